@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * label.h - the vocabulary shared by the search, the engine and the trace
+ *
+ * A label says what a task is about to do: (operation, object, flags, site).
+ * It is written down *before* the operation executes, so it may be coarser
+ * than what then happens: ZUG_L_WRITE and ZUG_L_RELEASE may be set without
+ * need (this costs pruning, never soundness), but never be missing.
+ */
+#ifndef ZUG_LABEL_H
+#define ZUG_LABEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Operations. The numbers are part of the trace format: append only.
+ * Names (zug_op_name()) are what a person reads and types.
+ */
+enum zug_op {
+	ZUG_OP_NONE = 0,	/* nothing known about the operation */
+	ZUG_OP_BEGIN,		/* first step of a task */
+	ZUG_OP_END,		/* the task is exiting (pthread_exit and the like) */
+	ZUG_OP_YIELD,		/* sched_yield and its kin */
+	ZUG_OP_SPIN,		/* ran long without a point: a switch was forced */
+	ZUG_OP_RESUME,		/* goes on after having been blocked in the kernel */
+
+	ZUG_OP_LOCK = 16,	/* mutex: blocks until free */
+	ZUG_OP_TRYLOCK,
+	ZUG_OP_TIMEDLOCK,
+	ZUG_OP_UNLOCK,
+	ZUG_OP_MUTEX_INIT,
+	ZUG_OP_MUTEX_DESTROY,
+	ZUG_OP_COND_WAIT,	/* object: the condition; object2: the mutex */
+	ZUG_OP_COND_TIMEDWAIT,
+	ZUG_OP_COND_SIGNAL,
+	ZUG_OP_COND_BROADCAST,
+	ZUG_OP_COND_INIT,
+	ZUG_OP_COND_DESTROY,
+	ZUG_OP_RDLOCK,
+	ZUG_OP_WRLOCK,
+	ZUG_OP_TRYRDLOCK,
+	ZUG_OP_TRYWRLOCK,
+	ZUG_OP_TIMEDRDLOCK,
+	ZUG_OP_TIMEDWRLOCK,
+	ZUG_OP_RWUNLOCK,
+	ZUG_OP_SPIN_LOCK,
+	ZUG_OP_SPIN_TRYLOCK,
+	ZUG_OP_SPIN_UNLOCK,
+	ZUG_OP_BARRIER_INIT,
+	ZUG_OP_BARRIER_WAIT,
+	ZUG_OP_BARRIER_DESTROY,
+	ZUG_OP_SEM_INIT,
+	ZUG_OP_SEM_OPEN,
+	ZUG_OP_SEM_WAIT,
+	ZUG_OP_SEM_TRYWAIT,
+	ZUG_OP_SEM_TIMEDWAIT,
+	ZUG_OP_SEM_POST,
+	ZUG_OP_SEM_DESTROY,
+	ZUG_OP_ONCE,		/* pthread_once, call_once */
+	ZUG_OP_GUARD_ACQUIRE,	/* __cxa_guard_* */
+	ZUG_OP_GUARD_RELEASE,
+	ZUG_OP_GUARD_ABORT,
+	ZUG_OP_RWLOCK_INIT,
+	ZUG_OP_RWLOCK_DESTROY,
+	ZUG_OP_SPIN_INIT,
+	ZUG_OP_SPIN_DESTROY,
+
+	ZUG_OP_CREATE = 64,	/* thread creation */
+	ZUG_OP_JOIN,
+	ZUG_OP_DETACH,
+	ZUG_OP_FORK,
+	ZUG_OP_EXEC,
+	ZUG_OP_WAITPID,
+	ZUG_OP_KILL,
+
+	ZUG_OP_DATA_READ = 80,	/* a watched variable; ACCESS: read or write not known */
+	ZUG_OP_DATA_WRITE,
+	ZUG_OP_DATA_ACCESS,
+	ZUG_OP_POINT,		/* a place named by the user (--point) */
+	ZUG_OP_CHOICE,		/* a value chosen by the search, not a task */
+
+	ZUG_OP_OPEN = 96,	/* system calls */
+	ZUG_OP_CLOSE,
+	ZUG_OP_READ,
+	ZUG_OP_WRITE,
+	ZUG_OP_UNLINK,
+	ZUG_OP_RENAME,
+	ZUG_OP_FLOCK,
+	ZUG_OP_PIPE,
+	ZUG_OP_SOCKET,
+	ZUG_OP_CONNECT,
+	ZUG_OP_ACCEPT,
+	ZUG_OP_SEND,
+	ZUG_OP_RECV,
+	ZUG_OP_FUTEX_WAIT,
+	ZUG_OP_FUTEX_WAKE,
+	ZUG_OP_SYSCALL,		/* any other */
+	ZUG_OP_POLL,
+	ZUG_OP_SLEEP,
+	ZUG_OP_SIGNAL_WAIT,
+	ZUG_OP_MKDIR,
+	ZUG_OP_RMDIR,
+	ZUG_OP_LINK,
+	ZUG_OP_STAT,
+	ZUG_OP_TRUNCATE,
+	ZUG_OP_BIND,
+	ZUG_OP_LISTEN,
+	ZUG_OP_NR,		/* one more than the highest number */
+};
+
+/* Properties of a label */
+#define ZUG_L_WRITE	(1u << 0)	/* may change its object */
+#define ZUG_L_RELEASE	(1u << 1)	/* may enable tasks that are waiting for its object */
+#define ZUG_L_ACQUIRE	(1u << 2)	/* may have to wait for its object */
+#define ZUG_L_YIELD	(1u << 3)	/* the task says it cannot make progress now */
+#define ZUG_L_TIMED	(1u << 4)	/* has a time-out */
+#define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
+
+struct zug_label {
+	uint16_t op;		/* enum zug_op */
+	uint16_t flags;		/* ZUG_L_* */
+	uint32_t pad;		/* 0 */
+	uint64_t object;	/* canonical object id, equal in all schedules; 0: none */
+	uint64_t object2;	/* a second object (the mutex of a cond_wait; rename's target); 0: none */
+	uint64_t site;		/* canonical id of the place in the code; 0: unknown */
+};
+
+/* The name of an operation ("lock", "cond-wait"), or "op-NUMBER" never NULL. Static storage. */
+const char *zug_op_name(unsigned int op);
+/* The operation of that name, or -ENOENT. */
+int zug_op_by_name(const char *name);
+/* The flags every label of that operation has at least; 0 for an unknown one. */
+unsigned int zug_op_flags(unsigned int op);
+
+/* Two operations of different tasks commute unless this holds (over-approximate). */
+static inline bool zug_label_dependent(const struct zug_label *a, const struct zug_label *b)
+{
+	if (!((a->flags | b->flags) & ZUG_L_WRITE))
+		return false;
+	return (a->object && (a->object == b->object || a->object == b->object2)) ||
+	       (a->object2 && (a->object2 == b->object || a->object2 == b->object2));
+}
+
+#endif

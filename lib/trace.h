@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace.h - the recorded execution: writing one while it happens, reading one
+ *
+ * A trace is one execution of one test: a header, tables (tasks, modules,
+ * sites, objects), steps in the order in which they were decided, and the
+ * outcome. It is self-contained: whatever `zug show` prints comes out of it.
+ * The format is described in docs/trace-format.md.
+ *
+ * Writing: table entries may be added at any time, but before the step that
+ * first names them. Records are buffered, and framed (compressed, checksummed)
+ * when the buffer fills or trace_flush() is called, so that what a dead writer
+ * leaves is a readable prefix. Errors stick: the first is returned by every
+ * later call and by trace_close().
+ */
+#ifndef ZUG_TRACE_H
+#define ZUG_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "label.h"
+
+#define TRACE_VERSION 1
+#define TRACE_NO_TASK UINT32_MAX
+
+struct trace_header {
+	char *const *argv;	/* the command, NULL at the end */
+	const char *cwd;
+	char *const *envp;	/* the environment of the test, NULL at the end */
+	const char *kernel;	/* uname release and version */
+	const char *zug_version;
+	const char *strategy;	/* with its arguments */
+	uint64_t seed;
+	uint64_t execution;	/* 1 for the first of its campaign */
+	const char *options;	/* JSON object: what else replay needs (points, watches, cpus, limits) */
+};
+
+/* A task. Tasks are numbered by the stable number of their spawn path. */
+struct trace_task {
+	uint32_t task;
+	uint32_t parent;	/* TRACE_NO_TASK: the root */
+	uint32_t nth;		/* the how manieth child of its parent, 0 the first */
+	uint32_t pid;		/* of this execution, for reading only */
+	uint32_t process;	/* the task that leads its process (its own number for one) */
+	const char *comm;
+};
+
+/* An executable file that was mapped. */
+struct trace_module {
+	uint32_t module;
+	const char *path;
+	const char *build_id;	/* hex, "" without one */
+};
+
+/* One frame of source position; inlined functions are several frames, innermost first. */
+struct trace_frame {
+	const char *function;	/* demangled; NULL: unknown */
+	const char *file;	/* NULL: unknown */
+	uint32_t line;		/* 0: unknown */
+	bool inlined;
+};
+
+/* A place in the code. */
+struct trace_site {
+	uint64_t site;		/* the id that labels carry */
+	uint32_t module;	/* UINT32_MAX: unknown */
+	uint64_t offset;	/* of the instruction: file offset in the module, or an address without one */
+	uint32_t nr_frames;	/* 0: not symbolised (yet) */
+	const struct trace_frame *frames;
+};
+
+struct trace_object {
+	uint64_t object;	/* the id that labels carry */
+	const char *kind;	/* "mutex", "pipe", "file", "variable"... */
+	const char *name;	/* "accounts.lock", "pipe:[3]", "/tmp/x", "mutex #2 of T1" */
+};
+
+/*
+ * One step: a choice point and what was decided there. `task` got the turn
+ * and then did `label`.
+ */
+struct trace_step {
+	uint64_t step;		/* 0, 1, 2... */
+	uint32_t task;
+	struct zug_label label;
+	uint32_t last;		/* who ran before, TRACE_NO_TASK at first */
+	uint32_t flags;		/* TRACE_STEP_* */
+	uint32_t nr_enabled;
+	const uint32_t *enabled;	/* ascending task numbers; includes `task` */
+};
+#define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
+#define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */
+#define TRACE_STEP_LONE		(1u << 2)	/* nobody else was enabled: passed without stopping */
+#define TRACE_STEP_FORCED	(1u << 3)	/* the kernel or a time-out decided, not the search */
+
+/* What happened between steps. */
+enum trace_note_kind {
+	TRACE_NOTE_BLOCK = 1,	/* task blocked in the kernel; text: where ("futex m", "read pipe:[3]") */
+	TRACE_NOTE_WAKE,	/* task became runnable; arg: the waking task, TRACE_NO_TASK for outside or a timer */
+	TRACE_NOTE_EXIT,	/* task is gone */
+	TRACE_NOTE_EXEC,	/* text: the program */
+	TRACE_NOTE_MESSAGE,	/* text: a warning worth keeping (uncontrolled mapping, lent turn...) */
+};
+struct trace_note {
+	uint32_t kind;
+	uint32_t task;
+	uint32_t arg;
+	uint64_t object;	/* what it waits for, 0 unknown */
+	const char *text;	/* may be NULL */
+};
+
+/* The stack of one task at the end of a failing execution. */
+struct trace_stack {
+	uint32_t task;
+	const char *state;	/* "waits for accounts.lock, held by T2" */
+	uint32_t nr_frames;
+	const struct trace_frame *frames;	/* innermost first */
+};
+
+/* Kinds of outcome. The numbers are part of the format: append only. */
+enum zug_outcome_kind {
+	ZUG_OUTCOME_PASS = 0,
+	ZUG_OUTCOME_ABORT,	/* SIGABRT: a failed assertion; message holds it */
+	ZUG_OUTCOME_SIGNAL,	/* ended by another signal (code) */
+	ZUG_OUTCOME_EXIT,	/* unexpected exit status (code) */
+	ZUG_OUTCOME_MATCH,	/* output matched --match */
+	ZUG_OUTCOME_SANITIZER,	/* a sanitizer's report */
+	ZUG_OUTCOME_DEADLOCK,	/* nobody can ever run again */
+	ZUG_OUTCOME_LOCK_CYCLE,	/* some tasks wait for each other, others live on */
+	ZUG_OUTCOME_LIVELOCK,	/* all run, none gets anywhere */
+	ZUG_OUTCOME_SPIN,	/* good-samaritan violation: spins without yielding */
+	ZUG_OUTCOME_TIMEOUT,	/* too long in wall-clock time or steps */
+	ZUG_OUTCOME_DIVERGED,	/* did not follow the schedule it was given */
+	ZUG_OUTCOME_ENVIRONMENT,	/* the kernel or the set-up failed, not the test */
+	ZUG_OUTCOME_INTERRUPTED,	/* cut by the user */
+	ZUG_OUTCOME_MISUSE,	/* a primitive used against its rules */
+	ZUG_OUTCOME_NR,
+};
+const char *zug_outcome_name(unsigned int kind);
+/* Is it a finding about the program under test? */
+bool zug_outcome_is_finding(unsigned int kind);
+
+struct trace_outcome {
+	uint32_t kind;		/* enum zug_outcome_kind */
+	int32_t code;		/* exit status or signal number */
+	uint64_t failure;	/* identity of the failure, 0 when passed */
+	uint64_t ungranted;	/* runs without a grant that ops.running saw: 0 unless zugzwang has a bug */
+	uint64_t wall_ns;
+	const char *message;	/* "bank.c:31: transfer: Assertion `sum == 100' failed." */
+	const char *out_head, *out_tail;	/* of the test's standard output; may be NULL */
+	const char *err_head, *err_tail;
+};
+
+/* ---- writing ---- */
+struct trace_writer;
+
+/*
+ * Creates path (truncating it). The header is copied. Nothing touches the disk
+ * before the first frame is full or trace_flush(). Returns NULL with -errno in *err.
+ */
+struct trace_writer *trace_create(const char *path, const struct trace_header *h, int *err);
+int trace_add_task(struct trace_writer *w, const struct trace_task *t);
+int trace_add_module(struct trace_writer *w, const struct trace_module *m);
+int trace_add_site(struct trace_writer *w, const struct trace_site *s);	/* again: replaces */
+int trace_add_object(struct trace_writer *w, const struct trace_object *o);	/* again: replaces */
+int trace_add_step(struct trace_writer *w, const struct trace_step *s);
+int trace_add_note(struct trace_writer *w, const struct trace_note *n);
+int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
+int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
+int trace_flush(struct trace_writer *w);
+uint64_t trace_bytes(const struct trace_writer *w);	/* written plus buffered */
+/* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
+int trace_close(struct trace_writer *w, bool discard);
+
+/* ---- reading ---- */
+struct trace;
+
+/*
+ * Reads a whole trace. A truncated file gives the readable prefix and
+ * trace_truncated(); everything else that is wrong gives NULL and one line in
+ * err: not a trace, a newer version, damaged at byte N.
+ */
+struct trace *trace_open(const char *path, char *err, size_t errlen);
+struct trace *trace_parse(const void *data, size_t len, char *err, size_t errlen);
+void trace_free(struct trace *t);
+bool trace_truncated(const struct trace *t);
+const struct trace_header *trace_header(const struct trace *t);
+const struct trace_outcome *trace_outcome(const struct trace *t);	/* NULL: cut off before its end */
+uint64_t trace_nr_steps(const struct trace *t);
+const struct trace_step *trace_step(const struct trace *t, uint64_t i);
+/* Tables: by id, or NULL; and by index for walking. */
+const struct trace_task *trace_task(const struct trace *t, uint32_t task);
+const struct trace_module *trace_module(const struct trace *t, uint32_t module);
+const struct trace_site *trace_site(const struct trace *t, uint64_t site);
+const struct trace_object *trace_object(const struct trace *t, uint64_t object);
+uint32_t trace_nr_tasks(const struct trace *t);
+const struct trace_task *trace_task_at(const struct trace *t, uint32_t i);
+uint32_t trace_nr_stacks(const struct trace *t);
+const struct trace_stack *trace_stack_at(const struct trace *t, uint32_t i);
+/* Notes come between steps: those after step i-1 and before step i. */
+uint32_t trace_nr_notes(const struct trace *t, uint64_t i);
+const struct trace_note *trace_note_at(const struct trace *t, uint64_t i, uint32_t k);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * search.h - what the engine (and every other user of the library) calls
+ *
+ * A search is a sequence of executions of the same program:
+ *
+ *	s = search_new(&opts, err, sizeof(err));
+ *	while (search_begin(s) == SEARCH_GO) {
+ *		... run the program; at each choice point:
+ *			i = search_pick(s, &point);	// give the turn to point.cand[i]
+ *		search_end(s, &end);
+ *	}
+ *	search_free(s);
+ *
+ * The library is pure: no I/O, no clock, no global state; the same options and
+ * the same answers from the program give the same search. It never sees a
+ * kernel. It owns seeds, the fair filter, step bounds, prefix replay, recording
+ * and index checks; a strategy (strategy.h) only chooses.
+ *
+ * Every step of an execution must be shown to search_pick(), also where just
+ * one task is enabled: happens-before and step counts need all of them. With
+ * one enabled task no random number is drawn, and the answer is that task.
+ */
+#ifndef ZUG_SEARCH_H
+#define ZUG_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "../lib/label.h"
+
+#define SEARCH_NO_TASK	UINT32_MAX
+
+/* One live task at a choice point. */
+struct search_cand {
+	uint32_t task;		/* stable number of the task's spawn path: equal in all executions */
+	uint32_t parent;	/* the task that created it, SEARCH_NO_TASK for the root */
+	bool enabled;		/* could run, and would not block at once */
+	struct zug_label label;	/* what it is about to do; op ZUG_OP_NONE when blocked and unknown */
+};
+
+/* A choice point. The caller owns everything; valid during the call only. */
+struct search_point {
+	uint64_t step;		/* 0 for the first one of an execution, then +1 */
+	uint32_t last;		/* the task that made the last step, SEARCH_NO_TASK at step 0 */
+	bool yielded;		/* last's last operation was a yield or timed out: leaving it is no preemption */
+	uint32_t nr;		/* entries in cand: all live tasks, in ascending task order */
+	const struct search_cand *cand;	/* at least one is enabled */
+};
+
+enum search_result { SEARCH_PASS, SEARCH_FAIL, SEARCH_DIVERGED, SEARCH_ABANDONED };
+
+/* How an execution ended. */
+struct search_end {
+	enum search_result result;	/* ABANDONED: cut (bound, time-out, interrupted); not judged */
+	uint64_t failure;		/* identity of the failure, 0 when it passed */
+};
+
+enum { SEARCH_GO = 1, SEARCH_EXHAUSTED = 0 };	/* search_begin; negative: -errno */
+
+struct search_options {
+	const char *strategy;	/* "random", "pct:depth=3", ...; NULL: the default */
+	uint64_t seed;
+	uint32_t fair;		/* fair filter acts on every fair-th yield of a task; 0: off; default 1 */
+	uint64_t max_steps;	/* search_pick() answers -ELOOP after so many steps; 0: no bound */
+	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
+};
+
+struct search;
+
+/*
+ * A new search, or NULL with a message in err that names the valid choices
+ * when the strategy, an argument of it, or a combination is refused.
+ */
+struct search *search_new(const struct search_options *opts, char *err, size_t errlen);
+void search_free(struct search *s);
+
+/* Start the next execution. SEARCH_EXHAUSTED: everything within the bounds was covered. */
+int search_begin(struct search *s);
+
+/*
+ * Whom to give the turn: an index into point->cand, always an enabled one.
+ * -ELOOP: max_steps reached (end the execution). -EINVAL: the point is malformed (no
+ * candidate, none enabled, not ascending, step out of order).
+ * -ESTALE: the program did not follow the prefix being replayed; the execution must go on
+ * (call again with the same point: the answer is then a free choice) or be abandoned.
+ */
+int search_pick(struct search *s, const struct search_point *point);
+
+void search_end(struct search *s, const struct search_end *end);
+
+/*
+ * Force the next execution to follow these tasks, one a step, as long as they
+ * last (replay; priming). Not a strategy: the strategy is not consulted, and
+ * learns nothing from it. tasks is copied.
+ */
+int search_replay(struct search *s, const uint32_t *tasks, size_t nr);
+
+/* Figures for progress lines and summaries. All counts are exact; estimates say what they assume. */
+struct search_stats {
+	uint64_t executions, steps, max_steps;
+	uint64_t distinct;	/* distinct happens-before classes of complete executions */
+	uint64_t schedules;	/* distinct decision sequences */
+	uint32_t bound;		/* preemption (or delay) bound being explored; UINT32_MAX: none */
+	uint32_t bound_done;	/* the highest bound completed, UINT32_MAX: none */
+	double estimate_total;	/* executions that remain plus done within the bound (Knuth); NaN: unknown */
+	double new_probability;	/* chance that the next execution is a new class (Good-Turing); NaN: unknown */
+	uint64_t divergences;	/* executions that did not follow their prefix */
+	bool incomplete;	/* something was cut: exhaustion is no proof */
+};
+void search_get_stats(const struct search *s, struct search_stats *stats);
+
+/* The 64-bit order-insensitive hash of the current (or last) execution's happens-before graph. */
+uint64_t search_hb_hash(const struct search *s);
+
+/* The strategies there are, for `zug strategies` and for messages. NULL at the end. */
+struct search_strategy_info {
+	const char *name;
+	const char *line;	/* one line: what it is and when to use it */
+	const char *params;	/* "depth=3: number of ordering constraints, 1..64\n..." or "" */
+	const char *guarantee;	/* what it promises, one line */
+};
+const struct search_strategy_info *search_strategy_info(unsigned int nr);
+
+#endif

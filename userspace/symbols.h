@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * symbols.h - ELF and DWARF of the files under test: names to places and back
+ *
+ * A file is opened once and shared (struct symfile, reference counted inside
+ * a struct symbols). All offsets are *file offsets*, what uprobes take; all
+ * vaddrs are the file's own virtual addresses, before any load bias.
+ */
+#ifndef ZUG_SYMBOLS_H
+#define ZUG_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "../lib/trace.h"
+
+struct symbols;
+struct symfile;
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *s);
+
+/*
+ * path as the test sees it; file is where to read it now (NULL: path).
+ * NULL with one line in err: not an ELF file, wrong machine ("built for aarch64"),
+ * unreadable. Owned by s; the same path gives the same symfile.
+ */
+struct symfile *symbols_file(struct symbols *s, const char *path, const char *file,
+			     char *err, size_t errlen);
+const char *symfile_path(const struct symfile *f);
+const char *symfile_build_id(struct symfile *f);	/* hex, "" without one */
+bool symfile_is_dynamic(struct symfile *f);	/* has an interpreter */
+bool symfile_is_pie(struct symfile *f);
+bool symfile_has_symtab(struct symfile *f);
+const char *symfile_interp(struct symfile *f);	/* NULL when static */
+/* DT_NEEDED names, NULL at the end; resolve with symbols_needed_paths(). */
+char *const *symfile_needed(struct symfile *f);
+/*
+ * All files that starting this program maps: itself, its interpreter and the
+ * libraries as that interpreter resolves them (asked by running `interp --list`,
+ * which does not run the program). malloc'd, NULL-terminated; free with symbols_free_paths().
+ */
+char **symbols_needed_paths(struct symbols *s, const char *exe, char *const *envp);
+void symbols_free_paths(char **paths);
+
+/* One definition of a name. */
+struct symdef {
+	const char *name;	/* as in the file (mangled) */
+	const char *demangled;	/* NULL: not mangled */
+	const char *version;	/* "GLIBC_2.34", NULL without */
+	bool is_function, is_object, is_ifunc;
+	uint64_t vaddr, size;
+	uint64_t offset;	/* file offset; UINT64_MAX: not in the file (.bss) */
+};
+/*
+ * Calls fn for every definition (dynamic and static tables, duplicates at the same
+ * address once) whose mangled or demangled name matches: exact, or a glob when
+ * pattern has one of *?[ . For demangled names the argument list may be left out
+ * ("bank::transfer" matches "bank::transfer(int, int)"). Returns how many.
+ */
+int symfile_find(struct symfile *f, const char *pattern,
+		 int (*fn)(const struct symdef *d, void *arg), void *arg);
+/* The names nearest to a misspelt one, "a, b or c"; "" when none is near. */
+void symfile_nearest(struct symfile *f, const char *name, bool functions, char *buf, size_t len);
+
+/* A variable or member by C-like name: symbol[.member | [index]]*; size from DWARF, else the symbol. */
+int symfile_variable(struct symfile *f, const char *expr, uint64_t *vaddr, uint64_t *size,
+		     char *err, size_t errlen);
+/* The name of the data at vaddr ("accounts[3].lock" with DWARF, else "accounts+0x18"), or -ENOENT. */
+int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len);
+
+/*
+ * Statement starts of FILE:LINE (file matches by trailing path components) as
+ * file offsets; -ENOENT: no code there, *nearest is then the next line with code, 0 none.
+ */
+int symfile_line(struct symfile *f, const char *file, uint32_t line,
+		 uint64_t *offsets, int max, uint32_t *nearest);
+
+/* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
+int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
+
+uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
+uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */
+/* C library of that file, by its content. */
+enum symlibc { SYMLIBC_NONE, SYMLIBC_GLIBC, SYMLIBC_MUSL };
+enum symlibc symfile_libc(struct symfile *f);
+
+/* malloc'd, NULL when name is not mangled (C++ and Rust). */
+char *symbols_demangle(const char *name);
+
+/* ---- stacks ---- */
+
+/* User registers of a stopped task, in DWARF order of x86-64 (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip). */
+struct user_registers {
+	uint64_t r[17];
+};
+/*
+ * Unwinds a task that does not run (parked or blocked), without ptrace: memory by
+ * process_vm_readv, modules from /proc/PID/maps (through /proc/PID/root), registers given.
+ * frames[].function/file are owned by s. Number of frames, or -errno.
+ */
+int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
+		   struct trace_frame *frames, int max);
+
+#endif
