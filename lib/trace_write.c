@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* trace_write.c - the writing side of trace.h */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include "trace.h"
+#include "trace_format.h"
+
+#define HINTS (2 * TRACE_LABELS)
+
+struct trace_writer {
+	char *path;
+	int fd;			/* -1 until the first frame: a discarded execution costs no file */
+	int error;		/* the first, negative; 0 none */
+	uint64_t written;
+
+	unsigned char *buf;	/* records of the frame being built */
+	size_t len, size;
+	size_t body;		/* where the body of the open record begins */
+	unsigned char *frame;	/* head and stored bytes */
+	size_t frame_size;
+	ZSTD_CCtx *zstd;
+
+	/* what the next step is predicted from */
+	uint64_t nr_steps;
+	uint32_t task;
+	uint32_t *enabled;
+	uint32_t nr_enabled, enabled_size;
+	struct zug_label *labels;	/* the ring */
+	uint32_t nr_labels, next_label;
+	uint16_t *hints;		/* hash of a label -> its index in the ring, perhaps */
+};
+
+static int fail(struct trace_writer *w, int err)
+{
+	if (!w->error)
+		w->error = err;
+	return w->error;
+}
+
+static bool reserve(struct trace_writer *w, size_t more)
+{
+	size_t size = w->size;
+	unsigned char *buf;
+
+	if (w->error)
+		return false;
+	if (w->len + more <= w->size)
+		return true;
+	if (w->len + more > TRACE_FRAME_MAX) {
+		fail(w, -E2BIG);
+		return false;
+	}
+	while (size < w->len + more)
+		size *= 2;
+	buf = realloc(w->buf, size);
+	if (!buf) {
+		fail(w, -ENOMEM);
+		return false;
+	}
+	w->buf = buf;
+	w->size = size;
+	return true;
+}
+
+static void put_varint(struct trace_writer *w, uint64_t v)
+{
+	if (reserve(w, 10))
+		w->len += trace_put_varint(w->buf + w->len, v);
+}
+
+/* Length + 1 and the bytes; 0 for NULL. */
+static void put_string(struct trace_writer *w, const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	put_varint(w, s ? n + 1 : 0);
+	if (n && reserve(w, n)) {
+		memcpy(w->buf + w->len, s, n);
+		w->len += n;
+	}
+}
+
+static void put_strings(struct trace_writer *w, char *const *v)
+{
+	uint64_t n = 0;
+
+	while (v && v[n])
+		n++;
+	put_varint(w, n);
+	for (uint64_t i = 0; i < n; i++)
+		put_string(w, v[i]);
+}
+
+static void put_frames(struct trace_writer *w, const struct trace_frame *f, uint32_t n)
+{
+	put_varint(w, n);
+	for (uint32_t i = 0; i < n; i++) {
+		put_string(w, f[i].function);
+		put_string(w, f[i].file);
+		put_varint(w, (uint64_t)f[i].line << 1 | f[i].inlined);
+	}
+}
+
+static int write_all(struct trace_writer *w, const unsigned char *p, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t r = write(w->fd, p + done, n - done);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0) {
+			int err = r < 0 ? -errno : -EIO;
+
+			/* What stays behind shall end with a whole frame. */
+			if (ftruncate(w->fd, w->written) == 0)
+				lseek(w->fd, w->written, SEEK_SET);
+			return err;
+		}
+		done += r;
+	}
+	w->written += n;
+	return 0;
+}
+
+static int start_file(struct trace_writer *w)
+{
+	unsigned char preamble[TRACE_PREAMBLE_LEN] = { 0 };
+
+	w->fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		return -errno;
+	memcpy(preamble, TRACE_MAGIC, TRACE_MAGIC_LEN);
+	trace_put_u32(preamble + 8, TRACE_VERSION);
+	return write_all(w, preamble, sizeof(preamble));
+}
+
+int trace_flush(struct trace_writer *w)
+{
+	size_t bound = ZSTD_compressBound(w->len), stored;
+	unsigned char *p;
+	int err;
+
+	if (w->error || !w->len)
+		return w->error;
+	if (w->fd < 0) {
+		err = start_file(w);
+		if (err)
+			return fail(w, err);
+	}
+	if (!w->zstd)
+		w->zstd = ZSTD_createCCtx();
+	if (!w->zstd)
+		return fail(w, -ENOMEM);
+	if (w->frame_size < TRACE_FRAME_HEAD_LEN + bound) {
+		p = realloc(w->frame, TRACE_FRAME_HEAD_LEN + bound);
+		if (!p)
+			return fail(w, -ENOMEM);
+		w->frame = p;
+		w->frame_size = TRACE_FRAME_HEAD_LEN + bound;
+	}
+	p = w->frame + TRACE_FRAME_HEAD_LEN;
+	stored = ZSTD_compressCCtx(w->zstd, p, bound, w->buf, w->len, 3);
+	if (ZSTD_isError(stored))
+		return fail(w, -EIO);
+	if (stored >= w->len) {
+		stored = w->len;
+		memcpy(p, w->buf, stored);
+	}
+	trace_put_u32(w->frame, stored);
+	trace_put_u32(w->frame + 4, w->len);
+	trace_put_u32(w->frame + 8, crc32(0, p, stored));
+	trace_put_u32(w->frame + 12, crc32(0, w->frame, 12));
+	err = write_all(w, w->frame, TRACE_FRAME_HEAD_LEN + stored);
+	if (err)
+		return fail(w, err);
+	w->len = 0;
+	return 0;
+}
+
+static void begin_record(struct trace_writer *w, enum trace_tag tag)
+{
+	if (reserve(w, 1))
+		w->buf[w->len++] = tag;
+	w->body = w->len;
+}
+
+/* The length of the body is known only now: it is moved up to let the length in. */
+static int end_record(struct trace_writer *w)
+{
+	unsigned char length[10];
+	size_t n;
+
+	if (w->error)
+		return w->error;
+	n = trace_put_varint(length, w->len - w->body);
+	if (!reserve(w, n))
+		return w->error;
+	memmove(w->buf + w->body + n, w->buf + w->body, w->len - w->body);
+	memcpy(w->buf + w->body, length, n);
+	w->len += n;
+	return w->len >= TRACE_FRAME_TARGET ? trace_flush(w) : 0;
+}
+
+/*
+ * The file comes only with the first frame, but that it cannot come is better said now than when
+ * the first bug was found.
+ */
+static int check_path(const char *path)
+{
+	char *copy;
+	struct stat st;
+	int err = 0;
+
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		return access(path, W_OK) ? -errno : 0;
+	}
+	if (errno != ENOENT)
+		return -errno;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	if (access(dirname(copy), W_OK | X_OK))
+		err = -errno;
+	free(copy);
+	return err;
+}
+
+struct trace_writer *trace_create(const char *path, const struct trace_header *h, int *err)
+{
+	struct trace_writer *w;
+
+	*err = check_path(path);
+	if (*err)
+		return NULL;
+	*err = -ENOMEM;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->fd = -1;
+	w->task = TRACE_NO_TASK;
+	w->size = 8192;
+	w->path = strdup(path);
+	w->buf = malloc(w->size);
+	if (!w->path || !w->buf)
+		goto out;
+
+	begin_record(w, TRACE_TAG_HEADER);
+	put_strings(w, h->argv);
+	put_string(w, h->cwd);
+	put_strings(w, h->envp);
+	put_string(w, h->kernel);
+	put_string(w, h->zug_version);
+	put_string(w, h->strategy);
+	put_varint(w, h->seed);
+	put_varint(w, h->execution);
+	put_string(w, h->options);
+	*err = end_record(w);
+	if (!*err)
+		return w;
+out:
+	trace_close(w, true);
+	return NULL;
+}
+
+int trace_add_task(struct trace_writer *w, const struct trace_task *t)
+{
+	begin_record(w, TRACE_TAG_TASK);
+	put_varint(w, t->task);
+	put_varint(w, t->parent == TRACE_NO_TASK ? 0 : (uint64_t)t->parent + 1);
+	put_varint(w, t->nth);
+	put_varint(w, t->pid);
+	put_varint(w, t->process);
+	put_string(w, t->comm);
+	return end_record(w);
+}
+
+int trace_add_module(struct trace_writer *w, const struct trace_module *m)
+{
+	begin_record(w, TRACE_TAG_MODULE);
+	put_varint(w, m->module);
+	put_string(w, m->path);
+	put_string(w, m->build_id);
+	return end_record(w);
+}
+
+int trace_add_site(struct trace_writer *w, const struct trace_site *s)
+{
+	begin_record(w, TRACE_TAG_SITE);
+	put_varint(w, s->site);
+	put_varint(w, s->module == UINT32_MAX ? 0 : (uint64_t)s->module + 1);
+	put_varint(w, s->offset);
+	put_frames(w, s->frames, s->nr_frames);
+	return end_record(w);
+}
+
+int trace_add_object(struct trace_writer *w, const struct trace_object *o)
+{
+	begin_record(w, TRACE_TAG_OBJECT);
+	put_varint(w, o->object);
+	put_string(w, o->kind);
+	put_string(w, o->name);
+	return end_record(w);
+}
+
+int trace_add_note(struct trace_writer *w, const struct trace_note *n)
+{
+	begin_record(w, TRACE_TAG_NOTE);
+	put_varint(w, n->kind);
+	put_varint(w, n->task == TRACE_NO_TASK ? 0 : (uint64_t)n->task + 1);
+	put_varint(w, n->arg == TRACE_NO_TASK ? 0 : (uint64_t)n->arg + 1);
+	put_varint(w, n->object);
+	put_string(w, n->text);
+	return end_record(w);
+}
+
+int trace_add_stack(struct trace_writer *w, const struct trace_stack *s)
+{
+	begin_record(w, TRACE_TAG_STACK);
+	put_varint(w, s->task);
+	put_string(w, s->state);
+	put_frames(w, s->frames, s->nr_frames);
+	return end_record(w);
+}
+
+int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o)
+{
+	begin_record(w, TRACE_TAG_OUTCOME);
+	put_varint(w, o->kind);
+	put_varint(w, (uint32_t)o->code);
+	put_varint(w, o->failure);
+	put_varint(w, o->ungranted);
+	put_varint(w, o->wall_ns);
+	put_string(w, o->message);
+	put_string(w, o->out_head);
+	put_string(w, o->out_tail);
+	put_string(w, o->err_head);
+	put_string(w, o->err_tail);
+	return end_record(w);
+}
+
+static uint32_t hash_label(const struct zug_label *l)
+{
+	uint64_t h = l->op | (uint64_t)l->flags << 16;
+
+	h = (h ^ l->object) * 0x9e3779b97f4a7c15u;
+	h = (h ^ h >> 32 ^ l->object2) * 0x9e3779b97f4a7c15u;
+	h = (h ^ h >> 32 ^ l->site) * 0x9e3779b97f4a7c15u;
+	return h >> 40;
+}
+
+/* The index of the label, or -1 when it has to be written out (and has now got one). */
+static int find_label(struct trace_writer *w, const struct zug_label *l)
+{
+	uint16_t *hint;
+
+	if (!w->labels) {
+		w->labels = calloc(TRACE_LABELS, sizeof(*w->labels));
+		w->hints = calloc(HINTS, sizeof(*w->hints));
+		if (!w->labels || !w->hints) {
+			fail(w, -ENOMEM);
+			return -1;
+		}
+	}
+	hint = &w->hints[hash_label(l) % HINTS];
+	if (*hint < w->nr_labels && trace_label_equal(&w->labels[*hint], l))
+		return *hint;
+	*hint = w->next_label;
+	w->labels[w->next_label] = *l;
+	w->next_label = (w->next_label + 1) % TRACE_LABELS;
+	if (w->nr_labels < TRACE_LABELS)
+		w->nr_labels++;
+	return -1;
+}
+
+/* Walks both ascending sets at once and calls for every member of just one of them. */
+static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, bool count_only)
+{
+	uint32_t i = 0, j = 0, n = 0, task, next = 0;
+
+	while (i < w->nr_enabled || j < s->nr_enabled) {
+		if (j == s->nr_enabled || (i < w->nr_enabled && w->enabled[i] < s->enabled[j])) {
+			task = w->enabled[i++];
+		} else if (i == w->nr_enabled || s->enabled[j] < w->enabled[i]) {
+			task = s->enabled[j++];
+		} else {
+			i++, j++;
+			continue;
+		}
+		if (!count_only)
+			put_varint(w, task - next);
+		next = task + 1;
+		n++;
+	}
+	return n;
+}
+
+static bool enabled_set(struct trace_writer *w, const struct trace_step *s)
+{
+	uint32_t *p;
+
+	if (s->nr_enabled > w->enabled_size) {
+		p = realloc(w->enabled, 2 * s->nr_enabled * sizeof(*p));
+		if (!p) {
+			fail(w, -ENOMEM);
+			return false;
+		}
+		w->enabled = p;
+		w->enabled_size = 2 * s->nr_enabled;
+	}
+	if (s->nr_enabled)
+		memcpy(w->enabled, s->enabled, s->nr_enabled * sizeof(*p));
+	w->nr_enabled = s->nr_enabled;
+	return true;
+}
+
+int trace_add_step(struct trace_writer *w, const struct trace_step *s)
+{
+	unsigned int bits = 0;
+	uint32_t toggles;
+	size_t start;
+	int label;
+
+	if (w->error)
+		return w->error;
+	if (s->step != w->nr_steps || s->task == TRACE_NO_TASK)
+		return fail(w, -EINVAL);
+	for (uint32_t i = 1; i < s->nr_enabled; i++)
+		if (s->enabled[i] <= s->enabled[i - 1])
+			return fail(w, -EINVAL);
+
+	start = w->len;
+	if (!reserve(w, 1))
+		return w->error;
+	w->len++;
+	if (s->task != w->task) {
+		bits |= TRACE_STEP_TASK;
+		put_varint(w, s->task);
+	}
+	if (s->last != w->task) {
+		bits |= TRACE_STEP_LAST;
+		put_varint(w, s->last == TRACE_NO_TASK ? 0 : (uint64_t)s->last + 1);
+	}
+	toggles = put_toggles(w, s, true);
+	if (toggles) {
+		bits |= TRACE_STEP_ENABLED;
+		put_varint(w, toggles);
+		put_toggles(w, s, false);
+		if (!enabled_set(w, s))
+			return w->error;
+	}
+	if (s->flags) {
+		bits |= TRACE_STEP_FLAGS;
+		put_varint(w, s->flags);
+	}
+	label = find_label(w, &s->label);
+	if (label < 0) {
+		bits |= TRACE_STEP_LITERAL;
+		put_varint(w, s->label.op);
+		put_varint(w, s->label.flags);
+		put_varint(w, s->label.object);
+		put_varint(w, s->label.object2);
+		put_varint(w, s->label.site);
+	} else {
+		put_varint(w, label);
+	}
+	if (w->error)
+		return w->error;
+	w->buf[start] = TRACE_STEP_TAG | bits;
+	w->task = s->task;
+	w->nr_steps++;
+	return w->len >= TRACE_FRAME_TARGET ? trace_flush(w) : 0;
+}
+
+uint64_t trace_bytes(const struct trace_writer *w)
+{
+	return w->written + w->len;
+}
+
+int trace_close(struct trace_writer *w, bool discard)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	if (!discard)
+		trace_flush(w);
+	if (w->fd >= 0) {
+		if (discard) {
+			unlink(w->path);
+		} else if (!w->error && fsync(w->fd) && errno != EINVAL && errno != EROFS) {
+			fail(w, -errno);
+		}
+		if (close(w->fd) && errno != EINTR)
+			fail(w, -errno);
+	}
+	err = discard ? 0 : w->error;
+	ZSTD_freeCCtx(w->zstd);
+	free(w->labels);
+	free(w->hints);
+	free(w->enabled);
+	free(w->frame);
+	free(w->buf);
+	free(w->path);
+	free(w);
+	return err;
+}
