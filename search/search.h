@@ -64,6 +64,7 @@ struct search_options {
 	uint32_t fair;		/* fair filter acts on every fair-th yield of a task; 0: off; default 1 */
 	uint64_t max_steps;	/* search_pick() answers -ELOOP after so many steps; 0: no bound */
 	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
+	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB. Full tables forget, nothing fails */
 };
 
 struct search;
@@ -121,5 +122,17 @@ struct search_strategy_info {
 	const char *guarantee;	/* what it promises, one line */
 };
 const struct search_strategy_info *search_strategy_info(unsigned int nr);
+
+/*
+ * A value in [0, nr) for the program (ZUG_OP_CHOICE), chosen by the search. Call it after the
+ * search_pick() that gave the turn to the task that asks, before the next one. Or -errno.
+ */
+int search_choose(struct search *s, uint32_t nr);
+
+/*
+ * True when whatever the rest of the current execution does is known already (a cache or a sleep
+ * set said so): it may be abandoned (SEARCH_ABANDONED) without loss. Always safe to ignore.
+ */
+bool search_redundant(const struct search *s);
 
 #endif

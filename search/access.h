@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * access.h - what an operation touches, as happens-before and reduction see it
+ *
+ * Labels may say too much but never too little. An operation of which nothing
+ * is known (a point named by the user, a system call without object, going on
+ * after a block in the kernel) could do anything; all such operations count as
+ * writes of one object, ACCESS_OPAQUE, and so are never reordered with each
+ * other. Operations that are known to concern their own task alone are local.
+ */
+#ifndef ZUG_SEARCH_ACCESS_H
+#define ZUG_SEARCH_ACCESS_H
+
+#include "../lib/label.h"
+
+#define ACCESS_OPAQUE	0x6f70617175650001ull
+
+struct access {
+	uint64_t object[2];	/* 0: none; object[1] is 0 when object[0] is */
+	bool write;
+	bool acquire;		/* may have to wait */
+	bool release;		/* may let others go on, and never waits itself */
+};
+
+static inline bool access_op_local(unsigned int op)
+{
+	switch (op) {
+	case ZUG_OP_BEGIN:
+	case ZUG_OP_END:
+	case ZUG_OP_YIELD:
+	case ZUG_OP_SLEEP:
+	case ZUG_OP_CREATE:
+	case ZUG_OP_JOIN:
+	case ZUG_OP_DETACH:
+	case ZUG_OP_FORK:
+	case ZUG_OP_CHOICE:
+		return true;
+	}
+	return false;
+}
+
+static inline struct access access_of(const struct zug_label *l)
+{
+	unsigned int flags = l->flags | zug_op_flags(l->op);
+	struct access a = {
+		.object = { l->object ? l->object : l->object2, l->object ? l->object2 : 0 },
+		.write = flags & ZUG_L_WRITE,
+		.acquire = flags & ZUG_L_ACQUIRE,
+		.release = (flags & ZUG_L_RELEASE) && !(flags & ZUG_L_ACQUIRE),
+	};
+
+	if (!a.object[0] && !access_op_local(l->op)) {
+		a.object[0] = ACCESS_OPAQUE;
+		a.write = true;
+	}
+	if (a.object[0] == a.object[1])
+		a.object[1] = 0;
+	return a;
+}
+
+static inline bool access_dependent(const struct access *a, const struct access *b)
+{
+	if (!(a->write | b->write) || !a->object[0] || !b->object[0])
+		return false;
+	return a->object[0] == b->object[0] || a->object[0] == b->object[1] ||
+	       (a->object[1] && (a->object[1] == b->object[0] || a->object[1] == b->object[1]));
+}
+
+#endif

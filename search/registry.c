@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * registry.c - all strategies, the default first
+ */
+#include <stddef.h>
+#include "strategies.h"
+
+const struct strategy_type *const strategy_types[] = {
+	&strategy_random,
+	&strategy_pct,
+	&strategy_preemption,
+	&strategy_dfs,
+	NULL
+};

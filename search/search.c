@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * search.c - the core between the caller and a strategy
+ *
+ * At every point the candidates pass these filters, in this order:
+ *
+ *	enabled -> fair -> strategy
+ *
+ * and what the strategy answers is checked, recorded and hashed. The fair
+ * filter stands before the bound of a systematic strategy: leaving a task that
+ * it blocks is no preemption.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fair.h"
+#include "hb.h"
+#include "seen.h"
+#include "strategy.h"
+
+/* Numbers of tasks index tables; a caller that hands out greater ones has a bug. */
+#define MAX_TASKS	(1u << 20)
+/* Shared out: happens-before classes, schedules, and the strategy's own tables. */
+#define DEFAULT_MEMORY	(256ull << 20)
+
+struct search {
+	struct search_env env;
+	const struct strategy_type *type;
+	void *state;			/* of the strategy */
+	uint64_t max_steps;
+
+	struct hb hb;
+	struct fair fair;
+	struct seen classes, schedules;
+
+	/* the current execution */
+	bool running;
+	bool asked;			/* pick() said -ESTALE for this point: ask again */
+	bool diverged;
+	uint64_t step;
+	uint64_t schedule;		/* hash of the decisions so far */
+	uint32_t last;			/* the task chosen at the point before */
+	uint32_t *before;		/* tasks enabled at the point before, ascending */
+	size_t nr_before;
+	uint32_t *allowed;		/* scratch for the choice */
+	size_t room;			/* of before and allowed */
+
+	/* a forced execution */
+	uint32_t *forced;
+	size_t nr_forced;
+	bool force;			/* the current or next execution is forced */
+	bool loose;			/* it left what was forced: go on by the base scheduler */
+
+	uint64_t iteration;		/* of the strategy */
+	uint64_t complete;		/* executions that were not cut */
+	struct search_stats stats;
+};
+
+struct search *search_new(const struct search_options *opts, char *err, size_t errlen)
+{
+	int64_t args[STRATEGY_MAX_PARAMS];
+	const struct strategy_type *type;
+	struct search *s;
+	uint64_t memory;
+	int ret;
+
+	type = strategy_parse(opts->strategy, args, err, errlen);
+	if (!type)
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto nomem;
+	memory = opts->memory ? opts->memory : DEFAULT_MEMORY;
+	s->type = type;
+	s->max_steps = opts->max_steps;
+	s->env.seed = opts->seed;
+	s->env.memory = memory / 2;
+	s->env.preemptions = opts->preemptions;
+	s->env.hb = &s->hb;
+	s->env.err = err;
+	s->env.errlen = errlen;
+	s->stats.bound = s->stats.bound_done = UINT32_MAX;
+	s->state = calloc(1, type->size ? type->size : 1);
+	if (!s->state || hb_init(&s->hb) || fair_init(&s->fair, opts->fair) ||
+	    seen_init(&s->classes, memory / 4) || seen_init(&s->schedules, memory / 4))
+		goto nomem;
+	ret = type->init ? type->init(s->state, &s->env, args) : 0;
+	s->env.err = NULL;
+	if (ret == -ENOMEM)
+		goto nomem;
+	if (ret) {
+		search_free(s);
+		return NULL;
+	}
+	return s;
+nomem:
+	search_free(s);
+	snprintf(err, errlen, "out of memory");
+	return NULL;
+}
+
+void search_free(struct search *s)
+{
+	if (!s)
+		return;
+	if (s->state && s->type->fini)
+		s->type->fini(s->state);
+	free(s->state);
+	hb_fini(&s->hb);
+	fair_fini(&s->fair);
+	seen_fini(&s->classes);
+	seen_fini(&s->schedules);
+	free(s->before);
+	free(s->allowed);
+	free(s->forced);
+	free(s);
+}
+
+int search_replay(struct search *s, const uint32_t *tasks, size_t nr)
+{
+	uint32_t *copy;
+
+	if (s->running)
+		return -EBUSY;
+	copy = malloc((nr + 1) * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	if (nr)
+		memcpy(copy, tasks, nr * sizeof(*copy));
+	free(s->forced);
+	s->forced = copy;
+	s->nr_forced = nr;
+	s->force = true;
+	return 0;
+}
+
+int search_begin(struct search *s)
+{
+	int ret;
+
+	if (s->running)
+		return -EBUSY;
+	hb_reset(&s->hb);
+	fair_reset(&s->fair);
+	s->step = 0;
+	s->schedule = 0;
+	s->last = SEARCH_NO_TASK;
+	s->nr_before = 0;
+	s->asked = s->diverged = s->loose = false;
+	s->env.choices = 0;
+	if (!s->force) {
+		rng_seed(&s->env.rng, s->env.seed, s->iteration);
+		ret = s->type->begin(s->state, s->iteration);
+		if (ret != SEARCH_GO)
+			return ret;
+		s->iteration++;
+	}
+	s->running = true;
+	return SEARCH_GO;
+}
+
+static int check_point(const struct search *s, const struct search_point *p)
+{
+	bool enabled = false;
+
+	if (!s->running || p->step != s->step || !p->nr || p->last != s->last)
+		return -EINVAL;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (i && p->cand[i].task <= p->cand[i - 1].task)
+			return -EINVAL;
+		enabled |= p->cand[i].enabled;
+	}
+	if (!enabled || p->cand[p->nr - 1].task >= MAX_TASKS)
+		return -EINVAL;
+	return 0;
+}
+
+static int reserve(struct search *s, const struct search_point *p)
+{
+	uint32_t *before, *allowed;
+
+	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task))
+		return -ENOMEM;
+	if (p->nr <= s->room)
+		return 0;
+	before = realloc(s->before, p->nr * 2 * sizeof(*before));
+	if (before)
+		s->before = before;
+	allowed = realloc(s->allowed, p->nr * 2 * sizeof(*allowed));
+	if (allowed)
+		s->allowed = allowed;
+	if (!before || !allowed)
+		return -ENOMEM;
+	s->room = p->nr * 2;
+	return 0;
+}
+
+static void fill_choice(struct search *s, const struct search_point *p, struct choice *c)
+{
+	*c = (struct choice){
+		.point = p,
+		.allowed = s->allowed,
+		.nr = fair_filter(&s->fair, p, s->allowed),
+		.last = CHOICE_NONE,
+		.fair_hash = s->fair.hash,
+	};
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (choice_cand(c, i)->task == p->last)
+			c->last = i;
+	c->free = p->yielded || c->last == CHOICE_NONE;
+}
+
+/*
+ * The base scheduler: stay with the last task; where it yielded or cannot go
+ * on, the next one by number. Deterministic, and never preempts.
+ */
+static uint32_t base_pick(const struct choice *c)
+{
+	if (!c->free)
+		return c->last;
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
+			return i;
+	return 0;
+}
+
+/* The candidate that a forced execution names, or -ESTALE; then the base scheduler goes on. */
+static int forced_pick(struct search *s, const struct choice *c)
+{
+	const struct search_point *p = c->point;
+
+	if (s->loose || s->step >= s->nr_forced)
+		return (int)c->allowed[base_pick(c)];
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].task == s->forced[s->step] && p->cand[i].enabled)
+			return (int)i;
+	s->loose = true;
+	return -ESTALE;
+}
+
+static int strategy_pick(struct search *s, const struct choice *c)
+{
+	int pos;
+
+	if (c->nr == 1 && !(s->type->flags & STRATEGY_EVERY_STEP))
+		return (int)c->allowed[0];
+	pos = s->type->pick(s->state, c);
+	if (pos < 0)
+		return pos;
+	if ((uint32_t)pos >= c->nr)
+		return -EPROTO;
+	return (int)c->allowed[pos];
+}
+
+/* Everything that follows from giving the turn to candidate i. */
+static int commit(struct search *s, const struct search_point *p, uint32_t i)
+{
+	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
+		return -ENOMEM;
+	s->nr_before = 0;
+	for (uint32_t j = 0; j < p->nr; j++)
+		if (p->cand[j].enabled)
+			s->before[s->nr_before++] = p->cand[j].task;
+	s->schedule = mix64(s->schedule + p->cand[i].task + 1);
+	s->last = p->cand[i].task;
+	s->step++;
+	s->stats.steps++;
+	return 0;
+}
+
+int search_pick(struct search *s, const struct search_point *p)
+{
+	struct choice c;
+	int ret, i;
+
+	ret = check_point(s, p);
+	if (ret)
+		return ret;
+	if (s->max_steps && s->step >= s->max_steps)
+		return -ELOOP;
+	ret = reserve(s, p);
+	if (ret)
+		return ret;
+	if (s->step && !s->asked) {
+		ret = fair_step(&s->fair, p, s->before, s->nr_before);
+		if (ret)
+			return ret;
+	}
+	fill_choice(s, p, &c);
+	i = s->force ? forced_pick(s, &c) : strategy_pick(s, &c);
+	if (i == -ESTALE && !s->asked) {
+		s->asked = s->diverged = true;
+		return -ESTALE;
+	}
+	if (i < 0)
+		return i == -ESTALE ? -EPROTO : i;
+	s->asked = false;
+	if (c.nr > 1)
+		s->env.choices++;
+	ret = commit(s, p, (uint32_t)i);
+	return ret ? ret : i;
+}
+
+int search_choose(struct search *s, uint32_t nr)
+{
+	int value;
+
+	if (!s->running || !s->step || !nr || nr > INT32_MAX)
+		return -EINVAL;
+	if (s->force)
+		value = 0;
+	else if (s->type->choose)
+		value = s->type->choose(s->state, nr);
+	else
+		value = nr > 1 ? (int)rng_below(&s->env.rng, nr) : 0;
+	if (value < 0)
+		return value;
+	if ((uint32_t)value >= nr)
+		return -EPROTO;
+	hb_push_value(&s->hb, s->last, (uint32_t)value);
+	s->schedule = mix64(s->schedule ^ ((uint64_t)value + 1) << 32);
+	return value;
+}
+
+void search_end(struct search *s, const struct search_end *end)
+{
+	struct search_end e = *end;
+
+	if (!s->running)
+		return;
+	s->running = false;
+	if (s->diverged && e.result == SEARCH_PASS)
+		e.result = SEARCH_DIVERGED;
+	if (s->diverged)
+		s->stats.divergences++;
+	if (s->step > s->stats.max_steps)
+		s->stats.max_steps = s->step;
+	if (s->env.choices > s->env.max_choices)
+		s->env.max_choices = s->env.choices;
+	if (e.result == SEARCH_PASS || e.result == SEARCH_FAIL) {
+		s->complete++;
+		seen_add(&s->classes, s->hb.hash);
+		seen_add(&s->schedules, s->schedule);
+	}
+	if (s->force) {
+		s->force = false;
+		return;
+	}
+	s->stats.executions++;
+	if (s->type->end)
+		s->type->end(s->state, &e);
+}
+
+void search_get_stats(const struct search *s, struct search_stats *stats)
+{
+	*stats = s->stats;
+	stats->distinct = s->classes.nr;
+	stats->schedules = s->schedules.nr;
+	stats->estimate_total = NAN;
+	/* Good, 1953: the chance of something new is the share of what was met only once. */
+	stats->new_probability = s->complete && !s->classes.full ?
+		(double)s->classes.once / (double)s->complete : NAN;
+	if (s->type->stats)
+		s->type->stats(s->state, stats);
+}
+
+uint64_t search_hb_hash(const struct search *s)
+{
+	return s->hb.hash;
+}
+
+bool search_redundant(const struct search *s)
+{
+	return s->running && !s->force && s->type->redundant && s->type->redundant(s->state);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * strategy.h - what a strategy is
+ *
+ * A strategy is private state plus a choice. Five calls, begin() and pick()
+ * required:
+ *
+ *	init -> (begin -> pick* -> end)* -> fini
+ *
+ * The core (search.c) owns everything else: seeds, the fair filter, scoping,
+ * step bounds, replay of prefixes, recording, checks of indices, happens-before
+ * and the counters. A strategy does no I/O, keeps no global state, and takes
+ * its random numbers from env->rng alone, which is seeded anew for each
+ * execution from (seed, iteration).
+ */
+#ifndef ZUG_SEARCH_STRATEGY_H
+#define ZUG_SEARCH_STRATEGY_H
+
+#include "hb.h"
+#include "rng.h"
+#include "search.h"
+
+#define CHOICE_NONE	UINT32_MAX
+
+/* A point after all filters: what the strategy may choose from. */
+struct choice {
+	const struct search_point *point;
+	const uint32_t *allowed;	/* indices into point->cand, ascending; nr of them */
+	uint32_t nr;			/* at least 1 */
+	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
+	bool free;			/* leaving the last task is no preemption (it yielded, or cannot go on) */
+	uint64_t fair_hash;		/* state of the fair filter; 0 when it blocks nobody */
+};
+
+static inline const struct search_cand *choice_cand(const struct choice *c, uint32_t pos)
+{
+	return &c->point->cand[c->allowed[pos]];
+}
+
+/* What the core lends to a strategy. Everything but rng is read-only. */
+struct search_env {
+	struct rng rng;
+	const struct hb *hb;		/* of the current execution, up to this point */
+	uint64_t seed;
+	uint64_t memory;		/* bytes that tables may take */
+	int preemptions;		/* search_options.preemptions */
+	uint64_t max_choices;		/* most points with two or more allowed tasks in one execution so far */
+	uint64_t choices;		/* the same, of the current execution, up to this point */
+	char *err;			/* during init() only: where to say what is wrong */
+	size_t errlen;
+};
+
+enum {
+	STRATEGY_FAIR		= 1 << 0,	/* starves nobody for ever, with probability 1 */
+	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED one day */
+	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
+};
+
+struct strategy_param {
+	const char *name;
+	int64_t def, min, max;	/* a range of 0..1 also takes "no" and "yes" */
+};
+
+/* An argument that users may expect, but that would lose bugs: refused with the reason. */
+struct strategy_refusal {
+	const char *param;
+	const char *why;
+};
+
+struct strategy_type {
+	struct search_strategy_info info;
+	const struct strategy_param *params;	/* up to name == NULL; NULL: none */
+	const struct strategy_refusal *refused;	/* up to param == NULL; NULL: none */
+	unsigned int flags;
+	size_t size;				/* of the private state, zeroed before init() */
+
+	/* args: one value for each of params. -EINVAL with a message in env->err, -ENOMEM. */
+	int (*init)(void *state, struct search_env *env, const int64_t *args);
+	/* SEARCH_GO, SEARCH_EXHAUSTED or -errno. */
+	int (*begin)(void *state, uint64_t iteration);
+	/*
+	 * A position in c->allowed, or -errno. -ESTALE: the execution does not follow the prefix
+	 * that this strategy replays; the next call, for the same point, must give a position.
+	 */
+	int (*pick)(void *state, const struct choice *c);
+	void (*end)(void *state, const struct search_end *end);
+	void (*fini)(void *state);
+
+	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); default: uniform. */
+	int (*choose)(void *state, uint32_t nr);
+	/* Optional: fill in what only the strategy knows (bounds, estimates). */
+	void (*stats)(const void *state, struct search_stats *stats);
+	/* Optional: true when the rest of this execution repeats what is known. */
+	bool (*redundant)(const void *state);
+};
+
+extern const struct strategy_type *const strategy_types[];	/* NULL at the end; the first is the default */
+
+/*
+ * Parameters are written once, as a list P(name, default, min, max, text), and
+ * made into the table and the text that users read.
+ */
+#define STRATEGY_PARAM_ENTRY(n, d, lo, hi, text)	{ #n, d, lo, hi },
+#define STRATEGY_PARAM_TEXT(n, d, lo, hi, text)		#n "=" #d ": " text ", " #lo ".." #hi "\n"
+
+/*
+ * Parse "NAME[:arg=value,...]". The type, with a value for each parameter in
+ * args (room for STRATEGY_MAX_PARAMS), or NULL with a message that names the
+ * valid choices in err.
+ */
+/* Say in env->err what is wrong; for init(). */
+__attribute__((format(printf, 2, 3)))
+void strategy_error(const struct search_env *env, const char *fmt, ...);
+
+#define STRATEGY_MAX_PARAMS	16
+const struct strategy_type *strategy_parse(const char *spec, int64_t *args, char *err,
+					   size_t errlen);
+
+#endif
