@@ -1,0 +1,243 @@
+# zugzwang. `make help` lists the targets; everything that is made goes to build/.
+#
+#   V=1                            show the commands
+#   SANITIZE=address,undefined     instrument zug and its tests
+#   DEPS=no                        install nothing, say what is missing
+#   MUST_RUN=1                     a skipped test is a failed one
+#   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
+
+SHELL		:= /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS	+= --no-builtin-rules
+.PHONY: all programs demo check check-unit check-model check-vm check-long bench install clean help build-tests
+
+B		:= build
+CC		:= gcc
+CXX		:= g++
+BPF_CC		:= clang-19
+PREFIX		?= /usr/local
+DESTDIR		?=
+export DEPS MUST_RUN VM KERNEL KERNEL_VERSION
+
+ifeq ($(V),1)
+Q		:=
+say		:= @:
+else
+Q		:= @
+say		= @printf '  %-8s %s\n'
+MAKEFLAGS	+= --no-print-directory
+endif
+
+all: $(B)/zug $(B)/zugd programs
+
+help:
+	@printf '%s\n' \
+		'all          zug, zugd and the test programs' \
+		'demo         find a bug, explain it, replay it' \
+		'check        every test; also check-unit, check-model, check-vm alone' \
+		'check-long   the tests that take long' \
+		'bench        measure' \
+		'install      to DESTDIR and PREFIX ($(PREFIX))' \
+		'clean        remove $(B)/'
+
+# --- what the build needs -----------------------------------------------------------------------
+# Make builds this file first and then starts over with it.
+
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+-include $(B)/config.mk
+endif
+
+$(B)/config.mk: tools/deps tools/libbpf tools/lib.sh
+	@mkdir -p $(B)
+	@tools/deps build
+	@prefix=$$(tools/libbpf --prefix) && library=$$(tools/libbpf --library) && bpftool=$$(tools/libbpf --bpftool) && \
+		printf '%s\n' "LIBBPF_PREFIX := $$prefix" "LIBBPF := $$library" "BPFTOOL := $$bpftool" >$@
+
+# A file of flags that changes only with them: what depends on it is rebuilt then.
+SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+CFLAGS		?= -O2 -g
+WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
+		  -I$(B) -Ilib -Isearch -Iuserspace -Ibpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
+# The same without -I: the test programs are compiled as a user would compile his.
+PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
+LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lstdc++ -lm -pthread
+BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
+		  -I$(B) -Ibpf -Ilib -I$(LIBBPF_PREFIX)/include
+
+FLAGS_NOW	= $(CC) $(ALL_CFLAGS) $(LDLIBS) $(BPF_CC) $(BPF_CFLAGS)
+ifneq ($(shell cat $(B)/flags 2>/dev/null),$(FLAGS_NOW))
+.PHONY: $(B)/flags
+endif
+$(B)/flags: | $(B)/config.mk
+	@mkdir -p $(B)
+	@printf '%s\n' '$(FLAGS_NOW)' >$@
+
+# --- the scheduler ------------------------------------------------------------------------------
+# Always compiled with the types of the default kernel, whichever one will run it: one object for all.
+
+$(B)/vmlinux.h: tools/kernel
+	$(say) HEADER $@
+	$(Q)header=$$(env -u KERNEL -u KERNEL_VERSION tools/kernel --header) && cp "$$header" $@
+
+$(B)/zug.bpf.o: bpf/zug.bpf.c $(B)/vmlinux.h $(B)/flags
+	$(say) BPF $@
+	$(Q)$(BPF_CC) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/zug.skel.h: $(B)/zug.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name zug_bpf >$@
+
+# --- zug ----------------------------------------------------------------------------------------
+
+lib_src		:= $(wildcard lib/*.c)
+search_src	:= $(wildcard search/*.c)
+user_src	:= $(wildcard userspace/*.c)
+lib_obj		:= $(lib_src:%.c=$(B)/%.o)
+search_obj	:= $(search_src:%.c=$(B)/%.o)
+user_obj	:= $(user_src:%.c=$(B)/%.o)
+main_obj	:= $(B)/userspace/zug.o
+
+$(B)/%.o: %.c $(B)/flags
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Only this layer sees the kernel.
+$(user_obj): | $(B)/zug.skel.h
+
+$(B)/pure.a: $(lib_obj) $(search_obj)
+	$(say) AR $@
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/zug.a: $(filter-out $(main_obj),$(user_obj))
+	$(say) AR $@
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/zug: $(main_obj) $(B)/zug.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/zugd: $(B)/zug
+	$(Q)ln -sf zug $@
+
+# --- tests: one binary for each file with a main(), linked with the others of its folder -----------
+
+has_main	= $(if $(1),$(shell grep -lE '^(int )?main\b' $(1) /dev/null))
+unit_src	:= $(wildcard tests/unit/*.c)
+model_src	:= $(wildcard tests/model/*.c)
+unit_main	:= $(call has_main,$(unit_src))
+model_main	:= $(call has_main,$(model_src))
+unit_bin	:= $(unit_main:%.c=$(B)/%)
+model_bin	:= $(model_main:%.c=$(B)/%)
+unit_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(unit_main),$(unit_src)))
+model_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(model_main),$(model_src)))
+
+$(B)/deps-test: tools/deps
+	@mkdir -p $(B)
+	@tools/deps test
+	@touch $@
+
+$(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o): | $(B)/deps-test
+
+# Archives resolve to what a test really uses; a unit test of a lower layer needs nothing of the kernel.
+$(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/zug.a)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %/zug.a,$^) $(B)/pure.a -lcmocka $(LDLIBS)
+
+$(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/pure.a -lcmocka -lzstd -lm -pthread
+
+build-tests: $(unit_bin) $(model_bin)
+
+# --- programs under test ------------------------------------------------------------------------
+# tests/programs/X.c gives build/programs/X, and X-fixed when it knows FIXED. A line ` * build: WORDS` in its comment
+# adds flags and libraries; CC=COMPILER among the words replaces the compiler.
+
+program_src	:= $(wildcard tests/programs/*.c tests/programs/*.cc tests/programs/*/*.c tests/programs/*/*.cc)
+script_src	:= $(wildcard tests/programs/*.sh tests/programs/*/*.sh)
+twin_src	:= $(if $(program_src),$(shell grep -l '\bFIXED\b' $(program_src) /dev/null))
+program_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(program_src))))
+twin_bin	:= $(addsuffix -fixed,$(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(twin_src)))))
+script_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(script_src)))
+
+programs: $(program_bin) $(twin_bin) $(script_bin)
+
+# build_program COMPILER,EXTRA
+define build_program
+	$(say) PROGRAM $@
+	@mkdir -p $(@D)
+	$(Q)cc=$(1) words=$$(sed -n 's/^ \* build: *//p' $< | head -n 1); \
+	for word in $$words; do \
+		case $$word in CC=*) cc=$${word#CC=} ;; -l*|-Wl,*) libs="$$libs $$word" ;; *) flags="$$flags $$word" ;; esac; \
+	done; \
+	$${cc} $(PROGRAM_CFLAGS) $(2) $$flags -MMD -MP -MF $@.d -o $@ $< $$libs
+endef
+
+$(B)/programs/%: tests/programs/%.c | $(B)/deps-test
+	$(call build_program,$(CC))
+
+$(B)/programs/%: tests/programs/%.cc | $(B)/deps-test
+	$(call build_program,$(CXX))
+
+$(B)/programs/%-fixed: tests/programs/%.c | $(B)/deps-test
+	$(call build_program,$(CC),-DFIXED)
+
+$(B)/programs/%-fixed: tests/programs/%.cc | $(B)/deps-test
+	$(call build_program,$(CXX),-DFIXED)
+
+$(B)/programs/%.sh: tests/programs/%.sh
+	$(say) COPY $@
+	@mkdir -p $(@D)
+	$(Q)cp $< $@ && chmod +x $@
+
+# --- running ------------------------------------------------------------------------------------
+
+vm_run		:= $(wildcard tests/vm/run)
+vm_tests	= $(if $(vm_run),'tools/run-in-kernel $(vm_run)')
+
+check: all build-tests
+	@tools/deps vm test
+	@tools/tap $(unit_bin) $(model_bin) $(vm_tests)
+
+check-unit: $(unit_bin)
+	@tools/tap $(unit_bin)
+
+check-model: $(model_bin)
+	@tools/tap $(model_bin)
+
+check-vm: all
+	@tools/deps vm test
+	@tools/tap $(vm_tests)
+
+check-long: all build-tests
+	@tools/deps vm test
+	@LONG=1 tools/tap $(unit_bin) $(model_bin) $(vm_tests)
+
+bench: all
+	@tools/deps vm test
+	@tools/run-in-kernel tools/bench
+
+demo:
+	@t0=$${EPOCHREALTIME/./}; tools/deps build vm && \
+	t1=$${EPOCHREALTIME/./}; $(MAKE) all && \
+	t2=$${EPOCHREALTIME/./}; tools/run-in-kernel -v tools/demo; status=$$?; \
+	t3=$${EPOCHREALTIME/./}; \
+	printf 'demo: packages %d ms, build %d ms, run %d ms\n' $$(((t1 - t0) / 1000)) $$(((t2 - t1) / 1000)) \
+		$$(((t3 - t2) / 1000)); exit $$status
+
+install: $(B)/zug
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(B)/zug $(DESTDIR)$(PREFIX)/bin/zug
+	ln -sf zug $(DESTDIR)$(PREFIX)/bin/zugd
+	$(if $(wildcard lib/zug.h),install -m 644 lib/zug.h $(DESTDIR)$(PREFIX)/include/zug.h)
+	$(if $(wildcard docs/*.1),install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/)
+
+clean:
+	rm -rf $(B)
+
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/tests/*/*.d $(B)/programs/*/*.d)
