@@ -104,20 +104,22 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Only this layer sees the kernel.
-$(user_obj): | $(B)/zug.skel.h
+# Only what includes the skeleton sees the kernel; unit tests are linked without it, so that they build and run anywhere.
+kernel_src	:= $(if $(user_src),$(shell grep -l 'zug\.skel\.h' $(user_src) /dev/null))
+kernel_obj	:= $(kernel_src:%.c=$(B)/%.o)
+$(kernel_obj): $(B)/zug.skel.h
 
 $(B)/pure.a: $(lib_obj) $(search_obj)
 	$(say) AR $@
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/zug.a: $(filter-out $(main_obj),$(user_obj))
+$(B)/user.a: $(filter-out $(main_obj) $(kernel_obj),$(user_obj))
 	$(say) AR $@
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/zug: $(main_obj) $(B)/zug.a $(B)/pure.a
+$(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -144,9 +146,9 @@ $(B)/deps-test: tools/deps
 $(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o): | $(B)/deps-test
 
 # Archives resolve to what a test really uses; a unit test of a lower layer needs nothing of the kernel.
-$(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/zug.a)
+$(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/user.a)
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %/zug.a,$^) $(B)/pure.a -lcmocka $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %/user.a,$^) $(B)/pure.a -lcmocka $(LDLIBS)
 
 $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 	$(say) LINK $@
