@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * inspect.bpf.h - reading the kernel's objects: address spaces, files, timers
+ *
+ * A user address means something only together with its address space. Each
+ * space gets a number (mm); the number changes when anything that was looked
+ * up in it may have become stale (exec, unmap, a new shared or executable
+ * mapping), so caches are keyed by it and never have to be searched.
+ */
+#ifndef ZUG_INSPECT_BPF_H
+#define ZUG_INSPECT_BPF_H
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);	/* struct mm_struct * */
+	__type(value, __u32);
+} mm_numbers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ZUG_MAX_MODULES);
+	__type(key, struct zug_file_key);
+	__type(value, __u32);	/* module */
+} modules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ZUG_MAX_SITES);
+	__type(key, struct zug_site_key);
+	__type(value, __u32);	/* index into sites */
+} site_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZUG_MAX_SITES);
+	__type(key, __u32);
+	__type(value, struct zug_site);
+} sites SEC(".maps");
+
+struct addr_key {
+	__u32 mm;
+	__u32 pad;
+	__u64 addr;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct addr_key);
+	__type(value, __u32);
+} site_cache SEC(".maps");
+
+struct page_where {
+	__u64 ino, offset;
+	__u32 dev, pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct addr_key);	/* of the page */
+	__type(value, struct page_where);
+} page_cache SEC(".maps");
+
+static __always_inline __u32 mm_number(struct mm_struct *mm)
+{
+	__u64 key = (__u64)mm;
+	__u32 nr, *known;
+
+	if (!mm)
+		return 0;
+	known = bpf_map_lookup_elem(&mm_numbers, &key);
+	if (known)
+		return *known;
+	nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
+	bpf_map_update_elem(&mm_numbers, &key, &nr, BPF_ANY);
+	return nr;
+}
+
+static __always_inline void mm_forget(struct mm_struct *mm)
+{
+	__u64 key = (__u64)mm;
+
+	bpf_map_delete_elem(&mm_numbers, &key);
+}
+
+struct vma_info {
+	__u64 start, end, pgoff, flags, ino;
+	__u32 dev, found;
+};
+
+static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void *data)
+{
+	struct vma_info *v = data;
+	struct file *f = vma->vm_file;
+
+	v->start = vma->vm_start;
+	v->end = vma->vm_end;
+	v->pgoff = vma->vm_pgoff;
+	v->flags = vma->vm_flags;
+	v->found = 1;
+	if (f) {
+		v->ino = BPF_CORE_READ(f, f_inode, i_ino);
+		v->dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+	}
+	return 0;
+}
+
+/* The place of an int3: a site index, ZUG_NO_SITE - 1 when it is not ours, ZUG_NO_SITE when unknown. */
+#define NOT_OURS (ZUG_NO_SITE - 1)
+static __always_inline __u32 find_site(struct task_struct *p, __u32 mm, __u64 ip)
+{
+	struct addr_key ck = { .mm = mm, .addr = ip };
+	struct zug_site_key sk = {};
+	struct zug_file_key fk = {};
+	struct vma_info v = {};
+	__u32 *idx, *mod, nr;
+
+	idx = bpf_map_lookup_elem(&site_cache, &ck);
+	if (idx)
+		return *idx;
+	if (bpf_find_vma(p, ip, read_vma, &v, 0) || !v.found)
+		return ZUG_NO_SITE;
+	nr = NOT_OURS;
+	fk.ino = v.ino;
+	fk.dev = v.dev;
+	mod = bpf_map_lookup_elem(&modules, &fk);
+	if (mod) {
+		sk.module = *mod;
+		sk.offset = ip - v.start + (v.pgoff << 12);
+		idx = bpf_map_lookup_elem(&site_index, &sk);
+		if (idx)
+			nr = *idx;
+	}
+	bpf_map_update_elem(&site_cache, &ck, &nr, BPF_ANY);
+	return nr;
+}
+
+/* Where an address really lies, so that one shared object of two processes is one object. */
+static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 addr,
+				       struct zug_where *w)
+{
+	struct addr_key ck = { .mm = mm, .addr = addr >> 12 };
+	struct page_where pw = {}, *known;
+	struct vma_info v = {};
+
+	known = bpf_map_lookup_elem(&page_cache, &ck);
+	if (known) {
+		pw = *known;
+	} else {
+		if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
+			return false;
+		if (v.flags & VM_SHARED_) {
+			pw.ino = v.ino;
+			pw.dev = v.dev;
+			pw.offset = (addr & ~0xfffull) - v.start + (v.pgoff << 12);
+		}
+		bpf_map_update_elem(&page_cache, &ck, &pw, BPF_ANY);
+	}
+	w->ino = pw.ino;
+	w->dev = pw.dev;
+	w->offset = pw.ino ? pw.offset + (addr & 0xfff) : addr;
+	w->mode = 0;
+	return true;
+}
+
+/* The file behind a descriptor of @p. */
+static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)
+{
+	struct fdtable *fdt = BPF_CORE_READ(p, files, fdt);
+	struct file **table, *f = NULL;
+	struct inode *ino;
+	__u32 max;
+
+	if (!fdt)
+		return false;
+	max = BPF_CORE_READ(fdt, max_fds);
+	if ((__u32)fd >= max)
+		return false;
+	table = BPF_CORE_READ(fdt, fd);
+	bpf_probe_read_kernel(&f, sizeof(f), &table[(__u32)fd]);
+	if (!f)
+		return false;
+	ino = BPF_CORE_READ(f, f_inode);
+	w->ino = BPF_CORE_READ(ino, i_ino);
+	w->dev = BPF_CORE_READ(ino, i_sb, s_dev);
+	w->mode = BPF_CORE_READ(ino, i_mode);
+	w->offset = 0;
+	return true;
+}
+
+struct hrtimer___old {
+	__u8 state;
+} __attribute__((preserve_access_index));
+
+struct hrtimer___new {
+	bool is_queued;
+} __attribute__((preserve_access_index));
+
+/* An alarm or a POSIX timer of this process may yet send a signal. */
+static __always_inline bool timer_armed(struct task_struct *p)
+{
+	struct signal_struct *sig = p->signal;
+	void *first = NULL;
+
+	if (bpf_core_field_exists(struct hrtimer___old, state)) {
+		struct hrtimer___old *h = (void *)&sig->real_timer;
+
+		if (BPF_CORE_READ(h, state))
+			return true;
+	} else if (bpf_core_field_exists(struct hrtimer___new, is_queued)) {
+		struct hrtimer___new *h = (void *)&sig->real_timer;
+
+		if (BPF_CORE_READ(h, is_queued))
+			return true;
+	}
+	bpf_core_read(&first, sizeof(first), &sig->posix_timers);
+	return first != NULL;
+}
+
+#endif

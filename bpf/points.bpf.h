@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * points.bpf.h - where a task stops: probed instructions, system calls, watched data
+ *
+ * All sources end in stop(): fill the event, set TF_STOP, kick the own CPU. The
+ * kick's interrupt must not land while this program is marked active (other
+ * tasks' hits of it would be skipped and its RCU section would stay open), so
+ * every source runs where interrupts or preemption are off:
+ *
+ *  - probes: fentry on uprobe_pre_sstep_notifier(), in the int3 exception with
+ *    interrupts off. The uprobe only plants the breakpoint; its own program
+ *    does nothing. The task parks before the probed instruction has any effect.
+ *  - system calls: raw_syscalls/sys_enter (TRACEPOINT: preemption off).
+ *  - data: the perf event of a hardware breakpoint, exception context. It fires
+ *    *after* the access.
+ */
+#ifndef ZUG_POINTS_BPF_H
+#define ZUG_POINTS_BPF_H
+
+/* What user space knows of each system call. Set before load. */
+const volatile struct zug_syscall syscalls[ZUG_NR_SYSCALLS];
+
+#define NR_sched_yield		24
+#define NR_futex		202
+#define NR_sched_getaffinity	204
+
+static __always_inline bool waits_on_fd(__s32 nr)
+{
+	return nr >= 0 && nr < ZUG_NR_SYSCALLS && syscalls[nr].wait_fd;
+}
+
+/* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
+static __always_inline void stop(struct zug_sandbox *s, struct task_state *t)
+{
+	s->nr_points++;
+	s->turn_since = bpf_ktime_get_ns();
+	if (!ring_crowded()) {
+		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+			t->ev.flags |= ZUG_EF_LONE;
+		else if (s->lease) {
+			s->lease--;
+			t->ev.flags |= ZUG_EF_LEASED;
+		}
+		if (t->ev.flags & (ZUG_EF_LONE | ZUG_EF_LEASED)) {
+			event_send(s, &t->ev);
+			return;
+		}
+	}
+	s->nr_switches++;
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
+SEC("fentry/uprobe_pre_sstep_notifier")
+int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct zug_site *site = NULL;
+	__u64 ip, sp, args[4];
+	__u32 idx;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return 0;
+	if ((regs->cs & 3) != 3)
+		return 0;
+	ip = regs->ip - 1;
+	t->mm = mm_number(p->mm);
+	idx = find_site(p, t->mm, ip);
+	if (idx == NOT_OURS)
+		return 0;
+	if (idx != ZUG_NO_SITE) {
+		site = bpf_map_lookup_elem(&sites, &idx);
+		if (!site || !site->op)
+			return 0;
+	}
+	event_init(&t->ev, ZUG_EV_POINT, p, t);
+	t->ev.site = idx;
+	t->ev.ip = ip;
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->cx;
+	t->ev.arg[0] = args[0];
+	t->ev.arg[1] = args[1];
+	t->ev.arg[2] = args[2];
+	t->ev.arg[3] = args[3];
+	sp = regs->sp;
+	bpf_probe_read_user(&t->ev.ret, sizeof(t->ev.ret), (void *)sp);
+	if (site && site->obj_arg &&
+	    addr_where(p, t->mm, args[(site->obj_arg - 1) & 3], &t->ev.obj))
+		t->ev.flags |= ZUG_EF_OBJECT;
+	if (site && site->obj2_arg &&
+	    addr_where(p, t->mm, args[(site->obj2_arg - 1) & 3], &t->ev.obj2))
+		t->ev.flags |= ZUG_EF_OBJECT2;
+	stop(s, t);
+	return 0;
+}
+
+static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
+{
+	__u64 v;
+	__u32 op;
+
+	if (nr < 0 || nr >= ZUG_NR_SYSCALLS)
+		return false;
+	if (nr == NR_futex) {
+		op = a[1] & 0x7f;
+		/* WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
+		return (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) && a[3];
+	}
+	if (syscalls[nr].time_kind == 2)
+		return true;
+	if (!syscalls[nr].time_arg)
+		return false;
+	v = a[(syscalls[nr].time_arg - 1) & 7];
+	return syscalls[nr].time_kind == 1 ? (__s32)v >= 0 : v != 0;
+}
+
+SEC("tp/raw_syscalls/sys_enter")
+int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	__u64 a[8] = {};
+	struct pt_regs *regs;
+	__s32 nr;
+
+	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE || (t->flags & TF_PRE))
+		return 0;
+	nr = ctx->id;
+	bpf_probe_read_kernel(a, 48, (void *)ctx->args);
+	t->nr = nr;
+	t->args[0] = a[0];
+	t->args[1] = a[1];
+	t->args[2] = a[2];
+	t->args[3] = a[3];
+	t->flags &= ~(TF_TIMED | TF_YIELD);
+	if (has_timeout(nr, a))
+		t->flags |= TF_TIMED;
+	if (t->flags & TF_START) {
+		event_init(&t->ev, ZUG_EV_START, p, t);
+		t->flags |= TF_STOP;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		return 0;
+	}
+	if (nr == NR_sched_yield) {
+		t->flags |= TF_YIELD;
+		return 0;
+	}
+	if (nr == NR_sched_getaffinity && s->nr_cpus) {
+		t->aff_len = a[1];
+		t->aff_addr = a[2];
+	}
+	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS ||
+	    !(syscalls[nr].class & s->syscall_points))
+		return 0;
+	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
+	t->mm = mm_number(p->mm);
+	t->ev.mm = t->mm;
+	t->ev.nr = nr;
+	t->ev.arg[0] = a[0];
+	t->ev.arg[1] = a[1];
+	t->ev.arg[2] = a[2];
+	t->ev.arg[3] = a[3];
+	regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	t->ev.ip = BPF_CORE_READ(regs, ip);
+	if (nr == NR_futex) {
+		if (addr_where(p, t->mm, a[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
+		t->ev.flags |= ZUG_EF_OBJECT;
+	}
+	stop(s, t);
+	return 0;
+}
+
+/* sched_getaffinity() says --cpus many, whatever the machine has. Attached when asked for only. */
+SEC("tp/raw_syscalls/sys_exit")
+int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
+{
+	struct task_state *t;
+	struct zug_sandbox *s;
+	__u64 word, addr, n;
+	__u32 i;
+
+	if (ctx->id != NR_sched_getaffinity || ctx->ret <= 0)
+		return 0;
+	t = state_of(bpf_get_current_task_btf());
+	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE || !s->nr_cpus || !t->aff_addr)
+		return 0;
+	addr = t->aff_addr;
+	t->aff_addr = 0;
+	n = s->nr_cpus;
+	bpf_for(i, 0, 16) {
+		if ((__u64)(i + 1) * 8 > (__u64)ctx->ret)
+			break;
+		word = n >= 64 ? ~0ull : (1ull << n) - 1;
+		n = n >= 64 ? n - 64 : 0;
+		bpf_probe_write_user((void *)(addr + i * 8), &word, sizeof(word));
+	}
+	return 0;
+}
+
+SEC("perf_event")
+int zug_watchpoint(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct file *exe;
+	__u64 addr, ino;
+	__u32 dev, i, hit = ZUG_MAX_WATCHES;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return 0;
+	addr = ctx->addr;
+	exe = BPF_CORE_READ(p, mm, exe_file);
+	ino = BPF_CORE_READ(exe, f_inode, i_ino);
+	dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
+	bpf_for(i, 0, ZUG_MAX_WATCHES) {
+		struct zug_watch *w = &watches[i];
+
+		if (w->len && addr >= w->addr && addr < w->addr + w->len &&
+		    (!w->exe_ino || (w->exe_ino == ino && w->exe_dev == dev)))
+			hit = i;
+	}
+	if (hit == ZUG_MAX_WATCHES)
+		return 0;
+	event_init(&t->ev, ZUG_EV_WATCH, p, t);
+	t->mm = mm_number(p->mm);
+	t->ev.mm = t->mm;
+	t->ev.ip = ctx->regs.ip;
+	t->ev.arg[0] = addr;
+	t->ev.arg[1] = hit;
+	if (addr_where(p, t->mm, addr, &t->ev.obj))
+		t->ev.flags |= ZUG_EF_OBJECT;
+	stop(s, t);
+	return 0;
+}
+
+/* Plants the breakpoint; zug_breakpoint above has done the work when this runs. */
+SEC("uprobe.multi")
+int zug_plant(struct pt_regs *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
+{
+	struct task_struct *cur = bpf_get_current_task_btf();
+	struct task_state *parent = state_of(cur), *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!parent || !t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+		return 0;
+	if (clone_flags & CLONE_VFORK_)
+		parent->flags |= TF_VFORK;
+	emit(s, ZUG_EV_NEW, clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0, p, t, parent->id,
+	     clone_flags);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct mm_struct *mm;
+	struct file *exe;
+	struct zug_event e;
+
+	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+		return 0;
+	if (t->flags & TF_PRE)
+		t->flags = (t->flags & ~TF_PRE) | TF_START;
+	mm = p->mm;
+	t->mm = mm_number(mm);
+	event_init(&e, ZUG_EV_EXEC, p, t);
+	e.arg[0] = BPF_CORE_READ(mm, start_code);
+	e.arg[1] = BPF_CORE_READ(mm, start_data);
+	e.arg[2] = BPF_CORE_READ(mm, start_brk);
+	e.arg[3] = (__u64)mm;
+	exe = BPF_CORE_READ(mm, exe_file);
+	e.obj.ino = BPF_CORE_READ(exe, f_inode, i_ino);
+	e.obj.dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
+	e.flags |= ZUG_EF_OBJECT;
+	bpf_probe_read_kernel_str(e.comm, sizeof(e.comm), p->comm);
+	event_send(s, &e);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_struct *p,
+	     bool threadgroup)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || dst->kn->id == s->cgid)
+		return 0;
+	emit(s, ZUG_EV_LEAVE, 0, p, t, 1, 0);
+	return 0;
+}
+
+SEC("fentry/uprobe_mmap")
+int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct zug_file_key fk = {};
+	struct zug_event e;
+	struct file *f;
+	__u64 flags;
+	__u32 *mod;
+
+	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+		return 0;
+	flags = vma->vm_flags;
+	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
+		return 0;
+	mm_forget(vma->vm_mm);
+	f = vma->vm_file;
+	if (!f || !(flags & VM_EXEC_))
+		return 0;
+	fk.ino = BPF_CORE_READ(f, f_inode, i_ino);
+	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+	mod = bpf_map_lookup_elem(&modules, &fk);
+	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
+	if (mod)
+		e.site = *mod;
+	e.mm = mm_number(vma->vm_mm);
+	e.arg[0] = vma->vm_start;
+	e.arg[1] = vma->vm_end;
+	e.arg[2] = vma->vm_pgoff;
+	e.arg[3] = (__u64)vma->vm_mm;
+	e.obj.ino = fk.ino;
+	e.obj.dev = fk.dev;
+	e.flags = ZUG_EF_OBJECT;
+	event_send(s, &e);
+	return 0;
+}
+
+SEC("fentry/uprobe_munmap")
+int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	if (state_of(bpf_get_current_task_btf()) && (vma->vm_flags & (VM_EXEC_ | VM_SHARED_)))
+		mm_forget(vma->vm_mm);
+	return 0;
+}
+
+SEC("fentry/uprobe_clear_state")
+int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
+{
+	mm_forget(mm);
+	return 0;
+}
+
+/* Commands of the daemon; see zug_abi.h. */
+SEC("syscall")
+int zug_ctl(struct zug_ctl *c)
+{
+	struct zug_sandbox *s;
+	struct task_struct *p;
+	struct task_state *t;
+	__u32 slot = c->sandbox;
+
+	c->ret = 0;
+	if (slot >= ZUG_MAX_SANDBOXES) {
+		c->ret = -22;
+		return 0;
+	}
+	s = &sandboxes[slot];
+	switch (c->cmd) {
+	case ZUG_CMD_GRANT:
+		s->lease = c->lease;
+		s->grant = c->task;
+		scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
+		return 0;
+	case ZUG_CMD_DRAIN:
+		s->state = ZUG_SB_DRAIN;
+		scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+		return 0;
+	case ZUG_CMD_BLIP:
+		s->blip = c->task;
+		scx_bpf_kick_cpu(s->lane, 0);
+		return 0;
+	}
+	p = bpf_task_from_pid(c->pid);
+	if (!p) {
+		c->ret = -3;
+		return 0;
+	}
+	switch (c->cmd) {
+	case ZUG_CMD_ADOPT:
+		t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!t) {
+			c->ret = -12;
+			break;
+		}
+		__builtin_memset(t, 0, sizeof(*t));
+		t->slot = slot;
+		t->flags = TF_PRE;
+		t->nr = -1;
+		t->id = __sync_fetch_and_add(&s->next_id, 1);
+		c->task = t->id;
+		break;
+	case ZUG_CMD_LEND:
+		t = state_of(p);
+		if (!t || !s->holder_io || s->holder != t->id || !(t->flags & TF_IO)) {
+			c->ret = -11;
+			break;
+		}
+		t->flags &= ~TF_IO;
+		event_init(&t->ev, ZUG_EV_LENT, p, t);
+		t->ev.nr = t->nr;
+		bpf_rcu_read_lock();
+		give_up(s, slot, &t->ev);
+		bpf_rcu_read_unlock();
+		break;
+	case ZUG_CMD_REGS: {
+		struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
+
+		c->regs[0] = BPF_CORE_READ(r, ax);
+		c->regs[1] = BPF_CORE_READ(r, dx);
+		c->regs[2] = BPF_CORE_READ(r, cx);
+		c->regs[3] = BPF_CORE_READ(r, bx);
+		c->regs[4] = BPF_CORE_READ(r, si);
+		c->regs[5] = BPF_CORE_READ(r, di);
+		c->regs[6] = BPF_CORE_READ(r, bp);
+		c->regs[7] = BPF_CORE_READ(r, sp);
+		c->regs[8] = BPF_CORE_READ(r, r8);
+		c->regs[9] = BPF_CORE_READ(r, r9);
+		c->regs[10] = BPF_CORE_READ(r, r10);
+		c->regs[11] = BPF_CORE_READ(r, r11);
+		c->regs[12] = BPF_CORE_READ(r, r12);
+		c->regs[13] = BPF_CORE_READ(r, r13);
+		c->regs[14] = BPF_CORE_READ(r, r14);
+		c->regs[15] = BPF_CORE_READ(r, r15);
+		c->regs[16] = BPF_CORE_READ(r, ip);
+		break;
+	}
+	default:
+		c->ret = -22;
+	}
+	bpf_task_release(p);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.bpf.h - maps, per-task state and event output, shared by the BPF parts
+ */
+#ifndef ZUG_STATE_BPF_H
+#define ZUG_STATE_BPF_H
+
+#define PF_EXITING_		0x00000004
+#define CLONE_VM_		0x00000100
+#define CLONE_VFORK_		0x00004000
+#define CLONE_THREAD_		0x00010000
+#define TASK_UNINTERRUPTIBLE_	0x00000002
+#define TASK_STOPPED_		0x00000004
+#define TASK_DEAD_		0x00000080
+#define SIGKILL_BIT		(1ull << (9 - 1))
+#define VM_EXEC_		0x00000004ul
+#define VM_SHARED_		0x00000008ul
+
+#define ZUG_SLICE_INF		((__u64)-1)
+#define ZUG_DSQ(slot)		((__u64)(slot) + 1)	/* where tasks of a sandbox are parked */
+
+const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
+
+/* Mapped by user space. */
+struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
+struct zug_watch watches[ZUG_MAX_WATCHES];
+volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
+volatile __u32 mm_counter;
+volatile __u64 exit_kind;	/* why the scheduler was unloaded; 0 while it is loaded */
+volatile __s64 exit_code;
+char exit_reason[128];
+char exit_message[256];
+
+enum task_flags {
+	TF_PRE = 1 << 0,	/* adopted, not executed anything yet: not controlled */
+	TF_START = 1 << 1,	/* exec'd: control begins at the next system call */
+	TF_STOP = 1 << 2,	/* must stop now: ev says why */
+	TF_IO = 1 << 3,		/* holds the turn in an uninterruptible wait */
+	TF_VFORK = 1 << 4,	/* is about to wait for a vfork child */
+	TF_YIELD = 1 << 5,	/* in sched_yield() */
+	TF_DYING = 1 << 6,	/* runs freely to its death */
+	TF_BLIP = 1 << 7,	/* dispatched for the watchdog only */
+	TF_RAN = 1 << 8,	/* has run at all */
+	TF_TIMED = 1 << 9,	/* the system call it is in has a time-out */
+};
+
+struct task_state {
+	__u32 id;
+	__u32 slot;
+	__u32 flags;
+	__s32 nr;		/* system call it is in, -1 none */
+	__u64 args[4];
+	__u64 aff_addr;		/* sched_getaffinity(): user buffer */
+	__u64 aff_len;
+	__u32 blip;
+	__u32 mm;
+	struct zug_event ev;	/* the stop it is about to make */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ZUG_RING_BYTES);
+} events SEC(".maps");
+
+static __always_inline struct task_state *state_of(struct task_struct *p)
+{
+	return bpf_task_storage_get(&tasks, p, 0, 0);
+}
+
+static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t)
+{
+	__u32 slot = t->slot;
+
+	if (slot >= ZUG_MAX_SANDBOXES)
+		return NULL;
+	return &sandboxes[slot];
+}
+
+/* Under control: a member that has executed its program, in a sandbox that is not being drained. */
+static __always_inline bool controlled(const struct task_state *t, const struct zug_sandbox *s)
+{
+	return s->state == ZUG_SB_ACTIVE && !(t->flags & (TF_PRE | TF_START));
+}
+
+static __always_inline void event_init(struct zug_event *e, __u32 kind, struct task_struct *p,
+				       const struct task_state *t)
+{
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = kind;
+	e->sandbox = t->slot;
+	e->task = t->id;
+	e->pid = p->pid;
+	e->tgid = p->tgid;
+	e->site = ZUG_NO_SITE;
+	e->nr = -1;
+	e->mm = t->mm;
+}
+
+static __always_inline void event_send(struct zug_sandbox *s, const struct zug_event *e)
+{
+	__u64 flags = daemon_sleeps ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+
+	if (bpf_ringbuf_output(&events, (void *)e, sizeof(*e), flags))
+		__sync_fetch_and_add(&s->nr_lost, 1);
+}
+
+/* Events that nobody waits for may not fill the ring: beyond half of it tasks are made to stop. */
+static __always_inline bool ring_crowded(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
+}
+
+static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
+				 struct task_struct *p, const struct task_state *t,
+				 __u64 a0, __u64 a1)
+{
+	struct zug_event e;
+
+	event_init(&e, kind, p, t);
+	e.flags = flags;
+	e.arg[0] = a0;
+	e.arg[1] = a1;
+	event_send(s, &e);
+}
+
+/* Will die without executing another instruction of its program. */
+static __always_inline bool is_dying(struct task_struct *p, const struct task_state *t)
+{
+	return (t->flags & TF_DYING) || (p->pending.signal.sig[0] & SIGKILL_BIT);
+}
+
+#endif

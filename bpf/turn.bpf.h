@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * turn.bpf.h - exactly one task of a sandbox runs: the sched_ext scheduler
+ *
+ * All tasks of a sandbox run on one CPU, its lane. A task that becomes
+ * runnable is parked in the sandbox's own dispatch queue; only the one that
+ * user space granted the turn (the holder) is moved to the lane's local queue,
+ * with an infinite slice. The holder gives the turn up when it stops at a point
+ * (points.bpf.h sets TF_STOP and kicks its CPU), yields, blocks, or dies; then
+ * a decision is due (ZUG_EF_ASK). What is *not* a scheduling event:
+ *
+ *  - being preempted by a real-time or fair task, or a slice that was cut:
+ *    the holder goes straight back to the local queue;
+ *  - an uninterruptible wait (page fault, disk): the turn stays (TF_IO). Where
+ *    what it waits for is a dying task of the sandbox (core dump, exec from a
+ *    thread), that one is run meanwhile as `aux`; where it waits for a parked
+ *    one, user space lends the turn after a while (ZUG_CMD_LEND);
+ *  - death: a task with SIGKILL pending executes no more of its program. When
+ *    the turn is free such tasks are run to their end, oldest first, before
+ *    anybody is asked, so that the enabled set is complete when it is shown.
+ *
+ * The kernel ejects a scheduler that leaves a runnable task off the CPU for
+ * 30 s. A *blip* resets that clock: every parked task is dispatched once with
+ * TF_BLIP, and kicked off again in ops.running before it gets back to user mode.
+ */
+#ifndef ZUG_TURN_BPF_H
+#define ZUG_TURN_BPF_H
+
+/* A dying task waits in the queue: it has to run before the next decision. */
+static bool has_dying(__u32 slot)
+{
+	struct task_struct *p;
+	bool found = false;
+
+	bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+		struct task_state *t = state_of(p);
+
+		if (t && is_dying(p, t)) {
+			found = true;
+			break;
+		}
+	}
+	return found;
+}
+
+/* The turn is free: say so with @e, unless dying tasks come first (then dispatch goes on). */
+static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
+{
+	s->holder = 0;
+	s->holder_io = 0;
+	s->lease = 0;
+	if (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot)) {
+		s->need_ask = 1;
+		event_send(s, e);
+		scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	s->nr_asks++;
+	e->flags |= ZUG_EF_ASK;
+	event_send(s, e);
+}
+
+/* The last dying task has left: ask what give_up() put off. */
+static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
+		     const struct task_state *t)
+{
+	if (s->holder || !s->need_ask)
+		return;
+	if (has_dying(slot)) {
+		scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	s->need_ask = 0;
+	s->nr_asks++;
+	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, t, 0, 0);
+}
+
+SEC("struct_ops/zug_select_cpu")
+s32 BPF_PROG(zug_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	bool idle = false;
+
+	if (t && (s = sandbox_of(t)) && controlled(t, s))
+		return s->lane;
+	return scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
+}
+
+static __always_inline void run_now(struct zug_sandbox *s, struct task_struct *p, u64 enq_flags)
+{
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->lane, ZUG_SLICE_INF, enq_flags);
+}
+
+SEC("struct_ops/zug_enqueue")
+void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
+{
+	struct task_state *t = state_of(p);
+	struct task_state *w;
+	struct zug_sandbox *s;
+	struct task_struct *cur;
+	__u32 slot, waker = 0, flags = 0;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s)) {
+		if (t && (s = sandbox_of(t)) && s->state == ZUG_SB_ACTIVE && (t->flags & TF_STOP)) {
+			/* first stop of the root: from here on it is under control */
+			t->flags &= ~(TF_STOP | TF_START);
+			scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
+			if (!s->holder && !s->need_ask)
+				give_up(s, t->slot, &t->ev);
+			else
+				event_send(s, &t->ev);
+			return;
+		}
+		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+		return;
+	}
+	slot = t->slot;
+
+	if (t->flags & TF_BLIP) {
+		t->flags &= ~TF_BLIP;
+		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+		scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	if (s->aux == t->id) {
+		run_now(s, p, enq_flags);
+		return;
+	}
+	if (s->holder == t->id) {
+		if (t->flags & TF_IO) {
+			t->flags &= ~TF_IO;
+			s->holder_io = 0;
+		}
+		if (t->flags & (TF_STOP | TF_YIELD)) {
+			bool stop = t->flags & TF_STOP;
+
+			if (!stop) {
+				event_init(&t->ev, ZUG_EV_YIELD, p, t);
+				t->ev.nr = t->nr;
+			}
+			t->flags &= ~(TF_STOP | TF_YIELD);
+			if (!stop && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !ring_crowded()) {
+				t->ev.flags |= ZUG_EF_LONE;
+				s->nr_points++;
+				event_send(s, &t->ev);
+				run_now(s, p, enq_flags);
+				return;
+			}
+			s->nr_points++;
+			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+			give_up(s, slot, &t->ev);
+			return;
+		}
+		run_now(s, p, enq_flags);
+		return;
+	}
+
+	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+	if (is_dying(p, t)) {
+		t->flags |= TF_DYING;
+		if (!s->aux && (!s->holder || s->holder_io))
+			scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	cur = bpf_get_current_task_btf();
+	w = state_of(cur);
+	if (w && w->slot == slot && w->id == s->holder)
+		waker = w->id;
+	if (!(t->flags & TF_RAN))
+		flags |= ZUG_EF_NEW;
+	emit(s, ZUG_EV_WAKE, flags, p, t, waker, 0);
+}
+
+/* One pass over the queue of a sandbox whose lane this is. */
+static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
+{
+	struct task_struct *p;
+	bool dying_turn = !s->aux && (!s->holder || s->holder_io);
+	__u32 moved = 0;
+
+	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
+		return;
+	if (dying_turn) {
+		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+			struct task_state *t = state_of(p);
+			__u32 id;
+
+			if (!t || !is_dying(p, t))
+				continue;
+			id = t->id;
+			t->flags |= TF_DYING;
+			s->aux = id;
+			if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
+				moved = id;
+				break;
+			}
+			s->aux = 0;
+		}
+		if (moved)
+			return;
+		if (s->need_ask && !s->holder) {
+			/* what was dying has gone elsewhere: the question must not get lost */
+			struct task_struct *q = bpf_get_current_task_btf();
+			struct task_state fake = { .slot = slot };
+
+			s->need_ask = 0;
+			s->nr_asks++;
+			emit(s, ZUG_EV_ASK, ZUG_EF_ASK, q, &fake, 0, 0);
+		}
+	}
+	if (s->aux)
+		return;
+	if (!s->holder && s->grant) {
+		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+			struct task_state *t = state_of(p);
+			__u32 id;
+
+			if (!t || t->id != s->grant)
+				continue;
+			id = t->id;
+			t->flags &= ~TF_BLIP;
+			s->grant = 0;
+			s->holder = id;
+			s->turn_since = bpf_ktime_get_ns();
+			if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
+				s->holder = 0;
+				s->grant = id;
+			}
+			break;
+		}
+		return;
+	}
+	if (s->blip) {
+		bool more = false;
+
+		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
+			struct task_state *t = state_of(p);
+
+			if (!t || t->blip == s->blip)
+				continue;
+			t->blip = s->blip;
+			t->flags |= TF_BLIP;
+			if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+				t->flags &= ~TF_BLIP;
+			more = true;
+			break;
+		}
+		if (!more)
+			s->blip = 0;
+	}
+}
+
+SEC("struct_ops/zug_dispatch")
+void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
+		struct zug_sandbox *s = &sandboxes[i];
+
+		if (s->state == ZUG_SB_DRAIN) {
+			scx_bpf_dsq_move_to_local(ZUG_DSQ(i));
+			continue;
+		}
+		if (s->state == ZUG_SB_ACTIVE && s->lane == (__u32)cpu)
+			dispatch_sandbox(i, s);
+	}
+}
+
+SEC("struct_ops/zug_running")
+void BPF_PROG(zug_running, struct task_struct *p)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
+		return;
+	if (t->flags & TF_BLIP) {
+		scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+		return;
+	}
+	t->flags |= TF_RAN;
+	if (t->id == s->holder || t->id == s->aux)
+		return;
+	s->nr_ungranted++;
+	emit(s, ZUG_EV_UNGRANTED, 0, p, t, s->holder, p->__state);
+}
+
+SEC("struct_ops/zug_stopping")
+void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	__u32 st, flags;
+
+	if (!t || runnable || !(s = sandbox_of(t)) || !controlled(t, s))
+		return;
+	st = p->__state;
+	if (t->id == s->aux) {
+		s->aux = 0;
+		if (st & TASK_DEAD_)
+			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, 0, 0);
+		if (!s->holder)
+			ask_late(s, t->slot, p, t);
+		else if (s->holder_io)
+			scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	if (t->id != s->holder) {
+		if (st & TASK_DEAD_)
+			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, 0, 0);
+		return;
+	}
+	if (!(st & TASK_DEAD_) && (st & TASK_UNINTERRUPTIBLE_) && !(t->flags & TF_VFORK)) {
+		t->flags |= TF_IO;
+		s->holder_io = 1;
+		s->io_since = bpf_ktime_get_ns();
+		if (has_dying(t->slot))
+			scx_bpf_kick_cpu(s->lane, 0);
+		return;
+	}
+	if (st & TASK_DEAD_) {
+		event_init(&t->ev, ZUG_EV_EXIT, p, t);
+		if (p->signal->live.counter == 0)
+			t->ev.flags |= ZUG_EF_ROOT;
+	} else {
+		event_init(&t->ev, ZUG_EV_BLOCK, p, t);
+		flags = 0;
+		if (t->flags & TF_VFORK)
+			flags |= ZUG_EF_VFORK;
+		if (t->flags & TF_TIMED)
+			flags |= ZUG_EF_TIMED;
+		if (st & TASK_STOPPED_)
+			flags |= ZUG_EF_STOPPED;
+		if (timer_armed(p))
+			flags |= ZUG_EF_TIMER;
+		t->ev.flags = flags;
+		t->ev.nr = t->nr;
+		t->ev.state = st;
+		t->ev.arg[0] = t->args[0];
+		t->ev.arg[1] = t->args[1];
+		t->ev.arg[2] = t->args[2];
+		t->ev.arg[3] = t->args[3];
+		if (waits_on_fd(t->nr) && fd_where(p, t->args[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
+	}
+	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD);
+	give_up(s, t->slot, &t->ev);
+}
+
+/* A task that computes for long without a point would starve the rest: stop it in user mode. */
+SEC("struct_ops/zug_tick")
+void BPF_PROG(zug_tick, struct task_struct *p)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return;
+	if (!s->spin_ns || bpf_ktime_get_ns() - s->turn_since < s->spin_ns)
+		return;
+	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) || !tick_in_user(p))
+		return;
+	event_init(&t->ev, ZUG_EV_SPIN, p, t);
+	t->ev.ip = user_ip(p);
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+}
+
+/* Membership is inherited here, where it cannot be missed: a fork fails rather than escape. */
+SEC("struct_ops.s/zug_init_task")
+s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+	struct task_state *parent, *t;
+	struct zug_sandbox *s;
+
+	if (!args->fork)
+		return 0;
+	parent = state_of(bpf_get_current_task_btf());
+	if (!parent || !(s = sandbox_of(parent)) || s->state == ZUG_SB_FREE)
+		return 0;
+	t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		return -12 /* ENOMEM */;
+	t->slot = parent->slot;
+	t->flags = parent->flags & (TF_PRE | TF_START);
+	t->nr = -1;
+	t->id = __sync_fetch_and_add(&s->next_id, 1);
+	return 0;
+}
+
+SEC("struct_ops/zug_disable")
+void BPF_PROG(zug_disable, struct task_struct *p)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || (p->flags & PF_EXITING_))
+		return;
+	emit(s, ZUG_EV_LEAVE, 0, p, t, 0, 0);
+}
+
+SEC("struct_ops.s/zug_init")
+s32 BPF_PROG(zug_init)
+{
+	__u32 i;
+	s32 err;
+
+	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
+		err = scx_bpf_create_dsq(ZUG_DSQ(i), -1);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+SEC("struct_ops/zug_exit")
+void BPF_PROG(zug_exit, struct scx_exit_info *ei)
+{
+	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), ei->reason);
+	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), ei->msg);
+	exit_code = ei->exit_code;
+	exit_kind = ei->kind;
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops zug_ops = {
+	.select_cpu	= (void *)zug_select_cpu,
+	.enqueue	= (void *)zug_enqueue,
+	.dispatch	= (void *)zug_dispatch,
+	.running	= (void *)zug_running,
+	.stopping	= (void *)zug_stopping,
+	.tick		= (void *)zug_tick,
+	.init_task	= (void *)zug_init_task,
+	.disable	= (void *)zug_disable,
+	.init		= (void *)zug_init,
+	.exit		= (void *)zug_exit,
+	/* user space adds SCX_OPS_ENQ_MIGRATION_DISABLED where the kernel has it */
+	.flags		= SCX_OPS_SWITCH_PARTIAL | SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING,
+	.timeout_ms	= 30000,
+	.name		= "zugzwang",
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug.bpf.c - zugzwang's kernel side, one object
+ *
+ *	state.bpf.h	maps, per-task state, event output
+ *	inspect.bpf.h	address spaces, files, timers: from addresses to objects
+ *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
+ *	points.bpf.h	where tasks stop, and the daemon's commands (zug_ctl)
+ *
+ * Everything is loaded and attached before an execution starts and detached
+ * after its sandbox was drained: attaching waits for RCU, and a parked task may
+ * hold a read section open.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "zug_abi.h"
+
+char _license[] SEC("license") = "GPL";
+
+#ifndef BPF_FOR_EACH_ITER
+#define BPF_FOR_EACH_ITER (&___it)
+#endif
+
+#include "state.bpf.h"
+#include "inspect.bpf.h"
+
+extern struct pt_regs *__irq_regs __ksym __weak;
+
+/* Whether the timer interrupt we are in came from user mode. */
+static __always_inline bool tick_in_user(struct task_struct *p)
+{
+	struct pt_regs **regs = bpf_this_cpu_ptr(&__irq_regs);
+
+	return *regs == (struct pt_regs *)bpf_task_pt_regs(p);
+}
+
+static __always_inline __u64 user_ip(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	return BPF_CORE_READ(regs, ip);
+}
+
+static bool waits_on_fd(__s32 nr);
+
+#include "turn.bpf.h"
+#include "points.bpf.h"

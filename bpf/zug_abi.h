@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug_abi.h - what the BPF programs and user space agree on
+ *
+ * Included on both sides. Fixed-width types, explicit padding; the sizes are
+ * asserted at the end, the version is checked when the programs are loaded.
+ */
+#ifndef ZUG_ABI_H
+#define ZUG_ABI_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define ZUG_ABI_VERSION		1
+#define ZUG_MAX_SANDBOXES	8
+#define ZUG_RING_BYTES		(8u << 20)
+#define ZUG_MAX_SITES		65536
+#define ZUG_MAX_MODULES		1024
+#define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
+#define ZUG_NO_SITE		0xffffffffu
+
+/* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is nobody. */
+
+enum zug_event_kind {
+	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, arg[1]: clone flags */
+	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
+	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3], ret, obj */
+	ZUG_EV_SYSCALL,		/* before a system call: nr, arg[0..3], obj of its first fd */
+	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
+	ZUG_EV_YIELD,		/* sched_yield() */
+	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
+	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
+	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
+	ZUG_EV_EXIT,		/* dead */
+	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
+	ZUG_EV_ASK,		/* nobody has the turn: decide (may also be a flag of another event) */
+	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
+	ZUG_EV_UNPROBED,	/* executable mapping of a file without probes: obj; arg as in MODULE */
+	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0) or the cgroup (arg[0] = 1) */
+	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
+	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
+};
+
+/* Flags of an event */
+#define ZUG_EF_ASK	(1u << 0)	/* the turn is free: a decision is due */
+#define ZUG_EF_LONE	(1u << 1)	/* not stopped: nobody else was runnable */
+#define ZUG_EF_LEASED	(1u << 2)	/* not stopped: within the lease */
+#define ZUG_EF_TIMED	(1u << 3)	/* BLOCK: the wait has a time-out */
+#define ZUG_EF_TIMER	(1u << 4)	/* BLOCK: an alarm or POSIX timer of the process is armed */
+#define ZUG_EF_VFORK	(1u << 5)	/* BLOCK: waits for its vfork child */
+#define ZUG_EF_STOPPED	(1u << 6)	/* BLOCK: stopped by a signal */
+#define ZUG_EF_ROOT	(1u << 7)	/* EXIT: the last thread of its process */
+#define ZUG_EF_NEW	(1u << 8)	/* WAKE: runs for the first time */
+#define ZUG_EF_THREAD	(1u << 9)	/* NEW: shares its creator's thread group */
+#define ZUG_EF_OBJECT	(1u << 10)	/* obj is known */
+#define ZUG_EF_OBJECT2	(1u << 11)	/* obj2 is known */
+
+/* Where an object lies: a file (or shared memory) and an offset, or a private address. */
+struct zug_where {
+	__u64 ino;	/* 0: private memory, offset is an address of that process */
+	__u64 offset;	/* into the file for shared mappings and fds (0); address otherwise */
+	__u32 dev;	/* kernel encoding: major << 20 | minor */
+	__u32 mode;	/* inode mode of a file descriptor's object, 0 for memory */
+};
+
+struct zug_event {
+	__u32 kind;
+	__u32 flags;
+	__u32 sandbox;
+	__u32 task;	/* id */
+	__u32 pid, tgid;
+	__u32 site;	/* POINT: index of the site table, or ZUG_NO_SITE */
+	__s32 nr;	/* system call number, -1 none */
+	__u64 ip;
+	__u64 ret;	/* POINT: the word on top of the stack (return address at a function's start) */
+	__u64 arg[4];
+	__u32 state;	/* BLOCK: the kernel's task state */
+	__u32 mm;	/* number of the address space, changes with every exec and unmap */
+	struct zug_where obj, obj2;
+	char comm[16];
+};
+
+enum zug_sandbox_state {
+	ZUG_SB_FREE = 0,	/* slot not in use */
+	ZUG_SB_ACTIVE,
+	ZUG_SB_DRAIN,		/* everything runs freely, nothing is reported */
+};
+
+/*
+ * One sandbox, in memory that user space maps. User space writes cgid, lane,
+ * spin_ns and syscall_points while the slot is free; everything else is the kernel's.
+ */
+struct zug_sandbox {
+	__u64 cgid;		/* inode number of the cgroup */
+	__u32 state;
+	__u32 lane;		/* CPU */
+	__u32 next_id;
+	__u32 holder;		/* who has the turn, 0 nobody */
+	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
+	__u32 grant;		/* whom the daemon gave the turn, not dispatched yet */
+	__u32 lease;		/* further points the holder may pass */
+	__u32 need_ask;		/* ask when the dying are gone */
+	__u32 holder_io;	/* the holder waits uninterruptibly */
+	__u32 blip;		/* number of the current blip */
+	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
+	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
+	__u64 io_since;		/* ns, valid while holder_io */
+	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
+	__u64 spin_ns;		/* 0: never */
+	__u64 nr_points, nr_asks, nr_switches;
+	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
+	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
+};
+
+/* Classes of system calls that can be choice points */
+#define ZUG_SYS_FILE	(1u << 0)
+#define ZUG_SYS_IPC	(1u << 1)	/* pipes, sockets, eventfd */
+#define ZUG_SYS_SIGNAL	(1u << 2)
+#define ZUG_SYS_PROCESS	(1u << 3)
+#define ZUG_SYS_FUTEX	(1u << 4)
+#define ZUG_SYS_ALL	0x1f
+
+/* A system call; all 0 for one that is of no interest. */
+#define ZUG_NR_SYSCALLS 512
+struct zug_syscall {
+	__u8 class;	/* ZUG_SYS_*, 0: never a point */
+	__u8 fd_arg;	/* 1..: which argument is a descriptor, 0 none */
+	__u8 time_arg;	/* 1..: which argument holds the time-out, 0 none */
+	__u8 time_kind;	/* 0: pointer, NULL is for ever; 1: milliseconds, negative is for ever; 2: always timed */
+	__u8 wait_fd;	/* waits for fd_arg's object */
+	__u8 pad[3];
+};
+
+/* A probed place. Index = id of the site in events. */
+#define ZUG_ARG_NONE	0	/* 1..4: first to fourth argument register */
+struct zug_site {
+	__u16 op;		/* enum zug_op; 0: not a stop */
+	__u8 obj_arg;		/* which argument points to the object, 0 none */
+	__u8 obj2_arg;
+	__u32 flags;		/* 0 */
+};
+
+struct zug_site_key {
+	__u64 offset;		/* in the file */
+	__u32 module;
+	__u32 pad;
+};
+
+struct zug_file_key {
+	__u64 ino;
+	__u32 dev;		/* kernel encoding */
+	__u32 pad;
+};
+
+struct zug_watch {
+	__u64 addr;		/* in the address space of programs started from exe */
+	__u64 exe_ino;
+	__u32 exe_dev;
+	__u32 len;		/* 1, 2, 4, 8; 0: slot not in use */
+};
+
+/* The one way in: BPF_PROG_TYPE_SYSCALL program zug_ctl. */
+enum zug_cmd {
+	ZUG_CMD_ADOPT = 1,	/* pid becomes a member; control begins at its next exec. Returns its id in task. */
+	ZUG_CMD_GRANT,		/* task, lease */
+	ZUG_CMD_DRAIN,
+	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
+	ZUG_CMD_LEND,		/* the holder waits uninterruptibly on another task: ask again */
+	ZUG_CMD_REGS,		/* pid -> user registers */
+};
+struct zug_ctl {
+	__u32 cmd;
+	__u32 sandbox;
+	__u32 task;
+	__u32 pid;
+	__u32 lease;
+	__s32 ret;		/* 0 or -errno */
+	__u64 regs[17];		/* REGS: in DWARF order of x86-64 */
+};
+
+_Static_assert(sizeof(struct zug_where) == 24, "zug_where");
+_Static_assert(sizeof(struct zug_event) == 152, "zug_event");
+_Static_assert(sizeof(struct zug_sandbox) == 120, "zug_sandbox");
+_Static_assert(sizeof(struct zug_site) == 8, "zug_site");
+_Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
+_Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
+_Static_assert(sizeof(struct zug_ctl) == 160, "zug_ctl");
+
+#endif

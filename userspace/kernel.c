@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "kernel.h"
+#include "syscalls.h"
+#include "zug.skel.h"
+
+#define CGROUP2_MAGIC 0x63677270
+/* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
+#define SPIN_US 400
+
+struct kernel {
+	struct zug_bpf *bpf;
+	struct bpf_link *ops, *fake_cpus;
+	struct bpf_link **links;	/* probes, one a module */
+	int nr_links;
+	struct ring_buffer *rb;
+	int ctl_fd, epoll;
+	bool spin;
+	struct zug_event *queue;	/* consumed, not handed out yet */
+	size_t head, tail, size;
+	char ejected[512];
+};
+
+static char last_libbpf[512];
+
+/* libbpf explains a failed load on its own channel; keep the first line that looks like the reason. */
+static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level != LIBBPF_WARN)
+		return 0;
+	if (getenv("ZUG_LIBBPF_DEBUG"))
+		return vfprintf(stderr, fmt, ap);
+	if (!last_libbpf[0]) {
+		vsnprintf(last_libbpf, sizeof(last_libbpf), fmt, ap);
+		last_libbpf[strcspn(last_libbpf, "\n")] = 0;
+	}
+	return 0;
+}
+
+static bool may(cap_value_t v)
+{
+	cap_flag_value_t set = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	if (caps) {
+		cap_get_flag(caps, v, CAP_EFFECTIVE, &set);
+		cap_free(caps);
+	}
+	return set == CAP_SET;
+}
+
+static void read_line(const char *path, char *buf, size_t len)
+{
+	FILE *f = fopen(path, "re");
+
+	buf[0] = 0;
+	if (!f)
+		return;
+	if (fgets(buf, len, f))
+		buf[strcspn(buf, "\n")] = 0;
+	fclose(f);
+}
+
+int kernel_check(char *err, size_t errlen)
+{
+	static const struct {
+		cap_value_t cap;
+		const char *name, *why;
+	} need[] = {
+		{ CAP_BPF, "CAP_BPF", "to load the scheduler" },
+		{ CAP_PERFMON, "CAP_PERFMON", "to place probes" },
+		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "for mount namespaces and the scheduling class" },
+		{ CAP_SYS_NICE, "CAP_SYS_NICE", "to move a test into the scheduling class" },
+	};
+	char missing[256] = "", line[128];
+	struct statfs fs;
+
+	if (access("/sys/kernel/sched_ext", F_OK)) {
+		snprintf(err, errlen, "this kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT): "
+			 "boot Linux 6.16 to 7.0 with it, or use tools/vm");
+		return -ENOSYS;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		snprintf(err, errlen, "/sys/kernel/btf/vmlinux: %s: the kernel needs CONFIG_DEBUG_INFO_BTF",
+			 strerror(errno));
+		return -ENOSYS;
+	}
+	for (size_t i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+		if (!may(need[i].cap))
+			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
+				 "%s%s (%s)", missing[0] ? ", " : "", need[i].name, need[i].why);
+	if (missing[0]) {
+		snprintf(err, errlen, "missing privileges: %s: run as root", missing);
+		return -EPERM;
+	}
+	if (statfs("/sys/fs/cgroup", &fs)) {
+		snprintf(err, errlen, "/sys/fs/cgroup: %s: mount cgroup2 there", strerror(errno));
+		return -ENOENT;
+	}
+	if (fs.f_type != CGROUP2_MAGIC) {
+		snprintf(err, errlen, "/sys/fs/cgroup is not cgroup v2: boot with "
+			 "systemd.unified_cgroup_hierarchy=1 (cgroup v1 is not supported)");
+		return -ENOTSUP;
+	}
+	read_line("/sys/kernel/sched_ext/state", line, sizeof(line));
+	if (strcmp(line, "disabled") && line[0]) {
+		char ops[128];
+
+		read_line("/sys/kernel/sched_ext/root/ops", ops, sizeof(ops));
+		snprintf(err, errlen, "the sched_ext scheduler '%s' is loaded (state: %s), and a system "
+			 "has room for one: stop it, or use the running zugd", ops, line);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int on_event(void *ctx, void *data, size_t len)
+{
+	struct kernel *k = ctx;
+
+	if (len != sizeof(struct zug_event))
+		return -EPROTO;
+	if (k->tail == k->size) {
+		size_t size = k->size ? 2 * k->size : 1024;
+		struct zug_event *q = realloc(k->queue, size * sizeof(*q));
+
+		if (!q)
+			return -ENOMEM;
+		k->queue = q;
+		k->size = size;
+	}
+	memcpy(&k->queue[k->tail++], data, len);
+	return 0;
+}
+
+static void fill_syscalls(struct zug_bpf *b)
+{
+	for (unsigned int i = 0; i < syscall_table_nr; i++) {
+		const struct syscall_desc *d = &syscall_table[i];
+
+		b->rodata->syscalls[d->nr].class = d->class;
+		b->rodata->syscalls[d->nr].fd_arg = d->fd_arg;
+		b->rodata->syscalls[d->nr].time_arg = d->time_arg;
+		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
+		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
+	}
+}
+
+static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, size_t errlen)
+{
+	*link = bpf_program__attach(prog);
+	if (*link)
+		return 0;
+	snprintf(err, errlen, "cannot attach %s: %s%s%s", bpf_program__name(prog), strerror(errno),
+		 last_libbpf[0] ? ": " : "", last_libbpf);
+	return -errno;
+}
+
+int kernel_open(struct kernel **out, char *err, size_t errlen)
+{
+	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
+	struct epoll_event ee = { .events = EPOLLIN };
+	struct kernel *k;
+	int ret;
+
+	*out = NULL;
+	ret = kernel_check(err, errlen);
+	if (ret)
+		return ret;
+	libbpf_set_print(on_libbpf);
+	last_libbpf[0] = 0;
+	setrlimit(RLIMIT_MEMLOCK, &inf);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->epoll = -1;
+	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	k->bpf = zug_bpf__open();
+	if (!k->bpf) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot open the BPF object: %s", strerror(errno));
+		goto fail;
+	}
+	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
+		ret = -EPROTO;
+		snprintf(err, errlen, "the BPF object speaks version %u, zug %u: build again",
+			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
+		goto fail;
+	}
+	fill_syscalls(k->bpf);
+	ret = zug_bpf__load(k->bpf);
+	if (ret) {
+		if (strstr(last_libbpf, "_impl"))
+			snprintf(err, errlen, "this kernel cannot load any sched_ext scheduler: its BTF lacks "
+				 "the *_impl functions (%s); use Linux 6.16 to 7.0", last_libbpf);
+		else
+			snprintf(err, errlen, "cannot load the BPF programs: %s%s%s "
+				 "(ZUG_LIBBPF_DEBUG=1 shows the verifier's words)", strerror(-ret),
+				 last_libbpf[0] ? ": " : "", last_libbpf);
+		goto fail;
+	}
+	k->ctl_fd = bpf_program__fd(k->bpf->progs.zug_ctl);
+	if ((ret = attach(k->bpf->progs.zug_breakpoint, &k->bpf->links.zug_breakpoint, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_newtask, &k->bpf->links.zug_newtask, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_exec, &k->bpf->links.zug_exec, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_cgroup_move, &k->bpf->links.zug_cgroup_move, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)))
+		goto fail;
+	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);
+	if (!k->ops) {
+		ret = -errno;
+		snprintf(err, errlen, "the kernel refused the scheduler: %s%s%s%s", strerror(errno),
+			 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message,
+			 errno == EBUSY ? " (another sched_ext scheduler is loaded)" : "");
+		goto fail;
+	}
+	k->rb = ring_buffer__new(bpf_map__fd(k->bpf->maps.events), on_event, k, NULL);
+	k->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!k->rb || k->epoll < 0 ||
+	    epoll_ctl(k->epoll, EPOLL_CTL_ADD, bpf_map__fd(k->bpf->maps.events), &ee)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot map the event ring: %s", strerror(errno));
+		goto fail;
+	}
+	*out = k;
+	return 0;
+fail:
+	kernel_close(k);
+	return ret;
+}
+
+void kernel_close(struct kernel *k)
+{
+	if (!k)
+		return;
+	for (int i = 0; i < k->nr_links; i++)
+		bpf_link__destroy(k->links[i]);
+	free(k->links);
+	bpf_link__destroy(k->fake_cpus);
+	bpf_link__destroy(k->ops);
+	ring_buffer__free(k->rb);
+	if (k->epoll >= 0)
+		close(k->epoll);
+	zug_bpf__destroy(k->bpf);
+	free(k->queue);
+	free(k);
+}
+
+volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
+{
+	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
+}
+
+int kernel_ctl_fd(const struct kernel *k)
+{
+	return k->ctl_fd;
+}
+
+int kernel_ctl(struct kernel *k, struct zug_ctl *c)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = c, .ctx_size_in = sizeof(*c), .ctx_out = c,
+		    .ctx_size_out = sizeof(*c));
+
+	if (bpf_prog_test_run_opts(k->ctl_fd, &o))
+		return -errno;
+	return c->ret;
+}
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
+}
+
+static bool pull(struct kernel *k, struct zug_event *e)
+{
+	if (k->head == k->tail) {
+		k->head = k->tail = 0;
+		ring_buffer__consume(k->rb);
+		if (!k->tail)
+			return false;
+	}
+	*e = k->queue[k->head++];
+	return true;
+}
+
+int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd)
+{
+	int64_t start, left;
+	int ret;
+
+	if (pull(k, e))
+		return 1;
+	if (timeout_us <= 0)
+		return 0;
+	start = now_us();
+	if (k->spin)
+		do {
+			for (int i = 0; i < 64; i++)
+				__builtin_ia32_pause();
+			if (pull(k, e))
+				return 1;
+		} while (now_us() - start < (timeout_us < SPIN_US ? timeout_us : SPIN_US));
+	for (;;) {
+		struct pollfd p[2] = {
+			{ .fd = k->epoll, .events = POLLIN },
+			{ .fd = extra_fd, .events = POLLIN },
+		};
+
+		k->bpf->bss->daemon_sleeps = 1;
+		__sync_synchronize();
+		if (pull(k, e)) {
+			k->bpf->bss->daemon_sleeps = 0;
+			return 1;
+		}
+		left = timeout_us - (now_us() - start);
+		if (left <= 0) {
+			k->bpf->bss->daemon_sleeps = 0;
+			return 0;
+		}
+		ret = poll(p, 2, left / 1000 + 1);
+		k->bpf->bss->daemon_sleeps = 0;
+		if (pull(k, e))
+			return 1;
+		if (ret < 0 && errno == EINTR)
+			return 0;
+		if (p[1].revents)
+			return 0;
+	}
+}
+
+const char *kernel_ejected(struct kernel *k)
+{
+	if (!k->bpf->bss->exit_kind)
+		return NULL;
+	snprintf(k->ejected, sizeof(k->ejected), "%s%s%s", k->bpf->bss->exit_reason,
+		 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message);
+	return k->ejected;
+}
+
+uint32_t kernel_dev(uint64_t st_dev)
+{
+	return major(st_dev) << 20 | minor(st_dev);
+}
+
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module)
+{
+	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev) };
+
+	return bpf_map__update_elem(k->bpf->maps.modules, &key, sizeof(key), &module,
+				    sizeof(module), BPF_ANY);
+}
+
+static int attach_multi(struct kernel *k, const char *file, const struct kernel_probe *probes,
+			int from, int nr, struct bpf_link **out)
+{
+	unsigned long *offsets = calloc(nr, sizeof(*offsets));
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, o);
+	struct bpf_link *link;
+	int ret = 0;
+
+	if (!offsets)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++)
+		offsets[i] = probes[from + i].offset;
+	o.offsets = offsets;
+	o.cnt = nr;
+	link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_plant, -1, file, NULL, &o);
+	if (!link)
+		ret = -errno;
+	free(offsets);
+	*out = link;
+	return ret;
+}
+
+int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
+		      const struct kernel_probe *probes, int nr, int *bad)
+{
+	struct bpf_link *link, **links;
+	int ret;
+
+	*bad = -1;
+	if (!nr)
+		return 0;
+	for (int i = 0; i < nr; i++) {
+		struct zug_site_key key = { .offset = probes[i].offset, .module = module };
+
+		ret = bpf_map__update_elem(k->bpf->maps.sites, &probes[i].site, sizeof(__u32),
+					   &probes[i].what, sizeof(struct zug_site), BPF_ANY);
+		if (!ret)
+			ret = bpf_map__update_elem(k->bpf->maps.site_index, &key, sizeof(key),
+						   &probes[i].site, sizeof(__u32), BPF_ANY);
+		if (ret)
+			return ret;
+	}
+	ret = attach_multi(k, file, probes, 0, nr, &link);
+	if (ret) {
+		/* one place that cannot be probed fails them all: find it */
+		for (int i = 0; i < nr; i++) {
+			if (attach_multi(k, file, probes, i, 1, &link)) {
+				*bad = i;
+				break;
+			}
+			bpf_link__destroy(link);
+		}
+		return ret;
+	}
+	links = realloc(k->links, (k->nr_links + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	k->links = links;
+	k->links[k->nr_links++] = link;
+	return 0;
+}
+
+void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w)
+{
+	if (i < ZUG_MAX_WATCHES)
+		k->bpf->bss->watches[i] = *w;
+}
+
+int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only)
+{
+	const struct zug_watch *w = &k->bpf->bss->watches[i];
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(a),
+		.bp_type = write_only ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+		.bp_addr = w->addr,
+		.bp_len = w->len,
+		.sample_period = 1,
+		.wakeup_events = 1,
+		.disabled = 1,
+		.inherit = 1,
+		.enable_on_exec = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(k->bpf->progs.zug_watchpoint))) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+int kernel_fake_cpus(struct kernel *k)
+{
+	if (!k->fake_cpus)
+		k->fake_cpus = bpf_program__attach(k->bpf->progs.zug_sys_exit);
+	return k->fake_cpus ? 0 : -errno;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - the BPF side as seen from user space: load, attach, events, commands
+ *
+ * There is one root scheduler in a system, so at most one struct kernel is
+ * open at a time (kernel_open() says who holds it otherwise). Single-threaded.
+ */
+#ifndef ZUG_KERNEL_H
+#define ZUG_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "../bpf/zug_abi.h"
+
+struct kernel;
+
+/* What the kernel lacks, or what the user may not: one line in err, or 0. Loads nothing. */
+int kernel_check(char *err, size_t errlen);
+
+/* Loads and attaches everything but probes. 0, or -errno with one line in err. */
+int kernel_open(struct kernel **out, char *err, size_t errlen);
+/* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
+void kernel_close(struct kernel *k);
+
+/* The mapped state of a slot. */
+volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
+/* One command; c->ret holds the kernel's answer, which is also returned. */
+int kernel_ctl(struct kernel *k, struct zug_ctl *c);
+/* For a child that adopts itself: the program to test_run. */
+int kernel_ctl_fd(const struct kernel *k);
+
+/*
+ * The next event into *e: 1, or 0 when none came within timeout_us (0: do not
+ * wait). Spins shortly, then sleeps; extra_fd (or -1) wakes it up too, with 0.
+ */
+int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd);
+
+/* Has the kernel thrown the scheduler out? Then its words, else NULL. */
+const char *kernel_ejected(struct kernel *k);
+
+/* A file whose probes stop tasks. module: index for events. */
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module);
+
+/* One probe: site is the index that events name. */
+struct kernel_probe {
+	uint64_t offset;	/* in the file */
+	uint32_t site;
+	struct zug_site what;
+};
+/*
+ * Plants nr probes in one file in one go. -errno; *bad is then the index of the
+ * first place the kernel refuses, where that can be told, else -1.
+ */
+int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
+		      const struct kernel_probe *probes, int nr, int *bad);
+
+/* Watches of the next execution; len 0 clears the slot. */
+void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w);
+/* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
+int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
+
+/* sched_getaffinity() of sandboxes with nr_cpus set is rewritten from now on. */
+int kernel_fake_cpus(struct kernel *k);
+
+/* Dev number as the kernel's programs see it. */
+uint32_t kernel_dev(uint64_t st_dev);
+
+#endif

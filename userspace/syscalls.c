@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <sys/syscall.h>
+#include "syscalls.h"
+#include "../lib/label.h"
+
+#define S(x, o, ...) { .name = #x, .nr = SYS_##x, .op = ZUG_OP_##o, __VA_ARGS__ }
+#define FILE_ .class = ZUG_SYS_FILE
+#define IPC .class = ZUG_SYS_IPC
+#define SIG .class = ZUG_SYS_SIGNAL
+#define PROC .class = ZUG_SYS_PROCESS
+#define FD(n) .fd_arg = (n)
+#define PATH(n) .path_arg = (n)
+#define WAITS .wait_fd = 1
+#define PTR(n) .time_arg = (n)
+#define MS(n) .time_arg = (n), .time_kind = 1
+#define ENDS .time_kind = 2
+#define W .flags = ZUG_L_WRITE
+
+const struct syscall_desc syscall_table[] = {
+	S(open, OPEN, FILE_, PATH(1)),
+	S(openat, OPEN, FILE_, PATH(2)),
+	S(openat2, OPEN, FILE_, PATH(2)),
+	S(creat, OPEN, FILE_, PATH(1), W),
+	S(read, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS),
+	S(pread64, READ, FILE_, FD(1)),
+	S(readv, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS),
+	S(preadv, READ, FILE_, FD(1)),
+	S(preadv2, READ, FILE_, FD(1)),
+	S(write, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, W),
+	S(pwrite64, WRITE, FILE_, FD(1), W),
+	S(writev, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, W),
+	S(pwritev, WRITE, FILE_, FD(1), W),
+	S(pwritev2, WRITE, FILE_, FD(1), W),
+	S(sendfile, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, W),
+	S(splice, WRITE, .class = ZUG_SYS_IPC, FD(3), WAITS, W),
+	S(tee, WRITE, IPC, FD(2), WAITS, W),
+	S(copy_file_range, WRITE, FILE_, FD(3), W),
+	S(truncate, TRUNCATE, FILE_, PATH(1), W),
+	S(ftruncate, TRUNCATE, FILE_, FD(1), W),
+	S(unlink, UNLINK, FILE_, PATH(1), W),
+	S(unlinkat, UNLINK, FILE_, PATH(2), W),
+	S(rename, RENAME, FILE_, PATH(1), .path2_arg = 2, W),
+	S(renameat, RENAME, FILE_, PATH(2), .path2_arg = 4, W),
+	S(renameat2, RENAME, FILE_, PATH(2), .path2_arg = 4, W),
+	S(link, LINK, FILE_, PATH(1), .path2_arg = 2, W),
+	S(linkat, LINK, FILE_, PATH(2), .path2_arg = 4, W),
+	S(symlink, LINK, FILE_, PATH(2), W),
+	S(symlinkat, LINK, FILE_, PATH(3), W),
+	S(mkdir, MKDIR, FILE_, PATH(1), W),
+	S(mkdirat, MKDIR, FILE_, PATH(2), W),
+	S(rmdir, RMDIR, FILE_, PATH(1), W),
+	S(stat, STAT, FILE_, PATH(1)),
+	S(lstat, STAT, FILE_, PATH(1)),
+	S(newfstatat, STAT, FILE_, PATH(2)),
+	S(statx, STAT, FILE_, PATH(2)),
+	S(access, STAT, FILE_, PATH(1)),
+	S(faccessat, STAT, FILE_, PATH(2)),
+	S(faccessat2, STAT, FILE_, PATH(2)),
+	S(flock, FLOCK, FILE_, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(close, CLOSE, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE),
+	S(pipe, PIPE, IPC), S(pipe2, PIPE, IPC),
+	S(socket, SOCKET, IPC), S(socketpair, SOCKET, IPC),
+	S(connect, CONNECT, IPC, FD(1), WAITS, W),
+	S(accept, ACCEPT, IPC, FD(1), WAITS, W),
+	S(accept4, ACCEPT, IPC, FD(1), WAITS, W),
+	S(bind, BIND, IPC, FD(1), W),
+	S(listen, LISTEN, IPC, FD(1), W),
+	S(sendto, SEND, IPC, FD(1), WAITS, W),
+	S(sendmsg, SEND, IPC, FD(1), WAITS, W),
+	S(sendmmsg, SEND, IPC, FD(1), WAITS, W),
+	S(recvfrom, RECV, IPC, FD(1), WAITS, W),
+	S(recvmsg, RECV, IPC, FD(1), WAITS, W),
+	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), W),
+	S(shutdown, SEND, IPC, FD(1), W),
+	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
+	S(rt_sigqueueinfo, KILL, SIG, W),
+	S(rt_sigaction, SYSCALL, SIG, W),
+	S(rt_sigprocmask, SYSCALL, SIG, W),
+	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
+	S(rt_sigtimedwait, SIGNAL_WAIT, SIG, PTR(3)),
+	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
+	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
+	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
+	S(poll, POLL, MS(3)), S(ppoll, POLL, PTR(3)),
+	S(select, POLL, PTR(5)), S(pselect6, POLL, PTR(5)),
+	S(epoll_wait, POLL, MS(4)), S(epoll_pwait, POLL, MS(4)), S(epoll_pwait2, POLL, PTR(4)),
+	S(nanosleep, SLEEP, ENDS), S(clock_nanosleep, SLEEP, ENDS),
+	S(semop, SYSCALL), S(semtimedop, SYSCALL, PTR(4)),
+	S(msgsnd, SYSCALL), S(msgrcv, SYSCALL),
+	S(mq_timedsend, SYSCALL, PTR(5)), S(mq_timedreceive, SYSCALL, PTR(5)),
+	S(io_getevents, SYSCALL, PTR(5)),
+	S(fcntl, SYSCALL), S(sched_yield, YIELD), S(exit, END), S(exit_group, END),
+	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC),
+	S(execveat, EXEC), S(restart_syscall, SYSCALL), S(fsync, SYSCALL), S(fdatasync, SYSCALL),
+	S(mmap, SYSCALL), S(munmap, SYSCALL), S(mprotect, SYSCALL), S(brk, SYSCALL),
+	S(io_uring_setup, SYSCALL), S(io_uring_enter, SYSCALL),
+};
+const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_table[0]);
+
+const struct syscall_desc *syscall_desc(int nr)
+{
+	for (unsigned int i = 0; i < syscall_table_nr; i++)
+		if (syscall_table[i].nr == nr)
+			return &syscall_table[i];
+	return NULL;
+}
+
+const char *syscall_name(int nr)
+{
+	static char unknown[24];
+	const struct syscall_desc *d = syscall_desc(nr);
+
+	if (d)
+		return d->name;
+	snprintf(unknown, sizeof(unknown), "syscall %d", nr);
+	return unknown;
+}
