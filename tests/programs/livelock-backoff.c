@@ -4,7 +4,7 @@
  *	starts again. When they take turns exactly at the yields both always find the other's
  *	mutex taken: a fair schedule in which nobody gets on.
  * outcome: livelock
- * options: --strategy dfs
+ * options: --strategy preemption
  * args:
  * odds: no preemption: every switch is at a yield. The endless schedule is the one that changes
  *	task at each yield, which a fair depth-first search forces (a random walk leaves it after
