@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_symbols.c - names, lines and data of programs that the compiler makes here and now */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../userspace/symbols.h"
+
+static char dir[] = "/tmp/zug-test-symbols-XXXXXX";
+static struct symbols *syms;
+
+static const char c_source[] =
+	"#include <pthread.h>\n"						/* 1 */
+	"#include <unistd.h>\n"
+	"struct account { int id; union { long sum; double f; };\n"
+	"	pthread_mutex_t lock; };\n"
+	"struct account accounts[4];\n"						/* 5 */
+	"int grid[3][5];\n"
+	"static int counter = 1;\n"
+	"__thread int mine;\n"
+	"static inline __attribute__((always_inline)) int twice(int x)\n"
+	"{\n"									/* 10 */
+	"	static int calls;\n"
+	"	calls++;\n"
+	"	return 2 * x + grid[1][2];\n"
+	"}\n"
+	"__attribute__((noinline)) int add(int x)\n"				/* 15 */
+	"{\n"
+	"	counter += x;\n"
+	"	return twice(counter);\n"
+	"}\n"
+	"__attribute__((noinline)) int wait_here(int x)\n"			/* 20 */
+	"{\n"
+	"	for (;;)\n"
+	"		pause();\n"
+	"	return x;\n"
+	"}\n"									/* 25 */
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	(void)argv;\n"
+	"	pthread_mutex_lock(&accounts[1].lock);\n"
+	"	pthread_mutex_unlock(&accounts[1].lock);\n"			/* 30 */
+	"	return (argc > 1 ? wait_here(argc) + 1 : 0) + add(argc) - 2 * (1 + argc);\n"
+	"}\n";
+
+static const char cxx_source[] =
+	"#include <mutex>\n"
+	"namespace bank {\n"
+	"struct teller { std::mutex m; static int total; int serve(int); };\n"
+	"int teller::total;\n"
+	"teller desk;\n"
+	"__attribute__((noinline)) int transfer(int a, int b) { desk.m.lock(); desk.m.unlock();\n"
+	"	return a + b + teller::total; }\n"
+	"__attribute__((noinline)) int teller::serve(int n) { return transfer(n, 1); }\n"
+	"template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }\n"
+	"template int twice<int>(int);\n"
+	"}\n"
+	"int main() { return bank::desk.serve(bank::twice(0)) - 1; }\n";
+
+static const char *in_dir(const char *name)
+{
+	static char paths[4][100];
+	static unsigned int next;
+	char *p = paths[next++ % 4];
+
+	snprintf(p, sizeof(paths[0]), "%s/%s", dir, name);
+	return p;
+}
+
+static void make(const char *name, const char *source, const char *compile)
+{
+	char cmd[400];
+	FILE *f = fopen(in_dir(name), "w");
+
+	assert_non_null(f);
+	fputs(source, f);
+	fclose(f);
+	snprintf(cmd, sizeof(cmd), "cd %s && %s", dir, compile);
+	assert_int_equal(system(cmd), 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	syms = symbols_new();
+	return syms && mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[100];
+
+	(void)state;
+	symbols_free(syms);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+static struct symfile *open_file(const char *path)
+{
+	char err[300] = "";
+	struct symfile *f = symbols_file(syms, path, NULL, err, sizeof(err));
+
+	if (!f)
+		print_message("%s\n", err);
+	assert_non_null(f);
+	return f;
+}
+
+struct found {
+	int nr;
+	struct symdef last;
+	char names[1000];
+};
+
+static int note(const struct symdef *d, void *arg)
+{
+	struct found *f = arg;
+
+	f->nr++;
+	f->last = *d;
+	if (strlen(f->names) + strlen(d->name) + 2 < sizeof(f->names))
+		strcat(strcat(f->names, d->name), " ");
+	return 0;
+}
+
+static struct found find(struct symfile *f, const char *pattern)
+{
+	struct found r = { 0 };
+
+	int nr = symfile_find(f, pattern, note, &r);
+
+	assert_int_equal(nr, r.nr);
+	return r;
+}
+
+static void expect_variable(struct symfile *f, const char *expr, const char *base, uint64_t plus,
+			    uint64_t want_size)
+{
+	uint64_t vaddr, size, base_vaddr, ignored;
+	char err[300] = "";
+	int ret = symfile_variable(f, expr, &vaddr, &size, err, sizeof(err));
+
+	if (ret)
+		print_message("%s: %s\n", expr, err);
+	assert_int_equal(ret, 0);
+	assert_int_equal(symfile_variable(f, base, &base_vaddr, &ignored, err, sizeof(err)), 0);
+	assert_int_equal(vaddr - base_vaddr, plus);
+	assert_int_equal(size, want_size);
+}
+
+static void expect_no_variable(struct symfile *f, const char *expr, const char *why)
+{
+	uint64_t vaddr, size;
+	char err[300] = "";
+
+	assert_true(symfile_variable(f, expr, &vaddr, &size, err, sizeof(err)) < 0);
+	if (!strstr(err, why))
+		print_message("%s: wanted '%s' in '%s'\n", expr, why, err);
+	assert_non_null(strstr(err, why));
+}
+
+static void expect_data(struct symfile *f, const char *expr, uint64_t plus, const char *want)
+{
+	uint64_t vaddr, size;
+	char buf[200], err[300];
+
+	assert_int_equal(symfile_variable(f, expr, &vaddr, &size, err, sizeof(err)), 0);
+	assert_int_equal(symfile_data_name(f, vaddr + plus, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, want);
+}
+
+static void a_c_program(void **state)
+{
+	struct symfile *f;
+	struct trace_frame frames[8];
+	uint64_t offsets[8], vaddr, size;
+	uint32_t nearest;
+	char buf[300];
+	int nr;
+
+	(void)state;
+	make("bank.c", c_source, "cc -O1 -g -o bank bank.c -pthread");
+	f = open_file(in_dir("bank"));
+	assert_true(symfile_is_dynamic(f));
+	assert_true(symfile_is_pie(f));
+	assert_true(symfile_has_symtab(f));
+	assert_int_equal(strlen(symfile_build_id(f)), 40);
+	assert_non_null(strstr(symfile_interp(f), "ld-linux"));
+	assert_string_equal(symfile_needed(f)[0], "libc.so.6");
+	assert_int_equal(symfile_libc(f), SYMLIBC_NONE);
+	assert_ptr_equal(open_file(in_dir("bank")), f);
+
+	assert_int_equal(find(f, "add").nr, 1);
+	assert_true(find(f, "add").last.is_function);
+	assert_int_equal(find(f, "nothing").nr, 0);
+	assert_int_equal(find(f, "wait_*").nr, 1);
+	assert_int_equal(find(f, "accounts").last.offset, UINT64_MAX);
+	assert_true(find(f, "counter").last.offset != UINT64_MAX);
+	assert_true(find(f, "accounts").last.is_object);
+	symfile_nearest(f, "wait_hree", true, buf, sizeof(buf));
+	assert_string_equal(buf, "wait_here");
+	symfile_nearest(f, "qqqqqqq", true, buf, sizeof(buf));
+	assert_string_equal(buf, "");
+
+	expect_variable(f, "counter", "counter", 0, 4);
+	expect_variable(f, "accounts", "accounts", 0, 4 * 56);
+	expect_variable(f, "accounts[2]", "accounts", 112, 56);
+	expect_variable(f, "accounts[2].lock", "accounts", 128, 40);
+	expect_variable(f, "accounts[1].sum", "accounts", 64, 8);
+	expect_variable(f, "grid[2]", "grid", 40, 20);
+	expect_variable(f, "grid[2][1]", "grid", 44, 4);
+	expect_variable(f, "bank.c:counter", "counter", 0, 4);
+	expect_variable(f, "calls", "calls", 0, 4);
+	expect_no_variable(f, "accounts[4]", "has 4 elements");
+	expect_no_variable(f, "accounts[1].nix", "no member 'nix'");
+	expect_no_variable(f, "counter[1]", "not an array");
+	expect_no_variable(f, "counter.x", "not a structure");
+	expect_no_variable(f, "accounts[x]", "expected");
+	expect_no_variable(f, "accounts[1", "expected");
+	expect_no_variable(f, "mine", "thread-local");
+	expect_no_variable(f, "countre", "did you mean counter?");
+
+	expect_data(f, "accounts[3].lock", 0, "accounts[3].lock");
+	expect_data(f, "accounts[3].lock", 4, "accounts[3].lock+0x4");
+	expect_data(f, "accounts[3]", 0, "accounts[3].id");
+	expect_data(f, "accounts[0].sum", 0, "accounts[0].sum");
+	expect_data(f, "grid[1][4]", 0, "grid[1][4]");
+	expect_data(f, "counter", 0, "counter");
+	assert_int_equal(symfile_data_name(f, 0xffffffff, buf, sizeof(buf)), -ENOENT);
+
+	nr = symfile_line(f, "bank.c", 17, offsets, 8, &nearest);
+	assert_true(nr >= 1);
+	assert_true(symfile_frames(f, offsets[0], frames, 8) == 1);
+	assert_string_equal(frames[0].function, "add");
+	assert_int_equal(frames[0].line, 17);
+	assert_non_null(strstr(frames[0].file, "/bank.c"));
+	assert_int_equal(symfile_line(f, "bank.c", 2, offsets, 8, &nearest), -ENOENT);
+	assert_true(nearest > 2 && nearest < 18);
+	assert_int_equal(symfile_line(f, "k.c", 17, offsets, 8, &nearest), -ENOENT);
+	assert_int_equal(nearest, 0);
+
+	nr = symfile_line(f, "bank.c", 13, offsets, 8, &nearest);
+	assert_true(nr >= 1);
+	nr = symfile_frames(f, offsets[0], frames, 8);
+	assert_int_equal(nr, 2);
+	assert_string_equal(frames[0].function, "twice");
+	assert_true(frames[0].inlined);
+	assert_string_equal(frames[1].function, "add");
+	assert_int_equal(frames[1].line, 18);
+	assert_false(frames[1].inlined);
+	assert_int_equal(symfile_frames(f, offsets[0], frames, 1), 1);
+	assert_int_equal(symfile_frames(f, 1ull << 40, frames, 1), -ENOENT);
+
+	vaddr = find(f, "add").last.vaddr;
+	size = symfile_offset_of(f, vaddr);
+	assert_true(symfile_vaddr_of(f, size) == vaddr);
+}
+
+static void a_cxx_program(void **state)
+{
+	struct symfile *f;
+	struct trace_frame frames[4];
+	char buf[200];
+	struct found r;
+
+	(void)state;
+	make("desk.cc", cxx_source, "c++ -O1 -g -o desk desk.cc -pthread");
+	f = open_file(in_dir("desk"));
+	assert_int_equal(find(f, "bank::transfer").nr, 1);
+	assert_int_equal(find(f, "bank::transfer(int, int)").nr, 1);
+	assert_int_equal(find(f, "bank::transfer(int)").nr, 0);
+	assert_int_equal(find(f, "_ZN4bank8transferEii").nr, 1);
+	assert_int_equal(find(f, "bank::twice<int>").nr, 1);
+	r = find(f, "bank::*");
+	assert_true(r.nr >= 5);
+	r = find(f, "bank::teller::serve");
+	assert_int_equal(r.nr, 1);
+	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 1);
+	assert_string_equal(frames[0].function, "bank::teller::serve(int)");
+	symfile_nearest(f, "bank::tranfser", true, buf, sizeof(buf));
+	assert_string_equal(buf, "bank::transfer");
+	symfile_nearest(f, "transfer", true, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "bank::transfer"));
+	expect_variable(f, "bank::teller::total", "bank::teller::total", 0, 4);
+	expect_data(f, "bank::desk", 0, "bank::desk.m");
+	expect_variable(f, "desk.m", "bank::desk", 0, 40);
+}
+
+static void without_debug_information(void **state)
+{
+	struct symfile *f;
+	struct trace_frame frames[4];
+	uint64_t offsets[2];
+	uint32_t nearest;
+	char buf[200];
+	struct found r;
+
+	(void)state;
+	make("plain.c", c_source, "cc -O1 -o plain plain.c -pthread && strip -o bare plain");
+	f = open_file(in_dir("plain"));
+	assert_int_equal(symfile_line(f, "plain.c", 17, offsets, 2, &nearest), -ENOENT);
+	r = find(f, "add");
+	assert_int_equal(symfile_frames(f, r.last.offset + 1, frames, 4), 1);
+	assert_string_equal(frames[0].function, "add");
+	assert_null(frames[0].file);
+	expect_variable(f, "accounts", "accounts", 0, 4 * 56);
+	expect_no_variable(f, "accounts[1]", "without -g");
+	assert_int_equal(symfile_data_name(f, find(f, "accounts").last.vaddr + 24, buf,
+					   sizeof(buf)), 0);
+	assert_string_equal(buf, "accounts+0x18");
+
+	f = open_file(in_dir("bare"));
+	assert_false(symfile_has_symtab(f));
+	assert_int_equal(find(f, "add").nr, 0);
+	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 0);
+}
+
+static void a_separate_debug_file(void **state)
+{
+	struct symfile *f;
+	struct trace_frame frames[4];
+	uint64_t offsets[8];
+	uint32_t nearest;
+
+	(void)state;
+	make("split.c", c_source,
+	     "cc -O1 -g -Wl,--build-id=none -o split split.c -pthread && mkdir -p .debug &&"
+	     "objcopy --only-keep-debug split .debug/split.debug &&"
+	     "strip -g split && objcopy --add-gnu-debuglink=.debug/split.debug split && strip split");
+	f = open_file(in_dir("split"));
+	assert_string_equal(symfile_build_id(f), "");
+	assert_true(symfile_has_symtab(f));
+	assert_true(symfile_line(f, "split.c", 17, offsets, 8, &nearest) >= 1);
+	assert_int_equal(symfile_frames(f, offsets[0], frames, 4), 1);
+	assert_string_equal(frames[0].function, "add");
+}
+
+static void the_c_library(void **state)
+{
+	char **paths;
+	struct symfile *f = NULL;
+	struct found r;
+
+	(void)state;
+	make("libs.c", c_source, "cc -o libs libs.c -pthread");
+	paths = symbols_needed_paths(syms, in_dir("libs"), environ);
+	assert_non_null(strstr(paths[0], "/libs"));
+	for (char **p = paths; *p; p++)
+		if (strstr(*p, "/libc.so.6"))
+			f = open_file(*p);
+	assert_non_null(f);
+	symbols_free_paths(paths);
+	assert_int_equal(symfile_libc(f), SYMLIBC_GLIBC);
+	r = find(f, "pthread_cond_wait");
+	assert_int_equal(r.nr, 2);
+	r = find(f, "pthread_mutex_lock");
+	assert_true(r.nr >= 1);
+	assert_non_null(r.last.version);
+	assert_true(find(f, "time").last.is_ifunc);
+
+	make("script", "#!/usr/bin/env -S sh\n", "chmod +x script");
+	paths = symbols_needed_paths(syms, in_dir("script"), environ);
+	assert_non_null(paths[0]);
+	assert_non_null(strstr(paths[0], "/env"));
+	symbols_free_paths(paths);
+
+	make("fixed.c", c_source, "cc -static -o fixed fixed.c -pthread");
+	f = open_file(in_dir("fixed"));
+	assert_false(symfile_is_dynamic(f));
+	assert_int_equal(symfile_libc(f), SYMLIBC_GLIBC);
+	assert_null(symfile_needed(f)[0]);
+	paths = symbols_needed_paths(syms, in_dir("fixed"), environ);
+	assert_non_null(paths[0]);
+	assert_null(paths[1]);
+	symbols_free_paths(paths);
+}
+
+static void expect_no_file(const char *path, const char *why)
+{
+	char err[300] = "";
+
+	assert_null(symbols_file(syms, path, NULL, err, sizeof(err)));
+	if (!strstr(err, why))
+		print_message("wanted '%s' in '%s'\n", why, err);
+	assert_non_null(strstr(err, why));
+}
+
+static void bad_files(void **state)
+{
+	(void)state;
+	make("o.c", "int x;\n", "cc -c o.c && mkfifo pipe && printf 'hello' > text && : > empty &&"
+	     "cc -shared -o arm o.c && printf '\\267' | dd of=arm bs=1 seek=18 conv=notrunc status=none"
+	     "&& head -c 100 arm > cut");
+	expect_no_file(in_dir("none"), "No such file");
+	expect_no_file(in_dir("text"), "not an ELF file");
+	expect_no_file(in_dir("empty"), "not an ELF file");
+	expect_no_file(in_dir("o.o"), "an object file");
+	expect_no_file(in_dir("pipe"), "not a regular file");
+	expect_no_file(in_dir("arm"), "built for aarch64");
+	expect_no_file(dir, "not a regular file");
+}
+
+static void demangling(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "main", NULL },
+		{ "_ZN4bank8transferEii", "bank::transfer(int, int)" },
+		{ "_ZN1t4bank8transfer17h2bce3bffa69c8dd3E", "t::bank::transfer" },
+		{ "_ZN49_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$Drop$GT$4drop17h2bce3bffa69c8dd3E",
+		  "<alloc::vec::Vec<T> as Drop>::drop" },
+		{ "_RNvNtNtCsfEOYDRpO4Ta_11miniz_oxide7inflate4core8transfer",
+		  "miniz_oxide::inflate::core::transfer" },
+		{ "_RNvC6_123foo3bar", "123foo::bar" },
+		{ "_RNCNvC1a4main0B3_", "a::main::{closure#0}" },
+		{ "_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>" },
+		{ "_RNvMs_NtC5crate3modNtB4_4Type3new", "<crate::mod::Type>::new" },
+		{ "_RNvXC1aNtB2_1SNtB2_1T1f", "<a::S as a::T>::f" },
+		{ "_RINvC1a1fKj2a_E", "a::f::<42>" },
+		{ "_RINvC1a1fTRlQAhj4_FUKCjEuEE",
+		  "a::f::<(&i32, &mut [u8; 4], unsafe extern \"C\" fn(usize))>" },
+		{ "_RINvC1a1fB9999_E", NULL },
+		{ "_R", NULL }, { "_RNv", NULL }, { "_RNvC99999999999999999999a", NULL },
+		{ "_ZZZZ", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		char *s = symbols_demangle(pairs[i][0]);
+
+		if (!s != !pairs[i][1] || (s && strcmp(s, pairs[i][1])))
+			print_message("%s: '%s'\n", pairs[i][0], s ? s : "NULL");
+		assert_true(!s == !pairs[i][1]);
+		if (s)
+			assert_string_equal(s, pairs[i][1]);
+		free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_c_program),
+		cmocka_unit_test(a_cxx_program),
+		cmocka_unit_test(without_debug_information),
+		cmocka_unit_test(a_separate_debug_file),
+		cmocka_unit_test(the_c_library),
+		cmocka_unit_test(bad_files),
+		cmocka_unit_test(demangling),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

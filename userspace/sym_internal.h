@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sym_internal.h - inside of symbols.h: one opened ELF file and what was read of it so far
+ *
+ * Everything beyond the ELF header is read when it is first asked for, and kept.
+ */
+#ifndef ZUG_SYM_INTERNAL_H
+#define ZUG_SYM_INTERNAL_H
+
+#include <gelf.h>
+#include <elfutils/libdw.h>
+#include "symbols.h"
+
+/* A definition in a symbol table of the file or of its separate debug file. */
+struct sym {
+	const char *name;	/* without @VERSION */
+	const char *version;	/* NULL without */
+	uint64_t vaddr, size;
+	uint8_t type;		/* STT_FUNC, STT_OBJECT, STT_GNU_IFUNC, STT_TLS */
+	uint8_t bind;
+};
+
+/* The code of one compilation unit: lo <= vaddr < hi. */
+struct cu_range {
+	uint64_t lo, hi;
+	uint32_t cu;
+};
+
+/* A variable at a fixed address, from DWARF. */
+struct sym_variable {
+	const char *name;	/* demangled, qualified */
+	uint64_t vaddr, size;	/* size 0: unknown */
+	Dwarf_Die die;
+	const char *file;
+	int line;
+};
+
+struct frames_entry {
+	uint64_t offset;
+	int nr;
+	struct trace_frame *frames;
+};
+
+struct sym_string {
+	struct sym_string *next;
+	char text[];
+};
+
+struct symfile {
+	struct symfile *next;
+	char *path, *file;
+	int fd;
+	Elf *elf;
+	GElf_Ehdr ehdr;
+	GElf_Phdr *phdrs;
+	size_t nr_phdrs;
+	char build_id[2 * 64 + 1];
+	char *interp;
+	char **needed;
+	int libc;		/* enum symlibc, -1 not looked at */
+
+	bool syms_read, has_symtab;
+	struct sym *syms;	/* ascending by vaddr, then name */
+	size_t nr_syms, syms_size;
+
+	bool debug_tried;
+	int debug_fd;		/* a separate debug file, -1 none */
+	Elf *debug_elf;
+	Dwarf *dwarf;		/* NULL: no DWARF */
+
+	bool cus_read;
+	Dwarf_Die *cus;
+	size_t nr_cus, cus_size;
+	struct cu_range *ranges;
+	size_t nr_ranges, ranges_size;
+
+	bool variables_read;
+	struct sym_variable *variables;		/* ascending by vaddr */
+	size_t nr_variables, variables_size;
+
+	struct frames_entry *frames;		/* open addressing by offset */
+	size_t nr_frames, nr_frames_slots;
+
+	struct sym_string *strings;
+};
+
+struct symbols {
+	struct symfile *files;
+	/* stacks of an earlier unwind stay valid: their strings */
+	struct sym_string *strings;
+};
+
+/* A copy that lives as long as the list it is put on; NULL when out of memory. */
+const char *sym_string(struct sym_string **list, const char *text);
+void sym_strings_free(struct sym_string *list);
+
+/* array with room for one more than nr; false when out of memory. */
+bool sym_grow(void *array, size_t nr, size_t *size, size_t entry);
+
+/* Opens the separate debug file if there is one, and DWARF of either. */
+void sym_read_debug(struct symfile *f);
+void sym_read_symbols(struct symfile *f);
+/* The function (or data) definition that contains vaddr, NULL: none. */
+const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);
+
+/* sym_lines.c */
+void sym_read_cus(struct symfile *f);
+void sym_lines_free(struct symfile *f);
+/* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
+const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
+
+/* sym_data.c */
+void sym_data_free(struct symfile *f);
+
+/* sym_rust.c: Rust names of the v0 scheme; malloc'd, NULL when it is none. */
+char *sym_demangle_rust(const char *name);
+
+/* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
+char *sym_short_name(const char *demangled);
+
+#endif

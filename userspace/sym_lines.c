@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* sym_lines.c - source positions of code, both ways, from DWARF */
+#define _GNU_SOURCE
+#include <dwarf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sym_internal.h"
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct cu_range *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* .debug_aranges would be quicker, but clang and rustc leave it out. */
+void sym_read_cus(struct symfile *f)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	uint8_t unit;
+	Dwarf_Die die, sub;
+
+	if (f->cus_read)
+		return;
+	f->cus_read = true;
+	sym_read_debug(f);
+	if (!f->dwarf)
+		return;
+	while (dwarf_get_units(f->dwarf, cu, &cu, &version, &unit, &die, &sub) == 0) {
+		Dwarf_Addr base, lo, hi;
+		ptrdiff_t at = 0;
+
+		if (unit != DW_UT_compile && unit != DW_UT_skeleton)
+			continue;
+		if (dwarf_tag(&die) != DW_TAG_compile_unit &&
+		    dwarf_tag(&die) != DW_TAG_skeleton_unit)
+			continue;
+		if (!sym_grow(&f->cus, f->nr_cus, &f->cus_size, sizeof(*f->cus)))
+			return;
+		f->cus[f->nr_cus] = unit == DW_UT_skeleton && sub.addr ? sub : die;
+		while ((at = dwarf_ranges(&die, at, &base, &lo, &hi)) > 0) {
+			/* code the linker dropped stays described, at address 0 */
+			if (!lo || lo >= hi)
+				continue;
+			if (!sym_grow(&f->ranges, f->nr_ranges, &f->ranges_size,
+				      sizeof(*f->ranges)))
+				return;
+			f->ranges[f->nr_ranges++] = (struct cu_range){ lo, hi, f->nr_cus };
+		}
+		f->nr_cus++;
+	}
+	if (f->nr_ranges)
+		qsort(f->ranges, f->nr_ranges, sizeof(*f->ranges), compare_ranges);
+}
+
+void sym_lines_free(struct symfile *f)
+{
+	for (size_t i = 0; i < f->nr_frames_slots; i++)
+		free(f->frames[i].frames);
+	free(f->frames);
+	free(f->ranges);
+	free(f->cus);
+}
+
+static Dwarf_Die *cu_at(struct symfile *f, uint64_t vaddr)
+{
+	size_t lo = 0, hi;
+
+	sym_read_cus(f);
+	hi = f->nr_ranges;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->ranges[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < f->ranges[lo - 1].hi ? &f->cus[f->ranges[lo - 1].cu] : NULL;
+}
+
+/* ---- names ---- */
+
+/* namespace::class:: in front of the name of a DIE without a linkage name. */
+static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
+{
+	Dwarf_Die *scopes;
+	int nr = dwarf_getscopes_die(die, &scopes);
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = nr - 1; i > 0; i--) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *name;
+
+		if (tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
+		    tag != DW_TAG_structure_type)
+			continue;
+		name = dwarf_diename(&scopes[i]);
+		at += snprintf(buf + at, len - at, "%s::", name ? name : "(anonymous namespace)");
+		if (at >= len)
+			break;
+	}
+	if (nr > 0)
+		free(scopes);
+}
+
+const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr, *link;
+	Dwarf_Die origin = *die, next;
+	char buf[2048], scopes[1024];
+	const char *name;
+	char *demangled;
+
+	link = dwarf_attr_integrate(die, DW_AT_linkage_name, &attr);
+	if (!link)
+		link = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr);
+	name = dwarf_formstring(link);
+	demangled = name ? symbols_demangle(name) : NULL;
+	if (demangled) {
+		name = sym_string(&f->strings, demangled);
+		free(demangled);
+		return name;
+	}
+	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+	if (!name)
+		return NULL;
+	/* The name's scopes are those of the first declaration. */
+	while (dwarf_attr(&origin, DW_AT_abstract_origin, &attr) ||
+	       dwarf_attr(&origin, DW_AT_specification, &attr)) {
+		if (!dwarf_formref_die(&attr, &next))
+			break;
+		origin = next;
+	}
+	if (dwarf_srclang(die) == DW_LANG_C || dwarf_srclang(die) == DW_LANG_C89 ||
+	    dwarf_srclang(die) == DW_LANG_C99 || dwarf_srclang(die) == DW_LANG_C11)
+		return sym_string(&f->strings, name);
+	add_scopes(&origin, scopes, sizeof(scopes));
+	snprintf(buf, sizeof(buf), "%s%s", scopes, name);
+	return sym_string(&f->strings, buf);
+}
+
+/* ---- from code to source ---- */
+
+#define FRAMES_MAX 64
+
+static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
+{
+	const struct sym *s = sym_at(f, vaddr, true);
+	char *demangled;
+
+	if (!s)
+		return 0;
+	demangled = symbols_demangle(s->name);
+	frames[0] = (struct trace_frame){
+		.function = demangled ? sym_string(&f->strings, demangled) : s->name,
+	};
+	free(demangled);
+	return 1;
+}
+
+static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
+{
+	Dwarf_Die *cu = cu_at(f, vaddr), *scopes, die;
+	Dwarf_Line *line;
+	const char *file = NULL;
+	Dwarf_Files *files;
+	int lineno = 0, nr = 0, nr_scopes;
+	size_t nr_files;
+
+	if (!cu)
+		return frames_from_symbol(f, vaddr, frames);
+	line = dwarf_getsrc_die(cu, vaddr);
+	if (line) {
+		file = dwarf_linesrc(line, NULL, NULL);
+		dwarf_lineno(line, &lineno);
+	}
+	if (dwarf_getsrcfiles(cu, &files, &nr_files))
+		nr_files = 0;
+	/*
+	 * dwarf_getscopes() leaves the inlined instance for its abstract origin on the way out;
+	 * dwarf_getscopes_die() of the innermost scope gives the instances as they are nested.
+	 */
+	nr_scopes = dwarf_getscopes(cu, vaddr, &scopes);
+	if (nr_scopes > 0) {
+		die = scopes[0];
+		free(scopes);
+		nr_scopes = dwarf_getscopes_die(&die, &scopes);
+	}
+	for (int i = 0; i < nr_scopes && nr < FRAMES_MAX; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		bool inlined = tag == DW_TAG_inlined_subroutine;
+		Dwarf_Attribute attr;
+		Dwarf_Word v;
+
+		if (!inlined && tag != DW_TAG_subprogram)
+			continue;
+		frames[nr++] = (struct trace_frame){
+			.function = sym_die_name(f, &scopes[i]),
+			.file = file, .line = lineno, .inlined = inlined,
+		};
+		if (!inlined)
+			break;
+		file = NULL;
+		lineno = 0;
+		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attr), &v) &&
+		    v < nr_files)
+			file = dwarf_filesrc(files, v, NULL, NULL);
+		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attr), &v) &&
+		    v <= INT_MAX)
+			lineno = v;
+	}
+	if (nr_scopes > 0)
+		free(scopes);
+	if (nr)
+		return nr;
+	nr = frames_from_symbol(f, vaddr, frames);
+	if (nr || file) {
+		if (!nr)
+			frames[nr++] = (struct trace_frame){ 0 };
+		frames[0].file = file;
+		frames[0].line = lineno;
+	}
+	return nr;
+}
+
+static struct frames_entry *frames_slot(struct symfile *f, uint64_t offset)
+{
+	size_t mask = f->nr_frames_slots - 1, i = (offset * 0x9e3779b97f4a7c15u >> 32) & mask;
+
+	while (f->frames[i].frames && f->frames[i].offset != offset)
+		i = (i + 1) & mask;
+	return &f->frames[i];
+}
+
+static bool frames_room(struct symfile *f)
+{
+	struct frames_entry *old = f->frames;
+	size_t nr_old = f->nr_frames_slots;
+
+	if (f->nr_frames * 2 < nr_old)
+		return true;
+	f->frames = calloc(nr_old ? nr_old * 2 : 64, sizeof(*old));
+	if (!f->frames) {
+		f->frames = old;
+		return false;
+	}
+	f->nr_frames_slots = nr_old ? nr_old * 2 : 64;
+	for (size_t i = 0; i < nr_old; i++)
+		if (old[i].frames)
+			*frames_slot(f, old[i].offset) = old[i];
+	free(old);
+	return true;
+}
+
+int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max)
+{
+	struct trace_frame found[FRAMES_MAX];
+	struct frames_entry *e;
+	uint64_t vaddr;
+	int nr;
+
+	/* Names are made on every look-up and live as long as f: the same ones are asked for often. */
+	if (!frames_room(f))
+		return -ENOMEM;
+	e = frames_slot(f, offset);
+	if (!e->frames) {
+		vaddr = symfile_vaddr_of(f, offset);
+		if (vaddr == UINT64_MAX)
+			return -ENOENT;
+		nr = find_frames(f, vaddr, found);
+		e->frames = malloc((nr ? nr : 1) * sizeof(*found));
+		if (!e->frames)
+			return -ENOMEM;
+		memcpy(e->frames, found, nr * sizeof(*found));
+		e->nr = nr;
+		e->offset = offset;
+		f->nr_frames++;
+	}
+	nr = e->nr < max ? e->nr : max;
+	memcpy(frames, e->frames, nr * sizeof(*frames));
+	return nr;
+}
+
+/* ---- from source to code ---- */
+
+/* "bank.c" and "src/bank.c" name /home/u/src/bank.c; "k.c" does not. */
+static bool same_file(const char *path, const char *file)
+{
+	size_t n = strlen(path), m;
+
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	m = strlen(file);
+	return n >= m && !strcmp(path + n - m, file) &&
+	       (n == m || file[0] == '/' || path[n - m - 1] == '/');
+}
+
+struct line_search {
+	const char *file;
+	uint32_t line;
+	uint64_t *offsets;
+	int nr, max;
+	uint32_t nearest;
+	bool empty_too;
+};
+
+static void add_offset(struct line_search *s, uint64_t offset)
+{
+	int i = s->nr;
+
+	if (offset == UINT64_MAX)
+		return;
+	for (int k = 0; k < s->nr; k++)
+		if (s->offsets[k] == offset)
+			return;
+	if (s->nr == s->max)
+		return;
+	for (; i > 0 && s->offsets[i - 1] > offset; i--)
+		s->offsets[i] = s->offsets[i - 1];
+	s->offsets[i] = offset;
+	s->nr++;
+}
+
+static void search_lines(struct symfile *f, Dwarf_Die *cu, struct line_search *s)
+{
+	Dwarf_Lines *lines;
+	const char *last = NULL;
+	bool last_same = false, before = false;
+	size_t nr;
+
+	if (dwarf_getsrclines(cu, &lines, &nr))
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i);
+		const char *src = dwarf_linesrc(l, NULL, NULL);
+		bool stmt, end, hit;
+		Dwarf_Addr addr, next;
+		int no;
+
+		/* libdw gives the same pointer for the same file */
+		if (src != last) {
+			last = src;
+			last_same = src && same_file(src, s->file);
+		}
+		dwarf_lineendsequence(l, &end);
+		if (end || !last_same || dwarf_lineno(l, &no) || dwarf_linebeginstatement(l, &stmt) ||
+		    dwarf_lineaddr(l, &addr) || !addr) {
+			before = false;
+			continue;
+		}
+		if (stmt && (uint32_t)no > s->line && (!s->nearest || (uint32_t)no < s->nearest))
+			s->nearest = no;
+		hit = (uint32_t)no == s->line;
+		/*
+		 * Every run of instructions of that line is a place: the parts of a loop's head, every
+		 * inlined copy. A row without instructions is one only if the line has no other.
+		 */
+		if (hit && stmt && !before &&
+		    (s->empty_too || (i + 1 < nr && !dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &next) &&
+				      next > addr)))
+			add_offset(s, symfile_offset_of(f, addr));
+		before = hit && stmt;
+	}
+}
+
+int symfile_line(struct symfile *f, const char *file, uint32_t line,
+		 uint64_t *offsets, int max, uint32_t *nearest)
+{
+	struct line_search s = { .file = file, .line = line, .offsets = offsets, .max = max };
+
+	sym_read_cus(f);
+	for (size_t i = 0; i < f->nr_cus; i++)
+		search_lines(f, &f->cus[i], &s);
+	if (!s.nr) {
+		s.empty_too = true;
+		for (size_t i = 0; i < f->nr_cus; i++)
+			search_lines(f, &f->cus[i], &s);
+	}
+	*nearest = s.nr ? line : s.nearest;
+	return s.nr ? s.nr : -ENOENT;
+}
