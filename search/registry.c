@@ -9,6 +9,7 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_random,
 	&strategy_pct,
 	&strategy_preemption,
+	&strategy_delay,
 	&strategy_dfs,
 	NULL
 };

@@ -10,6 +10,7 @@
 extern const struct strategy_type strategy_random;
 extern const struct strategy_type strategy_pct;
 extern const struct strategy_type strategy_preemption;
+extern const struct strategy_type strategy_delay;
 extern const struct strategy_type strategy_dfs;
 
 #endif

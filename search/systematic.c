@@ -95,6 +95,16 @@ static int preemption_init(void *state, struct search_env *env, const int64_t *a
 	return bounded_init(state, env, args, METRIC_PREEMPTION);
 }
 
+static int delay_init(void *state, struct search_env *env, const int64_t *args)
+{
+	if (env->preemptions >= 0) {
+		strategy_error(env, "strategy delay counts delays, not preemptions; use delay:bound=%d",
+			       env->preemptions);
+		return -EINVAL;
+	}
+	return bounded_init(state, env, args, METRIC_DELAY);
+}
+
 static int dfs_init(void *state, struct search_env *env, const int64_t *args)
 {
 	if (env->preemptions >= 0) {
@@ -446,10 +456,14 @@ static bool redundant(const void *state)
 #define PREEMPTION_PARAMS(P) \
 	P(bound, 2, 0, 65000, "most preemptions; 0, 1, 2, ... are searched in turn") \
 	CACHE_PARAM(P)
+#define DELAY_PARAMS(P) \
+	P(bound, 2, 0, 65000, "most delays; 0, 1, 2, ... are searched in turn") \
+	CACHE_PARAM(P)
 
 static const struct strategy_param preemption_params[] = {
 	PREEMPTION_PARAMS(STRATEGY_PARAM_ENTRY) { 0 }
 };
+static const struct strategy_param delay_params[] = { DELAY_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
 static const struct strategy_param dfs_params[] = { CACHE_PARAM(STRATEGY_PARAM_ENTRY) { 0 } };
 
 static const struct strategy_refusal systematic_refused[] = {
@@ -470,6 +484,27 @@ const struct strategy_type strategy_preemption = {
 	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
 	.size = sizeof(struct systematic),
 	.init = preemption_init,
+	.begin = begin,
+	.pick = pick,
+	.end = end,
+	.fini = fini,
+	.choose = choose,
+	.stats = stats,
+	.redundant = redundant,
+};
+
+const struct strategy_type strategy_delay = {
+	.info = {
+		.name = "delay",
+		.line = "all schedules with 0, then 1, then 2, ... delays: fewer than preemptions, many tasks",
+		.params = DELAY_PARAMS(STRATEGY_PARAM_TEXT),
+		.guarantee = "when a bound is done, no bug with so many delays is left",
+	},
+	.params = delay_params,
+	.refused = systematic_refused,
+	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
+	.size = sizeof(struct systematic),
+	.init = delay_init,
 	.begin = begin,
 	.pick = pick,
 	.end = end,
