@@ -11,6 +11,7 @@
  * small: yes
  * count-reasoning: main has create, create, join, join; the waiter lock, wait, (woken), unlock,
  *	exit; the notifier lock, signal, unlock, exit: at most 14 points.
+ * tsan: no, it does not know thrd_create (gcc 12)
  * build:
  */
 #include <stdbool.h>

@@ -10,6 +10,7 @@
  *	PCT depth 2, 2 tasks, k <= 30 points (the start of the program is among them): p >= 1/60.
  * executions: 400
  * small: no
+ * tsan: no, it delays signal handlers past sigwait, which the twin relies on
  * build:
  */
 #include <pthread.h>
