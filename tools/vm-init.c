@@ -326,12 +326,27 @@ static void link_rest(const char *dir, int from_fd, int to_fd)
 	closedir(list);
 }
 
+/* A place to bind to: what lies under one of our own tmpfs does not exist yet. */
+static void make_target(const char *path, bool is_file)
+{
+	char parent[PATH_MAX];
+
+	if (!is_file) {
+		make_dirs(path);
+		return;
+	}
+	snprintf(parent, sizeof(parent), "%s", path);
+	*strrchr(parent, '/') = '\0';
+	make_dirs(parent);
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+}
+
 /*
  * Prepares every copy under COPIES first and binds all of them afterwards, so that no copy is made from a copy.
  */
 static void make_copies(char *list)
 {
-	char farm[PATH_MAX] = "", path[PATH_MAX];
+	char farm[PATH_MAX] = "", path[PATH_MAX], real[PATH_MAX];
 	int from = -1, to = -1;
 	char *line, *save, *arg, *dup = strdup(list);
 	bool single;
@@ -354,19 +369,20 @@ static void make_copies(char *list)
 		}
 		single = !strcmp(line, "file");
 		snprintf(path, sizeof(path), COPIES "%s", arg);
+		snprintf(real, sizeof(real), REAL_ROOT "%s", arg);
 		if (single) {
 			char *base = strrchr(path, '/');
 
 			*base = '\0';
 			make_dirs(path);
 			to = open_dir(path);
-			*strrchr(arg, '/') = '\0';
-			from = open_dir(*arg ? arg : "/");
+			*strrchr(real, '/') = '\0';
+			from = open_dir(real);
 			copy_entry(from, to, base + 1);
 			continue;
 		}
 		make_dirs(path);
-		from = open_dir(arg);
+		from = open_dir(real);
 		to = open_dir(path);
 		if (!strcmp(line, "tree"))
 			copy_tree(from, to);
@@ -380,6 +396,7 @@ static void make_copies(char *list)
 			continue;
 		arg = strchr(line, ' ') + 1;
 		snprintf(path, sizeof(path), COPIES "%s", arg);
+		make_target(arg, !strncmp(line, "file ", 5));
 		bind_mount(path, arg, true);
 	}
 }
