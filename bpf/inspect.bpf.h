@@ -44,11 +44,17 @@ struct addr_key {
 	__u64 addr;
 };
 
+struct cached_site {
+	__u32 site;
+	__u32 pad;
+	__u64 start, end;	/* of the mapping it lies in */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
 	__type(key, struct addr_key);
-	__type(value, __u32);
+	__type(value, struct cached_site);
 } site_cache SEC(".maps");
 
 struct page_where {
@@ -109,20 +115,28 @@ static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void 
 
 /* The place of an int3: a site index, ZUG_NO_SITE - 1 when it is not ours, ZUG_NO_SITE when unknown. */
 #define NOT_OURS (ZUG_NO_SITE - 1)
-static __always_inline __u32 find_site(struct task_struct *p, __u32 mm, __u64 ip)
+static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
+				      struct cached_site *out)
 {
 	struct addr_key ck = { .mm = mm, .addr = ip };
 	struct zug_site_key sk = {};
 	struct zug_file_key fk = {};
+	struct cached_site *known;
 	struct vma_info v = {};
-	__u32 *idx, *mod, nr;
+	__u32 *idx, *mod;
 
-	idx = bpf_map_lookup_elem(&site_cache, &ck);
-	if (idx)
-		return *idx;
-	if (bpf_find_vma(p, ip, read_vma, &v, 0) || !v.found)
-		return ZUG_NO_SITE;
-	nr = NOT_OURS;
+	known = bpf_map_lookup_elem(&site_cache, &ck);
+	if (known) {
+		*out = *known;
+		return;
+	}
+	if (bpf_find_vma(p, ip, read_vma, &v, 0) || !v.found) {
+		out->site = ZUG_NO_SITE;
+		return;
+	}
+	out->site = NOT_OURS;
+	out->start = v.start;
+	out->end = v.end;
 	fk.ino = v.ino;
 	fk.dev = v.dev;
 	mod = bpf_map_lookup_elem(&modules, &fk);
@@ -131,10 +145,9 @@ static __always_inline __u32 find_site(struct task_struct *p, __u32 mm, __u64 ip
 		sk.offset = ip - v.start + (v.pgoff << 12);
 		idx = bpf_map_lookup_elem(&site_index, &sk);
 		if (idx)
-			nr = *idx;
+			out->site = *idx;
 	}
-	bpf_map_update_elem(&site_cache, &ck, &nr, BPF_ANY);
-	return nr;
+	bpf_map_update_elem(&site_cache, &ck, out, BPF_ANY);
 }
 
 /* Where an address really lies, so that one shared object of two processes is one object. */

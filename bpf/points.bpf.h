@@ -58,7 +58,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 	struct zug_site *site = NULL;
-	__u64 ip, sp, args[4];
+	struct cached_site found = {};
+	__u64 ip, sp, ret = 0, args[4];
 	__u32 idx;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
@@ -67,7 +68,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		return 0;
 	ip = regs->ip - 1;
 	t->mm = mm_number(p->mm);
-	idx = find_site(p, t->mm, ip);
+	find_site(p, t->mm, ip, &found);
+	idx = found.site;
 	if (idx == NOT_OURS)
 		return 0;
 	if (idx != ZUG_NO_SITE) {
@@ -75,6 +77,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (!site || !site->op)
 			return 0;
 	}
+	sp = regs->sp;
+	bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
+	if (site && (site->flags & ZUG_SITE_OUTER) && ret >= found.start && ret < found.end)
+		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);
 	t->ev.site = idx;
 	t->ev.ip = ip;
@@ -86,8 +92,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->ev.arg[1] = args[1];
 	t->ev.arg[2] = args[2];
 	t->ev.arg[3] = args[3];
-	sp = regs->sp;
-	bpf_probe_read_user(&t->ev.ret, sizeof(t->ev.ret), (void *)sp);
+	t->ev.ret = ret;
 	if (site && site->obj_arg &&
 	    addr_where(p, t->mm, args[(site->obj_arg - 1) & 3], &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;

@@ -138,8 +138,9 @@ struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
 	__u8 obj2_arg;
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* ZUG_SITE_* */
 };
+#define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 
 struct zug_site_key {
 	__u64 offset;		/* in the file */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* symbols.c - ELF files: opening, headers, symbol tables, separate debug files */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -258,6 +257,36 @@ uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset)
 			return offset - p->p_offset + p->p_vaddr;
 	}
 	return UINT64_MAX;
+}
+
+void symfile_extent(struct symfile *f, uint64_t *lo, uint64_t *hi)
+{
+	*lo = *hi = 0;
+	for (size_t i = 0; i < f->nr_phdrs; i++) {
+		const GElf_Phdr *p = &f->phdrs[i];
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (!*hi || p->p_vaddr < *lo)
+			*lo = p->p_vaddr;
+		if (p->p_vaddr + p->p_memsz > *hi)
+			*hi = p->p_vaddr + p->p_memsz;
+	}
+}
+
+int symfile_code_bias(struct symfile *f, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+	for (size_t i = 0; i < f->nr_phdrs; i++) {
+		const GElf_Phdr *p = &f->phdrs[i];
+
+		/* the mapping starts at a page, the segment need not */
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+		    offset < (p->p_offset & ~0xfffull) || offset >= p->p_offset + p->p_filesz)
+			continue;
+		*bias = start + p->p_offset - offset - p->p_vaddr;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static Elf_Scn *find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr)

@@ -81,6 +81,10 @@ int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frame
 
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
 uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */
+/* The file's vaddrs when loaded: lo <= vaddr < hi, .bss included. Both 0 without PT_LOAD. */
+void symfile_extent(struct symfile *f, uint64_t *lo, uint64_t *hi);
+/* An executable mapping of file offset `offset` (bytes) at `start`: address minus vaddr, or -ENOENT. */
+int symfile_code_bias(struct symfile *f, uint64_t start, uint64_t offset, uint64_t *bias);
 /* C library of that file, by its content. */
 enum symlibc { SYMLIBC_NONE, SYMLIBC_GLIBC, SYMLIBC_MUSL };
 enum symlibc symfile_libc(struct symfile *f);

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "probes.h"
+
+/* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
+static const struct primitive {
+	const char *name;
+	uint16_t op;
+	uint8_t obj_arg, obj2_arg;
+} primitives[] = {
+	{ "pthread_mutex_lock", ZUG_OP_LOCK, 1, 0 },
+	{ "pthread_mutex_trylock", ZUG_OP_TRYLOCK, 1, 0 },
+	{ "pthread_mutex_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "pthread_mutex_clocklock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "pthread_mutex_unlock", ZUG_OP_UNLOCK, 1, 0 },
+	{ "pthread_mutex_init", ZUG_OP_MUTEX_INIT, 1, 0 },
+	{ "pthread_mutex_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
+	{ "pthread_cond_wait", ZUG_OP_COND_WAIT, 1, 2 },
+	{ "pthread_cond_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "pthread_cond_clockwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "pthread_cond_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
+	{ "pthread_cond_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
+	{ "pthread_cond_init", ZUG_OP_COND_INIT, 1, 0 },
+	{ "pthread_cond_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
+	{ "pthread_rwlock_rdlock", ZUG_OP_RDLOCK, 1, 0 },
+	{ "pthread_rwlock_wrlock", ZUG_OP_WRLOCK, 1, 0 },
+	{ "pthread_rwlock_tryrdlock", ZUG_OP_TRYRDLOCK, 1, 0 },
+	{ "pthread_rwlock_trywrlock", ZUG_OP_TRYWRLOCK, 1, 0 },
+	{ "pthread_rwlock_timedrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
+	{ "pthread_rwlock_timedwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
+	{ "pthread_rwlock_clockrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
+	{ "pthread_rwlock_clockwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
+	{ "pthread_rwlock_unlock", ZUG_OP_RWUNLOCK, 1, 0 },
+	{ "pthread_rwlock_init", ZUG_OP_RWLOCK_INIT, 1, 0 },
+	{ "pthread_rwlock_destroy", ZUG_OP_RWLOCK_DESTROY, 1, 0 },
+	{ "pthread_spin_lock", ZUG_OP_SPIN_LOCK, 1, 0 },
+	{ "pthread_spin_trylock", ZUG_OP_SPIN_TRYLOCK, 1, 0 },
+	{ "pthread_spin_unlock", ZUG_OP_SPIN_UNLOCK, 1, 0 },
+	{ "pthread_spin_init", ZUG_OP_SPIN_INIT, 1, 0 },
+	{ "pthread_spin_destroy", ZUG_OP_SPIN_DESTROY, 1, 0 },
+	{ "pthread_barrier_init", ZUG_OP_BARRIER_INIT, 1, 0 },
+	{ "pthread_barrier_wait", ZUG_OP_BARRIER_WAIT, 1, 0 },
+	{ "pthread_barrier_destroy", ZUG_OP_BARRIER_DESTROY, 1, 0 },
+	{ "sem_init", ZUG_OP_SEM_INIT, 1, 0 },
+	{ "sem_open", ZUG_OP_SEM_OPEN, 0, 0 },
+	{ "sem_wait", ZUG_OP_SEM_WAIT, 1, 0 },
+	{ "sem_trywait", ZUG_OP_SEM_TRYWAIT, 1, 0 },
+	{ "sem_timedwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
+	{ "sem_clockwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
+	{ "sem_post", ZUG_OP_SEM_POST, 1, 0 },
+	{ "sem_destroy", ZUG_OP_SEM_DESTROY, 1, 0 },
+	{ "pthread_once", ZUG_OP_ONCE, 1, 0 },
+	{ "pthread_create", ZUG_OP_CREATE, 0, 0 },
+	{ "pthread_join", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_tryjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_timedjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_clockjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_detach", ZUG_OP_DETACH, 0, 0 },
+	{ "mtx_lock", ZUG_OP_LOCK, 1, 0 },
+	{ "mtx_trylock", ZUG_OP_TRYLOCK, 1, 0 },
+	{ "mtx_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "mtx_unlock", ZUG_OP_UNLOCK, 1, 0 },
+	{ "mtx_init", ZUG_OP_MUTEX_INIT, 1, 0 },
+	{ "mtx_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
+	{ "cnd_wait", ZUG_OP_COND_WAIT, 1, 2 },
+	{ "cnd_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "cnd_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
+	{ "cnd_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
+	{ "cnd_init", ZUG_OP_COND_INIT, 1, 0 },
+	{ "cnd_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
+	{ "thrd_create", ZUG_OP_CREATE, 0, 0 },
+	{ "thrd_join", ZUG_OP_JOIN, 0, 0 },
+	{ "thrd_detach", ZUG_OP_DETACH, 0, 0 },
+	{ "call_once", ZUG_OP_ONCE, 1, 0 },
+	{ "__cxa_guard_acquire", ZUG_OP_GUARD_ACQUIRE, 1, 0 },
+	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
+	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
+};
+#define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+
+struct probes {
+	struct kernel *k;
+	struct sandbox *s;
+	struct symbols *symbols;
+	struct probe_module *modules;
+	unsigned int nr_modules;
+	struct probe_site *sites;
+	unsigned int nr_sites;
+};
+
+struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
+{
+	struct probes *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->k = k;
+		p->s = s;
+		p->symbols = symbols;
+	}
+	return p;
+}
+
+void probes_free(struct probes *p)
+{
+	if (!p)
+		return;
+	for (unsigned int i = 0; i < p->nr_modules; i++)
+		free((char *)p->modules[i].path);
+	for (unsigned int i = 0; i < p->nr_sites; i++)
+		free((char *)p->sites[i].symbol);
+	free(p->modules);
+	free(p->sites);
+	free(p);
+}
+
+/* Places found in one file, before they are planted. */
+struct found {
+	struct probe_site *sites;
+	int nr;
+	const struct primitive *prim;
+	bool no_memory;
+};
+
+static int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
+		     uint8_t obj_arg, uint8_t obj2_arg, bool entry)
+{
+	struct probe_site *sites;
+
+	for (int i = 0; i < f->nr; i++)
+		if (f->sites[i].offset == offset)
+			return 0;
+	sites = realloc(f->sites, (f->nr + 1) * sizeof(*sites));
+	if (!sites || !(symbol = strdup(symbol))) {
+		if (sites)
+			f->sites = sites;
+		f->no_memory = true;
+		return -ENOMEM;
+	}
+	f->sites = sites;
+	f->sites[f->nr++] = (struct probe_site){
+		.offset = offset, .symbol = symbol, .op = op, .obj_arg = obj_arg,
+		.obj2_arg = obj2_arg, .entry = entry,
+	};
+	return 0;
+}
+
+static int on_primitive(const struct symdef *d, void *arg)
+{
+	struct found *f = arg;
+
+	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
+		return 0;
+	return found_add(f, d->offset, f->prim->name, f->prim->op, f->prim->obj_arg,
+			 f->prim->obj2_arg, true);
+}
+
+static void found_free(struct found *f)
+{
+	for (int i = 0; i < f->nr; i++)
+		free((char *)f->sites[i].symbol);
+	free(f->sites);
+}
+
+/* Plants what was found in module m; the sites become p's. */
+static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	struct kernel_probe *kp;
+	struct probe_site *sites;
+	const char *copy;
+	struct stat st;
+	int ret, bad, nr = 0;
+
+	/* what is probed already stays as it is */
+	for (int i = 0; i < f->nr; i++) {
+		bool known = false;
+
+		for (unsigned int j = 0; j < p->nr_sites; j++)
+			known |= p->sites[j].module == m && p->sites[j].offset == f->sites[i].offset;
+		if (known)
+			free((char *)f->sites[i].symbol);
+		else
+			f->sites[nr++] = f->sites[i];
+	}
+	f->nr = nr;
+	if (!nr)
+		return 0;
+	if (p->nr_sites + nr > ZUG_MAX_SITES) {
+		snprintf(err, errlen, "%s: more than %u places to probe; narrow --point", mod->path,
+			 ZUG_MAX_SITES);
+		return -ENOSPC;
+	}
+	ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
+	if (ret)
+		return ret;
+	if (stat(copy, &st))
+		return -errno;
+	kp = calloc(nr, sizeof(*kp));
+	sites = realloc(p->sites, (p->nr_sites + nr) * sizeof(*sites));
+	if (sites)
+		p->sites = sites;
+	if (!kp || !sites) {
+		free(kp);
+		return -ENOMEM;
+	}
+	for (int i = 0; i < nr; i++) {
+		const struct probe_site *s = &f->sites[i];
+
+		kp[i].offset = s->offset;
+		kp[i].site = p->nr_sites + i;
+		kp[i].what.op = s->op;
+		kp[i].what.obj_arg = s->obj_arg;
+		kp[i].what.obj2_arg = s->obj2_arg;
+		/* a C library's own calls of its primitives are part of the outer operation */
+		if (s->op != ZUG_OP_POINT && symfile_libc(mod->file) != SYMLIBC_NONE &&
+		    strstr(mod->path, ".so"))
+			kp[i].what.flags = ZUG_SITE_OUTER;
+	}
+	mod->ino = st.st_ino;
+	mod->dev = st.st_dev;
+	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
+	if (!ret)
+		ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+	free(kp);
+	if (ret) {
+		if (bad >= 0)
+			snprintf(err, errlen, "cannot probe %s at %s (file offset 0x%lx): %s: the kernel "
+				 "does not probe this instruction", mod->path, f->sites[bad].symbol,
+				 f->sites[bad].offset, strerror(-ret));
+		else
+			snprintf(err, errlen, "cannot probe %s: %s", mod->path, strerror(-ret));
+		return ret;
+	}
+	for (int i = 0; i < nr; i++) {
+		f->sites[i].module = m;
+		p->sites[p->nr_sites++] = f->sites[i];
+	}
+	mod->nr_sites += nr;
+	f->nr = 0;
+	return nr;
+}
+
+static int module_by_path(const struct probes *p, const char *path)
+{
+	for (unsigned int i = 0; i < p->nr_modules; i++)
+		if (!strcmp(p->modules[i].path, path))
+			return i;
+	return -1;
+}
+
+int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
+{
+	struct probe_module *mods, mod = { 0 };
+	struct found f = { 0 };
+	struct stat st;
+	int ret, m = module_by_path(p, path);
+	bool new = m < 0;
+
+	if (new) {
+		mods = realloc(p->modules, (p->nr_modules + 1) * sizeof(*mods));
+		if (!mods)
+			return -ENOMEM;
+		p->modules = mods;
+		mod.file = symbols_file(p->symbols, path, NULL, err, errlen);
+		if (!mod.file || stat(path, &st))
+			return -ENOEXEC;
+		mod.ino = st.st_ino;
+		mod.dev = st.st_dev;
+		mod.path = strdup(path);
+		if (!mod.path)
+			return -ENOMEM;
+		m = p->nr_modules++;
+		p->modules[m] = mod;
+	} else if (!sync || p->modules[m].sync_points) {
+		return 0;
+	}
+	if (sync) {
+		bool c11 = symfile_is_dynamic(p->modules[m].file) ||
+			   symfile_libc(p->modules[m].file) != SYMLIBC_GLIBC;
+
+		for (size_t i = 0; i < NR_PRIMITIVES && !f.no_memory; i++) {
+			/* in a static glibc program the inner call cannot be told from an outer one */
+			if (!c11 && (strchr("mct", primitives[i].name[0]) &&
+				     (!strncmp(primitives[i].name, "mtx_", 4) ||
+				      !strncmp(primitives[i].name, "cnd_", 4) ||
+				      !strncmp(primitives[i].name, "thrd_", 5) ||
+				      !strcmp(primitives[i].name, "call_once"))))
+				continue;
+			f.prim = &primitives[i];
+			symfile_find(p->modules[m].file, f.prim->name, on_primitive, &f);
+		}
+		if (f.no_memory) {
+			found_free(&f);
+			return -ENOMEM;
+		}
+		p->modules[m].sync_points = f.nr > 0;
+	}
+	if (f.nr) {
+		ret = plant(p, m, &f, err, errlen);
+	} else {
+		ret = new ? kernel_add_module(p->k, p->modules[m].ino, p->modules[m].dev, m) : 0;
+	}
+	found_free(&f);
+	return ret;
+}
+
+/* ---- --point ---- */
+
+struct point_spec {
+	struct found f;
+	uint64_t add;		/* SYMBOL+OFF */
+};
+
+static int on_point(const struct symdef *d, void *arg)
+{
+	struct point_spec *ps = arg;
+	const char *name = d->demangled ? d->demangled : d->name;
+
+	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
+		return 0;
+	return found_add(&ps->f, d->offset + ps->add, name, ZUG_OP_POINT, 0, 0, !ps->add);
+}
+
+static int point_in(struct probes *p, uint32_t m, const char *what, struct point_spec *ps)
+{
+	char name[512], *plus, *end, *colon;
+	uint64_t offsets[64];
+	uint32_t nearest;
+	int nr;
+
+	snprintf(name, sizeof(name), "%s", what);
+	ps->add = 0;
+	colon = strrchr(name, ':');
+	if (colon && colon > name && colon[-1] != ':' && colon[1] >= '0' && colon[1] <= '9') {
+		unsigned long line = strtoul(colon + 1, &end, 10);
+
+		if (*end)
+			return 0;
+		*colon = 0;
+		nr = symfile_line(p->modules[m].file, name, line, offsets, 64, &nearest);
+		for (int i = 0; i < nr; i++)
+			found_add(&ps->f, offsets[i], what, ZUG_OP_POINT, 0, 0, false);
+		return nr > 0 ? nr : 0;
+	}
+	plus = strrchr(name, '+');
+	if (plus && plus > name) {
+		uint64_t add = strtoull(plus + 1, &end, 0);
+
+		if (!*end && end > plus + 1) {
+			*plus = 0;
+			ps->add = add;
+		}
+	}
+	symfile_find(p->modules[m].file, name, on_point, ps);
+	return ps->f.nr;
+}
+
+/* The line after which code comes in FILE:LINE, for the message. */
+static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
+{
+	char name[512], near[256] = "", *colon;
+	uint32_t nearest = 0, best = 0;
+	uint64_t off;
+
+	snprintf(name, sizeof(name), "%s", what);
+	colon = strrchr(name, ':');
+	if (colon && colon > name && colon[-1] != ':' && colon[1] >= '0' && colon[1] <= '9') {
+		*colon = 0;
+		for (unsigned int m = 0; m < p->nr_modules; m++)
+			if (symfile_line(p->modules[m].file, name, atoi(colon + 1), &off, 1, &nearest) == -ENOENT &&
+			    nearest && (!best || nearest < best))
+				best = nearest;
+		if (best)
+			snprintf(err, errlen, "--point %s: no code at that line; the next line with code is %s:%u",
+				 what, name, best);
+		else
+			snprintf(err, errlen, "--point %s: no line table names that file (was the program "
+				 "built with -g?)", what);
+		return;
+	}
+	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
+		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
+	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,
+		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (has it symbols?)");
+}
+
+int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)
+{
+	struct point_spec ps = { 0 };
+	char path[PATH_MAX];
+	const char *what = spec, *slash = strrchr(spec, '/');
+	int total = 0, ret, only = -1;
+
+	/* BINARY:..., BINARY being a path */
+	if (slash) {
+		const char *colon = strchr(slash, ':');
+
+		if (colon && colon[1] != ':' && (colon[1] < '0' || colon[1] > '9')) {
+			char name[PATH_MAX];
+
+			snprintf(name, sizeof(name), "%.*s", (int)(colon - spec), spec);
+			if (!realpath(name, path)) {
+				snprintf(err, errlen, "--point %s: %s: %s", spec, name, strerror(errno));
+				return -errno;
+			}
+			ret = probes_add_file(p, path, false, err, errlen);
+			if (ret < 0)
+				return ret;
+			only = module_by_path(p, path);
+			what = colon + 1;
+		}
+	} else {
+		/* BINARY by the last part of its path */
+		const char *colon = strchr(spec, ':');
+
+		for (unsigned int m = 0; colon && colon[1] != ':' && m < p->nr_modules; m++) {
+			const char *base = strrchr(p->modules[m].path, '/');
+
+			base = base ? base + 1 : p->modules[m].path;
+			if (strlen(base) == (size_t)(colon - spec) && !strncmp(base, spec, colon - spec)) {
+				only = m;
+				what = colon + 1;
+				break;
+			}
+		}
+	}
+	for (unsigned int m = 0; m < p->nr_modules; m++) {
+		if (only >= 0 && m != (unsigned int)only)
+			continue;
+		memset(&ps, 0, sizeof(ps));
+		point_in(p, m, what, &ps);
+		ret = plant(p, m, &ps.f, err, errlen);
+		found_free(&ps.f);
+		if (ret < 0)
+			return ret;
+		total += ret;
+	}
+	if (!total)
+		say_nearest(p, what, err, errlen);
+	return total;
+}
+
+unsigned int probes_nr_modules(const struct probes *p)
+{
+	return p->nr_modules;
+}
+
+const struct probe_module *probes_module(const struct probes *p, uint32_t module)
+{
+	return module < p->nr_modules ? &p->modules[module] : NULL;
+}
+
+int probes_module_by_file(const struct probes *p, uint64_t ino, uint32_t kdev)
+{
+	for (unsigned int i = 0; i < p->nr_modules; i++)
+		if (p->modules[i].ino == ino && kernel_dev(p->modules[i].dev) == kdev)
+			return i;
+	return -1;
+}
+
+unsigned int probes_nr_sites(const struct probes *p)
+{
+	return p->nr_sites;
+}
+
+const struct probe_site *probes_site(const struct probes *p, uint32_t site)
+{
+	return site < p->nr_sites ? &p->sites[site] : NULL;
+}

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "sandbox.h"
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+#define SCHED_EXT_POLICY 7
+#define CHILD_STACK (64 * 1024)
+
+struct private_file {
+	char *path, *copy;
+};
+
+struct sandbox {
+	struct kernel *k;
+	unsigned int slot;
+	int lane;
+	struct sandbox_options o;
+	char cgroup[256];
+	char files[64];		/* folder of private copies */
+	int procs_fd, kill_fd, events_fd;
+	int mnt_ns;		/* -1: none yet */
+	uint64_t cgid, limit_seen;
+	struct private_file *priv;
+	int nr_priv;
+	void *stack;
+	char cpus_file[96];
+	int watch_fds[ZUG_MAX_WATCHES];
+	int nr_watch_fds;
+};
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int open_in(const struct sandbox *s, const char *name, int flags)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/%s", s->cgroup, name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static bool populated(const struct sandbox *s)
+{
+	char buf[128];
+	ssize_t n = pread(s->events_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	buf[n] = 0;
+	return strstr(buf, "populated 1") != NULL;
+}
+
+static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
+{
+	char path[320], max[24];
+	struct stat st;
+	int ret;
+
+	if (mkdir(s->cgroup, 0755) && errno != EEXIST) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create the cgroup %s: %s", s->cgroup, strerror(errno));
+		return ret;
+	}
+	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
+	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
+	s->events_fd = open_in(s, "cgroup.events", O_RDONLY);
+	if (s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot use the cgroup %s: %s", s->cgroup, strerror(errno));
+		return ret;
+	}
+	if (populated(s)) {
+		snprintf(err, errlen, "the sandbox name '%s' is in use: %s has processes; "
+			 "choose another with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
+		return -EEXIST;
+	}
+	if (fstat(s->procs_fd, &st) || stat(s->cgroup, &st))
+		return -errno;
+	s->cgid = st.st_ino;
+	/* the limit needs the pids controller; where it cannot be had the kernel's own limits remain */
+	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
+	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
+	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : 1000);
+	write_file(path, max);
+	return 0;
+}
+
+int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
+		const struct sandbox_options *o, char *err, size_t errlen)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), conf = sysconf(_SC_NPROCESSORS_CONF);
+	struct sandbox *s = calloc(1, sizeof(*s));
+	cpu_set_t online;
+	int ret;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->k = k;
+	s->slot = slot;
+	s->o = *o;
+	s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	s->lane = o->lane < 0 ? (int)cpus - 1 : o->lane;
+	sched_getaffinity(0, sizeof(online), &online);
+	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
+		snprintf(err, errlen, "no such lane: CPU %d; this machine has 0..%ld", s->lane, conf - 1);
+		ret = -EINVAL;
+		goto fail;
+	}
+	if (o->name)
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
+	else
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d", getpid());
+	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
+		snprintf(err, errlen, "bad sandbox name '%s': no '/', no leading '.', not empty", o->name);
+		s->cgroup[0] = 0;
+		ret = -EINVAL;
+		goto fail;
+	}
+	ret = make_cgroup(s, err, errlen);
+	if (ret) {
+		if (ret == -EEXIST)
+			s->cgroup[0] = 0;	/* not ours to remove */
+		goto fail;
+	}
+	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), slot);
+	if (mkdir(s->files, 0700) && errno != EEXIST) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
+		s->files[0] = 0;
+		goto fail;
+	}
+	s->stack = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (s->stack == MAP_FAILED) {
+		s->stack = NULL;
+		ret = -ENOMEM;
+		goto fail;
+	}
+	/* what the test leaves behind becomes our child, so that it can be reaped */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sandbox_reset(s);
+	*out = s;
+	return 0;
+fail:
+	sandbox_free(s);
+	return ret;
+}
+
+void sandbox_free(struct sandbox *s)
+{
+	char path[160];
+
+	if (!s)
+		return;
+	if (s->mnt_ns >= 0)
+		close(s->mnt_ns);
+	for (int i = 0; i < s->nr_priv; i++) {
+		unlink(s->priv[i].copy);
+		free(s->priv[i].path);
+		free(s->priv[i].copy);
+	}
+	free(s->priv);
+	if (s->cpus_file[0])
+		unlink(s->cpus_file);
+	if (s->files[0] && rmdir(s->files)) {
+		snprintf(path, sizeof(path), "%s/status", s->files);
+		unlink(path);
+		rmdir(s->files);
+	}
+	if (s->procs_fd >= 0)
+		close(s->procs_fd);
+	if (s->kill_fd >= 0)
+		close(s->kill_fd);
+	if (s->events_fd >= 0)
+		close(s->events_fd);
+	if (s->cgroup[0])
+		rmdir(s->cgroup);
+	if (s->stack)
+		munmap(s->stack, CHILD_STACK);
+	if (s->k)
+		kernel_sandbox(s->k, s->slot)->state = ZUG_SB_FREE;
+	free(s);
+}
+
+const char *sandbox_cgroup(const struct sandbox *s)
+{
+	return s->cgroup;
+}
+
+unsigned int sandbox_slot(const struct sandbox *s)
+{
+	return s->slot;
+}
+
+int sandbox_lane(const struct sandbox *s)
+{
+	return s->lane;
+}
+
+void sandbox_avoid_lane(const struct sandbox *s)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR(s->lane, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* ---- private copies ---- */
+
+/* Runs fn(arg) in a child with the sandbox's mount namespace (made when there is none). */
+static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
+{
+	char path[64], c = 0;
+	int up[2], down[2], ret = 0, status;
+	pid_t pid;
+
+	if (pipe2(up, O_CLOEXEC))
+		return -errno;
+	if (pipe2(down, O_CLOEXEC)) {
+		ret = -errno;
+		close(up[0]);
+		close(up[1]);
+		return ret;
+	}
+	pid = fork();
+	if (!pid) {
+		int r;
+
+		if (s->mnt_ns >= 0)
+			r = setns(s->mnt_ns, CLONE_NEWNS);
+		else
+			r = unshare(CLONE_NEWNS) ||
+			    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		r = r ? -errno : fn(arg);
+		if (write(up[1], &r, sizeof(r)) != sizeof(r) || read(down[0], &c, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(up[1]);
+	close(down[0]);
+	if (pid < 0) {
+		ret = -errno;
+	} else {
+		if (read(up[0], &ret, sizeof(ret)) != sizeof(ret))
+			ret = -EIO;
+		if (!ret && s->mnt_ns < 0) {
+			snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+			s->mnt_ns = open(path, O_RDONLY | O_CLOEXEC);
+			if (s->mnt_ns < 0)
+				ret = -errno;
+		}
+	}
+	close(up[0]);
+	close(down[1]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return ret;
+}
+
+static int do_bind(void *arg)
+{
+	struct private_file *f = arg;
+
+	return mount(f->copy, f->path, NULL, MS_BIND, NULL) ? -errno : 0;
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out, ret = 0;
+	struct timespec t[2];
+	struct stat st;
+	ssize_t n;
+
+	if (in < 0)
+		return -errno;
+	if (fstat(in, &st)) {
+		ret = -errno;
+		close(in);
+		return ret;
+	}
+	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (out < 0) {
+		ret = -errno;
+		close(in);
+		return ret;
+	}
+	while ((n = sendfile64(out, in, NULL, 1 << 20)) > 0)
+		;
+	if (n < 0)
+		ret = -errno;
+	t[0] = st.st_atim;
+	t[1] = st.st_mtim;
+	if (!ret && (fchown(out, st.st_uid, st.st_gid) || fchmod(out, st.st_mode & 07777) ||
+		     futimens(out, t)))
+		ret = -errno;
+	close(in);
+	close(out);
+	if (ret)
+		unlink(to);
+	return ret;
+}
+
+static const char *known_copy(const struct sandbox *s, const char *path)
+{
+	for (int i = 0; i < s->nr_priv; i++)
+		if (!strcmp(s->priv[i].path, path))
+			return s->priv[i].copy;
+	return NULL;
+}
+
+int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
+		      char *err, size_t errlen)
+{
+	struct private_file f = { 0 }, *p;
+	int ret;
+
+	*copy = known_copy(s, path);
+	if (*copy)
+		return 0;
+	if (asprintf(&f.copy, "%s/%d", s->files, s->nr_priv) < 0)
+		return -ENOMEM;
+	f.path = strdup(path);
+	p = realloc(s->priv, (s->nr_priv + 1) * sizeof(*p));
+	if (!f.path || !p) {
+		ret = -ENOMEM;
+		goto fail;
+	}
+	s->priv = p;
+	ret = copy_file(path, f.copy);
+	if (ret) {
+		snprintf(err, errlen, "cannot make a private copy of %s in %s: %s", path, s->files,
+			 strerror(-ret));
+		goto fail;
+	}
+	ret = in_mount_ns(s, do_bind, &f);
+	if (ret) {
+		snprintf(err, errlen, "cannot put the private copy over %s: %s", path, strerror(-ret));
+		unlink(f.copy);
+		goto fail;
+	}
+	s->priv[s->nr_priv++] = f;
+	*copy = f.copy;
+	return 0;
+fail:
+	free(f.copy);
+	free(f.path);
+	return ret;
+}
+
+static int bind_cpus(void *arg)
+{
+	static const char *const over[] = { "online", "possible", "present" };
+	char path[64];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", over[i]);
+		if (mount(arg, path, NULL, MS_BIND, NULL))
+			return -errno;
+	}
+	return 0;
+}
+
+/* What the C library reads for sysconf(_SC_NPROCESSORS_*) must agree with sched_getaffinity(). */
+static int show_cpus(struct sandbox *s)
+{
+	char text[24];
+	int fd, ret;
+
+	if (!s->o.nr_cpus || s->cpus_file[0])
+		return 0;
+	snprintf(s->cpus_file, sizeof(s->cpus_file), "%s/cpus", s->files);
+	fd = open(s->cpus_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -errno;
+	snprintf(text, sizeof(text), s->o.nr_cpus > 1 ? "0-%d\n" : "%d\n", s->o.nr_cpus - 1);
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	if (!ret)
+		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
+	return ret ? ret : kernel_fake_cpus(s->k);
+}
+
+/* ---- launching ---- */
+
+struct child {
+	struct sandbox *s;
+	const struct launch *l;
+	uint32_t task;
+	int ready, go;		/* pipes: the child says it is adopted; the parent lets it go */
+	int err;		/* set by the child when it fails, with */
+	const char *stage;	/* what it was doing */
+	sigset_t mask;
+};
+
+/* A test may not change its scheduling: these calls succeed and do nothing. */
+static int install_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setparam, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog);
+}
+
+/* Shares our memory but nothing else; no malloc, no stdio from here on. */
+static int child_main(void *arg)
+{
+	struct child *c = arg;
+	const struct launch *l = c->l;
+	struct sched_param sp = { 0 };
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_ADOPT, .sandbox = c->s->slot };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctl, .ctx_size_in = sizeof(ctl),
+		    .ctx_out = &ctl, .ctx_size_out = sizeof(ctl));
+	char byte = 0;
+
+#define DO(what, call) do { c->stage = what; if (call) goto fail; } while (0)
+	for (int sig = 1; sig < 64; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			signal(sig, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
+	if (c->s->mnt_ns >= 0)
+		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));
+	DO(l->cwd, chdir(l->cwd));
+	DO("start a session", setsid() < 0);
+	DO("set up stdin", dup2(l->in, 0) < 0);
+	DO("set up stdout", dup2(l->out, 1) < 0);
+	DO("set up stderr", dup2(l->err, 2) < 0);
+	DO("close descriptors", close_range(3, ~0u, CLOSE_RANGE_CLOEXEC));
+	if (!l->randomise)
+		personality(ADDR_NO_RANDOMIZE);
+	ctl.pid = getpid();
+	c->stage = "join the sandbox";
+	if (bpf_prog_test_run_opts(kernel_ctl_fd(c->s->k), &o))
+		goto fail;
+	if (ctl.ret) {
+		errno = -ctl.ret;
+		goto fail;
+	}
+	c->task = ctl.task;
+	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
+	DO("filter scheduling calls", install_filter());
+	if (l->nr_watches) {
+		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("wait for watches", read(c->go, &byte, 1) != 1);
+	}
+	c->stage = NULL;
+	execve(l->file, l->argv, l->envp);
+	c->stage = l->file;
+fail:
+	c->err = errno;
+	_exit(127);
+#undef DO
+}
+
+pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
+		     char *err, size_t errlen)
+{
+	struct child c = { .s = s, .l = l };
+	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
+	sigset_t all;
+	pid_t pid;
+	char byte;
+	int ret;
+
+	ret = show_cpus(s);
+	if (ret) {
+		snprintf(err, errlen, "cannot show the test %d CPUs: %s", s->o.nr_cpus, strerror(-ret));
+		return ret;
+	}
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));
+		goto out;
+	}
+	c.ready = up[1];
+	c.go = down[0];
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &c.mask);
+	/* shares memory: a fork would copy the page tables of all symbol files for every execution */
+	pid = clone(child_main, (char *)s->stack + CHILD_STACK, CLONE_VM | SIGCHLD, &c);
+	ret = -errno;
+	sigprocmask(SIG_SETMASK, &c.mask, NULL);
+	if (pid < 0) {
+		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
+		goto out;
+	}
+	close(up[1]);
+	up[1] = -1;
+	ret = 0;
+	/* end of file: it has exec'd, or has died */
+	if (read(up[0], &byte, 1) == 1) {
+		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
+			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
+
+			if (fd < 0)
+				ret = fd;
+			else
+				fds[nr_fds++] = fd;
+		}
+		if (ret) {
+			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-ret));
+			kill(pid, SIGKILL);
+		} else if (write(down[1], "g", 1) != 1) {
+			kill(pid, SIGKILL);
+		}
+		while (read(up[0], &byte, 1) > 0)
+			;
+	}
+	if (c.err && !ret) {
+		ret = -c.err;
+		if (c.stage == l->file)
+			snprintf(err, errlen, "cannot execute %s: %s", l->file, strerror(c.err));
+		else if (c.stage == l->cwd)
+			snprintf(err, errlen, "cannot change to %s: %s", l->cwd, strerror(c.err));
+		else
+			snprintf(err, errlen, "cannot set up the test (%s): %s",
+				 c.stage ? c.stage : "exec", strerror(c.err));
+	}
+	*task = c.task;
+	/* closing a descriptor ends the event, also in the tasks that inherited it */
+	for (int i = 0; i < nr_fds; i++)
+		s->watch_fds[s->nr_watch_fds++] = fds[i];
+	if (ret)
+		waitpid(pid, NULL, 0);
+out:
+	for (int i = 0; i < 2; i++) {
+		if (up[i] >= 0)
+			close(up[i]);
+		if (down[i] >= 0)
+			close(down[i]);
+	}
+	return ret ? ret : pid;
+}
+
+/* ---- ending ---- */
+
+static void close_watches(struct sandbox *s)
+{
+	while (s->nr_watch_fds)
+		close(s->watch_fds[--s->nr_watch_fds]);
+}
+
+void sandbox_reset(struct sandbox *s)
+{
+	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+
+	z->state = ZUG_SB_FREE;
+	memset((void *)z, 0, sizeof(*z));
+	z->cgid = s->cgid;
+	z->lane = s->lane;
+	z->next_id = 1;
+	z->spin_ns = s->o.spin_ns;
+	z->syscall_points = s->o.syscall_points;
+	z->nr_cpus = s->o.nr_cpus;
+	__sync_synchronize();
+	z->state = ZUG_SB_ACTIVE;
+}
+
+int sandbox_drain(struct sandbox *s, pid_t root, int *status)
+{
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
+	struct timespec ms = { .tv_nsec = 500000 };
+	bool reaped = root <= 0;
+	pid_t pid;
+	int st;
+
+	kernel_ctl(s->k, &ctl);
+	/* 10 s: what cannot die by then is stuck in the kernel */
+	for (int i = 0; i < 20000; i++) {
+		while ((pid = waitpid(-1, &st, WNOHANG)) > 0)
+			if (pid == root) {
+				reaped = true;
+				if (status)
+					*status = st;
+			}
+		if (!populated(s)) {
+			if (!reaped && waitpid(root, status, 0) != root && status)
+				*status = -1;
+			close_watches(s);
+			return 0;
+		}
+		if (i % 50 == 0) {
+			if (write(s->kill_fd, "1", 1) < 0)
+				return -errno;
+			kernel_ctl(s->k, &ctl);
+		}
+		nanosleep(&ms, NULL);
+	}
+	close_watches(s);
+	return -ETIME;
+}
+
+uint64_t sandbox_limit_hits(struct sandbox *s)
+{
+	int fd = open_in(s, "pids.events", O_RDONLY);
+	uint64_t n = 0, seen;
+	char buf[128];
+	ssize_t len;
+	char *p;
+
+	if (fd < 0)
+		return 0;
+	len = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (len <= 0)
+		return 0;
+	buf[len] = 0;
+	p = strstr(buf, "max ");
+	if (p)
+		n = strtoull(p + 4, NULL, 10);
+	seen = s->limit_seen;
+	s->limit_seen = n;
+	return n - seen;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sandbox.h - where a test runs: its cgroup, its mount namespace, its files
+ *
+ * One sandbox serves all executions of a campaign. sandbox_new() makes the
+ * cgroup and the folder for private copies; sandbox_privatise() puts a private
+ * copy of a file over its path, in the sandbox's own mount namespace, so that
+ * breakpoints in it cost nobody else; sandbox_launch() starts one execution;
+ * sandbox_drain() ends one and leaves no task; sandbox_free() leaves nothing.
+ */
+#ifndef ZUG_SANDBOX_H
+#define ZUG_SANDBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include "kernel.h"
+
+struct sandbox;
+
+struct sandbox_options {
+	const char *name;	/* of the cgroup; NULL: zug-PID */
+	int lane;		/* CPU; -1: the last one */
+	int nr_cpus;		/* what the test sees; 0: what the machine has */
+	int max_tasks;		/* live tasks, pids.max; 0: 1000 */
+	uint64_t spin_ns;	/* a task that computes so long without a point is made to stop; 0: never */
+	uint32_t syscall_points;	/* ZUG_SYS_* */
+};
+
+/* 0, or -errno with one line in err (name in use: -EEXIST; no such lane: -EINVAL). */
+int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
+		const struct sandbox_options *o, char *err, size_t errlen);
+void sandbox_free(struct sandbox *s);
+
+const char *sandbox_cgroup(const struct sandbox *s);	/* full path */
+unsigned int sandbox_slot(const struct sandbox *s);
+int sandbox_lane(const struct sandbox *s);
+/* Keep this process off the lane, so that it and the test do not disturb each other. */
+void sandbox_avoid_lane(const struct sandbox *s);
+
+/*
+ * Puts a private copy over path for everything started from now on.
+ * copy: where the copy lies (owned by the sandbox). The same file again gives the same copy.
+ */
+int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
+		      char *err, size_t errlen);
+
+struct launch {
+	const char *file;	/* resolved path of the program */
+	char *const *argv, *const *envp;
+	const char *cwd;
+	int in, out, err;	/* descriptors for 0, 1, 2 */
+	unsigned int nr_watches;	/* slots of kernel_set_watch() to open for it */
+	bool watch_write_only;
+	bool randomise;		/* leave address randomisation on */
+};
+
+/*
+ * Starts the program; control begins with its first system call, when
+ * ZUG_EV_START comes. *task: its id. Returns its pid (to be waited for), or -errno with a line in err.
+ */
+pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
+		     char *err, size_t errlen);
+
+/* Ends whatever runs, reaps it, and makes the slot ready for the next execution. -ETIME: tasks are left. */
+int sandbox_drain(struct sandbox *s, pid_t root, int *status);
+/* Forgets the last execution; nothing may be left in the sandbox. */
+void sandbox_reset(struct sandbox *s);
+/* Times that the limit on tasks was hit, since the last call. */
+uint64_t sandbox_limit_hits(struct sandbox *s);
+
+#endif
