@@ -11,5 +11,6 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_preemption,
 	&strategy_delay,
 	&strategy_dfs,
+	&strategy_dpor,
 	NULL
 };

@@ -324,6 +324,12 @@ int search_choose(struct search *s, uint32_t nr)
 	return value;
 }
 
+void search_final(struct search *s, const struct search_point *p)
+{
+	if (s->running && !s->force && s->type->final && p->step == s->step && p->last == s->last)
+		s->type->final(s->state, p);
+}
+
 void search_end(struct search *s, const struct search_end *end)
 {
 	struct search_end e = *end;

@@ -108,6 +108,7 @@ struct search_stats {
 	double new_probability;	/* chance that the next execution is a new class (Good-Turing); NaN: unknown */
 	uint64_t divergences;	/* executions that did not follow their prefix */
 	bool incomplete;	/* something was cut: exhaustion is no proof */
+	uint64_t sleep_blocked;	/* dpor: executions that turned out to be known; part of executions */
 };
 void search_get_stats(const struct search *s, struct search_stats *stats);
 
@@ -128,6 +129,13 @@ const struct search_strategy_info *search_strategy_info(unsigned int nr);
  * search_pick() that gave the turn to the task that asks, before the next one. Or -errno.
  */
 int search_choose(struct search *s, uint32_t nr);
+
+/*
+ * Show the state in which an execution ended, before search_end(): the tasks that are still alive
+ * (point->nr may be 0, and nobody need be enabled), what each waits for, and the last step made.
+ * Without it dpor cannot see why a deadlock happened; the other strategies do not need it.
+ */
+void search_final(struct search *s, const struct search_point *point);
 
 /*
  * True when whatever the rest of the current execution does is known already (a cache or a sleep

@@ -12,5 +12,6 @@ extern const struct strategy_type strategy_pct;
 extern const struct strategy_type strategy_preemption;
 extern const struct strategy_type strategy_delay;
 extern const struct strategy_type strategy_dfs;
+extern const struct strategy_type strategy_dpor;
 
 #endif

@@ -88,6 +88,8 @@ struct strategy_type {
 
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); default: uniform. */
 	int (*choose)(void *state, uint32_t nr);
+	/* Optional: the state at the end, where nobody may be able to run (search_final()). */
+	void (*final)(void *state, const struct search_point *point);
 	/* Optional: fill in what only the strategy knows (bounds, estimates). */
 	void (*stats)(const void *state, struct search_stats *stats);
 	/* Optional: true when the rest of this execution repeats what is known. */

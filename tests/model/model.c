@@ -274,11 +274,13 @@ static int model_go(const struct model *m, struct search *s, struct model_state 
 		int i, value = 0;
 
 		p.nr = model_cands(m, st, cand, &enabled);
-		if (!enabled || st->failed)
-			return 0;
 		p.step = r->steps;
 		p.last = st->last;
 		p.yielded = st->yielded;
+		if (!enabled || st->failed) {
+			search_final(s, &p);
+			return 0;
+		}
 		i = search_pick(s, &p);
 		if (i == -ESTALE)
 			i = search_pick(s, &p);
