@@ -58,7 +58,7 @@ $(B)/config.mk: tools/deps tools/libbpf tools/lib.sh
 SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 CFLAGS		?= -O2 -g
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
+ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
 		  -I$(B) -Ilib -Isearch -Iuserspace -Ibpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user would compile his.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra

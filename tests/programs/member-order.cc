@@ -14,6 +14,7 @@
  *	join that blocks.
  * build:
  */
+#include <new>
 #include <cassert>
 #include <mutex>
 #include <thread>
