@@ -59,12 +59,12 @@ SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointe
 CFLAGS		?= -O2 -g
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
-		  -I$(B) -Ilib -Isearch -Iuserspace -Ibpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
+		  -iquote $(B) -iquote lib -iquote search -iquote userspace -iquote bpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user would compile his.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
 LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lstdc++ -lm -pthread
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
-		  -I$(B) -Ibpf -Ilib -I$(LIBBPF_PREFIX)/include
+		  -iquote $(B) -iquote bpf -iquote lib -isystem $(LIBBPF_PREFIX)/include
 
 FLAGS_NOW	= $(CC) $(ALL_CFLAGS) $(LDLIBS) $(BPF_CC) $(BPF_CFLAGS)
 ifneq ($(shell cat $(B)/flags 2>/dev/null),$(FLAGS_NOW))
