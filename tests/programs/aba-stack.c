@@ -1,17 +1,20 @@
 /*
- * bug: a lock-free stack's pop compares only the pointer (ABA)
- * how: T1 reads top = A and A's next = B, and is preempted before its compare-and-swap; T2 pops A
- *	and B and pushes A again; T1's compare-and-swap finds A as before and makes B, which T2
- *	owns, the top. T1 then pops B too: B has two owners. The point is the watched read of
- *	`top`. The twin puts a version beside the pointer, in one 64-bit word.
+ * bug: a lock-free stack's pop compares only which node is on top (ABA)
+ * how: T1 finds A on top and reads that B is behind it, and is preempted before its
+ *	compare-and-swap; T2 pops A and B and pushes A again; T1's compare-and-swap finds A as
+ *	before and makes B, which T2 owns, the top. T1 then pops B too: B has two owners. The
+ *	points are the watched accesses to A's link, the read of T1 above all. The twin keeps a
+ *	version beside the node's number, in one 64-bit word.
  * outcome: assert
- * options: --watch top
+ * options: --watch link_a
  * args:
- * odds: 1 preemption. Random walk: T2 must make its six accesses between T1's read and its
- *	compare-and-swap: p >= 1/4 x 1/2^7 = 1/512.
- *	PCT depth 2, 3 tasks, k <= 24 points: p >= 1/72.
- * executions: 3500
- * small: no
+ * odds: 1 preemption. Random walk: T1 passes its start, T2 its start and two watched accesses before
+ *	T1 goes on: p >= 1/32. PCT depth 2, 3 tasks, k <= 16 points: p >= 1/48.
+ * executions: 300
+ * small: yes
+ * count-reasoning: main has create, create, join, join; T1 at most two watched reads and an exit;
+ *	T2 a watched read, a watched write and an exit, and another of each when its
+ *	compare-and-swap fails: about 12 points.
  * build:
  */
 #include <assert.h>
@@ -22,12 +25,15 @@
 
 enum { NONE, A, B, C, NR_NODES };
 
+/* What lies behind each node. */
+_Atomic uint32_t link_a = B, link_b = C, link_c = NONE;
+static _Atomic uint32_t *const links[NR_NODES] = { [A] = &link_a, [B] = &link_b, [C] = &link_c };
+
 /* Low 32 bits: the node on top; high 32 bits: the version, which only the twin counts up. */
-_Atomic uint64_t top = A;
-static atomic_int next[NR_NODES] = { [A] = B, [B] = C };
+static _Atomic uint64_t top = A;
 static atomic_int nr_owners[NR_NODES];
 
-static uint64_t changed(uint64_t old, uint64_t node)
+static uint64_t changed(uint64_t old, uint32_t node)
 {
 #ifdef FIXED
 	return ((old >> 32) + 1) << 32 | node;
@@ -37,28 +43,28 @@ static uint64_t changed(uint64_t old, uint64_t node)
 #endif
 }
 
-static int pop(void)
+static uint32_t pop(void)
 {
 	uint64_t old = atomic_load(&top);
-	int node, behind;
+	uint32_t node, behind;
 
 	do {
-		node = (int)(uint32_t)old;
+		node = (uint32_t)old;
 		if (node == NONE)
 			return NONE;
-		behind = atomic_load(&next[node]);
+		behind = atomic_load(links[node]);
 	} while (!atomic_compare_exchange_strong(&top, &old, changed(old, behind)));
 	assert(atomic_fetch_add(&nr_owners[node], 1) == 0);
 	return node;
 }
 
-static void push(int node)
+static void push(uint32_t node)
 {
 	uint64_t old = atomic_load(&top);
 
 	atomic_fetch_sub(&nr_owners[node], 1);
 	do {
-		atomic_store(&next[node], (int)(uint32_t)old);
+		atomic_store(links[node], (uint32_t)old);
 	} while (!atomic_compare_exchange_strong(&top, &old, changed(old, node)));
 }
 
@@ -71,7 +77,7 @@ static void *pops_two(void *arg)
 
 static void *pops_two_pushes_one(void *arg)
 {
-	int node = pop();
+	uint32_t node = pop();
 
 	pop();
 	if (node != NONE)

@@ -6,7 +6,7 @@
  * options: --points sync,syscall
  * args:
  * odds: 1 preemption (of the worker, inside the lock). Random walk: the worker passes its start and
- *	the lock and not the unlock when main sends: p >= 1/8.
+ *	the lock and not the unlock when main sends: p >= 1/10.
  *	PCT depth 2, 2 tasks, k <= 30 points (the start of the program is among them): p >= 1/60.
  * executions: 400
  * small: no

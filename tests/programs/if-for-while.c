@@ -1,18 +1,20 @@
 /*
- * bug: a consumer checks its condition with `if`, not `while`, around pthread_cond_wait
- * how: consumer A finds nothing and waits; main puts one item and signals, which makes A ready
- *	but not yet owner of the lock; consumer B locks first and takes the item; A gets the lock,
- *	does not look again and takes from an empty box. No spurious wakeup is needed.
+ * bug: a thread checks its condition with `if`, not `while`, around pthread_cond_wait
+ * how: A finds no buffer and waits; main puts one in the pool and signals, which makes A ready but
+ *	not yet owner of the lock; B locks first and takes the buffer; A gets the lock, does not
+ *	look again and takes from an empty pool. No spurious wakeup is needed.
  * outcome: assert
  * options:
  * args:
  * odds: 1 preemption or none (after the signal, B and A both want the lock). Random walk: A waits
- *	before main puts (1/4), B comes after the put and before A's relock (1/8): p >= 1/32.
- *	PCT depth 2, 3 tasks, k <= 20 points: p >= 1/60.
- * executions: 400
+ *	before main's put (1/8), B locks after the put and before A's relock (1/4): p >= 1/32.
+ *	PCT depth 3 (B, who returns its buffer, must be stopped too before it has done so), 3 tasks,
+ *	k <= 24 points: p >= 1/(3 x 24^2) = 1/1728, about 1/120 in a simulation.
+ * executions: 900
  * small: yes
- * count-reasoning: main has 2 creates, 2 x (lock, signal, unlock) and 2 joins; each consumer lock,
- *	wait, (woken), unlock, exit: about 20 points, most of them under the one lock.
+ * count-reasoning: main has 2 creates, lock, signal, unlock and 2 joins; each worker at most lock,
+ *	wait, (woken), unlock, lock, signal, unlock, exit: at most 23 points, most of them under
+ *	the one lock.
  * build:
  */
 #include <assert.h>
@@ -20,42 +22,46 @@
 #include <stddef.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static int items;
+static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
+static int nr_buffers;
 
-static void *consumer(void *arg)
+static void take_buffer(void)
 {
-	(void)arg;
 	pthread_mutex_lock(&lock);
 #ifdef FIXED
-	while (items == 0)
+	while (nr_buffers == 0)
 #else
-	if (items == 0)
+	if (nr_buffers == 0)
 #endif
-		pthread_cond_wait(&filled, &lock);
-	assert(items > 0);
-	items--;
+		pthread_cond_wait(&returned, &lock);
+	assert(nr_buffers > 0);
+	nr_buffers--;
 	pthread_mutex_unlock(&lock);
-	return NULL;
 }
 
-static void put(void)
+static void put_buffer(void)
 {
 	pthread_mutex_lock(&lock);
-	items++;
-	pthread_cond_signal(&filled);
+	nr_buffers++;
+	pthread_cond_signal(&returned);
 	pthread_mutex_unlock(&lock);
+}
+
+static void *worker(void *arg)
+{
+	take_buffer();
+	put_buffer();
+	return arg;
 }
 
 int main(void)
 {
 	pthread_t a, b;
 
-	pthread_create(&a, NULL, consumer, NULL);
-	pthread_create(&b, NULL, consumer, NULL);
-	put();
-	put();
+	pthread_create(&a, NULL, worker, NULL);
+	pthread_create(&b, NULL, worker, NULL);
+	put_buffer();
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
-	return 0;
+	return nr_buffers != 1;
 }
