@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sym_lines.c - source positions of code, both ways, from DWARF */
-#define _GNU_SOURCE
 #include <dwarf.h>
 #include <errno.h>
 #include <limits.h>

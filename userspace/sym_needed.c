@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sym_needed.c - which files starting a program maps */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +55,6 @@ static void add_libraries(struct path_list *l, const char *interp, const char *e
 			  char *const *envp)
 {
 	char *argv[] = { (char *)interp, "--list", (char *)exe, NULL };
-	posix_spawn_file_actions_t actions;
 	char line[2 * PATH_MAX];
 	int fds[2];
 	pid_t pid;
@@ -65,13 +62,16 @@ static void add_libraries(struct path_list *l, const char *interp, const char *e
 
 	if (pipe2(fds, O_CLOEXEC))
 		return;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	if (posix_spawn(&pid, interp, &actions, NULL, argv, envp))
-		pid = -1;
-	posix_spawn_file_actions_destroy(&actions);
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 0);
+		dup2(fds[1], 1);
+		dup2(null, 2);
+		execve(interp, argv, envp);
+		_exit(127);
+	}
 	close(fds[1]);
 	out = fdopen(fds[0], "r");
 	while (out && fgets(line, sizeof(line), out))

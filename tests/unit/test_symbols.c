@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_symbols.c - names, lines and data of programs that the compiler makes here and now */
-#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

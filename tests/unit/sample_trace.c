@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <assert.h>
+#include <stdio.h>
+#include "../../lib/trace.h"
+#include "sample_trace.h"
+
+#define LOCK_A 0xa1a1a1a1a1a1a1a1
+#define LOCK_B 0xb2b2b2b2b2b2b2b2
+
+static struct trace_writer *create(const char *path, const char *dir)
+{
+	const struct trace_header h = {
+		.argv = (char *[]){ "./abba", "two words", NULL },
+		.cwd = dir,
+		.envp = (char *[]){ "LANG=C", NULL },
+		.kernel = "6.18.15+deb13-cloud-amd64",
+		.zug_version = "0.1.0",
+		.strategy = "pct:d=2",
+		.seed = 42,
+		.execution = 17,
+		.options = "{\"points\":[\"sync\"]}",
+	};
+	int err;
+	struct trace_writer *w = trace_create(path, &h, &err);
+
+	assert(w);
+	return w;
+}
+
+static void add_site(struct trace_writer *w, uint64_t site, const char *function, uint32_t line)
+{
+	const struct trace_frame frame = { function, "abba.c", line, false };
+
+	trace_add_site(w, &(struct trace_site){ site, 0, site * 16, 1, &frame });
+}
+
+static void step(struct trace_writer *w, uint64_t i, uint32_t last, uint32_t task, uint32_t op,
+		 uint64_t object, uint64_t site, uint32_t flags, uint32_t enabled_mask)
+{
+	uint32_t enabled[8], n = 0;
+	struct trace_step s = {
+		.step = i, .last = last, .task = task, .flags = flags, .enabled = enabled,
+		.label = { .op = op, .flags = zug_op_flags(op), .object = object, .site = site },
+	};
+
+	for (uint32_t k = 0; k < 8; k++)
+		if (enabled_mask & 1u << k)
+			enabled[n++] = k;
+	s.nr_enabled = n;
+	assert(trace_add_step(w, &s) == 0);
+}
+
+static void tables(struct trace_writer *w)
+{
+	trace_add_task(w, &(struct trace_task){ 0, TRACE_NO_TASK, 0, 100, 0, "abba" });
+	trace_add_task(w, &(struct trace_task){ 1, 0, 0, 101, 0, "abba" });
+	trace_add_task(w, &(struct trace_task){ 2, 0, 1, 102, 0, "abba" });
+	trace_add_module(w, &(struct trace_module){ 0, "/nonexistent/abba", "00ff" });
+	trace_add_object(w, &(struct trace_object){ LOCK_A, "mutex", "a" });
+	trace_add_object(w, &(struct trace_object){ LOCK_B, "mutex", "b" });
+	add_site(w, 1, "main", 9);
+	add_site(w, 2, "a_then_b", 2);
+	add_site(w, 3, "a_then_b", 3);
+	add_site(w, 4, "b_then_a", 5);
+	add_site(w, 5, "b_then_a", 6);
+	trace_add_site(w, &(struct trace_site){ 6, 0, 0x1139, 0, NULL });
+}
+
+void sample_deadlock(const char *path, const char *dir)
+{
+	struct trace_writer *w = create(path, dir);
+	const struct trace_frame stack1[] = {
+		{ "pthread_mutex_lock", NULL, 0, false }, { "a_then_b", "abba.c", 3, false },
+		{ "start_thread", NULL, 0, false },
+	};
+	char source[200];
+	FILE *f;
+
+	snprintf(source, sizeof(source), "%s/abba.c", dir);
+	f = fopen(source, "w");
+	assert(f);
+	fputs("/* 1 */\n\tlock(&a);\n\tlock(&b);\n/* 4 */\n\tlock(&b); \033[2J\n\tlock(&a);\n", f);
+	fclose(f);
+
+	tables(w);
+	step(w, 0, TRACE_NO_TASK, 0, ZUG_OP_BEGIN, 0, 6, 0, 1);
+	step(w, 1, 0, 0, ZUG_OP_CREATE, 0, 1, 0, 1);
+	step(w, 2, 0, 0, ZUG_OP_CREATE, 0, 1, 0, 3);
+	step(w, 3, 0, 0, ZUG_OP_JOIN, 0, 1, 0, 7);
+	trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 0, TRACE_NO_TASK, 0, "join T1" });
+	step(w, 4, 0, 1, ZUG_OP_BEGIN, 0, 0, 0, 6);
+	step(w, 5, 1, 1, ZUG_OP_LOCK, LOCK_A, 2, 0, 6);
+	step(w, 6, 1, 2, ZUG_OP_BEGIN, 0, 0, TRACE_STEP_PREEMPTION, 6);
+	step(w, 7, 2, 2, ZUG_OP_LOCK, LOCK_B, 4, 0, 6);
+	step(w, 8, 2, 2, ZUG_OP_LOCK, LOCK_A, 5, 0, 6);
+	trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 2, TRACE_NO_TASK, LOCK_A, "futex a" });
+	step(w, 9, 2, 1, ZUG_OP_LOCK, LOCK_B, 3, 0, 2);
+	trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 1, TRACE_NO_TASK, LOCK_B, "futex b" });
+	trace_add_stack(w, &(struct trace_stack){ 1, "waits for b", 3, stack1 });
+	trace_add_outcome(w, &(struct trace_outcome){
+		.kind = ZUG_OUTCOME_DEADLOCK, .failure = 0xdead, .message = "",
+		.out_head = "hello \033]0;evil\007\n", .err_tail = "last words" });
+	assert(trace_close(w, false) == 0);
+}
+
+void sample_long(const char *path, unsigned int nr_steps)
+{
+	struct trace_writer *w = create(path, "/nonexistent");
+
+	tables(w);
+	for (unsigned int i = 0; i < nr_steps; i++) {
+		unsigned int last = i ? (i - 1) / 10 % 3 : TRACE_NO_TASK, task = i / 10 % 3;
+		bool preempted = i == nr_steps / 20 * 10 || i == nr_steps - 10;
+
+		step(w, i, last, task, i % 2 ? ZUG_OP_UNLOCK : ZUG_OP_LOCK, i % 4 < 2 ? LOCK_A : LOCK_B,
+		     2 + i % 4, preempted ? TRACE_STEP_PREEMPTION : 0, 7);
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_ABORT, .code = 6,
+		.message = "abba.c:9: main: Assertion `sum == 100' failed." });
+	assert(trace_close(w, false) == 0);
+}

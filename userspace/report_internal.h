@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report_internal.h - what the parts of the report share */
+#ifndef ZUG_REPORT_INTERNAL_H
+#define ZUG_REPORT_INTERNAL_H
+
+#include "report.h"
+
+struct resolved_site;
+
+/* One rendering. */
+struct report {
+	FILE *out;
+	const struct trace *t;
+	const struct report_options *o;
+	struct resolved_site *sites;	/* open addressing by site id */
+	size_t nr_sites, nr_slots;
+	char *source_path;		/* the file whose lines were read last */
+	char *source;
+	size_t source_len;
+	uint32_t *stale;		/* modules already told to have changed */
+	size_t nr_stale;
+};
+
+void report_begin(struct report *r, FILE *out, const struct trace *t,
+		  const struct report_options *o);
+void report_end(struct report *r);
+
+enum report_style { STYLE_PLAIN, STYLE_STRONG, STYLE_DIM, STYLE_ALARM, STYLE_GOOD };
+
+/* ---- report_text.c ---- */
+
+/* Escape sequences, "" without colours. */
+const char *report_style(const struct report *r, enum report_style style);
+const char *report_task_style(const struct report *r, uint32_t task);
+/* Prints with control characters made visible; keeps newlines and tabs if asked to. */
+void report_put(FILE *out, const char *s, bool lines);
+/* The same into a buffer, without newlines. */
+void report_clean(char *buf, size_t len, const char *s);
+/* "T3", "outside" for TRACE_NO_TASK. */
+const char *report_task_name(uint32_t task, char *buf, size_t len);
+void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);
+/* "lock accounts.lock", "cond-wait c (m)" */
+void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len);
+/* Frames of a site, innermost first; those of the trace, else looked up. Returns their number. */
+uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
+/* "transfer bank.c:31" */
+void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
+/* "add bank.h:7 (in transfer bank.c:31)", "libfoo.so+0x1139" when nothing is known. */
+void report_site(struct report *r, uint64_t site, char *buf, size_t len);
+/* Prints the source line of the frame if it can be read. */
+void report_source_line(struct report *r, const struct trace_frame *f, int indent);
+/* Frame to point a person at: the innermost with a readable source, else the innermost. */
+const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
+
+/* ---- report_wait.c ---- */
+
+/* Writes "T1 waits for b, held by T2; T2 waits for a, held by T1"; false: no cycle is known. */
+bool report_wait_cycle(const struct report *r, char *buf, size_t len);
+void report_stacks(struct report *r, bool brief);
+
+/* ---- report_steps.c ---- */
+void report_steps(struct report *r);
+/* Is the step chosen by the options (window apart)? */
+bool report_step_chosen(const struct report *r, const struct trace_step *s);
+
+#endif
