@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,75 @@ static void demangling(void **state)
 	}
 }
 
+/* Runs until it waits in pause(), and takes its registers as a scheduler would know them. */
+static pid_t start_and_stop(const char *exe, struct user_registers *regs)
+{
+	struct user_regs_struct r;
+	char path[64], state[100] = "";
+	pid_t pid = fork();
+	FILE *f;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execl(exe, exe, "wait", NULL);
+		_exit(127);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	/* 34: pause */
+	while (strncmp(state, "34 ", 3)) {
+		usleep(1000);
+		f = fopen(path, "r");
+		assert_non_null(f);
+		if (!fgets(state, sizeof(state), f))
+			state[0] = '\0';
+		fclose(f);
+	}
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
+	*regs = (struct user_registers){ .r = {
+		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
+		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	return pid;
+}
+
+static void the_stack_of(const char *exe, bool lines)
+{
+	struct user_registers regs;
+	struct trace_frame frames[32];
+	pid_t pid = start_and_stop(exe, &regs);
+	bool in_wait = false, in_main = false;
+	int nr = symbols_unwind(syms, pid, pid, &regs, frames, 32);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(nr >= 3);
+	for (int i = 0; i < nr; i++) {
+		if (frames[i].function && !strcmp(frames[i].function, "wait_here")) {
+			in_wait = true;
+			assert_int_equal(frames[i].line, lines ? 23 : 0);
+		}
+		if (frames[i].function && !strcmp(frames[i].function, "main")) {
+			in_main = true;
+			assert_true(in_wait);
+			assert_int_equal(frames[i].line, lines ? 31 : 0);
+		}
+	}
+	assert_true(in_main);
+	assert_int_equal(symbols_unwind(syms, pid, pid, &regs, frames, 32), -ESRCH);
+}
+
+static void stacks_of_waiting_programs(void **state)
+{
+	(void)state;
+	make("wait.c", c_source, "cc -O2 -g -o wait wait.c -pthread");
+	the_stack_of(in_dir("wait"), true);
+	make("waits.c", c_source, "cc -O2 -static -o waits waits.c -pthread");
+	the_stack_of(in_dir("waits"), false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +525,7 @@ int main(void)
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
+		cmocka_unit_test(stacks_of_waiting_programs),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
