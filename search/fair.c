@@ -186,10 +186,16 @@ uint32_t fair_filter(const struct fair *f, const struct search_point *point, uin
 {
 	uint32_t nr = 0;
 
+	if (!f->hash) {
+		for (uint32_t c = 0; c < point->nr; c++)
+			if (point->cand[c].enabled)
+				allowed[nr++] = c;
+		return nr;
+	}
 	for (uint32_t c = 0; c < point->nr; c++) {
 		bool ok = point->cand[c].enabled;
 
-		for (uint32_t i = 0; ok && f->hash && i < f->nr_yielders; i++)
+		for (uint32_t i = 0; ok && i < f->nr_yielders; i++)
 			if (f->yielders[i].task == point->cand[c].task)
 				ok = !blocked(f, i, point);
 		if (ok)

@@ -62,7 +62,7 @@ int hb_reserve_task(struct hb *hb, uint32_t task)
 
 static struct hb_object *find(const struct hb *hb, uint64_t object)
 {
-	uint32_t i = (uint32_t)mix64(object) & hb->mask;
+	uint32_t i = (uint32_t)(object * 0x9e3779b97f4a7c15ull >> 32) & hb->mask;
 
 	while (hb->objects[i].generation == hb->generation && hb->objects[i].object != object)
 		i = (i + 1) & hb->mask;
@@ -88,17 +88,13 @@ static int grow(struct hb *hb)
 }
 
 /* The version that a step meets; 0 for an object not written yet. */
-static uint32_t version(const struct hb *hb, uint64_t object)
+static uint32_t version(const struct hb *hb, const struct hb_object *o)
 {
-	const struct hb_object *o = find(hb, object);
-
 	return o->generation == hb->generation ? o->version : 0;
 }
 
-static void bump(struct hb *hb, uint64_t object)
+static void bump(struct hb *hb, struct hb_object *o, uint64_t object)
 {
-	struct hb_object *o = find(hb, object);
-
 	if (o->generation != hb->generation) {
 		*o = (struct hb_object){ .object = object, .generation = hb->generation };
 		hb->nr_objects++;
@@ -106,47 +102,50 @@ static void bump(struct hb *hb, uint64_t object)
 	o->version++;
 }
 
+/*
+ * One mix for four numbers: odd multipliers spread each over the word first, so that small numbers
+ * do not meet. The tests compare with exact classes.
+ */
 static uint64_t tuple(uint32_t task, uint32_t step, uint64_t object, uint32_t ver)
 {
-	uint64_t h = mix64(((uint64_t)task << 32 | step) + 0x9e3779b97f4a7c15ull);
+	uint64_t who = (((uint64_t)task << 32 | step) + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t what = object * 0xd1342543de82ef95ull + (uint64_t)ver * 0xaef17502108ef2d9ull;
 
-	return mix64(mix64(h ^ object) + ver);
-}
-
-static uint64_t step_hash(const struct hb *hb, uint32_t task, const struct access *a)
-{
-	uint32_t step = hb_steps(hb, task);
-	uint64_t h;
-
-	if (!a->object[0])
-		return tuple(task, step, 0, 0);
-	h = tuple(task, step, a->object[0], version(hb, a->object[0]));
-	if (a->object[1])
-		h ^= tuple(task, step, a->object[1], version(hb, a->object[1]));
-	return h;
+	return mix64(who ^ (what << 32 | what >> 32));
 }
 
 int hb_push(struct hb *hb, uint32_t task, const struct zug_label *label)
 {
 	struct access a = access_of(label);
+	uint32_t step = hb_steps(hb, task);
 
 	/* Two new objects at most; half full at most, so that find() ends. */
 	if ((hb->nr_objects + 2) * 2 > hb->mask && grow(hb))
 		return -ENOMEM;
-	hb->hash ^= step_hash(hb, task, &a);
-	if (a.write && a.object[0])
-		bump(hb, a.object[0]);
-	if (a.write && a.object[1])
-		bump(hb, a.object[1]);
-	hb->steps[task] = (uint64_t)hb->generation << 32 | (hb_steps(hb, task) + 1);
+	if (!a.object[0])
+		hb->hash ^= tuple(task, step, 0, 0);
+	for (int i = 0; i < 2 && a.object[i]; i++) {
+		struct hb_object *o = find(hb, a.object[i]);
+
+		hb->hash ^= tuple(task, step, a.object[i], version(hb, o));
+		if (a.write)
+			bump(hb, o, a.object[i]);
+	}
+	hb->steps[task] = (uint64_t)hb->generation << 32 | (step + 1);
 	return 0;
 }
 
 uint64_t hb_peek(const struct hb *hb, uint32_t task, const struct zug_label *label)
 {
 	struct access a = access_of(label);
+	uint32_t step = hb_steps(hb, task);
+	uint64_t hash = hb->hash;
 
-	return hb->hash ^ step_hash(hb, task, &a);
+	if (!a.object[0])
+		hash ^= tuple(task, step, 0, 0);
+	for (int i = 0; i < 2 && a.object[i]; i++)
+		hash ^= tuple(task, step, a.object[i], version(hb, find(hb, a.object[i])));
+	return hash;
 }
 
 void hb_push_value(struct hb *hb, uint32_t task, uint32_t value)

@@ -8,6 +8,9 @@
 const struct strategy_type *const strategy_types[] = {
 	&strategy_random,
 	&strategy_pct,
+	&strategy_pos,
+	&strategy_surw,
+	&strategy_urw,
 	&strategy_preemption,
 	&strategy_delay,
 	&strategy_dfs,

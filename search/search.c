@@ -260,7 +260,8 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
 	s->nr_before = 0;
-	for (uint32_t j = 0; j < p->nr; j++)
+	/* Only what comes after a first yield is ever compared. */
+	for (uint32_t j = 0; j < p->nr && s->fair.nr_yielders; j++)
 		if (p->cand[j].enabled)
 			s->before[s->nr_before++] = p->cand[j].task;
 	s->schedule = mix64(s->schedule + p->cand[i].task + 1);

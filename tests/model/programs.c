@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "programs.h"
+
+#define MAX_CODE	512
+
+static struct model_step *add(struct program *p, uint32_t t, enum model_op op, uint32_t a,
+			      uint32_t b, int imm)
+{
+	struct model_step *s;
+
+	if (!p->code[t]) {
+		p->code[t] = calloc(MAX_CODE, sizeof(*s));
+		if (!p->code[t])
+			abort();
+		p->model.code[t] = p->code[t];
+	}
+	if (p->model.len[t] == MAX_CODE)
+		abort();
+	s = &p->code[t][p->model.len[t]++];
+	*s = (struct model_step){ (uint8_t)op, (uint8_t)a, (uint8_t)b, (int16_t)imm, 0 };
+	return s;
+}
+
+/* Steps that concern a variable of the task's own. */
+static void noise(struct program *p, uint32_t t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		add(p, t, M_WRITE, 16 + t % 8, 0, (int)i);
+}
+
+static void reorder(struct program *p, uint32_t n)
+{
+	struct model_step *none;
+
+	for (uint32_t t = 0; t < n; t++) {
+		add(p, t, M_WRITE, 0, 0, 1);
+		add(p, t, M_WRITE, 1, 0, 1);
+	}
+	add(p, n, M_READ, 0, 0, 0);
+	add(p, n, M_READ, 1, 1, 0);
+	none = add(p, n, M_JUMP_EQ, 0, 0, 0);
+	add(p, n, M_ASSERT, 0, 1, 1);
+	none->to = (uint16_t)p->model.len[n];
+	p->model.nr_tasks = n + 1;
+}
+
+static void twostage(struct program *p, uint32_t n)
+{
+	struct model_step *none;
+
+	for (uint32_t t = 0; t < n; t++) {
+		add(p, t, M_LOCK, 0, 0, 0);
+		add(p, t, M_WRITE, 0, 0, 1);
+		add(p, t, M_UNLOCK, 0, 0, 0);
+		add(p, t, M_LOCK, 1, 0, 0);
+		add(p, t, M_WRITE, 1, 0, 2);
+		add(p, t, M_UNLOCK, 1, 0, 0);
+	}
+	add(p, n, M_LOCK, 0, 0, 0);
+	add(p, n, M_READ, 0, 0, 0);
+	add(p, n, M_UNLOCK, 0, 0, 0);
+	none = add(p, n, M_JUMP_EQ, 0, 0, 0);
+	add(p, n, M_LOCK, 1, 0, 0);
+	add(p, n, M_READ, 1, 1, 0);
+	add(p, n, M_UNLOCK, 1, 0, 0);
+	add(p, n, M_ASSERT, 0, 1, 2);
+	none->to = (uint16_t)p->model.len[n];
+	p->model.nr_tasks = n + 1;
+}
+
+static void philosophers(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++) {
+		add(p, t, M_LOCK, t, 0, 0);
+		add(p, t, M_LOCK, (t + 1) % n, 0, 0);
+		add(p, t, M_UNLOCK, (t + 1) % n, 0, 0);
+		add(p, t, M_UNLOCK, t, 0, 0);
+	}
+	p->model.nr_tasks = n;
+}
+
+static void lostupdate(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < 2; t++) {
+		noise(p, t, n);
+		add(p, t, M_READ, 0, 0, 0);
+		add(p, t, M_STORE, 0, 0, 1);
+		noise(p, t, n);
+		add(p, t, M_END, 0, 0, 0);
+	}
+	add(p, 2, M_JOIN, 0, 0, 0);
+	add(p, 2, M_JOIN, 1, 0, 0);
+	add(p, 2, M_READ, 0, 0, 0);
+	add(p, 2, M_ASSERT, 0, 0, 2);
+	p->model.nr_tasks = 3;
+}
+
+static void abba(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < 2; t++) {
+		noise(p, t, n);
+		add(p, t, M_LOCK, t, 0, 0);
+		add(p, t, M_LOCK, !t, 0, 0);
+		add(p, t, M_UNLOCK, !t, 0, 0);
+		add(p, t, M_UNLOCK, t, 0, 0);
+		noise(p, t, n);
+	}
+	p->model.nr_tasks = 2;
+}
+
+/*
+ * Task 0 writes 1, 2, 3, ... into x, one of a long row of steps each; task 1 has
+ * to read every odd one in turn. Each hand-over is one ordering constraint.
+ */
+static void chain(struct program *p, uint32_t n)
+{
+	struct model_step *out[64];
+	uint32_t nr = 0, reads = (n + 1) / 2;
+
+	for (uint32_t i = 0; i < reads; i++) {
+		noise(p, 0, 3);
+		add(p, 0, M_WRITE, 0, 0, (int)(2 * i + 1));
+		add(p, 0, M_WRITE, 0, 0, (int)(2 * i + 2));
+		noise(p, 0, 3);
+		noise(p, 1, 3);
+		add(p, 1, M_READ, 0, 0, 0);
+		out[nr++] = add(p, 1, M_JUMP_NE, 0, 0, (int)(2 * i + 1));
+	}
+	add(p, 1, M_ASSERT, 0, 2, 1);
+	while (nr)
+		out[--nr]->to = (uint16_t)p->model.len[1];
+	p->model.nr_tasks = 2;
+}
+
+static void window(struct program *p, uint32_t n)
+{
+	struct model_step *none;
+
+	noise(p, 0, n);
+	add(p, 0, M_WRITE, 0, 0, 1);
+	add(p, 0, M_WRITE, 0, 0, 0);
+	noise(p, 0, n);
+	add(p, 1, M_READ, 0, 0, 0);
+	none = add(p, 1, M_JUMP_EQ, 0, 0, 0);
+	add(p, 1, M_ASSERT, 0, 0, 0);
+	none->to = (uint16_t)p->model.len[1];
+	p->model.nr_tasks = 2;
+}
+
+static void lostwakeup(struct program *p, uint32_t n)
+{
+	struct model_step *set;
+
+	noise(p, 0, n);
+	add(p, 0, M_READ, 0, 0, 0);
+	set = add(p, 0, M_JUMP_EQ, 0, 0, 1);
+	add(p, 0, M_LOCK, 0, 0, 0);
+	add(p, 0, M_WAIT, 0, 0, 0);
+	add(p, 0, M_UNLOCK, 0, 0, 0);
+	set->to = (uint16_t)p->model.len[0];
+	noise(p, 1, n);
+	add(p, 1, M_WRITE, 0, 0, 1);
+	add(p, 1, M_LOCK, 0, 0, 0);
+	add(p, 1, M_SIGNAL, 0, 0, 0);
+	add(p, 1, M_UNLOCK, 0, 0, 0);
+	p->model.nr_tasks = 2;
+}
+
+static void spin(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++) {
+		add(p, t, M_READ, 0, 0, 0);
+		add(p, t, M_JUMP_EQ, 0, 0, 1)->to = 4;
+		add(p, t, M_YIELD, 0, 0, 0);
+		add(p, t, M_JUMP, 0, 0, 0)->to = 0;
+	}
+	noise(p, n, 2);
+	add(p, n, M_WRITE, 0, 0, 1);
+	p->model.nr_tasks = n + 1;
+}
+
+static void lines(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < 3; t++)
+		for (uint32_t i = 0; i < n; i++)
+			add(p, t, M_WRITE, 0, 0, (int)i);
+	p->model.nr_tasks = 3;
+}
+
+struct program *program_new(const char *family, uint32_t n)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct program *p, uint32_t n);
+	} families[] = {
+		{ "reorder", reorder }, { "twostage", twostage },
+		{ "philosophers", philosophers }, { "lostupdate", lostupdate },
+		{ "abba", abba }, { "chain", chain }, { "window", window },
+		{ "lostwakeup", lostwakeup }, { "spin", spin }, { "lines", lines },
+	};
+	struct program *p;
+
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		if (strcmp(families[i].name, family))
+			continue;
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			abort();
+		families[i].make(p, n);
+		p->model.nr_started = p->model.nr_tasks;
+		snprintf(p->name, sizeof(p->name), "%s-%u", family, n);
+		p->model.name = p->name;
+		return p;
+	}
+	return NULL;
+}
+
+void program_free(struct program *p)
+{
+	if (!p)
+		return;
+	for (uint32_t t = 0; t < MODEL_TASKS; t++)
+		free(p->code[t]);
+	free(p);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * programs.h - model programs with a planted bug, in families of growing depth
+ */
+#ifndef ZUG_TESTS_PROGRAMS_H
+#define ZUG_TESTS_PROGRAMS_H
+
+#include "model.h"
+
+struct program {
+	struct model model;
+	struct model_step *code[MODEL_TASKS];
+	char name[40];
+};
+
+void program_free(struct program *p);
+
+/*
+ * A family and its size: the program, or NULL for an unknown name. All but
+ * 'lines' fail in some schedules.
+ *
+ *	reorder N	N tasks set a, then b; one reads a set and b not set
+ *	twostage N	N tasks set x, then y, under two locks; one sees x without y
+ *	philosophers N	everyone takes the left fork first
+ *	lostupdate N	two tasks add one to x without a lock, N other steps before and after
+ *	abba N		two locks in two orders, N other steps around
+ *	chain N		bug of depth N: two tasks have to alternate N - 1 times at one place
+ *	window N	two steps of one task are N apart from its ends, another falls between
+ *	lostwakeup N	a signal before the wait, N other steps before both
+ *	spin N		N tasks wait for a flag with yields; no bug
+ *	lines N		three tasks of N steps on one variable; no bug
+ */
+struct program *program_new(const char *family, uint32_t n);
+
+#endif
