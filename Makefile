@@ -5,6 +5,7 @@
 #   DEPS=no                        install nothing, say what is missing
 #   MUST_RUN=1                     a skipped test is a failed one
 #   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
+#   VM_TIMEOUT=3600                seconds that the tests in the machine may take
 
 SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
@@ -173,11 +174,12 @@ programs: $(program_bin) $(twin_bin) $(script_bin)
 define build_program
 	$(say) PROGRAM $@
 	@mkdir -p $(@D)
+	@mkdir -p $(B)/deps
 	$(Q)cc=$(1) words=$$(sed -n 's/^ \* build: *//p' $< | head -n 1); \
 	for word in $$words; do \
 		case $$word in CC=*) cc=$${word#CC=} ;; -l*|-Wl,*) libs="$$libs $$word" ;; *) flags="$$flags $$word" ;; esac; \
 	done; \
-	$${cc} $(PROGRAM_CFLAGS) $(2) $$flags -MMD -MP -MF $@.d -o $@ $< $$libs
+	$${cc} $(PROGRAM_CFLAGS) $(2) $$flags -MMD -MP -MF $(B)/deps/$(@F).d -o $@ $< $$libs
 endef
 
 $(B)/programs/%: tests/programs/%.c | $(B)/deps-test
@@ -200,11 +202,12 @@ $(B)/programs/%.sh: tests/programs/%.sh
 # --- running ------------------------------------------------------------------------------------
 
 vm_run		:= $(wildcard tests/vm/run)
-vm_tests	= $(if $(vm_run),'tools/run-in-kernel $(vm_run)')
+VM_TIMEOUT	?= 3600
+vm_tests	= $(if $(vm_run),'tools/run-in-kernel --timeout $(VM_TIMEOUT) $(vm_run)')
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap tests/tools/tap $(unit_bin) $(model_bin) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -216,9 +219,10 @@ check-vm: all
 	@tools/deps vm test
 	@tools/tap $(vm_tests)
 
+check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap tests/tools/tap tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
 bench: all
 	@tools/deps vm test
@@ -237,9 +241,9 @@ install: $(B)/zug
 	install -m 755 $(B)/zug $(DESTDIR)$(PREFIX)/bin/zug
 	ln -sf zug $(DESTDIR)$(PREFIX)/bin/zugd
 	$(if $(wildcard lib/zug.h),install -m 644 lib/zug.h $(DESTDIR)$(PREFIX)/include/zug.h)
-	$(if $(wildcard docs/*.1),install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/)
+	$(if $(wildcard docs/*.1 docs/man/*.1),install -m 644 $(wildcard docs/*.1 docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/)
 
 clean:
 	rm -rf $(B)
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/tests/*/*.d $(B)/programs/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/tests/*/*.d)
