@@ -226,7 +226,8 @@ check-long: all build-tests
 
 bench: all
 	@tools/deps vm test
-	@tools/run-in-kernel tools/bench
+	@tools/bench-search speed
+	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
 
 demo:
 	@t0=$${EPOCHREALTIME/./}; tools/deps build vm && \
