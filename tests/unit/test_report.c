@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_report.c - what zug show prints, and how it ends */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../userspace/commands.h"
+#include "../../userspace/exit_codes.h"
+#include "../../userspace/report.h"
+#include "../../userspace/symbols.h"
+#include "sample_trace.h"
+
+static char dir[] = "/tmp/zug-test-report-XXXXXX";
+static char deadlock[64], lengthy[64], other[64], real[64];
+
+static int set_up(void **state)
+{
+	unsetenv("COLUMNS");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(deadlock, sizeof(deadlock), "%s/deadlock.zug", dir);
+	snprintf(lengthy, sizeof(lengthy), "%s/long.zug", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	snprintf(real, sizeof(real), "%s/real.zug", dir);
+	sample_deadlock(deadlock, dir);
+	sample_long(lengthy, 1000);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[100];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+/* Runs "zug show ARGS" with output and errors caught together; malloc'd. */
+static char *show(int want, ...)
+{
+	char *argv[16] = { (char *)"show" }, *out = calloc(1, 1 << 20);
+	int argc = 1, fds[2], status;
+	size_t len = 0;
+	ssize_t n;
+	va_list ap;
+	pid_t pid;
+
+	assert_non_null(out);
+	va_start(ap, want);
+	while ((argv[argc] = va_arg(ap, char *)))
+		argc++;
+	va_end(ap);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fds[1], 1);
+		dup2(fds[1], 2);
+		close(fds[0]);
+		close(fds[1]);
+		optind = 0;
+		status = cmd_show(argc, argv);
+		fflush(stdout);
+		_exit(status);
+	}
+	close(fds[1]);
+	while ((n = read(fds[0], out + len, (1 << 20) - 1 - len)) > 0)
+		len += n;
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != want)
+		print_message("status %x, output: %s\n", status, out);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), want);
+	return out;
+}
+
+static void expect(const char *out, const char *text)
+{
+	if (!strstr(out, text))
+		print_message("no '%s' in:\n%s\n", text, out);
+	assert_non_null(strstr(out, text));
+}
+
+static void expect_not(const char *out, const char *text)
+{
+	if (strstr(out, text))
+		print_message("'%s' in:\n%s\n", text, out);
+	assert_null(strstr(out, text));
+}
+
+static void a_deadlock_in_columns(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, deadlock, NULL);
+
+	expect(out, "command   ./abba 'two words'\n");
+	expect(out, "found by  pct:d=2, seed 42, execution 17; zug 0.1.0, Linux 6.18.15");
+	expect(out, "schedule  10 steps, 3 tasks, 3 switches, 1 preemption\n");
+	expect(out, "outcome   deadlock: T1 waits for b, held by T2; T2 waits for a, held by T1\n");
+	expect(out, " step  T0 abba            T1 abba            T2 abba\n");
+	expect(out, "    5  :                  lock a             |                  a_then_b abba.c:2\n"
+		    "       ---- preemption: T1 could go on, T2 gets the turn\n"
+		    "    6  :                  |                  begin\n"
+		    "    7  :                  |                  lock b             b_then_a abba.c:5\n"
+		    "    8  :                  |                  lock a             b_then_a abba.c:6\n"
+		    "       :                  |                  ~ blocks: futex a\n"
+		    "    9  :                  lock b             :                  a_then_b abba.c:3\n");
+	/* no symbols: the place as it is */
+	expect(out, "abba+0x1139\n");
+	expect(out, "\nT1 (abba): waits for b\n    #0  pthread_mutex_lock\n    #1  a_then_b abba.c:3\n"
+		    "          3 |     lock(&b);\n    #2  start_thread\n");
+	/* what the program printed does not reach the terminal as it is */
+	expect(out, "hello \\x1b]0;evil\\x07\n");
+	expect(out, "standard error\n    last words\n");
+	assert_null(strchr(out, '\033'));
+	free(out);
+}
+
+static void a_deadlock_in_brief(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, "--brief", deadlock, NULL);
+
+	expect(out, "deadlock: T1 waits for b, held by T2; T2 waits for a, held by T1\n"
+		    "\n"
+		    "The preemptions that lead there:\n"
+		    "  step 6: the turn goes from T1 to T2\n"
+		    "      T1 is stopped before lock b  a_then_b abba.c:3\n"
+		    "            3 |     lock(&b);\n"
+		    "      T2 does lock b  b_then_a abba.c:5\n"
+		    "            5 |     lock(&b); [2J\n"
+		    "      T2 does lock a  b_then_a abba.c:6\n"
+		    "            6 |     lock(&a);\n"
+		    "\n"
+		    "T1 (abba): waits for b\n");
+	expect_not(out, "start_thread");
+	free(out);
+}
+
+static void a_long_trace_is_windowed(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, lengthy, NULL), *p = out;
+	int lines = 0;
+
+	for (; *p; p++)
+		lines += *p == '\n';
+	assert_true(lines < 60);
+	expect(out, "aborted (SIGABRT): abba.c:9: main: Assertion `sum == 100' failed.");
+	expect(out, "... 495 steps left out\n");
+	expect(out, "---- preemption: T1 could go on, T2 gets the turn\n  500 ");
+	expect(out, "  999 ");
+	expect(out, "975 of 1000 steps left out; --all shows them");
+	free(out);
+
+	out = show(ZUG_EXIT_PASS, "--all", lengthy, NULL);
+	expect(out, "\n  333 ");
+	expect_not(out, "left out");
+	free(out);
+}
+
+static void steps_can_be_chosen(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, "--steps=7..8", deadlock, NULL);
+
+	expect(out, "\n    7 ");
+	expect(out, "\n    8 ");
+	expect_not(out, "\n    6 ");
+	expect_not(out, "\n    9 ");
+	expect(out, "2 of 10 steps shown");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--steps=9..", deadlock, NULL);
+	expect(out, "1 of 10 steps shown");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--steps", "3", deadlock, NULL);
+	expect(out, "1 of 10 steps shown");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--task=T2", deadlock, NULL);
+	expect(out, "3 of 10 steps shown");
+	expect_not(out, "a_then_b abba.c:2");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--object=a", deadlock, NULL);
+	expect(out, "2 of 10 steps shown");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--object=[ab]", deadlock, NULL);
+	expect(out, "4 of 10 steps shown");
+	free(out);
+}
+
+static void colours_when_asked(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, "--color=always", deadlock, NULL);
+
+	expect(out, "\033[1;31mdeadlock");
+	/* only ours */
+	expect(out, "\\x1b]0;evil\\x07");
+	free(out);
+}
+
+static void narrow_terminals_get_lanes(void **state)
+{
+	char *out;
+
+	setenv("COLUMNS", "60", 1);
+	out = show(ZUG_EXIT_PASS, deadlock, NULL);
+	unsetenv("COLUMNS");
+	expect(out, " step  T0  T1  T2\n");
+	expect(out, "    8  :   |   *   lock a  b_then_a abba.c:6\n"
+		    "       :   |   ~   ~ blocks: futex a\n");
+	free(out);
+}
+
+static struct json_object *field(struct json_object *o, const char *name)
+{
+	struct json_object *v = NULL;
+
+	assert_true(json_object_object_get_ex(o, name, &v));
+	return v;
+}
+
+static void json_says_the_same(void **state)
+{
+	char *out = show(ZUG_EXIT_PASS, "--json", deadlock, NULL);
+	struct json_object *o = json_tokener_parse(out), *steps, *s;
+	int nr = 0, notes = 0;
+
+	assert_non_null(o);
+	assert_string_equal(json_object_get_string(field(field(o, "outcome"), "kind")), "deadlock");
+	assert_string_equal(json_object_get_string(field(field(o, "outcome"), "cycle")),
+			    "T1 waits for b, held by T2; T2 waits for a, held by T1");
+	assert_int_equal(json_object_get_int(field(field(o, "header"), "seed")), 42);
+	assert_non_null(field(field(field(o, "header"), "options"), "points"));
+	assert_int_equal(json_object_array_length(field(o, "tasks")), 3);
+	steps = field(o, "steps");
+	for (size_t i = 0; i < json_object_array_length(steps); i++) {
+		s = json_object_array_get_idx(steps, i);
+		if (json_object_object_get_ex(s, "note", NULL)) {
+			notes++;
+			continue;
+		}
+		if (nr == 6)
+			assert_true(json_object_get_boolean(field(s, "preemption")));
+		assert_int_equal(json_object_get_int(field(s, "step")), nr++);
+	}
+	assert_int_equal(nr, 10);
+	assert_int_equal(notes, 3);
+	assert_int_equal(json_object_array_length(field(o, "stacks")), 1);
+	json_object_put(o);
+	free(out);
+}
+
+static void expect_usage(const char *a, const char *b, const char *why)
+{
+	char *out = show(ZUG_EXIT_USAGE, a, b, NULL);
+
+	expect(out, why);
+	free(out);
+}
+
+static void bad_input_is_named(void **state)
+{
+	FILE *f = fopen(other, "w");
+
+	fputs("#!/bin/sh\n", f);
+	fclose(f);
+	expect_usage(NULL, NULL, "no trace named");
+	expect_usage(deadlock, deadlock, "one trace at a time");
+	expect_usage("--steps=8..7", deadlock, "--steps takes A..B");
+	expect_usage("--steps=..", deadlock, "--steps takes A..B");
+	expect_usage("--steps=x", deadlock, "--steps takes A..B");
+	expect_usage("--task=main", deadlock, "--task takes a task");
+	expect_usage("--task=T9", deadlock, "no task T9; it has 3");
+	expect_usage("--color=red", deadlock, "--color takes auto, always or never");
+	expect_usage("--nix", deadlock, "usage: zug show");
+	expect_usage(other, NULL, "other: not a zugzwang trace");
+	expect_usage("/nonexistent", NULL, "No such file");
+}
+
+static void a_truncated_trace_is_shown_as_far_as_it_goes(void **state)
+{
+	const struct trace_header h = { .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	const uint32_t enabled[] = { 0 };
+	int err;
+	struct trace_writer *w = trace_create(other, &h, &err);
+	struct trace_step s = { .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled };
+	char *out;
+
+	assert_non_null(w);
+	trace_add_step(w, &s);
+	assert_int_equal(trace_close(w, false), 0);
+	out = show(ZUG_EXIT_PASS, other, NULL);
+	expect(out, "cut off after 1 steps, before its outcome");
+	expect(out, "no outcome: the trace is cut off");
+	expect(out, "\n    0 ");
+	free(out);
+}
+
+static int take_offset(const struct symdef *d, void *arg)
+{
+	*(uint64_t *)arg = d->offset;
+	return 0;
+}
+
+/* A site without frames in the trace is looked up, if the file is still the one of the trace. */
+static void places_are_looked_up(void **state)
+{
+	const struct trace_header h = { .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	const uint32_t enabled[] = { 0 };
+	struct trace_step s = { .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
+				.label = { .op = ZUG_OP_POINT, .site = 7 } };
+	struct symbols *syms = symbols_new();
+	struct symfile *self;
+	uint64_t offset = 0;
+	char path[300], line[400], *out;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	int err;
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	self = symbols_file(syms, path, NULL, line, sizeof(line));
+	assert_non_null(self);
+	assert_int_equal(symfile_find(self, "cmd_show", take_offset, &offset), 1);
+	for (int stale = 0; stale < 2; stale++) {
+		struct trace_writer *w = trace_create(real, &h, &err);
+
+		assert_non_null(w);
+		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+		trace_add_module(w, &(struct trace_module){ 1, path, stale ? "dead" :
+							    symfile_build_id(self) });
+		trace_add_site(w, &(struct trace_site){ 7, 1, offset, 0, NULL });
+		trace_add_step(w, &s);
+		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
+		assert_int_equal(trace_close(w, false), 0);
+		out = show(ZUG_EXIT_PASS, real, NULL);
+		expect(out, "outcome   pass\n");
+		expect(out, stale ? "not the file of the trace" : "cmd_show userspace/cmd_show.c:");
+		if (stale)
+			expect_not(out, "cmd_show");
+		free(out);
+	}
+	symbols_free(syms);
+}
+
+/* The SYNOPSIS of the man page is what --help prints. */
+static void the_manual_agrees(void **state)
+{
+	const char *slash = strrchr(__FILE__, '/');
+	char path[300], man[4096] = "", *out = show(ZUG_EXIT_PASS, "--help", NULL), *end, *p, *q;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s/../../docs/man/zug-show.1", (int)(slash - __FILE__), __FILE__);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_true(fread(man, 1, sizeof(man) - 1, f) > 0);
+	fclose(f);
+	p = strstr(man, ".SH SYNOPSIS\n.nf\n");
+	assert_non_null(p);
+	p += strlen(".SH SYNOPSIS\n.nf\n");
+	end = strstr(p, ".fi\n");
+	assert_non_null(end);
+	*end = '\0';
+	/* as groff prints it: \- is - */
+	for (q = p; *p; p++)
+		if (*p != '\\')
+			*q++ = *p;
+	*q = '\0';
+	p = strstr(man, ".SH SYNOPSIS\n.nf\n") + strlen(".SH SYNOPSIS\n.nf\n");
+	for (q = strtok_r(p, "\n", &end); q; q = strtok_r(NULL, "\n", &end))
+		expect(out, q);
+	free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_deadlock_in_columns),
+		cmocka_unit_test(a_deadlock_in_brief),
+		cmocka_unit_test(a_long_trace_is_windowed),
+		cmocka_unit_test(steps_can_be_chosen),
+		cmocka_unit_test(colours_when_asked),
+		cmocka_unit_test(narrow_terminals_get_lanes),
+		cmocka_unit_test(json_says_the_same),
+		cmocka_unit_test(bad_input_is_named),
+		cmocka_unit_test(a_truncated_trace_is_shown_as_far_as_it_goes),
+		cmocka_unit_test(places_are_looked_up),
+		cmocka_unit_test(the_manual_agrees),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
