@@ -490,7 +490,7 @@ static bool is_private_type(Dwarf_Die *type)
 	bool private = false;
 	int nr;
 
-	if (dwarf_srclang(type) != DW_LANG_Rust)
+	if (sym_language(type) != DW_LANG_Rust)
 		return false;
 	nr = dwarf_getscopes_die(type, &scopes);
 	for (int i = nr - 1; i > 0; i--) {

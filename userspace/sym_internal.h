@@ -108,6 +108,8 @@ void sym_read_cus(struct symfile *f);
 void sym_lines_free(struct symfile *f);
 /* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
+/* DW_LANG_*, or -1. */
+int sym_language(Dwarf_Die *die);
 
 /* sym_data.c */
 void sym_data_free(struct symfile *f);

@@ -84,6 +84,13 @@ static Dwarf_Die *cu_at(struct symfile *f, uint64_t vaddr)
 
 /* ---- names ---- */
 
+int sym_language(Dwarf_Die *die)
+{
+	Dwarf_Die cu;
+
+	return dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1;
+}
+
 /* namespace::class:: in front of the name of a DIE without a linkage name. */
 static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
 {
@@ -136,9 +143,6 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 			break;
 		origin = next;
 	}
-	if (dwarf_srclang(die) == DW_LANG_C || dwarf_srclang(die) == DW_LANG_C89 ||
-	    dwarf_srclang(die) == DW_LANG_C99 || dwarf_srclang(die) == DW_LANG_C11)
-		return sym_string(&f->strings, name);
 	add_scopes(&origin, scopes, sizeof(scopes));
 	snprintf(buf, sizeof(buf), "%s%s", scopes, name);
 	return sym_string(&f->strings, buf);

@@ -424,8 +424,8 @@ static int compare_syms(const void *a, const void *b)
 	c = strcmp(x->name, y->name);
 	if (c)
 		return c;
-	/* the one with a version first: it stays */
-	return !x->version - !y->version;
+	/* the newest version first: it stays */
+	return strverscmp(y->version ? y->version : "", x->version ? x->version : "");
 }
 
 void sym_read_symbols(struct symfile *f)
@@ -448,8 +448,7 @@ void sym_read_symbols(struct symfile *f)
 	for (size_t i = 0; i < f->nr_syms; i++) {
 		const struct sym *s = &f->syms[i], *k = nr ? &f->syms[nr - 1] : NULL;
 
-		if (k && k->vaddr == s->vaddr && !strcmp(k->name, s->name) &&
-		    (!s->version || (k->version && !strcmp(k->version, s->version))))
+		if (k && k->vaddr == s->vaddr && !strcmp(k->name, s->name))
 			continue;
 		f->syms[nr++] = *s;
 	}

@@ -446,10 +446,19 @@ static void demangling(void **state)
 	}
 }
 
+static struct user_registers registers_of(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
+	return (struct user_registers){ .r = {
+		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
+		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+}
+
 /* Runs until it waits in pause(), and takes its registers as a scheduler would know them. */
 static pid_t start_and_stop(const char *exe, struct user_registers *regs)
 {
-	struct user_regs_struct r;
 	char path[64], state[100] = "";
 	pid_t pid = fork();
 	FILE *f;
@@ -472,10 +481,7 @@ static pid_t start_and_stop(const char *exe, struct user_registers *regs)
 	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
-	*regs = (struct user_registers){ .r = {
-		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
-		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+	*regs = registers_of(pid);
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);
 	return pid;
 }
@@ -515,6 +521,53 @@ static void stacks_of_waiting_programs(void **state)
 	the_stack_of(in_dir("waits"), false);
 }
 
+/*
+ * Behind a breakpoint on "push %rbp" the unwinding rules of the next instruction hold, and would take
+ * the wrong word for the return address.
+ */
+static void a_stack_at_a_probe(void **state)
+{
+	struct user_registers regs;
+	struct trace_frame frames[32];
+	struct symfile *f;
+	unsigned long base;
+	char path[64];
+	FILE *maps;
+	pid_t pid;
+	long word;
+	int nr;
+
+	make("probe.c", c_source, "cc -O1 -fno-omit-frame-pointer -fcf-protection=none -o probe probe.c -pthread");
+	f = open_file(in_dir("probe"));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execl(in_dir("probe"), "probe", "wait", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "r");
+	assert_non_null(maps);
+	assert_int_equal(fscanf(maps, "%lx", &base), 1);
+	fclose(maps);
+	base += find(f, "wait_here").last.vaddr;
+	word = ptrace(PTRACE_PEEKTEXT, pid, base, NULL);
+	assert_int_equal(word & 0xff, 0x55);
+	assert_int_equal(ptrace(PTRACE_POKETEXT, pid, base, (word & ~0xffl) | 0xcc), 0);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	regs = registers_of(pid);
+	assert_true(regs.r[16] == base + 1);
+	nr = symbols_unwind(syms, pid, pid, &regs, frames, 32);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(nr >= 2);
+	assert_string_equal(frames[0].function, "wait_here");
+	assert_string_equal(frames[1].function, "main");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +579,7 @@ int main(void)
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
 		cmocka_unit_test(stacks_of_waiting_programs),
+		cmocka_unit_test(a_stack_at_a_probe),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
