@@ -51,12 +51,26 @@ static void outcome_words(const struct report *r, const struct trace_outcome *o,
 		return;
 	case ZUG_OUTCOME_DEADLOCK:
 	case ZUG_OUTCOME_LOCK_CYCLE:
-		if (!strstr(message, "waits for") && report_wait_cycle(r, cycle, sizeof(cycle)) && message[0])
+		/* what the engine says of every task names the holders as well */
+		if (!strstr(message, "held by") && report_wait_cycle(r, cycle, sizeof(cycle)) &&
+		    message[0])
 			strncat(message, "; ", sizeof(message) - strlen(message) - 1);
 		break;
 	}
 	snprintf(buf, len, "%s%s%s%s", zug_outcome_name(o->kind), message[0] || cycle[0] ? ": " : "",
 		 message, cycle);
+}
+
+/* Among many waiting tasks, the few that wait for each other. */
+static void put_cycle(struct report *r, const char *indent)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	char cycle[900];
+
+	if (!o || (o->kind != ZUG_OUTCOME_DEADLOCK && o->kind != ZUG_OUTCOME_LOCK_CYCLE) ||
+	    !strstr(o->message, "held by") || !report_wait_cycle(r, cycle, sizeof(cycle)))
+		return;
+	fprintf(r->out, "%scycle: %s\n", indent, cycle);
 }
 
 static void outcome_line(struct report *r)
@@ -148,6 +162,7 @@ static void put_header(struct report *r)
 		trace_truncated(r->t) ? " (cut off)" : "");
 	put_field(r, "outcome");
 	outcome_line(r);
+	put_cycle(r, "          ");
 	if (trace_outcome(r->t) && trace_outcome(r->t)->ungranted)
 		fprintf(r->out, "%s%llu runs without a grant: the schedule was not kept; this is a bug "
 			"of zugzwang%s\n", report_style(r, STYLE_ALARM),
@@ -273,7 +288,8 @@ static void put_decisions(struct report *r)
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_decision(trace_step(r->t, i), preemptions);
 	if (!total) {
-		fprintf(r->out, "\nNo decision was needed: every schedule fails like this.\n");
+		fprintf(r->out, "\nNothing was decided: whenever the turn changed hands, nobody else could "
+			"have had it.\n");
 		return;
 	}
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), preemptions ?
@@ -317,6 +333,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 
 	report_begin(&r, out, t, o);
 	outcome_line(&r);
+	put_cycle(&r, "");
 	put_decisions(&r);
 	report_stacks(&r, true);
 	put_outputs(&r, OUTPUT_LINES);

@@ -98,7 +98,9 @@ void sample_deadlock(const char *path, const char *dir)
 	trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 1, TRACE_NO_TASK, LOCK_B, "futex b" });
 	trace_add_stack(w, &(struct trace_stack){ 1, "waits for b", 3, stack1 });
 	trace_add_outcome(w, &(struct trace_outcome){
-		.kind = ZUG_OUTCOME_DEADLOCK, .failure = 0xdead, .message = "",
+		.kind = ZUG_OUTCOME_DEADLOCK, .failure = 0xdead,
+		.message = "T0 waits in join; T1 waits in lock for b, held by T2; "
+			   "T2 waits in lock for a, held by T1",
 		.out_head = "hello \033]0;evil\007\n", .err_tail = "last words" });
 	assert(trace_close(w, false) == 0);
 }

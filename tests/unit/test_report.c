@@ -104,7 +104,9 @@ static void a_deadlock_in_columns(void **state)
 	expect(out, "command   ./abba 'two words'\n");
 	expect(out, "found by  pct:d=2, seed 42, execution 17; zug 0.1.0, Linux 6.18.15");
 	expect(out, "schedule  10 steps, 3 tasks, 3 switches, 1 preemption\n");
-	expect(out, "outcome   deadlock: T1 waits for b, held by T2; T2 waits for a, held by T1\n");
+	expect(out, "outcome   deadlock: T0 waits in join; T1 waits in lock for b, held by T2; "
+		    "T2 waits in lock for a, held by T1\n"
+		    "          cycle: T1 waits for b, held by T2; T2 waits for a, held by T1\n");
 	expect(out, " step  T0 abba            T1 abba            T2 abba\n");
 	expect(out, "    5  :                  lock a             |                  a_then_b abba.c:2\n"
 		    "       ---- preemption: T1 could go on, T2 gets the turn\n"
@@ -128,7 +130,7 @@ static void a_deadlock_in_brief(void **state)
 {
 	char *out = show(ZUG_EXIT_PASS, "--brief", deadlock, NULL);
 
-	expect(out, "deadlock: T1 waits for b, held by T2; T2 waits for a, held by T1\n"
+	expect(out, "cycle: T1 waits for b, held by T2; T2 waits for a, held by T1\n"
 		    "\n"
 		    "The preemptions that lead there:\n"
 		    "  step 6: the turn goes from T1 to T2\n"
