@@ -6,6 +6,7 @@
 #include "strategies.h"
 
 const struct strategy_type *const strategy_types[] = {
+	&strategy_portfolio,
 	&strategy_random,
 	&strategy_pct,
 	&strategy_pos,

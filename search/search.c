@@ -346,9 +346,10 @@ void search_end(struct search *s, const struct search_end *end)
 		s->stats.max_steps = s->step;
 	if (s->env.choices > s->env.max_choices)
 		s->env.max_choices = s->env.choices;
+	s->env.novel = false;
 	if (e.result == SEARCH_PASS || e.result == SEARCH_FAIL) {
 		s->complete++;
-		seen_add(&s->classes, s->hb.hash);
+		s->env.novel = seen_add(&s->classes, s->hb.hash);
 		seen_add(&s->schedules, s->schedule);
 	}
 	if (s->force) {

@@ -46,6 +46,7 @@ struct search_env {
 	int preemptions;		/* search_options.preemptions */
 	uint64_t max_choices;		/* most points with two or more allowed tasks in one execution so far */
 	uint64_t choices;		/* the same, of the current execution, up to this point */
+	bool novel;			/* in end(): nobody had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;
 };
