@@ -200,6 +200,11 @@ static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug
 	w->dev = BPF_CORE_READ(ino, i_sb, s_dev);
 	w->mode = BPF_CORE_READ(ino, i_mode);
 	w->offset = 0;
+	if ((w->mode & 0170000) == 0140000 /* S_IFSOCK */) {
+		struct socket *sock = BPF_CORE_READ(f, private_data);
+
+		w->offset = BPF_CORE_READ(sock, sk, __sk_common.skc_family);
+	}
 	return true;
 }
 

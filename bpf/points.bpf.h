@@ -34,7 +34,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t)
 {
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
-	if (!ring_crowded()) {
+	if (!s->stop_always && !ring_crowded()) {
 		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
 			t->ev.flags |= ZUG_EF_LONE;
 		else if (s->lease) {

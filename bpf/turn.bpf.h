@@ -140,7 +140,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				t->ev.nr = t->nr;
 			}
 			t->flags &= ~(TF_STOP | TF_YIELD);
-			if (!stop && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !ring_crowded()) {
+			if (!stop && !s->stop_always && !ring_crowded() &&
+			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot))) {
 				t->ev.flags |= ZUG_EF_LONE;
 				s->nr_points++;
 				event_send(s, &t->ev);

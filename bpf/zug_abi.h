@@ -59,7 +59,7 @@ enum zug_event_kind {
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
 	__u64 ino;	/* 0: private memory, offset is an address of that process */
-	__u64 offset;	/* into the file for shared mappings and fds (0); address otherwise */
+	__u64 offset;	/* shared mapping: into the file; socket: its family; private memory: the address */
 	__u32 dev;	/* kernel encoding: major << 20 | minor */
 	__u32 mode;	/* inode mode of a file descriptor's object, 0 for memory */
 };
@@ -105,6 +105,8 @@ struct zug_sandbox {
 	__u32 blip;		/* number of the current blip */
 	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
+	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
+	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */
@@ -182,7 +184,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 152, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 120, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 128, "zug_sandbox");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");

@@ -439,6 +439,32 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	return 0;
 }
 
+static void clear_map(struct bpf_map *map, size_t key_size)
+{
+	char key[32], next[32];
+	void *prev = NULL;
+
+	while (!bpf_map__get_next_key(map, prev, next, key_size)) {
+		if (prev)
+			bpf_map__delete_elem(map, key, key_size, 0);
+		memcpy(key, next, key_size);
+		prev = key;
+	}
+	if (prev)
+		bpf_map__delete_elem(map, key, key_size, 0);
+}
+
+void kernel_clear_probes(struct kernel *k)
+{
+	for (int i = 0; i < k->nr_links; i++)
+		bpf_link__destroy(k->links[i]);
+	k->nr_links = 0;
+	clear_map(k->bpf->maps.modules, sizeof(struct zug_file_key));
+	clear_map(k->bpf->maps.site_index, sizeof(struct zug_site_key));
+	clear_map(k->bpf->maps.site_cache, 16);
+	memset(k->bpf->bss->watches, 0, sizeof(k->bpf->bss->watches));
+}
+
 void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w)
 {
 	if (i < ZUG_MAX_WATCHES)

@@ -55,6 +55,9 @@ struct kernel_probe {
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
 
+/* Takes all probes out and forgets modules and watches; nothing may be under control. */
+void kernel_clear_probes(struct kernel *k);
+
 /* Watches of the next execution; len 0 clears the slot. */
 void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w);
 /* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */

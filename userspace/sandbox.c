@@ -502,7 +502,7 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	struct child c = { .s = s, .l = l };
 	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
 	sigset_t all;
-	pid_t pid;
+	pid_t pid = -1;
 	char byte;
 	int ret;
 

@@ -10,7 +10,10 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *line;
 } commands[] = {
+	{ "run", cmd_run, "search for a schedule under which a command fails" },
+	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
+	{ "strategies", cmd_strategies, "list the ways of choosing schedules" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(*commands))

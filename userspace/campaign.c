@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "campaign_internal.h"
+#include "commands.h"
+#include "exit_codes.h"
+
+uint64_t campaign_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Like the shell: a name with a slash is a path, any other is looked for in PATH. */
+static char *find_program(const struct campaign_options *o, char *err, size_t errlen)
+{
+	const char *name = o->argv[0], *path = NULL;
+	char buf[PATH_MAX], *real;
+	struct stat st;
+
+	for (char **e = o->envp; e && *e; e++)
+		if (!strncmp(*e, "PATH=", 5))
+			path = *e + 5;
+	if (strchr(name, '/')) {
+		if (name[0] == '/')
+			snprintf(buf, sizeof(buf), "%s", name);
+		else
+			snprintf(buf, sizeof(buf), "%s/%s", o->cwd, name);
+	} else {
+		buf[0] = 0;
+		for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
+			size_t n = strcspn(p, ":");
+
+			snprintf(buf, sizeof(buf), "%.*s/%s", (int)n, n ? p : ".", name);
+			if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
+				break;
+			buf[0] = 0;
+			p += n + (p[n] == ':');
+		}
+		if (!buf[0]) {
+			snprintf(err, errlen, "%s: command not found in PATH", name);
+			return NULL;
+		}
+	}
+	if (stat(buf, &st)) {
+		snprintf(err, errlen, "%s: %s", name, strerror(errno));
+		return NULL;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		snprintf(err, errlen, "%s: is a directory", name);
+		return NULL;
+	}
+	if (access(buf, X_OK)) {
+		snprintf(err, errlen, "%s: not executable (%s)", name, strerror(errno));
+		return NULL;
+	}
+	real = realpath(buf, NULL);
+	if (!real)
+		snprintf(err, errlen, "%s: %s", name, strerror(errno));
+	return real;
+}
+
+static bool is_script(const char *file)
+{
+	char two[2] = "";
+	FILE *f = fopen(file, "re");
+
+	if (!f)
+		return false;
+	if (fread(two, 1, 2, f) != 2)
+		two[0] = 0;
+	fclose(f);
+	return two[0] == '#' && two[1] == '!';
+}
+
+/* Probes the program, its libraries and what the user named. enum zug_exit. */
+static int set_points(struct campaign *c, char *err, size_t errlen)
+{
+	char **paths;
+	int ret;
+
+	if (!is_script(c->file) && !symbols_file(c->symbols, c->file, NULL, err, errlen))
+		return ZUG_EXIT_USAGE;
+	if (c->o.probed) {
+		for (char **p = c->o.probed; *p; p++) {
+			ret = probes_add_file(c->probes, *p, true, err, errlen);
+			if (ret < 0)
+				return ZUG_EXIT_ENVIRONMENT;
+		}
+	}
+	paths = symbols_needed_paths(c->symbols, c->file, c->o.envp);
+	if (!paths)
+		return ZUG_EXIT_INTERNAL;
+	for (char **p = paths; *p; p++) {
+		ret = probes_add_file(c->probes, *p, c->o.sync_points && !c->o.probed, err, errlen);
+		if (ret == -ENOEXEC)
+			continue;	/* a script's own text, for example */
+		if (ret < 0) {
+			symbols_free_paths(paths);
+			return ZUG_EXIT_ENVIRONMENT;
+		}
+	}
+	symbols_free_paths(paths);
+	for (char **p = c->o.points; p && *p; p++)
+		if (probes_add_point(c->probes, *p, err, errlen) <= 0)
+			return ZUG_EXIT_USAGE;
+	return campaign_update_json(c) ? ZUG_EXIT_INTERNAL : 0;
+}
+
+int campaign_update_json(struct campaign *c)
+{
+	unsigned int nr = probes_nr_modules(c->probes), n = 0;
+	char **probed = calloc(nr + 1, sizeof(*probed));
+
+	if (!probed)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++)
+		if (probes_module(c->probes, i)->sync_points)
+			probed[n++] = (char *)probes_module(c->probes, i)->path;
+	free(c->options_json);
+	c->options_json = campaign_options_json(&c->o, probed);
+	free(probed);
+	return c->options_json ? 0 : -ENOMEM;
+}
+
+int campaign_learn(struct campaign *c, char *err, size_t errlen)
+{
+	const char *path;
+	int ret, learnt = 0;
+
+	if (c->o.probed)
+		return 0;	/* a replay has what was recorded */
+	while ((path = places_next_unprobed(c->places))) {
+		ret = probes_add_file(c->probes, path, c->o.sync_points, err, errlen);
+		if (ret == -ENOEXEC) {
+			fprintf(c->err, "zug: %s is mapped executable, but its symbols cannot be read: no points in it\n",
+				path);
+			continue;
+		}
+		if (ret < 0)
+			return ret;
+		learnt += ret > 0;
+	}
+	ret = campaign_update_json(c);
+	return ret ? ret : learnt;
+}
+
+int campaign_set_watches(struct campaign *c)
+{
+	char err[512] = "", name[256], near[256];
+	unsigned int n = 0;
+
+	for (char **w = c->o.watches; w && *w; w++, n++) {
+		const char *colon = strchr(*w, ':'), *what = *w;
+		struct zug_watch watch = { 0 };
+		uint64_t vaddr, size, bias;
+		bool found = false, mapped = false;
+		uint32_t m;
+
+		if (colon && colon[1] != ':') {
+			snprintf(name, sizeof(name), "%.*s", (int)(colon - *w), *w);
+			what = colon + 1;
+		} else {
+			colon = NULL;
+		}
+		if (n >= ZUG_MAX_WATCHES) {
+			fprintf(c->err, "zug: --watch %s: the processor has %d debug registers\n", *w,
+				ZUG_MAX_WATCHES);
+			return ZUG_EXIT_USAGE;
+		}
+		for (m = 0; m < probes_nr_modules(c->probes) && !found; m++) {
+			const struct probe_module *mod = probes_module(c->probes, m);
+			const char *base = strrchr(mod->path, '/') + 1;
+
+			if (colon && strcmp(base, name) && strcmp(mod->path, name))
+				continue;
+			if (symfile_variable(mod->file, what, &vaddr, &size, err, sizeof(err)))
+				continue;
+			found = true;
+			for (uint32_t p = 0; p < c->spawn.nr && !mapped; p++)
+				mapped = !places_bias(c->places, p, m, &bias);
+			if (mapped) {
+				watch.addr = vaddr + bias;
+				watch.len = size >= 8 && !(watch.addr & 7) ? 8 : size >= 4 && !(watch.addr & 3) ? 4 :
+					    size >= 2 && !(watch.addr & 1) ? 2 : 1;
+				if (symfile_interp(mod->file) || !symfile_is_dynamic(mod->file)) {
+					/* a program's own data: no other program's memory is meant */
+					watch.exe_ino = mod->ino;
+					watch.exe_dev = kernel_dev(mod->dev);
+				}
+			}
+		}
+		if (!found) {
+			near[0] = 0;
+			for (m = 0; m < probes_nr_modules(c->probes) && !near[0]; m++)
+				symfile_nearest(probes_module(c->probes, m)->file, what, false, near, sizeof(near));
+			fprintf(c->err, "zug: --watch %s: no such variable in the program or its libraries%s%s%s\n",
+				*w, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+			return ZUG_EXIT_USAGE;
+		}
+		if (!mapped) {
+			fprintf(c->err, "zug: --watch %s: its file was not mapped by the test\n", *w);
+			return ZUG_EXIT_USAGE;
+		}
+		if (size > 8)
+			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
+				(unsigned long)size, watch.len);
+		kernel_set_watch(c->k, n, &watch);
+	}
+	c->nr_watches = n;
+	kworld_launch(c->world)->nr_watches = n;
+	return 0;
+}
+
+int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
+		 FILE *fout, FILE *ferr, const volatile sig_atomic_t *stop, int wake_fd)
+{
+	struct sandbox_options so = { .name = o->name, .lane = o->lane, .nr_cpus = o->cpus,
+				      .max_tasks = o->max_tasks, .spin_ns = o->spin_ns,
+				      .syscall_points = o->syscall_points };
+	struct campaign *c = calloc(1, sizeof(*c));
+	struct kworld_options ko = { .wake_fd = wake_fd };
+	struct search_options sopt = { .strategy = o->strategy, .seed = o->seed, .fair = o->fair,
+				       .max_steps = o->max_steps, .preemptions = o->preemptions };
+	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
+				     .stop = stop };
+	char err[1024] = "";
+	struct utsname u;
+	int ret;
+
+	*out = NULL;
+	if (!c)
+		return ZUG_EXIT_INTERNAL;
+	c->start_ns = campaign_now();
+	c->o = *o;
+	c->out = fout;
+	c->err = ferr;
+	c->stop = stop;
+	c->null_fd = -1;
+	uname(&u);
+	snprintf(c->release, sizeof(c->release), "%s %s", u.release, u.version);
+	/* what the user got wrong comes before what the machine lacks */
+	c->file = find_program(o, err, sizeof(err));
+	if (!c->file) {
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
+	c->search = search_new(&sopt, err, sizeof(err));
+	if (!c->search) {
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
+	if (o->match) {
+		ret = regcomp(&c->match, o->match, REG_EXTENDED | REG_NEWLINE);
+		if (ret) {
+			char why[256];
+
+			regerror(ret, &c->match, why, sizeof(why));
+			snprintf(err, sizeof(err), "--match '%s': %s", o->match, why);
+			ret = ZUG_EXIT_USAGE;
+			goto fail;
+		}
+		c->have_match = true;
+		eo.rules.match = &c->match;
+	}
+	eo.rules.expect_exit = o->expect_exit;
+	if (mkdir(o->out_dir, 0755) && errno != EEXIST) {
+		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->out_dir,
+			 strerror(errno));
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
+	ret = ZUG_EXIT_ENVIRONMENT;
+	if (k) {
+		c->k = k;
+	} else {
+		if (kernel_open(&c->k, err, sizeof(err)))
+			goto fail;
+		c->own_kernel = true;
+	}
+	ret = sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
+	if (ret) {
+		ret = ret == -EINVAL || ret == -EEXIST ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
+		goto fail;
+	}
+	sandbox_avoid_lane(c->sandbox);
+	ret = ZUG_EXIT_INTERNAL;
+	snprintf(err, sizeof(err), "out of memory");
+	c->symbols = symbols_new();
+	c->probes = c->symbols ? probes_new(c->k, c->sandbox, c->symbols) : NULL;
+	c->places = c->probes ? places_new(c->probes, c->symbols) : NULL;
+	c->capture = capture_new();
+	if (!c->places || !c->capture)
+		goto fail;
+	c->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (c->null_fd < 0 || asprintf(&c->current, "/run/zug-%d-0.trace", getpid()) < 0) {
+		c->current = NULL;
+		goto fail;
+	}
+	ret = set_points(c, err, sizeof(err));
+	if (ret)
+		goto fail;
+	ko.kernel = c->k;
+	ko.sandbox = c->sandbox;
+	ko.probes = c->probes;
+	ko.places = c->places;
+	ko.symbols = c->symbols;
+	ko.spawn = &c->spawn;
+	ko.launch = (struct launch){
+		.file = c->file, .argv = o->argv, .envp = o->envp, .cwd = o->cwd, .in = c->null_fd,
+		.out = capture_out(c->capture), .err = capture_err(c->capture),
+		.randomise = o->randomise,
+	};
+	c->world = kworld_new(&ko);
+	c->engine = c->world ? engine_new(c->world, c->search, c->capture, &eo) : NULL;
+	if (!c->engine) {
+		ret = ZUG_EXIT_INTERNAL;
+		goto fail;
+	}
+	c->setup_ns = campaign_now() - c->start_ns;
+	*out = c;
+	return 0;
+fail:
+	fprintf(ferr, "zug: %s\n", err);
+	campaign_free(c);
+	return ret;
+}
+
+void campaign_free(struct campaign *c)
+{
+	if (!c)
+		return;
+	engine_free(c->engine);
+	kworld_free(c->world);
+	search_free(c->search);
+	places_free(c->places);
+	probes_free(c->probes);
+	if (c->k)
+		kernel_clear_probes(c->k);
+	sandbox_free(c->sandbox);
+	if (c->own_kernel)
+		kernel_close(c->k);
+	symbols_free(c->symbols);
+	capture_free(c->capture);
+	spawn_free(&c->spawn);
+	if (c->have_match)
+		regfree(&c->match);
+	if (c->null_fd >= 0)
+		close(c->null_fd);
+	if (c->current)
+		unlink(c->current);
+	free(c->current);
+	free(c->options_json);
+	free(c->file);
+	free(c);
+}
+
+/* ---- one execution and its trace ---- */
+
+int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x)
+{
+	struct trace_outcome o = { .kind = x->outcome.kind, .code = x->outcome.code,
+				   .failure = x->outcome.failure, .ungranted = x->ungranted,
+				   .wall_ns = x->wall_ns, .message = x->outcome.message };
+	char *text[4] = { 0 };
+	int ret;
+
+	capture_text(c->capture, 0, &text[0], &text[1]);
+	capture_text(c->capture, 1, &text[2], &text[3]);
+	o.out_head = text[0];
+	o.out_tail = text[1];
+	o.err_head = text[2];
+	o.err_tail = text[3];
+	ret = trace_add_outcome(t, &o);
+	for (int i = 0; i < 4; i++)
+		free(text[i]);
+	return ret;
+}
+
+int campaign_execute(struct campaign *c, const struct replay *r, struct execution *x,
+		     char *err, size_t errlen)
+{
+	struct trace_header h = {
+		.argv = c->o.argv, .cwd = c->o.cwd, .envp = c->o.envp, .kernel = c->release,
+		.zug_version = ZUG_VERSION, .strategy = c->o.strategy ? c->o.strategy : "default",
+		.seed = c->o.seed, .execution = c->executions + 1, .options = c->options_json,
+	};
+	struct trace_writer *t;
+	int ret, err2;
+
+	t = trace_create(c->current, &h, &ret);
+	if (!t) {
+		snprintf(err, errlen, "cannot write the trace %s: %s", c->current, strerror(-ret));
+		return ret;
+	}
+	ret = engine_run(c->engine, r, t, x, err, errlen);
+	c->executions++;
+	c->steps += x->steps;
+	c->run_ns += x->wall_ns;
+	c->ungranted += x->ungranted;
+	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !x->ungranted) {
+		trace_close(t, true);
+		return ret;
+	}
+	err2 = campaign_finish_trace(c, t, x);
+	if (!err2)
+		err2 = trace_close(t, false);
+	else
+		trace_close(t, false);
+	if (err2 && !ret) {
+		snprintf(err, errlen, "cannot write the trace %s: %s", c->current, strerror(-err2));
+		ret = err2;
+	}
+	return ret;
+}

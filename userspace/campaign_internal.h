@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* campaign_internal.h - inside of campaign.h: shared by its files */
+#ifndef ZUG_CAMPAIGN_INTERNAL_H
+#define ZUG_CAMPAIGN_INTERNAL_H
+
+#include <regex.h>
+#include "campaign.h"
+#include "kworld.h"
+
+struct campaign {
+	struct campaign_options o;
+	FILE *out, *err;
+	const volatile sig_atomic_t *stop;
+	struct kernel *k;
+	bool own_kernel;
+	struct sandbox *sandbox;
+	struct symbols *symbols;
+	struct probes *probes;
+	struct places *places;
+	struct spawn_table spawn;
+	struct capture *capture;
+	struct world *world;
+	struct search *search;
+	struct engine *engine;
+	regex_t match;
+	bool have_match;
+	char *file;		/* resolved path of the command */
+	char *current;		/* where the trace of the running execution lies */
+	char *options_json;
+	char release[256];	/* of the kernel */
+	int null_fd;
+	uint64_t watched_exe;
+	unsigned int nr_watches;
+	uint64_t setup_ns, start_ns;
+
+	/* figures */
+	uint64_t executions, findings, diverged, ungranted, steps;
+	uint64_t run_ns;
+	uint64_t limit_hits;
+	char first_divergence[256];
+};
+
+/* JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed. */
+char *campaign_options_json(const struct campaign_options *o, char *const *probed);
+/* Current options of c, kept up to date when probes are added. */
+int campaign_update_json(struct campaign *c);
+/* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
+int campaign_learn(struct campaign *c, char *err, size_t errlen);
+/* Sets the watchpoints, once addresses are known. enum zug_exit. */
+int campaign_set_watches(struct campaign *c);
+/* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */
+int campaign_execute(struct campaign *c, const struct replay *r, struct execution *x,
+		     char *err, size_t errlen);
+/* Gives names to the sites of a kept trace and appends the outcome. */
+int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x);
+uint64_t campaign_now(void);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a test was run with, to and from a trace's header. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <json-c/json.h>
+#include "campaign_internal.h"
+
+void campaign_defaults(struct campaign_options *o)
+{
+	*o = (struct campaign_options){
+		.preemptions = -1,
+		.fair = 1,
+		.seed = 1,
+		.executions = 2000,
+		.timeout_ns = 30000000000ull,
+		.max_steps = 100000,
+		.sync_points = true,
+		.lane = -1,
+		.spin_ns = 100000000ull,
+		.out_dir = "zug-out",
+		.verify = 1,
+	};
+}
+
+static void put_list(struct json_object *j, const char *name, char *const *list)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (; list && *list; list++)
+		json_object_array_add(a, json_object_new_string(*list));
+	json_object_object_add(j, name, a);
+}
+
+char *campaign_options_json(const struct campaign_options *o, char *const *probed)
+{
+	struct json_object *j = json_object_new_object();
+	char *text;
+
+	json_object_object_add(j, "sync_points", json_object_new_boolean(o->sync_points));
+	json_object_object_add(j, "syscall_points", json_object_new_int(o->syscall_points));
+	json_object_object_add(j, "cpus", json_object_new_int(o->cpus));
+	json_object_object_add(j, "max_tasks", json_object_new_int(o->max_tasks));
+	json_object_object_add(j, "expect_exit", json_object_new_int(o->expect_exit));
+	json_object_object_add(j, "fair", json_object_new_int(o->fair));
+	json_object_object_add(j, "max_steps", json_object_new_int64(o->max_steps));
+	json_object_object_add(j, "timeout_ns", json_object_new_int64(o->timeout_ns));
+	json_object_object_add(j, "spin_ns", json_object_new_int64(o->spin_ns));
+	json_object_object_add(j, "randomise", json_object_new_boolean(o->randomise));
+	if (o->match)
+		json_object_object_add(j, "match", json_object_new_string(o->match));
+	put_list(j, "watch", o->watches);
+	put_list(j, "point", o->points);
+	put_list(j, "probed", probed);
+	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
+	json_object_put(j);
+	return text;
+}
+
+struct campaign_holder {
+	struct json_object *json;
+	char **watches, **points, **probed;
+};
+
+static char **get_list(struct json_object *j, const char *name)
+{
+	struct json_object *a;
+	size_t n = 0;
+	char **list;
+
+	if (json_object_object_get_ex(j, name, &a) && json_object_is_type(a, json_type_array))
+		n = json_object_array_length(a);
+	list = calloc(n + 1, sizeof(*list));
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = (char *)json_object_get_string(json_object_array_get_idx(a, i));
+	return list;
+}
+
+static int64_t get_int(struct json_object *j, const char *name, int64_t otherwise)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(j, name, &v) ? json_object_get_int64(v) : otherwise;
+}
+
+int campaign_options_from_trace(struct campaign_options *o, const struct trace *t,
+				struct campaign_holder **holder, char *err, size_t errlen)
+{
+	const struct trace_header *h = trace_header(t);
+	struct campaign_holder *c = calloc(1, sizeof(*c));
+	struct json_object *j, *m;
+
+	*holder = c;
+	if (!c)
+		return -ENOMEM;
+	campaign_defaults(o);
+	j = c->json = json_tokener_parse(h->options && h->options[0] ? h->options : "{}");
+	if (!j || !json_object_is_type(j, json_type_object)) {
+		snprintf(err, errlen, "the trace's options are not a JSON object");
+		return -EINVAL;
+	}
+	o->argv = (char **)h->argv;
+	o->envp = (char **)h->envp;
+	o->cwd = h->cwd;
+	o->seed = h->seed;
+	o->sync_points = get_int(j, "sync_points", 1);
+	o->syscall_points = get_int(j, "syscall_points", 0);
+	o->cpus = get_int(j, "cpus", 0);
+	o->max_tasks = get_int(j, "max_tasks", 0);
+	o->expect_exit = get_int(j, "expect_exit", 0);
+	o->fair = get_int(j, "fair", 1);
+	o->max_steps = get_int(j, "max_steps", o->max_steps);
+	o->timeout_ns = get_int(j, "timeout_ns", o->timeout_ns);
+	o->spin_ns = get_int(j, "spin_ns", o->spin_ns);
+	o->randomise = get_int(j, "randomise", 0);
+	if (json_object_object_get_ex(j, "match", &m))
+		o->match = json_object_get_string(m);
+	c->watches = get_list(j, "watch");
+	c->points = get_list(j, "point");
+	c->probed = get_list(j, "probed");
+	if (!c->watches || !c->points || !c->probed)
+		return -ENOMEM;
+	o->watches = c->watches;
+	o->points = c->points;
+	o->probed = c->probed;
+	if (!o->argv || !o->argv[0] || !o->cwd || !o->envp) {
+		snprintf(err, errlen, "the trace names no command, folder or environment");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void campaign_options_free(struct campaign_holder *h)
+{
+	if (!h)
+		return;
+	if (h->json)
+		json_object_put(h->json);
+	free(h->watches);
+	free(h->points);
+	free(h->probed);
+	free(h);
+}

@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "engine.h"
+#include "progress_check.h"
+
+#define MS 1000000ull
+/* How long an uninterruptible wait keeps the turn before it is lent: disk waits are shorter. */
+#define LEND_AFTER_MS 100
+/* All tasks wait for each other: look so long for a waker that is on its way in the kernel. */
+#define GRACE_NS (20 * MS)
+/* How long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
+#define LATE_WAKE_NS (2000 * MS)
+
+struct engine {
+	struct world *w;
+	struct search *s;
+	struct capture *c;
+	struct engine_options o;
+	struct search_cand *cands;
+	uint32_t *enabled;
+	uint32_t nr_cands;
+
+	/* of the current execution */
+	const struct replay *r;
+	struct trace_writer *t;
+	struct execution *x;
+	uint64_t start_ns;
+	uint32_t last;
+	bool yielded;
+	struct progress_check pc;
+	uint32_t told_tasks;
+	bool *told;
+	uint32_t nr_told;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
+			  const struct engine_options *o)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->w = w;
+	e->s = s;
+	e->c = c;
+	e->o = *o;
+	return e;
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	free(e->cands);
+	free(e->enabled);
+	free(e->told);
+	progress_free(&e->pc);
+	free(e);
+}
+
+static bool room(struct engine *e, uint32_t nr)
+{
+	struct search_cand *c;
+	uint32_t *en;
+
+	if (nr <= e->nr_cands)
+		return true;
+	nr *= 2;
+	c = realloc(e->cands, nr * sizeof(*c));
+	if (!c)
+		return false;
+	e->cands = c;
+	en = realloc(e->enabled, nr * sizeof(*en));
+	if (!en)
+		return false;
+	e->enabled = en;
+	e->nr_cands = nr;
+	return true;
+}
+
+/* ---- the trace ---- */
+
+static void tell_task(struct engine *e, uint32_t task)
+{
+	const struct world_task *t = &e->w->tasks[task];
+
+	if (!e->t)
+		return;
+	if (task >= e->nr_told) {
+		uint32_t nr = 2 * task + 16;
+		bool *told = realloc(e->told, nr * sizeof(*told));
+
+		if (!told)
+			return;
+		memset(told + e->nr_told, 0, (nr - e->nr_told) * sizeof(*told));
+		e->told = told;
+		e->nr_told = nr;
+	}
+	if (e->told[task])
+		return;
+	e->told[task] = true;
+	trace_add_task(e->t, &(struct trace_task){ .task = task, .parent = t->parent, .nth = t->nth,
+						   .pid = t->pid, .process = t->process, .comm = t->comm });
+}
+
+static void note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg,
+		 const char *text)
+{
+	if (!e->t)
+		return;
+	if (task != WORLD_NO_TASK)
+		tell_task(e, task);
+	trace_add_note(e->t, &(struct trace_note){
+		.kind = kind, .task = task, .arg = arg, .text = text && text[0] ? text : NULL,
+		.object = task != WORLD_NO_TASK && kind == TRACE_NOTE_BLOCK ?
+			  e->w->tasks[task].label.object : 0 });
+}
+
+static void hash_step(struct execution *x, uint32_t task, const struct zug_label *l)
+{
+	const uint64_t v[4] = { task, l->op, l->object, l->site };
+
+	for (int i = 0; i < 4; i++) {
+		x->hash ^= v[i] + 0x9e3779b97f4a7c15ull + (x->hash << 6) + (x->hash >> 2);
+		x->hash *= 0xbf58476d1ce4e5b9ull;
+	}
+}
+
+static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
+{
+	struct world_task *t = &e->w->tasks[task];
+	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
+				.nr_enabled = nr_enabled, .enabled = e->enabled };
+	bool last_enabled = false;
+
+	for (uint32_t i = 0; i < nr_enabled; i++)
+		last_enabled |= e->enabled[i] == e->last;
+	if (e->last != task && e->last != WORLD_NO_TASK)
+		e->x->switches++;
+	if (e->last != task && last_enabled && !e->yielded) {
+		s.flags |= TRACE_STEP_PREEMPTION;
+		e->x->preemptions++;
+	}
+	if (e->yielded)
+		s.flags |= TRACE_STEP_YIELDED;
+	if (lone)
+		s.flags |= TRACE_STEP_LONE;
+	hash_step(e->x, task, &t->label);
+	if (e->t) {
+		tell_task(e, task);
+		for (uint32_t i = 0; i < nr_enabled; i++)
+			tell_task(e, e->enabled[i]);
+		e->w->ops->describe(e->w, e->t, &t->label);
+		trace_add_step(e->t, &s);
+	}
+	e->x->steps++;
+	e->last = task;
+	e->yielded = false;
+}
+
+/* ---- decisions ---- */
+
+/* Fills cands and enabled; the number enabled. only: the one task to call enabled, or WORLD_NO_TASK. */
+static uint32_t gather(struct engine *e, uint32_t only, uint32_t *nr_cands, uint32_t *nr_parked)
+{
+	struct world *w = e->w;
+	uint32_t n = 0, ne = 0;
+
+	*nr_parked = 0;
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+		bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && i == only);
+
+		if (t->state == TASK_NONE || t->state == TASK_DEAD)
+			continue;
+		if (!room(e, n + 1))
+			return 0;
+		*nr_parked += parked;
+		e->cands[n] = (struct search_cand){
+			.task = i, .parent = t->parent, .label = t->label,
+			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t) : i == only),
+		};
+		if (e->cands[n].enabled)
+			e->enabled[ne++] = i;
+		n++;
+	}
+	/* everybody who could run would block: let them, so that it is the kernel that says deadlock */
+	if (!ne && *nr_parked)
+		for (uint32_t i = 0; i < n; i++)
+			if (w->tasks[e->cands[i].task].state == TASK_PARKED) {
+				e->cands[i].enabled = true;
+				e->enabled[ne++] = e->cands[i].task;
+			}
+	*nr_cands = n;
+	return ne;
+}
+
+static void diverge(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void diverge(struct engine *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (e->x->diverged)
+		return;
+	e->x->diverged = true;
+	e->x->diverged_at = e->x->steps;
+	va_start(ap, fmt);
+	vsnprintf(e->x->divergence, sizeof(e->x->divergence), fmt, ap);
+	va_end(ap);
+	note(e, TRACE_NOTE_MESSAGE, WORLD_NO_TASK, 0, e->x->divergence);
+}
+
+static const struct trace_step *expected(const struct engine *e)
+{
+	if (!e->r || e->x->diverged || e->x->steps >= e->r->nr)
+		return NULL;
+	return trace_step(e->r->trace, e->x->steps);
+}
+
+static const char *name_of(struct engine *e, uint64_t object)
+{
+	const char *name = e->w->ops->object_name(e->w, object);
+
+	return name ? name : "";
+}
+
+static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
+{
+	if (want->label.op == got->op && want->label.site == got->site)
+		return;
+	diverge(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
+		want->task, zug_op_name(want->label.op), zug_op_name(got->op), name_of(e, got->object));
+}
+
+/* Asks the search; index into cands or -errno. */
+static int pick(struct engine *e, uint32_t nr)
+{
+	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
+				  SEARCH_NO_TASK : e->last, .yielded = e->yielded, .nr = nr,
+				  .cand = e->cands };
+	int i = search_pick(e->s, &p);
+
+	if (i == -ESTALE) {
+		diverge(e, "step %lu: the program did not follow the schedule of an earlier execution",
+			(unsigned long)e->x->steps);
+		i = search_pick(e->s, &p);
+	}
+	return i;
+}
+
+enum verdict { GO_ON = 0, WAIT, END };
+
+/* Nobody can run. Is it for ever? */
+static bool all_wait_inside(const struct engine *e)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state == TASK_NONE || t->state == TASK_DEAD)
+			continue;
+		if (t->state != TASK_BLOCKED || t->wait != WAIT_INSIDE)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
+{
+	uint32_t owner = e->w->ops->owner(e->w, t);
+	const char *name = name_of(e, t->label.object);
+
+	if (t->label.object && name[0] && strncmp(t->where, "wait", 4) && strncmp(t->where, "read", 4))
+		snprintf(buf, len, "waits in %s for %s", zug_op_name(t->label.op), name);
+	else
+		snprintf(buf, len, "waits in %s", t->where);
+	if (owner != WORLD_NO_TASK)
+		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s", owner,
+			 owner == t->task ? " itself" : "");
+}
+
+static void add_stacks(struct engine *e)
+{
+	struct trace_frame frames[64];
+	char state[256];
+	int nr;
+
+	if (!e->t)
+		return;
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED)
+			continue;
+		nr = e->w->ops->stack(e->w, t, frames, 64);
+		if (t->state == TASK_BLOCKED)
+			say_wait(e, t, state, sizeof(state));
+		else
+			snprintf(state, sizeof(state), "could run: about to %s %s",
+				 zug_op_name(t->label.op), name_of(e, t->label.object));
+		tell_task(e, i);
+		trace_add_stack(e->t, &(struct trace_stack){ .task = i, .state = state,
+							     .nr_frames = nr > 0 ? nr : 0, .frames = frames });
+	}
+}
+
+static void say_deadlock(struct engine *e)
+{
+	struct outcome *o = &e->x->outcome;
+	char text[sizeof(o->message)] = "", one[256];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state != TASK_BLOCKED)
+			continue;
+		say_wait(e, t, one, sizeof(one));
+		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
+				len ? "; " : "", i, one);
+		if (len >= sizeof(text))
+			break;
+	}
+	outcome_set(o, ZUG_OUTCOME_DEADLOCK, "%s", text);
+}
+
+/* Tasks that wait for locks of each other, whoever else lives on. */
+static bool lock_cycle(struct engine *e, uint32_t from)
+{
+	struct outcome *o = &e->x->outcome;
+	char text[sizeof(o->message)] = "", one[256];
+	uint32_t t = from, n = 0;
+	size_t len = 0;
+
+	for (; n <= e->w->nr_tasks; n++) {
+		const struct world_task *wt = &e->w->tasks[t];
+
+		if (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE ||
+		    !(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
+			return false;
+		t = e->w->ops->owner(e->w, wt);
+		if (t == WORLD_NO_TASK)
+			return false;
+		if (t == from)
+			break;
+	}
+	if (t != from)
+		return false;
+	do {
+		say_wait(e, &e->w->tasks[t], one, sizeof(one));
+		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
+				len ? "; " : "", t, one);
+		t = e->w->ops->owner(e->w, &e->w->tasks[t]);
+	} while (t != from && t != WORLD_NO_TASK && len < sizeof(text));
+	outcome_set(o, ZUG_OUTCOME_LOCK_CYCLE, "%s", text);
+	return true;
+}
+
+static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
+{
+	const struct trace_step *want = expected(e);
+	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, &nr, &nr_parked);
+	int i;
+
+	if (want) {
+		bool there = false;
+
+		for (uint32_t k = 0; k < ne; k++)
+			there |= e->enabled[k] == want->task;
+		if (!there && now_ns() - asked_ns < LATE_WAKE_NS)
+			return WAIT;	/* a timer or somebody outside woke it when this was recorded */
+		if (there) {
+			/* an early waker is held back until the step at which it was seen */
+			for (uint32_t k = 0; k < nr; k++) {
+				bool recorded = false;
+
+				for (uint32_t j = 0; j < want->nr_enabled; j++)
+					recorded |= want->enabled[j] == e->cands[k].task;
+				e->cands[k].enabled &= recorded;
+			}
+			ne = 0;
+			for (uint32_t k = 0; k < nr; k++)
+				if (e->cands[k].enabled)
+					e->enabled[ne++] = e->cands[k].task;
+			check_label(e, want, &e->w->tasks[want->task].label);
+		} else if (ne) {
+			diverge(e, "step %lu: T%u was to %s, but it cannot run (%s)",
+				(unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
+				want->task < e->w->nr_tasks && e->w->tasks[want->task].state == TASK_BLOCKED ?
+				e->w->tasks[want->task].where : "it does not exist");
+		}
+	}
+	if (!ne)
+		return WAIT;
+	i = pick(e, nr);
+	if (i == -ELOOP) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
+			    (unsigned long)e->x->steps);
+		return END;
+	}
+	if (i < 0) {
+		snprintf(err, errlen, "the search refused the choice point at step %lu: %s",
+			 (unsigned long)e->x->steps, strerror(-i));
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return END;
+	}
+	record_step(e, e->cands[i].task, ne, false);
+	e->w->ops->grant(e->w, e->cands[i].task, 0);
+	return GO_ON;
+}
+
+/* A point that was passed without stopping is a step with one candidate. */
+static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t errlen)
+{
+	const struct trace_step *want = expected(e);
+	uint32_t nr, nr_parked, ne = gather(e, task, &nr, &nr_parked);
+	int i;
+
+	if (want && want->task != task)
+		diverge(e, "step %lu: T%u was to %s, but T%u went on alone", (unsigned long)e->x->steps,
+			want->task, zug_op_name(want->label.op), task);
+	else if (want)
+		check_label(e, want, &e->w->tasks[task].label);
+	i = pick(e, nr);
+	if (i == -ELOOP) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
+			    (unsigned long)e->x->steps);
+		return END;
+	}
+	if (i < 0) {
+		snprintf(err, errlen, "the search refused step %lu: %s", (unsigned long)e->x->steps,
+			 strerror(-i));
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return END;
+	}
+	record_step(e, task, ne, true);
+	return GO_ON;
+}
+
+/* ---- one execution ---- */
+
+static enum verdict on_event(struct engine *e, const struct world_event *ev, bool *over,
+			     char *err, size_t errlen)
+{
+	const struct world_task *t = ev->task != WORLD_NO_TASK ? &e->w->tasks[ev->task] : NULL;
+
+	switch (ev->kind) {
+	case WORLD_NEW:
+		e->x->nr_tasks++;
+		progress_made(&e->pc);
+		break;
+	case WORLD_POINT:
+		if (!e->x->launch_ns)
+			e->x->launch_ns = now_ns() - e->start_ns;
+		if (ev->yield && t->label.op == ZUG_OP_SPIN)
+			progress_spin(&e->pc, ev->task, e->w->ops->registers(e->w, t));
+		progress_point(&e->pc, ev->task, ev->yield, t->label.op == ZUG_OP_SPIN);
+		if (ev->passed) {
+			enum verdict v = passed(e, ev->task, err, errlen);
+
+			e->yielded = ev->yield;
+			return v;
+		}
+		e->yielded = ev->yield;
+		break;
+	case WORLD_BLOCK:
+		progress_made(&e->pc);
+		note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
+		if (lock_cycle(e, ev->task)) {
+			/* if nobody else can run it is a deadlock, which says more */
+			bool others = false;
+
+			for (uint32_t i = 0; i < e->w->nr_tasks; i++)
+				others |= e->w->tasks[i].state == TASK_PARKED ||
+					  (e->w->tasks[i].state == TASK_BLOCKED &&
+					   e->w->tasks[i].wait != WAIT_INSIDE);
+			if (!others)
+				return GO_ON;
+			add_stacks(e);
+			return END;
+		}
+		break;
+	case WORLD_WAKE:
+		note(e, TRACE_NOTE_WAKE, ev->task, ev->waker, NULL);
+		break;
+	case WORLD_EXIT:
+		progress_made(&e->pc);
+		note(e, TRACE_NOTE_EXIT, ev->task, 0, NULL);
+		*over = ev->root;
+		break;
+	case WORLD_EXEC:
+		progress_made(&e->pc);
+		note(e, TRACE_NOTE_EXEC, ev->task, 0, ev->text);
+		break;
+	case WORLD_MESSAGE:
+		note(e, TRACE_NOTE_MESSAGE, ev->task, 0, ev->text);
+		break;
+	case WORLD_ASK:
+		break;
+	}
+	return GO_ON;
+}
+
+/* Livelock and good-samaritan violations, from the steps alone. */
+static bool no_progress(struct engine *e)
+{
+	char who[128];
+
+	switch (progress_verdict(&e->pc, e->w, who, sizeof(who))) {
+	case PROGRESS_LIVELOCK:
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: "
+			    "%d steps without anything new", who, PROGRESS_WINDOW);
+		return true;
+	case PROGRESS_SPIN:
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "%s without yielding, for something that "
+			    "nobody does", who);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The loop of an execution; sets the outcome unless the root command ended by itself (returns true). */
+static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
+{
+	uint64_t asked = 0, quiet = 0, flushed = e->start_ns, now;
+	bool question = false, over = false;
+	struct world_event ev;
+	enum verdict v = GO_ON;
+	int ret;
+
+	for (;;) {
+		ret = e->w->ops->next(e->w, &ev, 10000, err, errlen);
+		if (ret < 0) {
+			*broke = ret;
+			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+			return false;
+		}
+		now = now_ns();
+		if (ret) {
+			v = on_event(e, &ev, &over, err, errlen);
+			if (over)
+				return true;
+			if (v == END)
+				return false;
+			quiet = 0;
+			if (ev.ask) {
+				question = true;
+				asked = now;
+			}
+		} else if (!quiet) {
+			quiet = now;
+		}
+		if (question && (v = decide(e, asked, err, errlen)) != WAIT) {
+			if (v == END)
+				return false;
+			question = false;
+			if (no_progress(e)) {
+				add_stacks(e);
+				return false;
+			}
+		}
+		if (e->o.stop && *e->o.stop) {
+			outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
+			return false;
+		}
+		if (e->o.timeout_ns && now - e->start_ns > e->o.timeout_ns) {
+			outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
+				    e->o.timeout_ns / 1e9);
+			add_stacks(e);
+			return false;
+		}
+		if (now - flushed > 1000 * MS) {
+			flushed = now;
+			e->w->ops->tend(e->w);
+			capture_trim(e->c);
+			if (e->t)
+				trace_flush(e->t);
+		}
+		if (ret)
+			continue;
+		if (question && all_wait_inside(e) && now - quiet > GRACE_NS) {
+			say_deadlock(e);
+			add_stacks(e);
+			return false;
+		}
+		if (e->w->ops->stuck_ms(e->w) > LEND_AFTER_MS)
+			e->w->ops->lend(e->w);
+	}
+}
+
+int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
+	       struct execution *x, char *err, size_t errlen)
+{
+	int status = -1, ret, broke = 0;
+	uint64_t end;
+	bool ended;
+
+	memset(x, 0, sizeof(*x));
+	e->r = r;
+	e->t = t;
+	e->x = x;
+	e->last = WORLD_NO_TASK;
+	e->yielded = false;
+	if (e->told)
+		memset(e->told, 0, e->nr_told * sizeof(*e->told));
+	progress_reset(&e->pc);
+	capture_reset(e->c);
+	x->nr_tasks = 1;
+	e->start_ns = now_ns();
+	ret = e->w->ops->start(e->w, r != NULL, err, errlen);
+	if (ret) {
+		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return ret;
+	}
+	ended = follow(e, err, errlen, &broke);
+	end = now_ns();
+	if (r && !x->diverged && x->steps < r->nr && ended)
+		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
+			(unsigned long)r->nr);
+	x->ungranted = e->w->ops->ungranted(e->w);
+	ret = e->w->ops->drain(e->w, &status, err, errlen);
+	x->drain_ns = now_ns() - end;
+	x->wall_ns = now_ns() - e->start_ns;
+	if (ended)
+		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
+	if (ret)
+		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+	return broke ? broke : ret;
+}

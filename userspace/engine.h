@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine.h - one execution: from questions to decisions to an outcome
+ *
+ * The engine asks the search at every choice point, checks what happens
+ * against what was expected, sees deadlocks, lock cycles, livelocks and
+ * time-outs, and writes the trace. It knows the world only through world.h.
+ */
+#ifndef ZUG_ENGINE_H
+#define ZUG_ENGINE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "../lib/trace.h"
+#include "../search/search.h"
+#include "outcome.h"
+#include "world.h"
+
+struct engine_options {
+	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
+	uint64_t max_steps;	/* 0: none */
+	struct outcome_rules rules;
+	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
+};
+
+/* The steps of a trace, to be followed. Owns nothing. */
+struct replay {
+	const struct trace *trace;
+	uint64_t nr;		/* steps to follow */
+};
+
+struct execution {
+	struct outcome outcome;
+	uint64_t steps, preemptions, switches;
+	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
+	uint64_t ungranted;
+	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first question; ending */
+	uint32_t nr_tasks;
+	bool diverged;		/* did not follow the replay; the outcome is what happened then */
+	uint64_t diverged_at;	/* step */
+	char divergence[256];
+};
+
+struct engine;
+struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
+			  const struct engine_options *o);
+void engine_free(struct engine *e);
+
+/*
+ * Runs the test once under the next schedule of the search (search_begin() has
+ * answered SEARCH_GO; for a replay, after search_replay() with its tasks). The trace, if any, gets everything
+ * but its outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the
+ * world broke; the outcome is then ENVIRONMENT.
+ */
+int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
+	       struct execution *x, char *err, size_t errlen);
+
+#endif

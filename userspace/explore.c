@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The two loops over executions: exploring, and replaying one schedule. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "campaign_internal.h"
+#include "exit_codes.h"
+#include "report.h"
+
+#define PROGRESS_NS 200000000ull	/* of the progress line */
+
+/* "abba-deadlock.3.trace": the first number that is free. */
+static char *trace_name(const struct campaign *c)
+{
+	const char *base = strrchr(c->file, '/') + 1;
+	char *path;
+	int fd;
+
+	for (int n = 1; n < 1000000; n++) {
+		if (asprintf(&path, "%s/%s.%d.trace", c->o.out_dir, base, n) < 0)
+			return NULL;
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (fd >= 0) {
+			close(fd);
+			return path;
+		}
+		free(path);
+		if (errno != EEXIST)
+			return NULL;
+	}
+	errno = EEXIST;
+	return NULL;
+}
+
+/* Copies a trace, giving its sites their names: kept traces need no files to be read. */
+static int keep_trace(struct campaign *c, const char *to, char *err, size_t errlen)
+{
+	int in, out, ret = 0;
+	char buf[65536];
+	ssize_t n;
+
+	in = open(c->current, O_RDONLY | O_CLOEXEC);
+	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
+	if (in < 0 || out < 0)
+		ret = -errno;
+	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
+		if (n < 0 || write(out, buf, n) != n)
+			ret = n < 0 || errno ? -errno : -ENOSPC;
+	if (!ret && fsync(out) && errno != EINVAL)
+		ret = -errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) && !ret)
+		ret = -errno;
+	if (ret)
+		snprintf(err, errlen, "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
+			 strerror(-ret), c->current);
+	return ret;
+}
+
+static const char *seconds(uint64_t ns, char *buf, size_t len)
+{
+	if (ns < 1000000000ull)
+		snprintf(buf, len, "%.0f ms", ns / 1e6);
+	else if (ns < 120000000000ull)
+		snprintf(buf, len, "%.1f s", ns / 1e9);
+	else
+		snprintf(buf, len, "%.0f min", ns / 60e9);
+	return buf;
+}
+
+static void progress(struct campaign *c, bool last)
+{
+	static uint64_t shown;
+	uint64_t now = campaign_now(), spent = now - c->start_ns - c->setup_ns;
+	struct search_stats st;
+	char eta[64] = "", bound[32] = "", t[32];
+
+	if (c->o.quiet || !isatty(fileno(c->err)))
+		return;
+	if (last) {
+		fprintf(c->err, "\r\033[K");
+		return;
+	}
+	if (now - shown < PROGRESS_NS)
+		return;
+	shown = now;
+	search_get_stats(c->search, &st);
+	if (st.bound != UINT32_MAX)
+		snprintf(bound, sizeof(bound), ", bound %u", st.bound);
+	if (!isnan(st.estimate_total) && st.estimate_total > c->executions && spent)
+		snprintf(eta, sizeof(eta), ", about %s left", seconds((st.estimate_total - c->executions) *
+			 (spent / (c->executions ? c->executions : 1)), t, sizeof(t)));
+	else if (c->o.executions && c->executions)
+		snprintf(eta, sizeof(eta), ", at most %s left", seconds((c->o.executions - c->executions) *
+			 (spent / c->executions), t, sizeof(t)));
+	fprintf(c->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
+		(unsigned long)c->executions, c->executions * 1e9 / (spent ? spent : 1), bound,
+		(unsigned long)st.schedules, eta);
+	fflush(c->err);
+}
+
+static void show_finding(struct campaign *c, const char *path)
+{
+	struct report_options ro;
+	char err[512];
+	struct trace *t = trace_open(path, err, sizeof(err));
+
+	if (!t) {
+		fprintf(c->err, "zug: %s: %s\n", path, err);
+		return;
+	}
+	report_options_init(&ro, c->out);
+	ro.symbols = c->symbols;
+	report_finding(c->out, t, &ro);
+	trace_free(t);
+}
+
+/* Follows the trace of a finding again. "2 of 2 replays did the same". */
+static void verify(struct campaign *c, const char *path, const struct execution *found)
+{
+	struct execution x;
+	char err[512];
+	struct trace *t;
+	struct replay r;
+	uint32_t *tasks;
+	int same = 0, done = 0;
+
+	if (!c->o.verify)
+		return;
+	t = trace_open(path, err, sizeof(err));
+	if (!t)
+		return;
+	r = (struct replay){ .trace = t, .nr = trace_nr_steps(t) };
+	tasks = malloc((r.nr + 1) * sizeof(*tasks));
+	for (uint64_t i = 0; tasks && i < r.nr; i++)
+		tasks[i] = trace_step(t, i)->task;
+	for (; tasks && done < c->o.verify && !(c->stop && *c->stop); done++) {
+		if (search_replay(c->search, tasks, r.nr) || search_begin(c->search) != SEARCH_GO)
+			break;
+		if (campaign_execute(c, &r, &x, err, sizeof(err)))
+			break;
+		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+		same += !x.diverged && x.outcome.failure == found->outcome.failure &&
+			x.hash == found->hash;
+		if (x.diverged)
+			fprintf(c->err, "zug: a replay did not follow: %s\n", x.divergence);
+	}
+	if (done)
+		fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
+	free(tasks);
+	trace_free(t);
+}
+
+static int on_finding(struct campaign *c, const struct execution *x)
+{
+	char err[PATH_MAX + 128], t[32], *path = trace_name(c);
+
+	progress(c, true);
+	c->findings++;
+	if (!path) {
+		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	if (keep_trace(c, path, err, sizeof(err))) {
+		fprintf(c->err, "zug: %s\n", err);
+		show_finding(c, c->current);
+		unlink(path);
+		free(path);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	fprintf(c->out, "found in execution %lu, after %s: %s\n\n", (unsigned long)c->executions,
+		seconds(campaign_now() - c->start_ns, t, sizeof(t)), zug_outcome_name(x->outcome.kind));
+	show_finding(c, path);
+	fprintf(c->out, "\ntrace: %s (%lu steps, %lu preemptions)\n", path, (unsigned long)x->steps,
+		(unsigned long)x->preemptions);
+	verify(c, path, x);
+	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n", path, path);
+	fflush(c->out);
+	free(path);
+	return ZUG_EXIT_FINDING;
+}
+
+/* What an end without a finding means. */
+static void summary(struct campaign *c, const char *why, bool exhausted)
+{
+	struct search_stats st;
+	char t[32], t2[32];
+
+	progress(c, true);
+	search_get_stats(c->search, &st);
+	fprintf(c->out, "nothing found in %lu executions (%s, %s each; %lu steps, at most %lu in one; "
+		"%lu distinct schedules, %lu of them not equivalent)\n", (unsigned long)c->executions,
+		seconds(campaign_now() - c->start_ns, t, sizeof(t)),
+		seconds(c->executions ? c->run_ns / c->executions : 0, t2, sizeof(t2)),
+		(unsigned long)c->steps, (unsigned long)st.max_steps, (unsigned long)st.schedules,
+		(unsigned long)st.distinct);
+	if (exhausted && !st.incomplete && st.bound_done != UINT32_MAX)
+		fprintf(c->out, "covered: every schedule of the points there are with up to %u preemptions; "
+			"what needs more, or a switch where there is no point, is not covered\n", st.bound_done);
+	else if (exhausted && !st.incomplete)
+		fprintf(c->out, "covered: every schedule of the points there are; a switch where there is no "
+			"point is not covered\n");
+	else if (st.bound_done != UINT32_MAX)
+		fprintf(c->out, "stopped: %s; covered completely: up to %u preemptions\n", why, st.bound_done);
+	else
+		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
+	if (c->diverged)
+		fprintf(c->out, "%lu executions did not follow the schedule they were given (first: %s): the "
+			"test depends on something that is not controlled\n", (unsigned long)c->diverged,
+			c->first_divergence);
+	fflush(c->out);
+}
+
+static enum search_result result_of(const struct execution *x)
+{
+	if (x->diverged)
+		return SEARCH_DIVERGED;
+	if (x->outcome.kind == ZUG_OUTCOME_PASS)
+		return SEARCH_PASS;
+	return zug_outcome_is_finding(x->outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
+}
+
+/*
+ * Executions whose only purpose is to see what the test maps: they go first, because probes
+ * added later change every schedule. A bug found in them is found all the same.
+ */
+static int prime(struct campaign *c, struct execution *x, bool *found)
+{
+	char err[1024];
+	int ret;
+
+	for (int round = 0; round < 4; round++) {
+		if (search_replay(c->search, NULL, 0) || search_begin(c->search) != SEARCH_GO)
+			return ZUG_EXIT_INTERNAL;
+		ret = campaign_execute(c, NULL, x, err, sizeof(err));
+		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+		if (ret) {
+			fprintf(c->err, "zug: %s\n", err);
+			return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ?
+			       ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
+		}
+		if (zug_outcome_is_finding(x->outcome.kind)) {
+			*found = true;
+			return 0;
+		}
+		ret = campaign_learn(c, err, sizeof(err));
+		if (ret < 0) {
+			fprintf(c->err, "zug: %s\n", err);
+			return ZUG_EXIT_ENVIRONMENT;
+		}
+		if (!ret)
+			break;
+	}
+	return campaign_set_watches(c);
+}
+
+int campaign_run(struct campaign *c)
+{
+	struct execution x;
+	char err[1024];
+	bool found = false, exhausted = false, cut = false;
+	const char *why = "the number of executions (--executions)";
+	uint64_t begin;
+	int ret, end = 0;
+
+	ret = prime(c, &x, &found);
+	if (ret)
+		return ret;
+	begin = c->executions;
+	for (;;) {
+		if (found) {
+			end = on_finding(c, &x);
+			if (end != ZUG_EXIT_FINDING || !c->o.keep_going)
+				return end;
+			found = false;
+		}
+		if (c->stop && *c->stop) {
+			why = "interrupted";
+			cut = true;
+			break;
+		}
+		if (c->o.executions && c->executions - begin >= c->o.executions)
+			break;
+		if (c->o.time_ns && campaign_now() - c->start_ns >= c->o.time_ns) {
+			why = "the time (--time)";
+			break;
+		}
+		ret = search_begin(c->search);
+		if (ret == SEARCH_EXHAUSTED) {
+			exhausted = true;
+			break;
+		}
+		if (ret < 0) {
+			fprintf(c->err, "zug: the search failed: %s\n", strerror(-ret));
+			return ZUG_EXIT_INTERNAL;
+		}
+		ret = campaign_execute(c, NULL, &x, err, sizeof(err));
+		if (ret) {
+			progress(c, true);
+			fprintf(c->err, "zug: %s\n", err);
+			return ZUG_EXIT_ENVIRONMENT;
+		}
+		if (x.ungranted) {
+			progress(c, true);
+			fprintf(c->err, "zug: execution %lu: %lu runs without a grant; its result cannot be "
+				"trusted; please report this (trace: %s)\n", (unsigned long)c->executions,
+				(unsigned long)x.ungranted, c->current);
+			return ZUG_EXIT_INTERNAL;
+		}
+		if (x.diverged && !c->diverged++)
+			snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x.divergence);
+		found = zug_outcome_is_finding(x.outcome.kind);
+		search_end(c->search, &(struct search_end){ .result = result_of(&x),
+							    .failure = x.outcome.failure });
+		progress(c, false);
+	}
+	if (sandbox_limit_hits(c->sandbox))
+		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
+			c->o.max_tasks ? c->o.max_tasks : 1000);
+	summary(c, why, exhausted);
+	if (end)
+		return end;
+	if (cut || c->diverged)
+		return ZUG_EXIT_INCOMPLETE;
+	return ZUG_EXIT_PASS;
+}
+
+/* ---- replay ---- */
+
+static void pass_on(struct campaign *c)
+{
+	char *head, *tail;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *to = i ? c->err : c->out;
+
+		if (capture_text(c->capture, i, &head, &tail))
+			continue;
+		fputs(head, to);
+		if (tail)
+			fprintf(to, "\n[... %s cut ...]\n%s", i ? "error output" : "output", tail);
+		fflush(to);
+		free(head);
+		free(tail);
+	}
+}
+
+int campaign_replay(struct campaign *c, const struct trace *t, int times)
+{
+	const struct trace_outcome *want = trace_outcome(t);
+	struct replay r = { .trace = t, .nr = trace_nr_steps(t) };
+	struct execution x, first = { 0 };
+	uint32_t *tasks = malloc((r.nr + 1) * sizeof(*tasks));
+	char err[1024];
+	int ret, same = 0, diverged = 0, i;
+
+	if (!tasks)
+		return ZUG_EXIT_INTERNAL;
+	/* the same spawn paths must get the same numbers again */
+	for (uint32_t k = 0; k < trace_nr_tasks(t); k++) {
+		const struct trace_task *task = trace_task(t, k);
+
+		if (!task || spawn_number(&c->spawn, task->parent, task->nth) != k)
+			break;
+	}
+	for (uint64_t k = 0; k < r.nr; k++)
+		tasks[k] = trace_step(t, k)->task;
+	if (c->o.watches && c->o.watches[0]) {
+		/* addresses of variables are known once the program was mapped */
+		if (search_begin(c->search) != SEARCH_GO ||
+		    campaign_execute(c, NULL, &x, err, sizeof(err))) {
+			fprintf(c->err, "zug: %s\n", err);
+			free(tasks);
+			return ZUG_EXIT_ENVIRONMENT;
+		}
+		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+		ret = campaign_set_watches(c);
+		if (ret) {
+			free(tasks);
+			return ret;
+		}
+	}
+	for (i = 0; i < times && !(c->stop && *c->stop); i++) {
+		if (search_replay(c->search, tasks, r.nr) || search_begin(c->search) != SEARCH_GO) {
+			free(tasks);
+			return ZUG_EXIT_INTERNAL;
+		}
+		ret = campaign_execute(c, &r, &x, err, sizeof(err));
+		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+		if (ret) {
+			fprintf(c->err, "zug: %s\n", err);
+			free(tasks);
+			return ZUG_EXIT_ENVIRONMENT;
+		}
+		if (!i) {
+			first = x;
+			pass_on(c);
+		}
+		if (x.diverged) {
+			if (!diverged++)
+				fprintf(c->err, "zug: replay %d did not follow: %s\n", i + 1, x.divergence);
+		} else if (!want || (want->kind == x.outcome.kind && want->failure == x.outcome.failure)) {
+			same += x.hash == first.hash;
+		} else if (same + 1 == i + 1) {
+			fprintf(c->err, "zug: replay %d followed the schedule but ended differently: %s %s\n", i + 1,
+				zug_outcome_name(x.outcome.kind), x.outcome.message);
+		}
+		if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
+			fprintf(c->err, "\r\033[K%d of %d replays", i + 1, times);
+	}
+	free(tasks);
+	if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
+		fprintf(c->err, "\r\033[K");
+	fprintf(c->out, "zug: replayed %d of %d times exactly (%lu steps): %s%s%s\n", same, i,
+		(unsigned long)r.nr, zug_outcome_name(first.outcome.kind),
+		first.outcome.message[0] ? ": " : "", first.outcome.message);
+	if (i < times || diverged || same < i)
+		return ZUG_EXIT_INCOMPLETE;
+	return zug_outcome_is_finding(first.outcome.kind) ? ZUG_EXIT_FINDING : ZUG_EXIT_PASS;
+}

@@ -1,0 +1,789 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <linux/futex.h>
+#include <time.h>
+#include <unistd.h>
+#include "kworld.h"
+#include "locks.h"
+#include "syscalls.h"
+
+/* What the kernel world knows of a task beyond struct world_task. */
+struct ktask {
+	uint32_t kid;		/* the BPF side's number; 0: none */
+	uint32_t nr_children;
+	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
+	uint64_t mutex;		/* cond_wait: the mutex it takes again */
+	enum symlibc libc;
+};
+
+struct kworld {
+	struct world w;
+	struct kworld_options o;
+	struct ktask *kt;	/* by task number */
+	uint32_t *by_kid;	/* stable number + 1 by BPF number */
+	uint32_t nr_kid;
+	int root_pid;
+	uint32_t root;		/* stable number */
+	struct timespec last_blip;
+	uint32_t blips;
+	/* what this execution's trace has been told already */
+	uint64_t *told;
+	size_t nr_told, size_told;
+	uint32_t told_modules;
+};
+
+static struct kworld *kw(struct world *w)
+{
+	return (struct kworld *)w;
+}
+
+static const struct kworld *ckw(const struct world *w)
+{
+	return (const struct kworld *)w;
+}
+
+/* Room for task number nr. */
+static bool make_room(struct kworld *k, uint32_t nr)
+{
+	uint32_t n = k->w.nr_tasks;
+	struct world_task *t;
+	struct ktask *kt;
+
+	if (nr < n)
+		return true;
+	n = nr + 1 > 2 * n ? nr + 1 : 2 * n;
+	t = realloc(k->w.tasks, n * sizeof(*t));
+	if (!t)
+		return false;
+	k->w.tasks = t;
+	kt = realloc(k->kt, n * sizeof(*kt));
+	if (!kt)
+		return false;
+	k->kt = kt;
+	memset(t + k->w.nr_tasks, 0, (n - k->w.nr_tasks) * sizeof(*t));
+	memset(kt + k->w.nr_tasks, 0, (n - k->w.nr_tasks) * sizeof(*kt));
+	k->w.nr_tasks = n;
+	return true;
+}
+
+static uint32_t number_of(const struct kworld *k, uint32_t kid)
+{
+	return kid < k->nr_kid && k->by_kid[kid] ? k->by_kid[kid] - 1 : WORLD_NO_TASK;
+}
+
+static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const struct zug_event *e,
+			 bool thread)
+{
+	uint32_t nth = parent == WORLD_NO_TASK ? 0 : k->kt[parent].nr_children++, n, size;
+	struct world_task *t;
+	uint32_t *map;
+
+	n = spawn_number(k->o.spawn, parent, nth);
+	if (n == UINT32_MAX || !make_room(k, n))
+		return WORLD_NO_TASK;
+	if (kid >= k->nr_kid) {
+		size = kid + 64;
+		map = realloc(k->by_kid, size * sizeof(*map));
+		if (!map)
+			return WORLD_NO_TASK;
+		memset(map + k->nr_kid, 0, (size - k->nr_kid) * sizeof(*map));
+		k->by_kid = map;
+		k->nr_kid = size;
+	}
+	k->by_kid[kid] = n + 1;
+	memset(&k->kt[n], 0, sizeof(k->kt[n]));
+	k->kt[n].kid = kid;
+	t = &k->w.tasks[n];
+	memset(t, 0, sizeof(*t));
+	t->task = n;
+	t->parent = parent;
+	t->nth = nth;
+	t->pid = e->pid;
+	t->tgid = e->tgid;
+	t->process = thread && parent != WORLD_NO_TASK ? k->w.tasks[parent].process : n;
+	if (parent != WORLD_NO_TASK)
+		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
+	t->state = TASK_BLOCKED;	/* until its first wake-up */
+	t->label.op = ZUG_OP_BEGIN;
+	return n;
+}
+
+static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
+{
+	struct kworld *k = kw(w);
+	struct zug_event e;
+	uint32_t kid;
+	int pid;
+
+	/* nothing of the last execution may be taken for this one's */
+	while (kernel_event(k->o.kernel, &e, 0, -1))
+		;
+	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
+	memset(k->kt, 0, w->nr_tasks * sizeof(*k->kt));
+	if (k->by_kid)
+		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
+	places_reset(k->o.places);
+	k->nr_told = 0;
+	k->told_modules = 0;
+	sandbox_reset(k->o.sandbox);
+	kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->stop_always = stop_always;
+	clock_gettime(CLOCK_MONOTONIC, &k->last_blip);
+	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
+	if (pid < 0)
+		return pid;
+	k->root_pid = pid;
+	return 0;
+}
+
+/* ---- labels ---- */
+
+static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
+{
+	/* up to the end of the page, then on: a string may end just before an unmapped one */
+	size_t done = 0;
+
+	while (done < len - 1) {
+		size_t n = 4096 - ((addr + done) & 4095);
+		struct iovec to, from;
+		ssize_t got;
+
+		if (n > len - 1 - done)
+			n = len - 1 - done;
+		to = (struct iovec){ buf + done, n };
+		from = (struct iovec){ (void *)(addr + done), n };
+		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+		if (got <= 0)
+			return false;
+		if (memchr(buf + done, 0, got))
+			return true;
+		done += got;
+	}
+	buf[len - 1] = 0;
+	return true;
+}
+
+/* Folds "//", "/./" and "/../" in place, so that one path has one spelling. */
+static void fold(char *path)
+{
+	char *out = path, *in = path;
+
+	while (*in) {
+		if (in[0] == '/' && in[1] == '/') {
+			in++;
+		} else if (in[0] == '/' && in[1] == '.' && (in[2] == '/' || !in[2])) {
+			in += 2;
+		} else if (in[0] == '/' && in[1] == '.' && in[2] == '.' && (in[3] == '/' || !in[3])) {
+			in += 3;
+			while (out > path && *--out != '/')
+				;
+		} else {
+			*out++ = *in++;
+		}
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = 0;
+}
+
+static uint64_t path_object(struct kworld *k, const struct zug_event *e, int path_arg)
+{
+	char path[PATH_MAX], full[2 * PATH_MAX], link[64];
+	int dirfd = AT_FDCWD;
+	ssize_t n;
+
+	if (!path_arg || !read_text(e->pid, e->arg[(path_arg - 1) & 3], path, sizeof(path)))
+		return 0;
+	if (path[0] == '/') {
+		snprintf(full, sizeof(full), "%s", path);
+	} else {
+		if (path_arg >= 2)
+			dirfd = (int)e->arg[(path_arg - 2) & 3];
+		if (dirfd == AT_FDCWD)
+			snprintf(link, sizeof(link), "/proc/%d/cwd", e->pid);
+		else
+			snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
+		n = readlink(link, full, PATH_MAX - 1);
+		if (n < 0)
+			return 0;
+		snprintf(full + n, sizeof(full) - n, "/%s", path);
+	}
+	fold(full);
+	return places_path(k->o.places, full);
+}
+
+static void label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	const struct syscall_desc *d = syscall_desc(e->nr);
+	struct zug_label *l = &t->label;
+	int fd = -1;
+
+	l->op = d ? d->op : ZUG_OP_SYSCALL;
+	l->flags = (d ? d->flags : ZUG_L_WRITE) | zug_op_flags(l->op);
+	if (d && !strcmp(d->name, "futex")) {
+		unsigned int cmd = e->arg[1] & FUTEX_CMD_MASK;
+
+		l->op = cmd == FUTEX_WAKE || cmd == FUTEX_WAKE_OP || cmd == FUTEX_WAKE_BITSET ||
+			cmd == FUTEX_UNLOCK_PI ? ZUG_OP_FUTEX_WAKE : ZUG_OP_FUTEX_WAIT;
+		l->flags = ZUG_L_WRITE | zug_op_flags(l->op);
+	}
+	if (d && d->fd_arg)
+		fd = (int)e->arg[(d->fd_arg - 1) & 3];
+	if (e->flags & ZUG_EF_OBJECT)
+		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
+	else if (d && d->path_arg)
+		l->object = path_object(k, e, d->path_arg);
+	if (d && d->path2_arg)
+		l->object2 = path_object(k, e, d->path2_arg);
+	if (d && !strncmp(d->name, "open", 4) &&
+	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
+		l->flags |= ZUG_L_WRITE;
+	l->site = places_site(k->o.places, t->process, e->ip - 2);
+}
+
+static void label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e)
+{
+	const struct probe_site *s = probes_site(k->o.probes, e->site);
+	struct zug_label *l = &t->label;
+
+	kt->lock = kt->mutex = 0;
+	if (!s) {
+		l->op = ZUG_OP_POINT;
+		l->site = places_site(k->o.places, t->process, e->ip);
+		return;
+	}
+	l->op = s->op;
+	l->flags = zug_op_flags(s->op);
+	if (s->obj_arg)
+		kt->lock = e->arg[(s->obj_arg - 1) & 3];
+	if (s->obj2_arg)
+		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
+	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
+	if (e->flags & ZUG_EF_OBJECT)
+		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, -1, s->op);
+	if (e->flags & ZUG_EF_OBJECT2)
+		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, -1,
+					   ZUG_OP_LOCK);
+	/* who called is what a person wants to see; the instruction before the return address */
+	if (s->entry && e->ret)
+		l->site = places_site(k->o.places, t->process, e->ret - 1);
+	if (!l->site)
+		l->site = places_site(k->o.places, t->process, e->ip);
+}
+
+/* ---- blocking ---- */
+
+/* May a descriptor become ready by somebody outside the sandbox? */
+static bool fd_is_outside(const struct zug_where *w)
+{
+	if (S_ISFIFO(w->mode))
+		return false;
+	if (S_ISSOCK(w->mode))
+		return w->offset != AF_UNIX;
+	if (!w->mode || (w->mode & S_IFMT) == 0)
+		return false;	/* eventfd and the like */
+	return true;
+}
+
+/* poll() and ppoll() without time-out: inside if all its descriptors are pipes, UNIX sockets, eventfds. */
+static bool poll_is_outside(int pid, uint64_t addr, uint64_t nr)
+{
+	struct pollfd fds[64];
+	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
+	char link[64], path[64];
+	ssize_t n;
+
+	if (!nr || nr > 64 || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		return true;
+	for (uint64_t i = 0; i < nr; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fds[i].fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		if (n < 0)
+			return true;
+		path[n] = 0;
+		if (strncmp(path, "pipe:", 5) && strcmp(path, "anon_inode:[eventfd]"))
+			return true;
+	}
+	return false;
+}
+
+static void describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	const struct syscall_desc *d = syscall_desc(e->nr);
+	const struct place_object *o = NULL;
+	const char *name = syscall_name(e->nr);
+
+	t->wait = WAIT_UNKNOWN;
+	if (e->flags & ZUG_EF_STOPPED) {
+		snprintf(t->where, sizeof(t->where), "stopped by a signal");
+		t->wait = WAIT_INSIDE;
+		return;
+	}
+	if (e->flags & ZUG_EF_VFORK) {
+		snprintf(t->where, sizeof(t->where), "vfork: its child has not exec'd yet");
+		t->wait = WAIT_INSIDE;
+		return;
+	}
+	if (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER)) {
+		t->wait = WAIT_TIMED;
+	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
+		t->wait = fd_is_outside(&e->obj) ? WAIT_UNKNOWN : WAIT_INSIDE;
+	} else if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT ||
+			 !strcmp(d->name, "futex") || !strcmp(d->name, "semop") ||
+			 !strcmp(d->name, "msgrcv") || !strcmp(d->name, "msgsnd") ||
+			 !strcmp(d->name, "flock") || !strcmp(d->name, "fcntl"))) {
+		t->wait = WAIT_INSIDE;
+	} else if (d && (!strcmp(d->name, "poll") || !strcmp(d->name, "ppoll"))) {
+		t->wait = poll_is_outside(e->pid, e->arg[0], e->arg[1]) ? WAIT_UNKNOWN : WAIT_INSIDE;
+	}
+	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
+		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
+					    (int)e->arg[0], d->op);
+
+		o = places_find_object(k->o.places, id);
+		if (t->label.op == ZUG_OP_BEGIN || t->label.op == ZUG_OP_RESUME)
+			t->label.object = id;
+	}
+	if (e->nr < 0)
+		snprintf(t->where, sizeof(t->where), "in the kernel");
+	else
+		snprintf(t->where, sizeof(t->where), "%s%s%s%s", name, o && o->name ? " " : "",
+			 o && o->name ? o->name : "",
+			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
+}
+
+/* ---- events ---- */
+
+static void on_leave(struct world_event *ev, const struct zug_event *e)
+{
+	if (e->arg[0])
+		snprintf(ev->text, sizeof(ev->text), "pid %u moved itself to another cgroup: "
+			 "it stays under control, but not under the sandbox's limits", e->pid);
+	else
+		snprintf(ev->text, sizeof(ev->text), "pid %u left the scheduling class: it is not "
+			 "under control any more", e->pid);
+}
+
+static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
+		       size_t errlen)
+{
+	struct kworld *k = kw(w);
+	struct world_task *t = NULL;
+	struct ktask *kt = NULL;
+	struct zug_event e;
+	const char *words;
+	uint32_t n, parent;
+
+again:
+	if (!kernel_event(k->o.kernel, &e, timeout_us, k->o.wake_fd)) {
+		words = kernel_ejected(k->o.kernel);
+		if (words) {
+			snprintf(err, errlen, "the kernel ejected the scheduler: %s", words);
+			return -EPIPE;
+		}
+		return 0;
+	}
+	if (e.sandbox != sandbox_slot(k->o.sandbox))
+		goto again;
+	memset(ev, 0, sizeof(*ev));
+	ev->task = ev->waker = WORLD_NO_TASK;
+	ev->ask = e.flags & ZUG_EF_ASK;
+	n = number_of(k, e.task);
+	if (n == WORLD_NO_TASK && (e.kind == ZUG_EV_EXEC || e.kind == ZUG_EV_MODULE ||
+				   e.kind == ZUG_EV_UNPROBED || e.kind == ZUG_EV_START)) {
+		/* the root, which was adopted and not forked */
+		n = add_task(k, e.task, WORLD_NO_TASK, &e, false);
+		if (n == WORLD_NO_TASK)
+			goto no_memory;
+		k->root = n;
+	}
+	if (n != WORLD_NO_TASK) {
+		t = &w->tasks[n];
+		kt = &k->kt[n];
+		ev->task = n;
+		t->pid = e.pid;
+		t->tgid = e.tgid;
+	}
+	switch (e.kind) {
+	case ZUG_EV_NEW:
+		parent = number_of(k, e.arg[0]);
+		n = add_task(k, e.task, parent, &e, e.flags & ZUG_EF_THREAD);
+		if (n == WORLD_NO_TASK)
+			goto no_memory;
+		if (!(e.flags & ZUG_EF_THREAD) && parent != WORLD_NO_TASK)
+			places_fork(k->o.places, n, w->tasks[parent].process);
+		ev->kind = WORLD_NEW;
+		ev->task = n;
+		return 1;
+	case ZUG_EV_MODULE:
+	case ZUG_EV_UNPROBED:
+		if (t)
+			places_map(k->o.places, t->process, &e);
+		goto again;
+	case ZUG_EV_EXEC:
+		if (!t)
+			goto again;
+		places_exec(k->o.places, t->process, &e);
+		memcpy(t->comm, e.comm, sizeof(t->comm));
+		t->process = n;
+		ev->kind = WORLD_EXEC;
+		snprintf(ev->text, sizeof(ev->text), "%.16s", e.comm);
+		return 1;
+	case ZUG_EV_LEAVE:
+		ev->kind = WORLD_MESSAGE;
+		on_leave(ev, &e);
+		return 1;
+	case ZUG_EV_UNGRANTED:
+		ev->kind = WORLD_MESSAGE;
+		snprintf(ev->text, sizeof(ev->text), "pid %u ran without a grant (task %u, the turn was "
+			 "task %llu's): please report this", e.pid, e.task, (unsigned long long)e.arg[0]);
+		return 1;
+	case ZUG_EV_ASK:
+		ev->kind = WORLD_ASK;
+		ev->task = WORLD_NO_TASK;
+		return 1;
+	}
+	if (!t) {
+		if (ev->ask) {
+			ev->kind = WORLD_ASK;
+			return 1;
+		}
+		goto again;
+	}
+	switch (e.kind) {
+	case ZUG_EV_START:
+		ev->kind = WORLD_POINT;
+		t->label = (struct zug_label){ .op = ZUG_OP_BEGIN };
+		t->state = TASK_PARKED;
+		return 1;
+	case ZUG_EV_POINT:
+	case ZUG_EV_SYSCALL:
+	case ZUG_EV_WATCH:
+	case ZUG_EV_YIELD:
+	case ZUG_EV_SPIN:
+		ev->kind = WORLD_POINT;
+		ev->passed = e.flags & (ZUG_EF_LONE | ZUG_EF_LEASED);
+		t->state = ev->passed ? TASK_RUNNING : TASK_PARKED;
+		t->label = (struct zug_label){ 0 };
+		kt->lock = 0;
+		if (e.kind == ZUG_EV_POINT) {
+			label_point(k, t, kt, &e);
+		} else if (e.kind == ZUG_EV_SYSCALL) {
+			label_syscall(k, t, &e);
+		} else if (e.kind == ZUG_EV_WATCH) {
+			t->label.op = ZUG_OP_DATA_ACCESS;
+			t->label.flags = ZUG_L_WRITE | ZUG_L_COARSE | zug_op_flags(ZUG_OP_DATA_ACCESS);
+			if (e.flags & ZUG_EF_OBJECT)
+				t->label.object = places_object(k->o.places, t->process, n, e.pid,
+								&e.obj, -1, ZUG_OP_DATA_ACCESS);
+			t->label.site = places_site(k->o.places, t->process, e.ip - 1);
+		} else {
+			t->label.op = e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
+			t->label.site = places_site(k->o.places, t->process, e.ip);
+			ev->yield = true;
+		}
+		return 1;
+	case ZUG_EV_BLOCK:
+		ev->kind = WORLD_BLOCK;
+		t->state = TASK_BLOCKED;
+		describe_wait(k, t, &e);
+		snprintf(ev->text, sizeof(ev->text), "%s", t->where);
+		return 1;
+	case ZUG_EV_LENT:
+		ev->kind = WORLD_BLOCK;
+		t->state = TASK_BLOCKED;
+		t->wait = WAIT_INSIDE;
+		snprintf(t->where, sizeof(t->where), "%s, uninterruptible (the turn was lent)",
+			 e.nr >= 0 ? syscall_name(e.nr) : "in the kernel");
+		snprintf(ev->text, sizeof(ev->text), "%s", t->where);
+		return 1;
+	case ZUG_EV_WAKE:
+		if (t->state == TASK_PARKED || t->state == TASK_RUNNING)
+			goto again;	/* queued again, for example by priority inheritance */
+		ev->kind = WORLD_WAKE;
+		ev->waker = number_of(k, e.arg[0]);
+		t->state = TASK_PARKED;
+		if (t->label.op != ZUG_OP_BEGIN) {
+			/* it keeps the object it waited for: that is what it goes on with */
+			t->label.op = ZUG_OP_RESUME;
+			t->label.flags = zug_op_flags(ZUG_OP_RESUME);
+		}
+		return 1;
+	case ZUG_EV_EXIT:
+		ev->kind = WORLD_EXIT;
+		t->state = TASK_DEAD;
+		ev->root = t->process == k->root && (e.flags & ZUG_EF_ROOT);
+		return 1;
+	}
+	goto again;
+no_memory:
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
+}
+
+static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox),
+			     .task = k->kt[task].kid, .lease = lease };
+
+	w->tasks[task].state = TASK_RUNNING;
+	return kernel_ctl(k->o.kernel, &c);
+}
+
+static bool kworld_would_block(struct world *w, const struct world_task *t)
+{
+	const struct ktask *kt = &kw(w)->kt[t->task];
+
+	return lock_would_block(t->tgid, t->pid, t->label.op, kt->lock, kt->libc);
+}
+
+static uint32_t kworld_owner(struct world *w, const struct world_task *t)
+{
+	const struct ktask *kt = &kw(w)->kt[t->task];
+	uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
+	int tid = lock_owner(t->tgid, t->label.op, addr, kt->libc);
+
+	if (tid <= 0)
+		return WORLD_NO_TASK;
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state != TASK_NONE && w->tasks[i].pid == tid &&
+		    w->tasks[i].state != TASK_DEAD)
+			return i;
+	return WORLD_NO_TASK;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static uint32_t kworld_stuck_ms(struct world *w)
+{
+	struct kworld *k = kw(w);
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+	uint64_t since = z->io_since, now = now_ns();
+
+	if (!z->holder_io || !since || now < since)
+		return 0;
+	return (now - since) / 1000000 + 1;
+}
+
+static int kworld_lend(struct world *w)
+{
+	struct kworld *k = kw(w);
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+	uint32_t n = number_of(k, z->holder);
+	struct zug_ctl c = { .cmd = ZUG_CMD_LEND, .sandbox = sandbox_slot(k->o.sandbox) };
+
+	if (n == WORLD_NO_TASK)
+		return -EAGAIN;
+	c.pid = w->tasks[n].pid;
+	return kernel_ctl(k->o.kernel, &c);
+}
+
+static void kworld_tend(struct world *w)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
+	struct timespec now;
+
+	/* the kernel's watchdog looks every 15 s and strikes at 30 s */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec - k->last_blip.tv_sec < 8)
+		return;
+	k->last_blip = now;
+	c.task = ++k->blips;
+	kernel_ctl(k->o.kernel, &c);
+}
+
+static int kworld_stack(struct world *w, const struct world_task *t, struct trace_frame *frames,
+			int max)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
+	struct user_registers regs;
+	int ret = kernel_ctl(k->o.kernel, &c);
+
+	if (ret)
+		return ret;
+	_Static_assert(sizeof(regs.r) == sizeof(c.regs), "registers");
+	memcpy(regs.r, c.regs, sizeof(regs.r));
+	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
+}
+
+static uint64_t kworld_registers(struct world *w, const struct world_task *t)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	if (kernel_ctl(k->o.kernel, &c))
+		return 0;
+	for (int i = 0; i < 17; i++)
+		h = (h ^ c.regs[i]) * 0x9e3779b97f4a7c15ull + (h >> 29);
+	return h ? h : 1;
+}
+
+static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
+{
+	struct kworld *k = kw(w);
+	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status);
+
+	if (ret == -ETIME)
+		snprintf(err, errlen, "tasks of the test do not die (see %s/cgroup.procs): they are stuck "
+			 "in the kernel", sandbox_cgroup(k->o.sandbox));
+	else if (ret)
+		snprintf(err, errlen, "cannot end the execution: %s", strerror(-ret));
+	return ret;
+}
+
+static uint64_t kworld_ungranted(const struct world *w)
+{
+	const struct kworld *k = ckw(w);
+
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->nr_ungranted;
+}
+
+/* ---- describing ---- */
+
+static bool tell(struct kworld *k, uint64_t id)
+{
+	size_t i;
+
+	if (2 * (k->nr_told + 1) > k->size_told) {
+		size_t size = k->size_told ? 2 * k->size_told : 256;
+		uint64_t *old = k->told, *t = calloc(size, sizeof(*t));
+
+		if (!t)
+			return false;
+		for (size_t j = 0; j < k->size_told; j++) {
+			if (!old[j])
+				continue;
+			i = old[j] & (size - 1);
+			while (t[i])
+				i = (i + 1) & (size - 1);
+			t[i] = old[j];
+		}
+		free(old);
+		k->told = t;
+		k->size_told = size;
+	}
+	if (!k->nr_told)
+		memset(k->told, 0, k->size_told * sizeof(*k->told));
+	i = id & (k->size_told - 1);
+	while (k->told[i] && k->told[i] != id)
+		i = (i + 1) & (k->size_told - 1);
+	if (k->told[i])
+		return false;
+	k->told[i] = id;
+	k->nr_told++;
+	return true;
+}
+
+static int describe_object(struct kworld *k, struct trace_writer *t, uint64_t id)
+{
+	const struct place_object *o;
+
+	if (!id || !tell(k, id))
+		return 0;
+	o = places_find_object(k->o.places, id);
+	return o ? trace_add_object(t, &(struct trace_object){ .object = id, .kind = o->kind,
+							       .name = o->name }) : 0;
+}
+
+static int kworld_describe(struct world *w, struct trace_writer *t, const struct zug_label *l)
+{
+	struct kworld *k = kw(w);
+	const struct place_site *ps;
+	int ret;
+
+	for (; k->told_modules < probes_nr_modules(k->o.probes); k->told_modules++) {
+		const struct probe_module *m = probes_module(k->o.probes, k->told_modules);
+
+		ret = trace_add_module(t, &(struct trace_module){
+			.module = k->told_modules, .path = m->path,
+			.build_id = symfile_build_id(m->file) });
+		if (ret)
+			return ret;
+	}
+	if (l->site && tell(k, l->site ^ 0x5175) && (ps = places_find_site(k->o.places, l->site))) {
+		ret = trace_add_site(t, &(struct trace_site){ .site = ps->site, .module = ps->module,
+							      .offset = ps->offset });
+		if (ret)
+			return ret;
+	}
+	ret = describe_object(k, t, l->object);
+	return ret ? ret : describe_object(k, t, l->object2);
+}
+
+static const char *kworld_object_name(struct world *w, uint64_t object)
+{
+	const struct place_object *o = object ? places_find_object(kw(w)->o.places, object) : NULL;
+
+	return o ? o->name : NULL;
+}
+
+static const struct world_ops kworld_ops = {
+	.start = kworld_start,
+	.next = kworld_next,
+	.grant = kworld_grant,
+	.would_block = kworld_would_block,
+	.owner = kworld_owner,
+	.stuck_ms = kworld_stuck_ms,
+	.lend = kworld_lend,
+	.tend = kworld_tend,
+	.stack = kworld_stack,
+	.registers = kworld_registers,
+	.drain = kworld_drain,
+	.ungranted = kworld_ungranted,
+	.describe = kworld_describe,
+	.object_name = kworld_object_name,
+};
+
+struct world *kworld_new(const struct kworld_options *o)
+{
+	struct kworld *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->w.ops = &kworld_ops;
+	k->o = *o;
+	if (!make_room(k, 15)) {
+		kworld_free(&k->w);
+		return NULL;
+	}
+	return &k->w;
+}
+
+struct launch *kworld_launch(struct world *w)
+{
+	return &kw(w)->o.launch;
+}
+
+void kworld_free(struct world *w)
+{
+	struct kworld *k = kw(w);
+
+	if (!w)
+		return;
+	free(k->w.tasks);
+	free(k->kt);
+	free(k->by_kid);
+	free(k->told);
+	free(k);
+}

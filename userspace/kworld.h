@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kworld.h - the kernel's world: real programs under the BPF scheduler */
+#ifndef ZUG_KWORLD_H
+#define ZUG_KWORLD_H
+
+#include "kernel.h"
+#include "places.h"
+#include "probes.h"
+#include "sandbox.h"
+#include "spawn.h"
+#include "world.h"
+
+struct kworld_options {
+	struct kernel *kernel;
+	struct sandbox *sandbox;
+	struct probes *probes;
+	struct places *places;
+	struct symbols *symbols;
+	struct spawn_table *spawn;
+	struct launch launch;	/* descriptors may be changed between executions */
+	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
+};
+
+/* Everything in o stays the caller's and must outlive the world. NULL: out of memory. */
+struct world *kworld_new(const struct kworld_options *o);
+struct launch *kworld_launch(struct world *w);
+void kworld_free(struct world *w);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Layouts (x86-64), which the libraries keep stable because programs are compiled against them:
+ *
+ *	glibc mutex	int lock, unsigned count, int owner, unsigned users, int kind
+ *	musl mutex	int type, int lock (owner's tid, top bit: waiters), ...
+ *	glibc rwlock	unsigned readers (bit 0: write phase, bit 1: write locked, rest: readers), ...,
+ *			int cur_writer at 24
+ *	musl rwlock	int lock (0x7fffffff: a writer, else readers)
+ *	glibc semaphore	unsigned value, ...; musl: int value
+ *	glibc spinlock	int, 1 is free; musl: int, 0 is free
+ */
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "locks.h"
+
+#define KIND_RECURSIVE		1
+#define KIND_ERRORCHECK		2
+#define KIND_TYPE		3
+#define KIND_ROBUST		16
+#define KIND_PI			32
+
+static bool read_words(int pid, uint64_t addr, uint32_t *w, unsigned int nr)
+{
+	struct iovec to = { w, nr * sizeof(*w) }, from = { (void *)addr, nr * sizeof(*w) };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)(nr * sizeof(*w));
+}
+
+static bool mutex_blocks(int pid, int tid, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w[5];
+
+	if (!read_words(pid, addr, w, 5))
+		return false;
+	if (libc == SYMLIBC_MUSL) {
+		uint32_t owner = w[1] & FUTEX_TID_MASK;
+
+		if (!(w[1] & 0x7fffffff) || (w[1] & FUTEX_OWNER_DIED))
+			return false;
+		return !((w[0] & 3) && owner == (uint32_t)tid);
+	}
+	if (w[4] & (KIND_ROBUST | KIND_PI)) {
+		if (!(w[0] & FUTEX_TID_MASK) || (w[0] & FUTEX_OWNER_DIED))
+			return false;
+	} else if (!w[0]) {
+		return false;
+	}
+	/* a relock that counts or fails returns at once */
+	return !((w[4] & KIND_TYPE) >= KIND_RECURSIVE && (w[4] & KIND_TYPE) <= KIND_ERRORCHECK &&
+		 w[2] == (uint32_t)tid);
+}
+
+bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w;
+
+	if (libc == SYMLIBC_NONE || !addr)
+		return false;
+	switch (op) {
+	case ZUG_OP_LOCK:
+		return mutex_blocks(pid, tid, addr, libc);
+	case ZUG_OP_RDLOCK:
+		if (!read_words(pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? (w & 0x7fffffff) == 0x7fffffff : (w & 3) == 3;
+	case ZUG_OP_WRLOCK:
+		if (!read_words(pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? (w & 0x7fffffff) != 0 : (w & 2) || (w >> 3);
+	case ZUG_OP_SEM_WAIT:
+		if (!read_words(pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? !(w & 0x7fffffff) : !w;
+	case ZUG_OP_SPIN_LOCK:
+		if (!read_words(pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? w != 0 : w != 1;
+	}
+	return false;
+}
+
+int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w[7];
+
+	if (libc == SYMLIBC_NONE || !addr)
+		return 0;
+	switch (op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_TIMEDLOCK:
+	case ZUG_OP_COND_WAIT:	/* relocking the mutex, whose address the caller passes */
+		if (!read_words(pid, addr, w, 5))
+			return 0;
+		if (libc == SYMLIBC_MUSL)	/* a normal mutex does not say */
+			return (w[0] & 15) ? (int)(w[1] & FUTEX_TID_MASK) : 0;
+		if (w[4] & (KIND_ROBUST | KIND_PI))
+			return w[0] & FUTEX_TID_MASK;
+		return w[0] ? (int)w[2] : 0;
+	case ZUG_OP_WRLOCK:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_TIMEDRDLOCK:
+	case ZUG_OP_TIMEDWRLOCK:
+		if (libc != SYMLIBC_GLIBC || !read_words(pid, addr, w, 7))
+			return 0;
+		return w[6];
+	}
+	return 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "exit_codes.h"
+#include "run_options.h"
+
+enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
+       OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
+       OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY };
+
+static const struct option options[] = {
+	{ "strategy", required_argument, NULL, OPT_STRATEGY },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "executions", required_argument, NULL, OPT_EXECUTIONS },
+	{ "time", required_argument, NULL, OPT_TIME },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "max-steps", required_argument, NULL, OPT_MAX_STEPS },
+	{ "preemptions", required_argument, NULL, OPT_PREEMPTIONS },
+	{ "points", required_argument, NULL, OPT_POINTS },
+	{ "watch", required_argument, NULL, OPT_WATCH },
+	{ "point", required_argument, NULL, OPT_POINT },
+	{ "expect-exit", required_argument, NULL, OPT_EXPECT_EXIT },
+	{ "match", required_argument, NULL, OPT_MATCH },
+	{ "cpus", required_argument, NULL, OPT_CPUS },
+	{ "lane", required_argument, NULL, OPT_LANE },
+	{ "name", required_argument, NULL, OPT_NAME },
+	{ "max-tasks", required_argument, NULL, OPT_MAX_TASKS },
+	{ "spin", required_argument, NULL, OPT_SPIN },
+	{ "fair", required_argument, NULL, OPT_FAIR },
+	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "aslr", no_argument, NULL, OPT_ASLR },
+	{ "verify", required_argument, NULL, OPT_VERIFY },
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+void run_options_help(FILE *f)
+{
+	fputs("search:\n"
+	      "  --strategy NAME[:ARG=VALUE,...]  how to choose schedules (see: zug strategies)\n"
+	      "  --seed N             the same seed gives the same search (default 1)\n"
+	      "  --executions N       stop after so many (default 2000; 0: no bound)\n"
+	      "  --time DURATION      stop after so long, such as 90s, 10m, 2h (default: no bound)\n"
+	      "  --preemptions N      at most so many preemptions in systematic strategies\n"
+	      "  --fair K             the fair scheduler acts on every K-th yield (default 1; 0: off)\n"
+	      "  --keep-going         look for further bugs after the first\n"
+	      "points, where a switch can happen:\n"
+	      "  --points KIND,...    sync (default), syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
+	      "  --watch [FILE:]VAR   every access of a variable (at most 4; a hardware breakpoint)\n"
+	      "  --point SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET\n"
+	      "what is a failure:\n"
+	      "  --expect-exit N      the exit status of success (default 0)\n"
+	      "  --match REGEX        output that means failure\n"
+	      "  --timeout DURATION   of one execution (default 30s; 0: none)\n"
+	      "  --max-steps N        of one execution (default 100000)\n"
+	      "  --spin DURATION      a task that computes so long without a point may be preempted (default 100ms)\n"
+	      "the test's machine:\n"
+	      "  --cpus N             what it sees (default: this machine's)\n"
+	      "  --lane CPU           where it runs (default: the last CPU)\n"
+	      "  --max-tasks N        tasks alive at a time (default 1000)\n"
+	      "  --name NAME          of its cgroup\n"
+	      "  --aslr               leave address randomisation on\n"
+	      "results:\n"
+	      "  -o, --output DIR     where traces go (default zug-out)\n"
+	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
+	      "  -q, --quiet          no progress line\n", f);
+}
+
+static bool number(const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	*out = strtoull(text, &end, 0);
+	return !errno && !*end && *out <= max;
+}
+
+static bool duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 }, { "", 1e9 } };
+	char *end;
+	double v;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	v = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].unit) && v * units[i].ns < 9e18) {
+			*ns = v * units[i].ns;
+			return true;
+		}
+	return false;
+}
+
+static bool points(const char *text, struct campaign_options *o)
+{
+	static const struct {
+		const char *name;
+		uint32_t mask;
+	} classes[] = {
+		{ "syscall", ZUG_SYS_ALL }, { "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
+		{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
+		{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 },
+	};
+	char *copy = strdup(text), *save, *p;
+	bool ok = copy != NULL;
+
+	o->sync_points = false;
+	o->syscall_points = 0;
+	for (p = ok ? strtok_r(copy, ",", &save) : NULL; p && ok; p = strtok_r(NULL, ",", &save)) {
+		size_t i;
+
+		if (!strcmp(p, "sync")) {
+			o->sync_points = true;
+			continue;
+		}
+		for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+			if (!strcmp(p, classes[i].name))
+				break;
+		if (i == sizeof(classes) / sizeof(classes[0]))
+			ok = false;
+		else
+			o->syscall_points |= classes[i].mask;
+	}
+	free(copy);
+	return ok;
+}
+
+static bool append(char ***list, char *text)
+{
+	size_t n = 0;
+	char **l;
+
+	while (*list && (*list)[n])
+		n++;
+	l = realloc(*list, (n + 2) * sizeof(*l));
+	if (!l)
+		return false;
+	l[n] = text;
+	l[n + 1] = NULL;
+	*list = l;
+	return true;
+}
+
+void run_options_free(struct run_options *o)
+{
+	free(o->watches);
+	free(o->points);
+}
+
+int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
+		      bool need_command)
+{
+	extern char **environ;
+	struct campaign_options *c = &o->c;
+	const char *valid = NULL;
+	uint64_t v;
+	int opt, which;
+
+	memset(o, 0, sizeof(*o));
+	campaign_defaults(c);
+	c->envp = environ;
+	if (!getcwd(o->cwd, sizeof(o->cwd))) {
+		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
+		return ZUG_EXIT_USAGE;
+	}
+	c->cwd = o->cwd;
+	optind = 0;
+	while (!valid && (opt = getopt_long(argc, argv, "+o:qh", options, &which)) != -1) {
+		switch (opt) {
+		case OPT_STRATEGY:
+			c->strategy = optarg;
+			break;
+		case OPT_SEED:
+			if (!number(optarg, UINT64_MAX, &c->seed))
+				valid = "a number";
+			break;
+		case OPT_EXECUTIONS:
+			if (!number(optarg, UINT64_MAX, &c->executions))
+				valid = "a number, 0 for no bound";
+			break;
+		case OPT_TIME:
+			if (!duration(optarg, &c->time_ns))
+				valid = "a duration such as 90s, 10m or 2h";
+			break;
+		case OPT_TIMEOUT:
+			if (!duration(optarg, &c->timeout_ns))
+				valid = "a duration such as 500ms or 10s";
+			break;
+		case OPT_SPIN:
+			if (!duration(optarg, &c->spin_ns))
+				valid = "a duration such as 100ms, 0 for never";
+			break;
+		case OPT_MAX_STEPS:
+			if (!number(optarg, UINT64_MAX, &c->max_steps))
+				valid = "a number, 0 for no bound";
+			break;
+		case OPT_PREEMPTIONS:
+			if (!number(optarg, 1000, &v))
+				valid = "a number from 0 to 1000";
+			else
+				c->preemptions = v;
+			break;
+		case OPT_FAIR:
+			if (!number(optarg, 1000000, &v))
+				valid = "a number, 0 for off";
+			else
+				c->fair = v;
+			break;
+		case OPT_POINTS:
+			if (!points(optarg, c))
+				valid = "a list of sync, syscall, syscall:file, syscall:ipc, syscall:signal, "
+					"syscall:process, syscall:futex, or none";
+			break;
+		case OPT_WATCH:
+			if (!append(&o->watches, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_POINT:
+			if (!append(&o->points, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_EXPECT_EXIT:
+			if (!number(optarg, 255, &v))
+				valid = "an exit status from 0 to 255";
+			else
+				c->expect_exit = v;
+			break;
+		case OPT_MATCH:
+			c->match = optarg;
+			break;
+		case OPT_CPUS:
+			if (!number(optarg, 1024, &v) || !v)
+				valid = "a number from 1 to 1024";
+			else
+				c->cpus = v;
+			break;
+		case OPT_LANE:
+			if (!number(optarg, 8191, &v))
+				valid = "the number of a CPU";
+			else
+				c->lane = v;
+			break;
+		case OPT_MAX_TASKS:
+			if (!number(optarg, 1000000, &v) || !v)
+				valid = "a number from 1 to 1000000";
+			else
+				c->max_tasks = v;
+			break;
+		case OPT_VERIFY:
+			if (!number(optarg, 10000, &v))
+				valid = "a number";
+			else
+				c->verify = v;
+			break;
+		case OPT_NAME:
+			c->name = optarg;
+			break;
+		case OPT_KEEP_GOING:
+			c->keep_going = true;
+			break;
+		case OPT_ASLR:
+			c->randomise = true;
+			break;
+		case 'o':
+			c->out_dir = optarg;
+			break;
+		case 'q':
+			c->quiet = true;
+			break;
+		case 'h':
+			return -1;
+		default:
+			fprintf(stderr, "zug %s --help lists the options\n", what);
+			return ZUG_EXIT_USAGE;
+		}
+	}
+	if (valid) {
+		fprintf(stderr, "zug %s: --%s %s: not %s\n", what,
+			opt == 'o' ? "output" : options[which].name, optarg, valid);
+		return ZUG_EXIT_USAGE;
+	}
+	c->watches = o->watches;
+	c->points = o->points;
+	c->argv = argv + optind;
+	if (need_command && !c->argv[0]) {
+		fprintf(stderr, "zug %s: no command; usage: zug %s [options] -- COMMAND [ARGUMENT...]\n",
+			what, what);
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}

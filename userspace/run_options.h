@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* run_options.h - the options that zug run, zug exec and zugd share */
+#ifndef ZUG_RUN_OPTIONS_H
+#define ZUG_RUN_OPTIONS_H
+
+#include "campaign.h"
+
+struct run_options {
+	struct campaign_options c;
+	char **watches, **points;	/* owned lists behind c.watches and c.points */
+	char cwd[4096];
+};
+
+/*
+ * Parses a command line up to the command. 0, an enum zug_exit with a message printed, or -1 after --help.
+ * what: "run", for messages. The command is left in c.argv; with need_command it must be there.
+ */
+int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
+		      bool need_command);
+void run_options_free(struct run_options *o);
+void run_options_help(FILE *f);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * world.h - the seam between the engine and what executes the test
+ *
+ * A world starts an execution, reports what its tasks do, gives the turn to
+ * the task it is told to, and ends the execution. The engine knows nothing of
+ * kernels; the kernel's world is kworld.c. Tasks are named by the stable
+ * number of their spawn path, equal in all executions of a campaign.
+ */
+#ifndef ZUG_WORLD_H
+#define ZUG_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../lib/label.h"
+#include "../lib/trace.h"
+
+#define WORLD_NO_TASK UINT32_MAX
+
+enum task_state_kind {
+	TASK_NONE = 0,		/* not in this execution */
+	TASK_PARKED,		/* could run if it were given the turn */
+	TASK_RUNNING,		/* has the turn */
+	TASK_BLOCKED,
+	TASK_DEAD,
+};
+
+/* What a blocked task waits for */
+enum wait_kind {
+	WAIT_UNKNOWN = 0,	/* may end from outside */
+	WAIT_INSIDE,		/* only another task of the test can end it */
+	WAIT_TIMED,		/* ends by itself */
+};
+
+struct world_task {
+	uint32_t task, parent, nth, process;
+	int pid, tgid;
+	enum task_state_kind state;
+	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
+	enum wait_kind wait;
+	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
+	char comm[16];
+};
+
+enum world_event_kind {
+	WORLD_NEW = 1,		/* a task exists */
+	WORLD_POINT,		/* task is at label (parked, unless passed) */
+	WORLD_BLOCK,
+	WORLD_WAKE,
+	WORLD_EXIT,
+	WORLD_EXEC,
+	WORLD_MESSAGE,		/* text: something the user should know */
+	WORLD_ASK,		/* only the flag below */
+};
+
+struct world_event {
+	enum world_event_kind kind;
+	uint32_t task;		/* WORLD_NO_TASK: none */
+	uint32_t waker;		/* WAKE: WORLD_NO_TASK for outside and timers */
+	bool ask;		/* nobody has the turn: a decision is due */
+	bool passed;		/* POINT: not stopped, the task went on */
+	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
+	bool root;		/* EXIT: of the root command: the execution is over */
+	char text[256];
+};
+
+struct world;
+
+struct world_ops {
+	/* Begin an execution. -errno with a line in err. */
+	int (*start)(struct world *w, bool stop_always, char *err, size_t errlen);
+	/* 1: *ev is the next event; 0: none within timeout_us; -errno: the world broke (line in err). */
+	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
+	/* Give the turn; the task may pass lease further points without asking. */
+	int (*grant)(struct world *w, uint32_t task, uint32_t lease);
+	/* Would a parked task block at once? Unknown is no. */
+	bool (*would_block)(struct world *w, const struct world_task *t);
+	/* Whom a task that waits for a lock waits for; WORLD_NO_TASK: unknown. */
+	uint32_t (*owner)(struct world *w, const struct world_task *t);
+	/* The holder waits uninterruptibly for ms milliseconds now; 0: it does not. */
+	uint32_t (*stuck_ms)(struct world *w);
+	/* Take the turn from a holder that waits uninterruptibly. */
+	int (*lend)(struct world *w);
+	/* Called about once a second: keeps long executions alive. */
+	void (*tend)(struct world *w);
+	/* Stack of a task that does not run; number of frames or -errno. Frames live until the next start. */
+	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
+	/* Hash of the registers of a task that does not run; 0 unknown. */
+	uint64_t (*registers)(struct world *w, const struct world_task *t);
+	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
+	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
+	/* Runs without a grant, in this execution. */
+	uint64_t (*ungranted)(const struct world *w);
+	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
+	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
+	const char *(*object_name)(struct world *w, uint64_t object);
+};
+
+struct world {
+	const struct world_ops *ops;
+	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
+	uint32_t nr_tasks;
+};
+
+#endif
