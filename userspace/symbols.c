@@ -651,13 +651,28 @@ static bool defines(struct symfile *f, const char *name)
 	return found;
 }
 
+static bool has_soname(struct symfile *f)
+{
+	GElf_Shdr shdr;
+	GElf_Dyn dyn;
+	Elf_Scn *scn = find_section(f->elf, SHT_DYNAMIC, &shdr);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++)
+		if (dyn.d_tag == DT_SONAME)
+			return true;
+	return false;
+}
+
 enum symlibc symfile_libc(struct symfile *f)
 {
 	if (f->libc >= 0)
 		return f->libc;
 	f->libc = SYMLIBC_NONE;
 	if (defines(f, "gnu_get_libc_version") || defines(f, "__libc_setup_tls") ||
-	    rodata_has(f, "GNU C Library ("))
+	    rodata_has(f, "GNU C Library (") ||
+	    /* a stripped static program; the loader, which knows that word too, has a soname */
+	    (!f->interp && !has_soname(f) && rodata_has(f, "GLIBC_TUNABLES")))
 		f->libc = SYMLIBC_GLIBC;
 	else if (defines(f, "__init_libc") || defines(f, "__dls2b") || defines(f, "__libc_start_init") ||
 		 (defines(f, "__libc_start_main") && rodata_has(f, "/etc/ld-musl-")))

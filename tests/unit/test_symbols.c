@@ -374,7 +374,8 @@ static void the_c_library(void **state)
 	assert_non_null(strstr(paths[0], "/env"));
 	symbols_free_paths(paths);
 
-	make("fixed.c", c_source, "cc -static -o fixed fixed.c -pthread");
+	make("fixed.c", c_source, "cc -static -o fixed fixed.c -pthread && strip -o nothing fixed");
+	assert_int_equal(symfile_libc(open_file(in_dir("nothing"))), SYMLIBC_GLIBC);
 	f = open_file(in_dir("fixed"));
 	assert_false(symfile_is_dynamic(f));
 	assert_int_equal(symfile_libc(f), SYMLIBC_GLIBC);
