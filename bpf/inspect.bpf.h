@@ -237,4 +237,12 @@ static __always_inline bool timer_armed(struct task_struct *p)
 	return first != NULL;
 }
 
+/* What user space knows of each system call. Set before load. */
+const volatile struct zug_syscall syscalls[ZUG_NR_SYSCALLS];
+
+static __always_inline bool waits_on_fd(__s32 nr)
+{
+	return nr >= 0 && nr < ZUG_NR_SYSCALLS && syscalls[nr].wait_fd;
+}
+
 #endif

@@ -17,17 +17,9 @@
 #ifndef ZUG_POINTS_BPF_H
 #define ZUG_POINTS_BPF_H
 
-/* What user space knows of each system call. Set before load. */
-const volatile struct zug_syscall syscalls[ZUG_NR_SYSCALLS];
-
 #define NR_sched_yield		24
 #define NR_futex		202
 #define NR_sched_getaffinity	204
-
-static __always_inline bool waits_on_fd(__s32 nr)
-{
-	return nr >= 0 && nr < ZUG_NR_SYSCALLS && syscalls[nr].wait_fd;
-}
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t)

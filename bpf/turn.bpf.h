@@ -11,7 +11,8 @@
  *
  *  - being preempted by a real-time or fair task, or a slice that was cut:
  *    the holder goes straight back to the local queue;
- *  - an uninterruptible wait (page fault, disk): the turn stays (TF_IO). Where
+ *  - waiting for storage (page fault, disk, a file of a FUSE server outside): the
+ *    turn stays (TF_IO). Where
  *    what it waits for is a dying task of the sandbox (core dump, exec from a
  *    thread), that one is run meanwhile as `aux`; where it waits for a parked
  *    one, user space lends the turn after a while (ZUG_CMD_LEND);
@@ -288,16 +289,45 @@ void BPF_PROG(zug_running, struct task_struct *p)
 	emit(s, ZUG_EV_UNGRANTED, 0, p, t, s->holder, p->__state);
 }
 
+/*
+ * Uninterruptible, or in a page fault, or in a call that waits for nothing else: file systems
+ * in user space (virtiofs) wait interruptibly. A vfork parent waits for its child.
+ */
+static __always_inline bool waits_for_storage(struct task_struct *p, const struct task_state *t,
+					      __u32 st, __s32 nr)
+{
+	struct zug_where w;
+
+	if (st & TASK_DEAD_)
+		return false;
+	if (st & TASK_UNINTERRUPTIBLE_)
+		return !(t->flags & TF_VFORK);
+	if (!(st & TASK_INTERRUPTIBLE_))
+		return false;
+	if (nr < 0)
+		return true;
+	if (nr >= ZUG_NR_SYSCALLS)
+		return false;
+	if (syscalls[nr].io)
+		return true;
+	return syscalls[nr].wait_fd && fd_where(p, t->args[0], &w) &&
+	       ((w.mode & 0170000) == 0100000 || (w.mode & 0170000) == 0040000);
+}
+
 SEC("struct_ops/zug_stopping")
 void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 {
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 	__u32 st, flags;
+	__s32 nr;
 
 	if (!t || runnable || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
 	st = p->__state;
+	/* taken off and put back by the kernel itself (autogroup, cgroup, priority changes) */
+	if (!st)
+		return;
 	if (t->id == s->aux) {
 		s->aux = 0;
 		if (st & TASK_DEAD_)
@@ -313,7 +343,8 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, 0, 0);
 		return;
 	}
-	if (!(st & TASK_DEAD_) && (st & TASK_UNINTERRUPTIBLE_) && !(t->flags & TF_VFORK)) {
+	nr = user_syscall(p);
+	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
 		s->holder_io = 1;
 		s->io_since = bpf_ktime_get_ns();
@@ -337,13 +368,13 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 		if (timer_armed(p))
 			flags |= ZUG_EF_TIMER;
 		t->ev.flags = flags;
-		t->ev.nr = t->nr;
+		t->ev.nr = nr;
 		t->ev.state = st;
 		t->ev.arg[0] = t->args[0];
 		t->ev.arg[1] = t->args[1];
 		t->ev.arg[2] = t->args[2];
 		t->ev.arg[3] = t->args[3];
-		if (waits_on_fd(t->nr) && fd_where(p, t->args[0], &t->ev.obj))
+		if (waits_on_fd(nr) && fd_where(p, t->args[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
 	}
 	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD);

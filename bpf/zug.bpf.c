@@ -43,7 +43,13 @@ static __always_inline __u64 user_ip(struct task_struct *p)
 	return BPF_CORE_READ(regs, ip);
 }
 
-static bool waits_on_fd(__s32 nr);
+/* The system call it is in, -1 for none (a page fault, say). */
+static __always_inline __s32 user_syscall(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	return (__s32)BPF_CORE_READ(regs, orig_ax);
+}
 
 #include "turn.bpf.h"
 #include "points.bpf.h"

@@ -131,7 +131,8 @@ struct zug_syscall {
 	__u8 time_arg;	/* 1..: which argument holds the time-out, 0 none */
 	__u8 time_kind;	/* 0: pointer, NULL is for ever; 1: milliseconds, negative is for ever; 2: always timed */
 	__u8 wait_fd;	/* waits for fd_arg's object */
-	__u8 pad[3];
+	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
+	__u8 pad[2];
 };
 
 /* A probed place. Index = id of the site in events. */

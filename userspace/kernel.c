@@ -162,6 +162,7 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].time_arg = d->time_arg;
 		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
+		b->rodata->syscalls[d->nr].io = d->io;
 	}
 }
 
@@ -280,8 +281,8 @@ int kernel_ctl_fd(const struct kernel *k)
 
 int kernel_ctl(struct kernel *k, struct zug_ctl *c)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = c, .ctx_size_in = sizeof(*c), .ctx_out = c,
-		    .ctx_size_out = sizeof(*c));
+	/* the context is copied back by itself */
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = c, .ctx_size_in = sizeof(*c));
 
 	if (bpf_prog_test_run_opts(k->ctl_fd, &o))
 		return -errno;

@@ -32,6 +32,7 @@ struct kworld {
 	uint32_t *by_kid;	/* stable number + 1 by BPF number */
 	uint32_t nr_kid;
 	int root_pid;
+	bool debug;
 	uint32_t root;		/* stable number */
 	struct timespec last_blip;
 	uint32_t blips;
@@ -375,6 +376,19 @@ static void on_leave(struct world_event *ev, const struct zug_event *e)
 			 "under control any more", e->pid);
 }
 
+/* ZUG_DEBUG=events: what the kernel side says, for whoever works on zugzwang itself. */
+static void print_event(const struct zug_event *e)
+{
+	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
+		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
+		"UNGRANTED", "LENT" };
+
+	fprintf(stderr, "%-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x%s\n",
+		e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
+		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state,
+		e->flags & ZUG_EF_ASK ? " ASK" : "");
+}
+
 static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
 		       size_t errlen)
 {
@@ -394,6 +408,8 @@ again:
 		}
 		return 0;
 	}
+	if (k->debug)
+		print_event(&e);
 	if (e.sandbox != sandbox_slot(k->o.sandbox))
 		goto again;
 	memset(ev, 0, sizeof(*ev));
@@ -538,6 +554,8 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox),
 			     .task = k->kt[task].kid, .lease = lease };
 
+	if (k->debug)
+		fprintf(stderr, "GRANT     task %u\n", c.task);
 	w->tasks[task].state = TASK_RUNNING;
 	return kernel_ctl(k->o.kernel, &c);
 }
@@ -763,6 +781,7 @@ struct world *kworld_new(const struct kworld_options *o)
 		return NULL;
 	k->w.ops = &kworld_ops;
 	k->o = *o;
+	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
 	if (!make_room(k, 15)) {
 		kworld_free(&k->w);
 		return NULL;

@@ -18,6 +18,7 @@ struct syscall_desc {
 	uint8_t time_arg;	/* 1..: where the time-out is */
 	uint8_t time_kind;	/* 0: pointer, NULL for ever; 1: ms, negative for ever; 2: always ends by itself */
 	uint8_t wait_fd;	/* may wait for fd_arg's object */
+	uint8_t io;		/* waits for storage only */
 };
 
 /* By number; NULL: unknown. */
