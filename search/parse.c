@@ -130,6 +130,16 @@ const struct strategy_type *strategy_parse(const char *spec, int64_t *args, char
 	return type;
 }
 
+void strategy_message(char *err, size_t errlen, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (err)
+		vsnprintf(err, errlen, fmt, ap);
+	va_end(ap);
+}
+
 void strategy_error(const struct search_env *env, const char *fmt, ...)
 {
 	va_list ap;

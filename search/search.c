@@ -12,11 +12,11 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fair.h"
 #include "hb.h"
+#include "search_internal.h"
 #include "seen.h"
 #include "strategy.h"
 
@@ -62,13 +62,23 @@ struct search *search_new(const struct search_options *opts, char *err, size_t e
 {
 	int64_t args[STRATEGY_MAX_PARAMS];
 	const struct strategy_type *type;
+
+	type = strategy_parse(opts->strategy, args, err, errlen);
+	return type ? search_new_type(opts, type, args, err, errlen) : NULL;
+}
+
+void *search_state(const struct search *s)
+{
+	return s->state;
+}
+
+struct search *search_new_type(const struct search_options *opts, const struct strategy_type *type,
+			       const int64_t *args, char *err, size_t errlen)
+{
 	struct search *s;
 	uint64_t memory;
 	int ret;
 
-	type = strategy_parse(opts->strategy, args, err, errlen);
-	if (!type)
-		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		goto nomem;
@@ -97,7 +107,7 @@ struct search *search_new(const struct search_options *opts, char *err, size_t e
 	return s;
 nomem:
 	search_free(s);
-	snprintf(err, errlen, "out of memory");
+	strategy_message(err, errlen, "out of memory");
 	return NULL;
 }
 

@@ -111,6 +111,10 @@ extern const struct strategy_type *const strategy_types[];	/* NULL at the end; t
  * args (room for STRATEGY_MAX_PARAMS), or NULL with a message that names the
  * valid choices in err.
  */
+/* Into err, as snprintf(); nothing if err is NULL. */
+__attribute__((format(printf, 3, 4)))
+void strategy_message(char *err, size_t errlen, const char *fmt, ...);
+
 /* Say in env->err what is wrong; for init(). */
 __attribute__((format(printf, 2, 3)))
 void strategy_error(const struct search_env *env, const char *fmt, ...);

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * minimise.c - delta debugging of schedules (minimise.h)
+ *
+ * Zeller, Hildebrandt: Simplifying and isolating failure-inducing input (2002)
+ * on the list of differences from the base scheduler, which is what Hermit does
+ * with its preemptions. Failures are not monotone in these, so after the chunks
+ * each single one is tried until none can go; then each preemption is moved
+ * later as long as it fails: where that stops, the next step of the preempted
+ * task is one half of the pair that matters.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "minimise.h"
+#include "search_internal.h"
+#include "strategies.h"
+
+struct difference {
+	uint32_t task, nth;	/* after that many steps of that task, the last one */
+	uint32_t next;		/* this task goes on */
+	bool preemption;
+};
+
+/* An execution: what was decided, and what of that was not the base scheduler. */
+struct record {
+	uint32_t *tasks;
+	struct zug_label *labels;	/* of the steps */
+	size_t nr, room;
+	struct difference *diffs;
+	size_t nr_diffs, room_diffs;
+	struct minimise_pair *pairs;
+	size_t nr_pairs, room_pairs;
+	uint32_t preemptions;
+};
+
+enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, DONE };
+
+struct minimise {
+	struct search_env *env;
+	uint64_t failure;
+	uint64_t max_trials, trials;
+	struct record best, now;
+	struct difference *trial;	/* what this execution follows */
+	size_t nr_trial;
+	uint32_t *order;		/* in FOLLOW and REORDER: these decisions instead */
+	size_t nr_order;
+	enum phase phase;
+	size_t chunk, at;		/* in best.diffs, or (REORDER) best.tasks: what is changed */
+	int move;			/* REORDER, SINGLES: which change is tried there */
+	bool changed;			/* something was accepted in this round of a phase */
+	bool moved;		/* a preemption was made later */
+	bool reproduced;
+	int error;
+};
+
+static void record_free(struct record *r)
+{
+	free(r->tasks);
+	free(r->labels);
+	free(r->diffs);
+	free(r->pairs);
+}
+
+static void fini(void *state)
+{
+	struct minimise *m = state;
+
+	record_free(&m->best);
+	record_free(&m->now);
+	free(m->trial);
+	free(m->order);
+}
+
+static int init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct minimise *m = state;
+
+	(void)args;
+	m->env = env;
+	return 0;
+}
+
+/* Everything of best but from..to-1 becomes the trial. */
+static void try_without(struct minimise *m, size_t from, size_t to)
+{
+	m->nr_trial = 0;
+	for (size_t i = 0; i < m->best.nr_diffs; i++)
+		if (i < from || i >= to)
+			m->trial[m->nr_trial++] = m->best.diffs[i];
+}
+
+/* Who goes on after difference 'at' is whom the next one names; that one goes. */
+static void try_skipping(struct minimise *m, size_t at)
+{
+	try_without(m, at + 1, at + 2);
+	m->trial[at].next = m->best.diffs[at + 1].next;
+}
+
+static void try_later(struct minimise *m, size_t at)
+{
+	try_without(m, 0, 0);
+	m->trial[at].nth++;
+}
+
+/* The end of the block (the run of steps of one task) that starts at 'from'. */
+static size_t block_end(const struct record *r, size_t from)
+{
+	size_t to = from;
+
+	while (to < r->nr && r->tasks[to] == r->tasks[from])
+		to++;
+	return to;
+}
+
+static bool independent(const struct record *r, size_t a, size_t b, size_t c)
+{
+	for (size_t i = a; i < b; i++) {
+		struct access x = access_of(&r->labels[i]);
+
+		for (size_t k = b; k < c; k++) {
+			struct access y = access_of(&r->labels[k]);
+
+			if (r->tasks[i] == r->tasks[k] || access_dependent(&x, &y))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Decisions a..b-1 and b..c-1 change places. */
+static bool try_swapped(struct minimise *m, size_t a, size_t b, size_t c)
+{
+	const struct record *r = &m->best;
+
+	if (a == b || b == c || !independent(r, a, b, c))
+		return false;
+	m->nr_order = r->nr;
+	memcpy(m->order, r->tasks, a * sizeof(*m->order));
+	memcpy(m->order + a, r->tasks + b, (c - b) * sizeof(*m->order));
+	memcpy(m->order + a + (c - b), r->tasks + a, (b - a) * sizeof(*m->order));
+	memcpy(m->order + c, r->tasks + c, (r->nr - c) * sizeof(*m->order));
+	return true;
+}
+
+/*
+ * Blocks that do not depend on each other may change places: the same execution
+ * as far as the program can tell, but another number of preemptions. The block
+ * that starts at m->at goes behind the next one, or to the block of its task
+ * before or after it.
+ */
+static bool try_reordered(struct minimise *m)
+{
+	const struct record *r = &m->best;
+	size_t from = m->at, to = block_end(r, from), near;
+
+	switch (m->move++) {
+	case 0:
+		return to < r->nr && try_swapped(m, from, to, block_end(r, to));
+	case 1:
+		for (near = from; near > 0 && r->tasks[near - 1] != r->tasks[from];)
+			near--;
+		return near && try_swapped(m, near, from, to);
+	default:
+		m->move = 0;
+		m->at = to;
+		for (near = to; near < r->nr && r->tasks[near] != r->tasks[from];)
+			near++;
+		return near < r->nr && try_swapped(m, from, to, near);
+	}
+}
+
+/* Set up the next trial; false when the phase is over. */
+static bool next_of_phase(struct minimise *m)
+{
+	size_t nr = m->best.nr_diffs;
+
+	switch (m->phase) {
+	case CHUNKS:
+		for (; m->chunk > 1; m->chunk /= 2, m->at = 0) {
+			if (m->at >= nr)
+				continue;
+			try_without(m, m->at, m->at + m->chunk);
+			return true;
+		}
+		return false;
+	case SINGLES:
+		if (m->at >= nr && m->changed) {
+			m->at = 0;
+			m->changed = false;
+		}
+		if (m->at >= nr)
+			return false;
+		if (m->move)
+			try_skipping(m, m->at);
+		else
+			try_without(m, m->at, m->at + 1);
+		return true;
+	case REORDER:
+		while (m->at < m->best.nr)
+			if (try_reordered(m))
+				return true;
+		return false;
+	case LATER:
+		while (m->at < nr && !m->best.diffs[m->at].preemption)
+			m->at++;
+		if (m->at >= nr)
+			return false;
+		try_later(m, m->at);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int begin(void *state, uint64_t iteration)
+{
+	struct minimise *m = state;
+
+	(void)iteration;
+	if (m->error)
+		return m->error;
+	if (m->max_trials && m->trials >= m->max_trials)
+		return SEARCH_EXHAUSTED;
+	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
+		/* What was moved may have made another difference superfluous. */
+		if ((m->phase == LATER || m->phase == REORDER) && m->changed)
+			m->phase = SINGLES;
+		else
+			m->phase++;
+		m->at = 0;
+		m->move = 0;
+		m->changed = false;
+	}
+	if (m->phase == DONE)
+		return SEARCH_EXHAUSTED;
+	m->trials++;
+	m->now.nr = m->now.nr_diffs = m->now.nr_pairs = 0;
+	m->now.preemptions = 0;
+	return SEARCH_GO;
+}
+
+static uint32_t base_pick(const struct choice *c)
+{
+	if (!c->free)
+		return c->last;
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
+			return i;
+	return 0;
+}
+
+static uint32_t position(const struct choice *c, uint32_t task)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (choice_cand(c, i)->task == task)
+			return i;
+	return CHOICE_NONE;
+}
+
+static uint32_t follow(const struct minimise *m, const struct choice *c, uint32_t nth)
+{
+	uint32_t pos;
+
+	if (m->phase == FOLLOW || m->phase == REORDER) {
+		pos = c->point->step < m->nr_order ?
+			position(c, m->order[c->point->step]) : CHOICE_NONE;
+		return pos == CHOICE_NONE ? base_pick(c) : pos;
+	}
+	for (size_t i = 0; i < m->nr_trial; i++) {
+		const struct difference *d = &m->trial[i];
+
+		if (d->task != c->point->last || d->nth != nth)
+			continue;
+		pos = position(c, d->next);
+		if (pos != CHOICE_NONE)
+			return pos;
+	}
+	return base_pick(c);
+}
+
+/* Room for one more; *array is of elements of that size. */
+static int room_for(void *array, size_t nr, size_t *room, size_t size)
+{
+	void **p = array, *fresh;
+	size_t more = *room ? *room * 2 : 64;
+
+	if (nr < *room)
+		return 0;
+	fresh = realloc(*p, more * size);
+	if (!fresh)
+		return -ENOMEM;
+	*p = fresh;
+	*room = more;
+	return 0;
+}
+
+static int note_difference(struct minimise *m, const struct choice *c, uint32_t pos, uint32_t nth)
+{
+	struct record *r = &m->now;
+	uint32_t next = choice_cand(c, pos)->task;
+
+	if (room_for(&r->diffs, r->nr_diffs, &r->room_diffs, sizeof(*r->diffs)))
+		return -ENOMEM;
+	r->diffs[r->nr_diffs++] = (struct difference){
+		.task = c->point->last, .nth = nth, .next = next, .preemption = !c->free,
+	};
+	if (c->free)
+		return 0;
+	r->preemptions++;
+	if (room_for(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
+		return -ENOMEM;
+	r->pairs[r->nr_pairs++] = (struct minimise_pair){
+		.step = c->point->step, .preempted = c->point->last, .by = next,
+		.before = choice_cand(c, c->last)->label,
+	};
+	return 0;
+}
+
+static int note_step(struct minimise *m, const struct search_cand *cand)
+{
+	struct record *r = &m->now;
+	size_t room = r->room;
+
+	if (room_for(&r->tasks, r->nr, &room, sizeof(*r->tasks)))
+		return -ENOMEM;
+	if (room_for(&r->labels, r->nr, &r->room, sizeof(*r->labels)))
+		return -ENOMEM;
+	r->tasks[r->nr] = cand->task;
+	r->labels[r->nr++] = cand->label;
+	return 0;
+}
+
+static int pick(void *state, const struct choice *c)
+{
+	struct minimise *m = state;
+	uint32_t last = c->point->last;
+	uint32_t nth = last == SEARCH_NO_TASK ? 0 : hb_steps(m->env->hb, last);
+	uint32_t pos = follow(m, c, nth);
+
+	if (pos != base_pick(c))
+		m->error = note_difference(m, c, pos, nth);
+	if (!m->error)
+		m->error = note_step(m, choice_cand(c, pos));
+	return m->error ? m->error : (int)pos;
+}
+
+/* Values that a program asks for: always the first, as in search_replay(). */
+static int choose(void *state, uint32_t nr)
+{
+	(void)state;
+	(void)nr;
+	return 0;
+}
+
+static bool simpler(const struct minimise *m)
+{
+	const struct record *a = &m->now, *b = &m->best;
+
+	if (a->preemptions != b->preemptions)
+		return a->preemptions < b->preemptions;
+	if (a->nr_diffs != b->nr_diffs)
+		return a->nr_diffs < b->nr_diffs;
+	/* Once preemptions have been moved, steps would only turn that back, again and again. */
+	return !m->moved && a->nr < b->nr;
+}
+
+static int accept(struct minimise *m)
+{
+	struct record swap = m->best;
+	uint32_t *order;
+	struct difference *trial;
+
+	m->best = m->now;
+	m->now = swap;
+	/* A trial has as many entries as the best schedule has, at most. */
+	trial = realloc(m->trial, (m->best.nr_diffs + 1) * sizeof(*trial));
+	if (!trial)
+		return -ENOMEM;
+	m->trial = trial;
+	order = realloc(m->order, (m->best.nr + 1) * sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	m->order = order;
+	return 0;
+}
+
+static uint64_t lateness(const struct record *r)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->nr_diffs; i++)
+		sum += r->diffs[i].preemption ? r->diffs[i].nth : 0;
+	return sum;
+}
+
+/* Preemptions come later, and nothing got worse. */
+static bool came_later(const struct minimise *m)
+{
+	return m->now.preemptions == m->best.preemptions &&
+	       m->now.nr_diffs == m->best.nr_diffs && lateness(&m->now) > lateness(&m->best);
+}
+
+static void end(void *state, const struct search_end *e)
+{
+	struct minimise *m = state;
+	bool fails = e->result == SEARCH_FAIL && e->failure == m->failure;
+	bool good;
+
+	if (m->error)
+		return;
+	switch (m->phase) {
+	case FOLLOW:
+		m->reproduced = fails;
+		m->phase = fails ? CHUNKS : DONE;
+		if (fails)
+			m->error = accept(m);
+		for (m->chunk = 1; m->chunk < m->best.nr_diffs; m->chunk *= 2)
+			;
+		return;
+	case CHUNKS:
+	case SINGLES:
+	case REORDER:
+		good = fails && simpler(m);
+		break;
+	case LATER:
+		good = fails && (simpler(m) || came_later(m));
+		break;
+	default:
+		return;
+	}
+	if (good) {
+		m->error = accept(m);
+		m->changed = true;
+		m->moved |= m->phase == LATER;
+		m->move = 0;
+		if (m->phase == REORDER)
+			m->at = 0;
+	} else if (m->phase == SINGLES && !m->move && m->at + 1 < m->best.nr_diffs) {
+		m->move = 1;
+	} else if (m->phase != REORDER) {
+		m->move = 0;
+		/* Accepted: the next one stands at the same place now. */
+		m->at += m->phase == CHUNKS ? m->chunk : 1;
+	}
+}
+
+static const struct strategy_type strategy_minimise = {
+	.info = { .name = "minimise", .line = "", .params = "", .guarantee = "" },
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
+	.size = sizeof(struct minimise),
+	.init = init,
+	.begin = begin,
+	.pick = pick,
+	.choose = choose,
+	.end = end,
+	.fini = fini,
+};
+
+struct search *minimise_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+			    uint64_t failure, uint64_t trials, char *err, size_t errlen)
+{
+	struct search *s = search_new_type(opts, &strategy_minimise, NULL, err, errlen);
+	struct minimise *m;
+
+	if (!s)
+		return NULL;
+	m = search_state(s);
+	m->failure = failure;
+	m->max_trials = trials;
+	m->order = malloc((nr + 1) * sizeof(*tasks));
+	if (!m->order) {
+		search_free(s);
+		strategy_message(err, errlen, "out of memory");
+		return NULL;
+	}
+	if (nr)
+		memcpy(m->order, tasks, nr * sizeof(*tasks));
+	m->nr_order = nr;
+	return s;
+}
+
+/* The first step of others, between the preemption and the preempted task's next, that touches it. */
+static void complete_pairs(struct record *r)
+{
+	for (size_t i = 0; i < r->nr_pairs; i++) {
+		struct minimise_pair *p = &r->pairs[i];
+		struct access before = access_of(&p->before);
+
+		p->after = (struct zug_label){ .op = ZUG_OP_NONE };
+		for (size_t k = p->step; k < r->nr && r->tasks[k] != p->preempted; k++) {
+			struct access a = access_of(&r->labels[k]);
+
+			if (access_dependent(&a, &before)) {
+				p->after = r->labels[k];
+				p->by = r->tasks[k];
+				break;
+			}
+		}
+	}
+}
+
+void minimise_result(const struct search *s, struct minimise_result *result)
+{
+	struct minimise *m = search_state(s);
+
+	if (m->reproduced)
+		complete_pairs(&m->best);
+	*result = (struct minimise_result){
+		.reproduced = m->reproduced,
+		.minimal = m->reproduced && m->phase == DONE,
+		.tasks = m->best.tasks,
+		.nr = m->best.nr,
+		.preemptions = m->best.preemptions,
+		.differences = (uint32_t)m->best.nr_diffs,
+		.trials = m->trials,
+		.pairs = m->best.pairs,
+		.nr_pairs = m->best.nr_pairs,
+	};
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * minimise.h - make a failing schedule as simple as it can be
+ *
+ * A minimiser is a search like any other, driven by the same loop:
+ *
+ *	s = minimise_new(&opts, tasks, nr, failure, trials, err, sizeof(err));
+ *	while (search_begin(s) == SEARCH_GO) { ... search_end(s, &end); }
+ *	minimise_result(s, &result);
+ *	search_free(s);
+ *
+ * The first execution follows the given schedule and must fail with the given
+ * identity; every further one is a simpler schedule that is tried. What failed
+ * in the same way is kept if it is simpler: fewer preemptions; then fewer
+ * decisions that differ from the base scheduler's; then fewer steps.
+ *
+ * A schedule is described by these differences only: (task, how manieth step of
+ * it) -> who goes on instead. So it survives when unrelated steps vanish, and
+ * what names a task that cannot run there is skipped.
+ *
+ * The end result is minimal under these moves: no difference can be left out,
+ * or skipped to the task of the next one; no block of steps can trade places with
+ * independent ones so that it becomes simpler; and no preemption can be made one
+ * step of the preempted task later.
+ */
+#ifndef ZUG_SEARCH_MINIMISE_H
+#define ZUG_SEARCH_MINIMISE_H
+
+#include "search.h"
+
+/*
+ * opts: fair and max_steps as for the search that found the failure; seed and
+ * strategy do not matter. tasks (nr of them, copied): the decisions. trials: at
+ * most so many executions, 0: until minimal.
+ */
+struct search *minimise_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+			    uint64_t failure, uint64_t trials, char *err, size_t errlen);
+
+/* Where a preemption matters: the preempted operation and the one that came before it instead. */
+struct minimise_pair {
+	uint64_t step;			/* of the preemption, in result.tasks */
+	uint32_t preempted, by;		/* tasks */
+	struct zug_label before;	/* what the preempted task was about to do */
+	struct zug_label after;		/* the first operation of others in between that touches it;
+					 * op ZUG_OP_NONE: none does */
+};
+
+struct minimise_result {
+	bool reproduced;		/* the given schedule did fail as said */
+	bool minimal;			/* false: trials ran out */
+	const uint32_t *tasks;		/* the simplest schedule, for search_replay(); owned by s */
+	size_t nr;
+	uint32_t preemptions, differences;
+	uint64_t trials;		/* executions made */
+	const struct minimise_pair *pairs;	/* one for each preemption; owned by s */
+	size_t nr_pairs;
+};
+
+void minimise_result(const struct search *s, struct minimise_result *result);
+
+#endif

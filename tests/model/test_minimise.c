@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_minimise.c - minimised schedules still fail, are no worse, cannot be
+ * minimised further, and come close to the best there is
+ */
+#include <string.h>
+#include "../../search/minimise.h"
+#include "gen.h"
+#include "oracle.h"
+#include "programs.h"
+#include "tap.h"
+
+#define MAX_ORDER	1024
+
+static const struct search_options options = { .fair = 1, .max_steps = 20000, .preemptions = -1 };
+
+/* Run until the minimiser is done; the result stays valid until the search is freed. */
+static struct search *minimise(const struct model *m, const uint32_t *order, uint64_t nr,
+			       uint64_t failure, struct minimise_result *result)
+{
+	struct search *s = minimise_new(&options, order, nr, failure, 0, NULL, 0);
+	struct model_result r;
+
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	minimise_result(s, result);
+	return s;
+}
+
+static bool replays(const struct model *m, const uint32_t *order, size_t nr, uint64_t failure)
+{
+	struct search *s = model_search("random", 1, 1);
+	struct model_result r;
+
+	search_replay(s, order, nr);
+	model_run(m, s, &r, NULL, 0);
+	search_free(s);
+	return r.failed && r.outcome == failure && r.steps == nr;
+}
+
+/* Preemptions of a schedule, counted here. */
+static uint32_t preemptions(const struct model *m, const uint32_t *order, uint64_t nr)
+{
+	struct model_state s;
+	uint32_t sum = 0;
+
+	model_start(m, &s);
+	for (uint64_t i = 0; i < nr; i++) {
+		if (i && order[i] != s.last && !s.yielded && s.task[s.last].status == TASK_LIVE &&
+		    model_enabled(m, &s, s.last))
+			sum++;
+		model_step(m, &s, order[i], 0);
+	}
+	return sum;
+}
+
+/* The fewest preemptions that any schedule fails with in that way, up to 3. */
+static int fewest(const struct model *m, uint64_t failure)
+{
+	struct search *s = model_search("preemption:bound=3", 1, 1);
+	struct model_result r;
+	uint32_t order[MAX_ORDER];
+	int found = -1;
+
+	while (found < 0 && model_run(m, s, &r, order, MAX_ORDER) == SEARCH_GO)
+		if (r.failed && r.outcome == failure)
+			found = (int)preemptions(m, order, r.steps);
+	search_free(s);
+	return found;
+}
+
+static int all_found, all_not_least;
+
+struct tally {
+	int found, lost, worse, again, unpaired, wrong_count, not_least, minimal;
+	uint64_t trials, before, after;
+};
+
+static void check_failure(const struct model *m, const uint32_t *order, uint64_t steps,
+			  uint64_t failure, struct tally *t)
+{
+	struct minimise_result a, b;
+	struct search *first = minimise(m, order, steps, failure, &a), *second;
+	uint32_t before = preemptions(m, order, steps);
+	int least;
+
+	t->found++;
+	t->lost += !a.reproduced || !replays(m, a.tasks, a.nr, failure);
+	t->minimal += a.minimal;
+	t->worse += a.preemptions > before || (a.preemptions == before && a.nr > steps);
+	t->wrong_count += a.preemptions != preemptions(m, a.tasks, a.nr);
+	t->before += before;
+	t->after += a.preemptions;
+	t->trials += a.trials;
+	for (size_t i = 0; i < a.nr_pairs; i++)
+		t->unpaired += a.pairs[i].before.op == ZUG_OP_NONE;
+	second = minimise(m, a.tasks, a.nr, failure, &b);
+	t->again += b.preemptions != a.preemptions || b.differences != a.differences;
+	least = fewest(m, failure);
+	t->not_least += least >= 0 && a.preemptions > (uint32_t)least;
+	all_found++;
+	all_not_least += least >= 0 && a.preemptions > (uint32_t)least;
+	search_free(second);
+	search_free(first);
+}
+
+static void report(const char *what, const struct tally *t)
+{
+	tap_ok(t->found && !t->lost, "%s: all of %d minimised schedules fail as before (%d do not)",
+	       what, t->found, t->lost);
+	tap_ok(!t->worse && !t->wrong_count, "%s: never more preemptions, never longer at the same "
+	       "number (%llu before, %llu after, %llu trials)", what,
+	       (unsigned long long)t->before, (unsigned long long)t->after,
+	       (unsigned long long)t->trials);
+	tap_ok(!t->again && t->minimal == t->found, "%s: minimising again changes nothing", what);
+	tap_ok(!t->unpaired, "%s: every preemption has the operation before which it came", what);
+}
+
+static void test_programs(void)
+{
+	static const struct { const char *family; uint32_t n; } on[] = {
+		{ "lostupdate", 0 }, { "lostupdate", 20 }, { "abba", 3 }, { "philosophers", 3 },
+		{ "philosophers", 4 }, { "reorder", 3 }, { "twostage", 2 }, { "lostwakeup", 5 },
+		{ "chain", 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+		struct program *p = program_new(on[i].family, on[i].n);
+		struct tally t = { 0 };
+
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			struct search *s = model_search("random", seed, 1);
+			struct model_result r = { 0 };
+			uint32_t order[MAX_ORDER];
+			int tries = 0;
+
+			while (!r.failed && tries++ < 5000)
+				model_run(&p->model, s, &r, order, MAX_ORDER);
+			if (r.failed)
+				check_failure(&p->model, order, r.steps, r.outcome, &t);
+			search_free(s);
+		}
+		report(p->name, &t);
+		program_free(p);
+	}
+}
+
+/* Any deadlock of a random program will do. */
+static void test_random_programs(void)
+{
+	struct gen_program *p = malloc(sizeof(*p));
+	int programs = tap_scale(400, 4000);
+	struct tally t = { 0 };
+
+	for (int i = 0; i < programs; i++) {
+		struct model_result r = { 0 };
+		uint32_t order[MAX_ORDER];
+		struct search *s;
+		struct rng rng;
+
+		rng_seed(&rng, 99, (uint64_t)i);
+		gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 3, 14, 2);
+		s = model_search("random", (uint64_t)i, 1);
+		for (int k = 0; k < 50 && !r.failed; k++)
+			model_run(&p->model, s, &r, order, MAX_ORDER);
+		if (r.failed)
+			check_failure(&p->model, order, r.steps, r.outcome, &t);
+		search_free(s);
+	}
+	free(p);
+	report("random programs", &t);
+}
+
+/* The pair that a lost update comes down to: two accesses to the same variable. */
+static void test_pair(void)
+{
+	struct program *p = program_new("lostupdate", 10);
+	struct search *s = model_search("random", 4, 1), *min;
+	struct minimise_result a;
+	struct model_result r = { 0 };
+	uint32_t order[MAX_ORDER];
+
+	while (!r.failed)
+		model_run(&p->model, s, &r, order, MAX_ORDER);
+	min = minimise(&p->model, order, r.steps, r.outcome, &a);
+	tap_ok(a.preemptions == 1 && a.nr_pairs == 1, "a lost update needs one preemption");
+	tap_ok(a.nr_pairs == 1 && a.pairs[0].before.op == ZUG_OP_DATA_WRITE &&
+	       a.pairs[0].after.op == ZUG_OP_DATA_READ &&
+	       a.pairs[0].before.object == a.pairs[0].after.object,
+	       "its pair: the store came after the other task's first access");
+	search_free(min);
+	/* What does not fail is said not to. */
+	min = minimise(&p->model, order, 0, r.outcome, &a);
+	tap_ok(!a.reproduced && !a.minimal, "a schedule that does not fail is not minimised");
+	search_free(min);
+	search_free(s);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_programs();
+	test_random_programs();
+	test_pair();
+	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "
+	       "%d have more)", all_not_least, all_found);
+	return tap_done();
+}
