@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * misuse.c - what labels prove about objects (misuse.h)
+ *
+ * The list of errors is that of Nekara's memcached study (ASE 2021, 5).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "misuse.h"
+#include "rng.h"
+
+enum state { UNKNOWN, FREE, HELD };
+
+struct object {
+	uint64_t id;		/* 0: empty */
+	uint64_t site;		/* of the operation that gave the state */
+	uint64_t init_site, destroy_site, join_site, detach_site;
+	uint32_t holder;
+	uint8_t state;
+	bool init, destroyed, joined, detached;
+	bool nested;		/* its holder locked it again: unlocks prove nothing */
+};
+
+/* What a task's last operation did, known once it makes its next one. */
+struct pending {
+	uint64_t object;	/* it holds this lock then; 0: none */
+	uint64_t joined;	/* this thread was joined; 0: none */
+	uint64_t site;
+};
+
+struct misuse {
+	bool (*read)(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *memory);
+	void *ctx;
+	struct object *objects;
+	uint32_t mask, nr;
+	struct pending *pending;	/* by task */
+	uint32_t nr_pending;
+	struct misuse_report *report;
+};
+
+static const char *const texts[MISUSE_NR] = {
+	[MISUSE_NONE] = "nothing wrong",
+	[MISUSE_UNLOCK_FREE] = "unlock of a lock that nobody holds",
+	[MISUSE_UNLOCK_FOREIGN] = "unlock of a lock that another task holds",
+	[MISUSE_RELOCK] = "lock of a mutex that the task itself holds",
+	[MISUSE_INIT_USED] = "init of a lock that is in use",
+	[MISUSE_INIT_TWICE] = "second init of one object",
+	[MISUSE_DESTROY_USED] = "destroy of an object that is in use",
+	[MISUSE_USE_DESTROYED] = "use of an object after its destroy",
+	[MISUSE_JOIN_TWICE] = "second join of one thread",
+	[MISUSE_JOIN_DETACHED] = "join of a detached thread",
+	[MISUSE_WAIT_UNLOCKED] = "wait for a condition without holding its mutex",
+};
+
+const char *misuse_text(enum misuse_kind kind)
+{
+	return (unsigned int)kind < MISUSE_NR ? texts[kind] : "unknown misuse";
+}
+
+struct misuse *misuse_new(bool (*read)(void *ctx, uint32_t task, uint64_t object,
+				       struct misuse_memory *memory), void *ctx)
+{
+	struct misuse *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->read = read;
+	m->ctx = ctx;
+	m->mask = 63;
+	m->objects = calloc(m->mask + 1, sizeof(*m->objects));
+	if (!m->objects) {
+		free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void misuse_free(struct misuse *m)
+{
+	if (!m)
+		return;
+	free(m->objects);
+	free(m->pending);
+	free(m);
+}
+
+void misuse_begin(struct misuse *m)
+{
+	memset(m->objects, 0, ((size_t)m->mask + 1) * sizeof(*m->objects));
+	m->nr = 0;
+	if (m->nr_pending)
+		memset(m->pending, 0, m->nr_pending * sizeof(*m->pending));
+}
+
+static struct object *slot(const struct misuse *m, uint64_t id)
+{
+	uint32_t i = (uint32_t)mix64(id) & m->mask;
+
+	while (m->objects[i].id && m->objects[i].id != id)
+		i = (i + 1) & m->mask;
+	return &m->objects[i];
+}
+
+/* Room for the two objects of a label, so that get() cannot fail. */
+static int reserve(struct misuse *m, uint32_t task)
+{
+	uint32_t size = m->mask + 1, nr = m->nr_pending ? m->nr_pending : 16;
+	struct object *old = m->objects;
+	struct pending *pending;
+
+	if (task >= m->nr_pending) {
+		while (nr <= task)
+			nr *= 2;
+		pending = realloc(m->pending, nr * sizeof(*pending));
+		if (!pending)
+			return -ENOMEM;
+		memset(pending + m->nr_pending, 0, (nr - m->nr_pending) * sizeof(*pending));
+		m->pending = pending;
+		m->nr_pending = nr;
+	}
+	if ((m->nr + 2) * 2 <= size)
+		return 0;
+	m->objects = calloc((size_t)size * 2, sizeof(*old));
+	if (!m->objects) {
+		m->objects = old;
+		return -ENOMEM;
+	}
+	m->mask = size * 2 - 1;
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i].id)
+			*slot(m, old[i].id) = old[i];
+	free(old);
+	return 0;
+}
+
+static struct object *get(struct misuse *m, uint64_t id)
+{
+	struct object *o = slot(m, id);
+
+	if (!o->id) {
+		*o = (struct object){ .id = id, .holder = SEARCH_NO_TASK };
+		m->nr++;
+	}
+	return o;
+}
+
+static bool alive(const struct search_point *p, uint32_t task)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].task == task)
+			return true;
+	return false;
+}
+
+/* A task that cannot go on because of this object. */
+static uint32_t waiter(const struct search_point *p, uint64_t id)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct search_cand *c = &p->cand[i];
+
+		if (!c->enabled && (c->label.object == id || c->label.object2 == id))
+			return c->task;
+	}
+	return SEARCH_NO_TASK;
+}
+
+/*
+ * Whom labels and memory agree on as the holder: HELD with *holder, FREE, or
+ * UNKNOWN where either does not know or they differ.
+ */
+static enum state agreed(struct misuse *m, const struct search_point *p, uint32_t task,
+			 const struct object *o, uint32_t *holder, struct misuse_memory *memory)
+{
+	memset(memory, 0, sizeof(*memory));
+	*holder = o->holder;
+	if (o->state == UNKNOWN || (o->state == HELD && !alive(p, o->holder)))
+		return UNKNOWN;
+	if (!m->read)
+		return o->state;
+	if (!m->read(m->ctx, task, o->id, memory))
+		return UNKNOWN;
+	if (memory->locked != (o->state == HELD))
+		return UNKNOWN;
+	if (memory->locked && memory->owner_known && memory->owner != o->holder)
+		return UNKNOWN;
+	return o->state;
+}
+
+static int wrong(struct misuse *m, enum misuse_kind kind, const struct object *o, uint32_t other,
+		 uint64_t site)
+{
+	m->report->kind = kind;
+	m->report->object = o->id;
+	m->report->other = other;
+	m->report->earlier_site = site;
+	return 1;
+}
+
+static bool is_fixed(struct misuse *m, uint32_t task, uint64_t id)
+{
+	struct misuse_memory memory;
+
+	return m->read && m->read(m->ctx, task, id, &memory) && memory.fixed;
+}
+
+/* The last operation of this task has come back. */
+static void settle(struct misuse *m, uint32_t task, const struct zug_label *next)
+{
+	struct pending *p = &m->pending[task];
+	struct object *o;
+
+	/* Going on in the kernel is still the same operation. */
+	if (next->op == ZUG_OP_RESUME)
+		return;
+	if (p->object) {
+		o = get(m, p->object);
+		o->state = HELD;
+		o->holder = task;
+		o->site = p->site;
+	}
+	if (p->joined) {
+		o = get(m, p->joined);
+		o->joined = true;
+		o->join_site = p->site;
+	}
+	*p = (struct pending){ 0 };
+}
+
+static void forget_state(struct object *o)
+{
+	o->state = UNKNOWN;
+	o->holder = SEARCH_NO_TASK;
+}
+
+static int on_lock(struct misuse *m, const struct search_point *p, uint32_t task,
+		   struct object *o)
+{
+	struct misuse_memory memory;
+	uint32_t holder;
+
+	/* Which kind of mutex it is only its memory tells. */
+	if (m->read && agreed(m, p, task, o, &holder, &memory) == HELD && holder == task &&
+	    !memory.recursive && memory.owner_known)
+		return wrong(m, MISUSE_RELOCK, o, task, o->site);
+	if (o->state == HELD && o->holder == task)
+		o->nested = true;
+	forget_state(o);
+	m->pending[task].object = o->id;
+	m->pending[task].site = m->report->label.site;
+	return 0;
+}
+
+static int on_unlock(struct misuse *m, const struct search_point *p, uint32_t task,
+		     struct object *o)
+{
+	struct misuse_memory memory;
+	uint32_t holder;
+
+	switch (agreed(m, p, task, o, &holder, &memory)) {
+	case FREE:
+		return wrong(m, MISUSE_UNLOCK_FREE, o, SEARCH_NO_TASK, o->site);
+	case HELD:
+		if (holder != task)
+			return wrong(m, MISUSE_UNLOCK_FOREIGN, o, holder, o->site);
+		break;
+	case UNKNOWN:
+		break;
+	}
+	/* A recursive mutex may still be held: then nothing is known. */
+	if (o->state == HELD && o->holder == task && !o->nested && !memory.recursive) {
+		o->state = FREE;
+		o->site = m->report->label.site;
+		o->holder = SEARCH_NO_TASK;
+	} else {
+		forget_state(o);
+	}
+	return 0;
+}
+
+static int on_init(struct misuse *m, const struct search_point *p, uint32_t task,
+		   struct object *o, bool lock)
+{
+	struct misuse_memory memory;
+	uint32_t holder, waits = waiter(p, o->id);
+
+	if (waits != SEARCH_NO_TASK)
+		return wrong(m, MISUSE_INIT_USED, o, waits, o->site);
+	if (lock && agreed(m, p, task, o, &holder, &memory) == HELD)
+		return wrong(m, MISUSE_INIT_USED, o, holder, o->site);
+	if (o->init && is_fixed(m, task, o->id))
+		return wrong(m, MISUSE_INIT_TWICE, o, SEARCH_NO_TASK, o->init_site);
+	o->nested = false;
+	o->init = true;
+	o->destroyed = false;
+	o->init_site = m->report->label.site;
+	if (lock) {
+		o->state = FREE;
+		o->site = o->init_site;
+		o->holder = SEARCH_NO_TASK;
+	}
+	return 0;
+}
+
+static int on_destroy(struct misuse *m, const struct search_point *p, uint32_t task,
+		      struct object *o)
+{
+	struct misuse_memory memory;
+	uint32_t holder, waits = waiter(p, o->id);
+
+	if (waits != SEARCH_NO_TASK)
+		return wrong(m, MISUSE_DESTROY_USED, o, waits, o->site);
+	if (agreed(m, p, task, o, &holder, &memory) == HELD)
+		return wrong(m, MISUSE_DESTROY_USED, o, holder, o->site);
+	forget_state(o);
+	o->init = false;
+	o->destroyed = true;
+	o->destroy_site = m->report->label.site;
+	return 0;
+}
+
+static int on_wait(struct misuse *m, const struct search_point *p, uint32_t task, uint64_t mutex)
+{
+	struct misuse_memory memory;
+	struct object *o;
+	uint32_t holder;
+
+	if (!mutex)
+		return 0;
+	o = get(m, mutex);
+	switch (agreed(m, p, task, o, &holder, &memory)) {
+	case FREE:
+		return wrong(m, MISUSE_WAIT_UNLOCKED, o, SEARCH_NO_TASK, o->site);
+	case HELD:
+		if (holder != task)
+			return wrong(m, MISUSE_WAIT_UNLOCKED, o, holder, o->site);
+		break;
+	case UNKNOWN:
+		break;
+	}
+	forget_state(o);
+	m->pending[task].object = mutex;
+	m->pending[task].site = m->report->label.site;
+	return 0;
+}
+
+static int on_join(struct misuse *m, uint32_t task, struct object *o)
+{
+	if (o->joined)
+		return wrong(m, MISUSE_JOIN_TWICE, o, SEARCH_NO_TASK, o->join_site);
+	if (o->detached)
+		return wrong(m, MISUSE_JOIN_DETACHED, o, SEARCH_NO_TASK, o->detach_site);
+	m->pending[task].joined = o->id;
+	m->pending[task].site = m->report->label.site;
+	return 0;
+}
+
+static bool uses_initialised(unsigned int op)
+{
+	switch (op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_UNLOCK:
+	case ZUG_OP_COND_WAIT:
+	case ZUG_OP_COND_SIGNAL:
+	case ZUG_OP_COND_BROADCAST:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_WRLOCK:
+	case ZUG_OP_BARRIER_WAIT:
+	case ZUG_OP_SEM_WAIT:
+	case ZUG_OP_SEM_POST:
+		return true;
+	}
+	return false;
+}
+
+static int dispatch(struct misuse *m, const struct search_point *p, uint32_t task,
+		    const struct zug_label *l)
+{
+	struct object *o = get(m, l->object);
+
+	if (o->destroyed && uses_initialised(l->op) && is_fixed(m, task, o->id))
+		return wrong(m, MISUSE_USE_DESTROYED, o, SEARCH_NO_TASK, o->destroy_site);
+	switch (l->op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_SPIN_LOCK:
+		return on_lock(m, p, task, o);
+	case ZUG_OP_TRYLOCK:
+	case ZUG_OP_TIMEDLOCK:
+	case ZUG_OP_SPIN_TRYLOCK:
+		forget_state(o);
+		return 0;
+	case ZUG_OP_UNLOCK:
+	case ZUG_OP_SPIN_UNLOCK:
+		return on_unlock(m, p, task, o);
+	case ZUG_OP_MUTEX_INIT:
+	case ZUG_OP_SPIN_INIT:
+		return on_init(m, p, task, o, true);
+	case ZUG_OP_COND_INIT:
+	case ZUG_OP_RWLOCK_INIT:
+	case ZUG_OP_BARRIER_INIT:
+	case ZUG_OP_SEM_INIT:
+		return on_init(m, p, task, o, false);
+	case ZUG_OP_MUTEX_DESTROY:
+	case ZUG_OP_SPIN_DESTROY:
+	case ZUG_OP_COND_DESTROY:
+	case ZUG_OP_RWLOCK_DESTROY:
+	case ZUG_OP_BARRIER_DESTROY:
+	case ZUG_OP_SEM_DESTROY:
+		return on_destroy(m, p, task, o);
+	case ZUG_OP_COND_WAIT:
+	case ZUG_OP_COND_TIMEDWAIT:
+		return on_wait(m, p, task, l->object2);
+	case ZUG_OP_JOIN:
+		return on_join(m, task, o);
+	case ZUG_OP_DETACH:
+		o->detached = true;
+		o->detach_site = l->site;
+		return 0;
+	case ZUG_OP_CREATE:
+		/* A new thread, should its identity be used again. */
+		o->joined = o->detached = false;
+		return 0;
+	}
+	return 0;
+}
+
+int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
+		struct misuse_report *report)
+{
+	const struct zug_label *l = &p->cand[i].label;
+	uint32_t task = p->cand[i].task;
+
+	if (reserve(m, task))
+		return -ENOMEM;
+	settle(m, task, l);
+	if (!l->object)
+		return 0;
+	*report = (struct misuse_report){ .task = task, .label = *l, .other = SEARCH_NO_TASK };
+	m->report = report;
+	return dispatch(m, p, task, l);
+}
