@@ -22,7 +22,7 @@
 #define MEMORY		16.0	/* executions over which novelty is averaged */
 
 static const char *const specs[] = {
-	"random", "pct:depth=3", "pos", "surw", "preemption:bound=65000", "dpor",
+	"random", "pct:depth=3", "pos", "surw", "guided", "preemption:bound=65000", "dpor",
 };
 
 #define NR_MEMBERS	(sizeof(specs) / sizeof(specs[0]))
@@ -182,8 +182,8 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of random, pct, pos, surw, preemption and dpor, each a share of the "
-			     "time",
+		.guarantee = "those of its members (random, pct, pos, surw, guided, preemption, dpor) for "
+			     "a share of the executions",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
 	.size = sizeof(struct portfolio),

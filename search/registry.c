@@ -11,6 +11,7 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_pct,
 	&strategy_pos,
 	&strategy_surw,
+	&strategy_guided,
 	&strategy_urw,
 	&strategy_preemption,
 	&strategy_delay,

@@ -13,6 +13,7 @@ extern const struct strategy_type strategy_preemption;
 extern const struct strategy_type strategy_delay;
 extern const struct strategy_type strategy_dfs;
 extern const struct strategy_type strategy_dpor;
+extern const struct strategy_type strategy_guided;
 extern const struct strategy_type strategy_portfolio;
 extern const struct strategy_type strategy_pos;
 extern const struct strategy_type strategy_surw;
