@@ -307,6 +307,11 @@ int campaign_run(struct campaign *c)
 			fprintf(c->err, "zug: %s\n", err);
 			return ZUG_EXIT_ENVIRONMENT;
 		}
+		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
+			fprintf(c->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
+				(unsigned long)c->executions, x.launch_ns / 1e6,
+				(x.wall_ns - x.launch_ns - x.drain_ns) / 1e6, x.drain_ns / 1e6,
+				(unsigned long)x.steps);
 		if (x.ungranted) {
 			progress(c, true);
 			fprintf(c->err, "zug: execution %lu: %lu runs without a grant; its result cannot be "

@@ -376,15 +376,23 @@ static void on_leave(struct world_event *ev, const struct zug_event *e)
 			 "under control any more", e->pid);
 }
 
-/* ZUG_DEBUG=events: what the kernel side says, for whoever works on zugzwang itself. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* ZUG_DEBUG=events: when and what the kernel side says, for whoever works on zugzwang itself. */
 static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
 		"UNGRANTED", "LENT" };
 
-	fprintf(stderr, "%-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x%s\n",
-		e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
+	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x%s\n",
+		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
 		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state,
 		e->flags & ZUG_EF_ASK ? " ASK" : "");
 }
@@ -555,7 +563,7 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 			     .task = k->kt[task].kid, .lease = lease };
 
 	if (k->debug)
-		fprintf(stderr, "GRANT     task %u\n", c.task);
+		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(now_ns() / 1000 % 100000000), c.task);
 	w->tasks[task].state = TASK_RUNNING;
 	return kernel_ctl(k->o.kernel, &c);
 }
@@ -580,14 +588,6 @@ static uint32_t kworld_owner(struct world *w, const struct world_task *t)
 		    w->tasks[i].state != TASK_DEAD)
 			return i;
 	return WORLD_NO_TASK;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 static uint32_t kworld_stuck_ms(struct world *w)

@@ -474,6 +474,8 @@ static int child_main(void *arg)
 	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
 	memset(&cpus, 0xff, sizeof(cpus));
 	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
+	/* a huge page costs more to clear than a small test costs to run */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (!l->randomise)
 		personality(ADDR_NO_RANDOMIZE);
 	ctl.pid = getpid();
