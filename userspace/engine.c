@@ -17,6 +17,13 @@
 /* How long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
 #define LATE_WAKE_NS (2000 * MS)
 
+/*
+ * A task that goes on for so many steps while others wait, without ever yielding, is taken for
+ * one that has yielded: else a loop that only another task can end would starve that task under
+ * every strategy that does not preempt.
+ */
+#define STARVING_STEPS 100
+
 struct engine {
 	struct world *w;
 	struct search *s;
@@ -33,6 +40,7 @@ struct engine {
 	uint64_t start_ns;
 	uint32_t last;
 	bool yielded;
+	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	struct progress_check pc;
 	uint32_t told_tasks;
 	bool *told;
@@ -168,8 +176,11 @@ static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bo
 		trace_add_step(e->t, &s);
 	}
 	e->x->steps++;
+	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;
-	e->yielded = false;
+	e->yielded = e->same >= STARVING_STEPS;
+	if (e->yielded)
+		e->same = 0;
 }
 
 /* ---- decisions ---- */
@@ -474,10 +485,10 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		if (ev->passed) {
 			enum verdict v = passed(e, ev->task, err, errlen);
 
-			e->yielded = ev->yield;
+			e->yielded |= ev->yield;
 			return v;
 		}
-		e->yielded = ev->yield;
+		e->yielded |= ev->yield;
 		break;
 	case WORLD_BLOCK:
 		progress_made(&e->pc);
@@ -618,6 +629,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	e->x = x;
 	e->last = WORLD_NO_TASK;
 	e->yielded = false;
+	e->same = 0;
 	if (e->told)
 		memset(e->told, 0, e->nr_told * sizeof(*e->told));
 	progress_reset(&e->pc);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <linux/futex.h>
 #include <time.h>
@@ -319,6 +320,16 @@ static bool poll_is_outside(int pid, uint64_t addr, uint64_t nr)
 	return false;
 }
 
+/* Blocked inside the primitive that its label names, and not in something it did after that? */
+static bool inside_label(const struct world_task *t, const struct ktask *kt, const struct zug_event *e)
+{
+	if (e->nr != SYS_futex)
+		return false;
+	/* no primitive is longer than 64 bytes */
+	return t->label.op == ZUG_OP_JOIN || (kt->lock && e->arg[0] - kt->lock < 64) ||
+	       (kt->mutex && e->arg[0] - kt->mutex < 64);
+}
+
 static void describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -326,6 +337,10 @@ static void describe_wait(struct kworld *k, struct world_task *t, const struct z
 	const char *name = syscall_name(e->nr);
 
 	t->wait = WAIT_UNKNOWN;
+	if (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op)) {
+		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
+		k->kt[t->task].lock = k->kt[t->task].mutex = 0;
+	}
 	if (e->flags & ZUG_EF_STOPPED) {
 		snprintf(t->where, sizeof(t->where), "stopped by a signal");
 		t->wait = WAIT_INSIDE;
@@ -353,8 +368,7 @@ static void describe_wait(struct kworld *k, struct world_task *t, const struct z
 					    (int)e->arg[0], d->op);
 
 		o = places_find_object(k->o.places, id);
-		if (t->label.op == ZUG_OP_BEGIN || t->label.op == ZUG_OP_RESUME)
-			t->label.object = id;
+		t->label.object = id;
 	}
 	if (e->nr < 0)
 		snprintf(t->where, sizeof(t->where), "in the kernel");
@@ -460,7 +474,6 @@ again:
 			goto again;
 		places_exec(k->o.places, t->process, &e);
 		memcpy(t->comm, e.comm, sizeof(t->comm));
-		t->process = n;
 		ev->kind = WORLD_EXEC;
 		snprintf(ev->text, sizeof(ev->text), "%.16s", e.comm);
 		return 1;
