@@ -205,6 +205,8 @@ static void test_selective(void)
 static void test_pos(void)
 {
 	int runs = tap_scale(40000, 400000);
+	struct program *p0;
+	double rate0;
 
 	for (uint32_t n = 0; n <= 6; n += 2) {
 		struct gen_program *p = calloc(1, sizeof(*p));
@@ -227,7 +229,15 @@ static void test_pos(void)
 		       "pos: last of %u priorities at the rate 1/%u (%.4f)", n + 2, n + 2, rate);
 		free(p);
 	}
-	/* Where all steps depend on each other it is the random walk. */
+	/*
+	 * Where all pending steps depend on each other it is the random walk: between two writes of
+	 * task 0 with 1/4. Had task 1 kept its priority, it would be 1/6.
+	 */
+	p0 = program_new("window", 0);
+	rate0 = fail_rate(&p0->model, "pos", runs, 0);
+	tap_ok(close_to(rate0, 0.25, runs), "pos: priorities are drawn again (%.4f, exact 1/4)", rate0);
+	program_free(p0);
+	/* Elsewhere it is not far below. */
 	for (int i = 0; i < 2; i++) {
 		struct program *p = program_new(i ? "reorder" : "lines", 2);
 		struct oracle o;

@@ -178,6 +178,7 @@ static void test_refusals(void)
 		{ "nonesuch", "random" }, { "pct:deep=3", "depth" }, { "pct:depth=0", "1 to 64" },
 		{ "pct:depth=x", "number" }, { "pct:depth", "missing" }, { "pct:", "argument" },
 		{ "dfs:cache=maybe", "yes or no" }, { "preemption:sleep=yes", "lose bugs" },
+		{ "dpor:bound=2", "lose bugs" }, { "dpor:cache=yes", "hide" },
 		{ "", "unknown" }, { "pct:depth=3,", "argument" }, { "dfs:cache=", "yes or no" },
 	};
 	char err[512], what[600];
@@ -195,6 +196,10 @@ static void test_refusals(void)
 	o.strategy = "dfs";
 	o.preemptions = 2;
 	ok(!search_new(&o, err, sizeof(err)), "dfs with a preemption bound is refused");
+	o.strategy = "dpor";
+	ok(!search_new(&o, err, sizeof(err)) && strstr(err, "lose"), "so is dpor, and it says why");
+	o.strategy = "delay";
+	ok(!search_new(&o, err, sizeof(err)), "so is delay");
 }
 
 static void test_malformed(void)
