@@ -88,9 +88,11 @@ s32 BPF_PROG(zug_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
 	return scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 }
 
+/* Back to the lane. The lane may have picked idle already (SCX_ENQ_LAST): it must look again. */
 static __always_inline void run_now(struct zug_sandbox *s, struct task_struct *p, u64 enq_flags)
 {
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->lane, ZUG_SLICE_INF, enq_flags);
+	scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
 }
 
 SEC("struct_ops/zug_enqueue")

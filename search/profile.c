@@ -84,6 +84,23 @@ static uint64_t object_hash(const struct profile *p, uint32_t i)
 	return mix64(p->objects[i].object);
 }
 
+int profile_index(struct profile *p)
+{
+	uint32_t nr = p->nr_pairs > p->nr_objects ? p->nr_pairs : p->nr_objects, size = 32;
+
+	free(p->index);
+	free(p->object_index);
+	p->index = p->object_index = NULL;
+	while (size < (nr + 1) * 2)
+		size *= 2;
+	/* grow_index() doubles what it is given. */
+	p->index_mask = p->object_mask = size / 2 - 1;
+	if (grow_index(&p->index, &p->index_mask, p->nr_pairs, p, pair_hash) ||
+	    grow_index(&p->object_index, &p->object_mask, p->nr_objects, p, object_hash))
+		return -ENOMEM;
+	return 0;
+}
+
 static struct profile_object *get_object(struct profile *p, uint64_t object)
 {
 	uint32_t at;

@@ -56,6 +56,9 @@ int profile_task(struct profile *p, uint32_t task, uint32_t parent);
 /* The task makes a step. -ENOMEM. */
 int profile_step(struct profile *p, uint32_t task, const struct zug_label *label);
 
+/* Make the hash tables from the lists, after these were read. -ENOMEM. */
+int profile_index(struct profile *p);
+
 /* An execution ended. */
 static inline void profile_end(struct profile *p)
 {

@@ -138,6 +138,19 @@ int search_choose(struct search *s, uint32_t nr);
 void search_final(struct search *s, const struct search_point *point);
 
 /*
+ * A search can be interrupted and resumed: between search_end() and the next search_begin() (or
+ * after it: then the execution that was begun is made again) its state can be written into a buffer,
+ * and read into a new search with the same options. Write it before each execution, and a crash
+ * loses nothing. Tables that only save work (caches of states) start empty.
+ *
+ * search_save(): bytes written, or needed when buf is NULL; -ENOSPC when len is too small.
+ * search_load(): 0; -EBADMSG when it is damaged, of another version, or of a search with other
+ * options; then the search can only be freed.
+ */
+long search_save(const struct search *s, void *buf, size_t len);
+int search_load(struct search *s, const void *buf, size_t len);
+
+/*
  * True when whatever the rest of the current execution does is known already (a cache or a sleep
  * set said so): it may be abandoned (SEARCH_ABANDONED) without loss. Always safe to ignore.
  */

@@ -16,6 +16,7 @@
 #ifndef ZUG_SEARCH_STRATEGY_H
 #define ZUG_SEARCH_STRATEGY_H
 
+#include "codec.h"
 #include "hb.h"
 #include "rng.h"
 #include "search.h"
@@ -93,6 +94,8 @@ struct strategy_type {
 	void (*final)(void *state, const struct search_point *point);
 	/* Optional: fill in what only the strategy knows (bounds, estimates). */
 	void (*stats)(const void *state, struct search_stats *stats);
+	/* Optional: all that the next executions depend on (codec.h). Without it the state is none. */
+	void (*save)(void *state, struct codec *c);
 	/* Optional: true when the rest of this execution repeats what is known. */
 	bool (*redundant)(const void *state);
 };
