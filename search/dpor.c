@@ -16,6 +16,7 @@
 #include <math.h>
 #include "diverge.h"
 #include "races.h"
+#include "save.h"
 #include "strategies.h"
 
 struct dpor {
@@ -363,6 +364,20 @@ static bool dpor_redundant(const void *state)
 	return d->blocked;
 }
 
+static void dpor_save(void *state, struct codec *c)
+{
+	struct dpor *d = state;
+
+	codec_array32(c, &d->races.events, &d->races.nr, NULL, sizeof(*d->races.events));
+	if (!c->error && !c->write && races_resized(&d->races))
+		c->error = -ENOMEM;
+	codec_field(c, d->started);
+	codec_field(c, d->incomplete);
+	codec_field(c, d->complete);
+	codec_field(c, d->sleep_blocked);
+	save_diverge(c, &d->diverge);
+}
+
 static const struct strategy_refusal dpor_refused[] = {
 	{ "bound", "sleep sets lose bugs under a bound; use preemption:bound=N" },
 	{ "cache", "a cut execution would hide the races that ask for others; use dfs:cache=yes" },
@@ -388,4 +403,5 @@ const struct strategy_type strategy_dpor = {
 	.final = dpor_final,
 	.stats = dpor_stats,
 	.redundant = dpor_redundant,
+	.save = dpor_save,
 };

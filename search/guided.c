@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "save.h"
 #include "seen.h"
 #include "strategies.h"
 
@@ -367,6 +368,22 @@ static void guided_end(void *state, const struct search_end *end)
 		g->kept[1 + g->parent % (MAX_KEPT - 1)] = g->now;
 }
 
+static void guided_save(void *state, struct codec *c)
+{
+	struct guided *g = state;
+
+	save_seen(c, &g->pairs);
+	codec_field(c, g->nr_kept);
+	codec_field(c, g->nr_abstracts);
+	if (!c->error && (!g->nr_kept || g->nr_kept > MAX_KEPT || g->nr_abstracts > MAX_EVENTS))
+		c->error = -EBADMSG;
+	if (c->error)
+		return;
+	codec_bytes(c, g->kept, g->nr_kept * sizeof(*g->kept));
+	codec_bytes(c, g->abstracts, MAX_EVENTS * 2 * sizeof(*g->abstracts));
+	codec_bytes(c, g->list, g->nr_abstracts * sizeof(*g->list));
+}
+
 const struct strategy_type strategy_guided = {
 	.info = {
 		.name = "guided",
@@ -381,4 +398,5 @@ const struct strategy_type strategy_guided = {
 	.pick = guided_pick,
 	.end = guided_end,
 	.fini = guided_fini,
+	.save = guided_save,
 };

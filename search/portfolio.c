@@ -150,6 +150,24 @@ static void portfolio_end(void *state, const struct search_end *end)
 		m->type->end(m->state, end);
 }
 
+static void portfolio_save(void *state, struct codec *c)
+{
+	struct portfolio *p = state;
+
+	codec_same(c, NR_MEMBERS);
+	for (size_t i = 0; i < NR_MEMBERS; i++) {
+		struct member *m = &p->members[i];
+
+		codec_same(c, m->type->size);
+		codec_field(c, m->iteration);
+		codec_field(c, m->next);
+		codec_field(c, m->novelty);
+		codec_field(c, m->done);
+		if (m->type->save)
+			m->type->save(m->state, c);
+	}
+}
+
 static void portfolio_stats(const void *state, struct search_stats *stats)
 {
 	const struct portfolio *p = state;
@@ -196,4 +214,5 @@ const struct strategy_type strategy_portfolio = {
 	.fini = portfolio_fini,
 	.stats = portfolio_stats,
 	.redundant = portfolio_redundant,
+	.save = portfolio_save,
 };

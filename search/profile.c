@@ -51,7 +51,7 @@ static int grow_index(uint32_t **index, uint32_t *mask, uint32_t nr, const struc
 	uint32_t size = *mask ? (*mask + 1) * 2 : 64;
 	uint32_t *fresh;
 
-	if (*mask && (nr + 1) * 2 <= *mask)
+	if (*index && (nr + 1) * 2 <= *mask)
 		return 0;
 	fresh = calloc(size, sizeof(*fresh));
 	if (!fresh)

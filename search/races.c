@@ -69,6 +69,17 @@ int races_reserve(struct races *r)
 	return 0;
 }
 
+int races_resized(struct races *r)
+{
+	r->room = r->nr + 1;
+	r->nr_clocked = 0;
+	free(r->clocks);
+	free(r->before);
+	r->clocks = malloc((size_t)r->room * RACES_TASKS * sizeof(*r->clocks));
+	r->before = malloc((size_t)r->room * RACES_TASKS * sizeof(*r->before));
+	return r->clocks && r->before ? 0 : -ENOMEM;
+}
+
 void races_truncate(struct races *r, uint32_t nr)
 {
 	if (nr < r->nr)

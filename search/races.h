@@ -58,6 +58,9 @@ void races_fini(struct races *r);
 /* Room for one more event. -ENOMEM. */
 int races_reserve(struct races *r);
 
+/* events, and nr, were read (room for one more than nr): make the rest fit. -ENOMEM. */
+int races_resized(struct races *r);
+
 /* Forget the events from nr on. */
 void races_truncate(struct races *r, uint32_t nr);
 

@@ -17,6 +17,7 @@
 #include "fair.h"
 #include "hb.h"
 #include "search_internal.h"
+#include "save.h"
 #include "seen.h"
 #include "strategy.h"
 
@@ -29,6 +30,7 @@ struct search {
 	struct search_env env;
 	const struct strategy_type *type;
 	void *state;			/* of the strategy */
+	uint64_t options;		/* hash of what a resumed search must have in common */
 	uint64_t max_steps;
 
 	struct hb hb;
@@ -72,6 +74,18 @@ void *search_state(const struct search *s)
 	return s->state;
 }
 
+static uint64_t hash_options(const struct search_options *opts, const struct strategy_type *type,
+			     const int64_t *args)
+{
+	uint64_t h = mix64(mix64(opts->seed + 1) + opts->fair);
+
+	for (const char *n = type->info.name; *n; n++)
+		h = mix64(h + (unsigned char)*n);
+	for (int i = 0; type->params && type->params[i].name; i++)
+		h = mix64(h + (uint64_t)args[i]);
+	return mix64(mix64(h + (uint64_t)opts->preemptions) + opts->max_steps);
+}
+
 struct search *search_new_type(const struct search_options *opts, const struct strategy_type *type,
 			       const int64_t *args, char *err, size_t errlen)
 {
@@ -85,6 +99,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	memory = opts->memory ? opts->memory : DEFAULT_MEMORY;
 	s->type = type;
 	s->max_steps = opts->max_steps;
+	s->options = hash_options(opts, type, args);
 	s->env.seed = opts->seed;
 	s->env.memory = memory / 2;
 	s->env.preemptions = opts->preemptions;
@@ -392,4 +407,64 @@ uint64_t search_hb_hash(const struct search *s)
 bool search_redundant(const struct search *s)
 {
 	return s->running && !s->force && s->type->redundant && s->type->redundant(s->state);
+}
+
+/* Bump it when any state changes its form. */
+#define SAVE_VERSION	1
+
+static void save_state(struct search *s, struct codec *c)
+{
+	codec_same(c, 0x6775677a61767331ull + SAVE_VERSION);
+	codec_same(c, s->options);
+	codec_same(c, s->type->size);
+	codec_field(c, s->iteration);
+	codec_field(c, s->complete);
+	codec_field(c, s->stats);
+	codec_field(c, s->env.max_choices);
+	save_seen(c, &s->classes);
+	save_seen(c, &s->schedules);
+	if (s->type->save)
+		s->type->save(s->state, c);
+}
+
+static uint64_t checksum(const unsigned char *p, size_t n)
+{
+	uint64_t h = n;
+
+	for (size_t i = 0; i < n; i++)
+		h = mix64(h + p[i]);
+	return h;
+}
+
+long search_save(const struct search *s, void *buf, size_t len)
+{
+	struct codec c = { .write = true, .buf = buf, .len = len };
+	uint64_t sum;
+
+	if (s->running)
+		return -EBUSY;
+	/* Writing reads the state only. */
+	save_state((struct search *)s, &c);
+	sum = buf && !c.error ? checksum(buf, c.pos) : 0;
+	codec_field(&c, sum);
+	return c.error ? c.error : (long)c.pos;
+}
+
+int search_load(struct search *s, const void *buf, size_t len)
+{
+	struct codec c = { .buf = (unsigned char *)buf, .len = len };
+	uint64_t sum;
+
+	if (s->running)
+		return -EBUSY;
+	if (len < sizeof(sum))
+		return -EBADMSG;
+	c.len -= sizeof(sum);
+	memcpy(&sum, c.buf + c.len, sizeof(sum));
+	if (sum != checksum(buf, c.len))
+		return -EBADMSG;
+	save_state(s, &c);
+	if (!c.error && c.pos != c.len)
+		return -EBADMSG;
+	return c.error;
 }

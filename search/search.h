@@ -138,12 +138,12 @@ int search_choose(struct search *s, uint32_t nr);
 void search_final(struct search *s, const struct search_point *point);
 
 /*
- * A search can be interrupted and resumed: between search_end() and the next search_begin() (or
- * after it: then the execution that was begun is made again) its state can be written into a buffer,
- * and read into a new search with the same options. Write it before each execution, and a crash
- * loses nothing. Tables that only save work (caches of states) start empty.
+ * A search can be interrupted and resumed: between search_end() and the next search_begin() its state
+ * can be written into a buffer, and read into a new search with the same options. Written before
+ * each execution, or now and then, it costs a crash no more than what came after it. Tables that only save work (caches of states) start empty.
  *
- * search_save(): bytes written, or needed when buf is NULL; -ENOSPC when len is too small.
+ * search_save(): bytes written, or needed when buf is NULL; -ENOSPC when len is too small;
+ * -EBUSY during an execution.
  * search_load(): 0; -EBADMSG when it is damaged, of another version, or of a search with other
  * options; then the search can only be freed.
  */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile.h"
+#include "save.h"
 #include "strategies.h"
 
 struct surw_task {
@@ -284,6 +285,15 @@ static void end(void *state, const struct search_end *e)
 	profile_end(&s->profile);
 }
 
+static void save(void *state, struct codec *c)
+{
+	struct surw *s = state;
+
+	save_profile(c, &s->profile);
+	if (!c->error && s->profile.nr_tasks && reserve(s, s->profile.nr_tasks - 1))
+		c->error = -ENOMEM;
+}
+
 const struct strategy_type strategy_urw = {
 	.info = {
 		.name = "urw",
@@ -298,6 +308,7 @@ const struct strategy_type strategy_urw = {
 	.pick = pick,
 	.end = end,
 	.fini = fini,
+	.save = save,
 };
 
 const struct strategy_type strategy_surw = {
@@ -315,4 +326,5 @@ const struct strategy_type strategy_surw = {
 	.pick = pick,
 	.end = end,
 	.fini = fini,
+	.save = save,
 };

@@ -28,6 +28,7 @@
 #include <string.h>
 #include "cache.h"
 #include "diverge.h"
+#include "save.h"
 #include "strategies.h"
 
 enum metric { METRIC_NONE, METRIC_PREEMPTION, METRIC_DELAY };
@@ -450,6 +451,28 @@ static bool redundant(const void *state)
 	return s->redundant;
 }
 
+static void save(void *state, struct codec *c)
+{
+	struct systematic *s = state;
+	uint64_t nr_nodes = s->nr_nodes, room_nodes = s->room_nodes;
+	uint64_t nr_options = s->nr_options, room_options = s->room_options;
+
+	codec_array(c, &s->nodes, &nr_nodes, &room_nodes, sizeof(*s->nodes));
+	codec_array(c, &s->options, &nr_options, &room_options, sizeof(*s->options));
+	s->nr_nodes = nr_nodes;
+	s->room_nodes = room_nodes;
+	s->nr_options = nr_options;
+	s->room_options = room_options;
+	codec_field(c, s->cut);
+	codec_field(c, s->open);
+	codec_field(c, s->incomplete);
+	codec_field(c, s->bound);
+	codec_field(c, s->bound_done);
+	codec_field(c, s->round);
+	codec_field(c, s->before);
+	save_diverge(c, &s->diverge);
+}
+
 #define CACHE_PARAM(P) \
 	P(cache, 0, 0, 1, "skip states that were met before; only when every variable that " \
 	  "tasks race for is labelled (--watch)")
@@ -491,6 +514,7 @@ const struct strategy_type strategy_preemption = {
 	.choose = choose,
 	.stats = stats,
 	.redundant = redundant,
+	.save = save,
 };
 
 const struct strategy_type strategy_delay = {
@@ -512,6 +536,7 @@ const struct strategy_type strategy_delay = {
 	.choose = choose,
 	.stats = stats,
 	.redundant = redundant,
+	.save = save,
 };
 
 const struct strategy_type strategy_dfs = {
@@ -533,4 +558,5 @@ const struct strategy_type strategy_dfs = {
 	.choose = choose,
 	.stats = stats,
 	.redundant = redundant,
+	.save = save,
 };
