@@ -125,7 +125,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	struct pt_regs *regs;
 	__s32 nr;
 
-	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE || (t->flags & TF_PRE))
+	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
 	nr = ctx->id;
 	bpf_probe_read_kernel(a, 48, (void *)ctx->args);
@@ -186,7 +186,7 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 	if (ctx->id != NR_sched_getaffinity || ctx->ret <= 0)
 		return 0;
 	t = state_of(bpf_get_current_task_btf());
-	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE || !s->nr_cpus || !t->aff_addr)
+	if (!t || !(s = sandbox_of(t)) || !member(t, s) || !s->nr_cpus || !t->aff_addr)
 		return 0;
 	addr = t->aff_addr;
 	t->aff_addr = 0;
@@ -252,7 +252,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	struct task_state *parent = state_of(cur), *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!parent || !t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
@@ -270,7 +270,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 	struct file *exe;
 	struct zug_event e;
 
-	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+	if (!t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
 	if (t->flags & TF_PRE)
 		t->flags = (t->flags & ~TF_PRE) | TF_START;
@@ -315,7 +315,7 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	__u64 flags;
 	__u32 *mod;
 
-	if (!t || !(s = sandbox_of(t)) || s->state != ZUG_SB_ACTIVE)
+	if (!t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
 	flags = vma->vm_flags;
 	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
@@ -403,6 +403,7 @@ int zug_ctl(struct zug_ctl *c)
 		t->slot = slot;
 		t->flags = TF_PRE;
 		t->nr = -1;
+		t->run = s->run;
 		t->id = __sync_fetch_and_add(&s->next_id, 1);
 		c->task = t->id;
 		break;

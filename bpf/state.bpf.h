@@ -55,6 +55,8 @@ struct task_state {
 	__u64 aff_len;
 	__u32 blip;
 	__u32 mm;
+	__u32 run;		/* of which execution of the sandbox */
+	__u32 pad;
 	struct zug_event ev;	/* the stop it is about to make */
 };
 
@@ -84,10 +86,16 @@ static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t
 	return &sandboxes[slot];
 }
 
+/* Belongs to the execution that goes on in its sandbox. */
+static __always_inline bool member(const struct task_state *t, const struct zug_sandbox *s)
+{
+	return s->state == ZUG_SB_ACTIVE && t->run == s->run;
+}
+
 /* Under control: a member that has executed its program, in a sandbox that is not being drained. */
 static __always_inline bool controlled(const struct task_state *t, const struct zug_sandbox *s)
 {
-	return s->state == ZUG_SB_ACTIVE && !(t->flags & (TF_PRE | TF_START));
+	return member(t, s) && !(t->flags & (TF_PRE | TF_START));
 }
 
 static __always_inline void event_init(struct zug_event *e, __u32 kind, struct task_struct *p,

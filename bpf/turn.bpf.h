@@ -105,7 +105,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	__u32 slot, waker = 0, flags = 0;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s)) {
-		if (t && (s = sandbox_of(t)) && s->state == ZUG_SB_ACTIVE && (t->flags & TF_STOP)) {
+		if (t && (s = sandbox_of(t)) && member(t, s) && (t->flags & TF_STOP)) {
 			/* first stop of the root: from here on it is under control */
 			t->flags &= ~(TF_STOP | TF_START);
 			scx_bpf_dsq_insert(p, ZUG_DSQ(t->slot), ZUG_SLICE_INF, enq_flags);
@@ -420,6 +420,7 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	t->slot = parent->slot;
 	t->flags = parent->flags & (TF_PRE | TF_START);
 	t->nr = -1;
+	t->run = parent->run;
 	t->id = __sync_fetch_and_add(&s->next_id, 1);
 	return 0;
 }

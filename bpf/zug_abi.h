@@ -106,7 +106,7 @@ struct zug_sandbox {
 	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
 	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
-	__u32 pad;
+	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */

@@ -593,9 +593,11 @@ static void close_watches(struct sandbox *s)
 void sandbox_reset(struct sandbox *s)
 {
 	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+	uint32_t run = z->run + 1;
 
 	z->state = ZUG_SB_FREE;
 	memset((void *)z, 0, sizeof(*z));
+	z->run = run;
 	z->cgid = s->cgid;
 	z->lane = s->lane;
 	z->next_id = 1;
