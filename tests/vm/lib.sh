@@ -1,0 +1,181 @@
+# tests/vm/lib.sh: what the files of tests/vm/t share; sourced by them. They run under tests/vm/run, as root, where a
+# scheduler may be loaded.
+#
+#   begin NAME || continue    starts a test in a new folder of its own, $dir, which is the current one then; false when
+#                             only others were asked for (tests/vm/run FILE PATTERN)
+#   zug SECONDS ARGUMENT...   runs zug; leaves its status in $rc and its output in $dir/out and $dir/err
+#   command_run SECONDS C...  the same with any command
+#   want_...                  notes a failure when what came is not what was wanted
+#   end                       prints the test's line; a failed test's folder is kept in build/vm-failed
+#   finish                    at the end of a file
+#
+# LONG=1: the whole of what is claimed; otherwise what fits into minutes under emulation.
+set -u
+export LC_ALL=C.UTF-8
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+zug=$project/build/zug
+programs=$project/build/programs
+file=$(basename "$0" .sh)
+pattern=${1:-*}
+base=${TMPDIR:-/tmp}/zug-vm-tests/$file
+rm -rf "$base"
+mkdir -p "$base"
+nr=0 nr_failed=0 dir=$base name='' rc=0 commands=() notes=()
+ulimit -c 0
+
+begin()
+{
+	name=$1
+	# shellcheck disable=SC2254
+	case $name in $pattern) ;; *) return 1 ;; esac
+	dir=$base/${name//[^A-Za-z0-9._-]/_}
+	mkdir -p "$dir" && cd "$dir" || exit 2
+	commands=() notes=()
+	started=${EPOCHREALTIME/[.,]/}
+}
+
+note()
+{
+	notes+=("$*")
+}
+
+# end [SKIP REASON]
+end()
+{
+	local ms=$(((${EPOCHREALTIME/[.,]/} - started) / 1000)) line keep
+
+	nr=$((nr + 1))
+	if [ "${1:-}" = SKIP ]; then
+		echo "ok $nr - $file $name # SKIP ${*:2}"
+	elif [ ${#notes[@]} = 0 ]; then
+		echo "ok $nr - $file $name"
+	else
+		nr_failed=$((nr_failed + 1))
+		echo "not ok $nr - $file $name"
+		for line in "${notes[@]}"; do
+			printf '# %s\n' "${line//$'\n'/$'\n'# }"
+		done
+		for line in ${commands[@]+"${commands[@]}"}; do
+			printf '# ran: %s\n' "$line"
+		done
+		keep=$project/build/vm-failed/$file/${dir##*/}
+		rm -rf "$keep"
+		if mkdir -p "${keep%/*}" && cp -r "$dir" "$keep"; then
+			echo "# its folder: ${keep#"$project"/}"
+		fi
+		echo "# again: tools/run-in-kernel tests/vm/run $file '$name'"
+	fi
+	[ -z "${TIMES:-}" ] || printf '# %6d ms %s %s\n' $ms "$file" "$name" >&2
+	cd "$base" || exit 2
+	[ ${#notes[@]} != 0 ] || rm -rf "$dir"
+}
+
+finish()
+{
+	echo "1..$nr"
+	[ $nr_failed = 0 ]
+	exit
+}
+
+command_run()
+{
+	local seconds=$1 out=$dir/out err=$dir/err
+
+	shift
+	commands+=("$*")
+	timeout -k 10 "$seconds" "$@" </dev/null >"$out" 2>"$err"
+	rc=$?
+	[ $rc != 124 ] || note "no end after $seconds s: $*"
+}
+
+zug()
+{
+	local seconds=$1
+
+	shift
+	command_run "$seconds" "$zug" "$@"
+}
+
+# The last lines of what the last command said.
+said()
+{
+	tail -n "${1:-4}" "$dir/err" "$dir/out" 2>/dev/null | cut -c1-300
+}
+
+want_status()
+{
+	[ $rc = "$1" ] || [ $rc = 124 ] || note "exit status $rc, not $1${2:+ ($2)}:"$'\n'"$(said)"
+}
+
+# want_out REGEX: in its output; want_err: in its error output.
+want_out()
+{
+	grep -qE -e "$1" "$dir/out" || note "no '$1' in the output:"$'\n'"$(tail -n 6 "$dir/out" | cut -c1-300)"
+}
+
+want_err()
+{
+	grep -qE -e "$1" "$dir/err" || note "no '$1' in the error output:"$'\n'"$(tail -n 6 "$dir/err" | cut -c1-300)"
+}
+
+# want_step TRACE REGEX: `zug show --json` of a trace, which has one step a line, has a line that matches.
+want_step()
+{
+	"$zug" show --json "$1" >"$dir/json" 2>"$dir/json.err" || { note "zug show --json: $(cat "$dir/json.err")"; return; }
+	grep -qE -e "$2" "$dir/json" || note "no step like '$2'"
+}
+
+# The trace that the last run kept.
+kept_trace()
+{
+	sed -n 's/^trace: \(.*\) ([0-9]* steps, .*/\1/p' "$dir/out" | tail -n 1
+}
+
+# header KEY SOURCE: the value of a line of a test program's header.
+header()
+{
+	sed -nE "s/^( \*|#) $1: *//p" "$2" | head -n 1
+}
+
+# The commands of all processes but this test's own helpers, sorted.
+processes()
+{
+	local p comm
+
+	for p in /proc/[0-9]*; do
+		[ -e "$p/exe" ] && { read -r comm <"$p/comm"; } 2>/dev/null && echo "$comm"
+	done | grep -vxE 'bash|sh|grep|sort|comm|timeout' | sort
+}
+
+# tracefs comes by itself when somebody looks.
+mounts()
+{
+	awk '$3 != "tracefs" { print $2, $3 }' /proc/self/mounts | sort
+}
+
+# Call before the first run; want_nothing_left compares with it.
+remember()
+{
+	processes >"$base/processes"
+	mounts >"$base/mounts"
+}
+
+# After every zug: no scheduler, cgroup, file, mount or process of it is there.
+want_nothing_left()
+{
+	local left i
+
+	for ((i = 0; i < 20; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] && break
+		sleep 0.1
+	done
+	[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] ||
+		note "the scheduler is $(cat /sys/kernel/sched_ext/state) after zug ended"
+	left=$(find /sys/fs/cgroup -mindepth 1 -maxdepth 2 -type d -name 'zug*'; find /run -maxdepth 1 -name 'zug*')
+	[ -z "$left" ] || note "left behind: $left"
+	left=$(mounts | comm -13 "$base/mounts" -)
+	[ -z "$left" ] || note "left behind: mounts $left"
+	left=$(processes | comm -13 "$base/processes" -)
+	[ -z "$left" ] || note "left behind: processes $left"
+}
