@@ -143,6 +143,8 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
+	if (syscalls[nr & (ZUG_NR_SYSCALLS - 1)].kills)
+		s->may_die = 1;
 	if (nr == NR_sched_yield) {
 		t->flags |= TF_YIELD;
 		return 0;

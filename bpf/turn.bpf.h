@@ -28,11 +28,13 @@
 #define ZUG_TURN_BPF_H
 
 /* A dying task waits in the queue: it has to run before the next decision. */
-static bool has_dying(__u32 slot)
+static bool has_dying(__u32 slot, struct zug_sandbox *s)
 {
 	struct task_struct *p;
 	bool found = false;
 
+	if (!s->may_die)
+		return false;
 	bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
 		struct task_state *t = state_of(p);
 
@@ -41,6 +43,7 @@ static bool has_dying(__u32 slot)
 			break;
 		}
 	}
+	s->may_die = found;
 	return found;
 }
 
@@ -50,7 +53,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	s->holder = 0;
 	s->holder_io = 0;
 	s->lease = 0;
-	if (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot)) {
+	if (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);
 		scx_bpf_kick_cpu(s->lane, 0);
@@ -67,7 +70,7 @@ static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
 {
 	if (s->holder || !s->need_ask)
 		return;
-	if (has_dying(slot)) {
+	if (has_dying(slot, s)) {
 		scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}
@@ -163,6 +166,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 	if (is_dying(p, t)) {
 		t->flags |= TF_DYING;
+		s->may_die = 1;
 		if (!s->aux && (!s->holder || s->holder_io))
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
@@ -180,7 +184,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 {
 	struct task_struct *p;
-	bool dying_turn = !s->aux && (!s->holder || s->holder_io);
+	bool dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io);
 	__u32 moved = 0;
 
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
@@ -327,6 +331,8 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	if (!t || runnable || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
 	st = p->__state;
+	if (p->flags & PF_EXITING_)
+		s->may_die = 1;
 	/* taken off and put back by the kernel itself (autogroup, cgroup, priority changes) */
 	if (!st)
 		return;
@@ -348,9 +354,10 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	nr = user_syscall(p);
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
+		s->may_die = 1;
 		s->holder_io = 1;
 		s->io_since = bpf_ktime_get_ns();
-		if (has_dying(t->slot))
+		if (has_dying(t->slot, s))
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}

@@ -107,6 +107,8 @@ struct zug_sandbox {
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
 	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
 	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
+	__u32 may_die;		/* somebody may have SIGKILL pending: look before asking */
+	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */
@@ -132,7 +134,8 @@ struct zug_syscall {
 	__u8 time_kind;	/* 0: pointer, NULL is for ever; 1: milliseconds, negative is for ever; 2: always timed */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
-	__u8 pad[2];
+	__u8 kills;	/* may leave tasks with SIGKILL pending */
+	__u8 pad;
 };
 
 /* A probed place. Index = id of the site in events. */
@@ -185,7 +188,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 152, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 128, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");

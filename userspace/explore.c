@@ -328,7 +328,7 @@ int campaign_run(struct campaign *c)
 	}
 	if (sandbox_limit_hits(c->sandbox))
 		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
-			c->o.max_tasks ? c->o.max_tasks : 1000);
+			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
 	summary(c, why, exhausted);
 	if (end)
 		return end;

@@ -163,6 +163,7 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
 		b->rodata->syscalls[d->nr].io = d->io;
+		b->rodata->syscalls[d->nr].kills = d->kills;
 	}
 }
 

@@ -63,7 +63,7 @@ void run_options_help(FILE *f)
 	      "the test's machine:\n"
 	      "  --cpus N             what it sees (default: this machine's)\n"
 	      "  --lane CPU           where it runs (default: the last CPU)\n"
-	      "  --max-tasks N        tasks alive at a time (default 1000)\n"
+	      "  --max-tasks N        tasks alive at a time (default 256)\n"
 	      "  --name NAME          of its cgroup\n"
 	      "  --aslr               leave address randomisation on\n"
 	      "results:\n"

@@ -110,7 +110,7 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	/* the limit needs the pids controller; where it cannot be had the kernel's own limits remain */
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
 	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
-	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : 1000);
+	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS);
 	write_file(path, max);
 	return 0;
 }

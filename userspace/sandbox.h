@@ -19,11 +19,13 @@
 
 struct sandbox;
 
+#define SANDBOX_MAX_TASKS 256
+
 struct sandbox_options {
 	const char *name;	/* of the cgroup; NULL: zug-PID */
 	int lane;		/* CPU; -1: the last one */
 	int nr_cpus;		/* what the test sees; 0: what the machine has */
-	int max_tasks;		/* live tasks, pids.max; 0: 1000 */
+	int max_tasks;		/* live tasks, pids.max; 0: SANDBOX_MAX_TASKS */
 	uint64_t spin_ns;	/* a task that computes so long without a point is made to stop; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 };

@@ -17,6 +17,7 @@
 #define ENDS .time_kind = 2
 #define W .flags = ZUG_L_WRITE
 #define IO .io = 1
+#define KILLS .kills = 1
 
 const struct syscall_desc syscall_table[] = {
 	S(open, OPEN, IO, FILE_, PATH(1)),
@@ -74,8 +75,9 @@ const struct syscall_desc syscall_table[] = {
 	S(recvmsg, RECV, IPC, FD(1), WAITS, W),
 	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), W),
 	S(shutdown, SEND, IPC, FD(1), W),
-	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
-	S(rt_sigqueueinfo, KILL, SIG, W),
+	S(kill, KILL, SIG, W, KILLS), S(tkill, KILL, SIG, W, KILLS), S(tgkill, KILL, SIG, W, KILLS),
+	S(rt_sigqueueinfo, KILL, SIG, W, KILLS), S(rt_tgsigqueueinfo, KILL, SIG, W, KILLS),
+	S(pidfd_send_signal, KILL, SIG, W, KILLS),
 	S(rt_sigaction, SYSCALL, SIG, W),
 	S(rt_sigprocmask, SYSCALL, SIG, W),
 	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
@@ -91,9 +93,9 @@ const struct syscall_desc syscall_table[] = {
 	S(msgsnd, SYSCALL), S(msgrcv, SYSCALL),
 	S(mq_timedsend, SYSCALL, PTR(5)), S(mq_timedreceive, SYSCALL, PTR(5)),
 	S(io_getevents, SYSCALL, PTR(5)),
-	S(fcntl, SYSCALL), S(sched_yield, YIELD), S(exit, END), S(exit_group, END),
-	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, IO),
-	S(execveat, EXEC, IO), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	S(fcntl, SYSCALL), S(sched_yield, YIELD), S(exit, END), S(exit_group, END, KILLS),
+	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, IO, KILLS),
+	S(execveat, EXEC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
 	S(mmap, SYSCALL, IO), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL), S(io_uring_enter, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),

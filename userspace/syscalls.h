@@ -19,6 +19,7 @@ struct syscall_desc {
 	uint8_t time_kind;	/* 0: pointer, NULL for ever; 1: ms, negative for ever; 2: always ends by itself */
 	uint8_t wait_fd;	/* may wait for fd_arg's object */
 	uint8_t io;		/* waits for storage only */
+	uint8_t kills;		/* may leave tasks with SIGKILL pending */
 };
 
 /* By number; NULL: unknown. */
