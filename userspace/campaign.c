@@ -215,6 +215,7 @@ int campaign_set_watches(struct campaign *c)
 		if (size > 8)
 			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
 				(unsigned long)size, watch.len);
+		c->watch[n] = watch;
 		kernel_set_watch(c->k, n, &watch);
 	}
 	c->nr_watches = n;
@@ -274,12 +275,6 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		eo.rules.match = &c->match;
 	}
 	eo.rules.expect_exit = o->expect_exit;
-	if (mkdir(o->out_dir, 0755) && errno != EEXIST) {
-		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->out_dir,
-			 strerror(errno));
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
 	ret = ZUG_EXIT_ENVIRONMENT;
 	if (k) {
 		c->k = k;
@@ -360,6 +355,11 @@ void campaign_free(struct campaign *c)
 	if (c->current)
 		unlink(c->current);
 	free(c->current);
+	for (unsigned int i = 0; i < c->nr_failures; i++) {
+		free(c->failures[i].trace);
+		free(c->failures[i].message);
+	}
+	free(c->failures);
 	free(c->options_json);
 	free(c->file);
 	free(c);

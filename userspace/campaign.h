@@ -59,6 +59,60 @@ void campaign_free(struct campaign *c);
 int campaign_run(struct campaign *c);
 
 /*
+ * One execution: at first ones whose only purpose is to see what the test maps, then one schedule
+ * after another. 0, or an enum zug_exit with a line in err, "" when it was printed already.
+ */
+enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED };
+int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
+		  char *err, size_t errlen);
+
+/*
+ * For zugd, which gets its executions one by one, and has many campaigns on one kernel. The probes of
+ * one are planted at a time: campaign_park() takes them out, campaign_unpark() plants them again
+ * (-errno with a line in err). A new campaign is not parked.
+ */
+void campaign_park(struct campaign *c);
+int campaign_unpark(struct campaign *c, char *err, size_t errlen);
+
+/* What the next execution runs with; everything stays the caller's, and must live until it is done. */
+struct campaign_io {
+	char **envp;
+	int in;			/* the test's standard input; -1: /dev/null */
+	FILE *out, *err;	/* messages */
+};
+
+/* A way to fail that was seen. */
+struct campaign_failure {
+	uint64_t failure;	/* its identity */
+	unsigned int kind;	/* enum zug_outcome_kind */
+	uint64_t times;
+	char *trace;		/* kept when it was seen first; NULL: it could not be */
+	char *message;
+};
+
+struct campaign_once {
+	struct execution x;
+	bool exhausted;		/* every schedule had been tried: it ran under the default one */
+	const struct campaign_failure *failure;	/* the campaign's; NULL: nothing wrong */
+};
+/* One execution; the trace of every new failure is kept in the folder for traces. As campaign_step(). */
+int campaign_once(struct campaign *c, const struct campaign_io *io, struct campaign_once *r,
+		  char *err, size_t errlen);
+/* The output of the last execution: all of it to two descriptors, unless it was so much that the middle is lost. */
+void campaign_pass_on(struct campaign *c, int out, int err);
+
+struct campaign_figures {
+	uint64_t executions, steps, findings, diverged, run_ns;
+	bool primed, exhausted;
+	uint32_t bound_done;	/* preemptions; UINT32_MAX: none */
+	const struct campaign_failure *failures;
+	unsigned int nr_failures;
+};
+void campaign_get_figures(const struct campaign *c, struct campaign_figures *f);
+/* The file that is executed. */
+const char *campaign_file(const struct campaign *c);
+
+/*
  * Executes a trace times times. Prints the program's output (the first time) and whether it did the same.
  */
 int campaign_replay(struct campaign *c, const struct trace *t, int times);

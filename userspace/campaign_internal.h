@@ -29,8 +29,12 @@ struct campaign {
 	char *options_json;
 	char release[256];	/* of the kernel */
 	int null_fd;
-	uint64_t watched_exe;
 	unsigned int nr_watches;
+	struct zug_watch watch[ZUG_MAX_WATCHES];
+	bool primed, exhausted;
+	int prime_rounds;
+	struct campaign_failure *failures;
+	unsigned int nr_failures;
 	uint64_t setup_ns, start_ns;
 
 	/* figures */
@@ -51,6 +55,10 @@ int campaign_set_watches(struct campaign *c);
 /* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */
 int campaign_execute(struct campaign *c, const struct replay *r, struct execution *x,
 		     char *err, size_t errlen);
+/* The first free name for a trace in the folder for traces, created empty; malloc'd, NULL with errno. */
+char *campaign_trace_name(const struct campaign *c);
+/* Copies the trace of the last execution. */
+int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen);
 /* Gives names to the sites of a kept trace and appends the outcome. */
 int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x);
 uint64_t campaign_now(void);

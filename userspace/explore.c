@@ -16,12 +16,14 @@
 #define PROGRESS_NS 200000000ull	/* of the progress line */
 
 /* "abba-deadlock.3.trace": the first number that is free. */
-static char *trace_name(const struct campaign *c)
+char *campaign_trace_name(const struct campaign *c)
 {
 	const char *base = strrchr(c->file, '/') + 1;
 	char *path;
 	int fd;
 
+	if (mkdir(c->o.out_dir, 0755) && errno != EEXIST)
+		return NULL;
 	for (int n = 1; n < 1000000; n++) {
 		if (asprintf(&path, "%s/%s.%d.trace", c->o.out_dir, base, n) < 0)
 			return NULL;
@@ -39,7 +41,7 @@ static char *trace_name(const struct campaign *c)
 }
 
 /* Copies a trace, giving its sites their names: kept traces need no files to be read. */
-static int keep_trace(struct campaign *c, const char *to, char *err, size_t errlen)
+int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen)
 {
 	int in, out, ret = 0;
 	char buf[65536];
@@ -160,7 +162,7 @@ static void verify(struct campaign *c, const char *path, const struct execution 
 
 static int on_finding(struct campaign *c, const struct execution *x)
 {
-	char err[PATH_MAX + 128], t[32], *path = trace_name(c);
+	char err[PATH_MAX + 128], t[32], *path = campaign_trace_name(c);
 
 	progress(c, true);
 	c->findings++;
@@ -168,7 +170,7 @@ static int on_finding(struct campaign *c, const struct execution *x)
 		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	if (keep_trace(c, path, err, sizeof(err))) {
+	if (campaign_keep_trace(c, path, err, sizeof(err))) {
 		fprintf(c->err, "zug: %s\n", err);
 		show_finding(c, c->current);
 		unlink(path);
@@ -227,86 +229,101 @@ static enum search_result result_of(const struct execution *x)
 	return zug_outcome_is_finding(x->outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
 }
 
+/* So many executions at most only to see what the test maps. */
+#define PRIMING_ROUNDS 4
+
 /*
- * Executions whose only purpose is to see what the test maps: they go first, because probes
- * added later change every schedule. A bug found in them is found all the same.
+ * Probes added later change every schedule, so what the test maps is learnt first. A bug found
+ * meanwhile is found all the same, and replayed with the probes it was found with: what an
+ * execution showed is learnt before the next one.
  */
-static int prime(struct campaign *c, struct execution *x, bool *found)
+static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
 {
-	char err[1024];
+	int ret = 0;
+
+	if (c->prime_rounds)
+		ret = campaign_learn(c, err, errlen);
+	if (ret < 0)
+		return ZUG_EXIT_ENVIRONMENT;
+	if (c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS)) {
+		err[0] = 0;
+		ret = campaign_set_watches(c);
+		c->primed = !ret;
+		return ret;
+	}
+	c->prime_rounds++;
+	if (search_replay(c->search, NULL, 0) || search_begin(c->search) != SEARCH_GO) {
+		snprintf(err, errlen, "the search does not begin");
+		return ZUG_EXIT_INTERNAL;
+	}
+	ret = campaign_execute(c, NULL, x, err, errlen);
+	search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+	if (!ret)
+		return 0;
+	return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
+}
+
+int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
+		  char *err, size_t errlen)
+{
 	int ret;
 
-	for (int round = 0; round < 4; round++) {
-		if (search_replay(c->search, NULL, 0) || search_begin(c->search) != SEARCH_GO)
-			return ZUG_EXIT_INTERNAL;
-		ret = campaign_execute(c, NULL, x, err, sizeof(err));
-		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
-		if (ret) {
-			fprintf(c->err, "zug: %s\n", err);
-			return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ?
-			       ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
-		}
-		if (zug_outcome_is_finding(x->outcome.kind)) {
-			*found = true;
-			return 0;
-		}
-		ret = campaign_learn(c, err, sizeof(err));
-		if (ret < 0) {
-			fprintf(c->err, "zug: %s\n", err);
-			return ZUG_EXIT_ENVIRONMENT;
-		}
-		if (!ret)
-			break;
+	if (!c->primed) {
+		ret = prime(c, x, err, errlen);
+		*what = CAMPAIGN_PRIMED;
+		if (ret || !c->primed)
+			return ret;
 	}
-	return campaign_set_watches(c);
+	ret = search_begin(c->search);
+	*what = ret == SEARCH_EXHAUSTED ? CAMPAIGN_EXHAUSTED : CAMPAIGN_EXECUTED;
+	if (ret == SEARCH_EXHAUSTED)
+		return 0;
+	if (ret < 0) {
+		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
+		return ZUG_EXIT_INTERNAL;
+	}
+	ret = campaign_execute(c, NULL, x, err, errlen);
+	if (!ret && x->diverged && !c->diverged++)
+		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
+	search_end(c->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : result_of(x),
+						    .failure = x->outcome.failure });
+	return ret ? ZUG_EXIT_ENVIRONMENT : 0;
 }
 
 int campaign_run(struct campaign *c)
 {
 	struct execution x;
 	char err[1024];
-	bool found = false, exhausted = false, cut = false;
+	bool exhausted = false, cut = false;
 	const char *why = "the number of executions (--executions)";
-	uint64_t begin;
+	enum campaign_step what;
+	uint64_t searched = 0;
 	int ret, end = 0;
 
-	ret = prime(c, &x, &found);
-	if (ret)
-		return ret;
-	begin = c->executions;
 	for (;;) {
-		if (found) {
-			end = on_finding(c, &x);
-			if (end != ZUG_EXIT_FINDING || !c->o.keep_going)
-				return end;
-			found = false;
-		}
 		if (c->stop && *c->stop) {
 			why = "interrupted";
 			cut = true;
 			break;
 		}
-		if (c->o.executions && c->executions - begin >= c->o.executions)
+		if (c->o.executions && searched >= c->o.executions)
 			break;
-		if (c->o.time_ns && campaign_now() - c->start_ns >= c->o.time_ns) {
+		if (c->o.time_ns && c->primed && campaign_now() - c->start_ns >= c->o.time_ns) {
 			why = "the time (--time)";
 			break;
 		}
-		ret = search_begin(c->search);
-		if (ret == SEARCH_EXHAUSTED) {
+		ret = campaign_step(c, &x, &what, err, sizeof(err));
+		if (ret) {
+			progress(c, true);
+			if (err[0])
+				fprintf(c->err, "zug: %s\n", err);
+			return ret;
+		}
+		if (what == CAMPAIGN_EXHAUSTED) {
 			exhausted = true;
 			break;
 		}
-		if (ret < 0) {
-			fprintf(c->err, "zug: the search failed: %s\n", strerror(-ret));
-			return ZUG_EXIT_INTERNAL;
-		}
-		ret = campaign_execute(c, NULL, &x, err, sizeof(err));
-		if (ret) {
-			progress(c, true);
-			fprintf(c->err, "zug: %s\n", err);
-			return ZUG_EXIT_ENVIRONMENT;
-		}
+		searched += what == CAMPAIGN_EXECUTED;
 		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
 			fprintf(c->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
 				(unsigned long)c->executions, x.launch_ns / 1e6,
@@ -319,11 +336,11 @@ int campaign_run(struct campaign *c)
 				(unsigned long)x.ungranted, c->current);
 			return ZUG_EXIT_INTERNAL;
 		}
-		if (x.diverged && !c->diverged++)
-			snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x.divergence);
-		found = zug_outcome_is_finding(x.outcome.kind);
-		search_end(c->search, &(struct search_end){ .result = result_of(&x),
-							    .failure = x.outcome.failure });
+		if (zug_outcome_is_finding(x.outcome.kind)) {
+			end = on_finding(c, &x);
+			if (end != ZUG_EXIT_FINDING || !c->o.keep_going)
+				return end;
+		}
 		progress(c, false);
 	}
 	if (sandbox_limit_hits(c->sandbox))

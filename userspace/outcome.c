@@ -130,6 +130,38 @@ int capture_text(struct capture *c, int which, char **head, char **tail)
 	return 0;
 }
 
+static int copy_part(int from, off_t at, off_t end, int to)
+{
+	char buf[65536];
+	ssize_t n, done, w;
+
+	while (at < end) {
+		n = pread(from, buf, end - at < (off_t)sizeof(buf) ? end - at : (off_t)sizeof(buf), at);
+		if (n <= 0)
+			return n ? -errno : 0;
+		for (done = 0; done < n; done += w) {
+			w = write(to, buf + done, n - done);
+			if (w < 0)
+				return -errno;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+int capture_copy(struct capture *c, int which, int to)
+{
+	off_t size = size_of(c->fd[which]), gap = c->punched[which];
+	int ret;
+
+	if (!gap)
+		return copy_part(c->fd[which], 0, size, to);
+	ret = copy_part(c->fd[which], 0, KEEP, to);
+	if (!ret && dprintf(to, "\n[... %lu bytes cut ...]\n", (unsigned long)(gap - KEEP)) < 0)
+		ret = -errno;
+	return ret ? ret : copy_part(c->fd[which], gap, size, to);
+}
+
 /* ---- judging ---- */
 
 void outcome_identify(struct outcome *o)

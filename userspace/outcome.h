@@ -37,6 +37,9 @@ void capture_trim(struct capture *c);
  */
 int capture_text(struct capture *c, int which, char **head, char **tail);
 
+/* Writes a stream to a descriptor; where its middle is gone a line says so. 0 or -errno. */
+int capture_copy(struct capture *c, int which, int to);
+
 /* Judges a root command that ended with a wait status. */
 void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
 		   struct capture *c);

@@ -166,6 +166,22 @@ static void found_free(struct found *f)
 	free(f->sites);
 }
 
+/* What the kernel side has to know of a site. */
+static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
+				    uint32_t nr)
+{
+	struct kernel_probe kp = { .offset = s->offset, .site = nr };
+
+	kp.what.op = s->op;
+	kp.what.obj_arg = s->obj_arg;
+	kp.what.obj2_arg = s->obj2_arg;
+	/* a C library's own calls of its primitives are part of the outer operation */
+	if (s->op != ZUG_OP_POINT && symfile_libc(mod->file) != SYMLIBC_NONE &&
+	    strstr(mod->path, ".so"))
+		kp.what.flags = ZUG_SITE_OUTER;
+	return kp;
+}
+
 /* Plants what was found in module m; the sites become p's. */
 static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
 {
@@ -208,19 +224,8 @@ static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 		free(kp);
 		return -ENOMEM;
 	}
-	for (int i = 0; i < nr; i++) {
-		const struct probe_site *s = &f->sites[i];
-
-		kp[i].offset = s->offset;
-		kp[i].site = p->nr_sites + i;
-		kp[i].what.op = s->op;
-		kp[i].what.obj_arg = s->obj_arg;
-		kp[i].what.obj2_arg = s->obj2_arg;
-		/* a C library's own calls of its primitives are part of the outer operation */
-		if (s->op != ZUG_OP_POINT && symfile_libc(mod->file) != SYMLIBC_NONE &&
-		    strstr(mod->path, ".so"))
-			kp[i].what.flags = ZUG_SITE_OUTER;
-	}
+	for (int i = 0; i < nr; i++)
+		kp[i] = probe_of(mod, &f->sites[i], p->nr_sites + i);
 	mod->ino = st.st_ino;
 	mod->dev = st.st_dev;
 	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
@@ -306,6 +311,32 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		ret = new ? kernel_add_module(p->k, p->modules[m].ino, p->modules[m].dev, m) : 0;
 	}
 	found_free(&f);
+	return ret;
+}
+
+int probes_replant(struct probes *p, char *err, size_t errlen)
+{
+	struct kernel_probe *kp = calloc(p->nr_sites + 1, sizeof(*kp));
+	int ret = kp ? 0 : -ENOMEM, bad;
+
+	for (uint32_t m = 0; m < p->nr_modules && !ret; m++) {
+		const struct probe_module *mod = &p->modules[m];
+		const char *copy;
+		int nr = 0;
+
+		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+		for (uint32_t i = 0; i < p->nr_sites; i++)
+			if (p->sites[i].module == m)
+				kp[nr++] = probe_of(mod, &p->sites[i], i);
+		if (ret || !nr)
+			continue;
+		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
+		if (!ret)
+			ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+		if (ret)
+			snprintf(err, errlen, "cannot probe %s again: %s", mod->path, strerror(-ret));
+	}
+	free(kp);
 	return ret;
 }
 

@@ -52,6 +52,9 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
  */
 int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen);
 
+/* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
+int probes_replant(struct probes *p, char *err, size_t errlen);
+
 unsigned int probes_nr_modules(const struct probes *p);
 const struct probe_module *probes_module(const struct probes *p, uint32_t module);
 int probes_module_by_file(const struct probes *p, uint64_t ino, uint32_t kdev);	/* -1: unknown */
