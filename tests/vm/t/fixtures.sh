@@ -1,0 +1,91 @@
+#!/bin/bash
+# Every program of tests/programs/fixtures, which is right under every schedule, ends as its header says under random
+# schedules: nothing runs without a grant (zug would end with status 4), nothing is left. LONG: its output too.
+. "$(dirname "$0")/../lib.sh"
+
+[ "${LONG:-}" ] && executions=50 || executions=5
+folder=$project/tests/programs/fixtures
+
+# ends_as KIND VALUE SECONDS OPTIONS... -- COMMAND...: $executions executions that all end so.
+ends_as()
+{
+	local kind=$1 value=$2 seconds=$3
+
+	shift 3
+	if [ "$kind" = exit ]; then
+		zug "$seconds" run -q --strategy random --executions $executions --expect-exit "$value" -o traces "$@"
+		want_status 0
+		want_out "^nothing found in $((executions + 1))|^nothing found in $((executions + 2))|^nothing found in $((executions + 3))"
+		return
+	fi
+	# The same end every time is the same finding every time.
+	zug "$seconds" run -q --strategy random --executions $executions --keep-going -o traces "$@"
+	want_status 1
+	want_out "^found in execution 1, .*: (signal|abort)\$"
+	! grep -E '^found in' "$dir/out" | grep -qvE ': (signal|abort)$' || note "$(grep '^found in' "$dir/out")"
+	[ "$value" = ABRT ] || want_out "killed by SIG$value"
+	! grep -E '^replayed: ' "$dir/out" | grep -qv '^replayed: 1 of 1' || note "$(grep '^replayed' "$dir/out")"
+}
+
+# prints REGEX OPTIONS... -- COMMAND...: the output of one execution, newlines as spaces, is this.
+prints()
+{
+	local regex=$1 text
+
+	shift
+	zug 120 run -q --strategy random --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
+	want_status 1
+	zug 30 show --json "$(kept_trace)"
+	text=$(sed -n 's/.*"out_head":"\(\([^"\\]\|\\.\)*\)".*/\1/p' "$dir/out" | sed 's/\\n/ /g')
+	grep -qE -- "^$regex *\$" <<<"$text" || note "output '$text', not '$regex'"
+}
+
+remember
+for source in "$folder"/*.c; do
+	fixture=$(basename "$source" .c)
+	program=$programs/fixtures/$fixture
+	read -r kind value <<<"$(header expect "$source")"
+	read -ra options <<<"$(header options "$source")"
+	read -ra args <<<"$(header args "$source")"
+	begin "$fixture" || continue
+	case $fixture in
+	fork-bomb)
+		# At the limit of the sandbox its forks fail, and it says so.
+		zug 120 run -q --strategy random --executions 1 --max-tasks 40 --expect-exit "$value" -o traces -- "$program" "${args[@]}"
+		want_status 0
+		want_err 'limit of tasks \(--max-tasks 40\)'
+		;;
+	print-much)
+		[ "${LONG:-}" ] || args=(64)
+		zug 300 run -q --executions 1 --timeout 200s --expect-exit 250 --verify 0 -o traces -- "$program" "${args[@]}"
+		want_status 1
+		zug 30 replay -q "$(kept_trace)"
+		want_out 'first line'
+		want_out 'last line'
+		want_out 'output cut'
+		[ "$(stat -c %s "$dir/out")" -lt 1000000 ] || note "$(stat -c %s "$dir/out") bytes of output were kept"
+		;;
+	long-run)
+		# Once: the end that is not expected comes with the first execution.
+		zug 200 run -q --executions 1 --timeout 150s --expect-exit 250 --verify 0 -o traces -- "$program" "${args[@]}"
+		want_status 1
+		want_out 'exit status 0 \(expected 250\)'
+		;;
+	*)
+		ends_as "$kind" "$value" 200 "${options[@]}" -- "$program" "${args[@]}"
+		[ -z "${LONG:-}" ] || [ "$kind" != exit ] ||
+			prints "$(header output "$source")" "${options[@]}" -- "$program" "${args[@]}"
+		;;
+	esac
+	want_nothing_left
+	end
+done
+
+# What the test believes about the machine is the user's choice, not the lane.
+for cpus in 1 2 3; do
+	if begin "nr-cpus of $cpus"; then
+		prints "online $cpus affinity $cpus nproc $cpus" --cpus $cpus -- "$programs/fixtures/nr-cpus"
+		end
+	fi
+done
+finish

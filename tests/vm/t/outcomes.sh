@@ -1,0 +1,89 @@
+#!/bin/bash
+# Each kind of outcome is told apart from the others, by name, message and exit status.
+. "$(dirname "$0")/../lib.sh"
+
+outcomes=$programs/outcomes
+
+# outcome_is KIND TEXT OPTIONS... -- COMMAND...: found, as this kind, with this in the report; replayed once.
+outcome_is()
+{
+	local kind=$1 text=$2
+
+	shift 2
+	zug 120 run -q -o traces --executions 300 "$@"
+	want_status 1
+	want_out "^found in execution [0-9]+, after .*: $kind\$"
+	want_out "$text"
+	want_out '^replayed: 1 of 1 times the same'
+	want_nothing_left
+	end
+}
+
+passes()
+{
+	zug 120 run -q -o traces --executions 3 "$@"
+	want_status 0
+	want_out '^nothing found in'
+	end
+}
+
+remember
+begin "exit status" && outcome_is exit 'exit status 7 \(expected 0\)' -- sh -c 'exit 7'
+begin "exit status with the last line" && outcome_is exit 'exit status 2.*no good' -- sh -c 'echo no good >&2; exit 2'
+begin "expected exit status" && passes --expect-exit 7 -- sh -c 'exit 7'
+begin "unexpected success" && outcome_is exit 'exit status 0 \(expected 7\)' --expect-exit 7 -- true
+begin "signal" && outcome_is signal 'killed by SIGTERM' -- sh -c 'kill -TERM $$'
+begin "abort without message" && outcome_is abort 'aborted without a message' -- sh -c 'kill -ABRT $$'
+begin "match on output" && outcome_is match 'output: all wrong here' --match 'wro+ng' -- sh -c 'echo right; echo all wrong here'
+begin "match on error output" && outcome_is match 'error output: wrong' --match '^wrong' -- sh -c 'echo wrong >&2; exit 3'
+begin "match that is not there" && passes --match 'wrong' -- echo right
+begin "address sanitizer" && outcome_is sanitizer 'AddressSanitizer: heap-use-after-free' -- "$outcomes/asan"
+begin "undefined behaviour sanitizer" && outcome_is sanitizer 'signed integer overflow' -- "$outcomes/ubsan"
+begin "leak sanitizer" && outcome_is sanitizer 'LeakSanitizer|AddressSanitizer: .* leaked' -- "$outcomes/leak"
+begin "thread sanitizer" && outcome_is sanitizer 'ThreadSanitizer: data race' -- "$outcomes/tsan"
+begin "deadlock" && outcome_is deadlock 'cycle: T1 waits for b, held by T2; T2 waits for a, held by T1' -- "$programs/abba-deadlock"
+begin "deadlock of one" && outcome_is deadlock 'T0 waits in' -- sh -c 'mkfifo pipe; exec cat <pipe'
+begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, held by T2' -- "$outcomes/cycle"
+begin "livelock" && outcome_is livelock . --strategy preemption -- "$programs/livelock-backoff"
+begin "spin" && outcome_is '(spin|livelock)' . -- "$programs/spin-no-yield"
+begin "spin of one" && outcome_is '(spin|timeout)' . --timeout 5s -- "$outcomes/computes"
+begin "spin is preempted" && passes --strategy random -- "$outcomes/computes" beside
+begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s -- sleep 100
+begin "step limit" && outcome_is timeout 'steps' --max-steps 20 -- "$programs/fixtures/nested-threads"
+
+if begin "divergence"; then
+	echo 3 >locks
+	zug 60 run -q -o traces --executions 1 -- "$outcomes/locks-of-file"
+	want_status 1
+	trace=$(kept_trace)
+	echo 5 >locks
+	zug 60 replay -q "$trace"
+	want_status 5
+	want_err 'did not follow'
+	echo 3 >locks
+	zug 60 replay -q "$trace"
+	want_status 1
+	end
+fi
+if begin "another end than recorded"; then
+	echo 4 >status
+	zug 60 run -q -o traces --executions 1 -- sh -c 'read s <status; exit $s'
+	want_status 1
+	echo 5 >status
+	zug 60 replay -q "$(kept_trace)"
+	want_status 5
+	want_err 'ended differently'
+	end
+fi
+if begin "the scheduler is thrown out"; then
+	# SysRq-S is the kernel's own way to do it.
+	echo 'vm: allow disabled (' >/dev/kmsg
+	(sleep 6; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
+	zug 60 run -q -o traces --executions 0 --time 40s -- "$programs/fixtures/nested-threads"
+	wait $!
+	want_status 3
+	want_err 'ejected the scheduler'
+	want_nothing_left
+	end
+fi
+finish
