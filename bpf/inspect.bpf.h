@@ -10,12 +10,17 @@
 #ifndef ZUG_INSPECT_BPF_H
 #define ZUG_INSPECT_BPF_H
 
+struct space {
+	__u32 nr;
+	__u32 shared;	/* has, or had, memory that other processes may map too */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u64);	/* struct mm_struct * */
-	__type(value, __u32);
-} mm_numbers SEC(".maps");
+	__type(value, struct space);
+} spaces SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -69,26 +74,50 @@ struct {
 	__type(value, struct page_where);
 } page_cache SEC(".maps");
 
-static __always_inline __u32 mm_number(struct mm_struct *mm)
+static __always_inline void mm_add(struct mm_struct *mm, __u32 shared)
 {
 	__u64 key = (__u64)mm;
-	__u32 nr, *known;
+	struct space sp = { .shared = shared };
 
-	if (!mm)
-		return 0;
-	known = bpf_map_lookup_elem(&mm_numbers, &key);
-	if (known)
-		return *known;
-	nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
-	bpf_map_update_elem(&mm_numbers, &key, &nr, BPF_ANY);
-	return nr;
+	sp.nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
+	bpf_map_update_elem(&spaces, &key, &sp, BPF_ANY);
 }
 
-static __always_inline void mm_forget(struct mm_struct *mm)
+static __always_inline struct space *mm_space(struct mm_struct *mm)
+{
+	__u64 key = (__u64)mm;
+	struct space *sp = bpf_map_lookup_elem(&spaces, &key);
+
+	if (sp || !mm)
+		return sp;
+	mm_add(mm, 0);
+	return bpf_map_lookup_elem(&spaces, &key);
+}
+
+static __always_inline __u32 mm_number(struct mm_struct *mm)
+{
+	struct space *sp = mm_space(mm);
+
+	return sp ? sp->nr : 0;
+}
+
+/* Something that was looked up in it may not be true any more. */
+static __always_inline void mm_changed(struct mm_struct *mm, bool shared)
+{
+	struct space *sp = mm_space(mm);
+
+	if (!sp)
+		return;
+	sp->nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
+	if (shared)
+		sp->shared = 1;
+}
+
+static __always_inline void mm_gone(struct mm_struct *mm)
 {
 	__u64 key = (__u64)mm;
 
-	bpf_map_delete_elem(&mm_numbers, &key);
+	bpf_map_delete_elem(&spaces, &key);
 }
 
 struct vma_info {
@@ -156,8 +185,20 @@ static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 ad
 {
 	struct addr_key ck = { .mm = mm, .addr = addr >> 12 };
 	struct page_where pw = {}, *known;
+	struct space *sp = mm_space(p->mm);
 	struct vma_info v = {};
 
+	/*
+	 * The common case needs no look-up; it could fail, too: the kernel unlocks an address space
+	 * from an interrupt, once, and the site's look-up may just have used that.
+	 */
+	if (sp && !sp->shared) {
+		w->ino = 0;
+		w->dev = 0;
+		w->mode = 0;
+		w->offset = addr;
+		return true;
+	}
 	known = bpf_map_lookup_elem(&page_cache, &ck);
 	if (known) {
 		pw = *known;

@@ -91,6 +91,12 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if (site && site->obj2_arg &&
 	    addr_where(p, t->mm, args[(site->obj2_arg - 1) & 3], &t->ev.obj2))
 		t->ev.flags |= ZUG_EF_OBJECT2;
+	if (site && site->obj_arg) {
+		__u64 lock = args[((site->obj2_arg ? site->obj2_arg : site->obj_arg) - 1) & 3];
+
+		if (!bpf_probe_read_user(t->ev.word, sizeof(t->ev.word), (void *)lock))
+			t->ev.flags |= ZUG_EF_WORDS;
+	}
 	stop(s, t);
 	return 0;
 }
@@ -256,6 +262,11 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 
 	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
+	if (!(clone_flags & CLONE_VM_)) {
+		struct space *sp = mm_space(cur->mm);
+
+		mm_add(p->mm, sp ? sp->shared : 1);
+	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
 	emit(s, ZUG_EV_NEW, clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0, p, t, parent->id,
@@ -322,7 +333,7 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	flags = vma->vm_flags;
 	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
 		return 0;
-	mm_forget(vma->vm_mm);
+	mm_changed(vma->vm_mm, flags & VM_SHARED_);
 	f = vma->vm_file;
 	if (!f || !(flags & VM_EXEC_))
 		return 0;
@@ -348,14 +359,14 @@ SEC("fentry/uprobe_munmap")
 int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	if (state_of(bpf_get_current_task_btf()) && (vma->vm_flags & (VM_EXEC_ | VM_SHARED_)))
-		mm_forget(vma->vm_mm);
+		mm_changed(vma->vm_mm, false);
 	return 0;
 }
 
 SEC("fentry/uprobe_clear_state")
 int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 {
-	mm_forget(mm);
+	mm_gone(mm);
 	return 0;
 }
 

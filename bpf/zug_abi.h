@@ -55,6 +55,7 @@ enum zug_event_kind {
 #define ZUG_EF_THREAD	(1u << 9)	/* NEW: shares its creator's thread group */
 #define ZUG_EF_OBJECT	(1u << 10)	/* obj is known */
 #define ZUG_EF_OBJECT2	(1u << 11)	/* obj2 is known */
+#define ZUG_EF_WORDS	(1u << 12)	/* word is known */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -79,6 +80,7 @@ struct zug_event {
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
 	struct zug_where obj, obj2;
 	char comm[16];
+	__u32 word[6];	/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 };
 
 enum zug_sandbox_state {
@@ -187,7 +189,7 @@ struct zug_ctl {
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
-_Static_assert(sizeof(struct zug_event) == 152, "zug_event");
+_Static_assert(sizeof(struct zug_event) == 176, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

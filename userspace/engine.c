@@ -42,6 +42,7 @@ struct engine {
 	bool yielded;
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	struct progress_check pc;
+	struct misuse *misuse;
 	uint32_t told_tasks;
 	bool *told;
 	uint32_t nr_told;
@@ -55,6 +56,13 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
+static bool read_lock(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *m)
+{
+	struct engine *e = ctx;
+
+	return task < e->w->nr_tasks && e->w->ops->lock_memory(e->w, &e->w->tasks[task], object, m);
+}
+
 struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 			  const struct engine_options *o)
 {
@@ -66,6 +74,11 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	e->s = s;
 	e->c = c;
 	e->o = *o;
+	e->misuse = misuse_new(read_lock, e);
+	if (!e->misuse) {
+		free(e);
+		return NULL;
+	}
 	return e;
 }
 
@@ -77,6 +90,7 @@ void engine_free(struct engine *e)
 	free(e->enabled);
 	free(e->told);
 	progress_free(&e->pc);
+	misuse_free(e->misuse);
 	free(e);
 }
 
@@ -257,6 +271,26 @@ static void check_label(struct engine *e, const struct trace_step *want, const s
 		want->task, zug_op_name(want->label.op), zug_op_name(got->op), name_of(e, got->object));
 }
 
+enum verdict { GO_ON = 0, WAIT, END };
+
+/* A primitive used against its rules, about to happen: the execution ends before it does. */
+static bool misused(struct engine *e, uint32_t nr, int i)
+{
+	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
+				  SEARCH_NO_TASK : e->last, .yielded = e->yielded, .nr = nr,
+				  .cand = e->cands };
+	struct misuse_report r = { 0 };
+	char other[48] = "";
+
+	if (misuse_step(e->misuse, &p, i, &r) != 1)
+		return false;
+	if (r.other != SEARCH_NO_TASK)
+		snprintf(other, sizeof(other), " (T%u)", r.other);
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
+		    other, name_of(e, r.object));
+	return true;
+}
+
 /* Asks the search; index into cands or -errno. */
 static int pick(struct engine *e, uint32_t nr)
 {
@@ -273,7 +307,6 @@ static int pick(struct engine *e, uint32_t nr)
 	return i;
 }
 
-enum verdict { GO_ON = 0, WAIT, END };
 
 /* Nobody can run. Is it for ever? */
 static bool all_wait_inside(const struct engine *e)
@@ -431,6 +464,11 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return END;
 	}
+	if (misused(e, nr, i)) {
+		record_step(e, e->cands[i].task, ne, false);
+		add_stacks(e);
+		return END;
+	}
 	record_step(e, e->cands[i].task, ne, false);
 	e->w->ops->grant(e->w, e->cands[i].task, 0);
 	return GO_ON;
@@ -458,6 +496,14 @@ static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t er
 		snprintf(err, errlen, "the search refused step %lu: %s", (unsigned long)e->x->steps,
 			 strerror(-i));
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return END;
+	}
+	for (uint32_t k = 0; k < nr; k++)
+		if (e->cands[k].task == task)
+			i = k;
+	if (misused(e, nr, i)) {
+		record_step(e, task, ne, true);
+		add_stacks(e);
 		return END;
 	}
 	record_step(e, task, ne, true);
@@ -633,6 +679,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	if (e->told)
 		memset(e->told, 0, e->nr_told * sizeof(*e->told));
 	progress_reset(&e->pc);
+	misuse_begin(e->misuse);
 	capture_reset(e->c);
 	x->nr_tasks = 1;
 	e->start_ns = now_ns();

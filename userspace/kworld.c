@@ -24,6 +24,8 @@ struct ktask {
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
 	enum symlibc libc;
+	bool have_words;
+	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
 };
 
 struct kworld {
@@ -251,6 +253,41 @@ static void label_syscall(struct kworld *k, struct world_task *t, const struct z
 	l->site = places_site(k->o.places, t->process, e->ip - 2);
 }
 
+/* What the kernel side could not look up at once: does the address lie in shared memory? */
+static bool where_is(int pid, uint64_t addr, struct zug_where *w)
+{
+	unsigned long lo, hi, offset, ino;
+	unsigned int major, minor;
+	char name[64], line[PATH_MAX + 128], perm[8];
+	FILE *f;
+
+	memset(w, 0, sizeof(*w));
+	w->offset = addr;
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &lo, &hi, perm, &offset, &major, &minor,
+			   &ino) == 7 && addr >= lo && addr < hi && perm[3] == 's') {
+			w->ino = ino;
+			w->dev = major << 20 | minor;
+			w->offset = addr - lo + offset;
+		}
+	fclose(f);
+	return true;
+}
+
+static uint64_t memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
+			      uint32_t flag, uint64_t addr, unsigned int op)
+{
+	struct zug_where w = flag == ZUG_EF_OBJECT2 ? e->obj2 : e->obj;
+
+	if (!(e->flags & flag) && !where_is(e->pid, addr, &w))
+		return 0;
+	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
+}
+
 static void label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e)
 {
@@ -258,6 +295,8 @@ static void label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	struct zug_label *l = &t->label;
 
 	kt->lock = kt->mutex = 0;
+	kt->have_words = e->flags & ZUG_EF_WORDS;
+	memcpy(kt->words, e->word, sizeof(kt->words));
 	if (!s) {
 		l->op = ZUG_OP_POINT;
 		l->site = places_site(k->o.places, t->process, e->ip);
@@ -270,11 +309,10 @@ static void label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	if (s->obj2_arg)
 		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
 	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
-	if (e->flags & ZUG_EF_OBJECT)
-		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, -1, s->op);
-	if (e->flags & ZUG_EF_OBJECT2)
-		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, -1,
-					   ZUG_OP_LOCK);
+	if (s->obj_arg)
+		l->object = memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
+	if (s->obj2_arg)
+		l->object2 = memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
 	/* who called is what a person wants to see; the instruction before the return address */
 	if (s->entry && e->ret)
 		l->site = places_site(k->o.places, t->process, e->ret - 1);
@@ -521,9 +559,8 @@ again:
 		} else if (e.kind == ZUG_EV_WATCH) {
 			t->label.op = ZUG_OP_DATA_ACCESS;
 			t->label.flags = ZUG_L_WRITE | ZUG_L_COARSE | zug_op_flags(ZUG_OP_DATA_ACCESS);
-			if (e.flags & ZUG_EF_OBJECT)
-				t->label.object = places_object(k->o.places, t->process, n, e.pid,
-								&e.obj, -1, ZUG_OP_DATA_ACCESS);
+			t->label.object = memory_object(k, t, &e, ZUG_EF_OBJECT, e.arg[0],
+							ZUG_OP_DATA_ACCESS);
 			t->label.site = places_site(k->o.places, t->process, e.ip - 1);
 		} else {
 			t->label.op = e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
@@ -588,19 +625,47 @@ static bool kworld_would_block(struct world *w, const struct world_task *t)
 	return lock_would_block(t->tgid, t->pid, t->label.op, kt->lock, kt->libc);
 }
 
+static uint32_t task_of_tid(const struct world *w, int tid)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state != TASK_NONE && w->tasks[i].pid == tid &&
+		    w->tasks[i].state != TASK_DEAD)
+			return i;
+	return WORLD_NO_TASK;
+}
+
+static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
+			       struct misuse_memory *m)
+{
+	struct kworld *k = kw(w);
+	const struct ktask *kt = &k->kt[t->task];
+	const struct place_object *o = places_find_object(k->o.places, object);
+	struct lock_state s;
+
+	memset(m, 0, sizeof(*m));
+	if (kt->mutex ? object != t->label.object2 : object != t->label.object)
+		return false;
+	/* a task that went on has changed its lock since: what was there at the point counts */
+	if (t->state == TASK_RUNNING && !kt->have_words)
+		return false;
+	if (!lock_read(t->tgid, t->label.op, kt->mutex ? kt->mutex : kt->lock, kt->libc,
+		       t->state == TASK_RUNNING ? kt->words : NULL, &s))
+		return false;
+	m->locked = s.locked;
+	m->recursive = s.recursive;
+	m->owner = s.owner ? task_of_tid(w, s.owner) : WORLD_NO_TASK;
+	m->owner_known = m->owner != WORLD_NO_TASK;
+	m->fixed = o && o->fixed;
+	return true;
+}
+
 static uint32_t kworld_owner(struct world *w, const struct world_task *t)
 {
 	const struct ktask *kt = &kw(w)->kt[t->task];
 	uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
 	int tid = lock_owner(t->tgid, t->label.op, addr, kt->libc);
 
-	if (tid <= 0)
-		return WORLD_NO_TASK;
-	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state != TASK_NONE && w->tasks[i].pid == tid &&
-		    w->tasks[i].state != TASK_DEAD)
-			return i;
-	return WORLD_NO_TASK;
+	return tid > 0 ? task_of_tid(w, tid) : WORLD_NO_TASK;
 }
 
 static uint32_t kworld_stuck_ms(struct world *w)
@@ -774,6 +839,7 @@ static const struct world_ops kworld_ops = {
 	.next = kworld_next,
 	.grant = kworld_grant,
 	.would_block = kworld_would_block,
+	.lock_memory = kworld_lock_memory,
 	.owner = kworld_owner,
 	.stuck_ms = kworld_stuck_ms,
 	.lend = kworld_lend,

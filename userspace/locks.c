@@ -108,3 +108,37 @@ int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc)
 	}
 	return 0;
 }
+
+bool lock_read(int pid, unsigned int op, uint64_t addr, enum symlibc libc, const uint32_t *words,
+	       struct lock_state *s)
+{
+	uint32_t w[5];
+
+	switch (op) {
+	case ZUG_OP_LOCK: case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_UNLOCK:
+	case ZUG_OP_MUTEX_INIT: case ZUG_OP_MUTEX_DESTROY:
+	case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
+		break;
+	default:
+		return false;
+	}
+	if (libc == SYMLIBC_NONE || !addr)
+		return false;
+	if (words)
+		memcpy(w, words, sizeof(w));
+	else if (!read_words(pid, addr, w, 5))
+		return false;
+	memset(s, 0, sizeof(*s));
+	if (libc == SYMLIBC_MUSL) {
+		s->locked = w[1] & 0x7fffffff;
+		s->recursive = w[0] & 3;
+		s->owner = (w[0] & 15) ? (int)(w[1] & FUTEX_TID_MASK) : 0;
+		return true;
+	}
+	if (w[4] & (KIND_ROBUST | KIND_PI))
+		return false;	/* the kernel shares in their state */
+	s->locked = w[0];
+	s->recursive = (w[4] & KIND_TYPE) == KIND_RECURSIVE || (w[4] & KIND_TYPE) == KIND_ERRORCHECK;
+	s->owner = w[0] ? (int)w[2] : 0;
+	return true;
+}

@@ -16,4 +16,13 @@ bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum sym
 /* The thread id that holds it, 0 unknown or free. */
 int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc);
 
+/* What the memory of a mutex says (op of a mutex, or of a condition for its mutex); false: unknown. */
+struct lock_state {
+	bool locked, recursive;	/* recursive: its owner may lock it again, or is refused */
+	int owner;		/* thread id, 0 unknown */
+};
+/* words: its memory if it was read already, NULL: read it now. */
+bool lock_read(int pid, unsigned int op, uint64_t addr, enum symlibc libc, const uint32_t *words,
+	       struct lock_state *s);
+
 #endif

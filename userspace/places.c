@@ -500,6 +500,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		o = find_object(p, id);
 		if (!o && (o = add_object(p, id, kind))) {
 			o->module = module;
+			o->o.fixed = true;
 			o->vaddr = vaddr;
 		}
 	} else if (fd >= 0 && S_ISREG(w->mode)) {

@@ -55,6 +55,7 @@ struct place_object {
 	uint64_t object;
 	char kind[12];		/* "mutex", "file", "pipe"... */
 	char *name;
+	bool fixed;	/* static data: its memory is never another object's */
 };
 /* NULL: not an object of this execution. Names static data on demand. */
 const struct place_object *places_find_object(struct places *p, uint64_t object);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -115,6 +117,61 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	return 0;
 }
 
+/* Does the process that made "zug-PID..." still live? */
+static bool owner_lives(const char *name)
+{
+	char *end;
+	long pid = strtol(name + 4, &end, 10);
+
+	return end == name + 4 || (*end && *end != '-') || pid <= 0 || !kill(pid, 0) || errno != ESRCH;
+}
+
+static void remove_folder(const char *path)
+{
+	char file[PATH_MAX + 256];
+	struct dirent *d;
+	DIR *dir = opendir(path);
+
+	while (dir && (d = readdir(dir)))
+		if (d->d_name[0] != '.') {
+			snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
+			unlink(file);
+		}
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}
+
+/* What a zug that was killed left behind: its cgroup with whatever still runs there, its files. */
+static void clean_up_after_others(void)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	DIR *dir = opendir(CGROUP_ROOT);
+
+	while (dir && (d = readdir(dir))) {
+		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), CGROUP_ROOT "/%s/cgroup.kill", d->d_name);
+		write_file(path, "1");
+		snprintf(path, sizeof(path), CGROUP_ROOT "/%s", d->d_name);
+		for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
+			usleep(10000);
+	}
+	if (dir)
+		closedir(dir);
+	dir = opendir("/run");
+	while (dir && (d = readdir(dir))) {
+		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/run/%s", d->d_name);
+		if (unlink(path))
+			remove_folder(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		const struct sandbox_options *o, char *err, size_t errlen)
 {
@@ -147,6 +204,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		ret = -EINVAL;
 		goto fail;
 	}
+	clean_up_after_others();
 	ret = make_cgroup(s, err, errlen);
 	if (ret) {
 		if (ret == -EEXIST)
@@ -462,6 +520,8 @@ static int child_main(void *arg)
 		if (sig != SIGKILL && sig != SIGSTOP)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	/* whatever happens to us, a test does not go on without control */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
 	if (c->s->mnt_ns >= 0)
 		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include "../lib/label.h"
 #include "../lib/trace.h"
+#include "../search/misuse.h"
 
 #define WORLD_NO_TASK UINT32_MAX
 
@@ -76,6 +77,9 @@ struct world_ops {
 	int (*grant)(struct world *w, uint32_t task, uint32_t lease);
 	/* Would a parked task block at once? Unknown is no. */
 	bool (*would_block)(struct world *w, const struct world_task *t);
+	/* What the memory of a lock says that is an object of t's label; false: unknown. */
+	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object,
+			    struct misuse_memory *m);
 	/* Whom a task that waits for a lock waits for; WORLD_NO_TASK: unknown. */
 	uint32_t (*owner)(struct world *w, const struct world_task *t);
 	/* The holder waits uninterruptibly for ms milliseconds now; 0: it does not. */
