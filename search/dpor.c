@@ -50,6 +50,11 @@ static int dpor_init(void *state, struct search_env *env, const int64_t *args)
 			       "lose bugs; use preemption:bound=%d", env->preemptions);
 		return -EINVAL;
 	}
+	if (env->rules) {
+		strategy_error(env, "strategy dpor refuses rules: a reversal that they forbid would be lost, "
+			       "and what follows from it; use preemption");
+		return -EINVAL;
+	}
 	d->env = env;
 	return races_init(&d->races);
 }

@@ -76,6 +76,11 @@ static int portfolio_init(void *state, struct search_env *env, const int64_t *ar
 		/* A bound that the user sets is for the member that has bounds. */
 		env->preemptions = m->type == &strategy_preemption ? preemptions : -1;
 		ret = m->type->init ? m->type->init(m->state, env, values) : 0;
+		/* With rules the others do alone what the exhaustive ones cannot. */
+		if (ret == -EINVAL && env->rules && m->type->flags & STRATEGY_EXHAUSTIVE) {
+			m->done = true;
+			ret = 0;
+		}
 	}
 	env->preemptions = preemptions;
 	return ret;
@@ -104,7 +109,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 		if (p->now->type == &strategy_preemption)
 			p->now->type->stats(p->now->state, &stats);
 		/* A bound set by the user was reached: the samplers may go beyond it. */
-		if (p->now->type == &strategy_preemption && p->env->preemptions < 0 &&
+		if (p->now->type == &strategy_preemption && p->env->preemptions < 0 && !p->env->rules &&
 		    !stats.incomplete)
 			return SEARCH_EXHAUSTED;
 	}

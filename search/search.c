@@ -4,7 +4,7 @@
  *
  * At every point the candidates pass these filters, in this order:
  *
- *	enabled -> fair -> strategy
+ *	enabled -> fair -> held by rules -> scope of rules -> strategy
  *
  * and what the strategy answers is checked, recorded and hashed. The fair
  * filter stands before the bound of a systematic strategy: leaving a task that
@@ -17,6 +17,7 @@
 #include "fair.h"
 #include "hb.h"
 #include "search_internal.h"
+#include "rules.h"
 #include "save.h"
 #include "seen.h"
 #include "strategy.h"
@@ -35,6 +36,7 @@ struct search {
 
 	struct hb hb;
 	struct fair fair;
+	struct rules *rules;		/* NULL: none */
 	struct seen classes, schedules;
 
 	/* the current execution */
@@ -83,6 +85,8 @@ static uint64_t hash_options(const struct search_options *opts, const struct str
 		h = mix64(h + (unsigned char)*n);
 	for (int i = 0; type->params && type->params[i].name; i++)
 		h = mix64(h + (uint64_t)args[i]);
+	for (const char *r = opts->rules ? opts->rules : ""; *r; r++)
+		h = mix64(h + (unsigned char)*r);
 	return mix64(mix64(h + (uint64_t)opts->preemptions) + opts->max_steps);
 }
 
@@ -107,6 +111,14 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	s->env.err = err;
 	s->env.errlen = errlen;
 	s->stats.bound = s->stats.bound_done = UINT32_MAX;
+	if (opts->rules) {
+		s->rules = rules_parse(opts->rules, opts->names, err, errlen);
+		if (!s->rules) {
+			search_free(s);
+			return NULL;
+		}
+		s->env.rules = rules_kinds(s->rules);
+	}
 	s->state = calloc(1, type->size ? type->size : 1);
 	if (!s->state || hb_init(&s->hb) || fair_init(&s->fair, opts->fair) ||
 	    seen_init(&s->classes, memory / 4) || seen_init(&s->schedules, memory / 4))
@@ -135,6 +147,7 @@ void search_free(struct search *s)
 	free(s->state);
 	hb_fini(&s->hb);
 	fair_fini(&s->fair);
+	rules_free(s->rules);
 	seen_fini(&s->classes);
 	seen_fini(&s->schedules);
 	free(s->before);
@@ -177,6 +190,8 @@ int search_begin(struct search *s)
 	s->env.choices = 0;
 	if (!s->force) {
 		rng_seed(&s->env.rng, s->env.seed, s->iteration);
+		if (s->rules)
+			rules_begin(s->rules, &s->env.rng, s->iteration);
 		ret = s->type->begin(s->state, s->iteration);
 		if (ret != SEARCH_GO)
 			return ret;
@@ -222,8 +237,11 @@ static int reserve(struct search *s, const struct search_point *p)
 	return 0;
 }
 
-static void fill_choice(struct search *s, const struct search_point *p, struct choice *c)
+static int fill_choice(struct search *s, const struct search_point *p, struct choice *c)
 {
+	bool ruled = s->rules && !s->force;
+	int left;
+
 	*c = (struct choice){
 		.point = p,
 		.allowed = s->allowed,
@@ -231,10 +249,22 @@ static void fill_choice(struct search *s, const struct search_point *p, struct c
 		.last = CHOICE_NONE,
 		.fair_hash = s->fair.hash,
 	};
+	if (ruled) {
+		left = rules_hold(s->rules, p, s->allowed, c->nr);
+		if (left < 0)
+			return left;
+		c->nr = (uint32_t)left;
+	}
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (choice_cand(c, i)->task == p->last)
 			c->last = i;
 	c->free = p->yielded || c->last == CHOICE_NONE;
+	if (ruled && !c->free && !rules_may_switch(s->rules, choice_cand(c, c->last))) {
+		s->allowed[0] = s->allowed[c->last];
+		c->nr = 1;
+		c->last = 0;
+	}
+	return 0;
 }
 
 /*
@@ -284,6 +314,8 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
+	if (s->rules && !s->force)
+		rules_step(s->rules, &p->cand[i]);
 	s->nr_before = 0;
 	/* Only what comes after a first yield is ever compared. */
 	for (uint32_t j = 0; j < p->nr && s->fair.nr_yielders; j++)
@@ -314,7 +346,9 @@ int search_pick(struct search *s, const struct search_point *p)
 		if (ret)
 			return ret;
 	}
-	fill_choice(s, p, &c);
+	ret = fill_choice(s, p, &c);
+	if (ret)
+		return ret;
 	i = s->force ? forced_pick(s, &c) : strategy_pick(s, &c);
 	if (i == -ESTALE && !s->asked) {
 		s->asked = s->diverged = true;

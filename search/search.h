@@ -58,6 +58,18 @@ struct search_end {
 
 enum { SEARCH_GO = 1, SEARCH_EXHAUSTED = 0 };	/* search_begin; negative: -errno */
 
+/*
+ * What names in rules mean; the library asks for each pattern with a label that it meets. NULL
+ * functions match nothing.
+ */
+struct search_names {
+	bool (*in)(void *ctx, uint64_t site, const char *pattern);	/* place is in that function or module */
+	bool (*on)(void *ctx, uint64_t object, const char *pattern);	/* object has that name */
+	/* The value of a variable as that task sees it; false: unknown. */
+	bool (*value)(void *ctx, uint32_t task, const char *name, int64_t *value);
+	void *ctx;
+};
+
 struct search_options {
 	const char *strategy;	/* "random", "pct:depth=3", ...; NULL: the default */
 	uint64_t seed;
@@ -65,6 +77,8 @@ struct search_options {
 	uint64_t max_steps;	/* search_pick() answers -ELOOP after so many steps; 0: no bound */
 	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
 	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB. Full tables forget, nothing fails */
+	const char *rules;	/* the schedule language of rules.h; NULL: none */
+	const struct search_names *names;	/* copied; NULL: patterns match nothing */
 };
 
 struct search;

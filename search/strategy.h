@@ -45,6 +45,7 @@ struct search_env {
 	uint64_t seed;
 	uint64_t memory;		/* bytes that tables may take */
 	int preemptions;		/* search_options.preemptions */
+	unsigned int rules;		/* RULES_* of the statements that there are (rules.h) */
 	uint64_t max_choices;		/* most points with two or more allowed tasks in one execution so far */
 	uint64_t choices;		/* the same, of the current execution, up to this point */
 	bool novel;			/* in end(): nobody had shown this happens-before class before */

@@ -28,6 +28,7 @@
 #include <string.h>
 #include "cache.h"
 #include "diverge.h"
+#include "rules.h"
 #include "save.h"
 #include "strategies.h"
 
@@ -75,6 +76,16 @@ struct systematic {
 
 static int init(struct systematic *s, struct search_env *env, enum metric metric, bool cached)
 {
+	if (env->rules & RULES_HOLD) {
+		strategy_error(env, "rules that hold tasks make a systematic search leave schedules out; "
+			       "use random, pct, pos, surw, guided or portfolio");
+		return -EINVAL;
+	}
+	if (env->rules && cached) {
+		strategy_error(env, "cache=yes refuses rules: which switches they allow depends on more than "
+			       "the state");
+		return -EINVAL;
+	}
 	s->env = env;
 	s->metric = metric;
 	s->use_cache = cached;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rules.h - the schedule language: where tasks are held, where the turn stays
+ *
+ * One statement a line (or between ';'), '#' starts a comment. Earlier lines go
+ * before later ones.
+ *
+ *	stay   [WHO] [WHERE]		no preemption before such an operation
+ *	switch [WHO] [WHERE]		preemption allowed: an exception to 'stay' lines below it
+ *	hold   [WHO] [WHERE] [while VAR CMP NUMBER] [for N | until [WHO] WHERE] [chance P]
+ *					whoever is about to do that is not given the turn
+ *	free   [WHO] [WHERE]		is not held by lines below
+ *	random-time  [tasks N] [delay D]
+ *					all but N tasks, drawn at random, are held; drawn again
+ *					after D steps (exponential)
+ *	random-place [WHO] [WHERE] [fraction F] [fallthrough P] [delay D] [tasks N]
+ *					at a random fraction of places a task is held, once each,
+ *					for D steps (exponential), while N tasks live
+ *	alternate ... end		one of the statements between, in turn, per execution
+ *	any ... end			one of them, at random
+ *
+ *	WHO	T0, T1, ... (default: every task)
+ *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE]
+ *	CMP	== != < <= > >=
+ *
+ * 'hold T1 at lock on q.mutex while q.len == 3 until T0 at unlock on q.mutex'
+ *
+ * A hold lasts for N steps of other tasks; until a step that matches has been
+ * made (after that nobody is held); or else as long as its condition is true and
+ * anybody else may run. When all would be held, the last lines give way first: a
+ * rule never stops a test. Njord's tactics (random time and instruction,
+ * restrictive and composite ones) are these statements: 'free' above others is a
+ * restrictive tactic.
+ *
+ * Names of functions, modules, objects and variables mean nothing to this
+ * library: the caller matches them (struct search_names).
+ */
+#ifndef ZUG_SEARCH_RULES_H
+#define ZUG_SEARCH_RULES_H
+
+#include "rng.h"
+#include "search.h"
+
+enum { RULES_STAY = 1 << 0, RULES_HOLD = 1 << 1 };	/* kinds of statements that there are */
+
+struct rules;
+
+/* NULL with a message ("line 3: ...") in err when text is not understood. */
+struct rules *rules_parse(const char *text, const struct search_names *names, char *err,
+			  size_t errlen);
+void rules_free(struct rules *r);
+unsigned int rules_kinds(const struct rules *r);
+
+/* A new execution, the iteration-th one of the search. */
+void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration);
+
+/*
+ * Take out of allowed (nr indices into point->cand) who is held; returns how
+ * many are left, at least one. -ENOMEM.
+ */
+int rules_hold(struct rules *r, const struct search_point *point, uint32_t *allowed, uint32_t nr);
+
+/* May the turn be taken from that candidate, the last task, now? */
+bool rules_may_switch(const struct rules *r, const struct search_cand *last);
+
+/* The candidate makes its step. */
+void rules_step(struct rules *r, const struct search_cand *cand);
+
+/* Holds that had to give way, over all executions. */
+uint64_t rules_overrides(const struct rules *r);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rules_parse.c - text to rules (rules.h)
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rules_internal.h"
+#include "strategy.h"
+
+struct parser {
+	struct rules *r;
+	const char *at;
+	unsigned int line;
+	char word[RULES_NAME];	/* the current one; "": end of the statement */
+	uint32_t group;		/* open group, or 0 */
+	char *err;
+	size_t errlen;
+};
+
+__attribute__((format(printf, 2, 3)))
+static int fail(struct parser *p, const char *fmt, ...)
+{
+	char what[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	strategy_message(p->err, p->errlen, "rules, line %u: %s", p->line, what);
+	return -EINVAL;
+}
+
+static bool is_end(char c)
+{
+	return !c || c == '\n' || c == ';' || c == '#';
+}
+
+static int next_word(struct parser *p)
+{
+	size_t n = 0;
+
+	while (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')
+		p->at++;
+	while (!is_end(p->at[n]) && p->at[n] != ' ' && p->at[n] != '\t' && p->at[n] != '\r')
+		n++;
+	if (n >= RULES_NAME)
+		return fail(p, "'%.20s...' is too long (%d characters at most)", p->at,
+			    RULES_NAME - 1);
+	memcpy(p->word, p->at, n);
+	p->word[n] = '\0';
+	p->at += n;
+	return 0;
+}
+
+static bool is(const struct parser *p, const char *word)
+{
+	return !strcmp(p->word, word);
+}
+
+/* The word after a keyword, which must be there. */
+static int argument(struct parser *p, const char *keyword)
+{
+	int ret = next_word(p);
+
+	if (!ret && !p->word[0])
+		return fail(p, "'%s' needs something after it", keyword);
+	return ret;
+}
+
+static int number(struct parser *p, const char *keyword, double min, double max, double *out)
+{
+	char *end;
+	int ret = argument(p, keyword);
+
+	if (ret)
+		return ret;
+	errno = 0;
+	*out = strtod(p->word, &end);
+	if (*end || errno || !(*out >= min && *out <= max))
+		return fail(p, "%s %s: must be a number from %g to %g", keyword, p->word, min, max);
+	return next_word(p);
+}
+
+static void copy_word(const struct parser *p, char *to)
+{
+	memcpy(to, p->word, RULES_NAME);
+}
+
+static bool is_task(const char *word)
+{
+	return word[0] == 'T' && word[1] && strspn(word + 1, "0123456789") == strlen(word + 1) &&
+	       strlen(word) < 9;
+}
+
+static int parse_match(struct parser *p, struct rule_match *m)
+{
+	int ret = 0;
+
+	*m = (struct rule_match){ .task = SEARCH_NO_TASK, .op = -1 };
+	if (is_task(p->word)) {
+		m->task = (uint32_t)strtoul(p->word + 1, NULL, 10);
+		ret = next_word(p);
+	}
+	while (!ret) {
+		if (is(p, "at")) {
+			ret = argument(p, "at");
+			m->op = ret ? -1 : zug_op_by_name(p->word);
+			if (!ret && m->op < 0)
+				return fail(p, "unknown operation '%s' (lock, unlock, cond-wait, "
+					    "data-write, ...)", p->word);
+		} else if (is(p, "on")) {
+			ret = argument(p, "on");
+			copy_word(p, m->on);
+		} else if (is(p, "in")) {
+			ret = argument(p, "in");
+			copy_word(p, m->in);
+		} else {
+			return 0;
+		}
+		ret = ret ? ret : next_word(p);
+	}
+	return ret;
+}
+
+static int parse_while(struct parser *p, struct rule *rule)
+{
+	static const char *const compares[] = {
+		[CMP_EQ] = "==", [CMP_NE] = "!=", [CMP_LT] = "<", [CMP_LE] = "<=", [CMP_GT] = ">",
+		[CMP_GE] = ">=",
+	};
+	double value;
+	int ret = argument(p, "while");
+
+	if (ret)
+		return ret;
+	copy_word(p, rule->variable);
+	ret = argument(p, rule->variable);
+	for (int c = CMP_EQ; c <= CMP_GE && !ret; c++)
+		if (is(p, compares[c]))
+			rule->compare = (enum rule_compare)c;
+	if (!ret && rule->compare == CMP_NONE)
+		return fail(p, "'%s' is no comparison (== != < <= > >=)", p->word);
+	ret = ret ? ret : number(p, "comparison", -9e15, 9e15, &value);
+	rule->number = ret ? 0 : (int64_t)value;
+	return ret;
+}
+
+/* One of 'keyword NUMBER' that belong to random-time and random-place; 1: it was not. */
+static int parse_random(struct parser *p, struct rule *rule)
+{
+	bool place = rule->kind == RULE_PLACE;
+	double value;
+	int ret;
+
+	if (is(p, "tasks")) {
+		ret = number(p, "tasks", 1, 4096, &value);
+		rule->tasks = ret ? 0 : (uint32_t)value;
+		return ret;
+	}
+	if (is(p, "delay"))
+		return number(p, "delay", 1, 1e9, &rule->delay);
+	if (place && is(p, "fraction"))
+		return number(p, "fraction", 0, 1, &rule->fraction);
+	if (place && is(p, "fallthrough"))
+		return number(p, "fallthrough", 0, 1, &rule->fallthrough);
+	return 1;
+}
+
+static int parse_hold(struct parser *p, struct rule *rule)
+{
+	double value;
+	int ret;
+
+	if (is(p, "while"))
+		return parse_while(p, rule);
+	if (is(p, "chance"))
+		return number(p, "chance", 0, 1, &rule->chance);
+	if (is(p, "for") && !rule->has_until) {
+		ret = number(p, "for", 1, 1e9, &value);
+		rule->steps = ret ? 0 : (uint64_t)value;
+		return ret;
+	}
+	if (is(p, "until") && !rule->steps) {
+		rule->has_until = true;
+		ret = next_word(p);
+		return ret ? ret : parse_match(p, &rule->until);
+	}
+	return 1;
+}
+
+static int parse_rule(struct parser *p, struct rule *rule)
+{
+	int ret = next_word(p);
+
+	rule->chance = 1;
+	rule->tasks = rule->kind == RULE_TIME ? 1 : 2;
+	rule->delay = 20;
+	rule->fraction = 0.1;
+	if (!ret && rule->kind != RULE_TIME)
+		ret = parse_match(p, &rule->match);
+	while (!ret && p->word[0]) {
+		ret = rule->kind == RULE_HOLD ? parse_hold(p, rule) :
+		      rule->kind >= RULE_TIME ? parse_random(p, rule) : 1;
+		if (ret == 1)
+			return fail(p, "'%s' is not expected here", p->word);
+	}
+	return ret;
+}
+
+static int open_group(struct parser *p, bool alternate)
+{
+	struct rules *r = p->r;
+	struct rule_group *groups;
+
+	if (p->group)
+		return fail(p, "a group within a group");
+	groups = realloc(r->groups, (r->nr_groups + 1) * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	r->groups = groups;
+	r->groups[r->nr_groups++] = (struct rule_group){ .alternate = alternate };
+	p->group = r->nr_groups;
+	return next_word(p);
+}
+
+static int close_group(struct parser *p)
+{
+	if (!p->group)
+		return fail(p, "'end' without 'alternate' or 'any'");
+	if (!p->r->groups[p->group - 1].members)
+		return fail(p, "nothing between '%s' and 'end'",
+			    p->r->groups[p->group - 1].alternate ? "alternate" : "any");
+	p->group = 0;
+	return next_word(p);
+}
+
+static int add_rule(struct parser *p, enum rule_kind kind)
+{
+	struct rules *r = p->r;
+	struct rule *rules;
+
+	if (r->nr == r->room) {
+		rules = realloc(r->rules, (r->room * 2 + 8) * sizeof(*rules));
+		if (!rules)
+			return -ENOMEM;
+		r->rules = rules;
+		r->room = r->room * 2 + 8;
+	}
+	r->rules[r->nr] = (struct rule){ .kind = kind, .group = p->group };
+	if (p->group)
+		r->rules[r->nr].member = r->groups[p->group - 1].members++;
+	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : RULES_HOLD;
+	return parse_rule(p, &r->rules[r->nr++]);
+}
+
+static int parse_statement(struct parser *p)
+{
+	static const struct { const char *name; enum rule_kind kind; } kinds[] = {
+		{ "stay", RULE_STAY }, { "switch", RULE_SWITCH }, { "hold", RULE_HOLD },
+		{ "free", RULE_FREE }, { "random-time", RULE_TIME }, { "random-place", RULE_PLACE },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (is(p, kinds[i].name))
+			return add_rule(p, kinds[i].kind);
+	if (is(p, "alternate"))
+		return open_group(p, true);
+	if (is(p, "any"))
+		return open_group(p, false);
+	if (is(p, "end"))
+		return close_group(p);
+	return fail(p, "unknown statement '%s'; there are: stay switch hold free random-time "
+		    "random-place alternate any end", p->word);
+}
+
+static int parse(struct parser *p)
+{
+	while (*p->at) {
+		int ret = next_word(p);
+
+		if (!ret && p->word[0])
+			ret = parse_statement(p);
+		if (!ret && p->word[0])
+			ret = fail(p, "'%s' is not expected here", p->word);
+		if (ret)
+			return ret;
+		if (*p->at == '#')
+			p->at += strcspn(p->at, "\n");
+		p->line += *p->at == '\n';
+		p->at += *p->at != '\0';
+	}
+	if (p->group)
+		return fail(p, "'end' is missing");
+	return 0;
+}
+
+struct rules *rules_parse(const char *text, const struct search_names *names, char *err,
+			  size_t errlen)
+{
+	struct rules *r = calloc(1, sizeof(*r));
+	struct parser p = { .r = r, .at = text, .line = 1, .err = err, .errlen = errlen };
+	int ret = r ? parse(&p) : -ENOMEM;
+
+	if (!ret) {
+		if (names)
+			r->names = *names;
+		return r;
+	}
+	if (ret == -ENOMEM)
+		strategy_message(err, errlen, "out of memory");
+	rules_free(r);
+	return NULL;
+}

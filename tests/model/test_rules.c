@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_rules.c - the schedule language: what it means, what it refuses
+ */
+#include <string.h>
+#include "../../search/rng.h"
+#include "programs.h"
+#include "tap.h"
+
+/* Variables are called v0, v1, ...; locks m0, ...; places of task N are in the function fN. */
+static bool on(void *ctx, uint64_t object, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "%c%u", object >> 32 == 1 ? 'm' : 'v',
+		 (unsigned int)(object & 0xffff) - 1);
+	return !strcmp(name, pattern);
+}
+
+static bool in(void *ctx, uint64_t site, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "f%u", (unsigned int)(site >> 16));
+	return !strcmp(name, pattern);
+}
+
+static int64_t watched;
+
+static bool value(void *ctx, uint32_t task, const char *name, int64_t *v)
+{
+	(void)ctx;
+	(void)task;
+	*v = watched;
+	return !strcmp(name, "q.len");
+}
+
+static struct search *new_search(const char *strategy, const char *rules, uint64_t seed, char *err)
+{
+	static const struct search_names names = { .in = in, .on = on, .value = value };
+	struct search_options o = {
+		.strategy = strategy, .seed = seed, .fair = 1, .max_steps = 5000, .preemptions = -1,
+		.rules = rules, .names = &names,
+	};
+	static char buf[512];
+
+	return search_new(&o, err ? err : buf, sizeof(buf));
+}
+
+static int failures(const struct model *m, const char *strategy, const char *rules, int n)
+{
+	struct search *s = new_search(strategy, rules, 9, NULL);
+	struct model_result r;
+	int failed = 0;
+
+	if (!s)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		model_run(m, s, &r, NULL, 0);
+		failed += r.failed;
+		if (r.cut)
+			failed = -1000000;
+	}
+	search_free(s);
+	return failed;
+}
+
+static uint64_t schedules(const struct model *m, const char *strategy, const char *rules)
+{
+	struct search *s = new_search(strategy, rules, 1, NULL);
+	struct search_stats st = { 0 };
+	struct model_result r;
+
+	if (!s)
+		return 0;
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	search_get_stats(s, &st);
+	search_free(s);
+	return st.schedules;
+}
+
+static void test_hold(void)
+{
+	struct program *p = program_new("lostupdate", 20);
+
+	tap_ok(failures(&p->model, "random",
+			"hold T1 at data-read on v0 until T0 at data-read on v0; "
+			"hold T0 at data-write on v0 until T1 at data-write on v0", 200) == 200,
+	       "a pinned schedule fails every time");
+	tap_ok(failures(&p->model, "pct",
+			"# the other way round\nhold T0 at data-read on v0 until T1 at data-read on v0\n"
+			"hold T1 in f1 at data-write on v0 until T0 at data-write on v0", 200) == 200, "whatever the strategy");
+	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 for 30 chance 0.5", 400) >
+	       failures(&p->model, "random", NULL, 400) + 50, "a hold by steps and chance helps");
+	watched = 3;
+	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 while q.len == 3", 100) > 50,
+	       "a hold while a condition is true");
+	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 while q.len > 3", 100) < 35,
+	       "not while it is false");
+	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 while nonesuch == 3", 100) < 35,
+	       "nor when it is unknown");
+	tap_ok(failures(&p->model, "random", "free T0; hold T0 at data-write on v0", 100) < 60,
+	       "what an earlier line lets free is not held");
+	tap_ok(failures(&p->model, "random", "hold T0\nhold T1\nhold T2", 100) >= 0,
+	       "when all are held the test goes on");
+	program_free(p);
+}
+
+static void test_tactics(void)
+{
+	struct program *p = program_new("lostupdate", 100);
+	int plain = failures(&p->model, "random", NULL, 2000);
+	int place = failures(&p->model, "random", "random-place fraction 0.02 delay 200", 2000);
+	int there = failures(&p->model, "random", "random-place on v0 fraction 0.5 delay 200", 2000);
+	int by_time = failures(&p->model, "random", "random-time tasks 1 delay 30", 2000);
+
+	printf("# lostupdate-100, 2000 executions: plain %d, random-place %d, on v0 %d, random-time %d\n",
+	       plain, place, there, by_time);
+	tap_ok(there > 2 * plain, "random-place finds more where it is told the variable");
+	tap_ok(by_time >= 0 && place >= 0, "random-time and random-place never stop a test");
+	tap_ok(failures(&p->model, "random", "alternate; hold T0; free; end", 100) >= 0 &&
+	       failures(&p->model, "random", "any\n random-time\n random-place\nend", 100) >= 0,
+	       "composite tactics");
+	program_free(p);
+	p = program_new("philosophers", 5);
+	tap_ok(failures(&p->model, "portfolio", "random-place delay 10; random-time tasks 2", 500) > 0,
+	       "the portfolio goes on without its exhaustive members");
+	program_free(p);
+}
+
+static void test_scope(void)
+{
+	static const struct model_step two[2][4] = {
+		{ { M_WRITE, 0, 0, 0, 0 }, { M_WRITE, 1, 0, 0, 0 }, { M_WRITE, 0, 0, 0, 0 },
+		  { M_WRITE, 1, 0, 0, 0 } },
+		{ { M_WRITE, 0, 0, 0, 0 }, { M_WRITE, 1, 0, 0, 0 }, { M_WRITE, 0, 0, 0, 0 },
+		  { M_WRITE, 1, 0, 0, 0 } },
+	};
+	struct model m = {
+		.name = "two", .nr_tasks = 2, .nr_started = 2, .code = { two[0], two[1] },
+		.len = { 4, 4 },
+	};
+
+	tap_ok(schedules(&m, "dfs", NULL) == 70, "70 = C(8,4) schedules without rules");
+	tap_ok(schedules(&m, "dfs", "stay") == 2, "'stay': no preemption at all");
+	/* Each task falls into blocks v0 v1 | v0 v1: two blocks, C(4,2). */
+	tap_ok(schedules(&m, "dfs", "stay on v1") == 6, "'stay on v1': preemption before v0 only");
+	tap_ok(schedules(&m, "dfs", "switch on v0; stay") == 6, "'switch on v0; stay': the same");
+	/* Task 0 is never split: it stands in one of 5 gaps of task 1. */
+	tap_ok(schedules(&m, "dfs", "stay T0") == 5, "'stay T0': that task is never preempted");
+	tap_ok(schedules(&m, "dfs", "stay in f0") == 5, "by function");
+	tap_ok(schedules(&m, "preemption:bound=1", "stay T0") == 5, "and under a bound");
+}
+
+static void test_refusals(void)
+{
+	static const struct { const char *strategy, *rules, *say; } bad[] = {
+		{ "random", "keep T1", "unknown statement" }, { "random", "hold T1 at", "something after" },
+		{ "random", "hold at nonesuch", "unknown operation" },
+		{ "random", "\n\nhold for 0", "line 3" }, { "random", "hold while x ~ 3", "comparison" },
+		{ "random", "hold T1 T2", "not expected" }, { "random", "any", "end" },
+		{ "random", "any; end", "nothing between" }, { "random", "end", "without" },
+		{ "random", "random-place fraction 2", "from 0 to 1" },
+		{ "random", "random-time fraction 0.5", "not expected" },
+		{ "random", "stay for 3", "not expected" },
+		{ "random", "any; any; stay; end; end", "group" },
+		{ "random", "hold for 3 until at lock", "not expected" },
+		{ "dfs", "hold T1", "leave schedules out" },
+		{ "preemption", "random-time", "leave schedules out" },
+		{ "dfs:cache=yes", "stay", "cache" }, { "dpor", "stay", "dpor refuses" },
+		{ "random", "hold on aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  "too long" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char err[512] = "";
+		struct search *s = new_search(bad[i].strategy, bad[i].rules, 1, err);
+
+		tap_ok(!s && strstr(err, bad[i].say), "%s, '%.30s': %s", bad[i].strategy,
+		       bad[i].rules[0] == '\n' ? "(line 3)" : bad[i].rules, err);
+		search_free(s);
+	}
+}
+
+static void test_seed(void)
+{
+	struct program *p = program_new("twostage", 3);
+	struct search *a = new_search("pos", "random-place delay 9; random-time tasks 2", 5, NULL);
+	struct search *b = new_search("pos", "random-place delay 9; random-time tasks 2", 5, NULL);
+	bool same = true;
+
+	for (int i = 0; i < 100; i++) {
+		uint32_t x[256] = { 0 }, y[256] = { 0 };
+		struct model_result r;
+
+		model_run(&p->model, a, &r, x, 256);
+		model_run(&p->model, b, &r, y, 256);
+		same &= !memcmp(x, y, sizeof(x));
+	}
+	tap_ok(same, "the same seed and rules give the same executions");
+	search_free(a);
+	search_free(b);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_hold();
+	test_tactics();
+	test_scope();
+	test_refusals();
+	test_seed();
+	return tap_done();
+}
