@@ -232,7 +232,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	struct campaign *c = calloc(1, sizeof(*c));
 	struct kworld_options ko = { .wake_fd = wake_fd };
 	struct search_options sopt = { .strategy = o->strategy, .seed = o->seed, .fair = o->fair,
-				       .max_steps = o->max_steps, .preemptions = o->preemptions };
+				       .max_steps = o->max_steps, .preemptions = o->preemptions,
+				       .memory = o->memory };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
 				     .stop = stop };
 	char err[1024] = "";
@@ -258,6 +259,10 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	}
 	c->search = search_new(&sopt, err, sizeof(err));
 	if (!c->search) {
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
+	if (campaign_load_state(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}

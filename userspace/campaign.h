@@ -37,6 +37,8 @@ struct campaign_options {
 	uint64_t spin_ns;
 	const char *name;		/* of the sandbox, NULL: made up */
 	const char *out_dir;		/* for traces */
+	const char *resume;		/* file with the state of the search; NULL: none */
+	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
 	bool randomise;
 	bool quiet, keep_going;
 	int verify;			/* replays of a finding */

@@ -35,7 +35,7 @@ struct campaign {
 	int prime_rounds;
 	struct campaign_failure *failures;
 	unsigned int nr_failures;
-	uint64_t setup_ns, start_ns;
+	uint64_t setup_ns, start_ns, saved_ns;
 
 	/* figures */
 	uint64_t executions, findings, diverged, ungranted, steps;
@@ -61,6 +61,9 @@ char *campaign_trace_name(const struct campaign *c);
 int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen);
 /* Gives names to the sites of a kept trace and appends the outcome. */
 int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x);
+/* --resume: write the state of the search, read it. Without the option both do nothing. 0 or -errno. */
+int campaign_save_state(struct campaign *c);
+int campaign_load_state(struct campaign *c, char *err, size_t errlen);
 uint64_t campaign_now(void);
 
 #endif

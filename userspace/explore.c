@@ -290,6 +290,23 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 	return ret ? ZUG_EXIT_ENVIRONMENT : 0;
 }
 
+/* Writes the state of the search about once a second, so that a crash of ours loses little. */
+static int keep_state(struct campaign *c, bool now)
+{
+	int ret;
+
+	if (!c->o.resume || (!now && campaign_now() - c->saved_ns < 1000000000ull))
+		return 0;
+	c->saved_ns = campaign_now();
+	ret = campaign_save_state(c);
+	if (!ret)
+		return 0;
+	progress(c, true);
+	fprintf(c->err, "zug: --resume %s: cannot write the state of the search: %s\n", c->o.resume,
+		strerror(-ret));
+	return ZUG_EXIT_ENVIRONMENT;
+}
+
 int campaign_run(struct campaign *c)
 {
 	struct execution x;
@@ -324,6 +341,9 @@ int campaign_run(struct campaign *c)
 			break;
 		}
 		searched += what == CAMPAIGN_EXECUTED;
+		ret = keep_state(c, zug_outcome_is_finding(x.outcome.kind));
+		if (ret)
+			return ret;
 		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
 			fprintf(c->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
 				(unsigned long)c->executions, x.launch_ns / 1e6,
@@ -346,7 +366,10 @@ int campaign_run(struct campaign *c)
 	if (sandbox_limit_hits(c->sandbox))
 		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
 			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
+	ret = keep_state(c, true);
 	summary(c, why, exhausted);
+	if (ret)
+		return ret;
 	if (end)
 		return end;
 	if (cut || c->diverged)

@@ -10,7 +10,8 @@
 
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
-       OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY };
+       OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
+       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_MEMORY };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -34,6 +35,10 @@ static const struct option options[] = {
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 	{ "aslr", no_argument, NULL, OPT_ASLR },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
+	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
+	{ "resume", required_argument, NULL, OPT_RESUME },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -49,6 +54,8 @@ void run_options_help(FILE *f)
 	      "  --time DURATION      stop after so long, such as 90s, 10m, 2h (default: no bound)\n"
 	      "  --preemptions N      at most so many preemptions in systematic strategies\n"
 	      "  --fair K             the fair scheduler acts on every K-th yield (default 1; 0: off)\n"
+	      "  --resume FILE        go on with the search whose state is in FILE, and keep it there\n"
+	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
 	      "  --keep-going         look for further bugs after the first\n"
 	      "points, where a switch can happen:\n"
 	      "  --points KIND,...    sync (default), syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
@@ -69,7 +76,9 @@ void run_options_help(FILE *f)
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
-	      "  -q, --quiet          no progress line\n", f);
+	      "  -q, --quiet          no progress line\n"
+	      "the daemon:\n"
+	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or /run/zugd.sock)\n", f);
 }
 
 static bool number(const char *text, uint64_t max, uint64_t *out)
@@ -101,6 +110,29 @@ static bool duration(const char *text, uint64_t *ns)
 			return true;
 		}
 	return false;
+}
+
+static bool size(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	const char *u;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*bytes = strtoull(text, &end, 10);
+	if (errno || !*bytes)
+		return false;
+	if (*end && (u = strchr(units, *end)) && !end[1]) {
+		unsigned int shift = 10 * (u - units + 1);
+
+		if (*bytes > UINT64_MAX >> shift)
+			return false;
+		*bytes <<= shift;
+		return true;
+	}
+	return !*end;
 }
 
 static bool points(const char *text, struct campaign_options *o)
@@ -264,6 +296,13 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			else
 				c->verify = v;
 			break;
+		case OPT_RESUME:
+			c->resume = optarg;
+			break;
+		case OPT_MEMORY:
+			if (!size(optarg, &c->memory))
+				valid = "a size such as 64M or 1G";
+			break;
 		case OPT_NAME:
 			c->name = optarg;
 			break;
@@ -272,6 +311,12 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			break;
 		case OPT_ASLR:
 			c->randomise = true;
+			break;
+		case OPT_SOCKET:
+			o->socket = optarg;
+			break;
+		case OPT_FOREGROUND:
+			o->foreground = true;
 			break;
 		case 'o':
 			c->out_dir = optarg;
@@ -291,13 +336,32 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			opt == 'o' ? "output" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
+	if (need_command && o->foreground) {
+		fprintf(stderr, "zug %s: --foreground belongs to zugd\n", what);
+		return ZUG_EXIT_USAGE;
+	}
 	c->watches = o->watches;
 	c->points = o->points;
 	c->argv = argv + optind;
+	o->nr_options = optind - 1;
 	if (need_command && !c->argv[0]) {
 		fprintf(stderr, "zug %s: no command; usage: zug %s [options] -- COMMAND [ARGUMENT...]\n",
 			what, what);
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;
+}
+
+int run_options_refuse_bounds(const struct run_options *o, const char *what)
+{
+	struct campaign_options d;
+	const char *name;
+
+	campaign_defaults(&d);
+	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
+	       o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
+	if (!name)
+		return 0;
+	fprintf(stderr, "zug %s: --%s: whoever starts the test decides how often it is executed\n", what, name);
+	return ZUG_EXIT_USAGE;
 }

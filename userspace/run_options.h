@@ -9,6 +9,9 @@ struct run_options {
 	struct campaign_options c;
 	char **watches, **points;	/* owned lists behind c.watches and c.points */
 	char cwd[4096];
+	const char *socket;		/* of zugd; NULL: not given */
+	bool foreground;		/* zugd only */
+	int nr_options;			/* arguments before the command */
 };
 
 /*
@@ -17,6 +20,8 @@ struct run_options {
  */
 int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
 		      bool need_command);
+/* Where one execution is one call: options that bound a whole search are usage errors. */
+int run_options_refuse_bounds(const struct run_options *o, const char *what);
 void run_options_free(struct run_options *o);
 void run_options_help(FILE *f);
 
