@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Starting one execution: what its first process does before it executes the test's program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "sandbox_internal.h"
+
+#define SCHED_EXT_POLICY 7
+
+struct child {
+	struct sandbox *s;
+	const struct launch *l;
+	uint32_t task;
+	int ready, go;		/* pipes: the child says it is adopted; the parent lets it go */
+	int err;		/* set by the child when it fails, with */
+	const char *stage;	/* what it was doing */
+	sigset_t mask;
+};
+
+/* A test may not change its scheduling: these calls succeed and do nothing. */
+static int install_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setparam, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog);
+}
+
+/* Shares our memory but nothing else; no malloc, no stdio from here on. */
+static int child_main(void *arg)
+{
+	struct child *c = arg;
+	const struct launch *l = c->l;
+	struct sched_param sp = { 0 };
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_ADOPT, .sandbox = c->s->slot };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctl, .ctx_size_in = sizeof(ctl));
+	cpu_set_t cpus;
+	char byte = 0;
+
+#define DO(what, call) do { c->stage = what; if (call) goto fail; } while (0)
+	for (int sig = 1; sig < 64; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			signal(sig, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	/* whatever happens to us, a test does not go on without control */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
+	if (c->s->mnt_ns >= 0)
+		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));
+	DO(l->cwd, chdir(l->cwd));
+	DO("start a session", setsid() < 0);
+	DO("set up stdin", dup2(l->in, 0) < 0);
+	DO("set up stdout", dup2(l->out, 1) < 0);
+	DO("set up stderr", dup2(l->err, 2) < 0);
+	DO("close descriptors", close_range(3, ~0u, CLOSE_RANGE_CLOEXEC));
+	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
+	memset(&cpus, 0xff, sizeof(cpus));
+	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
+	/* a huge page costs more to clear than a small test costs to run */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (!l->randomise)
+		personality(ADDR_NO_RANDOMIZE);
+	ctl.pid = getpid();
+	c->stage = "join the sandbox";
+	if (bpf_prog_test_run_opts(kernel_ctl_fd(c->s->k), &o))
+		goto fail;
+	if (ctl.ret) {
+		errno = -ctl.ret;
+		goto fail;
+	}
+	c->task = ctl.task;
+	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
+	DO("filter scheduling calls", install_filter());
+	if (l->nr_watches) {
+		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("wait for watches", read(c->go, &byte, 1) != 1);
+	}
+	c->stage = NULL;
+	execve(l->file, l->argv, l->envp);
+	c->stage = l->file;
+fail:
+	c->err = errno;
+	_exit(127);
+#undef DO
+}
+
+pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
+		     char *err, size_t errlen)
+{
+	struct child c = { .s = s, .l = l };
+	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
+	sigset_t all;
+	pid_t pid = -1;
+	char byte;
+	int ret;
+
+	ret = sandbox_show_cpus(s);
+	if (ret) {
+		snprintf(err, errlen, "cannot show the test %d CPUs: %s", s->o.nr_cpus, strerror(-ret));
+		return ret;
+	}
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));
+		goto out;
+	}
+	c.ready = up[1];
+	c.go = down[0];
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &c.mask);
+	/* shares memory: a fork would copy the page tables of all symbol files for every execution */
+	pid = clone(child_main, (char *)s->stack + CHILD_STACK, CLONE_VM | SIGCHLD, &c);
+	ret = -errno;
+	sigprocmask(SIG_SETMASK, &c.mask, NULL);
+	if (pid < 0) {
+		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
+		goto out;
+	}
+	close(up[1]);
+	up[1] = -1;
+	ret = 0;
+	/* end of file: it has exec'd, or has died */
+	if (read(up[0], &byte, 1) == 1) {
+		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
+			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
+
+			if (fd < 0)
+				ret = fd;
+			else
+				fds[nr_fds++] = fd;
+		}
+		if (ret) {
+			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-ret));
+			kill(pid, SIGKILL);
+		} else if (write(down[1], "g", 1) != 1) {
+			kill(pid, SIGKILL);
+		}
+		while (read(up[0], &byte, 1) > 0)
+			;
+	}
+	if (c.err && !ret) {
+		ret = -c.err;
+		if (c.stage == l->file)
+			snprintf(err, errlen, "cannot execute %s: %s", l->file, strerror(c.err));
+		else if (c.stage == l->cwd)
+			snprintf(err, errlen, "cannot change to %s: %s", l->cwd, strerror(c.err));
+		else
+			snprintf(err, errlen, "cannot set up the test (%s): %s",
+				 c.stage ? c.stage : "exec", strerror(c.err));
+	}
+	*task = c.task;
+	/* closing a descriptor ends the event, also in the tasks that inherited it */
+	for (int i = 0; i < nr_fds; i++)
+		s->watch_fds[s->nr_watch_fds++] = fds[i];
+	if (ret)
+		waitpid(pid, NULL, 0);
+out:
+	for (int i = 0; i < 2; i++) {
+		if (up[i] >= 0)
+			close(up[i]);
+		if (down[i] >= 0)
+			close(down[i]);
+	}
+	return ret ? ret : pid;
+}
