@@ -63,10 +63,10 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		snprintf(err, errlen, "cannot create the cgroup %s: %s", s->cgroup, strerror(errno));
 		return ret;
 	}
-	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
+	s->cgroup_fd = open_in(s, ".", O_RDONLY | O_DIRECTORY);
 	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
 	s->events_fd = open_in(s, "cgroup.events", O_RDONLY);
-	if (s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
+	if (s->cgroup_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot use the cgroup %s: %s", s->cgroup, strerror(errno));
 		return ret;
@@ -76,7 +76,7 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 			 "choose another with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
 		return -EEXIST;
 	}
-	if (fstat(s->procs_fd, &st) || stat(s->cgroup, &st))
+	if (fstat(s->cgroup_fd, &st) || stat(s->cgroup, &st))
 		return -errno;
 	s->cgid = st.st_ino;
 	/* the limit needs the pids controller; where it cannot be had the kernel's own limits remain */
@@ -156,7 +156,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->k = k;
 	s->slot = slot;
 	s->o = *o;
-	s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	s->cgroup_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
 	s->lane = o->lane < 0 ? (int)cpus - 1 : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
@@ -226,8 +226,8 @@ void sandbox_free(struct sandbox *s)
 		unlink(path);
 		rmdir(s->files);
 	}
-	if (s->procs_fd >= 0)
-		close(s->procs_fd);
+	if (s->cgroup_fd >= 0)
+		close(s->cgroup_fd);
 	if (s->kill_fd >= 0)
 		close(s->kill_fd);
 	if (s->events_fd >= 0)

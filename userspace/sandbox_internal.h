@@ -18,7 +18,7 @@ struct sandbox {
 	struct sandbox_options o;
 	char cgroup[256];
 	char files[64];		/* folder of private copies */
-	int procs_fd, kill_fd, events_fd;
+	int cgroup_fd, kill_fd, events_fd;
 	int mnt_ns;		/* -1: none yet */
 	uint64_t cgid, limit_seen;
 	struct private_file *priv;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -67,7 +68,6 @@ static int child_main(void *arg)
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
 	/* whatever happens to us, a test does not go on without control */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
 	if (c->s->mnt_ns >= 0)
 		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));
 	DO(l->cwd, chdir(l->cwd));
@@ -107,6 +107,38 @@ fail:
 #undef DO
 }
 
+/*
+ * A child that shares our memory (a fork would copy the page tables of all symbol files for every
+ * execution), on its own stack, born in the cgroup (moving into one afterwards waits for RCU).
+ * The C library has no call for that.
+ */
+static pid_t spawn_child(struct sandbox *s, struct child *c)
+{
+	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
+				.cgroup = s->cgroup_fd };
+	register struct child *arg __asm__("r12") = c;
+	register int (*fn)(void *) __asm__("r13") = child_main;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %[arg], %%rdi\n\t"
+			 "call *%[fn]\n\t"
+			 "ud2\n"
+			 "1:"
+			 : "=a"(ret)
+			 : "a"(SYS_clone3), "D"(&a), "S"(sizeof(a)), [arg] "r"(arg), [fn] "r"(fn)
+			 : "rcx", "r11", "memory");
+	if (ret < 0) {
+		errno = -ret;
+		return -1;
+	}
+	return ret;
+}
+
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
@@ -131,8 +163,7 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	c.go = down[0];
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
-	/* shares memory: a fork would copy the page tables of all symbol files for every execution */
-	pid = clone(child_main, (char *)s->stack + CHILD_STACK, CLONE_VM | SIGCHLD, &c);
+	pid = spawn_child(s, &c);
 	ret = -errno;
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 	if (pid < 0) {
