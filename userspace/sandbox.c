@@ -145,6 +145,8 @@ static void clean_up_after_others(void)
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		const struct sandbox_options *o, char *err, size_t errlen)
 {
+	/* zugd has many: numbered, so that each has its own cgroup and folder */
+	static unsigned int serial;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), conf = sysconf(_SC_NPROCESSORS_CONF);
 	struct sandbox *s = calloc(1, sizeof(*s));
 	cpu_set_t online;
@@ -167,7 +169,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	if (o->name)
 		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
 	else
-		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d", getpid());
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d-%u", getpid(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
 		snprintf(err, errlen, "bad sandbox name '%s': no '/', no leading '.', not empty", o->name);
 		s->cgroup[0] = 0;
@@ -181,7 +183,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 			s->cgroup[0] = 0;	/* not ours to remove */
 		goto fail;
 	}
-	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), slot);
+	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), serial++);
 	if (mkdir(s->files, 0700) && errno != EEXIST) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
