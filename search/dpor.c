@@ -19,6 +19,12 @@
 #include "save.h"
 #include "strategies.h"
 
+/*
+ * Longer executions are searched up to here only: an event takes 600 bytes, and finding races takes
+ * time that grows with the square of their number. 20,000 * 600 = 12 MB.
+ */
+#define MAX_EVENTS	20000
+
 struct dpor {
 	struct search_env *env;
 	struct races races;
@@ -27,7 +33,7 @@ struct dpor {
 	uint64_t sleep;		/* at the next point */
 	bool blocked;		/* sleep-blocked: the rest is known */
 	bool started;
-	bool overflow;		/* this execution has a task that no mask holds */
+	bool overflow;		/* too long, or a task that no mask holds: the rest is not searched */
 	bool incomplete;
 	struct diverge diverge;
 
@@ -221,6 +227,10 @@ static int dpor_pick(void *state, const struct choice *c)
 	look(d, c->point);
 	if (d->overflow)
 		return (int)(c->free ? 0 : c->last);
+	if (d->depth == MAX_EVENTS) {
+		d->overflow = d->incomplete = true;
+		return (int)(c->free ? 0 : c->last);
+	}
 	print = fingerprint(c);
 	if (d->depth >= d->prefix)
 		return record(d, c, print);

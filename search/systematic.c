@@ -32,6 +32,12 @@
 #include "save.h"
 #include "strategies.h"
 
+/*
+ * Longer executions are searched up to here only: a choice takes about 100 bytes with its options.
+ * 200,000 * 100 = 20 MB.
+ */
+#define MAX_NODES	200000
+
 enum metric { METRIC_NONE, METRIC_PREEMPTION, METRIC_DELAY };
 
 struct option {
@@ -359,6 +365,10 @@ static int pick(void *state, const struct choice *c)
 	if (c->nr == 1)
 		return 0;
 	print = fingerprint(c);
+	if (s->depth == MAX_NODES) {
+		s->incomplete = true;
+		return (int)rotate(c, 0);
+	}
 	if (s->depth >= s->prefix)
 		return record(s, c, print);
 	if (s->nodes[s->depth].print != print || s->nodes[s->depth].nr != c->nr ||
@@ -373,7 +383,8 @@ static int choose(void *state, uint32_t nr)
 	uint64_t print = mix64(nr + 0x76616c7565ull);
 	struct node *n;
 
-	if (s->redundant || (s->diverge.now && !s->diverge.adopted) || nr == 1)
+	if (s->redundant || (s->diverge.now && !s->diverge.adopted) || nr == 1 ||
+	    s->depth == MAX_NODES)
 		return 0;
 	if (s->depth < s->prefix) {
 		n = &s->nodes[s->depth];
