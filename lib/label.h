@@ -126,7 +126,7 @@ struct zug_label {
 	uint64_t site;		/* canonical id of the place in the code; 0: unknown */
 };
 
-/* The name of an operation ("lock", "cond-wait"), "op-NUMBER" or "op-unknown"; never NULL. Static storage. */
+/* "lock", "cond-wait", ..., "op-NUMBER" for one without a name, or "op-unknown". Static storage. */
 const char *zug_op_name(unsigned int op);
 /* The operation of that name, or -ENOENT. */
 int zug_op_by_name(const char *name);

@@ -25,6 +25,7 @@ void rules_free(struct rules *r)
 	free(r->rules);
 	free(r->groups);
 	free(r->made);
+	order_free(r->order);
 	free(r);
 }
 
@@ -38,8 +39,15 @@ uint64_t rules_overrides(const struct rules *r)
 	return r->overrides;
 }
 
+void rules_begin_forced(struct rules *r)
+{
+	if (r->order)
+		order_begin(r->order);
+}
+
 void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 {
+	rules_begin_forced(r);
 	r->rng = rng;
 	r->step = 0;
 	if (r->nr_made)
@@ -73,6 +81,8 @@ static bool matches(const struct rules *r, const struct rule_match *m,
 	if (m->task != SEARCH_NO_TASK && m->task != c->task)
 		return false;
 	if (m->op >= 0 && m->op != c->label.op)
+		return false;
+	if (m->ordered && !(c->label.object && order_always(r->order, c->label.object)))
 		return false;
 	if (m->on[0] && !(n->on && ((c->label.object && n->on(n->ctx, c->label.object, m->on)) ||
 				    (c->label.object2 && n->on(n->ctx, c->label.object2, m->on)))))
@@ -344,8 +354,17 @@ bool rules_may_switch(const struct rules *r, const struct search_cand *last)
 	return true;
 }
 
-void rules_step(struct rules *r, const struct search_cand *c)
+int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool forced)
 {
+	const struct search_cand *c = &p->cand[at];
+	struct order_race race;
+
+	if (r->order && order_step(r->order, p, at, &race) < 0)
+		return -ENOMEM;
+	if (forced)
+		return 0;
+	if (reserve(r, c->task))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct rule *rule = &r->rules[i];
 
@@ -354,4 +373,5 @@ void rules_step(struct rules *r, const struct search_cand *c)
 	}
 	r->made[c->task]++;
 	r->step++;
+	return 0;
 }

@@ -20,8 +20,12 @@
  *	any ... end			one of them, at random
  *
  *	WHO	T0, T1, ... (default: every task)
- *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE]
+ *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE] [ordered]
  *	CMP	== != < <= > >=
+ *
+ * 'ordered' is an access to a watched variable that, in all executions so far,
+ * other synchronisation has put in order (order.h): 'stay ordered' wastes no
+ * preemption on it. What is ordered is learnt, so it is for samplers only.
  *
  * 'hold T1 at lock on q.mutex while q.len == 3 until T0 at unlock on q.mutex'
  *
@@ -54,6 +58,9 @@ unsigned int rules_kinds(const struct rules *r);
 /* A new execution, the iteration-th one of the search. */
 void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration);
 
+/* The same for an execution that is forced: rules only learn from it. */
+void rules_begin_forced(struct rules *r);
+
 /*
  * Take out of allowed (nr indices into point->cand) who is held; returns how
  * many are left, at least one. -ENOMEM.
@@ -63,8 +70,8 @@ int rules_hold(struct rules *r, const struct search_point *point, uint32_t *allo
 /* May the turn be taken from that candidate, the last task, now? */
 bool rules_may_switch(const struct rules *r, const struct search_cand *last);
 
-/* The candidate makes its step. */
-void rules_step(struct rules *r, const struct search_cand *cand);
+/* point->cand[i] makes its step. -ENOMEM. */
+int rules_step(struct rules *r, const struct search_point *point, uint32_t i, bool forced);
 
 /* Holds that had to give way, over all executions. */
 uint64_t rules_overrides(const struct rules *r);

@@ -5,6 +5,7 @@
 #ifndef ZUG_SEARCH_RULES_INTERNAL_H
 #define ZUG_SEARCH_RULES_INTERNAL_H
 
+#include "order.h"
 #include "rules.h"
 
 #define RULES_NAME	64	/* bytes of a pattern, with the end */
@@ -14,6 +15,7 @@ enum rule_kind { RULE_STAY, RULE_SWITCH, RULE_HOLD, RULE_FREE, RULE_TIME, RULE_P
 struct rule_match {
 	uint32_t task;			/* SEARCH_NO_TASK: any */
 	int op;				/* -1: any */
+	bool ordered;			/* accesses that other synchronisation orders */
 	char on[RULES_NAME], in[RULES_NAME];	/* "": any */
 };
 
@@ -68,6 +70,7 @@ struct rules {
 	uint32_t nr_groups;
 	unsigned int kinds;
 
+	struct order *order;		/* what is ordered, if any statement asks; else NULL */
 	struct rng *rng;
 	uint64_t step;
 	uint64_t *made;			/* by task: steps made in this execution */

@@ -117,6 +117,8 @@ static int parse_match(struct parser *p, struct rule_match *m)
 		} else if (is(p, "in")) {
 			ret = argument(p, "in");
 			copy_word(p, m->in);
+		} else if (is(p, "ordered")) {
+			m->ordered = true;
 		} else {
 			return 0;
 		}
@@ -241,6 +243,7 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 {
 	struct rules *r = p->r;
 	struct rule *rules;
+	int ret;
 
 	if (r->nr == r->room) {
 		rules = realloc(r->rules, (r->room * 2 + 8) * sizeof(*rules));
@@ -253,7 +256,14 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 	if (p->group)
 		r->rules[r->nr].member = r->groups[p->group - 1].members++;
 	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : RULES_HOLD;
-	return parse_rule(p, &r->rules[r->nr++]);
+	ret = parse_rule(p, &r->rules[r->nr++]);
+	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
+		return ret;
+	/* It changes from one execution to the next, which no exhaustive search can stand. */
+	r->kinds |= RULES_HOLD;
+	if (!r->order)
+		r->order = order_new();
+	return r->order ? 0 : -ENOMEM;
 }
 
 static int parse_statement(struct parser *p)

@@ -188,6 +188,8 @@ int search_begin(struct search *s)
 	s->nr_before = 0;
 	s->asked = s->diverged = s->loose = false;
 	s->env.choices = 0;
+	if (s->rules && s->force)
+		rules_begin_forced(s->rules);
 	if (!s->force) {
 		rng_seed(&s->env.rng, s->env.seed, s->iteration);
 		if (s->rules)
@@ -314,8 +316,8 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
-	if (s->rules && !s->force)
-		rules_step(s->rules, &p->cand[i]);
+	if (s->rules && rules_step(s->rules, p, i, s->force))
+		return -ENOMEM;
 	s->nr_before = 0;
 	/* Only what comes after a first yield is ever compared. */
 	for (uint32_t j = 0; j < p->nr && s->fair.nr_yielders; j++)

@@ -43,7 +43,7 @@ struct search_cand {
 struct search_point {
 	uint64_t step;		/* 0 for the first one of an execution, then +1 */
 	uint32_t last;		/* the task that made the last step, SEARCH_NO_TASK at step 0 */
-	bool yielded;		/* last's last operation was a yield or timed out: leaving it is no preemption */
+	bool yielded;		/* last yielded or timed out: leaving it is no preemption */
 	uint32_t nr;		/* entries in cand: all live tasks, in ascending task order */
 	const struct search_cand *cand;	/* at least one is enabled */
 };
@@ -63,8 +63,10 @@ enum { SEARCH_GO = 1, SEARCH_EXHAUSTED = 0 };	/* search_begin; negative: -errno 
  * functions match nothing.
  */
 struct search_names {
-	bool (*in)(void *ctx, uint64_t site, const char *pattern);	/* place is in that function or module */
-	bool (*on)(void *ctx, uint64_t object, const char *pattern);	/* object has that name */
+	/* The place is in that function or module. */
+	bool (*in)(void *ctx, uint64_t site, const char *pattern);
+	/* The object has that name. */
+	bool (*on)(void *ctx, uint64_t object, const char *pattern);
 	/* The value of a variable as that task sees it; false: unknown. */
 	bool (*value)(void *ctx, uint32_t task, const char *name, int64_t *value);
 	void *ctx;
@@ -73,10 +75,10 @@ struct search_names {
 struct search_options {
 	const char *strategy;	/* "random", "pct:depth=3", ...; NULL: the default */
 	uint64_t seed;
-	uint32_t fair;		/* fair filter acts on every fair-th yield of a task; 0: off; default 1 */
+	uint32_t fair;		/* the filter acts on every fair-th yield of a task; 0: off */
 	uint64_t max_steps;	/* search_pick() answers -ELOOP after so many steps; 0: no bound */
 	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
-	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB. Full tables forget, nothing fails */
+	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB; full ones forget */
 	const char *rules;	/* the schedule language of rules.h; NULL: none */
 	const struct search_names *names;	/* copied; NULL: patterns match nothing */
 };
@@ -118,8 +120,8 @@ struct search_stats {
 	uint64_t schedules;	/* distinct decision sequences */
 	uint32_t bound;		/* preemption (or delay) bound being explored; UINT32_MAX: none */
 	uint32_t bound_done;	/* the highest bound completed, UINT32_MAX: none */
-	double estimate_total;	/* executions that remain plus done within the bound (Knuth); NaN: unknown */
-	double new_probability;	/* chance that the next execution is a new class (Good-Turing); NaN: unknown */
+	double estimate_total;	/* executions within the bound (Knuth); NaN: unknown */
+	double new_probability;	/* chance of a new class next (Good-Turing); NaN: unknown */
 	uint64_t divergences;	/* executions that did not follow their prefix */
 	bool incomplete;	/* something was cut: exhaustion is no proof */
 	uint64_t sleep_blocked;	/* dpor: executions that turned out to be known; part of executions */
@@ -152,9 +154,10 @@ int search_choose(struct search *s, uint32_t nr);
 void search_final(struct search *s, const struct search_point *point);
 
 /*
- * A search can be interrupted and resumed: between search_end() and the next search_begin() its state
- * can be written into a buffer, and read into a new search with the same options. Written before
- * each execution, or now and then, it costs a crash no more than what came after it. Tables that only save work (caches of states) start empty.
+ * A search can be interrupted and resumed: between search_end() and the next search_begin() its
+ * state can be written into a buffer, and read into a new search with the same options. Written
+ * before each execution, or now and then, it costs a crash no more than what came after it.
+ * Tables that only save work (caches of states) start empty.
  *
  * search_save(): bytes written, or needed when buf is NULL; -ENOSPC when len is too small;
  * -EBUSY during an execution.

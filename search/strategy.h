@@ -29,7 +29,7 @@ struct choice {
 	const uint32_t *allowed;	/* indices into point->cand, ascending; nr of them */
 	uint32_t nr;			/* at least 1 */
 	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
-	bool free;			/* leaving the last task is no preemption (it yielded, or cannot go on) */
+	bool free;			/* the last task yielded, or cannot go on: leaving it is free */
 	uint64_t fair_hash;		/* state of the fair filter; 0 when it blocks nobody */
 };
 
@@ -46,8 +46,8 @@ struct search_env {
 	uint64_t memory;		/* bytes that tables may take */
 	int preemptions;		/* search_options.preemptions */
 	unsigned int rules;		/* RULES_* of the statements that there are (rules.h) */
-	uint64_t max_choices;		/* most points with two or more allowed tasks in one execution so far */
-	uint64_t choices;		/* the same, of the current execution, up to this point */
+	uint64_t max_choices;		/* most points with a choice in one execution so far */
+	uint64_t choices;		/* the same, of this execution, up to this point */
 	bool novel;			/* in end(): nobody had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;
@@ -101,7 +101,8 @@ struct strategy_type {
 	bool (*redundant)(const void *state);
 };
 
-extern const struct strategy_type *const strategy_types[];	/* NULL at the end; the first is the default */
+/* NULL at the end; the first is the default. */
+extern const struct strategy_type *const strategy_types[];
 
 /*
  * Parameters are written once, as a list P(name, default, min, max, text), and

@@ -89,7 +89,7 @@ struct model_state {
 };
 
 struct model_result {
-	uint64_t outcome;	/* hash of what can be seen at the end: registers, variables, failure, deadlock */
+	uint64_t outcome;	/* hash of the end: registers, variables, failure, deadlock */
 	uint64_t steps;
 	bool failed;		/* an assertion, or a deadlock */
 	bool deadlock;

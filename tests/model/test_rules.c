@@ -92,7 +92,8 @@ static void test_hold(void)
 	       "a pinned schedule fails every time");
 	tap_ok(failures(&p->model, "pct",
 			"# the other way round\nhold T0 at data-read on v0 until T1 at data-read on v0\n"
-			"hold T1 in f1 at data-write on v0 until T0 at data-write on v0", 200) == 200, "whatever the strategy");
+			"hold T1 in f1 at data-write on v0 until T0 at data-write on v0", 200) == 200,
+	       "whatever the strategy");
 	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 for 30 chance 0.5", 400) >
 	       failures(&p->model, "random", NULL, 400) + 50, "a hold by steps and chance helps");
 	watched = 3;
@@ -155,6 +156,75 @@ static void test_scope(void)
 	tap_ok(schedules(&m, "preemption:bound=1", "stay T0") == 5, "and under a bound");
 }
 
+/* Two variables: one under a lock, one that races. Preemptions are left for the second. */
+static void test_ordered(void)
+{
+	static const struct model_step code[] = {
+		{ M_LOCK, 0, 0, 0, 0 }, { M_READ, 0, 0, 0, 0 }, { M_STORE, 0, 0, 1, 0 },
+		{ M_READ, 0, 0, 0, 0 }, { M_STORE, 0, 0, 1, 0 }, { M_UNLOCK, 0, 0, 0, 0 },
+		{ M_READ, 1, 0, 0, 0 }, { M_STORE, 1, 0, 1, 0 },
+	};
+	struct model m = {
+		.name = "ordered", .nr_tasks = 2, .nr_started = 2, .code = { code, code },
+		.len = { 8, 8 },
+	};
+	int inside[2] = { 0 }, race[2] = { 0 };
+
+	for (int ruled = 0; ruled < 2; ruled++) {
+		struct search *s = new_search("random", ruled ? "stay ordered" : NULL, 4, NULL);
+
+		for (int i = 0; i < 300; i++) {
+			uint32_t order[32], pc[2] = { 0 };
+			struct model_result r;
+
+			model_run(&m, s, &r, order, 32);
+			for (uint64_t k = 0; k < r.steps && i > 20; k++) {
+				uint32_t other = !order[k];
+
+				/* Switched away from a task that stood inside its lock, or in its race. */
+				if (k && order[k - 1] == other && pc[other] >= 1 && pc[other] <= 4)
+					inside[ruled]++;
+				if (k && order[k - 1] == other && pc[other] == 7)
+					race[ruled]++;
+				pc[order[k]]++;
+			}
+		}
+		search_free(s);
+	}
+	tap_ok(inside[0] > 50 && !inside[1], "'stay ordered': no preemption where a lock orders (%d "
+	       "without, %d with)", inside[0], inside[1]);
+	tap_ok(race[1] > 50, "but where tasks race (%d)", race[1]);
+}
+
+/* Whatever the text: a rule set or a message, nothing else. */
+static void test_garbage(void)
+{
+	static const char *const words[] = {
+		"stay", "switch", "hold", "free", "random-time", "random-place", "alternate", "any",
+		"end", "T0", "T1", "at", "on", "in", "lock", "while", "until", "for", "chance", "3",
+		"0.5", "==", "x", "\n", ";", "#", "ordered", "delay", "tasks", "\t", "\x01", "-1", "T",
+	};
+	int good = 0, refused = 0;
+	struct rng rng;
+
+	rng_seed(&rng, 1, 2);
+	for (int i = 0; i < 20000; i++) {
+		char text[256] = "", err[512] = "";
+		struct search *s;
+
+		for (uint64_t n = rng_below(&rng, 12); n; n--) {
+			strcat(text, words[rng_below(&rng, sizeof(words) / sizeof(words[0]))]);
+			strcat(text, rng_below(&rng, 8) ? " " : "");
+		}
+		s = new_search("random", text, 1, err);
+		good += s != NULL;
+		refused += !s && err[0];
+		search_free(s);
+	}
+	tap_ok(good + refused == 20000 && good > 500 && refused > 500, "any text is taken (%d) or refused "
+	       "with a message (%d)", good, refused);
+}
+
 static void test_refusals(void)
 {
 	static const struct { const char *strategy, *rules, *say; } bad[] = {
@@ -211,6 +281,8 @@ int main(void)
 	test_hold();
 	test_tactics();
 	test_scope();
+	test_ordered();
+	test_garbage();
 	test_refusals();
 	test_seed();
 	return tap_done();
