@@ -103,7 +103,7 @@ static void test_hold(void)
 	       "not while it is false");
 	tap_ok(failures(&p->model, "random", "hold T0 at data-write on v0 while nonesuch == 3", 100) < 35,
 	       "nor when it is unknown");
-	tap_ok(failures(&p->model, "random", "free T0; hold T0 at data-write on v0", 100) < 60,
+	tap_ok(failures(&p->model, "random", "free T0; hold T0 at data-write on v0", 100) < 35,
 	       "what an earlier line lets free is not held");
 	tap_ok(failures(&p->model, "random", "hold T0\nhold T1\nhold T2", 100) >= 0,
 	       "when all are held the test goes on");
