@@ -405,7 +405,8 @@ void search_end(struct search *s, const struct search_end *end)
 		s->stats.divergences++;
 	if (s->step > s->stats.max_steps)
 		s->stats.max_steps = s->step;
-	if (s->env.choices > s->env.max_choices)
+	/* An execution that ran into a bound says nothing about how long the others are. */
+	if (s->env.choices > s->env.max_choices && (s->force || e.result != SEARCH_ABANDONED))
 		s->env.max_choices = s->env.choices;
 	s->env.novel = false;
 	if (e.result == SEARCH_PASS || e.result == SEARCH_FAIL) {
