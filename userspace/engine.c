@@ -695,6 +695,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 			(unsigned long)r->nr);
 	x->ungranted = e->w->ops->ungranted(e->w);
 	ret = e->w->ops->drain(e->w, &status, err, errlen);
+	x->status = ended ? status : -1;
 	x->drain_ns = now_ns() - end;
 	x->wall_ns = now_ns() - e->start_ns;
 	if (ended)

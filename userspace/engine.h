@@ -37,6 +37,7 @@ struct execution {
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first question; ending */
 	uint32_t nr_tasks;
+	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
 	bool diverged;		/* did not follow the replay; the outcome is what happened then */
 	uint64_t diverged_at;	/* step */
 	char divergence[256];

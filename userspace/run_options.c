@@ -336,10 +336,6 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			opt == 'o' ? "output" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
-	if (need_command && o->foreground) {
-		fprintf(stderr, "zug %s: --foreground belongs to zugd\n", what);
-		return ZUG_EXIT_USAGE;
-	}
 	c->watches = o->watches;
 	c->points = o->points;
 	c->argv = argv + optind;

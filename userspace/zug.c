@@ -13,6 +13,10 @@ static const struct command {
 	{ "run", cmd_run, "search for a schedule under which a command fails" },
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
+	{ "exec", cmd_exec, "execute a test once, under the next schedule (needs zugd)" },
+	{ "status", cmd_status, "what zugd does" },
+	{ "stop", cmd_stop, "end zugd" },
+	{ "daemon", cmd_daemon, "zugd under another name: hold the scheduler for others" },
 	{ "strategies", cmd_strategies, "list the ways of choosing schedules" },
 };
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * daemon.h - the parts of zugd
+ *
+ *	daemon.c		the main thread: sockets, signals, the door's events
+ *	daemon_worker.c		the other thread: requests, one after the other
+ *	daemon_campaigns.c	zug exec: a campaign for each command, kept between calls
+ *	daemon_door.c		the cgroup into which tests of any harness put themselves
+ *
+ * The kernel side, campaigns and the environment belong to the worker; what both
+ * threads touch is in struct worker, behind its lock.
+ */
+#ifndef ZUG_DAEMON_H
+#define ZUG_DAEMON_H
+
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "kernel.h"
+#include "run_options.h"
+
+/* How zug exec ends when the test's own status does not tell; as timeout(1) and others have it. */
+#define EXEC_FINDING	124	/* the test failed without leaving a status: deadlock, time-out, --match... */
+#define EXEC_FAILED	125	/* zug itself could not execute it */
+
+/* ---- requests ---- */
+
+enum request_kind { REQUEST_RUN, REQUEST_REPLAY, REQUEST_EXEC, REQUEST_JOIN };
+
+struct request {
+	struct request *next;
+	enum request_kind kind;
+	struct json_object *m;		/* the client's message; NULL: a join */
+	int fds[3];			/* the client's standard descriptors, -1 none */
+	uint64_t since_ns;		/* queued, then started */
+	int status;			/* the answer: for the client to exit with */
+	char message[512];		/* "" none */
+};
+
+struct request *request_new(enum request_kind kind, struct json_object *m);
+void request_free(struct request *r);
+
+/* ---- the worker ---- */
+
+struct door;
+struct worker_options {
+	struct kernel *kernel;		/* the caller's, not to be used by it until worker_free() */
+	const struct run_options *defaults;	/* of exec and of joined tests */
+	char **default_args;		/* the same as a command line; nr of them */
+	int nr_default_args;
+	struct door *door;		/* the worker's from now on, but for door_fd() */
+};
+struct worker;
+
+/* Starts the thread. NULL with errno. */
+struct worker *worker_new(const struct worker_options *o);
+/* Aborts everything, waits for the thread, frees. */
+void worker_free(struct worker *w);
+/* Queues a request, which is the worker's until worker_done() gives it back. How many come before it. */
+int worker_submit(struct worker *w, struct request *r);
+/* Readable when worker_done() has something; reading it is worker_done()'s business. */
+int worker_fd(const struct worker *w);
+struct request *worker_done(struct worker *w);
+/* The client has left: takes the request out of the queue, or cuts it short. worker_done() gives it back soon. */
+void worker_abort(struct worker *w, struct request *r);
+/* True while an aborted request does not end: call worker_prod() then and when. */
+bool worker_aborting(struct worker *w);
+void worker_prod(struct worker *w);
+/* Adds "running", "queue" and "campaigns" to an answer. */
+void worker_status(struct worker *w, struct json_object *m);
+
+/* ---- campaigns of single executions ---- */
+
+struct campaigns;
+struct campaigns *campaigns_new(const struct worker_options *o, const volatile sig_atomic_t *stop);
+void campaigns_free(struct campaigns *cs);
+/* One execution for zug exec. Sets the request's answer. */
+void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *err);
+/* Takes all probes out, for somebody else's campaign on the same kernel. */
+void campaigns_park(struct campaigns *cs);
+/* An array of what there is, for people and programs. */
+struct json_object *campaigns_status(const struct campaigns *cs);
+
+#endif
