@@ -224,7 +224,14 @@ check-long: all build-tests
 	@tools/deps vm test
 	@LONG=1 tools/tap tests/tools/tap tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
-bench: all
+bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c,$(wildcard tools/bench/*.c)))
+
+$(bench_bin): $(B)/%: tools/%.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PROGRAM_CFLAGS) -o $@ $<
+
+bench: all $(bench_bin)
 	@tools/deps vm test
 	@tools/bench-search speed
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
