@@ -207,7 +207,7 @@ vm_tests	= $(if $(vm_run),'tools/run-in-kernel --timeout $(VM_TIMEOUT) $(vm_run)
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap tests/tools/tap $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap tests/tools/tap tests/tools/man $(unit_bin) $(model_bin) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -222,7 +222,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap tests/tools/tap tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c,$(wildcard tools/bench/*.c)))
 
@@ -245,11 +245,12 @@ demo:
 		$$(((t3 - t2) / 1000)); exit $$status
 
 install: $(B)/zug
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 755 $(B)/zug $(DESTDIR)$(PREFIX)/bin/zug
 	ln -sf zug $(DESTDIR)$(PREFIX)/bin/zugd
 	$(if $(wildcard lib/zug.h),install -m 644 lib/zug.h $(DESTDIR)$(PREFIX)/include/zug.h)
-	$(if $(wildcard docs/*.1 docs/man/*.1),install -m 644 $(wildcard docs/*.1 docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/)
+	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(if $(wildcard docs/man/*.8),install -m 644 $(wildcard docs/man/*.8) $(DESTDIR)$(PREFIX)/share/man/man8/)
 
 clean:
 	rm -rf $(B)
