@@ -420,6 +420,16 @@ int zug_ctl(struct zug_ctl *c)
 		t->id = __sync_fetch_and_add(&s->next_id, 1);
 		c->task = t->id;
 		break;
+	case ZUG_CMD_RELEASE:
+		t = state_of(p);
+		if (!t)
+			break;
+		if (!(t->flags & TF_PRE)) {
+			c->ret = -16;
+			break;
+		}
+		bpf_task_storage_delete(&tasks, p);
+		break;
 	case ZUG_CMD_LEND:
 		t = state_of(p);
 		if (!t || !s->holder_io || s->holder != t->id || !(t->flags & TF_IO)) {
@@ -453,6 +463,7 @@ int zug_ctl(struct zug_ctl *c)
 		c->regs[14] = BPF_CORE_READ(r, r14);
 		c->regs[15] = BPF_CORE_READ(r, r15);
 		c->regs[16] = BPF_CORE_READ(r, ip);
+		c->fsbase = BPF_CORE_READ(p, thread.fsbase);
 		break;
 	}
 	default:

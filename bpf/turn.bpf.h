@@ -320,6 +320,13 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 	       ((w.mode & 0170000) == 0100000 || (w.mode & 0170000) == 0040000);
 }
 
+/* What its parent will be told, once the last thread of its process is dead. */
+static __always_inline __u64 exit_status(struct task_struct *p)
+{
+	return p->signal->flags & SIGNAL_GROUP_EXIT_ ? p->signal->group_exit_code :
+						       p->group_leader->exit_code;
+}
+
 SEC("struct_ops/zug_stopping")
 void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 {
@@ -339,7 +346,8 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	if (t->id == s->aux) {
 		s->aux = 0;
 		if (st & TASK_DEAD_)
-			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, 0, 0);
+			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t,
+			     exit_status(p), 0);
 		if (!s->holder)
 			ask_late(s, t->slot, p, t);
 		else if (s->holder_io)
@@ -348,7 +356,8 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	}
 	if (t->id != s->holder) {
 		if (st & TASK_DEAD_)
-			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, 0, 0);
+			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t,
+			     exit_status(p), 0);
 		return;
 	}
 	nr = user_syscall(p);
@@ -363,6 +372,7 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	}
 	if (st & TASK_DEAD_) {
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
+		t->ev.arg[0] = exit_status(p);
 		if (p->signal->live.counter == 0)
 			t->ev.flags |= ZUG_EF_ROOT;
 	} else {

@@ -32,7 +32,7 @@ enum zug_event_kind {
 	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
 	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
-	ZUG_EV_EXIT,		/* dead */
+	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far */
 	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
 	ZUG_EV_ASK,		/* nobody has the turn: decide (may also be a flag of another event) */
 	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
@@ -177,6 +177,7 @@ enum zug_cmd {
 	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
 	ZUG_CMD_LEND,		/* the holder waits uninterruptibly on another task: ask again */
 	ZUG_CMD_REGS,		/* pid -> user registers */
+	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
 };
 struct zug_ctl {
 	__u32 cmd;
@@ -186,6 +187,7 @@ struct zug_ctl {
 	__u32 lease;
 	__s32 ret;		/* 0 or -errno */
 	__u64 regs[17];		/* REGS: in DWARF order of x86-64 */
+	__u64 fsbase;		/* REGS: thread pointer */
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
@@ -194,6 +196,6 @@ _Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_ctl) == 160, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");
 
 #endif

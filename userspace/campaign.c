@@ -252,7 +252,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	uname(&u);
 	snprintf(c->release, sizeof(c->release), "%s %s", u.release, u.version);
 	/* what the user got wrong comes before what the machine lacks */
-	c->file = find_program(o, err, sizeof(err));
+	c->file = o->file ? strdup(o->file) : find_program(o, err, sizeof(err));
 	if (!c->file) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -288,7 +288,9 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 			goto fail;
 		c->own_kernel = true;
 	}
-	ret = sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
+	c->own_sandbox = !o->sandbox;
+	c->sandbox = o->sandbox;
+	ret = c->sandbox ? 0 : sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
 	if (ret) {
 		ret = ret == -EINVAL || ret == -EEXIST ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
 		goto fail;
@@ -345,9 +347,13 @@ void campaign_free(struct campaign *c)
 	search_free(c->search);
 	places_free(c->places);
 	probes_free(c->probes);
+	/* probes cannot be taken out while a task stands still in the kernel */
+	if (c->sandbox && !c->own_sandbox)
+		sandbox_drain(c->sandbox, 0, NULL);
 	if (c->k)
 		kernel_clear_probes(c->k);
-	sandbox_free(c->sandbox);
+	if (c->own_sandbox)
+		sandbox_free(c->sandbox);
 	if (c->own_kernel)
 		kernel_close(c->k);
 	symbols_free(c->symbols);

@@ -36,6 +36,8 @@ struct campaign_options {
 	int cpus, lane, max_tasks;	/* 0, -1, 0: defaults */
 	uint64_t spin_ns;
 	const char *name;		/* of the sandbox, NULL: made up */
+	struct sandbox *sandbox;	/* one that is there, and stays; NULL: a new one */
+	const char *file;		/* the program, when argv[0] does not tell; NULL: it does */
 	const char *out_dir;		/* for traces */
 	const char *resume;		/* file with the state of the search; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
@@ -80,6 +82,7 @@ int campaign_unpark(struct campaign *c, char *err, size_t errlen);
 struct campaign_io {
 	char **envp;
 	int in;			/* the test's standard input; -1: /dev/null */
+	bool joined;		/* nothing is started: sandbox_join() has brought it in, and it waits */
 	FILE *out, *err;	/* messages */
 };
 

@@ -12,7 +12,7 @@ struct campaign {
 	FILE *out, *err;
 	const volatile sig_atomic_t *stop;
 	struct kernel *k;
-	bool own_kernel;
+	bool own_kernel, own_sandbox;
 	struct sandbox *sandbox;
 	struct symbols *symbols;
 	struct probes *probes;

@@ -24,6 +24,8 @@
 /* A request that was aborted ends within its execution's drain; after so long it is prodded. */
 #define PROD_AFTER_NS 2000000000ull
 #define PROD_MS 500
+/* When nobody could be taken although somebody is there (it belongs to another PID namespace, say). */
+#define JOIN_PAUSE_NS 1000000000ull
 
 struct client {
 	int fd;
@@ -38,7 +40,10 @@ struct daemon {
 	char *path;
 	char **default_args, *default_out;
 	struct kernel *kernel;
+	struct door *door;
 	struct worker *worker;
+	bool joining;			/* a join is queued or running */
+	uint64_t no_join_before_ns;
 	int listen_fd;
 	struct client clients[MAX_CLIENTS];
 	int nr_clients;
@@ -117,7 +122,6 @@ static void accept_client(struct daemon *d)
 static void status(struct daemon *d, struct client *c)
 {
 	struct json_object *m = protocol_message("event", "status");
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct timespec now;
 	struct utsname u;
 	const char *words;
@@ -129,7 +133,8 @@ static void status(struct daemon *d, struct client *c)
 	json_object_object_add(m, "seconds", json_object_new_double(
 			now.tv_sec - d->started.tv_sec + (now.tv_nsec - d->started.tv_nsec) / 1e9));
 	json_object_object_add(m, "kernel", json_object_new_string(u.release));
-	json_object_object_add(m, "lane", json_object_new_int(d->o->c.lane < 0 ? cpus - 1 : d->o->c.lane));
+	json_object_object_add(m, "lane", json_object_new_int(door_lane(d->door)));
+	json_object_object_add(m, "cgroup", json_object_new_string(door_cgroup(d->door)));
 	json_object_object_add(m, "socket", json_object_new_string(d->path));
 	words = kernel_ejected(d->kernel);
 	if (words)
@@ -223,6 +228,10 @@ static void on_done(struct daemon *d)
 	struct request *r;
 
 	while ((r = worker_done(d->worker))) {
+		if (r->kind == REQUEST_JOIN) {
+			d->joining = false;
+			d->no_join_before_ns = r->message[0] ? 0 : now_ns() + JOIN_PAUSE_NS;
+		}
 		for (int i = 0; i < d->nr_clients; i++) {
 			struct client *c = &d->clients[i];
 			struct json_object *m;
@@ -241,30 +250,47 @@ static void on_done(struct daemon *d)
 	}
 }
 
+/* One request for each process at the door, so that they and the clients take turns. */
+static void look_at_door(struct daemon *d)
+{
+	struct request *r;
+
+	if (d->joining || now_ns() < d->no_join_before_ns || !door_occupied(d->door))
+		return;
+	r = request_new(REQUEST_JOIN, NULL);
+	if (!r)
+		return;
+	d->joining = true;
+	worker_submit(d->worker, r);
+}
+
 static void loop(struct daemon *d)
 {
-	struct pollfd p[3 + MAX_CLIENTS];
+	struct pollfd p[4 + MAX_CLIENTS];
 	int nr, timeout;
 
 	while (!d->stopping) {
+		look_at_door(d);
 		p[0] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = worker_fd(d->worker), .events = POLLIN };
 		p[2] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
+		p[3] = (struct pollfd){ .fd = door_fd(d->door), .events = POLLPRI };
 		nr = d->nr_clients;
 		for (int i = 0; i < nr; i++)
-			p[3 + i] = (struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
+			p[4 + i] = (struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
 						    .events = POLLIN };
-		timeout = worker_aborting(d->worker) ? PROD_MS : -1;
-		if (poll(p, 3 + nr, timeout) < 0 && errno != EINTR)
+		timeout = worker_aborting(d->worker) ? PROD_MS : d->no_join_before_ns ?
+			  (int)(JOIN_PAUSE_NS / 1000000) : -1;
+		if (poll(p, 4 + nr, timeout) < 0 && errno != EINTR)
 			abort();
-		if (timeout > 0 && d->abort_ns && now_ns() - d->abort_ns > PROD_AFTER_NS)
+		if (worker_aborting(d->worker) && d->abort_ns && now_ns() - d->abort_ns > PROD_AFTER_NS)
 			worker_prod(d->worker);
 		if (p[0].revents)
 			return;
 		if (p[1].revents)
 			on_done(d);
 		for (int i = 0; i < nr; i++)
-			if (p[3 + i].revents)
+			if (p[4 + i].revents)
 				serve(d, &d->clients[i]);
 		for (int i = d->nr_clients - 1; i >= 0; i--)
 			if (d->clients[i].gone && !d->clients[i].request)
@@ -388,7 +414,13 @@ static int start(struct daemon *d, char **argv)
 		fprintf(stderr, "zugd: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
+	if (door_new(&d->door, d->kernel, &d->o->c, err, sizeof(err))) {
+		fprintf(stderr, "zugd: %s\n", err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	sandbox_avoid_lane(door_sandbox(d->door));
 	wo.kernel = d->kernel;
+	wo.door = d->door;
 	wo.default_args = d->default_args = default_args(d, d->o, argv, &nr);
 	wo.nr_default_args = nr;
 	stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -444,6 +476,7 @@ static void finish(struct daemon *d)
 	}
 	abort_all(d);
 	worker_free(d->worker);
+	door_free(d->door);
 	kernel_close(d->kernel);
 	/* the end of their connections tells those who wait for it that nothing is left */
 	for (int i = d->nr_clients - 1; i >= 0; i--)

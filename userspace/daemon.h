@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include "kernel.h"
 #include "run_options.h"
+#include "sandbox.h"
 
 /* How zug exec ends when the test's own status does not tell; as timeout(1) and others have it. */
 #define EXEC_FINDING	124	/* the test failed without leaving a status: deadlock, time-out, --match... */
@@ -41,15 +42,46 @@ struct request {
 struct request *request_new(enum request_kind kind, struct json_object *m);
 void request_free(struct request *r);
 
+/* ---- the door ---- */
+
+/*
+ * A cgroup that is always frozen: a process that is put into it waits there. The worker takes one after
+ * the other into the door's sandbox and lets it go on to the first system call of the program it executes.
+ */
+struct door;
+/* name: of the cgroup; NULL: zug. 0, or -errno with a line in err. */
+int door_new(struct door **d, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen);
+/* Whoever still waits goes on, uncontrolled, where its parent is. */
+void door_free(struct door *d);
+const char *door_cgroup(const struct door *d);	/* its full path */
+int door_fd(const struct door *d);		/* POLLPRI: somebody may have come; to be polled by one thread only */
+bool door_occupied(struct door *d);		/* somebody waits; clears door_fd() */
+struct sandbox *door_sandbox(struct door *d);
+int door_lane(const struct door *d);
+
+/* A test that has come through the door. */
+struct guest {
+	pid_t pid;
+	char *file, *cwd;	/* of its program; its folder */
+	char **argv, **envp;
+	char *storage[2];	/* what argv and envp point into */
+};
+/*
+ * Takes the next one in. 1: *g stands at its first system call, its events are the kernel's next, and it is
+ * to be executed or drained; 0: nobody, or it has not executed a program (a line in err says what became
+ * of it). No probes may be planted. Looks at *stop.
+ */
+int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop, char *err, size_t errlen);
+void guest_free(struct guest *g);
+
 /* ---- the worker ---- */
 
-struct door;
 struct worker_options {
 	struct kernel *kernel;		/* the caller's, not to be used by it until worker_free() */
 	const struct run_options *defaults;	/* of exec and of joined tests */
 	char **default_args;		/* the same as a command line; nr of them */
 	int nr_default_args;
-	struct door *door;		/* the worker's from now on, but for door_fd() */
+	struct door *door;		/* the caller's, who polls it */
 };
 struct worker;
 
@@ -77,6 +109,8 @@ struct campaigns *campaigns_new(const struct worker_options *o, const volatile s
 void campaigns_free(struct campaigns *cs);
 /* One execution for zug exec. Sets the request's answer. */
 void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *err);
+/* One execution of whoever waits at the door. A line in r->message tells what came of it, "": nobody was there. */
+void campaigns_join(struct campaigns *cs, struct request *r);
 /* Takes all probes out, for somebody else's campaign on the same kernel. */
 void campaigns_park(struct campaigns *cs);
 /* An array of what there is, for people and programs. */

@@ -22,7 +22,7 @@
 struct entry {
 	char *key;
 	char **args;		/* the command line that o points into */
-	char *cwd;
+	char *cwd, *out_dir, *program;
 	struct run_options o;
 	struct campaign *c;
 	struct stat file;	/* of the program, as it was */
@@ -36,6 +36,8 @@ struct campaigns {
 	const volatile sig_atomic_t *stop;
 	struct entry *entries[MAX_CAMPAIGNS];
 	int nr;
+	struct entry *dead[4];	/* to be freed */
+	int nr_dead;
 	struct entry *active;	/* whose probes are planted */
 	uint64_t clock;
 };
@@ -63,6 +65,8 @@ static void entry_free(struct campaigns *cs, struct entry *e)
 		free(*a);
 	free(e->args);
 	free(e->cwd);
+	free(e->out_dir);
+	free(e->program);
 	free(e->key);
 	free(e->last);
 	free(e);
@@ -82,14 +86,31 @@ void campaigns_park(struct campaigns *cs)
 	if (cs->active)
 		campaign_park(cs->active->c);
 	cs->active = NULL;
+	for (int i = 0; i < cs->nr_dead; i++)
+		entry_free(cs, cs->dead[i]);
+	cs->nr_dead = 0;
 }
 
+/*
+ * Not freed before no probe is planted and no task stands still, as freeing takes probes out. A
+ * park comes between any two additions, and each addition drops two at most.
+ */
 static void drop(struct campaigns *cs, int i)
 {
-	/* freeing one takes all probes out */
-	campaigns_park(cs);
-	entry_free(cs, cs->entries[i]);
+	cs->dead[cs->nr_dead++] = cs->entries[i];
 	cs->entries[i] = cs->entries[--cs->nr];
+}
+
+static void make_room(struct campaigns *cs)
+{
+	int oldest = 0;
+
+	if (cs->nr < MAX_CAMPAIGNS)
+		return;
+	for (int i = 1; i < cs->nr; i++)
+		if (cs->entries[i]->used < cs->entries[oldest]->used)
+			oldest = i;
+	drop(cs, oldest);
 }
 
 static bool same_file(const struct entry *e)
@@ -129,16 +150,19 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 	return all;
 }
 
-/* A new campaign for a command line. Takes key. enum zug_exit, with a message on err. */
-static int add(struct campaigns *cs, char *key, char **args, int nr, const char *cwd, FILE *out,
-	       FILE *err, struct entry **result)
+/*
+ * A new entry for a command line, without its campaign. Takes key. base: where a relative folder for
+ * traces is. NULL with a message on err.
+ */
+static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int nr, const char *cwd,
+			       const char *base, FILE *err)
 {
 	struct entry *e = calloc(1, sizeof(*e));
-	int ret = ZUG_EXIT_INTERNAL, n;
+	int n;
 
 	if (!e) {
 		free(key);
-		return ret;
+		return NULL;
 	}
 	e->key = key;
 	e->cwd = strdup(cwd);
@@ -147,36 +171,40 @@ static int add(struct campaigns *cs, char *key, char **args, int nr, const char 
 		goto fail;
 	for (n = 0; e->args[n]; n++)
 		;
-	ret = run_options_parse(&e->o, "exec", n, e->args, true);
-	if (ret) {
+	if (run_options_parse(&e->o, "exec", n, e->args, true)) {
 		fprintf(err, "zug exec: zugd does not understand these options\n");
-		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
+	if (e->o.c.out_dir[0] == '/')
+		e->out_dir = strdup(e->o.c.out_dir);
+	else if (asprintf(&e->out_dir, "%s/%s", base, e->o.c.out_dir) < 0)
+		e->out_dir = NULL;
+	if (!e->out_dir)
+		goto fail;
+	e->o.c.out_dir = e->out_dir;
 	e->o.c.cwd = e->cwd;
 	e->o.c.name = NULL;	/* a cgroup of its own; the name is the door's */
 	e->o.c.quiet = true;
-	if (cs->nr == MAX_CAMPAIGNS) {
-		int oldest = 0;
+	return e;
+fail:
+	entry_free(cs, e);
+	return NULL;
+}
 
-		for (int i = 1; i < cs->nr; i++)
-			if (cs->entries[i]->used < cs->entries[oldest]->used)
-				oldest = i;
-		drop(cs, oldest);
+/* Its campaign; the entry is among the others then. An enum zug_exit, with a message on err. */
+static int entry_start(struct campaigns *cs, struct entry *e, FILE *out, FILE *err)
+{
+	int ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, out, err, cs->stop, -1);
+
+	if (ret) {
+		entry_free(cs, e);
+		return ret;
 	}
-	campaigns_park(cs);
-	ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, out, err, cs->stop, -1);
-	if (ret)
-		goto fail;
 	cs->active = e;
 	if (stat(campaign_file(e->c), &e->file))
 		memset(&e->file, 0, sizeof(e->file));
 	cs->entries[cs->nr++] = e;
-	*result = e;
 	return 0;
-fail:
-	entry_free(cs, e);
-	return ret;
 }
 
 static int activate(struct campaigns *cs, struct entry *e, char *err, size_t errlen)
@@ -186,14 +214,14 @@ static int activate(struct campaigns *cs, struct entry *e, char *err, size_t err
 	e->used = ++cs->clock;
 	if (cs->active == e)
 		return 0;
-	campaigns_park(cs);
-	ret = campaign_unpark(e->c, err, errlen);
-	if (ret) {
-		campaign_park(e->c);
-		return ret;
-	}
 	cs->active = e;
-	return 0;
+	ret = campaign_unpark(e->c, err, errlen);
+	for (int i = 0; ret && i < cs->nr; i++)
+		if (cs->entries[i] == e) {
+			drop(cs, i);
+			break;
+		}
+	return ret;
 }
 
 /* What the execution's end means for the exit status of zug exec. */
@@ -238,15 +266,20 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 		return;
 	}
 	e = find(cs, key);
+	if (!e || e != cs->active)
+		campaigns_park(cs);
 	if (e) {
 		free(key);
-		ret = 0;
 	} else {
-		ret = add(cs, key, args, nr, cwd, out, err, &e);
+		make_room(cs);
+		campaigns_park(cs);
+		e = entry_new(cs, key, args, nr, cwd, cwd, err);
+		if (!e || entry_start(cs, e, out, err)) {
+			free(args);
+			return;
+		}
 	}
 	free(args);
-	if (ret)
-		return;
 	ret = activate(cs, e, text, sizeof(text)) ? ZUG_EXIT_ENVIRONMENT :
 	      campaign_once(e->c, &io, &once, text, sizeof(text));
 	if (ret) {
@@ -261,7 +294,84 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 		fprintf(err, "zug: %s: %s\nzug: trace: %s\n", zug_outcome_name(once.x.outcome.kind),
 			once.x.outcome.message, once.failure->trace ? once.failure->trace : "(could not be kept)");
 	else if (once.x.outcome.kind != ZUG_OUTCOME_PASS)
-		fprintf(err, "zug: %s: %s\n", zug_outcome_name(once.x.outcome.kind), once.x.outcome.message);
+		fprintf(err, "zug: %s\n", once.x.outcome.message);
+}
+
+/* ---- tests that come by themselves ---- */
+
+/* The entry of a guest's test, with its probes planted. */
+static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g, char *text, size_t len)
+{
+	struct json_object *words = json_object_new_array();
+	struct entry *e;
+	char *key = NULL, **args;
+	int nr = 0, ret;
+
+	for (; g->argv[nr]; nr++)
+		json_object_array_add(words, json_object_new_string(g->argv[nr]));
+	args = calloc(nr + 2, sizeof(*args));
+	if (!args) {
+		json_object_put(words);
+		return NULL;
+	}
+	/* what a program calls itself may look like an option */
+	args[0] = (char *)"--";
+	memcpy(args + 1, g->argv, nr * sizeof(*args));
+	ret = asprintf(&key, "%s\n%s\n%s", g->cwd, json_object_to_json_string(words), g->file);
+	json_object_put(words);
+	if (ret < 0) {
+		free(args);
+		return NULL;
+	}
+	e = find(cs, key);
+	if (e) {
+		free(key);
+		free(args);
+		return activate(cs, e, text, len) ? NULL : e;
+	}
+	/* its own folder may be gone with the test: traces go to zugd's */
+	e = entry_new(cs, key, args, nr + 1, g->cwd, cs->o->defaults->cwd, stderr);
+	free(args);
+	if (!e)
+		return NULL;
+	e->program = strdup(g->file);
+	e->joined = true;
+	e->o.c.envp = g->envp;
+	e->o.c.file = e->program;
+	e->o.c.sandbox = door_sandbox(cs->o->door);
+	e->o.c.watches = NULL;		/* they are set before an exec */
+	e->o.c.randomise = true;
+	e->used = ++cs->clock;
+	return e->program && !entry_start(cs, e, stdout, stderr) ? e : NULL;
+}
+
+void campaigns_join(struct campaigns *cs, struct request *r)
+{
+	struct campaign_io io = { .in = -1, .out = stdout, .err = stderr, .joined = true };
+	struct campaign_once once;
+	char text[1024] = "";
+	struct guest g;
+	struct entry *e;
+
+	make_room(cs);
+	campaigns_park(cs);
+	if (!door_take(cs->o->door, &g, cs->stop, text, sizeof(text))) {
+		snprintf(r->message, sizeof(r->message), "%.500s", text);
+		return;
+	}
+	io.envp = g.envp;
+	e = entry_of_guest(cs, &g, text, sizeof(text));
+	if (!e || campaign_once(e->c, &io, &once, text, sizeof(text))) {
+		sandbox_drain(door_sandbox(cs->o->door), 0, NULL);
+		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d) could not be executed under "
+			 "control: %.250s", g.file, g.pid, text);
+	} else {
+		remember(e, &once.x);
+		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d): %.250s%s%s", g.file, g.pid,
+			 e->last ? e->last : "", once.failure && once.failure->trace ? "; trace: " : "",
+			 once.failure && once.failure->trace ? once.failure->trace : "");
+	}
+	guest_free(&g);
 }
 
 static struct json_object *describe(const struct entry *e)

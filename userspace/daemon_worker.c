@@ -133,6 +133,13 @@ static void for_client(struct worker *w, struct request *r)
 		fclose(err);
 }
 
+static void for_guest(struct worker *w, struct request *r)
+{
+	campaigns_join(w->campaigns, r);
+	if (r->message[0])
+		fprintf(stderr, "zugd: %s\n", r->message);
+}
+
 static void note_campaigns(struct worker *w)
 {
 	struct json_object *a = campaigns_status(w->campaigns);
@@ -163,7 +170,10 @@ static void *work(void *arg)
 		w->abort = 0;
 		r->since_ns = now_ns();
 		pthread_mutex_unlock(&w->lock);
-		for_client(w, r);
+		if (r->kind == REQUEST_JOIN)
+			for_guest(w, r);
+		else
+			for_client(w, r);
 		note_campaigns(w);
 		pthread_mutex_lock(&w->lock);
 		w->running = NULL;

@@ -515,8 +515,6 @@ static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t er
 static enum verdict on_event(struct engine *e, const struct world_event *ev, bool *over,
 			     char *err, size_t errlen)
 {
-	const struct world_task *t = ev->task != WORLD_NO_TASK ? &e->w->tasks[ev->task] : NULL;
-
 	switch (ev->kind) {
 	case WORLD_NEW:
 		e->x->nr_tasks++;
@@ -525,9 +523,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	case WORLD_POINT:
 		if (!e->x->launch_ns)
 			e->x->launch_ns = now_ns() - e->start_ns;
-		if (ev->yield && t->label.op == ZUG_OP_SPIN)
-			progress_spin(&e->pc, ev->task, e->w->ops->registers(e->w, t));
-		progress_point(&e->pc, ev->task, ev->yield, t->label.op == ZUG_OP_SPIN);
+		progress_point(&e->pc, ev->task, ev->yield);
 		if (ev->passed) {
 			enum verdict v = passed(e, ev->task, err, errlen);
 
@@ -574,23 +570,39 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	return GO_ON;
 }
 
-/* Livelock and good-samaritan violations, from the steps alone. */
-static bool no_progress(struct engine *e)
+static bool livelock(struct engine *e)
 {
 	char who[128];
 
-	switch (progress_verdict(&e->pc, e->w, who, sizeof(who))) {
-	case PROGRESS_LIVELOCK:
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: "
-			    "%d steps without anything new", who, PROGRESS_WINDOW);
-		return true;
-	case PROGRESS_SPIN:
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "%s without yielding, for something that "
-			    "nobody does", who);
-		return true;
-	default:
+	if (!progress_livelock(&e->pc, e->w, who, sizeof(who)))
 		return false;
-	}
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: %d steps without "
+		    "anything new", who, PROGRESS_WINDOW);
+	return true;
+}
+
+/*
+ * A task was stopped in a computation. If it can be shown to wait in a loop it is not asked about:
+ * it goes on alone until that is shown, or not.
+ */
+static enum spin_verdict on_spin(struct engine *e, uint32_t task)
+{
+	const struct world_task *t = &e->w->tasks[task], *other = NULL;
+	enum spin_verdict v;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks && !other; i++)
+		if (i != task && e->w->tasks[i].state == TASK_PARKED &&
+		    !e->w->ops->would_block(e->w, &e->w->tasks[i]))
+			other = &e->w->tasks[i];
+	if (!other)
+		return SPIN_NO;
+	v = e->w->ops->spins(e->w, t);
+	if (v == SPIN_AGAIN)
+		e->w->ops->grant(e->w, task, 0);
+	else if (v == SPIN_PROVEN)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the same "
+			    "state again and again, while T%u could run", task, other->task);
+	return v;
 }
 
 /* The loop of an execution; sets the outcome unless the root command ended by itself (returns true). */
@@ -617,6 +629,17 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			if (v == END)
 				return false;
 			quiet = 0;
+			if (ev.kind == WORLD_POINT && ev.ask &&
+			    e->w->tasks[ev.task].label.op == ZUG_OP_SPIN) {
+				enum spin_verdict spin = on_spin(e, ev.task);
+
+				if (spin == SPIN_AGAIN)
+					continue;
+				if (spin == SPIN_PROVEN) {
+					add_stacks(e);
+					return false;
+				}
+			}
 			if (ev.ask) {
 				question = true;
 				asked = now;
@@ -628,7 +651,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			if (v == END)
 				return false;
 			question = false;
-			if (no_progress(e)) {
+			if (livelock(e)) {
 				add_stacks(e);
 				return false;
 			}

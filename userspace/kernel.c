@@ -355,6 +355,23 @@ int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int 
 	}
 }
 
+int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr)
+{
+	size_t rest = k->tail - k->head, size = rest + nr > k->size ? rest + nr : k->size;
+	struct zug_event *q = malloc(size * sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	memcpy(q, e, nr * sizeof(*q));
+	memcpy(q + nr, k->queue + k->head, rest * sizeof(*q));
+	free(k->queue);
+	k->queue = q;
+	k->size = size;
+	k->head = 0;
+	k->tail = nr + rest;
+	return 0;
+}
+
 const char *kernel_ejected(struct kernel *k)
 {
 	if (!k->bpf->bss->exit_kind)

@@ -36,6 +36,9 @@ int kernel_ctl_fd(const struct kernel *k);
  */
 int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd);
 
+/* Puts events back in front: they come first, in this order. 0 or -ENOMEM. */
+int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr);
+
 /* Has the kernel thrown the scheduler out? Then its words, else NULL. */
 const char *kernel_ejected(struct kernel *k);
 

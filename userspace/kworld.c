@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "kworld.h"
 #include "locks.h"
+#include "spin.h"
 #include "syscalls.h"
 
 /* What the kernel world knows of a task beyond struct world_task. */
@@ -37,7 +38,10 @@ struct kworld {
 	int root_pid;
 	bool debug;
 	uint32_t root;		/* stable number */
+	bool have_root;
+	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	struct timespec last_blip;
+	struct spin_trial spin;
 	uint32_t blips;
 	/* what this execution's trace has been told already */
 	uint64_t *told;
@@ -129,7 +133,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	int pid;
 
 	/* nothing of the last execution may be taken for this one's */
-	while (kernel_event(k->o.kernel, &e, 0, -1))
+	while (!k->o.launch.joined && kernel_event(k->o.kernel, &e, 0, -1))
 		;
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
 	memset(k->kt, 0, w->nr_tasks * sizeof(*k->kt));
@@ -138,9 +142,16 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	places_reset(k->o.places);
 	k->nr_told = 0;
 	k->told_modules = 0;
-	sandbox_reset(k->o.sandbox);
+	spin_reset(&k->spin);
+	k->have_root = false;
+	k->root_status = -1;
+	k->root_pid = 0;
+	if (!k->o.launch.joined)
+		sandbox_reset(k->o.sandbox);
 	kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->stop_always = stop_always;
 	clock_gettime(CLOCK_MONOTONIC, &k->last_blip);
+	if (k->o.launch.joined)
+		return 0;
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)
 		return pid;
@@ -478,11 +489,13 @@ again:
 	n = number_of(k, e.task);
 	if (n == WORLD_NO_TASK && (e.kind == ZUG_EV_EXEC || e.kind == ZUG_EV_MODULE ||
 				   e.kind == ZUG_EV_UNPROBED || e.kind == ZUG_EV_START)) {
-		/* the root, which was adopted and not forked */
-		n = add_task(k, e.task, WORLD_NO_TASK, &e, false);
+		/* adopted and not forked: the root, or what a process did that joined by itself */
+		n = add_task(k, e.task, k->have_root ? k->root : WORLD_NO_TASK, &e, false);
 		if (n == WORLD_NO_TASK)
 			goto no_memory;
-		k->root = n;
+		if (!k->have_root)
+			k->root = n;
+		k->have_root = true;
 	}
 	if (n != WORLD_NO_TASK) {
 		t = &w->tasks[n];
@@ -598,6 +611,8 @@ again:
 		ev->kind = WORLD_EXIT;
 		t->state = TASK_DEAD;
 		ev->root = t->process == k->root && (e.flags & ZUG_EF_ROOT);
+		if (ev->root)
+			k->root_status = e.arg[0];
 		return 1;
 	}
 	goto again;
@@ -722,17 +737,18 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
 }
 
-static uint64_t kworld_registers(struct world *w, const struct world_task *t)
+static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
-	uint64_t h = 0xcbf29ce484222325ull;
+	enum spin_verdict v = SPIN_NO;
 
-	if (kernel_ctl(k->o.kernel, &c))
-		return 0;
-	for (int i = 0; i < 17; i++)
-		h = (h ^ c.regs[i]) * 0x9e3779b97f4a7c15ull + (h >> 29);
-	return h ? h : 1;
+	if (!kernel_ctl(k->o.kernel, &c))
+		v = spin_sample(&k->spin, t->task, t->pid, c.regs, c.fsbase);
+	/* while it is on trial it is stopped at every other tick */
+	z->spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
+	return v;
 }
 
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
@@ -740,6 +756,8 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 	struct kworld *k = kw(w);
 	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status);
 
+	if (k->o.launch.joined)
+		*status = k->root_status;
 	if (ret == -ETIME)
 		snprintf(err, errlen, "tasks of the test do not die (see %s/cgroup.procs): they are stuck "
 			 "in the kernel", sandbox_cgroup(k->o.sandbox));
@@ -845,7 +863,7 @@ static const struct world_ops kworld_ops = {
 	.lend = kworld_lend,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
-	.registers = kworld_registers,
+	.spins = kworld_spins,
 	.drain = kworld_drain,
 	.ungranted = kworld_ungranted,
 	.describe = kworld_describe,

@@ -355,9 +355,10 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 
 	campaign_defaults(&d);
 	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
-	       o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
+	       o->c.resume ? "resume" : o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
 	if (!name)
 		return 0;
-	fprintf(stderr, "zug %s: --%s: whoever starts the test decides how often it is executed\n", what, name);
+	fprintf(stderr, "zug %s: --%s belongs to zug run: here, whoever starts the test decides how often it "
+		"is executed\n", what, name);
 	return ZUG_EXIT_USAGE;
 }

@@ -41,7 +41,7 @@ static int open_in(const struct sandbox *s, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-static bool populated(const struct sandbox *s)
+bool sandbox_populated(const struct sandbox *s)
 {
 	char buf[128];
 	ssize_t n = pread(s->events_fd, buf, sizeof(buf) - 1, 0);
@@ -64,14 +64,15 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		return ret;
 	}
 	s->cgroup_fd = open_in(s, ".", O_RDONLY | O_DIRECTORY);
+	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
 	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
 	s->events_fd = open_in(s, "cgroup.events", O_RDONLY);
-	if (s->cgroup_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
+	if (s->cgroup_fd < 0 || s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot use the cgroup %s: %s", s->cgroup, strerror(errno));
 		return ret;
 	}
-	if (populated(s)) {
+	if (sandbox_populated(s)) {
 		snprintf(err, errlen, "the sandbox name '%s' is in use: %s has processes; "
 			 "choose another with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
 		return -EEXIST;
@@ -158,7 +159,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->k = k;
 	s->slot = slot;
 	s->o = *o;
-	s->cgroup_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
 	s->lane = o->lane < 0 ? (int)cpus - 1 : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
@@ -230,6 +231,8 @@ void sandbox_free(struct sandbox *s)
 	}
 	if (s->cgroup_fd >= 0)
 		close(s->cgroup_fd);
+	if (s->procs_fd >= 0)
+		close(s->procs_fd);
 	if (s->kill_fd >= 0)
 		close(s->kill_fd);
 	if (s->events_fd >= 0)
@@ -256,6 +259,11 @@ unsigned int sandbox_slot(const struct sandbox *s)
 int sandbox_lane(const struct sandbox *s)
 {
 	return s->lane;
+}
+
+uint64_t sandbox_spin_ns(const struct sandbox *s)
+{
+	return s->o.spin_ns;
 }
 
 void sandbox_avoid_lane(const struct sandbox *s)
@@ -379,6 +387,10 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 	struct private_file f = { 0 }, *p;
 	int ret;
 
+	if (s->o.in_place) {
+		*copy = path;
+		return 0;
+	}
 	*copy = known_copy(s, path);
 	if (*copy)
 		return 0;
@@ -471,6 +483,19 @@ void sandbox_reset(struct sandbox *s)
 	z->state = ZUG_SB_ACTIVE;
 }
 
+static void kill_all(const struct sandbox *s)
+{
+	char buf[4096], *p = buf, *end;
+	ssize_t n = pread(s->procs_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	/* a number that was cut off at the end of the buffer is no process of ours: leave it for later */
+	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
+		kill(pid, SIGKILL);
+}
+
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
@@ -488,17 +513,22 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 				if (status)
 					*status = st;
 			}
-		if (!populated(s)) {
+		if (!sandbox_populated(s)) {
 			if (!reaped && waitpid(root, status, 0) != root && status)
 				*status = -1;
 			close_watches(s);
 			return 0;
 		}
-		if (i % 50 == 0) {
+		/* one by one first: a cgroup that was killed as a whole cannot be born into any more */
+		if (i < 200) {
+			kill_all(s);
+		} else if (i % 50 == 0) {
+			s->killed = true;
 			if (write(s->kill_fd, "1", 1) < 0)
 				return -errno;
-			kernel_ctl(s->k, &ctl);
 		}
+		if (i % 50 == 0)
+			kernel_ctl(s->k, &ctl);
 		nanosleep(&ms, NULL);
 	}
 	close_watches(s);

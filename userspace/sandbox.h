@@ -28,6 +28,7 @@ struct sandbox_options {
 	int max_tasks;		/* live tasks, pids.max; 0: SANDBOX_MAX_TASKS */
 	uint64_t spin_ns;	/* a task that computes so long without a point is made to stop; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
+	bool in_place;		/* no private copies: for processes that join, with the files they see */
 };
 
 /* 0, or -errno with one line in err (name in use: -EEXIST; no such lane: -EINVAL). */
@@ -38,6 +39,7 @@ void sandbox_free(struct sandbox *s);
 const char *sandbox_cgroup(const struct sandbox *s);	/* full path */
 unsigned int sandbox_slot(const struct sandbox *s);
 int sandbox_lane(const struct sandbox *s);
+uint64_t sandbox_spin_ns(const struct sandbox *s);
 /* Keep this process off the lane, so that it and the test do not disturb each other. */
 void sandbox_avoid_lane(const struct sandbox *s);
 
@@ -56,6 +58,7 @@ struct launch {
 	unsigned int nr_watches;	/* slots of kernel_set_watch() to open for it */
 	bool watch_write_only;
 	bool randomise;		/* leave address randomisation on */
+	bool joined;		/* it is there, brought in by sandbox_join(), and stopped at its first system call */
 };
 
 /*
@@ -67,6 +70,21 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 
 /* Ends whatever runs, reaps it, and makes the slot ready for the next execution. -ETIME: tasks are left. */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
+/*
+ * Makes a running process a member of a sandbox that was reset: from its next exec, or
+ * that of a process it forks, it is under control. 0 or -errno: -ESRCH when it is gone.
+ */
+int sandbox_join(struct sandbox *s, pid_t pid);
+/*
+ * Gives up what has joined and has executed nothing: it goes on as before, in the cgroup home (a path
+ * below the root). The number of processes, or -errno.
+ */
+int sandbox_release(struct sandbox *s, const char *home);
+/* Moves a process out of whatever cgroup it is in. -ESRCH: it is gone. */
+int sandbox_leave(pid_t pid, const char *home);
+/* Is any process in it? */
+bool sandbox_populated(const struct sandbox *s);
+
 /* Forgets the last execution; nothing may be left in the sandbox. */
 void sandbox_reset(struct sandbox *s);
 /* Times that the limit on tasks was hit, since the last call. */

@@ -18,7 +18,8 @@ struct sandbox {
 	struct sandbox_options o;
 	char cgroup[256];
 	char files[64];		/* folder of private copies */
-	int cgroup_fd, kill_fd, events_fd;
+	int cgroup_fd, procs_fd, kill_fd, events_fd;
+	bool killed;		/* by cgroup.kill: see sandbox_launch.c */
 	int mnt_ns;		/* -1: none yet */
 	uint64_t cgid, limit_seen;
 	struct private_file *priv;

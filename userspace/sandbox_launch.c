@@ -71,6 +71,8 @@ static int child_main(void *arg)
 	if (c->s->mnt_ns >= 0)
 		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));
 	DO(l->cwd, chdir(l->cwd));
+	if (c->s->killed)
+		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
 	DO("start a session", setsid() < 0);
 	DO("set up stdin", dup2(l->in, 0) < 0);
 	DO("set up stdout", dup2(l->out, 1) < 0);
@@ -109,14 +111,19 @@ fail:
 
 /*
  * A child that shares our memory (a fork would copy the page tables of all symbol files for every
- * execution), on its own stack, born in the cgroup (moving into one afterwards waits for RCU).
- * The C library has no call for that.
+ * execution), on its own stack, born in the cgroup (moving into one afterwards waits for RCU). The C
+ * library has no call for that. Linux (6.18) kills at once what is born into a cgroup that was ever
+ * killed as a whole by somebody outside it (it compares the kill counts of two cgroups): then it moves.
  */
 static pid_t spawn_child(struct sandbox *s, struct child *c)
 {
 	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
 				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
 				.cgroup = s->cgroup_fd };
+	if (s->killed) {
+		a.flags &= ~CLONE_INTO_CGROUP;
+		a.cgroup = 0;
+	}
 	register struct child *arg __asm__("r12") = c;
 	register int (*fn)(void *) __asm__("r13") = child_main;
 	long ret;
@@ -142,7 +149,7 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
-	struct child c = { .s = s, .l = l };
+	struct child c = { .s = s, .l = l, .stage = "begin" };
 	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
 	sigset_t all;
 	pid_t pid = -1;
@@ -201,6 +208,10 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		else
 			snprintf(err, errlen, "cannot set up the test (%s): %s",
 				 c.stage ? c.stage : "exec", strerror(c.err));
+	}
+	if (c.stage && !c.err && !ret) {
+		ret = -ECHILD;
+		snprintf(err, errlen, "the test was killed before it could start (%s)", c.stage);
 	}
 	*task = c.task;
 	/* closing a descriptor ends the event, also in the tasks that inherited it */

@@ -34,6 +34,12 @@ enum wait_kind {
 	WAIT_TIMED,		/* ends by itself */
 };
 
+enum spin_verdict {
+	SPIN_NO = 0,		/* it computes, or cannot be told */
+	SPIN_AGAIN,		/* let it go on, alone; the next stop will tell */
+	SPIN_PROVEN,		/* it will loop for ever unless another task runs */
+};
+
 struct world_task {
 	uint32_t task, parent, nth, process;
 	int pid, tgid;
@@ -90,8 +96,8 @@ struct world_ops {
 	void (*tend)(struct world *w);
 	/* Stack of a task that does not run; number of frames or -errno. Frames live until the next start. */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
-	/* Hash of the registers of a task that does not run; 0 unknown. */
-	uint64_t (*registers)(struct world *w, const struct world_task *t);
+	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: does it get anywhere? */
+	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
 	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
 	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
 	/* Runs without a grant, in this execution. */
