@@ -22,11 +22,11 @@
 #define NR_sched_getaffinity	204
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
-static __always_inline void stop(struct zug_sandbox *s, struct task_state *t)
+static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
-	if (!s->stop_always && !ring_crowded()) {
+	if (!always && !s->stop_always && !ring_crowded()) {
 		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
 			t->ev.flags |= ZUG_EF_LONE;
 		else if (s->lease) {
@@ -97,7 +97,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (!bpf_probe_read_user(t->ev.word, sizeof(t->ev.word), (void *)lock))
 			t->ev.flags |= ZUG_EF_WORDS;
 	}
-	stop(s, t);
+	/* what could not be looked up here user space looks up while the task is stopped */
+	stop(s, t, site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT));
 	return 0;
 }
 
@@ -178,7 +179,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
-	stop(s, t);
+	stop(s, t, syscalls[nr].named);
 	return 0;
 }
 
@@ -242,7 +243,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	t->ev.arg[1] = hit;
 	if (addr_where(p, t->mm, addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
-	stop(s, t);
+	stop(s, t, false);
 	return 0;
 }
 

@@ -137,7 +137,7 @@ struct zug_syscall {
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 kills;	/* may leave tasks with SIGKILL pending */
-	__u8 pad;
+	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
 };
 
 /* A probed place. Index = id of the site in events. */

@@ -83,6 +83,21 @@ static bool is_script(const char *file)
 	return two[0] == '#' && two[1] == '!';
 }
 
+static int stop_at_first(const struct symdef *d, void *arg)
+{
+	return 1;
+}
+
+/* Of a program that tells nothing of itself; of a script or a library there is nothing to say. */
+static void say_without_symbols(struct campaign *c, const char *path)
+{
+	struct symfile *f = symbols_file(c->symbols, path, NULL, NULL, 0);
+
+	if (f && !symfile_has_symtab(f) && !symfile_find(f, "*", stop_at_first, NULL))
+		fprintf(c->err, "zug: %s has no symbols: no points in it, but where it blocks, yields or ends "
+			"(and its system calls, with --points syscall)\n", path);
+}
+
 /* Probes the program, its libraries and what the user named. enum zug_exit. */
 static int set_points(struct campaign *c, char *err, size_t errlen)
 {
@@ -109,6 +124,8 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 			symbols_free_paths(paths);
 			return ZUG_EXIT_ENVIRONMENT;
 		}
+		if (c->o.sync_points)
+			say_without_symbols(c, *p);
 	}
 	symbols_free_paths(paths);
 	for (char **p = c->o.points; p && *p; p++)
@@ -149,6 +166,8 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen)
 		}
 		if (ret < 0)
 			return ret;
+		if (c->o.sync_points)
+			say_without_symbols(c, path);
 		learnt += ret > 0;
 	}
 	ret = campaign_update_json(c);

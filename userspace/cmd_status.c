@@ -79,8 +79,6 @@ static void print(struct json_object *m)
 	       json_object_get_double(get(m, "seconds")));
 	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"), protocol_int(m, "lane", -1),
 	       text(m, "socket"), text(m, "cgroup"));
-	if (get(m, "ejected"))
-		printf("the kernel ejected the scheduler: %s\n", text(m, "ejected"));
 	printf("executing: ");
 	if (get(m, "running"))
 		print_request(get(m, "running"));

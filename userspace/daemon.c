@@ -49,7 +49,7 @@ struct daemon {
 	int nr_clients;
 	struct timespec started;
 	uint64_t abort_ns;		/* when the running request was aborted, 0: it was not */
-	bool stopping;
+	bool stopping, ejected;
 };
 
 /* The end, as a file descriptor: a signal handler can write to it, and poll() see it. */
@@ -124,7 +124,6 @@ static void status(struct daemon *d, struct client *c)
 	struct json_object *m = protocol_message("event", "status");
 	struct timespec now;
 	struct utsname u;
-	const char *words;
 
 	uname(&u);
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -136,9 +135,6 @@ static void status(struct daemon *d, struct client *c)
 	json_object_object_add(m, "lane", json_object_new_int(door_lane(d->door)));
 	json_object_object_add(m, "cgroup", json_object_new_string(door_cgroup(d->door)));
 	json_object_object_add(m, "socket", json_object_new_string(d->path));
-	words = kernel_ejected(d->kernel);
-	if (words)
-		json_object_object_add(m, "ejected", json_object_new_string(words));
 	worker_status(d->worker, m);
 	answer(c, m);
 	c->gone = true;
@@ -247,6 +243,11 @@ static void on_done(struct daemon *d)
 			c->gone = true;
 		}
 		request_free(r);
+	}
+	/* nothing can be executed any more: whoever watches over daemons starts the next one */
+	if (kernel_ejected(d->kernel)) {
+		fprintf(stderr, "zugd: the kernel ejected the scheduler: %s\n", kernel_ejected(d->kernel));
+		d->ejected = d->stopping = true;
 	}
 }
 
@@ -532,8 +533,10 @@ int cmd_daemon(int argc, char **argv)
 	if (!ret && chdir("/"))
 		ret = ZUG_EXIT_ENVIRONMENT;
 	ready(tell, ret);
-	if (!ret)
+	if (!ret) {
 		loop(d);
+		ret = d->ejected ? ZUG_EXIT_ENVIRONMENT : 0;
+	}
 	finish(d);
 	run_options_free(&o);
 	free(d);

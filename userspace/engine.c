@@ -23,6 +23,8 @@
  * every strategy that does not preempt.
  */
 #define STARVING_STEPS 100
+/* So many looks at held spin locks, by everybody who can run, are enough. */
+#define SPIN_LOOKS 64
 
 struct engine {
 	struct world *w;
@@ -41,6 +43,7 @@ struct engine {
 	uint32_t last;
 	bool yielded;
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
+	uint32_t spun;		/* decisions in a row at which everybody looked at a held spin lock */
 	struct progress_check pc;
 	struct misuse *misuse;
 	uint32_t told_tasks;
@@ -223,13 +226,19 @@ static uint32_t gather(struct engine *e, uint32_t only, uint32_t *nr_cands, uint
 			e->enabled[ne++] = i;
 		n++;
 	}
+	if (ne)
+		e->spun = 0;
 	/* everybody who could run would block: let them, so that it is the kernel that says deadlock */
-	if (!ne && *nr_parked)
+	if (!ne && *nr_parked) {
+		e->spun++;
 		for (uint32_t i = 0; i < n; i++)
 			if (w->tasks[e->cands[i].task].state == TASK_PARKED) {
 				e->cands[i].enabled = true;
 				e->enabled[ne++] = e->cands[i].task;
+				if (e->cands[i].label.op != ZUG_OP_SPIN_LOCK)
+					e->spun = 0;
 			}
+	}
 	*nr_cands = n;
 	return ne;
 }
@@ -574,6 +583,22 @@ static bool livelock(struct engine *e)
 {
 	char who[128];
 
+	if (e->spun >= SPIN_LOOKS) {
+		char text[512] = "";
+
+		for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+			const struct world_task *t = &e->w->tasks[i];
+			size_t n = strlen(text);
+
+			if ((t->state == TASK_PARKED || t->state == TASK_RUNNING) &&
+			    t->label.op == ZUG_OP_SPIN_LOCK)
+				snprintf(text + n, sizeof(text) - n, "%sT%u spins for %s", n ? "; " : "", i,
+					 name_of(e, t->label.object));
+		}
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s: held, and nobody can give them up",
+			    text);
+		return true;
+	}
 	if (!progress_livelock(&e->pc, e->w, who, sizeof(who)))
 		return false;
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: %d steps without "
@@ -699,6 +724,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	e->last = WORLD_NO_TASK;
 	e->yielded = false;
 	e->same = 0;
+	e->spun = 0;
 	if (e->told)
 		memset(e->told, 0, e->nr_told * sizeof(*e->told));
 	progress_reset(&e->pc);

@@ -164,6 +164,7 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
 		b->rodata->syscalls[d->nr].io = d->io;
 		b->rodata->syscalls[d->nr].kills = d->kills;
+		b->rodata->syscalls[d->nr].named = d->fd_arg || d->path_arg;
 	}
 }
 

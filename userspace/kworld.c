@@ -454,9 +454,10 @@ static void print_event(const struct zug_event *e)
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
 		"UNGRANTED", "LENT" };
 
-	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x%s\n",
+	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
-		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state,
+		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state, e->obj.dev,
+		e->obj.ino, e->obj.offset,
 		e->flags & ZUG_EF_ASK ? " ASK" : "");
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <fcntl.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <unistd.h>
 #include "probes.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
@@ -123,6 +127,7 @@ struct found {
 	struct probe_site *sites;
 	int nr;
 	const struct primitive *prim;
+	int fd;			/* of the file */
 	bool no_memory;
 };
 
@@ -149,11 +154,38 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
 	return 0;
 }
 
+/*
+ * glibc's pthread_spin_lock() begins with a LOCK-prefixed instruction, which uprobes do not take:
+ *
+ *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
+ *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
+ *
+ * A switch after the decrement is as good as one before the next operation, and whoever waits stops
+ * at each look at the lock's word, where it counts as not enabled until that is free.
+ */
+static int spin_lock_places(struct found *f, uint64_t offset)
+{
+	static const uint8_t decrement[] = { 0xf0, 0xff, 0x0f }, look[] = { 0x83, 0x3f, 0x00 };
+	uint8_t code[32];
+	const uint8_t *p;
+
+	if (pread(f->fd, code, sizeof(code), offset) != sizeof(code) ||
+	    memcmp(code, decrement, sizeof(decrement)))
+		return -ENOENT;
+	p = memmem(code, sizeof(code), look, sizeof(look));
+	if (!p)
+		return -ENOENT;
+	found_add(f, offset + sizeof(decrement), f->prim->name, ZUG_OP_POINT, 1, 0, true);
+	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
+}
+
 static int on_primitive(const struct symdef *d, void *arg)
 {
 	struct found *f = arg;
 
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
+		return 0;
+	if (f->prim->op == ZUG_OP_SPIN_LOCK && !spin_lock_places(f, d->offset))
 		return 0;
 	return found_add(f, d->offset, f->prim->name, f->prim->op, f->prim->obj_arg,
 			 f->prim->obj2_arg, true);
@@ -182,6 +214,24 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	return kp;
 }
 
+/*
+ * What the kernel's uprobes refuse on x86: LOCK and EVEX prefixes, syscall, mfence. It says so only when
+ * the file is mapped already; otherwise the breakpoint is just never there.
+ */
+static bool probeable(int fd, uint64_t offset)
+{
+	unsigned char b[16] = { 0 }, *p = b;
+
+	if (fd < 0 || pread(fd, b, sizeof(b) - 4, offset) <= 0)
+		return true;
+	while (p < b + 12 && (*p == 0x66 || *p == 0x67 || *p == 0xf2 || *p == 0xf3 || (*p & 0xfe) == 0x64 ||
+			      (*p & 0xe7) == 0x26))
+		p++;
+	if (p[0] == 0xf0 || p[0] == 0x62)
+		return false;
+	return p[0] != 0x0f || (p[1] != 0x05 && p[1] != 0x34 && (p[1] != 0xae || (p[2] & 0xf8) != 0xf0));
+}
+
 /* Plants what was found in module m; the sites become p's. */
 static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
 {
@@ -192,13 +242,13 @@ static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 	struct stat st;
 	int ret, bad, nr = 0;
 
-	/* what is probed already stays as it is */
+	/* what is probed already stays as it is; what cannot be probed is no point */
 	for (int i = 0; i < f->nr; i++) {
-		bool known = false;
+		bool drop = !probeable(f->fd, f->sites[i].offset);
 
 		for (unsigned int j = 0; j < p->nr_sites; j++)
-			known |= p->sites[j].module == m && p->sites[j].offset == f->sites[i].offset;
-		if (known)
+			drop |= p->sites[j].module == m && p->sites[j].offset == f->sites[i].offset;
+		if (drop)
 			free((char *)f->sites[i].symbol);
 		else
 			f->sites[nr++] = f->sites[i];
@@ -261,7 +311,7 @@ static int module_by_path(const struct probes *p, const char *path)
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
 {
 	struct probe_module *mods, mod = { 0 };
-	struct found f = { 0 };
+	struct found f = { .fd = -1 };
 	struct stat st;
 	int ret, m = module_by_path(p, path);
 	bool new = m < 0;
@@ -288,6 +338,7 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		bool c11 = symfile_is_dynamic(p->modules[m].file) ||
 			   symfile_libc(p->modules[m].file) != SYMLIBC_GLIBC;
 
+		f.fd = open(path, O_RDONLY | O_CLOEXEC);
 		for (size_t i = 0; i < NR_PRIMITIVES && !f.no_memory; i++) {
 			/* in a static glibc program the inner call cannot be told from an outer one */
 			if (!c11 && (strchr("mct", primitives[i].name[0]) &&
@@ -344,8 +395,19 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 
 struct point_spec {
 	struct found f;
+	const char *path;	/* of the module */
 	uint64_t add;		/* SYMBOL+OFF */
+	uint64_t refused;	/* offset of a place that cannot be probed, 0 none */
 };
+
+static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol, bool entry)
+{
+	if (!probeable(ps->f.fd, offset)) {
+		ps->refused = offset;
+		return 0;
+	}
+	return found_add(&ps->f, offset, symbol, ZUG_OP_POINT, 0, 0, entry);
+}
 
 static int on_point(const struct symdef *d, void *arg)
 {
@@ -354,7 +416,7 @@ static int on_point(const struct symdef *d, void *arg)
 
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
 		return 0;
-	return found_add(&ps->f, d->offset + ps->add, name, ZUG_OP_POINT, 0, 0, !ps->add);
+	return add_point(ps, d->offset + ps->add, name, !ps->add);
 }
 
 static int point_in(struct probes *p, uint32_t m, const char *what, struct point_spec *ps)
@@ -375,7 +437,7 @@ static int point_in(struct probes *p, uint32_t m, const char *what, struct point
 		*colon = 0;
 		nr = symfile_line(p->modules[m].file, name, line, offsets, 64, &nearest);
 		for (int i = 0; i < nr; i++)
-			found_add(&ps->f, offsets[i], what, ZUG_OP_POINT, 0, 0, false);
+			add_point(ps, offsets[i], what, false);
 		return nr > 0 ? nr : 0;
 	}
 	plus = strrchr(name, '+');
@@ -422,7 +484,9 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 
 int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)
 {
-	struct point_spec ps = { 0 };
+	struct point_spec ps;
+	const char *refused_in = NULL;
+	uint64_t refused = 0;
 	char path[PATH_MAX];
 	const char *what = spec, *slash = strrchr(spec, '/');
 	int total = 0, ret, only = -1;
@@ -463,15 +527,22 @@ int probes_add_point(struct probes *p, const char *spec, char *err, size_t errle
 	for (unsigned int m = 0; m < p->nr_modules; m++) {
 		if (only >= 0 && m != (unsigned int)only)
 			continue;
-		memset(&ps, 0, sizeof(ps));
+		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
 		point_in(p, m, what, &ps);
 		ret = plant(p, m, &ps.f, err, errlen);
 		found_free(&ps.f);
 		if (ret < 0)
 			return ret;
 		total += ret;
+		if (ps.refused && !refused) {
+			refused = ps.refused;
+			refused_in = p->modules[m].path;
+		}
 	}
-	if (!total)
+	if (!total && refused)
+		snprintf(err, errlen, "--point %s: the kernel does not probe the instruction at offset 0x%lx of %s "
+			 "(LOCK prefix, syscall, fence): take the one after it", spec, refused, refused_in);
+	else if (!total)
 		say_nearest(p, what, err, errlen);
 	return total;
 }
