@@ -250,6 +250,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 				      .syscall_points = o->syscall_points };
 	struct campaign *c = calloc(1, sizeof(*c));
 	struct kworld_options ko = { .wake_fd = wake_fd };
+	struct search_names names;
 	struct search_options sopt = { .strategy = o->strategy, .seed = o->seed, .fair = o->fair,
 				       .max_steps = o->max_steps, .preemptions = o->preemptions,
 				       .memory = o->memory };
@@ -276,6 +277,9 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
+	names = campaign_rule_names(c);
+	sopt.rules = o->rules;
+	sopt.names = &names;
 	c->search = search_new(&sopt, err, sizeof(err));
 	if (!c->search) {
 		ret = ZUG_EXIT_USAGE;

@@ -39,6 +39,7 @@ struct campaign_options {
 	struct sandbox *sandbox;	/* one that is there, and stays; NULL: a new one */
 	const char *file;		/* the program, when argv[0] does not tell; NULL: it does */
 	const char *out_dir;		/* for traces */
+	const char *rules;		/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
 	const char *resume;		/* file with the state of the search; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
 	bool randomise;

@@ -64,6 +64,8 @@ int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const stru
 /* --resume: write the state of the search, read it. Without the option both do nothing. 0 or -errno. */
 int campaign_save_state(struct campaign *c);
 int campaign_load_state(struct campaign *c, char *err, size_t errlen);
+/* What names in --rules mean for this campaign. */
+struct search_names campaign_rule_names(struct campaign *c);
 uint64_t campaign_now(void);
 
 #endif

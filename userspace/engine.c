@@ -710,6 +710,21 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 	}
 }
 
+/* The state in which it ended: dpor learns from it why a deadlock happened. */
+static void show_final(struct engine *e)
+{
+	uint32_t nr = 0, nr_parked;
+	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
+				  SEARCH_NO_TASK : e->last, .yielded = e->yielded };
+
+	if (!e->x->steps || e->x->diverged)
+		return;
+	gather(e, WORLD_NO_TASK, &nr, &nr_parked);
+	p.nr = nr;
+	p.cand = e->cands;
+	search_final(e->s, &p);
+}
+
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	       struct execution *x, char *err, size_t errlen)
 {
@@ -742,6 +757,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	if (r && !x->diverged && x->steps < r->nr && ended)
 		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
 			(unsigned long)r->nr);
+	show_final(e);
 	x->ungranted = e->w->ops->ungranted(e->w);
 	ret = e->w->ops->drain(e->w, &status, err, errlen);
 	x->status = ended ? status : -1;

@@ -11,7 +11,7 @@
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
-       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_MEMORY };
+       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_MEMORY, OPT_RULES };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -37,6 +37,7 @@ static const struct option options[] = {
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
+	{ "rules", required_argument, NULL, OPT_RULES },
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "output", required_argument, NULL, 'o' },
@@ -54,6 +55,7 @@ void run_options_help(FILE *f)
 	      "  --time DURATION      stop after so long, such as 90s, 10m, 2h (default: no bound)\n"
 	      "  --preemptions N      at most so many preemptions in systematic strategies\n"
 	      "  --fair K             the fair scheduler acts on every K-th yield (default 1; 0: off)\n"
+	      "  --rules TEXT | @FILE holds of tasks, tactics, where preemptions may be (see zug-run(1))\n"
 	      "  --resume FILE        go on with the search whose state is in FILE, and keep it there\n"
 	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
 	      "  --keep-going         look for further bugs after the first\n"
@@ -135,6 +137,28 @@ static bool size(const char *text, uint64_t *bytes)
 	return !*end;
 }
 
+/* The text itself, or of the file behind '@'; malloc'd, NULL with errno. */
+static char *rules_text(const char *arg)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	if (arg[0] != '@')
+		return strdup(arg);
+	f = fopen(arg + 1, "re");
+	if (!f)
+		return NULL;
+	if (getdelim(&text, &size, 0, f) < 0 && ferror(f)) {
+		free(text);
+		text = NULL;
+	} else if (!text) {
+		text = strdup("");
+	}
+	fclose(f);
+	return text;
+}
+
 static bool points(const char *text, struct campaign_options *o)
 {
 	static const struct {
@@ -189,6 +213,7 @@ void run_options_free(struct run_options *o)
 {
 	free(o->watches);
 	free(o->points);
+	free(o->rules);
 }
 
 int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
@@ -295,6 +320,15 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 				valid = "a number";
 			else
 				c->verify = v;
+			break;
+		case OPT_RULES:
+			free(o->rules);
+			o->rules = rules_text(optarg);
+			if (!o->rules) {
+				fprintf(stderr, "zug %s: --rules %s: %s\n", what, optarg, strerror(errno));
+				return ZUG_EXIT_USAGE;
+			}
+			c->rules = o->rules;
 			break;
 		case OPT_RESUME:
 			c->resume = optarg;

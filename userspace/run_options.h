@@ -7,6 +7,7 @@
 
 struct run_options {
 	struct campaign_options c;
+	char *rules;			/* owned, behind c.rules */
 	char **watches, **points;	/* owned lists behind c.watches and c.points */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
