@@ -21,7 +21,7 @@ pattern=${1:-*}
 base=${TMPDIR:-/tmp}/zug-vm-tests/$file
 rm -rf "$base"
 mkdir -p "$base"
-nr=0 nr_failed=0 dir=$base name='' rc=0 commands=() notes=()
+nr_tests=0 nr_bad=0 dir=$base name='' rc=0 commands=() notes=()
 ulimit -c 0
 
 begin()
@@ -45,14 +45,14 @@ end()
 {
 	local ms=$(((${EPOCHREALTIME/[.,]/} - started) / 1000)) line keep
 
-	nr=$((nr + 1))
+	nr_tests=$((nr_tests + 1))
 	if [ "${1:-}" = SKIP ]; then
-		echo "ok $nr - $file $name # SKIP ${*:2}"
+		echo "ok $nr_tests - $file $name # SKIP ${*:2}"
 	elif [ ${#notes[@]} = 0 ]; then
-		echo "ok $nr - $file $name"
+		echo "ok $nr_tests - $file $name"
 	else
-		nr_failed=$((nr_failed + 1))
-		echo "not ok $nr - $file $name"
+		nr_bad=$((nr_bad + 1))
+		echo "not ok $nr_tests - $file $name"
 		for line in "${notes[@]}"; do
 			printf '# %s\n' "${line//$'\n'/$'\n'# }"
 		done
@@ -73,8 +73,8 @@ end()
 
 finish()
 {
-	echo "1..$nr"
-	[ $nr_failed = 0 ]
+	echo "1..$nr_tests"
+	[ $nr_bad = 0 ]
 	exit
 }
 
@@ -117,13 +117,6 @@ want_out()
 want_err()
 {
 	grep -qE -e "$1" "$dir/err" || note "no '$1' in the error output:"$'\n'"$(tail -n 6 "$dir/err" | cut -c1-300)"
-}
-
-# want_step TRACE REGEX: `zug show --json` of a trace, which has one step a line, has a line that matches.
-want_step()
-{
-	"$zug" show --json "$1" >"$dir/json" 2>"$dir/json.err" || { note "zug show --json: $(cat "$dir/json.err")"; return; }
-	grep -qE -e "$2" "$dir/json" || note "no step like '$2'"
 }
 
 # The trace that the last run kept.

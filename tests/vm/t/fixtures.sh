@@ -36,7 +36,7 @@ prints()
 	zug 120 run -q --strategy random --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
 	want_status 1
 	zug 30 show --json "$(kept_trace)"
-	text=$(sed -n 's/.*"out_head":"\(\([^"\\]\|\\.\)*\)".*/\1/p' "$dir/out" | sed 's/\\n/ /g')
+	text=$(sed -n 's/.*"stdout_head":"\(\([^"\\]\|\\.\)*\)".*/\1/p' "$dir/out" | sed 's/\\n/ /g')
 	grep -qE -- "^$regex *\$" <<<"$text" || note "output '$text', not '$regex'"
 }
 

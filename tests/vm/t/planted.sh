@@ -42,7 +42,7 @@ find_bug()
 	local trace
 
 	found=
-	zug 180 run -q "${options[@]}" --seed "$1" --executions "$executions" --verify "$replays" -o traces -- \
+	zug 180 run -q --timeout 10s "${options[@]}" --seed "$1" --executions "$executions" --verify "$replays" -o traces -- \
 		"$program" "${args[@]}"
 	case $rc in
 	0) misses="$misses $1" ;;
@@ -90,7 +90,7 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	fi
 	if begin "$bug twin"; then
 		[ $twin_executions -le "$executions" ] && n=$twin_executions || n=$executions
-		zug 300 run -q "${options[@]}" --executions "$n" -o traces -- "$twin" "${args[@]}"
+		zug 300 run -q --timeout 10s "${options[@]}" --executions "$n" -o traces -- "$twin" "${args[@]}"
 		want_status 0
 		want_out '^nothing found in [0-9]+ executions'
 		want_nothing_left

@@ -1,0 +1,89 @@
+/*
+ * System calls that other tasks can see, once each. The words `op: NAME OBJECT` at the end of a line
+ * say which operation on which object (a part of its name) its call has to show as.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int word;
+
+static void files(void)
+{
+	char buf[8];
+	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600); /* op: open file */
+
+	flock(fd, LOCK_EX); /* op: flock file */
+	if (write(fd, "hello", 5) != 5) /* op: write file */
+		_exit(2);
+	lseek(fd, 0, SEEK_SET);
+	if (read(fd, buf, sizeof(buf)) != 5) /* op: read file */
+		_exit(2);
+	close(fd); /* op: close file */
+	rename("file", "other"); /* op: rename file */
+	unlink("other"); /* op: unlink other */
+	mkdir("folder", 0700); /* op: mkdir folder */
+	rmdir("folder"); /* op: rmdir folder */
+}
+
+static void pipes(void)
+{
+	char byte = 0;
+	int fds[2];
+
+	if (pipe(fds) || /* op: pipe - */
+	    write(fds[1], &byte, 1) != 1 || /* op: write pipe */
+	    read(fds[0], &byte, 1) != 1) /* op: read pipe */
+		_exit(2);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) || /* op: socket - */
+	    send(fds[0], &byte, 1, 0) != 1 || /* op: send socket */
+	    recv(fds[1], &byte, 1, 0) != 1) /* op: recv socket */
+		_exit(2);
+}
+
+static void server(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0), fd;
+
+	if (bind(listener, (struct sockaddr *)&addr, sizeof(addr)) || /* op: bind socket */
+	    listen(listener, 1) || /* op: listen socket */
+	    connect(client, (struct sockaddr *)&addr, sizeof(addr))) /* op: connect socket */
+		_exit(2);
+	fd = accept(listener, NULL, NULL); /* op: accept socket */
+	close(fd);
+	unlink("socket");
+}
+
+static void processes(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	kill(pid, SIGTERM); /* op: kill - */
+	waitpid(pid, &status, 0); /* op: waitpid - */
+}
+
+int main(void)
+{
+	files();
+	pipes();
+	server();
+	processes();
+	syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0); /* op: futex-wake - */
+	syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0); /* op: futex-wait - */
+	return 0;
+}

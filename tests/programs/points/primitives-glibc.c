@@ -1,0 +1,5 @@
+/*
+ * primitives.c, linked statically with glibc.
+ * build: -static
+ */
+#include "primitives.c"

@@ -1,0 +1,261 @@
+#!/bin/bash
+# What a user can get wrong, what the machine can lack, and being stopped: a clear message and the right exit status.
+. "$(dirname "$0")/../lib.sh"
+
+# refused STATUS REGEX ARGUMENTS...: zug ends with it and says so on its error output, without a word of a crash.
+refused()
+{
+	local status=$1 regex=$2
+
+	shift 2
+	zug 60 "$@"
+	want_status "$status"
+	want_err "$regex"
+	[ "$(wc -l <"$dir/err")" -le 20 ] || note "$(wc -l <"$dir/err") lines of message"
+	want_nothing_left
+	end
+}
+
+# damage FILE OFFSET: a byte of it becomes another one.
+damage()
+{
+	local byte
+
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+	printf "\\x$(printf %02x $(((byte + 77) % 256)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# One trace for all that needs one.
+a_trace()
+{
+	if [ ! -f "$base/good.trace" ]; then
+		zug 60 run -q --verify 0 -o traces -- sh -c 'exit 3'
+		cp "$(kept_trace)" "$base/good.trace"
+	fi
+	cp "$base/good.trace" t.trace
+}
+
+remember
+
+# --- the command ---
+begin "command not found" && refused 2 'no-such-command: command not found' run -- no-such-command
+begin "path not found" && refused 2 './none: No such file' run -- ./none
+if begin "not executable"; then echo hello >plain; refused 2 'plain: not executable' run -- ./plain; fi
+begin "a folder" && refused 2 'is a directory' run -- /usr
+if begin "foreign architecture"; then
+	cp "$programs/abba-deadlock" foreign
+	# e_machine: 183 is AArch64.
+	printf '\xb7' | dd of=foreign bs=1 seek=18 conv=notrunc status=none
+	refused 2 'foreign.*(x86-64|architecture|AArch64|machine)' run -- ./foreign
+fi
+if begin "not a program"; then echo 'hello, world' >text; chmod +x text; refused 2 'text' run -- ./text; fi
+if begin "an interpreter that is missing"; then
+	printf '#!/no/such/interpreter\n' >script; chmod +x script
+	refused 2 'script' run -- ./script
+fi
+if begin "no symbols"; then
+	# Runs all the same: blocking and ends are points.
+	zug 60 run -q --executions 2 -o traces -- "$programs/points/stripped"
+	want_status 0
+	want_err '/stripped.*no symbols'
+	end
+fi
+
+# --- options ---
+begin "no command at all" && refused 2 'no command' run
+begin "unknown command of zug" && refused 2 "unknown command 'rum'.*" rum
+begin "unknown option" && refused 2 'zug run --help' run --no-such-option -- true
+begin "unknown strategy" && refused 2 'preemption' run --strategy preemptoin -- true
+begin "unknown argument of a strategy" && refused 2 'depth' run --strategy pct:deep=3 -- true
+begin "bad argument of a strategy" && refused 2 'depth' run --strategy pct:depth=no -- true
+begin "bad number" && refused 2 "executions.*ten.*number" run --executions ten -- true
+begin "bad duration" && refused 2 "time.*duration" run --time soon -- true
+begin "bad regular expression" && refused 2 "match" run --match '(' -- true
+begin "bad kind of point" && refused 2 "syscall:file" run --points sink -- true
+begin "--point on a missing symbol" &&
+	refused 2 'no such function.*did you mean a_then_b' run --point a_then_c -- "$programs/abba-deadlock"
+begin "--point on a line without code" &&
+	refused 2 'no code at that line; the next line with code is .*:[0-9]+' run --point abba-deadlock.c:2 -- "$programs/abba-deadlock"
+begin "--point in a file that is not there" && refused 2 'no line table names that file' run --point none.c:2 -- "$programs/abba-deadlock"
+begin "--point that the kernel does not probe" &&
+	refused 2 'does not probe.*take the one after it' run --point libc.so.6:pthread_mutex_lock --point libc.so.6:pthread_spin_lock+0x0 -- \
+		"$programs/abba-deadlock"
+begin "--watch on a missing variable" && refused 2 'no such variable.*did you mean counter' run --watch countr -- "$programs/atomicity-watch"
+begin "too many watches" && refused 2 'debug registers' run --watch counter --watch counter --watch counter --watch counter \
+	--watch counter -- "$programs/atomicity-watch"
+begin "no such lane" && refused 2 'no such lane: CPU 77.*0\.\.' run --lane 77 -- true
+begin "bad name of a sandbox" && refused 2 'bad sandbox name' run --name a/b -- true
+begin "output folder cannot be made" && refused 2 'folder for traces' run -o /proc/none -- true
+if begin "sandbox name in use"; then
+	mkdir /sys/fs/cgroup/zug-mine
+	sleep 60 &
+	echo $! >/sys/fs/cgroup/zug-mine/cgroup.procs
+	zug 60 run --name zug-mine -- true
+	want_status 2
+	want_err "'zug-mine' is in use.*--name"
+	kill -0 $! || note "the process of the other sandbox is gone"
+	kill $!
+	wait $! 2>/dev/null
+	rmdir /sys/fs/cgroup/zug-mine || note "its cgroup cannot be removed"
+	end
+fi
+
+# --- traces ---
+if begin "trace that is not there"; then refused 2 'none.trace.*No such file' replay none.trace; fi
+if begin "empty trace"; then : >t.trace; refused 2 't.trace' replay t.trace; fi
+if begin "foreign file as trace"; then cp /usr/bin/true t.trace; refused 2 't.trace: not a zugzwang trace' replay t.trace; fi
+if begin "foreign file to show"; then cp /usr/bin/true t.trace; refused 2 't.trace: not a zugzwang trace' show t.trace; fi
+if begin "newer trace"; then
+	a_trace
+	# The version follows the eight letters of the magic.
+	printf '\x63' | dd of=t.trace bs=1 seek=8 conv=notrunc status=none
+	refused 2 '(newer|version)' replay t.trace
+fi
+if begin "truncated trace"; then
+	a_trace
+	truncate -s $(($(stat -c %s t.trace) - 20)) t.trace
+	zug 60 show t.trace
+	cat "$dir/err" >>"$dir/out"
+	want_out '(truncated|incomplete|breaks off|cut|damaged)'
+	zug 60 replay -q t.trace
+	[ $rc = 2 ] || [ $rc = 5 ] || [ $rc = 1 ] || note "replay of a truncated trace: exit status $rc"
+	want_nothing_left
+	end
+fi
+if begin "damaged trace"; then
+	a_trace
+	size=$(stat -c %s t.trace)
+	for ((offset = 0; offset < size; offset += size / 12 + 1)); do
+		a_trace
+		damage t.trace $offset
+		command_run 30 "$zug" show t.trace
+		[ $rc = 0 ] || [ $rc = 2 ] || note "show with byte $offset changed: exit status $rc"
+		[ $rc = 0 ] || want_err 't.trace'
+		! cmp -s t.trace "$base/good.trace" || note "byte $offset was not changed"
+	done
+	damage t.trace $((size / 2))
+	zug 60 replay -q t.trace
+	[ $rc = 2 ] || [ $rc = 5 ] || [ $rc = 1 ] || note "replay: exit status $rc"
+	end
+fi
+if begin "program changed since the trace"; then
+	cp "$programs/abba-deadlock" program
+	zug 60 run -q --verify 0 -o traces -- ./program
+	trace=$(kept_trace)
+	cp "$programs/lost-wakeup" program
+	zug 60 replay -q "$trace"
+	[ $rc = 5 ] || [ $rc = 2 ] || note "exit status $rc, neither 5 nor 2"
+	[ -s "$dir/err" ] || note "not a word about it"
+	end
+fi
+if begin "program of a trace is gone"; then
+	cp "$programs/abba-deadlock" program
+	zug 60 run -q --verify 0 -o traces -- ./program
+	rm program
+	refused 2 'program: No such file' replay "$(kept_trace)"
+fi
+
+# --- the machine ---
+if begin "disk full while a trace is written"; then
+	mkdir small
+	mount -t tmpfs -o size=8k tmpfs small
+	dd if=/dev/zero of=small/fill bs=1k count=8 status=none 2>/dev/null
+	zug 60 run -q -o small -- sh -c 'exit 3'
+	want_status 3
+	want_err 'small.*No space left'
+	umount small
+	want_nothing_left
+	end
+fi
+if begin "no privileges"; then
+	zug 60 --version
+	command_run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" run -o /tmp -- true
+	want_status 3
+	want_err 'missing privileges: .*CAP_'
+	end
+fi
+if begin "capabilities dropped"; then
+	command_run 60 setpriv --bounding-set -bpf,-sys_admin --inh-caps -bpf,-sys_admin "$zug" run -o /tmp -- true
+	want_status 3
+	want_err 'CAP_(SYS_ADMIN|BPF)'
+	end
+fi
+if begin "a second zug"; then
+	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+	first=$!
+	for ((i = 0; i < 100; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
+		sleep 0.1
+	done
+	zug 60 run -q -o traces -- true
+	want_status 3
+	want_err "scheduler 'zug[^']*' is loaded"
+	kill -INT $first
+	wait $first
+	rc=$?
+	want_status 5 "the first one, interrupted"
+	want_nothing_left
+	end
+fi
+
+# --- being stopped ---
+# in_the_middle SIGNAL COMMAND...: zug is sent it when executions are under way; its status is in $rc.
+in_the_middle()
+{
+	local signal=$1 pid i
+
+	shift
+	commands+=("zug run $*, then SIG$signal")
+	# Job control: a background process without it ignores SIGINT.
+	set -m
+	"$zug" run -q --executions 0 -o traces "$@" >"$dir/out" 2>"$dir/err" </dev/null &
+	pid=$!
+	set +m
+	for ((i = 0; i < 100; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
+		sleep 0.1
+	done
+	sleep 1.5
+	kill -"$signal" $pid
+	for ((i = 0; i < 150; i++)); do
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.1
+	done 2>/dev/null
+	[ $i -lt 150 ] || { note "alive 15 s after SIG$signal"; kill -KILL $pid; }
+	{ wait $pid; rc=$?; } 2>/dev/null
+}
+
+for signal in INT TERM; do
+	if begin "SIG$signal between executions"; then
+		in_the_middle $signal -- "$programs/fixtures/nested-threads"
+		want_status 5
+		want_out 'nothing found in [0-9]+ executions'
+		want_out 'interrupted'
+		want_nothing_left
+		end
+	fi
+done
+if begin "SIGINT in a long execution"; then
+	in_the_middle INT --timeout 0 -- sleep 100
+	want_status 5
+	want_nothing_left
+	end
+fi
+if begin "SIGKILL"; then
+	in_the_middle KILL --name zug-killed -- "$programs/fixtures/nested-threads"
+	want_status 137
+	for ((i = 0; i < 50; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] && break
+		sleep 0.1
+	done
+	[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] || note "the scheduler stays"
+	sleep 1
+	left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null)
+	[ -z "$left" ] || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"
+	# The next one works, by the same name too, and cleans up behind both.
+	zug 60 run -q --name zug-killed --executions 3 -o traces -- "$programs/fixtures/nested-threads"
+	want_status 0
+	want_nothing_left
+	end
+fi
+finish

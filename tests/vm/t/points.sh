@@ -1,0 +1,188 @@
+#!/bin/bash
+# Choice points and their labels: every primitive in each kind of binary, system calls with their objects, objects that
+# two processes share, --point and --watch in all their forms.
+. "$(dirname "$0")/../lib.sh"
+
+points=$programs/points
+sources=$project/tests/programs/points
+
+# trace_of OPTIONS... -- COMMAND...: the steps of one execution, one a line, in $dir/steps.
+trace_of()
+{
+	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
+	want_status 1
+	: >"$dir/steps"
+	[ $rc = 1 ] || return
+	zug 30 show --json "$(kept_trace)"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+}
+
+# want_labels SOURCE [LIBRARY [line|anywhere]]: every `op: NAME OBJECT` of a source has its step, at that line. (The C11
+# functions of a static glibc program are seen only inside of libc, which has no lines.)
+want_labels()
+{
+	awk -v libc="${2:-glibc}" -v where="${3:-line}" -v source="$(basename "$1")" '
+		FNR == 1 { nr_file++ }
+		nr_file == 1 {
+			if (!match($0, /op: [a-z0-9-]+ [A-Za-z-]+( glibc)? /) || /^ \*/)
+				next
+			split(substr($0, RSTART, RLENGTH), word, " ")
+			if (word[4] == "glibc" && libc != "glibc")
+				next
+			nr++
+			op[nr] = word[2]
+			object[nr] = word[3]
+			line[nr] = FNR
+			text[nr] = $0
+			next
+		}
+		{
+			for (i = 1; i <= nr; i++)
+				if (!seen[i] && index($0, "\"op\":\"" op[i] "\"") &&
+				    (object[i] == "-" || match($0, "\"object\":\"[^\"]*" object[i])) &&
+				    (where == "anywhere" || match($0, source "\",\"line\":" line[i] "[,}]")))
+					seen[i] = 1
+		}
+		END {
+			for (i = 1; i <= nr; i++)
+				if (!seen[i])
+					print "no step of line " line[i] ": " text[i]
+			if (nr < 6)
+				print "the source names " nr " operations"
+		}' "$1" "$dir/steps" >"$dir/missing"
+	[ ! -s "$dir/missing" ] || note "$(cat "$dir/missing")"
+}
+
+# nr_steps NUMBER REGEX: so many steps match.
+nr_steps()
+{
+	local nr
+
+	nr=$(grep -cE -- "$2" "$dir/steps")
+	[ "$nr" = "$1" ] || note "$nr steps match '$2', not $1:"$'\n'"$(cut -c1-250 "$dir/steps" | head -n 12)"
+}
+
+# pthread_spin_init is pthread_spin_unlock by another name in glibc: it shows as that.
+if begin "primitives"; then
+	trace_of -- "$points/primitives"
+	want_labels "$sources/primitives.c" glibc
+	nr_steps 2 '"op":"yield"'
+	end
+fi
+if begin "primitives of static glibc"; then
+	trace_of -- "$points/primitives-glibc"
+	want_labels "$sources/primitives.c" glibc anywhere
+	nr_steps 2 '"op":"yield"'
+	end
+fi
+if begin "primitives of static musl"; then
+	trace_of -- "$points/primitives-musl"
+	want_labels "$sources/primitives.c" musl
+	nr_steps 2 '"op":"yield"'
+	end
+fi
+if begin "guards of C++"; then
+	trace_of -- "$points/guards"
+	line=$(grep -n 'op: guard' "$sources/guards.cc" | cut -d: -f1)
+	nr_steps 2 "\"op\":\"guard-acquire\".*\"line\":$line[,}]"
+	nr_steps 1 "\"op\":\"guard-abort\".*\"line\":$line[,}]"
+	nr_steps 1 "\"op\":\"guard-release\".*\"line\":$line[,}]"
+	nr_steps 4 '"op":"guard-[a-z]*","object":"[^"]*instance'
+	end
+fi
+
+if begin "one object in two processes"; then
+	trace_of -- "$points/shared-mutex"
+	for op in lock sem-post; do
+		nr=$(grep -E "\"op\":\"$op\"" "$dir/steps" | grep -F shared-mutex.c | grep -oE '"object":"[^"]*"' | sort | uniq -c)
+		[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 2 ] || note "objects of $op: $nr"
+	done
+	end
+fi
+
+if begin "system calls"; then
+	trace_of --points sync,syscall -- "$points/calls"
+	want_labels "$sources/calls.c" glibc anywhere
+	end
+fi
+
+if begin "system calls of one kind only"; then
+	trace_of --points syscall:file -- "$points/calls"
+	nr_steps 1 '"op":"rename","object":"[^"]*file'
+	nr_steps 0 '"op":"(kill|pipe|connect)"'
+	end
+fi
+
+if begin "no points but blocking and ends"; then
+	trace_of --points none -- "$programs/abba-deadlock-fixed"
+	nr_steps 0 '"op":"(lock|unlock|create)"'
+	grep -q '"op":"begin"' "$dir/steps" || note "no step at all"
+	end
+fi
+
+if begin "--point SYMBOL"; then
+	trace_of --points none --point main -- "$programs/abba-deadlock-fixed"
+	nr_steps 1 '"op":"point".*"function":"main"'
+	end
+fi
+
+if begin "--point of a namespace"; then
+	trace_of --points none --point 'bank::*' -- "$points/guards"
+	nr_steps 3 '"op":"point"'
+	nr_steps 1 '"op":"point".*"function":"bank::deposit'
+	nr_steps 1 '"op":"point".*"function":"bank::withdraw'
+	nr_steps 1 '"op":"point".*"function":"bank::account::close'
+	end
+fi
+
+if begin "--point FILE:LINE"; then
+	line=$(grep -n 'balance - amount' "$sources/guards.cc" | cut -d: -f1)
+	trace_of --points none --point "guards.cc:$line" -- "$points/guards"
+	nr_steps 1 "\"op\":\"point\".*\"line\":$line[,}]"
+	end
+fi
+
+if begin "--point BINARY:SYMBOL+OFFSET"; then
+	trace_of --points none --point libc.so.6:getpid+0 --point "$points/calls:main+0x0" -- "$points/calls"
+	nr_steps 1 '"op":"point".*"function":"main"'
+	end
+fi
+
+# watched NAME TASKS ACCESSES TRACE: so many tasks, and at least so many accesses.
+watched()
+{
+	local accesses tasks
+
+	zug 30 show --json "$4"
+	grep -E "\"op\":\"data-(access|read|write)\",\"object\":\"$1\"" "$dir/out" >"$dir/steps"
+	accesses=$(wc -l <"$dir/steps")
+	tasks=$(grep -oE '^\{"step":[0-9]+,"task":[0-9]+' "$dir/steps" | cut -d: -f3 | sort -u | wc -l)
+	[ "$accesses" -ge "$3" ] || note "$accesses accesses of $1, not $3 or more"
+	[ "$tasks" -ge "$2" ] || note "$1 is accessed by $tasks tasks, not $2"
+}
+
+if begin "--watch SYMBOL"; then
+	zug 60 run -q --points none --watch counter --executions 300 -o traces -- "$programs/atomicity-watch"
+	want_status 1
+	want_out '^replayed: 1 of 1'
+	watched counter 2 4 "$(kept_trace)"
+	end
+fi
+
+if begin "--watch in several processes"; then
+	# Found only if the accesses of two processes to the memory that they share are points.
+	zug 60 run -q --points none --watch bank::total --executions 300 -o traces -- "$points/watched"
+	want_status 1
+	want_out '^replayed: 1 of 1'
+	watched "(bank::total|variable #0 of T0)" 2 4 "$(kept_trace)"
+	end
+fi
+
+if begin "what cannot have points is said"; then
+	zug 60 run -q --executions 2 -o traces -- "$points/stripped"
+	want_status 0
+	want_err '/stripped.*no symbols'
+	[ "$(grep -c '/stripped' "$dir/err")" = 1 ] || note "not said once: $(cat "$dir/err")"
+	end
+fi
+finish
