@@ -529,11 +529,11 @@ int probes_add_point(struct probes *p, const char *spec, char *err, size_t errle
 			continue;
 		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
 		point_in(p, m, what, &ps);
+		total += ps.f.nr;	/* with those that are points already */
 		ret = plant(p, m, &ps.f, err, errlen);
 		found_free(&ps.f);
 		if (ret < 0)
 			return ret;
-		total += ret;
 		if (ps.refused && !refused) {
 			refused = ps.refused;
 			refused_in = p->modules[m].path;
