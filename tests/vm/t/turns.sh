@@ -1,0 +1,92 @@
+#!/bin/bash
+# Turn taking when others want the lane: real-time and fair tasks, several kinds of CPU counts, interrupted searches.
+. "$(dirname "$0")/../lib.sh"
+
+lane=$(($(nproc) - 1))
+
+# Keeps the lane busy now and then; the caller ends it with `kill`.
+disturb()
+{
+	local how=$1
+
+	while :; do
+		timeout 0.03 taskset -c "$lane" $how sh -c 'while :; do :; done'
+		sleep 0.02
+	done
+}
+
+# schedules COMMAND...: what a random walk did: steps and distinct schedules, which noise must not change.
+schedules()
+{
+	sed -n 's/.* \([0-9]* steps, at most [0-9]* in one; [0-9]* distinct schedules\).*/\1/p' out
+}
+
+remember
+for how in "chrt -f 10" "nice -n -10"; do
+	begin "the same search while '$how' uses the lane" || continue
+	zug 120 run -q --strategy random --executions 12 -- "$programs/fixtures/nested-threads"
+	want_status 0 "alone"
+	alone=$(schedules)
+	disturb "$how" &
+	noise=$!
+	zug 240 run -q --strategy random --executions 12 -- "$programs/fixtures/nested-threads"
+	kill $noise && wait $noise 2>/dev/null
+	want_status 0 "disturbed (4 would be a run without a grant)"
+	[ -n "$alone" ] && [ "$alone" = "$(schedules)" ] || note "alone '$alone', disturbed '$(schedules)'"
+	want_nothing_left
+	end
+done
+
+for n in 1 3 64; do
+	begin "--cpus $n" || continue
+	zug 60 run -q --cpus $n --expect-exit 9 -o traces -- sh -c "[ \$(nproc) = $n ] && [ \$(getconf _NPROCESSORS_ONLN) = $n ] && exit 9"
+	want_status 0
+	end
+done
+
+if begin "a search goes on where it was interrupted"; then
+	zug 120 run -q --strategy preemption:bound=1 -- "$programs/atomicity-locked-fixed"
+	want_status 0
+	whole=$(sed -n 's/.* \([0-9]*\) distinct schedules.*/\1/p' out)
+	for i in 1 2 3 4 5 6; do
+		zug 60 run -q --strategy preemption:bound=1 --executions 12 --resume state -- "$programs/atomicity-locked-fixed"
+		want_status 0
+		! grep -q '^covered: ' out || break
+	done
+	want_out '^covered: every schedule .* up to 1 preemptions'
+	[ "$i" -gt 1 ] || note "it was not interrupted at all"
+	parts=$(sed -n 's/.* \([0-9]*\) distinct schedules.*/\1/p' out)
+	[ -n "$whole" ] && [ "$whole" = "$parts" ] || note "$whole schedules in one go, $parts in $i parts"
+	zug 60 run -q --strategy random --resume state -- "$programs/atomicity-locked-fixed"
+	want_status 2
+	want_err 'a search with other options'
+	head -c 100 state >damaged
+	zug 60 run -q --strategy preemption:bound=1 --resume damaged -- true
+	want_status 2
+	want_err 'damaged'
+	end
+fi
+
+if begin "rules hold a task where they say"; then
+	zug 60 run -q --strategy random --executions 20 --rules 'hold T1 at lock on b until T2 at lock on a' -o traces -- \
+		"$programs/abba-deadlock"
+	want_status 1
+	want_out '^found in execution [0-9]+, .*: deadlock'
+	zug 60 run -q --rules 'hodl T1' -- true
+	want_status 2
+	want_err "rules, line 1: unknown statement 'hodl'; there are: stay"
+	end
+fi
+
+if begin "misuse of a mutex is found before it happens"; then
+	for how in free foreign relock destroy wait; do
+		zug 60 run -q -o traces --executions 10 -- "$programs/outcomes/misuse" $how
+		want_status 1 "$how"
+		want_out '^found in execution 1, .*: misuse'
+		want_out '^replayed: 1 of 1'
+	done
+	zug 60 run -q -o traces --executions 10 -- "$programs/outcomes/misuse" none
+	want_status 0
+	end
+fi
+finish
