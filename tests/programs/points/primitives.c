@@ -1,6 +1,7 @@
 /*
  * Every primitive of threads once, with nobody in the way. The words `op: NAME OBJECT` at the end of a
- * line say which operation on which object (- for none) its call has to show as; `glibc`: only there.
+ * line say which operation on which object (- for none) its call has to show as; `glibc`: only there. (An
+ * uncontended spin lock of glibc can be stopped at only after it was taken.)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -182,7 +183,7 @@ static void others(void)
 	pthread_t thread;
 
 	pthread_spin_init(&spin, 0);
-	pthread_spin_lock(&spin); /* op: spin-lock spin */
+	pthread_spin_lock(&spin); /* op: point spin */
 	pthread_spin_unlock(&spin); /* op: spin-unlock spin */
 	pthread_spin_trylock(&spin); /* op: spin-trylock spin */
 	pthread_spin_unlock(&spin);
