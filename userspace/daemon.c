@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -512,6 +513,8 @@ int cmd_daemon(int argc, char **argv)
 	}
 	if (!ret)
 		ret = run_options_refuse_bounds(&o, "daemon");
+	if (!ret)
+		daemon_own_libraries(argv);
 	d = ret ? NULL : calloc(1, sizeof(*d));
 	if (!d) {
 		run_options_free(&o);
@@ -519,6 +522,7 @@ int cmd_daemon(int argc, char **argv)
 	}
 	d->o = &o;
 	d->listen_fd = -1;
+	prctl(PR_SET_NAME, "zugd");
 	path = protocol_socket(o.socket);
 	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o.cwd, path[0] == '/' ? "" : "/", path) < 0)
 		d->path = NULL;

@@ -6,6 +6,7 @@
  *	daemon_worker.c		the other thread: requests, one after the other
  *	daemon_campaigns.c	zug exec: a campaign for each command, kept between calls
  *	daemon_door.c		the cgroup into which tests of any harness put themselves
+ *	daemon_libs.c		a C library of its own
  *
  * The kernel side, campaigns and the environment belong to the worker; what both
  * threads touch is in struct worker, behind its lock.
@@ -24,6 +25,12 @@
 /* How zug exec ends when the test's own status does not tell; as timeout(1) and others have it. */
 #define EXEC_FINDING	124	/* the test failed without leaving a status: deadlock, time-out, --match... */
 #define EXEC_FAILED	125	/* zug itself could not execute it */
+
+/*
+ * Starts this program again, once, with copies of its libraries. Returns in the copy; in the original
+ * too when that cannot be done. argv: zugd's command line.
+ */
+void daemon_own_libraries(char **argv);
 
 /* ---- requests ---- */
 

@@ -15,6 +15,7 @@
 #include "../lib/trace.h"
 #include "../search/search.h"
 #include "outcome.h"
+#include "replay.h"
 #include "world.h"
 
 struct engine_options {
@@ -22,12 +23,6 @@ struct engine_options {
 	uint64_t max_steps;	/* 0: none */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
-};
-
-/* The steps of a trace, to be followed. Owns nothing. */
-struct replay {
-	const struct trace *trace;
-	uint64_t nr;		/* steps to follow */
 };
 
 struct execution {

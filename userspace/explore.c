@@ -131,7 +131,6 @@ static void verify(struct campaign *c, const char *path, const struct execution 
 	char err[512];
 	struct trace *t;
 	struct replay r;
-	uint32_t *tasks;
 	int same = 0, done = 0;
 
 	if (!c->o.verify)
@@ -139,12 +138,10 @@ static void verify(struct campaign *c, const char *path, const struct execution 
 	t = trace_open(path, err, sizeof(err));
 	if (!t)
 		return;
-	r = (struct replay){ .trace = t, .nr = trace_nr_steps(t) };
-	tasks = malloc((r.nr + 1) * sizeof(*tasks));
-	for (uint64_t i = 0; tasks && i < r.nr; i++)
-		tasks[i] = trace_step(t, i)->task;
-	for (; tasks && done < c->o.verify && !(c->stop && *c->stop); done++) {
-		if (search_replay(c->search, tasks, r.nr) || search_begin(c->search) != SEARCH_GO)
+	if (replay_init(&r, t))
+		goto out;
+	for (; done < c->o.verify && !(c->stop && *c->stop); done++) {
+		if (search_replay(c->search, r.tasks, r.nr) || search_begin(c->search) != SEARCH_GO)
 			break;
 		if (campaign_execute(c, &r, &x, err, sizeof(err)))
 			break;
@@ -156,7 +153,8 @@ static void verify(struct campaign *c, const char *path, const struct execution 
 	}
 	if (done)
 		fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
-	free(tasks);
+out:
+	replay_release(&r);
 	trace_free(t);
 }
 
@@ -400,48 +398,41 @@ static void pass_on(struct campaign *c)
 int campaign_replay(struct campaign *c, const struct trace *t, int times)
 {
 	const struct trace_outcome *want = trace_outcome(t);
-	struct replay r = { .trace = t, .nr = trace_nr_steps(t) };
+	struct replay r;
 	struct execution x, first = { 0 };
-	uint32_t *tasks = malloc((r.nr + 1) * sizeof(*tasks));
 	char err[1024];
 	int ret, same = 0, diverged = 0, i;
 
-	if (!tasks)
+	if (replay_init(&r, t)) {
+		replay_release(&r);
 		return ZUG_EXIT_INTERNAL;
-	/* the same spawn paths must get the same numbers again */
-	for (uint32_t k = 0; k < trace_nr_tasks(t); k++) {
-		const struct trace_task *task = trace_task(t, k);
-
-		if (!task || spawn_number(&c->spawn, task->parent, task->nth) != k)
-			break;
 	}
-	for (uint64_t k = 0; k < r.nr; k++)
-		tasks[k] = trace_step(t, k)->task;
+	replay_number_tasks(t, &c->spawn);
 	if (c->o.watches && c->o.watches[0]) {
 		/* addresses of variables are known once the program was mapped */
 		if (search_begin(c->search) != SEARCH_GO ||
 		    campaign_execute(c, NULL, &x, err, sizeof(err))) {
 			fprintf(c->err, "zug: %s\n", err);
-			free(tasks);
+			replay_release(&r);
 			return ZUG_EXIT_ENVIRONMENT;
 		}
 		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
 		ret = campaign_set_watches(c);
 		if (ret) {
-			free(tasks);
+			replay_release(&r);
 			return ret;
 		}
 	}
 	for (i = 0; i < times && !(c->stop && *c->stop); i++) {
-		if (search_replay(c->search, tasks, r.nr) || search_begin(c->search) != SEARCH_GO) {
-			free(tasks);
+		if (search_replay(c->search, r.tasks, r.nr) || search_begin(c->search) != SEARCH_GO) {
+			replay_release(&r);
 			return ZUG_EXIT_INTERNAL;
 		}
 		ret = campaign_execute(c, &r, &x, err, sizeof(err));
 		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
 		if (ret) {
 			fprintf(c->err, "zug: %s\n", err);
-			free(tasks);
+			replay_release(&r);
 			return ZUG_EXIT_ENVIRONMENT;
 		}
 		if (!i) {
@@ -460,12 +451,12 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 		if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
 			fprintf(c->err, "\r\033[K%d of %d replays", i + 1, times);
 	}
-	free(tasks);
 	if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
 		fprintf(c->err, "\r\033[K");
 	fprintf(c->out, "zug: replayed %d of %d times exactly (%lu steps): %s%s%s\n", same, i,
 		(unsigned long)r.nr, zug_outcome_name(first.outcome.kind),
 		first.outcome.message[0] ? ": " : "", first.outcome.message);
+	replay_release(&r);
 	if (i < times || diverged || same < i)
 		return ZUG_EXIT_INCOMPLETE;
 	return zug_outcome_is_finding(first.outcome.kind) ? ZUG_EXIT_FINDING : ZUG_EXIT_PASS;

@@ -68,7 +68,7 @@ void run_options_help(FILE *f)
 	      "  --match REGEX        output that means failure\n"
 	      "  --timeout DURATION   of one execution (default 30s; 0: none)\n"
 	      "  --max-steps N        of one execution (default 100000)\n"
-	      "  --spin DURATION      a task that computes so long without a point may be preempted (default 100ms)\n"
+	      "  --spin DURATION      a task that computes so long without a point is looked at, and preempted after ten times that (default 100ms)\n"
 	      "the test's machine:\n"
 	      "  --cpus N             what it sees (default: this machine's)\n"
 	      "  --lane CPU           where it runs (default: the last CPU)\n"
