@@ -209,16 +209,18 @@ static void fold(char *path)
 	*out = 0;
 }
 
-static uint64_t path_object(struct kworld *k, const struct zug_event *e, int path_arg)
+/* An argument that is a path, made absolute; full has room for two paths. */
+static bool path_text(const struct zug_event *e, int path_arg, char *full)
 {
-	char path[PATH_MAX], full[2 * PATH_MAX], link[64];
+	const size_t size = 2 * PATH_MAX;
+	char path[PATH_MAX], link[64];
 	int dirfd = AT_FDCWD;
 	ssize_t n;
 
 	if (!path_arg || !read_text(e->pid, e->arg[(path_arg - 1) & 3], path, sizeof(path)))
-		return 0;
+		return false;
 	if (path[0] == '/') {
-		snprintf(full, sizeof(full), "%s", path);
+		snprintf(full, size, "%s", path);
 	} else {
 		if (path_arg >= 2)
 			dirfd = (int)e->arg[(path_arg - 2) & 3];
@@ -228,10 +230,34 @@ static uint64_t path_object(struct kworld *k, const struct zug_event *e, int pat
 			snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
 		n = readlink(link, full, PATH_MAX - 1);
 		if (n < 0)
-			return 0;
-		snprintf(full + n, sizeof(full) - n, "/%s", path);
+			return false;
+		snprintf(full + n, size - n, "/%s", path);
 	}
 	fold(full);
+	return true;
+}
+
+/*
+ * The name of a temporary file is another one in every execution: what mkstemp() creates, by its
+ * flags, is known by who created it. (A lock file is not opened for reading.)
+ */
+static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
+{
+	uint64_t flags = e->arg[d->path_arg & 3], mode = e->arg[(d->path_arg + 1) & 3];
+
+	return d->op == ZUG_OP_OPEN && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
+	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
+}
+
+static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
+			    const struct zug_event *e, int path_arg)
+{
+	char full[2 * PATH_MAX];
+
+	if (!path_arg || !path_text(e, path_arg, full))
+		return 0;
+	if (creates_temporary(d, e))
+		return places_temporary(k->o.places, full, t->task);
 	return places_path(k->o.places, full);
 }
 
@@ -255,9 +281,9 @@ static void label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (e->flags & ZUG_EF_OBJECT)
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
 	else if (d && d->path_arg)
-		l->object = path_object(k, e, d->path_arg);
+		l->object = path_object(k, t, d, e, d->path_arg);
 	if (d && d->path2_arg)
-		l->object2 = path_object(k, e, d->path2_arg);
+		l->object2 = path_object(k, t, d, e, d->path2_arg);
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;

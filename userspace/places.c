@@ -530,10 +530,35 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 uint64_t places_path(struct places *p, const char *path)
 {
 	uint64_t id = mix_text(9, path);
-	struct named *o = find_object(p, id);
+	const struct slot *slot = slot_of(p, id);
+	struct named *o;
+
+	if (slot && slot->key)
+		return slot->object;	/* a temporary one */
+	o = find_object(p, id);
 
 	if (!o && (o = add_object(p, id, "file")))
 		o->o.name = strdup(path);
+	return id;
+}
+
+uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
+{
+	uint64_t key = mix_text(9, path), n, id;
+	struct slot *slot = slot_of(p, key);
+	struct named *o;
+
+	if (!slot)
+		return 0;
+	n = count_of(p, task);
+	id = mix(mix(7, task), n);
+	o = add_object(p, id, "file");
+	if (o)
+		o->o.name = strdup(path);
+	if (!slot->key)
+		p->nr_slots++;
+	slot->key = key;
+	slot->object = id;
 	return id;
 }
 

@@ -50,6 +50,8 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		       const struct zug_where *w, int fd, unsigned int op);
 /* The id of a file system entry by its path. */
 uint64_t places_path(struct places *p, const char *path);
+/* The same for one that task creates now under a name that differs in every execution. */
+uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 
 struct place_object {
 	uint64_t object;
