@@ -1,53 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <linux/futex.h>
 #include <time.h>
-#include <unistd.h>
-#include "kworld.h"
+#include "kworld_internal.h"
 #include "locks.h"
 #include "spin.h"
 #include "syscalls.h"
-
-/* What the kernel world knows of a task beyond struct world_task. */
-struct ktask {
-	uint32_t kid;		/* the BPF side's number; 0: none */
-	uint32_t nr_children;
-	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
-	uint64_t mutex;		/* cond_wait: the mutex it takes again */
-	enum symlibc libc;
-	bool have_words;
-	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
-};
-
-struct kworld {
-	struct world w;
-	struct kworld_options o;
-	struct ktask *kt;	/* by task number */
-	uint32_t *by_kid;	/* stable number + 1 by BPF number */
-	uint32_t nr_kid;
-	int root_pid;
-	bool debug;
-	uint32_t root;		/* stable number */
-	bool have_root;
-	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
-	struct timespec last_blip;
-	struct spin_trial spin;
-	uint32_t blips;
-	/* what this execution's trace has been told already */
-	uint64_t *told;
-	size_t nr_told, size_told;
-	uint32_t told_modules;
-};
 
 static struct kworld *kw(struct world *w)
 {
@@ -157,300 +117,6 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 		return pid;
 	k->root_pid = pid;
 	return 0;
-}
-
-/* ---- labels ---- */
-
-static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
-{
-	/* up to the end of the page, then on: a string may end just before an unmapped one */
-	size_t done = 0;
-
-	while (done < len - 1) {
-		size_t n = 4096 - ((addr + done) & 4095);
-		struct iovec to, from;
-		ssize_t got;
-
-		if (n > len - 1 - done)
-			n = len - 1 - done;
-		to = (struct iovec){ buf + done, n };
-		from = (struct iovec){ (void *)(addr + done), n };
-		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
-		if (got <= 0)
-			return false;
-		if (memchr(buf + done, 0, got))
-			return true;
-		done += got;
-	}
-	buf[len - 1] = 0;
-	return true;
-}
-
-/* Folds "//", "/./" and "/../" in place, so that one path has one spelling. */
-static void fold(char *path)
-{
-	char *out = path, *in = path;
-
-	while (*in) {
-		if (in[0] == '/' && in[1] == '/') {
-			in++;
-		} else if (in[0] == '/' && in[1] == '.' && (in[2] == '/' || !in[2])) {
-			in += 2;
-		} else if (in[0] == '/' && in[1] == '.' && in[2] == '.' && (in[3] == '/' || !in[3])) {
-			in += 3;
-			while (out > path && *--out != '/')
-				;
-		} else {
-			*out++ = *in++;
-		}
-	}
-	if (out == path)
-		*out++ = '/';
-	*out = 0;
-}
-
-/* An argument that is a path, made absolute; full has room for two paths. */
-static bool path_text(const struct zug_event *e, int path_arg, char *full)
-{
-	const size_t size = 2 * PATH_MAX;
-	char path[PATH_MAX], link[64];
-	int dirfd = AT_FDCWD;
-	ssize_t n;
-
-	if (!path_arg || !read_text(e->pid, e->arg[(path_arg - 1) & 3], path, sizeof(path)))
-		return false;
-	if (path[0] == '/') {
-		snprintf(full, size, "%s", path);
-	} else {
-		if (path_arg >= 2)
-			dirfd = (int)e->arg[(path_arg - 2) & 3];
-		if (dirfd == AT_FDCWD)
-			snprintf(link, sizeof(link), "/proc/%d/cwd", e->pid);
-		else
-			snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
-		n = readlink(link, full, PATH_MAX - 1);
-		if (n < 0)
-			return false;
-		snprintf(full + n, size - n, "/%s", path);
-	}
-	fold(full);
-	return true;
-}
-
-/*
- * The name of a temporary file is another one in every execution: what mkstemp() creates, by its
- * flags, is known by who created it. (A lock file is not opened for reading.)
- */
-static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
-{
-	uint64_t flags = e->arg[d->path_arg & 3], mode = e->arg[(d->path_arg + 1) & 3];
-
-	return d->op == ZUG_OP_OPEN && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
-	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
-}
-
-static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
-			    const struct zug_event *e, int path_arg)
-{
-	char full[2 * PATH_MAX];
-
-	if (!path_arg || !path_text(e, path_arg, full))
-		return 0;
-	if (creates_temporary(d, e))
-		return places_temporary(k->o.places, full, t->task);
-	return places_path(k->o.places, full);
-}
-
-static void label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
-{
-	const struct syscall_desc *d = syscall_desc(e->nr);
-	struct zug_label *l = &t->label;
-	int fd = -1;
-
-	l->op = d ? d->op : ZUG_OP_SYSCALL;
-	l->flags = (d ? d->flags : ZUG_L_WRITE) | zug_op_flags(l->op);
-	if (d && !strcmp(d->name, "futex")) {
-		unsigned int cmd = e->arg[1] & FUTEX_CMD_MASK;
-
-		l->op = cmd == FUTEX_WAKE || cmd == FUTEX_WAKE_OP || cmd == FUTEX_WAKE_BITSET ||
-			cmd == FUTEX_UNLOCK_PI ? ZUG_OP_FUTEX_WAKE : ZUG_OP_FUTEX_WAIT;
-		l->flags = ZUG_L_WRITE | zug_op_flags(l->op);
-	}
-	if (d && d->fd_arg)
-		fd = (int)e->arg[(d->fd_arg - 1) & 3];
-	if (e->flags & ZUG_EF_OBJECT)
-		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
-	else if (d && d->path_arg)
-		l->object = path_object(k, t, d, e, d->path_arg);
-	if (d && d->path2_arg)
-		l->object2 = path_object(k, t, d, e, d->path2_arg);
-	if (d && !strncmp(d->name, "open", 4) &&
-	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
-		l->flags |= ZUG_L_WRITE;
-	l->site = places_site(k->o.places, t->process, e->ip - 2);
-}
-
-/* What the kernel side could not look up at once: does the address lie in shared memory? */
-static bool where_is(int pid, uint64_t addr, struct zug_where *w)
-{
-	unsigned long lo, hi, offset, ino;
-	unsigned int major, minor;
-	char name[64], line[PATH_MAX + 128], perm[8];
-	FILE *f;
-
-	memset(w, 0, sizeof(*w));
-	w->offset = addr;
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &lo, &hi, perm, &offset, &major, &minor,
-			   &ino) == 7 && addr >= lo && addr < hi && perm[3] == 's') {
-			w->ino = ino;
-			w->dev = major << 20 | minor;
-			w->offset = addr - lo + offset;
-		}
-	fclose(f);
-	return true;
-}
-
-static uint64_t memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
-			      uint32_t flag, uint64_t addr, unsigned int op)
-{
-	struct zug_where w = flag == ZUG_EF_OBJECT2 ? e->obj2 : e->obj;
-
-	if (!(e->flags & flag) && !where_is(e->pid, addr, &w))
-		return 0;
-	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
-}
-
-static void label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
-			const struct zug_event *e)
-{
-	const struct probe_site *s = probes_site(k->o.probes, e->site);
-	struct zug_label *l = &t->label;
-
-	kt->lock = kt->mutex = 0;
-	kt->have_words = e->flags & ZUG_EF_WORDS;
-	memcpy(kt->words, e->word, sizeof(kt->words));
-	if (!s) {
-		l->op = ZUG_OP_POINT;
-		l->site = places_site(k->o.places, t->process, e->ip);
-		return;
-	}
-	l->op = s->op;
-	l->flags = zug_op_flags(s->op);
-	if (s->obj_arg)
-		kt->lock = e->arg[(s->obj_arg - 1) & 3];
-	if (s->obj2_arg)
-		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
-	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
-	if (s->obj_arg)
-		l->object = memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
-	if (s->obj2_arg)
-		l->object2 = memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
-	/* who called is what a person wants to see; the instruction before the return address */
-	if (s->entry && e->ret)
-		l->site = places_site(k->o.places, t->process, e->ret - 1);
-	if (!l->site)
-		l->site = places_site(k->o.places, t->process, e->ip);
-}
-
-/* ---- blocking ---- */
-
-/* May a descriptor become ready by somebody outside the sandbox? */
-static bool fd_is_outside(const struct zug_where *w)
-{
-	if (S_ISFIFO(w->mode))
-		return false;
-	if (S_ISSOCK(w->mode))
-		return w->offset != AF_UNIX;
-	if (!w->mode || (w->mode & S_IFMT) == 0)
-		return false;	/* eventfd and the like */
-	return true;
-}
-
-/* poll() and ppoll() without time-out: inside if all its descriptors are pipes, UNIX sockets, eventfds. */
-static bool poll_is_outside(int pid, uint64_t addr, uint64_t nr)
-{
-	struct pollfd fds[64];
-	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
-	char link[64], path[64];
-	ssize_t n;
-
-	if (!nr || nr > 64 || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
-		return true;
-	for (uint64_t i = 0; i < nr; i++) {
-		if (fds[i].fd < 0)
-			continue;
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fds[i].fd);
-		n = readlink(link, path, sizeof(path) - 1);
-		if (n < 0)
-			return true;
-		path[n] = 0;
-		if (strncmp(path, "pipe:", 5) && strcmp(path, "anon_inode:[eventfd]"))
-			return true;
-	}
-	return false;
-}
-
-/* Blocked inside the primitive that its label names, and not in something it did after that? */
-static bool inside_label(const struct world_task *t, const struct ktask *kt, const struct zug_event *e)
-{
-	if (e->nr != SYS_futex)
-		return false;
-	/* no primitive is longer than 64 bytes */
-	return t->label.op == ZUG_OP_JOIN || (kt->lock && e->arg[0] - kt->lock < 64) ||
-	       (kt->mutex && e->arg[0] - kt->mutex < 64);
-}
-
-static void describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
-{
-	const struct syscall_desc *d = syscall_desc(e->nr);
-	const struct place_object *o = NULL;
-	const char *name = syscall_name(e->nr);
-
-	t->wait = WAIT_UNKNOWN;
-	if (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op)) {
-		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
-		k->kt[t->task].lock = k->kt[t->task].mutex = 0;
-	}
-	if (e->flags & ZUG_EF_STOPPED) {
-		snprintf(t->where, sizeof(t->where), "stopped by a signal");
-		t->wait = WAIT_INSIDE;
-		return;
-	}
-	if (e->flags & ZUG_EF_VFORK) {
-		snprintf(t->where, sizeof(t->where), "vfork: its child has not exec'd yet");
-		t->wait = WAIT_INSIDE;
-		return;
-	}
-	if (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER)) {
-		t->wait = WAIT_TIMED;
-	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
-		t->wait = fd_is_outside(&e->obj) ? WAIT_UNKNOWN : WAIT_INSIDE;
-	} else if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT ||
-			 !strcmp(d->name, "futex") || !strcmp(d->name, "semop") ||
-			 !strcmp(d->name, "msgrcv") || !strcmp(d->name, "msgsnd") ||
-			 !strcmp(d->name, "flock") || !strcmp(d->name, "fcntl"))) {
-		t->wait = WAIT_INSIDE;
-	} else if (d && (!strcmp(d->name, "poll") || !strcmp(d->name, "ppoll"))) {
-		t->wait = poll_is_outside(e->pid, e->arg[0], e->arg[1]) ? WAIT_UNKNOWN : WAIT_INSIDE;
-	}
-	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
-		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
-					    (int)e->arg[0], d->op);
-
-		o = places_find_object(k->o.places, id);
-		t->label.object = id;
-	}
-	if (e->nr < 0)
-		snprintf(t->where, sizeof(t->where), "in the kernel");
-	else
-		snprintf(t->where, sizeof(t->where), "%s%s%s%s", name, o && o->name ? " " : "",
-			 o && o->name ? o->name : "",
-			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
 }
 
 /* ---- events ---- */
@@ -593,13 +259,13 @@ again:
 		t->label = (struct zug_label){ 0 };
 		kt->lock = 0;
 		if (e.kind == ZUG_EV_POINT) {
-			label_point(k, t, kt, &e);
+			kworld_label_point(k, t, kt, &e);
 		} else if (e.kind == ZUG_EV_SYSCALL) {
-			label_syscall(k, t, &e);
+			kworld_label_syscall(k, t, &e);
 		} else if (e.kind == ZUG_EV_WATCH) {
 			t->label.op = ZUG_OP_DATA_ACCESS;
 			t->label.flags = ZUG_L_WRITE | ZUG_L_COARSE | zug_op_flags(ZUG_OP_DATA_ACCESS);
-			t->label.object = memory_object(k, t, &e, ZUG_EF_OBJECT, e.arg[0],
+			t->label.object = kworld_memory_object(k, t, &e, ZUG_EF_OBJECT, e.arg[0],
 							ZUG_OP_DATA_ACCESS);
 			t->label.site = places_site(k->o.places, t->process, e.ip - 1);
 		} else {
@@ -611,7 +277,7 @@ again:
 	case ZUG_EV_BLOCK:
 		ev->kind = WORLD_BLOCK;
 		t->state = TASK_BLOCKED;
-		describe_wait(k, t, &e);
+		kworld_describe_wait(k, t, &e);
 		snprintf(ev->text, sizeof(ev->text), "%s", t->where);
 		return 1;
 	case ZUG_EV_LENT:

@@ -5,7 +5,7 @@
  *	glibc mutex	int lock, unsigned count, int owner, unsigned users, int kind
  *	musl mutex	int type, int lock (owner's tid, top bit: waiters), ...
  *	glibc rwlock	unsigned readers (bit 0: write phase, bit 1: write locked, rest: readers), ...,
- *			int cur_writer at 24
+ *			int cur_writer at 24, unsigned kind at 48 (2: writers first)
  *	musl rwlock	int lock (0x7fffffff: a writer, else readers)
  *	glibc semaphore	unsigned value, ...; musl: int value
  *	glibc spinlock	int, 1 is free; musl: int, 0 is free
@@ -54,7 +54,7 @@ static bool mutex_blocks(int pid, int tid, uint64_t addr, enum symlibc libc)
 
 bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc)
 {
-	uint32_t w;
+	uint32_t w, kind;
 
 	if (libc == SYMLIBC_NONE || !addr)
 		return false;
@@ -68,7 +68,12 @@ bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum sym
 	case ZUG_OP_WRLOCK:
 		if (!read_words(pid, addr, &w, 1))
 			return false;
-		return libc == SYMLIBC_MUSL ? (w & 0x7fffffff) != 0 : (w & 2) || (w >> 3);
+		if (libc == SYMLIBC_MUSL)
+			return (w & 0x7fffffff) != 0;
+		if (!(w & 2) && !(w >> 3))
+			return false;
+		/* where writers come first one that waits stops readers: it must be let go and wait */
+		return !read_words(pid, addr + 48, &kind, 1) || kind != 2;
 	case ZUG_OP_SEM_WAIT:
 		if (!read_words(pid, addr, &w, 1))
 			return false;
