@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -80,6 +81,53 @@ static void read_line(const char *path, char *buf, size_t len)
 	fclose(f);
 }
 
+/* Does a process hold a struct_ops link, as who has loaded a scheduler does? */
+static bool holds_scheduler(const char *pid)
+{
+	char path[512], line[256];
+	struct dirent *d;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, d->d_name);
+		if (readlink(path, line, sizeof(line)) < 14 || strncmp(line, "anon_inode:bpf", 14))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, d->d_name);
+		f = fopen(path, "re");
+		while (f && !found && fgets(line, sizeof(line), f))
+			found = !strncmp(line, "link_type:", 10) && strstr(line, "struct_ops");
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* " by COMMAND (pid N)" of whoever has loaded it; "" when that cannot be seen. */
+static void find_holder(char *buf, size_t len)
+{
+	char path[300], comm[32];
+	struct dirent *d;
+	DIR *dir = opendir("/proc");
+
+	buf[0] = 0;
+	while (dir && !buf[0] && (d = readdir(dir))) {
+		if (d->d_name[0] < '1' || d->d_name[0] > '9' || !holds_scheduler(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		read_line(path, comm, sizeof(comm));
+		snprintf(buf, len, " by %s (pid %s)", comm, d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int kernel_check(char *err, size_t errlen)
 {
 	static const struct {
@@ -123,11 +171,13 @@ int kernel_check(char *err, size_t errlen)
 	}
 	read_line("/sys/kernel/sched_ext/state", line, sizeof(line));
 	if (strcmp(line, "disabled") && line[0]) {
-		char ops[128];
+		char ops[128], holder[384];
 
 		read_line("/sys/kernel/sched_ext/root/ops", ops, sizeof(ops));
-		snprintf(err, errlen, "the sched_ext scheduler '%s' is loaded (state: %s), and a system "
-			 "has room for one: stop it, or use the running zugd", ops, line);
+		find_holder(holder, sizeof(holder));
+		snprintf(err, errlen, "the sched_ext scheduler '%s' is loaded%s (state: %s), and a system "
+			 "has room for one: %s", ops, holder, line, strncmp(ops, "zugzwang", 8) ? "stop it first" :
+			 "wait until that ends, or let zugd share it out (zugd, then zug run as before)");
 		return -EBUSY;
 	}
 	return 0;
