@@ -84,7 +84,7 @@ static void read_line(const char *path, char *buf, size_t len)
 /* Does a process hold a struct_ops link, as who has loaded a scheduler does? */
 static bool holds_scheduler(const char *pid)
 {
-	char path[512], line[256];
+	char path[544], line[256];
 	struct dirent *d;
 	bool found = false;
 	DIR *dir;
