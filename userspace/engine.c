@@ -343,8 +343,11 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 	uint32_t owner = e->w->ops->owner(e->w, t);
 	const char *name = name_of(e, t->label.object);
 
-	if (t->label.object && name[0] && strncmp(t->where, "wait", 4) && strncmp(t->where, "read", 4))
-		snprintf(buf, len, "waits in %s for %s", zug_op_name(t->label.op), name);
+	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
+
+	/* what the program called says more than the system call that it ended in */
+	if (primitive)
+		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
 	else
 		snprintf(buf, len, "waits in %s", t->where);
 	if (owner != WORLD_NO_TASK)
