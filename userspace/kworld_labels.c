@@ -84,20 +84,26 @@ static bool path_text(const struct zug_event *e, int path_arg, char *full)
 		n = readlink(link, full, PATH_MAX - 1);
 		if (n < 0)
 			return false;
-		snprintf(full + n, size - n, "/%s", path);
+		full[n] = 0;
+		/* fstatat(fd, "") is about the descriptor itself, which may be a pipe */
+		if (full[0] != '/')
+			return false;
+		snprintf(full + n, size - n, "%s%s", path[0] ? "/" : "", path);
 	}
 	fold(full);
 	return true;
 }
 
 /*
- * The name of a temporary file is another one in every execution: what mkstemp() creates, by its
- * flags, is known by who created it. (A lock file is not opened for reading.)
+ * The name of a temporary file or folder is another one in every execution: what mkstemp() and
+ * mkdtemp() create, by their flags, is known by who created it. (A lock file is not opened for reading.)
  */
 static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
 {
 	uint64_t flags = e->arg[d->path_arg & 3], mode = e->arg[(d->path_arg + 1) & 3];
 
+	if (d->op == ZUG_OP_MKDIR)
+		return (flags & 0777) == 0700;	/* its mode comes where an open has its flags */
 	return d->op == ZUG_OP_OPEN && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
 	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
 }

@@ -43,6 +43,7 @@ struct places {
 	size_t nr_slots, size_slots;
 	struct named *objects;
 	size_t nr_objects, size_objects;
+	unsigned int nr_temporary;	/* files and folders with names of the day */
 	uint64_t *counts;		/* objects that a task created, by task */
 	unsigned int nr_counts;
 	struct place_site *sites;	/* open addressing by site, kept across executions */
@@ -86,6 +87,7 @@ void places_reset(struct places *p)
 	for (size_t i = 0; i < p->nr_objects; i++)
 		free(p->objects[i].o.name);
 	p->nr_objects = 0;
+	p->nr_temporary = 0;
 	p->nr_slots = 0;
 	if (p->slots)
 		memset(p->slots, 0, p->size_slots * sizeof(*p->slots));
@@ -532,9 +534,21 @@ uint64_t places_path(struct places *p, const char *path)
 	uint64_t id = mix_text(9, path);
 	const struct slot *slot = slot_of(p, id);
 	struct named *o;
+	char *folder;
 
 	if (slot && slot->key)
 		return slot->object;	/* a temporary one */
+	/* what lies in a temporary folder is known by that and by the rest of its path */
+	folder = p->nr_temporary ? strdup(path) : NULL;
+	for (char *end = folder ? strrchr(folder, '/') : NULL; end; end = strrchr(folder, '/')) {
+		*end = 0;
+		slot = slot_of(p, mix_text(9, folder));
+		if (slot && slot->key) {
+			id = mix_text(slot->object, path + (end - folder));
+			break;
+		}
+	}
+	free(folder);
 	o = find_object(p, id);
 
 	if (!o && (o = add_object(p, id, "file")))
@@ -559,6 +573,7 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 		p->nr_slots++;
 	slot->key = key;
 	slot->object = id;
+	p->nr_temporary++;
 	return id;
 }
 

@@ -73,6 +73,7 @@ end()
 
 finish()
 {
+	[ -z "${ZUG_SOCKET:-}" ] || stop_daemon
 	echo "1..$nr_tests"
 	[ $nr_bad = 0 ]
 	exit
@@ -147,28 +148,70 @@ mounts()
 	awk '$3 != "tracefs" { print $2, $3 }' /proc/self/mounts | sort
 }
 
+# Cgroups and files of zug's.
+its_own()
+{
+	find /sys/fs/cgroup -mindepth 1 -maxdepth 2 -type d -name 'zug*'
+	find /run -maxdepth 1 -name 'zug*'
+}
+
 # Call before the first run; want_nothing_left compares with it.
 remember()
 {
 	processes >"$base/processes"
 	mounts >"$base/mounts"
+	its_own | sort >"$base/own"
+	cat /sys/kernel/sched_ext/state >"$base/state"
 }
 
-# After every zug: no scheduler, cgroup, file, mount or process of it is there.
+# After every zug: no scheduler, cgroup, file, mount or process of it is there that was not there before.
 want_nothing_left()
 {
 	local left i
 
 	for ((i = 0; i < 20; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] && break
+		[ "$(</sys/kernel/sched_ext/state)" = "$(<"$base/state")" ] && break
 		sleep 0.1
 	done
-	[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] ||
+	[ "$(</sys/kernel/sched_ext/state)" = "$(<"$base/state")" ] ||
 		note "the scheduler is $(cat /sys/kernel/sched_ext/state) after zug ended"
-	left=$(find /sys/fs/cgroup -mindepth 1 -maxdepth 2 -type d -name 'zug*'; find /run -maxdepth 1 -name 'zug*')
+	left=$(its_own | sort | comm -13 "$base/own" -)
 	[ -z "$left" ] || note "left behind: $left"
 	left=$(mounts | comm -13 "$base/mounts" -)
 	[ -z "$left" ] || note "left behind: mounts $left"
 	left=$(processes | comm -13 "$base/processes" -)
 	[ -z "$left" ] || note "left behind: processes $left"
+}
+
+# use_daemon: instead of remember: a zugd for all of the file, so that not every zug has to load the scheduler, which
+# takes seconds under emulation. It must be there to the end, and leave nothing either.
+use_daemon()
+{
+	remember
+	mkdir -p "$base/without"
+	mv "$base"/{processes,mounts,own,state} "$base/without"
+	export ZUG_SOCKET=$base/zugd.sock
+	if begin "zugd starts"; then
+		command_run 60 "$project/build/zugd" -q
+		want_status 0
+		end
+	else
+		"$project/build/zugd" -q
+	fi
+	remember
+}
+
+stop_daemon()
+{
+	name="zugd leaves nothing" dir=$base/stop
+	started=${EPOCHREALTIME/[.,]/} commands=() notes=()
+	mkdir -p "$dir" && cd "$dir" || exit 2
+	zug 60 status
+	want_status 0
+	want_out '[0-9]'
+	zug 60 stop
+	want_status 0
+	mv "$base"/without/* "$base"
+	want_nothing_left
+	end
 }

@@ -40,7 +40,8 @@ prints()
 	grep -qE -- "^$regex *\$" <<<"$text" || note "output '$text', not '$regex'"
 }
 
-remember
+# With all there is, and without the daemon, where there is time.
+if [ "${LONG:-}" ]; then remember; else use_daemon; fi
 for source in "$folder"/*.c; do
 	fixture=$(basename "$source" .c)
 	program=$programs/fixtures/$fixture

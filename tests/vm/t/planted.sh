@@ -64,7 +64,7 @@ find_bug()
 	fi
 }
 
-remember
+use_daemon
 for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	bug=$(basename "$source")
 	case $source in
