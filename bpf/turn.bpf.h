@@ -119,6 +119,9 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			return;
 		}
 		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+		/* its CPU may go on with tasks of a higher class, while the lane is idle */
+		if (t && (s = sandbox_of(t)))
+			scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
 		return;
 	}
 	slot = t->slot;
