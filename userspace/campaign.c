@@ -303,6 +303,15 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		eo.rules.match = &c->match;
 	}
 	eo.rules.expect_exit = o->expect_exit;
+	/* it is made when there is something to put into it; that it can be is seen now */
+	if (!mkdir(o->out_dir, 0755)) {
+		rmdir(o->out_dir);
+	} else if (errno != EEXIST) {
+		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->out_dir,
+			 strerror(errno));
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
 	ret = ZUG_EXIT_ENVIRONMENT;
 	if (k) {
 		c->k = k;
