@@ -276,7 +276,8 @@ static void loop(struct daemon *d)
 		p[0] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = worker_fd(d->worker), .events = POLLIN };
 		p[2] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
-		p[3] = (struct pollfd){ .fd = door_fd(d->door), .events = POLLPRI };
+		/* looked at when the join is over: until then it would wake us all the time */
+		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door), .events = POLLPRI };
 		nr = d->nr_clients;
 		for (int i = 0; i < nr; i++)
 			p[4 + i] = (struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
@@ -454,9 +455,9 @@ static void abort_all(struct daemon *d)
 	struct pollfd p = { .events = POLLIN };
 	bool waiting = true;
 
-	for (int i = 0; i < d->nr_clients; i++)
-		if (d->clients[i].request)
-			worker_abort(d->worker, d->clients[i].request);
+	if (!d->worker)
+		return;
+	worker_stop(d->worker);
 	while (waiting) {
 		waiting = false;
 		for (int i = 0; i < d->nr_clients; i++)

@@ -22,8 +22,8 @@
 #include "run_options.h"
 #include "sandbox.h"
 
-/* How zug exec ends when the test's own status does not tell; as timeout(1) and others have it. */
-#define EXEC_FINDING	124	/* the test failed without leaving a status: deadlock, time-out, --match... */
+/* How zug exec ends when the test's own status does not tell: numbers that timeout(1) and shells leave free. */
+#define EXEC_FINDING	123	/* the test failed without leaving a status: deadlock, time-out, --match... */
 #define EXEC_FAILED	125	/* zug itself could not execute it */
 
 /*
@@ -94,7 +94,9 @@ struct worker;
 
 /* Starts the thread. NULL with errno. */
 struct worker *worker_new(const struct worker_options *o);
-/* Aborts everything, waits for the thread, frees. */
+/* Aborts everything; worker_done() gives it back. Nothing is begun any more. */
+void worker_stop(struct worker *w);
+/* After worker_stop(): waits for the thread, frees. */
 void worker_free(struct worker *w);
 /* Queues a request, which is the worker's until worker_done() gives it back. How many come before it. */
 int worker_submit(struct worker *w, struct request *r);

@@ -220,22 +220,41 @@ fail:
 	return NULL;
 }
 
+/* With the lock held: a request that was not begun is over. */
+static void give_back(struct worker *w, struct request *r)
+{
+	uint64_t one = 1;
+
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_INCOMPLETE;
+	if (r->kind != REQUEST_JOIN)
+		snprintf(r->message, sizeof(r->message), "interrupted before its turn came");
+	append(&w->done, r);
+	if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
+void worker_stop(struct worker *w)
+{
+	struct request *r;
+
+	pthread_mutex_lock(&w->lock);
+	w->ending = true;
+	w->abort = 1;
+	while ((r = w->queue)) {
+		w->queue = r->next;
+		give_back(w, r);
+	}
+	pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+}
+
 void worker_free(struct worker *w)
 {
 	struct request *r;
 
 	if (!w)
 		return;
-	pthread_mutex_lock(&w->lock);
-	w->ending = true;
-	w->abort = 1;
-	pthread_cond_signal(&w->work);
-	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
-	while ((r = w->queue)) {
-		w->queue = r->next;
-		request_free(r);
-	}
 	while ((r = w->done)) {
 		w->done = r->next;
 		request_free(r);
@@ -281,8 +300,6 @@ struct request *worker_done(struct worker *w)
 
 void worker_abort(struct worker *w, struct request *r)
 {
-	uint64_t one = 1;
-
 	pthread_mutex_lock(&w->lock);
 	if (w->running == r) {
 		w->abort = 1;
@@ -291,11 +308,7 @@ void worker_abort(struct worker *w, struct request *r)
 			if (*q != r)
 				continue;
 			*q = r->next;
-			r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_INCOMPLETE;
-			snprintf(r->message, sizeof(r->message), "interrupted before its turn came");
-			append(&w->done, r);
-			if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
-				abort();
+			give_back(w, r);
 			break;
 		}
 	}

@@ -1,0 +1,319 @@
+#!/bin/bash
+# zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup by
+# themselves, and its end in all ways.
+. "$(dirname "$0")/../lib.sh"
+zugd=${zug}d
+door=/sys/fs/cgroup/zug
+joins=$base/joins
+remember
+printf '%s\n' "echo \$\$ >$door/cgroup.procs && exec \"\$@\"" >"$joins"
+
+start()
+{
+	command_run 60 "$zugd" --timeout 10s "$@"
+	want_status 0 "zugd"
+}
+
+stop()
+{
+	zug 60 stop
+	want_status 0
+	want_out '^zugd \(pid [0-9]+\) has ended$'
+	want_nothing_left
+}
+
+# exec_until STATUS TIMES ARGUMENT...: calls zug exec until it ends so; the number of calls is in $calls.
+exec_until()
+{
+	local wanted=$1 times=$2
+
+	shift 2
+	for ((calls = 1; calls <= times; calls++)); do
+		zug 60 exec "$@"
+		[ $rc != "$wanted" ] || return
+		[ $rc = 0 ] || break
+	done
+	note "no exit status $wanted in $times calls; the last one: $rc:"$'\n'"$(said)"
+}
+
+# figure NAME: of the first campaign in `zug status --json`.
+figure()
+{
+	zug 30 status --json
+	sed -nE "s/^ *\"$1\": ?([^,]*),?$/\1/p" "$dir/out" | head -n 1
+}
+
+if begin "one is enough"; then
+	zug 30 status
+	want_status 3
+	want_out '^no zugd is running'
+	zug 30 exec -- true
+	want_status 125
+	want_err 'no zugd at .*start one with: zugd'
+	start
+	command_run 60 "$zugd"
+	want_status 3
+	want_err 'running already \(pid [0-9]+\)'
+	command_run 60 "$zugd" --socket other.sock
+	want_status 3
+	want_err "scheduler 'zug[^']*' is loaded by zugd \(pid [0-9]+\)"
+	[ "$(stat -c %a /run/zugd.sock)" = 600 ] || note "the socket's mode is $(stat -c %a /run/zugd.sock)"
+	command_run 30 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" status
+	want_status 3
+	zug 30 status
+	want_status 0
+	want_out "^cgroup: $door$"
+	want_out '^executing: nothing$'
+	stop
+	zug 30 stop
+	want_status 0
+	want_out '^no zugd is running'
+	end
+fi
+
+if begin "options"; then
+	command_run 30 "$zugd" --executions 5
+	want_status 2
+	want_err 'belongs to zug run'
+	command_run 30 "$zugd" -- true
+	want_status 2
+	command_run 30 "$zugd" --name zug-1
+	want_status 3
+	zug 30 exec --time 5s -- true
+	want_status 125
+	want_nothing_left
+	end
+fi
+
+if begin "exec is the test, seen from outside"; then
+	start
+	zug 30 exec -- sh -c 'echo out; echo err >&2; exit 7'
+	want_status 7
+	want_out '^out$'
+	want_err '^err$'
+	want_err '^zug: trace: .*/zug-out/'
+	zug 30 exec --expect-exit 7 -- sh -c 'exit 7'
+	want_status 7
+	[ ! -s "$dir/err" ] || note "an expected exit status was told: $(cat "$dir/err")"
+	zug 30 exec -- sh -c 'kill -SEGV $$'
+	want_status 139
+	zug 30 exec --match wrong -- echo wrong
+	want_status 123
+	zug 30 exec -- ./missing
+	want_status 125
+	want_err 'missing: No such file'
+	[ "$(echo from here | "$zug" exec -- cat)" = 'from here' ] || note "standard input did not arrive"
+	[ "$(VARIABLE=x "$zug" exec -- sh -c 'echo $VARIABLE; pwd')" = "x"$'\n'"$PWD" ] ||
+		note "environment or folder did not arrive"
+	[ "$("$zug" exec -- seq 100000 | cksum)" = "$(seq 100000 | cksum)" ] || note "long output is not complete"
+	stop
+	end
+fi
+
+if begin "exec walks through the search"; then
+	cp "$programs/abba-deadlock" "$programs/abba-deadlock-fixed" .
+	start
+	exec_until 123 60 -- ./abba-deadlock
+	want_err '^zug: (deadlock|lock cycle): '
+	trace=$(sed -n 's/^zug: trace: //p' "$dir/err")
+	before=$calls
+	# Another test in between takes the probes away, and its search goes on where it was.
+	zug 60 exec -- ./abba-deadlock-fixed
+	want_status 0
+	zug 60 exec -- ./abba-deadlock
+	[ "$(figure executions)" = $((before + 1)) ] || note "executions: $(figure executions), not $((before + 1))"
+	zug 60 replay -q -n 3 "$trace"
+	want_status 1
+	want_out 'replayed 3 of 3 times exactly'
+	# The traces of one failure are one.
+	exec_until 123 60 -- ./abba-deadlock
+	[ "$(sed -n 's/^zug: trace: //p' "$dir/err")" = "$trace" ] || note "another trace of the same failure"
+	# A new build is a new search.
+	cp "$programs/abba-deadlock-fixed" new && mv new abba-deadlock
+	zug 60 exec -- ./abba-deadlock
+	want_status 0
+	zug 30 status
+	grep -A 2 -E '^  \./abba-deadlock$' "$dir/out" | grep -q ' 1 executions' || note "a new build went on with the old search"
+	# All schedules of a small one, and the test goes on being executed.
+	for ((i = 0; i < 4; i++)); do
+		zug 60 exec --strategy preemption:bound=0 -- sh -c 'exit 0'
+		want_status 0
+	done
+	zug 30 status
+	want_out 'every schedule was tried'
+	stop
+	end
+fi
+
+if begin "watches and points of two searches do not mix"; then
+	start
+	for ((i = 0; i < 12; i++)); do
+		zug 60 exec --watch counter -- "$programs/atomicity-watch"
+		case $rc in
+		0) ;;
+		134) break ;;
+		*) note "exit status $rc: $(said)"; break ;;
+		esac
+		zug 60 exec --points none -- "$programs/atomicity-locked-fixed"
+		want_status 0
+	done
+	[ $rc = 134 ] || note "the watched variable's race was not found in 12 executions"
+	stop
+	end
+fi
+
+if begin "run and replay are handed over"; then
+	zug 120 run -q -o alone -- "$programs/abba-deadlock"
+	want_status 1
+	alone=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
+	start
+	zug 120 run -q -o traces -- "$programs/abba-deadlock"
+	want_status 1
+	together=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
+	[ "$alone" = "$together" ] || note "found in execution '$alone' alone, but '$together' through zugd"
+	want_out 'replayed: 1 of 1 times the same failure'
+	zug 60 replay -q "$(kept_trace)"
+	want_status 1
+	zug 60 run -q -- ./missing
+	want_status 2
+	stop
+	zug 60 replay -q traces/abba-deadlock.1.trace
+	want_status 1
+	want_nothing_left
+	end
+fi
+
+if begin "they wait for each other, and Ctrl-C ends one"; then
+	start
+	set -m
+	"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err </dev/null &
+	first=$!
+	set +m
+	sleep 1
+	"$zug" exec -- echo second >second.out 2>second.err </dev/null &
+	second=$!
+	sleep 0.5
+	zug 30 status
+	want_out '^executing: run .*nested-threads'
+	want_out '^waiting: exec .*echo second'
+	kill -INT $first
+	wait $first
+	rc=$?
+	want_status 5 "the first one, interrupted"
+	grep -q '^stopped: interrupted' first.out || note "no summary of the interrupted search: $(tail -n 2 first.out first.err)"
+	wait $second
+	rc=$?
+	want_status 0 "the second one"
+	grep -qx second second.out || note "the second one did not execute"
+	grep -q 'busy: waiting for 1' second.err || note "the second one was not told to wait"
+	stop
+	end
+fi
+
+if begin "a test joins"; then
+	cp "$programs/abba-deadlock" .
+	start
+	command_run 60 sh "$joins" sh -c 'echo "status follows"; exit 9'
+	want_status 9
+	want_out '^status follows$'
+	command_run 60 sh "$joins" sh -c 'kill -SEGV $$'
+	[ $rc = 139 ] || note "exit status $rc, not 139"
+	for ((i = 0; i < 60; i++)); do
+		command_run 60 sh "$joins" ./abba-deadlock
+		[ $rc = 0 ] || break
+	done
+	[ $rc = 137 ] || note "no deadlock in $i joins; exit status $rc"
+	zug 30 status
+	want_out 'exit: exit status 9 '
+	want_out 'killed by SIGSEGV'
+	want_out 'failure, 1 times: (deadlock|lock cycle)'
+	trace=$(sed -n 's/^ *trace: \(.*abba.*\)/\1/p' "$dir/out" | head -n 1)
+	zug 60 replay -q -n 3 "$trace"
+	want_status 1
+	want_out 'replayed 3 of 3 times exactly'
+	stop
+	end
+fi
+
+if begin "many join at once"; then
+	start
+	"$zug" run -q --time 3s --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>&1 &
+	first=$!
+	sleep 1
+	pids=()
+	for i in 1 2 3 4; do
+		timeout 60 sh "$joins" sh -c "sleep 0.1; echo $i >joined.$i" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait $pid || note "one ended with $?"
+	done
+	[ "$(cat joined.*)" = 1$'\n'2$'\n'3$'\n'4 ] || note "not all were executed: $(ls joined.*)"
+	wait $first
+	zug 30 status
+	[ "$(grep -c 'by join' "$dir/out")" = 4 ] || note "$(grep -c 'by join' "$dir/out") searches, not 4"
+	stop
+	end
+fi
+
+if begin "what joins and is not the test goes on"; then
+	start
+	command_run 60 sh -c "echo \$\$ >$door/cgroup.procs; sh -c 'exit 3'; echo \"status \$? in \$(cat /proc/self/cgroup)\"; exit 4"
+	want_status 4
+	want_out '^status 3 in 0::'
+	grep -q 'zug' "$dir/out" && note "it is in a cgroup of ours: $(cat "$dir/out")"
+	command_run 60 sh -c "echo \$\$ >$door/cgroup.procs; exit 4"
+	want_status 4
+	stop
+	end
+fi
+
+if begin "stopped in the middle"; then
+	start
+	"$zug" exec -- sleep 1000 >first.out 2>first.err &
+	first=$!
+	sleep 1
+	"$zug" exec -- echo second >second.out 2>second.err &
+	second=$!
+	timeout 60 sh "$joins" sh -c 'echo third' >third.out 2>&1 &
+	third=$!
+	sleep 0.5
+	stop
+	wait $first
+	rc=$?
+	want_status 125 "the one that was executed"
+	wait $second
+	rc=$?
+	want_status 125 "the one that waited"
+	wait $third || note "who waited at the door ended with $?"
+	grep -qx third third.out || note "who waited at the door did not go on"
+	end
+fi
+
+if begin "killed in the middle"; then
+	start
+	pid=$(sed -n 's/.*pid \([0-9]*\).*/\1/p' <<<"$("$zug" status)" | head -n 1)
+	"$zug" exec -- sh -c 'sleep 1000; true' >first.out 2>first.err &
+	first=$!
+	sleep 1
+	timeout 60 sh "$joins" sh -c 'echo third' >third.out 2>&1 &
+	third=$!
+	sleep 0.5
+	kill -KILL "$pid"
+	wait $first
+	rc=$?
+	want_status 125
+	grep -q 'zugd ended before it answered' first.err || note "the client says: $(cat first.err)"
+	zug 30 status
+	want_status 3
+	# The next one takes over the socket and who waits, and removes what is left.
+	start
+	wait $third || note "who waited at the door ended with $?"
+	grep -qx third third.out || note "who waited at the door was not executed"
+	zug 60 exec -- true
+	want_status 0
+	stop
+	end
+fi
+
+finish
