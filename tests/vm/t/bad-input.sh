@@ -198,6 +198,18 @@ if begin "a second zug"; then
 	end
 fi
 
+if begin "the scheduler is thrown out"; then
+	# SysRq-S is the kernel's own way to do it.
+	echo 'vm: allow disabled (' >/dev/kmsg
+	(sleep 6; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
+	zug 60 run -q -o traces --executions 0 --time 40s -- "$programs/fixtures/nested-threads"
+	wait $!
+	want_status 3
+	want_err 'ejected the scheduler'
+	want_nothing_left
+	end
+fi
+
 # --- being stopped ---
 # in_the_middle SIGNAL COMMAND...: zug is sent it when executions are under way; its status is in $rc.
 in_the_middle()

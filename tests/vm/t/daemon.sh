@@ -192,6 +192,8 @@ if begin "they wait for each other, and Ctrl-C ends one"; then
 	sleep 1
 	"$zug" exec -- echo second >second.out 2>second.err </dev/null &
 	second=$!
+	"$zug" run -q --executions 1 -o traces -- echo third >third.out 2>third.err </dev/null &
+	third=$!
 	sleep 0.5
 	zug 30 status
 	want_out '^executing: run .*nested-threads'
@@ -205,7 +207,31 @@ if begin "they wait for each other, and Ctrl-C ends one"; then
 	rc=$?
 	want_status 0 "the second one"
 	grep -qx second second.out || note "the second one did not execute"
-	grep -q 'busy: waiting for 1' second.err || note "the second one was not told to wait"
+	[ ! -s second.err ] || note "error output of a test has more than its own: $(cat second.err)"
+	wait $third
+	rc=$?
+	want_status 0 "the third one"
+	grep -q 'busy: waiting for [12] before' third.err || note "the third one was not told to wait: $(cat third.err)"
+	stop
+	end
+fi
+
+if begin "a client that does not read"; then
+	start
+	mkfifo pipe
+	sleep 1000 <>pipe &
+	reader=$!
+	"$zug" exec -- seq 1000000 >pipe 2>first.err &
+	first=$!
+	sleep 2
+	kill -INT $first 2>/dev/null || note "the client has ended"
+	kill -KILL $first
+	{ wait $first; } 2>/dev/null
+	zug 30 exec -- echo next
+	want_status 0
+	want_out '^next$'
+	kill $reader
+	{ wait $reader; } 2>/dev/null
 	stop
 	end
 fi

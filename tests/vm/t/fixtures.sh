@@ -43,12 +43,14 @@ prints()
 # With all there is, and without the daemon, where there is time.
 if [ "${LONG:-}" ]; then remember; else use_daemon; fi
 for source in "$folder"/*.c; do
-	fixture=$(basename "$source" .c)
+	fixture=${source##*/}
+	fixture=${fixture%.c}
 	program=$programs/fixtures/$fixture
-	read -r kind value <<<"$(header expect "$source")"
-	read -ra options <<<"$(header options "$source")"
-	read -ra args <<<"$(header args "$source")"
 	begin "$fixture" || continue
+	read_header "$source"
+	read -r kind value <<<"${header[expect]}"
+	read -ra options <<<"${header[options]:-}"
+	read -ra args <<<"${header[args]:-}"
 	case $fixture in
 	fork-bomb)
 		# At the limit of the sandbox its forks fail, and it says so.
@@ -75,7 +77,7 @@ for source in "$folder"/*.c; do
 	*)
 		ends_as "$kind" "$value" 200 "${options[@]}" -- "$program" "${args[@]}"
 		[ -z "${LONG:-}" ] || [ "$kind" != exit ] ||
-			prints "$(header output "$source")" "${options[@]}" -- "$program" "${args[@]}"
+			prints "${header[output]}" "${options[@]}" -- "$program" "${args[@]}"
 		;;
 	esac
 	want_nothing_left

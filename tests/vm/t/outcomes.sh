@@ -27,7 +27,7 @@ passes()
 	end
 }
 
-remember
+use_daemon
 begin "exit status" && outcome_is exit 'exit status 7 \(expected 0\)' -- sh -c 'exit 7'
 begin "exit status with the last line" && outcome_is exit 'exit status 2.*no good' -- sh -c 'echo no good >&2; exit 2'
 begin "expected exit status" && passes --expect-exit 7 -- sh -c 'exit 7'
@@ -75,17 +75,6 @@ if begin "another end than recorded"; then
 	zug 60 replay -q "$(kept_trace)"
 	want_status 5
 	want_err 'ended differently'
-	end
-fi
-if begin "the scheduler is thrown out"; then
-	# SysRq-S is the kernel's own way to do it.
-	echo 'vm: allow disabled (' >/dev/kmsg
-	(sleep 6; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
-	zug 60 run -q -o traces --executions 0 --time 40s -- "$programs/fixtures/nested-threads"
-	wait $!
-	want_status 3
-	want_err 'ejected the scheduler'
-	want_nothing_left
 	end
 fi
 finish

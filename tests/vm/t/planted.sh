@@ -66,16 +66,16 @@ find_bug()
 
 use_daemon
 for source in "$project"/tests/programs/*.{c,cc,sh}; do
-	bug=$(basename "$source")
+	bug=${source##*/}
 	case $source in
 	*-fixed.sh) continue ;;
 	*.sh) program=$programs/$bug twin=$programs/${bug%.sh}-fixed.sh bug=${bug%.sh} ;;
 	*) bug=${bug%.*} program=$programs/$bug twin=$programs/$bug-fixed ;;
 	esac
-	outcome=$(header outcome "$source")
-	executions=$(header executions "$source")
-	read -ra options <<<"$(header options "$source")"
-	read -ra args <<<"$(header args "$source")"
+	read_header "$source"
+	outcome=${header[outcome]} executions=${header[executions]}
+	read -ra options <<<"${header[options]:-}"
+	read -ra args <<<"${header[args]:-}"
 
 	if begin "$bug found"; then
 		misses='' nr_found=0
@@ -97,7 +97,7 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 		end
 	fi
 	# shellcheck disable=SC2053
-	if [ "$(header small "$source")" = yes ] && [[ $bug == $small ]] && begin "$bug exhausted"; then
+	if [ "${header[small]}" = yes ] && [[ $bug == $small ]] && begin "$bug exhausted"; then
 		# A second seed makes no difference: nothing is drawn.
 		for seed in 1 2; do
 			zug 1200 run -q "${options[@]}" --strategy preemption:bound=2 --executions 0 --seed $seed -o traces -- \
