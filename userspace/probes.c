@@ -400,13 +400,13 @@ struct point_spec {
 	uint64_t refused;	/* offset of a place that cannot be probed, 0 none */
 };
 
-static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol, bool entry)
+static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol)
 {
 	if (!probeable(ps->f.fd, offset)) {
 		ps->refused = offset;
 		return 0;
 	}
-	return found_add(&ps->f, offset, symbol, ZUG_OP_POINT, 0, 0, entry);
+	return found_add(&ps->f, offset, symbol, ZUG_OP_POINT, 0, 0, false);
 }
 
 static int on_point(const struct symdef *d, void *arg)
@@ -416,7 +416,8 @@ static int on_point(const struct symdef *d, void *arg)
 
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
 		return 0;
-	return add_point(ps, d->offset + ps->add, name, !ps->add);
+	/* the place itself is what was asked for, not who called it */
+	return add_point(ps, d->offset + ps->add, name);
 }
 
 static int point_in(struct probes *p, uint32_t m, const char *what, struct point_spec *ps)
@@ -437,7 +438,7 @@ static int point_in(struct probes *p, uint32_t m, const char *what, struct point
 		*colon = 0;
 		nr = symfile_line(p->modules[m].file, name, line, offsets, 64, &nearest);
 		for (int i = 0; i < nr; i++)
-			add_point(ps, offsets[i], what, false);
+			add_point(ps, offsets[i], what);
 		return nr > 0 ? nr : 0;
 	}
 	plus = strrchr(name, '+');
