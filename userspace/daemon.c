@@ -537,12 +537,15 @@ int cmd_daemon(int argc, char **argv)
 	}
 	if (!ret && chdir("/"))
 		ret = ZUG_EXIT_ENVIRONMENT;
-	ready(tell, ret);
 	if (!ret) {
+		ready(tell, 0);
+		tell = -1;
 		loop(d);
 		ret = d->ejected ? ZUG_EXIT_ENVIRONMENT : 0;
 	}
 	finish(d);
+	/* one that did not begin is gone when its starter is */
+	ready(tell, ret);
 	run_options_free(&o);
 	free(d);
 	return ret;
