@@ -5,6 +5,7 @@
 
 points=$programs/points
 sources=$project/tests/programs/points
+use_daemon
 
 # trace_of OPTIONS... -- COMMAND...: the steps of one execution, one a line, in $dir/steps.
 trace_of()
