@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # tests/vm/lib.sh: what the files of tests/vm/t share; sourced by them. They run under tests/vm/run, as root, where a
 # scheduler may be loaded.
 #
@@ -144,7 +145,7 @@ read_header()
 # looks), and cgroups and files of zug's: in $things, one a line.
 things()
 {
-	local p comm device folder type rest
+	local p comm folder type rest
 
 	things=
 	for p in /proc/[0-9]*; do
@@ -155,7 +156,7 @@ things()
 		# Kernel threads have no program.
 		[ ! -e "$p/exe" ] || things+="process $comm"$'\n'
 	done
-	while read -r device folder type rest; do
+	while read -r _ folder type rest; do
 		[ "$type" = tracefs ] || things+="mount $folder $type"$'\n'
 	done </proc/self/mounts
 	for p in /sys/fs/cgroup/zug* /sys/fs/cgroup/*/zug* /run/zug*; do

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What a user can get wrong, what the machine can lack, and being stopped: a clear message and the right exit status.
+# shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 # refused STATUS REGEX ARGUMENTS...: zug ends with it and says so on its error output, without a word of a crash.
@@ -178,6 +179,14 @@ if begin "capabilities dropped"; then
 	command_run 60 setpriv --bounding-set -bpf,-sys_admin --inh-caps -bpf,-sys_admin "$zug" run -o /tmp -- true
 	want_status 3
 	want_err 'CAP_(SYS_ADMIN|BPF)'
+	end
+fi
+if begin "no cgroup v2"; then
+	# As it looks where only version 1 is mounted.
+	command_run 60 unshare -m sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"' sh "$zug" run -- true
+	want_status 3
+	want_err '/sys/fs/cgroup is not cgroup v2'
+	want_nothing_left
 	end
 fi
 if begin "a second zug"; then

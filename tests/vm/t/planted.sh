@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every planted bug of tests/programs is found within the number of executions that its header states, with the outcome
 # that it states, and replayed exactly; its corrected twin passes; the small twins are searched to exhaustion.
+# shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 # Starting zug takes seconds under emulation: the short form replays in the process that found the bug.
@@ -41,7 +42,7 @@ find_bug()
 {
 	local trace verify
 
-	found= verify=1
+	found="" verify=1
 	[ "$1" != 1 ] || verify=$replays
 	zug 180 run -q --timeout 10s "${options[@]}" --seed "$1" --executions "$executions" --verify $verify -o traces -- \
 		"$program" "${args[@]}"

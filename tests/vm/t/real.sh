@@ -1,5 +1,6 @@
 #!/bin/bash
 # Unmodified programs of Debian run to their end under control, with the results that they have without it.
+# shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 [ "${LONG:-}" ] && executions=20 kilobytes=4096 || executions=1 kilobytes=1024
