@@ -400,6 +400,10 @@ int zug_ctl(struct zug_ctl *c)
 		s->blip = c->task;
 		scx_bpf_kick_cpu(s->lane, 0);
 		return 0;
+	case ZUG_CMD_LEND:
+		s->lend = c->pid;
+		scx_bpf_kick_cpu(s->lane, 0);
+		return 0;
 	}
 	p = bpf_task_from_pid(c->pid);
 	if (!p) {
@@ -430,19 +434,6 @@ int zug_ctl(struct zug_ctl *c)
 			break;
 		}
 		bpf_task_storage_delete(&tasks, p);
-		break;
-	case ZUG_CMD_LEND:
-		t = state_of(p);
-		if (!t || !s->holder_io || s->holder != t->id || !(t->flags & TF_IO)) {
-			c->ret = -11;
-			break;
-		}
-		t->flags &= ~TF_IO;
-		event_init(&t->ev, ZUG_EV_LENT, p, t);
-		t->ev.nr = t->nr;
-		bpf_rcu_read_lock();
-		give_up(s, slot, &t->ev);
-		bpf_rcu_read_unlock();
 		break;
 	case ZUG_CMD_REGS: {
 		struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);

@@ -183,6 +183,28 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	emit(s, ZUG_EV_WAKE, flags, p, t, waker, 0);
 }
 
+/*
+ * The holder has waited for long: the others go on. Done here, under the lock of the lane, because
+ * the holder may be waking up at this moment.
+ */
+static void lend(__u32 slot, struct zug_sandbox *s)
+{
+	struct task_struct *p = bpf_task_from_pid(s->lend);
+	struct task_state *t;
+
+	s->lend = 0;
+	if (!p)
+		return;
+	t = state_of(p);
+	if (t && t->slot == slot && s->holder_io && s->holder == t->id && (t->flags & TF_IO)) {
+		t->flags &= ~TF_IO;
+		event_init(&t->ev, ZUG_EV_LENT, p, t);
+		t->ev.nr = t->nr;
+		give_up(s, slot, &t->ev);
+	}
+	bpf_task_release(p);
+}
+
 /* One pass over the queue of a sandbox whose lane this is. */
 static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 {
@@ -190,6 +212,9 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 	bool dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io);
 	__u32 moved = 0;
 
+	if (s->lend)
+		lend(slot, s);
+	dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io);
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
 		return;
 	if (dying_turn) {

@@ -110,7 +110,7 @@ struct zug_sandbox {
 	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
 	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
 	__u32 may_die;		/* somebody may have SIGKILL pending: look before asking */
-	__u32 pad;
+	__u32 lend;		/* pid of the holder whose turn is to be lent, if it still waits; 0 none */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */

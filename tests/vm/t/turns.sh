@@ -37,6 +37,21 @@ for how in "chrt -f 10" "nice -n -10"; do
 	end
 done
 
+# A wait for storage may end just as its turn is lent to the others (after 100 ms; here at once).
+if begin "storage waits, the turn lent each time"; then
+	while :; do
+		echo 3 >/proc/sys/vm/drop_caches
+		sleep 0.02
+	done &
+	noise=$!
+	ZUG_DEBUG=lend zug 120 run -q --timeout 30s --points sync,syscall --strategy random --executions 5 -- \
+		"$programs/fixtures/disk-write"
+	kill $noise && wait $noise 2>/dev/null
+	want_status 0 "(4 would be a run without a grant)"
+	want_nothing_left
+	end
+fi
+
 for n in 1 3 64; do
 	begin "--cpus $n" || continue
 	zug 60 run -q --cpus $n --expect-exit 9 -o traces -- sh -c "[ \$(nproc) = $n ] && [ \$(getconf _NPROCESSORS_ONLN) = $n ] && exit 9"
