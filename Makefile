@@ -207,7 +207,7 @@ vm_tests	= $(if $(vm_run),'tools/run-in-kernel --timeout $(VM_TIMEOUT) $(vm_run)
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap tests/tools/tap tests/tools/man $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap tests/tools/tap tests/tools/man tests/tools/doctor $(unit_bin) $(model_bin) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -222,7 +222,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c,$(wildcard tools/bench/*.c)))
 

@@ -19,6 +19,7 @@ int cmd_exec(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 /* What zug run and zug replay do once it is clear that it is to be done here: also for zugd, with its k. */
 int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -9,11 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -21,10 +18,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "kernel.h"
+#include "machine.h"
 #include "syscalls.h"
 #include "zug.skel.h"
 
-#define CGROUP2_MAGIC 0x63677270
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
 #define SPIN_US 400
 
@@ -35,7 +32,7 @@ struct kernel {
 	int nr_links;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
-	bool spin;
+	bool spin, no_fake_cpus;
 	struct zug_event *queue;	/* consumed, not handed out yet */
 	size_t head, tail, size;
 	char ejected[512];
@@ -53,132 +50,6 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 	if (!last_libbpf[0]) {
 		vsnprintf(last_libbpf, sizeof(last_libbpf), fmt, ap);
 		last_libbpf[strcspn(last_libbpf, "\n")] = 0;
-	}
-	return 0;
-}
-
-static bool may(cap_value_t v)
-{
-	cap_flag_value_t set = CAP_CLEAR;
-	cap_t caps = cap_get_proc();
-
-	if (caps) {
-		cap_get_flag(caps, v, CAP_EFFECTIVE, &set);
-		cap_free(caps);
-	}
-	return set == CAP_SET;
-}
-
-static void read_line(const char *path, char *buf, size_t len)
-{
-	FILE *f = fopen(path, "re");
-
-	buf[0] = 0;
-	if (!f)
-		return;
-	if (fgets(buf, len, f))
-		buf[strcspn(buf, "\n")] = 0;
-	fclose(f);
-}
-
-/* Does a process hold a struct_ops link, as who has loaded a scheduler does? */
-static bool holds_scheduler(const char *pid)
-{
-	char path[544], line[256];
-	struct dirent *d;
-	bool found = false;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
-	dir = opendir(path);
-	while (dir && !found && (d = readdir(dir))) {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, d->d_name);
-		if (readlink(path, line, sizeof(line)) < 14 || strncmp(line, "anon_inode:bpf", 14))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, d->d_name);
-		f = fopen(path, "re");
-		while (f && !found && fgets(line, sizeof(line), f))
-			found = !strncmp(line, "link_type:", 10) && strstr(line, "struct_ops");
-		if (f)
-			fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* " by COMMAND (pid N)" of whoever has loaded it; "" when that cannot be seen. */
-static void find_holder(char *buf, size_t len)
-{
-	char path[300], comm[32];
-	struct dirent *d;
-	DIR *dir = opendir("/proc");
-
-	buf[0] = 0;
-	while (dir && !buf[0] && (d = readdir(dir))) {
-		if (d->d_name[0] < '1' || d->d_name[0] > '9' || !holds_scheduler(d->d_name))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
-		read_line(path, comm, sizeof(comm));
-		snprintf(buf, len, " by %s (pid %s)", comm, d->d_name);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-int kernel_check(char *err, size_t errlen)
-{
-	static const struct {
-		cap_value_t cap;
-		const char *name, *why;
-	} need[] = {
-		{ CAP_BPF, "CAP_BPF", "to load the scheduler" },
-		{ CAP_PERFMON, "CAP_PERFMON", "to place probes" },
-		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "for mount namespaces and the scheduling class" },
-		{ CAP_SYS_NICE, "CAP_SYS_NICE", "to move a test into the scheduling class" },
-	};
-	char missing[256] = "", line[128];
-	struct statfs fs;
-
-	if (access("/sys/kernel/sched_ext", F_OK)) {
-		snprintf(err, errlen, "this kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT): "
-			 "boot Linux 6.16 to 7.0 with it, or use tools/vm");
-		return -ENOSYS;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		snprintf(err, errlen, "/sys/kernel/btf/vmlinux: %s: the kernel needs CONFIG_DEBUG_INFO_BTF",
-			 strerror(errno));
-		return -ENOSYS;
-	}
-	for (size_t i = 0; i < sizeof(need) / sizeof(need[0]); i++)
-		if (!may(need[i].cap))
-			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
-				 "%s%s (%s)", missing[0] ? ", " : "", need[i].name, need[i].why);
-	if (missing[0]) {
-		snprintf(err, errlen, "missing privileges: %s: run as root", missing);
-		return -EPERM;
-	}
-	if (statfs("/sys/fs/cgroup", &fs)) {
-		snprintf(err, errlen, "/sys/fs/cgroup: %s: mount cgroup2 there", strerror(errno));
-		return -ENOENT;
-	}
-	if (fs.f_type != CGROUP2_MAGIC) {
-		snprintf(err, errlen, "/sys/fs/cgroup is not cgroup v2: boot with "
-			 "systemd.unified_cgroup_hierarchy=1 (cgroup v1 is not supported)");
-		return -ENOTSUP;
-	}
-	read_line("/sys/kernel/sched_ext/state", line, sizeof(line));
-	if (strcmp(line, "disabled") && line[0]) {
-		char ops[128], holder[384];
-
-		read_line("/sys/kernel/sched_ext/root/ops", ops, sizeof(ops));
-		find_holder(holder, sizeof(holder));
-		snprintf(err, errlen, "the sched_ext scheduler '%s' is loaded%s (state: %s), and a system "
-			 "has room for one: %s", ops, holder, line, strncmp(ops, "zugzwang", 8) ? "stop it first" :
-			 "wait until that ends, or let zugd share it out (zugd, then zug run as before)");
-		return -EBUSY;
 	}
 	return 0;
 }
@@ -236,7 +107,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	int ret;
 
 	*out = NULL;
-	ret = kernel_check(err, errlen);
+	ret = machine_check(err, errlen);
 	if (ret)
 		return ret;
 	libbpf_set_print(on_libbpf);
@@ -260,6 +131,10 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 		goto fail;
 	}
 	fill_syscalls(k->bpf);
+	/* then the kernel refuses programs that write to a process's memory; only --cpus needs one */
+	k->no_fake_cpus = machine_locked_down("integrity");
+	if (k->no_fake_cpus)
+		bpf_program__set_autoload(k->bpf->progs.zug_sys_exit, false);
 	ret = zug_bpf__load(k->bpf);
 	if (ret) {
 		if (strstr(last_libbpf, "_impl"))
@@ -432,6 +307,20 @@ const char *kernel_ejected(struct kernel *k)
 	return k->ejected;
 }
 
+const char *kernel_thrown_out(struct kernel *k)
+{
+	char state[32];
+
+	/* tasks run freely from the moment the kernel decides; why is known when it is done */
+	for (int i = 0; i < 200 && !k->bpf->bss->exit_kind; i++) {
+		machine_line("/sys/kernel/sched_ext/state", state, sizeof(state));
+		if (!strcmp(state, "enabled"))
+			return NULL;
+		usleep(10000);
+	}
+	return kernel_ejected(k);
+}
+
 uint32_t kernel_dev(uint64_t st_dev)
 {
 	return major(st_dev) << 20 | minor(st_dev);
@@ -573,6 +462,8 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
 
 int kernel_fake_cpus(struct kernel *k)
 {
+	if (k->no_fake_cpus)
+		return -EPERM;
 	if (!k->fake_cpus)
 		k->fake_cpus = bpf_program__attach(k->bpf->progs.zug_sys_exit);
 	return k->fake_cpus ? 0 : -errno;

@@ -15,9 +15,6 @@
 
 struct kernel;
 
-/* What the kernel lacks, or what the user may not: one line in err, or 0. Loads nothing. */
-int kernel_check(char *err, size_t errlen);
-
 /* Loads and attaches everything but probes. 0, or -errno with one line in err. */
 int kernel_open(struct kernel **out, char *err, size_t errlen);
 /* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
@@ -41,6 +38,8 @@ int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr);
 
 /* Has the kernel thrown the scheduler out? Then its words, else NULL. */
 const char *kernel_ejected(struct kernel *k);
+/* The same for a scheduler that is being thrown out just now: waits until it is over. */
+const char *kernel_thrown_out(struct kernel *k);
 
 /* A file whose probes stop tasks. module: index for events. */
 int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module);
@@ -66,7 +65,7 @@ void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *
 /* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
 
-/* sched_getaffinity() of sandboxes with nr_cpus set is rewritten from now on. */
+/* sched_getaffinity() of sandboxes with nr_cpus set is rewritten from now on. -EPERM: the kernel is locked down. */
 int kernel_fake_cpus(struct kernel *k);
 
 /* Dev number as the kernel's programs see it. */

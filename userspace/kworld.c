@@ -444,26 +444,33 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	return v;
 }
 
+static uint64_t kworld_ungranted(const struct world *w)
+{
+	const struct kworld *k = ckw(w);
+
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->nr_ungranted;
+}
+
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
 	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status);
+	const char *words;
 
 	if (k->o.launch.joined)
 		*status = k->root_status;
+	/* what ran without a grant may have been let go by the kernel */
+	words = kworld_ungranted(w) ? kernel_thrown_out(k->o.kernel) : NULL;
+	if (words) {
+		snprintf(err, errlen, "the kernel ejected the scheduler: %s", words);
+		return -EPIPE;
+	}
 	if (ret == -ETIME)
 		snprintf(err, errlen, "tasks of the test do not die (see %s/cgroup.procs): they are stuck "
 			 "in the kernel", sandbox_cgroup(k->o.sandbox));
 	else if (ret)
 		snprintf(err, errlen, "cannot end the execution: %s", strerror(-ret));
 	return ret;
-}
-
-static uint64_t kworld_ungranted(const struct world *w)
-{
-	const struct kworld *k = ckw(w);
-
-	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->nr_ungranted;
 }
 
 /* ---- describing ---- */

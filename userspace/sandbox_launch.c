@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "machine.h"
 #include "sandbox_internal.h"
 
 #define SCHED_EXT_POLICY 7
@@ -158,7 +159,9 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 
 	ret = sandbox_show_cpus(s);
 	if (ret) {
-		snprintf(err, errlen, "cannot show the test %d CPUs: %s", s->o.nr_cpus, strerror(-ret));
+		snprintf(err, errlen, "cannot show the test %d CPUs: %s%s", s->o.nr_cpus, strerror(-ret),
+			 ret == -EPERM && machine_locked_down("integrity") ?
+			 ": the kernel is locked down (secure boot); leave --cpus out" : "");
 		return ret;
 	}
 	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC)) {

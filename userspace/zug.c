@@ -17,6 +17,7 @@ static const struct command {
 	{ "status", cmd_status, "what zugd does" },
 	{ "stop", cmd_stop, "end zugd" },
 	{ "daemon", cmd_daemon, "zugd under another name: hold the scheduler for others" },
+	{ "doctor", cmd_doctor, "say whether this machine can run tests, and what to change if not" },
 	{ "strategies", cmd_strategies, "list the ways of choosing schedules" },
 };
 

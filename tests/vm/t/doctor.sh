@@ -1,0 +1,121 @@
+#!/bin/bash
+# zug doctor: says what is there, what is missing and how to mend it, and is right about it.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+remember
+
+# doctor STATUS REGEX...: what it says, each on one line.
+doctor()
+{
+	local status=$1
+
+	shift
+	zug 60 doctor
+	want_status "$status"
+	while [ $# -gt 0 ]; do
+		want_out "$1"
+		shift
+	done
+}
+
+# hidden PATH COMMANDS: runs zug doctor where an empty folder lies over PATH, after the shell's COMMANDS.
+hidden()
+{
+	command_run 60 unshare -m sh -c "$2"'; mount -t tmpfs tmpfs "$0" && exec "$@"' "$1" "$zug" doctor
+}
+
+if begin "all is there"; then
+	doctor 0 '^  ok +sched_ext ' '^  ok +types ' '^  ok +privileges' '^  ok +cgroup' '^  ok +scheduler' \
+		'^  ok +trial .*executed under it \([0-9]+ steps\)' '^  ok +breakpoints' '^zug run works here\.$'
+	! grep -q MISSING out || note "something is missing"
+	want_nothing_left
+	end
+fi
+if begin "no privileges"; then
+	zug 60 --version
+	command_run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" doctor
+	want_status 3
+	want_out '^  MISSING +privileges +missing privileges: CAP_BPF '
+	want_out '^ +to mend it: run as root$'
+	want_out '^zug run does not work here: 1 of what it needs is missing\.$'
+	end
+fi
+if begin "no sched_ext, whatever the distribution"; then
+	for id in debian ubuntu fedora arch; do
+		case $id in
+		debian) like='' wanted=trixie-backports ;;
+		ubuntu) like=debian wanted=linux-generic ;;
+		fedora) like='' wanted='dnf upgrade kernel' ;;
+		arch) like='' wanted='boot a kernel from 6.16 to 7.0 with CONFIG_SCHED_CLASS_EXT' ;;
+		esac
+		printf 'NAME="x"\nID=%s\nID_LIKE="%s"\n' $id "$like" >os-release
+		hidden /sys/kernel "mount --bind $dir/os-release \$(readlink -f /etc/os-release)"
+		want_status 3
+		want_out '^  MISSING +sched_ext .*no sched_ext'
+		want_out "^ +to mend it: .*$wanted.*tools/vm"
+		want_out '^  MISSING +types +/sys/kernel/btf/vmlinux: No such file'
+	done
+	end
+fi
+if begin "no types"; then
+	hidden /sys/kernel/btf :
+	want_status 3
+	want_out '^  MISSING +types +/sys/kernel/btf/vmlinux: No such file'
+	want_out 'CONFIG_DEBUG_INFO_BTF'
+	end
+fi
+if begin "no cgroup v2"; then
+	hidden /sys/fs/cgroup :
+	want_status 3
+	want_out '^  MISSING +cgroup +/sys/fs/cgroup is not cgroup v2'
+	want_out 'unified_cgroup_hierarchy'
+	end
+fi
+if begin "cgroup read-only, as in a container"; then
+	command_run 60 unshare -m sh -c 'mount -o remount,bind,ro /sys/fs/cgroup && exec "$@"' sh "$zug" doctor
+	want_status 3
+	want_out '^  MISSING +cgroup +.*read-only'
+	want_out 'privileged'
+	end
+fi
+if begin "nothing can be written"; then
+	# Only the trial sees this.
+	command_run 60 unshare -m sh -c 'mount -t tmpfs -o ro tmpfs /run && exec "$@"' sh "$zug" doctor
+	want_status 3
+	want_out '^  MISSING +trial .*/run/zug.*Read-only'
+	want_nothing_left
+	end
+fi
+if begin "no QEMU"; then
+	command_run 60 env PATH=/none "$zug" doctor
+	want_status 0
+	want_out '^  note +qemu +no qemu-system-x86_64'
+	want_out '^ +to mend it: apt install qemu-system-x86'
+	end
+fi
+if begin "another scheduler is loaded"; then
+	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+	first=$!
+	for ((i = 0; i < 100; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
+		sleep 0.1
+	done
+	doctor 3 "^  MISSING +scheduler .*'zug[^']*' is loaded by zug \(pid $first\)" 'let zugd share it out'
+	kill -INT $first
+	wait $first
+	end
+fi
+if begin "through zugd"; then
+	export ZUG_SOCKET=$dir/zugd.sock
+	command_run 60 "$project/build/zugd" -q
+	doctor 0 "^  note +scheduler .*is loaded" "^zug run works here: zugd \(pid [0-9]+\) answers at $ZUG_SOCKET"
+	zug 60 stop
+	want_status 0
+	zug 60 doctor --socket "$ZUG_SOCKET"
+	want_status 3
+	want_out '^no zugd at '
+	unset ZUG_SOCKET
+	end
+fi
+begin "what it does not know" && { zug 60 doctor now; want_status 2; want_err 'usage: zug doctor'; end; }
+finish
