@@ -63,7 +63,7 @@ ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -
 		  -iquote $(B) -iquote lib -iquote search -iquote userspace -iquote bpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user would compile his.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
-LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lstdc++ -lm -pthread
+LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -lstdc++ -lm -pthread
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
 		  -iquote $(B) -iquote bpf -iquote lib -isystem $(LIBBPF_PREFIX)/include
 

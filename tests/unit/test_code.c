@@ -1,0 +1,752 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_code.c - the catalogue of memory accesses, of code assembled here and now and of real files */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../userspace/code.h"
+#include "../../userspace/symbols.h"
+
+static char dir[] = "/tmp/zug-test-code-XXXXXX";
+
+/* One function for each kind of instruction, and ones that must be left out. */
+static const char asm_source[] =
+	"	.text\n"
+	"	.macro func name\n"
+	"	.globl \\name\n"
+	"	.type \\name, @function\n"
+	"\\name:\n"
+	"	.endm\n"
+	"	.macro over name\n"
+	"	ret\n"
+	"	.size \\name, . - \\name\n"
+	"	.endm\n"
+	"func locks\n"
+	"	lock addl $1, counter(%rip)\n"
+	"	lock xaddq %rax, 8(%rdi,%rsi,4)\n"
+	"	lock cmpxchg16b (%r12)\n"
+	"	.byte 0x66, 0xf0, 0x0f, 0xb1, 0x0b\n"		/* data16 lock cmpxchg %cx, (%rbx) */
+	"	.byte 0xf2, 0xf0, 0x0f, 0xb1, 0x0b\n"		/* xacquire lock cmpxchg %ecx, (%rbx) */
+	"	lock orq $0, (%rsp)\n"
+	"	xchg %eax, counter(%rip)\n"
+	"	xchg %eax, %ebx\n"
+	"over locks\n"
+	"func fences\n"
+	"	mfence\n"
+	"	lfence\n"
+	"	pause\n"
+	"	rdtsc\n"
+	"	rdtscp\n"
+	"	rdrand %eax\n"
+	"	nopw 0(%rax,%rax,1)\n"
+	"	leaq 8(%rdi), %rax\n"
+	"	prefetcht0 (%rdi)\n"
+	"over fences\n"
+	"func plain\n"
+	"	incl counter(%rip)\n"
+	"	movl counter(%rip), %eax\n"
+	"	movl %eax, 4(%rdi)\n"
+	"	cmpb $1, (%rsi)\n"
+	"	movups %xmm0, -16(%rax,%rcx,8)\n"
+	"	vmovdqu (%rax), %ymm1\n"
+	"	fstpl (%rdx)\n"
+	"	setne (%rbx)\n"
+	"	movl table(%rip), %eax\n"
+	"	movl %fs:-8, %eax\n"
+	"	movl 16(%rsp), %eax\n"
+	"	movl -4(%rbp), %eax\n"
+	"	movl (%eax), %ecx\n"
+	"	callq *(%r11)\n"
+	"	pushq 8(%r8)\n"
+	"	popq 8(%r9)\n"
+	"	pushq %rax\n"
+	"	popq %rax\n"
+	"over plain\n"
+	"func framed\n"
+	"	pushq %rbp\n"
+	"	movq %rsp, %rbp\n"
+	"	movl %edi, -4(%rbp)\n"
+	"	popq %rbp\n"
+	"over framed\n"
+	"func strings\n"
+	"	rep movsb\n"
+	"	stosq\n"
+	"	lodsb\n"
+	"	repne scasb\n"
+	"over strings\n"
+	"func skips_lock\n"			/* as old C libraries do when there is one thread */
+	"	cmpl $0, counter(%rip)\n"
+	"	je 1f\n"
+	"	.byte 0xf0\n"
+	"1:	decl (%rdi)\n"
+	"over skips_lock\n"
+	"func jumps_into\n"
+	"	movl counter(%rip), %eax\n"
+	"	jmp 1f + 1\n"
+	"1:	movl $0x11223344, (%rdi)\n"
+	"over jumps_into\n"
+	"	.type broken, @function\n"
+	"broken:\n"
+	"	movl counter(%rip), %eax\n"
+	"	.byte 0x06, 0x07\n"
+	"	.size broken, . - broken\n"
+	"	.type cut_off, @function\n"
+	"cut_off:\n"
+	"	.byte 0x48, 0xc7, 0x05\n"		/* its end lies behind the symbol's */
+	"	.size cut_off, . - cut_off\n"
+	"	.long 0x12345678\n"
+	"func outer\n"
+	"	movl counter(%rip), %eax\n"
+	"	.globl inner\n"
+	"	.type inner, @function\n"
+	"inner:	movl counter(%rip), %ecx\n"
+	"	.size inner, . - inner\n"
+	"	movl counter(%rip), %edx\n"
+	"over outer\n"
+	"	.data\n"
+	"counter: .long 0\n"
+	"	.section .rodata\n"
+	"table: .long 1\n"
+	"	.section .note.GNU-stack\n";
+
+static const char c_source[] =
+	"#include <stdatomic.h>\n"
+	"struct node { struct node *next; int value; };\n"
+	"static _Atomic(struct node *) top;\n"
+	"static atomic_long counter;\n"
+	"static int plain;\n"
+	"__attribute__((noinline)) void push(struct node *n)\n"
+	"{\n"
+	"	struct node *old = atomic_load(&top);\n"
+	"	do\n"
+	"		n->next = old;\n"
+	"	while (!atomic_compare_exchange_weak(&top, &old, n));\n"
+	"}\n"
+	"__attribute__((noinline)) struct node *pop(void)\n"
+	"{\n"
+	"	struct node *old = atomic_load(&top);\n"
+	"	while (old && !atomic_compare_exchange_weak(&top, &old, old->next))\n"
+	"		;\n"
+	"	return old;\n"
+	"}\n"
+	"long add(long n) { return atomic_fetch_add(&counter, n) + n; }\n"
+	"long both(_Atomic long *a, long n) { long old = atomic_load(a); atomic_fetch_or(a, n); return old; }\n"
+	"void fence(void) { __asm__ volatile(\"mfence\" ::: \"memory\"); plain++; }\n"
+	"_Bool wide(unsigned short *p, unsigned short a, unsigned short b)\n"
+	"{\n"
+	"	_Bool ok;\n"
+	"	__asm__ volatile(\".byte 0x66, 0xf0; cmpxchg %2, (%3); sete %0\" : \"=q\"(ok), \"+a\"(a)\n"
+	"			 : \"q\"((unsigned)b), \"r\"(p) : \"memory\", \"cc\");\n"
+	"	return ok;\n"
+	"}\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	struct node n = { 0, argc };\n"
+	"	long l = 1;\n"
+	"	push(&n);\n"
+	"	fence();\n"
+	"	return pop() != &n || add(argc) != argc || both((void *)&l, 2) != 1;\n"
+	"}\n";
+
+static char *in_dir(const char *name)
+{
+	static char path[64][PATH_MAX];
+	static int n;
+	char *p = path[n++ & 63];
+
+	snprintf(p, PATH_MAX, "%s/%s", dir, name);
+	return p;
+}
+
+static void write_file(const char *name, const void *data, size_t len)
+{
+	FILE *f = fopen(in_dir(name), "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	fclose(f);
+}
+
+__attribute__((format(printf, 1, 2)))
+static void run(const char *fmt, ...)
+{
+	char cmd[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	if (system(cmd))
+		fail_msg("failed: %s", cmd);
+}
+
+static struct code *open_code(const char *path, enum code_cache cache)
+{
+	struct code *c;
+	char err[512] = "";
+
+	if (code_open(&c, path, cache, err, sizeof(err)))
+		fail_msg("%s", err);
+	return c;
+}
+
+/* The places of a function, by its symbol. */
+struct func {
+	const struct code_place *p[32];
+	unsigned int nr;
+	uint64_t start, size;
+};
+
+static int on_symbol(const struct symdef *d, void *arg)
+{
+	struct func *f = arg;
+
+	f->start = d->offset;
+	f->size = d->size;
+	return 1;
+}
+
+static struct func places_of(const struct code *c, const char *path, const char *name)
+{
+	struct symbols *s = symbols_new();
+	struct func f = { 0 };
+	char err[256];
+	struct symfile *sf = symbols_file(s, path, NULL, err, sizeof(err));
+
+	assert_non_null(sf);
+	assert_int_equal(symfile_find(sf, name, on_symbol, &f), 1);
+	for (uint32_t i = 0; i < code_nr(c); i++) {
+		const struct code_place *p = code_at(c, i);
+
+		if (p->offset >= f.start && p->offset < f.start + f.size && f.nr < 32)
+			f.p[f.nr++] = p;
+	}
+	symbols_free(s);
+	return f;
+}
+
+static void check(const struct code_place *p, enum code_kind kind, unsigned int size, unsigned int must,
+		  unsigned int must_not)
+{
+	if (p->kind != kind || p->size != size || (p->flags & must) != must || (p->flags & must_not))
+		fail_msg("at 0x%x: %s of %u bytes, flags %x; expected %s of %u bytes, flags %x, not %x", p->offset,
+			 code_kind_name(p->kind), p->size, p->flags, code_kind_name(kind), size, must, must_not);
+}
+
+static void test_kinds(void **state)
+{
+	const char *path = in_dir("kinds.so");
+	struct code *c = open_code(path, CODE_CACHE_NONE);
+	struct code_stats st;
+	struct func f;
+
+	f = places_of(c, path, "locks");
+	assert_int_equal(f.nr, 7);
+	check(f.p[0], CODE_LOCK, 4, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_NEXT | CODE_PROBE | CODE_LOCAL);
+	assert_int_equal(f.p[0]->base, CODE_RIP);
+	check(f.p[1], CODE_LOCK, 8, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE | CODE_NEXT);
+	check(f.p[2], CODE_LOCK, 16, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE);
+	check(f.p[3], CODE_LOCK, 2, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE);
+	check(f.p[4], CODE_LOCK, 4, CODE_READ | CODE_WRITE, CODE_PROBE | CODE_REWRITE);
+	check(f.p[5], CODE_FENCE, 8, CODE_STACK | CODE_REWRITE | CODE_NEXT, CODE_PROBE);
+	check(f.p[6], CODE_XCHG, 4, CODE_READ | CODE_WRITE | CODE_PROBE, CODE_REWRITE | CODE_LOCAL);
+
+	f = places_of(c, path, "fences");
+	assert_int_equal(f.nr, 6);
+	check(f.p[0], CODE_FENCE, 0, CODE_REWRITE | CODE_NO_ADDR, CODE_PROBE | CODE_NEXT);
+	check(f.p[1], CODE_FENCE, 0, CODE_NO_ADDR | CODE_NEXT, CODE_PROBE | CODE_REWRITE);
+	check(f.p[2], CODE_PAUSE, 0, CODE_PROBE, 0);
+	check(f.p[3], CODE_TIME, 0, CODE_PROBE, 0);
+	check(f.p[4], CODE_TIME, 0, 0, CODE_PROBE);
+	check(f.p[5], CODE_RANDOM, 0, CODE_PROBE, 0);
+
+	f = places_of(c, path, "plain");
+	assert_int_equal(f.nr, 16);
+	check(f.p[0], CODE_RMW, 4, CODE_READ | CODE_WRITE | CODE_PROBE | CODE_SHARED, CODE_LOCAL);
+	check(f.p[1], CODE_LOAD, 4, CODE_READ | CODE_SHARED, CODE_WRITE | CODE_LOCAL);
+	check(f.p[2], CODE_STORE, 4, CODE_WRITE, CODE_READ | CODE_SHARED);
+	check(f.p[3], CODE_LOAD, 1, CODE_READ, CODE_WRITE);
+	check(f.p[4], CODE_STORE, 16, CODE_WRITE, CODE_READ);
+	check(f.p[5], CODE_LOAD, 32, CODE_READ, CODE_PROBE);	/* VEX 6f: the kernel takes it for outs */
+	check(f.p[6], CODE_STORE, 8, CODE_WRITE, CODE_READ);
+	check(f.p[7], CODE_STORE, 1, CODE_WRITE, CODE_READ);
+	check(f.p[8], CODE_LOAD, 4, CODE_CONST, 0);
+	check(f.p[9], CODE_LOAD, 4, CODE_TLS, CODE_CONST);
+	check(f.p[10], CODE_LOAD, 4, CODE_STACK, 0);
+	check(f.p[11], CODE_LOAD, 4, 0, CODE_STACK);
+	check(f.p[12], CODE_LOAD, 4, CODE_NO_ADDR, 0);
+	check(f.p[13], CODE_LOAD, 8, CODE_READ, CODE_WRITE | CODE_STACK);
+	check(f.p[14], CODE_LOAD, 8, CODE_READ, CODE_WRITE | CODE_STACK);
+	check(f.p[15], CODE_STORE, 8, CODE_WRITE, CODE_READ | CODE_STACK);
+
+	f = places_of(c, path, "framed");
+	assert_int_equal(f.nr, 1);
+	check(f.p[0], CODE_STORE, 4, CODE_STACK, 0);
+
+	f = places_of(c, path, "strings");
+	assert_int_equal(f.nr, 4);
+	check(f.p[0], CODE_STRING, 1, CODE_READ | CODE_WRITE | CODE_REP, 0);
+	assert_int_equal(f.p[0]->base, 7);
+	check(f.p[1], CODE_STRING, 8, CODE_WRITE, CODE_READ | CODE_REP);
+	check(f.p[2], CODE_STRING, 1, CODE_READ, CODE_WRITE);
+	assert_int_equal(f.p[2]->base, 6);
+	check(f.p[3], CODE_STRING, 1, CODE_READ | CODE_REP, CODE_WRITE);
+
+	f = places_of(c, path, "skips_lock");
+	assert_int_equal(f.nr, 2);
+	check(f.p[1], CODE_LOCK, 4, CODE_REWRITE, 0);
+
+	/* data, or worse */
+	assert_int_equal(places_of(c, path, "jumps_into").nr, 0);
+	assert_int_equal(places_of(c, path, "broken").nr, 0);
+	assert_int_equal(places_of(c, path, "cut_off").nr, 0);
+	assert_int_equal(places_of(c, path, "outer").nr, 3);
+	code_get_stats(c, &st);
+	assert_int_equal(st.left_out, 3);
+	f = places_of(c, path, "outer");
+	assert_non_null(code_function(c, f.start));
+	assert_int_equal(code_function(c, f.start)->end, f.start + 6);	/* where inner begins */
+	assert_null(code_function(c, places_of(c, path, "broken").start));
+	assert_ptr_equal(code_before(c, f.p[0]->offset + f.p[0]->len), f.p[0]);
+	assert_null(code_before(c, f.p[0]->offset + 1));
+	assert_ptr_equal(code_find(c, f.p[1]->offset), f.p[1]);
+	assert_null(code_find(c, f.p[1]->offset + 1));
+	code_free(c);
+}
+
+static void test_operands(void **state)
+{
+	const char *path = in_dir("kinds.so");
+	struct code *c = open_code(path, CODE_CACHE_NONE);
+	uint64_t regs[17], a, vaddr;
+	struct func f;
+
+	/* in DWARF order rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+	for (int i = 0; i < 17; i++)
+		regs[i] = 0x100000 * (i + 1);
+	f = places_of(c, path, "locks");
+	assert_int_equal(code_operand(f.p[1], 0, regs, 0, &a), 0);
+	assert_int_equal(a, 8 + regs[5] + 4 * regs[4]);
+	assert_int_equal(code_operand(f.p[2], 0, regs, 0, &a), 0);
+	assert_int_equal(a, regs[12]);
+	assert_true(code_static_operand(c, f.p[0], &vaddr));
+	assert_int_equal(code_operand(f.p[0], 0x555555554000 + f.p[0]->offset, regs, 0, &a), 0);
+	assert_int_equal(a, 0x555555554000 + f.p[0]->offset + f.p[0]->len + f.p[0]->disp);
+	assert_false(code_static_operand(c, f.p[1], &vaddr));
+	f = places_of(c, path, "plain");
+	assert_int_equal(code_operand(f.p[4], 0, regs, 0, &a), 0);
+	assert_int_equal(a, regs[0] + 8 * regs[2] - 16);
+	assert_int_equal(code_operand(f.p[9], 0, regs, 0x7000, &a), 0);
+	assert_int_equal(a, 0x7000 - 8);
+	assert_int_equal(code_operand(f.p[12], 0, regs, 0, &a), -ENOENT);
+	code_free(c);
+}
+
+static void same_places(const struct code *a, const struct code *b)
+{
+	assert_int_equal(code_nr(a), code_nr(b));
+	for (uint32_t i = 0; i < code_nr(a); i++)
+		assert_memory_equal(code_at(a, i), code_at(b, i), sizeof(struct code_place));
+}
+
+/* However a file was linked or stripped, the same places of the same functions. */
+static void test_forms(void **state)
+{
+	static const char *const forms[] = { "-no-pie", "-pie", "-static", "-static-pie" };
+	struct code_stats full, stripped;
+	struct code *c, *s;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		run("gcc -O2 %s -o %s %s", forms[i], in_dir("form"), in_dir("c.c"));
+		c = open_code(in_dir("form"), CODE_CACHE_NONE);
+		assert_int_equal(places_of(c, in_dir("form"), "add").p[0]->kind, CODE_LOCK);
+		run("strip -o %s %s", in_dir("stripped"), in_dir("form"));
+		s = open_code(in_dir("stripped"), CODE_CACHE_NONE);
+		code_get_stats(c, &full);
+		code_get_stats(s, &stripped);
+		/* .eh_frame knows a function or two less or more (_init, the start code) */
+		assert_true(stripped.places[CODE_LOCK] == full.places[CODE_LOCK]);
+		assert_true(stripped.bytes > full.bytes * 99 / 100 && full.left_out <= 1);
+		code_free(s);
+		code_free(c);
+	}
+	/* without section headers, too */
+	run("gcc -O2 -o %s %s && strip %s", in_dir("form"), in_dir("c.c"), in_dir("form"));
+	c = open_code(in_dir("form"), CODE_CACHE_NONE);
+	{
+		FILE *f = fopen(in_dir("form"), "r+");
+		Elf64_Ehdr eh;
+
+		assert_non_null(f);
+		assert_int_equal(fread(&eh, sizeof(eh), 1, f), 1);
+		eh.e_shoff = eh.e_shnum = eh.e_shstrndx = 0;
+		rewind(f);
+		assert_int_equal(fwrite(&eh, sizeof(eh), 1, f), 1);
+		fclose(f);
+	}
+	s = open_code(in_dir("form"), CODE_CACHE_NONE);
+	same_places(c, s);
+	assert_true(code_nr(s) > 10);
+	code_free(s);
+	code_free(c);
+}
+
+/* What is most likely an atomic load is told from other loads. */
+static void test_shared(void **state)
+{
+	const char *path = in_dir("c.so");
+	struct code *c = open_code(path, CODE_CACHE_NONE);
+	unsigned int shared = 0, others = 0;
+	struct func f;
+
+	f = places_of(c, path, "pop");
+	for (unsigned int i = 0; i < f.nr; i++) {
+		shared += f.p[i]->kind == CODE_LOAD && (f.p[i]->flags & CODE_SHARED);
+		others += f.p[i]->kind == CODE_LOAD && !(f.p[i]->flags & (CODE_SHARED | CODE_LOCAL));
+	}
+	assert_true(shared >= 1 && others >= 1);	/* top, and old->next */
+	f = places_of(c, path, "both");
+	shared = 0;
+	for (unsigned int i = 0; i < f.nr; i++)
+		shared += f.p[i]->kind == CODE_LOAD && (f.p[i]->flags & CODE_SHARED);
+	assert_true(shared >= 1);
+	f = places_of(c, path, "fence");
+	for (unsigned int i = 0; i < f.nr; i++)
+		assert_false(f.p[i]->flags & CODE_SHARED);
+	code_free(c);
+}
+
+/* Code without its LOCK prefixes does the same, alone on a processor, and every place can be probed. */
+static void test_rewrite(void **state)
+{
+	struct code *c = open_code(in_dir("c.so"), CODE_CACHE_NONE), *after;
+	long (*add)(long), (*both)(long *, long);
+	bool (*wide)(unsigned short *, unsigned short, unsigned short);
+	void (*push)(void *), (*fence)(void);
+	void *(*pop)(void), *lib;
+	struct code_stats st, st2;
+	unsigned int nr = 0;
+	uint8_t buf[16];
+	unsigned short word = 7;
+	long node[2][2] = { { 0 } }, bits = 5;
+	int fd;
+
+	run("cp %s %s", in_dir("c.so"), in_dir("rewritten.so"));
+	fd = open(in_dir("rewritten.so"), O_RDWR);
+	assert_true(fd >= 0);
+	for (uint32_t i = 0; i < code_nr(c); i++) {
+		const struct code_place *p = code_at(c, i);
+
+		assert_int_equal(pread(fd, buf, sizeof(buf), p->offset), sizeof(buf));
+		assert_true(code_verify(p, buf, sizeof(buf)));
+		buf[0] ^= 0x11;
+		assert_false(code_verify(p, buf, sizeof(buf)));
+		buf[0] ^= 0x11;
+		if (!(p->flags & CODE_REWRITE))
+			continue;
+		assert_int_equal(code_rewrite(p, buf), 0);
+		assert_int_equal(buf[0], 0x90);
+		assert_int_equal(pwrite(fd, buf, p->len, p->offset), p->len);
+		nr++;
+	}
+	close(fd);
+	assert_true(nr >= 6);
+	after = open_code(in_dir("rewritten.so"), CODE_CACHE_NONE);
+	code_get_stats(c, &st);
+	code_get_stats(after, &st2);
+	assert_int_equal(st2.places[CODE_LOCK], 0);
+	assert_int_equal(st2.left_out, st.left_out);
+	lib = dlopen(in_dir("rewritten.so"), RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		fail_msg("%s", dlerror());
+	*(void **)&add = dlsym(lib, "add");
+	*(void **)&both = dlsym(lib, "both");
+	*(void **)&wide = dlsym(lib, "wide");
+	*(void **)&push = dlsym(lib, "push");
+	*(void **)&pop = dlsym(lib, "pop");
+	*(void **)&fence = dlsym(lib, "fence");
+	assert_int_equal(add(3), 3);
+	assert_int_equal(add(4), 7);
+	assert_int_equal(both(&bits, 2), 5);
+	assert_int_equal(bits, 7);
+	assert_true(wide(&word, 7, 9));
+	assert_false(wide(&word, 7, 9));
+	assert_int_equal(word, 9);
+	push(node[0]);
+	fence();
+	push(node[1]);
+	assert_ptr_equal(pop(), node[1]);
+	assert_ptr_equal(pop(), node[0]);
+	assert_null(pop());
+	dlclose(lib);
+	code_free(after);
+	code_free(c);
+}
+
+static char *cache_file(void)
+{
+	static char path[PATH_MAX];
+	DIR *d = opendir(in_dir("cache/zugzwang"));
+	struct dirent *e;
+	int nr = 0;
+
+	if (!d)
+		return NULL;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/cache/zugzwang/%s", dir, e->d_name);
+			nr++;
+		}
+	closedir(d);
+	assert_true(nr <= 1);
+	return nr ? path : NULL;
+}
+
+static void damage(const char *path, long at)
+{
+	FILE *f = fopen(path, "r+");
+	int byte;
+
+	assert_non_null(f);
+	fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+	byte = fgetc(f);
+	fseek(f, -1, SEEK_CUR);
+	fputc(byte ^ 0x40, f);
+	fclose(f);
+}
+
+static void test_cache(void **state)
+{
+	static const long places[] = { 0, 9, 20, 60, 200, -1, -300 };
+	const char *path = in_dir("c.so");
+	struct code *fresh = open_code(path, CODE_CACHE_NONE), *c;
+	struct code_stats st;
+	char *file;
+
+	run("rm -rf %s", in_dir("cache"));
+	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	for (size_t i = 0; i <= sizeof(places) / sizeof(places[0]); i++) {
+		/* not there, or damaged: made anew, and then good */
+		c = open_code(path, CODE_CACHE);
+		code_get_stats(c, &st);
+		assert_false(st.cached);
+		same_places(c, fresh);
+		code_free(c);
+		file = cache_file();
+		assert_non_null(file);
+		c = open_code(path, CODE_CACHE);
+		code_get_stats(c, &st);
+		assert_true(st.cached);
+		assert_true(st.functions >= 6 && st.places[CODE_LOCK] >= 4);
+		same_places(c, fresh);
+		assert_non_null(code_function(c, code_at(c, 0)->offset));
+		code_free(c);
+		if (i < sizeof(places) / sizeof(places[0]))
+			damage(file, places[i]);
+	}
+	/* cut short */
+	assert_int_equal(truncate(file, 100), 0);
+	c = open_code(path, CODE_CACHE);
+	code_get_stats(c, &st);
+	assert_false(st.cached);
+	same_places(c, fresh);
+	code_free(c);
+	/* asked for */
+	c = open_code(path, CODE_CACHE_RENEW);
+	code_get_stats(c, &st);
+	assert_false(st.cached);
+	code_free(c);
+	/* no place for it: works, and says nothing */
+	setenv("XDG_CACHE_HOME", "/proc/none", 1);
+	c = open_code(path, CODE_CACHE);
+	same_places(c, fresh);
+	code_free(c);
+	/* a file without build-id is known by where it lies and its time */
+	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	run("rm -rf %s && gcc -shared -Wl,--build-id=none -o %s %s", in_dir("cache"), in_dir("kinds2.so"),
+	    in_dir("kinds.s"));
+	code_free(open_code(in_dir("kinds2.so"), CODE_CACHE));
+	c = open_code(in_dir("kinds2.so"), CODE_CACHE);
+	code_get_stats(c, &st);
+	assert_true(st.cached);
+	code_free(c);
+	run("touch -d 2001-01-01 %s", in_dir("kinds2.so"));
+	c = open_code(in_dir("kinds2.so"), CODE_CACHE);
+	code_get_stats(c, &st);
+	assert_false(st.cached);
+	code_free(c);
+	code_free(fresh);
+}
+
+static void test_refused(void **state)
+{
+	struct code *c;
+	char err[256] = "";
+
+	assert_int_equal(code_open(&c, in_dir("kinds.s"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+	assert_non_null(strstr(err, "not a program or shared library"));
+	assert_int_equal(code_open(&c, in_dir("missing"), CODE_CACHE_NONE, err, sizeof(err)), -ENOENT);
+	run("gcc -c -o %s %s", in_dir("c.o"), in_dir("c.c"));
+	assert_int_equal(code_open(&c, in_dir("c.o"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+}
+
+/* Damaged files are refused or give what can be told, and never more. */
+static void test_damaged(void **state)
+{
+	FILE *f = fopen(in_dir("c.so"), "r");
+	unsigned char *data;
+	struct code *c;
+	char err[256];
+	uint32_t seed = 1;
+	size_t size;
+
+	assert_non_null(f);
+	fseek(f, 0, SEEK_END);
+	size = ftell(f);
+	rewind(f);
+	data = malloc(size);
+	assert_non_null(data);
+	assert_int_equal(fread(data, 1, size, f), size);
+	fclose(f);
+	for (int i = 0; i < 200; i++) {
+		unsigned char *copy = malloc(size);
+
+		memcpy(copy, data, size);
+		for (int k = 0; k < 1 + i % 20; k++) {
+			seed = seed * 1103515245 + 12345;
+			copy[(seed >> 8) % (i % 2 ? size : 1024)] = seed >> 3;
+		}
+		write_file("damaged.so", copy, i % 5 ? size : size / 2 + i);
+		free(copy);
+		if (code_open(&c, in_dir("damaged.so"), CODE_CACHE_NONE, err, sizeof(err)))
+			continue;
+		for (uint32_t k = 0; k < code_nr(c); k++)
+			assert_true(code_at(c, k)->offset + code_at(c, k)->len <= size);
+		code_free(c);
+	}
+	free(data);
+}
+
+static long count_lines(const char *cmd)
+{
+	FILE *f = popen(cmd, "r");
+	long n = -1;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld", &n), 1);
+	pclose(f);
+	return n;
+}
+
+/* objdump finds the same atomic instructions in the C library, at the same addresses. */
+static void test_libc(void **state)
+{
+	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+	struct code *c = open_code(libc, CODE_CACHE_NONE);
+	unsigned long addr, locked = 0, stack = 0;
+	struct code_stats st;
+	char line[512];
+	FILE *f;
+
+	code_get_stats(c, &st);
+	f = popen("objdump -d --no-show-raw-insn /lib/x86_64-linux-gnu/libc.so.6 | grep -P '^ +[0-9a-f]+:\t(data16 )?lock '", "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		const struct code_place *p;
+
+		assert_int_equal(sscanf(line, " %lx:", &addr), 1);
+		/* the first segments are mapped one to one */
+		p = code_find(c, addr);
+		if (!p || (p->kind != CODE_LOCK && p->kind != CODE_FENCE))
+			fail_msg("not found: %s", line);
+		locked++;
+		stack += p->kind == CODE_FENCE;
+	}
+	pclose(f);
+	assert_true(locked > 100);
+	assert_int_equal(st.places[CODE_LOCK] + stack, locked);
+	assert_int_equal(st.left_out, 0);
+	assert_int_equal(st.places[CODE_XCHG],
+			 count_lines("objdump -d --no-show-raw-insn /lib/x86_64-linux-gnu/libc.so.6 | "
+				     "grep -cP ':\\txchg .*[(:]'"));
+	code_free(c);
+}
+
+/* The aim: a 10 MB program in under a second, without the cache. */
+static void test_speed(void **state)
+{
+	static const char *const files[] = { "/usr/bin/qemu-system-x86_64", "/usr/lib/llvm-19/lib/libLLVM.so.1",
+					     "/usr/lib/x86_64-linux-gnu/libcrypto.so.3" };
+	struct timespec a, b;
+	struct code_stats st;
+	struct code *c;
+	double s;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (access(files[i], R_OK))
+			continue;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+		c = open_code(files[i], CODE_CACHE_NONE);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+		s = (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9;
+		code_get_stats(c, &st);
+		print_message("# %s: %.1f MB of code, %u functions, %u left out, %u places: %.2f s\n", files[i],
+			      st.bytes / 1e6, st.functions, st.left_out, code_nr(c), s);
+		assert_true(st.bytes > 1000000 && st.left_out < 10 + st.functions / 1000);
+#ifndef __SANITIZE_ADDRESS__
+		assert_true(s < st.bytes / 10e6 || s < 0.5);
+#endif
+		code_free(c);
+		return;
+	}
+	skip();
+}
+
+static int set_up(void **state)
+{
+	if (!mkdtemp(dir))
+		return -1;
+	write_file("kinds.s", asm_source, strlen(asm_source));
+	write_file("c.c", c_source, strlen(c_source));
+	run("gcc -shared -o %s %s", in_dir("kinds.so"), in_dir("kinds.s"));
+	run("gcc -O2 -shared -fPIC -fvisibility=default -o %s %s", in_dir("c.so"), in_dir("c.c"));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[PATH_MAX];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_rewrite),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_libc),
+		cmocka_unit_test(test_speed),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

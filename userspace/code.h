@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * code.h - the places in a file's machine code where memory is accessed, or time is spent waiting
+ *
+ * A catalogue of one ELF file, made by disassembling its functions: every atomic
+ * instruction, pause, fence, load, store, read-modify-write, string operation, and
+ * what reads the time or hardware randomness. Functions are bounded by symbols and
+ * .eh_frame, so that data in the text is not taken for code; one that does not
+ * decode from its first byte to its last, or into whose middle of an instruction
+ * something jumps, is left out and counted. So an offset of a place is always the
+ * first byte of an instruction.
+ *
+ * All offsets are file offsets, what uprobes take. Nothing here needs a kernel.
+ */
+#ifndef ZUG_CODE_H
+#define ZUG_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code;
+
+enum code_kind {
+	CODE_LOAD = 1,		/* reads memory */
+	CODE_STORE,		/* writes it */
+	CODE_RMW,		/* reads and writes it, no LOCK: two operations on two processors, one on one */
+	CODE_LOCK,		/* LOCK-prefixed read-modify-write */
+	CODE_XCHG,		/* xchg with memory: atomic without a prefix (a sequentially consistent store) */
+	CODE_STRING,		/* movs, stos, lods, cmps, scas, with rep or without */
+	CODE_PAUSE,		/* pause, tpause: the hint of a loop that waits */
+	CODE_FENCE,		/* mfence, lfence, sfence, and a LOCK operation on the own stack */
+	CODE_TIME,		/* rdtsc, rdtscp */
+	CODE_RANDOM,		/* rdrand, rdseed */
+	CODE_NR_KINDS,
+};
+
+#define CODE_READ	(1u << 0)	/* reads its operand */
+#define CODE_WRITE	(1u << 1)	/* writes it; compare-and-swap: may write */
+#define CODE_STACK	(1u << 2)	/* operand in the own frame: relative to rsp, or to rbp in a function that sets it up */
+#define CODE_TLS	(1u << 3)	/* operand relative to fs: thread-local */
+#define CODE_CONST	(1u << 4)	/* operand in memory that is read-only once the program runs */
+#define CODE_NO_ADDR	(1u << 5)	/* no operand, or none whose address code_operand() can tell */
+#define CODE_PROBE	(1u << 6)	/* a uprobe can be put on it */
+#define CODE_REWRITE	(1u << 7)	/* one can be, once code_rewrite() was applied to a private copy */
+#define CODE_NEXT	(1u << 8)	/* one can be put on the instruction after it (that is: after its effect) */
+#define CODE_SHARED	(1u << 9)	/* plain access to what LOCK or xchg accesses elsewhere: an atomic load or store */
+#define CODE_REP	(1u << 10)	/* string operation with a count in rcx */
+
+/* An operand nobody else can reach, or that never changes: never worth a point. */
+#define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
+
+#define CODE_RIP	16		/* as base */
+#define CODE_NO_REG	255
+
+struct code_place {
+	uint32_t offset;	/* of the instruction's first byte, prefixes included */
+	int32_t disp;
+	uint16_t flags;		/* CODE_* */
+	uint8_t kind;		/* enum code_kind */
+	uint8_t len;		/* of the instruction */
+	uint8_t size;		/* bytes accessed; string operations: of one element */
+	uint8_t base, index;	/* the processor's numbers (rax rcx rdx rbx rsp rbp rsi rdi r8...), CODE_RIP, CODE_NO_REG */
+	uint8_t shift;		/* of the index */
+};
+
+struct code_function {
+	uint32_t start, end;	/* file offsets; end is not part of it */
+};
+
+struct code_stats {
+	uint32_t functions;	/* that are in the catalogue */
+	uint32_t left_out;	/* that did not decode */
+	uint64_t bytes;		/* of machine code, decoded */
+	uint32_t places[CODE_NR_KINDS];	/* by kind */
+	bool cached;		/* was read from the cache */
+};
+
+enum code_cache {
+	CODE_CACHE_NONE = 0,
+	CODE_CACHE,		/* read it if it is there and sound, else write it */
+	CODE_CACHE_RENEW,	/* write it only */
+};
+
+/*
+ * Reads the file at path (any ELF program or shared library for x86-64). The cache is in
+ * $XDG_CACHE_HOME/zugzwang, or ~/.cache/zugzwang; without either, or where it cannot be written,
+ * there is none. 0, or -errno with one line in err: -ENOEXEC not such a file, -EFBIG 4 GB or more.
+ * A file with no functions that can be told gives an empty catalogue.
+ */
+int code_open(struct code **out, const char *path, enum code_cache cache, char *err, size_t errlen);
+void code_free(struct code *c);
+
+void code_get_stats(const struct code *c, struct code_stats *s);
+/* By increasing offset. */
+uint32_t code_nr(const struct code *c);
+const struct code_place *code_at(const struct code *c, uint32_t i);
+/* The place at an offset, NULL: none. */
+const struct code_place *code_find(const struct code *c, uint64_t offset);
+/* The place whose instruction ends there: what a watchpoint, which fires after the access, is about. NULL: none. */
+const struct code_place *code_before(const struct code *c, uint64_t offset);
+/* The function around an offset; NULL: none that was decoded. */
+const struct code_function *code_function(const struct code *c, uint64_t offset);
+
+/*
+ * Where a place's operand is: addr is the place's own address in the process, regs its user
+ * registers in DWARF order of x86-64 (struct user_registers), fsbase its thread pointer.
+ * Of a string operation: where it writes, or, if it only reads, reads. 0, or -ENOENT: cannot be told.
+ */
+int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
+		 uint64_t *operand);
+/* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
+bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
+
+/* Is the instruction in the file still what the catalogue says? (A cache may be wrong.) */
+bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n);
+
+/*
+ * The kernel's uprobes refuse the LOCK prefix and mfence. All tasks of a sandbox run on one
+ * processor, where every instruction is indivisible and a fence orders nothing that was not
+ * ordered: in the sandbox's private copy of the file the prefix, or the fence, gives way to a nop
+ * of the same length, which can be probed. What jumps behind the prefix still finds the
+ * instruction there. buf: the p->len bytes at p->offset, changed in place. 0, or -EINVAL.
+ */
+int code_rewrite(const struct code_place *p, uint8_t *buf);
+
+const char *code_kind_name(enum code_kind kind);	/* "load", ..., "locked", "xchg", ... */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* code_internal.h - inside of code.h: the file (code.c), decoding (code_scan.c), the cache (code_cache.c) */
+#ifndef ZUG_CODE_INTERNAL_H
+#define ZUG_CODE_INTERNAL_H
+
+#include <sys/stat.h>
+#include "code.h"
+
+struct code_segment {
+	uint64_t offset, vaddr, filesz, memsz;
+	bool exec, write;
+};
+
+struct code {
+	struct code_place *places;
+	uint32_t nr_places, size_places;
+	struct code_function *functions;	/* decoded ones, by start */
+	uint32_t nr_functions;
+	struct code_segment *segments;
+	uint32_t nr_segments;
+	uint64_t relro_start, relro_end;	/* vaddrs */
+	struct code_stats stats;
+};
+
+/* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
+int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
+/* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
+int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
+
+uint64_t code_vaddr(const struct code *c, uint64_t offset);	/* UINT64_MAX: not mapped executable */
+uint64_t code_offset(const struct code *c, uint64_t vaddr);
+bool code_is_const(const struct code *c, uint64_t vaddr);
+
+/* id: hex of the build-id, "" without one. Places and functions of c. 0, or -errno: not there, not sound. */
+int code_cache_read(struct code *c, const char *id, const struct stat *st);
+void code_cache_write(const struct code *c, const char *id, const struct stat *st);
+
+#endif
