@@ -11,7 +11,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-vm check-long bench install clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-html check-vm check-long bench install clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -37,6 +37,7 @@ help:
 		'all          zug, zugd and the test programs' \
 		'demo         find a bug, explain it, replay it' \
 		'check        every test; also check-unit, check-model, check-vm alone' \
+		'check-html   the pages of zug show --html, in a browser' \
 		'check-long   the tests that take long' \
 		'bench        measure' \
 		'install      to DESTDIR and PREFIX ($(PREFIX))' \
@@ -105,6 +106,9 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The pages' templates and scripts are part of the object; the assembler does not say so.
+$(B)/userspace/page.o: $(wildcard userspace/html/*)
+
 # Only what includes the skeleton sees the kernel; unit tests are linked without it, so that they build and run anywhere.
 kernel_src	:= $(if $(user_src),$(shell grep -l 'zug\.skel\.h' $(user_src) /dev/null))
 kernel_obj	:= $(kernel_src:%.c=$(B)/%.o)
@@ -156,6 +160,16 @@ $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/pure.a -lcmocka -lzstd -lm -pthread
 
 build-tests: $(unit_bin) $(model_bin)
+
+# Pages in a browser: a target of its own, because of what it needs.
+html_bin	:= $(B)/tests/html/test_page
+html_obj	:= $(patsubst %.c,$(B)/%.o,$(wildcard tests/html/*.c)) $(B)/tests/unit/sample_trace.o
+
+$(html_obj): | $(B)/deps-test
+
+$(html_bin): $(html_obj) $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
 # --- programs under test ------------------------------------------------------------------------
 # tests/programs/X.c gives build/programs/X, and X-fixed when it knows FIXED. A line ` * build: WORDS` in its comment
@@ -211,6 +225,10 @@ check: all build-tests
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
+
+check-html: $(B)/zug $(html_bin)
+	@tools/deps test html
+	@tools/tap $(html_bin)
 
 check-model: $(model_bin)
 	@tools/tap $(model_bin)

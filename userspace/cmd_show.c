@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "commands.h"
 #include "exit_codes.h"
 #include "report.h"
@@ -12,7 +14,7 @@
 
 static const char usage[] =
 	"usage: zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
-	"                [--color=auto|always|never] TRACE\n";
+	"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n";
 
 static const char help[] =
 	"\n"
@@ -21,10 +23,15 @@ static const char help[] =
 	"\n"
 	"  -s, --steps=A..B    only steps A to B (A.. and ..B leave an end open, A is one step)\n"
 	"  -t, --task=T1       only steps of that task\n"
-	"  -o, --object=NAME   only steps on objects of that name; * ? [] match as in a shell\n"
+	"      --object=NAME   only steps on objects of that name; * ? [] match as in a shell\n"
 	"  -a, --all           every step; without it, of a long trace those that matter\n"
 	"  -b, --brief         what failed, the decisions that lead there, stacks, end of the output\n"
-	"  -j, --json          one JSON object on standard output\n"
+	"  -j, --json          one JSON object\n"
+	"      --html          a page for the browser: a lane per task, source, search; one file, no network\n"
+	"      --perfetto      trace events for ui.perfetto.dev; a microsecond there is a step\n"
+	"  -o, --output=FILE   there instead of to standard output; pages and trace events go, when that\n"
+	"                      is a terminal, to the trace's name with .html or .perfetto.json added,\n"
+	"                      in the current folder\n"
 	"  -c, --color=WHEN    auto (default: on a terminal, unless NO_COLOR is set), always, never\n"
 	"  -h, --help\n";
 
@@ -82,17 +89,86 @@ static bool parse_task(const char *s, uint32_t *task)
 	return true;
 }
 
-static int show(const char *path, struct report_options *o, bool brief, bool json)
+enum view { VIEW_TABLE, VIEW_BRIEF, VIEW_JSON, VIEW_HTML, VIEW_PERFETTO };
+
+struct show {
+	struct report_options o;
+	enum view view;
+	const char *view_name;		/* the option */
+	const char *output;		/* NULL: standard output */
+};
+
+/* A page is nothing for a terminal. Malloc'd, NULL: no memory. */
+static char *page_name(const char *path, enum view view)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	char *name;
+
+	if (asprintf(&name, "%s%s", base, view == VIEW_HTML ? ".html" : ".perfetto.json") < 0)
+		return NULL;
+	return name;
+}
+
+static int render(const struct show *s, FILE *out, const struct trace *t, const char *path)
+{
+	switch (s->view) {
+	case VIEW_TABLE:
+		report_trace(out, t, &s->o);
+		break;
+	case VIEW_BRIEF:
+		report_finding(out, t, &s->o);
+		break;
+	case VIEW_JSON:
+		report_json(out, t, &s->o);
+		break;
+	case VIEW_HTML:
+		return report_html(out, t, &s->o, path);
+	case VIEW_PERFETTO:
+		return report_perfetto(out, t, &s->o);
+	}
+	return 0;
+}
+
+/* To the file that was asked for, or that suits; half a file is worth nothing and goes again. */
+static int write_view(const struct show *s, const struct trace *t, const char *path)
+{
+	bool page = s->view == VIEW_HTML || s->view == VIEW_PERFETTO;
+	char *named = page && !s->output && isatty(STDOUT_FILENO) ? page_name(path, s->view) : NULL;
+	const char *name = s->output ? s->output : named;
+	FILE *out = name ? fopen(name, "we") : stdout;
+	struct stat st;
+	int ret = out ? 0 : -errno;
+
+	if (!ret)
+		ret = render(s, out, t, path);
+	if (out && (fflush(out) || ferror(out)) && !ret)
+		ret = errno ? -errno : -EIO;
+	if (out && name && fstat(fileno(out), &st))
+		st.st_mode = 0;
+	if (out && name && fclose(out) && !ret)
+		ret = -errno;
+	if (ret && out && name && S_ISREG(st.st_mode))
+		unlink(name);
+	if (ret)
+		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output", strerror(-ret));
+	else if (named)
+		printf("written to %s\n", named);
+	free(named);
+	return ret ? ZUG_EXIT_ENVIRONMENT : ZUG_EXIT_PASS;
+}
+
+static int show(const char *path, struct show *s)
 {
 	char err[512];
 	struct trace *t = trace_open(path, err, sizeof(err));
+	int ret;
 
 	if (!t) {
 		fprintf(stderr, "zug show: %s\n", err);
 		return ZUG_EXIT_USAGE;
 	}
-	if (o->task != TRACE_NO_TASK && !trace_task(t, o->task)) {
-		fprintf(stderr, "zug show: %s: no task T%u; it has %u\n", path, o->task,
+	if (s->o.task != TRACE_NO_TASK && !trace_task(t, s->o.task)) {
+		fprintf(stderr, "zug show: %s: no task T%u; it has %u\n", path, s->o.task,
 			trace_nr_tasks(t));
 		trace_free(t);
 		return ZUG_EXIT_USAGE;
@@ -101,74 +177,91 @@ static int show(const char *path, struct report_options *o, bool brief, bool jso
 		fprintf(stderr, "zug show: %s: cut off after %llu steps%s; this is what there is\n",
 			path, (unsigned long long)trace_nr_steps(t),
 			trace_outcome(t) ? "" : ", before its outcome");
-	o->symbols = symbols_new();
-	if (json)
-		report_json(stdout, t, o);
-	else if (brief)
-		report_finding(stdout, t, o);
-	else
-		report_trace(stdout, t, o);
-	symbols_free(o->symbols);
+	s->o.symbols = symbols_new();
+	ret = write_view(s, t, path);
+	symbols_free(s->o.symbols);
 	trace_free(t);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "zug show: standard output: %s\n", strerror(errno));
-		return ZUG_EXIT_ENVIRONMENT;
+	return ret;
+}
+
+static bool choose(struct show *s, enum view view, const char *name)
+{
+	if (s->view != VIEW_TABLE && s->view != view) {
+		usage_error("%s and %s exclude each other", s->view_name, name);
+		return false;
 	}
-	return ZUG_EXIT_PASS;
+	s->view = view;
+	s->view_name = name;
+	return true;
 }
 
 int cmd_show(int argc, char **argv)
 {
+	enum { OPT_OBJECT = 256, OPT_HTML, OPT_PERFETTO };
 	static const struct option options[] = {
 		{ "steps", required_argument, NULL, 's' },
 		{ "task", required_argument, NULL, 't' },
-		{ "object", required_argument, NULL, 'o' },
+		{ "object", required_argument, NULL, OPT_OBJECT },
 		{ "all", no_argument, NULL, 'a' },
 		{ "brief", no_argument, NULL, 'b' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "html", no_argument, NULL, OPT_HTML },
+		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
+		{ "output", required_argument, NULL, 'o' },
 		{ "color", required_argument, NULL, 'c' },
 		{ "colour", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct report_options o;
-	bool brief = false, json = false, filtered = false;
-	int c;
+	struct show s = { .view = VIEW_TABLE };
+	bool filtered = false, ok = true;
+	int c, colour = -1;
 
-	report_options_init(&o, stdout);
+	report_options_init(&s.o, stdout);
 	while ((c = getopt_long(argc, argv, "+s:t:o:abjc:h", options, NULL)) != -1) {
 		switch (c) {
 		case 's':
-			if (!parse_steps(optarg, &o))
+			if (!parse_steps(optarg, &s.o))
 				return usage_error("--steps takes A..B, A.., ..B or A, with A <= B; "
 						   "not '%s'", optarg);
 			filtered = true;
 			break;
 		case 't':
-			if (!parse_task(optarg, &o.task))
+			if (!parse_task(optarg, &s.o.task))
 				return usage_error("--task takes a task as it is shown, T0, T1 ...; "
 						   "not '%s'", optarg);
 			filtered = true;
 			break;
-		case 'o':
-			o.object = optarg;
+		case OPT_OBJECT:
+			s.o.object = optarg;
 			filtered = true;
 			break;
 		case 'a':
-			o.all = true;
+			s.o.all = true;
 			break;
 		case 'b':
-			brief = true;
+			ok = choose(&s, VIEW_BRIEF, "--brief");
 			break;
 		case 'j':
-			json = true;
+			ok = choose(&s, VIEW_JSON, "--json");
+			break;
+		case OPT_HTML:
+			ok = choose(&s, VIEW_HTML, "--html");
+			break;
+		case OPT_PERFETTO:
+			ok = choose(&s, VIEW_PERFETTO, "--perfetto");
+			break;
+		case 'o':
+			s.output = optarg;
 			break;
 		case 'c':
 			if (!strcmp(optarg, "always"))
-				o.colour = true;
+				colour = 1;
 			else if (!strcmp(optarg, "never"))
-				o.colour = false;
-			else if (strcmp(optarg, "auto"))
+				colour = 0;
+			else if (!strcmp(optarg, "auto"))
+				colour = -1;
+			else
 				return usage_error("--color takes auto, always or never; not '%s'",
 						   optarg);
 			break;
@@ -179,14 +272,25 @@ int cmd_show(int argc, char **argv)
 			fputs(usage, stderr);
 			return ZUG_EXIT_USAGE;
 		}
+		if (!ok)
+			return ZUG_EXIT_USAGE;
 	}
 	if (optind == argc)
 		return usage_error("no trace named");
 	if (optind + 1 < argc)
 		return usage_error("one trace at a time: '%s' is too many", argv[optind + 1]);
-	if (brief && json)
-		return usage_error("--brief and --json exclude each other");
-	if (brief && (filtered || o.all))
+	if (s.view == VIEW_BRIEF && (filtered || s.o.all))
 		return usage_error("--brief chooses the steps itself");
-	return show(argv[optind], &o, brief, json);
+	if ((s.view == VIEW_HTML || s.view == VIEW_PERFETTO) &&
+	    (s.o.object || s.o.task != TRACE_NO_TASK || s.o.all))
+		return usage_error("%s shows everybody's steps; of --all, --task, --object and --steps it "
+				   "knows --steps", s.view_name);
+	if (s.output && !*s.output)
+		return usage_error("--output takes the name of a file");
+	/* a file is no terminal */
+	if (colour >= 0)
+		s.o.colour = colour;
+	else if (s.output)
+		s.o.colour = false;
+	return show(argv[optind], &s);
 }

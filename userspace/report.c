@@ -28,8 +28,9 @@ void report_options_init(struct report_options *o, FILE *out)
 
 /* ---- outcome ---- */
 
-static void outcome_words(const struct report *r, const struct trace_outcome *o, char *buf, size_t len)
+void report_outcome_words(const struct report *r, char *buf, size_t len)
 {
+	const struct trace_outcome *o = trace_outcome(r->t);
 	char message[900], cycle[900] = "";
 	const char *name;
 
@@ -83,7 +84,7 @@ static void outcome_line(struct report *r)
 			report_style(r, STYLE_PLAIN));
 		return;
 	}
-	outcome_words(r, o, text, sizeof(text));
+	report_outcome_words(r, text, sizeof(text));
 	fprintf(r->out, "%s%s%s\n",
 		report_style(r, o->kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM), text,
 		report_style(r, STYLE_PLAIN));
@@ -100,8 +101,7 @@ void report_outcome_line(FILE *out, const struct trace *t, const struct report_o
 
 /* ---- header ---- */
 
-/* As a shell would want it. */
-static void put_word(FILE *out, const char *s)
+void report_put_word(FILE *out, const char *s)
 {
 	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 			     "%+,-./:=@_")]) {
@@ -141,7 +141,7 @@ static void put_header(struct report *r)
 	put_field(r, "command");
 	for (char *const *a = h->argv; *a; a++) {
 		fputs(a == h->argv ? "" : " ", r->out);
-		put_word(r->out, *a);
+		report_put_word(r->out, *a);
 	}
 	putc('\n', r->out);
 	put_field(r, "in");

@@ -43,6 +43,12 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 /* The whole trace: header, a column per task, outcome. */
 void report_trace(FILE *out, const struct trace *t, const struct report_options *o);
 
+/* A page for the browser that needs nothing else; path: the trace's, for the commands it names. 0 or -errno. */
+int report_html(FILE *out, const struct trace *t, const struct report_options *o, const char *path);
+
+/* Trace events for ui.perfetto.dev: see zug-show(1). 0 or -errno. */
+int report_perfetto(FILE *out, const struct trace *t, const struct report_options *o);
+
 /* One JSON object; see zug-show(1). Steps are chosen as for report_trace(), but not windowed. */
 void report_json(FILE *out, const struct trace *t, const struct report_options *o);
 

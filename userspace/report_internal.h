@@ -47,10 +47,29 @@ uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /* "add bank.h:7 (in transfer bank.c:31)", "libfoo.so+0x1139" when nothing is known. */
 void report_site(struct report *r, uint64_t site, char *buf, size_t len);
+/* The file as it stands in the user's tree; the function without its arguments. */
+const char *report_short_file(const struct report *r, const char *file);
+void report_short_function(const char *function, char *buf, size_t len);
+/* Where a file of a frame is looked for. */
+const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
+/* The text of a file, until the next call; NULL: cannot be read, no file, or too large for a source. */
+const char *report_source(struct report *r, const char *path);
 /* Prints the source line of the frame if it can be read. */
 void report_source_line(struct report *r, const struct trace_frame *f, int indent);
 /* Frame to point a person at: the innermost with a readable source, else the innermost. */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
+
+/* ---- report.c ---- */
+
+/* "deadlock: ..."; there must be an outcome. */
+void report_outcome_words(const struct report *r, char *buf, size_t len);
+/* As a shell would want it. */
+void report_put_word(FILE *out, const char *s);
+
+/* ---- report_json.c ---- */
+
+/* A JSON string with its quotes, valid UTF-8 whatever s is; NULL: null. */
+void report_json_string(FILE *out, const char *s);
 
 /* ---- report_wait.c ---- */
 

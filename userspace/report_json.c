@@ -44,6 +44,14 @@ static struct json_object *text(const char *s)
 	return o;
 }
 
+void report_json_string(FILE *out, const char *s)
+{
+	struct json_object *o = text(s);
+
+	fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE), out);
+	json_object_put(o);
+}
+
 /* Ids are 64 bits, more than a JSON number carries in most readers. */
 static struct json_object *id(uint64_t v)
 {

@@ -222,7 +222,7 @@ uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame
 }
 
 /* Where it stands in the user's tree, else the last name. */
-static const char *short_file(const struct report *r, const char *file)
+const char *report_short_file(const struct report *r, const char *file)
 {
 	const char *cwd = trace_header(r->t)->cwd, *slash = strrchr(file, '/');
 	size_t n = strlen(cwd);
@@ -235,7 +235,7 @@ static const char *short_file(const struct report *r, const char *file)
 }
 
 /* The arguments' types say little here and take much room. */
-static void short_function(const char *function, char *buf, size_t len)
+void report_short_function(const char *function, char *buf, size_t len)
 {
 	size_t at = 0;
 	int depth = 0;
@@ -263,11 +263,11 @@ void report_frame(const struct report *r, const struct trace_frame *f, char *buf
 	char function[256] = "", raw[512] = "", file[256] = "";
 
 	if (f->function) {
-		short_function(f->function, raw, sizeof(raw));
+		report_short_function(f->function, raw, sizeof(raw));
 		report_clean(function, sizeof(function), raw);
 	}
 	if (f->file)
-		report_clean(file, sizeof(file), short_file(r, f->file));
+		report_clean(file, sizeof(file), report_short_file(r, f->file));
 	if (file[0] && f->line)
 		snprintf(buf, len, "%s%s%s:%u", function, function[0] ? " " : "", file, f->line);
 	else
@@ -311,7 +311,16 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 
 /* ---- source lines ---- */
 
-static bool read_source(struct report *r, const char *path)
+const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+{
+	if (file[0] == '/')
+		snprintf(buf, len, "%s", file);
+	else
+		snprintf(buf, len, "%s/%s", trace_header(r->t)->cwd, file);
+	return buf;
+}
+
+const char *report_source(struct report *r, const char *path)
 {
 	struct stat st;
 	FILE *f;
@@ -323,10 +332,10 @@ static bool read_source(struct report *r, const char *path)
 	r->source = NULL;
 	r->source_path = strdup(path);
 	if (!r->source_path || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
-		return false;
+		return NULL;
 	f = fopen(path, "re");
 	if (!f)
-		return false;
+		return NULL;
 	r->source = malloc(st.st_size + 1);
 	if (r->source) {
 		r->source_len = fread(r->source, 1, st.st_size, f);
@@ -344,13 +353,9 @@ void report_source_line(struct report *r, const struct trace_frame *f, int inden
 
 	if (!f->file || !f->line)
 		return;
-	if (f->file[0] == '/')
-		snprintf(path, sizeof(path), "%s", f->file);
-	else
-		snprintf(path, sizeof(path), "%s/%s", trace_header(r->t)->cwd, f->file);
-	if (!read_source(r, path))
+	p = report_source(r, report_source_path(r, f->file, path, sizeof(path)));
+	if (!p)
 		return;
-	p = r->source;
 	for (uint32_t line = 1; p && line < f->line; line++) {
 		p = strchr(p, '\n');
 		if (p)

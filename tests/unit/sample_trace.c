@@ -121,3 +121,125 @@ void sample_long(const char *path, unsigned int nr_steps)
 		.message = "abba.c:9: main: Assertion `sum == 100' failed." });
 	assert(trace_close(w, false) == 0);
 }
+
+#define BUSY_TASKS 12
+#define BUSY_LOCKS 24
+#define BUSY_VARIABLES 40
+#define BUSY_SITES 150
+
+/* xorshift64 */
+static uint64_t random_number(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+struct busy_task {
+	uint32_t wants, holds;		/* lock + 1, 0: none */
+	unsigned int left;		/* operations until it unlocks, or sleeps */
+	bool begun, sleeps;
+};
+
+static void busy_tables(struct trace_writer *w)
+{
+	char name[64];
+
+	for (uint32_t i = 0; i < BUSY_TASKS; i++)
+		trace_add_task(w, &(struct trace_task){ i, i ? i / 4 * 4 == i ? 0 : i / 4 * 4 : TRACE_NO_TASK,
+							i, 1000 + i, i / 4 * 4, i / 4 ? "worker" : "server" });
+	trace_add_module(w, &(struct trace_module){ 0, "/nonexistent/server", "00ff" });
+	for (uint32_t i = 0; i < BUSY_LOCKS; i++) {
+		snprintf(name, sizeof(name), "table[%u].lock", i);
+		trace_add_object(w, &(struct trace_object){ 0x1000 + i, "mutex", name });
+	}
+	for (uint32_t i = 0; i < BUSY_VARIABLES; i++) {
+		snprintf(name, sizeof(name), "stats.counter_%u", i);
+		trace_add_object(w, &(struct trace_object){ 0x2000 + i, "variable", name });
+	}
+	for (uint32_t i = 0; i < BUSY_SITES; i++) {
+		struct trace_frame frames[2] = { { NULL, "abba.c", 1 + i % 6, true },
+						 { "serve_request", "server.c", 100 + i, false } };
+
+		snprintf(name, sizeof(name), "handler_%u", i);
+		frames[0].function = name;
+		trace_add_site(w, &(struct trace_site){ 1 + i, 0, 16 * i, 2, frames });
+	}
+}
+
+static void busy_operation(struct busy_task *who, struct zug_label *l, uint64_t *random)
+{
+	if (!who->begun) {
+		*l = (struct zug_label){ .op = ZUG_OP_BEGIN };
+		who->begun = true;
+		who->left = 3;
+	} else if (who->wants) {
+		*l = (struct zug_label){ .op = ZUG_OP_LOCK, .object = 0x1000 + who->wants - 1 };
+		who->holds = who->wants;
+		who->wants = 0;
+		who->left = 1 + random_number(random) % 6;
+	} else if (who->left) {
+		*l = (struct zug_label){ .op = random_number(random) % 3 ? ZUG_OP_DATA_READ : ZUG_OP_DATA_WRITE,
+					 .object = 0x2000 + random_number(random) % BUSY_VARIABLES };
+		who->left--;
+	} else if (who->holds) {
+		*l = (struct zug_label){ .op = ZUG_OP_UNLOCK, .object = 0x1000 + who->holds - 1 };
+		who->holds = 0;
+		who->left = random_number(random) % 4;
+	} else {
+		*l = (struct zug_label){ .op = ZUG_OP_FUTEX_WAIT };
+		who->sleeps = random_number(random) % 4 == 0;
+		who->wants = 1 + random_number(random) % BUSY_LOCKS;
+	}
+	l->site = l->op == ZUG_OP_BEGIN ? 0 : 1 + (l->op + l->object * 7) % BUSY_SITES;
+	l->flags = zug_op_flags(l->op);
+}
+
+void sample_busy(const char *path, const char *dir, unsigned int nr_steps)
+{
+	struct trace_writer *w = create(path, dir);
+	struct busy_task who[BUSY_TASKS] = { 0 };
+	uint32_t last = TRACE_NO_TASK, enabled[BUSY_TASKS];
+	uint64_t random = 88172645463325252u;
+
+	busy_tables(w);
+	for (unsigned int i = 0; i < nr_steps; i++) {
+		struct trace_step s = { .step = i, .last = last, .enabled = enabled };
+		bool goes_on = false;
+
+		for (uint32_t k = 0; k < BUSY_TASKS; k++) {
+			bool held = false;
+
+			for (uint32_t m = 0; m < BUSY_TASKS; m++)
+				held |= who[k].wants && who[m].holds == who[k].wants;
+			if (who[k].sleeps && random_number(&random) % 20 == 0 && last != k) {
+				who[k].sleeps = false;
+				trace_add_note(w, &(struct trace_note){ TRACE_NOTE_WAKE, k, last, 0, NULL });
+			}
+			if (held || who[k].sleeps || (k && i < k * 20))
+				continue;
+			enabled[s.nr_enabled++] = k;
+			goes_on |= k == last;
+		}
+		if (!s.nr_enabled) {
+			/* everybody sleeps: a timer wakes the first */
+			who[0].sleeps = false;
+			who[0].wants = 0;
+			trace_add_note(w, &(struct trace_note){ TRACE_NOTE_WAKE, 0, TRACE_NO_TASK, 0, NULL });
+			enabled[s.nr_enabled++] = 0;
+		}
+		s.task = goes_on && random_number(&random) % 20 ? last :
+			 enabled[random_number(&random) % s.nr_enabled];
+		if (goes_on && s.task != last)
+			s.flags = TRACE_STEP_PREEMPTION;
+		busy_operation(&who[s.task], &s.label, &random);
+		assert(trace_add_step(w, &s) == 0);
+		if (who[s.task].sleeps)
+			trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, s.task, TRACE_NO_TASK, 0, "futex" });
+		last = s.task;
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_ABORT, .code = 6, .failure = 0xbad,
+		.message = "server.c:118: serve_request: Assertion `stats.total == sum' failed." });
+	assert(trace_close(w, false) == 0);
+}

@@ -7,5 +7,7 @@
 void sample_deadlock(const char *path, const char *dir);
 /* An assertion after nr_steps steps of 3 tasks, with a preemption in the middle and near the end. */
 void sample_long(const char *path, unsigned int nr_steps);
+/* So many steps of twelve tasks in three processes, with locks, variables, sleeps and preemptions, at random. */
+void sample_busy(const char *path, const char *dir, unsigned int nr_steps);
 
 #endif
