@@ -167,7 +167,7 @@ html_obj	:= $(patsubst %.c,$(B)/%.o,$(wildcard tests/html/*.c)) $(B)/tests/unit/
 
 $(html_obj): | $(B)/deps-test
 
-$(html_bin): $(html_obj) $(B)/pure.a
+$(html_bin): $(html_obj) $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 

@@ -177,6 +177,8 @@ static void portfolio_stats(const void *state, struct search_stats *stats)
 {
 	const struct portfolio *p = state;
 
+	if (p->now)
+		stats->strategy = p->now->type->info.name;
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		const struct member *m = &p->members[i];
 		struct search_stats own = *stats;

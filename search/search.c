@@ -429,6 +429,7 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 	stats->distinct = s->classes.nr;
 	stats->schedules = s->schedules.nr;
 	stats->estimate_total = NAN;
+	stats->strategy = s->type->info.name;
 	/* Good, 1953: the chance of something new is the share of what was met only once. */
 	stats->new_probability = s->complete && !s->classes.full ?
 		(double)s->classes.once / (double)s->complete : NAN;

@@ -124,6 +124,7 @@ struct search_stats {
 	double new_probability;	/* chance of a new class next (Good-Turing); NaN: unknown */
 	uint64_t divergences;	/* executions that did not follow their prefix */
 	bool incomplete;	/* something was cut: exhaustion is no proof */
+	const char *strategy;	/* that chose the last execution: of a portfolio the member */
 	uint64_t sleep_blocked;	/* dpor: executions that turned out to be known; part of executions */
 };
 void search_get_stats(const struct search *s, struct search_stats *stats);

@@ -285,7 +285,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
-	if (campaign_load_state(c, err, sizeof(err))) {
+	if (campaign_load_state(c, err, sizeof(err)) || campaign_record_open(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
@@ -374,6 +374,7 @@ void campaign_free(struct campaign *c)
 {
 	if (!c)
 		return;
+	campaign_record_close(c);
 	engine_free(c->engine);
 	kworld_free(c->world);
 	search_free(c->search);

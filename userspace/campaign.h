@@ -41,6 +41,7 @@ struct campaign_options {
 	const char *out_dir;		/* for traces */
 	const char *rules;		/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
 	const char *resume;		/* file with the state of the search; NULL: none */
+	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
 	bool randomise;
 	bool quiet, keep_going;

@@ -36,6 +36,9 @@ struct campaign {
 	struct campaign_failure *failures;
 	unsigned int nr_failures;
 	uint64_t setup_ns, start_ns, saved_ns;
+	struct record *record;
+	uint64_t recorded;	/* number of the execution that was recorded last */
+	bool record_ended;
 
 	/* figures */
 	uint64_t executions, findings, diverged, ungranted, steps;
@@ -64,6 +67,15 @@ int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const stru
 /* --resume: write the state of the search, read it. Without the option both do nothing. 0 or -errno. */
 int campaign_save_state(struct campaign *c);
 int campaign_load_state(struct campaign *c, char *err, size_t errlen);
+/*
+ * --record: each execution, then its finding if it is one (when its trace was kept), then the end.
+ * Opening says in err what is wrong, -1; what goes wrong later is told when it is closed.
+ */
+int campaign_record_open(struct campaign *c, char *err, size_t errlen);
+void campaign_record_execution(struct campaign *c, const struct execution *x);
+void campaign_record_finding(struct campaign *c, const struct execution *x);
+void campaign_record_end(struct campaign *c, const char *why);
+void campaign_record_close(struct campaign *c);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
 uint64_t campaign_now(void);

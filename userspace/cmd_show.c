@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "commands.h"
 #include "exit_codes.h"
+#include "record.h"
 #include "report.h"
 #include "symbols.h"
 
@@ -18,7 +19,7 @@ static const char usage[] =
 
 static const char help[] =
 	"\n"
-	"Prints a trace: a column per task, each step with its operation, object and place in the\n"
+	"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object and place in the\n"
 	"source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n"
 	"\n"
 	"  -s, --steps=A..B    only steps A to B (A.. and ..B leave an end open, A is one step)\n"
@@ -96,6 +97,8 @@ struct show {
 	enum view view;
 	const char *view_name;		/* the option */
 	const char *output;		/* NULL: standard output */
+	bool filtered;			/* some steps are asked for, or all */
+	struct campaign_record *record;	/* of a campaign, instead of a trace */
 };
 
 /* A page is nothing for a terminal. Malloc'd, NULL: no memory. */
@@ -111,6 +114,14 @@ static char *page_name(const char *path, enum view view)
 
 static int render(const struct show *s, FILE *out, const struct trace *t, const char *path)
 {
+	if (s->record) {
+		if (s->view == VIEW_HTML)
+			return record_html(out, s->record);
+		if (s->view == VIEW_JSON)
+			return record_json(out, s->record);
+		record_text(out, s->record);
+		return 0;
+	}
 	switch (s->view) {
 	case VIEW_TABLE:
 		report_trace(out, t, &s->o);
@@ -155,6 +166,27 @@ static int write_view(const struct show *s, const struct trace *t, const char *p
 		printf("written to %s\n", named);
 	free(named);
 	return ret ? ZUG_EXIT_ENVIRONMENT : ZUG_EXIT_PASS;
+}
+
+/* The record of a campaign, which has neither steps nor tasks. */
+static int show_record(const char *path, struct show *s)
+{
+	char err[512];
+	int ret;
+
+	if (s->filtered || s->view == VIEW_BRIEF || s->view == VIEW_PERFETTO) {
+		fprintf(stderr, "zug show: %s: is the record of a campaign, and has no steps: only --html, --json "
+			"and the plain figures are of use with it\n", path);
+		return ZUG_EXIT_USAGE;
+	}
+	s->record = record_read(path, err, sizeof(err));
+	if (!s->record) {
+		fprintf(stderr, "zug show: %s\n", err);
+		return ZUG_EXIT_USAGE;
+	}
+	ret = write_view(s, NULL, path);
+	record_free(s->record);
+	return ret;
 }
 
 static int show(const char *path, struct show *s)
@@ -292,5 +324,6 @@ int cmd_show(int argc, char **argv)
 		s.o.colour = colour;
 	else if (s.output)
 		s.o.colour = false;
-	return show(argv[optind], &s);
+	s.filtered = filtered || s.o.all;
+	return record_is_one(argv[optind]) ? show_record(argv[optind], &s) : show(argv[optind], &s);
 }

@@ -339,6 +339,7 @@ int campaign_run(struct campaign *c)
 			break;
 		}
 		searched += what == CAMPAIGN_EXECUTED;
+		campaign_record_execution(c, &x);
 		ret = keep_state(c, zug_outcome_is_finding(x.outcome.kind));
 		if (ret)
 			return ret;
@@ -356,6 +357,7 @@ int campaign_run(struct campaign *c)
 		}
 		if (zug_outcome_is_finding(x.outcome.kind)) {
 			end = on_finding(c, &x);
+			campaign_record_finding(c, &x);
 			if (end != ZUG_EXIT_FINDING || !c->o.keep_going)
 				return end;
 		}
@@ -364,6 +366,7 @@ int campaign_run(struct campaign *c)
 	if (sandbox_limit_hits(c->sandbox))
 		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
 			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
+	campaign_record_end(c, exhausted ? "every schedule was tried" : why);
 	ret = keep_state(c, true);
 	summary(c, why, exhausted);
 	if (ret)

@@ -3,50 +3,12 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include "json_text.h"
 #include "report_internal.h"
-
-/* Bytes of a valid UTF-8 sequence at p, 0: not one. */
-static size_t utf8_length(const unsigned char *p)
-{
-	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 :
-		   *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
-		return 0;
-	return n;
-}
-
-/* JSON is UTF-8; paths and output need not be. */
-static struct json_object *text(const char *s)
-{
-	struct json_object *o;
-	char *buf, *out;
-
-	if (!s)
-		return NULL;
-	buf = out = malloc(3 * strlen(s) + 1);
-	if (!buf)
-		return NULL;
-	for (const unsigned char *p = (const unsigned char *)s; *p;) {
-		size_t n = utf8_length(p);
-
-		memcpy(out, n ? (const char *)p : "\xef\xbf\xbd", n ? n : 3);
-		out += n ? n : 3;
-		p += n ? n : 1;
-	}
-	*out = '\0';
-	o = json_object_new_string(buf);
-	free(buf);
-	return o;
-}
 
 void report_json_string(FILE *out, const char *s)
 {
-	struct json_object *o = text(s);
+	struct json_object *o = json_text(s);
 
 	fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE), out);
 	json_object_put(o);
@@ -71,7 +33,7 @@ static struct json_object *strings(char *const *v)
 	struct json_object *a = json_object_new_array();
 
 	for (; *v; v++)
-		json_object_array_add(a, text(*v));
+		json_object_array_add(a, json_text(*v));
 	return a;
 }
 
@@ -82,8 +44,8 @@ static struct json_object *frames_array(const struct trace_frame *f, uint32_t nr
 	for (uint32_t i = 0; i < nr; i++) {
 		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "function", text(f[i].function));
-		json_object_object_add(o, "file", text(f[i].file));
+		json_object_object_add(o, "function", json_text(f[i].function));
+		json_object_object_add(o, "file", json_text(f[i].file));
 		json_object_object_add(o, "line",
 				       f[i].line ? json_object_new_uint64(f[i].line) : NULL);
 		json_object_object_add(o, "inlined", json_object_new_boolean(f[i].inlined));
@@ -106,11 +68,11 @@ static void put_header(struct report *r)
 
 	options = h->options[0] ? json_tokener_parse(h->options) : NULL;
 	json_object_object_add(o, "argv", strings(h->argv));
-	json_object_object_add(o, "cwd", text(h->cwd));
+	json_object_object_add(o, "cwd", json_text(h->cwd));
 	json_object_object_add(o, "env", strings(h->envp));
-	json_object_object_add(o, "kernel", text(h->kernel));
-	json_object_object_add(o, "zug_version", text(h->zug_version));
-	json_object_object_add(o, "strategy", text(h->strategy));
+	json_object_object_add(o, "kernel", json_text(h->kernel));
+	json_object_object_add(o, "zug_version", json_text(h->zug_version));
+	json_object_object_add(o, "strategy", json_text(h->strategy));
 	json_object_object_add(o, "seed", json_object_new_uint64(h->seed));
 	json_object_object_add(o, "execution", json_object_new_uint64(h->execution));
 	json_object_object_add(o, "options", options);
@@ -129,7 +91,7 @@ static void put_tasks(struct report *r)
 		json_object_object_add(o, "nth", json_object_new_uint64(t->nth));
 		json_object_object_add(o, "pid", json_object_new_uint64(t->pid));
 		json_object_object_add(o, "process", task_number(t->process));
-		json_object_object_add(o, "comm", text(t->comm));
+		json_object_object_add(o, "comm", json_text(t->comm));
 		put(r, i ? ",\n" : "\n", o);
 	}
 	fputs("]", r->out);
@@ -142,9 +104,9 @@ static void add_object(struct report *r, struct json_object *o, const char *name
 
 	if (!object)
 		return;
-	json_object_object_add(o, name, t && t->name[0] ? text(t->name) : id(object));
+	json_object_object_add(o, name, t && t->name[0] ? json_text(t->name) : id(object));
 	if (t && t->kind[0])
-		json_object_object_add(o, kind_name, text(t->kind));
+		json_object_object_add(o, kind_name, json_text(t->kind));
 }
 
 static void add_site(struct report *r, struct json_object *o, uint64_t site)
@@ -162,8 +124,8 @@ static void add_site(struct report *r, struct json_object *o, uint64_t site)
 	if (s)
 		json_object_object_add(place, "offset", id(s->offset));
 	if (m) {
-		json_object_object_add(place, "module", text(m->path));
-		json_object_object_add(place, "build_id", text(m->build_id));
+		json_object_object_add(place, "module", json_text(m->path));
+		json_object_object_add(place, "build_id", json_text(m->build_id));
 	}
 	nr = report_frames(r, site, &frames);
 	json_object_object_add(place, "frames", frames_array(frames, nr));
@@ -179,13 +141,13 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 	struct json_object *o = json_object_new_object();
 	bool known = n->kind < sizeof(kinds) / sizeof(*kinds) && kinds[n->kind];
 
-	json_object_object_add(o, "note", text(known ? kinds[n->kind] : "unknown"));
+	json_object_object_add(o, "note", json_text(known ? kinds[n->kind] : "unknown"));
 	json_object_object_add(o, "task", task_number(n->task));
 	if (n->kind == TRACE_NOTE_WAKE)
 		json_object_object_add(o, "by", task_number(n->arg));
 	add_object(r, o, "object", "kind", n->object);
 	if (n->text)
-		json_object_object_add(o, "text", text(n->text));
+		json_object_object_add(o, "text", json_text(n->text));
 	return o;
 }
 
@@ -195,7 +157,7 @@ static struct json_object *step_object(struct report *r, const struct trace_step
 
 	json_object_object_add(o, "step", json_object_new_uint64(s->step));
 	json_object_object_add(o, "task", task_number(s->task));
-	json_object_object_add(o, "op", text(zug_op_name(s->label.op)));
+	json_object_object_add(o, "op", json_text(zug_op_name(s->label.op)));
 	add_object(r, o, "object", "kind", s->label.object);
 	add_object(r, o, "object2", "kind2", s->label.object2);
 	if (s->label.flags & ZUG_L_WRITE)
@@ -256,20 +218,20 @@ static void put_outcome(struct report *r)
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "kind", text(zug_outcome_name(t->kind)));
+	json_object_object_add(o, "kind", json_text(zug_outcome_name(t->kind)));
 	json_object_object_add(o, "finding", json_object_new_boolean(zug_outcome_is_finding(t->kind)));
 	json_object_object_add(o, "code", json_object_new_int(t->code));
 	json_object_object_add(o, "failure", id(t->failure));
 	json_object_object_add(o, "ungranted", json_object_new_uint64(t->ungranted));
 	json_object_object_add(o, "wall_ns", json_object_new_uint64(t->wall_ns));
-	json_object_object_add(o, "message", text(t->message));
+	json_object_object_add(o, "message", json_text(t->message));
 	if ((t->kind == ZUG_OUTCOME_DEADLOCK || t->kind == ZUG_OUTCOME_LOCK_CYCLE) &&
 	    report_wait_cycle(r, cycle, sizeof(cycle)))
-		json_object_object_add(o, "cycle", text(cycle));
-	json_object_object_add(o, "stdout_head", text(t->out_head));
-	json_object_object_add(o, "stdout_tail", text(t->out_tail));
-	json_object_object_add(o, "stderr_head", text(t->err_head));
-	json_object_object_add(o, "stderr_tail", text(t->err_tail));
+		json_object_object_add(o, "cycle", json_text(cycle));
+	json_object_object_add(o, "stdout_head", json_text(t->out_head));
+	json_object_object_add(o, "stdout_tail", json_text(t->out_tail));
+	json_object_object_add(o, "stderr_head", json_text(t->err_head));
+	json_object_object_add(o, "stderr_tail", json_text(t->err_tail));
 	put(r, ",\n\"outcome\":", o);
 }
 
@@ -281,7 +243,7 @@ static void put_stacks(struct report *r)
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "task", task_number(s->task));
-		json_object_object_add(o, "state", text(s->state));
+		json_object_object_add(o, "state", json_text(s->state));
 		json_object_object_add(o, "frames", frames_array(s->frames, s->nr_frames));
 		put(r, i ? ",\n" : "\n", o);
 	}

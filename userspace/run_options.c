@@ -11,7 +11,7 @@
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
-       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_MEMORY, OPT_RULES };
+       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -39,6 +39,7 @@ static const struct option options[] = {
 	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 	{ "rules", required_argument, NULL, OPT_RULES },
 	{ "resume", required_argument, NULL, OPT_RESUME },
+	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -77,6 +78,7 @@ void run_options_help(FILE *f)
 	      "  --aslr               leave address randomisation on\n"
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
+	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
 	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
 	      "  -q, --quiet          no progress line\n"
 	      "the daemon:\n"
@@ -333,6 +335,9 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		case OPT_RESUME:
 			c->resume = optarg;
 			break;
+		case OPT_RECORD:
+			c->record = optarg;
+			break;
 		case OPT_MEMORY:
 			if (!size(optarg, &c->memory))
 				valid = "a size such as 64M or 1G";
@@ -389,7 +394,8 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 
 	campaign_defaults(&d);
 	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
-	       o->c.resume ? "resume" : o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
+	       o->c.resume ? "resume" : o->c.record ? "record" :
+	       o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
 	if (!name)
 		return 0;
 	fprintf(stderr, "zug %s: --%s belongs to zug run: here, whoever starts the test decides how often it "

@@ -8,12 +8,14 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../unit/sample_trace.h"
+#include "../../userspace/record.h"
 #include "browser.h"
 
 #define OUT "build/html"
@@ -34,6 +36,37 @@ static void run(const char *fmt, ...)
 		fail_msg("%s failed", command);
 }
 
+/* Two strategies, a bound that gets through, a failure found again and again. */
+static void write_record(const char *path)
+{
+	const struct record_head h = {
+		.argv = (char *[]){ "./abba", "<b>", NULL }, .cwd = "/tmp", .strategy = "default", .seed = 3,
+		.kernel = "6.18", .zug_version = "0.1.0", .executions = 2000,
+	};
+	char err[200];
+	struct record *r;
+
+	unlink(path);
+	r = record_open(path, &h, err, sizeof(err));
+	if (!r)
+		fail_msg("%s", err);
+	for (uint64_t n = 1; n <= 2000; n++) {
+		const char *strategy = n % 3 ? "random" : "preemption";
+
+		record_execution(r, &(struct record_execution){ .n = n, .ns = n * 25000000, .steps = n * 40,
+			.schedules = n * 9 / 10, .distinct = 20 + n / 10, .bound = n / 700,
+			.bound_done = n < 700 ? UINT32_MAX : n / 700 - 1, .new_probability = 20.0 / (20 + n),
+			.estimate = NAN, .strategy = strategy, .preemptions = n % 4 });
+		if (n % 500 == 0)
+			record_finding(r, &(struct record_finding){ .n = n, .ns = n * 25000000, .failure = 7,
+				.steps = 40, .preemptions = 2, .kind = "abort", .strategy = strategy,
+				.message = "x.c:7: f: Assertion `<i>a</i>' failed.", .trace = "zug-out/x.1.trace" });
+	}
+	record_end(r, "the number of executions (--executions)", 2);
+	if (record_close(r))
+		fail_msg("%s: cannot be written", path);
+}
+
 static int set_up(void **state)
 {
 	char cwd[4096];
@@ -47,6 +80,8 @@ static int set_up(void **state)
 	sample_busy(OUT "/busy.zug", cwd, 100000);
 	run("build/zug show --html -o " OUT "/deadlock.html " OUT "/deadlock.zug");
 	run("build/zug show --html -o " OUT "/busy.html " OUT "/busy.zug");
+	write_record(OUT "/campaign.rec");
+	run("build/zug show --html -o " OUT "/campaign.html " OUT "/campaign.rec");
 	b = browser_start();
 	return 0;
 }
@@ -254,12 +289,35 @@ static void a_busy_trace(void **state)
 	quiet();
 }
 
+static void a_campaign(void **state)
+{
+	browser_dark(b, false);
+	browser_open(b, OUT "/campaign.html");
+	expect_is("byId('badge').textContent", "\"1 failure\"");
+	expect_part("byId('words').textContent", "Assertion `<i>a</i>' failed.");
+	expect_part("byId('facts').textContent", "./abba <b>");
+	expect_part("byId('cards').textContent", "up to 2");
+	expect_is("byId('charts').querySelectorAll('canvas').length", "6");
+	expect_is("zug.charts.every(c => c.shown.points > 1 && c.shown.points < 3000)", "true");
+	/* something was drawn in each */
+	expect_is("zug.charts.every(c => new Uint32Array(c.canvas.getContext('2d').getImageData(0, 0, c.canvas.width, "
+		  "c.canvas.height).data.buffer).some(v => v))", "true");
+	expect_part("byId('tables').textContent", "zug-out/x.1.trace");
+	browser_screenshot(b, OUT "/campaign-light.png");
+	browser_dark(b, true);
+	settle();
+	expect_is("theme.back", "\"#14171c\"");
+	browser_screenshot(b, OUT "/campaign-dark.png");
+	quiet();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(a_busy_trace),
+		cmocka_unit_test(a_campaign),
 	};
 
 	return cmocka_run_group_tests_name("pages", tests, set_up, tear_down);

@@ -82,6 +82,28 @@ if begin "a search goes on where it was interrupted"; then
 	end
 fi
 
+if begin "a campaign is recorded"; then
+	zug 60 run -q --strategy preemption:bound=1 --record record -- "$programs/atomicity-locked-fixed"
+	want_status 0
+	n=$(sed -n 's/^nothing found in \([0-9]*\) executions.*/\1/p' out)
+	echo precious >notes
+	zug 60 run -q --executions 2 --record notes -- true
+	want_status 2
+	want_err 'no record of a campaign; not touched'
+	zug 20 show record
+	want_status 0
+	want_out "^result    nothing found in $n executions"
+	want_out '^ended     every schedule was tried'
+	want_out '^covered   every schedule of the points there are with up to 1 preemption$'
+	zug 60 run -q --verify 0 --record record -- "$programs/abba-deadlock"
+	want_status 1
+	n=$(sed -n 's/^found in execution \([0-9]*\),.*/\1/p' out)
+	zug 20 show record
+	want_out "^execution $n, after .* by .*: deadlock"
+	want_out '^record    the last of 2 campaigns'
+	end
+fi
+
 if begin "rules hold a task where they say"; then
 	zug 60 run -q --strategy random --executions 20 --rules 'hold T1 at lock on b until T2 at lock on a' -o traces -- \
 		"$programs/abba-deadlock"

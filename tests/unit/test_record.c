@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_record.c - the record of a campaign: what is written, what is read, and what is refused */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../userspace/commands.h"
+#include "../../userspace/exit_codes.h"
+#include "../../userspace/record.h"
+
+static char dir[] = "/tmp/zug-test-record-XXXXXX";
+static char path[64], other[64];
+
+static const struct record_head head = {
+	.argv = (char *[]){ "./test", "a b", "\xff", NULL }, .cwd = "/home", .strategy = "default", .seed = 5,
+	.kernel = "6.18", .zug_version = "0.1.0", .executions = 2000, .time_ns = 60000000000ull,
+};
+
+static int set_up(void **state)
+{
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/record", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char cmd[100];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+static struct record *begin(void)
+{
+	char err[200] = "";
+	struct record *r = record_open(path, &head, err, sizeof(err));
+
+	if (!r)
+		print_message("%s\n", err);
+	assert_non_null(r);
+	return r;
+}
+
+static void execute(struct record *r, uint64_t n)
+{
+	record_execution(r, &(struct record_execution){ .n = n, .ns = n * 10000000, .steps = 10 * n, .schedules = n,
+		.distinct = 1 + n / 2, .bound = 1, .bound_done = n < 50 ? UINT32_MAX : 0, .new_probability = NAN,
+		.estimate = NAN, .strategy = n % 2 ? "random" : "pct", .preemptions = n % 20 });
+}
+
+static void finding(struct record *r, uint64_t n, uint64_t failure)
+{
+	record_finding(r, &(struct record_finding){ .n = n, .ns = n * 10000000, .failure = failure, .steps = 10,
+		.preemptions = 1, .kind = "deadlock", .message = "T1 waits\033[2J", .strategy = "pct",
+		.trace = failure == 1 ? "out/it's.trace" : NULL });
+}
+
+/* "zug show ARGS" with output and errors caught together; malloc'd. */
+static char *show(int want, ...)
+{
+	char *argv[8] = { (char *)"show" }, *out = calloc(1, 1 << 20);
+	int argc = 1, fds[2], status;
+	size_t len = 0;
+	ssize_t n;
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, want);
+	while ((argv[argc] = va_arg(ap, char *)))
+		argc++;
+	va_end(ap);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fds[1], 1);
+		dup2(fds[1], 2);
+		close(fds[0]);
+		optind = 0;
+		status = cmd_show(argc, argv);
+		fflush(stdout);
+		_exit(status);
+	}
+	close(fds[1]);
+	while ((n = read(fds[0], out + len, (1 << 20) - 1 - len)) > 0)
+		len += n;
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != want)
+		print_message("status %x, output: %s\n", status, out);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == want);
+	return out;
+}
+
+static void expect(const char *out, const char *text)
+{
+	if (!strstr(out, text))
+		print_message("no '%s' in:\n%s\n", text, out);
+	assert_non_null(strstr(out, text));
+}
+
+static struct json_object *get(struct json_object *o, const char *name)
+{
+	struct json_object *v = NULL;
+
+	if (!json_object_object_get_ex(o, name, &v))
+		fail_msg("no %s", name);
+	return v;
+}
+
+static unsigned int lines(void)
+{
+	unsigned int nr = 0;
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	for (int c; (c = getc(f)) != EOF;)
+		nr += c == '\n';
+	fclose(f);
+	return nr;
+}
+
+static void a_campaign(void **state)
+{
+	struct record *r;
+	struct json_object *o, *campaign, *samples, *last;
+	char *out;
+
+	unlink(path);
+	r = begin();
+	for (uint64_t n = 1; n <= 100000; n++) {
+		execute(r, n);
+		if (n % 1000 == 0)
+			finding(r, n, n % 3000 ? 1 : 2);
+	}
+	record_end(r, "the number of executions (--executions)", 1);
+	assert_int_equal(record_close(r), 0);
+	/* a line for each of the first, a few hundred for the rest */
+	assert_in_range(lines(), 300, 600);
+	out = show(ZUG_EXIT_PASS, path, NULL);
+	expect(out, "command   ./test 'a b' ");
+	expect(out, "result    2 failures found in 100000 executions\n");
+	expect(out, "ended     the number of executions (--executions)\n");
+	expect(out, "figures   1000.0 s, 1000000 steps, 100000 distinct schedules, 50001 of them not equivalent\n");
+	expect(out, "covered   every schedule of the points there are with up to 1 preemption\n");
+	expect(out, "\npct                   50000          50000        100\n");
+	expect(out, "execution 1000, after 10.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n    zug show 'out/it'\\''s.trace'\n");
+	expect(out, "execution 3000, after 30.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n");
+	assert_null(strchr(out, '\033'));
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--json", path, NULL);
+	o = json_tokener_parse(out);
+	assert_non_null(o);
+	assert_int_equal(json_object_array_length(get(o, "campaigns")), 1);
+	campaign = json_object_array_get_idx(get(o, "campaigns"), 0);
+	samples = get(campaign, "samples");
+	/* bounded steps between them, and nothing lost before the end */
+	for (size_t i = 1; i < json_object_array_length(samples); i++) {
+		int64_t n = json_object_get_int64(get(json_object_array_get_idx(samples, i), "n"));
+		int64_t before = json_object_get_int64(get(json_object_array_get_idx(samples, i - 1), "n"));
+
+		assert_true(n > before && (n <= 100 ? n == before + 1 : n <= before + before / 50 + 1));
+	}
+	last = json_object_array_get_idx(samples, json_object_array_length(samples) - 1);
+	assert_int_equal(json_object_get_int(get(last, "n")), 100000);
+	assert_int_equal(json_object_array_length(get(campaign, "findings")), 2);
+	assert_int_equal(json_object_get_int(get(get(campaign, "end"), "findings")), 100);
+	/* ten or more preemptions are one figure */
+	assert_int_equal(json_object_get_int(json_object_array_get_idx(get(last, "preemptions"), 9)), 55000);
+	json_object_put(o);
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--html", path, NULL);
+	expect(out, "<title>2 failures found in 100000 executions - ./test</title>");
+	assert_null(strstr(out, "<!--zug:"));
+	free(out);
+}
+
+static void campaigns_are_appended(void **state)
+{
+	struct record *r;
+	char *out;
+	FILE *f;
+
+	unlink(path);
+	r = begin();
+	execute(r, 1);
+	assert_int_equal(record_close(r), 0);
+	out = show(ZUG_EXIT_PASS, path, NULL);
+	expect(out, "result    nothing found in 1 execution\n");
+	expect(out, "ended     it does not say: it still runs, or was killed\n");
+	free(out);
+	/* killed in the middle of a line */
+	f = fopen(path, "a");
+	fputs("{\"n\":2,\"at\"", f);
+	fclose(f);
+	out = show(ZUG_EXIT_PASS, path, NULL);
+	expect(out, "result    nothing found in 1 execution\n");
+	free(out);
+	r = begin();
+	for (uint64_t n = 1; n <= 7; n++)
+		execute(r, n);
+	record_end(r, "interrupted", UINT32_MAX);
+	assert_int_equal(record_close(r), 0);
+	out = show(ZUG_EXIT_PASS, path, NULL);
+	expect(out, "record    the last of 2 campaigns in this file\n");
+	expect(out, "result    nothing found in 7 executions\nended     interrupted\n");
+	free(out);
+}
+
+static void write_other(const char *text)
+{
+	FILE *f = fopen(other, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+#define HEAD "{\"record\":\"zugzwang campaign\",\"version\":1,\"argv\":[\"x\"],\"cwd\":\"/\",\"strategy\":\"s\"," \
+	"\"seed\":1,\"kernel\":\"k\",\"zug_version\":\"0\",\"executions\":1,\"time_ms\":0,\"start\":1}\n"
+
+static void what_is_refused(void **state)
+{
+	char err[200] = "", *out;
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "{\"record\":\"zugzwang campaign\",\"version\":2}\n", "is a version 2 record, made by a newer zugzwang" },
+		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: argv" },
+		{ "{\"record\":\"zugzwang campaign\"", "no campaign in it" },
+		{ HEAD "[]\n", "damaged in line 2: no object" },
+		{ HEAD "{\"n\":1}\n", "damaged in line 2: at" },
+		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: n" },
+		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
+		  "\"chance\":null,\"by\":{\"pct\":[1]},\"preemptions\":[]}\n", "damaged in line 2: by" },
+		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
+		  "\"chance\":null,\"by\":{},\"preemptions\":[{}]}\n", "damaged in line 2: preemptions" },
+		{ HEAD "{\"finding\":1,\"at\":1,\"kind\":[]}\n", "damaged in line 2: kind" },
+		{ HEAD "{\"end\":7}\n", "damaged in line 2: end" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		write_other(bad[i].text);
+		out = show(ZUG_EXIT_USAGE, other, NULL);
+		expect(out, bad[i].says);
+		free(out);
+	}
+	/* lines of kinds that a later zug writes are passed over */
+	write_other(HEAD "{\"weather\":\"fine\"}\n");
+	out = show(ZUG_EXIT_PASS, other, NULL);
+	expect(out, "nothing found in 0 executions");
+	free(out);
+	out = show(ZUG_EXIT_PASS, "--html", other, NULL);
+	free(out);
+	out = show(ZUG_EXIT_USAGE, "--steps=1..2", other, NULL);
+	expect(out, "is the record of a campaign, and has no steps");
+	free(out);
+	out = show(ZUG_EXIT_USAGE, "--perfetto", other, NULL);
+	expect(out, "is the record of a campaign, and has no steps");
+	free(out);
+	/* somebody's file is not written into */
+	write_other("precious\n");
+	assert_null(record_open(other, &head, err, sizeof(err)));
+	expect(err, "no record of a campaign; not touched");
+	assert_null(record_open("/nonexistent/record", &head, err, sizeof(err)));
+	expect(err, "--record /nonexistent/record: No such file or directory");
+	assert_null(record_open("/dev/full", &head, err, sizeof(err)));
+	expect(err, "--record /dev/full: No space left on device");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_campaign),
+		cmocka_unit_test(campaigns_are_appended),
+		cmocka_unit_test(what_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, set_up, tear_down);
+}
