@@ -242,7 +242,7 @@ check-long: all build-tests
 	@tools/deps vm test
 	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
-bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c,$(wildcard tools/bench/*.c)))
+bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
 $(bench_bin): $(B)/%: tools/%.c
 	$(say) CC $@
@@ -252,6 +252,7 @@ $(bench_bin): $(B)/%: tools/%.c
 bench: all $(bench_bin)
 	@tools/deps vm test
 	@tools/bench-search speed
+	@tools/bench-show
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
 
 demo:

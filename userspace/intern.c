@@ -110,3 +110,37 @@ const void *intern_key(const struct intern *in, uint32_t nr)
 {
 	return in->bytes + in->keys[nr].at;
 }
+
+/* ---- texts ---- */
+
+#define TEXTS_MAX 65536u
+
+void texts_release(struct texts *t)
+{
+	for (uint32_t i = 0; t->texts && i < t->keys.nr; i++)
+		free(t->texts[i]);
+	free(t->texts);
+	intern_release(&t->keys);
+	t->texts = NULL;
+}
+
+const char *texts_find(const struct texts *t, const void *key, size_t len)
+{
+	uint32_t nr = intern_find(&t->keys, key, len);
+
+	return nr == INTERN_FAILED ? NULL : t->texts[nr];
+}
+
+void texts_add(struct texts *t, const void *key, size_t len, const char *text, size_t n)
+{
+	uint32_t nr;
+	bool added;
+
+	if (!t->texts)
+		t->texts = calloc(TEXTS_MAX, sizeof(*t->texts));
+	if (!t->texts || t->keys.nr == TEXTS_MAX)
+		return;
+	nr = intern_add(&t->keys, key, len, &added);
+	if (added)
+		t->texts[nr] = strndup(text, n);
+}

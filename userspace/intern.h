@@ -30,4 +30,16 @@ uint32_t intern_find(const struct intern *in, const void *key, size_t len);
 /* The key of a number. Valid until the next intern_add(). Aligned for any type if all keys have one size. */
 const void *intern_key(const struct intern *in, uint32_t nr);
 
+/* A cache of texts made for keys, bounded: when it is full nothing is added. All zero is an empty one. */
+struct texts {
+	struct intern keys;
+	char **texts;
+};
+
+void texts_release(struct texts *t);
+/* NULL: not there. */
+const char *texts_find(const struct texts *t, const void *key, size_t len);
+/* Keeps a copy of the first n bytes of text if there is room and memory; the key must not be there. */
+void texts_add(struct texts *t, const void *key, size_t len, const char *text, size_t n);
+
 #endif

@@ -3,6 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include "intern.h"
 #include "json_text.h"
 #include "report_internal.h"
 
@@ -151,39 +152,82 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 	return o;
 }
 
-static struct json_object *step_object(struct report *r, const struct trace_step *s)
+static struct json_object *label_object(struct report *r, const struct zug_label *l)
 {
-	struct json_object *o = json_object_new_object(), *enabled = json_object_new_array();
+	static const struct {
+		uint16_t flag;
+		const char *name;
+	} flags[] = {
+		{ ZUG_L_WRITE, "write" }, { ZUG_L_RELEASE, "release" }, { ZUG_L_ACQUIRE, "acquire" },
+		{ ZUG_L_YIELD, "yield" }, { ZUG_L_TIMED, "timed" }, { ZUG_L_COARSE, "coarse" },
+	};
+	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "step", json_object_new_uint64(s->step));
-	json_object_object_add(o, "task", task_number(s->task));
-	json_object_object_add(o, "op", json_text(zug_op_name(s->label.op)));
-	add_object(r, o, "object", "kind", s->label.object);
-	add_object(r, o, "object2", "kind2", s->label.object2);
-	if (s->label.flags & ZUG_L_WRITE)
-		json_object_object_add(o, "write", json_object_new_boolean(true));
-	if (s->label.flags & ZUG_L_RELEASE)
-		json_object_object_add(o, "release", json_object_new_boolean(true));
-	add_site(r, o, s->label.site);
-	json_object_object_add(o, "last", task_number(s->last));
-	for (uint32_t i = 0; i < s->nr_enabled; i++)
-		json_object_array_add(enabled, task_number(s->enabled[i]));
-	json_object_object_add(o, "enabled", enabled);
-	if (s->flags & TRACE_STEP_PREEMPTION)
-		json_object_object_add(o, "preemption", json_object_new_boolean(true));
-	if (s->flags & TRACE_STEP_YIELDED)
-		json_object_object_add(o, "yielded", json_object_new_boolean(true));
-	if (s->flags & TRACE_STEP_LONE)
-		json_object_object_add(o, "lone", json_object_new_boolean(true));
-	if (s->flags & TRACE_STEP_FORCED)
-		json_object_object_add(o, "forced", json_object_new_boolean(true));
+	json_object_object_add(o, "op", json_text(zug_op_name(l->op)));
+	add_object(r, o, "object", "kind", l->object);
+	add_object(r, o, "object2", "kind2", l->object2);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (l->flags & flags[i].flag)
+			json_object_object_add(o, flags[i].name, json_object_new_boolean(true));
+	add_site(r, o, l->site);
 	return o;
+}
+
+/*
+ * The members of a label's object, without its braces. Steps say the same few things again and again:
+ * the text of each label is made once.
+ */
+static void put_label(struct report *r, struct texts *texts, const struct zug_label *l)
+{
+	const char *s = texts_find(texts, l, sizeof(*l));
+	struct json_object *o;
+
+	if (s) {
+		fputs(s, r->out);
+		return;
+	}
+	o = label_object(r, l);
+	s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	fwrite(s + 1, 1, strlen(s) - 2, r->out);
+	texts_add(texts, l, sizeof(*l), s + 1, strlen(s) - 2);
+	json_object_put(o);
+}
+
+static void put_task_number(struct report *r, const char *before, uint32_t task)
+{
+	if (task == TRACE_NO_TASK)
+		fprintf(r->out, "%snull", before);
+	else
+		fprintf(r->out, "%s%u", before, task);
+}
+
+static void put_step(struct report *r, struct texts *texts, const char *before, const struct trace_step *s)
+{
+	fprintf(r->out, "%s{\"step\":%llu", before, (unsigned long long)s->step);
+	put_task_number(r, ",\"task\":", s->task);
+	putc(',', r->out);
+	put_label(r, texts, &s->label);
+	put_task_number(r, ",\"last\":", s->last);
+	fputs(",\"enabled\":[", r->out);
+	for (uint32_t i = 0; i < s->nr_enabled; i++)
+		put_task_number(r, i ? "," : "", s->enabled[i]);
+	putc(']', r->out);
+	if (s->flags & TRACE_STEP_PREEMPTION)
+		fputs(",\"preemption\":true", r->out);
+	if (s->flags & TRACE_STEP_YIELDED)
+		fputs(",\"yielded\":true", r->out);
+	if (s->flags & TRACE_STEP_LONE)
+		fputs(",\"lone\":true", r->out);
+	if (s->flags & TRACE_STEP_FORCED)
+		fputs(",\"forced\":true", r->out);
+	putc('}', r->out);
 }
 
 /* Steps and the notes between them, in order: one kind has "step", the other "note". */
 static void put_steps(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t);
+	struct texts texts = { 0 };
 	const char *before = "\n";
 
 	fputs(",\n\"steps\":[", r->out);
@@ -201,10 +245,11 @@ static void put_steps(struct report *r)
 		}
 		if (!s || !report_step_chosen(r, s))
 			continue;
-		put(r, before, step_object(r, s));
+		put_step(r, &texts, before, s);
 		before = ",\n";
 	}
 	fputs("]", r->out);
+	texts_release(&texts);
 }
 
 static void put_outcome(struct report *r)

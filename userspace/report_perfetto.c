@@ -7,11 +7,13 @@
  * in the order of their time, and slices of one track never overlap.
  */
 #include <errno.h>
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "flow.h"
 #include "intern.h"
+#include "json_text.h"
 #include "report_internal.h"
 
 /* pids that mean nothing to anybody, above all those that the kernel gives */
@@ -24,6 +26,7 @@ struct perfetto {
 	struct flow flow;
 	uint64_t first, end;
 	const char *before;
+	struct texts labels, places;	/* of steps, as JSON strings */
 	size_t *waits;		/* of the flow, by from */
 	size_t nr_waits;
 	uint32_t *flows;	/* arrows by from */
@@ -79,6 +82,17 @@ static void put_name(struct perfetto *p, const char *category, const char *name)
 {
 	fprintf(p->r->out, ",\"cat\":\"%s\",\"name\":", category);
 	report_json_string(p->r->out, name);
+}
+
+/* A JSON string, kept for the next step with that key. */
+static void put_kept(struct perfetto *p, struct texts *texts, const void *key, size_t len, const char *text)
+{
+	struct json_object *o = json_text(text);
+	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	fputs(s, p->r->out);
+	texts_add(texts, key, len, s, strlen(s));
+	json_object_put(o);
 }
 
 /* ---- tracks ---- */
@@ -137,16 +151,28 @@ static void put_notes(struct perfetto *p, uint64_t i)
 
 static void put_step(struct perfetto *p, const struct trace_step *s)
 {
+	const char *kept;
 	char text[600];
 
-	report_label(p->r, &s->label, text, sizeof(text));
 	begin_event(p, "X", s->step - p->first, s->task);
-	put_name(p, "step", text);
+	fputs(",\"cat\":\"step\",\"name\":", p->r->out);
+	kept = texts_find(&p->labels, &s->label, sizeof(s->label));
+	if (kept) {
+		fputs(kept, p->r->out);
+	} else {
+		report_label(p->r, &s->label, text, sizeof(text));
+		put_kept(p, &p->labels, &s->label, sizeof(s->label), text);
+	}
 	fprintf(p->r->out, ",\"dur\":1,\"args\":{\"step\":%llu", (unsigned long long)s->step);
 	if (s->label.site) {
-		report_site(p->r, s->label.site, text, sizeof(text));
 		fputs(",\"at\":", p->r->out);
-		report_json_string(p->r->out, text);
+		kept = texts_find(&p->places, &s->label.site, sizeof(s->label.site));
+		if (kept) {
+			fputs(kept, p->r->out);
+		} else {
+			report_site(p->r, s->label.site, text, sizeof(text));
+			put_kept(p, &p->places, &s->label.site, sizeof(s->label.site), text);
+		}
 	}
 	fputs(",\"could run\":\"", p->r->out);
 	for (uint32_t i = 0; i < s->nr_enabled; i++)
@@ -291,6 +317,8 @@ int report_perfetto(FILE *out, const struct trace *t, const struct report_option
 	}
 	flow_release(&p.flow);
 	intern_release(&p.tasks);
+	texts_release(&p.labels);
+	texts_release(&p.places);
 	free(p.tids);
 	free(p.waits);
 	free(p.flows);
