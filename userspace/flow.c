@@ -16,6 +16,7 @@ struct follower {
 	struct flow_wait wait;		/* the one that is open */
 	const struct trace_note *block;	/* a block without a wake so far */
 	uint64_t woken_from;		/* step of the waker, NO_STEP: none since its last step */
+	uint64_t created;		/* its last step that created a task */
 	uint64_t asked;			/* lock it may not have got yet */
 };
 
@@ -65,7 +66,8 @@ static int add_task(struct pass *p, uint32_t task)
 	if (!who)
 		return -ENOMEM;
 	p->who = who;
-	who[p->nr_who++] = (struct follower){ .task = task, .last = NO_STEP, .woken_from = NO_STEP };
+	who[p->nr_who++] = (struct follower){ .task = task, .last = NO_STEP, .created = NO_STEP,
+						.woken_from = NO_STEP };
 	return 0;
 }
 
@@ -211,8 +213,12 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 	case TRACE_NOTE_WAKE:
 		w->block = NULL;
 		w->alive = true;
-		if (n->arg != TRACE_NO_TASK && w->woken_from == NO_STEP)
-			w->woken_from = follower(p, n->arg)->last;
+		if (n->arg != TRACE_NO_TASK && w->woken_from == NO_STEP) {
+			const struct follower *by = follower(p, n->arg);
+
+			/* creating a thread takes steps within the C library */
+			w->woken_from = w->last == NO_STEP && by->created != NO_STEP ? by->created : by->last;
+		}
 		break;
 	case TRACE_NOTE_EXIT:
 		w->gone = true;
@@ -357,6 +363,8 @@ static int follow_step(struct pass *p, const struct trace_step *s)
 	w->block = NULL;
 	w->alive = true;
 	w->last = s->step;
+	if (s->label.op == ZUG_OP_CREATE || s->label.op == ZUG_OP_FORK)
+		w->created = s->step;
 	w->next++;
 	return ret;
 }

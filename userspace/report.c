@@ -48,6 +48,11 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 				 message);
 		return;
 	case ZUG_OUTCOME_EXIT:
+		/* most messages say it themselves */
+		if (!strncmp(message, "exit status ", 12)) {
+			snprintf(buf, len, "%s", message);
+			return;
+		}
 		snprintf(buf, len, "exit status %d%s%s", o->code, message[0] ? ": " : "", message);
 		return;
 	case ZUG_OUTCOME_DEADLOCK:

@@ -144,8 +144,8 @@ static void put_notes(struct perfetto *p, uint64_t i)
 			snprintf(text, sizeof(text), "gone");
 		else
 			continue;
-		put_instant(p, i - p->first, note->task == TRACE_NO_TASK ? trace_task_at(p->r->t, 0)->task :
-			    note->task, note->kind == TRACE_NOTE_MESSAGE ? "warning" : "task", text);
+		/* a warning about no task in particular stands with the first */
+		put_instant(p, i - p->first, note->task == TRACE_NO_TASK ? 0 : note->task, note->kind == TRACE_NOTE_MESSAGE ? "warning" : "task", text);
 	}
 }
 

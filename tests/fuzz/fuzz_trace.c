@@ -4,6 +4,7 @@
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Ilib -Iuserspace \
  *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report*.c userspace/sy*.c \
+ *	userspace/{flow,intern,page,json_text}.c \
  *	-ldw -lelf -lzstd -ljson-c -lz -lstdc++ -o build/fuzz_trace && build/fuzz_trace tests/fuzz/corpus
  * In `make check`, tests/unit/test_trace_fuzz.c drives it with mutations of its own.
  */
@@ -66,6 +67,8 @@ static void use(const unsigned char *data, size_t len)
 	o.colour = true;
 	report_trace(null, t, &o);
 	report_json(null, t, &o);
+	if (report_html(null, t, &o, "x") || report_perfetto(null, t, &o))
+		abort();
 	fclose(null);
 	trace_free(t);
 }

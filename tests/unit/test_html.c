@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <json-c/json.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,6 +482,39 @@ static void what_cannot_be(void **state)
 	free(text);
 }
 
+/* Nobody wants a page on a terminal: it goes into a file, which is named. */
+static void to_a_terminal(void **state)
+{
+	char said[200] = "", page[80], *html, *const argv[] = { (char *)"show", (char *)"--html", deadlock, NULL };
+	int master, status;
+	pid_t pid = forkpty(&master, NULL, NULL, NULL);
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (chdir(dir))
+			_exit(99);
+		optind = 0;
+		status = cmd_show(3, (char **)argv);
+		fflush(stdout);
+		_exit(status);
+	}
+	for (size_t at = 0; at < sizeof(said) - 1;) {
+		ssize_t n = read(master, said + at, sizeof(said) - 1 - at);
+
+		if (n <= 0)
+			break;
+		at += n;
+	}
+	waitpid(pid, &status, 0);
+	close(master);
+	assert_int_equal(status, 0);
+	assert_string_equal(said, "written to deadlock.zug.html\r\n");
+	snprintf(page, sizeof(page), "%s/deadlock.zug.html", dir);
+	html = slurp(page);
+	assert_non_null(strstr(html, "</html>"));
+	free(html);
+}
+
 /* A cut off trace gives the page of what there is; a damaged one none. */
 static void cut_off_and_damaged(void **state)
 {
@@ -528,6 +562,7 @@ int main(void)
 		cmocka_unit_test(trace_events),
 		cmocka_unit_test(trace_events_of_a_deadlock),
 		cmocka_unit_test(what_cannot_be),
+		cmocka_unit_test(to_a_terminal),
 		cmocka_unit_test(cut_off_and_damaged),
 	};
 

@@ -280,12 +280,68 @@ static void what_is_refused(void **state)
 	expect(err, "--record /dev/full: No space left on device");
 }
 
+/* Whatever the bytes are: a record, or one line of error. */
+static void any_bytes(void **state)
+{
+	uint64_t random = 88172645463325252u;
+	FILE *null = fopen("/dev/null", "w");
+	static char text[1 << 20];
+	struct record *r;
+	unsigned int read = 0;
+	size_t len;
+	FILE *f;
+
+	unlink(path);
+	r = begin();
+	for (uint64_t n = 1; n <= 12; n++)
+		execute(r, n);
+	finding(r, 12, 1);
+	record_end(r, "interrupted", 0);
+	assert_int_equal(record_close(r), 0);
+	f = fopen(path, "r");
+	len = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	for (int i = 0; i < 3000; i++) {
+		static char copy[sizeof(text)];
+		struct campaign_record *c;
+		char err[300] = "";
+		size_t cut = len;
+
+		memcpy(copy, text, len);
+		for (int k = 0; k < 1 + i % 4; k++) {
+			static const char likely[] = "{}[],:\"0123456789-.e\nntf\\ ";
+
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			copy[random % len] = random >> 40 & 1 ? likely[(random >> 20) % (sizeof(likely) - 1)] : (char)(random >> 50);
+			if (random % 50 == 0)
+				cut = random % len;
+		}
+		f = fopen(other, "w");
+		fwrite(copy, 1, cut, f);
+		fclose(f);
+		c = record_read(other, err, sizeof(err));
+		assert_true(c || (err[0] && !strchr(err, '\n')));
+		if (!c)
+			continue;
+		read++;
+		record_text(null, c);
+		assert_int_equal(record_html(null, c), 0);
+		record_free(c);
+	}
+	/* both happen */
+	assert_in_range(read, 300, 2900);
+	fclose(null);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_campaign),
 		cmocka_unit_test(campaigns_are_appended),
 		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(any_bytes),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, set_up, tear_down);

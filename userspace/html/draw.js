@@ -8,6 +8,8 @@
 const DETAIL = 3, TEXT_MIN = 30, SCALE_MAX = 220, READING = 84;
 const GUTTER = 150, RULER = 30, HEAD = 20, LANE_MAX = 52, LANE_MIN = 24;
 const ARROWS_MAX = 300;
+/* behind the end of a short trace so many pixels, for what those wait for who are still there */
+const SHORT = 120, TAIL = 210;
 
 class View {
 	constructor(model, stage, overview) {
@@ -23,12 +25,14 @@ class View {
 		this.drawn = { boxes: 0, columns: 0, arrows: 0, frames: 0, arrowsLeftOut: false };
 		this.pending = false;
 		/* room behind the last step: for those who still wait, and for the failure's name */
-		this.tail = 1.5;
+		this.tail = 2.5;
 	}
 
 	resize() {
 		const whole = this.isWhole();
 		this.width = this.stage.clientWidth - GUTTER;
+		if (this.model.nr < SHORT && this.width > 3 * TAIL)
+			this.tail = Math.max(1.5, TAIL * this.model.nr / (this.width - TAIL));
 		this.height = this.stage.clientHeight;
 		const heads = this.model.lanes.filter(l => l.heads).length * HEAD;
 		const room = (this.height - RULER - heads - 8) / Math.max(1, this.model.lanes.length);
