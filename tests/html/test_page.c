@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../../lib/trace.h"
 #include "../unit/sample_trace.h"
 #include "../../userspace/record.h"
 #include "browser.h"
@@ -289,6 +290,45 @@ static void a_busy_trace(void **state)
 	quiet();
 }
 
+/* More lanes than fit: they scroll, and what is selected is brought into view. */
+static void many_tasks(void **state)
+{
+	const struct trace_header h = {
+		.argv = (char *[]){ "./many", NULL }, .cwd = "/", .envp = (char *[]){ NULL }, .kernel = "",
+		.zug_version = "", .strategy = "random", .options = "",
+	};
+	uint32_t enabled[300];
+	int err;
+	struct trace_writer *w = trace_create(OUT "/many.zug", &h, &err);
+
+	assert_non_null(w);
+	for (uint32_t i = 0; i < 300; i++) {
+		trace_add_task(w, &(struct trace_task){ i, i ? 0 : TRACE_NO_TASK, i, 500 + i, i - i % 3, "task" });
+		enabled[i] = i;
+	}
+	for (uint32_t i = 0; i < 3000; i++)
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = i * 7 % 300, .enabled = enabled, .nr_enabled = 300,
+			.last = i ? (i - 1) * 7 % 300 : TRACE_NO_TASK, .label = { .op = ZUG_OP_YIELD } });
+	/* cut off: no outcome */
+	assert_int_equal(trace_close(w, false), 0);
+	run("build/zug show --html -o " OUT "/many.html " OUT "/many.zug 2>/dev/null");
+	browser_open(b, OUT "/many.html");
+	expect_is("byId('badge').textContent", "\"cut off\"");
+	expect_is("byId('notice').textContent", "\"The trace is cut off: this is what there is of it.\"");
+	expect_is("zug.model.processes", "100");
+	settle();
+	expect_is("view.contentHeight > view.height && view.y(model.lane[view.selected]) >= RULER && "
+		  "view.y(model.lane[view.selected]) + view.laneHeight <= view.height", "true");
+	expect_is("(view.top = 0, view.clamp(), view.top)", "0");
+	browser_key(b, "PageDown");
+	expect_is("view.top > 100", "true");
+	/* lanes out of view are not drawn */
+	browser_key(b, "0");
+	settle();
+	expect_is("view.drawn.columns <= (view.height / 20) * view.width", "true");
+	quiet();
+}
+
 static void a_campaign(void **state)
 {
 	browser_dark(b, false);
@@ -317,6 +357,7 @@ int main(void)
 		cmocka_unit_test(a_deadlock),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(a_busy_trace),
+		cmocka_unit_test(many_tasks),
 		cmocka_unit_test(a_campaign),
 	};
 

@@ -84,6 +84,12 @@ class View {
 		this.clamp();
 	}
 
+	/* By most of a screen of lanes. */
+	scroll(direction) {
+		this.top += direction * 0.8 * (this.height - RULER);
+		this.clamp();
+	}
+
 	x(step) {
 		return GUTTER + (step - this.start) * this.scale;
 	}
@@ -131,6 +137,9 @@ class View {
 	/* ---- the lanes ---- */
 
 	draw() {
+		/* the page may have been laid out anew since the observer spoke last */
+		if (this.stage.clientHeight !== this.height || this.stage.clientWidth - GUTTER !== this.width)
+			this.resize();
 		const c = this.c = fitCanvas(this.stage), m = this.model;
 		const a = Math.max(0, Math.floor(this.start)), b = Math.min(m.nr, Math.ceil(this.start + this.width / this.scale));
 		this.drawn.boxes = this.drawn.columns = this.drawn.arrows = 0;

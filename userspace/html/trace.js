@@ -84,6 +84,7 @@ function onKey(e) {
 	const actions = {
 		ArrowLeft: () => move(-1, e.shiftKey), ArrowRight: () => move(1, e.shiftKey),
 		ArrowUp: () => moveLane(-1), ArrowDown: () => moveLane(1),
+		PageUp: () => view.scroll(-1), PageDown: () => view.scroll(1),
 		Home: () => model.nr && go(0), End: toFailure,
 		n: () => jump(model.preemptions, 1), p: () => jump(model.preemptions, -1),
 		f: toFailure, "+": () => view.zoom(1.6), "=": () => view.zoom(1.6), "-": () => view.zoom(1 / 1.6), 0: () => view.fit(),
@@ -279,7 +280,7 @@ function showStatus() {
 	const shown = view.width / view.scale, whole = view.isWhole();
 	byId("status").textContent = `${whole ? "all " : ""}${plural(Math.min(model.nr, Math.round(shown)), "step")} in view` +
 		(view.scale < DETAIL ? "; zoom in for single steps and arrows" : view.drawn.arrowsLeftOut ? "; zoom in for arrows" : "") +
-		(view.contentHeight > view.height - RULER ? "; drag for more lanes" : "");
+		(view.contentHeight > view.height - RULER ? "; drag or Page Down for more lanes" : "");
 }
 
 async function start() {
