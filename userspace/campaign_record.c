@@ -72,6 +72,8 @@ void campaign_record_close(struct campaign *c)
 	if (c->record && c->findings)
 		campaign_record_end(c, "a finding");
 	ret = record_close(c->record);
+	if (c->o.record && c->recorded && !ret)
+		fprintf(c->out, "record: %s (a page of it: zug show --html %s)\n", c->o.record, c->o.record);
 	if (ret)
 		fprintf(c->err, "zug: --record %s: %s; what follows is missing\n", c->o.record, strerror(-ret));
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "flow.h"
 #include "intern.h"
 #include "page.h"
@@ -328,7 +329,18 @@ static void put_excerpt(struct html *h, uint32_t file, const char *text)
 	free(wanted);
 }
 
-/* [as shown, where it was looked for, {line: text} or null: not found] */
+/*
+ * Whether a source was written after the trace, so that its lines may not be those of the program.
+ * That says nothing for a trace that was copied, and may be said of sources that did not change.
+ */
+static bool is_younger(const struct html *h, const char *source)
+{
+	struct stat a, b;
+
+	return !stat(source, &a) && !stat(h->path, &b) && a.st_mtime > b.st_mtime;
+}
+
+/* [as shown, where it was looked for, {line: text} or null: not found, 1: younger than the trace] */
 static void put_files(struct html *h)
 {
 	fputs("\"files\":[", h->out);
@@ -346,9 +358,9 @@ static void put_files(struct html *h)
 		if (text) {
 			fputs(",{", h->out);
 			put_excerpt(h, i, text);
-			fputs("}]", h->out);
+			fprintf(h->out, "},%d]", is_younger(h, path));
 		} else {
-			fputs(",null]", h->out);
+			fputs(",null,0]", h->out);
 		}
 	}
 	fputs("],\n\"strings\":[", h->out);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -227,7 +228,7 @@ static void flow_of_a_busy_trace(void **state)
 static void a_page(void **state)
 {
 	struct json_object *o, *steps, *labels, *strings, *files, *excerpt;
-	char *html;
+	char *html, source[80];
 
 	show(ZUG_EXIT_PASS, "--html", "-o", out, deadlock, NULL);
 	html = slurp(out);
@@ -256,6 +257,17 @@ static void a_page(void **state)
 	assert_string_equal(json_object_get_string(get(excerpt, "3")), "    lock(&b);");
 	/* control characters of a source are shown, not sent */
 	assert_string_equal(json_object_get_string(get(excerpt, "5")), "    lock(&b); \\x1b[2J");
+	assert_int_equal(json_object_get_int(json_object_array_get_idx(files, 3)), 0);
+	json_object_put(o);
+	free(html);
+	/* edited since */
+	snprintf(source, sizeof(source), "%s/abba.c", dir);
+	assert_int_equal(utimes(source, (struct timeval[2]){ { 4000000000, 0 }, { 4000000000, 0 } }), 0);
+	show(ZUG_EXIT_PASS, "--html", "-o", out, deadlock, NULL);
+	html = slurp(out);
+	o = page_data(html);
+	files = json_object_array_get_idx(get(o, "files"), 0);
+	assert_int_equal(json_object_get_int(json_object_array_get_idx(files, 3)), 1);
 	json_object_put(o);
 	free(html);
 }

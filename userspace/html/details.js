@@ -19,7 +19,8 @@ class Details {
 		if (!source.lines)
 			return make("p", { class: "missing" }, "source not found: " + source.path);
 		return make("div", { class: "source mono" }, ...source.lines.map(([n, text, here]) =>
-			make("div", { class: here ? "here" : undefined }, make("span", {}, String(n)), text || " ")));
+			make("div", { class: here ? "here" : undefined }, make("span", {}, String(n)), text || " ")),
+		source.younger ? make("p", { class: "missing" }, "This file was written after the trace: its lines may have moved.") : null);
 	}
 
 	/* "waiter lost-wakeup.c:38", and the functions it is inlined in. */

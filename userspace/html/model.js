@@ -200,19 +200,19 @@ class Model {
 		return frame < 0 ? this.rawPlace(step) : this.frameText(frame);
 	}
 
-	/* { path, lines: [[number, text, isHere]] or null: not found }, or null: no place known */
+	/* { path, younger, lines: [[number, text, isHere]] or null: not found }, or null: no place known */
 	source(frame) {
 		const [, file, line] = frame < 0 ? [0, -1, 0] : this.raw.frames[frame];
 		if (file < 0 || !line)
 			return null;
-		const [, path, text] = this.raw.files[file];
+		const [, path, text, younger] = this.raw.files[file];
 		if (!text || text[line] === undefined)
 			return { path, lines: null };
 		const lines = [];
 		for (let n = Math.max(1, line - 4); n <= line + 4; n++)
 			if (text[n] !== undefined)
 				lines.push([n, text[n], n === line]);
-		return { path, lines };
+		return { path, lines, younger: Boolean(younger) };
 	}
 
 	/* The task's last step before, or its first at or after. -1: none */
