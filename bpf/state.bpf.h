@@ -12,6 +12,7 @@
 #define TASK_INTERRUPTIBLE_	0x00000001
 #define TASK_UNINTERRUPTIBLE_	0x00000002
 #define TASK_STOPPED_		0x00000004
+#define TASK_TRACED_		0x00000008
 #define TASK_DEAD_		0x00000080
 #define SIGNAL_GROUP_EXIT_	0x00000004
 #define SIGKILL_BIT		(1ull << (9 - 1))
@@ -44,6 +45,7 @@ enum task_flags {
 	TF_BLIP = 1 << 7,	/* dispatched for the watchdog only */
 	TF_RAN = 1 << 8,	/* has run at all */
 	TF_TIMED = 1 << 9,	/* the system call it is in has a time-out */
+	TF_TRACED = 1 << 10,	/* holds the turn while a debugger has stopped it */
 };
 
 struct task_state {

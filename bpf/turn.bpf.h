@@ -16,6 +16,7 @@
  *    what it waits for is a dying task of the sandbox (core dump, exec from a
  *    thread), that one is run meanwhile as `aux`; where it waits for a parked
  *    one, user space lends the turn after a while (ZUG_CMD_LEND);
+ *  - a stop by a debugger (ptrace): the holder keeps the turn until it is let go;
  *  - death: a task with SIGKILL pending executes no more of its program. When
  *    the turn is free such tasks are run to their end, oldest first, before
  *    anybody is asked, so that the enabled set is complete when it is shown.
@@ -137,6 +138,10 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	if (s->holder == t->id) {
+		if (t->flags & TF_TRACED) {
+			t->flags &= ~TF_TRACED;
+			s->turn_since = bpf_ktime_get_ns();
+		}
 		if (t->flags & TF_IO) {
 			t->flags &= ~TF_IO;
 			s->holder_io = 0;
@@ -371,6 +376,10 @@ void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
 	/* taken off and put back by the kernel itself (autogroup, cgroup, priority changes) */
 	if (!st)
 		return;
+	if ((st & TASK_TRACED_) && (t->id == s->holder || t->id == s->aux)) {
+		t->flags |= TF_TRACED;
+		return;
+	}
 	if (t->id == s->aux) {
 		s->aux = 0;
 		if (st & TASK_DEAD_)

@@ -113,6 +113,12 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 				return ZUG_EXIT_ENVIRONMENT;
 		}
 	}
+	/* what is no longer there, or no program, was told when it was recorded */
+	for (char **p = c->o.known; p && *p; p++) {
+		ret = probes_add_file(c->probes, *p, false, err, errlen);
+		if (ret < 0 && ret != -ENOEXEC)
+			return ZUG_EXIT_ENVIRONMENT;
+	}
 	paths = symbols_needed_paths(c->symbols, c->file, c->o.envp);
 	if (!paths)
 		return ZUG_EXIT_INTERNAL;
@@ -136,17 +142,23 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 
 int campaign_update_json(struct campaign *c)
 {
-	unsigned int nr = probes_nr_modules(c->probes), n = 0;
-	char **probed = calloc(nr + 1, sizeof(*probed));
+	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0;
+	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
 
-	if (!probed)
+	if (!probed || !known) {
+		free(probed);
+		free(known);
 		return -ENOMEM;
+	}
 	for (unsigned int i = 0; i < nr; i++)
 		if (probes_module(c->probes, i)->sync_points)
 			probed[n++] = (char *)probes_module(c->probes, i)->path;
+		else
+			known[m++] = (char *)probes_module(c->probes, i)->path;
 	free(c->options_json);
-	c->options_json = campaign_options_json(&c->o, probed);
+	c->options_json = campaign_options_json(&c->o, probed, known);
 	free(probed);
+	free(known);
 	return c->options_json ? 0 : -ENOMEM;
 }
 
@@ -255,7 +267,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 				       .max_steps = o->max_steps, .preemptions = o->preemptions,
 				       .memory = o->memory };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
-				     .stop = stop };
+				     .stop = stop, .debugger = o->debugger };
 	char err[1024] = "";
 	struct utsname u;
 	int ret;

@@ -33,6 +33,7 @@ struct campaign_options {
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	char **watches, **points;	/* NULL-terminated, may be NULL */
 	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */
+	char **known;			/* replay: further files that the test maps; may be NULL */
 	int cpus, lane, max_tasks;	/* 0, -1, 0: defaults */
 	uint64_t spin_ns;
 	const char *name;		/* of the sandbox, NULL: made up */
@@ -46,6 +47,7 @@ struct campaign_options {
 	bool randomise;
 	bool quiet, keep_going;
 	int verify;			/* replays of a finding */
+	struct debugger *debugger;	/* of a replay; NULL: none */
 };
 
 /* Sets what is not given on a command line. */

@@ -47,8 +47,8 @@ struct campaign {
 	char first_divergence[256];
 };
 
-/* JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed. */
-char *campaign_options_json(const struct campaign_options *o, char *const *probed);
+/* JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others. */
+char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known);
 /* Current options of c, kept up to date when probes are added. */
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */

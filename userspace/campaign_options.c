@@ -32,7 +32,7 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 	json_object_object_add(j, name, a);
 }
 
-char *campaign_options_json(const struct campaign_options *o, char *const *probed)
+char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;
@@ -52,6 +52,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	put_list(j, "watch", o->watches);
 	put_list(j, "point", o->points);
 	put_list(j, "probed", probed);
+	put_list(j, "known", known);
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;
@@ -59,7 +60,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 
 struct campaign_holder {
 	struct json_object *json;
-	char **watches, **points, **probed;
+	char **watches, **points, **probed, **known;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -118,11 +119,13 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->watches = get_list(j, "watch");
 	c->points = get_list(j, "point");
 	c->probed = get_list(j, "probed");
-	if (!c->watches || !c->points || !c->probed)
+	c->known = get_list(j, "known");
+	if (!c->watches || !c->points || !c->probed || !c->known)
 		return -ENOMEM;
 	o->watches = c->watches;
 	o->points = c->points;
 	o->probed = c->probed;
+	o->known = c->known;
 	if (!o->argv || !o->argv[0] || !o->cwd || !o->envp) {
 		snprintf(err, errlen, "the trace names no command, folder or environment");
 		return -EINVAL;
@@ -139,5 +142,6 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->watches);
 	free(h->points);
 	free(h->probed);
+	free(h->known);
 	free(h);
 }

@@ -5,21 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include "campaign.h"
 #include "client.h"
 #include "commands.h"
 #include "exit_codes.h"
+#include "gdb.h"
 #include "interrupt.h"
 #include "protocol.h"
 
 static void usage(FILE *f)
 {
-	fputs("usage: zug replay [options] TRACE\n\n"
+	fputs("usage: zug replay [options] TRACE [-- GDB-ARGUMENT...]\n\n"
 	      "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n\n"
 	      "  -n, --times N        so often (default 1)\n"
 	      "  --lane CPU           where it runs (default: the last CPU)\n"
 	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
-	      "  -q, --quiet          no progress line\n\n"
+	      "  -q, --quiet          no progress line\n"
+	      "debugging, under the recorded schedule:\n"
+	      "  --gdb                run gdb on a process of the test; what follows -- are more arguments for gdb\n"
+	      "  --gdb-socket PATH    do not start a gdb, but wait for one there\n"
+	      "  --process TASK       the process of that task, such as T2 (default: of the one that is stopped first)\n"
+	      "  --stop-at STEP       stop first before that step (as zug show counts; default: where the process begins)\n"
+	      "  --stop-at-preemption before the first switch that was forced\n"
+	      "  --stop-before-failure before the last step\n"
+	      "  --core FILE          keep a core of the failing execution (gdb writes it)\n\n"
 	      "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
 	      "did not follow the schedule or ended differently.\n", f);
 }
@@ -37,11 +47,52 @@ static void compare_kernel(const struct trace *t, FILE *err)
 			trace_header(t)->kernel);
 }
 
+#define NO_PROCESS UINT32_MAX
+
 struct replay_options {
 	const char *path, *socket;
 	long times, lane;
 	bool quiet;
+	/* debugging */
+	bool gdb, at_preemption, before_failure;
+	const char *gdb_socket, *core;
+	uint64_t stop_at, exec_step;
+	uint32_t process;
+	char **gdb_arguments;	/* NULL at the end */
 };
+
+enum { OPT_GDB = 256, OPT_GDB_SOCKET, OPT_PROCESS, OPT_STOP_AT, OPT_AT_PREEMPTION, OPT_BEFORE_FAILURE, OPT_CORE };
+
+/* What does not go together. 0 or an enum zug_exit with a message printed. */
+static int check(struct replay_options *o, int nr_arguments)
+{
+	const char *alone = o->at_preemption ? "--stop-at-preemption" : o->before_failure ? "--stop-before-failure" :
+			    o->stop_at != GDB_NO_STEP ? "--stop-at" : o->process != NO_PROCESS ? "--process" :
+			    nr_arguments ? "what follows TRACE" : NULL;
+
+	if ((o->at_preemption && o->before_failure) ||
+	    ((o->at_preemption || o->before_failure) && o->stop_at != GDB_NO_STEP)) {
+		fprintf(stderr, "zug replay: one of --stop-at, --stop-at-preemption and --stop-before-failure\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->core && (o->gdb || o->gdb_socket)) {
+		fprintf(stderr, "zug replay: --core starts a gdb of its own: leave --gdb out (its command there is generate-core-file)\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if (alone && !o->gdb && !o->gdb_socket && !(o->core && !nr_arguments)) {
+		fprintf(stderr, "zug replay: %s makes sense with --gdb only\n", alone);
+		return ZUG_EXIT_USAGE;
+	}
+	if (nr_arguments && !o->gdb) {
+		fprintf(stderr, "zug replay: gdb's arguments need --gdb\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if ((o->gdb || o->gdb_socket || o->core) && o->times != 1) {
+		fprintf(stderr, "zug replay: --times with a debugger: one at a time\n");
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct replay_options *o, int argc, char **argv)
@@ -51,13 +102,20 @@ static int parse(struct replay_options *o, int argc, char **argv)
 		{ "lane", required_argument, NULL, 'l' },
 		{ "socket", required_argument, NULL, 's' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "gdb", no_argument, NULL, OPT_GDB },
+		{ "gdb-socket", required_argument, NULL, OPT_GDB_SOCKET },
+		{ "process", required_argument, NULL, OPT_PROCESS },
+		{ "stop-at", required_argument, NULL, OPT_STOP_AT },
+		{ "stop-at-preemption", no_argument, NULL, OPT_AT_PREEMPTION },
+		{ "stop-before-failure", no_argument, NULL, OPT_BEFORE_FAILURE },
+		{ "core", required_argument, NULL, OPT_CORE },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	char *end;
 	int opt;
 
-	*o = (struct replay_options){ .times = 1, .lane = -1 };
+	*o = (struct replay_options){ .times = 1, .lane = -1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "n:qh", options, NULL)) != -1) {
 		switch (opt) {
@@ -81,6 +139,35 @@ static int parse(struct replay_options *o, int argc, char **argv)
 		case 'q':
 			o->quiet = true;
 			break;
+		case OPT_GDB:
+			o->gdb = true;
+			break;
+		case OPT_GDB_SOCKET:
+			o->gdb_socket = optarg;
+			break;
+		case OPT_PROCESS:
+			o->process = strtoul(optarg + (*optarg == 'T'), &end, 10);
+			if (*end || end == optarg + (*optarg == 'T')) {
+				fprintf(stderr, "zug replay: --process %s: not a task, such as T2\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case OPT_STOP_AT:
+			o->stop_at = strtoull(optarg, &end, 10);
+			if (*end || *optarg < '0' || *optarg > '9') {
+				fprintf(stderr, "zug replay: --stop-at %s: not the number of a step (see zug show)\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case OPT_AT_PREEMPTION:
+			o->at_preemption = true;
+			break;
+		case OPT_BEFORE_FAILURE:
+			o->before_failure = true;
+			break;
+		case OPT_CORE:
+			o->core = optarg;
+			break;
 		case 'h':
 			usage(stdout);
 			return -1;
@@ -89,12 +176,134 @@ static int parse(struct replay_options *o, int argc, char **argv)
 			return ZUG_EXIT_USAGE;
 		}
 	}
-	if (optind != argc - 1) {
+	if (optind >= argc) {
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
 	o->path = argv[optind];
+	o->gdb_arguments = argv + optind + 1;
+	return check(o, argc - optind - 1);
+}
+
+static bool debugs(const struct replay_options *o)
+{
+	return o->gdb || o->gdb_socket || o->core;
+}
+
+/* ---- debugging ---- */
+
+static uint32_t process_of(const struct trace *t, uint32_t task)
+{
+	const struct trace_task *tt = trace_task(t, task);
+
+	return tt ? tt->process : task;
+}
+
+/* The process that does most is the one that is tested. */
+static uint32_t main_process(const struct trace *t)
+{
+	uint64_t most = 0, nr;
+	uint32_t best = 0;
+
+	for (uint32_t k = 0; k < trace_nr_tasks(t); k++) {
+		const struct trace_task *task = trace_task_at(t, k);
+
+		if (task->process != task->task)
+			continue;
+		nr = 0;
+		for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+			nr += process_of(t, trace_step(t, i)->task) == task->task;
+		if (nr > most) {
+			most = nr;
+			best = task->task;
+		}
+	}
+	return best;
+}
+
+/* Where a process begins: after its last exec, when it is the program that it will be. */
+static uint64_t first_step(const struct trace *t, uint32_t process)
+{
+	uint64_t first = GDB_NO_STEP;
+
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		for (uint32_t k = 0; k < trace_nr_notes(t, i); k++)
+			if (trace_note_at(t, i, k)->kind == TRACE_NOTE_EXEC &&
+			    process_of(t, trace_note_at(t, i, k)->task) == process)
+				first = GDB_NO_STEP;
+		if (first == GDB_NO_STEP && process_of(t, trace_step(t, i)->task) == process)
+			first = i;
+	}
+	return first;
+}
+
+/* Finds the step and the process. 0 or an enum zug_exit with a message printed. */
+static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
+{
+	if (o->process != NO_PROCESS && !trace_task(t, o->process)) {
+		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->path);
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->stop_at != GDB_NO_STEP && o->stop_at >= trace_nr_steps(t)) {
+		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->path,
+			(unsigned long)trace_nr_steps(t));
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->at_preemption)
+		o->stop_at = gdb_preemption_step(t, 0);
+	else if (o->before_failure)
+		o->stop_at = gdb_failure_step(t);
+	if (o->stop_at == GDB_NO_STEP && (o->at_preemption || o->before_failure)) {
+		fprintf(err, "zug replay: %s: %s\n", o->path, o->at_preemption ?
+			"no switch in it was forced (zug show prints its steps)" : "it has no steps");
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->process != NO_PROCESS)
+		o->process = process_of(t, o->process);
+	else if (o->stop_at != GDB_NO_STEP)
+		o->process = process_of(t, trace_step(t, o->stop_at)->task);
+	else
+		o->process = main_process(t);
+	o->exec_step = GDB_NO_STEP;
+	if (o->stop_at == GDB_NO_STEP) {
+		o->stop_at = first_step(t, o->process);
+		/* the step in which it executed what it is: the exec itself is no step */
+		for (uint64_t i = 0; i < trace_nr_steps(t) && i < o->stop_at; i++)
+			if (process_of(t, trace_step(t, i)->task) == o->process)
+				o->exec_step = i;
+	}
 	return 0;
+}
+
+/* The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message printed. */
+static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t, FILE *err_to,
+			 const volatile sig_atomic_t *stop)
+{
+	/* at the failure, or where the program ends with a wrong status, it writes what there is */
+	static char write_core[4200];
+	static char *core[] = { (char *)"-batch", (char *)"-ex", (char *)"continue", (char *)"-ex", write_core, NULL };
+	struct gdb_options go = { .socket = o->gdb_socket, .command = o->gdb ? o->gdb_arguments : NULL,
+				  .stop_at_exit = o->core, .err = err_to, .stop = stop };
+	char err[300];
+	int ret;
+
+	*g = NULL;
+	if (!debugs(o))
+		return 0;
+	ret = find_stop(o, t, err_to);
+	if (ret)
+		return ret;
+	go.stop_at = o->stop_at;
+	go.exec_step = o->exec_step;
+	go.process = o->process;
+	if (o->core) {
+		snprintf(write_core, sizeof(write_core), "generate-core-file %s", o->core);
+		go.command = core;
+	}
+	if (!gdb_new(g, &go, t, err, sizeof(err)))
+		return 0;
+	fprintf(err_to, "zug replay: %s\n", err);
+	return ZUG_EXIT_ENVIRONMENT;
 }
 
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
@@ -104,6 +313,7 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	struct replay_options ro;
 	struct campaign_options o;
 	struct campaign *c;
+	struct gdb *gdb = NULL;
 	struct trace *t;
 	char err[512];
 	int ret;
@@ -127,11 +337,21 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	compare_kernel(t, err_to);
 	o.lane = ro.lane;
 	o.quiet = ro.quiet;
-	ret = campaign_new(&c, k, &o, out, err_to, stop, -1);
+	ret = make_debugger(&gdb, &ro, t, err_to, stop);
+	if (gdb)
+		o.debugger = gdb_debugger(gdb);
+	if (!ret)
+		ret = campaign_new(&c, k, &o, out, err_to, stop, -1);
 	if (!ret) {
 		ret = campaign_replay(c, t, ro.times);
 		campaign_free(c);
+		if (ro.core && access(ro.core, R_OK)) {
+			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
+				ro.core);
+			ret = ZUG_EXIT_INCOMPLETE;
+		}
 	}
+	gdb_free(gdb);
 out:
 	campaign_options_free(holder);
 	trace_free(t);
@@ -147,6 +367,12 @@ int cmd_replay(int argc, char **argv)
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
 	fd = client_connect(protocol_socket(ro.socket));
+	if (fd >= 0 && debugs(&ro)) {
+		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
+			client_peer(fd));
+		close(fd);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
 	if (fd >= 0)
 		return client_hand_over(fd, "replay", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
 	if (ro.socket) {

@@ -288,6 +288,50 @@ static void check_label(struct engine *e, const struct trace_step *want, const s
 
 enum verdict { GO_ON = 0, WAIT, END };
 
+/* ---- a debugger that looks on ---- */
+
+static struct debugger *debugger_of(const struct engine *e)
+{
+	return e->r ? e->o.debugger : NULL;
+}
+
+/* What it takes is not the execution's time. false: it wants the end. */
+static bool debug_granting(struct engine *e, uint64_t step, uint32_t task)
+{
+	struct debugger *d = debugger_of(e);
+	uint64_t before = now_ns();
+	bool on = d->granting(d, e->w, step, task);
+
+	e->start_ns += now_ns() - before;
+	if (!on)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
+	return on;
+}
+
+static bool debug_running(struct engine *e)
+{
+	struct debugger *d = debugger_of(e);
+	uint64_t before = now_ns();
+	bool on = d->running(d, e->w);
+
+	e->start_ns += now_ns() - before;
+	if (!on)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
+	return on;
+}
+
+static void debug_ending(struct engine *e, bool exited)
+{
+	const struct outcome *o = &e->x->outcome;
+	struct debugger *d = debugger_of(e);
+	char why[sizeof(o->message) + 32];
+
+	if (!d)
+		return;
+	snprintf(why, sizeof(why), "%s%s%s", zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
+	d->ending(d, e->w, why, exited);
+}
+
 /* A primitive used against its rules, about to happen: the execution ends before it does. */
 static bool misused(struct engine *e, uint32_t nr, int i)
 {
@@ -487,6 +531,8 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 		add_stacks(e);
 		return END;
 	}
+	if (debugger_of(e) && !debug_granting(e, want ? want->step : e->x->steps, e->cands[i].task))
+		return END;
 	record_step(e, e->cands[i].task, ne, false);
 	e->w->ops->grant(e->w, e->cands[i].task, 0);
 	return GO_ON;
@@ -641,6 +687,17 @@ static enum spin_verdict on_spin(struct engine *e, uint32_t task)
 	return v;
 }
 
+/* In the trace that is replayed: is task, at its next step, where the timer had stopped it? */
+static bool stops_in_computation(const struct engine *e, uint32_t task)
+{
+	const struct trace_step *step;
+
+	for (uint64_t i = e->x->steps; (step = replay_step(e->r, i)); i++)
+		if (step->task == task)
+			return step->label.op == ZUG_OP_SPIN;
+	return false;
+}
+
 /* The loop of an execution; sets the outcome unless the root command ended by itself (returns true). */
 static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 {
@@ -657,6 +714,8 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 			return false;
 		}
+		if (debugger_of(e) && !debug_running(e))
+			return false;
 		now = now_ns();
 		if (ret) {
 			v = on_event(e, &ev, &over, err, errlen);
@@ -670,8 +729,8 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				const struct trace_step *want = expected(e);
 				enum spin_verdict spin;
 
-				/* a replay goes on with whom it is to go on: the timer struck elsewhere then */
-				if (want && want->task == ev.task) {
+				/* a replay goes on with whom it is to go on: the timer struck elsewhere then, or not at all */
+				if (want && (want->task == ev.task || !stops_in_computation(e, ev.task))) {
 					e->yielded = false;
 					e->w->ops->grant(e->w, ev.task, 0);
 					continue;
@@ -702,6 +761,8 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			if (v == END)
 				return false;
 			question = false;
+			if (debugger_of(e))
+				now = now_ns();
 			if (livelock(e)) {
 				add_stacks(e);
 				return false;
@@ -780,6 +841,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 		return ret;
 	}
 	ended = follow(e, err, errlen, &broke);
+	debug_ending(e, ended);
 	end = now_ns();
 	if (r && !x->diverged && x->steps < r->nr && ended)
 		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "../lib/trace.h"
 #include "../search/search.h"
+#include "debugger.h"
 #include "outcome.h"
 #include "replay.h"
 #include "world.h"
@@ -23,6 +24,7 @@ struct engine_options {
 	uint64_t max_steps;	/* 0: none */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
+	struct debugger *debugger;	/* of replays; NULL: none */
 };
 
 struct execution {

@@ -445,6 +445,8 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 		if (x.diverged) {
 			if (!diverged++)
 				fprintf(c->err, "zug: replay %d did not follow: %s\n", i + 1, x.divergence);
+		} else if (x.outcome.kind == ZUG_OUTCOME_INTERRUPTED) {
+			fprintf(c->err, "zug: replay %d was cut: %s\n", i + 1, x.outcome.message);
 		} else if (!want || (want->kind == x.outcome.kind && want->failure == x.outcome.failure)) {
 			same += x.hash == first.hash;
 		} else if (same + 1 == i + 1) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "kworld_internal.h"
 #include "locks.h"
 #include "spin.h"
@@ -415,19 +417,56 @@ static void kworld_tend(struct world *w)
 	kernel_ctl(k->o.kernel, &c);
 }
 
-static int kworld_stack(struct world *w, const struct world_task *t, struct trace_frame *frames,
-			int max)
+static int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18])
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
-	struct user_registers regs;
 	int ret = kernel_ctl(k->o.kernel, &c);
 
 	if (ret)
 		return ret;
-	_Static_assert(sizeof(regs.r) == sizeof(c.regs), "registers");
-	memcpy(regs.r, c.regs, sizeof(regs.r));
-	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
+	memcpy(regs, c.regs, sizeof(c.regs));
+	regs[17] = c.fsbase;
+	return 0;
+}
+
+static int kworld_stack(struct world *w, const struct world_task *t, struct trace_frame *frames,
+			int max)
+{
+	struct user_registers regs;
+	uint64_t all[18];
+	int ret = kworld_registers(w, t, all);
+
+	if (ret)
+		return ret;
+	memcpy(regs.r, all, sizeof(regs.r));
+	return symbols_unwind(kw(w)->o.symbols, t->tgid, t->pid, &regs, frames, max);
+}
+
+static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len)
+{
+	struct kworld *k = kw(w);
+	int nr = 0;
+
+	for (unsigned int i = 0; i < probes_nr_sites(k->o.probes); i++) {
+		const struct probe_site *s = probes_site(k->o.probes, i);
+		const struct probe_module *m = probes_module(k->o.probes, s->module);
+		uint64_t bias, at;
+		int fd;
+
+		if (places_bias(k->o.places, t->process, s->module, &bias))
+			continue;
+		at = symfile_vaddr_of(m->file, s->offset) + bias;
+		if (at < addr || at - addr >= len)
+			continue;
+		/* the file itself has no breakpoints */
+		fd = open(m->path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		nr += pread(fd, code + (at - addr), 1, s->offset) == 1;
+		close(fd);
+	}
+	return nr;
 }
 
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
@@ -563,6 +602,8 @@ static const struct world_ops kworld_ops = {
 	.lend = kworld_lend,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
+	.registers = kworld_registers,
+	.unprobe = kworld_unprobe,
 	.spins = kworld_spins,
 	.drain = kworld_drain,
 	.ungranted = kworld_ungranted,

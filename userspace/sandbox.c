@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "sandbox_internal.h"
+#include "tracee.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
@@ -507,8 +508,11 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 	kernel_ctl(s->k, &ctl);
 	/* 10 s: what cannot die by then is stuck in the kernel */
 	for (int i = 0; i < 20000; i++) {
-		while ((pid = waitpid(-1, &st, WNOHANG)) > 0)
-			if (pid == root) {
+		while ((pid = waitpid(-1, &st, WNOHANG | __WALL)) > 0)
+			if (WIFSTOPPED(st)) {
+				/* a debugger looked at it */
+				tracee_detach(pid, 0);
+			} else if (pid == root) {
 				reaped = true;
 				if (status)
 					*status = st;

@@ -96,6 +96,11 @@ struct world_ops {
 	void (*tend)(struct world *w);
 	/* Stack of a task that does not run; number of frames or -errno. Frames live until the next start. */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
+	/* Integer registers of a task that does not run, in DWARF order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), then
+	 * the thread pointer. 0 or -errno. */
+	int (*registers)(struct world *w, const struct world_task *t, uint64_t regs[18]);
+	/* Code of a task's process that was read from addr: puts back what probes hide. Number of probes in it. */
+	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
 	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: does it get anywhere? */
 	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
 	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
