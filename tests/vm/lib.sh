@@ -15,6 +15,8 @@ set -u
 export LC_ALL=C.UTF-8
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/header.sh
+. "$project/tests/header.sh"
 zug=$project/build/zug
 programs=$project/build/programs
 file=$(basename "$0" .sh)
@@ -125,20 +127,6 @@ want_err()
 kept_trace()
 {
 	sed -n 's/^trace: \(.*\) ([0-9]* steps, .*/\1/p' "$dir/out" | tail -n 1
-}
-
-# read_header SOURCE: the lines `KEY: VALUE` of a test program's header, in ${header[KEY]}. (No process is started for
-# such work anywhere here: it costs 20 ms each under emulation.)
-declare -A header
-read_header()
-{
-	local line
-
-	header=()
-	while IFS= read -r line; do
-		[[ $line =~ ^(' * '|'# ')([a-z]+):' '*(.*)$ ]] || { [[ $line != *'*/'* ]] || break; continue; }
-		[ -n "${header[${BASH_REMATCH[2]}]:-}" ] || header[${BASH_REMATCH[2]}]=${BASH_REMATCH[3]}
-	done <"$1"
 }
 
 # What there is of processes (but this test's own helpers), mounts (but tracefs, which comes by itself when somebody
