@@ -13,6 +13,7 @@
 struct space {
 	__u32 nr;
 	__u32 shared;	/* has, or had, memory that other processes may map too */
+	__u64 loader, loader_end;	/* code of the dynamic loader, 0 none */
 };
 
 struct {
@@ -74,10 +75,15 @@ struct {
 	__type(value, struct page_where);
 } page_cache SEC(".maps");
 
-static __always_inline void mm_add(struct mm_struct *mm, __u32 shared)
+static __always_inline void mm_add(struct mm_struct *mm, __u32 shared, const struct space *from)
 {
 	__u64 key = (__u64)mm;
 	struct space sp = { .shared = shared };
+
+	if (from) {
+		sp.loader = from->loader;
+		sp.loader_end = from->loader_end;
+	}
 
 	sp.nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
 	bpf_map_update_elem(&spaces, &key, &sp, BPF_ANY);
@@ -90,7 +96,7 @@ static __always_inline struct space *mm_space(struct mm_struct *mm)
 
 	if (sp || !mm)
 		return sp;
-	mm_add(mm, 0);
+	mm_add(mm, 0, NULL);
 	return bpf_map_lookup_elem(&spaces, &key);
 }
 
@@ -99,6 +105,14 @@ static __always_inline __u32 mm_number(struct mm_struct *mm)
 	struct space *sp = mm_space(mm);
 
 	return sp ? sp->nr : 0;
+}
+
+/* Code of the dynamic loader: what it does by itself is no point. */
+static __always_inline bool in_loader(struct mm_struct *mm, __u64 ip)
+{
+	struct space *sp = mm_space(mm);
+
+	return sp && ip >= sp->loader && ip < sp->loader_end;
 }
 
 /* Something that was looked up in it may not be true any more. */
@@ -219,6 +233,27 @@ static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 ad
 	return true;
 }
 
+/* Both ends of a connection are one object. offset: the family. */
+static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	__u32 here, there;
+
+	w->offset = family;
+	if (family == AF_UNIX_) {
+		struct unix_sock *u = (struct unix_sock *)sk;
+		__u64 peer = (__u64)BPF_CORE_READ(u, peer);
+
+		/* the addresses: an end that is closed has no inode any more */
+		w->ino = peer && peer < (__u64)sk ? peer : (__u64)sk;
+	} else if (family == AF_INET_ || family == AF_INET6_) {
+		here = BPF_CORE_READ(sk, __sk_common.skc_num);
+		there = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+		if (here && there)
+			w->ino = 1ull << 32 | (here < there ? here << 16 | there : there << 16 | here);
+	}
+}
+
 /* The file behind a descriptor of @p. */
 static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)
 {
@@ -244,7 +279,10 @@ static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug
 	if ((w->mode & 0170000) == 0140000 /* S_IFSOCK */) {
 		struct socket *sock = BPF_CORE_READ(f, private_data);
 
-		w->offset = BPF_CORE_READ(sock, sk, __sk_common.skc_family);
+		socket_where(BPF_CORE_READ(sock, sk), w);
+	} else if (!(w->mode & 0170000)) {
+		/* an eventfd and the like: they all share one inode */
+		w->offset = (__u64)BPF_CORE_READ(f, private_data);
 	}
 	return true;
 }

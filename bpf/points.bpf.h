@@ -18,6 +18,8 @@
 #define ZUG_POINTS_BPF_H
 
 #define NR_sched_yield		24
+#define NR_rt_sigprocmask	14
+#define NR_fcntl		72
 #define NR_futex		202
 #define NR_sched_getaffinity	204
 
@@ -73,6 +75,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
 	if (site && (site->flags & ZUG_SITE_OUTER) && ret >= found.start && ret < found.end)
 		return 0;
+	if (site && site->flags & ZUG_SITE_CALL && in_loader(p->mm, ret))
+		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);
 	t->ev.site = idx;
 	t->ev.ip = ip;
@@ -85,6 +89,9 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->ev.arg[2] = args[2];
 	t->ev.arg[3] = args[3];
 	t->ev.ret = ret;
+	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
+	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
+	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	if (site && site->obj_arg &&
 	    addr_where(p, t->mm, args[(site->obj_arg - 1) & 3], &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
@@ -122,6 +129,22 @@ static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
 	return syscalls[nr].time_kind == 1 ? (__s32)v >= 0 : v != 0;
 }
 
+/* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
+static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
+{
+	bool joins = t->joins;
+
+	t->joins = 0;
+	/* no primitive is longer than 64 bytes */
+	return joins || (t->prim[0] && addr - t->prim[0] < 64) || (t->prim[1] && addr - t->prim[1] < 64);
+}
+
+static __always_inline bool fcntl_locks(__u32 cmd)
+{
+	return cmd == 6 /* F_SETLK */ || cmd == 7 /* F_SETLKW */ || cmd == 37 /* F_OFD_SETLK */ ||
+	       cmd == 38 /* F_OFD_SETLKW */;
+}
+
 SEC("tp/raw_syscalls/sys_enter")
 int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 {
@@ -130,6 +153,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	struct zug_sandbox *s;
 	__u64 a[8] = {};
 	struct pt_regs *regs;
+	__u64 ip;
 	__s32 nr;
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
@@ -163,6 +187,13 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS ||
 	    !(syscalls[nr].class & s->syscall_points))
 		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	ip = BPF_CORE_READ(regs, ip);
+	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
+		return 0;
+	if ((nr == NR_futex && within_primitive(t, a[0])) || (syscalls[nr].locks && !fcntl_locks(a[1])) ||
+	    in_loader(p->mm, ip))
+		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
 	t->mm = mm_number(p->mm);
 	t->ev.mm = t->mm;
@@ -171,12 +202,19 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	t->ev.arg[1] = a[1];
 	t->ev.arg[2] = a[2];
 	t->ev.arg[3] = a[3];
-	regs = (struct pt_regs *)bpf_task_pt_regs(p);
-	t->ev.ip = BPF_CORE_READ(regs, ip);
+	t->ev.ip = ip;
 	if (nr == NR_futex) {
 		if (addr_where(p, t->mm, a[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (syscalls[nr].sysv) {
+		t->ev.obj.ino = (__u32)a[0] + 1ull;
+		t->ev.obj.dev = ZUG_DEV_SYSV;
+		t->ev.obj.offset = syscalls[nr].sysv;
+		t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
+		if (t->ev.obj.ino && t->ev.obj.dev == s->output_dev &&
+		    (t->ev.obj.ino == s->output_ino[0] || t->ev.obj.ino == s->output_ino[1]))
+			return 0;
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
 	stop(s, t, syscalls[nr].named);
@@ -207,6 +245,23 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 		n = n >= 64 ? n - 64 : 0;
 		bpf_probe_write_user((void *)(addr + i * 8), &word, sizeof(word));
 	}
+	return 0;
+}
+
+/* The filter of the sandbox refused a system call (io_uring). */
+SEC("fentry/audit_seccomp")
+int BPF_PROG(zug_refused, unsigned long syscall, long signr, int code)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct zug_event e;
+
+	if (!t || !(s = sandbox_of(t)) || !member(t, s))
+		return 0;
+	event_init(&e, ZUG_EV_REFUSED, p, t);
+	e.nr = syscall;
+	event_send(s, &e);
 	return 0;
 }
 
@@ -266,7 +321,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	if (!(clone_flags & CLONE_VM_)) {
 		struct space *sp = mm_space(cur->mm);
 
-		mm_add(p->mm, sp ? sp->shared : 1);
+		mm_add(p->mm, sp ? sp->shared : 1, sp);
 	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
@@ -317,6 +372,19 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 	return 0;
 }
 
+/* glibc's dynamic loader. (musl's is its C library.) */
+static __always_inline void note_loader(struct vm_area_struct *vma, struct file *f)
+{
+	struct space *sp = mm_space(vma->vm_mm);
+	char name[8] = {};
+
+	bpf_probe_read_kernel(name, sizeof(name), BPF_CORE_READ(f, f_path.dentry, d_name.name));
+	if (!sp || __builtin_memcmp(name, "ld-linux", 8))
+		return;
+	sp->loader = vma->vm_start;
+	sp->loader_end = vma->vm_end;
+}
+
 SEC("fentry/uprobe_mmap")
 int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 {
@@ -338,6 +406,7 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	f = vma->vm_file;
 	if (!f || !(flags & VM_EXEC_))
 		return 0;
+	note_loader(vma, f);
 	fk.ino = BPF_CORE_READ(f, f_inode, i_ino);
 	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
 	mod = bpf_map_lookup_elem(&modules, &fk);

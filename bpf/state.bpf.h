@@ -14,6 +14,9 @@
 #define TASK_STOPPED_		0x00000004
 #define TASK_TRACED_		0x00000008
 #define TASK_DEAD_		0x00000080
+#define AF_UNIX_		1
+#define AF_INET_		2
+#define AF_INET6_		10
 #define SIGNAL_GROUP_EXIT_	0x00000004
 #define SIGKILL_BIT		(1ull << (9 - 1))
 #define VM_EXEC_		0x00000004ul
@@ -59,7 +62,8 @@ struct task_state {
 	__u32 blip;
 	__u32 mm;
 	__u32 run;		/* of which execution of the sandbox */
-	__u32 pad;
+	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
+	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	struct zug_event ev;	/* the stop it is about to make */
 };
 

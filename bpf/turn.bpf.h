@@ -145,6 +145,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		if (t->flags & TF_IO) {
 			t->flags &= ~TF_IO;
 			s->holder_io = 0;
+			s->lend = 0;
 		}
 		if (t->flags & (TF_STOP | TF_YIELD)) {
 			bool stop = t->flags & TF_STOP;
@@ -360,22 +361,26 @@ static __always_inline __u64 exit_status(struct task_struct *p)
 						       p->group_leader->exit_code;
 }
 
-SEC("struct_ops/zug_stopping")
-void BPF_PROG(zug_stopping, struct task_struct *p, bool runnable)
+/*
+ * A task goes to sleep, or is dead. Not so where the kernel takes it off and puts it back for a change of
+ * its group or priority: it may do that to the running task, in any state, and then calls neither
+ * enqueue nor dispatch.
+ */
+SEC("struct_ops/zug_quiescent")
+void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 {
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 	__u32 st, flags;
 	__s32 nr;
 
-	if (!t || runnable || !(s = sandbox_of(t)) || !controlled(t, s))
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
-	st = p->__state;
 	if (p->flags & PF_EXITING_)
 		s->may_die = 1;
-	/* taken off and put back by the kernel itself (autogroup, cgroup, priority changes) */
-	if (!st)
+	if (!(deq_flags & SCX_DEQ_SLEEP))
 		return;
+	st = p->__state;
 	if ((st & TASK_TRACED_) && (t->id == s->holder || t->id == s->aux)) {
 		t->flags |= TF_TRACED;
 		return;
@@ -519,7 +524,7 @@ struct sched_ext_ops zug_ops = {
 	.enqueue	= (void *)zug_enqueue,
 	.dispatch	= (void *)zug_dispatch,
 	.running	= (void *)zug_running,
-	.stopping	= (void *)zug_stopping,
+	.quiescent	= (void *)zug_quiescent,
 	.tick		= (void *)zug_tick,
 	.init_task	= (void *)zug_init_task,
 	.disable	= (void *)zug_disable,

@@ -19,6 +19,7 @@
 #define ZUG_MAX_MODULES		1024
 #define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
 #define ZUG_NO_SITE		0xffffffffu
+#define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
 
 /* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is nobody. */
 
@@ -40,6 +41,7 @@ enum zug_event_kind {
 	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0) or the cgroup (arg[0] = 1) */
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
+	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
 };
 
 /* Flags of an event */
@@ -117,6 +119,8 @@ struct zug_sandbox {
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
+	__u64 output_ino[2];	/* files that take the output of the test; 0 none. Writing to them is no point. */
+	__u32 output_dev, pad;
 };
 
 /* Classes of system calls that can be choice points */
@@ -124,7 +128,7 @@ struct zug_sandbox {
 #define ZUG_SYS_IPC	(1u << 1)	/* pipes, sockets, eventfd */
 #define ZUG_SYS_SIGNAL	(1u << 2)
 #define ZUG_SYS_PROCESS	(1u << 3)
-#define ZUG_SYS_FUTEX	(1u << 4)
+#define ZUG_SYS_FUTEX	(1u << 4)	/* but those within a probed primitive */
 #define ZUG_SYS_ALL	0x1f
 
 /* A system call; all 0 for one that is of no interest. */
@@ -138,6 +142,9 @@ struct zug_syscall {
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 kills;	/* may leave tasks with SIGKILL pending */
 	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
+	__u8 locks;	/* fcntl(): a point only with a command that locks */
+	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
+	__u8 pad[6];
 };
 
 /* A probed place. Index = id of the site in events. */
@@ -149,6 +156,8 @@ struct zug_site {
 	__u32 flags;		/* ZUG_SITE_* */
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
+#define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
+#define ZUG_SITE_JOIN	(1u << 2)	/* waits for a futex of its own */
 
 struct zug_site_key {
 	__u64 offset;		/* in the file */
@@ -192,7 +201,8 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 160, "zug_sandbox");
+_Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");

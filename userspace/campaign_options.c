@@ -16,6 +16,7 @@ void campaign_defaults(struct campaign_options *o)
 		.timeout_ns = 30000000000ull,
 		.max_steps = 100000,
 		.sync_points = true,
+		.syscall_points = ZUG_SYS_ALL,
 		.lane = -1,
 		.spin_ns = 100000000ull,
 		.out_dir = "zug-out",

@@ -10,8 +10,11 @@
 #include "progress_check.h"
 
 #define MS 1000000ull
-/* How long an uninterruptible wait keeps the turn before it is lent: disk waits are shorter. */
-#define LEND_AFTER_MS 100
+/*
+ * How long an uninterruptible wait keeps the turn before it is lent. Disk waits should be shorter: a task
+ * whose turn was lent stops inside the kernel when it wakes up, and may hold locks there.
+ */
+#define LEND_AFTER_MS 2000
 /* All tasks wait for each other: look so long for a waker that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
 /* How long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */

@@ -85,6 +85,8 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
 		b->rodata->syscalls[d->nr].io = d->io;
 		b->rodata->syscalls[d->nr].kills = d->kills;
+		b->rodata->syscalls[d->nr].locks = d->locks;
+		b->rodata->syscalls[d->nr].sysv = d->sysv;
 		b->rodata->syscalls[d->nr].named = d->fd_arg || d->path_arg;
 	}
 }
@@ -104,6 +106,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
 	struct epoll_event ee = { .events = EPOLLIN };
 	struct kernel *k;
+	bool audit;
 	int ret;
 
 	*out = NULL;
@@ -135,6 +138,10 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	k->no_fake_cpus = machine_locked_down("integrity");
 	if (k->no_fake_cpus)
 		bpf_program__set_autoload(k->bpf->progs.zug_sys_exit, false);
+	/* a kernel without auditing says nothing of refused calls */
+	audit = libbpf_find_vmlinux_btf_id("audit_seccomp", BPF_TRACE_FENTRY) > 0;
+	if (!audit)
+		bpf_program__set_autoload(k->bpf->progs.zug_refused, false);
 	ret = zug_bpf__load(k->bpf);
 	if (ret) {
 		if (strstr(last_libbpf, "_impl"))
@@ -154,7 +161,8 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	    (ret = attach(k->bpf->progs.zug_cgroup_move, &k->bpf->links.zug_cgroup_move, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)))
+	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
+	    (audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
 		goto fail;
 	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);
 	if (!k->ops) {

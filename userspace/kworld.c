@@ -82,6 +82,7 @@ static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const 
 	t->process = thread && parent != WORLD_NO_TASK ? k->w.tasks[parent].process : n;
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
+	places_pid(k->o.places, e->pid, n);
 	t->state = TASK_BLOCKED;	/* until its first wake-up */
 	t->label.op = ZUG_OP_BEGIN;
 	return n;
@@ -103,6 +104,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	places_reset(k->o.places);
 	k->nr_told = 0;
+	k->nr_lent = 0;
 	k->told_modules = 0;
 	spin_reset(&k->spin);
 	k->have_root = false;
@@ -146,7 +148,7 @@ static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
-		"UNGRANTED", "LENT" };
+		"UNGRANTED", "LENT", "REFUSED" };
 
 	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
@@ -232,10 +234,19 @@ again:
 		snprintf(ev->text, sizeof(ev->text), "pid %u ran without a grant (task %u, the turn was "
 			 "task %llu's): please report this", e.pid, e.task, (unsigned long long)e.arg[0]);
 		return 1;
+	case ZUG_EV_REFUSED:
+		ev->kind = WORLD_MESSAGE;
+		snprintf(ev->text, sizeof(ev->text), "pid %u: %s fails (ENOSYS): what it would do is not under "
+			 "control here; most programs then go another way", e.pid, syscall_name(e.nr));
+		return 1;
 	case ZUG_EV_ASK:
 		ev->kind = WORLD_ASK;
 		ev->task = WORLD_NO_TASK;
 		return 1;
+	}
+	if (t && kt->lent && e.kind != ZUG_EV_WAKE && e.kind != ZUG_EV_LENT) {
+		kt->lent = false;
+		k->nr_lent--;
 	}
 	if (!t) {
 		if (ev->ask) {
@@ -286,6 +297,8 @@ again:
 		ev->kind = WORLD_BLOCK;
 		t->state = TASK_BLOCKED;
 		t->wait = WAIT_INSIDE;
+		k->nr_lent += !kt->lent;
+		kt->lent = true;
 		snprintf(t->where, sizeof(t->where), "%s, uninterruptible (the turn was lent)",
 			 e.nr >= 0 ? syscall_name(e.nr) : "in the kernel");
 		snprintf(ev->text, sizeof(ev->text), "%s", t->where);

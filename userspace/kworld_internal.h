@@ -14,6 +14,7 @@ struct ktask {
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
 	enum symlibc libc;
+	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
 };
@@ -31,6 +32,7 @@ struct kworld {
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	struct timespec last_blip;
 	struct spin_trial spin;
+	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
 	/* what this execution's trace has been told already */
 	uint64_t *told;

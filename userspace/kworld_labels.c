@@ -108,16 +108,40 @@ static bool creates_temporary(const struct syscall_desc *d, const struct zug_eve
 	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
 }
 
+/* The file that a path names now, if it exists. Symbolic links are followed, for what they stand for. */
+static bool find_file(const struct zug_event *e, const char *full, struct stat *st)
+{
+	char path[2 * PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "/proc/%u/root%s", e->pid, full);
+	return !stat(path, st);
+}
+
 static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
 			    const struct zug_event *e, int path_arg)
 {
 	char full[2 * PATH_MAX];
+	struct stat st;
+	uint64_t id;
 
 	if (!path_arg || !path_text(e, path_arg, full))
 		return 0;
+	if (!strncmp(full, "/proc/self/", 11)) {
+		char rest[PATH_MAX];
+
+		snprintf(rest, sizeof(rest), "%.*s", PATH_MAX - 1, full + 10);
+		snprintf(full, sizeof(full), "/proc/%u%s", e->tgid, rest);
+	}
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
-	return places_path(k->o.places, full);
+	/* a look at the file could wait for a lock of a task that waits for us */
+	if (k->nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
+		return places_path(k->o.places, full);
+	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
+	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||
+				 (d->op == ZUG_OP_RENAME && path_arg == d->path2_arg)))
+		places_file_gone(k->o.places, kernel_dev(st.st_dev), st.st_ino);
+	return id;
 }
 
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
@@ -218,40 +242,116 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 
 /* ---- blocking ---- */
 
-/* May a descriptor become ready by somebody outside the sandbox? */
-static bool fd_is_outside(const struct zug_where *w)
+/* Who can end a wait for a descriptor of process pid? */
+static enum wait_kind fd_wait(int pid, int fd);
+
+/* epoll: of all that it watches. */
+static enum wait_kind epoll_wait_kind(int pid, int fd)
 {
-	if (S_ISFIFO(w->mode))
-		return false;
-	if (S_ISSOCK(w->mode))
-		return w->offset != AF_UNIX;
-	if (!w->mode || (w->mode & S_IFMT) == 0)
-		return false;	/* eventfd and the like */
-	return true;
+	enum wait_kind worst = WAIT_INSIDE, w;
+	char name[64], line[256];
+	unsigned int target;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", pid, fd);
+	f = fopen(name, "re");
+	if (!f)
+		return WAIT_UNKNOWN;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "tfd: %u", &target) != 1)
+			continue;
+		w = (int)target == fd ? WAIT_UNKNOWN : fd_wait(pid, target);
+		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+			worst = w;
+	}
+	fclose(f);
+	return worst;
 }
 
-/* poll() and ppoll() without time-out: inside if all its descriptors are pipes, UNIX sockets, eventfds. */
-static bool poll_is_outside(int pid, uint64_t addr, uint64_t nr)
+static int socket_family(int pid, int fd)
 {
-	struct pollfd fds[64];
-	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
+	int pidfd = syscall(SYS_pidfd_open, pid, 0), copy, family = -1;
+	socklen_t len = sizeof(family);
+
+	if (pidfd < 0)
+		return -1;
+	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (copy >= 0) {
+		if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len))
+			family = -1;
+		close(copy);
+	}
+	close(pidfd);
+	return family;
+}
+
+static enum wait_kind fd_wait(int pid, int fd)
+{
 	char link[64], path[64];
 	ssize_t n;
 
-	if (!nr || nr > 64 || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
-		return true;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return WAIT_UNKNOWN;
+	path[n] = 0;
+	if (!strncmp(path, "pipe:", 5) || !strcmp(path, "anon_inode:[eventfd]") ||
+	    !strcmp(path, "anon_inode:[signalfd]") || !strcmp(path, "anon_inode:[pidfd]") ||
+	    !strncmp(path, "pidfd:", 6))
+		return WAIT_INSIDE;
+	if (!strcmp(path, "anon_inode:[timerfd]"))
+		return WAIT_TIMED;
+	if (!strcmp(path, "anon_inode:[eventpoll]"))
+		return epoll_wait_kind(pid, fd);
+	if (!strncmp(path, "socket:", 7) && socket_family(pid, fd) == AF_UNIX)
+		return WAIT_INSIDE;
+	return WAIT_UNKNOWN;
+}
+
+/* poll() and ppoll(), of all their descriptors. */
+static enum wait_kind poll_wait(int pid, uint64_t addr, uint64_t nr)
+{
+	struct pollfd fds[64];
+	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
+	enum wait_kind worst = WAIT_INSIDE, w;
+
+	if (!nr)
+		return WAIT_INSIDE;	/* for a signal */
+	if (nr > 64 || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		return WAIT_UNKNOWN;
 	for (uint64_t i = 0; i < nr; i++) {
 		if (fds[i].fd < 0)
 			continue;
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fds[i].fd);
-		n = readlink(link, path, sizeof(path) - 1);
-		if (n < 0)
-			return true;
-		path[n] = 0;
-		if (strncmp(path, "pipe:", 5) && strcmp(path, "anon_inode:[eventfd]"))
-			return true;
+		w = fd_wait(pid, fds[i].fd);
+		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+			worst = w;
 	}
-	return false;
+	return worst;
+}
+
+/* select() and pselect6(); sets: the addresses of the three. */
+static enum wait_kind select_wait(int pid, uint64_t nr, const uint64_t *sets)
+{
+	enum wait_kind worst = WAIT_INSIDE, w;
+
+	for (int s = 0; s < 3; s++) {
+		fd_set set;
+		struct iovec to = { &set, sizeof(set) }, from = { (void *)sets[s], sizeof(set) };
+
+		if (!sets[s])
+			continue;
+		to.iov_len = from.iov_len = (nr + 63) / 64 * 8;
+		if (nr > FD_SETSIZE || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+			return WAIT_UNKNOWN;
+		for (uint64_t fd = 0; fd < nr; fd++) {
+			if (!FD_ISSET(fd, &set))
+				continue;
+			w = fd_wait(pid, fd);
+			if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+				worst = w;
+		}
+	}
+	return worst;
 }
 
 /* Blocked inside the primitive that its label names, and not in something it did after that? */
@@ -287,15 +387,17 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	}
 	if (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER)) {
 		t->wait = WAIT_TIMED;
-	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
-		t->wait = fd_is_outside(&e->obj) ? WAIT_UNKNOWN : WAIT_INSIDE;
-	} else if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT ||
-			 !strcmp(d->name, "futex") || !strcmp(d->name, "semop") ||
-			 !strcmp(d->name, "msgrcv") || !strcmp(d->name, "msgsnd") ||
-			 !strcmp(d->name, "flock") || !strcmp(d->name, "fcntl"))) {
+	} else if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
+			 d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
-	} else if (d && (!strcmp(d->name, "poll") || !strcmp(d->name, "ppoll"))) {
-		t->wait = poll_is_outside(e->pid, e->arg[0], e->arg[1]) ? WAIT_UNKNOWN : WAIT_INSIDE;
+	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
+		t->wait = fd_wait(e->pid, (int)e->arg[0]);
+	} else if (d && d->op == ZUG_OP_POLL && !strncmp(d->name, "epoll", 5)) {
+		t->wait = epoll_wait_kind(e->pid, (int)e->arg[0]);
+	} else if (d && d->op == ZUG_OP_POLL && strstr(d->name, "select")) {
+		t->wait = select_wait(e->pid, e->arg[0], (const uint64_t *)&e->arg[1]);
+	} else if (d && d->op == ZUG_OP_POLL) {
+		t->wait = poll_wait(e->pid, e->arg[0], e->arg[1]);
 	}
 	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
 		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,

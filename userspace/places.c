@@ -34,6 +34,11 @@ struct named {
 	unsigned int op;
 };
 
+struct place_pid {
+	int pid;
+	uint32_t task;
+};
+
 struct places {
 	struct probes *probes;
 	struct symbols *symbols;
@@ -43,6 +48,9 @@ struct places {
 	size_t nr_slots, size_slots;
 	struct named *objects;
 	size_t nr_objects, size_objects;
+	uint32_t *index;		/* of objects + 1 by id, open addressing, twice size_objects */
+	struct place_pid *pids;
+	unsigned int nr_pids, size_pids;
 	unsigned int nr_temporary;	/* files and folders with names of the day */
 	uint64_t *counts;		/* objects that a task created, by task */
 	unsigned int nr_counts;
@@ -87,6 +95,9 @@ void places_reset(struct places *p)
 	for (size_t i = 0; i < p->nr_objects; i++)
 		free(p->objects[i].o.name);
 	p->nr_objects = 0;
+	if (p->index)
+		memset(p->index, 0, 2 * p->size_objects * sizeof(*p->index));
+	p->nr_pids = 0;
 	p->nr_temporary = 0;
 	p->nr_slots = 0;
 	if (p->slots)
@@ -106,6 +117,8 @@ void places_free(struct places *p)
 	free(p->spaces);
 	free(p->slots);
 	free(p->objects);
+	free(p->index);
+	free(p->pids);
 	free(p->counts);
 	free(p->sites);
 	free(p);
@@ -401,19 +414,37 @@ static bool creates(unsigned int op)
 	       op == ZUG_OP_SPIN_INIT || op == ZUG_OP_BARRIER_INIT || op == ZUG_OP_SEM_INIT;
 }
 
+static uint32_t *index_of(const struct places *p, uint64_t id)
+{
+	size_t mask = 2 * p->size_objects - 1, i = id & mask;
+
+	while (p->index[i] && p->objects[p->index[i] - 1].o.object != id)
+		i = (i + 1) & mask;
+	return &p->index[i];
+}
+
 static struct named *add_object(struct places *p, uint64_t id, const char *kind)
 {
 	struct named *o;
 
 	if (p->nr_objects == p->size_objects) {
 		size_t size = p->size_objects ? 2 * p->size_objects : 16;
+		uint32_t *index = calloc(2 * size, sizeof(*index));
 
 		o = realloc(p->objects, size * sizeof(*o));
-		if (!o)
+		if (o)
+			p->objects = o;
+		if (!o || !index) {
+			free(index);
 			return NULL;
-		p->objects = o;
+		}
+		free(p->index);
+		p->index = index;
 		p->size_objects = size;
+		for (size_t i = 0; i < p->nr_objects; i++)
+			*index_of(p, p->objects[i].o.object) = i + 1;
 	}
+	*index_of(p, id) = p->nr_objects + 1;
 	o = &p->objects[p->nr_objects++];
 	memset(o, 0, sizeof(*o));
 	o->o.object = id;
@@ -424,10 +455,9 @@ static struct named *add_object(struct places *p, uint64_t id, const char *kind)
 
 static struct named *find_object(struct places *p, uint64_t id)
 {
-	for (size_t i = 0; i < p->nr_objects; i++)
-		if (p->objects[i].o.object == id)
-			return &p->objects[i];
-	return NULL;
+	uint32_t i = p->size_objects ? *index_of(p, id) : 0;
+
+	return i ? &p->objects[i - 1] : NULL;
 }
 
 static uint64_t count_of(struct places *p, uint32_t task)
@@ -486,7 +516,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	ssize_t len;
 
 	if (w->ino)
-		key = mix(mix(mix(3, w->dev), w->ino), w->offset);
+		key = mix(mix(mix(fd >= 0 ? 13 : 3, w->dev), w->ino), w->offset);
 	else
 		key = mix(mix(2, process), w->offset);
 	if (!key)
@@ -494,7 +524,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	slot = slot_of(p, key);
 	if (!slot)
 		return 0;
-	if (slot->key && !creates(op))
+	if (slot->object && !creates(op))
 		return slot->object;
 
 	if (!w->ino && static_data(p, process, w->offset, &module, &vaddr)) {
@@ -511,6 +541,8 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		if (len < 0)
 			return 0;
 		path[len] = 0;
+		if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
+			path[len - 10] = 0;
 		id = places_path(p, path);
 	} else {
 		if (fd >= 0)
@@ -529,15 +561,77 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	return id;
 }
 
+void places_pid(struct places *p, int pid, uint32_t task)
+{
+	if (p->nr_pids == p->size_pids) {
+		unsigned int size = p->size_pids ? 2 * p->size_pids : 16;
+		struct place_pid *pids = realloc(p->pids, size * sizeof(*pids));
+
+		if (!pids)
+			return;
+		p->pids = pids;
+		p->size_pids = size;
+	}
+	p->pids[p->nr_pids++] = (struct place_pid){ pid, task };
+}
+
+static uint32_t task_of_pid(const struct places *p, long pid)
+{
+	for (unsigned int i = p->nr_pids; i-- > 0;)
+		if (p->pids[i].pid == pid)
+			return p->pids[i].task;
+	return UINT32_MAX;
+}
+
+/*
+ * "/proc/1234/maps" and "/tmp/socket.1234" are other files in every execution: a number that is the pid
+ * of a task (and no small one outside of /proc) gives way to the task's name. NULL: there is none.
+ */
+static char *stable_path(const struct places *p, const char *path)
+{
+	bool proc = !strncmp(path, "/proc/", 6), changed = false;
+	char *out = malloc(6 * strlen(path) + 16), *o = out, *rest;
+	uint32_t task;
+
+	while (out && *path) {
+		if (*path < '1' || *path > '9') {
+			*o++ = *path++;
+			continue;
+		}
+		task = task_of_pid(p, strtol(path, &rest, 10));
+		if (task != UINT32_MAX && (proc || rest - path > 2)) {
+			/* no longer than 11 characters, for at least one */
+			o += sprintf(o, "T%u", task);
+			changed = true;
+		} else {
+			memcpy(o, path, rest - path);
+			o += rest - path;
+		}
+		path = rest;
+	}
+	if (out)
+		*o = 0;
+	if (changed)
+		return out;
+	free(out);
+	return NULL;
+}
+
 uint64_t places_path(struct places *p, const char *path)
 {
-	uint64_t id = mix_text(9, path);
-	const struct slot *slot = slot_of(p, id);
+	char *known = stable_path(p, path), *folder;
+	const struct slot *slot;
 	struct named *o;
-	char *folder;
+	uint64_t id;
 
-	if (slot && slot->key)
+	if (known)
+		path = known;
+	id = mix_text(9, path);
+	slot = slot_of(p, id);
+	if (slot && slot->key) {
+		free(known);
 		return slot->object;	/* a temporary one */
+	}
 	/* what lies in a temporary folder is known by that and by the rest of its path */
 	folder = p->nr_temporary ? strdup(path) : NULL;
 	for (char *end = folder ? strrchr(folder, '/') : NULL; end; end = strrchr(folder, '/')) {
@@ -553,15 +647,50 @@ uint64_t places_path(struct places *p, const char *path)
 
 	if (!o && (o = add_object(p, id, "file")))
 		o->o.name = strdup(path);
+	free(known);
 	return id;
+}
+
+static uint64_t inode_key(uint32_t kdev, uint64_t ino)
+{
+	uint64_t key = mix(mix(mix(13, kdev), ino), 0);
+
+	return key ? key : 1;
+}
+
+uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t ino)
+{
+	uint64_t key = inode_key(kdev, ino), id;
+	struct slot *slot = slot_of(p, key);
+
+	if (slot && slot->object)
+		return slot->object;
+	id = places_path(p, path);
+	slot = slot_of(p, key);
+	if (!slot)
+		return id;
+	p->nr_slots += !slot->key;
+	slot->key = key;
+	slot->object = id;
+	return id;
+}
+
+void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
+{
+	struct slot *slot = slot_of(p, inode_key(kdev, ino));
+
+	if (slot)
+		slot->object = 0;
 }
 
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 {
-	uint64_t key = mix_text(9, path), n, id;
+	char *known = stable_path(p, path);
+	uint64_t key = mix_text(9, known ? known : path), n, id;
 	struct slot *slot = slot_of(p, key);
 	struct named *o;
 
+	free(known);
 	if (!slot)
 		return 0;
 	n = count_of(p, task);

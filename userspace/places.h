@@ -33,6 +33,9 @@ void places_fork(struct places *p, uint32_t process, uint32_t parent);
 void places_exec(struct places *p, uint32_t process, const struct zug_event *e);
 void places_map(struct places *p, uint32_t process, const struct zug_event *e);
 
+/* A process has this pid: what lies below /proc/PID is known by its task. */
+void places_pid(struct places *p, int pid, uint32_t task);
+
 /* The site of a code address; 0 unknown. Known sites can be asked for below. */
 uint64_t places_site(struct places *p, uint32_t process, uint64_t addr);
 struct place_site {
@@ -50,6 +53,10 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		       const struct zug_where *w, int fd, unsigned int op);
 /* The id of a file system entry by its path. */
 uint64_t places_path(struct places *p, const char *path);
+/* The same where the entry exists: two names of one inode (kernel_dev(st_dev), st_ino) are one object. */
+uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t ino);
+/* The inode's last name is about to vanish: its number may come again. */
+void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 /* The same for one that task creates now under a name that differs in every execution. */
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 

@@ -211,6 +211,10 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	if (s->op != ZUG_OP_POINT && symfile_libc(mod->file) != SYMLIBC_NONE &&
 	    strstr(mod->path, ".so"))
 		kp.what.flags = ZUG_SITE_OUTER;
+	if (s->entry)
+		kp.what.flags |= ZUG_SITE_CALL;
+	if (s->op == ZUG_OP_JOIN)
+		kp.what.flags |= ZUG_SITE_JOIN;
 	return kp;
 }
 

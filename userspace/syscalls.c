@@ -18,6 +18,8 @@
 #define W .flags = ZUG_L_WRITE
 #define IO .io = 1
 #define KILLS .kills = 1
+#define SEM .sysv = 1
+#define QUEUE .sysv = 2
 
 const struct syscall_desc syscall_table[] = {
 	S(open, OPEN, IO, FILE_, PATH(1)),
@@ -79,7 +81,7 @@ const struct syscall_desc syscall_table[] = {
 	S(rt_sigqueueinfo, KILL, SIG, W, KILLS), S(rt_tgsigqueueinfo, KILL, SIG, W, KILLS),
 	S(pidfd_send_signal, KILL, SIG, W, KILLS),
 	S(rt_sigaction, SYSCALL, SIG, W),
-	S(rt_sigprocmask, SYSCALL, SIG, W),
+	S(rt_sigprocmask, SYSCALL, SIG, W),	/* while a signal is pending */
 	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
 	S(rt_sigtimedwait, SIGNAL_WAIT, SIG, PTR(3)),
 	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
@@ -89,15 +91,18 @@ const struct syscall_desc syscall_table[] = {
 	S(select, POLL, PTR(5)), S(pselect6, POLL, PTR(5)),
 	S(epoll_wait, POLL, MS(4)), S(epoll_pwait, POLL, MS(4)), S(epoll_pwait2, POLL, PTR(4)),
 	S(nanosleep, SLEEP, ENDS), S(clock_nanosleep, SLEEP, ENDS),
-	S(semop, SYSCALL), S(semtimedop, SYSCALL, PTR(4)),
-	S(msgsnd, SYSCALL), S(msgrcv, SYSCALL),
-	S(mq_timedsend, SYSCALL, PTR(5)), S(mq_timedreceive, SYSCALL, PTR(5)),
+	S(semop, SYSCALL, IPC, SEM, W), S(semtimedop, SYSCALL, IPC, SEM, PTR(4), W), S(semctl, SYSCALL, IPC, SEM, W),
+	S(msgsnd, SEND, IPC, QUEUE, W), S(msgrcv, RECV, IPC, QUEUE, W), S(msgctl, SYSCALL, IPC, QUEUE, W),
+	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), WAITS, W),
+	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
+	S(timerfd_settime, SYSCALL, SIG, FD(1), W),
 	S(io_getevents, SYSCALL, PTR(5)),
-	S(fcntl, SYSCALL), S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, KILLS, IO),
-	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, IO, KILLS),
-	S(execveat, EXEC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, KILLS, IO, W),
+	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, PROC, IO, KILLS),
+	S(execveat, EXEC, PROC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
 	S(mmap, SYSCALL, IO), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
-	S(io_uring_setup, SYSCALL), S(io_uring_enter, SYSCALL),
+	S(io_uring_setup, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
 	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO), S(chmod, SYSCALL, IO), S(fchmodat, SYSCALL, IO),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),

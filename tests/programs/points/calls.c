@@ -31,7 +31,7 @@ static void files(void)
 		_exit(2);
 	close(fd); /* op: close file */
 	rename("file", "other"); /* op: rename file */
-	unlink("other"); /* op: unlink other */
+	unlink("other"); /* op: unlink file */
 	mkdir("folder", 0700); /* op: mkdir folder */
 	rmdir("folder"); /* op: rmdir folder */
 }
