@@ -212,9 +212,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		t->ev.obj.offset = syscalls[nr].sysv;
 		t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
-		if (t->ev.obj.ino && t->ev.obj.dev == s->output_dev &&
-		    (t->ev.obj.ino == s->output_ino[0] || t->ev.obj.ino == s->output_ino[1]))
-			return 0;
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
 	stop(s, t, syscalls[nr].named);

@@ -361,6 +361,15 @@ static __always_inline __u64 exit_status(struct task_struct *p)
 						       p->group_leader->exit_code;
 }
 
+/* By a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
+static bool traced_from_within(struct task_struct *p, const struct task_state *t)
+{
+	struct task_struct *tracer = p->parent;
+	struct task_state *other = tracer ? state_of(tracer) : NULL;
+
+	return other && other->slot == t->slot && other->run == t->run;
+}
+
 /*
  * A task goes to sleep, or is dead. Not so where the kernel takes it off and puts it back for a change of
  * its group or priority: it may do that to the running task, in any state, and then calls neither
@@ -381,7 +390,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!(deq_flags & SCX_DEQ_SLEEP))
 		return;
 	st = p->__state;
-	if ((st & TASK_TRACED_) && (t->id == s->holder || t->id == s->aux)) {
+	if ((st & TASK_TRACED_) && (t->id == s->holder || t->id == s->aux) && !traced_from_within(p, t)) {
 		t->flags |= TF_TRACED;
 		return;
 	}

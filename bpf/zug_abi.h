@@ -119,8 +119,6 @@ struct zug_sandbox {
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
-	__u64 output_ino[2];	/* files that take the output of the test; 0 none. Writing to them is no point. */
-	__u32 output_dev, pad;
 };
 
 /* Classes of system calls that can be choice points */
@@ -201,7 +199,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 160, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,22 +168,6 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 	return ret;
 }
 
-/* Where the output goes: the kernel side makes no point of writing there. */
-static void note_output(struct sandbox *s, const struct launch *l)
-{
-	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
-	const int fds[2] = { l->out, l->err };
-	struct stat st;
-
-	for (int i = 0; i < 2; i++) {
-		z->output_ino[i] = 0;
-		if (fstat(fds[i], &st) || !S_ISREG(st.st_mode))
-			continue;
-		z->output_ino[i] = st.st_ino;
-		z->output_dev = kernel_dev(st.st_dev);
-	}
-}
-
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
@@ -209,7 +192,6 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	c.ready = up[1];
 	c.go = down[0];
-	note_output(s, l);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
 	pid = spawn_child(s, &c);
