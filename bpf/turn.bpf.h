@@ -361,6 +361,14 @@ static __always_inline __u64 exit_status(struct task_struct *p)
 						       p->group_leader->exit_code;
 }
 
+/* Where a fault of its own, as far as the status tells, ended the program; 0: something else did. */
+static __always_inline __u64 fault_ip(struct task_struct *p)
+{
+	__u32 sig = exit_status(p) & 0x7f;
+
+	return sig == 4 || sig == 5 || sig == 7 || sig == 8 || sig == 11 || sig == 31 ? user_ip(p) : 0;
+}
+
 /* By a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
 static bool traced_from_within(struct task_struct *p, const struct task_state *t)
 {
@@ -424,6 +432,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	if (st & TASK_DEAD_) {
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
 		t->ev.arg[0] = exit_status(p);
+		t->ev.ip = fault_ip(p);
 		if (p->signal->live.counter == 0)
 			t->ev.flags |= ZUG_EF_ROOT;
 	} else {

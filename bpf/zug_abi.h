@@ -33,7 +33,7 @@ enum zug_event_kind {
 	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
 	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
-	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far */
+	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
 	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
 	ZUG_EV_ASK,		/* nobody has the turn: decide (may also be a flag of another event) */
 	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */

@@ -152,6 +152,28 @@ struct trace_outcome {
 	const char *err_head, *err_tail;
 };
 
+/*
+ * What a minimised trace says of itself: how the schedule was before, and for each of its
+ * preemptions the two operations whose order matters.
+ */
+struct trace_pair {
+	uint64_t step;			/* of the preemption */
+	uint64_t after_step;		/* of `after`; UINT64_MAX: there is none */
+	uint32_t preempted;		/* was stopped before `before` */
+	uint32_t by;			/* did `after`, or else whatever came first */
+	struct zug_label before;
+	struct zug_label after;		/* op ZUG_OP_NONE: nothing that others did touches `before` */
+};
+struct trace_minimised {
+	uint64_t executions;		/* made for it */
+	bool minimal;			/* nothing simpler was found; else the trials were cut short */
+	uint64_t steps_before;
+	uint32_t preemptions_before, preemptions;
+	uint32_t decisions_before, decisions;	/* that differ from letting each task run on */
+	uint32_t nr_pairs;
+	const struct trace_pair *pairs;
+};
+
 /* ---- writing ---- */
 struct trace_writer;
 
@@ -168,6 +190,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s);
 int trace_add_note(struct trace_writer *w, const struct trace_note *n);
 int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
+int trace_add_minimised(struct trace_writer *w, const struct trace_minimised *m);
 int trace_flush(struct trace_writer *w);
 uint64_t trace_bytes(const struct trace_writer *w);	/* written plus buffered */
 /* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
@@ -187,6 +210,7 @@ void trace_free(struct trace *t);
 bool trace_truncated(const struct trace *t);
 const struct trace_header *trace_header(const struct trace *t);
 const struct trace_outcome *trace_outcome(const struct trace *t);	/* NULL: cut off before its end */
+const struct trace_minimised *trace_minimised(const struct trace *t);	/* NULL: it was not */
 uint64_t trace_nr_steps(const struct trace *t);
 const struct trace_step *trace_step(const struct trace *t, uint64_t i);
 /* Tables: by id, or NULL; and by index for walking. */
@@ -201,5 +225,11 @@ const struct trace_stack *trace_stack_at(const struct trace *t, uint32_t i);
 /* Notes come between steps: those after step i-1 and before step i. */
 uint32_t trace_nr_notes(const struct trace *t, uint64_t i);
 const struct trace_note *trace_note_at(const struct trace *t, uint64_t i, uint32_t k);
+
+/*
+ * A new file with all that t holds but what it says of having been minimised; to be added to, and
+ * closed. As trace_create().
+ */
+struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err);
 
 #endif

@@ -225,6 +225,55 @@ static void get_outcome(struct cursor *c)
 	c->t->has_outcome = !c->error;
 }
 
+static void get_label(struct cursor *c, struct zug_label *l)
+{
+	uint64_t op = cursor_varint(c), flags = cursor_varint(c);
+
+	if (op > UINT16_MAX || flags > UINT16_MAX)
+		cursor_bad(c, -EBADMSG, "a label is out of range");
+	*l = (struct zug_label){ .op = op, .flags = flags };
+	l->object = cursor_varint(c);
+	l->object2 = cursor_varint(c);
+	l->site = cursor_varint(c);
+}
+
+static void get_minimised(struct cursor *c)
+{
+	struct trace_minimised *m = &c->t->minimised;
+	struct trace_pair *pairs;
+	uint64_t nr;
+
+	m->executions = cursor_varint(c);
+	m->minimal = cursor_varint(c);
+	m->steps_before = cursor_varint(c);
+	m->preemptions_before = cursor_u32(c);
+	m->preemptions = cursor_u32(c);
+	m->decisions_before = cursor_u32(c);
+	m->decisions = cursor_u32(c);
+	nr = cursor_varint(c);
+	/* a pair has 14 bytes at least */
+	if (nr > (uint64_t)(c->end - c->p) / 14) {
+		cursor_bad(c, -EBADMSG, "a list is longer than its record");
+		return;
+	}
+	pairs = cursor_alloc(c, nr * sizeof(*pairs));
+	if (!pairs)
+		return;
+	for (uint64_t i = 0; i < nr; i++) {
+		struct trace_pair *p = &pairs[i];
+
+		p->step = cursor_varint(c);
+		p->after_step = cursor_varint(c) - 1;
+		p->preempted = cursor_u32(c);
+		p->by = cursor_u32(c);
+		get_label(c, &p->before);
+		get_label(c, &p->after);
+	}
+	m->pairs = pairs;
+	m->nr_pairs = nr;
+	c->t->has_minimised = !c->error;
+}
+
 static void get_record(struct cursor *c)
 {
 	enum trace_tag tag = *c->p++;
@@ -259,6 +308,9 @@ static void get_record(struct cursor *c)
 		break;
 	case TRACE_TAG_OUTCOME:
 		get_outcome(c);
+		break;
+	case TRACE_TAG_MINIMISED:
+		get_minimised(c);
 		break;
 	default:
 		break;

@@ -43,6 +43,7 @@ enum trace_tag {
 	TRACE_TAG_NOTE,
 	TRACE_TAG_STACK,
 	TRACE_TAG_OUTCOME,
+	TRACE_TAG_MINIMISED,
 };
 
 /*

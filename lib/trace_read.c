@@ -234,6 +234,11 @@ const struct trace_outcome *trace_outcome(const struct trace *t)
 	return t->has_outcome ? &t->outcome : NULL;
 }
 
+const struct trace_minimised *trace_minimised(const struct trace *t)
+{
+	return t->has_minimised ? &t->minimised : NULL;
+}
+
 uint64_t trace_nr_steps(const struct trace *t)
 {
 	return t->nr_steps;

@@ -37,9 +37,10 @@ struct arena_block {
 
 struct trace {
 	bool truncated;
-	bool has_header, has_outcome;
+	bool has_header, has_outcome, has_minimised;
 	struct trace_header header;
 	struct trace_outcome outcome;
+	struct trace_minimised minimised;
 	struct trace_table tasks, modules, sites, objects;
 
 	struct trace_step **chunks;

@@ -349,6 +349,39 @@ int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o)
 	return end_record(w);
 }
 
+static void put_label(struct trace_writer *w, const struct zug_label *l)
+{
+	put_varint(w, l->op);
+	put_varint(w, l->flags);
+	put_varint(w, l->object);
+	put_varint(w, l->object2);
+	put_varint(w, l->site);
+}
+
+int trace_add_minimised(struct trace_writer *w, const struct trace_minimised *m)
+{
+	begin_record(w, TRACE_TAG_MINIMISED);
+	put_varint(w, m->executions);
+	put_varint(w, m->minimal);
+	put_varint(w, m->steps_before);
+	put_varint(w, m->preemptions_before);
+	put_varint(w, m->preemptions);
+	put_varint(w, m->decisions_before);
+	put_varint(w, m->decisions);
+	put_varint(w, m->nr_pairs);
+	for (uint32_t i = 0; i < m->nr_pairs; i++) {
+		const struct trace_pair *p = &m->pairs[i];
+
+		put_varint(w, p->step);
+		put_varint(w, p->after_step == UINT64_MAX ? 0 : p->after_step + 1);
+		put_varint(w, p->preempted);
+		put_varint(w, p->by);
+		put_label(w, &p->before);
+		put_label(w, &p->after);
+	}
+	return end_record(w);
+}
+
 static uint32_t hash_label(const struct zug_label *l)
 {
 	uint64_t h = l->op | (uint64_t)l->flags << 16;
@@ -466,11 +499,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	label = find_label(w, &s->label);
 	if (label < 0) {
 		bits |= TRACE_STEP_LITERAL;
-		put_varint(w, s->label.op);
-		put_varint(w, s->label.flags);
-		put_varint(w, s->label.object);
-		put_varint(w, s->label.object2);
-		put_varint(w, s->label.site);
+		put_label(w, &s->label);
 	} else {
 		put_varint(w, label);
 	}

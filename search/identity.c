@@ -5,7 +5,7 @@
 #include "identity.h"
 #include "rng.h"
 
-enum { SIGNAL = 1, MESSAGE, EXIT, DEADLOCK, LIVELOCK, RACE };
+enum { SIGNAL = 1, MESSAGE, EXIT, DEADLOCK, LIVELOCK, RACE, MISUSE };
 
 #define FRAMES	3
 
@@ -86,6 +86,11 @@ uint64_t identity_livelock(const uint64_t *sites, size_t nr)
 			sum += mix64(sites[i] + 1);
 	}
 	return finish(LIVELOCK, sum);
+}
+
+uint64_t identity_misuse(unsigned int rule, uint64_t site)
+{
+	return finish(MISUSE, mix64(site + 1) + rule);
 }
 
 uint64_t identity_race(uint64_t site_a, uint64_t site_b)

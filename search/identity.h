@@ -40,6 +40,9 @@ uint64_t identity_deadlock(const struct identity_wait *waits, size_t nr);
 /* Tasks that run without progress: the set of sites that they pass. Multiplicity does not count. */
 uint64_t identity_livelock(const uint64_t *sites, size_t nr);
 
+/* A primitive used against its rules: which rule (enum misuse_kind), and where. */
+uint64_t identity_misuse(unsigned int rule, uint64_t site);
+
 /* Two accesses that race, in either order. */
 uint64_t identity_race(uint64_t site_a, uint64_t site_b);
 

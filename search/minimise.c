@@ -39,7 +39,7 @@ enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, DONE };
 struct minimise {
 	struct search_env *env;
 	uint64_t failure;
-	uint64_t max_trials, trials;
+	uint64_t max_trials, trials, best_trial;
 	struct record best, now;
 	struct difference *trial;	/* what this execution follows */
 	size_t nr_trial;
@@ -373,6 +373,7 @@ static int accept(struct minimise *m)
 
 	m->best = m->now;
 	m->now = swap;
+	m->best_trial = m->trials;
 	/* A trial has as many entries as the best schedule has, at most. */
 	trial = realloc(m->trial, (m->best.nr_diffs + 1) * sizeof(*trial));
 	if (!trial)
@@ -488,11 +489,13 @@ static void complete_pairs(struct record *r)
 		struct access before = access_of(&p->before);
 
 		p->after = (struct zug_label){ .op = ZUG_OP_NONE };
+		p->after_step = UINT64_MAX;
 		for (size_t k = p->step; k < r->nr && r->tasks[k] != p->preempted; k++) {
 			struct access a = access_of(&r->labels[k]);
 
 			if (access_dependent(&a, &before)) {
 				p->after = r->labels[k];
+				p->after_step = k;
 				p->by = r->tasks[k];
 				break;
 			}
@@ -514,6 +517,7 @@ void minimise_result(const struct search *s, struct minimise_result *result)
 		.preemptions = m->best.preemptions,
 		.differences = (uint32_t)m->best.nr_diffs,
 		.trials = m->trials,
+		.trial = m->best_trial,
 		.pairs = m->best.pairs,
 		.nr_pairs = m->best.nr_pairs,
 	};

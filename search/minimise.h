@@ -43,6 +43,7 @@ struct minimise_pair {
 	struct zug_label before;	/* what the preempted task was about to do */
 	struct zug_label after;		/* the first operation of others in between that touches it;
 					 * op ZUG_OP_NONE: none does */
+	uint64_t after_step;		/* of it; UINT64_MAX: none */
 };
 
 struct minimise_result {
@@ -52,6 +53,7 @@ struct minimise_result {
 	size_t nr;
 	uint32_t preemptions, differences;
 	uint64_t trials;		/* executions made */
+	uint64_t trial;			/* which of them, from 1 on, was the simplest schedule */
 	const struct minimise_pair *pairs;	/* one for each preemption; owned by s */
 	size_t nr_pairs;
 };

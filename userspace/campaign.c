@@ -449,7 +449,7 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 	struct trace_header h = {
 		.argv = c->o.argv, .cwd = c->o.cwd, .envp = c->o.envp, .kernel = c->release,
 		.zug_version = ZUG_VERSION, .strategy = c->o.strategy ? c->o.strategy : "default",
-		.seed = c->o.seed, .execution = c->executions + 1, .options = c->options_json,
+		.seed = c->o.seed, .execution = c->executions + !c->aside, .options = c->options_json,
 	};
 	struct trace_writer *t;
 	int ret, err2;
@@ -460,9 +460,11 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 		return ret;
 	}
 	ret = engine_run(c->engine, r, t, x, err, errlen);
-	c->executions++;
-	c->steps += x->steps;
-	c->run_ns += x->wall_ns;
+	if (!c->aside) {
+		c->executions++;
+		c->steps += x->steps;
+		c->run_ns += x->wall_ns;
+	}
 	c->ungranted += x->ungranted;
 	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !x->ungranted) {
 		trace_close(t, true);

@@ -45,7 +45,9 @@ struct campaign_options {
 	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
 	bool randomise;
-	bool quiet, keep_going;
+	bool quiet;
+	bool keep_going;	/* on after a finding, for further bugs */
+	bool minimize;		/* a finding's schedule, before it is reported */
 	int verify;			/* replays of a finding */
 	struct debugger *debugger;	/* of a replay; NULL: none */
 };
@@ -95,6 +97,7 @@ struct campaign_failure {
 	uint64_t failure;	/* its identity */
 	unsigned int kind;	/* enum zug_outcome_kind */
 	uint64_t times;
+	uint64_t first;		/* number of the execution that showed it first */
 	char *trace;		/* kept when it was seen first; NULL: it could not be */
 	char *message;
 };
@@ -120,6 +123,12 @@ struct campaign_figures {
 void campaign_get_figures(const struct campaign *c, struct campaign_figures *f);
 /* The file that is executed. */
 const char *campaign_file(const struct campaign *c);
+
+/*
+ * Before a trace's schedule is executed in a campaign that was made from its options: numbers the
+ * tasks as it does, sets the watchpoints. enum zug_exit, with a message printed.
+ */
+int campaign_prepare_replay(struct campaign *c, const struct trace *t);
 
 /*
  * Executes a trace times times. Prints the program's output (the first time) and whether it did the same.

@@ -44,6 +44,7 @@ struct campaign {
 	uint64_t executions, findings, diverged, ungranted, steps;
 	uint64_t run_ns;
 	uint64_t limit_hits;
+	bool aside;		/* executions now are replays or trials, none of the search's */
 	char first_divergence[256];
 };
 
@@ -60,8 +61,19 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 		     char *err, size_t errlen);
 /* The first free name for a trace in the folder for traces, created empty; malloc'd, NULL with errno. */
 char *campaign_trace_name(const struct campaign *c);
-/* Copies the trace of the last execution. */
+/* Copies the trace of the last execution. 0, or -errno with a line in err. */
 int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen);
+/* Counts a failure, as a new one or as one that is known. NULL: out of memory. */
+struct campaign_failure *campaign_note_failure(struct campaign *c, const struct execution *x, bool *new);
+bool campaign_knows(const struct campaign *c, uint64_t failure);
+/* What zug run does with a failure: trace, minimising, report. An enum zug_exit. */
+int campaign_on_finding(struct campaign *c, const struct execution *x);
+/* Follows a trace up to 'times' times (*done); how many were the same failure, step for step. */
+int campaign_verify(struct campaign *c, const struct trace *t, int times, int *done);
+void campaign_list_failures(const struct campaign *c);
+enum search_result campaign_result(const struct execution *x);
+/* "1.2 s" */
+const char *campaign_seconds(uint64_t ns, char *buf, size_t len);
 /* Gives names to the sites of a kept trace and appends the outcome. */
 int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x);
 /* --resume: write the state of the search, read it. Without the option both do nothing. 0 or -errno. */

@@ -21,39 +21,15 @@ int campaign_unpark(struct campaign *c, char *err, size_t errlen)
 	return ret;
 }
 
-static struct campaign_failure *failure_of(struct campaign *c, const struct execution *x, bool *new)
-{
-	struct campaign_failure *f;
-
-	*new = false;
-	for (unsigned int i = 0; i < c->nr_failures; i++)
-		if (c->failures[i].failure == x->outcome.failure)
-			return &c->failures[i];
-	f = realloc(c->failures, (c->nr_failures + 1) * sizeof(*f));
-	if (!f)
-		return NULL;
-	c->failures = f;
-	f += c->nr_failures;
-	*f = (struct campaign_failure){ .failure = x->outcome.failure, .kind = x->outcome.kind,
-					.message = strdup(x->outcome.message) };
-	if (!f->message)
-		return NULL;
-	c->nr_failures++;
-	*new = true;
-	return f;
-}
-
 /* A test that fails every other time must not fill the disk with traces of one bug. */
 static void on_failure(struct campaign *c, struct campaign_once *r)
 {
 	char err[512];
 	bool new;
-	struct campaign_failure *f = failure_of(c, &r->x, &new);
+	struct campaign_failure *f = campaign_note_failure(c, &r->x, &new);
 
-	c->findings++;
 	if (!f)
 		return;
-	f->times++;
 	r->failure = f;
 	if (!new)
 		return;

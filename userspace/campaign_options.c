@@ -21,6 +21,7 @@ void campaign_defaults(struct campaign_options *o)
 		.spin_ns = 100000000ull,
 		.out_dir = "zug-out",
 		.verify = 1,
+		.minimize = true,
 	};
 }
 

@@ -13,6 +13,7 @@ struct kernel;
 /* argv[0] is the command's name; getopt's state is fresh. */
 int cmd_run(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_minimize(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_strategies(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
@@ -21,10 +22,12 @@ int cmd_stop(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
-/* What zug run and zug replay do once it is clear that it is to be done here: also for zugd, with its k. */
+/* What these commands do once it is clear that it is to be done here: also for zugd, with its k. */
 int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop);
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		   const volatile sig_atomic_t *stop);
+int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+		     const volatile sig_atomic_t *stop);
 
 #endif

@@ -173,7 +173,8 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 	static const struct {
 		const char *name;
 		enum request_kind kind;
-	} kinds[] = { { "run", REQUEST_RUN }, { "replay", REQUEST_REPLAY }, { "exec", REQUEST_EXEC } };
+	} kinds[] = { { "run", REQUEST_RUN }, { "replay", REQUEST_REPLAY },
+		      { "minimize", REQUEST_MINIMIZE }, { "exec", REQUEST_EXEC } };
 	const char *what = protocol_text(m, "request");
 	char text[128];
 

@@ -82,20 +82,27 @@ static FILE *stream(int fd)
 	return f;
 }
 
-/* zug run and zug replay, as if the client did them: its arguments, folder and environment. */
+/* A command, as if the client did it: its arguments, folder and environment. */
 static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
 {
-	const char *name = r->kind == REQUEST_RUN ? "run" : "replay";
+	static const struct {
+		const char *name;
+		int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+			       const volatile sig_atomic_t *stop);
+	} commands[] = {
+		[REQUEST_RUN] = { "run", run_execute },
+		[REQUEST_REPLAY] = { "replay", replay_execute },
+		[REQUEST_MINIMIZE] = { "minimize", minimize_execute },
+	};
 	int nr = 0;
 	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
 
 	r->status = ZUG_EXIT_INTERNAL;
 	if (list && argv) {
-		argv[0] = (char *)name;
+		argv[0] = (char *)commands[r->kind].name;
 		memcpy(argv + 1, list, nr * sizeof(*argv));
 		campaigns_park(w->campaigns);
-		r->status = (r->kind == REQUEST_RUN ? run_execute : replay_execute)
-				(w->o.kernel, nr + 1, argv, out, err, &w->abort);
+		r->status = commands[r->kind].execute(w->o.kernel, nr + 1, argv, out, err, &w->abort);
 		if (r->status < 0)
 			r->status = ZUG_EXIT_USAGE;
 	}

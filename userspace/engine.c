@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 #include "engine.h"
+#include "failure.h"
+#include "../search/identity.h"
 #include "progress_check.h"
 
 #define MS 1000000ull
@@ -93,6 +95,12 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	return e;
 }
 
+void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns)
+{
+	e->s = s;
+	e->o.timeout_ns = timeout_ns;
+}
+
 void engine_free(struct engine *e)
 {
 	if (!e)
@@ -163,16 +171,6 @@ static void note(struct engine *e, enum trace_note_kind kind, uint32_t task, uin
 			  e->w->tasks[task].label.object : 0 });
 }
 
-static void hash_step(struct execution *x, uint32_t task, const struct zug_label *l)
-{
-	const uint64_t v[4] = { task, l->op, l->object, l->op == ZUG_OP_SPIN ? 0 : l->site };
-
-	for (int i = 0; i < 4; i++) {
-		x->hash ^= v[i] + 0x9e3779b97f4a7c15ull + (x->hash << 6) + (x->hash >> 2);
-		x->hash *= 0xbf58476d1ce4e5b9ull;
-	}
-}
-
 static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
 {
 	struct world_task *t = &e->w->tasks[task];
@@ -193,7 +191,7 @@ static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bo
 	if (lone)
 		s.flags |= TRACE_STEP_LONE;
 	if (!replay_is_chance(&t->label, task, e->last))
-		hash_step(e->x, task, &t->label);
+		e->x->hash = replay_hash(e->x->hash, task, &t->label);
 	if (e->t) {
 		tell_task(e, task);
 		for (uint32_t i = 0; i < nr_enabled; i++)
@@ -350,6 +348,7 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 		snprintf(other, sizeof(other), " (T%u)", r.other);
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
 		    other, name_of(e, r.object));
+	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
 	return true;
 }
 
@@ -577,6 +576,21 @@ static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t er
 	return GO_ON;
 }
 
+/* A program that faults says nothing: where it did is all there is to see. */
+static void on_fault(struct engine *e, uint32_t task, uint64_t site)
+{
+	struct trace_frame frames[64];
+	int nr;
+
+	e->x->outcome.site = site;
+	if (!e->t)
+		return;
+	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
+	tell_task(e, task);
+	trace_add_stack(e->t, &(struct trace_stack){ .task = task, .state = "died here",
+						     .nr_frames = nr > 0 ? nr : 0, .frames = frames });
+}
+
 /* ---- one execution ---- */
 
 static enum verdict on_event(struct engine *e, const struct world_event *ev, bool *over,
@@ -590,7 +604,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	case WORLD_POINT:
 		if (!e->x->launch_ns)
 			e->x->launch_ns = now_ns() - e->start_ns;
-		progress_point(&e->pc, ev->task, ev->yield);
+		progress_point(&e->pc, ev->task, e->w->tasks[ev->task].label.site, ev->yield);
 		if (e->w->tasks[ev->task].label.op != ZUG_OP_SPIN)
 			e->stops = 0;
 		if (ev->passed) {
@@ -624,6 +638,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	case WORLD_EXIT:
 		progress_made(&e->pc);
 		note(e, TRACE_NOTE_EXIT, ev->task, 0, NULL);
+		if (ev->site)
+			on_fault(e, ev->task, ev->site);
 		*over = ev->root;
 		break;
 	case WORLD_EXEC:
@@ -846,6 +862,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	ended = follow(e, err, errlen, &broke);
 	debug_ending(e, ended);
 	end = now_ns();
+	if (!ended)
+		failure_identify(&x->outcome, e->w, e->last, &e->pc);
 	if (r && !x->diverged && x->steps < r->nr && ended)
 		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
 			(unsigned long)r->nr);

@@ -44,6 +44,8 @@ struct engine;
 struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 			  const struct engine_options *o);
 void engine_free(struct engine *e);
+/* From now on ask s, and end executions after timeout_ns (0: never). */
+void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
  * Runs the test once under the next schedule of the search (search_begin() has

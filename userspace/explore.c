@@ -1,72 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The two loops over executions: exploring, and replaying one schedule. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "campaign_internal.h"
 #include "exit_codes.h"
-#include "report.h"
 
 #define PROGRESS_NS 200000000ull	/* of the progress line */
 
-/* "abba-deadlock.3.trace": the first number that is free. */
-char *campaign_trace_name(const struct campaign *c)
-{
-	const char *base = strrchr(c->file, '/') + 1;
-	char *path;
-	int fd;
-
-	if (mkdir(c->o.out_dir, 0755) && errno != EEXIST)
-		return NULL;
-	for (int n = 1; n < 1000000; n++) {
-		if (asprintf(&path, "%s/%s.%d.trace", c->o.out_dir, base, n) < 0)
-			return NULL;
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (fd >= 0) {
-			close(fd);
-			return path;
-		}
-		free(path);
-		if (errno != EEXIST)
-			return NULL;
-	}
-	errno = EEXIST;
-	return NULL;
-}
-
-/* Copies a trace, giving its sites their names: kept traces need no files to be read. */
-int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen)
-{
-	int in, out, ret = 0;
-	char buf[65536];
-	ssize_t n;
-
-	in = open(c->current, O_RDONLY | O_CLOEXEC);
-	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
-	if (in < 0 || out < 0)
-		ret = -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
-		if (n < 0 || write(out, buf, n) != n)
-			ret = n < 0 || errno ? -errno : -ENOSPC;
-	if (!ret && fsync(out) && errno != EINVAL)
-		ret = -errno;
-	if (in >= 0)
-		close(in);
-	if (out >= 0 && close(out) && !ret)
-		ret = -errno;
-	if (ret)
-		snprintf(err, errlen, "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
-			 strerror(-ret), c->current);
-	return ret;
-}
-
-static const char *seconds(uint64_t ns, char *buf, size_t len)
+const char *campaign_seconds(uint64_t ns, char *buf, size_t len)
 {
 	if (ns < 1000000000ull)
 		snprintf(buf, len, "%.0f ms", ns / 1e6);
@@ -97,94 +42,15 @@ static void progress(struct campaign *c, bool last)
 	if (st.bound != UINT32_MAX)
 		snprintf(bound, sizeof(bound), ", bound %u", st.bound);
 	if (!isnan(st.estimate_total) && st.estimate_total > c->executions && spent)
-		snprintf(eta, sizeof(eta), ", about %s left", seconds((st.estimate_total - c->executions) *
+		snprintf(eta, sizeof(eta), ", about %s left", campaign_seconds((st.estimate_total - c->executions) *
 			 (spent / (c->executions ? c->executions : 1)), t, sizeof(t)));
 	else if (c->o.executions && c->executions)
-		snprintf(eta, sizeof(eta), ", at most %s left", seconds((c->o.executions - c->executions) *
+		snprintf(eta, sizeof(eta), ", at most %s left", campaign_seconds((c->o.executions - c->executions) *
 			 (spent / c->executions), t, sizeof(t)));
 	fprintf(c->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
 		(unsigned long)c->executions, c->executions * 1e9 / (spent ? spent : 1), bound,
 		(unsigned long)st.schedules, eta);
 	fflush(c->err);
-}
-
-static void show_finding(struct campaign *c, const char *path)
-{
-	struct report_options ro;
-	char err[512];
-	struct trace *t = trace_open(path, err, sizeof(err));
-
-	if (!t) {
-		fprintf(c->err, "zug: %s: %s\n", path, err);
-		return;
-	}
-	report_options_init(&ro, c->out);
-	ro.symbols = c->symbols;
-	report_finding(c->out, t, &ro);
-	trace_free(t);
-}
-
-/* Follows the trace of a finding again. "2 of 2 replays did the same". */
-static void verify(struct campaign *c, const char *path, const struct execution *found)
-{
-	struct execution x;
-	char err[512];
-	struct trace *t;
-	struct replay r;
-	int same = 0, done = 0;
-
-	if (!c->o.verify)
-		return;
-	t = trace_open(path, err, sizeof(err));
-	if (!t)
-		return;
-	if (replay_init(&r, t))
-		goto out;
-	for (; done < c->o.verify && !(c->stop && *c->stop); done++) {
-		if (search_replay(c->search, r.tasks, r.nr) || search_begin(c->search) != SEARCH_GO)
-			break;
-		if (campaign_execute(c, &r, &x, err, sizeof(err)))
-			break;
-		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
-		same += !x.diverged && x.outcome.failure == found->outcome.failure &&
-			x.hash == found->hash;
-		if (x.diverged)
-			fprintf(c->err, "zug: a replay did not follow: %s\n", x.divergence);
-	}
-	if (done)
-		fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
-out:
-	replay_release(&r);
-	trace_free(t);
-}
-
-static int on_finding(struct campaign *c, const struct execution *x)
-{
-	char err[PATH_MAX + 128], t[32], *path = campaign_trace_name(c);
-
-	progress(c, true);
-	c->findings++;
-	if (!path) {
-		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	if (campaign_keep_trace(c, path, err, sizeof(err))) {
-		fprintf(c->err, "zug: %s\n", err);
-		show_finding(c, c->current);
-		unlink(path);
-		free(path);
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	fprintf(c->out, "found in execution %lu, after %s: %s\n\n", (unsigned long)c->executions,
-		seconds(campaign_now() - c->start_ns, t, sizeof(t)), zug_outcome_name(x->outcome.kind));
-	show_finding(c, path);
-	fprintf(c->out, "\ntrace: %s (%lu steps, %lu preemptions)\n", path, (unsigned long)x->steps,
-		(unsigned long)x->preemptions);
-	verify(c, path, x);
-	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n", path, path);
-	fflush(c->out);
-	free(path);
-	return ZUG_EXIT_FINDING;
 }
 
 /* What an end without a finding means. */
@@ -195,10 +61,13 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 
 	progress(c, true);
 	search_get_stats(c->search, &st);
-	fprintf(c->out, "nothing found in %lu executions (%s, %s each; %lu steps, at most %lu in one; "
-		"%lu distinct schedules, %lu of them not equivalent)\n", (unsigned long)c->executions,
-		seconds(campaign_now() - c->start_ns, t, sizeof(t)),
-		seconds(c->executions ? c->run_ns / c->executions : 0, t2, sizeof(t2)),
+	if (c->nr_failures)
+		campaign_list_failures(c);
+	fprintf(c->out, "%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
+		"%lu distinct schedules, %lu of them not equivalent)\n", c->nr_failures ? "searched" :
+		"nothing found in", (unsigned long)c->executions,
+		campaign_seconds(campaign_now() - c->start_ns, t, sizeof(t)),
+		campaign_seconds(c->executions ? c->run_ns / c->executions : 0, t2, sizeof(t2)),
 		(unsigned long)c->steps, (unsigned long)st.max_steps, (unsigned long)st.schedules,
 		(unsigned long)st.distinct);
 	if (exhausted && !st.incomplete && st.bound_done != UINT32_MAX)
@@ -218,7 +87,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 	fflush(c->out);
 }
 
-static enum search_result result_of(const struct execution *x)
+enum search_result campaign_result(const struct execution *x)
 {
 	if (x->diverged)
 		return SEARCH_DIVERGED;
@@ -283,7 +152,7 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 	ret = campaign_execute(c, NULL, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
 		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
-	search_end(c->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : result_of(x),
+	search_end(c->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(x),
 						    .failure = x->outcome.failure });
 	return ret ? ZUG_EXIT_ENVIRONMENT : 0;
 }
@@ -340,9 +209,6 @@ int campaign_run(struct campaign *c)
 		}
 		searched += what == CAMPAIGN_EXECUTED;
 		campaign_record_execution(c, &x);
-		ret = keep_state(c, zug_outcome_is_finding(x.outcome.kind));
-		if (ret)
-			return ret;
 		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
 			fprintf(c->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
 				(unsigned long)c->executions, x.launch_ns / 1e6,
@@ -356,11 +222,22 @@ int campaign_run(struct campaign *c)
 			return ZUG_EXIT_INTERNAL;
 		}
 		if (zug_outcome_is_finding(x.outcome.kind)) {
-			end = on_finding(c, &x);
+			bool known = c->o.keep_going && campaign_knows(c, x.outcome.failure);
+
+			if (!known)
+				progress(c, true);
+			end = campaign_on_finding(c, &x);
 			campaign_record_finding(c, &x);
-			if (end != ZUG_EXIT_FINDING || !c->o.keep_going)
+			if (end != ZUG_EXIT_FINDING)
+				return end;
+			if (!known && (ret = keep_state(c, true)))
+				return ret;
+			if (!c->o.keep_going)
 				return end;
 		}
+		ret = keep_state(c, false);
+		if (ret)
+			return ret;
 		progress(c, false);
 	}
 	if (sandbox_limit_hits(c->sandbox))
@@ -368,6 +245,8 @@ int campaign_run(struct campaign *c)
 			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
 	campaign_record_end(c, exhausted ? "every schedule was tried" : why);
 	ret = keep_state(c, true);
+	if (c->nr_failures)
+		end = ZUG_EXIT_FINDING;
 	summary(c, why, exhausted);
 	if (ret)
 		return ret;
@@ -398,6 +277,23 @@ static void pass_on(struct campaign *c)
 	}
 }
 
+int campaign_prepare_replay(struct campaign *c, const struct trace *t)
+{
+	struct execution x;
+	char err[1024];
+
+	replay_number_tasks(t, &c->spawn);
+	if (!c->o.watches || !c->o.watches[0])
+		return 0;
+	/* addresses of variables are known once the program was mapped */
+	if (search_begin(c->search) != SEARCH_GO || campaign_execute(c, NULL, &x, err, sizeof(err))) {
+		fprintf(c->err, "zug: %s\n", err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+	return campaign_set_watches(c);
+}
+
 int campaign_replay(struct campaign *c, const struct trace *t, int times)
 {
 	const struct trace_outcome *want = trace_outcome(t);
@@ -410,21 +306,10 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 		replay_release(&r);
 		return ZUG_EXIT_INTERNAL;
 	}
-	replay_number_tasks(t, &c->spawn);
-	if (c->o.watches && c->o.watches[0]) {
-		/* addresses of variables are known once the program was mapped */
-		if (search_begin(c->search) != SEARCH_GO ||
-		    campaign_execute(c, NULL, &x, err, sizeof(err))) {
-			fprintf(c->err, "zug: %s\n", err);
-			replay_release(&r);
-			return ZUG_EXIT_ENVIRONMENT;
-		}
-		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
-		ret = campaign_set_watches(c);
-		if (ret) {
-			replay_release(&r);
-			return ret;
-		}
+	ret = campaign_prepare_replay(c, t);
+	if (ret) {
+		replay_release(&r);
+		return ret;
 	}
 	for (i = 0; i < times && !(c->stop && *c->stop); i++) {
 		if (search_replay(c->search, r.tasks, r.nr) || search_begin(c->search) != SEARCH_GO) {

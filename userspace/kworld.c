@@ -319,6 +319,8 @@ again:
 		ev->kind = WORLD_EXIT;
 		t->state = TASK_DEAD;
 		ev->root = t->process == k->root && (e.flags & ZUG_EF_ROOT);
+		if (e.ip)
+			ev->site = kt->fault = places_site(k->o.places, t->process, e.ip);
 		if (ev->root)
 			k->root_status = e.arg[0];
 		return 1;
@@ -447,13 +449,21 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 			int max)
 {
 	struct user_registers regs;
+	struct kworld *k = kw(w);
+	const struct place_site *ps;
 	uint64_t all[18];
-	int ret = kworld_registers(w, t, all);
+	int ret;
 
+	if (t->state == TASK_DEAD) {
+		ps = places_find_site(k->o.places, k->kt[t->task].fault);
+		return ps ? symfile_frames(probes_module(k->o.probes, ps->module)->file, ps->offset, frames,
+					   max) : -ESRCH;
+	}
+	ret = kworld_registers(w, t, all);
 	if (ret)
 		return ret;
 	memcpy(regs.r, all, sizeof(regs.r));
-	return symbols_unwind(kw(w)->o.symbols, t->tgid, t->pid, &regs, frames, max);
+	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
 }
 
 static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len)

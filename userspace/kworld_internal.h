@@ -13,6 +13,7 @@ struct ktask {
 	uint32_t nr_children;
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
+	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
 	enum symlibc libc;
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "../search/identity.h"
 #include "outcome.h"
 
 #define KEEP (64 * 1024)		/* bytes of head and of tail */
@@ -166,22 +166,19 @@ int capture_copy(struct capture *c, int which, int to)
 
 void outcome_identify(struct outcome *o)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
-	const char *p = o->message;
-
-	h = (h ^ o->kind) * 0x100000001b3ull;
-	h = (h ^ (unsigned int)o->code) * 0x100000001b3ull;
-	while (*p) {
-		/* addresses and process numbers differ from run to run; line numbers, after a colon, do not */
-		if (isdigit((unsigned char)*p) && (p == o->message || p[-1] != ':')) {
-			while (isxdigit((unsigned char)*p) || *p == 'x')
-				p++;
-			h = (h ^ '#') * 0x100000001b3ull;
-			continue;
-		}
-		h = (h ^ (unsigned char)*p++) * 0x100000001b3ull;
+	switch (o->kind) {
+	case ZUG_OUTCOME_PASS:
+		o->failure = 0;
+		break;
+	case ZUG_OUTCOME_EXIT:
+		o->failure = identity_exit(o->code);
+		break;
+	case ZUG_OUTCOME_SIGNAL:
+		o->failure = identity_signal(o->code, &o->site, o->site != 0);
+		break;
+	default:
+		o->failure = identity_message(o->message);
 	}
-	o->failure = h ? h : 1;
 }
 
 void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
@@ -276,7 +273,7 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
 	const char *text, *line;
 
-	memset(o, 0, sizeof(*o));
+	*o = (struct outcome){ .site = o->site };
 	if (capture_text(c, 0, &out, &out_tail))
 		out = NULL;
 	if (capture_text(c, 1, &err, &err_tail))

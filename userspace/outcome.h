@@ -18,7 +18,8 @@ struct outcome_rules {
 struct outcome {
 	enum zug_outcome_kind kind;
 	int code;
-	uint64_t failure;
+	uint64_t failure;	/* its identity (search/identity.h) */
+	uint64_t site;		/* where a fault of the program itself ended it; 0: nowhere, or unknown */
 	char message[1024];
 };
 
@@ -40,13 +41,13 @@ int capture_text(struct capture *c, int which, char **head, char **tail);
 /* Writes a stream to a descriptor; where its middle is gone a line says so. 0 or -errno. */
 int capture_copy(struct capture *c, int which, int to);
 
-/* Judges a root command that ended with a wait status. */
+/* Judges a root command that ended with a wait status; o->site is given. */
 void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
 		   struct capture *c);
-/* A failure that the engine saw by itself; identity from kind and the given parts. */
+/* A failure that the engine saw by itself; its identity is that of the message (failure.h knows better). */
 void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Makes the identity from kind, code and message, numbers that vary left out. */
+/* Makes the identity of what an outcome alone tells. */
 void outcome_identify(struct outcome *o);
 
 #endif

@@ -9,6 +9,7 @@ void progress_reset(struct progress_check *p)
 	if (p->tasks)
 		memset(p->tasks, 0, p->nr * sizeof(*p->tasks));
 	p->steps = 0;
+	p->nr_sites = 0;
 }
 
 void progress_free(struct progress_check *p)
@@ -37,7 +38,16 @@ static struct progress_task *task_of(struct progress_check *p, uint32_t task)
 	return &p->tasks[task];
 }
 
-void progress_point(struct progress_check *p, uint32_t task, bool yield)
+static void add_site(struct progress_check *p, uint64_t site)
+{
+	for (uint32_t i = 0; i < p->nr_sites; i++)
+		if (p->sites[i] == site)
+			return;
+	if (p->nr_sites < PROGRESS_SITES)
+		p->sites[p->nr_sites++] = site;
+}
+
+void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield)
 {
 	struct progress_task *t = task_of(p, task);
 
@@ -46,6 +56,8 @@ void progress_point(struct progress_check *p, uint32_t task, bool yield)
 	p->steps++;
 	t->steps++;
 	t->yields += yield;
+	if (site)
+		add_site(p, site);
 }
 
 static void add_name(char *who, size_t len, uint32_t task)

@@ -19,17 +19,21 @@ struct progress_task {
 	uint64_t steps, yields;		/* in the window */
 };
 
+#define PROGRESS_SITES 64
+
 struct progress_check {
 	struct progress_task *tasks;	/* by number */
 	uint32_t nr;
 	uint64_t steps;			/* since anything new happened */
+	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
+	uint32_t nr_sites;
 };
 
 void progress_reset(struct progress_check *p);
 void progress_free(struct progress_check *p);
 /* Something new: a task was created, ended, blocked or exec'd. */
 void progress_made(struct progress_check *p);
-void progress_point(struct progress_check *p, uint32_t task, bool yield);
+void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
 /* who: "T1, T2", for the message. */
 bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 

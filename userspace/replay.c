@@ -9,6 +9,17 @@ bool replay_is_chance(const struct zug_label *l, uint32_t task, uint32_t last)
 	return l->op == ZUG_OP_SPIN && task == last;
 }
 
+uint64_t replay_hash(uint64_t hash, uint32_t task, const struct zug_label *l)
+{
+	const uint64_t v[4] = { task, l->op, l->object, l->op == ZUG_OP_SPIN ? 0 : l->site };
+
+	for (int i = 0; i < 4; i++) {
+		hash ^= v[i] + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+		hash *= 0xbf58476d1ce4e5b9ull;
+	}
+	return hash;
+}
+
 int replay_init(struct replay *r, const struct trace *t)
 {
 	uint64_t nr = trace_nr_steps(t);
@@ -23,6 +34,7 @@ int replay_init(struct replay *r, const struct trace *t)
 
 		if (replay_is_chance(&s->label, s->task, s->last))
 			continue;
+		r->hash = replay_hash(r->hash, s->task, &s->label);
 		r->steps[r->nr] = i;
 		r->tasks[r->nr++] = s->task;
 	}

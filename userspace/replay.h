@@ -18,6 +18,7 @@ struct replay {
 	uint64_t nr;			/* steps to follow */
 	uint64_t *steps;		/* their numbers in the trace */
 	uint32_t *tasks;		/* who has the turn in each, for search_replay() */
+	uint64_t hash;		/* of them all: that of an execution which does the same (struct execution) */
 };
 
 /* 0 or -ENOMEM; replay_release() in either case. */
@@ -27,6 +28,8 @@ void replay_release(struct replay *r);
 const struct trace_step *replay_step(const struct replay *r, uint64_t i);
 /* Is a step of that label only a matter of when the timer struck? */
 bool replay_is_chance(const struct zug_label *l, uint32_t task, uint32_t last);
+/* The hash of an execution so far, with one more step. */
+uint64_t replay_hash(uint64_t hash, uint32_t task, const struct zug_label *l);
 /* Gives spawn paths the numbers that they have in a trace. */
 void replay_number_tasks(const struct trace *t, struct spawn_table *spawn);
 

@@ -11,7 +11,7 @@
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
-       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES };
+       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -33,6 +33,7 @@ static const struct option options[] = {
 	{ "spin", required_argument, NULL, OPT_SPIN },
 	{ "fair", required_argument, NULL, OPT_FAIR },
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "no-minimize", no_argument, NULL, OPT_NO_MINIMIZE },
 	{ "aslr", no_argument, NULL, OPT_ASLR },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -59,7 +60,7 @@ void run_options_help(FILE *f)
 	      "  --rules TEXT | @FILE holds of tasks, tactics, where preemptions may be (see zug-run(1))\n"
 	      "  --resume FILE        go on with the search whose state is in FILE, and keep it there\n"
 	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
-	      "  --keep-going         look for further bugs after the first\n"
+	      "  --keep-going         look for further bugs after the first: one trace each, a list at the end\n"
 	      "points, where a switch can happen:\n"
 	      "  --points KIND,...    sync, syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
 	      "                       (sync,syscall)\n"
@@ -80,6 +81,7 @@ void run_options_help(FILE *f)
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
+	      "  --no-minimize        report the schedule as it was found, not the simplest that fails alike\n"
 	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
 	      "  -q, --quiet          no progress line\n"
 	      "the daemon:\n"
@@ -349,6 +351,9 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		case OPT_KEEP_GOING:
 			c->keep_going = true;
 			break;
+		case OPT_NO_MINIMIZE:
+			c->minimize = false;
+			break;
 		case OPT_ASLR:
 			c->randomise = true;
 			break;
@@ -395,8 +400,8 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 
 	campaign_defaults(&d);
 	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
-	       o->c.resume ? "resume" : o->c.record ? "record" :
-	       o->c.keep_going ? "keep-going" : o->c.verify != d.verify ? "verify" : NULL;
+	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
+	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;
 	if (!name)
 		return 0;
 	fprintf(stderr, "zug %s: --%s belongs to zug run: here, whoever starts the test decides how often it "

@@ -69,6 +69,7 @@ struct world_event {
 	bool passed;		/* POINT: not stopped, the task went on */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over */
+	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
 	char text[256];
 };
 
@@ -94,7 +95,10 @@ struct world_ops {
 	int (*lend)(struct world *w);
 	/* Called about once a second: keeps long executions alive. */
 	void (*tend)(struct world *w);
-	/* Stack of a task that does not run; number of frames or -errno. Frames live until the next start. */
+	/*
+	 * Stack of a task that does not run; of one that a fault has ended, the place of it. Number of
+	 * frames or -errno. Frames live until the next start.
+	 */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
 	/* Integer registers of a task that does not run, in DWARF order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), then
 	 * the thread pointer. 0 or -errno. */

@@ -12,6 +12,7 @@ static const struct command {
 } commands[] = {
 	{ "run", cmd_run, "search for a schedule under which a command fails" },
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
+	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
 	{ "exec", cmd_exec, "execute a test once, under the next schedule (needs zugd)" },
 	{ "status", cmd_status, "what zugd does" },

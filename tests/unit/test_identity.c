@@ -45,6 +45,8 @@ int main(void)
 	ok(identity_deadlock(ab, 2) == identity_deadlock(ba, 2), "a cycle has no first task");
 	ok(identity_deadlock(ab, 2) != identity_deadlock(ac, 2), "but it has its places");
 	ok(identity_livelock(loop, 5) == identity_livelock(once, 2), "a loop is a set of places");
+	ok(identity_misuse(1, 5) != identity_misuse(2, 5), "another rule is another misuse");
+	ok(identity_misuse(1, 5) != identity_misuse(1, 6), "so is another place");
 	ok(identity_race(1, 2) == identity_race(2, 1), "a race has no direction");
 	ok(identity_message("") && identity_exit(0), "never 0");
 	printf("1..%d\n", nr_tests);

@@ -77,50 +77,9 @@ static unsigned char *slurp(size_t *len)
 	return p;
 }
 
-static void everything_comes_back(void **state)
+/* What everything_comes_back() wrote, step apart whose label is given. */
+static void is_all_there(const struct trace *t, const struct zug_label *label)
 {
-	static const struct trace_frame frames[] = {
-		{ "bank::add(int)", "bank.h", 7, true },
-		{ "main", "src/bank.c", 31, false },
-		{ NULL, NULL, 0, false },
-	};
-	const uint32_t enabled[] = { 0, 2, 7 };
-	struct trace_writer *w = create();
-	struct trace_step step = {
-		.task = 2, .last = TRACE_NO_TASK, .flags = TRACE_STEP_PREEMPTION,
-		.nr_enabled = 3, .enabled = enabled,
-		.label = { .op = ZUG_OP_LOCK, .flags = ZUG_L_WRITE, .object = 1ull << 63,
-			   .object2 = 5, .site = 99 },
-	};
-	const struct trace_outcome outcome = {
-		.kind = ZUG_OUTCOME_ABORT, .code = -6, .failure = 0xabcdef, .ungranted = 1,
-		.wall_ns = 12345678901, .message = "Assertion failed", .err_tail = "tail\n",
-	};
-	struct trace *t;
-
-	(void)state;
-	assert_int_equal(trace_add_task(w, &(struct trace_task){ 0, TRACE_NO_TASK, 0, 41, 0, "bank" }), 0);
-	assert_int_equal(trace_add_task(w, &(struct trace_task){ 2, 0, 1, 42, 0, "bank" }), 0);
-	assert_int_equal(trace_add_module(w, &(struct trace_module){ 3, "/usr/bin/bank", "0123ab" }), 0);
-	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 0, NULL }), 0);
-	assert_int_equal(trace_add_object(w, &(struct trace_object){ 1ull << 63, "mutex", "m" }), 0);
-	assert_int_equal(trace_add_step(w, &step), 0);
-	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 2, TRACE_NO_TASK, 5, "futex m" }), 0);
-	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_WAKE, 2, 0, 0, NULL }), 0);
-	step.step = 1;
-	step.task = 0;
-	step.last = 2;
-	step.flags = 0;
-	step.nr_enabled = 1;
-	assert_int_equal(trace_add_step(w, &step), 0);
-	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_EXIT, 0, TRACE_NO_TASK, 0, NULL }), 0);
-	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 3, frames }), 0);
-	assert_int_equal(trace_add_stack(w, &(struct trace_stack){ 2, "waits", 2, frames }), 0);
-	assert_int_equal(trace_add_outcome(w, &outcome), 0);
-	assert_true(trace_bytes(w) > 100);
-	assert_int_equal(trace_close(w, false), 0);
-
-	t = reopen();
 	assert_false(trace_truncated(t));
 	assert_string_equal(trace_header(t)->argv[1], "--fast");
 	assert_string_equal(trace_header(t)->argv[2], "");
@@ -156,7 +115,7 @@ static void everything_comes_back(void **state)
 	assert_int_equal(trace_step(t, 1)->last, 2);
 	assert_int_equal(trace_step(t, 1)->nr_enabled, 1);
 	assert_int_equal(trace_step(t, 1)->enabled[0], 0);
-	assert_true(trace_label_equal(&trace_step(t, 1)->label, &step.label));
+	assert_true(trace_label_equal(&trace_step(t, 1)->label, label));
 	assert_null(trace_step(t, 2));
 
 	assert_int_equal(trace_nr_notes(t, 0), 0);
@@ -177,6 +136,89 @@ static void everything_comes_back(void **state)
 	assert_true(trace_outcome(t)->wall_ns == 12345678901);
 	assert_string_equal(trace_outcome(t)->err_tail, "tail\n");
 	assert_null(trace_outcome(t)->out_head);
+}
+
+static void everything_comes_back(void **state)
+{
+	static const struct trace_frame frames[] = {
+		{ "bank::add(int)", "bank.h", 7, true },
+		{ "main", "src/bank.c", 31, false },
+		{ NULL, NULL, 0, false },
+	};
+	const uint32_t enabled[] = { 0, 2, 7 };
+	struct trace_writer *w = create();
+	struct trace_step step = {
+		.task = 2, .last = TRACE_NO_TASK, .flags = TRACE_STEP_PREEMPTION,
+		.nr_enabled = 3, .enabled = enabled,
+		.label = { .op = ZUG_OP_LOCK, .flags = ZUG_L_WRITE, .object = 1ull << 63,
+			   .object2 = 5, .site = 99 },
+	};
+	const struct trace_outcome outcome = {
+		.kind = ZUG_OUTCOME_ABORT, .code = -6, .failure = 0xabcdef, .ungranted = 1,
+		.wall_ns = 12345678901, .message = "Assertion failed", .err_tail = "tail\n",
+	};
+	const struct trace_pair pairs[] = {
+		{ .step = 0, .after_step = 1, .preempted = 2, .by = 0, .before = { .op = ZUG_OP_LOCK, .site = 99 },
+		  .after = { .op = ZUG_OP_UNLOCK, .object = 1ull << 63, .flags = ZUG_L_WRITE } },
+		{ .step = 1, .after_step = UINT64_MAX, .preempted = 0, .by = 2,
+		  .before = { .op = ZUG_OP_JOIN, .object2 = 5 } },
+	};
+	char copied[] = "/tmp/zug-trace-copy-XXXXXX";
+	const struct trace_minimised *m;
+	char message[256];
+	struct trace *t;
+	int err;
+
+	(void)state;
+	assert_int_equal(trace_add_task(w, &(struct trace_task){ 0, TRACE_NO_TASK, 0, 41, 0, "bank" }), 0);
+	assert_int_equal(trace_add_task(w, &(struct trace_task){ 2, 0, 1, 42, 0, "bank" }), 0);
+	assert_int_equal(trace_add_module(w, &(struct trace_module){ 3, "/usr/bin/bank", "0123ab" }), 0);
+	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 0, NULL }), 0);
+	assert_int_equal(trace_add_object(w, &(struct trace_object){ 1ull << 63, "mutex", "m" }), 0);
+	assert_int_equal(trace_add_step(w, &step), 0);
+	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 2, TRACE_NO_TASK, 5, "futex m" }), 0);
+	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_WAKE, 2, 0, 0, NULL }), 0);
+	step.step = 1;
+	step.task = 0;
+	step.last = 2;
+	step.flags = 0;
+	step.nr_enabled = 1;
+	assert_int_equal(trace_add_step(w, &step), 0);
+	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_EXIT, 0, TRACE_NO_TASK, 0, NULL }), 0);
+	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 3, frames }), 0);
+	assert_int_equal(trace_add_stack(w, &(struct trace_stack){ 2, "waits", 2, frames }), 0);
+	assert_int_equal(trace_add_outcome(w, &outcome), 0);
+	assert_int_equal(trace_add_minimised(w, &(struct trace_minimised){
+		.executions = 57, .minimal = true, .steps_before = 120, .preemptions_before = 5,
+		.preemptions = 1, .decisions_before = 14, .decisions = 2, .nr_pairs = 2,
+		.pairs = pairs }), 0);
+	assert_true(trace_bytes(w) > 100);
+	assert_int_equal(trace_close(w, false), 0);
+
+	t = reopen();
+	is_all_there(t, &step.label);
+	m = trace_minimised(t);
+	assert_non_null(m);
+	assert_true(m->executions == 57 && m->minimal && m->steps_before == 120);
+	assert_true(m->preemptions_before == 5 && m->preemptions == 1);
+	assert_true(m->decisions_before == 14 && m->decisions == 2);
+	assert_int_equal(m->nr_pairs, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(m->pairs[i].step == pairs[i].step && m->pairs[i].after_step == pairs[i].after_step);
+		assert_true(m->pairs[i].preempted == pairs[i].preempted && m->pairs[i].by == pairs[i].by);
+		assert_true(trace_label_equal(&m->pairs[i].before, &pairs[i].before));
+		assert_true(trace_label_equal(&m->pairs[i].after, &pairs[i].after));
+	}
+	close(mkstemp(copied));
+	w = trace_copy(t, copied, &err);
+	assert_non_null(w);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	t = trace_open(copied, message, sizeof(message));
+	unlink(copied);
+	assert_non_null(t);
+	is_all_there(t, &step.label);
+	assert_null(trace_minimised(t));
 	trace_free(t);
 }
 

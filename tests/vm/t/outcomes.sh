@@ -11,7 +11,7 @@ outcome_is()
 	local kind=$1 text=$2
 
 	shift 2
-	zug 120 run -q -o traces --executions 300 "$@"
+	zug 120 run -q -o traces --executions 300 --no-minimize "$@"
 	want_status 1
 	want_out "^found in execution [0-9]+, after .*: $kind\$"
 	want_out "$text"

@@ -44,7 +44,7 @@ find_bug()
 
 	found="" verify=1
 	[ "$1" != 1 ] || verify=$replays
-	zug 180 run -q --timeout 10s "${options[@]}" --seed "$1" --executions "$executions" --verify $verify -o traces -- \
+	zug 180 run -q --no-minimize --timeout 10s "${options[@]}" --seed "$1" --executions "$executions" --verify $verify -o traces -- \
 		"$program" "${args[@]}"
 	case $rc in
 	0) misses="$misses $1" ;;

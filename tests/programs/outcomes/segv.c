@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A null pointer is used when the other thread was not quick enough. */
+#include <pthread.h>
+
+static int value;
+static int *volatile where;
+
+static void *publish(void *arg)
+{
+	where = &value;
+	return arg;
+}
+
+static int look(void)
+{
+	return *where;
+}
+
+int main(void)
+{
+	pthread_t t;
+	int got;
+
+	if (pthread_create(&t, NULL, publish, NULL))
+		return 99;
+	got = look();
+	pthread_join(t, NULL);
+	return got;
+}

@@ -1,0 +1,132 @@
+#!/bin/bash
+# Which failures are one bug; the simplest schedule of one; all the bugs of a search.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+outcomes=$programs/outcomes
+
+# traces_in DIR: how many there are.
+traces_in()
+{
+	set -- "$1"/*.trace
+	[ -e "$1" ] && echo $# || echo 0
+}
+
+# preemptions TRACE: of its schedule.
+preemptions()
+{
+	"$zug" show "$1" | sed -n 's/^schedule .*, \([0-9]*\) preemptions\?.*/\1/p'
+}
+
+use_daemon
+# Other tasks, other messages, other schedules: the same bug, found again and again.
+for p in abba-deadlock bank-transfer lost-wakeup; do
+	if begin "one bug: $p"; then
+		zug 120 run -q --no-minimize --verify 0 --strategy random --keep-going --executions 40 -o traces -- \
+			"$programs/$p"
+		want_status 1
+		want_out '^1 distinct failure in [0-9]+ executions:$'
+		want_out '^    ([2-9]|[1-9][0-9]+) times, first in execution [0-9]+; trace: traces/'
+		[ "$(traces_in traces)" = 1 ] || note "$(traces_in traces) traces of one bug"
+		end
+	fi
+done
+
+if begin "two bugs"; then
+	zug 120 run -q --no-minimize --verify 0 --strategy random --keep-going --executions 60 -o traces -- "$outcomes/two-bugs"
+	want_status 1
+	want_out '^2 distinct failures in [0-9]+ executions:$'
+	want_out "^  abort: .*seen != 1"
+	want_out '^  exit: exit status 3'
+	[ "$(traces_in traces)" = 2 ] || note "$(traces_in traces) traces of two bugs"
+	end
+fi
+
+if begin "two bugs, found by a search that was interrupted"; then
+	zug 120 run -q --no-minimize --verify 0 --strategy random --keep-going --executions 20 --resume state -o traces -- \
+		"$outcomes/two-bugs"
+	want_status 1
+	first=$(sed -n 's/^    \([0-9]*\) times\?, .*/\1/p' "$dir/out" | head -n 1)
+	zug 120 run -q --no-minimize --verify 0 --strategy random --keep-going --executions 40 --resume state -o traces -- \
+		"$outcomes/two-bugs"
+	want_status 1
+	want_out '^2 distinct failures in 6[0-9] executions:$'
+	second=$(sed -n 's/^    \([0-9]*\) times\?, .*/\1/p' "$dir/out" | head -n 1)
+	[ "$second" -gt "$first" ] || note "$first times, then $second"
+	[ "$(traces_in traces)" = 2 ] || note "$(traces_in traces) traces of two bugs"
+	end
+fi
+
+if begin "where a fault is"; then
+	zug 60 run -q --strategy random --executions 50 -o traces -- "$outcomes/segv"
+	want_status 1
+	want_out '^killed by SIGSEGV'
+	want_out '^T0 .*: died here$'
+	want_out '#0 +look .*segv\.c:16'
+	end
+fi
+
+if begin "a finding is minimised"; then
+	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/bank-transfer"
+	want_status 1
+	want_out '^minimised in [0-9]+ executions: .* -> 1 preemption, '
+	want_out '^as it was found: traces/bank-transfer\.1\.found\.trace$'
+	want_out '^trace: traces/bank-transfer\.1\.trace \([0-9]+ steps, 1 preemptions\)$'
+	want_out '^replayed: 1 of 1 times the same failure, step for step$'
+	zug 60 replay -q -n 3 traces/bank-transfer.1.trace
+	want_status 1
+	want_out 'replayed 3 of 3 times exactly'
+	zug 60 replay -q traces/bank-transfer.1.found.trace
+	want_status 1
+	end
+fi
+
+if begin "zug minimize"; then
+	zug 120 run -q --no-minimize --executions 400 -o traces -- "$programs/dining-philosophers"
+	want_status 1
+	[ "$(traces_in traces)" = 1 ] || note "not one trace: $(traces_in traces)"
+	before=$(preemptions traces/dining-philosophers.1.trace)
+	zug 120 minimize -q traces/dining-philosophers.1.trace
+	want_status 1
+	want_out '^minimised in [0-9]+ executions: '
+	after=$(preemptions traces/dining-philosophers.1.min.trace)
+	[ "$after" -le "$before" ] || note "$before preemptions, then $after"
+	zug 60 replay -q -n 3 traces/dining-philosophers.1.min.trace
+	want_out 'replayed 3 of 3 times exactly .*: deadlock'
+	# nothing is left to be done for it
+	zug 120 minimize -q -o again traces/dining-philosophers.1.min.trace
+	want_out "^minimised in [0-9]+ executions: $after preemptions?, .*, and nothing simpler fails like that\$"
+	# cut short, it is never worse
+	zug 60 minimize -q --executions 2 -o short traces/dining-philosophers.1.trace
+	want_status 1
+	want_out 'cut short'
+	[ "$(preemptions short)" -le "$before" ] || note "worse: $(preemptions short) preemptions"
+	end
+fi
+
+if begin "a trace that cannot be minimised"; then
+	cp "$programs/abba-deadlock" test
+	zug 60 run -q --no-minimize --executions 200 -o traces -- ./test
+	cp "$programs/bank-transfer" test
+	zug 60 minimize -q traces/test.1.trace
+	want_status 2
+	want_err 'test is another build than when this was recorded'
+	zug 60 minimize -q --force traces/test.1.trace
+	want_status 5
+	want_err 'does not fail again under its own schedule: '
+	cp "$programs/abba-deadlock" test
+	head -c 900 traces/test.1.trace >cut
+	zug 60 minimize -q cut
+	want_status 2
+	echo nonsense >nonsense
+	zug 60 minimize -q nonsense
+	want_status 2
+	want_err 'not a zugzwang trace'
+	zug 60 run -q --no-minimize --executions 1 --timeout 1s -o traces -- sleep 10
+	trace=$(kept_trace)
+	zug 60 minimize -q --executions none "$trace"
+	want_status 2
+	end
+fi
+
+finish

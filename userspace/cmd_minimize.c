@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "client.h"
+#include "commands.h"
+#include "exit_codes.h"
+#include "interrupt.h"
+#include "minimize.h"
+#include "protocol.h"
+#include "report.h"
+#include "symbols.h"
+#include "trace_check.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: zug minimize [options] TRACE\n\n"
+	      "Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
+	      "fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
+	      "names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n\n"
+	      "  -o, --output FILE    the new trace (default: TRACE with .min before its .trace)\n"
+	      "  --executions N       at most so many (default: until nothing simpler fails like that)\n"
+	      "  --force              although the program is another build than the one that was recorded\n"
+	      "  --lane CPU           where it runs (default: the last CPU)\n"
+	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	      "  -q, --quiet          no progress line\n\n"
+	      "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n", f);
+}
+
+struct minimize_options {
+	const char *path, *socket;
+	char out[PATH_MAX];
+	struct minimize_limits limits;
+	long lane;
+	bool quiet, force;
+};
+
+/* "test.1.trace" -> "test.1.min.trace" */
+static void name_beside(const char *path, char *out, size_t len)
+{
+	size_t n = strlen(path);
+
+	if (n > 6 && !strcmp(path + n - 6, ".trace"))
+		n -= 6;
+	snprintf(out, len, "%.*s.min.trace", (int)n, path);
+}
+
+static bool number(const char *text, uint64_t max, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	*v = strtoull(text, &end, 10);
+	return !errno && !*end && *v <= max;
+}
+
+/* 0, an enum zug_exit with a message printed, or -1 after --help. */
+static int parse(struct minimize_options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "executions", required_argument, NULL, 'n' },
+		{ "force", no_argument, NULL, 'f' },
+		{ "lane", required_argument, NULL, 'l' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	uint64_t v;
+	int opt;
+
+	*o = (struct minimize_options){ .lane = -1 };
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
+			snprintf(o->out, sizeof(o->out), "%s", optarg);
+			break;
+		case 'n':
+			if (!number(optarg, UINT64_MAX, &o->limits.executions) || !o->limits.executions) {
+				fprintf(stderr, "zug minimize: --executions %s: not a number from 1 on\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case 'f':
+			o->force = true;
+			break;
+		case 'l':
+			if (!number(optarg, 8191, &v)) {
+				fprintf(stderr, "zug minimize: --lane %s: not the number of a CPU\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			o->lane = v;
+			break;
+		case 's':
+			o->socket = optarg;
+			break;
+		case 'q':
+			o->quiet = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return -1;
+		default:
+			usage(stderr);
+			return ZUG_EXIT_USAGE;
+		}
+	}
+	if (optind != argc - 1) {
+		usage(stderr);
+		return ZUG_EXIT_USAGE;
+	}
+	o->path = argv[optind];
+	if (!o->out[0])
+		name_beside(o->path, o->out, sizeof(o->out));
+	return 0;
+}
+
+/* What was recorded of the test, or an enum zug_exit. */
+static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out, FILE *err_to)
+{
+	struct report_options ro;
+	char err[512];
+	struct trace *t;
+
+	if (!m->reproduced) {
+		fprintf(err_to, "zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
+			"says how often it does\n", mo->path, m->executions ? m->came : "interrupted");
+		return ZUG_EXIT_INCOMPLETE;
+	}
+	minimize_say(out, m);
+	t = trace_open(mo->out, err, sizeof(err));
+	if (!t) {
+		fprintf(err_to, "zug minimize: %s: %s\n", mo->out, err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	putc('\n', out);
+	report_options_init(&ro, out);
+	ro.symbols = symbols_new();
+	report_finding(out, t, &ro);
+	symbols_free(ro.symbols);
+	trace_free(t);
+	fprintf(out, "\ntrace: %s (%lu steps, %u preemptions)\n", mo->out, (unsigned long)m->steps, m->preemptions);
+	return ZUG_EXIT_FINDING;
+}
+
+static int minimize(struct campaign *c, const struct trace *t, const struct minimize_options *mo, FILE *out,
+		    FILE *err_to)
+{
+	struct minimized m;
+	char err[1024];
+	int ret = trace_check_builds(c, t, mo->force);
+
+	if (!ret)
+		ret = campaign_prepare_replay(c, t);
+	if (ret)
+		return ret;
+	ret = minimize_trace(c, t, &mo->limits, mo->out, &m, err, sizeof(err));
+	if (ret) {
+		fprintf(err_to, "zug minimize: %s\n", err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	return say_result(mo, &m, out, err_to);
+}
+
+int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
+		     const volatile sig_atomic_t *stop)
+{
+	struct campaign_holder *holder = NULL;
+	struct campaign_options o;
+	struct minimize_options mo;
+	struct campaign *c;
+	struct trace *t;
+	char err[512];
+	int ret;
+
+	ret = parse(&mo, argc, argv);
+	if (ret)
+		return ret;
+	t = trace_open(mo.path, err, sizeof(err));
+	if (!t) {
+		fprintf(err_to, "zug minimize: %s: %s\n", mo.path, err);
+		return ZUG_EXIT_USAGE;
+	}
+	ret = trace_check_failing(t, mo.path, "minimize", err_to);
+	if (ret)
+		goto out;
+	if (campaign_options_from_trace(&o, t, &holder, err, sizeof(err))) {
+		fprintf(err_to, "zug minimize: %s: %s\n", mo.path, err);
+		ret = ZUG_EXIT_USAGE;
+		goto out;
+	}
+	trace_check_kernel(t, err_to);
+	o.lane = mo.lane;
+	o.quiet = mo.quiet;
+	ret = campaign_new(&c, k, &o, out, err_to, stop, -1);
+	if (!ret) {
+		ret = minimize(c, t, &mo, out, err_to);
+		campaign_free(c);
+	}
+out:
+	campaign_options_free(holder);
+	trace_free(t);
+	return ret;
+}
+
+int cmd_minimize(int argc, char **argv)
+{
+	struct minimize_options mo;
+	int ret, fd;
+
+	ret = parse(&mo, argc, argv);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	fd = client_connect(protocol_socket(mo.socket));
+	if (fd >= 0)
+		return client_hand_over(fd, "minimize", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
+	if (mo.socket) {
+		fprintf(stderr, "zug minimize: no zugd at %s: %s\n", mo.socket, strerror(-fd));
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	interrupt_catch();
+	return minimize_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../search/minimise.h"
+#include "campaign_internal.h"
+#include "minimize.h"
+
+#define PROGRESS_NS 200000000ull
+#define SECOND_NS 1000000000ull
+
+/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
+#define TRIAL_TIMES 10
+#define TRIAL_STEPS 4
+
+static uint64_t trial_timeout(const struct campaign *c, const struct trace_outcome *o)
+{
+	uint64_t ns = TRIAL_TIMES * o->wall_ns + 2 * SECOND_NS;
+
+	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
+}
+
+static void progress(struct campaign *c, const struct minimise_result *r, bool last)
+{
+	static uint64_t shown;
+	uint64_t now = campaign_now();
+
+	if (c->o.quiet || !isatty(fileno(c->err)) || (!last && now - shown < PROGRESS_NS))
+		return;
+	shown = now;
+	if (last)
+		fputs("\r\033[K", c->err);
+	else
+		fprintf(c->err, "\r\033[Kminimising: %lu executions, %u preemptions, %u decisions, %zu steps",
+			(unsigned long)r->trials, r->preemptions, r->differences, r->nr);
+	fflush(c->err);
+}
+
+/* What a step never did has no description in the trace yet: where a task stands that is not run again. */
+static void describe(struct campaign *c, struct trace_writer *w, const struct trace *t,
+		     const struct zug_label *l)
+{
+	const struct place_site *s = l->site ? places_find_site(c->places, l->site) : NULL;
+	const struct place_object *o = l->object ? places_find_object(c->places, l->object) : NULL;
+
+	if (s && !trace_site(t, l->site))
+		trace_add_site(w, &(struct trace_site){ .site = s->site, .module = s->module,
+							.offset = s->offset });
+	if (o && !trace_object(t, l->object))
+		trace_add_object(w, &(struct trace_object){ .object = l->object, .kind = o->kind,
+							    .name = o->name });
+}
+
+/* The trace at 'from', with what was found out about it. */
+static int write_result(struct campaign *c, const char *from, const char *to, const struct minimized *m,
+			const struct minimise_result *r, char *err, size_t errlen)
+{
+	struct trace_pair *pairs = calloc(r->nr_pairs + 1, sizeof(*pairs));
+	struct trace *t = trace_open(from, err, errlen);
+	struct trace_writer *w = NULL;
+	int ret = -ENOMEM;
+
+	if (!t || !pairs) {
+		ret = t ? -ENOMEM : -EIO;
+		goto out;
+	}
+	w = trace_copy(t, to, &ret);
+	if (!w) {
+		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
+		goto out;
+	}
+	for (size_t i = 0; i < r->nr_pairs; i++) {
+		const struct minimise_pair *p = &r->pairs[i];
+
+		pairs[i] = (struct trace_pair){ .step = p->step, .after_step = p->after_step,
+						.preempted = p->preempted, .by = p->by,
+						.before = p->before, .after = p->after };
+		describe(c, w, t, &p->before);
+	}
+	trace_add_minimised(w, &(struct trace_minimised){
+		.executions = m->executions, .minimal = m->minimal, .steps_before = m->steps_before,
+		.preemptions_before = m->preemptions_before, .preemptions = m->preemptions,
+		.decisions_before = m->decisions_before, .decisions = m->decisions,
+		.nr_pairs = r->nr_pairs, .pairs = pairs });
+	ret = trace_close(w, false);
+	if (ret)
+		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
+out:
+	trace_free(t);
+	free(pairs);
+	return ret;
+}
+
+/* The executions. best: where the trace of the simplest one is left. */
+static int try_all(struct campaign *c, struct search *s, const struct minimize_limits *limits,
+		   const char *best, struct minimized *m, char *err, size_t errlen)
+{
+	struct minimise_result r;
+	struct execution x;
+	uint64_t steps = 0;
+	int ret;
+
+	while (!(c->stop && *c->stop) && !(limits->steps && steps > limits->steps)) {
+		ret = search_begin(s);
+		if (ret == SEARCH_EXHAUSTED)
+			return 0;
+		if (ret < 0) {
+			snprintf(err, errlen, "the minimiser failed: %s", strerror(-ret));
+			return ret;
+		}
+		ret = campaign_execute(c, NULL, &x, err, errlen);
+		search_end(s, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
+						    .failure = x.outcome.failure });
+		if (ret)
+			return ret;
+		steps += x.steps;
+		minimise_result(s, &r);
+		if (r.trials == 1 && r.reproduced) {
+			m->preemptions_before = r.preemptions;
+			m->decisions_before = r.differences;
+			m->steps_before = r.nr;
+		} else if (r.trials == 1) {
+			snprintf(m->came, sizeof(m->came), "%s%s%s", zug_outcome_name(x.outcome.kind),
+				 x.outcome.message[0] ? ": " : "", x.outcome.message);
+		}
+		if (r.reproduced && r.trial == r.trials && rename(c->current, best)) {
+			ret = -errno;
+			snprintf(err, errlen, "cannot keep the trace %s: %s", best, strerror(errno));
+			return ret;
+		}
+		progress(c, &r, false);
+	}
+	return 0;
+}
+
+int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
+		   const char *to, struct minimized *m, char *err, size_t errlen)
+{
+	const struct trace_outcome *o = trace_outcome(t);
+	struct search_options opts = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
+				       .max_steps = TRIAL_STEPS * trace_nr_steps(t) + 1000 };
+	struct minimise_result r;
+	struct search *s = NULL;
+	struct replay follow;
+	char *best = NULL;
+	int ret = -ENOMEM;
+
+	memset(m, 0, sizeof(*m));
+	if (c->o.max_steps && c->o.max_steps < opts.max_steps)
+		opts.max_steps = c->o.max_steps;
+	snprintf(err, errlen, "out of memory");
+	if (replay_init(&follow, t) || asprintf(&best, "%s.best", c->current) < 0) {
+		best = NULL;
+		goto out;
+	}
+	s = minimise_new(&opts, follow.tasks, follow.nr, o->failure, limits->executions, err, errlen);
+	if (!s)
+		goto out;
+	c->aside = true;
+	engine_use(c->engine, s, trial_timeout(c, o));
+	ret = try_all(c, s, limits, best, m, err, errlen);
+	engine_use(c->engine, c->search, c->o.timeout_ns);
+	c->aside = false;
+	minimise_result(s, &r);
+	progress(c, &r, true);
+	m->executions = r.trials;
+	m->reproduced = r.reproduced;
+	if (!r.reproduced)
+		goto out;
+	m->minimal = r.minimal;
+	m->preemptions = r.preemptions;
+	m->decisions = r.differences;
+	m->steps = r.nr;
+	m->simpler = r.trial > 1;
+	if (!ret)
+		ret = write_result(c, best, to, m, &r, err, errlen);
+out:
+	if (best)
+		unlink(best);
+	free(best);
+	search_free(s);
+	replay_release(&follow);
+	return ret;
+}
+
+static void count(FILE *out, uint64_t n, const char *what, const char *after)
+{
+	fprintf(out, "%lu %s%s%s", (unsigned long)n, what, n == 1 ? "" : "s", after);
+}
+
+void minimize_say(FILE *out, const struct minimized *m)
+{
+	fprintf(out, "minimised in ");
+	count(out, m->executions, "execution", ": ");
+	count(out, m->preemptions_before, "preemption", ", ");
+	count(out, m->decisions_before, "decision", ", ");
+	count(out, m->steps_before, "step", "");
+	if (m->simpler) {
+		fputs(" -> ", out);
+		count(out, m->preemptions, "preemption", ", ");
+		count(out, m->decisions, "decision", ", ");
+		count(out, m->steps, "step", "");
+	}
+	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
+	      "; cut short, there may be a simpler one", out);
+	putc('\n', out);
+}
