@@ -173,7 +173,7 @@ $(html_bin): $(html_obj) $(B)/user.a $(B)/pure.a
 
 # --- programs under test ------------------------------------------------------------------------
 # tests/programs/X.c gives build/programs/X, and X-fixed when it knows FIXED. A line ` * build: WORDS` in its comment
-# adds flags and libraries; CC=COMPILER among the words replaces the compiler.
+# adds flags and libraries; CC=COMPILER among the words replaces the compiler, CATCH2 links that.
 
 program_src	:= $(wildcard tests/programs/*.c tests/programs/*.cc tests/programs/*/*.c tests/programs/*/*.cc)
 script_src	:= $(wildcard tests/programs/*.sh tests/programs/*/*.sh)
@@ -182,7 +182,18 @@ program_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(program_src))
 twin_bin	:= $(addsuffix -fixed,$(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(twin_src)))))
 script_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(script_src)))
 
-programs: $(program_bin) $(twin_bin) $(script_bin)
+# The project of tests/projects/ctest, configured as docs/ci.md says: each of its tests is searched.
+$(B)/projects/ctest/CTestTestfile.cmake: $(wildcard tests/projects/ctest/*) | $(B)/deps-test
+	$(say) CTEST $(@D)
+	$(Q)cmake -S tests/projects/ctest -B $(@D) -DCMAKE_C_COMPILER=$(CC) \
+		-DCMAKE_CROSSCOMPILING_EMULATOR="$(abspath $(B)/zug);run;-q;--executions;60;--" >$(B)/ctest.log && \
+		cmake --build $(@D) >>$(B)/ctest.log
+	$(Q)touch $@
+
+programs: $(program_bin) $(twin_bin) $(script_bin) $(B)/projects/ctest/CTestTestfile.cmake
+
+# Catch2 3 is a library, Catch2 2 a header; the word CATCH2 means either.
+catch2_libs	:= $(if $(wildcard /usr/lib/*/libCatch2.a),-lCatch2Main -lCatch2)
 
 # build_program COMPILER,EXTRA
 define build_program
@@ -191,7 +202,7 @@ define build_program
 	@mkdir -p $(B)/deps
 	$(Q)cc=$(1) words=$$(sed -n 's/^ \* build: *//p' $< | head -n 1); \
 	for word in $$words; do \
-		case $$word in CC=*) cc=$${word#CC=} ;; -l*|-Wl,*) libs="$$libs $$word" ;; *) flags="$$flags $$word" ;; esac; \
+		case $$word in CC=*) cc=$${word#CC=} ;; CATCH2) libs="$$libs $(catch2_libs)" ;; -l*|-Wl,*) libs="$$libs $$word" ;; *) flags="$$flags $$word" ;; esac; \
 	done; \
 	$${cc} $(PROGRAM_CFLAGS) $(2) $$flags -MMD -MP -MF $(B)/deps/$(@F).d -o $@ $< $$libs
 endef

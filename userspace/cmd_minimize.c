@@ -148,7 +148,6 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	symbols_free(ro.symbols);
 	trace_free(t);
 	fprintf(out, "\ntrace: %s (%lu steps, %u preemptions)\n", mo->out, (unsigned long)m->steps, m->preemptions);
-	report_commands(out, mo->out);
 	return ZUG_EXIT_FINDING;
 }
 

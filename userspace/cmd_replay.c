@@ -199,7 +199,7 @@ static uint32_t process_of(const struct trace *t, uint32_t task)
 	return tt ? tt->process : task;
 }
 
-/* The process that does most is the one that is tested. */
+/* The process with most threads is the one that is tested; of several, the one that does most. */
 static uint32_t main_process(const struct trace *t)
 {
 	uint64_t most = 0, nr;
@@ -213,6 +213,8 @@ static uint32_t main_process(const struct trace *t)
 		nr = 0;
 		for (uint64_t i = 0; i < trace_nr_steps(t); i++)
 			nr += process_of(t, trace_step(t, i)->task) == task->task;
+		for (uint32_t i = 0; i < trace_nr_tasks(t); i++)
+			nr += trace_task_at(t, i)->process == task->task ? trace_nr_steps(t) : 0;
 		if (nr > most) {
 			most = nr;
 			best = task->task;

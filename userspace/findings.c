@@ -219,7 +219,7 @@ static void say_trace(struct campaign *c, const char *path)
 		if (done)
 			fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
 	}
-	report_commands(c->out, path);
+	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n", path, path);
 	trace_free(t);
 }
 

@@ -243,7 +243,7 @@ static void put_action(struct report *r, uint32_t task, const char *verb, const 
 	nr = report_frames(r, s->label.site, &frames);
 	frame = report_main_frame(frames, nr);
 	if (frame)
-		report_source_line(r, frame, 8, false);
+		report_source_line(r, frame, 8);
 }
 
 static const struct trace_step *next_of(const struct trace *t, uint64_t from, uint32_t task)
@@ -339,8 +339,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	report_begin(&r, out, t, o);
 	outcome_line(&r);
 	put_cycle(&r, "");
-	if (!report_pairs(&r))
-		put_decisions(&r);
+	put_decisions(&r);
 	report_stacks(&r, true);
 	put_outputs(&r, OUTPUT_LINES);
 	report_end(&r);

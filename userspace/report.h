@@ -40,9 +40,6 @@ void report_outcome_line(FILE *out, const struct trace *t, const struct report_o
  */
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o);
 
-/* What to do with a trace that was kept at path. */
-void report_commands(FILE *out, const char *path);
-
 /* The whole trace: header, a column per task, outcome. */
 void report_trace(FILE *out, const struct trace *t, const struct report_options *o);
 

@@ -54,8 +54,8 @@ void report_short_function(const char *function, char *buf, size_t len);
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
 /* The text of a file, until the next call; NULL: cannot be read, no file, or too large for a source. */
 const char *report_source(struct report *r, const char *path);
-/* Prints the source line of the frame if it can be read; mark: as the one among several that is meant. */
-void report_source_line(struct report *r, const struct trace_frame *f, int indent, bool mark);
+/* Prints the source line of the frame if it can be read. */
+void report_source_line(struct report *r, const struct trace_frame *f, int indent);
 /* Frame to point a person at: the innermost with a readable source, else the innermost. */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 
@@ -76,11 +76,6 @@ void report_json_string(FILE *out, const char *s);
 /* Writes "T1 waits for b, held by T2; T2 waits for a, held by T1"; false: no cycle is known. */
 bool report_wait_cycle(const struct report *r, char *buf, size_t len);
 void report_stacks(struct report *r, bool brief);
-
-/* ---- report_brief.c ---- */
-
-/* The pairs of operations that matter, of a trace that was minimised; false: there are none. */
-bool report_pairs(struct report *r);
 
 /* ---- report_steps.c ---- */
 void report_steps(struct report *r);

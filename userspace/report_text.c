@@ -345,7 +345,7 @@ const char *report_source(struct report *r, const char *path)
 	return r->source;
 }
 
-void report_source_line(struct report *r, const struct trace_frame *f, int indent, bool mark)
+void report_source_line(struct report *r, const struct trace_frame *f, int indent)
 {
 	char path[4096], text[512];
 	const char *p;
@@ -365,7 +365,7 @@ void report_source_line(struct report *r, const struct trace_frame *f, int inden
 		return;
 	n = strcspn(p, "\n");
 	snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text) - 1), p);
-	fprintf(r->out, "%*s%s%5u |%s ", indent, mark ? ">" : "", report_style(r, STYLE_DIM), f->line,
+	fprintf(r->out, "%*s%s%5u |%s ", indent, "", report_style(r, STYLE_DIM), f->line,
 		report_style(r, STYLE_PLAIN));
 	for (p = text; *p; p++)
 		if (*p == '\t')

@@ -221,7 +221,7 @@ void report_stacks(struct report *r, bool brief)
 			fprintf(r->out, "    #%-2u %s%s\n", k, line[0] ? line : "?",
 				f->inlined ? " (inlined)" : "");
 			if (f->file && (!brief || !sourced)) {
-				report_source_line(r, f, 6, false);
+				report_source_line(r, f, 6);
 				sourced = true;
 			}
 		}

@@ -11,7 +11,8 @@
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
-       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE };
+       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -42,6 +43,9 @@ static const struct option options[] = {
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
+	{ "junit", required_argument, NULL, OPT_JUNIT },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "each-case", no_argument, NULL, OPT_EACH_CASE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -83,6 +87,9 @@ void run_options_help(FILE *f)
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
 	      "  --no-minimize        report the schedule as it was found, not the simplest that fails alike\n"
 	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
+	      "  --junit FILE         results in JUnit's XML (zug run only, as the next two)\n"
+	      "  --json FILE          results in JSON\n"
+	      "  --each-case          search each test case of a GoogleTest, Catch2 or Rust test program by itself\n"
 	      "  -q, --quiet          no progress line\n"
 	      "the daemon:\n"
 	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or /run/zugd.sock)\n", f);
@@ -360,6 +367,15 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		case OPT_SOCKET:
 			o->socket = optarg;
 			break;
+		case OPT_JUNIT:
+			o->junit = optarg;
+			break;
+		case OPT_JSON:
+			o->json = optarg;
+			break;
+		case OPT_EACH_CASE:
+			o->each_case = true;
+			break;
 		case OPT_FOREGROUND:
 			o->foreground = true;
 			break;
@@ -381,6 +397,11 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			opt == 'o' ? "output" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
+	if (o->each_case && (c->resume || c->record)) {
+		fprintf(stderr, "zug %s: --each-case with --%s: that is the state of one search\n", what,
+			c->resume ? "resume" : "record");
+		return ZUG_EXIT_USAGE;
+	}
 	c->watches = o->watches;
 	c->points = o->points;
 	c->argv = argv + optind;
@@ -400,6 +421,7 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 
 	campaign_defaults(&d);
 	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
+	       o->junit ? "junit" : o->json ? "json" : o->each_case ? "each-case" :
 	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
 	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;
 	if (!name)

@@ -12,6 +12,8 @@ struct run_options {
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */
+	const char *junit, *json;	/* zug run: files for its results; NULL: none */
+	bool each_case;			/* zug run: a search for each test case of the command */
 	int nr_options;			/* arguments before the command */
 };
 

@@ -146,53 +146,6 @@ static void a_deadlock_in_brief(void **state)
 	free(out);
 }
 
-/* The same deadlock, with what a minimiser has found out. */
-static void the_pairs_that_matter(void **state)
-{
-	const struct trace_pair pairs[] = {
-		{ .step = 6, .after_step = 7, .preempted = 1, .by = 2,
-		  .before = { .op = ZUG_OP_LOCK, .object = 0xb2b2b2b2b2b2b2b2, .site = 3 },
-		  .after = { .op = ZUG_OP_LOCK, .object = 0xb2b2b2b2b2b2b2b2, .site = 4 } },
-		/* as a hostile file may have it */
-		{ .step = 1ull << 60, .after_step = UINT64_MAX, .preempted = 1000, .by = 2000,
-		  .before = { .op = ZUG_OP_JOIN } },
-	};
-	char path[80], err[256], *out;
-	struct trace *t = trace_open(deadlock, err, sizeof(err));
-	struct trace_writer *w;
-	int ret;
-
-	snprintf(path, sizeof(path), "%s/minimised", dir);
-	assert_non_null(t);
-	for (unsigned int nr = 1; nr <= 2; nr++) {
-		w = trace_copy(t, path, &ret);
-		assert_non_null(w);
-		trace_add_minimised(w, &(struct trace_minimised){ .executions = 21, .minimal = nr == 1,
-								  .preemptions = nr, .nr_pairs = nr, .pairs = pairs });
-		assert_int_equal(trace_close(w, false), 0);
-		out = show(ZUG_EXIT_PASS, "--brief", path, NULL);
-		expect(out, "  at step 6 T1 is stopped\n"
-			    "      T1 was about to lock b  a_then_b abba.c:3\n"
-			    "            2 |     lock(&a);\n"
-			    "       >    3 |     lock(&b);\n"
-			    "            4 | /* 4 */\n"
-			    "      T2 comes first, at step 7, with lock b  b_then_a abba.c:5\n");
-		expect(out, "      T1 goes on at step 9\n");
-		expect_not(out, "the turn goes from");
-		if (nr == 1) {
-			expect(out, "\nOne preemption leads there:\n");
-			expect(out, "(the simplest of 21 executions; without any of its decisions it does not fail "
-			       "like this)\n");
-		} else {
-			expect(out, "      T1000 does not go on\n");
-			expect(out, "(the simplest of 21 executions; cut short: there may be a simpler one)\n");
-		}
-		free(out);
-	}
-	trace_free(t);
-	unlink(path);
-}
-
 static void a_long_trace_is_windowed(void **state)
 {
 	char *out = show(ZUG_EXIT_PASS, lengthy, NULL), *p = out;
@@ -430,7 +383,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock_in_columns),
 		cmocka_unit_test(a_deadlock_in_brief),
-		cmocka_unit_test(the_pairs_that_matter),
 		cmocka_unit_test(a_long_trace_is_windowed),
 		cmocka_unit_test(steps_can_be_chosen),
 		cmocka_unit_test(colours_when_asked),

@@ -13,7 +13,7 @@ find()
 	shift
 	# The test's folder goes with it; a replay needs the one it was recorded in.
 	cd "$base" || exit 2
-	zug 60 run -q --verify 0 -o traces "$@"
+	zug 60 run -q --verify 0 --no-minimize --points sync -o traces "$@"
 	want_status 1
 	cp "$(kept_trace)" "$trace"
 	cd "$dir" || exit 2
@@ -73,11 +73,10 @@ if begin "--stop-at-preemption, and the next one"; then
 	options=(--stop-at-preemption)
 	gdb 'monitor tasks' 'monitor stop-at preemption' continue 'info threads' 'monitor stop-at 99' 'monitor stop-at failure' continue
 	exact
-	want_out '^T1: about to begin '
-	want_out '^zug: step [0-9]+ of 14: T[0-9] is about to '
+	want_out '^T[12]: about to begin '
+	want_out '^zug: step [0-9]+ of [0-9]+: T[0-9] is about to '
 	want_out '^there is no such step after'
-	want_out '^will stop before step 13$'
-	want_out '^zug: step 13 of 14: '
+	want_out '^will stop before step [0-9]+$'
 	end
 fi
 if [ "${LONG:-}" ] && begin "--stop-before-failure, and killed"; then
@@ -223,7 +222,7 @@ if begin "what makes no sense"; then
 		want_err "$regex"
 	done <<-END
 		--stop-at 3 $trace|--stop-at makes sense with --gdb only
-		--gdb --stop-at 300 $trace|--stop-at 300: .* has 14 steps
+		--gdb --stop-at 300 $trace|--stop-at 300: .* has [0-9]+ steps
 		--gdb --stop-at three $trace|--stop-at three: not the number of a step
 		--gdb --process T9 $trace|has no such task
 		--gdb --process x $trace|not a task
