@@ -14,6 +14,7 @@ struct kernel;
 int cmd_run(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_minimize(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_strategies(int argc, char **argv);
 int cmd_exec(int argc, char **argv);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_diff.c - where two traces part, and why
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "report_diff.h"
+
+#define LOCK 77
+
+static char path[] = "/tmp/zug-test-diff-XXXXXX";
+
+struct one {
+	uint32_t task;
+	unsigned int op;
+	uint64_t site;
+	uint32_t enabled;	/* bits */
+};
+
+/* A trace of these steps; second: the number of the root's second child there. */
+static struct trace *make(uint32_t second, const struct one *steps, size_t nr, const char *message)
+{
+	static char *const argv[] = { "test", NULL };
+	const struct trace_header h = { .argv = argv, .cwd = "/", .envp = argv, .kernel = "", .zug_version = "",
+					.strategy = "", .options = "{}" };
+	char err[256];
+	int ret;
+	struct trace_writer *w = trace_create(path, &h, &ret);
+	uint32_t last = TRACE_NO_TASK;
+	struct trace *t;
+
+	assert_non_null(w);
+	trace_add_task(w, &(struct trace_task){ 0, TRACE_NO_TASK, 0, 1, 0, "test" });
+	trace_add_task(w, &(struct trace_task){ 1, 0, 0, 2, 0, "test" });
+	trace_add_task(w, &(struct trace_task){ second, 0, 1, 3, 0, "test" });
+	trace_add_object(w, &(struct trace_object){ LOCK, "mutex", "m" });
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t enabled[32], n = 0;
+
+		for (uint32_t k = 0; k < 32; k++)
+			if (steps[i].enabled >> k & 1)
+				enabled[n++] = k;
+		assert_int_equal(trace_add_step(w, &(struct trace_step){
+			.step = i, .task = steps[i].task, .last = last, .nr_enabled = n, .enabled = enabled,
+			.label = { .op = steps[i].op, .site = steps[i].site,
+				   .object = steps[i].op == ZUG_OP_LOCK ? LOCK : 0 } }), 0);
+		last = steps[i].task;
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = message ? ZUG_OUTCOME_ABORT : ZUG_OUTCOME_PASS,
+						      .message = message ? message : "" });
+	assert_int_equal(trace_close(w, false), 0);
+	t = trace_open(path, err, sizeof(err));
+	assert_non_null(t);
+	return t;
+}
+
+static char *diff(struct trace *a, struct trace *b, int want)
+{
+	struct report_options o;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	report_options_init(&o, stdout);
+	o.colour = false;
+	assert_int_equal(report_diff(f, a, b, 3, &o), want);
+	fclose(f);
+	trace_free(a);
+	trace_free(b);
+	return text;
+}
+
+static void has(const char *text, const char *what)
+{
+	if (!strstr(text, what))
+		print_message("no '%s' in:\n%s", what, text);
+	assert_non_null(strstr(text, what));
+}
+
+static void one_schedule(void **state)
+{
+	const struct one steps[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 2, ZUG_OP_LOCK, 2, 5 } };
+	const struct one same[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 9, ZUG_OP_LOCK, 2, 0x201 } };
+	/* the second child has another number, and is the same task */
+	char *text = diff(make(2, steps, 2, "no"), make(9, same, 2, NULL), 0);
+
+	has(text, "The same schedule: all 2 steps are the same.\nA aborted (SIGABRT): no\nB pass\n");
+	free(text);
+}
+
+static void a_decision(void **state)
+{
+	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, ZUG_OP_LOCK, 2, 6 }, { 2, ZUG_OP_LOCK, 3, 6 },
+				 { 1, ZUG_OP_YIELD, 4, 6 } };
+	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 9, ZUG_OP_LOCK, 3, 0x202 }, { 1, ZUG_OP_LOCK, 2, 0x202 },
+				 { 1, ZUG_OP_END, 4, 6 }, { 0, ZUG_OP_JOIN, 5, 1 } };
+	char *text = diff(make(2, x, 4, "no"), make(9, y, 5, NULL), 1);
+
+	has(text, "1 steps are the same; the last of them:\n    0  T0 create\n\n"
+		  "A decision: both could run; in A T1 got the turn, in B T2.\n");
+	has(text, "A goes on:\n    1  T1 lock m\n    2  T2 lock m\n    3  T1 yield\n       aborted (SIGABRT): no\n");
+	has(text, "B goes on:\n    1  T2 lock m\n    2  T1 lock m\n    3  T1 end\n       ... 1 more steps\n       pass\n");
+	has(text, "  T0, after 1 equal steps of its own:\n    A       has no further step\n    B     4  T0 join\n");
+	has(text, "  T1, after 1 equal steps of its own:\n    A     3  T1 yield\n    B     3  T1 end\n");
+	/* T2 did the same in both */
+	assert_null(strstr(text, "T2, after"));
+	free(text);
+}
+
+static void no_decision(void **state)
+{
+	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 0, ZUG_OP_LOCK, 2, 1 } };
+	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 0, ZUG_OP_YIELD, 2, 1 } };
+	const struct one z[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, ZUG_OP_LOCK, 2, 2 } };
+	char *text = diff(make(2, x, 2, NULL), make(2, y, 2, NULL), 1);
+
+	has(text, "No decision: T0 has the turn in both, and does something else.");
+	free(text);
+	text = diff(make(2, x, 2, NULL), make(2, z, 2, NULL), 1);
+	has(text, "T1 could not run in A: what happened outside the schedule");
+	free(text);
+	text = diff(make(2, x, 1, NULL), make(2, x, 2, NULL), 1);
+	has(text, "A ends there, B goes on.");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_schedule),
+		cmocka_unit_test(a_decision),
+		cmocka_unit_test(no_decision),
+	};
+	int ret;
+
+	close(mkstemp(path));
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return ret;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report_diff.h"
+#include "report_internal.h"
+
+/* Numbers of tasks are small, but of damaged traces they may be any. */
+#define INDEXED 65536
+
+struct side {
+	const char *name;	/* "A" */
+	struct report r;
+	const struct trace *t;
+	uint32_t *as;		/* per task of t, by index: the number of that task in a; a new one if it is not there */
+	uint32_t *index;	/* by number, of those below INDEXED: index + 1 */
+};
+
+struct diff {
+	FILE *out;
+	struct side a, b;
+	uint64_t part;		/* the first step that is not the same */
+};
+
+/* ---- tasks ---- */
+
+static bool same_path(const struct trace *a, const struct trace_task *x, const struct trace *b,
+		      const struct trace_task *y)
+{
+	/* a parent of a damaged table may be its own child: no path is longer than there are tasks */
+	for (uint32_t depth = 0; x && y && depth <= trace_nr_tasks(a); depth++) {
+		if (x->parent == TRACE_NO_TASK || y->parent == TRACE_NO_TASK)
+			return x->parent == y->parent;
+		if (x->nth != y->nth)
+			return false;
+		x = trace_task(a, x->parent);
+		y = trace_task(b, y->parent);
+	}
+	return false;
+}
+
+/* Numbers b's tasks as a's. */
+static int match_tasks(struct diff *d)
+{
+	uint32_t nr_a = trace_nr_tasks(d->a.t), nr_b = trace_nr_tasks(d->b.t), next = 0;
+
+	d->b.as = malloc((nr_b + 1) * sizeof(*d->b.as));
+	d->b.index = calloc(INDEXED, sizeof(*d->b.index));
+	if (!d->b.as || !d->b.index)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr_a; i++)
+		if (trace_task_at(d->a.t, i)->task >= next)
+			next = trace_task_at(d->a.t, i)->task + 1;
+	for (uint32_t i = 0; i < nr_b; i++) {
+		const struct trace_task *y = trace_task_at(d->b.t, i);
+
+		d->b.as[i] = TRACE_NO_TASK;
+		if (y->task < INDEXED)
+			d->b.index[y->task] = i + 1;
+		for (uint32_t k = 0; k < nr_a && d->b.as[i] == TRACE_NO_TASK; k++)
+			if (same_path(d->a.t, trace_task_at(d->a.t, k), d->b.t, y))
+				d->b.as[i] = trace_task_at(d->a.t, k)->task;
+		if (d->b.as[i] == TRACE_NO_TASK)
+			d->b.as[i] = next++;
+	}
+	return 0;
+}
+
+static uint32_t name_of(const struct side *s, uint32_t task)
+{
+	if (!s->as)
+		return task;
+	if (task < INDEXED)
+		return s->index[task] ? s->as[s->index[task] - 1] : task;
+	for (uint32_t i = 0; i < trace_nr_tasks(s->t); i++)
+		if (trace_task_at(s->t, i)->task == task)
+			return s->as[i];
+	return task;
+}
+
+/* ---- steps ---- */
+
+static bool same_label(const struct zug_label *x, const struct zug_label *y)
+{
+	/* where a long computation was stopped is chance */
+	return x->op == y->op && x->object == y->object && x->object2 == y->object2 &&
+	       (x->site == y->site || x->op == ZUG_OP_SPIN);
+}
+
+static bool same_step(const struct diff *d, const struct trace_step *x, const struct trace_step *y)
+{
+	return x->task == name_of(&d->b, y->task) && same_label(&x->label, &y->label);
+}
+
+static void put_step(struct diff *d, struct side *s, const struct trace_step *st, const char *lead)
+{
+	char label[600], site[600], name[32];
+
+	report_label(&s->r, &st->label, label, sizeof(label));
+	report_site(&s->r, st->label.site, site, sizeof(site));
+	fprintf(d->out, "%s%5llu  %s%s%s %s%s%s\n", lead, (unsigned long long)st->step,
+		report_task_style(&s->r, name_of(s, st->task)),
+		report_task_name(name_of(s, st->task), name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
+		label, site[0] ? "  " : "", site);
+}
+
+static bool could_run(const struct side *s, const struct trace_step *st, uint32_t task)
+{
+	for (uint32_t i = 0; i < st->nr_enabled; i++)
+		if (name_of(s, st->enabled[i]) == task)
+			return true;
+	return false;
+}
+
+/* Why the two go different ways there. */
+static void say_why(struct diff *d, const struct trace_step *x, const struct trace_step *y)
+{
+	uint32_t p = x->task, q = name_of(&d->b, y->task);
+	char first[32], second[32];
+
+	report_task_name(p, first, sizeof(first));
+	report_task_name(q, second, sizeof(second));
+	if (p == q)
+		fprintf(d->out, "No decision: %s has the turn in both, and does something else. What it does depends "
+			"on more than the schedule.\n", first);
+	else if (could_run(&d->a, x, q) && could_run(&d->b, y, p))
+		fprintf(d->out, "A decision: both could run; in A %s got the turn, in B %s.\n", first, second);
+	else
+		fprintf(d->out, "%s could not run in %s: what happened outside the schedule (a timer, say) differs.\n",
+			could_run(&d->a, x, q) ? first : second, could_run(&d->a, x, q) ? "B" : "A");
+}
+
+static void put_following(struct diff *d, struct side *s, unsigned int rows)
+{
+	uint64_t nr = trace_nr_steps(s->t), i;
+
+	fprintf(d->out, "\n%s%s goes on:%s\n", report_style(&s->r, STYLE_STRONG), s->name,
+		report_style(&s->r, STYLE_PLAIN));
+	for (i = d->part; i < nr && i - d->part < rows; i++)
+		put_step(d, s, trace_step(s->t, i), "");
+	if (i < nr)
+		fprintf(d->out, "       ... %llu more steps\n", (unsigned long long)(nr - i));
+	fputs("       ", d->out);
+	report_outcome_line(d->out, s->t, s->r.o);
+}
+
+/* ---- what each task did ---- */
+
+static const struct trace_step *next_of(const struct side *s, uint64_t *i, uint32_t task)
+{
+	while (*i < trace_nr_steps(s->t)) {
+		const struct trace_step *st = trace_step(s->t, (*i)++);
+
+		if (name_of(s, st->task) == task)
+			return st;
+	}
+	return NULL;
+}
+
+static void put_task(struct diff *d, uint32_t task)
+{
+	const struct trace_step *x, *y;
+	uint64_t i = 0, k = 0, n = 0;
+	char name[32];
+
+	do {
+		x = next_of(&d->a, &i, task);
+		y = next_of(&d->b, &k, task);
+		n += x && y && same_label(&x->label, &y->label);
+	} while (x && y && same_label(&x->label, &y->label));
+	if (!x && !y)
+		return;
+	fprintf(d->out, "  %s, after %llu equal steps of its own:\n", report_task_name(task, name, sizeof(name)),
+		(unsigned long long)n);
+	if (x)
+		put_step(d, &d->a, x, "    A ");
+	else
+		fputs("    A       has no further step\n", d->out);
+	if (y)
+		put_step(d, &d->b, y, "    B ");
+	else
+		fputs("    B       has no further step\n", d->out);
+}
+
+static void put_tasks(struct diff *d)
+{
+	fprintf(d->out, "\n%sWhat each task does otherwise than in the other:%s\n",
+		report_style(&d->a.r, STYLE_STRONG), report_style(&d->a.r, STYLE_PLAIN));
+	for (uint32_t i = 0; i < trace_nr_tasks(d->a.t); i++)
+		put_task(d, trace_task_at(d->a.t, i)->task);
+	for (uint32_t i = 0; i < trace_nr_tasks(d->b.t); i++)
+		if (!trace_task(d->a.t, d->b.as[i]))
+			put_task(d, d->b.as[i]);
+}
+
+/* ---- the whole ---- */
+
+static void put_parting(struct diff *d, unsigned int rows)
+{
+	uint64_t nr_a = trace_nr_steps(d->a.t), nr_b = trace_nr_steps(d->b.t);
+
+	if (d->part)
+		fprintf(d->out, "%llu steps are the same; the last of them:\n", (unsigned long long)d->part);
+	else
+		fprintf(d->out, "They differ from the first step on.\n");
+	if (d->part)
+		put_step(d, &d->a, trace_step(d->a.t, d->part - 1), "");
+	putc('\n', d->out);
+	if (d->part < nr_a && d->part < nr_b)
+		say_why(d, trace_step(d->a.t, d->part), trace_step(d->b.t, d->part));
+	else
+		fprintf(d->out, "%s ends there, %s goes on.\n", d->part < nr_a ? "B" : "A",
+			d->part < nr_a ? "A" : "B");
+	put_following(d, &d->a, rows);
+	put_following(d, &d->b, rows);
+	put_tasks(d);
+}
+
+int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
+		const struct report_options *o)
+{
+	struct diff d = { .out = out, .a = { .name = "A", .t = a }, .b = { .name = "B", .t = b } };
+	uint64_t nr_a = trace_nr_steps(a), nr_b = trace_nr_steps(b);
+	int ret = match_tasks(&d);
+
+	if (ret)
+		goto out;
+	report_begin(&d.a.r, out, a, o);
+	report_begin(&d.b.r, out, b, o);
+	while (d.part < nr_a && d.part < nr_b && same_step(&d, trace_step(a, d.part), trace_step(b, d.part)))
+		d.part++;
+	ret = d.part < nr_a || d.part < nr_b;
+	if (ret) {
+		put_parting(&d, rows);
+	} else {
+		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
+		report_outcome_line(out, a, o);
+		fputs("B ", out);
+		report_outcome_line(out, b, o);
+	}
+	report_end(&d.a.r);
+	report_end(&d.b.r);
+out:
+	free(d.b.as);
+	free(d.b.index);
+	return ret;
+}

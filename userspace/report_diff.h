@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report_diff.h - two executions of one test, side by side */
+#ifndef ZUG_REPORT_DIFF_H
+#define ZUG_REPORT_DIFF_H
+
+#include "report.h"
+
+/*
+ * Prints where b parts from a: the last step that they share, the decision after it, what followed in each,
+ * and what each task did otherwise than in the other. Tasks are the same when their spawn paths are, and
+ * are named as in a. rows: so many steps after the parting, at most. 1: they differ; 0: they do not;
+ * -ENOMEM.
+ */
+int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
+		const struct report_options *o);
+
+#endif
