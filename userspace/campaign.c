@@ -387,6 +387,7 @@ void campaign_free(struct campaign *c)
 	if (!c)
 		return;
 	campaign_record_close(c);
+	campaign_sample_free(c);
 	engine_free(c->engine);
 	kworld_free(c->world);
 	search_free(c->search);
@@ -466,6 +467,8 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 		c->run_ns += x->wall_ns;
 	}
 	c->ungranted += x->ungranted;
+	if (x->nr_tasks > c->most_tasks)
+		c->most_tasks = x->nr_tasks;
 	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !x->ungranted) {
 		trace_close(t, true);
 		return ret;

@@ -48,6 +48,7 @@ struct campaign_options {
 	bool quiet;
 	bool keep_going;	/* on after a finding, for further bugs */
 	bool minimize;		/* a finding's schedule, before it is reported */
+	bool races;		/* look for variables without order in the first executions, and watch them */
 	int verify;			/* replays of a finding */
 	struct debugger *debugger;	/* of a replay; NULL: none */
 };

@@ -33,6 +33,9 @@ struct campaign {
 	struct zug_watch watch[ZUG_MAX_WATCHES];
 	bool primed, exhausted;
 	int prime_rounds;
+	bool looked;		/* what the test maps is known */
+	struct sampler *sampler;
+	uint32_t most_tasks;	/* in an execution so far */
 	struct campaign_failure *failures;
 	unsigned int nr_failures;
 	uint64_t setup_ns, start_ns, saved_ns;
@@ -54,6 +57,13 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
 int campaign_learn(struct campaign *c, char *err, size_t errlen);
+/*
+ * --races: prepares the next of the executions that look for variables without order. 1: make it, with
+ * the watches that c->o has now; 0: there is none left, c->o.watches is what to search with; -ENOMEM.
+ */
+int campaign_sample(struct campaign *c);
+void campaign_sample_tell(const struct campaign *c, FILE *to);
+void campaign_sample_free(struct campaign *c);
 /* Sets the watchpoints, once addresses are known. enum zug_exit. */
 int campaign_set_watches(struct campaign *c);
 /* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */

@@ -17,6 +17,7 @@ void campaign_defaults(struct campaign_options *o)
 		.max_steps = 100000,
 		.sync_points = true,
 		.syscall_points = ZUG_SYS_ALL,
+		.races = true,
 		.lane = -1,
 		.spin_ns = 100000000ull,
 		.out_dir = "zug-out",

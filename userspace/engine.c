@@ -38,6 +38,8 @@ struct engine {
 	struct search *s;
 	struct capture *c;
 	struct engine_options o;
+	void (*on_step)(void *ctx, struct search_point *p, uint32_t i);
+	void *on_step_ctx;
 	struct search_cand *cands;
 	uint32_t *enabled;
 	uint32_t nr_cands;
@@ -111,6 +113,13 @@ void engine_free(struct engine *e)
 	progress_free(&e->pc);
 	misuse_free(e->misuse);
 	free(e);
+}
+
+void engine_watch_steps(struct engine *e, void (*fn)(void *ctx, struct search_point *p, uint32_t i),
+			void *ctx)
+{
+	e->on_step = fn;
+	e->on_step_ctx = ctx;
 }
 
 static bool room(struct engine *e, uint32_t nr)
@@ -342,6 +351,8 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 	struct misuse_report r = { 0 };
 	char other[48] = "";
 
+	if (e->on_step)
+		e->on_step(e->on_step_ctx, &p, i);
 	if (misuse_step(e->misuse, &p, i, &r) != 1)
 		return false;
 	if (r.other != SEARCH_NO_TASK)

@@ -48,6 +48,13 @@ void engine_free(struct engine *e);
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
+ * From the next execution on fn sees every step before it is made: p->cand[i] makes it. The engine's
+ * candidates, during the call only; their labels may be changed and must be restored. NULL: nobody does.
+ */
+void engine_watch_steps(struct engine *e, void (*fn)(void *ctx, struct search_point *p, uint32_t i),
+			void *ctx);
+
+/*
  * Runs the test once under the next schedule of the search (search_begin() has
  * answered SEARCH_GO; for a replay, after search_replay() with its tasks). The trace, if any, gets everything
  * but its outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the

@@ -106,17 +106,24 @@ enum search_result campaign_result(const struct execution *x)
  */
 static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
 {
-	int ret = 0;
+	int ret = 0, more = 0;
 
 	if (c->prime_rounds)
 		ret = campaign_learn(c, err, errlen);
 	if (ret < 0)
 		return ZUG_EXIT_ENVIRONMENT;
-	if (c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS)) {
+	c->looked |= c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS);
+	if (c->looked) {
+		more = campaign_sample(c);
+		if (more < 0) {
+			snprintf(err, errlen, "out of memory");
+			return ZUG_EXIT_INTERNAL;
+		}
 		err[0] = 0;
 		ret = campaign_set_watches(c);
-		c->primed = !ret;
-		return ret;
+		c->primed = !ret && !more;
+		if (ret || !more)
+			return ret;
 	}
 	c->prime_rounds++;
 	if (search_replay(c->search, NULL, 0) || search_begin(c->search) != SEARCH_GO) {
