@@ -214,6 +214,22 @@ static void look(struct order *o, const struct search_point *p)
 	}
 }
 
+/*
+ * A join, or a wait for a child, that does not say whose end it waited for: whoever is gone by now
+ * came before.
+ */
+static void join_the_gone(struct order *o, const struct search_point *p, uint32_t task)
+{
+	bool here[ORDER_TASKS] = { false };
+
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].task < ORDER_TASKS)
+			here[p->cand[i].task] = true;
+	for (uint32_t t = 0; t < o->width; t++)
+		if (o->started[t] && !here[t])
+			join(o, clock_of(o, task), clock_of(o, t));
+}
+
 static bool ordered(const struct epoch *e, const uint32_t *clock)
 {
 	return !e->clock || e->clock <= clock[e->task];
@@ -317,6 +333,9 @@ int order_step(struct order *o, const struct search_point *p, uint32_t i, struct
 	if (ret)
 		return ret;
 	o->waited[task] = false;
+	if ((o->pending[task].op == ZUG_OP_JOIN || o->pending[task].op == ZUG_OP_WAITPID) &&
+	    !o->pending[task].object)
+		join_the_gone(o, p, task);
 	o->pending[task] = *l;
 	if (is_data(l->op)) {
 		o->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };

@@ -214,7 +214,7 @@ void campaign_sample_tell(const struct campaign *c, FILE *to)
 	for (uint32_t v = 0; s && v < s->nr; v++) {
 		if (!s->vars[v].raced)
 			continue;
-		fprintf(to, "%s%s%s", any ? ", " : "accessed by several tasks in no order of their own: ",
+		fprintf(to, "%s%s%s", any ? ", " : "watched, for tasks access them in no order that locks, threads or pipes give: ",
 			strchr(s->vars[v].name, ':') + 1, watched++ < ZUG_MAX_WATCHES ? "" : " (not watched: no debug "
 			"register left)");
 		any = true;

@@ -80,6 +80,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 		fprintf(c->out, "stopped: %s; covered completely: up to %u preemptions\n", why, st.bound_done);
 	else
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
+	campaign_sample_tell(c, c->out);
 	if (c->diverged)
 		fprintf(c->out, "%lu executions did not follow the schedule they were given (first: %s): the "
 			"test depends on something that is not controlled\n", (unsigned long)c->diverged,

@@ -254,6 +254,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 	if (c->o.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, path);
 	show(c, path);
+	campaign_sample_tell(c, c->out);
 	say_trace(c, path);
 	if (c->o.keep_going)
 		putc('\n', c->out);

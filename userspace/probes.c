@@ -193,6 +193,8 @@ static int on_primitive(const struct symdef *d, void *arg)
 
 static void found_free(struct found *f)
 {
+	if (f->fd >= 0)
+		close(f->fd);
 	for (int i = 0; i < f->nr; i++)
 		free((char *)f->sites[i].symbol);
 	free(f->sites);

@@ -12,7 +12,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE };
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_NO_RACES };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -35,6 +35,7 @@ static const struct option options[] = {
 	{ "fair", required_argument, NULL, OPT_FAIR },
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 	{ "no-minimize", no_argument, NULL, OPT_NO_MINIMIZE },
+	{ "no-races", no_argument, NULL, OPT_NO_RACES },
 	{ "aslr", no_argument, NULL, OPT_ASLR },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -69,6 +70,7 @@ void run_options_help(FILE *f)
 	      "  --points KIND,...    sync, syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
 	      "                       (sync,syscall)\n"
 	      "  --watch [FILE:]VAR   every access of a variable (at most 4; a hardware breakpoint)\n"
+	      "  --no-races           do not look for variables without order in the first executions, to watch them\n"
 	      "  --point SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET\n"
 	      "what is a failure:\n"
 	      "  --expect-exit N      the exit status of success (default 0)\n"
@@ -357,6 +359,9 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			break;
 		case OPT_KEEP_GOING:
 			c->keep_going = true;
+			break;
+		case OPT_NO_RACES:
+			c->races = false;
 			break;
 		case OPT_NO_MINIMIZE:
 			c->minimize = false;
