@@ -134,6 +134,8 @@ static __always_inline void mm_gone(struct mm_struct *mm)
 	bpf_map_delete_elem(&spaces, &key);
 }
 
+#define ANON_INODE_FS_MAGIC_	0x09041934
+
 struct vma_info {
 	__u64 start, end, pgoff, flags, ino;
 	__u32 dev, found;
@@ -254,27 +256,33 @@ static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
 	}
 }
 
-/* The file behind a descriptor of @p. */
-static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)
+/* The file behind a descriptor of @p, NULL: none. */
+static __always_inline struct file *fd_file(struct task_struct *p, __u64 fd)
 {
 	struct fdtable *fdt = BPF_CORE_READ(p, files, fdt);
 	struct file **table, *f = NULL;
-	struct inode *ino;
-	__u32 max;
 
-	if (!fdt)
-		return false;
-	max = BPF_CORE_READ(fdt, max_fds);
-	if ((__u32)fd >= max)
-		return false;
+	if (!fdt || (__u32)fd >= BPF_CORE_READ(fdt, max_fds))
+		return NULL;
 	table = BPF_CORE_READ(fdt, fd);
 	bpf_probe_read_kernel(&f, sizeof(f), &table[(__u32)fd]);
+	return f;
+}
+
+static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)
+{
+	struct file *f = fd_file(p, fd);
+	struct inode *ino;
+
 	if (!f)
 		return false;
 	ino = BPF_CORE_READ(f, f_inode);
 	w->ino = BPF_CORE_READ(ino, i_ino);
 	w->dev = BPF_CORE_READ(ino, i_sb, s_dev);
 	w->mode = BPF_CORE_READ(ino, i_mode);
+	/* eventfd, timerfd, epoll: since Linux 6.16 the kernel calls them regular files inside */
+	if (BPF_CORE_READ(ino, i_sb, s_magic) == ANON_INODE_FS_MAGIC_)
+		w->mode &= 07777;
 	w->offset = 0;
 	if ((w->mode & 0170000) == 0140000 /* S_IFSOCK */) {
 		struct socket *sock = BPF_CORE_READ(f, private_data);

@@ -17,19 +17,17 @@
 #ifndef ZUG_POINTS_BPF_H
 #define ZUG_POINTS_BPF_H
 
-#define NR_sched_yield		24
 #define NR_rt_sigprocmask	14
 #define NR_fcntl		72
-#define NR_futex		202
-#define NR_sched_getaffinity	204
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
+	clock_step(s);
 	if (!always && !s->stop_always && !ring_crowded()) {
-		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)))
+		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) && !alarm_due(s))
 			t->ev.flags |= ZUG_EF_LONE;
 		else if (s->lease) {
 			s->lease--;
@@ -109,26 +107,6 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	return 0;
 }
 
-static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
-{
-	__u64 v;
-	__u32 op;
-
-	if (nr < 0 || nr >= ZUG_NR_SYSCALLS)
-		return false;
-	if (nr == NR_futex) {
-		op = a[1] & 0x7f;
-		/* WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
-		return (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) && a[3];
-	}
-	if (syscalls[nr].time_kind == 2)
-		return true;
-	if (!syscalls[nr].time_arg)
-		return false;
-	v = a[(syscalls[nr].time_arg - 1) & 7];
-	return syscalls[nr].time_kind == 1 ? (__s32)v >= 0 : v != 0;
-}
-
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
 static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 {
@@ -165,12 +143,32 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	t->args[1] = a[1];
 	t->args[2] = a[2];
 	t->args[3] = a[3];
-	t->flags &= ~(TF_TIMED | TF_YIELD);
-	if (has_timeout(nr, a))
-		t->flags |= TF_TIMED;
+	if (t->flags & TF_AGAIN) {
+		/* the same call once more: its timer ran out too early */
+		t->flags &= ~TF_AGAIN;
+		return 0;
+	}
+	if (nr == NR_restart_syscall) {
+		t->flags &= ~TF_YIELD;
+	} else {
+		t->flags &= ~(TF_TIMED | TF_YIELD);
+		if (has_timeout(nr, a)) {
+			t->flags |= TF_TIMED;
+			if (s->virtual_time)
+				timeout_begin(s, t, nr, a);
+		} else if (s->virtual_time && sets_timer(nr)) {
+			timer_begin(s, t, nr, a);
+		}
+	}
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
 		t->flags |= TF_STOP;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		return 0;
+	}
+	if ((t->flags & TF_FRESH) && t->id == s->holder) {
+		event_init(&t->ev, ZUG_EV_FRESH, p, t);
+		t->flags = (t->flags & ~TF_FRESH) | TF_STOP;
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
@@ -179,10 +177,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (nr == NR_sched_yield) {
 		t->flags |= TF_YIELD;
 		return 0;
-	}
-	if (nr == NR_sched_getaffinity && s->nr_cpus) {
-		t->aff_len = a[1];
-		t->aff_addr = a[2];
 	}
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS ||
 	    !(syscalls[nr].class & s->syscall_points))
@@ -215,33 +209,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
 	stop(s, t, syscalls[nr].named);
-	return 0;
-}
-
-/* sched_getaffinity() says --cpus many, whatever the machine has. Attached when asked for only. */
-SEC("tp/raw_syscalls/sys_exit")
-int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
-{
-	struct task_state *t;
-	struct zug_sandbox *s;
-	__u64 word, addr, n;
-	__u32 i;
-
-	if (ctx->id != NR_sched_getaffinity || ctx->ret <= 0)
-		return 0;
-	t = state_of(bpf_get_current_task_btf());
-	if (!t || !(s = sandbox_of(t)) || !member(t, s) || !s->nr_cpus || !t->aff_addr)
-		return 0;
-	addr = t->aff_addr;
-	t->aff_addr = 0;
-	n = s->nr_cpus;
-	bpf_for(i, 0, 16) {
-		if ((__u64)(i + 1) * 8 > (__u64)ctx->ret)
-			break;
-		word = n >= 64 ? ~0ull : (1ull << n) - 1;
-		n = n >= 64 ? n - 64 : 0;
-		bpf_probe_write_user((void *)(addr + i * 8), &word, sizeof(word));
-	}
 	return 0;
 }
 
@@ -340,7 +307,11 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		return 0;
 	if (t->flags & TF_PRE)
 		t->flags = (t->flags & ~TF_PRE) | TF_START;
+	else if ((s->virtual_time || s->seeded) && !(t->flags & TF_START))
+		t->flags |= TF_FRESH;
 	mm = p->mm;
+	if (s->seeded)
+		random_exec(s, t, mm);
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);
 	e.arg[0] = BPF_CORE_READ(mm, start_code);
@@ -500,6 +471,14 @@ int zug_ctl(struct zug_ctl *c)
 			break;
 		}
 		bpf_task_storage_delete(&tasks, p);
+		break;
+	case ZUG_CMD_AGAIN:
+	case ZUG_CMD_TAKE:
+		t = state_of(p);
+		if (t)
+			t->flags |= c->cmd == ZUG_CMD_AGAIN ? TF_AGAIN : TF_TAKEN;
+		else
+			c->ret = -3;
 		break;
 	case ZUG_CMD_REGS: {
 		struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);

@@ -49,6 +49,10 @@ enum task_flags {
 	TF_RAN = 1 << 8,	/* has run at all */
 	TF_TIMED = 1 << 9,	/* the system call it is in has a time-out */
 	TF_TRACED = 1 << 10,	/* holds the turn while a debugger has stopped it */
+	TF_REWROTE = 1 << 11,	/* the time-out in its memory is not the program's own */
+	TF_FRESH = 1 << 12,	/* has executed a program: user space wants a look before its next system call */
+	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
+	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 };
 
 struct task_state {
@@ -57,13 +61,20 @@ struct task_state {
 	__u32 flags;
 	__s32 nr;		/* system call it is in, -1 none */
 	__u64 args[4];
-	__u64 aff_addr;		/* sched_getaffinity(): user buffer */
-	__u64 aff_len;
+	__u64 deadline;		/* of the wait, on the clock of its sandbox; 0: none, or the kernel knows it */
+	__u64 time_addr;	/* where its time-out lies, if it was rewritten or could not be read */
+	__u64 time_orig[2];	/* what the program had written there */
+	__u64 interval;		/* of the timer that it sets */
+	__u64 path;		/* its place in the tree of tasks, as a hash: equal in all executions */
+	__u64 nr_random;	/* random numbers that it has had */
+	__u32 nr_children;
+	__u32 pad;
 	__u32 blip;
 	__u32 mm;
 	__u32 run;		/* of which execution of the sandbox */
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
+	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
 };
 

@@ -155,8 +155,10 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				t->ev.nr = t->nr;
 			}
 			t->flags &= ~(TF_STOP | TF_YIELD);
+			if (!stop)
+				clock_look(s);
 			if (!stop && !s->stop_always && !ring_crowded() &&
-			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot))) {
+			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s)) {
 				t->ev.flags |= ZUG_EF_LONE;
 				s->nr_points++;
 				event_send(s, &t->ev);
@@ -398,7 +400,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!(deq_flags & SCX_DEQ_SLEEP))
 		return;
 	st = p->__state;
-	if ((st & TASK_TRACED_) && (t->id == s->holder || t->id == s->aux) && !traced_from_within(p, t)) {
+	if ((st & TASK_TRACED_) && !(t->flags & TF_TAKEN) &&
+	    (t->id == s->holder || t->id == s->aux) && !traced_from_within(p, t)) {
 		t->flags |= TF_TRACED;
 		return;
 	}
@@ -429,6 +432,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}
+	if (!(st & TASK_TRACED_))
+		s->looks = 0;
 	if (st & TASK_DEAD_) {
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
 		t->ev.arg[0] = exit_status(p);
@@ -446,6 +451,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 			flags |= ZUG_EF_STOPPED;
 		if (timer_armed(p))
 			flags |= ZUG_EF_TIMER;
+		if (nr == NR_restart_syscall && (t->flags & TF_TIMED))
+			nr = t->timed_nr;
 		t->ev.flags = flags;
 		t->ev.nr = nr;
 		t->ev.state = st;
@@ -455,8 +462,16 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		t->ev.arg[3] = t->args[3];
 		if (waits_on_fd(nr) && fd_where(p, t->args[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
+		if ((t->flags & TF_TIMED) && s->virtual_time) {
+			t->ev.deadline = t->deadline;
+			t->ev.time_addr = t->time_addr;
+			t->ev.time_orig[0] = t->time_orig[0];
+			t->ev.time_orig[1] = t->time_orig[1];
+			/* user space puts it back at once: nobody else may see it */
+			t->flags &= ~TF_REWROTE;
+		}
 	}
-	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD);
+	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD | TF_TAKEN);
 	give_up(s, t->slot, &t->ev);
 }
 
@@ -498,6 +513,7 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	t->flags = parent->flags & (TF_PRE | TF_START);
 	t->nr = -1;
 	t->run = parent->run;
+	t->path = (parent->path ^ ++parent->nr_children) * 0x9e3779b97f4a7c15ull + 1;
 	t->id = __sync_fetch_and_add(&s->next_id, 1);
 	return 0;
 }

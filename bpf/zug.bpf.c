@@ -4,6 +4,7 @@
  *
  *	state.bpf.h	maps, per-task state, event output
  *	inspect.bpf.h	address spaces, files, timers: from addresses to objects
+ *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
  *	points.bpf.h	where tasks stop, and the daemon's commands (zug_ctl)
  *
@@ -26,6 +27,7 @@ char _license[] SEC("license") = "GPL";
 
 #include "state.bpf.h"
 #include "inspect.bpf.h"
+#include "inputs.bpf.h"
 
 extern struct pt_regs *__irq_regs __ksym __weak;
 

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		1
+#define ZUG_ABI_VERSION		2
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -42,6 +42,9 @@ enum zug_event_kind {
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
+	ZUG_EV_FRESH,		/* at its first system call after an exec (gives up the turn): prepare it, and let it go on */
+	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
+				/* timer_create: arg[1]: word holds its sigevent */
 };
 
 /* Flags of an event */
@@ -75,14 +78,23 @@ struct zug_event {
 	__u32 pid, tgid;
 	__u32 site;	/* POINT: index of the site table, or ZUG_NO_SITE */
 	__s32 nr;	/* system call number, -1 none */
-	__u64 ip;
-	__u64 ret;	/* POINT: the word on top of the stack (return address at a function's start) */
+	union {
+		__u64 ip;
+		__u64 deadline;		/* BLOCK, TIMER: on the clock of the sandbox; 0: not known, never */
+	};
+	union {
+		__u64 ret;		/* POINT: the word on top of the stack (return address at a function's start) */
+		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */
+	};
 	__u64 arg[4];
 	__u32 state;	/* BLOCK: the kernel's task state */
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
 	struct zug_where obj, obj2;
 	char comm[16];
-	__u32 word[6];	/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
+	union {
+		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
+		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
+	};
 };
 
 enum zug_sandbox_state {
@@ -116,6 +128,14 @@ struct zug_sandbox {
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */
+	__u64 clock;		/* virtual time: ns since the execution began */
+	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC said then, ns */
+	__u64 alarm;		/* from then on points stop also where nobody else is runnable: a time-out may expire; 0: never */
+	__u32 virtual_time;	/* the test sees these, and its time-outs expire when user space says so */
+	__u32 looks;		/* at the clock, and yields, since somebody blocked or ended */
+	__u64 seed;		/* of random numbers, with */
+	__u32 seeded;		/* the test gets them instead of the machine's */
+	__u32 pad;
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
@@ -129,20 +149,28 @@ struct zug_sandbox {
 #define ZUG_SYS_FUTEX	(1u << 4)	/* but those within a probed primitive */
 #define ZUG_SYS_ALL	0x1f
 
+#define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
+#define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */
+#define ZUG_TIME_ALWAYS	2	/* pointer to a timespec: a sleep */
+#define ZUG_TIME_VAL	3	/* pointer to a timeval, NULL is for ever */
+
 /* A system call; all 0 for one that is of no interest. */
 #define ZUG_NR_SYSCALLS 512
 struct zug_syscall {
 	__u8 class;	/* ZUG_SYS_*, 0: never a point */
 	__u8 fd_arg;	/* 1..: which argument is a descriptor, 0 none */
 	__u8 time_arg;	/* 1..: which argument holds the time-out, 0 none */
-	__u8 time_kind;	/* 0: pointer, NULL is for ever; 1: milliseconds, negative is for ever; 2: always timed */
+	__u8 time_kind;	/* ZUG_TIME_* */
+	__u8 time_abs;	/* an absolute time of CLOCK_REALTIME */
+	__u8 time_left;	/* the kernel writes back what is left of it */
+	__u8 timer;	/* sets or ends a timer */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 kills;	/* may leave tasks with SIGKILL pending */
 	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
-	__u8 pad[6];
+	__u8 pad[3];
 };
 
 /* A probed place. Index = id of the site in events. */
@@ -185,6 +213,8 @@ enum zug_cmd {
 	ZUG_CMD_LEND,		/* the holder waits uninterruptibly on another task: ask again */
 	ZUG_CMD_REGS,		/* pid -> user registers */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
+	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
+	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
 };
 struct zug_ctl {
 	__u32 cmd;
@@ -199,7 +229,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 136, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 192, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 8, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

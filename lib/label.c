@@ -25,6 +25,8 @@ static const struct op_info {
 	/* A forced switch says the same as a yield: the task makes no progress alone. */
 	[ZUG_OP_SPIN]		= { "spin", Y },
 	[ZUG_OP_RESUME]		= { "resume", 0 },
+	/* It leaves the queue of what it waited for. */
+	[ZUG_OP_EXPIRE]		= { "expire", W | T },
 
 	[ZUG_OP_LOCK]		= { "lock", W | A },
 	[ZUG_OP_TRYLOCK]	= { "trylock", W | C },
@@ -121,7 +123,7 @@ static const struct op_info {
 /* Spelled out for every number without a name, so that no buffer is shared between callers. */
 #define N(n)	[n] = "op-" #n
 static const char *const nameless[ZUG_OP_NR] = {
-	N(6), N(7), N(8), N(9), N(10), N(11), N(12), N(13), N(14), N(15),
+	N(7), N(8), N(9), N(10), N(11), N(12), N(13), N(14), N(15),
 	N(56), N(57), N(58), N(59), N(60), N(61), N(62), N(63),
 	N(71), N(72), N(73), N(74), N(75), N(76), N(77), N(78), N(79),
 	N(85), N(86), N(87), N(88), N(89), N(90), N(91), N(92), N(93), N(94), N(95),

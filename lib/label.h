@@ -24,6 +24,7 @@ enum zug_op {
 	ZUG_OP_YIELD,		/* sched_yield and its kin */
 	ZUG_OP_SPIN,		/* ran long without a point: a switch was forced */
 	ZUG_OP_RESUME,		/* goes on after having been blocked in the kernel */
+	ZUG_OP_EXPIRE,		/* goes on because its time-out is over */
 
 	ZUG_OP_LOCK = 16,	/* mutex: blocks until free */
 	ZUG_OP_TRYLOCK,

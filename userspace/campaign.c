@@ -12,6 +12,7 @@
 #include "campaign_internal.h"
 #include "commands.h"
 #include "exit_codes.h"
+#include "machine.h"
 
 uint64_t campaign_now(void)
 {
@@ -267,7 +268,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 				       .max_steps = o->max_steps, .preemptions = o->preemptions,
 				       .memory = o->memory };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
-				     .stop = stop, .debugger = o->debugger };
+				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts };
 	char err[1024] = "";
 	struct utsname u;
 	int ret;
@@ -277,6 +278,20 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		return ZUG_EXIT_INTERNAL;
 	c->start_ns = campaign_now();
 	c->o = *o;
+	/* whoever joins has been outside, where the machine's time is */
+	c->o.real_time |= o->sandbox != NULL;
+	c->o.real_random |= o->sandbox != NULL;
+	if (!(c->o.real_time && c->o.real_random) && machine_locked_down("integrity")) {
+		fprintf(ferr, "zug: the kernel is locked down: the test sees the machine's time and random numbers "
+			"(--time real --random real)\n");
+		c->o.real_time = c->o.real_random = true;
+	}
+	so.virtual_time = !c->o.real_time;
+	so.seeded = !c->o.real_random;
+	so.seed = o->seed;
+	if (!c->o.clock_real)
+		c->o.clock_real = time(NULL) * 1000000000ull;
+	so.clock_real = c->o.clock_real;
 	c->out = fout;
 	c->err = ferr;
 	c->stop = stop;
@@ -356,6 +371,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ret = set_points(c, err, sizeof(err));
 	if (ret)
 		goto fail;
+	ko.explore_timeouts = o->explore_timeouts;
 	ko.kernel = c->k;
 	ko.sandbox = c->sandbox;
 	ko.probes = c->probes;

@@ -45,6 +45,10 @@ struct campaign_options {
 	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
 	bool randomise;
+	bool real_time;			/* the test sees the machine's clock */
+	uint64_t clock_real;		/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
+	bool real_random;		/* else random numbers follow the seed */
+	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
 	bool quiet;
 	bool keep_going;	/* on after a finding, for further bugs */
 	bool minimize;		/* a finding's schedule, before it is reported */

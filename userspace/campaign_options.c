@@ -50,6 +50,10 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	json_object_object_add(j, "timeout_ns", json_object_new_int64(o->timeout_ns));
 	json_object_object_add(j, "spin_ns", json_object_new_int64(o->spin_ns));
 	json_object_object_add(j, "randomise", json_object_new_boolean(o->randomise));
+	json_object_object_add(j, "virtual_time", json_object_new_boolean(!o->real_time));
+	json_object_object_add(j, "clock_real", json_object_new_int64(o->clock_real));
+	json_object_object_add(j, "seeded_random", json_object_new_boolean(!o->real_random));
+	json_object_object_add(j, "explore_timeouts", json_object_new_boolean(o->explore_timeouts));
 	if (o->match)
 		json_object_object_add(j, "match", json_object_new_string(o->match));
 	put_list(j, "watch", o->watches);
@@ -117,6 +121,10 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->timeout_ns = get_int(j, "timeout_ns", o->timeout_ns);
 	o->spin_ns = get_int(j, "spin_ns", o->spin_ns);
 	o->randomise = get_int(j, "randomise", 0);
+	o->real_time = !get_int(j, "virtual_time", 0);
+	o->clock_real = get_int(j, "clock_real", 0);
+	o->real_random = !get_int(j, "seeded_random", 0);
+	o->explore_timeouts = get_int(j, "explore_timeouts", 0);
 	if (json_object_object_get_ex(j, "match", &m))
 		o->match = json_object_get_string(m);
 	c->watches = get_list(j, "watch");

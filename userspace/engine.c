@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "engine.h"
+#include "expiry.h"
 #include "failure.h"
 #include "../search/identity.h"
 #include "progress_check.h"
@@ -19,6 +20,8 @@
 #define LEND_AFTER_MS 2000
 /* All tasks wait for each other: look so long for a waker that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
+/* Somebody outside may yet answer: look so long before the clock jumps. */
+#define OUTSIDE_NS (20 * MS)
 /* How long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
 #define LATE_WAKE_NS (2000 * MS)
 
@@ -53,6 +56,7 @@ struct engine {
 	bool yielded;
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	uint32_t stops;		/* of a computation in a row */
+	bool fired;		/* a timer: whom it has woken is in the events that are there */
 	uint32_t spun;		/* decisions in a row at which everybody looked at a held spin lock */
 	struct progress_check pc;
 	struct misuse *misuse;
@@ -218,10 +222,40 @@ static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bo
 
 /* ---- decisions ---- */
 
-/* Fills cands and enabled; the number enabled. only: the one task to call enabled, or WORLD_NO_TASK. */
-static uint32_t gather(struct engine *e, uint32_t only, uint32_t *nr_cands, uint32_t *nr_parked)
+/* Time-outs that may expire: their tasks can go on, too, besides the ne that are enabled. How many there are now. */
+static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
 {
 	struct world *w = e->w;
+	uint64_t limit = expiry_limit(w, w->ops->clock(w), idle, e->o.explore_timeouts);
+	bool any = false;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct search_cand *c = &e->cands[i];
+
+		if (!expiry_may(&w->tasks[c->task], limit))
+			continue;
+		c->enabled = any = true;
+		c->label.op = ZUG_OP_EXPIRE;
+		c->label.flags |= zug_op_flags(ZUG_OP_EXPIRE);
+	}
+	if (!any)
+		return ne;
+	ne = 0;
+	for (uint32_t i = 0; i < nr; i++)
+		if (e->cands[i].enabled)
+			e->enabled[ne++] = e->cands[i].task;
+	return ne;
+}
+
+/*
+ * Fills cands and enabled; the number enabled. only: the one task to call enabled, or WORLD_NO_TASK.
+ * jump: if nobody can run the clock may go on to the next time-out.
+ */
+static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr_cands, uint32_t *nr_parked)
+{
+	struct world *w = e->w;
+	/* whoever holds a spin lock may be among those with a time-out */
+	bool timed = expiry_first(w) != UINT64_MAX || w->ops->next_timer(w) != UINT64_MAX;
 	uint32_t n = 0, ne = 0;
 
 	*nr_parked = 0;
@@ -242,19 +276,24 @@ static uint32_t gather(struct engine *e, uint32_t only, uint32_t *nr_cands, uint
 			e->enabled[ne++] = i;
 		n++;
 	}
+	if (only == WORLD_NO_TASK)
+		ne = add_expiring(e, n, ne, false);
 	if (ne)
 		e->spun = 0;
 	/* everybody who could run would block: let them, so that it is the kernel that says deadlock */
 	if (!ne && *nr_parked) {
 		e->spun++;
 		for (uint32_t i = 0; i < n; i++)
-			if (w->tasks[e->cands[i].task].state == TASK_PARKED) {
+			if (w->tasks[e->cands[i].task].state == TASK_PARKED &&
+			    !(timed && e->cands[i].label.op == ZUG_OP_SPIN_LOCK)) {
 				e->cands[i].enabled = true;
 				e->enabled[ne++] = e->cands[i].task;
 				if (e->cands[i].label.op != ZUG_OP_SPIN_LOCK)
 					e->spun = 0;
 			}
 	}
+	if (!ne && only == WORLD_NO_TASK && jump)
+		ne = add_expiring(e, n, 0, true);
 	*nr_cands = n;
 	return ne;
 }
@@ -491,12 +530,34 @@ static bool lock_cycle(struct engine *e, uint32_t from)
 	return true;
 }
 
+/* Nobody can go on, but by a time-out. */
+static bool is_idle(const struct engine *e)
+{
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		/* who would block in the kernel is let go there first */
+		if (t->state == TASK_PARKED &&
+		    !(t->label.op == ZUG_OP_SPIN_LOCK && e->w->ops->would_block(e->w, t)))
+			return false;
+	}
+	return true;
+}
+
 static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
 {
 	const struct trace_step *want = expected(e);
-	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, &nr, &nr_parked);
-	int i;
+	bool jump = !expiry_outside(e->w) || now_ns() - asked_ns > OUTSIDE_NS;
+	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, jump, &nr, &nr_parked);
+	uint64_t timer = e->w->ops->next_timer(e->w);
+	int i, ret;
 
+	if (timer <= e->w->ops->clock(e->w) || (timer != UINT64_MAX && jump && is_idle(e) &&
+						timer <= expiry_first(e->w))) {
+		e->w->ops->fire(e->w);
+		e->fired = true;
+		return WAIT;
+	}
 	if (want) {
 		bool there = false;
 
@@ -517,7 +578,9 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 			for (uint32_t k = 0; k < nr; k++)
 				if (e->cands[k].enabled)
 					e->enabled[ne++] = e->cands[k].task;
-			check_label(e, want, &e->w->tasks[want->task].label);
+			for (uint32_t k = 0; k < nr; k++)
+				if (e->cands[k].task == want->task)
+					check_label(e, want, &e->cands[k].label);
 		} else if (ne) {
 			diverge(e, "step %lu: T%u was to %s, but it cannot run (%s)",
 				(unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
@@ -546,6 +609,15 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 	}
 	if (debugger_of(e) && !debug_granting(e, want ? want->step : e->x->steps, e->cands[i].task))
 		return END;
+	if (e->cands[i].label.op == ZUG_OP_EXPIRE && e->w->tasks[e->cands[i].task].state == TASK_BLOCKED) {
+		ret = e->w->ops->expire(e->w, e->cands[i].task);
+		if (ret) {
+			snprintf(err, errlen, "the time-out of T%u cannot be made to expire (%s): does the test trace "
+				 "itself? --time real leaves time alone", e->cands[i].task, strerror(-ret));
+			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+			return END;
+		}
+	}
 	record_step(e, e->cands[i].task, ne, false);
 	e->w->ops->grant(e->w, e->cands[i].task, 0);
 	return GO_ON;
@@ -555,7 +627,7 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t errlen)
 {
 	const struct trace_step *want = expected(e);
-	uint32_t nr, nr_parked, ne = gather(e, task, &nr, &nr_parked);
+	uint32_t nr, nr_parked, ne = gather(e, task, false, &nr, &nr_parked);
 	int i;
 
 	if (want && want->task != task)
@@ -629,6 +701,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	case WORLD_BLOCK:
 		progress_made(&e->pc);
 		note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
+		/* it gave the turn away itself, though it may be enabled by its time-out */
+		e->yielded |= e->w->tasks[ev->task].deadline && e->o.explore_timeouts;
 		if (lock_cycle(e, ev->task)) {
 			/* if nobody else can run it is a deadlock, which says more */
 			bool others = false;
@@ -787,7 +861,8 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		} else if (!quiet) {
 			quiet = now;
 		}
-		if (question && (v = decide(e, asked, err, errlen)) != WAIT) {
+		e->fired &= ret;
+		if (question && !e->fired && (v = decide(e, asked, err, errlen)) != WAIT) {
 			if (v == END)
 				return false;
 			question = false;
@@ -836,7 +911,7 @@ static void show_final(struct engine *e)
 
 	if (!e->x->steps || e->x->diverged)
 		return;
-	gather(e, WORLD_NO_TASK, &nr, &nr_parked);
+	gather(e, WORLD_NO_TASK, false, &nr, &nr_parked);
 	p.nr = nr;
 	p.cand = e->cands;
 	search_final(e->s, &p);
@@ -858,6 +933,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	e->same = 0;
 	e->spun = 0;
 	e->stops = 0;
+	e->fired = false;
 	if (e->told)
 		memset(e->told, 0, e->nr_told * sizeof(*e->told));
 	progress_reset(&e->pc);

@@ -22,6 +22,7 @@
 struct engine_options {
 	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
 	uint64_t max_steps;	/* 0: none */
+	bool explore_timeouts;	/* a time-out may expire while others can run */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */

@@ -27,12 +27,12 @@
 
 struct kernel {
 	struct zug_bpf *bpf;
-	struct bpf_link *ops, *fake_cpus;
+	struct bpf_link *ops, *exits;
 	struct bpf_link **links;	/* probes, one a module */
 	int nr_links;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
-	bool spin, no_fake_cpus;
+	bool spin;
 	struct zug_event *queue;	/* consumed, not handed out yet */
 	size_t head, tail, size;
 	char ejected[512];
@@ -82,6 +82,9 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].fd_arg = d->fd_arg;
 		b->rodata->syscalls[d->nr].time_arg = d->time_arg;
 		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
+		b->rodata->syscalls[d->nr].time_abs = d->time_abs;
+		b->rodata->syscalls[d->nr].time_left = d->time_left;
+		b->rodata->syscalls[d->nr].timer = d->timer;
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
 		b->rodata->syscalls[d->nr].io = d->io;
 		b->rodata->syscalls[d->nr].kills = d->kills;
@@ -134,10 +137,8 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 		goto fail;
 	}
 	fill_syscalls(k->bpf);
-	/* then the kernel refuses programs that write to a process's memory; only --cpus needs one */
-	k->no_fake_cpus = machine_locked_down("integrity");
-	if (k->no_fake_cpus)
-		bpf_program__set_autoload(k->bpf->progs.zug_sys_exit, false);
+	/* else the kernel refuses programs that write to a process's memory */
+	k->bpf->rodata->may_write = !machine_locked_down("integrity");
 	/* a kernel without auditing says nothing of refused calls */
 	audit = libbpf_find_vmlinux_btf_id("audit_seccomp", BPF_TRACE_FENTRY) > 0;
 	if (!audit)
@@ -194,7 +195,7 @@ void kernel_close(struct kernel *k)
 	for (int i = 0; i < k->nr_links; i++)
 		bpf_link__destroy(k->links[i]);
 	free(k->links);
-	bpf_link__destroy(k->fake_cpus);
+	bpf_link__destroy(k->exits);
 	bpf_link__destroy(k->ops);
 	ring_buffer__free(k->rb);
 	if (k->epoll >= 0)
@@ -468,11 +469,11 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
 	return fd;
 }
 
-int kernel_fake_cpus(struct kernel *k)
+int kernel_watch_exits(struct kernel *k)
 {
-	if (k->no_fake_cpus)
+	if (!k->bpf->rodata->may_write)
 		return -EPERM;
-	if (!k->fake_cpus)
-		k->fake_cpus = bpf_program__attach(k->bpf->progs.zug_sys_exit);
-	return k->fake_cpus ? 0 : -errno;
+	if (!k->exits)
+		k->exits = bpf_program__attach(k->bpf->progs.zug_sys_exit);
+	return k->exits ? 0 : -errno;
 }

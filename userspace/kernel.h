@@ -65,8 +65,11 @@ void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *
 /* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
 
-/* sched_getaffinity() of sandboxes with nr_cpus set is rewritten from now on. -EPERM: the kernel is locked down. */
-int kernel_fake_cpus(struct kernel *k);
+/*
+ * What a sandbox has its test told (CPUs, time) is written when system calls end, from now on. -EPERM: the
+ * kernel is locked down.
+ */
+int kernel_watch_exits(struct kernel *k);
 
 /* Dev number as the kernel's programs see it. */
 uint32_t kernel_dev(uint64_t st_dev);

@@ -107,6 +107,10 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->nr_lent = 0;
 	k->told_modules = 0;
 	spin_reset(&k->spin);
+	timers_reset(&k->timers);
+	k->asked = false;
+	k->fresh = 0;
+	k->nr_held = 0;
 	k->have_root = false;
 	k->root_status = -1;
 	k->root_pid = 0;
@@ -148,13 +152,37 @@ static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
-		"UNGRANTED", "LENT", "REFUSED" };
+		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER" };
 
 	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
 		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state, e->obj.dev,
 		e->obj.ino, e->obj.offset,
 		e->flags & ZUG_EF_ASK ? " ASK" : "");
+}
+
+/* Those that kworld_settle() found to be awake. */
+static void say_woken(struct kworld *k)
+{
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		struct zug_event e = { .kind = ZUG_EV_WAKE, .sandbox = sandbox_slot(k->o.sandbox),
+				       .task = k->kt[n].kid, .pid = k->w.tasks[n].pid,
+				       .tgid = k->w.tasks[n].tgid,
+				       .arg = { k->kt[n].waker } };
+
+		if (k->kt[n].woken)
+			kernel_unread(k->o.kernel, &e, 1);
+	}
+}
+
+/* A task that has executed a program is made ready, and goes on; nobody else has a say. */
+static void go_on_fresh(struct kworld *k)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = k->fresh };
+
+	k->fresh = 0;
+	k->asked = false;
+	kernel_ctl(k->o.kernel, &c);
 }
 
 static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
@@ -180,9 +208,15 @@ again:
 		print_event(&e);
 	if (e.sandbox != sandbox_slot(k->o.sandbox))
 		goto again;
+	if ((e.flags & ZUG_EF_ASK) && k->nr_held && kworld_settle(k)) {
+		kernel_unread(k->o.kernel, &e, 1);
+		say_woken(k);
+		goto again;
+	}
 	memset(ev, 0, sizeof(*ev));
 	ev->task = ev->waker = WORLD_NO_TASK;
 	ev->ask = e.flags & ZUG_EF_ASK;
+	k->asked |= ev->ask;
 	n = number_of(k, e.task);
 	if (n == WORLD_NO_TASK && (e.kind == ZUG_EV_EXEC || e.kind == ZUG_EV_MODULE ||
 				   e.kind == ZUG_EV_UNPROBED || e.kind == ZUG_EV_START)) {
@@ -221,6 +255,7 @@ again:
 		if (!t)
 			goto again;
 		places_exec(k->o.places, t->process, &e);
+		timers_drop(&k->timers, e.tgid, true);
 		memcpy(t->comm, e.comm, sizeof(t->comm));
 		ev->kind = WORLD_EXEC;
 		snprintf(ev->text, sizeof(ev->text), "%.16s", e.comm);
@@ -239,7 +274,21 @@ again:
 		snprintf(ev->text, sizeof(ev->text), "pid %u: %s fails (ENOSYS): what it would do is not under "
 			 "control here; most programs then go another way", e.pid, syscall_name(e.nr));
 		return 1;
+	case ZUG_EV_TIMER:
+		timers_event(&k->timers, &e);
+		goto again;
+	case ZUG_EV_FRESH:
+		kworld_prepare(k, e.pid);
+		k->fresh = e.task;
+		if (!ev->ask)
+			goto again;
+		go_on_fresh(k);
+		goto again;
 	case ZUG_EV_ASK:
+		if (k->fresh) {
+			go_on_fresh(k);
+			goto again;
+		}
 		ev->kind = WORLD_ASK;
 		ev->task = WORLD_NO_TASK;
 		return 1;
@@ -257,6 +306,7 @@ again:
 	}
 	switch (e.kind) {
 	case ZUG_EV_START:
+		kworld_prepare(k, e.pid);
 		ev->kind = WORLD_POINT;
 		t->label = (struct zug_label){ .op = ZUG_OP_BEGIN };
 		t->state = TASK_PARKED;
@@ -290,6 +340,8 @@ again:
 	case ZUG_EV_BLOCK:
 		ev->kind = WORLD_BLOCK;
 		t->state = TASK_BLOCKED;
+		if (kworld_virtual(k))
+			kworld_wait_begins(k, t, kt, &e);
 		kworld_describe_wait(k, t, &e);
 		snprintf(ev->text, sizeof(ev->text), "%s", t->where);
 		return 1;
@@ -306,6 +358,18 @@ again:
 	case ZUG_EV_WAKE:
 		if (t->state == TASK_PARKED || t->state == TASK_RUNNING)
 			goto again;	/* queued again, for example by priority inheritance */
+		if (!kt->woken && kworld_hold(k, n, e.arg[0])) {
+			if (!k->asked)
+				goto again;
+			if (kworld_settle(k)) {
+				say_woken(k);
+				goto again;
+			}
+			/* its timer starts anew, and may run out again and again: the caller has a say in between */
+			return 0;
+		}
+		kt->woken = false;
+		t->deadline = 0;
 		ev->kind = WORLD_WAKE;
 		ev->waker = number_of(k, e.arg[0]);
 		t->state = TASK_PARKED;
@@ -318,6 +382,8 @@ again:
 	case ZUG_EV_EXIT:
 		ev->kind = WORLD_EXIT;
 		t->state = TASK_DEAD;
+		if (e.flags & ZUG_EF_ROOT)
+			timers_drop(&k->timers, e.tgid, false);
 		ev->root = t->process == k->root && (e.flags & ZUG_EF_ROOT);
 		if (e.ip)
 			ev->site = kt->fault = places_site(k->o.places, t->process, e.ip);
@@ -340,6 +406,8 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(now_ns() / 1000 % 100000000), c.task);
 	w->tasks[task].state = TASK_RUNNING;
+	kworld_set_alarm(k);
+	k->asked = false;
 	return kernel_ctl(k->o.kernel, &c);
 }
 
@@ -623,6 +691,10 @@ static const struct world_ops kworld_ops = {
 	.owner = kworld_owner,
 	.stuck_ms = kworld_stuck_ms,
 	.lend = kworld_lend,
+	.clock = kworld_clock,
+	.expire = kworld_expire,
+	.next_timer = kworld_next_timer,
+	.fire = kworld_fire,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
 	.registers = kworld_registers,
@@ -664,6 +736,7 @@ void kworld_free(struct world *w)
 	free(k->w.tasks);
 	free(k->kt);
 	free(k->by_kid);
+	timers_free(&k->timers);
 	free(k->told);
 	free(k);
 }

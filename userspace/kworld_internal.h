@@ -6,6 +6,7 @@
 #include <time.h>
 #include "kworld.h"
 #include "spin.h"
+#include "timers.h"
 
 /* What the kernel world knows of a task beyond struct world_task. */
 struct ktask {
@@ -18,6 +19,14 @@ struct ktask {
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
+	/* of the timed wait it is in, with virtual time */
+	int wait_nr;		/* the call */
+	uint64_t wait_args[4];
+	bool real_timer;	/* the kernel's own timer runs, too */
+	bool held;		/* and has run out too early: kworld_settle() sends it back */
+	bool woken;		/* it could not: something has happened that it waited for */
+	uint32_t waker;		/* kernel number of who seems to have woken it */
+	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 };
 
 struct kworld {
@@ -35,6 +44,10 @@ struct kworld {
 	struct spin_trial spin;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
+	bool asked;		/* nobody has the turn: a decision is due */
+	uint32_t fresh;		/* kernel number of the task that goes on after an exec; 0: none */
+	uint32_t nr_held;
+	struct timers timers;
 	/* what this execution's trace has been told already */
 	uint64_t *told;
 	size_t nr_told, size_told;
@@ -50,5 +63,22 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 			      uint32_t flag, uint64_t addr, unsigned int op);
 /* What a task that blocked waits for: its label, t->wait, t->where. */
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
+
+/* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
+int kworld_prepare(struct kworld *k, int pid);
+/* Before a grant: from when on does the granted task have to stop for a time-out? */
+void kworld_set_alarm(struct kworld *k);
+bool kworld_virtual(struct kworld *k);
+uint64_t kworld_clock(struct world *w);
+/* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
+void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e);
+int kworld_expire(struct world *w, uint32_t task);
+uint64_t kworld_next_timer(struct world *w);
+int kworld_fire(struct world *w);
+/* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
+bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
+int kworld_settle(struct kworld *k);
 
 #endif

@@ -371,6 +371,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	const char *name = syscall_name(e->nr);
 
 	t->wait = WAIT_UNKNOWN;
+	t->outside = false;
 	if (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op)) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
 		k->kt[t->task].lock = k->kt[t->task].mutex = 0;
@@ -385,9 +386,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 		t->wait = WAIT_INSIDE;
 		return;
 	}
-	if (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER)) {
-		t->wait = WAIT_TIMED;
-	} else if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
+	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
 			 d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
 	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
@@ -399,6 +398,15 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	} else if (d && d->op == ZUG_OP_POLL) {
 		t->wait = poll_wait(e->pid, e->arg[0], e->arg[1]);
 	}
+	if (d && d->op == ZUG_OP_SLEEP)
+		t->wait = WAIT_INSIDE;
+	t->outside = t->wait == WAIT_UNKNOWN;
+	/* a timer that has not been set never fires, and one that has is fired by us */
+	if (kworld_virtual(k) && t->wait == WAIT_TIMED)
+		t->wait = WAIT_INSIDE;
+	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */
+	if (t->deadline || (!kworld_virtual(k) && (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER))))
+		t->wait = WAIT_TIMED;
 	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
 		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
 					    (int)e->arg[0], d->op);

@@ -217,8 +217,8 @@ static void look_lockdown(struct machine_fact *f)
 		bad(f, -EPERM, "boot without lockdown=confidentiality on the kernel's command line",
 		    "the kernel is locked down (confidentiality): BPF programs may not read its memory");
 	else if (machine_locked_down("integrity"))
-		note(f, "boot with secure boot off, for --cpus only",
-		     "the kernel is locked down (integrity): no --cpus, everything else works");
+		note(f, "boot with secure boot off, for --cpus and virtual time",
+		     "the kernel is locked down (integrity): no --cpus, no virtual time; everything else works");
 	else
 		snprintf(f->found, sizeof(f->found), "not locked down");
 }

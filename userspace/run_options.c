@@ -12,7 +12,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_NO_RACES };
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -41,6 +41,8 @@ static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 	{ "rules", required_argument, NULL, OPT_RULES },
+	{ "timeouts", required_argument, NULL, OPT_TIMEOUTS },
+	{ "random", required_argument, NULL, OPT_RANDOM },
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
@@ -84,6 +86,10 @@ void run_options_help(FILE *f)
 	      "  --max-tasks N        tasks alive at a time (default 256)\n"
 	      "  --name NAME          of its cgroup\n"
 	      "  --aslr               leave address randomisation on\n"
+	      "the test's inputs:\n"
+	      "  --time virtual|real  its clock; with a virtual one (default) sleeping takes no time\n"
+	      "  --timeouts never|explore  when a time-out expires: when nobody else can run (default), or at any time\n"
+	      "  --random seed|real   its random numbers: made from the seed (default), or the machine's\n"
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
@@ -262,12 +268,24 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 				valid = "a number, 0 for no bound";
 			break;
 		case OPT_TIME:
-			if (!duration(optarg, &c->time_ns))
-				valid = "a duration such as 90s, 10m or 2h";
+			if (!strcmp(optarg, "virtual") || !strcmp(optarg, "real"))
+				c->real_time = optarg[0] == 'r';
+			else if (!duration(optarg, &c->time_ns))
+				valid = "virtual, real, or a duration such as 90s, 10m or 2h";
 			break;
 		case OPT_TIMEOUT:
 			if (!duration(optarg, &c->timeout_ns))
 				valid = "a duration such as 500ms or 10s";
+			break;
+		case OPT_TIMEOUTS:
+			c->explore_timeouts = !strcmp(optarg, "explore");
+			if (strcmp(optarg, "never") && strcmp(optarg, "explore"))
+				valid = "never or explore";
+			break;
+		case OPT_RANDOM:
+			c->real_random = !strcmp(optarg, "real");
+			if (strcmp(optarg, "seed") && strcmp(optarg, "real"))
+				valid = "seed or real";
 			break;
 		case OPT_SPIN:
 			if (!duration(optarg, &c->spin_ns))

@@ -21,6 +21,8 @@
 #include "tracee.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
+/* What CLOCK_MONOTONIC says when an execution begins, with virtual time: the machine has been up for an hour. */
+#define CLOCK_MONO 3600000000000ull
 
 static int write_file(const char *path, const char *text)
 {
@@ -197,6 +199,10 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	if (s->stack == MAP_FAILED) {
 		s->stack = NULL;
 		ret = -ENOMEM;
+		goto fail;
+	}
+	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
+		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
 		goto fail;
 	}
 	/* what the test leaves behind becomes our child, so that it can be reaped */
@@ -455,7 +461,7 @@ int sandbox_show_cpus(struct sandbox *s)
 	close(fd);
 	if (!ret)
 		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
-	return ret ? ret : kernel_fake_cpus(s->k);
+	return ret ? ret : kernel_watch_exits(s->k);
 }
 
 /* ---- ending ---- */
@@ -480,6 +486,11 @@ void sandbox_reset(struct sandbox *s)
 	z->spin_ns = s->o.spin_ns;
 	z->syscall_points = s->o.syscall_points;
 	z->nr_cpus = s->o.nr_cpus;
+	z->virtual_time = s->o.virtual_time;
+	z->clock_real = s->o.clock_real;
+	z->clock_mono = CLOCK_MONO;
+	z->seeded = s->o.seeded;
+	z->seed = s->o.seed;
 	__sync_synchronize();
 	z->state = ZUG_SB_ACTIVE;
 }

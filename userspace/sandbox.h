@@ -29,6 +29,10 @@ struct sandbox_options {
 	uint64_t spin_ns;	/* a task that computes so long without a point is made to stop; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	bool in_place;		/* no private copies: for processes that join, with the files they see */
+	bool virtual_time;	/* the test has a clock of its own */
+	uint64_t clock_real;	/* what its CLOCK_REALTIME says when an execution begins, ns */
+	bool seeded;		/* its random numbers are made from */
+	uint64_t seed;
 };
 
 /* 0, or -errno with one line in err (name in use: -EEXIST; no such lane: -EINVAL). */

@@ -13,8 +13,12 @@
 #define PATH(n) .path_arg = (n)
 #define WAITS .wait_fd = 1
 #define PTR(n) .time_arg = (n)
-#define MS(n) .time_arg = (n), .time_kind = 1
-#define ENDS .time_kind = 2
+#define MS(n) .time_arg = (n), .time_kind = ZUG_TIME_MS
+#define VAL(n) .time_arg = (n), .time_kind = ZUG_TIME_VAL
+#define SLEEPS(n) .time_arg = (n), .time_kind = ZUG_TIME_ALWAYS
+#define ABS .time_abs = 1
+#define LEFT .time_left = 1
+#define TIMER .timer = 1
 #define W .flags = ZUG_L_WRITE
 #define IO .io = 1
 #define KILLS .kills = 1
@@ -87,20 +91,22 @@ const struct syscall_desc syscall_table[] = {
 	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
 	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
 	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
-	S(poll, POLL, MS(3)), S(ppoll, POLL, PTR(3)),
-	S(select, POLL, PTR(5)), S(pselect6, POLL, PTR(5)),
+	S(poll, POLL, MS(3)), S(ppoll, POLL, PTR(3), LEFT),
+	S(select, POLL, VAL(5), LEFT), S(pselect6, POLL, PTR(5), LEFT),
 	S(epoll_wait, POLL, MS(4)), S(epoll_pwait, POLL, MS(4)), S(epoll_pwait2, POLL, PTR(4)),
-	S(nanosleep, SLEEP, ENDS), S(clock_nanosleep, SLEEP, ENDS),
+	S(nanosleep, SLEEP, SLEEPS(1)), S(clock_nanosleep, SLEEP, SLEEPS(3)),
 	S(semop, SYSCALL, IPC, SEM, W), S(semtimedop, SYSCALL, IPC, SEM, PTR(4), W), S(semctl, SYSCALL, IPC, SEM, W),
 	S(msgsnd, SEND, IPC, QUEUE, W), S(msgrcv, RECV, IPC, QUEUE, W), S(msgctl, SYSCALL, IPC, QUEUE, W),
-	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), WAITS, W),
+	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
-	S(timerfd_settime, SYSCALL, SIG, FD(1), W),
+	S(timerfd_settime, SYSCALL, SIG, FD(1), W, TIMER),
 	S(io_getevents, SYSCALL, PTR(5)),
 	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
 	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, KILLS, IO, W),
 	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, PROC, IO, KILLS),
 	S(execveat, EXEC, PROC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
+	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
 	S(mmap, SYSCALL, IO), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),

@@ -16,7 +16,10 @@ struct syscall_desc {
 	uint8_t path_arg;	/* 1..: which argument is a path; its directory fd, if any, is the one before */
 	uint8_t path2_arg;
 	uint8_t time_arg;	/* 1..: where the time-out is */
-	uint8_t time_kind;	/* 0: pointer, NULL for ever; 1: ms, negative for ever; 2: always ends by itself */
+	uint8_t time_kind;	/* ZUG_TIME_* */
+	uint8_t time_abs;	/* absolute, CLOCK_REALTIME */
+	uint8_t time_left;	/* the kernel writes back what is left */
+	uint8_t timer;		/* sets or ends a timer */
 	uint8_t wait_fd;	/* may wait for fd_arg's object */
 	uint8_t io;		/* waits for storage only */
 	uint8_t kills;		/* may leave tasks with SIGKILL pending */

@@ -47,6 +47,8 @@ struct world_task {
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
+	uint64_t deadline;		/* blocked: when its time-out is over, on the world's clock; 0: none, or not ours to say */
+	bool outside;			/* blocked: somebody outside the test may wake it, too */
 	char comm[16];
 };
 
@@ -93,6 +95,19 @@ struct world_ops {
 	uint32_t (*stuck_ms)(struct world *w);
 	/* Take the turn from a holder that waits uninterruptibly. */
 	int (*lend)(struct world *w);
+	/* The test's own time, ns since it began; 0: it has the machine's. */
+	uint64_t (*clock)(struct world *w);
+	/*
+	 * Lets the time-out of a blocked task (deadline != 0) expire: it is parked then, and its label says EXPIRE,
+	 * or RESUME if something else had ended its wait. Nobody may have the turn. -errno: it is as it was.
+	 */
+	int (*expire)(struct world *w, uint32_t task);
+	/*
+	 * When the next timer of the test fires (UINT64_MAX: none has been set), and firing it: whom it wakes is told
+	 * by events, which are there when the call returns. Nobody may have the turn.
+	 */
+	uint64_t (*next_timer)(struct world *w);
+	int (*fire)(struct world *w);
 	/* Called about once a second: keeps long executions alive. */
 	void (*tend)(struct world *w);
 	/*

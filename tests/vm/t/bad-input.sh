@@ -257,7 +257,7 @@ for signal in INT TERM; do
 	fi
 done
 if begin "SIGINT in a long execution"; then
-	in_the_middle INT --timeout 0 -- sleep 100
+	in_the_middle INT --timeout 0 --time real -- sleep 100
 	want_status 5
 	want_nothing_left
 	end

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * inputs.bpf.h - what a test is told instead of the truth: the time, random numbers, how many CPUs
+ *
+ * Memory of the test is written at two moments, with page faults off:
+ *
+ *  - when a call ends, over what the kernel has just written there itself, so
+ *    it is present and writable;
+ *  - when a timed wait begins, over its time-out, which the program has just
+ *    written. Where that fails (a constant, a page never touched) the kernel's
+ *    own timer runs, and user space undoes its expiry: see kworld_time.c.
+ *
+ * The clock of a sandbox advances with points and with looks at it, and jumps
+ * when user space lets a time-out expire. It counts nothing that could differ
+ * between two executions of one schedule.
+ */
+#ifndef ZUG_INPUTS_BPF_H
+#define ZUG_INPUTS_BPF_H
+
+#define NR_read			0
+#define NR_sched_yield		24
+#define NR_nanosleep		35
+#define NR_alarm		37
+#define NR_setitimer		38
+#define NR_gettimeofday		96
+#define NR_time			201
+#define NR_futex		202
+#define NR_sched_getaffinity	204
+#define NR_restart_syscall	219
+#define NR_timer_create		222
+#define NR_timer_settime	223
+#define NR_timer_delete		226
+#define NR_clock_gettime	228
+#define NR_clock_nanosleep	230
+#define NR_timerfd_settime	286
+#define NR_getrandom		318
+#define NR_futex_waitv		449
+
+#define CLOCK_REALTIME_		0
+#define CLOCK_PROCESS_CPUTIME_	2
+#define CLOCK_THREAD_CPUTIME_	3
+#define CLOCK_REALTIME_COARSE_	5
+#define CLOCK_TAI_		11
+#define FUTEX_CLOCK_REALTIME_	256
+
+#define AT_RANDOM_		25
+/* Of a call that asks for more the rest stays the kernel's. */
+#define RANDOM_MAX		65536
+
+#define NS_PER_S		1000000000ull
+/* Longer than any execution; also in ns it fits into the kernel's signed 64 bits. */
+#define FOREVER_S		8000000000ull
+/* What a point, or a look at the clock, takes; each look more, until somebody blocks or ends. */
+#define STEP_NS			1000
+#define LOOK_NS			128
+#define MAX_LOOKS		(1u << 20)
+
+struct user_time {
+	__s64 sec, frac;
+};
+
+/* False where the kernel is locked down: it refuses programs that could write. */
+const volatile bool may_write = true;
+
+static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
+{
+	return may_write ? bpf_probe_write_user((void *)addr, from, len) : -1;
+}
+
+static __always_inline void clock_step(struct zug_sandbox *s)
+{
+	s->clock += STEP_NS;
+}
+
+/*
+ * A loop that waits for the time to pass must come to its end: the more often somebody looks, or
+ * yields, and nothing else happens, the faster the clock goes.
+ */
+static __always_inline void clock_look(struct zug_sandbox *s)
+{
+	s->clock += STEP_NS + (__u64)LOOK_NS * s->looks;
+	if (s->looks < MAX_LOOKS)
+		s->looks++;
+}
+
+/* Somebody may go on because his time-out is over. */
+static __always_inline bool alarm_due(const struct zug_sandbox *s)
+{
+	return s->alarm && s->clock >= s->alarm;
+}
+
+static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
+{
+	if (id < 0 || id == CLOCK_PROCESS_CPUTIME_ || id == CLOCK_THREAD_CPUTIME_)
+		return s->clock;
+	if (id == CLOCK_REALTIME_ || id == CLOCK_REALTIME_COARSE_ || id == CLOCK_TAI_)
+		return s->clock_real + s->clock;
+	return s->clock_mono + s->clock;
+}
+
+/* What is known of a system call. (x86-64 has less than 512.) */
+static __always_inline const volatile struct zug_syscall *syscall_of(__s32 nr)
+{
+	__u32 i = nr;
+
+	/* a value of its own: the verifier makes false conclusions from what nr is compared with */
+	asm volatile("" : "+r"(i));
+	return &syscalls[i & (ZUG_NR_SYSCALLS - 1)];
+}
+
+static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	__u64 v;
+	__u32 op;
+
+	if (nr == NR_futex) {
+		op = a[1] & 0x7f;
+		/* WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
+		return (op == 0 || op == 6 || op == 9 || op == 11 || op == 13) && a[3];
+	}
+	if (d->time_kind == ZUG_TIME_ALWAYS)
+		return true;
+	if (!d->time_arg)
+		return false;
+	v = a[(d->time_arg - 1) & 7];
+	return d->time_kind == ZUG_TIME_MS ? (__s32)v >= 0 : v != 0;
+}
+
+/* What the clock said when the execution began, of the clock that an absolute time-out means; 0: relative. */
+static __always_inline __u64 timeout_base(const struct zug_sandbox *s, __s32 nr, const __u64 *a)
+{
+	__u64 mono = s->clock_mono;
+
+	if (nr == NR_futex) {
+		__u32 op = a[1] & 0x7f;
+
+		if (op == 0)
+			return 0;
+		return op == 6 || (a[1] & FUTEX_CLOCK_REALTIME_) ? s->clock_real : mono;
+	}
+	if (nr == NR_clock_nanosleep)
+		return !(a[1] & 1) ? 0 : a[0] == CLOCK_REALTIME_ || a[0] == CLOCK_TAI_ ? s->clock_real : mono;
+	if (nr == NR_futex_waitv)
+		return a[4] == CLOCK_REALTIME_ ? s->clock_real : mono;
+	return syscall_of(nr)->time_abs ? s->clock_real : 0;
+}
+
+/* A timed wait is about to begin: its end is noted, and that it never comes by itself. */
+static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_state *t, __s32 nr,
+					  const __u64 *a)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct user_time ut, never = { FOREVER_S, 0 };
+	__u64 addr, ns, base;
+	__u32 arg;
+
+	t->deadline = 0;
+	t->time_addr = 0;
+	t->flags &= ~TF_REWROTE;
+	t->timed_nr = nr;
+	arg = nr == NR_futex ? 4 : d->time_arg;
+	addr = a[(arg - 1) & 7];
+	if (d->time_kind == ZUG_TIME_MS) {
+		if ((__s32)addr > 0)
+			t->deadline = s->clock + (__u64)(__u32)addr * 1000000;
+		return;
+	}
+	t->time_addr = addr;
+	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr))
+		return;	/* user space reads it when the task has blocked */
+	t->time_addr = 0;
+	t->time_orig[0] = ut.sec;
+	t->time_orig[1] = ut.frac;
+	if (ut.sec < 0 || ut.frac < 0 || (__u64)ut.sec >= FOREVER_S)
+		return;
+	ns = ut.sec * NS_PER_S + (d->time_kind == ZUG_TIME_VAL ? ut.frac * 1000 : ut.frac);
+	base = timeout_base(s, nr, a);
+	if (!base && !ns)
+		return;
+	/* one that is past is left to user space, too: the kernel may block for it, or not */
+	t->deadline = base && ns <= base + s->clock ? s->clock : ns - base + (base ? 0 : s->clock);
+	if (!t->deadline)
+		t->deadline = 1;
+	if (write_user(addr, &never, sizeof(never)))
+		return;
+	t->time_addr = addr;
+	t->flags |= TF_REWROTE;
+}
+
+static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
+{
+	struct user_time ut = { ns / NS_PER_S, ns % NS_PER_S };
+
+	if (val)
+		ut.frac /= 1000;
+	if (addr)
+		write_user(addr, &ut, sizeof(ut));
+}
+
+/*
+ * A timer is about to be set: user space is told when it is to fire, and the kernel that it never does. (The
+ * seconds of alarm() are in a register: the kernel has its own alarm as well.)
+ */
+static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state *t, __s32 nr,
+					const __u64 *a)
+{
+	struct user_time ut[2], never = { FOREVER_S, 0 };
+	bool val = nr == NR_setitimer;
+	__u64 ns;
+
+	t->timed_nr = -1;
+	t->deadline = 0;
+	t->interval = 0;
+	t->time_addr = 0;
+	t->flags &= ~TF_REWROTE;
+	if (nr == NR_alarm) {
+		t->timed_nr = nr;
+		if (a[0])
+			t->deadline = s->clock + (__u64)(__u32)a[0] * NS_PER_S;
+		return;
+	}
+	if (nr == NR_timer_create || nr == NR_timer_delete) {
+		t->timed_nr = nr;
+		return;
+	}
+	if (val && a[0])
+		return;		/* of CPU time */
+	t->time_addr = (val ? a[1] : a[2]) + sizeof(ut[0]);
+	if (bpf_probe_read_user(ut, sizeof(ut), (void *)(t->time_addr - sizeof(ut[0]))))
+		return;
+	if (ut[0].sec < 0 || ut[1].sec < 0 || ut[0].sec >= FOREVER_S || ut[1].sec >= FOREVER_S)
+		return;
+	t->timed_nr = nr;
+	t->interval = ut[0].sec * NS_PER_S + (val ? ut[0].frac * 1000 : ut[0].frac);
+	ns = ut[1].sec * NS_PER_S + (val ? ut[1].frac * 1000 : ut[1].frac);
+	if (!ns)
+		return;
+	if (val || !(a[1] & 1)) {
+		t->deadline = s->clock + ns;
+	} else {
+		/* of which clock the timer is was said long ago; the two are far apart */
+		__u64 base = ns > s->clock_real / 2 ? s->clock_real : s->clock_mono;
+
+		t->deadline = ns <= base + s->clock ? s->clock + 1 : ns - base;
+	}
+	t->time_orig[0] = ut[1].sec;
+	t->time_orig[1] = ut[1].frac;
+	if (!write_user(t->time_addr, &never, sizeof(never)))
+		t->flags |= TF_REWROTE;
+}
+
+static __always_inline void timer_end(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
+				      __s32 nr, __s64 ret)
+{
+	struct zug_event e;
+
+	if (t->flags & TF_REWROTE)
+		write_user(t->time_addr, t->time_orig, sizeof(t->time_orig));
+	t->flags &= ~TF_REWROTE;
+	if (nr != t->timed_nr || ret < 0)
+		return;
+	event_init(&e, ZUG_EV_TIMER, p, t);
+	e.nr = nr;
+	e.arg[0] = t->args[0];
+	e.arg[1] = t->interval;
+	e.deadline = t->deadline;
+	if (nr == NR_timer_create) {
+		__u32 id = 0;
+
+		bpf_probe_read_user(&id, sizeof(id), (void *)t->args[2]);
+		e.arg[0] = id;
+		e.arg[1] = t->args[1] != 0;
+		if (t->args[1])
+			bpf_probe_read_user(e.word, 20, (void *)t->args[1]);
+	}
+	event_send(s, &e);
+}
+
+static __always_inline bool sets_timer(__s32 nr)
+{
+	return syscall_of(nr)->timer;
+}
+
+/* The call is over: what was its time-out is the program's again, or what is left of it. */
+static __always_inline void timeout_end(struct zug_sandbox *s, struct task_state *t, __s32 nr, __s64 ret)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	__u64 left = t->deadline > s->clock ? t->deadline - s->clock : 0;
+	__u64 rem = nr == NR_nanosleep ? t->args[1] :
+		    nr == NR_clock_nanosleep && !(t->args[1] & 1) ? t->args[3] : 0;
+
+	if (nr != t->timed_nr || !t->deadline)
+		return;
+	/* the kernel's own timer ran out before the task had even blocked, or it would have been sent back */
+	if (!(t->flags & (TF_REWROTE | TF_TAKEN)) && !t->time_addr && t->deadline > s->clock &&
+	    (!ret || ret == -110 /* ETIMEDOUT */))
+		s->clock = t->deadline;
+	if (t->time_addr && d->time_left)
+		put_time(t->time_addr, left, d->time_kind == ZUG_TIME_VAL);
+	else if (t->flags & TF_REWROTE)
+		write_user(t->time_addr, t->time_orig, sizeof(t->time_orig));
+	t->flags &= ~TF_REWROTE;
+	if (ret && rem)
+		put_time(rem, left, false);
+}
+
+/* sched_getaffinity() says --cpus many, whatever the machine has. */
+static __always_inline void show_cpus(struct zug_sandbox *s, __u64 addr, __u64 len)
+{
+	__u32 n = s->nr_cpus, i;
+	__u64 word;
+
+	bpf_for(i, 0, 16) {
+		if ((__u64)(i + 1) * 8 > len)
+			break;
+		/* nothing but i changes from round to round, which the verifier would follow through all of them */
+		word = n >= 64 * (i + 1) ? ~0ull : n > 64 * i ? (1ull << (n & 63)) - 1 : 0;
+		write_user((addr + i * 8), &word, sizeof(word));
+	}
+}
+
+/* The next random number of a task: of its place in the tree of tasks, and of how many it has had. */
+static __always_inline __u64 random_next(const struct zug_sandbox *s, struct task_state *t)
+{
+	__u64 z = s->seed + t->path + ++t->nr_random * 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* The kernel has just filled len bytes with randomness of its own. */
+static __always_inline void fill_random(struct zug_sandbox *s, struct task_state *t, __u64 addr, __u64 len)
+{
+	__u32 i;
+
+	bpf_for(i, 0, RANDOM_MAX / 8) {
+		__u64 v;
+		__u32 k;
+
+		if (8ull * i >= len)
+			break;
+		v = random_next(s, t);
+		if (len - 8ull * i >= 8) {
+			write_user(addr + 8 * i, &v, 8);
+			continue;
+		}
+		bpf_for(k, 0, 7) {
+			__u8 byte = v >> (8 * k);
+
+			if (8ull * i + k < len)
+				write_user(addr + 8 * i + k, &byte, 1);
+		}
+	}
+}
+
+/* /dev/random or /dev/urandom */
+static __always_inline bool fd_is_random(struct task_struct *p, __u64 fd)
+{
+	struct file *f = fd_file(p, fd);
+	__u32 mode, rdev;
+
+	if (!f)
+		return false;
+	mode = BPF_CORE_READ(f, f_inode, i_mode);
+	rdev = BPF_CORE_READ(f, f_inode, i_rdev);
+	return (mode & 0170000) == 0020000 && (rdev == (1 << 20 | 8) || rdev == (1 << 20 | 9));
+}
+
+/* What the C library makes its stack guard of, which the kernel puts on every new stack. */
+static __always_inline void random_exec(struct zug_sandbox *s, struct task_state *t, struct mm_struct *mm)
+{
+	unsigned long auxv[2];
+	__u32 i;
+
+	bpf_for(i, 0, 28) {
+		if (bpf_core_read(auxv, sizeof(auxv), &mm->saved_auxv[2 * i]) || !auxv[0])
+			break;
+		if (auxv[0] == AT_RANDOM_) {
+			fill_random(s, t, auxv[1], 16);
+			break;
+		}
+	}
+}
+
+/* Attached when something is asked for that it does. */
+SEC("tp/raw_syscalls/sys_exit")
+int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	__s32 nr = ctx->id;
+	__s64 ret = ctx->ret;
+
+	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
+		return 0;
+	if (nr == NR_sched_getaffinity && s->nr_cpus && ret > 0) {
+		show_cpus(s, t->args[2], ret);
+		return 0;
+	}
+	if (s->seeded && ret > 0) {
+		if (nr == NR_getrandom)
+			fill_random(s, t, t->args[0], ret);
+		else if (nr == NR_read && fd_is_random(p, t->args[0]))
+			fill_random(s, t, t->args[1], ret);
+	}
+	if (!s->virtual_time)
+		return 0;
+	if (nr == NR_clock_gettime && !ret) {
+		clock_look(s);
+		put_time(t->args[1], clock_of(s, t->args[0]), false);
+	} else if (nr == NR_gettimeofday && !ret) {
+		clock_look(s);
+		put_time(t->args[0], s->clock_real + s->clock, true);
+	} else if (sets_timer(nr)) {
+		timer_end(s, p, t, nr, ret);
+	} else if (t->flags & TF_TIMED) {
+		timeout_end(s, t, nr, ret);
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* Timers of every kind: alarm, setitimer, timerfd by length and until a time, POSIX timers by signal and by thread. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signals;
+static volatile int called;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	signals++;
+}
+
+static void on_thread(union sigval v)
+{
+	called = v.sival_int;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void took(const char *what, double *since, double seconds)
+{
+	double d = now() - *since;
+
+	if (d < seconds - 0.001 || d > seconds + 0.5) {
+		printf("%s after %.3f s, not %.1f\n", what, d, seconds);
+		exit(1);
+	}
+	*since = now();
+}
+
+int main(void)
+{
+	struct itimerval every = { { 2, 0 }, { 1, 0 } }, off = { 0 };
+	struct itimerspec spec = { { 3, 0 }, { 10, 0 } };
+	struct sigevent by_signal = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 5 };
+	struct sigevent by_thread = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_thread,
+				      .sigev_value.sival_int = 7 };
+	struct pollfd pf = { .events = POLLIN };
+	double since = now();
+	sigset_t usr1;
+	siginfo_t info;
+	uint64_t ticks;
+	timer_t timer;
+	int fd;
+
+	signal(SIGALRM, on_signal);
+	alarm(600);
+	alarm(5);
+	pause();
+	took("alarm", &since, 5);
+	setitimer(ITIMER_REAL, &every, NULL);
+	pause();
+	took("setitimer", &since, 1);
+	pause();
+	took("setitimer again", &since, 2);
+	setitimer(ITIMER_REAL, &off, NULL);
+
+	fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	timerfd_settime(fd, 0, &spec, NULL);
+	if (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks) || ticks != 1)
+		return 2;
+	took("timerfd", &since, 10);
+	pf.fd = fd;
+	if (poll(&pf, 1, -1) != 1 || read(fd, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return 2;
+	took("timerfd again", &since, 3);
+	close(fd);
+	fd = timerfd_create(CLOCK_REALTIME, 0);
+	clock_gettime(CLOCK_REALTIME, &spec.it_value);
+	spec.it_value.tv_sec += 100;
+	spec.it_interval.tv_sec = 0;
+	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	if (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return 2;
+	took("timerfd until", &since, 100);
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	spec = (struct itimerspec){ { 0, 0 }, { 40, 0 } };
+	timer_create(CLOCK_MONOTONIC, &by_signal, &timer);
+	timer_settime(timer, 0, &spec, NULL);
+	if (sigwaitinfo(&usr1, &info) != SIGUSR1 || info.si_code != SI_TIMER || info.si_value.sival_int != 5)
+		return 3;
+	took("POSIX timer", &since, 40);
+	/* one that is deleted does not fire */
+	timer_settime(timer, 0, &spec, NULL);
+	timer_delete(timer);
+	sleep(100);
+	took("sleep", &since, 100);
+	if (sigpending(&usr1) || sigismember(&usr1, SIGUSR1))
+		return 3;
+	timer_create(CLOCK_MONOTONIC, &by_thread, &timer);
+	timer_settime(timer, 0, &spec, NULL);
+	while (!called)
+		sleep(1);
+	if (called != 7)
+		return 4;
+	printf("alarms %d\n", (int)signals);
+	return signals == 3 ? 0 : 5;
+}

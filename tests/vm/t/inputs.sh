@@ -1,0 +1,76 @@
+#!/bin/bash
+# What a test is told instead of the truth: it is the same in every execution, and without the control it is not.
+. "$(dirname "$0")/../lib.sh"
+
+inputs=$programs/inputs
+
+# passes OPTION... -- COMMAND...: under every schedule that is tried.
+passes()
+{
+	zug 100 run -q --strategy random --executions 6 -o traces "$@"
+	want_status 0
+	want_out '^nothing found in [0-9]+ executions'
+	want_nothing_left
+}
+
+# output_of_replay TRACE: what the test printed, in $printed.
+output_of_replay()
+{
+	zug 60 replay -q "$1"
+	printed=$(grep -v '^zug:' "$dir/out")
+}
+
+use_daemon
+begin "every timed wait takes its time, and none of ours" && { passes -- "$inputs/waits"; end; }
+begin "time-outs may expire at any time" && { passes --timeouts explore -- "$inputs/waits"; end; }
+begin "timers" && { passes -- "$inputs/alarms"; end; }
+begin "the kernel's timer comes too early" && { passes -- "$inputs/socket-polls"; end; }
+if begin "a shell that sleeps"; then
+	passes --executions 2 -- \
+		sh -c 'a=$(date +%s); sleep 100 & sleep 1000; wait; b=$(date +%s); [ $((b - a)) -ge 1000 ] && [ $((b - a)) -le 1001 ]'
+	end
+fi
+
+if begin "a time-out expires only when nobody else can run"; then
+	passes --executions 60 -- "$programs/timeout-disarm"
+	zug 60 run -q --executions 1 --timeouts maybe -- true
+	want_status 2
+	want_err 'never or explore'
+	end
+fi
+
+# repeats OPTION PROGRAM: what it prints is equal in every execution, and with OPTION it is not.
+repeats()
+{
+	local real=$1 program=$inputs/$2 first
+
+	zug 60 run -q --executions 1 --verify 0 -o traces -- "$program"
+	want_status 1
+	trace=$(kept_trace)
+	output_of_replay "$trace"
+	first=$printed
+	sleep 1.1
+	output_of_replay "$trace"
+	[ -n "$first" ] && [ "$first" = "$printed" ] || note "first '$first', then '$printed'"
+	zug 60 run -q --executions 1 --verify 0 "$real" real -o traces -- "$program"
+	want_status 1
+	trace=$(kept_trace)
+	output_of_replay "$trace"
+	first=$printed
+	output_of_replay "$trace"
+	[ -n "$first" ] && [ "$first" != "$printed" ] || note "with $real real it is '$first' each time"
+}
+
+begin "a replay sees the same time" && { repeats --time clock-finding; end; }
+if begin "a replay sees the same random numbers"; then
+	repeats --random random-finding
+	zug 60 run -q --executions 1 --verify 0 --seed 2 -o other -- "$inputs/random-finding"
+	output_of_replay "$(kept_trace)"
+	other=$printed
+	zug 60 run -q --executions 1 --verify 0 -o other -- "$inputs/random-finding"
+	output_of_replay "$(kept_trace)"
+	[ "$other" != "$printed" ] || note "another seed gives the same numbers"
+	[ "$(wc -l <"$dir/out")" -ge 5 ] || note "it prints $printed"
+	end
+fi
+finish

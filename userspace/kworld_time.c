@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Virtual time, as far as user space does it.
+ *
+ * A timed wait stands in the kernel like one without end (bpf/inputs.bpf.h takes its time-out away). To
+ * let it expire, the task is interrupted with ptrace, which makes the kernel leave the wait, as for a
+ * signal; on its way out the result is replaced with what a time-out gives. Until then it is in the
+ * kernel's own queues, and whoever wakes it finds it there.
+ *
+ * Where the time-out could not be taken away (it is a number in a register, or in memory that cannot be
+ * written) the kernel's timer may run out before the virtual time has come. Then the task is held, made to
+ * come out in the same way, and sent into the same call again: it looks once more whether it is to wait.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include "kworld_internal.h"
+#include "syscalls.h"
+#include "vdso.h"
+
+#define NS_PER_S 1000000000ull
+/* Of steps that take microseconds: beyond it something is wrong. */
+#define PATIENCE_US 2000000
+#define MAX_ASIDE 64
+/* By so much a timer may have been started before user space saw the wait. */
+#define TIMER_EARLY_NS (100 * 1000000ull)
+
+static volatile struct zug_sandbox *state_of(struct kworld *k)
+{
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+}
+
+bool kworld_virtual(struct kworld *k)
+{
+	return state_of(k)->virtual_time;
+}
+
+uint64_t kworld_clock(struct world *w)
+{
+	return state_of((struct kworld *)w)->clock;
+}
+
+void kworld_set_alarm(struct kworld *k)
+{
+	uint64_t alarm;
+	bool waits = false;
+
+	if (!kworld_virtual(k))
+		return;
+	alarm = timers_next(&k->timers);
+	if (alarm == UINT64_MAX)
+		alarm = 0;
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		const struct world_task *t = &k->w.tasks[n];
+
+		if (t->state != TASK_BLOCKED || !t->deadline)
+			continue;
+		waits = true;
+		if (!alarm || t->deadline < alarm)
+			alarm = t->deadline;
+	}
+	state_of(k)->alarm = waits && k->o.explore_timeouts ? 1 : alarm;
+}
+
+int kworld_prepare(struct kworld *k, int pid)
+{
+	volatile struct zug_sandbox *z = state_of(k);
+
+	return z->virtual_time || z->seeded ? vdso_patch(pid, z->virtual_time, z->seeded) : 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* ---- a wait begins ---- */
+
+static bool put(int pid, uint64_t addr, const void *from, size_t len)
+{
+	struct iovec l = { (void *)from, len }, r = { (void *)addr, len };
+
+	return process_vm_writev(pid, &l, 1, &r, 1, 0) == (ssize_t)len;
+}
+
+static bool get(int pid, uint64_t addr, void *to, size_t len)
+{
+	struct iovec l = { to, len }, r = { (void *)addr, len };
+
+	return process_vm_readv(pid, &l, 1, &r, 1, 0) == (ssize_t)len;
+}
+
+void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e)
+{
+	const struct syscall_desc *d = syscall_desc(e->nr);
+	int64_t time[2];
+
+	t->deadline = e->deadline;
+	kt->wait_nr = e->nr;
+	memcpy(kt->wait_args, e->arg, sizeof(kt->wait_args));
+	kt->real_timer = false;
+	kt->timer_ns = 0;
+	if (e->deadline && e->time_addr) {
+		put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
+	} else if (e->deadline) {
+		kt->real_timer = true;
+	} else if (e->time_addr && d && get(e->pid, e->time_addr, time, sizeof(time)) &&
+		   time[0] >= 0 && time[0] < 8000000000ll) {
+		/* a constant in a page that nobody had touched: constants are relative */
+		t->deadline = state_of(k)->clock + time[0] * NS_PER_S +
+			      (d->time_kind == ZUG_TIME_VAL ? time[1] * 1000 : time[1]);
+		kt->real_timer = true;
+	}
+	if (kt->real_timer)
+		kt->timer_ns = now_ns() + t->deadline - state_of(k)->clock;
+}
+
+/* ---- a wait ends by its time-out ---- */
+
+/* Waits for an event of task kid; others that come are put aside, to be seen later. */
+static int wait_for(struct kworld *k, uint32_t kid, enum zug_event_kind kind, struct zug_event *e,
+		    struct zug_event *aside, size_t *nr_aside)
+{
+	while (kernel_event(k->o.kernel, e, PATIENCE_US, -1)) {
+		if (e->sandbox != sandbox_slot(k->o.sandbox))
+			continue;
+		if (e->task == kid && e->kind == kind)
+			return 0;
+		if (*nr_aside == MAX_ASIDE)
+			return -ENOBUFS;
+		aside[(*nr_aside)++] = *e;
+		/* it went another way: into the program, or to its end */
+		if (e->task == kid && e->kind != ZUG_EV_WAKE)
+			return -EAGAIN;
+	}
+	return -ETIME;
+}
+
+static int let_run(struct kworld *k, uint32_t kid)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid };
+
+	return kernel_ctl(k->o.kernel, &c);
+}
+
+/* What a call answers when its time is over. */
+static long timeout_result(int nr)
+{
+	switch (nr) {
+	case SYS_futex: case SYS_futex_waitv: case SYS_mq_timedsend: case SYS_mq_timedreceive:
+		return -ETIMEDOUT;
+	case SYS_rt_sigtimedwait: case SYS_semtimedop: case SYS_recvmmsg:
+		return -EAGAIN;
+	default:
+		return 0;	/* sleeps; poll and its kin: nothing is ready */
+	}
+}
+
+/* Has the kernel left the wait only because it was interrupted? The ERESTART* are the kernel's own. */
+static bool was_interrupted(long ret)
+{
+	return ret == -EINTR || ret == -512 || ret == -513 || ret == -514 || ret == -516;
+}
+
+/* select() says with its sets, too, that nothing is ready; interrupted, it leaves them as they were. */
+static void clear_sets(int pid, const struct ktask *kt)
+{
+	static const char zero[8192];
+	uint64_t len = (kt->wait_args[0] + 63) / 64 * 8;
+
+	if ((kt->wait_nr != SYS_select && kt->wait_nr != SYS_pselect6) || len > sizeof(zero))
+		return;
+	for (int i = 1; i <= 3; i++)
+		if (kt->wait_args[i])
+			put(pid, kt->wait_args[i], zero, len);
+}
+
+/*
+ * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
+ * replace its registers. parked: it is awake already. 0 when it stands parked again, its WAKE seen.
+ */
+static int take_out(struct kworld *k, uint32_t n, bool parked,
+		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg),
+		    void *arg)
+{
+	struct zug_event e, *aside = calloc(MAX_ASIDE, sizeof(*aside));
+	struct user_regs_struct r;
+	uint32_t kid = k->kt[n].kid;
+	int pid = k->w.tasks[n].pid, status, ret;
+	size_t nr_aside = 0;
+	bool asked;
+
+	if (!aside)
+		return -ENOMEM;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL)) {
+		ret = -errno;	/* a debugger of the test's own, or it is dead */
+		goto out;
+	}
+	kernel_ctl(k->o.kernel, &(struct zug_ctl){ .cmd = ZUG_CMD_TAKE, .pid = pid });
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL)) {
+		ret = -errno;
+		goto detach;
+	}
+	ret = parked ? 0 : wait_for(k, kid, ZUG_EV_WAKE, &e, aside, &nr_aside);
+	if (ret)
+		goto detach;
+	let_run(k, kid);
+	ret = wait_for(k, kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
+	if (ret)
+		goto detach;
+	/* the question of that stop is ours; it comes later where dying tasks had to run first */
+	for (asked = e.flags & ZUG_EF_ASK; !asked;) {
+		if (!kernel_event(k->o.kernel, &e, PATIENCE_US, -1)) {
+			ret = -ETIME;
+			goto detach;
+		}
+		asked = e.kind == ZUG_EV_ASK;
+		if (!asked && nr_aside < MAX_ASIDE)
+			aside[nr_aside++] = e;
+	}
+	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status) &&
+	    !ptrace(PTRACE_GETREGS, pid, NULL, &r)) {
+		change(k, n, &r, arg);
+		if (ptrace(PTRACE_SETREGS, pid, NULL, &r))
+			ret = -errno;
+	} else {
+		ret = -ESRCH;
+	}
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	if (!ret)
+		ret = wait_for(k, kid, ZUG_EV_WAKE, &e, aside, &nr_aside);
+	goto out;
+detach:
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+out:
+	if (nr_aside)
+		kernel_unread(k->o.kernel, aside, nr_aside);
+	free(aside);
+	return ret;
+}
+
+static void expire_result(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
+{
+	struct ktask *kt = &k->kt[n];
+	bool *expired = arg;
+
+	*expired = was_interrupted((long)r->rax) ||
+		   (kt->held && (long)r->rax == timeout_result(kt->wait_nr));
+	if (!was_interrupted((long)r->rax))
+		return;
+	r->rax = timeout_result(kt->wait_nr);
+	r->orig_rax = -1;	/* nothing to restart */
+	clear_sets(k->w.tasks[n].pid, kt);
+}
+
+int kworld_expire(struct world *w, uint32_t task)
+{
+	struct kworld *k = (struct kworld *)w;
+	volatile struct zug_sandbox *z = state_of(k);
+	struct world_task *t = &w->tasks[task];
+	bool expired = false;
+	int ret;
+
+	if (t->state != TASK_BLOCKED || !t->deadline)
+		return -EINVAL;
+	if (z->clock < t->deadline)
+		z->clock = t->deadline;
+	z->looks = 0;
+	ret = take_out(k, task, k->kt[task].held, expire_result, &expired);
+	if (k->debug)
+		fprintf(stderr, "EXPIRE task %u: %d, %s, clock %lu us\n", k->kt[task].kid, ret,
+			expired ? "expired" : "not", (unsigned long)(z->clock / 1000));
+	if (ret)
+		return ret;
+	if (k->kt[task].held)
+		k->nr_held--;
+	k->kt[task].held = false;
+	t->deadline = 0;
+	t->state = TASK_PARKED;
+	t->label.op = expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
+	t->label.flags = zug_op_flags(t->label.op);
+	return 0;
+}
+
+uint64_t kworld_next_timer(struct world *w)
+{
+	return timers_next(&((struct kworld *)w)->timers);
+}
+
+int kworld_fire(struct world *w)
+{
+	struct kworld *k = (struct kworld *)w;
+	volatile struct zug_sandbox *z = state_of(k);
+	uint64_t due = timers_next(&k->timers);
+	int ret;
+
+	if (due != UINT64_MAX && z->clock < due)
+		z->clock = due;
+	z->looks = 0;
+	ret = timers_fire(&k->timers);
+	if (k->debug)
+		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
+	return ret;
+}
+
+/* ---- the kernel's timer was too early ---- */
+
+static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
+{
+	struct ktask *kt = &k->kt[n];
+	bool *again = arg;
+
+	*again = was_interrupted((long)r->rax) || (long)r->rax == timeout_result(kt->wait_nr);
+	if (!*again)
+		return;
+	r->rax = kt->wait_nr;
+	r->rip -= 2;		/* the length of the instruction `syscall` */
+	r->orig_rax = -1;
+}
+
+bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
+{
+	struct world_task *t = &k->w.tasks[n];
+	struct ktask *kt = &k->kt[n];
+
+	if (t->state != TASK_BLOCKED || !kt->real_timer || !t->deadline || state_of(k)->clock >= t->deadline ||
+	    now_ns() + TIMER_EARLY_NS < kt->timer_ns)
+		return false;
+	if (!kt->held)
+		k->nr_held++;
+	kt->held = true;
+	kt->waker = waker;
+	return true;
+}
+
+static uint64_t t_left(struct kworld *k, uint32_t n)
+{
+	uint64_t clock = state_of(k)->clock, deadline = k->w.tasks[n].deadline;
+
+	return deadline > clock ? deadline - clock : 0;
+}
+
+int kworld_settle(struct kworld *k)
+{
+	int woken = 0;
+
+	for (uint32_t n = 0; n < k->w.nr_tasks && k->nr_held; n++) {
+		struct ktask *kt = &k->kt[n];
+		struct zug_ctl c = { .cmd = ZUG_CMD_AGAIN, .pid = k->w.tasks[n].pid };
+		struct zug_event e, aside[MAX_ASIDE];
+		size_t nr_aside = 0;
+		bool again = false;
+
+		if (!kt->held)
+			continue;
+		kt->held = false;
+		k->nr_held--;
+		if (take_out(k, n, true, same_call, &again))
+			continue;
+		if (!again) {
+			/* something has happened that it waited for */
+			kt->real_timer = false;
+			kt->woken = true;
+			woken++;
+			continue;
+		}
+		kernel_ctl(k->o.kernel, &c);
+		let_run(k, kt->kid);
+		wait_for(k, kt->kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
+		if (nr_aside)
+			kernel_unread(k->o.kernel, aside, nr_aside);
+		kt->timer_ns = now_ns() + t_left(k, n);
+	}
+	return woken;
+}
