@@ -110,6 +110,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	memcpy(kt->wait_args, e->arg, sizeof(kt->wait_args));
 	kt->real_timer = false;
 	kt->timer_ns = 0;
+	kt->woken = false;
 	if (e->deadline && e->time_addr) {
 		put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
 	} else if (e->deadline) {
