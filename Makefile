@@ -11,7 +11,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-html check-vm check-long bench install clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-html check-vm check-long bench install uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -40,13 +40,13 @@ help:
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-long   the tests that take long' \
 		'bench        measure' \
-		'install      to DESTDIR and PREFIX ($(PREFIX))' \
+		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall takes it away' \
 		'clean        remove $(B)/'
 
 # --- what the build needs -----------------------------------------------------------------------
 # Make builds this file first and then starts over with it.
 
-ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
 -include $(B)/config.mk
 endif
 
@@ -232,7 +232,7 @@ vm_tests	= $(if $(vm_run),'tools/run-in-kernel --timeout $(VM_TIMEOUT) $(vm_run)
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap tests/tools/tap tests/tools/man tests/tools/doctor $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/install $(unit_bin) $(model_bin) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -251,7 +251,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/install tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
@@ -274,13 +274,28 @@ demo:
 	printf 'demo: packages %d ms, build %d ms, run %d ms\n' $$(((t1 - t0) / 1000)) $$(((t2 - t1) / 1000)) \
 		$$(((t3 - t2) / 1000)); exit $$status
 
-install: $(B)/zug
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
+share		:= $(DESTDIR)$(PREFIX)/share
+man_pages	:= $(wildcard docs/man/*.1 docs/man/*.8)
+# What install puts where; uninstall takes the same away.
+installed	= $(DESTDIR)$(PREFIX)/bin/zug $(DESTDIR)$(PREFIX)/bin/zugd $(share)/man/man5/zug-trace.5 \
+		  $(share)/bash-completion/completions/zug \
+		  $(foreach page,$(man_pages),$(share)/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+
+$(B)/zug-trace.5: docs/trace-format.md tools/md-to-man
+	$(say) MAN $@
+	$(Q)tools/md-to-man zug-trace 5 "a trace of zugzwang: one execution, to be replayed and explained" <$< >$@
+
+install: $(B)/zug $(B)/zug-trace.5
+	install -d $(sort $(dir $(installed)))
 	install -m 755 $(B)/zug $(DESTDIR)$(PREFIX)/bin/zug
 	ln -sf zug $(DESTDIR)$(PREFIX)/bin/zugd
-	$(if $(wildcard lib/zug.h),install -m 644 lib/zug.h $(DESTDIR)$(PREFIX)/include/zug.h)
-	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
-	$(if $(wildcard docs/man/*.8),install -m 644 $(wildcard docs/man/*.8) $(DESTDIR)$(PREFIX)/share/man/man8/)
+	install -m 644 $(wildcard docs/man/*.1) $(share)/man/man1/
+	install -m 644 $(wildcard docs/man/*.8) $(share)/man/man8/
+	install -m 644 $(B)/zug-trace.5 $(share)/man/man5/
+	install -m 644 tools/completion.bash $(share)/bash-completion/completions/zug
+
+uninstall:
+	rm -f $(installed)
 
 clean:
 	rm -rf $(B)
