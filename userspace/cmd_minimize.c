@@ -130,9 +130,13 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	char err[512];
 	struct trace *t;
 
+	if (!m->reproduced && !m->came[0]) {
+		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n", mo->path);
+		return ZUG_EXIT_INCOMPLETE;
+	}
 	if (!m->reproduced) {
 		fprintf(err_to, "zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
-			"says how often it does\n", mo->path, m->executions ? m->came : "interrupted");
+			"says how often it does\n", mo->path, m->came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	minimize_say(out, m);

@@ -174,7 +174,8 @@ static void simplify(struct campaign *c, const char *path)
 		goto out;
 	}
 	if (!m.reproduced) {
-		fprintf(c->err, "zug: not minimised: the same schedule ended differently (%s)\n", m.came);
+		if (m.came[0])
+			fprintf(c->err, "zug: not minimised: the same schedule ended differently (%s)\n", m.came);
 		goto out;
 	}
 	simple = trace_open(min, err, sizeof(err));

@@ -121,7 +121,7 @@ static int try_all(struct campaign *c, struct search *s, const struct minimize_l
 			m->preemptions_before = r.preemptions;
 			m->decisions_before = r.differences;
 			m->steps_before = r.nr;
-		} else if (r.trials == 1) {
+		} else if (r.trials == 1 && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
 			snprintf(m->came, sizeof(m->came), "%s%s%s", zug_outcome_name(x.outcome.kind),
 				 x.outcome.message[0] ? ": " : "", x.outcome.message);
 		}
