@@ -17,6 +17,7 @@
 #ifndef ZUG_POINTS_BPF_H
 #define ZUG_POINTS_BPF_H
 
+#define EFLAGS_TF		0x100
 #define NR_rt_sigprocmask	14
 #define NR_fcntl		72
 
@@ -240,6 +241,12 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	__u32 dev, i, hit = ZUG_MAX_WATCHES;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return 0;
+	/*
+	 * The kernel steps over a probed instruction: such a trap reports a watchpoint only where the processor
+	 * (QEMU's) has not forgotten the last hit. A probed instruction is a point of its own.
+	 */
+	if (ctx->regs.flags & EFLAGS_TF)
 		return 0;
 	addr = ctx->addr;
 	exe = BPF_CORE_READ(p, mm, exe_file);

@@ -460,6 +460,7 @@ static void stats(const void *state, struct search_stats *stats)
 	if (s->metric != METRIC_NONE) {
 		stats->bound = s->bound;
 		stats->bound_done = s->bound_done;
+		stats->unbounded = s->bound_done == s->bound && !s->cut;
 	}
 	if (share > 0)
 		stats->estimate_total = (double)s->before + (double)s->round / share;

@@ -70,7 +70,10 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 		campaign_seconds(c->executions ? c->run_ns / c->executions : 0, t2, sizeof(t2)),
 		(unsigned long)c->steps, (unsigned long)st.max_steps, (unsigned long)st.schedules,
 		(unsigned long)st.distinct);
-	if (exhausted && !st.incomplete && st.bound_done != UINT32_MAX)
+	if (exhausted && !st.incomplete && st.bound_done != UINT32_MAX && st.unbounded)
+		fprintf(c->out, "covered: every schedule of the points there are; none has more than %u preemptions; "
+			"a switch where there is no point is not covered\n", st.bound_done);
+	else if (exhausted && !st.incomplete && st.bound_done != UINT32_MAX)
 		fprintf(c->out, "covered: every schedule of the points there are with up to %u preemptions; "
 			"what needs more, or a switch where there is no point, is not covered\n", st.bound_done);
 	else if (exhausted && !st.incomplete)
