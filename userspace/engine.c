@@ -63,7 +63,6 @@ struct engine {
 	uint32_t told_tasks;
 	bool *told;
 	uint32_t nr_told;
-	bool lend_at_once;	/* ZUG_DEBUG=lend */
 };
 
 static uint64_t now_ns(void)
@@ -92,7 +91,6 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	e->s = s;
 	e->c = c;
 	e->o = *o;
-	e->lend_at_once = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "lend");
 	e->misuse = misuse_new(read_lock, e);
 	if (!e->misuse) {
 		free(e);
@@ -812,7 +810,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 	int ret;
 
 	for (;;) {
-		ret = e->w->ops->next(e->w, &ev, e->lend_at_once ? 300 : 10000, err, errlen);
+		ret = e->w->ops->next(e->w, &ev, 10000, err, errlen);
 		if (ret < 0) {
 			*broke = ret;
 			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
@@ -897,7 +895,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			add_stacks(e);
 			return false;
 		}
-		if (e->w->ops->stuck_ms(e->w) > (e->lend_at_once ? 0 : LEND_AFTER_MS))
+		if (e->w->ops->stuck_ms(e->w) > LEND_AFTER_MS)
 			e->w->ops->lend(e->w);
 	}
 }

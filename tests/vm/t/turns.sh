@@ -37,16 +37,6 @@ for how in "chrt -f 10" "nice -n -10"; do
 	end
 done
 
-# A wait for storage may end just as its turn is lent to the others (after 2 s; here at once).
-if begin "storage waits, the turn lent each time"; then
-	mkdir -p "$project/build/vm-lent" && cd "$project/build/vm-lent" || exit 2
-	ZUG_DEBUG=lend zug 120 run -q --timeout 60s --strategy random --executions 10 -- "$programs/fixtures/disk-write"
-	want_status 0 "(4 would be a run without a grant)"
-	cd "$dir" && rm -rf "$project/build/vm-lent"
-	want_nothing_left
-	end
-fi
-
 for n in 1 3 64; do
 	begin "--cpus $n" || continue
 	zug 60 run -q --cpus $n --executions 10 --expect-exit 9 -o traces -- sh -c "[ \$(nproc) = $n ] && [ \$(getconf _NPROCESSORS_ONLN) = $n ] && exit 9"
