@@ -341,7 +341,10 @@ void worker_prod(struct worker *w)
 
 static struct json_object *describe(const struct request *r)
 {
-	static const char *const kinds[] = { "run", "replay", "exec", "join" };
+	static const char *const kinds[] = {
+		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize",
+		[REQUEST_EXEC] = "exec", [REQUEST_JOIN] = "join",
+	};
 	struct json_object *j = json_object_new_object(), *args;
 
 	json_object_object_add(j, "request", json_object_new_string(kinds[r->kind]));

@@ -296,7 +296,7 @@ fi
 
 if begin "stopped in the middle"; then
 	start
-	"$zug" exec -- sleep 1000 >first.out 2>first.err &
+	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
 	first=$!
 	sleep 1
 	"$zug" exec -- echo second >second.out 2>second.err &
@@ -319,7 +319,7 @@ fi
 if begin "killed in the middle"; then
 	start
 	pid=$(sed -n 's/.*pid \([0-9]*\).*/\1/p' <<<"$("$zug" status)" | head -n 1)
-	"$zug" exec -- sh -c 'sleep 1000; true' >first.out 2>first.err &
+	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
 	first=$!
 	sleep 1
 	timeout 60 sh "$joins" sh -c 'echo third' >third.out 2>&1 &

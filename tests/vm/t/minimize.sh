@@ -122,7 +122,7 @@ if begin "a trace that cannot be minimised"; then
 	zug 60 minimize -q nonsense
 	want_status 2
 	want_err 'not a zugzwang trace'
-	zug 60 run -q --no-minimize --executions 1 --timeout 1s -o traces -- sleep 10
+	zug 60 run -q --no-minimize --executions 1 --timeout 1s --time real -o traces -- sleep 10
 	trace=$(kept_trace)
 	zug 60 minimize -q --executions none "$trace"
 	want_status 2
