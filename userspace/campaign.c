@@ -190,7 +190,7 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen)
 int campaign_set_watches(struct campaign *c)
 {
 	char err[512] = "", name[256], near[256];
-	unsigned int n = 0;
+	unsigned int n = 0, slot = 0;
 
 	for (char **w = c->o.watches; w && *w; w++, n++) {
 		const char *colon = strchr(*w, ':'), *what = *w;
@@ -240,18 +240,21 @@ int campaign_set_watches(struct campaign *c)
 				*w, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
 			return ZUG_EXIT_USAGE;
 		}
+		/* the program gave way to another one: there is nothing to watch */
+		if (!mapped && campaign_sampled(c, n))
+			continue;
 		if (!mapped) {
 			fprintf(c->err, "zug: --watch %s: its file was not mapped by the test\n", *w);
 			return ZUG_EXIT_USAGE;
 		}
-		if (size > 8)
+		if (size > 8 && !campaign_sampled(c, n))
 			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
 				(unsigned long)size, watch.len);
-		c->watch[n] = watch;
-		kernel_set_watch(c->k, n, &watch);
+		c->watch[slot] = watch;
+		kernel_set_watch(c->k, slot++, &watch);
 	}
-	c->nr_watches = n;
-	kworld_launch(c->world)->nr_watches = n;
+	c->nr_watches = slot;
+	kworld_launch(c->world)->nr_watches = slot;
 	return 0;
 }
 

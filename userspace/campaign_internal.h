@@ -62,6 +62,8 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen);
  * the watches that c->o has now; 0: there is none left, c->o.watches is what to search with; -ENOMEM.
  */
 int campaign_sample(struct campaign *c);
+/* Was that of c->o.watches found by sampling? */
+bool campaign_sampled(const struct campaign *c, unsigned int watch);
 void campaign_sample_tell(const struct campaign *c, FILE *to);
 void campaign_sample_free(struct campaign *c);
 /* Sets the watchpoints, once addresses are known. enum zug_exit. */

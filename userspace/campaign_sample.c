@@ -15,6 +15,8 @@
 
 /* So many executions at most. */
 #define SAMPLE_ROUNDS 16
+/* Variables that are accessed more often than that in one execution would be all that the search does. */
+#define HOT_ACCESSES 2000
 
 struct variable {
 	uint64_t vaddr;
@@ -33,6 +35,7 @@ struct sampler {
 	char *watches[ZUG_MAX_WATCHES + 1];
 	char **user_watches;
 	bool no_memory;
+	uint32_t accesses;	/* in this execution */
 };
 
 static void label_access(const struct campaign *c, struct zug_label *l)
@@ -46,7 +49,7 @@ static void label_access(const struct campaign *c, struct zug_label *l)
 }
 
 /* Every step of a sampling execution. */
-static void on_step(void *ctx, struct search_point *p, uint32_t i)
+static bool on_step(void *ctx, struct search_point *p, uint32_t i)
 {
 	struct campaign *c = ctx;
 	struct sampler *s = c->sampler;
@@ -56,14 +59,17 @@ static void on_step(void *ctx, struct search_point *p, uint32_t i)
 	struct order_race race;
 	int ret;
 
-	if (cand->label.op == ZUG_OP_DATA_ACCESS)
+	if (cand->label.op == ZUG_OP_DATA_ACCESS) {
 		label_access(c, &cand->label);
+		s->accesses++;
+	}
 	ret = order_step(s->order, p, i, &race);
 	cand->label = label;
 	s->no_memory |= ret < 0;
 	o = ret == 1 ? places_find_object(c->places, race.object) : NULL;
 	for (uint32_t v = s->group; o && o->name && v < s->group + s->in_group; v++)
 		s->vars[v].raced |= !strcmp(strchr(s->vars[v].name, ':') + 1, o->name);
+	return s->accesses > HOT_ACCESSES;
 }
 
 static bool known(const struct sampler *s, uint64_t vaddr)
@@ -113,6 +119,15 @@ static int add_variable(struct campaign *c, struct sampler *s, uint64_t vaddr)
 	return 0;
 }
 
+/* Of a static program, code without source lines is its C library's. */
+static bool own_code(const struct campaign *c, const struct sampler *s, const struct code_place *p)
+{
+	struct symfile *file = probes_module(c->probes, s->module)->file;
+	struct trace_frame frame;
+
+	return symfile_is_dynamic(file) || (symfile_frames(file, p->offset, &frame, 1) > 0 && frame.file);
+}
+
 /* The variables that the program's own code writes by name. */
 static int find_variables(struct campaign *c, struct sampler *s)
 {
@@ -123,7 +138,7 @@ static int find_variables(struct campaign *c, struct sampler *s)
 		const struct code_place *p = code_at(s->code, i);
 
 		if ((p->kind == CODE_STORE || p->kind == CODE_RMW) && !(p->flags & CODE_LOCAL) &&
-		    code_static_operand(s->code, p, &vaddr))
+		    code_static_operand(s->code, p, &vaddr) && own_code(c, s, p))
 			ret = add_variable(c, s, vaddr);
 	}
 	return ret;
@@ -145,6 +160,9 @@ static int begin(struct campaign *c)
 	for (m = 0; m < probes_nr_modules(c->probes); m++)
 		if (!strcmp(probes_module(c->probes, m)->path, c->file))
 			break;
+	/* of a program of the distribution nobody looks for races here */
+	if (!strncmp(c->file, "/usr/", 5) || !strncmp(c->file, "/bin/", 5) || !strncmp(c->file, "/sbin/", 6))
+		return 0;
 	if (!s->slots || m == probes_nr_modules(c->probes) || !probes_module(c->probes, m)->file)
 		return 0;
 	s->module = m;
@@ -187,6 +205,9 @@ int campaign_sample(struct campaign *c)
 			return ret;
 		s = c->sampler;
 	}
+	for (uint32_t v = s->group; s->accesses > HOT_ACCESSES && v < s->group + s->in_group; v++)
+		s->vars[v].raced = false;
+	s->accesses = 0;
 	s->group = s->next;
 	s->in_group = s->nr - s->next < s->slots ? s->nr - s->next : s->slots;
 	s->next += s->in_group;
@@ -203,6 +224,11 @@ int campaign_sample(struct campaign *c)
 	order_begin(s->order);
 	engine_watch_steps(c->engine, on_step, c);
 	return 1;
+}
+
+bool campaign_sampled(const struct campaign *c, unsigned int watch)
+{
+	return c->sampler && watch >= c->sampler->user;
 }
 
 void campaign_sample_tell(const struct campaign *c, FILE *to)

@@ -41,7 +41,7 @@ struct engine {
 	struct search *s;
 	struct capture *c;
 	struct engine_options o;
-	void (*on_step)(void *ctx, struct search_point *p, uint32_t i);
+	bool (*on_step)(void *ctx, struct search_point *p, uint32_t i);
 	void *on_step_ctx;
 	struct search_cand *cands;
 	uint32_t *enabled;
@@ -117,7 +117,7 @@ void engine_free(struct engine *e)
 	free(e);
 }
 
-void engine_watch_steps(struct engine *e, void (*fn)(void *ctx, struct search_point *p, uint32_t i),
+void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_point *p, uint32_t i),
 			void *ctx)
 {
 	e->on_step = fn;
@@ -388,8 +388,10 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 	struct misuse_report r = { 0 };
 	char other[48] = "";
 
-	if (e->on_step)
-		e->on_step(e->on_step_ctx, &p, i);
+	if (e->on_step && e->on_step(e->on_step_ctx, &p, i)) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "what was to be seen has been seen");
+		return true;
+	}
 	if (misuse_step(e->misuse, &p, i, &r) != 1)
 		return false;
 	if (r.other != SEARCH_NO_TASK)

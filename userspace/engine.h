@@ -50,9 +50,10 @@ void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
  * From the next execution on fn sees every step before it is made: p->cand[i] makes it. The engine's
- * candidates, during the call only; their labels may be changed and must be restored. NULL: nobody does.
+ * candidates, during the call only; their labels may be changed and must be restored. true: the execution
+ * is to end here, with ZUG_OUTCOME_TIMEOUT. NULL: nobody does.
  */
-void engine_watch_steps(struct engine *e, void (*fn)(void *ctx, struct search_point *p, uint32_t i),
+void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_point *p, uint32_t i),
 			void *ctx);
 
 /*

@@ -230,6 +230,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 	bool new;
 	struct campaign_failure *f = campaign_note_failure(c, x, &new);
 
+	engine_watch_steps(c->engine, NULL, NULL);
 	if (!f)
 		return ZUG_EXIT_INTERNAL;
 	if (!new && c->o.keep_going)
