@@ -217,7 +217,7 @@ static void lend(__u32 slot, struct zug_sandbox *s)
 static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 {
 	struct task_struct *p;
-	bool dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io);
+	bool dying_turn;
 	__u32 moved = 0;
 
 	if (s->lend)

@@ -259,8 +259,7 @@ void campaign_sample_free(struct campaign *c)
 		free(s->vars[v].name);
 	free(s->vars);
 	order_free(s->order);
-	if (s->code)
-		code_free(s->code);
+	code_free(s->code);
 	free(s);
 	c->sampler = NULL;
 }
