@@ -6,6 +6,7 @@
 #   MUST_RUN=1                     a skipped test is a failed one
 #   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
 #   VM_TIMEOUT=3600                seconds that the tests in the machine may take
+#   MACHINES=                      how many machines share those tests, see tests/vm/machines
 
 SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
@@ -19,7 +20,7 @@ CXX		:= g++
 BPF_CC		:= clang-19
 PREFIX		?= /usr/local
 DESTDIR		?=
-export DEPS MUST_RUN VM KERNEL KERNEL_VERSION
+export DEPS MUST_RUN VM KERNEL KERNEL_VERSION MACHINES
 
 ifeq ($(V),1)
 Q		:=
@@ -226,9 +227,8 @@ $(B)/programs/%.sh: tests/programs/%.sh
 
 # --- running ------------------------------------------------------------------------------------
 
-vm_run		:= $(wildcard tests/vm/run)
 VM_TIMEOUT	?= 3600
-vm_tests	= $(if $(vm_run),'tools/run-in-kernel --timeout $(VM_TIMEOUT) $(vm_run)')
+vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
 check: all build-tests
 	@tools/deps vm test

@@ -1,5 +1,6 @@
 #!/bin/bash
 # zug in a build: each case of a test program by itself, results for machines, and other runners around it.
+# Takes 46 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember

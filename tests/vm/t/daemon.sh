@@ -1,6 +1,7 @@
 #!/bin/bash
 # zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup by
 # themselves, and its end in all ways.
+# Takes 82 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 door=/sys/fs/cgroup/zug

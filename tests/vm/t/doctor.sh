@@ -1,5 +1,6 @@
 #!/bin/bash
 # zug doctor: says what is there, what is missing and how to mend it, and is right about it.
+# Takes 20 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Which failures are one bug; the simplest schedule of one; all the bugs of a search.
+# Takes 27 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Variables that tasks access without an order of their own are found in the first executions, and watched.
+# Takes 15 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

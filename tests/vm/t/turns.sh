@@ -1,5 +1,6 @@
 #!/bin/bash
 # Turn taking when others want the lane: real-time and fair tasks, several kinds of CPU counts, interrupted searches.
+# Takes 65 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 lane=$(($(nproc) - 1))

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The tutorial: every command of docs/tutorial.md, in its order; the installed zug is the one that runs.
+# Takes 41 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember
