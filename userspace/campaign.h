@@ -50,6 +50,7 @@ struct campaign_options {
 	bool real_random;		/* else random numbers follow the seed */
 	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
 	bool quiet;
+	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
 	bool keep_going;	/* on after a finding, for further bugs */
 	bool minimize;		/* a finding's schedule, before it is reported */
 	bool races;		/* look for variables without order in the first executions, and watch them */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <json-c/json.h>
 #include "campaign_internal.h"
+#include "report.h"
 
 void campaign_defaults(struct campaign_options *o)
 {
@@ -23,6 +24,7 @@ void campaign_defaults(struct campaign_options *o)
 		.out_dir = "zug-out",
 		.verify = 1,
 		.minimize = true,
+		.colour = REPORT_COLOUR_AUTO,
 	};
 }
 

@@ -84,9 +84,9 @@ int cmd_diff(int argc, char **argv)
 		{ 0 },
 	};
 	struct report_options o;
+	int colour = REPORT_COLOUR_AUTO, c;
 	unsigned long rows = ROWS;
 	char *end;
-	int c;
 
 	report_options_init(&o, stdout);
 	while ((c = getopt_long(argc, argv, "s:c:h", options, NULL)) != -1) {
@@ -99,11 +99,7 @@ int cmd_diff(int argc, char **argv)
 			}
 			break;
 		case 'c':
-			if (!strcmp(optarg, "always")) {
-				o.colour = true;
-			} else if (!strcmp(optarg, "never")) {
-				o.colour = false;
-			} else if (strcmp(optarg, "auto")) {
+			if (report_colour_parse(optarg, &colour)) {
 				fprintf(stderr, "zug diff: --color %s: not auto, always or never\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}
@@ -116,6 +112,7 @@ int cmd_diff(int argc, char **argv)
 			return ZUG_EXIT_USAGE;
 		}
 	}
+	report_options_colour(&o, colour);
 	if (optind + 2 != argc) {
 		fprintf(stderr, "zug diff: two traces are compared, not %d\n%s", argc - optind, usage);
 		return ZUG_EXIT_USAGE;

@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "client.h"
 #include "commands.h"
 #include "exit_codes.h"
-#include "interrupt.h"
 #include "minimize.h"
-#include "protocol.h"
 #include "report.h"
+#include "retrace.h"
 #include "symbols.h"
 #include "trace_check.h"
 
@@ -24,19 +21,14 @@ static void usage(FILE *f)
 	      "names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n\n"
 	      "  -o, --output FILE    the new trace (default: TRACE with .min before its .trace)\n"
 	      "  --executions N       at most so many (default: until nothing simpler fails like that)\n"
-	      "  --force              although the program is another build than the one that was recorded\n"
-	      "  --lane CPU           where it runs (default: the last CPU)\n"
-	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
-	      "  -q, --quiet          no progress line\n\n"
+	      RETRACE_HELP "\n"
 	      "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n", f);
 }
 
 struct minimize_options {
-	const char *path, *socket;
+	struct retrace_options r;
 	char out[PATH_MAX];
 	struct minimize_limits limits;
-	long lane;
-	bool quiet, force;
 };
 
 /* "test.1.trace" -> "test.1.min.trace" */
@@ -66,17 +58,14 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "executions", required_argument, NULL, 'n' },
-		{ "force", no_argument, NULL, 'f' },
-		{ "lane", required_argument, NULL, 'l' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "quiet", no_argument, NULL, 'q' },
+		RETRACE_OPTIONS,
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	uint64_t v;
-	int opt;
+	int opt, ret;
 
-	*o = (struct minimize_options){ .lane = -1 };
+	*o = (struct minimize_options){ 0 };
+	retrace_options_init(&o->r);
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
 		switch (opt) {
@@ -89,37 +78,24 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 				return ZUG_EXIT_USAGE;
 			}
 			break;
-		case 'f':
-			o->force = true;
-			break;
-		case 'l':
-			if (!number(optarg, 8191, &v)) {
-				fprintf(stderr, "zug minimize: --lane %s: not the number of a CPU\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->lane = v;
-			break;
-		case 's':
-			o->socket = optarg;
-			break;
-		case 'q':
-			o->quiet = true;
-			break;
 		case 'h':
 			usage(stdout);
 			return -1;
 		default:
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
+			ret = retrace_option(&o->r, "minimize", opt);
+			if (ret < 0)
+				usage(stderr);
+			if (ret)
+				return ZUG_EXIT_USAGE;
 		}
 	}
 	if (optind != argc - 1) {
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	o->path = argv[optind];
+	o->r.path = argv[optind];
 	if (!o->out[0])
-		name_beside(o->path, o->out, sizeof(o->out));
+		name_beside(o->r.path, o->out, sizeof(o->out));
 	return 0;
 }
 
@@ -131,12 +107,12 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	struct trace *t;
 
 	if (!m->reproduced && !m->came[0]) {
-		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n", mo->path);
+		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n", mo->r.path);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	if (!m->reproduced) {
 		fprintf(err_to, "zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
-			"says how often it does\n", mo->path, m->came);
+			"says how often it does\n", mo->r.path, m->came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	minimize_say(out, m);
@@ -147,6 +123,7 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	}
 	putc('\n', out);
 	report_options_init(&ro, out);
+	report_options_colour(&ro, mo->r.colour);
 	ro.symbols = symbols_new();
 	report_finding(out, t, &ro);
 	symbols_free(ro.symbols);
@@ -155,18 +132,15 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	return ZUG_EXIT_FINDING;
 }
 
-static int minimize(struct campaign *c, const struct trace *t, const struct minimize_options *mo, FILE *out,
-		    FILE *err_to)
+static int minimize(const struct retrace *r, const struct minimize_options *mo, FILE *out, FILE *err_to)
 {
 	struct minimized m;
 	char err[1024];
-	int ret = trace_check_builds(c, t, mo->force);
+	int ret = campaign_prepare_replay(r->c, r->t);
 
-	if (!ret)
-		ret = campaign_prepare_replay(c, t);
 	if (ret)
 		return ret;
-	ret = minimize_trace(c, t, &mo->limits, mo->out, &m, err, sizeof(err));
+	ret = minimize_trace(r->c, r->t, &mo->limits, mo->out, &m, err, sizeof(err));
 	if (ret) {
 		fprintf(err_to, "zug minimize: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
@@ -177,59 +151,30 @@ static int minimize(struct campaign *c, const struct trace *t, const struct mini
 int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		     const volatile sig_atomic_t *stop)
 {
-	struct campaign_holder *holder = NULL;
-	struct campaign_options o;
 	struct minimize_options mo;
-	struct campaign *c;
-	struct trace *t;
-	char err[512];
+	struct retrace r;
 	int ret;
 
 	ret = parse(&mo, argc, argv);
 	if (ret)
 		return ret;
-	t = trace_open(mo.path, err, sizeof(err));
-	if (!t) {
-		fprintf(err_to, "zug minimize: %s: %s\n", mo.path, err);
-		return ZUG_EXIT_USAGE;
-	}
-	ret = trace_check_failing(t, mo.path, "minimize", err_to);
-	if (ret)
-		goto out;
-	if (campaign_options_from_trace(&o, t, &holder, err, sizeof(err))) {
-		fprintf(err_to, "zug minimize: %s: %s\n", mo.path, err);
-		ret = ZUG_EXIT_USAGE;
-		goto out;
-	}
-	trace_check_kernel(t, err_to);
-	o.lane = mo.lane;
-	o.quiet = mo.quiet;
-	ret = campaign_new(&c, k, &o, out, err_to, stop, -1);
-	if (!ret) {
-		ret = minimize(c, t, &mo, out, err_to);
-		campaign_free(c);
-	}
-out:
-	campaign_options_free(holder);
-	trace_free(t);
+	ret = retrace_open(&r, &mo.r, "minimize", err_to);
+	if (!ret)
+		ret = trace_check_failing(r.t, mo.r.path, "minimize", err_to);
+	if (!ret)
+		ret = retrace_begin(&r, &mo.r, k, out, err_to, stop);
+	if (!ret)
+		ret = minimize(&r, &mo, out, err_to);
+	retrace_end(&r);
 	return ret;
 }
 
 int cmd_minimize(int argc, char **argv)
 {
 	struct minimize_options mo;
-	int ret, fd;
+	int ret = parse(&mo, argc, argv);
 
-	ret = parse(&mo, argc, argv);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	fd = client_connect(protocol_socket(mo.socket));
-	if (fd >= 0)
-		return client_hand_over(fd, "minimize", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	if (mo.socket) {
-		fprintf(stderr, "zug minimize: no zugd at %s: %s\n", mo.socket, strerror(-fd));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	interrupt_catch();
-	return minimize_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+	return retrace_command(&mo.r, "minimize", argc, argv, minimize_execute);
 }

@@ -4,24 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
-#include "campaign.h"
 #include "client.h"
 #include "commands.h"
 #include "exit_codes.h"
 #include "gdb.h"
-#include "interrupt.h"
-#include "protocol.h"
+#include "retrace.h"
 
 static void usage(FILE *f)
 {
 	fputs("usage: zug replay [options] TRACE [-- GDB-ARGUMENT...]\n\n"
 	      "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n\n"
 	      "  -n, --times N        so often (default 1)\n"
-	      "  --lane CPU           where it runs (default: the last CPU)\n"
-	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
-	      "  -q, --quiet          no progress line\n"
+	      RETRACE_HELP
 	      "debugging, under the recorded schedule:\n"
 	      "  --gdb                run gdb on a process of the test; what follows -- are more arguments for gdb\n"
 	      "  --gdb-socket PATH    do not start a gdb, but wait for one there\n"
@@ -34,25 +29,11 @@ static void usage(FILE *f)
 	      "did not follow the schedule or ended differently.\n", f);
 }
 
-/* Another kernel may schedule the same program differently inside its own calls. */
-static void compare_kernel(const struct trace *t, FILE *err)
-{
-	struct utsname u;
-	char now[256];
-
-	uname(&u);
-	snprintf(now, sizeof(now), "%s %s", u.release, u.version);
-	if (trace_header(t)->kernel && strcmp(trace_header(t)->kernel, now))
-		fprintf(err, "zug: recorded on another kernel (%s): it may not follow\n",
-			trace_header(t)->kernel);
-}
-
 #define NO_PROCESS UINT32_MAX
 
 struct replay_options {
-	const char *path, *socket;
-	long times, lane;
-	bool quiet;
+	struct retrace_options r;
+	long times;
 	/* debugging */
 	bool gdb, at_preemption, before_failure;
 	const char *gdb_socket, *core;
@@ -99,9 +80,7 @@ static int parse(struct replay_options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "times", required_argument, NULL, 'n' },
-		{ "lane", required_argument, NULL, 'l' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "quiet", no_argument, NULL, 'q' },
+		RETRACE_OPTIONS,
 		{ "gdb", no_argument, NULL, OPT_GDB },
 		{ "gdb-socket", required_argument, NULL, OPT_GDB_SOCKET },
 		{ "process", required_argument, NULL, OPT_PROCESS },
@@ -113,9 +92,10 @@ static int parse(struct replay_options *o, int argc, char **argv)
 		{ 0 },
 	};
 	char *end;
-	int opt;
+	int opt, ret;
 
-	*o = (struct replay_options){ .times = 1, .lane = -1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
+	*o = (struct replay_options){ .times = 1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
+	retrace_options_init(&o->r);
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "n:qh", options, NULL)) != -1) {
 		switch (opt) {
@@ -125,19 +105,6 @@ static int parse(struct replay_options *o, int argc, char **argv)
 				fprintf(stderr, "zug replay: --times %s: not a number from 1 to 1000000\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}
-			break;
-		case 'l':
-			o->lane = strtol(optarg, &end, 10);
-			if (*end || o->lane < 0 || o->lane > 8191) {
-				fprintf(stderr, "zug replay: --lane %s: not the number of a CPU\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case 's':
-			o->socket = optarg;
-			break;
-		case 'q':
-			o->quiet = true;
 			break;
 		case OPT_GDB:
 			o->gdb = true;
@@ -172,15 +139,18 @@ static int parse(struct replay_options *o, int argc, char **argv)
 			usage(stdout);
 			return -1;
 		default:
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
+			ret = retrace_option(&o->r, "replay", opt);
+			if (ret < 0)
+				usage(stderr);
+			if (ret)
+				return ZUG_EXIT_USAGE;
 		}
 	}
 	if (optind >= argc) {
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	o->path = argv[optind];
+	o->r.path = argv[optind];
 	o->gdb_arguments = argv + optind + 1;
 	return check(o, argc - optind - 1);
 }
@@ -243,11 +213,11 @@ static uint64_t first_step(const struct trace *t, uint32_t process)
 static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 {
 	if (o->process != NO_PROCESS && !trace_task(t, o->process)) {
-		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->path);
+		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->r.path);
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->stop_at != GDB_NO_STEP && o->stop_at >= trace_nr_steps(t)) {
-		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->path,
+		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->r.path,
 			(unsigned long)trace_nr_steps(t));
 		return ZUG_EXIT_USAGE;
 	}
@@ -256,7 +226,7 @@ static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 	else if (o->before_failure)
 		o->stop_at = gdb_failure_step(t);
 	if (o->stop_at == GDB_NO_STEP && (o->at_preemption || o->before_failure)) {
-		fprintf(err, "zug replay: %s: %s\n", o->path, o->at_preemption ?
+		fprintf(err, "zug replay: %s: %s\n", o->r.path, o->at_preemption ?
 			"no switch in it was forced (zug show prints its steps)" : "it has no steps");
 		return ZUG_EXIT_USAGE;
 	}
@@ -311,52 +281,31 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		   const volatile sig_atomic_t *stop)
 {
-	struct campaign_holder *holder = NULL;
 	struct replay_options ro;
-	struct campaign_options o;
-	struct campaign *c;
 	struct gdb *gdb = NULL;
-	struct trace *t;
-	char err[512];
+	struct retrace r;
 	int ret;
 
 	ret = parse(&ro, argc, argv);
 	if (ret)
 		return ret;
-	t = trace_open(ro.path, err, sizeof(err));
-	if (!t) {
-		fprintf(err_to, "zug replay: %s: %s\n", ro.path, err);
-		return ZUG_EXIT_USAGE;
-	}
-	if (trace_truncated(t))
-		fprintf(err_to, "zug: %s was cut off: replaying the %lu steps that are there\n", ro.path,
-			(unsigned long)trace_nr_steps(t));
-	if (campaign_options_from_trace(&o, t, &holder, err, sizeof(err))) {
-		fprintf(err_to, "zug replay: %s: %s\n", ro.path, err);
-		ret = ZUG_EXIT_USAGE;
-		goto out;
-	}
-	compare_kernel(t, err_to);
-	o.lane = ro.lane;
-	o.quiet = ro.quiet;
-	ret = make_debugger(&gdb, &ro, t, err_to, stop);
-	if (gdb)
-		o.debugger = gdb_debugger(gdb);
+	ret = retrace_open(&r, &ro.r, "replay", err_to);
 	if (!ret)
-		ret = campaign_new(&c, k, &o, out, err_to, stop, -1);
+		ret = make_debugger(&gdb, &ro, r.t, err_to, stop);
+	if (gdb)
+		r.o.debugger = gdb_debugger(gdb);
+	if (!ret)
+		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
 	if (!ret) {
-		ret = campaign_replay(c, t, ro.times);
-		campaign_free(c);
+		ret = campaign_replay(r.c, r.t, ro.times);
 		if (ro.core && access(ro.core, R_OK)) {
 			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
 				ro.core);
 			ret = ZUG_EXIT_INCOMPLETE;
 		}
 	}
+	retrace_end(&r);
 	gdb_free(gdb);
-out:
-	campaign_options_free(holder);
-	trace_free(t);
 	return ret;
 }
 
@@ -368,19 +317,12 @@ int cmd_replay(int argc, char **argv)
 	ret = parse(&ro, argc, argv);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	fd = client_connect(protocol_socket(ro.socket));
-	if (fd >= 0 && debugs(&ro)) {
+	fd = debugs(&ro) ? client_connect(protocol_socket(ro.r.socket)) : -1;
+	if (fd >= 0) {
 		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
 			client_peer(fd));
 		close(fd);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	if (fd >= 0)
-		return client_hand_over(fd, "replay", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	if (ro.socket) {
-		fprintf(stderr, "zug replay: no zugd at %s: %s\n", ro.socket, strerror(-fd));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	interrupt_catch();
-	return replay_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+	return retrace_command(&ro.r, "replay", argc, argv, replay_execute);
 }

@@ -12,6 +12,7 @@
 #include "exit_codes.h"
 #include "interrupt.h"
 #include "protocol.h"
+#include "report.h"
 #include "results.h"
 #include "run_options.h"
 
@@ -26,14 +27,20 @@ static uint64_t now_ns(void)
 /* What a campaign prints goes where it went, and is kept for the results. */
 struct tee {
 	FILE *to, *kept;
+	bool escape;	/* within a colour, which is not kept */
 };
 
 static ssize_t tee_write(void *cookie, const char *buf, size_t len)
 {
 	struct tee *t = cookie;
 
-	if (t->kept)
-		fwrite(buf, 1, len, t->kept);
+	for (size_t i = 0; t->kept && i < len; i++) {
+		t->escape |= buf[i] == '\033';
+		if (!t->escape)
+			putc(buf[i], t->kept);
+		else if (buf[i] == 'm')
+			t->escape = false;
+	}
 	fwrite(buf, 1, len, t->to);
 	fflush(t->to);
 	return len;
@@ -49,17 +56,23 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 	char *said = NULL;
 	size_t len = 0;
 	FILE *kept = open_memstream(&said, &len);
-	struct tee to[2] = { { out, kept }, { err, kept } };
+	struct tee to[2] = { { .to = out, .kept = kept }, { .to = err, .kept = kept } };
 	FILE *tee[2] = { NULL, NULL };
+	struct campaign_options own = *o;
+	struct report_options ro;
 	int ret = ZUG_EXIT_INTERNAL;
 
+	/* what it writes to is no terminal, but may go to one */
+	report_options_init(&ro, out);
+	report_options_colour(&ro, o->colour);
+	own.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
 	for (int i = 0; i < 2 && kept; i++) {
 		tee[i] = fopencookie(&to[i], "w", (cookie_io_functions_t){ .write = tee_write });
 		if (tee[i])
 			setvbuf(tee[i], NULL, _IOLBF, 0);
 	}
 	if (tee[0] && tee[1]) {
-		ret = campaign_new(&c, k, o, tee[0], tee[1], stop, -1);
+		ret = campaign_new(&c, k, &own, tee[0], tee[1], stop, -1);
 		if (!ret) {
 			ret = campaign_run(c);
 			campaign_get_figures(c, &f);

@@ -247,7 +247,7 @@ int cmd_show(int argc, char **argv)
 	};
 	struct show s = { .view = VIEW_TABLE };
 	bool filtered = false, ok = true;
-	int c, colour = -1;
+	int c, colour = REPORT_COLOUR_AUTO;
 
 	report_options_init(&s.o, stdout);
 	while ((c = getopt_long(argc, argv, "+s:t:o:abjc:h", options, NULL)) != -1) {
@@ -287,13 +287,7 @@ int cmd_show(int argc, char **argv)
 			s.output = optarg;
 			break;
 		case 'c':
-			if (!strcmp(optarg, "always"))
-				colour = 1;
-			else if (!strcmp(optarg, "never"))
-				colour = 0;
-			else if (!strcmp(optarg, "auto"))
-				colour = -1;
-			else
+			if (report_colour_parse(optarg, &colour))
 				return usage_error("--color takes auto, always or never; not '%s'",
 						   optarg);
 			break;
@@ -320,10 +314,9 @@ int cmd_show(int argc, char **argv)
 	if (s.output && !*s.output)
 		return usage_error("--output takes the name of a file");
 	/* a file is no terminal */
-	if (colour >= 0)
-		s.o.colour = colour;
-	else if (s.output)
+	if (s.output)
 		s.o.colour = false;
+	report_options_colour(&s.o, colour);
 	s.filtered = filtered || s.o.all;
 	return record_is_one(argv[optind]) ? show_record(argv[optind], &s) : show(argv[optind], &s);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "campaign_internal.h"
 #include "exit_codes.h"
+#include "report.h"
 
 #define PROGRESS_NS 200000000ull	/* of the progress line */
 
@@ -313,6 +314,7 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 	const struct trace_outcome *want = trace_outcome(t);
 	struct replay r;
 	struct execution x, first = { 0 };
+	struct report_options ro;
 	char err[1024];
 	int ret, same = 0, diverged = 0, i;
 
@@ -357,9 +359,11 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 	}
 	if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
 		fprintf(c->err, "\r\033[K");
-	fprintf(c->out, "zug: replayed %d of %d times exactly (%lu steps): %s%s%s\n", same, i,
-		(unsigned long)r.nr, zug_outcome_name(first.outcome.kind),
-		first.outcome.message[0] ? ": " : "", first.outcome.message);
+	report_options_init(&ro, c->out);
+	report_options_colour(&ro, c->o.colour);
+	fprintf(c->out, "zug: replayed %d of %d times exactly (%lu steps): ", same, i, (unsigned long)r.nr);
+	report_outcome_text(c->out, first.outcome.kind, first.outcome.message, &ro);
+	putc('\n', c->out);
 	replay_release(&r);
 	if (i < times || diverged || same < i)
 		return ZUG_EXIT_INCOMPLETE;

@@ -111,6 +111,7 @@ static void show(struct campaign *c, const char *path)
 		return;
 	}
 	report_options_init(&ro, c->out);
+	report_options_colour(&ro, c->o.colour);
 	ro.symbols = c->symbols;
 	report_finding(c->out, t, &ro);
 	trace_free(t);
@@ -220,7 +221,8 @@ static void say_trace(struct campaign *c, const char *path)
 		if (done)
 			fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
 	}
-	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n", path, path);
+	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n"
+		"a picture: zug show --html %s\n", path, path, path);
 	trace_free(t);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* report.c - header, outcome and the summary of a finding */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,6 +25,25 @@ void report_options_init(struct report_options *o, FILE *out)
 		o->width = size.ws_col;
 	else if (columns && atoi(columns) >= 40)
 		o->width = atoi(columns);
+}
+
+int report_colour_parse(const char *text, int *colour)
+{
+	if (!strcmp(text, "auto"))
+		*colour = REPORT_COLOUR_AUTO;
+	else if (!strcmp(text, "always"))
+		*colour = REPORT_COLOUR_ALWAYS;
+	else if (!strcmp(text, "never"))
+		*colour = REPORT_COLOUR_NEVER;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+void report_options_colour(struct report_options *o, int colour)
+{
+	if (colour != REPORT_COLOUR_AUTO)
+		o->colour = colour == REPORT_COLOUR_ALWAYS;
 }
 
 /* ---- outcome ---- */
@@ -65,6 +85,16 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 	}
 	snprintf(buf, len, "%s%s%s%s", zug_outcome_name(o->kind), message[0] || cycle[0] ? ": " : "",
 		 message, cycle);
+}
+
+void report_outcome_text(FILE *out, unsigned int kind, const char *message, const struct report_options *o)
+{
+	const struct report r = { .o = o };
+
+	fprintf(out, "%s%s%s", report_style(&r, kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM),
+		zug_outcome_name(kind), message[0] ? ": " : "");
+	report_put(out, message, false);
+	fputs(report_style(&r, STYLE_PLAIN), out);
 }
 
 /* Among many waiting tasks, the few that wait for each other. */

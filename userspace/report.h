@@ -28,8 +28,18 @@ struct report_options {
 	const char *object;		/* only on objects whose name matches this glob; NULL: any */
 };
 
+/* When to colour: --color. */
+enum { REPORT_COLOUR_AUTO = -1, REPORT_COLOUR_NEVER, REPORT_COLOUR_ALWAYS };
+/* "auto", "always", "never". 0 or -EINVAL. */
+int report_colour_parse(const char *text, int *colour);
+
 /* Everything, colours and width as out is (a terminal or not) and the environment says. */
 void report_options_init(struct report_options *o, FILE *out);
+/* One of REPORT_COLOUR_*, instead of what report_options_init() found. */
+void report_options_colour(struct report_options *o, int colour);
+
+/* "deadlock: T1 waits for a, held by T2": of an outcome that no trace has yet; no newline. */
+void report_outcome_text(FILE *out, unsigned int kind, const char *message, const struct report_options *o);
 
 /* "deadlock: T1 waits for a, held by T2; ...", one line. */
 void report_outcome_line(FILE *out, const struct trace *t, const struct report_options *o);

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 #include "exit_codes.h"
+#include "report.h"
 #include "run_options.h"
 
 enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM };
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -50,6 +51,8 @@ static const struct option options[] = {
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "each-case", no_argument, NULL, OPT_EACH_CASE },
 	{ "output", required_argument, NULL, 'o' },
+	{ "color", required_argument, NULL, OPT_COLOR },
+	{ "colour", required_argument, NULL, OPT_COLOR },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -98,6 +101,7 @@ void run_options_help(FILE *f)
 	      "  --junit FILE         results in JUnit's XML (zug run only, as the next two)\n"
 	      "  --json FILE          results in JSON\n"
 	      "  --each-case          search each test case of a GoogleTest, Catch2 or Rust test program by itself\n"
+	      "  --color WHEN         of findings: auto (default: on a terminal, unless NO_COLOR is set), always, never\n"
 	      "  -q, --quiet          no progress line\n"
 	      "the daemon:\n"
 	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or /run/zugd.sock)\n", f);
@@ -404,6 +408,9 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			break;
 		case 'o':
 			c->out_dir = optarg;
+			break;
+		case OPT_COLOR:
+			valid = report_colour_parse(optarg, &c->colour) ? "auto, always or never" : NULL;
 			break;
 		case 'q':
 			c->quiet = true;

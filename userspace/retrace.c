@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client.h"
+#include "exit_codes.h"
+#include "interrupt.h"
+#include "report.h"
+#include "retrace.h"
+#include "trace_check.h"
+
+void retrace_options_init(struct retrace_options *o)
+{
+	*o = (struct retrace_options){ .lane = -1, .colour = REPORT_COLOUR_AUTO };
+}
+
+int retrace_option(struct retrace_options *o, const char *command, int opt)
+{
+	char *end;
+
+	switch (opt) {
+	case RETRACE_LANE:
+		o->lane = strtol(optarg, &end, 10);
+		if (optarg[0] < '0' || optarg[0] > '9' || *end || o->lane > 8191) {
+			fprintf(stderr, "zug %s: --lane %s: not the number of a CPU\n", command, optarg);
+			return ZUG_EXIT_USAGE;
+		}
+		return 0;
+	case RETRACE_SOCKET:
+		o->socket = optarg;
+		return 0;
+	case RETRACE_FORCE:
+		o->force = true;
+		return 0;
+	case RETRACE_COLOUR:
+		if (!report_colour_parse(optarg, &o->colour))
+			return 0;
+		fprintf(stderr, "zug %s: --color %s: not auto, always or never\n", command, optarg);
+		return ZUG_EXIT_USAGE;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	}
+	return -1;
+}
+
+int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
+		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+				   const volatile sig_atomic_t *stop))
+{
+	int fd = client_connect(protocol_socket(o->socket));
+
+	if (fd >= 0)
+		return client_hand_over(fd, command, argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
+	if (o->socket) {
+		fprintf(stderr, "zug %s: no zugd at %s: %s\n", command, o->socket, strerror(-fd));
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	interrupt_catch();
+	return execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+}
+
+int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err)
+{
+	char why[512];
+
+	*r = (struct retrace){ 0 };
+	r->t = trace_open(o->path, why, sizeof(why));
+	if (!r->t) {
+		fprintf(err, "zug %s: %s\n", command, why);
+		return ZUG_EXIT_USAGE;
+	}
+	if (trace_truncated(r->t))
+		fprintf(err, "zug %s: %s was cut off: only the %lu steps that are there can be followed\n", command,
+			o->path, (unsigned long)trace_nr_steps(r->t));
+	if (campaign_options_from_trace(&r->o, r->t, &r->holder, why, sizeof(why))) {
+		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
+		return ZUG_EXIT_USAGE;
+	}
+	trace_check_kernel(r->t, err);
+	r->o.lane = o->lane;
+	r->o.quiet = o->quiet;
+	r->o.colour = o->colour;
+	return 0;
+}
+
+int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
+		  const volatile sig_atomic_t *stop)
+{
+	int ret = campaign_new(&r->c, k, &r->o, out, err, stop, -1);
+
+	return ret ? ret : trace_check_builds(r->c, r->t, o->force);
+}
+
+void retrace_end(struct retrace *r)
+{
+	campaign_free(r->c);
+	campaign_options_free(r->holder);
+	trace_free(r->t);
+}
