@@ -193,8 +193,12 @@ $(B)/projects/ctest/CTestTestfile.cmake: $(wildcard tests/projects/ctest/*) | $(
 
 programs: $(program_bin) $(twin_bin) $(script_bin) $(B)/projects/ctest/CTestTestfile.cmake
 
-# Catch2 3 is a library, Catch2 2 a header; the word CATCH2 means either.
-catch2_libs	:= $(if $(wildcard /usr/lib/*/libCatch2.a),-lCatch2Main -lCatch2)
+# Catch2 3 is a library, Catch2 2 a header; the word CATCH2 means either. Looked for when it is needed: tools/deps may just
+# have installed it.
+catch2_libs	= $(if $(shell ls /usr/lib/libCatch2.a /usr/lib/*/libCatch2.a 2>/dev/null),-lCatch2Main -lCatch2)
+
+# The demonstration's program needs none of the packages that the tests' do.
+program_deps	:= $(if $(DEMO),,$(B)/deps-test)
 
 # build_program COMPILER,EXTRA
 define build_program
@@ -208,16 +212,16 @@ define build_program
 	$${cc} $(PROGRAM_CFLAGS) $(2) $$flags -MMD -MP -MF $(B)/deps/$(@F).d -o $@ $< $$libs
 endef
 
-$(B)/programs/%: tests/programs/%.c | $(B)/deps-test
+$(B)/programs/%: tests/programs/%.c | $(program_deps)
 	$(call build_program,$(CC))
 
-$(B)/programs/%: tests/programs/%.cc | $(B)/deps-test
+$(B)/programs/%: tests/programs/%.cc | $(program_deps)
 	$(call build_program,$(CXX))
 
-$(B)/programs/%-fixed: tests/programs/%.c | $(B)/deps-test
+$(B)/programs/%-fixed: tests/programs/%.c | $(program_deps)
 	$(call build_program,$(CC),-DFIXED)
 
-$(B)/programs/%-fixed: tests/programs/%.cc | $(B)/deps-test
+$(B)/programs/%-fixed: tests/programs/%.cc | $(program_deps)
 	$(call build_program,$(CXX),-DFIXED)
 
 $(B)/programs/%.sh: tests/programs/%.sh
@@ -267,8 +271,8 @@ bench: all $(bench_bin)
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
 
 demo:
-	@t0=$${EPOCHREALTIME/./}; tools/deps build vm && \
-	t1=$${EPOCHREALTIME/./}; $(MAKE) all && \
+	@t0=$${EPOCHREALTIME/./}; tools/deps build vm || exit; \
+	t1=$${EPOCHREALTIME/./}; $(MAKE) DEMO=1 $(B)/zugd $(B)/programs/lost-wakeup || exit; \
 	t2=$${EPOCHREALTIME/./}; tools/run-in-kernel -v tools/demo; status=$$?; \
 	t3=$${EPOCHREALTIME/./}; \
 	printf 'demo: packages %d ms, build %d ms, run %d ms\n' $$(((t1 - t0) / 1000)) $$(((t2 - t1) / 1000)) \

@@ -677,7 +677,8 @@ static void test_libc(void **state)
 	pclose(f);
 	assert_true(locked > 100);
 	assert_int_equal(st.places[CODE_LOCK] + stack, locked);
-	assert_int_equal(st.left_out, 0);
+	/* ____longjmp_chk: glibc 2.41 has bytes that are no instructions behind its call of __fortify_fail. */
+	assert_in_range(st.left_out, 0, 1);
 	assert_int_equal(st.places[CODE_XCHG],
 			 count_lines("objdump -d --no-show-raw-insn /lib/x86_64-linux-gnu/libc.so.6 | "
 				     "grep -cP ':\\txchg .*[(:]'"));
