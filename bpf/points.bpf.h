@@ -44,6 +44,24 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bo
 	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
+/* Registers are told by number in the site, and pointers to kernel objects take no variable offset: copied first. */
+static __always_inline __u64 operand(struct task_state *t, const struct zug_site *site, struct pt_regs *regs,
+				     __u64 ip)
+{
+	__u64 addr = (__s64)site->disp;
+
+	_Static_assert(sizeof(*regs) <= sizeof(t->regs), "registers");
+	if (bpf_probe_read_kernel(t->regs, sizeof(*regs), regs))
+		return 0;
+	if (site->ip_add)
+		addr += ip + site->ip_add;
+	if (site->base)
+		addr += t->regs[(site->base - 1) & 31];
+	if (site->index)
+		addr += t->regs[(site->index - 1) & 31] << (site->shift & 3);
+	return addr;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -71,7 +89,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			return 0;
 	}
 	sp = regs->sp;
-	bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
+	if (!site || !(site->flags & ZUG_SITE_CODE))
+		bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
 	if (site && (site->flags & ZUG_SITE_OUTER) && ret >= found.start && ret < found.end)
 		return 0;
 	if (site && site->flags & ZUG_SITE_CALL && in_loader(p->mm, ret))
@@ -91,6 +110,13 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
+	if (site && (site->flags & ZUG_SITE_OPERAND)) {
+		t->ev.arg[0] = operand(t, site, regs, ip);
+		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
+		stop(s, t, !(t->ev.flags & ZUG_EF_OBJECT));
+		return 0;
+	}
 	if (site && site->obj_arg &&
 	    addr_where(p, t->mm, args[(site->obj_arg - 1) & 3], &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;

@@ -76,6 +76,7 @@ struct task_state {
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
+	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
 };
 
 struct {

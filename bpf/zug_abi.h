@@ -26,7 +26,7 @@
 enum zug_event_kind {
 	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, arg[1]: clone flags */
 	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
-	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3], ret, obj */
+	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3] (or [0]: operand), ret, obj */
 	ZUG_EV_SYSCALL,		/* before a system call: nr, arg[0..3], obj of its first fd */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
@@ -180,10 +180,17 @@ struct zug_site {
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
 	__u8 obj2_arg;
 	__u32 flags;		/* ZUG_SITE_* */
+	/* ZUG_SITE_OPERAND: the object is base + (index << shift) + disp */
+	__u8 base, index;	/* index into struct pt_regs as an array of words, plus 1; 0 none */
+	__u8 shift;
+	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
+	__s32 disp;
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
 #define ZUG_SITE_JOIN	(1u << 2)	/* waits for a futex of its own */
+#define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
+#define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
 
 struct zug_site_key {
 	__u64 offset;		/* in the file */
@@ -231,7 +238,7 @@ _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 192, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 8, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 16, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");

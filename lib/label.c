@@ -83,6 +83,11 @@ static const struct op_info {
 	[ZUG_OP_DATA_ACCESS]	= { "data-access", W | C },
 	[ZUG_OP_POINT]		= { "point", 0 },
 	[ZUG_OP_CHOICE]		= { "choice", 0 },
+	[ZUG_OP_ATOMIC_LOAD]	= { "atomic-load", 0 },
+	[ZUG_OP_ATOMIC_STORE]	= { "atomic-store", W },
+	[ZUG_OP_ATOMIC_RMW]	= { "atomic-rmw", W },
+	[ZUG_OP_FENCE]		= { "fence", 0 },
+	[ZUG_OP_PAUSE]		= { "pause", Y },
 
 	[ZUG_OP_OPEN]		= { "open", W },
 	[ZUG_OP_CLOSE]		= { "close", W | R },
@@ -126,7 +131,7 @@ static const char *const nameless[ZUG_OP_NR] = {
 	N(7), N(8), N(9), N(10), N(11), N(12), N(13), N(14), N(15),
 	N(56), N(57), N(58), N(59), N(60), N(61), N(62), N(63),
 	N(71), N(72), N(73), N(74), N(75), N(76), N(77), N(78), N(79),
-	N(85), N(86), N(87), N(88), N(89), N(90), N(91), N(92), N(93), N(94), N(95),
+	N(90), N(91), N(92), N(93), N(94), N(95),
 };
 #undef N
 

@@ -75,11 +75,16 @@ enum zug_op {
 	ZUG_OP_WAITPID,
 	ZUG_OP_KILL,
 
-	ZUG_OP_DATA_READ = 80,	/* a watched variable; ACCESS: read or write not known */
+	ZUG_OP_DATA_READ = 80,	/* plain access to a variable; ACCESS: read or write not known */
 	ZUG_OP_DATA_WRITE,
 	ZUG_OP_DATA_ACCESS,
 	ZUG_OP_POINT,		/* a place named by the user (--point) */
 	ZUG_OP_CHOICE,		/* a value chosen by the search, not a task */
+	ZUG_OP_ATOMIC_LOAD,	/* plain instructions that access what LOCK or xchg accesses elsewhere */
+	ZUG_OP_ATOMIC_STORE,
+	ZUG_OP_ATOMIC_RMW,	/* LOCK, xchg; compare-and-swap, whether it will succeed or not */
+	ZUG_OP_FENCE,
+	ZUG_OP_PAUSE,		/* the processor's hint of a loop that waits: a yield */
 
 	ZUG_OP_OPEN = 96,	/* system calls */
 	ZUG_OP_CLOSE,

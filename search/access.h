@@ -28,6 +28,7 @@ static inline bool access_op_local(unsigned int op)
 	case ZUG_OP_BEGIN:
 	case ZUG_OP_END:
 	case ZUG_OP_YIELD:
+	case ZUG_OP_PAUSE:
 	case ZUG_OP_SLEEP:
 	case ZUG_OP_CREATE:
 	case ZUG_OP_JOIN:

@@ -175,17 +175,23 @@ static bool is_data(unsigned int op)
 	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
 }
 
+/* Atomic accesses order as sequential consistency does: whoever reads comes after all who wrote. */
+static bool is_atomic(unsigned int op)
+{
+	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
+}
+
 /* Whoever may take something from the object is ordered after who put it there. */
 static int synchronise(struct order *o, uint32_t task, const struct zug_label *l, bool give)
 {
 	unsigned int flags = l->flags | zug_op_flags(l->op);
 	int ret = 0;
 
-	if (flags & (ZUG_L_ACQUIRE | ZUG_L_COARSE) || l->op == ZUG_OP_RESUME) {
+	if (flags & (ZUG_L_ACQUIRE | ZUG_L_COARSE) || l->op == ZUG_OP_RESUME || is_atomic(l->op)) {
 		ret = acquire(o, task, l->object);
 		ret = ret ? ret : acquire(o, task, l->object2);
 	}
-	if (!ret && give && flags & ZUG_L_RELEASE) {
+	if (!ret && give && (flags & ZUG_L_RELEASE || (is_atomic(l->op) && flags & ZUG_L_WRITE))) {
 		ret = release(o, task, l->object);
 		ret = ret ? ret : release(o, task, l->object2);
 		clock_of(o, task)[task]++;

@@ -135,6 +135,9 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 			say_without_symbols(c, *p);
 	}
 	symbols_free_paths(paths);
+	ret = campaign_add_atomics(c, err, errlen);
+	if (ret)
+		return ret;
 	for (char **p = c->o.points; p && *p; p++)
 		if (probes_add_point(c->probes, *p, err, errlen) <= 0)
 			return ZUG_EXIT_USAGE;
@@ -143,29 +146,35 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 
 int campaign_update_json(struct campaign *c)
 {
-	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0;
+	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0, a = 0;
 	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
+	char **atomics = calloc(nr + 1, sizeof(*atomics));
 
-	if (!probed || !known) {
-		free(probed);
-		free(known);
-		return -ENOMEM;
-	}
-	for (unsigned int i = 0; i < nr; i++)
-		if (probes_module(c->probes, i)->sync_points)
-			probed[n++] = (char *)probes_module(c->probes, i)->path;
-		else
-			known[m++] = (char *)probes_module(c->probes, i)->path;
 	free(c->options_json);
-	c->options_json = campaign_options_json(&c->o, probed, known);
+	c->options_json = NULL;
+	for (unsigned int i = 0; probed && known && atomics && i < nr; i++) {
+		const struct probe_module *mod = probes_module(c->probes, i);
+
+		if (mod->sync_points)
+			probed[n++] = (char *)mod->path;
+		else
+			known[m++] = (char *)mod->path;
+		if (mod->code_points)
+			atomics[a++] = (char *)mod->path;
+	}
+	if (probed && known && atomics)
+		c->options_json = campaign_options_json(&c->o, probed, known, atomics,
+							c->nr_silent ? c->silent : c->o.silent);
 	free(probed);
 	free(known);
+	free(atomics);
 	return c->options_json ? 0 : -ENOMEM;
 }
 
 int campaign_learn(struct campaign *c, char *err, size_t errlen)
 {
 	const char *path;
+	unsigned int nr;
 	int ret, learnt = 0;
 
 	if (c->o.probed)
@@ -183,6 +192,10 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen)
 			say_without_symbols(c, path);
 		learnt += ret > 0;
 	}
+	nr = probes_nr_sites(c->probes);
+	if (campaign_add_atomics(c, err, errlen))
+		return -EINVAL;
+	learnt += probes_nr_sites(c->probes) != nr;
 	ret = campaign_update_json(c);
 	return ret ? ret : learnt;
 }
@@ -436,6 +449,9 @@ void campaign_free(struct campaign *c)
 		free(c->failures[i].message);
 	}
 	free(c->failures);
+	for (unsigned int i = 0; i < c->nr_silent; i++)
+		free(c->silent[i]);
+	free(c->silent);
 	free(c->options_json);
 	free(c->file);
 	free(c);

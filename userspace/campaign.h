@@ -30,6 +30,10 @@ struct campaign_options {
 	int expect_exit;
 	const char *match;		/* regular expression, NULL none */
 	bool sync_points;
+	bool atomic_points;		/* atomic instructions, pauses, fences */
+	char **code;			/* --code: in which modules, functions, files; NULL-terminated, may be NULL */
+	char **atomics;			/* replay: exactly these files have their atomic instructions probed; else NULL */
+	char **silent;			/* replay: "PATH+0xOFFSET" of code places that are no points; may be NULL */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	char **watches, **points;	/* NULL-terminated, may be NULL */
 	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */

@@ -36,6 +36,8 @@ struct campaign {
 	bool looked;		/* what the test maps is known */
 	struct sampler *sampler;
 	uint32_t most_tasks;	/* in an execution so far */
+	unsigned int nr_silent;	/* code places that were hot and never contended */
+	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
 	struct campaign_failure *failures;
 	unsigned int nr_failures;
 	uint64_t setup_ns, start_ns, saved_ns;
@@ -51,8 +53,12 @@ struct campaign {
 	char first_divergence[256];
 };
 
-/* JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others. */
-char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known);
+/*
+ * JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others;
+ * atomics: those whose atomic instructions are; silent: which of these are not.
+ */
+char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
+			    char *const *atomics, char *const *silent);
 /* Current options of c, kept up to date when probes are added. */
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
@@ -66,6 +72,12 @@ int campaign_sample(struct campaign *c);
 bool campaign_sampled(const struct campaign *c, unsigned int watch);
 void campaign_sample_tell(const struct campaign *c, FILE *to);
 void campaign_sample_free(struct campaign *c);
+/* Points at atomic instructions of the modules that have none yet, as the options say. enum zug_exit, line in err. */
+int campaign_add_atomics(struct campaign *c, char *err, size_t errlen);
+/* Takes out the code places that turned out hot and never contended. How many, or -errno with a line in err. */
+int campaign_cool(struct campaign *c, char *err, size_t errlen);
+/* What was taken out, for people. */
+void campaign_say_silent(const struct campaign *c, FILE *f);
 /* Sets the watchpoints, once addresses are known. enum zug_exit. */
 int campaign_set_watches(struct campaign *c);
 /* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */

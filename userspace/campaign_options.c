@@ -19,6 +19,7 @@ void campaign_defaults(struct campaign_options *o)
 		.sync_points = true,
 		.syscall_points = ZUG_SYS_ALL,
 		.races = true,
+		.atomic_points = true,
 		.lane = -1,
 		.spin_ns = 100000000ull,
 		.out_dir = "zug-out",
@@ -37,12 +38,14 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 	json_object_object_add(j, name, a);
 }
 
-char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known)
+char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
+			    char *const *atomics, char *const *silent)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;
 
 	json_object_object_add(j, "sync_points", json_object_new_boolean(o->sync_points));
+	json_object_object_add(j, "atomic_points", json_object_new_boolean(o->atomic_points));
 	json_object_object_add(j, "syscall_points", json_object_new_int(o->syscall_points));
 	json_object_object_add(j, "cpus", json_object_new_int(o->cpus));
 	json_object_object_add(j, "max_tasks", json_object_new_int(o->max_tasks));
@@ -62,6 +65,9 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	put_list(j, "point", o->points);
 	put_list(j, "probed", probed);
 	put_list(j, "known", known);
+	put_list(j, "code", o->code);
+	put_list(j, "atomics", atomics);
+	put_list(j, "silent", silent);
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;
@@ -69,7 +75,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 
 struct campaign_holder {
 	struct json_object *json;
-	char **watches, **points, **probed, **known;
+	char **watches, **points, **probed, **known, **code, **atomics, **silent;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -114,6 +120,8 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->cwd = h->cwd;
 	o->seed = h->seed;
 	o->sync_points = get_int(j, "sync_points", 1);
+	/* traces of before there were such points have none */
+	o->atomic_points = get_int(j, "atomic_points", 0);
 	o->syscall_points = get_int(j, "syscall_points", 0);
 	o->cpus = get_int(j, "cpus", 0);
 	o->max_tasks = get_int(j, "max_tasks", 0);
@@ -133,8 +141,14 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->points = get_list(j, "point");
 	c->probed = get_list(j, "probed");
 	c->known = get_list(j, "known");
-	if (!c->watches || !c->points || !c->probed || !c->known)
+	c->code = get_list(j, "code");
+	c->atomics = get_list(j, "atomics");
+	c->silent = get_list(j, "silent");
+	if (!c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics || !c->silent)
 		return -ENOMEM;
+	o->code = c->code;
+	o->atomics = c->atomics;
+	o->silent = c->silent;
 	o->watches = c->watches;
 	o->points = c->points;
 	o->probed = c->probed;
@@ -156,5 +170,8 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->points);
 	free(h->probed);
 	free(h->known);
+	free(h->code);
+	free(h->atomics);
+	free(h->silent);
 	free(h);
 }

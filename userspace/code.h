@@ -29,7 +29,7 @@ enum code_kind {
 	CODE_XCHG,		/* xchg with memory: atomic without a prefix (a sequentially consistent store) */
 	CODE_STRING,		/* movs, stos, lods, cmps, scas, with rep or without */
 	CODE_PAUSE,		/* pause, tpause: the hint of a loop that waits */
-	CODE_FENCE,		/* mfence, lfence, sfence, and a LOCK operation on the own stack */
+	CODE_FENCE,		/* mfence, lfence, sfence, and a LOCK operation on the stack that changes nothing */
 	CODE_TIME,		/* rdtsc, rdtscp */
 	CODE_RANDOM,		/* rdrand, rdseed */
 	CODE_NR_KINDS,
@@ -44,7 +44,7 @@ enum code_kind {
 #define CODE_PROBE	(1u << 6)	/* a uprobe can be put on it */
 #define CODE_REWRITE	(1u << 7)	/* one can be, once code_rewrite() was applied to a private copy */
 #define CODE_NEXT	(1u << 8)	/* one can be put on the instruction after it (that is: after its effect) */
-#define CODE_SHARED	(1u << 9)	/* plain access to what LOCK or xchg accesses elsewhere: an atomic load or store */
+#define CODE_SHARED	(1u << 9)	/* plain access to what LOCK or xchg accesses elsewhere: most likely an atomic one */
 #define CODE_REP	(1u << 10)	/* string operation with a count in rcx */
 
 /* An operand nobody else can reach, or that never changes: never worth a point. */

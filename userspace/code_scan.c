@@ -185,6 +185,17 @@ static enum code_kind other_kind(ZydisMnemonic m)
 	}
 }
 
+/* `lock orq $0,(%rsp)` is a fence; on a variable of the frame the prefix is there for those who have its address. */
+static bool changes_nothing(const ZydisDecodedInstruction *in)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_XOR:
+		return in->raw.imm[0].size && !in->raw.imm[0].value.u;
+	default:
+		return false;
+	}
+}
+
 /* What the instruction does with memory, in p; false: nothing of interest. */
 static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, const ZydisDecodedInstruction *in,
 		      bool frame_pointer, struct code_place *p)
@@ -226,7 +237,7 @@ static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, cons
 		if (in->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
 			p->flags |= CODE_REP;
 	} else if (in->attributes & ZYDIS_ATTRIB_HAS_LOCK) {
-		p->kind = p->flags & CODE_STACK ? CODE_FENCE : CODE_LOCK;
+		p->kind = (p->flags & CODE_STACK) && changes_nothing(in) ? CODE_FENCE : CODE_LOCK;
 	} else if (in->mnemonic == ZYDIS_MNEMONIC_XCHG) {
 		p->kind = CODE_XCHG;
 	} else {
@@ -280,7 +291,8 @@ static int mark_shared(struct scan *s, uint32_t first)
 	for (uint32_t i = first; i < c->nr_places; i++) {
 		const struct code_place *p = &c->places[i];
 
-		if ((p->kind != CODE_LOCK && p->kind != CODE_XCHG) || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)))
+		if ((p->kind != CODE_LOCK && p->kind != CODE_XCHG) ||
+		    (p->flags & (CODE_TLS | CODE_CONST | CODE_NO_ADDR)))
 			continue;
 		if (!code_static_operand(c, p, &vaddr)) {
 			if (nr < 32)
@@ -301,14 +313,15 @@ static int mark_shared(struct scan *s, uint32_t first)
 	for (uint32_t i = first; nr && i < c->nr_places; i++) {
 		struct code_place *p = &c->places[i];
 
-		if (p->kind > CODE_RMW || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)) || p->base == CODE_RIP)
+		if (p->kind > CODE_RMW || (p->flags & (CODE_TLS | CODE_CONST | CODE_NO_ADDR)) || p->base == CODE_RIP)
 			continue;
 		for (uint32_t k = 0; k < nr; k++) {
 			const struct code_place *a = &c->places[list[k]];
 
 			if (p->disp == a->disp && p->size == a->size &&
 			    (p->index == CODE_NO_REG) == (a->index == CODE_NO_REG) &&
-			    (p->base == CODE_NO_REG) == (a->base == CODE_NO_REG))
+			    (p->base == CODE_NO_REG) == (a->base == CODE_NO_REG) &&
+			    (!((p->flags | a->flags) & CODE_STACK) || p->base == a->base))
 				p->flags |= CODE_SHARED;
 		}
 	}

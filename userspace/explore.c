@@ -85,6 +85,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 	else
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
 	campaign_sample_tell(c, c->out);
+	campaign_say_silent(c, c->out);
 	if (c->diverged)
 		fprintf(c->out, "%lu executions did not follow the schedule they were given (first: %s): the "
 			"test depends on something that is not controlled\n", (unsigned long)c->diverged,
@@ -115,6 +116,12 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 
 	if (c->prime_rounds)
 		ret = campaign_learn(c, err, errlen);
+	if (ret >= 0 && c->prime_rounds) {
+		/* what is left without points may show more of the test */
+		int cooled = campaign_cool(c, err, errlen);
+
+		ret = cooled < 0 ? cooled : ret + cooled;
+	}
 	if (ret < 0)
 		return ZUG_EXIT_ENVIRONMENT;
 	c->looked |= c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS);

@@ -106,6 +106,8 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->nr_told = 0;
 	k->nr_lent = 0;
 	k->told_modules = 0;
+	k->split_task = WORLD_NO_TASK;
+	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
 	timers_reset(&k->timers);
 	k->asked = false;
@@ -196,6 +198,8 @@ static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_
 	uint32_t n, parent;
 
 again:
+	if (kworld_split_next(k, ev))
+		return 1;
 	if (!kernel_event(k->o.kernel, &e, timeout_us, k->o.wake_fd)) {
 		words = kernel_ejected(k->o.kernel);
 		if (words) {
@@ -323,6 +327,9 @@ again:
 		kt->lock = 0;
 		if (e.kind == ZUG_EV_POINT) {
 			kworld_label_point(k, t, kt, &e);
+			ev->yield = t->label.op == ZUG_OP_PAUSE;
+			if (ev->passed)
+				kworld_split_passed(k, n);
 		} else if (e.kind == ZUG_EV_SYSCALL) {
 			kworld_label_syscall(k, t, &e);
 		} else if (e.kind == ZUG_EV_WATCH) {
@@ -405,6 +412,9 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(now_ns() / 1000 % 100000000), c.task);
+	/* the read half of a read-modify-write: the task stays where it is */
+	if (kworld_split_granted(k, task))
+		return 0;
 	w->tasks[task].state = TASK_RUNNING;
 	kworld_set_alarm(k);
 	k->asked = false;
@@ -714,6 +724,7 @@ struct world *kworld_new(const struct kworld_options *o)
 		return NULL;
 	k->w.ops = &kworld_ops;
 	k->o = *o;
+	k->split_task = WORLD_NO_TASK;
 	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
 	if (!make_room(k, 15)) {
 		kworld_free(&k->w);
@@ -738,5 +749,6 @@ void kworld_free(struct world *w)
 	free(k->by_kid);
 	timers_free(&k->timers);
 	free(k->told);
+	kworld_heat_free(&k->heat);
 	free(k);
 }

@@ -27,4 +27,11 @@ struct world *kworld_new(const struct kworld_options *o);
 struct launch *kworld_launch(struct world *w);
 void kworld_free(struct world *w);
 
+/*
+ * A code place that was reached KWORLD_HOT times or more in one execution so far, always for memory that one task
+ * alone used in that execution: *hits says how often, at most. Between executions.
+ */
+#define KWORLD_HOT 1000
+bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits);
+
 #endif

@@ -8,6 +8,36 @@
 #include "spin.h"
 #include "timers.h"
 
+/* A read-modify-write in two steps: see kworld_code.c. */
+struct split {
+	enum { SPLIT_NONE = 0, SPLIT_READ, SPLIT_WRITE } phase;	/* what the task is parked before */
+	uint8_t size;
+	bool known;		/* old was read */
+	uint64_t addr;
+	uint8_t old[16];
+};
+
+/* How often code places are reached, and whether several tasks use what they access. */
+#define HEAT_OBJECTS	4
+struct heat_site {
+	uint32_t hits;		/* in this execution */
+	uint32_t most;		/* in one so far */
+	uint64_t objects[HEAT_OBJECTS];	/* some that it accessed in this execution */
+	uint8_t nr;
+	bool contended;
+};
+struct heat_object {
+	uint64_t object;	/* 0: free */
+	uint32_t task;		/* first user */
+	bool shared;
+};
+struct heat {
+	struct heat_site *sites;
+	uint32_t nr_sites;
+	struct heat_object *objects;	/* open addressing, of this execution */
+	size_t nr_objects, size_objects;
+};
+
 /* What the kernel world knows of a task beyond struct world_task. */
 struct ktask {
 	uint32_t kid;		/* the BPF side's number; 0: none */
@@ -27,6 +57,7 @@ struct ktask {
 	bool woken;		/* it could not: something has happened that it waited for */
 	uint32_t waker;		/* kernel number of who seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
+	struct split split;
 };
 
 struct kworld {
@@ -48,6 +79,9 @@ struct kworld {
 	uint32_t fresh;		/* kernel number of the task that goes on after an exec; 0: none */
 	uint32_t nr_held;
 	struct timers timers;
+	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
+	bool split_passed;
+	struct heat heat;
 	/* what this execution's trace has been told already */
 	uint64_t *told;
 	size_t nr_told, size_told;
@@ -58,6 +92,18 @@ struct kworld {
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e);
+void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
+		       const struct probe_site *s);
+/* A task that was not stopped at a place: if that is split its second step is told next. */
+void kworld_split_passed(struct kworld *k, uint32_t task);
+/* A task is given the turn: true when that was the read, and the kernel is not to be told. */
+bool kworld_split_granted(struct kworld *k, uint32_t task);
+/* The second step, if one is due. */
+bool kworld_split_next(struct kworld *k, struct world_event *ev);
+void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l);
+/* The end of an execution. */
+void kworld_heat_fold(struct heat *h);
+void kworld_heat_free(struct heat *h);
 /* The object at an address: flag says which of the event's places it is. 0: unknown. */
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op);

@@ -215,11 +215,17 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 	struct zug_label *l = &t->label;
 
 	kt->lock = kt->mutex = 0;
+	kt->split.phase = SPLIT_NONE;
 	kt->have_words = e->flags & ZUG_EF_WORDS;
 	memcpy(kt->words, e->word, sizeof(kt->words));
 	if (!s) {
 		l->op = ZUG_OP_POINT;
 		l->site = places_site(k->o.places, t->process, e->ip);
+		return;
+	}
+	if (s->code.kind) {
+		kworld_label_code(k, t, kt, e, s);
+		kworld_heat_hit(k, e->site, t->task, l);
 		return;
 	}
 	l->op = s->op;

@@ -401,6 +401,8 @@ static const char *kind_of_op(unsigned int op)
 		return "guard";
 	case ZUG_OP_DATA_READ: case ZUG_OP_DATA_WRITE: case ZUG_OP_DATA_ACCESS:
 		return "variable";
+	case ZUG_OP_ATOMIC_LOAD: case ZUG_OP_ATOMIC_STORE: case ZUG_OP_ATOMIC_RMW:
+		return "atomic";
 	case ZUG_OP_FUTEX_WAIT: case ZUG_OP_FUTEX_WAKE:
 		return "futex";
 	default:

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "probes.h"
+#include "probes_internal.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
 static const struct primitive {
@@ -85,16 +85,6 @@ static const struct primitive {
 };
 #define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
 
-struct probes {
-	struct kernel *k;
-	struct sandbox *s;
-	struct symbols *symbols;
-	struct probe_module *modules;
-	unsigned int nr_modules;
-	struct probe_site *sites;
-	unsigned int nr_sites;
-};
-
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -111,8 +101,10 @@ void probes_free(struct probes *p)
 {
 	if (!p)
 		return;
-	for (unsigned int i = 0; i < p->nr_modules; i++)
+	for (unsigned int i = 0; i < p->nr_modules; i++) {
 		free((char *)p->modules[i].path);
+		code_free(p->modules[i].code);
+	}
 	for (unsigned int i = 0; i < p->nr_sites; i++)
 		free((char *)p->sites[i].symbol);
 	free(p->modules);
@@ -120,36 +112,44 @@ void probes_free(struct probes *p)
 	free(p);
 }
 
-/* Places found in one file, before they are planted. */
-struct found {
+int found_append(struct found *f, const struct probe_site *s)
+{
 	struct probe_site *sites;
-	int nr;
-	const struct primitive *prim;
-	int fd;			/* of the file */
-	bool no_memory;
-};
+	char *symbol;
+
+	if (f->nr == f->size) {
+		int n = f->size ? 2 * f->size : 32;
+
+		sites = realloc(f->sites, n * sizeof(*sites));
+		if (!sites) {
+			f->no_memory = true;
+			return -ENOMEM;
+		}
+		f->sites = sites;
+		f->size = n;
+	}
+	symbol = strdup(s->symbol);
+	if (!symbol) {
+		f->no_memory = true;
+		return -ENOMEM;
+	}
+	f->sites[f->nr] = *s;
+	f->sites[f->nr++].symbol = symbol;
+	return 0;
+}
 
 static int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
 		     uint8_t obj_arg, uint8_t obj2_arg, bool entry)
 {
-	struct probe_site *sites;
+	struct probe_site s = {
+		.offset = offset, .symbol = symbol, .op = op, .obj_arg = obj_arg,
+		.obj2_arg = obj2_arg, .entry = entry,
+	};
 
 	for (int i = 0; i < f->nr; i++)
 		if (f->sites[i].offset == offset)
 			return 0;
-	sites = realloc(f->sites, (f->nr + 1) * sizeof(*sites));
-	if (!sites || !(symbol = strdup(symbol))) {
-		if (sites)
-			f->sites = sites;
-		f->no_memory = true;
-		return -ENOMEM;
-	}
-	f->sites = sites;
-	f->sites[f->nr++] = (struct probe_site){
-		.offset = offset, .symbol = symbol, .op = op, .obj_arg = obj_arg,
-		.obj2_arg = obj2_arg, .entry = entry,
-	};
-	return 0;
+	return found_append(f, &s);
 }
 
 /*
@@ -189,7 +189,7 @@ static int on_primitive(const struct symdef *d, void *arg)
 			 f->prim->obj2_arg, true);
 }
 
-static void found_free(struct found *f)
+void found_free(struct found *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
@@ -205,6 +205,10 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	struct kernel_probe kp = { .offset = s->offset, .site = nr };
 
 	kp.what.op = s->op;
+	if (s->code.kind) {
+		probes_code_site(s, &kp.what);
+		return kp;
+	}
 	kp.what.obj_arg = s->obj_arg;
 	kp.what.obj2_arg = s->obj2_arg;
 	/* a C library's own calls of its primitives are part of the outer operation */
@@ -236,38 +240,68 @@ static bool probeable(int fd, uint64_t offset)
 	return p[0] != 0x0f || (p[1] != 0x05 && p[1] != 0x34 && (p[1] != 0xae || (p[2] & 0xf8) != 0xf0));
 }
 
-/* Plants what was found in module m; the sites become p's. */
-static int plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
+static int compare_offsets(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* What is probed already stays as it is; what cannot be probed is no point. */
+static int keep_new(const struct probes *p, uint32_t m, struct found *f)
+{
+	uint64_t *known = malloc((p->nr_sites + 1) * sizeof(*known));
+	size_t n = 0;
+	int nr = 0;
+
+	if (!known)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < p->nr_sites; i++)
+		if (p->sites[i].module == m)
+			known[n++] = p->sites[i].offset;
+	qsort(known, n, sizeof(*known), compare_offsets);
+	for (int i = 0; i < f->nr; i++) {
+		struct probe_site *s = &f->sites[i];
+
+		if ((!s->code.kind && !probeable(f->fd, s->offset)) ||
+		    bsearch(&s->offset, known, n, sizeof(*known), compare_offsets))
+			free((char *)s->symbol);
+		else
+			f->sites[nr++] = *s;
+	}
+	f->nr = nr;
+	free(known);
+	return 0;
+}
+
+int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
 {
 	struct probe_module *mod = &p->modules[m];
 	struct kernel_probe *kp;
 	struct probe_site *sites;
 	const char *copy;
 	struct stat st;
-	int ret, bad, nr = 0;
+	int ret, bad = -1, nr;
 
-	/* what is probed already stays as it is; what cannot be probed is no point */
-	for (int i = 0; i < f->nr; i++) {
-		bool drop = !probeable(f->fd, f->sites[i].offset);
-
-		for (unsigned int j = 0; j < p->nr_sites; j++)
-			drop |= p->sites[j].module == m && p->sites[j].offset == f->sites[i].offset;
-		if (drop)
-			free((char *)f->sites[i].symbol);
-		else
-			f->sites[nr++] = f->sites[i];
-	}
-	f->nr = nr;
-	if (!nr)
-		return 0;
+	ret = keep_new(p, m, f);
+	nr = f->nr;
+	if (ret || !nr)
+		return ret;
 	if (p->nr_sites + nr > ZUG_MAX_SITES) {
-		snprintf(err, errlen, "%s: more than %u places to probe; narrow --point", mod->path,
+		snprintf(err, errlen, "%s: more than %u places to probe; narrow --point or --code", mod->path,
 			 ZUG_MAX_SITES);
 		return -ENOSPC;
 	}
 	ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
 	if (ret)
 		return ret;
+	if (strcmp(copy, mod->path)) {
+		ret = probes_rewrite(copy, f->sites, nr);
+		if (ret) {
+			snprintf(err, errlen, "cannot change the private copy of %s: %s", mod->path, strerror(-ret));
+			return ret;
+		}
+	}
 	if (stat(copy, &st))
 		return -errno;
 	kp = calloc(nr, sizeof(*kp));
@@ -361,7 +395,7 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		p->modules[m].sync_points = f.nr > 0;
 	}
 	if (f.nr) {
-		ret = plant(p, m, &f, err, errlen);
+		ret = probes_plant(p, m, &f, err, errlen);
 	} else {
 		ret = new ? kernel_add_module(p->k, p->modules[m].ino, p->modules[m].dev, m) : 0;
 	}
@@ -381,7 +415,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 
 		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
 		for (uint32_t i = 0; i < p->nr_sites; i++)
-			if (p->sites[i].module == m)
+			if (p->sites[i].module == m && !p->sites[i].silent)
 				kp[nr++] = probe_of(mod, &p->sites[i], i);
 		if (ret || !nr)
 			continue;
@@ -535,7 +569,7 @@ int probes_add_point(struct probes *p, const char *spec, char *err, size_t errle
 		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
 		point_in(p, m, what, &ps);
 		total += ps.f.nr;	/* with those that are points already */
-		ret = plant(p, m, &ps.f, err, errlen);
+		ret = probes_plant(p, m, &ps.f, err, errlen);
 		found_free(&ps.f);
 		if (ret < 0)
 			return ret;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include "kernel.h"
 #include "sandbox.h"
+#include "code.h"
 #include "symbols.h"
 
 struct probes;
@@ -24,6 +25,8 @@ struct probe_module {
 	uint64_t ino, dev;	/* of what is mapped (the private copy, if there is one) */
 	int nr_sites;
 	bool sync_points;	/* defines synchronisation primitives */
+	bool code_points;	/* probes_add_atomics() has been there */
+	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 };
 
 struct probe_site {
@@ -33,6 +36,9 @@ struct probe_site {
 	uint16_t op;
 	uint8_t obj_arg, obj2_arg;
 	bool entry;		/* at a function's first instruction: the return address is on the stack */
+	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
+	bool silent;		/* not a point any more */
+	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
 
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
@@ -51,6 +57,43 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
  * names the nearest symbol.
  */
 int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen);
+
+/* The catalogue of a module, made or read from the cache when first asked for. NULL with a line in err. */
+struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen);
+
+/*
+ * Places of a module's catalogue become points: between executions only. op: ZUG_OP_NONE for what
+ * probes_code_op() says; split as struct probe_site has it, for CODE_RMW only. A LOCK instruction is
+ * probed where it stands, after code_rewrite() of the private copy; without one, and where nothing else is
+ * possible, the point is on the next instruction, has the operation ZUG_OP_POINT and no object. How many
+ * became points (what is one already, or has no way to be one, does not count), or -errno with a line in err.
+ */
+struct probe_code {
+	uint64_t offset;	/* of a place of the catalogue */
+	uint16_t op;
+	bool split;
+};
+int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
+		    char *err, size_t errlen);
+/* The operation of a code place: ZUG_OP_ATOMIC_*, _DATA_*, _FENCE, _PAUSE; ZUG_OP_NONE: never a point. */
+uint16_t probes_code_op(const struct code_place *c);
+
+/*
+ * --points atomic: the atomic instructions of a module, and what is most likely an atomic load or store,
+ * within scope (see --code; NULL or empty: all of it). Of a static program only functions with source
+ * lines, if any has them (its C library has not), and not Go's runtime. How many, or -errno.
+ */
+int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
+/* Does an item of --code mean anything in the modules there are? */
+bool probes_scope_known(struct probes *p, const char *item);
+/* A file of the distribution, which --code has to name to be looked into. */
+bool probes_is_system(const char *path);
+
+/* What the kernel side is told of a code place: its operand, in what->flags and after; op is not touched. */
+void probes_code_site(const struct probe_site *s, struct zug_site *what);
+
+/* These sites are no points from now on; between executions only, before probes_replant(). */
+void probes_silence(struct probes *p, uint32_t site);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
 int probes_replant(struct probes *p, char *err, size_t errlen);

@@ -13,7 +13,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM };
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -26,6 +26,7 @@ static const struct option options[] = {
 	{ "points", required_argument, NULL, OPT_POINTS },
 	{ "watch", required_argument, NULL, OPT_WATCH },
 	{ "point", required_argument, NULL, OPT_POINT },
+	{ "code", required_argument, NULL, OPT_CODE },
 	{ "expect-exit", required_argument, NULL, OPT_EXPECT_EXIT },
 	{ "match", required_argument, NULL, OPT_MATCH },
 	{ "cpus", required_argument, NULL, OPT_CPUS },
@@ -72,8 +73,9 @@ void run_options_help(FILE *f)
 	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
 	      "  --keep-going         look for further bugs after the first: one trace each, a list at the end\n"
 	      "points, where a switch can happen:\n"
-	      "  --points KIND,...    sync, syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
-	      "                       (sync,syscall)\n"
+	      "  --points KIND,...    sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
+	      "                       (sync,atomic,syscall)\n"
+	      "  --code WHERE         atomic instructions of these only: a library, function, 'GLOB' or FILE.c\n"
 	      "  --watch [FILE:]VAR   every access of a variable (at most 4; a hardware breakpoint)\n"
 	      "  --no-races           do not look for variables without order in the first executions, to watch them\n"
 	      "  --point SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET\n"
@@ -197,12 +199,17 @@ static bool points(const char *text, struct campaign_options *o)
 	bool ok = copy != NULL;
 
 	o->sync_points = false;
+	o->atomic_points = false;
 	o->syscall_points = 0;
 	for (p = ok ? strtok_r(copy, ",", &save) : NULL; p && ok; p = strtok_r(NULL, ",", &save)) {
 		size_t i;
 
 		if (!strcmp(p, "sync")) {
 			o->sync_points = true;
+			continue;
+		}
+		if (!strcmp(p, "atomic")) {
+			o->atomic_points = true;
 			continue;
 		}
 		for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
@@ -237,6 +244,7 @@ void run_options_free(struct run_options *o)
 {
 	free(o->watches);
 	free(o->points);
+	free(o->code);
 	free(o->rules);
 }
 
@@ -313,7 +321,7 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			break;
 		case OPT_POINTS:
 			if (!points(optarg, c))
-				valid = "a list of sync, syscall, syscall:file, syscall:ipc, syscall:signal, "
+				valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, "
 					"syscall:process, syscall:futex, or none";
 			break;
 		case OPT_WATCH:
@@ -322,6 +330,10 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			break;
 		case OPT_POINT:
 			if (!append(&o->points, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_CODE:
+			if (!append(&o->code, optarg))
 				return ZUG_EXIT_INTERNAL;
 			break;
 		case OPT_EXPECT_EXIT:
@@ -434,7 +446,13 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	}
 	c->watches = o->watches;
 	c->points = o->points;
+	c->code = o->code;
 	c->argv = argv + optind;
+	if (!valid && c->code && !c->atomic_points) {
+		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",
+			what);
+		return ZUG_EXIT_USAGE;
+	}
 	o->nr_options = optind - 1;
 	if (need_command && !c->argv[0]) {
 		fprintf(stderr, "zug %s: no command; usage: zug %s [options] -- COMMAND [ARGUMENT...]\n",

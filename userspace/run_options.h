@@ -8,7 +8,7 @@
 struct run_options {
 	struct campaign_options c;
 	char *rules;			/* owned, behind c.rules */
-	char **watches, **points;	/* owned lists behind c.watches and c.points */
+	char **watches, **points, **code;	/* owned lists behind c.watches, c.points and c.code */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */

@@ -3,18 +3,15 @@
  * how: T1 finds A on top and reads that B is behind it, and is preempted before its
  *	compare-and-swap; T2 pops A and B and pushes A again; T1's compare-and-swap finds A as
  *	before and makes B, which T2 owns, the top. T1 then pops B too: B has two owners. The
- *	points are the watched accesses to A's link, the read of T1 above all. The twin keeps a
+ *	points are the atomic instructions, T1's compare-and-swap above all. The twin keeps a
  *	version beside the node's number, in one 64-bit word.
  * outcome: assert
- * options: --watch link_a
+ * options:
  * args:
- * odds: 1 preemption. Random walk: T1 passes its start, T2 its start and two watched accesses before
- *	T1 goes on: p >= 1/32. PCT depth 2, 3 tasks, k <= 16 points: p >= 1/48.
- * executions: 300
- * small: yes
- * count-reasoning: main has create, create, join, join; T1 at most two watched reads and an exit;
- *	T2 a watched read, a watched write and an exit, and another of each when its
- *	compare-and-swap fails: about 12 points.
+ * odds: 1 preemption. Random walk: T1 passes its look at the top, T2 its two pops and its push, nine
+ *	steps, before T1 goes on; main's create may come between: p >= 1/100.
+ * executions: 500
+ * small:
  * build:
  */
 #include <assert.h>

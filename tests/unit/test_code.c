@@ -40,6 +40,7 @@ static const char asm_source[] =
 	"	.byte 0x66, 0xf0, 0x0f, 0xb1, 0x0b\n"		/* data16 lock cmpxchg %cx, (%rbx) */
 	"	.byte 0xf2, 0xf0, 0x0f, 0xb1, 0x0b\n"		/* xacquire lock cmpxchg %ecx, (%rbx) */
 	"	lock orq $0, (%rsp)\n"
+	"	lock incl 8(%rsp)\n"
 	"	xchg %eax, counter(%rip)\n"
 	"	xchg %eax, %ebx\n"
 	"over locks\n"
@@ -253,15 +254,16 @@ static void test_kinds(void **state)
 	struct func f;
 
 	f = places_of(c, path, "locks");
-	assert_int_equal(f.nr, 7);
+	assert_int_equal(f.nr, 8);
 	check(f.p[0], CODE_LOCK, 4, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_NEXT | CODE_PROBE | CODE_LOCAL);
 	assert_int_equal(f.p[0]->base, CODE_RIP);
 	check(f.p[1], CODE_LOCK, 8, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE | CODE_NEXT);
 	check(f.p[2], CODE_LOCK, 16, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE);
 	check(f.p[3], CODE_LOCK, 2, CODE_READ | CODE_WRITE | CODE_REWRITE, CODE_PROBE);
 	check(f.p[4], CODE_LOCK, 4, CODE_READ | CODE_WRITE, CODE_PROBE | CODE_REWRITE);
-	check(f.p[5], CODE_FENCE, 8, CODE_STACK | CODE_REWRITE | CODE_NEXT, CODE_PROBE);
-	check(f.p[6], CODE_XCHG, 4, CODE_READ | CODE_WRITE | CODE_PROBE, CODE_REWRITE | CODE_LOCAL);
+	check(f.p[5], CODE_FENCE, 8, CODE_STACK | CODE_REWRITE, CODE_NEXT | CODE_PROBE);
+	check(f.p[6], CODE_LOCK, 4, CODE_STACK | CODE_REWRITE | CODE_NEXT, 0);
+	check(f.p[7], CODE_XCHG, 4, CODE_READ | CODE_WRITE | CODE_PROBE, CODE_REWRITE | CODE_LOCAL);
 
 	f = places_of(c, path, "fences");
 	assert_int_equal(f.nr, 6);

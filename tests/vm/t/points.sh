@@ -4,66 +4,10 @@
 # Takes 20 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/vm/labels.sh
+. "$(dirname "$0")/../labels.sh"
 
-points=$programs/points
-sources=$project/tests/programs/points
 use_daemon
-
-# trace_of OPTIONS... -- COMMAND...: the steps of one execution, one a line, in $dir/steps.
-trace_of()
-{
-	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
-	want_status 1
-	: >"$dir/steps"
-	[ $rc = 1 ] || return
-	zug 30 show --json "$(kept_trace)"
-	grep '^{"step"' "$dir/out" >"$dir/steps"
-}
-
-# want_labels SOURCE [LIBRARY [line|anywhere]]: every `op: NAME OBJECT` of a source has its step, at that line. (The C11
-# functions of a static glibc program are seen only inside of libc, which has no lines.)
-want_labels()
-{
-	awk -v libc="${2:-glibc}" -v where="${3:-line}" -v source="$(basename "$1")" '
-		FNR == 1 { nr_file++ }
-		nr_file == 1 {
-			if (!match($0, /op: [a-z0-9-]+ [A-Za-z-]+( glibc)? /) || /^ \*/)
-				next
-			split(substr($0, RSTART, RLENGTH), word, " ")
-			if (word[4] == "glibc" && libc != "glibc")
-				next
-			nr++
-			op[nr] = word[2]
-			object[nr] = word[3]
-			line[nr] = FNR
-			text[nr] = $0
-			next
-		}
-		{
-			for (i = 1; i <= nr; i++)
-				if (!seen[i] && index($0, "\"op\":\"" op[i] "\"") &&
-				    (object[i] == "-" || match($0, "\"object\":\"[^\"]*" object[i])) &&
-				    (where == "anywhere" || match($0, source "\",\"line\":" line[i] "[,}]")))
-					seen[i] = 1
-		}
-		END {
-			for (i = 1; i <= nr; i++)
-				if (!seen[i])
-					print "no step of line " line[i] ": " text[i]
-			if (nr < 6)
-				print "the source names " nr " operations"
-		}' "$1" "$dir/steps" >"$dir/missing"
-	[ ! -s "$dir/missing" ] || note "$(cat "$dir/missing")"
-}
-
-# nr_steps NUMBER REGEX: so many steps match.
-nr_steps()
-{
-	local nr
-
-	nr=$(grep -cE -- "$2" "$dir/steps")
-	[ "$nr" = "$1" ] || note "$nr steps match '$2', not $1:"$'\n'"$(cut -c1-250 "$dir/steps" | head -n 12)"
-}
 
 # pthread_spin_init is pthread_spin_unlock by another name in glibc: it shows as that.
 if begin "primitives"; then

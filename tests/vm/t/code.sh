@@ -1,0 +1,131 @@
+#!/bin/bash
+# Places in the code as points: atomic instructions and their labels in each kind of binary, --code, objects that two
+# processes share, what is hot, read-modify-writes in two steps; and that the program does what it did, and its file
+# stays what it was. (That the bugs which need them are found is in planted.sh.)
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/vm/labels.sh
+. "$(dirname "$0")/../labels.sh"
+
+export XDG_CACHE_HOME=$base/cache
+use_daemon
+
+# want_same_output PROGRAM: what it prints under zug is what it prints without.
+want_same_output()
+{
+	local native
+
+	native=$("$1")
+	zug 30 replay -q "$(kept_trace)"
+	want_out "^$native\$"
+	want_out 'replayed 1 of 1 times exactly'
+}
+
+for form in '' -glibc -musl; do
+	if begin "atomic instructions${form:+ of static ${form#-}}"; then
+		sum=$(cksum <"$points/atomics$form")
+		trace_of -- "$points/atomics$form"
+		want_labels "$sources/atomics.c"
+		# Two threads, and each place is one step each; none of the C library's.
+		nr_steps 2 '"op":"pause"'
+		nr_steps 2 '"op":"atomic-rmw","object":"total"'
+		nr_steps 0 '"op":"atomic-[a-z]*","object":"[^"]*(mine|local|lock)'
+		nr_steps 0 '"op":"data-'
+		zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces -- "$points/atomics$form"
+		want_same_output "$points/atomics$form"
+		[ "$(cksum <"$points/atomics$form")" = "$sum" ] || note "the program's file was changed"
+		end
+	fi
+done
+
+if begin "atomic instructions without symbols"; then
+	trace_of -- "$points/atomics-stripped"
+	nr_steps 2 '"op":"pause"'
+	nr_steps 2 '"op":"fence"'
+	[ "$(grep -c '"op":"atomic-rmw"' "$dir/steps")" -ge 12 ] || note "$(cut -c1-200 "$dir/steps")"
+	end
+fi
+
+if begin "no atomic instructions"; then
+	trace_of --points sync -- "$points/atomics"
+	nr_steps 0 '"op":"(atomic-[a-z]*|pause|fence)"'
+	end
+fi
+
+if begin "--code FUNCTION, FILE and library"; then
+	trace_of --points atomic --code main -- "$points/atomics"
+	nr_steps 0 '"op":"(atomic-rmw|pause|create)"'
+	[ "$(grep -c '"op":"atomic-load"' "$dir/steps")" -ge 1 ] || note "no load in main"
+	trace_of --points atomic --code atomics.c -- "$points/atomics"
+	nr_steps 2 '"op":"atomic-rmw","object":"total"'
+	trace_of --points atomic --code 'u[rs]e' -- "$points/atomics"
+	nr_steps 2 '"op":"atomic-rmw","object":"total"'
+	trace_of --points atomic --code libc.so.6 -- "$points/atomics"
+	nr_steps 0 '"object":"total"'
+	[ "$(grep -c '"op":"atomic-rmw"' "$dir/steps")" -ge 2 ] || note "no atomic instruction of libc"
+	zug 30 run -q --code nonesuch -- "$points/atomics"
+	want_status 2
+	want_err '--code nonesuch: no such library, function or source file'
+	zug 30 run -q --points sync --code main -- "$points/atomics"
+	want_status 2
+	want_err '--points leaves them out'
+	end
+fi
+
+if begin "atomics that two processes share"; then
+	trace_of -- "$points/shared-atomic"
+	line=$(grep -n 'object: shared' "$sources/shared-atomic.c" | cut -d: -f1)
+	nr=$(grep -E "\"line\":$line[,}]" "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c)
+	[ "$(wc -l <<<"$nr")" = 1 ] && [ "$(awk '{ print $1 }' <<<"$nr")" = 2 ] || note "shared: $nr"
+	line=$(grep -n 'object: heap' "$sources/shared-atomic.c" | cut -d: -f1)
+	nr=$(grep -E "\"line\":$line[,}]" "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c)
+	[ "$(wc -l <<<"$nr")" = 2 ] || note "heap: $nr"
+	end
+fi
+
+if begin "what is hot and never contended"; then
+	zug 100 run -q --executions 3 -o traces -- "$points/hot-atomic"
+	want_status 0
+	want_out '^no points at 1 atomic instruction, reached 1000 times.*: count_own \(hot-atomic.c:[0-9]*\)'
+	trace_of -- "$points/hot-atomic"
+	# A replay leaves out the same.
+	zug 60 run -q --executions 3 --expect-exit 1 --keep-going -o traces -- "$points/hot-atomic"
+	want_status 1
+	trace=$(kept_trace)
+	zug 60 replay -q "$trace"
+	want_out 'replayed 1 of 1 times exactly'
+	zug 30 show --json "$trace"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+	nr_steps 0 '"object":"own"'
+	nr_steps 2 '"op":"atomic-rmw","object":"both"'
+	# Unless it was asked for.
+	trace_of --points atomic --code count_own -- "$points/hot-atomic"
+	nr_steps 3000 '"op":"atomic-rmw","object":"own"'
+	end
+fi
+
+if begin "a read-modify-write in two steps"; then
+	zug 100 run -q --executions 300 -o traces --verify 3 -- "$programs/mixed-increment"
+	want_status 1
+	want_out 'Assertion .counter == 2'
+	want_out '^replayed: 3 of 3 times the same failure, step for step'
+	zug 30 show --json "$(kept_trace)"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+	nr_steps 1 '"op":"data-read","object":"counter".*"function":"counts"'
+	nr_steps 1 '"op":"data-write","object":"counter".*"function":"counts"'
+	# Passed without being stopped it is two steps, too: a replay, which stops everywhere, sees the same.
+	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces -- "$programs/mixed-increment"
+	zug 30 replay -q -n 2 "$(kept_trace)"
+	want_out 'replayed 2 of 2 times exactly'
+	end
+fi
+
+if begin "a damaged cache"; then
+	for f in "$XDG_CACHE_HOME"/zugzwang/*.code; do
+		printf 'nonsense' | dd of="$f" bs=1 seek=300 conv=notrunc 2>/dev/null
+	done
+	trace_of -- "$points/atomics"
+	nr_steps 2 '"op":"atomic-rmw","object":"total"'
+	end
+fi
+finish

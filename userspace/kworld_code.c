@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kworld_code.c - points at places in the code: their labels, read-modify-writes in two steps, and how hot they are
+ *
+ * On one processor an instruction like `addl $1,counter(%rip)` is indivisible; on two it is a load and a
+ * store, between which others may write. Such a place is *split*: a task parked before it is asked about
+ * twice. When it is granted the first turn its operand is read, and nothing executes; when it is granted the
+ * second, what was read is written back before the instruction executes, if somebody changed it
+ * meanwhile: so the instruction computes from the stale value. Two steps, a data-read and a data-write,
+ * also where the task was not stopped because nobody else could have run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "kworld_internal.h"
+
+/* ---- labels ---- */
+
+static uint64_t word_object(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint64_t add,
+			    unsigned int op)
+{
+	struct zug_event at = *e;
+
+	at.obj.offset += add;
+	return kworld_memory_object(k, t, &at, ZUG_EF_OBJECT, e->arg[0] + add, op);
+}
+
+void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
+		       const struct probe_site *s)
+{
+	struct zug_label *l = &t->label;
+	struct zug_site what = { 0 };
+
+	kt->split = (struct split){ 0 };
+	l->op = s->op;
+	l->flags = zug_op_flags(s->op);
+	l->site = places_site(k->o.places, t->process, e->ip);
+	probes_code_site(s, &what);
+	if (!(what.flags & ZUG_SITE_OPERAND))
+		return;
+	l->object = word_object(k, t, e, 0, s->op);
+	/* 16 bytes at once are two words to those who access them one by one */
+	if (s->code.size == 16)
+		l->object2 = word_object(k, t, e, 8, s->op);
+	if (s->split)
+		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
+}
+
+/* ---- split read-modify-writes ---- */
+
+void kworld_split_passed(struct kworld *k, uint32_t task)
+{
+	struct ktask *kt = &k->kt[task];
+
+	if (kt->split.phase != SPLIT_READ)
+		return;
+	kt->split.phase = SPLIT_NONE;
+	k->split_task = task;
+	k->split_passed = true;
+}
+
+bool kworld_split_granted(struct kworld *k, uint32_t task)
+{
+	struct world_task *t = &k->w.tasks[task];
+	struct split *s = &k->kt[task].split;
+	struct iovec to, from = { (void *)s->addr, s->size };
+	uint8_t now[16];
+
+	switch (s->phase) {
+	case SPLIT_READ:
+		to = (struct iovec){ s->old, s->size };
+		/* memory that is not there: the instruction will fault, in one step as in two */
+		s->known = process_vm_readv(t->tgid, &to, 1, &from, 1, 0) == s->size;
+		s->phase = SPLIT_WRITE;
+		k->split_task = task;
+		k->split_passed = false;
+		return true;
+	case SPLIT_WRITE:
+		s->phase = SPLIT_NONE;
+		to = (struct iovec){ now, s->size };
+		if (!s->known || process_vm_readv(t->tgid, &to, 1, &from, 1, 0) != s->size ||
+		    !memcmp(now, s->old, s->size))
+			return false;
+		to = (struct iovec){ s->old, s->size };
+		process_vm_writev(t->tgid, &to, 1, &from, 1, 0);
+		return false;
+	default:
+		return false;
+	}
+}
+
+bool kworld_split_next(struct kworld *k, struct world_event *ev)
+{
+	struct world_task *t;
+
+	if (k->split_task == WORLD_NO_TASK)
+		return false;
+	t = &k->w.tasks[k->split_task];
+	t->label.op = ZUG_OP_DATA_WRITE;
+	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
+	t->state = k->split_passed ? TASK_RUNNING : TASK_PARKED;
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = WORLD_POINT;
+	ev->task = k->split_task;
+	ev->waker = WORLD_NO_TASK;
+	ev->passed = k->split_passed;
+	ev->ask = !k->split_passed;
+	k->split_task = WORLD_NO_TASK;
+	return true;
+}
+
+/* ---- heat ---- */
+
+#define HEAT_FIRST	256
+
+void kworld_heat_free(struct heat *h)
+{
+	free(h->sites);
+	free(h->objects);
+}
+
+static struct heat_object *object_slot(struct heat *h, uint64_t object)
+{
+	size_t i = object & (h->size_objects - 1);
+
+	while (h->objects[i].object && h->objects[i].object != object)
+		i = (i + 1) & (h->size_objects - 1);
+	return &h->objects[i];
+}
+
+static struct heat_object *object_of(struct heat *h, uint64_t object)
+{
+	struct heat_object *old = h->objects, *o;
+	size_t size = h->size_objects;
+
+	if (2 * (h->nr_objects + 1) > size) {
+		h->size_objects = size ? 2 * size : HEAT_FIRST;
+		h->objects = calloc(h->size_objects, sizeof(*h->objects));
+		if (!h->objects) {
+			h->objects = old;
+			h->size_objects = size;
+			return NULL;
+		}
+		for (size_t i = 0; i < size; i++)
+			if (old[i].object)
+				*object_slot(h, old[i].object) = old[i];
+		free(old);
+	}
+	o = object_slot(h, object);
+	if (!o->object)
+		h->nr_objects++;
+	return o;
+}
+
+void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l)
+{
+	struct heat *h = &k->heat;
+	struct heat_site *s;
+	struct heat_object *o;
+	unsigned int i;
+
+	if (site >= h->nr_sites) {
+		uint32_t nr = probes_nr_sites(k->o.probes);
+
+		s = site < nr ? realloc(h->sites, nr * sizeof(*s)) : NULL;
+		if (!s)
+			return;
+		memset(s + h->nr_sites, 0, (nr - h->nr_sites) * sizeof(*s));
+		h->sites = s;
+		h->nr_sites = nr;
+	}
+	s = &h->sites[site];
+	s->hits++;
+	/* a fence belongs to whoever executes it */
+	o = object_of(h, l->object ? l->object : l->site | 1);
+	if (!o)
+		return;
+	if (!o->object)
+		*o = (struct heat_object){ .object = l->object ? l->object : l->site | 1, .task = task };
+	o->shared |= o->task != task;
+	s->contended |= o->shared;
+	for (i = 0; i < s->nr; i++)
+		if (s->objects[i] == o->object)
+			return;
+	if (i < HEAT_OBJECTS)
+		s->objects[s->nr++] = o->object;
+}
+
+void kworld_heat_fold(struct heat *h)
+{
+	for (uint32_t i = 0; i < h->nr_sites; i++) {
+		struct heat_site *s = &h->sites[i];
+
+		for (unsigned int n = 0; n < s->nr; n++)
+			s->contended |= object_slot(h, s->objects[n])->shared;
+		if (s->hits > s->most)
+			s->most = s->hits;
+		s->hits = s->nr = 0;
+	}
+	if (h->objects)
+		memset(h->objects, 0, h->size_objects * sizeof(*h->objects));
+	h->nr_objects = 0;
+}
+
+bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits)
+{
+	struct heat *h = &((struct kworld *)w)->heat;
+
+	kworld_heat_fold(h);
+	if (site >= h->nr_sites || h->sites[site].contended || h->sites[site].most < KWORLD_HOT)
+		return false;
+	*hits = h->sites[site].most;
+	return true;
+}

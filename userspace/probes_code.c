@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* probes_code.c - places in the code as points: atomic instructions, plain accesses */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "probes_internal.h"
+
+/* A cache is believed as far as the file agrees with it. */
+static bool agrees(int fd, const struct code_place *c)
+{
+	uint8_t buf[16] = { 0 };
+	ssize_t n = pread(fd, buf, sizeof(buf) - 1, c->offset);
+
+	return n >= c->len && code_verify(c, buf, n);
+}
+
+/* About a thousand places all over the file: one that was changed in place, with its build-id, shows. */
+static bool agrees_all(const char *path, const struct code *code)
+{
+	uint32_t step = code_nr(code) / 1000 + 1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = fd >= 0;
+
+	for (uint32_t i = 0; ok && i < code_nr(code); i += step)
+		ok = agrees(fd, code_at(code, i));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct code_stats st;
+
+	if (m->code)
+		return m->code;
+	if (code_open(&m->code, m->path, CODE_CACHE, err, errlen))
+		return NULL;
+	code_get_stats(m->code, &st);
+	if (!st.cached || agrees_all(m->path, m->code))
+		return m->code;
+	code_free(m->code);
+	m->code = NULL;
+	if (code_open(&m->code, m->path, CODE_CACHE_RENEW, err, errlen))
+		return NULL;
+	return m->code;
+}
+
+uint16_t probes_code_op(const struct code_place *c)
+{
+	bool atomic = c->flags & CODE_SHARED;
+
+	switch ((enum code_kind)c->kind) {
+	case CODE_LOAD:
+		return atomic ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_DATA_READ;
+	case CODE_STORE:
+		return atomic ? ZUG_OP_ATOMIC_STORE : ZUG_OP_DATA_WRITE;
+	case CODE_RMW:
+		return ZUG_OP_DATA_WRITE;
+	case CODE_LOCK:
+	case CODE_XCHG:
+		return ZUG_OP_ATOMIC_RMW;
+	case CODE_STRING:
+		return c->flags & CODE_WRITE ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
+	case CODE_PAUSE:
+		return ZUG_OP_PAUSE;
+	case CODE_FENCE:
+		return ZUG_OP_FENCE;
+	default:
+		return ZUG_OP_NONE;
+	}
+}
+
+/* struct pt_regs of x86-64 as words, by the processor's numbers, plus 1. */
+static uint8_t pt_reg(uint8_t reg)
+{
+	static const uint8_t words[16] = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 };
+
+	return reg < 16 ? words[reg] + 1 : 0;
+}
+
+void probes_code_site(const struct probe_site *s, struct zug_site *what)
+{
+	const struct code_place *c = &s->code;
+
+	what->flags = ZUG_SITE_CODE;
+	if ((c->flags & (CODE_NO_ADDR | CODE_TLS)) || s->op == ZUG_OP_POINT || s->op == ZUG_OP_FENCE ||
+	    s->op == ZUG_OP_PAUSE)
+		return;
+	what->flags |= ZUG_SITE_OPERAND;
+	what->base = pt_reg(c->base);
+	what->index = pt_reg(c->index);
+	what->shift = c->shift;
+	what->ip_add = c->base == CODE_RIP ? c->len : 0;
+	what->disp = c->disp;
+}
+
+/* The file is the sandbox's own copy, and nothing executes it now. Its times stay as they are: programs look. */
+int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)
+{
+	struct timespec times[2];
+	uint8_t buf[16];
+	int fd = -1, ret = 0;
+	struct stat st;
+
+	for (int i = 0; i < nr && !ret; i++) {
+		const struct code_place *c = &sites[i].code;
+
+		if (!c->kind || (c->flags & CODE_PROBE) || sites[i].op == ZUG_OP_POINT)
+			continue;
+		if (fd < 0) {
+			fd = open(copy, O_RDWR | O_CLOEXEC);
+			if (fd < 0 || fstat(fd, &st)) {
+				ret = -errno;
+				break;
+			}
+		}
+		if (pread(fd, buf, c->len, c->offset) != c->len) {
+			ret = -EIO;
+		} else if (buf[0] == 0x90) {
+			continue;	/* by another campaign, or before the probes were planted again */
+		} else if (code_rewrite(c, buf) || pwrite(fd, buf, c->len, c->offset) != c->len) {
+			ret = -EIO;
+		}
+	}
+	if (fd >= 0) {
+		times[0] = st.st_atim;
+		times[1] = st.st_mtim;
+		futimens(fd, times);
+		close(fd);
+	}
+	return ret;
+}
+
+static int add_place(struct probes *p, uint32_t module, struct found *f, const struct code_place *c,
+		     const struct probe_code *want, bool copies)
+{
+	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c };
+
+	s.op = want->op ? want->op : probes_code_op(c);
+	if (!s.op)
+		return 0;
+	if (!agrees(f->fd, c))
+		return -ESTALE;
+	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
+	if (s.split)
+		s.op = ZUG_OP_DATA_READ;
+	if (!(c->flags & CODE_PROBE) && !(copies && (c->flags & CODE_REWRITE))) {
+		if (!(c->flags & CODE_NEXT))
+			return 0;
+		s.offset += c->len;
+		s.op = ZUG_OP_POINT;
+	}
+	return found_append(f, &s);
+}
+
+int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
+		    char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct found f = { 0 };
+	const char *copy = m->path;
+	struct code *code = probes_code(p, module, err, errlen);
+	int ret = 0;
+
+	if (!code)
+		return -ENOEXEC;
+	if (!nr)
+		return 0;
+	ret = sandbox_privatise(p->s, m->path, &copy, err, errlen);
+	if (ret)
+		return ret;
+	f.fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	if (f.fd < 0) {
+		snprintf(err, errlen, "%s: %s", m->path, strerror(errno));
+		return -errno;
+	}
+	for (int i = 0; i < nr && ret >= 0; i++) {
+		const struct code_place *c = code_find(code, places[i].offset);
+
+		ret = c ? add_place(p, module, &f, c, &places[i], strcmp(copy, m->path)) : -ENOENT;
+	}
+	if (ret == -ESTALE || ret == -ENOENT)
+		snprintf(err, errlen, "%s is not what its catalogue in the cache (~/.cache/zugzwang) says: "
+			 "remove that", m->path);
+	else if (ret < 0)
+		snprintf(err, errlen, "out of memory");
+	else
+		ret = probes_plant(p, module, &f, err, errlen);
+	close(f.fd);
+	found_free(&f);
+	return ret;
+}
+
+void probes_silence(struct probes *p, uint32_t site)
+{
+	if (site < p->nr_sites)
+		p->sites[site].silent = true;
+}
+
+/* ---- which ones ---- */
+
+bool probes_is_system(const char *path)
+{
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/bin/", "/sbin/",
+					       "/usr/bin/", "/usr/sbin/", "/usr/libexec/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
+static bool is_module(const struct probe_module *m, const char *item)
+{
+	const char *base = strrchr(m->path, '/');
+
+	return !fnmatch(item, m->path, 0) || (base && !fnmatch(item, base + 1, 0));
+}
+
+static bool is_source(const char *item)
+{
+	static const char *const ends[] = { ".c", ".h", ".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".inl",
+					    ".rs", ".go", ".s", ".S", ".d", ".f90", ".zig", ".m" };
+	const char *dot = strrchr(item, '.');
+
+	for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!strcmp(dot, ends[i]))
+			return true;
+	return false;
+}
+
+static bool path_ends(const char *path, const char *item)
+{
+	size_t n = strlen(path), m = strlen(item);
+
+	return n >= m && !strcmp(path + n - m, item) && (n == m || item[0] == '/' || path[n - m - 1] == '/');
+}
+
+/* A name, with its argument list or without. */
+static bool is_function(const char *name, const char *item)
+{
+	size_t n = strcspn(name, "(");
+	char bare[256];
+
+	if (!fnmatch(item, name, 0))
+		return true;
+	if (!name[n] || n >= sizeof(bare))
+		return false;
+	snprintf(bare, sizeof(bare), "%.*s", (int)n, name);
+	return !fnmatch(item, bare, 0);
+}
+
+/* Does the place lie in what --code names? */
+static bool in_scope(struct probe_module *m, uint64_t offset, char *const *scope)
+{
+	struct trace_frame frames[8];
+	int nr = -1;
+
+	if (!scope || !scope[0])
+		return true;
+	for (char *const *s = scope; *s; s++) {
+		if (is_module(m, *s))
+			return true;
+		if (nr < 0)
+			nr = symfile_frames(m->file, offset, frames, 8);
+		for (int i = 0; i < nr; i++)
+			if (is_source(*s) ? frames[i].file && path_ends(frames[i].file, *s) :
+					    frames[i].function && is_function(frames[i].function, *s))
+				return true;
+	}
+	return false;
+}
+
+static int stop_at_first(const struct symdef *d, void *arg)
+{
+	return 1;
+}
+
+/* What of a program is not its own although it lies in its file. */
+struct foreign {
+	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
+	bool go;
+};
+
+static bool is_foreign(struct probe_module *m, uint64_t offset, const struct foreign *f)
+{
+	struct trace_frame frame;
+
+	if (!f->lines && !f->go)
+		return false;
+	if (symfile_frames(m->file, offset, &frame, 1) <= 0)
+		return f->lines;
+	if (f->lines && !frame.line)
+		return true;
+	return f->go && frame.function && (!strncmp(frame.function, "runtime.", 8) ||
+					   !strncmp(frame.function, "runtime/", 8) ||
+					   !strncmp(frame.function, "internal/runtime/", 17));
+}
+
+static bool is_atomic(const struct code_place *c)
+{
+	switch ((enum code_kind)c->kind) {
+	case CODE_LOCK:
+	case CODE_XCHG:
+		/* also in the own frame: nobody takes that trouble for what nobody else sees */
+		return !(c->flags & (CODE_TLS | CODE_CONST));
+	case CODE_PAUSE:
+		return true;
+	case CODE_FENCE:
+		return c->flags & CODE_REWRITE;	/* full ones: lfence and sfence belong to the clock and to copying */
+	case CODE_LOAD:
+	case CODE_STORE:
+	case CODE_RMW:
+		return c->flags & CODE_SHARED;
+	default:
+		return false;
+	}
+}
+
+int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct code *code = probes_code(p, module, err, errlen);
+	struct foreign foreign = { 0 };
+	struct probe_code *list;
+	int nr = 0, ret;
+
+	if (!code)
+		return -ENOEXEC;
+	list = malloc((code_nr(code) + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	if (!scope || !scope[0]) {
+		struct trace_frame frame;
+
+		foreign.go = symfile_find(m->file, "runtime.goexit", stop_at_first, NULL);
+		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !foreign.lines && i < code_nr(code); i++)
+			foreign.lines = is_atomic(code_at(code, i)) &&
+					symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
+	}
+	for (uint32_t i = 0; i < code_nr(code); i++) {
+		const struct code_place *c = code_at(code, i);
+
+		if (is_atomic(c) && !is_foreign(m, c->offset, &foreign) && in_scope(m, c->offset, scope))
+			list[nr++] = (struct probe_code){ .offset = c->offset, .split = c->kind == CODE_RMW };
+	}
+	ret = probes_add_code(p, module, list, nr, err, errlen);
+	free(list);
+	if (ret >= 0)
+		m->code_points = true;
+	return ret;
+}
+
+bool probes_scope_known(struct probes *p, const char *item)
+{
+	uint64_t offset;
+	uint32_t nearest;
+
+	for (unsigned int m = 0; m < p->nr_modules; m++) {
+		if (is_module(&p->modules[m], item))
+			return true;
+		if (is_source(item)) {
+			nearest = 0;
+			if (symfile_line(p->modules[m].file, item, 1, &offset, 1, &nearest) > 0 || nearest)
+				return true;
+		} else if (symfile_find(p->modules[m].file, item, stop_at_first, NULL)) {
+			return true;
+		}
+	}
+	return false;
+}

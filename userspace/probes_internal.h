@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* probes_internal.h - inside of probes.h: primitives and named places (probes.c), code places (probes_code.c) */
+#ifndef ZUG_PROBES_INTERNAL_H
+#define ZUG_PROBES_INTERNAL_H
+
+#include "probes.h"
+
+struct primitive;
+
+struct probes {
+	struct kernel *k;
+	struct sandbox *s;
+	struct symbols *symbols;
+	struct probe_module *modules;
+	unsigned int nr_modules;
+	struct probe_site *sites;
+	unsigned int nr_sites;
+};
+
+/* Places found in one file, before they are planted. */
+struct found {
+	struct probe_site *sites;
+	int nr, size;
+	const struct primitive *prim;
+	int fd;			/* of the file */
+	bool no_memory;
+};
+
+/* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
+int found_append(struct found *f, const struct probe_site *s);
+void found_free(struct found *f);
+/* Plants what was found in module m; the sites become p's. How many were new, or -errno with a line in err. */
+int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
+/* Gives places of a private copy an instruction that can be probed (code_rewrite()). 0 or -errno. */
+int probes_rewrite(const char *copy, const struct probe_site *sites, int nr);
+
+#endif
