@@ -47,7 +47,11 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 	bool added = false;
 	int ret;
 
-	if (!c->o.atomic_points)
+	/*
+	 * A probed instruction is executed in single steps; one that hits a watchpoint in that has been seen to
+	 * hang the machine (an emulated one).
+	 */
+	if (!c->o.atomic_points || (c->o.watches && c->o.watches[0]))
 		return 0;
 	for (char **s = c->o.code; s && *s && !c->o.atomics; s++)
 		if (!probes_scope_known(c->probes, *s)) {
@@ -115,6 +119,8 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 	struct trace_frame frame;
 	unsigned int said = 0;
 
+	if (c->o.atomic_points && c->o.watches && c->o.watches[0])
+		fprintf(f, "atomic instructions were no points: --watch and they exclude each other\n");
 	if (!c->nr_silent)
 		return;
 	fprintf(f, "no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that one "
