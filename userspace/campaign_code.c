@@ -47,11 +47,7 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 	bool added = false;
 	int ret;
 
-	/*
-	 * A probed instruction is executed in single steps; one that hits a watchpoint in that has been seen to
-	 * hang the machine (an emulated one).
-	 */
-	if (!c->o.atomic_points || (c->o.watches && c->o.watches[0]))
+	if (!c->o.atomic_points)
 		return 0;
 	for (char **s = c->o.code; s && *s && !c->o.atomics; s++)
 		if (!probes_scope_known(c->probes, *s)) {
@@ -119,7 +115,7 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 	struct trace_frame frame;
 	unsigned int said = 0;
 
-	if (c->o.atomic_points && c->o.watches && c->o.watches[0])
+	if (c->watch_only)
 		fprintf(f, "atomic instructions were no points: --watch and they exclude each other\n");
 	if (!c->nr_silent)
 		return;
