@@ -62,6 +62,20 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
+/* The size is not known: what is near enough costs a little time only. */
+#define OPERAND_MAX	16
+
+static __always_inline bool is_watched(__u64 addr)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_MAX_WATCHES)
+		if (watches[i].len && addr < watches[i].addr + watches[i].len &&
+		    watches[i].addr < addr + OPERAND_MAX)
+			return true;
+	return false;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -114,7 +128,11 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->ev.arg[0] = operand(t, site, regs, ip);
 		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
-		stop(s, t, !(t->ev.flags & ZUG_EF_OBJECT));
+		if (is_watched(t->ev.arg[0])) {
+			t->ev.flags |= ZUG_EF_WATCHED;
+			t->flags |= TF_STEP;
+		}
+		stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
 	}
 	if (site && site->obj_arg &&
@@ -131,6 +149,28 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	}
 	/* what could not be looked up here user space looks up while the task is stopped */
 	stop(s, t, site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT));
+	return 0;
+}
+
+/*
+ * The watchpoints were off for this one instruction: QEMU delivers a watchpoint hit in a single step once more
+ * in the kernel's own handler of it, which then never ends. Interrupts are off, as at the breakpoint.
+ */
+SEC("fentry/uprobe_post_sstep_notifier")
+int BPF_PROG(zug_stepped, struct pt_regs *regs)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(t->flags & TF_STEP))
+		return 0;
+	t->flags &= ~TF_STEP;
+	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return 0;
+	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 	return 0;
 }
 

@@ -53,6 +53,7 @@ enum task_flags {
 	TF_FRESH = 1 << 12,	/* has executed a program: user space wants a look before its next system call */
 	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
+	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
 };
 
 struct task_state {

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		2
+#define ZUG_ABI_VERSION		3
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -45,6 +45,7 @@ enum zug_event_kind {
 	ZUG_EV_FRESH,		/* at its first system call after an exec (gives up the turn): prepare it, and let it go on */
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
+	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point (gives up the turn): no point, let it go on */
 };
 
 /* Flags of an event */
@@ -61,6 +62,7 @@ enum zug_event_kind {
 #define ZUG_EF_OBJECT	(1u << 10)	/* obj is known */
 #define ZUG_EF_OBJECT2	(1u << 11)	/* obj2 is known */
 #define ZUG_EF_WORDS	(1u << 12)	/* word is known */
+#define ZUG_EF_WATCHED	(1u << 13)	/* POINT: the instruction accesses watched memory, and a STEPPED follows */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {

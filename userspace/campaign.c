@@ -294,14 +294,6 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		return ZUG_EXIT_INTERNAL;
 	c->start_ns = campaign_now();
 	c->o = *o;
-	/*
-	 * A probed instruction is executed in single steps; one that hits a watchpoint in that has been seen to
-	 * hang the machine (an emulated one). A replay does what was recorded.
-	 */
-	if (o->atomic_points && o->watches && o->watches[0] && !o->atomics) {
-		c->o.atomic_points = false;
-		c->watch_only = true;
-	}
 	/* whoever joins has been outside, where the machine's time is */
 	c->o.real_time |= o->sandbox != NULL;
 	c->o.real_random |= o->sandbox != NULL;

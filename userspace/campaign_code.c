@@ -115,8 +115,6 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 	struct trace_frame frame;
 	unsigned int said = 0;
 
-	if (c->watch_only)
-		fprintf(f, "atomic instructions were no points: --watch and they exclude each other\n");
 	if (!c->nr_silent)
 		return;
 	fprintf(f, "no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that one "

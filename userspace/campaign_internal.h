@@ -36,7 +36,6 @@ struct campaign {
 	bool looked;		/* what the test maps is known */
 	struct sampler *sampler;
 	uint32_t most_tasks;	/* in an execution so far */
-	bool watch_only;	/* the user's watches exclude points at atomic instructions */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
 	struct campaign_failure *failures;

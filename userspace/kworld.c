@@ -106,12 +106,12 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->nr_told = 0;
 	k->nr_lent = 0;
 	k->told_modules = 0;
+	k->goes_on = k->stepping = 0;
 	k->split_task = WORLD_NO_TASK;
 	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
 	timers_reset(&k->timers);
 	k->asked = false;
-	k->fresh = 0;
 	k->nr_held = 0;
 	k->have_root = false;
 	k->root_status = -1;
@@ -154,7 +154,7 @@ static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
-		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER" };
+		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER", "STEPPED" };
 
 	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
@@ -177,12 +177,13 @@ static void say_woken(struct kworld *k)
 	}
 }
 
-/* A task that has executed a program is made ready, and goes on; nobody else has a say. */
-static void go_on_fresh(struct kworld *k)
+/* A stop that was not for the search: nobody else has a say. */
+static void go_on(struct kworld *k)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = k->fresh };
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox),
+			     .task = k->goes_on, .lease = k->goes_on_lease };
 
-	k->fresh = 0;
+	k->goes_on = k->goes_on_lease = 0;
 	k->asked = false;
 	kernel_ctl(k->o.kernel, &c);
 }
@@ -212,6 +213,10 @@ again:
 		print_event(&e);
 	if (e.sandbox != sandbox_slot(k->o.sandbox))
 		goto again;
+	if (k->stepping && e.task == k->stepping) {
+		sandbox_pause_watches(k->o.sandbox, false);
+		k->stepping = 0;
+	}
 	if ((e.flags & ZUG_EF_ASK) && k->nr_held && kworld_settle(k)) {
 		kernel_unread(k->o.kernel, &e, 1);
 		say_woken(k);
@@ -283,14 +288,20 @@ again:
 		goto again;
 	case ZUG_EV_FRESH:
 		kworld_prepare(k, e.pid);
-		k->fresh = e.task;
+		k->goes_on = e.task;
 		if (!ev->ask)
 			goto again;
-		go_on_fresh(k);
+		go_on(k);
+		goto again;
+	case ZUG_EV_STEPPED:
+		k->goes_on = e.task;
+		k->goes_on_lease = k->lease;
+		if (ev->ask)
+			go_on(k);
 		goto again;
 	case ZUG_EV_ASK:
-		if (k->fresh) {
-			go_on_fresh(k);
+		if (k->goes_on) {
+			go_on(k);
 			goto again;
 		}
 		ev->kind = WORLD_ASK;
@@ -326,6 +337,7 @@ again:
 		t->label = (struct zug_label){ 0 };
 		kt->lock = 0;
 		if (e.kind == ZUG_EV_POINT) {
+			kt->watched = e.flags & ZUG_EF_WATCHED;
 			kworld_label_point(k, t, kt, &e);
 			ev->yield = t->label.op == ZUG_OP_PAUSE;
 			if (ev->passed)
@@ -416,6 +428,12 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 	if (kworld_split_granted(k, task))
 		return 0;
 	w->tasks[task].state = TASK_RUNNING;
+	if (k->kt[task].watched) {
+		k->kt[task].watched = false;
+		k->stepping = k->kt[task].kid;
+		k->lease = lease;
+		sandbox_pause_watches(k->o.sandbox, true);
+	}
 	kworld_set_alarm(k);
 	k->asked = false;
 	return kernel_ctl(k->o.kernel, &c);

@@ -57,6 +57,7 @@ struct ktask {
 	bool woken;		/* it could not: something has happened that it waited for */
 	uint32_t waker;		/* kernel number of who seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
+	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	struct split split;
 };
 
@@ -76,7 +77,10 @@ struct kworld {
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
 	bool asked;		/* nobody has the turn: a decision is due */
-	uint32_t fresh;		/* kernel number of the task that goes on after an exec; 0: none */
+	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
+	uint32_t goes_on_lease;
+	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
+	uint32_t lease;		/* what it was granted with */
 	uint32_t nr_held;
 	struct timers timers;
 	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */

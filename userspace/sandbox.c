@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -470,6 +472,12 @@ static void close_watches(struct sandbox *s)
 {
 	while (s->nr_watch_fds)
 		close(s->watch_fds[--s->nr_watch_fds]);
+}
+
+void sandbox_pause_watches(struct sandbox *s, bool off)
+{
+	for (int i = 0; i < s->nr_watch_fds; i++)
+		ioctl(s->watch_fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void sandbox_reset(struct sandbox *s)

@@ -72,6 +72,9 @@ struct launch {
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen);
 
+/* Switches the watches of this execution off, or on again; no task of the test may run meanwhile. */
+void sandbox_pause_watches(struct sandbox *s, bool off);
+
 /* Ends whatever runs, reaps it, and makes the slot ready for the next execution. -ETIME: tasks are left. */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
 /*
