@@ -206,15 +206,32 @@ void probes_silence(struct probes *p, uint32_t site)
 
 /* ---- which ones ---- */
 
+/* The runtimes of the compilers' sanitizers lie wherever the compiler does. */
+static bool is_sanitizer(const char *path)
+{
+	static const char *const names[] = { "lib[almt]san.so*", "libubsan.so*", "libhwasan.so*", "libclang_rt.*" };
+	const char *base = strrchr(path, '/');
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!fnmatch(names[i], base + 1, 0))
+			return true;
+	return false;
+}
+
 bool probes_is_system(const char *path)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/bin/", "/sbin/",
-					       "/usr/bin/", "/usr/sbin/", "/usr/libexec/" };
+	static const char *const folders[] = { "/lib/", "/lib64/", "/bin/", "/sbin/" };
+	/* also below another root */
+	static const char *const anywhere[] = { "/usr/lib/", "/usr/lib64/", "/usr/bin/", "/usr/sbin/",
+						"/usr/libexec/" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(path, folders[i], strlen(folders[i])))
 			return true;
-	return false;
+	for (size_t i = 0; i < sizeof(anywhere) / sizeof(anywhere[0]); i++)
+		if (strstr(path, anywhere[i]))
+			return true;
+	return is_sanitizer(path);
 }
 
 static bool is_module(const struct probe_module *m, const char *item)
@@ -287,21 +304,32 @@ static int stop_at_first(const struct symdef *d, void *arg)
 struct foreign {
 	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
 	bool go;
+	bool sanitizer;	/* linked into the program */
 };
+
+static bool begins_with(const char *name, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; name && i < nr; i++)
+		if (!strncmp(name, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
 
 static bool is_foreign(struct probe_module *m, uint64_t offset, const struct foreign *f)
 {
+	static const char *const go[] = { "runtime.", "runtime/", "internal/runtime/" };
+	static const char *const sanitizer[] = { "__asan", "__tsan", "__lsan", "__ubsan", "__msan", "__hwasan",
+						 "__sanitizer", "__interc", "___interc" };
 	struct trace_frame frame;
 
-	if (!f->lines && !f->go)
+	if (!f->lines && !f->go && !f->sanitizer)
 		return false;
 	if (symfile_frames(m->file, offset, &frame, 1) <= 0)
 		return f->lines;
 	if (f->lines && !frame.line)
 		return true;
-	return f->go && frame.function && (!strncmp(frame.function, "runtime.", 8) ||
-					   !strncmp(frame.function, "runtime/", 8) ||
-					   !strncmp(frame.function, "internal/runtime/", 17));
+	return (f->go && begins_with(frame.function, go, sizeof(go) / sizeof(go[0]))) ||
+	       (f->sanitizer && begins_with(frame.function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
 }
 
 static bool is_atomic(const struct code_place *c)
@@ -341,6 +369,7 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 		struct trace_frame frame;
 
 		foreign.go = symfile_find(m->file, "runtime.goexit", stop_at_first, NULL);
+		foreign.sanitizer = symfile_find(m->file, "__sanitizer_print_stack_trace", stop_at_first, NULL);
 		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !foreign.lines && i < code_nr(code); i++)
 			foreign.lines = is_atomic(code_at(code, i)) &&
 					symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
