@@ -136,6 +136,7 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 	}
 	symbols_free_paths(paths);
 	ret = campaign_add_atomics(c, err, errlen);
+	ret = ret ? ret : campaign_add_split(c, err, errlen);
 	if (ret)
 		return ret;
 	for (char **p = c->o.points; p && *p; p++)
@@ -164,7 +165,8 @@ int campaign_update_json(struct campaign *c)
 	}
 	if (probed && known && atomics)
 		c->options_json = campaign_options_json(&c->o, probed, known, atomics,
-							c->nr_silent ? c->silent : c->o.silent);
+							c->nr_silent ? c->silent : c->o.silent,
+							c->nr_split ? c->split : c->o.split);
 	free(probed);
 	free(known);
 	free(atomics);
@@ -263,6 +265,9 @@ int campaign_set_watches(struct campaign *c)
 		if (size > 8 && !campaign_sampled(c, n))
 			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
 				(unsigned long)size, watch.len);
+		c->watched[slot].module = m - 1;
+		c->watched[slot].vaddr = vaddr;
+		c->watched[slot].size = size ? size : watch.len;
 		c->watch[slot] = watch;
 		kernel_set_watch(c->k, slot++, &watch);
 	}
@@ -452,6 +457,9 @@ void campaign_free(struct campaign *c)
 	for (unsigned int i = 0; i < c->nr_silent; i++)
 		free(c->silent[i]);
 	free(c->silent);
+	for (unsigned int i = 0; i < c->nr_split; i++)
+		free(c->split[i]);
+	free(c->split);
 	free(c->options_json);
 	free(c->file);
 	free(c);

@@ -26,18 +26,39 @@ static bool wanted(const struct campaign *c, const struct probe_module *m)
 	return listed(c->o.code, m->path) || (base && listed(c->o.code, base + 1));
 }
 
-/* The site that a trace knows as "PATH+0xOFFSET". */
-static void silence(struct campaign *c, const char *place)
+
+/* A place that a trace knows as "PATH+0xOFFSET". The path's length; 0: it is none. */
+static size_t read_place(const char *place, uint64_t *offset)
 {
 	const char *plus = strrchr(place, '+');
-	uint64_t offset = plus ? strtoull(plus + 1, NULL, 16) : 0;
 
-	for (uint32_t i = 0; plus && i < probes_nr_sites(c->probes); i++) {
+	*offset = plus ? strtoull(plus + 1, NULL, 16) : 0;
+	return plus ? plus - place : 0;
+}
+
+static int note_place(const struct campaign *c, char ***list, unsigned int *nr, uint32_t module, uint64_t offset)
+{
+	char **new = realloc(*list, (*nr + 2) * sizeof(*new));
+
+	if (!new)
+		return -ENOMEM;
+	*list = new;
+	if (asprintf(&new[*nr], "%s+0x%lx", probes_module(c->probes, module)->path, (unsigned long)offset) < 0)
+		return -ENOMEM;
+	new[++*nr] = NULL;
+	return 0;
+}
+
+static void silence(struct campaign *c, const char *place)
+{
+	uint64_t offset;
+	size_t n = read_place(place, &offset);
+
+	for (uint32_t i = 0; n && i < probes_nr_sites(c->probes); i++) {
 		const struct probe_site *s = probes_site(c->probes, i);
 		const char *path = probes_module(c->probes, s->module)->path;
 
-		if (s->offset == offset && strlen(path) == (size_t)(plus - place) &&
-		    !strncmp(path, place, plus - place))
+		if (s->offset == offset && strlen(path) == n && !strncmp(path, place, n))
 			probes_silence(c->probes, i);
 	}
 }
@@ -78,7 +99,6 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 
 int campaign_cool(struct campaign *c, char *err, size_t errlen)
 {
-	char **list;
 	uint32_t hits;
 	int nr = 0, ret;
 
@@ -90,14 +110,8 @@ int campaign_cool(struct campaign *c, char *err, size_t errlen)
 
 		if (!s->code.kind || s->silent || s->op == ZUG_OP_PAUSE || !kworld_is_hot(c->world, i, &hits))
 			continue;
-		list = realloc(c->silent, (c->nr_silent + 2) * sizeof(*list));
-		if (!list)
+		if (note_place(c, &c->silent, &c->nr_silent, s->module, s->offset))
 			return -ENOMEM;
-		c->silent = list;
-		if (asprintf(&list[c->nr_silent], "%s+0x%lx", probes_module(c->probes, s->module)->path,
-			     (unsigned long)s->offset) < 0)
-			return -ENOMEM;
-		list[++c->nr_silent] = NULL;
 		probes_silence(c->probes, i);
 		nr++;
 	}
@@ -109,6 +123,61 @@ int campaign_cool(struct campaign *c, char *err, size_t errlen)
 		ret = campaign_update_json(c);
 	return ret ? ret : nr;
 }
+
+/* ---- plain variables ---- */
+
+int campaign_add_split(struct campaign *c, char *err, size_t errlen)
+{
+	for (char **s = c->o.split; s && *s; s++) {
+		struct probe_code place = { .split = true };
+		size_t n = read_place(*s, &place.offset);
+
+		for (uint32_t m = 0; n && m < probes_nr_modules(c->probes); m++) {
+			const char *path = probes_module(c->probes, m)->path;
+
+			if (strlen(path) == n && !strncmp(path, *s, n) &&
+			    probes_add_code(c->probes, m, &place, 1, err, errlen) < 0)
+				return ZUG_EXIT_ENVIRONMENT;
+		}
+	}
+	return 0;
+}
+
+static int split_variable(struct campaign *c, uint32_t module, uint64_t vaddr, uint64_t size, char *err,
+			  size_t errlen)
+{
+	struct code *code = probes_code(c->probes, module, err, errlen);
+	uint64_t at;
+	int ret;
+
+	/* of a file that cannot be disassembled nothing is known, and nothing lost but that */
+	for (uint32_t i = 0; code && i < code_nr(code); i++) {
+		const struct code_place *p = code_at(code, i);
+		struct probe_code place = { .offset = p->offset, .split = true };
+
+		if (p->kind != CODE_RMW || !code_static_operand(code, p, &at) || at < vaddr || at >= vaddr + size)
+			continue;
+		ret = probes_add_code(c->probes, module, &place, 1, err, errlen);
+		if (ret < 0)
+			return ZUG_EXIT_ENVIRONMENT;
+		if (ret && note_place(c, &c->split, &c->nr_split, module, p->offset))
+			return ZUG_EXIT_INTERNAL;
+	}
+	return 0;
+}
+
+int campaign_split_watched(struct campaign *c, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < c->nr_watches && !ret && !c->o.probed; i++)
+		ret = split_variable(c, c->watched[i].module, c->watched[i].vaddr, c->watched[i].size, err, errlen);
+	if (!ret && c->nr_split && campaign_update_json(c))
+		ret = ZUG_EXIT_INTERNAL;
+	return ret;
+}
+
+/* ---- for people ---- */
 
 void campaign_say_silent(const struct campaign *c, FILE *f)
 {

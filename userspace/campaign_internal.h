@@ -38,6 +38,9 @@ struct campaign {
 	uint32_t most_tasks;	/* in an execution so far */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
+	unsigned int nr_split;	/* read-modify-writes of watched variables, likewise */
+	char **split;
+	struct { uint32_t module; uint64_t vaddr, size; } watched[ZUG_MAX_WATCHES];
 	struct campaign_failure *failures;
 	unsigned int nr_failures;
 	uint64_t setup_ns, start_ns, saved_ns;
@@ -55,10 +58,10 @@ struct campaign {
 
 /*
  * JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others;
- * atomics: those whose atomic instructions are; silent: which of these are not.
+ * atomics: those whose atomic instructions are; silent: which of these are not; split: of plain variables.
  */
 char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent);
+			    char *const *atomics, char *const *silent, char *const *split);
 /* Current options of c, kept up to date when probes are added. */
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
@@ -74,6 +77,13 @@ void campaign_sample_tell(const struct campaign *c, FILE *to);
 void campaign_sample_free(struct campaign *c);
 /* Points at atomic instructions of the modules that have none yet, as the options say. enum zug_exit, line in err. */
 int campaign_add_atomics(struct campaign *c, char *err, size_t errlen);
+/* Points at what a replay's options say is split. enum zug_exit, with a line in err. */
+int campaign_add_split(struct campaign *c, char *err, size_t errlen);
+/*
+ * The instructions of the program that read and write a watched variable without LOCK become two steps, once
+ * campaign_set_watches() has found the variables; not in a replay. enum zug_exit, with a line in err.
+ */
+int campaign_split_watched(struct campaign *c, char *err, size_t errlen);
 /* Takes out the code places that turned out hot and never contended. How many, or -errno with a line in err. */
 int campaign_cool(struct campaign *c, char *err, size_t errlen);
 /* What was taken out, for people. */

@@ -39,7 +39,7 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 }
 
 char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent)
+			    char *const *atomics, char *const *silent, char *const *split)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;
@@ -68,6 +68,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	put_list(j, "code", o->code);
 	put_list(j, "atomics", atomics);
 	put_list(j, "silent", silent);
+	put_list(j, "split", split);
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;
@@ -75,7 +76,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 
 struct campaign_holder {
 	struct json_object *json;
-	char **watches, **points, **probed, **known, **code, **atomics, **silent;
+	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -144,11 +145,14 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->code = get_list(j, "code");
 	c->atomics = get_list(j, "atomics");
 	c->silent = get_list(j, "silent");
-	if (!c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics || !c->silent)
+	c->split = get_list(j, "split");
+	if (!c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics || !c->silent ||
+	    !c->split)
 		return -ENOMEM;
 	o->code = c->code;
 	o->atomics = c->atomics;
 	o->silent = c->silent;
+	o->split = c->split;
 	o->watches = c->watches;
 	o->points = c->points;
 	o->probed = c->probed;
@@ -173,5 +177,6 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->code);
 	free(h->atomics);
 	free(h->silent);
+	free(h->split);
 	free(h);
 }

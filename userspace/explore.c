@@ -133,6 +133,8 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		}
 		err[0] = 0;
 		ret = campaign_set_watches(c);
+		if (!ret && !more)
+			ret = campaign_split_watched(c, err, errlen);
 		c->primed = !ret && !more;
 		if (ret || !more)
 			return ret;
