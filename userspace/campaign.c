@@ -149,11 +149,11 @@ int campaign_update_json(struct campaign *c)
 {
 	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0, a = 0;
 	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
-	char **atomics = calloc(nr + 1, sizeof(*atomics));
+	char **atomics = calloc(nr + 1, sizeof(*atomics)), **waits = campaign_waits_list(c);
 
 	free(c->options_json);
 	c->options_json = NULL;
-	for (unsigned int i = 0; probed && known && atomics && i < nr; i++) {
+	for (unsigned int i = 0; probed && known && atomics && waits && i < nr; i++) {
 		const struct probe_module *mod = probes_module(c->probes, i);
 
 		if (mod->sync_points)
@@ -163,13 +163,15 @@ int campaign_update_json(struct campaign *c)
 		if (mod->code_points)
 			atomics[a++] = (char *)mod->path;
 	}
-	if (probed && known && atomics)
+	if (probed && known && atomics && waits)
 		c->options_json = campaign_options_json(&c->o, probed, known, atomics,
 							c->nr_silent ? c->silent : c->o.silent,
-							c->nr_split ? c->split : c->o.split);
+							c->nr_split ? c->split : c->o.split,
+							waits[0] ? waits : c->o.waits);
 	free(probed);
 	free(known);
 	free(atomics);
+	free(waits);
 	return c->options_json ? 0 : -ENOMEM;
 }
 
@@ -276,6 +278,26 @@ int campaign_set_watches(struct campaign *c)
 	return 0;
 }
 
+static struct search *new_search(struct campaign *c, char *err, size_t errlen)
+{
+	struct search_names names = campaign_rule_names(c);
+	struct search_options o = { .strategy = c->o.strategy, .seed = c->o.seed, .fair = c->o.fair,
+				    .max_steps = c->o.max_steps, .preemptions = c->o.preemptions,
+				    .memory = c->o.memory, .rules = c->o.rules, .names = &names };
+
+	return search_new(&o, err, errlen);
+}
+
+int campaign_restart(struct campaign *c, char *err, size_t errlen)
+{
+	search_free(c->search);
+	c->search = new_search(c, err, errlen);
+	if (!c->search)
+		return ZUG_EXIT_INTERNAL;
+	engine_use(c->engine, c->search, c->o.timeout_ns);
+	return campaign_set_watches(c);
+}
+
 int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
 		 FILE *fout, FILE *ferr, const volatile sig_atomic_t *stop, int wake_fd)
 {
@@ -284,10 +306,6 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 				      .syscall_points = o->syscall_points };
 	struct campaign *c = calloc(1, sizeof(*c));
 	struct kworld_options ko = { .wake_fd = wake_fd };
-	struct search_names names;
-	struct search_options sopt = { .strategy = o->strategy, .seed = o->seed, .fair = o->fair,
-				       .max_steps = o->max_steps, .preemptions = o->preemptions,
-				       .memory = o->memory };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
 				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts };
 	char err[1024] = "";
@@ -325,10 +343,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
-	names = campaign_rule_names(c);
-	sopt.rules = o->rules;
-	sopt.names = &names;
-	c->search = search_new(&sopt, err, sizeof(err));
+	c->search = new_search(c, err, sizeof(err));
 	if (!c->search) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -457,6 +472,7 @@ void campaign_free(struct campaign *c)
 	for (unsigned int i = 0; i < c->nr_silent; i++)
 		free(c->silent[i]);
 	free(c->silent);
+	campaign_waits_free(c);
 	for (unsigned int i = 0; i < c->nr_split; i++)
 		free(c->split[i]);
 	free(c->split);

@@ -35,6 +35,7 @@ struct campaign_options {
 	char **atomics;			/* replay: exactly these files have their atomic instructions probed; else NULL */
 	char **silent;			/* replay: "PATH+0xOFFSET" of code places that are no points; may be NULL */
 	char **split;			/* replay: read-modify-writes of plain variables that are two steps; may be NULL */
+	char **waits;			/* replay: points in loops that wait, likewise; may be NULL */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	char **watches, **points;	/* NULL-terminated, may be NULL */
 	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */

@@ -126,21 +126,27 @@ int campaign_cool(struct campaign *c, char *err, size_t errlen)
 
 /* ---- plain variables ---- */
 
-int campaign_add_split(struct campaign *c, char *err, size_t errlen)
+static int add_places(struct campaign *c, char *const *list, struct probe_code place, char *err, size_t errlen)
 {
-	for (char **s = c->o.split; s && *s; s++) {
-		struct probe_code place = { .split = true };
-		size_t n = read_place(*s, &place.offset);
+	for (; list && *list; list++) {
+		size_t n = read_place(*list, &place.offset);
 
 		for (uint32_t m = 0; n && m < probes_nr_modules(c->probes); m++) {
 			const char *path = probes_module(c->probes, m)->path;
 
-			if (strlen(path) == n && !strncmp(path, *s, n) &&
+			if (strlen(path) == n && !strncmp(path, *list, n) &&
 			    probes_add_code(c->probes, m, &place, 1, err, errlen) < 0)
 				return ZUG_EXIT_ENVIRONMENT;
 		}
 	}
 	return 0;
+}
+
+int campaign_add_split(struct campaign *c, char *err, size_t errlen)
+{
+	int ret = add_places(c, c->o.split, (struct probe_code){ .split = true }, err, errlen);
+
+	return ret ? ret : add_places(c, c->o.waits, (struct probe_code){ .waits = true }, err, errlen);
 }
 
 static int split_variable(struct campaign *c, uint32_t module, uint64_t vaddr, uint64_t size, char *err,

@@ -35,6 +35,7 @@ struct campaign {
 	int prime_rounds;
 	bool looked;		/* what the test maps is known */
 	struct sampler *sampler;
+	struct waits *waits;
 	uint32_t most_tasks;	/* in an execution so far */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
@@ -58,10 +59,12 @@ struct campaign {
 
 /*
  * JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others;
- * atomics: those whose atomic instructions are; silent: which of these are not; split: of plain variables.
+ * atomics: those whose atomic instructions are; silent: which of these are not; split: of plain variables;
+ * waits: in loops.
  */
 char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent, char *const *split);
+			    char *const *atomics, char *const *silent, char *const *split,
+			    char *const *waits);
 /* Current options of c, kept up to date when probes are added. */
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
@@ -77,7 +80,7 @@ void campaign_sample_tell(const struct campaign *c, FILE *to);
 void campaign_sample_free(struct campaign *c);
 /* Points at atomic instructions of the modules that have none yet, as the options say. enum zug_exit, line in err. */
 int campaign_add_atomics(struct campaign *c, char *err, size_t errlen);
-/* Points at what a replay's options say is split. enum zug_exit, with a line in err. */
+/* Points at what a replay's options say is split, or is in a loop that waits. enum zug_exit, with a line in err. */
 int campaign_add_split(struct campaign *c, char *err, size_t errlen);
 /*
  * The instructions of the program that read and write a watched variable without LOCK become two steps, once
@@ -88,6 +91,25 @@ int campaign_split_watched(struct campaign *c, char *err, size_t errlen);
 int campaign_cool(struct campaign *c, char *err, size_t errlen);
 /* What was taken out, for people. */
 void campaign_say_silent(const struct campaign *c, FILE *f);
+/*
+ * Loops that wait for another task without a point (campaign_waits.c). After an execution, before
+ * campaign_cool(): 1 when the points have changed, 0, or -errno with a line in err.
+ */
+int campaign_waits(struct campaign *c, char *err, size_t errlen);
+/*
+ * Before an execution: it is to end, with a time-out, when such a point turns out to be in a computation.
+ * sampling: the sampler looks at its steps, and asks campaign_waits_over() at each.
+ */
+void campaign_waits_guard(struct campaign *c, bool sampling);
+bool campaign_waits_over(struct campaign *c);
+/* It did. */
+bool campaign_waits_cut(const struct campaign *c);
+/* "PATH+0xOFFSET" of each, for replays: malloc'd array, NULL at the end, of strings that stay. NULL: out of memory. */
+char **campaign_waits_list(const struct campaign *c);
+void campaign_waits_tell(const struct campaign *c, FILE *f);
+void campaign_waits_free(struct campaign *c);
+/* Forgets what the search has tried: its points have changed. enum zug_exit, with a line in err. */
+int campaign_restart(struct campaign *c, char *err, size_t errlen);
 /* Sets the watchpoints, once addresses are known. enum zug_exit. */
 int campaign_set_watches(struct campaign *c);
 /* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */

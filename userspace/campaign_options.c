@@ -39,7 +39,8 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 }
 
 char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent, char *const *split)
+			    char *const *atomics, char *const *silent, char *const *split,
+			    char *const *waits)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;
@@ -69,6 +70,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	put_list(j, "atomics", atomics);
 	put_list(j, "silent", silent);
 	put_list(j, "split", split);
+	put_list(j, "waits", waits);
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;
@@ -76,7 +78,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 
 struct campaign_holder {
 	struct json_object *json;
-	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split;
+	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -146,13 +148,15 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->atomics = get_list(j, "atomics");
 	c->silent = get_list(j, "silent");
 	c->split = get_list(j, "split");
+	c->waits = get_list(j, "waits");
 	if (!c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics || !c->silent ||
-	    !c->split)
+	    !c->split || !c->waits)
 		return -ENOMEM;
 	o->code = c->code;
 	o->atomics = c->atomics;
 	o->silent = c->silent;
 	o->split = c->split;
+	o->waits = c->waits;
 	o->watches = c->watches;
 	o->points = c->points;
 	o->probed = c->probed;
@@ -178,5 +182,6 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->atomics);
 	free(h->silent);
 	free(h->split);
+	free(h->waits);
 	free(h);
 }

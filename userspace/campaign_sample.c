@@ -69,7 +69,7 @@ static bool on_step(void *ctx, struct search_point *p, uint32_t i)
 	o = ret == 1 ? places_find_object(c->places, race.object) : NULL;
 	for (uint32_t v = s->group; o && o->name && v < s->group + s->in_group; v++)
 		s->vars[v].raced |= !strcmp(strchr(s->vars[v].name, ':') + 1, o->name);
-	return s->accesses > HOT_ACCESSES;
+	return campaign_waits_over(c) || s->accesses > HOT_ACCESSES;
 }
 
 static bool known(const struct sampler *s, uint64_t vaddr)

@@ -86,6 +86,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
 	campaign_sample_tell(c, c->out);
 	campaign_say_silent(c, c->out);
+	campaign_waits_tell(c, c->out);
 	if (c->diverged)
 		fprintf(c->out, "%lu executions did not follow the schedule they were given (first: %s): the "
 			"test depends on something that is not controlled\n", (unsigned long)c->diverged,
@@ -112,10 +113,15 @@ enum search_result campaign_result(const struct execution *x)
  */
 static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
 {
-	int ret = 0, more = 0;
+	int ret = 0, more = 0, waits = 0;
 
 	if (c->prime_rounds)
+		waits = campaign_waits(c, err, errlen);
+	if (waits < 0)
+		return ZUG_EXIT_ENVIRONMENT;
+	if (c->prime_rounds)
 		ret = campaign_learn(c, err, errlen);
+	ret += ret >= 0 ? waits : 0;
 	if (ret >= 0 && c->prime_rounds) {
 		/* what is left without points may show more of the test */
 		int cooled = campaign_cool(c, err, errlen);
@@ -144,10 +150,11 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		snprintf(err, errlen, "the search does not begin");
 		return ZUG_EXIT_INTERNAL;
 	}
+	campaign_waits_guard(c, more);
 	ret = campaign_execute(c, NULL, x, err, errlen);
 	search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
 	/* watching hot variables takes long, or was cut: that is no finding */
-	if (more && x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
+	if ((more && x->outcome.kind == ZUG_OUTCOME_TIMEOUT) || (!ret && campaign_waits_cut(c)))
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	if (!ret)
 		return 0;
@@ -157,12 +164,19 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen)
 {
-	int ret;
+	int ret, waits;
 
 	if (!c->primed) {
 		ret = prime(c, x, err, errlen);
 		*what = CAMPAIGN_PRIMED;
 		if (ret || !c->primed)
+			return ret;
+	} else {
+		waits = campaign_waits(c, err, errlen);
+		if (waits < 0)
+			return ZUG_EXIT_ENVIRONMENT;
+		ret = waits ? campaign_restart(c, err, errlen) : 0;
+		if (ret)
 			return ret;
 	}
 	ret = search_begin(c->search);
@@ -173,7 +187,10 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
 		return ZUG_EXIT_INTERNAL;
 	}
+	campaign_waits_guard(c, false);
 	ret = campaign_execute(c, NULL, x, err, errlen);
+	if (!ret && campaign_waits_cut(c))
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	if (!ret && x->diverged && !c->diverged++)
 		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
 	search_end(c->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(x),

@@ -107,6 +107,8 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->nr_lent = 0;
 	k->told_modules = 0;
 	k->goes_on = k->stepping = 0;
+	k->nr_stops = 0;
+	k->computed_long = false;
 	k->split_task = WORLD_NO_TASK;
 	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
@@ -336,10 +338,13 @@ again:
 		t->state = ev->passed ? TASK_RUNNING : TASK_PARKED;
 		t->label = (struct zug_label){ 0 };
 		kt->lock = 0;
+		kt->yields = false;
+		if (e.kind != ZUG_EV_SPIN)
+			kworld_computes(k, n, 0);
 		if (e.kind == ZUG_EV_POINT) {
 			kt->watched = e.flags & ZUG_EF_WATCHED;
 			kworld_label_point(k, t, kt, &e);
-			ev->yield = t->label.op == ZUG_OP_PAUSE;
+			ev->yield = kt->yields;
 			if (ev->passed)
 				kworld_split_passed(k, n);
 		} else if (e.kind == ZUG_EV_SYSCALL) {
@@ -354,6 +359,8 @@ again:
 			t->label.op = e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
 			t->label.site = places_site(k->o.places, t->process, e.ip);
 			ev->yield = true;
+			if (e.kind == ZUG_EV_SPIN)
+				kworld_computes(k, n, t->label.site);
 		}
 		return 1;
 	case ZUG_EV_BLOCK:

@@ -33,5 +33,14 @@ void kworld_free(struct world *w);
  */
 #define KWORLD_HOT 1000
 bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits);
+/* How often a code place was reached in the last execution, or so far in this one; before kworld_is_hot(). */
+uint32_t kworld_hits(struct world *w, uint32_t site);
+
+/*
+ * A task computed so long without a point that others were given a turn, in the last execution: where it was at
+ * the last stops, by site, and how many. 0: none did.
+ */
+#define KWORLD_STOPS 10
+unsigned int kworld_long_computation(struct world *w, const uint64_t **sites);
 
 #endif

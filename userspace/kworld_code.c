@@ -36,6 +36,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	l->op = s->op;
 	l->flags = zug_op_flags(s->op);
 	l->site = places_site(k->o.places, t->process, e->ip);
+	kt->yields = s->op == ZUG_OP_PAUSE || s->waits;
 	probes_code_site(s, &what);
 	if (!(what.flags & ZUG_SITE_OPERAND))
 		return;
@@ -213,3 +214,32 @@ bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits)
 	*hits = h->sites[site].most;
 	return true;
 }
+uint32_t kworld_hits(struct world *w, uint32_t site)
+{
+	const struct heat *h = &((struct kworld *)w)->heat;
+
+	return site < h->nr_sites ? h->sites[site].hits : 0;
+}
+
+/* ---- computations ---- */
+
+void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
+{
+	if (k->computed_long || (!site && k->computes != n))
+		return;
+	if (!site || k->computes != n)
+		k->nr_stops = 0;
+	k->computes = n;
+	if (site)
+		k->stops[k->nr_stops++] = site;
+	k->computed_long = k->nr_stops == KWORLD_STOPS;
+}
+
+unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)
+{
+	struct kworld *k = (struct kworld *)w;
+
+	*sites = k->stops;
+	return k->computed_long ? k->nr_stops : 0;
+}
+

@@ -58,6 +58,7 @@ struct ktask {
 	uint32_t waker;		/* kernel number of who seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
+	bool yields;		/* its point is one at which others are to have a turn */
 	struct split split;
 };
 
@@ -86,6 +87,10 @@ struct kworld {
 	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
 	bool split_passed;
 	struct heat heat;
+	uint32_t computes;	/* who was stopped in a computation last, and has reached no point since */
+	unsigned int nr_stops;
+	uint64_t stops[KWORLD_STOPS];	/* sites */
+	bool computed_long;	/* somebody did: those stops stay */
 	/* what this execution's trace has been told already */
 	uint64_t *told;
 	size_t nr_told, size_told;
@@ -105,6 +110,8 @@ bool kworld_split_granted(struct kworld *k, uint32_t task);
 /* The second step, if one is due. */
 bool kworld_split_next(struct kworld *k, struct world_event *ev);
 void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l);
+/* Task n was stopped in a computation there (0: it reached a point). */
+void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
 /* The end of an execution. */
 void kworld_heat_fold(struct heat *h);
 void kworld_heat_free(struct heat *h);

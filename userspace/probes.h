@@ -37,6 +37,7 @@ struct probe_site {
 	uint8_t obj_arg, obj2_arg;
 	bool entry;		/* at a function's first instruction: the return address is on the stack */
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
+	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
@@ -63,7 +64,7 @@ struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t er
 
 /*
  * Places of a module's catalogue become points: between executions only. op: ZUG_OP_NONE for what
- * probes_code_op() says; split as struct probe_site has it, for CODE_RMW only. A LOCK instruction is
+ * probes_code_op() says; split (for CODE_RMW only) and waits as struct probe_site has them. A LOCK instruction is
  * probed where it stands, after code_rewrite() of the private copy; without one, and where nothing else is
  * possible, the point is on the next instruction, has the operation ZUG_OP_POINT and no object. How many
  * became points (what is one already, or has no way to be one, does not count), or -errno with a line in err.
@@ -71,7 +72,7 @@ struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t er
 struct probe_code {
 	uint64_t offset;	/* of a place of the catalogue */
 	uint16_t op;
-	bool split;
+	bool split, waits;
 };
 int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
 		    char *err, size_t errlen);

@@ -149,6 +149,7 @@ static int add_place(struct probes *p, uint32_t module, struct found *f, const s
 	if (!agrees(f->fd, c))
 		return -ESTALE;
 	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
+	s.waits = want->waits;
 	if (s.split)
 		s.op = ZUG_OP_DATA_READ;
 	if (!(c->flags & CODE_PROBE) && !(copies && (c->flags & CODE_REWRITE))) {
