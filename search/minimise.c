@@ -13,25 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "minimise.h"
+#include "schedule.h"
 #include "search_internal.h"
 #include "strategies.h"
 
-struct difference {
-	uint32_t task, nth;	/* after that many steps of that task, the last one */
-	uint32_t next;		/* this task goes on */
-	bool preemption;
-};
-
-/* An execution: what was decided, and what of that was not the base scheduler. */
+/* An execution, and the pairs of its preemptions. */
 struct record {
-	uint32_t *tasks;
-	struct zug_label *labels;	/* of the steps */
-	size_t nr, room;
-	struct difference *diffs;
-	size_t nr_diffs, room_diffs;
+	struct schedule s;
 	struct minimise_pair *pairs;
 	size_t nr_pairs, room_pairs;
-	uint32_t preemptions;
 };
 
 enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, DONE };
@@ -56,9 +46,7 @@ struct minimise {
 
 static void record_free(struct record *r)
 {
-	free(r->tasks);
-	free(r->labels);
-	free(r->diffs);
+	schedule_release(&r->s);
 	free(r->pairs);
 }
 
@@ -85,16 +73,16 @@ static int init(void *state, struct search_env *env, const int64_t *args)
 static void try_without(struct minimise *m, size_t from, size_t to)
 {
 	m->nr_trial = 0;
-	for (size_t i = 0; i < m->best.nr_diffs; i++)
+	for (size_t i = 0; i < m->best.s.nr_diffs; i++)
 		if (i < from || i >= to)
-			m->trial[m->nr_trial++] = m->best.diffs[i];
+			m->trial[m->nr_trial++] = m->best.s.diffs[i];
 }
 
 /* Who goes on after difference 'at' is whom the next one names; that one goes. */
 static void try_skipping(struct minimise *m, size_t at)
 {
 	try_without(m, at + 1, at + 2);
-	m->trial[at].next = m->best.diffs[at + 1].next;
+	m->trial[at].next = m->best.s.diffs[at + 1].next;
 }
 
 static void try_later(struct minimise *m, size_t at)
@@ -104,7 +92,7 @@ static void try_later(struct minimise *m, size_t at)
 }
 
 /* The end of the block (the run of steps of one task) that starts at 'from'. */
-static size_t block_end(const struct record *r, size_t from)
+static size_t block_end(const struct schedule *r, size_t from)
 {
 	size_t to = from;
 
@@ -113,7 +101,7 @@ static size_t block_end(const struct record *r, size_t from)
 	return to;
 }
 
-static bool independent(const struct record *r, size_t a, size_t b, size_t c)
+static bool independent(const struct schedule *r, size_t a, size_t b, size_t c)
 {
 	for (size_t i = a; i < b; i++) {
 		struct access x = access_of(&r->labels[i]);
@@ -131,7 +119,7 @@ static bool independent(const struct record *r, size_t a, size_t b, size_t c)
 /* Decisions a..b-1 and b..c-1 change places. */
 static bool try_swapped(struct minimise *m, size_t a, size_t b, size_t c)
 {
-	const struct record *r = &m->best;
+	const struct schedule *r = &m->best.s;
 
 	if (a == b || b == c || !independent(r, a, b, c))
 		return false;
@@ -151,7 +139,7 @@ static bool try_swapped(struct minimise *m, size_t a, size_t b, size_t c)
  */
 static bool try_reordered(struct minimise *m)
 {
-	const struct record *r = &m->best;
+	const struct schedule *r = &m->best.s;
 	size_t from = m->at, to = block_end(r, from), near;
 
 	switch (m->move++) {
@@ -173,7 +161,7 @@ static bool try_reordered(struct minimise *m)
 /* Set up the next trial; false when the phase is over. */
 static bool next_of_phase(struct minimise *m)
 {
-	size_t nr = m->best.nr_diffs;
+	size_t nr = m->best.s.nr_diffs;
 
 	switch (m->phase) {
 	case CHUNKS:
@@ -197,12 +185,12 @@ static bool next_of_phase(struct minimise *m)
 			try_without(m, m->at, m->at + 1);
 		return true;
 	case REORDER:
-		while (m->at < m->best.nr)
+		while (m->at < m->best.s.nr)
 			if (try_reordered(m))
 				return true;
 		return false;
 	case LATER:
-		while (m->at < nr && !m->best.diffs[m->at].preemption)
+		while (m->at < nr && !m->best.s.diffs[m->at].preemption)
 			m->at++;
 		if (m->at >= nr)
 			return false;
@@ -235,113 +223,46 @@ static int begin(void *state, uint64_t iteration)
 	if (m->phase == DONE)
 		return SEARCH_EXHAUSTED;
 	m->trials++;
-	m->now.nr = m->now.nr_diffs = m->now.nr_pairs = 0;
-	m->now.preemptions = 0;
+	schedule_clear(&m->now.s);
+	m->now.nr_pairs = 0;
 	return SEARCH_GO;
 }
 
-static uint32_t base_pick(const struct choice *c)
-{
-	if (!c->free)
-		return c->last;
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
-			return i;
-	return 0;
-}
-
-static uint32_t position(const struct choice *c, uint32_t task)
-{
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (choice_cand(c, i)->task == task)
-			return i;
-	return CHOICE_NONE;
-}
-
-static uint32_t follow(const struct minimise *m, const struct choice *c, uint32_t nth)
+static uint32_t follow(const struct minimise *m, const struct choice *c)
 {
 	uint32_t pos;
 
 	if (m->phase == FOLLOW || m->phase == REORDER) {
 		pos = c->point->step < m->nr_order ?
-			position(c, m->order[c->point->step]) : CHOICE_NONE;
-		return pos == CHOICE_NONE ? base_pick(c) : pos;
+			schedule_position(c, m->order[c->point->step]) : CHOICE_NONE;
+		return pos == CHOICE_NONE ? schedule_base(c) : pos;
 	}
-	for (size_t i = 0; i < m->nr_trial; i++) {
-		const struct difference *d = &m->trial[i];
-
-		if (d->task != c->point->last || d->nth != nth)
-			continue;
-		pos = position(c, d->next);
-		if (pos != CHOICE_NONE)
-			return pos;
-	}
-	return base_pick(c);
+	return schedule_follow(m->trial, m->nr_trial, m->env, c);
 }
 
-/* Room for one more; *array is of elements of that size. */
-static int room_for(void *array, size_t nr, size_t *room, size_t size)
-{
-	void **p = array, *fresh;
-	size_t more = *room ? *room * 2 : 64;
-
-	if (nr < *room)
-		return 0;
-	fresh = realloc(*p, more * size);
-	if (!fresh)
-		return -ENOMEM;
-	*p = fresh;
-	*room = more;
-	return 0;
-}
-
-static int note_difference(struct minimise *m, const struct choice *c, uint32_t pos, uint32_t nth)
+/* A preemption is one half of a pair. */
+static int note_pair(struct minimise *m, const struct choice *c, uint32_t pos)
 {
 	struct record *r = &m->now;
-	uint32_t next = choice_cand(c, pos)->task;
 
-	if (room_for(&r->diffs, r->nr_diffs, &r->room_diffs, sizeof(*r->diffs)))
-		return -ENOMEM;
-	r->diffs[r->nr_diffs++] = (struct difference){
-		.task = c->point->last, .nth = nth, .next = next, .preemption = !c->free,
-	};
-	if (c->free)
-		return 0;
-	r->preemptions++;
-	if (room_for(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
+	if (schedule_room(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
 		return -ENOMEM;
 	r->pairs[r->nr_pairs++] = (struct minimise_pair){
-		.step = c->point->step, .preempted = c->point->last, .by = next,
+		.step = c->point->step, .preempted = c->point->last, .by = choice_cand(c, pos)->task,
 		.before = choice_cand(c, c->last)->label,
 	};
-	return 0;
-}
-
-static int note_step(struct minimise *m, const struct search_cand *cand)
-{
-	struct record *r = &m->now;
-	size_t room = r->room;
-
-	if (room_for(&r->tasks, r->nr, &room, sizeof(*r->tasks)))
-		return -ENOMEM;
-	if (room_for(&r->labels, r->nr, &r->room, sizeof(*r->labels)))
-		return -ENOMEM;
-	r->tasks[r->nr] = cand->task;
-	r->labels[r->nr++] = cand->label;
 	return 0;
 }
 
 static int pick(void *state, const struct choice *c)
 {
 	struct minimise *m = state;
-	uint32_t last = c->point->last;
-	uint32_t nth = last == SEARCH_NO_TASK ? 0 : hb_steps(m->env->hb, last);
-	uint32_t pos = follow(m, c, nth);
+	uint32_t pos = follow(m, c);
 
-	if (pos != base_pick(c))
-		m->error = note_difference(m, c, pos, nth);
+	if (!c->free && pos != c->last)
+		m->error = note_pair(m, c, pos);
 	if (!m->error)
-		m->error = note_step(m, choice_cand(c, pos));
+		m->error = schedule_note(&m->now.s, m->env, c, pos);
 	return m->error ? m->error : (int)pos;
 }
 
@@ -355,7 +276,7 @@ static int choose(void *state, uint32_t nr)
 
 static bool simpler(const struct minimise *m)
 {
-	const struct record *a = &m->now, *b = &m->best;
+	const struct schedule *a = &m->now.s, *b = &m->best.s;
 
 	if (a->preemptions != b->preemptions)
 		return a->preemptions < b->preemptions;
@@ -375,18 +296,18 @@ static int accept(struct minimise *m)
 	m->now = swap;
 	m->best_trial = m->trials;
 	/* A trial has as many entries as the best schedule has, at most. */
-	trial = realloc(m->trial, (m->best.nr_diffs + 1) * sizeof(*trial));
+	trial = realloc(m->trial, (m->best.s.nr_diffs + 1) * sizeof(*trial));
 	if (!trial)
 		return -ENOMEM;
 	m->trial = trial;
-	order = realloc(m->order, (m->best.nr + 1) * sizeof(*order));
+	order = realloc(m->order, (m->best.s.nr + 1) * sizeof(*order));
 	if (!order)
 		return -ENOMEM;
 	m->order = order;
 	return 0;
 }
 
-static uint64_t lateness(const struct record *r)
+static uint64_t lateness(const struct schedule *r)
 {
 	uint64_t sum = 0;
 
@@ -398,8 +319,8 @@ static uint64_t lateness(const struct record *r)
 /* Preemptions come later, and nothing got worse. */
 static bool came_later(const struct minimise *m)
 {
-	return m->now.preemptions == m->best.preemptions &&
-	       m->now.nr_diffs == m->best.nr_diffs && lateness(&m->now) > lateness(&m->best);
+	return m->now.s.preemptions == m->best.s.preemptions &&
+	       m->now.s.nr_diffs == m->best.s.nr_diffs && lateness(&m->now.s) > lateness(&m->best.s);
 }
 
 static void end(void *state, const struct search_end *e)
@@ -416,7 +337,7 @@ static void end(void *state, const struct search_end *e)
 		m->phase = fails ? CHUNKS : DONE;
 		if (fails)
 			m->error = accept(m);
-		for (m->chunk = 1; m->chunk < m->best.nr_diffs; m->chunk *= 2)
+		for (m->chunk = 1; m->chunk < m->best.s.nr_diffs; m->chunk *= 2)
 			;
 		return;
 	case CHUNKS:
@@ -437,7 +358,7 @@ static void end(void *state, const struct search_end *e)
 		m->move = 0;
 		if (m->phase == REORDER)
 			m->at = 0;
-	} else if (m->phase == SINGLES && !m->move && m->at + 1 < m->best.nr_diffs) {
+	} else if (m->phase == SINGLES && !m->move && m->at + 1 < m->best.s.nr_diffs) {
 		m->move = 1;
 	} else if (m->phase != REORDER) {
 		m->move = 0;
@@ -490,13 +411,13 @@ static void complete_pairs(struct record *r)
 
 		p->after = (struct zug_label){ .op = ZUG_OP_NONE };
 		p->after_step = UINT64_MAX;
-		for (size_t k = p->step; k < r->nr && r->tasks[k] != p->preempted; k++) {
-			struct access a = access_of(&r->labels[k]);
+		for (size_t k = p->step; k < r->s.nr && r->s.tasks[k] != p->preempted; k++) {
+			struct access a = access_of(&r->s.labels[k]);
 
 			if (access_dependent(&a, &before)) {
-				p->after = r->labels[k];
+				p->after = r->s.labels[k];
 				p->after_step = k;
-				p->by = r->tasks[k];
+				p->by = r->s.tasks[k];
 				break;
 			}
 		}
@@ -512,10 +433,10 @@ void minimise_result(const struct search *s, struct minimise_result *result)
 	*result = (struct minimise_result){
 		.reproduced = m->reproduced,
 		.minimal = m->reproduced && m->phase == DONE,
-		.tasks = m->best.tasks,
-		.nr = m->best.nr,
-		.preemptions = m->best.preemptions,
-		.differences = (uint32_t)m->best.nr_diffs,
+		.tasks = m->best.s.tasks,
+		.nr = m->best.s.nr,
+		.preemptions = m->best.s.preemptions,
+		.differences = (uint32_t)m->best.s.nr_diffs,
 		.trials = m->trials,
 		.trial = m->best_trial,
 		.pairs = m->best.pairs,

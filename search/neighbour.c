@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * neighbour.c - the closest schedule that passes (neighbour.h)
+ *
+ * Choi, Zeller: Isolating failure-inducing thread schedules (2002), for schedules that are minimal already: there one
+ * difference is enough to turn them, so that each is tried by itself instead of halving the set of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "neighbour.h"
+#include "schedule.h"
+#include "search_internal.h"
+
+/* A decision is made so many steps earlier or later at most. */
+#define MOVES_MAX	64
+/* Orders are compared over so many steps from the parting on. */
+#define COMPARED_MAX	2000
+/* So many other decisions are kept in mind; of more, the last ones, which are closest to the failure. */
+#define OTHERS_MAX	65536
+
+enum phase { FOLLOW, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+
+/* Somebody who could have had the turn. */
+struct other {
+	uint32_t last, nth;	/* when that task had made so many steps */
+	uint32_t task;
+	bool difference;	/* the decision there was not the base scheduler's */
+};
+
+struct neighbour {
+	struct search_env *env;
+	uint64_t failure;
+	uint64_t max_trials, trials;
+	struct schedule fails, now;
+	uint32_t *order;		/* in FOLLOW: these decisions */
+	size_t nr_order;
+	struct other *others;		/* of the failing execution, in its order */
+	size_t nr_others, room_others;
+	struct difference *trial;	/* what this execution follows */
+	size_t nr_trial;
+	struct other instead;		/* and in front of that */
+	bool use_instead;
+	enum phase phase;
+	size_t at;			/* how many of others or of fails.diffs remain */
+	uint32_t moved;			/* EARLIER, LATER: by so many steps */
+	bool reproduced;
+	struct neighbour_result best;
+	int error;
+};
+
+static void fini(void *state)
+{
+	struct neighbour *n = state;
+
+	schedule_release(&n->fails);
+	schedule_release(&n->now);
+	free(n->order);
+	free(n->others);
+	free(n->trial);
+}
+
+static int init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct neighbour *n = state;
+
+	(void)args;
+	n->env = env;
+	return 0;
+}
+
+/* ---- which schedule is next ---- */
+
+static void start(struct neighbour *n, enum phase phase)
+{
+	n->phase = phase;
+	n->at = phase == INSTEAD || phase == ANYWHERE ? n->nr_others : n->fails.nr_diffs;
+	n->moved = 0;
+}
+
+/* The failing schedule with another decision at one place. */
+static bool next_instead(struct neighbour *n, bool differences)
+{
+	while (n->at)
+		if (n->others[--n->at].difference == differences) {
+			n->instead = n->others[n->at];
+			n->use_instead = true;
+			return true;
+		}
+	return false;
+}
+
+/* The failing schedule with one difference some steps away from its place. */
+static bool next_moved(struct neighbour *n)
+{
+	struct difference *d;
+
+	while (n->at) {
+		d = &n->trial[n->at - 1];
+		if (++n->moved <= MOVES_MAX && (n->phase == LATER || d->nth >= n->moved)) {
+			d->nth = n->phase == LATER ? d->nth + n->moved : d->nth - n->moved;
+			return true;
+		}
+		n->at--;
+		n->moved = 0;
+	}
+	return false;
+}
+
+static bool next_trial(struct neighbour *n)
+{
+	n->use_instead = false;
+	memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
+	n->nr_trial = n->fails.nr_diffs;
+	switch (n->phase) {
+	case INSTEAD:
+		return next_instead(n, true);
+	case EARLIER:
+	case LATER:
+		return next_moved(n);
+	case ANYWHERE:
+		return !n->best.found && next_instead(n, false);
+	default:
+		return false;
+	}
+}
+
+static int begin(void *state, uint64_t iteration)
+{
+	struct neighbour *n = state;
+
+	(void)iteration;
+	if (n->error)
+		return n->error;
+	if (n->max_trials && n->trials >= n->max_trials)
+		return SEARCH_EXHAUSTED;
+	while (n->phase != FOLLOW && n->phase != DONE && !next_trial(n))
+		start(n, n->phase + 1);
+	if (n->phase == DONE)
+		return SEARCH_EXHAUSTED;
+	n->trials++;
+	schedule_clear(&n->now);
+	return SEARCH_GO;
+}
+
+/* ---- one execution ---- */
+
+static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos)
+{
+	uint32_t nth = schedule_nth(n->env, c);
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		if (i == pos)
+			continue;
+		if (n->nr_others == OTHERS_MAX) {
+			n->nr_others /= 2;
+			memmove(n->others, n->others + n->nr_others, n->nr_others * sizeof(*n->others));
+		}
+		if (schedule_room(&n->others, n->nr_others, &n->room_others, sizeof(*n->others)))
+			return -ENOMEM;
+		n->others[n->nr_others++] = (struct other){
+			.last = c->point->last, .nth = nth, .task = choice_cand(c, i)->task,
+			.difference = pos != schedule_base(c),
+		};
+	}
+	return 0;
+}
+
+static uint32_t follow(const struct neighbour *n, const struct choice *c)
+{
+	uint32_t pos = CHOICE_NONE;
+
+	if (n->phase == FOLLOW) {
+		if (c->point->step < n->nr_order)
+			pos = schedule_position(c, n->order[c->point->step]);
+		return pos == CHOICE_NONE ? schedule_base(c) : pos;
+	}
+	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->env, c))
+		pos = schedule_position(c, n->instead.task);
+	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->env, c) : pos;
+}
+
+static int pick(void *state, const struct choice *c)
+{
+	struct neighbour *n = state;
+	uint32_t pos = follow(n, c);
+
+	if (n->phase == FOLLOW)
+		n->error = note_others(n, c, pos);
+	if (!n->error)
+		n->error = schedule_note(&n->now, n->env, c, pos);
+	return n->error ? n->error : (int)pos;
+}
+
+/* Values that a program asks for: always the first, as in search_replay(). */
+static int choose(void *state, uint32_t nr)
+{
+	(void)state;
+	(void)nr;
+	return 0;
+}
+
+/* ---- how far it is ---- */
+
+static bool same_label(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->object == b->object && a->object2 == b->object2;
+}
+
+#define NEVER	UINT64_MAX
+#define STRAYED	(UINT64_MAX - 1)
+
+/*
+ * For each step of s, from 'from' to 'to': the step of other that is the same operation (the same task's how manieth);
+ * NEVER: not reached there; STRAYED: that task does something else there, or did so before.
+ */
+static uint64_t *match(const struct schedule *s, size_t from, size_t to, const struct schedule *other)
+{
+	uint64_t *at = malloc((to - from + 1) * sizeof(*at));
+
+	for (size_t i = from; at && i < to; i++) {
+		uint64_t next = from, *this = &at[i - from];
+
+		for (size_t k = i; k-- > from;)
+			if (s->tasks[k] == s->tasks[i]) {
+				next = at[k - from] < STRAYED ? at[k - from] + 1 : at[k - from];
+				break;
+			}
+		while (next < other->nr && other->tasks[next] != s->tasks[i])
+			next++;
+		*this = next == STRAYED ? STRAYED : next >= other->nr ? NEVER : next;
+		if (*this < STRAYED && !same_label(&s->labels[i], &other->labels[next]))
+			*this = STRAYED;
+	}
+	return at;
+}
+
+/* Both are without an object that has a name: they may have to do with each other. */
+static bool vague(const struct access *a, const struct access *b)
+{
+	return a->object[0] == ACCESS_OPAQUE && b->object[0] == ACCESS_OPAQUE;
+}
+
+/*
+ * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
+ * them by the place of a, and of these by that of b, becomes r's; a vague one only when there is no other.
+ */
+static int compare(struct neighbour *n, struct neighbour_result *r)
+{
+	const struct schedule *f = &n->fails, *p = &n->now;
+	size_t part = 0, f_end, p_end;
+	uint64_t *in_p, *in_f;
+	bool have = false, have_vague = true;
+	int ret = -ENOMEM;
+
+	while (part < f->nr && part < p->nr && f->tasks[part] == p->tasks[part] &&
+	       same_label(&f->labels[part], &p->labels[part]))
+		part++;
+	f_end = f->nr - part > COMPARED_MAX ? part + COMPARED_MAX : f->nr;
+	p_end = p->nr - part > COMPARED_MAX ? part + COMPARED_MAX : p->nr;
+	in_p = match(f, part, f_end, p);
+	in_f = match(p, part, p_end, f);
+	if (!in_p || !in_f)
+		goto out;
+	ret = 0;
+	r->part = part;
+	r->nr = p->nr;
+	r->nr_pairs = 0;
+	for (size_t i = part; i < f_end; i++) {
+		struct access a = access_of(&f->labels[i]);
+
+		if (!a.object[0] || in_p[i - part] == STRAYED)
+			continue;
+		for (size_t k = part; k < p_end && k < in_p[i - part]; k++) {
+			struct access b = access_of(&p->labels[k]);
+			bool is_vague = vague(&a, &b);
+
+			if (p->tasks[k] == f->tasks[i] || in_f[k - part] < i || !access_dependent(&a, &b) ||
+			    in_f[k - part] == STRAYED)
+				continue;
+			r->nr_pairs++;
+			if (have && (is_vague || !have_vague))
+				continue;
+			have = true;
+			have_vague = is_vague;
+			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p[i - part] };
+			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f[k - part], k };
+		}
+	}
+out:
+	free(in_p);
+	free(in_f);
+	return ret;
+}
+
+static bool closer(const struct neighbour_result *a, const struct neighbour_result *b)
+{
+	if (!b->found)
+		return true;
+	/* what passes without any such pair explains nothing */
+	if (!a->nr_pairs != !b->nr_pairs)
+		return a->nr_pairs;
+	return a->nr_pairs < b->nr_pairs || (a->nr_pairs == b->nr_pairs && a->part > b->part);
+}
+
+static void passed(struct neighbour *n)
+{
+	struct neighbour_result r = { .found = true, .trial = n->trials };
+
+	n->error = compare(n, &r);
+	if (!n->error && closer(&r, &n->best))
+		n->best = r;
+}
+
+static void end(void *state, const struct search_end *e)
+{
+	struct neighbour *n = state;
+	bool fails = e->result == SEARCH_FAIL && e->failure == n->failure;
+	struct schedule swap = n->fails;
+
+	if (n->error)
+		return;
+	if (n->phase == FOLLOW) {
+		n->reproduced = fails;
+		n->fails = n->now;
+		n->now = swap;
+		n->trial = calloc(n->fails.nr_diffs + 1, sizeof(*n->trial));
+		n->error = n->trial ? 0 : -ENOMEM;
+		start(n, fails && n->trial ? INSTEAD : DONE);
+		return;
+	}
+	if (e->result == SEARCH_PASS)
+		passed(n);
+	/* what fails alike may pass a step further; another failure or a pass ends that way */
+	if ((n->phase == EARLIER || n->phase == LATER) && !fails) {
+		n->at--;
+		n->moved = 0;
+	}
+}
+
+static const struct strategy_type strategy_neighbour = {
+	.info = { .name = "neighbour", .line = "", .params = "", .guarantee = "" },
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
+	.size = sizeof(struct neighbour),
+	.init = init,
+	.begin = begin,
+	.pick = pick,
+	.choose = choose,
+	.end = end,
+	.fini = fini,
+};
+
+struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+			     uint64_t failure, uint64_t trials, char *err, size_t errlen)
+{
+	struct search *s = search_new_type(opts, &strategy_neighbour, NULL, err, errlen);
+	struct neighbour *n;
+
+	if (!s)
+		return NULL;
+	n = search_state(s);
+	n->failure = failure;
+	n->max_trials = trials;
+	n->order = malloc((nr + 1) * sizeof(*tasks));
+	if (!n->order) {
+		search_free(s);
+		strategy_message(err, errlen, "out of memory");
+		return NULL;
+	}
+	if (nr)
+		memcpy(n->order, tasks, nr * sizeof(*tasks));
+	n->nr_order = nr;
+	return s;
+}
+
+void neighbour_result(const struct search *s, struct neighbour_result *result)
+{
+	const struct neighbour *n = search_state(s);
+
+	*result = n->best;
+	result->reproduced = n->reproduced;
+	result->all = n->reproduced && n->phase == DONE;
+	result->trials = n->trials;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * neighbour.h - the passing schedule that is closest to a failing one, and what they differ in
+ *
+ * A search like any other, driven by the loop of minimise.h. The first execution follows the given schedule and must
+ * fail with the given identity. In every further one a single decision of it is another one: first where it differs
+ * from the base scheduler (schedule.h), then such a decision is made some steps earlier or later, and where
+ * nothing of that passes, any decision at which somebody else could have had the turn, from the last to the first.
+ * What came after it stays as far as it can.
+ *
+ * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
+ * equals, the one that parts latest.
+ */
+#ifndef ZUG_SEARCH_NEIGHBOUR_H
+#define ZUG_SEARCH_NEIGHBOUR_H
+
+#include "search.h"
+
+/* As minimise_new(); the schedule should be a minimal one, or there is more to it than one pair. */
+struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+			     uint64_t failure, uint64_t trials, char *err, size_t errlen);
+
+/* An operation in both executions. */
+struct neighbour_op {
+	uint32_t task;
+	struct zug_label label;
+	uint64_t failing, passing;	/* its step in each; UINT64_MAX: it was not reached there */
+};
+
+struct neighbour_result {
+	bool reproduced;		/* the given schedule did fail as said */
+	bool found;			/* a schedule that passes */
+	bool all;			/* all that are near were tried; false: trials ran out */
+	size_t nr, part;		/* its steps; the first that is not as in the failing one */
+	uint64_t trials;		/* executions made */
+	uint64_t trial;			/* which of them, from 1 on, was the closest */
+	uint64_t nr_pairs;		/* dependent operations in another order, as far as they were counted */
+	/* The first of these pairs, when there is one: in the failing execution this order, in the other the reverse. */
+	struct neighbour_op first, second;
+};
+
+void neighbour_result(const struct search *s, struct neighbour_result *result);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdlib.h>
+#include "schedule.h"
+
+void schedule_clear(struct schedule *s)
+{
+	s->nr = s->nr_diffs = 0;
+	s->preemptions = 0;
+}
+
+void schedule_release(struct schedule *s)
+{
+	free(s->tasks);
+	free(s->labels);
+	free(s->diffs);
+}
+
+int schedule_room(void *array, size_t nr, size_t *room, size_t size)
+{
+	void **p = array, *fresh;
+	size_t more = *room ? *room * 2 : 64;
+
+	if (nr < *room)
+		return 0;
+	fresh = realloc(*p, more * size);
+	if (!fresh)
+		return -ENOMEM;
+	*p = fresh;
+	*room = more;
+	return 0;
+}
+
+uint32_t schedule_nth(const struct search_env *env, const struct choice *c)
+{
+	return c->point->last == SEARCH_NO_TASK ? 0 : hb_steps(env->hb, c->point->last);
+}
+
+uint32_t schedule_base(const struct choice *c)
+{
+	if (!c->free)
+		return c->last;
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
+			return i;
+	return 0;
+}
+
+uint32_t schedule_position(const struct choice *c, uint32_t task)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (choice_cand(c, i)->task == task)
+			return i;
+	return CHOICE_NONE;
+}
+
+uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
+			 const struct choice *c)
+{
+	uint32_t nth = schedule_nth(env, c), pos;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (diffs[i].task != c->point->last || diffs[i].nth != nth)
+			continue;
+		pos = schedule_position(c, diffs[i].next);
+		if (pos != CHOICE_NONE)
+			return pos;
+	}
+	return schedule_base(c);
+}
+
+int schedule_note(struct schedule *s, const struct search_env *env, const struct choice *c, uint32_t pos)
+{
+	const struct search_cand *cand = choice_cand(c, pos);
+
+	if (pos != schedule_base(c)) {
+		if (schedule_room(&s->diffs, s->nr_diffs, &s->room_diffs, sizeof(*s->diffs)))
+			return -ENOMEM;
+		s->diffs[s->nr_diffs++] = (struct difference){
+			.task = c->point->last, .nth = schedule_nth(env, c), .next = cand->task,
+			.preemption = !c->free, .step = s->nr,
+		};
+		s->preemptions += !c->free;
+	}
+	if (schedule_room(&s->tasks, s->nr, &s->room, sizeof(*s->tasks)) ||
+	    schedule_room(&s->labels, s->nr, &s->room_labels, sizeof(*s->labels)))
+		return -ENOMEM;
+	s->tasks[s->nr] = cand->task;
+	s->labels[s->nr++] = cand->label;
+	return 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_neighbour.c - the neighbour of a minimal failing schedule passes, parts from it where it is said to, and the
+ * pair of operations is in one order in the one and in the other order in the other
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "../../search/access.h"
+#include "../../search/minimise.h"
+#include "../../search/neighbour.h"
+#include "gen.h"
+#include "programs.h"
+#include "tap.h"
+
+#define MAX_ORDER	1024
+
+static const struct search_options options = { .fair = 1, .max_steps = 20000, .preemptions = -1 };
+
+struct tally {
+	int failures, found, unpaired, not_passing, wrong_part, wrong_pair, not_replayed;
+	uint64_t trials;
+};
+
+/* The minimal schedule that fails as order does. Its length. */
+static uint64_t minimal(const struct model *m, uint32_t *order, uint64_t nr, uint64_t failure)
+{
+	struct search *s = minimise_new(&options, order, nr, failure, 0, NULL, 0);
+	struct minimise_result result;
+	struct model_result r;
+
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	minimise_result(s, &result);
+	nr = result.nr;
+	memcpy(order, result.tasks, nr * sizeof(*order));
+	search_free(s);
+	return nr;
+}
+
+/* The tasks of the execution number 'trial' of that neighbour search: its length, and whether it failed. */
+static uint64_t trial(const struct model *m, const uint32_t *order, uint64_t nr, uint64_t failure, uint64_t number,
+		      uint32_t *tasks, bool *failed)
+{
+	struct search *s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	struct model_result r = { 0 };
+
+	while (number-- && model_run(m, s, &r, tasks, MAX_ORDER) == SEARCH_GO)
+		;
+	search_free(s);
+	*failed = r.failed;
+	return r.steps;
+}
+
+static bool stands(const struct neighbour_op *o, const uint32_t *fails, uint64_t nr_f, const uint32_t *passes,
+		   uint64_t nr_p)
+{
+	return (o->failing == UINT64_MAX || (o->failing < nr_f && fails[o->failing] == o->task)) &&
+	       (o->passing == UINT64_MAX || (o->passing < nr_p && passes[o->passing] == o->task));
+}
+
+static void check(const struct model *m, uint32_t *order, uint64_t nr, uint64_t failure, struct tally *t)
+{
+	struct neighbour_result n;
+	struct access a, b;
+	uint32_t tasks[MAX_ORDER];
+	struct model_result r;
+	struct search *s;
+	uint64_t steps;
+	bool failed;
+
+	nr = minimal(m, order, nr, failure);
+	s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	search_free(s);
+	t->failures++;
+	t->not_replayed += !n.reproduced || !n.all;
+	t->trials += n.trials;
+	if (!n.found)
+		return;
+	t->found++;
+	steps = trial(m, order, nr, failure, n.trial, tasks, &failed);
+	t->not_passing += failed || steps != n.nr;
+	for (uint64_t i = 0; i < n.part; i++)
+		t->wrong_part += order[i] != tasks[i];
+	t->wrong_part += n.part < nr && n.part < steps && order[n.part] == tasks[n.part];
+	if (!n.nr_pairs) {
+		t->unpaired++;
+		return;
+	}
+	a = access_of(&n.first.label);
+	b = access_of(&n.second.label);
+	t->wrong_pair += n.first.task == n.second.task || !access_dependent(&a, &b) ||
+			 n.first.failing >= n.second.failing || n.second.passing >= n.first.passing ||
+			 !stands(&n.first, order, nr, tasks, steps) || !stands(&n.second, order, nr, tasks, steps);
+}
+
+static void report(const char *what, const struct tally *t)
+{
+	tap_ok(t->failures && !t->not_replayed && !t->not_passing && !t->wrong_part && !t->wrong_pair,
+	       "%s: of %d failures %d have a neighbour, all of which pass (%d do not), part where they are said to "
+	       "(%d do not), with a pair in both orders (%d are wrong, %d have none); %llu trials", what, t->failures,
+	       t->found, t->not_passing, t->wrong_part, t->wrong_pair, t->unpaired,
+	       (unsigned long long)t->trials);
+}
+
+static void test_programs(void)
+{
+	static const struct { const char *family; uint32_t n; } on[] = {
+		{ "lostupdate", 0 }, { "lostupdate", 20 }, { "abba", 3 }, { "philosophers", 3 }, { "reorder", 3 },
+		{ "twostage", 2 }, { "lostwakeup", 5 }, { "chain", 4 }, { "window", 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+		struct program *p = program_new(on[i].family, on[i].n);
+		struct tally t = { 0 };
+
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			struct search *s = model_search("random", seed, 1);
+			struct model_result r = { 0 };
+			uint32_t order[MAX_ORDER];
+			int tries = 0;
+
+			while (!r.failed && tries++ < 5000)
+				model_run(&p->model, s, &r, order, MAX_ORDER);
+			if (r.failed)
+				check(&p->model, order, r.steps, r.outcome, &t);
+			search_free(s);
+		}
+		report(p->name, &t);
+		tap_ok(t.found == t.failures && !t.unpaired, "%s: every failure has a neighbour with a pair", p->name);
+		program_free(p);
+	}
+}
+
+static void test_random_programs(void)
+{
+	struct gen_program *p = malloc(sizeof(*p));
+	int programs = tap_scale(400, 4000);
+	struct tally t = { 0 };
+
+	for (int i = 0; i < programs; i++) {
+		struct model_result r = { 0 };
+		uint32_t order[MAX_ORDER];
+		struct search *s;
+		struct rng rng;
+
+		rng_seed(&rng, 7, (uint64_t)i);
+		gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 3, 14, 2);
+		s = model_search("random", (uint64_t)i, 1);
+		for (int k = 0; k < 50 && !r.failed; k++)
+			model_run(&p->model, s, &r, order, MAX_ORDER);
+		if (r.failed)
+			check(&p->model, order, r.steps, r.outcome, &t);
+		search_free(s);
+	}
+	free(p);
+	report("random programs", &t);
+}
+
+/* What a lost update comes down to, and two locks in two orders. */
+static void test_pair(const char *family, unsigned int first, unsigned int second)
+{
+	struct program *p = program_new(family, 10);
+	struct search *s = model_search("random", 4, 1);
+	struct neighbour_result n;
+	struct model_result r = { 0 };
+	uint32_t order[MAX_ORDER];
+	uint64_t failure, nr;
+
+	while (!r.failed)
+		model_run(&p->model, s, &r, order, MAX_ORDER);
+	search_free(s);
+	failure = r.outcome;
+	nr = minimal(&p->model, order, r.steps, failure);
+	s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	tap_ok(n.found && n.nr_pairs && n.first.label.op == first && n.second.label.op == second &&
+	       n.first.label.object == n.second.label.object, "%s: its pair (%s, %s)", family,
+	       zug_op_name(n.first.label.op), zug_op_name(n.second.label.op));
+	search_free(s);
+	s = neighbour_new(&options, order, nr, failure + 1, 0, NULL, 0);
+	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	tap_ok(!n.reproduced && !n.found && n.trials == 1, "%s: a schedule that fails in another way has none", family);
+	search_free(s);
+	s = neighbour_new(&options, order, nr, failure, 1, NULL, 0);
+	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	tap_ok(n.reproduced && !n.found && !n.all && n.trials == 1, "%s: the bound on trials is kept", family);
+	search_free(s);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_programs();
+	test_random_programs();
+	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);
+	test_pair("abba", ZUG_OP_LOCK, ZUG_OP_LOCK);
+	return tap_done();
+}
