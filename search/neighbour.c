@@ -305,7 +305,8 @@ static bool closer(const struct neighbour_result *a, const struct neighbour_resu
 
 static void passed(struct neighbour *n)
 {
-	struct neighbour_result r = { .found = true, .trial = n->trials };
+	struct neighbour_result r = { .found = true, .trial = n->trials, .alike = n->best.alike,
+				      .otherwise = n->best.otherwise };
 
 	n->error = compare(n, &r);
 	if (!n->error && closer(&r, &n->best))
@@ -329,6 +330,8 @@ static void end(void *state, const struct search_end *e)
 		start(n, fails && n->trial ? INSTEAD : DONE);
 		return;
 	}
+	n->best.alike += fails;
+	n->best.otherwise += !fails && e->result == SEARCH_FAIL;
 	if (e->result == SEARCH_PASS)
 		passed(n);
 	/* what fails alike may pass a step further; another failure or a pass ends that way */

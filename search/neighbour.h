@@ -34,6 +34,7 @@ struct neighbour_result {
 	size_t nr, part;		/* its steps; the first that is not as in the failing one */
 	uint64_t trials;		/* executions made */
 	uint64_t trial;			/* which of them, from 1 on, was the closest */
+	uint64_t alike, otherwise;	/* how many of them failed like the given one, and how many in another way */
 	uint64_t nr_pairs;		/* dependent operations in another order, as far as they were counted */
 	/* The first of these pairs, when there is one: in the failing execution this order, in the other the reverse. */
 	struct neighbour_op first, second;

@@ -528,7 +528,7 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 	c->ungranted += x->ungranted;
 	if (x->nr_tasks > c->most_tasks)
 		c->most_tasks = x->nr_tasks;
-	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !x->ungranted) {
+	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !c->keep_passes && !x->ungranted) {
 		trace_close(t, true);
 		return ret;
 	}

@@ -54,6 +54,7 @@ struct campaign {
 	uint64_t run_ns;
 	uint64_t limit_hits;
 	bool aside;		/* executions now are replays or trials, none of the search's */
+	bool keep_passes;	/* their traces, too */
 	char first_divergence[256];
 };
 

@@ -11,7 +11,7 @@ int client_connect(const char *path);
 int client_peer(int fd);
 
 /*
- * Has zugd execute a command (run, replay, exec) in our place: with our arguments,
+ * Has zugd execute a command (run, replay, minimize, diff, exec) in our place: with our arguments,
  * environment, folder and standard descriptors. Ctrl-C aborts it there. Closes fd. Returns
  * the exit status that zugd says; failed when there is none, with a message printed.
  */

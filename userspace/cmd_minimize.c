@@ -31,16 +31,6 @@ struct minimize_options {
 	struct minimize_limits limits;
 };
 
-/* "test.1.trace" -> "test.1.min.trace" */
-static void name_beside(const char *path, char *out, size_t len)
-{
-	size_t n = strlen(path);
-
-	if (n > 6 && !strcmp(path + n - 6, ".trace"))
-		n -= 6;
-	snprintf(out, len, "%.*s.min.trace", (int)n, path);
-}
-
 static bool number(const char *text, uint64_t max, uint64_t *v)
 {
 	char *end;
@@ -95,7 +85,7 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 	}
 	o->r.path = argv[optind];
 	if (!o->out[0])
-		name_beside(o->r.path, o->out, sizeof(o->out));
+		retrace_name_beside(o->r.path, "min", o->out, sizeof(o->out));
 	return 0;
 }
 

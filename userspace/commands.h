@@ -30,5 +30,7 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 		   const volatile sig_atomic_t *stop);
 int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		     const volatile sig_atomic_t *stop);
+int diff_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+		 const volatile sig_atomic_t *stop);
 
 #endif

@@ -174,7 +174,8 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 		const char *name;
 		enum request_kind kind;
 	} kinds[] = { { "run", REQUEST_RUN }, { "replay", REQUEST_REPLAY },
-		      { "minimize", REQUEST_MINIMIZE }, { "exec", REQUEST_EXEC } };
+		      { "minimize", REQUEST_MINIMIZE }, { "diff", REQUEST_DIFF },
+		      { "exec", REQUEST_EXEC } };
 	const char *what = protocol_text(m, "request");
 	char text[128];
 
@@ -195,7 +196,7 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 				submit(d, c, kinds[i].kind, m);
 				return;
 			}
-		snprintf(text, sizeof(text), "unknown request '%.40s': run, replay, exec, status and stop are known",
+		snprintf(text, sizeof(text), "unknown request '%.40s': run, replay, minimize, diff, exec, status and stop are known",
 			 what);
 		refuse(c, text);
 	}

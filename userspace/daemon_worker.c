@@ -93,6 +93,7 @@ static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
 		[REQUEST_RUN] = { "run", run_execute },
 		[REQUEST_REPLAY] = { "replay", replay_execute },
 		[REQUEST_MINIMIZE] = { "minimize", minimize_execute },
+		[REQUEST_DIFF] = { "diff", diff_execute },
 	};
 	int nr = 0;
 	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
@@ -342,7 +343,7 @@ void worker_prod(struct worker *w)
 static struct json_object *describe(const struct request *r)
 {
 	static const char *const kinds[] = {
-		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize",
+		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize", [REQUEST_DIFF] = "diff",
 		[REQUEST_EXEC] = "exec", [REQUEST_JOIN] = "join",
 	};
 	struct json_object *j = json_object_new_object(), *args;

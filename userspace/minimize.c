@@ -7,36 +7,7 @@
 #include "../search/minimise.h"
 #include "campaign_internal.h"
 #include "minimize.h"
-
-#define PROGRESS_NS 200000000ull
-#define SECOND_NS 1000000000ull
-
-/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
-#define TRIAL_TIMES 10
-#define TRIAL_STEPS 4
-
-static uint64_t trial_timeout(const struct campaign *c, const struct trace_outcome *o)
-{
-	uint64_t ns = TRIAL_TIMES * o->wall_ns + 2 * SECOND_NS;
-
-	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
-}
-
-static void progress(struct campaign *c, const struct minimise_result *r, bool last)
-{
-	static uint64_t shown;
-	uint64_t now = campaign_now();
-
-	if (c->o.quiet || !isatty(fileno(c->err)) || (!last && now - shown < PROGRESS_NS))
-		return;
-	shown = now;
-	if (last)
-		fputs("\r\033[K", c->err);
-	else
-		fprintf(c->err, "\r\033[Kminimising: %lu executions, %u preemptions, %u decisions, %zu steps",
-			(unsigned long)r->trials, r->preemptions, r->differences, r->nr);
-	fflush(c->err);
-}
+#include "trials.h"
 
 /* What a step never did has no description in the trace yet: where a task stands that is not run again. */
 static void describe(struct campaign *c, struct trace_writer *w, const struct trace *t,
@@ -93,54 +64,39 @@ out:
 	return ret;
 }
 
-/* The executions. best: where the trace of the simplest one is left. */
-static int try_all(struct campaign *c, struct search *s, const struct minimize_limits *limits,
-		   const char *best, struct minimized *m, char *err, size_t errlen)
-{
-	struct minimise_result r;
-	struct execution x;
-	uint64_t steps = 0;
-	int ret;
+struct progress {
+	const struct campaign *c;
+	const struct search *s;
+	struct minimized *m;
+};
 
-	while (!(c->stop && *c->stop) && !(limits->steps && steps > limits->steps)) {
-		ret = search_begin(s);
-		if (ret == SEARCH_EXHAUSTED)
-			return 0;
-		if (ret < 0) {
-			snprintf(err, errlen, "the minimiser failed: %s", strerror(-ret));
-			return ret;
-		}
-		ret = campaign_execute(c, NULL, &x, err, errlen);
-		search_end(s, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
-						    .failure = x.outcome.failure });
-		if (ret)
-			return ret;
-		steps += x.steps;
-		minimise_result(s, &r);
-		if (r.trials == 1 && r.reproduced) {
-			m->preemptions_before = r.preemptions;
-			m->decisions_before = r.differences;
-			m->steps_before = r.nr;
-		} else if (r.trials == 1 && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
-			snprintf(m->came, sizeof(m->came), "%s%s%s", zug_outcome_name(x.outcome.kind),
-				 x.outcome.message[0] ? ": " : "", x.outcome.message);
-		}
-		if (r.reproduced && r.trial == r.trials && rename(c->current, best)) {
-			ret = -errno;
-			snprintf(err, errlen, "cannot keep the trace %s: %s", best, strerror(errno));
-			return ret;
-		}
-		progress(c, &r, false);
+/* The trace of the simplest one so far is kept. */
+static bool after(void *ctx, const struct execution *x)
+{
+	struct progress *p = ctx;
+	struct minimized *m = p->m;
+	struct minimise_result r;
+
+	minimise_result(p->s, &r);
+	if (r.trials == 1 && r.reproduced) {
+		m->preemptions_before = r.preemptions;
+		m->decisions_before = r.differences;
+		m->steps_before = r.nr;
+	} else if (r.trials == 1 && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
+		snprintf(m->came, sizeof(m->came), "%s%s%s", zug_outcome_name(x->outcome.kind),
+			 x->outcome.message[0] ? ": " : "", x->outcome.message);
 	}
-	return 0;
+	trials_progress(p->c, "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
+			(unsigned long)r.trials, r.preemptions, r.differences, r.nr);
+	return r.reproduced && r.trial == r.trials;
 }
 
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen)
 {
-	const struct trace_outcome *o = trace_outcome(t);
-	struct search_options opts = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
-				       .max_steps = TRIAL_STEPS * trace_nr_steps(t) + 1000 };
+	struct search_options opts = trials_search_options(c, t);
+	struct trials trials = { .from = t, .max_steps = limits->steps, .after = after };
+	struct progress p = { .c = c, .m = m };
 	struct minimise_result r;
 	struct search *s = NULL;
 	struct replay follow;
@@ -148,23 +104,19 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 	int ret = -ENOMEM;
 
 	memset(m, 0, sizeof(*m));
-	if (c->o.max_steps && c->o.max_steps < opts.max_steps)
-		opts.max_steps = c->o.max_steps;
 	snprintf(err, errlen, "out of memory");
 	if (replay_init(&follow, t) || asprintf(&best, "%s.best", c->current) < 0) {
 		best = NULL;
 		goto out;
 	}
-	s = minimise_new(&opts, follow.tasks, follow.nr, o->failure, limits->executions, err, errlen);
+	s = minimise_new(&opts, follow.tasks, follow.nr, trace_outcome(t)->failure, limits->executions, err, errlen);
 	if (!s)
 		goto out;
-	c->aside = true;
-	engine_use(c->engine, s, trial_timeout(c, o));
-	ret = try_all(c, s, limits, best, m, err, errlen);
-	engine_use(c->engine, c->search, c->o.timeout_ns);
-	c->aside = false;
+	p.s = trials.search = s;
+	trials.best = best;
+	trials.ctx = &p;
+	ret = trials_run(c, &trials, err, errlen);
 	minimise_result(s, &r);
-	progress(c, &r, true);
 	m->executions = r.trials;
 	m->reproduced = r.reproduced;
 	if (!r.reproduced)

@@ -10,7 +10,7 @@
  *	< {"v":1,"event":"queued","ahead":2}	others come first; only when there are any
  *	< {"v":1,"event":"done","exit":0}	the exit status for the client; "message" where it needs one
  *
- * Requests: run, replay, exec (args, env, cwd and three descriptors), status (answered by
+ * Requests: run, replay, minimize, diff, exec (args, env, cwd and three descriptors), status (answered by
  * an event "status"), stop (answered by the end of the connection, when nothing is left).
  * "refused" with a "message" answers what cannot be understood. A client that shuts its
  * side of the connection down aborts its request; "done" still comes.

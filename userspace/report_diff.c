@@ -213,35 +213,132 @@ static void put_parting(struct diff *d, unsigned int rows)
 			d->part < nr_a ? "A" : "B");
 	put_following(d, &d->a, rows);
 	put_following(d, &d->b, rows);
-	put_tasks(d);
+}
+
+/* 0 or -ENOMEM; finish() in either case. */
+static int start(struct diff *d, FILE *out, const struct trace *a, const struct trace *b,
+		 const struct report_options *o)
+{
+	uint64_t nr_a = trace_nr_steps(a), nr_b = trace_nr_steps(b);
+
+	*d = (struct diff){ .out = out, .a = { .name = "A", .t = a }, .b = { .name = "B", .t = b } };
+	report_begin(&d->a.r, out, a, o);
+	report_begin(&d->b.r, out, b, o);
+	if (match_tasks(d))
+		return -ENOMEM;
+	while (d->part < nr_a && d->part < nr_b &&
+	       same_step(d, trace_step(a, d->part), trace_step(b, d->part)))
+		d->part++;
+	return 0;
+}
+
+static void finish(struct diff *d)
+{
+	report_end(&d->a.r);
+	report_end(&d->b.r);
+	free(d->b.as);
+	free(d->b.index);
 }
 
 int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
 		const struct report_options *o)
 {
-	struct diff d = { .out = out, .a = { .name = "A", .t = a }, .b = { .name = "B", .t = b } };
 	uint64_t nr_a = trace_nr_steps(a), nr_b = trace_nr_steps(b);
-	int ret = match_tasks(&d);
+	struct diff d;
+	int ret = start(&d, out, a, b, o);
 
 	if (ret)
 		goto out;
-	report_begin(&d.a.r, out, a, o);
-	report_begin(&d.b.r, out, b, o);
-	while (d.part < nr_a && d.part < nr_b && same_step(&d, trace_step(a, d.part), trace_step(b, d.part)))
-		d.part++;
 	ret = d.part < nr_a || d.part < nr_b;
 	if (ret) {
 		put_parting(&d, rows);
+		put_tasks(&d);
 	} else {
 		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
 		report_outcome_line(out, a, o);
 		fputs("B ", out);
 		report_outcome_line(out, b, o);
 	}
-	report_end(&d.a.r);
-	report_end(&d.b.r);
 out:
-	free(d.b.as);
-	free(d.b.index);
+	finish(&d);
+	return ret;
+}
+
+/* ---- a failing trace and its neighbour ---- */
+
+/* Is that step of the trace this operation? Searches count some steps that a trace does not have. */
+static bool is_step(const struct trace *t, uint64_t i, const struct neighbour_op *op)
+{
+	return i < trace_nr_steps(t) && trace_step(t, i)->task == op->task && same_label(&trace_step(t, i)->label, &op->label);
+}
+
+static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op)
+{
+	const struct trace_frame *frames, *frame;
+	char label[600], site[600], name[32];
+	uint32_t nr;
+
+	report_label(&s->r, &op->label, label, sizeof(label));
+	report_site(&s->r, op->label.site, site, sizeof(site));
+	fprintf(d->out, "    %s%s%s %s%s%s%s%s\n", report_task_style(&s->r, op->task),
+		report_task_name(op->task, name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
+		report_style(&s->r, STYLE_STRONG), label, report_style(&s->r, STYLE_PLAIN), site[0] ? "  " : "", site);
+	nr = report_frames(&s->r, op->label.site, &frames);
+	frame = report_main_frame(frames, nr);
+	if (frame)
+		report_source_line(&s->r, frame, 6);
+}
+
+/* "A: steps 12 and 15", "B: step 13, and never" */
+static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
+		       const struct neighbour_op *y, uint64_t at_y)
+{
+	if (!is_step(s->t, at_x, x) || (at_y != UINT64_MAX && !is_step(s->t, at_y, y)))
+		return;
+	if (at_y == UINT64_MAX)
+		fprintf(d->out, "  (%s: step %llu, and the other not at all)", s->name, (unsigned long long)at_x);
+	else
+		fprintf(d->out, "  (%s: steps %llu and %llu)", s->name, (unsigned long long)at_x, (unsigned long long)at_y);
+}
+
+static void put_pair(struct diff *d, const struct neighbour_result *n)
+{
+	const struct report *r = &d->a.r;
+
+	if (!n->nr_pairs) {
+		fprintf(d->out, "No two operations on one object change places: what makes the difference lies between the "
+			"points.\n--point FUNCTION or --watch NAME in a new search make it visible.\n\n");
+		return;
+	}
+	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+	put_op(d, &d->a, &n->first);
+	fprintf(d->out, "%scomes before%s", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+	put_places(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
+	putc('\n', d->out);
+	put_op(d, &d->b, &n->second);
+	fprintf(d->out, "%sand passes when it is the other way round%s", report_style(r, STYLE_GOOD),
+		report_style(r, STYLE_PLAIN));
+	put_places(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
+	fputs(".\n", d->out);
+	if (n->nr_pairs > 1)
+		fprintf(d->out, "%llu more pair%s of operations change%s places with these two.\n",
+			(unsigned long long)n->nr_pairs - 1, n->nr_pairs == 2 ? "" : "s", n->nr_pairs == 2 ? "s" : "");
+	putc('\n', d->out);
+}
+
+int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
+		     unsigned int rows, const struct report_options *o)
+{
+	struct diff d;
+	int ret = start(&d, out, a, b, o);
+
+	if (!ret) {
+		fputs("A ", out);
+		report_outcome_line(out, a, o);
+		putc('\n', out);
+		put_pair(&d, n);
+		put_parting(&d, rows);
+	}
+	finish(&d);
 	return ret;
 }

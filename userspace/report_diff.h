@@ -3,6 +3,7 @@
 #ifndef ZUG_REPORT_DIFF_H
 #define ZUG_REPORT_DIFF_H
 
+#include "../search/neighbour.h"
 #include "report.h"
 
 /*
@@ -13,5 +14,12 @@
  */
 int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
 		const struct report_options *o);
+
+/*
+ * The same of a failing trace a and its neighbour b, for one screen: how it fails, the pair of operations that n names,
+ * where they part and what followed, of it so many rows. Tasks have the same numbers in both. 0 or -ENOMEM.
+ */
+int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
+		     unsigned int rows, const struct report_options *o);
 
 #endif

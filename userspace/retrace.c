@@ -44,6 +44,15 @@ int retrace_option(struct retrace_options *o, const char *command, int opt)
 	return -1;
 }
 
+void retrace_name_beside(const char *path, const char *word, char *out, size_t len)
+{
+	size_t n = strlen(path);
+
+	if (n > 6 && !strcmp(path + n - 6, ".trace"))
+		n -= 6;
+	snprintf(out, len, "%.*s.%s.trace", (int)n, path, word);
+}
+
 int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
 		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 				   const volatile sig_atomic_t *stop))

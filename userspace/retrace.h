@@ -44,6 +44,9 @@ void retrace_options_init(struct retrace_options *o);
 /* Takes one of them from getopt's optarg. 0, or an enum zug_exit with a message printed; -1: none of these. */
 int retrace_option(struct retrace_options *o, const char *command, int opt);
 
+/* "test.1.trace" -> "test.1.WORD.trace" */
+void retrace_name_beside(const char *path, const char *word, char *out, size_t len);
+
 /* Has a running zugd do the command, or does it here. An enum zug_exit. */
 int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
 		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

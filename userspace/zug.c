@@ -14,7 +14,7 @@ static const struct command {
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
 	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
-	{ "diff", cmd_diff, "where two traces part, and what followed" },
+	{ "diff", cmd_diff, "where two traces part; of one, what makes the difference" },
 	{ "exec", cmd_exec, "execute a test once, under the next schedule (needs zugd)" },
 	{ "status", cmd_status, "what zugd does" },
 	{ "stop", cmd_stop, "end zugd" },

@@ -1,0 +1,66 @@
+#!/bin/bash
+# zug diff of one trace: the closest schedule that passes, and the two operations whose order makes the difference.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+use_daemon
+# pair PROGRAM FIRST SECOND: it fails when an operation that matches FIRST comes before one that matches SECOND.
+pair()
+{
+	zug 60 run -q --verify 0 -o t -- "$programs/$1"
+	want_status 1
+	zug 60 diff -q --color never "t/$1.1.trace"
+	want_status 1
+	sed -n '/^It fails when$/,/^and passes/p' "$dir/out" >pair
+	grep -A1 '^It fails when$' pair | grep -qE "$2" || note "not '$2' first: $(cat pair)"
+	grep -A1 '^comes before' pair | grep -qE "$3" || note "not '$3' second: $(cat pair)"
+	want_out '^and passes when it is the other way round  \(B: steps [0-9]+ and [0-9]+\)\.$'
+	zug 60 replay -q "t/$1.1.pass.trace"
+	want_status 0 "its neighbour passes again"
+	zug 60 diff "t/$1.1.trace" "t/$1.1.pass.trace"
+	want_status 1
+	want_out '^A decision: both could run'
+	end
+}
+
+begin "the pair of a lost wake-up" && pair lost-wakeup 'T2 cond-signal cond' 'T1 cond-wait cond'
+begin "the pair of a deadlock" && pair abba-deadlock 'T[12] lock [ab]' 'T[12] lock [ab]'
+
+if begin "one that was not minimised"; then
+	zug 60 run -q --no-minimize --strategy random --verify 0 -o t -- "$programs/bank-transfer"
+	want_status 1
+	zug 60 diff -q t/bank-transfer.1.trace -o near
+	want_status 1
+	want_out '^minimised in [0-9]+ executions'
+	want_out '^the simplest: t/bank-transfer\.1\.min\.trace$'
+	want_out '^It fails when$'
+	want_out '^B  near  passes: the closest to it of [0-9]+ executions$'
+	[ -s near ] || note "no trace of the neighbour"
+	end
+fi
+
+if begin "what has no neighbour"; then
+	zug 60 run -q --verify 0 -o t -- sh -c 'exit 3'
+	zug 60 diff -q "$(kept_trace)"
+	want_status 5
+	want_err 'there is only one schedule'
+	zug 60 run -q --verify 0 -o t -- "$programs/abba-deadlock"
+	zug 60 diff -q --executions 1 t/abba-deadlock.1.trace
+	want_status 5
+	want_err 'of the first 0 that differ from it .*--executions tries more'
+	cp "$programs/abba-deadlock" test
+	zug 60 run -q --verify 0 -o t -- ./test
+	cp "$programs/bank-transfer" test
+	zug 60 diff -q t/test.1.trace
+	want_status 2
+	want_err 'test is another build than when this was recorded'
+	zug 60 diff -q --force t/test.1.trace
+	want_status 5
+	want_err 'does not fail again under its own schedule'
+	zug 60 diff -q t/abba-deadlock.1.trace t/test.1.trace
+	want_status 2
+	want_err '.*--quiet makes sense with one trace only'
+	end
+fi
+
+finish

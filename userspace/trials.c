@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "campaign_internal.h"
+#include "trials.h"
+
+#define PROGRESS_NS 200000000ull
+#define SECOND_NS 1000000000ull
+
+/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
+#define TRIAL_TIMES 10
+#define TRIAL_STEPS 4
+
+static uint64_t trial_timeout(const struct campaign *c, const struct trace *from)
+{
+	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
+
+	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
+}
+
+struct search_options trials_search_options(const struct campaign *c, const struct trace *from)
+{
+	struct search_options o = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
+				    .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 };
+
+	if (c->o.max_steps && c->o.max_steps < o.max_steps)
+		o.max_steps = c->o.max_steps;
+	return o;
+}
+
+void trials_progress(const struct campaign *c, const char *fmt, ...)
+{
+	static uint64_t shown;
+	uint64_t now = campaign_now();
+	va_list ap;
+
+	if (c->o.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
+		return;
+	fputs("\r\033[K", c->err);
+	if (fmt) {
+		shown = now;
+		va_start(ap, fmt);
+		vfprintf(c->err, fmt, ap);
+		va_end(ap);
+	}
+	fflush(c->err);
+}
+
+static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
+{
+	struct execution x;
+	uint64_t steps = 0;
+	int ret;
+
+	while (!(c->stop && *c->stop) && !(t->max_steps && steps > t->max_steps)) {
+		ret = search_begin(t->search);
+		if (ret == SEARCH_EXHAUSTED)
+			return 0;
+		if (ret < 0) {
+			snprintf(err, errlen, "the search of the trials failed: %s", strerror(-ret));
+			return ret;
+		}
+		ret = campaign_execute(c, NULL, &x, err, errlen);
+		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
+							    .failure = x.outcome.failure });
+		if (ret)
+			return ret;
+		steps += x.steps;
+		if (t->after(t->ctx, &x) && rename(c->current, t->best)) {
+			ret = -errno;
+			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best, strerror(errno));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
+{
+	int ret;
+
+	c->aside = true;
+	c->keep_passes = t->passes;
+	engine_use(c->engine, t->search, trial_timeout(c, t->from));
+	ret = run(c, t, err, errlen);
+	engine_use(c->engine, c->search, c->o.timeout_ns);
+	c->keep_passes = false;
+	c->aside = false;
+	trials_progress(c, NULL);
+	return ret;
+}
