@@ -87,7 +87,7 @@ s32 BPF_PROG(zug_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
 	struct zug_sandbox *s;
 	bool idle = false;
 
-	if (t && (s = sandbox_of(t)) && controlled(t, s))
+	if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE)
 		return s->lane;
 	return scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 }
@@ -119,10 +119,13 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				event_send(s, &t->ev);
 			return;
 		}
-		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
-		/* its CPU may go on with tasks of a higher class, while the lane is idle */
-		if (t && (s = sandbox_of(t)))
+		/* another CPU may go on with tasks of a higher class for ever, while the lane is idle */
+		if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE && !p->migration_disabled) {
+			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->lane, SCX_SLICE_DFL, enq_flags);
 			scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
+			return;
+		}
+		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
 		return;
 	}
 	slot = t->slot;
@@ -303,11 +306,11 @@ void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
 	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
 		struct zug_sandbox *s = &sandboxes[i];
 
-		if (s->state == ZUG_SB_DRAIN) {
-			scx_bpf_dsq_move_to_local(ZUG_DSQ(i));
+		if (s->lane != (__u32)cpu)
 			continue;
-		}
-		if (s->state == ZUG_SB_ACTIVE && s->lane == (__u32)cpu)
+		if (s->state == ZUG_SB_DRAIN)
+			scx_bpf_dsq_move_to_local(ZUG_DSQ(i));
+		else if (s->state == ZUG_SB_ACTIVE)
 			dispatch_sandbox(i, s);
 	}
 }

@@ -53,7 +53,9 @@ struct ktask {
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
 	bool real_timer;	/* the kernel's own timer runs, too */
-	bool held;		/* and has run out too early: kworld_settle() sends it back */
+	bool endless;		/* it stands in that call without a time-out: time_reg has it */
+	uint64_t time_reg;	/* the register that told the time-out */
+	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
 	bool woken;		/* it could not: something has happened that it waited for */
 	uint32_t waker;		/* kernel number of who seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */

@@ -9,7 +9,8 @@
  *
  * Where the time-out could not be taken away (it is a number in a register, or in memory that cannot be
  * written) the kernel's timer may run out before the virtual time has come. Then the task is held, made to
- * come out in the same way, and sent into the same call again: it looks once more whether it is to wait.
+ * come out in the same way, and sent into the same call again, now without a time-out: it looks once more
+ * whether it is to wait. Before it goes on with its program it gets back what it had in that register.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	kt->wait_nr = e->nr;
 	memcpy(kt->wait_args, e->arg, sizeof(kt->wait_args));
 	kt->real_timer = false;
+	kt->endless = false;
 	kt->timer_ns = 0;
 	kt->woken = false;
 	if (e->deadline && e->time_addr) {
@@ -250,13 +252,33 @@ out:
 	return ret;
 }
 
+/* The register that holds the time-out of a call, or points to it; NULL: none that could say 'for ever'. */
+static unsigned long long *timeout_register(struct user_regs_struct *r, int nr)
+{
+	unsigned long long *const args[] = { &r->rdi, &r->rsi, &r->rdx, &r->r10, &r->r8, &r->r9 };
+	const struct syscall_desc *d = syscall_desc(nr);
+	unsigned int arg = nr == SYS_futex ? 4 : d ? d->time_arg : 0;
+
+	return arg && arg <= 6 && d->time_kind != ZUG_TIME_ALWAYS ? args[arg - 1] : NULL;
+}
+
+static void give_back_timeout(struct ktask *kt, struct user_regs_struct *r)
+{
+	unsigned long long *reg = timeout_register(r, kt->wait_nr);
+
+	if (kt->endless && reg)
+		*reg = kt->time_reg;
+	kt->endless = false;
+}
+
 static void expire_result(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
 {
 	struct ktask *kt = &k->kt[n];
 	bool *expired = arg;
 
 	*expired = was_interrupted((long)r->rax) ||
-		   (kt->held && (long)r->rax == timeout_result(kt->wait_nr));
+		   ((kt->held || kt->real_timer) && (long)r->rax == timeout_result(kt->wait_nr));
+	give_back_timeout(kt, r);
 	if (!was_interrupted((long)r->rax))
 		return;
 	r->rax = timeout_result(kt->wait_nr);
@@ -316,14 +338,44 @@ int kworld_fire(struct world *w)
 
 /* ---- the kernel's timer was too early ---- */
 
+/* A signal that the task will take when it goes on. */
+static bool has_signal(int pid)
+{
+	unsigned long long pending = 0, blocked = 0, v;
+	char path[48], line[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "SigPnd: %llx", &v) == 1 || sscanf(line, "ShdPnd: %llx", &v) == 1)
+			pending |= v;
+		else if (sscanf(line, "SigBlk: %llx", &v) == 1)
+			blocked = v;
+	}
+	if (f)
+		fclose(f);
+	return pending & ~blocked;
+}
+
 static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
 {
+	const struct syscall_desc *d = syscall_desc(k->kt[n].wait_nr);
 	struct ktask *kt = &k->kt[n];
+	unsigned long long *reg = timeout_register(r, kt->wait_nr);
 	bool *again = arg;
 
-	*again = was_interrupted((long)r->rax) || (long)r->rax == timeout_result(kt->wait_nr);
-	if (!*again)
+	*again = was_interrupted((long)r->rax) ? !has_signal(k->w.tasks[n].pid) :
+						 (long)r->rax == timeout_result(kt->wait_nr);
+	if (!*again) {
+		give_back_timeout(kt, r);
 		return;
+	}
+	if (reg && !kt->endless) {
+		kt->endless = true;
+		kt->time_reg = *reg;
+		*reg = d->time_kind == ZUG_TIME_MS ? -1ull : 0;
+	}
 	r->rax = kt->wait_nr;
 	r->rip -= 2;		/* the length of the instruction `syscall` */
 	r->orig_rax = -1;
@@ -334,8 +386,10 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 	struct world_task *t = &k->w.tasks[n];
 	struct ktask *kt = &k->kt[n];
 
-	if (t->state != TASK_BLOCKED || !kt->real_timer || !t->deadline || state_of(k)->clock >= t->deadline ||
-	    now_ns() + TIMER_EARLY_NS < kt->timer_ns)
+	if (t->state != TASK_BLOCKED || !t->deadline)
+		return false;
+	if (!kt->endless && (!kt->real_timer || state_of(k)->clock >= t->deadline ||
+			     now_ns() + TIMER_EARLY_NS < kt->timer_ns))
 		return false;
 	if (!kt->held)
 		k->nr_held++;
@@ -361,14 +415,14 @@ int kworld_settle(struct kworld *k)
 		struct zug_event e, aside[MAX_ASIDE];
 		size_t nr_aside = 0;
 		bool again = false;
+		int ret;
 
 		if (!kt->held)
 			continue;
 		kt->held = false;
 		k->nr_held--;
-		if (take_out(k, n, true, same_call, &again))
-			continue;
-		if (!again) {
+		/* what cannot be taken out is awake for good */
+		if (take_out(k, n, true, same_call, &again) || !again) {
 			/* something has happened that it waited for */
 			kt->real_timer = false;
 			kt->woken = true;
@@ -377,9 +431,13 @@ int kworld_settle(struct kworld *k)
 		}
 		kernel_ctl(k->o.kernel, &c);
 		let_run(k, kt->kid);
-		wait_for(k, kt->kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
+		ret = wait_for(k, kt->kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
+		/* somebody outside was faster: it is in another wait already */
+		if (!ret && e.deadline != k->w.tasks[n].deadline && nr_aside < MAX_ASIDE)
+			aside[nr_aside++] = e;
 		if (nr_aside)
 			kernel_unread(k->o.kernel, aside, nr_aside);
+		kt->real_timer = !kt->endless;
 		kt->timer_ns = now_ns() + t_left(k, n);
 	}
 	return woken;

@@ -99,9 +99,6 @@ static int child_main(void *arg)
 	DO("set up stdout", dup2(l->out, 1) < 0);
 	DO("set up stderr", dup2(l->err, 2) < 0);
 	DO("close descriptors", close_range(3, ~0u, CLOSE_RANGE_CLOEXEC));
-	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
-	memset(&cpus, 0xff, sizeof(cpus));
-	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
 	/* a huge page costs more to clear than a small test costs to run */
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (!l->randomise)
@@ -115,7 +112,14 @@ static int child_main(void *arg)
 		goto fail;
 	}
 	c->task = ctl.task;
+	/* on another CPU a busy program of a higher class could stop it here for ever */
+	memset(&cpus, 0, sizeof(cpus));
+	CPU_SET(c->s->lane, &cpus);
+	DO("move to the lane", sched_setaffinity(0, sizeof(cpus), &cpus));
 	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
+	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
+	memset(&cpus, 0xff, sizeof(cpus));
+	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
 	DO("filter scheduling calls", install_filter());
 	DO("refuse io_uring", refuse_io_uring());
 	if (l->nr_watches) {

@@ -24,6 +24,7 @@ output_of_replay()
 use_daemon
 begin "every timed wait takes its time, and none of ours" && { passes -- "$inputs/waits"; end; }
 begin "time-outs may expire at any time" && { passes --timeouts explore -- "$inputs/waits"; end; }
+begin "waits where somebody outside might answer take their time" && { passes -- "$inputs/socket-polls"; end; }
 begin "timers" && { passes -- "$inputs/alarms"; end; }
 if begin "a shell that sleeps"; then
 	passes --executions 2 -- \
