@@ -54,7 +54,7 @@ struct campaign {
 	uint64_t run_ns;
 	uint64_t limit_hits;
 	bool aside;		/* executions now are replays or trials, none of the search's */
-	bool keep_passes;	/* their traces, too */
+	bool keep_passes;	/* the trace of an execution that passed stays in current, too, until the next one */
 	char first_divergence[256];
 };
 
@@ -145,6 +145,11 @@ void campaign_record_execution(struct campaign *c, const struct execution *x);
 void campaign_record_finding(struct campaign *c, const struct execution *x);
 void campaign_record_end(struct campaign *c, const char *why);
 void campaign_record_close(struct campaign *c);
+/*
+ * Executes the schedule of the last execution, x, again (keep_passes was set for it), and warns if it is not the same.
+ * 0 or an enum zug_exit, with a message printed.
+ */
+int campaign_warn(struct campaign *c, const struct execution *x);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
 uint64_t campaign_now(void);

@@ -14,6 +14,7 @@ struct kernel;
 int cmd_run(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_minimize(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_strategies(int argc, char **argv);
@@ -28,6 +29,8 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop);
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		   const volatile sig_atomic_t *stop);
+int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+		  const volatile sig_atomic_t *stop);
 int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		     const volatile sig_atomic_t *stop);
 int diff_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

@@ -89,7 +89,8 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 	campaign_waits_tell(c, c->out);
 	if (c->diverged)
 		fprintf(c->out, "%lu executions did not follow the schedule they were given (first: %s): the "
-			"test depends on something that is not controlled\n", (unsigned long)c->diverged,
+			"test depends on something that is not controlled; zug check, in the place of zug run, says on "
+			"what\n", (unsigned long)c->diverged,
 			c->first_divergence);
 	fflush(c->out);
 }
@@ -237,7 +238,9 @@ int campaign_run(struct campaign *c)
 			why = "the time (--time)";
 			break;
 		}
+		c->keep_passes = !searched;
 		ret = campaign_step(c, &x, &what, err, sizeof(err));
+		c->keep_passes = false;
 		if (ret) {
 			progress(c, true);
 			if (err[0])
@@ -248,8 +251,9 @@ int campaign_run(struct campaign *c)
 			exhausted = true;
 			break;
 		}
-		searched += what == CAMPAIGN_EXECUTED;
 		campaign_record_execution(c, &x);
+		if (what == CAMPAIGN_EXECUTED && !searched++ && (ret = campaign_warn(c, &x)))
+			return ret;
 		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
 			fprintf(c->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
 				(unsigned long)c->executions, x.launch_ns / 1e6,

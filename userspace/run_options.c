@@ -51,6 +51,7 @@ static const struct option options[] = {
 	{ "junit", required_argument, NULL, OPT_JUNIT },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "each-case", no_argument, NULL, OPT_EACH_CASE },
+	{ "times", required_argument, NULL, 'n' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "color", required_argument, NULL, OPT_COLOR },
 	{ "colour", required_argument, NULL, OPT_COLOR },
@@ -266,7 +267,7 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	}
 	c->cwd = o->cwd;
 	optind = 0;
-	while (!valid && (opt = getopt_long(argc, argv, "+o:qh", options, &which)) != -1) {
+	while (!valid && (opt = getopt_long(argc, argv, "+o:qhn:", options, &which)) != -1) {
 		switch (opt) {
 		case OPT_STRATEGY:
 			c->strategy = optarg;
@@ -418,6 +419,12 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		case OPT_FOREGROUND:
 			o->foreground = true;
 			break;
+		case 'n':
+			if (!number(optarg, 1000000, &v) || v < 2)
+				valid = "a number from 2 to 1000000";
+			else
+				o->times = v;
+			break;
 		case 'o':
 			c->out_dir = optarg;
 			break;
@@ -436,7 +443,11 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	}
 	if (valid) {
 		fprintf(stderr, "zug %s: --%s %s: not %s\n", what,
-			opt == 'o' ? "output" : options[which].name, optarg, valid);
+			opt == 'o' ? "output" : opt == 'n' ? "times" : options[which].name, optarg, valid);
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->times && strcmp(what, "check")) {
+		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->each_case && (c->resume || c->record)) {
@@ -474,7 +485,7 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;
 	if (!name)
 		return 0;
-	fprintf(stderr, "zug %s: --%s belongs to zug run: here, whoever starts the test decides how often it "
-		"is executed\n", what, name);
+	fprintf(stderr, "zug %s: --%s belongs to zug run: here, %s\n", what, name, strcmp(what, "check") ?
+		"whoever starts the test decides how often it is executed" : "one schedule is executed --times times");
 	return ZUG_EXIT_USAGE;
 }

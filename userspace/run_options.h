@@ -14,6 +14,7 @@ struct run_options {
 	bool foreground;		/* zugd only */
 	const char *junit, *json;	/* zug run: files for its results; NULL: none */
 	bool each_case;			/* zug run: a search for each test case of the command */
+	int times;			/* zug check: executions; 0: not given */
 	int nr_options;			/* arguments before the command */
 };
 

@@ -12,6 +12,7 @@ static const struct command {
 } commands[] = {
 	{ "run", cmd_run, "search for a schedule under which a command fails" },
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
+	{ "check", cmd_check, "execute one schedule many times: does everything repeat, and if not, why" },
 	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
 	{ "diff", cmd_diff, "where two traces part; of one, what makes the difference" },

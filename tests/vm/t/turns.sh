@@ -116,7 +116,7 @@ if begin "another CPU is busy"; then
 	# a test that was started there, in a lower class, would never get to its exec
 	taskset -c 0 sh -c 'while :; do :; done' &
 	busy=$!
-	zug 60 run -q --strategy random --executions 3 --timeout 20s -- "$programs/two-threads-50-points"
+	zug 60 run -q --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
 	kill $busy
 	wait $busy 2>/dev/null
 	want_status 0

@@ -1,0 +1,91 @@
+/*
+ * Two threads that take one lock or the other, by what some input says: `varies SOURCE [FILE]`. An execution of it
+ * repeats if that input is the same.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+static pthread_mutex_t even = PTHREAD_MUTEX_INITIALIZER, odd = PTHREAD_MUTEX_INITIALIZER;
+static const char *source, *file;
+static int outside = -1;
+
+static uint64_t count(void)
+{
+	char text[32] = "";
+	uint64_t n;
+	int fd = open(file, O_RDWR | O_CREAT, 0644);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		exit(2);
+	n = strtoull(text, NULL, 10);
+	if (pwrite(fd, text, snprintf(text, sizeof(text), "%lu\n", n + 1), 0) < 0)
+		exit(2);
+	close(fd);
+	return n / 2;
+}
+
+static uint64_t from_outside(void)
+{
+	unsigned char byte;
+
+	if (read(outside, &byte, 1) != 1)
+		exit(2);
+	return byte;
+}
+
+static uint64_t input(void)
+{
+	struct timespec t;
+	uint64_t v = 0;
+
+	if (!strcmp(source, "time")) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		return t.tv_nsec / 1000;
+	}
+	if (!strcmp(source, "random"))
+		return getrandom(&v, sizeof(v), 0) < 0 ? 0 : v;
+	if (!strcmp(source, "address"))
+		return (uintptr_t)&v >> 12;
+	if (!strcmp(source, "rdtsc"))
+		return __rdtsc() >> 8;
+	if (!strcmp(source, "file"))
+		return count();
+	if (!strcmp(source, "outside"))
+		return from_outside();
+	exit(2);
+}
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < 4; i++) {
+		pthread_mutex_t *m = input() & 1 ? &odd : &even;
+
+		pthread_mutex_lock(m);
+		pthread_mutex_unlock(m);
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t other;
+
+	source = argc > 1 ? argv[1] : "";
+	file = argc > 2 ? argv[2] : "/nowhere";
+	if (!strcmp(source, "outside") && (outside = open(file, O_RDONLY)) < 0)
+		return 2;
+	if (pthread_create(&other, NULL, work, NULL))
+		return 2;
+	work(NULL);
+	pthread_join(other, NULL);
+	return 0;
+}

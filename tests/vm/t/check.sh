@@ -1,0 +1,96 @@
+#!/bin/bash
+# zug check: what repeats, what does not, and which source it names. LONG=1: every program, fifty times.
+. "$(dirname "$0")/../lib.sh"
+
+inputs=$programs/inputs
+
+# same OPTION... -- COMMAND...: everything repeats.
+same()
+{
+	zug 100 check -q -n "${times:-6}" "$@"
+	want_status 0
+	want_out "^${times:-6} executions of one schedule, all the same: [0-9]+ steps"
+}
+
+# differs SOURCE HELP OPTION... -- COMMAND...: not so, and zug says why.
+differs()
+{
+	local source=$1 help=$2
+
+	shift 2
+	zug 100 check -q -n 50 -o traces "$@"
+	want_status 1
+	want_out '^execution [0-9]+ differs from the first at step [0-9]+ of [0-9]+:$'
+	want_out '^first: .* T[0-9]+ [a-z]+ '
+	want_out '^this time: .*T[0-9]+ [a-z]+ '
+	want_out "^likely source $source: .*$help"
+	want_out '^more: zug diff traces/'
+}
+
+use_daemon
+if begin "time"; then
+	differs time 'with --time virtual [0-9]+ executions' --time real -- "$inputs/varies" time
+	want_out 'varies.c:[0-9]+'
+	want_out '^    #[0-9]+ +work'
+	same -- "$inputs/varies" time
+	end
+fi
+if begin "randomness"; then
+	differs randomness 'with --random seed' --random real -- "$inputs/varies" random
+	same -- "$inputs/varies" random
+	end
+fi
+if begin "addresses"; then
+	differs addresses 'with no --aslr' --aslr -- "$inputs/varies" address
+	same -- "$inputs/varies" address
+	end
+fi
+if begin "the processor's clock"; then
+	differs time 'rdtsc in [a-z]+ .*varies.c:[0-9]+ asks the processor' -- "$inputs/varies" rdtsc
+	end
+fi
+if begin "a file that the test leaves changed"; then
+	differs 'file state' "$dir/count changed" -- "$inputs/varies" file "$dir/count"
+	end
+fi
+if begin "somebody outside"; then
+	mkfifo fifo
+	sh -c 'exec 3<>fifo; while :; do printf "\\$(($(od -An -N1 -tu1 /dev/urandom) % 2 + 60))" >&3; sleep 0.02; done' &
+	writer=$!
+	differs outside 'T[0-9]+ was woken by nobody of the test' -- "$inputs/varies" outside "$dir/fifo"
+	kill $writer
+	wait $writer 2>/dev/null
+	end
+fi
+if begin "output alone"; then
+	zug 60 check -q -o traces --random real -- "$inputs/random-finding"
+	want_status 1
+	want_out 'execution 2 made the same [0-9]+ steps as the first and ended alike, but its output differs'
+	want_out '^first: +getrandom [0-9a-f]+ +on standard output$'
+	want_out '^likely source randomness'
+	end
+fi
+if begin "zug run warns"; then
+	zug 60 run -q --strategy random --executions 1 -- "$inputs/varies" time
+	want_status 0
+	grep -q 'did not repeat' "$dir/err" && note "it warns: $(said)"
+	zug 60 run -q --strategy random --executions 2 --time real -- "$inputs/varies" time
+	want_err 'the first execution did not repeat \(step [0-9]+ of [0-9]+\).* zug check'
+	end
+fi
+if begin "what is refused"; then
+	zug 10 check
+	want_status 2
+	want_err 'no command'
+	zug 10 check -n 1 -- true
+	want_status 2
+	want_err 'a number from 2'
+	zug 10 check --executions 5 -- true
+	want_status 2
+	want_err 'one schedule is executed'
+	zug 10 run -n 5 -- true
+	want_status 2
+	want_err 'zug check'
+	end
+fi
+finish
