@@ -62,16 +62,13 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
-/* The size is not known: what is near enough costs a little time only. */
-#define OPERAND_MAX	16
-
-static __always_inline bool is_watched(__u64 addr)
+static __always_inline bool is_watched(__u64 addr, __u32 size)
 {
 	__u32 i;
 
 	bpf_for(i, 0, ZUG_MAX_WATCHES)
 		if (watches[i].len && addr < watches[i].addr + watches[i].len &&
-		    watches[i].addr < addr + OPERAND_MAX)
+		    watches[i].addr < addr + size)
 			return true;
 	return false;
 }
@@ -128,9 +125,11 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->ev.arg[0] = operand(t, site, regs, ip);
 		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
-		if (is_watched(t->ev.arg[0])) {
+		if (is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
+			t->step_addr = t->ev.arg[0];
+			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
 		}
 		stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
@@ -148,7 +147,13 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->ev.flags |= ZUG_EF_WORDS;
 	}
 	/* what could not be looked up here user space looks up while the task is stopped */
-	stop(s, t, site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT));
+	if (site && (site->flags & ZUG_SITE_ANY) && watches[0].len) {
+		t->ev.flags |= ZUG_EF_WATCHED;
+		t->flags |= TF_STEP;
+		t->step_addr = 0;
+		t->step_ip = ip;
+	}
+	stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || (site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT)));
 	return 0;
 }
 
@@ -169,8 +174,13 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;
 	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	t->mm = mm_number(p->mm);
+	t->ev.mm = t->mm;
+	t->ev.ip = t->step_ip;
+	t->ev.arg[0] = t->step_addr;
+	if (t->step_addr && addr_where(p, t->mm, t->step_addr, &t->ev.obj))
+		t->ev.flags |= ZUG_EF_OBJECT;
+	stop(s, t, true);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ enum zug_event_kind {
 	ZUG_EV_FRESH,		/* at its first system call after an exec (gives up the turn): prepare it, and let it go on */
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
-	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point (gives up the turn): no point, let it go on */
+	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
 };
 
 /* Flags of an event */
@@ -62,7 +62,7 @@ enum zug_event_kind {
 #define ZUG_EF_OBJECT	(1u << 10)	/* obj is known */
 #define ZUG_EF_OBJECT2	(1u << 11)	/* obj2 is known */
 #define ZUG_EF_WORDS	(1u << 12)	/* word is known */
-#define ZUG_EF_WATCHED	(1u << 13)	/* POINT: the instruction accesses watched memory, and a STEPPED follows */
+#define ZUG_EF_WATCHED	(1u << 13)	/* POINT: the instruction may access watched memory, and a STEPPED follows */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -193,6 +193,11 @@ struct zug_site {
 #define ZUG_SITE_JOIN	(1u << 2)	/* waits for a futex of its own */
 #define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
+#define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which nobody knows whether it accesses watched memory */
+/* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 16), and its own length */
+#define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 31)
+#define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
+#define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
 
 struct zug_site_key {
 	__u64 offset;		/* in the file */

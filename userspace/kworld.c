@@ -183,9 +183,9 @@ static void say_woken(struct kworld *k)
 static void go_on(struct kworld *k)
 {
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox),
-			     .task = k->goes_on, .lease = k->goes_on_lease };
+			     .task = k->goes_on };
 
-	k->goes_on = k->goes_on_lease = 0;
+	k->goes_on = 0;
 	k->asked = false;
 	kernel_ctl(k->o.kernel, &c);
 }
@@ -295,12 +295,6 @@ again:
 			goto again;
 		go_on(k);
 		goto again;
-	case ZUG_EV_STEPPED:
-		k->goes_on = e.task;
-		k->goes_on_lease = k->lease;
-		if (ev->ask)
-			go_on(k);
-		goto again;
 	case ZUG_EV_ASK:
 		if (k->goes_on) {
 			go_on(k);
@@ -331,6 +325,7 @@ again:
 	case ZUG_EV_POINT:
 	case ZUG_EV_SYSCALL:
 	case ZUG_EV_WATCH:
+	case ZUG_EV_STEPPED:
 	case ZUG_EV_YIELD:
 	case ZUG_EV_SPIN:
 		ev->kind = WORLD_POINT;
@@ -349,7 +344,11 @@ again:
 				kworld_split_passed(k, n);
 		} else if (e.kind == ZUG_EV_SYSCALL) {
 			kworld_label_syscall(k, t, &e);
-		} else if (e.kind == ZUG_EV_WATCH) {
+		} else if (e.kind == ZUG_EV_STEPPED && !e.arg[0]) {
+			t->label.op = ZUG_OP_POINT;
+			t->label.flags = zug_op_flags(ZUG_OP_POINT);
+			t->label.site = places_site(k->o.places, t->process, e.ip);
+		} else if (e.kind == ZUG_EV_WATCH || e.kind == ZUG_EV_STEPPED) {
 			t->label.op = ZUG_OP_DATA_ACCESS;
 			t->label.flags = ZUG_L_WRITE | ZUG_L_COARSE | zug_op_flags(ZUG_OP_DATA_ACCESS);
 			t->label.object = kworld_memory_object(k, t, &e, ZUG_EF_OBJECT, e.arg[0],
@@ -438,7 +437,6 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
 		k->stepping = k->kt[task].kid;
-		k->lease = lease;
 		sandbox_pause_watches(k->o.sandbox, true);
 	}
 	kworld_set_alarm(k);

@@ -89,11 +89,11 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 {
 	const struct code_place *c = &s->code;
 
-	what->flags = ZUG_SITE_CODE;
+	what->flags = ZUG_SITE_CODE | (s->op == ZUG_OP_POINT ? ZUG_SITE_ANY : 0);
 	if ((c->flags & (CODE_NO_ADDR | CODE_TLS)) || s->op == ZUG_OP_POINT || s->op == ZUG_OP_FENCE ||
 	    s->op == ZUG_OP_PAUSE)
 		return;
-	what->flags |= ZUG_SITE_OPERAND;
+	what->flags |= ZUG_SITE_OPERAND | ZUG_SITE_SHAPE(c->size && c->size <= 16 ? c->size : 16, c->len);
 	what->base = pt_reg(c->base);
 	what->index = pt_reg(c->index);
 	what->shift = c->shift;
