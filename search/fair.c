@@ -77,6 +77,7 @@ static int resize(struct fair *f, uint32_t words, uint32_t room)
 	for (uint32_t i = 0; i < f->nr_yielders * NR_SETS; i++)
 		memcpy(bits + (size_t)i * words, f->bits + (size_t)i * f->words,
 		       f->words * sizeof(*bits));
+	memcpy(enabled, f->enabled, f->words * sizeof(*enabled));
 	free(f->bits);
 	free(f->enabled);
 	f->bits = bits;

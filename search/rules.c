@@ -21,6 +21,7 @@ void rules_free(struct rules *r)
 		free(r->rules[i].holds);
 		free(r->rules[i].free_tasks);
 		free(r->rules[i].spent);
+		free(r->rules[i].before.text);
 	}
 	free(r->rules);
 	free(r->groups);
@@ -59,6 +60,7 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 		rule->nr_holds = rule->nr_free = rule->nr_live = rule->nr_spent = 0;
 		rule->next = 0;
 		rule->over = false;
+		script_begin(rule);
 		if (rule->kind == RULE_PLACE)
 			rule->salt = rng_next(rng);
 	}
@@ -73,8 +75,7 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 	}
 }
 
-static bool matches(const struct rules *r, const struct rule_match *m,
-		    const struct search_cand *c)
+bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c)
 {
 	const struct search_names *n = &r->names;
 
@@ -155,7 +156,7 @@ static int hold_by_place(struct rules *r, struct rule *rule, const struct search
 {
 	struct rule_hold *h;
 
-	if (rule->over || !matches(r, &rule->match, c))
+	if (rule->over || !rules_match(r, &rule->match, c))
 		return 0;
 	h = get_hold(r, rule, c->task);
 	if (!h)
@@ -206,7 +207,7 @@ static int hold_at_random_place(struct rules *r, struct rule *rule, const struct
 	bool busy = false;
 	struct rule_hold *h;
 
-	if (live < rule->tasks || !matches(r, &rule->match, c))
+	if (live < rule->tasks || !rules_match(r, &rule->match, c))
 		return 0;
 	h = get_hold(r, rule, c->task);
 	if (!h)
@@ -272,7 +273,7 @@ static int64_t holder(struct rules *r, const struct search_point *p, const struc
 			continue;
 		switch (rule->kind) {
 		case RULE_FREE:
-			if (matches(r, &rule->match, c))
+			if (rules_match(r, &rule->match, c))
 				return r->nr;
 			break;
 		case RULE_HOLD:
@@ -286,6 +287,7 @@ static int64_t holder(struct rules *r, const struct search_point *p, const struc
 			break;
 		case RULE_STAY:
 		case RULE_SWITCH:
+		case RULE_BEFORE:
 			break;
 		}
 		if (ret < 0)
@@ -348,7 +350,7 @@ bool rules_may_switch(const struct rules *r, const struct search_cand *last)
 	for (uint32_t i = 0; i < r->nr; i++) {
 		const struct rule *rule = &r->rules[i];
 
-		if (rule->active && rule->kind <= RULE_SWITCH && matches(r, &rule->match, last))
+		if (rule->active && rule->kind <= RULE_SWITCH && rules_match(r, &rule->match, last))
 			return rule->kind == RULE_SWITCH;
 	}
 	return true;
@@ -368,9 +370,11 @@ int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool 
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct rule *rule = &r->rules[i];
 
-		if (rule->has_until && !rule->over)
-			rule->over = matches(r, &rule->until, c);
+		if (rule->kind == RULE_HOLD && rule->has_until && !rule->over)
+			rule->over = rules_match(r, &rule->until, c);
 	}
+	if (r->kinds & RULES_SCRIPT)
+		script_step(r, p, c);
 	r->made[c->task]++;
 	r->step++;
 	return 0;

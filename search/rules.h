@@ -16,11 +16,15 @@
  *	random-place [WHO] [WHERE] [fraction F] [fallthrough P] [delay D] [tasks N]
  *					at a random fraction of places a task is held, once each,
  *					for D steps (exponential), while N tasks live
+ *	before TASK [WHERE] [nth N] run TASK [until exit | until [WHERE] [nth N]]
+ *					in scripts: when the first task would make its N-th step
+ *					like that, the other goes on instead, once
+ *	strict				in scripts: what cannot be made is an error
  *	alternate ... end		one of the statements between, in turn, per execution
  *	any ... end			one of them, at random
  *
  *	WHO	T0, T1, ... (default: every task)
- *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE] [ordered]
+ *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE] [ordered] [line FILE:LINE]
  *	CMP	== != < <= > >=
  *
  * 'ordered' is an access to a watched variable that, in all executions so far,
@@ -36,6 +40,9 @@
  * restrictive and composite ones) are these statements: 'free' above others is a
  * restrictive tactic.
  *
+ * A word with spaces, '#' or ';' in it stands in double quotes, with \\ before '"' and '\\' themselves.
+ * 'line' is for people: where the place was. Nothing is matched with it.
+ *
  * Names of functions, modules, objects and variables mean nothing to this
  * library: the caller matches them (struct search_names).
  */
@@ -45,12 +52,16 @@
 #include "rng.h"
 #include "search.h"
 
-enum { RULES_STAY = 1 << 0, RULES_HOLD = 1 << 1 };	/* kinds of statements that there are */
+/* kinds of statements that there are */
+enum { RULES_STAY = 1 << 0, RULES_HOLD = 1 << 1, RULES_SCRIPT = 1 << 2 };
 
 struct rules;
 
-/* NULL with a message ("line 3: ...") in err when text is not understood. */
-struct rules *rules_parse(const char *text, const struct search_names *names, char *err,
+/*
+ * NULL with a message in err when text is not understood: "rules, line 3: ...", or "NAME:3: ..." with a
+ * name of the file.
+ */
+struct rules *rules_parse(const char *text, const char *name, const struct search_names *names, char *err,
 			  size_t errlen);
 void rules_free(struct rules *r);
 unsigned int rules_kinds(const struct rules *r);

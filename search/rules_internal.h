@@ -8,9 +8,9 @@
 #include "order.h"
 #include "rules.h"
 
-#define RULES_NAME	64	/* bytes of a pattern, with the end */
+#define RULES_NAME	256	/* bytes of a pattern, with the end */
 
-enum rule_kind { RULE_STAY, RULE_SWITCH, RULE_HOLD, RULE_FREE, RULE_TIME, RULE_PLACE };
+enum rule_kind { RULE_STAY, RULE_SWITCH, RULE_HOLD, RULE_FREE, RULE_TIME, RULE_PLACE, RULE_BEFORE };
 
 struct rule_match {
 	uint32_t task;			/* SEARCH_NO_TASK: any */
@@ -20,6 +20,22 @@ struct rule_match {
 };
 
 enum rule_compare { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
+
+/* A statement 'before': where its task stops, and who goes on instead. */
+struct rule_before {
+	uint32_t run;
+	uint64_t nth, until_nth;	/* the how manieth operation like that of the task, 1 the first */
+	bool until_exit, has_until;	/* the task waits until the other has ended, or stands before rule.until */
+	char *text;			/* the statement, for messages */
+	unsigned int line;
+
+	/* of the current execution */
+	uint64_t came, came_until;	/* operations like that which were made */
+	uint64_t near, near_until;	/* operations on that object in that function, whichever */
+	bool made, waits, unable;
+	bool arrived;			/* the other came to where it was to stop */
+	bool saw_task, saw_run;		/* these tasks were there */
+};
 
 /* A hold of one task at one of its operations. */
 struct rule_hold {
@@ -42,6 +58,7 @@ struct rule {
 	double chance;
 	uint32_t tasks;
 	double delay, fraction, fallthrough;
+	struct rule_before before;	/* RULE_BEFORE; until is of the task that goes on */
 	uint32_t group;			/* 0: none; else of which one statement is active */
 	uint32_t member;		/* number in its group */
 
@@ -69,6 +86,7 @@ struct rules {
 	struct rule_group *groups;	/* number 1 is groups[0] */
 	uint32_t nr_groups;
 	unsigned int kinds;
+	bool strict;
 
 	struct order *order;		/* what is ordered, if any statement asks; else NULL */
 	struct rng *rng;
@@ -77,5 +95,12 @@ struct rules {
 	uint32_t nr_made;
 	uint64_t overrides;
 };
+
+/* rules.c: does the candidate stand before an operation like that? */
+bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c);
+
+/* script.c: the candidate makes its step; a new execution begins. */
+void script_step(struct rules *r, const struct search_point *p, const struct search_cand *c);
+void script_begin(struct rule *rule);
 
 #endif

@@ -12,7 +12,9 @@
 
 struct parser {
 	struct rules *r;
+	const char *name;	/* of the file, or NULL */
 	const char *at;
+	const char *start;	/* of the statement */
 	unsigned int line;
 	char word[RULES_NAME];	/* the current one; "": end of the statement */
 	uint32_t group;		/* open group, or 0 */
@@ -29,7 +31,10 @@ static int fail(struct parser *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	strategy_message(p->err, p->errlen, "rules, line %u: %s", p->line, what);
+	if (p->name)
+		strategy_message(p->err, p->errlen, "%s:%u: %s", p->name, p->line, what);
+	else
+		strategy_message(p->err, p->errlen, "rules, line %u: %s", p->line, what);
 	return -EINVAL;
 }
 
@@ -38,12 +43,32 @@ static bool is_end(char c)
 	return !c || c == '\n' || c == ';' || c == '#';
 }
 
+static int quoted_word(struct parser *p)
+{
+	size_t n = 0;
+
+	for (p->at++; *p->at != '"'; p->at++) {
+		p->at += *p->at == '\\' && (p->at[1] == '"' || p->at[1] == '\\');
+		if (!*p->at || *p->at == '\n')
+			return fail(p, "'\"' is missing at the end of a word");
+		if (n == RULES_NAME - 1)
+			return fail(p, "'%.20s...' is too long (%d characters at most)", p->word,
+				    RULES_NAME - 1);
+		p->word[n++] = *p->at;
+	}
+	p->at++;
+	p->word[n] = '\0';
+	return n ? 0 : fail(p, "an empty word");
+}
+
 static int next_word(struct parser *p)
 {
 	size_t n = 0;
 
 	while (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')
 		p->at++;
+	if (*p->at == '"')
+		return quoted_word(p);
 	while (!is_end(p->at[n]) && p->at[n] != ' ' && p->at[n] != '\t' && p->at[n] != '\r')
 		n++;
 	if (n >= RULES_NAME)
@@ -95,8 +120,10 @@ static bool is_task(const char *word)
 	       strlen(word) < 9;
 }
 
-static int parse_match(struct parser *p, struct rule_match *m)
+/* nth: where the how manieth is wanted; NULL: that is not said here. */
+static int parse_match(struct parser *p, struct rule_match *m, uint64_t *nth)
 {
+	double value = 1;
 	int ret = 0;
 
 	*m = (struct rule_match){ .task = SEARCH_NO_TASK, .op = -1 };
@@ -117,6 +144,14 @@ static int parse_match(struct parser *p, struct rule_match *m)
 		} else if (is(p, "in")) {
 			ret = argument(p, "in");
 			copy_word(p, m->in);
+		} else if (nth && is(p, "nth")) {
+			ret = number(p, "nth", 1, 1e9, &value);
+			*nth = (uint64_t)value;
+			if (ret)
+				return ret;
+			continue;
+		} else if (is(p, "line")) {
+			ret = argument(p, "line");
 		} else if (is(p, "ordered")) {
 			m->ordered = true;
 		} else {
@@ -188,24 +223,74 @@ static int parse_hold(struct parser *p, struct rule *rule)
 	if (is(p, "until") && !rule->steps) {
 		rule->has_until = true;
 		ret = next_word(p);
-		return ret ? ret : parse_match(p, &rule->until);
+		return ret ? ret : parse_match(p, &rule->until, NULL);
 	}
 	return 1;
 }
 
+static int parse_task(struct parser *p, const char *keyword, uint32_t *task)
+{
+	int ret = argument(p, keyword);
+
+	if (ret)
+		return ret;
+	if (!is_task(p->word))
+		return fail(p, "'%s' after '%s': not a task (T0, T1, ...)", p->word, keyword);
+	*task = (uint32_t)strtoul(p->word + 1, NULL, 10);
+	return next_word(p);
+}
+
+/* 'before' has been read. */
+static int parse_before(struct parser *p, struct rule *rule)
+{
+	struct rule_before *b = &rule->before;
+	uint32_t task;
+	int ret = parse_task(p, "before", &task);
+
+	if (!ret && p->group)
+		return fail(p, "'before' within a group");
+	b->line = p->line;
+	b->nth = b->until_nth = 1;
+	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
+	if (!ret && rule->match.task != SEARCH_NO_TASK)
+		return fail(p, "'before' stops one task");
+	rule->match.task = task;
+	if (!ret && !is(p, "run"))
+		return fail(p, p->word[0] ? "'%s' is not expected here: 'run TASK' is missing" :
+			    "%s'run TASK' is missing", p->word);
+	ret = ret ? ret : parse_task(p, "run", &b->run);
+	if (!ret && b->run == task)
+		return fail(p, "T%u cannot go on instead of itself", task);
+	if (ret || !is(p, "until"))
+		return ret;
+	ret = argument(p, "until");
+	if (ret)
+		return ret;
+	if (is(p, "exit")) {
+		b->until_exit = true;
+		return next_word(p);
+	}
+	b->has_until = true;
+	ret = parse_match(p, &rule->until, &b->until_nth);
+	if (!ret && rule->until.task != SEARCH_NO_TASK && rule->until.task != b->run)
+		return fail(p, "T%u runs, so it is T%u that is waited for", b->run, b->run);
+	rule->until.task = b->run;
+	return ret;
+}
+
 static int parse_rule(struct parser *p, struct rule *rule)
 {
-	int ret = next_word(p);
+	int ret = rule->kind == RULE_BEFORE ? parse_before(p, rule) : next_word(p);
 
 	rule->chance = 1;
 	rule->tasks = rule->kind == RULE_TIME ? 1 : 2;
 	rule->delay = 20;
 	rule->fraction = 0.1;
-	if (!ret && rule->kind != RULE_TIME)
-		ret = parse_match(p, &rule->match);
+	if (!ret && rule->kind != RULE_TIME && rule->kind != RULE_BEFORE)
+		ret = parse_match(p, &rule->match, NULL);
 	while (!ret && p->word[0]) {
 		ret = rule->kind == RULE_HOLD ? parse_hold(p, rule) :
-		      rule->kind >= RULE_TIME ? parse_random(p, rule) : 1;
+		      rule->kind == RULE_TIME || rule->kind == RULE_PLACE ? parse_random(p, rule) : 1;
 		if (ret == 1)
 			return fail(p, "'%s' is not expected here", p->word);
 	}
@@ -239,6 +324,16 @@ static int close_group(struct parser *p)
 	return next_word(p);
 }
 
+static int keep_text(const struct parser *p, struct rule *rule)
+{
+	size_t n = p->at - p->start;
+
+	while (n && strchr(" \t\r", p->start[n - 1]))
+		n--;
+	rule->before.text = strndup(p->start, n);
+	return rule->before.text ? 0 : -ENOMEM;
+}
+
 static int add_rule(struct parser *p, enum rule_kind kind)
 {
 	struct rules *r = p->r;
@@ -255,8 +350,10 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 	r->rules[r->nr] = (struct rule){ .kind = kind, .group = p->group };
 	if (p->group)
 		r->rules[r->nr].member = r->groups[p->group - 1].members++;
-	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : RULES_HOLD;
+	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : kind == RULE_BEFORE ? RULES_SCRIPT : RULES_HOLD;
 	ret = parse_rule(p, &r->rules[r->nr++]);
+	if (!ret && kind == RULE_BEFORE)
+		ret = keep_text(p, &r->rules[r->nr - 1]);
 	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
 		return ret;
 	/* It changes from one execution to the next, which no exhaustive search can stand. */
@@ -271,6 +368,7 @@ static int parse_statement(struct parser *p)
 	static const struct { const char *name; enum rule_kind kind; } kinds[] = {
 		{ "stay", RULE_STAY }, { "switch", RULE_SWITCH }, { "hold", RULE_HOLD },
 		{ "free", RULE_FREE }, { "random-time", RULE_TIME }, { "random-place", RULE_PLACE },
+		{ "before", RULE_BEFORE },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -282,15 +380,22 @@ static int parse_statement(struct parser *p)
 		return open_group(p, false);
 	if (is(p, "end"))
 		return close_group(p);
+	if (is(p, "strict")) {
+		p->r->strict = true;
+		p->r->kinds |= RULES_SCRIPT;
+		return next_word(p);
+	}
 	return fail(p, "unknown statement '%s'; there are: stay switch hold free random-time "
-		    "random-place alternate any end", p->word);
+		    "random-place alternate any end, and in scripts before strict", p->word);
 }
 
 static int parse(struct parser *p)
 {
 	while (*p->at) {
-		int ret = next_word(p);
+		int ret;
 
+		p->start = p->at += strspn(p->at, " \t\r");
+		ret = next_word(p);
 		if (!ret && p->word[0])
 			ret = parse_statement(p);
 		if (!ret && p->word[0])
@@ -307,11 +412,11 @@ static int parse(struct parser *p)
 	return 0;
 }
 
-struct rules *rules_parse(const char *text, const struct search_names *names, char *err,
+struct rules *rules_parse(const char *text, const char *name, const struct search_names *names, char *err,
 			  size_t errlen)
 {
 	struct rules *r = calloc(1, sizeof(*r));
-	struct parser p = { .r = r, .at = text, .line = 1, .err = err, .errlen = errlen };
+	struct parser p = { .r = r, .name = name, .at = text, .line = 1, .err = err, .errlen = errlen };
 	int ret = r ? parse(&p) : -ENOMEM;
 
 	if (!ret) {

@@ -19,6 +19,8 @@
 #include "search_internal.h"
 #include "rules.h"
 #include "save.h"
+#include "schedule.h"
+#include "script.h"
 #include "seen.h"
 #include "strategy.h"
 
@@ -67,6 +69,8 @@ struct search *search_new(const struct search_options *opts, char *err, size_t e
 	int64_t args[STRATEGY_MAX_PARAMS];
 	const struct strategy_type *type;
 
+	if (opts->script)
+		return search_new_type(opts, &strategy_script, NULL, err, errlen);
 	type = strategy_parse(opts->strategy, args, err, errlen);
 	return type ? search_new_type(opts, type, args, err, errlen) : NULL;
 }
@@ -112,12 +116,17 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	s->env.errlen = errlen;
 	s->stats.bound = s->stats.bound_done = UINT32_MAX;
 	if (opts->rules) {
-		s->rules = rules_parse(opts->rules, opts->names, err, errlen);
+		s->rules = rules_parse(opts->rules, opts->script, opts->names, err, errlen);
 		if (!s->rules) {
 			search_free(s);
 			return NULL;
 		}
 		s->env.rules = rules_kinds(s->rules);
+		if (s->env.rules & RULES_SCRIPT && !opts->script) {
+			strategy_message(err, errlen, "rules: 'before' and 'strict' belong into a script (--script)");
+			search_free(s);
+			return NULL;
+		}
 	}
 	s->state = calloc(1, type->size ? type->size : 1);
 	if (!s->state || hb_init(&s->hb) || fair_init(&s->fair, opts->fair) ||
@@ -269,27 +278,13 @@ static int fill_choice(struct search *s, const struct search_point *p, struct ch
 	return 0;
 }
 
-/*
- * The base scheduler: stay with the last task; where it yielded or cannot go
- * on, the next one by number. Deterministic, and never preempts.
- */
-static uint32_t base_pick(const struct choice *c)
-{
-	if (!c->free)
-		return c->last;
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
-			return i;
-	return 0;
-}
-
 /* The candidate that a forced execution names, or -ESTALE; then the base scheduler goes on. */
 static int forced_pick(struct search *s, const struct choice *c)
 {
 	const struct search_point *p = c->point;
 
 	if (s->loose || s->step >= s->nr_forced)
-		return (int)c->allowed[base_pick(c)];
+		return (int)c->allowed[schedule_base(c)];
 	for (uint32_t i = 0; i < p->nr; i++)
 		if (p->cand[i].task == s->forced[s->step] && p->cand[i].enabled)
 			return (int)i;
@@ -352,6 +347,8 @@ int search_pick(struct search *s, const struct search_point *p)
 	if (ret)
 		return ret;
 	i = s->force ? forced_pick(s, &c) : strategy_pick(s, &c);
+	if (i >= 0 && !s->force && s->env.rules & RULES_SCRIPT)
+		i = (int)script_pick(s->rules, p, (uint32_t)i);
 	if (i == -ESTALE && !s->asked) {
 		s->asked = s->diverged = true;
 		return -ESTALE;
@@ -435,6 +432,21 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 		(double)s->classes.once / (double)s->complete : NAN;
 	if (s->type->stats)
 		s->type->stats(s->state, stats);
+}
+
+unsigned int search_script_lines(const struct search *s)
+{
+	return s->rules ? script_lines(s->rules) : 0;
+}
+
+void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line)
+{
+	script_line(s->rules, i, line);
+}
+
+bool search_script_strict(const struct search *s)
+{
+	return s->rules && script_strict(s->rules);
 }
 
 uint64_t search_hb_hash(const struct search *s)

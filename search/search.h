@@ -80,6 +80,8 @@ struct search_options {
 	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
 	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB; full ones forget */
 	const char *rules;	/* the schedule language of rules.h; NULL: none */
+	const char *script;	/* rules are a script, of a file of that name: the base scheduler (never
+				 * preempts, lowest number first) decides where it says nothing; else NULL */
 	const struct search_names *names;	/* copied; NULL: patterns match nothing */
 };
 
@@ -129,6 +131,29 @@ struct search_stats {
 	uint64_t sleep_blocked;	/* dpor: executions that turned out to be known; part of executions */
 };
 void search_get_stats(const struct search *s, struct search_stats *stats);
+
+/* What came of a statement 'before' of a script in the current (or last) execution. */
+enum search_script_state {
+	SEARCH_SCRIPT_MADE,	/* the switch was made */
+	SEARCH_SCRIPT_PART,	/* it was, but the other did not come to where it was to stop */
+	SEARCH_SCRIPT_UNTIL_GONE, /* and does nothing on that object in that function */
+	SEARCH_SCRIPT_UNABLE,	/* the task came there, but the other could not run */
+	SEARCH_SCRIPT_FEWER,	/* it came to such an operation less often */
+	SEARCH_SCRIPT_OTHER,	/* it uses that object in that function, but otherwise */
+	SEARCH_SCRIPT_GONE,	/* it does nothing on that object in that function */
+	SEARCH_SCRIPT_NO_TASK,	/* one of the two tasks did not exist */
+};
+struct search_script_line {
+	unsigned int line;	/* of the script */
+	const char *text;	/* the statement; owned by the search */
+	enum search_script_state state;
+	uint32_t task, run;	/* who stops, who goes on; NO_TASK: run did not exist, or else task */
+	uint64_t nth, came;	/* wanted, and how often it came there */
+	bool run_exists;
+};
+unsigned int search_script_lines(const struct search *s);	/* 0: no script */
+void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line);
+bool search_script_strict(const struct search *s);
 
 /* The 64-bit order-insensitive hash of the current (or last) execution's happens-before graph. */
 uint64_t search_hb_hash(const struct search *s);

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "exit_codes.h"
 #include "machine.h"
+#include "script.h"
 
 uint64_t campaign_now(void)
 {
@@ -283,7 +284,8 @@ static struct search *new_search(struct campaign *c, char *err, size_t errlen)
 	struct search_names names = campaign_rule_names(c);
 	struct search_options o = { .strategy = c->o.strategy, .seed = c->o.seed, .fair = c->o.fair,
 				    .max_steps = c->o.max_steps, .preemptions = c->o.preemptions,
-				    .memory = c->o.memory, .rules = c->o.rules, .names = &names };
+				    .memory = c->o.memory, .rules = c->o.rules, .names = &names,
+				    .script = c->o.script ? c->o.script->path : NULL };
 
 	return search_new(&o, err, errlen);
 }
@@ -348,6 +350,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
+	if (o->script)
+		script_number_tasks(o->script, &c->spawn);
 	if (campaign_load_state(c, err, sizeof(err)) || campaign_record_open(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -508,7 +512,7 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 {
 	struct trace_header h = {
 		.argv = c->o.argv, .cwd = c->o.cwd, .envp = c->o.envp, .kernel = c->release,
-		.zug_version = ZUG_VERSION, .strategy = c->o.strategy ? c->o.strategy : "default",
+		.zug_version = ZUG_VERSION, .strategy = c->o.script ? "script" : c->o.strategy ? c->o.strategy : "default",
 		.seed = c->o.seed, .execution = c->executions + !c->aside, .options = c->options_json,
 	};
 	struct trace_writer *t;

@@ -47,6 +47,7 @@ struct campaign_options {
 	const char *file;		/* the program, when argv[0] does not tell; NULL: it does */
 	const char *out_dir;		/* for traces */
 	const char *rules;		/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
+	const struct script *script;	/* rules are its statements, and what the search follows; NULL: none */
 	const char *resume;		/* file with the state of the search; NULL: none */
 	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
 	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */

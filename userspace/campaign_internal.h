@@ -150,6 +150,8 @@ void campaign_record_close(struct campaign *c);
  * 0 or an enum zug_exit, with a message printed.
  */
 int campaign_warn(struct campaign *c, const struct execution *x);
+/* Which statements of the script were made in the last execution; an enum zug_exit: PASS, or SCRIPT. */
+int campaign_script_tell(struct campaign *c);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
 uint64_t campaign_now(void);

@@ -174,7 +174,8 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 		const char *name;
 		enum request_kind kind;
 	} kinds[] = { { "run", REQUEST_RUN }, { "replay", REQUEST_REPLAY },
-		      { "minimize", REQUEST_MINIMIZE }, { "diff", REQUEST_DIFF }, { "check", REQUEST_CHECK },
+		      { "minimize", REQUEST_MINIMIZE }, { "pin", REQUEST_PIN },
+		      { "diff", REQUEST_DIFF }, { "check", REQUEST_CHECK },
 		      { "exec", REQUEST_EXEC } };
 	const char *what = protocol_text(m, "request");
 	char text[128];

@@ -34,7 +34,7 @@ void daemon_own_libraries(char **argv);
 
 /* ---- requests ---- */
 
-enum request_kind { REQUEST_RUN, REQUEST_REPLAY, REQUEST_MINIMIZE, REQUEST_DIFF, REQUEST_CHECK, REQUEST_EXEC,
+enum request_kind { REQUEST_RUN, REQUEST_REPLAY, REQUEST_MINIMIZE, REQUEST_PIN, REQUEST_DIFF, REQUEST_CHECK, REQUEST_EXEC,
 		    REQUEST_JOIN };
 
 struct request {

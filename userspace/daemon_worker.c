@@ -95,6 +95,7 @@ static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
 		[REQUEST_MINIMIZE] = { "minimize", minimize_execute },
 		[REQUEST_DIFF] = { "diff", diff_execute },
 		[REQUEST_CHECK] = { "check", check_execute },
+		[REQUEST_PIN] = { "pin", pin_execute },
 	};
 	int nr = 0;
 	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
@@ -345,6 +346,7 @@ static struct json_object *describe(const struct request *r)
 {
 	static const char *const kinds[] = {
 		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize", [REQUEST_DIFF] = "diff",
+		[REQUEST_PIN] = "pin",
 		[REQUEST_CHECK] = "check",
 		[REQUEST_EXEC] = "exec", [REQUEST_JOIN] = "join",
 	};

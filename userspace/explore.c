@@ -273,6 +273,8 @@ int campaign_run(struct campaign *c)
 				progress(c, true);
 			end = campaign_on_finding(c, &x);
 			campaign_record_finding(c, &x);
+			if (c->o.script)
+				campaign_script_tell(c);
 			if (end != ZUG_EXIT_FINDING)
 				return end;
 			if (!known && (ret = keep_state(c, true)))
@@ -292,7 +294,15 @@ int campaign_run(struct campaign *c)
 	ret = keep_state(c, true);
 	if (c->nr_failures)
 		end = ZUG_EXIT_FINDING;
-	summary(c, why, exhausted);
+	if (c->o.script && !cut) {
+		progress(c, true);
+		if (c->nr_failures)
+			campaign_list_failures(c);
+		else
+			end = campaign_script_tell(c);
+	} else {
+		summary(c, why, exhausted);
+	}
 	if (ret)
 		return ret;
 	if (end)

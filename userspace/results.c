@@ -104,7 +104,7 @@ int results_exit(const struct results *r)
 {
 	/* what says most comes first */
 	static const int order[] = { ZUG_EXIT_INTERNAL, ZUG_EXIT_ENVIRONMENT, ZUG_EXIT_USAGE, ZUG_EXIT_FINDING,
-				     ZUG_EXIT_INCOMPLETE };
+				     ZUG_EXIT_SCRIPT, ZUG_EXIT_INCOMPLETE };
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < r->nr; i++)
@@ -125,9 +125,9 @@ void results_count(const struct results *r, unsigned int *cases, unsigned int *f
 
 static const char *verdict(int exit)
 {
-	static const char *const words[] = { "passed", "failed", "usage", "environment", "internal", "incomplete" };
+	static const char *const words[] = { "passed", "failed", "usage", "environment", "internal", "incomplete", "script" };
 
-	return exit >= 0 && exit <= ZUG_EXIT_INCOMPLETE ? words[exit] : "internal";
+	return exit >= 0 && exit <= ZUG_EXIT_SCRIPT ? words[exit] : "internal";
 }
 
 /* ---- XML ---- */

@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the names in --rules mean (search/rules.h): functions, modules, objects, variables of the test. */
+/* What the names in --rules and scripts mean (search/rules.h): functions, modules, objects, variables of the test. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/uio.h>
 #include "campaign_internal.h"
+#include "rule_names.h"
+
+bool rule_name_is(const char *pattern, const char *name)
+{
+	/* "accounts[3].lock" is its own name, and a pattern of others */
+	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const char *pattern)
+{
+	struct trace_frame frames[8];
+	int nr;
+
+	if (rule_name_is(pattern, path) || rule_name_is(pattern, strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
+		return true;
+	nr = symfile_frames(f, offset, frames, 8);
+	for (int i = 0; i < nr; i++)
+		if (frames[i].function && rule_name_is(pattern, frames[i].function))
+			return true;
+	return false;
+}
 
 static bool in_place(void *ctx, uint64_t site, const char *pattern)
 {
 	struct campaign *c = ctx;
 	const struct place_site *ps = c->places ? places_find_site(c->places, site) : NULL;
 	const struct probe_module *mod = ps ? probes_module(c->probes, ps->module) : NULL;
-	struct trace_frame frames[8];
-	int nr;
 
-	if (!mod)
-		return false;
-	if (!fnmatch(pattern, mod->path, 0) || !fnmatch(pattern, strrchr(mod->path, '/') + 1, 0))
-		return true;
-	nr = symfile_frames(mod->file, ps->offset, frames, 8);
-	for (int i = 0; i < nr; i++)
-		if (frames[i].function && !fnmatch(pattern, frames[i].function, 0))
-			return true;
-	return false;
+	return mod && rule_place_is(mod->file, mod->path, ps->offset, pattern);
 }
 
 static bool on_object(void *ctx, uint64_t object, const char *pattern)
@@ -30,7 +41,7 @@ static bool on_object(void *ctx, uint64_t object, const char *pattern)
 	struct campaign *c = ctx;
 	const struct place_object *o = c->places ? places_find_object(c->places, object) : NULL;
 
-	return o && o->name && !fnmatch(pattern, o->name, 0);
+	return o && o->name && rule_name_is(pattern, o->name);
 }
 
 static bool variable_value(void *ctx, uint32_t task, const char *name, int64_t *value)

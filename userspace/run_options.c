@@ -13,7 +13,8 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE };
+       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
+       OPT_SCRIPT };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -43,6 +44,7 @@ static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 	{ "rules", required_argument, NULL, OPT_RULES },
+	{ "script", required_argument, NULL, OPT_SCRIPT },
 	{ "timeouts", required_argument, NULL, OPT_TIMEOUTS },
 	{ "random", required_argument, NULL, OPT_RANDOM },
 	{ "resume", required_argument, NULL, OPT_RESUME },
@@ -70,6 +72,7 @@ void run_options_help(FILE *f)
 	      "  --preemptions N      at most so many preemptions in systematic strategies\n"
 	      "  --fair K             the fair scheduler acts on every K-th yield (default 1; 0: off)\n"
 	      "  --rules TEXT | @FILE holds of tasks, tactics, where preemptions may be (see zug-run(1))\n"
+	      "  --script FILE        follow a script that zug pin wrote, or a person (zug-pin(1)): once, unless --executions\n"
 	      "  --resume FILE        go on with the search whose state is in FILE, and keep it there\n"
 	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
 	      "  --keep-going         look for further bugs after the first: one trace each, a list at the end\n"
@@ -186,16 +189,18 @@ static char *rules_text(const char *arg)
 	return text;
 }
 
+static const struct {
+	const char *name;
+	uint32_t mask;
+} point_classes[] = {
+	{ "syscall", ZUG_SYS_ALL }, { "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
+	{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
+	{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 },
+};
+#define NR_POINT_CLASSES (sizeof(point_classes) / sizeof(point_classes[0]))
+
 static bool points(const char *text, struct campaign_options *o)
 {
-	static const struct {
-		const char *name;
-		uint32_t mask;
-	} classes[] = {
-		{ "syscall", ZUG_SYS_ALL }, { "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
-		{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
-		{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 },
-	};
 	char *copy = strdup(text), *save, *p;
 	bool ok = copy != NULL;
 
@@ -213,16 +218,35 @@ static bool points(const char *text, struct campaign_options *o)
 			o->atomic_points = true;
 			continue;
 		}
-		for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-			if (!strcmp(p, classes[i].name))
+		for (i = 0; i < NR_POINT_CLASSES; i++)
+			if (!strcmp(p, point_classes[i].name))
 				break;
-		if (i == sizeof(classes) / sizeof(classes[0]))
+		if (i == NR_POINT_CLASSES)
 			ok = false;
 		else
-			o->syscall_points |= classes[i].mask;
+			o->syscall_points |= point_classes[i].mask;
 	}
 	free(copy);
 	return ok;
+}
+
+const char *run_options_points(const struct campaign_options *o, char *buf, size_t len)
+{
+	size_t n = snprintf(buf, len, "%s%s%s", o->sync_points ? "sync" : "",
+			    o->sync_points && o->atomic_points ? "," : "", o->atomic_points ? "atomic" : "");
+	uint32_t left = o->syscall_points;
+
+	for (size_t i = 0; i < NR_POINT_CLASSES; i++) {
+		uint32_t mask = point_classes[i].mask;
+
+		if (!mask || (left & mask) != mask || n >= len)
+			continue;
+		left &= ~mask;
+		n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", point_classes[i].name);
+	}
+	if (!n)
+		snprintf(buf, len, "none");
+	return buf;
 }
 
 static bool append(char ***list, char *text)
@@ -247,25 +271,17 @@ void run_options_free(struct run_options *o)
 	free(o->points);
 	free(o->code);
 	free(o->rules);
+	script_free(&o->script);
 }
 
-int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
-		      bool need_command)
+/* The options before the command; -1: --help. */
+static int parse_words(struct run_options *o, const char *what, int argc, char **argv)
 {
-	extern char **environ;
 	struct campaign_options *c = &o->c;
 	const char *valid = NULL;
 	uint64_t v;
 	int opt, which;
 
-	memset(o, 0, sizeof(*o));
-	campaign_defaults(c);
-	c->envp = environ;
-	if (!getcwd(o->cwd, sizeof(o->cwd))) {
-		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
-		return ZUG_EXIT_USAGE;
-	}
-	c->cwd = o->cwd;
 	optind = 0;
 	while (!valid && (opt = getopt_long(argc, argv, "+o:qhn:", options, &which)) != -1) {
 		switch (opt) {
@@ -379,6 +395,8 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			}
 			c->rules = o->rules;
 			break;
+		case OPT_SCRIPT:
+			break;	/* read before */
 		case OPT_RESUME:
 			c->resume = optarg;
 			break;
@@ -437,7 +455,8 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		case 'h':
 			return -1;
 		default:
-			fprintf(stderr, "zug %s --help lists the options\n", what);
+			if (!strchr(what, ':'))
+				fprintf(stderr, "zug %s --help lists the options\n", what);
 			return ZUG_EXIT_USAGE;
 		}
 	}
@@ -450,6 +469,86 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
 		return ZUG_EXIT_USAGE;
 	}
+	return 0;
+}
+
+/* What the script says comes before what the command line does, which may say otherwise. */
+static int read_script(struct run_options *o, const char *what, int argc, char **argv)
+{
+	const char *path = NULL;
+	char err[1024], place[4200];
+	int opt, ret;
+
+	optind = 0;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, "+o:qh", options, NULL)) != -1)
+		if (opt == OPT_SCRIPT)
+			path = optarg;
+	opterr = 1;
+	if (!path)
+		return 0;
+	if (script_load(&o->script, path, err, sizeof(err))) {
+		fprintf(stderr, "zug %s: --script: %s\n", what, err);
+		return ZUG_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < o->script.nr_options; i++) {
+		const struct script_option *so = &o->script.options[i];
+		char *words[] = { (char *)"zug", so->argument, NULL };
+
+		snprintf(place, sizeof(place), "zug %s: %s:%u", what, path, so->line);
+		/* what getopt says begins with the word 0 */
+		words[0] = place;
+		ret = parse_words(o, place + strlen("zug "), 2, words);
+		if (ret)
+			return ret;
+	}
+	o->c.executions = 1;
+	o->c.script = &o->script;
+	return 0;
+}
+
+/* What a script says is one schedule: what chooses schedules has no place beside it. */
+static int check_script(const struct run_options *o, const char *what)
+{
+	struct campaign_options d;
+	const char *name;
+
+	campaign_defaults(&d);
+	name = o->c.strategy ? "strategy" : o->c.rules ? "rules" : o->c.preemptions != d.preemptions ? "preemptions" :
+	       o->c.resume ? "resume" : o->each_case ? "each-case" : NULL;
+	if (!name)
+		return 0;
+	fprintf(stderr, "zug %s: --script with --%s: a script is one schedule of one command\n", what, name);
+	return ZUG_EXIT_USAGE;
+}
+
+int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
+		      bool need_command)
+{
+	extern char **environ;
+	struct campaign_options *c = &o->c;
+	int ret;
+
+	memset(o, 0, sizeof(*o));
+	campaign_defaults(c);
+	c->envp = environ;
+	if (!getcwd(o->cwd, sizeof(o->cwd))) {
+		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
+		return ZUG_EXIT_USAGE;
+	}
+	c->cwd = o->cwd;
+	ret = read_script(o, what, argc, argv);
+	if (!ret)
+		ret = parse_words(o, what, argc, argv);
+	if (!ret && c->script)
+		ret = check_script(o, what);
+	if (ret)
+		return ret;
+	if (c->script) {
+		c->rules = o->script.rules;
+		c->races = false;
+		c->minimize = false;
+	}
 	if (o->each_case && (c->resume || c->record)) {
 		fprintf(stderr, "zug %s: --each-case with --%s: that is the state of one search\n", what,
 			c->resume ? "resume" : "record");
@@ -459,7 +558,7 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	c->points = o->points;
 	c->code = o->code;
 	c->argv = argv + optind;
-	if (!valid && c->code && !c->atomic_points) {
+	if (c->code && !c->atomic_points) {
 		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",
 			what);
 		return ZUG_EXIT_USAGE;
@@ -479,7 +578,7 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 	const char *name;
 
 	campaign_defaults(&d);
-	name = o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
+	name = o->c.script ? "script" : o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
 	       o->junit ? "junit" : o->json ? "json" : o->each_case ? "each-case" :
 	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
 	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;

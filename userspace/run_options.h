@@ -4,10 +4,12 @@
 #define ZUG_RUN_OPTIONS_H
 
 #include "campaign.h"
+#include "script.h"
 
 struct run_options {
 	struct campaign_options c;
 	char *rules;			/* owned, behind c.rules */
+	struct script script;		/* owned, behind c.script; no path: none was given */
 	char **watches, **points, **code;	/* owned lists behind c.watches, c.points and c.code */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
@@ -28,5 +30,7 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 int run_options_refuse_bounds(const struct run_options *o, const char *what);
 void run_options_free(struct run_options *o);
 void run_options_help(FILE *f);
+/* What --points would be for these options. buf. */
+const char *run_options_points(const struct campaign_options *o, char *buf, size_t len);
 
 #endif

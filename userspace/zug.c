@@ -13,6 +13,7 @@ static const struct command {
 	{ "run", cmd_run, "search for a schedule under which a command fails" },
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
 	{ "check", cmd_check, "execute one schedule many times: does everything repeat, and if not, why" },
+	{ "pin", cmd_pin, "a script that makes the failure of a trace come again, for a regression test" },
 	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
 	{ "diff", cmd_diff, "where two traces part; of one, what makes the difference" },
@@ -55,9 +56,10 @@ static void help(void)
 	       "  %d  usage: the command line, or a file named on it, makes no sense\n"
 	       "  %d  environment: kernel, privileges or set-up\n"
 	       "  %d  internal error of zugzwang\n"
-	       "  %d  incomplete: cut by time, Ctrl-C or divergence\n",
+	       "  %d  incomplete: cut by time, Ctrl-C or divergence\n"
+	       "  %d  script: a place that a script names is gone from the program\n",
 	       ZUG_EXIT_PASS, ZUG_EXIT_FINDING, ZUG_EXIT_USAGE, ZUG_EXIT_ENVIRONMENT,
-	       ZUG_EXIT_INTERNAL, ZUG_EXIT_INCOMPLETE);
+	       ZUG_EXIT_INTERNAL, ZUG_EXIT_INCOMPLETE, ZUG_EXIT_SCRIPT);
 }
 
 int main(int argc, char **argv)

@@ -201,7 +201,7 @@ static void test_garbage(void)
 {
 	static const char *const words[] = {
 		"stay", "switch", "hold", "free", "random-time", "random-place", "alternate", "any",
-		"end", "T0", "T1", "at", "on", "in", "lock", "while", "until", "for", "chance", "3",
+		"end", "before", "strict", "run", "nth", "line", "\"", "T0", "T1", "at", "on", "in", "lock", "while", "until", "for", "chance", "3",
 		"0.5", "==", "x", "\n", ";", "#", "ordered", "delay", "tasks", "\t", "\x01", "-1", "T",
 	};
 	int good = 0, refused = 0;
@@ -225,6 +225,8 @@ static void test_garbage(void)
 	       "with a message (%d)", good, refused);
 }
 
+#define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 static void test_refusals(void)
 {
 	static const struct { const char *strategy, *rules, *say; } bad[] = {
@@ -241,7 +243,7 @@ static void test_refusals(void)
 		{ "dfs", "hold T1", "leave schedules out" },
 		{ "preemption", "random-time", "leave schedules out" },
 		{ "dfs:cache=yes", "stay", "cache" }, { "dpor", "stay", "dpor refuses" },
-		{ "random", "hold on aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		{ "random", "hold on " A64 A64 A64 A64,
 		  "too long" },
 	};
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * script.c - schedules as statements 'before' (script.h)
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rules_internal.h"
+#include "schedule.h"
+#include "script.h"
+#include "search_internal.h"
+
+/* ---- following ---- */
+
+static int begin(void *state, uint64_t iteration)
+{
+	(void)state;
+	(void)iteration;
+	return SEARCH_GO;
+}
+
+static int pick_base(void *state, const struct choice *c)
+{
+	(void)state;
+	return (int)schedule_base(c);
+}
+
+/* As in search_replay(). */
+static int choose_first(void *state, uint32_t nr)
+{
+	(void)state;
+	(void)nr;
+	return 0;
+}
+
+const struct strategy_type strategy_script = {
+	.info = { .name = "script", .line = "", .params = "", .guarantee = "" },
+	.begin = begin,
+	.pick = pick_base,
+	.choose = choose_first,
+};
+
+void script_begin(struct rule *rule)
+{
+	struct rule_before *b = &rule->before;
+
+	b->came = b->came_until = b->near = b->near_until = 0;
+	b->made = b->waits = b->unable = b->arrived = b->saw_task = b->saw_run = false;
+}
+
+static uint32_t index_of(const struct search_point *p, uint32_t task)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].task == task)
+			return i;
+	return UINT32_MAX;
+}
+
+static bool can_run(const struct search_point *p, uint32_t task)
+{
+	uint32_t i = index_of(p, task);
+
+	return i != UINT32_MAX && p->cand[i].enabled;
+}
+
+static struct rule *waiting(const struct rules *r, uint32_t task)
+{
+	for (uint32_t k = 0; k < r->nr; k++)
+		if (r->rules[k].before.waits && r->rules[k].match.task == task)
+			return &r->rules[k];
+	return NULL;
+}
+
+/* Somebody for whom nobody has to wait; UINT32_MAX: there is none. */
+static uint32_t another(const struct rules *r, const struct search_point *p, uint32_t run)
+{
+	uint32_t i = index_of(p, run);
+
+	if (i != UINT32_MAX && p->cand[i].enabled && !waiting(r, run))
+		return i;
+	for (i = 0; i < p->nr; i++)
+		if (p->cand[i].enabled && !waiting(r, p->cand[i].task))
+			return i;
+	return UINT32_MAX;
+}
+
+/* The statement that ends a wait now, because the candidate stands where it was to run to. */
+static struct rule *arrived(struct rules *r, const struct search_cand *c)
+{
+	for (uint32_t k = 0; k < r->nr; k++) {
+		struct rule *rule = &r->rules[k];
+
+		if (rule->before.waits && rule->before.has_until && rule->before.run == c->task &&
+		    rule->before.came_until + 1 == rule->before.until_nth && rules_match(r, &rule->until, c))
+			return rule;
+	}
+	return NULL;
+}
+
+/* The statement whose place the candidate has come to. */
+static struct rule *anchored(struct rules *r, const struct search_cand *c)
+{
+	for (uint32_t k = 0; k < r->nr; k++) {
+		struct rule *rule = &r->rules[k];
+
+		if (rule->kind == RULE_BEFORE && !rule->before.made && rule->match.task == c->task &&
+		    rule->before.came + 1 == rule->before.nth && rules_match(r, &rule->match, c))
+			return rule;
+	}
+	return NULL;
+}
+
+/* Who waited for a task that has ended goes on. */
+static uint32_t after_exits(struct rules *r, const struct search_point *p, uint32_t i)
+{
+	for (uint32_t k = 0; k < r->nr; k++) {
+		struct rule_before *b = &r->rules[k].before;
+
+		if (!b->waits || index_of(p, b->run) != UINT32_MAX)
+			continue;
+		b->waits = false;
+		if (can_run(p, r->rules[k].match.task))
+			i = index_of(p, r->rules[k].match.task);
+	}
+	return i;
+}
+
+uint32_t script_pick(struct rules *r, const struct search_point *p, uint32_t i)
+{
+	/* each statement is made once, and each wait ends once: the bound is for cycles of waits */
+	uint32_t rounds = 3 * r->nr + p->nr + 1, other;
+	struct rule *rule;
+
+	i = after_exits(r, p, i);
+	while (rounds--) {
+		const struct search_cand *c = &p->cand[i];
+
+		rule = arrived(r, c);
+		if (rule) {
+			rule->before.waits = false;
+			rule->before.arrived = true;
+			if (can_run(p, rule->match.task)) {
+				i = index_of(p, rule->match.task);
+				continue;
+			}
+		}
+		rule = waiting(r, c->task);
+		if (rule) {
+			other = another(r, p, rule->before.run);
+			if (other == UINT32_MAX)
+				return i;	/* a script never stops a test */
+			i = other;
+			continue;
+		}
+		rule = anchored(r, c);
+		if (!rule)
+			return i;
+		if (!can_run(p, rule->before.run)) {
+			rule->before.unable = true;
+			return i;
+		}
+		rule->before.made = true;
+		rule->before.unable = false;
+		rule->before.waits = rule->before.has_until || rule->before.until_exit;
+		i = index_of(p, rule->before.run);
+	}
+	return i;
+}
+
+/* The place of a statement without its operation: where the code about it has changed, this may be left. */
+static bool is_near(const struct rules *r, const struct rule_match *m, const struct search_cand *c)
+{
+	struct rule_match near = *m;
+
+	if (near.on[0] || near.in[0])
+		near.op = -1;
+	return rules_match(r, &near, c);
+}
+
+void script_step(struct rules *r, const struct search_point *p, const struct search_cand *c)
+{
+	for (uint32_t k = 0; k < r->nr; k++) {
+		struct rule *rule = &r->rules[k];
+		struct rule_before *b = &rule->before;
+
+		if (rule->kind != RULE_BEFORE)
+			continue;
+		b->saw_task |= rule->match.task == c->task;
+		b->saw_run |= b->run == c->task || index_of(p, b->run) != UINT32_MAX;
+		b->near += is_near(r, &rule->match, c);
+		b->came += rules_match(r, &rule->match, c);
+		if (!b->has_until)
+			continue;
+		b->near_until += is_near(r, &rule->until, c);
+		b->came_until += rules_match(r, &rule->until, c);
+	}
+}
+
+/* ---- what came of it ---- */
+
+static const struct rule *statement(const struct rules *r, unsigned int i)
+{
+	for (uint32_t k = 0; k < r->nr; k++)
+		if (r->rules[k].kind == RULE_BEFORE && !i--)
+			return &r->rules[k];
+	return NULL;
+}
+
+unsigned int script_lines(const struct rules *r)
+{
+	unsigned int nr = 0;
+
+	while (statement(r, nr))
+		nr++;
+	return nr;
+}
+
+bool script_strict(const struct rules *r)
+{
+	return r->strict;
+}
+
+void script_line(const struct rules *r, unsigned int i, struct search_script_line *line)
+{
+	const struct rule *rule = statement(r, i);
+	const struct rule_before *b = &rule->before;
+	bool part = b->made && b->has_until && !b->arrived;
+
+	*line = (struct search_script_line){
+		.line = b->line, .text = b->text, .task = rule->match.task, .run = b->run, .nth = b->nth,
+		.came = b->came, .run_exists = b->saw_run,
+		.state = part && !b->near_until ? SEARCH_SCRIPT_UNTIL_GONE : part ? SEARCH_SCRIPT_PART : b->made ? SEARCH_SCRIPT_MADE :
+			 !b->saw_task || !b->saw_run ? SEARCH_SCRIPT_NO_TASK :
+			 b->unable ? SEARCH_SCRIPT_UNABLE : b->came ? SEARCH_SCRIPT_FEWER :
+			 b->near ? SEARCH_SCRIPT_OTHER : SEARCH_SCRIPT_GONE,
+	};
+}
+
+/* ---- from a schedule ---- */
+
+struct differences {
+	struct script_difference *list;
+	size_t nr, room;
+	uint32_t task;		/* makes the step that is shown */
+};
+
+static int pick_recorded(void *state, const struct choice *c)
+{
+	struct differences *d = *(struct differences **)state;
+	uint32_t base = schedule_base(c), pos = CHOICE_NONE;
+	struct script_difference *list;
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (choice_cand(c, i)->task == d->task)
+			pos = i;
+	/* the fair filter had let nobody else through, so it was not asked */
+	if (pos == CHOICE_NONE || pos == base)
+		return (int)(pos == CHOICE_NONE ? base : pos);
+	if (d->nr == d->room) {
+		list = realloc(d->list, (d->room * 2 + 16) * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		d->list = list;
+		d->room = d->room * 2 + 16;
+	}
+	d->list[d->nr++] = (struct script_difference){
+		.step = c->point->step, .instead_of = choice_cand(c, base)->task, .task = d->task,
+		.preemption = !c->free,
+	};
+	return (int)pos;
+}
+
+static const struct strategy_type strategy_recorded = {
+	.info = { .name = "recorded", .line = "", .params = "", .guarantee = "" },
+	.flags = STRATEGY_EVERY_STEP,
+	.size = sizeof(struct differences *),
+	.begin = begin,
+	.pick = pick_recorded,
+	.choose = choose_first,
+};
+
+int script_differences(uint32_t fair, bool (*next)(void *ctx, struct search_point *p, uint32_t *task),
+		       void *ctx, struct script_difference **differences)
+{
+	struct search_options o = { .fair = fair, .preemptions = -1, .memory = 1 << 20 };
+	struct search *s = search_new_type(&o, &strategy_recorded, NULL, NULL, 0);
+	struct differences d = { 0 };
+	struct search_point p = { 0 };
+	int ret = 0;
+
+	if (!s)
+		return -ENOMEM;
+	*(struct differences **)search_state(s) = &d;
+	search_begin(s);
+	while (ret >= 0 && next(ctx, &p, &d.task)) {
+		ret = search_pick(s, &p);
+		if (ret >= 0 && p.cand[ret].task != d.task)
+			ret = -EINVAL;
+	}
+	search_end(s, &(struct search_end){ .result = SEARCH_ABANDONED });
+	search_free(s);
+	if (ret < 0) {
+		free(d.list);
+		return ret;
+	}
+	*differences = d.list;
+	return (int)d.nr;
+}

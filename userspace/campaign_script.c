@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What came of a script (search/script.h): which of its statements were made, and why others were not. */
+#include <stdio.h>
+#include "campaign_internal.h"
+#include "exit_codes.h"
+#include "script.h"
+
+/* Is it a statement of a program that is no more? */
+static bool is_gone(const struct search_script_line *l)
+{
+	return l->state == SEARCH_SCRIPT_GONE || l->state == SEARCH_SCRIPT_UNTIL_GONE || l->state == SEARCH_SCRIPT_NO_TASK;
+}
+
+static void tell_line(struct campaign *c, const struct search_script_line *l)
+{
+	unsigned long came = l->came;
+
+	fprintf(c->out, "  %s:%u: %s\n    ", c->o.script->path, l->line, l->text);
+	switch (l->state) {
+	case SEARCH_SCRIPT_MADE:
+		break;
+	case SEARCH_SCRIPT_PART:
+		fprintf(c->out, "made in part: T%u ran, but did not come to where it was to stop\n", l->run);
+		break;
+	case SEARCH_SCRIPT_UNTIL_GONE:
+		fprintf(c->out, "gone: T%u ran, but does nothing any more like where it was to stop\n", l->run);
+		break;
+	case SEARCH_SCRIPT_UNABLE:
+		fprintf(c->out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
+		break;
+	case SEARCH_SCRIPT_FEWER:
+		fprintf(c->out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came, came == 1 ? "" : "s",
+			(unsigned long)l->nth);
+		break;
+	case SEARCH_SCRIPT_OTHER:
+		fprintf(c->out, "not made: T%u uses that in this function, but not in this way\n", l->task);
+		break;
+	case SEARCH_SCRIPT_GONE:
+		fprintf(c->out, "gone: T%u does nothing like that there any more\n", l->task);
+		break;
+	case SEARCH_SCRIPT_NO_TASK:
+		fprintf(c->out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
+		break;
+	}
+}
+
+int campaign_script_tell(struct campaign *c)
+{
+	unsigned int nr = search_script_lines(c->search), made = 0, gone = 0;
+	bool failed = c->nr_failures, fits;
+	struct search_script_line l;
+	char t[32];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		search_script_line(c->search, i, &l);
+		made += l.state == SEARCH_SCRIPT_MADE;
+		gone += is_gone(&l);
+	}
+	fits = !gone && !(search_script_strict(c->search) && made < nr);
+	if (failed)
+		fprintf(c->out, "%s: ", c->o.script->path);
+	else
+		fprintf(c->out, "%s under %s (%lu execution%s, %s): ", fits ? "passed" : "did not fail",
+			c->o.script->path, (unsigned long)c->executions, c->executions == 1 ? "" : "s",
+			campaign_seconds(campaign_now() - c->start_ns, t, sizeof(t)));
+	fprintf(c->out, "%u of %u statements made\n", made, nr);
+	/* a failure may come before the last of them */
+	for (unsigned int i = 0; i < nr && !failed; i++) {
+		search_script_line(c->search, i, &l);
+		if (l.state != SEARCH_SCRIPT_MADE)
+			tell_line(c, &l);
+	}
+	if (!failed && !fits)
+		fprintf(c->out, "%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
+			c->o.script->path, gone ? " any more" : ", and it is 'strict'");
+	fflush(c->out);
+	return failed ? ZUG_EXIT_FINDING : fits ? ZUG_EXIT_PASS : ZUG_EXIT_SCRIPT;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "campaign.h"
+#include "client.h"
+#include "commands.h"
+#include "exit_codes.h"
+#include "interrupt.h"
+#include "minimize.h"
+#include "pin.h"
+#include "protocol.h"
+#include "script.h"
+#include "symbols.h"
+#include "trace_check.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: zug pin [options] TRACE\n\n"
+	      "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
+	      "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
+	      "also when the program has changed elsewhere: a regression test.\n\n"
+	      "  -o, --output FILE    the script (default: TRACE with .zug in place of .trace)\n"
+	      "  --verify N           follow the script so often before it is kept (default 3)\n"
+	      "  --force              although the program is another build, or FILE is there already\n"
+	      "  --lane CPU           where it runs (default: the last CPU)\n"
+	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	      "  -q, --quiet          no progress line\n\n"
+	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
+}
+
+struct pin_options {
+	const char *path, *socket;
+	char out[PATH_MAX];
+	int verify;
+	long lane;
+	bool quiet, force;
+};
+
+static bool number(const char *text, unsigned long max, unsigned long *v)
+{
+	char *end;
+
+	errno = 0;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	*v = strtoul(text, &end, 10);
+	return !errno && !*end && *v <= max;
+}
+
+/* 0, an enum zug_exit with a message printed, or -1 after --help. */
+static int parse(struct pin_options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "verify", required_argument, NULL, 'v' },
+		{ "force", no_argument, NULL, 'f' },
+		{ "lane", required_argument, NULL, 'l' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	unsigned long v;
+	size_t n;
+	int opt;
+
+	*o = (struct pin_options){ .lane = -1, .verify = 3 };
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
+			snprintf(o->out, sizeof(o->out), "%s", optarg);
+			break;
+		case 'v':
+			if (!number(optarg, 10000, &v) || !v) {
+				fprintf(stderr, "zug pin: --verify %s: not a number from 1 to 10000\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			o->verify = v;
+			break;
+		case 'f':
+			o->force = true;
+			break;
+		case 'l':
+			if (!number(optarg, 8191, &v)) {
+				fprintf(stderr, "zug pin: --lane %s: not the number of a CPU\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			o->lane = v;
+			break;
+		case 's':
+			o->socket = optarg;
+			break;
+		case 'q':
+			o->quiet = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return -1;
+		default:
+			usage(stderr);
+			return ZUG_EXIT_USAGE;
+		}
+	}
+	if (optind != argc - 1) {
+		usage(stderr);
+		return ZUG_EXIT_USAGE;
+	}
+	o->path = argv[optind];
+	n = strlen(o->path);
+	if (!o->out[0])
+		snprintf(o->out, sizeof(o->out), "%.*s.zug",
+			 (int)(n > 6 && !strcmp(o->path + n - 6, ".trace") ? n - 6 : n), o->path);
+	if (!o->force && !access(o->out, F_OK)) {
+		fprintf(stderr, "zug pin: %s is there already, and may have been edited: name another with -o, or "
+			"--force\n", o->out);
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* The simplest schedule that fails like that, in place of *t. An enum zug_exit. */
+static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_to)
+{
+	const struct minimize_limits limits = { 0 };
+	char path[64], err[1024];
+	struct minimized m;
+	struct trace *simple;
+	int ret;
+
+	ret = campaign_prepare_replay(c, *t);
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
+	ret = minimize_trace(c, *t, &limits, path, &m, err, sizeof(err));
+	if (ret) {
+		fprintf(err_to, "zug pin: %s\n", err);
+		unlink(path);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	if (!m.reproduced) {
+		fprintf(err_to, "zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
+			"how often it does\n", m.came[0] ? ": " : "", m.came);
+		return ZUG_EXIT_INCOMPLETE;
+	}
+	minimize_say(out, &m);
+	simple = trace_open(path, err, sizeof(err));
+	unlink(path);
+	if (!simple) {
+		fprintf(err_to, "zug pin: %s: %s\n", path, err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	trace_free(*t);
+	*t = simple;
+	return 0;
+}
+
+/* The script as zug run would follow it, so often. How many executions failed as the trace did, or -1. */
+static int follow(struct kernel *k, const struct campaign_options *from, const struct pin_options *po,
+		  const char *path, uint64_t failure, char *came, size_t len, FILE *out, FILE *err_to,
+		  const volatile sig_atomic_t *stop)
+{
+	struct campaign_options o = *from;
+	enum campaign_step what;
+	struct script script;
+	struct campaign *c;
+	struct execution x;
+	char err[1024] = "";
+	int same = 0, done = 0, ret = -1;
+
+	came[0] = 0;
+	if (script_load(&script, path, err, sizeof(err))) {
+		fprintf(err_to, "zug pin: %s\n", err);
+		goto out;
+	}
+	o.script = &script;
+	o.rules = script.rules;
+	o.strategy = NULL;
+	o.races = false;
+	/* what the test maps, and what of it is hot, is learnt as in any search */
+	o.probed = o.known = o.atomics = o.silent = o.split = NULL;
+	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
+		goto out;
+	while (done < po->verify && !(stop && *stop)) {
+		ret = campaign_step(c, &x, &what, err, sizeof(err));
+		if (ret) {
+			if (err[0])
+				fprintf(err_to, "zug pin: %s\n", err);
+			same = -1;
+			break;
+		}
+		if (what != CAMPAIGN_EXECUTED)
+			continue;
+		done++;
+		if (x.outcome.failure == failure && failure)
+			same++;
+		else
+			snprintf(came, len, "%s%s%s", zug_outcome_name(x.outcome.kind),
+				 x.outcome.message[0] ? ": " : "", x.outcome.message);
+	}
+	campaign_free(c);
+	ret = same;
+out:
+	script_free(&script);
+	return ret;
+}
+
+/* Writes the script beside its place, and keeps it when it does what it is for. */
+static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
+			const struct pin_options *po, FILE *out, FILE *err_to, const volatile sig_atomic_t *stop)
+{
+	char path[PATH_MAX + 8], came[1200];
+	struct symbols *s = symbols_new();
+	int statements = -ENOMEM, same, ret = ZUG_EXIT_ENVIRONMENT;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s.new", po->out);
+	f = fopen(path, "we");
+	if (!f) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, strerror(errno));
+		symbols_free(s);
+		return ZUG_EXIT_USAGE;
+	}
+	if (s)
+		statements = pin_write(f, t, o, s, po->path, po->out);
+	symbols_free(s);
+	if (fclose(f) && statements >= 0)
+		statements = -errno;
+	if (statements < 0) {
+		fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
+			"its steps cannot be told by the rules of the default schedule" : strerror(-statements));
+		goto out;
+	}
+	same = follow(k, o, po, path, trace_outcome(t)->failure, came, sizeof(came), out, err_to, stop);
+	if (same < 0)
+		goto out;
+	if (same < po->verify) {
+		fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you "
+			"to look at\n", same, po->verify, came[0] ? ", else " : "", came, path);
+		return ZUG_EXIT_INCOMPLETE;
+	}
+	if (rename(path, po->out)) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
+		goto out;
+	}
+	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out, statements,
+		statements == 1 ? "" : "s", same);
+	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
+	return ZUG_EXIT_PASS;
+out:
+	unlink(path);
+	return ret;
+}
+
+static int pin(struct kernel *k, const struct campaign_options *o, const struct pin_options *po, FILE *out,
+	       FILE *err_to, const volatile sig_atomic_t *stop)
+{
+	struct campaign *c;
+	struct trace *t;
+	char err[512];
+	int ret;
+
+	ret = campaign_new(&c, k, o, out, err_to, stop, -1);
+	if (ret)
+		return ret;
+	t = trace_open(po->path, err, sizeof(err));
+	if (!t) {
+		fprintf(err_to, "zug pin: %s: %s\n", po->path, err);
+		ret = ZUG_EXIT_USAGE;
+	} else {
+		ret = trace_check_builds(c, t, po->force);
+	}
+	if (!ret && !trace_minimised(t))
+		ret = simplify(c, &t, out, err_to);
+	campaign_free(c);
+	if (!ret)
+		ret = write_script(k, t, o, po, out, err_to, stop);
+	trace_free(t);
+	return ret;
+}
+
+int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
+		const volatile sig_atomic_t *stop)
+{
+	struct campaign_holder *holder = NULL;
+	struct campaign_options o;
+	struct pin_options po;
+	struct kernel *own = NULL;
+	struct trace *t;	/* whose words are in o */
+	char err[512];
+	int ret;
+
+	ret = parse(&po, argc, argv);
+	if (ret)
+		return ret;
+	t = trace_open(po.path, err, sizeof(err));
+	if (!t) {
+		fprintf(err_to, "zug pin: %s: %s\n", po.path, err);
+		return ZUG_EXIT_USAGE;
+	}
+	ret = trace_check_failing(t, po.path, "pin", err_to);
+	if (ret)
+		goto out;
+	if (campaign_options_from_trace(&o, t, &holder, err, sizeof(err))) {
+		fprintf(err_to, "zug pin: %s: %s\n", po.path, err);
+		ret = ZUG_EXIT_USAGE;
+		goto out;
+	}
+	trace_check_kernel(t, err_to);
+	o.lane = po.lane;
+	o.quiet = po.quiet;
+	if (!k && kernel_open(&own, err, sizeof(err))) {
+		fprintf(err_to, "zug: %s\n", err);
+		ret = ZUG_EXIT_ENVIRONMENT;
+		goto out;
+	}
+	ret = pin(k ? k : own, &o, &po, out, err_to, stop);
+	kernel_close(own);
+out:
+	campaign_options_free(holder);
+	trace_free(t);
+	return ret;
+}
+
+int cmd_pin(int argc, char **argv)
+{
+	struct pin_options po;
+	int ret, fd;
+
+	ret = parse(&po, argc, argv);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	fd = client_connect(protocol_socket(po.socket));
+	if (fd >= 0)
+		return client_hand_over(fd, "pin", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
+	if (po.socket) {
+		fprintf(stderr, "zug pin: no zugd at %s: %s\n", po.socket, strerror(-fd));
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	interrupt_catch();
+	return pin_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+}
