@@ -21,6 +21,8 @@ static const struct {
 	[ZUG_OUTCOME_ENVIRONMENT]	= { "environment", false },
 	[ZUG_OUTCOME_INTERRUPTED]	= { "interrupted", false },
 	[ZUG_OUTCOME_MISUSE]		= { "misuse", true },
+	[ZUG_OUTCOME_INVARIANT]		= { "invariant", true },
+	[ZUG_OUTCOME_DISCARDED]		= { "discarded", false },
 };
 
 const char *zug_outcome_name(unsigned int kind)

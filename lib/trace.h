@@ -135,6 +135,8 @@ enum zug_outcome_kind {
 	ZUG_OUTCOME_ENVIRONMENT,	/* the kernel or the set-up failed, not the test */
 	ZUG_OUTCOME_INTERRUPTED,	/* cut by the user */
 	ZUG_OUTCOME_MISUSE,	/* a primitive used against its rules */
+	ZUG_OUTCOME_INVARIANT,	/* what --invariant says was false */
+	ZUG_OUTCOME_DISCARDED,	/* one that does not count: --discard-if */
 	ZUG_OUTCOME_NR,
 };
 const char *zug_outcome_name(unsigned int kind);

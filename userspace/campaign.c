@@ -352,6 +352,10 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	}
 	if (o->script)
 		script_number_tasks(o->script, &c->spawn);
+	if (campaign_monitors_new(c, err, sizeof(err))) {
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
 	if (campaign_load_state(c, err, sizeof(err)) || campaign_record_open(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -409,6 +413,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		goto fail;
 	}
 	ret = set_points(c, err, sizeof(err));
+	if (!ret)
+		ret = campaign_monitors_resolve(c, false, err, sizeof(err));
 	if (ret)
 		goto fail;
 	ko.explore_timeouts = o->explore_timeouts;
@@ -429,6 +435,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_INTERNAL;
 		goto fail;
 	}
+	if (campaign_monitors_watch(c))
+		engine_watch_states(c->engine, campaign_monitors_look, c);
 	c->setup_ns = campaign_now() - c->start_ns;
 	*out = c;
 	return 0;
@@ -444,6 +452,7 @@ void campaign_free(struct campaign *c)
 		return;
 	campaign_record_close(c);
 	campaign_sample_free(c);
+	campaign_monitors_free(c);
 	engine_free(c->engine);
 	kworld_free(c->world);
 	search_free(c->search);
@@ -524,6 +533,7 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 		return ret;
 	}
 	ret = engine_run(c->engine, r, t, x, err, errlen);
+	campaign_monitors_end(c, x);
 	if (!c->aside) {
 		c->executions++;
 		c->steps += x->steps;

@@ -37,6 +37,7 @@ struct campaign_options {
 	char **split;			/* replay: read-modify-writes of plain variables that are two steps; may be NULL */
 	char **waits;			/* replay: points in loops that wait, likewise; may be NULL */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
+	char **invariants, **discards;	/* --invariant, --discard-if: NULL-terminated, may be NULL */
 	char **watches, **points;	/* NULL-terminated, may be NULL */
 	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */
 	char **known;			/* replay: further files that the test maps; may be NULL */

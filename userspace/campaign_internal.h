@@ -36,6 +36,7 @@ struct campaign {
 	bool looked;		/* what the test maps is known */
 	struct sampler *sampler;
 	struct waits *waits;
+	struct monitors *monitors;	/* NULL: none */
 	uint32_t most_tasks;	/* in an execution so far */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
@@ -150,6 +151,17 @@ void campaign_record_close(struct campaign *c);
  * 0 or an enum zug_exit, with a message printed.
  */
 int campaign_warn(struct campaign *c, const struct execution *x);
+/*
+ * --invariant and --discard-if (campaign_monitor.c). new: 0 or -errno, a line in err. resolve: an enum
+ * zug_exit, a line in err; until the last time what is not known yet is let be. look: ends an execution.
+ */
+int campaign_monitors_new(struct campaign *c, char *err, size_t errlen);
+int campaign_monitors_resolve(struct campaign *c, bool last, char *err, size_t errlen);
+bool campaign_monitors_watch(const struct campaign *c);	/* is there anything to look at before steps? */
+bool campaign_monitors_look(void *ctx, uint32_t task, struct outcome *o);
+void campaign_monitors_end(struct campaign *c, struct execution *x);	/* judges an execution that has ended */
+void campaign_monitors_tell(const struct campaign *c, FILE *to);
+void campaign_monitors_free(struct campaign *c);
 /* Which statements of the script were made in the last execution; an enum zug_exit: PASS, or SCRIPT. */
 int campaign_script_tell(struct campaign *c);
 /* What names in --rules mean for this campaign. */

@@ -64,6 +64,8 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 		json_object_object_add(j, "match", json_object_new_string(o->match));
 	put_list(j, "watch", o->watches);
 	put_list(j, "point", o->points);
+	put_list(j, "invariant", o->invariants);
+	put_list(j, "discard_if", o->discards);
 	put_list(j, "probed", probed);
 	put_list(j, "known", known);
 	put_list(j, "code", o->code);
@@ -78,6 +80,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 
 struct campaign_holder {
 	struct json_object *json;
+	char **invariants, **discards;
 	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits;
 };
 
@@ -142,6 +145,8 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 		o->match = json_object_get_string(m);
 	c->watches = get_list(j, "watch");
 	c->points = get_list(j, "point");
+	c->invariants = get_list(j, "invariant");
+	c->discards = get_list(j, "discard_if");
 	c->probed = get_list(j, "probed");
 	c->known = get_list(j, "known");
 	c->code = get_list(j, "code");
@@ -149,8 +154,8 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->silent = get_list(j, "silent");
 	c->split = get_list(j, "split");
 	c->waits = get_list(j, "waits");
-	if (!c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics || !c->silent ||
-	    !c->split || !c->waits)
+	if (!c->invariants || !c->discards || !c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics ||
+	    !c->silent || !c->split || !c->waits)
 		return -ENOMEM;
 	o->code = c->code;
 	o->atomics = c->atomics;
@@ -159,6 +164,8 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->waits = c->waits;
 	o->watches = c->watches;
 	o->points = c->points;
+	o->invariants = c->invariants;
+	o->discards = c->discards;
 	o->probed = c->probed;
 	o->known = c->known;
 	if (!o->argv || !o->argv[0] || !o->cwd || !o->envp) {
@@ -176,6 +183,8 @@ void campaign_options_free(struct campaign_holder *h)
 		json_object_put(h->json);
 	free(h->watches);
 	free(h->points);
+	free(h->invariants);
+	free(h->discards);
 	free(h->probed);
 	free(h->known);
 	free(h->code);

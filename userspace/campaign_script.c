@@ -64,6 +64,8 @@ int campaign_script_tell(struct campaign *c)
 			c->o.script->path, (unsigned long)c->executions, c->executions == 1 ? "" : "s",
 			campaign_seconds(campaign_now() - c->start_ns, t, sizeof(t)));
 	fprintf(c->out, "%u of %u statements made\n", made, nr);
+	if (!failed)
+		campaign_monitors_tell(c, c->out);
 	/* a failure may come before the last of them */
 	for (unsigned int i = 0; i < nr && !failed; i++) {
 		search_script_line(c->search, i, &l);

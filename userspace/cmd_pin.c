@@ -183,7 +183,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 	o.strategy = NULL;
 	o.races = false;
 	/* what the test maps, and what of it is hot, is learnt as in any search */
-	o.probed = o.known = o.atomics = o.silent = o.split = NULL;
+	o.probed = o.known = o.atomics = o.silent = o.split = o.waits = NULL;
 	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
 		goto out;
 	while (done < po->verify && !(stop && *stop)) {

@@ -43,6 +43,8 @@ struct engine {
 	struct engine_options o;
 	bool (*on_step)(void *ctx, struct search_point *p, uint32_t i);
 	void *on_step_ctx;
+	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
+	void *on_state_ctx;
 	struct search_cand *cands;
 	uint32_t *enabled;
 	uint32_t nr_cands;
@@ -122,6 +124,12 @@ void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_po
 {
 	e->on_step = fn;
 	e->on_step_ctx = ctx;
+}
+
+void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx)
+{
+	e->on_state = fn;
+	e->on_state_ctx = ctx;
 }
 
 static bool room(struct engine *e, uint32_t nr)
@@ -857,6 +865,10 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			if (ev.ask) {
 				question = true;
 				asked = now;
+				if (e->on_state && e->on_state(e->on_state_ctx, e->last, &e->x->outcome)) {
+					add_stacks(e);
+					return false;
+				}
 			}
 		} else if (!quiet) {
 			quiet = now;
@@ -941,7 +953,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	capture_reset(e->c);
 	x->nr_tasks = 1;
 	e->start_ns = now_ns();
-	ret = e->w->ops->start(e->w, r != NULL, err, errlen);
+	ret = e->w->ops->start(e->w, r || e->on_state, err, errlen);
 	if (ret) {
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return ret;

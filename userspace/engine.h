@@ -57,6 +57,12 @@ void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_po
 			void *ctx);
 
 /*
+ * From the next execution on fn sees the state before every decision; task made the last step (WORLD_NO_TASK:
+ * nobody yet). true: the execution is to end here, and fn has set the outcome. Every point asks then.
+ */
+void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx);
+
+/*
  * Runs the test once under the next schedule of the search (search_begin() has
  * answered SEARCH_GO; for a replay, after search_replay() with its tasks). The trace, if any, gets everything
  * but its outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the

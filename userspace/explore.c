@@ -85,6 +85,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 	else
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
 	campaign_sample_tell(c, c->out);
+	campaign_monitors_tell(c, c->out);
 	campaign_say_silent(c, c->out);
 	campaign_waits_tell(c, c->out);
 	if (c->diverged)
@@ -138,6 +139,9 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 			snprintf(err, errlen, "out of memory");
 			return ZUG_EXIT_INTERNAL;
 		}
+		ret = campaign_monitors_resolve(c, true, err, errlen);
+		if (ret)
+			return ret;
 		err[0] = 0;
 		ret = campaign_set_watches(c);
 		if (!ret && !more)
@@ -336,8 +340,14 @@ int campaign_prepare_replay(struct campaign *c, const struct trace *t)
 {
 	struct execution x;
 	char err[1024];
+	int ret;
 
 	replay_number_tasks(t, &c->spawn);
+	ret = campaign_monitors_resolve(c, true, err, sizeof(err));
+	if (ret) {
+		fprintf(c->err, "zug: %s\n", err);
+		return ret;
+	}
 	if (!c->o.watches || !c->o.watches[0])
 		return 0;
 	/* addresses of variables are known once the program was mapped */

@@ -259,6 +259,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 		simplify(c, path);
 	show(c, path);
 	campaign_sample_tell(c, c->out);
+	campaign_monitors_tell(c, c->out);
 	say_trace(c, path);
 	if (c->o.keep_going)
 		putc('\n', c->out);

@@ -183,20 +183,45 @@ static struct symfile *file_of(const struct pin *n, const struct trace_site *sit
 	return *m ? symbols_file(n->symbols, (*m)->path, NULL, err, sizeof(err)) : NULL;
 }
 
-/* Which function of a library called the kernel is the library's business: the place is the program's. */
+static const char *base_of(const char *path)
+{
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+/* What was inlined from a header of the language (std::lock_guard) is not the place that people know. */
+static int own_frame(const struct trace_frame *frames, int nr)
+{
+	static const char *const foreign[] = { "/usr/include/", "/usr/lib/", "/rustc/", NULL };
+	int i, k;
+
+	for (i = 0; i < nr && frames[i].function; i++) {
+		for (k = 0; foreign[k] && frames[i].file; k++)
+			if (!strncmp(frames[i].file, foreign[k], strlen(foreign[k])))
+				break;
+		if (!foreign[k])
+			return i;
+	}
+	return 0;
+}
+
+/* Which function of the C library called the kernel is its own business: the place is the program's. */
 static void name_place(const struct pin *n, uint64_t id, struct where *w)
 {
 	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
 	const struct trace_module *m;
 	struct symfile *f = file_of(n, site, &m);
 	struct trace_frame frames[8];
-	int nr = f ? symfile_frames(f, site->offset, frames, 8) : 0;
+	int nr = f ? symfile_frames(f, site->offset, frames, 8) : 0, own;
 
-	if (nr < 1 || !frames[0].function || symfile_libc(f) != SYMLIBC_NONE || symfile_interp(f) == NULL)
+	if (nr < 1 || !frames[0].function)
 		return;
-	copy_name(w->in, frames[0].function);
-	w->file = frames[0].file;
-	w->line = frames[0].line;
+	/* a static program has it within */
+	if (symfile_libc(f) != SYMLIBC_NONE && strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
+		return;
+	own = own_frame(frames, nr);
+	copy_name(w->in, frames[own].function);
+	w->file = frames[own].file;
+	w->line = frames[own].line;
 }
 
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
@@ -266,9 +291,7 @@ static void put_place(FILE *out, const struct where *w)
 	if (w->nth > 1)
 		fprintf(out, " nth %lu", (unsigned long)w->nth);
 	if (w->file && w->line) {
-		const char *base = strrchr(w->file, '/');
-
-		snprintf(line, sizeof(line), "%.200s:%u", base ? base + 1 : w->file, w->line);
+		snprintf(line, sizeof(line), "%.200s:%u", base_of(w->file), w->line);
 		fputs(" line ", out);
 		put_word(out, line);
 	}
@@ -358,7 +381,7 @@ static void put_options(FILE *out, const struct campaign_options *o)
 	    o->syscall_points != d.syscall_points)
 		put_option(out, "points", run_options_points(o, text, sizeof(text)));
 	for (char **w = o->watches; w && *w; w++) {
-		const char *base = strrchr(o->argv[0], '/') ? strrchr(o->argv[0], '/') + 1 : o->argv[0];
+		const char *base = base_of(o->argv[0]);
 		size_t n = strlen(base);
 
 		/* the program's own, under whatever name it is run next time */
@@ -369,6 +392,10 @@ static void put_options(FILE *out, const struct campaign_options *o)
 		put_option(out, "point", *p);
 	for (char **p = o->code; p && *p; p++)
 		put_option(out, "code", *p);
+	for (char **i = o->invariants; i && *i; i++)
+		put_option(out, "invariant", *i);
+	for (char **i = o->discards; i && *i; i++)
+		put_option(out, "discard-if", *i);
 	if (o->match)
 		put_option(out, "match", o->match);
 	put_number(out, "expect-exit", o->expect_exit, d.expect_exit);

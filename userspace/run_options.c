@@ -14,7 +14,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
        OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
-       OPT_SCRIPT };
+       OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -29,6 +29,8 @@ static const struct option options[] = {
 	{ "point", required_argument, NULL, OPT_POINT },
 	{ "code", required_argument, NULL, OPT_CODE },
 	{ "expect-exit", required_argument, NULL, OPT_EXPECT_EXIT },
+	{ "invariant", required_argument, NULL, OPT_INVARIANT },
+	{ "discard-if", required_argument, NULL, OPT_DISCARD },
 	{ "match", required_argument, NULL, OPT_MATCH },
 	{ "cpus", required_argument, NULL, OPT_CPUS },
 	{ "lane", required_argument, NULL, OPT_LANE },
@@ -86,6 +88,9 @@ void run_options_help(FILE *f)
 	      "what is a failure:\n"
 	      "  --expect-exit N      the exit status of success (default 0)\n"
 	      "  --match REGEX        output that means failure\n"
+	      "  --invariant 'EXPR'   what must be true before every step: C over global variables (may be repeated)\n"
+	      "  --discard-if 'EXPR' | exit=N | output=REGEX\n"
+	      "                       executions that do not count\n"
 	      "  --timeout DURATION   of one execution (default 30s; 0: none)\n"
 	      "  --max-steps N        of one execution (default 100000)\n"
 	      "  --spin DURATION      a task that computes so long without a point is looked at, and preempted after ten times that (default 100ms)\n"
@@ -270,6 +275,8 @@ void run_options_free(struct run_options *o)
 	free(o->watches);
 	free(o->points);
 	free(o->code);
+	free(o->invariants);
+	free(o->discards);
 	free(o->rules);
 	script_free(&o->script);
 }
@@ -351,6 +358,14 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			break;
 		case OPT_CODE:
 			if (!append(&o->code, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_INVARIANT:
+			if (!append(&o->invariants, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_DISCARD:
+			if (!append(&o->discards, optarg))
 				return ZUG_EXIT_INTERNAL;
 			break;
 		case OPT_EXPECT_EXIT:
@@ -557,6 +572,8 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	c->watches = o->watches;
 	c->points = o->points;
 	c->code = o->code;
+	c->invariants = o->invariants;
+	c->discards = o->discards;
 	c->argv = argv + optind;
 	if (c->code && !c->atomic_points) {
 		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",
@@ -578,7 +595,7 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 	const char *name;
 
 	campaign_defaults(&d);
-	name = o->c.script ? "script" : o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
+	name = o->c.script ? "script" : o->c.discards ? "discard-if" : o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
 	       o->junit ? "junit" : o->json ? "json" : o->each_case ? "each-case" :
 	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
 	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;

@@ -10,6 +10,7 @@ struct run_options {
 	struct campaign_options c;
 	char *rules;			/* owned, behind c.rules */
 	struct script script;		/* owned, behind c.script; no path: none was given */
+	char **invariants, **discards;	/* owned lists behind these of c */
 	char **watches, **points, **code;	/* owned lists behind c.watches, c.points and c.code */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */

@@ -9,7 +9,7 @@
 #include "sym_internal.h"
 
 /* typedefs, const, volatile, _Atomic off; false: void or broken. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+bool sym_type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
 
@@ -17,14 +17,14 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	       dwarf_peel_type(type, type) == 0;
 }
 
-static uint64_t type_size(Dwarf_Die *type)
+uint64_t sym_type_size(Dwarf_Die *type)
 {
 	Dwarf_Word size;
 
 	return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 
-static bool is_class(Dwarf_Die *type)
+bool sym_is_class(Dwarf_Die *type)
 {
 	int tag = dwarf_tag(type);
 
@@ -66,8 +66,8 @@ static void add_variable(struct symfile *f, Dwarf_Die *die)
 	if (!v.name ||
 	    !sym_grow(&f->variables, f->nr_variables, &f->variables_size, sizeof(v)))
 		return;
-	if (type_of(die, &type))
-		v.size = type_size(&type);
+	if (sym_type_of(die, &type))
+		v.size = sym_type_size(&type);
 	if (!v.size) {
 		s = sym_at(f, v.vaddr, false);
 		v.size = s ? s->size : 0;
@@ -164,7 +164,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 	Dwarf_Die die, inner;
 	uint64_t at;
 
-	if (depth > 32 || !is_class(type) || dwarf_child(type, &die))
+	if (depth > 32 || !sym_is_class(type) || dwarf_child(type, &die))
 		return false;
 	do {
 		int tag = dwarf_tag(&die);
@@ -177,7 +177,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 			*offset += at;
 			return true;
 		}
-		if (n || !type_of(&die, &inner))
+		if (n || !sym_type_of(&die, &inner))
 			continue;
 		*offset += at;
 		if (find_member(&inner, name, len, found, offset, depth + 1))
@@ -191,7 +191,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
  * The element type of an array seen with its first skip dimensions indexed. Elements and the
  * number of them (0: unknown); *element_size is of what one index of that dimension steps over.
  */
-static bool array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t *element_size,
+bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t *element_size,
 			    uint64_t *count, bool *last)
 {
 	Dwarf_Die die;
@@ -199,9 +199,9 @@ static bool array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint6
 	Dwarf_Word v;
 	int dim = 0;
 
-	if (dwarf_tag(type) != DW_TAG_array_type || !type_of(type, element))
+	if (dwarf_tag(type) != DW_TAG_array_type || !sym_type_of(type, element))
 		return false;
-	*element_size = type_size(element);
+	*element_size = sym_type_size(element);
 	*count = 0;
 	*last = true;
 	if (dwarf_child(type, &die))
@@ -254,7 +254,7 @@ static int follow(struct symfile *f, const char *expr, const char *rest, struct 
 		if (*rest == '.') {
 			size_t n = strcspn(++rest, ".[");
 
-			if (!is_class(&p->type)) {
+			if (!sym_is_class(&p->type)) {
 				snprintf(err, errlen, "%s: '%.*s' is %s and has no members", f->path, done,
 					 expr, dwarf_tag(&p->type) == DW_TAG_pointer_type ?
 					 "a pointer" : "not a structure");
@@ -266,8 +266,8 @@ static int follow(struct symfile *f, const char *expr, const char *rest, struct 
 				return -ENOENT;
 			}
 			p->vaddr += at;
-			p->typed = type_of(&next, &p->type);
-			p->size = p->typed ? type_size(&p->type) : 0;
+			p->typed = sym_type_of(&next, &p->type);
+			p->size = p->typed ? sym_type_size(&p->type) : 0;
 			p->dims = 0;
 			rest += n;
 			continue;
@@ -281,7 +281,7 @@ static int follow(struct symfile *f, const char *expr, const char *rest, struct 
 				 done, expr);
 			return -EINVAL;
 		}
-		if (!array_dimension(&p->type, p->dims, &next, &size, &count, &last)) {
+		if (!sym_array_dimension(&p->type, p->dims, &next, &size, &count, &last)) {
 			snprintf(err, errlen, "%s: '%.*s' is not an array", f->path, done, expr);
 			return -EINVAL;
 		}
@@ -371,11 +371,34 @@ static int find_variable(struct symfile *f, const char *name, size_t len, const 
 			p->vaddr = found->vaddr;
 			p->size = found->size;
 			p->dims = 0;
-			p->typed = type_of(&die, &p->type);
+			p->typed = sym_type_of(&die, &p->type);
 			return 1;
 		}
 	}
 	return 0;
+}
+
+bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dwarf_Die *type, bool *typed,
+		       uint64_t *vaddr, uint64_t *size, char *err, size_t errlen)
+{
+	struct place p = { 0 };
+	int ret;
+
+	read_variables(f);
+	ret = find_variable(f, name, strlen(name), file ? file : "", file ? strlen(file) : 0, &p, err, errlen);
+	if (ret < 1)
+		return false;
+	*type = p.type;
+	*typed = p.typed;
+	*vaddr = p.vaddr;
+	*size = p.size;
+	return true;
+}
+
+bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint64_t *offset)
+{
+	*offset = 0;
+	return find_member(type, name, strlen(name), member, offset, 0);
 }
 
 struct symbol_search {
@@ -519,9 +542,9 @@ static bool member_at(Dwarf_Die *type, uint64_t *at, Dwarf_Die *found)
 		int tag = dwarf_tag(&die);
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-		    !member_offset(&die, &offset) || !type_of(&die, &inner))
+		    !member_offset(&die, &offset) || !sym_type_of(&die, &inner))
 			continue;
-		size = type_size(&inner);
+		size = sym_type_size(&inner);
 		if (*at >= offset && *at - offset < size) {
 			*at -= offset;
 			*found = die;
@@ -537,7 +560,7 @@ static void name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
 	Dwarf_Die next;
 
 	for (int depth = 0; depth < 32 && n < len; depth++) {
-		if (is_class(type) && !is_private_type(type)) {
+		if (sym_is_class(type) && !is_private_type(type)) {
 			uint64_t inner = at;
 			const char *name;
 
@@ -550,14 +573,14 @@ static void name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
 			if (name)
 				n += snprintf(buf + n, len - n, ".%s", name);
 			at = inner;
-			if (!type_of(&next, type))
+			if (!sym_type_of(&next, type))
 				break;
 		} else if (dwarf_tag(type) == DW_TAG_array_type) {
 			bool last = false;
 			uint64_t size, count;
 
 			for (int dim = 0; !last && n < len; dim++) {
-				if (!array_dimension(type, dim, &next, &size, &count, &last))
+				if (!sym_array_dimension(type, dim, &next, &size, &count, &last))
 					break;
 				n += snprintf(buf + n, len - n, "[%llu]",
 					      (unsigned long long)(at / size));
@@ -597,7 +620,7 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 		if (vaddr - v->vaddr < (v->size ? v->size : 1)) {
 			die = v->die;
 			snprintf(buf, len, "%s", v->name);
-			if (type_of(&die, &type))
+			if (sym_type_of(&die, &type))
 				name_inside(&type, vaddr - v->vaddr, buf, len);
 			else if (vaddr != v->vaddr && strlen(buf) < len)
 				snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",

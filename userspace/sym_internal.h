@@ -113,6 +113,22 @@ int sym_language(Dwarf_Die *die);
 
 /* sym_data.c */
 void sym_data_free(struct symfile *f);
+/* Of a variable, member, array or pointer: the type without typedefs, const and the like; false: void or broken. */
+bool sym_type_of(Dwarf_Die *die, Dwarf_Die *type);
+uint64_t sym_type_size(Dwarf_Die *type);	/* 0: unknown */
+bool sym_is_class(Dwarf_Die *type);		/* structure, class or union */
+/*
+ * The element type of an array seen with its first skip dimensions indexed. The number of elements
+ * (0: unknown); *element_size is of what one index of that dimension steps over; last: no dimension is left.
+ */
+bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t *element_size,
+			 uint64_t *count, bool *last);
+/* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
+ * why it is not clear which. */
+bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dwarf_Die *type, bool *typed,
+		       uint64_t *vaddr, uint64_t *size, char *err, size_t errlen);
+/* The member of that name, anonymous members and base classes searched as well. */
+bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint64_t *offset);
 
 /* sym_rust.c: Rust names of the v0 scheme; malloc'd, NULL when it is none. */
 char *sym_demangle_rust(const char *name);
