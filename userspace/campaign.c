@@ -438,6 +438,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	if (campaign_monitors_watch(c))
 		engine_watch_states(c->engine, campaign_monitors_look, c);
 	c->setup_ns = campaign_now() - c->start_ns;
+	if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
+		fprintf(c->err, "set-up: %.2f ms\n", c->setup_ns / 1e6);
 	*out = c;
 	return 0;
 fail:
