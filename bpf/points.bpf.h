@@ -11,6 +11,7 @@
  *    interrupts off. The uprobe only plants the breakpoint; its own program
  *    does nothing. The task parks before the probed instruction has any effect.
  *  - system calls: raw_syscalls/sys_enter (TRACEPOINT: preemption off).
+ *  - fatal signals: tp_btf/signal_generate, under siglock, with interrupts off.
  *  - data: the perf event of a hardware breakpoint, exception context. It fires
  *    *after* the access.
  */
@@ -181,6 +182,59 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	if (t->step_addr && addr_where(p, t->mm, t->step_addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	stop(s, t, true);
+	return 0;
+}
+
+/*
+ * A signal that the task brought upon itself, by a fault or abort(), and that ends its process: the last
+ * moment at which all of it can be looked at. It stops on its way back to user mode, before the signal is taken.
+ * siglock is held here: interrupts are off.
+ */
+static __always_inline bool ends_process(struct task_struct *p, int sig)
+{
+	__sighandler_t handler = NULL;
+
+	switch (sig) {
+	case 4: /* SIGILL */
+		handler = BPF_CORE_READ(p, sighand, action[3].sa.sa_handler);
+		break;
+	case 6: /* SIGABRT */
+		handler = BPF_CORE_READ(p, sighand, action[5].sa.sa_handler);
+		break;
+	case 7: /* SIGBUS */
+		handler = BPF_CORE_READ(p, sighand, action[6].sa.sa_handler);
+		break;
+	case 8: /* SIGFPE */
+		handler = BPF_CORE_READ(p, sighand, action[7].sa.sa_handler);
+		break;
+	case 11: /* SIGSEGV */
+		handler = BPF_CORE_READ(p, sighand, action[10].sa.sa_handler);
+		break;
+	case 31: /* SIGSYS */
+		handler = BPF_CORE_READ(p, sighand, action[30].sa.sa_handler);
+		break;
+	default:
+		return false;
+	}
+	return !handler;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struct *to)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t;
+	struct zug_sandbox *s;
+
+	if (to != p || p->ptrace)
+		return 0;
+	t = state_of(p);
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder || !ends_process(p, sig))
+		return 0;
+	event_init(&t->ev, ZUG_EV_FATAL, p, t);
+	t->ev.nr = sig;
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 	return 0;
 }
 

@@ -46,6 +46,7 @@ enum zug_event_kind {
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
+	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on */
 };
 
 /* Flags of an event */

@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "../search/identity.h"
 #include "progress_check.h"
+#include "stack_set.h"
 
 #define MS 1000000ull
 /*
@@ -65,6 +66,7 @@ struct engine {
 	uint32_t told_tasks;
 	bool *told;
 	uint32_t nr_told;
+	struct stack_set stacks;	/* when a task got a signal that ends its process */
 };
 
 static uint64_t now_ns(void)
@@ -461,29 +463,39 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 			 owner == t->task ? " itself" : "");
 }
 
-static void add_stacks(struct engine *e)
+/* Of all that live, once 'dying' (WORLD_NO_TASK: nobody) will not go on. */
+static void take_stacks(struct engine *e, uint32_t dying)
 {
 	struct trace_frame frames[64];
 	char state[256];
 	int nr;
 
-	if (!e->t)
-		return;
-	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+	stack_set_clear(&e->stacks);
+	for (uint32_t i = 0; e->t && i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
 
-		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED)
+		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED && i != dying)
 			continue;
 		nr = e->w->ops->stack(e->w, t, frames, 64);
-		if (t->state == TASK_BLOCKED)
+		if (i == dying)
+			snprintf(state, sizeof(state), "died here");
+		else if (t->state == TASK_BLOCKED)
 			say_wait(e, t, state, sizeof(state));
 		else
-			snprintf(state, sizeof(state), "could run: about to %s %s",
-				 zug_op_name(t->label.op), name_of(e, t->label.object));
+			snprintf(state, sizeof(state), "could run: about to %s%s%s", zug_op_name(t->label.op),
+				 name_of(e, t->label.object)[0] ? " " : "", name_of(e, t->label.object));
 		tell_task(e, i);
-		trace_add_stack(e->t, &(struct trace_stack){ .task = i, .state = state,
-							     .nr_frames = nr > 0 ? nr : 0, .frames = frames });
+		stack_set_add(&e->stacks, i, state, frames, nr);
 	}
+}
+
+/* Where the execution is over: they belong to its end, whatever it will be called. */
+static void add_stacks(struct engine *e)
+{
+	take_stacks(e, WORLD_NO_TASK);
+	if (e->t)
+		stack_set_write(&e->stacks, e->t);
+	stack_set_clear(&e->stacks);
 }
 
 static void say_deadlock(struct engine *e)
@@ -674,12 +686,11 @@ static void on_fault(struct engine *e, uint32_t task, uint64_t site)
 	int nr;
 
 	e->x->outcome.site = site;
-	if (!e->t)
+	if (!e->t || stack_set_has(&e->stacks, task))
 		return;
 	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
 	tell_task(e, task);
-	trace_add_stack(e->t, &(struct trace_stack){ .task = task, .state = "died here",
-						     .nr_frames = nr > 0 ? nr : 0, .frames = frames });
+	stack_set_add(&e->stacks, task, "died here", frames, nr);
 }
 
 /* ---- one execution ---- */
@@ -727,6 +738,10 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		break;
 	case WORLD_WAKE:
 		note(e, TRACE_NOTE_WAKE, ev->task, ev->waker, NULL);
+		break;
+	case WORLD_FATAL:
+		/* the last moment at which anybody of its process has a stack */
+		take_stacks(e, ev->task);
 		break;
 	case WORLD_EXIT:
 		progress_made(&e->pc);
@@ -976,5 +991,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
 	if (ret)
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+	if (t && zug_outcome_is_finding(x->outcome.kind))
+		stack_set_write(&e->stacks, t);
+	stack_set_clear(&e->stacks);
 	return broke ? broke : ret;
 }

@@ -107,6 +107,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->nr_lent = 0;
 	k->told_modules = 0;
 	k->goes_on = k->stepping = 0;
+	k->goes_on_now = false;
 	k->nr_stops = 0;
 	k->computed_long = false;
 	k->split_task = WORLD_NO_TASK;
@@ -156,7 +157,7 @@ static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
-		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER", "STEPPED" };
+		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER", "STEPPED", "FATAL" };
 
 	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
@@ -186,6 +187,7 @@ static void go_on(struct kworld *k)
 			     .task = k->goes_on };
 
 	k->goes_on = 0;
+	k->goes_on_now = false;
 	k->asked = false;
 	kernel_ctl(k->o.kernel, &c);
 }
@@ -201,6 +203,8 @@ static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_
 	uint32_t n, parent;
 
 again:
+	if (k->goes_on_now)
+		go_on(k);
 	if (kworld_split_next(k, ev))
 		return 1;
 	if (!kernel_event(k->o.kernel, &e, timeout_us, k->o.wake_fd)) {
@@ -295,6 +299,14 @@ again:
 			goto again;
 		go_on(k);
 		goto again;
+	case ZUG_EV_FATAL:
+		k->goes_on = e.task;
+		k->goes_on_now = ev->ask;
+		ev->ask = false;
+		if (!t)
+			goto again;
+		ev->kind = WORLD_FATAL;
+		return 1;
 	case ZUG_EV_ASK:
 		if (k->goes_on) {
 			go_on(k);

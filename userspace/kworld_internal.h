@@ -81,6 +81,7 @@ struct kworld {
 	uint32_t blips;
 	bool asked;		/* nobody has the turn: a decision is due */
 	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
+	bool goes_on_now;	/* its turn is free: at the next call */
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
 	uint32_t nr_held;
 	struct timers timers;

@@ -304,6 +304,26 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 			end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 
+/* What the task that is stopped at that step was about to do; false: it did not come to it, and nobody noted it. */
+static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pending, bool *runs_again)
+{
+	const struct trace_minimised *m = trace_minimised(t);
+	uint32_t task = trace_step(t, i)->last;
+	const struct trace_step *s = next_of(t, i + 1, task);
+
+	*runs_again = s;
+	if (s) {
+		*pending = *s;
+		return true;
+	}
+	for (uint32_t k = 0; m && k < m->nr_pairs; k++)
+		if (m->pairs[k].step == i && m->pairs[k].preempted == task) {
+			*pending = (struct trace_step){ .task = task, .label = m->pairs[k].before };
+			return true;
+		}
+	return false;
+}
+
 static bool is_decision(const struct trace_step *s, bool preemptions)
 {
 	if (preemptions)
@@ -334,7 +354,9 @@ static void put_decisions(struct report *r)
 	if (skip)
 		fprintf(r->out, "  (%u earlier ones left out)\n", skip);
 	for (uint64_t i = first; i < nr; i++) {
-		const struct trace_step *s = trace_step(r->t, i), *pending;
+		const struct trace_step *s = trace_step(r->t, i);
+		struct trace_step pending;
+		bool runs_again;
 		char from[32], to[32];
 
 		if (!is_decision(s, preemptions) || n++ < skip)
@@ -343,15 +365,14 @@ static void put_decisions(struct report *r)
 			report_style(r, preemptions ? STYLE_ALARM : STYLE_STRONG),
 			(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
 			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
-		pending = next_of(r->t, i + 1, s->last);
-		if (pending)
+		if (pending_of(r->t, i, &pending, &runs_again))
 			put_action(r, s->last, preemptions ? "is stopped before" : "comes later to",
-				   pending);
-		else
+				   &pending);
+		if (!runs_again)
 			fprintf(r->out, "      %s does not run again\n",
 				report_task_name(s->last, from, sizeof(from)));
 		if (preemptions)
-			put_meanwhile(r, i, pending ? pending->step : nr);
+			put_meanwhile(r, i, runs_again ? pending.step : nr);
 		else
 			put_action(r, s->task, "does", s);
 	}

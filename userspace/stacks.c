@@ -124,6 +124,16 @@ static void step_back_from_probe(struct unwind *u)
 		u->regs.r[16] = pc;
 }
 
+static bool is_outermost(const struct trace_frame *f)
+{
+	static const char *const names[] = { "clone3", "__clone3", "clone", "__clone", "_start" };
+
+	for (size_t i = 0; f->function && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(f->function, names[i]))
+			return true;
+	return false;
+}
+
 static int add_frame(Dwfl_Frame *state, void *arg)
 {
 	struct unwind *u = arg;
@@ -145,7 +155,8 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
 	if (nr > 0) {
 		u->nr += nr;
-		return DWARF_CB_OK;
+		/* what is found behind the first function of a thread is chance */
+		return is_outermost(&u->frames[u->nr - 1]) ? DWARF_CB_ABORT : DWARF_CB_OK;
 	}
 	/* The outermost frame of a thread may have a null return address. */
 	if (!m && u->nr)

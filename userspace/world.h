@@ -57,6 +57,7 @@ enum world_event_kind {
 	WORLD_POINT,		/* task is at label (parked, unless passed) */
 	WORLD_BLOCK,
 	WORLD_WAKE,
+	WORLD_FATAL,		/* task gets a signal that ends its process: the stacks that there are now will be gone */
 	WORLD_EXIT,
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */

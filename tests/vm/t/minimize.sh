@@ -64,6 +64,7 @@ if begin "where a fault is"; then
 	want_out '^killed by SIGSEGV'
 	want_out '^T0 .*: died here$'
 	want_out '#0 +look .*segv\.c:16'
+	want_out '^T1 .*: (could run|waits)'
 	end
 fi
 
@@ -71,6 +72,10 @@ if begin "a finding is minimised"; then
 	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/bank-transfer"
 	want_status 1
 	want_out '^minimised in [0-9]+ executions: .* -> 1 preemption, '
+	want_out '^T[12] .*: died here$'
+	want_out '#[0-9]+ +audit .*bank-transfer\.c:54$'
+	want_out '^T0 .*: waits in join$'
+	want_out ' is stopped before '
 	want_out '^as it was found: traces/bank-transfer\.1\.found\.trace$'
 	want_out '^trace: traces/bank-transfer\.1\.trace \([0-9]+ steps, 1 preemptions\)$'
 	want_out '^replayed: 1 of 1 times the same failure, step for step$'
