@@ -15,6 +15,7 @@
 		".popsection\n");					\
 	extern const char page_##name[]
 
+EMBED(head, "head.html");
 EMBED(trace_html, "trace.html");
 EMBED(campaign_html, "campaign.html");
 EMBED(style, "style.css");
@@ -128,10 +129,10 @@ static void put_text(FILE *out, const char *s)
 			putc(*s, out);
 }
 
-int page_write(FILE *out, enum page_kind kind, const char *title, const char *summary,
-	       int (*data)(FILE *json, void *ctx), void *ctx)
+static int expand(FILE *out, const char *p, enum page_kind kind, const char *title, const char *summary,
+		  int (*data)(FILE *json, void *ctx), void *ctx)
 {
-	const char *p = kind == PAGE_TRACE ? page_trace_html : page_campaign_html, *mark, *end;
+	const char *mark, *end;
 	int ret = 0;
 
 	for (; (mark = strstr(p, "<!--zug:")) && (end = strstr(mark, "-->")); p = end + 3) {
@@ -153,4 +154,13 @@ int page_write(FILE *out, enum page_kind kind, const char *title, const char *su
 	}
 	fputs(p, out);
 	return ret;
+}
+
+int page_write(FILE *out, enum page_kind kind, const char *title, const char *summary,
+	       int (*data)(FILE *json, void *ctx), void *ctx)
+{
+	int ret = expand(out, page_head, kind, title, summary, data, ctx);
+
+	return ret ? ret : expand(out, kind == PAGE_TRACE ? page_trace_html : page_campaign_html, kind, title, summary,
+				  data, ctx);
 }
