@@ -272,8 +272,10 @@ static void put_action(struct report *r, uint32_t task, const char *verb, const 
 		site[0] ? "  " : "", site);
 	nr = report_frames(r, s->label.site, &frames);
 	frame = report_main_frame(frames, nr);
-	if (frame)
+	if (frame) {
+		report_check_source(r, s->label.site, frame);
 		report_source_line(r, frame, 8);
+	}
 }
 
 static const struct trace_step *next_of(const struct trace *t, uint64_t from, uint32_t task)
@@ -391,6 +393,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	outcome_line(&r);
 	put_cycle(&r, "");
 	put_decisions(&r);
+	report_source_notes(&r);
 	report_stacks(&r, true);
 	put_outputs(&r, OUTPUT_LINES);
 	report_end(&r);

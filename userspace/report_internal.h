@@ -17,6 +17,8 @@ struct report {
 	char *source_path;		/* the file whose lines were read last */
 	char *source;
 	size_t source_len;
+	char *missing;			/* the first source of the program that cannot be read */
+	char *changed;			/* the first that is newer than what was built of it */
 	uint32_t *stale;		/* modules already told to have changed */
 	size_t nr_stale;
 };
@@ -56,6 +58,9 @@ const char *report_source_path(const struct report *r, const char *file, char *b
 const char *report_source(struct report *r, const char *path);
 /* Prints the source line of the frame if it can be read. */
 void report_source_line(struct report *r, const struct trace_frame *f, int indent);
+/* Keeps in mind what is wrong with the source of a place in the program; prints what was kept, if anything. */
+void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f);
+void report_source_notes(const struct report *r);
 /* Frame to point a person at: the innermost with a readable source, else the innermost. */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 

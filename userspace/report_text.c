@@ -28,6 +28,8 @@ void report_end(struct report *r)
 	free(r->sites);
 	free(r->source_path);
 	free(r->source);
+	free(r->missing);
+	free(r->changed);
 	free(r->stale);
 }
 
@@ -373,6 +375,40 @@ void report_source_line(struct report *r, const struct trace_frame *f, int inden
 		else if ((unsigned char)*p >= ' ')
 			putc(*p, r->out);
 	putc('\n', r->out);
+}
+
+void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f)
+{
+	const struct trace_site *s = trace_site(r->t, site);
+	const struct trace_module *m = s ? trace_module(r->t, s->module) : NULL;
+	struct stat source, built;
+	char path[4096];
+
+	/* nobody has the sources of his system's libraries */
+	if (!m || !f->file || !f->line || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4))
+		return;
+	report_source_path(r, f->file, path, sizeof(path));
+	if (stat(path, &source)) {
+		if (!r->missing)
+			r->missing = strdup(path);
+	} else if (!stat(m->path, &built) && source.st_mtime > built.st_mtime && !r->changed) {
+		r->changed = strdup(path);
+	}
+}
+
+void report_source_notes(const struct report *r)
+{
+	if (r->missing) {
+		fprintf(r->out, "\n%sno source lines: ", report_style(r, STYLE_DIM));
+		report_put(r->out, r->missing, false);
+		fprintf(r->out, " cannot be read%s\n", report_style(r, STYLE_PLAIN));
+	}
+	if (r->changed) {
+		fprintf(r->out, "\n%s", report_style(r, STYLE_DIM));
+		report_put(r->out, r->changed, false);
+		fprintf(r->out, " was changed after the program was built: its lines may have moved%s\n",
+			report_style(r, STYLE_PLAIN));
+	}
 }
 
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr)

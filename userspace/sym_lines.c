@@ -167,6 +167,24 @@ static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_fr
 	return 1;
 }
 
+/* The compiler was told "src/x.c", in some folder: where that is, whoever looks for it later has to know. */
+static const char *in_build_folder(struct symfile *f, Dwarf_Die *cu, const char *file)
+{
+	Dwarf_Attribute attr;
+	const char *folder;
+	char path[4096];
+
+	if (!file || file[0] == '/')
+		return file;
+	folder = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	if (!folder || folder[0] != '/')
+		return file;
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return sym_string(&f->strings, path);
+}
+
 static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
 {
 	Dwarf_Die *cu = cu_at(f, vaddr), *scopes, die;
@@ -180,7 +198,7 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 		return frames_from_symbol(f, vaddr, frames);
 	line = dwarf_getsrc_die(cu, vaddr);
 	if (line) {
-		file = dwarf_linesrc(line, NULL, NULL);
+		file = in_build_folder(f, cu, dwarf_linesrc(line, NULL, NULL));
 		dwarf_lineno(line, &lineno);
 	}
 	if (dwarf_getsrcfiles(cu, &files, &nr_files))
@@ -213,7 +231,7 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 		lineno = 0;
 		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attr), &v) &&
 		    v < nr_files)
-			file = dwarf_filesrc(files, v, NULL, NULL);
+			file = in_build_folder(f, cu, dwarf_filesrc(files, v, NULL, NULL));
 		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attr), &v) &&
 		    v <= INT_MAX)
 			lineno = v;

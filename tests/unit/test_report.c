@@ -263,7 +263,9 @@ static int take_offset(const struct symdef *d, void *arg)
 /* A site without frames in the trace is looked up, if the file is still the one of the trace. */
 static void places_are_looked_up(void **state)
 {
-	const struct trace_header h = { .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	char cwd[4096];
+	const struct trace_header h = { .cwd = getcwd(cwd, sizeof(cwd)), .argv = (char *[]){ "x", NULL },
+					.envp = (char *[]){ NULL } };
 	const uint32_t enabled[] = { 0 };
 	struct trace_step s = { .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
 				.label = { .op = ZUG_OP_POINT, .site = 7 } };
