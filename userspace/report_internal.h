@@ -47,7 +47,10 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
-/* "add bank.h:7 (in transfer bank.c:31)", "libfoo.so+0x1139" when nothing is known. */
+/*
+ * "add bank.h:7 (in transfer bank.c:31)", "libfoo.so+0x1139" when nothing is known. What is inlined from the
+ * language's library is left out: push queue.cc:11, not lock std_mutex.h:100.
+ */
 void report_site(struct report *r, uint64_t site, char *buf, size_t len);
 /* The file as it stands in the user's tree; the function without its arguments. */
 const char *report_short_file(const struct report *r, const char *file);
@@ -56,12 +59,14 @@ void report_short_function(const char *function, char *buf, size_t len);
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
 /* The text of a file, until the next call; NULL: cannot be read, no file, or too large for a source. */
 const char *report_source(struct report *r, const char *path);
-/* Prints the source line of the frame if it can be read. */
-void report_source_line(struct report *r, const struct trace_frame *f, int indent);
+/* Prints the source line of the frame if it can be read. Was it? */
+bool report_source_line(struct report *r, const struct trace_frame *f, int indent);
 /* Keeps in mind what is wrong with the source of a place in the program; prints what was kept, if anything. */
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f);
 void report_source_notes(const struct report *r);
-/* Frame to point a person at: the innermost with a readable source, else the innermost. */
+/* Is that file of the compiler or the C++ or Rust library, not of who wrote the program? */
+bool report_is_system(const char *file);
+/* Frame to point a person at: the innermost of the program with a place, else the innermost with one, else the innermost. */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 
 /* ---- report.c ---- */

@@ -278,27 +278,32 @@ void report_frame(const struct report *r, const struct trace_frame *f, char *buf
 
 void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 {
-	const struct trace_frame *frames;
+	const struct trace_frame *frames, *main;
 	uint32_t nr = report_frames(r, site, &frames);
 	const struct trace_module *m;
 	const struct trace_site *s;
 	char path[256];
+	bool inner = false;
 	size_t at;
 
 	if (len)
 		buf[0] = '\0';
 	if (nr) {
-		report_frame(r, &frames[0], buf, len);
-		for (uint32_t i = 1; i < nr && frames[i - 1].inlined; i++) {
+		main = report_main_frame(frames, nr);
+		report_frame(r, main, buf, len);
+		for (uint32_t i = main - frames + 1; i < nr && frames[i - 1].inlined; i++) {
+			if (frames[i].file && report_is_system(frames[i].file))
+				continue;
 			at = strlen(buf);
 			if (at + 8 > len)
 				return;
-			at += snprintf(buf + at, len - at, i == 1 ? " (in " : ", in ");
+			at += snprintf(buf + at, len - at, inner ? ", in " : " (in ");
 			report_frame(r, &frames[i], buf + at, len - at);
-			at = strlen(buf);
-			if ((i + 1 == nr || !frames[i].inlined) && at + 2 <= len)
-				strcpy(buf + at, ")");
+			inner = true;
 		}
+		at = strlen(buf);
+		if (inner && at + 2 <= len)
+			strcpy(buf + at, ")");
 		return;
 	}
 	s = trace_site(r->t, site);
@@ -347,24 +352,24 @@ const char *report_source(struct report *r, const char *path)
 	return r->source;
 }
 
-void report_source_line(struct report *r, const struct trace_frame *f, int indent)
+bool report_source_line(struct report *r, const struct trace_frame *f, int indent)
 {
 	char path[4096], text[512];
 	const char *p;
 	size_t n;
 
 	if (!f->file || !f->line)
-		return;
+		return false;
 	p = report_source(r, report_source_path(r, f->file, path, sizeof(path)));
 	if (!p)
-		return;
+		return false;
 	for (uint32_t line = 1; p && line < f->line; line++) {
 		p = strchr(p, '\n');
 		if (p)
 			p++;
 	}
 	if (!p || !*p)
-		return;
+		return false;
 	n = strcspn(p, "\n");
 	snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text) - 1), p);
 	fprintf(r->out, "%*s%s%5u |%s ", indent, "", report_style(r, STYLE_DIM), f->line,
@@ -375,6 +380,7 @@ void report_source_line(struct report *r, const struct trace_frame *f, int inden
 		else if ((unsigned char)*p >= ' ')
 			putc(*p, r->out);
 	putc('\n', r->out);
+	return true;
 }
 
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f)
@@ -411,8 +417,21 @@ void report_source_notes(const struct report *r)
 	}
 }
 
+bool report_is_system(const char *file)
+{
+	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/rustc/", "/usr/share/go", "/usr/local/go/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr)
 {
+	for (uint32_t i = 0; i < nr; i++)
+		if (frames[i].file && frames[i].line && !report_is_system(frames[i].file))
+			return &frames[i];
 	for (uint32_t i = 0; i < nr; i++)
 		if (frames[i].file && frames[i].line)
 			return &frames[i];

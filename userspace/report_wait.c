@@ -194,6 +194,12 @@ static bool is_plumbing(const struct trace_frame *f)
 	return false;
 }
 
+/* Of the language's library, or of a library without debug information. */
+static bool is_library(const struct trace_frame *f)
+{
+	return f->file ? report_is_system(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
+}
+
 void report_stacks(struct report *r, bool brief)
 {
 	char line[1024], name[32];
@@ -201,7 +207,7 @@ void report_stacks(struct report *r, bool brief)
 	for (uint32_t i = 0; i < trace_nr_stacks(r->t); i++) {
 		const struct trace_stack *s = trace_stack_at(r->t, i);
 		const struct trace_task *task = trace_task(r->t, s->task);
-		bool sourced = false;
+		bool sourced = false, own = false;
 
 		fprintf(r->out, "\n%s%s%s", report_task_style(r, s->task),
 			report_task_name(s->task, name, sizeof(name)), report_style(r, STYLE_PLAIN));
@@ -214,16 +220,15 @@ void report_stacks(struct report *r, bool brief)
 		for (uint32_t k = 0; k < s->nr_frames; k++) {
 			const struct trace_frame *f = &s->frames[k];
 
-			/* how every thread starts is no news */
-			if (brief && is_plumbing(f))
+			/* how every thread starts, and by whom the program is called, is no news */
+			if (brief && (is_plumbing(f) || (own && is_library(f))))
 				continue;
+			own |= f->file && f->file[0] == '/' && !report_is_system(f->file);
 			report_frame(r, f, line, sizeof(line));
 			fprintf(r->out, "    #%-2u %s%s\n", k, line[0] ? line : "?",
 				f->inlined ? " (inlined)" : "");
-			if (f->file && (!brief || !sourced)) {
-				report_source_line(r, f, 6);
-				sourced = true;
-			}
+			if (f->file && (!brief || (!sourced && !report_is_system(f->file))))
+				sourced |= report_source_line(r, f, 6);
 		}
 	}
 }

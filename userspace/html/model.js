@@ -182,10 +182,12 @@ class Model {
 		return site < 0 ? "" : this.string(this.raw.sites[site][0]);
 	}
 
-	/* The frame to look at: the innermost whose source is here, else the innermost with a line. */
+	/* The frame to look at: the innermost of the program whose source is here, else of anybody, else with a line. */
 	mainFrame(frames) {
 		const file = f => this.raw.frames[f][1];
-		return frames.find(f => file(f) >= 0 && this.raw.files[file(f)][2]) ??
+		const own = f => !/^\/(usr\/(include|lib|share\/go|local\/go)|rustc)/.test(this.raw.files[file(f)][1]);
+		return frames.find(f => file(f) >= 0 && own(f) && this.raw.files[file(f)][2]) ??
+			frames.find(f => file(f) >= 0 && this.raw.files[file(f)][2]) ??
 			frames.find(f => file(f) >= 0) ?? frames[0] ?? -1;
 	}
 
