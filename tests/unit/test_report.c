@@ -261,6 +261,38 @@ static int take_offset(const struct symdef *d, void *arg)
 }
 
 /* A site without frames in the trace is looked up, if the file is still the one of the trace. */
+/* A lock_guard is inlined from the library: who wrote the program knows the line that holds it. */
+static void own_lines_come_first(void **state)
+{
+	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	static const struct trace_frame frames[] = {
+		{ "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, true },
+		{ "Queue::push(int)", "/src/queue.cc", 11, true },
+		{ "std::__invoke<f>", "/usr/include/c++/12/bits/invoke.h", 61, true },
+		{ "run()", "/src/queue.cc", 30, false },
+	}, theirs[] = { { "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, false } };
+	const uint32_t enabled[] = { 0 };
+	struct trace_writer *w;
+	char *out;
+	int err;
+
+	w = trace_create(real, &h, &err);
+	assert_non_null(w);
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_site(w, &(struct trace_site){ 7, 1, 16, 4, frames });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs });
+	for (uint64_t i = 0; i < 2; i++)
+		trace_add_step(w, &(struct trace_step){ .step = i, .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
+							.label = { .op = ZUG_OP_POINT, .site = 7 + i } });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
+	assert_int_equal(trace_close(w, false), 0);
+	out = show(ZUG_EXIT_PASS, real, NULL);
+	expect(out, "Queue::push queue.cc:11 (in run queue.cc:30)\n");
+	expect(out, "std::mutex::lock std_mutex.h:100\n");
+	free(out);
+}
+
 static void places_are_looked_up(void **state)
 {
 	char cwd[4096];
@@ -343,6 +375,7 @@ int main(void)
 		cmocka_unit_test(json_says_the_same),
 		cmocka_unit_test(bad_input_is_named),
 		cmocka_unit_test(a_truncated_trace_is_shown_as_far_as_it_goes),
+		cmocka_unit_test(own_lines_come_first),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),
 	};
