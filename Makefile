@@ -12,7 +12,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-html check-vm check-long bench install uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-html check-languages check-vm check-long bench install uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -39,6 +39,7 @@ help:
 		'demo         find a bug, explain it, replay it' \
 		'check        every test; also check-unit, check-model, check-vm alone' \
 		'check-html   the pages of zug show --html, in a browser' \
+		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'bench        measure' \
 		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall takes it away' \
@@ -244,6 +245,15 @@ check-unit: $(unit_bin)
 check-html: $(B)/zug $(html_bin)
 	@tools/deps test html
 	@tools/tap $(html_bin)
+
+# Programs in languages whose compilers are too large to fetch for every check.
+check-languages: $(B)/zug
+	@tools/deps vm languages
+	@mkdir -p $(B)/programs/languages
+	@for source in tests/languages/*.rs; do \
+		rustc --edition 2021 -g -O -o $(B)/programs/languages/$${source##*/} $$source || exit; done
+	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
+	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
 
 check-model: $(model_bin)
 	@tools/tap $(model_bin)

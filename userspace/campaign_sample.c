@@ -119,13 +119,14 @@ static int add_variable(struct campaign *c, struct sampler *s, uint64_t vaddr)
 	return 0;
 }
 
-/* Of a static program, code without source lines is its C library's. */
+/* In a static program without source lines nothing tells the C library's code from the program's. */
 static bool own_code(const struct campaign *c, const struct sampler *s, const struct code_place *p)
 {
 	struct symfile *file = probes_module(c->probes, s->module)->file;
 	struct trace_frame frame;
 
-	return symfile_is_dynamic(file) || (symfile_frames(file, p->offset, &frame, 1) > 0 && frame.file);
+	return probes_is_own(c->probes, s->module, p->offset) &&
+	       (symfile_is_dynamic(file) || (symfile_frames(file, p->offset, &frame, 1) > 0 && frame.file));
 }
 
 /* The variables that the program's own code writes by name. */

@@ -104,6 +104,7 @@ void probes_free(struct probes *p)
 	for (unsigned int i = 0; i < p->nr_modules; i++) {
 		free((char *)p->modules[i].path);
 		code_free(p->modules[i].code);
+		free(p->modules[i].foreign);
 	}
 	for (unsigned int i = 0; i < p->nr_sites; i++)
 		free((char *)p->sites[i].symbol);

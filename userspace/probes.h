@@ -27,6 +27,7 @@ struct probe_module {
 	bool sync_points;	/* defines synchronisation primitives */
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
+	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
 };
 
 struct probe_site {
@@ -81,10 +82,14 @@ uint16_t probes_code_op(const struct code_place *c);
 
 /*
  * --points atomic: the atomic instructions of a module, and what is most likely an atomic load or store,
- * within scope (see --code; NULL or empty: all of it). Of a static program only functions with source
- * lines, if any has them (its C library has not), and not Go's runtime. How many, or -errno.
+ * within scope (see --code; NULL or empty: all that is its own). How many, or -errno.
  */
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
+/*
+ * Is the code at a file offset the program's (or library's) own? Not so: what has no source lines in a static program
+ * where something has them (its C library), Go's runtime, Rust's libraries except for their primitives, a sanitizer.
+ */
+bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
 /* Does an item of --code mean anything in the modules there are? */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */

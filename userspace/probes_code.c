@@ -302,9 +302,10 @@ static int stop_at_first(const struct symdef *d, void *arg)
 }
 
 /* What of a program is not its own although it lies in its file. */
-struct foreign {
+struct probe_foreign {
 	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
 	bool go;
+	bool rust;
 	bool sanitizer;	/* linked into the program */
 };
 
@@ -316,21 +317,36 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 	return false;
 }
 
-static bool is_foreign(struct probe_module *m, uint64_t offset, const struct foreign *f)
+/*
+ * Rust's libraries count with every program: how they start a thread or unwind a stack is theirs, what they inline into
+ * the program's functions is the program's, and so are their primitives (std::sync, std::sys::sync, core::sync).
+ */
+static bool is_rust_library(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (!frames[i].file || !symbols_of_library(frames[i].file))
+			return false;
+	return !frames[nr - 1].function || !strstr(frames[nr - 1].function, "::sync::");
+}
+
+static bool is_foreign(struct probe_module *m, uint64_t offset, const struct probe_foreign *f)
 {
 	static const char *const go[] = { "runtime.", "runtime/", "internal/runtime/" };
 	static const char *const sanitizer[] = { "__asan", "__tsan", "__lsan", "__ubsan", "__msan", "__hwasan",
 						 "__sanitizer", "__interc", "___interc" };
-	struct trace_frame frame;
+	struct trace_frame frames[64];
+	int nr;
 
-	if (!f->lines && !f->go && !f->sanitizer)
+	if (!f->lines && !f->go && !f->rust && !f->sanitizer)
 		return false;
-	if (symfile_frames(m->file, offset, &frame, 1) <= 0)
+	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	if (nr <= 0)
 		return f->lines;
-	if (f->lines && !frame.line)
+	if (f->lines && !frames[0].line)
 		return true;
-	return (f->go && begins_with(frame.function, go, sizeof(go) / sizeof(go[0]))) ||
-	       (f->sanitizer && begins_with(frame.function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
+	return (f->go && begins_with(frames[0].function, go, sizeof(go) / sizeof(go[0]))) ||
+	       (f->rust && is_rust_library(frames, nr)) ||
+	       (f->sanitizer && begins_with(frames[0].function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
 }
 
 static bool is_atomic(const struct code_place *c)
@@ -353,11 +369,33 @@ static bool is_atomic(const struct code_place *c)
 	}
 }
 
+bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
+{
+	struct probe_module *m = &p->modules[module];
+	struct probe_foreign *f = m->foreign;
+	struct trace_frame frame;
+	struct code *code;
+	char err[256];
+
+	if (!f) {
+		f = m->foreign = calloc(1, sizeof(*f));
+		code = f ? probes_code(p, module, err, sizeof(err)) : NULL;
+		if (!code)
+			return true;
+		f->go = symfile_find(m->file, "runtime.main", stop_at_first, NULL);
+		f->rust = symfile_find(m->file, "rust_eh_personality", stop_at_first, NULL);
+		f->sanitizer = symfile_find(m->file, "__sanitizer_print_stack_trace", stop_at_first, NULL);
+		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
+			f->lines = is_atomic(code_at(code, i)) &&
+				   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
+	}
+	return !is_foreign(m, offset, f);
+}
+
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen)
 {
 	struct probe_module *m = &p->modules[module];
 	struct code *code = probes_code(p, module, err, errlen);
-	struct foreign foreign = { 0 };
 	struct probe_code *list;
 	int nr = 0, ret;
 
@@ -366,19 +404,12 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 	list = malloc((code_nr(code) + 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	if (!scope || !scope[0]) {
-		struct trace_frame frame;
-
-		foreign.go = symfile_find(m->file, "runtime.goexit", stop_at_first, NULL);
-		foreign.sanitizer = symfile_find(m->file, "__sanitizer_print_stack_trace", stop_at_first, NULL);
-		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !foreign.lines && i < code_nr(code); i++)
-			foreign.lines = is_atomic(code_at(code, i)) &&
-					symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
-	}
 	for (uint32_t i = 0; i < code_nr(code); i++) {
 		const struct code_place *c = code_at(code, i);
 
-		if (is_atomic(c) && !is_foreign(m, c->offset, &foreign) && in_scope(m, c->offset, scope))
+		if (!is_atomic(c) || !in_scope(m, c->offset, scope))
+			continue;
+		if ((scope && scope[0]) || probes_is_own(p, module, c->offset))
 			list[nr++] = (struct probe_code){ .offset = c->offset, .split = c->kind == CODE_RMW };
 	}
 	ret = probes_add_code(p, module, list, nr, err, errlen);

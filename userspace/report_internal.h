@@ -64,8 +64,6 @@ bool report_source_line(struct report *r, const struct trace_frame *f, int inden
 /* Keeps in mind what is wrong with the source of a place in the program; prints what was kept, if anything. */
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f);
 void report_source_notes(const struct report *r);
-/* Is that file of the compiler or the C++ or Rust library, not of who wrote the program? */
-bool report_is_system(const char *file);
 /* Frame to point a person at: the innermost of the program with a place, else the innermost with one, else the innermost. */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 

@@ -251,7 +251,8 @@ void report_short_function(const char *function, char *buf, size_t len)
 		}
 		depth += (*p == '<' || *p == '{') - ((*p == '>' && p > function && p[-1] != '-') ||
 						    *p == '}');
-		if (*p == '(' && depth <= 0 && p != function &&
+		/* Go's methods: sync.(*Mutex).Lock */
+		if (*p == '(' && depth <= 0 && p != function && p[-1] != '.' &&
 		    (at < 8 || strncmp(buf + at - 8, "operator", 8)))
 			break;
 		buf[at++] = *p;
@@ -292,7 +293,7 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 		main = report_main_frame(frames, nr);
 		report_frame(r, main, buf, len);
 		for (uint32_t i = main - frames + 1; i < nr && frames[i - 1].inlined; i++) {
-			if (frames[i].file && report_is_system(frames[i].file))
+			if (frames[i].file && symbols_of_library(frames[i].file))
 				continue;
 			at = strlen(buf);
 			if (at + 8 > len)
@@ -417,20 +418,10 @@ void report_source_notes(const struct report *r)
 	}
 }
 
-bool report_is_system(const char *file)
-{
-	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/rustc/", "/usr/share/go", "/usr/local/go/" };
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		if (!strncmp(file, folders[i], strlen(folders[i])))
-			return true;
-	return false;
-}
-
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		if (frames[i].file && frames[i].line && !report_is_system(frames[i].file))
+		if (frames[i].file && frames[i].line && !symbols_of_library(frames[i].file))
 			return &frames[i];
 	for (uint32_t i = 0; i < nr; i++)
 		if (frames[i].file && frames[i].line)

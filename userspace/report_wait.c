@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "report_internal.h"
+#include "symbols.h"
 
 /* What a task holds or waits for, followed through the steps. */
 struct waiter {
@@ -197,7 +198,7 @@ static bool is_plumbing(const struct trace_frame *f)
 /* Of the language's library, or of a library without debug information. */
 static bool is_library(const struct trace_frame *f)
 {
-	return f->file ? report_is_system(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
+	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
 void report_stacks(struct report *r, bool brief)
@@ -223,11 +224,11 @@ void report_stacks(struct report *r, bool brief)
 			/* how every thread starts, and by whom the program is called, is no news */
 			if (brief && (is_plumbing(f) || (own && is_library(f))))
 				continue;
-			own |= f->file && f->file[0] == '/' && !report_is_system(f->file);
+			own |= f->file && f->file[0] == '/' && !symbols_of_library(f->file);
 			report_frame(r, f, line, sizeof(line));
 			fprintf(r->out, "    #%-2u %s%s\n", k, line[0] ? line : "?",
 				f->inlined ? " (inlined)" : "");
-			if (f->file && (!brief || (!sourced && !report_is_system(f->file))))
+			if (f->file && (!brief || (!sourced && !symbols_of_library(f->file))))
 				sourced |= report_source_line(r, f, 6);
 		}
 	}

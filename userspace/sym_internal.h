@@ -21,6 +21,12 @@ struct sym {
 };
 
 /* The code of one compilation unit: lo <= vaddr < hi. */
+/* Code of one function, [lo, hi). */
+struct sym_function {
+	uint64_t lo, hi;
+	Dwarf_Die die;
+};
+
 struct cu_range {
 	uint64_t lo, hi;
 	uint32_t cu;
@@ -73,6 +79,10 @@ struct symfile {
 	size_t nr_cus, cus_size;
 	struct cu_range *ranges;
 	size_t nr_ranges, ranges_size;
+
+	bool *cus_functions;			/* one for each unit: its functions are among these */
+	struct sym_function *functions;		/* those in namespaces and types, ascending by lo */
+	size_t nr_functions, functions_size;
 
 	bool variables_read;
 	struct sym_variable *variables;		/* ascending by vaddr */

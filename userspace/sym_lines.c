@@ -61,6 +61,8 @@ void sym_lines_free(struct symfile *f)
 	for (size_t i = 0; i < f->nr_frames_slots; i++)
 		free(f->frames[i].frames);
 	free(f->frames);
+	free(f->functions);
+	free(f->cus_functions);
 	free(f->ranges);
 	free(f->cus);
 }
@@ -151,6 +153,7 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 /* ---- from code to source ---- */
 
 #define FRAMES_MAX 64
+#define SCOPES_MAX 128
 
 static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
 {
@@ -185,6 +188,96 @@ static const char *in_build_folder(struct symfile *f, Dwarf_Die *cu, const char 
 	return sym_string(&f->strings, path);
 }
 
+static int compare_functions(const void *a, const void *b)
+{
+	const struct sym_function *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/*
+ * The functions of a unit or scope, without what lies within functions. (libdw's own search looks into no namespace, where
+ * rustc puts all of them, and reads the whole unit each time when the compiler left the links to siblings out, as LLVM.)
+ */
+static void add_functions(struct symfile *f, Dwarf_Die *scope, int depth)
+{
+	Dwarf_Addr base, lo, hi;
+	Dwarf_Die child;
+	ptrdiff_t at;
+
+	if (depth == SCOPES_MAX || dwarf_child(scope, &child))
+		return;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			at = 0;
+			while ((at = dwarf_ranges(&child, at, &base, &lo, &hi)) > 0) {
+				if (!sym_grow(&f->functions, f->nr_functions, &f->functions_size,
+					      sizeof(*f->functions)))
+					return;
+				if (lo && lo < hi)
+					f->functions[f->nr_functions++] = (struct sym_function){ lo, hi, child };
+			}
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type:
+			add_functions(f, &child, depth + 1);
+			break;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+static struct sym_function *function_at(struct symfile *f, Dwarf_Die *cu, uint64_t vaddr)
+{
+	size_t lo = 0, hi;
+
+	if (!f->cus_functions) {
+		f->cus_functions = calloc(f->nr_cus, sizeof(*f->cus_functions));
+		if (!f->cus_functions)
+			return NULL;
+	}
+	if (!f->cus_functions[cu - f->cus]) {
+		f->cus_functions[cu - f->cus] = true;
+		add_functions(f, cu, 0);
+		if (f->nr_functions)
+			qsort(f->functions, f->nr_functions, sizeof(*f->functions), compare_functions);
+	}
+	hi = f->nr_functions;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->functions[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < f->functions[lo - 1].hi ? &f->functions[lo - 1] : NULL;
+}
+
+/* The scopes with code at vaddr below a function, innermost first; their number. */
+static int scopes_in(Dwarf_Die *die, uint64_t vaddr, Dwarf_Die *scopes, int max)
+{
+	Dwarf_Die child;
+	int nr, tag;
+
+	if (max <= 0 || dwarf_child(die, &child))
+		return 0;
+	do {
+		tag = dwarf_tag(&child);
+		if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
+		    dwarf_haspc(&child, vaddr) <= 0)
+			continue;
+		nr = scopes_in(&child, vaddr, scopes, max - 1);
+		scopes[nr++] = child;
+		return nr;
+	} while (!dwarf_siblingof(&child, &child));
+	return 0;
+}
+
 static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
 {
 	Dwarf_Die *cu = cu_at(f, vaddr), *scopes, die;
@@ -193,6 +286,7 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 	Dwarf_Files *files;
 	int lineno = 0, nr = 0, nr_scopes;
 	size_t nr_files;
+	struct sym_function *function;
 
 	if (!cu)
 		return frames_from_symbol(f, vaddr, frames);
@@ -203,15 +297,24 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 	}
 	if (dwarf_getsrcfiles(cu, &files, &nr_files))
 		nr_files = 0;
-	/*
-	 * dwarf_getscopes() leaves the inlined instance for its abstract origin on the way out;
-	 * dwarf_getscopes_die() of the innermost scope gives the instances as they are nested.
-	 */
-	nr_scopes = dwarf_getscopes(cu, vaddr, &scopes);
-	if (nr_scopes > 0) {
-		die = scopes[0];
-		free(scopes);
-		nr_scopes = dwarf_getscopes_die(&die, &scopes);
+	function = function_at(f, cu, vaddr);
+	if (function) {
+		scopes = calloc(SCOPES_MAX, sizeof(*scopes));
+		nr_scopes = scopes ? scopes_in(&function->die, vaddr, scopes, SCOPES_MAX - 1) : 0;
+		if (scopes)
+			scopes[nr_scopes++] = function->die;
+	} else {
+		/*
+		 * A function within a function, maybe. dwarf_getscopes() leaves the inlined instance for its
+		 * abstract origin on the way out; dwarf_getscopes_die() of the innermost scope gives the
+		 * instances as they are nested.
+		 */
+		nr_scopes = dwarf_getscopes(cu, vaddr, &scopes);
+		if (nr_scopes > 0) {
+			die = scopes[0];
+			free(scopes);
+			nr_scopes = dwarf_getscopes_die(&die, &scopes);
+		}
 	}
 	for (int i = 0; i < nr_scopes && nr < FRAMES_MAX; i++) {
 		int tag = dwarf_tag(&scopes[i]);
@@ -306,6 +409,17 @@ int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frame
 	nr = e->nr < max ? e->nr : max;
 	memcpy(frames, e->frames, nr * sizeof(*frames));
 	return nr;
+}
+
+bool symbols_of_library(const char *file)
+{
+	static const char *const folders[] = { "/rustc/", "/usr/include/", "/usr/lib/", "/usr/src/", "/usr/share/go",
+					       "/usr/local/go/", "../sysdeps/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
+			return true;
+	return strstr(file, "/rustlib/src/") != NULL;
 }
 
 /* ---- from source to code ---- */

@@ -79,6 +79,9 @@ int symfile_line(struct symfile *f, const char *file, uint32_t line,
 /* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
 
+/* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
+bool symbols_of_library(const char *file);
+
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
 uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */
 /* The file's vaddrs when loaded: lo <= vaddr < hi, .bss included. Both 0 without PT_LOAD. */
