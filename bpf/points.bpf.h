@@ -410,12 +410,24 @@ int zug_plant(struct pt_regs *ctx)
 	return 0;
 }
 
+/* What a task calls itself: its number in its own pid namespace. */
+static __always_inline __u32 own_pid(struct task_struct *p)
+{
+	struct pid *pid = BPF_CORE_READ(p, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level), nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      level * sizeof(struct upid));
+	return nr;
+}
+
 SEC("tp_btf/task_newtask")
 int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 {
 	struct task_struct *cur = bpf_get_current_task_btf();
 	struct task_state *parent = state_of(cur), *t = state_of(p);
 	struct zug_sandbox *s;
+	struct zug_event e;
 
 	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
@@ -426,8 +438,12 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
-	emit(s, ZUG_EV_NEW, clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0, p, t, parent->id,
-	     clone_flags);
+	event_init(&e, ZUG_EV_NEW, p, t);
+	e.flags = clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0;
+	e.arg[0] = parent->id;
+	e.arg[1] = clone_flags;
+	e.arg[2] = own_pid(p);
+	event_send(s, &e);
 	return 0;
 }
 

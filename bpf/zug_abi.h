@@ -24,7 +24,7 @@
 /* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is nobody. */
 
 enum zug_event_kind {
-	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, arg[1]: clone flags */
+	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
 	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
 	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3] (or [0]: operand), ret, obj */
 	ZUG_EV_SYSCALL,		/* before a system call: nr, arg[0..3], obj of its first fd */

@@ -300,6 +300,60 @@ int campaign_restart(struct campaign *c, char *err, size_t errlen)
 	return campaign_set_watches(c);
 }
 
+/* --share: as paths that mean the same everywhere. */
+static int find_shares(struct campaign *c, char *err, size_t errlen)
+{
+	char path[2 * PATH_MAX];
+	unsigned int nr = 0;
+
+	while (c->o.shares && c->o.shares[nr])
+		nr++;
+	c->shares = calloc(nr + 1, sizeof(*c->shares));
+	if (!c->shares)
+		return ZUG_EXIT_INTERNAL;
+	for (unsigned int i = 0; i < nr; i++) {
+		const char *p = c->o.shares[i];
+
+		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : c->o.cwd, p[0] == '/' ? "" : "/", p);
+		c->shares[i] = realpath(path, NULL);
+		if (!c->shares[i]) {
+			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
+				 errno == ENOENT ? ": what is shared has to be there" : "");
+			return ZUG_EXIT_USAGE;
+		}
+	}
+	c->o.shares = c->shares;
+	return 0;
+}
+
+/* The folder for traces, which need not be there yet, by a path without links; NULL: not known. */
+static char *output_path(const struct campaign_options *o)
+{
+	char *path = NULL, *slash, *folder, *out = NULL;
+
+	if (asprintf(&path, "%s%s%s", o->out_dir[0] == '/' ? "" : o->cwd, o->out_dir[0] == '/' ? "" : "/",
+		     o->out_dir) < 0)
+		return NULL;
+	while (path[1] && path[strlen(path) - 1] == '/')
+		path[strlen(path) - 1] = 0;
+	slash = strrchr(path, '/');
+	*slash = 0;
+	folder = realpath(path[0] ? path : "/", NULL);
+	if (folder && slash[1] && slash[1] != '.' && asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
+		out = NULL;
+	free(folder);
+	free(path);
+	return out;
+}
+
+static const char *temporary_folder(char *const *envp)
+{
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, "TMPDIR=", 7))
+			return *envp + 7;
+	return NULL;
+}
+
 int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
 		 FILE *fout, FILE *ferr, const volatile sig_atomic_t *stop, int wake_fd)
 {
@@ -322,6 +376,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	/* whoever joins has been outside, where the machine's time is */
 	c->o.real_time |= o->sandbox != NULL;
 	c->o.real_random |= o->sandbox != NULL;
+	if (o->sandbox)
+		c->o.own = 0;
 	if (!(c->o.real_time && c->o.real_random) && machine_locked_down("integrity")) {
 		fprintf(ferr, "zug: the kernel is locked down: the test sees the machine's time and random numbers "
 			"(--time real --random real)\n");
@@ -345,6 +401,11 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
+	ret = find_shares(c, err, sizeof(err));
+	if (ret)
+		goto fail;
+	if (!o->hide)
+		c->o.hide = c->hide = output_path(o);
 	c->search = new_search(c, err, sizeof(err));
 	if (!c->search) {
 		ret = ZUG_EXIT_USAGE;
@@ -391,6 +452,13 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 			goto fail;
 		c->own_kernel = true;
 	}
+	so.own = c->o.own;
+	so.cwd = o->cwd;
+	so.temporary = temporary_folder(o->envp);
+	so.share = c->shares;
+	so.hide = c->o.hide;
+	so.setup = o->setup;
+	so.teardown = o->teardown;
 	c->own_sandbox = !o->sandbox;
 	c->sandbox = o->sandbox;
 	ret = c->sandbox ? 0 : sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
@@ -398,6 +466,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ret == -EINVAL || ret == -EEXIST ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
 		goto fail;
 	}
+	if (c->own_sandbox && sandbox_note(c->sandbox))
+		fprintf(ferr, "zug: %s\n", sandbox_note(c->sandbox));
 	sandbox_avoid_lane(c->sandbox);
 	ret = ZUG_EXIT_INTERNAL;
 	snprintf(err, sizeof(err), "out of memory");
@@ -492,6 +562,10 @@ void campaign_free(struct campaign *c)
 		free(c->split[i]);
 	free(c->split);
 	free(c->options_json);
+	for (char **p = c->shares; p && *p; p++)
+		free(*p);
+	free(c->shares);
+	free(c->hide);
 	free(c->file);
 	free(c);
 }

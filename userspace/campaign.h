@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include "engine.h"
 #include "kernel.h"
+#include "sandbox.h"
 
 /* Options of a test; strings and arrays are the caller's and must outlive the campaign. */
 struct campaign_options {
@@ -56,6 +57,10 @@ struct campaign_options {
 	bool real_time;			/* the test sees the machine's clock */
 	uint64_t clock_real;		/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
 	bool real_random;		/* else random numbers follow the seed */
+	const char *hide;		/* replay: absolute path that executions do not see; NULL: out_dir */
+	uint32_t own;			/* SANDBOX_*: what each execution has for itself */
+	char **shares;			/* paths that stay the machine's all the same; NULL-terminated, may be NULL */
+	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
 	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
 	bool quiet;
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */

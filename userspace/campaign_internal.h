@@ -25,6 +25,8 @@ struct campaign {
 	regex_t match;
 	bool have_match;
 	char *file;		/* resolved path of the command */
+	char *hide;		/* behind o.hide */
+	char **shares;		/* absolute, behind o.shares */
 	char *current;		/* where the trace of the running execution lies */
 	char *options_json;
 	char release[256];	/* of the kernel */

@@ -26,6 +26,7 @@ void campaign_defaults(struct campaign_options *o)
 		.verify = 1,
 		.minimize = true,
 		.colour = REPORT_COLOUR_AUTO,
+		.own = SANDBOX_ALL,
 	};
 }
 
@@ -60,6 +61,14 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	json_object_object_add(j, "clock_real", json_object_new_int64(o->clock_real));
 	json_object_object_add(j, "seeded_random", json_object_new_boolean(!o->real_random));
 	json_object_object_add(j, "explore_timeouts", json_object_new_boolean(o->explore_timeouts));
+	json_object_object_add(j, "world", json_object_new_int(o->own));
+	put_list(j, "share", o->shares);
+	if (o->hide)
+		json_object_object_add(j, "hidden", json_object_new_string(o->hide));
+	if (o->setup)
+		json_object_object_add(j, "setup", json_object_new_string(o->setup));
+	if (o->teardown)
+		json_object_object_add(j, "teardown", json_object_new_string(o->teardown));
 	if (o->match)
 		json_object_object_add(j, "match", json_object_new_string(o->match));
 	put_list(j, "watch", o->watches);
@@ -81,7 +90,7 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 struct campaign_holder {
 	struct json_object *json;
 	char **invariants, **discards;
-	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits;
+	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits, **shares;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -110,7 +119,7 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 {
 	const struct trace_header *h = trace_header(t);
 	struct campaign_holder *c = calloc(1, sizeof(*c));
-	struct json_object *j, *m;
+	struct json_object *j, *v;
 
 	*holder = c;
 	if (!c)
@@ -141,8 +150,16 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->clock_real = get_int(j, "clock_real", 0);
 	o->real_random = !get_int(j, "seeded_random", 0);
 	o->explore_timeouts = get_int(j, "explore_timeouts", 0);
-	if (json_object_object_get_ex(j, "match", &m))
-		o->match = json_object_get_string(m);
+	o->own = get_int(j, "world", 0) & SANDBOX_ALL;
+	if (json_object_object_get_ex(j, "match", &v))
+		o->match = json_object_get_string(v);
+	if (json_object_object_get_ex(j, "setup", &v))
+		o->setup = json_object_get_string(v);
+	if (json_object_object_get_ex(j, "teardown", &v))
+		o->teardown = json_object_get_string(v);
+	if (json_object_object_get_ex(j, "hidden", &v))
+		o->hide = json_object_get_string(v);
+	c->shares = get_list(j, "share");
 	c->watches = get_list(j, "watch");
 	c->points = get_list(j, "point");
 	c->invariants = get_list(j, "invariant");
@@ -155,7 +172,7 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->split = get_list(j, "split");
 	c->waits = get_list(j, "waits");
 	if (!c->invariants || !c->discards || !c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics ||
-	    !c->silent || !c->split || !c->waits)
+	    !c->silent || !c->split || !c->waits || !c->shares)
 		return -ENOMEM;
 	o->code = c->code;
 	o->atomics = c->atomics;
@@ -168,6 +185,7 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->discards = c->discards;
 	o->probed = c->probed;
 	o->known = c->known;
+	o->shares = c->shares;
 	if (!o->argv || !o->argv[0] || !o->cwd || !o->envp) {
 		snprintf(err, errlen, "the trace names no command, folder or environment");
 		return -EINVAL;
@@ -192,5 +210,6 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->silent);
 	free(h->split);
 	free(h->waits);
+	free(h->shares);
 	free(h);
 }

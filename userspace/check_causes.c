@@ -280,8 +280,9 @@ static void look_at_files(struct causes *c, time_t since)
 		return;
 	tell(c, "file state");
 	report_put(c->out, name, false);
-	fprintf(c->out, " changed meanwhile, and each execution finds what was left there: let the test begin with "
-		"files of its own\n");
+	fprintf(c->out, " changed meanwhile, and each execution finds what was left there: %s\n",
+		c->o->own & SANDBOX_FILES ? "put it right with --setup, or let the test work below its working folder" :
+		"--world files gives each its own");
 }
 
 /* ---- who else decides ---- */

@@ -176,7 +176,7 @@ static void tell_task(struct engine *e, uint32_t task)
 		return;
 	e->told[task] = true;
 	trace_add_task(e->t, &(struct trace_task){ .task = task, .parent = t->parent, .nth = t->nth,
-						   .pid = t->pid, .process = t->process, .comm = t->comm });
+						   .pid = t->own_pid, .process = t->process, .comm = t->comm });
 }
 
 static void note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg,
@@ -443,7 +443,7 @@ static bool all_wait_inside(const struct engine *e)
 			return false;
 		any = true;
 	}
-	return any;
+	return any && !e->w->ops->in_flight(e->w);
 }
 
 static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
@@ -567,7 +567,7 @@ static bool is_idle(const struct engine *e)
 static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
 {
 	const struct trace_step *want = expected(e);
-	bool jump = !expiry_outside(e->w) || now_ns() - asked_ns > OUTSIDE_NS;
+	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) || now_ns() - asked_ns > OUTSIDE_NS;
 	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, jump, &nr, &nr_parked);
 	uint64_t timer = e->w->ops->next_timer(e->w);
 	int i, ret;
@@ -919,7 +919,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		}
 		if (ret)
 			continue;
-		if (question && all_wait_inside(e) && now - quiet > GRACE_NS) {
+		if (question && now - quiet > GRACE_NS && all_wait_inside(e)) {
 			say_deadlock(e);
 			add_stacks(e);
 			return false;

@@ -294,6 +294,9 @@ int campaign_run(struct campaign *c)
 	if (sandbox_limit_hits(c->sandbox))
 		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
 			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
+	if (c->own_sandbox && sandbox_thrown(c->sandbox))
+		fprintf(c->err, "zug: what the test changed in its working folder (%s) is gone: each execution has a "
+			"copy (--share PATH keeps a file or folder)\n", sandbox_thrown(c->sandbox));
 	campaign_record_end(c, exhausted ? "every schedule was tried" : why);
 	ret = keep_state(c, true);
 	if (c->nr_failures)

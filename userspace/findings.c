@@ -132,8 +132,10 @@ int campaign_verify(struct campaign *c, const struct trace *t, int times, int *d
 	for (; *done < times && !(c->stop && *c->stop); ++*done) {
 		if (search_replay(c->search, r.tasks, r.nr) || search_begin(c->search) != SEARCH_GO)
 			break;
-		if (campaign_execute(c, &r, &x, err, sizeof(err)))
+		if (campaign_execute(c, &r, &x, err, sizeof(err))) {
+			fprintf(c->err, "zug: it could not be replayed: %s\n", err);
 			break;
+		}
 		search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
 		same += !x.diverged && x.outcome.failure == want->failure && x.hash == r.hash;
 		if (x.diverged)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "kworld_internal.h"
@@ -50,6 +52,23 @@ static uint32_t number_of(const struct kworld *k, uint32_t kid)
 	return kid < k->nr_kid && k->by_kid[kid] ? k->by_kid[kid] - 1 : WORLD_NO_TASK;
 }
 
+/* What a task that nobody of the test has created calls itself. */
+static int own_pid(int pid)
+{
+	char path[64], line[256];
+	int nr = pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6))
+			nr = atoi(strrchr(line, '\t') + 1);
+	if (f)
+		fclose(f);
+	return nr;
+}
+
 static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const struct zug_event *e,
 			 bool thread)
 {
@@ -79,10 +98,11 @@ static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const 
 	t->nth = nth;
 	t->pid = e->pid;
 	t->tgid = e->tgid;
+	t->own_pid = e->kind == ZUG_EV_NEW ? (int)e->arg[2] : own_pid(e->pid);
 	t->process = thread && parent != WORLD_NO_TASK ? k->w.tasks[parent].process : n;
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
-	places_pid(k->o.places, e->pid, n);
+	places_pid(k->o.places, t->own_pid, n);
 	t->state = TASK_BLOCKED;	/* until its first wake-up */
 	t->label.op = ZUG_OP_BEGIN;
 	return n;
@@ -133,6 +153,15 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 }
 
 /* ---- events ---- */
+
+static uint32_t task_of_tid(const struct world *w, int tid)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state != TASK_NONE && w->tasks[i].own_pid == tid &&
+		    w->tasks[i].state != TASK_DEAD)
+			return i;
+	return WORLD_NO_TASK;
+}
 
 static void on_leave(struct world_event *ev, const struct zug_event *e)
 {
@@ -290,6 +319,11 @@ again:
 			 "control here; most programs then go another way", e.pid, syscall_name(e.nr));
 		return 1;
 	case ZUG_EV_TIMER:
+		/* whom it is to notify, as we call it */
+		if (e.nr == SYS_timer_create && e.word[3] == SIGEV_THREAD_ID) {
+			n = task_of_tid(w, e.word[4]);
+			e.word[4] = n == WORLD_NO_TASK ? e.word[4] : (uint32_t)w->tasks[n].pid;
+		}
 		timers_event(&k->timers, &e);
 		goto again;
 	case ZUG_EV_FRESH:
@@ -460,16 +494,7 @@ static bool kworld_would_block(struct world *w, const struct world_task *t)
 {
 	const struct ktask *kt = &kw(w)->kt[t->task];
 
-	return lock_would_block(t->tgid, t->pid, t->label.op, kt->lock, kt->libc);
-}
-
-static uint32_t task_of_tid(const struct world *w, int tid)
-{
-	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state != TASK_NONE && w->tasks[i].pid == tid &&
-		    w->tasks[i].state != TASK_DEAD)
-			return i;
-	return WORLD_NO_TASK;
+	return lock_would_block(t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
 }
 
 static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
@@ -629,11 +654,13 @@ static uint64_t kworld_ungranted(const struct world *w)
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
-	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status);
+	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status), finish = 0;
 	const char *words;
 
 	if (k->o.launch.joined)
 		*status = k->root_status;
+	if (!ret && k->root_pid > 0)
+		finish = sandbox_finish(k->o.sandbox, &k->o.launch, err, errlen);
 	/* what ran without a grant may have been let go by the kernel */
 	words = kworld_ungranted(w) ? kernel_thrown_out(k->o.kernel) : NULL;
 	if (words) {
@@ -645,7 +672,7 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 			 "in the kernel", sandbox_cgroup(k->o.sandbox));
 	else if (ret)
 		snprintf(err, errlen, "cannot end the execution: %s", strerror(-ret));
-	return ret;
+	return ret ? ret : finish;
 }
 
 /* ---- describing ---- */
@@ -740,6 +767,7 @@ static const struct world_ops kworld_ops = {
 	.expire = kworld_expire,
 	.next_timer = kworld_next_timer,
 	.fire = kworld_fire,
+	.in_flight = kworld_in_flight,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
 	.registers = kworld_registers,

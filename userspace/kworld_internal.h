@@ -121,6 +121,8 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 			      uint32_t flag, uint64_t addr, unsigned int op);
 /* What a task that blocked waits for: its label, t->wait, t->where. */
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* world_ops.in_flight */
+bool kworld_in_flight(struct world *w);
 
 /* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
 int kworld_prepare(struct kworld *k, int pid);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,11 @@
 #include <unistd.h>
 #include "kworld_internal.h"
 #include "syscalls.h"
+
+/* Newer than the headers of Debian 12: what is meant may be any thread. */
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
 
 static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
 {
@@ -130,7 +136,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 		char rest[PATH_MAX];
 
 		snprintf(rest, sizeof(rest), "%.*s", PATH_MAX - 1, full + 10);
-		snprintf(full, sizeof(full), "/proc/%u%s", e->tgid, rest);
+		snprintf(full, sizeof(full), "/proc/%d%s", k->w.tasks[t->process].own_pid, rest);
 	}
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
@@ -249,24 +255,24 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 /* ---- blocking ---- */
 
 /* Who can end a wait for a descriptor of process pid? */
-static enum wait_kind fd_wait(int pid, int fd);
+static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
 
 /* epoll: of all that it watches. */
-static enum wait_kind epoll_wait_kind(int pid, int fd)
+static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, int fd)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
 	char name[64], line[256];
 	unsigned int target;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", pid, fd);
+	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", t->pid, fd);
 	f = fopen(name, "re");
 	if (!f)
 		return WAIT_UNKNOWN;
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "tfd: %u", &target) != 1)
 			continue;
-		w = (int)target == fd ? WAIT_UNKNOWN : fd_wait(pid, target);
+		w = (int)target == fd ? WAIT_UNKNOWN : fd_wait(k, t, target);
 		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
 			worst = w;
 	}
@@ -274,29 +280,37 @@ static enum wait_kind epoll_wait_kind(int pid, int fd)
 	return worst;
 }
 
-static int socket_family(int pid, int fd)
+/* Who is at the other end of a socket? Of one of the test's own network, with *network: only the test. */
+static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool *network)
 {
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), copy, family = -1;
+	int pidfd = syscall(SYS_pidfd_open, pid, PIDFD_THREAD), copy, family = -1, protocol = -1;
 	socklen_t len = sizeof(family);
 
 	if (pidfd < 0)
-		return -1;
+		return WAIT_UNKNOWN;
 	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 	if (copy >= 0) {
-		if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len))
+		if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len) ||
+		    getsockopt(copy, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
 			family = -1;
 		close(copy);
 	}
 	close(pidfd);
-	return family;
+	if (family == AF_UNIX)
+		return WAIT_INSIDE;
+	if ((family != AF_INET && family != AF_INET6) || !sandbox_net_closed(k->o.sandbox) ||
+	    (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP && protocol != IPPROTO_MPTCP))
+		return WAIT_UNKNOWN;
+	*network = true;
+	return WAIT_INSIDE;
 }
 
-static enum wait_kind fd_wait(int pid, int fd)
+static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 {
 	char link[64], path[64];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", t->pid, fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0)
 		return WAIT_UNKNOWN;
@@ -308,14 +322,12 @@ static enum wait_kind fd_wait(int pid, int fd)
 	if (!strcmp(path, "anon_inode:[timerfd]"))
 		return WAIT_TIMED;
 	if (!strcmp(path, "anon_inode:[eventpoll]"))
-		return epoll_wait_kind(pid, fd);
-	if (!strncmp(path, "socket:", 7) && socket_family(pid, fd) == AF_UNIX)
-		return WAIT_INSIDE;
-	return WAIT_UNKNOWN;
+		return epoll_wait_kind(k, t, fd);
+	return strncmp(path, "socket:", 7) ? WAIT_UNKNOWN : socket_wait(k, t->pid, fd, &t->network);
 }
 
 /* poll() and ppoll(), of all their descriptors. */
-static enum wait_kind poll_wait(int pid, uint64_t addr, uint64_t nr)
+static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t addr, uint64_t nr)
 {
 	struct pollfd fds[64];
 	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
@@ -323,12 +335,12 @@ static enum wait_kind poll_wait(int pid, uint64_t addr, uint64_t nr)
 
 	if (!nr)
 		return WAIT_INSIDE;	/* for a signal */
-	if (nr > 64 || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+	if (nr > 64 || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
 		return WAIT_UNKNOWN;
 	for (uint64_t i = 0; i < nr; i++) {
 		if (fds[i].fd < 0)
 			continue;
-		w = fd_wait(pid, fds[i].fd);
+		w = fd_wait(k, t, fds[i].fd);
 		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
 			worst = w;
 	}
@@ -336,7 +348,7 @@ static enum wait_kind poll_wait(int pid, uint64_t addr, uint64_t nr)
 }
 
 /* select() and pselect6(); sets: the addresses of the three. */
-static enum wait_kind select_wait(int pid, uint64_t nr, const uint64_t *sets)
+static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64_t nr, const uint64_t *sets)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
 
@@ -347,12 +359,12 @@ static enum wait_kind select_wait(int pid, uint64_t nr, const uint64_t *sets)
 		if (!sets[s])
 			continue;
 		to.iov_len = from.iov_len = (nr + 63) / 64 * 8;
-		if (nr > FD_SETSIZE || process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		if (nr > FD_SETSIZE || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
 			return WAIT_UNKNOWN;
 		for (uint64_t fd = 0; fd < nr; fd++) {
 			if (!FD_ISSET(fd, &set))
 				continue;
-			w = fd_wait(pid, fd);
+			w = fd_wait(k, t, fd);
 			if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
 				worst = w;
 		}
@@ -377,7 +389,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	const char *name = syscall_name(e->nr);
 
 	t->wait = WAIT_UNKNOWN;
-	t->outside = false;
+	t->outside = t->network = false;
 	if (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op)) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
 		k->kt[t->task].lock = k->kt[t->task].mutex = 0;
@@ -396,13 +408,13 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 			 d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
 	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
-		t->wait = fd_wait(e->pid, (int)e->arg[0]);
+		t->wait = fd_wait(k, t, (int)e->arg[0]);
 	} else if (d && d->op == ZUG_OP_POLL && !strncmp(d->name, "epoll", 5)) {
-		t->wait = epoll_wait_kind(e->pid, (int)e->arg[0]);
+		t->wait = epoll_wait_kind(k, t, (int)e->arg[0]);
 	} else if (d && d->op == ZUG_OP_POLL && strstr(d->name, "select")) {
-		t->wait = select_wait(e->pid, e->arg[0], (const uint64_t *)&e->arg[1]);
+		t->wait = select_wait(k, t, e->arg[0], (const uint64_t *)&e->arg[1]);
 	} else if (d && d->op == ZUG_OP_POLL) {
-		t->wait = poll_wait(e->pid, e->arg[0], e->arg[1]);
+		t->wait = poll_wait(k, t, e->arg[0], e->arg[1]);
 	}
 	if (d && d->op == ZUG_OP_SLEEP)
 		t->wait = WAIT_INSIDE;
@@ -426,4 +438,34 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 		snprintf(t->where, sizeof(t->where), "%s%s%s%s", name, o && o->name ? " " : "",
 			 o && o->name ? o->name : "",
 			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
+}
+
+/* In the kernel's list of connections: does one wait for an answer that a timer would ask for again? */
+static bool unanswered(int pid, const char *list)
+{
+	char path[64], line[256];
+	unsigned int timer;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, list);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		/* number, two addresses, state, queues, kind of timer */
+		found = sscanf(line, "%*d: %*s %*s %*x %*x:%*x %x:", &timer) == 1 && timer == 1;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool kworld_in_flight(struct world *w)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		/* one network: whoever waits for it shows all of it */
+		if (t->state == TASK_BLOCKED && t->network)
+			return unanswered(t->pid, "tcp") || unanswered(t->pid, "tcp6");
+	}
+	return false;
 }

@@ -414,6 +414,14 @@ static void put_options(FILE *out, const struct campaign_options *o)
 		put_option(out, "random", "real");
 	if (o->explore_timeouts)
 		put_option(out, "timeouts", "explore");
+	if (o->own != d.own)
+		put_option(out, "world", run_options_world(o->own, text, sizeof(text)));
+	for (char **p = o->shares; p && *p; p++)
+		put_option(out, "share", *p);
+	if (o->setup)
+		put_option(out, "setup", o->setup);
+	if (o->teardown)
+		put_option(out, "teardown", o->teardown);
 }
 
 /* A task, after those by whose names it is known. */

@@ -14,7 +14,8 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
        OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
-       OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD };
+       OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD,
+       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -49,6 +50,10 @@ static const struct option options[] = {
 	{ "script", required_argument, NULL, OPT_SCRIPT },
 	{ "timeouts", required_argument, NULL, OPT_TIMEOUTS },
 	{ "random", required_argument, NULL, OPT_RANDOM },
+	{ "world", required_argument, NULL, OPT_WORLD },
+	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "setup", required_argument, NULL, OPT_SETUP },
+	{ "teardown", required_argument, NULL, OPT_TEARDOWN },
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
@@ -104,6 +109,11 @@ void run_options_help(FILE *f)
 	      "  --time virtual|real  its clock; with a virtual one (default) sleeping takes no time\n"
 	      "  --timeouts never|explore  when a time-out expires: when nobody else can run (default), or at any time\n"
 	      "  --random seed|real   its random numbers: made from the seed (default), or the machine's\n"
+	      "  --world private|shared|PART,...  what each execution has anew, for itself: files, ipc, pids, net, host\n"
+	      "                       (zug run: private, all of them; zug exec and zugd: shared, nothing)\n"
+	      "  --share PATH         a file or folder that stays the machine's; what is written there stays\n"
+	      "  --setup COMMAND      run before each execution by a shell, in its world but not under its schedule\n"
+	      "  --teardown COMMAND   the same after each execution\n"
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
@@ -254,6 +264,40 @@ const char *run_options_points(const struct campaign_options *o, char *buf, size
 	return buf;
 }
 
+static const char *const parts[] = { "files", "ipc", "pids", "net", "host" };
+
+const char *run_options_world(uint32_t own, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	snprintf(buf, len, own == SANDBOX_ALL ? "private" : "shared");
+	for (unsigned int i = 0; i < 5 && own != SANDBOX_ALL; i++)
+		if ((own & 1u << i) && n < len)
+			n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", parts[i]);
+	return buf;
+}
+
+static bool world(const char *text, uint32_t *own)
+{
+	size_t n, i;
+
+	*own = 0;
+	if (!strcmp(text, "private"))
+		*own = SANDBOX_ALL;
+	if (*own || !strcmp(text, "shared"))
+		return true;
+	do {
+		n = strcspn(text, ",");
+		for (i = 0; i < 5 && (strncmp(text, parts[i], n) || parts[i][n]); i++)
+			;
+		if (i == 5)
+			return false;
+		*own |= 1u << i;
+		text += n + (text[n] == ',');
+	} while (*text);
+	return true;
+}
+
 static bool append(char ***list, char *text)
 {
 	size_t n = 0;
@@ -277,6 +321,7 @@ void run_options_free(struct run_options *o)
 	free(o->code);
 	free(o->invariants);
 	free(o->discards);
+	free(o->shares);
 	free(o->rules);
 	script_free(&o->script);
 }
@@ -322,6 +367,20 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			c->real_random = !strcmp(optarg, "real");
 			if (strcmp(optarg, "seed") && strcmp(optarg, "real"))
 				valid = "seed or real";
+			break;
+		case OPT_WORLD:
+			if (!world(optarg, &c->own))
+				valid = "private, shared, or a list of files, ipc, pids, net, host";
+			break;
+		case OPT_SHARE:
+			if (!append(&o->shares, optarg))
+				return ZUG_EXIT_INTERNAL;
+			break;
+		case OPT_SETUP:
+			c->setup = optarg;
+			break;
+		case OPT_TEARDOWN:
+			c->teardown = optarg;
 			break;
 		case OPT_SPIN:
 			if (!duration(optarg, &c->spin_ns))
@@ -547,6 +606,9 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	memset(o, 0, sizeof(*o));
 	campaign_defaults(c);
 	c->envp = environ;
+	/* whoever starts the test looks for what it has written */
+	if (!strcmp(what, "exec") || !strcmp(what, "daemon"))
+		c->own = 0;
 	if (!getcwd(o->cwd, sizeof(o->cwd))) {
 		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
 		return ZUG_EXIT_USAGE;
@@ -569,7 +631,13 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 			c->resume ? "resume" : "record");
 		return ZUG_EXIT_USAGE;
 	}
+	if (o->shares && !(c->own & SANDBOX_FILES)) {
+		fprintf(stderr, "zug %s: --share %s: all files are shared here (--world files, or private, makes some "
+			"private)\n", what, o->shares[0]);
+		return ZUG_EXIT_USAGE;
+	}
 	c->watches = o->watches;
+	c->shares = o->shares;
 	c->points = o->points;
 	c->code = o->code;
 	c->invariants = o->invariants;

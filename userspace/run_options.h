@@ -11,7 +11,7 @@ struct run_options {
 	char *rules;			/* owned, behind c.rules */
 	struct script script;		/* owned, behind c.script; no path: none was given */
 	char **invariants, **discards;	/* owned lists behind these of c */
-	char **watches, **points, **code;	/* owned lists behind c.watches, c.points and c.code */
+	char **watches, **points, **code, **shares;	/* owned lists behind those of c */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */
@@ -33,5 +33,7 @@ void run_options_free(struct run_options *o);
 void run_options_help(FILE *f);
 /* What --points would be for these options. buf. */
 const char *run_options_points(const struct campaign_options *o, char *buf, size_t len);
+/* What --world would be. buf. */
+const char *run_options_world(uint32_t own, char *buf, size_t len);
 
 #endif

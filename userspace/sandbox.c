@@ -165,6 +165,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->slot = slot;
 	s->o = *o;
 	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	sandbox_world_reset(s);
 	s->lane = o->lane < 0 ? (int)cpus - 1 : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
@@ -203,6 +204,8 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		ret = -ENOMEM;
 		goto fail;
 	}
+	if (o->own && (ret = sandbox_world_new(s, err, errlen)))
+		goto fail;
 	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
 		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
 		goto fail;
@@ -223,6 +226,7 @@ void sandbox_free(struct sandbox *s)
 
 	if (!s)
 		return;
+	sandbox_world_free(s);
 	if (s->mnt_ns >= 0)
 		close(s->mnt_ns);
 	for (int i = 0; i < s->nr_priv; i++) {
@@ -425,6 +429,11 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		goto fail;
 	}
 	s->priv[s->nr_priv++] = f;
+	ret = sandbox_world_private_file(s, path);
+	if (ret) {
+		snprintf(err, errlen, "too many private copies: %s", path);
+		return ret;
+	}
 	*copy = f.copy;
 	return 0;
 fail:

@@ -21,6 +21,14 @@ struct sandbox;
 
 #define SANDBOX_MAX_TASKS 256
 
+/* What a sandbox can have for itself, anew in each execution */
+#define SANDBOX_FILES	(1u << 0)	/* /tmp, the folder for temporary files, the working folder */
+#define SANDBOX_IPC	(1u << 1)	/* System V and POSIX IPC, /dev/shm */
+#define SANDBOX_PIDS	(1u << 2)
+#define SANDBOX_NET	(1u << 3)	/* nothing but a loopback interface */
+#define SANDBOX_HOST	(1u << 4)	/* its name */
+#define SANDBOX_ALL	0x1f
+
 struct sandbox_options {
 	const char *name;	/* of the cgroup; NULL: zug-PID */
 	int lane;		/* CPU; -1: the last one */
@@ -33,6 +41,11 @@ struct sandbox_options {
 	uint64_t clock_real;	/* what its CLOCK_REALTIME says when an execution begins, ns */
 	bool seeded;		/* its random numbers are made from */
 	uint64_t seed;
+	uint32_t own;		/* SANDBOX_*; what follows is the caller's and outlives the sandbox */
+	const char *cwd, *temporary;	/* folders; NULL: none */
+	const char *hide;	/* absolute path that private folders do not show; NULL: none */
+	char *const *share;	/* absolute paths that stay the machine's; NULL: none */
+	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
 };
 
 /* 0, or -errno with one line in err (name in use: -EEXIST; no such lane: -EINVAL). */
@@ -74,9 +87,17 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 
 /* Switches the watches of this execution off, or on again; no task of the test may run meanwhile. */
 void sandbox_pause_watches(struct sandbox *s, bool off);
+/* What could not be made private, one line for the user; NULL: nothing. */
+const char *sandbox_note(const struct sandbox *s);
+/* A file in the working folder that an execution has left and that is gone; NULL: none. */
+const char *sandbox_thrown(const struct sandbox *s);
+/* Can only the test itself answer in its network? */
+bool sandbox_net_closed(const struct sandbox *s);
 
 /* Ends whatever runs, reaps it, and makes the slot ready for the next execution. -ETIME: tasks are left. */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
+/* After that: --teardown, and what the execution has written is gone. 0, or -errno with a line in err. */
+int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t errlen);
 /*
  * Makes a running process a member of a sandbox that was reset: from its next exec, or
  * that of a process it forks, it is under control. 0 or -errno: -ESRCH when it is gone.

@@ -26,6 +26,7 @@ struct child {
 	struct sandbox *s;
 	const struct launch *l;
 	uint32_t task;
+	pid_t pid;		/* its number outside */
 	int ready, go;		/* pipes: the child says it is adopted; the parent lets it go */
 	int err;		/* set by the child when it fails, with */
 	const char *stage;	/* what it was doing */
@@ -89,11 +90,16 @@ static int child_main(void *arg)
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
 	/* whatever happens to us, a test does not go on without control */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (c->s->mnt_ns >= 0)
-		DO("enter the mount namespace", setns(c->s->mnt_ns, CLONE_NEWNS));
-	DO(l->cwd, chdir(l->cwd));
 	if (c->s->killed)
 		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
+	if (sandbox_world_enter(c->s, &c->stage))
+		goto fail;
+	DO(l->cwd, chdir(l->cwd));
+	if (c->s->o.setup || c->s->o.teardown) {
+		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("wait for --setup", read(c->go, &byte, 1) != 1);
+	}
+	DO("number its processes", sandbox_world_number(c->s));
 	DO("start a session", setsid() < 0);
 	DO("set up stdin", dup2(l->in, 0) < 0);
 	DO("set up stdout", dup2(l->out, 1) < 0);
@@ -103,7 +109,7 @@ static int child_main(void *arg)
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (!l->randomise)
 		personality(ADDR_NO_RANDOMIZE);
-	ctl.pid = getpid();
+	ctl.pid = c->pid;
 	c->stage = "join the sandbox";
 	if (bpf_prog_test_run_opts(kernel_ctl_fd(c->s->k), &o))
 		goto fail;
@@ -143,9 +149,16 @@ fail:
  */
 static pid_t spawn_child(struct sandbox *s, struct child *c)
 {
-	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD,
+	const pid_t number = 2;	/* 1 is ours */
+	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID,
+				.exit_signal = SIGCHLD, .parent_tid = (uintptr_t)&c->pid,
 				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
 				.cgroup = s->cgroup_fd };
+
+	if (s->world.pid_ns >= 0) {
+		a.set_tid = (uintptr_t)&number;
+		a.set_tid_size = 1;
+	}
 	if (s->killed) {
 		a.flags &= ~CLONE_INTO_CGROUP;
 		a.cgroup = 0;
@@ -196,10 +209,20 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	c.ready = up[1];
 	c.go = down[0];
+	if (s->world.scratch >= 0)
+		sandbox_world_end(s);
+	ret = sandbox_world_prepare(s);
+	if (!ret)
+		ret = sandbox_world_born(s, true);
+	if (ret) {
+		snprintf(err, errlen, "cannot make a world for the test: %s", strerror(-ret));
+		goto out;
+	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
 	pid = spawn_child(s, &c);
 	ret = -errno;
+	sandbox_world_born(s, false);
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 	if (pid < 0) {
 		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
@@ -208,8 +231,13 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	close(up[1]);
 	up[1] = -1;
 	ret = 0;
+	if ((s->o.setup || s->o.teardown) && read(up[0], &byte, 1) == 1) {
+		ret = sandbox_set_up(s, l, pid, err, errlen);
+		if (ret || write(down[1], "g", 1) != 1)
+			kill(pid, SIGKILL);
+	}
 	/* end of file: it has exec'd, or has died */
-	if (read(up[0], &byte, 1) == 1) {
+	if (!ret && read(up[0], &byte, 1) == 1) {
 		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
 			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
 

@@ -43,11 +43,13 @@ enum spin_verdict {
 struct world_task {
 	uint32_t task, parent, nth, process;
 	int pid, tgid;
+	int own_pid;			/* what it calls itself */
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
 	uint64_t deadline;		/* blocked: when its time-out is over, on the world's clock; 0: none, or not ours to say */
+	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: somebody outside the test may wake it, too */
 	char comm[16];
 };
@@ -109,6 +111,8 @@ struct world_ops {
 	 */
 	uint64_t (*next_timer)(struct world *w);
 	int (*fire)(struct world *w);
+	/* Is something on its way to a blocked task that nobody has to send any more? */
+	bool (*in_flight)(struct world *w);
 	/* Called about once a second: keeps long executions alive. */
 	void (*tend)(struct world *w);
 	/*

@@ -18,7 +18,7 @@ same()
 	want_status 0 "without control"
 	mv result expected || note "no result without control: $(said)"
 	# The test itself compares, so that every execution is judged.
-	zug 240 run -q --strategy random --executions $executions --timeout 200s -o traces -- \
+	zug 240 run -q --share . --strategy random --executions $executions --timeout 200s -o traces -- \
 		bash -c "$1"$'\n''cmp result expected'
 	want_status 0
 	[ -f result ] || note "no result under control"
