@@ -43,6 +43,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -428,6 +429,21 @@ static void set_up_root(const char *job)
 	free(writable);
 }
 
+/* What a kernel usually loads by itself when it is asked for, which needs programs that are slow to start here. */
+static void load_module(const char *job, const char *name)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", job, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (syscall(SYS_finit_module, fd, "", 0))
+		fprintf(stderr, "vm: cannot load %s: %s\n", name, strerror(errno));
+	close(fd);
+}
+
 static void set_up_system(void)
 {
 	struct rlimit files = { .rlim_cur = 1024, .rlim_max = 524288 };
@@ -579,6 +595,7 @@ int main(void)
 	set_up_root(p);
 	set_up_system();
 	snprintf(job, sizeof(job), REAL_ROOT "%s", p);	/* /tmp is ours by now */
+	load_module(job, "overlay.ko");
 	run_job(job);
 	power_off();
 }
