@@ -387,7 +387,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	so.seeded = !c->o.real_random;
 	so.seed = o->seed;
 	if (!c->o.clock_real)
-		c->o.clock_real = time(NULL) * 1000000000ull;
+		/* the next second: nothing that is there may have come later */
+		c->o.clock_real = (time(NULL) + 1) * 1000000000ull;
 	so.clock_real = c->o.clock_real;
 	c->out = fout;
 	c->err = ferr;

@@ -493,6 +493,7 @@ void sandbox_reset(struct sandbox *s)
 {
 	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
 	uint32_t run = z->run + 1;
+	struct timespec now;
 
 	z->state = ZUG_SB_FREE;
 	memset((void *)z, 0, sizeof(*z));
@@ -505,6 +506,9 @@ void sandbox_reset(struct sandbox *s)
 	z->nr_cpus = s->o.nr_cpus;
 	z->virtual_time = s->o.virtual_time;
 	z->clock_real = s->o.clock_real;
+	/* file systems may look at a clock that lags some milliseconds behind */
+	clock_gettime(CLOCK_REALTIME, &now);
+	z->files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
 	z->clock_mono = CLOCK_MONO;
 	z->seeded = s->o.seeded;
 	z->seed = s->o.seed;

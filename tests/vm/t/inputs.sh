@@ -32,6 +32,18 @@ if begin "a shell that sleeps"; then
 	end
 fi
 
+if begin "make sees times of files that fit the clock"; then
+	printf 'b: a; echo building; cp a b\nc: b; echo building; cp b c\n' >Makefile
+	echo >a
+	cat >steps <<-'END'
+		LC_ALL=C make c >first 2>&1 && LC_ALL=C make c >second 2>&1 && sleep 1 && echo >a && LC_ALL=C make c >third 2>&1
+		! grep -qE 'skew|future' first second third || { cat first second third; exit 1; }
+		grep -q 'up to date' second && [ "$(grep -c '^building' third)" = 2 ] && ! find . -newermt now | grep .
+	END
+	passes --executions 2 -- sh -e ./steps
+	end
+fi
+
 if begin "a time-out expires only when nobody else can run"; then
 	passes --executions 60 -- "$programs/timeout-disarm"
 	zug 60 run -q --executions 1 --timeouts maybe -- true
