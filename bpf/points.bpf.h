@@ -74,6 +74,15 @@ static __always_inline bool is_watched(__u64 addr, __u32 size)
 	return false;
 }
 
+static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site *site)
+{
+	if (site->run != s->run) {
+		site->run = s->run;
+		site->hits = 0;
+	}
+	return site->hits++ >= site->limit;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -124,14 +133,16 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	if (site && (site->flags & ZUG_SITE_OPERAND)) {
 		t->ev.arg[0] = operand(t, site, regs, ip);
-		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
-			t->ev.flags |= ZUG_EF_OBJECT;
 		if (is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
 			t->step_addr = t->ev.arg[0];
 			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
+		} else if (site->limit && used_up(s, site)) {
+			return 0;
 		}
+		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
 		stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
 	}

@@ -189,6 +189,8 @@ struct zug_site {
 	__u8 shift;
 	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
 	__s32 disp;
+	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
+	__u32 hits, run;	/* the kernel's: so many in that execution */
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
@@ -247,7 +249,7 @@ _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 200, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 16, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 28, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");

@@ -23,6 +23,7 @@ static const struct {
 	[ZUG_OUTCOME_MISUSE]		= { "misuse", true },
 	[ZUG_OUTCOME_INVARIANT]		= { "invariant", true },
 	[ZUG_OUTCOME_DISCARDED]		= { "discarded", false },
+	[ZUG_OUTCOME_RACE]		= { "data-race", true },
 };
 
 const char *zug_outcome_name(unsigned int kind)

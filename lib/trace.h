@@ -137,6 +137,7 @@ enum zug_outcome_kind {
 	ZUG_OUTCOME_MISUSE,	/* a primitive used against its rules */
 	ZUG_OUTCOME_INVARIANT,	/* what --invariant says was false */
 	ZUG_OUTCOME_DISCARDED,	/* one that does not count: --discard-if */
+	ZUG_OUTCOME_RACE,	/* two tasks about to access the same data, one writing */
 	ZUG_OUTCOME_NR,
 };
 const char *zug_outcome_name(unsigned int kind);

@@ -344,8 +344,13 @@ int order_step(struct order *o, const struct search_point *p, uint32_t i, struct
 		join_the_gone(o, p, task);
 	o->pending[task] = *l;
 	if (is_data(l->op)) {
+		struct zug_label second = *l;
+
 		o->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };
-		return access_data(o, task, l, race);
+		ret = access_data(o, task, l, race);
+		/* two words at once */
+		second.object = l->object2;
+		return ret ? ret : access_data(o, task, &second, race);
 	}
 	return synchronise(o, task, l, true);
 }

@@ -138,6 +138,7 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 	symbols_free_paths(paths);
 	ret = campaign_add_atomics(c, err, errlen);
 	ret = ret ? ret : campaign_add_split(c, err, errlen);
+	ret = ret ? ret : campaign_add_data(c, err, errlen);
 	if (ret)
 		return ret;
 	for (char **p = c->o.points; p && *p; p++)
@@ -146,11 +147,23 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 	return campaign_update_json(c) ? ZUG_EXIT_INTERNAL : 0;
 }
 
+static void free_list(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}
+
 int campaign_update_json(struct campaign *c)
 {
 	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0, a = 0;
 	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
-	char **atomics = calloc(nr + 1, sizeof(*atomics)), **waits = campaign_waits_list(c);
+	char **atomics = calloc(nr + 1, sizeof(*atomics)), **data = campaign_data_points(c);
+	char **races = campaign_known_races(c), **waits = campaign_waits_list(c);
+	const struct campaign_lists lists = { probed, known, atomics, c->nr_silent ? c->silent : c->o.silent,
+					      c->nr_split ? c->split : c->o.split,
+					      waits && waits[0] ? waits : c->o.waits,
+					      c->o.data && c->o.data[0] ? c->o.data : data, races };
 
 	free(c->options_json);
 	c->options_json = NULL;
@@ -164,15 +177,14 @@ int campaign_update_json(struct campaign *c)
 		if (mod->code_points)
 			atomics[a++] = (char *)mod->path;
 	}
-	if (probed && known && atomics && waits)
-		c->options_json = campaign_options_json(&c->o, probed, known, atomics,
-							c->nr_silent ? c->silent : c->o.silent,
-							c->nr_split ? c->split : c->o.split,
-							waits[0] ? waits : c->o.waits);
+	if (probed && known && atomics && waits && data && races)
+		c->options_json = campaign_options_json(&c->o, &lists);
 	free(probed);
 	free(known);
 	free(atomics);
 	free(waits);
+	free_list(data);
+	free_list(races);
 	return c->options_json ? 0 : -ENOMEM;
 }
 
@@ -258,14 +270,11 @@ int campaign_set_watches(struct campaign *c)
 				*w, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
 			return ZUG_EXIT_USAGE;
 		}
-		/* the program gave way to another one: there is nothing to watch */
-		if (!mapped && campaign_sampled(c, n))
-			continue;
 		if (!mapped) {
 			fprintf(c->err, "zug: --watch %s: its file was not mapped by the test\n", *w);
 			return ZUG_EXIT_USAGE;
 		}
-		if (size > 8 && !campaign_sampled(c, n))
+		if (size > 8)
 			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
 				(unsigned long)size, watch.len);
 		c->watched[slot].module = m - 1;
@@ -373,6 +382,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		return ZUG_EXIT_INTERNAL;
 	c->start_ns = campaign_now();
 	c->o = *o;
+	c->races_fail = o->fail_on_race;
 	/* whoever joins has been outside, where the machine's time is */
 	c->o.real_time |= o->sandbox != NULL;
 	c->o.real_random |= o->sandbox != NULL;
@@ -506,6 +516,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_INTERNAL;
 		goto fail;
 	}
+	engine_watch_steps(c->engine, campaign_on_step, c);
 	if (campaign_monitors_watch(c))
 		engine_watch_states(c->engine, campaign_monitors_look, c);
 	c->setup_ns = campaign_now() - c->start_ns;
@@ -526,6 +537,7 @@ void campaign_free(struct campaign *c)
 	campaign_record_close(c);
 	campaign_sample_free(c);
 	campaign_monitors_free(c);
+	campaign_free_races(c);
 	engine_free(c->engine);
 	kworld_free(c->world);
 	search_free(c->search);

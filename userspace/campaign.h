@@ -66,7 +66,11 @@ struct campaign_options {
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
 	bool keep_going;	/* on after a finding, for further bugs */
 	bool minimize;		/* a finding's schedule, before it is reported */
-	bool races;		/* look for variables without order in the first executions, and watch them */
+	bool races;		/* look for data races in the first executions, and make points of their places */
+	bool fail_on_race;	/* a data race ends an execution, as a finding */
+	char **suppressions;	/* globs: data races that do not count; NULL-terminated, may be NULL */
+	char **known_races;	/* replay: identities (hexadecimal) of further ones; may be NULL */
+	char **data;		/* replay: "PATH+0xOFFSET OPERATION LIMIT" of plain accesses that are points; may be NULL */
 	int verify;			/* replays of a finding */
 	struct debugger *debugger;	/* of a replay; NULL: none */
 };
@@ -121,6 +125,21 @@ struct campaign_failure {
 	char *message;
 };
 
+/* Races that look harmless are told apart. */
+enum campaign_race_kind {
+	RACE_REAL = 0,
+	RACE_SAME_VALUE,	/* two plain stores, of the same value then */
+	RACE_COUNTER,		/* in the first executions the data was only added to, and never read */
+};
+
+/* A data race that was no finding. */
+struct campaign_race {
+	uint64_t race;		/* its identity: the pair of places */
+	enum campaign_race_kind kind;
+	char *object, *message, *trace;
+};
+const char *campaign_race_kind_text(enum campaign_race_kind kind);
+
 struct campaign_once {
 	struct execution x;
 	bool exhausted;		/* every schedule had been tried: it ran under the default one */
@@ -138,6 +157,8 @@ struct campaign_figures {
 	uint32_t bound_done;	/* preemptions; UINT32_MAX: none */
 	const struct campaign_failure *failures;
 	unsigned int nr_failures;
+	const struct campaign_race *races;
+	unsigned int nr_races;
 };
 void campaign_get_figures(const struct campaign *c, struct campaign_figures *f);
 /* The file that is executed. */

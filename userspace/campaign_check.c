@@ -73,9 +73,12 @@ struct stop_at {
 	uint64_t step;
 };
 
-static bool reached(void *ctx, struct search_point *p, uint32_t i)
+static bool reached(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
 {
-	return p->step == ((struct stop_at *)ctx)->step;
+	if (p->step != ((struct stop_at *)ctx)->step)
+		return false;
+	outcome_set(o, ZUG_OUTCOME_TIMEOUT, "what was to be seen has been seen");
+	return true;
 }
 
 /* Executes up to the step that differs until both sides of it were seen, with their stacks. */
@@ -107,7 +110,7 @@ static int see_stacks(struct campaign *c, const struct replay *r, struct check_r
 		else
 			trace_free(t);
 	}
-	engine_watch_steps(c->engine, NULL, NULL);
+	engine_watch_steps(c->engine, campaign_on_step, c);
 	return ret;
 }
 
@@ -138,7 +141,7 @@ static bool keep(struct campaign *c, char **path)
 {
 	char err[600] = "cannot create a trace in the folder for traces";
 
-	*path = campaign_trace_name(c);
+	*path = campaign_trace_name(c, "");
 	if (*path && !campaign_keep_trace(c, *path, err, sizeof(err)))
 		return true;
 	fprintf(c->err, "zug check: %s\n", err);
@@ -154,6 +157,7 @@ int campaign_check(struct campaign *c, int times, struct check_result *res)
 	memset(res, 0, sizeof(*res));
 	res->since = time(NULL);
 	c->keep_passes = true;
+	c->one_by_one = true;
 	ret = record(c);
 	if (ret)
 		return ret;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Atomic instructions as points: in which files, and which of them are not worth it. */
 #include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "campaign_internal.h"
@@ -21,6 +24,10 @@ static bool wanted(const struct campaign *c, const struct probe_module *m)
 	if (c->o.atomics)
 		return listed(c->o.atomics, m->path);
 	if (!strcmp(m->path, c->file) || !probes_is_system(m->path))
+		return true;
+	/* how OpenMP's threads wait for each other */
+	if (base && (!fnmatch("/libgomp.so*", base, 0) || !fnmatch("/libomp*.so*", base, 0) ||
+		     !fnmatch("/libiomp*.so*", base, 0)))
 		return true;
 	/* a library of the distribution has to be named */
 	return listed(c->o.code, m->path) || (base && listed(c->o.code, base + 1));
@@ -59,7 +66,7 @@ static void silence(struct campaign *c, const char *place)
 		const char *path = probes_module(c->probes, s->module)->path;
 
 		if (s->offset == offset && strlen(path) == n && !strncmp(path, place, n))
-			probes_silence(c->probes, i);
+			probes_silence(c->probes, i, true);
 	}
 }
 
@@ -112,7 +119,7 @@ int campaign_cool(struct campaign *c, char *err, size_t errlen)
 			continue;
 		if (note_place(c, &c->silent, &c->nr_silent, s->module, s->offset))
 			return -ENOMEM;
-		probes_silence(c->probes, i);
+		probes_silence(c->probes, i, true);
 		nr++;
 	}
 	if (!nr)
@@ -210,4 +217,64 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 				frame.line);
 	}
 	fprintf(f, "%s; --code FUNCTION makes them points\n", c->nr_silent > said ? ", ..." : "");
+}
+
+/* "PATH+0xOFFSET OPERATION LIMIT" */
+static int parse_place(const char *text, char *path, size_t len, struct probe_code *pc)
+{
+	const char *limit = strrchr(text, ' '), *op = limit ? memrchr(text, ' ', limit - text) : NULL;
+	const char *plus = op ? memrchr(text, '+', op - text) : NULL;
+	char name[64];
+	int nr;
+
+	if (!plus || (size_t)(plus - text) >= len)
+		return -EINVAL;
+	snprintf(path, len, "%.*s", (int)(plus - text), text);
+	snprintf(name, sizeof(name), "%.*s", (int)(limit - op - 1), op + 1);
+	nr = zug_op_by_name(name);
+	if (nr < 0)
+		return nr;
+	/* a read-modify-write is split whatever it is called, and nothing else is */
+	*pc = (struct probe_code){ .offset = strtoull(plus + 1, NULL, 16), .op = nr, .split = true,
+				   .limit = strtoul(limit + 1, NULL, 10) };
+	return 0;
+}
+
+int campaign_add_data(struct campaign *c, char *err, size_t errlen)
+{
+	struct probe_code *list;
+	size_t nr = 0;
+	int ret = 0;
+
+	while (c->o.data && c->o.data[nr])
+		nr++;
+	if (!nr)
+		return 0;
+	list = malloc(nr * sizeof(*list));
+	if (!list)
+		return ZUG_EXIT_INTERNAL;
+	for (size_t i = 0; i < nr && ret >= 0; i++) {
+		char path[PATH_MAX];
+
+		ret = parse_place(c->o.data[i], path, sizeof(path), &list[0]);
+		if (ret) {
+			snprintf(err, errlen, "the trace is damaged: no such place: %s", c->o.data[i]);
+			break;
+		}
+		ret = probes_add_file(c->probes, path, false, err, errlen);
+	}
+	for (unsigned int m = 0; m < probes_nr_modules(c->probes) && ret >= 0; m++) {
+		int n = 0;
+
+		for (size_t i = 0; i < nr; i++) {
+			char path[PATH_MAX];
+
+			if (!parse_place(c->o.data[i], path, sizeof(path), &list[n]) &&
+			    !strcmp(path, probes_module(c->probes, m)->path))
+				n++;
+		}
+		ret = n ? probes_add_code(c->probes, m, list, n, err, errlen) : 0;
+	}
+	free(list);
+	return ret < 0 ? ZUG_EXIT_ENVIRONMENT : 0;
 }

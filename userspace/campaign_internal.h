@@ -39,6 +39,9 @@ struct campaign {
 	struct sampler *sampler;
 	struct waits *waits;
 	struct monitors *monitors;	/* NULL: none */
+	struct races *race;
+	bool one_by_one;	/* executions are wanted, not what a search would say of data races */
+	bool races_fail;	/* --fail-on-race; c->o has it also while suspicions are confirmed */
 	uint32_t most_tasks;	/* in an execution so far */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
@@ -64,23 +67,50 @@ struct campaign {
 /*
  * JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others;
  * atomics: those whose atomic instructions are; silent: which of these are not; split: of plain variables;
- * waits: in loops.
+ * waits: in loops; data, races: as data and known_races of the options.
  */
-char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent, char *const *split,
-			    char *const *waits);
+struct campaign_lists {
+	char *const *probed, *const *known, *const *atomics, *const *silent, *const *split, *const *waits;
+	char *const *data, *const *races;
+};
+char *campaign_options_json(const struct campaign_options *o, const struct campaign_lists *l);
 /* Current options of c, kept up to date when probes are added. */
 int campaign_update_json(struct campaign *c);
 /* Probes what the last execution mapped without probes. How many files got new points, or -errno. */
 int campaign_learn(struct campaign *c, char *err, size_t errlen);
 /*
- * --races: prepares the next of the executions that look for variables without order. 1: make it, with
- * the watches that c->o has now; 0: there is none left, c->o.watches is what to search with; -ENOMEM.
+ * --races: prepares the next of the executions that look for data races, with the points that it needs. 1:
+ * make it; 0: there is none left, and the points are those to search with; -errno with a line in err.
  */
-int campaign_sample(struct campaign *c);
-/* Was that of c->o.watches found by sampling? */
-bool campaign_sampled(const struct campaign *c, unsigned int watch);
+int campaign_sample(struct campaign *c, char *err, size_t errlen);
+/* Is that over? */
+bool campaign_sampled(const struct campaign *c);
 void campaign_sample_tell(const struct campaign *c, FILE *to);
+/* Sees every step of every execution (engine_watch_steps()), for this and for data races and loops that wait. */
+bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o);
+/* Was what that race is about only added to, and never read? */
+bool campaign_is_counter(const struct campaign *c, uint64_t race);
+/* As in campaign_options.data; NULL-terminated, to be freed with its strings. NULL: out of memory. */
+char **campaign_data_points(const struct campaign *c);
+/* Points at the places of c->o.data. enum zug_exit, line in err. */
+int campaign_add_data(struct campaign *c, char *err, size_t errlen);
+
+/* Is the step a data race, and one that counts? Then *o says so. */
+bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t i, struct outcome *o);
+/* "add_one (counter.c:12)" */
+void campaign_say_place(const struct campaign *c, uint64_t site, char *buf, size_t len);
+/* That race does not count from now on: it is reported, or suppressed. */
+void campaign_know_race(struct campaign *c, uint64_t race);
+bool campaign_race_known(struct campaign *c, uint64_t race);
+/* As in campaign_options.known_races; to be freed as above. */
+char **campaign_known_races(struct campaign *c);
+/* Is the race that ended the last execution no more than a warning? */
+bool campaign_race_warns(const struct campaign *c);
+/* Then its trace is kept, and it is told at the end. 0, or -errno with a line in err. */
+int campaign_keep_race(struct campaign *c, const struct execution *x, char *err, size_t errlen);
+const struct campaign_race *campaign_races(const struct campaign *c, unsigned int *nr);
+void campaign_tell_races(const struct campaign *c, FILE *to);
+void campaign_free_races(struct campaign *c);
 void campaign_sample_free(struct campaign *c);
 /* Points at atomic instructions of the modules that have none yet, as the options say. enum zug_exit, line in err. */
 int campaign_add_atomics(struct campaign *c, char *err, size_t errlen);
@@ -100,11 +130,8 @@ void campaign_say_silent(const struct campaign *c, FILE *f);
  * campaign_cool(): 1 when the points have changed, 0, or -errno with a line in err.
  */
 int campaign_waits(struct campaign *c, char *err, size_t errlen);
-/*
- * Before an execution: it is to end, with a time-out, when such a point turns out to be in a computation.
- * sampling: the sampler looks at its steps, and asks campaign_waits_over() at each.
- */
-void campaign_waits_guard(struct campaign *c, bool sampling);
+/* Before an execution, which is to end when such a point turns out to be in a computation; and does it now? */
+void campaign_waits_guard(struct campaign *c);
 bool campaign_waits_over(struct campaign *c);
 /* It did. */
 bool campaign_waits_cut(const struct campaign *c);
@@ -119,8 +146,11 @@ int campaign_set_watches(struct campaign *c);
 /* One execution with a trace in c->current; the trace is closed, with its outcome. 0 or -errno. */
 int campaign_execute(struct campaign *c, const struct replay *r, struct execution *x,
 		     char *err, size_t errlen);
-/* The first free name for a trace in the folder for traces, created empty; malloc'd, NULL with errno. */
-char *campaign_trace_name(const struct campaign *c);
+/*
+ * The first free name for a trace in the folder for traces, PROGRAM.WHAT1.trace, created empty; malloc'd, NULL
+ * with errno.
+ */
+char *campaign_trace_name(const struct campaign *c, const char *what);
 /* Copies the trace of the last execution. 0, or -errno with a line in err. */
 int campaign_keep_trace(struct campaign *c, const char *to, char *err, size_t errlen);
 /* Counts a failure, as a new one or as one that is known. NULL: out of memory. */

@@ -28,12 +28,14 @@ static void on_failure(struct campaign *c, struct campaign_once *r)
 	bool new;
 	struct campaign_failure *f = campaign_note_failure(c, &r->x, &new);
 
+	if (r->x.outcome.kind == ZUG_OUTCOME_RACE)
+		campaign_know_race(c, r->x.outcome.failure);
 	if (!f)
 		return;
 	r->failure = f;
 	if (!new)
 		return;
-	f->trace = campaign_trace_name(c);
+	f->trace = campaign_trace_name(c, "");
 	if (!f->trace) {
 		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
 	} else if (campaign_keep_trace(c, f->trace, err, sizeof(err))) {
@@ -66,6 +68,7 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 	int ret;
 
 	memset(r, 0, sizeof(*r));
+	c->one_by_one = true;
 	c->o.envp = io->envp;
 	c->out = io->out;
 	c->err = io->err;
@@ -106,6 +109,7 @@ void campaign_get_figures(const struct campaign *c, struct campaign_figures *f)
 		.exhausted = c->exhausted, .bound_done = st.bound_done, .failures = c->failures,
 		.nr_failures = c->nr_failures,
 	};
+	f->races = campaign_races(c, &f->nr_races);
 }
 
 const char *campaign_file(const struct campaign *c)

@@ -39,9 +39,7 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 	json_object_object_add(j, name, a);
 }
 
-char *campaign_options_json(const struct campaign_options *o, char *const *probed, char *const *known,
-			    char *const *atomics, char *const *silent, char *const *split,
-			    char *const *waits)
+char *campaign_options_json(const struct campaign_options *o, const struct campaign_lists *l)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;
@@ -75,13 +73,17 @@ char *campaign_options_json(const struct campaign_options *o, char *const *probe
 	put_list(j, "point", o->points);
 	put_list(j, "invariant", o->invariants);
 	put_list(j, "discard_if", o->discards);
-	put_list(j, "probed", probed);
-	put_list(j, "known", known);
+	put_list(j, "probed", l->probed);
+	put_list(j, "known", l->known);
 	put_list(j, "code", o->code);
-	put_list(j, "atomics", atomics);
-	put_list(j, "silent", silent);
-	put_list(j, "split", split);
-	put_list(j, "waits", waits);
+	put_list(j, "atomics", l->atomics);
+	put_list(j, "silent", l->silent);
+	put_list(j, "split", l->split);
+	put_list(j, "waits", l->waits);
+	put_list(j, "data", l->data);
+	json_object_object_add(j, "fail_on_race", json_object_new_boolean(o->fail_on_race));
+	put_list(j, "suppressions", o->suppressions);
+	put_list(j, "races", l->races);
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;
@@ -91,6 +93,7 @@ struct campaign_holder {
 	struct json_object *json;
 	char **invariants, **discards;
 	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits, **shares;
+	char **data, **suppressions, **races;
 };
 
 static char **get_list(struct json_object *j, const char *name)
@@ -171,9 +174,17 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->silent = get_list(j, "silent");
 	c->split = get_list(j, "split");
 	c->waits = get_list(j, "waits");
+	c->data = get_list(j, "data");
+	c->suppressions = get_list(j, "suppressions");
+	c->races = get_list(j, "races");
 	if (!c->invariants || !c->discards || !c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics ||
-	    !c->silent || !c->split || !c->waits || !c->shares)
+	    !c->silent || !c->split || !c->waits || !c->shares || !c->data || !c->suppressions || !c->races)
 		return -ENOMEM;
+	o->data = c->data;
+	o->suppressions = c->suppressions;
+	o->known_races = c->races;
+	o->fail_on_race = get_int(j, "fail_on_race", 0);
+	o->races = false;
 	o->code = c->code;
 	o->atomics = c->atomics;
 	o->silent = c->silent;
@@ -211,5 +222,8 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->split);
 	free(h->waits);
 	free(h->shares);
+	free(h->data);
+	free(h->suppressions);
+	free(h->races);
 	free(h);
 }

@@ -1,253 +1,550 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which variables of the program do its tasks access without an order of their own? The first executions
- * watch the variables that its code names, a few at a time (the processor has four debug registers), and
- * compare the accesses by the program's synchronisation (search/order.h). What is left unordered stays
- * watched in the search, as with --watch.
+ * What do the tasks access without an order of their own? In the first executions instructions of the
+ * program that access memory other than their own frame become points, some hundreds at a time, and the
+ * accesses are compared by the program's synchronisation (search/order.h). What touches data that is left
+ * unordered stays a point in the search; all other instructions are let alone again.
+ *
+ * A suspicion is no report: clocks know only the synchronisation that is seen. So for each suspected
+ * pair there is one more execution, in which whoever comes to one of its two places is held there as long
+ * as others can go on. Two tasks that stand before the same data then, one of them about to write, are
+ * the race itself, whatever the program's synchronisation is made of (campaign_races.c).
+ * Holding at a place: Erickson et al., Effective data-race detection for the kernel (OSDI 2010); one pair
+ * at a time: Sen, Race directed random testing of concurrent programs (PLDI 2008).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "../search/identity.h"
 #include "../search/order.h"
+#include "../search/rng.h"
 #include "campaign_internal.h"
-#include "code.h"
 
-/* So many executions at most. */
-#define SAMPLE_ROUNDS 16
-/* Variables that are accessed more often than that in one execution would be all that the search does. */
-#define HOT_ACCESSES 2000
+/* Instructions that are points at a time, and executions for them; of a larger program it is a sample. */
+#define BATCH 512
+#define BATCHES 8
+/* Of a small program each instruction is seen in so many executions: different ones after the first. */
+#define LOOKS 3
+/* So often in one execution an instruction is a point; what is reached that often stays so limited. */
+#define LIMIT 256
+/* Suspected pairs that are tried, one in an execution. */
+#define PAIRS 16
+/* Names that are told. */
+#define NAMES 12
 
-struct variable {
-	uint64_t vaddr;
-	char *name;		/* as --watch takes it */
-	bool raced;
+struct access_place {
+	uint32_t module, offset;
+	uint16_t op;		/* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
+	bool split, counts;	/* counts: it is an addition */
+	bool added;		/* a point of the search */
+	bool hot;		/* was reached LIMIT times in one execution */
+	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
+	uint64_t key;		/* equal for what may well access the same */
+};
+
+/* An object that a task accessed at a place in this execution. */
+struct seen {
+	uint64_t object;	/* 0: free */
+	uint32_t task, place;
+};
+
+struct suspect {
+	uint64_t a, b;		/* sites */
 };
 
 struct sampler {
 	struct order *order;
-	struct code *code;
-	uint32_t module;	/* of the program */
-	struct variable *vars;
-	uint32_t nr, next;	/* next: the first that was not watched yet */
-	uint32_t group, in_group;	/* those that are watched now */
-	unsigned int slots, user;
-	char *watches[ZUG_MAX_WATCHES + 1];
-	char **user_watches;
+	struct access_place *places;	/* by module and offset */
+	uint32_t nr, size;
+	uint32_t *turns;	/* the places in the order in which they are looked at */
+	uint32_t nr_batches, round, rounds;
+	struct seen *seen;
+	size_t nr_seen, size_seen;
+	uint64_t raced[256];	/* objects, of this execution */
+	struct suspect raced_at[256];
+	uint32_t nr_raced;
+	struct suspect pairs[PAIRS];
+	uint64_t counters[PAIRS];	/* identities of pairs whose object is only ever added to */
+	uint32_t nr_pairs, nr_counters, pair;
+	char *names[NAMES];
+	uint32_t nr_names, nr_unnamed;
+	uint64_t steps;
 	bool no_memory;
-	uint32_t accesses;	/* in this execution */
+	enum { LOOKING = 0, CONFIRMING, DONE } mode;
 };
 
-static void label_access(const struct campaign *c, struct zug_label *l)
-{
-	const struct place_site *site = places_find_site(c->places, l->site);
-	const struct code_place *p = site && site->module == c->sampler->module ?
-				     code_before(c->sampler->code, site->offset + 1) : NULL;
+/* ---- which instructions ---- */
 
-	/* what other files' code does to it is not known: that it reads is certain */
-	l->op = p && (p->flags & CODE_WRITE) ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
+static int compare_turns(const void *pa, const void *pb, void *ctx)
+{
+	const struct sampler *s = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	/* atomic ones order the others: they are there from the first batch on */
+	if (!s->places[a].op != !s->places[b].op)
+		return s->places[a].op ? -1 : 1;
+	if (s->places[a].key != s->places[b].key)
+		return s->places[a].key < s->places[b].key ? -1 : 1;
+	return a < b ? -1 : a > b;
 }
 
-/* Every step of a sampling execution. */
-static bool on_step(void *ctx, struct search_point *p, uint32_t i)
+static bool is_plain(const struct code_place *p)
 {
-	struct campaign *c = ctx;
-	struct sampler *s = c->sampler;
-	struct search_cand *cand = (struct search_cand *)&p->cand[i];	/* the engine's, which lets us */
-	const struct place_object *o;
-	struct zug_label label = cand->label;
-	struct order_race race;
-	int ret;
+	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW) &&
+	       !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED)) && (p->flags & CODE_PROBE) && p->size <= 16;
+}
 
-	if (cand->label.op == ZUG_OP_DATA_ACCESS) {
-		label_access(c, &cand->label);
-		s->accesses++;
+static bool is_addition(int fd, const struct code_place *p)
+{
+	uint8_t bytes[16];
+
+	return p->kind == CODE_RMW && fd >= 0 && pread(fd, bytes, p->len, p->offset) == p->len &&
+	       code_counts(p, bytes, p->len);
+}
+
+static int add_place(struct sampler *s, uint32_t module, const struct code *code, const struct code_place *p,
+		     bool atomic, int fd)
+{
+	struct access_place *a;
+	uint64_t vaddr;
+
+	if (s->nr == s->size) {
+		uint32_t size = s->size ? 2 * s->size : 256;
+
+		a = realloc(s->places, size * sizeof(*a));
+		if (!a)
+			return -ENOMEM;
+		s->places = a;
+		s->size = size;
 	}
-	ret = order_step(s->order, p, i, &race);
-	cand->label = label;
-	s->no_memory |= ret < 0;
-	o = ret == 1 ? places_find_object(c->places, race.object) : NULL;
-	for (uint32_t v = s->group; o && o->name && v < s->group + s->in_group; v++)
-		s->vars[v].raced |= !strcmp(strchr(s->vars[v].name, ':') + 1, o->name);
-	return campaign_waits_over(c) || s->accesses > HOT_ACCESSES;
-}
-
-static bool known(const struct sampler *s, uint64_t vaddr)
-{
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->vars[i].vaddr == vaddr)
-			return true;
-	return false;
-}
-
-/* Atomic instructions use it: its accesses order themselves. */
-static bool is_atomic(const struct code *code, uint64_t vaddr)
-{
-	uint64_t at;
-
-	for (uint32_t i = 0; i < code_nr(code); i++) {
-		const struct code_place *p = code_at(code, i);
-
-		if ((p->kind == CODE_LOCK || p->kind == CODE_XCHG) && code_static_operand(code, p, &at) &&
-		    at == vaddr)
-			return true;
-	}
-	return false;
-}
-
-static int add_variable(struct campaign *c, struct sampler *s, uint64_t vaddr)
-{
-	struct symfile *file = probes_module(c->probes, s->module)->file;
-	char name[256], err[256];
-	struct variable *vars;
-	uint64_t at, size;
-
-	if (known(s, vaddr) || symfile_data_name(file, vaddr, name, sizeof(name)))
-		return 0;
-	/* named in a way that leads back to it, so that a trace can say it */
-	if (symfile_variable(file, name, &at, &size, err, sizeof(err)) || at != vaddr || is_atomic(s->code, vaddr))
-		return 0;
-	vars = realloc(s->vars, (s->nr + 1) * sizeof(*vars));
-	if (!vars)
-		return -ENOMEM;
-	s->vars = vars;
-	if (asprintf(&vars[s->nr].name, "%s:%s", strrchr(c->file, '/') + 1, name) < 0)
-		return -ENOMEM;
-	vars[s->nr].vaddr = vaddr;
-	vars[s->nr].raced = false;
-	s->nr++;
+	a = &s->places[s->nr++];
+	*a = (struct access_place){ .module = module, .offset = p->offset, .site = UINT32_MAX,
+				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p) };
+	if (atomic && p->kind != CODE_RMW)
+		a->op = p->kind == CODE_STORE ? ZUG_OP_ATOMIC_STORE : ZUG_OP_ATOMIC_LOAD;
+	/* the same variable, or the same member of what a pointer leads to */
+	a->key = code_static_operand(code, p, &vaddr) ? vaddr : mix64(p->disp + ((uint64_t)p->size << 32));
 	return 0;
 }
 
-/* In a static program without source lines nothing tells the C library's code from the program's. */
-static bool own_code(const struct campaign *c, const struct sampler *s, const struct code_place *p)
+/* Only code whose source can be read: no other accesses can be told from atomic ones. */
+static int find_places(struct campaign *c, struct sampler *s)
 {
-	struct symfile *file = probes_module(c->probes, s->module)->file;
-	struct trace_frame frame;
+	for (uint32_t m = 0; m < probes_nr_modules(c->probes); m++) {
+		const struct probe_module *mod = probes_module(c->probes, m);
+		const struct code *code;
+		enum symsays says;
+		char err[256];
+		int fd, ret = 0;
 
-	return probes_is_own(c->probes, s->module, p->offset) &&
-	       (symfile_is_dynamic(file) || (symfile_frames(file, p->offset, &frame, 1) > 0 && frame.file));
-}
+		if (!mod->file || probes_is_system(mod->path))
+			continue;
+		/* without its code nothing is known of its accesses, and nothing is lost but that */
+		code = probes_code(c->probes, m, err, sizeof(err));
+		fd = open(mod->path, O_RDONLY | O_CLOEXEC);
+		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
+			const struct code_place *p = code_at(code, i);
 
-/* The variables that the program's own code writes by name. */
-static int find_variables(struct campaign *c, struct sampler *s)
-{
-	uint64_t vaddr;
-	int ret = 0;
-
-	for (uint32_t i = 0; i < code_nr(s->code) && !ret && s->nr < SAMPLE_ROUNDS * s->slots; i++) {
-		const struct code_place *p = code_at(s->code, i);
-
-		if ((p->kind == CODE_STORE || p->kind == CODE_RMW) && !(p->flags & CODE_LOCAL) &&
-		    code_static_operand(s->code, p, &vaddr) && own_code(c, s, p))
-			ret = add_variable(c, s, vaddr);
+			says = is_plain(p) && probes_is_own(c->probes, m, p->offset) ?
+			       symfile_says_atomic(mod->file, p->offset) : SYMSAYS_NOTHING;
+			if (says != SYMSAYS_NOTHING)
+				ret = add_place(s, m, code, p, says == SYMSAYS_ATOMIC, fd);
+		}
+		if (fd >= 0)
+			close(fd);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int begin(struct campaign *c)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	char err[256];
-	uint32_t m;
+	uint32_t plain = 0, first;
 
 	if (!s)
 		return -ENOMEM;
 	c->sampler = s;
-	s->user_watches = c->o.watches;
-	while (s->user_watches && s->user_watches[s->user])
-		s->user++;
-	s->slots = s->user < ZUG_MAX_WATCHES ? ZUG_MAX_WATCHES - s->user : 0;
-	for (m = 0; m < probes_nr_modules(c->probes); m++)
-		if (!strcmp(probes_module(c->probes, m)->path, c->file))
-			break;
-	/* of a program of the distribution nobody looks for races here */
-	if (!strncmp(c->file, "/usr/", 5) || !strncmp(c->file, "/bin/", 5) || !strncmp(c->file, "/sbin/", 6))
-		return 0;
-	if (!s->slots || m == probes_nr_modules(c->probes) || !probes_module(c->probes, m)->file)
-		return 0;
-	s->module = m;
-	/* without its code nothing is known of its variables, and nothing is lost but that */
-	if (code_open(&s->code, c->file, CODE_CACHE, err, sizeof(err)))
-		return 0;
 	s->order = order_new();
-	return s->order ? find_variables(c, s) : -ENOMEM;
-}
-
-/* Watch what the user named, and these of the variables. */
-static int watch(struct campaign *c, bool raced)
-{
-	struct sampler *s = c->sampler;
-	unsigned int n = s->user;
-
-	for (unsigned int i = 0; i < n; i++)
-		s->watches[i] = s->user_watches[i];
-	for (uint32_t v = raced ? 0 : s->group; v < s->nr && n < ZUG_MAX_WATCHES; v++) {
-		if (raced ? !s->vars[v].raced : v >= s->group + s->in_group)
-			continue;
-		s->watches[n++] = s->vars[v].name;
+	if (!s->order || find_places(c, s))
+		return -ENOMEM;
+	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
+	if (!s->turns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr; i++)
+		s->turns[i] = i;
+	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
+	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
+	s->rounds = !s->nr ? 0 : s->nr_batches == 1 ? LOOKS : s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
+	while (plain < s->nr && s->places[s->turns[plain]].op)
+		plain++;
+	if (s->nr_batches > BATCHES && plain < s->nr) {
+		/* another seed looks elsewhere */
+		first = mix64(c->o.seed) % (s->nr - plain);
+		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
+		memmove(s->turns + plain, s->turns + plain + first, (s->nr - plain - first) * sizeof(*s->turns));
+		memcpy(s->turns + s->nr - first, s->turns + s->nr, first * sizeof(*s->turns));
 	}
-	s->watches[n] = NULL;
-	c->o.watches = s->watches;
-	return campaign_update_json(c);
+	return 0;
 }
 
-int campaign_sample(struct campaign *c)
+static struct access_place *find_place(const struct sampler *s, uint32_t module, uint64_t offset)
 {
+	uint32_t lo = 0, hi = s->nr;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct access_place *p = &s->places[mid];
+
+		if (p->module < module || (p->module == module && p->offset < offset))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ? &s->places[lo] : NULL;
+}
+
+/* ---- what they access ---- */
+
+static struct seen *seen_slot(const struct sampler *s, const struct seen *what)
+{
+	size_t i = mix64(what->object + ((uint64_t)what->task << 32 | what->place)) & (s->size_seen - 1);
+
+	while (s->seen[i].object && (s->seen[i].object != what->object || s->seen[i].task != what->task ||
+				     s->seen[i].place != what->place))
+		i = (i + 1) & (s->size_seen - 1);
+	return &s->seen[i];
+}
+
+static bool note_access(struct sampler *s, const struct seen *what)
+{
+	struct seen *old = s->seen, *slot;
+	size_t size = s->size_seen;
+
+	if (2 * (s->nr_seen + 1) > size) {
+		s->size_seen = size ? 2 * size : 1024;
+		s->seen = calloc(s->size_seen, sizeof(*old));
+		if (!s->seen) {
+			s->seen = old;
+			s->size_seen = size;
+			return false;
+		}
+		for (size_t i = 0; i < size; i++)
+			if (old[i].object)
+				*seen_slot(s, &old[i]) = old[i];
+		free(old);
+	}
+	slot = seen_slot(s, what);
+	s->nr_seen += !slot->object;
+	*slot = *what;
+	return true;
+}
+
+static void look(struct campaign *c, const struct search_point *p, uint32_t i)
+{
+	const struct zug_label *l = &p->cand[i].label;
+	const struct place_site *site = places_find_site(c->places, l->site);
 	struct sampler *s = c->sampler;
+	struct access_place *a = site ? find_place(s, site->module, site->offset) : NULL;
+	struct order_race race;
 	int ret;
 
-	if (!s) {
-		/* one task alone races with nobody */
-		if (!c->o.races || c->most_tasks < 2)
-			return 0;
-		ret = begin(c);
-		if (ret)
-			return ret;
-		s = c->sampler;
+	s->steps++;
+	if (a) {
+		a->hits += !a->split || l->op == ZUG_OP_DATA_READ;
+		if (l->object)
+			s->no_memory |= !note_access(s, &(struct seen){ l->object, p->cand[i].task, a - s->places });
+		if (l->object2)
+			s->no_memory |= !note_access(s, &(struct seen){ l->object2, p->cand[i].task, a - s->places });
 	}
-	for (uint32_t v = s->group; s->accesses > HOT_ACCESSES && v < s->group + s->in_group; v++)
-		s->vars[v].raced = false;
-	s->accesses = 0;
-	s->group = s->next;
-	s->in_group = s->nr - s->next < s->slots ? s->nr - s->next : s->slots;
-	s->next += s->in_group;
-	if (s->no_memory)
-		return -ENOMEM;
-	if (!s->in_group) {
-		engine_watch_steps(c->engine, NULL, NULL);
-		ret = watch(c, true);
-		return ret < 0 ? ret : 0;
-	}
-	ret = watch(c, false);
-	if (ret < 0)
-		return ret;
-	order_begin(s->order);
-	engine_watch_steps(c->engine, on_step, c);
-	return 1;
+	ret = order_step(s->order, p, i, &race);
+	s->no_memory |= ret == -ENOMEM;
+	if (ret != 1 || s->nr_raced == sizeof(s->raced) / sizeof(s->raced[0]))
+		return;
+	s->raced[s->nr_raced] = race.object;
+	s->raced_at[s->nr_raced++] = (struct suspect){ race.earlier.site, race.label.site };
 }
 
-bool campaign_sampled(const struct campaign *c, unsigned int watch)
+bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
 {
-	return c->sampler && watch >= c->sampler->user;
+	struct campaign *c = ctx;
+
+	if (c->sampler && c->sampler->mode == LOOKING && !c->aside)
+		look(c, p, i);
+	else if (c->o.fail_on_race && campaign_race_at(c, p, i, o))
+		return true;
+	if (c->aside || !campaign_waits_over(c))
+		return false;
+	outcome_set(o, ZUG_OUTCOME_TIMEOUT, "what was to be seen has been seen");
+	return true;
+}
+
+/* Another schedule for another look: at every other decision or so whoever is to go on stays. */
+static bool hold_random(void *ctx, const struct zug_label *l)
+{
+	const struct campaign *c = ctx;
+
+	return mix64(c->o.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
+}
+
+static bool hold_pair(void *ctx, const struct zug_label *l)
+{
+	const struct campaign *c = ctx;
+	const struct suspect *pair = &c->sampler->pairs[c->sampler->pair - 1];
+
+	return l->site == pair->a || l->site == pair->b;
+}
+
+/* ---- what comes of it ---- */
+
+static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uint64_t site)
+{
+	const struct place_object *o = places_find_object(c->places, object);
+	char name[300] = "memory in ";
+
+	/* what has no name of its own is counted, and another look counts otherwise */
+	if (o && o->fixed && o->name)
+		snprintf(name, sizeof(name), "%s", o->name);
+	else
+		campaign_say_place(c, site, name + strlen(name), sizeof(name) - strlen(name));
+	for (uint32_t n = 0; n < s->nr_names; n++)
+		if (!strcmp(s->names[n], name))
+			return;
+	if (s->nr_names == NAMES)
+		s->nr_unnamed++;
+	else if ((s->names[s->nr_names] = strdup(name)))
+		s->nr_names++;
+}
+
+/* All that accesses an unordered object becomes a point; its pair of places is to be tried. */
+static void suspect(struct campaign *c, struct sampler *s, uint32_t r)
+{
+	const struct suspect *at = &s->raced_at[r];
+	bool counter = true;
+
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		struct access_place *a;
+
+		if (s->seen[i].object != s->raced[r])
+			continue;
+		a = &s->places[s->seen[i].place];
+		a->added = true;
+		counter &= a->counts;
+	}
+	add_name(c, s, s->raced[r], at->b);
+	for (uint32_t i = 0; i < s->nr_pairs; i++)
+		if ((s->pairs[i].a == at->a && s->pairs[i].b == at->b) ||
+		    (s->pairs[i].a == at->b && s->pairs[i].b == at->a))
+			return;
+	if (s->nr_pairs == PAIRS)
+		return;
+	if (counter)
+		s->counters[s->nr_counters++] = identity_race(at->a, at->b);
+	s->pairs[s->nr_pairs++] = *at;
+}
+
+static int compare_seen(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+/* What was said to be atomic, and several tasks access, is a point like LOCK instructions. */
+static void keep_atomics(struct sampler *s)
+{
+	for (size_t first = 0, end; first < s->nr_seen; first = end) {
+		bool shared = false;
+
+		for (end = first; end < s->nr_seen && s->seen[end].object == s->seen[first].object; end++)
+			shared |= s->seen[end].task != s->seen[first].task;
+		for (size_t i = first; i < end && shared; i++)
+			s->places[s->seen[i].place].added |= s->places[s->seen[i].place].op != ZUG_OP_NONE;
+	}
+}
+
+/* After a look. */
+static void conclude(struct campaign *c, struct sampler *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->size_seen; i++)
+		if (s->seen[i].object)
+			s->seen[n++] = s->seen[i];
+	if (n)
+		qsort(s->seen, n, sizeof(*s->seen), compare_seen);
+	for (uint32_t r = 0; r < s->nr_raced; r++)
+		suspect(c, s, r);
+	keep_atomics(s);
+	s->nr_raced = 0;
+	s->nr_seen = 0;
+	if (s->seen)
+		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
+	for (uint32_t i = 0; i < s->nr; i++) {
+		s->places[i].hot |= s->places[i].hits >= LIMIT;
+		s->places[i].hits = 0;
+	}
+}
+
+/* Points are what was added, and these of a batch. */
+static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *err, size_t errlen)
+{
+	uint32_t first = batch * BATCH, end = first + BATCH < s->nr ? first + BATCH : s->nr;
+	bool *now = calloc(s->nr + 1, sizeof(*now));
+	struct probe_code *list = malloc(BATCH * sizeof(*list));
+	int ret = now && list ? 0 : -ENOMEM;
+
+	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
+		now[s->turns[t]] = true;
+	for (uint32_t i = 0; !ret && i < s->nr; i++) {
+		struct access_place *a = &s->places[i];
+
+		if (a->site == UINT32_MAX)
+			continue;
+		if (probes_site(c->probes, a->site)->waits)
+			continue;
+		probes_silence(c->probes, a->site, !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
+		probes_set_limit(c->probes, a->site, a->hot || batch != UINT32_MAX ? LIMIT : 0);
+	}
+	if (!ret) {
+		kernel_clear_probes(c->k);
+		ret = probes_replant(c->probes, err, errlen);
+	}
+	for (uint32_t m = 0; !ret && batch != UINT32_MAX && m < probes_nr_modules(c->probes); m++) {
+		uint32_t site = probes_nr_sites(c->probes);
+		int nr = 0;
+
+		for (uint32_t t = first; t < end; t++) {
+			const struct access_place *a = &s->places[s->turns[t]];
+
+			if (a->module == m && a->site == UINT32_MAX)
+				list[nr++] = (struct probe_code){ .offset = a->offset, .op = a->op, .split = a->split,
+								  .limit = LIMIT };
+		}
+		ret = nr ? probes_add_code(c->probes, m, list, nr, err, errlen) : 0;
+		ret = ret < 0 ? ret : 0;
+		for (; !ret && site < probes_nr_sites(c->probes); site++) {
+			const struct probe_site *ps = probes_site(c->probes, site);
+			struct access_place *a = find_place(s, ps->module, ps->offset);
+
+			if (a)
+				a->site = site;
+		}
+	}
+	free(now);
+	free(list);
+	return ret;
+}
+
+static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t errlen)
+{
+	uint32_t batch;
+	int ret;
+
+	if (s->mode == LOOKING) {
+		if (s->round)
+			conclude(c, s);
+		if (s->no_memory)
+			return -ENOMEM;
+		if (s->round < s->rounds) {
+			batch = s->round % s->nr_batches;
+			order_begin(s->order);
+			engine_hold(c->engine, s->round >= s->nr_batches ? hold_random : NULL, c);
+			s->round++;
+			/* a second look is with the same points */
+			return s->round > 1 && s->nr_batches == 1 ? 1 : plant(c, s, batch, err, errlen) ?: 1;
+		}
+		s->mode = CONFIRMING;
+		ret = s->rounds ? plant(c, s, UINT32_MAX, err, errlen) : 0;
+		if (ret)
+			return ret;
+		/* an execution that ends with a warning would leave whoever asked for it without a result */
+		if (c->one_by_one && !c->races_fail)
+			s->pair = s->nr_pairs;
+	}
+	while (s->mode == CONFIRMING && s->pair < s->nr_pairs) {
+		s->pair++;
+		if (campaign_race_known(c, identity_race(s->pairs[s->pair - 1].a, s->pairs[s->pair - 1].b)))
+			continue;
+		engine_hold(c->engine, hold_pair, c);
+		return 1;
+	}
+	s->mode = DONE;
+	engine_hold(c->engine, NULL, NULL);
+	return 0;
+}
+
+int campaign_sample(struct campaign *c, char *err, size_t errlen)
+{
+	int ret = 0, more = 0;
+
+	snprintf(err, errlen, "out of memory");
+	if (!c->sampler) {
+		/* one task alone races with nobody; and without locks nothing would seem to be ordered */
+		if (!c->o.races || !c->o.sync_points || c->most_tasks < 2)
+			return 0;
+		ret = begin(c);
+	}
+	if (!ret)
+		more = next_mode(c, c->sampler, err, errlen);
+	if (ret || more < 0)
+		return ret ? ret : more;
+	c->o.fail_on_race = c->races_fail || (more && c->sampler->mode == CONFIRMING);
+	ret = campaign_update_json(c);
+	return ret ? ret : more;
+}
+
+bool campaign_sampled(const struct campaign *c)
+{
+	return c->sampler && c->sampler->mode == DONE;
+}
+
+bool campaign_is_counter(const struct campaign *c, uint64_t race)
+{
+	for (uint32_t i = 0; c->sampler && i < c->sampler->nr_counters; i++)
+		if (c->sampler->counters[i] == race)
+			return true;
+	return false;
+}
+
+char **campaign_data_points(const struct campaign *c)
+{
+	const struct sampler *s = c->sampler;
+	uint32_t nr = s ? s->nr : 0, n = 0;
+	char **list = calloc(nr + 1, sizeof(*list));
+
+	for (uint32_t i = 0; list && i < nr; i++) {
+		const struct access_place *a = &s->places[i];
+		const struct probe_site *ps = a->site == UINT32_MAX ? NULL : probes_site(c->probes, a->site);
+
+		if (!ps || ps->silent)
+			continue;
+		if (asprintf(&list[n], "%s+0x%x %s %u", probes_module(c->probes, a->module)->path, a->offset,
+			     zug_op_name(ps->op), ps->limit) < 0) {
+			list[n] = NULL;
+			break;
+		}
+		n++;
+	}
+	return list;
 }
 
 void campaign_sample_tell(const struct campaign *c, FILE *to)
 {
 	const struct sampler *s = c->sampler;
-	unsigned int watched = s ? s->user : 0;
-	bool any = false;
 
-	for (uint32_t v = 0; s && v < s->nr; v++) {
-		if (!s->vars[v].raced)
-			continue;
-		fprintf(to, "%s%s%s", any ? ", " : "watched, for tasks access them in no order that locks, threads or pipes give: ",
-			strchr(s->vars[v].name, ':') + 1, watched++ < ZUG_MAX_WATCHES ? "" : " (not watched: no debug "
-			"register left)");
-		any = true;
-	}
-	if (any)
-		fprintf(to, "\n");
+	if (!s || !s->nr_names)
+		return;
+	fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give: ");
+	for (uint32_t n = 0; n < s->nr_names; n++)
+		fprintf(to, "%s%s", n ? ", " : "", s->names[n]);
+	if (s->nr_unnamed)
+		fprintf(to, ", and %u more", s->nr_unnamed);
+	fprintf(to, "\n");
 }
 
 void campaign_sample_free(struct campaign *c)
@@ -256,11 +553,12 @@ void campaign_sample_free(struct campaign *c)
 
 	if (!s)
 		return;
-	for (uint32_t v = 0; v < s->nr; v++)
-		free(s->vars[v].name);
-	free(s->vars);
+	for (uint32_t n = 0; n < s->nr_names; n++)
+		free(s->names[n]);
 	order_free(s->order);
-	code_free(s->code);
+	free(s->places);
+	free(s->turns);
+	free(s->seen);
 	free(s);
 	c->sampler = NULL;
 }

@@ -28,17 +28,27 @@ struct waits {
 		enum state state;
 	} *list;
 	unsigned int nr;
+	bool woken;		/* a silent site is a point again, and is to be planted */
 	bool cut;
 };
 
-static bool known(const struct campaign *c, uint32_t module, uint64_t offset)
+/* The site there is already; UINT32_MAX: none. */
+static uint32_t find_site(const struct campaign *c, uint32_t module, uint64_t offset)
 {
 	for (uint32_t i = 0; i < probes_nr_sites(c->probes); i++) {
 		const struct probe_site *s = probes_site(c->probes, i);
 
 		if (s->module == module && s->offset == offset)
-			return true;
+			return i;
 	}
+	return UINT32_MAX;
+}
+
+static bool is_ours(const struct waits *w, uint32_t site)
+{
+	for (unsigned int i = 0; i < w->nr; i++)
+		if (w->list[i].site == site)
+			return true;
 	return false;
 }
 
@@ -46,17 +56,25 @@ static int add(struct campaign *c, uint32_t module, uint64_t offset, char *err, 
 {
 	struct probe_code place = { .offset = offset, .waits = true };
 	struct waits *w = c->waits;
-	uint32_t site = probes_nr_sites(c->probes);
+	uint32_t site = find_site(c, module, offset);
+	const struct probe_site *there = site == UINT32_MAX ? NULL : probes_site(c->probes, site);
 	struct wait *list;
-	int ret;
+	int ret = 1;
 
-	if (known(c, module, offset))
+	/* what the look for data races had no use for is there, and silent */
+	if (there && (!there->silent || there->op != ZUG_OP_DATA_READ || is_ours(w, site)))
 		return 0;
 	list = realloc(w->list, (w->nr + 1) * sizeof(*list));
 	if (!list)
 		goto no_memory;
 	w->list = list;
-	ret = probes_add_code(c->probes, module, &place, 1, err, errlen);
+	if (there) {
+		probes_wait_at(c->probes, site);
+		w->woken = true;
+	} else {
+		site = probes_nr_sites(c->probes);
+		ret = probes_add_code(c->probes, module, &place, 1, err, errlen);
+	}
 	if (ret <= 0)
 		return ret;
 	list[w->nr] = (struct wait){ .site = site };
@@ -111,7 +129,7 @@ static int judge(struct campaign *c)
 			continue;
 		if (hits >= KWORLD_HOT) {
 			w->state = COMPUTES;
-			probes_silence(c->probes, w->site);
+			probes_silence(c->probes, w->site, true);
 			nr++;
 		} else if (hits > 1) {
 			w->state = WAITS;
@@ -147,6 +165,12 @@ int campaign_waits(struct campaign *c, char *err, size_t errlen)
 	}
 	if (!gone && !added)
 		return 0;
+	if (c->waits->woken) {
+		c->waits->woken = false;
+		kernel_clear_probes(c->k);
+		if (probes_replant(c->probes, err, errlen))
+			return -EIO;
+	}
 	if (campaign_update_json(c)) {
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
@@ -163,22 +187,10 @@ bool campaign_waits_over(struct campaign *c)
 	return w && w->cut;
 }
 
-static bool on_step(void *ctx, struct search_point *p, uint32_t i)
+void campaign_waits_guard(struct campaign *c)
 {
-	return campaign_waits_over(ctx);
-}
-
-void campaign_waits_guard(struct campaign *c, bool sampling)
-{
-	bool tried = false;
-
-	if (!c->waits || !c->waits->nr)
-		return;
-	c->waits->cut = false;
-	for (unsigned int i = 0; i < c->waits->nr; i++)
-		tried |= c->waits->list[i].state == TRIED;
-	if (!sampling)
-		engine_watch_steps(c->engine, tried ? on_step : NULL, c);
+	if (c->waits)
+		c->waits->cut = false;
 }
 
 bool campaign_waits_cut(const struct campaign *c)

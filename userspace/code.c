@@ -497,7 +497,7 @@ bool code_static_operand(const struct code *c, const struct code_place *p, uint6
 	return true;
 }
 
-static uint64_t reg(const uint64_t *regs, uint8_t nr)
+uint64_t code_register(const uint64_t *regs, uint8_t nr)
 {
 	/* DWARF's order differs in the first eight: rax rdx rcx rbx rsi rdi rbp rsp */
 	static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -515,9 +515,9 @@ int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs
 	if (p->base == CODE_RIP)
 		a += addr + p->len;
 	else if (p->base != CODE_NO_REG)
-		a += reg(regs, p->base);
+		a += code_register(regs, p->base);
 	if (p->index != CODE_NO_REG)
-		a += reg(regs, p->index) << p->shift;
+		a += code_register(regs, p->index) << p->shift;
 	if (p->flags & CODE_TLS)
 		a += fsbase;
 	*operand = a;

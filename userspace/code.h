@@ -116,6 +116,15 @@ bool code_static_operand(const struct code *c, const struct code_place *p, uint6
 bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n);
 
 /*
+ * What a plain store (mov of a register or a constant) is about to write; bytes: the instruction. 0, or
+ * -ENOENT: cannot be told.
+ */
+int code_stored_value(const struct code_place *p, const uint8_t *bytes, size_t n, const uint64_t *regs,
+		      uint64_t *value);
+/* Does it add to its operand, or subtract? */
+bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n);
+
+/*
  * The kernel's uprobes refuse the LOCK prefix and mfence. All tasks of a sandbox run on one
  * processor, where every instruction is indivisible and a fence orders nothing that was not
  * ordered: in the sandbox's private copy of the file the prefix, or the fence, gives way to a nop

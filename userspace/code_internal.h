@@ -29,6 +29,8 @@ int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_func
 
 uint64_t code_vaddr(const struct code *c, uint64_t offset);	/* UINT64_MAX: not mapped executable */
 uint64_t code_offset(const struct code *c, uint64_t vaddr);
+/* By the processor's number, of registers in DWARF order. */
+uint64_t code_register(const uint64_t *regs, uint8_t nr);
 bool code_is_const(const struct code *c, uint64_t vaddr);
 
 /* id: hex of the build-id, "" without one. Places and functions of c. 0, or -errno: not there, not sound. */

@@ -42,12 +42,16 @@ struct engine {
 	struct search *s;
 	struct capture *c;
 	struct engine_options o;
-	bool (*on_step)(void *ctx, struct search_point *p, uint32_t i);
+	bool (*on_step)(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o);
 	void *on_step_ctx;
 	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
 	void *on_state_ctx;
+	bool (*hold)(void *ctx, const struct zug_label *l);
+	void *hold_ctx;
+	uint32_t holds;		/* decisions of this execution at which somebody was held */
 	struct search_cand *cands;
 	uint32_t *enabled;
+	bool *held;		/* by candidate */
 	uint32_t nr_cands;
 
 	/* of the current execution */
@@ -115,14 +119,15 @@ void engine_free(struct engine *e)
 		return;
 	free(e->cands);
 	free(e->enabled);
+	free(e->held);
 	free(e->told);
 	progress_free(&e->pc);
 	misuse_free(e->misuse);
 	free(e);
 }
 
-void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_point *p, uint32_t i),
-			void *ctx)
+void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
+						     struct outcome *o), void *ctx)
 {
 	e->on_step = fn;
 	e->on_step_ctx = ctx;
@@ -134,10 +139,17 @@ void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, 
 	e->on_state_ctx = ctx;
 }
 
+void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx)
+{
+	e->hold = fn;
+	e->hold_ctx = ctx;
+}
+
 static bool room(struct engine *e, uint32_t nr)
 {
 	struct search_cand *c;
 	uint32_t *en;
+	bool *held;
 
 	if (nr <= e->nr_cands)
 		return true;
@@ -150,6 +162,10 @@ static bool room(struct engine *e, uint32_t nr)
 	if (!en)
 		return false;
 	e->enabled = en;
+	held = realloc(e->held, nr * sizeof(*held));
+	if (!held)
+		return false;
+	e->held = held;
 	e->nr_cands = nr;
 	return true;
 }
@@ -398,10 +414,8 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 	struct misuse_report r = { 0 };
 	char other[48] = "";
 
-	if (e->on_step && e->on_step(e->on_step_ctx, &p, i)) {
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "what was to be seen has been seen");
+	if (e->on_step && e->on_step(e->on_step_ctx, &p, i, &e->x->outcome))
 		return true;
-	}
 	if (misuse_step(e->misuse, &p, i, &r) != 1)
 		return false;
 	if (r.other != SEARCH_NO_TASK)
@@ -412,8 +426,13 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 	return true;
 }
 
+static bool is_held(const struct engine *e, const struct search_cand *c)
+{
+	return c->enabled && e->hold(e->hold_ctx, &c->label);
+}
+
 /* Asks the search; index into cands or -errno. */
-static int pick(struct engine *e, uint32_t nr)
+static int pick_any(struct engine *e, uint32_t nr)
 {
 	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
 				  SEARCH_NO_TASK : e->last, .yielded = e->yielded, .nr = nr,
@@ -428,6 +447,29 @@ static int pick(struct engine *e, uint32_t nr)
 	return i;
 }
 
+/* The same among those that are not held, if there are others. */
+static int pick(struct engine *e, uint32_t nr)
+{
+	uint32_t nr_held = 0, nr_free = 0;
+	int i;
+
+	/* whoever is to go on in a replay is given */
+	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
+		nr_held += is_held(e, &e->cands[k]);
+		nr_free += e->cands[k].enabled && !is_held(e, &e->cands[k]);
+	}
+	if (!nr_held || !nr_free)
+		return pick_any(e, nr);
+	e->holds++;
+	for (uint32_t k = 0; k < nr; k++) {
+		e->held[k] = is_held(e, &e->cands[k]);
+		e->cands[k].enabled &= !e->held[k];
+	}
+	i = pick_any(e, nr);
+	for (uint32_t k = 0; k < nr; k++)
+		e->cands[k].enabled |= e->held[k];
+	return i;
+}
 
 /* Nobody can run. Is it for ever? */
 static bool all_wait_inside(const struct engine *e)
@@ -463,6 +505,13 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 			 owner == t->task ? " itself" : "");
 }
 
+static bool races(const struct engine *e, uint32_t task)
+{
+	const struct outcome *o = &e->x->outcome;
+
+	return o->kind == ZUG_OUTCOME_RACE && (task == o->racing[0] || task == o->racing[1]);
+}
+
 /* Of all that live, once 'dying' (WORLD_NO_TASK: nobody) will not go on. */
 static void take_stacks(struct engine *e, uint32_t dying)
 {
@@ -482,8 +531,9 @@ static void take_stacks(struct engine *e, uint32_t dying)
 		else if (t->state == TASK_BLOCKED)
 			say_wait(e, t, state, sizeof(state));
 		else
-			snprintf(state, sizeof(state), "could run: about to %s%s%s", zug_op_name(t->label.op),
-				 name_of(e, t->label.object)[0] ? " " : "", name_of(e, t->label.object));
+			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
+				 zug_op_name(t->label.op), name_of(e, t->label.object)[0] ? " " : "",
+				 name_of(e, t->label.object));
 		tell_task(e, i);
 		stack_set_add(&e->stacks, i, state, frames, nr);
 	}
@@ -960,6 +1010,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	e->same = 0;
 	e->spun = 0;
 	e->stops = 0;
+	e->holds = 0;
 	e->fired = false;
 	if (e->told)
 		memset(e->told, 0, e->nr_told * sizeof(*e->told));

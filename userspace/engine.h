@@ -49,12 +49,19 @@ void engine_free(struct engine *e);
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
- * From the next execution on fn sees every step before it is made: p->cand[i] makes it. The engine's
- * candidates, during the call only; their labels may be changed and must be restored. true: the execution
- * is to end here, with ZUG_OUTCOME_TIMEOUT. NULL: nobody does.
+ * From the next execution on fn sees every step before it is made: p->cand[i] makes it. true: the
+ * execution is to end here, with the outcome that fn has put into *o. NULL: nobody does.
  */
-void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, struct search_point *p, uint32_t i),
-			void *ctx);
+void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
+						     struct outcome *o), void *ctx);
+
+/*
+ * From the next execution on a task about to make a step of which fn says true is not given the turn as
+ * long as another task can have it: so long as that goes on for no more than ENGINE_HOLDS decisions of an
+ * execution. NULL: nobody is held.
+ */
+#define ENGINE_HOLDS 2000
+void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx);
 
 /*
  * From the next execution on fn sees the state before every decision; task made the last step (WORLD_NO_TASK:

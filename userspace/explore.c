@@ -84,6 +84,7 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 		fprintf(c->out, "stopped: %s; covered completely: up to %u preemptions\n", why, st.bound_done);
 	else
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
+	campaign_tell_races(c, c->out);
 	campaign_sample_tell(c, c->out);
 	campaign_monitors_tell(c, c->out);
 	campaign_say_silent(c, c->out);
@@ -134,11 +135,9 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		return ZUG_EXIT_ENVIRONMENT;
 	c->looked |= c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS);
 	if (c->looked) {
-		more = campaign_sample(c);
-		if (more < 0) {
-			snprintf(err, errlen, "out of memory");
-			return ZUG_EXIT_INTERNAL;
-		}
+		more = campaign_sample(c, err, errlen);
+		if (more < 0)
+			return more == -ENOMEM ? ZUG_EXIT_INTERNAL : ZUG_EXIT_ENVIRONMENT;
 		ret = campaign_monitors_resolve(c, true, err, errlen);
 		if (ret)
 			return ret;
@@ -155,10 +154,14 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		snprintf(err, errlen, "the search does not begin");
 		return ZUG_EXIT_INTERNAL;
 	}
-	campaign_waits_guard(c, more);
+	campaign_waits_guard(c);
 	ret = campaign_execute(c, NULL, x, err, errlen);
 	search_end(c->search, &(struct search_end){ .result = SEARCH_ABANDONED });
-	/* watching hot variables takes long, or was cut: that is no finding */
+	if (!ret && x->outcome.kind == ZUG_OUTCOME_RACE && campaign_race_warns(c)) {
+		ret = campaign_keep_race(c, x, err, errlen);
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	}
+	/* stopping at every access takes long, or was cut: that is no finding */
 	if ((more && x->outcome.kind == ZUG_OUTCOME_TIMEOUT) || (!ret && campaign_waits_cut(c)))
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	if (!ret)
@@ -192,7 +195,7 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
 		return ZUG_EXIT_INTERNAL;
 	}
-	campaign_waits_guard(c, false);
+	campaign_waits_guard(c);
 	ret = campaign_execute(c, NULL, x, err, errlen);
 	if (!ret && campaign_waits_cut(c))
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");

@@ -18,7 +18,7 @@
 #define MINIMIZE_STEPS 50000
 
 /* "abba-deadlock.3.trace": the first number that is free. */
-char *campaign_trace_name(const struct campaign *c)
+char *campaign_trace_name(const struct campaign *c, const char *what)
 {
 	const char *base = strrchr(c->file, '/') + 1;
 	char *path;
@@ -27,7 +27,7 @@ char *campaign_trace_name(const struct campaign *c)
 	if (mkdir(c->o.out_dir, 0755) && errno != EEXIST)
 		return NULL;
 	for (int n = 1; n < 1000000; n++) {
-		if (asprintf(&path, "%s/%s.%d.trace", c->o.out_dir, base, n) < 0)
+		if (asprintf(&path, "%s/%s.%s%d.trace", c->o.out_dir, base, what, n) < 0)
 			return NULL;
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (fd >= 0) {
@@ -234,12 +234,11 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 	bool new;
 	struct campaign_failure *f = campaign_note_failure(c, x, &new);
 
-	engine_watch_steps(c->engine, NULL, NULL);
 	if (!f)
 		return ZUG_EXIT_INTERNAL;
 	if (!new && c->o.keep_going)
 		return ZUG_EXIT_FINDING;
-	path = campaign_trace_name(c);
+	path = campaign_trace_name(c, "");
 	if (!path) {
 		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
 		return ZUG_EXIT_ENVIRONMENT;
@@ -263,6 +262,10 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 	campaign_sample_tell(c, c->out);
 	campaign_monitors_tell(c, c->out);
 	say_trace(c, path);
+	if (x->outcome.kind == ZUG_OUTCOME_RACE)
+		campaign_know_race(c, x->outcome.failure);
+	if (!c->o.keep_going)
+		campaign_tell_races(c, c->out);
 	if (c->o.keep_going)
 		putc('\n', c->out);
 	fflush(c->out);

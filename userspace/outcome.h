@@ -19,6 +19,7 @@ struct outcome {
 	enum zug_outcome_kind kind;
 	int code;
 	uint64_t failure;	/* its identity (search/identity.h) */
+	uint32_t racing[2];	/* RACE: the two tasks */
 	uint64_t site;		/* where a fault of the program itself ended it; 0: nowhere, or unknown */
 	char message[1024];
 };

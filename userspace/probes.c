@@ -206,6 +206,7 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	struct kernel_probe kp = { .offset = s->offset, .site = nr };
 
 	kp.what.op = s->op;
+	kp.what.limit = s->limit;
 	if (s->code.kind) {
 		probes_code_site(s, &kp.what);
 		return kp;

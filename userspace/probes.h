@@ -40,6 +40,7 @@ struct probe_site {
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */
+	uint32_t limit;		/* in one execution no point any more after so many; 0: always one */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
 
@@ -74,6 +75,7 @@ struct probe_code {
 	uint64_t offset;	/* of a place of the catalogue */
 	uint16_t op;
 	bool split, waits;
+	uint32_t limit;		/* as struct probe_site has it */
 };
 int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
 		    char *err, size_t errlen);
@@ -98,8 +100,14 @@ bool probes_is_system(const char *path);
 /* What the kernel side is told of a code place: its operand, in what->flags and after; op is not touched. */
 void probes_code_site(const struct probe_site *s, struct zug_site *what);
 
-/* These sites are no points from now on; between executions only, before probes_replant(). */
-void probes_silence(struct probes *p, uint32_t site);
+/* This site is no point from now on, or one again; between executions only, before probes_replant(). */
+void probes_silence(struct probes *p, uint32_t site, bool silent);
+
+/* A silent one is a point again, as in a loop that waits. */
+void probes_wait_at(struct probes *p, uint32_t site);
+
+/* The same for the limit of a site. */
+void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
 int probes_replant(struct probes *p, char *err, size_t errlen);

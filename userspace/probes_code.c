@@ -141,7 +141,8 @@ int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)
 static int add_place(struct probes *p, uint32_t module, struct found *f, const struct code_place *c,
 		     const struct probe_code *want, bool copies)
 {
-	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c };
+	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
+				.limit = want->limit };
 
 	s.op = want->op ? want->op : probes_code_op(c);
 	if (!s.op)
@@ -199,10 +200,25 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 	return ret;
 }
 
-void probes_silence(struct probes *p, uint32_t site)
+void probes_silence(struct probes *p, uint32_t site, bool silent)
 {
 	if (site < p->nr_sites)
-		p->sites[site].silent = true;
+		p->sites[site].silent = silent;
+}
+
+void probes_wait_at(struct probes *p, uint32_t site)
+{
+	if (site >= p->nr_sites)
+		return;
+	p->sites[site].silent = false;
+	p->sites[site].waits = true;
+	p->sites[site].limit = 0;
+}
+
+void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit)
+{
+	if (site < p->nr_sites)
+		p->sites[site].limit = limit;
 }
 
 /* ---- which ones ---- */

@@ -394,8 +394,18 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	put_cycle(&r, "");
 	put_decisions(&r);
 	report_source_notes(&r);
-	report_stacks(&r, true);
+	report_stacks(&r, STACKS_BRIEF);
 	put_outputs(&r, OUTPUT_LINES);
+	report_end(&r);
+}
+
+void report_race(FILE *out, const struct trace *t, const struct report_options *o)
+{
+	struct report r;
+
+	report_begin(&r, out, t, o);
+	outcome_line(&r);
+	report_stacks(&r, STACKS_RACING);
 	report_end(&r);
 }
 
@@ -407,7 +417,7 @@ void report_trace(FILE *out, const struct trace *t, const struct report_options 
 	put_header(&r);
 	putc('\n', out);
 	report_steps(&r);
-	report_stacks(&r, false);
+	report_stacks(&r, STACKS_ALL);
 	put_outputs(&r, 0);
 	report_end(&r);
 }

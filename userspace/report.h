@@ -50,6 +50,9 @@ void report_outcome_line(FILE *out, const struct trace *t, const struct report_o
  */
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o);
 
+/* The same of an execution that a data race ended, in short: the two tasks and their stacks. */
+void report_race(FILE *out, const struct trace *t, const struct report_options *o);
+
 /* The whole trace: header, a column per task, outcome. */
 void report_trace(FILE *out, const struct trace *t, const struct report_options *o);
 

@@ -83,7 +83,12 @@ void report_json_string(FILE *out, const char *s);
 
 /* Writes "T1 waits for b, held by T2; T2 waits for a, held by T1"; false: no cycle is known. */
 bool report_wait_cycle(const struct report *r, char *buf, size_t len);
-void report_stacks(struct report *r, bool brief);
+enum report_stack_choice {
+	STACKS_ALL,
+	STACKS_BRIEF,	/* without how threads start, and one source line for each */
+	STACKS_RACING,	/* the same of the two tasks of a data race */
+};
+void report_stacks(struct report *r, enum report_stack_choice which);
 
 /* ---- report_steps.c ---- */
 void report_steps(struct report *r);

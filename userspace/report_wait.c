@@ -201,8 +201,9 @@ static bool is_library(const struct trace_frame *f)
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
-void report_stacks(struct report *r, bool brief)
+void report_stacks(struct report *r, enum report_stack_choice which)
 {
+	bool brief = which != STACKS_ALL;
 	char line[1024], name[32];
 
 	for (uint32_t i = 0; i < trace_nr_stacks(r->t); i++) {
@@ -210,6 +211,8 @@ void report_stacks(struct report *r, bool brief)
 		const struct trace_task *task = trace_task(r->t, s->task);
 		bool sourced = false, own = false;
 
+		if (which == STACKS_RACING && strncmp(s->state, "races:", 6))
+			continue;
 		fprintf(r->out, "\n%s%s%s", report_task_style(r, s->task),
 			report_task_name(s->task, name, sizeof(name)), report_style(r, STYLE_PLAIN));
 		if (task && task->comm[0]) {

@@ -15,6 +15,11 @@ struct failure {
 	char *message, *trace;
 };
 
+struct race {
+	const char *kind;
+	char *object, *message, *trace;
+};
+
 struct result {
 	char *name, *said;
 	int exit;
@@ -23,6 +28,8 @@ struct result {
 	uint32_t bound_done;
 	struct failure *failures;
 	unsigned int nr_failures;
+	struct race *races;
+	unsigned int nr_races;
 };
 
 struct results {
@@ -52,6 +59,12 @@ static void release(struct result *c)
 		free(c->failures[i].trace);
 	}
 	free(c->failures);
+	for (unsigned int i = 0; i < c->nr_races; i++) {
+		free(c->races[i].object);
+		free(c->races[i].message);
+		free(c->races[i].trace);
+	}
+	free(c->races);
 	free(c->name);
 	free(c->said);
 }
@@ -80,7 +93,8 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			      .executions = f->executions, .steps = f->steps, .exhausted = f->exhausted,
 			      .bound_done = f->bound_done };
 	c->failures = calloc(f->nr_failures + 1, sizeof(*c->failures));
-	if (!c->name || !c->said || !c->failures) {
+	c->races = calloc(f->nr_races + 1, sizeof(*c->races));
+	if (!c->name || !c->said || !c->failures || !c->races) {
 		release(c);
 		return -ENOMEM;
 	}
@@ -92,6 +106,18 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 						   .trace = from->trace ? strdup(from->trace) : NULL };
 		c->nr_failures++;
 		if (!c->failures[i].message) {
+			release(c);
+			return -ENOMEM;
+		}
+	}
+	for (unsigned int i = 0; i < f->nr_races; i++) {
+		const struct campaign_race *from = &f->races[i];
+		struct race *to = &c->races[c->nr_races++];
+
+		*to = (struct race){ .kind = from->kind == RACE_SAME_VALUE ? "same-value" : from->kind == RACE_COUNTER ?
+				     "counter" : "race", .object = strdup(from->object),
+				     .message = strdup(from->message), .trace = strdup(from->trace) };
+		if (!to->object || !to->message || !to->trace) {
 			release(c);
 			return -ENOMEM;
 		}
@@ -270,6 +296,22 @@ static struct json_object *json_failures(const struct result *c)
 	return a;
 }
 
+static struct json_object *json_races(const struct result *c)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (unsigned int i = 0; i < c->nr_races; i++) {
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "kind", json_object_new_string(c->races[i].kind));
+		json_object_object_add(o, "object", json_text(c->races[i].object));
+		json_object_object_add(o, "message", json_text(c->races[i].message));
+		json_object_object_add(o, "trace", json_text(c->races[i].trace));
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
 int results_write_json(const struct results *r, const char *path, char *err, size_t errlen)
 {
 	struct json_object *j, *a, *o;
@@ -298,6 +340,7 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(o, "preemptions_covered", c->bound_done == UINT32_MAX ? NULL :
 				       json_object_new_uint64(c->bound_done));
 		json_object_object_add(o, "failures", json_failures(c));
+		json_object_object_add(o, "data_races", json_races(c));
 		json_object_object_add(o, "report", json_text(c->said));
 		json_object_array_add(a, o);
 	}

@@ -15,7 +15,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
        OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
        OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD,
-       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN };
+       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -42,6 +42,8 @@ static const struct option options[] = {
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 	{ "no-minimize", no_argument, NULL, OPT_NO_MINIMIZE },
 	{ "no-races", no_argument, NULL, OPT_NO_RACES },
+	{ "fail-on-race", no_argument, NULL, OPT_FAIL_ON_RACE },
+	{ "suppressions", required_argument, NULL, OPT_SUPPRESSIONS },
 	{ "aslr", no_argument, NULL, OPT_ASLR },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -88,7 +90,7 @@ void run_options_help(FILE *f)
 	      "                       (sync,atomic,syscall)\n"
 	      "  --code WHERE         atomic instructions of these only: a library, function, 'GLOB' or FILE.c\n"
 	      "  --watch [FILE:]VAR   every access of a variable (at most 4; a hardware breakpoint)\n"
-	      "  --no-races           do not look for variables without order in the first executions, to watch them\n"
+	      "  --no-races           do not look for data races in the first executions, to make points of their places\n"
 	      "  --point SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET\n"
 	      "what is a failure:\n"
 	      "  --expect-exit N      the exit status of success (default 0)\n"
@@ -96,6 +98,8 @@ void run_options_help(FILE *f)
 	      "  --invariant 'EXPR'   what must be true before every step: C over global variables (may be repeated)\n"
 	      "  --discard-if 'EXPR' | exit=N | output=REGEX\n"
 	      "                       executions that do not count\n"
+	      "  --fail-on-race       a data race is one, not only a warning\n"
+	      "  --suppressions FILE  data races that do not count: lines race:GLOB (function, file or variable)\n"
 	      "  --timeout DURATION   of one execution (default 30s; 0: none)\n"
 	      "  --max-steps N        of one execution (default 100000)\n"
 	      "  --spin DURATION      a task that computes so long without a point is looked at, and preempted after ten times that (default 100ms)\n"
@@ -214,6 +218,53 @@ static const struct {
 };
 #define NR_POINT_CLASSES (sizeof(point_classes) / sizeof(point_classes[0]))
 
+/* Lines "race:GLOB"; a list of the globs. 0, or an enum zug_exit with a message printed. */
+static int read_suppressions(const char *what, const char *path, char ***list)
+{
+	char *line = NULL, *text, *end, **more;
+	size_t size = 0, nr = 0;
+	int ret = 0, no = 0;
+	FILE *f = fopen(path, "re");
+
+	if (!f) {
+		fprintf(stderr, "zug %s: --suppressions %s: %s\n", what, path, strerror(errno));
+		return ZUG_EXIT_USAGE;
+	}
+	while (*list && (*list)[nr])
+		nr++;
+	while (!ret && getline(&line, &size, f) > 0) {
+		no++;
+		text = line + strspn(line, " \t\r\n");
+		end = text + strlen(text);
+		while (end > text && strchr(" \t\r\n", end[-1]))
+			*--end = 0;
+		if (!*text || *text == '#')
+			continue;
+		if (strncmp(text, "race:", 5) || !text[5]) {
+			fprintf(stderr, "zug %s: --suppressions %s:%d: '%s' is not race:GLOB, with a glob for a function, "
+				"a source file or a variable\n", what, path, no, text);
+			ret = ZUG_EXIT_USAGE;
+			break;
+		}
+		more = realloc(*list, (nr + 2) * sizeof(*more));
+		if (more) {
+			*list = more;
+			more[nr] = strdup(text + 5);
+			more[nr + !!more[nr]] = NULL;
+		}
+		if (!more || !more[nr])
+			ret = ZUG_EXIT_INTERNAL;
+		nr++;
+	}
+	if (!ret && ferror(f)) {
+		fprintf(stderr, "zug %s: --suppressions %s: %s\n", what, path, strerror(errno));
+		ret = ZUG_EXIT_USAGE;
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
 static bool points(const char *text, struct campaign_options *o)
 {
 	char *copy = strdup(text), *save, *p;
@@ -322,6 +373,9 @@ void run_options_free(struct run_options *o)
 	free(o->invariants);
 	free(o->discards);
 	free(o->shares);
+	for (char **s = o->suppressions; s && *s; s++)
+		free(*s);
+	free(o->suppressions);
 	free(o->rules);
 	script_free(&o->script);
 }
@@ -490,6 +544,14 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 		case OPT_NO_RACES:
 			c->races = false;
 			break;
+		case OPT_FAIL_ON_RACE:
+			c->fail_on_race = true;
+			break;
+		case OPT_SUPPRESSIONS:
+			which = read_suppressions(what, optarg, &o->suppressions);
+			if (which)
+				return which;
+			break;
 		case OPT_NO_MINIMIZE:
 			c->minimize = false;
 			break;
@@ -642,6 +704,15 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 	c->code = o->code;
 	c->invariants = o->invariants;
 	c->discards = o->discards;
+	c->suppressions = o->suppressions;
+	if (c->fail_on_race && !c->races) {
+		fprintf(stderr, "zug %s: --fail-on-race with --no-races: then nobody looks for races\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (c->fail_on_race && !c->sync_points) {
+		fprintf(stderr, "zug %s: --fail-on-race needs the points of synchronisation (--points sync)\n", what);
+		return ZUG_EXIT_USAGE;
+	}
 	c->argv = argv + optind;
 	if (c->code && !c->atomic_points) {
 		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",

@@ -12,6 +12,7 @@ struct run_options {
 	struct script script;		/* owned, behind c.script; no path: none was given */
 	char **invariants, **discards;	/* owned lists behind these of c */
 	char **watches, **points, **code, **shares;	/* owned lists behind those of c */
+	char **suppressions;		/* owned, with its strings, behind c.suppressions */
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */

@@ -47,6 +47,15 @@ struct frames_entry {
 	struct trace_frame *frames;
 };
 
+/* A source file, and where it speaks of atomic accesses. */
+struct atomic_source {
+	const char *path;	/* libdw's */
+	bool all;		/* it is about nothing else */
+	bool readable;
+	uint32_t *lines;
+	size_t nr_lines, size_lines;
+};
+
 struct sym_string {
 	struct sym_string *next;
 	char text[];
@@ -91,6 +100,9 @@ struct symfile {
 	struct frames_entry *frames;		/* open addressing by offset */
 	size_t nr_frames, nr_frames_slots;
 
+	struct atomic_source *sources;
+	size_t nr_sources, sources_size;
+
 	struct sym_string *strings;
 };
 
@@ -116,6 +128,12 @@ const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);
 /* sym_lines.c */
 void sym_read_cus(struct symfile *f);
 void sym_lines_free(struct symfile *f);
+/* The compilation unit of that code, NULL: none. */
+Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
+
+/* sym_atomic.c */
+void sym_atomic_free(struct symfile *f);
+
 /* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
 /* DW_LANG_*, or -1. */

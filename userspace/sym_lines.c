@@ -67,7 +67,7 @@ void sym_lines_free(struct symfile *f)
 	free(f->cus);
 }
 
-static Dwarf_Die *cu_at(struct symfile *f, uint64_t vaddr)
+Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr)
 {
 	size_t lo = 0, hi;
 
@@ -280,7 +280,7 @@ static int scopes_in(Dwarf_Die *die, uint64_t vaddr, Dwarf_Die *scopes, int max)
 
 static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
 {
-	Dwarf_Die *cu = cu_at(f, vaddr), *scopes, die;
+	Dwarf_Die *cu = sym_cu_at(f, vaddr), *scopes, die;
 	Dwarf_Line *line;
 	const char *file = NULL;
 	Dwarf_Files *files;

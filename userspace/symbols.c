@@ -60,6 +60,7 @@ struct symbols *symbols_new(void)
 static void symfile_free(struct symfile *f)
 {
 	sym_lines_free(f);
+	sym_atomic_free(f);
 	sym_data_free(f);
 	dwarf_end(f->dwarf);
 	elf_end(f->debug_elf);

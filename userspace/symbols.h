@@ -81,6 +81,12 @@ int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frame
 
 /* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
 bool symbols_of_library(const char *file);
+/*
+ * Does the innermost source line say that its accesses are atomic: a file for atomics, or words such as
+ * atomic_load, memory_order, READ_ONCE? NOTHING: no line is known, or the source cannot be read.
+ */
+enum symsays { SYMSAYS_NOTHING, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
+enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
 
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
 uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */

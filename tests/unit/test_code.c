@@ -356,6 +356,39 @@ static void test_operands(void **state)
 	code_free(c);
 }
 
+static void test_values(void **state)
+{
+	/* what, its value or -1, and whether it adds */
+	static const struct {
+		uint8_t bytes[12], len, size;
+		enum code_kind kind;
+		int64_t value;
+		bool counts;
+	} list[] = {
+		{ { 0x89, 0x07 }, 2, 4, CODE_STORE, 0x01020304, false },				/* mov %eax, (%rdi) */
+		{ { 0x48, 0x89, 0x07 }, 3, 8, CODE_STORE, 0x1a01020304, false },			/* mov %rax, (%rdi) */
+		{ { 0x44, 0x88, 0x07 }, 3, 1, CODE_STORE, 0x88, false },				/* mov %r8b, (%rdi) */
+		{ { 0x88, 0x27 }, 2, 1, CODE_STORE, -1, false },					/* mov %ah, (%rdi) */
+		{ { 0xc7, 0x07, 0xff, 0xff, 0xff, 0xff }, 6, 4, CODE_STORE, 0xffffffff, false },	/* movl $-1, (%rdi) */
+		{ { 0x66, 0xc7, 0x07, 5, 0 }, 5, 2, CODE_STORE, 5, false },				/* movw $5, (%rdi) */
+		{ { 0x0f, 0x95, 0x03 }, 3, 1, CODE_STORE, -1, false },					/* setne (%rbx) */
+		{ { 0x83, 0x07, 1 }, 3, 4, CODE_RMW, -1, true },					/* addl $1, (%rdi) */
+		{ { 0x48, 0xff, 0x0f }, 3, 8, CODE_RMW, -1, true },					/* decq (%rdi) */
+		{ { 0x83, 0x0f, 1 }, 3, 4, CODE_RMW, -1, false },					/* orl $1, (%rdi) */
+	};
+	uint64_t regs[17] = { [0] = 0x1a01020304, [8] = 0x7788 }, value;
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		struct code_place p = { .kind = list[i].kind, .len = list[i].len, .size = list[i].size };
+		int ret = code_stored_value(&p, list[i].bytes, p.len, regs, &value);
+
+		assert_int_equal(ret, list[i].value == -1 ? -ENOENT : 0);
+		if (!ret)
+			assert_true(value == (uint64_t)list[i].value);
+		assert_int_equal(code_counts(&p, list[i].bytes, p.len), list[i].counts);
+	}
+}
+
 static void same_places(const struct code *a, const struct code *b)
 {
 	assert_int_equal(code_nr(a), code_nr(b));
@@ -741,6 +774,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_rewrite),

@@ -325,6 +325,44 @@ static void without_debug_information(void **state)
 	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 0);
 }
 
+/* What the first place of a function says of its source line. */
+static enum symsays says(struct symfile *f, const char *function)
+{
+	struct symdef d = find(f, function).last;
+
+	return symfile_says_atomic(f, d.offset);
+}
+
+static void atomic_accesses(void **state)
+{
+	static const char source[] =
+		"int x;\n"
+		"int loads(void) { return __atomic_load_n(&x, __ATOMIC_ACQUIRE); }\n"
+		"int plain(void) { return x; } /* not atomic_load */\n"
+		"int remarks(void) { return x; } // nor atomic\n"
+		"int once(void) { return *(volatile int *)&x; /* */ } int READ_ONCE_too;\n"
+		"#include \"my_atomics.h\"\n"
+		"int main(void) { return helper() + loads() + plain() + remarks() + once(); }\n";
+	struct symfile *f;
+
+	(void)state;
+	make("my_atomics.h",
+	     "static __attribute__((noinline)) int helper(void) { return x; }\n", "mkdir -p sub");
+	make("says.c", source, "cc -g -O1 -o says says.c && cp says elsewhere");
+	f = open_file(in_dir("says"));
+	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
+	assert_int_equal(says(f, "plain"), SYMSAYS_PLAIN);
+	assert_int_equal(says(f, "remarks"), SYMSAYS_PLAIN);
+	assert_int_equal(says(f, "helper"), SYMSAYS_ATOMIC);
+	assert_int_equal(says(f, "once"), SYMSAYS_PLAIN);
+	assert_int_equal(symfile_says_atomic(f, 1u << 30), SYMSAYS_NOTHING);
+	/* a source that cannot be read */
+	assert_int_equal(rename(in_dir("says.c"), in_dir("gone.c")), 0);
+	f = open_file(in_dir("elsewhere"));
+	assert_int_equal(says(f, "plain"), SYMSAYS_NOTHING);
+	assert_int_equal(says(f, "helper"), SYMSAYS_ATOMIC);
+}
+
 static void a_separate_debug_file(void **state)
 {
 	struct symfile *f;
@@ -575,6 +613,7 @@ int main(void)
 		cmocka_unit_test(a_c_program),
 		cmocka_unit_test(a_cxx_program),
 		cmocka_unit_test(without_debug_information),
+		cmocka_unit_test(atomic_accesses),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(bad_files),

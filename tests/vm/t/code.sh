@@ -132,10 +132,12 @@ if begin "atomic instructions on watched variables"; then
 	want_out '^replayed: 1 of 1 times the same failure, step for step'
 	zug 30 show --json "$(kept_trace)"
 	grep '^{"step"' "$dir/out" >"$dir/steps"
-	# The xchg of push() is a point before it and, as any access of what is watched, one after.
+	# The xchg of push() is a point before it and, as any access of what is watched, one after; so is the load of pop(), which
+	# its source line says is atomic.
 	grep -q '"op":"atomic-rmw","object":"link_.*"function":"push"' "$dir/steps" || note "$(cut -c1-200 "$dir/steps")"
 	grep -q '"op":"data-access","object":"link_.*"function":"push"' "$dir/steps" || note "$(cut -c1-200 "$dir/steps")"
 	grep -q '"op":"data-access","object":"link_.*"function":"pop"' "$dir/steps" || note "$(cut -c1-200 "$dir/steps")"
+	grep -q '"op":"atomic-load","object":"link_.*"function":"pop"' "$dir/steps" || note "$(cut -c1-200 "$dir/steps")"
 	end
 fi
 
