@@ -275,7 +275,8 @@ static int pin(struct kernel *k, const struct campaign_options *o, const struct 
 	} else {
 		ret = trace_check_builds(c, t, po->force);
 	}
-	if (!ret && !trace_minimised(t))
+	/* of a time-out every trial would be one, too */
+	if (!ret && !trace_minimised(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
 		ret = simplify(c, &t, out, err_to);
 	campaign_free(c);
 	if (!ret)
