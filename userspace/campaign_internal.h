@@ -194,8 +194,11 @@ bool campaign_monitors_look(void *ctx, uint32_t task, struct outcome *o);
 void campaign_monitors_end(struct campaign *c, struct execution *x);	/* judges an execution that has ended */
 void campaign_monitors_tell(const struct campaign *c, FILE *to);
 void campaign_monitors_free(struct campaign *c);
-/* Which statements of the script were made in the last execution; an enum zug_exit: PASS, or SCRIPT. */
-int campaign_script_tell(struct campaign *c);
+/*
+ * Which statements of the script were made in the last execution. passed: executions of it that passed.
+ * An enum zug_exit: FINDING, PASS, SCRIPT; INCOMPLETE when none counts.
+ */
+int campaign_script_tell(struct campaign *c, uint64_t passed);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
 uint64_t campaign_now(void);

@@ -44,7 +44,7 @@ static void tell_line(struct campaign *c, const struct search_script_line *l)
 	}
 }
 
-int campaign_script_tell(struct campaign *c)
+int campaign_script_tell(struct campaign *c, uint64_t passed)
 {
 	unsigned int nr = search_script_lines(c->search), made = 0, gone = 0;
 	bool failed = c->nr_failures, fits;
@@ -55,6 +55,11 @@ int campaign_script_tell(struct campaign *c)
 		search_script_line(c->search, i, &l);
 		made += l.state == SEARCH_SCRIPT_MADE;
 		gone += is_gone(&l);
+	}
+	if (!failed && !passed) {
+		fprintf(c->out, "%s: no execution of it counts\n", c->o.script->path);
+		campaign_monitors_tell(c, c->out);
+		return ZUG_EXIT_INCOMPLETE;
 	}
 	fits = !gone && !(search_script_strict(c->search) && made < nr);
 	if (failed)

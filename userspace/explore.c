@@ -230,7 +230,7 @@ int campaign_run(struct campaign *c)
 	bool exhausted = false, cut = false;
 	const char *why = "the number of executions (--executions)";
 	enum campaign_step what;
-	uint64_t searched = 0;
+	uint64_t searched = 0, passed = 0;
 	int ret, end = 0;
 
 	for (;;) {
@@ -259,6 +259,7 @@ int campaign_run(struct campaign *c)
 			break;
 		}
 		campaign_record_execution(c, &x);
+		passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
 		if (what == CAMPAIGN_EXECUTED && !searched++ && (ret = campaign_warn(c, &x)))
 			return ret;
 		if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
@@ -281,7 +282,7 @@ int campaign_run(struct campaign *c)
 			end = campaign_on_finding(c, &x);
 			campaign_record_finding(c, &x);
 			if (c->o.script)
-				campaign_script_tell(c);
+				campaign_script_tell(c, passed);
 			if (end != ZUG_EXIT_FINDING)
 				return end;
 			if (!known && (ret = keep_state(c, true)))
@@ -309,7 +310,7 @@ int campaign_run(struct campaign *c)
 		if (c->nr_failures)
 			campaign_list_failures(c);
 		else
-			end = campaign_script_tell(c);
+			end = campaign_script_tell(c, passed);
 	} else {
 		summary(c, why, exhausted);
 	}

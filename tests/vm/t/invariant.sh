@@ -74,6 +74,10 @@ if begin "executions that do not count"; then
 	want_out 'executions do not count'
 	zug 60 run -q --executions 3 --discard-if 'output=no .*here' -o traces -- sh -c 'echo broken; exit 1'
 	want_status 1
+	printf 'option discard-if exit=77\nbefore T0 at write run T1\n' >test.zug
+	zug 60 run -q --script test.zug -o traces -- sh -c 'exit 77'
+	want_status 5
+	want_out '^test\.zug: no execution of it counts$'
 	zug 60 run -q --discard-if exit=x -- true
 	want_status 2
 	want_err "--discard-if exit=x: not an exit status"
