@@ -145,6 +145,11 @@ uint32_t script_pick(struct rules *r, const struct search_point *p, uint32_t i)
 			}
 		}
 		rule = waiting(r, c->task);
+		/* who yields waits for somebody, and it may be for this one */
+		if (rule && p->yielded && p->last == rule->before.run) {
+			rule->before.waits = false;
+			rule = NULL;
+		}
 		if (rule) {
 			other = another(r, p, rule->before.run);
 			if (other == UINT32_MAX)

@@ -251,6 +251,22 @@ static void test_meaning(void)
 	}
 }
 
+/* A task that spins, politely, for the one that waits for its end. */
+static void test_yield(void)
+{
+	static const struct model_step a[] = { { M_WRITE, 0, 0, 0, 0 }, { M_WRITE, 1, 0, 0, 0 } };
+	static const struct model_step b[] = { { M_YIELD, 0, 0, 0, 0 }, { M_WRITE, 0, 0, 0, 0 } };
+	struct model m = { .name = "polite", .nr_tasks = 2, .nr_started = 2, .code = { a, b }, .len = { 2, 2 } };
+	struct search *s = new_script("before T0 on v1 run T1 until exit", NULL);
+	struct model_result r = { 0 };
+	uint32_t order[8] = { 9 };
+
+	model_run(&m, s, &r, order, 8);
+	tap_ok(r.steps == 4 && !order[0] && order[1] == 1 && !order[2] && order[3] == 1,
+	       "a wait ends where the other yields: a script never stops a test");
+	search_free(s);
+}
+
 static void test_told(void)
 {
 	static const struct { const char *text; enum search_script_state state; const char *what; } lines[] = {
@@ -314,6 +330,7 @@ int main(void)
 {
 	test_again();
 	test_meaning();
+	test_yield();
 	test_told();
 	test_refused();
 	return tap_done();

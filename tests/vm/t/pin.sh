@@ -53,6 +53,13 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	# executions that only look what the test maps may fail too
 	[ "$n" -ge $((times - times / 100)) ] || note "the script found it in $n of $times executions"
 	zug 300 run -q --script test.zug -o traces -- "$twin" "${args[@]}"
+	if [ "$bug" = rwlock-recursive ]; then
+		# the correction takes away the function that the script is about
+		want_status 6 "the twin"
+		want_out 'gone: T1 does nothing like that there any more$'
+		end
+		continue
+	fi
 	want_status 0 "the twin"
 	want_out '^passed under test\.zug .*: [0-9]+ of [0-9]+ statements made$'
 	[ -z "${LONG:-}" ] || printf '# %-24s %s of %s; twin: %s\n' "$bug" "$n" "$times" "$(grep -m1 '^passed\|^did not' "$dir/out")" >&2
