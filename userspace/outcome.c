@@ -270,8 +270,10 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	static const char *const abort_words[] = { "Assertion `", "Assertion failed", "assertion failed",
 		"terminate called", "panicked at", "fatal error:", "*** ", "free(): ", "malloc(): ",
 		"corrupted ", NULL };
+	/* the languages that end so, and print a stack after it */
+	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", NULL };
 	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
-	const char *text, *line;
+	const char *text, *line, *next;
 
 	*o = (struct outcome){ .site = o->site };
 	if (capture_text(c, 0, &out, &out_tail))
@@ -303,10 +305,18 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) != rules->expect_exit) {
 		o->kind = ZUG_OUTCOME_EXIT;
 		o->code = WEXITSTATUS(status);
-		line = last_line(text);
+		line = line_with(text, panic_words);
+		if (!line)
+			line = last_line(text);
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
 			 rules->expect_exit, *line ? ": " : "");
 		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
+		/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
+		next = strchr(line, '\n');
+		if (next && next > line && next[-1] == ':' && next[1]) {
+			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
+			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next + 1);
+		}
 	} else {
 		o->kind = ZUG_OUTCOME_PASS;
 	}
