@@ -281,6 +281,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	nr = ctx->id;
 	bpf_probe_read_kernel(a, 48, (void *)ctx->args);
 	t->nr = nr;
+	t->fault = 0;
 	t->args[0] = a[0];
 	t->args[1] = a[1];
 	t->args[2] = a[2];
@@ -601,6 +602,10 @@ int zug_ctl(struct zug_ctl *c)
 		s->blip = c->task;
 		scx_bpf_kick_cpu(s->lane, 0);
 		return 0;
+	case ZUG_CMD_KILLED:
+		s->may_die = 1;
+		scx_bpf_kick_cpu(s->lane, 0);
+		return 0;
 	case ZUG_CMD_LEND:
 		s->lend = c->pid;
 		scx_bpf_kick_cpu(s->lane, 0);
@@ -635,6 +640,13 @@ int zug_ctl(struct zug_ctl *c)
 			break;
 		}
 		bpf_task_storage_delete(&tasks, p);
+		break;
+	case ZUG_CMD_FAULT:
+		t = state_of(p);
+		if (t)
+			t->fault = c->lease;
+		else
+			c->ret = -3;
 		break;
 	case ZUG_CMD_AGAIN:
 	case ZUG_CMD_TAKE:

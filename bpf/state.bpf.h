@@ -75,6 +75,7 @@ struct task_state {
 	__u32 run;		/* of which execution of the sandbox */
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
+	__u32 fault;		/* the call it is about to make is to fail with that; 0: it is not */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */

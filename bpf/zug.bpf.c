@@ -56,3 +56,4 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 
 #include "turn.bpf.h"
 #include "points.bpf.h"
+#include "faults.bpf.h"

@@ -152,6 +152,7 @@ struct zug_sandbox {
 #define ZUG_SYS_PROCESS	(1u << 3)
 #define ZUG_SYS_FUTEX	(1u << 4)	/* but those within a probed primitive */
 #define ZUG_SYS_ALL	0x1f
+#define ZUG_SYS_ALLOC	(1u << 5)	/* fork and mmap: points only where they may fail (--faults enomem) */
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */
@@ -232,6 +233,8 @@ enum zug_cmd {
 	ZUG_CMD_REGS,		/* pid -> user registers */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
+	ZUG_CMD_FAULT,		/* the system call pid stands before fails with the errno in lease, if a hook can refuse it */
+	ZUG_CMD_KILLED,		/* somebody who does not have the turn has SIGKILL pending: look for him */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
 };
 struct zug_ctl {

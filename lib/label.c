@@ -116,6 +116,13 @@ static const struct op_info {
 	[ZUG_OP_TRUNCATE]	= { "truncate", W },
 	[ZUG_OP_BIND]		= { "bind", W },
 	[ZUG_OP_LISTEN]		= { "listen", W | R },
+
+	[ZUG_OP_FAIL_ENOSPC]	= { "fail-enospc", W | R | A },
+	[ZUG_OP_FAIL_EINTR]	= { "fail-eintr", W | R | A },
+	[ZUG_OP_FAIL_ENOMEM]	= { "fail-enomem", W | R | A },
+	[ZUG_OP_FAIL_REFUSED]	= { "fail-refused", W | R | A },
+	[ZUG_OP_KILLED]		= { "killed", W | R | A },
+	[ZUG_OP_SHORT_WRITE]	= { "short-write", W | R | A },
 };
 
 #undef W

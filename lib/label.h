@@ -112,6 +112,13 @@ enum zug_op {
 	ZUG_OP_TRUNCATE,
 	ZUG_OP_BIND,
 	ZUG_OP_LISTEN,
+	/* system calls that the search made fail, in the order of enum fault (userspace/faults.h) */
+	ZUG_OP_FAIL_ENOSPC,
+	ZUG_OP_FAIL_EINTR,
+	ZUG_OP_FAIL_ENOMEM,
+	ZUG_OP_FAIL_REFUSED,
+	ZUG_OP_KILLED,		/* its process is dead when the call is over */
+	ZUG_OP_SHORT_WRITE,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

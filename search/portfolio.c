@@ -133,7 +133,7 @@ static int portfolio_choose(void *state, uint32_t nr)
 
 	if (p->now->type->choose)
 		return p->now->type->choose(p->now->state, nr);
-	return (int)rng_below(&p->env->rng, nr);
+	return -ENOSYS;
 }
 
 static void portfolio_final(void *state, const struct search_point *point)

@@ -53,6 +53,10 @@ struct search {
 	uint32_t *allowed;		/* scratch for the choice */
 	size_t room;			/* of before and allowed */
 
+	/* rare values: how many were asked for, when the next one is not 0; and at most in one execution so far */
+	struct rng rare_rng;
+	uint64_t rare, rare_next, rare_max;
+
 	/* a forced execution */
 	uint32_t *forced;
 	size_t nr_forced;
@@ -197,10 +201,13 @@ int search_begin(struct search *s)
 	s->nr_before = 0;
 	s->asked = s->diverged = s->loose = false;
 	s->env.choices = 0;
+	s->rare = s->rare_next = 0;
 	if (s->rules && s->force)
 		rules_begin_forced(s->rules);
 	if (!s->force) {
 		rng_seed(&s->env.rng, s->env.seed, s->iteration);
+		/* apart from the schedule's, which is the same with values and without */
+		rng_seed(&s->rare_rng, ~s->env.seed, s->iteration);
 		if (s->rules)
 			rules_begin(s->rules, &s->env.rng, s->iteration);
 		ret = s->type->begin(s->state, s->iteration);
@@ -362,9 +369,27 @@ int search_pick(struct search *s, const struct search_point *p)
 	return ret ? ret : i;
 }
 
-int search_choose(struct search *s, uint32_t nr)
+/* The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it. */
+static uint64_t rare_place(struct search *s)
 {
-	int value;
+	uint64_t left = s->rare_max > s->rare ? s->rare_max - s->rare : 0;
+
+	return s->rare + rng_below(&s->rare_rng, (uint32_t)(left + left / 4 + 1));
+}
+
+static int rare_value(struct search *s, uint32_t nr)
+{
+	if (!s->rare)
+		s->rare_next = rare_place(s);
+	if (s->rare++ < s->rare_next || nr == 1)
+		return 0;
+	s->rare_next = rare_place(s);
+	return 1 + (int)rng_below(&s->rare_rng, nr - 1);
+}
+
+static int choose(struct search *s, uint32_t nr, bool rare)
+{
+	int value = -ENOSYS;
 
 	if (!s->running || !s->step || !nr || nr > INT32_MAX)
 		return -EINVAL;
@@ -372,7 +397,9 @@ int search_choose(struct search *s, uint32_t nr)
 		value = 0;
 	else if (s->type->choose)
 		value = s->type->choose(s->state, nr);
-	else
+	if (value == -ENOSYS && rare)
+		value = rare_value(s, nr);
+	else if (value == -ENOSYS)
 		value = nr > 1 ? (int)rng_below(&s->env.rng, nr) : 0;
 	if (value < 0)
 		return value;
@@ -381,6 +408,16 @@ int search_choose(struct search *s, uint32_t nr)
 	hb_push_value(&s->hb, s->last, (uint32_t)value);
 	s->schedule = mix64(s->schedule ^ ((uint64_t)value + 1) << 32);
 	return value;
+}
+
+int search_choose(struct search *s, uint32_t nr)
+{
+	return choose(s, nr, false);
+}
+
+int search_choose_rare(struct search *s, uint32_t nr)
+{
+	return choose(s, nr, true);
 }
 
 void search_final(struct search *s, const struct search_point *p)
@@ -403,6 +440,8 @@ void search_end(struct search *s, const struct search_end *end)
 	if (s->step > s->stats.max_steps)
 		s->stats.max_steps = s->step;
 	/* An execution that ran into a bound says nothing about how long the others are. */
+	if (s->rare > s->rare_max)
+		s->rare_max = s->rare;
 	if (s->env.choices > s->env.max_choices && (s->force || e.result != SEARCH_ABANDONED))
 		s->env.max_choices = s->env.choices;
 	s->env.novel = false;
@@ -460,7 +499,7 @@ bool search_redundant(const struct search *s)
 }
 
 /* Bump it when any state changes its form. */
-#define SAVE_VERSION	1
+#define SAVE_VERSION	2
 
 static void save_state(struct search *s, struct codec *c)
 {
@@ -471,6 +510,7 @@ static void save_state(struct search *s, struct codec *c)
 	codec_field(c, s->complete);
 	codec_field(c, s->stats);
 	codec_field(c, s->env.max_choices);
+	codec_field(c, s->rare_max);
 	save_seen(c, &s->classes);
 	save_seen(c, &s->schedules);
 	if (s->type->save)

@@ -174,6 +174,13 @@ const struct search_strategy_info *search_strategy_info(unsigned int nr);
 int search_choose(struct search *s, uint32_t nr);
 
 /*
+ * The same where 0 is what mostly happens and everything else is rare (a fault): a strategy that tries everything
+ * tries these values too; others have about one that is not 0 in an execution, anywhere in it with the same odds.
+ * nr 1: it can only be 0 here, but counts as a place where it could have been another.
+ */
+int search_choose_rare(struct search *s, uint32_t nr);
+
+/*
  * Show the state in which an execution ended, before search_end(): the tasks that are still alive
  * (point->nr may be 0, and nobody need be enabled), what each waits for, and the last step made.
  * Without it dpor cannot see why a deadlock happened; the other strategies do not need it.

@@ -89,7 +89,7 @@ struct strategy_type {
 	void (*end)(void *state, const struct search_end *end);
 	void (*fini)(void *state);
 
-	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); default: uniform. */
+	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);
 	/* Optional: the state at the end, where nobody may be able to run (search_final()). */
 	void (*final)(void *state, const struct search_point *point);

@@ -372,7 +372,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	struct campaign *c = calloc(1, sizeof(*c));
 	struct kworld_options ko = { .wake_fd = wake_fd };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
-				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts };
+				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts,
+				     .faults = o->faults, .max_faults = o->max_faults };
 	char err[1024] = "";
 	struct utsname u;
 	int ret;
@@ -470,6 +471,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	so.hide = c->o.hide;
 	so.setup = o->setup;
 	so.teardown = o->teardown;
+	if (o->faults && kernel_allow_faults(c->k, err, sizeof(err)))
+		goto fail;
 	c->own_sandbox = !o->sandbox;
 	c->sandbox = o->sandbox;
 	ret = c->sandbox ? 0 : sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));

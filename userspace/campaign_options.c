@@ -24,6 +24,7 @@ void campaign_defaults(struct campaign_options *o)
 		.spin_ns = 100000000ull,
 		.out_dir = "zug-out",
 		.verify = 1,
+		.max_faults = 1,
 		.minimize = true,
 		.colour = REPORT_COLOUR_AUTO,
 		.own = SANDBOX_ALL,
@@ -67,6 +68,8 @@ char *campaign_options_json(const struct campaign_options *o, const struct campa
 		json_object_object_add(j, "setup", json_object_new_string(o->setup));
 	if (o->teardown)
 		json_object_object_add(j, "teardown", json_object_new_string(o->teardown));
+	json_object_object_add(j, "faults", json_object_new_int64(o->faults));
+	json_object_object_add(j, "max_faults", json_object_new_int64(o->max_faults));
 	if (o->match)
 		json_object_object_add(j, "match", json_object_new_string(o->match));
 	put_list(j, "watch", o->watches);
@@ -153,6 +156,8 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->clock_real = get_int(j, "clock_real", 0);
 	o->real_random = !get_int(j, "seeded_random", 0);
 	o->explore_timeouts = get_int(j, "explore_timeouts", 0);
+	o->faults = get_int(j, "faults", 0);
+	o->max_faults = get_int(j, "max_faults", 0);
 	o->own = get_int(j, "world", 0) & SANDBOX_ALL;
 	if (json_object_object_get_ex(j, "match", &v))
 		o->match = json_object_get_string(v);

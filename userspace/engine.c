@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "expiry.h"
 #include "failure.h"
+#include "faults.h"
 #include "../search/identity.h"
 #include "progress_check.h"
 #include "stack_set.h"
@@ -67,6 +68,7 @@ struct engine {
 	uint32_t spun;		/* decisions in a row at which everybody looked at a held spin lock */
 	struct progress_check pc;
 	struct misuse *misuse;
+	struct faults faults;
 	uint32_t told_tasks;
 	bool *told;
 	uint32_t nr_told;
@@ -99,6 +101,7 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	e->s = s;
 	e->c = c;
 	e->o = *o;
+	e->faults = (struct faults){ .mask = o->faults, .max = o->max_faults };
 	e->misuse = misuse_new(read_lock, e);
 	if (!e->misuse) {
 		free(e);
@@ -117,6 +120,7 @@ void engine_free(struct engine *e)
 {
 	if (!e)
 		return;
+	faults_free_plan(&e->faults);
 	free(e->cands);
 	free(e->enabled);
 	free(e->held);
@@ -124,6 +128,11 @@ void engine_free(struct engine *e)
 	progress_free(&e->pc);
 	misuse_free(e->misuse);
 	free(e);
+}
+
+struct faults *engine_faults(struct engine *e)
+{
+	return &e->faults;
 }
 
 void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
@@ -353,6 +362,9 @@ static const char *name_of(struct engine *e, uint64_t object)
 
 static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
 {
+	/* the call is about to be made; it is what it comes to that was recorded */
+	if (fault_of_op(want->label.op) >= 0 && want->label.site == got->site)
+		return;
 	if (want->label.op == got->op && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
 	diverge(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
@@ -688,8 +700,15 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 			return END;
 		}
 	}
+	ret = faults_decide(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, e->cands[i].task);
+	if (ret < 0) {
+		snprintf(err, errlen, "the call of T%u cannot be made to fail: %s", e->cands[i].task, strerror(-ret));
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return END;
+	}
 	record_step(e, e->cands[i].task, ne, false);
-	e->w->ops->grant(e->w, e->cands[i].task, 0);
+	if (!ret)
+		e->w->ops->grant(e->w, e->cands[i].task, 0);
 	return GO_ON;
 }
 
@@ -1019,7 +1038,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	capture_reset(e->c);
 	x->nr_tasks = 1;
 	e->start_ns = now_ns();
-	ret = e->w->ops->start(e->w, r || e->on_state, err, errlen);
+	faults_begin(&e->faults);
+	ret = e->w->ops->start(e->w, r || e->on_state || e->faults.mask, err, errlen);
 	if (ret) {
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return ret;

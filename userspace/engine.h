@@ -23,6 +23,7 @@ struct engine_options {
 	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
 	uint64_t max_steps;	/* 0: none */
 	bool explore_timeouts;	/* a time-out may expire while others can run */
+	uint32_t faults, max_faults;	/* 1 << enum fault, of calls, and how many in one execution */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */
@@ -68,6 +69,10 @@ void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label 
  * nobody yet). true: the execution is to end here, and fn has set the outcome. Every point asks then.
  */
 void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx);
+
+/* The faults of its executions, to be planned (faults.h). */
+struct faults;
+struct faults *engine_faults(struct engine *e);
 
 /*
  * Runs the test once under the next schedule of the search (search_begin() has

@@ -25,9 +25,13 @@
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
 #define SPIN_US 400
 
+#define NR_FAULT_HOOKS 9
+
 struct kernel {
 	struct zug_bpf *bpf;
 	struct bpf_link *ops, *exits;
+	struct bpf_link *fault_hooks[NR_FAULT_HOOKS];	/* while --faults is in use */
+	bool can_fault;
 	struct bpf_link **links;	/* probes, one a module */
 	int nr_links;
 	struct ring_buffer *rb;
@@ -143,6 +147,18 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	audit = libbpf_find_vmlinux_btf_id("audit_seccomp", BPF_TRACE_FENTRY) > 0;
 	if (!audit)
 		bpf_program__set_autoload(k->bpf->progs.zug_refused, false);
+	k->can_fault = libbpf_find_vmlinux_btf_id("file_permission", BPF_LSM_MAC) > 0;
+	if (!k->can_fault) {
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_rw, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_create, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_mkdir, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_connect, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_accept, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_send, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_recv, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_fork, false);
+		bpf_program__set_autoload(k->bpf->progs.zug_fault_mmap, false);
+	}
 	ret = zug_bpf__load(k->bpf);
 	if (ret) {
 		if (strstr(last_libbpf, "_impl"))
@@ -198,6 +214,8 @@ void kernel_close(struct kernel *k)
 		bpf_link__destroy(k->links[i]);
 	free(k->links);
 	bpf_link__destroy(k->exits);
+	for (int i = 0; i < NR_FAULT_HOOKS; i++)
+		bpf_link__destroy(k->fault_hooks[i]);
 	bpf_link__destroy(k->ops);
 	ring_buffer__free(k->rb);
 	if (k->epoll >= 0)
@@ -478,4 +496,33 @@ int kernel_watch_exits(struct kernel *k)
 	if (!k->exits)
 		k->exits = bpf_program__attach(k->bpf->progs.zug_sys_exit);
 	return k->exits ? 0 : -errno;
+}
+
+int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
+{
+	struct bpf_program *const progs[NR_FAULT_HOOKS] = {
+		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
+		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
+		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
+	};
+	char list[512] = "";
+	FILE *f = fopen("/sys/kernel/security/lsm", "re");
+
+	if (f && !fgets(list, sizeof(list), f))
+		list[0] = 0;
+	if (f)
+		fclose(f);
+	if (!k->can_fault || (list[0] && !strstr(list, "bpf"))) {
+		snprintf(err, errlen, "--faults: this kernel %s", k->can_fault ?
+			 "was started without the security module bpf (add it to lsm= on its command line)" :
+			 "was built without the security module bpf (CONFIG_BPF_LSM)");
+		return -EOPNOTSUPP;
+	}
+	for (int i = 0; i < NR_FAULT_HOOKS && !k->fault_hooks[i]; i++) {
+		int ret = attach(progs[i], &k->fault_hooks[i], err, errlen);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

@@ -70,6 +70,12 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
  * kernel is locked down.
  */
 int kernel_watch_exits(struct kernel *k);
+/*
+ * From now on calls can be made to fail (ZUG_CMD_FAULT), which costs many calls on the machine a little. No task may
+ * be parked meanwhile. 0, or -errno with a line in err.
+ */
+int kernel_allow_faults(struct kernel *k, char *err, size_t errlen);
+
 
 /* Dev number as the kernel's programs see it. */
 uint32_t kernel_dev(uint64_t st_dev);

@@ -91,6 +91,7 @@ static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const 
 	k->by_kid[kid] = n + 1;
 	memset(&k->kt[n], 0, sizeof(k->kt[n]));
 	k->kt[n].kid = kid;
+	k->kt[n].call_nr = -1;
 	t = &k->w.tasks[n];
 	memset(t, 0, sizeof(*t));
 	t->task = n;
@@ -361,6 +362,10 @@ again:
 		}
 		goto again;
 	}
+	if (e.kind != ZUG_EV_WAKE) {
+		kworld_fault_over(t, kt);
+		kt->call_nr = -1;
+	}
 	switch (e.kind) {
 	case ZUG_EV_START:
 		kworld_prepare(k, e.pid);
@@ -390,6 +395,9 @@ again:
 				kworld_split_passed(k, n);
 		} else if (e.kind == ZUG_EV_SYSCALL) {
 			kworld_label_syscall(k, t, &e);
+			kt->call_nr = e.nr;
+			kt->call_mode = e.flags & ZUG_EF_OBJECT ? e.obj.mode : 0;
+			memcpy(kt->call_args, e.arg, sizeof(kt->call_args));
 		} else if (e.kind == ZUG_EV_STEPPED && !e.arg[0]) {
 			t->label.op = ZUG_OP_POINT;
 			t->label.flags = zug_op_flags(ZUG_OP_POINT);
@@ -768,6 +776,8 @@ static const struct world_ops kworld_ops = {
 	.next_timer = kworld_next_timer,
 	.fire = kworld_fire,
 	.in_flight = kworld_in_flight,
+	.faults = kworld_faults,
+	.fault = kworld_fault,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
 	.registers = kworld_registers,

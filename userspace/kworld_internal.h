@@ -3,6 +3,7 @@
 #ifndef ZUG_KWORLD_INTERNAL_H
 #define ZUG_KWORLD_INTERNAL_H
 
+#include <sys/resource.h>
 #include <time.h>
 #include "kworld.h"
 #include "spin.h"
@@ -49,6 +50,12 @@ struct ktask {
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
+	/* the system call it stands before (--faults); -1: none */
+	int call_nr;
+	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
+	uint64_t call_args[4];
+	bool shortened;		/* its limit of file sizes is not its own */
+	struct rlimit file_limit;
 	/* of the timed wait it is in, with virtual time */
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
@@ -138,6 +145,10 @@ uint64_t kworld_next_timer(struct world *w);
 int kworld_fire(struct world *w);
 /* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
+uint32_t kworld_faults(struct world *w, const struct world_task *t);
+int kworld_fault(struct world *w, struct world_task *t, int fault);
+void kworld_fault_over(struct world_task *t, struct ktask *kt);
 /* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
 int kworld_settle(struct kworld *k);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "exit_codes.h"
+#include "faults.h"
 #include "report.h"
 #include "run_options.h"
 
@@ -15,7 +16,7 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
        OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
        OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD,
-       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS };
+       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS, OPT_FAULTS, OPT_MAX_FAULTS };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -56,6 +57,8 @@ static const struct option options[] = {
 	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "setup", required_argument, NULL, OPT_SETUP },
 	{ "teardown", required_argument, NULL, OPT_TEARDOWN },
+	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "max-faults", required_argument, NULL, OPT_MAX_FAULTS },
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
@@ -118,6 +121,8 @@ void run_options_help(FILE *f)
 	      "  --share PATH         a file or folder that stays the machine's; what is written there stays\n"
 	      "  --setup COMMAND      run before each execution by a shell, in its world but not under its schedule\n"
 	      "  --teardown COMMAND   the same after each execution\n"
+	      "  --faults KIND,...    system calls may fail: enospc, eintr, enomem, refused, kill, short (see zug-run(1))\n"
+	      "  --max-faults N       so many in one execution (default 1)\n"
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
@@ -385,6 +390,7 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 {
 	struct campaign_options *c = &o->c;
 	const char *valid = NULL;
+	bool max_faults = false;
 	uint64_t v;
 	int opt, which;
 
@@ -416,6 +422,17 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			c->explore_timeouts = !strcmp(optarg, "explore");
 			if (strcmp(optarg, "never") && strcmp(optarg, "explore"))
 				valid = "never or explore";
+			break;
+		case OPT_FAULTS:
+			if (!faults_parse(optarg, &c->faults))
+				valid = "enospc, eintr, enomem, refused, kill, short, or several of them with commas";
+			break;
+		case OPT_MAX_FAULTS:
+			if (!number(optarg, 1000, &v) || !v)
+				valid = "a number from 1 to 1000";
+			else
+				c->max_faults = v;
+			max_faults = true;
 			break;
 		case OPT_RANDOM:
 			c->real_random = !strcmp(optarg, "real");
@@ -601,6 +618,16 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			opt == 'o' ? "output" : opt == 'n' ? "times" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
+	if (max_faults && !c->faults) {
+		fprintf(stderr, "zug %s: --max-faults without --faults: no call fails\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (c->faults && !c->syscall_points) {
+		fprintf(stderr, "zug %s: --faults needs points at system calls: --points with syscall\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (c->faults & 1u << FAULT_ENOMEM)
+		c->syscall_points |= ZUG_SYS_ALLOC;
 	if (o->times && strcmp(what, "check")) {
 		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
 		return ZUG_EXIT_USAGE;

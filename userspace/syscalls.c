@@ -8,6 +8,7 @@
 #define FILE_ .class = ZUG_SYS_FILE
 #define IPC .class = ZUG_SYS_IPC
 #define SIG .class = ZUG_SYS_SIGNAL
+#define ALLOC .class = ZUG_SYS_ALLOC
 #define PROC .class = ZUG_SYS_PROCESS
 #define FD(n) .fd_arg = (n)
 #define PATH(n) .path_arg = (n)
@@ -103,11 +104,12 @@ const struct syscall_desc syscall_table[] = {
 	S(io_getevents, SYSCALL, PTR(5)),
 	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
 	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, KILLS, IO, W),
-	S(clone, FORK), S(clone3, FORK), S(fork, FORK), S(vfork, FORK), S(execve, EXEC, PROC, IO, KILLS),
+	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
+	 S(execve, EXEC, PROC, IO, KILLS),
 	S(execveat, EXEC, PROC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
 	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
 	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
-	S(mmap, SYSCALL, IO), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
+	S(mmap, SYSCALL, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
 	S(io_uring_setup, SYSCALL),
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
 	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO), S(chmod, SYSCALL, IO), S(fchmodat, SYSCALL, IO),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "campaign_internal.h"
+#include "faults.h"
 #include "trials.h"
 
 #define PROGRESS_NS 200000000ull
@@ -80,13 +81,18 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
-	int ret;
+	int ret = faults_make_plan(engine_faults(c->engine), t->from);
 
+	if (ret) {
+		snprintf(err, errlen, "out of memory");
+		return ret;
+	}
 	c->aside = true;
 	c->keep_passes = t->passes;
 	engine_use(c->engine, t->search, trial_timeout(c, t->from));
 	ret = run(c, t, err, errlen);
 	engine_use(c->engine, c->search, c->o.timeout_ns);
+	faults_free_plan(engine_faults(c->engine));
 	c->keep_passes = false;
 	c->aside = false;
 	trials_progress(c, NULL);

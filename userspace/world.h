@@ -113,6 +113,10 @@ struct world_ops {
 	int (*fire)(struct world *w);
 	/* Is something on its way to a blocked task that nobody has to send any more? */
 	bool (*in_flight)(struct world *w);
+	/* The faults (1 << enum fault) that the call can have which a parked task stands before. */
+	uint32_t (*faults)(struct world *w, const struct world_task *t);
+	/* The call of a parked task, which gets the turn next, has that fault. 1: it is dead instead; 0; -errno. */
+	int (*fault)(struct world *w, struct world_task *t, int fault);
 	/* Called about once a second: keeps long executions alive. */
 	void (*tend)(struct world *w);
 	/*

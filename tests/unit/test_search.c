@@ -252,8 +252,70 @@ static void test_names(void)
 	}
 }
 
+/* One task of ten steps, each of which may be one of two faults; at most one in an execution. */
+static int run_rare(struct search *s, unsigned int *where, int *value)
+{
+	struct search_cand c = { .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_WRITE, .object = 1 } };
+
+	*where = *value = 0;
+	for (unsigned int step = 0; step < 10; step++) {
+		struct search_point p = { .step = step, .last = step ? 0 : SEARCH_NO_TASK, .nr = 1, .cand = &c };
+		int v;
+
+		if (search_pick(s, &p) != 0)
+			return -EPROTO;
+		v = search_choose_rare(s, *value ? 1 : 3);
+		if (v < 0 || (*value && v))
+			return -EPROTO;
+		if (v) {
+			*where = step;
+			*value = v;
+		}
+	}
+	return 0;
+}
+
+static void test_rare(void)
+{
+	static unsigned int seen[10][3];
+	struct search_end pass = { .result = SEARCH_PASS };
+	unsigned int where, none = 0, executions = 0, least = ~0u, most = 0;
+	struct search *s = new_search("random", 1);
+	bool good = s;
+	int value;
+
+	for (int i = 0; good && i < 2000; i++) {
+		good = search_begin(s) == SEARCH_GO && !run_rare(s, &where, &value);
+		seen[where][value] += value != 0;
+		none += !value;
+		search_end(s, &pass);
+	}
+	for (int i = 0; i < 10; i++)
+		for (int v = 1; v <= 2; v++) {
+			least = seen[i][v] < least ? seen[i][v] : least;
+			most = seen[i][v] > most ? seen[i][v] : most;
+		}
+	/* 20 kinds of fault, and none in 3 of 13: each is expected 77 times, with a deviation of 9 */
+	ok(good && least > 40 && most < 120 && none > 300 && none < 650, "a rare value comes anywhere, with equal odds");
+	search_free(s);
+
+	s = new_search("dfs", 1);
+	memset(seen, 0, sizeof(seen));
+	for (good = s, none = 0; good && search_begin(s) == SEARCH_GO && executions < 100; executions++) {
+		good = !run_rare(s, &where, &value);
+		seen[where][value] += value != 0;
+		none += !value;
+		search_end(s, &pass);
+	}
+	for (int i = 0; i < 10; i++)
+		good &= seen[i][1] == 1 && seen[i][2] == 1;
+	ok(good && executions == 21 && none == 1, "dfs tries each of them, and none, once");
+	search_free(s);
+}
+
 int main(void)
 {
+	test_rare();
 	test_counts();
 	test_seeds();
 	test_replay();

@@ -94,4 +94,51 @@ if begin "what is refused"; then
 	want_err 'zug check'
 	end
 fi
+[ "${LONG:-}" ] || finish
+
+# Fifty recordings of one schedule of every planted program and of its twin, the way the bug is looked for; and fifty
+# replays of the bug, with the other CPU busy.
+times=50
+for source in "$project"/tests/programs/*.{c,cc,sh}; do
+	bug=${source##*/}
+	case $source in
+	*-fixed.sh) continue ;;
+	*.sh) program=$programs/$bug twin=$programs/${bug%.sh}-fixed.sh bug=${bug%.sh} ;;
+	*) bug=${bug%.*} program=$programs/$bug twin=$programs/$bug-fixed ;;
+	esac
+	read_header "$source"
+	read -ra options <<<"${header[options]:-}"
+	read -ra args <<<"${header[args]:-}"
+	if begin "$bug"; then
+		zug 900 check -q -n $times --timeout 10s "${options[@]}" -o traces -- "$program" "${args[@]}"
+		want_status 0
+		zug 900 check -q -n $times --timeout 10s "${options[@]}" -o traces -- "$twin" "${args[@]}"
+		want_status 0
+		zug 300 run -q --timeout 10s "${options[@]}" --executions "${header[executions]}" -o traces -- "$program" "${args[@]}"
+		want_status 1
+		trace=$(kept_trace)
+		taskset -c 0 sh -c 'while :; do :; done' &
+		busy=$!
+		zug 900 replay -q -n $times "$trace"
+		want_out "replayed $times of $times times exactly"
+		kill $busy
+		wait $busy 2>/dev/null
+		end
+	fi
+done
+seq 1 200000 >"$base/input"
+# Programs of Debian: as in real.sh.
+real()
+{
+	begin "$1" || return
+	cp "$base/input" .
+	zug 1800 check -q -n $times --timeout 200s -o traces -- bash -c "$2"
+	want_status 0
+	end
+}
+real pigz 'pigz -p 2 -n -c input >packed && pigz -d -c packed | cmp - input'
+real pbzip2 'pbzip2 -p2 -b1 -k -c input >packed && pbzip2 -p2 -d -c packed | cmp - input'
+real xz 'xz -T2 --block-size=256KiB -0 -k -c input >packed && xz -T2 -d -c packed | cmp - input'
+real sort 'sort --parallel=2 -S 1M input >result'
+real bash 'tr 1-5 a-e <input | grep -v a | cut -c1-3 | sort | uniq -c | tail -n 100 >result'
 finish

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * faults.bpf.h - calls that fail because the search wants it
+ *
+ * User space arms a task that stands before a system call with an error (ZUG_CMD_FAULT). The first
+ * security hook that the call comes to refuses it with that error, before it has had any effect; a call
+ * that comes to none is made as usual. Attached only while --faults is in use.
+ */
+#ifndef ZUG_FAULTS_BPF_H
+#define ZUG_FAULTS_BPF_H
+
+static __always_inline int refuse(int ret)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct zug_sandbox *s;
+	__u32 error;
+
+	if (ret || !t || !t->fault || !(s = sandbox_of(t)) || !controlled(t, s))
+		return ret;
+	error = t->fault & 0xfff;
+	t->fault = 0;
+	return -(int)error;
+}
+
+/* read(), write() and their kin, on anything */
+SEC("lsm/file_permission")
+int BPF_PROG(zug_fault_rw, struct file *file, int mask, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/inode_create")
+int BPF_PROG(zug_fault_create, struct inode *dir, struct dentry *dentry, umode_t mode, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/inode_mkdir")
+int BPF_PROG(zug_fault_mkdir, struct inode *dir, struct dentry *dentry, umode_t mode, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/socket_connect")
+int BPF_PROG(zug_fault_connect, struct socket *sock, struct sockaddr *address, int addrlen, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/socket_accept")
+int BPF_PROG(zug_fault_accept, struct socket *sock, struct socket *newsock, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/socket_sendmsg")
+int BPF_PROG(zug_fault_send, struct socket *sock, struct msghdr *msg, int size, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/socket_recvmsg")
+int BPF_PROG(zug_fault_recv, struct socket *sock, struct msghdr *msg, int size, int flags, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/task_alloc")
+int BPF_PROG(zug_fault_fork, struct task_struct *task, unsigned long clone_flags, int ret)
+{
+	return refuse(ret);
+}
+
+SEC("lsm/mmap_file")
+int BPF_PROG(zug_fault_mmap, struct file *file, unsigned long reqprot, unsigned long prot, unsigned long flags,
+	     int ret)
+{
+	return refuse(ret);
+}
+
+#endif

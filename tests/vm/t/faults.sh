@@ -1,0 +1,55 @@
+#!/bin/bash
+# --faults: calls that fail because the search wants it; found, minimised, replayed.
+. "$(dirname "$0")/../lib.sh"
+
+# found PROGRAM KIND LABEL
+found()
+{
+	local trace
+
+	zug 60 run -q --faults "$2" --executions 150 -o traces -- "$programs/$1"
+	want_status 1
+	want_out '^found in execution [0-9]+'
+	trace=$(kept_trace)
+	zug 20 show "$trace"
+	want_out "T[0-9]+.* $3|$3"
+	zug 60 replay -q -n 5 "$trace"
+	want_status 1
+	want_out 'replayed 5 of 5 times exactly'
+	zug 60 run -q --faults "$2" --strategy random --executions 40 -o traces -- "$programs/$1-fixed"
+	want_status 0
+	want_nothing_left
+}
+
+use_daemon
+begin "EINTR is not retried" && { found eintr-read eintr fail-eintr; end; }
+begin "killed between two renames" && { found crash-renames kill killed; end; }
+begin "refused at start-up" && { found connect-refused refused fail-refused; end; }
+begin "a short write" && { found short-write short short-write; end; }
+if begin "no space, no memory"; then
+	for kind in enospc enomem; do
+		zug 100 run -q --faults $kind --keep-going --no-minimize --strategy random --executions 60 -o traces \
+			-- "$programs/inputs/failing"
+		want_status 1
+		cat "$dir/out"
+	done >all
+	for status in 10 11 12 13 14; do
+		grep -q "exit status $status\|status $status\|exit $status" all || note "nothing failed with status $status"
+	done
+	end
+fi
+if begin "at most so many"; then
+	zug 60 run -q --strategy random --executions 30 -- "$programs/eintr-read"
+	want_status 0
+	zug 10 run --max-faults 2 -- true
+	want_status 2
+	want_err 'without --faults'
+	zug 10 run --faults floods -- true
+	want_status 2
+	want_err 'enospc, eintr, enomem'
+	zug 10 run --faults kill --points sync -- true
+	want_status 2
+	want_err 'points at system calls'
+	end
+fi
+finish
