@@ -7,9 +7,9 @@ inputs=$programs/inputs
 # same OPTION... -- COMMAND...: everything repeats.
 same()
 {
-	zug 100 check -q -n "${times:-6}" "$@"
+	zug 100 check -q -n "${times:-4}" "$@"
 	want_status 0
-	want_out "^${times:-6} executions of one schedule, all the same: [0-9]+ steps"
+	want_out "^${times:-4} executions of one schedule, all the same: [0-9]+ steps"
 }
 
 # differs SOURCE HELP OPTION... -- COMMAND...: not so, and zug says why.
