@@ -371,6 +371,11 @@ static void put_time(FILE *out, const char *name, uint64_t ns, uint64_t otherwis
 		fprintf(out, "option %s %.15gms\n", name, ns / 1e6);
 }
 
+bool pin_needs_races(const struct campaign_options *o)
+{
+	return o->fail_on_race || (o->data && o->data[0]);
+}
+
 static void put_options(FILE *out, const struct campaign_options *o)
 {
 	struct campaign_options d;
@@ -396,6 +401,10 @@ static void put_options(FILE *out, const struct campaign_options *o)
 		put_option(out, "invariant", *i);
 	for (char **i = o->discards; i && *i; i++)
 		put_option(out, "discard-if", *i);
+	if (pin_needs_races(o))
+		put_option(out, "races", NULL);
+	if (o->fail_on_race)
+		put_option(out, "fail-on-race", NULL);
 	if (o->match)
 		put_option(out, "match", o->match);
 	put_number(out, "expect-exit", o->expect_exit, d.expect_exit);

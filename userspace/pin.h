@@ -3,6 +3,7 @@
 #ifndef ZUG_PIN_H
 #define ZUG_PIN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "../lib/trace.h"
 #include "campaign.h"
@@ -14,5 +15,8 @@
  */
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
 	      const char *path, const char *name);
+
+/* Are there points of the trace that only the look for data races finds? */
+bool pin_needs_races(const struct campaign_options *o);
 
 #endif

@@ -712,7 +712,7 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 		return ret;
 	if (c->script) {
 		c->rules = o->script.rules;
-		c->races = false;
+		c->races &= o->script.races;
 		c->minimize = false;
 	}
 	if (o->each_case && (c->resume || c->record)) {

@@ -10,7 +10,7 @@
 /* What a test is, and what its failure is; how long to search and where results go is not the script's. */
 static const char *const option_names[] = {
 	"watch", "point", "points", "code", "match", "expect-exit", "invariant", "discard-if", "timeout", "max-steps", "spin",
-	"fair", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
+	"fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
 	"world", "share", "setup", "teardown", NULL
 };
 
@@ -75,6 +75,11 @@ static int add_option(struct reader *r, const char *rest)
 	}
 	if (!option_names[i])
 		return fail(r, "'%.*s' is no option of a script; there are:%s", (int)n, rest, valid);
+	/* what a search does by itself is asked for here: its executions have schedules of their own */
+	if (n == 5 && !strncmp(rest, "races", n)) {
+		r->s->races = true;
+		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
+	}
 	while (len > n && strchr(" \t\r", rest[len - 1]))
 		len--;
 	list = realloc(r->s->options, (r->s->nr_options + 1) * sizeof(*list));

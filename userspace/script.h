@@ -9,6 +9,7 @@
 #ifndef ZUG_SCRIPT_H
 #define ZUG_SCRIPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "spawn.h"
@@ -30,6 +31,7 @@ struct script {
 	size_t nr_options;
 	struct script_task *tasks;
 	size_t nr_tasks;
+	bool races;			/* "option races": look for data races first, to make points of their places */
 };
 
 /* 0, or -errno with a line in err ("test.zug:3: ..."). script_free() in either case. */
