@@ -21,6 +21,7 @@
 #include "sandbox_internal.h"
 
 #define SCHED_EXT_POLICY 7
+#define NUMBER_TRIES 5000		/* a millisecond apart */
 
 struct child {
 	struct sandbox *s;
@@ -220,8 +221,14 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
-	pid = spawn_child(s, &c);
-	ret = -errno;
+	/* Linux (6.15) frees the number of a dead process a little after it has gone from the list of processes. */
+	for (int tries = 0; tries < NUMBER_TRIES; tries++) {
+		pid = spawn_child(s, &c);
+		ret = -errno;
+		if (pid >= 0 || ret != -EEXIST)
+			break;
+		usleep(1000);
+	}
 	sandbox_world_born(s, false);
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 	if (pid < 0) {
