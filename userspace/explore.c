@@ -110,6 +110,15 @@ enum search_result campaign_result(const struct execution *x)
 #define PRIMING_ROUNDS 4
 
 /*
+ * A test that has joined by itself stands still in the kernel until its execution begins, and there taking
+ * probes away would wait for it: a grace period of RCU. They may only become more.
+ */
+static bool keeps_probes(const struct campaign *c)
+{
+	return kworld_launch(c->world)->joined;
+}
+
+/*
  * Probes added later change every schedule, so what the test maps is learnt first. A bug found
  * meanwhile is found all the same, and replayed with the probes it was found with: what an
  * execution showed is learnt before the next one.
@@ -118,14 +127,14 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 {
 	int ret = 0, more = 0, waits = 0;
 
-	if (c->prime_rounds)
+	if (c->prime_rounds && !keeps_probes(c))
 		waits = campaign_waits(c, err, errlen);
 	if (waits < 0)
 		return ZUG_EXIT_ENVIRONMENT;
 	if (c->prime_rounds)
 		ret = campaign_learn(c, err, errlen);
 	ret += ret >= 0 ? waits : 0;
-	if (ret >= 0 && c->prime_rounds) {
+	if (ret >= 0 && c->prime_rounds && !keeps_probes(c)) {
 		/* what is left without points may show more of the test */
 		int cooled = campaign_cool(c, err, errlen);
 
@@ -135,7 +144,7 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		return ZUG_EXIT_ENVIRONMENT;
 	c->looked |= c->prime_rounds && (!ret || c->prime_rounds == PRIMING_ROUNDS);
 	if (c->looked) {
-		more = campaign_sample(c, err, errlen);
+		more = keeps_probes(c) ? 0 : campaign_sample(c, err, errlen);
 		if (more < 0)
 			return more == -ENOMEM ? ZUG_EXIT_INTERNAL : ZUG_EXIT_ENVIRONMENT;
 		ret = campaign_monitors_resolve(c, true, err, errlen);
@@ -180,7 +189,7 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 		if (ret || !c->primed)
 			return ret;
 	} else {
-		waits = campaign_waits(c, err, errlen);
+		waits = keeps_probes(c) ? 0 : campaign_waits(c, err, errlen);
 		if (waits < 0)
 			return ZUG_EXIT_ENVIRONMENT;
 		ret = waits ? campaign_restart(c, err, errlen) : 0;

@@ -15,13 +15,13 @@ ends_as()
 
 	shift 3
 	if [ "$kind" = exit ]; then
-		zug "$seconds" run -q --strategy random --executions $executions --expect-exit "$value" -o traces "$@"
+		zug "$seconds" run -q --no-races --strategy random --executions $executions --expect-exit "$value" -o traces "$@"
 		want_status 0
 		want_out "^nothing found in $((executions + 1))|^nothing found in $((executions + 2))|^nothing found in $((executions + 3))"
 		return
 	fi
 	# The same end every time is the same finding every time.
-	zug "$seconds" run -q --strategy random --executions $executions --keep-going -o traces "$@"
+	zug "$seconds" run -q --no-races --strategy random --executions $executions --keep-going -o traces "$@"
 	want_status 1
 	want_out "^found in execution 1, .*: (signal|abort)\$"
 	! grep -E '^found in' "$dir/out" | grep -qvE ': (signal|abort)$' || note "$(grep '^found in' "$dir/out")"
@@ -35,7 +35,7 @@ prints()
 	local regex=$1 text
 
 	shift
-	zug 120 run -q --strategy random --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
+	zug 120 run -q --no-races --strategy random --executions 1 --expect-exit 250 --verify 0 -o traces "$@"
 	want_status 1
 	zug 30 show --json "$(kept_trace)"
 	text=$(sed -n 's/.*"stdout_head":"\(\([^"\\]\|\\.\)*\)".*/\1/p' "$dir/out" | sed 's/\\n/ /g')
@@ -56,7 +56,7 @@ for source in "$folder"/*.c; do
 	case $fixture in
 	fork-bomb)
 		# At the limit of the sandbox its forks fail, and it says so.
-		zug 120 run -q --strategy random --executions 1 --max-tasks 40 --expect-exit "$value" -o traces -- "$program" "${args[@]}"
+		zug 120 run -q --no-races --strategy random --executions 1 --max-tasks 40 --expect-exit "$value" -o traces -- "$program" "${args[@]}"
 		want_status 0
 		want_err 'limit of tasks \(--max-tasks 40\)'
 		;;
