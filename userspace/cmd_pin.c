@@ -260,21 +260,19 @@ out:
 static int pin(struct kernel *k, const struct campaign_options *o, const struct pin_options *po, FILE *out,
 	       FILE *err_to, const volatile sig_atomic_t *stop)
 {
-	struct campaign *c;
+	struct campaign *c = NULL;
 	struct trace *t;
 	char err[512];
 	int ret;
 
-	ret = campaign_new(&c, k, o, out, err_to, stop, -1);
-	if (ret)
-		return ret;
 	t = trace_open(po->path, err, sizeof(err));
 	if (!t) {
 		fprintf(err_to, "zug pin: %s: %s\n", po->path, err);
-		ret = ZUG_EXIT_USAGE;
-	} else {
-		ret = trace_check_builds(c, t, po->force);
+		return ZUG_EXIT_USAGE;
 	}
+	ret = trace_check_builds(t, err_to, po->force);
+	if (!ret)
+		ret = campaign_new(&c, k, o, out, err_to, stop, -1);
 	/* of a time-out every trial would be one, too */
 	if (!ret && !trace_minimised(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
 		ret = simplify(c, &t, out, err_to);

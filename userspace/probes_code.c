@@ -186,9 +186,11 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 	for (int i = 0; i < nr && ret >= 0; i++) {
 		const struct code_place *c = code_find(code, places[i].offset);
 
-		ret = c ? add_place(p, module, &f, c, &places[i], strcmp(copy, m->path)) : -ENOENT;
+		/* a trace of another build, with --force, names what is no place in this one */
+		if (c)
+			ret = add_place(p, module, &f, c, &places[i], strcmp(copy, m->path));
 	}
-	if (ret == -ESTALE || ret == -ENOENT)
+	if (ret == -ESTALE)
 		snprintf(err, errlen, "%s is not what its catalogue in the cache (~/.cache/zugzwang) says: "
 			 "remove that", m->path);
 	else if (ret < 0)

@@ -96,9 +96,9 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
 		  const volatile sig_atomic_t *stop)
 {
-	int ret = campaign_new(&r->c, k, &r->o, out, err, stop, -1);
+	int ret = trace_check_builds(r->t, err, o->force);
 
-	return ret ? ret : trace_check_builds(r->c, r->t, o->force);
+	return ret ? ret : campaign_new(&r->c, k, &r->o, out, err, stop, -1);
 }
 
 void retrace_end(struct retrace *r)

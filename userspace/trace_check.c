@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "campaign_internal.h"
+#include "symbols.h"
 #include "exit_codes.h"
 #include "trace_check.h"
 
@@ -19,11 +19,16 @@ void trace_check_kernel(const struct trace *t, FILE *err)
 			trace_header(t)->kernel);
 }
 
-int trace_check_builds(struct campaign *c, const struct trace *t, bool force)
+int trace_check_builds(const struct trace *t, FILE *err, bool force)
 {
+	struct symbols *symbols = symbols_new();
 	int changed = 0;
 	uint32_t id = 0;
 
+	if (!symbols) {
+		fprintf(err, "zug: out of memory\n");
+		return ZUG_EXIT_INTERNAL;
+	}
 	/* modules are numbered from 0 on, without gaps */
 	for (const struct trace_module *m; (m = trace_module(t, id)); id++) {
 		char why[256] = "";
@@ -31,19 +36,20 @@ int trace_check_builds(struct campaign *c, const struct trace *t, bool force)
 
 		if (!m->build_id[0])
 			continue;
-		f = symbols_file(c->symbols, m->path, NULL, why, sizeof(why));
+		f = symbols_file(symbols, m->path, NULL, why, sizeof(why));
 		if (f && (!symfile_build_id(f)[0] || !strcmp(symfile_build_id(f), m->build_id)))
 			continue;
 		changed++;
 		if (f)
-			fprintf(c->err, "zug: %s is another build than when this was recorded (build-id %.12s..., "
+			fprintf(err, "zug: %s is another build than when this was recorded (build-id %.12s..., "
 				"then %.12s...)\n", m->path, symfile_build_id(f), m->build_id);
 		else
-			fprintf(c->err, "zug: %s cannot be read any more: %s\n", m->path, why);
+			fprintf(err, "zug: %s cannot be read any more: %s\n", m->path, why);
 	}
+	symbols_free(symbols);
 	if (!changed)
 		return 0;
-	fprintf(c->err, force ? "zug: going on, for --force: the schedule may not fit\n" :
+	fprintf(err, force ? "zug: going on, for --force: the schedule may not fit\n" :
 		"zug: its places have moved, so the schedule may not fit: search again with zug run, or try it "
 		"with --force\n");
 	return force ? 0 : ZUG_EXIT_USAGE;

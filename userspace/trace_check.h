@@ -8,7 +8,7 @@
 /* Another kernel may schedule the same program differently inside its own calls: says so. */
 void trace_check_kernel(const struct trace *t, FILE *err);
 /* Are the files that were mapped still the same builds? 0, or an enum zug_exit unless force. */
-int trace_check_builds(struct campaign *c, const struct trace *t, bool force);
+int trace_check_builds(const struct trace *t, FILE *err, bool force);
 /* Did the test fail in it? 0, or an enum zug_exit. */
 int trace_check_failing(const struct trace *t, const char *path, const char *what, FILE *err);
 
