@@ -2,6 +2,7 @@
 # Places in the code as points: atomic instructions and their labels in each kind of binary, --code, objects that two
 # processes share, what is hot, read-modify-writes in two steps; and that the program does what it did, and its file
 # stays what it was. (That the bugs which need them are found is in planted.sh.)
+# Takes 47 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/vm/labels.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # zug diff of one trace: the closest schedule that passes, and the two operations whose order makes the difference.
+# Takes 25 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # --faults: calls that fail because the search wants it; found, minimised, replayed.
+# Takes 20 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 # found PROGRAM KIND LABEL

@@ -1,5 +1,6 @@
 #!/bin/bash
 # --invariant and --discard-if: expressions over the variables of the test.
+# Takes 32 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

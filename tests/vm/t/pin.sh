@@ -1,6 +1,7 @@
 #!/bin/bash
 # zug pin: a failure as a script of places, which finds the bug again, passes on the corrected twin, and says so when it
 # does not fit any more. LONG=1: on every planted program, 100 times each.
+# Takes 35 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 shopt -s extglob
