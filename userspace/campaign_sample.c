@@ -283,12 +283,14 @@ bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struc
 	return true;
 }
 
+/* (The two below hold nobody in a replay or a trial: what they did is in the schedule that it follows.) */
+
 /* Another schedule for another look: at every other decision or so whoever is to go on stays. */
 static bool hold_random(void *ctx, const struct zug_label *l)
 {
 	const struct campaign *c = ctx;
 
-	return mix64(c->o.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
+	return !c->aside && mix64(c->o.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
 }
 
 static bool hold_pair(void *ctx, const struct zug_label *l)
@@ -296,7 +298,7 @@ static bool hold_pair(void *ctx, const struct zug_label *l)
 	const struct campaign *c = ctx;
 	const struct suspect *pair = &c->sampler->pairs[c->sampler->pair - 1];
 
-	return l->site == pair->a || l->site == pair->b;
+	return !c->aside && (l->site == pair->a || l->site == pair->b);
 }
 
 /* ---- what comes of it ---- */
