@@ -16,13 +16,14 @@ trace_of()
 }
 
 # want_labels SOURCE [LIBRARY [line|anywhere]]: every `op: NAME OBJECT` of a source has its step, at that line. (The C11
-# functions of a static glibc program are seen only inside of libc, which has no lines.)
+# functions of a static glibc program are seen only inside of libc, which has no lines. A|B: either, because a glibc's
+# function begins with an instruction that cannot be probed, and the next one's does not.)
 want_labels()
 {
 	awk -v libc="${2:-glibc}" -v where="${3:-line}" -v source="$(basename "$1")" '
 		FNR == 1 { nr_file++ }
 		nr_file == 1 {
-			if (!match($0, /op: [a-z0-9-]+ [A-Za-z-]+( glibc)? /) || /^ \*/)
+			if (!match($0, /op: [a-z0-9|-]+ [A-Za-z-]+( glibc)? /) || /^ \*/)
 				next
 			split(substr($0, RSTART, RLENGTH), word, " ")
 			if (word[4] == "glibc" && libc != "glibc")
@@ -36,7 +37,7 @@ want_labels()
 		}
 		{
 			for (i = 1; i <= nr; i++)
-				if (!seen[i] && index($0, "\"op\":\"" op[i] "\"") &&
+				if (!seen[i] && match($0, "\"op\":\"(" op[i] ")\"") &&
 				    (object[i] == "-" || match($0, "\"object\":\"[^\"]*" object[i])) &&
 				    (where == "anywhere" || match($0, source "\",\"line\":" line[i] "[,}]")))
 					seen[i] = 1

@@ -183,7 +183,7 @@ static void others(void)
 	pthread_t thread;
 
 	pthread_spin_init(&spin, 0);
-	pthread_spin_lock(&spin); /* op: point spin glibc */
+	pthread_spin_lock(&spin); /* op: point|spin-lock spin glibc */
 	pthread_spin_unlock(&spin); /* op: spin-unlock spin */
 	pthread_spin_trylock(&spin); /* op: spin-trylock spin */
 	pthread_spin_unlock(&spin);
