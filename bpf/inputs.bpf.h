@@ -25,6 +25,7 @@
 #define NR_nanosleep		35
 #define NR_alarm		37
 #define NR_setitimer		38
+#define NR_connect		42
 #define NR_gettimeofday		96
 #define NR_time			201
 #define NR_futex		202

@@ -355,8 +355,16 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 		return false;
 	if (syscalls[nr].io)
 		return true;
-	return syscalls[nr].wait_fd && fd_where(p, t->args[0], &w) &&
-	       ((w.mode & 0170000) == 0100000 || (w.mode & 0170000) == 0040000);
+	if (!syscalls[nr].wait_fd || !fd_where(p, t->args[0], &w))
+		return false;
+	switch (w.mode & 0170000) {
+	case 0100000: /* S_IFREG */
+	case 0040000: /* S_IFDIR */
+		return true;
+	case 0140000: /* S_IFSOCK: a connection by name is looked up in the file system */
+		return nr == NR_connect && w.offset == AF_UNIX_;
+	}
+	return false;
 }
 
 /* What its parent will be told, once the last thread of its process is dead. */

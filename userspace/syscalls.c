@@ -114,6 +114,18 @@ const struct syscall_desc syscall_table[] = {
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
 	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO), S(chmod, SYSCALL, IO), S(fchmodat, SYSCALL, IO),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
+	/* what may have to ask a file system in user space, and waits for nothing else */
+	S(lseek, SYSCALL, IO), S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
+	S(mknod, SYSCALL, IO), S(mknodat, SYSCALL, IO), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
+	S(chroot, SYSCALL, IO), S(fchmod, SYSCALL, IO), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
+	S(fchown, SYSCALL, IO), S(fchownat, SYSCALL, IO), S(utime, SYSCALL, IO), S(utimes, SYSCALL, IO),
+	S(futimesat, SYSCALL, IO), S(getdents, SYSCALL, IO), S(fstatfs, SYSCALL, IO), S(sync, SYSCALL, IO),
+	S(syncfs, SYSCALL, IO), S(sync_file_range, SYSCALL, IO), S(mremap, SYSCALL, IO), S(mlock, SYSCALL, IO),
+	S(getxattr, SYSCALL, IO), S(lgetxattr, SYSCALL, IO), S(fgetxattr, SYSCALL, IO),
+	S(setxattr, SYSCALL, IO), S(lsetxattr, SYSCALL, IO), S(fsetxattr, SYSCALL, IO),
+	S(listxattr, SYSCALL, IO), S(llistxattr, SYSCALL, IO), S(flistxattr, SYSCALL, IO),
+	S(removexattr, SYSCALL, IO), S(lremovexattr, SYSCALL, IO), S(fremovexattr, SYSCALL, IO),
+	S(inotify_add_watch, SYSCALL, IO), S(mount, SYSCALL, IO), S(umount2, SYSCALL, IO),
 };
 const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_table[0]);
 
