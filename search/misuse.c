@@ -233,16 +233,19 @@ static void forget_state(struct object *o)
 	o->holder = SEARCH_NO_TASK;
 }
 
-static int on_lock(struct misuse *m, const struct search_point *p, uint32_t task,
-		   struct object *o)
+static int on_lock(struct misuse *m, uint32_t task, struct object *o)
 {
 	struct misuse_memory memory;
-	uint32_t holder;
 
-	/* Which kind of mutex it is only its memory tells. */
-	if (m->read && agreed(m, p, task, o, &holder, &memory) == HELD && holder == task &&
-	    !memory.recursive && memory.owner_known)
-		return wrong(m, MISUSE_RELOCK, o, task, o->site);
+	/*
+	 * Which kind of mutex it is only its memory tells, and that nobody but the task itself changes
+	 * while it is the owner. The labels may be wrong here: a signal handler runs after the unlock
+	 * that it interrupts was labelled, and before that is done.
+	 */
+	if (m->read && m->read(m->ctx, task, o->id, &memory) && memory.locked && memory.owner_known &&
+	    memory.owner == task && !memory.recursive)
+		return wrong(m, MISUSE_RELOCK, o, task,
+			     o->state == HELD && o->holder == task ? o->site : 0);
 	if (o->state == HELD && o->holder == task)
 		o->nested = true;
 	forget_state(o);
@@ -383,7 +386,7 @@ static int dispatch(struct misuse *m, const struct search_point *p, uint32_t tas
 	switch (l->op) {
 	case ZUG_OP_LOCK:
 	case ZUG_OP_SPIN_LOCK:
-		return on_lock(m, p, task, o);
+		return on_lock(m, task, o);
 	case ZUG_OP_TRYLOCK:
 	case ZUG_OP_TIMEDLOCK:
 	case ZUG_OP_SPIN_TRYLOCK:

@@ -25,8 +25,9 @@ struct op {
 	uint32_t dead;		/* 1 + a task that is no longer there */
 };
 
+/* What memory says from the second operation on; before the first the lock is free. */
 static struct misuse_memory memory;
-static bool readable;
+static bool readable, begun;
 
 static bool read_memory(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *out)
 {
@@ -34,6 +35,7 @@ static bool read_memory(void *ctx, uint32_t task, uint64_t object, struct misuse
 	(void)task;
 	(void)object;
 	*out = memory;
+	out->locked &= begun;
 	return readable;
 }
 
@@ -69,6 +71,7 @@ static enum misuse_kind play(struct misuse *m, const struct op *ops, size_t nr,
 			}
 			p.nr++;
 		}
+		begun = k > 0;
 		ret = misuse_step(m, &p, at, r);
 	}
 	return ret == 1 ? r->kind : MISUSE_NONE;
@@ -149,6 +152,8 @@ static void test_memory(void)
 	ok(PLAY(m, &r, LOCK(0), STEP(0), UNLOCK(1)) == MISUSE_UNLOCK_FOREIGN,
 	   "memory and labels agree: foreign unlock");
 	ok(PLAY(m, &r, LOCK(0), STEP(0), LOCK(0)) == MISUSE_RELOCK, "relock of a normal mutex");
+	ok(PLAY(m, &r, LOCK(0), STEP(0), UNLOCK(0), LOCK(0)) == MISUSE_RELOCK,
+	   "in a handler that ran before the unlock did");
 	memory.recursive = true;
 	ok(!PLAY(m, &r, LOCK(0), STEP(0), LOCK(0)), "not of a recursive one");
 	memory = (struct misuse_memory){ .fixed = true };
