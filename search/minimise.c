@@ -390,14 +390,12 @@ struct search *minimise_new(const struct search_options *opts, const uint32_t *t
 	m = search_state(s);
 	m->failure = failure;
 	m->max_trials = trials;
-	m->order = malloc((nr + 1) * sizeof(*tasks));
+	m->order = schedule_copy(tasks, nr);
 	if (!m->order) {
 		search_free(s);
 		strategy_message(err, errlen, "out of memory");
 		return NULL;
 	}
-	if (nr)
-		memcpy(m->order, tasks, nr * sizeof(*tasks));
 	m->nr_order = nr;
 	return s;
 }

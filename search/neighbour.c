@@ -364,14 +364,12 @@ struct search *neighbour_new(const struct search_options *opts, const uint32_t *
 	n = search_state(s);
 	n->failure = failure;
 	n->max_trials = trials;
-	n->order = malloc((nr + 1) * sizeof(*tasks));
+	n->order = schedule_copy(tasks, nr);
 	if (!n->order) {
 		search_free(s);
 		strategy_message(err, errlen, "out of memory");
 		return NULL;
 	}
-	if (nr)
-		memcpy(n->order, tasks, nr * sizeof(*tasks));
 	n->nr_order = nr;
 	return s;
 }

@@ -16,6 +16,15 @@ void schedule_release(struct schedule *s)
 	free(s->diffs);
 }
 
+uint32_t *schedule_copy(const uint32_t *tasks, size_t nr)
+{
+	uint32_t *copy = malloc((nr + 1) * sizeof(*copy));
+
+	if (copy && nr)
+		memcpy(copy, tasks, nr * sizeof(*copy));
+	return copy;
+}
+
 int schedule_room(void *array, size_t nr, size_t *room, size_t size)
 {
 	void **p = array, *fresh;

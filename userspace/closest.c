@@ -21,8 +21,7 @@ static bool after(void *ctx, const struct execution *x)
 
 	neighbour_result(p->s, &r);
 	if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED)
-		snprintf(p->m->came, sizeof(p->m->came), "%s%s%s", zug_outcome_name(x->outcome.kind),
-			 x->outcome.message[0] ? ": " : "", x->outcome.message);
+		outcome_words(&x->outcome, p->m->came, sizeof(p->m->came));
 	trials_progress(p->c, "near it: %lu executions, %s", (unsigned long)r.trials,
 			r.found ? "one passes" : "none passes so far");
 	return r.found && r.trial == r.trials;
@@ -49,36 +48,31 @@ static int keep(const char *from, const char *to, char *err, size_t errlen)
 int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
 		  struct closest *m, char *err, size_t errlen)
 {
-	struct search_options opts = trials_search_options(c, t);
-	struct trials trials = { .from = t, .passes = true, .after = after };
 	struct progress p = { .c = c, .m = m };
-	struct search *s = NULL;
-	struct replay follow;
-	char *best = NULL;
-	int ret = -ENOMEM;
+	struct trials trials;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	snprintf(err, errlen, "out of memory");
-	if (replay_init(&follow, t) || asprintf(&best, "%s.best", c->current) < 0) {
-		best = NULL;
+	ret = trials_init(&trials, c, t);
+	if (ret)
+		goto out;
+	trials.search = neighbour_new(&trials.options, trials.follow.tasks, trials.follow.nr,
+				     trace_outcome(t)->failure, executions, err, errlen);
+	if (!trials.search) {
+		ret = -ENOMEM;
 		goto out;
 	}
-	s = neighbour_new(&opts, follow.tasks, follow.nr, trace_outcome(t)->failure, executions, err, errlen);
-	if (!s)
-		goto out;
-	p.s = trials.search = s;
-	trials.best = best;
+	trials.passes = true;
+	trials.after = after;
 	trials.ctx = &p;
+	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
-	neighbour_result(s, &m->r);
+	neighbour_result(trials.search, &m->r);
 	m->interrupted = c->stop && *c->stop;
 	if (!ret && m->r.found)
-		ret = keep(best, to, err, errlen);
+		ret = keep(trials.best, to, err, errlen);
 out:
-	if (best)
-		unlink(best);
-	free(best);
-	search_free(s);
-	replay_release(&follow);
+	trials_release(&trials);
 	return ret;
 }

@@ -46,17 +46,6 @@ struct diff_options {
 	uint64_t executions;		/* 0: the default */
 };
 
-static bool number(const char *text, uint64_t max, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*v = strtoull(text, &end, 10);
-	return !errno && !*end && *v <= max;
-}
-
 /* What concerns executions is of no use with two traces. */
 static int check(const struct diff_options *o)
 {
@@ -89,7 +78,7 @@ static int parse(struct diff_options *o, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "s:o:qh", options, NULL)) != -1) {
 		switch (opt) {
 		case 's':
-			if (!number(optarg, 1000000, &v)) {
+			if (!retrace_number(optarg, 1000000, &v)) {
 				fprintf(stderr, "zug diff: --steps %s: not a number from 0 to 1000000\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}
@@ -99,7 +88,7 @@ static int parse(struct diff_options *o, int argc, char **argv)
 			snprintf(o->out, sizeof(o->out), "%s", optarg);
 			break;
 		case 'n':
-			if (!number(optarg, UINT64_MAX, &o->executions) || !o->executions) {
+			if (!retrace_number(optarg, UINT64_MAX, &o->executions) || !o->executions) {
 				fprintf(stderr, "zug diff: --executions %s: not a number from 1 on\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}

@@ -31,17 +31,6 @@ struct minimize_options {
 	struct minimize_limits limits;
 };
 
-static bool number(const char *text, uint64_t max, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*v = strtoull(text, &end, 10);
-	return !errno && !*end && *v <= max;
-}
-
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct minimize_options *o, int argc, char **argv)
 {
@@ -63,7 +52,7 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 			snprintf(o->out, sizeof(o->out), "%s", optarg);
 			break;
 		case 'n':
-			if (!number(optarg, UINT64_MAX, &o->limits.executions) || !o->limits.executions) {
+			if (!retrace_number(optarg, UINT64_MAX, &o->limits.executions) || !o->limits.executions) {
 				fprintf(stderr, "zug minimize: --executions %s: not a number from 1 on\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}

@@ -7,13 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "campaign.h"
-#include "client.h"
 #include "commands.h"
 #include "exit_codes.h"
-#include "interrupt.h"
 #include "minimize.h"
 #include "pin.h"
 #include "protocol.h"
+#include "retrace.h"
 #include "script.h"
 #include "symbols.h"
 #include "trace_check.h"
@@ -34,23 +33,10 @@ static void usage(FILE *f)
 }
 
 struct pin_options {
-	const char *path, *socket;
+	struct retrace_options r;
 	char out[PATH_MAX];
 	int verify;
-	long lane;
-	bool quiet, force;
 };
-
-static bool number(const char *text, unsigned long max, unsigned long *v)
-{
-	char *end;
-
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*v = strtoul(text, &end, 10);
-	return !errno && !*end && *v <= max;
-}
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct pin_options *o, int argc, char **argv)
@@ -58,18 +44,19 @@ static int parse(struct pin_options *o, int argc, char **argv)
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "verify", required_argument, NULL, 'v' },
-		{ "force", no_argument, NULL, 'f' },
-		{ "lane", required_argument, NULL, 'l' },
-		{ "socket", required_argument, NULL, 's' },
+		{ "force", no_argument, NULL, RETRACE_FORCE },
+		{ "lane", required_argument, NULL, RETRACE_LANE },
+		{ "socket", required_argument, NULL, RETRACE_SOCKET },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	unsigned long v;
+	uint64_t v;
 	size_t n;
-	int opt;
+	int opt, ret;
 
-	*o = (struct pin_options){ .lane = -1, .verify = 3 };
+	*o = (struct pin_options){ .verify = 3 };
+	retrace_options_init(&o->r);
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
 		switch (opt) {
@@ -77,46 +64,33 @@ static int parse(struct pin_options *o, int argc, char **argv)
 			snprintf(o->out, sizeof(o->out), "%s", optarg);
 			break;
 		case 'v':
-			if (!number(optarg, 10000, &v) || !v) {
+			if (!retrace_number(optarg, 10000, &v) || !v) {
 				fprintf(stderr, "zug pin: --verify %s: not a number from 1 to 10000\n", optarg);
 				return ZUG_EXIT_USAGE;
 			}
 			o->verify = v;
 			break;
-		case 'f':
-			o->force = true;
-			break;
-		case 'l':
-			if (!number(optarg, 8191, &v)) {
-				fprintf(stderr, "zug pin: --lane %s: not the number of a CPU\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->lane = v;
-			break;
-		case 's':
-			o->socket = optarg;
-			break;
-		case 'q':
-			o->quiet = true;
-			break;
 		case 'h':
 			usage(stdout);
 			return -1;
 		default:
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
+			ret = retrace_option(&o->r, "pin", opt);
+			if (ret < 0)
+				usage(stderr);
+			if (ret)
+				return ZUG_EXIT_USAGE;
 		}
 	}
 	if (optind != argc - 1) {
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	o->path = argv[optind];
-	n = strlen(o->path);
+	o->r.path = argv[optind];
+	n = strlen(o->r.path);
 	if (!o->out[0])
 		snprintf(o->out, sizeof(o->out), "%.*s.zug",
-			 (int)(n > 6 && !strcmp(o->path + n - 6, ".trace") ? n - 6 : n), o->path);
-	if (!o->force && !access(o->out, F_OK)) {
+			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n), o->r.path);
+	if (!o->r.force && !access(o->out, F_OK)) {
 		fprintf(stderr, "zug pin: %s is there already, and may have been edited: name another with -o, or "
 			"--force\n", o->out);
 		return ZUG_EXIT_USAGE;
@@ -124,7 +98,7 @@ static int parse(struct pin_options *o, int argc, char **argv)
 	return 0;
 }
 
-/* The simplest schedule that fails like that, in place of *t. An enum zug_exit. */
+/* *t becomes the simplest schedule that fails like that, the caller's. An enum zug_exit. */
 static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_to)
 {
 	const struct minimize_limits limits = { 0 };
@@ -155,7 +129,6 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 		fprintf(err_to, "zug pin: %s: %s\n", path, err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	trace_free(*t);
 	*t = simple;
 	return 0;
 }
@@ -200,8 +173,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		if (x.outcome.failure == failure && failure)
 			same++;
 		else
-			snprintf(came, len, "%s%s%s", zug_outcome_name(x.outcome.kind),
-				 x.outcome.message[0] ? ": " : "", x.outcome.message);
+			outcome_words(&x.outcome, came, len);
 	}
 	campaign_free(c);
 	ret = same;
@@ -227,7 +199,7 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 		return ZUG_EXIT_USAGE;
 	}
 	if (s)
-		statements = pin_write(f, t, o, s, po->path, po->out);
+		statements = pin_write(f, t, o, s, po->r.path, po->out);
 	symbols_free(s);
 	if (fclose(f) && statements >= 0)
 		statements = -errno;
@@ -257,90 +229,52 @@ out:
 	return ret;
 }
 
-static int pin(struct kernel *k, const struct campaign_options *o, const struct pin_options *po, FILE *out,
-	       FILE *err_to, const volatile sig_atomic_t *stop)
-{
-	struct campaign *c = NULL;
-	struct trace *t;
-	char err[512];
-	int ret;
-
-	t = trace_open(po->path, err, sizeof(err));
-	if (!t) {
-		fprintf(err_to, "zug pin: %s: %s\n", po->path, err);
-		return ZUG_EXIT_USAGE;
-	}
-	ret = trace_check_builds(t, err_to, po->force);
-	if (!ret)
-		ret = campaign_new(&c, k, o, out, err_to, stop, -1);
-	/* of a time-out every trial would be one, too */
-	if (!ret && !trace_minimised(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
-		ret = simplify(c, &t, out, err_to);
-	campaign_free(c);
-	if (!ret)
-		ret = write_script(k, t, o, po, out, err_to, stop);
-	trace_free(t);
-	return ret;
-}
-
 int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		const volatile sig_atomic_t *stop)
 {
-	struct campaign_holder *holder = NULL;
-	struct campaign_options o;
 	struct pin_options po;
 	struct kernel *own = NULL;
-	struct trace *t;	/* whose words are in o */
+	struct trace *t;
+	struct retrace r;
 	char err[512];
 	int ret;
 
 	ret = parse(&po, argc, argv);
 	if (ret)
 		return ret;
-	t = trace_open(po.path, err, sizeof(err));
-	if (!t) {
-		fprintf(err_to, "zug pin: %s: %s\n", po.path, err);
-		return ZUG_EXIT_USAGE;
-	}
-	ret = trace_check_failing(t, po.path, "pin", err_to);
-	if (ret)
-		goto out;
-	if (campaign_options_from_trace(&o, t, &holder, err, sizeof(err))) {
-		fprintf(err_to, "zug pin: %s: %s\n", po.path, err);
-		ret = ZUG_EXIT_USAGE;
-		goto out;
-	}
-	trace_check_kernel(t, err_to);
-	o.lane = po.lane;
-	o.quiet = po.quiet;
-	if (!k && kernel_open(&own, err, sizeof(err))) {
+	ret = retrace_open(&r, &po.r, "pin", err_to);
+	if (!ret)
+		ret = trace_check_failing(r.t, po.r.path, "pin", err_to);
+	/* one for all the campaigns below */
+	if (!ret && !k && kernel_open(&own, err, sizeof(err))) {
 		fprintf(err_to, "zug: %s\n", err);
 		ret = ZUG_EXIT_ENVIRONMENT;
-		goto out;
 	}
-	ret = pin(k ? k : own, &o, &po, out, err_to, stop);
+	if (!k)
+		k = own;
+	if (!ret)
+		ret = retrace_begin(&r, &po.r, k, out, err_to, stop);
+	t = r.t;
+	/* of a time-out every trial would be one, too */
+	if (!ret && !trace_minimised(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
+		ret = simplify(r.c, &t, out, err_to);
+	campaign_free(r.c);
+	r.c = NULL;
+	if (!ret)
+		ret = write_script(k, t, &r.o, &po, out, err_to, stop);
+	if (t != r.t)
+		trace_free(t);
+	retrace_end(&r);
 	kernel_close(own);
-out:
-	campaign_options_free(holder);
-	trace_free(t);
 	return ret;
 }
 
 int cmd_pin(int argc, char **argv)
 {
 	struct pin_options po;
-	int ret, fd;
+	int ret = parse(&po, argc, argv);
 
-	ret = parse(&po, argc, argv);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	fd = client_connect(protocol_socket(po.socket));
-	if (fd >= 0)
-		return client_hand_over(fd, "pin", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	if (po.socket) {
-		fprintf(stderr, "zug pin: no zugd at %s: %s\n", po.socket, strerror(-fd));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	interrupt_catch();
-	return pin_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+	return retrace_command(&po.r, "pin", argc, argv, pin_execute);
 }

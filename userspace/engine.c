@@ -413,7 +413,7 @@ static void debug_ending(struct engine *e, bool exited)
 
 	if (!d)
 		return;
-	snprintf(why, sizeof(why), "%s%s%s", zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
+	outcome_words(o, why, sizeof(why));
 	d->ending(d, e->w, why, exited);
 }
 

@@ -83,8 +83,7 @@ static bool after(void *ctx, const struct execution *x)
 		m->decisions_before = r.differences;
 		m->steps_before = r.nr;
 	} else if (r.trials == 1 && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
-		snprintf(m->came, sizeof(m->came), "%s%s%s", zug_outcome_name(x->outcome.kind),
-			 x->outcome.message[0] ? ": " : "", x->outcome.message);
+		outcome_words(&x->outcome, m->came, sizeof(m->came));
 	}
 	trials_progress(p->c, "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
 			(unsigned long)r.trials, r.preemptions, r.differences, r.nr);
@@ -94,29 +93,28 @@ static bool after(void *ctx, const struct execution *x)
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen)
 {
-	struct search_options opts = trials_search_options(c, t);
-	struct trials trials = { .from = t, .max_steps = limits->steps, .after = after };
 	struct progress p = { .c = c, .m = m };
 	struct minimise_result r;
-	struct search *s = NULL;
-	struct replay follow;
-	char *best = NULL;
-	int ret = -ENOMEM;
+	struct trials trials;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	snprintf(err, errlen, "out of memory");
-	if (replay_init(&follow, t) || asprintf(&best, "%s.best", c->current) < 0) {
-		best = NULL;
+	ret = trials_init(&trials, c, t);
+	if (ret)
+		goto out;
+	trials.search = minimise_new(&trials.options, trials.follow.tasks, trials.follow.nr,
+				     trace_outcome(t)->failure, limits->executions, err, errlen);
+	if (!trials.search) {
+		ret = -ENOMEM;
 		goto out;
 	}
-	s = minimise_new(&opts, follow.tasks, follow.nr, trace_outcome(t)->failure, limits->executions, err, errlen);
-	if (!s)
-		goto out;
-	p.s = trials.search = s;
-	trials.best = best;
+	trials.max_steps = limits->steps;
+	trials.after = after;
 	trials.ctx = &p;
+	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
-	minimise_result(s, &r);
+	minimise_result(trials.search, &r);
 	m->executions = r.trials;
 	m->reproduced = r.reproduced;
 	if (!r.reproduced)
@@ -127,13 +125,9 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 	m->steps = r.nr;
 	m->simpler = r.trial > 1;
 	if (!ret)
-		ret = write_result(c, best, to, m, &r, err, errlen);
+		ret = write_result(c, trials.best, to, m, &r, err, errlen);
 out:
-	if (best)
-		unlink(best);
-	free(best);
-	search_free(s);
-	replay_release(&follow);
+	trials_release(&trials);
 	return ret;
 }
 

@@ -193,6 +193,11 @@ void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt,
 	outcome_identify(o);
 }
 
+void outcome_words(const struct outcome *o, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s%s%s", zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
+}
+
 static void copy_line(char *to, size_t len, const char *from)
 {
 	size_t n = strcspn(from, "\n");

@@ -48,6 +48,8 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 /* A failure that the engine saw by itself; its identity is that of the message (failure.h knows better). */
 void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* "abort: Assertion ...", or the name alone when there is no message. */
+void outcome_words(const struct outcome *o, char *buf, size_t len);
 /* Makes the identity of what an outcome alone tells. */
 void outcome_identify(struct outcome *o);
 

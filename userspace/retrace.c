@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,28 @@ void retrace_options_init(struct retrace_options *o)
 	*o = (struct retrace_options){ .lane = -1, .colour = REPORT_COLOUR_AUTO };
 }
 
-int retrace_option(struct retrace_options *o, const char *command, int opt)
+bool retrace_number(const char *text, uint64_t max, uint64_t *v)
 {
 	char *end;
 
+	errno = 0;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	*v = strtoull(text, &end, 10);
+	return !errno && !*end && *v <= max;
+}
+
+int retrace_option(struct retrace_options *o, const char *command, int opt)
+{
+	uint64_t lane;
+
 	switch (opt) {
 	case RETRACE_LANE:
-		o->lane = strtol(optarg, &end, 10);
-		if (optarg[0] < '0' || optarg[0] > '9' || *end || o->lane > 8191) {
+		if (!retrace_number(optarg, 8191, &lane)) {
 			fprintf(stderr, "zug %s: --lane %s: not the number of a CPU\n", command, optarg);
 			return ZUG_EXIT_USAGE;
 		}
+		o->lane = lane;
 		return 0;
 	case RETRACE_SOCKET:
 		o->socket = optarg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff
+ * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff, pin
  *
  *	switch (opt) { ... default: ret = retrace_option(&o, "replay", opt); }
  *	return retrace_command(&o, "replay", argc, argv, replay_execute);	here, or zugd does it
@@ -43,6 +43,9 @@ enum { RETRACE_LANE = 512, RETRACE_SOCKET, RETRACE_FORCE, RETRACE_COLOUR };
 void retrace_options_init(struct retrace_options *o);
 /* Takes one of them from getopt's optarg. 0, or an enum zug_exit with a message printed; -1: none of these. */
 int retrace_option(struct retrace_options *o, const char *command, int opt);
+
+/* A decimal number from 0 to max; false: it is none. */
+bool retrace_number(const char *text, uint64_t max, uint64_t *v);
 
 /* "test.1.trace" -> "test.1.WORD.trace" */
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "campaign_internal.h"
@@ -22,14 +23,24 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
 }
 
-struct search_options trials_search_options(const struct campaign *c, const struct trace *from)
+int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
-	struct search_options o = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
-				    .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 };
+	*t = (struct trials){ .from = from, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
+							 .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
+	if (c->o.max_steps && c->o.max_steps < t->options.max_steps)
+		t->options.max_steps = c->o.max_steps;
+	if (asprintf(&t->best, "%s.best", c->current) < 0)
+		t->best = NULL;
+	return replay_init(&t->follow, from) || !t->best ? -ENOMEM : 0;
+}
 
-	if (c->o.max_steps && c->o.max_steps < o.max_steps)
-		o.max_steps = c->o.max_steps;
-	return o;
+void trials_release(struct trials *t)
+{
+	if (t->best)
+		unlink(t->best);
+	free(t->best);
+	search_free(t->search);
+	replay_release(&t->follow);
 }
 
 void trials_progress(const struct campaign *c, const char *fmt, ...)

@@ -4,20 +4,27 @@
 #define ZUG_TRIALS_H
 
 #include "campaign.h"
+#include "replay.h"
+#include "search.h"
 
 struct trials {
-	struct search *search;
+	/* from trials_init(): */
 	const struct trace *from;	/* a trial may take a multiple of its time and steps */
+	struct search_options options;	/* for the search of the trials */
+	struct replay follow;		/* the schedule of from */
+	char *best;			/* the trace of one of them is left there, until trials_release() */
+	/* the caller's: */
+	struct search *search;		/* freed by trials_release() */
 	uint64_t max_steps;		/* of all of them together; 0: no bound */
-	const char *best;		/* the trace of one of them is left there */
 	bool passes;			/* traces of executions that pass are of use, too */
 	/* After each; true: its trace is the one to keep. */
 	bool (*after)(void *ctx, const struct execution *x);
 	void *ctx;
 };
 
-/* What the search of the trials gets: opts->max_steps and the campaign's fairness. */
-struct search_options trials_search_options(const struct campaign *c, const struct trace *from);
+/* Trials of the failure in from. 0 or -ENOMEM; trials_release() also after that. */
+int trials_init(struct trials *t, const struct campaign *c, const struct trace *from);
+void trials_release(struct trials *t);
 
 /* Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno with a line in err. */
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen);
