@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "engine.h"
+#include "engine_internal.h"
 #include "expiry.h"
 #include "failure.h"
-#include "faults.h"
 #include "../search/identity.h"
-#include "progress_check.h"
-#include "stack_set.h"
 
 #define MS 1000000ull
 /*
@@ -35,45 +32,6 @@
 #define STARVING_STEPS 100
 /* Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop that writes. */
 #define STOPS_BEFORE_SWITCH 10
-/* So many looks at held spin locks, by everybody who can run, are enough. */
-#define SPIN_LOOKS 64
-
-struct engine {
-	struct world *w;
-	struct search *s;
-	struct capture *c;
-	struct engine_options o;
-	bool (*on_step)(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o);
-	void *on_step_ctx;
-	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
-	void *on_state_ctx;
-	bool (*hold)(void *ctx, const struct zug_label *l);
-	void *hold_ctx;
-	uint32_t holds;		/* decisions of this execution at which somebody was held */
-	struct search_cand *cands;
-	uint32_t *enabled;
-	bool *held;		/* by candidate */
-	uint32_t nr_cands;
-
-	/* of the current execution */
-	const struct replay *r;
-	struct trace_writer *t;
-	struct execution *x;
-	uint64_t start_ns;
-	uint32_t last;
-	bool yielded;
-	uint32_t same;		/* steps in a row of the last task while others were enabled */
-	uint32_t stops;		/* of a computation in a row */
-	bool fired;		/* a timer: whom it has woken is in the events that are there */
-	uint32_t spun;		/* decisions in a row at which everybody looked at a held spin lock */
-	struct progress_check pc;
-	struct misuse *misuse;
-	struct faults faults;
-	uint32_t told_tasks;
-	bool *told;
-	uint32_t nr_told;
-	struct stack_set stacks;	/* when a task got a signal that ends its process */
-};
 
 static uint64_t now_ns(void)
 {
@@ -181,7 +139,7 @@ static bool room(struct engine *e, uint32_t nr)
 
 /* ---- the trace ---- */
 
-static void tell_task(struct engine *e, uint32_t task)
+void engine_tell_task(struct engine *e, uint32_t task)
 {
 	const struct world_task *t = &e->w->tasks[task];
 
@@ -210,7 +168,7 @@ static void note(struct engine *e, enum trace_note_kind kind, uint32_t task, uin
 	if (!e->t)
 		return;
 	if (task != WORLD_NO_TASK)
-		tell_task(e, task);
+		engine_tell_task(e, task);
 	trace_add_note(e->t, &(struct trace_note){
 		.kind = kind, .task = task, .arg = arg, .text = text && text[0] ? text : NULL,
 		.object = task != WORLD_NO_TASK && kind == TRACE_NOTE_BLOCK ?
@@ -239,9 +197,9 @@ static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bo
 	if (!replay_is_chance(&t->label, task, e->last))
 		e->x->hash = replay_hash(e->x->hash, task, &t->label);
 	if (e->t) {
-		tell_task(e, task);
+		engine_tell_task(e, task);
 		for (uint32_t i = 0; i < nr_enabled; i++)
-			tell_task(e, e->enabled[i]);
+			engine_tell_task(e, e->enabled[i]);
 		e->w->ops->describe(e->w, e->t, &t->label);
 		trace_add_step(e->t, &s);
 	}
@@ -353,7 +311,7 @@ static const struct trace_step *expected(const struct engine *e)
 	return replay_step(e->r, e->x->steps);
 }
 
-static const char *name_of(struct engine *e, uint64_t object)
+const char *engine_name_of(struct engine *e, uint64_t object)
 {
 	const char *name = e->w->ops->object_name(e->w, object);
 
@@ -368,7 +326,7 @@ static void check_label(struct engine *e, const struct trace_step *want, const s
 	if (want->label.op == got->op && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
 	diverge(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
-		want->task, zug_op_name(want->label.op), zug_op_name(got->op), name_of(e, got->object));
+		want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));
 }
 
 enum verdict { GO_ON = 0, WAIT, END };
@@ -433,7 +391,7 @@ static bool misused(struct engine *e, uint32_t nr, int i)
 	if (r.other != SEARCH_NO_TASK)
 		snprintf(other, sizeof(other), " (T%u)", r.other);
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
-		    other, name_of(e, r.object));
+		    other, engine_name_of(e, r.object));
 	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
 	return true;
 }
@@ -481,135 +439,6 @@ static int pick(struct engine *e, uint32_t nr)
 	for (uint32_t k = 0; k < nr; k++)
 		e->cands[k].enabled |= e->held[k];
 	return i;
-}
-
-/* Nobody can run. Is it for ever? */
-static bool all_wait_inside(const struct engine *e)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
-		const struct world_task *t = &e->w->tasks[i];
-
-		if (t->state == TASK_NONE || t->state == TASK_DEAD)
-			continue;
-		if (t->state != TASK_BLOCKED || t->wait != WAIT_INSIDE)
-			return false;
-		any = true;
-	}
-	return any && !e->w->ops->in_flight(e->w);
-}
-
-static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
-{
-	uint32_t owner = e->w->ops->owner(e->w, t);
-	const char *name = name_of(e, t->label.object);
-
-	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
-
-	/* what the program called says more than the system call that it ended in */
-	if (primitive)
-		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
-	else
-		snprintf(buf, len, "waits in %s", t->where);
-	if (owner != WORLD_NO_TASK)
-		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s", owner,
-			 owner == t->task ? " itself" : "");
-}
-
-static bool races(const struct engine *e, uint32_t task)
-{
-	const struct outcome *o = &e->x->outcome;
-
-	return o->kind == ZUG_OUTCOME_RACE && (task == o->racing[0] || task == o->racing[1]);
-}
-
-/* Of all that live, once 'dying' (WORLD_NO_TASK: nobody) will not go on. */
-static void take_stacks(struct engine *e, uint32_t dying)
-{
-	struct trace_frame frames[64];
-	char state[256];
-	int nr;
-
-	stack_set_clear(&e->stacks);
-	for (uint32_t i = 0; e->t && i < e->w->nr_tasks; i++) {
-		const struct world_task *t = &e->w->tasks[i];
-
-		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED && i != dying)
-			continue;
-		nr = e->w->ops->stack(e->w, t, frames, 64);
-		if (i == dying)
-			snprintf(state, sizeof(state), "died here");
-		else if (t->state == TASK_BLOCKED)
-			say_wait(e, t, state, sizeof(state));
-		else
-			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
-				 zug_op_name(t->label.op), name_of(e, t->label.object)[0] ? " " : "",
-				 name_of(e, t->label.object));
-		tell_task(e, i);
-		stack_set_add(&e->stacks, i, state, frames, nr);
-	}
-}
-
-/* Where the execution is over: they belong to its end, whatever it will be called. */
-static void add_stacks(struct engine *e)
-{
-	take_stacks(e, WORLD_NO_TASK);
-	if (e->t)
-		stack_set_write(&e->stacks, e->t);
-	stack_set_clear(&e->stacks);
-}
-
-static void say_deadlock(struct engine *e)
-{
-	struct outcome *o = &e->x->outcome;
-	char text[sizeof(o->message)] = "", one[256];
-	size_t len = 0;
-
-	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
-		const struct world_task *t = &e->w->tasks[i];
-
-		if (t->state != TASK_BLOCKED)
-			continue;
-		say_wait(e, t, one, sizeof(one));
-		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
-				len ? "; " : "", i, one);
-		if (len >= sizeof(text))
-			break;
-	}
-	outcome_set(o, ZUG_OUTCOME_DEADLOCK, "%s", text);
-}
-
-/* Tasks that wait for locks of each other, whoever else lives on. */
-static bool lock_cycle(struct engine *e, uint32_t from)
-{
-	struct outcome *o = &e->x->outcome;
-	char text[sizeof(o->message)] = "", one[256];
-	uint32_t t = from, n = 0;
-	size_t len = 0;
-
-	for (; n <= e->w->nr_tasks; n++) {
-		const struct world_task *wt = &e->w->tasks[t];
-
-		if (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE ||
-		    !(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
-			return false;
-		t = e->w->ops->owner(e->w, wt);
-		if (t == WORLD_NO_TASK)
-			return false;
-		if (t == from)
-			break;
-	}
-	if (t != from)
-		return false;
-	do {
-		say_wait(e, &e->w->tasks[t], one, sizeof(one));
-		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
-				len ? "; " : "", t, one);
-		t = e->w->ops->owner(e->w, &e->w->tasks[t]);
-	} while (t != from && t != WORLD_NO_TASK && len < sizeof(text));
-	outcome_set(o, ZUG_OUTCOME_LOCK_CYCLE, "%s", text);
-	return true;
 }
 
 /* Nobody can go on, but by a time-out. */
@@ -686,7 +515,7 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 	}
 	if (misused(e, nr, i)) {
 		record_step(e, e->cands[i].task, ne, false);
-		add_stacks(e);
+		ends_add_stacks(e);
 		return END;
 	}
 	if (debugger_of(e) && !debug_granting(e, want ? want->step : e->x->steps, e->cands[i].task))
@@ -741,25 +570,11 @@ static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t er
 			i = k;
 	if (misused(e, nr, i)) {
 		record_step(e, task, ne, true);
-		add_stacks(e);
+		ends_add_stacks(e);
 		return END;
 	}
 	record_step(e, task, ne, true);
 	return GO_ON;
-}
-
-/* A program that faults says nothing: where it did is all there is to see. */
-static void on_fault(struct engine *e, uint32_t task, uint64_t site)
-{
-	struct trace_frame frames[64];
-	int nr;
-
-	e->x->outcome.site = site;
-	if (!e->t || stack_set_has(&e->stacks, task))
-		return;
-	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
-	tell_task(e, task);
-	stack_set_add(&e->stacks, task, "died here", frames, nr);
 }
 
 /* ---- one execution ---- */
@@ -791,7 +606,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
 		/* it gave the turn away itself, though it may be enabled by its time-out */
 		e->yielded |= e->w->tasks[ev->task].deadline && e->o.explore_timeouts;
-		if (lock_cycle(e, ev->task)) {
+		if (ends_lock_cycle(e, ev->task)) {
 			/* if nobody else can run it is a deadlock, which says more */
 			bool others = false;
 
@@ -801,7 +616,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 					   e->w->tasks[i].wait != WAIT_INSIDE);
 			if (!others)
 				return GO_ON;
-			add_stacks(e);
+			ends_add_stacks(e);
 			return END;
 		}
 		break;
@@ -810,13 +625,13 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		break;
 	case WORLD_FATAL:
 		/* the last moment at which anybody of its process has a stack */
-		take_stacks(e, ev->task);
+		ends_take_stacks(e, ev->task);
 		break;
 	case WORLD_EXIT:
 		progress_made(&e->pc);
 		note(e, TRACE_NOTE_EXIT, ev->task, 0, NULL);
 		if (ev->site)
-			on_fault(e, ev->task, ev->site);
+			ends_on_fault(e, ev->task, ev->site);
 		*over = ev->root;
 		break;
 	case WORLD_EXEC:
@@ -830,33 +645,6 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		break;
 	}
 	return GO_ON;
-}
-
-static bool livelock(struct engine *e)
-{
-	char who[128];
-
-	if (e->spun >= SPIN_LOOKS) {
-		char text[512] = "";
-
-		for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
-			const struct world_task *t = &e->w->tasks[i];
-			size_t n = strlen(text);
-
-			if ((t->state == TASK_PARKED || t->state == TASK_RUNNING) &&
-			    t->label.op == ZUG_OP_SPIN_LOCK)
-				snprintf(text + n, sizeof(text) - n, "%sT%u spins for %s", n ? "; " : "", i,
-					 name_of(e, t->label.object));
-		}
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s: held, and nobody can give them up",
-			    text);
-		return true;
-	}
-	if (!progress_livelock(&e->pc, e->w, who, sizeof(who)))
-		return false;
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: %d steps without "
-		    "anything new", who, PROGRESS_WINDOW);
-	return true;
 }
 
 /*
@@ -942,7 +730,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				}
 				e->stops = 0;
 				if (spin == SPIN_PROVEN) {
-					add_stacks(e);
+					ends_add_stacks(e);
 					return false;
 				}
 			}
@@ -950,7 +738,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				question = true;
 				asked = now;
 				if (e->on_state && e->on_state(e->on_state_ctx, e->last, &e->x->outcome)) {
-					add_stacks(e);
+					ends_add_stacks(e);
 					return false;
 				}
 			}
@@ -964,8 +752,8 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			question = false;
 			if (debugger_of(e))
 				now = now_ns();
-			if (livelock(e)) {
-				add_stacks(e);
+			if (ends_livelock(e)) {
+				ends_add_stacks(e);
 				return false;
 			}
 		}
@@ -976,7 +764,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		if (e->o.timeout_ns && now - e->start_ns > e->o.timeout_ns) {
 			outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
 				    e->o.timeout_ns / 1e9);
-			add_stacks(e);
+			ends_add_stacks(e);
 			return false;
 		}
 		if (now - flushed > 1000 * MS) {
@@ -988,9 +776,9 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		}
 		if (ret)
 			continue;
-		if (question && now - quiet > GRACE_NS && all_wait_inside(e)) {
-			say_deadlock(e);
-			add_stacks(e);
+		if (question && now - quiet > GRACE_NS && ends_all_wait_inside(e)) {
+			ends_deadlock(e);
+			ends_add_stacks(e);
 			return false;
 		}
 		if (e->w->ops->stuck_ms(e->w) > LEND_AFTER_MS)
