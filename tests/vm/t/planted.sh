@@ -20,9 +20,11 @@ said_outcome()
 	assert) echo ': abort$' ;;
 	deadlock) echo ': (deadlock|lock-cycle)$' ;;
 	livelock) echo ': (livelock|spin)$' ;;
+	misuse) echo ': misuse$' ;;
 	signal\ *) echo ': signal$' ;;
 	exit\ *) echo ': exit$' ;;
 	output\ *) echo ': match$' ;;
+	*) echo 'no such outcome' ;;
 	esac
 }
 
