@@ -4,7 +4,8 @@
  *
  * User space arms a task that stands before a system call with an error (ZUG_CMD_FAULT). The first
  * security hook that the call comes to refuses it with that error, before it has had any effect; a call
- * that comes to none is made as usual. Attached only while --faults is in use.
+ * that comes to none is made as usual. With --flows the refusal is for user space, which makes the call instead
+ * (kworld_flows.c). Attached only while --faults or --flows is in use.
  */
 #ifndef ZUG_FAULTS_BPF_H
 #define ZUG_FAULTS_BPF_H

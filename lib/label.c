@@ -123,6 +123,10 @@ static const struct op_info {
 	[ZUG_OP_FAIL_REFUSED]	= { "fail-refused", W | R | A },
 	[ZUG_OP_KILLED]		= { "killed", W | R | A },
 	[ZUG_OP_SHORT_WRITE]	= { "short-write", W | R | A },
+	[ZUG_OP_SHORT_READ]	= { "short-read", W | R | A },
+	[ZUG_OP_LOST]		= { "lost", W },
+	[ZUG_OP_REORDERED]	= { "reordered", W | R | A },
+	[ZUG_OP_DELAYED]	= { "delayed", W | R | A },
 };
 
 #undef W

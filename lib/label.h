@@ -112,13 +112,18 @@ enum zug_op {
 	ZUG_OP_TRUNCATE,
 	ZUG_OP_BIND,
 	ZUG_OP_LISTEN,
-	/* system calls that the search made fail, in the order of enum fault (userspace/faults.h) */
+	/* system calls that the search made fail (--faults) */
 	ZUG_OP_FAIL_ENOSPC,
 	ZUG_OP_FAIL_EINTR,
 	ZUG_OP_FAIL_ENOMEM,
 	ZUG_OP_FAIL_REFUSED,
 	ZUG_OP_KILLED,		/* its process is dead when the call is over */
 	ZUG_OP_SHORT_WRITE,
+	/* what flows, as the search wants it (--flows); object2: how much (userspace/faults.h) */
+	ZUG_OP_SHORT_READ,
+	ZUG_OP_LOST,		/* a datagram */
+	ZUG_OP_REORDERED,	/* a datagram: it comes after the next one */
+	ZUG_OP_DELAYED,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -138,6 +143,12 @@ struct zug_label {
 	uint64_t object2;	/* a second object (the mutex of a cond_wait; rename's target); 0: none */
 	uint64_t site;		/* canonical id of the place in the code; 0: unknown */
 };
+
+/* A system call that the search made fail, or do less than it could. */
+static inline bool zug_op_is_fault(unsigned int op)
+{
+	return op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED;
+}
 
 /* "lock", "cond-wait", ..., "op-NUMBER" for one without a name, or "op-unknown". Static storage. */
 const char *zug_op_name(unsigned int op);

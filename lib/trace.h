@@ -72,7 +72,7 @@ struct trace_site {
 
 struct trace_object {
 	uint64_t object;	/* the id that labels carry */
-	const char *kind;	/* "mutex", "pipe", "file", "variable"... */
+	const char *kind;	/* "mutex", "pipe", "file", "variable", "amount"... */
 	const char *name;	/* "accounts.lock", "pipe:[3]", "/tmp/x", "mutex #2 of T1" */
 };
 

@@ -12,6 +12,7 @@
 #include "campaign_internal.h"
 #include "commands.h"
 #include "exit_codes.h"
+#include "faults.h"
 #include "machine.h"
 #include "script.h"
 
@@ -373,7 +374,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	struct kworld_options ko = { .wake_fd = wake_fd };
 	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
 				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts,
-				     .faults = o->faults, .max_faults = o->max_faults };
+				     .faults = o->faults, .max_faults = o->max_faults,
+				     .max_flows = o->max_flows };
 	char err[1024] = "";
 	struct utsname u;
 	int ret;
@@ -404,9 +406,14 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	c->out = fout;
 	c->err = ferr;
 	c->stop = stop;
-	c->null_fd = -1;
+	c->input_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	uname(&u);
 	snprintf(c->release, sizeof(c->release), "%s %s", u.release, u.version);
+	if (c->o.real_time && !o->sandbox && o->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
+		snprintf(err, sizeof(err), "--flows reorder and delay need a virtual clock, and there is none");
+		ret = ZUG_EXIT_ENVIRONMENT;
+		goto fail;
+	}
 	/* what the user got wrong comes before what the machine lacks */
 	c->file = o->file ? strdup(o->file) : find_program(o, err, sizeof(err));
 	if (!c->file) {
@@ -447,6 +454,10 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		eo.rules.match = &c->match;
 	}
 	eo.rules.expect_exit = o->expect_exit;
+	if (campaign_feed(c, err, sizeof(err))) {
+		ret = ZUG_EXIT_USAGE;
+		goto fail;
+	}
 	/* it is made when there is something to put into it; that it can be is seen now */
 	if (!mkdir(o->out_dir, 0755)) {
 		rmdir(o->out_dir);
@@ -491,8 +502,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	c->capture = capture_new();
 	if (!c->places || !c->capture)
 		goto fail;
-	c->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (c->null_fd < 0 || asprintf(&c->current, "/run/zug-%d-0.trace", getpid()) < 0) {
+	if (c->input_fd < 0 || asprintf(&c->current, "/run/zug-%d-0.trace", getpid()) < 0) {
 		c->current = NULL;
 		goto fail;
 	}
@@ -509,7 +519,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ko.symbols = c->symbols;
 	ko.spawn = &c->spawn;
 	ko.launch = (struct launch){
-		.file = c->file, .argv = o->argv, .envp = o->envp, .cwd = o->cwd, .in = c->null_fd,
+		.file = c->file, .argv = o->argv, .envp = o->envp, .cwd = o->cwd, .in = c->input_fd,
 		.out = capture_out(c->capture), .err = capture_err(c->capture),
 		.randomise = o->randomise,
 	};
@@ -560,8 +570,8 @@ void campaign_free(struct campaign *c)
 	spawn_free(&c->spawn);
 	if (c->have_match)
 		regfree(&c->match);
-	if (c->null_fd >= 0)
-		close(c->null_fd);
+	if (c->input_fd >= 0)
+		close(c->input_fd);
 	if (c->current)
 		unlink(c->current);
 	free(c->current);
@@ -619,6 +629,12 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 	struct trace_writer *t;
 	int ret, err2;
 
+	if (c->o.input) {
+		ret = campaign_feed(c, err, errlen);
+		if (ret)
+			return ret;
+		kworld_launch(c->world)->in = c->input_fd;
+	}
 	t = trace_create(c->current, &h, &ret);
 	if (!t) {
 		snprintf(err, errlen, "cannot write the trace %s: %s", c->current, strerror(-ret));

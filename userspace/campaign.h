@@ -61,8 +61,10 @@ struct campaign_options {
 	uint32_t own;			/* SANDBOX_*: what each execution has for itself */
 	char **shares;			/* paths that stay the machine's all the same; NULL-terminated, may be NULL */
 	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
-	uint32_t faults;		/* 1 << enum fault: calls that may fail */
-	uint32_t max_faults;		/* of them in one execution */
+	uint32_t faults;		/* 1 << enum fault: calls that may fail, or not do all that they could */
+	uint32_t max_faults;		/* so many fail in one execution */
+	uint32_t max_flows;		/* so many do not do all */
+	const char *input;		/* --stdin: the file that the test reads; NULL: nothing */
 	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
 	bool quiet;
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */

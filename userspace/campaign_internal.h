@@ -30,7 +30,7 @@ struct campaign {
 	char *current;		/* where the trace of the running execution lies */
 	char *options_json;
 	char release[256];	/* of the kernel */
-	int null_fd;
+	int input_fd;		/* the test's standard input */
 	unsigned int nr_watches;
 	struct zug_watch watch[ZUG_MAX_WATCHES];
 	bool primed, exhausted;
@@ -201,6 +201,8 @@ void campaign_monitors_free(struct campaign *c);
 int campaign_script_tell(struct campaign *c, uint64_t passed);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
+/* Before each execution, and to see whether it can be: --stdin anew, into input_fd. 0, or -errno and a line in err. */
+int campaign_feed(struct campaign *c, char *err, size_t errlen);
 uint64_t campaign_now(void);
 
 #endif

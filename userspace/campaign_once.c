@@ -73,7 +73,7 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 	c->out = io->out;
 	c->err = io->err;
 	l->envp = io->envp;
-	l->in = io->in >= 0 ? io->in : c->null_fd;
+	l->in = io->in >= 0 ? io->in : c->input_fd;
 	l->joined = io->joined;
 	ret = campaign_step(c, &r->x, &what, err, errlen);
 	if (!ret && what == CAMPAIGN_EXHAUSTED) {

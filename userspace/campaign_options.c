@@ -25,6 +25,7 @@ void campaign_defaults(struct campaign_options *o)
 		.out_dir = "zug-out",
 		.verify = 1,
 		.max_faults = 1,
+		.max_flows = 1,
 		.minimize = true,
 		.colour = REPORT_COLOUR_AUTO,
 		.own = SANDBOX_ALL,
@@ -70,6 +71,9 @@ char *campaign_options_json(const struct campaign_options *o, const struct campa
 		json_object_object_add(j, "teardown", json_object_new_string(o->teardown));
 	json_object_object_add(j, "faults", json_object_new_int64(o->faults));
 	json_object_object_add(j, "max_faults", json_object_new_int64(o->max_faults));
+	json_object_object_add(j, "max_flows", json_object_new_int64(o->max_flows));
+	if (o->input)
+		json_object_object_add(j, "stdin", json_object_new_string(o->input));
 	if (o->match)
 		json_object_object_add(j, "match", json_object_new_string(o->match));
 	put_list(j, "watch", o->watches);
@@ -158,6 +162,9 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->explore_timeouts = get_int(j, "explore_timeouts", 0);
 	o->faults = get_int(j, "faults", 0);
 	o->max_faults = get_int(j, "max_faults", 0);
+	o->max_flows = get_int(j, "max_flows", 0);
+	if (json_object_object_get_ex(j, "stdin", &v))
+		o->input = json_object_get_string(v);
 	o->own = get_int(j, "world", 0) & SANDBOX_ALL;
 	if (json_object_object_get_ex(j, "match", &v))
 		o->match = json_object_get_string(v);

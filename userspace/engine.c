@@ -58,7 +58,8 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 	e->s = s;
 	e->c = c;
 	e->o = *o;
-	e->faults = (struct faults){ .mask = o->faults, .max = o->max_faults };
+	e->faults = (struct faults){ .mask = o->faults, .max = o->max_faults,
+				     .max_flows = o->max_flows };
 	e->misuse = misuse_new(read_lock, e);
 	if (!e->misuse) {
 		free(e);
@@ -320,7 +321,7 @@ const char *engine_name_of(struct engine *e, uint64_t object)
 static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
 {
 	/* the call is about to be made; it is what it comes to that was recorded */
-	if (fault_of_op(want->label.op) >= 0 && want->label.site == got->site)
+	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
 		return;
 	if (want->label.op == got->op && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
@@ -530,7 +531,8 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 	}
 	ret = faults_decide(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, e->cands[i].task);
 	if (ret < 0) {
-		snprintf(err, errlen, "the call of T%u cannot be made to fail: %s", e->cands[i].task, strerror(-ret));
+		snprintf(err, errlen, "the call of T%u cannot be made another than it is (%s)%s", e->cands[i].task,
+			 strerror(-ret), ret == -EPERM ? ": does the test trace itself, or does a debugger?" : "");
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return END;
 	}

@@ -23,7 +23,8 @@ struct engine_options {
 	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
 	uint64_t max_steps;	/* 0: none */
 	bool explore_timeouts;	/* a time-out may expire while others can run */
-	uint32_t faults, max_faults;	/* 1 << enum fault, of calls, and how many in one execution */
+	uint32_t faults;	/* 1 << enum fault, of calls */
+	uint32_t max_faults, max_flows;	/* how many in one execution */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */

@@ -4,24 +4,39 @@
 #include <string.h>
 #include "faults.h"
 
-static const char *const names[FAULT_NR] = {
-	[FAULT_ENOSPC] = "enospc", [FAULT_EINTR] = "eintr", [FAULT_ENOMEM] = "enomem",
-	[FAULT_REFUSED] = "refused", [FAULT_KILL] = "kill", [FAULT_SHORT] = "short",
+static const struct kind {
+	const char *name;
+	uint16_t op;
+} kinds[FAULT_NR] = {
+	[FAULT_ENOSPC] = { "enospc", ZUG_OP_FAIL_ENOSPC },
+	[FAULT_EINTR] = { "eintr", ZUG_OP_FAIL_EINTR },
+	[FAULT_ENOMEM] = { "enomem", ZUG_OP_FAIL_ENOMEM },
+	[FAULT_REFUSED] = { "refused", ZUG_OP_FAIL_REFUSED },
+	[FAULT_KILL] = { "kill", ZUG_OP_KILLED },
+	[FAULT_SHORT] = { "short", ZUG_OP_SHORT_WRITE },
+	[FLOW_SHORT_READ] = { "short-read", ZUG_OP_SHORT_READ },
+	[FLOW_SHORT_WRITE] = { "short-write", ZUG_OP_SHORT_WRITE },
+	[FLOW_STDIN] = { "stdin", ZUG_OP_SHORT_READ },
+	[FLOW_LOSS] = { "loss", ZUG_OP_LOST },
+	[FLOW_REORDER] = { "reorder", ZUG_OP_REORDERED },
+	[FLOW_DELAY] = { "delay", ZUG_OP_DELAYED },
+};
+
+/* What is to happen at a step. fault -1: nothing. */
+struct happening {
+	int fault;
+	uint32_t amount;	/* 0: it has none */
 };
 
 struct fault_plan {
 	uint32_t task;
 	uint64_t site;
 	uint64_t nth, seen;	/* the how manieth step of the task at that site; of this execution so far */
-	enum fault fault;
+	uint16_t op;
+	uint32_t amount;
 };
 
-const char *fault_name(enum fault f)
-{
-	return names[f];
-}
-
-bool faults_parse(const char *text, uint32_t *mask)
+bool faults_parse(const char *text, bool flows, uint32_t *mask)
 {
 	*mask = 0;
 	while (*text) {
@@ -29,7 +44,8 @@ bool faults_parse(const char *text, uint32_t *mask)
 		int i;
 
 		for (i = 0; i < FAULT_NR; i++)
-			if (strlen(names[i]) == n && !strncmp(names[i], text, n))
+			if (!!(FLOWS & 1u << i) == flows && strlen(kinds[i].name) == n &&
+			    !strncmp(kinds[i].name, text, n))
 				break;
 		if (i == FAULT_NR)
 			return false;
@@ -37,11 +53,6 @@ bool faults_parse(const char *text, uint32_t *mask)
 		text += n + (text[n] == ',');
 	}
 	return *mask;
-}
-
-int fault_of_op(unsigned int op)
-{
-	return op >= ZUG_OP_FAIL_ENOSPC && op < ZUG_OP_FAIL_ENOSPC + FAULT_NR ? (int)(op - ZUG_OP_FAIL_ENOSPC) : -1;
 }
 
 int faults_make_plan(struct faults *f, const struct trace *t)
@@ -54,11 +65,11 @@ int faults_make_plan(struct faults *f, const struct trace *t)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < nr; i++) {
 		const struct trace_step *s = trace_step(t, i);
-		struct fault_plan p = { .task = s->task, .site = s->label.site };
+		struct fault_plan p = { .task = s->task, .site = s->label.site, .op = s->label.op,
+					.amount = fault_amount(s->label.object2) };
 
-		if (fault_of_op(s->label.op) < 0)
+		if (!zug_op_is_fault(p.op))
 			continue;
-		p.fault = fault_of_op(s->label.op);
 		for (uint64_t k = 0; k < i; k++)
 			p.nth += trace_step(t, k)->task == s->task && trace_step(t, k)->label.site == s->label.site;
 		f->plan[f->nr_plan++] = p;
@@ -75,64 +86,109 @@ void faults_free_plan(struct faults *f)
 
 void faults_begin(struct faults *f)
 {
-	f->nr = 0;
+	f->nr = f->nr_flows = 0;
 	for (size_t i = 0; i < f->nr_plan; i++)
 		f->plan[i].seen = 0;
 }
 
-/* What the plan says of this step, or -1. */
-static int planned(struct faults *f, uint32_t task, uint64_t site)
+/* What the plan says of this step, or NULL. */
+static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_t site)
 {
-	int fault = -1;
+	const struct fault_plan *found = NULL;
 
 	for (size_t i = 0; i < f->nr_plan; i++) {
 		struct fault_plan *p = &f->plan[i];
 
 		if (p->task == task && p->site == site && p->seen++ == p->nth)
-			fault = p->fault;
+			found = p;
 	}
-	return fault;
+	return found;
 }
 
-/* The search's answer: an enum fault, -1 for none, or another -errno. */
-static int asked(struct faults *f, struct search *s, uint32_t possible)
+/* That operation once more: by which of the possible ones, and as much as there is now. */
+static struct happening again(struct world *w, const struct world_task *t, uint32_t possible, unsigned int op,
+			      uint32_t amount)
 {
-	uint32_t nr = f->nr < f->max ? __builtin_popcount(possible) : 0;
-	int value = search_choose_rare(s, nr + 1);
+	struct happening h = { -1, amount };
+	uint32_t amounts[WORLD_FAULT_AMOUNTS];
+	unsigned int nr;
 
-	if (value <= 0)
-		return value < -1 ? value : -1;
-	for (int i = 0; i < FAULT_NR; i++)
-		if ((possible & 1u << i) && !--value)
-			return i;
-	return -1;
+	for (int i = 0; i < FAULT_NR && h.fault < 0; i++)
+		if (possible & 1u << i && kinds[i].op == op)
+			h.fault = i;
+	if (h.fault < 0)
+		return h;
+	nr = w->ops->fault_amounts(w, t, h.fault, amounts);
+	/* the last is the most: of fewer bytes than were recorded all but one */
+	if (nr && (!amount || (h.fault != FLOW_DELAY && amount > amounts[nr - 1])))
+		h.amount = amounts[nr - 1];
+	return h;
+}
+
+/* The search's answer. fault < -1: -errno. */
+static struct happening asked(struct world *w, const struct world_task *t, struct search *s, uint32_t possible)
+{
+	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS], nr_amounts[FAULT_NR] = { 0 }, nr = 0;
+	struct happening h = { -1, 0 };
+	int value;
+
+	for (int i = 0; i < FAULT_NR; i++) {
+		if (!(possible & 1u << i))
+			continue;
+		nr_amounts[i] = w->ops->fault_amounts(w, t, i, amounts[i]);
+		if (!nr_amounts[i]) {
+			nr_amounts[i] = 1;
+			amounts[i][0] = 0;
+		}
+		nr += nr_amounts[i];
+	}
+	value = search_choose_rare(s, nr + 1);
+	if (value < -1)
+		h.fault = value;
+	for (int i = 0; i < FAULT_NR && value > 0; i++)
+		for (uint32_t k = 0; k < nr_amounts[i]; k++)
+			if (!--value)
+				h = (struct happening){ i, amounts[i][k] };
+	return h;
 }
 
 int faults_decide(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
 		  uint32_t task)
 {
 	struct world_task *t = &w->tasks[task];
+	struct happening h = { -1, 0 };
+	const struct fault_plan *p;
 	uint32_t possible;
-	int fault, ret;
+	int ret;
 
 	if (!f->mask || t->state != TASK_PARKED)
 		return 0;
-	possible = w->ops->faults(w, t) & f->mask;
-	if (f->plan)
-		fault = planned(f, task, t->label.site);
-	else if (replay)
-		fault = want ? fault_of_op(want->label.op) : -1;
-	else
-		fault = possible ? asked(f, s, possible) : -1;
-	if (fault < -1)
-		return fault;
-	if (fault < 0 || !(possible & 1u << fault))
-		return 0;
-	ret = w->ops->fault(w, t, fault);
+	if (f->plan) {
+		p = planned(f, task, t->label.site);
+		if (p)
+			h = again(w, t, w->ops->faults(w, t, f->mask), p->op, p->amount);
+	} else if (replay) {
+		if (want && zug_op_is_fault(want->label.op))
+			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op, fault_amount(want->label.object2));
+	} else {
+		possible = w->ops->faults(w, t, f->mask);
+		if (f->nr >= f->max)
+			possible &= FLOWS;
+		if (f->nr_flows >= f->max_flows)
+			possible &= ~FLOWS;
+		if (possible)
+			h = asked(w, t, s, possible);
+	}
+	if (h.fault < 0)
+		return h.fault < -1 ? h.fault : 0;
+	ret = w->ops->fault(w, t, h.fault, h.amount);
 	if (ret < 0)
 		return ret;
-	f->nr++;
-	t->label.op = ZUG_OP_FAIL_ENOSPC + fault;
+	if (ret == WORLD_FAULT_MISSED)
+		return 0;
+	f->nr += !(FLOWS & 1u << h.fault);
+	f->nr_flows += !!(FLOWS & 1u << h.fault);
+	t->label.op = kinds[h.fault].op;
 	t->label.flags |= zug_op_flags(t->label.op);
 	return ret;
 }

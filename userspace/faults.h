@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * faults.h - system calls that fail because the search wants it
+ * faults.h - system calls that do not do all that they could, because the search wants it
  *
- * A fault is a decision that goes with a step: the task that has got the turn, and stands before a system call,
- * makes it fail. It is asked for with search_choose_rare(), is written into the trace as the operation of that step
- * (fail-eintr, ...), and is followed from there when the trace is replayed.
+ * Faults (--faults) make a call fail. Flows (--flows) are what a call may do without failing: move fewer bytes than
+ * there are, or have what it sends lost, overtaken or late. Both are decisions that go with a step: it is the task that
+ * has got the turn, and stands before a system call, that is affected. They are asked for with search_choose_rare(), are
+ * written into the trace as the operation of that step (fail-eintr, short-read, ...), and are followed from there when
+ * the trace is replayed.
  */
 #ifndef ZUG_FAULTS_H
 #define ZUG_FAULTS_H
@@ -14,20 +16,36 @@
 #include "../search/search.h"
 #include "world.h"
 
-/* In the order of ZUG_OP_FAIL_ENOSPC and its followers. */
-enum fault { FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT, FAULT_NR };
+/* The numbers are in traces (options): append only. */
+enum fault {
+	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
+	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
+	FAULT_NR
+};
+#define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask */
 
-/* "enospc", ... */
-const char *fault_name(enum fault f);
-/* "enospc,kill" to a mask of 1 << enum fault. False: an unknown name. */
-bool faults_parse(const char *text, uint32_t *mask);
-/* The fault that an operation is, or -1. */
-int fault_of_op(unsigned int op);
+/* "enospc,kill" (flows: "loss,delay") to a mask of 1 << enum fault. False: an unknown name. */
+bool faults_parse(const char *text, bool flows, uint32_t *mask);
+
+/*
+ * How much, in the label of a step (object2): so many bytes come through at once, or after so many milliseconds. Not
+ * the same for two tasks: it is nothing that they share.
+ */
+enum fault_unit { FAULT_BYTES = 1, FAULT_MS };
+static inline uint64_t fault_amount_id(enum fault_unit unit, uint32_t task, uint32_t amount)
+{
+	return 0xb17e5ull << 44 | (uint64_t)(task & 0x3ff) << 34 | (uint64_t)unit << 32 | amount;
+}
+/* 0: not such an id. */
+static inline uint32_t fault_amount(uint64_t id)
+{
+	return id >> 44 == 0xb17e5 ? (uint32_t)id : 0;
+}
 
 struct faults {
 	uint32_t mask;		/* that may happen */
-	uint32_t max;		/* in one execution */
-	uint32_t nr;		/* in this one */
+	uint32_t max, max_flows;	/* in one execution */
+	uint32_t nr, nr_flows;	/* in this one */
 	struct fault_plan *plan;	/* faults_plan() */
 	size_t nr_plan;
 };

@@ -513,7 +513,7 @@ int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
 	if (f)
 		fclose(f);
 	if (!k->can_fault || (list[0] && !strstr(list, "bpf"))) {
-		snprintf(err, errlen, "--faults: this kernel %s", k->can_fault ?
+		snprintf(err, errlen, "--faults and --flows: this kernel %s", k->can_fault ?
 			 "was started without the security module bpf (add it to lsm= on its command line)" :
 			 "was built without the security module bpf (CONFIG_BPF_LSM)");
 		return -EOPNOTSUPP;

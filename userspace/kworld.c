@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,6 +114,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 {
 	struct kworld *k = kw(w);
 	struct zug_event e;
+	struct stat st;
 	uint32_t kid;
 	int pid;
 
@@ -135,6 +137,8 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
 	timers_reset(&k->timers);
+	kworld_flows_reset(k);
+	k->input = !k->o.launch.joined && !fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode) ? st.st_ino : 0;
 	k->asked = false;
 	k->nr_held = 0;
 	k->have_root = false;
@@ -237,6 +241,12 @@ again:
 		go_on(k);
 	if (kworld_split_next(k, ev))
 		return 1;
+	if (k->arrived[0]) {
+		*ev = (struct world_event){ .kind = WORLD_MESSAGE, .task = WORLD_NO_TASK, .waker = WORLD_NO_TASK };
+		snprintf(ev->text, sizeof(ev->text), "%s", k->arrived);
+		k->arrived[0] = 0;
+		return 1;
+	}
 	if (!kernel_event(k->o.kernel, &e, timeout_us, k->o.wake_fd)) {
 		words = kernel_ejected(k->o.kernel);
 		if (words) {
@@ -363,6 +373,8 @@ again:
 		goto again;
 	}
 	if (e.kind != ZUG_EV_WAKE) {
+		if (k->flows.nr)
+			kworld_flows_event(k, t, &e);
 		kworld_fault_over(t, kt);
 		kt->call_nr = -1;
 	}
@@ -777,6 +789,7 @@ static const struct world_ops kworld_ops = {
 	.fire = kworld_fire,
 	.in_flight = kworld_in_flight,
 	.faults = kworld_faults,
+	.fault_amounts = kworld_fault_amounts,
 	.fault = kworld_fault,
 	.tend = kworld_tend,
 	.stack = kworld_stack,
@@ -821,6 +834,7 @@ void kworld_free(struct world *w)
 	free(k->kt);
 	free(k->by_kid);
 	timers_free(&k->timers);
+	kworld_flows_free(k);
 	free(k->told);
 	kworld_heat_free(&k->heat);
 	free(k);

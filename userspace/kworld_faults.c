@@ -24,9 +24,9 @@ static bool creates(const struct ktask *kt)
 	       kt->call_nr == SYS_mkdirat;
 }
 
-uint32_t kworld_faults(struct world *w, const struct world_task *t)
+uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted)
 {
-	const struct kworld *k = (const struct kworld *)w;
+	struct kworld *k = (struct kworld *)w;
 	const struct ktask *kt = &k->kt[t->task];
 	bool file = S_ISREG(kt->call_mode);
 	uint32_t mask = 0;
@@ -63,14 +63,14 @@ uint32_t kworld_faults(struct world *w, const struct world_task *t)
 	case SYS_fork:
 	case SYS_vfork:
 	case SYS_mmap:
-		return 1u << FAULT_ENOMEM;
+		return wanted & 1u << FAULT_ENOMEM;
 	}
 	if (creates(kt))
 		mask |= 1u << FAULT_ENOSPC;
 	/* without the root nobody could say whether the rest goes on as it should */
 	if (t->process != k->root)
 		mask |= 1u << FAULT_KILL;
-	return mask;
+	return (mask & wanted) | kworld_flows(k, t, wanted);
 }
 
 /* Where in its file the call begins to write, or -errno. */
@@ -123,13 +123,15 @@ void kworld_fault_over(struct world_task *t, struct ktask *kt)
 	kt->shortened = false;
 }
 
-int kworld_fault(struct world *w, struct world_task *t, int fault)
+int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amount)
 {
 	static const int errors[FAULT_NR] = { [FAULT_ENOSPC] = ENOSPC, [FAULT_EINTR] = EINTR,
 					      [FAULT_ENOMEM] = ENOMEM, [FAULT_REFUSED] = ECONNREFUSED };
 	struct kworld *k = (struct kworld *)w;
 	struct zug_ctl c = { .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 
+	if (FLOWS & 1u << fault)
+		return kworld_flow(k, t, fault, amount);
 	switch (fault) {
 	case FAULT_SHORT:
 		return shorten(t, &k->kt[t->task]);

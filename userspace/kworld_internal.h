@@ -4,6 +4,8 @@
 #define ZUG_KWORLD_INTERNAL_H
 
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/user.h>
 #include <time.h>
 #include "kworld.h"
 #include "spin.h"
@@ -50,10 +52,11 @@ struct ktask {
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
-	/* the system call it stands before (--faults); -1: none */
+	/* the system call it stands before (--faults, --flows); -1: none */
 	int call_nr;
 	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
 	uint64_t call_args[4];
+	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
 	bool shortened;		/* its limit of file sizes is not its own */
 	struct rlimit file_limit;
 	/* of the timed wait it is in, with virtual time */
@@ -69,6 +72,25 @@ struct ktask {
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	bool yields;		/* its point is one at which others are to have a turn */
 	struct split split;
+};
+
+/* What was sent, and is on its way (--flows). */
+struct flow_message {
+	int fd;			/* a copy of its sender's */
+	bool pipe, datagram;
+	bool overtaken;		/* the next datagram of that socket comes first */
+	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: nobody yet */
+	uint32_t task;		/* that sent it */
+	uint64_t ino;		/* of the socket or pipe */
+	uint64_t due;		/* on the clock of the sandbox */
+	uint8_t *bytes;
+	size_t len;
+	struct sockaddr_storage to;
+	socklen_t tolen;	/* 0: where the descriptor leads */
+};
+struct flows {
+	struct flow_message *list;	/* in the order in which they were sent */
+	uint32_t nr, size;
 };
 
 struct kworld {
@@ -92,6 +114,9 @@ struct kworld {
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
 	uint32_t nr_held;
 	struct timers timers;
+	struct flows flows;
+	char arrived[80];	/* what has just come, to be told; "": nothing */
+	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
 	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
 	bool split_passed;
 	struct heat heat;
@@ -145,10 +170,34 @@ uint64_t kworld_next_timer(struct world *w);
 int kworld_fire(struct world *w);
 /* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/*
+ * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
+ * replace its registers. parked: it is awake already. 0 when it stands parked again, its WAKE seen.
+ */
+int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
+		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
+/* A signal that the task will take when it goes on. */
+bool kworld_has_signal(int pid);
+/* Memory of a task. */
+bool kworld_put(int pid, uint64_t addr, const void *from, size_t len);
+bool kworld_get(int pid, uint64_t addr, void *to, size_t len);
+/* A copy of a task's descriptor, close-on-exec, or -errno. */
+int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
-uint32_t kworld_faults(struct world *w, const struct world_task *t);
-int kworld_fault(struct world *w, struct world_task *t, int fault);
+uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted);
+unsigned int kworld_fault_amounts(struct world *w, const struct world_task *t, int fault, uint32_t *amounts);
+int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amount);
 void kworld_fault_over(struct world_task *t, struct ktask *kt);
+/* Flows (kworld_flows.c), the same. */
+uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
+int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
+/* What is on its way: when the next comes (UINT64_MAX: nothing does), and its coming. */
+uint64_t kworld_flows_next(const struct kworld *k);
+int kworld_flows_deliver(struct kworld *k);
+/* A task has done what it stood before, or come to a call that what is on its way has to come before. */
+void kworld_flows_event(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+void kworld_flows_reset(struct kworld *k);
+void kworld_flows_free(struct kworld *k);
 /* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
 int kworld_settle(struct kworld *k);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the kernel side's events to labels: which operation, on which object, where; and to waits. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -280,22 +281,31 @@ static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, in
 	return worst;
 }
 
+int kworld_copy_fd(int pid, int fd)
+{
+	int pidfd = syscall(SYS_pidfd_open, pid, PIDFD_THREAD), copy;
+
+	if (pidfd < 0)
+		return -errno;
+	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (copy < 0)
+		copy = -errno;
+	close(pidfd);
+	return copy;
+}
+
 /* Who is at the other end of a socket? Of one of the test's own network, with *network: only the test. */
 static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool *network)
 {
-	int pidfd = syscall(SYS_pidfd_open, pid, PIDFD_THREAD), copy, family = -1, protocol = -1;
+	int copy = kworld_copy_fd(pid, fd), family = -1, protocol = -1;
 	socklen_t len = sizeof(family);
 
-	if (pidfd < 0)
+	if (copy < 0)
 		return WAIT_UNKNOWN;
-	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	if (copy >= 0) {
-		if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len) ||
-		    getsockopt(copy, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
-			family = -1;
-		close(copy);
-	}
-	close(pidfd);
+	if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len) ||
+	    getsockopt(copy, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
+		family = -1;
+	close(copy);
 	if (family == AF_UNIX)
 		return WAIT_INSIDE;
 	if ((family != AF_INET && family != AF_INET6) || !sandbox_net_closed(k->o.sandbox) ||

@@ -54,7 +54,7 @@ void kworld_set_alarm(struct kworld *k)
 
 	if (!kworld_virtual(k))
 		return;
-	alarm = timers_next(&k->timers);
+	alarm = kworld_next_timer(&k->w);
 	if (alarm == UINT64_MAX)
 		alarm = 0;
 	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
@@ -86,14 +86,14 @@ static uint64_t now_ns(void)
 
 /* ---- a wait begins ---- */
 
-static bool put(int pid, uint64_t addr, const void *from, size_t len)
+bool kworld_put(int pid, uint64_t addr, const void *from, size_t len)
 {
 	struct iovec l = { (void *)from, len }, r = { (void *)addr, len };
 
 	return process_vm_writev(pid, &l, 1, &r, 1, 0) == (ssize_t)len;
 }
 
-static bool get(int pid, uint64_t addr, void *to, size_t len)
+bool kworld_get(int pid, uint64_t addr, void *to, size_t len)
 {
 	struct iovec l = { to, len }, r = { (void *)addr, len };
 
@@ -114,10 +114,10 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	kt->timer_ns = 0;
 	kt->woken = false;
 	if (e->deadline && e->time_addr) {
-		put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
+		kworld_put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
 	} else if (e->deadline) {
 		kt->real_timer = true;
-	} else if (e->time_addr && d && get(e->pid, e->time_addr, time, sizeof(time)) &&
+	} else if (e->time_addr && d && kworld_get(e->pid, e->time_addr, time, sizeof(time)) &&
 		   time[0] >= 0 && time[0] < 8000000000ll) {
 		/* a constant in a page that nobody had touched: constants are relative */
 		t->deadline = state_of(k)->clock + time[0] * NS_PER_S +
@@ -185,16 +185,11 @@ static void clear_sets(int pid, const struct ktask *kt)
 		return;
 	for (int i = 1; i <= 3; i++)
 		if (kt->wait_args[i])
-			put(pid, kt->wait_args[i], zero, len);
+			kworld_put(pid, kt->wait_args[i], zero, len);
 }
 
-/*
- * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
- * replace its registers. parked: it is awake already. 0 when it stands parked again, its WAKE seen.
- */
-static int take_out(struct kworld *k, uint32_t n, bool parked,
-		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg),
-		    void *arg)
+int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
+		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg)
 {
 	struct zug_event e, *aside = calloc(MAX_ASIDE, sizeof(*aside));
 	struct user_regs_struct r;
@@ -299,7 +294,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	if (z->clock < t->deadline)
 		z->clock = t->deadline;
 	z->looks = 0;
-	ret = take_out(k, task, k->kt[task].held, expire_result, &expired);
+	ret = kworld_take_out(k, task, k->kt[task].held, expire_result, &expired);
 	if (k->debug)
 		fprintf(stderr, "EXPIRE task %u: %d, %s, clock %lu us\n", k->kt[task].kid, ret,
 			expired ? "expired" : "not", (unsigned long)(z->clock / 1000));
@@ -317,20 +312,23 @@ int kworld_expire(struct world *w, uint32_t task)
 
 uint64_t kworld_next_timer(struct world *w)
 {
-	return timers_next(&((struct kworld *)w)->timers);
+	const struct kworld *k = (const struct kworld *)w;
+	uint64_t timer = timers_next(&k->timers), message = kworld_flows_next(k);
+
+	return timer < message ? timer : message;
 }
 
 int kworld_fire(struct world *w)
 {
 	struct kworld *k = (struct kworld *)w;
 	volatile struct zug_sandbox *z = state_of(k);
-	uint64_t due = timers_next(&k->timers);
+	uint64_t message = kworld_flows_next(k), due = kworld_next_timer(w);
 	int ret;
 
 	if (due != UINT64_MAX && z->clock < due)
 		z->clock = due;
 	z->looks = 0;
-	ret = timers_fire(&k->timers);
+	ret = due == message ? kworld_flows_deliver(k) : timers_fire(&k->timers);
 	if (k->debug)
 		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
 	return ret;
@@ -338,8 +336,7 @@ int kworld_fire(struct world *w)
 
 /* ---- the kernel's timer was too early ---- */
 
-/* A signal that the task will take when it goes on. */
-static bool has_signal(int pid)
+bool kworld_has_signal(int pid)
 {
 	unsigned long long pending = 0, blocked = 0, v;
 	char path[48], line[128];
@@ -365,7 +362,7 @@ static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	unsigned long long *reg = timeout_register(r, kt->wait_nr);
 	bool *again = arg;
 
-	*again = was_interrupted((long)r->rax) ? !has_signal(k->w.tasks[n].pid) :
+	*again = was_interrupted((long)r->rax) ? !kworld_has_signal(k->w.tasks[n].pid) :
 						 (long)r->rax == timeout_result(kt->wait_nr);
 	if (!*again) {
 		give_back_timeout(kt, r);
@@ -422,7 +419,7 @@ int kworld_settle(struct kworld *k)
 		kt->held = false;
 		k->nr_held--;
 		/* what cannot be taken out is awake for good */
-		if (take_out(k, n, true, same_call, &again) || !again) {
+		if (kworld_take_out(k, n, true, same_call, &again) || !again) {
 			/* something has happened that it waited for */
 			kt->real_timer = false;
 			kt->woken = true;

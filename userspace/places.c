@@ -653,6 +653,14 @@ uint64_t places_path(struct places *p, const char *path)
 	return id;
 }
 
+void places_amount(struct places *p, uint64_t id, const char *name)
+{
+	struct named *o = find_object(p, id) ? NULL : add_object(p, id, "amount");
+
+	if (o)
+		o->o.name = strdup(name);
+}
+
 static uint64_t inode_key(uint32_t kdev, uint64_t ino)
 {
 	uint64_t key = mix(mix(mix(13, kdev), ino), 0);

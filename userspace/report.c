@@ -334,19 +334,39 @@ static bool is_decision(const struct trace_step *s, bool preemptions)
 	return s->last != s->task && s->last != TRACE_NO_TASK && s->nr_enabled > 1;
 }
 
+/* The calls that the search made fail, or do less than they could. Their number. */
+static unsigned int put_faults(struct report *r)
+{
+	unsigned int n = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+
+		if (!zug_op_is_fault(s->label.op))
+			continue;
+		if (!n++)
+			fprintf(r->out, "\n%sWhat was made of system calls (--faults, --flows):%s\n",
+				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+		fprintf(r->out, "  %sstep %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
+			report_style(r, STYLE_PLAIN));
+		put_action(r, s->task, "gets", s);
+	}
+	return n;
+}
+
 static void put_decisions(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t), first = 0;
 	unsigned int total = 0, skip, n = 0;
-	bool preemptions = false;
+	bool preemptions = false, faults = put_faults(r);
 
 	for (uint64_t i = 0; i < nr && !preemptions; i++)
 		preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_decision(trace_step(r->t, i), preemptions);
 	if (!total) {
-		fprintf(r->out, "\nNothing was decided: whenever the turn changed hands, nobody else could "
-			"have had it.\n");
+		fprintf(r->out, "\n%s: whenever the turn changed hands, nobody else could have had it.\n",
+			faults ? "No schedule is needed" : "Nothing was decided");
 		return;
 	}
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), preemptions ?

@@ -16,7 +16,8 @@ enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_
        OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
        OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
        OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD,
-       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS, OPT_FAULTS, OPT_MAX_FAULTS };
+       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS, OPT_FAULTS, OPT_MAX_FAULTS,
+       OPT_FLOWS, OPT_MAX_FLOWS, OPT_STDIN };
 
 static const struct option options[] = {
 	{ "strategy", required_argument, NULL, OPT_STRATEGY },
@@ -59,6 +60,9 @@ static const struct option options[] = {
 	{ "teardown", required_argument, NULL, OPT_TEARDOWN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "max-faults", required_argument, NULL, OPT_MAX_FAULTS },
+	{ "flows", required_argument, NULL, OPT_FLOWS },
+	{ "max-flows", required_argument, NULL, OPT_MAX_FLOWS },
+	{ "stdin", required_argument, NULL, OPT_STDIN },
 	{ "resume", required_argument, NULL, OPT_RESUME },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
@@ -123,6 +127,10 @@ void run_options_help(FILE *f)
 	      "  --teardown COMMAND   the same after each execution\n"
 	      "  --faults KIND,...    system calls may fail: enospc, eintr, enomem, refused, kill, short (see zug-run(1))\n"
 	      "  --max-faults N       so many in one execution (default 1)\n"
+	      "  --flows KIND,...     fewer bytes at once, or datagrams otherwise than sent: short-read, short-write, stdin,\n"
+	      "                       loss, reorder, delay (see zug-run(1))\n"
+	      "  --max-flows N        so many in one execution (default 1)\n"
+	      "  --stdin FILE         what it reads from its standard input, a pipe (default: nothing)\n"
 	      "results:\n"
 	      "  -o, --output DIR     where traces go (default zug-out)\n"
 	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
@@ -390,7 +398,8 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 {
 	struct campaign_options *c = &o->c;
 	const char *valid = NULL;
-	bool max_faults = false;
+	bool max_faults = false, max_flows = false;
+	uint32_t mask;
 	uint64_t v;
 	int opt, which;
 
@@ -424,8 +433,24 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 				valid = "never or explore";
 			break;
 		case OPT_FAULTS:
-			if (!faults_parse(optarg, &c->faults))
+			if (!faults_parse(optarg, false, &mask))
 				valid = "enospc, eintr, enomem, refused, kill, short, or several of them with commas";
+			c->faults = (c->faults & FLOWS) | mask;
+			break;
+		case OPT_FLOWS:
+			if (!faults_parse(optarg, true, &mask))
+				valid = "short-read, short-write, stdin, loss, reorder, delay, or several of them with commas";
+			c->faults = (c->faults & ~FLOWS) | mask;
+			break;
+		case OPT_STDIN:
+			c->input = optarg;
+			break;
+		case OPT_MAX_FLOWS:
+			if (!number(optarg, 1000, &v) || !v)
+				valid = "a number from 1 to 1000";
+			else
+				c->max_flows = v;
+			max_flows = true;
 			break;
 		case OPT_MAX_FAULTS:
 			if (!number(optarg, 1000, &v) || !v)
@@ -618,12 +643,25 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			opt == 'o' ? "output" : opt == 'n' ? "times" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
-	if (max_faults && !c->faults) {
+	if (max_flows && !(c->faults & FLOWS)) {
+		fprintf(stderr, "zug %s: --max-flows without --flows: everything flows as it is sent\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (c->faults & 1u << FLOW_STDIN && !c->input) {
+		fprintf(stderr, "zug %s: --flows stdin without --stdin FILE: there is nothing to read\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (c->real_time && c->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
+		fprintf(stderr, "zug %s: --flows reorder and delay need a clock that waits for them: --time virtual\n", what);
+		return ZUG_EXIT_USAGE;
+	}
+	if (max_faults && !(c->faults & ~FLOWS)) {
 		fprintf(stderr, "zug %s: --max-faults without --faults: no call fails\n", what);
 		return ZUG_EXIT_USAGE;
 	}
 	if (c->faults && !c->syscall_points) {
-		fprintf(stderr, "zug %s: --faults needs points at system calls: --points with syscall\n", what);
+		fprintf(stderr, "zug %s: %s needs points at system calls: --points with syscall\n", what,
+			c->faults & FLOWS ? "--flows" : "--faults");
 		return ZUG_EXIT_USAGE;
 	}
 	if (c->faults & 1u << FAULT_ENOMEM)

@@ -80,6 +80,9 @@ struct world_event {
 
 struct world;
 
+#define WORLD_FAULT_AMOUNTS	3
+#define WORLD_FAULT_MISSED	2
+
 struct world_ops {
 	/* Begin an execution. -errno with a line in err. */
 	int (*start)(struct world *w, bool stop_always, char *err, size_t errlen);
@@ -113,10 +116,16 @@ struct world_ops {
 	int (*fire)(struct world *w);
 	/* Is something on its way to a blocked task that nobody has to send any more? */
 	bool (*in_flight)(struct world *w);
-	/* The faults (1 << enum fault) that the call can have which a parked task stands before. */
-	uint32_t (*faults)(struct world *w, const struct world_task *t);
-	/* The call of a parked task, which gets the turn next, has that fault. 1: it is dead instead; 0; -errno. */
-	int (*fault)(struct world *w, struct world_task *t, int fault);
+	/* Those of the wanted faults (1 << enum fault) that the call can have which a parked task stands before. */
+	uint32_t (*faults)(struct world *w, const struct world_task *t, uint32_t wanted);
+	/* Of one of these: the amounts (bytes, ms) among which there is a choice, from least to most; 0: none. */
+	unsigned int (*fault_amounts)(struct world *w, const struct world_task *t, int fault,
+				      uint32_t amounts[WORLD_FAULT_AMOUNTS]);
+	/*
+	 * The call of a parked task, which gets the turn next, has that fault; the amount goes into its label. 1: it is
+	 * dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
+	 */
+	int (*fault)(struct world *w, struct world_task *t, int fault, uint32_t amount);
 	/* Called about once a second: keeps long executions alive. */
 	void (*tend)(struct world *w);
 	/*
