@@ -1,6 +1,6 @@
 #!/bin/bash
 # --flows: bytes in pieces or late, datagrams lost or overtaken; each found and replayed. tests/programs/short-read is planted.sh's.
-# Takes 9 s under emulation.
+# Takes 10 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 use_daemon
