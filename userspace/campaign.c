@@ -86,17 +86,12 @@ static bool is_script(const char *file)
 	return two[0] == '#' && two[1] == '!';
 }
 
-static int stop_at_first(const struct symdef *d, void *arg)
-{
-	return 1;
-}
-
 /* Of a program that tells nothing of itself; of a script or a library there is nothing to say. */
 static void say_without_symbols(struct campaign *c, const char *path)
 {
 	struct symfile *f = symbols_file(c->symbols, path, NULL, NULL, 0);
 
-	if (f && !symfile_has_symtab(f) && !symfile_find(f, "*", stop_at_first, NULL))
+	if (f && !symfile_has_symbols(f))
 		fprintf(c->err, "zug: %s has no symbols: no points in it, but where it blocks, yields or ends "
 			"(and its system calls, with --points syscall)\n", path);
 }

@@ -178,11 +178,19 @@ static int spin_lock_places(struct found *f, uint64_t offset)
 	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
 }
 
-static int on_primitive(const struct symdef *d, void *arg)
+/* In a static glibc program the inner call of a C11 primitive cannot be told from an outer one. */
+static bool is_inner(struct symfile *file, const char *name)
+{
+	return (!strncmp(name, "mtx_", 4) || !strncmp(name, "cnd_", 4) || !strncmp(name, "thrd_", 5) ||
+		!strcmp(name, "call_once")) && !symfile_is_dynamic(file) && symfile_libc(file) == SYMLIBC_GLIBC;
+}
+
+static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
 {
 	struct found *f = arg;
 
-	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
+	f->prim = &primitives[nr];
+	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX || is_inner(f->file, d->name))
 		return 0;
 	if (f->prim->op == ZUG_OP_SPIN_LOCK && !spin_lock_places(f, d->offset))
 		return 0;
@@ -377,21 +385,13 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		return 0;
 	}
 	if (sync) {
-		bool c11 = symfile_is_dynamic(p->modules[m].file) ||
-			   symfile_libc(p->modules[m].file) != SYMLIBC_GLIBC;
+		const char *names[NR_PRIMITIVES];
 
+		for (size_t i = 0; i < NR_PRIMITIVES; i++)
+			names[i] = primitives[i].name;
 		f.fd = open(path, O_RDONLY | O_CLOEXEC);
-		for (size_t i = 0; i < NR_PRIMITIVES && !f.no_memory; i++) {
-			/* in a static glibc program the inner call cannot be told from an outer one */
-			if (!c11 && (strchr("mct", primitives[i].name[0]) &&
-				     (!strncmp(primitives[i].name, "mtx_", 4) ||
-				      !strncmp(primitives[i].name, "cnd_", 4) ||
-				      !strncmp(primitives[i].name, "thrd_", 5) ||
-				      !strcmp(primitives[i].name, "call_once"))))
-				continue;
-			f.prim = &primitives[i];
-			symfile_find(p->modules[m].file, f.prim->name, on_primitive, &f);
-		}
+		f.file = p->modules[m].file;
+		symfile_find_names(f.file, names, NR_PRIMITIVES, on_primitive, &f);
 		if (f.no_memory) {
 			found_free(&f);
 			return -ENOMEM;

@@ -387,6 +387,18 @@ static bool is_atomic(const struct code_place *c)
 	}
 }
 
+static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace" };
+
+static int note_mark(const struct symdef *d, unsigned int name, void *arg)
+{
+	struct probe_foreign *f = arg;
+
+	f->go |= name == 0;
+	f->rust |= name == 1;
+	f->sanitizer |= name == 2;
+	return 0;
+}
+
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 {
 	struct probe_module *m = &p->modules[module];
@@ -400,9 +412,7 @@ bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 		code = f ? probes_code(p, module, err, sizeof(err)) : NULL;
 		if (!code)
 			return true;
-		f->go = symfile_find(m->file, "runtime.main", stop_at_first, NULL);
-		f->rust = symfile_find(m->file, "rust_eh_personality", stop_at_first, NULL);
-		f->sanitizer = symfile_find(m->file, "__sanitizer_print_stack_trace", stop_at_first, NULL);
+		symfile_find_names(m->file, marks, 3, note_mark, f);
 		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
 			f->lines = is_atomic(code_at(code, i)) &&
 				   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;

@@ -22,6 +22,7 @@ struct found {
 	struct probe_site *sites;
 	int nr, size;
 	const struct primitive *prim;
+	struct symfile *file;
 	int fd;			/* of the file */
 	bool no_memory;
 };

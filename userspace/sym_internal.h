@@ -61,6 +61,11 @@ struct sym_string {
 	char text[];
 };
 
+struct sym_list {
+	struct sym *list;
+	size_t nr, size;
+};
+
 struct symfile {
 	struct symfile *next;
 	char *path, *file;
@@ -76,9 +81,9 @@ struct symfile {
 
 	bool syms_read, has_symtab;
 	struct sym *syms;	/* ascending by vaddr, then name */
-	size_t nr_syms, syms_size;
+	size_t nr_syms;
 
-	bool debug_tried;
+	bool debug_sought, debug_tried;	/* for a separate file; for DWARF */
 	int debug_fd;		/* a separate debug file, -1 none */
 	Elf *debug_elf;
 	Dwarf *dwarf;		/* NULL: no DWARF */
@@ -119,8 +124,16 @@ void sym_strings_free(struct sym_string *list);
 /* array with room for one more than nr; false when out of memory. */
 bool sym_grow(void *array, size_t nr, size_t *size, size_t entry);
 
+/* Is it that name, or a copy of that function which the compiler specialised? */
+bool sym_equals_clone(const char *name, const char *wanted);
+
 /* Opens the separate debug file if there is one, and DWARF of either. */
 void sym_read_debug(struct symfile *f);
+/*
+ * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
+ * freed. Does either have a full symbol table?
+ */
+bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
 void sym_read_symbols(struct symfile *f);
 /* The function (or data) definition that contains vaddr, NULL: none. */
 const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);

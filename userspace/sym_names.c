@@ -129,8 +129,7 @@ static bool is_glob(const char *s)
 	return strpbrk(s, "*?[");
 }
 
-/* Copies of a function that the compiler specialised are that function. */
-static bool equals_clone(const char *name, const char *pattern)
+bool sym_equals_clone(const char *name, const char *pattern)
 {
 	size_t n = strlen(pattern);
 
@@ -144,7 +143,7 @@ static bool matches(const char *pattern, bool glob, const char *name, const char
 	char *brief;
 	bool yes;
 
-	if (equals_clone(name, pattern) || (glob && !fnmatch(pattern, name, 0)))
+	if (sym_equals_clone(name, pattern) || (glob && !fnmatch(pattern, name, 0)))
 		return true;
 	if (!demangled)
 		return false;

@@ -329,172 +329,6 @@ char *const *symfile_needed(struct symfile *f)
 	return f->needed;
 }
 
-/* ---- symbol tables ---- */
-
-/* The version of dynamic symbol i; "*hidden" ones (@ instead of @@) are definitions as well. */
-static const char *version_of(Elf *elf, Elf_Data *versym, Elf_Data *verdef, size_t strndx, int i)
-{
-	GElf_Versym v;
-	GElf_Verdef def;
-	GElf_Verdaux aux;
-	size_t at = 0;
-
-	if (!versym || !verdef || !gelf_getversym(versym, i, &v))
-		return NULL;
-	v &= 0x7fff;
-	/* 1 is the base version: the name of the file */
-	if (v < 2)
-		return NULL;
-	while (gelf_getverdef(verdef, at, &def)) {
-		if (def.vd_ndx == v)
-			return gelf_getverdaux(verdef, at + def.vd_aux, &aux) ?
-			       elf_strptr(elf, strndx, aux.vda_name) : NULL;
-		if (!def.vd_next)
-			break;
-		at += def.vd_next;
-	}
-	return NULL;
-}
-
-static void add_symbol(struct symfile *f, const GElf_Sym *sym, const char *name,
-		       const char *version)
-{
-	unsigned int type = GELF_ST_TYPE(sym->st_info);
-	const char *at;
-	struct sym s;
-
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !name || !*name)
-		return;
-	if (type == STT_NOTYPE) {
-		/* Hand-written assembly; what is not in code is a linker's mark, not an object. */
-		for (size_t i = 0; i < f->nr_phdrs; i++) {
-			const GElf_Phdr *p = &f->phdrs[i];
-
-			if (p->p_type == PT_LOAD && p->p_flags & PF_X && sym->st_value >= p->p_vaddr &&
-			    sym->st_value - p->p_vaddr < p->p_memsz &&
-			    GELF_ST_BIND(sym->st_info) != STB_LOCAL)
-				type = STT_FUNC;
-		}
-	}
-	if (type != STT_FUNC && type != STT_OBJECT && type != STT_GNU_IFUNC && type != STT_TLS)
-		return;
-	at = strchr(name, '@');
-	if (at) {
-		char base[512];
-
-		if (!version)
-			version = sym_string(&f->strings, at + strspn(at, "@"));
-		snprintf(base, sizeof(base), "%.*s", (int)(at - name), name);
-		name = sym_string(&f->strings, base);
-	}
-	if (!name || !sym_grow(&f->syms, f->nr_syms, &f->syms_size, sizeof(s)))
-		return;
-	s = (struct sym){ name, version, sym->st_value, sym->st_size, type,
-			  GELF_ST_BIND(sym->st_info) };
-	f->syms[f->nr_syms++] = s;
-}
-
-static bool read_table(struct symfile *f, Elf *elf, unsigned int type)
-{
-	GElf_Shdr shdr, defs;
-	Elf_Scn *scn = find_section(elf, type, &shdr), *other;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *versym = NULL, *verdef = NULL;
-	GElf_Sym sym;
-
-	if (!data)
-		return false;
-	if (type == SHT_DYNSYM) {
-		other = find_section(elf, SHT_GNU_versym, &defs);
-		versym = other ? elf_getdata(other, NULL) : NULL;
-		other = find_section(elf, SHT_GNU_verdef, &defs);
-		verdef = other ? elf_getdata(other, NULL) : NULL;
-	}
-	for (int i = 1; gelf_getsym(data, i, &sym); i++)
-		add_symbol(f, &sym, elf_strptr(elf, shdr.sh_link, sym.st_name),
-			   verdef ? version_of(elf, versym, verdef, defs.sh_link, i) : NULL);
-	return true;
-}
-
-static int compare_syms(const void *a, const void *b)
-{
-	const struct sym *x = a, *y = b;
-	int c;
-
-	if (x->vaddr != y->vaddr)
-		return x->vaddr < y->vaddr ? -1 : 1;
-	c = strcmp(x->name, y->name);
-	if (c)
-		return c;
-	/* the newest version first: it stays */
-	return strverscmp(y->version ? y->version : "", x->version ? x->version : "");
-}
-
-void sym_read_symbols(struct symfile *f)
-{
-	size_t nr = 0;
-
-	if (f->syms_read)
-		return;
-	f->syms_read = true;
-	read_table(f, f->elf, SHT_DYNSYM);
-	f->has_symtab = read_table(f, f->elf, SHT_SYMTAB);
-	if (!f->has_symtab) {
-		sym_read_debug(f);
-		if (f->debug_elf)
-			f->has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB);
-	}
-	if (!f->nr_syms)
-		return;
-	qsort(f->syms, f->nr_syms, sizeof(*f->syms), compare_syms);
-	for (size_t i = 0; i < f->nr_syms; i++) {
-		const struct sym *s = &f->syms[i], *k = nr ? &f->syms[nr - 1] : NULL;
-
-		if (k && k->vaddr == s->vaddr && !strcmp(k->name, s->name))
-			continue;
-		f->syms[nr++] = *s;
-	}
-	f->nr_syms = nr;
-}
-
-bool symfile_has_symtab(struct symfile *f)
-{
-	sym_read_symbols(f);
-	return f->has_symtab;
-}
-
-const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function)
-{
-	const struct sym *best = NULL;
-	size_t lo = 0, hi;
-
-	sym_read_symbols(f);
-	hi = f->nr_syms;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->syms[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* Aliases and nested symbols: the nearest start wins, then global names, then short ones. */
-	for (size_t i = lo; i-- > 0 && lo - i < 64;) {
-		const struct sym *s = &f->syms[i];
-		bool code = s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
-
-		if (best && s->vaddr != best->vaddr)
-			break;
-		if (code != function || s->type == STT_TLS ||
-		    vaddr - s->vaddr >= (s->size ? s->size : 1))
-			continue;
-		if (!best || (s->bind != STB_LOCAL && best->bind == STB_LOCAL) ||
-		    ((s->bind == STB_LOCAL) == (best->bind == STB_LOCAL) &&
-		     strlen(s->name) < strlen(best->name)))
-			best = s;
-	}
-	return best;
-}
-
 /* ---- separate debug files ---- */
 
 static Elf *open_debug_file(const char *path, int *fd)
@@ -543,6 +377,25 @@ static bool same_crc(int fd, uint32_t want)
 	return !n && crc == want;
 }
 
+static bool has_section(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t strndx;
+	const char *s;
+
+	if (elf_getshdrstrndx(elf, &strndx))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		s = elf_strptr(elf, strndx, shdr.sh_name);
+		if (s && !strcmp(s, name))
+			return true;
+	}
+	return false;
+}
+
 /* The rules of gdb: by build-id, then .gnu_debuglink beside the file. Never over the network. */
 static void find_debug_file(struct symfile *f)
 {
@@ -553,6 +406,11 @@ static void find_debug_file(struct symfile *f)
 	Elf *elf;
 	int fd;
 
+	if (f->debug_sought)
+		return;
+	f->debug_sought = true;
+	if (has_section(f->elf, ".debug_info") || has_section(f->elf, ".zdebug_info"))
+		return;
 	if (strlen(f->build_id) > 2) {
 		snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", f->build_id,
 			 f->build_id + 2);
@@ -585,37 +443,225 @@ found:
 	f->debug_fd = fd;
 }
 
-static bool has_section(Elf *elf, const char *name)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-	size_t strndx;
-	const char *s;
-
-	if (elf_getshdrstrndx(elf, &strndx))
-		return false;
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
-			continue;
-		s = elf_strptr(elf, strndx, shdr.sh_name);
-		if (s && !strcmp(s, name))
-			return true;
-	}
-	return false;
-}
-
 void sym_read_debug(struct symfile *f)
 {
 	if (f->debug_tried)
 		return;
 	f->debug_tried = true;
-	if (has_section(f->elf, ".debug_info") || has_section(f->elf, ".zdebug_info")) {
-		f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-		return;
-	}
 	find_debug_file(f);
-	if (f->debug_elf)
-		f->dwarf = dwarf_begin_elf(f->debug_elf, DWARF_C_READ, NULL);
+	/* takes its time: all of it may be compressed */
+	if (f->debug_elf || has_section(f->elf, ".debug_info") || has_section(f->elf, ".zdebug_info"))
+		f->dwarf = dwarf_begin_elf(f->debug_elf ? f->debug_elf : f->elf, DWARF_C_READ, NULL);
+}
+
+/* ---- symbol tables ---- */
+
+/* The version of dynamic symbol i; "*hidden" ones (@ instead of @@) are definitions as well. */
+static const char *version_of(Elf *elf, Elf_Data *versym, Elf_Data *verdef, size_t strndx, int i)
+{
+	GElf_Versym v;
+	GElf_Verdef def;
+	GElf_Verdaux aux;
+	size_t at = 0;
+
+	if (!versym || !verdef || !gelf_getversym(versym, i, &v))
+		return NULL;
+	v &= 0x7fff;
+	/* 1 is the base version: the name of the file */
+	if (v < 2)
+		return NULL;
+	while (gelf_getverdef(verdef, at, &def)) {
+		if (def.vd_ndx == v)
+			return gelf_getverdaux(verdef, at + def.vd_aux, &aux) ?
+			       elf_strptr(elf, strndx, aux.vda_name) : NULL;
+		if (!def.vd_next)
+			break;
+		at += def.vd_next;
+	}
+	return NULL;
+}
+
+static void add_symbol(struct symfile *f, struct sym_list *l, const Elf64_Sym *sym, const char *name,
+		       const char *version)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	const char *at;
+	struct sym s;
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !name || !*name)
+		return;
+	if (type == STT_NOTYPE) {
+		/* Hand-written assembly; what is not in code is a linker's mark, not an object. */
+		for (size_t i = 0; i < f->nr_phdrs; i++) {
+			const GElf_Phdr *p = &f->phdrs[i];
+
+			if (p->p_type == PT_LOAD && p->p_flags & PF_X && sym->st_value >= p->p_vaddr &&
+			    sym->st_value - p->p_vaddr < p->p_memsz &&
+			    GELF_ST_BIND(sym->st_info) != STB_LOCAL)
+				type = STT_FUNC;
+		}
+	}
+	if (type != STT_FUNC && type != STT_OBJECT && type != STT_GNU_IFUNC && type != STT_TLS)
+		return;
+	at = strchr(name, '@');
+	if (at) {
+		char base[512];
+
+		if (!version)
+			version = sym_string(&f->strings, at + strspn(at, "@"));
+		snprintf(base, sizeof(base), "%.*s", (int)(at - name), name);
+		name = sym_string(&f->strings, base);
+	}
+	if (!name || !sym_grow(&l->list, l->nr, &l->size, sizeof(s)))
+		return;
+	s = (struct sym){ name, version, sym->st_value, sym->st_size, type,
+			  GELF_ST_BIND(sym->st_info) };
+	l->list[l->nr++] = s;
+}
+
+static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sym_list *l,
+		    bool (*wanted)(const char *name, void *arg), void *arg)
+{
+	GElf_Shdr shdr, defs;
+	Elf_Scn *scn = find_section(elf, type, &shdr), *other = scn ? elf_getscn(elf, shdr.sh_link) : NULL;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *names = other ? elf_getdata(other, NULL) : NULL;
+	Elf_Data *versym = NULL, *verdef = NULL;
+	const Elf64_Sym *syms;
+	const char *text;
+
+	if (!data)
+		return false;
+	/* what is not closed by a zero byte is no table of names */
+	if (!names || !names->d_size || ((const char *)names->d_buf)[names->d_size - 1])
+		return true;
+	syms = data->d_buf;
+	text = names->d_buf;
+	if (type == SHT_DYNSYM) {
+		other = find_section(elf, SHT_GNU_versym, &defs);
+		versym = other ? elf_getdata(other, NULL) : NULL;
+		other = find_section(elf, SHT_GNU_verdef, &defs);
+		verdef = other ? elf_getdata(other, NULL) : NULL;
+	}
+	for (size_t i = 1; i < data->d_size / sizeof(*syms); i++)
+		if (syms[i].st_name < names->d_size && (!wanted || wanted(text + syms[i].st_name, arg)))
+			add_symbol(f, l, &syms[i], text + syms[i].st_name,
+				   verdef ? version_of(elf, versym, verdef, defs.sh_link, i) : NULL);
+	return true;
+}
+
+static int compare_syms(const void *a, const void *b)
+{
+	const struct sym *x = a, *y = b;
+	int c;
+
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	c = strcmp(x->name, y->name);
+	if (c)
+		return c;
+	/* the newest version first: it stays */
+	return strverscmp(y->version ? y->version : "", x->version ? x->version : "");
+}
+
+static void sort_and_unite(struct sym_list *l)
+{
+	size_t nr = 0;
+
+	if (!l->nr)
+		return;
+	qsort(l->list, l->nr, sizeof(*l->list), compare_syms);
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct sym *s = &l->list[i], *k = nr ? &l->list[nr - 1] : NULL;
+
+		if (k && k->vaddr == s->vaddr && !strcmp(k->name, s->name))
+			continue;
+		l->list[nr++] = *s;
+	}
+	l->nr = nr;
+}
+
+bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg)
+{
+	bool has_symtab;
+
+	read_table(f, f->elf, SHT_DYNSYM, l, wanted, arg);
+	has_symtab = read_table(f, f->elf, SHT_SYMTAB, l, wanted, arg);
+	if (!has_symtab) {
+		find_debug_file(f);
+		if (f->debug_elf)
+			has_symtab = read_table(f, f->debug_elf, SHT_SYMTAB, l, wanted, arg);
+	}
+	sort_and_unite(l);
+	return has_symtab;
+}
+
+void sym_read_symbols(struct symfile *f)
+{
+	struct sym_list l = { 0 };
+
+	if (f->syms_read)
+		return;
+	f->syms_read = true;
+	f->has_symtab = sym_read_tables(f, &l, NULL, NULL);
+	f->syms = l.list;
+	f->nr_syms = l.nr;
+}
+
+bool symfile_has_symtab(struct symfile *f)
+{
+	GElf_Shdr shdr;
+
+	if (!f->syms_read && find_section(f->elf, SHT_SYMTAB, &shdr))
+		return true;
+	sym_read_symbols(f);
+	return f->has_symtab;
+}
+
+bool symfile_has_symbols(struct symfile *f)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = f->syms_read ? NULL : find_section(f->elf, SHT_DYNSYM, &shdr);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	const Elf64_Sym *syms = data ? data->d_buf : NULL;
+
+	for (size_t i = 1; syms && i < data->d_size / sizeof(*syms); i++)
+		if (syms[i].st_shndx != SHN_UNDEF && syms[i].st_shndx != SHN_ABS &&
+		    (ELF64_ST_TYPE(syms[i].st_info) == STT_FUNC || ELF64_ST_TYPE(syms[i].st_info) == STT_OBJECT))
+			return true;
+	return symfile_has_symtab(f) || f->nr_syms;
+}
+
+const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function)
+{
+	const struct sym *best = NULL;
+	size_t lo = 0, hi;
+
+	sym_read_symbols(f);
+	hi = f->nr_syms;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->syms[mid].vaddr <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Aliases and nested symbols: the nearest start wins, then global names, then short ones. */
+	for (size_t i = lo; i-- > 0 && lo - i < 64;) {
+		const struct sym *s = &f->syms[i];
+		bool code = s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+
+		if (best && s->vaddr != best->vaddr)
+			break;
+		if (code != function || s->type == STT_TLS ||
+		    vaddr - s->vaddr >= (s->size ? s->size : 1))
+			continue;
+		if (!best || (s->bind != STB_LOCAL && best->bind == STB_LOCAL) ||
+		    ((s->bind == STB_LOCAL) == (best->bind == STB_LOCAL) &&
+		     strlen(s->name) < strlen(best->name)))
+			best = s;
+	}
+	return best;
 }
 
 /* ---- which C library ---- */
@@ -637,21 +683,6 @@ static bool rodata_has(struct symfile *f, const char *text)
 	return false;
 }
 
-static int note_symbol(const struct symdef *d, void *arg)
-{
-	(void)d;
-	*(bool *)arg = true;
-	return 0;
-}
-
-static bool defines(struct symfile *f, const char *name)
-{
-	bool found = false;
-
-	symfile_find(f, name, note_symbol, &found);
-	return found;
-}
-
 static bool has_soname(struct symfile *f)
 {
 	GElf_Shdr shdr;
@@ -665,18 +696,31 @@ static bool has_soname(struct symfile *f)
 	return false;
 }
 
+static int note_name(const struct symdef *d, unsigned int name, void *arg)
+{
+	(void)d;
+	*(unsigned int *)arg |= 1u << name;
+	return 0;
+}
+
 enum symlibc symfile_libc(struct symfile *f)
 {
+	static const char *const names[] = {
+		"gnu_get_libc_version", "__libc_setup_tls",			/* glibc */
+		"__init_libc", "__dls2b", "__libc_start_init",			/* musl */
+		"__libc_start_main",
+	};
+	unsigned int defines = 0;
+
 	if (f->libc >= 0)
 		return f->libc;
 	f->libc = SYMLIBC_NONE;
-	if (defines(f, "gnu_get_libc_version") || defines(f, "__libc_setup_tls") ||
-	    rodata_has(f, "GNU C Library (") ||
+	symfile_find_names(f, names, sizeof(names) / sizeof(names[0]), note_name, &defines);
+	if (defines & 3 || rodata_has(f, "GNU C Library (") ||
 	    /* a stripped static program; the loader, which knows that word too, has a soname */
 	    (!f->interp && !has_soname(f) && rodata_has(f, "GLIBC_TUNABLES")))
 		f->libc = SYMLIBC_GLIBC;
-	else if (defines(f, "__init_libc") || defines(f, "__dls2b") || defines(f, "__libc_start_init") ||
-		 (defines(f, "__libc_start_main") && rodata_has(f, "/etc/ld-musl-")))
+	else if (defines & 28 || (defines & 32 && rodata_has(f, "/etc/ld-musl-")))
 		f->libc = SYMLIBC_MUSL;
 	return f->libc;
 }

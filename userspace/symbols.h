@@ -32,6 +32,7 @@ const char *symfile_build_id(struct symfile *f);	/* hex, "" without one */
 bool symfile_is_dynamic(struct symfile *f);	/* has an interpreter */
 bool symfile_is_pie(struct symfile *f);
 bool symfile_has_symtab(struct symfile *f);
+bool symfile_has_symbols(struct symfile *f);	/* or at least names that it exports */
 const char *symfile_interp(struct symfile *f);	/* NULL when static */
 /* DT_NEEDED names, NULL at the end; resolve with symbols_needed_paths(). */
 char *const *symfile_needed(struct symfile *f);
@@ -60,6 +61,12 @@ struct symdef {
  */
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg);
+/*
+ * The same for names of C functions and objects, as they are in the file (and the compiler's copies of them,
+ * "name.constprop.0"): all in one pass, which is what a large file takes. By name, then address; until fn returns not 0.
+ */
+int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
+		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg);
 /* The names nearest to a misspelt one, "a, b or c"; "" when none is near. */
 void symfile_nearest(struct symfile *f, const char *name, bool functions, char *buf, size_t len);
 
