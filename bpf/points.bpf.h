@@ -133,7 +133,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	if (site && (site->flags & ZUG_SITE_OPERAND)) {
 		t->ev.arg[0] = operand(t, site, regs, ip);
-		if (is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
+		if (ZUG_SITE_SIZE(site->flags) && is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
 			t->step_addr = t->ev.arg[0];
@@ -143,6 +143,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		}
 		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
+		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, t->mm, args[1], &t->ev.obj2))
+			t->ev.flags |= ZUG_EF_OBJECT2;
 		stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
 	}

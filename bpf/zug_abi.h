@@ -199,8 +199,9 @@ struct zug_site {
 #define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which nobody knows whether it accesses watched memory */
-/* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 16), and its own length */
-#define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 31)
+#define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
+/* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
+#define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
 

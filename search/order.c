@@ -241,26 +241,45 @@ static bool ordered(const struct epoch *e, const uint32_t *clock)
 	return !e->clock || e->clock <= clock[e->task];
 }
 
-static int report(struct entry *e, const struct epoch *earlier, uint32_t task,
+static int report(struct entry *mine, const struct entry *e, const struct epoch *earlier, uint32_t task,
 		  const struct zug_label *l, struct order_race *race)
 {
-	e->ever_raced = true;
-	if (e->var.raced)
+	mine->ever_raced = true;
+	if (mine->var.raced)
 		return 0;
-	e->var.raced = true;
+	mine->var.raced = true;
 	*race = (struct order_race){
-		.object = e->object, .task = task, .other = earlier->task, .label = *l,
+		.object = mine->object, .with = e->object, .task = task, .other = earlier->task, .label = *l,
 		.earlier = earlier->label,
 	};
 	return 1;
 }
 
-static int on_read(struct order *o, struct entry *e, uint32_t task, const struct zug_label *l,
-		   struct order_race *race)
+/* Does reading, or writing, mine race with what was done to e, which is mine or a piece that overlaps it? */
+static int check(struct order *o, struct entry *mine, const struct entry *e, bool write, uint32_t task,
+		 const struct zug_label *l, struct order_race *race)
 {
-	struct variable *v = &e->var;
+	const struct variable *v = &e->var;
+	const uint32_t *c = clock_of(o, task);
+
+	if (!ordered(&v->write, c))
+		return report(mine, e, &v->write, task, l, race);
+	if (!write)
+		return 0;
+	if (!v->reads && !ordered(&v->read, c))
+		return report(mine, e, &v->read, task, l, race);
+	for (uint32_t t = 0; v->reads && t < o->width; t++) {
+		struct epoch r = { t, v->reads[t], v->read_labels[t] };
+
+		if (!ordered(&r, c))
+			return report(mine, e, &r, task, l, race);
+	}
+	return 0;
+}
+
+static int note_read(struct order *o, struct variable *v, uint32_t task, const struct zug_label *l)
+{
 	uint32_t *c = clock_of(o, task);
-	struct epoch now = { task, c[task], *l };
 
 	if (v->reads) {
 		v->reads[task] = c[task];
@@ -275,57 +294,52 @@ static int on_read(struct order *o, struct entry *e, uint32_t task, const struct
 		v->reads[task] = c[task];
 		v->read_labels[task] = *l;
 	} else {
-		v->read = now;
+		v->read = (struct epoch){ task, c[task], *l };
 	}
-	return ordered(&v->write, c) ? 0 : report(e, &v->write, task, l, race);
+	return 0;
 }
 
-static int on_write(struct order *o, struct entry *e, uint32_t task, const struct zug_label *l,
-		    struct order_race *race)
+static void note_write(struct order *o, struct variable *v, uint32_t task, const struct zug_label *l)
 {
-	struct variable *v = &e->var;
-	uint32_t *c = clock_of(o, task);
-	int ret = 0;
-
-	if (!ordered(&v->write, c))
-		ret = report(e, &v->write, task, l, race);
-	else if (!v->reads && !ordered(&v->read, c))
-		ret = report(e, &v->read, task, l, race);
-	for (uint32_t t = 0; v->reads && t < o->width && !ret; t++) {
-		struct epoch r = { t, v->reads[t], v->read_labels[t] };
-
-		if (!ordered(&r, c))
-			ret = report(e, &r, task, l, race);
-	}
 	free(v->reads);
 	free(v->read_labels);
 	v->reads = NULL;
 	v->read_labels = NULL;
 	v->read = (struct epoch){ 0 };
-	v->write = (struct epoch){ task, c[task], *l };
-	return ret;
+	v->write = (struct epoch){ task, clock_of(o, task)[task], *l };
 }
 
-static int access_data(struct order *o, uint32_t task, const struct zug_label *l,
+static int access_data(struct order *o, uint32_t task, const struct zug_label *l, const struct order_access *a,
 		       struct order_race *race)
 {
 	struct entry *e;
+	int found, ret = 0;
 
-	if (!l->object)
+	if (!a->object)
 		return 0;
-	e = get(o, l->object);
+	e = get(o, a->object);
 	if (!e)
 		return -ENOMEM;
 	if (e->first_task == SEARCH_NO_TASK)
 		e->first_task = task;
 	e->shared |= e->first_task != task;
 	e->ever_written |= l->op != ZUG_OP_DATA_READ;
-	if (l->op == ZUG_OP_DATA_WRITE)
-		return on_write(o, e, task, l, race);
-	return on_read(o, e, task, l, race);
+	found = check(o, e, e, a->write, task, l, race);
+	for (uint32_t i = 0; i < a->nr_overlaps && !found; i++) {
+		const struct entry *other = slot(o, a->overlaps[i]);
+
+		if (other->object)
+			found = check(o, e, other, a->write, task, l, race);
+	}
+	if (a->write)
+		note_write(o, &e->var, task, l);
+	else
+		ret = note_read(o, &e->var, task, l);
+	return ret ? ret : found;
 }
 
-int order_step(struct order *o, const struct search_point *p, uint32_t i, struct order_race *race)
+int order_step_on(struct order *o, const struct search_point *p, uint32_t i, const struct order_access *a, uint32_t nr,
+		  struct order_race *race)
 {
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
@@ -343,16 +357,31 @@ int order_step(struct order *o, const struct search_point *p, uint32_t i, struct
 	    !o->pending[task].object)
 		join_the_gone(o, p, task);
 	o->pending[task] = *l;
-	if (is_data(l->op)) {
-		struct zug_label second = *l;
+	if (!is_data(l->op))
+		return synchronise(o, task, l, true);
+	o->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };
+	/* the first race is the one that is told, and all accesses are noted */
+	for (uint32_t n = 0; n < nr; n++) {
+		struct order_race other;
+		int found = access_data(o, task, l, &a[n], ret == 1 ? &other : race);
 
-		o->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };
-		ret = access_data(o, task, l, race);
-		/* two words at once */
-		second.object = l->object2;
-		return ret ? ret : access_data(o, task, &second, race);
+		if (found)
+			ret = found < 0 ? found : 1;
+		if (ret < 0)
+			return ret;
 	}
-	return synchronise(o, task, l, true);
+	return ret;
+}
+
+int order_step(struct order *o, const struct search_point *p, uint32_t i, struct order_race *race)
+{
+	const struct zug_label *l = &p->cand[i].label;
+	const struct order_access a[2] = {
+		{ .object = l->object, .write = l->op == ZUG_OP_DATA_WRITE },
+		{ .object = l->object2, .write = l->op == ZUG_OP_DATA_WRITE },
+	};
+
+	return order_step_on(o, p, i, a, 2, race);
 }
 
 bool order_always(const struct order *o, uint64_t object)

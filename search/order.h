@@ -22,7 +22,7 @@
 #define ORDER_TASKS	256
 
 struct order_race {
-	uint64_t object;
+	uint64_t object, with;		/* what the two accessed: not the same where they overlap (order_step_on()) */
 	uint32_t task, other;		/* other's access came first */
 	struct zug_label label, earlier;
 };
@@ -40,6 +40,20 @@ void order_begin(struct order *o);	/* a new execution */
  */
 int order_step(struct order *o, const struct search_point *point, uint32_t i,
 	       struct order_race *race);
+
+/*
+ * The same, where it is known better than from the label what memory an access is about: an operation on data
+ * (ZUG_OP_DATA_*) counts as these accesses. object is any number but 0 that stands for exactly that piece of memory in
+ * this execution; overlaps are those of other pieces with which it shares some of its bytes.
+ */
+struct order_access {
+	uint64_t object;
+	bool write;
+	const uint64_t *overlaps;
+	uint32_t nr_overlaps;
+};
+int order_step_on(struct order *o, const struct search_point *point, uint32_t i,
+		  const struct order_access *accesses, uint32_t nr, struct order_race *race);
 
 /*
  * The variable was used by two tasks or more, one of them writing, in some

@@ -74,7 +74,7 @@ struct campaign_options {
 	bool fail_on_race;	/* a data race ends an execution, as a finding */
 	char **suppressions;	/* globs: data races that do not count; NULL-terminated, may be NULL */
 	char **known_races;	/* replay: identities (hexadecimal) of further ones; may be NULL */
-	char **data;		/* replay: "PATH+0xOFFSET OPERATION LIMIT" of plain accesses that are points; may be NULL */
+	char **data;		/* replay: "PATH+0xOFFSET OPERATION LIMIT WITHIN" of plain accesses that are points; may be NULL */
 	int verify;			/* replays of a finding */
 	struct debugger *debugger;	/* of a replay; NULL: none */
 };

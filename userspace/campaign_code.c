@@ -222,21 +222,21 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 /* "PATH+0xOFFSET OPERATION LIMIT" */
 static int parse_place(const char *text, char *path, size_t len, struct probe_code *pc)
 {
-	const char *limit = strrchr(text, ' '), *op = limit ? memrchr(text, ' ', limit - text) : NULL;
-	const char *plus = op ? memrchr(text, '+', op - text) : NULL;
+	const char *plus = strrchr(text, '+');
+	unsigned int limit, within = 0;
+	unsigned long offset;
 	char name[64];
 	int nr;
 
-	if (!plus || (size_t)(plus - text) >= len)
+	/* traces of earlier versions have no last number */
+	if (!plus || (size_t)(plus - text) >= len || sscanf(plus, "+0x%lx %63s %u %u", &offset, name, &limit, &within) < 3)
 		return -EINVAL;
 	snprintf(path, len, "%.*s", (int)(plus - text), text);
-	snprintf(name, sizeof(name), "%.*s", (int)(limit - op - 1), op + 1);
 	nr = zug_op_by_name(name);
 	if (nr < 0)
 		return nr;
 	/* a read-modify-write is split whatever it is called, and nothing else is */
-	*pc = (struct probe_code){ .offset = strtoull(plus + 1, NULL, 16), .op = nr, .split = true,
-				   .limit = strtoul(limit + 1, NULL, 10) };
+	*pc = (struct probe_code){ .offset = offset, .op = nr, .split = true, .limit = limit, .within = within };
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../search/identity.h"
+#include "../search/ranges.h"
 #include "campaign_internal.h"
 #include "report.h"
 
@@ -95,11 +96,24 @@ static bool is_data(const struct zug_label *l)
 	return (l->op == ZUG_OP_DATA_READ || l->op == ZUG_OP_DATA_WRITE) && l->object;
 }
 
-static uint64_t shared_object(const struct zug_label *a, const struct zug_label *b)
+/* Two accesses to the same bytes, one of them a write. */
+struct clash {
+	const struct world_access *a, *b;
+};
+
+static bool clash(const struct world_task *a, const struct world_task *b, struct clash *what)
 {
-	if (a->object == b->object || a->object == b->object2)
-		return a->object;
-	return a->object2 && (a->object2 == b->object || a->object2 == b->object2) ? a->object2 : 0;
+	for (uint32_t i = 0; i < a->nr_accesses; i++)
+		for (uint32_t k = 0; k < b->nr_accesses; k++) {
+			const struct world_access *x = &a->access[i], *y = &b->access[k];
+			const struct range rx = { x->space, x->addr, x->size }, ry = { y->space, y->addr, y->size };
+
+			if (!(x->write | y->write) || !range_overlap(&rx, &ry))
+				continue;
+			*what = (struct clash){ x, y };
+			return true;
+		}
+	return false;
 }
 
 static const struct probe_module *place_of(const struct campaign *c, uint64_t site, uint64_t *offset)
@@ -188,13 +202,14 @@ static bool stores(struct campaign *c, uint32_t task, const struct zug_label *l,
 	return known;
 }
 
-static enum campaign_race_kind kind_of(struct campaign *c, uint64_t id, const struct search_cand *const *pair)
+static enum campaign_race_kind kind_of(struct campaign *c, uint64_t id, const struct search_cand *const *pair,
+				       const struct clash *on)
 {
 	uint64_t value[2];
 
 	if (campaign_is_counter(c, id))
 		return RACE_COUNTER;
-	if (stores(c, pair[0]->task, &pair[0]->label, &value[0]) &&
+	if (on->a->addr == on->b->addr && on->a->size == on->b->size && stores(c, pair[0]->task, &pair[0]->label, &value[0]) &&
 	    stores(c, pair[1]->task, &pair[1]->label, &value[1]) && value[0] == value[1])
 		return RACE_SAME_VALUE;
 	return RACE_REAL;
@@ -209,19 +224,19 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 	for (uint32_t k = 0; r && is_data(&me->label) && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
 		uint32_t tasks[2] = { me->task, other->task };
-		uint64_t object, id;
 		const struct place_object *po;
+		struct clash on;
+		uint64_t id;
 
 		if (k == i || !is_data(&other->label) || c->world->tasks[other->task].state != TASK_PARKED ||
-		    (me->label.op == ZUG_OP_DATA_READ && other->label.op == ZUG_OP_DATA_READ))
+		    !clash(&c->world->tasks[me->task], &c->world->tasks[other->task], &on))
 			continue;
-		object = shared_object(&me->label, &other->label);
 		id = identity_race(me->label.site, other->label.site);
-		if (!object || campaign_race_known(c, id))
+		if (campaign_race_known(c, id))
 			continue;
-		po = places_find_object(c->places, object);
+		po = places_find_object(c->places, on.b->size < on.a->size ? on.b->object : on.a->object);
 		snprintf(r->object, sizeof(r->object), "%s", po && po->name ? po->name : "data");
-		r->kind = kind_of(c, id, pair);
+		r->kind = kind_of(c, id, pair, &on);
 		if (suppressed(c, r, r->object, tasks) || (r->kind != RACE_REAL && campaign_sampled(c))) {
 			campaign_know_race(c, id);
 			continue;
@@ -230,8 +245,8 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		for (int t = 0; t < 2; t++)
 			campaign_say_place(c, pair[t]->label.site, place[t], sizeof(place[t]));
 		outcome_set(o, ZUG_OUTCOME_RACE, "%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
-			    "them", r->object, tasks[0], me->label.op == ZUG_OP_DATA_READ ? "read" : "write", place[0],
-			    tasks[1], other->label.op == ZUG_OP_DATA_READ ? "read" : "write", place[1]);
+			    "them", r->object, tasks[0], on.a->write ? "write" : "read", place[0],
+			    tasks[1], on.b->write ? "write" : "read", place[1]);
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];

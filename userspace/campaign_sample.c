@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "../search/identity.h"
 #include "../search/order.h"
+#include "../search/ranges.h"
 #include "../search/rng.h"
 #include "campaign_internal.h"
 
@@ -28,27 +29,41 @@
 #define BATCHES 8
 /* Of a small program each instruction is seen in so many executions: different ones after the first. */
 #define LOOKS 3
-/* So often in one execution an instruction is a point; what is reached that often stays so limited. */
+/*
+ * So often in one execution an instruction is a point at most; what is reached that often stays so limited. In an
+ * execution that looks the limit is lower where many instructions are points, so that there are about STOPS stops in it.
+ */
 #define LIMIT 256
+#define LEAST 16
+#define STOPS 4096
 /* Suspected pairs that are tried, one in an execution. */
 #define PAIRS 16
 /* Names that are told. */
 #define NAMES 12
+/* Pieces of memory that overlap one that is accessed: of more than these so many are looked at. */
+#define OVERLAPS 128
 
 struct access_place {
 	uint32_t module, offset;
 	uint16_t op;		/* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
 	bool split, counts;	/* counts: it is an addition */
 	bool added;		/* a point of the search */
-	bool hot;		/* was reached LIMIT times in one execution */
+	bool hot;		/* was reached s->limit times in one execution */
 	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
+	uint32_t within;	/* as struct probe_site has it */
 	uint64_t key;		/* equal for what may well access the same */
 };
 
-/* An object that a task accessed at a place in this execution. */
+/* What a task accessed at a place in this execution: a piece of memory, by its number in s->ranges, plus 1. */
 struct seen {
-	uint64_t object;	/* 0: free */
+	uint32_t range;		/* 0: free */
 	uint32_t task, place;
+};
+
+struct raced {
+	uint32_t range;
+	uint64_t object;	/* the smaller of the two that overlap */
+	uint64_t a, b;		/* sites */
 };
 
 struct suspect {
@@ -61,10 +76,13 @@ struct sampler {
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
 	uint32_t nr_batches, round, rounds;
+	uint32_t limit;		/* of this look */
 	struct seen *seen;
 	size_t nr_seen, size_seen;
-	uint64_t raced[256];	/* objects, of this execution */
-	struct suspect raced_at[256];
+	struct ranges *ranges;	/* of this execution */
+	uint64_t *objects;	/* by range: of its begin */
+	uint32_t size_objects;
+	struct raced raced[256];
 	uint32_t nr_raced;
 	struct suspect pairs[PAIRS];
 	uint64_t counters[PAIRS];	/* identities of pairs whose object is only ever added to */
@@ -93,8 +111,9 @@ static int compare_turns(const void *pa, const void *pb, void *ctx)
 
 static bool is_plain(const struct code_place *p)
 {
-	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW) &&
-	       !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED)) && (p->flags & CODE_PROBE) && p->size <= 16;
+	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW || p->kind == CODE_STRING ||
+		p->kind == CODE_BLOCK) && (p->flags & CODE_PROBE) &&
+	       !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED));
 }
 
 static bool is_addition(int fd, const struct code_place *p)
@@ -123,7 +142,7 @@ static int add_place(struct sampler *s, uint32_t module, const struct code *code
 	a = &s->places[s->nr++];
 	*a = (struct access_place){ .module = module, .offset = p->offset, .site = UINT32_MAX,
 				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p) };
-	if (atomic && p->kind != CODE_RMW)
+	if (atomic && (p->kind == CODE_LOAD || p->kind == CODE_STORE))
 		a->op = p->kind == CODE_STORE ? ZUG_OP_ATOMIC_STORE : ZUG_OP_ATOMIC_LOAD;
 	/* the same variable, or the same member of what a pointer leads to */
 	a->key = code_static_operand(code, p, &vaddr) ? vaddr : mix64(p->disp + ((uint64_t)p->size << 32));
@@ -161,6 +180,14 @@ static int find_places(struct campaign *c, struct sampler *s)
 	return 0;
 }
 
+/* The limit of each of so many places. */
+static uint32_t share(uint32_t stops, uint32_t places)
+{
+	uint32_t limit = stops / places;
+
+	return limit < LEAST ? LEAST : limit > LIMIT ? LIMIT : limit;
+}
+
 static int begin(struct campaign *c)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
@@ -170,7 +197,8 @@ static int begin(struct campaign *c)
 		return -ENOMEM;
 	c->sampler = s;
 	s->order = order_new();
-	if (!s->order || find_places(c, s))
+	s->ranges = ranges_new();
+	if (!s->order || !s->ranges || find_places(c, s))
 		return -ENOMEM;
 	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
 	if (!s->turns)
@@ -179,6 +207,7 @@ static int begin(struct campaign *c)
 		s->turns[i] = i;
 	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
 	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
+	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
 	s->rounds = !s->nr ? 0 : s->nr_batches == 1 ? LOOKS : s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
 	while (plain < s->nr && s->places[s->turns[plain]].op)
 		plain++;
@@ -212,10 +241,10 @@ static struct access_place *find_place(const struct sampler *s, uint32_t module,
 
 static struct seen *seen_slot(const struct sampler *s, const struct seen *what)
 {
-	size_t i = mix64(what->object + ((uint64_t)what->task << 32 | what->place)) & (s->size_seen - 1);
+	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) & (s->size_seen - 1);
 
-	while (s->seen[i].object && (s->seen[i].object != what->object || s->seen[i].task != what->task ||
-				     s->seen[i].place != what->place))
+	while (s->seen[i].range && (s->seen[i].range != what->range || s->seen[i].task != what->task ||
+				    s->seen[i].place != what->place))
 		i = (i + 1) & (s->size_seen - 1);
 	return &s->seen[i];
 }
@@ -234,39 +263,95 @@ static bool note_access(struct sampler *s, const struct seen *what)
 			return false;
 		}
 		for (size_t i = 0; i < size; i++)
-			if (old[i].object)
+			if (old[i].range)
 				*seen_slot(s, &old[i]) = old[i];
 		free(old);
 	}
 	slot = seen_slot(s, what);
-	s->nr_seen += !slot->object;
+	s->nr_seen += !slot->range;
 	*slot = *what;
 	return true;
 }
 
+static uint32_t add_range(struct sampler *s, const struct world_access *a)
+{
+	uint32_t n = ranges_add(s->ranges, &(struct range){ a->space, a->addr, a->size });
+
+	if (n != RANGES_NONE && n >= s->size_objects) {
+		uint32_t size = s->size_objects ? 2 * s->size_objects : 1024;
+		uint64_t *more = realloc(s->objects, size * sizeof(*more));
+
+		if (!more)
+			return RANGES_NONE;
+		s->objects = more;
+		s->size_objects = size;
+	}
+	if (n != RANGES_NONE)
+		s->objects[n] = a->object;
+	return n;
+}
+
+/* A number for the clocks, which stays the same from execution to execution where objects do. */
+static uint64_t clock_object(const struct sampler *s, uint32_t range)
+{
+	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
+}
+
+static void note_race(struct sampler *s, const struct order_race *race)
+{
+	uint32_t mine = RANGES_NONE, with = RANGES_NONE;
+	struct raced *r;
+
+	if (s->nr_raced == sizeof(s->raced) / sizeof(s->raced[0]))
+		return;
+	for (uint32_t i = 0; i < ranges_nr(s->ranges); i++) {
+		if (clock_object(s, i) == race->object)
+			mine = i;
+		if (clock_object(s, i) == race->with)
+			with = i;
+	}
+	if (mine == RANGES_NONE || with == RANGES_NONE)
+		return;
+	r = &s->raced[s->nr_raced++];
+	*r = (struct raced){ .range = mine, .object = s->objects[mine], .a = race->earlier.site, .b = race->label.site };
+	if (ranges_at(s->ranges, with)->size < ranges_at(s->ranges, mine)->size)
+		r->object = s->objects[with];
+}
+
 static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 {
-	const struct zug_label *l = &p->cand[i].label;
-	const struct place_site *site = places_find_site(c->places, l->site);
+	const struct world_task *t = &c->world->tasks[p->cand[i].task];
+	const struct place_site *site = places_find_site(c->places, p->cand[i].label.site);
 	struct sampler *s = c->sampler;
 	struct access_place *a = site ? find_place(s, site->module, site->offset) : NULL;
+	uint64_t overlaps[2][OVERLAPS];
+	struct order_access acc[2];
 	struct order_race race;
+	uint32_t list[OVERLAPS], nr = 0;
 	int ret;
 
 	s->steps++;
-	if (a) {
-		a->hits += !a->split || l->op == ZUG_OP_DATA_READ;
-		if (l->object)
-			s->no_memory |= !note_access(s, &(struct seen){ l->object, p->cand[i].task, a - s->places });
-		if (l->object2)
-			s->no_memory |= !note_access(s, &(struct seen){ l->object2, p->cand[i].task, a - s->places });
+	if (a)
+		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
+	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
+		uint32_t range = add_range(s, &t->access[n]);
+
+		if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, a - s->places })) {
+			s->no_memory = true;
+			return;
+		}
+		acc[nr] = (struct order_access){
+			.object = clock_object(s, range), .write = t->access[n].write, .overlaps = overlaps[nr],
+			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
+		};
+		for (uint32_t k = 0; k < acc[nr].nr_overlaps; k++)
+			overlaps[nr][k] = clock_object(s, list[k]);
+		nr += t->access[n].size != 0;
 	}
-	ret = order_step(s->order, p, i, &race);
+	ret = order_step_on(s->order, p, i, acc, nr, &race);
 	s->no_memory |= ret == -ENOMEM;
-	if (ret != 1 || s->nr_raced == sizeof(s->raced) / sizeof(s->raced[0]))
-		return;
-	s->raced[s->nr_raced] = race.object;
-	s->raced_at[s->nr_raced++] = (struct suspect){ race.earlier.site, race.label.site };
+	if (ret == 1)
+		note_race(s, &race);
 }
 
 bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
@@ -322,74 +407,97 @@ static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uin
 		s->nr_names++;
 }
 
-/* All that accesses an unordered object becomes a point; its pair of places is to be tried. */
-static void suspect(struct campaign *c, struct sampler *s, uint32_t r)
+/* All that accesses unordered memory becomes a point; its pair of places is to be tried. */
+static void suspect(struct campaign *c, struct sampler *s, const struct raced *r)
 {
-	const struct suspect *at = &s->raced_at[r];
+	const struct range *range = ranges_at(s->ranges, r->range);
 	bool counter = true;
 
 	for (size_t i = 0; i < s->nr_seen; i++) {
 		struct access_place *a;
 
-		if (s->seen[i].object != s->raced[r])
+		if (!range_overlap(ranges_at(s->ranges, s->seen[i].range - 1), range))
 			continue;
 		a = &s->places[s->seen[i].place];
 		a->added = true;
 		counter &= a->counts;
 	}
-	add_name(c, s, s->raced[r], at->b);
+	add_name(c, s, r->object, r->b);
 	for (uint32_t i = 0; i < s->nr_pairs; i++)
-		if ((s->pairs[i].a == at->a && s->pairs[i].b == at->b) ||
-		    (s->pairs[i].a == at->b && s->pairs[i].b == at->a))
+		if ((s->pairs[i].a == r->a && s->pairs[i].b == r->b) || (s->pairs[i].a == r->b && s->pairs[i].b == r->a))
 			return;
 	if (s->nr_pairs == PAIRS)
 		return;
 	if (counter)
-		s->counters[s->nr_counters++] = identity_race(at->a, at->b);
-	s->pairs[s->nr_pairs++] = *at;
+		s->counters[s->nr_counters++] = identity_race(r->a, r->b);
+	s->pairs[s->nr_pairs++] = (struct suspect){ r->a, r->b };
 }
 
 static int compare_seen(const void *pa, const void *pb)
 {
 	const struct seen *a = pa, *b = pb;
 
-	return a->object < b->object ? -1 : a->object > b->object;
+	return a->range < b->range ? -1 : a->range > b->range;
 }
 
-/* What was said to be atomic, and several tasks access, is a point like LOCK instructions. */
-static void keep_atomics(struct sampler *s)
+/*
+ * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what lies in a
+ * larger piece that is accessed as a whole, or reaches out of one, is told from now on by the begin of that, too: its
+ * label and that of the other have an object in common then.
+ */
+static void conclude_ranges(struct sampler *s)
 {
+	uint32_t list[OVERLAPS];
+
 	for (size_t first = 0, end; first < s->nr_seen; first = end) {
+		uint32_t range = s->seen[first].range - 1, nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
+		uint64_t addr = ranges_at(s->ranges, range)->addr, begin = addr;
 		bool shared = false;
 
-		for (end = first; end < s->nr_seen && s->seen[end].object == s->seen[first].object; end++)
+		for (uint32_t i = 0; i < nr; i++)
+			if (ranges_at(s->ranges, list[i])->addr < begin)
+				begin = ranges_at(s->ranges, list[i])->addr;
+		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range; end++)
 			shared |= s->seen[end].task != s->seen[first].task;
-		for (size_t i = first; i < end && shared; i++)
-			s->places[s->seen[i].place].added |= s->places[s->seen[i].place].op != ZUG_OP_NONE;
+		for (size_t i = first; i < end; i++) {
+			struct access_place *a = &s->places[s->seen[i].place];
+
+			a->added |= shared && a->op != ZUG_OP_NONE;
+			if (addr - begin > a->within)
+				a->within = addr - begin;
+		}
 	}
 }
 
 /* After a look. */
 static void conclude(struct campaign *c, struct sampler *s)
 {
+	uint32_t hits = 0, nr_hot = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->size_seen; i++)
-		if (s->seen[i].object)
+		if (s->seen[i].range)
 			s->seen[n++] = s->seen[i];
+	s->nr_seen = n;
 	if (n)
 		qsort(s->seen, n, sizeof(*s->seen), compare_seen);
 	for (uint32_t r = 0; r < s->nr_raced; r++)
-		suspect(c, s, r);
-	keep_atomics(s);
+		suspect(c, s, &s->raced[r]);
+	conclude_ranges(s);
 	s->nr_raced = 0;
 	s->nr_seen = 0;
 	if (s->seen)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
+	ranges_reset(s->ranges);
 	for (uint32_t i = 0; i < s->nr; i++) {
-		s->places[i].hot |= s->places[i].hits >= LIMIT;
+		hits += s->places[i].hits < s->limit ? s->places[i].hits : 0;
+		nr_hot += s->places[i].hits >= s->limit;
+		s->places[i].hot |= s->places[i].hits >= s->limit;
 		s->places[i].hits = 0;
 	}
+	/* the same instructions again: what the others leave of the stops is for those that are reached often */
+	if (s->nr_batches == 1 && nr_hot)
+		s->limit = share(hits < STOPS ? STOPS - hits : 0, nr_hot);
 }
 
 /* Points are what was added, and these of a batch. */
@@ -410,7 +518,9 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 		if (probes_site(c->probes, a->site)->waits)
 			continue;
 		probes_silence(c->probes, a->site, !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
-		probes_set_limit(c->probes, a->site, a->hot || batch != UINT32_MAX ? LIMIT : 0);
+		probes_set_limit(c->probes, a->site, batch != UINT32_MAX ? s->limit : a->hot ? LIMIT : 0);
+		/* only in the search: what is not known at first, and then is, would be two names for the same */
+		probes_set_within(c->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
 	}
 	if (!ret) {
 		kernel_clear_probes(c->k);
@@ -425,7 +535,7 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 
 			if (a->module == m && a->site == UINT32_MAX)
 				list[nr++] = (struct probe_code){ .offset = a->offset, .op = a->op, .split = a->split,
-								  .limit = LIMIT };
+								  .limit = s->limit };
 		}
 		ret = nr ? probes_add_code(c->probes, m, list, nr, err, errlen) : 0;
 		ret = ret < 0 ? ret : 0;
@@ -444,7 +554,7 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 
 static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t errlen)
 {
-	uint32_t batch;
+	uint32_t batch, limit = s->limit;
 	int ret;
 
 	if (s->mode == LOOKING) {
@@ -457,8 +567,9 @@ static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t er
 			order_begin(s->order);
 			engine_hold(c->engine, s->round >= s->nr_batches ? hold_random : NULL, c);
 			s->round++;
-			/* a second look is with the same points */
-			return s->round > 1 && s->nr_batches == 1 ? 1 : plant(c, s, batch, err, errlen) ?: 1;
+			/* a second look is with the same points, most often */
+			return s->round > 1 && s->nr_batches == 1 && s->limit == limit ? 1 :
+			       plant(c, s, batch, err, errlen) ?: 1;
 		}
 		s->mode = CONFIRMING;
 		ret = s->rounds ? plant(c, s, UINT32_MAX, err, errlen) : 0;
@@ -525,8 +636,8 @@ char **campaign_data_points(const struct campaign *c)
 
 		if (!ps || ps->silent)
 			continue;
-		if (asprintf(&list[n], "%s+0x%x %s %u", probes_module(c->probes, a->module)->path, a->offset,
-			     zug_op_name(ps->op), ps->limit) < 0) {
+		if (asprintf(&list[n], "%s+0x%x %s %u %u", probes_module(c->probes, a->module)->path, a->offset,
+			     zug_op_name(ps->op), ps->limit, ps->within) < 0) {
 			list[n] = NULL;
 			break;
 		}
@@ -558,6 +669,8 @@ void campaign_sample_free(struct campaign *c)
 	for (uint32_t n = 0; n < s->nr_names; n++)
 		free(s->names[n]);
 	order_free(s->order);
+	ranges_free(s->ranges);
+	free(s->objects);
 	free(s->places);
 	free(s->turns);
 	free(s->seen);

@@ -387,6 +387,8 @@ int code_open(struct code **out, const char *path, enum code_cache cache, char *
 	}
 	ret = code_bounds(c, fd, &list, &nr);
 	if (!ret)
+		ret = code_targets(c, elf);
+	if (!ret)
 		ret = code_scan(c, map, st.st_size, list, nr);
 	if (ret)
 		goto fail;
@@ -419,6 +421,7 @@ void code_free(struct code *c)
 	free(c->places);
 	free(c->functions);
 	free(c->segments);
+	free(c->targets);
 	free(c);
 }
 
@@ -524,13 +527,20 @@ int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs
 	return 0;
 }
 
+bool code_second(const struct code_place *p)
+{
+	if (p->kind == CODE_STRING)
+		return p->base == CODE_RDI && (p->flags & CODE_READ) && (p->flags & CODE_WRITE);
+	return p->kind == CODE_BLOCK && p->size != CODE_BLOCK_FILL && p->size != CODE_BLOCK_STRLEN;
+}
+
 const char *code_kind_name(enum code_kind kind)
 {
 	static const char *const names[CODE_NR_KINDS] = {
 		[CODE_LOAD] = "load", [CODE_STORE] = "store", [CODE_RMW] = "read-modify-write",
 		[CODE_LOCK] = "locked", [CODE_XCHG] = "xchg", [CODE_STRING] = "string",
 		[CODE_PAUSE] = "pause", [CODE_FENCE] = "fence", [CODE_TIME] = "time",
-		[CODE_RANDOM] = "random",
+		[CODE_RANDOM] = "random", [CODE_BLOCK] = "call",
 	};
 
 	return (unsigned int)kind < CODE_NR_KINDS && names[kind] ? names[kind] : "none";

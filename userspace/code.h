@@ -32,7 +32,19 @@ enum code_kind {
 	CODE_FENCE,		/* mfence, lfence, sfence, and a LOCK operation on the stack that changes nothing */
 	CODE_TIME,		/* rdtsc, rdtscp */
 	CODE_RANDOM,		/* rdrand, rdseed */
+	CODE_BLOCK,		/* calls (or jumps to) a function of the C library that accesses what its arguments lead to */
 	CODE_NR_KINDS,
+};
+
+/* Of a CODE_BLOCK place: what it calls, in `size`. Its operand is what its first argument leads to. */
+enum code_block {
+	CODE_BLOCK_COPY = 1,	/* memcpy, memmove, mempcpy: to the first, from the second, third bytes */
+	CODE_BLOCK_FILL,	/* memset: the first, third bytes */
+	CODE_BLOCK_COMPARE,	/* memcmp: both are read, third bytes */
+	CODE_BLOCK_STRCPY,	/* strcpy, stpcpy: to the first, from the second, as long as that string */
+	CODE_BLOCK_STRLEN,	/* strlen: reads the first, a string */
+	CODE_BLOCK_STRCMP,	/* strcmp: reads both, as far as they are equal, and one byte */
+	CODE_NR_BLOCKS,
 };
 
 #define CODE_READ	(1u << 0)	/* reads its operand */
@@ -50,6 +62,8 @@ enum code_kind {
 /* An operand nobody else can reach, or that never changes: never worth a point. */
 #define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
 
+#define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
+#define CODE_RDI	7
 #define CODE_RIP	16		/* as base */
 #define CODE_NO_REG	255
 
@@ -59,7 +73,7 @@ struct code_place {
 	uint16_t flags;		/* CODE_* */
 	uint8_t kind;		/* enum code_kind */
 	uint8_t len;		/* of the instruction */
-	uint8_t size;		/* bytes accessed; string operations: of one element */
+	uint8_t size;		/* bytes accessed; string operations: of one element; CODE_BLOCK: enum code_block */
 	uint8_t base, index;	/* the processor's numbers (rax rcx rdx rbx rsp rbp rsi rdi r8...), CODE_RIP, CODE_NO_REG */
 	uint8_t shift;		/* of the index */
 };
@@ -81,6 +95,9 @@ enum code_cache {
 	CODE_CACHE,		/* read it if it is there and sound, else write it */
 	CODE_CACHE_RENEW,	/* write it only */
 };
+
+/* The function of that name; 0: none of interest. */
+enum code_block code_block(const char *name);
 
 /*
  * Reads the file at path (any ELF program or shared library for x86-64). The cache is in
@@ -109,6 +126,8 @@ const struct code_function *code_function(const struct code *c, uint64_t offset)
  */
 int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
 		 uint64_t *operand);
+/* Has a string operation, or a call, a second operand, which it reads, where rsi leads to? */
+bool code_second(const struct code_place *p);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
 

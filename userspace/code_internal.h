@@ -4,11 +4,19 @@
 #define ZUG_CODE_INTERNAL_H
 
 #include <sys/stat.h>
+#include <libelf.h>
 #include "code.h"
 
 struct code_segment {
 	uint64_t offset, vaddr, filesz, memsz;
 	bool exec, write;
+};
+
+/* Where a call of such a function may go: itself, or the word of the file that holds its address. */
+struct code_target {
+	uint64_t vaddr;
+	uint8_t block;		/* enum code_block */
+	bool word;
 };
 
 struct code {
@@ -19,11 +27,17 @@ struct code {
 	struct code_segment *segments;
 	uint32_t nr_segments;
 	uint64_t relro_start, relro_end;	/* vaddrs */
+	struct code_target *targets;		/* while it is scanned: by vaddr */
+	size_t nr_targets, size_targets;
 	struct code_stats stats;
 };
 
 /* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
+/* c->targets, by the symbols and relocations of a file. 0 or -errno. */
+int code_targets(struct code *c, Elf *elf);
+/* What is called at vaddr, or by the word there; 0: none of the functions above. */
+enum code_block code_target(const struct code *c, uint64_t vaddr, bool word);
 /* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
 int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
 

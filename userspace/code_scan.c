@@ -276,6 +276,52 @@ static int add_jump(struct scan *s, uint32_t from, uint32_t to)
 	return 0;
 }
 
+/* ---- calls of the C library ---- */
+
+/* The stub of a procedure linkage table: a jump to where a word of the file leads, whose address is returned. */
+static bool stub_word(const struct scan *s, uint32_t offset, uint64_t *vaddr)
+{
+	const uint8_t *p = s->file + offset, *end = s->file + s->size;
+	int32_t disp;
+
+	if (end - p < 16)
+		return false;
+	if (p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa)
+		p += 4;
+	if (*p == 0xf2)
+		p++;
+	if (p[0] != 0xff || p[1] != 0x25)
+		return false;
+	memcpy(&disp, p + 2, sizeof(disp));
+	*vaddr = code_vaddr(s->c, offset) + (p + 6 - (s->file + offset)) + disp;
+	return true;
+}
+
+/* to: the file offset of what a call or jump goes to. */
+static enum code_block called(const struct scan *s, uint32_t to)
+{
+	enum code_block b = code_target(s->c, code_vaddr(s->c, to), false);
+	uint64_t word;
+
+	return b || !stub_word(s, to, &word) ? b : code_target(s->c, word, true);
+}
+
+static bool is_call(const ZydisDecodedInstruction *in)
+{
+	return in->mnemonic == ZYDIS_MNEMONIC_CALL || in->mnemonic == ZYDIS_MNEMONIC_JMP;
+}
+
+static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, enum code_block b)
+{
+	bool writes = b == CODE_BLOCK_COPY || b == CODE_BLOCK_FILL || b == CODE_BLOCK_STRCPY;
+	struct code_place p = {
+		.offset = offset, .kind = CODE_BLOCK, .len = in->length, .size = b, .base = CODE_RDI, .index = CODE_NO_REG,
+		.flags = (writes ? CODE_WRITE : CODE_READ) | (probeable(in) ? CODE_PROBE : 0),
+	};
+
+	return add_place(s->c, &p);
+}
+
 /* ---- one function ---- */
 
 /*
@@ -337,6 +383,7 @@ static int scan_function(struct scan *s, const struct code_function *f)
 	uint32_t off = f->start, first = c->nr_places, n = 0, pending = UINT32_MAX;
 	size_t first_jump = s->nr_jumps;
 	bool frame_pointer = false;
+	enum code_block b;
 	int ret = 0;
 
 	for (; off < f->end && !ret; off += in.length, n++) {
@@ -365,6 +412,14 @@ static int scan_function(struct scan *s, const struct code_function *f)
 			/* one forward in the function cannot be judged yet; most of the others can */
 			if (to < 0 || to >= UINT32_MAX || to > off || to < f->start || !is_start(s, to))
 				ret = to < 0 || to >= (int64_t)s->size ? 0 : add_jump(s, off, to);
+			if (!ret && c->nr_targets && is_call(&in) && to >= 0 && to < (int64_t)s->size &&
+			    (to < f->start || to >= f->end) && (b = called(s, to)))
+				ret = add_block(s, off, &in, b);
+			continue;
+		}
+		if (c->nr_targets && is_call(&in) && in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5 &&
+		    (b = code_target(c, code_vaddr(c, off) + in.length + (int32_t)in.raw.disp.value, true))) {
+			ret = add_block(s, off, &in, b);
 			continue;
 		}
 		if (!access_of(s, &ctx, &in, frame_pointer, &p)) {
@@ -529,6 +584,9 @@ bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n)
 	ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&s.decoder, &ctx, bytes, n, &in)) || in.length != p->len)
 		return false;
+	/* where it goes the instruction alone does not say */
+	if (p->kind == CODE_BLOCK)
+		return is_call(&in) && !(p->flags & CODE_PROBE) == !probeable(&in);
 	if (!access_of(&s, &ctx, &in, p->flags & CODE_STACK, &now))
 		return other_kind(in.mnemonic) == (enum code_kind)p->kind;
 	return now.kind == p->kind && now.size == p->size && now.base == p->base && now.index == p->index &&

@@ -13,17 +13,79 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "../search/rng.h"
 #include "kworld_internal.h"
 
 /* ---- labels ---- */
 
-static uint64_t word_object(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint64_t add,
-			    unsigned int op)
+/* Reads up to n bytes of a string: how many, with its end, are accessed at most; 1: it cannot be read. */
+static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *buf, uint32_t n)
+{
+	const uint8_t *end;
+	ssize_t got;
+
+	/* not across a page that may be the last one */
+	if (n > 4096 - (addr & 4095))
+		n = 4096 - (addr & 4095);
+	got = process_vm_readv(t->tgid, &(struct iovec){ buf, n }, 1, &(struct iovec){ (void *)addr, n }, 1, 0);
+	if (got <= 0)
+		return 1;
+	end = memchr(buf, 0, got);
+	return end ? end - buf + 1 : got;
+}
+
+/* How many bytes a place accesses at its operand, and after what rsi leads to; cut where nobody looks further. */
+static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
+{
+	enum { MOST = 4096 };
+	uint8_t a[MOST], b[MOST];
+	uint64_t n = e->arg[2];
+	uint32_t na, nb, same = 0;
+
+	if (c->kind == CODE_STRING) {
+		n = c->flags & CODE_REP ? e->arg[3] : 1;
+		n = n > MOST ? MOST : n * c->size;
+	} else if (c->kind != CODE_BLOCK) {
+		n = c->size;
+	} else if (c->size == CODE_BLOCK_STRCPY) {
+		n = text_bytes(t, e->arg[1], a, sizeof(a));
+	} else if (c->size == CODE_BLOCK_STRLEN) {
+		n = text_bytes(t, e->arg[0], a, sizeof(a));
+	} else if (c->size == CODE_BLOCK_STRCMP) {
+		na = text_bytes(t, e->arg[0], a, sizeof(a));
+		nb = text_bytes(t, e->arg[1], b, sizeof(b));
+		while (same + 1 < na && same + 1 < nb && a[same] == b[same])
+			same++;
+		n = same + 1;
+	}
+	return n > MOST ? MOST : n;
+}
+
+/* One more piece of memory that is accessed; its object. */
+static uint64_t add_access(struct kworld *k, struct world_task *t, const struct zug_event *e, uint32_t flag,
+			   uint64_t addr, uint32_t size, bool write, unsigned int op)
+{
+	struct world_access *a = &t->access[t->nr_accesses];
+	struct zug_where w;
+
+	if (!kworld_where(e, flag, addr, &w))
+		return 0;
+	*a = (struct world_access){
+		.space = w.ino ? mix64(w.ino + ((uint64_t)w.dev << 32)) : t->process, .addr = w.offset, .size = size,
+		.write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
+	};
+	t->nr_accesses++;
+	return a->object;
+}
+
+/* The object that begins so many bytes before the operand. */
+static uint64_t object_before(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint32_t bytes,
+			      unsigned int op)
 {
 	struct zug_event at = *e;
 
-	at.obj.offset += add;
-	return kworld_memory_object(k, t, &at, ZUG_EF_OBJECT, e->arg[0] + add, op);
+	at.obj.offset -= bytes;
+	return kworld_memory_object(k, t, &at, ZUG_EF_OBJECT, e->arg[0] - bytes, op);
 }
 
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
@@ -31,6 +93,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 {
 	struct zug_label *l = &t->label;
 	struct zug_site what = { 0 };
+	uint32_t size;
 
 	kt->split = (struct split){ 0 };
 	l->op = s->op;
@@ -40,10 +103,13 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	probes_code_site(s, &what);
 	if (!(what.flags & ZUG_SITE_OPERAND))
 		return;
-	l->object = word_object(k, t, e, 0, s->op);
-	/* 16 bytes at once are two words to those who access them one by one */
-	if (s->code.size == 16)
-		l->object2 = word_object(k, t, e, 8, s->op);
+	size = bytes_of(t, &s->code, e);
+	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
+	/* what is read beside, or what else is accessed as a whole: whoever changes that, or reads it, is no stranger */
+	if (code_second(&s->code))
+		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, false, s->op);
+	else if (s->within)
+		l->object2 = object_before(k, t, e, s->within, s->op);
 	if (s->split)
 		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
 }
@@ -100,6 +166,7 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 	t = &k->w.tasks[k->split_task];
 	t->label.op = ZUG_OP_DATA_WRITE;
 	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
+	t->access[0].write = true;
 	t->state = k->split_passed ? TASK_RUNNING : TASK_PARKED;
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = WORLD_POINT;

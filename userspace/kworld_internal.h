@@ -148,6 +148,8 @@ void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
 /* The end of an execution. */
 void kworld_heat_fold(struct heat *h);
 void kworld_heat_free(struct heat *h);
+/* Where an address lies, which the event tells with that flag; else it is looked for. */
+bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w);
 /* The object at an address: flag says which of the event's places it is. 0: unknown. */
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op);

@@ -205,12 +205,18 @@ static bool where_is(int pid, uint64_t addr, struct zug_where *w)
 	return true;
 }
 
+bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w)
+{
+	*w = flag == ZUG_EF_OBJECT2 ? e->obj2 : e->obj;
+	return (e->flags & flag) || where_is(e->pid, addr, w);
+}
+
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op)
 {
-	struct zug_where w = flag == ZUG_EF_OBJECT2 ? e->obj2 : e->obj;
+	struct zug_where w;
 
-	if (!(e->flags & flag) && !where_is(e->pid, addr, &w))
+	if (!kworld_where(e, flag, addr, &w))
 		return 0;
 	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
@@ -223,6 +229,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 
 	kt->lock = kt->mutex = 0;
 	kt->split.phase = SPLIT_NONE;
+	t->nr_accesses = 0;
 	kt->have_words = e->flags & ZUG_EF_WORDS;
 	memcpy(kt->words, e->word, sizeof(kt->words));
 	if (!s) {

@@ -41,6 +41,7 @@ struct probe_site {
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */
 	uint32_t limit;		/* in one execution no point any more after so many; 0: always one */
+	uint32_t within;	/* so many bytes before its operand larger accesses begin, which it is in; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
 
@@ -75,7 +76,7 @@ struct probe_code {
 	uint64_t offset;	/* of a place of the catalogue */
 	uint16_t op;
 	bool split, waits;
-	uint32_t limit;		/* as struct probe_site has it */
+	uint32_t limit, within;	/* as struct probe_site has them */
 };
 int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
 		    char *err, size_t errlen);
@@ -108,6 +109,9 @@ void probes_wait_at(struct probes *p, uint32_t site);
 
 /* The same for the limit of a site. */
 void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit);
+
+/* And what larger accesses it lies in. */
+void probes_set_within(struct probes *p, uint32_t site, uint32_t within);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
 int probes_replant(struct probes *p, char *err, size_t errlen);

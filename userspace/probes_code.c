@@ -67,6 +67,7 @@ uint16_t probes_code_op(const struct code_place *c)
 	case CODE_XCHG:
 		return ZUG_OP_ATOMIC_RMW;
 	case CODE_STRING:
+	case CODE_BLOCK:
 		return c->flags & CODE_WRITE ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
 	case CODE_PAUSE:
 		return ZUG_OP_PAUSE;
@@ -93,7 +94,11 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	if ((c->flags & (CODE_NO_ADDR | CODE_TLS)) || s->op == ZUG_OP_POINT || s->op == ZUG_OP_FENCE ||
 	    s->op == ZUG_OP_PAUSE)
 		return;
-	what->flags |= ZUG_SITE_OPERAND | ZUG_SITE_SHAPE(c->size && c->size <= 16 ? c->size : 16, c->len);
+	/* a call of another function accesses nothing by itself */
+	what->flags |= ZUG_SITE_OPERAND |
+		       ZUG_SITE_SHAPE(c->kind == CODE_BLOCK ? 0 : c->size && c->size <= 64 ? c->size : 16, c->len);
+	if (code_second(c))
+		what->flags |= ZUG_SITE_SECOND;
 	what->base = pt_reg(c->base);
 	what->index = pt_reg(c->index);
 	what->shift = c->shift;
@@ -142,7 +147,7 @@ static int add_place(struct probes *p, uint32_t module, struct found *f, const s
 		     const struct probe_code *want, bool copies)
 {
 	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
-				.limit = want->limit };
+				.limit = want->limit, .within = want->within };
 
 	s.op = want->op ? want->op : probes_code_op(c);
 	if (!s.op)
@@ -215,6 +220,12 @@ void probes_wait_at(struct probes *p, uint32_t site)
 	p->sites[site].silent = false;
 	p->sites[site].waits = true;
 	p->sites[site].limit = 0;
+}
+
+void probes_set_within(struct probes *p, uint32_t site, uint32_t within)
+{
+	if (site < p->nr_sites)
+		p->sites[site].within = within;
 }
 
 void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit)

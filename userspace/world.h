@@ -40,12 +40,23 @@ enum spin_verdict {
 	SPIN_PROVEN,		/* it will loop for ever unless another task runs */
 };
 
+/* A piece of memory that a task is about to access. */
+struct world_access {
+	uint64_t space;			/* equal where equal addresses are the same memory */
+	uint64_t addr;
+	uint32_t size;			/* 0: nothing, as it turned out */
+	bool write;
+	uint64_t object;		/* of its begin */
+};
+
 struct world_task {
 	uint32_t task, parent, nth, process;
 	int pid, tgid;
 	int own_pid;			/* what it calls itself */
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
+	uint32_t nr_accesses;		/* to data, of a label with an operation on data or an atomic one: what that accesses */
+	struct world_access access[2];
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
 	uint64_t deadline;		/* blocked: when its time-out is over, on the world's clock; 0: none, or not ours to say */

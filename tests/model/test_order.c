@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "../../search/order.h"
+#include "../../search/ranges.h"
 #include "gen.h"
 #include "programs.h"
 #include "tap.h"
@@ -161,8 +162,94 @@ static void test_always(void)
 	order_free(o);
 }
 
+/* Two tasks, no synchronisation at all: each accesses one piece of memory. 1: a race. */
+static int two_accesses(const struct range *a, bool a_writes, const struct range *b, bool b_writes)
+{
+	struct search_cand cand[2] = {
+		{ .task = 0, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_DATA_READ } },
+		{ .task = 1, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_DATA_READ } },
+	};
+	const struct search_point p = { .nr = 2, .cand = cand, .last = SEARCH_NO_TASK };
+	const struct range *range[2] = { a, b };
+	const bool writes[2] = { a_writes, b_writes };
+	struct ranges *r = ranges_new();
+	struct order *o = order_new();
+	struct order_race race = { 0 };
+	int found = 0;
+
+	order_begin(o);
+	for (uint32_t t = 0; t < 2; t++) {
+		uint32_t n = ranges_add(r, range[t]), list[8];
+		struct order_access acc = { .object = n + 1, .write = writes[t] };
+		uint64_t overlaps[8];
+
+		acc.nr_overlaps = ranges_overlaps(r, n, list, 8);
+		for (uint32_t k = 0; k < acc.nr_overlaps; k++)
+			overlaps[k] = list[k] + 1;
+		acc.overlaps = overlaps;
+		found |= order_step_on(o, &p, t, &acc, range[t]->size != 0, &race);
+	}
+	if (found && (race.task != 1 || race.other != 0 || race.with != 1))
+		found = -1;
+	order_free(o);
+	ranges_free(r);
+	return found;
+}
+
+static void test_overlaps(void)
+{
+	const struct range word = { 1, 4096, 8 }, high = { 1, 4100, 4 }, next = { 1, 4104, 8 }, across = { 1, 4100, 8 },
+		elsewhere = { 2, 4096, 8 }, none = { 1, 4098, 0 }, block = { 1, 1000, 3200 };
+
+	tap_ok(two_accesses(&word, false, &high, true) == 1, "four bytes written of eight that are read");
+	tap_ok(two_accesses(&high, true, &word, false) == 1, "the other way round");
+	tap_ok(two_accesses(&word, true, &word, true) == 1, "the same bytes");
+	tap_ok(two_accesses(&word, false, &high, false) == 0, "nobody writes");
+	tap_ok(two_accesses(&high, true, &next, true) == 0, "neighbours");
+	tap_ok(two_accesses(&across, true, &next, false) == 1, "across the border of two words");
+	tap_ok(two_accesses(&word, true, &elsewhere, true) == 0, "another address space");
+	tap_ok(two_accesses(&word, true, &none, true) == 0, "no bytes");
+	tap_ok(two_accesses(&block, true, &high, false) == 1, "a word of a block");
+	tap_ok(two_accesses(&block, true, &next, false) == 1 && two_accesses(&next, true, &block, false) == 1,
+	       "and one further on");
+}
+
+/* The index against looking at each pair. */
+static void test_ranges(void)
+{
+	struct ranges *r = ranges_new();
+	int wrong = 0, again = 0;
+	struct rng rng;
+
+	rng_seed(&rng, 7, 7);
+	for (int round = 0; round < tap_scale(20, 200); round++) {
+		ranges_reset(r);
+		for (int i = 0; i < 300; i++) {
+			struct range g = { rng_below(&rng, 2), 100000 + rng_below(&rng, 3000),
+					   rng_below(&rng, 20) ? rng_below(&rng, 65) : rng_below(&rng, 6000) };
+			uint32_t n = ranges_add(r, &g);
+
+			again += ranges_add(r, &g) != n;
+		}
+		for (uint32_t i = 0; i < ranges_nr(r); i++) {
+			uint32_t list[512], nr = ranges_overlaps(r, i, list, 512), want = 0;
+
+			for (uint32_t k = 0; k < ranges_nr(r); k++)
+				want += k != i && range_overlap(ranges_at(r, i), ranges_at(r, k));
+			wrong += nr != want;
+			for (uint32_t k = 0; k < nr; k++)
+				wrong += list[k] == i || !range_overlap(ranges_at(r, i), ranges_at(r, list[k]));
+		}
+	}
+	ranges_free(r);
+	tap_ok(!wrong, "ranges that overlap are found, each once (%d are not)", wrong);
+	tap_ok(!again, "equal ranges have one number");
+}
+
 int main(void)
 {
+	test_overlaps();
+	test_ranges();
 	test_random_programs("locks", GEN_LOCKS, 2);
 	test_random_programs("semaphores, conditions", GEN_LOCKS | GEN_SEMS | GEN_CONDS, 1);
 	test_random_programs("forks, trylock", GEN_LOCKS | GEN_FORK | GEN_TRYLOCK, 2);

@@ -161,6 +161,22 @@ static const char c_source[] =
 	"	return pop() != &n || add(argc) != argc || both((void *)&l, 2) != 1;\n"
 	"}\n";
 
+static const char calls_source[] =
+	"#include <string.h>\n"
+	"__attribute__((noinline)) int calls(char *a, const char *b, size_t n)\n"
+	"{\n"
+	"	memcpy(a, b, n);\n"
+	"	memset(a, 0, n);\n"
+	"	strcpy(a, b);\n"
+	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
+	"}\n"
+	"__attribute__((noinline)) void *jumps(char *a, const char *b, size_t n) { return memmove(a, b, n); }\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	char a[8] = \"\", *p = jumps(a, \"b\", 1);\n"
+	"	return calls(p, argv[0], 1) == 77;\n"
+	"}\n";
+
 static char *in_dir(const char *name)
 {
 	static char path[64][PATH_MAX];
@@ -436,6 +452,59 @@ static void test_forms(void **state)
 	assert_true(code_nr(s) > 10);
 	code_free(s);
 	code_free(c);
+}
+
+/* Calls of the C library's functions on blocks are told, whichever way they go there. */
+static void test_calls(void **state)
+{
+	static const char *const forms[] = {
+		"-pie", "-pie -fno-plt", "-no-pie -Wl,-z,lazy", "-fcf-protection -Wl,-z,ibtplt", "-static", "-static-pie",
+	};
+	static const enum code_block blocks[] = {
+		CODE_BLOCK_COPY, CODE_BLOCK_FILL, CODE_BLOCK_STRCPY, CODE_BLOCK_COMPARE, CODE_BLOCK_STRCMP, CODE_BLOCK_STRLEN,
+	};
+
+	write_file("calls.c", calls_source, strlen(calls_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		unsigned int nr = 0, seen = 0;
+		struct code *c;
+		struct func f;
+
+		run("gcc -O2 -fno-builtin %s -o %s %s", forms[i], in_dir("calls"), in_dir("calls.c"));
+		c = open_code(in_dir("calls"), CODE_CACHE_NONE);
+		f = places_of(c, in_dir("calls"), "calls");
+		for (unsigned int k = 0; k < f.nr; k++) {
+			uint8_t bytes[16];
+			FILE *file;
+
+			if (f.p[k]->kind != CODE_BLOCK)
+				continue;
+			nr++;
+			for (size_t b = 0; b < sizeof(blocks) / sizeof(blocks[0]); b++)
+				if (f.p[k]->size == blocks[b])
+					seen |= 1u << b;
+			assert_int_equal(f.p[k]->base, CODE_RDI);
+			assert_true(f.p[k]->flags & CODE_PROBE);
+			assert_int_equal(!(f.p[k]->flags & CODE_WRITE), f.p[k]->size == CODE_BLOCK_COMPARE ||
+					 f.p[k]->size == CODE_BLOCK_STRCMP || f.p[k]->size == CODE_BLOCK_STRLEN);
+			assert_int_equal(code_second(f.p[k]), f.p[k]->size != CODE_BLOCK_FILL &&
+					 f.p[k]->size != CODE_BLOCK_STRLEN);
+			file = fopen(in_dir("calls"), "r");
+			assert_non_null(file);
+			assert_int_equal(fseek(file, f.p[k]->offset, SEEK_SET), 0);
+			assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+			fclose(file);
+			assert_true(code_verify(f.p[k], bytes, sizeof(bytes)));
+			bytes[0] = 0x90;
+			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
+		}
+		if (nr != 6 || seen != 63)
+			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
+		f = places_of(c, in_dir("calls"), "jumps");
+		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
+			fail_msg("%s: the jump to memmove: %d places", forms[i], f.nr);
+		code_free(c);
+	}
 }
 
 /* What is most likely an atomic load is told from other loads. */
@@ -776,6 +845,7 @@ int main(void)
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_rewrite),
 		cmocka_unit_test(test_cache),

@@ -43,6 +43,26 @@ if begin "races are warnings"; then
 	want_nothing_left
 	end
 fi
+# Half of a word, members of what is copied: by an instruction, rep movs, memcpy(), memset(), strcpy().
+if begin "accesses that overlap"; then
+	zug 120 run -q --executions 1 -o traces -- "$programs/points/overlap"
+	want_status 0
+	want_out '^6 data races \(a warning'
+	while read -r data part whole; do
+		want_out "^(data-race:)? +$data: .*($part .*$whole|$whole .*$part) "
+	done <<-'END'
+	word.whole\+0x4 write_half read_whole
+	four.c write_member copy_four
+	repeated\[3\].b write_repeated copy_repeated
+	copied\[33\].d write_copied copy_all
+	filled\[50\].a read_filled fill_all
+	name\[4\] read_letter set_name
+	END
+	zug 60 replay -q -n 2 traces/overlap.race.4.trace
+	want_status 1
+	want_out 'replayed 2 of 2 times exactly .*: data-race: '
+	end
+fi
 if begin "races are findings, with --fail-on-race"; then
 	zug 120 run -q --fail-on-race --keep-going --executions 3 -o traces -- "$programs/points/unordered"
 	want_status 1

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ranges.h - pieces of memory that were accessed, and which of them overlap
+ *
+ * A range is (space, address, bytes): spaces are address spaces, or files that several of them map. Equal
+ * ranges have one number, from 0. Two ranges that begin at the same address and have different sizes are two.
+ */
+#ifndef ZUG_SEARCH_RANGES_H
+#define ZUG_SEARCH_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of a longer one only so many bytes count. */
+#define RANGES_BYTES	4096
+#define RANGES_NONE	UINT32_MAX
+
+struct range {
+	uint64_t space, addr;
+	uint32_t size;		/* 0: no bytes, overlaps nothing */
+};
+
+struct ranges;
+
+struct ranges *ranges_new(void);	/* NULL: out of memory */
+void ranges_free(struct ranges *r);
+void ranges_reset(struct ranges *r);	/* forgets all */
+
+/* The number of a range, which is new or not; RANGES_NONE: out of memory. */
+uint32_t ranges_add(struct ranges *r, const struct range *range);
+uint32_t ranges_nr(const struct ranges *r);
+const struct range *ranges_at(const struct ranges *r, uint32_t i);
+
+/* The other ranges that share a byte with range i, up to max of them in list, in no order. How many. */
+uint32_t ranges_overlaps(const struct ranges *r, uint32_t i, uint32_t *list, uint32_t max);
+
+static inline bool range_overlap(const struct range *a, const struct range *b)
+{
+	return a->space == b->space && a->size && b->size &&
+	       (a->addr < b->addr ? b->addr - a->addr < a->size : a->addr - b->addr < b->size);
+}
+
+#endif
