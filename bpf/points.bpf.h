@@ -131,6 +131,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
+	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
 	if (site && (site->flags & ZUG_SITE_OPERAND)) {
 		t->ev.arg[0] = operand(t, site, regs, ip);
 		if (ZUG_SITE_SIZE(site->flags) && is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
@@ -261,6 +262,12 @@ static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 	return joins || (t->prim[0] && addr - t->prim[0] < 64) || (t->prim[1] && addr - t->prim[1] < 64);
 }
 
+/* Its wait is then a point of its own. */
+static __always_inline bool may_be_interrupted(const struct zug_sandbox *s, const struct task_state *t)
+{
+	return s->syscall_points & ZUG_SYS_WAIT && t->tells_eintr;
+}
+
 static __always_inline bool fcntl_locks(__u32 cmd)
 {
 	return cmd == 6 /* F_SETLK */ || cmd == 7 /* F_SETLKW */ || cmd == 37 /* F_OFD_SETLK */ ||
@@ -330,7 +337,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	ip = BPF_CORE_READ(regs, ip);
 	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
 		return 0;
-	if ((nr == NR_futex && within_primitive(t, a[0])) || (syscalls[nr].locks && !fcntl_locks(a[1])) ||
+	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) || (syscalls[nr].locks && !fcntl_locks(a[1])) ||
 	    in_loader(p->mm, ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);

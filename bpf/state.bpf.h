@@ -74,6 +74,8 @@ struct task_state {
 	__u32 mm;
 	__u32 run;		/* of which execution of the sandbox */
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
+	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
+	__u32 pad2;
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	__u32 fault;		/* the call it is about to make is to fail with that; 0: it is not */
 	__s32 timed_nr;		/* the call that deadline belongs to */

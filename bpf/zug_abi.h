@@ -153,6 +153,7 @@ struct zug_sandbox {
 #define ZUG_SYS_FUTEX	(1u << 4)	/* but those within a probed primitive */
 #define ZUG_SYS_ALL	0x1f
 #define ZUG_SYS_ALLOC	(1u << 5)	/* fork and mmap: points only where they may fail (--faults enomem) */
+#define ZUG_SYS_WAIT	(1u << 6)	/* waits: points only where they may be interrupted (--faults eintr) */
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */
@@ -200,6 +201,7 @@ struct zug_site {
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which nobody knows whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
+#define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)

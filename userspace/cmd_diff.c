@@ -7,6 +7,7 @@
 #include "closest.h"
 #include "commands.h"
 #include "exit_codes.h"
+#include "faults.h"
 #include "minimize.h"
 #include "report_diff.h"
 #include "retrace.h"
@@ -170,7 +171,7 @@ static int diff_two(const struct diff_options *o)
 
 /* ---- one trace and its neighbour ---- */
 
-static void say_missing(const struct closest *m, const char *path, FILE *err_to)
+static void say_missing(const struct closest *m, const struct trace *t, const char *path, FILE *err_to)
 {
 	if (!m->r.reproduced && !m->came[0])
 		fprintf(err_to, "zug diff: interrupted before %s had been followed once\n", path);
@@ -187,7 +188,8 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 		fprintf(err_to, "zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
 			"%lu fail like it and %lu in another way%s\n", path, m->r.all ? "" : "first ",
 			(unsigned long)m->r.trials - 1, (unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
-			m->r.all ? "; it may fail under every schedule" : " (--executions tries more)");
+			m->r.all ? faults_first(t) ? "; with what became of its system calls it may fail under every schedule" :
+				   "; it may fail under every schedule" : " (--executions tries more)");
 }
 
 static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to,
@@ -199,7 +201,7 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 	int ret;
 
 	if (!m->r.found) {
-		say_missing(m, path, err_to);
+		say_missing(m, a, path, err_to);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	b = trace_open(to, err, sizeof(err));
@@ -236,7 +238,7 @@ static int simplify(struct campaign *c, const struct diff_options *o, struct tra
 		struct closest none = { 0 };
 
 		snprintf(none.came, sizeof(none.came), "%s", m.came);
-		say_missing(&none, o->r.path, err_to);
+		say_missing(&none, *t, o->r.path, err_to);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	*t = trace_open(path, err, sizeof(err));

@@ -9,6 +9,7 @@
 #include "campaign.h"
 #include "commands.h"
 #include "exit_codes.h"
+#include "faults.h"
 #include "minimize.h"
 #include "pin.h"
 #include "protocol.h"
@@ -26,7 +27,7 @@ static void usage(FILE *f)
 	      "  -o, --output FILE    the script (default: TRACE with .zug in place of .trace)\n"
 	      "  --verify N           follow the script so often before it is kept (default 3)\n"
 	      "  --force              although the program is another build, or FILE is there already\n"
-	      "  --lane CPU           where it runs (default: the last CPU)\n"
+	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
 	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
 	      "  -q, --quiet          no progress line\n\n"
 	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
@@ -229,6 +230,19 @@ out:
 	return ret;
 }
 
+/* A script says who goes on, and no more. An enum zug_exit. */
+static int refuse_faults(const struct trace *t, const char *path, FILE *err_to)
+{
+	const struct trace_step *s = faults_first(t);
+
+	if (!s)
+		return 0;
+	fprintf(err_to, "zug pin: %s: step %lu is a call that --faults or --flows changed (%s, by T%u): a script says who goes "
+		"on, not what becomes of calls. Keep the trace: zug replay %s is the regression test\n", path, (unsigned long)s->step,
+		zug_op_name(s->label.op), s->task, path);
+	return ZUG_EXIT_USAGE;
+}
+
 int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		const volatile sig_atomic_t *stop)
 {
@@ -245,6 +259,8 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	ret = retrace_open(&r, &po.r, "pin", err_to);
 	if (!ret)
 		ret = trace_check_failing(r.t, po.r.path, "pin", err_to);
+	if (!ret)
+		ret = refuse_faults(r.t, po.r.path, err_to);
 	/* one for all the campaigns below */
 	if (!ret && !k && kernel_open(&own, err, sizeof(err))) {
 		fprintf(err_to, "zug: %s\n", err);

@@ -770,7 +770,11 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		}
 		if (now - flushed > 1000 * MS) {
 			flushed = now;
-			e->w->ops->tend(e->w);
+			if (e->w->ops->tend(e->w, err, errlen)) {
+				outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+				*broke = -EBUSY;
+				return false;
+			}
 			capture_trim(e->c);
 			if (e->t)
 				trace_flush(e->t);

@@ -55,6 +55,14 @@ bool faults_parse(const char *text, bool flows, uint32_t *mask)
 	return *mask;
 }
 
+const struct trace_step *faults_first(const struct trace *t)
+{
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		if (zug_op_is_fault(trace_step(t, i)->label.op))
+			return trace_step(t, i);
+	return NULL;
+}
+
 int faults_make_plan(struct faults *f, const struct trace *t)
 {
 	uint64_t nr = t ? trace_nr_steps(t) : 0;

@@ -42,6 +42,9 @@ static inline uint32_t fault_amount(uint64_t id)
 	return id >> 44 == 0xb17e5 ? (uint32_t)id : 0;
 }
 
+/* The first step of a trace that is a fault or a flow; NULL: none is. */
+const struct trace_step *faults_first(const struct trace *t);
+
 struct faults {
 	uint32_t mask;		/* that may happen */
 	uint32_t max, max_flows;	/* in one execution */

@@ -136,6 +136,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->split_task = WORLD_NO_TASK;
 	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
+	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
 	k->input = !k->o.launch.joined && !fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode) ? st.st_ino : 0;
@@ -512,8 +513,12 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 
 static bool kworld_would_block(struct world *w, const struct world_task *t)
 {
-	const struct ktask *kt = &kw(w)->kt[t->task];
+	struct kworld *k = kw(w);
+	const struct ktask *kt = &k->kt[t->task];
 
+	/* whose wait may be interrupted has to be let into it */
+	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
+		return false;
 	return lock_would_block(t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
 }
 
@@ -575,19 +580,24 @@ static int kworld_lend(struct world *w)
 	return kernel_ctl(k->o.kernel, &c);
 }
 
-static void kworld_tend(struct world *w)
+static int kworld_tend(struct world *w, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+	uint32_t n = number_of(k, z->holder ? z->holder : z->grant);
 	struct timespec now;
+	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
+				  err, errlen);
 
 	/* the kernel's watchdog looks every 15 s and strikes at 30 s */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (now.tv_sec - k->last_blip.tv_sec < 8)
-		return;
+		return ret;
 	k->last_blip = now;
 	c.task = ++k->blips;
 	kernel_ctl(k->o.kernel, &c);
+	return ret;
 }
 
 static int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18])

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -16,6 +17,34 @@
 #include "faults.h"
 #include "kworld_internal.h"
 #include "syscalls.h"
+
+/* Waits that no security hook can refuse: they are interrupted, as by a signal that comes at once. */
+static bool waits(const struct ktask *kt)
+{
+	switch (kt->call_nr) {
+	case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6:
+	case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
+	case SYS_nanosleep: case SYS_clock_nanosleep:
+	case SYS_wait4: case SYS_waitid: case SYS_rt_sigtimedwait:
+	case SYS_semop: case SYS_semtimedop: case SYS_msgsnd: case SYS_msgrcv:
+	case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_futex_waitv:
+	case SYS_flock:
+		return true;
+	case SYS_fcntl:
+		return kt->call_args[1] == F_SETLKW || kt->call_args[1] == F_OFD_SETLKW;
+	case SYS_futex:
+		switch (kt->call_args[1] & FUTEX_CMD_MASK) {
+		case FUTEX_WAIT: case FUTEX_WAIT_BITSET:
+			return true;
+		}
+	}
+	return false;
+}
+
+bool kworld_waits_may_fail(struct kworld *k)
+{
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->syscall_points & ZUG_SYS_WAIT;
+}
 
 static bool creates(const struct ktask *kt)
 {
@@ -65,6 +94,8 @@ uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wan
 	case SYS_mmap:
 		return wanted & 1u << FAULT_ENOMEM;
 	}
+	if (waits(kt))
+		mask |= 1u << FAULT_EINTR;
 	if (creates(kt))
 		mask |= 1u << FAULT_ENOSPC;
 	/* without the root nobody could say whether the rest goes on as it should */
@@ -144,6 +175,8 @@ int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amou
 		c.cmd = ZUG_CMD_KILLED;
 		return kernel_ctl(k->o.kernel, &c) ? -EIO : 1;
 	}
+	if (fault == FAULT_EINTR && waits(&k->kt[t->task]))
+		return kworld_interrupt(k, t->task);
 	c.cmd = ZUG_CMD_FAULT;
 	c.lease = errors[fault];
 	return kernel_ctl(k->o.kernel, &c);

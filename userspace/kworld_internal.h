@@ -8,6 +8,7 @@
 #include <sys/user.h>
 #include <time.h>
 #include "kworld.h"
+#include "lane_watch.h"
 #include "spin.h"
 #include "timers.h"
 
@@ -106,6 +107,7 @@ struct kworld {
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	struct timespec last_blip;
 	struct spin_trial spin;
+	struct lane_watch lane_watch;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
 	bool asked;		/* nobody has the turn: a decision is due */
@@ -200,6 +202,12 @@ int kworld_flows_deliver(struct kworld *k);
 void kworld_flows_event(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 void kworld_flows_reset(struct kworld *k);
 void kworld_flows_free(struct kworld *k);
+bool kworld_waits_may_fail(struct kworld *k);
+/*
+ * Task n is parked before a call that waits: it makes the call, which ends with EINTR if it would have to wait, and
+ * is parked again. 0; WORLD_FAULT_MISSED: it did not have to; -errno.
+ */
+int kworld_interrupt(struct kworld *k, uint32_t n);
 /* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
 int kworld_settle(struct kworld *k);
 

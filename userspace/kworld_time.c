@@ -310,6 +310,27 @@ int kworld_expire(struct world *w, uint32_t task)
 	return 0;
 }
 
+static void interrupt_result(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
+{
+	bool *done = arg;
+
+	(void)k;
+	(void)n;
+	*done = was_interrupted((long)r->rax);
+	if (!*done)
+		return;
+	r->rax = -EINTR;
+	r->orig_rax = -1;
+}
+
+int kworld_interrupt(struct kworld *k, uint32_t n)
+{
+	bool done = false;
+	int ret = kworld_take_out(k, n, true, interrupt_result, &done);
+
+	return ret ? ret : done ? 0 : WORLD_FAULT_MISSED;
+}
+
 uint64_t kworld_next_timer(struct world *w)
 {
 	const struct kworld *k = (const struct kworld *)w;

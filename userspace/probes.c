@@ -229,6 +229,8 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 		kp.what.flags |= ZUG_SITE_CALL;
 	if (s->op == ZUG_OP_JOIN)
 		kp.what.flags |= ZUG_SITE_JOIN;
+	if (s->op == ZUG_OP_SEM_WAIT || s->op == ZUG_OP_SEM_TIMEDWAIT)
+		kp.what.flags |= ZUG_SITE_EINTR;
 	if (s->op == ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_ANY;
 	return kp;

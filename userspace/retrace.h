@@ -35,7 +35,7 @@ enum { RETRACE_LANE = 512, RETRACE_SOCKET, RETRACE_FORCE, RETRACE_COLOUR };
 /* Their help. */
 #define RETRACE_HELP										\
 	"  --force              although the program is another build than the one that was recorded\n"	\
-	"  --lane CPU           where it runs (default: the last CPU)\n"				\
+	"  --lane CPU           where it runs (default: the last CPU that is not busy)\n"				\
 	"  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"				\
 	"  --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, never\n"	\
 	"  -q, --quiet          no progress line\n"

@@ -112,7 +112,7 @@ void run_options_help(FILE *f)
 	      "  --spin DURATION      a task that computes so long without a point is looked at, and preempted after ten times that (default 100ms)\n"
 	      "the test's machine:\n"
 	      "  --cpus N             what it sees (default: this machine's)\n"
-	      "  --lane CPU           where it runs (default: the last CPU)\n"
+	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
 	      "  --max-tasks N        tasks alive at a time (default 256)\n"
 	      "  --name NAME          of its cgroup\n"
 	      "  --aslr               leave address randomisation on\n"
@@ -666,6 +666,8 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 	}
 	if (c->faults & 1u << FAULT_ENOMEM)
 		c->syscall_points |= ZUG_SYS_ALLOC;
+	if (c->faults & 1u << FAULT_EINTR)
+		c->syscall_points |= ZUG_SYS_WAIT;
 	if (o->times && strcmp(what, "check")) {
 		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
 		return ZUG_EXIT_USAGE;

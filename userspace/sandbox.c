@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "lane_watch.h"
 #include "sandbox_internal.h"
 #include "tracee.h"
 
@@ -166,7 +167,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->o = *o;
 	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
 	sandbox_world_reset(s);
-	s->lane = o->lane < 0 ? (int)cpus - 1 : o->lane;
+	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
 		snprintf(err, errlen, "no such lane: CPU %d; this machine has 0..%ld", s->lane, conf - 1);
@@ -529,6 +530,26 @@ static void kill_all(const struct sandbox *s)
 		kill(pid, SIGKILL);
 }
 
+/*
+ * What dies has to run for it, and where somebody of another class keeps the lane busy it cannot. Nobody is under
+ * control any more: they may run like all others.
+ */
+static void leave_class(const struct sandbox *s)
+{
+	const struct sched_param zero = { 0 };
+	int fd = open_in(s, "cgroup.threads", O_RDONLY);
+	char buf[4096], *p = buf, *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	for (long tid; (tid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
+		sched_setscheduler(tid, SCHED_OTHER, &zero);
+}
+
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
@@ -563,6 +584,8 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			if (write(s->kill_fd, "1", 1) < 0)
 				return -errno;
 		}
+		if (i % 200 == 199)
+			leave_class(s);
 		if (i % 50 == 0)
 			kernel_ctl(s->k, &ctl);
 		nanosleep(&ms, NULL);

@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "lane_watch.h"
 #include "machine.h"
 #include "sandbox_internal.h"
 
@@ -186,6 +188,24 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 	return ret;
 }
 
+/* The child's next byte; 0: it has exec'd, or has died; -EBUSY: it cannot go on, and err says why. */
+static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct lane_watch w;
+	char byte;
+
+	lane_watch_reset(&w);
+	while (!poll(&p, 1, 1000))
+		if (lane_watch_look(&w, s->lane, pid, err, errlen)) {
+			/* among the others it gets on, and dies */
+			kill(pid, SIGKILL);
+			sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
+			return -EBUSY;
+		}
+	return read(fd, &byte, 1) == 1;
+}
+
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
@@ -193,7 +213,6 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
 	sigset_t all;
 	pid_t pid = -1;
-	char byte;
 	int ret;
 
 	ret = sandbox_show_cpus(s);
@@ -238,13 +257,18 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	close(up[1]);
 	up[1] = -1;
 	ret = 0;
-	if ((s->o.setup || s->o.teardown) && read(up[0], &byte, 1) == 1) {
+	if (s->o.setup || s->o.teardown)
+		ret = hear(s, up[0], pid, err, errlen);
+	if (ret > 0) {
 		ret = sandbox_set_up(s, l, pid, err, errlen);
 		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
 	}
 	/* end of file: it has exec'd, or has died */
-	if (!ret && read(up[0], &byte, 1) == 1) {
+	if (!ret)
+		ret = hear(s, up[0], pid, err, errlen);
+	if (ret > 0) {
+		ret = 0;
 		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
 			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
 
@@ -259,8 +283,8 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		} else if (write(down[1], "g", 1) != 1) {
 			kill(pid, SIGKILL);
 		}
-		while (read(up[0], &byte, 1) > 0)
-			;
+		if (!ret && hear(s, up[0], pid, err, errlen) < 0)
+			ret = -EBUSY;
 	}
 	if (c.err && !ret) {
 		ret = -c.err;

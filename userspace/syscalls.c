@@ -9,6 +9,7 @@
 #define IPC .class = ZUG_SYS_IPC
 #define SIG .class = ZUG_SYS_SIGNAL
 #define ALLOC .class = ZUG_SYS_ALLOC
+#define WAIT .class = ZUG_SYS_WAIT
 #define PROC .class = ZUG_SYS_PROCESS
 #define FD(n) .fd_arg = (n)
 #define PATH(n) .path_arg = (n)
@@ -92,10 +93,10 @@ const struct syscall_desc syscall_table[] = {
 	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
 	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
 	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
-	S(poll, POLL, MS(3)), S(ppoll, POLL, PTR(3), LEFT),
-	S(select, POLL, VAL(5), LEFT), S(pselect6, POLL, PTR(5), LEFT),
-	S(epoll_wait, POLL, MS(4)), S(epoll_pwait, POLL, MS(4)), S(epoll_pwait2, POLL, PTR(4)),
-	S(nanosleep, SLEEP, SLEEPS(1)), S(clock_nanosleep, SLEEP, SLEEPS(3)),
+	S(poll, POLL, WAIT, MS(3)), S(ppoll, POLL, WAIT, PTR(3), LEFT),
+	S(select, POLL, WAIT, VAL(5), LEFT), S(pselect6, POLL, WAIT, PTR(5), LEFT),
+	S(epoll_wait, POLL, WAIT, MS(4)), S(epoll_pwait, POLL, WAIT, MS(4)), S(epoll_pwait2, POLL, WAIT, PTR(4)),
+	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
 	S(semop, SYSCALL, IPC, SEM, W), S(semtimedop, SYSCALL, IPC, SEM, PTR(4), W), S(semctl, SYSCALL, IPC, SEM, W),
 	S(msgsnd, SEND, IPC, QUEUE, W), S(msgrcv, RECV, IPC, QUEUE, W), S(msgctl, SYSCALL, IPC, QUEUE, W),
 	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),

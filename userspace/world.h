@@ -137,8 +137,8 @@ struct world_ops {
 	 * dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
 	 */
 	int (*fault)(struct world *w, struct world_task *t, int fault, uint32_t amount);
-	/* Called about once a second: keeps long executions alive. */
-	void (*tend)(struct world *w);
+	/* Called about once a second: keeps long executions alive. -errno: it cannot go on, and err says why. */
+	int (*tend)(struct world *w, char *err, size_t errlen);
 	/*
 	 * Stack of a task that does not run; of one that a fault has ended, the place of it. Number of
 	 * frames or -errno. Frames live until the next start.

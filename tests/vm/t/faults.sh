@@ -1,6 +1,6 @@
 #!/bin/bash
 # --faults: calls that fail because the search wants it; found, minimised, replayed.
-# Takes 20 s under emulation.
+# Takes 27 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 # found PROGRAM KIND LABEL
@@ -11,12 +11,17 @@ found()
 	zug 60 run -q --faults "$2" --executions 150 -o traces -- "$programs/$1"
 	want_status 1
 	want_out '^found in execution [0-9]+'
+	want_out '^What was made of system calls'
+	want_out "T[0-9]+ gets $3"
 	trace=$(kept_trace)
 	zug 20 show "$trace"
 	want_out "T[0-9]+.* $3|$3"
 	zug 60 replay -q -n 5 "$trace"
 	want_status 1
 	want_out 'replayed 5 of 5 times exactly'
+	zug 20 pin "$trace"
+	want_status 2
+	want_err "is a call that --faults or --flows changed \\($3, by T[0-9]+\\)"
 	zug 60 run -q --faults "$2" --strategy random --executions 40 -o traces -- "$programs/$1-fixed"
 	want_status 0
 	want_nothing_left
@@ -39,6 +44,15 @@ if begin "no space, no memory"; then
 	done >all
 	for status in 10 11 12 13 14; do
 		grep -q "exit status $status\|status $status\|exit $status" all || note "nothing failed with status $status"
+	done
+	end
+fi
+if begin "waits are interrupted"; then
+	zug 100 run -q --faults eintr --keep-going --no-minimize --strategy preemption:bound=0 --executions 60 -o traces \
+		-- "$programs/inputs/interrupted"
+	want_status 1
+	for status in 10 11 12 13 14 15 16 17 18 19; do
+		want_out "exit status $status "
 	done
 	end
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Turn taking when others want the lane: real-time and fair tasks, several kinds of CPU counts, interrupted searches.
-# Takes 65 s under emulation.
+# Takes 70 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 lane=$(($(nproc) - 1))
@@ -120,6 +120,22 @@ if begin "another CPU is busy"; then
 	kill $busy
 	wait $busy 2>/dev/null
 	want_status 0
+	want_nothing_left
+	end
+fi
+if begin "somebody keeps the lane busy"; then
+	taskset -c "$lane" sh -c 'while :; do :; done' &
+	busy=$!
+	zug 60 run -q --lane "$lane" --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
+	want_status 3
+	want_err "CPU $lane, on which the test runs, is kept busy by sh \\(pid $busy\\)"
+	if [ "${LONG:-}" ]; then
+		# another one is taken where it can be chosen
+		zug 60 run -q --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
+		want_status 0
+	fi
+	kill $busy
+	wait $busy 2>/dev/null
 	want_nothing_left
 	end
 fi
