@@ -285,10 +285,15 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	__u64 ip;
 	__s32 nr;
 
-	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
+	if (!t || !(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
 	nr = ctx->id;
 	bpf_probe_read_kernel(a, 48, (void *)ctx->args);
+	/* also of those that run freely to their end */
+	if (!s->net_used && uses_network(p, nr, a))
+		s->net_used = 1;
+	if (!member(t, s))
+		return 0;
 	t->nr = nr;
 	t->fault = 0;
 	t->args[0] = a[0];

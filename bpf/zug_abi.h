@@ -139,7 +139,7 @@ struct zug_sandbox {
 	__u32 looks;		/* at the clock, and yields, since somebody blocked or ended */
 	__u64 seed;		/* of random numbers, with */
 	__u32 seeded;		/* the test gets them instead of the machine's */
-	__u32 pad;
+	__u32 net_used;		/* the kernel's: its network namespace may not be what it was */
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */

@@ -496,6 +496,7 @@ void sandbox_reset(struct sandbox *s)
 	uint32_t run = z->run + 1;
 	struct timespec now;
 
+	s->world.net_used |= z->net_used;
 	z->state = ZUG_SB_FREE;
 	memset((void *)z, 0, sizeof(*z));
 	z->run = run;

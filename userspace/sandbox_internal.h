@@ -24,6 +24,8 @@ struct private_folder {
 struct sandbox_world {
 	pid_t init;		/* pid 1 of the test's pid namespace; 0: it has none */
 	int init_fd, pid_ns, own_pid_ns;
+	int net;		/* the network namespace; -1: none */
+	bool net_used;		/* the last execution has used it: the next one needs another */
 	int scratch;		/* the memory file system of the execution that runs; -1: none */
 	int ns[SANDBOX_NR_NS];	/* its namespaces, for --setup and --teardown; -1: the machine's */
 	struct private_folder folder[4];

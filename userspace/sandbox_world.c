@@ -321,7 +321,7 @@ static int hide(const struct sandbox *s)
 	return utimensat(w->scratch, up, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -errno : 0;
 }
 
-int sandbox_world_prepare(struct sandbox *s)
+static int prepare_files(struct sandbox *s)
 {
 	struct sandbox_world *w = &s->world;
 	int fs, ret = 0;
@@ -354,13 +354,55 @@ static int loopback_up(void)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
 
 	if (fd < 0)
-		return -1;
+		return -errno;
 	ret = ioctl(fd, SIOCGIFFLAGS, &i);
 	i.ifr_flags |= IFF_UP;
 	if (!ret)
 		ret = ioctl(fd, SIOCSIFFLAGS, &i);
+	ret = ret ? -errno : 0;
 	close(fd);
 	return ret;
+}
+
+/*
+ * It costs more than everything else together: the next execution gets it, too, unless it may not be what it was
+ * (bpf/network.bpf.h). What --setup does nobody sees.
+ */
+static int prepare_net(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+	int own, ret;
+
+	if (w->net >= 0 && (w->net_used || s->o.setup || s->o.teardown)) {
+		close(w->net);
+		w->net = -1;
+	}
+	w->net_used = false;
+	if (!(s->o.own & SANDBOX_NET) || w->net >= 0)
+		return 0;
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	ret = unshare(CLONE_NEWNET) ? -errno : 0;
+	if (!ret) {
+		ret = loopback_up();
+		if (!ret) {
+			w->net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+			ret = w->net < 0 ? -errno : 0;
+		}
+		/* where nobody can be reached we are of no use */
+		if (setns(own, CLONE_NEWNET))
+			abort();
+	}
+	close(own);
+	return ret;
+}
+
+int sandbox_world_prepare(struct sandbox *s)
+{
+	int ret = prepare_net(s);
+
+	return ret ? ret : prepare_files(s);
 }
 
 static int overlay(const struct sandbox *s, int i)
@@ -426,10 +468,8 @@ int sandbox_world_enter(struct sandbox *s, const char **stage)
 		/* a name that can be looked up wherever there is no network */
 		DO("set the host name", sethostname("localhost", 9));
 	}
-	if (own & SANDBOX_NET) {
-		DO("make a network namespace", unshare(CLONE_NEWNET));
-		DO("start the loopback interface", loopback_up());
-	}
+	if (s->world.net >= 0)
+		DO("enter the network namespace", setns(s->world.net, CLONE_NEWNET));
 	if (own & SANDBOX_IPC)
 		DO("make an IPC namespace", unshare(CLONE_NEWIPC));
 	if (!(own & (SANDBOX_FILES | SANDBOX_IPC)))
@@ -541,9 +581,13 @@ void sandbox_world_end(struct sandbox *s)
 static const char *trial(struct sandbox *s, int *err)
 {
 	const char *stage = NULL, *said[2] = { "begin", NULL };
-	int p[2], ret = sandbox_world_prepare(s);
+	int p[2], ret = prepare_net(s);
 	pid_t pid;
 
+	*err = -ret;
+	if (ret)
+		return "make a network namespace";
+	ret = prepare_files(s);
 	*err = -ret;
 	if (ret)
 		return "mount a memory file system";
@@ -573,7 +617,7 @@ static const char *trial(struct sandbox *s, int *err)
 
 void sandbox_world_reset(struct sandbox *s)
 {
-	s->world = (struct sandbox_world){ .scratch = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1 };
+	s->world = (struct sandbox_world){ .scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1 };
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		s->world.ns[i] = -1;
 }
@@ -644,6 +688,8 @@ void sandbox_world_free(struct sandbox *s)
 		drop_folder(w, 0);
 	if (w->scratch >= 0)
 		close(w->scratch);
+	if (w->net >= 0)
+		close(w->net);
 	if (w->pid_ns >= 0)
 		close(w->pid_ns);
 	if (w->own_pid_ns >= 0)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * network.bpf.h - has the test used its network?
+ *
+ * A network namespace costs more than the rest of an execution's world together. The next execution gets the same
+ * one when it is certain that this one has left nothing in it: whoever changes something there needs a socket, a
+ * device of its own, a file of /proc/sys or of a sysfs, or a BPF program.
+ */
+#ifndef ZUG_NETWORK_BPF_H
+#define ZUG_NETWORK_BPF_H
+
+#define PROC_SUPER_MAGIC_	0x9fa0
+#define SYSFS_MAGIC_		0x62656572
+#define TS_COMPAT_		0x2
+#define MISC_MAJOR_		10	/* tun, vhost-net, ... */
+#define PPP_MAJOR_		108
+
+/* Of a file of the kernel's settings. */
+static __always_inline bool fd_is_setting(struct task_struct *p, __u64 fd)
+{
+	struct file *f = fd_file(p, fd);
+	__u64 magic;
+
+	if (!f)
+		return false;
+	magic = BPF_CORE_READ(f, f_inode, i_sb, s_magic);
+	return magic == PROC_SUPER_MAGIC_ || magic == SYSFS_MAGIC_;
+}
+
+static __always_inline bool fd_makes_devices(struct task_struct *p, __u64 fd)
+{
+	struct file *f = fd_file(p, fd);
+	__u32 major;
+
+	if (!f || (BPF_CORE_READ(f, f_inode, i_mode) & 0170000) != 0020000)
+		return false;
+	major = BPF_CORE_READ(f, f_inode, i_rdev) >> 20;
+	return major == MISC_MAJOR_ || major == PPP_MAJOR_;
+}
+
+/* Before a system call of a task. More than what changes something may be called so, but not less. */
+static __always_inline bool uses_network(struct task_struct *p, __s32 nr, const __u64 *a)
+{
+	/* system calls of other tables */
+	if (nr < 0 || nr >= ZUG_NR_SYSCALLS || (p->thread_info.status & TS_COMPAT_))
+		return true;
+	switch (nr) {
+	case 41: /* socket */
+	case 165: /* mount */
+	case 321: /* bpf */
+	case 430: /* fsopen */
+	case 432: /* fsmount */
+		return true;
+	case 53: /* socketpair */
+		return a[0] != AF_UNIX_;
+	case 1: /* write */
+	case 18: /* pwrite64 */
+	case 20: /* writev */
+	case 40: /* sendfile */
+	case 296: /* pwritev */
+	case 328: /* pwritev2 */
+		return fd_is_setting(p, a[0]);
+	case 275: /* splice */
+	case 326: /* copy_file_range */
+		return fd_is_setting(p, a[2]);
+	case 16: /* ioctl */
+		return fd_makes_devices(p, a[0]);
+	}
+	return false;
+}
+
+#endif
