@@ -80,7 +80,10 @@ static void summary(struct campaign *c, const char *why, bool exhausted)
 	else if (exhausted && !st.incomplete)
 		fprintf(c->out, "covered: every schedule of the points there are; a switch where there is no "
 			"point is not covered\n");
-	else if (st.bound_done != UINT32_MAX)
+	else if (exhausted)
+		fprintf(c->out, "stopped: nothing is left to try, but not everything was tried: executions did not follow "
+			"their schedules, were cut short, or were too long; nothing is covered completely\n");
+	else if (st.bound_done != UINT32_MAX && !st.incomplete)
 		fprintf(c->out, "stopped: %s; covered completely: up to %u preemptions\n", why, st.bound_done);
 	else
 		fprintf(c->out, "stopped: %s; a sample: more executions may find more\n", why);
@@ -238,6 +241,7 @@ int campaign_run(struct campaign *c)
 	char err[1024];
 	bool exhausted = false, cut = false;
 	const char *why = "the number of executions (--executions)";
+	struct search_stats st;
 	enum campaign_step what;
 	uint64_t searched = 0, passed = 0;
 	int ret, end = 0;
@@ -310,7 +314,9 @@ int campaign_run(struct campaign *c)
 	if (c->own_sandbox && sandbox_thrown(c->sandbox))
 		fprintf(c->err, "zug: what the test changed in its working folder (%s) is gone: each execution has a "
 			"copy (--share PATH keeps a file or folder)\n", sandbox_thrown(c->sandbox));
-	campaign_record_end(c, exhausted ? "every schedule was tried" : why);
+	search_get_stats(c->search, &st);
+	campaign_record_end(c, !exhausted ? why : st.incomplete ? "nothing is left to try, but not everything was tried" :
+			       "every schedule was tried");
 	ret = keep_state(c, true);
 	if (c->nr_failures)
 		end = ZUG_EXIT_FINDING;
