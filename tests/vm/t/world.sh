@@ -95,6 +95,13 @@ if begin "parts"; then
 	want_err 'nowhere: No such file or directory'
 	end
 fi
+if begin "a network that was changed is nobody else's"; then
+	# shellcheck disable=SC2016
+	zug 60 run -q --world net --executions 3 -- sh -c \
+		'f=/proc/sys/net/ipv4/ip_default_ttl; [ "$(cat $f)" = 64 ] && echo 65 >$f && [ "$(cat $f)" = 65 ]'
+	want_status 0
+	end
+fi
 if begin "what is shared stays"; then
 	mkdir results results/below
 	zug 60 run -q --executions 3 --share results/below -- sh -c 'echo line >>results/below/log; echo >results/gone'
