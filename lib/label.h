@@ -134,6 +134,7 @@ enum zug_op {
 #define ZUG_L_YIELD	(1u << 3)	/* the task says it cannot make progress now */
 #define ZUG_L_TIMED	(1u << 4)	/* has a time-out */
 #define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
+#define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */

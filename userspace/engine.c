@@ -455,6 +455,24 @@ static bool is_idle(const struct engine *e)
 	return true;
 }
 
+/* --timeouts explore: does the next timer fire now, before the step of the task that was chosen? 0 or -errno. */
+static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
+{
+	int fires = 0;
+
+	if (!e->o.explore_timeouts || e->w->ops->next_timer(e->w) == UINT64_MAX)
+		return 0;
+	if (e->r)
+		fires = want && !e->x->diverged && want->label.flags & ZUG_L_TIMER;
+	else if (!e->faults.plan)
+		fires = search_choose_rare(e->s, 2);
+	if (fires <= 0)
+		return fires;
+	e->w->ops->fire(e->w);
+	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
+	return 0;
+}
+
 static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
 {
 	const struct trace_step *want = expected(e);
@@ -528,6 +546,13 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 			return END;
 		}
+	}
+	ret = decide_timer(e, want, e->cands[i].task);
+	if (ret < 0) {
+		snprintf(err, errlen, "the search did not say whether a timer fires at step %lu: %s",
+			 (unsigned long)e->x->steps, strerror(-ret));
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+		return END;
 	}
 	ret = faults_decide(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, e->cands[i].task);
 	if (ret < 0) {

@@ -66,7 +66,8 @@ void kworld_set_alarm(struct kworld *k)
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 	}
-	state_of(k)->alarm = waits && k->o.explore_timeouts ? 1 : alarm;
+	/* what may happen at any decision has to be asked about at every point */
+	state_of(k)->alarm = (waits || timers_next(&k->timers) != UINT64_MAX) && k->o.explore_timeouts ? 1 : alarm;
 }
 
 int kworld_prepare(struct kworld *k, int pid)

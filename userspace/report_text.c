@@ -120,8 +120,8 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
 		report_object_name(r, l->object, a, sizeof(a));
 	if (l->object2)
 		report_object_name(r, l->object2, b, sizeof(b));
-	snprintf(buf, len, "%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
-		 b, b[0] ? ")" : "");
+	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
+		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
 }
 
 /* ---- places ---- */
