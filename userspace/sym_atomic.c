@@ -20,14 +20,21 @@ static const char *const words[] = {
 	"atomic", "memory_order", "_acquire", "_release", "_relaxed", "read_once", "write_once",
 };
 
+/* All source of a program is looked through: two characters decide nearly always. */
 static bool says_so(const char *text, size_t len)
 {
-	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
-		size_t n = strlen(words[w]);
+	for (size_t i = 0; i + 1 < len; i++) {
+		char first = text[i] | 0x20, second = text[i + 1] | 0x20;
 
-		for (size_t i = 0; i + n <= len; i++)
-			if (!strncasecmp(text + i, words[w], n))
+		for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+			size_t n;
+
+			if (first != (words[w][0] | 0x20) || second != words[w][1])
+				continue;
+			n = strlen(words[w]);
+			if (i + n <= len && !strncasecmp(text + i, words[w], n))
 				return true;
+		}
 	}
 	return false;
 }
