@@ -20,6 +20,7 @@
 
 #define EFLAGS_TF		0x100
 #define NR_rt_sigprocmask	14
+#define NR_rt_sigreturn		15
 #define NR_fcntl		72
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
@@ -133,6 +134,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
 	if (site && (site->flags & ZUG_SITE_OPERAND)) {
+		if (t->handlers)
+			t->ev.flags |= ZUG_EF_HANDLER;
 		t->ev.arg[0] = operand(t, site, regs, ip);
 		if (ZUG_SITE_SIZE(site->flags) && is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
@@ -252,6 +255,18 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	return 0;
 }
 
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	__u64 handler = (__u64)BPF_CORE_READ(ka, sa.sa_handler);
+
+	/* SIG_DFL, SIG_IGN */
+	if (t && handler > 1)
+		t->handlers++;
+	return 0;
+}
+
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
 static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 {
@@ -296,6 +311,8 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		return 0;
 	t->nr = nr;
 	t->fault = 0;
+	if (nr == NR_rt_sigreturn && t->handlers)
+		t->handlers--;
 	t->args[0] = a[0];
 	t->args[1] = a[1];
 	t->args[2] = a[2];
@@ -491,6 +508,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 	mm = p->mm;
 	if (s->seeded)
 		random_exec(s, t, mm);
+	t->handlers = 0;
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);
 	e.arg[0] = BPF_CORE_READ(mm, start_code);

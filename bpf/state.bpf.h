@@ -69,7 +69,7 @@ struct task_state {
 	__u64 path;		/* its place in the tree of tasks, as a hash: equal in all executions */
 	__u64 nr_random;	/* random numbers that it has had */
 	__u32 nr_children;
-	__u32 pad;
+	__u32 handlers;		/* of signals, that it is in; one that it left by longjmp() counts on */
 	__u32 blip;
 	__u32 mm;
 	__u32 run;		/* of which execution of the sandbox */

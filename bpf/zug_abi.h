@@ -65,6 +65,8 @@ enum zug_event_kind {
 #define ZUG_EF_WORDS	(1u << 12)	/* word is known */
 #define ZUG_EF_WATCHED	(1u << 13)	/* POINT: the instruction may access watched memory, and a STEPPED follows */
 
+#define ZUG_EF_HANDLER	(1u << 14)	/* POINT at an instruction with an operand: in a signal handler */
+
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
 	__u64 ino;	/* 0: private memory, offset is an address of that process */

@@ -99,6 +99,8 @@ int campaign_add_data(struct campaign *c, char *err, size_t errlen);
 bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t i, struct outcome *o);
 /* "add_one (counter.c:12)" */
 void campaign_say_place(const struct campaign *c, uint64_t site, char *buf, size_t len);
+/* "struct node.next": what is accessed there through a pointer; false: it cannot be told. */
+bool campaign_say_member(const struct campaign *c, uint64_t site, char *buf, size_t len);
 /* That race does not count from now on: it is reported, or suppressed. */
 void campaign_know_race(struct campaign *c, uint64_t race);
 bool campaign_race_known(struct campaign *c, uint64_t race);

@@ -141,6 +141,26 @@ void campaign_say_place(const struct campaign *c, uint64_t site, char *buf, size
 	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file ? f.file : "?", f.line);
 }
 
+bool campaign_say_member(const struct campaign *c, uint64_t site, char *buf, size_t len)
+{
+	uint64_t offset = 0;
+	const struct probe_module *m = place_of(c, site, &offset);
+	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
+
+	/* with an index it may be any element */
+	return p && m->file && p->kind != CODE_BLOCK && p->kind != CODE_STRING && p->index == CODE_NO_REG &&
+	       !symfile_pointee_name(m->file, offset, code_dwarf_register(p->base), p->disp, buf, len);
+}
+
+static void say_data(const struct campaign *c, uint64_t object, uint64_t site, char *buf, size_t len)
+{
+	const struct place_object *po = places_find_object(c->places, object);
+
+	if ((!po || !po->fixed) && campaign_say_member(c, site, buf, len))
+		return;
+	snprintf(buf, len, "%s", po && po->name ? po->name : "data");
+}
+
 static bool glob(const char *pattern, const char *text)
 {
 	return text && !fnmatch(pattern, text, 0);
@@ -224,7 +244,6 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 	for (uint32_t k = 0; r && is_data(&me->label) && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
 		uint32_t tasks[2] = { me->task, other->task };
-		const struct place_object *po;
 		struct clash on;
 		uint64_t id;
 
@@ -234,8 +253,10 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		id = identity_race(me->label.site, other->label.site);
 		if (campaign_race_known(c, id))
 			continue;
-		po = places_find_object(c->places, on.b->size < on.a->size ? on.b->object : on.a->object);
-		snprintf(r->object, sizeof(r->object), "%s", po && po->name ? po->name : "data");
+		if (on.b->size < on.a->size)
+			say_data(c, on.b->object, other->label.site, r->object, sizeof(r->object));
+		else
+			say_data(c, on.a->object, me->label.site, r->object, sizeof(r->object));
 		r->kind = kind_of(c, id, pair, &on);
 		if (suppressed(c, r, r->object, tasks) || (r->kind != RACE_REAL && campaign_sampled(c))) {
 			campaign_know_race(c, id);

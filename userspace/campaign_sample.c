@@ -30,8 +30,9 @@
 /* Of a small program each instruction is seen in so many executions: different ones after the first. */
 #define LOOKS 3
 /*
- * So often in one execution an instruction is a point at most; what is reached that often stays so limited. In an
- * execution that looks the limit is lower where many instructions are points, so that there are about STOPS stops in it.
+ * So often in one execution an instruction is a point at most; what is reached that often stays so limited, and is
+ * looked at once. In an execution that looks the limit is lower where many instructions are points, so that there are
+ * about STOPS stops in it.
  */
 #define LIMIT 256
 #define LEAST 16
@@ -51,6 +52,7 @@ struct access_place {
 	bool hot;		/* was reached s->limit times in one execution */
 	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
 	uint32_t within;	/* as struct probe_site has it */
+	uint64_t label_site;	/* of its labels, once it was reached */
 	uint64_t key;		/* equal for what may well access the same */
 };
 
@@ -58,7 +60,11 @@ struct access_place {
 struct seen {
 	uint32_t range;		/* 0: free */
 	uint32_t task, place;
+	uint8_t how;		/* HOW_*, of all times */
 };
+#define HOW_WRITE	1u	/* was it written there? */
+#define HOW_HANDLER	2u	/* in a signal handler? */
+#define HOW_OUTSIDE	4u	/* outside of one? */
 
 struct raced {
 	uint32_t range;
@@ -76,7 +82,8 @@ struct sampler {
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
 	uint32_t nr_batches, round, rounds;
-	uint32_t limit;		/* of this look */
+	uint32_t limit;		/* of a place in a look */
+	bool heated;		/* the last look found more places that are hot */
 	struct seen *seen;
 	size_t nr_seen, size_seen;
 	struct ranges *ranges;	/* of this execution */
@@ -90,6 +97,7 @@ struct sampler {
 	char *names[NAMES];
 	uint32_t nr_names, nr_unnamed;
 	uint64_t steps;
+	bool handlers;		/* some names are of what signal handlers access */
 	bool no_memory;
 	enum { LOOKING = 0, CONFIRMING, DONE } mode;
 };
@@ -253,6 +261,7 @@ static bool note_access(struct sampler *s, const struct seen *what)
 {
 	struct seen *old = s->seen, *slot;
 	size_t size = s->size_seen;
+	uint8_t how = what->how;
 
 	if (2 * (s->nr_seen + 1) > size) {
 		s->size_seen = size ? 2 * size : 1024;
@@ -269,7 +278,9 @@ static bool note_access(struct sampler *s, const struct seen *what)
 	}
 	slot = seen_slot(s, what);
 	s->nr_seen += !slot->range;
+	how |= slot->how;
 	*slot = *what;
+	slot->how = how;
 	return true;
 }
 
@@ -331,12 +342,16 @@ static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 	int ret;
 
 	s->steps++;
-	if (a)
+	if (a) {
 		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
+		a->label_site = p->cand[i].label.site;
+	}
 	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
 		uint32_t range = add_range(s, &t->access[n]);
 
-		if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, a - s->places })) {
+		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) | (t->access[n].write ? HOW_WRITE : 0);
+
+		if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
 			s->no_memory = true;
 			return;
 		}
@@ -391,13 +406,16 @@ static bool hold_pair(void *ctx, const struct zug_label *l)
 static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uint64_t site)
 {
 	const struct place_object *o = places_find_object(c->places, object);
-	char name[300] = "memory in ";
+	char name[400], member[100] = "memory", place[256];
 
 	/* what has no name of its own is counted, and another look counts otherwise */
-	if (o && o->fixed && o->name)
+	if (o && o->fixed && o->name) {
 		snprintf(name, sizeof(name), "%s", o->name);
-	else
-		campaign_say_place(c, site, name + strlen(name), sizeof(name) - strlen(name));
+	} else {
+		campaign_say_member(c, site, member, sizeof(member));
+		campaign_say_place(c, site, place, sizeof(place));
+		snprintf(name, sizeof(name), "%s in %s", member, place);
+	}
 	for (uint32_t n = 0; n < s->nr_names; n++)
 		if (!strcmp(s->names[n], name))
 			return;
@@ -441,6 +459,31 @@ static int compare_seen(const void *pa, const void *pb)
 }
 
 /*
+ * A signal handler and what it may have interrupted, in one task, are no data race. But where the handler comes makes
+ * a difference to both, and so these are points.
+ */
+static void suspect_handlers(struct campaign *c, struct sampler *s)
+{
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		const struct seen *in = &s->seen[i];
+
+		for (size_t k = 0; (in->how & HOW_HANDLER) && k < s->nr_seen; k++) {
+			const struct seen *out = &s->seen[k];
+			struct access_place *a = &s->places[in->place], *b = &s->places[out->place];
+			const struct range *range = ranges_at(s->ranges, in->range - 1);
+
+			if (!(out->how & HOW_OUTSIDE) || out->task != in->task || !((in->how | out->how) & HOW_WRITE) ||
+			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)) || (a->op && b->op))
+				continue;
+			s->handlers |= !a->added || !b->added;
+			if (!a->added || !b->added)
+				add_name(c, s, s->objects[out->range - 1], b->label_site);
+			a->added = b->added = true;
+		}
+	}
+}
+
+/*
  * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what lies in a
  * larger piece that is accessed as a whole, or reaches out of one, is told from now on by the begin of that, too: its
  * label and that of the other have an object in common then.
@@ -472,7 +515,6 @@ static void conclude_ranges(struct sampler *s)
 /* After a look. */
 static void conclude(struct campaign *c, struct sampler *s)
 {
-	uint32_t hits = 0, nr_hot = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->size_seen; i++)
@@ -483,6 +525,7 @@ static void conclude(struct campaign *c, struct sampler *s)
 		qsort(s->seen, n, sizeof(*s->seen), compare_seen);
 	for (uint32_t r = 0; r < s->nr_raced; r++)
 		suspect(c, s, &s->raced[r]);
+	suspect_handlers(c, s);
 	conclude_ranges(s);
 	s->nr_raced = 0;
 	s->nr_seen = 0;
@@ -490,14 +533,10 @@ static void conclude(struct campaign *c, struct sampler *s)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
 	ranges_reset(s->ranges);
 	for (uint32_t i = 0; i < s->nr; i++) {
-		hits += s->places[i].hits < s->limit ? s->places[i].hits : 0;
-		nr_hot += s->places[i].hits >= s->limit;
+		s->heated |= !s->places[i].hot && s->places[i].hits >= s->limit;
 		s->places[i].hot |= s->places[i].hits >= s->limit;
 		s->places[i].hits = 0;
 	}
-	/* the same instructions again: what the others leave of the stops is for those that are reached often */
-	if (s->nr_batches == 1 && nr_hot)
-		s->limit = share(hits < STOPS ? STOPS - hits : 0, nr_hot);
 }
 
 /* Points are what was added, and these of a batch. */
@@ -509,7 +548,7 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 	int ret = now && list ? 0 : -ENOMEM;
 
 	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
-		now[s->turns[t]] = true;
+		now[s->turns[t]] = !s->places[s->turns[t]].hot;
 	for (uint32_t i = 0; !ret && i < s->nr; i++) {
 		struct access_place *a = &s->places[i];
 
@@ -554,10 +593,11 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 
 static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t errlen)
 {
-	uint32_t batch, limit = s->limit;
+	uint32_t batch;
 	int ret;
 
 	if (s->mode == LOOKING) {
+		s->heated = false;
 		if (s->round)
 			conclude(c, s);
 		if (s->no_memory)
@@ -567,8 +607,8 @@ static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t er
 			order_begin(s->order);
 			engine_hold(c->engine, s->round >= s->nr_batches ? hold_random : NULL, c);
 			s->round++;
-			/* a second look is with the same points, most often */
-			return s->round > 1 && s->nr_batches == 1 && s->limit == limit ? 1 :
+			/* a second look is with the same points, but for the hot ones: a trap of each costs time */
+			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
 			       plant(c, s, batch, err, errlen) ?: 1;
 		}
 		s->mode = CONFIRMING;
@@ -652,7 +692,8 @@ void campaign_sample_tell(const struct campaign *c, FILE *to)
 
 	if (!s || !s->nr_names)
 		return;
-	fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give: ");
+	fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
+		s->handlers ? ", or a signal handler does" : "");
 	for (uint32_t n = 0; n < s->nr_names; n++)
 		fprintf(to, "%s%s", n ? ", " : "", s->names[n]);
 	if (s->nr_unnamed)

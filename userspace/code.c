@@ -500,12 +500,17 @@ bool code_static_operand(const struct code *c, const struct code_place *p, uint6
 	return true;
 }
 
-uint64_t code_register(const uint64_t *regs, uint8_t nr)
+uint8_t code_dwarf_register(uint8_t nr)
 {
-	/* DWARF's order differs in the first eight: rax rdx rcx rbx rsi rdi rbp rsp */
+	/* the order differs in the first eight: rax rdx rcx rbx rsi rdi rbp rsp */
 	static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-	return regs[dwarf[nr & 15]];
+	return nr < 16 ? dwarf[nr] : CODE_NO_REG;
+}
+
+uint64_t code_register(const uint64_t *regs, uint8_t nr)
+{
+	return regs[code_dwarf_register(nr & 15)];
 }
 
 int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,

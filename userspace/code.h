@@ -126,6 +126,8 @@ const struct code_function *code_function(const struct code *c, uint64_t offset)
  */
 int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
 		 uint64_t *operand);
+/* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
+uint8_t code_dwarf_register(uint8_t nr);
 /* Has a string operation, or a call, a second operand, which it reads, where rsi leads to? */
 bool code_second(const struct code_place *p);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */

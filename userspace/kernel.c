@@ -174,6 +174,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	if ((ret = attach(k->bpf->progs.zug_breakpoint, &k->bpf->links.zug_breakpoint, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_stepped, &k->bpf->links.zug_stepped, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_signal, &k->bpf->links.zug_signal, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_deliver, &k->bpf->links.zug_deliver, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_newtask, &k->bpf->links.zug_newtask, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_exec, &k->bpf->links.zug_exec, err, errlen)) ||

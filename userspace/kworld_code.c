@@ -103,6 +103,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	probes_code_site(s, &what);
 	if (!(what.flags & ZUG_SITE_OPERAND))
 		return;
+	t->in_handler = e->flags & ZUG_EF_HANDLER;
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
 	/* what is read beside, or what else is accessed as a whole: whoever changes that, or reads it, is no stranger */

@@ -554,7 +554,7 @@ static bool member_at(Dwarf_Die *type, uint64_t *at, Dwarf_Die *found)
 	return false;
 }
 
-static void name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
+void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
 {
 	size_t n = strlen(buf);
 	Dwarf_Die next;
@@ -621,7 +621,7 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 			die = v->die;
 			snprintf(buf, len, "%s", v->name);
 			if (sym_type_of(&die, &type))
-				name_inside(&type, vaddr - v->vaddr, buf, len);
+				sym_name_inside(&type, vaddr - v->vaddr, buf, len);
 			else if (vaddr != v->vaddr && strlen(buf) < len)
 				snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",
 					 (unsigned long long)(vaddr - v->vaddr));

@@ -75,6 +75,11 @@ int symfile_variable(struct symfile *f, const char *expr, uint64_t *vaddr, uint6
 		     char *err, size_t errlen);
 /* The name of the data at vaddr ("accounts[3].lock" with DWARF, else "accounts+0x18"), or -ENOENT. */
 int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len);
+/*
+ * What the instruction at a file offset accesses disp bytes behind what a register (DWARF's number) holds: "struct
+ * node.next" or "*out", where that register holds a pointer variable there; else -ENOENT.
+ */
+int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len);
 
 /*
  * Statement starts of FILE:LINE (file matches by trailing path components) as

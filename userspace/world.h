@@ -55,6 +55,7 @@ struct world_task {
 	int own_pid;			/* what it calls itself */
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
+	bool in_handler;		/* of a signal, at a label with accesses */
 	uint32_t nr_accesses;		/* to data, of a label with an operation on data or an atomic one: what that accesses */
 	struct world_access access[2];
 	enum wait_kind wait;

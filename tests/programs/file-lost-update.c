@@ -1,9 +1,9 @@
 /*
  * bug: two processes read a number from one file, add one, and write it back, without a file lock
  * how: P1 reads 0 and is preempted before its write; P2 reads 0 and writes 1; P1 writes 1 too. The
- *	parent waits for both and reads 1. Only system calls lie between, so they must be points.
+ *	parent waits for both and reads 1. Only system calls lie between.
  * outcome: exit 1
- * options: --points sync,syscall
+ * options:
  * args:
  * odds: 1 preemption. Random walk: both reads come before the first write: 1/4 once both live,
  *	both live with 1/4 or more: p >= 1/16.

@@ -23,4 +23,4 @@ add_one &
 add_one &
 wait
 read -r number < count
-[ "$number" = 2 ] || echo "$number: one update is lost"
+[ "$number" = 2 ] || { echo "$number: one update is lost"; exit 1; }

@@ -446,6 +446,36 @@ static void many_names_at_once(void **state)
 	symbols_free(fresh);
 }
 
+static void behind_a_pointer(void **state)
+{
+	static const char source[] = "struct node { struct node *next; struct { int low, high; } values[2]; };\n"
+		"__attribute__((noinline)) void set(struct node *n, int *out, int v)\n"
+		"{ n->values[1].high = v; n->next = 0; *out = v; }\n"
+		"int main(int argc, char **argv) { struct node n; int i; set(&n, &i, argc); return n.values[1].high - i; }\n";
+	struct symfile *f;
+	uint64_t offset;
+	char buf[100];
+
+	(void)state;
+	make("pointee.c", source, "cc -O1 -g -o pointee pointee.c");
+	f = open_file(in_dir("pointee"));
+	offset = find(f, "set").last.offset;
+	/* at its first instruction its arguments are in rdi, rsi, edx: 5, 4, 1 to DWARF */
+	assert_int_equal(symfile_pointee_name(f, offset, 5, 20, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "struct node.values[1].high");
+	assert_int_equal(symfile_pointee_name(f, offset, 5, 0, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "struct node.next");
+	assert_int_equal(symfile_pointee_name(f, offset, 5, 24, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "n[...]");
+	assert_int_equal(symfile_pointee_name(f, offset, 4, 0, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "*out");
+	/* no pointer; nobody's register; no code */
+	assert_int_equal(symfile_pointee_name(f, offset, 1, 0, buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(symfile_pointee_name(f, offset, 12, 0, buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(symfile_pointee_name(f, offset, 16, 0, buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(symfile_pointee_name(f, 0, 5, 0, buf, sizeof(buf)), -ENOENT);
+}
+
 static void the_c_library(void **state)
 {
 	char **paths;
@@ -679,6 +709,7 @@ int main(void)
 		cmocka_unit_test(atomic_accesses),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),
+		cmocka_unit_test(behind_a_pointer),
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),

@@ -7,7 +7,7 @@ use_daemon
 if begin "a list behind a pointer, without being asked"; then
 	zug 120 run -q --no-minimize --executions 100 -o traces -- "$programs/heap-list"
 	want_status 1
-	want_out '^points added, for tasks access in no order .*: memory in push \(heap-list.c:[0-9]+\)$'
+	want_out '^points added, for tasks access in no order .*: (memory|struct (list.head|node.next)) in push \(heap-list.c:[0-9]+\)$'
 	want_out '^replayed: 1 of 1 times the same'
 	zug 60 replay -q -n 3 "$(kept_trace)"
 	want_status 1
@@ -58,9 +58,6 @@ if begin "accesses that overlap"; then
 	filled\[50\].a read_filled fill_all
 	name\[4\] read_letter set_name
 	END
-	zug 60 replay -q -n 2 traces/overlap.race.4.trace
-	want_status 1
-	want_out 'replayed 2 of 2 times exactly .*: data-race: '
 	end
 fi
 if begin "races are findings, with --fail-on-race"; then
