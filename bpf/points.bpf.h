@@ -359,7 +359,8 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	ip = BPF_CORE_READ(regs, ip);
 	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
 		return 0;
-	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) || (syscalls[nr].locks && !fcntl_locks(a[1])) ||
+	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
+	    (syscalls[nr].locks && !fcntl_locks(a[1])) ||
 	    in_loader(p->mm, ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
