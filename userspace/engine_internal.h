@@ -30,6 +30,7 @@ struct engine {
 	struct trace_writer *t;
 	struct execution *x;
 	uint64_t start_ns;
+	uint64_t since_ns;	/* from then on the time-out counts */
 	uint32_t last;
 	bool yielded;
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
