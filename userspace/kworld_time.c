@@ -50,10 +50,14 @@ uint64_t kworld_clock(struct world *w)
 void kworld_set_alarm(struct kworld *k)
 {
 	uint64_t alarm;
-	bool waits = false;
 
 	if (!kworld_virtual(k))
 		return;
+	/* what may happen at any decision is asked about at every point: a timer may be set before the next grant */
+	if (k->o.explore_timeouts) {
+		state_of(k)->alarm = 1;
+		return;
+	}
 	alarm = kworld_next_timer(&k->w);
 	if (alarm == UINT64_MAX)
 		alarm = 0;
@@ -62,12 +66,10 @@ void kworld_set_alarm(struct kworld *k)
 
 		if (t->state != TASK_BLOCKED || !t->deadline)
 			continue;
-		waits = true;
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 	}
-	/* what may happen at any decision has to be asked about at every point */
-	state_of(k)->alarm = (waits || timers_next(&k->timers) != UINT64_MAX) && k->o.explore_timeouts ? 1 : alarm;
+	state_of(k)->alarm = alarm;
 }
 
 int kworld_prepare(struct kworld *k, int pid)
