@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "sym_internal.h"
 
-/* Does the variable live in that register at vaddr, and is it a pointer? Then *pointee is the type that it points to. */
+/* Does the variable live in that register at vaddr, and is it a pointer? Then *pointee is what it points to. */
 static bool points(Dwarf_Die *variable, uint64_t vaddr, unsigned int reg, Dwarf_Die *pointee)
 {
 	Dwarf_Attribute attr;

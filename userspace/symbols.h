@@ -63,7 +63,8 @@ int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg);
 /*
  * The same for names of C functions and objects, as they are in the file (and the compiler's copies of them,
- * "name.constprop.0"): all in one pass, which is what a large file takes. By name, then address; until fn returns not 0.
+ * "name.constprop.0"): all in one pass, which is what a large file takes. By name, then address; until fn returns other
+ * than 0.
  */
 int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
 		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg);
