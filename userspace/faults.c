@@ -63,7 +63,7 @@ const struct trace_step *faults_first(const struct trace *t)
 	return NULL;
 }
 
-int faults_make_plan(struct faults *f, const struct trace *t)
+int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone)
 {
 	uint64_t nr = t ? trace_nr_steps(t) : 0;
 
@@ -76,10 +76,11 @@ int faults_make_plan(struct faults *f, const struct trace *t)
 		struct fault_plan p = { .task = s->task, .site = s->label.site, .op = s->label.op,
 					.amount = fault_amount(s->label.object2) };
 
-		if (!zug_op_is_fault(p.op))
+		if (!zug_op_is_fault(p.op) || i == without)
 			continue;
 		for (uint64_t k = 0; k < i; k++)
-			p.nth += trace_step(t, k)->task == s->task && trace_step(t, k)->label.site == s->label.site;
+			p.nth += trace_step(t, k)->task == s->task && trace_step(t, k)->label.site == s->label.site &&
+				 !(gone && k == without);
 		f->plan[f->nr_plan++] = p;
 	}
 	return 0;

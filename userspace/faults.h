@@ -55,9 +55,10 @@ struct faults {
 
 /*
  * From the next execution on exactly the faults of that trace happen, where its tasks come to these places, whatever
- * their order (NULL: none happens). faults_free_plan(): the search decides again. 0 or -ENOMEM.
+ * their order (NULL: none happens), but for the one at step without (UINT64_MAX: all); gone: that step is not made at
+ * all, for what failed was repeated. faults_free_plan(): the search decides again. 0 or -ENOMEM.
  */
-int faults_make_plan(struct faults *f, const struct trace *t);
+int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone);
 void faults_free_plan(struct faults *f);
 
 void faults_begin(struct faults *f);

@@ -78,11 +78,11 @@ static bool after(void *ctx, const struct execution *x)
 	struct minimise_result r;
 
 	minimise_result(p->s, &r);
-	if (r.trials == 1 && r.reproduced) {
+	if (r.trials == 1 && r.reproduced && !m->dropped) {
 		m->preemptions_before = r.preemptions;
 		m->decisions_before = r.differences;
 		m->steps_before = r.nr;
-	} else if (r.trials == 1 && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
+	} else if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
 		outcome_words(&x->outcome, m->came, sizeof(m->came));
 	}
 	trials_progress(p->c, "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
@@ -90,15 +90,14 @@ static bool after(void *ctx, const struct execution *x)
 	return r.reproduced && r.trial == r.trials;
 }
 
-int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
-		   const char *to, struct minimized *m, char *err, size_t errlen)
+static int minimize_schedule(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
+			     const char *to, struct minimized *m, char *err, size_t errlen)
 {
 	struct progress p = { .c = c, .m = m };
 	struct minimise_result r;
 	struct trials trials;
 	int ret;
 
-	memset(m, 0, sizeof(*m));
 	snprintf(err, errlen, "out of memory");
 	ret = trials_init(&trials, c, t);
 	if (ret)
@@ -115,7 +114,7 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
 	minimise_result(trials.search, &r);
-	m->executions = r.trials;
+	m->executions += r.trials;
 	m->reproduced = r.reproduced;
 	if (!r.reproduced)
 		goto out;
@@ -123,11 +122,120 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 	m->preemptions = r.preemptions;
 	m->decisions = r.differences;
 	m->steps = r.nr;
-	m->simpler = r.trial > 1;
+	m->simpler = r.trial > 1 || m->dropped;
 	if (!ret)
 		ret = write_result(c, trials.best, to, m, &r, err, errlen);
 out:
 	trials_release(&trials);
+	return ret;
+}
+
+static int keep(const char *from, const char *to, char *err, size_t errlen)
+{
+	struct trace *t = trace_open(from, err, errlen);
+	struct trace_writer *w;
+	int ret = -EIO;
+
+	if (!t)
+		return ret;
+	w = trace_copy(t, to, &ret);
+	if (w)
+		ret = trace_close(w, false);
+	if (ret)
+		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
+	trace_free(t);
+	return ret;
+}
+
+/*
+ * Does it fail alike without the fault of that step (gone: without that step)? Then the trace of that is at 'to'. 1: it
+ * does; 0; -errno with a line in err.
+ */
+static int fails_without(struct campaign *c, const struct trace *t, uint64_t step, bool gone, const char *to, char *err,
+			 size_t errlen)
+{
+	struct minimized m = { 0 };
+	struct progress p = { .c = c, .m = &m };
+	struct minimise_result r = { 0 };
+	struct trials trials;
+	int ret = trials_init(&trials, c, t);
+
+	snprintf(err, errlen, "out of memory");
+	for (size_t i = 0; !ret && gone && i < trials.follow.nr; i++)
+		if (trials.follow.steps[i] == step) {
+			trials.follow.nr--;
+			memmove(&trials.follow.tasks[i], &trials.follow.tasks[i + 1],
+				(trials.follow.nr - i) * sizeof(*trials.follow.tasks));
+			break;
+		}
+	if (!ret)
+		trials.search = minimise_new(&trials.options, trials.follow.tasks, trials.follow.nr,
+					     trace_outcome(t)->failure, 1, err, errlen);
+	if (!ret && !trials.search)
+		ret = -ENOMEM;
+	if (!ret) {
+		trials.without = step;
+		trials.gone = gone;
+		trials.after = after;
+		trials.ctx = &p;
+		p.s = trials.search;
+		ret = trials_run(c, &trials, err, errlen);
+		minimise_result(trials.search, &r);
+	}
+	if (!ret && r.reproduced)
+		ret = keep(trials.best, to, err, errlen);
+	trials_release(&trials);
+	return ret ? ret : r.reproduced;
+}
+
+/*
+ * A fault that the trace at 'to' can do without is left out: *less is that trace, still to be minimised, or NULL. 0 or
+ * -errno with a line in err.
+ */
+static int drop_fault(struct campaign *c, const struct minimize_limits *limits, const char *to, struct minimized *m,
+		      struct trace **less, char *err, size_t errlen)
+{
+	struct trace *t = trace_open(to, err, errlen);
+	int ret = t ? 0 : -EIO;
+
+	*less = NULL;
+	/* the call is made as it should be; or, for it was repeated after that, it is not made */
+	for (uint64_t i = 0; t && !ret && i < 2 * trace_nr_steps(t); i++) {
+		if (!zug_op_is_fault(trace_step(t, i / 2)->label.op))
+			continue;
+		if (limits->executions && m->executions >= limits->executions) {
+			m->minimal = false;
+			break;
+		}
+		ret = fails_without(c, t, i / 2, i % 2, to, err, errlen);
+		m->executions++;
+	}
+	trace_free(t);
+	if (ret == 1)
+		*less = trace_open(to, err, errlen);
+	return ret == 1 ? *less ? 0 : -EIO : ret;
+}
+
+int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
+		   const char *to, struct minimized *m, char *err, size_t errlen)
+{
+	struct trace *less;
+	int ret;
+
+	memset(m, 0, sizeof(*m));
+	ret = minimize_schedule(c, t, limits, to, m, err, errlen);
+	while (!ret && m->reproduced && m->minimal && !(c->stop && *c->stop)) {
+		struct minimize_limits left = *limits;
+
+		ret = drop_fault(c, limits, to, m, &less, err, errlen);
+		if (ret || !less)
+			break;
+		if (limits->executions)
+			left.executions = limits->executions - m->executions + 1;
+		m->dropped++;
+		ret = minimize_schedule(c, less, &left, to, m, err, errlen);
+		trace_free(less);
+	}
 	return ret;
 }
 
@@ -148,6 +256,10 @@ void minimize_say(FILE *out, const struct minimized *m)
 		count(out, m->preemptions, "preemption", ", ");
 		count(out, m->decisions, "decision", ", ");
 		count(out, m->steps, "step", "");
+	}
+	if (m->dropped) {
+		fputs(", ", out);
+		count(out, m->dropped, "fault", m->dropped == 1 ? " was not needed" : " were not needed");
 	}
 	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
 	      "; cut short, there may be a simpler one", out);

@@ -25,7 +25,7 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
-	*t = (struct trials){ .from = from, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
+	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
 							 .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
 	if (c->o.max_steps && c->o.max_steps < t->options.max_steps)
 		t->options.max_steps = c->o.max_steps;
@@ -92,7 +92,7 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
-	int ret = faults_make_plan(engine_faults(c->engine), t->from);
+	int ret = faults_make_plan(engine_faults(c->engine), t->from, t->without, t->gone);
 
 	if (ret) {
 		snprintf(err, errlen, "out of memory");

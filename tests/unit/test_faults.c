@@ -198,7 +198,7 @@ static void planned(const char *path)
 	}
 	trace_close(w, false);
 	t = trace_open(path, err, sizeof(err));
-	ok(t && !faults_make_plan(&f, t), "a plan from a trace");
+	ok(t && !faults_make_plan(&f, t, UINT64_MAX, false), "a plan from a trace");
 	calls.possible = FLOWS;
 	/* another order: 9 9 7 7 */
 	faults_begin(&f);
@@ -209,6 +209,7 @@ static void planned(const char *path)
 			where = 10 * where + i;
 	}
 	ok(where == 3, "it happens at the same call in another schedule, and only there");
+	ok(!faults_make_plan(&f, t, 2, false) && !f.nr_plan, "a plan without the only one");
 	faults_free_plan(&f);
 	trace_free(t);
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
-# --faults: calls that fail because the search wants it; found, minimised, replayed.
-# Takes 27 s under emulation.
+# --faults: calls that fail because the search wants it; found, minimised, replayed. --flows: bytes in pieces or late,
+# datagrams lost or overtaken; found, replayed. (planted.sh has programs for both.)
+# Takes 35 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 # found PROGRAM KIND LABEL
@@ -59,6 +60,10 @@ fi
 if begin "at most so many"; then
 	zug 60 run -q --strategy random --executions 30 -- "$programs/eintr-read"
 	want_status 0
+	zug 60 run -q --faults eintr --max-faults 3 --no-races --strategy random --executions 30 -o traces -- "$programs/eintr-read"
+	want_status 1
+	[ "$(grep -c 'gets fail-eintr' "$dir/out")" = 1 ] || note "not minimised to one fault:"$'\n'"$(grep fail-eintr "$dir/out")"
+	want_out 'faults? (was|were) not needed'
 	zug 10 run --max-faults 2 -- true
 	want_status 2
 	want_err 'without --faults'
@@ -68,6 +73,38 @@ if begin "at most so many"; then
 	zug 10 run --faults kill --points sync -- true
 	want_status 2
 	want_err 'points at system calls'
+	end
+fi
+if begin "flows: each kind"; then
+	seq 1 40 >input
+	zug 60 run -q --flows short-read,short-write,stdin,loss,reorder,delay --stdin input --keep-going --no-minimize --no-races \
+		--strategy random --executions 21 -o traces -- "$programs/inputs/flows"
+	want_status 1
+	for status in 10 11 12 13 14 15 16; do
+		grep -q "exit status $status " "$dir/out" || note "nothing ended with status $status"
+	done
+	want_out 'T1.* gets lost socket'
+	want_out 'gets delayed .*\(10000 ms\)'
+	want_out 'replayed: 1 of 1 times the same'
+	! grep -q 'replayed: 0 of' "$dir/out" || note "a replay differs"
+	end
+fi
+if begin "flows: only when asked for"; then
+	seq 1 40 >input
+	zug 60 run -q --stdin input --strategy random --executions 3 -- "$programs/inputs/flows"
+	want_status 0
+	zug 10 run --flows stdin -- true
+	want_status 2
+	want_err 'without --stdin'
+	zug 10 run --flows loss --max-flows 0 -- true
+	want_status 2
+	want_err 'from 1 to 1000'
+	zug 10 run --flows delay --time real -- true
+	want_status 2
+	want_err '--time virtual'
+	zug 10 run --stdin nowhere -- true
+	want_status 2
+	want_err 'nowhere: No such file'
 	end
 fi
 finish
