@@ -178,7 +178,8 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 			h = again(w, t, w->ops->faults(w, t, f->mask), p->op, p->amount);
 	} else if (replay) {
 		if (want && zug_op_is_fault(want->label.op))
-			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op, fault_amount(want->label.object2));
+			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op,
+				  fault_amount(want->label.object2));
 	} else {
 		possible = w->ops->faults(w, t, f->mask);
 		if (f->nr >= f->max)

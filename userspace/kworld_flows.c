@@ -2,10 +2,10 @@
 /*
  * What flows between tasks, as the search wants it: fewer bytes at once, late, lost, overtaken.
  *
- * The kernel offers no way to change what a call is asked for, or what it answers, from outside. So a security
- * hook refuses the call (bpf/faults.bpf.h), with an error that no program ever sees: on its way out the task is stopped by
- * ptrace, as for a time-out, and what it was to do is done here, with a copy of its descriptor, which is the
- * same open file. Then it gets the answer that a kernel gives which did just that.
+ * The kernel offers no way to change what a call is asked for, or what it answers, from outside. So a security hook
+ * refuses the call (bpf/faults.bpf.h), with an error that no program ever sees: on its way out the task is stopped by
+ * ptrace, as for a time-out, and what it was to do is done here, with a copy of its descriptor, which is the same open
+ * file. Then it gets the answer that a kernel gives which did just that.
  *
  * Only what cannot make it wait is done so: a read where there are bytes, a write where there is room.
  */
@@ -259,10 +259,10 @@ static socklen_t read_address(int pid, int nr, const struct user_regs_struct *r,
 	return len;
 }
 
-static ssize_t put_out(int fd, bool pipe, const void *buf, size_t len, const struct sockaddr_storage *to, socklen_t tolen)
+static ssize_t put_out(int fd, bool pipe, const void *buf, size_t len, const struct sockaddr_storage *to,
+		       socklen_t tolen)
 {
 	struct iovec v = { (void *)buf, len };
-
 	ssize_t n;
 
 	if (pipe) {
@@ -288,8 +288,8 @@ static void tell_nothing_more(int pid, int nr, const struct user_regs_struct *r,
 	kworld_put(pid, r->rsi, &out, sizeof(out));
 }
 
-static ssize_t take_in(int pid, int nr, const struct user_regs_struct *r, const struct channel *c, const struct msghdr *m,
-		       const struct iovec *part, int nr_part, uint8_t *buf, size_t len)
+static ssize_t take_in(int pid, int nr, const struct user_regs_struct *r, const struct channel *c,
+		       const struct msghdr *m, const struct iovec *part, int nr_part, uint8_t *buf, size_t len)
 {
 	struct iovec v = { buf, len };
 	ssize_t n = c->pipe ? preadv2(c->fd, &v, 1, -1, RWF_NOWAIT) : recv(c->fd, buf, len, MSG_DONTWAIT);
@@ -303,8 +303,8 @@ static ssize_t take_in(int pid, int nr, const struct user_regs_struct *r, const 
 	return copy_parts(pid, part, nr_part, buf, n, true) ? n : -EFAULT;
 }
 
-static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c, uint32_t task, uint8_t *buf, size_t len,
-		 const struct sockaddr_storage *to, socklen_t tolen)
+static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c, uint32_t task, uint8_t *buf,
+		 size_t len, const struct sockaddr_storage *to, socklen_t tolen)
 {
 	struct flows *fl = &k->flows;
 	struct flow_message *l;
@@ -319,8 +319,10 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 		fl->size = size;
 	}
 	l = &fl->list[fl->nr++];
-	*l = (struct flow_message){ .fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER, 
-				    .ino = inode_of(c->fd), .bytes = buf, .len = len, .to = *to, .tolen = tolen, .task = task };
+	*l = (struct flow_message){
+		.fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER,
+		.ino = inode_of(c->fd), .bytes = buf, .len = len, .to = *to, .tolen = tolen, .task = task,
+	};
 	l->due = kworld_clock(&k->w) + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
 	c->fd = -1;
 	return true;
