@@ -12,8 +12,9 @@
 
 /* Longer names are cut and made patterns: less than the language takes in a word. */
 #define NAME_MAX_BYTES 200
-/* What mkstemp() makes of XXXXXX. */
+/* What mkstemp() makes of XXXXXX, and what mktemp(1) appends. */
 #define TEMPORARY 6
+#define TEMPORARY_OF_SHELL 10
 
 /* Where a task stands, in the words of the language; "": anywhere. */
 struct where {
@@ -119,21 +120,21 @@ static const char *object_name(const struct trace *t, uint64_t object)
 	return o && o->name && o->name[0] ? o->name : NULL;
 }
 
-/* Six characters that somebody may have typed, or mkstemp() made? Wrongly made a pattern they match as well. */
-static bool is_made_up(const char *p, bool separate)
+/* So many characters that somebody may have typed, or mkstemp() made? Wrongly made a pattern they match as well. */
+static bool is_made_up(const char *p, int n, bool separate)
 {
 	unsigned int upper = 0, digits = 0, changes = 0;
 
-	for (int i = 0; i < TEMPORARY; i++) {
+	for (int i = 0; i < n; i++) {
 		if (!isalnum((unsigned char)p[i]))
 			return false;
 		upper += !!isupper((unsigned char)p[i]);
 		digits += !!isdigit((unsigned char)p[i]);
 		changes += i && !isupper((unsigned char)p[i]) != !isupper((unsigned char)p[i - 1]);
 	}
-	if (separate && digits && digits < TEMPORARY)
+	if (separate && digits && digits < (unsigned int)n)
 		return true;
-	return changes > 1 && upper < TEMPORARY;
+	return changes > 1 && upper < (unsigned int)n;
 }
 
 /*
@@ -155,16 +156,18 @@ static void name_file(const struct trace *t, const char *name, char *to)
 		end = strchrnul(name + 1, '/');
 		len = end - name;
 		for (size_t i = 0; i < len; i++) {
-			bool made_up = len - i == TEMPORARY && i &&
-				       is_made_up(name + i, strchr("./-_", name[i - 1]) != NULL);
+			size_t left = len - i;
+			bool separate = i && strchr("./-_", name[i - 1]);
+			bool made_up = (i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
+				       (i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' && is_made_up(name + i, left, true));
 
-			if (at + TEMPORARY + 1 >= NAME_MAX_BYTES) {
+			if (at + TEMPORARY_OF_SHELL + 1 >= NAME_MAX_BYTES) {
 				strcpy(to + at, "*");
 				return;
 			}
 			if (made_up) {
-				memset(to + at, '?', TEMPORARY);
-				at += TEMPORARY;
+				memset(to + at, '?', left);
+				at += left;
 				break;
 			}
 			if (strchr("*?[\\", name[i]))

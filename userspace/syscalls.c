@@ -115,6 +115,8 @@ const struct syscall_desc syscall_table[] = {
 	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
 	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO), S(chmod, SYSCALL, IO), S(fchmodat, SYSCALL, IO),
 	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
+	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
+	S(ioctl, SYSCALL, WAITS),
 	/* what may have to ask a file system in user space, and waits for nothing else */
 	S(lseek, SYSCALL, IO), S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
 	S(mknod, SYSCALL, IO), S(mknodat, SYSCALL, IO), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),

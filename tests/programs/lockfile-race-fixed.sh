@@ -7,7 +7,8 @@ cd "$dir" || exit 2
 
 worker()
 {
-	if (set -o noclobber; : > lock) 2> /dev/null; then
+	set -o noclobber
+	if : 2> /dev/null > lock; then
 		echo "$1" >> winners
 	fi
 }
