@@ -253,7 +253,10 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 {
 	/* at the failure, or where the program ends with a wrong status, it writes what there is */
 	static char write_core[4200];
-	static char *core[] = { (char *)"-batch", (char *)"-ex", (char *)"continue", (char *)"-ex", write_core, NULL };
+	/* it needs no symbols of libraries for that, and reading them takes longer than all the rest */
+	static char *core[] = { (char *)"-nx", (char *)"-batch", (char *)"-iex", (char *)"set auto-solib-add off",
+				(char *)"-iex", (char *)"set auto-load off", (char *)"-ex", (char *)"continue",
+				(char *)"-ex", write_core, NULL };
 	struct gdb_options go = { .socket = o->gdb_socket, .command = o->gdb ? o->gdb_arguments : NULL,
 				  .stop_at_exit = o->core, .err = err_to, .stop = stop };
 	char err[300];
