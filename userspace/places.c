@@ -626,6 +626,9 @@ uint64_t places_path(struct places *p, const char *path)
 	struct named *o;
 	uint64_t id;
 
+	/* outcome.c keeps the test's output in nameless files */
+	if (!strncmp(path, "/memfd:zug-stdout", 17) || !strncmp(path, "/memfd:zug-stderr", 17))
+		path = path[14] == 'o' ? "stdout" : "stderr";
 	if (known)
 		path = known;
 	id = mix_text(9, path);
