@@ -498,10 +498,31 @@ static int point_in(struct probes *p, uint32_t m, const char *what, struct point
 	return ps->f.nr;
 }
 
+static const char *base_of(const char *path)
+{
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+static void say_inlined(const char *what, const struct symfile_inlined *in, char *err, size_t errlen)
+{
+	char more[64] = "", place[256] = "", instead[512] = "";
+
+	if (in->nr > 1)
+		snprintf(more, sizeof(more), ", and %u more place%s", in->nr - 1, in->nr > 2 ? "s" : "");
+	if (in->into.file && in->into.line)
+		snprintf(place, sizeof(place), " at %s:%u", base_of(in->into.file), in->into.line);
+	if (in->body.file && in->body.line)
+		snprintf(instead, sizeof(instead), "; --point %s:%u is a place in it", base_of(in->body.file),
+			 in->body.line);
+	snprintf(err, errlen, "--point %s: the compiler has put it into its callers everywhere (%s%s%s)%s", what,
+		 in->into.function ? in->into.function : "?", place, more, instead);
+}
+
 /* The line after which code comes in FILE:LINE, for the message. */
 static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
 {
 	char name[512], near[256] = "", *colon;
+	struct symfile_inlined in;
 	uint32_t nearest = 0, best = 0;
 	uint64_t off;
 
@@ -521,6 +542,11 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 				 "built with -g?)", what);
 		return;
 	}
+	for (unsigned int m = 0; m < p->nr_modules; m++)
+		if (symfile_inlined(p->modules[m].file, name, &in)) {
+			say_inlined(what, &in, err, errlen);
+			return;
+		}
 	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
 		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
 	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,

@@ -88,6 +88,9 @@ struct symfile {
 	Elf *debug_elf;
 	Dwarf *dwarf;		/* NULL: no DWARF */
 
+	bool cfi_tried;
+	Dwarf_CFI *eh_cfi, *debug_cfi;	/* NULL: none; the second is dwarf's own */
+
 	bool cus_read;
 	Dwarf_Die *cus;
 	size_t nr_cus, cus_size;
@@ -144,6 +147,9 @@ void sym_lines_free(struct symfile *f);
 /* The compilation unit of that code, NULL: none. */
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
 
+/* sym_callers.c */
+void sym_callers_free(struct symfile *f);
+
 /* sym_atomic.c */
 void sym_atomic_free(struct symfile *f);
 
@@ -178,5 +184,7 @@ char *sym_demangle_rust(const char *name);
 
 /* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
 char *sym_short_name(const char *demangled);
+/* Is that what symfile_find() takes pattern for? name: demangled. */
+bool sym_name_matches(const char *pattern, const char *name);
 
 #endif

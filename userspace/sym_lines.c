@@ -413,8 +413,8 @@ int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frame
 
 bool symbols_of_library(const char *file)
 {
-	static const char *const folders[] = { "/rustc/", "/usr/include/", "/usr/lib/", "/usr/src/", "/usr/share/go",
-					       "/usr/local/go/", "../sysdeps/" };
+	static const char *const folders[] = { "/rustc/", "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/src/rustc-",
+					       "/usr/share/go", "/usr/local/go/", "../sysdeps/" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))

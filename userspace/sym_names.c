@@ -155,6 +155,11 @@ static bool matches(const char *pattern, bool glob, const char *name, const char
 	return yes;
 }
 
+bool sym_name_matches(const char *pattern, const char *name)
+{
+	return matches(pattern, is_glob(pattern), name, name);
+}
+
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg)
 {

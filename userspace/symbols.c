@@ -62,6 +62,7 @@ static void symfile_free(struct symfile *f)
 	sym_lines_free(f);
 	sym_atomic_free(f);
 	sym_data_free(f);
+	sym_callers_free(f);
 	dwarf_end(f->dwarf);
 	elf_end(f->debug_elf);
 	elf_end(f->elf);

@@ -68,6 +68,12 @@ int symfile_find(struct symfile *f, const char *pattern,
  */
 int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
 		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg);
+/* Copies of functions of that name within others: how many, a line of theirs with code, and where the first one is. */
+struct symfile_inlined {
+	uint32_t nr;
+	struct trace_frame body, into;
+};
+uint32_t symfile_inlined(struct symfile *f, const char *pattern, struct symfile_inlined *found);
 /* The names nearest to a misspelt one, "a, b or c"; "" when none is near. */
 void symfile_nearest(struct symfile *f, const char *name, bool functions, char *buf, size_t len);
 
@@ -91,6 +97,20 @@ int symfile_line(struct symfile *f, const char *file, uint32_t line,
 
 /* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
+
+/* Whose code is that? UNKNOWN: there is nothing to tell it by. */
+enum symowner { SYMOWNER_UNKNOWN, SYMOWNER_PROGRAM, SYMOWNER_LIBRARY };
+enum symowner symfile_owner(struct symfile *f, uint64_t offset);
+/*
+ * How to come from a function to its caller while the instruction at that file offset is executed: its frame ends size
+ * bytes above the stack pointer (by_bp: above the frame pointer, rbp), the return address lies right below that end, and
+ * the caller's frame pointer, if it was kept, at bp_at bytes from it. 0; -ENOENT: not known, too complicated, or no caller.
+ */
+struct symfile_step {
+	int32_t size, bp_at;
+	bool by_bp, bp_kept;
+};
+int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step);
 
 /* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
 bool symbols_of_library(const char *file);

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,7 @@ static void expect_data(struct symfile *f, const char *expr, uint64_t plus, cons
 
 static void a_c_program(void **state)
 {
+	struct symfile_inlined inlined;
 	struct symfile *f;
 	struct trace_frame frames[8];
 	uint64_t offsets[8], vaddr, size;
@@ -248,6 +250,12 @@ static void a_c_program(void **state)
 	assert_true(nearest > 2 && nearest < 18);
 	assert_int_equal(symfile_line(f, "k.c", 17, offsets, 8, &nearest), -ENOENT);
 	assert_int_equal(nearest, 0);
+
+	assert_int_equal(symfile_inlined(f, "twice", &inlined), 1);
+	assert_string_equal(inlined.into.function, "add");
+	assert_int_equal(inlined.into.line, 18);
+	assert_true(inlined.body.line >= 10 && inlined.body.line <= 14);
+	assert_int_equal(symfile_inlined(f, "add", &inlined), 0);
 
 	nr = symfile_line(f, "bank.c", 13, offsets, 8, &nearest);
 	assert_true(nr >= 1);
@@ -323,6 +331,85 @@ static void without_debug_information(void **state)
 	assert_false(symfile_has_symtab(f));
 	assert_int_equal(find(f, "add").nr, 0);
 	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 0);
+}
+
+/* The file offset of a function's first call (e8). */
+static uint64_t first_call(struct symfile *f, const char *function)
+{
+	struct symdef d = find(f, function).last;
+	unsigned char code[256] = { 0 };
+	int fd = open(symfile_path(f), O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_true(d.size && d.size <= sizeof(code));
+	assert_int_equal(pread(fd, code, d.size, d.offset), d.size);
+	close(fd);
+	for (uint64_t i = 0; i < d.size; i++)
+		if (code[i] == 0xe8)
+			return d.offset + i;
+	fail();
+	return 0;
+}
+
+static const char callers_source[] =
+	"__attribute__((noipa)) void outside(long *);\n"
+	"void keeps_nothing(void) { outside(0); __asm__ volatile(\"\"); }\n"
+	"void keeps_array(void) { long a[20]; outside(a); __asm__ volatile(\"\" : : \"r\"(a)); }\n"
+	"void keeps_some(int n) { long a[n]; outside(a); __asm__ volatile(\"\" : : \"r\"(a)); }\n"
+	"void outside(long *a) { __asm__ volatile(\"\" : : \"r\"(a)); }\n"
+	"int main(void) { keeps_nothing(); keeps_array(); keeps_some(3); return 0; }\n";
+
+static void callers(void **state)
+{
+	struct symfile_step step;
+	struct symfile *f;
+	uint64_t entry;
+
+	(void)state;
+	make("callers.c", callers_source,
+	     "cc -O1 -g -fno-inline -fno-optimize-sibling-calls -fomit-frame-pointer -o callers callers.c && "
+	     "strip -o stripped callers && objcopy --strip-debug callers undebugged && "
+	     "cc -O1 -g -fno-asynchronous-unwind-tables -fno-inline -fno-optimize-sibling-calls -o goish callers.c && "
+	     "cc -O1 -g -static -o whole callers.c && objcopy --strip-debug whole undebugged-whole");
+	f = open_file(in_dir("callers"));
+	entry = find(f, "keeps_array").last.offset;
+	assert_int_equal(symfile_step(f, entry, &step), 0);
+	assert_int_equal(step.size, 8);
+	assert_false(step.by_bp || step.bp_kept);
+	/* the call leaves the stack on 16 bytes: eight for the return address, and eight more */
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_nothing"), &step), 0);
+	assert_int_equal(step.size, 16);
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_array"), &step), 0);
+	assert_true(step.size >= 168 && step.size < 208);
+	assert_false(step.by_bp);
+	/* that depends on n */
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_some"), &step), 0);
+	assert_true(step.by_bp && step.bp_kept);
+	assert_int_equal(step.size, 16);
+	assert_int_equal(step.bp_at, -16);
+	/* nobody called that, and that is no code */
+	assert_int_equal(symfile_step(f, find(f, "_start").last.offset, &step), -ENOENT);
+	assert_int_equal(symfile_step(f, 1ull << 40, &step), -ENOENT);
+	assert_int_equal(symfile_owner(f, entry), SYMOWNER_PROGRAM);
+	assert_int_equal(symfile_owner(f, find(f, "_start").last.offset), SYMOWNER_LIBRARY);
+
+	/* .debug_frame alone */
+	f = open_file(in_dir("goish"));
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_nothing"), &step), 0);
+	assert_int_equal(step.size, 16);
+
+	f = open_file(in_dir("undebugged"));
+	assert_int_equal(symfile_owner(f, entry), SYMOWNER_PROGRAM);
+	assert_int_equal(symfile_owner(f, find(f, "_start").last.offset), SYMOWNER_UNKNOWN);
+	f = open_file(in_dir("stripped"));
+	assert_int_equal(symfile_owner(f, entry), SYMOWNER_UNKNOWN);
+
+	/* a program that has its C library within */
+	f = open_file(in_dir("whole"));
+	assert_int_equal(symfile_owner(f, find(f, "keeps_array").last.offset), SYMOWNER_PROGRAM);
+	assert_int_equal(symfile_owner(f, find(f, "abort").last.offset), SYMOWNER_LIBRARY);
+	f = open_file(in_dir("undebugged-whole"));
+	assert_int_equal(symfile_owner(f, find(f, "keeps_array").last.offset), SYMOWNER_UNKNOWN);
 }
 
 /* What the first place of a function says of its source line. */
@@ -706,6 +793,7 @@ int main(void)
 		cmocka_unit_test(a_c_program),
 		cmocka_unit_test(a_cxx_program),
 		cmocka_unit_test(without_debug_information),
+		cmocka_unit_test(callers),
 		cmocka_unit_test(atomic_accesses),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),
