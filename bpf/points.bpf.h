@@ -22,6 +22,7 @@
 #define NR_rt_sigprocmask	14
 #define NR_rt_sigreturn		15
 #define NR_fcntl		72
+#define NR_exit_group		231
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
@@ -352,9 +353,18 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		t->flags |= TF_YIELD;
 		return 0;
 	}
-	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS ||
-	    !(syscalls[nr].class & s->syscall_points))
+	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)
 		return 0;
+	if (!(syscalls[nr].class & s->syscall_points)) {
+		if (nr == NR_exit_group && (a[0] & 0xff)) {
+			event_init(&t->ev, ZUG_EV_FATAL, p, t);
+			t->ev.nr = 0;
+			t->ev.arg[0] = a[0] & 0xff;
+			t->flags |= TF_STOP;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		}
+		return 0;
+	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	ip = BPF_CORE_READ(regs, ip);
 	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
@@ -383,7 +393,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
-	stop(s, t, syscalls[nr].named);
+	stop(s, t, syscalls[nr].named || (nr == NR_exit_group && (a[0] & 0xff)));
 	return 0;
 }
 

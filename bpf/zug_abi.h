@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		3
+#define ZUG_ABI_VERSION		4
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -46,7 +46,8 @@ enum zug_event_kind {
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
-	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on */
+	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on; */
+				/* nr 0: it ends its process with status arg[0], not 0 */
 };
 
 /* Flags of an event */
@@ -175,9 +176,9 @@ struct zug_syscall {
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 kills;	/* may leave tasks with SIGKILL pending */
-	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
+	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
 	__u8 pad[3];
 };
 

@@ -564,6 +564,8 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 		return END;
 	}
 	record_step(e, e->cands[i].task, ne, false);
+	if (ends_fails(e, &e->w->tasks[e->cands[i].task]))
+		ends_take_stacks(e, e->cands[i].task);
 	if (!ret)
 		e->w->ops->grant(e->w, e->cands[i].task, 0);
 	return GO_ON;
@@ -653,7 +655,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		break;
 	case WORLD_FATAL:
 		/* the last moment at which anybody of its process has a stack */
-		ends_take_stacks(e, ev->task);
+		if (!e->w->tasks[ev->task].quits || ends_fails(e, &e->w->tasks[ev->task]))
+			ends_take_stacks(e, ev->task);
 		break;
 	case WORLD_EXIT:
 		progress_made(&e->pc);

@@ -50,6 +50,11 @@ static bool races(const struct engine *e, uint32_t task)
 	return o->kind == ZUG_OUTCOME_RACE && (task == o->racing[0] || task == o->racing[1]);
 }
 
+bool ends_fails(const struct engine *e, const struct world_task *t)
+{
+	return t->quits && t->status != e->o.rules.expect_exit;
+}
+
 void ends_take_stacks(struct engine *e, uint32_t dying)
 {
 	struct trace_frame frames[64];
@@ -63,7 +68,9 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED && i != dying)
 			continue;
 		nr = e->w->ops->stack(e->w, t, frames, 64);
-		if (i == dying)
+		if (i == dying && t->quits)
+			snprintf(state, sizeof(state), "exits with status %u", t->status);
+		else if (i == dying)
 			snprintf(state, sizeof(state), "died here");
 		else if (t->state == TASK_BLOCKED)
 			say_wait(e, t, state, sizeof(state));

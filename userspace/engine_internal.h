@@ -43,7 +43,7 @@ struct engine {
 	uint32_t told_tasks;
 	bool *told;
 	uint32_t nr_told;
-	struct stack_set stacks;	/* when a task got a signal that ends its process */
+	struct stack_set stacks;	/* when a task got a signal that ends its process, or was about to fail by its exit */
 };
 
 /* Never NULL. */
@@ -61,6 +61,8 @@ bool ends_lock_cycle(struct engine *e, uint32_t from);
 bool ends_livelock(struct engine *e);
 /* A program that faults says nothing: where it did is all there is to see. */
 void ends_on_fault(struct engine *e, uint32_t task, uint64_t site);
+/* Does the task end the root command now, and with a status that is a failure? */
+bool ends_fails(const struct engine *e, const struct world_task *t);
 /* Stacks of all that live, once 'dying' (WORLD_NO_TASK: nobody) will not go on. */
 void ends_take_stacks(struct engine *e, uint32_t dying);
 /* Where the execution is over: they belong to its end, whatever it will be called. */

@@ -349,8 +349,10 @@ again:
 		k->goes_on = e.task;
 		k->goes_on_now = ev->ask;
 		ev->ask = false;
-		if (!t)
+		if (!t || (!e.nr && t->process != k->root))
 			goto again;
+		t->quits = !e.nr;
+		t->status = e.arg[0];
 		ev->kind = WORLD_FATAL;
 		return 1;
 	case ZUG_EV_ASK:
@@ -378,6 +380,7 @@ again:
 			kworld_flows_event(k, t, &e);
 		kworld_fault_over(t, kt);
 		kt->call_nr = -1;
+		t->quits = false;
 	}
 	switch (e.kind) {
 	case ZUG_EV_START:
@@ -409,6 +412,8 @@ again:
 		} else if (e.kind == ZUG_EV_SYSCALL) {
 			kworld_label_syscall(k, t, &e);
 			kt->call_nr = e.nr;
+			t->quits = e.nr == SYS_exit_group && t->process == k->root;
+			t->status = e.arg[0];
 			kt->call_mode = e.flags & ZUG_EF_OBJECT ? e.obj.mode : 0;
 			memcpy(kt->call_args, e.arg, sizeof(kt->call_args));
 		} else if (e.kind == ZUG_EV_STEPPED && !e.arg[0]) {

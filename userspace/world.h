@@ -63,6 +63,8 @@ struct world_task {
 	uint64_t deadline;		/* blocked: when its time-out is over, on the world's clock; 0: none, or not ours to say */
 	bool network;			/* blocked: for something that may come through the test's own network */
 	bool outside;			/* blocked: somebody outside the test may wake it, too */
+	bool quits;			/* about to end the root command, with this status */
+	uint8_t status;
 	char comm[16];
 };
 
@@ -71,7 +73,7 @@ enum world_event_kind {
 	WORLD_POINT,		/* task is at label (parked, unless passed) */
 	WORLD_BLOCK,
 	WORLD_WAKE,
-	WORLD_FATAL,		/* task gets a signal that ends its process: the stacks that there are now will be gone */
+	WORLD_FATAL,		/* task gets a signal that ends its process, or quits: the stacks that there are now will be gone */
 	WORLD_EXIT,
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */

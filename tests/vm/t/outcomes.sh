@@ -32,6 +32,16 @@ passes()
 use_daemon
 begin "exit status" && outcome_is exit 'exit status 7 \(expected 0\)' -- sh -c 'exit 7'
 begin "exit status with the last line" && outcome_is exit 'exit status 2.*no good' -- sh -c 'echo no good >&2; exit 2'
+for points in sync,syscall none; do
+	if begin "stacks where a wrong exit status comes from, points: $points"; then
+		zug 60 run -q --points $points --executions 1 --verify 0 -o traces -- "$outcomes/exits"
+		want_status 1
+		want_out '^T0 \(exits\): exits with status 3$'
+		want_out '^    #[0-9]+ +give_up .*exits\.c:[0-9]+$'
+		want_out '^T1 \(exits\): '
+		end
+	fi
+done
 begin "expected exit status" && passes --expect-exit 7 -- sh -c 'exit 7'
 begin "unexpected success" && outcome_is exit 'exit status 0 \(expected 7\)' --expect-exit 7 -- true
 begin "signal" && outcome_is signal 'killed by SIGTERM' -- sh -c 'kill -TERM $$'
