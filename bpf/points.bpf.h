@@ -393,7 +393,10 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
-	stop(s, t, syscalls[nr].named || (nr == NR_exit_group && (a[0] & 0xff)));
+	/* a label needs a look at the task: at paths, descriptors, its stack */
+	t->ev.sp = BPF_CORE_READ(regs, sp);
+	t->ev.bp = BPF_CORE_READ(regs, bp);
+	stop(s, t, true);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ enum zug_event_kind {
 	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
 	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
 	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3] (or [0]: operand), ret, obj */
-	ZUG_EV_SYSCALL,		/* before a system call: nr, arg[0..3], obj of its first fd */
+	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
 	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
@@ -90,6 +90,7 @@ struct zug_event {
 	};
 	union {
 		__u64 ret;		/* POINT: the word on top of the stack (return address at a function's start) */
+		__u64 sp;		/* SYSCALL: the stack pointer */
 		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */
 	};
 	__u64 arg[4];
@@ -100,6 +101,7 @@ struct zug_event {
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
+		__u64 bp;		/* SYSCALL: the frame pointer */
 	};
 };
 
@@ -178,8 +180,7 @@ struct zug_syscall {
 	__u8 kills;	/* may leave tasks with SIGKILL pending */
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
-	__u8 named;	/* its label needs a look at the task (paths, descriptors): always stop */
-	__u8 pad[3];
+	__u8 pad[4];
 };
 
 /* A probed place. Index = id of the site in events. */

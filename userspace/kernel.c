@@ -94,7 +94,6 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].kills = d->kills;
 		b->rodata->syscalls[d->nr].locks = d->locks;
 		b->rodata->syscalls[d->nr].sysv = d->sysv;
-		b->rodata->syscalls[d->nr].named = d->fd_arg || d->path_arg;
 	}
 }
 

@@ -852,5 +852,6 @@ void kworld_free(struct world *w)
 	kworld_flows_free(k);
 	free(k->told);
 	kworld_heat_free(&k->heat);
+	kworld_callers_free(&k->callers);
 	free(k);
 }

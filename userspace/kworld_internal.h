@@ -21,6 +21,17 @@ struct split {
 	uint8_t old[16];
 };
 
+/* Where the caller of a place is found: sites to what kworld_callers.c says of them. */
+struct caller_step {
+	uint64_t site;		/* 0: free */
+	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
+	struct symfile_step step;	/* ABOVE */
+};
+struct caller_steps {
+	struct caller_step *steps;	/* open addressing */
+	size_t nr, size;
+};
+
 /* How often code places are reached, and whether several tasks use what they access. */
 #define HEAT_OBJECTS	4
 struct heat_site {
@@ -122,6 +133,7 @@ struct kworld {
 	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
 	bool split_passed;
 	struct heat heat;
+	struct caller_steps callers;
 	uint32_t computes;	/* who was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
 	uint64_t stops[KWORLD_STOPS];	/* sites */
@@ -136,6 +148,9 @@ struct kworld {
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* The site of a system call whose task stands before it: the place in the program, if it can be told. */
+uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+void kworld_callers_free(struct caller_steps *c);
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s);
 /* A task that was not stopped at a place: if that is split its second step is told next. */

@@ -177,7 +177,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
-	l->site = places_site(k->o.places, t->process, e->ip - 2);
+	l->site = kworld_caller(k, t, e);
 }
 
 /* What the kernel side could not look up at once: does the address lie in shared memory? */

@@ -20,6 +20,7 @@ static int word;
 
 static void files(void)
 {
+	FILE *stream;
 	char buf[8];
 	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600); /* op: open file */
 
@@ -32,6 +33,11 @@ static void files(void)
 	close(fd); /* op: close file */
 	rename("file", "other"); /* op: rename file */
 	unlink("other"); /* op: unlink file */
+	stream = fopen("stream", "w"); /* op: open stream */
+	if (!stream || fwrite("hello", 1, 5, stream) != 5)
+		_exit(2);
+	fflush(stream); /* op: write stream */
+	fclose(stream); /* op: close stream */
 	mkdir("folder", 0700); /* op: mkdir folder */
 	rmdir("folder"); /* op: rmdir folder */
 }

@@ -49,7 +49,7 @@ fi
 
 if begin "system calls"; then
 	trace_of --points sync,syscall -- "$points/calls"
-	want_labels "$sources/calls.c" glibc anywhere
+	want_labels "$sources/calls.c" glibc
 	end
 fi
 
