@@ -85,6 +85,12 @@ static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site
 	return site->hits++ >= site->limit;
 }
 
+/* Beyond its limit, so many hits make the breakpoint alone too slow. */
+static __always_inline bool too_hot(const struct zug_site *site)
+{
+	return !(site->hits % ZUG_HOT_HITS) && !watches[0].len;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -144,6 +150,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->step_addr = t->ev.arg[0];
 			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
 		} else if (site->limit && used_up(s, site)) {
+			if (too_hot(site)) {
+				t->ev.kind = ZUG_EV_HOT;
+				event_send(s, &t->ev);
+			}
 			return 0;
 		}
 		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))

@@ -46,6 +46,7 @@ enum zug_event_kind {
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
+	ZUG_EV_HOT,		/* a place beyond its limit is still reached often: take its breakpoint away here; site, ip */
 	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on; */
 				/* nr 0: it ends its process with status arg[0], not 0 */
 };
@@ -182,6 +183,9 @@ struct zug_syscall {
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 pad[4];
 };
+
+/* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */
+#define ZUG_HOT_HITS	4096
 
 /* A probed place. Index = id of the site in events. */
 #define ZUG_ARG_NONE	0	/* 1..4: first to fourth argument register */

@@ -157,6 +157,7 @@ int campaign_update_json(struct campaign *c)
 	char **atomics = calloc(nr + 1, sizeof(*atomics)), **data = campaign_data_points(c);
 	char **races = campaign_known_races(c), **waits = campaign_waits_list(c);
 	const struct campaign_lists lists = { probed, known, atomics, c->nr_silent ? c->silent : c->o.silent,
+					      c->nr_limited ? c->limited : c->o.limited,
 					      c->nr_split ? c->split : c->o.split,
 					      waits && waits[0] ? waits : c->o.waits,
 					      c->o.data && c->o.data[0] ? c->o.data : data, races };
@@ -578,6 +579,9 @@ void campaign_free(struct campaign *c)
 	for (unsigned int i = 0; i < c->nr_silent; i++)
 		free(c->silent[i]);
 	free(c->silent);
+	for (unsigned int i = 0; i < c->nr_limited; i++)
+		free(c->limited[i]);
+	free(c->limited);
 	campaign_waits_free(c);
 	for (unsigned int i = 0; i < c->nr_split; i++)
 		free(c->split[i]);

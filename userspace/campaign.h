@@ -35,6 +35,7 @@ struct campaign_options {
 	char **code;			/* --code: in which modules, functions, files; NULL-terminated, may be NULL */
 	char **atomics;			/* replay: exactly these files have their atomic instructions probed; else NULL */
 	char **silent;			/* replay: "PATH+0xOFFSET" of code places that are no points; may be NULL */
+	char **limited;			/* likewise, of those that are points KWORLD_HOT times in an execution */
 	char **split;			/* replay: read-modify-writes of plain variables that are two steps; may be NULL */
 	char **waits;			/* replay: points in loops that wait, likewise; may be NULL */
 	uint32_t syscall_points;	/* ZUG_SYS_* */

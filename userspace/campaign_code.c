@@ -56,7 +56,8 @@ static int note_place(const struct campaign *c, char ***list, unsigned int *nr, 
 	return 0;
 }
 
-static void silence(struct campaign *c, const char *place)
+/* What a trace says of a place: no point at all, or only so often. */
+static void quieten(struct campaign *c, const char *place, bool silent)
 {
 	uint64_t offset;
 	size_t n = read_place(place, &offset);
@@ -65,8 +66,12 @@ static void silence(struct campaign *c, const char *place)
 		const struct probe_site *s = probes_site(c->probes, i);
 		const char *path = probes_module(c->probes, s->module)->path;
 
-		if (s->offset == offset && strlen(path) == n && !strncmp(path, place, n))
+		if (s->offset != offset || strlen(path) != n || strncmp(path, place, n))
+			continue;
+		if (silent)
 			probes_silence(c->probes, i, true);
+		else
+			probes_set_limit(c->probes, i, KWORLD_HOT);
 	}
 }
 
@@ -96,32 +101,61 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 			return ZUG_EXIT_ENVIRONMENT;
 		added |= ret > 0;
 	}
-	if (!added || !c->o.silent || !c->o.silent[0])
+	if (!added || ((!c->o.silent || !c->o.silent[0]) && (!c->o.limited || !c->o.limited[0])))
 		return 0;
-	for (char **s = c->o.silent; *s; s++)
-		silence(c, *s);
+	for (char **s = c->o.silent; s && *s; s++)
+		quieten(c, *s, true);
+	for (char **s = c->o.limited; s && *s; s++)
+		quieten(c, *s, false);
 	kernel_clear_probes(c->k);
 	return probes_replant(c->probes, err, errlen) ? ZUG_EXIT_ENVIRONMENT : 0;
 }
 
+/* What was named is wanted, whatever it costs. */
+static bool may_cool(const struct campaign *c)
+{
+	return c->o.atomic_points && !(c->o.code && c->o.code[0]) && !c->o.atomics;
+}
+
+bool campaign_cut_by_atomics(const struct campaign *c, const struct execution *x)
+{
+	uint64_t hits = 0;
+
+	for (uint32_t i = 0; may_cool(c) && i < probes_nr_sites(c->probes); i++)
+		if (probes_site(c->probes, i)->code.kind)
+			hits += kworld_hits(c->world, i);
+	return hits > x->steps / 2;
+}
+
 int campaign_cool(struct campaign *c, char *err, size_t errlen)
 {
-	uint32_t hits;
+	bool contended;
 	int nr = 0, ret;
 
-	/* what was named is wanted, whatever it costs */
-	if (!c->o.atomic_points || (c->o.code && c->o.code[0]) || c->o.atomics)
+	if (!may_cool(c))
 		return 0;
 	for (uint32_t i = 0; i < probes_nr_sites(c->probes); i++) {
 		const struct probe_site *s = probes_site(c->probes, i);
 
-		if (!s->code.kind || s->silent || s->op == ZUG_OP_PAUSE || !kworld_is_hot(c->world, i, &hits))
+		if (!s->code.kind || s->silent || s->op == ZUG_OP_PAUSE || !kworld_is_hot(c->world, i, &contended))
 			continue;
-		if (note_place(c, &c->silent, &c->nr_silent, s->module, s->offset))
-			return -ENOMEM;
-		probes_silence(c->probes, i, true);
+		/* who else would have come to it is not known of an execution that was cut */
+		if (c->cut) {
+			if (s->limit)
+				continue;
+			if (note_place(c, &c->limited, &c->nr_limited, s->module, s->offset))
+				return -ENOMEM;
+			probes_set_limit(c->probes, i, KWORLD_HOT);
+		} else if (!contended) {
+			if (note_place(c, &c->silent, &c->nr_silent, s->module, s->offset))
+				return -ENOMEM;
+			probes_silence(c->probes, i, true);
+		} else {
+			continue;
+		}
 		nr++;
 	}
+	c->cut = false;
 	if (!nr)
 		return 0;
 	kernel_clear_probes(c->k);
@@ -192,19 +226,21 @@ int campaign_split_watched(struct campaign *c, char *err, size_t errlen)
 
 /* ---- for people ---- */
 
-void campaign_say_silent(const struct campaign *c, FILE *f)
+/* A place that is a point only so often; it may have turned out to be of one task since, and silent. */
+static bool is_limited(const struct probe_site *s)
+{
+	return !s->silent && s->limit == KWORLD_HOT;
+}
+
+static void say_places(const struct campaign *c, unsigned int nr, bool silent, FILE *f)
 {
 	struct trace_frame frame;
 	unsigned int said = 0;
 
-	if (!c->nr_silent)
-		return;
-	fprintf(f, "no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that one "
-		"task alone used:", c->nr_silent, c->nr_silent == 1 ? "" : "s", KWORLD_HOT);
 	for (uint32_t i = 0; i < probes_nr_sites(c->probes) && said < 5; i++) {
 		const struct probe_site *s = probes_site(c->probes, i);
 
-		if (!s->silent)
+		if (silent ? !s->silent : !is_limited(s))
 			continue;
 		if (symfile_frames(probes_module(c->probes, s->module)->file, s->offset, &frame, 1) > 0 &&
 		    frame.function)
@@ -216,7 +252,27 @@ void campaign_say_silent(const struct campaign *c, FILE *f)
 			fprintf(f, " (%s:%u)", strrchr(frame.file, '/') ? strrchr(frame.file, '/') + 1 : frame.file,
 				frame.line);
 	}
-	fprintf(f, "%s; --code FUNCTION makes them points\n", c->nr_silent > said ? ", ..." : "");
+	fputs(nr > said ? ", ..." : "", f);
+}
+
+void campaign_say_silent(const struct campaign *c, FILE *f)
+{
+	unsigned int limited = 0;
+
+	for (uint32_t i = 0; c->nr_limited && i < probes_nr_sites(c->probes); i++)
+		limited += is_limited(probes_site(c->probes, i));
+	if (c->nr_silent) {
+		fprintf(f, "no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that "
+			"one task alone used:", c->nr_silent, c->nr_silent == 1 ? "" : "s", KWORLD_HOT);
+		say_places(c, c->nr_silent, true, f);
+		fprintf(f, "; --code FUNCTION makes them points\n");
+	}
+	if (limited) {
+		fprintf(f, "points only the first %d times in each execution at %u atomic instruction%s, reached too often to "
+			"come to an end:", KWORLD_HOT, limited, limited == 1 ? "" : "s");
+		say_places(c, limited, false, f);
+		fprintf(f, "; --code FUNCTION and --max-steps lift that\n");
+	}
 }
 
 /* "PATH+0xOFFSET OPERATION LIMIT" */

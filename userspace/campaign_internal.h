@@ -45,6 +45,9 @@ struct campaign {
 	uint32_t most_tasks;	/* in an execution so far */
 	unsigned int nr_silent;	/* code places that were hot and never contended */
 	char **silent;		/* "PATH+0xOFFSET", NULL-terminated */
+	bool cut;		/* the last execution was, because it stood at atomic instructions so often */
+	unsigned int nr_limited;	/* code places that are points only so often in an execution */
+	char **limited;		/* "PATH+0xOFFSET", NULL-terminated */
 	unsigned int nr_split;	/* read-modify-writes of watched variables, likewise */
 	char **split;
 	struct { uint32_t module; uint64_t vaddr, size; } watched[ZUG_MAX_WATCHES];
@@ -66,11 +69,13 @@ struct campaign {
 
 /*
  * JSON object of what replay needs; malloc'd. probed: the files whose primitives are probed; known: the others;
- * atomics: those whose atomic instructions are; silent: which of these are not; split: of plain variables;
+ * atomics: those whose atomic instructions are; silent: which of these are not; limited:
+ * which are only KWORLD_HOT times in an execution; split: of plain variables;
  * waits: in loops; data, races: as data and known_races of the options.
  */
 struct campaign_lists {
-	char *const *probed, *const *known, *const *atomics, *const *silent, *const *split, *const *waits;
+	char *const *probed, *const *known, *const *atomics, *const *silent, *const *limited;
+	char *const *split, *const *waits;
 	char *const *data, *const *races;
 };
 char *campaign_options_json(const struct campaign_options *o, const struct campaign_lists *l);
@@ -123,7 +128,12 @@ int campaign_add_split(struct campaign *c, char *err, size_t errlen);
  * campaign_set_watches() has found the variables; not in a replay. enum zug_exit, with a line in err.
  */
 int campaign_split_watched(struct campaign *c, char *err, size_t errlen);
-/* Takes out the code places that turned out hot and never contended. How many, or -errno with a line in err. */
+/* It came to no end in its steps or time, which went to atomic instructions: before campaign_cool(). */
+bool campaign_cut_by_atomics(const struct campaign *c, const struct execution *x);
+/*
+ * Takes out the code places that turned out hot and never contended; after an execution that was cut, makes the hot
+ * ones points KWORLD_HOT times only in an execution. How many, or -errno with a line in err.
+ */
 int campaign_cool(struct campaign *c, char *err, size_t errlen);
 /* What was taken out, for people. */
 void campaign_say_silent(const struct campaign *c, FILE *f);

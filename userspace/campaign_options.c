@@ -85,6 +85,7 @@ char *campaign_options_json(const struct campaign_options *o, const struct campa
 	put_list(j, "code", o->code);
 	put_list(j, "atomics", l->atomics);
 	put_list(j, "silent", l->silent);
+	put_list(j, "limited", l->limited);
 	put_list(j, "split", l->split);
 	put_list(j, "waits", l->waits);
 	put_list(j, "data", l->data);
@@ -99,7 +100,7 @@ char *campaign_options_json(const struct campaign_options *o, const struct campa
 struct campaign_holder {
 	struct json_object *json;
 	char **invariants, **discards;
-	char **watches, **points, **probed, **known, **code, **atomics, **silent, **split, **waits, **shares;
+	char **watches, **points, **probed, **known, **code, **atomics, **silent, **limited, **split, **waits, **shares;
 	char **data, **suppressions, **races;
 };
 
@@ -184,13 +185,14 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	c->code = get_list(j, "code");
 	c->atomics = get_list(j, "atomics");
 	c->silent = get_list(j, "silent");
+	c->limited = get_list(j, "limited");
 	c->split = get_list(j, "split");
 	c->waits = get_list(j, "waits");
 	c->data = get_list(j, "data");
 	c->suppressions = get_list(j, "suppressions");
 	c->races = get_list(j, "races");
 	if (!c->invariants || !c->discards || !c->watches || !c->points || !c->probed || !c->known || !c->code || !c->atomics ||
-	    !c->silent || !c->split || !c->waits || !c->shares || !c->data || !c->suppressions || !c->races)
+	    !c->silent || !c->limited || !c->split || !c->waits || !c->shares || !c->data || !c->suppressions || !c->races)
 		return -ENOMEM;
 	o->data = c->data;
 	o->suppressions = c->suppressions;
@@ -200,6 +202,7 @@ int campaign_options_from_trace(struct campaign_options *o, const struct trace *
 	o->code = c->code;
 	o->atomics = c->atomics;
 	o->silent = c->silent;
+	o->limited = c->limited;
 	o->split = c->split;
 	o->waits = c->waits;
 	o->watches = c->watches;
@@ -231,6 +234,7 @@ void campaign_options_free(struct campaign_holder *h)
 	free(h->code);
 	free(h->atomics);
 	free(h->silent);
+	free(h->limited);
 	free(h->split);
 	free(h->waits);
 	free(h->shares);

@@ -157,7 +157,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 	o.strategy = NULL;
 	/* what the test maps, what of it is hot and which places race is learnt as in any search */
 	o.races = pin_needs_races(from);
-	o.probed = o.known = o.atomics = o.silent = o.split = o.waits = o.data = o.known_races = NULL;
+	o.probed = o.known = o.atomics = o.silent = o.limited = o.split = o.waits = o.data = o.known_races = NULL;
 	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
 		goto out;
 	while (done < po->verify && !(stop && *stop)) {

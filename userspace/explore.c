@@ -173,6 +173,11 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 		ret = campaign_keep_race(c, x, err, errlen);
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	}
+	if (!ret && !c->looked && !keeps_probes(c) && x->outcome.kind == ZUG_OUTCOME_TIMEOUT &&
+	    campaign_cut_by_atomics(c, x)) {
+		c->cut = true;
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	}
 	/* stopping at every access takes long, or was cut: that is no finding */
 	if ((more && x->outcome.kind == ZUG_OUTCOME_TIMEOUT) || (!ret && campaign_waits_cut(c)))
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");

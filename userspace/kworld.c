@@ -192,7 +192,7 @@ static void print_event(const struct zug_event *e)
 {
 	static const char *const names[] = { "?", "NEW", "START", "POINT", "SYSCALL", "WATCH", "YIELD",
 		"SPIN", "BLOCK", "WAKE", "EXIT", "EXEC", "ASK", "MODULE", "UNPROBED", "LEAVE",
-		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER", "STEPPED", "FATAL" };
+		"UNGRANTED", "LENT", "REFUSED", "FRESH", "TIMER", "STEPPED", "HOT", "FATAL" };
 
 	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
 		(unsigned long)(now_ns() / 1000 % 100000000), e->kind < sizeof(names) / sizeof(names[0]) ? names[e->kind] : "?", e->task, e->pid,
@@ -302,6 +302,10 @@ again:
 		ev->kind = WORLD_NEW;
 		ev->task = n;
 		return 1;
+	case ZUG_EV_HOT:
+		if (t)
+			kworld_take_breakpoint(k, t, e.site, e.ip);
+		goto again;
 	case ZUG_EV_MODULE:
 	case ZUG_EV_UNPROBED:
 		if (t)

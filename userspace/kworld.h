@@ -28,11 +28,11 @@ struct launch *kworld_launch(struct world *w);
 void kworld_free(struct world *w);
 
 /*
- * A code place that was reached KWORLD_HOT times or more in one execution so far, always for memory that one task
- * alone used in that execution: *hits says how often, at most. Between executions.
+ * A code place that was reached KWORLD_HOT times or more in one execution so far. *contended: for memory that
+ * several tasks used in that execution. Between executions.
  */
 #define KWORLD_HOT 1000
-bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits);
+bool kworld_is_hot(struct world *w, uint32_t site, bool *contended);
 /* How often a code place was reached in the last execution, or so far in this one; before kworld_is_hot(). */
 uint32_t kworld_hits(struct world *w, uint32_t site);
 

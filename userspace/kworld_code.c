@@ -10,9 +10,12 @@
  * also where the task was not stopped because nobody else could have run.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 #include "../search/rng.h"
 #include "kworld_internal.h"
 
@@ -256,6 +259,38 @@ void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struc
 		s->objects[s->nr++] = o->object;
 }
 
+/*
+ * In this process alone, and until its next execution: the probe stays. Its page is the process's own since the
+ * breakpoint was put there.
+ */
+void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip)
+{
+	const struct probe_site *s = probes_site(k->o.probes, site);
+	char path[64], err[256];
+	const char *copy;
+	uint8_t byte;
+	int fd;
+
+	if (!s || sandbox_privatise(k->o.sandbox, probes_module(k->o.probes, s->module)->path, &copy, err, sizeof(err)))
+		return;
+	fd = open(copy, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (pread(fd, &byte, 1, s->offset) != 1) {
+		close(fd);
+		return;
+	}
+	close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/mem", t->tgid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* where it cannot be written the process is only slower */
+	if (pwrite(fd, &byte, 1, ip) != 1 && k->debug)
+		fprintf(stderr, "the breakpoint at %lx stays\n", (unsigned long)ip);
+	close(fd);
+}
+
 void kworld_heat_fold(struct heat *h)
 {
 	for (uint32_t i = 0; i < h->nr_sites; i++) {
@@ -272,14 +307,14 @@ void kworld_heat_fold(struct heat *h)
 	h->nr_objects = 0;
 }
 
-bool kworld_is_hot(struct world *w, uint32_t site, uint32_t *hits)
+bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
 {
 	struct heat *h = &((struct kworld *)w)->heat;
 
 	kworld_heat_fold(h);
-	if (site >= h->nr_sites || h->sites[site].contended || h->sites[site].most < KWORLD_HOT)
+	if (site >= h->nr_sites || h->sites[site].most < KWORLD_HOT)
 		return false;
-	*hits = h->sites[site].most;
+	*contended = h->sites[site].contended;
 	return true;
 }
 uint32_t kworld_hits(struct world *w, uint32_t site)

@@ -164,6 +164,8 @@ void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struc
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
 /* The end of an execution. */
 void kworld_heat_fold(struct heat *h);
+/* ZUG_EV_HOT. */
+void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip);
 void kworld_heat_free(struct heat *h);
 /* Where an address lies, which the event tells with that flag; else it is looked for. */
 bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w);

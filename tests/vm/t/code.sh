@@ -104,6 +104,25 @@ if begin "what is hot and never contended"; then
 	end
 fi
 
+if begin "what is so hot that no execution ends"; then
+	zug 60 run -q --executions 3 --max-steps 2500 -o traces -- "$points/hot-atomic" anyhow
+	want_status 0
+	# once an execution came to its end that turned out to be one task's own
+	want_out '^no points at 1 atomic instruction, .*: count_own'
+	zug 60 run -q --executions 3 --max-steps 2500 -o traces -- "$points/hot-atomic" both
+	want_status 0
+	want_out '^points only the first 1000 times in each execution at 1 atomic instruction.*: count_own'
+	zug 60 run -q --executions 100 --max-steps 2500 -o traces -- "$points/hot-atomic"
+	want_status 1
+	want_out '^replayed: 1 of 1'
+	zug 60 replay -q "$(kept_trace)"
+	want_out 'replayed 1 of 1 times exactly'
+	# a limit below that is the user's wish
+	zug 60 run -q --executions 9 --max-steps 500 -o traces -- "$points/hot-atomic" anyhow
+	want_status 1
+	want_out 'no end within 500 steps'
+	end
+fi
 if begin "a read-modify-write in two steps"; then
 	zug 100 run -q --executions 300 -o traces --verify 3 -- "$programs/mixed-increment"
 	want_status 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Each kind of outcome is told apart from the others, by name, message and exit status.
-# Takes 110 s under emulation.
+# Takes 75 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
