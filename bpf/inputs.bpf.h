@@ -26,6 +26,8 @@
 #define NR_alarm		37
 #define NR_setitimer		38
 #define NR_connect		42
+#define NR_fcntl		72
+#define NR_flock		73
 #define NR_gettimeofday		96
 #define NR_time			201
 #define NR_futex		202

@@ -21,7 +21,6 @@
 #define EFLAGS_TF		0x100
 #define NR_rt_sigprocmask	14
 #define NR_rt_sigreturn		15
-#define NR_fcntl		72
 #define NR_exit_group		231
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
@@ -336,7 +335,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_YIELD);
+		t->flags &= ~(TF_TIMED | TF_YIELD | TF_FIFO);
 		if (has_timeout(nr, a)) {
 			t->flags |= TF_TIMED;
 			if (s->virtual_time)
@@ -407,6 +406,18 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	t->ev.sp = BPF_CORE_READ(regs, sp);
 	t->ev.bp = BPF_CORE_READ(regs, bp);
 	stop(s, t, true);
+	return 0;
+}
+
+/* The path has been looked up: what it waits for from here on is the other end. Until its next system call. */
+SEC("fentry/fifo_open")
+int BPF_PROG(zug_fifo_open)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct zug_sandbox *s;
+
+	if (t && (s = sandbox_of(t)) && member(t, s))
+		t->flags |= TF_FIFO;
 	return 0;
 }
 

@@ -54,6 +54,7 @@ enum task_flags {
 	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
+	TF_FIFO = 1 << 16,	/* opens a FIFO: waits for who opens its other end */
 };
 
 struct task_state {

@@ -351,7 +351,7 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 		return false;
 	if (nr < 0)
 		return true;
-	if (nr >= ZUG_NR_SYSCALLS)
+	if (nr >= ZUG_NR_SYSCALLS || t->flags & TF_FIFO)
 		return false;
 	if (syscalls[nr].io)
 		return true;
@@ -360,7 +360,7 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 	switch (w.mode & 0170000) {
 	case 0100000: /* S_IFREG */
 	case 0040000: /* S_IFDIR */
-		return true;
+		return nr != NR_flock && nr != NR_fcntl;
 	case 0140000: /* S_IFSOCK: a connection by name is looked up in the file system */
 		return nr == NR_connect && w.offset == AF_UNIX_;
 	}

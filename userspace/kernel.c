@@ -112,7 +112,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
 	struct epoll_event ee = { .events = EPOLLIN };
 	struct kernel *k;
-	bool audit;
+	bool audit, fifo;
 	int ret;
 
 	*out = NULL;
@@ -146,6 +146,10 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	audit = libbpf_find_vmlinux_btf_id("audit_seccomp", BPF_TRACE_FENTRY) > 0;
 	if (!audit)
 		bpf_program__set_autoload(k->bpf->progs.zug_refused, false);
+	/* then a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
+	fifo = libbpf_find_vmlinux_btf_id("fifo_open", BPF_TRACE_FENTRY) > 0;
+	if (!fifo)
+		bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, false);
 	k->can_fault = libbpf_find_vmlinux_btf_id("file_permission", BPF_LSM_MAC) > 0;
 	if (!k->can_fault) {
 		bpf_program__set_autoload(k->bpf->progs.zug_fault_rw, false);
@@ -181,6 +185,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
+	    (fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
 	    (audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
 		goto fail;
 	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);

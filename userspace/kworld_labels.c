@@ -421,8 +421,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 		t->wait = WAIT_INSIDE;
 		return;
 	}
+	/* who opens waits for the other end of a FIFO */
 	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
-			 d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
+			 d->op == ZUG_OP_OPEN || d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
 	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
 		t->wait = fd_wait(k, t, (int)e->arg[0]);

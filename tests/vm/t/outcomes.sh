@@ -62,7 +62,7 @@ begin "spin" && outcome_is '(spin|livelock)' . -- "$programs/spin-no-yield"
 begin "spin of one" && outcome_is '(spin|timeout)' . --timeout 5s -- "$outcomes/computes"
 begin "spin beside one who could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
-begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
+begin "time-out" && outcome_is timeout 'longer than|time' --timeout 4s --time real -- sleep 100
 begin "step limit" && outcome_is timeout 'steps' --max-steps 20 -- "$programs/fixtures/nested-threads"
 
 if begin "divergence"; then
