@@ -9,7 +9,7 @@
 if [ "${LONG:-}" ]; then
 	seeds=30 may_miss=1 replays=20 twin_executions=300 small='*'
 else
-	seeds=1 may_miss=0 replays=3 twin_executions=12 small='@(abba-deadlock|order-violation)'
+	seeds=1 may_miss=0 replays=2 twin_executions=8 small='@(abba-deadlock|order-violation)'
 fi
 shopt -s extglob
 

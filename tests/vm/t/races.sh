@@ -105,7 +105,10 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	begin "no race in $twin-fixed" || continue
 	zug 60 run -q --fail-on-race --executions 1 -o traces -- "$programs/$twin-fixed"
 	want_status 0
-	! grep -qE '^points added|data race' "$dir/out" || note "$(grep -E '^points added|data race' "$dir/out")"
+	said='^points added|data race'
+	# what a handler shares with its own task becomes points, and is no race
+	[[ $twin != @(handler-lock|lost-sigchld) ]] || said='data race'
+	! grep -qE "$said" "$dir/out" || note "$(grep -E "$said" "$dir/out")"
 	end
 done
 finish
