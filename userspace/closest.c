@@ -27,24 +27,6 @@ static bool after(void *ctx, const struct execution *x)
 	return r.found && r.trial == r.trials;
 }
 
-/* A copy, since the folder of the executions may be on another file system. */
-static int keep(const char *from, const char *to, char *err, size_t errlen)
-{
-	struct trace *t = trace_open(from, err, errlen);
-	struct trace_writer *w;
-	int ret = -EIO;
-
-	if (!t)
-		return ret;
-	w = trace_copy(t, to, &ret);
-	if (w)
-		ret = trace_close(w, false);
-	if (!w || ret)
-		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
-	trace_free(t);
-	return w ? ret : ret ? ret : -EIO;
-}
-
 int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
 		  struct closest *m, char *err, size_t errlen)
 {
@@ -71,7 +53,7 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = c->stop && *c->stop;
 	if (!ret && m->r.found)
-		ret = keep(trials.best, to, err, errlen);
+		ret = trials_keep(trials.best, to, err, errlen);
 out:
 	trials_release(&trials);
 	return ret;

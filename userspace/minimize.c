@@ -130,23 +130,6 @@ out:
 	return ret;
 }
 
-static int keep(const char *from, const char *to, char *err, size_t errlen)
-{
-	struct trace *t = trace_open(from, err, errlen);
-	struct trace_writer *w;
-	int ret = -EIO;
-
-	if (!t)
-		return ret;
-	w = trace_copy(t, to, &ret);
-	if (w)
-		ret = trace_close(w, false);
-	if (ret)
-		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
-	trace_free(t);
-	return ret;
-}
-
 /*
  * Does it fail alike without the fault of that step (gone: without that step)? Then the trace of that is at 'to'. 1: it
  * does; 0; -errno with a line in err.
@@ -183,7 +166,7 @@ static int fails_without(struct campaign *c, const struct trace *t, uint64_t ste
 		minimise_result(trials.search, &r);
 	}
 	if (!ret && r.reproduced)
-		ret = keep(trials.best, to, err, errlen);
+		ret = trials_keep(trials.best, to, err, errlen);
 	trials_release(&trials);
 	return ret ? ret : r.reproduced;
 }

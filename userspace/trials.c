@@ -43,6 +43,25 @@ void trials_release(struct trials *t)
 	replay_release(&t->follow);
 }
 
+int trials_keep(const char *from, const char *to, char *err, size_t errlen)
+{
+	struct trace *t = trace_open(from, err, errlen);
+	struct trace_writer *w;
+	int ret = -EIO;
+
+	if (!t)
+		return ret;
+	w = trace_copy(t, to, &ret);
+	if (w)
+		ret = trace_close(w, false);
+	else if (!ret)
+		ret = -EIO;
+	if (ret)
+		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
+	trace_free(t);
+	return ret;
+}
+
 void trials_progress(const struct campaign *c, const char *fmt, ...)
 {
 	static uint64_t shown;

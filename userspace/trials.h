@@ -27,6 +27,8 @@ struct trials {
 /* Trials of the failure in from. 0 or -ENOMEM; trials_release() also after that. */
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from);
 void trials_release(struct trials *t);
+/* Copies a trace, since the folder of the executions may be on another file system. 0 or -errno with a line in err. */
+int trials_keep(const char *from, const char *to, char *err, size_t errlen);
 
 /* Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno with a line in err. */
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen);
