@@ -1,5 +1,5 @@
 #!/bin/bash
-# The corrected twin of tempfile-race.sh: each job has a temporary file of its own.
+# The corrected twin of tempfile-race.sh: the lock is given back when `tmp` is free again.
 
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
@@ -8,13 +8,18 @@ cd "$dir" || exit 2
 # NAME WORDS...: writes WORDS, sorted, to the file NAME.
 job()
 {
-	local name=$1
+	local name=$1 token
 
 	shift
-	printf '%s\n' "$@" | sort > "tmp.$name"
-	mv "tmp.$name" "$name"
+	read -r token <&8
+	printf '%s\n' "$@" | sort > tmp
+	mv tmp "$name"
+	echo "$token" >&8
 }
 
+mkfifo token || exit 2
+exec 8<> token
+echo go >&8
 job a pear apple fig &
 job b kiwi date lime &
 wait

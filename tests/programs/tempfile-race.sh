@@ -1,15 +1,15 @@
 #!/bin/bash
-# bug: two jobs of a script write their results through one temporary file
-# how: job a has sorted into `tmp` and is preempted before its mv; job b truncates `tmp`, or has
-#	written its own lines there; a renames b's file, or an empty one, to its own result, and
-#	b's mv finds no file. Real commands (sort, mv), one pipeline each.
+# bug: two jobs of a script write their results through one temporary file, and only writing it is locked
+# how: job a has sorted into `tmp`, has given the lock back, and is preempted before its mv; job b takes
+#	the lock and truncates `tmp`, or has written its own lines there; a renames b's file, or an empty
+#	one, to its own result, and b's mv finds no file. Real commands (sort, mv), one pipeline each.
 # outcome: output wrong:
 # options: --points sync,syscall --match wrong:
 # args:
 # odds: 1 preemption between two long runs (both jobs start two programs: some 200 points). Random
-#	walk: the two jobs come to their open of `tmp` nearly together, and sort and mv lie between
-#	it and the end: p >= 1/4. PCT depth 2: the change point must fall in a job between its
-#	open and its rename, a third of its points: p >= 1/8.
+#	walk: b goes on when a gives the lock back; its open of `tmp` is one fork away, the rename of a's
+#	mv a fork and a program's start: p >= 1/4. PCT depth 2: the change point must fall in a job between
+#	the lock's end and its rename, a tenth of its points or more: p >= 1/25.
 # executions: 150
 # small: no
 
@@ -20,13 +20,18 @@ cd "$dir" || exit 2
 # NAME WORDS...: writes WORDS, sorted, to the file NAME.
 job()
 {
-	local name=$1
+	local name=$1 token
 
 	shift
+	read -r token <&8
 	printf '%s\n' "$@" | sort > tmp
+	echo "$token" >&8
 	mv tmp "$name"
 }
 
+mkfifo token || exit 2
+exec 8<> token
+echo go >&8
 job a pear apple fig &
 job b kiwi date lime &
 wait
