@@ -288,6 +288,7 @@ static int64_t holder(struct rules *r, const struct search_point *p, const struc
 		case RULE_STAY:
 		case RULE_SWITCH:
 		case RULE_BEFORE:
+		case RULE_LET:
 			break;
 		}
 		if (ret < 0)

@@ -19,11 +19,15 @@
  *	before TASK [WHERE] [nth N] run TASK [until exit | until [WHERE] [nth N]]
  *					in scripts: when the first task would make its N-th step
  *					like that, the other goes on instead, once
+ *	let TASK [WHERE] [nth N] get OUTCOME [AMOUNT]
+ *					in scripts: the system call of its N-th step like that fails, or
+ *					does less; timer: a timer of the test fires before that step
  *	strict				in scripts: what cannot be made is an error
  *	alternate ... end		one of the statements between, in turn, per execution
  *	any ... end			one of them, at random
  *
  *	WHO	T0, T1, ... (default: every task)
+ *	OUTCOME	fail-eintr, short-read, killed, ...: an operation that zug_op_is_fault(), or timer
  *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE] [ordered] [line FILE:LINE]
  *	CMP	== != < <= > >=
  *

@@ -10,7 +10,8 @@
 
 #define RULES_NAME	256	/* bytes of a pattern, with the end */
 
-enum rule_kind { RULE_STAY, RULE_SWITCH, RULE_HOLD, RULE_FREE, RULE_TIME, RULE_PLACE, RULE_BEFORE };
+enum rule_kind { RULE_STAY, RULE_SWITCH, RULE_HOLD, RULE_FREE, RULE_TIME, RULE_PLACE, RULE_BEFORE,
+		 RULE_LET };
 
 struct rule_match {
 	uint32_t task;			/* SEARCH_NO_TASK: any */
@@ -21,9 +22,11 @@ struct rule_match {
 
 enum rule_compare { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
-/* A statement 'before': where its task stops, and who goes on instead. */
+/* A statement 'before' or 'let': where its task stops, and who goes on instead; or what becomes of its call. */
 struct rule_before {
 	uint32_t run;
+	uint16_t fault;			/* let: the operation that it becomes; ZUG_OP_NONE: a timer fires */
+	uint32_t amount;		/* of it; 0: not said */
 	uint64_t nth, until_nth;	/* the how manieth operation like that of the task, 1 the first */
 	bool until_exit, has_until;	/* the task waits until the other has ended, or stands before rule.until */
 	char *text;			/* the statement, for messages */
@@ -33,6 +36,7 @@ struct rule_before {
 	uint64_t came, came_until;	/* operations like that which were made */
 	uint64_t near, near_until;	/* operations on that object in that function, whichever */
 	bool made, waits, unable;
+	bool now;			/* let: it is the step that was chosen last */
 	bool arrived;			/* the other came to where it was to stop */
 	bool saw_task, saw_run;		/* these tasks were there */
 };
@@ -58,7 +62,7 @@ struct rule {
 	double chance;
 	uint32_t tasks;
 	double delay, fraction, fallthrough;
-	struct rule_before before;	/* RULE_BEFORE; until is of the task that goes on */
+	struct rule_before before;	/* RULE_BEFORE, RULE_LET; until is of the task that goes on */
 	uint32_t group;			/* 0: none; else of which one statement is active */
 	uint32_t member;		/* number in its group */
 

@@ -95,18 +95,23 @@ static int argument(struct parser *p, const char *keyword)
 	return ret;
 }
 
-static int number(struct parser *p, const char *keyword, double min, double max, double *out)
+/* The current word. */
+static int parse_number(struct parser *p, const char *keyword, double min, double max, double *out)
 {
 	char *end;
-	int ret = argument(p, keyword);
 
-	if (ret)
-		return ret;
 	errno = 0;
 	*out = strtod(p->word, &end);
 	if (*end || errno || !(*out >= min && *out <= max))
 		return fail(p, "%s %s: must be a number from %g to %g", keyword, p->word, min, max);
 	return next_word(p);
+}
+
+static int number(struct parser *p, const char *keyword, double min, double max, double *out)
+{
+	int ret = argument(p, keyword);
+
+	return ret ? ret : parse_number(p, keyword, min, max, out);
 }
 
 static void copy_word(const struct parser *p, char *to)
@@ -278,15 +283,53 @@ static int parse_before(struct parser *p, struct rule *rule)
 	return ret;
 }
 
+/* 'let' has been read. */
+static int parse_let(struct parser *p, struct rule *rule)
+{
+	struct rule_before *b = &rule->before;
+	double amount;
+	uint32_t task;
+	int ret = parse_task(p, "let", &task), op;
+
+	if (!ret && p->group)
+		return fail(p, "'let' within a group");
+	b->line = p->line;
+	b->nth = 1;
+	b->run = SEARCH_NO_TASK;
+	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
+	if (!ret && rule->match.task != SEARCH_NO_TASK)
+		return fail(p, "'let' is about one task");
+	rule->match.task = task;
+	if (!ret && !is(p, "get"))
+		return fail(p, p->word[0] ? "'%s' is not expected here: 'get OUTCOME' is missing" :
+			    "%s'get OUTCOME' is missing", p->word);
+	ret = ret ? ret : argument(p, "get");
+	if (ret)
+		return ret;
+	if (is(p, "timer"))
+		return next_word(p);
+	op = zug_op_by_name(p->word);
+	if (op < 0 || !zug_op_is_fault((unsigned int)op))
+		return fail(p, "'%s' is nothing that a call can get; there are: fail-enospc fail-eintr fail-enomem "
+			    "fail-refused killed short-write short-read lost reordered delayed timer", p->word);
+	b->fault = (uint16_t)op;
+	ret = next_word(p);
+	if (ret || p->word[0] < '0' || p->word[0] > '9')
+		return ret;
+	ret = parse_number(p, zug_op_name(b->fault), 1, UINT32_MAX, &amount);
+	b->amount = ret ? 0 : (uint32_t)amount;
+	return ret;
+}
+
 static int parse_rule(struct parser *p, struct rule *rule)
 {
-	int ret = rule->kind == RULE_BEFORE ? parse_before(p, rule) : next_word(p);
+	int ret = rule->kind == RULE_BEFORE ? parse_before(p, rule) : rule->kind == RULE_LET ? parse_let(p, rule) : next_word(p);
 
 	rule->chance = 1;
 	rule->tasks = rule->kind == RULE_TIME ? 1 : 2;
 	rule->delay = 20;
 	rule->fraction = 0.1;
-	if (!ret && rule->kind != RULE_TIME && rule->kind != RULE_BEFORE)
+	if (!ret && rule->kind != RULE_TIME && rule->kind < RULE_BEFORE)
 		ret = parse_match(p, &rule->match, NULL);
 	while (!ret && p->word[0]) {
 		ret = rule->kind == RULE_HOLD ? parse_hold(p, rule) :
@@ -350,9 +393,9 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 	r->rules[r->nr] = (struct rule){ .kind = kind, .group = p->group };
 	if (p->group)
 		r->rules[r->nr].member = r->groups[p->group - 1].members++;
-	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : kind == RULE_BEFORE ? RULES_SCRIPT : RULES_HOLD;
+	r->kinds |= kind <= RULE_SWITCH ? RULES_STAY : kind >= RULE_BEFORE ? RULES_SCRIPT : RULES_HOLD;
 	ret = parse_rule(p, &r->rules[r->nr++]);
-	if (!ret && kind == RULE_BEFORE)
+	if (!ret && kind >= RULE_BEFORE)
 		ret = keep_text(p, &r->rules[r->nr - 1]);
 	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
 		return ret;
@@ -368,7 +411,7 @@ static int parse_statement(struct parser *p)
 	static const struct { const char *name; enum rule_kind kind; } kinds[] = {
 		{ "stay", RULE_STAY }, { "switch", RULE_SWITCH }, { "hold", RULE_HOLD },
 		{ "free", RULE_FREE }, { "random-time", RULE_TIME }, { "random-place", RULE_PLACE },
-		{ "before", RULE_BEFORE },
+		{ "before", RULE_BEFORE }, { "let", RULE_LET },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -386,7 +429,7 @@ static int parse_statement(struct parser *p)
 		return next_word(p);
 	}
 	return fail(p, "unknown statement '%s'; there are: stay switch hold free random-time "
-		    "random-place alternate any end, and in scripts before strict", p->word);
+		    "random-place alternate any end, and in scripts before let strict", p->word);
 }
 
 static int parse(struct parser *p)

@@ -45,7 +45,7 @@ void script_begin(struct rule *rule)
 	struct rule_before *b = &rule->before;
 
 	b->came = b->came_until = b->near = b->near_until = 0;
-	b->made = b->waits = b->unable = b->arrived = b->saw_task = b->saw_run = false;
+	b->now = b->made = b->waits = b->unable = b->arrived = b->saw_task = b->saw_run = false;
 }
 
 static uint32_t index_of(const struct search_point *p, uint32_t task)
@@ -188,12 +188,14 @@ void script_step(struct rules *r, const struct search_point *p, const struct sea
 		struct rule *rule = &r->rules[k];
 		struct rule_before *b = &rule->before;
 
-		if (rule->kind != RULE_BEFORE)
+		if (rule->kind < RULE_BEFORE)
 			continue;
+		b->now = false;
 		b->saw_task |= rule->match.task == c->task;
 		b->saw_run |= b->run == c->task || index_of(p, b->run) != UINT32_MAX;
 		b->near += is_near(r, &rule->match, c);
-		b->came += rules_match(r, &rule->match, c);
+		if (rules_match(r, &rule->match, c))
+			b->now = ++b->came == b->nth && rule->kind == RULE_LET;
 		if (!b->has_until)
 			continue;
 		b->near_until += is_near(r, &rule->until, c);
@@ -201,12 +203,20 @@ void script_step(struct rules *r, const struct search_point *p, const struct sea
 	}
 }
 
+struct rule_before *script_let(struct rules *r, bool timer)
+{
+	for (uint32_t k = 0; k < r->nr; k++)
+		if (r->rules[k].before.now && !r->rules[k].before.fault == timer)
+			return &r->rules[k].before;
+	return NULL;
+}
+
 /* ---- what came of it ---- */
 
 static const struct rule *statement(const struct rules *r, unsigned int i)
 {
 	for (uint32_t k = 0; k < r->nr; k++)
-		if (r->rules[k].kind == RULE_BEFORE && !i--)
+		if (r->rules[k].kind >= RULE_BEFORE && !i--)
 			return &r->rules[k];
 	return NULL;
 }
@@ -229,14 +239,15 @@ void script_line(const struct rules *r, unsigned int i, struct search_script_lin
 {
 	const struct rule *rule = statement(r, i);
 	const struct rule_before *b = &rule->before;
+	bool let = rule->kind == RULE_LET;
 	bool part = b->made && b->has_until && !b->arrived;
 
 	*line = (struct search_script_line){
 		.line = b->line, .text = b->text, .task = rule->match.task, .run = b->run, .nth = b->nth,
-		.came = b->came, .run_exists = b->saw_run,
+		.came = b->came, .run_exists = b->saw_run || let, .let = let, .fault = b->fault,
 		.state = part && !b->near_until ? SEARCH_SCRIPT_UNTIL_GONE : part ? SEARCH_SCRIPT_PART : b->made ? SEARCH_SCRIPT_MADE :
-			 !b->saw_task || !b->saw_run ? SEARCH_SCRIPT_NO_TASK :
-			 b->unable ? SEARCH_SCRIPT_UNABLE : b->came ? SEARCH_SCRIPT_FEWER :
+			 !b->saw_task || !(b->saw_run || let) ? SEARCH_SCRIPT_NO_TASK :
+			 b->unable || (let && b->came >= b->nth) ? SEARCH_SCRIPT_UNABLE : b->came ? SEARCH_SCRIPT_FEWER :
 			 b->near ? SEARCH_SCRIPT_OTHER : SEARCH_SCRIPT_GONE,
 	};
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * script.h - the statements 'before' of the schedule language: a schedule by its places
+ * script.h - the statements 'before' and 'let' of the schedule language: a schedule by its places
  *
  * A schedule differs from what the base scheduler (schedule.h) would do in a few decisions. Each of
  * these is 'whoever would go on stops before this operation, and another one goes on': so a
  * schedule is a list of such statements, whose places survive when steps elsewhere come and go.
+ * What becomes of a system call, or that a timer fires, is no question of who goes on: 'let' says that, of a step.
  */
 #ifndef ZUG_SEARCH_SCRIPT_H
 #define ZUG_SEARCH_SCRIPT_H
@@ -17,6 +18,10 @@ extern const struct strategy_type strategy_script;
 
 /* Who goes on when candidate i would: its index, or another's. */
 uint32_t script_pick(struct rules *r, const struct search_point *p, uint32_t i);
+
+struct rule_before;
+/* The statement 'let' (timer: of a timer; else of a call) that is about the step that was chosen last, or NULL. */
+struct rule_before *script_let(struct rules *r, bool timer);
 
 unsigned int script_lines(const struct rules *r);
 void script_line(const struct rules *r, unsigned int i, struct search_script_line *line);

@@ -17,7 +17,7 @@
 #include "fair.h"
 #include "hb.h"
 #include "search_internal.h"
-#include "rules.h"
+#include "rules_internal.h"
 #include "save.h"
 #include "schedule.h"
 #include "script.h"
@@ -127,7 +127,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 		}
 		s->env.rules = rules_kinds(s->rules);
 		if (s->env.rules & RULES_SCRIPT && !opts->script) {
-			strategy_message(err, errlen, "rules: 'before' and 'strict' belong into a script (--script)");
+			strategy_message(err, errlen, "rules: 'before', 'let' and 'strict' belong into a script (--script)");
 			search_free(s);
 			return NULL;
 		}
@@ -486,6 +486,30 @@ void search_script_line(const struct search *s, unsigned int i, struct search_sc
 bool search_script_strict(const struct search *s)
 {
 	return s->rules && script_strict(s->rules);
+}
+
+static struct rule_before *let(struct search *s, bool timer)
+{
+	return s->running && !s->force && s->env.rules & RULES_SCRIPT ? script_let(s->rules, timer) : NULL;
+}
+
+bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount)
+{
+	const struct rule_before *b = let(s, timer);
+
+	if (!b)
+		return false;
+	*op = b->fault;
+	*amount = b->amount;
+	return true;
+}
+
+void search_script_was_made(struct search *s, bool timer)
+{
+	struct rule_before *b = let(s, timer);
+
+	if (b)
+		b->made = true;
 }
 
 uint64_t search_hb_hash(const struct search *s)

@@ -292,8 +292,12 @@ static struct search *new_search(struct campaign *c, char *err, size_t errlen)
 				    .max_steps = c->o.max_steps, .preemptions = c->o.preemptions,
 				    .memory = c->o.memory, .rules = c->o.rules, .names = &names,
 				    .script = c->o.script ? c->o.script->path : NULL };
+	struct search *s = search_new(&o, err, errlen);
 
-	return search_new(&o, err, errlen);
+	if (!s || !campaign_script_check(&c->o, s, err, errlen))
+		return s;
+	search_free(s);
+	return NULL;
 }
 
 int campaign_restart(struct campaign *c, char *err, size_t errlen)

@@ -211,6 +211,8 @@ void campaign_monitors_free(struct campaign *c);
  * An enum zug_exit: FINDING, PASS, SCRIPT; INCOMPLETE when none counts.
  */
 int campaign_script_tell(struct campaign *c, uint64_t passed);
+/* May happen what the statements 'let' of its script want? 0, or -EINVAL with a line in err. */
+int campaign_script_check(const struct campaign_options *o, const struct search *s, char *err, size_t errlen);
 /* What names in --rules mean for this campaign. */
 struct search_names campaign_rule_names(struct campaign *c);
 /* Before each execution, and to see whether it can be: --stdin anew, into input_fd. 0, or -errno and a line in err. */

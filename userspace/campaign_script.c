@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What came of a script (search/script.h): which of its statements were made, and why others were not. */
+#include <errno.h>
 #include <stdio.h>
 #include "campaign_internal.h"
 #include "exit_codes.h"
+#include "faults.h"
 #include "script.h"
 
 /* Is it a statement of a program that is no more? */
@@ -26,7 +28,11 @@ static void tell_line(struct campaign *c, const struct search_script_line *l)
 		fprintf(c->out, "gone: T%u ran, but does nothing any more like where it was to stop\n", l->run);
 		break;
 	case SEARCH_SCRIPT_UNABLE:
-		fprintf(c->out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
+		if (l->let)
+			fprintf(c->out, "not made: T%u came there, but %s\n", l->task, l->fault ?
+				"its call there cannot have that" : "no timer was set");
+		else
+			fprintf(c->out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
 		break;
 	case SEARCH_SCRIPT_FEWER:
 		fprintf(c->out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came, came == 1 ? "" : "s",
@@ -42,6 +48,28 @@ static void tell_line(struct campaign *c, const struct search_script_line *l)
 		fprintf(c->out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
 		break;
 	}
+}
+
+int campaign_script_check(const struct campaign_options *o, const struct search *s, char *err, size_t errlen)
+{
+	unsigned int nr = search_script_lines(s);
+	struct search_script_line l;
+	const char *name;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		search_script_line(s, i, &l);
+		if (!l.let || (l.fault ? faults_name(o->faults, l.fault) != NULL : o->explore_timeouts))
+			continue;
+		name = faults_name(~0u & ~FLOWS, l.fault);
+		if (l.fault)
+			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s %s'", o->script->path, l.line,
+				 zug_op_name(l.fault), name ? "faults" : "flows", name ? name : faults_name(FLOWS, l.fault));
+		else
+			snprintf(err, errlen, "%s:%u: no timer fires early without 'option timeouts explore'",
+				 o->script->path, l.line);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int campaign_script_tell(struct campaign *c, uint64_t passed)

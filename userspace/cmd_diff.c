@@ -7,7 +7,6 @@
 #include "closest.h"
 #include "commands.h"
 #include "exit_codes.h"
-#include "faults.h"
 #include "minimize.h"
 #include "report_diff.h"
 #include "retrace.h"
@@ -29,7 +28,8 @@ static const char help[] =
 	"followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
 	"\n"
 	"Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
-	"order makes the difference. It is minimised first if it was not.\n"
+	"order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
+	"that. It is minimised first if it was not.\n"
 	"\n"
 	"  -s, --steps N        so many steps after the parting (default 12; of one trace 5)\n"
 	"of one trace:\n"
@@ -171,7 +171,7 @@ static int diff_two(const struct diff_options *o)
 
 /* ---- one trace and its neighbour ---- */
 
-static void say_missing(const struct closest *m, const struct trace *t, const char *path, FILE *err_to)
+static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 {
 	if (!m->r.reproduced && !m->came[0])
 		fprintf(err_to, "zug diff: interrupted before %s had been followed once\n", path);
@@ -188,11 +188,11 @@ static void say_missing(const struct closest *m, const struct trace *t, const ch
 		fprintf(err_to, "zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
 			"%lu fail like it and %lu in another way%s\n", path, m->r.all ? "" : "first ",
 			(unsigned long)m->r.trials - 1, (unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
-			m->r.all ? faults_first(t) ? "; with what became of its system calls it may fail under every schedule" :
-				   "; it may fail under every schedule" : " (--executions tries more)");
+			m->r.all ? "; it may fail under every schedule" : " (--executions tries more)");
 }
 
-static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to,
+/* step: of a, whose call or timer makes the difference; UINT64_MAX: a decision does */
+static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to, uint64_t step,
 		       const struct closest *m, FILE *out, FILE *err_to)
 {
 	struct report_options ro;
@@ -201,7 +201,7 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 	int ret;
 
 	if (!m->r.found) {
-		say_missing(m, a, path, err_to);
+		say_missing(m, path, err_to);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	b = trace_open(to, err, sizeof(err));
@@ -214,7 +214,7 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 	report_options_init(&ro, out);
 	report_options_colour(&ro, o->r.colour);
 	ro.symbols = symbols_new();
-	ret = report_neighbour(out, a, b, &m->r, o->rows < 0 ? ROWS_ALONE : o->rows, &ro);
+	ret = report_neighbour(out, a, b, &m->r, step, o->rows < 0 ? ROWS_ALONE : o->rows, &ro);
 	symbols_free(ro.symbols);
 	trace_free(b);
 	fprintf(out, "\nmore of it: zug diff %s %s\n", path, to);
@@ -238,7 +238,7 @@ static int simplify(struct campaign *c, const struct diff_options *o, struct tra
 		struct closest none = { 0 };
 
 		snprintf(none.came, sizeof(none.came), "%s", m.came);
-		say_missing(&none, *t, o->r.path, err_to);
+		say_missing(&none, o->r.path, err_to);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	*t = trace_open(path, err, sizeof(err));
@@ -255,6 +255,7 @@ static int diff_one(const struct retrace *r, const struct diff_options *o, FILE 
 {
 	char path[PATH_MAX], to[PATH_MAX], err[1024];
 	struct trace *t = r->t;
+	uint64_t step;
 	struct closest m;
 	int ret = campaign_prepare_replay(r->c, t);
 
@@ -267,10 +268,12 @@ static int diff_one(const struct retrace *r, const struct diff_options *o, FILE 
 		snprintf(to, sizeof(to), "%s", o->out);
 	else
 		retrace_name_beside(o->r.path, "pass", to, sizeof(to));
-	ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m, err, sizeof(err));
+	ret = closest_without(r->c, t, to, &step, &m, err, sizeof(err));
+	if (!ret && m.r.reproduced && !m.r.found)
+		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m, err, sizeof(err));
 	if (ret)
 		fprintf(err_to, "zug diff: %s\n", err);
-	ret = ret ? ZUG_EXIT_ENVIRONMENT : say_closest(o, path, t, to, &m, out, err_to);
+	ret = ret ? ZUG_EXIT_ENVIRONMENT : say_closest(o, path, t, to, step, &m, out, err_to);
 	if (t != r->t)
 		trace_free(t);
 	return ret;

@@ -9,7 +9,6 @@
 #include "campaign.h"
 #include "commands.h"
 #include "exit_codes.h"
-#include "faults.h"
 #include "minimize.h"
 #include "pin.h"
 #include "protocol.h"
@@ -230,19 +229,6 @@ out:
 	return ret;
 }
 
-/* A script says who goes on, and no more. An enum zug_exit. */
-static int refuse_faults(const struct trace *t, const char *path, FILE *err_to)
-{
-	const struct trace_step *s = faults_first(t);
-
-	if (!s)
-		return 0;
-	fprintf(err_to, "zug pin: %s: step %lu is a call that --faults or --flows changed (%s, by T%u): a script says who goes "
-		"on, not what becomes of calls. Keep the trace: zug replay %s is the regression test\n", path, (unsigned long)s->step,
-		zug_op_name(s->label.op), s->task, path);
-	return ZUG_EXIT_USAGE;
-}
-
 int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		const volatile sig_atomic_t *stop)
 {
@@ -259,8 +245,6 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	ret = retrace_open(&r, &po.r, "pin", err_to);
 	if (!ret)
 		ret = trace_check_failing(r.t, po.r.path, "pin", err_to);
-	if (!ret)
-		ret = refuse_faults(r.t, po.r.path, err_to);
 	/* one for all the campaigns below */
 	if (!ret && !k && kernel_open(&own, err, sizeof(err))) {
 		fprintf(err_to, "zug: %s\n", err);

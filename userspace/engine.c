@@ -460,14 +460,11 @@ static bool is_idle(const struct engine *e)
 /* --timeouts explore: does the next timer fire now, before the step of the task that was chosen? 0 or -errno. */
 static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
 {
-	int fires = 0;
+	int fires;
 
 	if (!e->o.explore_timeouts || e->w->ops->next_timer(e->w) == UINT64_MAX)
 		return 0;
-	if (e->r)
-		fires = want && !e->x->diverged && want->label.flags & ZUG_L_TIMER;
-	else if (!e->faults.plan)
-		fires = search_choose_rare(e->s, 2);
+	fires = faults_timer(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, task);
 	if (fires <= 0)
 		return fires;
 	e->w->ops->fire(e->w);

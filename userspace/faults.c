@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "faults.h"
@@ -34,6 +35,7 @@ struct fault_plan {
 	uint64_t nth, seen;	/* the how manieth step of the task at that site; of this execution so far */
 	uint16_t op;
 	uint32_t amount;
+	bool timer;		/* that fires before the step, instead */
 };
 
 bool faults_parse(const char *text, bool flows, uint32_t *mask)
@@ -55,12 +57,34 @@ bool faults_parse(const char *text, bool flows, uint32_t *mask)
 	return *mask;
 }
 
-const struct trace_step *faults_first(const struct trace *t)
+const char *faults_names(uint32_t mask, char *buf, size_t len)
 {
-	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
-		if (zug_op_is_fault(trace_step(t, i)->label.op))
-			return trace_step(t, i);
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (int i = 0; i < FAULT_NR; i++)
+		if (mask & 1u << i && n < len)
+			n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", kinds[i].name);
+	return buf;
+}
+
+const char *faults_name(uint32_t mask, unsigned int op)
+{
+	for (int i = 0; i < FAULT_NR; i++)
+		if (mask & 1u << i && kinds[i].op == op)
+			return kinds[i].name;
 	return NULL;
+}
+
+bool faults_decided(const struct trace_step *s)
+{
+	return zug_op_is_fault(s->label.op) || s->label.flags & ZUG_L_TIMER;
+}
+
+static void add_plan(struct faults *f, const struct fault_plan *p, bool timer)
+{
+	f->plan[f->nr_plan] = *p;
+	f->plan[f->nr_plan++].timer = timer;
 }
 
 int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone)
@@ -68,7 +92,7 @@ int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, 
 	uint64_t nr = t ? trace_nr_steps(t) : 0;
 
 	faults_free_plan(f);
-	f->plan = malloc((nr + 1) * sizeof(*f->plan));
+	f->plan = malloc((2 * nr + 1) * sizeof(*f->plan));
 	if (!f->plan)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < nr; i++) {
@@ -76,12 +100,15 @@ int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, 
 		struct fault_plan p = { .task = s->task, .site = s->label.site, .op = s->label.op,
 					.amount = fault_amount(s->label.object2) };
 
-		if (!zug_op_is_fault(p.op) || i == without)
+		if (!faults_decided(s) || i == without)
 			continue;
 		for (uint64_t k = 0; k < i; k++)
 			p.nth += trace_step(t, k)->task == s->task && trace_step(t, k)->label.site == s->label.site &&
 				 !(gone && k == without);
-		f->plan[f->nr_plan++] = p;
+		if (zug_op_is_fault(p.op))
+			add_plan(f, &p, false);
+		if (s->label.flags & ZUG_L_TIMER)
+			add_plan(f, &p, true);
 	}
 	return 0;
 }
@@ -101,14 +128,14 @@ void faults_begin(struct faults *f)
 }
 
 /* What the plan says of this step, or NULL. */
-static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_t site)
+static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_t site, bool timer)
 {
 	const struct fault_plan *found = NULL;
 
 	for (size_t i = 0; i < f->nr_plan; i++) {
 		struct fault_plan *p = &f->plan[i];
 
-		if (p->task == task && p->site == site && p->seen++ == p->nth)
+		if (p->timer == timer && p->task == task && p->site == site && p->seen++ == p->nth)
 			found = p;
 	}
 	return found;
@@ -167,19 +194,24 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 	struct world_task *t = &w->tasks[task];
 	struct happening h = { -1, 0 };
 	const struct fault_plan *p;
-	uint32_t possible;
+	uint32_t possible, amount;
+	unsigned int op;
+	bool script = false;
 	int ret;
 
 	if (!f->mask || t->state != TASK_PARKED)
 		return 0;
 	if (f->plan) {
-		p = planned(f, task, t->label.site);
+		p = planned(f, task, t->label.site, false);
 		if (p)
 			h = again(w, t, w->ops->faults(w, t, f->mask), p->op, p->amount);
 	} else if (replay) {
 		if (want && zug_op_is_fault(want->label.op))
 			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op,
 				  fault_amount(want->label.object2));
+	} else if (search_script_let(s, false, &op, &amount)) {
+		script = true;
+		h = again(w, t, w->ops->faults(w, t, f->mask), op, amount);
 	} else {
 		possible = w->ops->faults(w, t, f->mask);
 		if (f->nr >= f->max)
@@ -196,9 +228,27 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 		return ret;
 	if (ret == WORLD_FAULT_MISSED)
 		return 0;
+	if (script)
+		search_script_was_made(s, false);
 	f->nr += !(FLOWS & 1u << h.fault);
 	f->nr_flows += !!(FLOWS & 1u << h.fault);
 	t->label.op = kinds[h.fault].op;
 	t->label.flags |= zug_op_flags(t->label.op);
 	return ret;
+}
+
+int faults_timer(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
+		 uint32_t task)
+{
+	unsigned int op;
+	uint32_t amount;
+
+	if (f->plan)
+		return planned(f, task, w->tasks[task].label.site, true) != NULL;
+	if (replay)
+		return want && want->label.flags & ZUG_L_TIMER;
+	if (!search_script_let(s, true, &op, &amount))
+		return search_choose_rare(s, 2);
+	search_script_was_made(s, true);
+	return 1;
 }

@@ -42,8 +42,14 @@ static inline uint32_t fault_amount(uint64_t id)
 	return id >> 44 == 0xb17e5 ? (uint32_t)id : 0;
 }
 
-/* The first step of a trace that is a fault or a flow; NULL: none is. */
-const struct trace_step *faults_first(const struct trace *t);
+/* A mask as --faults or --flows has it. buf. */
+const char *faults_names(uint32_t mask, char *buf, size_t len);
+
+/* Which of these names the operation of such a step; of those in the mask. NULL: none does. */
+const char *faults_name(uint32_t mask, unsigned int op);
+
+/* Does the search have a say in that step, beyond who makes it: a fault, a flow, a timer that fires before it? */
+bool faults_decided(const struct trace_step *s);
 
 struct faults {
 	uint32_t mask;		/* that may happen */
@@ -54,9 +60,10 @@ struct faults {
 };
 
 /*
- * From the next execution on exactly the faults of that trace happen, where its tasks come to these places, whatever
- * their order (NULL: none happens), but for the one at step without (UINT64_MAX: all); gone: that step is not made at
- * all, for what failed was repeated. faults_free_plan(): the search decides again. 0 or -ENOMEM.
+ * From the next execution on exactly the faults of that trace happen, and timers fire as in it, where its tasks come to
+ * these places, whatever their order (NULL: none happens), but for what is decided with step without (UINT64_MAX: all);
+ * gone: that step is not made at all, for what failed was repeated. faults_free_plan(): the search decides again. 0 or
+ * -ENOMEM.
  */
 int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone);
 void faults_free_plan(struct faults *f);
@@ -69,5 +76,9 @@ void faults_begin(struct faults *f);
  */
 int faults_decide(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
 		  uint32_t task);
+
+/* Does the next timer of the test fire before that step? 1, 0 or -errno. The same arguments. */
+int faults_timer(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
+		 uint32_t task);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "../search/minimise.h"
 #include "campaign_internal.h"
+#include "faults.h"
 #include "minimize.h"
 #include "trials.h"
 
@@ -78,7 +79,7 @@ static bool after(void *ctx, const struct execution *x)
 	struct minimise_result r;
 
 	minimise_result(p->s, &r);
-	if (r.trials == 1 && r.reproduced && !m->dropped) {
+	if (r.trials == 1 && r.reproduced && !m->dropped && !m->dropped_timers) {
 		m->preemptions_before = r.preemptions;
 		m->decisions_before = r.differences;
 		m->steps_before = r.nr;
@@ -122,7 +123,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t, const st
 	m->preemptions = r.preemptions;
 	m->decisions = r.differences;
 	m->steps = r.nr;
-	m->simpler = r.trial > 1 || m->dropped;
+	m->simpler = r.trial > 1 || m->dropped || m->dropped_timers;
 	if (!ret)
 		ret = write_result(c, trials.best, to, m, &r, err, errlen);
 out:
@@ -180,12 +181,16 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 {
 	struct trace *t = trace_open(to, err, errlen);
 	int ret = t ? 0 : -EIO;
+	bool timer = false;
 
 	*less = NULL;
 	/* the call is made as it should be; or, for it was repeated after that, it is not made */
 	for (uint64_t i = 0; t && !ret && i < 2 * trace_nr_steps(t); i++) {
-		if (!zug_op_is_fault(trace_step(t, i / 2)->label.op))
+		const struct trace_step *s = trace_step(t, i / 2);
+
+		if (!faults_decided(s) || (i % 2 && !zug_op_is_fault(s->label.op)))
 			continue;
+		timer = !zug_op_is_fault(s->label.op);
 		if (limits->executions && m->executions >= limits->executions) {
 			m->minimal = false;
 			break;
@@ -194,8 +199,11 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 		m->executions++;
 	}
 	trace_free(t);
-	if (ret == 1)
+	if (ret == 1) {
+		m->dropped_timers += timer;
+		m->dropped += !timer;
 		*less = trace_open(to, err, errlen);
+	}
 	return ret == 1 ? *less ? 0 : -EIO : ret;
 }
 
@@ -215,7 +223,6 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 			break;
 		if (limits->executions)
 			left.executions = limits->executions - m->executions + 1;
-		m->dropped++;
 		ret = minimize_schedule(c, less, &left, to, m, err, errlen);
 		trace_free(less);
 	}
@@ -243,6 +250,10 @@ void minimize_say(FILE *out, const struct minimized *m)
 	if (m->dropped) {
 		fputs(", ", out);
 		count(out, m->dropped, "fault", m->dropped == 1 ? " was not needed" : " were not needed");
+	}
+	if (m->dropped_timers) {
+		fputs(", ", out);
+		count(out, m->dropped_timers, "timer", " need not fire early");
 	}
 	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
 	      "; cut short, there may be a simpler one", out);

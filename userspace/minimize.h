@@ -20,6 +20,7 @@ struct minimized {
 	uint64_t steps_before, steps;
 	uint32_t preemptions_before, preemptions;
 	uint32_t dropped;	/* faults and flows that it fails without */
+	uint32_t dropped_timers;	/* need not fire where the search had let them */
 	uint32_t decisions_before, decisions;	/* that differ from letting each task run on */
 	char came[1100];		/* not reproduced: what happened instead; "": interrupted before it could */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "../search/script.h"
 #include "commands.h"
+#include "faults.h"
 #include "pin.h"
 #include "report_internal.h"
 #include "rule_names.h"
@@ -178,6 +179,20 @@ static void name_file(const struct trace *t, const char *name, char *to)
 	to[at] = 0;
 }
 
+/* Of a call that was changed the operation that it was to be, if another step shows that; -1: unknown. */
+static int op_of(const struct trace *t, const struct zug_label *l)
+{
+	if (!zug_op_is_fault(l->op))
+		return l->op;
+	for (uint64_t i = 0; l->site && i < trace_nr_steps(t); i++) {
+		const struct zug_label *o = &trace_step(t, i)->label;
+
+		if (o->site == l->site && !zug_op_is_fault(o->op) && o->op != ZUG_OP_RESUME && o->op != ZUG_OP_EXPIRE)
+			return o->op;
+	}
+	return -1;
+}
+
 static struct symfile *file_of(const struct pin *n, const struct trace_site *site, const struct trace_module **m)
 {
 	char err[256];
@@ -234,7 +249,7 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 	const struct trace_module *m;
 	struct symfile *f;
 
-	if (w->op >= 0 && s->label.op != w->op)
+	if (w->op >= 0 && op_of(n->t, &s->label) != w->op)
 		return false;
 	if (w->on[0] && !(a && rule_name_is(w->on, a)) && !(b && rule_name_is(w->on, b)))
 		return false;
@@ -249,13 +264,22 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 	const struct zug_label *l = pending(n->t, task, step);
 	const char *name = l ? object_name(n->t, l->object) : NULL;
 
-	*w = (struct where){ .op = l ? l->op : -1, .nth = 1 };
+	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
 	if (name && name[0] == '/')
 		name_file(n->t, name, w->on);
 	else if (name)
 		copy_name(w->on, name);
 	if (l)
 		name_place(n, l->site, w);
+	/* where it is not known whether one before was such an operation, all are counted */
+	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
+		const struct trace_step *s = trace_step(n->t, i);
+		struct where any = *w;
+
+		any.op = -1;
+		if (s->task == task && op_of(n->t, &s->label) < 0 && matches(n, &any, s))
+			w->op = -1;
+	}
 	for (uint64_t i = 0; i < step; i++)
 		w->nth += trace_step(n->t, i)->task == task && matches(n, w, trace_step(n->t, i));
 }
@@ -357,6 +381,29 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 	putc('\n', out);
 }
 
+/* What is decided with a step besides who makes it. How many statements. */
+static int put_lets(FILE *out, const struct pin *n, uint64_t step)
+{
+	const struct trace_step *s = trace_step(n->t, step);
+	uint32_t amount = fault_amount(s->label.object2);
+	struct where w;
+	int nr = 0;
+
+	for (int timer = 1; timer >= 0; timer--) {
+		if (timer ? !(s->label.flags & ZUG_L_TIMER) : !zug_op_is_fault(s->label.op))
+			continue;
+		find_place(n, s->task, step, &w);
+		fprintf(out, "let T%u", s->task);
+		put_place(out, &w);
+		fprintf(out, " get %s", timer ? "timer" : zug_op_name(s->label.op));
+		if (!timer && amount)
+			fprintf(out, " %u", amount);
+		putc('\n', out);
+		nr++;
+	}
+	return nr;
+}
+
 static void put_option(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "option %s%s%s\n", name, value ? " " : "", value ? value : "");
@@ -374,6 +421,14 @@ static void put_time(FILE *out, const char *name, uint64_t ns, uint64_t otherwis
 		fprintf(out, "option %s %.15gms\n", name, ns / 1e6);
 }
 
+static void put_faults(FILE *out, const char *name, uint32_t mask)
+{
+	char text[256];
+
+	if (mask)
+		put_option(out, name, faults_names(mask, text, sizeof(text)));
+}
+
 bool pin_needs_races(const struct campaign_options *o)
 {
 	return o->fail_on_race || (o->data && o->data[0]);
@@ -385,6 +440,10 @@ static void put_options(FILE *out, const struct campaign_options *o)
 	char text[256];
 
 	campaign_defaults(&d);
+	if (o->input)
+		put_option(out, "stdin", o->input);
+	put_faults(out, "faults", o->faults & ~FLOWS);
+	put_faults(out, "flows", o->faults & FLOWS);
 	if (o->sync_points != d.sync_points || o->atomic_points != d.atomic_points ||
 	    o->syscall_points != d.syscall_points)
 		put_option(out, "points", run_options_points(o, text, sizeof(text)));
@@ -498,6 +557,7 @@ int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o
 {
 	struct pin n = { .t = t, .symbols = s };
 	int ret = script_differences(o->fair, next_point, &n, &n.d), statements = 0;
+	uint64_t step = 0;
 	bool *said;
 
 	free(n.cands);
@@ -513,11 +573,15 @@ int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o
 	put_options(out, o);
 	ret = put_tasks(out, &n);
 	for (size_t i = 0; i < n.nr; i++) {
+		for (; step < n.d[i].step; step++)
+			statements += put_lets(out, &n, step);
 		if (said[i])
 			continue;
 		put_statement(out, &n, i, said);
 		statements++;
 	}
+	for (; step < trace_nr_steps(t); step++)
+		statements += put_lets(out, &n, step);
 	free(said);
 	free(n.d);
 	return ret ? ret : statements;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "faults.h"
 #include "report_diff.h"
 #include "report_internal.h"
 
@@ -89,7 +90,8 @@ static bool same_label(const struct zug_label *x, const struct zug_label *y)
 
 static bool same_step(const struct diff *d, const struct trace_step *x, const struct trace_step *y)
 {
-	return x->task == name_of(&d->b, y->task) && same_label(&x->label, &y->label);
+	return x->task == name_of(&d->b, y->task) && same_label(&x->label, &y->label) &&
+	       !((x->label.flags ^ y->label.flags) & ZUG_L_TIMER);
 }
 
 static void put_step(struct diff *d, struct side *s, const struct trace_step *st, const char *lead)
@@ -120,7 +122,11 @@ static void say_why(struct diff *d, const struct trace_step *x, const struct tra
 
 	report_task_name(p, first, sizeof(first));
 	report_task_name(q, second, sizeof(second));
-	if (p == q)
+	if (p == q && (faults_decided(x) || faults_decided(y)) && x->label.site == y->label.site)
+		fprintf(d->out, "The same task, but in %s %s, and in %s it does not.\n", faults_decided(x) ? "A" : "B",
+			zug_op_is_fault((faults_decided(x) ? x : y)->label.op) ? "the search changes what its call does" :
+			"the search lets a timer fire before that", faults_decided(x) ? "B" : "A");
+	else if (p == q)
 		fprintf(d->out, "No decision: %s has the turn in both, and does something else. What it does depends "
 			"on more than the schedule.\n", first);
 	else if (could_run(&d->a, x, q) && could_run(&d->b, y, p))
@@ -326,8 +332,24 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 	putc('\n', d->out);
 }
 
+/* The step whose call the search has changed, or before which it let a timer fire. */
+static void put_cause(struct diff *d, uint64_t step)
+{
+	const struct trace_step *s = trace_step(d->a.t, step);
+	const struct neighbour_op op = { .task = s->task, .label = s->label };
+	const struct report *r = &d->a.r;
+
+	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+	put_op(d, &d->a, &op);
+	fprintf(d->out, "%sand passes under the same schedule when%s %s%s\n\n", report_style(r, STYLE_GOOD),
+		report_style(r, STYLE_PLAIN), s->label.op == ZUG_OP_KILLED ? "its process lives on" :
+		zug_op_is_fault(s->label.op) ? "that call is left as it is" : "",
+		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ? ", and no timer fires before it." :
+		"no timer fires there.");
+}
+
 int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
-		     unsigned int rows, const struct report_options *o)
+		     uint64_t step, unsigned int rows, const struct report_options *o)
 {
 	struct diff d;
 	int ret = start(&d, out, a, b, o);
@@ -336,7 +358,10 @@ int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, co
 		fputs("A ", out);
 		report_outcome_line(out, a, o);
 		putc('\n', out);
-		put_pair(&d, n);
+		if (step == UINT64_MAX)
+			put_pair(&d, n);
+		else
+			put_cause(&d, step);
 		put_parting(&d, rows);
 	}
 	finish(&d);

@@ -17,9 +17,11 @@ int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigne
 
 /*
  * The same of a failing trace a and its neighbour b, for one screen: how it fails, the pair of operations that n names,
- * where they part and what followed, of it so many rows. Tasks have the same numbers in both. 0 or -ENOMEM.
+ * where they part and what followed, of it so many rows. Tasks have the same numbers in both. step: of a, whose call the
+ * search has changed, or before which it let a timer fire, and b is without that: n names no pair then (UINT64_MAX: it
+ * does). 0 or -ENOMEM.
  */
 int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
-		     unsigned int rows, const struct report_options *o);
+		     uint64_t step, unsigned int rows, const struct report_options *o);
 
 #endif

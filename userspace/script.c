@@ -10,7 +10,7 @@
 /* What a test is, and what its failure is; how long to search and where results go is not the script's. */
 static const char *const option_names[] = {
 	"watch", "point", "points", "code", "match", "expect-exit", "invariant", "discard-if", "timeout", "max-steps", "spin",
-	"fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
+	"faults", "flows", "stdin", "fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
 	"world", "share", "setup", "teardown", NULL
 };
 

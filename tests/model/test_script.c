@@ -279,6 +279,10 @@ static void test_told(void)
 		{ "before T0 run T7", SEARCH_SCRIPT_NO_TASK, "no such other task" },
 		{ "before T0 run T1 until on v0 nth 3", SEARCH_SCRIPT_PART, "in part" },
 		{ "before T0 run T1 until on v9", SEARCH_SCRIPT_UNTIL_GONE, "its end is gone" },
+		{ "let T0 on v0 nth 2 get fail-eintr", SEARCH_SCRIPT_UNABLE, "a call that cannot have that" },
+		{ "let T0 on v0 nth 3 get killed", SEARCH_SCRIPT_FEWER, "a call that does not come a third time" },
+		{ "let T0 on v7 get timer", SEARCH_SCRIPT_GONE, "a call that is gone" },
+		{ "let T7 get short-read 3", SEARCH_SCRIPT_NO_TASK, "a call of no task" },
 	};
 	struct search_script_line line = { 0 };
 	struct search *s;
@@ -300,6 +304,53 @@ static void test_told(void)
 	search_free(s);
 }
 
+/* What is said of calls is said at their steps, and only there. */
+static void test_let(void)
+{
+	static const struct { bool timer; uint64_t step; unsigned int op; uint32_t amount; } said[] = {
+		{ true, 1, ZUG_OP_NONE, 0 }, { false, 2, ZUG_OP_SHORT_READ, 3 }, { true, 2, ZUG_OP_NONE, 0 },
+		{ false, 4, ZUG_OP_FAIL_EINTR, 0 },
+	};
+	struct search *s = new_script("let T0 at read nth 2 get timer; let T0 nth 3 get short-read 3\nlet T0 nth 3 get timer\n"
+				      "let T1 at write get fail-eintr", NULL);
+	struct search_script_line line;
+	size_t nr = 0, made = 0;
+	bool right = s != NULL;
+
+	for (int k = 0; s && k < 2; k++) {
+		right &= search_begin(s) == SEARCH_GO;
+		nr = made = 0;
+		for (uint64_t step = 0; step < 5; step++) {
+			struct search_cand c[2] = {
+				{ .task = 0, .label.op = ZUG_OP_READ, .enabled = step < 3 },
+				{ .task = 1, .label.op = step < 4 ? ZUG_OP_READ : ZUG_OP_WRITE, .enabled = true },
+			};
+			struct search_point p = { .step = step, .last = !step ? SEARCH_NO_TASK : step > 3, .cand = c, .nr = 2 };
+
+			right &= search_pick(s, &p) == (step < 3 ? 0 : 1);
+			for (int timer = 1; timer >= 0; timer--) {
+				unsigned int op;
+				uint32_t amount;
+
+				if (!search_script_let(s, timer, &op, &amount))
+					continue;
+				for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+					made += said[i].timer == timer && said[i].step == step && said[i].op == op &&
+						said[i].amount == amount;
+				nr++;
+				search_script_was_made(s, timer);
+			}
+		}
+		search_end(s, &(struct search_end){ .result = SEARCH_PASS });
+	}
+	for (unsigned int i = 0; right && i < 4; i++) {
+		search_script_line(s, i, &line);
+		right &= line.let && line.state == SEARCH_SCRIPT_MADE;
+	}
+	tap_ok(right && nr == 4 && made == 4, "calls: %zu of %zu statements at their steps", made, nr);
+	search_free(s);
+}
+
 static void test_refused(void)
 {
 	static const struct { const char *text, *say; } bad[] = {
@@ -310,7 +361,10 @@ static void test_refused(void)
 		{ "before T0 run T1 until T2 at lock", "T1 that is waited for" },
 		{ "before T0 run T1 while x == 1", "not expected" }, { "\n\nbefore T0 on \"x run T1", "test.zug:3: " },
 		{ "any; before T0 run T1; end", "within a group" }, { "stay nth 2", "not expected" },
-		{ "before T0 on \"\" run T1", "empty word" },
+		{ "before T0 on \"\" run T1", "empty word" }, { "let T0 at read", "'get OUTCOME' is missing" },
+		{ "let T0 get read", "nothing that a call can get" }, { "let T0 get", "needs something" },
+		{ "let T0 get short-read 0", "from 1" }, { "let T0 get delayed 5 6", "not expected" },
+		{ "let T0 T1 get lost", "about one task" }, { "any; let T0 get lost; end", "within a group" },
 	};
 	struct search_options o = { .strategy = "random", .fair = 1, .preemptions = -1,
 				    .rules = "before T0 run T1" };
@@ -332,6 +386,7 @@ int main(void)
 	test_meaning();
 	test_yield();
 	test_told();
+	test_let();
 	test_refused();
 	return tap_done();
 }

@@ -20,11 +20,18 @@ found()
 	zug 60 replay -q -n 5 "$trace"
 	want_status 1
 	want_out 'replayed 5 of 5 times exactly'
-	zug 20 pin "$trace"
-	want_status 2
-	want_err "is a call that --faults or --flows changed \\($3, by T[0-9]+\\)"
-	zug 60 run -q --faults "$2" --strategy random --executions 40 -o traces -- "$programs/$1-fixed"
+	zug 60 diff -q "$trace"
+	want_status 1
+	want_out "^    T[0-9]+ $3 "
+	want_out '^and passes under the same schedule when '
+	zug 60 pin -q --verify 1 -o test.zug "$trace"
 	want_status 0
+	grep -q "^let T[0-9]* .* get $3" test.zug || note "no call in the script: $(cat test.zug)"
+	zug 60 run -q --verify 0 --no-minimize --script test.zug -o traces -- "$programs/$1"
+	want_status 1
+	zug 60 run -q --script test.zug -o traces -- "$programs/$1-fixed"
+	want_status 0
+	want_out '^passed under test\.zug '
 	want_nothing_left
 }
 

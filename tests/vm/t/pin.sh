@@ -126,6 +126,9 @@ if begin "scripts that are none"; then
 	task T1 child of T0|test\.zug:1: 'task T1 child of T0': not 'task T1 child 1 of T0'
 	task T1 child 1 of T0\ntask T1 child 2 of T0|test\.zug:2: .*: line 1 has said otherwise
 	frobnicate|test\.zug:1: unknown statement 'frobnicate'
+	let T1 at read get fail-eintr|test\.zug:1: no call gets 'fail-eintr' without 'option faults eintr'
+	option flows loss\nlet T1 get delayed|test\.zug:2: no call gets 'delayed' without 'option flows delay'
+	let T1 get timer|test\.zug:1: no timer fires early without 'option timeouts explore'
 	before T1 on "a run T2|test\.zug:1: '"' is missing
 	END
 	printf 'strict\0x' >test.zug
