@@ -207,10 +207,88 @@ static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
 }
 
 /*
- * A file that the execution has made, or written, has a time of the machine: it becomes one of the execution,
- * in the order in which they are, none in the future. The execution's own clock is slower by about as much.
+ * What the sandbox's clock said when a file was first looked at that was newer than all seen before: where its time
+ * of the machine lies, of times between two of these what is between, so that the order stays. Looked at again a
+ * file has the same time, however long the machine has taken. Beyond ZUG_FILE_TIMES the last one moves on.
  */
-static __always_inline void file_time(const struct zug_sandbox *s, __u64 addr)
+#define ZUG_FILE_TIMES		1024
+struct file_look {
+	__u64 machine;		/* ns since the execution began */
+	__u64 clock;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZUG_MAX_SANDBOXES * ZUG_FILE_TIMES);
+	__type(key, __u32);
+	__type(value, struct file_look);
+} file_looks SEC(".maps");
+
+static __always_inline struct file_look *file_look(__u32 slot, __u32 i)
+{
+	__u32 key = slot * ZUG_FILE_TIMES + i;
+
+	return i < ZUG_FILE_TIMES ? bpf_map_lookup_elem(&file_looks, &key) : NULL;
+}
+
+/* What the sandbox's clock said when the machine's, since the execution began, was machine ns. */
+static __noinline __u64 file_clock(__u32 slot, __u64 machine)
+{
+	__u64 from_machine = 0, from_clock = 0, ns, span, clock;
+	struct file_look *look;
+	struct zug_sandbox *s;
+	__u32 low = 0, high;
+	int i;
+
+	if (slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	s = &sandboxes[slot];
+	high = s->nr_file_looks;
+	/* the first that is not older is at high */
+	bpf_for(i, 0, 11) {
+		__u32 mid = (low + high) / 2;
+
+		if (low >= high || !(look = file_look(slot, mid)))
+			break;
+		if (look->machine < machine)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	look = file_look(slot, high - 1);
+	if (look) {
+		from_machine = look->machine;
+		from_clock = look->clock;
+	}
+	if (high >= s->nr_file_looks) {
+		if (look && s->clock <= from_clock)
+			return from_clock;
+		if (high < ZUG_FILE_TIMES) {
+			look = file_look(slot, high);
+			s->nr_file_looks = high + 1;
+		}
+		if (look) {
+			look->machine = machine;
+			look->clock = s->clock;
+		}
+		return s->clock;
+	}
+	look = file_look(slot, high);
+	if (!look)
+		return from_clock;
+	ns = machine - from_machine;
+	span = look->machine - from_machine;
+	clock = look->clock - from_clock;
+	if (ns >= span || !clock)
+		return look->clock;
+	return from_clock + (clock >= span ? ns * (clock / span) : ns / (span / clock + 1));
+}
+
+/*
+ * A file that the execution has made, or written, has a time of the machine: it becomes one of the execution, in the
+ * order in which they are, none in the future. What is newer than the machine's clock the program has set itself.
+ */
+static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, __u64 addr)
 {
 	struct user_time ut;
 	__u64 ns;
@@ -218,10 +296,10 @@ static __always_inline void file_time(const struct zug_sandbox *s, __u64 addr)
 	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr) || (__s64)ut.sec < 0)
 		return;
 	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
-	if (ns <= s->clock_real)
-		return;
-	ns = ns > s->files_since ? (ns - s->files_since) >> 10 : 0;
-	put_time(addr, s->clock_real + (ns < s->clock ? ns : s->clock), false);
+	if (ns > s->files_since && ns <= bpf_ktime_get_tai_ns() - s->tai_ahead)
+		put_time(addr, s->clock_real + file_clock(slot, ns - s->files_since), false);
+	else if (ns <= s->files_since && ns > s->clock_real + s->clock)
+		put_time(addr, s->clock_real, false);
 }
 
 /* struct stat: three times from byte 72 on; struct statx: four from byte 64 on. */
@@ -233,7 +311,7 @@ static __always_inline void file_times(const struct zug_sandbox *s, struct task_
 	if (nr == NR_statx)
 		addr = BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(p), r8) - 8;
 	for (int i = 0; i < (nr == NR_statx ? 4 : 3); i++)
-		file_time(s, addr + 72 + 16 * i);
+		file_time(s, t->slot, addr + 72 + 16 * i);
 }
 
 /*

@@ -140,6 +140,9 @@ struct zug_sandbox {
 	__u64 clock;		/* virtual time: ns since the execution began */
 	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC said then, ns */
 	__u64 files_since;	/* the machine's CLOCK_REALTIME when it began: file times after that are the execution's, ns */
+	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
+	__u32 nr_file_looks;	/* the kernel's: how many times of files it has given a time of the execution */
+	__u32 pad;
 	__u64 alarm;		/* from then on points stop also where nobody else is runnable: a time-out may expire; 0: never */
 	__u32 virtual_time;	/* the test sees these, and its time-outs expire when user space says so */
 	__u32 looks;		/* at the clock, and yields, since somebody blocked or ended */
@@ -261,7 +264,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 200, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 216, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 28, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

@@ -494,7 +494,7 @@ void sandbox_reset(struct sandbox *s)
 {
 	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
 	uint32_t run = z->run + 1;
-	struct timespec now;
+	struct timespec now, tai;
 
 	s->world.net_used |= z->net_used;
 	z->state = ZUG_SB_FREE;
@@ -510,7 +510,10 @@ void sandbox_reset(struct sandbox *s)
 	z->clock_real = s->o.clock_real;
 	/* file systems may look at a clock that lags some milliseconds behind */
 	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_TAI, &tai);
 	z->files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
+	/* whole seconds: the two were asked one after the other */
+	z->tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
 	z->clock_mono = CLOCK_MONO;
 	z->seeded = s->o.seeded;
 	z->seed = s->o.seed;
