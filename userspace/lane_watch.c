@@ -12,7 +12,7 @@
 #define SCHED_EXT_POLICY 7
 /* A second apart: a backup that begins must not end a search. */
 #define LOOKS		3
-/* For so long it is counted who runs there; whoever has half of it stands in the way. */
+/* For so long it is counted who runs there; those who have half of it stand in the way. */
 #define SAMPLE_US	100000
 #define MAX_BUSY	64
 
@@ -110,7 +110,7 @@ int lane_watch_look(struct lane_watch *w, int lane, int pid, char *err, size_t e
 {
 	struct busy list[MAX_BUSY];
 	struct stat_line s;
-	uint64_t ran, most = 0;
+	uint64_t ran, sum = 0, most = 0;
 	char path[64];
 	size_t nr;
 	int who = 0;
@@ -127,13 +127,17 @@ int lane_watch_look(struct lane_watch *w, int lane, int pid, char *err, size_t e
 		return 0;
 	nr = find_busy(lane, list);
 	usleep(SAMPLE_US);
-	for (size_t i = 0; i < nr; i++)
-		if (read_ran(list[i].pid, &ran) && ran - list[i].ran > most) {
+	for (size_t i = 0; i < nr; i++) {
+		if (!read_ran(list[i].pid, &ran))
+			continue;
+		sum += ran - list[i].ran;
+		if (ran - list[i].ran > most) {
 			most = ran - list[i].ran;
 			who = list[i].pid;
 		}
+	}
 	/* it has run meanwhile, or nobody can be seen who is in the way */
-	if (!read_ran(pid, &ran) || ran != w->ran || most < SAMPLE_US * 500ull)
+	if (!read_ran(pid, &ran) || ran != w->ran || sum < SAMPLE_US * 500ull)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/stat", who);
 	if (!read_stat(path, &s))
