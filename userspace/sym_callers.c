@@ -24,14 +24,18 @@ static Dwarf_Frame *frame_at(struct symfile *f, uint64_t vaddr)
 {
 	Dwarf_Frame *frame;
 
-	if (!f->cfi_tried) {
-		f->cfi_tried = true;
-		sym_read_debug(f);
+	if (!f->eh_cfi_tried) {
+		f->eh_cfi_tried = true;
 		f->eh_cfi = dwarf_getcfi_elf(f->elf);
-		f->debug_cfi = f->dwarf ? dwarf_getcfi(f->dwarf) : NULL;
 	}
 	if (f->eh_cfi && !dwarf_cfi_addrframe(f->eh_cfi, vaddr, &frame))
 		return frame;
+	/* reading debug information takes long: only where nothing else has it */
+	if (!f->debug_cfi_tried) {
+		f->debug_cfi_tried = true;
+		sym_read_debug(f);
+		f->debug_cfi = f->dwarf ? dwarf_getcfi(f->dwarf) : NULL;
+	}
 	if (f->debug_cfi && !dwarf_cfi_addrframe(f->debug_cfi, vaddr, &frame))
 		return frame;
 	return NULL;
@@ -89,7 +93,7 @@ out:
 }
 
 /* Of the system, and shared: nobody looks for his bug there. */
-static bool is_system_library(struct symfile *f)
+bool sym_of_system(const struct symfile *f)
 {
 	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/" };
 	const char *base = strrchr(f->path, '/');
@@ -108,7 +112,7 @@ enum symowner symfile_owner(struct symfile *f, uint64_t offset)
 	bool named = false;
 	int nr;
 
-	if (is_system_library(f) || (symfile_libc(f) != SYMLIBC_NONE && strstr(f->path, ".so")))
+	if (sym_of_system(f) || (symfile_libc(f) != SYMLIBC_NONE && strstr(f->path, ".so")))
 		return SYMOWNER_LIBRARY;
 	nr = symfile_frames(f, offset, frames, 16);
 	for (int i = 0; i < nr; i++) {

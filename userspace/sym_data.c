@@ -604,6 +604,10 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 	char *demangled;
 	Dwarf_Die type, die;
 
+	/* the variables of the C library take longer to read than a small test takes */
+	s = sym_of_system(f) ? sym_at(f, vaddr, false) : NULL;
+	if (s && s->vaddr == vaddr)
+		goto symbol;
 	read_variables(f);
 	hi = f->nr_variables;
 	while (lo < hi) {
@@ -631,6 +635,7 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 	s = sym_at(f, vaddr, false);
 	if (!s)
 		return -ENOENT;
+symbol:
 	demangled = symbols_demangle(s->name);
 	snprintf(buf, len, "%s", demangled ? demangled : s->name);
 	free(demangled);

@@ -88,7 +88,7 @@ struct symfile {
 	Elf *debug_elf;
 	Dwarf *dwarf;		/* NULL: no DWARF */
 
-	bool cfi_tried;
+	bool eh_cfi_tried, debug_cfi_tried;
 	Dwarf_CFI *eh_cfi, *debug_cfi;	/* NULL: none; the second is dwarf's own */
 
 	bool cus_read;
@@ -148,6 +148,8 @@ void sym_lines_free(struct symfile *f);
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
 
 /* sym_callers.c */
+/* It lies where the distribution keeps its shared libraries. */
+bool sym_of_system(const struct symfile *f);
 void sym_callers_free(struct symfile *f);
 
 /* sym_atomic.c */
