@@ -1,18 +1,34 @@
 #!/bin/bash
 # zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup by
 # themselves, and its end in all ways.
-# Takes 82 s under emulation.
+# Takes 60 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 door=/sys/fs/cgroup/zug
 joins=$base/joins
 remember
+shared=
 printf '%s\n' "echo \$\$ >$door/cgroup.procs && exec \"\$@\"" >"$joins"
 
 start()
 {
 	command_run 60 "$zugd" --timeout 10s "$@"
 	want_status 0 "zugd"
+}
+
+# For tests that leave it as it is: one for all of them, because each start takes seconds.
+start_shared()
+{
+	[ ! "$shared" ] || return
+	# what it writes goes to where it was started, and a test's own folder goes with the test
+	cd "$base" && start && cd "$dir" || exit 2
+	shared=1
+}
+
+stop_shared()
+{
+	[ ! "$shared" ] || stop
+	shared=
 }
 
 stop()
@@ -37,11 +53,11 @@ exec_until()
 	note "no exit status $wanted in $times calls; the last one: $rc:"$'\n'"$(said)"
 }
 
-# figure NAME: of the first campaign in `zug status --json`.
+# figure NAME COMMAND: of the first campaign of COMMAND in `zug status --json`.
 figure()
 {
 	zug 30 status --json
-	sed -nE "s/^ *\"$1\": ?([^,]*),?$/\1/p" "$dir/out" | head -n 1
+	sed -n "\|\"$2\"|,\$p" "$dir/out" | sed -nE "s/^ *\"$1\": ?([^,]*),?$/\1/p" | head -n 1
 }
 
 if begin "one is enough"; then
@@ -87,7 +103,7 @@ if begin "options"; then
 fi
 
 if begin "exec is the test, seen from outside"; then
-	start
+	start_shared
 	zug 30 exec -- sh -c 'echo out; echo err >&2; exit 7'
 	want_status 7
 	want_out '^out$'
@@ -107,13 +123,12 @@ if begin "exec is the test, seen from outside"; then
 	[ "$(VARIABLE=x "$zug" exec -- sh -c 'echo $VARIABLE; pwd')" = "x"$'\n'"$PWD" ] ||
 		note "environment or folder did not arrive"
 	[ "$("$zug" exec -- seq 100000 | cksum)" = "$(seq 100000 | cksum)" ] || note "long output is not complete"
-	stop
 	end
 fi
 
 if begin "exec walks through the search"; then
 	cp "$programs/abba-deadlock" "$programs/abba-deadlock-fixed" .
-	start
+	start_shared
 	exec_until 123 60 -- ./abba-deadlock
 	want_err '^zug: (deadlock|lock cycle): '
 	trace=$(sed -n 's/^zug: trace: //p' "$dir/err")
@@ -122,7 +137,7 @@ if begin "exec walks through the search"; then
 	zug 60 exec -- ./abba-deadlock-fixed
 	want_status 0
 	zug 60 exec -- ./abba-deadlock
-	[ "$(figure executions)" = $((before + 1)) ] || note "executions: $(figure executions), not $((before + 1))"
+	[ "$(figure executions ./abba-deadlock)" = $((before + 1)) ] || note "executions: $(figure executions ./abba-deadlock), not $((before + 1))"
 	zug 60 replay -q -n 3 "$trace"
 	want_status 1
 	want_out 'replayed 3 of 3 times exactly'
@@ -142,12 +157,11 @@ if begin "exec walks through the search"; then
 	done
 	zug 30 status
 	want_out 'every schedule was tried'
-	stop
 	end
 fi
 
 if begin "watches and points of two searches do not mix"; then
-	start
+	start_shared
 	for ((i = 0; i < 12; i++)); do
 		zug 60 exec --watch counter -- "$programs/atomicity-watch"
 		case $rc in
@@ -159,33 +173,11 @@ if begin "watches and points of two searches do not mix"; then
 		want_status 0
 	done
 	[ $rc = 134 ] || note "the watched variable's race was not found in 12 executions"
-	stop
-	end
-fi
-
-if begin "run and replay are handed over"; then
-	zug 120 run -q -o alone -- "$programs/abba-deadlock"
-	want_status 1
-	alone=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
-	start
-	zug 120 run -q -o traces -- "$programs/abba-deadlock"
-	want_status 1
-	together=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
-	[ "$alone" = "$together" ] || note "found in execution '$alone' alone, but '$together' through zugd"
-	want_out 'replayed: 1 of 1 times the same failure'
-	zug 60 replay -q "$(kept_trace)"
-	want_status 1
-	zug 60 run -q -- ./missing
-	want_status 2
-	stop
-	zug 60 replay -q traces/abba-deadlock.1.trace
-	want_status 1
-	want_nothing_left
 	end
 fi
 
 if begin "they wait for each other, and Ctrl-C ends one"; then
-	start
+	start_shared
 	set -m
 	"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err </dev/null &
 	first=$!
@@ -213,12 +205,11 @@ if begin "they wait for each other, and Ctrl-C ends one"; then
 	rc=$?
 	want_status 0 "the third one"
 	grep -q 'busy: waiting for [12] before' third.err || note "the third one was not told to wait: $(cat third.err)"
-	stop
 	end
 fi
 
 if begin "a client that does not read"; then
-	start
+	start_shared
 	mkfifo pipe
 	sleep 1000 <>pipe &
 	reader=$!
@@ -233,20 +224,19 @@ if begin "a client that does not read"; then
 	want_out '^next$'
 	kill $reader
 	{ wait $reader; } 2>/dev/null
-	stop
 	end
 fi
 
 if begin "a test joins"; then
-	cp "$programs/abba-deadlock" .
-	start
+	cp "$programs/abba-deadlock" joining
+	start_shared
 	command_run 60 sh "$joins" sh -c 'echo "status follows"; exit 9'
 	want_status 9
 	want_out '^status follows$'
 	command_run 60 sh "$joins" sh -c 'kill -SEGV $$'
 	[ $rc = 139 ] || note "exit status $rc, not 139"
 	for ((i = 0; i < 60; i++)); do
-		command_run 60 sh "$joins" ./abba-deadlock
+		command_run 60 sh "$joins" ./joining
 		[ $rc = 0 ] || break
 	done
 	[ $rc = 137 ] || note "no deadlock in $i joins; exit status $rc"
@@ -254,16 +244,15 @@ if begin "a test joins"; then
 	want_out 'exit: exit status 9 '
 	want_out 'killed by SIGSEGV'
 	want_out 'failure, 1 times: (deadlock|lock cycle)'
-	trace=$(sed -n 's/^ *trace: \(.*abba.*\)/\1/p' "$dir/out" | head -n 1)
+	trace=$(sed -n 's/^ *trace: \(.*joining.*\)/\1/p' "$dir/out" | head -n 1)
 	zug 60 replay -q -n 3 "$trace"
 	want_status 1
 	want_out 'replayed 3 of 3 times exactly'
-	stop
 	end
 fi
 
 if begin "many join at once"; then
-	start
+	start_shared
 	"$zug" run -q --time 3s --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>&1 &
 	first=$!
 	sleep 1
@@ -278,24 +267,44 @@ if begin "many join at once"; then
 	[ "$(cat joined.*)" = 1$'\n'2$'\n'3$'\n'4 ] || note "not all were executed: $(ls joined.*)"
 	wait $first
 	zug 30 status
-	[ "$(grep -c 'by join' "$dir/out")" = 4 ] || note "$(grep -c 'by join' "$dir/out") searches, not 4"
-	stop
+	[ "$(grep -c "sh -c sleep 0.1; echo" "$dir/out")" = 4 ] || note "not 4 searches: $(cat "$dir/out")"
 	end
 fi
 
 if begin "what joins and is not the test goes on"; then
-	start
+	start_shared
 	command_run 60 sh -c "echo \$\$ >$door/cgroup.procs; sh -c 'exit 3'; echo \"status \$? in \$(cat /proc/self/cgroup)\"; exit 4"
 	want_status 4
 	want_out '^status 3 in 0::'
 	grep -q 'zug' "$dir/out" && note "it is in a cgroup of ours: $(cat "$dir/out")"
 	command_run 60 sh -c "echo \$\$ >$door/cgroup.procs; exit 4"
 	want_status 4
-	stop
+	end
+fi
+
+if begin "run and replay are handed over"; then
+	start_shared
+	zug 120 run -q -o traces -- "$programs/abba-deadlock"
+	want_status 1
+	together=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
+	want_out 'replayed: 1 of 1 times the same failure'
+	zug 60 replay -q "$(kept_trace)"
+	want_status 1
+	zug 60 run -q -- ./missing
+	want_status 2
+	stop_shared
+	zug 60 replay -q traces/abba-deadlock.1.trace
+	want_status 1
+	zug 120 run -q -o alone -- "$programs/abba-deadlock"
+	want_status 1
+	alone=$(sed -nE 's/^found in execution ([0-9]+).*/\1/p' "$dir/out")
+	[ "$alone" = "$together" ] || note "found in execution '$alone' alone, but '$together' through zugd"
+	want_nothing_left
 	end
 fi
 
 if begin "stopped in the middle"; then
+	stop_shared
 	start
 	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
 	first=$!
@@ -318,6 +327,7 @@ if begin "stopped in the middle"; then
 fi
 
 if begin "killed in the middle"; then
+	stop_shared
 	start
 	pid=$(sed -n 's/.*pid \([0-9]*\).*/\1/p' <<<"$("$zug" status)" | head -n 1)
 	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
@@ -343,4 +353,5 @@ if begin "killed in the middle"; then
 	end
 fi
 
+stop_shared
 finish
