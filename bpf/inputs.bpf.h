@@ -231,8 +231,11 @@ static __always_inline struct file_look *file_look(__u32 slot, __u32 i)
 	return i < ZUG_FILE_TIMES ? bpf_map_lookup_elem(&file_looks, &key) : NULL;
 }
 
-/* What the sandbox's clock said when the machine's, since the execution began, was machine ns. */
-static __noinline __u64 file_clock(__u32 slot, __u64 machine)
+/*
+ * What the sandbox's clock said when the machine's, since the execution began, was machine ns. (Here and below:
+ * what is not static the verifier looks at once, and not once for every way that leads to it.)
+ */
+__noinline __u64 file_clock(__u32 slot, __u64 machine)
 {
 	__u64 from_machine = 0, from_clock = 0, ns, span, clock;
 	struct file_look *look;
@@ -447,10 +450,14 @@ static __always_inline __u64 random_next(const struct zug_sandbox *s, struct tas
 }
 
 /* The kernel has just filled len bytes with randomness of its own. */
-static __always_inline void fill_random(struct zug_sandbox *s, struct task_state *t, __u64 addr, __u64 len)
+__noinline int fill_random(__u64 addr, __u64 len)
 {
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct zug_sandbox *s;
 	__u32 i;
 
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
 	bpf_for(i, 0, RANDOM_MAX / 8) {
 		__u64 v;
 		__u32 k;
@@ -469,6 +476,7 @@ static __always_inline void fill_random(struct zug_sandbox *s, struct task_state
 				write_user(addr + 8 * i + k, &byte, 1);
 		}
 	}
+	return 0;
 }
 
 /* /dev/random or /dev/urandom */
@@ -485,7 +493,7 @@ static __always_inline bool fd_is_random(struct task_struct *p, __u64 fd)
 }
 
 /* What the C library makes its stack guard of, which the kernel puts on every new stack. */
-static __always_inline void random_exec(struct zug_sandbox *s, struct task_state *t, struct mm_struct *mm)
+static __always_inline void random_exec(struct mm_struct *mm)
 {
 	unsigned long auxv[2];
 	__u32 i;
@@ -494,10 +502,44 @@ static __always_inline void random_exec(struct zug_sandbox *s, struct task_state
 		if (bpf_core_read(auxv, sizeof(auxv), &mm->saved_auxv[2 * i]) || !auxv[0])
 			break;
 		if (auxv[0] == AT_RANDOM_) {
-			fill_random(s, t, auxv[1], 16);
+			fill_random(auxv[1], 16);
 			break;
 		}
 	}
+}
+
+/* A timed wait of the current task, or the setting of a timer, is over. */
+__noinline int wait_ends(__s32 nr, __s64 ret)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
+	if (sets_timer(nr))
+		timer_end(s, p, t, nr, ret);
+	else if (t->flags & TF_TIMED)
+		timeout_end(s, t, nr, ret);
+	return 0;
+}
+
+/* The current task is about to wait with a time-out, or to set a timer. */
+__noinline int wait_begins(__s32 nr, const struct call_args *args)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct zug_sandbox *s;
+
+	if (!args || !t || !(s = sandbox_of(t)))
+		return 0;
+	if (has_timeout(nr, args->a)) {
+		t->flags |= TF_TIMED;
+		if (s->virtual_time)
+			timeout_begin(s, t, nr, args->a);
+	} else if (s->virtual_time && sets_timer(nr)) {
+		timer_begin(s, t, nr, args->a);
+	}
+	return 0;
 }
 
 /* Attached when something is asked for that it does. */
@@ -518,9 +560,9 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 	}
 	if (s->seeded && ret > 0) {
 		if (nr == NR_getrandom)
-			fill_random(s, t, t->args[0], ret);
+			fill_random(t->args[0], ret);
 		else if (nr == NR_read && fd_is_random(p, t->args[0]))
-			fill_random(s, t, t->args[1], ret);
+			fill_random(t->args[1], ret);
 	}
 	if (!s->virtual_time)
 		return 0;
@@ -533,10 +575,8 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 	} else if (!ret && (nr == NR_newfstatat || nr == NR_stat || nr == NR_fstat || nr == NR_lstat ||
 			    nr == NR_statx)) {
 		file_times(s, p, t, nr);
-	} else if (sets_timer(nr)) {
-		timer_end(s, p, t, nr, ret);
-	} else if (t->flags & TF_TIMED) {
-		timeout_end(s, t, nr, ret);
+	} else {
+		wait_ends(nr, ret);
 	}
 	return 0;
 }

@@ -38,9 +38,15 @@ static __always_inline bool fd_makes_devices(struct task_struct *p, __u64 fd)
 	return major == MISC_MAJOR_ || major == PPP_MAJOR_;
 }
 
-/* Before a system call of a task. More than what changes something may be called so, but not less. */
-static __always_inline bool uses_network(struct task_struct *p, __s32 nr, const __u64 *a)
+/* Before a system call of the current task. More than what changes something may be called so, but not less. */
+__noinline int uses_network(__s32 nr, const struct call_args *args)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
+	const __u64 *a;
+
+	if (!args)
+		return true;
+	a = args->a;
 	/* system calls of other tables */
 	if (nr < 0 || nr >= ZUG_NR_SYSCALLS || (p->thread_info.status & TS_COMPAT_))
 		return true;

@@ -299,13 +299,37 @@ static __always_inline bool fcntl_locks(__u32 cmd)
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
 
+/* The object of a system call that the current task begins. */
+__noinline int call_where(__s32 nr, const struct call_args *args)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct task_state *t = state_of(p);
+
+	if (!t || !args)
+		return 0;
+	if (nr == NR_futex) {
+		if (addr_where(p, t->mm, args->a[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (d->sysv) {
+		t->ev.obj.ino = (__u32)args->a[0] + 1ull;
+		t->ev.obj.dev = ZUG_DEV_SYSV;
+		t->ev.obj.offset = d->sysv;
+		t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (d->fd_arg && fd_where(p, args->a[(d->fd_arg - 1) & 7], &t->ev.obj)) {
+		t->ev.flags |= ZUG_EF_OBJECT;
+	}
+	return 0;
+}
+
 SEC("tp/raw_syscalls/sys_enter")
 int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
-	__u64 a[8] = {};
+	struct call_args args = {};
+	const __u64 *a = args.a;
 	struct pt_regs *regs;
 	__u64 ip;
 	__s32 nr;
@@ -313,9 +337,9 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (!t || !(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
 	nr = ctx->id;
-	bpf_probe_read_kernel(a, 48, (void *)ctx->args);
+	bpf_probe_read_kernel(args.a, 48, (void *)ctx->args);
 	/* also of those that run freely to their end */
-	if (!s->net_used && uses_network(p, nr, a))
+	if (!s->net_used && uses_network(nr, &args))
 		s->net_used = 1;
 	if (!member(t, s))
 		return 0;
@@ -336,13 +360,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		t->flags &= ~TF_YIELD;
 	} else {
 		t->flags &= ~(TF_TIMED | TF_YIELD | TF_FIFO);
-		if (has_timeout(nr, a)) {
-			t->flags |= TF_TIMED;
-			if (s->virtual_time)
-				timeout_begin(s, t, nr, a);
-		} else if (s->virtual_time && sets_timer(nr)) {
-			timer_begin(s, t, nr, a);
-		}
+		wait_begins(nr, &args);
 	}
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
@@ -391,17 +409,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	t->ev.arg[2] = a[2];
 	t->ev.arg[3] = a[3];
 	t->ev.ip = ip;
-	if (nr == NR_futex) {
-		if (addr_where(p, t->mm, a[0], &t->ev.obj))
-			t->ev.flags |= ZUG_EF_OBJECT;
-	} else if (syscalls[nr].sysv) {
-		t->ev.obj.ino = (__u32)a[0] + 1ull;
-		t->ev.obj.dev = ZUG_DEV_SYSV;
-		t->ev.obj.offset = syscalls[nr].sysv;
-		t->ev.flags |= ZUG_EF_OBJECT;
-	} else if (syscalls[nr].fd_arg && fd_where(p, a[(syscalls[nr].fd_arg - 1) & 7], &t->ev.obj)) {
-		t->ev.flags |= ZUG_EF_OBJECT;
-	}
+	call_where(nr, &args);
 	/* a label needs a look at the task: at paths, descriptors, its stack */
 	t->ev.sp = BPF_CORE_READ(regs, sp);
 	t->ev.bp = BPF_CORE_READ(regs, bp);
@@ -542,7 +550,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		t->flags |= TF_FRESH;
 	mm = p->mm;
 	if (s->seeded)
-		random_exec(s, t, mm);
+		random_exec(mm);
 	t->handlers = 0;
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);

@@ -37,6 +37,11 @@ volatile __s64 exit_code;
 char exit_reason[128];
 char exit_message[256];
 
+/* Six are passed; the rest is so that an index can be kept in bounds by a mask. */
+struct call_args {
+	__u64 a[8];
+};
+
 enum task_flags {
 	TF_PRE = 1 << 0,	/* adopted, not executed anything yet: not controlled */
 	TF_START = 1 << 1,	/* exec'd: control begins at the next system call */

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "kernel.h"
 #include "machine.h"
@@ -26,6 +28,9 @@
 #define SPIN_US 400
 
 #define NR_FAULT_HOOKS 9
+
+/* The verifier's figures, not its log. */
+#define LOG_STATISTICS 4
 
 struct kernel {
 	struct zug_bpf *bpf;
@@ -47,10 +52,10 @@ static char last_libbpf[512];
 /* libbpf explains a failed load on its own channel; keep the first line that looks like the reason. */
 static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	if (level != LIBBPF_WARN)
-		return 0;
 	if (getenv("ZUG_LIBBPF_DEBUG"))
 		return vfprintf(stderr, fmt, ap);
+	if (level != LIBBPF_WARN)
+		return 0;
 	if (!last_libbpf[0]) {
 		vsnprintf(last_libbpf, sizeof(last_libbpf), fmt, ap);
 		last_libbpf[strcspn(last_libbpf, "\n")] = 0;
@@ -107,12 +112,79 @@ static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, s
 	return -errno;
 }
 
+/* What of the kernel's functions we can do without is there. */
+struct hooks {
+	bool audit;	/* a kernel without auditing says nothing of refused calls */
+	bool fifo;	/* else a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
+	bool fault;	/* BPF LSM: --faults and --flows */
+};
+
+static void hooks_find(struct hooks *h)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	h->audit = btf__find_by_name_kind(btf, "audit_seccomp", BTF_KIND_FUNC) > 0;
+	h->fifo = btf__find_by_name_kind(btf, "fifo_open", BTF_KIND_FUNC) > 0;
+	h->fault = btf__find_by_name_kind(btf, "bpf_lsm_file_permission", BTF_KIND_FUNC) > 0;
+	btf__free(btf);
+}
+
+static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_FAULT_HOOKS])
+{
+	struct bpf_program *const all[NR_FAULT_HOOKS] = {
+		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
+		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
+		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
+	};
+
+	memcpy(list, all, sizeof(all));
+}
+
+static int load(struct kernel *k, const struct hooks *has, char *err, size_t errlen)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
+	struct bpf_program *faults[NR_FAULT_HOOKS];
+	int ret;
+
+	last_libbpf[0] = 0;
+	k->bpf = zug_bpf__open_opts(&opts);
+	if (!k->bpf) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot open the BPF object: %s", strerror(errno));
+		return ret;
+	}
+	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
+		snprintf(err, errlen, "the BPF object speaks version %u, zug %u: build again",
+			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
+		return -EPROTO;
+	}
+	fill_syscalls(k->bpf);
+	/* else the kernel refuses programs that write to a process's memory */
+	k->bpf->rodata->may_write = !machine_locked_down("integrity");
+	bpf_program__set_autoload(k->bpf->progs.zug_refused, has->audit);
+	bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, has->fifo);
+	fault_programs(k, faults);
+	for (int i = 0; i < NR_FAULT_HOOKS; i++)
+		bpf_program__set_autoload(faults[i], has->fault);
+	ret = zug_bpf__load(k->bpf);
+	if (!ret)
+		return 0;
+	if (strstr(last_libbpf, "_impl"))
+		snprintf(err, errlen, "this kernel cannot load any sched_ext scheduler: its BTF lacks "
+			 "the *_impl functions (%s); use Linux 6.16 to 7.0", last_libbpf);
+	else
+		snprintf(err, errlen, "cannot load the BPF programs: %s%s%s "
+			 "(ZUG_LIBBPF_DEBUG=1 shows the verifier's words)", strerror(-ret),
+			 last_libbpf[0] ? ": " : "", last_libbpf);
+	return ret;
+}
+
 int kernel_open(struct kernel **out, char *err, size_t errlen)
 {
+	struct hooks has = { .audit = true, .fifo = true, .fault = true };
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
 	struct epoll_event ee = { .events = EPOLLIN };
 	struct kernel *k;
-	bool audit, fifo;
 	int ret;
 
 	*out = NULL;
@@ -120,59 +192,22 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	if (ret)
 		return ret;
 	libbpf_set_print(on_libbpf);
-	last_libbpf[0] = 0;
 	setrlimit(RLIMIT_MEMLOCK, &inf);
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
 	k->epoll = -1;
 	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-	k->bpf = zug_bpf__open();
-	if (!k->bpf) {
-		ret = -errno;
-		snprintf(err, errlen, "cannot open the BPF object: %s", strerror(errno));
+	/* to look before would cost more than all the rest: libbpf reads the kernel's types anew */
+	ret = load(k, &has, err, errlen);
+	if (ret == -ESRCH) {
+		hooks_find(&has);
+		zug_bpf__destroy(k->bpf);
+		ret = load(k, &has, err, errlen);
+	}
+	if (ret)
 		goto fail;
-	}
-	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
-		ret = -EPROTO;
-		snprintf(err, errlen, "the BPF object speaks version %u, zug %u: build again",
-			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
-		goto fail;
-	}
-	fill_syscalls(k->bpf);
-	/* else the kernel refuses programs that write to a process's memory */
-	k->bpf->rodata->may_write = !machine_locked_down("integrity");
-	/* a kernel without auditing says nothing of refused calls */
-	audit = libbpf_find_vmlinux_btf_id("audit_seccomp", BPF_TRACE_FENTRY) > 0;
-	if (!audit)
-		bpf_program__set_autoload(k->bpf->progs.zug_refused, false);
-	/* then a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
-	fifo = libbpf_find_vmlinux_btf_id("fifo_open", BPF_TRACE_FENTRY) > 0;
-	if (!fifo)
-		bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, false);
-	k->can_fault = libbpf_find_vmlinux_btf_id("file_permission", BPF_LSM_MAC) > 0;
-	if (!k->can_fault) {
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_rw, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_create, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_mkdir, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_connect, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_accept, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_send, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_recv, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_fork, false);
-		bpf_program__set_autoload(k->bpf->progs.zug_fault_mmap, false);
-	}
-	ret = zug_bpf__load(k->bpf);
-	if (ret) {
-		if (strstr(last_libbpf, "_impl"))
-			snprintf(err, errlen, "this kernel cannot load any sched_ext scheduler: its BTF lacks "
-				 "the *_impl functions (%s); use Linux 6.16 to 7.0", last_libbpf);
-		else
-			snprintf(err, errlen, "cannot load the BPF programs: %s%s%s "
-				 "(ZUG_LIBBPF_DEBUG=1 shows the verifier's words)", strerror(-ret),
-				 last_libbpf[0] ? ": " : "", last_libbpf);
-		goto fail;
-	}
+	k->can_fault = has.fault;
 	k->ctl_fd = bpf_program__fd(k->bpf->progs.zug_ctl);
 	if ((ret = attach(k->bpf->progs.zug_breakpoint, &k->bpf->links.zug_breakpoint, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_stepped, &k->bpf->links.zug_stepped, err, errlen)) ||
@@ -185,8 +220,8 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
-	    (fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
-	    (audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
+	    (has.fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
+	    (has.audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
 		goto fail;
 	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);
 	if (!k->ops) {
@@ -211,8 +246,34 @@ fail:
 	return ret;
 }
 
+/*
+ * Who closes the last descriptor of a program that is attached to a function of the kernel waits until no CPU can be
+ * in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of it, a worker of the
+ * kernel does that after us. That file system is seen by nobody else, and gone with the descriptor returned; -1 where
+ * there can be none (then we wait).
+ */
+static int leave_detaching(const struct kernel *k)
+{
+	int fs = syscall(SYS_fsopen, "bpf", FSOPEN_CLOEXEC), mnt = -1;
+
+	if (fs >= 0 && !syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		mnt = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	if (fs >= 0)
+		close(fs);
+	for (int i = 0; mnt >= 0 && i < k->bpf->skeleton->prog_cnt; i++) {
+		struct bpf_link *link = *k->bpf->skeleton->progs[i].link;
+		LIBBPF_OPTS(bpf_obj_pin_opts, o, .file_flags = BPF_F_PATH_FD, .path_fd = mnt);
+
+		if (link)
+			bpf_obj_pin_opts(bpf_link__fd(link), k->bpf->skeleton->progs[i].name, &o);
+	}
+	return mnt;
+}
+
 void kernel_close(struct kernel *k)
 {
+	int detached = -1;
+
 	if (!k)
 		return;
 	for (int i = 0; i < k->nr_links; i++)
@@ -225,7 +286,11 @@ void kernel_close(struct kernel *k)
 	ring_buffer__free(k->rb);
 	if (k->epoll >= 0)
 		close(k->epoll);
+	if (k->bpf)
+		detached = leave_detaching(k);
 	zug_bpf__destroy(k->bpf);
+	if (detached >= 0)
+		close(detached);
 	free(k->queue);
 	free(k);
 }
@@ -505,11 +570,7 @@ int kernel_watch_exits(struct kernel *k)
 
 int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
 {
-	struct bpf_program *const progs[NR_FAULT_HOOKS] = {
-		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
-		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
-		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
-	};
+	struct bpf_program *progs[NR_FAULT_HOOKS];
 	char list[512] = "";
 	FILE *f = fopen("/sys/kernel/security/lsm", "re");
 
@@ -523,6 +584,7 @@ int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
 			 "was built without the security module bpf (CONFIG_BPF_LSM)");
 		return -EOPNOTSUPP;
 	}
+	fault_programs(k, progs);
 	for (int i = 0; i < NR_FAULT_HOOKS && !k->fault_hooks[i]; i++) {
 		int ret = attach(progs[i], &k->fault_hooks[i], err, errlen);
 
