@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "per_task.h"
 #include "save.h"
 #include "seen.h"
 #include "strategies.h"
@@ -243,24 +244,6 @@ static int set_writer(struct guided *g, uint64_t object, uint64_t key)
 	return 0;
 }
 
-static int reserve(struct guided *g, uint32_t task)
-{
-	uint32_t nr = g->nr_prio ? g->nr_prio : 16;
-	uint64_t *prio;
-
-	if (task < g->nr_prio)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	prio = realloc(g->prio, nr * sizeof(*prio));
-	if (!prio)
-		return -ENOMEM;
-	memset(prio + g->nr_prio, 0, (nr - g->nr_prio) * sizeof(*prio));
-	g->prio = prio;
-	g->nr_prio = nr;
-	return 0;
-}
-
 static bool is_pending(const struct search_point *p, uint64_t key, uint64_t object)
 {
 	for (uint32_t i = 0; i < p->nr; i++)
@@ -325,7 +308,7 @@ static int guided_pick(void *state, const struct choice *c)
 	struct access a;
 	uint32_t best;
 
-	if (reserve(g, p->cand[p->nr - 1].task))
+	if (PER_TASK_RESERVE(g->prio, g->nr_prio, p->cand[p->nr - 1].task))
 		return -ENOMEM;
 	best = choose_cand(g, c);
 	chosen = choice_cand(c, best);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hb.h"
+#include "per_task.h"
 #include "rng.h"
 
 #define FIRST_OBJECTS	64
@@ -44,20 +45,7 @@ void hb_reset(struct hb *hb)
 
 int hb_reserve_task(struct hb *hb, uint32_t task)
 {
-	uint32_t nr = hb->nr_tasks;
-	uint64_t *steps;
-
-	if (task < nr)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	steps = realloc(hb->steps, nr * sizeof(*steps));
-	if (!steps)
-		return -ENOMEM;
-	memset(steps + hb->nr_tasks, 0, (nr - hb->nr_tasks) * sizeof(*steps));
-	hb->steps = steps;
-	hb->nr_tasks = nr;
-	return 0;
+	return PER_TASK_RESERVE(hb->steps, hb->nr_tasks, task);
 }
 
 static struct hb_object *find(const struct hb *hb, uint64_t object)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "misuse.h"
+#include "per_task.h"
 #include "rng.h"
 
 enum state { UNKNOWN, FREE, HELD };
@@ -105,20 +106,11 @@ static struct object *slot(const struct misuse *m, uint64_t id)
 /* Room for the two objects of a label, so that get() cannot fail. */
 static int reserve(struct misuse *m, uint32_t task)
 {
-	uint32_t size = m->mask + 1, nr = m->nr_pending ? m->nr_pending : 16;
+	uint32_t size = m->mask + 1;
 	struct object *old = m->objects;
-	struct pending *pending;
 
-	if (task >= m->nr_pending) {
-		while (nr <= task)
-			nr *= 2;
-		pending = realloc(m->pending, nr * sizeof(*pending));
-		if (!pending)
-			return -ENOMEM;
-		memset(pending + m->nr_pending, 0, (nr - m->nr_pending) * sizeof(*pending));
-		m->pending = pending;
-		m->nr_pending = nr;
-	}
+	if (PER_TASK_RESERVE(m->pending, m->nr_pending, task))
+		return -ENOMEM;
 	if ((m->nr + 2) * 2 <= size)
 		return 0;
 	m->objects = calloc((size_t)size * 2, sizeof(*old));

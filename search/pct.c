@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "per_task.h"
 #include "strategies.h"
 
 #define PCT_PARAMS(P) \
@@ -67,24 +68,6 @@ static int pct_begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static int reserve(struct pct *p, uint32_t task)
-{
-	uint32_t nr = p->nr_prio ? p->nr_prio : 16;
-	int64_t *prio;
-
-	if (task < p->nr_prio)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	prio = realloc(p->prio, nr * sizeof(*prio));
-	if (!prio)
-		return -ENOMEM;
-	memset(prio + p->nr_prio, 0, (nr - p->nr_prio) * sizeof(*prio));
-	p->prio = prio;
-	p->nr_prio = nr;
-	return 0;
-}
-
 static int pct_pick(void *state, const struct choice *c)
 {
 	struct pct *p = state;
@@ -92,7 +75,7 @@ static int pct_pick(void *state, const struct choice *c)
 	uint64_t nth = p->env->choices + 1;	/* of the points with a choice */
 	uint32_t best = 0, task;
 
-	if (reserve(p, point->cand[point->nr - 1].task))
+	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
 		return -ENOMEM;
 	if (point->yielded && point->last < p->nr_prio)
 		p->prio[point->last] = --p->lowest;

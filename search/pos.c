@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "per_task.h"
 #include "strategies.h"
 
 struct pos {
@@ -41,24 +42,6 @@ static int pos_begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static int reserve(struct pos *p, uint32_t task)
-{
-	uint32_t nr = p->nr_prio ? p->nr_prio : 16;
-	uint64_t *prio;
-
-	if (task < p->nr_prio)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	prio = realloc(p->prio, nr * sizeof(*prio));
-	if (!prio)
-		return -ENOMEM;
-	memset(prio + p->nr_prio, 0, (nr - p->nr_prio) * sizeof(*prio));
-	p->prio = prio;
-	p->nr_prio = nr;
-	return 0;
-}
-
 static int pos_pick(void *state, const struct choice *c)
 {
 	struct pos *p = state;
@@ -67,7 +50,7 @@ static int pos_pick(void *state, const struct choice *c)
 	uint32_t best = 0;
 	struct access a;
 
-	if (reserve(p, point->cand[point->nr - 1].task))
+	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
 		uint64_t *prio = &p->prio[choice_cand(c, i)->task];

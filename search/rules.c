@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "per_task.h"
 #include "rules_internal.h"
 
 void rules_free(struct rules *r)
@@ -299,30 +300,12 @@ static int64_t holder(struct rules *r, const struct search_point *p, const struc
 	return r->nr;
 }
 
-static int reserve(struct rules *r, uint32_t task)
-{
-	uint32_t nr = r->nr_made ? r->nr_made : 16;
-	uint64_t *made;
-
-	if (task < r->nr_made)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	made = realloc(r->made, nr * sizeof(*made));
-	if (!made)
-		return -ENOMEM;
-	memset(made + r->nr_made, 0, (nr - r->nr_made) * sizeof(*made));
-	r->made = made;
-	r->nr_made = nr;
-	return 0;
-}
-
 int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed, uint32_t nr)
 {
 	int64_t weakest = -1;
 	uint32_t left = 0;
 
-	if (reserve(r, p->cand[p->nr - 1].task))
+	if (PER_TASK_RESERVE(r->made, r->nr_made, p->cand[p->nr - 1].task))
 		return -ENOMEM;
 	if (!(r->kinds & RULES_HOLD) || nr == 1)
 		return (int)nr;
@@ -366,7 +349,7 @@ int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool 
 		return -ENOMEM;
 	if (forced)
 		return 0;
-	if (reserve(r, c->task))
+	if (PER_TASK_RESERVE(r->made, r->nr_made, c->task))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct rule *rule = &r->rules[i];

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "per_task.h"
 #include "profile.h"
 #include "save.h"
 #include "strategies.h"
@@ -123,24 +124,6 @@ static int begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static int reserve(struct surw *s, uint32_t task)
-{
-	uint32_t nr = s->nr_tasks ? s->nr_tasks : 16;
-	struct surw_task *tasks;
-
-	if (task < s->nr_tasks)
-		return 0;
-	while (nr <= task)
-		nr *= 2;
-	tasks = realloc(s->tasks, nr * sizeof(*tasks));
-	if (!tasks)
-		return -ENOMEM;
-	memset(tasks + s->nr_tasks, 0, (nr - s->nr_tasks) * sizeof(*tasks));
-	s->tasks = tasks;
-	s->nr_tasks = nr;
-	return 0;
-}
-
 /* New tasks take their share from who created them. */
 static int meet(struct surw *s, const struct search_point *p)
 {
@@ -150,7 +133,7 @@ static int meet(struct surw *s, const struct search_point *p)
 
 		if (c->task < s->nr_tasks && s->tasks[c->task].born)
 			continue;
-		if (reserve(s, c->task) || profile_task(&s->profile, c->task, c->parent))
+		if (PER_TASK_RESERVE(s->tasks, s->nr_tasks, c->task) || profile_task(&s->profile, c->task, c->parent))
 			return -ENOMEM;
 		t = &s->tasks[c->task];
 		t->born = true;
@@ -290,7 +273,7 @@ static void save(void *state, struct codec *c)
 	struct surw *s = state;
 
 	save_profile(c, &s->profile);
-	if (!c->error && s->profile.nr_tasks && reserve(s, s->profile.nr_tasks - 1))
+	if (!c->error && s->profile.nr_tasks && PER_TASK_RESERVE(s->tasks, s->nr_tasks, s->profile.nr_tasks - 1))
 		c->error = -ENOMEM;
 }
 

@@ -518,6 +518,12 @@ static const struct strategy_refusal systematic_refused[] = {
 	{ NULL, NULL }
 };
 
+/* What the three have in common. */
+#define SYSTEMATIC \
+	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
+	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
+	.choose = choose, .stats = stats, .redundant = redundant, .save = save
+
 const struct strategy_type strategy_preemption = {
 	.info = {
 		.name = "preemption",
@@ -526,18 +532,8 @@ const struct strategy_type strategy_preemption = {
 		.guarantee = "when a bound is done, no bug with so many preemptions is left",
 	},
 	.params = preemption_params,
-	.refused = systematic_refused,
-	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
-	.size = sizeof(struct systematic),
 	.init = preemption_init,
-	.begin = begin,
-	.pick = pick,
-	.end = end,
-	.fini = fini,
-	.choose = choose,
-	.stats = stats,
-	.redundant = redundant,
-	.save = save,
+	SYSTEMATIC,
 };
 
 const struct strategy_type strategy_delay = {
@@ -548,18 +544,8 @@ const struct strategy_type strategy_delay = {
 		.guarantee = "when a bound is done, no bug with so many delays is left",
 	},
 	.params = delay_params,
-	.refused = systematic_refused,
-	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
-	.size = sizeof(struct systematic),
 	.init = delay_init,
-	.begin = begin,
-	.pick = pick,
-	.end = end,
-	.fini = fini,
-	.choose = choose,
-	.stats = stats,
-	.redundant = redundant,
-	.save = save,
+	SYSTEMATIC,
 };
 
 const struct strategy_type strategy_dfs = {
@@ -570,16 +556,6 @@ const struct strategy_type strategy_dfs = {
 		.guarantee = "when it ends, no bug is left",
 	},
 	.params = dfs_params,
-	.refused = systematic_refused,
-	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
-	.size = sizeof(struct systematic),
 	.init = dfs_init,
-	.begin = begin,
-	.pick = pick,
-	.end = end,
-	.fini = fini,
-	.choose = choose,
-	.stats = stats,
-	.redundant = redundant,
-	.save = save,
+	SYSTEMATIC,
 };
