@@ -497,6 +497,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ret = ZUG_EXIT_INTERNAL;
 	snprintf(err, sizeof(err), "out of memory");
 	c->symbols = symbols_new();
+	if (c->symbols && symbols_look_in(c->symbols, o->cwd))
+		goto fail;
 	c->probes = c->symbols ? probes_new(c->k, c->sandbox, c->symbols) : NULL;
 	c->places = c->probes ? places_new(c->probes, c->symbols) : NULL;
 	c->capture = capture_new();

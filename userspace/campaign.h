@@ -130,11 +130,12 @@ struct campaign_failure {
 	char *message;
 };
 
-/* Races that look harmless are told apart. */
+/* Races that look harmless, and those that are none perhaps, are told apart. */
 enum campaign_race_kind {
 	RACE_REAL = 0,
 	RACE_SAME_VALUE,	/* two plain stores, of the same value then */
 	RACE_COUNTER,		/* in the first executions the data was only added to, and never read */
+	RACE_POSSIBLE,		/* one, unless both accesses are atomic, which nobody can tell without the sources */
 };
 
 /* A data race that was no finding. */

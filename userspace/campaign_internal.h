@@ -93,6 +93,8 @@ bool campaign_sampled(const struct campaign *c);
 void campaign_sample_tell(const struct campaign *c, FILE *to);
 /* Sees every step of every execution (engine_watch_steps()), for this and for data races and loops that wait. */
 bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o);
+/* Is the access of that place an atomic one? NOTHING: it does not count at all. */
+enum symsays campaign_access_says(struct campaign *c, uint32_t module, const struct code_place *p);
 /* Was what that race is about only added to, and never read? */
 bool campaign_is_counter(const struct campaign *c, uint64_t race);
 /* As in campaign_options.data; NULL-terminated, to be freed with its strings. NULL: out of memory. */

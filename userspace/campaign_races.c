@@ -137,8 +137,12 @@ void campaign_say_place(const struct campaign *c, uint64_t site, char *buf, size
 		snprintf(buf, len, "%s+0x%lx", m ? strrchr(m->path, '/') + 1 : "?", (unsigned long)offset);
 		return;
 	}
-	base = f.file ? strrchr(f.file, '/') : NULL;
-	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file ? f.file : "?", f.line);
+	if (!f.file) {
+		snprintf(buf, len, "%s (%s)", f.function ? f.function : "?", strrchr(m->path, '/') + 1);
+		return;
+	}
+	base = strrchr(f.file, '/');
+	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file, f.line);
 }
 
 bool campaign_say_member(const struct campaign *c, uint64_t site, char *buf, size_t len)
@@ -222,8 +226,19 @@ static bool stores(struct campaign *c, uint32_t task, const struct zug_label *l,
 	return known;
 }
 
+/* What is known of an access, whatever line it is in. Of a place that is not in the catalogue: it is watched. */
+static enum symsays says(struct campaign *c, uint64_t site)
+{
+	const struct place_site *s = places_find_site(c->places, site);
+	uint64_t offset = 0;
+	const struct probe_module *m = place_of(c, site, &offset);
+	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
+
+	return p && m->file ? campaign_access_says(c, s->module, p) : SYMSAYS_PLAIN;
+}
+
 static enum campaign_race_kind kind_of(struct campaign *c, uint64_t id, const struct search_cand *const *pair,
-				       const struct clash *on)
+				       const struct clash *on, bool sure)
 {
 	uint64_t value[2];
 
@@ -232,7 +247,7 @@ static enum campaign_race_kind kind_of(struct campaign *c, uint64_t id, const st
 	if (on->a->addr == on->b->addr && on->a->size == on->b->size && stores(c, pair[0]->task, &pair[0]->label, &value[0]) &&
 	    stores(c, pair[1]->task, &pair[1]->label, &value[1]) && value[0] == value[1])
 		return RACE_SAME_VALUE;
-	return RACE_REAL;
+	return sure ? RACE_REAL : RACE_POSSIBLE;
 }
 
 bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t i, struct outcome *o)
@@ -244,7 +259,9 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 	for (uint32_t k = 0; r && is_data(&me->label) && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
 		uint32_t tasks[2] = { me->task, other->task };
+		enum symsays one, two;
 		struct clash on;
+		bool sure;
 		uint64_t id;
 
 		if (k == i || !is_data(&other->label) || c->world->tasks[other->task].state != TASK_PARKED ||
@@ -253,11 +270,18 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		id = identity_race(me->label.site, other->label.site);
 		if (campaign_race_known(c, id))
 			continue;
+		one = says(c, me->label.site);
+		two = says(c, other->label.site);
+		if (one == SYMSAYS_ATOMIC && two == SYMSAYS_ATOMIC) {
+			campaign_know_race(c, id);
+			continue;
+		}
+		sure = one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN;
 		if (on.b->size < on.a->size)
 			say_data(c, on.b->object, other->label.site, r->object, sizeof(r->object));
 		else
 			say_data(c, on.a->object, me->label.site, r->object, sizeof(r->object));
-		r->kind = kind_of(c, id, pair, &on);
+		r->kind = kind_of(c, id, pair, &on, sure);
 		if (suppressed(c, r, r->object, tasks) || (r->kind != RACE_REAL && campaign_sampled(c))) {
 			campaign_know_race(c, id);
 			continue;
@@ -266,8 +290,9 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		for (int t = 0; t < 2; t++)
 			campaign_say_place(c, pair[t]->label.site, place[t], sizeof(place[t]));
 		outcome_set(o, ZUG_OUTCOME_RACE, "%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
-			    "them", r->object, tasks[0], on.a->write ? "write" : "read", place[0],
-			    tasks[1], on.b->write ? "write" : "read", place[1]);
+			    "them%s", r->object, tasks[0], on.a->write ? "write" : "read", place[0],
+			    tasks[1], on.b->write ? "write" : "read", place[1],
+			    sure ? "" : "; no race if both are atomic, which cannot be told without the sources");
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];
@@ -355,17 +380,26 @@ static void show(const struct campaign *c, FILE *to, const struct campaign_race 
 	trace_free(t);
 }
 
-static void list_of(const struct campaign *c, FILE *to, bool harmless)
+enum group { RACES, POSSIBLE, HARMLESS };
+
+static enum group group_of(const struct campaign_race *r)
+{
+	return r->kind == RACE_REAL ? RACES : r->kind == RACE_POSSIBLE ? POSSIBLE : HARMLESS;
+}
+
+static void list_of(const struct campaign *c, FILE *to, enum group group)
 {
 	unsigned int shown = 0;
 
 	for (unsigned int i = 0; i < c->race->nr; i++) {
 		const struct campaign_race *r = &c->race->list[i];
 
-		if ((r->kind != RACE_REAL) != harmless)
+		if (group_of(r) != group)
 			continue;
-		if (harmless)
+		if (group == HARMLESS)
 			fprintf(to, "  %s (%s)\n", r->message, campaign_race_kind_text(r->kind));
+		else if (group == POSSIBLE)
+			fprintf(to, "  %.*s\n", (int)strcspn(r->message, ";"), r->message);
 		else if (shown++ < SHOWN)
 			show(c, to, r);
 		else
@@ -377,19 +411,24 @@ static void list_of(const struct campaign *c, FILE *to, bool harmless)
 void campaign_tell_races(const struct campaign *c, FILE *to)
 {
 	const struct races *r = c->race;
-	unsigned int harmless = 0, nr;
+	unsigned int nr[3] = { 0 };
 
 	for (unsigned int i = 0; r && i < r->nr; i++)
-		harmless += r->list[i].kind != RACE_REAL;
-	nr = r ? r->nr - harmless : 0;
-	if (nr) {
-		fprintf(to, "%u data race%s (a warning; --fail-on-race makes it a finding):\n", nr, nr == 1 ? "" : "s");
-		list_of(c, to, false);
+		nr[group_of(&r->list[i])]++;
+	if (nr[RACES]) {
+		fprintf(to, "%u data race%s (a warning; --fail-on-race makes it a finding):\n", nr[RACES],
+			nr[RACES] == 1 ? "" : "s");
+		list_of(c, to, RACES);
 	}
-	if (harmless) {
-		fprintf(to, "%u data race%s that look%s harmless:\n", harmless, harmless == 1 ? "" : "s",
-			harmless == 1 ? "s" : "");
-		list_of(c, to, true);
+	if (nr[POSSIBLE]) {
+		fprintf(to, "%u possible data race%s (none, if both accesses are atomic, which cannot be told without the "
+			"sources):\n", nr[POSSIBLE], nr[POSSIBLE] == 1 ? "" : "s");
+		list_of(c, to, POSSIBLE);
+	}
+	if (nr[HARMLESS]) {
+		fprintf(to, "%u data race%s that look%s harmless:\n", nr[HARMLESS], nr[HARMLESS] == 1 ? "" : "s",
+			nr[HARMLESS] == 1 ? "s" : "");
+		list_of(c, to, HARMLESS);
 	}
 	if (r && r->nr_suppressed)
 		fprintf(to, "%u data race%s suppressed (--suppressions)\n", r->nr_suppressed,

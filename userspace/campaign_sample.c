@@ -98,6 +98,7 @@ struct sampler {
 	uint32_t nr_names, nr_unnamed;
 	uint64_t steps;
 	bool handlers;		/* some names are of what signal handlers access */
+	bool unknown;		/* of some accesses nobody knows whether they are atomic */
 	bool no_memory;
 	enum { LOOKING = 0, CONFIRMING, DONE } mode;
 };
@@ -157,7 +158,26 @@ static int add_place(struct sampler *s, uint32_t module, const struct code *code
 	return 0;
 }
 
-/* Only code whose source can be read: no other accesses can be told from atomic ones. */
+enum symsays campaign_access_says(struct campaign *c, uint32_t module, const struct code_place *p)
+{
+	const struct probe_module *mod = probes_module(c->probes, module);
+	enum symsays says = symfile_says_atomic(mod->file, p->offset);
+
+	if (says == SYMSAYS_NOTHING)
+		return says;
+	/* copies, and more than a processor accesses at once, are no atomic accesses, whatever the line is about */
+	if (p->kind == CODE_STRING || p->kind == CODE_BLOCK)
+		return SYMSAYS_PLAIN;
+	if (says == SYMSAYS_UNKNOWN && (p->size > 16 || ((p->kind == CODE_RMW || p->size > 8) &&
+							 symfile_by_gcc(mod->file, p->offset))))
+		return SYMSAYS_PLAIN;
+	return says;
+}
+
+/*
+ * Without its source an access may be an atomic one. It is looked at like a plain one: what is no race becomes a point
+ * that does no harm.
+ */
 static int find_places(struct campaign *c, struct sampler *s)
 {
 	for (uint32_t m = 0; m < probes_nr_modules(c->probes); m++) {
@@ -176,7 +196,8 @@ static int find_places(struct campaign *c, struct sampler *s)
 			const struct code_place *p = code_at(code, i);
 
 			says = is_plain(p) && probes_is_own(c->probes, m, p->offset) ?
-			       symfile_says_atomic(mod->file, p->offset) : SYMSAYS_NOTHING;
+			       campaign_access_says(c, m, p) : SYMSAYS_NOTHING;
+			s->unknown |= says == SYMSAYS_UNKNOWN;
 			if (says != SYMSAYS_NOTHING)
 				ret = add_place(s, m, code, p, says == SYMSAYS_ATOMIC, fd);
 		}
@@ -686,10 +707,42 @@ char **campaign_data_points(const struct campaign *c)
 	return list;
 }
 
+static bool looks_at(const struct sampler *s, uint32_t module)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->places[i].module == module)
+			return true;
+	return false;
+}
+
+/* What was missing, and what may be done about it. */
+static void tell_unknown(const struct campaign *c, FILE *to)
+{
+	static const char what[] = "atomic accesses look like plain ones, and a data race may be told as a possible one only";
+
+	for (uint32_t m = 0; m < probes_nr_modules(c->probes); m++) {
+		const struct probe_module *mod = probes_module(c->probes, m);
+		const char *name = strrchr(mod->path, '/'), *first = NULL;
+		uint32_t nr;
+
+		name = name ? name + 1 : mod->path;
+		if (!looks_at(c->sampler, m))
+			continue;
+		nr = symfile_missing_sources(mod->file, &first);
+		if (nr)
+			fprintf(to, "%u source file%s of %s not found (%s%s): %s; start zug in the folder of the sources\n",
+				nr, nr == 1 ? "" : "s", name, first ? first : "?", nr == 1 ? "" : ", ...", what);
+		else if (!symfile_has_lines(mod->file))
+			fprintf(to, "%s was compiled without -g: %s\n", name, what);
+	}
+}
+
 void campaign_sample_tell(const struct campaign *c, FILE *to)
 {
 	const struct sampler *s = c->sampler;
 
+	if (s && s->unknown)
+		tell_unknown(c, to);
 	if (!s || !s->nr_names)
 		return;
 	fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",

@@ -15,6 +15,10 @@ struct failure {
 	char *message, *trace;
 };
 
+static const char *const race_kinds[] = {
+	[RACE_REAL] = "race", [RACE_SAME_VALUE] = "same-value", [RACE_COUNTER] = "counter", [RACE_POSSIBLE] = "possible",
+};
+
 struct race {
 	const char *kind;
 	char *object, *message, *trace;
@@ -114,8 +118,7 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 		const struct campaign_race *from = &f->races[i];
 		struct race *to = &c->races[c->nr_races++];
 
-		*to = (struct race){ .kind = from->kind == RACE_SAME_VALUE ? "same-value" : from->kind == RACE_COUNTER ?
-				     "counter" : "race", .object = strdup(from->object),
+		*to = (struct race){ .kind = race_kinds[from->kind], .object = strdup(from->object),
 				     .message = strdup(from->message), .trace = strdup(from->trace) };
 		if (!to->object || !to->message || !to->trace) {
 			release(c);

@@ -19,6 +19,10 @@
 static const char *const words[] = {
 	"atomic", "memory_order", "_acquire", "_release", "_relaxed", "read_once", "write_once",
 };
+/* Libraries whose files of atomics have other names: Go's, libc++'s, Boost's. */
+static const char *const folders[] = {
+	"/sync/atomic/", "/internal/atomic/", "/runtime/atomic/", "/__atomic/", "/boost/atomic/",
+};
 
 /* All source of a program is looked through: two characters decide nearly always. */
 static bool says_so(const char *text, size_t len)
@@ -48,7 +52,24 @@ static size_t without_comment(const char *line, size_t len)
 	return len;
 }
 
-static void read_lines(struct atomic_source *s, const char *path)
+static Elf_Data *section(struct symfile *f, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *n = gelf_getshdr(scn, &shdr) ? elf_strptr(f->elf, names, shdr.sh_name) : NULL;
+
+		if (n && !strcmp(n, name))
+			return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+static bool read_lines(struct atomic_source *s, const char *path)
 {
 	struct stat st;
 	size_t size = 0, len;
@@ -58,11 +79,10 @@ static void read_lines(struct atomic_source *s, const char *path)
 	FILE *f;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
-		return;
+		return false;
 	f = fopen(path, "re");
 	if (!f)
-		return;
-	s->readable = true;
+		return false;
 	while ((n = getline(&line, &size, f)) > 0) {
 		nr++;
 		len = without_comment(line, n);
@@ -74,13 +94,43 @@ static void read_lines(struct atomic_source *s, const char *path)
 	}
 	free(line);
 	fclose(f);
+	return true;
 }
 
-static const struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const char *path)
+/* The source where it was compiled, or, as debuggers look for it, below the folder: /build/src/x.c, src/x.c, x.c. */
+static bool read_source(struct atomic_source *s, const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (!s->full)
+		return false;
+	if (read_lines(s, s->full))
+		return true;
+	for (const char *end = strchr(s->full, '/'); folder && end; end = strchr(end + 1, '/')) {
+		if (!strncmp(end, "/../", 4) || snprintf(path, sizeof(path), "%s%s", folder, end) >= (int)sizeof(path))
+			continue;
+		if (read_lines(s, path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_about_atomics(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strstr(path, folders[i]))
+			return true;
+	return says_so(base, strlen(base));
+}
+
+static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const char *path)
 {
 	Dwarf_Attribute attr;
 	struct atomic_source *s;
-	const char *base, *dir;
+	const char *dir;
 	char full[PATH_MAX];
 
 	/* libdw gives the same pointer for the same file */
@@ -92,13 +142,19 @@ static const struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, c
 	s = &f->sources[f->nr_sources++];
 	memset(s, 0, sizeof(*s));
 	s->path = path;
-	base = strrchr(path, '/');
-	s->all = says_so(base ? base + 1 : path, strlen(base ? base + 1 : path));
+	s->all = is_about_atomics(path);
 	dir = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr));
 	snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' || !dir ? "" : dir, path[0] == '/' || !dir ? "" : "/", path);
+	s->full = sym_string(&f->strings, full);
 	if (!s->all)
-		read_lines(s, full);
+		s->readable = read_source(s, f->owner->folder);
 	return s;
+}
+
+static enum symsays without_lines(struct symfile *f)
+{
+	/* nobody can tell a C library, or Go's, from the code of a static program without lines */
+	return symfile_libc(f) == SYMLIBC_NONE && !section(f, ".gopclntab") ? SYMSAYS_UNKNOWN : SYMSAYS_NOTHING;
 }
 
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
@@ -107,18 +163,84 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	Dwarf_Die *cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
 	Dwarf_Line *l = cu ? dwarf_getsrc_die(cu, vaddr) : NULL;
 	const char *file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
-	const struct atomic_source *s;
+	struct atomic_source *s;
 	int line = 0;
 
+	if (vaddr == UINT64_MAX || (!cu && f->dwarf))
+		return SYMSAYS_NOTHING;
+	if (!cu)
+		return without_lines(f);
+	/* line 0: code that the compiler made of several lines */
 	if (!file || dwarf_lineno(l, &line) || line <= 0)
-		return SYMSAYS_NOTHING;
+		return SYMSAYS_UNKNOWN;
 	s = source_of(f, cu, file);
-	if (!s || (!s->all && !s->readable))
-		return SYMSAYS_NOTHING;
+	if (!s)
+		return SYMSAYS_UNKNOWN;
+	if (s->all)
+		return SYMSAYS_ATOMIC;
+	/* all atomic accesses of Rust are functions of core/src/sync/atomic.rs */
+	if (!s->readable && dwarf_srclang(cu) == DW_LANG_Rust)
+		return SYMSAYS_PLAIN;
+	if (!s->readable) {
+		s->missed = true;
+		return SYMSAYS_UNKNOWN;
+	}
 	for (size_t i = 0; i < s->nr_lines; i++)
 		if (s->lines[i] == (uint32_t)line)
 			return SYMSAYS_ATOMIC;
-	return s->all ? SYMSAYS_ATOMIC : SYMSAYS_PLAIN;
+	return SYMSAYS_PLAIN;
+}
+
+uint32_t symfile_missing_sources(struct symfile *f, const char **first)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < f->nr_sources; i++)
+		if (f->sources[i].missed && !nr++)
+			*first = f->sources[i].full;
+	return nr;
+}
+
+bool symfile_has_lines(struct symfile *f)
+{
+	sym_read_cus(f);
+	return f->nr_cus != 0;
+}
+
+/* ---- whose compiler ---- */
+
+/* .comment has a line of each compiler, assembled and linked code of others has none. */
+static bool comments_of_gcc(struct symfile *f)
+{
+	const Elf_Data *data = section(f, ".comment");
+	size_t size = data ? data->d_size : 0;
+	const char *text = data ? data->d_buf : NULL;
+	bool gcc = false;
+
+	for (size_t at = 0; text && at < size; at += strnlen(text + at, size - at) + 1) {
+		if (!text[at])
+			continue;
+		if (size - at < 5 || strncmp(text + at, "GCC: ", 5))
+			return false;
+		gcc = true;
+	}
+	return gcc;
+}
+
+bool symfile_by_gcc(struct symfile *f, uint64_t offset)
+{
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+	Dwarf_Die *cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
+	Dwarf_Attribute attr;
+	const char *producer;
+
+	if (!cu) {
+		if (f->by_gcc < 0)
+			f->by_gcc = comments_of_gcc(f);
+		return f->by_gcc;
+	}
+	producer = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_producer, &attr));
+	return producer && !strncmp(producer, "GNU ", 4) && strncmp(producer, "GNU AS", 6);
 }
 
 void sym_atomic_free(struct symfile *f)

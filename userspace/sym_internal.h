@@ -50,8 +50,9 @@ struct frames_entry {
 /* A source file, and where it speaks of atomic accesses. */
 struct atomic_source {
 	const char *path;	/* libdw's */
+	const char *full;	/* where the compiler read it; NULL: out of memory */
 	bool all;		/* it is about nothing else */
-	bool readable;
+	bool readable, missed;	/* missed: one was asked for that cannot be read */
 	uint32_t *lines;
 	size_t nr_lines, size_lines;
 };
@@ -68,6 +69,7 @@ struct sym_list {
 
 struct symfile {
 	struct symfile *next;
+	const struct symbols *owner;
 	char *path, *file;
 	int fd;
 	Elf *elf;
@@ -110,12 +112,14 @@ struct symfile {
 
 	struct atomic_source *sources;
 	size_t nr_sources, sources_size;
+	int by_gcc;		/* all of it, as its sections say; -1 not looked at */
 
 	struct sym_string *strings;
 };
 
 struct symbols {
 	struct symfile *files;
+	char *folder;		/* where sources are sought as well; NULL: nowhere */
 	/* stacks of an earlier unwind stay valid: their strings */
 	struct sym_string *strings;
 };

@@ -57,6 +57,17 @@ struct symbols *symbols_new(void)
 	return calloc(1, sizeof(struct symbols));
 }
 
+int symbols_look_in(struct symbols *s, const char *folder)
+{
+	char *copy = strdup(folder);
+
+	if (!copy)
+		return -ENOMEM;
+	free(s->folder);
+	s->folder = copy;
+	return 0;
+}
+
 static void symfile_free(struct symfile *f)
 {
 	sym_lines_free(f);
@@ -93,6 +104,7 @@ void symbols_free(struct symbols *s)
 		s->files = next;
 	}
 	sym_strings_free(s->strings);
+	free(s->folder);
 	free(s);
 }
 
@@ -180,7 +192,8 @@ struct symfile *symbols_file(struct symbols *s, const char *path, const char *fi
 	if (!f)
 		goto memory;
 	f->fd = f->debug_fd = -1;
-	f->libc = -1;
+	f->libc = f->by_gcc = -1;
+	f->owner = s;
 	f->path = strdup(path);
 	f->file = strdup(file ? file : path);
 	if (!f->path || !f->file)

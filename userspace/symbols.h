@@ -19,6 +19,8 @@ struct symfile;
 
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *s);
+/* Sources that do not lie where they were compiled are sought below that folder, too, by the end of their path. 0, -ENOMEM. */
+int symbols_look_in(struct symbols *s, const char *folder);
 
 /*
  * path as the test sees it; file is where to read it now (NULL: path).
@@ -116,10 +118,16 @@ int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step);
 bool symbols_of_library(const char *file);
 /*
  * Does the innermost source line say that its accesses are atomic: a file for atomics, or words such as
- * atomic_load, memory_order, READ_ONCE? NOTHING: no line is known, or the source cannot be read.
+ * atomic_load, memory_order, READ_ONCE? (Those of Rust are in a file for atomics always.) UNKNOWN: the source cannot be
+ * read, or nothing of the file was compiled with -g. NOTHING: code of which nobody knows whose it is.
  */
-enum symsays { SYMSAYS_NOTHING, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
+enum symsays { SYMSAYS_NOTHING, SYMSAYS_UNKNOWN, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
 enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
+/* Was that compiled by GCC? It never makes one instruction of an atomic load and an atomic store, as LLVM does. */
+bool symfile_by_gcc(struct symfile *f, uint64_t offset);
+/* The sources for want of which symfile_says_atomic() said UNKNOWN: how many, and *first one of them, in f. */
+uint32_t symfile_missing_sources(struct symfile *f, const char **first);
+bool symfile_has_lines(struct symfile *f);	/* anything of it was compiled with -g */
 
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
 uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */

@@ -430,6 +430,7 @@ static void atomic_accesses(void **state)
 		"int once(void) { return *(volatile int *)&x; /* */ } int READ_ONCE_too;\n"
 		"#include \"my_atomics.h\"\n"
 		"int main(void) { return helper() + loads() + plain() + remarks() + once(); }\n";
+	const char *missing;
 	struct symfile *f;
 
 	(void)state;
@@ -443,11 +444,33 @@ static void atomic_accesses(void **state)
 	assert_int_equal(says(f, "helper"), SYMSAYS_ATOMIC);
 	assert_int_equal(says(f, "once"), SYMSAYS_PLAIN);
 	assert_int_equal(symfile_says_atomic(f, 1u << 30), SYMSAYS_NOTHING);
+	assert_int_equal(symfile_missing_sources(f, &missing), 0);
+	assert_true(symfile_has_lines(f) && symfile_by_gcc(f, find(f, "plain").last.offset));
 	/* a source that cannot be read */
 	assert_int_equal(rename(in_dir("says.c"), in_dir("gone.c")), 0);
 	f = open_file(in_dir("elsewhere"));
-	assert_int_equal(says(f, "plain"), SYMSAYS_NOTHING);
+	assert_int_equal(says(f, "plain"), SYMSAYS_UNKNOWN);
 	assert_int_equal(says(f, "helper"), SYMSAYS_ATOMIC);
+	assert_int_equal(symfile_missing_sources(f, &missing), 1);
+	assert_true(strlen(missing) > 7 && !strcmp(missing + strlen(missing) - 7, "/says.c"));
+	/* without lines; of a program that has a C library within nobody knows what is its own */
+	make("bare.c", source, "cc -O1 -o named bare.c && strip -o bare named && cc -static -O1 -o bare-whole bare.c");
+	f = open_file(in_dir("bare"));
+	assert_int_equal(symfile_says_atomic(f, find(open_file(in_dir("named")), "plain").last.offset), SYMSAYS_UNKNOWN);
+	assert_true(!symfile_has_lines(f) && symfile_by_gcc(f, find(open_file(in_dir("named")), "plain").last.offset));
+	f = open_file(in_dir("bare-whole"));
+	assert_int_equal(says(f, "plain"), SYMSAYS_NOTHING);
+	/* compiled elsewhere: found below the folder that is looked in */
+	make("far.c", source, "mkdir -p far/src && mv far.c far/src && cd far && cc -g -O1 -I.. -o ../far.elf src/far.c "
+	     "-fdebug-prefix-map=$PWD=/no/such/far && cp ../far.elf ../far2.elf");
+	f = open_file(in_dir("far.elf"));
+	assert_int_equal(says(f, "plain"), SYMSAYS_UNKNOWN);
+	assert_int_equal(symfile_missing_sources(f, &missing), 1);
+	assert_string_equal(missing, "/no/such/far/src/far.c");
+	assert_int_equal(symbols_look_in(syms, in_dir("far")), 0);
+	f = open_file(in_dir("far2.elf"));
+	assert_int_equal(says(f, "plain"), SYMSAYS_PLAIN);
+	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 }
 
 static void a_separate_debug_file(void **state)

@@ -96,6 +96,21 @@ if begin "nobody looks, with --no-races"; then
 	! grep -qE '^points added|data race' "$dir/out" || note "$(grep -E '^points added|data race' "$dir/out")"
 	end
 fi
+# Without the sources an atomic load, or store, looks like a plain one: both become points, and only one of them is a bug.
+if begin "sources that are elsewhere"; then
+	missing='^1 source file of elsewhere(-fixed)? not found \(/no/such/folder/programs/points/elsewhere.c\): .*; start zug in '
+	zug 60 run -q --no-minimize --executions 100 -o traces -- "$programs/points/elsewhere"
+	want_status 1
+	want_out '^found in execution .*: abort$'
+	want_out "$missing"
+	zug 60 run -q --fail-on-race --executions 1 -o traces -- "$programs/points/elsewhere-fixed"
+	want_status 0
+	want_out '^1 possible data race \(none, if both accesses are atomic, '
+	want_out '^  struct account.ready: .* is about to (read|write) it in add \(elsewhere.c:2[56]\)'
+	want_out "$missing"
+	! grep -qE '^[0-9]+ data race' "$dir/out" || note "$(grep -A9 -E '^[0-9]+ data race' "$dir/out")"
+	end
+fi
 # Ordered by mutexes, conditions, barriers, semaphores, once, rwlocks, atomics, raw futexes, OpenMP, pipes, files,
 # signals, joining, fork: nobody is suspected.
 for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
