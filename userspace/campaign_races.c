@@ -226,15 +226,59 @@ static bool stores(struct campaign *c, uint32_t task, const struct zug_label *l,
 	return known;
 }
 
-/* What is known of an access, whatever line it is in. Of a place that is not in the catalogue: it is watched. */
-static enum symsays says(struct campaign *c, uint64_t site)
+static const struct code_place *instruction(const struct campaign *c, uint64_t site, uint32_t *module)
 {
 	const struct place_site *s = places_find_site(c->places, site);
 	uint64_t offset = 0;
 	const struct probe_module *m = place_of(c, site, &offset);
-	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
 
-	return p && m->file ? campaign_access_says(c, s->module, p) : SYMSAYS_PLAIN;
+	*module = s ? s->module : 0;
+	return m && m->file && m->code ? code_find(m->code, offset) : NULL;
+}
+
+static bool is_copy(const struct campaign *c, uint64_t site)
+{
+	uint32_t module;
+	const struct code_place *p = instruction(c, site, &module);
+
+	return p && (p->kind == CODE_STRING || p->kind == CODE_BLOCK);
+}
+
+/* Is what it accesses of a type that is _Atomic? Then all accesses are, also those that no word in the source tells. */
+static bool is_atomic_type(const struct campaign *c, uint64_t site)
+{
+	uint32_t module;
+	const struct code_place *p = instruction(c, site, &module);
+	const struct probe_module *m = probes_module(c->probes, module);
+	uint64_t vaddr;
+
+	if (!p)
+		return false;
+	if (code_static_operand(m->code, p, &vaddr))
+		return symfile_is_atomic(m->file, vaddr);
+	return p->index == CODE_NO_REG &&
+	       symfile_pointee_is_atomic(m->file, p->offset, code_dwarf_register(p->base), p->disp);
+}
+
+/* Of a place that is not in the catalogue: it is watched. */
+static enum symsays says(struct campaign *c, uint64_t site)
+{
+	uint32_t module;
+	const struct code_place *p = instruction(c, site, &module);
+
+	return p ? campaign_access_says(c, module, p) : SYMSAYS_PLAIN;
+}
+
+/* Are these accesses a data race? PLAIN: they are; ATOMIC: none; UNKNOWN. */
+static enum symsays judge(struct campaign *c, uint64_t a, uint64_t b)
+{
+	enum symsays one = says(c, a), two = says(c, b);
+
+	if (one == SYMSAYS_ATOMIC && two == SYMSAYS_ATOMIC)
+		return SYMSAYS_ATOMIC;
+	if (!is_copy(c, a) && !is_copy(c, b) && (is_atomic_type(c, a) || is_atomic_type(c, b)))
+		return SYMSAYS_ATOMIC;
+	return one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN ? SYMSAYS_PLAIN : SYMSAYS_UNKNOWN;
 }
 
 static enum campaign_race_kind kind_of(struct campaign *c, uint64_t id, const struct search_cand *const *pair,
@@ -259,9 +303,8 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 	for (uint32_t k = 0; r && is_data(&me->label) && k < p->nr; k++) {
 		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
 		uint32_t tasks[2] = { me->task, other->task };
-		enum symsays one, two;
+		enum symsays verdict;
 		struct clash on;
-		bool sure;
 		uint64_t id;
 
 		if (k == i || !is_data(&other->label) || c->world->tasks[other->task].state != TASK_PARKED ||
@@ -270,18 +313,16 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		id = identity_race(me->label.site, other->label.site);
 		if (campaign_race_known(c, id))
 			continue;
-		one = says(c, me->label.site);
-		two = says(c, other->label.site);
-		if (one == SYMSAYS_ATOMIC && two == SYMSAYS_ATOMIC) {
+		verdict = judge(c, me->label.site, other->label.site);
+		if (verdict == SYMSAYS_ATOMIC) {
 			campaign_know_race(c, id);
 			continue;
 		}
-		sure = one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN;
 		if (on.b->size < on.a->size)
 			say_data(c, on.b->object, other->label.site, r->object, sizeof(r->object));
 		else
 			say_data(c, on.a->object, me->label.site, r->object, sizeof(r->object));
-		r->kind = kind_of(c, id, pair, &on, sure);
+		r->kind = kind_of(c, id, pair, &on, verdict == SYMSAYS_PLAIN);
 		if (suppressed(c, r, r->object, tasks) || (r->kind != RACE_REAL && campaign_sampled(c))) {
 			campaign_know_race(c, id);
 			continue;
@@ -292,7 +333,7 @@ bool campaign_race_at(struct campaign *c, const struct search_point *p, uint32_t
 		outcome_set(o, ZUG_OUTCOME_RACE, "%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
 			    "them%s", r->object, tasks[0], on.a->write ? "write" : "read", place[0],
 			    tasks[1], on.b->write ? "write" : "read", place[1],
-			    sure ? "" : "; no race if both are atomic, which cannot be told without the sources");
+			    verdict == SYMSAYS_PLAIN ? "" : "; no race if both are atomic, which cannot be told without the sources");
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];

@@ -597,17 +597,52 @@ void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
 		snprintf(buf + n, len - n, "+0x%llx", (unsigned long long)at);
 }
 
-int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
+/* Is it of a type that is _Atomic, by whatever typedefs? */
+static bool is_atomic(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die type = *die;
+
+	while (dwarf_attr_integrate(&type, DW_AT_type, &attr) && dwarf_formref_die(&attr, &type)) {
+		int tag = dwarf_tag(&type);
+
+		if (tag == DW_TAG_atomic_type)
+			return true;
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
+			return false;
+	}
+	return false;
+}
+
+bool sym_atomic_inside(Dwarf_Die *die, uint64_t at)
+{
+	Dwarf_Die typed = *die, type, element;
+
+	for (int depth = 0; depth < 32; depth++) {
+		uint64_t size;
+
+		if (is_atomic(&typed))
+			return true;
+		if (!sym_type_of(&typed, &type))
+			return false;
+		if (sym_is_class(&type)) {
+			if (!member_at(&type, &at, &typed))
+				return false;
+			continue;
+		}
+		if (dwarf_tag(&type) != DW_TAG_array_type || !sym_type_of(&type, &element))
+			return false;
+		size = sym_type_size(&element);
+		at = size ? at % size : at;
+		typed = type;
+	}
+	return false;
+}
+
+static const struct sym_variable *variable_at(struct symfile *f, uint64_t vaddr)
 {
 	size_t lo = 0, hi;
-	const struct sym *s;
-	char *demangled;
-	Dwarf_Die type, die;
 
-	/* the variables of the C library take longer to read than a small test takes */
-	s = sym_of_system(f) ? sym_at(f, vaddr, false) : NULL;
-	if (s && s->vaddr == vaddr)
-		goto symbol;
 	read_variables(f);
 	hi = f->nr_variables;
 	while (lo < hi) {
@@ -618,19 +653,43 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 		else
 			hi = mid;
 	}
-	if (lo) {
-		const struct sym_variable *v = &f->variables[lo - 1];
+	if (!lo || vaddr - f->variables[lo - 1].vaddr >= (f->variables[lo - 1].size ? f->variables[lo - 1].size : 1))
+		return NULL;
+	return &f->variables[lo - 1];
+}
 
-		if (vaddr - v->vaddr < (v->size ? v->size : 1)) {
-			die = v->die;
-			snprintf(buf, len, "%s", v->name);
-			if (sym_type_of(&die, &type))
-				sym_name_inside(&type, vaddr - v->vaddr, buf, len);
-			else if (vaddr != v->vaddr && strlen(buf) < len)
-				snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",
-					 (unsigned long long)(vaddr - v->vaddr));
-			return 0;
-		}
+bool symfile_is_atomic(struct symfile *f, uint64_t vaddr)
+{
+	const struct sym_variable *v = variable_at(f, vaddr);
+	Dwarf_Die die;
+
+	if (!v)
+		return false;
+	die = v->die;
+	return sym_atomic_inside(&die, vaddr - v->vaddr);
+}
+
+int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
+{
+	const struct sym_variable *v;
+	const struct sym *s;
+	char *demangled;
+	Dwarf_Die type, die;
+
+	/* the variables of the C library take longer to read than a small test takes */
+	s = sym_of_system(f) ? sym_at(f, vaddr, false) : NULL;
+	if (s && s->vaddr == vaddr)
+		goto symbol;
+	v = variable_at(f, vaddr);
+	if (v) {
+		die = v->die;
+		snprintf(buf, len, "%s", v->name);
+		if (sym_type_of(&die, &type))
+			sym_name_inside(&type, vaddr - v->vaddr, buf, len);
+		else if (vaddr != v->vaddr && strlen(buf) < len)
+			snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",
+				 (unsigned long long)(vaddr - v->vaddr));
+		return 0;
 	}
 	s = sym_at(f, vaddr, false);
 	if (!s)

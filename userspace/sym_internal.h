@@ -178,6 +178,8 @@ bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t
 			 uint64_t *count, bool *last);
 /* Appends the members and elements that lead to offset at of the type: ".list[2].lock". *type is lost. */
 void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len);
+/* Of what a variable, member or pointer is about: is that in it, or what is at offset at of it, of a type that is _Atomic? */
+bool sym_atomic_inside(Dwarf_Die *die, uint64_t at);
 /* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
  * why it is not clear which. */
 bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dwarf_Die *type, bool *typed,

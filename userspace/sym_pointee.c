@@ -41,19 +41,35 @@ static bool find_pointer(Dwarf_Die *scope, uint64_t vaddr, unsigned int reg, Dwa
 	return false;
 }
 
-int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len)
+/* The variable that the register holds there, and what it points to. */
+static bool pointer_in(struct symfile *f, uint64_t offset, unsigned int reg, Dwarf_Die *variable, Dwarf_Die *pointee)
 {
-	uint64_t vaddr = symfile_vaddr_of(f, offset), size;
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
 	Dwarf_Die *cu = vaddr != UINT64_MAX && reg < 16 ? sym_cu_at(f, vaddr) : NULL, *scopes = NULL;
-	Dwarf_Die variable, pointee;
 	int nr = cu ? dwarf_getscopes(cu, vaddr, &scopes) : 0;
 	bool found = false;
-	const char *name;
 
 	for (int i = 0; i < nr && !found; i++)
-		found = find_pointer(&scopes[i], vaddr, reg, &variable, &pointee);
+		found = find_pointer(&scopes[i], vaddr, reg, variable, pointee);
 	free(scopes);
-	if (!found)
+	return found;
+}
+
+bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp)
+{
+	Dwarf_Die variable, pointee, pointer;
+
+	return disp >= 0 && pointer_in(f, offset, reg, &variable, &pointee) && sym_type_of(&variable, &pointer) &&
+	       sym_atomic_inside(&pointer, disp);
+}
+
+int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len)
+{
+	Dwarf_Die variable, pointee;
+	const char *name;
+	uint64_t size;
+
+	if (!pointer_in(f, offset, reg, &variable, &pointee))
 		return -ENOENT;
 	size = sym_type_size(&pointee);
 	name = dwarf_diename(&pointee);

@@ -89,6 +89,9 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len);
  * node.next" or "*out", where that register holds a pointer variable there; else -ENOENT.
  */
 int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len);
+/* Is the variable, or that member of it, of a type that is _Atomic in C? The same of what is reached as above. */
+bool symfile_is_atomic(struct symfile *f, uint64_t vaddr);
+bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp);
 
 /*
  * Statement starts of FILE:LINE (file matches by trailing path components) as

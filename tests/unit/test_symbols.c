@@ -473,6 +473,38 @@ static void atomic_accesses(void **state)
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 }
 
+static void atomic_types(void **state)
+{
+	static const char source[] =
+		"typedef _Atomic long word;\n"
+		"struct pair { long plain; word words[2]; struct { volatile word w; } inner; };\n"
+		"struct pair pair; long plain; const volatile word counted; _Atomic(struct pair *) head;\n"
+		"int use(struct pair *p) { return p->plain + p->words[1] + p->inner.w; }\n"
+		"int main(void) { return use(&pair) + plain + counted; }\n";
+	uint64_t at, size, offset;
+	char err[200];
+	struct symfile *f;
+
+	(void)state;
+	make("types.c", source, "cc -g -O1 -fno-inline -o types types.c");
+	f = open_file(in_dir("types"));
+	assert_int_equal(symfile_variable(f, "pair", &at, &size, err, sizeof(err)), 0);
+	assert_false(symfile_is_atomic(f, at));
+	assert_true(symfile_is_atomic(f, at + 8) && symfile_is_atomic(f, at + 16) && symfile_is_atomic(f, at + 24));
+	assert_int_equal(symfile_variable(f, "plain", &at, &size, err, sizeof(err)), 0);
+	assert_false(symfile_is_atomic(f, at));
+	assert_int_equal(symfile_variable(f, "counted", &at, &size, err, sizeof(err)), 0);
+	assert_true(symfile_is_atomic(f, at));
+	assert_int_equal(symfile_variable(f, "head", &at, &size, err, sizeof(err)), 0);
+	assert_true(symfile_is_atomic(f, at));
+	assert_false(symfile_is_atomic(f, 0));
+	/* the first argument is in rdi, DWARF's register 5 */
+	offset = find(f, "use").last.offset;
+	assert_false(symfile_pointee_is_atomic(f, offset, 5, 0));
+	assert_true(symfile_pointee_is_atomic(f, offset, 5, 8) && symfile_pointee_is_atomic(f, offset, 5, 24));
+	assert_false(symfile_pointee_is_atomic(f, offset, 5, 32) || symfile_pointee_is_atomic(f, offset, 4, 8));
+}
+
 static void a_separate_debug_file(void **state)
 {
 	struct symfile *f;
@@ -818,6 +850,7 @@ int main(void)
 		cmocka_unit_test(without_debug_information),
 		cmocka_unit_test(callers),
 		cmocka_unit_test(atomic_accesses),
+		cmocka_unit_test(atomic_types),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),

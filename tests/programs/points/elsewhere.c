@@ -11,20 +11,26 @@
 struct account {
 	long number;
 #ifdef FIXED
-	atomic_long sum, ready;
+	atomic_long sum;
+	long ready;
 #else
 	long sum;
 #endif
 };
+
+#ifdef FIXED
+static _Atomic long last;	/* its type says what its accesses are */
+#endif
 
 static void *add(void *arg)
 {
 	struct account *a = arg;
 
 #ifdef FIXED
-	atomic_store_explicit(&a->ready, atomic_fetch_add(&a->sum, 1) + 1, memory_order_release);
-	if (atomic_load_explicit(&a->ready, memory_order_acquire))
+	__atomic_store_n(&a->ready, atomic_fetch_add(&a->sum, 1) + 1, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&a->ready, __ATOMIC_ACQUIRE) && last != 7)
 		atomic_fetch_add(&a->sum, 1);
+	atomic_store_explicit(&last, a->sum, memory_order_release);
 #else
 	a->sum += a->number;
 #endif
