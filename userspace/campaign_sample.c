@@ -195,7 +195,7 @@ static int find_places(struct campaign *c, struct sampler *s)
 		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
 			const struct code_place *p = code_at(code, i);
 
-			says = is_plain(p) && probes_is_own(c->probes, m, p->offset) ?
+			says = is_plain(p) && probes_is_users(c->probes, m, p->offset) ?
 			       campaign_access_says(c, m, p) : SYMSAYS_NOTHING;
 			s->unknown |= says == SYMSAYS_UNKNOWN;
 			if (says != SYMSAYS_NOTHING)

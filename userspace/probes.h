@@ -93,6 +93,8 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
  * where something has them (its C library), Go's runtime, Rust's libraries except for their primitives, a sanitizer.
  */
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
+/* And not of Rust's or Go's libraries, primitives or not: what these do to their own data is their affair. */
+bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
 /* Does an item of --code mean anything in the modules there are? */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */

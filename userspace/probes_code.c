@@ -431,6 +431,23 @@ bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 	return !is_foreign(m, offset, f);
 }
 
+bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)
+{
+	struct probe_module *m = &p->modules[module];
+	struct trace_frame frames[64];
+	int nr;
+
+	if (!probes_is_own(p, module, offset))
+		return false;
+	if (!m->foreign || (!m->foreign->go && !m->foreign->rust))
+		return true;
+	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	for (int i = 0; i < nr; i++)
+		if (!frames[i].file || !symbols_of_language(frames[i].file))
+			return true;
+	return nr <= 0;
+}
+
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen)
 {
 	struct probe_module *m = &p->modules[module];

@@ -47,6 +47,12 @@ struct frames_entry {
 	struct trace_frame *frames;
 };
 
+/* A name that took a walk through its unit to find. */
+struct name_entry {
+	const void *die;	/* NULL: free */
+	const char *name;
+};
+
 /* A source file, and where it speaks of atomic accesses. */
 struct atomic_source {
 	const char *path;	/* libdw's */
@@ -109,6 +115,9 @@ struct symfile {
 
 	struct frames_entry *frames;		/* open addressing by offset */
 	size_t nr_frames, nr_frames_slots;
+
+	struct name_entry *names;		/* open addressing by die */
+	size_t nr_names, nr_names_slots;
 
 	struct atomic_source *sources;
 	size_t nr_sources, sources_size;

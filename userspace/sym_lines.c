@@ -61,6 +61,7 @@ void sym_lines_free(struct symfile *f)
 	for (size_t i = 0; i < f->nr_frames_slots; i++)
 		free(f->frames[i].frames);
 	free(f->frames);
+	free(f->names);
 	free(f->functions);
 	free(f->cus_functions);
 	free(f->ranges);
@@ -93,6 +94,22 @@ int sym_language(Dwarf_Die *die)
 	return dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1;
 }
 
+/* Does the language have namespaces, or functions in types? */
+static bool has_scopes(int language)
+{
+	switch (language) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Go:
+	case DW_LANG_Mips_Assembler:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* namespace::class:: in front of the name of a DIE without a linkage name. */
 static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
 {
@@ -117,11 +134,36 @@ static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
 		free(scopes);
 }
 
+/* The entry of a DIE, or the free one where it belongs. NULL: out of memory. */
+static struct name_entry *name_slot(struct symfile *f, const void *die)
+{
+	struct name_entry *old = f->names;
+	size_t nr_old = f->nr_names_slots, i;
+
+	if (2 * f->nr_names >= nr_old) {
+		f->names = calloc(nr_old ? 2 * nr_old : 256, sizeof(*old));
+		if (!f->names) {
+			f->names = old;
+			return NULL;
+		}
+		f->nr_names_slots = nr_old ? 2 * nr_old : 256;
+		for (i = 0; i < nr_old; i++)
+			if (old[i].die)
+				*name_slot(f, old[i].die) = old[i];
+		free(old);
+	}
+	i = ((uintptr_t)die * 0x9e3779b97f4a7c15u >> 32) & (f->nr_names_slots - 1);
+	while (f->names[i].die && f->names[i].die != die)
+		i = (i + 1) & (f->nr_names_slots - 1);
+	return &f->names[i];
+}
+
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr, *link;
 	Dwarf_Die origin = *die, next;
 	char buf[2048], scopes[1024];
+	struct name_entry *known;
 	const char *name;
 	char *demangled;
 
@@ -138,6 +180,9 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
 	if (!name)
 		return NULL;
+	/* to find the scopes libdw walks through the unit from its begin */
+	if (!has_scopes(sym_language(die)))
+		return name;
 	/* The name's scopes are those of the first declaration. */
 	while (dwarf_attr(&origin, DW_AT_abstract_origin, &attr) ||
 	       dwarf_attr(&origin, DW_AT_specification, &attr)) {
@@ -145,9 +190,17 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 			break;
 		origin = next;
 	}
+	known = name_slot(f, origin.addr);
+	if (known && known->die)
+		return known->name;
 	add_scopes(&origin, scopes, sizeof(scopes));
 	snprintf(buf, sizeof(buf), "%s%s", scopes, name);
-	return sym_string(&f->strings, buf);
+	name = sym_string(&f->strings, buf);
+	if (known && name) {
+		*known = (struct name_entry){ origin.addr, name };
+		f->nr_names++;
+	}
+	return name;
 }
 
 /* ---- from code to source ---- */
@@ -411,15 +464,50 @@ int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frame
 	return nr;
 }
 
+/* Go's own packages: .../go1.22/src/sync/mutex.go, or, with -trimpath, sync/mutex.go. */
+static bool is_go_library(const char *file)
+{
+	static const char *const packages[] = {
+		"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug",
+		"embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal",
+		"io", "iter", "log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime",
+		"slices", "sort", "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode",
+		"unique", "unsafe", "vendor", "weak",
+	};
+	const char *end = strrchr(file, '.'), *src = strstr(file, "/src/"), *go = src;
+	size_t n;
+
+	if (!end || strcmp(end, ".go"))
+		return false;
+	if (file[0] == '/') {
+		while (go && go > file && go[-1] != '/')
+			go--;
+		if (!src || strncmp(go, "go", 2) || !strchr("/-0123456789", go[2]))
+			return false;
+		file = src + 5;
+	}
+	n = strcspn(file, "/");
+	for (size_t i = 0; file[n] && i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strlen(packages[i]) == n && !strncmp(file, packages[i], n))
+			return true;
+	return false;
+}
+
+bool symbols_of_language(const char *file)
+{
+	return !strncmp(file, "/rustc/", 7) || !strncmp(file, "/usr/src/rustc-", 15) || strstr(file, "/rustlib/src/") ||
+	       is_go_library(file);
+}
+
 bool symbols_of_library(const char *file)
 {
-	static const char *const folders[] = { "/rustc/", "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/src/rustc-",
-					       "/usr/share/go", "/usr/local/go/", "../sysdeps/" };
+	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",
+					       "/usr/local/go/", "../sysdeps/" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
-	return strstr(file, "/rustlib/src/") != NULL;
+	return symbols_of_language(file);
 }
 
 /* ---- from source to code ---- */

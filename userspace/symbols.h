@@ -119,6 +119,7 @@ int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step);
 
 /* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
 bool symbols_of_library(const char *file);
+bool symbols_of_language(const char *file);	/* of Rust's or Go's, which are in every program */
 /*
  * Does the innermost source line say that its accesses are atomic: a file for atomics, or words such as
  * atomic_load, memory_order, READ_ONCE? (Those of Rust are in a file for atomics always.) UNKNOWN: the source cannot be

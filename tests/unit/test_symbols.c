@@ -473,6 +473,20 @@ static void atomic_accesses(void **state)
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 }
 
+static void whose_files(void **state)
+{
+	(void)state;
+	assert_true(symbols_of_language("/usr/lib/go-1.19/src/sync/mutex.go"));
+	assert_true(symbols_of_language("/u/sdk/go1.22.1/src/os/file.go"));
+	assert_true(symbols_of_language("/usr/local/go/src/internal/poll/fd.go") && symbols_of_language("sync/mutex.go"));
+	assert_true(symbols_of_language("/rustc/abc/library/core/src/ptr/mod.rs"));
+	assert_false(symbols_of_language("main.go") || symbols_of_language("/home/u/src/sync/x.go"));
+	assert_false(symbols_of_language("/home/u/go/src/example.com/m/sync/x.go") || symbols_of_language("example.com/m/x.go"));
+	assert_false(symbols_of_language("sync/mutex.c") || symbols_of_language("/usr/include/c++/12/bits/stl_vector.h"));
+	assert_true(symbols_of_library("/usr/include/c++/12/bits/stl_vector.h") && symbols_of_library("sync/mutex.go"));
+	assert_false(symbols_of_library("/home/u/main.go"));
+}
+
 static void atomic_types(void **state)
 {
 	static const char source[] =
@@ -851,6 +865,7 @@ int main(void)
 		cmocka_unit_test(callers),
 		cmocka_unit_test(atomic_accesses),
 		cmocka_unit_test(atomic_types),
+		cmocka_unit_test(whose_files),
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
