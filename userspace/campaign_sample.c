@@ -48,6 +48,7 @@ struct access_place {
 	uint32_t module, offset;
 	uint16_t op;		/* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
 	bool split, counts;	/* counts: it is an addition */
+	bool plain;		/* it is known to be no atomic access */
 	bool added;		/* a point of the search */
 	bool hot;		/* was reached s->limit times in one execution */
 	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
@@ -74,6 +75,7 @@ struct raced {
 
 struct suspect {
 	uint64_t a, b;		/* sites */
+	bool sure;		/* it will be a race, if it is one at all, and not only a possible one */
 };
 
 struct sampler {
@@ -134,7 +136,7 @@ static bool is_addition(int fd, const struct code_place *p)
 }
 
 static int add_place(struct sampler *s, uint32_t module, const struct code *code, const struct code_place *p,
-		     bool atomic, int fd)
+		     enum symsays says, int fd)
 {
 	struct access_place *a;
 	uint64_t vaddr;
@@ -150,8 +152,9 @@ static int add_place(struct sampler *s, uint32_t module, const struct code *code
 	}
 	a = &s->places[s->nr++];
 	*a = (struct access_place){ .module = module, .offset = p->offset, .site = UINT32_MAX,
-				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p) };
-	if (atomic && (p->kind == CODE_LOAD || p->kind == CODE_STORE))
+				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p),
+				    .plain = says == SYMSAYS_PLAIN };
+	if (says == SYMSAYS_ATOMIC && (p->kind == CODE_LOAD || p->kind == CODE_STORE))
 		a->op = p->kind == CODE_STORE ? ZUG_OP_ATOMIC_STORE : ZUG_OP_ATOMIC_LOAD;
 	/* the same variable, or the same member of what a pointer leads to */
 	a->key = code_static_operand(code, p, &vaddr) ? vaddr : mix64(p->disp + ((uint64_t)p->size << 32));
@@ -199,7 +202,7 @@ static int find_places(struct campaign *c, struct sampler *s)
 			       campaign_access_says(c, m, p) : SYMSAYS_NOTHING;
 			s->unknown |= says == SYMSAYS_UNKNOWN;
 			if (says != SYMSAYS_NOTHING)
-				ret = add_place(s, m, code, p, says == SYMSAYS_ATOMIC, fd);
+				ret = add_place(s, m, code, p, says, fd);
 		}
 		if (fd >= 0)
 			close(fd);
@@ -446,11 +449,29 @@ static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uin
 		s->nr_names++;
 }
 
+/* Those that will be told as races come before those that may be none. */
+static void add_pair(struct sampler *s, const struct suspect *pair)
+{
+	uint32_t at = s->nr_pairs;
+
+	for (uint32_t i = 0; i < s->nr_pairs; i++)
+		if ((s->pairs[i].a == pair->a && s->pairs[i].b == pair->b) ||
+		    (s->pairs[i].a == pair->b && s->pairs[i].b == pair->a))
+			return;
+	for (uint32_t i = PAIRS; at == PAIRS && pair->sure && i-- > 0;)
+		if (!s->pairs[i].sure)
+			at = i;
+	if (at == PAIRS)
+		return;
+	s->pairs[at] = *pair;
+	s->nr_pairs += at == s->nr_pairs;
+}
+
 /* All that accesses unordered memory becomes a point; its pair of places is to be tried. */
 static void suspect(struct campaign *c, struct sampler *s, const struct raced *r)
 {
 	const struct range *range = ranges_at(s->ranges, r->range);
-	bool counter = true;
+	bool counter = true, sure = false;
 
 	for (size_t i = 0; i < s->nr_seen; i++) {
 		struct access_place *a;
@@ -460,16 +481,12 @@ static void suspect(struct campaign *c, struct sampler *s, const struct raced *r
 		a = &s->places[s->seen[i].place];
 		a->added = true;
 		counter &= a->counts;
+		sure |= a->plain && (a->label_site == r->a || a->label_site == r->b);
 	}
 	add_name(c, s, r->object, r->b);
-	for (uint32_t i = 0; i < s->nr_pairs; i++)
-		if ((s->pairs[i].a == r->a && s->pairs[i].b == r->b) || (s->pairs[i].a == r->b && s->pairs[i].b == r->a))
-			return;
-	if (s->nr_pairs == PAIRS)
-		return;
-	if (counter)
+	add_pair(s, &(struct suspect){ .a = r->a, .b = r->b, .sure = sure });
+	if (counter && s->nr_counters < PAIRS && !campaign_is_counter(c, identity_race(r->a, r->b)))
 		s->counters[s->nr_counters++] = identity_race(r->a, r->b);
-	s->pairs[s->nr_pairs++] = (struct suspect){ r->a, r->b };
 }
 
 static int compare_seen(const void *pa, const void *pb)

@@ -121,7 +121,7 @@ struct symfile {
 
 	struct atomic_source *sources;
 	size_t nr_sources, sources_size;
-	int by_gcc;		/* all of it, as its sections say; -1 not looked at */
+	int by_gcc, whole;	/* all of it, as its sections say; with its libraries within; -1 not looked at */
 
 	struct sym_string *strings;
 };

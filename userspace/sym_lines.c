@@ -477,7 +477,7 @@ static bool is_go_library(const char *file)
 	const char *end = strrchr(file, '.'), *src = strstr(file, "/src/"), *go = src;
 	size_t n;
 
-	if (!end || strcmp(end, ".go"))
+	if (!end || (strcmp(end, ".go") && strcmp(end, ".s")))
 		return false;
 	if (file[0] == '/') {
 		while (go && go > file && go[-1] != '/')

@@ -192,7 +192,7 @@ struct symfile *symbols_file(struct symbols *s, const char *path, const char *fi
 	if (!f)
 		goto memory;
 	f->fd = f->debug_fd = -1;
-	f->libc = f->by_gcc = -1;
+	f->libc = f->by_gcc = f->whole = -1;
 	f->owner = s;
 	f->path = strdup(path);
 	f->file = strdup(file ? file : path);

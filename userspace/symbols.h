@@ -19,7 +19,7 @@ struct symfile;
 
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *s);
-/* Sources that do not lie where they were compiled are sought below that folder, too, by the end of their path. 0, -ENOMEM. */
+/* Sources that do not lie where they were compiled are sought below that folder, too, by the end of their path. */
 int symbols_look_in(struct symbols *s, const char *folder);
 
 /*

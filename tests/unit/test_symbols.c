@@ -479,6 +479,7 @@ static void whose_files(void **state)
 	assert_true(symbols_of_language("/usr/lib/go-1.19/src/sync/mutex.go"));
 	assert_true(symbols_of_language("/u/sdk/go1.22.1/src/os/file.go"));
 	assert_true(symbols_of_language("/usr/local/go/src/internal/poll/fd.go") && symbols_of_language("sync/mutex.go"));
+	assert_true(symbols_of_language("internal/bytealg/compare_amd64.s"));
 	assert_true(symbols_of_language("/rustc/abc/library/core/src/ptr/mod.rs"));
 	assert_false(symbols_of_language("main.go") || symbols_of_language("/home/u/src/sync/x.go"));
 	assert_false(symbols_of_language("/home/u/go/src/example.com/m/sync/x.go") || symbols_of_language("example.com/m/x.go"));
