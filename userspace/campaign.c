@@ -92,8 +92,8 @@ static void say_without_symbols(struct campaign *c, const char *path)
 	struct symfile *f = symbols_file(c->symbols, path, NULL, NULL, 0);
 
 	if (f && !symfile_has_symbols(f))
-		fprintf(c->err, "zug: %s has no symbols: no points in it, but where it blocks, yields or ends "
-			"(and its system calls, with --points syscall)\n", path);
+		fprintf(c->err, "zug: %s has no symbols: its places have no names, and locks that were linked into it "
+			"statically are no points\n", path);
 }
 
 /* Probes the program, its libraries and what the user named. enum zug_exit. */
