@@ -205,6 +205,12 @@ static int show(const char *path, struct show *s)
 		trace_free(t);
 		return ZUG_EXIT_USAGE;
 	}
+	if (s->o.first && s->o.first >= trace_nr_steps(t)) {
+		fprintf(stderr, "zug show: %s: no step %llu; it has %llu, from 0 on\n", path,
+			(unsigned long long)s->o.first, (unsigned long long)trace_nr_steps(t));
+		trace_free(t);
+		return ZUG_EXIT_USAGE;
+	}
 	if (trace_truncated(t))
 		fprintf(stderr, "zug show: %s: cut off after %llu steps%s; this is what there is\n",
 			path, (unsigned long long)trace_nr_steps(t),

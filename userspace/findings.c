@@ -223,8 +223,8 @@ static void say_trace(struct campaign *c, const char *path)
 		if (done)
 			fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
 	}
-	fprintf(c->out, "replay it: zug replay %s\nall of it: zug show %s\n"
-		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n", path, path, path, path);
+	fprintf(c->out, "replay it: zug replay %s\ndebug it: zug replay --gdb %s\nall of it: zug show %s\n"
+		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n", path, path, path, path, path);
 	trace_free(t);
 }
 

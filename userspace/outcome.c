@@ -275,6 +275,7 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 	static const char *const abort_words[] = { "Assertion `", "Assertion failed", "assertion failed",
 		"terminate called", "panicked at", "fatal error:", "*** ", "free(): ", "malloc(): ",
 		"corrupted ", NULL };
+	static const char what[] = "  what():  ";
 	/* the languages that end so, and print a stack after it */
 	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", NULL };
 	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
@@ -301,6 +302,13 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		if (!line)
 			line = last_line(text);
 		copy_line(o->message, sizeof(o->message), *line ? line : "aborted without a message");
+		/* C++: "terminate called after throwing an instance of 'std::runtime_error'", and "  what():  no money" */
+		next = strchr(line, '\n');
+		if (next && !strncmp(next + 1, what, strlen(what))) {
+			strncat(o->message, ": ", sizeof(o->message) - strlen(o->message) - 1);
+			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message),
+				  next + 1 + strlen(what));
+		}
 	} else if (WIFSIGNALED(status)) {
 		o->kind = ZUG_OUTCOME_SIGNAL;
 		o->code = WTERMSIG(status);

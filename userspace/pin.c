@@ -179,18 +179,26 @@ static void name_file(const struct trace *t, const char *name, char *to)
 	to[at] = 0;
 }
 
-/* Of a call that was changed the operation that it was to be, if another step shows that; -1: unknown. */
+/*
+ * Of a call that was changed the operation that it was to be, if other steps of that place show one system call; -1:
+ * unknown. (The function of the C library around the call has the same place.)
+ */
 static int op_of(const struct trace *t, const struct zug_label *l)
 {
+	int op = -1;
+
 	if (!zug_op_is_fault(l->op))
 		return l->op;
 	for (uint64_t i = 0; l->site && i < trace_nr_steps(t); i++) {
 		const struct zug_label *o = &trace_step(t, i)->label;
 
-		if (o->site == l->site && !zug_op_is_fault(o->op) && o->op != ZUG_OP_RESUME && o->op != ZUG_OP_EXPIRE)
-			return o->op;
+		if (o->site != l->site || o->op < ZUG_OP_OPEN || zug_op_is_fault(o->op))
+			continue;
+		if (op >= 0 && op != o->op)
+			return -1;
+		op = o->op;
 	}
-	return -1;
+	return op;
 }
 
 static struct symfile *file_of(const struct pin *n, const struct trace_site *site, const struct trace_module **m)
@@ -209,16 +217,9 @@ static const char *base_of(const char *path)
 /* What was inlined from a header of the language (std::lock_guard) is not the place that people know. */
 static int own_frame(const struct trace_frame *frames, int nr)
 {
-	static const char *const foreign[] = { "/usr/include/", "/usr/lib/", "/rustc/", NULL };
-	int i, k;
-
-	for (i = 0; i < nr && frames[i].function; i++) {
-		for (k = 0; foreign[k] && frames[i].file; k++)
-			if (!strncmp(frames[i].file, foreign[k], strlen(foreign[k])))
-				break;
-		if (!foreign[k])
+	for (int i = 0; i < nr && frames[i].function; i++)
+		if (!frames[i].file || !symbols_of_library(frames[i].file))
 			return i;
-	}
 	return 0;
 }
 

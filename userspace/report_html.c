@@ -13,6 +13,7 @@
 #include "intern.h"
 #include "page.h"
 #include "report_internal.h"
+#include "symbols.h"
 
 #define STEPS_MAX 1000000u	/* a page with more would take the browser seconds; the last ones explain */
 #define CONTEXT 4		/* source lines before and after */
@@ -353,7 +354,8 @@ static void put_files(struct html *h)
 		report_clean(clean, sizeof(clean), report_short_file(h->r, file));
 		report_json_string(h->out, clean);
 		putc(',', h->out);
-		report_clean(clean, sizeof(clean), path);
+		/* relative to where the library was built, and nobody knows that */
+		report_clean(clean, sizeof(clean), !text && symbols_of_library(file) ? file : path);
 		report_json_string(h->out, clean);
 		if (text) {
 			fputs(",{", h->out);

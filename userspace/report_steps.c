@@ -6,6 +6,7 @@
 #include "report_internal.h"
 
 /* Up to this many steps are all shown; else those around what matters. */
+#define OBJECTS_NAMED 16	/* of those there are, when none of them was asked for */
 #define SHORT_TRACE 80
 #define AT_START 3
 #define AT_END 16
@@ -33,28 +34,25 @@ struct table {
 	bool lanes;		/* too many tasks for text in columns */
 };
 
+static bool is_object(const struct report *r, uint64_t object)
+{
+	char name[256];
+
+	if (!object)
+		return false;
+	report_object_name(r, object, name, sizeof(name));
+	return !strcmp(r->o->object, name) || !fnmatch(r->o->object, name, 0);
+}
+
 bool report_step_chosen(const struct report *r, const struct trace_step *s)
 {
 	const struct report_options *o = r->o;
-	char name[256];
 
 	if (s->step < o->first || s->step > o->last)
 		return false;
 	if (o->task != TRACE_NO_TASK && s->task != o->task)
 		return false;
-	if (!o->object)
-		return true;
-	if (s->label.object) {
-		report_object_name(r, s->label.object, name, sizeof(name));
-		if (!fnmatch(o->object, name, 0))
-			return true;
-	}
-	if (s->label.object2) {
-		report_object_name(r, s->label.object2, name, sizeof(name));
-		if (!fnmatch(o->object, name, 0))
-			return true;
-	}
-	return false;
+	return !o->object || is_object(r, s->label.object) || is_object(r, s->label.object2);
 }
 
 static void show_around(struct table *t, uint64_t i, uint64_t before, uint64_t after)
@@ -329,6 +327,29 @@ static void follow_enabled(struct table *t, const struct trace_step *s)
 	}
 }
 
+/* Nothing is on the object that was asked for: what there is. */
+static void put_objects(const struct report *r)
+{
+	uint64_t seen[OBJECTS_NAMED];
+	unsigned int nr = 0, k;
+	char name[256];
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t) && nr < OBJECTS_NAMED; i++) {
+		uint64_t object = trace_step(r->t, i)->label.object;
+
+		for (k = 0; k < nr && seen[k] != object; k++)
+			;
+		if (!object || k < nr)
+			continue;
+		report_object_name(r, object, name, sizeof(name));
+		fprintf(r->out, nr ? ", %s" : "       no step is on an object of that name (* stands for anything); there are: %s",
+			name);
+		seen[nr++] = object;
+	}
+	if (nr)
+		fputs(nr == OBJECTS_NAMED ? ", ...\n" : "\n", r->out);
+}
+
 void report_steps(struct report *r)
 {
 	struct table t = { .r = r };
@@ -371,6 +392,8 @@ void report_steps(struct report *r)
 		fprintf(r->out, "%*s%s%llu of %llu steps left out; --all shows them%s\n",
 			NUMBER_WIDTH, "", report_style(r, STYLE_DIM), (unsigned long long)total,
 			(unsigned long long)nr, report_style(r, STYLE_PLAIN));
+	if (total == nr && r->o->object)
+		put_objects(r);
 out:
 	free(t.shown);
 	free(t.columns);

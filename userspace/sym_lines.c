@@ -507,7 +507,8 @@ bool symbols_of_library(const char *file)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
-	return symbols_of_language(file);
+	/* compilers that lie elsewhere (/opt, a container's root), and their headers */
+	return symbols_of_language(file) || strstr(file, "/usr/include/") || strstr(file, "/include/c++/");
 }
 
 /* ---- from source to code ---- */

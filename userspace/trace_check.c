@@ -22,7 +22,7 @@ void trace_check_kernel(const struct trace *t, FILE *err)
 int trace_check_builds(const struct trace *t, FILE *err, bool force)
 {
 	struct symbols *symbols = symbols_new();
-	int changed = 0;
+	int changed = 0, moved = 0;
 	uint32_t id = 0;
 
 	if (!symbols) {
@@ -40,6 +40,7 @@ int trace_check_builds(const struct trace *t, FILE *err, bool force)
 		if (f && (!symfile_build_id(f)[0] || !strcmp(symfile_build_id(f), m->build_id)))
 			continue;
 		changed++;
+		moved += f != NULL;
 		if (f)
 			fprintf(err, "zug: %s is another build than when this was recorded (build-id %.12s..., "
 				"then %.12s...)\n", m->path, symfile_build_id(f), m->build_id);
@@ -49,9 +50,11 @@ int trace_check_builds(const struct trace *t, FILE *err, bool force)
 	symbols_free(symbols);
 	if (!changed)
 		return 0;
-	fprintf(err, force ? "zug: going on, for --force: the schedule may not fit\n" :
-		"zug: its places have moved, so the schedule may not fit: search again with zug run, or try it "
-		"with --force\n");
+	if (force)
+		fputs("zug: going on, for --force: the schedule may not fit\n", err);
+	else
+		fprintf(err, "zug: %s search again with zug run, or try it with --force\n", moved ?
+			"its places have moved, so the schedule may not fit:" : "put it back where it was; or");
 	return force ? 0 : ZUG_EXIT_USAGE;
 }
 

@@ -144,6 +144,10 @@ static void steps_can_be_chosen(void **state)
 	out = show(ZUG_EXIT_PASS, "--object=[ab]", deadlock, NULL);
 	expect(out, "4 of 10 steps shown");
 	free(out);
+	out = show(ZUG_EXIT_PASS, "--object=c", deadlock, NULL);
+	expect(out, "0 of 10 steps shown");
+	expect(out, "no step is on an object of that name (* stands for anything); there are: a, b\n");
+	free(out);
 }
 
 static void colours_when_asked(void **state)
@@ -226,6 +230,7 @@ static void bad_input_is_named(void **state)
 	expect_usage(deadlock, deadlock, "one trace at a time");
 	expect_usage("--steps=8..7", deadlock, "--steps takes A..B");
 	expect_usage("--steps=..", deadlock, "--steps takes A..B");
+	expect_usage("--steps=900..", deadlock, "no step 900; it has ");
 	expect_usage("--steps=x", deadlock, "--steps takes A..B");
 	expect_usage("--task=main", deadlock, "--task takes a task");
 	expect_usage("--task=T9", deadlock, "no task T9; it has 3");

@@ -857,6 +857,18 @@ static void a_stack_at_a_probe(void **state)
 	assert_string_equal(frames[1].function, "main");
 }
 
+static void files_of_libraries(void **state)
+{
+	static const char *const theirs[] = { "/usr/include/c++/12/bits/std_mutex.h", "/opt/gcc/include/c++/14/mutex",
+		"/srv/root/usr/include/stdio.h", "/rustc/90b35a/library/core/src/cell.rs", "../sysdeps/posix/raise.c" };
+	static const char *const ours[] = { "/home/u/src/bank.c", "bank.c", "/usr/src/bank/bank.c", "include/bank.h" };
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+		assert_true(symbols_of_library(theirs[i]));
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		assert_false(symbols_of_library(ours[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -873,6 +885,7 @@ int main(void)
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
+		cmocka_unit_test(files_of_libraries),
 		cmocka_unit_test(stacks_of_waiting_programs),
 		cmocka_unit_test(a_stack_at_a_probe),
 	};
