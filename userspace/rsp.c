@@ -7,6 +7,10 @@
 #include <unistd.h>
 #include "rsp.h"
 
+/* A run of so many that come again is worth its three characters; the count has to be printable. */
+#define RUN_MIN 3
+#define RUN_MAX (126 - 29)
+
 static const char digits[] = "0123456789abcdef";
 
 static int digit(char c)
@@ -162,7 +166,34 @@ int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t le
 	return send_all(r->fd, out, n);
 }
 
+/* A run is its character, '*', and how often it comes again, plus 29; most of a core is such runs. */
 int rsp_send(struct rsp *r, const char *text)
 {
-	return rsp_send_binary(r, text, NULL, 0, NULL);
+	char out[RSP_MAX + 8];
+	uint8_t sum = 0;
+	size_t n = 1;
+
+	out[0] = '$';
+	while (*text && n < RSP_MAX - 2) {
+		size_t again = 0;
+
+		while (again < RUN_MAX && text[again + 1] == *text)
+			again++;
+		out[n++] = *text;
+		if (again < RUN_MIN) {
+			text++;
+			continue;
+		}
+		if (again + 29 == '#' || again + 29 == '$')
+			again = '#' - 30;
+		out[n++] = '*';
+		out[n++] = again + 29;
+		text += again + 1;
+	}
+	for (size_t k = 1; k < n; k++)
+		sum += (uint8_t)out[k];
+	out[n++] = '#';
+	out[n++] = digits[sum >> 4];
+	out[n++] = digits[sum & 15];
+	return send_all(r->fd, out, n);
 }

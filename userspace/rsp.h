@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RSP_MAX 0x4000		/* of a packet, both ways: what we tell gdb as PacketSize */
+/* Of a packet, both ways: what we tell gdb as PacketSize. A core is read in pieces of half of it. */
+#define RSP_MAX 0x20000
 
 struct rsp {
 	int fd;			/* the caller's */

@@ -92,6 +92,36 @@ static void damaged_packets_are_refused(void **state)
 	assert_int_equal(rsp_read(&ours, text, &len, 0), -EPIPE);
 }
 
+/* As gdb reads them. */
+static void runs_are_shortened(void **state)
+{
+	char text[512], got[1024], back[1024];
+
+	for (size_t run = 1; run < 300; run++) {
+		size_t n, out = 0;
+		ssize_t len;
+
+		snprintf(text, sizeof(text), "OK%0*d1", (int)run, 0);
+		assert_int_equal(rsp_send(&ours, text), 0);
+		len = read(theirs, got, sizeof(got));
+		assert_true(len > 4 && got[0] == '$' && got[len - 3] == '#');
+		assert_true((size_t)len <= 12 + 3 * (run / 98 + 1));
+		assert_null(memchr(got + 1, '$', len - 1));
+		assert_ptr_equal(memchr(got, '#', len), got + len - 3);
+		for (n = 1; n < (size_t)len - 3; n++) {
+			assert_in_range(got[n], ' ', 126);
+			if (got[n] != '*') {
+				back[out++] = got[n];
+				continue;
+			}
+			for (int again = got[++n] - 29; again; again--, out++)
+				back[out] = back[out - 1];
+		}
+		back[out] = 0;
+		assert_string_equal(back, text);
+	}
+}
+
 static void what_we_send_can_be_read(void **state)
 {
 	static char text[RSP_MAX + 1];
@@ -173,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(packets_arrive_in_any_pieces, begin, end),
 		cmocka_unit_test_setup_teardown(damaged_packets_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(runs_are_shortened, begin, end),
 		cmocka_unit_test_setup_teardown(what_we_send_can_be_read, begin, end),
 		cmocka_unit_test(hex_digits),
 		cmocka_unit_test(registers_are_described),
