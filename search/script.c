@@ -211,6 +211,42 @@ struct rule_before *script_let(struct rules *r, bool timer)
 	return NULL;
 }
 
+bool script_is_on(const struct rules *r, uint64_t object)
+{
+	const struct search_names *n = &r->names;
+
+	for (uint32_t k = 0; n->on && k < r->nr; k++) {
+		const struct rule *rule = &r->rules[k];
+
+		if (rule->kind >= RULE_BEFORE &&
+		    ((rule->match.on[0] && n->on(n->ctx, object, rule->match.on)) ||
+		     (rule->before.has_until && rule->until.on[0] && n->on(n->ctx, object, rule->until.on))))
+			return true;
+	}
+	return false;
+}
+
+static bool is_data_in(const struct rules *r, const struct rule_match *m, uint64_t site)
+{
+	const struct search_names *n = &r->names;
+	bool data = (m->op >= ZUG_OP_DATA_READ && m->op <= ZUG_OP_DATA_ACCESS) ||
+		    (m->op >= ZUG_OP_ATOMIC_LOAD && m->op <= ZUG_OP_ATOMIC_RMW);
+
+	return data && m->in[0] && n->in && n->in(n->ctx, site, m->in);
+}
+
+bool script_is_in(const struct rules *r, uint64_t site)
+{
+	for (uint32_t k = 0; k < r->nr; k++) {
+		const struct rule *rule = &r->rules[k];
+
+		if (rule->kind >= RULE_BEFORE && (is_data_in(r, &rule->match, site) ||
+						  (rule->before.has_until && is_data_in(r, &rule->until, site))))
+			return true;
+	}
+	return false;
+}
+
 /* ---- what came of it ---- */
 
 static const struct rule *statement(const struct rules *r, unsigned int i)

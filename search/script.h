@@ -23,6 +23,10 @@ struct rule_before;
 /* The statement 'let' (timer: of a timer; else of a call) that is about the step that was chosen last, or NULL. */
 struct rule_before *script_let(struct rules *r, bool timer);
 
+/* Is any statement about that object, or about accesses to data at that place (site)? */
+bool script_is_on(const struct rules *r, uint64_t object);
+bool script_is_in(const struct rules *r, uint64_t site);
+
 unsigned int script_lines(const struct rules *r);
 void script_line(const struct rules *r, unsigned int i, struct search_script_line *line);
 bool script_strict(const struct rules *r);

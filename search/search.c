@@ -488,6 +488,16 @@ bool search_script_strict(const struct search *s)
 	return s->rules && script_strict(s->rules);
 }
 
+bool search_script_is_on(const struct search *s, uint64_t object)
+{
+	return s->env.rules & RULES_SCRIPT && script_is_on(s->rules, object);
+}
+
+bool search_script_is_in(const struct search *s, uint64_t site)
+{
+	return s->env.rules & RULES_SCRIPT && script_is_in(s->rules, site);
+}
+
 static struct rule_before *let(struct search *s, bool timer)
 {
 	return s->running && !s->force && s->env.rules & RULES_SCRIPT ? script_let(s->rules, timer) : NULL;

@@ -157,6 +157,10 @@ unsigned int search_script_lines(const struct search *s);	/* 0: no script */
 void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line);
 bool search_script_strict(const struct search *s);
 
+/* Is a script about that object, or about accesses to data at that place (the site of a label)? */
+bool search_script_is_on(const struct search *s, uint64_t object);
+bool search_script_is_in(const struct search *s, uint64_t site);
+
 /*
  * Call it after a search_pick(): does a script say what becomes of the call that this step makes (timer: that a timer
  * fires before it)? op and amount (0: not said) as in the label of such a step. Then, if it came so: _was_made().

@@ -550,6 +550,32 @@ static void conclude_ranges(struct sampler *s)
 	}
 }
 
+/*
+ * What a script is about are points also where a correction has given it an order. The name of data on the heap counts
+ * what has been seen before it, so the function stands in for it: what that shares with other tasks.
+ */
+static void add_of_script(const struct campaign *c, struct sampler *s)
+{
+	for (size_t i = 0; search_script_lines(c->search) && i < s->nr_seen; i++) {
+		const struct seen *x = &s->seen[i];
+		const struct range *range = ranges_at(s->ranges, x->range - 1);
+		bool on = search_script_is_on(c->search, s->objects[x->range - 1]), shared = false;
+		uint8_t how = 0;
+
+		if (!on && !search_script_is_in(c->search, s->places[x->place].label_site))
+			continue;
+		for (int add = 0; add < 2 && (!add || on || (shared && how & HOW_WRITE)); add++) {
+			for (size_t k = 0; k < s->nr_seen; k++) {
+				if (!range_overlap(ranges_at(s->ranges, s->seen[k].range - 1), range))
+					continue;
+				shared |= s->seen[k].task != x->task;
+				how |= s->seen[k].how;
+				s->places[s->seen[k].place].added |= add;
+			}
+		}
+	}
+}
+
 /* After a look. */
 static void conclude(struct campaign *c, struct sampler *s)
 {
@@ -564,6 +590,7 @@ static void conclude(struct campaign *c, struct sampler *s)
 	for (uint32_t r = 0; r < s->nr_raced; r++)
 		suspect(c, s, &s->raced[r]);
 	suspect_handlers(c, s);
+	add_of_script(c, s);
 	conclude_ranges(s);
 	s->nr_raced = 0;
 	s->nr_seen = 0;

@@ -260,6 +260,12 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 	return f && rule_place_is(f, m->path, site->offset, w->in);
 }
 
+/* Numbers of what a search learns to see: they depend on what else is seen, and a function says more. */
+static bool is_learnt(const char *name)
+{
+	return !strncmp(name, "variable #", 10) || !strncmp(name, "atomic #", 8);
+}
+
 static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
 {
 	const struct zug_label *l = pending(n->t, task, step);
@@ -272,6 +278,8 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		copy_name(w->on, name);
 	if (l)
 		name_place(n, l->site, w);
+	if (w->in[0] && is_learnt(w->on))
+		w->on[0] = 0;
 	/* where it is not known whether one before was such an operation, all are counted */
 	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
 		const struct trace_step *s = trace_step(n->t, i);

@@ -299,6 +299,7 @@ static void test_told(void)
 	run_lines("\n # x\n  before T0 on v0 run T1 # y\nstrict", 3, said, &s);
 	if (s)
 		search_script_line(s, 0, &line);
+	tap_ok(s && search_script_is_on(s, 1) && !search_script_is_on(s, 2), "what it is about");
 	tap_ok(s && line.line == 3 && !strcmp(line.text, "before T0 on v0 run T1") && search_script_strict(s),
 	       "its line, its text, and 'strict'");
 	search_free(s);
