@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "exit_codes.h"
 #include "gdb.h"
+#include "machine.h"
 #include "retrace.h"
 
 static void usage(FILE *f)
@@ -271,6 +272,11 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 	go.stop_at = o->stop_at;
 	go.exec_step = o->exec_step;
 	go.process = o->process;
+	if ((o->gdb || o->core) && !machine_has_program("gdb", NULL)) {
+		fprintf(err_to, "zug replay: gdb is not in PATH (apt install gdb%s)\n",
+			o->core ? "" : "; or --gdb-socket for another one");
+		return ZUG_EXIT_ENVIRONMENT;
+	}
 	if (o->core) {
 		snprintf(write_core, sizeof(write_core), "generate-core-file %s", o->core);
 		go.command = core;

@@ -377,7 +377,7 @@ static void look_cpus(struct machine_fact *f)
 
 /* ---- the virtual machine ---- */
 
-static bool in_path(const char *name, const char *also)
+bool machine_has_program(const char *name, const char *also)
 {
 	const char *path = getenv("PATH");
 	char file[4096];
@@ -397,8 +397,8 @@ static bool in_path(const char *name, const char *also)
 
 static void look_qemu(struct machine_fact *f)
 {
-	bool qemu = in_path("qemu-system-x86_64", NULL);
-	bool fs = in_path("virtiofsd", "/usr/libexec/virtiofsd") || !access("/usr/lib/qemu/virtiofsd", X_OK);
+	bool qemu = machine_has_program("qemu-system-x86_64", NULL);
+	bool fs = machine_has_program("virtiofsd", "/usr/libexec/virtiofsd") || !access("/usr/lib/qemu/virtiofsd", X_OK);
 
 	if (qemu && fs)
 		snprintf(f->found, sizeof(f->found), "qemu-system-x86_64 and virtiofsd are there");

@@ -8,6 +8,7 @@
 #ifndef ZUG_MACHINE_H
 #define ZUG_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum machine_part {
@@ -32,6 +33,9 @@ int machine_look(unsigned int i, struct machine_fact *f);
 
 /* The first needed thing that is missing: its -errno, with what it is and the fix in err. 0: none. Takes no time. */
 int machine_check(char *err, size_t errlen);
+
+/* Is a program of that name in PATH, or the file 'also' (NULL: none) one? */
+bool machine_has_program(const char *name, const char *also);
 
 /* The first line of a file without its newline; "" when it cannot be read. */
 void machine_line(const char *path, char *buf, size_t len);

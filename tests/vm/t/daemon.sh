@@ -290,6 +290,9 @@ if begin "run and replay are handed over"; then
 	want_out 'replayed: 1 of 1 times the same failure'
 	zug 60 replay -q "$(kept_trace)"
 	want_status 1
+	zug 60 replay --gdb traces/abba-deadlock.1.trace
+	want_status 3
+	want_err 'zugd \(pid [0-9]+\) holds the scheduler.*zug stop'
 	zug 60 run -q -- ./missing
 	want_status 2
 	stop_shared

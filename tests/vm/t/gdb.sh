@@ -133,8 +133,10 @@ if begin "two processes, any of them"; then
 fi
 if begin "behind a shell"; then
 	find shell -- sh -c "$programs/abba-deadlock"
-	zug 60 replay "$trace"
-	exact
+	if [ "${LONG:-}" ]; then
+		zug 60 replay "$trace"
+		exact
+	fi
 	gdb 'break main' continue next next 'info threads' continue
 	exact
 	want_out 'Breakpoint 1, main \(\)'
@@ -176,7 +178,7 @@ if begin "another gdb, which takes its time"; then
 		sleep 0.1
 	done
 	command_run 120 /usr/bin/gdb -batch -iex 'set sysroot /' -ex "target remote $dir/socket" \
-		-ex "shell sleep ${LONG:+6}2" -ex 'info threads' -ex 'set var from_a = 5' -ex 'print from_a' -ex 'set var from_a = 0' -ex detach
+		-ex "shell sleep ${LONG:+6}1" -ex 'info threads' -ex 'set var from_a = 5' -ex 'print from_a' -ex 'set var from_a = 0' -ex detach
 	want_out '^\$1 = 5$'
 	wait $!
 	rc=$?
@@ -214,9 +216,8 @@ fi
 if begin "no gdb"; then
 	find abba -- "$programs/abba-deadlock"
 	command_run 60 env PATH=/none "$zug" replay --gdb "$trace"
-	want_status 5
-	want_err 'cannot start gdb: No such file.*apt install gdb'
-	want_nothing_left
+	want_status 3
+	want_err 'gdb is not in PATH \(apt install gdb; or --gdb-socket for another one\)'
 	end
 fi
 if begin "what makes no sense"; then
@@ -248,17 +249,6 @@ if [ "${LONG:-}" ] && begin "no preemption to stop at"; then
 	zug 60 replay --gdb --stop-at-preemption "$trace"
 	want_status 2
 	want_err 'no switch in it was forced'
-	end
-fi
-if begin "zugd holds the scheduler"; then
-	find abba -- "$programs/abba-deadlock"
-	export ZUG_SOCKET=$dir/zugd.sock
-	command_run 60 "$project/build/zugd" -q
-	zug 60 replay --gdb "$trace"
-	want_status 3
-	want_err 'zugd \(pid [0-9]+\) holds the scheduler.*zug stop'
-	zug 60 stop
-	unset ZUG_SOCKET
 	end
 fi
 finish
