@@ -201,6 +201,45 @@ static bool is_library(const struct trace_frame *f)
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
+static bool is_system_module(const struct trace_module *m)
+{
+	return !m || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4);
+}
+
+/*
+ * main() has returned, and a wait may have been called by a library: where such a stack shows nothing of the program, what
+ * the task did there last.
+ */
+static void put_last_place(struct report *r, const struct trace_stack *s)
+{
+	const struct trace_frame *frames, *own = NULL;
+	const struct trace_step *step = NULL;
+	char label[600], place[600];
+	uint32_t nr;
+
+	for (uint64_t i = trace_nr_steps(r->t); i-- > 0 && !own;) {
+		const struct trace_site *site;
+
+		step = trace_step(r->t, i);
+		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
+		if (!site || is_system_module(trace_module(r->t, site->module)))
+			continue;
+		nr = report_frames(r, step->label.site, &frames);
+		own = report_main_frame(frames, nr);
+		if (own && (!own->file || symbols_of_library(own->file)))
+			own = NULL;
+	}
+	if (!own)
+		return;
+	for (uint32_t k = 0; k < s->nr_frames; k++)
+		if (s->frames[k].file && !strcmp(s->frames[k].file, own->file))
+			return;
+	report_label(r, &step->label, label, sizeof(label));
+	report_site(r, step->label.site, place, sizeof(place));
+	fprintf(r->out, "    its last step in the program: %s  %s\n", label, place);
+	report_source_line(r, own, 6);
+}
+
 void report_stacks(struct report *r, enum report_stack_choice which)
 {
 	bool brief = which != STACKS_ALL;
@@ -234,5 +273,6 @@ void report_stacks(struct report *r, enum report_stack_choice which)
 			if (f->file && (!brief || (!sourced && !symbols_of_library(f->file))))
 				sourced |= report_source_line(r, f, 6);
 		}
+		put_last_place(r, s);
 	}
 }

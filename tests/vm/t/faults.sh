@@ -14,6 +14,8 @@ found()
 	want_out '^found in execution [0-9]+'
 	want_out '^What was made of system calls'
 	want_out "T[0-9]+ gets $3"
+	# main() returned: the stack is the C library's
+	want_out '^    its last step in the program: [a-z]+.*  main .*\.c:[0-9]+$'
 	trace=$(kept_trace)
 	zug 20 show "$trace"
 	want_out "T[0-9]+.* $3|$3"
