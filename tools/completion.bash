@@ -32,7 +32,20 @@ _zug()
 		return
 		;;
 	--points)
-		mapfile -t COMPREPLY < <(compgen -W 'sync syscall none' -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W 'sync atomic syscall none' -- "$current")
+		return
+		;;
+	--faults | --flows)
+		# the message that refuses a wrong one names them
+		mapfile -t COMPREPLY < <(compgen -W "$("$zug" run "$before" "?" 2>&1 | sed -n 's/.*: not \(.*\), or several.*/\1/p' | tr -d ,)" -- "$current")
+		return
+		;;
+	--timeouts)
+		mapfile -t COMPREPLY < <(compgen -W 'never explore' -- "$current")
+		return
+		;;
+	--color)
+		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
 		return
 		;;
 	esac
