@@ -107,7 +107,8 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	report_finding(out, t, &ro);
 	symbols_free(ro.symbols);
 	trace_free(t);
-	fprintf(out, "\ntrace: %s (%lu steps, %u preemptions)\n", mo->out, (unsigned long)m->steps, m->preemptions);
+	fprintf(out, "\ntrace: %s (%lu steps, %u preemption%s)\n", mo->out, (unsigned long)m->steps, m->preemptions,
+		m->preemptions == 1 ? "" : "s");
 	return ZUG_EXIT_FINDING;
 }
 

@@ -216,8 +216,8 @@ static void say_trace(struct campaign *c, const char *path)
 	}
 	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
 		preemptions += !!(trace_step(t, i)->flags & TRACE_STEP_PREEMPTION);
-	fprintf(c->out, "\ntrace: %s (%lu steps, %lu preemptions)\n", path,
-		(unsigned long)trace_nr_steps(t), (unsigned long)preemptions);
+	fprintf(c->out, "\ntrace: %s (%lu steps, %lu preemption%s)\n", path,
+		(unsigned long)trace_nr_steps(t), (unsigned long)preemptions, preemptions == 1 ? "" : "s");
 	if (c->o.verify) {
 		same = campaign_verify(c, t, c->o.verify, &done);
 		if (done)

@@ -77,7 +77,7 @@ if begin "a finding is minimised"; then
 	want_out '^T0 .*: waits in join$'
 	want_out ' is stopped before '
 	want_out '^as it was found: traces/bank-transfer\.1\.found\.trace$'
-	want_out '^trace: traces/bank-transfer\.1\.trace \([0-9]+ steps, 1 preemptions\)$'
+	want_out '^trace: traces/bank-transfer\.1\.trace \([0-9]+ steps, 1 preemption\)$'
 	want_out '^replayed: 1 of 1 times the same failure, step for step$'
 	zug 60 replay -q -n 3 traces/bank-transfer.1.trace
 	want_status 1
