@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "gdb_internal.h"
 
@@ -328,6 +329,38 @@ static int *file_of(struct gdb *g, const char **p)
 	return rsp_number(p, &n) && n < GDB_MAX_FILES && g->files[n] >= 0 ? &g->files[n] : NULL;
 }
 
+/*
+ * /proc/PID/smaps without what nobody may access: it cannot be read, and gdb would write zeros for it, 64 MB for the arena of
+ * a thread. A file descriptor, or -errno.
+ */
+static int open_smaps(const char *path)
+{
+	int fd = memfd_create("smaps", MFD_CLOEXEC), copy = fd < 0 ? -1 : dup(fd), ret = 0;
+	FILE *from = fopen(path, "re"), *to = copy < 0 ? NULL : fdopen(copy, "w");
+	char *line = NULL, perms[5];
+	bool skipped = false;
+	size_t size = 0;
+
+	if (!from || !to)
+		ret = errno ? -errno : -EIO;
+	while (!ret && getline(&line, &size, from) > 0) {
+		if (sscanf(line, "%*x-%*x %4s", perms) == 1)
+			skipped = !strncmp(perms, "---", 3);
+		if (!skipped && fputs(line, to) == EOF)
+			ret = -EIO;
+	}
+	free(line);
+	if (from)
+		fclose(from);
+	if (to)
+		ret = fclose(to) && !ret ? -EIO : ret;
+	else if (copy >= 0)
+		close(copy);
+	if (ret && fd >= 0)
+		close(fd);
+	return ret ? ret : fd;
+}
+
 /* vFile:OPERATION:ARGUMENTS; reading only */
 static void file_request(struct gdb *g, const char *p)
 {
@@ -336,7 +369,7 @@ static void file_request(struct gdb *g, const char *p)
 	uint64_t len, offset;
 	size_t n;
 	ssize_t got;
-	int *fd, slot;
+	int *fd, slot, ret;
 
 	if (!strncmp(p, "open:", 5)) {
 		p += 5;
@@ -352,8 +385,15 @@ static void file_request(struct gdb *g, const char *p)
 			file_result(g, -EMFILE, NULL, 0);
 			return;
 		}
-		g->files[slot] = open(path, O_RDONLY | O_CLOEXEC);
-		file_result(g, g->files[slot] < 0 ? -errno : slot, NULL, 0);
+		n = strlen(path);
+		if (!strncmp(path, "/proc/", 6) && n > 6 && !strcmp(path + n - 6, "/smaps")) {
+			ret = open_smaps(path);
+		} else {
+			ret = open(path, O_RDONLY | O_CLOEXEC);
+			ret = ret < 0 ? -errno : ret;
+		}
+		g->files[slot] = ret < 0 ? -1 : ret;
+		file_result(g, ret < 0 ? ret : slot, NULL, 0);
 	} else if (!strncmp(p, "pread:", 6)) {
 		p += 6;
 		fd = file_of(g, &p);
