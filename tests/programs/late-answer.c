@@ -31,6 +31,18 @@ static int whole(int fd, void *to, size_t len)
 	return 1;
 }
 
+static int whole_sent(int fd, const void *from, size_t len)
+{
+	ssize_t n;
+
+	for (size_t done = 0; done < len; done += n) {
+		n = send(fd, (const char *)from + done, len - done, MSG_NOSIGNAL);
+		if (n <= 0)
+			return 0;
+	}
+	return 1;
+}
+
 /* Its exit status is the sum. */
 static void server(int fd)
 {
@@ -46,7 +58,7 @@ static void server(int fd)
 #endif
 		last = r.number;
 		/* who has got an answer already may be gone */
-		send(fd, &last, sizeof(last), MSG_NOSIGNAL);
+		whole_sent(fd, &last, sizeof(last));
 	}
 	_exit(sum);
 }
@@ -67,7 +79,7 @@ int main(void)
 	close(pair[1]);
 	p.fd = pair[0];
 	do {
-		if (tries++ == 3 || send(pair[0], &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
+		if (tries++ == 3 || !whole_sent(pair[0], &r, sizeof(r)))
 			return 2;
 	} while (poll(&p, 1, 1000) != 1);
 	if (!whole(pair[0], &answer, sizeof(answer)) || answer != r.number)
