@@ -250,12 +250,14 @@ SEC("tp_btf/signal_generate")
 int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struct *to)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t;
+	struct task_state *t = state_of(to);
 	struct zug_sandbox *s;
 
+	/* whom it has ended stands in the queue, perhaps, and nothing else would tell that */
+	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t)))
+		s->may_die = 1;
 	if (to != p || p->ptrace)
 		return 0;
-	t = state_of(p);
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder || !ends_process(p, sig))
 		return 0;
 	event_init(&t->ev, ZUG_EV_FATAL, p, t);
@@ -374,8 +376,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
-	if (syscalls[nr & (ZUG_NR_SYSCALLS - 1)].kills)
-		s->may_die = 1;
 	if (nr == NR_sched_yield) {
 		t->flags |= TF_YIELD;
 		return 0;

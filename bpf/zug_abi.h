@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		4
+#define ZUG_ABI_VERSION		5
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -181,10 +181,9 @@ struct zug_syscall {
 	__u8 timer;	/* sets or ends a timer */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
-	__u8 kills;	/* may leave tasks with SIGKILL pending */
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
-	__u8 pad[4];
+	__u8 pad[5];
 };
 
 /* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */

@@ -96,7 +96,6 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].timer = d->timer;
 		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
 		b->rodata->syscalls[d->nr].io = d->io;
-		b->rodata->syscalls[d->nr].kills = d->kills;
 		b->rodata->syscalls[d->nr].locks = d->locks;
 		b->rodata->syscalls[d->nr].sysv = d->sysv;
 	}

@@ -23,7 +23,6 @@
 #define TIMER .timer = 1
 #define W .flags = ZUG_L_WRITE
 #define IO .io = 1
-#define KILLS .kills = 1
 #define SEM .sysv = 1
 #define QUEUE .sysv = 2
 
@@ -83,9 +82,9 @@ const struct syscall_desc syscall_table[] = {
 	S(recvmsg, RECV, IPC, FD(1), WAITS, W),
 	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), W),
 	S(shutdown, SEND, IPC, FD(1), W),
-	S(kill, KILL, SIG, W, KILLS), S(tkill, KILL, SIG, W, KILLS), S(tgkill, KILL, SIG, W, KILLS),
-	S(rt_sigqueueinfo, KILL, SIG, W, KILLS), S(rt_tgsigqueueinfo, KILL, SIG, W, KILLS),
-	S(pidfd_send_signal, KILL, SIG, W, KILLS),
+	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
+	S(rt_sigqueueinfo, KILL, SIG, W), S(rt_tgsigqueueinfo, KILL, SIG, W),
+	S(pidfd_send_signal, KILL, SIG, W),
 	S(rt_sigaction, SYSCALL, SIG, W),
 	S(rt_sigprocmask, SYSCALL, SIG, W),	/* while a signal is pending */
 	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
@@ -104,10 +103,10 @@ const struct syscall_desc syscall_table[] = {
 	S(timerfd_settime, SYSCALL, SIG, FD(1), W, TIMER),
 	S(io_getevents, SYSCALL, PTR(5)),
 	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
-	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, KILLS, IO, W),
+	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W),
 	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
-	 S(execve, EXEC, PROC, IO, KILLS),
-	S(execveat, EXEC, PROC, IO, KILLS), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	 S(execve, EXEC, PROC, IO),
+	S(execveat, EXEC, PROC, IO), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
 	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
 	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
 	S(mmap, SYSCALL, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),

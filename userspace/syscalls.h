@@ -22,7 +22,6 @@ struct syscall_desc {
 	uint8_t timer;		/* sets or ends a timer */
 	uint8_t wait_fd;	/* may wait for fd_arg's object */
 	uint8_t io;		/* waits for storage only */
-	uint8_t kills;		/* may leave tasks with SIGKILL pending */
 	uint8_t locks;		/* fcntl(): a point only with a command that locks */
 	uint8_t sysv;		/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 };

@@ -76,6 +76,15 @@ for source in "$folder"/*.c; do
 		want_status 1
 		want_out 'exit status 0 \(expected 250\)'
 		;;
+	kill-parked)
+		# Whom the signal ends takes no step any more: when storage had kept the turn it was noticed, and else later.
+		zug 60 run -q --no-races --strategy random --executions 1 --expect-exit 250 --verify 0 --no-minimize -o traces -- "$program"
+		want_status 1
+		zug 30 show --json "$(kept_trace)"
+		grep -q '"task":1,"op":"read"' "$dir/out" || note "the child has not come to its loop"
+		after=$(sed -n '/"task":0,"op":"kill"/,$p' "$dir/out" | grep -c '"step":[0-9]*,"task":1,')
+		[ "$after" = 0 ] || note "$after steps of the dead"
+		;;
 	*)
 		ends_as "$kind" "$value" 200 "${options[@]}" -- "$program" "${args[@]}"
 		[ -z "${LONG:-}" ] || [ "$kind" != exit ] ||
