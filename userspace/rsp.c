@@ -139,12 +139,24 @@ int rsp_read(struct rsp *r, char *text, size_t *len, int timeout_ms)
 	}
 }
 
+/* Of n characters from its '$' on; there is room for the three at its end. */
+static int send_packet(struct rsp *r, char *packet, size_t n)
+{
+	uint8_t sum = 0;
+
+	for (size_t k = 1; k < n; k++)
+		sum += (uint8_t)packet[k];
+	packet[n++] = '#';
+	packet[n++] = digits[sum >> 4];
+	packet[n++] = digits[sum & 15];
+	return send_all(r->fd, packet, n);
+}
+
 int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t len, size_t *sent)
 {
 	char out[RSP_MAX + 8];
 	const uint8_t *p = data;
 	size_t n = 1, i;
-	uint8_t sum = 0;
 
 	out[0] = '$';
 	n += snprintf(out + n, RSP_MAX, "%s", head);
@@ -158,19 +170,13 @@ int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t le
 	}
 	if (sent)
 		*sent = i;
-	for (size_t k = 1; k < n; k++)
-		sum += (uint8_t)out[k];
-	out[n++] = '#';
-	out[n++] = digits[sum >> 4];
-	out[n++] = digits[sum & 15];
-	return send_all(r->fd, out, n);
+	return send_packet(r, out, n);
 }
 
 /* A run is its character, '*', and how often it comes again, plus 29; most of a core is such runs. */
 int rsp_send(struct rsp *r, const char *text)
 {
 	char out[RSP_MAX + 8];
-	uint8_t sum = 0;
 	size_t n = 1;
 
 	out[0] = '$';
@@ -190,10 +196,5 @@ int rsp_send(struct rsp *r, const char *text)
 		out[n++] = again + 29;
 		text += again + 1;
 	}
-	for (size_t k = 1; k < n; k++)
-		sum += (uint8_t)out[k];
-	out[n++] = '#';
-	out[n++] = digits[sum >> 4];
-	out[n++] = digits[sum & 15];
-	return send_all(r->fd, out, n);
+	return send_packet(r, out, n);
 }
