@@ -134,6 +134,7 @@ static __always_inline void mm_gone(struct mm_struct *mm)
 	bpf_map_delete_elem(&spaces, &key);
 }
 
+#define SOCK_DGRAM_		2
 #define ANON_INODE_FS_MAGIC_	0x09041934
 
 struct vma_info {
@@ -235,6 +236,49 @@ static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 ad
 	return true;
 }
 
+/*
+ * Which object an end of an AF_UNIX connection is, by its inode's number: the number of one of the two ends. It is kept,
+ * for who is left has a peer without an inode. (The address of a socket is soon given to another one, its number not.)
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u64);
+} connections SEC(".maps");
+
+/* 0: nobody has accepted it yet, or it is closed. */
+static __always_inline __u64 sock_ino(struct sock *sk)
+{
+	struct socket *sock = BPF_CORE_READ(sk, sk_socket);
+
+	return sock ? BPF_CORE_READ(container_of(sock, struct socket_alloc, socket), vfs_inode.i_ino) : 0;
+}
+
+static __always_inline __u64 connection_of(struct sock *sk, __u64 self)
+{
+	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	__u64 there, id, *known;
+
+	if (BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM_) {
+		/* many may send to one */
+		there = peer ? sock_ino(peer) : 0;
+		return !there || (BPF_CORE_READ((struct unix_sock *)peer, peer) == sk && self < there) ? self : there;
+	}
+	known = bpf_map_lookup_elem(&connections, &self);
+	if (known)
+		return *known;
+	if (!peer)
+		return self;
+	there = sock_ino(peer);
+	known = there ? bpf_map_lookup_elem(&connections, &there) : NULL;
+	id = known ? *known : there && there < self ? there : self;
+	bpf_map_update_elem(&connections, &self, &id, BPF_ANY);
+	if (there && !known)
+		bpf_map_update_elem(&connections, &there, &id, BPF_ANY);
+	return id;
+}
+
 /* Both ends of a connection are one object. offset: the family. */
 static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
 {
@@ -243,11 +287,7 @@ static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
 
 	w->offset = family;
 	if (family == AF_UNIX_) {
-		struct unix_sock *u = (struct unix_sock *)sk;
-		__u64 peer = (__u64)BPF_CORE_READ(u, peer);
-
-		/* the addresses: an end that is closed has no inode any more */
-		w->ino = peer && peer < (__u64)sk ? peer : (__u64)sk;
+		w->ino = connection_of(sk, w->ino);
 	} else if (family == AF_INET_ || family == AF_INET6_) {
 		here = BPF_CORE_READ(sk, __sk_common.skc_num);
 		there = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
