@@ -227,6 +227,17 @@ static void go_on(struct kworld *k)
 	kernel_ctl(k->o.kernel, &c);
 }
 
+/* The turn was given to a task that has not got it, and never will. */
+static bool take_back(struct kworld *k, uint32_t id)
+{
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+
+	if (z->holder || z->grant != id)
+		return false;
+	z->grant = 0;
+	return true;
+}
+
 static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
 		       size_t errlen)
 {
@@ -260,6 +271,9 @@ again:
 		print_event(&e);
 	if (e.sandbox != sandbox_slot(k->o.sandbox))
 		goto again;
+	/* it was killed, slept while it died, and was given the turn meanwhile: that is for somebody else now */
+	if (e.kind == ZUG_EV_EXIT && !(e.flags & ZUG_EF_ASK) && take_back(k, e.task))
+		e.flags |= ZUG_EF_ASK;
 	if (k->stepping && e.task == k->stepping) {
 		sandbox_pause_watches(k->o.sandbox, false);
 		k->stepping = 0;
