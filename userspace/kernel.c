@@ -122,6 +122,8 @@ static void hooks_find(struct hooks *h)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 
+	if (!btf)
+		return;
 	h->audit = btf__find_by_name_kind(btf, "audit_seccomp", BTF_KIND_FUNC) > 0;
 	h->fifo = btf__find_by_name_kind(btf, "fifo_open", BTF_KIND_FUNC) > 0;
 	h->fault = btf__find_by_name_kind(btf, "bpf_lsm_file_permission", BTF_KIND_FUNC) > 0;
