@@ -296,6 +296,38 @@ static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
 	}
 }
 
+/*
+ * eventfd, epoll, timerfd and the like share one inode. Each gets a number when it is first looked at, and loses it when it is
+ * closed for the last time: what has its address then is another.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);	/* struct file * */
+	__type(value, __u64);
+} nameless SEC(".maps");
+
+static __always_inline __u64 nameless_number(struct file *f)
+{
+	__u64 key = (__u64)f, nr, *known = bpf_map_lookup_elem(&nameless, &key);
+
+	if (known)
+		return *known;
+	nr = __sync_fetch_and_add(&nameless_counter, 1) + 1;
+	bpf_map_update_elem(&nameless, &key, &nr, BPF_ANY);
+	return nr;
+}
+
+SEC("fentry/security_file_release")
+int BPF_PROG(zug_released, struct file *f)
+{
+	__u64 key = (__u64)f;
+
+	if (BPF_CORE_READ(f, f_inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC_)
+		bpf_map_delete_elem(&nameless, &key);
+	return 0;
+}
+
 /* The file behind a descriptor of @p, NULL: none. */
 static __always_inline struct file *fd_file(struct task_struct *p, __u64 fd)
 {
@@ -329,8 +361,7 @@ static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug
 
 		socket_where(BPF_CORE_READ(sock, sk), w);
 	} else if (!(w->mode & 0170000)) {
-		/* an eventfd and the like: they all share one inode */
-		w->offset = (__u64)BPF_CORE_READ(f, private_data);
+		w->offset = nameless_number(f);
 	}
 	return true;
 }

@@ -32,6 +32,7 @@ struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
 volatile __u32 mm_counter;
+volatile __u64 nameless_counter;
 volatile __u64 exit_kind;	/* why the scheduler was unloaded; 0 while it is loaded */
 volatile __s64 exit_code;
 char exit_reason[128];

@@ -221,6 +221,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_released, &k->bpf->links.zug_released, err, errlen)) ||
 	    (has.fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
 	    (has.audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
 		goto fail;

@@ -53,6 +53,17 @@ if begin "system calls"; then
 	end
 fi
 
+# Four of each of three threads; a copy is the same one.
+if begin "descriptors that come and go"; then
+	trace_of -- "$points/descriptors"
+	nr_steps 15 '"op":"close","object":"descriptor'
+	objects=$(grep -oE '"object":"descriptor[^"]*"' "$dir/steps" | sort -u | wc -l)
+	[ "$objects" = 12 ] || note "$objects descriptors, not 12"
+	nr=$(grep -E '"op":"(read|write|close)","object":"descriptor' "$dir/steps" | grep -oE '"object":"[^"]*"' | sort | uniq -c | awk '$1 == 4' | wc -l)
+	[ "$nr" = 3 ] || note "$nr with four operations, not 3"
+	end
+fi
+
 if begin "system calls of one kind only"; then
 	trace_of --points syscall:file -- "$points/calls"
 	nr_steps 1 '"op":"rename","object":"[^"]*file'
