@@ -127,6 +127,34 @@ enum zug_op {
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
+/*
+ * Object ids are hashes of what identifies the object in every schedule, or are numbered: what nothing but its use
+ * identifies (on the heap, on a stack, behind a descriptor) is the nth new object of a task, counted from 0. With who uses
+ * it first such an object gets another id in another schedule, and its id may be another object's.
+ */
+#define ZUG_OBJECT_NUMBERED	(0x4e6full << 48)
+
+static inline uint64_t zug_object_numbered(uint32_t task, uint64_t n)
+{
+	return ZUG_OBJECT_NUMBERED | (uint64_t)(task & 0xfffff) << 28 | (n & 0xfffffff);
+}
+
+static inline bool zug_object_is_numbered(uint64_t object)
+{
+	return object >> 48 == ZUG_OBJECT_NUMBERED >> 48;
+}
+
+/* Of a numbered one. */
+static inline uint32_t zug_object_task(uint64_t object)
+{
+	return object >> 28 & 0xfffff;
+}
+
+static inline uint64_t zug_object_nth(uint64_t object)
+{
+	return object & 0xfffffff;
+}
+
 /* Properties of a label */
 #define ZUG_L_WRITE	(1u << 0)	/* may change its object */
 #define ZUG_L_RELEASE	(1u << 1)	/* may enable tasks that are waiting for its object */

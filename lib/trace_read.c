@@ -287,6 +287,11 @@ const struct trace_task *trace_task_at(const struct trace *t, uint32_t i)
 	return i < t->tasks.nr ? (const struct trace_task *)t->tasks.entries + i : NULL;
 }
 
+const struct trace_object *trace_object_at(const struct trace *t, uint32_t i)
+{
+	return i < t->objects.nr ? (const struct trace_object *)t->objects.entries + i : NULL;
+}
+
 uint32_t trace_nr_stacks(const struct trace *t)
 {
 	return t->nr_stacks;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "neighbour.h"
+#include "pairing.h"
 #include "schedule.h"
 #include "search_internal.h"
 
@@ -202,37 +203,12 @@ static int choose(void *state, uint32_t nr)
 
 /* ---- how far it is ---- */
 
-static bool same_label(const struct zug_label *a, const struct zug_label *b)
+static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *task)
 {
-	return a->op == b->op && a->object == b->object && a->object2 == b->object2;
-}
+	const struct schedule *s = ctx;
 
-#define NEVER	UINT64_MAX
-#define STRAYED	(UINT64_MAX - 1)
-
-/*
- * For each step of s, from 'from' to 'to': the step of other that is the same operation (the same task's how manieth);
- * NEVER: not reached there; STRAYED: that task does something else there, or did so before.
- */
-static uint64_t *match(const struct schedule *s, size_t from, size_t to, const struct schedule *other)
-{
-	uint64_t *at = malloc((to - from + 1) * sizeof(*at));
-
-	for (size_t i = from; at && i < to; i++) {
-		uint64_t next = from, *this = &at[i - from];
-
-		for (size_t k = i; k-- > from;)
-			if (s->tasks[k] == s->tasks[i]) {
-				next = at[k - from] < STRAYED ? at[k - from] + 1 : at[k - from];
-				break;
-			}
-		while (next < other->nr && other->tasks[next] != s->tasks[i])
-			next++;
-		*this = next == STRAYED ? STRAYED : next >= other->nr ? NEVER : next;
-		if (*this < STRAYED && !same_label(&s->labels[i], &other->labels[next]))
-			*this = STRAYED;
-	}
-	return at;
+	*task = s->tasks[i];
+	return &s->labels[i];
 }
 
 /* Both are without an object that has a name: they may have to do with each other. */
@@ -248,49 +224,45 @@ static bool vague(const struct access *a, const struct access *b)
 static int compare(struct neighbour *n, struct neighbour_result *r)
 {
 	const struct schedule *f = &n->fails, *p = &n->now;
+	struct pairing *same = pairing_new(&(struct pairing_steps){ f, f->nr, step_of },
+					   &(struct pairing_steps){ p, p->nr, step_of });
 	size_t part = 0, f_end, p_end;
-	uint64_t *in_p, *in_f;
 	bool have = false, have_vague = true;
-	int ret = -ENOMEM;
 
-	while (part < f->nr && part < p->nr && f->tasks[part] == p->tasks[part] &&
-	       same_label(&f->labels[part], &p->labels[part]))
+	if (!same)
+		return -ENOMEM;
+	while (part < f->nr && part < p->nr && pairing_in_second(same, part) == part)
 		part++;
 	f_end = f->nr - part > COMPARED_MAX ? part + COMPARED_MAX : f->nr;
 	p_end = p->nr - part > COMPARED_MAX ? part + COMPARED_MAX : p->nr;
-	in_p = match(f, part, f_end, p);
-	in_f = match(p, part, p_end, f);
-	if (!in_p || !in_f)
-		goto out;
-	ret = 0;
 	r->part = part;
 	r->nr = p->nr;
 	r->nr_pairs = 0;
 	for (size_t i = part; i < f_end; i++) {
 		struct access a = access_of(&f->labels[i]);
+		uint64_t in_p = pairing_in_second(same, i);
 
-		if (!a.object[0] || in_p[i - part] == STRAYED)
+		if (!a.object[0] || in_p == PAIRING_STRAYED)
 			continue;
-		for (size_t k = part; k < p_end && k < in_p[i - part]; k++) {
-			struct access b = access_of(&p->labels[k]);
+		for (size_t k = part; k < p_end && k < in_p; k++) {
+			const struct zug_label label = pairing_label(same, &p->labels[k]);
+			struct access b = access_of(&label);
+			uint64_t in_f = pairing_in_first(same, k);
 			bool is_vague = vague(&a, &b);
 
-			if (p->tasks[k] == f->tasks[i] || in_f[k - part] < i || !access_dependent(&a, &b) ||
-			    in_f[k - part] == STRAYED)
+			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b))
 				continue;
 			r->nr_pairs++;
 			if (have && (is_vague || !have_vague))
 				continue;
 			have = true;
 			have_vague = is_vague;
-			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p[i - part] };
-			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f[k - part], k };
+			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p };
+			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f, k };
 		}
 	}
-out:
-	free(in_p);
-	free(in_f);
-	return ret;
+	pairing_free(same);
+	return 0;
 }
 
 static bool closer(const struct neighbour_result *a, const struct neighbour_result *b)

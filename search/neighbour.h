@@ -20,7 +20,7 @@
 struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			     uint64_t failure, uint64_t trials, char *err, size_t errlen);
 
-/* An operation in both executions. */
+/* An operation in both executions; of the failing one the label of the first of a pair, of the passing one that of the second. */
 struct neighbour_op {
 	uint32_t task;
 	struct zug_label label;

@@ -76,6 +76,12 @@ static uint64_t mix_text(uint64_t h, const char *s)
 	return h;
 }
 
+/* A hash as the id of an object that is not numbered. */
+static uint64_t fixed(uint64_t hash)
+{
+	return zug_object_is_numbered(hash) ? ~hash : hash;
+}
+
 struct places *places_new(struct probes *probes, struct symbols *symbols)
 {
 	struct places *p = calloc(1, sizeof(*p));
@@ -530,7 +536,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		return slot->object;
 
 	if (!w->ino && static_data(p, process, w->offset, &module, &vaddr)) {
-		id = mix(mix(mix_text(5, probes_module(p->probes, module)->path), vaddr), process);
+		id = fixed(mix(mix(mix_text(5, probes_module(p->probes, module)->path), vaddr), process));
 		o = find_object(p, id);
 		if (!o && (o = add_object(p, id, kind))) {
 			o->module = module;
@@ -551,7 +557,7 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 			kind = S_ISFIFO(w->mode) ? "pipe" : S_ISSOCK(w->mode) ? "socket" :
 			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" : "descriptor";
 		n = count_of(p, task);
-		id = mix(mix(7, task), n);
+		id = zug_object_numbered(task, n);
 		o = add_object(p, id, kind);
 		if (o)
 			name_nth(o, kind, n, task);
@@ -631,7 +637,7 @@ uint64_t places_path(struct places *p, const char *path)
 		path = path[14] == 'o' ? "stdout" : "stderr";
 	if (known)
 		path = known;
-	id = mix_text(9, path);
+	id = fixed(mix_text(9, path));
 	slot = slot_of(p, id);
 	if (slot && slot->key) {
 		free(known);
@@ -641,9 +647,9 @@ uint64_t places_path(struct places *p, const char *path)
 	folder = p->nr_temporary ? strdup(path) : NULL;
 	for (char *end = folder ? strrchr(folder, '/') : NULL; end; end = strrchr(folder, '/')) {
 		*end = 0;
-		slot = slot_of(p, mix_text(9, folder));
+		slot = slot_of(p, fixed(mix_text(9, folder)));
 		if (slot && slot->key) {
-			id = mix_text(slot->object, path + (end - folder));
+			id = fixed(mix_text(slot->object, path + (end - folder)));
 			break;
 		}
 	}
@@ -699,7 +705,7 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 {
 	char *known = stable_path(p, path);
-	uint64_t key = mix_text(9, known ? known : path), n, id;
+	uint64_t key = fixed(mix_text(9, known ? known : path)), n, id;
 	struct slot *slot = slot_of(p, key);
 	struct named *o;
 
@@ -707,7 +713,7 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 	if (!slot)
 		return 0;
 	n = count_of(p, task);
-	id = mix(mix(7, task), n);
+	id = zug_object_numbered(task, n);
 	o = add_object(p, id, "file");
 	if (o)
 		o->o.name = strdup(path);

@@ -11,7 +11,7 @@
  *  - files: their path; other descriptors and shared memory: (task that used it
  *    first, how manieth such object of that task);
  *  - heap and stack: the same, from the operation that creates it on (an init
- *    call starts a new object at the same address).
+ *    call starts a new object at the same address). These ids are numbered (lib/label.h).
  */
 #ifndef ZUG_PLACES_H
 #define ZUG_PLACES_H

@@ -55,6 +55,7 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 	const char *name;
 
 	report_clean(message, sizeof(message), o->message);
+	report_rename_objects(r, message, sizeof(message));
 	switch (o->kind) {
 	case ZUG_OUTCOME_ABORT:
 		snprintf(buf, len, "aborted (SIGABRT)%s%s", message[0] ? ": " : "", message);
@@ -109,7 +110,7 @@ static void put_cycle(struct report *r, const char *indent)
 	fprintf(r->out, "%scycle: %s\n", indent, cycle);
 }
 
-static void outcome_line(struct report *r)
+void report_put_outcome(struct report *r)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
 	char text[2048];
@@ -130,7 +131,7 @@ void report_outcome_line(FILE *out, const struct trace *t, const struct report_o
 	struct report r;
 
 	report_begin(&r, out, t, o);
-	outcome_line(&r);
+	report_put_outcome(&r);
 	report_end(&r);
 }
 
@@ -196,7 +197,7 @@ static void put_header(struct report *r)
 		(unsigned long long)preemptions, preemptions == 1 ? "" : "s",
 		trace_truncated(r->t) ? " (cut off)" : "");
 	put_field(r, "outcome");
-	outcome_line(r);
+	report_put_outcome(r);
 	put_cycle(r, "          ");
 	if (trace_outcome(r->t) && trace_outcome(r->t)->ungranted)
 		fprintf(r->out, "%s%llu runs without a grant: the schedule was not kept; this is a bug "
@@ -410,7 +411,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	struct report r;
 
 	report_begin(&r, out, t, o);
-	outcome_line(&r);
+	report_put_outcome(&r);
 	put_cycle(&r, "");
 	put_decisions(&r);
 	report_source_notes(&r);
@@ -424,7 +425,7 @@ void report_race(FILE *out, const struct trace *t, const struct report_options *
 	struct report r;
 
 	report_begin(&r, out, t, o);
-	outcome_line(&r);
+	report_put_outcome(&r);
 	report_stacks(&r, STACKS_RACING);
 	report_end(&r);
 }

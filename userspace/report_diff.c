@@ -20,6 +20,7 @@ struct side {
 struct diff {
 	FILE *out;
 	struct side a, b;
+	struct pairing *same;
 	uint64_t part;		/* the first step that is not the same */
 };
 
@@ -81,16 +82,44 @@ static uint32_t name_of(const struct side *s, uint32_t task)
 
 /* ---- steps ---- */
 
-static bool same_label(const struct zug_label *x, const struct zug_label *y)
+static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *task)
+{
+	const struct side *s = ctx;
+	const struct trace_step *st = trace_step(s->t, i);
+
+	*task = name_of(s, st->task);
+	return &st->label;
+}
+
+static uint32_t task_in_a(const void *ctx, uint32_t task)
+{
+	return name_of(ctx, task);
+}
+
+/* With the objects of A. */
+static struct zug_label label_of(const struct diff *d, const struct side *s, const struct zug_label *l)
+{
+	return s == &d->b ? pairing_label(d->same, l) : *l;
+}
+
+static bool equal(const struct zug_label *x, const struct zug_label *y)
 {
 	/* where a long computation was stopped is chance */
 	return x->op == y->op && x->object == y->object && x->object2 == y->object2 &&
 	       (x->site == y->site || x->op == ZUG_OP_SPIN);
 }
 
+/* x is of A, y of B. */
+static bool same_label(const struct diff *d, const struct zug_label *x, const struct zug_label *y)
+{
+	const struct zug_label l = label_of(d, &d->b, y);
+
+	return equal(x, &l);
+}
+
 static bool same_step(const struct diff *d, const struct trace_step *x, const struct trace_step *y)
 {
-	return x->task == name_of(&d->b, y->task) && same_label(&x->label, &y->label) &&
+	return x->task == name_of(&d->b, y->task) && same_label(d, &x->label, &y->label) &&
 	       !((x->label.flags ^ y->label.flags) & ZUG_L_TIMER);
 }
 
@@ -147,7 +176,7 @@ static void put_following(struct diff *d, struct side *s, unsigned int rows)
 	if (i < nr)
 		fprintf(d->out, "       ... %llu more steps\n", (unsigned long long)(nr - i));
 	fputs("       ", d->out);
-	report_outcome_line(d->out, s->t, s->r.o);
+	report_put_outcome(&s->r);
 }
 
 /* ---- what each task did ---- */
@@ -172,8 +201,8 @@ static void put_task(struct diff *d, uint32_t task)
 	do {
 		x = next_of(&d->a, &i, task);
 		y = next_of(&d->b, &k, task);
-		n += x && y && same_label(&x->label, &y->label);
-	} while (x && y && same_label(&x->label, &y->label));
+		n += x && y && same_label(d, &x->label, &y->label);
+	} while (x && y && same_label(d, &x->label, &y->label));
 	if (!x && !y)
 		return;
 	fprintf(d->out, "  %s, after %llu equal steps of its own:\n", report_task_name(task, name, sizeof(name)),
@@ -232,6 +261,10 @@ static int start(struct diff *d, FILE *out, const struct trace *a, const struct 
 	report_begin(&d->b.r, out, b, o);
 	if (match_tasks(d))
 		return -ENOMEM;
+	d->same = pairing_new(&(struct pairing_steps){ &d->a, nr_a, step_of },
+			      &(struct pairing_steps){ &d->b, nr_b, step_of });
+	if (!d->same || report_name_objects(&d->b.r, a, d->same, task_in_a, &d->b))
+		return -ENOMEM;
 	while (d->part < nr_a && d->part < nr_b &&
 	       same_step(d, trace_step(a, d->part), trace_step(b, d->part)))
 		d->part++;
@@ -242,6 +275,7 @@ static void finish(struct diff *d)
 {
 	report_end(&d->a.r);
 	report_end(&d->b.r);
+	pairing_free(d->same);
 	free(d->b.as);
 	free(d->b.index);
 }
@@ -261,9 +295,9 @@ int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigne
 		put_tasks(&d);
 	} else {
 		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
-		report_outcome_line(out, a, o);
+		report_put_outcome(&d.a.r);
 		fputs("B ", out);
-		report_outcome_line(out, b, o);
+		report_put_outcome(&d.b.r);
 	}
 out:
 	finish(&d);
@@ -272,10 +306,21 @@ out:
 
 /* ---- a failing trace and its neighbour ---- */
 
-/* Is that step of the trace this operation? Searches count some steps that a trace does not have. */
-static bool is_step(const struct trace *t, uint64_t i, const struct neighbour_op *op)
+/*
+ * Is that step of its trace this operation, of which the label is from the other side or from this one? Searches count
+ * some steps that a trace does not have.
+ */
+static bool is_step(const struct diff *d, const struct side *s, uint64_t i, const struct neighbour_op *op,
+		    const struct side *labelled)
 {
-	return i < trace_nr_steps(t) && trace_step(t, i)->task == op->task && same_label(&trace_step(t, i)->label, &op->label);
+	const struct trace_step *st = i < trace_nr_steps(s->t) ? trace_step(s->t, i) : NULL;
+	struct zug_label x, y;
+
+	if (!st || st->task != op->task)
+		return false;
+	x = label_of(d, s, &st->label);
+	y = label_of(d, labelled, &op->label);
+	return equal(&x, &y);
 }
 
 static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op)
@@ -295,11 +340,13 @@ static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op
 		report_source_line(&s->r, frame, 6);
 }
 
-/* "A: steps 12 and 15", "B: step 13, and never" */
+/* "A: steps 12 and 15", "B: step 13, and never"; the operation that comes first there is of that side */
 static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
 		       const struct neighbour_op *y, uint64_t at_y)
 {
-	if (!is_step(s->t, at_x, x) || (at_y != UINT64_MAX && !is_step(s->t, at_y, y)))
+	const struct side *other = s == &d->a ? &d->b : &d->a;
+
+	if (!is_step(d, s, at_x, x, s) || (at_y != UINT64_MAX && !is_step(d, s, at_y, y, other)))
 		return;
 	if (at_y == UINT64_MAX)
 		fprintf(d->out, "  (%s: step %llu, and the other not at all)", s->name, (unsigned long long)at_x);
@@ -356,7 +403,7 @@ int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, co
 
 	if (!ret) {
 		fputs("A ", out);
-		report_outcome_line(out, a, o);
+		report_put_outcome(&d.a.r);
 		putc('\n', out);
 		if (step == UINT64_MAX)
 			put_pair(&d, n);

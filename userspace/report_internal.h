@@ -3,9 +3,16 @@
 #ifndef ZUG_REPORT_INTERNAL_H
 #define ZUG_REPORT_INTERNAL_H
 
+#include "../search/pairing.h"
 #include "report.h"
 
 struct resolved_site;
+
+/* An object that is called otherwise than its trace does. */
+struct report_alias {
+	uint64_t object;
+	char *name;
+};
 
 /* One rendering. */
 struct report {
@@ -21,6 +28,8 @@ struct report {
 	char *changed;			/* the first that is newer than what was built of it */
 	uint32_t *stale;		/* modules already told to have changed */
 	size_t nr_stale;
+	struct report_alias *aliases;	/* report_name_objects() */
+	size_t nr_aliases;
 };
 
 void report_begin(struct report *r, FILE *out, const struct trace *t,
@@ -71,6 +80,8 @@ const struct trace_frame *report_main_frame(const struct trace_frame *frames, ui
 
 /* "deadlock: ..."; there must be an outcome. */
 void report_outcome_words(const struct report *r, char *buf, size_t len);
+/* The same in a line of its own, or that there is none. */
+void report_put_outcome(struct report *r);
 /* As a shell would want it. */
 void report_put_word(FILE *out, const char *s);
 
@@ -78,6 +89,21 @@ void report_put_word(FILE *out, const char *s);
 
 /* A JSON string with its quotes, valid UTF-8 whatever s is; NULL: null. */
 void report_json_string(FILE *out, const char *s);
+
+/* ---- report_objects.c ---- */
+
+/*
+ * Numbered objects of r's trace are called from now on as what they are paired with in another trace, and what that
+ * does not have by a name that is none of its. task_in_first: the number there of a task of r's trace. 0 or -ENOMEM.
+ */
+int report_name_objects(struct report *r, const struct trace *first, const struct pairing *same,
+			uint32_t (*task_in_first)(const void *ctx, uint32_t task), const void *ctx);
+/* report_end() does so. */
+void report_forget_names(struct report *r);
+/* NULL: it is called as its trace does. */
+const char *report_alias(const struct report *r, uint64_t object);
+/* The same for a text of the trace that names objects; size: of its buffer. */
+void report_rename_objects(const struct report *r, char *text, size_t size);
 
 /* ---- report_wait.c ---- */
 

@@ -31,6 +31,7 @@ void report_end(struct report *r)
 	free(r->missing);
 	free(r->changed);
 	free(r->stale);
+	report_forget_names(r);
 }
 
 const char *report_style(const struct report *r, enum report_style style)
@@ -102,8 +103,11 @@ const char *report_task_name(uint32_t task, char *buf, size_t len)
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len)
 {
 	const struct trace_object *o = trace_object(r->t, object);
+	const char *alias = report_alias(r, object);
 
-	if (o && o->name[0])
+	if (alias)
+		report_clean(buf, len, alias);
+	else if (o && o->name[0])
 		report_clean(buf, len, o->name);
 	else if (o && o->kind[0])
 		report_clean(buf, len, o->kind);

@@ -263,17 +263,55 @@ uint64_t model_outcome(const struct model *m, const struct model_state *s)
 	return h;
 }
 
+/* Ids as of objects on the heap. */
+struct numbering {
+	uint64_t of[TASKS][MODEL_OBJECTS];	/* by kind and number, 0: not used yet */
+	uint64_t nr[MODEL_TASKS];		/* by task */
+};
+
+static uint64_t *id_of(struct numbering *n, uint64_t object)
+{
+	return object && object >> 32 < TASKS ? &n->of[object >> 32][(object & UINT32_MAX) - 1] : NULL;
+}
+
+/* Of what nobody has used yet: the id that it will have when this task is the first. */
+static void number(struct numbering *n, struct search_cand *c)
+{
+	uint64_t *ids[2] = { id_of(n, c->label.object), id_of(n, c->label.object2) };
+	uint64_t *objects[2] = { &c->label.object, &c->label.object2 };
+	uint64_t nr = n->nr[c->task];
+
+	for (int i = 0; i < 2; i++)
+		if (ids[i])
+			*objects[i] = *ids[i] ? *ids[i] : zug_object_numbered(c->task, nr++);
+}
+
+static void use(struct numbering *n, const struct zug_label *was, const struct search_cand *c)
+{
+	uint64_t *ids[2] = { id_of(n, was->object), id_of(n, was->object2) };
+	uint64_t objects[2] = { c->label.object, c->label.object2 };
+
+	for (int i = 0; i < 2; i++)
+		if (ids[i] && !*ids[i]) {
+			*ids[i] = objects[i];
+			n->nr[c->task]++;
+		}
+}
+
 static int model_go(const struct model *m, struct search *s, struct model_state *st,
 		    struct model_result *r, uint32_t *order, uint64_t max_order)
 {
 	struct search_cand cand[MODEL_TASKS];
 	struct search_point p = { .cand = cand };
+	struct numbering ids = { 0 };
 
 	for (;;) {
 		uint32_t enabled, values;
 		int i, value = 0;
 
 		p.nr = model_cands(m, st, cand, &enabled);
+		for (uint32_t k = 0; k < p.nr && m->numbered; k++)
+			number(&ids, &cand[k]);
 		p.step = r->steps;
 		p.last = st->last;
 		p.yielded = st->yielded;
@@ -286,6 +324,11 @@ static int model_go(const struct model *m, struct search *s, struct model_state 
 			i = search_pick(s, &p);
 		if (i < 0)
 			return i;
+		if (m->numbered) {
+			const struct zug_label was = model_label(m, st, cand[i].task);
+
+			use(&ids, &was, &cand[i]);
+		}
 		values = model_values(m, st, cand[i].task);
 		if (values > 1)
 			value = search_choose(s, values);

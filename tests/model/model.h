@@ -64,6 +64,7 @@ struct model {
 	const struct model_step *code[MODEL_TASKS];
 	uint32_t len[MODEL_TASKS];
 	uint32_t parent[MODEL_TASKS];	/* of tasks that are forked */
+	bool numbered;			/* model_run(): objects are numbered by the task that comes to use them first */
 };
 
 enum { TASK_UNBORN, TASK_LIVE, TASK_ENDED };

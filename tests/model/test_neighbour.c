@@ -197,11 +197,60 @@ static void test_pair(const char *family, unsigned int first, unsigned int secon
 	program_free(p);
 }
 
+static bool same_op(const struct neighbour_op *a, const struct neighbour_op *b)
+{
+	return a->task == b->task && a->label.op == b->label.op && a->failing == b->failing && a->passing == b->passing;
+}
+
+/* Objects that have another id in every schedule are told from each other all the same. */
+static void test_numbered(const char *family, uint32_t n)
+{
+	struct program *p = program_new(family, n);
+	struct neighbour_result r[2];
+	int differ = 0, renamed = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct search *s = model_search("random", seed, 1);
+		struct model_result m = { 0 };
+		uint32_t order[MAX_ORDER];
+		uint64_t nr, failure;
+
+		while (!m.failed)
+			model_run(&p->model, s, &m, order, MAX_ORDER);
+		search_free(s);
+		failure = m.outcome;
+		nr = minimal(&p->model, order, m.steps, failure);
+		for (int k = 0; k < 2; k++) {
+			struct model model = p->model;
+
+			model.numbered = k;
+			s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
+			while (model_run(&model, s, &m, NULL, 0) == SEARCH_GO)
+				;
+			neighbour_result(s, &r[k]);
+			search_free(s);
+		}
+		differ += r[0].trial != r[1].trial || r[0].part != r[1].part || r[0].nr_pairs != r[1].nr_pairs ||
+			  !same_op(&r[0].first, &r[1].first) || !same_op(&r[0].second, &r[1].second);
+		renamed += r[1].first.label.object != r[1].second.label.object;
+	}
+	tap_ok(!differ, "%s: numbered objects make no difference (in %d of 20 they make one; in %d the pair's has two numbers)",
+	       p->name, differ, renamed);
+	program_free(p);
+}
+
 int main(void)
 {
 	test_programs();
 	test_random_programs();
 	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);
 	test_pair("abba", ZUG_OP_LOCK, ZUG_OP_LOCK);
+	test_numbered("lostupdate", 0);
+	test_numbered("lostupdate", 20);
+	test_numbered("abba", 3);
+	test_numbered("philosophers", 3);
+	test_numbered("reorder", 3);
+	test_numbered("twostage", 2);
+	test_numbered("lostwakeup", 5);
 	return tap_done();
 }

@@ -18,10 +18,20 @@ static char path[] = "/tmp/zug-test-diff-XXXXXX";
 
 struct one {
 	uint32_t task;
-	unsigned int op;
+	unsigned int op;	/* and on which numbered object: ON() */
 	uint64_t site;
 	uint32_t enabled;	/* bits */
 };
+
+#define ON(task, nth, op)	((op) | ((task) * 16u + (nth)) << 16)
+
+static void add_numbered(struct trace_writer *w, uint64_t object)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "mutex #%u of T%u", (unsigned int)zug_object_nth(object), zug_object_task(object));
+	trace_add_object(w, &(struct trace_object){ object, "mutex", name });
+}
 
 /* A trace of these steps; second: the number of the root's second child there. */
 static struct trace *make(uint32_t second, const struct one *steps, size_t nr, const char *message)
@@ -42,14 +52,18 @@ static struct trace *make(uint32_t second, const struct one *steps, size_t nr, c
 	trace_add_object(w, &(struct trace_object){ LOCK, "mutex", "m" });
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t enabled[32], n = 0;
+		unsigned int op = steps[i].op & 0xffff, on = steps[i].op >> 16;
+		uint64_t object = on ? zug_object_numbered(on / 16, on % 16) : op == ZUG_OP_LOCK ? LOCK : 0;
 
 		for (uint32_t k = 0; k < 32; k++)
 			if (steps[i].enabled >> k & 1)
 				enabled[n++] = k;
+		if (zug_object_is_numbered(object))
+			add_numbered(w, object);
 		assert_int_equal(trace_add_step(w, &(struct trace_step){
 			.step = i, .task = steps[i].task, .last = last, .nr_enabled = n, .enabled = enabled,
-			.label = { .op = steps[i].op, .site = steps[i].site,
-				   .object = steps[i].op == ZUG_OP_LOCK ? LOCK : 0 } }), 0);
+			.label = { .op = op, .site = steps[i].site,
+				   .object = object } }), 0);
 		last = steps[i].task;
 	}
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = message ? ZUG_OUTCOME_ABORT : ZUG_OUTCOME_PASS,
@@ -131,12 +145,35 @@ static void no_decision(void **state)
 	free(text);
 }
 
+/* Two locks on the heap, of which each task takes one: who uses one first, gives it its number. */
+static void numbered(void **state)
+{
+	const unsigned int lock_p = ON(1, 0, ZUG_OP_LOCK), lock_q = ON(1, 1, ZUG_OP_LOCK);
+	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, lock_p, 2, 6 }, { 1, lock_q, 3, 6 },
+				 { 1, ON(1, 1, ZUG_OP_UNLOCK), 4, 6 }, { 2, lock_q, 5, 6 }, { 2, lock_p, 6, 6 } };
+	/* q, p, q, p, p, and one that A does not have */
+	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 2, ON(2, 0, ZUG_OP_LOCK), 5, 6 }, { 1, lock_p, 2, 6 },
+				 { 1, ON(2, 0, ZUG_OP_LOCK), 3, 6 }, { 1, lock_p, 7, 6 }, { 2, lock_p, 6, 6 },
+				 { 2, ON(1, 1, ZUG_OP_LOCK), 8, 6 } };
+	char *text = diff(make(2, x, 6, "T1 waits for mutex #1 of T1"), make(2, y, 7, "T1 waits for mutex #0 of T2"), 1);
+
+	has(text, "A goes on:\n    1  T1 lock mutex #0 of T1\n    2  T1 lock mutex #1 of T1\n");
+	has(text, "T1 waits for mutex #1 of T1\n\nB goes on:\n    1  T2 lock mutex #1 of T1\n    2  T1 lock mutex #0 of T1\n"
+		  "    3  T1 lock mutex #1 of T1\n");
+	has(text, "T1 waits for mutex #1 of T1\n\nWhat each");
+	has(text, "  T1, after 2 equal steps of its own:\n    A     3  T1 unlock mutex #1 of T1\n"
+		  "    B     4  T1 lock mutex #0 of T1\n");
+	has(text, "  T2, after 2 equal steps of its own:\n    A       has no further step\n    B     6  T2 lock mutex #2 of T1\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_schedule),
 		cmocka_unit_test(a_decision),
 		cmocka_unit_test(no_decision),
+		cmocka_unit_test(numbered),
 	};
 	int ret;
 
