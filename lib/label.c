@@ -127,6 +127,14 @@ static const struct op_info {
 	[ZUG_OP_LOST]		= { "lost", W },
 	[ZUG_OP_REORDERED]	= { "reordered", W | R | A },
 	[ZUG_OP_DELAYED]	= { "delayed", W | R | A },
+
+	[ZUG_OP_SIGACTION]	= { "sigaction", W | R | A },
+	[ZUG_OP_SIGPROCMASK]	= { "sigprocmask", W | R | A },
+	[ZUG_OP_SEMOP]		= { "semop", W | R | A },
+	[ZUG_OP_SEMCTL]		= { "semctl", W | R | A },
+	[ZUG_OP_MSGCTL]		= { "msgctl", W | R | A },
+	[ZUG_OP_TIMERFD_SETTIME] = { "timerfd-settime", W | R | A },
+	[ZUG_OP_MMAP]		= { "mmap", W | R | A },
 };
 
 #undef W

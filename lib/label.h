@@ -101,7 +101,7 @@ enum zug_op {
 	ZUG_OP_RECV,
 	ZUG_OP_FUTEX_WAIT,
 	ZUG_OP_FUTEX_WAKE,
-	ZUG_OP_SYSCALL,		/* any other */
+	ZUG_OP_SYSCALL,		/* any other; none of them is a point */
 	ZUG_OP_POLL,
 	ZUG_OP_SLEEP,
 	ZUG_OP_SIGNAL_WAIT,
@@ -124,6 +124,14 @@ enum zug_op {
 	ZUG_OP_LOST,		/* a datagram */
 	ZUG_OP_REORDERED,	/* a datagram: it comes after the next one */
 	ZUG_OP_DELAYED,
+	/* system calls that were ZUG_OP_SYSCALL once: zug_op_is() */
+	ZUG_OP_SIGACTION,
+	ZUG_OP_SIGPROCMASK,
+	ZUG_OP_SEMOP,
+	ZUG_OP_SEMCTL,
+	ZUG_OP_MSGCTL,
+	ZUG_OP_TIMERFD_SETTIME,
+	ZUG_OP_MMAP,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -177,6 +185,12 @@ struct zug_label {
 static inline bool zug_op_is_fault(unsigned int op)
 {
 	return op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED;
+}
+
+/* Is 'op' what a trace or a script calls 'wanted'? One of before these calls had operations of their own is still good. */
+static inline bool zug_op_is(unsigned int op, unsigned int wanted)
+{
+	return op == wanted || (wanted == ZUG_OP_SYSCALL && op >= ZUG_OP_SIGACTION && op <= ZUG_OP_MMAP);
 }
 
 /* "lock", "cond-wait", ..., "op-NUMBER" for one without a name, or "op-unknown". Static storage. */

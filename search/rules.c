@@ -82,7 +82,7 @@ bool rules_match(const struct rules *r, const struct rule_match *m, const struct
 
 	if (m->task != SEARCH_NO_TASK && m->task != c->task)
 		return false;
-	if (m->op >= 0 && m->op != c->label.op)
+	if (m->op >= 0 && !zug_op_is(c->label.op, (unsigned int)m->op))
 		return false;
 	if (m->ordered && !(c->label.object && order_always(r->order, c->label.object)))
 		return false;

@@ -323,7 +323,7 @@ static void check_label(struct engine *e, const struct trace_step *want, const s
 	/* the call is about to be made; it is what it comes to that was recorded */
 	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
 		return;
-	if (want->label.op == got->op && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
+	if (zug_op_is(got->op, want->label.op) && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
 	diverge(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
 		want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));

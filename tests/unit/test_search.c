@@ -241,6 +241,8 @@ static void test_names(void)
 	}
 	ok(good, "every operation has a name that leads back to it");
 	ok(zug_op_by_name("nonesuch") == -ENOENT, "an unknown name does not");
+	ok(zug_op_is(ZUG_OP_SEMOP, ZUG_OP_SYSCALL) && !zug_op_is(ZUG_OP_SYSCALL, ZUG_OP_SEMOP) &&
+	   !zug_op_is(ZUG_OP_READ, ZUG_OP_SYSCALL), "what was called 'syscall' once is still meant by it");
 	for (unsigned int i = 0; search_strategy_info(i); i++) {
 		const struct search_strategy_info *info = search_strategy_info(i);
 		struct search *s = new_search(info->name, 1);

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,12 +86,25 @@ static void processes(void)
 	waitpid(pid, &status, 0); /* op: waitpid - */
 }
 
+static void others(void)
+{
+	struct sembuf up = { .sem_op = 1 };
+	int sem = semget(IPC_PRIVATE, 1, 0600), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+
+	signal(SIGUSR1, SIG_IGN); /* op: sigaction - */
+	semop(sem, &up, 1); /* op: semop - */
+	semctl(sem, 0, IPC_RMID); /* op: semctl - */
+	msgctl(msgget(IPC_PRIVATE, 0600), IPC_RMID, NULL); /* op: msgctl - */
+	timerfd_settime(timer, 0, &(struct itimerspec){ 0 }, NULL); /* op: timerfd-settime - */
+}
+
 int main(void)
 {
 	files();
 	pipes();
 	server();
 	processes();
+	others();
 	syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0); /* op: futex-wake - */
 	syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0); /* op: futex-wait - */
 	return 0;
