@@ -18,6 +18,7 @@
 #define AF_INET_		2
 #define AF_INET6_		10
 #define SIGNAL_GROUP_EXIT_	0x00000004
+#define SIGNAL_UNKILLABLE_	0x00000040	/* the first process of a PID namespace */
 #define SIGKILL_BIT		(1ull << (9 - 1))
 #define VM_EXEC_		0x00000004ul
 #define VM_SHARED_		0x00000008ul
@@ -61,6 +62,7 @@ enum task_flags {
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
 	TF_FIFO = 1 << 16,	/* opens a FIFO: waits for who opens its other end */
+	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 };
 
 struct task_state {
@@ -82,7 +84,7 @@ struct task_state {
 	__u32 run;		/* of which execution of the sandbox */
 	__u32 joins;		/* its last point was a join: the futex it waits for is part of it */
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
-	__u32 pad2;
+	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
 	__u32 fault;		/* the call it is about to make is to fail with that; 0: it is not */
 	__s32 timed_nr;		/* the call that deadline belongs to */

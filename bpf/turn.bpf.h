@@ -12,14 +12,17 @@
  *  - being preempted by a real-time or fair task, or a slice that was cut:
  *    the holder goes straight back to the local queue;
  *  - waiting for storage (page fault, disk, a file of a FUSE server outside): the
- *    turn stays (TF_IO). Where
- *    what it waits for is a dying task of the sandbox (core dump, exec from a
- *    thread), that one is run meanwhile as `aux`; where it waits for a parked
- *    one, user space lends the turn after a while (ZUG_CMD_LEND);
+ *    turn stays (TF_IO). Where what it waits for is known to be dying tasks of
+ *    the sandbox (core dump, exec from a thread), these are run meanwhile as
+ *    `aux`; where it waits for a parked one, user space lends the turn after a
+ *    while (ZUG_CMD_LEND);
  *  - a stop by a debugger (ptrace): the holder keeps the turn until it is let go;
  *  - death: a task with SIGKILL pending executes no more of its program. When
  *    the turn is free such tasks are run to their end, oldest first, before
  *    anybody is asked, so that the enabled set is complete when it is shown.
+ *    Some sleep on the way (closing an inotify descriptor waits for the kernel,
+ *    the last close of a file for its server): they are waited for, too, until
+ *    user space has lost patience (ZUG_CMD_LEND).
  *
  * The kernel ejects a scheduler that leaves a runnable task off the CPU for
  * 30 s. A *blip* resets that clock: every parked task is dispatched once with
@@ -48,13 +51,19 @@ static bool has_dying(__u32 slot, struct zug_sandbox *s)
 	return found;
 }
 
+/* The dying come first: those that can run, and those that sleep on their way. */
+static __always_inline bool dying_first(__u32 slot, struct zug_sandbox *s)
+{
+	return (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot, s)) || s->dying_waits;
+}
+
 /* The turn is free: say so with @e, unless dying tasks come first (then dispatch goes on). */
 static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
 	s->holder = 0;
-	s->holder_io = 0;
+	s->holder_io = ZUG_IO_NOT;
 	s->lease = 0;
-	if (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot, s)) {
+	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);
 		scx_bpf_kick_cpu(s->lane, 0);
@@ -65,13 +74,45 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	event_send(s, e);
 }
 
+/* It does not die yet, but waits for something. */
+static void dying_sleeps(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+{
+	/* until the dump is written: who writes it may need the others */
+	if (p->signal->core_state || (p->__state & TASK_TRACED_))
+		return;
+	t->flags |= TF_DYING_WAIT;
+	t->dying_round = s->dying_round;
+	s->dying_since = bpf_ktime_get_ns();
+	__sync_fetch_and_add(&s->dying_waits, 1);
+}
+
+static void dying_wakes(struct zug_sandbox *s, struct task_state *t)
+{
+	if (!(t->flags & TF_DYING_WAIT))
+		return;
+	t->flags &= ~TF_DYING_WAIT;
+	if (t->dying_round == s->dying_round)
+		__sync_fetch_and_sub(&s->dying_waits, 1);
+}
+
+/* Ask what was put off, where nobody's death is the occasion. */
+static void ask_anyway(struct zug_sandbox *s, __u32 slot)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state nobody = { .slot = slot };
+
+	s->need_ask = 0;
+	s->nr_asks++;
+	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &nobody, 0, 0);
+}
+
 /* The last dying task has left: ask what give_up() put off. */
 static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
 		     const struct task_state *t)
 {
 	if (s->holder || !s->need_ask)
 		return;
-	if (has_dying(slot, s)) {
+	if (dying_first(slot, s)) {
 		scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}
@@ -147,7 +188,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		}
 		if (t->flags & TF_IO) {
 			t->flags &= ~TF_IO;
-			s->holder_io = 0;
+			s->holder_io = ZUG_IO_NOT;
 			s->lend = 0;
 		}
 		if (t->flags & (TF_STOP | TF_YIELD)) {
@@ -181,7 +222,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	if (is_dying(p, t)) {
 		t->flags |= TF_DYING;
 		s->may_die = 1;
-		if (!s->aux && (!s->holder || s->holder_io))
+		dying_wakes(s, t);
+		if (!s->aux && (!s->holder || s->holder_io == ZUG_IO_DYING))
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}
@@ -195,19 +237,37 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 }
 
 /*
- * The holder has waited for long: the others go on. Done here, under the lock of the lane, because
- * the holder may be waking up at this moment.
+ * The holder, or one that dies, has waited for long: the others go on, first of all those that die. Done here,
+ * under the lock of the lane, because it may be waking up at this moment.
  */
 static void lend(__u32 slot, struct zug_sandbox *s)
 {
-	struct task_struct *p = bpf_task_from_pid(s->lend);
+	__u32 pid = s->lend;
+	struct task_struct *p;
 	struct task_state *t;
 
 	s->lend = 0;
+	if (pid == ZUG_LEND_DYING) {
+		if (s->holder || s->aux || !s->need_ask || !s->dying_waits)
+			return;
+		s->dying_round++;
+		s->dying_waits = 0;
+		if (!has_dying(slot, s))
+			ask_anyway(s, slot);
+		return;
+	}
+	p = bpf_task_from_pid(pid);
 	if (!p)
 		return;
 	t = state_of(p);
-	if (t && t->slot == slot && s->holder_io && s->holder == t->id && (t->flags & TF_IO)) {
+	if (!t || t->slot != slot || s->holder != t->id || !(t->flags & TF_IO)) {
+		bpf_task_release(p);
+		return;
+	}
+	if (s->holder_io == ZUG_IO_STORAGE && has_dying(slot, s)) {
+		s->holder_io = ZUG_IO_DYING;
+		s->io_since = bpf_ktime_get_ns();
+	} else if (s->holder_io) {
 		t->flags &= ~TF_IO;
 		event_init(&t->ev, ZUG_EV_LENT, p, t);
 		t->ev.nr = t->nr;
@@ -225,7 +285,7 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 
 	if (s->lend)
 		lend(slot, s);
-	dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io);
+	dying_turn = s->may_die && !s->aux && (!s->holder || s->holder_io == ZUG_IO_DYING);
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)))
 		return;
 	if (dying_turn) {
@@ -246,15 +306,9 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 		}
 		if (moved)
 			return;
-		if (s->need_ask && !s->holder) {
-			/* what was dying has gone elsewhere: the question must not get lost */
-			struct task_struct *q = bpf_get_current_task_btf();
-			struct task_state fake = { .slot = slot };
-
-			s->need_ask = 0;
-			s->nr_asks++;
-			emit(s, ZUG_EV_ASK, ZUG_EF_ASK, q, &fake, 0, 0);
-		}
+		/* what was dying has gone elsewhere: the question must not get lost */
+		if (s->need_ask && !s->holder && !s->dying_waits)
+			ask_anyway(s, slot);
 	}
 	if (s->aux)
 		return;
@@ -345,6 +399,8 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 
 	if (st & TASK_DEAD_)
 		return false;
+	if ((p->flags & PF_EXITING_) && (st & (TASK_INTERRUPTIBLE_ | TASK_UNINTERRUPTIBLE_)))
+		return true;
 	if (st & TASK_UNINTERRUPTIBLE_)
 		return !(t->flags & TF_VFORK);
 	if (!(st & TASK_INTERRUPTIBLE_))
@@ -365,6 +421,15 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 		return nr == NR_connect && w.offset == AF_UNIX_;
 	}
 	return false;
+}
+
+/* Nobody else can end its wait. */
+static __always_inline bool waits_for_the_dying(struct task_struct *p)
+{
+	struct core_state *core = p->signal->core_state;
+
+	return (core && core->nr_threads.counter > 0) || p->signal->group_exec_task ||
+	       ((p->flags & PF_EXITING_) && (p->signal->flags & SIGNAL_UNKILLABLE_));
 }
 
 /* What its parent will be told, once the last thread of its process is dead. */
@@ -421,9 +486,11 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		if (st & TASK_DEAD_)
 			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t,
 			     exit_status(p), 0);
+		else
+			dying_sleeps(s, p, t);
 		if (!s->holder)
 			ask_late(s, t->slot, p, t);
-		else if (s->holder_io)
+		else if (s->holder_io == ZUG_IO_DYING)
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}
@@ -437,9 +504,9 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
 		s->may_die = 1;
-		s->holder_io = 1;
+		s->holder_io = waits_for_the_dying(p) ? ZUG_IO_DYING : ZUG_IO_STORAGE;
 		s->io_since = bpf_ktime_get_ns();
-		if (has_dying(t->slot, s))
+		if (s->holder_io == ZUG_IO_DYING && has_dying(t->slot, s))
 			scx_bpf_kick_cpu(s->lane, 0);
 		return;
 	}

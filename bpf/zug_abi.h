@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		5
+#define ZUG_ABI_VERSION		6
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -112,6 +112,15 @@ enum zug_sandbox_state {
 	ZUG_SB_DRAIN,		/* everything runs freely, nothing is reported */
 };
 
+enum zug_holder_io {
+	ZUG_IO_NOT = 0,
+	ZUG_IO_STORAGE,		/* waits uninterruptibly, or for storage */
+	ZUG_IO_DYING,		/* waits for tasks that die (core dump, exec, the end of a PID namespace): they run meanwhile */
+};
+
+/* zug_sandbox.lend: who dies waits for something that only the others can do */
+#define ZUG_LEND_DYING	(~0u)
+
 /*
  * One sandbox, in memory that user space maps. User space writes cgid, lane,
  * spin_ns and syscall_points while the slot is free; everything else is the kernel's.
@@ -126,15 +135,18 @@ struct zug_sandbox {
 	__u32 grant;		/* whom the daemon gave the turn, not dispatched yet */
 	__u32 lease;		/* further points the holder may pass */
 	__u32 need_ask;		/* ask when the dying are gone */
-	__u32 holder_io;	/* the holder waits uninterruptibly */
+	__u32 holder_io;	/* the holder keeps the turn in a wait: enum zug_holder_io */
 	__u32 blip;		/* number of the current blip */
 	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
 	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
 	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
 	__u32 may_die;		/* somebody may have SIGKILL pending: look before asking */
-	__u32 lend;		/* pid of the holder whose turn is to be lent, if it still waits; 0 none */
+	__u32 lend;		/* pid of the holder whose turn is to be lent, if it still waits, or ZUG_LEND_DYING; 0 none */
+	__u32 dying_waits;	/* how many sleep while they die: nobody is asked before they are dead */
+	__u32 dying_round;	/* what slept in an earlier one does not count any more */
 	__u64 io_since;		/* ns, valid while holder_io */
+	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 spin_ns;		/* 0: never */
 	__u64 clock;		/* virtual time: ns since the execution began */
@@ -263,7 +275,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 216, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 232, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 28, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

@@ -579,13 +579,19 @@ static uint32_t kworld_owner(struct world *w, const struct world_task *t)
 	return tid > 0 ? task_of_tid(w, tid) : WORLD_NO_TASK;
 }
 
+/* Nobody is asked before one that sleeps while it dies is dead. */
+static bool dying_wait(volatile struct zug_sandbox *z)
+{
+	return !z->holder && !z->aux && z->need_ask && z->dying_waits;
+}
+
 static uint32_t kworld_stuck_ms(struct world *w)
 {
 	struct kworld *k = kw(w);
 	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
-	uint64_t since = z->io_since, now = now_ns();
+	uint64_t since = z->holder_io ? z->io_since : dying_wait(z) ? z->dying_since : 0, now = now_ns();
 
-	if (!z->holder_io || !since || now < since)
+	if (!since || now < since)
 		return 0;
 	return (now - since) / 1000000 + 1;
 }
@@ -597,9 +603,9 @@ static int kworld_lend(struct world *w)
 	uint32_t n = number_of(k, z->holder);
 	struct zug_ctl c = { .cmd = ZUG_CMD_LEND, .sandbox = sandbox_slot(k->o.sandbox) };
 
-	if (n == WORLD_NO_TASK)
+	if (n == WORLD_NO_TASK && !dying_wait(z))
 		return -EAGAIN;
-	c.pid = w->tasks[n].pid;
+	c.pid = n == WORLD_NO_TASK ? ZUG_LEND_DYING : (uint32_t)w->tasks[n].pid;
 	return kernel_ctl(k->o.kernel, &c);
 }
 

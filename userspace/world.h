@@ -111,9 +111,9 @@ struct world_ops {
 			    struct misuse_memory *m);
 	/* Whom a task that waits for a lock waits for; WORLD_NO_TASK: unknown. */
 	uint32_t (*owner)(struct world *w, const struct world_task *t);
-	/* The holder waits uninterruptibly for ms milliseconds now; 0: it does not. */
+	/* So many milliseconds now, the holder, or one that dies, waits uninterruptibly; 0: none does. */
 	uint32_t (*stuck_ms)(struct world *w);
-	/* Take the turn from a holder that waits uninterruptibly. */
+	/* Do not wait for it any longer: the others go on. */
 	int (*lend)(struct world *w);
 	/* The test's own time, ns since it began; 0: it has the machine's. */
 	uint64_t (*clock)(struct world *w);
