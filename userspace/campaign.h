@@ -103,6 +103,8 @@ int campaign_run(struct campaign *c);
 enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED };
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);
+/* Of a campaign with a script: the statements that were not made in the last execution, and why. How many. */
+unsigned int campaign_script_tell_unmade(const struct campaign *c, FILE *out);
 
 /*
  * For zugd, which gets its executions one by one, and has many campaigns on one kernel. The probes of

@@ -13,41 +13,56 @@ static bool is_gone(const struct search_script_line *l)
 	return l->state == SEARCH_SCRIPT_GONE || l->state == SEARCH_SCRIPT_UNTIL_GONE || l->state == SEARCH_SCRIPT_NO_TASK;
 }
 
-static void tell_line(struct campaign *c, const struct search_script_line *l)
+static void tell_line(const struct campaign *c, const struct search_script_line *l, FILE *out)
 {
 	unsigned long came = l->came;
 
-	fprintf(c->out, "  %s:%u: %s\n    ", c->o.script->path, l->line, l->text);
+	fprintf(out, "  %s:%u: %s\n    ", c->o.script->path, l->line, l->text);
 	switch (l->state) {
 	case SEARCH_SCRIPT_MADE:
 		break;
 	case SEARCH_SCRIPT_PART:
-		fprintf(c->out, "made in part: T%u ran, but did not come to where it was to stop\n", l->run);
+		fprintf(out, "made in part: T%u ran, but did not come to where it was to stop\n", l->run);
 		break;
 	case SEARCH_SCRIPT_UNTIL_GONE:
-		fprintf(c->out, "gone: T%u ran, but does nothing any more like where it was to stop\n", l->run);
+		fprintf(out, "gone: T%u ran, but does nothing any more like where it was to stop\n", l->run);
 		break;
 	case SEARCH_SCRIPT_UNABLE:
 		if (l->let)
-			fprintf(c->out, "not made: T%u came there, but %s\n", l->task, l->fault ?
+			fprintf(out, "not made: T%u came there, but %s\n", l->task, l->fault ?
 				"its call there cannot have that" : "no timer was set");
 		else
-			fprintf(c->out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
+			fprintf(out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
 		break;
 	case SEARCH_SCRIPT_FEWER:
-		fprintf(c->out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came, came == 1 ? "" : "s",
+		fprintf(out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came, came == 1 ? "" : "s",
 			(unsigned long)l->nth);
 		break;
 	case SEARCH_SCRIPT_OTHER:
-		fprintf(c->out, "not made: T%u uses that in this function, but not in this way\n", l->task);
+		fprintf(out, "not made: T%u uses that in this function, but not in this way\n", l->task);
 		break;
 	case SEARCH_SCRIPT_GONE:
-		fprintf(c->out, "gone: T%u does nothing like that there any more\n", l->task);
+		fprintf(out, "gone: T%u does nothing like that there any more\n", l->task);
 		break;
 	case SEARCH_SCRIPT_NO_TASK:
-		fprintf(c->out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
+		fprintf(out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
 		break;
 	}
+}
+
+unsigned int campaign_script_tell_unmade(const struct campaign *c, FILE *out)
+{
+	unsigned int nr = search_script_lines(c->search), unmade = 0;
+	struct search_script_line l;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		search_script_line(c->search, i, &l);
+		if (l.state == SEARCH_SCRIPT_MADE)
+			continue;
+		tell_line(c, &l, out);
+		unmade++;
+	}
+	return unmade;
 }
 
 int campaign_script_check(const struct campaign_options *o, const struct search *s, char *err, size_t errlen)
@@ -89,7 +104,8 @@ int campaign_script_tell(struct campaign *c, uint64_t passed)
 		campaign_monitors_tell(c, c->out);
 		return ZUG_EXIT_INCOMPLETE;
 	}
-	fits = !gone && !(search_script_strict(c->search) && made < nr);
+	/* a correction may take away some of its places; where nothing is left, it is about another program */
+	fits = !(nr && gone == nr) && !(search_script_strict(c->search) && made < nr);
 	if (failed)
 		fprintf(c->out, "%s: ", c->o.script->path);
 	else
@@ -100,14 +116,14 @@ int campaign_script_tell(struct campaign *c, uint64_t passed)
 	if (!failed)
 		campaign_monitors_tell(c, c->out);
 	/* a failure may come before the last of them */
-	for (unsigned int i = 0; i < nr && !failed; i++) {
-		search_script_line(c->search, i, &l);
-		if (l.state != SEARCH_SCRIPT_MADE)
-			tell_line(c, &l);
-	}
+	if (!failed)
+		campaign_script_tell_unmade(c, c->out);
+	if (!failed && fits && gone)
+		fprintf(c->out, "a correction may take away what is gone; if none did, pin the failure again (zug pin): with "
+			"'strict' this is an error\n");
 	if (!failed && !fits)
 		fprintf(c->out, "%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
-			c->o.script->path, gone ? " any more" : ", and it is 'strict'");
+			c->o.script->path, gone == nr ? " any more" : ", and it is 'strict'");
 	fflush(c->out);
 	return failed ? ZUG_EXIT_FINDING : fits ? ZUG_EXIT_PASS : ZUG_EXIT_SCRIPT;
 }

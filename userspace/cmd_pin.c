@@ -133,9 +133,31 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 	return 0;
 }
 
+/* What came instead of the failure, the first time. */
+struct otherwise {
+	char came[1200];
+	char *unmade;		/* the statements that were not made then, as lines */
+	size_t len;
+	unsigned int nr_unmade;
+};
+
+static void note_otherwise(struct otherwise *o, const struct campaign *c, const struct execution *x)
+{
+	FILE *f;
+
+	if (o->came[0])
+		return;
+	outcome_words(&x->outcome, o->came, sizeof(o->came));
+	f = open_memstream(&o->unmade, &o->len);
+	if (!f)
+		return;
+	o->nr_unmade = campaign_script_tell_unmade(c, f);
+	fclose(f);
+}
+
 /* The script as zug run would follow it, so often. How many executions failed as the trace did, or -1. */
 static int follow(struct kernel *k, const struct campaign_options *from, const struct pin_options *po,
-		  const char *path, uint64_t failure, char *came, size_t len, FILE *out, FILE *err_to,
+		  const char *path, uint64_t failure, struct otherwise *otherwise, FILE *out, FILE *err_to,
 		  const volatile sig_atomic_t *stop)
 {
 	struct campaign_options o = *from;
@@ -146,7 +168,6 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 	char err[1024] = "";
 	int same = 0, done = 0, ret = -1;
 
-	came[0] = 0;
 	if (script_load(&script, path, err, sizeof(err))) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		goto out;
@@ -173,7 +194,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		if (x.outcome.failure == failure && failure)
 			same++;
 		else
-			outcome_words(&x.outcome, came, len);
+			note_otherwise(otherwise, c, &x);
 	}
 	campaign_free(c);
 	ret = same;
@@ -182,11 +203,23 @@ out:
 	return ret;
 }
 
+static void say_otherwise(const struct otherwise *o, int same, int statements, const struct pin_options *po, const char *path,
+			  FILE *err_to)
+{
+	fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
+		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
+	if (o->nr_unmade)
+		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade, statements, o->unmade);
+	else if (o->came[0] && statements)
+		fputs("every statement was made: what the failure depends on besides is not in the script\n", err_to);
+}
+
 /* Writes the script beside its place, and keeps it when it does what it is for. */
 static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
 			const struct pin_options *po, FILE *out, FILE *err_to, const volatile sig_atomic_t *stop)
 {
-	char path[PATH_MAX + 8], came[1200];
+	struct otherwise otherwise = { 0 };
+	char path[PATH_MAX + 8];
 	struct symbols *s = symbols_new();
 	int statements = -ENOMEM, same, ret = ZUG_EXIT_ENVIRONMENT;
 	FILE *f;
@@ -208,14 +241,14 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 			"its steps cannot be told by the rules of the default schedule" : strerror(-statements));
 		goto out;
 	}
-	same = follow(k, o, po, path, trace_outcome(t)->failure, came, sizeof(came), out, err_to, stop);
+	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, out, err_to, stop);
+	if (same >= 0 && same < po->verify)
+		say_otherwise(&otherwise, same, statements, po, path, err_to);
+	free(otherwise.unmade);
 	if (same < 0)
 		goto out;
-	if (same < po->verify) {
-		fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you "
-			"to look at\n", same, po->verify, came[0] ? ", else " : "", came, path);
+	if (same < po->verify)
 		return ZUG_EXIT_INCOMPLETE;
-	}
 	if (rename(path, po->out)) {
 		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
 		goto out;

@@ -10,7 +10,7 @@ enum zug_exit {
 	ZUG_EXIT_ENVIRONMENT = 3,	/* kernel, privileges, set-up */
 	ZUG_EXIT_INTERNAL = 4,		/* a bug of zugzwang */
 	ZUG_EXIT_INCOMPLETE = 5,	/* cut by time, Ctrl-C or divergence before it was done */
-	ZUG_EXIT_SCRIPT = 6,		/* a script does not fit the program any more: a place is gone */
+	ZUG_EXIT_SCRIPT = 6,		/* a script does not fit the program any more: its places are gone */
 };
 
 #endif

@@ -57,7 +57,7 @@ static void help(void)
 	       "  %d  environment: kernel, privileges or set-up\n"
 	       "  %d  internal error of zugzwang\n"
 	       "  %d  incomplete: cut by time, Ctrl-C or divergence\n"
-	       "  %d  script: a place that a script names is gone from the program\n",
+	       "  %d  script: the places that a script names are gone from the program\n",
 	       ZUG_EXIT_PASS, ZUG_EXIT_FINDING, ZUG_EXIT_USAGE, ZUG_EXIT_ENVIRONMENT,
 	       ZUG_EXIT_INTERNAL, ZUG_EXIT_INCOMPLETE, ZUG_EXIT_SCRIPT);
 }

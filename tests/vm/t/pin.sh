@@ -104,10 +104,30 @@ if begin "a program that changes"; then
 	want_out 'gone: T1 does nothing like that there any more$'
 	want_out '^test\.zug does not fit the program any more: '
 	grep -q 'error type="script"' junit.xml || note "no error in the results"
+	# only some of it is
+	printf '%s\nbefore T1 at lock on lock in pay_in nth 2 run T2\n' "$script" >test.zug
+	zug 60 run -q --script test.zug -o traces -- ./account
+	want_status 0
+	want_out '^passed under test\.zug .*: 0 of 2 statements made$'
+	want_out '^a correction may take away what is gone'
 	echo 'before T1 at lock run T9' >test.zug
 	zug 60 run -q --script test.zug -o traces -- ./account
 	want_status 6
 	want_out 'gone: there was no T9$'
+	end
+fi
+
+if begin "a script that does not do it"; then
+	cp "$programs/atomicity-locked" test
+	zug 60 run -q --verify 0 -o traces -- ./test
+	want_status 1
+	cp "$programs/atomicity-locked-fixed" test
+	zug 60 pin -q --force traces/test.1.trace
+	want_status 5
+	want_err 'the failure came in 0 of 3 executions of the script, else pass.*; it is kept as traces/test\.1\.zug\.new'
+	want_err '^1 of 1 statements not made, or only in part:$'
+	want_err '^  traces/test\.1\.zug\.new:[0-9]+: before T1 '
+	want_err '^    (not made|made in part): '
 	end
 fi
 
