@@ -341,7 +341,7 @@ static bool is_younger(const struct html *h, const char *source)
 	return !stat(source, &a) && !stat(h->path, &b) && a.st_mtime > b.st_mtime;
 }
 
-/* [as shown, where it was looked for, {line: text} or null: not found, 1: younger than the trace] */
+/* [as shown, where it was looked for ("": it is no file), {line: text} or null: not found, 1: younger than the trace] */
 static void put_files(struct html *h)
 {
 	fputs("\"files\":[", h->out);
@@ -349,13 +349,15 @@ static void put_files(struct html *h)
 		const char *file = intern_key(&h->files, i), *text;
 		char path[4096], clean[4200];
 
-		text = report_source(h->r, report_source_path(h->r, file, path, sizeof(path)));
+		text = symbols_is_source(file) ?
+		       report_source(h->r, report_source_path(h->r, file, path, sizeof(path))) : NULL;
 		fputs(i ? ",\n[" : "\n[", h->out);
 		report_clean(clean, sizeof(clean), report_short_file(h->r, file));
 		report_json_string(h->out, clean);
 		putc(',', h->out);
 		/* relative to where the library was built, and nobody knows that */
-		report_clean(clean, sizeof(clean), !text && symbols_of_library(file) ? file : path);
+		report_clean(clean, sizeof(clean), !symbols_is_source(file) ? "" :
+			     !text && symbols_of_library(file) ? file : path);
 		report_json_string(h->out, clean);
 		if (text) {
 			fputs(",{", h->out);

@@ -396,7 +396,7 @@ void report_check_source(struct report *r, uint64_t site, const struct trace_fra
 	char path[4096];
 
 	/* nobody has the sources of his system's libraries */
-	if (!m || !f->file || !f->line || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4))
+	if (!m || !f->file || !f->line || !symbols_is_source(f->file) || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4))
 		return;
 	report_source_path(r, f->file, path, sizeof(path));
 	if (stat(path, &source)) {
@@ -425,7 +425,8 @@ void report_source_notes(const struct report *r)
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		if (frames[i].file && frames[i].line && !symbols_of_library(frames[i].file))
+		if (frames[i].file && frames[i].line && symbols_is_source(frames[i].file) &&
+		    !symbols_of_library(frames[i].file))
 			return &frames[i];
 	for (uint32_t i = 0; i < nr; i++)
 		if (frames[i].file && frames[i].line)

@@ -499,6 +499,13 @@ bool symbols_of_language(const char *file)
 	       is_go_library(file);
 }
 
+bool symbols_is_source(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return (slash ? slash[1] : file[0]) != '<';
+}
+
 bool symbols_of_library(const char *file)
 {
 	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",

@@ -17,7 +17,7 @@ class Details {
 		if (!source)
 			return null;
 		if (!source.lines)
-			return make("p", { class: "missing" }, "source not found: " + source.path);
+			return source.path && make("p", { class: "missing" }, "source not found: " + source.path);
 		return make("div", { class: "source mono" }, ...source.lines.map(([n, text, here]) =>
 			make("div", { class: here ? "here" : undefined }, make("span", {}, String(n)), text || " ")),
 		source.younger ? make("p", { class: "missing" }, "This file was written after the trace: its lines may have moved.") : null);
