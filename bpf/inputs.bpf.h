@@ -26,6 +26,9 @@
 #define NR_alarm		37
 #define NR_setitimer		38
 #define NR_connect		42
+#define NR_accept		43
+#define NR_setsockopt		54
+#define NR_getsockopt		55
 #define NR_fcntl		72
 #define NR_flock		73
 #define NR_gettimeofday		96
@@ -40,6 +43,7 @@
 #define NR_clock_nanosleep	230
 #define NR_newfstatat		262
 #define NR_timerfd_settime	286
+#define NR_accept4		288
 #define NR_getrandom		318
 #define NR_statx		332
 #define NR_futex_waitv		449
@@ -204,6 +208,161 @@ static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
 		ut.frac /= 1000;
 	if (addr)
 		write_user(addr, &ut, sizeof(ut));
+}
+
+/*
+ * Time-outs of sockets, by the inode's number. The kernel is told that they are as long as can be (not for ever: signals
+ * do then what they do to a wait that has a time-out).
+ */
+struct sock_timeout {
+	__u64 ns;		/* 0: none */
+	__u64 endless;		/* the kernel knows nothing of it */
+};
+
+struct sock_timeouts {
+	struct sock_timeout rcv, snd;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct sock_timeouts);
+} sock_timeouts SEC(".maps");
+
+#define SOL_SOCKET_		1
+#define SO_RCVTIMEO_		20
+#define SO_SNDTIMEO_		21
+#define SO_RCVTIMEO_NEW_	66
+#define SO_SNDTIMEO_NEW_	67
+
+/* 0: none of them; 1, 2: as zug_syscall.sock_time has it */
+static __always_inline __u32 sock_time_option(__u64 level, __u64 name)
+{
+	if ((__u32)level != SOL_SOCKET_)
+		return 0;
+	return (__u32)name == SO_RCVTIMEO_ || (__u32)name == SO_RCVTIMEO_NEW_ ? 1 :
+	       (__u32)name == SO_SNDTIMEO_ || (__u32)name == SO_SNDTIMEO_NEW_ ? 2 : 0;
+}
+
+/* The socket behind a descriptor and its inode's number; NULL: it is none. */
+static __always_inline struct sock *fd_sock(struct task_struct *p, __u64 fd, __u64 *ino)
+{
+	struct file *f = fd_file(p, fd);
+	struct socket *sock;
+
+	if (!f || (BPF_CORE_READ(f, f_inode, i_mode) & 0170000) != 0140000)
+		return NULL;
+	*ino = BPF_CORE_READ(f, f_inode, i_ino);
+	sock = BPF_CORE_READ(f, private_data);
+	return BPF_CORE_READ(sock, sk);
+}
+
+/* setsockopt() is about to set one. */
+static __always_inline void sock_time_begin(struct task_state *t, const __u64 *a)
+{
+	struct user_time ut, never = { FOREVER_S, 0 };
+
+	t->timed_nr = -1;
+	t->flags &= ~TF_REWROTE;
+	if (!sock_time_option(a[1], a[2]) || (__s32)a[4] < (__s32)sizeof(ut) ||
+	    bpf_probe_read_user(&ut, sizeof(ut), (void *)a[3]))
+		return;
+	if (ut.sec < 0 || ut.frac < 0 || ut.frac >= 1000000 || ut.sec >= FOREVER_S)
+		return;
+	t->timed_nr = NR_setsockopt;
+	t->interval = ut.sec * NS_PER_S + ut.frac * 1000;
+	t->time_addr = a[3];
+	t->time_orig[0] = ut.sec;
+	t->time_orig[1] = ut.frac;
+	if (t->interval && !write_user(a[3], &never, sizeof(never)))
+		t->flags |= TF_REWROTE;
+}
+
+static __always_inline void sock_time_end(struct task_struct *p, struct task_state *t, __s64 ret)
+{
+	struct sock_timeout one = { t->interval, !!(t->flags & TF_REWROTE) };
+	struct sock_timeouts both = {}, *known;
+	__u64 ino;
+
+	if (t->timed_nr != NR_setsockopt)
+		return;
+	if (t->flags & TF_REWROTE)
+		write_user(t->time_addr, t->time_orig, sizeof(t->time_orig));
+	t->flags &= ~TF_REWROTE;
+	t->timed_nr = -1;
+	if (ret || !fd_sock(p, t->args[0], &ino))
+		return;
+	known = bpf_map_lookup_elem(&sock_timeouts, &ino);
+	if (known)
+		both = *known;
+	if (sock_time_option(t->args[1], t->args[2]) == 1)
+		both.rcv = one;
+	else
+		both.snd = one;
+	bpf_map_update_elem(&sock_timeouts, &ino, &both, BPF_ANY);
+}
+
+/* getsockopt() has told what the kernel knows. */
+static __always_inline void sock_time_told(struct task_struct *p, struct task_state *t)
+{
+	__u32 option = sock_time_option(t->args[1], t->args[2]), len = 0;
+	struct sock_timeouts *known;
+	__u64 ino;
+
+	if (!option || !fd_sock(p, t->args[0], &ino) || !(known = bpf_map_lookup_elem(&sock_timeouts, &ino)) ||
+	    bpf_probe_read_user(&len, sizeof(len), (void *)BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(p), r8)) ||
+	    len < sizeof(struct user_time))
+		return;
+	if (option == 1 ? known->rcv.endless : known->snd.endless)
+		put_time(t->args[3], option == 1 ? known->rcv.ns : known->snd.ns, true);
+}
+
+/* A connection that was accepted has the time-outs of who listened (but an AF_UNIX one). */
+static __always_inline void sock_time_inherit(struct task_struct *p, struct task_state *t, __u64 fd)
+{
+	struct sock_timeouts both, *known;
+	struct sock *sk;
+	__u64 ino;
+
+	if (!fd_sock(p, t->args[0], &ino) || !(known = bpf_map_lookup_elem(&sock_timeouts, &ino)))
+		return;
+	both = *known;
+	sk = fd_sock(p, fd, &ino);
+	if (sk && BPF_CORE_READ(sk, __sk_common.skc_family) != AF_UNIX_)
+		bpf_map_update_elem(&sock_timeouts, &ino, &both, BPF_ANY);
+}
+
+/* A call begins that may wait for a socket: with a time-out? */
+static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
+					    __u32 kind, __u64 fd)
+{
+	const struct sock_timeouts *known;
+	struct sock_timeout one;
+	struct sock *sk;
+	__u64 ino;
+	long timeo;
+
+	sk = fd_sock(p, fd, &ino);
+	if (!sk)
+		return;
+	timeo = kind == 1 ? BPF_CORE_READ(sk, sk_rcvtimeo) : BPF_CORE_READ(sk, sk_sndtimeo);
+	if (timeo == (long)(~0ul >> 1))
+		return;
+	t->flags |= TF_TIMED;
+	t->timed_nr = -1;
+	t->deadline = 0;
+	t->time_addr = 0;
+	t->flags &= ~TF_REWROTE;
+	known = s->virtual_time ? bpf_map_lookup_elem(&sock_timeouts, &ino) : NULL;
+	if (!known)
+		return;
+	one = kind == 1 ? known->rcv : known->snd;
+	if (!one.ns)
+		return;
+	t->deadline = s->clock + one.ns;
+	if (one.endless)
+		t->flags |= TF_ENDLESS;
 }
 
 /*
@@ -508,6 +667,23 @@ static __always_inline void random_exec(struct mm_struct *mm)
 	}
 }
 
+/* What the time-outs of sockets are told, and asked for. */
+__noinline int socket_told(__s32 nr, __s64 ret)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+
+	if (!t)
+		return 0;
+	if (nr == NR_setsockopt)
+		sock_time_end(p, t, ret);
+	else if (nr == NR_getsockopt && !ret)
+		sock_time_told(p, t);
+	else if (ret >= 0 && (nr == NR_accept || nr == NR_accept4))
+		sock_time_inherit(p, t, ret);
+	return 0;
+}
+
 /* A timed wait of the current task, or the setting of a timer, is over. */
 __noinline int wait_ends(__s32 nr, __s64 ret)
 {
@@ -527,7 +703,8 @@ __noinline int wait_ends(__s32 nr, __s64 ret)
 /* The current task is about to wait with a time-out, or to set a timer. */
 __noinline int wait_begins(__s32 nr, const struct call_args *args)
 {
-	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
 	if (!args || !t || !(s = sandbox_of(t)))
@@ -538,6 +715,13 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 			timeout_begin(s, t, nr, args->a);
 	} else if (s->virtual_time && sets_timer(nr)) {
 		timer_begin(s, t, nr, args->a);
+	} else if (s->virtual_time && nr == NR_setsockopt) {
+		sock_time_begin(t, args->a);
+	} else {
+		const volatile struct zug_syscall *d = syscall_of(nr);
+
+		if (d->sock_time)
+			sock_wait_begin(s, p, t, d->sock_time, args->a[(d->fd_arg - 1) & 7]);
 	}
 	return 0;
 }
@@ -575,6 +759,8 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 	} else if (!ret && (nr == NR_newfstatat || nr == NR_stat || nr == NR_fstat || nr == NR_lstat ||
 			    nr == NR_statx)) {
 		file_times(s, p, t, nr);
+	} else if (nr == NR_setsockopt || nr == NR_getsockopt || nr == NR_accept || nr == NR_accept4) {
+		socket_told(nr, ret);
 	} else {
 		wait_ends(nr, ret);
 	}

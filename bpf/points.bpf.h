@@ -361,7 +361,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_YIELD | TF_FIFO);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_YIELD | TF_FIFO);
 		wait_begins(nr, &args);
 	}
 	if (t->flags & TF_START) {

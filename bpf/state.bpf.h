@@ -63,6 +63,7 @@ enum task_flags {
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
 	TF_FIFO = 1 << 16,	/* opens a FIFO: waits for who opens its other end */
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
+	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
 };
 
 struct task_state {

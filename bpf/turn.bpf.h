@@ -540,6 +540,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		t->ev.arg[3] = t->args[3];
 		if (waits_on_fd(nr) && fd_where(p, t->args[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
+		if (t->flags & TF_ENDLESS)
+			t->ev.flags |= ZUG_EF_ENDLESS;
 		if ((t->flags & TF_TIMED) && s->virtual_time) {
 			t->ev.deadline = t->deadline;
 			t->ev.time_addr = t->time_addr;

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		6
+#define ZUG_ABI_VERSION		7
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -68,6 +68,7 @@ enum zug_event_kind {
 #define ZUG_EF_WATCHED	(1u << 13)	/* POINT: the instruction may access watched memory, and a STEPPED follows */
 
 #define ZUG_EF_HANDLER	(1u << 14)	/* POINT at an instruction with an operand: in a signal handler */
+#define ZUG_EF_ENDLESS	(1u << 15)	/* BLOCK with a deadline: the kernel itself would wait for ever */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -195,7 +196,8 @@ struct zug_syscall {
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
-	__u8 pad[5];
+	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
+	__u8 pad[4];
 };
 
 /* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */

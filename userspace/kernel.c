@@ -98,6 +98,7 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].io = d->io;
 		b->rodata->syscalls[d->nr].locks = d->locks;
 		b->rodata->syscalls[d->nr].sysv = d->sysv;
+		b->rodata->syscalls[d->nr].sock_time = d->sock_time;
 	}
 }
 

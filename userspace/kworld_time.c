@@ -119,7 +119,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	if (e->deadline && e->time_addr) {
 		kworld_put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
 	} else if (e->deadline) {
-		kt->real_timer = true;
+		kt->real_timer = !(e->flags & ZUG_EF_ENDLESS);
 	} else if (e->time_addr && d && kworld_get(e->pid, e->time_addr, time, sizeof(time)) &&
 		   time[0] >= 0 && time[0] < 8000000000ll) {
 		/* a constant in a page that nobody had touched: constants are relative */
@@ -162,13 +162,18 @@ static int let_run(struct kworld *k, uint32_t kid)
 /* What a call answers when its time is over. */
 static long timeout_result(int nr)
 {
+	const struct syscall_desc *d = syscall_desc(nr);
+
 	switch (nr) {
 	case SYS_futex: case SYS_futex_waitv: case SYS_mq_timedsend: case SYS_mq_timedreceive:
 		return -ETIMEDOUT;
-	case SYS_rt_sigtimedwait: case SYS_semtimedop: case SYS_recvmmsg:
+	case SYS_rt_sigtimedwait: case SYS_semtimedop:
 		return -EAGAIN;
+	case SYS_connect:
+		return -EINPROGRESS;
 	default:
-		return 0;	/* sleeps; poll and its kin: nothing is ready */
+		/* else sleeps, and poll and its kin: nothing is ready */
+		return d && d->sock_time ? -EAGAIN : 0;
 	}
 }
 

@@ -25,6 +25,11 @@ use_daemon
 begin "every timed wait takes its time, and none of ours" && { passes -- "$inputs/waits"; end; }
 begin "time-outs may expire at any time" && { passes --timeouts explore -- "$inputs/waits"; end; }
 begin "waits where somebody outside might answer take their time" && { passes -- "$inputs/socket-polls"; end; }
+if begin "time-outs of sockets"; then
+	passes --executions 3 -- "$inputs/socket-times"
+	passes --executions 1 --time real -- "$inputs/socket-times" real
+	end
+fi
 begin "timers" && { passes -- "$inputs/alarms"; end; }
 if begin "a shell that sleeps"; then
 	passes --executions 2 -- \
