@@ -17,36 +17,7 @@
 #ifndef ZUG_INPUTS_BPF_H
 #define ZUG_INPUTS_BPF_H
 
-#define NR_read			0
-#define NR_stat			4
-#define NR_fstat		5
-#define NR_lstat		6
-#define NR_sched_yield		24
-#define NR_nanosleep		35
-#define NR_alarm		37
-#define NR_setitimer		38
-#define NR_connect		42
-#define NR_accept		43
-#define NR_setsockopt		54
-#define NR_getsockopt		55
-#define NR_fcntl		72
-#define NR_flock		73
-#define NR_gettimeofday		96
-#define NR_time			201
-#define NR_futex		202
-#define NR_sched_getaffinity	204
-#define NR_restart_syscall	219
-#define NR_timer_create		222
-#define NR_timer_settime	223
-#define NR_timer_delete		226
-#define NR_clock_gettime	228
-#define NR_clock_nanosleep	230
-#define NR_newfstatat		262
-#define NR_timerfd_settime	286
-#define NR_accept4		288
-#define NR_getrandom		318
-#define NR_statx		332
-#define NR_futex_waitv		449
+#include "syscalls.bpf.h"
 
 #define CLOCK_REALTIME_		0
 #define CLOCK_PROCESS_CPUTIME_	2

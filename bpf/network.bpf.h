@@ -9,6 +9,8 @@
 #ifndef ZUG_NETWORK_BPF_H
 #define ZUG_NETWORK_BPF_H
 
+#include "syscalls.bpf.h"
+
 #define PROC_SUPER_MAGIC_	0x9fa0
 #define SYSFS_MAGIC_		0x62656572
 #define TS_COMPAT_		0x2
@@ -51,25 +53,25 @@ __noinline int uses_network(__s32 nr, const struct call_args *args)
 	if (nr < 0 || nr >= ZUG_NR_SYSCALLS || (p->thread_info.status & TS_COMPAT_))
 		return true;
 	switch (nr) {
-	case 41: /* socket */
-	case 165: /* mount */
-	case 321: /* bpf */
-	case 430: /* fsopen */
-	case 432: /* fsmount */
+	case NR_socket:
+	case NR_mount:
+	case NR_bpf:
+	case NR_fsopen:
+	case NR_fsmount:
 		return true;
-	case 53: /* socketpair */
+	case NR_socketpair:
 		return a[0] != AF_UNIX_;
-	case 1: /* write */
-	case 18: /* pwrite64 */
-	case 20: /* writev */
-	case 40: /* sendfile */
-	case 296: /* pwritev */
-	case 328: /* pwritev2 */
+	case NR_write:
+	case NR_pwrite64:
+	case NR_writev:
+	case NR_sendfile:
+	case NR_pwritev:
+	case NR_pwritev2:
 		return fd_is_setting(p, a[0]);
-	case 275: /* splice */
-	case 326: /* copy_file_range */
+	case NR_splice:
+	case NR_copy_file_range:
 		return fd_is_setting(p, a[2]);
-	case 16: /* ioctl */
+	case NR_ioctl:
 		return fd_makes_devices(p, a[0]);
 	}
 	return false;

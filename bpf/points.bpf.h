@@ -19,9 +19,6 @@
 #define ZUG_POINTS_BPF_H
 
 #define EFLAGS_TF		0x100
-#define NR_rt_sigprocmask	14
-#define NR_rt_sigreturn		15
-#define NR_exit_group		231
 
 /* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)

@@ -167,7 +167,7 @@ struct trace_pair {
 	struct zug_label before;
 	struct zug_label after;		/* op ZUG_OP_NONE: nothing that others did touches `before` */
 };
-struct trace_minimised {
+struct trace_minimized {
 	uint64_t executions;		/* made for it */
 	bool minimal;			/* nothing simpler was found; else the trials were cut short */
 	uint64_t steps_before;
@@ -193,7 +193,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s);
 int trace_add_note(struct trace_writer *w, const struct trace_note *n);
 int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
-int trace_add_minimised(struct trace_writer *w, const struct trace_minimised *m);
+int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m);
 int trace_flush(struct trace_writer *w);
 uint64_t trace_bytes(const struct trace_writer *w);	/* written plus buffered */
 /* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
@@ -213,7 +213,7 @@ void trace_free(struct trace *t);
 bool trace_truncated(const struct trace *t);
 const struct trace_header *trace_header(const struct trace *t);
 const struct trace_outcome *trace_outcome(const struct trace *t);	/* NULL: cut off before its end */
-const struct trace_minimised *trace_minimised(const struct trace *t);	/* NULL: it was not */
+const struct trace_minimized *trace_minimized(const struct trace *t);	/* NULL: it was not */
 uint64_t trace_nr_steps(const struct trace *t);
 const struct trace_step *trace_step(const struct trace *t, uint64_t i);
 /* Tables: by id, or NULL; and by index for walking. */

@@ -237,9 +237,9 @@ static void get_label(struct cursor *c, struct zug_label *l)
 	l->site = cursor_varint(c);
 }
 
-static void get_minimised(struct cursor *c)
+static void get_minimized(struct cursor *c)
 {
-	struct trace_minimised *m = &c->t->minimised;
+	struct trace_minimized *m = &c->t->minimized;
 	struct trace_pair *pairs;
 	uint64_t nr;
 
@@ -271,7 +271,7 @@ static void get_minimised(struct cursor *c)
 	}
 	m->pairs = pairs;
 	m->nr_pairs = nr;
-	c->t->has_minimised = !c->error;
+	c->t->has_minimized = !c->error;
 }
 
 static void get_record(struct cursor *c)
@@ -309,8 +309,8 @@ static void get_record(struct cursor *c)
 	case TRACE_TAG_OUTCOME:
 		get_outcome(c);
 		break;
-	case TRACE_TAG_MINIMISED:
-		get_minimised(c);
+	case TRACE_TAG_MINIMIZED:
+		get_minimized(c);
 		break;
 	default:
 		break;

@@ -234,9 +234,9 @@ const struct trace_outcome *trace_outcome(const struct trace *t)
 	return t->has_outcome ? &t->outcome : NULL;
 }
 
-const struct trace_minimised *trace_minimised(const struct trace *t)
+const struct trace_minimized *trace_minimized(const struct trace *t)
 {
-	return t->has_minimised ? &t->minimised : NULL;
+	return t->has_minimized ? &t->minimized : NULL;
 }
 
 uint64_t trace_nr_steps(const struct trace *t)

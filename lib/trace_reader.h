@@ -37,10 +37,10 @@ struct arena_block {
 
 struct trace {
 	bool truncated;
-	bool has_header, has_outcome, has_minimised;
+	bool has_header, has_outcome, has_minimized;
 	struct trace_header header;
 	struct trace_outcome outcome;
-	struct trace_minimised minimised;
+	struct trace_minimized minimized;
 	struct trace_table tasks, modules, sites, objects;
 
 	struct trace_step **chunks;

@@ -358,9 +358,9 @@ static void put_label(struct trace_writer *w, const struct zug_label *l)
 	put_varint(w, l->site);
 }
 
-int trace_add_minimised(struct trace_writer *w, const struct trace_minimised *m)
+int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m)
 {
-	begin_record(w, TRACE_TAG_MINIMISED);
+	begin_record(w, TRACE_TAG_MINIMIZED);
 	put_varint(w, m->executions);
 	put_varint(w, m->minimal);
 	put_varint(w, m->steps_before);

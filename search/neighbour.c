@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "around.h"
 #include "neighbour.h"
 #include "pairing.h"
 #include "schedule.h"
@@ -30,12 +31,8 @@ struct other {
 };
 
 struct neighbour {
-	struct search_env *env;
-	uint64_t failure;
-	uint64_t max_trials, trials;
+	struct around a;
 	struct schedule fails, now;
-	uint32_t *order;		/* in FOLLOW: these decisions */
-	size_t nr_order;
 	struct other *others;		/* of the failing execution, in its order */
 	size_t nr_others, room_others;
 	struct difference *trial;	/* what this execution follows */
@@ -45,9 +42,7 @@ struct neighbour {
 	enum phase phase;
 	size_t at;			/* how many of others or of fails.diffs remain */
 	uint32_t moved;			/* EARLIER, LATER: by so many steps */
-	bool reproduced;
 	struct neighbour_result best;
-	int error;
 };
 
 static void fini(void *state)
@@ -56,18 +51,9 @@ static void fini(void *state)
 
 	schedule_release(&n->fails);
 	schedule_release(&n->now);
-	free(n->order);
+	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
-}
-
-static int init(void *state, struct search_env *env, const int64_t *args)
-{
-	struct neighbour *n = state;
-
-	(void)args;
-	n->env = env;
-	return 0;
 }
 
 /* ---- which schedule is next ---- */
@@ -129,17 +115,16 @@ static bool next_trial(struct neighbour *n)
 static int begin(void *state, uint64_t iteration)
 {
 	struct neighbour *n = state;
+	int ret = around_begin(&n->a);
 
 	(void)iteration;
-	if (n->error)
-		return n->error;
-	if (n->max_trials && n->trials >= n->max_trials)
-		return SEARCH_EXHAUSTED;
+	if (ret != SEARCH_GO)
+		return ret;
 	while (n->phase != FOLLOW && n->phase != DONE && !next_trial(n))
 		start(n, n->phase + 1);
 	if (n->phase == DONE)
 		return SEARCH_EXHAUSTED;
-	n->trials++;
+	n->a.trials++;
 	schedule_clear(&n->now);
 	return SEARCH_GO;
 }
@@ -148,7 +133,7 @@ static int begin(void *state, uint64_t iteration)
 
 static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos)
 {
-	uint32_t nth = schedule_nth(n->env, c);
+	uint32_t nth = schedule_nth(n->a.env, c);
 
 	for (uint32_t i = 0; i < c->nr; i++) {
 		if (i == pos)
@@ -171,14 +156,11 @@ static uint32_t follow(const struct neighbour *n, const struct choice *c)
 {
 	uint32_t pos = CHOICE_NONE;
 
-	if (n->phase == FOLLOW) {
-		if (c->point->step < n->nr_order)
-			pos = schedule_position(c, n->order[c->point->step]);
-		return pos == CHOICE_NONE ? schedule_base(c) : pos;
-	}
-	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->env, c))
+	if (n->phase == FOLLOW)
+		return around_follow(&n->a, c);
+	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->a.env, c))
 		pos = schedule_position(c, n->instead.task);
-	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->env, c) : pos;
+	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->a.env, c) : pos;
 }
 
 static int pick(void *state, const struct choice *c)
@@ -187,18 +169,10 @@ static int pick(void *state, const struct choice *c)
 	uint32_t pos = follow(n, c);
 
 	if (n->phase == FOLLOW)
-		n->error = note_others(n, c, pos);
-	if (!n->error)
-		n->error = schedule_note(&n->now, n->env, c, pos);
-	return n->error ? n->error : (int)pos;
-}
-
-/* Values that a program asks for: always the first, as in search_replay(). */
-static int choose(void *state, uint32_t nr)
-{
-	(void)state;
-	(void)nr;
-	return 0;
+		n->a.error = note_others(n, c, pos);
+	if (!n->a.error)
+		n->a.error = schedule_note(&n->now, n->a.env, c, pos);
+	return n->a.error ? n->a.error : (int)pos;
 }
 
 /* ---- how far it is ---- */
@@ -277,28 +251,28 @@ static bool closer(const struct neighbour_result *a, const struct neighbour_resu
 
 static void passed(struct neighbour *n)
 {
-	struct neighbour_result r = { .found = true, .trial = n->trials, .alike = n->best.alike,
+	struct neighbour_result r = { .found = true, .trial = n->a.trials, .alike = n->best.alike,
 				      .otherwise = n->best.otherwise };
 
-	n->error = compare(n, &r);
-	if (!n->error && closer(&r, &n->best))
+	n->a.error = compare(n, &r);
+	if (!n->a.error && closer(&r, &n->best))
 		n->best = r;
 }
 
 static void end(void *state, const struct search_end *e)
 {
 	struct neighbour *n = state;
-	bool fails = e->result == SEARCH_FAIL && e->failure == n->failure;
+	bool fails = e->result == SEARCH_FAIL && e->failure == n->a.failure;
 	struct schedule swap = n->fails;
 
-	if (n->error)
+	if (n->a.error)
 		return;
 	if (n->phase == FOLLOW) {
-		n->reproduced = fails;
+		n->a.reproduced = fails;
 		n->fails = n->now;
 		n->now = swap;
 		n->trial = calloc(n->fails.nr_diffs + 1, sizeof(*n->trial));
-		n->error = n->trial ? 0 : -ENOMEM;
+		n->a.error = n->trial ? 0 : -ENOMEM;
 		start(n, fails && n->trial ? INSTEAD : DONE);
 		return;
 	}
@@ -317,10 +291,10 @@ static const struct strategy_type strategy_neighbour = {
 	.info = { .name = "neighbour", .line = "", .params = "", .guarantee = "" },
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
 	.size = sizeof(struct neighbour),
-	.init = init,
+	.init = around_init,
 	.begin = begin,
 	.pick = pick,
-	.choose = choose,
+	.choose = schedule_choose,
 	.end = end,
 	.fini = fini,
 };
@@ -328,22 +302,7 @@ static const struct strategy_type strategy_neighbour = {
 struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			     uint64_t failure, uint64_t trials, char *err, size_t errlen)
 {
-	struct search *s = search_new_type(opts, &strategy_neighbour, NULL, err, errlen);
-	struct neighbour *n;
-
-	if (!s)
-		return NULL;
-	n = search_state(s);
-	n->failure = failure;
-	n->max_trials = trials;
-	n->order = schedule_copy(tasks, nr);
-	if (!n->order) {
-		search_free(s);
-		strategy_message(err, errlen, "out of memory");
-		return NULL;
-	}
-	n->nr_order = nr;
-	return s;
+	return around_new(opts, &strategy_neighbour, tasks, nr, failure, trials, err, errlen);
 }
 
 void neighbour_result(const struct search *s, struct neighbour_result *result)
@@ -351,7 +310,7 @@ void neighbour_result(const struct search *s, struct neighbour_result *result)
 	const struct neighbour *n = search_state(s);
 
 	*result = n->best;
-	result->reproduced = n->reproduced;
-	result->all = n->reproduced && n->phase == DONE;
-	result->trials = n->trials;
+	result->reproduced = n->a.reproduced;
+	result->all = n->a.reproduced && n->phase == DONE;
+	result->trials = n->a.trials;
 }

@@ -2,7 +2,7 @@
 /*
  * neighbour.h - the passing schedule that is closest to a failing one, and what they differ in
  *
- * A search like any other, driven by the loop of minimise.h. The first execution follows the given schedule and must
+ * A search like any other, driven by the loop of minimize.h. The first execution follows the given schedule and must
  * fail with the given identity. In every further one a single decision of it is another one: first where it differs
  * from the base scheduler (schedule.h), then such a decision is made some steps earlier or later, and where
  * nothing of that passes, any decision at which somebody else could have had the turn, from the last to the first.
@@ -16,7 +16,7 @@
 
 #include "search.h"
 
-/* As minimise_new(); the schedule should be a minimal one, or there is more to it than one pair. */
+/* As minimize_new(); the schedule should be a minimal one, or there is more to it than one pair. */
 struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			     uint64_t failure, uint64_t trials, char *err, size_t errlen);
 

@@ -245,27 +245,35 @@ static int parse_task(struct parser *p, const char *keyword, uint32_t *task)
 	return next_word(p);
 }
 
-/* 'before' has been read. */
-static int parse_before(struct parser *p, struct rule *rule)
+/* 'before' and 'let', which have been read, go on alike: whose step it is, and which, up to a word that must follow. */
+static int parse_step(struct parser *p, struct rule *rule, const char *keyword, const char *next, const char *what)
 {
 	struct rule_before *b = &rule->before;
 	uint32_t task;
-	int ret = parse_task(p, "before", &task);
+	int ret = parse_task(p, keyword, &task);
 
 	if (!ret && p->group)
-		return fail(p, "'before' within a group");
+		return fail(p, "'%s' within a group", keyword);
 	b->line = p->line;
 	b->nth = b->until_nth = 1;
 	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
 	if (!ret && rule->match.task != SEARCH_NO_TASK)
-		return fail(p, "'before' stops one task");
+		return fail(p, "'%s' is about one task", keyword);
 	rule->match.task = task;
-	if (!ret && !is(p, "run"))
-		return fail(p, p->word[0] ? "'%s' is not expected here: 'run TASK' is missing" :
-			    "%s'run TASK' is missing", p->word);
+	if (!ret && !is(p, next))
+		return fail(p, p->word[0] ? "'%s' is not expected here: '%s %s' is missing" : "%s'%s %s' is missing", p->word,
+			    next, what);
+	return ret;
+}
+
+static int parse_before(struct parser *p, struct rule *rule)
+{
+	struct rule_before *b = &rule->before;
+	int ret = parse_step(p, rule, "before", "run", "TASK");
+
 	ret = ret ? ret : parse_task(p, "run", &b->run);
-	if (!ret && b->run == task)
-		return fail(p, "T%u cannot go on instead of itself", task);
+	if (!ret && b->run == rule->match.task)
+		return fail(p, "T%u cannot go on instead of itself", b->run);
 	if (ret || !is(p, "until"))
 		return ret;
 	ret = argument(p, "until");
@@ -283,26 +291,13 @@ static int parse_before(struct parser *p, struct rule *rule)
 	return ret;
 }
 
-/* 'let' has been read. */
 static int parse_let(struct parser *p, struct rule *rule)
 {
 	struct rule_before *b = &rule->before;
+	int ret = parse_step(p, rule, "let", "get", "OUTCOME"), op;
 	double amount;
-	uint32_t task;
-	int ret = parse_task(p, "let", &task), op;
 
-	if (!ret && p->group)
-		return fail(p, "'let' within a group");
-	b->line = p->line;
-	b->nth = 1;
 	b->run = SEARCH_NO_TASK;
-	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
-	if (!ret && rule->match.task != SEARCH_NO_TASK)
-		return fail(p, "'let' is about one task");
-	rule->match.task = task;
-	if (!ret && !is(p, "get"))
-		return fail(p, p->word[0] ? "'%s' is not expected here: 'get OUTCOME' is missing" :
-			    "%s'get OUTCOME' is missing", p->word);
 	ret = ret ? ret : argument(p, "get");
 	if (ret)
 		return ret;

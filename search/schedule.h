@@ -44,6 +44,9 @@ uint32_t schedule_base(const struct choice *c);
 uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
 			 const struct choice *c);
 
+/* As strategy_type has it: a value that a program asks for is always the first, as in search_replay(). */
+int schedule_choose(void *state, uint32_t nr);
+
 /* A copy of the tasks of a trace's steps, malloc'd; NULL: out of memory. */
 uint32_t *schedule_copy(const uint32_t *tasks, size_t nr);
 

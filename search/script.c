@@ -25,19 +25,11 @@ static int pick_base(void *state, const struct choice *c)
 	return (int)schedule_base(c);
 }
 
-/* As in search_replay(). */
-static int choose_first(void *state, uint32_t nr)
-{
-	(void)state;
-	(void)nr;
-	return 0;
-}
-
 const struct strategy_type strategy_script = {
 	.info = { .name = "script", .line = "", .params = "", .guarantee = "" },
 	.begin = begin,
 	.pick = pick_base,
-	.choose = choose_first,
+	.choose = schedule_choose,
 };
 
 void script_begin(struct rule *rule)
@@ -328,7 +320,7 @@ static const struct strategy_type strategy_recorded = {
 	.size = sizeof(struct differences *),
 	.begin = begin,
 	.pick = pick_recorded,
-	.choose = choose_first,
+	.choose = schedule_choose,
 };
 
 int script_differences(uint32_t fair, bool (*next)(void *ctx, struct search_point *p, uint32_t *task),

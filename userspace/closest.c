@@ -7,7 +7,6 @@
 #include "campaign_internal.h"
 #include "closest.h"
 #include "faults.h"
-#include "../search/minimise.h"
 #include "trials.h"
 
 struct progress {
@@ -63,43 +62,10 @@ out:
 
 /* ---- without what was made of a call ---- */
 
-static bool after_once(void *ctx, const struct execution *x)
-{
-	*(struct execution *)ctx = *x;
-	return true;
-}
-
-/* The schedule of t once, without what is decided with that step (UINT64_MAX: with all of it). 0 or -errno. */
-static int once(struct campaign *c, const struct trace *t, uint64_t without, const char *to, struct execution *x, char *err,
-		size_t errlen)
-{
-	struct trials trials;
-	int ret = trials_init(&trials, c, t);
-
-	snprintf(err, errlen, "out of memory");
-	memset(x, 0, sizeof(*x));
-	x->outcome.kind = ZUG_OUTCOME_INTERRUPTED;
-	if (!ret)
-		trials.search = minimise_new(&trials.options, trials.follow.tasks, trials.follow.nr, trace_outcome(t)->failure,
-					     1, err, errlen);
-	if (!ret && !trials.search)
-		ret = -ENOMEM;
-	if (!ret) {
-		trials.without = without;
-		trials.passes = true;
-		trials.after = after_once;
-		trials.ctx = x;
-		ret = trials_run(c, &trials, err, errlen);
-	}
-	if (!ret && x->outcome.kind == ZUG_OUTCOME_PASS)
-		ret = trials_keep(trials.best, to, err, errlen);
-	trials_release(&trials);
-	return ret;
-}
-
 int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step, struct closest *m, char *err,
 		    size_t errlen)
 {
+	const struct trials_once all = { .without = UINT64_MAX, .passes = true, .to = to };
 	uint64_t nr = trace_nr_steps(t), decided = 0;
 	struct execution x;
 	int ret;
@@ -111,20 +77,20 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 	m->r.reproduced = !decided;
 	if (!decided)
 		return 0;
-	ret = once(c, t, UINT64_MAX, to, &x, err, errlen);
+	ret = trials_once(c, t, &all, &x, err, errlen);
 	m->r.trials = 1;
-	m->r.reproduced = !ret && x.outcome.failure == trace_outcome(t)->failure;
+	m->r.reproduced = ret >= 0 && x.outcome.failure == trace_outcome(t)->failure;
 	if (!m->r.reproduced && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x.outcome, m->came, sizeof(m->came));
-	for (uint64_t i = nr; i-- > 0 && !ret && m->r.reproduced && !m->r.found && !(c->stop && *c->stop);) {
+	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found && !(c->stop && *c->stop);) {
 		if (!faults_decided(trace_step(t, i)))
 			continue;
-		ret = once(c, t, i, to, &x, err, errlen);
+		ret = trials_once(c, t, &(struct trials_once){ .without = i, .passes = true, .to = to }, &x, err, errlen);
 		m->r.trials++;
-		m->r.found = !ret && x.outcome.kind == ZUG_OUTCOME_PASS;
+		m->r.found = ret == 1;
 		if (m->r.found)
 			*step = i;
 	}
 	m->interrupted = c->stop && *c->stop;
-	return ret;
+	return ret < 0 ? ret : 0;
 }

@@ -39,6 +39,11 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n";
 
+static void put_usage(FILE *f)
+{
+	fputs(usage, f);
+}
+
 struct diff_options {
 	struct retrace_options r;	/* r.path is A */
 	const char *b;			/* NULL: one trace */
@@ -98,11 +103,9 @@ static int parse(struct diff_options *o, int argc, char **argv)
 			printf("%s%s", usage, help);
 			return -1;
 		default:
-			ret = retrace_option(&o->r, "diff", opt);
-			if (ret < 0)
-				fputs(usage, stderr);
+			ret = retrace_option(&o->r, "diff", opt, put_usage);
 			if (ret)
-				return ZUG_EXIT_USAGE;
+				return ret;
 		}
 	}
 	if (optind == argc || argc - optind > 2) {
@@ -260,7 +263,7 @@ static int diff_one(const struct retrace *r, const struct diff_options *o, FILE 
 	int ret = campaign_prepare_replay(r->c, t);
 
 	snprintf(path, sizeof(path), "%s", o->r.path);
-	if (!ret && !trace_minimised(t))
+	if (!ret && !trace_minimized(t))
 		ret = simplify(r->c, o, &t, path, sizeof(path), out, err_to);
 	if (ret)
 		return ret;

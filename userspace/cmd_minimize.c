@@ -61,18 +61,14 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 			usage(stdout);
 			return -1;
 		default:
-			ret = retrace_option(&o->r, "minimize", opt);
-			if (ret < 0)
-				usage(stderr);
+			ret = retrace_option(&o->r, "minimize", opt, usage);
 			if (ret)
-				return ZUG_EXIT_USAGE;
+				return ret;
 		}
 	}
-	if (optind != argc - 1) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	o->r.path = argv[optind];
+	ret = retrace_path(&o->r, argc, argv, usage);
+	if (ret)
+		return ret;
 	if (!o->out[0])
 		retrace_name_beside(o->r.path, "min", o->out, sizeof(o->out));
 	return 0;

@@ -74,18 +74,14 @@ static int parse(struct pin_options *o, int argc, char **argv)
 			usage(stdout);
 			return -1;
 		default:
-			ret = retrace_option(&o->r, "pin", opt);
-			if (ret < 0)
-				usage(stderr);
+			ret = retrace_option(&o->r, "pin", opt, usage);
 			if (ret)
-				return ZUG_EXIT_USAGE;
+				return ret;
 		}
 	}
-	if (optind != argc - 1) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	o->r.path = argv[optind];
+	ret = retrace_path(&o->r, argc, argv, usage);
+	if (ret)
+		return ret;
 	n = strlen(o->r.path);
 	if (!o->out[0])
 		snprintf(o->out, sizeof(o->out), "%.*s.zug",
@@ -289,7 +285,7 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 		ret = retrace_begin(&r, &po.r, k, out, err_to, stop);
 	t = r.t;
 	/* of a time-out every trial would be one, too */
-	if (!ret && !trace_minimised(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
+	if (!ret && !trace_minimized(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
 		ret = simplify(r.c, &t, out, err_to);
 	campaign_free(r.c);
 	r.c = NULL;

@@ -140,11 +140,9 @@ static int parse(struct replay_options *o, int argc, char **argv)
 			usage(stdout);
 			return -1;
 		default:
-			ret = retrace_option(&o->r, "replay", opt);
-			if (ret < 0)
-				usage(stderr);
+			ret = retrace_option(&o->r, "replay", opt, usage);
 			if (ret)
-				return ZUG_EXIT_USAGE;
+				return ret;
 		}
 	}
 	if (optind >= argc) {

@@ -443,6 +443,19 @@ static int pick(struct engine *e, uint32_t nr)
 	return i;
 }
 
+/* pick() gave that error. */
+static enum verdict refused(struct engine *e, int error, char *err, size_t errlen)
+{
+	if (error == -ELOOP) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
+			    (unsigned long)e->x->steps);
+		return END;
+	}
+	snprintf(err, errlen, "the search refused step %lu: %s", (unsigned long)e->x->steps, strerror(-error));
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+	return END;
+}
+
 /* Nobody can go on, but by a time-out. */
 static bool is_idle(const struct engine *e)
 {
@@ -519,17 +532,8 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 	if (!ne)
 		return WAIT;
 	i = pick(e, nr);
-	if (i == -ELOOP) {
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
-			    (unsigned long)e->x->steps);
-		return END;
-	}
-	if (i < 0) {
-		snprintf(err, errlen, "the search refused the choice point at step %lu: %s",
-			 (unsigned long)e->x->steps, strerror(-i));
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-		return END;
-	}
+	if (i < 0)
+		return refused(e, i, err, errlen);
 	if (misused(e, nr, i)) {
 		record_step(e, e->cands[i].task, ne, false);
 		ends_add_stacks(e);
@@ -581,17 +585,8 @@ static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t er
 	else if (want)
 		check_label(e, want, &e->w->tasks[task].label);
 	i = pick(e, nr);
-	if (i == -ELOOP) {
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
-			    (unsigned long)e->x->steps);
-		return END;
-	}
-	if (i < 0) {
-		snprintf(err, errlen, "the search refused step %lu: %s", (unsigned long)e->x->steps,
-			 strerror(-i));
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-		return END;
-	}
+	if (i < 0)
+		return refused(e, i, err, errlen);
 	for (uint32_t k = 0; k < nr; k++)
 		if (e->cands[k].task == task)
 			i = k;

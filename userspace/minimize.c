@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../search/minimise.h"
+#include "../search/minimize.h"
 #include "campaign_internal.h"
 #include "faults.h"
 #include "minimize.h"
@@ -27,7 +27,7 @@ static void describe(struct campaign *c, struct trace_writer *w, const struct tr
 
 /* The trace at 'from', with what was found out about it. */
 static int write_result(struct campaign *c, const char *from, const char *to, const struct minimized *m,
-			const struct minimise_result *r, char *err, size_t errlen)
+			const struct minimize_result *r, char *err, size_t errlen)
 {
 	struct trace_pair *pairs = calloc(r->nr_pairs + 1, sizeof(*pairs));
 	struct trace *t = trace_open(from, err, errlen);
@@ -44,14 +44,14 @@ static int write_result(struct campaign *c, const char *from, const char *to, co
 		goto out;
 	}
 	for (size_t i = 0; i < r->nr_pairs; i++) {
-		const struct minimise_pair *p = &r->pairs[i];
+		const struct minimize_pair *p = &r->pairs[i];
 
 		pairs[i] = (struct trace_pair){ .step = p->step, .after_step = p->after_step,
 						.preempted = p->preempted, .by = p->by,
 						.before = p->before, .after = p->after };
 		describe(c, w, t, &p->before);
 	}
-	trace_add_minimised(w, &(struct trace_minimised){
+	trace_add_minimized(w, &(struct trace_minimized){
 		.executions = m->executions, .minimal = m->minimal, .steps_before = m->steps_before,
 		.preemptions_before = m->preemptions_before, .preemptions = m->preemptions,
 		.decisions_before = m->decisions_before, .decisions = m->decisions,
@@ -76,9 +76,9 @@ static bool after(void *ctx, const struct execution *x)
 {
 	struct progress *p = ctx;
 	struct minimized *m = p->m;
-	struct minimise_result r;
+	struct minimize_result r;
 
-	minimise_result(p->s, &r);
+	minimize_result(p->s, &r);
 	if (r.trials == 1 && r.reproduced && !m->dropped && !m->dropped_timers) {
 		m->preemptions_before = r.preemptions;
 		m->decisions_before = r.differences;
@@ -95,7 +95,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t, const st
 			     const char *to, struct minimized *m, char *err, size_t errlen)
 {
 	struct progress p = { .c = c, .m = m };
-	struct minimise_result r;
+	struct minimize_result r;
 	struct trials trials;
 	int ret;
 
@@ -103,7 +103,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t, const st
 	ret = trials_init(&trials, c, t);
 	if (ret)
 		goto out;
-	trials.search = minimise_new(&trials.options, trials.follow.tasks, trials.follow.nr,
+	trials.search = minimize_new(&trials.options, trials.follow.tasks, trials.follow.nr,
 				     trace_outcome(t)->failure, limits->executions, err, errlen);
 	if (!trials.search) {
 		ret = -ENOMEM;
@@ -114,7 +114,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t, const st
 	trials.ctx = &p;
 	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
-	minimise_result(trials.search, &r);
+	minimize_result(trials.search, &r);
 	m->executions += r.trials;
 	m->reproduced = r.reproduced;
 	if (!r.reproduced)
@@ -132,47 +132,6 @@ out:
 }
 
 /*
- * Does it fail alike without the fault of that step (gone: without that step)? Then the trace of that is at 'to'. 1: it
- * does; 0; -errno with a line in err.
- */
-static int fails_without(struct campaign *c, const struct trace *t, uint64_t step, bool gone, const char *to, char *err,
-			 size_t errlen)
-{
-	struct minimized m = { 0 };
-	struct progress p = { .c = c, .m = &m };
-	struct minimise_result r = { 0 };
-	struct trials trials;
-	int ret = trials_init(&trials, c, t);
-
-	snprintf(err, errlen, "out of memory");
-	for (size_t i = 0; !ret && gone && i < trials.follow.nr; i++)
-		if (trials.follow.steps[i] == step) {
-			trials.follow.nr--;
-			memmove(&trials.follow.tasks[i], &trials.follow.tasks[i + 1],
-				(trials.follow.nr - i) * sizeof(*trials.follow.tasks));
-			break;
-		}
-	if (!ret)
-		trials.search = minimise_new(&trials.options, trials.follow.tasks, trials.follow.nr,
-					     trace_outcome(t)->failure, 1, err, errlen);
-	if (!ret && !trials.search)
-		ret = -ENOMEM;
-	if (!ret) {
-		trials.without = step;
-		trials.gone = gone;
-		trials.after = after;
-		trials.ctx = &p;
-		p.s = trials.search;
-		ret = trials_run(c, &trials, err, errlen);
-		minimise_result(trials.search, &r);
-	}
-	if (!ret && r.reproduced)
-		ret = trials_keep(trials.best, to, err, errlen);
-	trials_release(&trials);
-	return ret ? ret : r.reproduced;
-}
-
-/*
  * A fault that the trace at 'to' can do without is left out: *less is that trace, still to be minimised, or NULL. 0 or
  * -errno with a line in err.
  */
@@ -181,6 +140,7 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 {
 	struct trace *t = trace_open(to, err, errlen);
 	int ret = t ? 0 : -EIO;
+	struct execution x;
 	bool timer = false;
 
 	*less = NULL;
@@ -195,7 +155,7 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 			m->minimal = false;
 			break;
 		}
-		ret = fails_without(c, t, i / 2, i % 2, to, err, errlen);
+		ret = trials_once(c, t, &(struct trials_once){ .without = i / 2, .gone = i % 2, .to = to }, &x, err, errlen);
 		m->executions++;
 	}
 	trace_free(t);

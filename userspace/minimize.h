@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * minimize.h - the simplest schedule that fails as a trace does: search/minimise.h on the real test
+ * minimize.h - the simplest schedule that fails as a trace does: search/minimize.h on the real test
  */
 #ifndef ZUG_MINIMIZE_H
 #define ZUG_MINIMIZE_H

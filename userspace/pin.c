@@ -84,7 +84,7 @@ static uint64_t last_step(const struct trace *t, uint32_t task, uint64_t i)
 /* What a task stands before at step i: what it does next, or what the minimiser saw. */
 static const struct zug_label *pending(const struct trace *t, uint32_t task, uint64_t i)
 {
-	const struct trace_minimised *m = trace_minimised(t);
+	const struct trace_minimized *m = trace_minimized(t);
 	uint64_t k = next_step(t, task, i);
 
 	if (k != UINT64_MAX)

@@ -310,7 +310,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 /* What the task that is stopped at that step was about to do; false: it did not come to it, and nobody noted it. */
 static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pending, bool *runs_again)
 {
-	const struct trace_minimised *m = trace_minimised(t);
+	const struct trace_minimized *m = trace_minimized(t);
 	uint32_t task = trace_step(t, i)->last;
 	const struct trace_step *s = next_of(t, i + 1, task);
 

@@ -26,7 +26,7 @@ bool retrace_number(const char *text, uint64_t max, uint64_t *v)
 	return !errno && !*end && *v <= max;
 }
 
-int retrace_option(struct retrace_options *o, const char *command, int opt)
+int retrace_option(struct retrace_options *o, const char *command, int opt, void (*usage)(FILE *f))
 {
 	uint64_t lane;
 
@@ -53,7 +53,18 @@ int retrace_option(struct retrace_options *o, const char *command, int opt)
 		o->quiet = true;
 		return 0;
 	}
-	return -1;
+	usage(stderr);
+	return ZUG_EXIT_USAGE;
+}
+
+int retrace_path(struct retrace_options *o, int argc, char **argv, void (*usage)(FILE *f))
+{
+	if (optind != argc - 1) {
+		usage(stderr);
+		return ZUG_EXIT_USAGE;
+	}
+	o->path = argv[optind];
+	return 0;
 }
 
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len)

@@ -2,7 +2,7 @@
 /*
  * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff, pin
  *
- *	switch (opt) { ... default: ret = retrace_option(&o, "replay", opt); }
+ *	switch (opt) { ... default: ret = retrace_option(&o, "replay", opt, usage); }
  *	return retrace_command(&o, "replay", argc, argv, replay_execute);	here, or zugd does it
  *
  *	retrace_open(&r, &o, "replay", err);	the trace and the options that it was recorded with
@@ -41,8 +41,10 @@ enum { RETRACE_LANE = 512, RETRACE_SOCKET, RETRACE_FORCE, RETRACE_COLOUR };
 	"  -q, --quiet          no progress line\n"
 
 void retrace_options_init(struct retrace_options *o);
-/* Takes one of them from getopt's optarg. 0, or an enum zug_exit with a message printed; -1: none of these. */
-int retrace_option(struct retrace_options *o, const char *command, int opt);
+/* Takes one of them from getopt's optarg. 0, or an enum zug_exit with a message printed: the usage, if it is none of them. */
+int retrace_option(struct retrace_options *o, const char *command, int opt, void (*usage)(FILE *f));
+/* The same for what stands behind all options: one trace. */
+int retrace_path(struct retrace_options *o, int argc, char **argv, void (*usage)(FILE *f));
 
 /* A decimal number from 0 to max; false: it is none. */
 bool retrace_number(const char *text, uint64_t max, uint64_t *v);

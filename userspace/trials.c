@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../search/minimize.h"
 #include "campaign_internal.h"
 #include "faults.h"
 #include "trials.h"
@@ -126,5 +127,67 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 	c->keep_passes = false;
 	c->aside = false;
 	trials_progress(c, NULL);
+	return ret;
+}
+
+static void leave_out(struct replay *r, uint64_t step)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->steps[i] == step) {
+			r->nr--;
+			memmove(&r->tasks[i], &r->tasks[i + 1], (r->nr - i) * sizeof(*r->tasks));
+			return;
+		}
+}
+
+struct once {
+	uint64_t failure;	/* 0: it is to pass */
+	struct execution *x;
+	bool kept;
+};
+
+static bool after_once(void *ctx, const struct execution *x)
+{
+	struct once *once = ctx;
+
+	*once->x = *x;
+	once->kept = once->failure ? campaign_result(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
+		     x->outcome.kind == ZUG_OUTCOME_PASS;
+	return once->kept;
+}
+
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
+		size_t errlen)
+{
+	uint64_t failure = trace_outcome(from)->failure;
+	struct once once = { .failure = o->passes ? 0 : failure, .x = x };
+	struct trials t;
+	int ret;
+
+	snprintf(err, errlen, "out of memory");
+	memset(x, 0, sizeof(*x));
+	x->outcome.kind = ZUG_OUTCOME_INTERRUPTED;
+	ret = trials_init(&t, c, from);
+	if (ret)
+		goto out;
+	if (o->gone)
+		leave_out(&t.follow, o->without);
+	t.search = minimize_new(&t.options, t.follow.tasks, t.follow.nr, failure, 1, err, errlen);
+	if (!t.search) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	t.without = o->without;
+	t.gone = o->gone;
+	t.passes = o->passes;
+	t.after = after_once;
+	t.ctx = &once;
+	ret = trials_run(c, &t, err, errlen);
+	if (!ret && once.kept) {
+		ret = trials_keep(t.best, o->to, err, errlen);
+		ret = ret ? ret : 1;
+	}
+out:
+	trials_release(&t);
 	return ret;
 }

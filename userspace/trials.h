@@ -33,6 +33,17 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen);
 /* Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno with a line in err. */
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen);
 
+/* One execution under the schedule of a trace, but for one step of it. */
+struct trials_once {
+	uint64_t without;	/* as in struct trials */
+	bool gone;
+	bool passes;		/* the trace is kept when it passes; else when it fails as that of 'from' */
+	const char *to;		/* there */
+};
+/* *x: how it ended, INTERRUPTED if it was not made. 1: its trace was kept; 0; -errno with a line in err. */
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
+		size_t errlen);
+
 /* A line of progress, on a terminal, now and then; NULL: take it away. */
 void trials_progress(const struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

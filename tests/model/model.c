@@ -363,6 +363,41 @@ int model_run(const struct model *m, struct search *s, struct model_result *r, u
 	return SEARCH_GO;
 }
 
+bool model_fail(const struct model *m, uint64_t seed, int executions, struct model_result *r, uint32_t *order,
+		uint64_t max_order)
+{
+	struct search *s = model_search("random", seed, 1);
+
+	memset(r, 0, sizeof(*r));
+	while (!r->failed && executions--)
+		model_run(m, s, r, order, max_order);
+	search_free(s);
+	return r->failed;
+}
+
+void model_object_name(uint64_t object, char *name)
+{
+	snprintf(name, 16, "%c%u", object >> 32 == LOCKS ? 'm' : 'v', (unsigned int)(object & 0xffff) - 1);
+}
+
+bool model_is_on(void *ctx, uint64_t object, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	model_object_name(object, name);
+	return !strcmp(name, pattern);
+}
+
+bool model_is_in(void *ctx, uint64_t site, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "f%u", (unsigned int)(site >> 16));
+	return !strcmp(name, pattern);
+}
+
 struct search *model_search(const char *strategy, uint64_t seed, uint32_t fair)
 {
 	struct search_options o = {

@@ -126,6 +126,21 @@ uint64_t model_outcome(const struct model *m, const struct model_state *s);
 int model_run(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
 	      uint64_t max_order);
 
+/*
+ * Executions under random schedules until one fails; at most so many (-1: no bound). Is *r of one that did, and order
+ * what was decided in it?
+ */
+bool model_fail(const struct model *m, uint64_t seed, int executions, struct model_result *r, uint32_t *order,
+		uint64_t max_order);
+
+/*
+ * For struct search_names. Locks are called m0, m1, ..., everything else v0, ...; places of task N are in the function
+ * fN. name has room for 16.
+ */
+void model_object_name(uint64_t object, char *name);
+bool model_is_on(void *ctx, uint64_t object, const char *pattern);
+bool model_is_in(void *ctx, uint64_t site, const char *pattern);
+
 /* A search for tests: aborts with the message when it is refused. */
 struct search *model_search(const char *strategy, uint64_t seed, uint32_t fair);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../search/access.h"
-#include "../../search/minimise.h"
+#include "../../search/minimize.h"
 #include "../../search/neighbour.h"
 #include "gen.h"
 #include "programs.h"
@@ -24,13 +24,13 @@ struct tally {
 /* The minimal schedule that fails as order does. Its length. */
 static uint64_t minimal(const struct model *m, uint32_t *order, uint64_t nr, uint64_t failure)
 {
-	struct search *s = minimise_new(&options, order, nr, failure, 0, NULL, 0);
-	struct minimise_result result;
+	struct search *s = minimize_new(&options, order, nr, failure, 0, NULL, 0);
+	struct minimize_result result;
 	struct model_result r;
 
 	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
 		;
-	minimise_result(s, &result);
+	minimize_result(s, &result);
 	nr = result.nr;
 	memcpy(order, result.tasks, nr * sizeof(*order));
 	search_free(s);
@@ -117,16 +117,11 @@ static void test_programs(void)
 		struct tally t = { 0 };
 
 		for (uint64_t seed = 1; seed <= 10; seed++) {
-			struct search *s = model_search("random", seed, 1);
-			struct model_result r = { 0 };
 			uint32_t order[MAX_ORDER];
-			int tries = 0;
+			struct model_result r;
 
-			while (!r.failed && tries++ < 5000)
-				model_run(&p->model, s, &r, order, MAX_ORDER);
-			if (r.failed)
+			if (model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
 				check(&p->model, order, r.steps, r.outcome, &t);
-			search_free(s);
 		}
 		report(p->name, &t);
 		tap_ok(t.found == t.failures && !t.unpaired, "%s: every failure has a neighbour with a pair", p->name);
@@ -141,19 +136,14 @@ static void test_random_programs(void)
 	struct tally t = { 0 };
 
 	for (int i = 0; i < programs; i++) {
-		struct model_result r = { 0 };
 		uint32_t order[MAX_ORDER];
-		struct search *s;
+		struct model_result r;
 		struct rng rng;
 
 		rng_seed(&rng, 7, (uint64_t)i);
 		gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 3, 14, 2);
-		s = model_search("random", (uint64_t)i, 1);
-		for (int k = 0; k < 50 && !r.failed; k++)
-			model_run(&p->model, s, &r, order, MAX_ORDER);
-		if (r.failed)
+		if (model_fail(&p->model, (uint64_t)i, 50, &r, order, MAX_ORDER))
 			check(&p->model, order, r.steps, r.outcome, &t);
-		search_free(s);
 	}
 	free(p);
 	report("random programs", &t);
@@ -163,15 +153,13 @@ static void test_random_programs(void)
 static void test_pair(const char *family, unsigned int first, unsigned int second)
 {
 	struct program *p = program_new(family, 10);
-	struct search *s = model_search("random", 4, 1);
-	struct neighbour_result n;
-	struct model_result r = { 0 };
 	uint32_t order[MAX_ORDER];
+	struct neighbour_result n;
+	struct model_result r;
 	uint64_t failure, nr;
+	struct search *s;
 
-	while (!r.failed)
-		model_run(&p->model, s, &r, order, MAX_ORDER);
-	search_free(s);
+	model_fail(&p->model, 4, -1, &r, order, MAX_ORDER);
 	failure = r.outcome;
 	nr = minimal(&p->model, order, r.steps, failure);
 	s = neighbour_new(&options, order, nr, failure, 0, NULL, 0);
@@ -210,14 +198,12 @@ static void test_numbered(const char *family, uint32_t n)
 	int differ = 0, renamed = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct search *s = model_search("random", seed, 1);
-		struct model_result m = { 0 };
 		uint32_t order[MAX_ORDER];
+		struct model_result m;
 		uint64_t nr, failure;
+		struct search *s;
 
-		while (!m.failed)
-			model_run(&p->model, s, &m, order, MAX_ORDER);
-		search_free(s);
+		model_fail(&p->model, seed, -1, &m, order, MAX_ORDER);
 		failure = m.outcome;
 		nr = minimal(&p->model, order, m.steps, failure);
 		for (int k = 0; k < 2; k++) {

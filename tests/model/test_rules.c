@@ -7,26 +7,6 @@
 #include "programs.h"
 #include "tap.h"
 
-/* Variables are called v0, v1, ...; locks m0, ...; places of task N are in the function fN. */
-static bool on(void *ctx, uint64_t object, const char *pattern)
-{
-	char name[16];
-
-	(void)ctx;
-	snprintf(name, sizeof(name), "%c%u", object >> 32 == 1 ? 'm' : 'v',
-		 (unsigned int)(object & 0xffff) - 1);
-	return !strcmp(name, pattern);
-}
-
-static bool in(void *ctx, uint64_t site, const char *pattern)
-{
-	char name[16];
-
-	(void)ctx;
-	snprintf(name, sizeof(name), "f%u", (unsigned int)(site >> 16));
-	return !strcmp(name, pattern);
-}
-
 static int64_t watched;
 
 static bool value(void *ctx, uint32_t task, const char *name, int64_t *v)
@@ -39,7 +19,7 @@ static bool value(void *ctx, uint32_t task, const char *name, int64_t *v)
 
 static struct search *new_search(const char *strategy, const char *rules, uint64_t seed, char *err)
 {
-	static const struct search_names names = { .in = in, .on = on, .value = value };
+	static const struct search_names names = { .in = model_is_in, .on = model_is_on, .value = value };
 	struct search_options o = {
 		.strategy = strategy, .seed = seed, .fair = 1, .max_steps = 5000, .preemptions = -1,
 		.rules = rules, .names = &names,

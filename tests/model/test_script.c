@@ -13,33 +13,9 @@
 #define MAX_ORDER	1024
 #define MAX_TEXT	(64 * 1024)
 
-/* Locks are called m0, ..., everything else v0, ...; places of task N are in the function fN. */
-static void name_of(uint64_t object, char *name)
-{
-	snprintf(name, 16, "%c%u", object >> 32 == 1 ? 'm' : 'v', (unsigned int)(object & 0xffff) - 1);
-}
-
-static bool on(void *ctx, uint64_t object, const char *pattern)
-{
-	char name[16];
-
-	(void)ctx;
-	name_of(object, name);
-	return !strcmp(name, pattern);
-}
-
-static bool in(void *ctx, uint64_t site, const char *pattern)
-{
-	char name[16];
-
-	(void)ctx;
-	snprintf(name, sizeof(name), "f%u", (unsigned int)(site >> 16));
-	return !strcmp(name, pattern);
-}
-
 static struct search *new_script(const char *text, char *err)
 {
-	static const struct search_names names = { .in = in, .on = on };
+	static const struct search_names names = { .in = model_is_in, .on = model_is_on };
 	struct search_options o = { .fair = 1, .max_steps = 20000, .preemptions = -1, .rules = text,
 				    .script = "test.zug", .names = &names };
 	static char buf[512];
@@ -112,7 +88,7 @@ static int write_script(const struct model *m, const uint32_t *order, uint64_t n
 		char name[16];
 
 		at += sprintf(at, "before T%u", d[i].instead_of);
-		name_of(l.object, name);
+		model_object_name(l.object, name);
 		if (places)
 			at += sprintf(at, " at %s%s%s", zug_op_name(l.op), l.object ? " on " : "",
 				      l.object ? name : "");
@@ -357,7 +333,7 @@ static void test_refused(void)
 	static const struct { const char *text, *say; } bad[] = {
 		{ "before", "needs something" }, { "before x run T1", "not a task" },
 		{ "before T0", "'run TASK' is missing" }, { "before T0 run T0", "instead of itself" },
-		{ "before T0 at nonesuch run T1", "unknown operation" }, { "before T0 T1 run T1", "stops one task" },
+		{ "before T0 at nonesuch run T1", "unknown operation" }, { "before T0 T1 run T1", "about one task" },
 		{ "before T0 nth 0 run T1", "from 1" }, { "before T0 run T1 until", "needs something" },
 		{ "before T0 run T1 until T2 at lock", "T1 that is waited for" },
 		{ "before T0 run T1 while x == 1", "not expected" }, { "\n\nbefore T0 on \"x run T1", "test.zug:3: " },

@@ -164,7 +164,7 @@ static void everything_comes_back(void **state)
 		  .before = { .op = ZUG_OP_JOIN, .object2 = 5 } },
 	};
 	char copied[] = "/tmp/zug-trace-copy-XXXXXX";
-	const struct trace_minimised *m;
+	const struct trace_minimized *m;
 	char message[256];
 	struct trace *t;
 	int err;
@@ -188,7 +188,7 @@ static void everything_comes_back(void **state)
 	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 3, frames }), 0);
 	assert_int_equal(trace_add_stack(w, &(struct trace_stack){ 2, "waits", 2, frames }), 0);
 	assert_int_equal(trace_add_outcome(w, &outcome), 0);
-	assert_int_equal(trace_add_minimised(w, &(struct trace_minimised){
+	assert_int_equal(trace_add_minimized(w, &(struct trace_minimized){
 		.executions = 57, .minimal = true, .steps_before = 120, .preemptions_before = 5,
 		.preemptions = 1, .decisions_before = 14, .decisions = 2, .nr_pairs = 2,
 		.pairs = pairs }), 0);
@@ -197,7 +197,7 @@ static void everything_comes_back(void **state)
 
 	t = reopen();
 	is_all_there(t, &step.label);
-	m = trace_minimised(t);
+	m = trace_minimized(t);
 	assert_non_null(m);
 	assert_true(m->executions == 57 && m->minimal && m->steps_before == 120);
 	assert_true(m->preemptions_before == 5 && m->preemptions == 1);
@@ -218,7 +218,7 @@ static void everything_comes_back(void **state)
 	unlink(copied);
 	assert_non_null(t);
 	is_all_there(t, &step.label);
-	assert_null(trace_minimised(t));
+	assert_null(trace_minimized(t));
 	trace_free(t);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * minimise.h - make a failing schedule as simple as it can be
+ * minimize.h - make a failing schedule as simple as it can be
  *
  * A minimiser is a search like any other, driven by the same loop:
  *
- *	s = minimise_new(&opts, tasks, nr, failure, trials, err, sizeof(err));
+ *	s = minimize_new(&opts, tasks, nr, failure, trials, err, sizeof(err));
  *	while (search_begin(s) == SEARCH_GO) { ... search_end(s, &end); }
- *	minimise_result(s, &result);
+ *	minimize_result(s, &result);
  *	search_free(s);
  *
  * The first execution follows the given schedule and must fail with the given
@@ -23,8 +23,8 @@
  * independent ones so that it becomes simpler; and no preemption can be made one
  * step of the preempted task later.
  */
-#ifndef ZUG_SEARCH_MINIMISE_H
-#define ZUG_SEARCH_MINIMISE_H
+#ifndef ZUG_SEARCH_MINIMIZE_H
+#define ZUG_SEARCH_MINIMIZE_H
 
 #include "search.h"
 
@@ -33,11 +33,11 @@
  * strategy do not matter. tasks (nr of them, copied): the decisions. trials: at
  * most so many executions, 0: until minimal.
  */
-struct search *minimise_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+struct search *minimize_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen);
 
 /* Where a preemption matters: the preempted operation and the one that came before it instead. */
-struct minimise_pair {
+struct minimize_pair {
 	uint64_t step;			/* of the preemption, in result.tasks */
 	uint32_t preempted, by;		/* tasks */
 	struct zug_label before;	/* what the preempted task was about to do */
@@ -46,7 +46,7 @@ struct minimise_pair {
 	uint64_t after_step;		/* of it; UINT64_MAX: none */
 };
 
-struct minimise_result {
+struct minimize_result {
 	bool reproduced;		/* the given schedule did fail as said */
 	bool minimal;			/* false: trials ran out */
 	const uint32_t *tasks;		/* the simplest schedule, for search_replay(); owned by s */
@@ -54,10 +54,10 @@ struct minimise_result {
 	uint32_t preemptions, differences;
 	uint64_t trials;		/* executions made */
 	uint64_t trial;			/* which of them, from 1 on, was the simplest schedule */
-	const struct minimise_pair *pairs;	/* one for each preemption; owned by s */
+	const struct minimize_pair *pairs;	/* one for each preemption; owned by s */
 	size_t nr_pairs;
 };
 
-void minimise_result(const struct search *s, struct minimise_result *result);
+void minimize_result(const struct search *s, struct minimize_result *result);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_minimise.c - minimised schedules still fail, are no worse, cannot be
+ * test_minimize.c - minimised schedules still fail, are no worse, cannot be
  * minimised further, and come close to the best there is
  */
 #include <string.h>
-#include "../../search/minimise.h"
+#include "../../search/minimize.h"
 #include "gen.h"
 #include "oracle.h"
 #include "programs.h"
@@ -16,14 +16,14 @@ static const struct search_options options = { .fair = 1, .max_steps = 20000, .p
 
 /* Run until the minimiser is done; the result stays valid until the search is freed. */
 static struct search *minimise(const struct model *m, const uint32_t *order, uint64_t nr,
-			       uint64_t failure, struct minimise_result *result)
+			       uint64_t failure, struct minimize_result *result)
 {
-	struct search *s = minimise_new(&options, order, nr, failure, 0, NULL, 0);
+	struct search *s = minimize_new(&options, order, nr, failure, 0, NULL, 0);
 	struct model_result r;
 
 	while (model_run(m, s, &r, NULL, 0) == SEARCH_GO)
 		;
-	minimise_result(s, result);
+	minimize_result(s, result);
 	return s;
 }
 
@@ -79,7 +79,7 @@ struct tally {
 static void check_failure(const struct model *m, const uint32_t *order, uint64_t steps,
 			  uint64_t failure, struct tally *t)
 {
-	struct minimise_result a, b;
+	struct minimize_result a, b;
 	struct search *first = minimise(m, order, steps, failure, &a), *second;
 	uint32_t before = preemptions(m, order, steps);
 	int least;
@@ -129,16 +129,11 @@ static void test_programs(void)
 		struct tally t = { 0 };
 
 		for (uint64_t seed = 1; seed <= 10; seed++) {
-			struct search *s = model_search("random", seed, 1);
-			struct model_result r = { 0 };
 			uint32_t order[MAX_ORDER];
-			int tries = 0;
+			struct model_result r;
 
-			while (!r.failed && tries++ < 5000)
-				model_run(&p->model, s, &r, order, MAX_ORDER);
-			if (r.failed)
+			if (model_fail(&p->model, seed, 5000, &r, order, MAX_ORDER))
 				check_failure(&p->model, order, r.steps, r.outcome, &t);
-			search_free(s);
 		}
 		report(p->name, &t);
 		program_free(p);
@@ -153,19 +148,14 @@ static void test_random_programs(void)
 	struct tally t = { 0 };
 
 	for (int i = 0; i < programs; i++) {
-		struct model_result r = { 0 };
 		uint32_t order[MAX_ORDER];
-		struct search *s;
+		struct model_result r;
 		struct rng rng;
 
 		rng_seed(&rng, 99, (uint64_t)i);
 		gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 3, 14, 2);
-		s = model_search("random", (uint64_t)i, 1);
-		for (int k = 0; k < 50 && !r.failed; k++)
-			model_run(&p->model, s, &r, order, MAX_ORDER);
-		if (r.failed)
+		if (model_fail(&p->model, (uint64_t)i, 50, &r, order, MAX_ORDER))
 			check_failure(&p->model, order, r.steps, r.outcome, &t);
-		search_free(s);
 	}
 	free(p);
 	report("random programs", &t);
@@ -175,13 +165,12 @@ static void test_random_programs(void)
 static void test_pair(void)
 {
 	struct program *p = program_new("lostupdate", 10);
-	struct search *s = model_search("random", 4, 1), *min;
-	struct minimise_result a;
-	struct model_result r = { 0 };
 	uint32_t order[MAX_ORDER];
+	struct minimize_result a;
+	struct model_result r;
+	struct search *min;
 
-	while (!r.failed)
-		model_run(&p->model, s, &r, order, MAX_ORDER);
+	model_fail(&p->model, 4, -1, &r, order, MAX_ORDER);
 	min = minimise(&p->model, order, r.steps, r.outcome, &a);
 	tap_ok(a.preemptions == 1 && a.nr_pairs == 1, "a lost update needs one preemption");
 	tap_ok(a.nr_pairs == 1 && a.pairs[0].before.op == ZUG_OP_DATA_WRITE &&
@@ -193,7 +182,6 @@ static void test_pair(void)
 	min = minimise(&p->model, order, 0, r.outcome, &a);
 	tap_ok(!a.reproduced && !a.minimal, "a schedule that does not fail is not minimised");
 	search_free(min);
-	search_free(s);
 	program_free(p);
 }
 

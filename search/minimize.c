@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * minimise.c - delta debugging of schedules (minimise.h)
+ * minimize.c - delta debugging of schedules (minimize.h)
  *
  * Zeller, Hildebrandt: Simplifying and isolating failure-inducing input (2002)
  * on the list of differences from the base scheduler, which is what Hermit does
@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "minimise.h"
+#include "around.h"
+#include "minimize.h"
 #include "schedule.h"
 #include "search_internal.h"
 #include "strategies.h"
@@ -20,28 +21,23 @@
 /* An execution, and the pairs of its preemptions. */
 struct record {
 	struct schedule s;
-	struct minimise_pair *pairs;
+	struct minimize_pair *pairs;
 	size_t nr_pairs, room_pairs;
 };
 
 enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, DONE };
 
-struct minimise {
-	struct search_env *env;
-	uint64_t failure;
-	uint64_t max_trials, trials, best_trial;
+struct minimize {
+	struct around a;		/* its order: of the trial in REORDER */
+	uint64_t best_trial;
 	struct record best, now;
 	struct difference *trial;	/* what this execution follows */
 	size_t nr_trial;
-	uint32_t *order;		/* in FOLLOW and REORDER: these decisions instead */
-	size_t nr_order;
 	enum phase phase;
 	size_t chunk, at;		/* in best.diffs, or (REORDER) best.tasks: what is changed */
 	int move;			/* REORDER, SINGLES: which change is tried there */
 	bool changed;			/* something was accepted in this round of a phase */
 	bool moved;		/* a preemption was made later */
-	bool reproduced;
-	int error;
 };
 
 static void record_free(struct record *r)
@@ -52,25 +48,16 @@ static void record_free(struct record *r)
 
 static void fini(void *state)
 {
-	struct minimise *m = state;
+	struct minimize *m = state;
 
 	record_free(&m->best);
 	record_free(&m->now);
 	free(m->trial);
-	free(m->order);
-}
-
-static int init(void *state, struct search_env *env, const int64_t *args)
-{
-	struct minimise *m = state;
-
-	(void)args;
-	m->env = env;
-	return 0;
+	around_release(&m->a);
 }
 
 /* Everything of best but from..to-1 becomes the trial. */
-static void try_without(struct minimise *m, size_t from, size_t to)
+static void try_without(struct minimize *m, size_t from, size_t to)
 {
 	m->nr_trial = 0;
 	for (size_t i = 0; i < m->best.s.nr_diffs; i++)
@@ -79,13 +66,13 @@ static void try_without(struct minimise *m, size_t from, size_t to)
 }
 
 /* Who goes on after difference 'at' is whom the next one names; that one goes. */
-static void try_skipping(struct minimise *m, size_t at)
+static void try_skipping(struct minimize *m, size_t at)
 {
 	try_without(m, at + 1, at + 2);
 	m->trial[at].next = m->best.s.diffs[at + 1].next;
 }
 
-static void try_later(struct minimise *m, size_t at)
+static void try_later(struct minimize *m, size_t at)
 {
 	try_without(m, 0, 0);
 	m->trial[at].nth++;
@@ -117,17 +104,17 @@ static bool independent(const struct schedule *r, size_t a, size_t b, size_t c)
 }
 
 /* Decisions a..b-1 and b..c-1 change places. */
-static bool try_swapped(struct minimise *m, size_t a, size_t b, size_t c)
+static bool try_swapped(struct minimize *m, size_t a, size_t b, size_t c)
 {
 	const struct schedule *r = &m->best.s;
 
 	if (a == b || b == c || !independent(r, a, b, c))
 		return false;
-	m->nr_order = r->nr;
-	memcpy(m->order, r->tasks, a * sizeof(*m->order));
-	memcpy(m->order + a, r->tasks + b, (c - b) * sizeof(*m->order));
-	memcpy(m->order + a + (c - b), r->tasks + a, (b - a) * sizeof(*m->order));
-	memcpy(m->order + c, r->tasks + c, (r->nr - c) * sizeof(*m->order));
+	m->a.nr_order = r->nr;
+	memcpy(m->a.order, r->tasks, a * sizeof(*m->a.order));
+	memcpy(m->a.order + a, r->tasks + b, (c - b) * sizeof(*m->a.order));
+	memcpy(m->a.order + a + (c - b), r->tasks + a, (b - a) * sizeof(*m->a.order));
+	memcpy(m->a.order + c, r->tasks + c, (r->nr - c) * sizeof(*m->a.order));
 	return true;
 }
 
@@ -137,7 +124,7 @@ static bool try_swapped(struct minimise *m, size_t a, size_t b, size_t c)
  * that starts at m->at goes behind the next one, or to the block of its task
  * before or after it.
  */
-static bool try_reordered(struct minimise *m)
+static bool try_reordered(struct minimize *m)
 {
 	const struct schedule *r = &m->best.s;
 	size_t from = m->at, to = block_end(r, from), near;
@@ -159,7 +146,7 @@ static bool try_reordered(struct minimise *m)
 }
 
 /* Set up the next trial; false when the phase is over. */
-static bool next_of_phase(struct minimise *m)
+static bool next_of_phase(struct minimize *m)
 {
 	size_t nr = m->best.s.nr_diffs;
 
@@ -203,13 +190,12 @@ static bool next_of_phase(struct minimise *m)
 
 static int begin(void *state, uint64_t iteration)
 {
-	struct minimise *m = state;
+	struct minimize *m = state;
+	int ret = around_begin(&m->a);
 
 	(void)iteration;
-	if (m->error)
-		return m->error;
-	if (m->max_trials && m->trials >= m->max_trials)
-		return SEARCH_EXHAUSTED;
+	if (ret != SEARCH_GO)
+		return ret;
 	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
 		/* What was moved may have made another difference superfluous. */
 		if ((m->phase == LATER || m->phase == REORDER) && m->changed)
@@ -222,32 +208,27 @@ static int begin(void *state, uint64_t iteration)
 	}
 	if (m->phase == DONE)
 		return SEARCH_EXHAUSTED;
-	m->trials++;
+	m->a.trials++;
 	schedule_clear(&m->now.s);
 	m->now.nr_pairs = 0;
 	return SEARCH_GO;
 }
 
-static uint32_t follow(const struct minimise *m, const struct choice *c)
+static uint32_t follow(const struct minimize *m, const struct choice *c)
 {
-	uint32_t pos;
-
-	if (m->phase == FOLLOW || m->phase == REORDER) {
-		pos = c->point->step < m->nr_order ?
-			schedule_position(c, m->order[c->point->step]) : CHOICE_NONE;
-		return pos == CHOICE_NONE ? schedule_base(c) : pos;
-	}
-	return schedule_follow(m->trial, m->nr_trial, m->env, c);
+	if (m->phase == FOLLOW || m->phase == REORDER)
+		return around_follow(&m->a, c);
+	return schedule_follow(m->trial, m->nr_trial, m->a.env, c);
 }
 
 /* A preemption is one half of a pair. */
-static int note_pair(struct minimise *m, const struct choice *c, uint32_t pos)
+static int note_pair(struct minimize *m, const struct choice *c, uint32_t pos)
 {
 	struct record *r = &m->now;
 
 	if (schedule_room(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
 		return -ENOMEM;
-	r->pairs[r->nr_pairs++] = (struct minimise_pair){
+	r->pairs[r->nr_pairs++] = (struct minimize_pair){
 		.step = c->point->step, .preempted = c->point->last, .by = choice_cand(c, pos)->task,
 		.before = choice_cand(c, c->last)->label,
 	};
@@ -256,25 +237,17 @@ static int note_pair(struct minimise *m, const struct choice *c, uint32_t pos)
 
 static int pick(void *state, const struct choice *c)
 {
-	struct minimise *m = state;
+	struct minimize *m = state;
 	uint32_t pos = follow(m, c);
 
 	if (!c->free && pos != c->last)
-		m->error = note_pair(m, c, pos);
-	if (!m->error)
-		m->error = schedule_note(&m->now.s, m->env, c, pos);
-	return m->error ? m->error : (int)pos;
+		m->a.error = note_pair(m, c, pos);
+	if (!m->a.error)
+		m->a.error = schedule_note(&m->now.s, m->a.env, c, pos);
+	return m->a.error ? m->a.error : (int)pos;
 }
 
-/* Values that a program asks for: always the first, as in search_replay(). */
-static int choose(void *state, uint32_t nr)
-{
-	(void)state;
-	(void)nr;
-	return 0;
-}
-
-static bool simpler(const struct minimise *m)
+static bool simpler(const struct minimize *m)
 {
 	const struct schedule *a = &m->now.s, *b = &m->best.s;
 
@@ -286,7 +259,7 @@ static bool simpler(const struct minimise *m)
 	return !m->moved && a->nr < b->nr;
 }
 
-static int accept(struct minimise *m)
+static int accept(struct minimize *m)
 {
 	struct record swap = m->best;
 	uint32_t *order;
@@ -294,16 +267,16 @@ static int accept(struct minimise *m)
 
 	m->best = m->now;
 	m->now = swap;
-	m->best_trial = m->trials;
+	m->best_trial = m->a.trials;
 	/* A trial has as many entries as the best schedule has, at most. */
 	trial = realloc(m->trial, (m->best.s.nr_diffs + 1) * sizeof(*trial));
 	if (!trial)
 		return -ENOMEM;
 	m->trial = trial;
-	order = realloc(m->order, (m->best.s.nr + 1) * sizeof(*order));
+	order = realloc(m->a.order, (m->best.s.nr + 1) * sizeof(*order));
 	if (!order)
 		return -ENOMEM;
-	m->order = order;
+	m->a.order = order;
 	return 0;
 }
 
@@ -317,7 +290,7 @@ static uint64_t lateness(const struct schedule *r)
 }
 
 /* Preemptions come later, and nothing got worse. */
-static bool came_later(const struct minimise *m)
+static bool came_later(const struct minimize *m)
 {
 	return m->now.s.preemptions == m->best.s.preemptions &&
 	       m->now.s.nr_diffs == m->best.s.nr_diffs && lateness(&m->now.s) > lateness(&m->best.s);
@@ -325,18 +298,18 @@ static bool came_later(const struct minimise *m)
 
 static void end(void *state, const struct search_end *e)
 {
-	struct minimise *m = state;
-	bool fails = e->result == SEARCH_FAIL && e->failure == m->failure;
+	struct minimize *m = state;
+	bool fails = e->result == SEARCH_FAIL && e->failure == m->a.failure;
 	bool good;
 
-	if (m->error)
+	if (m->a.error)
 		return;
 	switch (m->phase) {
 	case FOLLOW:
-		m->reproduced = fails;
+		m->a.reproduced = fails;
 		m->phase = fails ? CHUNKS : DONE;
 		if (fails)
-			m->error = accept(m);
+			m->a.error = accept(m);
 		for (m->chunk = 1; m->chunk < m->best.s.nr_diffs; m->chunk *= 2)
 			;
 		return;
@@ -352,7 +325,7 @@ static void end(void *state, const struct search_end *e)
 		return;
 	}
 	if (good) {
-		m->error = accept(m);
+		m->a.error = accept(m);
 		m->changed = true;
 		m->moved |= m->phase == LATER;
 		m->move = 0;
@@ -367,44 +340,29 @@ static void end(void *state, const struct search_end *e)
 	}
 }
 
-static const struct strategy_type strategy_minimise = {
-	.info = { .name = "minimise", .line = "", .params = "", .guarantee = "" },
+static const struct strategy_type strategy_minimize = {
+	.info = { .name = "minimize", .line = "", .params = "", .guarantee = "" },
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
-	.size = sizeof(struct minimise),
-	.init = init,
+	.size = sizeof(struct minimize),
+	.init = around_init,
 	.begin = begin,
 	.pick = pick,
-	.choose = choose,
+	.choose = schedule_choose,
 	.end = end,
 	.fini = fini,
 };
 
-struct search *minimise_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
+struct search *minimize_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen)
 {
-	struct search *s = search_new_type(opts, &strategy_minimise, NULL, err, errlen);
-	struct minimise *m;
-
-	if (!s)
-		return NULL;
-	m = search_state(s);
-	m->failure = failure;
-	m->max_trials = trials;
-	m->order = schedule_copy(tasks, nr);
-	if (!m->order) {
-		search_free(s);
-		strategy_message(err, errlen, "out of memory");
-		return NULL;
-	}
-	m->nr_order = nr;
-	return s;
+	return around_new(opts, &strategy_minimize, tasks, nr, failure, trials, err, errlen);
 }
 
 /* The first step of others, between the preemption and the preempted task's next, that touches it. */
 static void complete_pairs(struct record *r)
 {
 	for (size_t i = 0; i < r->nr_pairs; i++) {
-		struct minimise_pair *p = &r->pairs[i];
+		struct minimize_pair *p = &r->pairs[i];
 		struct access before = access_of(&p->before);
 
 		p->after = (struct zug_label){ .op = ZUG_OP_NONE };
@@ -422,20 +380,20 @@ static void complete_pairs(struct record *r)
 	}
 }
 
-void minimise_result(const struct search *s, struct minimise_result *result)
+void minimize_result(const struct search *s, struct minimize_result *result)
 {
-	struct minimise *m = search_state(s);
+	struct minimize *m = search_state(s);
 
-	if (m->reproduced)
+	if (m->a.reproduced)
 		complete_pairs(&m->best);
-	*result = (struct minimise_result){
-		.reproduced = m->reproduced,
-		.minimal = m->reproduced && m->phase == DONE,
+	*result = (struct minimize_result){
+		.reproduced = m->a.reproduced,
+		.minimal = m->a.reproduced && m->phase == DONE,
 		.tasks = m->best.s.tasks,
 		.nr = m->best.s.nr,
 		.preemptions = m->best.s.preemptions,
 		.differences = (uint32_t)m->best.s.nr_diffs,
-		.trials = m->trials,
+		.trials = m->a.trials,
 		.trial = m->best_trial,
 		.pairs = m->best.pairs,
 		.nr_pairs = m->best.nr_pairs,

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * around.h - what searches around one failing schedule have in common: minimize.h, neighbour.h
+ *
+ * Their first execution follows that schedule, and must fail as it did; each further one is a trial.
+ */
+#ifndef ZUG_SEARCH_AROUND_H
+#define ZUG_SEARCH_AROUND_H
+
+#include "strategy.h"
+
+/* The first member of the strategy's state. */
+struct around {
+	struct search_env *env;
+	uint64_t failure;		/* the identity that it fails with */
+	uint64_t max_trials, trials;	/* executions, 0: no bound; those that were begun */
+	uint32_t *order;		/* decisions to follow: those of the schedule, at first */
+	size_t nr_order;
+	bool reproduced;		/* the first execution did fail so */
+	int error;			/* -errno */
+};
+
+/* A search of that type: arguments as of minimize_new(). */
+struct search *around_new(const struct search_options *opts, const struct strategy_type *type, const uint32_t *tasks,
+			  size_t nr, uint64_t failure, uint64_t trials, char *err, size_t errlen);
+void around_release(struct around *a);
+
+/* SEARCH_GO, SEARCH_EXHAUSTED when there is no trial left, or the error. */
+int around_begin(const struct around *a);
+/* The position of who goes on by 'order', and by the base scheduler where that does not say it. */
+uint32_t around_follow(const struct around *a, const struct choice *c);
+
+/* For strategy_type. */
+int around_init(void *state, struct search_env *env, const int64_t *args);
+
+#endif
