@@ -34,6 +34,7 @@ struct zug_watch watches[ZUG_MAX_WATCHES];
 volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
 volatile __u32 mm_counter;
 volatile __u64 nameless_counter;
+volatile __u32 answers;		/* zug_answer() can be used */
 volatile __u64 exit_kind;	/* why the scheduler was unloaded; 0 while it is loaded */
 volatile __s64 exit_code;
 char exit_reason[128];
@@ -65,6 +66,11 @@ enum task_flags {
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
 };
+
+/* Linux 6.18: a uprobe's program may change registers. */
+struct bpf_prog_aux___writes {
+	bool kprobe_write_ctx;
+} __attribute__((preserve_access_index));
 
 struct task_state {
 	__u32 id;

@@ -58,3 +58,4 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "network.bpf.h"
 #include "points.bpf.h"
 #include "faults.bpf.h"
+#include "answers.bpf.h"

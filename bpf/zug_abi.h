@@ -231,6 +231,14 @@ struct zug_site {
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
 
+/* What the cookie of an instruction that asks the processor says, which zug_answer() executes in its place. */
+#define ZUG_ANSWER_RANDOM	(1u << 4)	/* rdrand, rdseed; else the time */
+#define ZUG_ANSWER_CPU		(1u << 5)	/* rdtscp: rcx as well */
+#define ZUG_ANSWER_LEN(how)	((how) & 15)	/* of the instruction */
+#define ZUG_ANSWER_REG(how)	((how) >> 8 & 15)	/* where a random number goes, by the processor's numbers */
+#define ZUG_ANSWER_SIZE(how)	((how) >> 12 & 15)	/* its bytes */
+#define ZUG_ANSWER_SHAPE(len, reg, size) ((len) | (reg) << 8 | (size) << 12)
+
 struct zug_site_key {
 	__u64 offset;		/* in the file */
 	__u32 module;

@@ -500,6 +500,8 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	if (c->symbols && symbols_look_in(c->symbols, o->cwd))
 		goto fail;
 	c->probes = c->symbols ? probes_new(c->k, c->sandbox, c->symbols) : NULL;
+	if (c->probes)
+		probes_answer(c->probes, so.virtual_time, so.seeded);
 	c->places = c->probes ? places_new(c->probes, c->symbols) : NULL;
 	c->capture = capture_new();
 	if (!c->places || !c->capture)

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include "campaign_check.h"
 #include "code.h"
@@ -241,11 +243,12 @@ static void look_at_code(struct causes *c, struct report *rep, struct symbols *s
 	for (unsigned int i = 0; i < nr && told < PLACES_MAX; i++) {
 		bool time = list[i].kind == CODE_TIME;
 
-		if (!list[i].reached)
+		/* what is answered in the processor's place is no cause */
+		if (!list[i].reached || (kernel_can_answer(c->k) && !(time ? c->o->real_time : c->o->real_random)))
 			continue;
 		told++;
 		tell(c, time ? "time" : "randomness");
-		fprintf(c->out, "%s in %s asks the processor; no option tames that: %s\n",
+		fprintf(c->out, "%s in %s asks the processor; no option tames that before Linux 6.18: %s\n",
 			time ? "rdtsc" : "rdrand or rdseed", list[i].place,
 			time ? "clock_gettime() would follow --time" : "getrandom() would follow --random");
 	}
@@ -254,12 +257,25 @@ static void look_at_code(struct causes *c, struct report *rep, struct symbols *s
 
 /* ---- files ---- */
 
+/* What the kernel makes up when somebody looks changes then. */
+static bool is_made_up(const char *path)
+{
+	static const long kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP2_SUPER_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC };
+	struct statfs fs;
+
+	for (size_t i = 0; !statfs(path, &fs) && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
 static bool on_file(const struct trace *t, uint64_t id, time_t since, const char **name)
 {
 	const struct trace_object *o = id ? trace_object(t, id) : NULL;
 	struct stat st;
 
-	if (!o || !o->name || o->name[0] != '/' || stat(o->name, &st) || !S_ISREG(st.st_mode) || st.st_ctime < since)
+	if (!o || !o->name || o->name[0] != '/' || stat(o->name, &st) || !S_ISREG(st.st_mode) || st.st_ctime < since ||
+	    is_made_up(o->name))
 		return false;
 	*name = o->name;
 	return true;
@@ -312,8 +328,47 @@ static uint32_t woken_from_outside(const struct trace *t, uint64_t steps, const 
 	return who;
 }
 
+static bool is_channel(const struct trace_object *o)
+{
+	struct stat st;
+
+	if (!o || !o->kind)
+		return false;
+	/* a FIFO that was opened by its name is known by that */
+	return !strcmp(o->kind, "pipe") || !strcmp(o->kind, "socket") ||
+	       (o->name && o->name[0] == '/' && !stat(o->name, &st) && S_ISFIFO(st.st_mode));
+}
+
+/*
+ * Who read, before that step, from a pipe or socket to which nobody of the test writes: NULL: nobody. (What was there already
+ * wakes nobody.)
+ */
+static const struct trace_object *fed_from_outside(const struct trace *t, uint64_t steps, uint32_t *who)
+{
+	for (uint64_t i = 0; i < trace_nr_steps(t) && i <= steps; i++) {
+		const struct trace_step *s = trace_step(t, i);
+		const struct trace_object *o = s->label.op == ZUG_OP_READ || s->label.op == ZUG_OP_RECV ?
+					       trace_object(t, s->label.object) : NULL;
+		bool fed = false;
+
+		if (!is_channel(o))
+			continue;
+		for (uint64_t k = 0; k < trace_nr_steps(t) && !fed; k++) {
+			const struct zug_label *l = &trace_step(t, k)->label;
+
+			fed = l->object == s->label.object && (l->op == ZUG_OP_WRITE || l->op == ZUG_OP_SEND);
+		}
+		if (fed)
+			continue;
+		*who = s->task;
+		return o;
+	}
+	return NULL;
+}
+
 static void look_at_wakers(struct causes *c)
 {
+	const struct trace_object *o;
 	const char *where = NULL;
 	uint32_t who;
 
@@ -326,6 +381,14 @@ static void look_at_wakers(struct causes *c)
 	who = woken_from_outside(c->res->first, c->res->at, &where);
 	if (who == TRACE_NO_TASK)
 		who = woken_from_outside(c->res->other, c->res->at, &where);
+	/* what --stdin gives is the same each time */
+	o = who == TRACE_NO_TASK && !c->o->input ? fed_from_outside(c->res->first, c->res->at, &who) : NULL;
+	if (o) {
+		tell(c, "outside");
+		fprintf(c->out, "T%u reads from %s, to which nobody of the test writes: what it talks to belongs inside\n", who,
+			o->name ? o->name : o->kind);
+		return;
+	}
 	if (who == TRACE_NO_TASK)
 		return;
 	tell(c, "outside");

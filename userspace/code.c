@@ -298,7 +298,7 @@ int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *n
 
 /* ---- opening ---- */
 
-static int read_segments(struct code *c, Elf *elf)
+int code_segments(struct code *c, Elf *elf)
 {
 	GElf_Ehdr eh;
 	GElf_Phdr ph;
@@ -372,7 +372,7 @@ int code_open(struct code **out, const char *path, enum code_cache cache, char *
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf)
 		goto fail;
-	ret = read_segments(c, elf);
+	ret = code_segments(c, elf);
 	if (ret)
 		goto fail;
 	read_build_id(elf, id, sizeof(id));

@@ -154,6 +154,20 @@ bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n);
  */
 int code_rewrite(const struct code_place *p, uint8_t *buf);
 
+/* An instruction that asks the processor. */
+struct code_ask {
+	uint32_t offset;	/* in the file */
+	uint8_t kind;		/* CODE_TIME, CODE_RANDOM */
+	uint8_t len;
+	uint8_t reg, size;	/* CODE_RANDOM: where the answer goes, by the processor's numbers, and its bytes */
+	bool cpu;		/* rdtscp */
+};
+/*
+ * All of a file, without its catalogue: by increasing offset; free() the list. In code whose functions nobody can tell apart
+ * only rdtsc behind lfence, or before what makes one number of its two halves. 0, or -errno as code_open().
+ */
+int code_asks(const char *path, struct code_ask **list, uint32_t *nr);
+
 const char *code_kind_name(enum code_kind kind);	/* "load", ..., "locked", "xchg", ... */
 
 #endif

@@ -32,6 +32,8 @@ struct code {
 	struct code_stats stats;
 };
 
+/* c->segments and the two bounds. 0, -ENOEXEC or -ENOMEM. */
+int code_segments(struct code *c, Elf *elf);
 /* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
 /* c->targets, by the symbols and relocations of a file. 0 or -errno. */

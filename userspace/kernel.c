@@ -458,10 +458,24 @@ static int attach_multi(struct kernel *k, const char *file, const struct kernel_
 	return ret;
 }
 
+/* Until kernel_clear_probes(). */
+static int keep_link(struct kernel *k, struct bpf_link *link)
+{
+	struct bpf_link **links = realloc(k->links, (k->nr_links + 1) * sizeof(*links));
+
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	k->links = links;
+	k->links[k->nr_links++] = link;
+	return 0;
+}
+
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad)
 {
-	struct bpf_link *link, **links;
+	struct bpf_link *link;
 	int ret;
 
 	*bad = -1;
@@ -490,14 +504,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		}
 		return ret;
 	}
-	links = realloc(k->links, (k->nr_links + 1) * sizeof(*links));
-	if (!links) {
-		bpf_link__destroy(link);
-		return -ENOMEM;
-	}
-	k->links = links;
-	k->links[k->nr_links++] = link;
-	return 0;
+	return keep_link(k, link);
 }
 
 static void clear_map(struct bpf_map *map, size_t key_size)
@@ -513,6 +520,34 @@ static void clear_map(struct bpf_map *map, size_t key_size)
 	}
 	if (prev)
 		bpf_map__delete_elem(map, key, key_size, 0);
+}
+
+bool kernel_can_answer(const struct kernel *k)
+{
+	return k->bpf->bss->answers;
+}
+
+int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
+{
+	unsigned long *offsets = calloc(nr, sizeof(*offsets));
+	__u64 *cookies = calloc(nr, sizeof(*cookies));
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, o, .offsets = offsets, .cookies = cookies, .cnt = nr);
+	struct bpf_link *link = NULL;
+	int ret = 0;
+
+	for (int i = 0; i < nr && offsets && cookies; i++) {
+		offsets[i] = list[i].offset;
+		cookies[i] = list[i].how;
+	}
+	if (offsets && cookies)
+		link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_answer, -1, file, NULL, &o);
+	if (!link)
+		ret = offsets && cookies ? -errno : -ENOMEM;
+	else
+		ret = keep_link(k, link);
+	free(offsets);
+	free(cookies);
+	return ret;
 }
 
 void kernel_clear_probes(struct kernel *k)

@@ -57,6 +57,14 @@ struct kernel_probe {
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
 
+/* Can the test be given the answers of the processor? (Linux 6.18) */
+bool kernel_can_answer(const struct kernel *k);
+/* An instruction that asks it, in a file that only the test executes; how: ZUG_ANSWER_*. 0 or -errno. */
+struct kernel_answer {
+	uint64_t offset, how;
+};
+int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
+
 /* Takes all probes out and forgets modules and watches; nothing may be under control. */
 void kernel_clear_probes(struct kernel *k);
 

@@ -97,6 +97,12 @@ struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *s
 	return p;
 }
 
+void probes_answer(struct probes *p, bool time, bool random)
+{
+	p->answer_time = time && kernel_can_answer(p->k);
+	p->answer_random = random && kernel_can_answer(p->k);
+}
+
 void probes_free(struct probes *p)
 {
 	if (!p)
@@ -105,6 +111,7 @@ void probes_free(struct probes *p)
 		free((char *)p->modules[i].path);
 		code_free(p->modules[i].code);
 		free(p->modules[i].foreign);
+		free(p->modules[i].answers);
 	}
 	for (unsigned int i = 0; i < p->nr_sites; i++)
 		free((char *)p->sites[i].symbol);
@@ -406,6 +413,11 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		ret = new ? kernel_add_module(p->k, p->modules[m].ino, p->modules[m].dev, m) : 0;
 	}
 	found_free(&f);
+	if (new && ret >= 0) {
+		int nr = probes_find_answers(p, m, err, errlen);
+
+		ret = nr < 0 ? nr : ret + nr;
+	}
 	return ret;
 }
 
@@ -420,6 +432,8 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 		int nr = 0;
 
 		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+		if (!ret)
+			ret = probes_plant_answers(p, m);
 		for (uint32_t i = 0; i < p->nr_sites; i++)
 			if (p->sites[i].module == m && !p->sites[i].silent)
 				kp[nr++] = probe_of(mod, &p->sites[i], i);

@@ -28,6 +28,8 @@ struct probe_module {
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
+	uint32_t nr_answers;
 };
 
 struct probe_site {
@@ -48,9 +50,12 @@ struct probe_site {
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
 void probes_free(struct probes *p);
 
+/* What of the files that are added from now on is answered in the processor's place, where the kernel can do that. */
+void probes_answer(struct probes *p, bool time, bool random);
+
 /*
  * Makes path a module and probes the synchronisation primitives that it
- * defines (with sync). The number of sites added, or -errno with a line in err.
+ * defines (with sync), and what asks the processor. The number of places added, or -errno with a line in err.
  * The same path again adds nothing.
  */
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen);

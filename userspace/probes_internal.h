@@ -15,6 +15,7 @@ struct probes {
 	unsigned int nr_modules;
 	struct probe_site *sites;
 	unsigned int nr_sites;
+	bool answer_time, answer_random;
 };
 
 /* Places found in one file, before they are planted. */
@@ -32,6 +33,10 @@ int found_append(struct found *f, const struct probe_site *s);
 void found_free(struct found *f);
 /* Plants what was found in module m; the sites become p's. How many were new, or -errno with a line in err. */
 int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
+/* Finds what asks the processor in a new module, and has it answered. How many, or -errno with a line in err. */
+int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* Plants what was found, again. 0 or -errno. */
+int probes_plant_answers(struct probes *p, uint32_t m);
 /* Gives places of a private copy an instruction that can be probed (code_rewrite()). 0 or -errno. */
 int probes_rewrite(const char *copy, const struct probe_site *sites, int nr);
 

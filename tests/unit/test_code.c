@@ -122,6 +122,30 @@ static const char asm_source[] =
 	"table: .long 1\n"
 	"	.section .note.GNU-stack\n";
 
+/* What asks the processor, and constants that look like it. */
+static const char asks_source[] =
+	"	.text\n"
+	"	.globl asks\n"
+	"	.type asks, @function\n"
+	"asks:\n"
+	"	.cfi_startproc\n"
+	"	movl $0x310f, %eax\n"
+	"	movq $0xf9010f, %rcx\n"
+	"	rdtsc\n"
+	"	xorl %ecx, %ecx\n"
+	"	rdtscp\n"
+	"	shlq $32, %rdx\n"
+	"	rdrand %eax\n"
+	"	rdseed %r12\n"
+	"	inc %r9d\n"
+	"	rdrand %dx\n"
+	"	movabsq $0x20e2c148310f48f0, %rax\n"
+	"	movl $0xf0c70f, %edx\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size asks, . - asks\n"
+	"	.section .note.GNU-stack\n";
+
 static const char c_source[] =
 	"#include <stdatomic.h>\n"
 	"struct node { struct node *next; int value; };\n"
@@ -706,14 +730,54 @@ static void test_refused(void **state)
 	assert_int_equal(code_open(&c, in_dir("c.o"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
 }
 
+static void test_asks(void **state)
+{
+	static const struct code_ask want[] = {
+		{ .kind = CODE_TIME, .len = 2 },
+		{ .kind = CODE_TIME, .len = 3, .cpu = true },
+		{ .kind = CODE_RANDOM, .len = 3, .reg = 0, .size = 4 },
+		{ .kind = CODE_RANDOM, .len = 4, .reg = 12, .size = 8 },
+		{ .kind = CODE_RANDOM, .len = 4, .reg = 2, .size = 2 },
+	};
+	static const char *const forms[] = { "", "-Wl,-s" };
+	struct code_ask *list;
+	uint32_t nr;
+
+	write_file("asks.s", asks_source, strlen(asks_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		run("gcc -shared %s -o %s %s", forms[i], in_dir("asks.so"), in_dir("asks.s"));
+		assert_int_equal(code_asks(in_dir("asks.so"), &list, &nr), 0);
+		assert_int_equal(nr, sizeof(want) / sizeof(want[0]));
+		for (uint32_t k = 0; k < nr; k++) {
+			assert_int_equal(list[k].kind, want[k].kind);
+			assert_int_equal(list[k].len, want[k].len);
+			assert_int_equal(list[k].cpu, want[k].cpu);
+			assert_int_equal(list[k].reg, want[k].reg);
+			assert_int_equal(list[k].size, want[k].size);
+			assert_true(!k || list[k].offset >= list[k - 1].offset + list[k - 1].len);
+		}
+		free(list);
+	}
+	/* where nobody can tell functions apart, what can be nothing else */
+	run("sed -e /movabs/d -e /cfi_/d -e /asks.*function/d -e /size/d -e /globl/d %s >%s && gcc -shared -nostdlib -Wl,-s -o %s %s",
+	    in_dir("asks.s"), in_dir("bare.s"), in_dir("bare.so"), in_dir("bare.s"));
+	assert_int_equal(code_asks(in_dir("bare.so"), &list, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_true(list[0].cpu && list[0].len == 3);
+	free(list);
+	assert_int_equal(code_asks(in_dir("asks.s"), &list, &nr), -ENOEXEC);
+	assert_int_equal(code_asks(in_dir("missing"), &list, &nr), -ENOENT);
+}
+
 /* Damaged files are refused or give what can be told, and never more. */
 static void test_damaged(void **state)
 {
 	FILE *f = fopen(in_dir("c.so"), "r");
 	unsigned char *data;
+	struct code_ask *asks;
 	struct code *c;
 	char err[256];
-	uint32_t seed = 1;
+	uint32_t seed = 1, nr;
 	size_t size;
 
 	assert_non_null(f);
@@ -734,6 +798,11 @@ static void test_damaged(void **state)
 		}
 		write_file("damaged.so", copy, i % 5 ? size : size / 2 + i);
 		free(copy);
+		if (!code_asks(in_dir("damaged.so"), &asks, &nr)) {
+			for (uint32_t k = 0; k < nr; k++)
+				assert_true(asks[k].offset + asks[k].len <= size);
+			free(asks);
+		}
 		if (code_open(&c, in_dir("damaged.so"), CODE_CACHE_NONE, err, sizeof(err)))
 			continue;
 		for (uint32_t k = 0; k < code_nr(c); k++)
@@ -850,6 +919,7 @@ int main(void)
 		cmocka_unit_test(test_rewrite),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_libc),
 		cmocka_unit_test(test_speed),

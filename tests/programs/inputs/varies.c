@@ -42,6 +42,15 @@ static uint64_t from_outside(void)
 	return byte;
 }
 
+__attribute__((target("rdrnd"))) static uint64_t of_processor(void)
+{
+	unsigned long long v;
+
+	while (!_rdrand64_step(&v))
+		;
+	return v;
+}
+
 static uint64_t input(void)
 {
 	struct timespec t;
@@ -57,6 +66,16 @@ static uint64_t input(void)
 		return (uintptr_t)&v >> 12;
 	if (!strcmp(source, "rdtsc"))
 		return __rdtsc() >> 8;
+	if (!strcmp(source, "rdtscp")) {
+		unsigned int cpu = 77;
+		uint64_t v = __rdtscp(&cpu) >> 8;
+
+		if (cpu > 4095)
+			exit(2);
+		return v;
+	}
+	if (!strcmp(source, "rdrand"))
+		return of_processor();
 	if (!strcmp(source, "file"))
 		return count();
 	if (!strcmp(source, "outside"))

@@ -46,8 +46,23 @@ if begin "addresses"; then
 	same -- "$inputs/varies" address
 	end
 fi
+# A kernel from 6.18 on lets zug answer in the processor's place.
+[ "$(printf '%s\n' 6.18 "$(uname -r)" | sort -V | head -n 1)" = 6.18 ] && answers=1 || answers=
 if begin "the processor's clock"; then
-	differs time 'rdtsc in [a-z]+ .*varies.c:[0-9]+ asks the processor' -- "$inputs/varies" rdtsc
+	if [ $answers ]; then
+		same -- "$inputs/varies" rdtsc
+		same -- "$inputs/varies" rdtscp
+	else
+		differs time 'rdtsc in [a-z]+ .*varies.c:[0-9]+ asks the processor' -- "$inputs/varies" rdtsc
+	fi
+	end
+fi
+if grep -q '^flags.* rdrand' /proc/cpuinfo && begin "the processor's random numbers"; then
+	if [ $answers ]; then
+		same -- "$inputs/varies" rdrand
+	else
+		differs randomness 'rdrand or rdseed in [a-z]+ .*varies.c:[0-9]+ asks the processor' -- "$inputs/varies" rdrand
+	fi
 	end
 fi
 if begin "a file that the test leaves changed"; then
@@ -59,7 +74,7 @@ if begin "somebody outside"; then
 	mkfifo fifo
 	sh -c 'exec 3<>fifo; while :; do printf "\\$(($(od -An -N1 -tu1 /dev/urandom) % 2 + 60))" >&3; sleep 0.02; done' &
 	writer=$!
-	differs outside 'T[0-9]+ was woken by nobody of the test' --share fifo -- "$inputs/varies" outside "$dir/fifo"
+	differs outside 'T[0-9]+ (was woken by nobody of the test|reads from .*, to which nobody of the test writes)' --share fifo -- "$inputs/varies" outside "$dir/fifo"
 	kill $writer
 	wait $writer 2>/dev/null
 	end
