@@ -41,6 +41,7 @@ struct kernel {
 	int nr_links;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
+	int ops_last;		/* hold_last() */
 	bool spin;
 	struct zug_event *queue;	/* consumed, not handed out yet */
 	size_t head, tail, size;
@@ -181,6 +182,20 @@ static int load(struct kernel *k, const struct hooks *has, char *err, size_t err
 	return ret;
 }
 
+/*
+ * When zug is killed its descriptors are closed from the lowest on, and the kernel then lets go of what they were the last
+ * of beginning with the last. That has to be the scheduler: probes wait for tasks that it has parked within them.
+ */
+static int hold_last(int fd)
+{
+	struct rlimit max;
+	int last = 4096;
+
+	if (!getrlimit(RLIMIT_NOFILE, &max) && max.rlim_cur <= (rlim_t)last)
+		last = (int)max.rlim_cur - 1;
+	return fcntl(fd, F_DUPFD_CLOEXEC, last);
+}
+
 int kernel_open(struct kernel **out, char *err, size_t errlen)
 {
 	struct hooks has = { .audit = true, .fifo = true, .fault = true };
@@ -198,7 +213,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	k->epoll = -1;
+	k->epoll = k->ops_last = -1;
 	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	/* to look before would cost more than all the rest: libbpf reads the kernel's types anew */
 	ret = load(k, &has, err, errlen);
@@ -234,6 +249,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 			 errno == EBUSY ? " (another sched_ext scheduler is loaded)" : "");
 		goto fail;
 	}
+	k->ops_last = hold_last(bpf_link__fd(k->ops));
 	k->rb = ring_buffer__new(bpf_map__fd(k->bpf->maps.events), on_event, k, NULL);
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!k->rb || k->epoll < 0 ||
@@ -285,6 +301,8 @@ void kernel_close(struct kernel *k)
 	bpf_link__destroy(k->exits);
 	for (int i = 0; i < NR_FAULT_HOOKS; i++)
 		bpf_link__destroy(k->fault_hooks[i]);
+	if (k->ops_last >= 0)
+		close(k->ops_last);
 	bpf_link__destroy(k->ops);
 	ring_buffer__free(k->rb);
 	if (k->epoll >= 0)
