@@ -207,10 +207,9 @@ int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)
 	for (uint32_t i = 0; i < nr; i++)
 		if (list[i].kind == CODE_TIME ? p->answer_time : p->answer_random)
 			list[n++] = list[i];
-	if (n)
-		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
-	/* other processes execute the file itself */
-	if (ret || !n || !strcmp(copy, mod->path) || !(mod->answers = calloc(n, sizeof(*mod->answers))))
+	/* other processes execute the file itself; where there is no room for a copy of a large one the processor answers */
+	if (!n || sandbox_privatise(p->s, mod->path, &copy, err, errlen) || !strcmp(copy, mod->path) ||
+	    !(mod->answers = calloc(n, sizeof(*mod->answers))))
 		goto out;
 	ret = rewrite_rdtscp(copy, list, n);
 	for (uint32_t i = 0; i < n; i++)

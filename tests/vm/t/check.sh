@@ -143,10 +143,15 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	fi
 done
 seq 1 200000 >"$base/input"
-# Programs of Debian: as in real.sh.
+# real NAME COMMANDS [PROGRAM...]: programs of Debian, as in real.sh; those named may not be installed.
 real()
 {
+	local program
+
 	begin "$1" || return
+	for program in "${@:3}"; do
+		[ -x "$program" ] || { end SKIP "$program is not installed"; return; }
+	done
 	cp "$base/input" .
 	zug 1800 check -q -n $times --timeout 200s -o traces -- bash -c "$2"
 	want_status 0
@@ -157,4 +162,24 @@ real pbzip2 'pbzip2 -p2 -b1 -k -c input >packed && pbzip2 -p2 -d -c packed | cmp
 real xz 'xz -T2 --block-size=256KiB -0 -k -c input >packed && xz -T2 -d -c packed | cmp - input'
 real sort 'sort --parallel=2 -S 1M input >result'
 real bash 'tr 1-5 a-e <input | grep -v a | cut -c1-3 | sort | uniq -c | tail -n 100 >result'
+real git 'git init -q -b main r && cd r && cp ../input . && git add . && git -c user.name=n -c user.email=e commit -q -m m && git log' \
+	/usr/bin/git
+real python3 '/usr/bin/python3 -c "
+import threading, queue
+q = queue.Queue()
+def work(i):
+    for k in range(5): q.put((i, k))
+threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(sorted(q.get() for _ in range(15)), len({str(i) for i in range(99)}))"' /usr/bin/python3
+real gcc 'printf "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n" >a.c && gcc -O1 -o a a.c && ./a && cksum a' /usr/bin/gcc
+real sqlite3 'for i in 1 2 3; do
+	sqlite3 -cmd ".timeout 5000" a.db "create table if not exists t(a); insert into t values($i);" &
+done
+wait; sqlite3 a.db "select count(*) from t"' /usr/bin/sqlite3
+real redis 'redis-server --port 6399 --save "" --daemonize no >log & server=$!
+until redis-cli -p 6399 ping >/dev/null 2>&1; do sleep 0.1; done
+for i in 1 2 3; do redis-cli -p 6399 incr counter; done; redis-cli -p 6399 shutdown nosave; wait $server' /usr/bin/redis-server
+real curl '/usr/bin/python3 -m http.server -b 127.0.0.1 8099 >log 2>&1 & server=$!; echo hello >file
+until curl -s http://127.0.0.1:8099/file; do sleep 0.1; done; kill $server; wait $server' /usr/bin/curl /usr/bin/python3
 finish
