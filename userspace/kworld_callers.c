@@ -4,8 +4,8 @@
  *
  * Part of the label, so it has to be the same in all executions, and cheap. Where a function's caller is found
  * depends on the place in its code alone: so far above the stack or the frame pointer. So call frame information
- * is read once for each place, and each call costs a look at a page of the task's stack. Where that does not lead to
- * code of the program, the instruction that calls the kernel is the place.
+ * (or the code itself, sym_depth.c) is read once for each place, and each call costs a look at a page of the task's
+ * stack. Where that does not lead to code of the program, the instruction that calls the kernel is the place.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -74,7 +74,7 @@ int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step)
 	bool kept;
 
 	if (!frame)
-		return ret;
+		return sym_depth(f, offset, step);
 	*step = (struct symfile_step){ 0 };
 	/* an outermost function has no return address */
 	if (!kept_at(frame, REG_RA, &kept, &at) || !kept || at != -8 ||

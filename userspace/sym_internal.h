@@ -151,6 +151,9 @@ void sym_read_debug(struct symfile *f);
  */
 bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
 void sym_read_symbols(struct symfile *f);
+/* As symfile_step(), of a function without call frame information (sym_depth.c). */
+int sym_depth(struct symfile *f, uint64_t offset, struct symfile_step *step);
+
 /* The function (or data) definition that contains vaddr, NULL: none. */
 const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);
 

@@ -110,6 +110,7 @@ enum symowner symfile_owner(struct symfile *f, uint64_t offset);
  * How to come from a function to its caller while the instruction at that file offset is executed: its frame ends size
  * bytes above the stack pointer (by_bp: above the frame pointer, rbp), the return address lies right below that end, and
  * the caller's frame pointer, if it was kept, at bp_at bytes from it. 0; -ENOENT: not known, too complicated, or no caller.
+ * By call frame information, or where there is none by the function's instructions.
  */
 struct symfile_step {
 	int32_t size, bp_at;

@@ -351,6 +351,38 @@ static uint64_t first_call(struct symfile *f, const char *function)
 	return 0;
 }
 
+struct compared {
+	struct symfile *bare;	/* the same code without call frame information */
+	unsigned int known, alike, otherwise;
+};
+
+/* What the instructions say of a function is what its call frame information says. */
+static int compare_steps(const struct symdef *d, void *arg)
+{
+	struct compared *c = arg;
+	struct symfile *f = open_file(in_dir("whole"));
+	struct symfile_step told, seen;
+
+	/* a hand-written one whose call frame information forgets what it pushes */
+	if (!d->is_function || d->offset == UINT64_MAX || !strncmp(d->name, "__mpn_", 6))
+		return 0;
+	for (uint64_t i = 0; i < d->size; i += 7) {
+		if (symfile_step(f, d->offset + i, &told) || told.by_bp)
+			continue;
+		c->known++;
+		if (symfile_step(c->bare, d->offset + i, &seen))
+			continue;
+		/* one that was taken back already lies below the stack pointer, and may be told all the same */
+		if (seen.by_bp || seen.size != told.size || (seen.bp_kept && (!told.bp_kept || told.bp_at != seen.bp_at)) ||
+		    (!seen.bp_kept && told.bp_kept && told.size + told.bp_at >= 0)) {
+			print_message("%s+%lu: %d bytes, not %d\n", d->name, (unsigned long)i, seen.size, told.size);
+			c->otherwise++;
+		}
+		c->alike++;
+	}
+	return 0;
+}
+
 static const char callers_source[] =
 	"__attribute__((noipa)) void outside(long *);\n"
 	"void keeps_nothing(void) { outside(0); __asm__ volatile(\"\"); }\n"
@@ -361,11 +393,15 @@ static const char callers_source[] =
 
 static void callers(void **state)
 {
+	struct compared c = { 0 };
 	struct symfile_step step;
+	char bare_command[200];
 	struct symfile *f;
 	uint64_t entry;
 
 	(void)state;
+	snprintf(bare_command, sizeof(bare_command), "cd %s && "
+		 "objcopy --strip-debug --remove-section .eh_frame --remove-section .eh_frame_hdr whole bare-whole", dir);
 	make("callers.c", callers_source,
 	     "cc -O1 -g -fno-inline -fno-optimize-sibling-calls -fomit-frame-pointer -o callers callers.c && "
 	     "strip -o stripped callers && objcopy --strip-debug callers undebugged && "
@@ -397,6 +433,17 @@ static void callers(void **state)
 	f = open_file(in_dir("goish"));
 	assert_int_equal(symfile_step(f, first_call(f, "keeps_nothing"), &step), 0);
 	assert_int_equal(step.size, 16);
+
+	/* none at all */
+	assert_int_equal(system(bare_command), 0);
+	c.bare = open_file(in_dir("bare-whole"));
+	symfile_find(open_file(in_dir("whole")), "*", compare_steps, &c);
+	assert_int_equal(c.otherwise, 0);
+	assert_true(c.known > 10000 && c.alike > c.known / 2);
+	f = c.bare;
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_array"), &step), 0);
+	assert_true(step.size >= 168 && step.size < 208);
+	assert_int_equal(symfile_step(f, first_call(f, "keeps_some"), &step), -ENOENT);
 
 	f = open_file(in_dir("undebugged"));
 	assert_int_equal(symfile_owner(f, entry), SYMOWNER_PROGRAM);

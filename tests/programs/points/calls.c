@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +17,10 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* of linux/futex.h, which musl's compiler does not find */
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
 
 static int word;
 

@@ -53,6 +53,13 @@ if begin "system calls"; then
 	end
 fi
 
+# No unwind information: the stack is followed by the instructions.
+if begin "system calls of static musl"; then
+	trace_of --points sync,syscall -- "$points/calls-musl"
+	want_labels "$sources/calls.c" musl
+	end
+fi
+
 # Four of each of three threads; a copy is the same one.
 if begin "descriptors that come and go"; then
 	trace_of -- "$points/descriptors"
