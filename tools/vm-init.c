@@ -5,7 +5,8 @@
  * quick place to run one command, runs it, carries its output and status out, and powers off:
  *
  *   - /proc, /sys and friends, private tmpfs on /run, /tmp, /var/tmp and /dev/shm, a cgroup v2 tree, bpffs, tracefs;
- *   - the root becomes read-only, except the folders that tools/vm names (the user's working folder, the project);
+ *   - the root is a folder in memory into which the host's are bound, read-only, except those that tools/vm names (the
+ *     user's working folder, the project);
  *   - what is executed often is copied to memory. A virtiofs root costs 150 ms a fork+exec under emulation, a copy
  *     10 ms; and page faults on virtiofs are FUSE requests, which would disturb the programs under test;
  *   - stdout, stderr, the kernel's log and the result each have a virtio-serial port of their own.
@@ -402,6 +403,48 @@ static void make_copies(char *list)
 	}
 }
 
+/*
+ * The root folder itself in memory, with the host's folders bound into it: on virtiofs each look at a link such as
+ * /lib64 is a question to the host, and every program is started through four of them. Built on /tmp of the root that
+ * the kernel has mounted; a folder of that name is there on each Linux.
+ */
+static void make_top(void)
+{
+	int root = open_dir("/"), top;
+	char from[PATH_MAX], to[PATH_MAX];
+	struct dirent *e;
+	struct stat st;
+	DIR *list;
+
+	must_mount("tmpfs", "/tmp", 0, "mode=0755");
+	top = open_dir("/tmp");
+	list = fdopendir(root);
+	if (!list)
+		die("cannot list the root folder: %s", strerror(errno));
+	while ((e = readdir(list))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    fstatat(root, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		snprintf(from, sizeof(from), "/%s", e->d_name);
+		snprintf(to, sizeof(to), "/tmp/%s", e->d_name);
+		if (S_ISLNK(st.st_mode))
+			copy_entry(root, top, e->d_name);
+		if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+			continue;
+		make_target(to, S_ISREG(st.st_mode));
+		if (!strcmp(from, "/proc") || !strcmp(from, "/sys") || !strcmp(from, "/dev") || !strcmp(from, "/run")) {
+			if (mount(from, to, NULL, MS_MOVE, NULL))
+				die("cannot move %s: %s", from, strerror(errno));
+		} else if (strcmp(from, "/tmp")) {
+			bind_mount(from, to, true);
+		}
+	}
+	closedir(list);
+	close(top);
+	if (chdir("/tmp") || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
+		die("cannot change to another root: %s", strerror(errno));
+}
+
 static void set_up_root(const char *job)
 {
 	char *copies = read_file(job, "copy", NULL), *writable = read_file(job, "writable", NULL);
@@ -413,8 +456,7 @@ static void set_up_root(const char *job)
 	make_dirs(REAL_ROOT);
 	make_dirs(COPIES);
 	bind_mount("/", REAL_ROOT, false);
-	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
-		die("cannot make / read-only: %s", strerror(errno));
+	make_top();
 	must_mount("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, "mode=1777");
 	must_mount("tmpfs", "/var/tmp", MS_NOSUID | MS_NODEV, "mode=1777");
 	for (line = strtok_r(writable, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -423,6 +465,8 @@ static void set_up_root(const char *job)
 		bind_mount(path, line, false);
 	}
 	make_copies(copies);
+	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
+		die("cannot make / read-only: %s", strerror(errno));
 	if (mount(NULL, REAL_ROOT, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
 		die("cannot make " REAL_ROOT " read-only: %s", strerror(errno));
 	free(copies);

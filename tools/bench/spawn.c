@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
 		start = now_ms();
 		pid = fork();
 		if (!pid) {
+			/* as zug starts it: under emulation code at other addresses has to be translated anew */
+			personality(ADDR_NO_RANDOMIZE);
 			execv(argv[2], argv + 2);
 			perror(argv[2]);
 			_exit(127);

@@ -5,6 +5,9 @@
 
 inputs=$programs/inputs
 
+# As on every machine that nobody made quicker: tools/vm turns it off.
+echo 2 >/proc/sys/kernel/randomize_va_space
+
 # same OPTION... -- COMMAND...: everything repeats.
 same()
 {

@@ -101,8 +101,12 @@ if begin "sources that are elsewhere"; then
 	want_status 1
 	want_out '^found in execution .*: abort$'
 	want_out "$missing"
-	zug 60 run -q --fail-on-race --executions 1 -o traces -- "$programs/points/elsewhere-fixed"
-	want_status 0
+	# which two accesses come together hangs on where the program lies, too
+	for seed in 1 2 3 4 5 6; do
+		zug 60 run -q --seed $seed --fail-on-race --executions 1 -o traces -- "$programs/points/elsewhere-fixed"
+		want_status 0
+		! grep -q '^1 possible data race' out || break
+	done
 	want_out '^1 possible data race \(none, if both accesses are atomic, '
 	want_out '^  struct account.ready: .* is about to (read|write) it in add \(elsewhere.c:3[01]\)'
 	want_out "$missing"
