@@ -20,23 +20,17 @@
 
 #define EFLAGS_TF		0x100
 
-/* Stop here, or pass when nobody else could go on or the lease allows it. t->ev is filled. */
+/* Stop here, or pass when nobody else could go on. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
 	clock_step(s);
-	if (!always && !s->stop_always && !ring_crowded()) {
-		if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) && !alarm_due(s))
-			t->ev.flags |= ZUG_EF_LONE;
-		else if (s->lease) {
-			s->lease--;
-			t->ev.flags |= ZUG_EF_LEASED;
-		}
-		if (t->ev.flags & (ZUG_EF_LONE | ZUG_EF_LEASED)) {
-			event_send(s, &t->ev);
-			return;
-		}
+	if (!always && !s->stop_always && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) &&
+	    !alarm_due(s)) {
+		t->ev.flags |= ZUG_EF_LONE;
+		event_send(s, &t->ev);
+		return;
 	}
 	s->nr_switches++;
 	t->flags |= TF_STOP;
@@ -363,6 +357,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	}
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
+		t->ev.state = own_pid(p);
 		t->flags |= TF_STOP;
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
@@ -493,17 +488,6 @@ int zug_plant(struct pt_regs *ctx)
 	return 0;
 }
 
-/* What a task calls itself: its number in its own pid namespace. */
-static __always_inline __u32 own_pid(struct task_struct *p)
-{
-	struct pid *pid = BPF_CORE_READ(p, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level), nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-			      level * sizeof(struct upid));
-	return nr;
-}
-
 SEC("tp_btf/task_newtask")
 int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 {
@@ -555,6 +539,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 	e.arg[1] = BPF_CORE_READ(mm, start_data);
 	e.arg[2] = BPF_CORE_READ(mm, start_brk);
 	e.arg[3] = (__u64)mm;
+	e.state = own_pid(p);
 	exe = BPF_CORE_READ(mm, exe_file);
 	e.obj.ino = BPF_CORE_READ(exe, f_inode, i_ino);
 	e.obj.dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
@@ -623,6 +608,10 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	e.arg[1] = vma->vm_end;
 	e.arg[2] = vma->vm_pgoff;
 	e.arg[3] = (__u64)vma->vm_mm;
+	e.state = own_pid(p);
+	/* user space asks the process what that is: it may not be gone by then */
+	if (!mod && !(t->flags & (TF_PRE | TF_START)))
+		t->flags |= TF_FRESH;
 	e.obj.ino = fk.ino;
 	e.obj.dev = fk.dev;
 	e.flags = ZUG_EF_OBJECT;
@@ -662,7 +651,6 @@ int zug_ctl(struct zug_ctl *c)
 	s = &sandboxes[slot];
 	switch (c->cmd) {
 	case ZUG_CMD_GRANT:
-		s->lease = c->lease;
 		s->grant = c->task;
 		scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
 		return 0;
@@ -716,7 +704,7 @@ int zug_ctl(struct zug_ctl *c)
 	case ZUG_CMD_FAULT:
 		t = state_of(p);
 		if (t)
-			t->fault = c->lease;
+			t->fault = c->error;
 		else
 			c->ret = -3;
 		break;

@@ -58,7 +58,7 @@ enum task_flags {
 	TF_TIMED = 1 << 9,	/* the system call it is in has a time-out */
 	TF_TRACED = 1 << 10,	/* holds the turn while a debugger has stopped it */
 	TF_REWROTE = 1 << 11,	/* the time-out in its memory is not the program's own */
-	TF_FRESH = 1 << 12,	/* has executed a program: user space wants a look before its next system call */
+	TF_FRESH = 1 << 12,	/* has executed a program, or mapped one: user space wants a look before its next system call */
 	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
@@ -177,6 +177,17 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 	e.arg[0] = a0;
 	e.arg[1] = a1;
 	event_send(s, &e);
+}
+
+/* What a task calls itself: its number in its own pid namespace. */
+static __always_inline __u32 own_pid(struct task_struct *p)
+{
+	struct pid *pid = BPF_CORE_READ(p, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level), nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      level * sizeof(struct upid));
+	return nr;
 }
 
 /* Will die without executing another instruction of its program. */

@@ -62,7 +62,6 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
 	s->holder = 0;
 	s->holder_io = ZUG_IO_NOT;
-	s->lease = 0;
 	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);

@@ -42,7 +42,7 @@ enum zug_event_kind {
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */
-	ZUG_EV_FRESH,		/* at its first system call after an exec (gives up the turn): prepare it, and let it go on */
+	ZUG_EV_FRESH,		/* at its first system call after an exec, or an UNPROBED (gives up the turn): prepare it, and let it go on */
 	ZUG_EV_TIMER,		/* has set a timer by nr; arg[0]: its id or descriptor, [1]: interval, ns, deadline: 0 for never; */
 				/* timer_create: arg[1]: word holds its sigevent */
 	ZUG_EV_STEPPED,		/* right after the instruction of a WATCHED point: as WATCH; arg[0] 0: its operand is not known */
@@ -54,7 +54,6 @@ enum zug_event_kind {
 /* Flags of an event */
 #define ZUG_EF_ASK	(1u << 0)	/* the turn is free: a decision is due */
 #define ZUG_EF_LONE	(1u << 1)	/* not stopped: nobody else was runnable */
-#define ZUG_EF_LEASED	(1u << 2)	/* not stopped: within the lease */
 #define ZUG_EF_TIMED	(1u << 3)	/* BLOCK: the wait has a time-out */
 #define ZUG_EF_TIMER	(1u << 4)	/* BLOCK: an alarm or POSIX timer of the process is armed */
 #define ZUG_EF_VFORK	(1u << 5)	/* BLOCK: waits for its vfork child */
@@ -96,7 +95,7 @@ struct zug_event {
 		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */
 	};
 	__u64 arg[4];
-	__u32 state;	/* BLOCK: the kernel's task state */
+	__u32 state;	/* BLOCK: the kernel's task state; START, EXEC, MODULE, UNPROBED: what the task calls itself */
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
 	struct zug_where obj, obj2;
 	char comm[16];
@@ -134,7 +133,6 @@ struct zug_sandbox {
 	__u32 holder;		/* who has the turn, 0 nobody */
 	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
 	__u32 grant;		/* whom the daemon gave the turn, not dispatched yet */
-	__u32 lease;		/* further points the holder may pass */
 	__u32 need_ask;		/* ask when the dying are gone */
 	__u32 holder_io;	/* the holder keeps the turn in a wait: enum zug_holder_io */
 	__u32 blip;		/* number of the current blip */
@@ -261,14 +259,14 @@ struct zug_watch {
 /* The one way in: BPF_PROG_TYPE_SYSCALL program zug_ctl. */
 enum zug_cmd {
 	ZUG_CMD_ADOPT = 1,	/* pid becomes a member; control begins at its next exec. Returns its id in task. */
-	ZUG_CMD_GRANT,		/* task, lease */
+	ZUG_CMD_GRANT,		/* task */
 	ZUG_CMD_DRAIN,
 	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
 	ZUG_CMD_LEND,		/* the holder waits uninterruptibly on another task: ask again */
 	ZUG_CMD_REGS,		/* pid -> user registers */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
-	ZUG_CMD_FAULT,		/* the system call pid stands before fails with the errno in lease, if a hook can refuse it */
+	ZUG_CMD_FAULT,		/* the system call pid stands before fails with error, an errno, if a hook can refuse it */
 	ZUG_CMD_KILLED,		/* somebody who does not have the turn has SIGKILL pending: look for him */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
 };
@@ -277,7 +275,7 @@ struct zug_ctl {
 	__u32 sandbox;
 	__u32 task;
 	__u32 pid;
-	__u32 lease;
+	__u32 error;
 	__s32 ret;		/* 0 or -errno */
 	__u64 regs[17];		/* REGS: in DWARF order of x86-64 */
 	__u64 fsbase;		/* REGS: thread pointer */

@@ -96,6 +96,18 @@ static void say_without_symbols(struct campaign *c, const char *path)
 			"statically are no points\n", path);
 }
 
+/* Files of which some may be no programs (may_fail): a script's own text, for example. */
+static int add_files(struct campaign *c, char *const *paths, bool sync, bool may_fail, char *err, size_t errlen)
+{
+	for (char *const *p = paths; p && *p; p++) {
+		int ret = probes_add_file(c->probes, *p, sync, err, errlen);
+
+		if (ret < 0 && !(may_fail && ret == -ENOEXEC))
+			return ret;
+	}
+	return 0;
+}
+
 /* Probes the program, its libraries and what the user named. enum zug_exit. */
 static int set_points(struct campaign *c, char *err, size_t errlen)
 {
@@ -104,34 +116,22 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 
 	if (!is_script(c->file) && !symbols_file(c->symbols, c->file, NULL, err, errlen))
 		return ZUG_EXIT_USAGE;
-	if (c->o.probed) {
-		for (char **p = c->o.probed; *p; p++) {
-			ret = probes_add_file(c->probes, *p, true, err, errlen);
-			if (ret < 0)
-				return ZUG_EXIT_ENVIRONMENT;
-		}
-	}
-	/* what is no longer there, or no program, was told when it was recorded */
-	for (char **p = c->o.known; p && *p; p++) {
-		ret = probes_add_file(c->probes, *p, false, err, errlen);
-		if (ret < 0 && ret != -ENOEXEC)
-			return ZUG_EXIT_ENVIRONMENT;
-	}
 	paths = symbols_needed_paths(c->symbols, c->file, c->o.envp);
 	if (!paths)
 		return ZUG_EXIT_INTERNAL;
-	for (char **p = paths; *p; p++) {
-		ret = probes_add_file(c->probes, *p, c->o.sync_points && !c->o.probed, err, errlen);
-		if (ret == -ENOEXEC)
-			continue;	/* a script's own text, for example */
-		if (ret < 0) {
-			symbols_free_paths(paths);
-			return ZUG_EXIT_ENVIRONMENT;
-		}
-		if (c->o.sync_points)
-			say_without_symbols(c, *p);
-	}
+	/* all of them first: what they use decides what is probed; what is no longer there was told when it was recorded */
+	ret = add_files(c, c->o.probed, false, false, err, errlen);
+	ret = ret ? ret : add_files(c, c->o.known, false, true, err, errlen);
+	ret = ret ? ret : add_files(c, paths, false, true, err, errlen);
+	if (!ret && c->o.probed)
+		ret = add_files(c, c->o.probed, true, false, err, errlen);
+	else if (!ret && c->o.sync_points)
+		ret = add_files(c, paths, true, true, err, errlen);
+	for (char **p = paths; *p && !ret && c->o.sync_points; p++)
+		say_without_symbols(c, *p);
 	symbols_free_paths(paths);
+	if (ret)
+		return ZUG_EXIT_ENVIRONMENT;
 	ret = campaign_add_atomics(c, err, errlen);
 	ret = ret ? ret : campaign_add_split(c, err, errlen);
 	ret = ret ? ret : campaign_add_data(c, err, errlen);

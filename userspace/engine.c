@@ -568,7 +568,7 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 	if (ends_fails(e, &e->w->tasks[e->cands[i].task]))
 		ends_take_stacks(e, e->cands[i].task);
 	if (!ret)
-		e->w->ops->grant(e->w, e->cands[i].task, 0);
+		e->w->ops->grant(e->w, e->cands[i].task);
 	return GO_ON;
 }
 
@@ -687,7 +687,7 @@ static enum spin_verdict on_spin(struct engine *e, uint32_t task)
 		return SPIN_NO;
 	v = e->w->ops->spins(e->w, t);
 	if (v == SPIN_AGAIN)
-		e->w->ops->grant(e->w, task, 0);
+		e->w->ops->grant(e->w, task);
 	else if (v == SPIN_PROVEN)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the same "
 			    "state again and again, while T%u could run", task, other->task);
@@ -739,7 +739,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				/* a replay goes on with whom it is to go on: the timer struck elsewhere then, or not at all */
 				if (want && (want->task == ev.task || !stops_in_computation(e, ev.task))) {
 					e->yielded = false;
-					e->w->ops->grant(e->w, ev.task, 0);
+					e->w->ops->grant(e->w, ev.task);
 					continue;
 				}
 				spin = want ? SPIN_NO : on_spin(e, ev.task);
@@ -748,7 +748,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				/* a long computation: a switch in it could not be replayed exactly */
 				if (spin == SPIN_NO && !want && ++e->stops < STOPS_BEFORE_SWITCH) {
 					e->yielded = false;
-					e->w->ops->grant(e->w, ev.task, 0);
+					e->w->ops->grant(e->w, ev.task);
 					continue;
 				}
 				e->stops = 0;

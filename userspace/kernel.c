@@ -26,6 +26,8 @@
 
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
 #define SPIN_US 400
+/* Between two looks at the ring. An emulator may take a microsecond for one. */
+#define PAUSES 4
 
 #define NR_FAULT_HOOKS 9
 
@@ -368,7 +370,7 @@ int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int 
 	start = now_us();
 	if (k->spin)
 		do {
-			for (int i = 0; i < 64; i++)
+			for (int i = 0; i < PAUSES; i++)
 				__builtin_ia32_pause();
 			if (pull(k, e))
 				return 1;

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "kworld_internal.h"
-#include "locks.h"
 #include "spin.h"
 #include "syscalls.h"
 
@@ -53,23 +52,6 @@ static uint32_t number_of(const struct kworld *k, uint32_t kid)
 	return kid < k->nr_kid && k->by_kid[kid] ? k->by_kid[kid] - 1 : WORLD_NO_TASK;
 }
 
-/* What a task that nobody of the test has created calls itself. */
-static int own_pid(int pid)
-{
-	char path[64], line[256];
-	int nr = pid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NSpid:", 6))
-			nr = atoi(strrchr(line, '\t') + 1);
-	if (f)
-		fclose(f);
-	return nr;
-}
-
 static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const struct zug_event *e,
 			 bool thread)
 {
@@ -100,7 +82,7 @@ static uint32_t add_task(struct kworld *k, uint32_t kid, uint32_t parent, const 
 	t->nth = nth;
 	t->pid = e->pid;
 	t->tgid = e->tgid;
-	t->own_pid = e->kind == ZUG_EV_NEW ? (int)e->arg[2] : own_pid(e->pid);
+	t->own_pid = e->kind == ZUG_EV_NEW ? (int)e->arg[2] : (int)e->state;
 	t->process = thread && parent != WORLD_NO_TASK ? k->w.tasks[parent].process : n;
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
@@ -267,6 +249,7 @@ again:
 		}
 		return 0;
 	}
+	k->locks.nr = 0;
 	if (k->debug)
 		print_event(&e);
 	if (e.sandbox != sandbox_slot(k->o.sandbox))
@@ -414,7 +397,7 @@ again:
 	case ZUG_EV_YIELD:
 	case ZUG_EV_SPIN:
 		ev->kind = WORLD_POINT;
-		ev->passed = e.flags & (ZUG_EF_LONE | ZUG_EF_LEASED);
+		ev->passed = e.flags & ZUG_EF_LONE;
 		t->state = ev->passed ? TASK_RUNNING : TASK_PARKED;
 		t->label = (struct zug_label){ 0 };
 		kt->lock = 0;
@@ -512,11 +495,11 @@ no_memory:
 	return -ENOMEM;
 }
 
-static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
+static int kworld_grant(struct world *w, uint32_t task)
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox),
-			     .task = k->kt[task].kid, .lease = lease };
+			     .task = k->kt[task].kid };
 
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(now_ns() / 1000 % 100000000), c.task);
@@ -524,6 +507,7 @@ static int kworld_grant(struct world *w, uint32_t task, uint32_t lease)
 	if (kworld_split_granted(k, task))
 		return 0;
 	w->tasks[task].state = TASK_RUNNING;
+	k->locks.nr = 0;
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
 		k->stepping = k->kt[task].kid;
@@ -542,7 +526,7 @@ static bool kworld_would_block(struct world *w, const struct world_task *t)
 	/* whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
 		return false;
-	return lock_would_block(t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
+	return lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
 }
 
 static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
@@ -559,7 +543,7 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 	/* a task that went on has changed its lock since: what was there at the point counts */
 	if (t->state == TASK_RUNNING && !kt->have_words)
 		return false;
-	if (!lock_read(t->tgid, t->label.op, kt->mutex ? kt->mutex : kt->lock, kt->libc,
+	if (!lock_read(&k->locks, t->tgid, t->label.op, kt->mutex ? kt->mutex : kt->lock, kt->libc,
 		       t->state == TASK_RUNNING ? kt->words : NULL, &s))
 		return false;
 	m->locked = s.locked;
@@ -572,9 +556,10 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 
 static uint32_t kworld_owner(struct world *w, const struct world_task *t)
 {
-	const struct ktask *kt = &kw(w)->kt[t->task];
+	struct kworld *k = kw(w);
+	const struct ktask *kt = &k->kt[t->task];
 	uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
-	int tid = lock_owner(t->tgid, t->label.op, addr, kt->libc);
+	int tid = lock_owner(&k->locks, t->tgid, t->label.op, addr, kt->libc);
 
 	return tid > 0 ? task_of_tid(w, tid) : WORLD_NO_TASK;
 }

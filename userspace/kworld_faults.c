@@ -178,6 +178,6 @@ int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amou
 	if (fault == FAULT_EINTR && waits(&k->kt[t->task]))
 		return kworld_interrupt(k, t->task);
 	c.cmd = ZUG_CMD_FAULT;
-	c.lease = errors[fault];
+	c.error = errors[fault];
 	return kernel_ctl(k->o.kernel, &c);
 }

@@ -396,7 +396,7 @@ static void own_wakes(struct kworld *k, uint32_t kid)
 
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .lease = REFUSED };
+	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .error = REFUSED };
 	struct flow_call f = { .k = k, .fault = fault, .amount = amount };
 	int ret = kernel_ctl(k->o.kernel, &c);
 

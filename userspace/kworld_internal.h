@@ -9,6 +9,7 @@
 #include <time.h>
 #include "kworld.h"
 #include "lane_watch.h"
+#include "locks.h"
 #include "spin.h"
 #include "timers.h"
 
@@ -63,7 +64,7 @@ struct ktask {
 	enum symlibc libc;
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
-	uint32_t words[6];	/* of the lock (of a wait: the mutex), when the point was reached */
+	uint32_t words[LOCK_WORDS];	/* of the lock (of a wait: the mutex), when the point was reached */
 	/* the system call it stands before (--faults, --flows); -1: none */
 	int call_nr;
 	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
@@ -111,6 +112,7 @@ struct kworld {
 	struct ktask *kt;	/* by task number */
 	uint32_t *by_kid;	/* stable number + 1 by BPF number */
 	uint32_t nr_kid;
+	struct lock_memory locks;
 	int root_pid;
 	bool debug;
 	uint32_t root;		/* stable number */

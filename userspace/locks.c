@@ -21,18 +21,44 @@
 #define KIND_ROBUST		16
 #define KIND_PI			32
 
-static bool read_words(int pid, uint64_t addr, uint32_t *w, unsigned int nr)
+static bool read_now(int pid, uint64_t addr, uint32_t *w, unsigned int nr)
 {
 	struct iovec to = { w, nr * sizeof(*w) }, from = { (void *)addr, nr * sizeof(*w) };
 
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)(nr * sizeof(*w));
 }
 
-static bool mutex_blocks(int pid, int tid, uint64_t addr, enum symlibc libc)
+void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words)
+{
+	if (m->nr == LOCK_MEMORY)
+		return;
+	m->e[m->nr].pid = pid;
+	m->e[m->nr].addr = addr;
+	memcpy(m->e[m->nr++].words, words, sizeof(m->e[0].words));
+}
+
+static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *w, unsigned int nr)
+{
+	uint32_t all[LOCK_WORDS];
+
+	for (unsigned int i = 0; i < m->nr && nr <= LOCK_WORDS; i++)
+		if (m->e[i].pid == pid && m->e[i].addr == addr) {
+			memcpy(w, m->e[i].words, nr * sizeof(*w));
+			return true;
+		}
+	/* a small one may lie at the end of what is mapped */
+	if (nr > LOCK_WORDS || !read_now(pid, addr, all, LOCK_WORDS))
+		return read_now(pid, addr, w, nr);
+	lock_memory_put(m, pid, addr, all);
+	memcpy(w, all, nr * sizeof(*w));
+	return true;
+}
+
+static bool mutex_blocks(struct lock_memory *m, int pid, int tid, uint64_t addr, enum symlibc libc)
 {
 	uint32_t w[5];
 
-	if (!read_words(pid, addr, w, 5))
+	if (!read_words(m, pid, addr, w, 5))
 		return false;
 	if (libc == SYMLIBC_MUSL) {
 		uint32_t owner = w[1] & FUTEX_TID_MASK;
@@ -52,7 +78,7 @@ static bool mutex_blocks(int pid, int tid, uint64_t addr, enum symlibc libc)
 		 w[2] == (uint32_t)tid);
 }
 
-bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc)
+bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc)
 {
 	uint32_t w, kind;
 
@@ -60,33 +86,33 @@ bool lock_would_block(int pid, int tid, unsigned int op, uint64_t addr, enum sym
 		return false;
 	switch (op) {
 	case ZUG_OP_LOCK:
-		return mutex_blocks(pid, tid, addr, libc);
+		return mutex_blocks(m, pid, tid, addr, libc);
 	case ZUG_OP_RDLOCK:
-		if (!read_words(pid, addr, &w, 1))
+		if (!read_words(m, pid, addr, &w, 1))
 			return false;
 		return libc == SYMLIBC_MUSL ? (w & 0x7fffffff) == 0x7fffffff : (w & 3) == 3;
 	case ZUG_OP_WRLOCK:
-		if (!read_words(pid, addr, &w, 1))
+		if (!read_words(m, pid, addr, &w, 1))
 			return false;
 		if (libc == SYMLIBC_MUSL)
 			return (w & 0x7fffffff) != 0;
 		if (!(w & 2) && !(w >> 3))
 			return false;
 		/* where writers come first one that waits stops readers: it must be let go and wait */
-		return !read_words(pid, addr + 48, &kind, 1) || kind != 2;
+		return !read_words(m, pid, addr + 48, &kind, 1) || kind != 2;
 	case ZUG_OP_SEM_WAIT:
-		if (!read_words(pid, addr, &w, 1))
+		if (!read_words(m, pid, addr, &w, 1))
 			return false;
 		return libc == SYMLIBC_MUSL ? !(w & 0x7fffffff) : !w;
 	case ZUG_OP_SPIN_LOCK:
-		if (!read_words(pid, addr, &w, 1))
+		if (!read_words(m, pid, addr, &w, 1))
 			return false;
 		return libc == SYMLIBC_MUSL ? w != 0 : w != 1;
 	}
 	return false;
 }
 
-int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc)
+int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc)
 {
 	uint32_t w[7];
 
@@ -96,7 +122,7 @@ int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc)
 	case ZUG_OP_LOCK:
 	case ZUG_OP_TIMEDLOCK:
 	case ZUG_OP_COND_WAIT:	/* relocking the mutex, whose address the caller passes */
-		if (!read_words(pid, addr, w, 5))
+		if (!read_words(m, pid, addr, w, 5))
 			return 0;
 		if (libc == SYMLIBC_MUSL)	/* a normal mutex does not say */
 			return (w[0] & 15) ? (int)(w[1] & FUTEX_TID_MASK) : 0;
@@ -107,15 +133,15 @@ int lock_owner(int pid, unsigned int op, uint64_t addr, enum symlibc libc)
 	case ZUG_OP_RDLOCK:
 	case ZUG_OP_TIMEDRDLOCK:
 	case ZUG_OP_TIMEDWRLOCK:
-		if (libc != SYMLIBC_GLIBC || !read_words(pid, addr, w, 7))
+		if (libc != SYMLIBC_GLIBC || !read_words(m, pid, addr, w, 7))
 			return 0;
 		return w[6];
 	}
 	return 0;
 }
 
-bool lock_read(int pid, unsigned int op, uint64_t addr, enum symlibc libc, const uint32_t *words,
-	       struct lock_state *s)
+bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc,
+	       const uint32_t *words, struct lock_state *s)
 {
 	uint32_t w[5];
 
@@ -131,7 +157,7 @@ bool lock_read(int pid, unsigned int op, uint64_t addr, enum symlibc libc, const
 		return false;
 	if (words)
 		memcpy(w, words, sizeof(w));
-	else if (!read_words(pid, addr, w, 5))
+	else if (!read_words(m, pid, addr, w, 5))
 		return false;
 	memset(s, 0, sizeof(*s));
 	if (libc == SYMLIBC_MUSL) {

@@ -84,6 +84,7 @@ static const struct primitive {
 	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
 };
 #define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+_Static_assert(NR_PRIMITIVES <= MAX_PRIMITIVES, "MAX_PRIMITIVES");
 
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
 {
@@ -196,7 +197,7 @@ static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
 {
 	struct found *f = arg;
 
-	f->prim = &primitives[nr];
+	f->prim = &primitives[f->which[nr]];
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX || is_inner(f->file, d->name))
 		return 0;
 	if (f->prim->op == ZUG_OP_SPIN_LOCK && !spin_lock_places(f, d->offset))
@@ -214,6 +215,12 @@ void found_free(struct found *f)
 	free(f->sites);
 }
 
+/* A C library's own calls of its primitives are no points: only what others call has to be probed. */
+static bool is_c_library(const struct probe_module *mod)
+{
+	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
+}
+
 /* What the kernel side has to know of a site. */
 static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
 				    uint32_t nr)
@@ -229,8 +236,7 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	kp.what.obj_arg = s->obj_arg;
 	kp.what.obj2_arg = s->obj2_arg;
 	/* a C library's own calls of its primitives are part of the outer operation */
-	if (s->op != ZUG_OP_POINT && symfile_libc(mod->file) != SYMLIBC_NONE &&
-	    strstr(mod->path, ".so"))
+	if (s->op != ZUG_OP_POINT && is_c_library(mod))
 		kp.what.flags = ZUG_SITE_OUTER;
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;
@@ -367,13 +373,52 @@ static int module_by_path(const struct probes *p, const char *path)
 	return -1;
 }
 
+/* Probes the primitives that a module defines, if they are not yet. How many, or -errno. */
+static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	const char *names[NR_PRIMITIVES];
+	unsigned int which[NR_PRIMITIVES], nr = 0;
+	bool all = p->all_used || !is_c_library(mod);
+	struct found f = { .fd = -1, .file = mod->file, .which = which };
+	int ret;
+
+	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
+		if (all || p->used[i]) {
+			which[nr] = i;
+			names[nr++] = primitives[i].name;
+		}
+	if (!nr)
+		return 0;
+	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
+	symfile_find_names(f.file, names, nr, on_primitive, &f);
+	mod->sync_points |= f.nr > 0;
+	ret = f.no_memory ? -ENOMEM : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
+	found_free(&f);
+	return ret;
+}
+
+/* Notes what a new module uses: is there anything that no other did? */
+static bool note_used(struct probes *p, const struct probe_module *mod)
+{
+	const char *names[NR_PRIMITIVES];
+	bool before[NR_PRIMITIVES], all = p->all_used;
+
+	if (is_c_library(mod))
+		return false;
+	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
+		names[i] = primitives[i].name;
+	memcpy(before, p->used, sizeof(before));
+	p->all_used |= !symfile_imports(mod->file, names, NR_PRIMITIVES, p->used);
+	return p->all_used != all || memcmp(before, p->used, sizeof(before));
+}
+
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
 {
 	struct probe_module *mods, mod = { 0 };
-	struct found f = { .fd = -1 };
+	int ret, total = 0, m = module_by_path(p, path);
+	bool new = m < 0, more = false;
 	struct stat st;
-	int ret, m = module_by_path(p, path);
-	bool new = m < 0;
 
 	if (new) {
 		mods = realloc(p->modules, (p->nr_modules + 1) * sizeof(*mods));
@@ -390,35 +435,29 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 			return -ENOMEM;
 		m = p->nr_modules++;
 		p->modules[m] = mod;
-	} else if (!sync || p->modules[m].sync_points) {
+		more = note_used(p, &mod);
+		ret = kernel_add_module(p->k, mod.ino, mod.dev, m);
+		if (ret)
+			return ret;
+	} else if (!sync || p->modules[m].sync_wanted) {
 		return 0;
 	}
-	if (sync) {
-		const char *names[NR_PRIMITIVES];
-
-		for (size_t i = 0; i < NR_PRIMITIVES; i++)
-			names[i] = primitives[i].name;
-		f.fd = open(path, O_RDONLY | O_CLOEXEC);
-		f.file = p->modules[m].file;
-		symfile_find_names(f.file, names, NR_PRIMITIVES, on_primitive, &f);
-		if (f.no_memory) {
-			found_free(&f);
-			return -ENOMEM;
-		}
-		p->modules[m].sync_points = f.nr > 0;
+	p->modules[m].sync_wanted = sync;
+	for (unsigned int i = 0; i < p->nr_modules; i++) {
+		if (!p->modules[i].sync_wanted || ((int)i != m && !(more && is_c_library(&p->modules[i]))))
+			continue;
+		ret = plant_primitives(p, i, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
 	}
-	if (f.nr) {
-		ret = probes_plant(p, m, &f, err, errlen);
-	} else {
-		ret = new ? kernel_add_module(p->k, p->modules[m].ino, p->modules[m].dev, m) : 0;
+	if (new) {
+		ret = probes_find_answers(p, m, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
 	}
-	found_free(&f);
-	if (new && ret >= 0) {
-		int nr = probes_find_answers(p, m, err, errlen);
-
-		ret = nr < 0 ? nr : ret + nr;
-	}
-	return ret;
+	return total;
 }
 
 int probes_replant(struct probes *p, char *err, size_t errlen)

@@ -24,7 +24,8 @@ struct probe_module {
 	struct symfile *file;	/* NULL: not readable as ELF */
 	uint64_t ino, dev;	/* of what is mapped (the private copy, if there is one) */
 	int nr_sites;
-	bool sync_points;	/* defines synchronisation primitives */
+	bool sync_points;	/* primitives in it are points */
+	bool sync_wanted;	/* they are to be, once one of the modules uses them */
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
@@ -54,8 +55,10 @@ void probes_free(struct probes *p);
 void probes_answer(struct probes *p, bool time, bool random);
 
 /*
- * Makes path a module and probes the synchronisation primitives that it
- * defines (with sync), and what asks the processor. The number of places added, or -errno with a line in err.
+ * Makes path a module and probes the synchronisation primitives that it defines (with sync), and what asks the
+ * processor; of a C library's primitives those that any module uses, now or later: each process has to be given every
+ * breakpoint, which takes longer than all else at its start. The number of places added, in that file or another, or
+ * -errno with a line in err.
  * The same path again adds nothing.
  */
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen);

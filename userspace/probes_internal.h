@@ -7,6 +7,9 @@
 
 struct primitive;
 
+/* Room for all primitives of probes.c. */
+#define MAX_PRIMITIVES 96
+
 struct probes {
 	struct kernel *k;
 	struct sandbox *s;
@@ -16,12 +19,15 @@ struct probes {
 	struct probe_site *sites;
 	unsigned int nr_sites;
 	bool answer_time, answer_random;
+	bool used[MAX_PRIMITIVES];	/* by any of the modules */
+	bool all_used;			/* or nobody can tell */
 };
 
 /* Places found in one file, before they are planted. */
 struct found {
 	struct probe_site *sites;
 	int nr, size;
+	const unsigned int *which;	/* the primitives that are looked for */
 	const struct primitive *prim;
 	struct symfile *file;
 	int fd;			/* of the file */

@@ -145,6 +145,8 @@ bool sym_equals_clone(const char *name, const char *wanted);
 
 /* Opens the separate debug file if there is one, and DWARF of either. */
 void sym_read_debug(struct symfile *f);
+/* The first section of that type, NULL: none. */
+Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
 /*
  * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
  * freed. Does either have a full symbol table?

@@ -304,7 +304,7 @@ int symfile_code_bias(struct symfile *f, uint64_t start, uint64_t offset, uint64
 	return -ENOENT;
 }
 
-static Elf_Scn *find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr)
+Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = NULL;
 
@@ -324,7 +324,7 @@ char *const *symfile_needed(struct symfile *f)
 
 	if (f->needed)
 		return f->needed;
-	scn = find_section(f->elf, SHT_DYNAMIC, &shdr);
+	scn = sym_find_section(f->elf, SHT_DYNAMIC, &shdr);
 	data = scn ? elf_getdata(scn, NULL) : NULL;
 	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
 		const char *name;
@@ -537,7 +537,7 @@ static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sy
 		    bool (*wanted)(const char *name, void *arg), void *arg)
 {
 	GElf_Shdr shdr, defs;
-	Elf_Scn *scn = find_section(elf, type, &shdr), *other = scn ? elf_getscn(elf, shdr.sh_link) : NULL;
+	Elf_Scn *scn = sym_find_section(elf, type, &shdr), *other = scn ? elf_getscn(elf, shdr.sh_link) : NULL;
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL, *names = other ? elf_getdata(other, NULL) : NULL;
 	Elf_Data *versym = NULL, *verdef = NULL;
 	const Elf64_Sym *syms;
@@ -551,9 +551,9 @@ static bool read_table(struct symfile *f, Elf *elf, unsigned int type, struct sy
 	syms = data->d_buf;
 	text = names->d_buf;
 	if (type == SHT_DYNSYM) {
-		other = find_section(elf, SHT_GNU_versym, &defs);
+		other = sym_find_section(elf, SHT_GNU_versym, &defs);
 		versym = other ? elf_getdata(other, NULL) : NULL;
-		other = find_section(elf, SHT_GNU_verdef, &defs);
+		other = sym_find_section(elf, SHT_GNU_verdef, &defs);
 		verdef = other ? elf_getdata(other, NULL) : NULL;
 	}
 	for (size_t i = 1; i < data->d_size / sizeof(*syms); i++)
@@ -625,7 +625,7 @@ bool symfile_has_symtab(struct symfile *f)
 {
 	GElf_Shdr shdr;
 
-	if (!f->syms_read && find_section(f->elf, SHT_SYMTAB, &shdr))
+	if (!f->syms_read && sym_find_section(f->elf, SHT_SYMTAB, &shdr))
 		return true;
 	sym_read_symbols(f);
 	return f->has_symtab;
@@ -634,7 +634,7 @@ bool symfile_has_symtab(struct symfile *f)
 bool symfile_has_symbols(struct symfile *f)
 {
 	GElf_Shdr shdr;
-	Elf_Scn *scn = f->syms_read ? NULL : find_section(f->elf, SHT_DYNSYM, &shdr);
+	Elf_Scn *scn = f->syms_read ? NULL : sym_find_section(f->elf, SHT_DYNSYM, &shdr);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	const Elf64_Sym *syms = data ? data->d_buf : NULL;
 
@@ -701,7 +701,7 @@ static bool has_soname(struct symfile *f)
 {
 	GElf_Shdr shdr;
 	GElf_Dyn dyn;
-	Elf_Scn *scn = find_section(f->elf, SHT_DYNAMIC, &shdr);
+	Elf_Scn *scn = sym_find_section(f->elf, SHT_DYNAMIC, &shdr);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
 	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++)

@@ -102,8 +102,8 @@ struct world_ops {
 	int (*start)(struct world *w, bool stop_always, char *err, size_t errlen);
 	/* 1: *ev is the next event; 0: none within timeout_us; -errno: the world broke (line in err). */
 	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
-	/* Give the turn; the task may pass lease further points without asking. */
-	int (*grant)(struct world *w, uint32_t task, uint32_t lease);
+	/* Give the turn. */
+	int (*grant)(struct world *w, uint32_t task);
 	/* Would a parked task block at once? Unknown is no. */
 	bool (*would_block)(struct world *w, const struct world_task *t);
 	/* What the memory of a lock says that is an object of t's label; false: unknown. */

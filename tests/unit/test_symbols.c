@@ -721,6 +721,45 @@ static void the_c_library(void **state)
 	symbols_free_paths(paths);
 }
 
+/* Of "rdlock", "lock", "unlock" and "wait" of pthread_*, those that a file can call. */
+static void expect_imports(const char *file, bool all, const char *want)
+{
+	static const char *const names[] = { "pthread_rwlock_rdlock", "pthread_mutex_lock", "pthread_mutex_unlock",
+					     "pthread_cond_wait" };
+	bool takes[4] = { false };
+	char got[5] = "";
+	int nr = 0;
+
+	assert_int_equal(symfile_imports(open_file(in_dir(file)), names, 4, takes), !all);
+	for (int i = 0; i < 4; i++)
+		if (takes[i])
+			got[nr++] = "rluw"[i];
+	if (!all)
+		assert_string_equal(got, want);
+}
+
+static void imports(void **state)
+{
+	(void)state;
+	make("imports.c", c_source, "cc -o imports imports.c -pthread");
+	expect_imports("imports", false, "lu");
+	make("static.c", c_source, "cc -static -o static static.c -pthread");
+	expect_imports("static", false, "");
+	/* the linker keeps one string where another ends alike; without dlsym() a string says nothing */
+	make("strings.c", "#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
+	     "puts(\"pthread_cond_wait\"); puts(\"pthread_mutex_lock()\"); return 0; }\n", "cc -o strings strings.c");
+	expect_imports("strings", false, "");
+	make("looks.c", "#include <dlfcn.h>\n#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
+	     "puts(\"pthread_mutex_lock()\"); return !dlsym(0, \"pthread_cond_wait\"); }\n", "cc -o looks looks.c");
+	expect_imports("looks", false, "w");
+	make("ffi.c", "void ffi_call(void); void f(void) { ffi_call(); }\n", "cc -shared -fPIC -o ffi ffi.c");
+	expect_imports("ffi", true, "");
+	/* nothing to tell it by */
+	make("cut.sh", "", "cp imports cut && objcopy --strip-section-headers cut 2>/dev/null ||"
+	     "printf '\\0\\0\\0\\0' | dd of=cut bs=1 seek=60 conv=notrunc status=none");
+	expect_imports("cut", true, "");
+}
+
 static void expect_no_file(const char *path, const char *why)
 {
 	char err[300] = "";
@@ -930,6 +969,7 @@ int main(void)
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
 		cmocka_unit_test(the_c_library),
+		cmocka_unit_test(imports),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
 		cmocka_unit_test(files_of_libraries),

@@ -38,6 +38,16 @@ if begin "guards of C++"; then
 	end
 fi
 
+if begin "primitives that are looked up by name"; then
+	# begin, lock, rdlock, end: the third is known once it was seen which library is loaded
+	zug 60 check -q -n 2 -- "$points/by-name"
+	want_status 0
+	want_out 'all the same: 4 steps'
+	trace_of -- "$points/by-name"
+	nr_steps 1 '"op":"lock","object":"mutex'
+	end
+fi
+
 if begin "one object in two processes"; then
 	trace_of -- "$points/shared-mutex"
 	for op in lock sem-post; do
