@@ -22,6 +22,8 @@
  *                 file FILE   FILE is copied
  *               Copies are read-only, so that a write into one fails instead of getting lost.
  *
+ * On the host, `vm-init --tsc-khz` says how fast the time stamp counter runs.
+ *
  * Result port, a line each: `ready`, then `exit STATUS` (128 + N for signal N) or `fail MESSAGE`.
  */
 #define _GNU_SOURCE
@@ -34,6 +36,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -619,10 +622,32 @@ static void run_job(const char *job)
 	write_all(ports[PORT_RESULT], text, strlen(text));
 }
 
-int main(void)
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* How fast this machine's time stamp counter runs, which an emulated machine has, too. */
+static void say_tsc_khz(void)
+{
+	uint64_t from = now_ns(), ticks = __builtin_ia32_rdtsc(), ns;
+
+	while ((ns = now_ns() - from) < 20000000)
+		;
+	printf("%llu\n", (unsigned long long)((__builtin_ia32_rdtsc() - ticks) * 1000000ull / ns));
+}
+
+int main(int argc, char **argv)
 {
 	char *cmdline, *p, job[PATH_MAX];
 
+	if (argc == 2 && !strcmp(argv[1], "--tsc-khz")) {
+		say_tsc_khz();
+		return 0;
+	}
 	if (getpid() != 1) {
 		fprintf(stderr, "vm-init: only tools/vm starts this, as the first process of a machine\n");
 		return 2;
