@@ -30,6 +30,7 @@ struct entry {
 	uint64_t object;		/* 0: empty */
 	uint32_t *clock;		/* of a synchronisation object, or NULL */
 	struct variable var;
+	uint32_t once_task;		/* who came to this pthread_once first, + 1; 0 nobody */
 	/* over all executions */
 	bool ever_raced, ever_written, shared;
 	uint32_t first_task;
@@ -42,6 +43,7 @@ struct order {
 	bool started[ORDER_TASKS];
 	bool waited[ORDER_TASKS];	/* was not able to run since its last operation began */
 	struct zug_label pending[ORDER_TASKS];	/* last operation: synchronises until it is over */
+	uint64_t once[ORDER_TASKS];	/* the pthread_once that it is in or comes from, 0 none */
 	uint32_t width;			/* tasks in use */
 };
 
@@ -90,11 +92,13 @@ void order_begin(struct order *o)
 		free(e->var.reads);
 		free(e->var.read_labels);
 		memset(&e->var, 0, sizeof(e->var));
+		e->once_task = 0;
 	}
 	memset(o->clocks, 0, (size_t)o->width * ORDER_TASKS * sizeof(*o->clocks));
 	memset(o->started, 0, sizeof(o->started));
 	memset(o->waited, 0, sizeof(o->waited));
 	memset(o->pending, 0, sizeof(o->pending));
+	memset(o->once, 0, sizeof(o->once));
 	o->width = 0;
 }
 
@@ -197,6 +201,45 @@ static int synchronise(struct order *o, uint32_t task, const struct zug_label *l
 		clock_of(o, task)[task]++;
 	}
 	return ret;
+}
+
+/*
+ * A pthread_once is seen before it begins, and its end is not: what the one who came first does to data until its next
+ * point is taken for the initialisation, after which all others come out. (What it does to data behind that, without a
+ * point in between, seems to be ordered, too.)
+ */
+static int once_enters(struct order *o, uint32_t task, uint64_t object)
+{
+	struct entry *e = object ? get(o, object) : NULL;
+
+	if (!e)
+		return object ? -ENOMEM : 0;
+	if (!e->once_task)
+		e->once_task = task + 1;
+	o->once[task] = object;
+	return 0;
+}
+
+static int once_initialises(struct order *o, uint32_t task)
+{
+	int ret;
+
+	if (!o->once[task] || slot(o, o->once[task])->once_task != task + 1)
+		return 0;
+	ret = release(o, task, o->once[task]);
+	clock_of(o, task)[task]++;
+	return ret;
+}
+
+static int once_leaves(struct order *o, uint32_t task, bool data)
+{
+	uint64_t object = o->once[task];
+	bool first = object && slot(o, object)->once_task == task + 1;
+
+	if (!object || (first && data))
+		return 0;
+	o->once[task] = 0;
+	return first ? 0 : acquire(o, task, object);
 }
 
 /* New tasks begin after what their parent has done so far. Who cannot run now is waiting. */
@@ -356,9 +399,14 @@ int order_step_on(struct order *o, const struct search_point *p, uint32_t i, con
 	if ((o->pending[task].op == ZUG_OP_JOIN || o->pending[task].op == ZUG_OP_WAITPID) &&
 	    !o->pending[task].object)
 		join_the_gone(o, p, task);
+	ret = once_leaves(o, task, is_data(l->op));
+	if (ret)
+		return ret;
 	o->pending[task] = *l;
-	if (!is_data(l->op))
-		return synchronise(o, task, l, true);
+	if (!is_data(l->op)) {
+		ret = synchronise(o, task, l, true);
+		return ret || l->op != ZUG_OP_ONCE ? ret : once_enters(o, task, l->object);
+	}
 	o->pending[task] = (struct zug_label){ .op = ZUG_OP_NONE };
 	/* the first race is the one that is told, and all accesses are noted */
 	for (uint32_t n = 0; n < nr; n++) {
@@ -370,7 +418,7 @@ int order_step_on(struct order *o, const struct search_point *p, uint32_t i, con
 		if (ret < 0)
 			return ret;
 	}
-	return ret;
+	return once_initialises(o, task) ? -ENOMEM : ret;
 }
 
 int order_step(struct order *o, const struct search_point *p, uint32_t i, struct order_race *race)

@@ -196,6 +196,38 @@ static int two_accesses(const struct range *a, bool a_writes, const struct range
 	return found;
 }
 
+/* Two tasks in one pthread_once: the first sets data there, and both use it; behind that each sets other data. */
+static void test_once(void)
+{
+	static const struct {
+		uint32_t task;
+		unsigned int op;
+		uint64_t object;
+		int race;
+	} steps[] = {
+		{ 0, ZUG_OP_ONCE, 1, 0 }, { 1, ZUG_OP_ONCE, 1, 0 }, { 0, ZUG_OP_DATA_WRITE, 2, 0 },
+		{ 0, ZUG_OP_DATA_WRITE, 3, 0 }, { 1, ZUG_OP_DATA_READ, 3, 0 }, { 1, ZUG_OP_DATA_READ, 2, 0 },
+		{ 1, ZUG_OP_DATA_WRITE, 4, 0 }, { 0, ZUG_OP_UNLOCK, 5, 0 }, { 0, ZUG_OP_DATA_WRITE, 4, 1 },
+	};
+	struct order *o = order_new();
+	bool right = true;
+
+	order_begin(o);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct search_cand cand[2] = {
+			{ .task = 0, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
+			{ .task = 1, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
+		};
+		const struct search_point p = { .nr = 2, .cand = cand, .last = SEARCH_NO_TASK };
+		struct order_race race;
+
+		cand[steps[i].task].label = (struct zug_label){ .op = steps[i].op, .object = steps[i].object };
+		right &= order_step(o, &p, steps[i].task, &race) == steps[i].race;
+	}
+	order_free(o);
+	tap_ok(right, "what is set once is ordered for all who come out, and nothing else");
+}
+
 static void test_overlaps(void)
 {
 	const struct range word = { 1, 4096, 8 }, high = { 1, 4100, 4 }, next = { 1, 4104, 8 }, across = { 1, 4100, 8 },
@@ -248,6 +280,7 @@ static void test_ranges(void)
 
 int main(void)
 {
+	test_once();
 	test_overlaps();
 	test_ranges();
 	test_random_programs("locks", GEN_LOCKS, 2);
