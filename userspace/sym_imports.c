@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sym_imports.c - which functions of others a file can call by their names */
+#include <stdlib.h>
 #include <string.h>
 #include "sym_internal.h"
 
@@ -7,35 +8,52 @@
 static const char *const by_name[] = { "dlsym", "dlvsym" };
 static const char calls_anything[] = "ffi_call";
 
+struct wanted {
+	const char *const *names;
+	unsigned int nr;
+	size_t *lens, shortest;
+	bool ends[256];		/* some name ends with that character: most strings of a file, and all data, do not */
+};
+
 /* Strings of the file that end with a name: the linker keeps a string within one that ends alike. */
-static void look_for_strings(Elf_Data *data, const char *const *names, unsigned int nr, bool *takes)
+static void look_for_strings(Elf_Data *data, const struct wanted *w, bool *takes)
 {
 	const char *start = data->d_buf, *end = start + data->d_size, *zero;
 
 	for (const char *p = start; p < end && (zero = memchr(p, 0, end - p)); p = zero + 1) {
-		for (unsigned int i = 0; i < nr; i++) {
-			size_t len = strlen(names[i]);
-
-			if ((size_t)(zero - p) >= len && !memcmp(zero - len, names[i], len))
+		if ((size_t)(zero - p) < w->shortest || !w->ends[(unsigned char)zero[-1]])
+			continue;
+		for (unsigned int i = 0; i < w->nr; i++)
+			if ((size_t)(zero - p) >= w->lens[i] && !memcmp(zero - w->lens[i], w->names[i], w->lens[i]))
 				takes[i] = true;
-		}
 	}
 }
 
-static void take_strings(struct symfile *f, const char *const *names, unsigned int nr, bool *takes)
+/* false: out of memory */
+static bool take_strings(struct symfile *f, const char *const *names, unsigned int nr, bool *takes)
 {
+	struct wanted w = { .names = names, .nr = nr, .lens = calloc(nr + 1, sizeof(*w.lens)), .shortest = SIZE_MAX };
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 	Elf_Data *data;
 
+	if (!w.lens)
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		w.lens[i] = strlen(names[i]);
+		w.shortest = w.lens[i] < w.shortest ? w.lens[i] : w.shortest;
+		w.ends[(unsigned char)names[i][w.lens[i] - 1]] = true;
+	}
 	while ((scn = elf_nextscn(f->elf, scn))) {
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_PROGBITS || !(shdr.sh_flags & SHF_ALLOC) ||
 		    shdr.sh_flags & SHF_EXECINSTR)
 			continue;
 		data = elf_getdata(scn, NULL);
 		if (data && data->d_buf)
-			look_for_strings(data, names, nr, takes);
+			look_for_strings(data, &w, takes);
 	}
+	free(w.lens);
+	return true;
 }
 
 static bool is_linked(const struct symfile *f)
@@ -70,7 +88,5 @@ bool symfile_imports(struct symfile *f, const char *const *names, unsigned int n
 		for (unsigned int k = 0; k < nr; k++)
 			takes[k] |= !strcmp(name, names[k]);
 	}
-	if (looks_up)
-		take_strings(f, names, nr, takes);
-	return true;
+	return !looks_up || take_strings(f, names, nr, takes);
 }

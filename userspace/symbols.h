@@ -72,7 +72,7 @@ int symfile_find_names(struct symfile *f, const char *const *names, unsigned int
 		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg);
 /*
  * Sets takes[i] for each of these functions of other files that it may call: because it imports the name, or because it
- * looks names up (dlsym) and has that one among its strings. false: it may call any (libffi; nothing to tell it by).
+ * looks names up (dlsym) and has that one among its strings. false: it may call any (libffi; nothing to tell it by; no memory).
  */
 bool symfile_imports(struct symfile *f, const char *const *names, unsigned int nr, bool *takes);
 /* Copies of functions of that name within others: how many, a line of theirs with code, and where the first one is. */
