@@ -106,40 +106,54 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	what->disp = c->disp;
 }
 
-/* The file is the sandbox's own copy, and nothing executes it now. Its times stay as they are: programs look. */
+/* A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay as they are: programs look. */
+struct rewriting {
+	int fd;			/* -1: not open yet */
+	struct stat st;
+};
+
+/* When there is something to change. 0 or -errno. */
+static int rewriting_begin(struct rewriting *r, const char *copy)
+{
+	if (r->fd >= 0)
+		return 0;
+	r->fd = open(copy, O_RDWR | O_CLOEXEC);
+	return r->fd < 0 || fstat(r->fd, &r->st) ? -errno : 0;
+}
+
+static void rewriting_end(struct rewriting *r)
+{
+	const struct timespec times[2] = { r->st.st_atim, r->st.st_mtim };
+
+	if (r->fd < 0)
+		return;
+	futimens(r->fd, times);
+	close(r->fd);
+}
+
 int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)
 {
-	struct timespec times[2];
+	struct rewriting r = { .fd = -1 };
 	uint8_t buf[16];
-	int fd = -1, ret = 0;
-	struct stat st;
+	int ret = 0;
 
 	for (int i = 0; i < nr && !ret; i++) {
 		const struct code_place *c = &sites[i].code;
 
 		if (!c->kind || (c->flags & CODE_PROBE) || sites[i].op == ZUG_OP_POINT)
 			continue;
-		if (fd < 0) {
-			fd = open(copy, O_RDWR | O_CLOEXEC);
-			if (fd < 0 || fstat(fd, &st)) {
-				ret = -errno;
-				break;
-			}
-		}
-		if (pread(fd, buf, c->len, c->offset) != c->len) {
+		ret = rewriting_begin(&r, copy);
+		if (ret)
+			break;
+		if (pread(r.fd, buf, c->len, c->offset) != c->len) {
 			ret = -EIO;
 		} else if (buf[0] == 0x90) {
 			continue;	/* by another campaign, or before the probes were planted again */
-		} else if (code_rewrite(c, buf) || pwrite(fd, buf, c->len, c->offset) != c->len) {
+		} else if (code_rewrite(c, buf) || pwrite(r.fd, buf, c->len, c->offset) != c->len) {
 			ret = -EIO;
 		}
 	}
-	if (fd >= 0) {
-		times[0] = st.st_atim;
-		times[1] = st.st_mtim;
-		futimens(fd, times);
-		close(fd);
-	}
+	rewriting_end(&r);
 	return ret;
 }
 
@@ -147,28 +161,21 @@ int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)
 static int rewrite_rdtscp(const char *copy, const struct code_ask *list, uint32_t nr)
 {
 	static const uint8_t was[] = { 0x0f, 0x01, 0xf9 }, is[] = { 0x0f, 0x31, 0x90 };
-	struct timespec times[2];
+	struct rewriting r = { .fd = -1 };
 	uint8_t buf[3];
-	struct stat st;
-	int fd = -1, ret = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i < nr && !ret; i++) {
 		if (!list[i].cpu)
 			continue;
-		if (fd < 0 && ((fd = open(copy, O_RDWR | O_CLOEXEC)) < 0 || fstat(fd, &st))) {
-			ret = -errno;
+		ret = rewriting_begin(&r, copy);
+		if (ret)
 			break;
-		}
-		if (pread(fd, buf, 3, list[i].offset) != 3 ||
-		    (memcmp(buf, was, 3) && memcmp(buf, is, 3)) || pwrite(fd, is, 3, list[i].offset) != 3)
+		if (pread(r.fd, buf, 3, list[i].offset) != 3 ||
+		    (memcmp(buf, was, 3) && memcmp(buf, is, 3)) || pwrite(r.fd, is, 3, list[i].offset) != 3)
 			ret = -EIO;
 	}
-	if (fd >= 0) {
-		times[0] = st.st_atim;
-		times[1] = st.st_mtim;
-		futimens(fd, times);
-		close(fd);
-	}
+	rewriting_end(&r);
 	return ret;
 }
 
