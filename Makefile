@@ -63,12 +63,12 @@ SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointe
 CFLAGS		?= -O2 -g
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
-		  -iquote $(B) -iquote lib -iquote search -iquote userspace -iquote bpf $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
+		  -iquote . -iquote $(B) -iquote userspace $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user would compile his.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
 LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -lstdc++ -lm -pthread
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
-		  -iquote $(B) -iquote bpf -iquote lib -isystem $(LIBBPF_PREFIX)/include
+		  -iquote . -iquote $(B) -iquote bpf -isystem $(LIBBPF_PREFIX)/include
 
 FLAGS_NOW	= $(CC) $(ALL_CFLAGS) $(LDLIBS) $(BPF_CC) $(BPF_CFLAGS)
 ifneq ($(shell cat $(B)/flags 2>/dev/null),$(FLAGS_NOW))
@@ -95,13 +95,13 @@ $(B)/zug.skel.h: $(B)/zug.bpf.o
 
 # --- zug ----------------------------------------------------------------------------------------
 
-lib_src		:= $(wildcard lib/*.c)
-search_src	:= $(wildcard search/*.c)
-user_src	:= $(wildcard userspace/*.c)
+lib_src		:= $(wildcard lib/*.c lib/*/*.c)
+search_src	:= $(wildcard search/*.c search/*/*.c)
+user_src	:= $(wildcard userspace/*/*.c)
 lib_obj		:= $(lib_src:%.c=$(B)/%.o)
 search_obj	:= $(search_src:%.c=$(B)/%.o)
 user_obj	:= $(user_src:%.c=$(B)/%.o)
-main_obj	:= $(B)/userspace/zug.o
+main_obj	:= $(B)/userspace/cli/zug.o
 
 $(B)/%.o: %.c $(B)/flags
 	$(say) CC $@
@@ -109,7 +109,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The pages' templates and scripts are part of the object; the assembler does not say so.
-$(B)/userspace/page.o: $(wildcard userspace/html/*)
+$(B)/userspace/report/page.o: $(wildcard userspace/report/html/*)
 
 # Only what includes the skeleton sees the kernel; unit tests are linked without it, so that they build and run anywhere.
 kernel_src	:= $(if $(user_src),$(shell grep -l 'zug\.skel\.h' $(user_src) /dev/null))
@@ -314,4 +314,4 @@ uninstall:
 clean:
 	rm -rf $(B)
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/tests/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/*/*/*.d)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include "label.h"
+#include "lib/label.h"
 
 #define W	ZUG_L_WRITE
 #define R	ZUG_L_RELEASE

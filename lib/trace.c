@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* trace.c - names of outcomes, common to writers and readers of traces */
-#include "trace.h"
+#include "lib/trace.h"
 
 static const struct {
 	const char *name;

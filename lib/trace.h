@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
-#include "label.h"
+#include "lib/label.h"
 
 #define TRACE_VERSION 1
 #define TRACE_NO_TASK UINT32_MAX

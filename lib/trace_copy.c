@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 static void copy_tables(struct trace_writer *w, const struct trace *t)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 #define ARENA_BLOCK (64u << 10)
 

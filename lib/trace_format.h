@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include "trace.h"
+#include "lib/trace.h"
 
 /*
  * The file: TRACE_MAGIC, version (u32), 0 (u32), then frames. As in PNG, the first byte is no

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 static void say(char *err, size_t errlen, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

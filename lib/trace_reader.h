@@ -5,8 +5,8 @@
 #ifndef ZUG_TRACE_READER_H
 #define ZUG_TRACE_READER_H
 
-#include "trace.h"
-#include "trace_format.h"
+#include "lib/trace.h"
+#include "lib/trace_format.h"
 
 #define STEP_CHUNK 4096u
 

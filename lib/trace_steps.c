@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 static uint32_t hash_tasks(const uint32_t *tasks, uint32_t nr)
 {

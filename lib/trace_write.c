@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include "trace.h"
-#include "trace_format.h"
+#include "lib/trace.h"
+#include "lib/trace_format.h"
 
 #define HINTS (2 * TRACE_LABELS)
 

@@ -11,7 +11,7 @@
 #ifndef ZUG_SEARCH_ACCESS_H
 #define ZUG_SEARCH_ACCESS_H
 
-#include "../lib/label.h"
+#include "lib/label.h"
 
 #define ACCESS_OPAQUE	0x6f70617175650001ull
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <stdlib.h>
-#include "around.h"
-#include "schedule.h"
-#include "search_internal.h"
+#include "search/around.h"
+#include "search/schedule.h"
+#include "search/search_internal.h"
 
 int around_init(void *state, struct search_env *env, const int64_t *args)
 {

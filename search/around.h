@@ -7,7 +7,7 @@
 #ifndef ZUG_SEARCH_AROUND_H
 #define ZUG_SEARCH_AROUND_H
 
-#include "strategy.h"
+#include "search/strategy.h"
 
 /* The first member of the strategy's state. */
 struct around {

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cache.h"
-#include "rng.h"
+#include "search/cache.h"
+#include "search/rng.h"
 
 #define FIRST	1024
 

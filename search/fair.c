@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fair.h"
-#include "rng.h"
-#include "search.h"
+#include "search/fair.h"
+#include "search/rng.h"
+#include "search/search.h"
 
 enum { BEHIND, E, D, S, NR_SETS };
 

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "hb.h"
-#include "per_task.h"
-#include "rng.h"
+#include "search/hb.h"
+#include "search/per_task.h"
+#include "search/rng.h"
 
 #define FIRST_OBJECTS	64
 #define FIRST_TASKS	16

@@ -19,7 +19,7 @@
 #define ZUG_SEARCH_HB_H
 
 #include <stddef.h>
-#include "access.h"
+#include "search/access.h"
 
 struct hb_object {
 	uint64_t object;

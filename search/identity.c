@@ -2,8 +2,8 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
-#include "identity.h"
-#include "rng.h"
+#include "search/identity.h"
+#include "search/rng.h"
 
 enum { SIGNAL = 1, MESSAGE, EXIT, DEADLOCK, LIVELOCK, RACE, MISUSE };
 

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "around.h"
-#include "minimize.h"
-#include "schedule.h"
-#include "search_internal.h"
-#include "strategies.h"
+#include "search/around.h"
+#include "search/minimize.h"
+#include "search/schedule.h"
+#include "search/search_internal.h"
+#include "search/strategies/strategies.h"
 
 /* An execution, and the pairs of its preemptions. */
 struct record {

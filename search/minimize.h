@@ -26,7 +26,7 @@
 #ifndef ZUG_SEARCH_MINIMIZE_H
 #define ZUG_SEARCH_MINIMIZE_H
 
-#include "search.h"
+#include "search/search.h"
 
 /*
  * opts: fair and max_steps as for the search that found the failure; seed and

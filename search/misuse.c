@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "misuse.h"
-#include "per_task.h"
-#include "rng.h"
+#include "search/misuse.h"
+#include "search/per_task.h"
+#include "search/rng.h"
 
 enum state { UNKNOWN, FREE, HELD };
 

@@ -19,7 +19,7 @@
 #ifndef ZUG_SEARCH_MISUSE_H
 #define ZUG_SEARCH_MISUSE_H
 
-#include "search.h"
+#include "search/search.h"
 
 enum misuse_kind {
 	MISUSE_NONE = 0,

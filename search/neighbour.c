@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "around.h"
-#include "neighbour.h"
-#include "pairing.h"
-#include "schedule.h"
-#include "search_internal.h"
+#include "search/around.h"
+#include "search/neighbour.h"
+#include "search/pairing.h"
+#include "search/schedule.h"
+#include "search/search_internal.h"
 
 /* A decision is made so many steps earlier or later at most. */
 #define MOVES_MAX	64

@@ -14,7 +14,7 @@
 #ifndef ZUG_SEARCH_NEIGHBOUR_H
 #define ZUG_SEARCH_NEIGHBOUR_H
 
-#include "search.h"
+#include "search/search.h"
 
 /* As minimize_new(); the schedule should be a minimal one, or there is more to it than one pair. */
 struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,

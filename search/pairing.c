@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pairing.h"
+#include "search/pairing.h"
 
 /* Turns a numbered id into one that is neither numbered nor, but for the chance of all hashes, any other's. */
 #define NEW	(0xffffull << 48)

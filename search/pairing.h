@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "../lib/label.h"
+#include "lib/label.h"
 
 /* Steps 0..nr-1: the label of one and its task. Tasks must have the same numbers in both executions. */
 struct pairing_steps {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "strategy.h"
+#include "search/strategy.h"
 
 /* Append to a message that may be cut, but is always terminated. */
 __attribute__((format(printf, 3, 4)))

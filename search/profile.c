@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "access.h"
-#include "profile.h"
-#include "rng.h"
+#include "search/access.h"
+#include "search/profile.h"
+#include "search/rng.h"
 
 void profile_fini(struct profile *p)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "search.h"
+#include "search/search.h"
 
 /* More pairs of object and task than this are not counted: memory is bounded. */
 #define PROFILE_PAIRS	(1u << 16)

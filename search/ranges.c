@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "ranges.h"
-#include "rng.h"
+#include "search/ranges.h"
+#include "search/rng.h"
 
 #define CELL	64
 

@@ -3,7 +3,7 @@
  * registry.c - all strategies, the default first
  */
 #include <stddef.h>
-#include "strategies.h"
+#include "search/strategies/strategies.h"
 
 const struct strategy_type *const strategy_types[] = {
 	&strategy_portfolio,

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "per_task.h"
-#include "rules_internal.h"
+#include "search/per_task.h"
+#include "search/rules_internal.h"
 
 void rules_free(struct rules *r)
 {

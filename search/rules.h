@@ -53,8 +53,8 @@
 #ifndef ZUG_SEARCH_RULES_H
 #define ZUG_SEARCH_RULES_H
 
-#include "rng.h"
-#include "search.h"
+#include "search/rng.h"
+#include "search/search.h"
 
 /* kinds of statements that there are */
 enum { RULES_STAY = 1 << 0, RULES_HOLD = 1 << 1, RULES_SCRIPT = 1 << 2 };

@@ -5,8 +5,8 @@
 #ifndef ZUG_SEARCH_RULES_INTERNAL_H
 #define ZUG_SEARCH_RULES_INTERNAL_H
 
-#include "order.h"
-#include "rules.h"
+#include "search/vector_clocks.h"
+#include "search/rules.h"
 
 #define RULES_NAME	256	/* bytes of a pattern, with the end */
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rules_internal.h"
-#include "strategy.h"
+#include "search/rules_internal.h"
+#include "search/strategy.h"
 
 struct parser {
 	struct rules *r;

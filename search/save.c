@@ -2,10 +2,10 @@
 /*
  * save.c - states that several strategies have, written and read
  */
-#include "diverge.h"
-#include "profile.h"
-#include "save.h"
-#include "seen.h"
+#include "search/diverge.h"
+#include "search/profile.h"
+#include "search/save.h"
+#include "search/seen.h"
 
 void save_diverge(struct codec *c, struct diverge *d)
 {

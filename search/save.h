@@ -5,7 +5,7 @@
 #ifndef ZUG_SEARCH_SAVE_H
 #define ZUG_SEARCH_SAVE_H
 
-#include "codec.h"
+#include "search/codec.h"
 
 struct diverge;
 struct profile;

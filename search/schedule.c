@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <stdlib.h>
-#include "schedule.h"
+#include "search/schedule.h"
 
 void schedule_clear(struct schedule *s)
 {

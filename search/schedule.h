@@ -10,7 +10,7 @@
 #ifndef ZUG_SEARCH_SCHEDULE_H
 #define ZUG_SEARCH_SCHEDULE_H
 
-#include "strategy.h"
+#include "search/strategy.h"
 
 struct difference {
 	uint32_t task, nth;	/* after that many steps of that task, the last one */

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rules_internal.h"
-#include "schedule.h"
-#include "script.h"
-#include "search_internal.h"
+#include "search/rules_internal.h"
+#include "search/schedule.h"
+#include "search/script.h"
+#include "search/search_internal.h"
 
 /* ---- following ---- */
 

@@ -10,8 +10,8 @@
 #ifndef ZUG_SEARCH_SCRIPT_H
 #define ZUG_SEARCH_SCRIPT_H
 
-#include "rules.h"
-#include "strategy.h"
+#include "search/rules.h"
+#include "search/strategy.h"
 
 /* The base scheduler; what is different is said by script_pick(). */
 extern const struct strategy_type strategy_script;

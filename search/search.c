@@ -14,15 +14,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fair.h"
-#include "hb.h"
-#include "search_internal.h"
-#include "rules_internal.h"
-#include "save.h"
-#include "schedule.h"
-#include "script.h"
-#include "seen.h"
-#include "strategy.h"
+#include "search/fair.h"
+#include "search/hb.h"
+#include "search/search_internal.h"
+#include "search/rules_internal.h"
+#include "search/save.h"
+#include "search/schedule.h"
+#include "search/script.h"
+#include "search/seen.h"
+#include "search/strategy.h"
 
 /* Numbers of tasks index tables; a caller that hands out greater ones has a bug. */
 #define MAX_TASKS	(1u << 20)

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
-#include "../lib/label.h"
+#include "lib/label.h"
 
 #define SEARCH_NO_TASK	UINT32_MAX
 

@@ -5,7 +5,7 @@
 #ifndef ZUG_SEARCH_INTERNAL_H
 #define ZUG_SEARCH_INTERNAL_H
 
-#include "strategy.h"
+#include "search/strategy.h"
 
 /* search_new() with that type and its arguments instead of opts->strategy. */
 struct search *search_new_type(const struct search_options *opts, const struct strategy_type *type,

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rng.h"
-#include "seen.h"
+#include "search/rng.h"
+#include "search/seen.h"
 
 #define FIRST	1024
 

@@ -16,10 +16,10 @@
 #ifndef ZUG_SEARCH_STRATEGY_H
 #define ZUG_SEARCH_STRATEGY_H
 
-#include "codec.h"
-#include "hb.h"
-#include "rng.h"
-#include "search.h"
+#include "search/codec.h"
+#include "search/hb.h"
+#include "search/rng.h"
+#include "search/search.h"
 
 #define CHOICE_NONE	UINT32_MAX
 

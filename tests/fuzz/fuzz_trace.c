@@ -2,9 +2,8 @@
 /*
  * fuzz_trace.c - any bytes may come as a trace: reading them, and all reports of what was read
  *
- * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Ilib -Iuserspace \
- *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report*.c userspace/sy*.c \
- *	userspace/{flow,intern,page,json_text}.c \
+ * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -iquote . -iquote userspace \
+ *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report/*.c userspace/symbols/*.c \
  *	-ldw -lelf -lzstd -ljson-c -lz -lstdc++ -o build/fuzz_trace && build/fuzz_trace tests/fuzz/corpus
  * In `make check`, tests/unit/test_trace_fuzz.c drives it with mutations of its own.
  */
@@ -13,8 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 #include "fuzz_trace.h"
-#include "../../lib/trace_format.h"
-#include "../../userspace/report.h"
+#include "lib/trace_format.h"
+#include "report/report.h"
 
 /* Checksums keep a blind mutation from ever reaching the decoder, so they are made right. */
 static void fix_checksums(unsigned char *data, size_t len)

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../../lib/trace.h"
-#include "../unit/sample_trace.h"
-#include "../../userspace/record.h"
+#include "lib/trace.h"
+#include "tests/unit/sample_trace.h"
+#include "report/record.h"
 #include "browser.h"
 
 #define OUT "build/html"

@@ -5,7 +5,7 @@
 #ifndef ZUG_TESTS_GEN_H
 #define ZUG_TESTS_GEN_H
 
-#include "../../search/rng.h"
+#include "search/rng.h"
 #include "model.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../search/rng.h"
+#include "search/rng.h"
 #include "model.h"
 
 /* Ids of objects: the kind above, the number below. */

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../../search/search.h"
+#include "search/search.h"
 
 #define MODEL_TASKS	104
 #define MODEL_OBJECTS	24	/* of each kind */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <stdlib.h>
 #include <string.h>
-#include "../../search/rng.h"
+#include "search/rng.h"
 #include "oracle.h"
 
 #define MAX_EVENTS	64

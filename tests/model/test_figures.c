@@ -4,9 +4,9 @@
  */
 #include <math.h>
 #include <string.h>
-#include "../../search/cache.h"
-#include "../../search/rng.h"
-#include "../../search/seen.h"
+#include "search/cache.h"
+#include "search/rng.h"
+#include "search/seen.h"
 #include "gen.h"
 #include "oracle.h"
 #include "programs.h"

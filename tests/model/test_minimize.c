@@ -4,7 +4,7 @@
  * minimised further, and come close to the best there is
  */
 #include <string.h>
-#include "../../search/minimize.h"
+#include "search/minimize.h"
 #include "gen.h"
 #include "oracle.h"
 #include "programs.h"

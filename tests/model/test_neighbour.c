@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "../../search/access.h"
-#include "../../search/minimize.h"
-#include "../../search/neighbour.h"
+#include "search/access.h"
+#include "search/minimize.h"
+#include "search/neighbour.h"
 #include "gen.h"
 #include "programs.h"
 #include "tap.h"

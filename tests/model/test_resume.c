@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "../../search/rng.h"
+#include "search/rng.h"
 #include "programs.h"
 #include "tap.h"
 

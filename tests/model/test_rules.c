@@ -3,7 +3,7 @@
  * test_rules.c - the schedule language: what it means, what it refuses
  */
 #include <string.h>
-#include "../../search/rng.h"
+#include "search/rng.h"
 #include "programs.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "../../search/script.h"
+#include "search/script.h"
 #include "gen.h"
 #include "programs.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <assert.h>
 #include <stdio.h>
-#include "../../lib/trace.h"
+#include "lib/trace.h"
 #include "sample_trace.h"
 
 #define LOCK_A 0xa1a1a1a1a1a1a1a1

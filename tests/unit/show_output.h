@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../userspace/commands.h"
+#include "cli/commands.h"
 
 /* Runs "zug show ARGS" (NULL at the end) with output and errors caught together; malloc'd. */
 static char *show(int want, ...)

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <json-c/json.h>
-#include "../../userspace/cases.h"
-#include "../../userspace/exit_codes.h"
-#include "../../userspace/results.h"
+#include "cli/cases.h"
+#include "cli/exit_codes.h"
+#include "cli/results.h"
 
 static void googletest(void **state)
 {

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../userspace/code.h"
-#include "../../userspace/symbols.h"
+#include "probes/code.h"
+#include "symbols/symbols.h"
 
 static char dir[] = "/tmp/zug-test-code-XXXXXX";
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "report_diff.h"
+#include "report/report_diff.h"
 
 #define LOCK 77
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include "../../userspace/expiry.h"
-#include "../../userspace/timers.h"
+#include "engine/expiry.h"
+#include "kworld/timers.h"
 
 #define MS 1000000ull
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "../../userspace/expr.h"
+#include "symbols/expr.h"
 
 enum color { RED = 3, GREEN = -7 };
 

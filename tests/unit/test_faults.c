@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../userspace/faults.h"
+#include "engine/faults.h"
 
 #define STEPS 3
 

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "../../userspace/commands.h"
-#include "../../userspace/exit_codes.h"
-#include "../../userspace/flow.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "report/causality.h"
 #include "sample_trace.h"
 
 static char dir[] = "/tmp/zug-test-html-XXXXXX";

@@ -4,7 +4,7 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
-#include "../../search/identity.h"
+#include "search/identity.h"
 
 static int nr_tests, nr_failed;
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "../../search/misuse.h"
+#include "search/misuse.h"
 
 static int nr_tests, nr_failed;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../userspace/script.h"
+#include "campaign/script.h"
 
 static char path[] = "/tmp/zug-test-pinned-XXXXXX";
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../userspace/protocol.h"
+#include "zugd/protocol.h"
 
 static void pair(int fd[2])
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../userspace/exit_codes.h"
-#include "../../userspace/record.h"
+#include "cli/exit_codes.h"
+#include "report/record.h"
 #include "show_output.h"
 
 static char dir[] = "/tmp/zug-test-record-XXXXXX";

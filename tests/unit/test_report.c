@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../userspace/exit_codes.h"
-#include "../../userspace/report.h"
-#include "../../userspace/symbols.h"
+#include "cli/exit_codes.h"
+#include "report/report.h"
+#include "symbols/symbols.h"
 #include "sample_trace.h"
 #include "show_output.h"
 
@@ -371,7 +371,7 @@ static void places_are_looked_up(void **state)
 		assert_int_equal(trace_close(w, false), 0);
 		out = show(ZUG_EXIT_PASS, real, NULL);
 		expect(out, "outcome   pass\n");
-		expect(out, stale ? "not the file of the trace" : "cmd_show userspace/cmd_show.c:");
+		expect(out, stale ? "not the file of the trace" : "cmd_show userspace/cli/cmd_show.c:");
 		if (stale)
 			expect_not(out, "cmd_show");
 		free(out);

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../userspace/rsp.h"
-#include "../../userspace/tracee.h"
+#include "debug/rsp.h"
+#include "kernel/tracee.h"
 
 static struct rsp ours;
 static int theirs;

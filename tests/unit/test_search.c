@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "../../search/search.h"
+#include "search/search.h"
 
 static int nr_tests, nr_failed;
 

@@ -14,7 +14,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../userspace/symbols.h"
+#include "symbols/symbols.h"
 
 static char dir[] = "/tmp/zug-test-symbols-XXXXXX";
 static struct symbols *syms;

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../../lib/trace.h"
-#include "../../lib/trace_format.h"
+#include "lib/trace.h"
+#include "lib/trace_format.h"
 
 static char dir[] = "/tmp/zug-test-trace-XXXXXX";
 static char path[64];

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
-#include "../../lib/trace_format.h"
+#include "lib/trace_format.h"
 #include "sample_trace.h"
-#include "../fuzz/fuzz_trace.c"
+#include "tests/fuzz/fuzz_trace.c"
 
 #define INPUTS_MAX 32
 #define INPUT_MAX (64u << 10)

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "../../search/rng.h"
-#include "../../tests/model/programs.h"
+#include "search/rng.h"
+#include "tests/model/programs.h"
 
 static const struct { const char *family; uint32_t n; } programs[] = {
 	{ "reorder", 2 }, { "reorder", 4 }, { "reorder", 9 }, { "reorder", 19 },

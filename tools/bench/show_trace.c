@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../tests/unit/sample_trace.h"
+#include "tests/unit/sample_trace.h"
 
 static double now(void)
 {

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dpor.c - dynamic partial order reduction: one execution per happens-before class
+ *
+ * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014),
+ * races in races.c. At each point one task goes first; after the execution its
+ * races say where another one has to. A task whose turn at a point has been
+ * explored sleeps in what comes after it, until somebody makes a step that
+ * depends on its own: so no class is completed twice. When all that could run
+ * sleep, the rest of the execution is known (sleep-blocked).
+ *
+ * No bound can be combined with it: sleep sets assume that what was explored
+ * was explored to the end. The same goes for a cache of states.
+ */
+#include <errno.h>
+#include <math.h>
+#include "search/diverge.h"
+#include "search/reversals.h"
+#include "search/save.h"
+#include "search/strategies/strategies.h"
+
+/*
+ * Longer executions are searched up to here only: an event takes 600 bytes, and finding races takes
+ * time that grows with the square of their number. 20,000 * 600 = 12 MB.
+ */
+#define MAX_EVENTS	20000
+
+struct dpor {
+	struct search_env *env;
+	struct races races;
+	uint32_t prefix;	/* events to replay in this execution */
+	uint32_t depth;		/* steps of this execution, up to now */
+	uint64_t sleep;		/* at the next point */
+	bool blocked;		/* sleep-blocked: the rest is known */
+	bool started;
+	bool overflow;		/* too long, or a task that no mask holds: the rest is not searched */
+	bool incomplete;
+	struct diverge diverge;
+
+	/* at the last point, and after it if the caller shows that */
+	struct zug_label pending[RACES_TASKS];
+	uint64_t live, enabled;
+	uint32_t creator[RACES_TASKS], enabler[RACES_TASKS];
+	bool final;
+
+	uint64_t complete, sleep_blocked;
+};
+
+static int dpor_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct dpor *d = state;
+
+	(void)args;
+	if (env->preemptions >= 0) {
+		strategy_error(env, "strategy dpor refuses a preemption bound: its sleep sets would "
+			       "lose bugs; use preemption:bound=%d", env->preemptions);
+		return -EINVAL;
+	}
+	if (env->rules) {
+		strategy_error(env, "strategy dpor refuses rules: a reversal that they forbid would be lost, "
+			       "and what follows from it; use preemption");
+		return -EINVAL;
+	}
+	d->env = env;
+	return races_init(&d->races);
+}
+
+static void dpor_fini(void *state)
+{
+	struct dpor *d = state;
+
+	races_fini(&d->races);
+}
+
+static int dpor_begin(void *state, uint64_t iteration)
+{
+	struct dpor *d = state;
+
+	(void)iteration;
+	if (d->started && !d->races.nr)
+		return SEARCH_EXHAUSTED;
+	d->started = true;
+	d->prefix = d->races.nr;
+	d->depth = 0;
+	d->sleep = 0;
+	d->blocked = d->overflow = d->final = false;
+	d->live = d->enabled = 0;
+	diverge_begin(&d->diverge);
+	return SEARCH_GO;
+}
+
+static uint32_t position(const struct choice *c, uint32_t task)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (choice_cand(c, i)->task == task)
+			return i;
+	return CHOICE_NONE;
+}
+
+/* The base scheduler among the tasks in 'among', which is not empty. */
+static uint32_t base_among(const struct choice *c, uint64_t among)
+{
+	uint32_t first = CHOICE_NONE;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		uint32_t task = choice_cand(c, i)->task;
+
+		if (task >= RACES_TASKS || !(among >> task & 1))
+			continue;
+		if (i == c->last && !c->free)
+			return i;
+		if (first == CHOICE_NONE ||
+		    (choice_cand(c, first)->task <= c->point->last && task > c->point->last))
+			first = i;
+	}
+	return first;
+}
+
+/* What can be seen at a point: who could run before and can now was let go on by the last step. */
+static void look(struct dpor *d, const struct search_point *p)
+{
+	uint64_t live = 0, enabled = 0;
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		uint32_t t = p->cand[i].task;
+
+		if (t >= RACES_TASKS) {
+			d->overflow = d->incomplete = true;
+			continue;
+		}
+		live |= 1ull << t;
+		d->pending[t] = p->cand[i].label;
+		if (!(d->live >> t & 1)) {
+			d->creator[t] = d->depth ? d->depth - 1 : RACES_NONE;
+			d->enabler[t] = RACES_NONE;
+		} else if (p->cand[i].enabled && !(d->enabled >> t & 1) && t != p->last) {
+			d->enabler[t] = d->depth - 1;
+		}
+		if (p->cand[i].enabled)
+			enabled |= 1ull << t;
+	}
+	d->live = live;
+	d->enabled = enabled;
+}
+
+static uint64_t fingerprint(const struct choice *c)
+{
+	uint64_t h = mix64(c->point->last + 1);
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		h = mix64(h + ((uint64_t)choice_cand(c, i)->task << 16 |
+			       choice_cand(c, i)->label.op));
+	return h;
+}
+
+static uint64_t allowed_mask(const struct choice *c)
+{
+	uint64_t m = 0;
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		m |= 1ull << choice_cand(c, i)->task;
+	return m;
+}
+
+/* Who still sleeps after event e: those that the step does not touch. */
+static uint64_t sleep_after(const struct dpor *d, const struct event *e)
+{
+	uint64_t sleep = 0;
+
+	for (uint64_t m = (e->sleep | e->done) & ~(1ull << e->task); m; m &= m - 1) {
+		int q = __builtin_ctzll(m);
+		struct access a = access_of(&d->pending[q]);
+
+		if (!access_dependent(&a, &e->access))
+			sleep |= 1ull << q;
+	}
+	return sleep;
+}
+
+static void take(struct dpor *d, struct event *e, const struct search_cand *cand)
+{
+	e->task = (uint8_t)cand->task;
+	e->op = cand->label.op;
+	e->access = access_of(&cand->label);
+	e->nth = hb_steps(d->env->hb, cand->task) + 1;
+	e->creator = e->nth == 1 ? d->creator[cand->task] : RACES_NONE;
+	e->enabler = d->enabler[cand->task];
+	d->enabler[cand->task] = RACES_NONE;
+	d->sleep = sleep_after(d, e);
+	d->depth++;
+}
+
+static int record(struct dpor *d, const struct choice *c, uint64_t print)
+{
+	uint64_t allowed = allowed_mask(c), awake;
+	struct event *e;
+	uint32_t pos;
+
+	/* A task that cannot run now may come back changed: it does not sleep on. */
+	d->sleep &= d->enabled;
+	awake = allowed & ~d->sleep;
+	if (!awake) {
+		d->blocked = true;
+		return (int)base_among(c, allowed);
+	}
+	if (races_reserve(&d->races))
+		return -ENOMEM;
+	pos = base_among(c, awake);
+	e = &d->races.events[d->races.nr++];
+	*e = (struct event){
+		.print = print, .enabled = d->enabled, .allowed = allowed, .sleep = d->sleep,
+		.backtrack = 1ull << choice_cand(c, pos)->task,
+	};
+	take(d, e, choice_cand(c, pos));
+	return (int)pos;
+}
+
+static int dpor_pick(void *state, const struct choice *c)
+{
+	struct dpor *d = state;
+	uint64_t print;
+	struct event *e;
+	uint32_t pos;
+
+	if (d->blocked || (d->diverge.now && !d->diverge.adopted) || d->overflow)
+		return (int)(c->free ? 0 : c->last);
+	look(d, c->point);
+	if (d->overflow)
+		return (int)(c->free ? 0 : c->last);
+	if (d->depth == MAX_EVENTS) {
+		d->overflow = d->incomplete = true;
+		return (int)(c->free ? 0 : c->last);
+	}
+	print = fingerprint(c);
+	if (d->depth >= d->prefix)
+		return record(d, c, print);
+	e = &d->races.events[d->depth];
+	pos = position(c, e->task);
+	if (e->print != print || pos == CHOICE_NONE) {
+		if (diverge_note(&d->diverge, d->depth, print)) {
+			races_truncate(&d->races, d->depth);
+			d->prefix = d->depth;
+		}
+		return -ESTALE;
+	}
+	take(d, e, choice_cand(c, pos));
+	return (int)pos;
+}
+
+static int dpor_choose(void *state, uint32_t nr)
+{
+	struct dpor *d = state;
+	struct event *e;
+
+	if (d->blocked || (d->diverge.now && !d->diverge.adopted) || d->overflow || !d->depth)
+		return 0;
+	e = &d->races.events[d->depth - 1];
+	if (d->depth - 1 < d->prefix && e->value && e->nr_values != nr) {
+		diverge_note(&d->diverge, d->depth - 1, nr);
+		if (!d->diverge.adopted)
+			return 0;
+		e->cur_value = 0;
+	}
+	e->value = true;
+	e->nr_values = nr;
+	return (int)e->cur_value;
+}
+
+static void dpor_final(void *state, const struct search_point *point)
+{
+	struct dpor *d = state;
+
+	if (d->blocked || (d->diverge.now && !d->diverge.adopted) || d->overflow)
+		return;
+	look(d, point);
+	d->final = true;
+}
+
+/*
+ * A failure may cut an execution while tasks can still run. What they would
+ * have done is unknown, so each of them has to go before the last step once.
+ */
+static void reopen(struct dpor *d)
+{
+	struct event *e = &d->races.events[d->races.nr - 1];
+
+	e->backtrack |= e->allowed & ~e->sleep;
+}
+
+static void find_races(struct dpor *d, const struct search_end *end)
+{
+	uint64_t waiting = d->live & ~d->enabled;
+	struct races *r = &d->races;
+
+	if (!r->nr)
+		return;
+	if (races_detect(r, d->prefix ? d->prefix - 1 : 0)) {
+		d->incomplete = true;
+		return;
+	}
+	if (!d->final && !d->blocked)
+		waiting &= ~(1ull << r->events[r->nr - 1].task);
+	for (; waiting; waiting &= waiting - 1) {
+		int t = __builtin_ctzll(waiting);
+
+		races_probe(r, (uint8_t)t, &d->pending[t], d->creator[t],
+			    d->enabler[t]);
+	}
+	if (!d->blocked && end->result == SEARCH_FAIL && (!d->final || d->enabled))
+		reopen(d);
+}
+
+/* The deepest event that has another beginning to try. */
+static void advance(struct dpor *d)
+{
+	struct races *r = &d->races;
+
+	while (r->nr) {
+		struct event *e = &r->events[r->nr - 1];
+		uint64_t todo;
+
+		if (e->value && e->cur_value + 1 < e->nr_values) {
+			e->cur_value++;
+			races_redo_last(r);
+			return;
+		}
+		e->done |= 1ull << e->task;
+		todo = e->backtrack & ~e->done & ~e->sleep;
+		if (todo) {
+			e->task = (uint8_t)__builtin_ctzll(todo);
+			e->value = false;
+			e->cur_value = e->nr_values = 0;
+			races_redo_last(r);
+			return;
+		}
+		races_truncate(r, r->nr - 1);
+	}
+}
+
+static void dpor_end(void *state, const struct search_end *end)
+{
+	struct dpor *d = state;
+
+	if (!d->diverge.now && (d->depth < d->prefix || end->result == SEARCH_DIVERGED))
+		diverge_note(&d->diverge, d->depth, 0);
+	switch (diverge_end(&d->diverge)) {
+	case DIVERGE_RETRY:
+		return;
+	case DIVERGE_GIVE_UP:
+		/* The event before the point still has its other beginnings. */
+		races_truncate(&d->races, (uint32_t)d->diverge.depth);
+		advance(d);
+		return;
+	case DIVERGE_NONE:
+		break;
+	}
+	if (end->result == SEARCH_ABANDONED && !d->blocked)
+		d->incomplete = true;
+	if (d->blocked)
+		d->sleep_blocked++;
+	else
+		d->complete++;
+	find_races(d, end);
+	advance(d);
+}
+
+static void dpor_stats(const void *state, struct search_stats *stats)
+{
+	const struct dpor *d = state;
+
+	stats->incomplete |= d->incomplete || d->diverge.given_up;
+	stats->sleep_blocked = d->sleep_blocked;
+}
+
+static bool dpor_redundant(const void *state)
+{
+	const struct dpor *d = state;
+
+	return d->blocked;
+}
+
+static void dpor_save(void *state, struct codec *c)
+{
+	struct dpor *d = state;
+
+	codec_array32(c, &d->races.events, &d->races.nr, NULL, sizeof(*d->races.events));
+	if (!c->error && !c->write && races_resized(&d->races))
+		c->error = -ENOMEM;
+	codec_field(c, d->started);
+	codec_field(c, d->incomplete);
+	codec_field(c, d->complete);
+	codec_field(c, d->sleep_blocked);
+	save_diverge(c, &d->diverge);
+}
+
+static const struct strategy_refusal dpor_refused[] = {
+	{ "bound", "sleep sets lose bugs under a bound; use preemption:bound=N" },
+	{ "cache", "a cut execution would hide the races that ask for others; use dfs:cache=yes" },
+	{ NULL, NULL }
+};
+
+const struct strategy_type strategy_dpor = {
+	.info = {
+		.name = "dpor",
+		.line = "one execution for each happens-before class: to verify small tests",
+		.params = "",
+		.guarantee = "when it ends, no bug is left, if all that tasks race for is labelled",
+	},
+	.refused = dpor_refused,
+	.flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP,
+	.size = sizeof(struct dpor),
+	.init = dpor_init,
+	.begin = dpor_begin,
+	.pick = dpor_pick,
+	.end = dpor_end,
+	.fini = dpor_fini,
+	.choose = dpor_choose,
+	.final = dpor_final,
+	.stats = dpor_stats,
+	.redundant = dpor_redundant,
+	.save = dpor_save,
+};

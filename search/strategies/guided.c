@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * guided.c - search guided by which operation sees whose effect
+ *
+ * After Wolff, Mathur et al.: Greybox fuzzing for concurrency testing (RFF,
+ * ASPLOS 2024), with labels for coverage. What an execution shows is the set of
+ * pairs (write, later access to the same object without another write
+ * between); one that shows a new pair is kept, as the constraints that it ran
+ * under. Executions to come take a kept one, add, drop or turn round a
+ * constraint 'this access shall (not) see that write', and follow it as far as
+ * waiting goes; the rest is partial order sampling (pos.c).
+ *
+ * Deviations: pairs count for locks and other objects too, for labels are of
+ * operations and not of memory accesses; a kept execution becomes less likely
+ * with each child that shows nothing new, instead of RFF's power schedule.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/per_task.h"
+#include "search/save.h"
+#include "search/seen.h"
+#include "search/strategies/strategies.h"
+
+#define MAX_RULES	6	/* constraints of one execution */
+#define MAX_KEPT	512
+#define MAX_EVENTS	4096	/* abstract operations that are told apart */
+
+/* An abstract operation: one place in the code acting on one object. */
+struct abstract {
+	uint64_t key;		/* 0: empty */
+	uint64_t object;
+	uint32_t task;		/* one that made it */
+	bool write;
+	bool shared;		/* more than one task made it */
+};
+
+struct rule {
+	uint64_t write, access;	/* keys */
+	bool see;		/* the access shall see the write; else shall not */
+	bool met;		/* in this execution */
+};
+
+struct kept {
+	struct rule rules[MAX_RULES];
+	uint32_t nr;
+	uint32_t failed;	/* children without news since the last with some */
+};
+
+struct object {
+	uint64_t object;
+	uint64_t writer;	/* key of the last write, 0: none */
+	uint32_t generation;
+};
+
+struct guided {
+	struct search_env *env;
+	struct seen pairs;
+	bool news;		/* this execution showed a new pair */
+	struct kept kept[MAX_KEPT];
+	uint32_t nr_kept;
+	struct kept now;	/* what this execution follows */
+	uint32_t parent;
+
+	struct abstract *abstracts;	/* hash table of MAX_EVENTS * 2 */
+	uint32_t *list;		/* of used entries, in order of first use */
+	uint32_t nr_abstracts;
+
+	struct object *objects;
+	uint32_t mask, nr_objects, generation;
+	uint64_t *prio;		/* by task; 0: to be drawn */
+	uint32_t nr_prio;
+};
+
+static void guided_fini(void *state)
+{
+	struct guided *g = state;
+
+	seen_fini(&g->pairs);
+	free(g->abstracts);
+	free(g->list);
+	free(g->objects);
+	free(g->prio);
+}
+
+static int guided_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct guided *g = state;
+
+	(void)args;
+	g->env = env;
+	g->mask = 63;
+	g->objects = calloc(g->mask + 1, sizeof(*g->objects));
+	g->abstracts = calloc(MAX_EVENTS * 2, sizeof(*g->abstracts));
+	g->list = calloc(MAX_EVENTS, sizeof(*g->list));
+	/* The first kept one has no constraints. */
+	g->nr_kept = 1;
+	if (!g->objects || !g->abstracts || !g->list)
+		return -ENOMEM;
+	return seen_init(&g->pairs, env->memory / 8);
+}
+
+/* The less a kept execution has led to, the less likely it is taken again. */
+static uint32_t draw_parent(struct guided *g)
+{
+	uint32_t best = (uint32_t)rng_below(&g->env->rng, g->nr_kept);
+
+	for (int tries = 0; tries < 3; tries++) {
+		uint32_t other = (uint32_t)rng_below(&g->env->rng, g->nr_kept);
+
+		if (g->kept[other].failed < g->kept[best].failed)
+			best = other;
+	}
+	return best;
+}
+
+static const struct abstract *draw_abstract(struct guided *g)
+{
+	return &g->abstracts[g->list[rng_below(&g->env->rng, g->nr_abstracts)]];
+}
+
+/* A write and an access to the same object that two tasks can make. */
+static bool draw_rule(struct guided *g, struct rule *r)
+{
+	for (int tries = 0; tries < 64; tries++) {
+		const struct abstract *w = draw_abstract(g), *a = draw_abstract(g);
+
+		if (!w->write || w->object != a->object)
+			continue;
+		if (w->task == a->task && !w->shared && !a->shared)
+			continue;
+		*r = (struct rule){
+			.write = w->key, .access = a->key,
+			.see = rng_below(&g->env->rng, 4) != 0,
+		};
+		return true;
+	}
+	return false;
+}
+
+static void mutate(struct guided *g)
+{
+	struct kept *k = &g->now;
+	uint32_t kind = (uint32_t)rng_below(&g->env->rng, 6), at;
+
+	if (k->nr && kind < 2) {
+		at = (uint32_t)rng_below(&g->env->rng, k->nr);
+		if (kind)
+			k->rules[at].see = !k->rules[at].see;
+		else
+			k->rules[at] = k->rules[--k->nr];
+		return;
+	}
+	if (!g->nr_abstracts)
+		return;
+	at = k->nr < MAX_RULES ? k->nr : (uint32_t)rng_below(&g->env->rng, MAX_RULES);
+	if (draw_rule(g, &k->rules[at]) && at == k->nr)
+		k->nr++;
+}
+
+static int guided_begin(void *state, uint64_t iteration)
+{
+	struct guided *g = state;
+
+	if (g->nr_prio)
+		memset(g->prio, 0, g->nr_prio * sizeof(*g->prio));
+	g->generation++;
+	g->nr_objects = 0;
+	g->news = false;
+	g->parent = draw_parent(g);
+	g->now = g->kept[g->parent];
+	for (uint32_t i = 0; i < g->now.nr; i++)
+		g->now.rules[i].met = false;
+	/* Now and then without any change, and the first execution without constraints. */
+	if (iteration && rng_below(&g->env->rng, 8))
+		mutate(g);
+	return SEARCH_GO;
+}
+
+static uint64_t key_of(const struct search_cand *c, uint64_t object)
+{
+	uint64_t place = c->label.site ? c->label.site : ((uint64_t)c->task << 32) + 1;
+	uint64_t key = mix64(mix64(place * 0x9e3779b97f4a7c15ull + c->label.op) + object);
+
+	return key ? key : 1;
+}
+
+static void learn(struct guided *g, uint64_t key, uint32_t task, const struct access *a)
+{
+	uint32_t i = (uint32_t)key & (MAX_EVENTS * 2 - 1);
+
+	while (g->abstracts[i].key && g->abstracts[i].key != key)
+		i = (i + 1) & (MAX_EVENTS * 2 - 1);
+	if (g->abstracts[i].key) {
+		g->abstracts[i].shared |= g->abstracts[i].task != task;
+		return;
+	}
+	if (g->nr_abstracts == MAX_EVENTS)
+		return;
+	g->abstracts[i] = (struct abstract){
+		.key = key, .object = a->object[0], .task = task, .write = a->write,
+	};
+	g->list[g->nr_abstracts++] = i;
+}
+
+static struct object *find(const struct guided *g, uint64_t object)
+{
+	uint32_t i = (uint32_t)mix64(object) & g->mask;
+
+	while (g->objects[i].generation == g->generation && g->objects[i].object != object)
+		i = (i + 1) & g->mask;
+	return &g->objects[i];
+}
+
+static uint64_t last_writer(const struct guided *g, uint64_t object)
+{
+	const struct object *o = find(g, object);
+
+	return o->generation == g->generation ? o->writer : 0;
+}
+
+static int set_writer(struct guided *g, uint64_t object, uint64_t key)
+{
+	struct object *o;
+
+	if ((g->nr_objects + 1) * 2 > g->mask) {
+		struct object *old = g->objects;
+		uint32_t size = g->mask + 1;
+
+		g->objects = calloc((size_t)size * 2, sizeof(*old));
+		if (!g->objects) {
+			g->objects = old;
+			return -ENOMEM;
+		}
+		g->mask = size * 2 - 1;
+		for (uint32_t i = 0; i < size; i++)
+			if (old[i].generation == g->generation)
+				*find(g, old[i].object) = old[i];
+		free(old);
+	}
+	o = find(g, object);
+	g->nr_objects += o->generation != g->generation;
+	*o = (struct object){ .object = object, .writer = key, .generation = g->generation };
+	return 0;
+}
+
+static bool is_pending(const struct search_point *p, uint64_t key, uint64_t object)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].label.object == object && key_of(&p->cand[i], object) == key)
+			return true;
+	return false;
+}
+
+/* What the constraints want: above 0 soon, below 0 not yet. */
+static int wish(const struct guided *g, const struct search_point *p, const struct search_cand *c)
+{
+	struct access a = access_of(&c->label);
+	uint64_t object = a.object[0], key, writer;
+	int sum = 0;
+
+	if (!g->now.nr || !object)
+		return 0;
+	key = key_of(c, object);
+	writer = last_writer(g, object);
+	for (uint32_t i = 0; i < g->now.nr; i++) {
+		const struct rule *r = &g->now.rules[i];
+
+		if (r->met)
+			continue;
+		if (r->access == key)
+			sum += (writer == r->write) == r->see ? r->see : -1;
+		else if (r->write == key && is_pending(p, r->access, object))
+			sum += r->see ? 1 : -1;
+		else if (r->see && a.write && writer == r->write)
+			sum--;
+	}
+	return sum > 0 ? 1 : sum < 0 ? -1 : 0;
+}
+
+static uint32_t choose_cand(struct guided *g, const struct choice *c)
+{
+	uint32_t best = 0;
+	int best_wish = 0;
+
+	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
+		const struct search_cand *cand = choice_cand(c, i);
+		int w = wish(g, c->point, cand);
+
+		if (!g->prio[cand->task])
+			g->prio[cand->task] = rng_next(&g->env->rng) | 1;
+		if (!i || w > best_wish ||
+		    (w == best_wish &&
+		     g->prio[cand->task] > g->prio[choice_cand(c, best)->task])) {
+			best = i;
+			best_wish = w;
+		}
+	}
+	return best;
+}
+
+static int guided_pick(void *state, const struct choice *c)
+{
+	struct guided *g = state;
+	const struct search_point *p = c->point;
+	const struct search_cand *chosen;
+	uint64_t key, writer;
+	struct access a;
+	uint32_t best;
+
+	if (PER_TASK_RESERVE(g->prio, g->nr_prio, p->cand[p->nr - 1].task))
+		return -ENOMEM;
+	best = choose_cand(g, c);
+	chosen = choice_cand(c, best);
+	a = access_of(&chosen->label);
+	for (uint32_t i = 0; i < p->nr; i++) {
+		struct access b = access_of(&p->cand[i].label);
+
+		if (access_dependent(&a, &b))
+			g->prio[p->cand[i].task] = 0;
+	}
+	g->prio[chosen->task] = 0;
+	if (!a.object[0])
+		return (int)best;
+	key = key_of(chosen, a.object[0]);
+	writer = last_writer(g, a.object[0]);
+	learn(g, key, chosen->task, &a);
+	g->news |= seen_add(&g->pairs, mix64(writer) + key);
+	for (uint32_t i = 0; i < g->now.nr; i++)
+		g->now.rules[i].met |= g->now.rules[i].access == key &&
+			(g->now.rules[i].write == writer) == g->now.rules[i].see;
+	if (a.write && set_writer(g, a.object[0], key))
+		return -ENOMEM;
+	return (int)best;
+}
+
+static void guided_end(void *state, const struct search_end *end)
+{
+	struct guided *g = state;
+
+	(void)end;
+	if (!g->news) {
+		g->kept[g->parent].failed++;
+		return;
+	}
+	g->kept[g->parent].failed = 0;
+	g->now.failed = 0;
+	if (g->nr_kept < MAX_KEPT)
+		g->kept[g->nr_kept++] = g->now;
+	else
+		g->kept[1 + g->parent % (MAX_KEPT - 1)] = g->now;
+}
+
+static void guided_save(void *state, struct codec *c)
+{
+	struct guided *g = state;
+
+	save_seen(c, &g->pairs);
+	codec_field(c, g->nr_kept);
+	codec_field(c, g->nr_abstracts);
+	if (!c->error && (!g->nr_kept || g->nr_kept > MAX_KEPT || g->nr_abstracts > MAX_EVENTS))
+		c->error = -EBADMSG;
+	if (c->error)
+		return;
+	codec_bytes(c, g->kept, g->nr_kept * sizeof(*g->kept));
+	codec_bytes(c, g->abstracts, MAX_EVENTS * 2 * sizeof(*g->abstracts));
+	codec_bytes(c, g->list, g->nr_abstracts * sizeof(*g->list));
+}
+
+const struct strategy_type strategy_guided = {
+	.info = {
+		.name = "guided",
+		.line = "aims at operations that see effects not seen before: rare orders, long searches",
+		.params = "",
+		.guarantee = "none of its own; what it does not aim at is chosen as in pos",
+	},
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.size = sizeof(struct guided),
+	.init = guided_init,
+	.begin = guided_begin,
+	.pick = guided_pick,
+	.end = guided_end,
+	.fini = guided_fini,
+	.save = guided_save,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pct.c - probabilistic concurrency testing
+ *
+ * Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with
+ * probabilistic guarantees of finding bugs (ASPLOS 2010). Tasks get random
+ * distinct priorities above d; the enabled task with the highest one runs; at
+ * d - 1 points, drawn uniformly from 1..k, the running task's priority becomes
+ * i, for the i-th change point. A bug of depth d is found with a chance of at
+ * least 1 / (n k^(d-1)) in each execution.
+ *
+ * Deviations, none of which weakens that:
+ * - only points with a choice are counted: at others priorities have no effect;
+ * - k is learnt: the most such points in any execution so far (steps=K fixes
+ *   it). The first execution, of which nothing is known, has no change points;
+ * - a task's priority is drawn when it appears. A random 62-bit number gives
+ *   every rank among the others the same chance, which an insertion that
+ *   keeps the first task on top would not;
+ * - a task that yields drops below all others, and after suffix=N points the
+ *   walk is random (fair PCT): a spinning task must not keep the turn. Both act
+ *   in executions that the paper does not consider (there every task makes
+ *   progress, and executions are shorter).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/per_task.h"
+#include "search/strategies/strategies.h"
+
+#define PCT_PARAMS(P) \
+	P(depth, 3, 1, 64, "number of ordering constraints, the d of the guarantee") \
+	P(steps, 0, 0, 1000000000, "points among which priorities change; 0: learnt") \
+	P(suffix, 10000, 0, 1000000000, "random walk after so many points; 0: never")
+
+struct pct {
+	struct search_env *env;
+	int64_t depth, steps, suffix;
+	uint64_t change[64];	/* [i]: number of the point where a priority becomes i + 1 */
+	uint64_t k;
+	int64_t lowest;		/* priority of the last task that yielded */
+	int64_t *prio;		/* by task; 0: none yet */
+	uint32_t nr_prio;
+};
+
+static int pct_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct pct *p = state;
+
+	p->env = env;
+	p->depth = args[0];
+	p->steps = args[1];
+	p->suffix = args[2];
+	return 0;
+}
+
+static int pct_begin(void *state, uint64_t iteration)
+{
+	struct pct *p = state;
+
+	(void)iteration;
+	p->k = p->steps ? (uint64_t)p->steps : p->env->max_choices;
+	/* All change points up front: they must not depend on how the program goes. */
+	for (int64_t i = 0; i < p->depth - 1; i++)
+		p->change[i] = p->k ? 1 + rng_below(&p->env->rng, p->k) : 0;
+	p->lowest = 0;
+	if (p->nr_prio)
+		memset(p->prio, 0, p->nr_prio * sizeof(*p->prio));
+	return SEARCH_GO;
+}
+
+static int pct_pick(void *state, const struct choice *c)
+{
+	struct pct *p = state;
+	const struct search_point *point = c->point;
+	uint64_t nth = p->env->choices + 1;	/* of the points with a choice */
+	uint32_t best = 0, task;
+
+	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
+		return -ENOMEM;
+	if (point->yielded && point->last < p->nr_prio)
+		p->prio[point->last] = --p->lowest;
+	if (c->nr == 1)
+		return 0;
+	if (p->suffix && nth > (uint64_t)p->suffix)
+		return (int)rng_below(&p->env->rng, c->nr);
+	for (uint32_t i = 0; i < c->nr; i++) {
+		task = choice_cand(c, i)->task;
+		if (!p->prio[task])
+			p->prio[task] = (int64_t)(rng_next(&p->env->rng) >> 2 | 1ull << 61);
+		if (p->prio[task] > p->prio[choice_cand(c, best)->task])
+			best = i;
+	}
+	task = choice_cand(c, best)->task;
+	for (int64_t i = 0; i < p->depth - 1; i++)
+		if (p->change[i] == nth)
+			p->prio[task] = p->prio[task] < 0 ? --p->lowest : i + 1;
+	return (int)best;
+}
+
+static void pct_fini(void *state)
+{
+	struct pct *p = state;
+
+	free(p->prio);
+}
+
+static const struct strategy_param pct_params[] = { PCT_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
+
+const struct strategy_type strategy_pct = {
+	.info = {
+		.name = "pct",
+		.line = "random priorities with few changes: bugs that need few ordering constraints",
+		.params = PCT_PARAMS(STRATEGY_PARAM_TEXT),
+		.guarantee = "a bug of depth d is found with a chance of 1/(n k^(d-1)) per execution "
+			     "(n tasks, k points)",
+	},
+	.params = pct_params,
+	.flags = STRATEGY_EVERY_STEP,
+	.size = sizeof(struct pct),
+	.init = pct_init,
+	.begin = pct_begin,
+	.pick = pct_pick,
+	.fini = pct_fini,
+};

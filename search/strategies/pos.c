@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pos.c - partial order sampling
+ *
+ * Yuan, Yang, Gu: Partial order aware concurrency sampling (CAV 2018). Every
+ * pending operation has a random priority; the enabled one with the highest is
+ * made, and pending operations that depend on it get new priorities, as does
+ * the next one of its task. Orders of independent steps thus do not dilute the
+ * orders that matter.
+ *
+ * Priorities are drawn when they are first looked at, not when the operation
+ * becomes pending: the same distribution, and nothing drawn without a choice.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/per_task.h"
+#include "search/strategies/strategies.h"
+
+struct pos {
+	struct search_env *env;
+	uint64_t *prio;		/* by task; 0: to be drawn */
+	uint32_t nr_prio;
+};
+
+static int pos_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct pos *p = state;
+
+	(void)args;
+	p->env = env;
+	return 0;
+}
+
+static int pos_begin(void *state, uint64_t iteration)
+{
+	struct pos *p = state;
+
+	(void)iteration;
+	if (p->nr_prio)
+		memset(p->prio, 0, p->nr_prio * sizeof(*p->prio));
+	return SEARCH_GO;
+}
+
+static int pos_pick(void *state, const struct choice *c)
+{
+	struct pos *p = state;
+	const struct search_point *point = c->point;
+	const struct search_cand *chosen;
+	uint32_t best = 0;
+	struct access a;
+
+	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
+		uint64_t *prio = &p->prio[choice_cand(c, i)->task];
+
+		if (!*prio)
+			*prio = rng_next(&p->env->rng) | 1;
+		if (*prio > p->prio[choice_cand(c, best)->task])
+			best = i;
+	}
+	chosen = choice_cand(c, best);
+	a = access_of(&chosen->label);
+	for (uint32_t i = 0; i < point->nr; i++) {
+		struct access b = access_of(&point->cand[i].label);
+
+		if (access_dependent(&a, &b))
+			p->prio[point->cand[i].task] = 0;
+	}
+	p->prio[chosen->task] = 0;
+	return (int)best;
+}
+
+static void pos_fini(void *state)
+{
+	struct pos *p = state;
+
+	free(p->prio);
+}
+
+const struct strategy_type strategy_pos = {
+	.info = {
+		.name = "pos",
+		.line = "random priorities for operations, drawn again where they race: many short tasks",
+		.params = "",
+		.guarantee = "every happens-before class has a chance, not less than a random walk's",
+	},
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.size = sizeof(struct pos),
+	.init = pos_init,
+	.begin = pos_begin,
+	.pick = pos_pick,
+	.fini = pos_fini,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * strategies.h - the strategies there are, one file each (the bounded ones share systematic.c)
+ */
+#ifndef ZUG_SEARCH_STRATEGIES_H
+#define ZUG_SEARCH_STRATEGIES_H
+
+#include "search/strategy.h"
+
+extern const struct strategy_type strategy_random;
+extern const struct strategy_type strategy_pct;
+extern const struct strategy_type strategy_preemption;
+extern const struct strategy_type strategy_delay;
+extern const struct strategy_type strategy_dfs;
+extern const struct strategy_type strategy_dpor;
+extern const struct strategy_type strategy_guided;
+extern const struct strategy_type strategy_portfolio;
+extern const struct strategy_type strategy_pos;
+extern const struct strategy_type strategy_surw;
+extern const struct strategy_type strategy_urw;
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * surw.c - uniform random walk, and its selective form
+ *
+ * Zhao, Wolff, Mathur, Roychoudhury: Selectively uniform concurrency testing
+ * (ASPLOS 2025). A random walk favours schedules with few choices. URW picks a
+ * task with a chance proportional to the steps that it (and the tasks it will
+ * create) has left, which makes every interleaving equally likely when counts
+ * are exact and nobody blocks. SURW does so for a few interesting events only,
+ * here in each execution those on one object, drawn by how often it is used:
+ * a task is chosen in advance by weight to make the next interesting event, and
+ * all others are held before theirs; everything else is made in random order.
+ *
+ * Deviations: counts are means over all executions so far instead of one
+ * profiling run (the first execution is a random walk); an object counts only
+ * if two tasks use it and one writes; where there is none every event counts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/per_task.h"
+#include "search/profile.h"
+#include "search/save.h"
+#include "search/strategies/strategies.h"
+
+struct surw_task {
+	uint64_t left;		/* interesting events to come, in 1/SCALE */
+	uint64_t total;		/* the same at its beginning, with the tasks it will create */
+	uint64_t prio;		/* of its pending operation; 0: to be drawn */
+	bool born;
+	bool held;
+};
+
+#define SCALE	16		/* parts of an event, for means */
+
+struct surw {
+	struct search_env *env;
+	bool selective;
+	struct profile profile;
+	struct surw_task *tasks;
+	uint32_t nr_tasks;
+	bool all;		/* every event is interesting */
+	uint64_t object;	/* or those on this one */
+	uint32_t intended;	/* who makes the next interesting event, or SEARCH_NO_TASK */
+};
+
+static int urw_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct surw *s = state;
+
+	(void)args;
+	s->env = env;
+	return 0;
+}
+
+static int surw_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct surw *s = state;
+
+	s->selective = true;
+	return urw_init(state, env, args);
+}
+
+static void fini(void *state)
+{
+	struct surw *s = state;
+
+	profile_fini(&s->profile);
+	free(s->tasks);
+}
+
+static void draw_object(struct surw *s)
+{
+	const struct profile *p = &s->profile;
+	uint64_t sum = 0, at;
+
+	s->all = true;
+	for (uint32_t i = 0; i < p->nr_objects; i++)
+		if (profile_shared(&p->objects[i]))
+			sum += p->objects[i].steps;
+	if (!s->selective || !sum)
+		return;
+	at = rng_below(&s->env->rng, sum);
+	for (uint32_t i = 0; s->all; i++) {
+		if (!profile_shared(&p->objects[i]))
+			continue;
+		if (at < p->objects[i].steps) {
+			s->all = false;
+			s->object = p->objects[i].object;
+		}
+		at -= p->objects[i].steps;
+	}
+}
+
+/* Interesting events of each task and of those it creates, as means. */
+static void weigh(struct surw *s)
+{
+	const struct profile *p = &s->profile;
+
+	for (uint32_t i = 0; i < p->nr_objects && !s->all; i++)
+		for (uint32_t n = p->objects[i].first;
+		     p->objects[i].object == s->object && n != UINT32_MAX; n = p->pairs[n].next)
+			s->tasks[p->pairs[n].task].total = p->pairs[n].steps;
+	for (uint32_t t = 0; t < s->nr_tasks && s->all && t < p->nr_tasks; t++)
+		s->tasks[t].total = p->steps[t];
+	for (uint32_t t = 0; t < s->nr_tasks && p->executions; t++)
+		s->tasks[t].total = s->tasks[t].total * SCALE / p->executions;
+	/* Children have higher numbers than their parents. */
+	for (uint32_t t = s->nr_tasks; t-- > 0;)
+		if (t < p->nr_tasks && p->parent[t] != SEARCH_NO_TASK)
+			s->tasks[p->parent[t]].total += s->tasks[t].total;
+}
+
+static int begin(void *state, uint64_t iteration)
+{
+	struct surw *s = state;
+
+	(void)iteration;
+	if (s->nr_tasks)
+		memset(s->tasks, 0, s->nr_tasks * sizeof(*s->tasks));
+	s->intended = SEARCH_NO_TASK;
+	draw_object(s);
+	weigh(s);
+	return SEARCH_GO;
+}
+
+/* New tasks take their share from who created them. */
+static int meet(struct surw *s, const struct search_point *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct search_cand *c = &p->cand[i];
+		struct surw_task *t, *parent;
+
+		if (c->task < s->nr_tasks && s->tasks[c->task].born)
+			continue;
+		if (PER_TASK_RESERVE(s->tasks, s->nr_tasks, c->task) || profile_task(&s->profile, c->task, c->parent))
+			return -ENOMEM;
+		t = &s->tasks[c->task];
+		t->born = true;
+		t->left = t->total;
+		if (c->parent >= s->nr_tasks)
+			continue;
+		parent = &s->tasks[c->parent];
+		if (c->parent == s->intended && parent->left &&
+		    rng_below(&s->env->rng, parent->left) < t->left)
+			s->intended = c->task;
+		parent->left -= t->left < parent->left ? t->left : parent->left;
+	}
+	return 0;
+}
+
+/* One event at least, where the counts say that there is none: it is there. */
+static uint64_t weight(const struct surw *s, const struct search_cand *c)
+{
+	uint64_t left = s->tasks[c->task].left;
+
+	return left ? left : s->all ? SCALE : 0;
+}
+
+static uint32_t draw_by_weight(struct surw *s, const struct choice *c)
+{
+	uint64_t sum = 0, at;
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		sum += weight(s, choice_cand(c, i));
+	if (!sum)
+		return CHOICE_NONE;
+	at = rng_below(&s->env->rng, sum);
+	for (uint32_t i = 0;; i++) {
+		uint64_t w = weight(s, choice_cand(c, i));
+
+		if (at < w)
+			return i;
+		at -= w;
+	}
+}
+
+static bool interesting(const struct surw *s, const struct search_cand *c)
+{
+	struct access a = access_of(&c->label);
+
+	return a.object[0] == s->object || a.object[1] == s->object;
+}
+
+static void release_all(struct surw *s, const struct choice *c)
+{
+	for (uint32_t i = 0; i < c->point->nr; i++)
+		s->tasks[c->point->cand[i].task].held = false;
+	s->intended = SEARCH_NO_TASK;
+}
+
+/* The free task whose pending operation has the highest priority. */
+static uint32_t draw_free(struct surw *s, const struct choice *c)
+{
+	uint32_t best = CHOICE_NONE;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		struct surw_task *t = &s->tasks[choice_cand(c, i)->task];
+
+		if (t->held)
+			continue;
+		if (!t->prio)
+			t->prio = rng_next(&s->env->rng) | 1;
+		if (best == CHOICE_NONE || t->prio > s->tasks[choice_cand(c, best)->task].prio)
+			best = i;
+	}
+	return best;
+}
+
+static uint32_t pick_selectively(struct surw *s, const struct choice *c)
+{
+	for (;;) {
+		uint32_t i = draw_free(s, c), w;
+		const struct search_cand *cand;
+
+		if (i == CHOICE_NONE) {
+			/* Whoever was meant to come next cannot: start again. */
+			release_all(s, c);
+			continue;
+		}
+		cand = choice_cand(c, i);
+		if (!interesting(s, cand))
+			return i;
+		if (s->intended == SEARCH_NO_TASK) {
+			w = draw_by_weight(s, c);
+			s->intended = choice_cand(c, w == CHOICE_NONE ? i : w)->task;
+		}
+		if (cand->task == s->intended)
+			return i;
+		s->tasks[cand->task].held = true;
+	}
+}
+
+static int pick(void *state, const struct choice *c)
+{
+	struct surw *s = state;
+	const struct search_cand *cand;
+	struct surw_task *t;
+	uint32_t i = 0;
+
+	if (meet(s, c->point))
+		return -ENOMEM;
+	if (c->nr == 1 && (s->all || !interesting(s, choice_cand(c, 0))))
+		i = 0;
+	else if (!s->profile.executions)
+		i = (uint32_t)rng_below(&s->env->rng, c->nr);
+	else if (s->all)
+		i = draw_by_weight(s, c);
+	else if (c->nr > 1)
+		i = pick_selectively(s, c);
+	cand = choice_cand(c, i);
+	t = &s->tasks[cand->task];
+	t->prio = 0;
+	if (s->all || interesting(s, cand)) {
+		t->left -= t->left < SCALE ? t->left : SCALE;
+		release_all(s, c);
+	}
+	if (profile_step(&s->profile, cand->task, &cand->label))
+		return -ENOMEM;
+	return (int)i;
+}
+
+static void end(void *state, const struct search_end *e)
+{
+	struct surw *s = state;
+
+	(void)e;
+	profile_end(&s->profile);
+}
+
+static void save(void *state, struct codec *c)
+{
+	struct surw *s = state;
+
+	save_profile(c, &s->profile);
+	if (!c->error && s->profile.nr_tasks && PER_TASK_RESERVE(s->tasks, s->nr_tasks, s->profile.nr_tasks - 1))
+		c->error = -ENOMEM;
+}
+
+const struct strategy_type strategy_urw = {
+	.info = {
+		.name = "urw",
+		.line = "uniform random walk: every interleaving alike, tasks of different lengths",
+		.params = "",
+		.guarantee = "all interleavings equally likely, if nobody blocks and counts are stable",
+	},
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.size = sizeof(struct surw),
+	.init = urw_init,
+	.begin = begin,
+	.pick = pick,
+	.end = end,
+	.fini = fini,
+	.save = save,
+};
+
+const struct strategy_type strategy_surw = {
+	.info = {
+		.name = "surw",
+		.line = "uniform over the events of one object, drawn for each execution: long tests",
+		.params = "",
+		.guarantee = "all orders of that object's events equally likely, if nobody blocks and "
+			     "counts are stable",
+	},
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.size = sizeof(struct surw),
+	.init = surw_init,
+	.begin = begin,
+	.pick = pick,
+	.end = end,
+	.fini = fini,
+	.save = save,
+};

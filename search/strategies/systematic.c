@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * systematic.c - depth-first search of all schedules, of those with few
+ * preemptions, or of those with few delays
+ *
+ * Musuvathi, Qadeer: Iterative context bounding for systematic testing of
+ * multithreaded programs (PLDI 2007); Emmi, Qadeer, Rakamaric: Delay-bounded
+ * scheduling (POPL 2011); caching: CHESS (OSDI 2008, 4.4.2) with the rule of
+ * cache.h.
+ *
+ * What is kept between executions is the stack of choices of the last one, so
+ * memory grows with depth and not with the number of executions. At a point the
+ * options stand in the order of the base scheduler: the last task if it may go
+ * on without having yielded, then by number, round robin. Taking the option at
+ * position j costs
+ *
+ *	dfs		0
+ *	preemption	1 if the last task could go on and j > 0, else 0
+ *	delay		j: that many tasks, whose turn it was, are skipped
+ *
+ * and bounds 0, 1, 2, ... are searched one after the other, each from the
+ * start: the executions of smaller bounds come again, which costs a fraction
+ * because the last bound dominates, and saves a queue of all prefixes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/cache.h"
+#include "search/diverge.h"
+#include "search/rules.h"
+#include "search/save.h"
+#include "search/strategies/strategies.h"
+
+/*
+ * Longer executions are searched up to here only: a choice takes about 100 bytes with its options.
+ * 200,000 * 100 = 20 MB.
+ */
+#define MAX_NODES	200000
+
+enum metric { METRIC_NONE, METRIC_PREEMPTION, METRIC_DELAY };
+
+struct option {
+	uint32_t task;		/* or value */
+	uint64_t child;		/* state after it, for the cache; 0: not known before */
+};
+
+struct node {
+	uint64_t print;		/* of the point: must be the same in every replay */
+	size_t options;		/* index into systematic.options */
+	uint32_t nr;
+	uint32_t cur;		/* the option taken */
+	uint32_t cost;		/* before this point */
+	bool free;		/* leaving the last task costs nothing here */
+	bool value;		/* a choice of a value: costs nothing */
+};
+
+struct systematic {
+	struct search_env *env;
+	enum metric metric;
+	bool use_cache;
+	struct cache cache;
+
+	struct node *nodes;
+	size_t nr_nodes, room_nodes;
+	struct option *options;
+	size_t nr_options, room_options;
+
+	size_t prefix;		/* nodes to replay in this execution */
+	size_t depth;		/* choices met so far in this execution */
+	uint32_t cost;		/* of the current execution so far */
+	bool redundant;		/* the rest of it is known */
+	bool cut;		/* an option of this round was over the bound */
+	bool open;		/* this round has begun */
+	bool incomplete;
+	struct diverge diverge;
+
+	uint32_t bound, max_bound, bound_done;
+	uint64_t round;		/* executions of this round */
+	uint64_t before;	/* executions of earlier rounds */
+};
+
+static int init(struct systematic *s, struct search_env *env, enum metric metric, bool cached)
+{
+	if (env->rules & RULES_HOLD) {
+		strategy_error(env, "rules that hold tasks make a systematic search leave schedules out; "
+			       "use random, pct, pos, surw, guided or portfolio");
+		return -EINVAL;
+	}
+	if (env->rules && cached) {
+		strategy_error(env, "cache=yes refuses rules: which switches they allow depends on more than "
+			       "the state");
+		return -EINVAL;
+	}
+	s->env = env;
+	s->metric = metric;
+	s->use_cache = cached;
+	s->bound_done = UINT32_MAX;
+	return cached ? cache_init(&s->cache, env->memory) : 0;
+}
+
+static int bounded_init(void *state, struct search_env *env, const int64_t *args,
+			enum metric metric)
+{
+	struct systematic *s = state;
+
+	s->max_bound = env->preemptions >= 0 ? (uint32_t)env->preemptions : (uint32_t)args[0];
+	return init(s, env, metric, args[1]);
+}
+
+static int preemption_init(void *state, struct search_env *env, const int64_t *args)
+{
+	return bounded_init(state, env, args, METRIC_PREEMPTION);
+}
+
+static int delay_init(void *state, struct search_env *env, const int64_t *args)
+{
+	if (env->preemptions >= 0) {
+		strategy_error(env, "strategy delay counts delays, not preemptions; use delay:bound=%d",
+			       env->preemptions);
+		return -EINVAL;
+	}
+	return bounded_init(state, env, args, METRIC_DELAY);
+}
+
+static int dfs_init(void *state, struct search_env *env, const int64_t *args)
+{
+	if (env->preemptions >= 0) {
+		strategy_error(env, "strategy dfs has no preemption bound; use preemption:bound=%d",
+			       env->preemptions);
+		return -EINVAL;
+	}
+	return init(state, env, METRIC_NONE, args[0]);
+}
+
+static void fini(void *state)
+{
+	struct systematic *s = state;
+
+	cache_fini(&s->cache);
+	free(s->nodes);
+	free(s->options);
+}
+
+static uint32_t option_cost(const struct systematic *s, const struct node *n, uint32_t pos)
+{
+	if (n->value || s->metric == METRIC_NONE)
+		return 0;
+	if (s->metric == METRIC_DELAY)
+		return pos;
+	return pos && !n->free;
+}
+
+static uint64_t cache_state(const struct systematic *s, uint64_t hash, uint64_t fair_hash,
+			    uint32_t last)
+{
+	uint64_t state = hash ^ mix64(fair_hash);
+
+	/* Which tasks a delay skips depends on the last one, whatever it can do. */
+	return s->metric == METRIC_DELAY ? mix64(state + last + 1) : state;
+}
+
+/* Two last tasks make a difference for preemptions only. */
+static bool cache_free(const struct systematic *s, const struct choice *c)
+{
+	return s->metric != METRIC_PREEMPTION || c->free;
+}
+
+static void truncate_nodes(struct systematic *s, size_t nr)
+{
+	if (nr < s->nr_nodes) {
+		s->nr_options = s->nodes[nr].options;
+		s->nr_nodes = nr;
+	}
+}
+
+/* The deepest option not taken yet that the bound and the cache allow. */
+static bool advance(struct systematic *s)
+{
+	while (s->nr_nodes) {
+		struct node *n = &s->nodes[s->nr_nodes - 1];
+
+		while (++n->cur < n->nr) {
+			const struct option *o = &s->options[n->options + n->cur];
+			uint32_t cost = n->cost + option_cost(s, n, n->cur);
+
+			if (s->metric != METRIC_NONE && cost > s->bound) {
+				s->cut = true;
+				continue;
+			}
+			if (o->child && cache_dominated(&s->cache, o->child, o->task, cost))
+				continue;
+			return true;
+		}
+		truncate_nodes(s, s->nr_nodes - 1);
+	}
+	return false;
+}
+
+static int begin(void *state, uint64_t iteration)
+{
+	struct systematic *s = state;
+
+	(void)iteration;
+	if (s->open && !s->nr_nodes) {
+		s->bound_done = s->bound;
+		if (!s->cut || s->bound >= s->max_bound)
+			return SEARCH_EXHAUSTED;
+		s->bound++;
+		s->before += s->round;
+		s->round = 0;
+		if (s->use_cache)
+			cache_clear(&s->cache);
+	}
+	if (!s->nr_nodes)
+		s->cut = false;
+	s->open = true;
+	s->prefix = s->nr_nodes;
+	s->depth = 0;
+	s->cost = 0;
+	s->redundant = false;
+	diverge_begin(&s->diverge);
+	return SEARCH_GO;
+}
+
+/* The position in c->allowed of the option at position pos of the base scheduler's order. */
+static uint32_t rotate(const struct choice *c, uint32_t pos)
+{
+	uint32_t first = 0;
+
+	if (!c->free && !pos)
+		return c->last;
+	while (c->point->last != SEARCH_NO_TASK && first < c->nr &&
+	       choice_cand(c, first)->task <= c->point->last)
+		first++;
+	/* The last task stands in front, or else where round robin comes back to it. */
+	pos -= !c->free;
+	first = (first + pos) % c->nr;
+	return first;
+}
+
+static uint64_t fingerprint(const struct choice *c)
+{
+	uint64_t h = mix64(c->point->step ^ (uint64_t)c->point->last << 32);
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		h = mix64(h + ((uint64_t)choice_cand(c, i)->task << 16 |
+			       choice_cand(c, i)->label.op));
+	return h + c->free;
+}
+
+static int reserve(struct systematic *s, uint32_t nr)
+{
+	if (s->nr_nodes == s->room_nodes) {
+		size_t room = s->room_nodes ? s->room_nodes * 2 : 64;
+		struct node *nodes = realloc(s->nodes, room * sizeof(*nodes));
+
+		if (!nodes)
+			return -ENOMEM;
+		s->nodes = nodes;
+		s->room_nodes = room;
+	}
+	if (s->nr_options + nr > s->room_options) {
+		size_t room = (s->nr_options + nr) * 2;
+		struct option *options = realloc(s->options, room * sizeof(*options));
+
+		if (!options)
+			return -ENOMEM;
+		s->options = options;
+		s->room_options = room;
+	}
+	return 0;
+}
+
+static struct node *push(struct systematic *s, uint64_t print, uint32_t nr, bool value, bool free)
+{
+	struct node *n;
+
+	if (reserve(s, nr))
+		return NULL;
+	n = &s->nodes[s->nr_nodes++];
+	*n = (struct node){
+		.print = print, .options = s->nr_options, .nr = nr, .cost = s->cost,
+		.free = free, .value = value,
+	};
+	s->nr_options += nr;
+	return n;
+}
+
+static int record(struct systematic *s, const struct choice *c, uint64_t print)
+{
+	const struct hb *hb = s->env->hb;
+	struct node *n = push(s, print, c->nr, false, c->free);
+
+	if (!n)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct search_cand *cand = choice_cand(c, rotate(c, i));
+		unsigned int flags = cand->label.flags | zug_op_flags(cand->label.op);
+		uint64_t child = 0;
+
+		/* Known before the step only if the label is exact and fairness stays out of it. */
+		if (s->use_cache && !c->fair_hash && !(flags & (ZUG_L_COARSE | ZUG_L_YIELD)) &&
+		    cand->label.op != ZUG_OP_CHOICE)
+			child = cache_state(s, hb_peek(hb, cand->task, &cand->label), 0, cand->task);
+		s->options[n->options + i] = (struct option){ cand->task, child };
+	}
+	s->depth = s->nr_nodes;
+	return (int)rotate(c, 0);
+}
+
+/* True when the rest of the execution need not be recorded. */
+static bool known_state(struct systematic *s, const struct choice *c)
+{
+	uint32_t last = c->point->last;
+	uint64_t state;
+
+	if (!s->use_cache)
+		return false;
+	state = cache_state(s, s->env->hb->hash, c->fair_hash, last);
+	if (cache_dominated(&s->cache, state, last, s->cost))
+		return true;
+	cache_insert(&s->cache, state, last, s->cost, cache_free(s, c));
+	return false;
+}
+
+/* -ESTALE the first time; then true when the execution is to be recorded from here. */
+static int leave_prefix(struct systematic *s, uint64_t print)
+{
+	if (!s->diverge.now) {
+		if (diverge_note(&s->diverge, s->depth, print)) {
+			truncate_nodes(s, s->depth);
+			s->prefix = s->depth;
+			/* What was met under the old behaviour says nothing about the new one. */
+			if (s->use_cache)
+				cache_clear(&s->cache);
+		}
+		return -ESTALE;
+	}
+	return 0;
+}
+
+static int replay_node(struct systematic *s, const struct choice *c)
+{
+	const struct node *n = &s->nodes[s->depth];
+	uint32_t pos = rotate(c, n->cur);
+
+	s->cost += option_cost(s, n, n->cur);
+	s->depth++;
+	return (int)pos;
+}
+
+static int pick(void *state, const struct choice *c)
+{
+	struct systematic *s = state;
+	bool lost = s->diverge.now && !s->diverge.adopted;
+	uint64_t print;
+
+	if (s->redundant || lost)
+		return (int)rotate(c, 0);
+	if (s->depth >= s->prefix && c->point->step && known_state(s, c)) {
+		s->redundant = true;
+		return (int)rotate(c, 0);
+	}
+	if (c->nr == 1)
+		return 0;
+	print = fingerprint(c);
+	if (s->depth == MAX_NODES) {
+		s->incomplete = true;
+		return (int)rotate(c, 0);
+	}
+	if (s->depth >= s->prefix)
+		return record(s, c, print);
+	if (s->nodes[s->depth].print != print || s->nodes[s->depth].nr != c->nr ||
+	    s->nodes[s->depth].value)
+		return leave_prefix(s, print);
+	return replay_node(s, c);
+}
+
+static int choose(void *state, uint32_t nr)
+{
+	struct systematic *s = state;
+	uint64_t print = mix64(nr + 0x76616c7565ull);
+	struct node *n;
+
+	if (s->redundant || (s->diverge.now && !s->diverge.adopted) || nr == 1 ||
+	    s->depth == MAX_NODES)
+		return 0;
+	if (s->depth < s->prefix) {
+		n = &s->nodes[s->depth];
+		if (n->print == print && n->value) {
+			s->depth++;
+			return (int)n->cur;
+		}
+		/* A value cannot be asked for twice, so there is no -ESTALE here. */
+		leave_prefix(s, print);
+		if (!s->diverge.adopted)
+			return 0;
+	}
+	n = push(s, print, nr, true, true);
+	if (!n)
+		return -ENOMEM;
+	memset(&s->options[n->options], 0, nr * sizeof(*s->options));
+	s->depth = s->nr_nodes;
+	return 0;
+}
+
+static void end(void *state, const struct search_end *e)
+{
+	struct systematic *s = state;
+
+	s->round++;
+	if (!s->diverge.now && (s->depth < s->prefix || e->result == SEARCH_DIVERGED))
+		diverge_note(&s->diverge, s->depth, 0);
+	else if (e->result == SEARCH_ABANDONED && !s->redundant)
+		s->incomplete = true;
+	switch (diverge_end(&s->diverge)) {
+	case DIVERGE_RETRY:
+		return;
+	case DIVERGE_GIVE_UP:
+		truncate_nodes(s, s->diverge.depth);
+		break;
+	case DIVERGE_NONE:
+		break;
+	}
+	advance(s);
+}
+
+/*
+ * Knuth, Estimating the efficiency of backtrack programs (1975), turned round:
+ * if every subtree were as large as its siblings, the share of the tree that
+ * lies before the current path is known.
+ */
+static double share_done(const struct systematic *s)
+{
+	double share = 0, width = 1;
+
+	for (size_t i = 0; i < s->nr_nodes; i++) {
+		const struct node *n = &s->nodes[i];
+		uint32_t allowed = 0, taken = 0;
+
+		for (uint32_t pos = 0; pos < n->nr; pos++) {
+			if (s->metric != METRIC_NONE &&
+			    n->cost + option_cost(s, n, pos) > s->bound)
+				continue;
+			allowed++;
+			taken += pos < n->cur;
+		}
+		width /= allowed;
+		share += taken * width;
+	}
+	return share;
+}
+
+static void stats(const void *state, struct search_stats *stats)
+{
+	const struct systematic *s = state;
+	double share = s->nr_nodes ? share_done(s) : s->round ? 1 : 0;
+
+	if (s->metric != METRIC_NONE) {
+		stats->bound = s->bound;
+		stats->bound_done = s->bound_done;
+		stats->unbounded = s->bound_done == s->bound && !s->cut;
+	}
+	if (share > 0)
+		stats->estimate_total = (double)s->before + (double)s->round / share;
+	stats->incomplete |= s->incomplete || s->diverge.given_up;
+}
+
+static bool redundant(const void *state)
+{
+	const struct systematic *s = state;
+
+	return s->redundant;
+}
+
+static void save(void *state, struct codec *c)
+{
+	struct systematic *s = state;
+	uint64_t nr_nodes = s->nr_nodes, room_nodes = s->room_nodes;
+	uint64_t nr_options = s->nr_options, room_options = s->room_options;
+
+	codec_array(c, &s->nodes, &nr_nodes, &room_nodes, sizeof(*s->nodes));
+	codec_array(c, &s->options, &nr_options, &room_options, sizeof(*s->options));
+	s->nr_nodes = nr_nodes;
+	s->room_nodes = room_nodes;
+	s->nr_options = nr_options;
+	s->room_options = room_options;
+	codec_field(c, s->cut);
+	codec_field(c, s->open);
+	codec_field(c, s->incomplete);
+	codec_field(c, s->bound);
+	codec_field(c, s->bound_done);
+	codec_field(c, s->round);
+	codec_field(c, s->before);
+	save_diverge(c, &s->diverge);
+}
+
+#define CACHE_PARAM(P) \
+	P(cache, 0, 0, 1, "skip states that were met before; only when every variable that " \
+	  "tasks race for is labelled (--watch)")
+#define PREEMPTION_PARAMS(P) \
+	P(bound, 2, 0, 65000, "most preemptions; 0, 1, 2, ... are searched in turn") \
+	CACHE_PARAM(P)
+#define DELAY_PARAMS(P) \
+	P(bound, 2, 0, 65000, "most delays; 0, 1, 2, ... are searched in turn") \
+	CACHE_PARAM(P)
+
+static const struct strategy_param preemption_params[] = {
+	PREEMPTION_PARAMS(STRATEGY_PARAM_ENTRY) { 0 }
+};
+static const struct strategy_param delay_params[] = { DELAY_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
+static const struct strategy_param dfs_params[] = { CACHE_PARAM(STRATEGY_PARAM_ENTRY) { 0 } };
+
+static const struct strategy_refusal systematic_refused[] = {
+	{ "sleep", "sleep sets lose bugs under a bound, where an earlier subtree may have been "
+		   "cut; for reduction without a bound use dpor" },
+	{ NULL, NULL }
+};
+
+/* What the three have in common. */
+#define SYSTEMATIC \
+	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
+	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
+	.choose = choose, .stats = stats, .redundant = redundant, .save = save
+
+const struct strategy_type strategy_preemption = {
+	.info = {
+		.name = "preemption",
+		.line = "all schedules with 0, then 1, then 2, ... preemptions: small tests, certainty",
+		.params = PREEMPTION_PARAMS(STRATEGY_PARAM_TEXT),
+		.guarantee = "when a bound is done, no bug with so many preemptions is left",
+	},
+	.params = preemption_params,
+	.init = preemption_init,
+	SYSTEMATIC,
+};
+
+const struct strategy_type strategy_delay = {
+	.info = {
+		.name = "delay",
+		.line = "all schedules with 0, then 1, then 2, ... delays: fewer than preemptions, many tasks",
+		.params = DELAY_PARAMS(STRATEGY_PARAM_TEXT),
+		.guarantee = "when a bound is done, no bug with so many delays is left",
+	},
+	.params = delay_params,
+	.init = delay_init,
+	SYSTEMATIC,
+};
+
+const struct strategy_type strategy_dfs = {
+	.info = {
+		.name = "dfs",
+		.line = "all schedules, depth first: very small tests",
+		.params = CACHE_PARAM(STRATEGY_PARAM_TEXT),
+		.guarantee = "when it ends, no bug is left",
+	},
+	.params = dfs_params,
+	.init = dfs_init,
+	SYSTEMATIC,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * order.h - vector clocks over the program's own synchronisation
+ *
+ * Unlike the graph of hb.h, where any two conflicting steps are ordered, only
+ * what the program does to order itself counts here: locks, conditions,
+ * semaphores, barriers, creation and joining, pipes. Two accesses to a variable
+ * (ZUG_OP_DATA_*) that it leaves unordered are a data race, whichever came
+ * first in this execution; and variables that were ordered in all executions
+ * need no preemption before them.
+ *
+ * It never cries wolf: an operation that may or may not synchronise (a trylock,
+ * a timed wait) counts as if it did, and an access of which it is not known
+ * whether it writes counts as a read.
+ */
+#ifndef ZUG_SEARCH_ORDER_H
+#define ZUG_SEARCH_ORDER_H
+
+#include "search/search.h"
+
+/* Tasks beyond this number take no part: they race with nobody. */
+#define ORDER_TASKS	256
+
+struct order_race {
+	uint64_t object, with;		/* what the two accessed: not the same where they overlap (order_step_on()) */
+	uint32_t task, other;		/* other's access came first */
+	struct zug_label label, earlier;
+};
+
+struct order;
+
+struct order *order_new(void);		/* NULL: out of memory */
+void order_free(struct order *o);
+void order_begin(struct order *o);	/* a new execution */
+
+/*
+ * point->cand[i] is about to make its step. 1: it races with an earlier access,
+ * *race says with which (the first race of an object in an execution only);
+ * 0: no race; -ENOMEM.
+ */
+int order_step(struct order *o, const struct search_point *point, uint32_t i,
+	       struct order_race *race);
+
+/*
+ * The same, where it is known better than from the label what memory an access is about: an operation on data
+ * (ZUG_OP_DATA_*) counts as these accesses. object is any number but 0 that stands for exactly that piece of memory in
+ * this execution; overlaps are those of other pieces with which it shares some of its bytes.
+ */
+struct order_access {
+	uint64_t object;
+	bool write;
+	const uint64_t *overlaps;
+	uint32_t nr_overlaps;
+};
+int order_step_on(struct order *o, const struct search_point *point, uint32_t i,
+		  const struct order_access *accesses, uint32_t nr, struct order_race *race);
+
+/*
+ * The variable was used by two tasks or more, one of them writing, in some
+ * execution, and never raced: other synchronisation orders it.
+ */
+bool order_always(const struct order *o, uint64_t object);
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/script.h"
+#include "cli/commands.h"
+#include "engine/faults.h"
+#include "campaign/pin.h"
+#include "report/report_internal.h"
+#include "campaign/rule_names.h"
+#include "campaign/run_options.h"
+
+/* Longer names are cut and made patterns: less than the language takes in a word. */
+#define NAME_MAX_BYTES 200
+/* What mkstemp() makes of XXXXXX, and what mktemp(1) appends. */
+#define TEMPORARY 6
+#define TEMPORARY_OF_SHELL 10
+
+/* Where a task stands, in the words of the language; "": anywhere. */
+struct where {
+	int op;				/* -1: any */
+	char on[NAME_MAX_BYTES + 8], in[NAME_MAX_BYTES + 8];
+	const char *file;		/* of the source; NULL: unknown */
+	uint32_t line;
+	uint64_t nth;
+};
+
+struct pin {
+	const struct trace *t;
+	struct symbols *symbols;
+	struct script_difference *d;
+	size_t nr;
+	uint64_t at;			/* walking the points: the next step */
+	struct search_cand *cands;
+	uint32_t nr_cands;
+};
+
+/* ---- the decisions ---- */
+
+static bool next_point(void *ctx, struct search_point *p, uint32_t *task)
+{
+	struct pin *n = ctx;
+	const struct trace_step *s;
+	struct search_cand *c;
+
+	if (n->at == trace_nr_steps(n->t))
+		return false;
+	s = trace_step(n->t, n->at);
+	if (s->nr_enabled > n->nr_cands) {
+		c = realloc(n->cands, s->nr_enabled * sizeof(*c));
+		if (!c)
+			return false;
+		n->cands = c;
+		n->nr_cands = s->nr_enabled;
+	}
+	for (uint32_t i = 0; i < s->nr_enabled; i++)
+		n->cands[i] = (struct search_cand){ .task = s->enabled[i], .parent = SEARCH_NO_TASK, .enabled = true };
+	*p = (struct search_point){ .step = n->at++, .cand = n->cands, .nr = s->nr_enabled,
+				    .last = s->last == TRACE_NO_TASK ? SEARCH_NO_TASK : s->last,
+				    .yielded = s->flags & TRACE_STEP_YIELDED };
+	*task = s->task;
+	return true;
+}
+
+/* The next step of a task from step i on; UINT64_MAX: none. */
+static uint64_t next_step(const struct trace *t, uint32_t task, uint64_t i)
+{
+	for (; i < trace_nr_steps(t); i++)
+		if (trace_step(t, i)->task == task)
+			return i;
+	return UINT64_MAX;
+}
+
+/* Its last step before step i; UINT64_MAX: none. */
+static uint64_t last_step(const struct trace *t, uint32_t task, uint64_t i)
+{
+	while (i-- > 0)
+		if (trace_step(t, i)->task == task)
+			return i;
+	return UINT64_MAX;
+}
+
+/* What a task stands before at step i: what it does next, or what the minimiser saw. */
+static const struct zug_label *pending(const struct trace *t, uint32_t task, uint64_t i)
+{
+	const struct trace_minimized *m = trace_minimized(t);
+	uint64_t k = next_step(t, task, i);
+
+	if (k != UINT64_MAX)
+		return &trace_step(t, k)->label;
+	for (uint32_t j = 0; m && j < m->nr_pairs; j++)
+		if (m->pairs[j].step == i && m->pairs[j].preempted == task)
+			return &m->pairs[j].before;
+	return NULL;
+}
+
+/* ---- places ---- */
+
+/* A long name is cut, and stands for all that begin like it. */
+static void copy_name(char *to, const char *name)
+{
+	size_t n = 0;
+
+	if (strlen(name) < NAME_MAX_BYTES) {
+		strcpy(to, name);
+		return;
+	}
+	for (; *name && n < NAME_MAX_BYTES; name++) {
+		if (strchr("*?[\\", *name))
+			to[n++] = '\\';
+		to[n++] = *name;
+	}
+	strcpy(to + n, "*");
+}
+
+static const char *object_name(const struct trace *t, uint64_t object)
+{
+	const struct trace_object *o = object ? trace_object(t, object) : NULL;
+
+	return o && o->name && o->name[0] ? o->name : NULL;
+}
+
+/* So many characters that somebody may have typed, or mkstemp() made? Wrongly made a pattern they match as well. */
+static bool is_made_up(const char *p, int n, bool separate)
+{
+	unsigned int upper = 0, digits = 0, changes = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)p[i]))
+			return false;
+		upper += !!isupper((unsigned char)p[i]);
+		digits += !!isdigit((unsigned char)p[i]);
+		changes += i && !isupper((unsigned char)p[i]) != !isupper((unsigned char)p[i - 1]);
+	}
+	if (separate && digits && digits < (unsigned int)n)
+		return true;
+	return changes > 1 && upper < (unsigned int)n;
+}
+
+/*
+ * A file below the folder where the test ran is found in every folder, and a temporary one under every
+ * name that it may have.
+ */
+static void name_file(const struct trace *t, const char *name, char *to)
+{
+	const char *cwd = trace_header(t)->cwd, *end;
+	size_t n = strlen(cwd), at = 0;
+
+	if (n > 1 && !strncmp(name, cwd, n) && name[n] == '/') {
+		name += n;
+		to[at++] = '*';
+	}
+	for (; *name; name = end) {
+		size_t len;
+
+		end = strchrnul(name + 1, '/');
+		len = end - name;
+		for (size_t i = 0; i < len; i++) {
+			size_t left = len - i;
+			bool separate = i && strchr("./-_", name[i - 1]);
+			bool made_up = (i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
+				       (i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' && is_made_up(name + i, left, true));
+
+			if (at + TEMPORARY_OF_SHELL + 1 >= NAME_MAX_BYTES) {
+				strcpy(to + at, "*");
+				return;
+			}
+			if (made_up) {
+				memset(to + at, '?', left);
+				at += left;
+				break;
+			}
+			if (strchr("*?[\\", name[i]))
+				to[at++] = '\\';
+			to[at++] = name[i];
+		}
+	}
+	to[at] = 0;
+}
+
+/*
+ * Of a call that was changed the operation that it was to be, if other steps of that place show one system call; -1:
+ * unknown. (The function of the C library around the call has the same place.)
+ */
+static int op_of(const struct trace *t, const struct zug_label *l)
+{
+	int op = -1;
+
+	if (!zug_op_is_fault(l->op))
+		return l->op;
+	for (uint64_t i = 0; l->site && i < trace_nr_steps(t); i++) {
+		const struct zug_label *o = &trace_step(t, i)->label;
+
+		if (o->site != l->site || o->op < ZUG_OP_OPEN || zug_op_is_fault(o->op))
+			continue;
+		if (op >= 0 && op != o->op)
+			return -1;
+		op = o->op;
+	}
+	return op;
+}
+
+static struct symfile *file_of(const struct pin *n, const struct trace_site *site, const struct trace_module **m)
+{
+	char err[256];
+
+	*m = site && site->module != UINT32_MAX ? trace_module(n->t, site->module) : NULL;
+	return *m ? symbols_file(n->symbols, (*m)->path, NULL, err, sizeof(err)) : NULL;
+}
+
+static const char *base_of(const char *path)
+{
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+/* What was inlined from a header of the language (std::lock_guard) is not the place that people know. */
+static int own_frame(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr && frames[i].function; i++)
+		if (!frames[i].file || !symbols_of_library(frames[i].file))
+			return i;
+	return 0;
+}
+
+/* Which function of the C library called the kernel is its own business: the place is the program's. */
+static void name_place(const struct pin *n, uint64_t id, struct where *w)
+{
+	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
+	const struct trace_module *m;
+	struct symfile *f = file_of(n, site, &m);
+	struct trace_frame frames[8];
+	int nr = f ? symfile_frames(f, site->offset, frames, 8) : 0, own;
+
+	if (nr < 1 || !frames[0].function)
+		return;
+	/* a static program has it within */
+	if (symfile_libc(f) != SYMLIBC_NONE && strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
+		return;
+	own = own_frame(frames, nr);
+	copy_name(w->in, frames[own].function);
+	w->file = frames[own].file;
+	w->line = frames[own].line;
+}
+
+static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
+{
+	const struct trace_site *site = s->label.site ? trace_site(n->t, s->label.site) : NULL;
+	const char *a = object_name(n->t, s->label.object), *b = object_name(n->t, s->label.object2);
+	const struct trace_module *m;
+	struct symfile *f;
+
+	if (w->op >= 0 && op_of(n->t, &s->label) != w->op)
+		return false;
+	if (w->on[0] && !(a && rule_name_is(w->on, a)) && !(b && rule_name_is(w->on, b)))
+		return false;
+	if (!w->in[0])
+		return true;
+	f = file_of(n, site, &m);
+	return f && rule_place_is(f, m->path, site->offset, w->in);
+}
+
+/* Numbers of what a search learns to see: they depend on what else is seen, and a function says more. */
+static bool is_learnt(const char *name)
+{
+	return !strncmp(name, "variable #", 10) || !strncmp(name, "atomic #", 8);
+}
+
+static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
+{
+	const struct zug_label *l = pending(n->t, task, step);
+	const char *name = l ? object_name(n->t, l->object) : NULL;
+
+	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
+	if (name && name[0] == '/')
+		name_file(n->t, name, w->on);
+	else if (name)
+		copy_name(w->on, name);
+	if (l)
+		name_place(n, l->site, w);
+	if (w->in[0] && is_learnt(w->on))
+		w->on[0] = 0;
+	/* where it is not known whether one before was such an operation, all are counted */
+	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
+		const struct trace_step *s = trace_step(n->t, i);
+		struct where any = *w;
+
+		any.op = -1;
+		if (s->task == task && op_of(n->t, &s->label) < 0 && matches(n, &any, s))
+			w->op = -1;
+	}
+	for (uint64_t i = 0; i < step; i++)
+		w->nth += trace_step(n->t, i)->task == task && matches(n, w, trace_step(n->t, i));
+}
+
+/* ---- the text ---- */
+
+static void put_word(FILE *out, const char *s)
+{
+	if (!s[strcspn(s, " \t\"#;\\")] && s[0]) {
+		fputs(s, out);
+		return;
+	}
+	putc('"', out);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putc('\\', out);
+		putc(*s, out);
+	}
+	putc('"', out);
+}
+
+static void put_place(FILE *out, const struct where *w)
+{
+	char line[512];
+
+	if (w->op >= 0)
+		fprintf(out, " at %s", zug_op_name(w->op));
+	if (w->on[0]) {
+		fputs(" on ", out);
+		put_word(out, w->on);
+	}
+	if (w->in[0]) {
+		fputs(" in ", out);
+		put_word(out, w->in);
+	}
+	if (w->nth > 1)
+		fprintf(out, " nth %lu", (unsigned long)w->nth);
+	if (w->file && w->line) {
+		snprintf(line, sizeof(line), "%.200s:%u", base_of(w->file), w->line);
+		fputs(" line ", out);
+		put_word(out, line);
+	}
+}
+
+/* Does the task end between steps from-1 and to-1? Then the first step after that; else UINT64_MAX. */
+static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i <= to && i <= trace_nr_steps(t); i++)
+		for (uint32_t k = 0; k < trace_nr_notes(t, i); k++) {
+			const struct trace_note *note = trace_note_at(t, i, k);
+
+			if (note->kind == TRACE_NOTE_EXIT && note->task == task)
+				return i;
+		}
+	return UINT64_MAX;
+}
+
+/* Is the task passed over by a decision between? after: UINT64_MAX for from the beginning. */
+static bool passed_over(const struct pin *n, uint32_t task, uint64_t after, uint64_t before)
+{
+	for (size_t i = 0; i < n->nr; i++)
+		if ((after == UINT64_MAX || n->d[i].step > after) && n->d[i].step < before && n->d[i].instead_of == task)
+			return true;
+	return false;
+}
+
+/* Decision k, of those that another statement has said already, is left out. */
+static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
+{
+	const struct script_difference *d = &n->d[k];
+	uint64_t back = next_step(n->t, d->instead_of, d->step), end;
+	struct where w;
+
+	find_place(n, d->instead_of, d->step, &w);
+	fprintf(out, "before T%u", d->instead_of);
+	put_place(out, &w);
+	fprintf(out, " run T%u", d->task);
+	if (back == UINT64_MAX || passed_over(n, d->instead_of, d->step, back)) {
+		putc('\n', out);
+		return;
+	}
+	/* it goes on as soon as the other has ended, or by the next decision instead of the other */
+	end = ends_before(n->t, d->task, d->step + 1, back);
+	for (size_t i = k + 1; i < n->nr && n->d[i].step <= back; i++) {
+		if (n->d[i].step < back || n->d[i].task != d->instead_of)
+			continue;
+		if (n->d[i].instead_of == d->task &&
+		    !passed_over(n, d->task, last_step(n->t, d->task, back), back)) {
+			find_place(n, d->task, back, &w);
+			fputs(" until", out);
+			put_place(out, &w);
+			said[i] = true;
+		} else if (end == back) {
+			said[i] = true;
+		}
+	}
+	if (end == back)
+		fputs(" until exit", out);
+	putc('\n', out);
+}
+
+/* What is decided with a step besides who makes it. How many statements. */
+static int put_lets(FILE *out, const struct pin *n, uint64_t step)
+{
+	const struct trace_step *s = trace_step(n->t, step);
+	uint32_t amount = fault_amount(s->label.object2);
+	struct where w;
+	int nr = 0;
+
+	for (int timer = 1; timer >= 0; timer--) {
+		if (timer ? !(s->label.flags & ZUG_L_TIMER) : !zug_op_is_fault(s->label.op))
+			continue;
+		find_place(n, s->task, step, &w);
+		fprintf(out, "let T%u", s->task);
+		put_place(out, &w);
+		fprintf(out, " get %s", timer ? "timer" : zug_op_name(s->label.op));
+		if (!timer && amount)
+			fprintf(out, " %u", amount);
+		putc('\n', out);
+		nr++;
+	}
+	return nr;
+}
+
+static void put_option(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "option %s%s%s\n", name, value ? " " : "", value ? value : "");
+}
+
+static void put_number(FILE *out, const char *name, uint64_t value, uint64_t otherwise)
+{
+	if (value != otherwise)
+		fprintf(out, "option %s %lu\n", name, (unsigned long)value);
+}
+
+static void put_time(FILE *out, const char *name, uint64_t ns, uint64_t otherwise)
+{
+	if (ns != otherwise)
+		fprintf(out, "option %s %.15gms\n", name, ns / 1e6);
+}
+
+static void put_faults(FILE *out, const char *name, uint32_t mask)
+{
+	char text[256];
+
+	if (mask)
+		put_option(out, name, faults_names(mask, text, sizeof(text)));
+}
+
+bool pin_needs_races(const struct campaign_options *o)
+{
+	return o->fail_on_race || (o->data && o->data[0]);
+}
+
+static void put_options(FILE *out, const struct campaign_options *o)
+{
+	struct campaign_options d;
+	char text[256];
+
+	campaign_defaults(&d);
+	if (o->input)
+		put_option(out, "stdin", o->input);
+	put_faults(out, "faults", o->faults & ~FLOWS);
+	put_faults(out, "flows", o->faults & FLOWS);
+	if (o->sync_points != d.sync_points || o->atomic_points != d.atomic_points ||
+	    o->syscall_points != d.syscall_points)
+		put_option(out, "points", run_options_points(o, text, sizeof(text)));
+	for (char **w = o->watches; w && *w; w++) {
+		const char *base = base_of(o->argv[0]);
+		size_t n = strlen(base);
+
+		/* the program's own, under whatever name it is run next time */
+		put_option(out, "watch", !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
+			   *w + n + 1 : *w);
+	}
+	for (char **p = o->points; p && *p; p++)
+		put_option(out, "point", *p);
+	for (char **p = o->code; p && *p; p++)
+		put_option(out, "code", *p);
+	for (char **i = o->invariants; i && *i; i++)
+		put_option(out, "invariant", *i);
+	for (char **i = o->discards; i && *i; i++)
+		put_option(out, "discard-if", *i);
+	if (pin_needs_races(o))
+		put_option(out, "races", NULL);
+	if (o->fail_on_race)
+		put_option(out, "fail-on-race", NULL);
+	if (o->match)
+		put_option(out, "match", o->match);
+	put_number(out, "expect-exit", o->expect_exit, d.expect_exit);
+	put_number(out, "seed", o->seed, d.seed);
+	put_number(out, "fair", o->fair, d.fair);
+	put_number(out, "cpus", o->cpus, d.cpus);
+	put_number(out, "max-tasks", o->max_tasks, d.max_tasks);
+	put_number(out, "max-steps", o->max_steps, d.max_steps);
+	put_time(out, "timeout", o->timeout_ns, d.timeout_ns);
+	put_time(out, "spin", o->spin_ns, d.spin_ns);
+	if (o->randomise)
+		put_option(out, "aslr", NULL);
+	if (o->real_time)
+		put_option(out, "time", "real");
+	if (o->real_random)
+		put_option(out, "random", "real");
+	if (o->explore_timeouts)
+		put_option(out, "timeouts", "explore");
+	if (o->own != d.own)
+		put_option(out, "world", run_options_world(o->own, text, sizeof(text)));
+	for (char **p = o->shares; p && *p; p++)
+		put_option(out, "share", *p);
+	if (o->setup)
+		put_option(out, "setup", o->setup);
+	if (o->teardown)
+		put_option(out, "teardown", o->teardown);
+}
+
+/* A task, after those by whose names it is known. */
+static void put_task(FILE *out, const struct trace *t, uint32_t task, bool *told)
+{
+	const struct trace_task *tt = trace_task(t, task);
+	char comm[64];
+
+	if (!tt || told[task] || tt->parent == TRACE_NO_TASK)
+		return;
+	told[task] = true;
+	put_task(out, t, tt->parent, told);
+	report_clean(comm, sizeof(comm), tt->comm ? tt->comm : "");
+	fprintf(out, "task T%u child %u of T%u", task, tt->nth + 1, tt->parent);
+	fprintf(out, comm[0] ? "\t# %s\n" : "%s\n", comm);
+}
+
+/* The order of numbers is that of the default schedule, so all of a few are named. */
+#define TASKS_NAMED 32
+
+static int put_tasks(FILE *out, const struct pin *n)
+{
+	uint32_t highest = 0, used = 0;
+	bool *told;
+
+	for (uint32_t i = 0; i < trace_nr_tasks(n->t); i++)
+		if (trace_task_at(n->t, i)->task > highest)
+			highest = trace_task_at(n->t, i)->task;
+	told = calloc((size_t)highest + 1, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->nr; i++) {
+		used = n->d[i].instead_of > used ? n->d[i].instead_of : used;
+		used = n->d[i].task > used ? n->d[i].task : used;
+	}
+	if (used && used < TASKS_NAMED)
+		used = highest < TASKS_NAMED ? highest : TASKS_NAMED;
+	for (uint32_t i = 1; i <= used; i++)
+		put_task(out, n->t, i, told);
+	free(told);
+	return 0;
+}
+
+static void put_head(FILE *out, const struct trace *t, const char *path, const char *name)
+{
+	const struct trace_outcome *o = trace_outcome(t);
+	char message[512];
+
+	report_clean(message, sizeof(message), o->message ? o->message : "");
+	fprintf(out, "# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n", ZUG_VERSION,
+		path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
+	fprintf(out, "# zug run --script %s --", name);
+	for (char *const *a = trace_header(t)->argv; *a; a++) {
+		putc(' ', out);
+		report_put_word(out, *a);
+	}
+	fputs("\n# Each 'before' is one switch; whoever runs goes on otherwise. zug-pin(1) has the language.\n", out);
+}
+
+int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
+	      const char *path, const char *name)
+{
+	struct pin n = { .t = t, .symbols = s };
+	int ret = script_differences(o->fair, next_point, &n, &n.d), statements = 0;
+	uint64_t step = 0;
+	bool *said;
+
+	free(n.cands);
+	if (ret < 0)
+		return ret;
+	n.nr = ret;
+	said = calloc(n.nr + 1, sizeof(*said));
+	if (!said) {
+		free(n.d);
+		return -ENOMEM;
+	}
+	put_head(out, t, path, name);
+	put_options(out, o);
+	ret = put_tasks(out, &n);
+	for (size_t i = 0; i < n.nr; i++) {
+		for (; step < n.d[i].step; step++)
+			statements += put_lets(out, &n, step);
+		if (said[i])
+			continue;
+		put_statement(out, &n, i, said);
+		statements++;
+	}
+	for (; step < trace_nr_steps(t); step++)
+		statements += put_lets(out, &n, step);
+	free(said);
+	free(n.d);
+	return ret ? ret : statements;
+}

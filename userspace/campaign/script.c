@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/trace.h"
+#include "campaign/script.h"
+
+/* What a test is, and what its failure is; how long to search and where results go is not the script's. */
+static const char *const option_names[] = {
+	"watch", "point", "points", "code", "match", "expect-exit", "invariant", "discard-if", "timeout", "max-steps", "spin",
+	"faults", "flows", "stdin", "fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
+	"world", "share", "setup", "teardown", NULL
+};
+
+struct reader {
+	struct script *s;
+	unsigned int line;
+	char *err;
+	size_t errlen;
+};
+
+__attribute__((format(printf, 2, 3)))
+static int fail(struct reader *r, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	snprintf(r->err, r->errlen, "%s:%u: %s", r->s->path, r->line, what);
+	return -EINVAL;
+}
+
+static int read_file(struct reader *r, char **text)
+{
+	FILE *f = fopen(r->s->path, "re");
+	size_t size = 0;
+	ssize_t len;
+	int ret = 0;
+
+	if (!f) {
+		ret = -errno;
+		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
+		return ret;
+	}
+	len = getdelim(text, &size, 0, f);
+	if (len < 0 && ferror(f)) {
+		ret = -errno;
+		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
+	} else if (len > 0 && !(*text)[len - 1] ) {
+		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0", r->s->path);
+		ret = -EINVAL;
+	} else if (len < 0) {
+		free(*text);
+		*text = strdup("");
+	}
+	fclose(f);
+	return ret ? ret : *text ? 0 : -ENOMEM;
+}
+
+static int add_option(struct reader *r, const char *rest)
+{
+	size_t n = strcspn(rest, " \t"), len = strlen(rest), i;
+	const char *value = rest + n + strspn(rest + n, " \t");
+	struct script_option *list, *o;
+	char valid[512] = "";
+
+	for (i = 0; option_names[i]; i++) {
+		if (strlen(option_names[i]) == n && !strncmp(option_names[i], rest, n))
+			break;
+		snprintf(valid + strlen(valid), sizeof(valid) - strlen(valid), " %s", option_names[i]);
+	}
+	if (!option_names[i])
+		return fail(r, "'%.*s' is no option of a script; there are:%s", (int)n, rest, valid);
+	/* what a search does by itself is asked for here: its executions have schedules of their own */
+	if (n == 5 && !strncmp(rest, "races", n)) {
+		r->s->races = true;
+		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
+	}
+	while (len > n && strchr(" \t\r", rest[len - 1]))
+		len--;
+	list = realloc(r->s->options, (r->s->nr_options + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r->s->options = list;
+	o = &list[r->s->nr_options];
+	o->line = r->line;
+	if (asprintf(&o->argument, "--%.*s%s%.*s", (int)n, rest, *value && value < rest + len ? "=" : "",
+		     value < rest + len ? (int)(rest + len - value) : 0, value) < 0)
+		return -ENOMEM;
+	r->s->nr_options++;
+	return 0;
+}
+
+static int add_task(struct reader *r, const char *rest)
+{
+	struct script_task *list, t = { .line = r->line };
+	int end = 0;
+
+	if (sscanf(rest, "T%6u child %6u of T%6u %n", &t.task, &t.nth, &t.parent, &end) != 3 || !end ||
+	    (rest[end] && rest[end] != '#'))
+		return fail(r, "'task %s': not 'task T1 child 1 of T0'", rest);
+	if (!t.task || !t.nth || t.task == t.parent)
+		return fail(r, "'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
+			    "child of itself", rest);
+	for (size_t i = 0; i < r->s->nr_tasks; i++) {
+		const struct script_task *o = &r->s->tasks[i];
+
+		if (o->task == t.task || (o->parent == t.parent && o->nth == t.nth - 1))
+			return fail(r, "'task %s': line %u has said otherwise", rest, o->line);
+	}
+	t.nth--;
+	list = realloc(r->s->tasks, (r->s->nr_tasks + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r->s->tasks = list;
+	list[r->s->nr_tasks++] = t;
+	return 0;
+}
+
+/* 1: the line is one of these, and done with; 0: a statement. */
+static int take_line(struct reader *r, const char *line)
+{
+	const char *at = line + strspn(line, " \t");
+	size_t n = strcspn(at, " \t\r");
+	const char *rest = at + n + strspn(at + n, " \t");
+	int ret;
+
+	if (n == 6 && !strncmp(at, "option", n))
+		ret = add_option(r, rest);
+	else if (n == 4 && !strncmp(at, "task", n))
+		ret = add_task(r, rest);
+	else
+		return 0;
+	return ret ? ret : 1;
+}
+
+int script_load(struct script *s, const char *path, char *err, size_t errlen)
+{
+	struct reader r = { .s = s, .line = 1, .err = err, .errlen = errlen };
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(err, errlen, "out of memory");
+	s->path = strdup(path);
+	ret = s->path ? read_file(&r, &s->rules) : -ENOMEM;
+	for (char *line = s->rules; !ret && *line; r.line++) {
+		char *end = strchrnul(line, '\n'), after = *end;
+
+		*end = 0;
+		ret = take_line(&r, line);
+		if (ret > 0) {
+			memset(line, ' ', end - line);
+			ret = 0;
+		}
+		*end = after;
+		line = end + (after != 0);
+	}
+	return ret;
+}
+
+void script_free(struct script *s)
+{
+	for (size_t i = 0; i < s->nr_options; i++)
+		free(s->options[i].argument);
+	free(s->options);
+	free(s->tasks);
+	free(s->rules);
+	free(s->path);
+	memset(s, 0, sizeof(*s));
+}
+
+void script_number_tasks(const struct script *s, struct spawn_table *spawn)
+{
+	uint32_t highest = 0;
+
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].task > highest)
+			highest = s->tasks[i].task;
+	if (!highest)
+		return;
+	spawn_number(spawn, TRACE_NO_TASK, 0);
+	/* a number that the script does not name stays free: nobody is such a child */
+	for (uint32_t k = 1; k <= highest; k++) {
+		const struct script_task *t = NULL;
+
+		for (size_t i = 0; i < s->nr_tasks; i++)
+			if (s->tasks[i].task == k)
+				t = &s->tasks[i];
+		spawn_number(spawn, t ? t->parent : TRACE_NO_TASK - 1, t ? t->nth : k);
+	}
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "search/minimize.h"
+#include "campaign/campaign_internal.h"
+#include "engine/faults.h"
+#include "campaign/trials.h"
+
+#define PROGRESS_NS 200000000ull
+#define SECOND_NS 1000000000ull
+
+/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
+#define TRIAL_TIMES 10
+#define TRIAL_STEPS 4
+
+static uint64_t trial_timeout(const struct campaign *c, const struct trace *from)
+{
+	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
+
+	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
+}
+
+int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
+{
+	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
+							 .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
+	if (c->o.max_steps && c->o.max_steps < t->options.max_steps)
+		t->options.max_steps = c->o.max_steps;
+	if (asprintf(&t->best, "%s.best", c->current) < 0)
+		t->best = NULL;
+	return replay_init(&t->follow, from) || !t->best ? -ENOMEM : 0;
+}
+
+void trials_release(struct trials *t)
+{
+	if (t->best)
+		unlink(t->best);
+	free(t->best);
+	search_free(t->search);
+	replay_release(&t->follow);
+}
+
+int trials_keep(const char *from, const char *to, char *err, size_t errlen)
+{
+	struct trace *t = trace_open(from, err, errlen);
+	struct trace_writer *w;
+	int ret = -EIO;
+
+	if (!t)
+		return ret;
+	w = trace_copy(t, to, &ret);
+	if (w)
+		ret = trace_close(w, false);
+	else if (!ret)
+		ret = -EIO;
+	if (ret)
+		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
+	trace_free(t);
+	return ret;
+}
+
+void trials_progress(const struct campaign *c, const char *fmt, ...)
+{
+	static uint64_t shown;
+	uint64_t now = campaign_now();
+	va_list ap;
+
+	if (c->o.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
+		return;
+	fputs("\r\033[K", c->err);
+	if (fmt) {
+		shown = now;
+		va_start(ap, fmt);
+		vfprintf(c->err, fmt, ap);
+		va_end(ap);
+	}
+	fflush(c->err);
+}
+
+static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
+{
+	struct execution x;
+	uint64_t steps = 0;
+	int ret;
+
+	while (!(c->stop && *c->stop) && !(t->max_steps && steps > t->max_steps)) {
+		ret = search_begin(t->search);
+		if (ret == SEARCH_EXHAUSTED)
+			return 0;
+		if (ret < 0) {
+			snprintf(err, errlen, "the search of the trials failed: %s", strerror(-ret));
+			return ret;
+		}
+		ret = campaign_execute(c, NULL, &x, err, errlen);
+		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
+							    .failure = x.outcome.failure });
+		if (ret)
+			return ret;
+		steps += x.steps;
+		if (t->after(t->ctx, &x) && rename(c->current, t->best)) {
+			ret = -errno;
+			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best, strerror(errno));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
+{
+	int ret = faults_make_plan(engine_faults(c->engine), t->from, t->without, t->gone);
+
+	if (ret) {
+		snprintf(err, errlen, "out of memory");
+		return ret;
+	}
+	c->aside = true;
+	c->keep_passes = t->passes;
+	engine_use(c->engine, t->search, trial_timeout(c, t->from));
+	ret = run(c, t, err, errlen);
+	engine_use(c->engine, c->search, c->o.timeout_ns);
+	faults_free_plan(engine_faults(c->engine));
+	c->keep_passes = false;
+	c->aside = false;
+	trials_progress(c, NULL);
+	return ret;
+}
+
+static void leave_out(struct replay *r, uint64_t step)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->steps[i] == step) {
+			r->nr--;
+			memmove(&r->tasks[i], &r->tasks[i + 1], (r->nr - i) * sizeof(*r->tasks));
+			return;
+		}
+}
+
+struct once {
+	uint64_t failure;	/* 0: it is to pass */
+	struct execution *x;
+	bool kept;
+};
+
+static bool after_once(void *ctx, const struct execution *x)
+{
+	struct once *once = ctx;
+
+	*once->x = *x;
+	once->kept = once->failure ? campaign_result(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
+		     x->outcome.kind == ZUG_OUTCOME_PASS;
+	return once->kept;
+}
+
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
+		size_t errlen)
+{
+	uint64_t failure = trace_outcome(from)->failure;
+	struct once once = { .failure = o->passes ? 0 : failure, .x = x };
+	struct trials t;
+	int ret;
+
+	snprintf(err, errlen, "out of memory");
+	memset(x, 0, sizeof(*x));
+	x->outcome.kind = ZUG_OUTCOME_INTERRUPTED;
+	ret = trials_init(&t, c, from);
+	if (ret)
+		goto out;
+	if (o->gone)
+		leave_out(&t.follow, o->without);
+	t.search = minimize_new(&t.options, t.follow.tasks, t.follow.nr, failure, 1, err, errlen);
+	if (!t.search) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	t.without = o->without;
+	t.gone = o->gone;
+	t.passes = o->passes;
+	t.after = after_once;
+	t.ctx = &once;
+	ret = trials_run(c, &t, err, errlen);
+	if (!ret && once.kept) {
+		ret = trials_keep(t.best, o->to, err, errlen);
+		ret = ret ? ret : 1;
+	}
+out:
+	trials_release(&t);
+	return ret;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "campaign/campaign_check.h"
+#include "zugd/client.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "kernel/interrupt.h"
+#include "zugd/protocol.h"
+#include "engine/replay.h"
+#include "report/report.h"
+#include "report/report_internal.h"
+#include "campaign/run_options.h"
+#include "symbols/symbols.h"
+
+#define TIMES 50
+#define FRAMES 8
+
+static const char usage[] =
+	"usage: zug check [options] -- COMMAND [ARGUMENT...]\n";
+
+static const char help[] =
+	"\n"
+	"Executes COMMAND many times under one schedule, the first of the search, and says whether every execution\n"
+	"is the same in its steps, its end and its output; if not, where it begins to differ, and what the source is.\n"
+	"\n"
+	"  -n, --times N        executions (default 50)\n"
+	"  -o, --output DIR     where the traces of two executions that differ go (default zug-out)\n"
+	"  -q, --quiet          no progress line\n"
+	"  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	"\n"
+	"The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points are, what the\n"
+	"test's machine and its inputs are, are taken, too. Default strategy: random.\n"
+	"\n"
+	"Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n";
+
+static void say_step(FILE *out, const struct check_result *res, bool other, struct symbols *symbols)
+{
+	const struct trace *t = other ? res->other : res->first, *at = other ? res->at_other : res->at_first;
+	const struct trace_step *s;
+	struct report_options ro;
+	struct report rep;
+	struct replay r;
+	char text[512];
+
+	report_options_init(&ro, out);
+	ro.symbols = symbols;
+	report_begin(&rep, out, t, &ro);
+	s = replay_init(&r, t) ? NULL : replay_step(&r, res->at);
+	fprintf(out, "%s ", other ? "this time:" : "first:    ");
+	if (s) {
+		report_label(&rep, &s->label, text, sizeof(text));
+		fprintf(out, "T%u %s", s->task, text);
+		report_site(&rep, s->label.site, text, sizeof(text));
+		fprintf(out, "%s%s\n", text[0] ? "  at " : "", text);
+	} else {
+		fprintf(out, "it has ended\n");
+	}
+	for (uint32_t i = 0; s && at && i < trace_nr_stacks(at); i++) {
+		const struct trace_stack *st = trace_stack_at(at, i);
+
+		if (st->task != s->task)
+			continue;
+		for (uint32_t k = 0; k < st->nr_frames && k < FRAMES; k++) {
+			report_frame(&rep, &st->frames[k], text, sizeof(text));
+			fprintf(out, "    #%-2u %s\n", k, text[0] ? text : "?");
+		}
+	}
+	replay_release(&r);
+	report_end(&rep);
+}
+
+static void say_end(FILE *out, const struct trace *t, const char *when)
+{
+	struct report_options ro;
+
+	report_options_init(&ro, out);
+	fprintf(out, "%s ", when);
+	report_outcome_line(out, t, &ro);
+}
+
+/* The first line that is not the same. */
+static void say_output(FILE *out, const char *a, const char *b, const char *stream)
+{
+	size_t na, nb;
+	char line[200];
+
+	a = a ? a : "";
+	b = b ? b : "";
+	while (*a && *b) {
+		na = strcspn(a, "\n");
+		nb = strcspn(b, "\n");
+		if (na != nb || memcmp(a, b, na))
+			break;
+		a += na + (a[na] == '\n');
+		b += nb + (b[nb] == '\n');
+	}
+	for (int i = 0; i < 2; i++) {
+		const char *s = i ? b : a;
+
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(s, "\n"), s);
+		fprintf(out, "%s ", i ? "this time:" : "first:    ");
+		report_put(out, line, false);
+		fprintf(out, "   on %s\n", stream);
+	}
+}
+
+static bool same(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static void say_difference(FILE *out, const struct check_result *res, struct symbols *symbols)
+{
+	const struct trace_outcome *a = trace_outcome(res->first), *b = trace_outcome(res->other);
+
+	switch (res->what) {
+	case CHECK_SAME:
+		return;
+	case CHECK_STEPS:
+		fprintf(out, "execution %d differs from the first at step %lu of %lu:\n", res->done,
+			(unsigned long)res->at, (unsigned long)res->steps);
+		say_step(out, res, false, symbols);
+		say_step(out, res, true, symbols);
+		return;
+	case CHECK_OUTCOME:
+		fprintf(out, "execution %d made the same %lu steps as the first, but ended differently:\n", res->done,
+			(unsigned long)res->steps);
+		say_end(out, res->first, "first:    ");
+		say_end(out, res->other, "this time:");
+		return;
+	case CHECK_OUTPUT:
+		fprintf(out, "execution %d made the same %lu steps as the first and ended alike, but its output differs:\n",
+			res->done, (unsigned long)res->steps);
+		if (!same(a->out_head, b->out_head))
+			say_output(out, a->out_head, b->out_head, "standard output");
+		else if (!same(a->out_tail, b->out_tail))
+			say_output(out, a->out_tail, b->out_tail, "standard output");
+		else if (!same(a->err_head, b->err_head))
+			say_output(out, a->err_head, b->err_head, "standard error");
+		else
+			say_output(out, a->err_tail, b->err_tail, "standard error");
+		return;
+	}
+}
+
+static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out, FILE *err,
+		 const volatile sig_atomic_t *stop)
+{
+	struct check_result res = { 0 };
+	struct campaign *c;
+	struct symbols *symbols;
+	int ret = campaign_new(&c, k, o, out, err, stop, -1);
+
+	if (ret)
+		return ret;
+	ret = campaign_check(c, times, &res);
+	campaign_free(c);
+	if (ret == ZUG_EXIT_INCOMPLETE) {
+		fprintf(out, "interrupted: %d executions were the same\n", res.done);
+	} else if (!ret && res.what == CHECK_SAME) {
+		fprintf(out, "%d executions of one schedule, all the same: %lu steps, end and output\n", res.done,
+			(unsigned long)res.steps);
+	} else if (!ret) {
+		ret = ZUG_EXIT_FINDING;
+		symbols = symbols_new();
+		say_difference(out, &res, symbols);
+		symbols_free(symbols);
+		fflush(out);
+		check_causes(k, o, &res, out, stop);
+		fprintf(out, "more: zug diff %s %s\n", res.path_first, res.path_other);
+	}
+	fflush(out);
+	check_result_release(&res);
+	return ret;
+}
+
+int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+		  const volatile sig_atomic_t *stop)
+{
+	struct kernel *own = NULL;
+	struct run_options o;
+	char line[512];
+	int ret = run_options_parse(&o, "check", argc, argv, true);
+
+	if (ret)
+		goto out;
+	if (!o.c.strategy)
+		o.c.strategy = "random";
+	if (!k && kernel_open(&own, line, sizeof(line))) {
+		fprintf(err, "zug check: %s\n", line);
+		ret = ZUG_EXIT_ENVIRONMENT;
+		goto out;
+	}
+	ret = check(k ? k : own, &o.c, o.times ? o.times : TIMES, out, err, stop);
+	kernel_close(own);
+out:
+	run_options_free(&o);
+	return ret;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct run_options o;
+	int ret = run_options_parse(&o, "check", argc, argv, true), fd;
+
+	if (ret == -1) {
+		printf("%s%s", usage, help);
+		ret = ZUG_EXIT_PASS;
+		goto out;
+	}
+	if (!ret)
+		ret = run_options_refuse_bounds(&o, "check");
+	if (ret)
+		goto out;
+	fd = client_connect(protocol_socket(o.socket));
+	if (fd >= 0) {
+		ret = client_hand_over(fd, "check", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
+	} else if (o.socket) {
+		fprintf(stderr, "zug check: no zugd at %s: %s\n", o.socket, strerror(-fd));
+		ret = ZUG_EXIT_ENVIRONMENT;
+	} else {
+		interrupt_catch();
+		ret = check_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+	}
+out:
+	run_options_free(&o);
+	return ret;
+}

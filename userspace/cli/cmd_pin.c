@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "campaign/campaign.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "campaign/minimize.h"
+#include "campaign/pin.h"
+#include "zugd/protocol.h"
+#include "cli/retrace.h"
+#include "campaign/script.h"
+#include "symbols/symbols.h"
+#include "cli/trace_check.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: zug pin [options] TRACE\n\n"
+	      "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
+	      "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
+	      "also when the program has changed elsewhere: a regression test.\n\n"
+	      "  -o, --output FILE    the script (default: TRACE with .zug in place of .trace)\n"
+	      "  --verify N           follow the script so often before it is kept (default 3)\n"
+	      "  --force              although the program is another build, or FILE is there already\n"
+	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
+	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	      "  -q, --quiet          no progress line\n\n"
+	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
+}
+
+struct pin_options {
+	struct retrace_options r;
+	char out[PATH_MAX];
+	int verify;
+};
+
+/* 0, an enum zug_exit with a message printed, or -1 after --help. */
+static int parse(struct pin_options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "verify", required_argument, NULL, 'v' },
+		{ "force", no_argument, NULL, RETRACE_FORCE },
+		{ "lane", required_argument, NULL, RETRACE_LANE },
+		{ "socket", required_argument, NULL, RETRACE_SOCKET },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	uint64_t v;
+	size_t n;
+	int opt, ret;
+
+	*o = (struct pin_options){ .verify = 3 };
+	retrace_options_init(&o->r);
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
+			snprintf(o->out, sizeof(o->out), "%s", optarg);
+			break;
+		case 'v':
+			if (!retrace_number(optarg, 10000, &v) || !v) {
+				fprintf(stderr, "zug pin: --verify %s: not a number from 1 to 10000\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			o->verify = v;
+			break;
+		case 'h':
+			usage(stdout);
+			return -1;
+		default:
+			ret = retrace_option(&o->r, "pin", opt, usage);
+			if (ret)
+				return ret;
+		}
+	}
+	ret = retrace_path(&o->r, argc, argv, usage);
+	if (ret)
+		return ret;
+	n = strlen(o->r.path);
+	if (!o->out[0])
+		snprintf(o->out, sizeof(o->out), "%.*s.zug",
+			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n), o->r.path);
+	if (!o->r.force && !access(o->out, F_OK)) {
+		fprintf(stderr, "zug pin: %s is there already, and may have been edited: name another with -o, or "
+			"--force\n", o->out);
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* *t becomes the simplest schedule that fails like that, the caller's. An enum zug_exit. */
+static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_to)
+{
+	const struct minimize_limits limits = { 0 };
+	char path[64], err[1024];
+	struct minimized m;
+	struct trace *simple;
+	int ret;
+
+	ret = campaign_prepare_replay(c, *t);
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
+	ret = minimize_trace(c, *t, &limits, path, &m, err, sizeof(err));
+	if (ret) {
+		fprintf(err_to, "zug pin: %s\n", err);
+		unlink(path);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	if (!m.reproduced) {
+		fprintf(err_to, "zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
+			"how often it does\n", m.came[0] ? ": " : "", m.came);
+		return ZUG_EXIT_INCOMPLETE;
+	}
+	minimize_say(out, &m);
+	simple = trace_open(path, err, sizeof(err));
+	unlink(path);
+	if (!simple) {
+		fprintf(err_to, "zug pin: %s: %s\n", path, err);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	*t = simple;
+	return 0;
+}
+
+/* What came instead of the failure, the first time. */
+struct otherwise {
+	char came[1200];
+	char *unmade;		/* the statements that were not made then, as lines */
+	size_t len;
+	unsigned int nr_unmade;
+};
+
+static void note_otherwise(struct otherwise *o, const struct campaign *c, const struct execution *x)
+{
+	FILE *f;
+
+	if (o->came[0])
+		return;
+	outcome_words(&x->outcome, o->came, sizeof(o->came));
+	f = open_memstream(&o->unmade, &o->len);
+	if (!f)
+		return;
+	o->nr_unmade = campaign_script_tell_unmade(c, f);
+	fclose(f);
+}
+
+/* The script as zug run would follow it, so often. How many executions failed as the trace did, or -1. */
+static int follow(struct kernel *k, const struct campaign_options *from, const struct pin_options *po,
+		  const char *path, uint64_t failure, struct otherwise *otherwise, FILE *out, FILE *err_to,
+		  const volatile sig_atomic_t *stop)
+{
+	struct campaign_options o = *from;
+	enum campaign_step what;
+	struct script script;
+	struct campaign *c;
+	struct execution x;
+	char err[1024] = "";
+	int same = 0, done = 0, ret = -1;
+
+	if (script_load(&script, path, err, sizeof(err))) {
+		fprintf(err_to, "zug pin: %s\n", err);
+		goto out;
+	}
+	o.script = &script;
+	o.rules = script.rules;
+	o.strategy = NULL;
+	/* what the test maps, what of it is hot and which places race is learnt as in any search */
+	o.races = pin_needs_races(from);
+	o.probed = o.known = o.atomics = o.silent = o.limited = o.split = o.waits = o.data = o.known_races = NULL;
+	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
+		goto out;
+	while (done < po->verify && !(stop && *stop)) {
+		ret = campaign_step(c, &x, &what, err, sizeof(err));
+		if (ret) {
+			if (err[0])
+				fprintf(err_to, "zug pin: %s\n", err);
+			same = -1;
+			break;
+		}
+		if (what != CAMPAIGN_EXECUTED)
+			continue;
+		done++;
+		if (x.outcome.failure == failure && failure)
+			same++;
+		else
+			note_otherwise(otherwise, c, &x);
+	}
+	campaign_free(c);
+	ret = same;
+out:
+	script_free(&script);
+	return ret;
+}
+
+static void say_otherwise(const struct otherwise *o, int same, int statements, const struct pin_options *po, const char *path,
+			  FILE *err_to)
+{
+	fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
+		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
+	if (o->nr_unmade)
+		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade, statements, o->unmade);
+	else if (o->came[0] && statements)
+		fputs("every statement was made: what the failure depends on besides is not in the script\n", err_to);
+}
+
+/* Writes the script beside its place, and keeps it when it does what it is for. */
+static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
+			const struct pin_options *po, FILE *out, FILE *err_to, const volatile sig_atomic_t *stop)
+{
+	struct otherwise otherwise = { 0 };
+	char path[PATH_MAX + 8];
+	struct symbols *s = symbols_new();
+	int statements = -ENOMEM, same, ret = ZUG_EXIT_ENVIRONMENT;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s.new", po->out);
+	f = fopen(path, "we");
+	if (!f) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, strerror(errno));
+		symbols_free(s);
+		return ZUG_EXIT_USAGE;
+	}
+	if (s)
+		statements = pin_write(f, t, o, s, po->r.path, po->out);
+	symbols_free(s);
+	if (fclose(f) && statements >= 0)
+		statements = -errno;
+	if (statements < 0) {
+		fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
+			"its steps cannot be told by the rules of the default schedule" : strerror(-statements));
+		goto out;
+	}
+	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, out, err_to, stop);
+	if (same >= 0 && same < po->verify)
+		say_otherwise(&otherwise, same, statements, po, path, err_to);
+	free(otherwise.unmade);
+	if (same < 0)
+		goto out;
+	if (same < po->verify)
+		return ZUG_EXIT_INCOMPLETE;
+	if (rename(path, po->out)) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
+		goto out;
+	}
+	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out, statements,
+		statements == 1 ? "" : "s", same);
+	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
+	return ZUG_EXIT_PASS;
+out:
+	unlink(path);
+	return ret;
+}
+
+int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
+		const volatile sig_atomic_t *stop)
+{
+	struct pin_options po;
+	struct kernel *own = NULL;
+	struct trace *t;
+	struct retrace r;
+	char err[512];
+	int ret;
+
+	ret = parse(&po, argc, argv);
+	if (ret)
+		return ret;
+	ret = retrace_open(&r, &po.r, "pin", err_to);
+	if (!ret)
+		ret = trace_check_failing(r.t, po.r.path, "pin", err_to);
+	/* one for all the campaigns below */
+	if (!ret && !k && kernel_open(&own, err, sizeof(err))) {
+		fprintf(err_to, "zug: %s\n", err);
+		ret = ZUG_EXIT_ENVIRONMENT;
+	}
+	if (!k)
+		k = own;
+	if (!ret)
+		ret = retrace_begin(&r, &po.r, k, out, err_to, stop);
+	t = r.t;
+	/* of a time-out every trial would be one, too */
+	if (!ret && !trace_minimized(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
+		ret = simplify(r.c, &t, out, err_to);
+	campaign_free(r.c);
+	r.c = NULL;
+	if (!ret)
+		ret = write_script(k, t, &r.o, &po, out, err_to, stop);
+	if (t != r.t)
+		trace_free(t);
+	retrace_end(&r);
+	kernel_close(own);
+	return ret;
+}
+
+int cmd_pin(int argc, char **argv)
+{
+	struct pin_options po;
+	int ret = parse(&po, argc, argv);
+
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	return retrace_command(&po.r, "pin", argc, argv, pin_execute);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "zugd/client.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "debug/gdb.h"
+#include "kernel/machine.h"
+#include "cli/retrace.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: zug replay [options] TRACE [-- GDB-ARGUMENT...]\n\n"
+	      "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n\n"
+	      "  -n, --times N        so often (default 1)\n"
+	      RETRACE_HELP
+	      "debugging, under the recorded schedule:\n"
+	      "  --gdb                run gdb on a process of the test; what follows -- are more arguments for gdb\n"
+	      "  --gdb-socket PATH    do not start a gdb, but wait for one there\n"
+	      "  --process TASK       the process of that task, such as T2 (default: of the one that is stopped first)\n"
+	      "  --stop-at STEP       stop first before that step (as zug show counts; default: where the process begins)\n"
+	      "  --stop-at-preemption before the first switch that was forced\n"
+	      "  --stop-before-failure before the last step\n"
+	      "  --core FILE          keep a core of the failing execution (gdb writes it)\n\n"
+	      "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
+	      "did not follow the schedule or ended differently.\n", f);
+}
+
+#define NO_PROCESS UINT32_MAX
+
+struct replay_options {
+	struct retrace_options r;
+	long times;
+	/* debugging */
+	bool gdb, at_preemption, before_failure;
+	const char *gdb_socket, *core;
+	uint64_t stop_at, exec_step;
+	uint32_t process;
+	char **gdb_arguments;	/* NULL at the end */
+};
+
+enum { OPT_GDB = 256, OPT_GDB_SOCKET, OPT_PROCESS, OPT_STOP_AT, OPT_AT_PREEMPTION, OPT_BEFORE_FAILURE, OPT_CORE };
+
+/* What does not go together. 0 or an enum zug_exit with a message printed. */
+static int check(struct replay_options *o, int nr_arguments)
+{
+	const char *alone = o->at_preemption ? "--stop-at-preemption" : o->before_failure ? "--stop-before-failure" :
+			    o->stop_at != GDB_NO_STEP ? "--stop-at" : o->process != NO_PROCESS ? "--process" :
+			    nr_arguments ? "what follows TRACE" : NULL;
+
+	if ((o->at_preemption && o->before_failure) ||
+	    ((o->at_preemption || o->before_failure) && o->stop_at != GDB_NO_STEP)) {
+		fprintf(stderr, "zug replay: one of --stop-at, --stop-at-preemption and --stop-before-failure\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->core && (o->gdb || o->gdb_socket)) {
+		fprintf(stderr, "zug replay: --core starts a gdb of its own: leave --gdb out (its command there is generate-core-file)\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if (alone && !o->gdb && !o->gdb_socket && !(o->core && !nr_arguments)) {
+		fprintf(stderr, "zug replay: %s makes sense with --gdb only\n", alone);
+		return ZUG_EXIT_USAGE;
+	}
+	if (nr_arguments && !o->gdb) {
+		fprintf(stderr, "zug replay: gdb's arguments need --gdb\n");
+		return ZUG_EXIT_USAGE;
+	}
+	if ((o->gdb || o->gdb_socket || o->core) && o->times != 1) {
+		fprintf(stderr, "zug replay: --times with a debugger: one at a time\n");
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* 0, an enum zug_exit with a message printed, or -1 after --help. */
+static int parse(struct replay_options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "times", required_argument, NULL, 'n' },
+		RETRACE_OPTIONS,
+		{ "gdb", no_argument, NULL, OPT_GDB },
+		{ "gdb-socket", required_argument, NULL, OPT_GDB_SOCKET },
+		{ "process", required_argument, NULL, OPT_PROCESS },
+		{ "stop-at", required_argument, NULL, OPT_STOP_AT },
+		{ "stop-at-preemption", no_argument, NULL, OPT_AT_PREEMPTION },
+		{ "stop-before-failure", no_argument, NULL, OPT_BEFORE_FAILURE },
+		{ "core", required_argument, NULL, OPT_CORE },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	char *end;
+	int opt, ret;
+
+	*o = (struct replay_options){ .times = 1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
+	retrace_options_init(&o->r);
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "n:qh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'n':
+			o->times = strtol(optarg, &end, 10);
+			if (*end || o->times < 1 || o->times > 1000000) {
+				fprintf(stderr, "zug replay: --times %s: not a number from 1 to 1000000\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case OPT_GDB:
+			o->gdb = true;
+			break;
+		case OPT_GDB_SOCKET:
+			o->gdb_socket = optarg;
+			break;
+		case OPT_PROCESS:
+			o->process = strtoul(optarg + (*optarg == 'T'), &end, 10);
+			if (*end || end == optarg + (*optarg == 'T')) {
+				fprintf(stderr, "zug replay: --process %s: not a task, such as T2\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case OPT_STOP_AT:
+			o->stop_at = strtoull(optarg, &end, 10);
+			if (*end || *optarg < '0' || *optarg > '9') {
+				fprintf(stderr, "zug replay: --stop-at %s: not the number of a step (see zug show)\n", optarg);
+				return ZUG_EXIT_USAGE;
+			}
+			break;
+		case OPT_AT_PREEMPTION:
+			o->at_preemption = true;
+			break;
+		case OPT_BEFORE_FAILURE:
+			o->before_failure = true;
+			break;
+		case OPT_CORE:
+			o->core = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return -1;
+		default:
+			ret = retrace_option(&o->r, "replay", opt, usage);
+			if (ret)
+				return ret;
+		}
+	}
+	if (optind >= argc) {
+		usage(stderr);
+		return ZUG_EXIT_USAGE;
+	}
+	o->r.path = argv[optind];
+	o->gdb_arguments = argv + optind + 1;
+	return check(o, argc - optind - 1);
+}
+
+static bool debugs(const struct replay_options *o)
+{
+	return o->gdb || o->gdb_socket || o->core;
+}
+
+/* ---- debugging ---- */
+
+static uint32_t process_of(const struct trace *t, uint32_t task)
+{
+	const struct trace_task *tt = trace_task(t, task);
+
+	return tt ? tt->process : task;
+}
+
+/* The process with most threads is the one that is tested; of several, the one that does most. */
+static uint32_t main_process(const struct trace *t)
+{
+	uint64_t most = 0, nr;
+	uint32_t best = 0;
+
+	for (uint32_t k = 0; k < trace_nr_tasks(t); k++) {
+		const struct trace_task *task = trace_task_at(t, k);
+
+		if (task->process != task->task)
+			continue;
+		nr = 0;
+		for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+			nr += process_of(t, trace_step(t, i)->task) == task->task;
+		for (uint32_t i = 0; i < trace_nr_tasks(t); i++)
+			nr += trace_task_at(t, i)->process == task->task ? trace_nr_steps(t) : 0;
+		if (nr > most) {
+			most = nr;
+			best = task->task;
+		}
+	}
+	return best;
+}
+
+/* Where a process begins: after its last exec, when it is the program that it will be. */
+static uint64_t first_step(const struct trace *t, uint32_t process)
+{
+	uint64_t first = GDB_NO_STEP;
+
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		for (uint32_t k = 0; k < trace_nr_notes(t, i); k++)
+			if (trace_note_at(t, i, k)->kind == TRACE_NOTE_EXEC &&
+			    process_of(t, trace_note_at(t, i, k)->task) == process)
+				first = GDB_NO_STEP;
+		if (first == GDB_NO_STEP && process_of(t, trace_step(t, i)->task) == process)
+			first = i;
+	}
+	return first;
+}
+
+/* Finds the step and the process. 0 or an enum zug_exit with a message printed. */
+static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
+{
+	if (o->process != NO_PROCESS && !trace_task(t, o->process)) {
+		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->r.path);
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->stop_at != GDB_NO_STEP && o->stop_at >= trace_nr_steps(t)) {
+		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->r.path,
+			(unsigned long)trace_nr_steps(t));
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->at_preemption)
+		o->stop_at = gdb_preemption_step(t, 0);
+	else if (o->before_failure)
+		o->stop_at = gdb_failure_step(t);
+	if (o->stop_at == GDB_NO_STEP && (o->at_preemption || o->before_failure)) {
+		fprintf(err, "zug replay: %s: %s\n", o->r.path, o->at_preemption ?
+			"no switch in it was forced (zug show prints its steps)" : "it has no steps");
+		return ZUG_EXIT_USAGE;
+	}
+	if (o->process != NO_PROCESS)
+		o->process = process_of(t, o->process);
+	else if (o->stop_at != GDB_NO_STEP)
+		o->process = process_of(t, trace_step(t, o->stop_at)->task);
+	else
+		o->process = main_process(t);
+	o->exec_step = GDB_NO_STEP;
+	if (o->stop_at == GDB_NO_STEP) {
+		o->stop_at = first_step(t, o->process);
+		/* the step in which it executed what it is: the exec itself is no step */
+		for (uint64_t i = 0; i < trace_nr_steps(t) && i < o->stop_at; i++)
+			if (process_of(t, trace_step(t, i)->task) == o->process)
+				o->exec_step = i;
+	}
+	return 0;
+}
+
+/* The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message printed. */
+static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t, FILE *err_to,
+			 const volatile sig_atomic_t *stop)
+{
+	/* at the failure, or where the program ends with a wrong status, it writes what there is */
+	static char write_core[4200];
+	/* it needs no symbols of libraries for that, and reading them takes longer than all the rest */
+	static char *core[] = { (char *)"-nx", (char *)"-batch", (char *)"-iex", (char *)"set auto-solib-add off",
+				(char *)"-iex", (char *)"set auto-load off", (char *)"-ex", (char *)"continue",
+				(char *)"-ex", write_core, NULL };
+	struct gdb_options go = { .socket = o->gdb_socket, .command = o->gdb ? o->gdb_arguments : NULL,
+				  .stop_at_exit = o->core, .err = err_to, .stop = stop };
+	char err[300];
+	int ret;
+
+	*g = NULL;
+	if (!debugs(o))
+		return 0;
+	ret = find_stop(o, t, err_to);
+	if (ret)
+		return ret;
+	go.stop_at = o->stop_at;
+	go.exec_step = o->exec_step;
+	go.process = o->process;
+	if ((o->gdb || o->core) && !machine_has_program("gdb", NULL)) {
+		fprintf(err_to, "zug replay: gdb is not in PATH (apt install gdb%s)\n",
+			o->core ? "" : "; or --gdb-socket for another one");
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	if (o->core) {
+		snprintf(write_core, sizeof(write_core), "generate-core-file %s", o->core);
+		go.command = core;
+	}
+	if (!gdb_new(g, &go, t, err, sizeof(err)))
+		return 0;
+	fprintf(err_to, "zug replay: %s\n", err);
+	return ZUG_EXIT_ENVIRONMENT;
+}
+
+int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
+		   const volatile sig_atomic_t *stop)
+{
+	struct replay_options ro;
+	struct gdb *gdb = NULL;
+	struct retrace r;
+	int ret;
+
+	ret = parse(&ro, argc, argv);
+	if (ret)
+		return ret;
+	ret = retrace_open(&r, &ro.r, "replay", err_to);
+	if (!ret)
+		ret = make_debugger(&gdb, &ro, r.t, err_to, stop);
+	if (gdb)
+		r.o.debugger = gdb_debugger(gdb);
+	if (!ret)
+		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
+	if (!ret) {
+		ret = campaign_replay(r.c, r.t, ro.times);
+		if (ro.core && access(ro.core, R_OK)) {
+			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
+				ro.core);
+			ret = ZUG_EXIT_INCOMPLETE;
+		}
+	}
+	retrace_end(&r);
+	gdb_free(gdb);
+	return ret;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replay_options ro;
+	int ret, fd;
+
+	ret = parse(&ro, argc, argv);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	fd = debugs(&ro) ? client_connect(protocol_socket(ro.r.socket)) : -1;
+	if (fd >= 0) {
+		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
+			client_peer(fd));
+		close(fd);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	return retrace_command(&ro.r, "replay", argc, argv, replay_execute);
+}

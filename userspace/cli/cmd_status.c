@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "zugd/client.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "zugd/protocol.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: zug status [--json] [--socket PATH]\n\n"
+	      "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
+	      "executed one by one (zug exec, or in its cgroup) are getting on.\n\n"
+	      "  --json               one JSON object\n"
+	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
+	      "Exit status: 0 when zugd is running, 3 when it is not.\n", f);
+}
+
+static struct json_object *get(struct json_object *m, const char *name)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(m, name, &v) ? v : NULL;
+}
+
+static const char *text(struct json_object *m, const char *name)
+{
+	const char *t = protocol_text(m, name);
+
+	return t ? t : "?";
+}
+
+static void print_words(struct json_object *a)
+{
+	size_t n = a && json_object_is_type(a, json_type_array) ? json_object_array_length(a) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		printf(" %s", json_object_get_string(json_object_array_get_idx(a, i)));
+}
+
+static void print_request(struct json_object *r)
+{
+	printf("%s", text(r, "request"));
+	print_words(get(r, "args"));
+	printf(" (for %.1f s)\n", json_object_get_double(get(r, "seconds")));
+}
+
+static void print_campaign(struct json_object *c)
+{
+	struct json_object *failures = get(c, "failures"), *command = get(c, "command");
+	size_t n = failures ? json_object_array_length(failures) : 0;
+
+	printf("\n ");
+	print_words(command);
+	printf("\n    in %s, by %s\n", text(c, "cwd"), text(c, "started_by"));
+	printf("    %lld executions (%.0f ms each), %lld failed%s", (long long)json_object_get_int64(get(c, "executions")),
+	       json_object_get_double(get(c, "milliseconds_each")), (long long)json_object_get_int64(get(c, "findings")),
+	       json_object_get_boolean(get(c, "exhausted")) ? "; every schedule was tried" : "");
+	if (json_object_get_int64(get(c, "diverged")))
+		printf("; %lld did not follow their schedule", (long long)json_object_get_int64(get(c, "diverged")));
+	printf("\n    last: %s\n", text(c, "last"));
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *f = json_object_array_get_idx(failures, i);
+
+		printf("    failure, %lld times: %s: %s\n      trace: %s\n", (long long)json_object_get_int64(get(f, "times")),
+		       text(f, "kind"), text(f, "message"), text(f, "trace"));
+	}
+}
+
+static void print(struct json_object *m)
+{
+	struct json_object *queue = get(m, "queue"), *campaigns = get(m, "campaigns");
+	size_t nr = queue ? json_object_array_length(queue) : 0;
+
+	printf("zugd %s, pid %d, for %.0f s\n", text(m, "version"), protocol_int(m, "pid", 0),
+	       json_object_get_double(get(m, "seconds")));
+	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"), protocol_int(m, "lane", -1),
+	       text(m, "socket"), text(m, "cgroup"));
+	printf("executing: ");
+	if (get(m, "running"))
+		print_request(get(m, "running"));
+	else
+		printf("nothing\n");
+	for (size_t i = 0; i < nr; i++) {
+		printf("waiting: ");
+		print_request(json_object_array_get_idx(queue, i));
+	}
+	nr = campaigns ? json_object_array_length(campaigns) : 0;
+	printf("searches: %zu\n", nr);
+	for (size_t i = 0; i < nr; i++)
+		print_campaign(json_object_array_get_idx(campaigns, i));
+}
+
+int cmd_status(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *path = NULL;
+	struct json_object *m;
+	bool json = false;
+	int opt, fd;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'j':
+			json = true;
+			break;
+		case 's':
+			path = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return ZUG_EXIT_PASS;
+		default:
+			usage(stderr);
+			return ZUG_EXIT_USAGE;
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		return ZUG_EXIT_USAGE;
+	}
+	path = protocol_socket(path);
+	fd = client_connect(path);
+	if (fd < 0) {
+		printf("no zugd is running at %s%s%s\n", path, fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
+		       fd == -ENOENT || fd == -ECONNREFUSED ? "" : strerror(-fd));
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	m = client_ask(fd, "status");
+	close(fd);
+	if (!m || !protocol_text(m, "event") || strcmp(protocol_text(m, "event"), "status")) {
+		fprintf(stderr, "zug status: zugd at %s: %s\n", path, m ? text(m, "message") : "no answer");
+		json_object_put(m);
+		return ZUG_EXIT_ENVIRONMENT;
+	}
+	if (json)
+		printf("%s\n", json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	else
+		print(m);
+	json_object_put(m);
+	return ZUG_EXIT_PASS;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "symbols/symbols.h"
+#include "cli/exit_codes.h"
+#include "cli/trace_check.h"
+
+void trace_check_kernel(const struct trace *t, FILE *err)
+{
+	struct utsname u;
+	char now[256];
+
+	uname(&u);
+	snprintf(now, sizeof(now), "%s %s", u.release, u.version);
+	if (trace_header(t)->kernel && strcmp(trace_header(t)->kernel, now))
+		fprintf(err, "zug: recorded on another kernel (%s): it may not follow\n",
+			trace_header(t)->kernel);
+}
+
+int trace_check_builds(const struct trace *t, FILE *err, bool force)
+{
+	struct symbols *symbols = symbols_new();
+	int changed = 0, moved = 0;
+	uint32_t id = 0;
+
+	if (!symbols) {
+		fprintf(err, "zug: out of memory\n");
+		return ZUG_EXIT_INTERNAL;
+	}
+	/* modules are numbered from 0 on, without gaps */
+	for (const struct trace_module *m; (m = trace_module(t, id)); id++) {
+		char why[256] = "";
+		struct symfile *f;
+
+		if (!m->build_id[0])
+			continue;
+		f = symbols_file(symbols, m->path, NULL, why, sizeof(why));
+		if (f && (!symfile_build_id(f)[0] || !strcmp(symfile_build_id(f), m->build_id)))
+			continue;
+		changed++;
+		moved += f != NULL;
+		if (f)
+			fprintf(err, "zug: %s is another build than when this was recorded (build-id %.12s..., "
+				"then %.12s...)\n", m->path, symfile_build_id(f), m->build_id);
+		else
+			fprintf(err, "zug: %s cannot be read any more: %s\n", m->path, why);
+	}
+	symbols_free(symbols);
+	if (!changed)
+		return 0;
+	if (force)
+		fputs("zug: going on, for --force: the schedule may not fit\n", err);
+	else
+		fprintf(err, "zug: %s search again with zug run, or try it with --force\n", moved ?
+			"its places have moved, so the schedule may not fit:" : "put it back where it was; or");
+	return force ? 0 : ZUG_EXIT_USAGE;
+}
+
+int trace_check_failing(const struct trace *t, const char *path, const char *what, FILE *err)
+{
+	const struct trace_outcome *o = trace_outcome(t);
+
+	if (!o) {
+		fprintf(err, "zug %s: %s was cut off before its end: it does not say how the test failed\n", what,
+			path);
+		return ZUG_EXIT_USAGE;
+	}
+	if (!zug_outcome_is_finding(o->kind)) {
+		fprintf(err, "zug %s: %s is no failure of the test: %s%s%s\n", what, path,
+			zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
+		return ZUG_EXIT_USAGE;
+	}
+	return 0;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "debug/gdb_internal.h"
+
+static struct gdb *of(struct debugger *d)
+{
+	return (struct gdb *)d;
+}
+
+/* gdb numbers signals in its own way, equal on all systems; by Linux's number. */
+static const uint8_t signals[32] = { 0, 1, 2, 3, 4, 5, 6, 10, 8, 9, 30, 11, 31, 13, 14, 15, 0, 20, 19, 17, 18, 21, 22,
+				     16, 24, 25, 26, 27, 28, 23, 32, 12 };
+
+int gdb_signal(int linux_signal)
+{
+	if (linux_signal >= 32)
+		return linux_signal == 32 ? 77 : linux_signal < 64 ? linux_signal - 33 + 45 : 78;
+	return linux_signal > 0 && signals[linux_signal] ? signals[linux_signal] : 143 /* unknown */;
+}
+
+int gdb_signal_to_linux(int gdb_number)
+{
+	for (int i = 1; i < 65; i++)
+		if (gdb_signal(i) == gdb_number)
+			return i;
+	return 0;
+}
+
+/* ---- which steps ---- */
+
+uint64_t gdb_preemption_step(const struct trace *t, uint64_t from)
+{
+	for (uint64_t i = from; i < trace_nr_steps(t); i++)
+		if (trace_step(t, i)->flags & TRACE_STEP_PREEMPTION)
+			return i;
+	return GDB_NO_STEP;
+}
+
+uint64_t gdb_failure_step(const struct trace *t)
+{
+	return trace_nr_steps(t) ? trace_nr_steps(t) - 1 : GDB_NO_STEP;
+}
+
+/* ---- tasks ---- */
+
+bool gdb_shows(const struct gdb *g, uint32_t task)
+{
+	const struct world_task *t = task < g->w->nr_tasks ? &g->w->tasks[task] : NULL;
+
+	return t && t->process == g->process && t->state != TASK_NONE && t->state != TASK_DEAD;
+}
+
+static uint32_t any_task(const struct gdb *g)
+{
+	for (uint32_t i = 0; i < g->w->nr_tasks; i++)
+		if (gdb_shows(g, i))
+			return i;
+	return WORLD_NO_TASK;
+}
+
+const char *gdb_thread_id(const struct gdb *g, uint32_t task, char buf[32])
+{
+	const struct world_task *t = &g->w->tasks[task];
+
+	snprintf(buf, 32, "p%x.%x", t->tgid, t->pid);
+	return buf;
+}
+
+pid_t gdb_memory_tid(const struct gdb *g)
+{
+	uint32_t task = any_task(g);
+
+	return task == WORLD_NO_TASK ? 0 : g->w->tasks[task].pid;
+}
+
+static bool room(struct gdb *g)
+{
+	uint32_t n = g->w->nr_tasks;
+	uint32_t *v;
+	uint8_t *s;
+
+	if (n <= g->nr_tasks)
+		return true;
+	s = realloc(g->seized, n);
+	if (!s)
+		return false;
+	g->seized = s;
+	v = realloc(g->watches_of, n * sizeof(*v));
+	if (!v)
+		return false;
+	g->watches_of = v;
+	memset(g->seized + g->nr_tasks, 0, n - g->nr_tasks);
+	memset(g->watches_of + g->nr_tasks, 0, (n - g->nr_tasks) * sizeof(*v));
+	g->nr_tasks = n;
+	return true;
+}
+
+int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE])
+{
+	const struct world_task *t = &g->w->tasks[task];
+	uint64_t dwarf[18];
+	uint8_t byte;
+	int ret;
+
+	if (task == g->stopped) {
+		memset(known, 1, TRACEE_REGS_SIZE);
+		return tracee_get_registers(t->pid, regs);
+	}
+	ret = g->w->ops->registers(g->w, t, dwarf);
+	if (ret)
+		return ret;
+	/* parked before a probed instruction: the kernel has not put the counter back yet */
+	if (t->state == TASK_PARKED && g->w->ops->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
+		dwarf[16]--;
+	tracee_pack_registers(dwarf, regs, known);
+	return 0;
+}
+
+int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len)
+{
+	uint32_t task = any_task(g);
+	ssize_t n;
+
+	if (task == WORLD_NO_TASK)
+		return -ESRCH;
+	n = tracee_read(g->w->tasks[task].pid, addr, buf, len);
+	if (n <= 0)
+		return n ? n : -EFAULT;
+	for (size_t i = 0; i < g->nr_breakpoints; i++) {
+		const struct gdb_breakpoint *b = &g->breakpoints[i];
+
+		if (!b->probed && b->addr >= addr && b->addr - addr < (size_t)n)
+			((uint8_t *)buf)[b->addr - addr] = b->byte;
+	}
+	g->w->ops->unprobe(g->w, &g->w->tasks[task], addr, buf, n);
+	return n;
+}
+
+/* ---- stops ---- */
+
+void gdb_say(struct gdb *g, const char *fmt, ...)
+{
+	char text[600], out[2 * sizeof(text) + 2] = "O";
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	rsp_hex(out + 1, text, strlen(text));
+	rsp_send(&g->rsp, out);
+}
+
+void gdb_stop(struct gdb *g, uint32_t task, int signal, const char *why)
+{
+	char id[32];
+
+	g->current = g->selected = task;
+	if (g->step == task)
+		g->step = WORLD_NO_TASK;
+	g->interrupt = false;
+	snprintf(g->reply, sizeof(g->reply), "T%02x%sthread:%s;", signal, why, gdb_thread_id(g, task, id));
+	if (rsp_send(&g->rsp, g->reply))
+		gdb_leave(g);
+	else
+		gdb_serve(g);
+}
+
+void gdb_leave(struct gdb *g)
+{
+	pid_t tid = gdb_memory_tid(g);
+
+	for (size_t i = 0; i < g->nr_breakpoints && tid; i++)
+		if (!g->breakpoints[i].probed)
+			tracee_write(tid, g->breakpoints[i].addr, &g->breakpoints[i].byte, 1);
+	g->nr_breakpoints = 0;
+	memset(g->watches, 0, sizeof(g->watches));
+	g->watches_serial++;
+	g->over = true;
+	g->step = WORLD_NO_TASK;
+}
+
+/* Lets whom ptrace has stopped go on. */
+static void go_on(struct gdb *g)
+{
+	uint32_t task = g->stopped;
+	const struct world_task *t;
+
+	if (task == WORLD_NO_TASK)
+		return;
+	t = &g->w->tasks[task];
+	g->stopped = WORLD_NO_TASK;
+	if (!g->over && g->watches_of[task] != g->watches_serial && !tracee_set_watches(t->pid, g->watches))
+		g->watches_of[task] = g->watches_serial;
+	if (g->over) {
+		tracee_detach(t->pid, g->signal);
+		g->seized[task] = 0;
+	} else {
+		tracee_resume(t->pid, g->step == task, g->signal);
+	}
+	g->signal = 0;
+}
+
+/* ---- the connection ---- */
+
+static int start_gdb(struct gdb *g, uint32_t task)
+{
+	static char *const head[] = { (char *)"gdb", (char *)"-q", (char *)"-iex", (char *)"set sysroot /",
+				      (char *)"-iex", (char *)"set remotetimeout 60", (char *)"-ex" };
+	char target[140], **argv;
+	size_t n = sizeof(head) / sizeof(head[0]), nr = 0;
+	pid_t pid;
+
+	while (g->o.command[nr])
+		nr++;
+	argv = calloc(n + nr + 2, sizeof(*argv));
+	if (!argv)
+		return -ENOMEM;
+	snprintf(target, sizeof(target), "target remote %s", g->path);
+	memcpy(argv, head, sizeof(head));
+	argv[n] = target;
+	memcpy(argv + n + 1, g->o.command, nr * sizeof(*argv));
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		execvp("gdb", argv);
+		fprintf(stderr, "zug replay: cannot start gdb: %s (apt install gdb; or --gdb-socket for another one)\n",
+			strerror(errno));
+		_exit(127);
+	}
+	free(argv);
+	if (pid < 0)
+		return -errno;
+	/* Ctrl-C is gdb's now */
+	signal(SIGINT, SIG_IGN);
+	g->child = pid;
+	return 0;
+}
+
+/* Has the gdb that was started ended? */
+static bool child_gone(struct gdb *g)
+{
+	if (!g->child || waitpid(g->child, NULL, WNOHANG) != g->child)
+		return false;
+	g->child = 0;
+	return true;
+}
+
+static bool connect_gdb(struct gdb *g, uint32_t task)
+{
+	const struct world_task *t = &g->w->tasks[task];
+	struct pollfd p = { .fd = g->listen_fd, .events = POLLIN };
+	char id[32];
+	int ret = 0;
+
+	if (g->o.command) {
+		ret = start_gdb(g, task);
+		if (ret)
+			fprintf(g->o.err, "zug replay: cannot start gdb: %s\n", strerror(-ret));
+	} else {
+		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) about to %s; waiting for: gdb -iex 'set sysroot /' "
+			"-ex 'target remote %s'\n", (unsigned long)g->last_step, task, t->tgid,
+			zug_op_name(t->label.op), g->path);
+		fflush(g->o.err);
+	}
+	while (!ret && !g->killed) {
+		g->w->ops->tend(g->w, NULL, 0);
+		if (child_gone(g))
+			break;
+		if (poll(&p, 1, 200) > 0 && (g->rsp.fd = accept4(g->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+			g->connected = true;
+			g->current = g->selected = task;
+			snprintf(g->reply, sizeof(g->reply), "T05thread:%s;", gdb_thread_id(g, task, id));
+			gdb_serve(g);
+			return true;
+		}
+		if (g->o.stop && *g->o.stop)
+			g->killed = true;
+	}
+	g->over = g->killed = true;
+	return false;
+}
+
+/* What a task that ptrace has stopped stopped for, and whether gdb wants to know. */
+static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
+{
+	static const char *const accesses[] = { "hwbreak", "watch", "rwatch", "awatch" };
+	struct world_task *t = &g->w->tasks[task];
+	char why[220], path[100], link[64];
+	ssize_t n;
+
+	g->stopped = task;
+	g->signal = 0;
+	switch (s->kind) {
+	case TRACEE_EXITS:
+		g->exit_status = s->value;
+		if (!g->over && g->o.stop_at_exit && s->value)
+			gdb_stop(g, task, 0, "");
+		g->stopped = WORLD_NO_TASK;
+		tracee_detach(t->pid, 0);
+		g->seized[task] = 0;
+		return;
+	case TRACEE_EXEC:
+		g->nr_breakpoints = 0;
+		memset(g->watches, 0, sizeof(g->watches));
+		g->watches_of[task] = ++g->watches_serial;
+		if (!g->connected) {
+			g->next_stop = GDB_NO_STEP;
+			connect_gdb(g, task);
+			break;
+		}
+		snprintf(link, sizeof(link), "/proc/%d/exe", t->pid);
+		n = readlink(link, path, sizeof(path));
+		if (!g->over && n > 0) {
+			memcpy(why, "exec:", 5);
+			rsp_hex(why + 5, path, n);
+			strcat(why, ";");
+			gdb_stop(g, task, 5, why);
+		}
+		break;
+	case TRACEE_INTERRUPTED:
+		/* it was stopped to be stepped, to be interrupted, or to be given its watches */
+		if (!g->over && g->step == task)
+			gdb_stop(g, task, 5, "");
+		else if (!g->over && g->interrupt)
+			gdb_stop(g, task, 2, "");
+		break;
+	case TRACEE_STEPPED:
+		if (!g->over && g->step == task)
+			gdb_stop(g, task, 5, "");
+		break;
+	case TRACEE_BREAKPOINT:
+		for (size_t i = 0; i < g->nr_breakpoints; i++)
+			if (g->breakpoints[i].addr == s->pc - 1) {
+				tracee_set_pc(t->pid, s->pc - 1);
+				gdb_stop(g, task, 5, "swbreak:;");
+				go_on(g);
+				return;
+			}
+		/* an int3 of the program's own */
+		g->signal = SIGTRAP;
+		if (!g->over)
+			gdb_stop(g, task, 5, "");
+		break;
+	case TRACEE_WATCHPOINT:
+		if (g->over)
+			break;
+		if (g->watches[s->value].kind == TRACEE_WATCH_EXECUTE)
+			snprintf(why, sizeof(why), "hwbreak:;");
+		else
+			snprintf(why, sizeof(why), "%s:%lx;", accesses[g->watches[s->value].kind],
+				 (unsigned long)g->watches[s->value].addr);
+		gdb_stop(g, task, 5, why);
+		break;
+	case TRACEE_SIGNAL:
+		g->signal = s->value;
+		n = gdb_signal(s->value);
+		if (!g->over && !(g->passed[n / 64] >> n % 64 & 1))
+			gdb_stop(g, task, n, "");
+		break;
+	default:
+		/* a group stop would keep the turn for ever */
+		break;
+	}
+	go_on(g);
+}
+
+static void poll_tasks(struct gdb *g)
+{
+	struct tracee_stop s;
+
+	for (uint32_t i = 0; i < g->nr_tasks; i++) {
+		if (!g->seized[i])
+			continue;
+		tracee_poll(g->w->tasks[i].pid, &s);
+		if (s.kind == TRACEE_GONE)
+			g->seized[i] = 0;
+		else if (s.kind != TRACEE_NONE)
+			on_stop(g, i, &s);
+	}
+}
+
+/* The process that gdb sees is gone. */
+static void say_exited(struct gdb *g)
+{
+	char reply[64];
+	int status = g->exit_status;
+
+	if (g->over || !g->connected)
+		return;
+	if (WIFSIGNALED(status))
+		snprintf(reply, sizeof(reply), "X%02x;process:%x", gdb_signal(WTERMSIG(status)), g->w->tasks[g->process].tgid);
+	else
+		snprintf(reply, sizeof(reply), "W%02x;process:%x", WEXITSTATUS(status), g->w->tasks[g->process].tgid);
+	rsp_send(&g->rsp, reply);
+	g->over = true;
+}
+
+/* Before a task gets the turn: what it needs to be stopped, and only then. */
+static void prepare(struct gdb *g, uint32_t task)
+{
+	const struct world_task *t = &g->w->tasks[task];
+	uint8_t byte, int3 = 0xcc;
+	int ret;
+
+	if (!gdb_shows(g, task)) {
+		/* a child has a copy of our breakpoints, which nobody would handle for it */
+		for (size_t i = 0; i < g->nr_breakpoints; i++) {
+			const struct gdb_breakpoint *b = &g->breakpoints[i];
+
+			if (!b->probed && t->parent != WORLD_NO_TASK &&
+			    g->w->tasks[t->parent].process == g->process && b->byte != int3 &&
+			    tracee_read(t->pid, b->addr, &byte, 1) == 1 && byte == int3 &&
+			    !g->w->ops->unprobe(g->w, t, b->addr, &byte, 1))
+				tracee_write(t->pid, b->addr, &b->byte, 1);
+		}
+		return;
+	}
+	if (!g->seized[task]) {
+		ret = tracee_seize(t->pid);
+		if (ret) {
+			if (g->connected)
+			gdb_say(g, "zug: T%u cannot be stopped in between: %s%s\n", task, strerror(-ret),
+				ret == -EPERM ? " (does the test trace itself?)" : "");
+			return;
+		}
+		g->seized[task] = 1;
+		g->watches_of[task] = 0;
+	}
+	/* a vfork child took them out of the memory that it shares */
+	for (size_t i = 0; i < g->nr_breakpoints; i++)
+		if (!g->breakpoints[i].probed)
+			tracee_write(t->pid, g->breakpoints[i].addr, &int3, 1);
+	if (g->step == task || (g->watches_of[task] != g->watches_serial))
+		tracee_interrupt(t->pid);
+}
+
+/* ---- what the engine calls ---- */
+
+/* Does a task stand at one of gdb's breakpoints, where a probe has stopped it? */
+static bool at_breakpoint(struct gdb *g, uint32_t task)
+{
+	const struct world_task *t = &g->w->tasks[task];
+	uint64_t dwarf[18];
+
+	if (t->label.op == ZUG_OP_BEGIN || g->w->ops->registers(g->w, t, dwarf))
+		return false;
+	for (size_t i = 0; i < g->nr_breakpoints; i++)
+		if (g->breakpoints[i].probed && g->breakpoints[i].addr == dwarf[16] - 1)
+			return true;
+	return false;
+}
+
+static void say_step(struct gdb *g, uint64_t step, uint32_t task)
+{
+	const struct world_task *t = &g->w->tasks[task];
+	const char *name = g->w->ops->object_name(g->w, t->label.object);
+
+	gdb_say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
+		(unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
+		zug_op_name(t->label.op), name ? " " : "", name ? name : "");
+}
+
+static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint32_t task)
+{
+	struct gdb *g = of(d);
+
+	g->w = w;
+	g->last_step = step;
+	if (!room(g))
+		return false;
+	if (!g->connected && !g->over && step >= g->next_stop && w->tasks[task].process == g->process) {
+		g->next_stop = GDB_NO_STEP;
+		connect_gdb(g, task);
+	} else if (g->connected && !g->over) {
+		uint32_t shown = gdb_shows(g, task) ? task : any_task(g);
+
+		if (shown == WORLD_NO_TASK) {
+			say_exited(g);
+		} else if (step >= g->next_stop || g->interrupt) {
+			say_step(g, step, task);
+			if (step >= g->next_stop)
+				g->next_stop = GDB_NO_STEP;
+			gdb_stop(g, shown, g->interrupt ? 2 : 0, "");
+		} else if (shown == task && g->step != task && at_breakpoint(g, task)) {
+			gdb_stop(g, task, 5, "swbreak:;");
+		}
+	}
+	if ((g->connected || (step == g->o.exec_step && w->tasks[task].process == g->process)) && !g->over && !g->killed)
+		prepare(g, task);
+	return !g->killed;
+}
+
+static bool on_running(struct debugger *d, struct world *w)
+{
+	struct gdb *g = of(d);
+	char text[RSP_MAX + 1];
+	size_t len;
+	int ret;
+
+	g->w = w;
+	if (!room(g))
+		return false;
+	poll_tasks(g);
+	while (g->connected && !g->over && (ret = rsp_read(&g->rsp, text, &len, 0))) {
+		if (ret < 0) {
+			gdb_leave(g);
+		} else if (ret == RSP_INTERRUPT) {
+			g->interrupt = true;
+			/* whoever computes stops at once; else it is at the next decision */
+			for (uint32_t i = 0; i < g->nr_tasks; i++)
+				if (g->seized[i] && w->tasks[i].state == TASK_RUNNING && tracee_computes(w->tasks[i].pid))
+					tracee_interrupt(w->tasks[i].pid);
+		}
+	}
+	return !g->killed;
+}
+
+static void on_ending(struct debugger *d, struct world *w, const char *why, bool exited)
+{
+	struct gdb *g = of(d);
+	uint32_t task;
+
+	g->w = w;
+	if (!g->connected || g->over)
+		return;
+	poll_tasks(g);
+	task = any_task(g);
+	if (!exited && !g->killed && task != WORLD_NO_TASK) {
+		gdb_say(g, "zug: the execution ends here: %s\n", why);
+		gdb_stop(g, gdb_shows(g, g->current) ? g->current : task, 0, "");
+	}
+	if (!exited)
+		g->exit_status = SIGKILL;
+	say_exited(g);
+}
+
+/* ---- life ---- */
+
+static void on_child(int signal)
+{
+	/* only so that waiting for events ends when a task stops */
+}
+
+int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t, char *err, size_t errlen)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct sigaction sa = { .sa_handler = on_child };
+	struct gdb *g = calloc(1, sizeof(*g));
+	int ret;
+
+	*out = NULL;
+	if (!g)
+		return -ENOMEM;
+	g->d = (struct debugger){ .granting = on_granting, .running = on_running, .ending = on_ending };
+	g->o = *o;
+	g->trace = t;
+	g->process = o->process;
+	g->current = g->selected = g->stopped = g->step = WORLD_NO_TASK;
+	g->next_stop = o->stop_at;
+	g->rsp.fd = -1;
+	g->watches_serial = 0;
+	for (int i = 0; i < GDB_MAX_FILES; i++)
+		g->files[i] = -1;
+	if (o->socket && strlen(o->socket) >= sizeof(g->path)) {
+		snprintf(err, errlen, "--gdb-socket %s: longer than a socket's path may be (107)", o->socket);
+		free(g);
+		return -ENAMETOOLONG;
+	}
+	if (o->socket)
+		snprintf(g->path, sizeof(g->path), "%s", o->socket);
+	else
+		snprintf(g->path, sizeof(g->path), "/run/zug-%d-gdb", getpid());
+	memcpy(a.sun_path, g->path, sizeof(g->path));
+	g->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (g->listen_fd < 0 || bind(g->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(g->listen_fd, 1)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot listen for gdb at %s: %s", g->path, strerror(errno));
+		g->path[0] = 0;
+		gdb_free(g);
+		return ret;
+	}
+	sigaction(SIGCHLD, &sa, NULL);
+	*out = g;
+	return 0;
+}
+
+struct debugger *gdb_debugger(struct gdb *g)
+{
+	return &g->d;
+}
+
+void gdb_free(struct gdb *g)
+{
+	if (!g)
+		return;
+	/* its user may want to look at what it has printed; without us it can do nothing more */
+	if (g->rsp.fd >= 0)
+		close(g->rsp.fd);
+	if (g->child)
+		while (waitpid(g->child, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (g->listen_fd >= 0)
+		close(g->listen_fd);
+	if (g->path[0])
+		unlink(g->path);
+	for (int i = 0; i < GDB_MAX_FILES; i++)
+		if (g->files[i] >= 0)
+			close(g->files[i]);
+	free(g->seized);
+	free(g->watches_of);
+	free(g->breakpoints);
+	free(g);
+}

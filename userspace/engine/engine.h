@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine.h - one execution: from questions to decisions to an outcome
+ *
+ * The engine asks the search at every choice point, checks what happens
+ * against what was expected, sees deadlocks, lock cycles, livelocks and
+ * time-outs, and writes the trace. It knows the world only through world.h.
+ */
+#ifndef ZUG_ENGINE_H
+#define ZUG_ENGINE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "lib/trace.h"
+#include "search/search.h"
+#include "engine/debugger.h"
+#include "engine/outcome.h"
+#include "engine/replay.h"
+#include "engine/world.h"
+
+struct engine_options {
+	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
+	uint64_t max_steps;	/* 0: none */
+	bool explore_timeouts;	/* a time-out may expire while others can run */
+	uint32_t faults;	/* 1 << enum fault, of calls */
+	uint32_t max_faults, max_flows;	/* how many in one execution */
+	struct outcome_rules rules;
+	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
+	struct debugger *debugger;	/* of replays; NULL: none */
+};
+
+struct execution {
+	struct outcome outcome;
+	uint64_t steps, preemptions, switches;
+	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
+	uint64_t ungranted;
+	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first question; ending */
+	uint32_t nr_tasks;
+	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
+	bool diverged;		/* did not follow the replay; the outcome is what happened then */
+	uint64_t diverged_at;	/* step */
+	char divergence[256];
+};
+
+struct engine;
+struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
+			  const struct engine_options *o);
+void engine_free(struct engine *e);
+/* From now on ask s, and end executions after timeout_ns (0: never). */
+void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
+
+/*
+ * From the next execution on fn sees every step before it is made: p->cand[i] makes it. true: the
+ * execution is to end here, with the outcome that fn has put into *o. NULL: nobody does.
+ */
+void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
+						     struct outcome *o), void *ctx);
+
+/*
+ * From the next execution on a task about to make a step of which fn says true is not given the turn as
+ * long as another task can have it: so long as that goes on for no more than ENGINE_HOLDS decisions of an
+ * execution. NULL: nobody is held.
+ */
+#define ENGINE_HOLDS 2000
+void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx);
+
+/*
+ * From the next execution on fn sees the state before every decision; task made the last step (WORLD_NO_TASK:
+ * nobody yet). true: the execution is to end here, and fn has set the outcome. Every point asks then.
+ */
+void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx);
+
+/* The faults of its executions, to be planned (faults.h). */
+struct faults;
+struct faults *engine_faults(struct engine *e);
+
+/*
+ * Runs the test once under the next schedule of the search (search_begin() has
+ * answered SEARCH_GO; for a replay, after search_replay() with its tasks). The trace, if any, gets everything
+ * but its outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the
+ * world broke; the outcome is then ENVIRONMENT.
+ */
+int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
+	       struct execution *x, char *err, size_t errlen);
+
+#endif

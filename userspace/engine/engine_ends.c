@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine_ends.c - how an execution comes to an end that the program does not make: nobody can ever
+ * go on, or whoever goes on gets nowhere; and the stacks that show where everybody was
+ */
+#include <stdio.h>
+#include <string.h>
+#include "engine/engine_internal.h"
+
+/* So many looks at held spin locks, by everybody who can run, are enough. */
+#define SPIN_LOOKS 64
+
+bool ends_all_wait_inside(const struct engine *e)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state == TASK_NONE || t->state == TASK_DEAD)
+			continue;
+		if (t->state != TASK_BLOCKED || t->wait != WAIT_INSIDE)
+			return false;
+		any = true;
+	}
+	return any && !e->w->ops->in_flight(e->w);
+}
+
+static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
+{
+	uint32_t owner = e->w->ops->owner(e->w, t);
+	const char *name = engine_name_of(e, t->label.object);
+
+	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
+
+	/* what the program called says more than the system call that it ended in */
+	if (primitive)
+		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
+	else
+		snprintf(buf, len, "waits in %s", t->where);
+	if (owner != WORLD_NO_TASK)
+		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s", owner,
+			 owner == t->task ? " itself" : "");
+}
+
+static bool races(const struct engine *e, uint32_t task)
+{
+	const struct outcome *o = &e->x->outcome;
+
+	return o->kind == ZUG_OUTCOME_RACE && (task == o->racing[0] || task == o->racing[1]);
+}
+
+bool ends_fails(const struct engine *e, const struct world_task *t)
+{
+	return t->quits && t->status != e->o.rules.expect_exit;
+}
+
+void ends_take_stacks(struct engine *e, uint32_t dying)
+{
+	struct trace_frame frames[64];
+	char state[256];
+	int nr;
+
+	stack_set_clear(&e->stacks);
+	for (uint32_t i = 0; e->t && i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state != TASK_BLOCKED && t->state != TASK_PARKED && i != dying)
+			continue;
+		nr = e->w->ops->stack(e->w, t, frames, 64);
+		if (i == dying && t->quits)
+			snprintf(state, sizeof(state), "exits with status %u", t->status);
+		else if (i == dying)
+			snprintf(state, sizeof(state), "died here");
+		else if (t->state == TASK_BLOCKED)
+			say_wait(e, t, state, sizeof(state));
+		else
+			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
+				 zug_op_name(t->label.op), engine_name_of(e, t->label.object)[0] ? " " : "",
+				 engine_name_of(e, t->label.object));
+		engine_tell_task(e, i);
+		stack_set_add(&e->stacks, i, state, frames, nr);
+	}
+}
+
+void ends_add_stacks(struct engine *e)
+{
+	ends_take_stacks(e, WORLD_NO_TASK);
+	if (e->t)
+		stack_set_write(&e->stacks, e->t);
+	stack_set_clear(&e->stacks);
+}
+
+void ends_deadlock(struct engine *e)
+{
+	struct outcome *o = &e->x->outcome;
+	char text[sizeof(o->message)] = "", one[256];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state != TASK_BLOCKED)
+			continue;
+		say_wait(e, t, one, sizeof(one));
+		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
+				len ? "; " : "", i, one);
+		if (len >= sizeof(text))
+			break;
+	}
+	outcome_set(o, ZUG_OUTCOME_DEADLOCK, "%s", text);
+}
+
+bool ends_lock_cycle(struct engine *e, uint32_t from)
+{
+	struct outcome *o = &e->x->outcome;
+	char text[sizeof(o->message)] = "", one[256];
+	uint32_t t = from, n = 0;
+	size_t len = 0;
+
+	for (; n <= e->w->nr_tasks; n++) {
+		const struct world_task *wt = &e->w->tasks[t];
+
+		if (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE ||
+		    !(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
+			return false;
+		t = e->w->ops->owner(e->w, wt);
+		if (t == WORLD_NO_TASK)
+			return false;
+		if (t == from)
+			break;
+	}
+	if (t != from)
+		return false;
+	do {
+		say_wait(e, &e->w->tasks[t], one, sizeof(one));
+		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
+				len ? "; " : "", t, one);
+		t = e->w->ops->owner(e->w, &e->w->tasks[t]);
+	} while (t != from && t != WORLD_NO_TASK && len < sizeof(text));
+	outcome_set(o, ZUG_OUTCOME_LOCK_CYCLE, "%s", text);
+	return true;
+}
+
+void ends_on_fault(struct engine *e, uint32_t task, uint64_t site)
+{
+	struct trace_frame frames[64];
+	int nr;
+
+	e->x->outcome.site = site;
+	if (!e->t || stack_set_has(&e->stacks, task))
+		return;
+	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
+	engine_tell_task(e, task);
+	stack_set_add(&e->stacks, task, "died here", frames, nr);
+}
+
+bool ends_livelock(struct engine *e)
+{
+	char who[128];
+
+	if (e->spun >= SPIN_LOOKS) {
+		char text[512] = "";
+
+		for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+			const struct world_task *t = &e->w->tasks[i];
+			size_t n = strlen(text);
+
+			if ((t->state == TASK_PARKED || t->state == TASK_RUNNING) &&
+			    t->label.op == ZUG_OP_SPIN_LOCK)
+				snprintf(text + n, sizeof(text) - n, "%sT%u spins for %s", n ? "; " : "", i,
+					 engine_name_of(e, t->label.object));
+		}
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s: held, and nobody can give them up",
+			    text);
+		return true;
+	}
+	if (!progress_livelock(&e->pc, e->w, who, sizeof(who)))
+		return false;
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: %d steps without "
+		    "anything new", who, PROGRESS_WINDOW);
+	return true;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdlib.h>
+#include <string.h>
+#include "search/identity.h"
+#include "engine/failure.h"
+
+#define WAITS 64	/* of more, the first */
+
+struct waits {
+	struct identity_wait w[WAITS];
+	size_t nr;
+};
+
+/* Ten workers that wait at one place for one thing fail as one does: each wait counts once. */
+static void add(struct waits *s, const struct zug_label *l)
+{
+	/* a numbered object's id depends on who used it first, and one bug may come about in many ways */
+	uint64_t object = zug_object_is_numbered(l->object) ? 0 : l->object;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->w[i].site == l->site && s->w[i].object == object && s->w[i].op == l->op)
+			return;
+	if (s->nr < WAITS)
+		s->w[s->nr++] = (struct identity_wait){ .site = l->site, .object = object, .op = l->op };
+}
+
+/* The tasks that wait for each other's locks, from one of them on. */
+static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
+{
+	uint32_t t = from, n;
+
+	for (n = 0; n <= w->nr_tasks; n++) {
+		if (w->tasks[t].state != TASK_BLOCKED || !(w->tasks[t].label.flags & ZUG_L_ACQUIRE) ||
+		    w->tasks[t].label.op == ZUG_OP_COND_WAIT)
+			return false;
+		t = w->ops->owner(w, &w->tasks[t]);
+		if (t == WORLD_NO_TASK || t >= w->nr_tasks)
+			return false;
+		if (t == from)
+			break;
+	}
+	if (n > w->nr_tasks)
+		return false;
+	do {
+		add(s, &w->tasks[t].label);
+		t = w->ops->owner(w, &w->tasks[t]);
+	} while (t != from && t < w->nr_tasks);
+	return true;
+}
+
+/* Who waits for a task to end suffers from what keeps that one. */
+static bool is_consequence(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_JOIN || l->op == ZUG_OP_WAITPID;
+}
+
+static uint64_t of_deadlock(struct world *w)
+{
+	struct waits s = { 0 };
+
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (add_cycle(&s, w, i))
+			return identity_deadlock(s.w, s.nr);
+	for (int joiners = 0; joiners < 2 && !s.nr; joiners++)
+		for (uint32_t i = 0; i < w->nr_tasks; i++)
+			if (w->tasks[i].state == TASK_BLOCKED &&
+			    (joiners || !is_consequence(&w->tasks[i].label)))
+				add(&s, &w->tasks[i].label);
+	return identity_deadlock(s.w, s.nr);
+}
+
+static uint64_t of_livelock(const struct world *w, const struct progress_check *pc)
+{
+	uint64_t sites[WAITS];
+	size_t nr = 0;
+
+	/* spin locks are found before the window of steps is full: where they stand is all that repeats */
+	if (pc->steps >= PROGRESS_WINDOW)
+		return identity_livelock(pc->sites, pc->nr_sites);
+	for (uint32_t i = 0; i < w->nr_tasks && nr < WAITS; i++)
+		if (w->tasks[i].state == TASK_PARKED || w->tasks[i].state == TASK_RUNNING)
+			sites[nr++] = w->tasks[i].label.site;
+	return identity_livelock(sites, nr);
+}
+
+/* Where the timer struck within the loop is chance; the function is not. */
+static uint64_t of_spin(struct world *w, uint32_t task)
+{
+	struct trace_frame frames[8];
+	int nr = task < w->nr_tasks ? w->ops->stack(w, &w->tasks[task], frames, 8) : 0;
+	const char *name = "";
+
+	for (int i = 0; i < nr && !name[0]; i++)
+		if (!frames[i].inlined && frames[i].function)
+			name = frames[i].function;
+	/* an address of a function without a name moves with the timer, too */
+	return identity_message(strchr(name, '+') ? "spin" : name);
+}
+
+void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc)
+{
+	switch (o->kind) {
+	case ZUG_OUTCOME_DEADLOCK:
+	case ZUG_OUTCOME_LOCK_CYCLE:
+		o->failure = of_deadlock(w);
+		break;
+	case ZUG_OUTCOME_LIVELOCK:
+		o->failure = of_livelock(w, pc);
+		break;
+	case ZUG_OUTCOME_SPIN:
+		o->failure = of_spin(w, last);
+		break;
+	default:
+		break;
+	}
+}

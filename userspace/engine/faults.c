@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/faults.h"
+
+static const struct kind {
+	const char *name;
+	uint16_t op;
+} kinds[FAULT_NR] = {
+	[FAULT_ENOSPC] = { "enospc", ZUG_OP_FAIL_ENOSPC },
+	[FAULT_EINTR] = { "eintr", ZUG_OP_FAIL_EINTR },
+	[FAULT_ENOMEM] = { "enomem", ZUG_OP_FAIL_ENOMEM },
+	[FAULT_REFUSED] = { "refused", ZUG_OP_FAIL_REFUSED },
+	[FAULT_KILL] = { "kill", ZUG_OP_KILLED },
+	[FAULT_SHORT] = { "short", ZUG_OP_SHORT_WRITE },
+	[FLOW_SHORT_READ] = { "short-read", ZUG_OP_SHORT_READ },
+	[FLOW_SHORT_WRITE] = { "short-write", ZUG_OP_SHORT_WRITE },
+	[FLOW_STDIN] = { "stdin", ZUG_OP_SHORT_READ },
+	[FLOW_LOSS] = { "loss", ZUG_OP_LOST },
+	[FLOW_REORDER] = { "reorder", ZUG_OP_REORDERED },
+	[FLOW_DELAY] = { "delay", ZUG_OP_DELAYED },
+};
+
+/* What is to happen at a step. fault -1: nothing. */
+struct happening {
+	int fault;
+	uint32_t amount;	/* 0: it has none */
+};
+
+struct fault_plan {
+	uint32_t task;
+	uint64_t site;
+	uint64_t nth, seen;	/* the how manieth step of the task at that site; of this execution so far */
+	uint16_t op;
+	uint32_t amount;
+	bool timer;		/* that fires before the step, instead */
+};
+
+bool faults_parse(const char *text, bool flows, uint32_t *mask)
+{
+	*mask = 0;
+	while (*text) {
+		size_t n = strcspn(text, ",");
+		int i;
+
+		for (i = 0; i < FAULT_NR; i++)
+			if (!!(FLOWS & 1u << i) == flows && strlen(kinds[i].name) == n &&
+			    !strncmp(kinds[i].name, text, n))
+				break;
+		if (i == FAULT_NR)
+			return false;
+		*mask |= 1u << i;
+		text += n + (text[n] == ',');
+	}
+	return *mask;
+}
+
+const char *faults_names(uint32_t mask, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (int i = 0; i < FAULT_NR; i++)
+		if (mask & 1u << i && n < len)
+			n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", kinds[i].name);
+	return buf;
+}
+
+const char *faults_name(uint32_t mask, unsigned int op)
+{
+	for (int i = 0; i < FAULT_NR; i++)
+		if (mask & 1u << i && kinds[i].op == op)
+			return kinds[i].name;
+	return NULL;
+}
+
+bool faults_decided(const struct trace_step *s)
+{
+	return zug_op_is_fault(s->label.op) || s->label.flags & ZUG_L_TIMER;
+}
+
+static void add_plan(struct faults *f, const struct fault_plan *p, bool timer)
+{
+	f->plan[f->nr_plan] = *p;
+	f->plan[f->nr_plan++].timer = timer;
+}
+
+int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone)
+{
+	uint64_t nr = t ? trace_nr_steps(t) : 0;
+
+	faults_free_plan(f);
+	f->plan = malloc((2 * nr + 1) * sizeof(*f->plan));
+	if (!f->plan)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct trace_step *s = trace_step(t, i);
+		struct fault_plan p = { .task = s->task, .site = s->label.site, .op = s->label.op,
+					.amount = fault_amount(s->label.object2) };
+
+		if (!faults_decided(s) || i == without)
+			continue;
+		for (uint64_t k = 0; k < i; k++)
+			p.nth += trace_step(t, k)->task == s->task && trace_step(t, k)->label.site == s->label.site &&
+				 !(gone && k == without);
+		if (zug_op_is_fault(p.op))
+			add_plan(f, &p, false);
+		if (s->label.flags & ZUG_L_TIMER)
+			add_plan(f, &p, true);
+	}
+	return 0;
+}
+
+void faults_free_plan(struct faults *f)
+{
+	free(f->plan);
+	f->plan = NULL;
+	f->nr_plan = 0;
+}
+
+void faults_begin(struct faults *f)
+{
+	f->nr = f->nr_flows = 0;
+	for (size_t i = 0; i < f->nr_plan; i++)
+		f->plan[i].seen = 0;
+}
+
+/* What the plan says of this step, or NULL. */
+static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_t site, bool timer)
+{
+	const struct fault_plan *found = NULL;
+
+	for (size_t i = 0; i < f->nr_plan; i++) {
+		struct fault_plan *p = &f->plan[i];
+
+		if (p->timer == timer && p->task == task && p->site == site && p->seen++ == p->nth)
+			found = p;
+	}
+	return found;
+}
+
+/* That operation once more: by which of the possible ones, and as much as there is now. */
+static struct happening again(struct world *w, const struct world_task *t, uint32_t possible, unsigned int op,
+			      uint32_t amount)
+{
+	struct happening h = { -1, amount };
+	uint32_t amounts[WORLD_FAULT_AMOUNTS];
+	unsigned int nr;
+
+	for (int i = 0; i < FAULT_NR && h.fault < 0; i++)
+		if (possible & 1u << i && kinds[i].op == op)
+			h.fault = i;
+	if (h.fault < 0)
+		return h;
+	nr = w->ops->fault_amounts(w, t, h.fault, amounts);
+	/* the last is the most: of fewer bytes than were recorded all but one */
+	if (nr && (!amount || (h.fault != FLOW_DELAY && amount > amounts[nr - 1])))
+		h.amount = amounts[nr - 1];
+	return h;
+}
+
+/* The search's answer. fault < -1: -errno. */
+static struct happening asked(struct world *w, const struct world_task *t, struct search *s, uint32_t possible)
+{
+	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS], nr_amounts[FAULT_NR] = { 0 }, nr = 0;
+	struct happening h = { -1, 0 };
+	int value;
+
+	for (int i = 0; i < FAULT_NR; i++) {
+		if (!(possible & 1u << i))
+			continue;
+		nr_amounts[i] = w->ops->fault_amounts(w, t, i, amounts[i]);
+		if (!nr_amounts[i]) {
+			nr_amounts[i] = 1;
+			amounts[i][0] = 0;
+		}
+		nr += nr_amounts[i];
+	}
+	value = search_choose_rare(s, nr + 1);
+	if (value < -1)
+		h.fault = value;
+	for (int i = 0; i < FAULT_NR && value > 0; i++)
+		for (uint32_t k = 0; k < nr_amounts[i]; k++)
+			if (!--value)
+				h = (struct happening){ i, amounts[i][k] };
+	return h;
+}
+
+int faults_decide(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
+		  uint32_t task)
+{
+	struct world_task *t = &w->tasks[task];
+	struct happening h = { -1, 0 };
+	const struct fault_plan *p;
+	uint32_t possible, amount;
+	unsigned int op;
+	bool script = false;
+	int ret;
+
+	if (!f->mask || t->state != TASK_PARKED)
+		return 0;
+	if (f->plan) {
+		p = planned(f, task, t->label.site, false);
+		if (p)
+			h = again(w, t, w->ops->faults(w, t, f->mask), p->op, p->amount);
+	} else if (replay) {
+		if (want && zug_op_is_fault(want->label.op))
+			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op,
+				  fault_amount(want->label.object2));
+	} else if (search_script_let(s, false, &op, &amount)) {
+		script = true;
+		h = again(w, t, w->ops->faults(w, t, f->mask), op, amount);
+	} else {
+		possible = w->ops->faults(w, t, f->mask);
+		if (f->nr >= f->max)
+			possible &= FLOWS;
+		if (f->nr_flows >= f->max_flows)
+			possible &= ~FLOWS;
+		if (possible)
+			h = asked(w, t, s, possible);
+	}
+	if (h.fault < 0)
+		return h.fault < -1 ? h.fault : 0;
+	ret = w->ops->fault(w, t, h.fault, h.amount);
+	if (ret < 0)
+		return ret;
+	if (ret == WORLD_FAULT_MISSED)
+		return 0;
+	if (script)
+		search_script_was_made(s, false);
+	f->nr += !(FLOWS & 1u << h.fault);
+	f->nr_flows += !!(FLOWS & 1u << h.fault);
+	t->label.op = kinds[h.fault].op;
+	t->label.flags |= zug_op_flags(t->label.op);
+	return ret;
+}
+
+int faults_timer(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
+		 uint32_t task)
+{
+	unsigned int op;
+	uint32_t amount;
+
+	if (f->plan)
+		return planned(f, task, w->tasks[task].label.site, true) != NULL;
+	if (replay)
+		return want && want->label.flags & ZUG_L_TIMER;
+	if (!search_script_let(s, true, &op, &amount))
+		return search_choose_rare(s, 2);
+	search_script_was_made(s, true);
+	return 1;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "search/identity.h"
+#include "engine/outcome.h"
+
+#define KEEP (64 * 1024)		/* bytes of head and of tail */
+#define TRIM_AT (16 * 1024 * 1024)	/* memory that output may take before its middle is dropped */
+
+struct capture {
+	int fd[2];
+	off_t punched[2];	/* the middle is gone up to here */
+};
+
+/*
+ * Memory files, not pipes: a write never blocks, whoever reads, so that output
+ * does not add scheduling events that depend on us.
+ */
+struct capture *capture_new(void)
+{
+	static const char *const names[2] = { "zug-stdout", "zug-stderr" };
+	struct capture *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->fd[0] = c->fd[1] = -1;
+	for (int i = 0; i < 2; i++) {
+		c->fd[i] = memfd_create(names[i], MFD_CLOEXEC);
+		if (c->fd[i] < 0 || fcntl(c->fd[i], F_SETFL, O_APPEND)) {
+			capture_free(c);
+			return NULL;
+		}
+	}
+	return c;
+}
+
+void capture_free(struct capture *c)
+{
+	if (!c)
+		return;
+	for (int i = 0; i < 2; i++)
+		if (c->fd[i] >= 0)
+			close(c->fd[i]);
+	free(c);
+}
+
+int capture_out(const struct capture *c)
+{
+	return c->fd[0];
+}
+
+int capture_err(const struct capture *c)
+{
+	return c->fd[1];
+}
+
+void capture_reset(struct capture *c)
+{
+	for (int i = 0; i < 2; i++) {
+		if (ftruncate(c->fd[i], 0))
+			continue;
+		c->punched[i] = 0;
+	}
+}
+
+static off_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : st.st_size;
+}
+
+void capture_trim(struct capture *c)
+{
+	for (int i = 0; i < 2; i++) {
+		off_t size = size_of(c->fd[i]), from = c->punched[i] ? c->punched[i] : KEEP;
+		off_t to = (size - KEEP) & ~(off_t)4095;
+
+		if (to - from < TRIM_AT)
+			continue;
+		if (!fallocate(c->fd[i], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from))
+			c->punched[i] = to;
+	}
+}
+
+static char *read_part(int fd, off_t from, size_t len)
+{
+	char *text = malloc(len + 1);
+	size_t done = 0;
+	ssize_t n;
+
+	if (!text)
+		return NULL;
+	while (done < len && (n = pread(fd, text + done, len - done, from + done)) > 0)
+		done += n;
+	text[done] = 0;
+	/* C strings from here on: what a program prints may hold anything */
+	for (size_t i = 0; i < done; i++)
+		if (!text[i])
+			text[i] = '?';
+	return text;
+}
+
+int capture_text(struct capture *c, int which, char **head, char **tail)
+{
+	off_t size = size_of(c->fd[which]);
+
+	*tail = NULL;
+	*head = read_part(c->fd[which], 0, size < KEEP ? size : KEEP);
+	if (!*head)
+		return -ENOMEM;
+	if (size > KEEP) {
+		off_t rest = size - KEEP < KEEP ? size - KEEP : KEEP;
+
+		*tail = read_part(c->fd[which], size - rest, rest);
+		if (!*tail) {
+			free(*head);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int copy_part(int from, off_t at, off_t end, int to)
+{
+	char buf[65536];
+	ssize_t n, done, w;
+
+	while (at < end) {
+		n = pread(from, buf, end - at < (off_t)sizeof(buf) ? end - at : (off_t)sizeof(buf), at);
+		if (n <= 0)
+			return n ? -errno : 0;
+		for (done = 0; done < n; done += w) {
+			w = write(to, buf + done, n - done);
+			if (w < 0)
+				return -errno;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+int capture_copy(struct capture *c, int which, int to)
+{
+	off_t size = size_of(c->fd[which]), gap = c->punched[which];
+	int ret;
+
+	if (!gap)
+		return copy_part(c->fd[which], 0, size, to);
+	ret = copy_part(c->fd[which], 0, KEEP, to);
+	if (!ret && dprintf(to, "\n[... %lu bytes cut ...]\n", (unsigned long)(gap - KEEP)) < 0)
+		ret = -errno;
+	return ret ? ret : copy_part(c->fd[which], gap, size, to);
+}
+
+/* ---- judging ---- */
+
+void outcome_identify(struct outcome *o)
+{
+	switch (o->kind) {
+	case ZUG_OUTCOME_PASS:
+		o->failure = 0;
+		break;
+	case ZUG_OUTCOME_EXIT:
+		o->failure = identity_exit(o->code);
+		break;
+	case ZUG_OUTCOME_SIGNAL:
+		o->failure = identity_signal(o->code, &o->site, o->site != 0);
+		break;
+	default:
+		o->failure = identity_message(o->message);
+	}
+}
+
+void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	o->kind = kind;
+	o->code = 0;
+	va_start(ap, fmt);
+	vsnprintf(o->message, sizeof(o->message), fmt, ap);
+	va_end(ap);
+	outcome_identify(o);
+}
+
+void outcome_words(const struct outcome *o, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s%s%s", zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
+}
+
+static void copy_line(char *to, size_t len, const char *from)
+{
+	size_t n = strcspn(from, "\n");
+
+	if (n >= len)
+		n = len - 1;
+	memcpy(to, from, n);
+	to[n] = 0;
+}
+
+/* Start of the line that holds the last occurrence of any of the words; NULL none. */
+static const char *line_with(const char *text, const char *const *words)
+{
+	const char *best = NULL;
+
+	for (; *words; words++)
+		for (const char *p = text; (p = strstr(p, *words)); p++)
+			if (!best || p > best)
+				best = p;
+	while (best && best > text && best[-1] != '\n')
+		best--;
+	return best;
+}
+
+static const char *last_line(const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && text[n - 1] == '\n')
+		n--;
+	while (n && text[n - 1] != '\n')
+		n--;
+	return text + n;
+}
+
+static bool sanitizer(struct outcome *o, const char *err)
+{
+	static const char *const summary[] = { "SUMMARY: AddressSanitizer", "SUMMARY: ThreadSanitizer",
+		"SUMMARY: UndefinedBehaviorSanitizer", "SUMMARY: LeakSanitizer",
+		"SUMMARY: MemorySanitizer", NULL };
+	static const char *const report[] = { "ERROR: AddressSanitizer", "WARNING: ThreadSanitizer",
+		": runtime error: ", "ERROR: LeakSanitizer", "WARNING: MemorySanitizer",
+		"FATAL: ThreadSanitizer", NULL };
+	const char *line = line_with(err, report);
+
+	if (!line)
+		return false;
+	o->kind = ZUG_OUTCOME_SANITIZER;
+	o->code = 0;
+	if (line_with(err, summary))
+		line = line_with(err, summary);
+	copy_line(o->message, sizeof(o->message), line);
+	return true;
+}
+
+static bool matches(struct outcome *o, const regex_t *re, const char *text, const char *stream)
+{
+	char line[512];
+	regmatch_t m;
+
+	if (!text || regexec(re, text, 1, &m, 0))
+		return false;
+	while (m.rm_so > 0 && text[m.rm_so - 1] != '\n')
+		m.rm_so--;
+	copy_line(line, sizeof(line), text + m.rm_so);
+	o->kind = ZUG_OUTCOME_MATCH;
+	o->code = 0;
+	snprintf(o->message, sizeof(o->message), "%s: %s", stream, line);
+	return true;
+}
+
+void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
+		   struct capture *c)
+{
+	static const char *const abort_words[] = { "Assertion `", "Assertion failed", "assertion failed",
+		"terminate called", "panicked at", "fatal error:", "*** ", "free(): ", "malloc(): ",
+		"corrupted ", NULL };
+	static const char what[] = "  what():  ";
+	/* the languages that end so, and print a stack after it */
+	static const char *const panic_words[] = { "panicked at ", "fatal error: ", "panic: ", NULL };
+	char *out = NULL, *out_tail = NULL, *err = NULL, *err_tail = NULL;
+	const char *text, *line, *next;
+
+	*o = (struct outcome){ .site = o->site };
+	if (capture_text(c, 0, &out, &out_tail))
+		out = NULL;
+	if (capture_text(c, 1, &err, &err_tail))
+		err = NULL;
+	text = err_tail ? err_tail : err ? err : "";
+
+	if (err && (sanitizer(o, text) || sanitizer(o, err)))
+		goto out;
+	if (rules->match && (matches(o, rules->match, out, "output") ||
+			     matches(o, rules->match, out_tail, "output") ||
+			     matches(o, rules->match, err, "error output") ||
+			     matches(o, rules->match, err_tail, "error output")))
+		goto out;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) {
+		o->kind = ZUG_OUTCOME_ABORT;
+		o->code = SIGABRT;
+		line = line_with(text, abort_words);
+		if (!line)
+			line = last_line(text);
+		copy_line(o->message, sizeof(o->message), *line ? line : "aborted without a message");
+		/* C++: "terminate called after throwing an instance of 'std::runtime_error'", and "  what():  no money" */
+		next = strchr(line, '\n');
+		if (next && !strncmp(next + 1, what, strlen(what))) {
+			strncat(o->message, ": ", sizeof(o->message) - strlen(o->message) - 1);
+			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message),
+				  next + 1 + strlen(what));
+		}
+	} else if (WIFSIGNALED(status)) {
+		o->kind = ZUG_OUTCOME_SIGNAL;
+		o->code = WTERMSIG(status);
+		snprintf(o->message, sizeof(o->message), "killed by SIG%s (%s)%s",
+			 sigabbrev_np(o->code) ? sigabbrev_np(o->code) : "?", sigdescr_np(o->code) ?
+			 sigdescr_np(o->code) : "unknown", WCOREDUMP(status) ? ", core dumped" : "");
+	} else if (WIFEXITED(status) && WEXITSTATUS(status) != rules->expect_exit) {
+		o->kind = ZUG_OUTCOME_EXIT;
+		o->code = WEXITSTATUS(status);
+		line = line_with(text, panic_words);
+		if (!line)
+			line = last_line(text);
+		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
+			 rules->expect_exit, *line ? ": " : "");
+		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
+		/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
+		next = strchr(line, '\n');
+		if (next && next > line && next[-1] == ':' && next[1]) {
+			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);
+			copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), next + 1);
+		}
+	} else {
+		o->kind = ZUG_OUTCOME_PASS;
+	}
+out:
+	if (o->kind != ZUG_OUTCOME_PASS)
+		outcome_identify(o);
+	free(out);
+	free(out_tail);
+	free(err);
+	free(err_tail);
+}

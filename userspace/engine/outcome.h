@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* outcome.h - what an execution's end means: exit status and output to a kind of outcome */
+#ifndef ZUG_OUTCOME_H
+#define ZUG_OUTCOME_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "lib/trace.h"
+
+struct outcome_rules {
+	int expect_exit;	/* the exit status that means success */
+	const regex_t *match;	/* output that means failure; NULL: none */
+};
+
+/* An outcome whose strings it owns. */
+struct outcome {
+	enum zug_outcome_kind kind;
+	int code;
+	uint64_t failure;	/* its identity (search/identity.h) */
+	uint32_t racing[2];	/* RACE: the two tasks */
+	uint64_t site;		/* where a fault of the program itself ended it; 0: nowhere, or unknown */
+	char message[1024];
+};
+
+/* The test's captured standard output and error. */
+struct capture;
+struct capture *capture_new(void);	/* NULL with errno */
+void capture_free(struct capture *c);
+int capture_out(const struct capture *c);	/* descriptors for the test */
+int capture_err(const struct capture *c);
+void capture_reset(struct capture *c);
+/* Keeps head and tail of what is too long; call now and then while the test runs. */
+void capture_trim(struct capture *c);
+/*
+ * The text of a stream (0: output, 1: error): head, and the tail of what is longer than that.
+ * malloc'd, NUL-terminated; *tail is NULL where head is all. free() both.
+ */
+int capture_text(struct capture *c, int which, char **head, char **tail);
+
+/* Writes a stream to a descriptor; where its middle is gone a line says so. 0 or -errno. */
+int capture_copy(struct capture *c, int which, int to);
+
+/* Judges a root command that ended with a wait status; o->site is given. */
+void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
+		   struct capture *c);
+/* A failure that the engine saw by itself; its identity is that of the message (failure.h knows better). */
+void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* "abort: Assertion ...", or the name alone when there is no message. */
+void outcome_words(const struct outcome *o, char *buf, size_t len);
+/* Makes the identity of what an outcome alone tells. */
+void outcome_identify(struct outcome *o);
+
+#endif

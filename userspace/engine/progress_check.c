@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/progress_check.h"
+
+void progress_reset(struct progress_check *p)
+{
+	if (p->tasks)
+		memset(p->tasks, 0, p->nr * sizeof(*p->tasks));
+	p->steps = 0;
+	p->nr_sites = 0;
+}
+
+void progress_free(struct progress_check *p)
+{
+	free(p->tasks);
+}
+
+void progress_made(struct progress_check *p)
+{
+	if (p->steps)
+		progress_reset(p);
+}
+
+static struct progress_task *task_of(struct progress_check *p, uint32_t task)
+{
+	if (task >= p->nr) {
+		uint32_t nr = 2 * task + 16;
+		struct progress_task *t = realloc(p->tasks, nr * sizeof(*t));
+
+		if (!t)
+			return NULL;
+		memset(t + p->nr, 0, (nr - p->nr) * sizeof(*t));
+		p->tasks = t;
+		p->nr = nr;
+	}
+	return &p->tasks[task];
+}
+
+static void add_site(struct progress_check *p, uint64_t site)
+{
+	for (uint32_t i = 0; i < p->nr_sites; i++)
+		if (p->sites[i] == site)
+			return;
+	if (p->nr_sites < PROGRESS_SITES)
+		p->sites[p->nr_sites++] = site;
+}
+
+void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield)
+{
+	struct progress_task *t = task_of(p, task);
+
+	if (!t)
+		return;
+	p->steps++;
+	t->steps++;
+	t->yields += yield;
+	if (site)
+		add_site(p, site);
+}
+
+static void add_name(char *who, size_t len, uint32_t task)
+{
+	size_t n = strlen(who);
+
+	snprintf(who + n, len - n, "%sT%u", n ? ", " : "", task);
+}
+
+bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
+{
+	if (p->steps < PROGRESS_WINDOW)
+		return false;
+	who[0] = 0;
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		enum task_state_kind state = w->tasks[i].state;
+		const struct progress_task *t = i < p->nr ? &p->tasks[i] : NULL;
+
+		if (state == TASK_BLOCKED && w->tasks[i].wait != WAIT_INSIDE)
+			return false;	/* may come back and change things */
+		if (state != TASK_PARKED && state != TASK_RUNNING)
+			continue;
+		/* one yield in a hundred steps: less is a task that works and is polite */
+		if (!t || !t->steps || t->yields * 100 < t->steps)
+			return false;
+		add_name(who, len, i);
+	}
+	return who[0];
+}

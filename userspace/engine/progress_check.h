@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * progress_check.h - does an execution still get anywhere?
+ *
+ * Livelock: for PROGRESS_WINDOW steps no task was created, ended, blocked or
+ * exec'd, and every task that could run ran and yielded, again and again.
+ */
+#ifndef ZUG_PROGRESS_CHECK_H
+#define ZUG_PROGRESS_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "engine/world.h"
+
+#define PROGRESS_WINDOW 10000	/* steps: half of CHESS' bound of 20000 */
+
+struct progress_task {
+	uint64_t steps, yields;		/* in the window */
+};
+
+#define PROGRESS_SITES 64
+
+struct progress_check {
+	struct progress_task *tasks;	/* by number */
+	uint32_t nr;
+	uint64_t steps;			/* since anything new happened */
+	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
+	uint32_t nr_sites;
+};
+
+void progress_reset(struct progress_check *p);
+void progress_free(struct progress_check *p);
+/* Something new: a task was created, ended, blocked or exec'd. */
+void progress_made(struct progress_check *p);
+void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
+/* who: "T1, T2", for the message. */
+bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
+
+#endif

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "kernel/kernel.h"
+#include "kernel/machine.h"
+#include "kernel/syscalls.h"
+#include "zug.skel.h"
+
+/* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
+#define SPIN_US 400
+/* Between two looks at the ring. An emulator may take a microsecond for one. */
+#define PAUSES 4
+
+#define NR_FAULT_HOOKS 9
+
+/* The verifier's figures, not its log. */
+#define LOG_STATISTICS 4
+
+struct kernel {
+	struct zug_bpf *bpf;
+	struct bpf_link *ops, *exits;
+	struct bpf_link *fault_hooks[NR_FAULT_HOOKS];	/* while --faults is in use */
+	bool can_fault;
+	struct bpf_link **links;	/* probes, one a module */
+	int nr_links;
+	struct ring_buffer *rb;
+	int ctl_fd, epoll;
+	int ops_last;		/* hold_last() */
+	bool spin;
+	struct zug_event *queue;	/* consumed, not handed out yet */
+	size_t head, tail, size;
+	char ejected[512];
+};
+
+static char last_libbpf[512];
+
+/* libbpf explains a failed load on its own channel; keep the first line that looks like the reason. */
+static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (getenv("ZUG_LIBBPF_DEBUG"))
+		return vfprintf(stderr, fmt, ap);
+	if (level != LIBBPF_WARN)
+		return 0;
+	if (!last_libbpf[0]) {
+		vsnprintf(last_libbpf, sizeof(last_libbpf), fmt, ap);
+		last_libbpf[strcspn(last_libbpf, "\n")] = 0;
+	}
+	return 0;
+}
+
+static int on_event(void *ctx, void *data, size_t len)
+{
+	struct kernel *k = ctx;
+
+	if (len != sizeof(struct zug_event))
+		return -EPROTO;
+	if (k->tail == k->size) {
+		size_t size = k->size ? 2 * k->size : 1024;
+		struct zug_event *q = realloc(k->queue, size * sizeof(*q));
+
+		if (!q)
+			return -ENOMEM;
+		k->queue = q;
+		k->size = size;
+	}
+	memcpy(&k->queue[k->tail++], data, len);
+	return 0;
+}
+
+static void fill_syscalls(struct zug_bpf *b)
+{
+	for (unsigned int i = 0; i < syscall_table_nr; i++) {
+		const struct syscall_desc *d = &syscall_table[i];
+
+		b->rodata->syscalls[d->nr].class = d->class;
+		b->rodata->syscalls[d->nr].fd_arg = d->fd_arg;
+		b->rodata->syscalls[d->nr].time_arg = d->time_arg;
+		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
+		b->rodata->syscalls[d->nr].time_abs = d->time_abs;
+		b->rodata->syscalls[d->nr].time_left = d->time_left;
+		b->rodata->syscalls[d->nr].timer = d->timer;
+		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
+		b->rodata->syscalls[d->nr].io = d->io;
+		b->rodata->syscalls[d->nr].locks = d->locks;
+		b->rodata->syscalls[d->nr].sysv = d->sysv;
+		b->rodata->syscalls[d->nr].sock_time = d->sock_time;
+	}
+}
+
+static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, size_t errlen)
+{
+	*link = bpf_program__attach(prog);
+	if (*link)
+		return 0;
+	snprintf(err, errlen, "cannot attach %s: %s%s%s", bpf_program__name(prog), strerror(errno),
+		 last_libbpf[0] ? ": " : "", last_libbpf);
+	return -errno;
+}
+
+/* What of the kernel's functions we can do without is there. */
+struct hooks {
+	bool audit;	/* a kernel without auditing says nothing of refused calls */
+	bool fifo;	/* else a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
+	bool fault;	/* BPF LSM: --faults and --flows */
+};
+
+static void hooks_find(struct hooks *h)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return;
+	h->audit = btf__find_by_name_kind(btf, "audit_seccomp", BTF_KIND_FUNC) > 0;
+	h->fifo = btf__find_by_name_kind(btf, "fifo_open", BTF_KIND_FUNC) > 0;
+	h->fault = btf__find_by_name_kind(btf, "bpf_lsm_file_permission", BTF_KIND_FUNC) > 0;
+	btf__free(btf);
+}
+
+static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_FAULT_HOOKS])
+{
+	struct bpf_program *const all[NR_FAULT_HOOKS] = {
+		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
+		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
+		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
+	};
+
+	memcpy(list, all, sizeof(all));
+}
+
+static int load(struct kernel *k, const struct hooks *has, char *err, size_t errlen)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
+	struct bpf_program *faults[NR_FAULT_HOOKS];
+	int ret;
+
+	last_libbpf[0] = 0;
+	k->bpf = zug_bpf__open_opts(&opts);
+	if (!k->bpf) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot open the BPF object: %s", strerror(errno));
+		return ret;
+	}
+	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
+		snprintf(err, errlen, "the BPF object speaks version %u, zug %u: build again",
+			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
+		return -EPROTO;
+	}
+	fill_syscalls(k->bpf);
+	/* else the kernel refuses programs that write to a process's memory */
+	k->bpf->rodata->may_write = !machine_locked_down("integrity");
+	bpf_program__set_autoload(k->bpf->progs.zug_refused, has->audit);
+	bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, has->fifo);
+	fault_programs(k, faults);
+	for (int i = 0; i < NR_FAULT_HOOKS; i++)
+		bpf_program__set_autoload(faults[i], has->fault);
+	ret = zug_bpf__load(k->bpf);
+	if (!ret)
+		return 0;
+	if (strstr(last_libbpf, "_impl"))
+		snprintf(err, errlen, "this kernel cannot load any sched_ext scheduler: its BTF lacks "
+			 "the *_impl functions (%s); use Linux 6.16 to 7.0", last_libbpf);
+	else
+		snprintf(err, errlen, "cannot load the BPF programs: %s%s%s "
+			 "(ZUG_LIBBPF_DEBUG=1 shows the verifier's words)", strerror(-ret),
+			 last_libbpf[0] ? ": " : "", last_libbpf);
+	return ret;
+}
+
+/*
+ * When zug is killed its descriptors are closed from the lowest on, and the kernel then lets go of what they were the last
+ * of beginning with the last. That has to be the scheduler: probes wait for tasks that it has parked within them.
+ */
+static int hold_last(int fd)
+{
+	struct rlimit max;
+	int last = 4096;
+
+	if (!getrlimit(RLIMIT_NOFILE, &max) && max.rlim_cur <= (rlim_t)last)
+		last = (int)max.rlim_cur - 1;
+	return fcntl(fd, F_DUPFD_CLOEXEC, last);
+}
+
+int kernel_open(struct kernel **out, char *err, size_t errlen)
+{
+	struct hooks has = { .audit = true, .fifo = true, .fault = true };
+	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
+	struct epoll_event ee = { .events = EPOLLIN };
+	struct kernel *k;
+	int ret;
+
+	*out = NULL;
+	ret = machine_check(err, errlen);
+	if (ret)
+		return ret;
+	libbpf_set_print(on_libbpf);
+	setrlimit(RLIMIT_MEMLOCK, &inf);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->epoll = k->ops_last = -1;
+	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	/* to look before would cost more than all the rest: libbpf reads the kernel's types anew */
+	ret = load(k, &has, err, errlen);
+	if (ret == -ESRCH) {
+		hooks_find(&has);
+		zug_bpf__destroy(k->bpf);
+		ret = load(k, &has, err, errlen);
+	}
+	if (ret)
+		goto fail;
+	k->can_fault = has.fault;
+	k->ctl_fd = bpf_program__fd(k->bpf->progs.zug_ctl);
+	if ((ret = attach(k->bpf->progs.zug_breakpoint, &k->bpf->links.zug_breakpoint, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_stepped, &k->bpf->links.zug_stepped, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_signal, &k->bpf->links.zug_signal, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_deliver, &k->bpf->links.zug_deliver, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_newtask, &k->bpf->links.zug_newtask, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_exec, &k->bpf->links.zug_exec, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_cgroup_move, &k->bpf->links.zug_cgroup_move, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
+	    (ret = attach(k->bpf->progs.zug_released, &k->bpf->links.zug_released, err, errlen)) ||
+	    (has.fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
+	    (has.audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
+		goto fail;
+	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);
+	if (!k->ops) {
+		ret = -errno;
+		snprintf(err, errlen, "the kernel refused the scheduler: %s%s%s%s", strerror(errno),
+			 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message,
+			 errno == EBUSY ? " (another sched_ext scheduler is loaded)" : "");
+		goto fail;
+	}
+	k->ops_last = hold_last(bpf_link__fd(k->ops));
+	k->rb = ring_buffer__new(bpf_map__fd(k->bpf->maps.events), on_event, k, NULL);
+	k->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!k->rb || k->epoll < 0 ||
+	    epoll_ctl(k->epoll, EPOLL_CTL_ADD, bpf_map__fd(k->bpf->maps.events), &ee)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot map the event ring: %s", strerror(errno));
+		goto fail;
+	}
+	*out = k;
+	return 0;
+fail:
+	kernel_close(k);
+	return ret;
+}
+
+/*
+ * Who closes the last descriptor of a program that is attached to a function of the kernel waits until no CPU can be
+ * in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of it, a worker of the
+ * kernel does that after us. That file system is seen by nobody else, and gone with the descriptor returned; -1 where
+ * there can be none (then we wait).
+ */
+static int leave_detaching(const struct kernel *k)
+{
+	int fs = syscall(SYS_fsopen, "bpf", FSOPEN_CLOEXEC), mnt = -1;
+
+	if (fs >= 0 && !syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		mnt = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	if (fs >= 0)
+		close(fs);
+	for (int i = 0; mnt >= 0 && i < k->bpf->skeleton->prog_cnt; i++) {
+		struct bpf_link *link = *k->bpf->skeleton->progs[i].link;
+		LIBBPF_OPTS(bpf_obj_pin_opts, o, .file_flags = BPF_F_PATH_FD, .path_fd = mnt);
+
+		if (link)
+			bpf_obj_pin_opts(bpf_link__fd(link), k->bpf->skeleton->progs[i].name, &o);
+	}
+	return mnt;
+}
+
+void kernel_close(struct kernel *k)
+{
+	int detached = -1;
+
+	if (!k)
+		return;
+	for (int i = 0; i < k->nr_links; i++)
+		bpf_link__destroy(k->links[i]);
+	free(k->links);
+	bpf_link__destroy(k->exits);
+	for (int i = 0; i < NR_FAULT_HOOKS; i++)
+		bpf_link__destroy(k->fault_hooks[i]);
+	if (k->ops_last >= 0)
+		close(k->ops_last);
+	bpf_link__destroy(k->ops);
+	ring_buffer__free(k->rb);
+	if (k->epoll >= 0)
+		close(k->epoll);
+	if (k->bpf)
+		detached = leave_detaching(k);
+	zug_bpf__destroy(k->bpf);
+	if (detached >= 0)
+		close(detached);
+	free(k->queue);
+	free(k);
+}
+
+volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
+{
+	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
+}
+
+int kernel_ctl_fd(const struct kernel *k)
+{
+	return k->ctl_fd;
+}
+
+int kernel_ctl(struct kernel *k, struct zug_ctl *c)
+{
+	/* the context is copied back by itself */
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = c, .ctx_size_in = sizeof(*c));
+
+	if (bpf_prog_test_run_opts(k->ctl_fd, &o))
+		return -errno;
+	return c->ret;
+}
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
+}
+
+static bool pull(struct kernel *k, struct zug_event *e)
+{
+	if (k->head == k->tail) {
+		k->head = k->tail = 0;
+		ring_buffer__consume(k->rb);
+		if (!k->tail)
+			return false;
+	}
+	*e = k->queue[k->head++];
+	return true;
+}
+
+int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd)
+{
+	int64_t start, left;
+	int ret;
+
+	if (pull(k, e))
+		return 1;
+	if (timeout_us <= 0)
+		return 0;
+	start = now_us();
+	if (k->spin)
+		do {
+			for (int i = 0; i < PAUSES; i++)
+				__builtin_ia32_pause();
+			if (pull(k, e))
+				return 1;
+		} while (now_us() - start < (timeout_us < SPIN_US ? timeout_us : SPIN_US));
+	for (;;) {
+		struct pollfd p[2] = {
+			{ .fd = k->epoll, .events = POLLIN },
+			{ .fd = extra_fd, .events = POLLIN },
+		};
+
+		k->bpf->bss->daemon_sleeps = 1;
+		__sync_synchronize();
+		if (pull(k, e)) {
+			k->bpf->bss->daemon_sleeps = 0;
+			return 1;
+		}
+		left = timeout_us - (now_us() - start);
+		if (left <= 0) {
+			k->bpf->bss->daemon_sleeps = 0;
+			return 0;
+		}
+		ret = poll(p, 2, left / 1000 + 1);
+		k->bpf->bss->daemon_sleeps = 0;
+		if (pull(k, e))
+			return 1;
+		if (ret < 0 && errno == EINTR)
+			return 0;
+		if (p[1].revents)
+			return 0;
+	}
+}
+
+int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr)
+{
+	size_t rest = k->tail - k->head, size = rest + nr > k->size ? rest + nr : k->size;
+	struct zug_event *q = malloc(size * sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	memcpy(q, e, nr * sizeof(*q));
+	memcpy(q + nr, k->queue + k->head, rest * sizeof(*q));
+	free(k->queue);
+	k->queue = q;
+	k->size = size;
+	k->head = 0;
+	k->tail = nr + rest;
+	return 0;
+}
+
+const char *kernel_ejected(struct kernel *k)
+{
+	if (!k->bpf->bss->exit_kind)
+		return NULL;
+	snprintf(k->ejected, sizeof(k->ejected), "%s%s%s", k->bpf->bss->exit_reason,
+		 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message);
+	return k->ejected;
+}
+
+const char *kernel_thrown_out(struct kernel *k)
+{
+	char state[32];
+
+	/* tasks run freely from the moment the kernel decides; why is known when it is done */
+	for (int i = 0; i < 200 && !k->bpf->bss->exit_kind; i++) {
+		machine_line("/sys/kernel/sched_ext/state", state, sizeof(state));
+		if (!strcmp(state, "enabled"))
+			return NULL;
+		usleep(10000);
+	}
+	return kernel_ejected(k);
+}
+
+uint32_t kernel_dev(uint64_t st_dev)
+{
+	return major(st_dev) << 20 | minor(st_dev);
+}
+
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module)
+{
+	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev) };
+
+	return bpf_map__update_elem(k->bpf->maps.modules, &key, sizeof(key), &module,
+				    sizeof(module), BPF_ANY);
+}
+
+static int attach_multi(struct kernel *k, const char *file, const struct kernel_probe *probes,
+			int from, int nr, struct bpf_link **out)
+{
+	unsigned long *offsets = calloc(nr, sizeof(*offsets));
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, o);
+	struct bpf_link *link;
+	int ret = 0;
+
+	if (!offsets)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++)
+		offsets[i] = probes[from + i].offset;
+	o.offsets = offsets;
+	o.cnt = nr;
+	link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_plant, -1, file, NULL, &o);
+	if (!link)
+		ret = -errno;
+	free(offsets);
+	*out = link;
+	return ret;
+}
+
+/* Until kernel_clear_probes(). */
+static int keep_link(struct kernel *k, struct bpf_link *link)
+{
+	struct bpf_link **links = realloc(k->links, (k->nr_links + 1) * sizeof(*links));
+
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	k->links = links;
+	k->links[k->nr_links++] = link;
+	return 0;
+}
+
+int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
+		      const struct kernel_probe *probes, int nr, int *bad)
+{
+	struct bpf_link *link;
+	int ret;
+
+	*bad = -1;
+	if (!nr)
+		return 0;
+	for (int i = 0; i < nr; i++) {
+		struct zug_site_key key = { .offset = probes[i].offset, .module = module };
+
+		ret = bpf_map__update_elem(k->bpf->maps.sites, &probes[i].site, sizeof(__u32),
+					   &probes[i].what, sizeof(struct zug_site), BPF_ANY);
+		if (!ret)
+			ret = bpf_map__update_elem(k->bpf->maps.site_index, &key, sizeof(key),
+						   &probes[i].site, sizeof(__u32), BPF_ANY);
+		if (ret)
+			return ret;
+	}
+	ret = attach_multi(k, file, probes, 0, nr, &link);
+	if (ret) {
+		/* one place that cannot be probed fails them all: find it */
+		for (int i = 0; i < nr; i++) {
+			if (attach_multi(k, file, probes, i, 1, &link)) {
+				*bad = i;
+				break;
+			}
+			bpf_link__destroy(link);
+		}
+		return ret;
+	}
+	return keep_link(k, link);
+}
+
+static void clear_map(struct bpf_map *map, size_t key_size)
+{
+	char key[32], next[32];
+	void *prev = NULL;
+
+	while (!bpf_map__get_next_key(map, prev, next, key_size)) {
+		if (prev)
+			bpf_map__delete_elem(map, key, key_size, 0);
+		memcpy(key, next, key_size);
+		prev = key;
+	}
+	if (prev)
+		bpf_map__delete_elem(map, key, key_size, 0);
+}
+
+bool kernel_can_answer(const struct kernel *k)
+{
+	return k->bpf->bss->answers;
+}
+
+int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
+{
+	unsigned long *offsets = calloc(nr, sizeof(*offsets));
+	__u64 *cookies = calloc(nr, sizeof(*cookies));
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, o, .offsets = offsets, .cookies = cookies, .cnt = nr);
+	struct bpf_link *link = NULL;
+	int ret = 0;
+
+	for (int i = 0; i < nr && offsets && cookies; i++) {
+		offsets[i] = list[i].offset;
+		cookies[i] = list[i].how;
+	}
+	if (offsets && cookies)
+		link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_answer, -1, file, NULL, &o);
+	if (!link)
+		ret = offsets && cookies ? -errno : -ENOMEM;
+	else
+		ret = keep_link(k, link);
+	free(offsets);
+	free(cookies);
+	return ret;
+}
+
+void kernel_clear_probes(struct kernel *k)
+{
+	for (int i = 0; i < k->nr_links; i++)
+		bpf_link__destroy(k->links[i]);
+	k->nr_links = 0;
+	clear_map(k->bpf->maps.modules, sizeof(struct zug_file_key));
+	clear_map(k->bpf->maps.site_index, sizeof(struct zug_site_key));
+	clear_map(k->bpf->maps.site_cache, 16);
+	memset(k->bpf->bss->watches, 0, sizeof(k->bpf->bss->watches));
+}
+
+void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w)
+{
+	if (i < ZUG_MAX_WATCHES)
+		k->bpf->bss->watches[i] = *w;
+}
+
+int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only)
+{
+	const struct zug_watch *w = &k->bpf->bss->watches[i];
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(a),
+		.bp_type = write_only ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+		.bp_addr = w->addr,
+		.bp_len = w->len,
+		.sample_period = 1,
+		.wakeup_events = 1,
+		.disabled = 1,
+		.inherit = 1,
+		.enable_on_exec = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(k->bpf->progs.zug_watchpoint))) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+int kernel_watch_exits(struct kernel *k)
+{
+	if (!k->bpf->rodata->may_write)
+		return -EPERM;
+	if (!k->exits)
+		k->exits = bpf_program__attach(k->bpf->progs.zug_sys_exit);
+	return k->exits ? 0 : -errno;
+}
+
+int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
+{
+	struct bpf_program *progs[NR_FAULT_HOOKS];
+	char list[512] = "";
+	FILE *f = fopen("/sys/kernel/security/lsm", "re");
+
+	if (f && !fgets(list, sizeof(list), f))
+		list[0] = 0;
+	if (f)
+		fclose(f);
+	if (!k->can_fault || (list[0] && !strstr(list, "bpf"))) {
+		snprintf(err, errlen, "--faults and --flows: this kernel %s", k->can_fault ?
+			 "was started without the security module bpf (add it to lsm= on its command line)" :
+			 "was built without the security module bpf (CONFIG_BPF_LSM)");
+		return -EOPNOTSUPP;
+	}
+	fault_programs(k, progs);
+	for (int i = 0; i < NR_FAULT_HOOKS && !k->fault_hooks[i]; i++) {
+		int ret = attach(progs[i], &k->fault_hooks[i], err, errlen);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

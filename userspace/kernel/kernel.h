@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - the BPF side as seen from user space: load, attach, events, commands
+ *
+ * There is one root scheduler in a system, so at most one struct kernel is
+ * open at a time (kernel_open() says who holds it otherwise). Single-threaded.
+ */
+#ifndef ZUG_KERNEL_H
+#define ZUG_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "bpf/zug_abi.h"
+
+struct kernel;
+
+/* Loads and attaches everything but probes. 0, or -errno with one line in err. */
+int kernel_open(struct kernel **out, char *err, size_t errlen);
+/* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
+void kernel_close(struct kernel *k);
+
+/* The mapped state of a slot. */
+volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
+/* One command; c->ret holds the kernel's answer, which is also returned. */
+int kernel_ctl(struct kernel *k, struct zug_ctl *c);
+/* For a child that adopts itself: the program to test_run. */
+int kernel_ctl_fd(const struct kernel *k);
+
+/*
+ * The next event into *e: 1, or 0 when none came within timeout_us (0: do not
+ * wait). Spins shortly, then sleeps; extra_fd (or -1) wakes it up too, with 0.
+ */
+int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd);
+
+/* Puts events back in front: they come first, in this order. 0 or -ENOMEM. */
+int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr);
+
+/* Has the kernel thrown the scheduler out? Then its words, else NULL. */
+const char *kernel_ejected(struct kernel *k);
+/* The same for a scheduler that is being thrown out just now: waits until it is over. */
+const char *kernel_thrown_out(struct kernel *k);
+
+/* A file whose probes stop tasks. module: index for events. */
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module);
+
+/* One probe: site is the index that events name. */
+struct kernel_probe {
+	uint64_t offset;	/* in the file */
+	uint32_t site;
+	struct zug_site what;
+};
+/*
+ * Plants nr probes in one file in one go. -errno; *bad is then the index of the
+ * first place the kernel refuses, where that can be told, else -1.
+ */
+int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
+		      const struct kernel_probe *probes, int nr, int *bad);
+
+/* Can the test be given the answers of the processor? (Linux 6.18) */
+bool kernel_can_answer(const struct kernel *k);
+/* An instruction that asks it, in a file that only the test executes; how: ZUG_ANSWER_*. 0 or -errno. */
+struct kernel_answer {
+	uint64_t offset, how;
+};
+int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
+
+/* Takes all probes out and forgets modules and watches; nothing may be under control. */
+void kernel_clear_probes(struct kernel *k);
+
+/* Watches of the next execution; len 0 clears the slot. */
+void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w);
+/* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
+int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
+
+/*
+ * What a sandbox has its test told (CPUs, time) is written when system calls end, from now on. -EPERM: the
+ * kernel is locked down.
+ */
+int kernel_watch_exits(struct kernel *k);
+/*
+ * From now on calls can be made to fail (ZUG_CMD_FAULT), which costs many calls on the machine a little. No task may
+ * be parked meanwhile. 0, or -errno with a line in err.
+ */
+int kernel_allow_faults(struct kernel *k, char *err, size_t errlen);
+
+
+/* Dev number as the kernel's programs see it. */
+uint32_t kernel_dev(uint64_t st_dev);
+
+#endif

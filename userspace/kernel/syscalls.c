@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <sys/syscall.h>
+#include "kernel/syscalls.h"
+#include "lib/label.h"
+
+#define S(x, o, ...) { .name = #x, .nr = SYS_##x, .op = ZUG_OP_##o, __VA_ARGS__ }
+#define FILE_ .class = ZUG_SYS_FILE
+#define IPC .class = ZUG_SYS_IPC
+#define SIG .class = ZUG_SYS_SIGNAL
+#define ALLOC .class = ZUG_SYS_ALLOC
+#define WAIT .class = ZUG_SYS_WAIT
+#define PROC .class = ZUG_SYS_PROCESS
+#define FD(n) .fd_arg = (n)
+#define PATH(n) .path_arg = (n)
+#define WAITS .wait_fd = 1
+#define PTR(n) .time_arg = (n)
+#define MS(n) .time_arg = (n), .time_kind = ZUG_TIME_MS
+#define VAL(n) .time_arg = (n), .time_kind = ZUG_TIME_VAL
+#define SLEEPS(n) .time_arg = (n), .time_kind = ZUG_TIME_ALWAYS
+#define ABS .time_abs = 1
+#define LEFT .time_left = 1
+#define TIMER .timer = 1
+#define W .flags = ZUG_L_WRITE
+#define IO .io = 1
+#define SEM .sysv = 1
+#define QUEUE .sysv = 2
+#define RCVTIMEO .sock_time = 1
+#define SNDTIMEO .sock_time = 2
+
+const struct syscall_desc syscall_table[] = {
+	S(open, OPEN, IO, FILE_, PATH(1)),
+	S(openat, OPEN, IO, FILE_, PATH(2)),
+	S(openat2, OPEN, IO, FILE_, PATH(2)),
+	S(creat, OPEN, IO, FILE_, PATH(1), W),
+	S(read, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO),
+	S(pread64, READ, IO, FILE_, FD(1)),
+	S(readv, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO),
+	S(preadv, READ, IO, FILE_, FD(1)),
+	S(preadv2, READ, IO, FILE_, FD(1)),
+	S(write, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(pwrite64, WRITE, IO, FILE_, FD(1), W),
+	S(writev, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(pwritev, WRITE, IO, FILE_, FD(1), W),
+	S(pwritev2, WRITE, IO, FILE_, FD(1), W),
+	S(sendfile, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(splice, WRITE, .class = ZUG_SYS_IPC, FD(3), WAITS, SNDTIMEO, W),
+	S(tee, WRITE, IPC, FD(2), WAITS, W),
+	S(copy_file_range, WRITE, IO, FILE_, FD(3), W),
+	S(truncate, TRUNCATE, IO, FILE_, PATH(1), W),
+	S(ftruncate, TRUNCATE, IO, FILE_, FD(1), W),
+	S(unlink, UNLINK, IO, FILE_, PATH(1), W),
+	S(unlinkat, UNLINK, IO, FILE_, PATH(2), W),
+	S(rename, RENAME, IO, FILE_, PATH(1), .path2_arg = 2, W),
+	S(renameat, RENAME, IO, FILE_, PATH(2), .path2_arg = 4, W),
+	S(renameat2, RENAME, IO, FILE_, PATH(2), .path2_arg = 4, W),
+	S(link, LINK, IO, FILE_, PATH(1), .path2_arg = 2, W),
+	S(linkat, LINK, IO, FILE_, PATH(2), .path2_arg = 4, W),
+	S(symlink, LINK, IO, FILE_, PATH(2), W),
+	S(symlinkat, LINK, IO, FILE_, PATH(3), W),
+	S(mkdir, MKDIR, IO, FILE_, PATH(1), W),
+	S(mkdirat, MKDIR, IO, FILE_, PATH(2), W),
+	S(rmdir, RMDIR, IO, FILE_, PATH(1), W),
+	S(stat, STAT, IO, FILE_, PATH(1)),
+	S(lstat, STAT, IO, FILE_, PATH(1)),
+	S(newfstatat, STAT, IO, FILE_, PATH(2)),
+	S(statx, STAT, IO, FILE_, PATH(2)),
+	S(access, STAT, IO, FILE_, PATH(1)),
+	S(faccessat, STAT, IO, FILE_, PATH(2)),
+	S(faccessat2, STAT, IO, FILE_, PATH(2)),
+	S(flock, FLOCK, FILE_, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(close, CLOSE, IO, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE),
+	S(pipe, PIPE, IPC), S(pipe2, PIPE, IPC),
+	S(socket, SOCKET, IPC), S(socketpair, SOCKET, IPC),
+	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(accept, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W),
+	S(accept4, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W),
+	S(bind, BIND, IO, IPC, FD(1), W),
+	S(listen, LISTEN, IPC, FD(1), W),
+	S(sendto, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(sendmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(sendmmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
+	S(recvfrom, RECV, IPC, FD(1), WAITS, RCVTIMEO, W),
+	S(recvmsg, RECV, IPC, FD(1), WAITS, RCVTIMEO, W),
+	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), RCVTIMEO, W),
+	S(shutdown, SEND, IPC, FD(1), W),
+	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
+	S(rt_sigqueueinfo, KILL, SIG, W), S(rt_tgsigqueueinfo, KILL, SIG, W),
+	S(pidfd_send_signal, KILL, SIG, W),
+	S(rt_sigaction, SIGACTION, SIG, W),
+	S(rt_sigprocmask, SIGPROCMASK, SIG, W),	/* while a signal is pending */
+	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
+	S(rt_sigtimedwait, SIGNAL_WAIT, SIG, PTR(3)),
+	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
+	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
+	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
+	S(poll, POLL, WAIT, MS(3)), S(ppoll, POLL, WAIT, PTR(3), LEFT),
+	S(select, POLL, WAIT, VAL(5), LEFT), S(pselect6, POLL, WAIT, PTR(5), LEFT),
+	S(epoll_wait, POLL, WAIT, MS(4)), S(epoll_pwait, POLL, WAIT, MS(4)), S(epoll_pwait2, POLL, WAIT, PTR(4)),
+	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
+	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),
+	S(msgsnd, SEND, IPC, QUEUE, W), S(msgrcv, RECV, IPC, QUEUE, W), S(msgctl, MSGCTL, IPC, QUEUE, W),
+	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
+	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
+	S(timerfd_settime, TIMERFD_SETTIME, SIG, FD(1), W, TIMER),
+	S(io_getevents, SYSCALL, PTR(5)),
+	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W),
+	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
+	 S(execve, EXEC, PROC, IO),
+	S(execveat, EXEC, PROC, IO), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
+	S(alarm, SYSCALL, TIMER), S(setitimer, SYSCALL, TIMER), S(timer_create, SYSCALL, TIMER),
+	S(timer_settime, SYSCALL, TIMER), S(timer_delete, SYSCALL, TIMER),
+	S(mmap, MMAP, IO, ALLOC), S(munmap, SYSCALL, IO), S(mprotect, SYSCALL, IO), S(brk, SYSCALL, IO),
+	S(io_uring_setup, SYSCALL),
+	S(getdents64, SYSCALL, IO), S(readlink, SYSCALL, IO), S(readlinkat, SYSCALL, IO),
+	S(chdir, SYSCALL, IO), S(fstat, SYSCALL, IO), S(chmod, SYSCALL, IO), S(fchmodat, SYSCALL, IO),
+	S(utimensat, SYSCALL, IO), S(statfs, SYSCALL, IO), S(madvise, SYSCALL, IO), S(msync, SYSCALL, IO),
+	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
+	S(ioctl, SYSCALL, WAITS),
+	/* what may have to ask a file system in user space, and waits for nothing else */
+	S(lseek, SYSCALL, IO), S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
+	S(mknod, SYSCALL, IO), S(mknodat, SYSCALL, IO), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
+	S(chroot, SYSCALL, IO), S(fchmod, SYSCALL, IO), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
+	S(fchown, SYSCALL, IO), S(fchownat, SYSCALL, IO), S(utime, SYSCALL, IO), S(utimes, SYSCALL, IO),
+	S(futimesat, SYSCALL, IO), S(getdents, SYSCALL, IO), S(fstatfs, SYSCALL, IO), S(sync, SYSCALL, IO),
+	S(syncfs, SYSCALL, IO), S(sync_file_range, SYSCALL, IO), S(mremap, SYSCALL, IO), S(mlock, SYSCALL, IO),
+	S(getxattr, SYSCALL, IO), S(lgetxattr, SYSCALL, IO), S(fgetxattr, SYSCALL, IO),
+	S(setxattr, SYSCALL, IO), S(lsetxattr, SYSCALL, IO), S(fsetxattr, SYSCALL, IO),
+	S(listxattr, SYSCALL, IO), S(llistxattr, SYSCALL, IO), S(flistxattr, SYSCALL, IO),
+	S(removexattr, SYSCALL, IO), S(lremovexattr, SYSCALL, IO), S(fremovexattr, SYSCALL, IO),
+	S(inotify_add_watch, SYSCALL, IO), S(mount, SYSCALL, IO), S(umount2, SYSCALL, IO),
+};
+const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_table[0]);
+
+const struct syscall_desc *syscall_desc(int nr)
+{
+	for (unsigned int i = 0; i < syscall_table_nr; i++)
+		if (syscall_table[i].nr == nr)
+			return &syscall_table[i];
+	return NULL;
+}
+
+const char *syscall_name(int nr)
+{
+	static char unknown[24];
+	const struct syscall_desc *d = syscall_desc(nr);
+
+	if (d)
+		return d->name;
+	snprintf(unknown, sizeof(unknown), "syscall %d", nr);
+	return unknown;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kworld.h - the kernel's world: real programs under the BPF scheduler */
+#ifndef ZUG_KWORLD_H
+#define ZUG_KWORLD_H
+
+#include "kernel/kernel.h"
+#include "kworld/places.h"
+#include "probes/probes.h"
+#include "sandbox/sandbox.h"
+#include "engine/spawn.h"
+#include "engine/world.h"
+
+struct kworld_options {
+	struct kernel *kernel;
+	struct sandbox *sandbox;
+	struct probes *probes;
+	struct places *places;
+	struct symbols *symbols;
+	struct spawn_table *spawn;
+	struct launch launch;	/* descriptors may be changed between executions */
+	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
+	bool explore_timeouts;	/* tasks stop at every point while somebody has a time-out */
+};
+
+/* Everything in o stays the caller's and must outlive the world. NULL: out of memory. */
+struct world *kworld_new(const struct kworld_options *o);
+struct launch *kworld_launch(struct world *w);
+void kworld_free(struct world *w);
+
+/*
+ * A code place that was reached KWORLD_HOT times or more in one execution so far. *contended: for memory that
+ * several tasks used in that execution. Between executions.
+ */
+#define KWORLD_HOT 1000
+bool kworld_is_hot(struct world *w, uint32_t site, bool *contended);
+/* How often a code place was reached in the last execution, or so far in this one; before kworld_is_hot(). */
+uint32_t kworld_hits(struct world *w, uint32_t site);
+
+/*
+ * A task computed so long without a point that others were given a turn, in the last execution: where it was at
+ * the last stops, by site, and how many. 0: none did.
+ */
+#define KWORLD_STOPS 10
+unsigned int kworld_long_computation(struct world *w, const uint64_t **sites);
+
+#endif

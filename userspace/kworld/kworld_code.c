@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kworld_code.c - points at places in the code: their labels, read-modify-writes in two steps, and how hot they are
+ *
+ * On one processor an instruction like `addl $1,counter(%rip)` is indivisible; on two it is a load and a
+ * store, between which others may write. Such a place is *split*: a task parked before it is asked about
+ * twice. When it is granted the first turn its operand is read, and nothing executes; when it is granted the
+ * second, what was read is written back before the instruction executes, if somebody changed it
+ * meanwhile: so the instruction computes from the stale value. Two steps, a data-read and a data-write,
+ * also where the task was not stopped because nobody else could have run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "search/rng.h"
+#include "kworld/kworld_internal.h"
+
+/* ---- labels ---- */
+
+/* Reads up to n bytes of a string: how many, with its end, are accessed at most; 1: it cannot be read. */
+static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *buf, uint32_t n)
+{
+	const uint8_t *end;
+	ssize_t got;
+
+	/* not across a page that may be the last one */
+	if (n > 4096 - (addr & 4095))
+		n = 4096 - (addr & 4095);
+	got = process_vm_readv(t->tgid, &(struct iovec){ buf, n }, 1, &(struct iovec){ (void *)addr, n }, 1, 0);
+	if (got <= 0)
+		return 1;
+	end = memchr(buf, 0, got);
+	return end ? end - buf + 1 : got;
+}
+
+/* How many bytes a place accesses at its operand, and after what rsi leads to; cut where nobody looks further. */
+static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
+{
+	enum { MOST = 4096 };
+	uint8_t a[MOST], b[MOST];
+	uint64_t n = e->arg[2];
+	uint32_t na, nb, same = 0;
+
+	if (c->kind == CODE_STRING) {
+		n = c->flags & CODE_REP ? e->arg[3] : 1;
+		n = n > MOST ? MOST : n * c->size;
+	} else if (c->kind != CODE_BLOCK) {
+		n = c->size;
+	} else if (c->size == CODE_BLOCK_STRCPY) {
+		n = text_bytes(t, e->arg[1], a, sizeof(a));
+	} else if (c->size == CODE_BLOCK_STRLEN) {
+		n = text_bytes(t, e->arg[0], a, sizeof(a));
+	} else if (c->size == CODE_BLOCK_STRCMP) {
+		na = text_bytes(t, e->arg[0], a, sizeof(a));
+		nb = text_bytes(t, e->arg[1], b, sizeof(b));
+		while (same + 1 < na && same + 1 < nb && a[same] == b[same])
+			same++;
+		n = same + 1;
+	}
+	return n > MOST ? MOST : n;
+}
+
+/* One more piece of memory that is accessed; its object. */
+static uint64_t add_access(struct kworld *k, struct world_task *t, const struct zug_event *e, uint32_t flag,
+			   uint64_t addr, uint32_t size, bool write, unsigned int op)
+{
+	struct world_access *a = &t->access[t->nr_accesses];
+	struct zug_where w;
+
+	if (!kworld_where(e, flag, addr, &w))
+		return 0;
+	*a = (struct world_access){
+		.space = w.ino ? mix64(w.ino + ((uint64_t)w.dev << 32)) : t->process, .addr = w.offset, .size = size,
+		.write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
+	};
+	t->nr_accesses++;
+	return a->object;
+}
+
+/* The object that begins so many bytes before the operand. */
+static uint64_t object_before(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint32_t bytes,
+			      unsigned int op)
+{
+	struct zug_event at = *e;
+
+	at.obj.offset -= bytes;
+	return kworld_memory_object(k, t, &at, ZUG_EF_OBJECT, e->arg[0] - bytes, op);
+}
+
+void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
+		       const struct probe_site *s)
+{
+	struct zug_label *l = &t->label;
+	struct zug_site what = { 0 };
+	uint32_t size;
+
+	kt->split = (struct split){ 0 };
+	l->op = s->op;
+	l->flags = zug_op_flags(s->op);
+	l->site = places_site(k->o.places, t->process, e->ip);
+	kt->yields = s->op == ZUG_OP_PAUSE || s->waits;
+	probes_code_site(s, &what);
+	if (!(what.flags & ZUG_SITE_OPERAND))
+		return;
+	t->in_handler = e->flags & ZUG_EF_HANDLER;
+	size = bytes_of(t, &s->code, e);
+	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
+	/* what is read beside, or what else is accessed as a whole: whoever changes that, or reads it, is no stranger */
+	if (code_second(&s->code))
+		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, false, s->op);
+	else if (s->within)
+		l->object2 = object_before(k, t, e, s->within, s->op);
+	if (s->split)
+		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
+}
+
+/* ---- split read-modify-writes ---- */
+
+void kworld_split_passed(struct kworld *k, uint32_t task)
+{
+	struct ktask *kt = &k->kt[task];
+
+	if (kt->split.phase != SPLIT_READ)
+		return;
+	kt->split.phase = SPLIT_NONE;
+	k->split_task = task;
+	k->split_passed = true;
+}
+
+bool kworld_split_granted(struct kworld *k, uint32_t task)
+{
+	struct world_task *t = &k->w.tasks[task];
+	struct split *s = &k->kt[task].split;
+	struct iovec to, from = { (void *)s->addr, s->size };
+	uint8_t now[16];
+
+	switch (s->phase) {
+	case SPLIT_READ:
+		to = (struct iovec){ s->old, s->size };
+		/* memory that is not there: the instruction will fault, in one step as in two */
+		s->known = process_vm_readv(t->tgid, &to, 1, &from, 1, 0) == s->size;
+		s->phase = SPLIT_WRITE;
+		k->split_task = task;
+		k->split_passed = false;
+		return true;
+	case SPLIT_WRITE:
+		s->phase = SPLIT_NONE;
+		to = (struct iovec){ now, s->size };
+		if (!s->known || process_vm_readv(t->tgid, &to, 1, &from, 1, 0) != s->size ||
+		    !memcmp(now, s->old, s->size))
+			return false;
+		to = (struct iovec){ s->old, s->size };
+		process_vm_writev(t->tgid, &to, 1, &from, 1, 0);
+		return false;
+	default:
+		return false;
+	}
+}
+
+bool kworld_split_next(struct kworld *k, struct world_event *ev)
+{
+	struct world_task *t;
+
+	if (k->split_task == WORLD_NO_TASK)
+		return false;
+	t = &k->w.tasks[k->split_task];
+	t->label.op = ZUG_OP_DATA_WRITE;
+	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
+	t->access[0].write = true;
+	t->state = k->split_passed ? TASK_RUNNING : TASK_PARKED;
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = WORLD_POINT;
+	ev->task = k->split_task;
+	ev->waker = WORLD_NO_TASK;
+	ev->passed = k->split_passed;
+	ev->ask = !k->split_passed;
+	k->split_task = WORLD_NO_TASK;
+	return true;
+}
+
+/* ---- heat ---- */
+
+#define HEAT_FIRST	256
+
+void kworld_heat_free(struct heat *h)
+{
+	free(h->sites);
+	free(h->objects);
+}
+
+static struct heat_object *object_slot(struct heat *h, uint64_t object)
+{
+	size_t i = object & (h->size_objects - 1);
+
+	while (h->objects[i].object && h->objects[i].object != object)
+		i = (i + 1) & (h->size_objects - 1);
+	return &h->objects[i];
+}
+
+static struct heat_object *object_of(struct heat *h, uint64_t object)
+{
+	struct heat_object *old = h->objects, *o;
+	size_t size = h->size_objects;
+
+	if (2 * (h->nr_objects + 1) > size) {
+		h->size_objects = size ? 2 * size : HEAT_FIRST;
+		h->objects = calloc(h->size_objects, sizeof(*h->objects));
+		if (!h->objects) {
+			h->objects = old;
+			h->size_objects = size;
+			return NULL;
+		}
+		for (size_t i = 0; i < size; i++)
+			if (old[i].object)
+				*object_slot(h, old[i].object) = old[i];
+		free(old);
+	}
+	o = object_slot(h, object);
+	if (!o->object)
+		h->nr_objects++;
+	return o;
+}
+
+void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l)
+{
+	struct heat *h = &k->heat;
+	struct heat_site *s;
+	struct heat_object *o;
+	unsigned int i;
+
+	if (site >= h->nr_sites) {
+		uint32_t nr = probes_nr_sites(k->o.probes);
+
+		s = site < nr ? realloc(h->sites, nr * sizeof(*s)) : NULL;
+		if (!s)
+			return;
+		memset(s + h->nr_sites, 0, (nr - h->nr_sites) * sizeof(*s));
+		h->sites = s;
+		h->nr_sites = nr;
+	}
+	s = &h->sites[site];
+	s->hits++;
+	/* a fence belongs to whoever executes it */
+	o = object_of(h, l->object ? l->object : l->site | 1);
+	if (!o)
+		return;
+	if (!o->object)
+		*o = (struct heat_object){ .object = l->object ? l->object : l->site | 1, .task = task };
+	o->shared |= o->task != task;
+	s->contended |= o->shared;
+	for (i = 0; i < s->nr; i++)
+		if (s->objects[i] == o->object)
+			return;
+	if (i < HEAT_OBJECTS)
+		s->objects[s->nr++] = o->object;
+}
+
+/*
+ * In this process alone, and until its next execution: the probe stays. Its page is the process's own since the
+ * breakpoint was put there.
+ */
+void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip)
+{
+	const struct probe_site *s = probes_site(k->o.probes, site);
+	char path[64], err[256];
+	const char *copy;
+	uint8_t byte;
+	int fd;
+
+	if (!s || sandbox_privatise(k->o.sandbox, probes_module(k->o.probes, s->module)->path, &copy, err, sizeof(err)))
+		return;
+	fd = open(copy, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (pread(fd, &byte, 1, s->offset) != 1) {
+		close(fd);
+		return;
+	}
+	close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/mem", t->tgid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* where it cannot be written the process is only slower */
+	if (pwrite(fd, &byte, 1, ip) != 1 && k->debug)
+		fprintf(stderr, "the breakpoint at %lx stays\n", (unsigned long)ip);
+	close(fd);
+}
+
+void kworld_heat_fold(struct heat *h)
+{
+	for (uint32_t i = 0; i < h->nr_sites; i++) {
+		struct heat_site *s = &h->sites[i];
+
+		for (unsigned int n = 0; n < s->nr; n++)
+			s->contended |= object_slot(h, s->objects[n])->shared;
+		if (s->hits > s->most)
+			s->most = s->hits;
+		s->hits = s->nr = 0;
+	}
+	if (h->objects)
+		memset(h->objects, 0, h->size_objects * sizeof(*h->objects));
+	h->nr_objects = 0;
+}
+
+bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
+{
+	struct heat *h = &((struct kworld *)w)->heat;
+
+	kworld_heat_fold(h);
+	if (site >= h->nr_sites || h->sites[site].most < KWORLD_HOT)
+		return false;
+	*contended = h->sites[site].contended;
+	return true;
+}
+uint32_t kworld_hits(struct world *w, uint32_t site)
+{
+	const struct heat *h = &((struct kworld *)w)->heat;
+
+	return site < h->nr_sites ? h->sites[site].hits : 0;
+}
+
+/* ---- computations ---- */
+
+void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
+{
+	if (k->computed_long || (!site && k->computes != n))
+		return;
+	if (!site || k->computes != n)
+		k->nr_stops = 0;
+	k->computes = n;
+	if (site)
+		k->stops[k->nr_stops++] = site;
+	k->computed_long = k->nr_stops == KWORLD_STOPS;
+}
+
+unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)
+{
+	struct kworld *k = (struct kworld *)w;
+
+	*sites = k->stops;
+	return k->computed_long ? k->nr_stops : 0;
+}
+

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kworld_internal.h - inside of kworld.h: events (kworld.c) and what they mean (kworld_labels.c) */
+#ifndef ZUG_KWORLD_INTERNAL_H
+#define ZUG_KWORLD_INTERNAL_H
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/user.h>
+#include <time.h>
+#include "kworld/kworld.h"
+#include "kernel/lane_watch.h"
+#include "kworld/locks.h"
+#include "kworld/spin.h"
+#include "kworld/timers.h"
+
+/* A read-modify-write in two steps: see kworld_code.c. */
+struct split {
+	enum { SPLIT_NONE = 0, SPLIT_READ, SPLIT_WRITE } phase;	/* what the task is parked before */
+	uint8_t size;
+	bool known;		/* old was read */
+	uint64_t addr;
+	uint8_t old[16];
+};
+
+/* Where the caller of a place is found: sites to what kworld_callers.c says of them. */
+struct caller_step {
+	uint64_t site;		/* 0: free */
+	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
+	struct symfile_step step;	/* ABOVE */
+};
+struct caller_steps {
+	struct caller_step *steps;	/* open addressing */
+	size_t nr, size;
+};
+
+/* How often code places are reached, and whether several tasks use what they access. */
+#define HEAT_OBJECTS	4
+struct heat_site {
+	uint32_t hits;		/* in this execution */
+	uint32_t most;		/* in one so far */
+	uint64_t objects[HEAT_OBJECTS];	/* some that it accessed in this execution */
+	uint8_t nr;
+	bool contended;
+};
+struct heat_object {
+	uint64_t object;	/* 0: free */
+	uint32_t task;		/* first user */
+	bool shared;
+};
+struct heat {
+	struct heat_site *sites;
+	uint32_t nr_sites;
+	struct heat_object *objects;	/* open addressing, of this execution */
+	size_t nr_objects, size_objects;
+};
+
+/* What the kernel world knows of a task beyond struct world_task. */
+struct ktask {
+	uint32_t kid;		/* the BPF side's number; 0: none */
+	uint32_t nr_children;
+	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
+	uint64_t mutex;		/* cond_wait: the mutex it takes again */
+	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
+	enum symlibc libc;
+	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
+	bool have_words;
+	uint32_t words[LOCK_WORDS];	/* of the lock (of a wait: the mutex), when the point was reached */
+	/* the system call it stands before (--faults, --flows); -1: none */
+	int call_nr;
+	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
+	uint64_t call_args[4];
+	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
+	bool shortened;		/* its limit of file sizes is not its own */
+	struct rlimit file_limit;
+	/* of the timed wait it is in, with virtual time */
+	int wait_nr;		/* the call */
+	uint64_t wait_args[4];
+	bool real_timer;	/* the kernel's own timer runs, too */
+	bool endless;		/* it stands in that call without a time-out: time_reg has it */
+	uint64_t time_reg;	/* the register that told the time-out */
+	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
+	bool woken;		/* it could not: something has happened that it waited for */
+	uint32_t waker;		/* kernel number of who seems to have woken it */
+	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
+	bool watched;		/* stands before a probed instruction that accesses watched memory */
+	bool yields;		/* its point is one at which others are to have a turn */
+	struct split split;
+};
+
+/* What was sent, and is on its way (--flows). */
+struct flow_message {
+	int fd;			/* a copy of its sender's */
+	bool pipe, datagram;
+	bool overtaken;		/* the next datagram of that socket comes first */
+	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: nobody yet */
+	uint32_t task;		/* that sent it */
+	uint64_t ino;		/* of the socket or pipe */
+	uint64_t due;		/* on the clock of the sandbox */
+	uint8_t *bytes;
+	size_t len;
+	struct sockaddr_storage to;
+	socklen_t tolen;	/* 0: where the descriptor leads */
+};
+struct flows {
+	struct flow_message *list;	/* in the order in which they were sent */
+	uint32_t nr, size;
+};
+
+struct kworld {
+	struct world w;
+	struct kworld_options o;
+	struct ktask *kt;	/* by task number */
+	uint32_t *by_kid;	/* stable number + 1 by BPF number */
+	uint32_t nr_kid;
+	struct lock_memory locks;
+	int root_pid;
+	bool debug;
+	uint32_t root;		/* stable number */
+	bool have_root;
+	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
+	struct timespec last_blip;
+	struct spin_trial spin;
+	struct lane_watch lane_watch;
+	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
+	uint32_t blips;
+	bool asked;		/* nobody has the turn: a decision is due */
+	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
+	bool goes_on_now;	/* its turn is free: at the next call */
+	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
+	uint32_t nr_held;
+	struct timers timers;
+	struct flows flows;
+	char arrived[80];	/* what has just come, to be told; "": nothing */
+	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
+	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
+	bool split_passed;
+	struct heat heat;
+	struct caller_steps callers;
+	uint32_t computes;	/* who was stopped in a computation last, and has reached no point since */
+	unsigned int nr_stops;
+	uint64_t stops[KWORLD_STOPS];	/* sites */
+	bool computed_long;	/* somebody did: those stops stay */
+	/* what this execution's trace has been told already */
+	uint64_t *told;
+	size_t nr_told, size_told;
+	uint32_t told_modules;
+};
+
+/* Fill t->label (and *kt) from the event that names the operation. */
+void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e);
+void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* The site of a system call whose task stands before it: the place in the program, if it can be told. */
+uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+void kworld_callers_free(struct caller_steps *c);
+void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
+		       const struct probe_site *s);
+/* A task that was not stopped at a place: if that is split its second step is told next. */
+void kworld_split_passed(struct kworld *k, uint32_t task);
+/* A task is given the turn: true when that was the read, and the kernel is not to be told. */
+bool kworld_split_granted(struct kworld *k, uint32_t task);
+/* The second step, if one is due. */
+bool kworld_split_next(struct kworld *k, struct world_event *ev);
+void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l);
+/* Task n was stopped in a computation there (0: it reached a point). */
+void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
+/* The end of an execution. */
+void kworld_heat_fold(struct heat *h);
+/* ZUG_EV_HOT. */
+void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip);
+void kworld_heat_free(struct heat *h);
+/* Where an address lies, which the event tells with that flag; else it is looked for. */
+bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w);
+/* The object at an address: flag says which of the event's places it is. 0: unknown. */
+uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
+			      uint32_t flag, uint64_t addr, unsigned int op);
+/* What a task that blocked waits for: its label, t->wait, t->where. */
+void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* world_ops.in_flight */
+bool kworld_in_flight(struct world *w);
+
+/* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
+int kworld_prepare(struct kworld *k, int pid);
+/* Before a grant: from when on does the granted task have to stop for a time-out? */
+void kworld_set_alarm(struct kworld *k);
+bool kworld_virtual(struct kworld *k);
+uint64_t kworld_clock(struct world *w);
+/* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
+void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e);
+int kworld_expire(struct world *w, uint32_t task);
+uint64_t kworld_next_timer(struct world *w);
+int kworld_fire(struct world *w);
+/* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
+bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/*
+ * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
+ * replace its registers. parked: it is awake already. 0 when it stands parked again, its WAKE seen.
+ */
+int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
+		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
+/* A signal that the task will take when it goes on. */
+bool kworld_has_signal(int pid);
+/* Memory of a task. */
+bool kworld_put(int pid, uint64_t addr, const void *from, size_t len);
+bool kworld_get(int pid, uint64_t addr, void *to, size_t len);
+/* A copy of a task's descriptor, close-on-exec, or -errno. */
+int kworld_copy_fd(int pid, int fd);
+/* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
+uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted);
+unsigned int kworld_fault_amounts(struct world *w, const struct world_task *t, int fault, uint32_t *amounts);
+int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amount);
+void kworld_fault_over(struct world_task *t, struct ktask *kt);
+/* Flows (kworld_flows.c), the same. */
+uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
+int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
+/* What is on its way: when the next comes (UINT64_MAX: nothing does), and its coming. */
+uint64_t kworld_flows_next(const struct kworld *k);
+int kworld_flows_deliver(struct kworld *k);
+/* A task has done what it stood before, or come to a call that what is on its way has to come before. */
+void kworld_flows_event(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+void kworld_flows_reset(struct kworld *k);
+void kworld_flows_free(struct kworld *k);
+bool kworld_waits_may_fail(struct kworld *k);
+/*
+ * Task n is parked before a call that waits: it makes the call, which ends with EINTR if it would have to wait, and
+ * is parked again. 0; WORLD_FAULT_MISSED: it did not have to; -errno.
+ */
+int kworld_interrupt(struct kworld *k, uint32_t n);
+/* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
+int kworld_settle(struct kworld *k);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the kernel side's events to labels: which operation, on which object, where; and to waits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "kworld/kworld_internal.h"
+#include "kernel/syscalls.h"
+
+/* Newer than the headers of Debian 12: what is meant may be any thread. */
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
+{
+	/* up to the end of the page, then on: a string may end just before an unmapped one */
+	size_t done = 0;
+
+	while (done < len - 1) {
+		size_t n = 4096 - ((addr + done) & 4095);
+		struct iovec to, from;
+		ssize_t got;
+
+		if (n > len - 1 - done)
+			n = len - 1 - done;
+		to = (struct iovec){ buf + done, n };
+		from = (struct iovec){ (void *)(addr + done), n };
+		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+		if (got <= 0)
+			return false;
+		if (memchr(buf + done, 0, got))
+			return true;
+		done += got;
+	}
+	buf[len - 1] = 0;
+	return true;
+}
+
+/* Folds "//", "/./" and "/../" in place, so that one path has one spelling. */
+static void fold(char *path)
+{
+	char *out = path, *in = path;
+
+	while (*in) {
+		if (in[0] == '/' && in[1] == '/') {
+			in++;
+		} else if (in[0] == '/' && in[1] == '.' && (in[2] == '/' || !in[2])) {
+			in += 2;
+		} else if (in[0] == '/' && in[1] == '.' && in[2] == '.' && (in[3] == '/' || !in[3])) {
+			in += 3;
+			while (out > path && *--out != '/')
+				;
+		} else {
+			*out++ = *in++;
+		}
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = 0;
+}
+
+/* An argument that is a path, made absolute; full has room for two paths. */
+static bool path_text(const struct zug_event *e, int path_arg, char *full)
+{
+	const size_t size = 2 * PATH_MAX;
+	char path[PATH_MAX], link[64];
+	int dirfd = AT_FDCWD;
+	ssize_t n;
+
+	if (!path_arg || !read_text(e->pid, e->arg[(path_arg - 1) & 3], path, sizeof(path)))
+		return false;
+	if (path[0] == '/') {
+		snprintf(full, size, "%s", path);
+	} else {
+		if (path_arg >= 2)
+			dirfd = (int)e->arg[(path_arg - 2) & 3];
+		if (dirfd == AT_FDCWD)
+			snprintf(link, sizeof(link), "/proc/%d/cwd", e->pid);
+		else
+			snprintf(link, sizeof(link), "/proc/%d/fd/%d", e->pid, dirfd);
+		n = readlink(link, full, PATH_MAX - 1);
+		if (n < 0)
+			return false;
+		full[n] = 0;
+		/* fstatat(fd, "") is about the descriptor itself, which may be a pipe */
+		if (full[0] != '/')
+			return false;
+		snprintf(full + n, size - n, "%s%s", path[0] ? "/" : "", path);
+	}
+	fold(full);
+	return true;
+}
+
+/*
+ * The name of a temporary file or folder is another one in every execution: what mkstemp() and
+ * mkdtemp() create, by their flags, is known by who created it. (A lock file is not opened for reading.)
+ */
+static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
+{
+	uint64_t flags = e->arg[d->path_arg & 3], mode = e->arg[(d->path_arg + 1) & 3];
+
+	if (d->op == ZUG_OP_MKDIR)
+		return (flags & 0777) == 0700;	/* its mode comes where an open has its flags */
+	return d->op == ZUG_OP_OPEN && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) &&
+	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
+}
+
+/* The file that a path names now, if it exists. Symbolic links are followed, for what they stand for. */
+static bool find_file(const struct zug_event *e, const char *full, struct stat *st)
+{
+	char path[2 * PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "/proc/%u/root%s", e->pid, full);
+	return !stat(path, st);
+}
+
+static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
+			    const struct zug_event *e, int path_arg)
+{
+	char full[2 * PATH_MAX];
+	struct stat st;
+	uint64_t id;
+
+	if (!path_arg || !path_text(e, path_arg, full))
+		return 0;
+	if (!strncmp(full, "/proc/self/", 11)) {
+		char rest[PATH_MAX];
+
+		snprintf(rest, sizeof(rest), "%.*s", PATH_MAX - 1, full + 10);
+		snprintf(full, sizeof(full), "/proc/%d%s", k->w.tasks[t->process].own_pid, rest);
+	}
+	if (creates_temporary(d, e))
+		return places_temporary(k->o.places, full, t->task);
+	/* a look at the file could wait for a lock of a task that waits for us */
+	if (k->nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
+		return places_path(k->o.places, full);
+	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
+	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||
+				 (d->op == ZUG_OP_RENAME && path_arg == d->path2_arg)))
+		places_file_gone(k->o.places, kernel_dev(st.st_dev), st.st_ino);
+	return id;
+}
+
+void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	const struct syscall_desc *d = syscall_desc(e->nr);
+	struct zug_label *l = &t->label;
+	int fd = -1;
+
+	l->op = d ? d->op : ZUG_OP_SYSCALL;
+	l->flags = (d ? d->flags : ZUG_L_WRITE) | zug_op_flags(l->op);
+	if (d && !strcmp(d->name, "futex")) {
+		unsigned int cmd = e->arg[1] & FUTEX_CMD_MASK;
+
+		l->op = cmd == FUTEX_WAKE || cmd == FUTEX_WAKE_OP || cmd == FUTEX_WAKE_BITSET ||
+			cmd == FUTEX_UNLOCK_PI ? ZUG_OP_FUTEX_WAKE : ZUG_OP_FUTEX_WAIT;
+		l->flags = ZUG_L_WRITE | zug_op_flags(l->op);
+	}
+	if (d && d->fd_arg)
+		fd = (int)e->arg[(d->fd_arg - 1) & 3];
+	if (e->flags & ZUG_EF_OBJECT)
+		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
+	else if (d && d->path_arg)
+		l->object = path_object(k, t, d, e, d->path_arg);
+	if (d && d->path2_arg)
+		l->object2 = path_object(k, t, d, e, d->path2_arg);
+	if (d && !strncmp(d->name, "open", 4) &&
+	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
+		l->flags |= ZUG_L_WRITE;
+	l->site = kworld_caller(k, t, e);
+}
+
+/* What the kernel side could not look up at once: does the address lie in shared memory? */
+static bool where_is(int pid, uint64_t addr, struct zug_where *w)
+{
+	unsigned long lo, hi, offset, ino;
+	unsigned int major, minor;
+	char name[64], line[PATH_MAX + 128], perm[8];
+	FILE *f;
+
+	memset(w, 0, sizeof(*w));
+	w->offset = addr;
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &lo, &hi, perm, &offset, &major, &minor,
+			   &ino) == 7 && addr >= lo && addr < hi && perm[3] == 's') {
+			w->ino = ino;
+			w->dev = major << 20 | minor;
+			w->offset = addr - lo + offset;
+		}
+	fclose(f);
+	return true;
+}
+
+bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w)
+{
+	*w = flag == ZUG_EF_OBJECT2 ? e->obj2 : e->obj;
+	return (e->flags & flag) || where_is(e->pid, addr, w);
+}
+
+uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
+			      uint32_t flag, uint64_t addr, unsigned int op)
+{
+	struct zug_where w;
+
+	if (!kworld_where(e, flag, addr, &w))
+		return 0;
+	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
+}
+
+void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
+			const struct zug_event *e)
+{
+	const struct probe_site *s = probes_site(k->o.probes, e->site);
+	struct zug_label *l = &t->label;
+
+	kt->lock = kt->mutex = 0;
+	kt->split.phase = SPLIT_NONE;
+	t->nr_accesses = 0;
+	kt->have_words = e->flags & ZUG_EF_WORDS;
+	memcpy(kt->words, e->word, sizeof(kt->words));
+	if (!s) {
+		l->op = ZUG_OP_POINT;
+		l->site = places_site(k->o.places, t->process, e->ip);
+		return;
+	}
+	if (s->code.kind) {
+		kworld_label_code(k, t, kt, e, s);
+		kworld_heat_hit(k, e->site, t->task, l);
+		return;
+	}
+	l->op = s->op;
+	l->flags = zug_op_flags(s->op);
+	if (s->obj_arg)
+		kt->lock = e->arg[(s->obj_arg - 1) & 3];
+	if (s->obj2_arg)
+		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
+	if (kt->have_words && (e->flags & ZUG_EF_ASK))
+		lock_memory_put(&k->locks, t->tgid, kt->mutex ? kt->mutex : kt->lock, kt->words);
+	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
+	if (s->obj_arg)
+		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
+	if (s->obj2_arg)
+		l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
+	/* who called is what a person wants to see; the instruction before the return address */
+	if (s->entry && e->ret)
+		l->site = places_site(k->o.places, t->process, e->ret - 1);
+	if (!l->site)
+		l->site = places_site(k->o.places, t->process, e->ip);
+}
+
+/* ---- blocking ---- */
+
+/* Who can end a wait for a descriptor of process pid? */
+static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
+
+/* epoll: of all that it watches. */
+static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, int fd)
+{
+	enum wait_kind worst = WAIT_INSIDE, w;
+	char name[64], line[256];
+	unsigned int target;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", t->pid, fd);
+	f = fopen(name, "re");
+	if (!f)
+		return WAIT_UNKNOWN;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "tfd: %u", &target) != 1)
+			continue;
+		w = (int)target == fd ? WAIT_UNKNOWN : fd_wait(k, t, target);
+		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+			worst = w;
+	}
+	fclose(f);
+	return worst;
+}
+
+int kworld_copy_fd(int pid, int fd)
+{
+	int pidfd = syscall(SYS_pidfd_open, pid, PIDFD_THREAD), copy;
+
+	if (pidfd < 0)
+		return -errno;
+	copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (copy < 0)
+		copy = -errno;
+	close(pidfd);
+	return copy;
+}
+
+/* Who is at the other end of a socket? Of one of the test's own network, with *network: only the test. */
+static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool *network)
+{
+	int copy = kworld_copy_fd(pid, fd), family = -1, protocol = -1;
+	socklen_t len = sizeof(family);
+
+	if (copy < 0)
+		return WAIT_UNKNOWN;
+	if (getsockopt(copy, SOL_SOCKET, SO_DOMAIN, &family, &len) ||
+	    getsockopt(copy, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
+		family = -1;
+	close(copy);
+	if (family == AF_UNIX)
+		return WAIT_INSIDE;
+	if ((family != AF_INET && family != AF_INET6) || !sandbox_net_closed(k->o.sandbox) ||
+	    (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP && protocol != IPPROTO_MPTCP))
+		return WAIT_UNKNOWN;
+	*network = true;
+	return WAIT_INSIDE;
+}
+
+static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
+{
+	char link[64], path[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", t->pid, fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return WAIT_UNKNOWN;
+	path[n] = 0;
+	if (!strncmp(path, "pipe:", 5) || !strcmp(path, "anon_inode:[eventfd]") ||
+	    !strcmp(path, "anon_inode:[signalfd]") || !strcmp(path, "anon_inode:[pidfd]") ||
+	    !strncmp(path, "pidfd:", 6))
+		return WAIT_INSIDE;
+	if (!strcmp(path, "anon_inode:[timerfd]"))
+		return WAIT_TIMED;
+	if (!strcmp(path, "anon_inode:[eventpoll]"))
+		return epoll_wait_kind(k, t, fd);
+	return strncmp(path, "socket:", 7) ? WAIT_UNKNOWN : socket_wait(k, t->pid, fd, &t->network);
+}
+
+/* poll() and ppoll(), of all their descriptors. */
+static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t addr, uint64_t nr)
+{
+	struct pollfd fds[64];
+	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
+	enum wait_kind worst = WAIT_INSIDE, w;
+
+	if (!nr)
+		return WAIT_INSIDE;	/* for a signal */
+	if (nr > 64 || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		return WAIT_UNKNOWN;
+	for (uint64_t i = 0; i < nr; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		w = fd_wait(k, t, fds[i].fd);
+		if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+			worst = w;
+	}
+	return worst;
+}
+
+/* select() and pselect6(); sets: the addresses of the three. */
+static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64_t nr, const uint64_t *sets)
+{
+	enum wait_kind worst = WAIT_INSIDE, w;
+
+	for (int s = 0; s < 3; s++) {
+		fd_set set;
+		struct iovec to = { &set, sizeof(set) }, from = { (void *)sets[s], sizeof(set) };
+
+		if (!sets[s])
+			continue;
+		to.iov_len = from.iov_len = (nr + 63) / 64 * 8;
+		if (nr > FD_SETSIZE || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+			return WAIT_UNKNOWN;
+		for (uint64_t fd = 0; fd < nr; fd++) {
+			if (!FD_ISSET(fd, &set))
+				continue;
+			w = fd_wait(k, t, fd);
+			if (w == WAIT_UNKNOWN || (w == WAIT_TIMED && worst == WAIT_INSIDE))
+				worst = w;
+		}
+	}
+	return worst;
+}
+
+/* Blocked inside the primitive that its label names, and not in something it did after that? */
+static bool inside_label(const struct world_task *t, const struct ktask *kt, const struct zug_event *e)
+{
+	if (e->nr != SYS_futex)
+		return false;
+	/* no primitive is longer than 64 bytes */
+	return t->label.op == ZUG_OP_JOIN || (kt->lock && e->arg[0] - kt->lock < 64) ||
+	       (kt->mutex && e->arg[0] - kt->mutex < 64);
+}
+
+void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	const struct syscall_desc *d = syscall_desc(e->nr);
+	const struct place_object *o = NULL;
+	const char *name = syscall_name(e->nr);
+
+	t->wait = WAIT_UNKNOWN;
+	t->outside = t->network = false;
+	if (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op)) {
+		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
+		k->kt[t->task].lock = k->kt[t->task].mutex = 0;
+	}
+	if (e->flags & ZUG_EF_STOPPED) {
+		snprintf(t->where, sizeof(t->where), "stopped by a signal");
+		t->wait = WAIT_INSIDE;
+		return;
+	}
+	if (e->flags & ZUG_EF_VFORK) {
+		snprintf(t->where, sizeof(t->where), "vfork: its child has not exec'd yet");
+		t->wait = WAIT_INSIDE;
+		return;
+	}
+	/* who opens waits for the other end of a FIFO */
+	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
+			 d->op == ZUG_OP_OPEN || d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
+		t->wait = WAIT_INSIDE;
+	} else if (d && (e->flags & ZUG_EF_OBJECT)) {
+		t->wait = fd_wait(k, t, (int)e->arg[0]);
+	} else if (d && d->op == ZUG_OP_POLL && !strncmp(d->name, "epoll", 5)) {
+		t->wait = epoll_wait_kind(k, t, (int)e->arg[0]);
+	} else if (d && d->op == ZUG_OP_POLL && strstr(d->name, "select")) {
+		t->wait = select_wait(k, t, e->arg[0], (const uint64_t *)&e->arg[1]);
+	} else if (d && d->op == ZUG_OP_POLL) {
+		t->wait = poll_wait(k, t, e->arg[0], e->arg[1]);
+	}
+	if (d && d->op == ZUG_OP_SLEEP)
+		t->wait = WAIT_INSIDE;
+	t->outside = t->wait == WAIT_UNKNOWN;
+	/* a timer that has not been set never fires, and one that has is fired by us */
+	if (kworld_virtual(k) && t->wait == WAIT_TIMED)
+		t->wait = WAIT_INSIDE;
+	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */
+	if (t->deadline || (!kworld_virtual(k) && (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER))))
+		t->wait = WAIT_TIMED;
+	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
+		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
+					    (int)e->arg[0], d->op);
+
+		o = places_find_object(k->o.places, id);
+		t->label.object = id;
+	}
+	if (e->nr < 0)
+		snprintf(t->where, sizeof(t->where), "in the kernel");
+	else
+		snprintf(t->where, sizeof(t->where), "%s%s%s%s", name, o && o->name ? " " : "",
+			 o && o->name ? o->name : "",
+			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
+}
+
+/* In the kernel's list of connections: does one wait for an answer that a timer would ask for again? */
+static bool unanswered(int pid, const char *list)
+{
+	char path[64], line[256];
+	unsigned int timer;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, list);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		/* number, two addresses, state, queues, kind of timer */
+		found = sscanf(line, "%*d: %*s %*s %*x %*x:%*x %x:", &timer) == 1 && timer == 1;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool kworld_in_flight(struct world *w)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		/* one network: whoever waits for it shows all of it */
+		if (t->state == TASK_BLOCKED && t->network)
+			return unanswered(t->pid, "tcp") || unanswered(t->pid, "tcp6");
+	}
+	return false;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Layouts (x86-64), which the libraries keep stable because programs are compiled against them:
+ *
+ *	glibc mutex	int lock, unsigned count, int owner, unsigned users, int kind
+ *	musl mutex	int type, int lock (owner's tid, top bit: waiters), ...
+ *	glibc rwlock	unsigned readers (bit 0: write phase, bit 1: write locked, rest: readers), ...,
+ *			int cur_writer at 24, unsigned kind at 48 (2: writers first)
+ *	musl rwlock	int lock (0x7fffffff: a writer, else readers)
+ *	glibc semaphore	unsigned value, ...; musl: int value
+ *	glibc spinlock	int, 1 is free; musl: int, 0 is free
+ */
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "kworld/locks.h"
+
+#define KIND_RECURSIVE		1
+#define KIND_ERRORCHECK		2
+#define KIND_TYPE		3
+#define KIND_ROBUST		16
+#define KIND_PI			32
+
+static bool read_now(int pid, uint64_t addr, uint32_t *w, unsigned int nr)
+{
+	struct iovec to = { w, nr * sizeof(*w) }, from = { (void *)addr, nr * sizeof(*w) };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)(nr * sizeof(*w));
+}
+
+void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words)
+{
+	if (m->nr == LOCK_MEMORY)
+		return;
+	m->e[m->nr].pid = pid;
+	m->e[m->nr].addr = addr;
+	memcpy(m->e[m->nr++].words, words, sizeof(m->e[0].words));
+}
+
+static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *w, unsigned int nr)
+{
+	uint32_t all[LOCK_WORDS];
+
+	for (unsigned int i = 0; i < m->nr && nr <= LOCK_WORDS; i++)
+		if (m->e[i].pid == pid && m->e[i].addr == addr) {
+			memcpy(w, m->e[i].words, nr * sizeof(*w));
+			return true;
+		}
+	/* a small one may lie at the end of what is mapped */
+	if (nr > LOCK_WORDS || !read_now(pid, addr, all, LOCK_WORDS))
+		return read_now(pid, addr, w, nr);
+	lock_memory_put(m, pid, addr, all);
+	memcpy(w, all, nr * sizeof(*w));
+	return true;
+}
+
+static bool mutex_blocks(struct lock_memory *m, int pid, int tid, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w[5];
+
+	if (!read_words(m, pid, addr, w, 5))
+		return false;
+	if (libc == SYMLIBC_MUSL) {
+		uint32_t owner = w[1] & FUTEX_TID_MASK;
+
+		if (!(w[1] & 0x7fffffff) || (w[1] & FUTEX_OWNER_DIED))
+			return false;
+		return !((w[0] & 3) && owner == (uint32_t)tid);
+	}
+	if (w[4] & (KIND_ROBUST | KIND_PI)) {
+		if (!(w[0] & FUTEX_TID_MASK) || (w[0] & FUTEX_OWNER_DIED))
+			return false;
+	} else if (!w[0]) {
+		return false;
+	}
+	/* a relock that counts or fails returns at once */
+	return !((w[4] & KIND_TYPE) >= KIND_RECURSIVE && (w[4] & KIND_TYPE) <= KIND_ERRORCHECK &&
+		 w[2] == (uint32_t)tid);
+}
+
+bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w, kind;
+
+	if (libc == SYMLIBC_NONE || !addr)
+		return false;
+	switch (op) {
+	case ZUG_OP_LOCK:
+		return mutex_blocks(m, pid, tid, addr, libc);
+	case ZUG_OP_RDLOCK:
+		if (!read_words(m, pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? (w & 0x7fffffff) == 0x7fffffff : (w & 3) == 3;
+	case ZUG_OP_WRLOCK:
+		if (!read_words(m, pid, addr, &w, 1))
+			return false;
+		if (libc == SYMLIBC_MUSL)
+			return (w & 0x7fffffff) != 0;
+		if (!(w & 2) && !(w >> 3))
+			return false;
+		/* where writers come first one that waits stops readers: it must be let go and wait */
+		return !read_words(m, pid, addr + 48, &kind, 1) || kind != 2;
+	case ZUG_OP_SEM_WAIT:
+		if (!read_words(m, pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? !(w & 0x7fffffff) : !w;
+	case ZUG_OP_SPIN_LOCK:
+		if (!read_words(m, pid, addr, &w, 1))
+			return false;
+		return libc == SYMLIBC_MUSL ? w != 0 : w != 1;
+	}
+	return false;
+}
+
+int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc)
+{
+	uint32_t w[7];
+
+	if (libc == SYMLIBC_NONE || !addr)
+		return 0;
+	switch (op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_TIMEDLOCK:
+	case ZUG_OP_COND_WAIT:	/* relocking the mutex, whose address the caller passes */
+		if (!read_words(m, pid, addr, w, 5))
+			return 0;
+		if (libc == SYMLIBC_MUSL)	/* a normal mutex does not say */
+			return (w[0] & 15) ? (int)(w[1] & FUTEX_TID_MASK) : 0;
+		if (w[4] & (KIND_ROBUST | KIND_PI))
+			return w[0] & FUTEX_TID_MASK;
+		return w[0] ? (int)w[2] : 0;
+	case ZUG_OP_WRLOCK:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_TIMEDRDLOCK:
+	case ZUG_OP_TIMEDWRLOCK:
+		if (libc != SYMLIBC_GLIBC || !read_words(m, pid, addr, w, 7))
+			return 0;
+		return w[6];
+	}
+	return 0;
+}
+
+bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc,
+	       const uint32_t *words, struct lock_state *s)
+{
+	uint32_t w[5];
+
+	switch (op) {
+	case ZUG_OP_LOCK: case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_UNLOCK:
+	case ZUG_OP_MUTEX_INIT: case ZUG_OP_MUTEX_DESTROY:
+	case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
+		break;
+	default:
+		return false;
+	}
+	if (libc == SYMLIBC_NONE || !addr)
+		return false;
+	if (words)
+		memcpy(w, words, sizeof(w));
+	else if (!read_words(m, pid, addr, w, 5))
+		return false;
+	memset(s, 0, sizeof(*s));
+	if (libc == SYMLIBC_MUSL) {
+		s->locked = w[1] & 0x7fffffff;
+		s->recursive = w[0] & 3;
+		s->owner = (w[0] & 15) ? (int)(w[1] & FUTEX_TID_MASK) : 0;
+		return true;
+	}
+	if (w[4] & (KIND_ROBUST | KIND_PI))
+		return false;	/* the kernel shares in their state */
+	s->locked = w[0];
+	s->recursive = (w[4] & KIND_TYPE) == KIND_RECURSIVE || (w[4] & KIND_TYPE) == KIND_ERRORCHECK;
+	s->owner = w[0] ? (int)w[2] : 0;
+	return true;
+}

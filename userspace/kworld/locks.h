@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* locks.h - what a lock's own memory says: is it held, and by whom */
+#ifndef ZUG_LOCKS_H
+#define ZUG_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "symbols/symbols.h"
+
+/* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before anybody runs. */
+#define LOCK_WORDS	6
+#define LOCK_MEMORY	16
+struct lock_memory {
+	unsigned int nr;
+	struct {
+		int pid;
+		uint64_t addr;
+		uint32_t words[LOCK_WORDS];
+	} e[LOCK_MEMORY];
+};
+/* It is known already what is there now: LOCK_WORDS words. */
+void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words);
+
+/*
+ * Would op on the primitive at addr in process pid block the thread tid at once? Reads the
+ * primitive's memory; unknown operations, layouts and unreadable memory say no, and so
+ * do operations with a time-out, which end either way.
+ */
+bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc);
+/* The thread id that holds it, 0 unknown or free. */
+int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc);
+
+/* What the memory of a mutex says (op of a mutex, or of a condition for its mutex); false: unknown. */
+struct lock_state {
+	bool locked, recursive;	/* recursive: its owner may lock it again, or is refused */
+	int owner;		/* thread id, 0 unknown */
+};
+/* words: its memory if it was read already, NULL: read it now. */
+bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc,
+	       const uint32_t *words, struct lock_state *s);
+
+#endif

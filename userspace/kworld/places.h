@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * places.h - from the addresses of one execution to names that all executions share
+ *
+ * A process' address space is known by the executable mappings that the kernel
+ * side reports (ZUG_EV_MODULE, ZUG_EV_UNPROBED). Code addresses become sites:
+ * hash of (path, file offset). Objects get an id that does not depend on the
+ * schedule:
+ *
+ *  - static data: its module, its offset, and the process (by its task's number);
+ *  - files: their path; other descriptors and shared memory: (task that used it
+ *    first, how manieth such object of that task);
+ *  - heap and stack: the same, from the operation that creates it on (an init
+ *    call starts a new object at the same address). These ids are numbered (lib/label.h).
+ */
+#ifndef ZUG_PLACES_H
+#define ZUG_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "kernel/kernel.h"
+#include "probes/probes.h"
+#include "symbols/symbols.h"
+
+struct places;
+
+struct places *places_new(struct probes *probes, struct symbols *symbols);
+void places_free(struct places *p);
+void places_reset(struct places *p);	/* a new execution */
+
+/* Feed: NEW (of a process), EXEC, MODULE, UNPROBED. task numbers are the engine's stable ones. */
+void places_fork(struct places *p, uint32_t process, uint32_t parent);
+void places_exec(struct places *p, uint32_t process, const struct zug_event *e);
+void places_map(struct places *p, uint32_t process, const struct zug_event *e);
+
+/* A process has this pid: what lies below /proc/PID is known by its task. */
+void places_pid(struct places *p, int pid, uint32_t task);
+
+/* The site of a code address; 0 unknown. Known sites can be asked for below. */
+uint64_t places_site(struct places *p, uint32_t process, uint64_t addr);
+struct place_site {
+	uint64_t site;
+	uint32_t module;
+	uint64_t offset;
+};
+const struct place_site *places_find_site(const struct places *p, uint64_t site);
+
+/*
+ * The id of what lies there. process, task: whose operation it is (stable numbers);
+ * fd: descriptor it was reached through, -1 for memory; op: a creating one makes a new object.
+ */
+uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pid,
+		       const struct zug_where *w, int fd, unsigned int op);
+/* The id of a file system entry by its path. */
+uint64_t places_path(struct places *p, const char *path);
+/* The same where the entry exists: two names of one inode (kernel_dev(st_dev), st_ino) are one object. */
+uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t ino);
+/* The inode's last name is about to vanish: its number may come again. */
+void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
+/* The same for one that task creates now under a name that differs in every execution. */
+uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
+
+/* What an id stands for that is no object: an amount of something, said by name. */
+void places_amount(struct places *p, uint64_t id, const char *name);
+
+struct place_object {
+	uint64_t object;
+	char kind[12];		/* "mutex", "file", "pipe"... */
+	char *name;
+	bool fixed;	/* static data: its memory is never another object's */
+};
+/* NULL: not an object of this execution. Names static data on demand. */
+const struct place_object *places_find_object(struct places *p, uint64_t object);
+
+/* Files mapped executable that had no probes, since the last call: paths for probes_add_file(). */
+const char *places_next_unprobed(struct places *p);
+
+/* The load bias of a module in a process: 0 and *bias, or -ENOENT. */
+int places_bias(const struct places *p, uint32_t process, uint32_t module, uint64_t *bias);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spin.h - does a task that was stopped in a computation wait for somebody else?
+ *
+ * Proof that it loops for ever unless another task runs (a good-samaritan violation, Musuvathi and
+ * Qadeer, PLDI'08): it was seen twice in the same state, register for register, it wrote nothing in
+ * between, and nobody else ran. What it wrote the kernel tells by soft-dirty pages; the page that the
+ * kernel itself writes at every stop (rseq, in the thread's control block) does not count. A loop that
+ * counts, however long, changes a register or memory; a loop that reads a clock changes a register.
+ */
+#ifndef ZUG_SPIN_H
+#define ZUG_SPIN_H
+
+#include <stdint.h>
+#include <linux/types.h>
+#include "engine/world.h"
+
+#define SPIN_TRIAL_NS	5000000ull	/* between samples: one or two ticks */
+#define SPIN_SAMPLES	16		/* a loop of a few instructions repeats within so many */
+
+struct spin_trial {
+	uint32_t task;			/* WORLD_NO_TASK: nobody is on trial */
+	unsigned int nr;
+	uint64_t states[SPIN_SAMPLES];	/* hashes of the registers */
+};
+
+void spin_reset(struct spin_trial *s);
+enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, const __u64 *regs,
+			      uint64_t thread_pointer);
+
+#endif

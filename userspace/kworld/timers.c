@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "kworld/timers.h"
+
+void timers_reset(struct timers *t)
+{
+	t->nr = 0;
+}
+
+void timers_free(struct timers *t)
+{
+	free(t->list);
+	memset(t, 0, sizeof(*t));
+}
+
+static struct timer *find(struct timers *t, int tgid, int nr, int id)
+{
+	struct timer *l;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->list[i].tgid == tgid && t->list[i].nr == nr && t->list[i].id == id)
+			return &t->list[i];
+	if (t->nr == t->size) {
+		t->size = t->size ? 2 * t->size : 16;
+		l = realloc(t->list, t->size * sizeof(*l));
+		if (!l) {
+			t->size = t->nr;
+			return NULL;
+		}
+		t->list = l;
+	}
+	l = &t->list[t->nr++];
+	*l = (struct timer){ .tgid = tgid, .nr = nr, .id = id };
+	return l;
+}
+
+void timers_event(struct timers *t, const struct zug_event *e)
+{
+	int tgid = e->tgid, id = (int)e->arg[0];
+	struct timer *l;
+
+	switch (e->nr) {
+	case SYS_alarm:
+		l = find(t, tgid, SYS_setitimer, 0);
+		break;
+	case SYS_timer_create:
+	case SYS_timer_delete:
+		l = find(t, tgid, SYS_timer_settime, id);
+		break;
+	default:
+		l = find(t, tgid, e->nr, id);
+	}
+	if (!l)
+		return;
+	l->deadline = e->deadline;
+	l->interval = e->arg[1];
+	if (e->nr != SYS_timer_create)
+		return;
+	l->interval = 0;
+	l->signo = SIGALRM;
+	l->tid = 0;
+	l->value = id;
+	if (e->arg[1]) {
+		/* struct sigevent: value (8 bytes), signo, notify, tid */
+		memcpy(&l->value, e->word, sizeof(l->value));
+		l->signo = e->word[3] == SIGEV_NONE ? 0 : (int)e->word[2];
+		l->tid = e->word[3] == SIGEV_THREAD_ID ? (int)e->word[4] : 0;
+	}
+}
+
+void timers_drop(struct timers *t, int tgid, bool exec)
+{
+	for (uint32_t i = 0; i < t->nr;)
+		if (t->list[i].tgid == tgid && (!exec || t->list[i].nr == SYS_timer_settime))
+			t->list[i] = t->list[--t->nr];
+		else
+			i++;
+}
+
+static struct timer *first(const struct timers *t)
+{
+	struct timer *best = NULL;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->list[i].deadline && (!best || t->list[i].deadline < best->deadline))
+			best = &t->list[i];
+	return best;
+}
+
+uint64_t timers_next(const struct timers *t)
+{
+	const struct timer *l = first(t);
+
+	return l ? l->deadline : UINT64_MAX;
+}
+
+/* The kernel's own timer, told to fire now; somebody may have set it to another clock, so by duration. */
+static int fire_fd(const struct timer *l)
+{
+	struct itimerspec now = { .it_value = { 0, 1 } };
+	int pidfd = syscall(SYS_pidfd_open, l->tgid, 0), fd, ret = 0;
+	struct pollfd pf = { .events = POLLIN };
+
+	if (pidfd < 0)
+		return -errno;
+	fd = pf.fd = syscall(SYS_pidfd_getfd, pidfd, l->id, 0);
+	if (fd < 0 || timerfd_settime(fd, 0, &now, NULL))
+		ret = -errno;
+	else
+		poll(&pf, 1, 1000);
+	if (fd >= 0)
+		close(fd);
+	close(pidfd);
+	return ret;
+}
+
+/* struct siginfo as the kernel lays it out for timers. */
+struct timer_info {
+	int signo, err, code, pad;
+	int id, overrun;
+	uint64_t value;
+	uint8_t rest[96];
+};
+
+static int fire_signal(const struct timer *l)
+{
+	struct timer_info info = { .signo = l->signo, .code = SI_TIMER, .id = l->id, .value = l->value };
+	long ret;
+
+	_Static_assert(sizeof(info) == sizeof(siginfo_t), "siginfo");
+	if (!l->signo)
+		return 0;
+	if (l->tid)
+		ret = syscall(SYS_rt_tgsigqueueinfo, l->tgid, l->tid, l->signo, &info);
+	else
+		ret = syscall(SYS_rt_sigqueueinfo, l->tgid, l->signo, &info);
+	return ret ? -errno : 0;
+}
+
+int timers_fire(struct timers *t)
+{
+	struct timer *l = first(t);
+	int ret;
+
+	if (!l)
+		return -ENOENT;
+	if (l->nr == SYS_timerfd_settime)
+		ret = fire_fd(l);
+	else if (l->nr == SYS_timer_settime)
+		ret = fire_signal(l);
+	else
+		ret = kill(l->tgid, SIGALRM) ? -errno : 0;
+	l->deadline = l->interval && !ret ? l->deadline + l->interval : 0;
+	return ret;
+}

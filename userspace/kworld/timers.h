@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * timers.h - the timers of a test whose time is virtual: alarm, setitimer, POSIX timers, timerfd
+ *
+ * The kernel has been told that they never fire (bpf/inputs.bpf.h); here is when they are to, and
+ * what the kernel would have done then is done from outside.
+ */
+#ifndef ZUG_TIMERS_H
+#define ZUG_TIMERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "bpf/zug_abi.h"
+
+struct timer {
+	int tgid;
+	int nr;			/* the call that sets it: setitimer (alarm, too), timer_settime, timerfd_settime */
+	int id;			/* timer or descriptor; 0 for setitimer */
+	uint64_t deadline;	/* on the clock of the sandbox; 0: not set */
+	uint64_t interval;	/* 0: fires once */
+	/* POSIX timers */
+	int signo, tid;		/* signo 0: none is sent; tid 0: to the process */
+	uint64_t value;
+};
+
+struct timers {
+	struct timer *list;
+	uint32_t nr, size;
+};
+
+void timers_reset(struct timers *t);
+void timers_free(struct timers *t);
+/* A ZUG_EV_TIMER. */
+void timers_event(struct timers *t, const struct zug_event *e);
+/* A process is gone, or (exec) has another program now: its timers end, or those that do not survive that. */
+void timers_drop(struct timers *t, int tgid, bool exec);
+/* When the next one fires; UINT64_MAX: none. */
+uint64_t timers_next(const struct timers *t);
+/*
+ * Fires the next one. When it returns, whoever was woken by it is awake. It comes again after its interval,
+ * from when it was due. -errno: its process or descriptor is gone (and so is the timer).
+ */
+int timers_fire(struct timers *t);
+
+#endif

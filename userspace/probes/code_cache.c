@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * code_cache.c - catalogues kept between runs
+ *
+ * One file each, named by the build-id and the size of what was disassembled, or by where it lies and
+ * when it was changed. A cache that is damaged, of another version, or somebody else's is as good as none.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "probes/code_internal.h"
+
+#define CACHE_MAGIC	"zugcode"
+#define CACHE_VERSION	2	/* also when what the scanner finds changes */
+
+struct cache_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t place_size;
+	uint64_t file_size;
+	uint64_t bytes;
+	uint32_t nr_places, nr_functions, left_out;
+	uint32_t places[CODE_NR_KINDS];
+	uint32_t crc;		/* of the whole file, this field being 0 */
+};
+
+static int make_folder(char *path)
+{
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0700) && errno != EEXIST) {
+			*p = '/';
+			return -errno;
+		}
+		*p = '/';
+	}
+	return 0;
+}
+
+static int cache_path(char *path, size_t len, const char *id, const struct stat *st)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *under = "";
+	char name[200];
+	int n;
+
+	/* an XDG folder that is not absolute is to be ignored */
+	if (!base || base[0] != '/') {
+		base = getenv("HOME");
+		under = "/.cache";
+	}
+	if (!base || base[0] != '/')
+		return -ENOENT;
+	if (id[0])
+		snprintf(name, sizeof(name), "%s-%llx", id, (unsigned long long)st->st_size);
+	else
+		snprintf(name, sizeof(name), "file-%llx-%llx-%llx-%llx.%lx", (unsigned long long)st->st_dev,
+			 (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
+			 (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+	n = snprintf(path, len, "%s%s/zugzwang/%s.code", base, under, name);
+	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
+}
+
+static uint32_t checksum(struct cache_header h, const void *places, const void *functions)
+{
+	uint32_t crc;
+
+	h.crc = 0;
+	crc = crc32_z(0, (const void *)&h, sizeof(h));
+	crc = crc32_z(crc, places, h.nr_places * sizeof(struct code_place));
+	return crc32_z(crc, functions, h.nr_functions * sizeof(struct code_function));
+}
+
+static bool read_all(int fd, void *buf, size_t n)
+{
+	char *p = buf;
+
+	while (n) {
+		ssize_t got = read(fd, p, n);
+
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= got;
+	}
+	return true;
+}
+
+/* What lookups rely on, also when the checksum was computed over nonsense. */
+static bool in_order(const struct cache_header *h, const struct code_place *p, const struct code_function *f)
+{
+	for (uint32_t i = 0; i < h->nr_places; i++)
+		if (!p[i].kind || p[i].kind >= CODE_NR_KINDS || !p[i].len || p[i].len > 15 || p[i].shift > 3 ||
+		    p[i].offset + (uint64_t)p[i].len > h->file_size ||
+		    (i && p[i].offset < p[i - 1].offset + (uint64_t)p[i - 1].len))
+			return false;
+	for (uint32_t i = 0; i < h->nr_functions; i++)
+		if (f[i].start >= f[i].end || f[i].end > h->file_size || (i && f[i].start < f[i - 1].end))
+			return false;
+	return true;
+}
+
+int code_cache_read(struct code *c, const char *id, const struct stat *st)
+{
+	struct code_function *functions = NULL;
+	struct code_place *places = NULL;
+	struct cache_header h;
+	char path[PATH_MAX];
+	struct stat cst;
+	int fd, ret;
+
+	ret = cache_path(path, sizeof(path), id, st);
+	if (ret)
+		return ret;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	ret = -EINVAL;
+	if (fstat(fd, &cst) || cst.st_uid != geteuid() || !read_all(fd, &h, sizeof(h)) ||
+	    memcmp(h.magic, CACHE_MAGIC, sizeof(h.magic)) || h.version != CACHE_VERSION ||
+	    h.place_size != sizeof(*places) || h.file_size != (uint64_t)st->st_size ||
+	    (uint64_t)cst.st_size != sizeof(h) + (uint64_t)h.nr_places * sizeof(*places) +
+				     (uint64_t)h.nr_functions * sizeof(*functions))
+		goto out;
+	places = malloc(((size_t)h.nr_places + 1) * sizeof(*places));
+	functions = malloc(((size_t)h.nr_functions + 1) * sizeof(*functions));
+	if (!places || !functions) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	if (!read_all(fd, places, h.nr_places * sizeof(*places)) ||
+	    !read_all(fd, functions, h.nr_functions * sizeof(*functions)) ||
+	    checksum(h, places, functions) != h.crc || !in_order(&h, places, functions))
+		goto out;
+	c->places = places;
+	c->functions = functions;
+	c->nr_places = c->size_places = h.nr_places;
+	c->nr_functions = h.nr_functions;
+	c->stats.left_out = h.left_out;
+	c->stats.bytes = h.bytes;
+	c->stats.functions = h.nr_functions;
+	memcpy(c->stats.places, h.places, sizeof(h.places));
+	places = NULL;
+	functions = NULL;
+	ret = 0;
+out:
+	free(places);
+	free(functions);
+	close(fd);
+	return ret;
+}
+
+static bool write_all(int fd, const void *buf, size_t n)
+{
+	const char *p = buf;
+
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done <= 0)
+			return false;
+		p += done;
+		n -= done;
+	}
+	return true;
+}
+
+/* Under another name first: another zug may read it meanwhile. Without a cache all works, so nothing is said. */
+void code_cache_write(const struct code *c, const char *id, const struct stat *st)
+{
+	struct cache_header h = { .magic = CACHE_MAGIC, .version = CACHE_VERSION,
+				  .place_size = sizeof(struct code_place), .file_size = st->st_size,
+				  .bytes = c->stats.bytes, .nr_places = c->nr_places,
+				  .nr_functions = c->nr_functions, .left_out = c->stats.left_out };
+	char path[PATH_MAX], temporary[PATH_MAX + 16];
+	bool ok;
+	int fd;
+
+	if (cache_path(path, sizeof(path), id, st) || make_folder(path))
+		return;
+	memcpy(h.places, c->stats.places, sizeof(h.places));
+	h.crc = checksum(h, c->places, c->functions);
+	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ok = write_all(fd, &h, sizeof(h)) && write_all(fd, c->places, c->nr_places * sizeof(*c->places)) &&
+	     write_all(fd, c->functions, c->nr_functions * sizeof(*c->functions));
+	if (close(fd) || !ok || rename(temporary, path))
+		unlink(temporary);
+}

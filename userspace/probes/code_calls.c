@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * code_calls.c - where the calls of the C library's functions on blocks of memory go
+ *
+ * By a word of the global offset table, through a stub or not; in a static program to the function itself, or
+ * through a stub to the one that suits the processor (an IFUNC).
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probes/code_internal.h"
+
+enum code_block code_block(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum code_block block;
+	} known[] = {
+		{ "memcpy", CODE_BLOCK_COPY }, { "memmove", CODE_BLOCK_COPY }, { "mempcpy", CODE_BLOCK_COPY },
+		{ "memset", CODE_BLOCK_FILL }, { "memcmp", CODE_BLOCK_COMPARE }, { "bcmp", CODE_BLOCK_COMPARE },
+		{ "strcpy", CODE_BLOCK_STRCPY }, { "stpcpy", CODE_BLOCK_STRCPY },
+		{ "strlen", CODE_BLOCK_STRLEN }, { "strcmp", CODE_BLOCK_STRCMP },
+		/* with _FORTIFY_SOURCE */
+		{ "__memcpy_chk", CODE_BLOCK_COPY }, { "__memmove_chk", CODE_BLOCK_COPY },
+		{ "__mempcpy_chk", CODE_BLOCK_COPY }, { "__memset_chk", CODE_BLOCK_FILL },
+		{ "__strcpy_chk", CODE_BLOCK_STRCPY }, { "__stpcpy_chk", CODE_BLOCK_STRCPY },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].block;
+	return 0;
+}
+
+static int add_target(struct code *c, uint64_t vaddr, enum code_block block, bool word)
+{
+	if (c->nr_targets == c->size_targets) {
+		size_t n = c->size_targets ? 2 * c->size_targets : 16;
+		struct code_target *list = realloc(c->targets, n * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		c->targets = list;
+		c->size_targets = n;
+	}
+	c->targets[c->nr_targets++] = (struct code_target){ .vaddr = vaddr, .block = block, .word = word };
+	return 0;
+}
+
+static int compare_targets(const void *pa, const void *pb)
+{
+	const struct code_target *a = pa, *b = pb;
+
+	return a->vaddr != b->vaddr ? (a->vaddr < b->vaddr ? -1 : 1) : a->word - b->word;
+}
+
+/* Among the first nr, which are in order. */
+static enum code_block find(const struct code *c, size_t nr, uint64_t vaddr, bool word)
+{
+	const struct code_target key = { .vaddr = vaddr, .word = word }, *t;
+
+	t = nr ? bsearch(&key, c->targets, nr, sizeof(key), compare_targets) : NULL;
+	return t ? t->block : 0;
+}
+
+enum code_block code_target(const struct code *c, uint64_t vaddr, bool word)
+{
+	return find(c, c->nr_targets, vaddr, word);
+}
+
+static int on_symbols(struct code *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		enum code_block block;
+		const char *name;
+		GElf_Sym sym;
+
+		if (!gelf_getsym(data, i, &sym) || sym.st_shndx == SHN_UNDEF ||
+		    (GELF_ST_TYPE(sym.st_info) != STT_FUNC && GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC))
+			continue;
+		name = elf_strptr(elf, sh->sh_link, sym.st_name);
+		block = name ? code_block(name) : 0;
+		if (block)
+			ret = add_target(c, sym.st_value, block, false);
+	}
+	return ret;
+}
+
+static int on_relocations(struct code *c, size_t functions, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL), *symbols = NULL;
+	size_t nr = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
+	Elf_Scn *table = elf_getscn(elf, sh->sh_link);
+	GElf_Shdr names = { 0 };
+	int ret = 0;
+
+	if (table && gelf_getshdr(table, &names))
+		symbols = elf_getdata(table, NULL);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		enum code_block block = 0;
+		const char *name;
+		GElf_Rela rel;
+		GElf_Sym sym;
+
+		if (!gelf_getrela(data, i, &rel))
+			continue;
+		switch (GELF_R_TYPE(rel.r_info)) {
+		case R_X86_64_JUMP_SLOT:
+		case R_X86_64_GLOB_DAT:
+			if (!symbols || !gelf_getsym(symbols, GELF_R_SYM(rel.r_info), &sym))
+				break;
+			name = elf_strptr(elf, names.sh_link, sym.st_name);
+			block = name ? code_block(name) : 0;
+			break;
+		case R_X86_64_IRELATIVE:
+			block = find(c, functions, rel.r_addend, false);
+			break;
+		}
+		if (block)
+			ret = add_target(c, rel.r_offset, block, true);
+	}
+	return ret;
+}
+
+/* The symbols first: what an IRELATIVE relocation is about is told by them. */
+int code_targets(struct code *c, Elf *elf)
+{
+	size_t functions = 0;
+	int ret = 0;
+
+	for (int pass = 0; pass < 2 && !ret; pass++) {
+		for (Elf_Scn *scn = NULL; !ret && (scn = elf_nextscn(elf, scn));) {
+			GElf_Shdr sh;
+
+			if (!gelf_getshdr(scn, &sh))
+				continue;
+			if (!pass && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
+				ret = on_symbols(c, elf, scn, &sh);
+			if (pass && sh.sh_type == SHT_RELA)
+				ret = on_relocations(c, functions, elf, scn, &sh);
+		}
+		if (c->nr_targets)
+			qsort(c->targets, c->nr_targets, sizeof(*c->targets), compare_targets);
+		functions = c->nr_targets;
+	}
+	return ret;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* code_internal.h - inside of code.h: the file (code.c), decoding (code_scan.c), the cache (code_cache.c) */
+#ifndef ZUG_CODE_INTERNAL_H
+#define ZUG_CODE_INTERNAL_H
+
+#include <sys/stat.h>
+#include <libelf.h>
+#include "probes/code.h"
+
+struct code_segment {
+	uint64_t offset, vaddr, filesz, memsz;
+	bool exec, write;
+};
+
+/* Where a call of such a function may go: itself, or the word of the file that holds its address. */
+struct code_target {
+	uint64_t vaddr;
+	uint8_t block;		/* enum code_block */
+	bool word;
+};
+
+struct code {
+	struct code_place *places;
+	uint32_t nr_places, size_places;
+	struct code_function *functions;	/* decoded ones, by start */
+	uint32_t nr_functions;
+	struct code_segment *segments;
+	uint32_t nr_segments;
+	uint64_t relro_start, relro_end;	/* vaddrs */
+	struct code_target *targets;		/* while it is scanned: by vaddr */
+	size_t nr_targets, size_targets;
+	struct code_stats stats;
+};
+
+/* c->segments and the two bounds. 0, -ENOEXEC or -ENOMEM. */
+int code_segments(struct code *c, Elf *elf);
+/* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
+int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
+/* c->targets, by the symbols and relocations of a file. 0 or -errno. */
+int code_targets(struct code *c, Elf *elf);
+/* What is called at vaddr, or by the word there; 0: none of the functions above. */
+enum code_block code_target(const struct code *c, uint64_t vaddr, bool word);
+/* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
+int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
+
+uint64_t code_vaddr(const struct code *c, uint64_t offset);	/* UINT64_MAX: not mapped executable */
+uint64_t code_offset(const struct code *c, uint64_t vaddr);
+/* By the processor's number, of registers in DWARF order. */
+uint64_t code_register(const uint64_t *regs, uint8_t nr);
+bool code_is_const(const struct code *c, uint64_t vaddr);
+
+/* id: hex of the build-id, "" without one. Places and functions of c. 0, or -errno: not there, not sound. */
+int code_cache_read(struct code *c, const char *id, const struct stat *st);
+void code_cache_write(const struct code *c, const char *id, const struct stat *st);
+
+#endif

@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "probes/probes_internal.h"
+
+/* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
+static const struct primitive {
+	const char *name;
+	uint16_t op;
+	uint8_t obj_arg, obj2_arg;
+} primitives[] = {
+	{ "pthread_mutex_lock", ZUG_OP_LOCK, 1, 0 },
+	{ "pthread_mutex_trylock", ZUG_OP_TRYLOCK, 1, 0 },
+	{ "pthread_mutex_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "pthread_mutex_clocklock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "pthread_mutex_unlock", ZUG_OP_UNLOCK, 1, 0 },
+	{ "pthread_mutex_init", ZUG_OP_MUTEX_INIT, 1, 0 },
+	{ "pthread_mutex_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
+	{ "pthread_cond_wait", ZUG_OP_COND_WAIT, 1, 2 },
+	{ "pthread_cond_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "pthread_cond_clockwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "pthread_cond_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
+	{ "pthread_cond_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
+	{ "pthread_cond_init", ZUG_OP_COND_INIT, 1, 0 },
+	{ "pthread_cond_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
+	{ "pthread_rwlock_rdlock", ZUG_OP_RDLOCK, 1, 0 },
+	{ "pthread_rwlock_wrlock", ZUG_OP_WRLOCK, 1, 0 },
+	{ "pthread_rwlock_tryrdlock", ZUG_OP_TRYRDLOCK, 1, 0 },
+	{ "pthread_rwlock_trywrlock", ZUG_OP_TRYWRLOCK, 1, 0 },
+	{ "pthread_rwlock_timedrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
+	{ "pthread_rwlock_timedwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
+	{ "pthread_rwlock_clockrdlock", ZUG_OP_TIMEDRDLOCK, 1, 0 },
+	{ "pthread_rwlock_clockwrlock", ZUG_OP_TIMEDWRLOCK, 1, 0 },
+	{ "pthread_rwlock_unlock", ZUG_OP_RWUNLOCK, 1, 0 },
+	{ "pthread_rwlock_init", ZUG_OP_RWLOCK_INIT, 1, 0 },
+	{ "pthread_rwlock_destroy", ZUG_OP_RWLOCK_DESTROY, 1, 0 },
+	{ "pthread_spin_lock", ZUG_OP_SPIN_LOCK, 1, 0 },
+	{ "pthread_spin_trylock", ZUG_OP_SPIN_TRYLOCK, 1, 0 },
+	{ "pthread_spin_unlock", ZUG_OP_SPIN_UNLOCK, 1, 0 },
+	{ "pthread_spin_init", ZUG_OP_SPIN_INIT, 1, 0 },
+	{ "pthread_spin_destroy", ZUG_OP_SPIN_DESTROY, 1, 0 },
+	{ "pthread_barrier_init", ZUG_OP_BARRIER_INIT, 1, 0 },
+	{ "pthread_barrier_wait", ZUG_OP_BARRIER_WAIT, 1, 0 },
+	{ "pthread_barrier_destroy", ZUG_OP_BARRIER_DESTROY, 1, 0 },
+	{ "sem_init", ZUG_OP_SEM_INIT, 1, 0 },
+	{ "sem_open", ZUG_OP_SEM_OPEN, 0, 0 },
+	{ "sem_wait", ZUG_OP_SEM_WAIT, 1, 0 },
+	{ "sem_trywait", ZUG_OP_SEM_TRYWAIT, 1, 0 },
+	{ "sem_timedwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
+	{ "sem_clockwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
+	{ "sem_post", ZUG_OP_SEM_POST, 1, 0 },
+	{ "sem_destroy", ZUG_OP_SEM_DESTROY, 1, 0 },
+	{ "pthread_once", ZUG_OP_ONCE, 1, 0 },
+	{ "pthread_create", ZUG_OP_CREATE, 0, 0 },
+	{ "pthread_join", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_tryjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_timedjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_clockjoin_np", ZUG_OP_JOIN, 0, 0 },
+	{ "pthread_detach", ZUG_OP_DETACH, 0, 0 },
+	{ "mtx_lock", ZUG_OP_LOCK, 1, 0 },
+	{ "mtx_trylock", ZUG_OP_TRYLOCK, 1, 0 },
+	{ "mtx_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
+	{ "mtx_unlock", ZUG_OP_UNLOCK, 1, 0 },
+	{ "mtx_init", ZUG_OP_MUTEX_INIT, 1, 0 },
+	{ "mtx_destroy", ZUG_OP_MUTEX_DESTROY, 1, 0 },
+	{ "cnd_wait", ZUG_OP_COND_WAIT, 1, 2 },
+	{ "cnd_timedwait", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "cnd_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
+	{ "cnd_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
+	{ "cnd_init", ZUG_OP_COND_INIT, 1, 0 },
+	{ "cnd_destroy", ZUG_OP_COND_DESTROY, 1, 0 },
+	{ "thrd_create", ZUG_OP_CREATE, 0, 0 },
+	{ "thrd_join", ZUG_OP_JOIN, 0, 0 },
+	{ "thrd_detach", ZUG_OP_DETACH, 0, 0 },
+	{ "call_once", ZUG_OP_ONCE, 1, 0 },
+	{ "__cxa_guard_acquire", ZUG_OP_GUARD_ACQUIRE, 1, 0 },
+	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
+	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
+};
+#define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+_Static_assert(NR_PRIMITIVES <= MAX_PRIMITIVES, "MAX_PRIMITIVES");
+
+struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols)
+{
+	struct probes *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->k = k;
+		p->s = s;
+		p->symbols = symbols;
+	}
+	return p;
+}
+
+void probes_answer(struct probes *p, bool time, bool random)
+{
+	p->answer_time = time && kernel_can_answer(p->k);
+	p->answer_random = random && kernel_can_answer(p->k);
+}
+
+void probes_free(struct probes *p)
+{
+	if (!p)
+		return;
+	for (unsigned int i = 0; i < p->nr_modules; i++) {
+		free((char *)p->modules[i].path);
+		code_free(p->modules[i].code);
+		free(p->modules[i].foreign);
+		free(p->modules[i].answers);
+	}
+	for (unsigned int i = 0; i < p->nr_sites; i++)
+		free((char *)p->sites[i].symbol);
+	free(p->modules);
+	free(p->sites);
+	free(p);
+}
+
+int found_append(struct found *f, const struct probe_site *s)
+{
+	struct probe_site *sites;
+	char *symbol;
+
+	if (f->nr == f->size) {
+		int n = f->size ? 2 * f->size : 32;
+
+		sites = realloc(f->sites, n * sizeof(*sites));
+		if (!sites) {
+			f->no_memory = true;
+			return -ENOMEM;
+		}
+		f->sites = sites;
+		f->size = n;
+	}
+	symbol = strdup(s->symbol);
+	if (!symbol) {
+		f->no_memory = true;
+		return -ENOMEM;
+	}
+	f->sites[f->nr] = *s;
+	f->sites[f->nr++].symbol = symbol;
+	return 0;
+}
+
+static int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
+		     uint8_t obj_arg, uint8_t obj2_arg, bool entry)
+{
+	struct probe_site s = {
+		.offset = offset, .symbol = symbol, .op = op, .obj_arg = obj_arg,
+		.obj2_arg = obj2_arg, .entry = entry,
+	};
+
+	for (int i = 0; i < f->nr; i++)
+		if (f->sites[i].offset == offset)
+			return 0;
+	return found_append(f, &s);
+}
+
+/*
+ * glibc's pthread_spin_lock() begins with a LOCK-prefixed instruction, which uprobes do not take:
+ *
+ *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
+ *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
+ *
+ * A switch after the decrement is as good as one before the next operation, and whoever waits stops
+ * at each look at the lock's word, where it counts as not enabled until that is free.
+ */
+static int spin_lock_places(struct found *f, uint64_t offset)
+{
+	static const uint8_t decrement[] = { 0xf0, 0xff, 0x0f }, look[] = { 0x83, 0x3f, 0x00 };
+	uint8_t code[32];
+	const uint8_t *p;
+
+	if (pread(f->fd, code, sizeof(code), offset) != sizeof(code) ||
+	    memcmp(code, decrement, sizeof(decrement)))
+		return -ENOENT;
+	p = memmem(code, sizeof(code), look, sizeof(look));
+	if (!p)
+		return -ENOENT;
+	found_add(f, offset + sizeof(decrement), f->prim->name, ZUG_OP_POINT, 1, 0, true);
+	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
+}
+
+/* In a static glibc program the inner call of a C11 primitive cannot be told from an outer one. */
+static bool is_inner(struct symfile *file, const char *name)
+{
+	return (!strncmp(name, "mtx_", 4) || !strncmp(name, "cnd_", 4) || !strncmp(name, "thrd_", 5) ||
+		!strcmp(name, "call_once")) && !symfile_is_dynamic(file) && symfile_libc(file) == SYMLIBC_GLIBC;
+}
+
+static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
+{
+	struct found *f = arg;
+
+	f->prim = &primitives[f->which[nr]];
+	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX || is_inner(f->file, d->name))
+		return 0;
+	if (f->prim->op == ZUG_OP_SPIN_LOCK && !spin_lock_places(f, d->offset))
+		return 0;
+	return found_add(f, d->offset, f->prim->name, f->prim->op, f->prim->obj_arg,
+			 f->prim->obj2_arg, true);
+}
+
+void found_free(struct found *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	for (int i = 0; i < f->nr; i++)
+		free((char *)f->sites[i].symbol);
+	free(f->sites);
+}
+
+/* A C library's own calls of its primitives are no points: only what others call has to be probed. */
+static bool is_c_library(const struct probe_module *mod)
+{
+	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
+}
+
+/* What the kernel side has to know of a site. */
+static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
+				    uint32_t nr)
+{
+	struct kernel_probe kp = { .offset = s->offset, .site = nr };
+
+	kp.what.op = s->op;
+	kp.what.limit = s->limit;
+	if (s->code.kind) {
+		probes_code_site(s, &kp.what);
+		return kp;
+	}
+	kp.what.obj_arg = s->obj_arg;
+	kp.what.obj2_arg = s->obj2_arg;
+	/* a C library's own calls of its primitives are part of the outer operation */
+	if (s->op != ZUG_OP_POINT && is_c_library(mod))
+		kp.what.flags = ZUG_SITE_OUTER;
+	if (s->entry)
+		kp.what.flags |= ZUG_SITE_CALL;
+	if (s->op == ZUG_OP_JOIN)
+		kp.what.flags |= ZUG_SITE_JOIN;
+	if (s->op == ZUG_OP_SEM_WAIT || s->op == ZUG_OP_SEM_TIMEDWAIT)
+		kp.what.flags |= ZUG_SITE_EINTR;
+	if (s->op == ZUG_OP_POINT)
+		kp.what.flags |= ZUG_SITE_ANY;
+	return kp;
+}
+
+/*
+ * What the kernel's uprobes refuse on x86: LOCK and EVEX prefixes, syscall, mfence. It says so only when
+ * the file is mapped already; otherwise the breakpoint is just never there.
+ */
+static bool probeable(int fd, uint64_t offset)
+{
+	unsigned char b[16] = { 0 }, *p = b;
+
+	if (fd < 0 || pread(fd, b, sizeof(b) - 4, offset) <= 0)
+		return true;
+	while (p < b + 12 && (*p == 0x66 || *p == 0x67 || *p == 0xf2 || *p == 0xf3 || (*p & 0xfe) == 0x64 ||
+			      (*p & 0xe7) == 0x26))
+		p++;
+	if (p[0] == 0xf0 || p[0] == 0x62)
+		return false;
+	return p[0] != 0x0f || (p[1] != 0x05 && p[1] != 0x34 && (p[1] != 0xae || (p[2] & 0xf8) != 0xf0));
+}
+
+static int compare_offsets(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* What is probed already stays as it is; what cannot be probed is no point. */
+static int keep_new(const struct probes *p, uint32_t m, struct found *f)
+{
+	uint64_t *known = malloc((p->nr_sites + 1) * sizeof(*known));
+	size_t n = 0;
+	int nr = 0;
+
+	if (!known)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < p->nr_sites; i++)
+		if (p->sites[i].module == m)
+			known[n++] = p->sites[i].offset;
+	qsort(known, n, sizeof(*known), compare_offsets);
+	for (int i = 0; i < f->nr; i++) {
+		struct probe_site *s = &f->sites[i];
+
+		if ((!s->code.kind && !probeable(f->fd, s->offset)) ||
+		    bsearch(&s->offset, known, n, sizeof(*known), compare_offsets))
+			free((char *)s->symbol);
+		else
+			f->sites[nr++] = *s;
+	}
+	f->nr = nr;
+	free(known);
+	return 0;
+}
+
+int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	struct kernel_probe *kp;
+	struct probe_site *sites;
+	const char *copy;
+	struct stat st;
+	int ret, bad = -1, nr;
+
+	ret = keep_new(p, m, f);
+	nr = f->nr;
+	if (ret || !nr)
+		return ret;
+	if (p->nr_sites + nr > ZUG_MAX_SITES) {
+		snprintf(err, errlen, "%s: more than %u places to probe; narrow --point or --code", mod->path,
+			 ZUG_MAX_SITES);
+		return -ENOSPC;
+	}
+	ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
+	if (ret)
+		return ret;
+	if (strcmp(copy, mod->path)) {
+		ret = probes_rewrite(copy, f->sites, nr);
+		if (ret) {
+			snprintf(err, errlen, "cannot change the private copy of %s: %s", mod->path, strerror(-ret));
+			return ret;
+		}
+	}
+	if (stat(copy, &st))
+		return -errno;
+	kp = calloc(nr, sizeof(*kp));
+	sites = realloc(p->sites, (p->nr_sites + nr) * sizeof(*sites));
+	if (sites)
+		p->sites = sites;
+	if (!kp || !sites) {
+		free(kp);
+		return -ENOMEM;
+	}
+	for (int i = 0; i < nr; i++)
+		kp[i] = probe_of(mod, &f->sites[i], p->nr_sites + i);
+	mod->ino = st.st_ino;
+	mod->dev = st.st_dev;
+	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
+	if (!ret)
+		ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+	free(kp);
+	if (ret) {
+		if (bad >= 0)
+			snprintf(err, errlen, "cannot probe %s at %s (file offset 0x%lx): %s: the kernel "
+				 "does not probe this instruction", mod->path, f->sites[bad].symbol,
+				 f->sites[bad].offset, strerror(-ret));
+		else
+			snprintf(err, errlen, "cannot probe %s: %s", mod->path, strerror(-ret));
+		return ret;
+	}
+	for (int i = 0; i < nr; i++) {
+		f->sites[i].module = m;
+		p->sites[p->nr_sites++] = f->sites[i];
+	}
+	mod->nr_sites += nr;
+	f->nr = 0;
+	return nr;
+}
+
+static int module_by_path(const struct probes *p, const char *path)
+{
+	for (unsigned int i = 0; i < p->nr_modules; i++)
+		if (!strcmp(p->modules[i].path, path))
+			return i;
+	return -1;
+}
+
+/* Probes the primitives that a module defines, if they are not yet. How many, or -errno. */
+static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	const char *names[NR_PRIMITIVES];
+	unsigned int which[NR_PRIMITIVES], nr = 0;
+	bool all = p->all_used || !is_c_library(mod);
+	struct found f = { .fd = -1, .file = mod->file, .which = which };
+	int ret;
+
+	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
+		if (all || p->used[i]) {
+			which[nr] = i;
+			names[nr++] = primitives[i].name;
+		}
+	if (!nr)
+		return 0;
+	f.fd = open(mod->path, O_RDONLY | O_CLOEXEC);
+	symfile_find_names(f.file, names, nr, on_primitive, &f);
+	mod->sync_points |= f.nr > 0;
+	ret = f.no_memory ? -ENOMEM : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
+	found_free(&f);
+	return ret;
+}
+
+/* Notes what a new module uses: is there anything that no other did? */
+static bool note_used(struct probes *p, const struct probe_module *mod)
+{
+	const char *names[NR_PRIMITIVES];
+	bool before[NR_PRIMITIVES], all = p->all_used;
+
+	if (is_c_library(mod))
+		return false;
+	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
+		names[i] = primitives[i].name;
+	memcpy(before, p->used, sizeof(before));
+	p->all_used |= !symfile_imports(mod->file, names, NR_PRIMITIVES, p->used);
+	return p->all_used != all || memcmp(before, p->used, sizeof(before));
+}
+
+int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
+{
+	struct probe_module *mods, mod = { 0 };
+	int ret, total = 0, m = module_by_path(p, path);
+	bool new = m < 0, more = false;
+	struct stat st;
+
+	if (new) {
+		mods = realloc(p->modules, (p->nr_modules + 1) * sizeof(*mods));
+		if (!mods)
+			return -ENOMEM;
+		p->modules = mods;
+		mod.file = symbols_file(p->symbols, path, NULL, err, errlen);
+		if (!mod.file || stat(path, &st))
+			return -ENOEXEC;
+		mod.ino = st.st_ino;
+		mod.dev = st.st_dev;
+		mod.path = strdup(path);
+		if (!mod.path)
+			return -ENOMEM;
+		m = p->nr_modules++;
+		p->modules[m] = mod;
+		more = note_used(p, &mod);
+		ret = kernel_add_module(p->k, mod.ino, mod.dev, m);
+		if (ret)
+			return ret;
+	} else if (!sync || p->modules[m].sync_wanted) {
+		return 0;
+	}
+	p->modules[m].sync_wanted = sync;
+	for (unsigned int i = 0; i < p->nr_modules; i++) {
+		if (!p->modules[i].sync_wanted || ((int)i != m && !(more && is_c_library(&p->modules[i]))))
+			continue;
+		ret = plant_primitives(p, i, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+	}
+	if (new) {
+		ret = probes_find_answers(p, m, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+	}
+	return total;
+}
+
+int probes_replant(struct probes *p, char *err, size_t errlen)
+{
+	struct kernel_probe *kp = calloc(p->nr_sites + 1, sizeof(*kp));
+	int ret = kp ? 0 : -ENOMEM, bad;
+
+	for (uint32_t m = 0; m < p->nr_modules && !ret; m++) {
+		const struct probe_module *mod = &p->modules[m];
+		const char *copy;
+		int nr = 0;
+
+		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+		if (!ret)
+			ret = probes_plant_answers(p, m);
+		for (uint32_t i = 0; i < p->nr_sites; i++)
+			if (p->sites[i].module == m && !p->sites[i].silent)
+				kp[nr++] = probe_of(mod, &p->sites[i], i);
+		if (ret || !nr)
+			continue;
+		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
+		if (!ret)
+			ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+		if (ret)
+			snprintf(err, errlen, "cannot probe %s again: %s", mod->path, strerror(-ret));
+	}
+	free(kp);
+	return ret;
+}
+
+/* ---- --point ---- */
+
+struct point_spec {
+	struct found f;
+	const char *path;	/* of the module */
+	uint64_t add;		/* SYMBOL+OFF */
+	uint64_t refused;	/* offset of a place that cannot be probed, 0 none */
+};
+
+static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol)
+{
+	if (!probeable(ps->f.fd, offset)) {
+		ps->refused = offset;
+		return 0;
+	}
+	return found_add(&ps->f, offset, symbol, ZUG_OP_POINT, 0, 0, false);
+}
+
+static int on_point(const struct symdef *d, void *arg)
+{
+	struct point_spec *ps = arg;
+	const char *name = d->demangled ? d->demangled : d->name;
+
+	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
+		return 0;
+	/* the place itself is what was asked for, not who called it */
+	return add_point(ps, d->offset + ps->add, name);
+}
+
+static int point_in(struct probes *p, uint32_t m, const char *what, struct point_spec *ps)
+{
+	char name[512], *plus, *end, *colon;
+	uint64_t offsets[64];
+	uint32_t nearest;
+	int nr;
+
+	snprintf(name, sizeof(name), "%s", what);
+	ps->add = 0;
+	colon = strrchr(name, ':');
+	if (colon && colon > name && colon[-1] != ':' && colon[1] >= '0' && colon[1] <= '9') {
+		unsigned long line = strtoul(colon + 1, &end, 10);
+
+		if (*end)
+			return 0;
+		*colon = 0;
+		nr = symfile_line(p->modules[m].file, name, line, offsets, 64, &nearest);
+		for (int i = 0; i < nr; i++)
+			add_point(ps, offsets[i], what);
+		return nr > 0 ? nr : 0;
+	}
+	plus = strrchr(name, '+');
+	if (plus && plus > name) {
+		uint64_t add = strtoull(plus + 1, &end, 0);
+
+		if (!*end && end > plus + 1) {
+			*plus = 0;
+			ps->add = add;
+		}
+	}
+	symfile_find(p->modules[m].file, name, on_point, ps);
+	return ps->f.nr;
+}
+
+static const char *base_of(const char *path)
+{
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+static void say_inlined(const char *what, const struct symfile_inlined *in, char *err, size_t errlen)
+{
+	char more[64] = "", place[256] = "", instead[512] = "";
+
+	if (in->nr > 1)
+		snprintf(more, sizeof(more), ", and %u more place%s", in->nr - 1, in->nr > 2 ? "s" : "");
+	if (in->into.file && in->into.line)
+		snprintf(place, sizeof(place), " at %s:%u", base_of(in->into.file), in->into.line);
+	if (in->body.file && in->body.line)
+		snprintf(instead, sizeof(instead), "; --point %s:%u is a place in it", base_of(in->body.file),
+			 in->body.line);
+	snprintf(err, errlen, "--point %s: the compiler has put it into its callers everywhere (%s%s%s)%s", what,
+		 in->into.function ? in->into.function : "?", place, more, instead);
+}
+
+/* The line after which code comes in FILE:LINE, for the message. */
+static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
+{
+	char name[512], near[256] = "", *colon;
+	struct symfile_inlined in;
+	uint32_t nearest = 0, best = 0;
+	uint64_t off;
+
+	snprintf(name, sizeof(name), "%s", what);
+	colon = strrchr(name, ':');
+	if (colon && colon > name && colon[-1] != ':' && colon[1] >= '0' && colon[1] <= '9') {
+		*colon = 0;
+		for (unsigned int m = 0; m < p->nr_modules; m++)
+			if (symfile_line(p->modules[m].file, name, atoi(colon + 1), &off, 1, &nearest) == -ENOENT &&
+			    nearest && (!best || nearest < best))
+				best = nearest;
+		if (best)
+			snprintf(err, errlen, "--point %s: no code at that line; the next line with code is %s:%u",
+				 what, name, best);
+		else
+			snprintf(err, errlen, "--point %s: no line table names that file (was the program "
+				 "built with -g?)", what);
+		return;
+	}
+	for (unsigned int m = 0; m < p->nr_modules; m++)
+		if (symfile_inlined(p->modules[m].file, name, &in)) {
+			say_inlined(what, &in, err, errlen);
+			return;
+		}
+	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
+		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
+	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,
+		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (has it symbols?)");
+}
+
+int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)
+{
+	struct point_spec ps;
+	const char *refused_in = NULL;
+	uint64_t refused = 0;
+	char path[PATH_MAX];
+	const char *what = spec, *slash = strrchr(spec, '/');
+	int total = 0, ret, only = -1;
+
+	/* BINARY:..., BINARY being a path */
+	if (slash) {
+		const char *colon = strchr(slash, ':');
+
+		if (colon && colon[1] != ':' && (colon[1] < '0' || colon[1] > '9')) {
+			char name[PATH_MAX];
+
+			snprintf(name, sizeof(name), "%.*s", (int)(colon - spec), spec);
+			if (!realpath(name, path)) {
+				snprintf(err, errlen, "--point %s: %s: %s", spec, name, strerror(errno));
+				return -errno;
+			}
+			ret = probes_add_file(p, path, false, err, errlen);
+			if (ret < 0)
+				return ret;
+			only = module_by_path(p, path);
+			what = colon + 1;
+		}
+	} else {
+		/* BINARY by the last part of its path */
+		const char *colon = strchr(spec, ':');
+
+		for (unsigned int m = 0; colon && colon[1] != ':' && m < p->nr_modules; m++) {
+			const char *base = strrchr(p->modules[m].path, '/');
+
+			base = base ? base + 1 : p->modules[m].path;
+			if (strlen(base) == (size_t)(colon - spec) && !strncmp(base, spec, colon - spec)) {
+				only = m;
+				what = colon + 1;
+				break;
+			}
+		}
+	}
+	for (unsigned int m = 0; m < p->nr_modules; m++) {
+		if (only >= 0 && m != (unsigned int)only)
+			continue;
+		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
+		point_in(p, m, what, &ps);
+		total += ps.f.nr;	/* with those that are points already */
+		ret = probes_plant(p, m, &ps.f, err, errlen);
+		found_free(&ps.f);
+		if (ret < 0)
+			return ret;
+		if (ps.refused && !refused) {
+			refused = ps.refused;
+			refused_in = p->modules[m].path;
+		}
+	}
+	if (!total && refused)
+		snprintf(err, errlen, "--point %s: the kernel does not probe the instruction at offset 0x%lx of %s "
+			 "(LOCK prefix, syscall, fence): take the one after it", spec, refused, refused_in);
+	else if (!total)
+		say_nearest(p, what, err, errlen);
+	return total;
+}
+
+unsigned int probes_nr_modules(const struct probes *p)
+{
+	return p->nr_modules;
+}
+
+const struct probe_module *probes_module(const struct probes *p, uint32_t module)
+{
+	return module < p->nr_modules ? &p->modules[module] : NULL;
+}
+
+int probes_module_by_file(const struct probes *p, uint64_t ino, uint32_t kdev)
+{
+	for (unsigned int i = 0; i < p->nr_modules; i++)
+		if (p->modules[i].ino == ino && kernel_dev(p->modules[i].dev) == kdev)
+			return i;
+	return -1;
+}
+
+unsigned int probes_nr_sites(const struct probes *p)
+{
+	return p->nr_sites;
+}
+
+const struct probe_site *probes_site(const struct probes *p, uint32_t site)
+{
+	return site < p->nr_sites ? &p->sites[site] : NULL;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probes.h - which places of which files stop a task
+ *
+ * Modules are the files that tests map; sites are probed places in them. Both
+ * are numbered from 0 and never change during a campaign. Probes are planted
+ * in the sandbox's private copies, between executions only.
+ */
+#ifndef ZUG_PROBES_H
+#define ZUG_PROBES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "kernel/kernel.h"
+#include "sandbox/sandbox.h"
+#include "probes/code.h"
+#include "symbols/symbols.h"
+
+struct probes;
+
+struct probe_module {
+	const char *path;	/* as the test sees it */
+	struct symfile *file;	/* NULL: not readable as ELF */
+	uint64_t ino, dev;	/* of what is mapped (the private copy, if there is one) */
+	int nr_sites;
+	bool sync_points;	/* primitives in it are points */
+	bool sync_wanted;	/* they are to be, once one of the modules uses them */
+	bool code_points;	/* probes_add_atomics() has been there */
+	struct code *code;	/* its catalogue, once probes_code() was asked for it */
+	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
+	uint32_t nr_answers;
+};
+
+struct probe_site {
+	uint32_t module;
+	uint64_t offset;	/* in the file */
+	const char *symbol;	/* "pthread_mutex_lock", or what the user named */
+	uint16_t op;
+	uint8_t obj_arg, obj2_arg;
+	bool entry;		/* at a function's first instruction: the return address is on the stack */
+	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
+	bool waits;		/* in a loop that waits: others are to have a turn */
+	bool silent;		/* not a point any more */
+	uint32_t limit;		/* in one execution no point any more after so many; 0: always one */
+	uint32_t within;	/* so many bytes before its operand larger accesses begin, which it is in; 0: none known */
+	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
+};
+
+struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
+void probes_free(struct probes *p);
+
+/* What of the files that are added from now on is answered in the processor's place, where the kernel can do that. */
+void probes_answer(struct probes *p, bool time, bool random);
+
+/*
+ * Makes path a module and probes the synchronisation primitives that it defines (with sync), and what asks the
+ * processor; of a C library's primitives those that any module uses, now or later: each process has to be given every
+ * breakpoint, which takes longer than all else at its start. The number of places added, in that file or another, or
+ * -errno with a line in err.
+ * The same path again adds nothing.
+ */
+int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen);
+
+/*
+ * --point: SYMBOL, a glob, FILE:LINE or BINARY:SYMBOL+OFF, looked for in the modules
+ * there are (BINARY: that file). Number of sites; 0 or less with a line in err, which
+ * names the nearest symbol.
+ */
+int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen);
+
+/* The catalogue of a module, made or read from the cache when first asked for. NULL with a line in err. */
+struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen);
+
+/*
+ * Places of a module's catalogue become points: between executions only. op: ZUG_OP_NONE for what
+ * probes_code_op() says; split (for CODE_RMW only) and waits as struct probe_site has them. A LOCK instruction is
+ * probed where it stands, after code_rewrite() of the private copy; without one, and where nothing else is
+ * possible, the point is on the next instruction, has the operation ZUG_OP_POINT and no object. How many
+ * became points (what is one already, or has no way to be one, does not count), or -errno with a line in err.
+ */
+struct probe_code {
+	uint64_t offset;	/* of a place of the catalogue */
+	uint16_t op;
+	bool split, waits;
+	uint32_t limit, within;	/* as struct probe_site has them */
+};
+int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
+		    char *err, size_t errlen);
+/* The operation of a code place: ZUG_OP_ATOMIC_*, _DATA_*, _FENCE, _PAUSE; ZUG_OP_NONE: never a point. */
+uint16_t probes_code_op(const struct code_place *c);
+
+/*
+ * --points atomic: the atomic instructions of a module, and what is most likely an atomic load or store,
+ * within scope (see --code; NULL or empty: all that is its own). How many, or -errno.
+ */
+int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
+/*
+ * Is the code at a file offset the program's (or library's) own? Not so: what has no source lines in a static program
+ * where something has them (its C library), Go's runtime, Rust's libraries except for their primitives, a sanitizer.
+ */
+bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
+/* And not of Rust's or Go's libraries, primitives or not: what these do to their own data is their affair. */
+bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
+/* Does an item of --code mean anything in the modules there are? */
+bool probes_scope_known(struct probes *p, const char *item);
+/* A file of the distribution, which --code has to name to be looked into. */
+bool probes_is_system(const char *path);
+
+/* What the kernel side is told of a code place: its operand, in what->flags and after; op is not touched. */
+void probes_code_site(const struct probe_site *s, struct zug_site *what);
+
+/* This site is no point from now on, or one again; between executions only, before probes_replant(). */
+void probes_silence(struct probes *p, uint32_t site, bool silent);
+
+/* A silent one is a point again, as in a loop that waits. */
+void probes_wait_at(struct probes *p, uint32_t site);
+
+/* The same for the limit of a site. */
+void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit);
+
+/* And what larger accesses it lies in. */
+void probes_set_within(struct probes *p, uint32_t site, uint32_t within);
+
+/* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
+int probes_replant(struct probes *p, char *err, size_t errlen);
+
+unsigned int probes_nr_modules(const struct probes *p);
+const struct probe_module *probes_module(const struct probes *p, uint32_t module);
+int probes_module_by_file(const struct probes *p, uint64_t ino, uint32_t kdev);	/* -1: unknown */
+unsigned int probes_nr_sites(const struct probes *p);
+const struct probe_site *probes_site(const struct probes *p, uint32_t site);
+
+#endif

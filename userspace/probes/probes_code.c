@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* probes_code.c - places in the code as points: atomic instructions, plain accesses */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "probes/probes_internal.h"
+
+/* A cache is believed as far as the file agrees with it. */
+static bool agrees(int fd, const struct code_place *c)
+{
+	uint8_t buf[16] = { 0 };
+	ssize_t n = pread(fd, buf, sizeof(buf) - 1, c->offset);
+
+	return n >= c->len && code_verify(c, buf, n);
+}
+
+/* About a thousand places all over the file: one that was changed in place, with its build-id, shows. */
+static bool agrees_all(const char *path, const struct code *code)
+{
+	uint32_t step = code_nr(code) / 1000 + 1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = fd >= 0;
+
+	for (uint32_t i = 0; ok && i < code_nr(code); i += step)
+		ok = agrees(fd, code_at(code, i));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct code_stats st;
+
+	if (m->code)
+		return m->code;
+	if (code_open(&m->code, m->path, CODE_CACHE, err, errlen))
+		return NULL;
+	code_get_stats(m->code, &st);
+	if (!st.cached || agrees_all(m->path, m->code))
+		return m->code;
+	code_free(m->code);
+	m->code = NULL;
+	if (code_open(&m->code, m->path, CODE_CACHE_RENEW, err, errlen))
+		return NULL;
+	return m->code;
+}
+
+uint16_t probes_code_op(const struct code_place *c)
+{
+	bool atomic = c->flags & CODE_SHARED;
+
+	switch ((enum code_kind)c->kind) {
+	case CODE_LOAD:
+		return atomic ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_DATA_READ;
+	case CODE_STORE:
+		return atomic ? ZUG_OP_ATOMIC_STORE : ZUG_OP_DATA_WRITE;
+	case CODE_RMW:
+		return ZUG_OP_DATA_WRITE;
+	case CODE_LOCK:
+	case CODE_XCHG:
+		return ZUG_OP_ATOMIC_RMW;
+	case CODE_STRING:
+	case CODE_BLOCK:
+		return c->flags & CODE_WRITE ? ZUG_OP_DATA_WRITE : ZUG_OP_DATA_READ;
+	case CODE_PAUSE:
+		return ZUG_OP_PAUSE;
+	case CODE_FENCE:
+		return ZUG_OP_FENCE;
+	default:
+		return ZUG_OP_NONE;
+	}
+}
+
+/* struct pt_regs of x86-64 as words, by the processor's numbers, plus 1. */
+static uint8_t pt_reg(uint8_t reg)
+{
+	static const uint8_t words[16] = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 };
+
+	return reg < 16 ? words[reg] + 1 : 0;
+}
+
+void probes_code_site(const struct probe_site *s, struct zug_site *what)
+{
+	const struct code_place *c = &s->code;
+
+	what->flags = ZUG_SITE_CODE | (s->op == ZUG_OP_POINT ? ZUG_SITE_ANY : 0);
+	if ((c->flags & (CODE_NO_ADDR | CODE_TLS)) || s->op == ZUG_OP_POINT || s->op == ZUG_OP_FENCE ||
+	    s->op == ZUG_OP_PAUSE)
+		return;
+	/* a call of another function accesses nothing by itself */
+	what->flags |= ZUG_SITE_OPERAND |
+		       ZUG_SITE_SHAPE(c->kind == CODE_BLOCK ? 0 : c->size && c->size <= 64 ? c->size : 16, c->len);
+	if (code_second(c))
+		what->flags |= ZUG_SITE_SECOND;
+	what->base = pt_reg(c->base);
+	what->index = pt_reg(c->index);
+	what->shift = c->shift;
+	what->ip_add = c->base == CODE_RIP ? c->len : 0;
+	what->disp = c->disp;
+}
+
+/* A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay as they are: programs look. */
+struct rewriting {
+	int fd;			/* -1: not open yet */
+	struct stat st;
+};
+
+/* When there is something to change. 0 or -errno. */
+static int rewriting_begin(struct rewriting *r, const char *copy)
+{
+	if (r->fd >= 0)
+		return 0;
+	r->fd = open(copy, O_RDWR | O_CLOEXEC);
+	return r->fd < 0 || fstat(r->fd, &r->st) ? -errno : 0;
+}
+
+static void rewriting_end(struct rewriting *r)
+{
+	const struct timespec times[2] = { r->st.st_atim, r->st.st_mtim };
+
+	if (r->fd < 0)
+		return;
+	futimens(r->fd, times);
+	close(r->fd);
+}
+
+int probes_rewrite(const char *copy, const struct probe_site *sites, int nr)
+{
+	struct rewriting r = { .fd = -1 };
+	uint8_t buf[16];
+	int ret = 0;
+
+	for (int i = 0; i < nr && !ret; i++) {
+		const struct code_place *c = &sites[i].code;
+
+		if (!c->kind || (c->flags & CODE_PROBE) || sites[i].op == ZUG_OP_POINT)
+			continue;
+		ret = rewriting_begin(&r, copy);
+		if (ret)
+			break;
+		if (pread(r.fd, buf, c->len, c->offset) != c->len) {
+			ret = -EIO;
+		} else if (buf[0] == 0x90) {
+			continue;	/* by another campaign, or before the probes were planted again */
+		} else if (code_rewrite(c, buf) || pwrite(r.fd, buf, c->len, c->offset) != c->len) {
+			ret = -EIO;
+		}
+	}
+	rewriting_end(&r);
+	return ret;
+}
+
+/* rdtscp cannot be probed: in the private copy it is rdtsc, with a nop to have the same length. */
+static int rewrite_rdtscp(const char *copy, const struct code_ask *list, uint32_t nr)
+{
+	static const uint8_t was[] = { 0x0f, 0x01, 0xf9 }, is[] = { 0x0f, 0x31, 0x90 };
+	struct rewriting r = { .fd = -1 };
+	uint8_t buf[3];
+	int ret = 0;
+
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		if (!list[i].cpu)
+			continue;
+		ret = rewriting_begin(&r, copy);
+		if (ret)
+			break;
+		if (pread(r.fd, buf, 3, list[i].offset) != 3 ||
+		    (memcmp(buf, was, 3) && memcmp(buf, is, 3)) || pwrite(r.fd, is, 3, list[i].offset) != 3)
+			ret = -EIO;
+	}
+	rewriting_end(&r);
+	return ret;
+}
+
+/* The dynamic loader looks how long it takes, for who asks it to tell (LD_DEBUG). */
+static bool is_loader(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && !strncmp(base + 1, "ld-", 3);
+}
+
+int probes_plant_answers(struct probes *p, uint32_t m)
+{
+	struct probe_module *mod = &p->modules[m];
+	char err[256];
+	const char *copy;
+	int ret;
+
+	if (!mod->nr_answers)
+		return 0;
+	ret = sandbox_privatise(p->s, mod->path, &copy, err, sizeof(err));
+	return ret ? ret : kernel_add_answers(p->k, copy, mod->answers, mod->nr_answers);
+}
+
+int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	const char *copy = mod->path;
+	struct code_ask *list = NULL;
+	struct stat st;
+	uint32_t nr = 0, n = 0;
+	int ret = 0;
+
+	if ((!p->answer_time && !p->answer_random) || is_loader(mod->path) || code_asks(mod->path, &list, &nr))
+		return 0;
+	for (uint32_t i = 0; i < nr; i++)
+		if (list[i].kind == CODE_TIME ? p->answer_time : p->answer_random)
+			list[n++] = list[i];
+	/* other processes execute the file itself; where there is no room for a copy of a large one the processor answers */
+	if (!n || sandbox_privatise(p->s, mod->path, &copy, err, errlen) || !strcmp(copy, mod->path) ||
+	    !(mod->answers = calloc(n, sizeof(*mod->answers))))
+		goto out;
+	ret = rewrite_rdtscp(copy, list, n);
+	for (uint32_t i = 0; i < n; i++)
+		mod->answers[i] = (struct kernel_answer){ list[i].offset,
+			ZUG_ANSWER_SHAPE(list[i].len, list[i].reg, list[i].size) | (list[i].cpu ? ZUG_ANSWER_CPU : 0) |
+			(list[i].kind == CODE_RANDOM ? ZUG_ANSWER_RANDOM : 0) };
+	mod->nr_answers = n;
+	if (!ret && !stat(copy, &st)) {
+		mod->ino = st.st_ino;
+		mod->dev = st.st_dev;
+		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
+	}
+	if (!ret)
+		ret = probes_plant_answers(p, m);
+	if (ret)
+		snprintf(err, errlen, "cannot have rdtsc and rdrand in %s answered: %s", mod->path, strerror(-ret));
+out:
+	free(list);
+	return ret ? ret : (int)mod->nr_answers;
+}
+
+static int add_place(struct probes *p, uint32_t module, struct found *f, const struct code_place *c,
+		     const struct probe_code *want, bool copies)
+{
+	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
+				.limit = want->limit, .within = want->within };
+
+	s.op = want->op ? want->op : probes_code_op(c);
+	if (!s.op)
+		return 0;
+	if (!agrees(f->fd, c))
+		return -ESTALE;
+	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
+	s.waits = want->waits;
+	if (s.split)
+		s.op = ZUG_OP_DATA_READ;
+	if (!(c->flags & CODE_PROBE) && !(copies && (c->flags & CODE_REWRITE))) {
+		if (!(c->flags & CODE_NEXT))
+			return 0;
+		s.offset += c->len;
+		s.op = ZUG_OP_POINT;
+	}
+	return found_append(f, &s);
+}
+
+int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *places, int nr,
+		    char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct found f = { 0 };
+	const char *copy = m->path;
+	struct code *code = probes_code(p, module, err, errlen);
+	int ret = 0;
+
+	if (!code)
+		return -ENOEXEC;
+	if (!nr)
+		return 0;
+	ret = sandbox_privatise(p->s, m->path, &copy, err, errlen);
+	if (ret)
+		return ret;
+	f.fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	if (f.fd < 0) {
+		snprintf(err, errlen, "%s: %s", m->path, strerror(errno));
+		return -errno;
+	}
+	for (int i = 0; i < nr && ret >= 0; i++) {
+		const struct code_place *c = code_find(code, places[i].offset);
+
+		/* a trace of another build, with --force, names what is no place in this one */
+		if (c)
+			ret = add_place(p, module, &f, c, &places[i], strcmp(copy, m->path));
+	}
+	if (ret == -ESTALE)
+		snprintf(err, errlen, "%s is not what its catalogue in the cache (~/.cache/zugzwang) says: "
+			 "remove that", m->path);
+	else if (ret < 0)
+		snprintf(err, errlen, "out of memory");
+	else
+		ret = probes_plant(p, module, &f, err, errlen);
+	close(f.fd);
+	found_free(&f);
+	return ret;
+}
+
+void probes_silence(struct probes *p, uint32_t site, bool silent)
+{
+	if (site < p->nr_sites)
+		p->sites[site].silent = silent;
+}
+
+void probes_wait_at(struct probes *p, uint32_t site)
+{
+	if (site >= p->nr_sites)
+		return;
+	p->sites[site].silent = false;
+	p->sites[site].waits = true;
+	p->sites[site].limit = 0;
+}
+
+void probes_set_within(struct probes *p, uint32_t site, uint32_t within)
+{
+	if (site < p->nr_sites)
+		p->sites[site].within = within;
+}
+
+void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit)
+{
+	if (site < p->nr_sites)
+		p->sites[site].limit = limit;
+}
+
+/* ---- which ones ---- */
+
+/* The runtimes of the compilers' sanitizers lie wherever the compiler does. */
+static bool is_sanitizer(const char *path)
+{
+	static const char *const names[] = { "lib[almt]san.so*", "libubsan.so*", "libhwasan.so*", "libclang_rt.*" };
+	const char *base = strrchr(path, '/');
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!fnmatch(names[i], base + 1, 0))
+			return true;
+	return false;
+}
+
+bool probes_is_system(const char *path)
+{
+	static const char *const folders[] = { "/lib/", "/lib64/", "/bin/", "/sbin/" };
+	/* also below another root */
+	static const char *const anywhere[] = { "/usr/lib/", "/usr/lib64/", "/usr/bin/", "/usr/sbin/",
+						"/usr/libexec/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])))
+			return true;
+	for (size_t i = 0; i < sizeof(anywhere) / sizeof(anywhere[0]); i++)
+		if (strstr(path, anywhere[i]))
+			return true;
+	return is_sanitizer(path);
+}
+
+static bool is_module(const struct probe_module *m, const char *item)
+{
+	const char *base = strrchr(m->path, '/');
+
+	return !fnmatch(item, m->path, 0) || (base && !fnmatch(item, base + 1, 0));
+}
+
+static bool is_source(const char *item)
+{
+	static const char *const ends[] = { ".c", ".h", ".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".inl",
+					    ".rs", ".go", ".s", ".S", ".d", ".f90", ".zig", ".m" };
+	const char *dot = strrchr(item, '.');
+
+	for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!strcmp(dot, ends[i]))
+			return true;
+	return false;
+}
+
+static bool path_ends(const char *path, const char *item)
+{
+	size_t n = strlen(path), m = strlen(item);
+
+	return n >= m && !strcmp(path + n - m, item) && (n == m || item[0] == '/' || path[n - m - 1] == '/');
+}
+
+/* A name, with its argument list or without. */
+static bool is_function(const char *name, const char *item)
+{
+	size_t n = strcspn(name, "(");
+	char bare[256];
+
+	if (!fnmatch(item, name, 0))
+		return true;
+	if (!name[n] || n >= sizeof(bare))
+		return false;
+	snprintf(bare, sizeof(bare), "%.*s", (int)n, name);
+	return !fnmatch(item, bare, 0);
+}
+
+/* Does the place lie in what --code names? */
+static bool in_scope(struct probe_module *m, uint64_t offset, char *const *scope)
+{
+	struct trace_frame frames[8];
+	int nr = -1;
+
+	if (!scope || !scope[0])
+		return true;
+	for (char *const *s = scope; *s; s++) {
+		if (is_module(m, *s))
+			return true;
+		if (nr < 0)
+			nr = symfile_frames(m->file, offset, frames, 8);
+		for (int i = 0; i < nr; i++)
+			if (is_source(*s) ? frames[i].file && path_ends(frames[i].file, *s) :
+					    frames[i].function && is_function(frames[i].function, *s))
+				return true;
+	}
+	return false;
+}
+
+static int stop_at_first(const struct symdef *d, void *arg)
+{
+	return 1;
+}
+
+/* What of a program is not its own although it lies in its file. */
+struct probe_foreign {
+	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
+	bool go;
+	bool rust;
+	bool sanitizer;	/* linked into the program */
+};
+
+static bool begins_with(const char *name, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; name && i < nr; i++)
+		if (!strncmp(name, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Rust's libraries count with every program: how they start a thread or unwind a stack is theirs, what they inline into
+ * the program's functions is the program's, and so are their primitives (std::sync, std::sys::sync, core::sync).
+ */
+static bool is_rust_library(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (!frames[i].file || !symbols_of_library(frames[i].file))
+			return false;
+	return !frames[nr - 1].function || !strstr(frames[nr - 1].function, "::sync::");
+}
+
+static bool is_foreign(struct probe_module *m, uint64_t offset, const struct probe_foreign *f)
+{
+	static const char *const go[] = { "runtime.", "runtime/", "internal/runtime/" };
+	static const char *const sanitizer[] = { "__asan", "__tsan", "__lsan", "__ubsan", "__msan", "__hwasan",
+						 "__sanitizer", "__interc", "___interc" };
+	struct trace_frame frames[64];
+	int nr;
+
+	if (!f->lines && !f->go && !f->rust && !f->sanitizer)
+		return false;
+	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	if (nr <= 0)
+		return f->lines;
+	if (f->lines && !frames[0].line)
+		return true;
+	return (f->go && begins_with(frames[0].function, go, sizeof(go) / sizeof(go[0]))) ||
+	       (f->rust && is_rust_library(frames, nr)) ||
+	       (f->sanitizer && begins_with(frames[0].function, sanitizer, sizeof(sanitizer) / sizeof(sanitizer[0])));
+}
+
+static bool is_atomic(const struct code_place *c)
+{
+	switch ((enum code_kind)c->kind) {
+	case CODE_LOCK:
+	case CODE_XCHG:
+		/* also in the own frame: nobody takes that trouble for what nobody else sees */
+		return !(c->flags & (CODE_TLS | CODE_CONST));
+	case CODE_PAUSE:
+		return true;
+	case CODE_FENCE:
+		return c->flags & CODE_REWRITE;	/* full ones: lfence and sfence belong to the clock and to copying */
+	case CODE_LOAD:
+	case CODE_STORE:
+	case CODE_RMW:
+		return c->flags & CODE_SHARED;
+	default:
+		return false;
+	}
+}
+
+static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace" };
+
+static int note_mark(const struct symdef *d, unsigned int name, void *arg)
+{
+	struct probe_foreign *f = arg;
+
+	f->go |= name == 0;
+	f->rust |= name == 1;
+	f->sanitizer |= name == 2;
+	return 0;
+}
+
+bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
+{
+	struct probe_module *m = &p->modules[module];
+	struct probe_foreign *f = m->foreign;
+	struct trace_frame frame;
+	struct code *code;
+	char err[256];
+
+	if (!f) {
+		f = m->foreign = calloc(1, sizeof(*f));
+		code = f ? probes_code(p, module, err, sizeof(err)) : NULL;
+		if (!code)
+			return true;
+		symfile_find_names(m->file, marks, 3, note_mark, f);
+		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
+			f->lines = is_atomic(code_at(code, i)) &&
+				   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
+	}
+	return !is_foreign(m, offset, f);
+}
+
+bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)
+{
+	struct probe_module *m = &p->modules[module];
+	struct trace_frame frames[64];
+	int nr;
+
+	if (!probes_is_own(p, module, offset))
+		return false;
+	if (!m->foreign || (!m->foreign->go && !m->foreign->rust))
+		return true;
+	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	for (int i = 0; i < nr; i++)
+		if (!frames[i].file || !symbols_of_language(frames[i].file))
+			return true;
+	return nr <= 0;
+}
+
+int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen)
+{
+	struct probe_module *m = &p->modules[module];
+	struct code *code = probes_code(p, module, err, errlen);
+	struct probe_code *list;
+	int nr = 0, ret;
+
+	if (!code)
+		return -ENOEXEC;
+	list = malloc((code_nr(code) + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < code_nr(code); i++) {
+		const struct code_place *c = code_at(code, i);
+
+		if (!is_atomic(c) || !in_scope(m, c->offset, scope))
+			continue;
+		if ((scope && scope[0]) || probes_is_own(p, module, c->offset))
+			list[nr++] = (struct probe_code){ .offset = c->offset, .split = c->kind == CODE_RMW };
+	}
+	ret = probes_add_code(p, module, list, nr, err, errlen);
+	free(list);
+	if (ret >= 0)
+		m->code_points = true;
+	return ret;
+}
+
+bool probes_scope_known(struct probes *p, const char *item)
+{
+	uint64_t offset;
+	uint32_t nearest;
+
+	for (unsigned int m = 0; m < p->nr_modules; m++) {
+		if (is_module(&p->modules[m], item))
+			return true;
+		if (is_source(item)) {
+			nearest = 0;
+			if (symfile_line(p->modules[m].file, item, 1, &offset, 1, &nearest) > 0 || nearest)
+				return true;
+		} else if (symfile_find(p->modules[m].file, item, stop_at_first, NULL)) {
+			return true;
+		}
+	}
+	return false;
+}

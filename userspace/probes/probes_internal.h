@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* probes_internal.h - inside of probes.h: primitives and named places (probes.c), code places (probes_code.c) */
+#ifndef ZUG_PROBES_INTERNAL_H
+#define ZUG_PROBES_INTERNAL_H
+
+#include "probes/probes.h"
+
+struct primitive;
+
+/* Room for all primitives of probes.c. */
+#define MAX_PRIMITIVES 96
+
+struct probes {
+	struct kernel *k;
+	struct sandbox *s;
+	struct symbols *symbols;
+	struct probe_module *modules;
+	unsigned int nr_modules;
+	struct probe_site *sites;
+	unsigned int nr_sites;
+	bool answer_time, answer_random;
+	bool used[MAX_PRIMITIVES];	/* by any of the modules */
+	bool all_used;			/* or nobody can tell */
+};
+
+/* Places found in one file, before they are planted. */
+struct found {
+	struct probe_site *sites;
+	int nr, size;
+	const unsigned int *which;	/* the primitives that are looked for */
+	const struct primitive *prim;
+	struct symfile *file;
+	int fd;			/* of the file */
+	bool no_memory;
+};
+
+/* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
+int found_append(struct found *f, const struct probe_site *s);
+void found_free(struct found *f);
+/* Plants what was found in module m; the sites become p's. How many were new, or -errno with a line in err. */
+int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
+/* Finds what asks the processor in a new module, and has it answered. How many, or -errno with a line in err. */
+int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen);
+/* Plants what was found, again. 0 or -errno. */
+int probes_plant_answers(struct probes *p, uint32_t m);
+/* Gives places of a private copy an instruction that can be probed (code_rewrite()). 0 or -errno. */
+int probes_rewrite(const char *copy, const struct probe_site *sites, int nr);
+
+#endif

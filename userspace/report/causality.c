@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/causality.h"
+#include "symbols/intern.h"
+
+#define NO_STEP UINT64_MAX
+
+struct follower {
+	uint32_t task;
+	bool alive, gone, waits;
+	uint64_t last;			/* its last step */
+	uint64_t *steps;		/* all of them */
+	uint64_t nr, next;
+	struct flow_wait wait;		/* the one that is open */
+	const struct trace_note *block;	/* a block without a wake so far */
+	uint64_t woken_from;		/* step of the waker, NO_STEP: none since its last step */
+	uint64_t created;		/* its last step that created a task */
+	uint64_t asked;			/* lock it may not have got yet */
+};
+
+struct thing {
+	uint32_t holder;
+	uint64_t release, write, read;	/* the last steps that did so */
+	uint64_t linked;		/* the last step that got an arrow from it */
+};
+
+struct pass {
+	const struct trace *t;
+	struct flow *f;
+	struct intern tasks, objects;
+	struct follower *who;
+	struct thing *things;
+	uint32_t things_size, nr_who;
+	const uint32_t *enabled;
+	uint32_t nr_enabled;
+};
+
+static bool room(void *array, size_t nr, size_t *size, size_t entry)
+{
+	void **a = array, *p;
+
+	if (nr < *size)
+		return true;
+	p = realloc(*a, (*size ? 2 * *size : 64) * entry);
+	if (!p)
+		return false;
+	*a = p;
+	*size = *size ? 2 * *size : 64;
+	return true;
+}
+
+static int add_task(struct pass *p, uint32_t task)
+{
+	struct follower *who;
+	bool added;
+
+	if (task == TRACE_NO_TASK)
+		return 0;
+	if (intern_add(&p->tasks, &task, sizeof(task), &added) == INTERN_FAILED)
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	who = realloc(p->who, p->tasks.nr * sizeof(*who));
+	if (!who)
+		return -ENOMEM;
+	p->who = who;
+	who[p->nr_who++] = (struct follower){ .task = task, .last = NO_STEP, .created = NO_STEP,
+						.woken_from = NO_STEP };
+	return 0;
+}
+
+/* Tasks are all known after the first pass. */
+static struct follower *follower(struct pass *p, uint32_t task)
+{
+	return &p->who[intern_find(&p->tasks, &task, sizeof(task))];
+}
+
+static struct thing *thing(struct pass *p, uint64_t object)
+{
+	bool added;
+	uint32_t nr = intern_add(&p->objects, &object, sizeof(object), &added);
+
+	if (nr == INTERN_FAILED)
+		return NULL;
+	if (nr >= p->things_size) {
+		uint32_t size = p->things_size ? p->things_size * 2 : 64;
+		struct thing *things = realloc(p->things, size * sizeof(*things));
+
+		if (!things)
+			return NULL;
+		p->things = things;
+		p->things_size = size;
+	}
+	if (added)
+		p->things[nr] = (struct thing){ TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP };
+	return &p->things[nr];
+}
+
+static uint32_t task_of(const struct pass *p, uint64_t step)
+{
+	return trace_step(p->t, step)->task;
+}
+
+static int arrow(struct pass *p, uint64_t from, uint64_t to, enum flow_kind kind)
+{
+	struct flow *f = p->f;
+
+	if (from == NO_STEP || task_of(p, from) == task_of(p, to))
+		return 0;
+	for (size_t i = f->nr_arrows; i-- > 0 && f->arrows[i].to == to;)
+		if (f->arrows[i].from == from)
+			return 0;
+	if (!room(&f->arrows, f->nr_arrows, &f->arrows_size, sizeof(*f->arrows)))
+		return -ENOMEM;
+	f->arrows[f->nr_arrows++] = (struct flow_arrow){ from, to, kind };
+	return 0;
+}
+
+/* ---- waits ---- */
+
+/* What it is parked before says what it waits for, unless the kernel knows better. */
+static int wait_begins(struct pass *p, struct follower *w, uint64_t at)
+{
+	const struct zug_label *pending = w->next < w->nr ?
+		&trace_step(p->t, w->steps[w->next])->label : NULL;
+	const struct zug_label *doing = w->last == NO_STEP ? NULL : &trace_step(p->t, w->last)->label;
+	struct flow_wait *wait = &w->wait;
+	struct thing *th;
+
+	*wait = (struct flow_wait){ .from = at, .task = w->task, .holder = TRACE_NO_TASK };
+	if (w->block) {
+		wait->object = w->block->object;
+		wait->text = w->block->text;
+		/* "futex" of a task that was about to lock: the lock */
+		if (!wait->object && doing && (doing->flags | zug_op_flags(doing->op)) & ZUG_L_ACQUIRE)
+			wait->object = doing->object;
+	} else if (pending && (pending->flags | zug_op_flags(pending->op)) & ZUG_L_ACQUIRE) {
+		wait->object = pending->object;
+	}
+	w->waits = true;
+	if (!wait->object)
+		return 0;
+	th = thing(p, wait->object);
+	if (!th)
+		return -ENOMEM;
+	wait->holder = th->holder == w->task ? TRACE_NO_TASK : th->holder;
+	return 0;
+}
+
+static int wait_ends(struct pass *p, struct follower *w, uint64_t at)
+{
+	struct flow *f = p->f;
+
+	if (!w->waits)
+		return 0;
+	w->waits = false;
+	w->wait.to = at;
+	if (at == w->wait.from && at < trace_nr_steps(p->t))
+		return 0;
+	if (!room(&f->waits, f->nr_waits, &f->waits_size, sizeof(*f->waits)))
+		return -ENOMEM;
+	f->waits[f->nr_waits++] = w->wait;
+	return 0;
+}
+
+static int follow_enabled(struct pass *p, const struct trace_step *s)
+{
+	uint32_t i = 0, k = 0;
+	int ret = 0;
+
+	/* equal sets are one array in a trace that was read */
+	if (s->enabled == p->enabled)
+		return 0;
+	while (!ret && (i < p->nr_enabled || k < s->nr_enabled)) {
+		if (k == s->nr_enabled || (i < p->nr_enabled && p->enabled[i] < s->enabled[k])) {
+			struct follower *w = follower(p, p->enabled[i++]);
+
+			if (!w->gone && !w->waits)
+				ret = wait_begins(p, w, s->step);
+		} else {
+			struct follower *w = follower(p, s->enabled[k]);
+
+			if (i < p->nr_enabled && p->enabled[i] == s->enabled[k])
+				i++;
+			w->alive = true;
+			ret = wait_ends(p, w, s->step);
+			k++;
+		}
+	}
+	p->enabled = s->enabled;
+	p->nr_enabled = s->nr_enabled;
+	return ret;
+}
+
+static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
+{
+	struct follower *w;
+	int ret = 0;
+
+	if (n->task == TRACE_NO_TASK)
+		return 0;
+	w = follower(p, n->task);
+	switch (n->kind) {
+	case TRACE_NOTE_BLOCK:
+		w->block = n;
+		w->alive = true;
+		/* it may have left the set earlier, as one that would block */
+		if (w->waits && !w->wait.text)
+			w->wait.text = n->text;
+		break;
+	case TRACE_NOTE_WAKE:
+		w->block = NULL;
+		w->alive = true;
+		if (n->arg != TRACE_NO_TASK && w->woken_from == NO_STEP) {
+			const struct follower *by = follower(p, n->arg);
+
+			/* creating a thread takes steps within the C library */
+			w->woken_from = w->last == NO_STEP && by->created != NO_STEP ? by->created : by->last;
+		}
+		break;
+	case TRACE_NOTE_EXIT:
+		w->gone = true;
+		/* on its way out it is not enabled; that is no waiting */
+		if (w->waits && !w->block)
+			w->waits = false;
+		ret = wait_ends(p, w, at);
+		break;
+	}
+	return ret;
+}
+
+/* Who blocks between the last decision and the end is in no enabled set without it. */
+static int wait_at_end(struct pass *p, struct follower *w, uint64_t nr)
+{
+	int ret = 0;
+
+	if (!w->alive || w->gone)
+		return 0;
+	if (!w->waits && w->block)
+		ret = wait_begins(p, w, nr);
+	return ret ? ret : wait_ends(p, w, nr);
+}
+
+/* ---- arrows ---- */
+
+static bool is_sync(unsigned int op)
+{
+	return (op >= ZUG_OP_LOCK && op < ZUG_OP_CREATE) || op == ZUG_OP_RESUME ||
+	       op == ZUG_OP_FUTEX_WAIT || op == ZUG_OP_FUTEX_WAKE || op == ZUG_OP_FLOCK;
+}
+
+/*
+ * What goes on after a wait has got what it waited for. Who only begins to wait for a condition or
+ * at a barrier has not, whatever was signalled before.
+ */
+static bool acquires(const struct trace_step *s)
+{
+	switch (s->label.op) {
+	case ZUG_OP_RESUME:
+		return true;
+	case ZUG_OP_COND_WAIT:
+	case ZUG_OP_COND_TIMEDWAIT:
+	case ZUG_OP_BARRIER_WAIT:
+		return false;
+	}
+	return (s->label.flags | zug_op_flags(s->label.op)) & ZUG_L_ACQUIRE;
+}
+
+static int follow_object(struct pass *p, const struct trace_step *s, uint64_t object)
+{
+	unsigned int flags = s->label.flags | zug_op_flags(s->label.op);
+	struct thing *th;
+	int ret = 0;
+
+	if (!object)
+		return 0;
+	th = thing(p, object);
+	if (!th)
+		return -ENOMEM;
+	if (is_sync(s->label.op)) {
+		if (th->release != NO_STEP && acquires(s))
+			ret = arrow(p, th->release, s->step, FLOW_SYNC);
+		if (flags & ZUG_L_RELEASE)
+			th->release = s->step;
+		return ret;
+	}
+	if (th->write != NO_STEP && (th->linked == NO_STEP || th->linked < th->write ||
+				     task_of(p, th->linked) != s->task)) {
+		ret = arrow(p, th->write, s->step, FLOW_DATA);
+		th->linked = s->step;
+	}
+	if (!(flags & ZUG_L_WRITE)) {
+		th->read = s->step;
+		return ret;
+	}
+	if (!ret && th->read != NO_STEP && (th->write == NO_STEP || th->read > th->write))
+		ret = arrow(p, th->read, s->step, FLOW_DATA);
+	th->write = s->step;
+	return ret;
+}
+
+/* As report_wait.c: a task that goes on after it asked for a lock has got it. */
+static int follow_locks(struct pass *p, struct follower *w, const struct trace_step *s)
+{
+	struct thing *th;
+
+	if (s->label.op == ZUG_OP_RESUME)
+		return 0;
+	if (w->asked) {
+		th = thing(p, w->asked);
+		if (!th)
+			return -ENOMEM;
+		th->holder = w->task;
+		w->asked = 0;
+	}
+	switch (s->label.op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_WRLOCK:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_SPIN_LOCK:
+		w->asked = s->label.object;
+		th = w->asked ? thing(p, w->asked) : NULL;
+		if (th && th->holder == TRACE_NO_TASK) {
+			th->holder = w->task;
+			w->asked = 0;
+		}
+		return th || !w->asked ? 0 : -ENOMEM;
+	case ZUG_OP_UNLOCK:
+	case ZUG_OP_RWUNLOCK:
+	case ZUG_OP_SPIN_UNLOCK:
+		th = s->label.object ? thing(p, s->label.object) : NULL;
+		if (th && th->holder == w->task)
+			th->holder = TRACE_NO_TASK;
+		break;
+	case ZUG_OP_COND_WAIT:
+	case ZUG_OP_COND_TIMEDWAIT:
+		th = s->label.object2 ? thing(p, s->label.object2) : NULL;
+		if (th && th->holder == w->task)
+			th->holder = TRACE_NO_TASK;
+		w->asked = s->label.object2;
+		break;
+	}
+	return 0;
+}
+
+static int follow_step(struct pass *p, const struct trace_step *s)
+{
+	struct follower *w = follower(p, s->task);
+	int ret;
+
+	ret = wait_ends(p, w, s->step);
+	if (!ret && w->woken_from != NO_STEP)
+		ret = arrow(p, w->woken_from, s->step, w->last == NO_STEP ? FLOW_START : FLOW_WAKE);
+	if (!ret)
+		ret = follow_object(p, s, s->label.object);
+	if (!ret && s->label.object2 != s->label.object)
+		ret = follow_object(p, s, s->label.object2);
+	if (!ret)
+		ret = follow_locks(p, w, s);
+	w->woken_from = NO_STEP;
+	w->block = NULL;
+	w->alive = true;
+	w->last = s->step;
+	if (s->label.op == ZUG_OP_CREATE || s->label.op == ZUG_OP_FORK)
+		w->created = s->step;
+	w->next++;
+	return ret;
+}
+
+/* ---- */
+
+/* Everybody who is named anywhere, and the steps of each. */
+static int collect(struct pass *p)
+{
+	uint64_t nr = trace_nr_steps(p->t);
+	const uint32_t *enabled = NULL;
+	int ret = 0;
+
+	for (uint64_t i = 0; i <= nr && !ret; i++) {
+		const struct trace_step *s = i < nr ? trace_step(p->t, i) : NULL;
+
+		for (uint32_t k = 0, n = trace_nr_notes(p->t, i); k < n && !ret; k++) {
+			ret = add_task(p, trace_note_at(p->t, i, k)->task);
+			if (!ret && trace_note_at(p->t, i, k)->kind == TRACE_NOTE_WAKE)
+				ret = add_task(p, trace_note_at(p->t, i, k)->arg);
+		}
+		if (!s || ret)
+			continue;
+		ret = add_task(p, s->task);
+		for (uint32_t k = 0; s->enabled != enabled && k < s->nr_enabled && !ret; k++)
+			ret = add_task(p, s->enabled[k]);
+		enabled = s->enabled;
+		if (!ret)
+			follower(p, s->task)->nr++;
+	}
+	for (uint32_t i = 0; i < p->nr_who && !ret; i++) {
+		p->who[i].steps = calloc(p->who[i].nr + 1, sizeof(uint64_t));
+		ret = p->who[i].steps ? 0 : -ENOMEM;
+		p->who[i].nr = 0;
+	}
+	for (uint64_t i = 0; i < nr && !ret; i++) {
+		struct follower *w = follower(p, task_of(p, i));
+
+		w->steps[w->nr++] = i;
+	}
+	return ret;
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct flow_wait *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+int flow_init(struct flow *f, const struct trace *t)
+{
+	struct pass p = { .t = t, .f = f };
+	uint64_t nr = trace_nr_steps(t);
+	int ret;
+
+	*f = (struct flow){ 0 };
+	ret = collect(&p);
+	for (uint64_t i = 0; i <= nr && !ret; i++) {
+		for (uint32_t k = 0, n = trace_nr_notes(t, i); k < n && !ret; k++)
+			ret = follow_note(&p, trace_note_at(t, i, k), i);
+		if (i == nr || ret)
+			break;
+		ret = follow_enabled(&p, trace_step(t, i));
+		if (!ret)
+			ret = follow_step(&p, trace_step(t, i));
+	}
+	for (uint32_t i = 0; i < p.nr_who; i++) {
+		if (!ret)
+			ret = wait_at_end(&p, &p.who[i], nr);
+		free(p.who[i].steps);
+	}
+	if (!ret && f->nr_waits)
+		qsort(f->waits, f->nr_waits, sizeof(*f->waits), compare_waits);
+	free(p.who);
+	free(p.things);
+	intern_release(&p.tasks);
+	intern_release(&p.objects);
+	return ret;
+}
+
+void flow_release(struct flow *f)
+{
+	free(f->waits);
+	free(f->arrows);
+	*f = (struct flow){ 0 };
+}

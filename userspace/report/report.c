@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* report.c - header, outcome and the summary of a finding */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "report/report_internal.h"
+
+#define DECISIONS_MAX 8		/* of a finding; more do not explain more */
+#define OUTPUT_LINES 12
+#define DEFAULT_WIDTH 120
+
+void report_options_init(struct report_options *o, FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	*o = (struct report_options){ .last = UINT64_MAX, .task = TRACE_NO_TASK,
+				      .width = DEFAULT_WIDTH };
+	o->colour = isatty(fileno(out)) && !(no_color && *no_color) &&
+		    !(term && !strcmp(term, "dumb"));
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		o->width = size.ws_col;
+	else if (columns && atoi(columns) >= 40)
+		o->width = atoi(columns);
+}
+
+int report_colour_parse(const char *text, int *colour)
+{
+	if (!strcmp(text, "auto"))
+		*colour = REPORT_COLOUR_AUTO;
+	else if (!strcmp(text, "always"))
+		*colour = REPORT_COLOUR_ALWAYS;
+	else if (!strcmp(text, "never"))
+		*colour = REPORT_COLOUR_NEVER;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+void report_options_colour(struct report_options *o, int colour)
+{
+	if (colour != REPORT_COLOUR_AUTO)
+		o->colour = colour == REPORT_COLOUR_ALWAYS;
+}
+
+/* ---- outcome ---- */
+
+void report_outcome_words(const struct report *r, char *buf, size_t len)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	char message[900], cycle[900] = "";
+	const char *name;
+
+	report_clean(message, sizeof(message), o->message);
+	report_rename_objects(r, message, sizeof(message));
+	switch (o->kind) {
+	case ZUG_OUTCOME_ABORT:
+		snprintf(buf, len, "aborted (SIGABRT)%s%s", message[0] ? ": " : "", message);
+		return;
+	case ZUG_OUTCOME_SIGNAL:
+		name = sigabbrev_np(o->code);
+		if (name)
+			snprintf(buf, len, "killed by SIG%s%s%s", name, message[0] ? ": " : "", message);
+		else
+			snprintf(buf, len, "killed by signal %d%s%s", o->code, message[0] ? ": " : "",
+				 message);
+		return;
+	case ZUG_OUTCOME_EXIT:
+		/* most messages say it themselves */
+		if (!strncmp(message, "exit status ", 12)) {
+			snprintf(buf, len, "%s", message);
+			return;
+		}
+		snprintf(buf, len, "exit status %d%s%s", o->code, message[0] ? ": " : "", message);
+		return;
+	case ZUG_OUTCOME_DEADLOCK:
+	case ZUG_OUTCOME_LOCK_CYCLE:
+		/* what the engine says of every task names the holders as well */
+		if (!strstr(message, "held by") && report_wait_cycle(r, cycle, sizeof(cycle)) &&
+		    message[0])
+			strncat(message, "; ", sizeof(message) - strlen(message) - 1);
+		break;
+	}
+	snprintf(buf, len, "%s%s%s%s", zug_outcome_name(o->kind), message[0] || cycle[0] ? ": " : "",
+		 message, cycle);
+}
+
+void report_outcome_text(FILE *out, unsigned int kind, const char *message, const struct report_options *o)
+{
+	const struct report r = { .o = o };
+
+	fprintf(out, "%s%s%s", report_style(&r, kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM),
+		zug_outcome_name(kind), message[0] ? ": " : "");
+	report_put(out, message, false);
+	fputs(report_style(&r, STYLE_PLAIN), out);
+}
+
+/* Among many waiting tasks, the few that wait for each other. */
+static void put_cycle(struct report *r, const char *indent)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	char cycle[900];
+
+	if (!o || (o->kind != ZUG_OUTCOME_DEADLOCK && o->kind != ZUG_OUTCOME_LOCK_CYCLE) ||
+	    !strstr(o->message, "held by") || !report_wait_cycle(r, cycle, sizeof(cycle)))
+		return;
+	fprintf(r->out, "%scycle: %s\n", indent, cycle);
+}
+
+void report_put_outcome(struct report *r)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	char text[2048];
+
+	if (!o) {
+		fprintf(r->out, "%sno outcome: the trace is cut off%s\n", report_style(r, STYLE_ALARM),
+			report_style(r, STYLE_PLAIN));
+		return;
+	}
+	report_outcome_words(r, text, sizeof(text));
+	fprintf(r->out, "%s%s%s\n",
+		report_style(r, o->kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM), text,
+		report_style(r, STYLE_PLAIN));
+}
+
+void report_outcome_line(FILE *out, const struct trace *t, const struct report_options *o)
+{
+	struct report r;
+
+	report_begin(&r, out, t, o);
+	report_put_outcome(&r);
+	report_end(&r);
+}
+
+/* ---- header ---- */
+
+void report_put_word(FILE *out, const char *s)
+{
+	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			     "%+,-./:=@_")]) {
+		fputs(s, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *s; s++) {
+		char one[2] = { *s, '\0' };
+
+		if (*s == '\'')
+			fputs("'\\''", out);
+		else if ((unsigned char)*s >= 0x80)
+			putc(*s, out);
+		else
+			report_put(out, one, false);
+	}
+	putc('\'', out);
+}
+
+static void put_field(struct report *r, const char *name)
+{
+	fprintf(r->out, "%s%-10s%s", report_style(r, STYLE_DIM), name, report_style(r, STYLE_PLAIN));
+}
+
+static void put_header(struct report *r)
+{
+	const struct trace_header *h = trace_header(r->t);
+	uint64_t switches = 0, preemptions = 0, nr = trace_nr_steps(r->t);
+
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+
+		switches += s->last != TRACE_NO_TASK && s->last != s->task;
+		preemptions += !!(s->flags & TRACE_STEP_PREEMPTION);
+	}
+	put_field(r, "command");
+	for (char *const *a = h->argv; *a; a++) {
+		fputs(a == h->argv ? "" : " ", r->out);
+		report_put_word(r->out, *a);
+	}
+	putc('\n', r->out);
+	put_field(r, "in");
+	report_put(r->out, h->cwd, false);
+	putc('\n', r->out);
+	put_field(r, "found by");
+	report_put(r->out, h->strategy[0] ? h->strategy : "?", false);
+	fprintf(r->out, ", seed %llu, execution %llu; zug ", (unsigned long long)h->seed,
+		(unsigned long long)h->execution);
+	report_put(r->out, h->zug_version, false);
+	fputs(", Linux ", r->out);
+	report_put(r->out, h->kernel, false);
+	putc('\n', r->out);
+	put_field(r, "schedule");
+	fprintf(r->out, "%llu steps, %u tasks, %llu switches, %llu preemption%s%s\n",
+		(unsigned long long)nr, trace_nr_tasks(r->t), (unsigned long long)switches,
+		(unsigned long long)preemptions, preemptions == 1 ? "" : "s",
+		trace_truncated(r->t) ? " (cut off)" : "");
+	put_field(r, "outcome");
+	report_put_outcome(r);
+	put_cycle(r, "          ");
+	if (trace_outcome(r->t) && trace_outcome(r->t)->ungranted)
+		fprintf(r->out, "%s%llu runs without a grant: the schedule was not kept; this is a bug "
+			"of zugzwang%s\n", report_style(r, STYLE_ALARM),
+			(unsigned long long)trace_outcome(r->t)->ungranted, report_style(r, STYLE_PLAIN));
+}
+
+/* ---- output of the test ---- */
+
+/* Head, what is missing, tail: of a tail the last lines, which say why it failed. */
+static void put_output(struct report *r, const char *name, const char *head, const char *tail,
+		       int max_lines)
+{
+	const char *parts[2] = { head, tail }, *p;
+	int lines = 0;
+
+	if (max_lines && tail && *tail)
+		parts[0] = NULL;
+	for (int i = 0; i < 2; i++) {
+		if (!parts[i] || !*parts[i])
+			continue;
+		p = parts[i];
+		if (max_lines) {
+			size_t n = strlen(p);
+
+			while (n && lines < max_lines)
+				lines += p[--n] == '\n' && p[n + 1];
+			if (n)
+				p += n + 2;
+		}
+		fprintf(r->out, "\n%s%s%s%s\n", report_style(r, STYLE_STRONG), name,
+			parts[0] && parts[1] && *parts[1] ? i ? ", end" : ", start" :
+			p != parts[i] ? ", end" : "", report_style(r, STYLE_PLAIN));
+		while (*p) {
+			size_t n = strcspn(p, "\n");
+			char *line = strndup(p, n);
+
+			fputs("    ", r->out);
+			if (line)
+				report_put(r->out, line, true);
+			putc('\n', r->out);
+			free(line);
+			p += n + (p[n] == '\n');
+		}
+	}
+}
+
+static void put_outputs(struct report *r, int max_lines)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+
+	if (!o)
+		return;
+	put_output(r, "standard output", o->out_head, o->out_tail, max_lines);
+	put_output(r, "standard error", o->err_head, o->err_tail, max_lines);
+}
+
+/* ---- decisions ---- */
+
+#define MEANWHILE_MAX 6
+
+static void put_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
+{
+	const struct trace_frame *frames, *frame;
+	char label[600], site[600], name[32];
+	uint32_t nr;
+
+	report_label(r, &s->label, label, sizeof(label));
+	report_site(r, s->label.site, site, sizeof(site));
+	fprintf(r->out, "      %s%s%s %s %s%s%s%s%s\n", report_task_style(r, task),
+		report_task_name(task, name, sizeof(name)), report_style(r, STYLE_PLAIN), verb,
+		report_style(r, STYLE_STRONG), label, report_style(r, STYLE_PLAIN),
+		site[0] ? "  " : "", site);
+	nr = report_frames(r, s->label.site, &frames);
+	frame = report_main_frame(frames, nr);
+	if (frame) {
+		report_check_source(r, s->label.site, frame);
+		report_source_line(r, frame, 8);
+	}
+}
+
+static const struct trace_step *next_of(const struct trace *t, uint64_t from, uint32_t task)
+{
+	for (uint64_t i = from; i < trace_nr_steps(t); i++)
+		if (trace_step(t, i)->task == task)
+			return trace_step(t, i);
+	return NULL;
+}
+
+/* What the others do while one is stopped: there lies the bug, mostly. */
+static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
+{
+	unsigned int n = 0;
+	uint64_t i;
+
+	for (i = first; i < end && n < MEANWHILE_MAX; i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+
+		if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME)
+			continue;
+		put_action(r, s->task, "does", s);
+		n++;
+	}
+	if (i < end)
+		fprintf(r->out, "      ... %llu more steps%s\n",
+			(unsigned long long)(end - i),
+			end < trace_nr_steps(r->t) ? " before it goes on" : "");
+}
+
+/* What the task that is stopped at that step was about to do; false: it did not come to it, and nobody noted it. */
+static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pending, bool *runs_again)
+{
+	const struct trace_minimized *m = trace_minimized(t);
+	uint32_t task = trace_step(t, i)->last;
+	const struct trace_step *s = next_of(t, i + 1, task);
+
+	*runs_again = s;
+	if (s) {
+		*pending = *s;
+		return true;
+	}
+	for (uint32_t k = 0; m && k < m->nr_pairs; k++)
+		if (m->pairs[k].step == i && m->pairs[k].preempted == task) {
+			*pending = (struct trace_step){ .task = task, .label = m->pairs[k].before };
+			return true;
+		}
+	return false;
+}
+
+static bool is_decision(const struct trace_step *s, bool preemptions)
+{
+	if (preemptions)
+		return s->flags & TRACE_STEP_PREEMPTION;
+	/* nobody is preempted: then who went first where several could is what decided */
+	return s->last != s->task && s->last != TRACE_NO_TASK && s->nr_enabled > 1;
+}
+
+/* The calls that the search made fail, or do less than they could. Their number. */
+static unsigned int put_faults(struct report *r)
+{
+	unsigned int n = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+
+		if (!zug_op_is_fault(s->label.op))
+			continue;
+		if (!n++)
+			fprintf(r->out, "\n%sWhat was made of system calls (--faults, --flows):%s\n",
+				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+		fprintf(r->out, "  %sstep %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
+			report_style(r, STYLE_PLAIN));
+		put_action(r, s->task, "gets", s);
+	}
+	return n;
+}
+
+static void put_decisions(struct report *r)
+{
+	uint64_t nr = trace_nr_steps(r->t), first = 0;
+	unsigned int total = 0, skip, n = 0;
+	bool preemptions = false, faults = put_faults(r);
+
+	for (uint64_t i = 0; i < nr && !preemptions; i++)
+		preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
+	for (uint64_t i = 0; i < nr; i++)
+		total += is_decision(trace_step(r->t, i), preemptions);
+	if (!total) {
+		fprintf(r->out, "\n%s: whenever the turn changed hands, nobody else could have had it.\n",
+			faults ? "No schedule is needed" : "Nothing was decided");
+		return;
+	}
+	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), preemptions ?
+		"The preemptions that lead there:" :
+		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
+	skip = total > DECISIONS_MAX ? total - DECISIONS_MAX : 0;
+	if (skip)
+		fprintf(r->out, "  (%u earlier ones left out)\n", skip);
+	for (uint64_t i = first; i < nr; i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+		struct trace_step pending;
+		bool runs_again;
+		char from[32], to[32];
+
+		if (!is_decision(s, preemptions) || n++ < skip)
+			continue;
+		fprintf(r->out, "  %sstep %llu: the turn goes from %s to %s%s\n",
+			report_style(r, preemptions ? STYLE_ALARM : STYLE_STRONG),
+			(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
+			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
+		if (pending_of(r->t, i, &pending, &runs_again))
+			put_action(r, s->last, preemptions ? "is stopped before" : "comes later to",
+				   &pending);
+		if (!runs_again)
+			fprintf(r->out, "      %s does not run again\n",
+				report_task_name(s->last, from, sizeof(from)));
+		if (preemptions)
+			put_meanwhile(r, i, runs_again ? pending.step : nr);
+		else
+			put_action(r, s->task, "does", s);
+	}
+	if (trace_nr_stacks(r->t) || !nr)
+		return;
+	fprintf(r->out, "  %sstep %llu is the last%s\n", report_style(r, STYLE_STRONG),
+		(unsigned long long)nr - 1, report_style(r, STYLE_PLAIN));
+	put_action(r, trace_step(r->t, nr - 1)->task, "does", trace_step(r->t, nr - 1));
+}
+
+void report_finding(FILE *out, const struct trace *t, const struct report_options *o)
+{
+	struct report r;
+
+	report_begin(&r, out, t, o);
+	report_put_outcome(&r);
+	put_cycle(&r, "");
+	put_decisions(&r);
+	report_source_notes(&r);
+	report_stacks(&r, STACKS_BRIEF);
+	put_outputs(&r, OUTPUT_LINES);
+	report_end(&r);
+}
+
+void report_race(FILE *out, const struct trace *t, const struct report_options *o)
+{
+	struct report r;
+
+	report_begin(&r, out, t, o);
+	report_put_outcome(&r);
+	report_stacks(&r, STACKS_RACING);
+	report_end(&r);
+}
+
+void report_trace(FILE *out, const struct trace *t, const struct report_options *o)
+{
+	struct report r;
+
+	report_begin(&r, out, t, o);
+	put_header(&r);
+	putc('\n', out);
+	report_steps(&r);
+	report_stacks(&r, STACKS_ALL);
+	put_outputs(&r, 0);
+	report_end(&r);
+}

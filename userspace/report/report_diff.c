@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/faults.h"
+#include "report/report_diff.h"
+#include "report/report_internal.h"
+
+/* Numbers of tasks are small, but of damaged traces they may be any. */
+#define INDEXED 65536
+
+struct side {
+	const char *name;	/* "A" */
+	struct report r;
+	const struct trace *t;
+	uint32_t *as;		/* per task of t, by index: the number of that task in a; a new one if it is not there */
+	uint32_t *index;	/* by number, of those below INDEXED: index + 1 */
+};
+
+struct diff {
+	FILE *out;
+	struct side a, b;
+	struct pairing *same;
+	uint64_t part;		/* the first step that is not the same */
+};
+
+/* ---- tasks ---- */
+
+static bool same_path(const struct trace *a, const struct trace_task *x, const struct trace *b,
+		      const struct trace_task *y)
+{
+	/* a parent of a damaged table may be its own child: no path is longer than there are tasks */
+	for (uint32_t depth = 0; x && y && depth <= trace_nr_tasks(a); depth++) {
+		if (x->parent == TRACE_NO_TASK || y->parent == TRACE_NO_TASK)
+			return x->parent == y->parent;
+		if (x->nth != y->nth)
+			return false;
+		x = trace_task(a, x->parent);
+		y = trace_task(b, y->parent);
+	}
+	return false;
+}
+
+/* Numbers b's tasks as a's. */
+static int match_tasks(struct diff *d)
+{
+	uint32_t nr_a = trace_nr_tasks(d->a.t), nr_b = trace_nr_tasks(d->b.t), next = 0;
+
+	d->b.as = malloc((nr_b + 1) * sizeof(*d->b.as));
+	d->b.index = calloc(INDEXED, sizeof(*d->b.index));
+	if (!d->b.as || !d->b.index)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr_a; i++)
+		if (trace_task_at(d->a.t, i)->task >= next)
+			next = trace_task_at(d->a.t, i)->task + 1;
+	for (uint32_t i = 0; i < nr_b; i++) {
+		const struct trace_task *y = trace_task_at(d->b.t, i);
+
+		d->b.as[i] = TRACE_NO_TASK;
+		if (y->task < INDEXED)
+			d->b.index[y->task] = i + 1;
+		for (uint32_t k = 0; k < nr_a && d->b.as[i] == TRACE_NO_TASK; k++)
+			if (same_path(d->a.t, trace_task_at(d->a.t, k), d->b.t, y))
+				d->b.as[i] = trace_task_at(d->a.t, k)->task;
+		if (d->b.as[i] == TRACE_NO_TASK)
+			d->b.as[i] = next++;
+	}
+	return 0;
+}
+
+static uint32_t name_of(const struct side *s, uint32_t task)
+{
+	if (!s->as)
+		return task;
+	if (task < INDEXED)
+		return s->index[task] ? s->as[s->index[task] - 1] : task;
+	for (uint32_t i = 0; i < trace_nr_tasks(s->t); i++)
+		if (trace_task_at(s->t, i)->task == task)
+			return s->as[i];
+	return task;
+}
+
+/* ---- steps ---- */
+
+static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *task)
+{
+	const struct side *s = ctx;
+	const struct trace_step *st = trace_step(s->t, i);
+
+	*task = name_of(s, st->task);
+	return &st->label;
+}
+
+static uint32_t task_in_a(const void *ctx, uint32_t task)
+{
+	return name_of(ctx, task);
+}
+
+/* With the objects of A. */
+static struct zug_label label_of(const struct diff *d, const struct side *s, const struct zug_label *l)
+{
+	return s == &d->b ? pairing_label(d->same, l) : *l;
+}
+
+static bool equal(const struct zug_label *x, const struct zug_label *y)
+{
+	/* where a long computation was stopped is chance */
+	return x->op == y->op && x->object == y->object && x->object2 == y->object2 &&
+	       (x->site == y->site || x->op == ZUG_OP_SPIN);
+}
+
+/* x is of A, y of B. */
+static bool same_label(const struct diff *d, const struct zug_label *x, const struct zug_label *y)
+{
+	const struct zug_label l = label_of(d, &d->b, y);
+
+	return equal(x, &l);
+}
+
+static bool same_step(const struct diff *d, const struct trace_step *x, const struct trace_step *y)
+{
+	return x->task == name_of(&d->b, y->task) && same_label(d, &x->label, &y->label) &&
+	       !((x->label.flags ^ y->label.flags) & ZUG_L_TIMER);
+}
+
+static void put_step(struct diff *d, struct side *s, const struct trace_step *st, const char *lead)
+{
+	char label[600], site[600], name[32];
+
+	report_label(&s->r, &st->label, label, sizeof(label));
+	report_site(&s->r, st->label.site, site, sizeof(site));
+	fprintf(d->out, "%s%5llu  %s%s%s %s%s%s\n", lead, (unsigned long long)st->step,
+		report_task_style(&s->r, name_of(s, st->task)),
+		report_task_name(name_of(s, st->task), name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
+		label, site[0] ? "  " : "", site);
+}
+
+static bool could_run(const struct side *s, const struct trace_step *st, uint32_t task)
+{
+	for (uint32_t i = 0; i < st->nr_enabled; i++)
+		if (name_of(s, st->enabled[i]) == task)
+			return true;
+	return false;
+}
+
+/* Why the two go different ways there. */
+static void say_why(struct diff *d, const struct trace_step *x, const struct trace_step *y)
+{
+	uint32_t p = x->task, q = name_of(&d->b, y->task);
+	char first[32], second[32];
+
+	report_task_name(p, first, sizeof(first));
+	report_task_name(q, second, sizeof(second));
+	if (p == q && (faults_decided(x) || faults_decided(y)) && x->label.site == y->label.site)
+		fprintf(d->out, "The same task, but in %s %s, and in %s it does not.\n", faults_decided(x) ? "A" : "B",
+			zug_op_is_fault((faults_decided(x) ? x : y)->label.op) ? "the search changes what its call does" :
+			"the search lets a timer fire before that", faults_decided(x) ? "B" : "A");
+	else if (p == q)
+		fprintf(d->out, "No decision: %s has the turn in both, and does something else. What it does depends "
+			"on more than the schedule.\n", first);
+	else if (could_run(&d->a, x, q) && could_run(&d->b, y, p))
+		fprintf(d->out, "A decision: both could run; in A %s got the turn, in B %s.\n", first, second);
+	else
+		fprintf(d->out, "%s could not run in %s: what happened outside the schedule (a timer, say) differs.\n",
+			could_run(&d->a, x, q) ? first : second, could_run(&d->a, x, q) ? "B" : "A");
+}
+
+static void put_following(struct diff *d, struct side *s, unsigned int rows)
+{
+	uint64_t nr = trace_nr_steps(s->t), i;
+
+	fprintf(d->out, "\n%s%s goes on:%s\n", report_style(&s->r, STYLE_STRONG), s->name,
+		report_style(&s->r, STYLE_PLAIN));
+	for (i = d->part; i < nr && i - d->part < rows; i++)
+		put_step(d, s, trace_step(s->t, i), "");
+	if (i < nr)
+		fprintf(d->out, "       ... %llu more steps\n", (unsigned long long)(nr - i));
+	fputs("       ", d->out);
+	report_put_outcome(&s->r);
+}
+
+/* ---- what each task did ---- */
+
+static const struct trace_step *next_of(const struct side *s, uint64_t *i, uint32_t task)
+{
+	while (*i < trace_nr_steps(s->t)) {
+		const struct trace_step *st = trace_step(s->t, (*i)++);
+
+		if (name_of(s, st->task) == task)
+			return st;
+	}
+	return NULL;
+}
+
+static void put_task(struct diff *d, uint32_t task)
+{
+	const struct trace_step *x, *y;
+	uint64_t i = 0, k = 0, n = 0;
+	char name[32];
+
+	do {
+		x = next_of(&d->a, &i, task);
+		y = next_of(&d->b, &k, task);
+		n += x && y && same_label(d, &x->label, &y->label);
+	} while (x && y && same_label(d, &x->label, &y->label));
+	if (!x && !y)
+		return;
+	fprintf(d->out, "  %s, after %llu equal steps of its own:\n", report_task_name(task, name, sizeof(name)),
+		(unsigned long long)n);
+	if (x)
+		put_step(d, &d->a, x, "    A ");
+	else
+		fputs("    A       has no further step\n", d->out);
+	if (y)
+		put_step(d, &d->b, y, "    B ");
+	else
+		fputs("    B       has no further step\n", d->out);
+}
+
+static void put_tasks(struct diff *d)
+{
+	fprintf(d->out, "\n%sWhat each task does otherwise than in the other:%s\n",
+		report_style(&d->a.r, STYLE_STRONG), report_style(&d->a.r, STYLE_PLAIN));
+	for (uint32_t i = 0; i < trace_nr_tasks(d->a.t); i++)
+		put_task(d, trace_task_at(d->a.t, i)->task);
+	for (uint32_t i = 0; i < trace_nr_tasks(d->b.t); i++)
+		if (!trace_task(d->a.t, d->b.as[i]))
+			put_task(d, d->b.as[i]);
+}
+
+/* ---- the whole ---- */
+
+static void put_parting(struct diff *d, unsigned int rows)
+{
+	uint64_t nr_a = trace_nr_steps(d->a.t), nr_b = trace_nr_steps(d->b.t);
+
+	if (d->part)
+		fprintf(d->out, "%llu steps are the same; the last of them:\n", (unsigned long long)d->part);
+	else
+		fprintf(d->out, "They differ from the first step on.\n");
+	if (d->part)
+		put_step(d, &d->a, trace_step(d->a.t, d->part - 1), "");
+	putc('\n', d->out);
+	if (d->part < nr_a && d->part < nr_b)
+		say_why(d, trace_step(d->a.t, d->part), trace_step(d->b.t, d->part));
+	else
+		fprintf(d->out, "%s ends there, %s goes on.\n", d->part < nr_a ? "B" : "A",
+			d->part < nr_a ? "A" : "B");
+	put_following(d, &d->a, rows);
+	put_following(d, &d->b, rows);
+}
+
+/* 0 or -ENOMEM; finish() in either case. */
+static int start(struct diff *d, FILE *out, const struct trace *a, const struct trace *b,
+		 const struct report_options *o)
+{
+	uint64_t nr_a = trace_nr_steps(a), nr_b = trace_nr_steps(b);
+
+	*d = (struct diff){ .out = out, .a = { .name = "A", .t = a }, .b = { .name = "B", .t = b } };
+	report_begin(&d->a.r, out, a, o);
+	report_begin(&d->b.r, out, b, o);
+	if (match_tasks(d))
+		return -ENOMEM;
+	d->same = pairing_new(&(struct pairing_steps){ &d->a, nr_a, step_of },
+			      &(struct pairing_steps){ &d->b, nr_b, step_of });
+	if (!d->same || report_name_objects(&d->b.r, a, d->same, task_in_a, &d->b))
+		return -ENOMEM;
+	while (d->part < nr_a && d->part < nr_b &&
+	       same_step(d, trace_step(a, d->part), trace_step(b, d->part)))
+		d->part++;
+	return 0;
+}
+
+static void finish(struct diff *d)
+{
+	report_end(&d->a.r);
+	report_end(&d->b.r);
+	pairing_free(d->same);
+	free(d->b.as);
+	free(d->b.index);
+}
+
+int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
+		const struct report_options *o)
+{
+	uint64_t nr_a = trace_nr_steps(a), nr_b = trace_nr_steps(b);
+	struct diff d;
+	int ret = start(&d, out, a, b, o);
+
+	if (ret)
+		goto out;
+	ret = d.part < nr_a || d.part < nr_b;
+	if (ret) {
+		put_parting(&d, rows);
+		put_tasks(&d);
+	} else {
+		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
+		report_put_outcome(&d.a.r);
+		fputs("B ", out);
+		report_put_outcome(&d.b.r);
+	}
+out:
+	finish(&d);
+	return ret;
+}
+
+/* ---- a failing trace and its neighbour ---- */
+
+/*
+ * Is that step of its trace this operation, of which the label is from the other side or from this one? Searches count
+ * some steps that a trace does not have.
+ */
+static bool is_step(const struct diff *d, const struct side *s, uint64_t i, const struct neighbour_op *op,
+		    const struct side *labelled)
+{
+	const struct trace_step *st = i < trace_nr_steps(s->t) ? trace_step(s->t, i) : NULL;
+	struct zug_label x, y;
+
+	if (!st || st->task != op->task)
+		return false;
+	x = label_of(d, s, &st->label);
+	y = label_of(d, labelled, &op->label);
+	return equal(&x, &y);
+}
+
+static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op)
+{
+	const struct trace_frame *frames, *frame;
+	char label[600], site[600], name[32];
+	uint32_t nr;
+
+	report_label(&s->r, &op->label, label, sizeof(label));
+	report_site(&s->r, op->label.site, site, sizeof(site));
+	fprintf(d->out, "    %s%s%s %s%s%s%s%s\n", report_task_style(&s->r, op->task),
+		report_task_name(op->task, name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
+		report_style(&s->r, STYLE_STRONG), label, report_style(&s->r, STYLE_PLAIN), site[0] ? "  " : "", site);
+	nr = report_frames(&s->r, op->label.site, &frames);
+	frame = report_main_frame(frames, nr);
+	if (frame)
+		report_source_line(&s->r, frame, 6);
+}
+
+/* "A: steps 12 and 15", "B: step 13, and never"; the operation that comes first there is of that side */
+static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
+		       const struct neighbour_op *y, uint64_t at_y)
+{
+	const struct side *other = s == &d->a ? &d->b : &d->a;
+
+	if (!is_step(d, s, at_x, x, s) || (at_y != UINT64_MAX && !is_step(d, s, at_y, y, other)))
+		return;
+	if (at_y == UINT64_MAX)
+		fprintf(d->out, "  (%s: step %llu, and the other not at all)", s->name, (unsigned long long)at_x);
+	else
+		fprintf(d->out, "  (%s: steps %llu and %llu)", s->name, (unsigned long long)at_x, (unsigned long long)at_y);
+}
+
+static void put_pair(struct diff *d, const struct neighbour_result *n)
+{
+	const struct report *r = &d->a.r;
+
+	if (!n->nr_pairs) {
+		fprintf(d->out, "No two operations on one object change places: what makes the difference lies between the "
+			"points.\n--point FUNCTION or --watch NAME in a new search make it visible.\n\n");
+		return;
+	}
+	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+	put_op(d, &d->a, &n->first);
+	fprintf(d->out, "%scomes before%s", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+	put_places(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
+	putc('\n', d->out);
+	put_op(d, &d->b, &n->second);
+	fprintf(d->out, "%sand passes when it is the other way round%s", report_style(r, STYLE_GOOD),
+		report_style(r, STYLE_PLAIN));
+	put_places(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
+	fputs(".\n", d->out);
+	if (n->nr_pairs > 1)
+		fprintf(d->out, "%llu more pair%s of operations change%s places with these two.\n",
+			(unsigned long long)n->nr_pairs - 1, n->nr_pairs == 2 ? "" : "s", n->nr_pairs == 2 ? "s" : "");
+	putc('\n', d->out);
+}
+
+/* The step whose call the search has changed, or before which it let a timer fire. */
+static void put_cause(struct diff *d, uint64_t step)
+{
+	const struct trace_step *s = trace_step(d->a.t, step);
+	const struct neighbour_op op = { .task = s->task, .label = s->label };
+	const struct report *r = &d->a.r;
+
+	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+	put_op(d, &d->a, &op);
+	fprintf(d->out, "%sand passes under the same schedule when%s %s%s\n\n", report_style(r, STYLE_GOOD),
+		report_style(r, STYLE_PLAIN), s->label.op == ZUG_OP_KILLED ? "its process lives on" :
+		zug_op_is_fault(s->label.op) ? "that call is left as it is" : "",
+		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ? ", and no timer fires before it." :
+		"no timer fires there.");
+}
+
+int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
+		     uint64_t step, unsigned int rows, const struct report_options *o)
+{
+	struct diff d;
+	int ret = start(&d, out, a, b, o);
+
+	if (!ret) {
+		fputs("A ", out);
+		report_put_outcome(&d.a.r);
+		putc('\n', out);
+		if (step == UINT64_MAX)
+			put_pair(&d, n);
+		else
+			put_cause(&d, step);
+		put_parting(&d, rows);
+	}
+	finish(&d);
+	return ret;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report_objects.c - objects of one trace by the names that another one has for them */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/report_internal.h"
+
+struct naming {
+	struct report *r;
+	const struct trace *first;
+	const struct pairing *same;
+};
+
+static bool is_taken(const struct naming *n, const char *name)
+{
+	const struct trace_object *o;
+
+	for (uint32_t i = 0; (o = trace_object_at(n->first, i)); i++)
+		if (!strcmp(o->name, name))
+			return true;
+	for (size_t i = 0; i < n->r->nr_aliases; i++)
+		if (!strcmp(n->r->aliases[i].name, name))
+			return true;
+	return false;
+}
+
+/* What the first trace does not have must not look like something else that it has. NULL: out of memory. */
+static char *name_new(const struct naming *n, const struct trace_object *o, uint32_t task)
+{
+	char *name;
+
+	/* a temporary file is numbered, but called by its path */
+	if (o->name[0] == '/')
+		return strdup(o->name);
+	for (uint64_t nth = zug_object_nth(o->object);; nth++) {
+		if (asprintf(&name, "%s #%llu of T%u", o->kind, (unsigned long long)nth, task) < 0)
+			return NULL;
+		if (!is_taken(n, name))
+			return name;
+		free(name);
+	}
+}
+
+int report_name_objects(struct report *r, const struct trace *first, const struct pairing *same,
+			uint32_t (*task_in_first)(const void *ctx, uint32_t task), const void *ctx)
+{
+	const struct naming n = { r, first, same };
+	const struct trace_object *o, *there;
+	struct report_alias *a;
+
+	for (uint32_t i = 0; (o = trace_object_at(r->t, i)); i++) {
+		if (!zug_object_is_numbered(o->object))
+			continue;
+		there = trace_object(first, pairing_object(same, o->object));
+		if (there && !strcmp(there->name, o->name))
+			continue;
+		a = realloc(r->aliases, (r->nr_aliases + 1) * sizeof(*a));
+		if (!a)
+			return -ENOMEM;
+		r->aliases = a;
+		a += r->nr_aliases;
+		a->object = o->object;
+		a->name = there ? strdup(there->name) : name_new(&n, o, task_in_first(ctx, zug_object_task(o->object)));
+		if (!a->name)
+			return -ENOMEM;
+		r->nr_aliases++;
+	}
+	return 0;
+}
+
+void report_forget_names(struct report *r)
+{
+	for (size_t i = 0; i < r->nr_aliases; i++)
+		free(r->aliases[i].name);
+	free(r->aliases);
+	r->aliases = NULL;
+	r->nr_aliases = 0;
+}
+
+const char *report_alias(const struct report *r, uint64_t object)
+{
+	for (size_t i = 0; i < r->nr_aliases; i++)
+		if (r->aliases[i].object == object)
+			return r->aliases[i].name;
+	return NULL;
+}
+
+/* The alias whose own name stands at p; *len: of that name. */
+static const char *alias_at(const struct report *r, const char *p, size_t *len)
+{
+	for (size_t i = 0; i < r->nr_aliases; i++) {
+		const char *name = trace_object(r->t, r->aliases[i].object)->name;
+
+		*len = strlen(name);
+		if (*len && !strncmp(p, name, *len) && !isdigit((unsigned char)p[*len]))
+			return r->aliases[i].name;
+	}
+	return NULL;
+}
+
+void report_rename_objects(const struct report *r, char *text, size_t size)
+{
+	char *copy = r->nr_aliases ? strdup(text) : NULL;
+	const char *p = copy, *name;
+	size_t at = 0, len;
+
+	while (p && *p && at + 1 < size) {
+		name = alias_at(r, p, &len);
+		if (name) {
+			at += snprintf(text + at, size - at, "%s", name);
+			p += len;
+		} else {
+			text[at++] = *p++;
+		}
+	}
+	if (copy)
+		text[at < size ? at : size - 1] = '\0';
+	free(copy);
+}

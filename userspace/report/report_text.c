@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* report_text.c - names, places, source lines and safe printing for reports */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "report/report_internal.h"
+#include "symbols/symbols.h"
+
+#define FRAMES_MAX 16
+#define SOURCE_MAX (8u << 20)
+
+struct resolved_site {
+	uint64_t site;
+	uint32_t nr;
+	struct trace_frame *frames;	/* NULL: free slot */
+};
+
+void report_begin(struct report *r, FILE *out, const struct trace *t,
+		  const struct report_options *o)
+{
+	*r = (struct report){ .out = out, .t = t, .o = o };
+}
+
+void report_end(struct report *r)
+{
+	for (size_t i = 0; i < r->nr_slots; i++)
+		free(r->sites[i].frames);
+	free(r->sites);
+	free(r->source_path);
+	free(r->source);
+	free(r->missing);
+	free(r->changed);
+	free(r->stale);
+	report_forget_names(r);
+}
+
+const char *report_style(const struct report *r, enum report_style style)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "\033[0m", [STYLE_STRONG] = "\033[1m", [STYLE_DIM] = "\033[2m",
+		[STYLE_ALARM] = "\033[1;31m", [STYLE_GOOD] = "\033[32m",
+	};
+
+	return r->o->colour ? codes[style] : "";
+}
+
+const char *report_task_style(const struct report *r, uint32_t task)
+{
+	static const char *const codes[] = {
+		"\033[36m", "\033[33m", "\033[35m", "\033[32m", "\033[34m", "\033[31m",
+	};
+
+	return r->o->colour ? codes[task % (sizeof(codes) / sizeof(*codes))] : "";
+}
+
+/* C0 and C1 controls: an escape sequence in a program's output is not for our terminal. */
+static size_t control_bytes(const unsigned char *p)
+{
+	if (*p < 0x20 || *p == 0x7f)
+		return 1;
+	return *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+void report_put(FILE *out, const char *s, bool lines)
+{
+	for (const unsigned char *p = (const unsigned char *)s; *p;) {
+		size_t n = control_bytes(p);
+
+		if (!n || (lines && (*p == '\n' || *p == '\t'))) {
+			putc(*p++, out);
+			continue;
+		}
+		while (n--)
+			fprintf(out, "\\x%02x", *p++);
+	}
+}
+
+void report_clean(char *buf, size_t len, const char *s)
+{
+	size_t at = 0;
+
+	for (const unsigned char *p = (const unsigned char *)s; *p && at + 9 < len;) {
+		size_t n = control_bytes(p);
+
+		if (!n)
+			buf[at++] = *p++;
+		while (n--)
+			at += snprintf(buf + at, len - at, "\\x%02x", *p++);
+	}
+	if (len)
+		buf[at] = '\0';
+}
+
+const char *report_task_name(uint32_t task, char *buf, size_t len)
+{
+	if (task == TRACE_NO_TASK)
+		snprintf(buf, len, "outside");
+	else
+		snprintf(buf, len, "T%u", task);
+	return buf;
+}
+
+void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len)
+{
+	const struct trace_object *o = trace_object(r->t, object);
+	const char *alias = report_alias(r, object);
+
+	if (alias)
+		report_clean(buf, len, alias);
+	else if (o && o->name[0])
+		report_clean(buf, len, o->name);
+	else if (o && o->kind[0])
+		report_clean(buf, len, o->kind);
+	else
+		snprintf(buf, len, "#%llx", (unsigned long long)object);
+}
+
+void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len)
+{
+	char a[256], b[256];
+
+	a[0] = b[0] = '\0';
+	if (l->object)
+		report_object_name(r, l->object, a, sizeof(a));
+	if (l->object2)
+		report_object_name(r, l->object2, b, sizeof(b));
+	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
+		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
+}
+
+/* ---- places ---- */
+
+static struct resolved_site *site_slot(struct report *r, uint64_t site)
+{
+	size_t mask = r->nr_slots - 1, i = (site * 0x9e3779b97f4a7c15u >> 32) & mask;
+
+	while (r->sites[i].frames && r->sites[i].site != site)
+		i = (i + 1) & mask;
+	return &r->sites[i];
+}
+
+static bool site_room(struct report *r)
+{
+	struct resolved_site *old = r->sites;
+	size_t nr_old = r->nr_slots;
+
+	if (r->nr_sites * 2 < nr_old)
+		return true;
+	r->sites = calloc(nr_old ? nr_old * 2 : 64, sizeof(*old));
+	if (!r->sites) {
+		r->sites = old;
+		return false;
+	}
+	r->nr_slots = nr_old ? nr_old * 2 : 64;
+	for (size_t i = 0; i < nr_old; i++)
+		if (old[i].frames)
+			*site_slot(r, old[i].site) = old[i];
+	free(old);
+	return true;
+}
+
+static void tell_stale(struct report *r, const struct trace_module *m)
+{
+	uint32_t *p;
+
+	for (size_t i = 0; i < r->nr_stale; i++)
+		if (r->stale[i] == m->module)
+			return;
+	p = realloc(r->stale, (r->nr_stale + 1) * sizeof(*p));
+	if (!p)
+		return;
+	r->stale = p;
+	p[r->nr_stale++] = m->module;
+	fprintf(stderr, "zug: ");
+	report_put(stderr, m->path, false);
+	fprintf(stderr, ": not the file of the trace (build-id differs); its places stay offsets\n");
+}
+
+static uint32_t look_up(struct report *r, const struct trace_site *s, struct trace_frame *frames)
+{
+	const struct trace_module *m = trace_module(r->t, s->module);
+	struct symfile *f;
+	char err[256];
+	int nr;
+
+	if (!m || !m->path[0] || !r->o->symbols)
+		return 0;
+	f = symbols_file(r->o->symbols, m->path, NULL, err, sizeof(err));
+	if (!f)
+		return 0;
+	if (m->build_id[0] && strcmp(m->build_id, symfile_build_id(f))) {
+		tell_stale(r, m);
+		return 0;
+	}
+	nr = symfile_frames(f, s->offset, frames, FRAMES_MAX);
+	return nr > 0 ? nr : 0;
+}
+
+uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames)
+{
+	const struct trace_site *s = trace_site(r->t, site);
+	struct trace_frame found[FRAMES_MAX];
+	struct resolved_site *slot;
+	uint32_t nr;
+
+	*frames = NULL;
+	if (!s)
+		return 0;
+	if (s->nr_frames) {
+		*frames = s->frames;
+		return s->nr_frames;
+	}
+	if (!site_room(r))
+		return 0;
+	slot = site_slot(r, site);
+	if (!slot->frames) {
+		nr = look_up(r, s, found);
+		slot->frames = calloc(nr ? nr : 1, sizeof(*found));
+		if (!slot->frames)
+			return 0;
+		memcpy(slot->frames, found, nr * sizeof(*found));
+		slot->nr = nr;
+		slot->site = site;
+		r->nr_sites++;
+	}
+	*frames = slot->frames;
+	return slot->nr;
+}
+
+/* Where it stands in the user's tree, else the last name. */
+const char *report_short_file(const struct report *r, const char *file)
+{
+	const char *cwd = trace_header(r->t)->cwd, *slash = strrchr(file, '/');
+	size_t n = strlen(cwd);
+
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	if (n > 1 && !strncmp(file, cwd, n) && file[n] == '/')
+		return file + n + 1;
+	return file[0] == '/' && slash ? slash + 1 : file;
+}
+
+/* The arguments' types say little here and take much room. */
+void report_short_function(const char *function, char *buf, size_t len)
+{
+	size_t at = 0;
+	int depth = 0;
+
+	for (const char *p = function; *p && at + 1 < len; p++) {
+		if (!strncmp(p, "(anonymous namespace)", 21)) {
+			at += snprintf(buf + at, len - at, "(anon)");
+			at = at < len ? at : len - 1;
+			p += 20;
+			continue;
+		}
+		depth += (*p == '<' || *p == '{') - ((*p == '>' && p > function && p[-1] != '-') ||
+						    *p == '}');
+		/* Go's methods: sync.(*Mutex).Lock */
+		if (*p == '(' && depth <= 0 && p != function && p[-1] != '.' &&
+		    (at < 8 || strncmp(buf + at - 8, "operator", 8)))
+			break;
+		buf[at++] = *p;
+	}
+	if (len)
+		buf[at] = '\0';
+}
+
+void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len)
+{
+	char function[256] = "", raw[512] = "", file[256] = "";
+
+	if (f->function) {
+		report_short_function(f->function, raw, sizeof(raw));
+		report_clean(function, sizeof(function), raw);
+	}
+	if (f->file)
+		report_clean(file, sizeof(file), report_short_file(r, f->file));
+	if (file[0] && f->line)
+		snprintf(buf, len, "%s%s%s:%u", function, function[0] ? " " : "", file, f->line);
+	else
+		snprintf(buf, len, "%s%s%s", function, function[0] && file[0] ? " " : "", file);
+}
+
+void report_site(struct report *r, uint64_t site, char *buf, size_t len)
+{
+	const struct trace_frame *frames, *main;
+	uint32_t nr = report_frames(r, site, &frames);
+	const struct trace_module *m;
+	const struct trace_site *s;
+	char path[256];
+	bool inner = false;
+	size_t at;
+
+	if (len)
+		buf[0] = '\0';
+	if (nr) {
+		main = report_main_frame(frames, nr);
+		report_frame(r, main, buf, len);
+		for (uint32_t i = main - frames + 1; i < nr && frames[i - 1].inlined; i++) {
+			if (frames[i].file && symbols_of_library(frames[i].file))
+				continue;
+			at = strlen(buf);
+			if (at + 8 > len)
+				return;
+			at += snprintf(buf + at, len - at, inner ? ", in " : " (in ");
+			report_frame(r, &frames[i], buf + at, len - at);
+			inner = true;
+		}
+		at = strlen(buf);
+		if (inner && at + 2 <= len)
+			strcpy(buf + at, ")");
+		return;
+	}
+	s = trace_site(r->t, site);
+	if (!s)
+		return;
+	m = trace_module(r->t, s->module);
+	if (m)
+		report_clean(path, sizeof(path), strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 :
+			     m->path);
+	snprintf(buf, len, "%s%s0x%llx", m ? path : "", m ? "+" : "", (unsigned long long)s->offset);
+}
+
+/* ---- source lines ---- */
+
+const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+{
+	if (file[0] == '/')
+		snprintf(buf, len, "%s", file);
+	else
+		snprintf(buf, len, "%s/%s", trace_header(r->t)->cwd, file);
+	return buf;
+}
+
+const char *report_source(struct report *r, const char *path)
+{
+	struct stat st;
+	FILE *f;
+
+	if (r->source_path && !strcmp(r->source_path, path))
+		return r->source;
+	free(r->source_path);
+	free(r->source);
+	r->source = NULL;
+	r->source_path = strdup(path);
+	if (!r->source_path || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
+		return NULL;
+	f = fopen(path, "re");
+	if (!f)
+		return NULL;
+	r->source = malloc(st.st_size + 1);
+	if (r->source) {
+		r->source_len = fread(r->source, 1, st.st_size, f);
+		r->source[r->source_len] = '\0';
+	}
+	fclose(f);
+	return r->source;
+}
+
+bool report_source_line(struct report *r, const struct trace_frame *f, int indent)
+{
+	char path[4096], text[512];
+	const char *p;
+	size_t n;
+
+	if (!f->file || !f->line)
+		return false;
+	p = report_source(r, report_source_path(r, f->file, path, sizeof(path)));
+	if (!p)
+		return false;
+	for (uint32_t line = 1; p && line < f->line; line++) {
+		p = strchr(p, '\n');
+		if (p)
+			p++;
+	}
+	if (!p || !*p)
+		return false;
+	n = strcspn(p, "\n");
+	snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text) - 1), p);
+	fprintf(r->out, "%*s%s%5u |%s ", indent, "", report_style(r, STYLE_DIM), f->line,
+		report_style(r, STYLE_PLAIN));
+	for (p = text; *p; p++)
+		if (*p == '\t')
+			fputs("    ", r->out);
+		else if ((unsigned char)*p >= ' ')
+			putc(*p, r->out);
+	putc('\n', r->out);
+	return true;
+}
+
+void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f)
+{
+	const struct trace_site *s = trace_site(r->t, site);
+	const struct trace_module *m = s ? trace_module(r->t, s->module) : NULL;
+	struct stat source, built;
+	char path[4096];
+
+	/* nobody has the sources of his system's libraries */
+	if (!m || !f->file || !f->line || !symbols_is_source(f->file) || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4))
+		return;
+	report_source_path(r, f->file, path, sizeof(path));
+	if (stat(path, &source)) {
+		if (!r->missing)
+			r->missing = strdup(path);
+	} else if (!stat(m->path, &built) && source.st_mtime > built.st_mtime && !r->changed) {
+		r->changed = strdup(path);
+	}
+}
+
+void report_source_notes(const struct report *r)
+{
+	if (r->missing) {
+		fprintf(r->out, "\n%sno source lines: ", report_style(r, STYLE_DIM));
+		report_put(r->out, r->missing, false);
+		fprintf(r->out, " cannot be read%s\n", report_style(r, STYLE_PLAIN));
+	}
+	if (r->changed) {
+		fprintf(r->out, "\n%s", report_style(r, STYLE_DIM));
+		report_put(r->out, r->changed, false);
+		fprintf(r->out, " was changed after the program was built: its lines may have moved%s\n",
+			report_style(r, STYLE_PLAIN));
+	}
+}
+
+const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (frames[i].file && frames[i].line && symbols_is_source(frames[i].file) &&
+		    !symbols_of_library(frames[i].file))
+			return &frames[i];
+	for (uint32_t i = 0; i < nr; i++)
+		if (frames[i].file && frames[i].line)
+			return &frames[i];
+	return nr ? &frames[0] : NULL;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* report_wait.c - who waits for whom at the end, and where */
+#include <stdlib.h>
+#include <string.h>
+#include "report/report_internal.h"
+#include "symbols/symbols.h"
+
+/* What a task holds or waits for, followed through the steps. */
+struct waiter {
+	uint32_t task;
+	uint64_t asked;		/* the lock it was about to take, 0 none */
+	uint64_t blocked;	/* the object of a block without a wake so far */
+	bool is_blocked, gone;
+};
+
+struct holding {
+	uint64_t object;
+	uint32_t task;
+};
+
+struct waits {
+	struct waiter *waiters;
+	size_t nr_waiters, waiters_size;
+	struct holding *holdings;
+	size_t nr_holdings, holdings_size;
+};
+
+static bool room(void *array, size_t nr, size_t *size, size_t entry)
+{
+	void **a = array, *p;
+
+	if (nr < *size)
+		return true;
+	p = realloc(*a, (*size ? 2 * *size : 16) * entry);
+	if (!p)
+		return false;
+	*a = p;
+	*size = *size ? 2 * *size : 16;
+	return true;
+}
+
+static struct waiter *waiter(struct waits *w, uint32_t task)
+{
+	for (size_t i = 0; i < w->nr_waiters; i++)
+		if (w->waiters[i].task == task)
+			return &w->waiters[i];
+	if (!room(&w->waiters, w->nr_waiters, &w->waiters_size, sizeof(*w->waiters)))
+		return NULL;
+	w->waiters[w->nr_waiters] = (struct waiter){ .task = task };
+	return &w->waiters[w->nr_waiters++];
+}
+
+static void release(struct waits *w, uint64_t object, uint32_t task)
+{
+	for (size_t i = 0; i < w->nr_holdings; i++)
+		if (w->holdings[i].object == object && w->holdings[i].task == task) {
+			w->holdings[i] = w->holdings[--w->nr_holdings];
+			return;
+		}
+}
+
+/* A task that goes on after a lock operation has got the lock. */
+static void acquired(struct waits *w, struct waiter *who)
+{
+	if (!who->asked)
+		return;
+	release(w, who->asked, who->task);
+	if (room(&w->holdings, w->nr_holdings, &w->holdings_size, sizeof(*w->holdings)))
+		w->holdings[w->nr_holdings++] = (struct holding){ who->asked, who->task };
+	who->asked = 0;
+}
+
+static void follow_step(struct waits *w, const struct trace_step *s)
+{
+	struct waiter *who = waiter(w, s->task);
+
+	if (!who)
+		return;
+	/* "resume" ends a wait, but a woken waiter may go back to sleep */
+	if (s->label.op == ZUG_OP_RESUME) {
+		who->is_blocked = false;
+		return;
+	}
+	acquired(w, who);
+	who->is_blocked = false;
+	switch (s->label.op) {
+	case ZUG_OP_LOCK:
+	case ZUG_OP_WRLOCK:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_SPIN_LOCK:
+		who->asked = s->label.object;
+		break;
+	case ZUG_OP_UNLOCK:
+	case ZUG_OP_RWUNLOCK:
+	case ZUG_OP_SPIN_UNLOCK:
+		release(w, s->label.object, s->task);
+		break;
+	case ZUG_OP_COND_WAIT:
+	case ZUG_OP_COND_TIMEDWAIT:
+		release(w, s->label.object2, s->task);
+		who->asked = s->label.object2;
+		break;
+	}
+}
+
+static void follow_note(struct waits *w, const struct trace_note *n)
+{
+	struct waiter *who = n->task == TRACE_NO_TASK ? NULL : waiter(w, n->task);
+
+	if (!who)
+		return;
+	switch (n->kind) {
+	case TRACE_NOTE_BLOCK:
+		who->is_blocked = true;
+		who->blocked = n->object;
+		break;
+	case TRACE_NOTE_WAKE:
+		who->is_blocked = false;
+		break;
+	case TRACE_NOTE_EXIT:
+		who->gone = true;
+		break;
+	}
+}
+
+static const struct holding *holder(const struct waits *w, uint64_t object)
+{
+	for (size_t i = 0; i < w->nr_holdings; i++)
+		if (w->holdings[i].object == object)
+			return &w->holdings[i];
+	return NULL;
+}
+
+static uint64_t waits_for(const struct waiter *who)
+{
+	if (who->gone)
+		return 0;
+	return who->is_blocked && who->blocked ? who->blocked : who->asked;
+}
+
+bool report_wait_cycle(const struct report *r, char *buf, size_t len)
+{
+	uint64_t nr = trace_nr_steps(r->t);
+	struct waits w = { 0 };
+	struct waiter *who = NULL;
+	size_t at = 0, hops;
+	bool found = false;
+
+	for (uint64_t i = 0; i <= nr; i++) {
+		for (uint32_t k = 0, n = trace_nr_notes(r->t, i); k < n; k++)
+			follow_note(&w, trace_note_at(r->t, i, k));
+		if (i < nr)
+			follow_step(&w, trace_step(r->t, i));
+	}
+	/* Whoever is reached after as many hops as there are tasks stands on the cycle. */
+	for (size_t start = 0; start < w.nr_waiters && !found; start++) {
+		who = &w.waiters[start];
+		for (hops = 0; who && hops <= w.nr_waiters; hops++) {
+			const struct holding *h = waits_for(who) ? holder(&w, waits_for(who)) : NULL;
+
+			who = h ? waiter(&w, h->task) : NULL;
+		}
+		found = who;
+	}
+	if (found) {
+		const struct waiter *first = who;
+
+		do {
+			const struct holding *h = holder(&w, waits_for(who));
+			char object[256];
+
+			report_object_name(r, waits_for(who), object, sizeof(object));
+			if (at < len)
+				at += snprintf(buf + at, len - at, "%sT%u waits for %s, held by T%u",
+					       at ? "; " : "", who->task, object, h->task);
+			who = waiter(&w, h->task);
+		} while (who != first);
+	}
+	free(w.waiters);
+	free(w.holdings);
+	return found;
+}
+
+static bool is_plumbing(const struct trace_frame *f)
+{
+	static const char *const names[] = {
+		"start_thread", "clone3", "__clone3", "clone", "__clone", "_start", "start",
+		"__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
+	};
+
+	for (size_t i = 0; f->function && i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(f->function, names[i], strlen(names[i])) &&
+		    (!f->function[strlen(names[i])] || f->function[strlen(names[i])] == '@'))
+			return true;
+	return false;
+}
+
+/* Of the language's library, or of a library without debug information. */
+static bool is_library(const struct trace_frame *f)
+{
+	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
+}
+
+static bool is_system_module(const struct trace_module *m)
+{
+	return !m || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4);
+}
+
+/*
+ * main() has returned, and a wait may have been called by a library: where such a stack shows nothing of the program, what
+ * the task did there last.
+ */
+static void put_last_place(struct report *r, const struct trace_stack *s)
+{
+	const struct trace_frame *frames, *own = NULL;
+	const struct trace_step *step = NULL;
+	char label[600], place[600];
+	uint32_t nr;
+
+	for (uint64_t i = trace_nr_steps(r->t); i-- > 0 && !own;) {
+		const struct trace_site *site;
+
+		step = trace_step(r->t, i);
+		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
+		if (!site || is_system_module(trace_module(r->t, site->module)))
+			continue;
+		nr = report_frames(r, step->label.site, &frames);
+		own = report_main_frame(frames, nr);
+		if (own && (!own->file || symbols_of_library(own->file)))
+			own = NULL;
+	}
+	if (!own)
+		return;
+	for (uint32_t k = 0; k < s->nr_frames; k++)
+		if (s->frames[k].file && !strcmp(s->frames[k].file, own->file))
+			return;
+	report_label(r, &step->label, label, sizeof(label));
+	report_site(r, step->label.site, place, sizeof(place));
+	fprintf(r->out, "    its last step in the program: %s  %s\n", label, place);
+	report_source_line(r, own, 6);
+}
+
+void report_stacks(struct report *r, enum report_stack_choice which)
+{
+	bool brief = which != STACKS_ALL;
+	char line[1024], name[32];
+
+	for (uint32_t i = 0; i < trace_nr_stacks(r->t); i++) {
+		const struct trace_stack *s = trace_stack_at(r->t, i);
+		const struct trace_task *task = trace_task(r->t, s->task);
+		bool sourced = false, own = false;
+
+		if (which == STACKS_RACING && strncmp(s->state, "races:", 6))
+			continue;
+		fprintf(r->out, "\n%s%s%s", report_task_style(r, s->task),
+			report_task_name(s->task, name, sizeof(name)), report_style(r, STYLE_PLAIN));
+		if (task && task->comm[0]) {
+			report_clean(line, sizeof(line), task->comm);
+			fprintf(r->out, " (%s)", line);
+		}
+		report_clean(line, sizeof(line), s->state);
+		fprintf(r->out, "%s%s\n", line[0] ? ": " : "", line);
+		for (uint32_t k = 0; k < s->nr_frames; k++) {
+			const struct trace_frame *f = &s->frames[k];
+
+			/* how every thread starts, and by whom the program is called, is no news */
+			if (brief && (is_plumbing(f) || (own && is_library(f))))
+				continue;
+			own |= f->file && f->file[0] == '/' && !symbols_of_library(f->file);
+			report_frame(r, f, line, sizeof(line));
+			fprintf(r->out, "    #%-2u %s%s\n", k, line[0] ? line : "?",
+				f->inlined ? " (inlined)" : "");
+			if (f->file && (!brief || (!sourced && !symbols_of_library(f->file))))
+				sourced |= report_source_line(r, f, 6);
+		}
+		put_last_place(r, s);
+	}
+}

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "kernel/lane_watch.h"
+#include "sandbox/sandbox_internal.h"
+#include "kernel/tracee.h"
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+/* What CLOCK_MONOTONIC says when an execution begins, with virtual time: the machine has been up for an hour. */
+#define CLOCK_MONO 3600000000000ull
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int open_in(const struct sandbox *s, const char *name, int flags)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/%s", s->cgroup, name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+bool sandbox_populated(const struct sandbox *s)
+{
+	char buf[128];
+	ssize_t n = pread(s->events_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	buf[n] = 0;
+	return strstr(buf, "populated 1") != NULL;
+}
+
+static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
+{
+	char path[320], max[24];
+	struct stat st;
+	int ret;
+
+	if (mkdir(s->cgroup, 0755) && errno != EEXIST) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create the cgroup %s: %s", s->cgroup, strerror(errno));
+		return ret;
+	}
+	s->cgroup_fd = open_in(s, ".", O_RDONLY | O_DIRECTORY);
+	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
+	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
+	s->events_fd = open_in(s, "cgroup.events", O_RDONLY);
+	if (s->cgroup_fd < 0 || s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot use the cgroup %s: %s", s->cgroup, strerror(errno));
+		return ret;
+	}
+	if (sandbox_populated(s)) {
+		snprintf(err, errlen, "the sandbox name '%s' is in use: %s has processes; "
+			 "choose another with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
+		return -EEXIST;
+	}
+	if (fstat(s->cgroup_fd, &st) || stat(s->cgroup, &st))
+		return -errno;
+	s->cgid = st.st_ino;
+	/* the limit needs the pids controller; where it cannot be had the kernel's own limits remain */
+	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
+	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
+	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS);
+	write_file(path, max);
+	return 0;
+}
+
+/* Does the process that made "zug-PID..." still live? */
+static bool owner_lives(const char *name)
+{
+	char *end;
+	long pid = strtol(name + 4, &end, 10);
+
+	return end == name + 4 || (*end && *end != '-') || pid <= 0 || !kill(pid, 0) || errno != ESRCH;
+}
+
+static void remove_folder(const char *path)
+{
+	char file[PATH_MAX + 256];
+	struct dirent *d;
+	DIR *dir = opendir(path);
+
+	while (dir && (d = readdir(dir)))
+		if (d->d_name[0] != '.') {
+			snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
+			unlink(file);
+		}
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}
+
+/* What a zug that was killed left behind: its cgroup with whatever still runs there, its files. */
+static void clean_up_after_others(void)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	DIR *dir = opendir(CGROUP_ROOT);
+
+	while (dir && (d = readdir(dir))) {
+		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), CGROUP_ROOT "/%s/cgroup.kill", d->d_name);
+		write_file(path, "1");
+		snprintf(path, sizeof(path), CGROUP_ROOT "/%s", d->d_name);
+		for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
+			usleep(10000);
+	}
+	if (dir)
+		closedir(dir);
+	dir = opendir("/run");
+	while (dir && (d = readdir(dir))) {
+		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/run/%s", d->d_name);
+		if (unlink(path))
+			remove_folder(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
+		const struct sandbox_options *o, char *err, size_t errlen)
+{
+	/* zugd has many: numbered, so that each has its own cgroup and folder */
+	static unsigned int serial;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), conf = sysconf(_SC_NPROCESSORS_CONF);
+	struct sandbox *s = calloc(1, sizeof(*s));
+	cpu_set_t online;
+	int ret;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->k = k;
+	s->slot = slot;
+	s->o = *o;
+	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	sandbox_world_reset(s);
+	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
+	sched_getaffinity(0, sizeof(online), &online);
+	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
+		snprintf(err, errlen, "no such lane: CPU %d; this machine has 0..%ld", s->lane, conf - 1);
+		ret = -EINVAL;
+		goto fail;
+	}
+	if (o->name)
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
+	else
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d-%u", getpid(), serial);
+	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
+		snprintf(err, errlen, "bad sandbox name '%s': no '/', no leading '.', not empty", o->name);
+		s->cgroup[0] = 0;
+		ret = -EINVAL;
+		goto fail;
+	}
+	clean_up_after_others();
+	ret = make_cgroup(s, err, errlen);
+	if (ret) {
+		if (ret == -EEXIST)
+			s->cgroup[0] = 0;	/* not ours to remove */
+		goto fail;
+	}
+	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), serial++);
+	if (mkdir(s->files, 0700) && errno != EEXIST) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
+		s->files[0] = 0;
+		goto fail;
+	}
+	s->stack = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (s->stack == MAP_FAILED) {
+		s->stack = NULL;
+		ret = -ENOMEM;
+		goto fail;
+	}
+	if (o->own && (ret = sandbox_world_new(s, err, errlen)))
+		goto fail;
+	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
+		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
+		goto fail;
+	}
+	/* what the test leaves behind becomes our child, so that it can be reaped */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sandbox_reset(s);
+	*out = s;
+	return 0;
+fail:
+	sandbox_free(s);
+	return ret;
+}
+
+void sandbox_free(struct sandbox *s)
+{
+	char path[160];
+
+	if (!s)
+		return;
+	sandbox_world_free(s);
+	if (s->mnt_ns >= 0)
+		close(s->mnt_ns);
+	for (int i = 0; i < s->nr_priv; i++) {
+		unlink(s->priv[i].copy);
+		free(s->priv[i].path);
+		free(s->priv[i].copy);
+	}
+	free(s->priv);
+	if (s->cpus_file[0])
+		unlink(s->cpus_file);
+	if (s->files[0] && rmdir(s->files)) {
+		snprintf(path, sizeof(path), "%s/status", s->files);
+		unlink(path);
+		rmdir(s->files);
+	}
+	if (s->cgroup_fd >= 0)
+		close(s->cgroup_fd);
+	if (s->procs_fd >= 0)
+		close(s->procs_fd);
+	if (s->kill_fd >= 0)
+		close(s->kill_fd);
+	if (s->events_fd >= 0)
+		close(s->events_fd);
+	if (s->cgroup[0])
+		rmdir(s->cgroup);
+	if (s->stack)
+		munmap(s->stack, CHILD_STACK);
+	if (s->k)
+		kernel_sandbox(s->k, s->slot)->state = ZUG_SB_FREE;
+	free(s);
+}
+
+const char *sandbox_cgroup(const struct sandbox *s)
+{
+	return s->cgroup;
+}
+
+unsigned int sandbox_slot(const struct sandbox *s)
+{
+	return s->slot;
+}
+
+int sandbox_lane(const struct sandbox *s)
+{
+	return s->lane;
+}
+
+uint64_t sandbox_spin_ns(const struct sandbox *s)
+{
+	return s->o.spin_ns;
+}
+
+void sandbox_avoid_lane(const struct sandbox *s)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR(s->lane, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* ---- private copies ---- */
+
+/* Runs fn(arg) in a child with the sandbox's mount namespace (made when there is none). */
+static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
+{
+	char path[64], c = 0;
+	int up[2], down[2], ret = 0, status;
+	pid_t pid;
+
+	if (pipe2(up, O_CLOEXEC))
+		return -errno;
+	if (pipe2(down, O_CLOEXEC)) {
+		ret = -errno;
+		close(up[0]);
+		close(up[1]);
+		return ret;
+	}
+	pid = fork();
+	if (!pid) {
+		int r;
+
+		close(down[1]);
+		if (s->mnt_ns >= 0)
+			r = setns(s->mnt_ns, CLONE_NEWNS);
+		else
+			r = unshare(CLONE_NEWNS) ||
+			    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		r = r ? -errno : fn(arg);
+		if (write(up[1], &r, sizeof(r)) != sizeof(r) || read(down[0], &c, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(up[1]);
+	close(down[0]);
+	if (pid < 0) {
+		ret = -errno;
+	} else {
+		if (read(up[0], &ret, sizeof(ret)) != sizeof(ret))
+			ret = -EIO;
+		if (!ret && s->mnt_ns < 0) {
+			snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+			s->mnt_ns = open(path, O_RDONLY | O_CLOEXEC);
+			if (s->mnt_ns < 0)
+				ret = -errno;
+		}
+	}
+	close(up[0]);
+	close(down[1]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return ret;
+}
+
+static int do_bind(void *arg)
+{
+	struct private_file *f = arg;
+
+	return mount(f->copy, f->path, NULL, MS_BIND, NULL) ? -errno : 0;
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out, ret = 0;
+	struct timespec t[2];
+	struct stat st;
+	ssize_t n;
+
+	if (in < 0)
+		return -errno;
+	if (fstat(in, &st)) {
+		ret = -errno;
+		close(in);
+		return ret;
+	}
+	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (out < 0) {
+		ret = -errno;
+		close(in);
+		return ret;
+	}
+	while ((n = sendfile64(out, in, NULL, 1 << 20)) > 0)
+		;
+	if (n < 0)
+		ret = -errno;
+	t[0] = st.st_atim;
+	t[1] = st.st_mtim;
+	if (!ret && (fchown(out, st.st_uid, st.st_gid) || fchmod(out, st.st_mode & 07777) ||
+		     futimens(out, t)))
+		ret = -errno;
+	close(in);
+	close(out);
+	if (ret)
+		unlink(to);
+	return ret;
+}
+
+static const char *known_copy(const struct sandbox *s, const char *path)
+{
+	for (int i = 0; i < s->nr_priv; i++)
+		if (!strcmp(s->priv[i].path, path))
+			return s->priv[i].copy;
+	return NULL;
+}
+
+int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
+		      char *err, size_t errlen)
+{
+	struct private_file f = { 0 }, *p;
+	int ret;
+
+	if (s->o.in_place) {
+		*copy = path;
+		return 0;
+	}
+	*copy = known_copy(s, path);
+	if (*copy)
+		return 0;
+	if (asprintf(&f.copy, "%s/%d", s->files, s->nr_priv) < 0)
+		return -ENOMEM;
+	f.path = strdup(path);
+	p = realloc(s->priv, (s->nr_priv + 1) * sizeof(*p));
+	if (!f.path || !p) {
+		ret = -ENOMEM;
+		goto fail;
+	}
+	s->priv = p;
+	ret = copy_file(path, f.copy);
+	if (ret) {
+		snprintf(err, errlen, "cannot make a private copy of %s in %s: %s", path, s->files,
+			 strerror(-ret));
+		goto fail;
+	}
+	ret = in_mount_ns(s, do_bind, &f);
+	if (ret) {
+		snprintf(err, errlen, "cannot put the private copy over %s: %s", path, strerror(-ret));
+		unlink(f.copy);
+		goto fail;
+	}
+	s->priv[s->nr_priv++] = f;
+	ret = sandbox_world_private_file(s, path);
+	if (ret) {
+		snprintf(err, errlen, "too many private copies: %s", path);
+		return ret;
+	}
+	*copy = f.copy;
+	return 0;
+fail:
+	free(f.copy);
+	free(f.path);
+	return ret;
+}
+
+static int bind_cpus(void *arg)
+{
+	static const char *const over[] = { "online", "possible", "present" };
+	char path[64];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", over[i]);
+		if (mount(arg, path, NULL, MS_BIND, NULL))
+			return -errno;
+	}
+	return 0;
+}
+
+/* What the C library reads for sysconf(_SC_NPROCESSORS_*) must agree with sched_getaffinity(). */
+int sandbox_show_cpus(struct sandbox *s)
+{
+	char text[24];
+	int fd, ret;
+
+	if (!s->o.nr_cpus || s->cpus_file[0])
+		return 0;
+	snprintf(s->cpus_file, sizeof(s->cpus_file), "%s/cpus", s->files);
+	fd = open(s->cpus_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -errno;
+	snprintf(text, sizeof(text), s->o.nr_cpus > 1 ? "0-%d\n" : "%d\n", s->o.nr_cpus - 1);
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	if (!ret)
+		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
+	return ret ? ret : kernel_watch_exits(s->k);
+}
+
+/* ---- ending ---- */
+
+static void close_watches(struct sandbox *s)
+{
+	while (s->nr_watch_fds)
+		close(s->watch_fds[--s->nr_watch_fds]);
+}
+
+void sandbox_pause_watches(struct sandbox *s, bool off)
+{
+	for (int i = 0; i < s->nr_watch_fds; i++)
+		ioctl(s->watch_fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void sandbox_reset(struct sandbox *s)
+{
+	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+	uint32_t run = z->run + 1;
+	struct timespec now, tai;
+
+	s->world.net_used |= z->net_used;
+	z->state = ZUG_SB_FREE;
+	memset((void *)z, 0, sizeof(*z));
+	z->run = run;
+	z->cgid = s->cgid;
+	z->lane = s->lane;
+	z->next_id = 1;
+	z->spin_ns = s->o.spin_ns;
+	z->syscall_points = s->o.syscall_points;
+	z->nr_cpus = s->o.nr_cpus;
+	z->virtual_time = s->o.virtual_time;
+	z->clock_real = s->o.clock_real;
+	/* file systems may look at a clock that lags some milliseconds behind */
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_TAI, &tai);
+	z->files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
+	/* whole seconds: the two were asked one after the other */
+	z->tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
+	z->clock_mono = CLOCK_MONO;
+	z->seeded = s->o.seeded;
+	z->seed = s->o.seed;
+	__sync_synchronize();
+	z->state = ZUG_SB_ACTIVE;
+}
+
+static void kill_all(const struct sandbox *s)
+{
+	char buf[4096], *p = buf, *end;
+	ssize_t n = pread(s->procs_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	/* a number that was cut off at the end of the buffer is no process of ours: leave it for later */
+	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
+		kill(pid, SIGKILL);
+}
+
+/*
+ * What dies has to run for it, and where somebody of another class keeps the lane busy it cannot. Nobody is under
+ * control any more: they may run like all others.
+ */
+static void leave_class(const struct sandbox *s)
+{
+	const struct sched_param zero = { 0 };
+	int fd = open_in(s, "cgroup.threads", O_RDONLY);
+	char buf[4096], *p = buf, *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	for (long tid; (tid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
+		sched_setscheduler(tid, SCHED_OTHER, &zero);
+}
+
+int sandbox_drain(struct sandbox *s, pid_t root, int *status)
+{
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
+	struct timespec ms = { .tv_nsec = 500000 };
+	bool reaped = root <= 0;
+	pid_t pid;
+	int st;
+
+	kernel_ctl(s->k, &ctl);
+	/* 10 s: what cannot die by then is stuck in the kernel */
+	for (int i = 0; i < 20000; i++) {
+		while ((pid = waitpid(-1, &st, WNOHANG | __WALL)) > 0)
+			if (WIFSTOPPED(st)) {
+				/* a debugger looked at it */
+				tracee_detach(pid, 0);
+			} else if (pid == root) {
+				reaped = true;
+				if (status)
+					*status = st;
+			}
+		if (!sandbox_populated(s)) {
+			if (!reaped && waitpid(root, status, 0) != root && status)
+				*status = -1;
+			close_watches(s);
+			return 0;
+		}
+		/* one by one first: a cgroup that was killed as a whole cannot be born into any more */
+		if (i < 200) {
+			kill_all(s);
+		} else if (i % 50 == 0) {
+			s->killed = true;
+			if (write(s->kill_fd, "1", 1) < 0)
+				return -errno;
+		}
+		if (i % 200 == 199)
+			leave_class(s);
+		if (i % 50 == 0)
+			kernel_ctl(s->k, &ctl);
+		nanosleep(&ms, NULL);
+	}
+	close_watches(s);
+	return -ETIME;
+}
+
+uint64_t sandbox_limit_hits(struct sandbox *s)
+{
+	int fd = open_in(s, "pids.events", O_RDONLY);
+	uint64_t n = 0, seen;
+	char buf[128];
+	ssize_t len;
+	char *p;
+
+	if (fd < 0)
+		return 0;
+	len = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (len <= 0)
+		return 0;
+	buf[len] = 0;
+	p = strstr(buf, "max ");
+	if (p)
+		n = strtoull(p + 4, NULL, 10);
+	seen = s->limit_seen;
+	s->limit_seen = n;
+	return n - seen;
+}

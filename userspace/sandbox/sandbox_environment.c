@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an execution has for itself: every one begins with the same, and what it changes ends with it.
+ *
+ * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid namespace and
+ * stays for the sandbox's life; numbers are given out anew by each execution's first task. Everything else
+ * is made by that task, before it executes the test's program: namespaces, a memory file system that takes
+ * what is written, overlays that put it over the private folders.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sched.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sandbox/sandbox_internal.h"
+
+/* From there on numbers are given out: 1 is ours, 2 the root command. */
+#define ROOT_PID "2"
+/* Executions after which nothing is expected to be thrown away if nothing was before. */
+#define LOOKS 16
+
+/* ---- pid 1 ---- */
+
+/* What others see of us among the test's processes: not how zug was called. */
+static void rename_process(void)
+{
+	unsigned long begin = 0, end = 0;
+	char line[1024], *p;
+	ssize_t n;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	prctl(PR_SET_NAME, "init");
+	n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	line[n] = 0;
+	p = strrchr(line, ')');
+	/* fields 48 and 49: where the arguments lie */
+	for (int field = 2; p && field < 48; field++)
+		p = strchr(p + 1, ' ');
+	if (!p || sscanf(p, " %lu %lu", &begin, &end) != 2 || end < begin + 5)
+		return;
+	memset((void *)begin, 0, end - begin);
+	memcpy((void *)begin, "init", 5);
+}
+
+static void init_main(int fd)
+{
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* the dead that nobody waits for go at once, and not when we get to it */
+	signal(SIGCHLD, SIG_IGN);
+	setsid();
+	dup2(fd, 3);
+	close_range(4, ~0u, 0);
+	rename_process();
+	byte = unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ? errno : 0;
+	for (int i = 0; i < 3; i++)
+		dup2(3, i);
+	if (write(3, &byte, 1) != 1)
+		_exit(1);
+	/* a byte: end everybody; the end: of the sandbox */
+	while (read(3, &byte, 1) == 1) {
+		while (!kill(-1, SIGKILL))
+			usleep(200);
+		if (write(3, &byte, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static int open_ns(pid_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int start_init(struct sandbox *s)
+{
+	struct clone_args a = { .flags = CLONE_NEWPID, .exit_signal = SIGCHLD };
+	int fd[2], ret;
+	char byte;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
+		return -errno;
+	s->world.init = syscall(SYS_clone3, &a, sizeof(a));
+	ret = s->world.init < 0 ? -errno : 0;
+	if (!s->world.init)
+		init_main(fd[1]);
+	close(fd[1]);
+	s->world.init_fd = fd[0];
+	if (!ret && read(fd[0], &byte, 1) != 1)
+		ret = -EIO;
+	else if (!ret)
+		ret = -byte;
+	if (ret)
+		return ret;
+	s->world.pid_ns = open_ns(s->world.init, "pid");
+	s->world.own_pid_ns = open_ns(getpid(), "pid");
+	s->mnt_ns = open_ns(s->world.init, "mnt");
+	return s->world.pid_ns < 0 ? s->world.pid_ns : s->world.own_pid_ns < 0 ? s->world.own_pid_ns :
+	       s->mnt_ns < 0 ? s->mnt_ns : 0;
+}
+
+int sandbox_world_born(struct sandbox *s, bool inside)
+{
+	if (s->world.pid_ns < 0)
+		return 0;
+	return setns(inside ? s->world.pid_ns : s->world.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
+}
+
+void sandbox_world_kill(struct sandbox *s)
+{
+	char byte = 0;
+
+	if (s->world.init_fd >= 0 && write(s->world.init_fd, &byte, 1) == 1)
+		while (read(s->world.init_fd, &byte, 1) < 0 && errno == EINTR)
+			;
+}
+
+/* ---- folders ---- */
+
+static bool below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return !strncmp(path, folder, n) && path[n] == '/';
+}
+
+static bool same_or_below(const char *path, const char *folder)
+{
+	return !strcmp(path, folder) || below(path, folder);
+}
+
+static int add_folder(struct sandbox *s, const char *path)
+{
+	struct sandbox_world *w = &s->world;
+	char real[PATH_MAX];
+	struct private_folder *f, *other;
+	struct stat st, up;
+
+	if (!path || !realpath(path, real) || stat(real, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	for (char *const *p = s->o.share; p && *p; p++)
+		if (same_or_below(real, *p))
+			return 0;
+	if (!strcmp(real, "/")) {
+		snprintf(w->note, sizeof(w->note), "the test works in /: what it writes there is not private");
+		return 0;
+	}
+	for (int i = 0; i < w->nr_folders; i++) {
+		other = &w->folder[i];
+		if (!strcmp(real, other->path) ||
+		    (below(real, other->path) && !stat(other->path, &up) && up.st_dev == st.st_dev))
+			return 0;
+	}
+	f = &w->folder[w->nr_folders++];
+	f->st = st;
+	f->path = strdup(real);
+	return f->path ? 0 : -ENOMEM;
+}
+
+/* From outside to inside: what lies over another one comes after it. */
+static int by_length(const void *a, const void *b)
+{
+	return strlen(((const struct private_folder *)a)->path) - strlen(((const struct private_folder *)b)->path);
+}
+
+static int keep(struct private_folder *f, const char *path)
+{
+	char **list;
+
+	if (!below(path, f->path))
+		return 0;
+	for (int i = 0; i < f->nr_keep; i++)
+		if (same_or_below(path, f->keep[i]))
+			return 0;
+	/* what lies below it comes with it */
+	for (int i = 0; i < f->nr_keep; i++)
+		if (below(f->keep[i], path)) {
+			free(f->keep[i]);
+			f->keep[i--] = f->keep[--f->nr_keep];
+		}
+	if (f->nr_keep == SANDBOX_MAX_KEPT)
+		return -E2BIG;
+	list = realloc(f->keep, (f->nr_keep + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	f->keep = list;
+	f->keep[f->nr_keep] = strdup(path);
+	return f->keep[f->nr_keep++] ? 0 : -ENOMEM;
+}
+
+/* "\040" in the kernel's list of mounts */
+static void unescape(char *p)
+{
+	char *out = p;
+
+	for (; *p; p++)
+		if (p[0] == '\\' && p[1] && p[2] && p[3]) {
+			*out++ = (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0');
+			p += 3;
+		} else {
+			*out++ = *p;
+		}
+	*out = 0;
+}
+
+static int keep_mounts(struct private_folder *f)
+{
+	char *line = NULL, *p, *save;
+	size_t size = 0;
+	int ret = 0;
+	FILE *in = fopen("/proc/self/mountinfo", "re");
+
+	while (in && !ret && getline(&line, &size, in) > 0) {
+		p = strtok_r(line, " ", &save);
+		for (int field = 1; p && field < 5; field++)
+			p = strtok_r(NULL, " ", &save);
+		if (!p)
+			continue;
+		unescape(p);
+		ret = keep(f, p);
+	}
+	free(line);
+	if (in)
+		fclose(in);
+	return ret;
+}
+
+int sandbox_world_private_file(struct sandbox *s, const char *path)
+{
+	char real[PATH_MAX];
+	int ret = 0;
+
+	for (int i = 0; i < s->world.nr_folders && !ret; i++)
+		ret = keep(&s->world.folder[i], realpath(path, real) ? real : path);
+	return ret;
+}
+
+static void drop_folder(struct sandbox_world *w, int i)
+{
+	struct private_folder *f = &w->folder[i];
+
+	for (int k = 0; k < f->nr_keep; k++)
+		free(f->keep[k]);
+	free(f->keep);
+	free(f->path);
+	memmove(f, f + 1, (--w->nr_folders - i) * sizeof(*f));
+}
+
+/* ---- made anew by each execution ---- */
+
+/* A copy of a folder's looks, where the overlay merges what is below it. */
+static int make_upper(int at, const char *name, const struct stat *st)
+{
+	struct timespec t[2] = { st->st_atim, st->st_mtim };
+
+	if (mkdirat(at, name, 0700) || fchownat(at, name, st->st_uid, st->st_gid, 0) ||
+	    fchmodat(at, name, st->st_mode & 07777, 0) || utimensat(at, name, t, 0))
+		return -errno;
+	return 0;
+}
+
+/* Zug's own output is nothing that an execution may find, or the next one would not find the same. */
+static int hide(const struct sandbox *s)
+{
+	const struct sandbox_world *w = &s->world;
+	char path[PATH_MAX], up[PATH_MAX + 8], *slash;
+	int i = w->nr_folders - 1;
+	const char *rest;
+	struct stat st;
+
+	while (i >= 0 && s->o.hide && !below(s->o.hide, w->folder[i].path))
+		i--;
+	if (i < 0 || !s->o.hide || lstat(s->o.hide, &st))
+		return 0;
+	snprintf(path, sizeof(path), "%s", s->o.hide);
+	rest = s->o.hide + strlen(w->folder[i].path) + 1;
+	while ((slash = strchr(path + (rest - s->o.hide), '/'))) {
+		*slash = 0;
+		snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
+		if (stat(path, &st) || make_upper(w->scratch, up, &st))
+			return -errno;
+		*slash = '/';
+		rest = s->o.hide + (slash - path) + 1;
+	}
+	snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
+	slash = strrchr(up, '/');
+	*slash = 0;
+	if (fstatat(w->scratch, up, &st, 0))
+		return -errno;
+	*slash = '/';
+	if (mknodat(w->scratch, up, S_IFCHR, makedev(0, 0)))
+		return -errno;
+	/* as if it had never been: the time of the folder's last change stays */
+	*slash = 0;
+	return utimensat(w->scratch, up, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -errno : 0;
+}
+
+static int prepare_files(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+	int fs, ret = 0;
+
+	if (!w->nr_folders)
+		return 0;
+	fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0700", 0) ||
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		ret = -errno;
+	w->scratch = ret ? -1 : fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	if (!ret && w->scratch < 0)
+		ret = -errno;
+	if (fs >= 0)
+		close(fs);
+	/* an overlay's own folder looks like its upper one */
+	for (int i = 0; i < w->nr_folders && !ret; i++) {
+		char up[16], work[16];
+
+		snprintf(up, sizeof(up), "u%d", i);
+		snprintf(work, sizeof(work), "w%d", i);
+		ret = mkdirat(w->scratch, work, 0700) ? -errno : make_upper(w->scratch, up, &w->folder[i].st);
+	}
+	return ret ? ret : hide(s);
+}
+
+static int loopback_up(void)
+{
+	struct ifreq i = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = ioctl(fd, SIOCGIFFLAGS, &i);
+	i.ifr_flags |= IFF_UP;
+	if (!ret)
+		ret = ioctl(fd, SIOCSIFFLAGS, &i);
+	ret = ret ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/*
+ * It costs more than everything else together: the next execution gets it, too, unless it may not be what it was
+ * (bpf/network.bpf.h). What --setup does nobody sees.
+ */
+static int prepare_net(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+	int own, ret;
+
+	if (w->net >= 0 && (w->net_used || s->o.setup || s->o.teardown)) {
+		close(w->net);
+		w->net = -1;
+	}
+	w->net_used = false;
+	if (!(s->o.own & SANDBOX_NET) || w->net >= 0)
+		return 0;
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	ret = unshare(CLONE_NEWNET) ? -errno : 0;
+	if (!ret) {
+		ret = loopback_up();
+		if (!ret) {
+			w->net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+			ret = w->net < 0 ? -errno : 0;
+		}
+		/* where nobody can be reached we are of no use */
+		if (setns(own, CLONE_NEWNET))
+			abort();
+	}
+	close(own);
+	return ret;
+}
+
+int sandbox_world_prepare(struct sandbox *s)
+{
+	int ret = prepare_net(s);
+
+	return ret ? ret : prepare_files(s);
+}
+
+static int overlay(const struct sandbox *s, int i)
+{
+	char up[sizeof(s->files) + 8], work[sizeof(s->files) + 8];
+	const char *path = s->world.folder[i].path;
+	int fs = fsopen("overlay", FSOPEN_CLOEXEC), m = -1;
+
+	snprintf(up, sizeof(up), "%s/u%d", s->files, i);
+	snprintf(work, sizeof(work), "%s/w%d", s->files, i);
+	/* one device and lasting inode numbers, as a plain folder has them; folders can be renamed; nothing to sync */
+	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", up, 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "xino", "on", 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "redirect_dir", "on", 0) ||
+	    fsconfig(fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0) ||
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -1;
+	m = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	close(fs);
+	if (m < 0 || move_mount(m, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH))
+		return -1;
+	close(m);
+	return 0;
+}
+
+static int folder_enter(const struct sandbox *s, int i)
+{
+	const struct private_folder *f = &s->world.folder[i];
+	int fds[SANDBOX_MAX_KEPT];
+
+	for (int k = 0; k < f->nr_keep; k++) {
+		fds[k] = open_tree(AT_FDCWD, f->keep[k], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+		/* somebody has taken it away */
+		if (fds[k] < 0 && errno != ENOENT)
+			return -1;
+	}
+	if (overlay(s, i))
+		return -1;
+	for (int k = 0; k < f->nr_keep; k++) {
+		if (fds[k] < 0)
+			continue;
+		if (move_mount(fds[k], "", AT_FDCWD, f->keep[k], MOVE_MOUNT_F_EMPTY_PATH))
+			return -1;
+		close(fds[k]);
+	}
+	return 0;
+}
+
+int sandbox_world_enter(struct sandbox *s, const char **stage)
+{
+	uint32_t own = s->o.own;
+	struct stat st;
+
+#define DO(what, call) do { *stage = what; if (call) return -1; } while (0)
+	if (s->mnt_ns >= 0)
+		DO("enter the mount namespace", setns(s->mnt_ns, CLONE_NEWNS));
+	if (own & SANDBOX_PIDS)
+		DO("make a cgroup namespace", unshare(CLONE_NEWCGROUP));
+	if (own & SANDBOX_HOST) {
+		DO("make a UTS namespace", unshare(CLONE_NEWUTS));
+		/* a name that can be looked up wherever there is no network */
+		DO("set the host name", sethostname("localhost", 9));
+	}
+	if (s->world.net >= 0)
+		DO("enter the network namespace", setns(s->world.net, CLONE_NEWNET));
+	if (own & SANDBOX_IPC)
+		DO("make an IPC namespace", unshare(CLONE_NEWIPC));
+	if (!(own & (SANDBOX_FILES | SANDBOX_IPC)))
+		return 0;
+	DO("make a mount namespace", unshare(CLONE_NEWNS));
+	if (s->mnt_ns < 0)
+		DO("keep mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	if (own & SANDBOX_IPC && !stat("/dev/mqueue", &st))
+		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
+	if (own & SANDBOX_IPC && !stat("/dev/shm", &st))
+		DO("mount /dev/shm", mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
+	if (!s->world.nr_folders)
+		return 0;
+	DO("mount memory for what is written", move_mount(s->world.scratch, "", AT_FDCWD, s->files,
+							     MOVE_MOUNT_F_EMPTY_PATH));
+	for (int i = 0; i < s->world.nr_folders; i++)
+		DO(s->world.folder[i].path, folder_enter(s, i));
+	*stage = NULL;
+	return 0;
+#undef DO
+}
+
+int sandbox_world_number(const struct sandbox *s)
+{
+	int fd, ret;
+
+	if (s->world.pid_ns < 0)
+		return 0;
+	fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = write(fd, ROOT_PID, strlen(ROOT_PID)) < 0 ? -1 : 0;
+	close(fd);
+	return ret;
+}
+
+/* ---- what became of it ---- */
+
+/* The first file (or removal) below a folder of which dir is the upper one. */
+static bool find_change(int dir, char *path, size_t len, const char *hidden)
+{
+	size_t n = strlen(path), h = hidden ? strlen(hidden) : 0;
+	struct dirent *d;
+	bool found = false;
+	DIR *in = dir < 0 ? NULL : fdopendir(dir);
+
+	if (!in && dir >= 0)
+		close(dir);
+	while (in && !found && (d = readdir(in))) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		snprintf(path + n, len - n, "/%s", d->d_name);
+		if (strlen(path) >= h && h && !strcmp(path + strlen(path) - h, hidden))
+			continue;
+		found = d->d_type != DT_DIR ||
+			find_change(openat(dirfd(in), d->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, len, hidden);
+	}
+	if (in)
+		closedir(in);
+	if (!found)
+		path[n] = 0;
+	return found;
+}
+
+/* In the working folder: what is left in /tmp nobody misses. */
+static void look_for_thrown(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+	char path[PATH_MAX], up[16];
+	int i = w->nr_folders - 1, n;
+
+	while (i >= 0 && !same_or_below(w->cwd, w->folder[i].path))
+		i--;
+	if (i < 0)
+		return;
+	snprintf(up, sizeof(up), "u%d", i);
+	n = snprintf(path, sizeof(path), "%s%s", up, w->cwd + strlen(w->folder[i].path));
+	if (find_change(openat(w->scratch, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, sizeof(path),
+			s->o.hide && below(s->o.hide, w->cwd) ? s->o.hide + strlen(w->cwd) : NULL))
+		snprintf(w->thrown, sizeof(w->thrown), "%s", path + n + 1);
+}
+
+const char *sandbox_thrown(const struct sandbox *s)
+{
+	return s->world.thrown[0] ? s->world.thrown : NULL;
+}
+
+void sandbox_world_end(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+
+	for (int i = 0; i < SANDBOX_NR_NS; i++)
+		if (w->ns[i] >= 0) {
+			close(w->ns[i]);
+			w->ns[i] = -1;
+		}
+	w->helpers = false;
+	if (w->scratch < 0)
+		return;
+	if (!w->thrown[0] && w->looks++ < LOOKS)
+		look_for_thrown(s);
+	close(w->scratch);
+	w->scratch = -1;
+}
+
+/* ---- once ---- */
+
+/* In a process of its own: can an execution have all this? NULL: yes; else what cannot be done, *err why. */
+static const char *trial(struct sandbox *s, int *err)
+{
+	const char *stage = NULL, *said[2] = { "begin", NULL };
+	int p[2], ret = prepare_net(s);
+	pid_t pid;
+
+	*err = -ret;
+	if (ret)
+		return "make a network namespace";
+	ret = prepare_files(s);
+	*err = -ret;
+	if (ret)
+		return "mount a memory file system";
+	if (pipe2(p, O_CLOEXEC)) {
+		*err = errno;
+		return "create a pipe";
+	}
+	pid = fork();
+	if (!pid) {
+		ret = sandbox_world_enter(s, &stage);
+		said[0] = ret ? stage : NULL;
+		said[1] = (const char *)(intptr_t)errno;
+		_exit(write(p[1], said, sizeof(said)) != sizeof(said));
+	}
+	*err = errno;
+	close(p[1]);
+	/* the same program: its addresses are ours */
+	if (pid > 0 && read(p[0], said, sizeof(said)) == sizeof(said))
+		*err = (intptr_t)said[1];
+	close(p[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	close(s->world.scratch);
+	s->world.scratch = -1;
+	return said[0];
+}
+
+void sandbox_world_reset(struct sandbox *s)
+{
+	s->world = (struct sandbox_world){ .scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1 };
+	for (int i = 0; i < SANDBOX_NR_NS; i++)
+		s->world.ns[i] = -1;
+}
+
+int sandbox_world_new(struct sandbox *s, char *err, size_t errlen)
+{
+	struct sandbox_world *w = &s->world;
+	const char *failed;
+	int ret, why;
+
+	if (s->o.own & SANDBOX_PIDS) {
+		ret = start_init(s);
+		if (ret) {
+			snprintf(err, errlen, "cannot give the test pids of its own: %s; --world leaves parts out",
+				 strerror(-ret));
+			return ret;
+		}
+	}
+	if (s->o.own & SANDBOX_FILES) {
+		ret = add_folder(s, "/tmp");
+		if (!ret)
+			ret = add_folder(s, s->o.temporary);
+		if (!ret)
+			ret = add_folder(s, s->o.cwd);
+		qsort(w->folder, w->nr_folders, sizeof(w->folder[0]), by_length);
+		for (int i = 0; i < w->nr_folders && !ret; i++) {
+			ret = keep_mounts(&w->folder[i]);
+			for (char *const *p = s->o.share; p && *p && !ret; p++)
+				ret = keep(&w->folder[i], *p);
+			if (ret == -E2BIG) {
+				snprintf(err, errlen, "more than %d mounts below %s; --share %s leaves it as it is",
+					 SANDBOX_MAX_KEPT, w->folder[i].path, w->folder[i].path);
+				return ret;
+			}
+		}
+		if (ret)
+			return ret;
+		w->cwd = s->o.cwd;
+	}
+	while ((failed = trial(s, &why))) {
+		int i = 0;
+
+		while (i < w->nr_folders && w->folder[i].path != failed)
+			i++;
+		if (i == w->nr_folders) {
+			snprintf(err, errlen, "cannot give the test a world of its own (%s): %s; --world leaves "
+				 "parts out", failed, strerror(why));
+			return -why;
+		}
+		snprintf(w->note, sizeof(w->note), "%s is not private, what an execution writes there stays: "
+			 "no overlay can be put over it (%s)", failed,
+			 why == ENODEV ? "the kernel has no overlayfs" : strerror(why));
+		drop_folder(w, i);
+	}
+	return 0;
+}
+
+const char *sandbox_note(const struct sandbox *s)
+{
+	return s->world.note[0] ? s->world.note : NULL;
+}
+
+void sandbox_world_free(struct sandbox *s)
+{
+	struct sandbox_world *w = &s->world;
+
+	while (w->nr_folders)
+		drop_folder(w, 0);
+	if (w->scratch >= 0)
+		close(w->scratch);
+	if (w->net >= 0)
+		close(w->net);
+	if (w->pid_ns >= 0)
+		close(w->pid_ns);
+	if (w->own_pid_ns >= 0)
+		close(w->own_pid_ns);
+	if (w->init_fd >= 0)
+		close(w->init_fd);
+	if (w->init > 0) {
+		kill(w->init, SIGKILL);
+		waitpid(w->init, NULL, 0);
+	}
+}

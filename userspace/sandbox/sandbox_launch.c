@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Starting one execution: what its first process does before it executes the test's program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "kernel/lane_watch.h"
+#include "kernel/machine.h"
+#include "sandbox/sandbox_internal.h"
+
+#define SCHED_EXT_POLICY 7
+#define NUMBER_TRIES 5000		/* a millisecond apart */
+
+struct child {
+	struct sandbox *s;
+	const struct launch *l;
+	uint32_t task;
+	pid_t pid;		/* its number outside */
+	int ready, go;		/* pipes: the child says it is adopted; the parent lets it go */
+	int err;		/* set by the child when it fails, with */
+	const char *stage;	/* what it was doing */
+	sigset_t mask;
+};
+
+/* A test may not change its scheduling: these calls succeed and do nothing. */
+static int install_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setparam, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog);
+}
+
+/*
+ * There is no io_uring: what it does for a task is done by threads of the kernel, whose order nobody
+ * here decides. Logged, so that the kernel side sees it and the user is told.
+ */
+static int refuse_io_uring(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		       SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG, &prog);
+}
+
+/* Shares our memory but nothing else; no malloc, no stdio from here on. */
+static int child_main(void *arg)
+{
+	struct child *c = arg;
+	const struct launch *l = c->l;
+	struct sched_param sp = { 0 };
+	struct zug_ctl ctl = { .cmd = ZUG_CMD_ADOPT, .sandbox = c->s->slot };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctl, .ctx_size_in = sizeof(ctl));
+	cpu_set_t cpus;
+	char byte = 0;
+
+#define DO(what, call) do { c->stage = what; if (call) goto fail; } while (0)
+	for (int sig = 1; sig < 64; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			signal(sig, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	/* whatever happens to us, a test does not go on without control */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (c->s->killed)
+		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
+	if (sandbox_world_enter(c->s, &c->stage))
+		goto fail;
+	DO(l->cwd, chdir(l->cwd));
+	if (c->s->o.setup || c->s->o.teardown) {
+		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("wait for --setup", read(c->go, &byte, 1) != 1);
+	}
+	DO("number its processes", sandbox_world_number(c->s));
+	DO("start a session", setsid() < 0);
+	DO("set up stdin", dup2(l->in, 0) < 0);
+	DO("set up stdout", dup2(l->out, 1) < 0);
+	DO("set up stderr", dup2(l->err, 2) < 0);
+	DO("close descriptors", close_range(3, ~0u, CLOSE_RANGE_CLOEXEC));
+	/* a huge page costs more to clear than a small test costs to run */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (!l->randomise)
+		personality(ADDR_NO_RANDOMIZE);
+	ctl.pid = c->pid;
+	c->stage = "join the sandbox";
+	if (bpf_prog_test_run_opts(kernel_ctl_fd(c->s->k), &o))
+		goto fail;
+	if (ctl.ret) {
+		errno = -ctl.ret;
+		goto fail;
+	}
+	c->task = ctl.task;
+	/* on another CPU a busy program of a higher class could stop it here for ever */
+	memset(&cpus, 0, sizeof(cpus));
+	CPU_SET(c->s->lane, &cpus);
+	DO("move to the lane", sched_setaffinity(0, sizeof(cpus), &cpus));
+	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
+	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
+	memset(&cpus, 0xff, sizeof(cpus));
+	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
+	DO("filter scheduling calls", install_filter());
+	DO("refuse io_uring", refuse_io_uring());
+	if (l->nr_watches) {
+		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("wait for watches", read(c->go, &byte, 1) != 1);
+	}
+	c->stage = NULL;
+	execve(l->file, l->argv, l->envp);
+	c->stage = l->file;
+fail:
+	c->err = errno;
+	_exit(127);
+#undef DO
+}
+
+/*
+ * A child that shares our memory (a fork would copy the page tables of all symbol files for every
+ * execution), on its own stack, born in the cgroup (moving into one afterwards waits for RCU). The C
+ * library has no call for that. Linux (6.18) kills at once what is born into a cgroup that was ever
+ * killed as a whole by somebody outside it (it compares the kill counts of two cgroups): then it moves.
+ */
+static pid_t spawn_child(struct sandbox *s, struct child *c)
+{
+	const pid_t number = 2;	/* 1 is ours */
+	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID,
+				.exit_signal = SIGCHLD, .parent_tid = (uintptr_t)&c->pid,
+				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
+				.cgroup = s->cgroup_fd };
+
+	if (s->world.pid_ns >= 0) {
+		a.set_tid = (uintptr_t)&number;
+		a.set_tid_size = 1;
+	}
+	if (s->killed) {
+		a.flags &= ~CLONE_INTO_CGROUP;
+		a.cgroup = 0;
+	}
+	register struct child *arg __asm__("r12") = c;
+	register int (*fn)(void *) __asm__("r13") = child_main;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %[arg], %%rdi\n\t"
+			 "call *%[fn]\n\t"
+			 "ud2\n"
+			 "1:"
+			 : "=a"(ret)
+			 : "a"(SYS_clone3), "D"(&a), "S"(sizeof(a)), [arg] "r"(arg), [fn] "r"(fn)
+			 : "rcx", "r11", "memory");
+	if (ret < 0) {
+		errno = -ret;
+		return -1;
+	}
+	return ret;
+}
+
+/* The child's next byte; 0: it has exec'd, or has died; -EBUSY: it cannot go on, and err says why. */
+static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct lane_watch w;
+	char byte;
+
+	lane_watch_reset(&w);
+	while (!poll(&p, 1, 1000))
+		if (lane_watch_look(&w, s->lane, pid, err, errlen)) {
+			/* among the others it gets on, and dies */
+			kill(pid, SIGKILL);
+			sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
+			return -EBUSY;
+		}
+	return read(fd, &byte, 1) == 1;
+}
+
+pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
+		     char *err, size_t errlen)
+{
+	struct child c = { .s = s, .l = l, .stage = "begin" };
+	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
+	sigset_t all;
+	pid_t pid = -1;
+	int ret;
+
+	ret = sandbox_show_cpus(s);
+	if (ret) {
+		snprintf(err, errlen, "cannot show the test %d CPUs: %s%s", s->o.nr_cpus, strerror(-ret),
+			 ret == -EPERM && machine_locked_down("integrity") ?
+			 ": the kernel is locked down (secure boot); leave --cpus out" : "");
+		return ret;
+	}
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));
+		goto out;
+	}
+	c.ready = up[1];
+	c.go = down[0];
+	if (s->world.scratch >= 0)
+		sandbox_world_end(s);
+	ret = sandbox_world_prepare(s);
+	if (!ret)
+		ret = sandbox_world_born(s, true);
+	if (ret) {
+		snprintf(err, errlen, "cannot make a world for the test: %s", strerror(-ret));
+		goto out;
+	}
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &c.mask);
+	/* Linux (6.15) frees the number of a dead process a little after it has gone from the list of processes. */
+	for (int tries = 0; tries < NUMBER_TRIES; tries++) {
+		pid = spawn_child(s, &c);
+		ret = -errno;
+		if (pid >= 0 || ret != -EEXIST)
+			break;
+		usleep(1000);
+	}
+	sandbox_world_born(s, false);
+	sigprocmask(SIG_SETMASK, &c.mask, NULL);
+	if (pid < 0) {
+		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
+		goto out;
+	}
+	close(up[1]);
+	up[1] = -1;
+	ret = 0;
+	if (s->o.setup || s->o.teardown)
+		ret = hear(s, up[0], pid, err, errlen);
+	if (ret > 0) {
+		ret = sandbox_set_up(s, l, pid, err, errlen);
+		if (ret || write(down[1], "g", 1) != 1)
+			kill(pid, SIGKILL);
+	}
+	/* end of file: it has exec'd, or has died */
+	if (!ret)
+		ret = hear(s, up[0], pid, err, errlen);
+	if (ret > 0) {
+		ret = 0;
+		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
+			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
+
+			if (fd < 0)
+				ret = fd;
+			else
+				fds[nr_fds++] = fd;
+		}
+		if (ret) {
+			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-ret));
+			kill(pid, SIGKILL);
+		} else if (write(down[1], "g", 1) != 1) {
+			kill(pid, SIGKILL);
+		}
+		if (!ret && hear(s, up[0], pid, err, errlen) < 0)
+			ret = -EBUSY;
+	}
+	if (c.err && !ret) {
+		ret = -c.err;
+		if (c.stage == l->file)
+			snprintf(err, errlen, "cannot execute %s: %s", l->file, strerror(c.err));
+		else if (c.stage == l->cwd)
+			snprintf(err, errlen, "cannot change to %s: %s", l->cwd, strerror(c.err));
+		else
+			snprintf(err, errlen, "cannot set up the test (%s): %s",
+				 c.stage ? c.stage : "exec", strerror(c.err));
+	}
+	if (c.stage && !c.err && !ret) {
+		ret = -ECHILD;
+		snprintf(err, errlen, "the test was killed before it could start (%s)", c.stage);
+	}
+	*task = c.task;
+	/* closing a descriptor ends the event, also in the tasks that inherited it */
+	for (int i = 0; i < nr_fds; i++)
+		s->watch_fds[s->nr_watch_fds++] = fds[i];
+	if (ret)
+		waitpid(pid, NULL, 0);
+out:
+	for (int i = 0; i < 2; i++) {
+		if (up[i] >= 0)
+			close(up[i]);
+		if (down[i] >= 0)
+			close(down[i]);
+	}
+	return ret ? ret : pid;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* --setup and --teardown: a shell command in the world of an execution, outside of its schedule. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sandbox/sandbox_internal.h"
+
+static const struct {
+	uint32_t own;
+	int flag;
+	const char *name;
+} namespaces[SANDBOX_NR_NS] = {
+	{ SANDBOX_FILES | SANDBOX_IPC | SANDBOX_PIDS, CLONE_NEWNS, "mnt" },
+	{ SANDBOX_IPC, CLONE_NEWIPC, "ipc" },
+	{ SANDBOX_NET, CLONE_NEWNET, "net" },
+	{ SANDBOX_HOST, CLONE_NEWUTS, "uts" },
+};
+
+static void child(const struct sandbox *s, const char *command, const struct launch *l, int out)
+{
+	for (int i = 0; i < SANDBOX_NR_NS; i++)
+		if (s->world.ns[i] >= 0 && setns(s->world.ns[i], namespaces[i].flag))
+			_exit(126);
+	for (int sig = 1; sig < 64; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			signal(sig, SIG_DFL);
+	if (chdir(l->cwd) || dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
+	    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC))
+		_exit(126);
+	execle("/bin/sh", "sh", "-c", command, NULL, l->envp);
+	_exit(127);
+}
+
+/* The last line that it said, if any: ": ..." */
+static void last_line(int fd, char *text, size_t len)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char buf[512], *line;
+	ssize_t n = pread(fd, buf, sizeof(buf) - 1, size > (off_t)sizeof(buf) - 1 ? size - (off_t)sizeof(buf) + 1 : 0);
+
+	text[0] = 0;
+	while (n > 0 && (buf[n - 1] == '\n' || !buf[n - 1]))
+		n--;
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	line = strrchr(buf, '\n');
+	snprintf(text, len, ": %s", line ? line + 1 : buf);
+}
+
+static int run(struct sandbox *s, const char *option, const char *command, const struct launch *l, char *err,
+	       size_t errlen)
+{
+	int out = memfd_create("zug-setup", MFD_CLOEXEC), ret = out < 0 ? -errno : sandbox_world_born(s, true);
+	int status = 0;
+	char said[520];
+	pid_t pid = -1;
+
+	if (!ret) {
+		pid = fork();
+		if (!pid)
+			child(s, command, l, out);
+		ret = pid < 0 ? -errno : 0;
+		sandbox_world_born(s, false);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR) {
+			ret = -errno;
+			break;
+		}
+	if (ret) {
+		snprintf(err, errlen, "%s '%s' cannot be executed: %s", option, command, strerror(-ret));
+	} else if (status) {
+		last_line(out, said, sizeof(said));
+		snprintf(err, errlen, "%s '%s' failed (%s %d)%s", option, command,
+			 WIFSIGNALED(status) ? "signal" : "exit status",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said);
+		ret = -ECANCELED;
+	}
+	if (out >= 0)
+		close(out);
+	return ret;
+}
+
+int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *err, size_t errlen)
+{
+	char path[64];
+	int ret;
+
+	for (int i = 0; i < SANDBOX_NR_NS; i++) {
+		if (!(s->o.own & namespaces[i].own))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", root, namespaces[i].name);
+		s->world.ns[i] = open(path, O_RDONLY | O_CLOEXEC);
+		if (s->world.ns[i] < 0) {
+			ret = -errno;
+			snprintf(err, errlen, "%s: %s", path, strerror(errno));
+			return ret;
+		}
+	}
+	s->world.helpers = s->o.setup;
+	return s->o.setup ? run(s, "--setup", s->o.setup, l, err, errlen) : 0;
+}
+
+int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t errlen)
+{
+	int ret = s->o.teardown ? run(s, "--teardown", s->o.teardown, l, err, errlen) : 0;
+
+	sandbox_world_kill(s);
+	sandbox_world_end(s);
+	return ret;
+}
+
+bool sandbox_net_closed(const struct sandbox *s)
+{
+	return (s->o.own & SANDBOX_NET) && !s->world.helpers;
+}

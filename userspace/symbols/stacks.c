@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stacks.c - the stack of a task that stands still, without ptrace
+ *
+ * Everything goes by the thread id, not the process id: a main thread that has exited has
+ * neither memory nor maps of its own any more while the other threads live on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <elfutils/libdwfl.h>
+#include "symbols/sym_internal.h"
+
+#define PAGE 4096u
+
+struct mapping {
+	uint64_t start, end, offset;
+	char *path;		/* "" for anonymous memory */
+};
+
+struct unwind {
+	struct symbols *s;
+	int tid;
+	struct user_registers regs;
+	struct mapping *maps;
+	size_t nr_maps, maps_size;
+	uint64_t page;		/* address of what is in data, 1: nothing */
+	unsigned char data[PAGE];
+	struct trace_frame *frames;
+	int nr, max;
+};
+
+static bool read_maps(struct unwind *u)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", u->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (getline(&line, &size, f) > 0) {
+		unsigned long long start, end, offset;
+		int at = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) < 3 || !at)
+			continue;
+		if (!sym_grow(&u->maps, u->nr_maps, &u->maps_size, sizeof(*u->maps)))
+			break;
+		u->maps[u->nr_maps] = (struct mapping){ start, end, offset, strdup(line + at) };
+		if (!u->maps[u->nr_maps].path)
+			break;
+		u->nr_maps++;
+	}
+	free(line);
+	fclose(f);
+	return u->nr_maps;
+}
+
+static const struct mapping *mapping_at(const struct unwind *u, uint64_t addr)
+{
+	for (size_t i = 0; i < u->nr_maps; i++)
+		if (addr >= u->maps[i].start && addr < u->maps[i].end)
+			return &u->maps[i];
+	return NULL;
+}
+
+static bool read_memory(struct unwind *u, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec local = { u->data, PAGE }, remote = { NULL, PAGE };
+	unsigned char *out = buf;
+
+	while (len) {
+		uint64_t page = addr & ~(uint64_t)(PAGE - 1);
+		size_t at = addr - page, n = PAGE - at < len ? PAGE - at : len;
+
+		if (u->page != page) {
+			remote.iov_base = (void *)page;
+			u->page = 1;
+			if (process_vm_readv(u->tid, &local, 1, &remote, 1, 0) != PAGE)
+				return false;
+			u->page = page;
+		}
+		memcpy(out, u->data + at, n);
+		out += n;
+		addr += n;
+		len -= n;
+	}
+	return true;
+}
+
+static struct symfile *file_of(struct unwind *u, const struct mapping *m)
+{
+	char path[PATH_MAX + 32], err[256];
+
+	if (!m || m->path[0] != '/')
+		return NULL;
+	/* the sandbox has mounts of its own */
+	snprintf(path, sizeof(path), "/proc/%d/root%s", u->tid, m->path);
+	return symbols_file(u->s, m->path, path, err, sizeof(err));
+}
+
+/*
+ * A task parked at a probe stands behind the breakpoint, with the instruction in it not executed:
+ * the place is the breakpoint's. A breakpoint that the file has as well is the program's own.
+ */
+static void step_back_from_probe(struct unwind *u)
+{
+	uint64_t pc = u->regs.r[16] - 1;
+	const struct mapping *m = mapping_at(u, pc);
+	struct symfile *f = file_of(u, m);
+	unsigned char now, before;
+
+	if (!f || !read_memory(u, pc, &now, 1) || now != 0xcc)
+		return;
+	if (pread(f->fd, &before, 1, pc - m->start + m->offset) == 1 && before != 0xcc)
+		u->regs.r[16] = pc;
+}
+
+static bool is_outermost(const struct trace_frame *f)
+{
+	static const char *const names[] = { "clone3", "__clone3", "clone", "__clone", "_start" };
+
+	for (size_t i = 0; f->function && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(f->function, names[i]))
+			return true;
+	return false;
+}
+
+static int add_frame(Dwfl_Frame *state, void *arg)
+{
+	struct unwind *u = arg;
+	const struct mapping *m;
+	struct symfile *f;
+	Dwarf_Addr pc;
+	bool active;
+	char text[PATH_MAX];
+	int nr = 0;
+
+	if (!dwfl_frame_pc(state, &pc, &active) || u->nr == u->max)
+		return DWARF_CB_ABORT;
+	/* A return address may belong to the next line, or function. */
+	if (!active)
+		pc--;
+	m = mapping_at(u, pc);
+	f = file_of(u, m);
+	if (f)
+		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
+	if (nr > 0) {
+		u->nr += nr;
+		/* what is found behind the first function of a thread is chance */
+		return is_outermost(&u->frames[u->nr - 1]) ? DWARF_CB_ABORT : DWARF_CB_OK;
+	}
+	/* The outermost frame of a thread may have a null return address. */
+	if (!m && u->nr)
+		return DWARF_CB_ABORT;
+	if (m && m->path[0])
+		snprintf(text, sizeof(text), "%s+0x%llx", strrchr(m->path, '/') ?
+			 strrchr(m->path, '/') + 1 : m->path,
+			 (unsigned long long)(pc - m->start + m->offset));
+	else
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)pc);
+	u->frames[u->nr++] = (struct trace_frame){ .function = sym_string(&u->s->strings, text) };
+	return DWARF_CB_OK;
+}
+
+/* ---- what libdwfl asks ---- */
+
+static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	struct unwind *u = *userdata;
+	char path[PATH_MAX + 32];
+	int fd;
+
+	if (name[0] != '/')
+		return dwfl_linux_proc_find_elf(mod, userdata, name, base, file_name, elf);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", u->tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	*elf = NULL;
+	*file_name = fd >= 0 ? strdup(path) : NULL;
+	return fd;
+}
+
+/* There is no other way for find_elf() to know whose module it is asked for. */
+static int set_userdata(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+			void *arg)
+{
+	*userdata = arg;
+	return DWARF_CB_OK;
+}
+
+/* Unwinding needs .eh_frame alone; names are found by our own symfile. */
+static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
+			const char *file_name, const char *link, GElf_Word crc, char **debug_name)
+{
+	return -1;
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	struct unwind *u = arg;
+
+	if (*thread_arg)
+		return 0;
+	*thread_arg = u;
+	return u->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	*thread_arg = arg;
+	return true;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
+{
+	return read_memory(arg, addr, result, sizeof(*result));
+}
+
+static bool initial_registers(Dwfl_Thread *thread, void *arg)
+{
+	struct unwind *u = arg;
+	Dwarf_Word regs[17];
+
+	for (int i = 0; i < 17; i++)
+		regs[i] = u->regs.r[i];
+	return dwfl_thread_state_registers(thread, 0, 17, regs);
+}
+
+int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
+		   struct trace_frame *frames, int max)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = find_elf, .find_debuginfo = no_debuginfo,
+	};
+	static const Dwfl_Thread_Callbacks threads = {
+		.next_thread = next_thread, .get_thread = get_thread, .memory_read = memory_read,
+		.set_initial_registers = initial_registers,
+	};
+	struct unwind *u;
+	Dwfl *dwfl = NULL;
+	int ret = -ENOMEM;
+
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return ret;
+	*u = (struct unwind){ .s = s, .tid = tid, .regs = *regs, .page = 1, .frames = frames,
+			      .max = max };
+	if (!read_maps(u)) {
+		ret = -ESRCH;
+		goto out;
+	}
+	step_back_from_probe(u);
+	dwfl = dwfl_begin(&callbacks);
+	if (!dwfl)
+		goto out;
+	ret = -EIO;
+	if (dwfl_linux_proc_report(dwfl, tid) || dwfl_report_end(dwfl, NULL, NULL) ||
+	    dwfl_getmodules(dwfl, set_userdata, u, 0) || !dwfl_attach_state(dwfl, NULL, pid, &threads, u))
+		goto out;
+	/* Its end is often an error, and a stack that is cut off is better than none. */
+	dwfl_getthread_frames(dwfl, tid, add_frame, u);
+	ret = u->nr;
+out:
+	if (dwfl)
+		dwfl_end(dwfl);
+	for (size_t i = 0; i < u->nr_maps; i++)
+		free(u->maps[i].path);
+	free(u->maps);
+	free(u);
+	return ret;
+}

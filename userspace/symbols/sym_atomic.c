@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sym_atomic.c - does the source say that an access is atomic?
+ *
+ * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions as
+ * plain ones. What tells them apart is the source line that DWARF names: it lies in a header or library file
+ * for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ */
+#include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "symbols/sym_internal.h"
+
+#define SOURCE_MAX (8u << 20)
+
+static const char *const words[] = {
+	"atomic", "memory_order", "_acquire", "_release", "_relaxed", "read_once", "write_once",
+};
+/* Libraries whose files of atomics have other names: Go's, libc++'s, Boost's. */
+static const char *const folders[] = {
+	"/sync/atomic/", "/internal/atomic/", "/runtime/atomic/", "/__atomic/", "/boost/atomic/",
+};
+
+/* All source of a program is looked through: two characters decide nearly always. */
+static bool says_so(const char *text, size_t len)
+{
+	for (size_t i = 0; i + 1 < len; i++) {
+		char first = text[i] | 0x20, second = text[i + 1] | 0x20;
+
+		for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+			size_t n;
+
+			if (first != (words[w][0] | 0x20) || second != words[w][1])
+				continue;
+			n = strlen(words[w]);
+			if (i + n <= len && !strncasecmp(text + i, words[w], n))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What a line says without its comments; those that began on another line are not known for what they are. */
+static size_t without_comment(const char *line, size_t len)
+{
+	for (size_t i = 0; i + 1 < len; i++)
+		if (line[i] == '/' && (line[i + 1] == '/' || line[i + 1] == '*'))
+			return i;
+	return len;
+}
+
+static Elf_Data *section(struct symfile *f, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *n = gelf_getshdr(scn, &shdr) ? elf_strptr(f->elf, names, shdr.sh_name) : NULL;
+
+		if (n && !strcmp(n, name))
+			return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+static bool read_lines(struct atomic_source *s, const char *path)
+{
+	struct stat st;
+	size_t size = 0, len;
+	uint32_t nr = 0;
+	char *line = NULL;
+	ssize_t n;
+	FILE *f;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
+		return false;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while ((n = getline(&line, &size, f)) > 0) {
+		nr++;
+		len = without_comment(line, n);
+		if (!says_so(line, len))
+			continue;
+		if (!sym_grow(&s->lines, s->nr_lines, &s->size_lines, sizeof(*s->lines)))
+			break;
+		s->lines[s->nr_lines++] = nr;
+	}
+	free(line);
+	fclose(f);
+	return true;
+}
+
+/* The source where it was compiled, or, as debuggers look for it, below the folder: /build/src/x.c, src/x.c, x.c. */
+static bool read_source(struct atomic_source *s, const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (!s->full)
+		return false;
+	if (read_lines(s, s->full))
+		return true;
+	for (const char *end = strchr(s->full, '/'); folder && end; end = strchr(end + 1, '/')) {
+		if (!strncmp(end, "/../", 4) || snprintf(path, sizeof(path), "%s%s", folder, end) >= (int)sizeof(path))
+			continue;
+		if (read_lines(s, path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_about_atomics(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strstr(path, folders[i]) || !strncmp(path, folders[i] + 1, strlen(folders[i] + 1)))
+			return true;
+	return says_so(base, strlen(base));
+}
+
+static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const char *path)
+{
+	Dwarf_Attribute attr;
+	struct atomic_source *s;
+	const char *dir;
+	char full[PATH_MAX];
+
+	/* libdw gives the same pointer for the same file */
+	for (size_t i = 0; i < f->nr_sources; i++)
+		if (f->sources[i].path == path)
+			return &f->sources[i];
+	if (!sym_grow(&f->sources, f->nr_sources, &f->sources_size, sizeof(*f->sources)))
+		return NULL;
+	s = &f->sources[f->nr_sources++];
+	memset(s, 0, sizeof(*s));
+	s->path = path;
+	s->all = is_about_atomics(path);
+	dir = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr));
+	snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' || !dir ? "" : dir, path[0] == '/' || !dir ? "" : "/", path);
+	s->full = sym_string(&f->strings, full);
+	if (!s->all)
+		s->readable = read_source(s, f->owner->folder);
+	return s;
+}
+
+static enum symsays without_lines(struct symfile *f)
+{
+	/* nobody can tell a C library, or Go's, from the code of a static program without lines */
+	if (f->whole < 0)
+		f->whole = symfile_libc(f) != SYMLIBC_NONE || section(f, ".gopclntab");
+	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
+}
+
+enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
+{
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+	Dwarf_Die *cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
+	Dwarf_Line *l = cu ? dwarf_getsrc_die(cu, vaddr) : NULL;
+	const char *file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
+	struct atomic_source *s;
+	int line = 0;
+
+	if (vaddr == UINT64_MAX || (!cu && f->dwarf))
+		return SYMSAYS_NOTHING;
+	if (!cu)
+		return without_lines(f);
+	/* line 0: code that the compiler made of several lines */
+	if (!file || dwarf_lineno(l, &line) || line <= 0)
+		return SYMSAYS_UNKNOWN;
+	s = source_of(f, cu, file);
+	if (!s)
+		return SYMSAYS_UNKNOWN;
+	if (s->all)
+		return SYMSAYS_ATOMIC;
+	/* all atomic accesses of Rust are functions of core/src/sync/atomic.rs */
+	if (!s->readable && dwarf_srclang(cu) == DW_LANG_Rust)
+		return SYMSAYS_PLAIN;
+	if (!s->readable) {
+		s->missed = symbols_is_source(file) && !symbols_of_language(file);
+		return SYMSAYS_UNKNOWN;
+	}
+	for (size_t i = 0; i < s->nr_lines; i++)
+		if (s->lines[i] == (uint32_t)line)
+			return SYMSAYS_ATOMIC;
+	return SYMSAYS_PLAIN;
+}
+
+uint32_t symfile_missing_sources(struct symfile *f, const char **first)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < f->nr_sources; i++)
+		if (f->sources[i].missed && !nr++)
+			*first = f->sources[i].full;
+	return nr;
+}
+
+bool symfile_has_lines(struct symfile *f)
+{
+	sym_read_cus(f);
+	return f->nr_cus != 0;
+}
+
+/* ---- whose compiler ---- */
+
+/* .comment has a line of each compiler, assembled and linked code of others has none. */
+static bool comments_of_gcc(struct symfile *f)
+{
+	const Elf_Data *data = section(f, ".comment");
+	size_t size = data ? data->d_size : 0;
+	const char *text = data ? data->d_buf : NULL;
+	bool gcc = false;
+
+	for (size_t at = 0; text && at < size; at += strnlen(text + at, size - at) + 1) {
+		if (!text[at])
+			continue;
+		if (size - at < 5 || strncmp(text + at, "GCC: ", 5))
+			return false;
+		gcc = true;
+	}
+	return gcc;
+}
+
+bool symfile_by_gcc(struct symfile *f, uint64_t offset)
+{
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+	Dwarf_Die *cu = vaddr != UINT64_MAX ? sym_cu_at(f, vaddr) : NULL;
+	Dwarf_Attribute attr;
+	const char *producer;
+
+	if (!cu) {
+		if (f->by_gcc < 0)
+			f->by_gcc = comments_of_gcc(f);
+		return f->by_gcc;
+	}
+	producer = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_producer, &attr));
+	return producer && !strncmp(producer, "GNU ", 4) && strncmp(producer, "GNU AS", 6);
+}
+
+void sym_atomic_free(struct symfile *f)
+{
+	for (size_t i = 0; i < f->nr_sources; i++)
+		free(f->sources[i].lines);
+	free(f->sources);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sym_internal.h - inside of symbols.h: one opened ELF file and what was read of it so far
+ *
+ * Everything beyond the ELF header is read when it is first asked for, and kept.
+ */
+#ifndef ZUG_SYM_INTERNAL_H
+#define ZUG_SYM_INTERNAL_H
+
+#include <gelf.h>
+#include <elfutils/libdw.h>
+#include "symbols/symbols.h"
+
+/* A definition in a symbol table of the file or of its separate debug file. */
+struct sym {
+	const char *name;	/* without @VERSION */
+	const char *version;	/* NULL without */
+	uint64_t vaddr, size;
+	uint8_t type;		/* STT_FUNC, STT_OBJECT, STT_GNU_IFUNC, STT_TLS */
+	uint8_t bind;
+};
+
+/* The code of one compilation unit: lo <= vaddr < hi. */
+/* Code of one function, [lo, hi). */
+struct sym_function {
+	uint64_t lo, hi;
+	Dwarf_Die die;
+};
+
+struct cu_range {
+	uint64_t lo, hi;
+	uint32_t cu;
+};
+
+/* A variable at a fixed address, from DWARF. */
+struct sym_variable {
+	const char *name;	/* demangled, qualified */
+	uint64_t vaddr, size;	/* size 0: unknown */
+	Dwarf_Die die;
+	const char *file;
+	int line;
+};
+
+struct frames_entry {
+	uint64_t offset;
+	int nr;
+	struct trace_frame *frames;
+};
+
+/* A name that took a walk through its unit to find. */
+struct name_entry {
+	const void *die;	/* NULL: free */
+	const char *name;
+};
+
+/* A source file, and where it speaks of atomic accesses. */
+struct atomic_source {
+	const char *path;	/* libdw's */
+	const char *full;	/* where the compiler read it; NULL: out of memory */
+	bool all;		/* it is about nothing else */
+	bool readable, missed;	/* missed: one was asked for that cannot be read */
+	uint32_t *lines;
+	size_t nr_lines, size_lines;
+};
+
+struct sym_string {
+	struct sym_string *next;
+	char text[];
+};
+
+struct sym_list {
+	struct sym *list;
+	size_t nr, size;
+};
+
+struct symfile {
+	struct symfile *next;
+	const struct symbols *owner;
+	char *path, *file;
+	int fd;
+	Elf *elf;
+	GElf_Ehdr ehdr;
+	GElf_Phdr *phdrs;
+	size_t nr_phdrs;
+	char build_id[2 * 64 + 1];
+	char *interp;
+	char **needed;
+	int libc;		/* enum symlibc, -1 not looked at */
+
+	bool syms_read, has_symtab;
+	struct sym *syms;	/* ascending by vaddr, then name */
+	size_t nr_syms;
+
+	bool debug_sought, debug_tried;	/* for a separate file; for DWARF */
+	int debug_fd;		/* a separate debug file, -1 none */
+	Elf *debug_elf;
+	Dwarf *dwarf;		/* NULL: no DWARF */
+
+	bool eh_cfi_tried, debug_cfi_tried;
+	Dwarf_CFI *eh_cfi, *debug_cfi;	/* NULL: none; the second is dwarf's own */
+
+	bool cus_read;
+	Dwarf_Die *cus;
+	size_t nr_cus, cus_size;
+	struct cu_range *ranges;
+	size_t nr_ranges, ranges_size;
+
+	bool *cus_functions;			/* one for each unit: its functions are among these */
+	struct sym_function *functions;		/* those in namespaces and types, ascending by lo */
+	size_t nr_functions, functions_size;
+
+	bool variables_read;
+	struct sym_variable *variables;		/* ascending by vaddr */
+	size_t nr_variables, variables_size;
+
+	struct frames_entry *frames;		/* open addressing by offset */
+	size_t nr_frames, nr_frames_slots;
+
+	struct name_entry *names;		/* open addressing by die */
+	size_t nr_names, nr_names_slots;
+
+	struct atomic_source *sources;
+	size_t nr_sources, sources_size;
+	int by_gcc, whole;	/* all of it, as its sections say; with its libraries within; -1 not looked at */
+
+	struct sym_string *strings;
+};
+
+struct symbols {
+	struct symfile *files;
+	char *folder;		/* where sources are sought as well; NULL: nowhere */
+	/* stacks of an earlier unwind stay valid: their strings */
+	struct sym_string *strings;
+};
+
+/* A copy that lives as long as the list it is put on; NULL when out of memory. */
+const char *sym_string(struct sym_string **list, const char *text);
+void sym_strings_free(struct sym_string *list);
+
+/* array with room for one more than nr; false when out of memory. */
+bool sym_grow(void *array, size_t nr, size_t *size, size_t entry);
+
+/* Is it that name, or a copy of that function which the compiler specialised? */
+bool sym_equals_clone(const char *name, const char *wanted);
+
+/* Opens the separate debug file if there is one, and DWARF of either. */
+void sym_read_debug(struct symfile *f);
+/* The first section of that type, NULL: none. */
+Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
+/*
+ * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
+ * freed. Does either have a full symbol table?
+ */
+bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
+void sym_read_symbols(struct symfile *f);
+/* As symfile_step(), of a function without call frame information (sym_depth.c). */
+int sym_depth(struct symfile *f, uint64_t offset, struct symfile_step *step);
+
+/* The function (or data) definition that contains vaddr, NULL: none. */
+const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function);
+
+/* sym_lines.c */
+void sym_read_cus(struct symfile *f);
+void sym_lines_free(struct symfile *f);
+/* The compilation unit of that code, NULL: none. */
+Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
+
+/* sym_callers.c */
+/* It lies where the distribution keeps its shared libraries. */
+bool sym_of_system(const struct symfile *f);
+void sym_callers_free(struct symfile *f);
+
+/* sym_atomic.c */
+void sym_atomic_free(struct symfile *f);
+
+/* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
+const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
+/* DW_LANG_*, or -1. */
+int sym_language(Dwarf_Die *die);
+
+/* sym_data.c */
+void sym_data_free(struct symfile *f);
+/* Of a variable, member, array or pointer: the type without typedefs, const and the like; false: void or broken. */
+bool sym_type_of(Dwarf_Die *die, Dwarf_Die *type);
+uint64_t sym_type_size(Dwarf_Die *type);	/* 0: unknown */
+bool sym_is_class(Dwarf_Die *type);		/* structure, class or union */
+/*
+ * The element type of an array seen with its first skip dimensions indexed. The number of elements
+ * (0: unknown); *element_size is of what one index of that dimension steps over; last: no dimension is left.
+ */
+bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t *element_size,
+			 uint64_t *count, bool *last);
+/* Appends the members and elements that lead to offset at of the type: ".list[2].lock". *type is lost. */
+void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len);
+/* Of what a variable, member or pointer is about: is that in it, or what is at offset at of it, of a type that is _Atomic? */
+bool sym_atomic_inside(Dwarf_Die *die, uint64_t at);
+/* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
+ * why it is not clear which. */
+bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dwarf_Die *type, bool *typed,
+		       uint64_t *vaddr, uint64_t *size, char *err, size_t errlen);
+/* The member of that name, anonymous members and base classes searched as well. */
+bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint64_t *offset);
+
+/* sym_rust.c: Rust names of the v0 scheme; malloc'd, NULL when it is none. */
+char *sym_demangle_rust(const char *name);
+
+/* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
+char *sym_short_name(const char *demangled);
+/* Is that what symfile_find() takes pattern for? name: demangled. */
+bool sym_name_matches(const char *pattern, const char *name);
+
+#endif

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* sym_lines.c - source positions of code, both ways, from DWARF */
+#include <dwarf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols/sym_internal.h"
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct cu_range *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* .debug_aranges would be quicker, but clang and rustc leave it out. */
+void sym_read_cus(struct symfile *f)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	uint8_t unit;
+	Dwarf_Die die, sub;
+
+	if (f->cus_read)
+		return;
+	f->cus_read = true;
+	sym_read_debug(f);
+	if (!f->dwarf)
+		return;
+	while (dwarf_get_units(f->dwarf, cu, &cu, &version, &unit, &die, &sub) == 0) {
+		Dwarf_Addr base, lo, hi;
+		ptrdiff_t at = 0;
+
+		if (unit != DW_UT_compile && unit != DW_UT_skeleton)
+			continue;
+		if (dwarf_tag(&die) != DW_TAG_compile_unit &&
+		    dwarf_tag(&die) != DW_TAG_skeleton_unit)
+			continue;
+		if (!sym_grow(&f->cus, f->nr_cus, &f->cus_size, sizeof(*f->cus)))
+			return;
+		f->cus[f->nr_cus] = unit == DW_UT_skeleton && sub.addr ? sub : die;
+		while ((at = dwarf_ranges(&die, at, &base, &lo, &hi)) > 0) {
+			/* code the linker dropped stays described, at address 0 */
+			if (!lo || lo >= hi)
+				continue;
+			if (!sym_grow(&f->ranges, f->nr_ranges, &f->ranges_size,
+				      sizeof(*f->ranges)))
+				return;
+			f->ranges[f->nr_ranges++] = (struct cu_range){ lo, hi, f->nr_cus };
+		}
+		f->nr_cus++;
+	}
+	if (f->nr_ranges)
+		qsort(f->ranges, f->nr_ranges, sizeof(*f->ranges), compare_ranges);
+}
+
+void sym_lines_free(struct symfile *f)
+{
+	for (size_t i = 0; i < f->nr_frames_slots; i++)
+		free(f->frames[i].frames);
+	free(f->frames);
+	free(f->names);
+	free(f->functions);
+	free(f->cus_functions);
+	free(f->ranges);
+	free(f->cus);
+}
+
+Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr)
+{
+	size_t lo = 0, hi;
+
+	sym_read_cus(f);
+	hi = f->nr_ranges;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->ranges[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < f->ranges[lo - 1].hi ? &f->cus[f->ranges[lo - 1].cu] : NULL;
+}
+
+/* ---- names ---- */
+
+int sym_language(Dwarf_Die *die)
+{
+	Dwarf_Die cu;
+
+	return dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1;
+}
+
+/* Does the language have namespaces, or functions in types? */
+static bool has_scopes(int language)
+{
+	switch (language) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Go:
+	case DW_LANG_Mips_Assembler:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* namespace::class:: in front of the name of a DIE without a linkage name. */
+static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
+{
+	Dwarf_Die *scopes;
+	int nr = dwarf_getscopes_die(die, &scopes);
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = nr - 1; i > 0; i--) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *name;
+
+		if (tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
+		    tag != DW_TAG_structure_type)
+			continue;
+		name = dwarf_diename(&scopes[i]);
+		at += snprintf(buf + at, len - at, "%s::", name ? name : "(anonymous namespace)");
+		if (at >= len)
+			break;
+	}
+	if (nr > 0)
+		free(scopes);
+}
+
+/* The entry of a DIE, or the free one where it belongs. NULL: out of memory. */
+static struct name_entry *name_slot(struct symfile *f, const void *die)
+{
+	struct name_entry *old = f->names;
+	size_t nr_old = f->nr_names_slots, i;
+
+	if (2 * f->nr_names >= nr_old) {
+		f->names = calloc(nr_old ? 2 * nr_old : 256, sizeof(*old));
+		if (!f->names) {
+			f->names = old;
+			return NULL;
+		}
+		f->nr_names_slots = nr_old ? 2 * nr_old : 256;
+		for (i = 0; i < nr_old; i++)
+			if (old[i].die)
+				*name_slot(f, old[i].die) = old[i];
+		free(old);
+	}
+	i = ((uintptr_t)die * 0x9e3779b97f4a7c15u >> 32) & (f->nr_names_slots - 1);
+	while (f->names[i].die && f->names[i].die != die)
+		i = (i + 1) & (f->nr_names_slots - 1);
+	return &f->names[i];
+}
+
+const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr, *link;
+	Dwarf_Die origin = *die, next;
+	char buf[2048], scopes[1024];
+	struct name_entry *known;
+	const char *name;
+	char *demangled;
+
+	link = dwarf_attr_integrate(die, DW_AT_linkage_name, &attr);
+	if (!link)
+		link = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr);
+	name = dwarf_formstring(link);
+	demangled = name ? symbols_demangle(name) : NULL;
+	if (demangled) {
+		name = sym_string(&f->strings, demangled);
+		free(demangled);
+		return name;
+	}
+	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+	if (!name)
+		return NULL;
+	/* to find the scopes libdw walks through the unit from its begin */
+	if (!has_scopes(sym_language(die)))
+		return name;
+	/* The name's scopes are those of the first declaration. */
+	while (dwarf_attr(&origin, DW_AT_abstract_origin, &attr) ||
+	       dwarf_attr(&origin, DW_AT_specification, &attr)) {
+		if (!dwarf_formref_die(&attr, &next))
+			break;
+		origin = next;
+	}
+	known = name_slot(f, origin.addr);
+	if (known && known->die)
+		return known->name;
+	add_scopes(&origin, scopes, sizeof(scopes));
+	snprintf(buf, sizeof(buf), "%s%s", scopes, name);
+	name = sym_string(&f->strings, buf);
+	if (known && name) {
+		*known = (struct name_entry){ origin.addr, name };
+		f->nr_names++;
+	}
+	return name;
+}
+
+/* ---- from code to source ---- */
+
+#define FRAMES_MAX 64
+#define SCOPES_MAX 128
+
+static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
+{
+	const struct sym *s = sym_at(f, vaddr, true);
+	char *demangled;
+
+	if (!s)
+		return 0;
+	demangled = symbols_demangle(s->name);
+	frames[0] = (struct trace_frame){
+		.function = demangled ? sym_string(&f->strings, demangled) : s->name,
+	};
+	free(demangled);
+	return 1;
+}
+
+/* The compiler was told "src/x.c", in some folder: where that is, whoever looks for it later has to know. */
+static const char *in_build_folder(struct symfile *f, Dwarf_Die *cu, const char *file)
+{
+	Dwarf_Attribute attr;
+	const char *folder;
+	char path[4096];
+
+	if (!file || file[0] == '/')
+		return file;
+	folder = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	if (!folder || folder[0] != '/')
+		return file;
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return sym_string(&f->strings, path);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct sym_function *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/*
+ * The functions of a unit or scope, without what lies within functions. (libdw's own search looks into no namespace, where
+ * rustc puts all of them, and reads the whole unit each time when the compiler left the links to siblings out, as LLVM.)
+ */
+static void add_functions(struct symfile *f, Dwarf_Die *scope, int depth)
+{
+	Dwarf_Addr base, lo, hi;
+	Dwarf_Die child;
+	ptrdiff_t at;
+
+	if (depth == SCOPES_MAX || dwarf_child(scope, &child))
+		return;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			at = 0;
+			while ((at = dwarf_ranges(&child, at, &base, &lo, &hi)) > 0) {
+				if (!sym_grow(&f->functions, f->nr_functions, &f->functions_size,
+					      sizeof(*f->functions)))
+					return;
+				if (lo && lo < hi)
+					f->functions[f->nr_functions++] = (struct sym_function){ lo, hi, child };
+			}
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type:
+			add_functions(f, &child, depth + 1);
+			break;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+static struct sym_function *function_at(struct symfile *f, Dwarf_Die *cu, uint64_t vaddr)
+{
+	size_t lo = 0, hi;
+
+	if (!f->cus_functions) {
+		f->cus_functions = calloc(f->nr_cus, sizeof(*f->cus_functions));
+		if (!f->cus_functions)
+			return NULL;
+	}
+	if (!f->cus_functions[cu - f->cus]) {
+		f->cus_functions[cu - f->cus] = true;
+		add_functions(f, cu, 0);
+		if (f->nr_functions)
+			qsort(f->functions, f->nr_functions, sizeof(*f->functions), compare_functions);
+	}
+	hi = f->nr_functions;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->functions[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < f->functions[lo - 1].hi ? &f->functions[lo - 1] : NULL;
+}
+
+/* The scopes with code at vaddr below a function, innermost first; their number. */
+static int scopes_in(Dwarf_Die *die, uint64_t vaddr, Dwarf_Die *scopes, int max)
+{
+	Dwarf_Die child;
+	int nr, tag;
+
+	if (max <= 0 || dwarf_child(die, &child))
+		return 0;
+	do {
+		tag = dwarf_tag(&child);
+		if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
+		    dwarf_haspc(&child, vaddr) <= 0)
+			continue;
+		nr = scopes_in(&child, vaddr, scopes, max - 1);
+		scopes[nr++] = child;
+		return nr;
+	} while (!dwarf_siblingof(&child, &child));
+	return 0;
+}
+
+static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *frames)
+{
+	Dwarf_Die *cu = sym_cu_at(f, vaddr), *scopes, die;
+	Dwarf_Line *line;
+	const char *file = NULL;
+	Dwarf_Files *files;
+	int lineno = 0, nr = 0, nr_scopes;
+	size_t nr_files;
+	struct sym_function *function;
+
+	if (!cu)
+		return frames_from_symbol(f, vaddr, frames);
+	line = dwarf_getsrc_die(cu, vaddr);
+	if (line) {
+		file = in_build_folder(f, cu, dwarf_linesrc(line, NULL, NULL));
+		dwarf_lineno(line, &lineno);
+	}
+	if (dwarf_getsrcfiles(cu, &files, &nr_files))
+		nr_files = 0;
+	function = function_at(f, cu, vaddr);
+	if (function) {
+		scopes = calloc(SCOPES_MAX, sizeof(*scopes));
+		nr_scopes = scopes ? scopes_in(&function->die, vaddr, scopes, SCOPES_MAX - 1) : 0;
+		if (scopes)
+			scopes[nr_scopes++] = function->die;
+	} else {
+		/*
+		 * A function within a function, maybe. dwarf_getscopes() leaves the inlined instance for its
+		 * abstract origin on the way out; dwarf_getscopes_die() of the innermost scope gives the
+		 * instances as they are nested.
+		 */
+		nr_scopes = dwarf_getscopes(cu, vaddr, &scopes);
+		if (nr_scopes > 0) {
+			die = scopes[0];
+			free(scopes);
+			nr_scopes = dwarf_getscopes_die(&die, &scopes);
+		}
+	}
+	for (int i = 0; i < nr_scopes && nr < FRAMES_MAX; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		bool inlined = tag == DW_TAG_inlined_subroutine;
+		Dwarf_Attribute attr;
+		Dwarf_Word v;
+
+		if (!inlined && tag != DW_TAG_subprogram)
+			continue;
+		frames[nr++] = (struct trace_frame){
+			.function = sym_die_name(f, &scopes[i]),
+			.file = file, .line = lineno, .inlined = inlined,
+		};
+		if (!inlined)
+			break;
+		file = NULL;
+		lineno = 0;
+		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attr), &v) &&
+		    v < nr_files)
+			file = in_build_folder(f, cu, dwarf_filesrc(files, v, NULL, NULL));
+		if (!dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attr), &v) &&
+		    v <= INT_MAX)
+			lineno = v;
+	}
+	if (nr_scopes > 0)
+		free(scopes);
+	if (nr)
+		return nr;
+	nr = frames_from_symbol(f, vaddr, frames);
+	if (nr || file) {
+		if (!nr)
+			frames[nr++] = (struct trace_frame){ 0 };
+		frames[0].file = file;
+		frames[0].line = lineno;
+	}
+	return nr;
+}
+
+static struct frames_entry *frames_slot(struct symfile *f, uint64_t offset)
+{
+	size_t mask = f->nr_frames_slots - 1, i = (offset * 0x9e3779b97f4a7c15u >> 32) & mask;
+
+	while (f->frames[i].frames && f->frames[i].offset != offset)
+		i = (i + 1) & mask;
+	return &f->frames[i];
+}
+
+static bool frames_room(struct symfile *f)
+{
+	struct frames_entry *old = f->frames;
+	size_t nr_old = f->nr_frames_slots;
+
+	if (f->nr_frames * 2 < nr_old)
+		return true;
+	f->frames = calloc(nr_old ? nr_old * 2 : 64, sizeof(*old));
+	if (!f->frames) {
+		f->frames = old;
+		return false;
+	}
+	f->nr_frames_slots = nr_old ? nr_old * 2 : 64;
+	for (size_t i = 0; i < nr_old; i++)
+		if (old[i].frames)
+			*frames_slot(f, old[i].offset) = old[i];
+	free(old);
+	return true;
+}
+
+int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max)
+{
+	struct trace_frame found[FRAMES_MAX];
+	struct frames_entry *e;
+	uint64_t vaddr;
+	int nr;
+
+	/* Names are made on every look-up and live as long as f: the same ones are asked for often. */
+	if (!frames_room(f))
+		return -ENOMEM;
+	e = frames_slot(f, offset);
+	if (!e->frames) {
+		vaddr = symfile_vaddr_of(f, offset);
+		if (vaddr == UINT64_MAX)
+			return -ENOENT;
+		nr = find_frames(f, vaddr, found);
+		e->frames = malloc((nr ? nr : 1) * sizeof(*found));
+		if (!e->frames)
+			return -ENOMEM;
+		memcpy(e->frames, found, nr * sizeof(*found));
+		e->nr = nr;
+		e->offset = offset;
+		f->nr_frames++;
+	}
+	nr = e->nr < max ? e->nr : max;
+	memcpy(frames, e->frames, nr * sizeof(*frames));
+	return nr;
+}
+
+/* Go's own packages: .../go1.22/src/sync/mutex.go, or, with -trimpath, sync/mutex.go. */
+static bool is_go_library(const char *file)
+{
+	static const char *const packages[] = {
+		"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug",
+		"embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal",
+		"io", "iter", "log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime",
+		"slices", "sort", "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode",
+		"unique", "unsafe", "vendor", "weak",
+	};
+	const char *end = strrchr(file, '.'), *src = strstr(file, "/src/"), *go = src;
+	size_t n;
+
+	if (!end || (strcmp(end, ".go") && strcmp(end, ".s")))
+		return false;
+	if (file[0] == '/') {
+		while (go && go > file && go[-1] != '/')
+			go--;
+		if (!src || strncmp(go, "go", 2) || !strchr("/-0123456789", go[2]))
+			return false;
+		file = src + 5;
+	}
+	n = strcspn(file, "/");
+	for (size_t i = 0; file[n] && i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strlen(packages[i]) == n && !strncmp(file, packages[i], n))
+			return true;
+	return false;
+}
+
+bool symbols_of_language(const char *file)
+{
+	return !strncmp(file, "/rustc/", 7) || !strncmp(file, "/usr/src/rustc-", 15) || strstr(file, "/rustlib/src/") ||
+	       is_go_library(file);
+}
+
+bool symbols_is_source(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return (slash ? slash[1] : file[0]) != '<';
+}
+
+bool symbols_of_library(const char *file)
+{
+	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",
+					       "/usr/local/go/", "../sysdeps/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
+			return true;
+	/* compilers that lie elsewhere (/opt, a container's root), and their headers */
+	return symbols_of_language(file) || strstr(file, "/usr/include/") || strstr(file, "/include/c++/");
+}
+
+/* ---- from source to code ---- */
+
+/* "bank.c" and "src/bank.c" name /home/u/src/bank.c; "k.c" does not. */
+static bool same_file(const char *path, const char *file)
+{
+	size_t n = strlen(path), m;
+
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	m = strlen(file);
+	return n >= m && !strcmp(path + n - m, file) &&
+	       (n == m || file[0] == '/' || path[n - m - 1] == '/');
+}
+
+struct line_search {
+	const char *file;
+	uint32_t line;
+	uint64_t *offsets;
+	int nr, max;
+	uint32_t nearest;
+	bool empty_too;
+};
+
+static void add_offset(struct line_search *s, uint64_t offset)
+{
+	int i = s->nr;
+
+	if (offset == UINT64_MAX)
+		return;
+	for (int k = 0; k < s->nr; k++)
+		if (s->offsets[k] == offset)
+			return;
+	if (s->nr == s->max)
+		return;
+	for (; i > 0 && s->offsets[i - 1] > offset; i--)
+		s->offsets[i] = s->offsets[i - 1];
+	s->offsets[i] = offset;
+	s->nr++;
+}
+
+static void search_lines(struct symfile *f, Dwarf_Die *cu, struct line_search *s)
+{
+	Dwarf_Lines *lines;
+	const char *last = NULL;
+	bool last_same = false, before = false;
+	size_t nr;
+
+	if (dwarf_getsrclines(cu, &lines, &nr))
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i);
+		const char *src = dwarf_linesrc(l, NULL, NULL);
+		bool stmt, end, hit;
+		Dwarf_Addr addr, next;
+		int no;
+
+		/* libdw gives the same pointer for the same file */
+		if (src != last) {
+			last = src;
+			last_same = src && same_file(src, s->file);
+		}
+		dwarf_lineendsequence(l, &end);
+		if (end || !last_same || dwarf_lineno(l, &no) || dwarf_linebeginstatement(l, &stmt) ||
+		    dwarf_lineaddr(l, &addr) || !addr) {
+			before = false;
+			continue;
+		}
+		if (stmt && (uint32_t)no > s->line && (!s->nearest || (uint32_t)no < s->nearest))
+			s->nearest = no;
+		hit = (uint32_t)no == s->line;
+		/*
+		 * Every run of instructions of that line is a place: the parts of a loop's head, every
+		 * inlined copy. A row without instructions is one only if the line has no other.
+		 */
+		if (hit && stmt && !before &&
+		    (s->empty_too || (i + 1 < nr && !dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &next) &&
+				      next > addr)))
+			add_offset(s, symfile_offset_of(f, addr));
+		before = hit && stmt;
+	}
+}
+
+int symfile_line(struct symfile *f, const char *file, uint32_t line,
+		 uint64_t *offsets, int max, uint32_t *nearest)
+{
+	struct line_search s = { .file = file, .line = line, .offsets = offsets, .max = max };
+
+	sym_read_cus(f);
+	for (size_t i = 0; i < f->nr_cus; i++)
+		search_lines(f, &f->cus[i], &s);
+	if (!s.nr) {
+		s.empty_too = true;
+		for (size_t i = 0; i < f->nr_cus; i++)
+			search_lines(f, &f->cus[i], &s);
+	}
+	*nearest = s.nr ? line : s.nearest;
+	return s.nr ? s.nr : -ENOENT;
+}

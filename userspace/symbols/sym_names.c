@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols/sym_internal.h"
+
+/* From the C++ runtime (cxxabi.h, which only C++ can include). */
+char *__cxa_demangle(const char *mangled, char *buf, size_t *len, int *status);
+
+/*
+ * Rust's older mangling is C++'s with a last component h<16 hex digits>, and with $..$ and .. for
+ * what C++ identifiers may not hold.
+ */
+static void fix_rust(char *s)
+{
+	static const struct {
+		const char *code;
+		const char *text;
+	} escapes[] = {
+		{ "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," },
+		{ "$RF$", "&" }, { "$BP$", "*" }, { "$SP$", "@" }, { "$u20$", " " },
+		{ "$u7b$", "{" }, { "$u7d$", "}" }, { "$u5b$", "[" }, { "$u5d$", "]" },
+		{ "$u27$", "'" }, { "$u2b$", "+" }, { "$u22$", "\"" }, { "$u3b$", ";" },
+		{ "..", "::" },
+	};
+	size_t n = strlen(s), i;
+	char *out = s, *p = s;
+
+	if (n < 19 || strncmp(s + n - 19, "::h", 3) || strspn(s + n - 16, "0123456789abcdef") != 16)
+		return;
+	s[n - 19] = '\0';
+	while (*p) {
+		/* a component that would begin with an escape begins with _ */
+		if (p[0] == '_' && p[1] == '$' && (p == s || p[-1] == ':'))
+			p++;
+		for (i = 0; i < sizeof(escapes) / sizeof(*escapes); i++)
+			if (!strncmp(p, escapes[i].code, strlen(escapes[i].code)))
+				break;
+		if (i == sizeof(escapes) / sizeof(*escapes)) {
+			*out++ = *p++;
+			continue;
+		}
+		memcpy(out, escapes[i].text, strlen(escapes[i].text));
+		out += strlen(escapes[i].text);
+		p += strlen(escapes[i].code);
+	}
+	*out = '\0';
+}
+
+char *symbols_demangle(const char *name)
+{
+	int status;
+	char *s;
+
+	if (!strncmp(name, "_R", 2))
+		return sym_demangle_rust(name);
+	if (strncmp(name, "_Z", 2) && strncmp(name, "__Z", 3))
+		return NULL;
+	s = __cxa_demangle(name, NULL, NULL, &status);
+	if (s)
+		fix_rust(s);
+	return s;
+}
+
+/*
+ * Where the argument list begins: the first ( outside of <> that is not part of "(anonymous
+ * namespace)", "operator()" or a "{lambda(int)#1}". NULL: there is none.
+ */
+static char *argument_list(char *s)
+{
+	int depth = 0;
+
+	for (char *p = s; *p; p++) {
+		if (!strncmp(p, "operator", 8) && (p == s || !isalnum((unsigned char)p[-1]))) {
+			p += 8;
+			if (!strncmp(p, "()", 2))
+				p += 2;
+			else
+				p += strspn(p, "<>-+*/%^&|~!=,[]");
+			if (!*p)
+				return NULL;
+		}
+		if (!strncmp(p, "(anonymous namespace)", 21)) {
+			p += 20;
+			continue;
+		}
+		if (*p == '<' || *p == '{')
+			depth++;
+		else if ((*p == '>' && p[-1] != '-') || *p == '}')
+			depth--;
+		else if (*p == '(' && depth == 0 && p != s)
+			return p;
+	}
+	return NULL;
+}
+
+char *sym_short_name(const char *demangled)
+{
+	char *s = strdup(demangled), *args, *start;
+	int depth = 0;
+
+	if (!s)
+		return NULL;
+	args = argument_list(s);
+	if (!args)
+		return s;
+	*args = '\0';
+	/* Templates are demangled with their return type in front. */
+	for (start = args; start > s; start--) {
+		if (start[-1] == '>' || start[-1] == ')' || start[-1] == '}')
+			depth++;
+		else if (start[-1] == '<' || start[-1] == '(' || start[-1] == '{')
+			depth--;
+		else if (start[-1] == ' ' && depth <= 0)
+			break;
+	}
+	/* "operator new", conversions: the blank belongs to the name */
+	if (!strstr(s, "operator"))
+		memmove(s, start, strlen(start) + 1);
+	return s;
+}
+
+static bool is_glob(const char *s)
+{
+	return strpbrk(s, "*?[");
+}
+
+bool sym_equals_clone(const char *name, const char *pattern)
+{
+	size_t n = strlen(pattern);
+
+	return !strncmp(name, pattern, n) &&
+	       (!name[n] || !strncmp(name + n, ".constprop.", 11) ||
+		!strncmp(name + n, ".isra.", 6) || !strncmp(name + n, ".lto_priv.", 10));
+}
+
+static bool matches(const char *pattern, bool glob, const char *name, const char *demangled)
+{
+	char *brief;
+	bool yes;
+
+	if (sym_equals_clone(name, pattern) || (glob && !fnmatch(pattern, name, 0)))
+		return true;
+	if (!demangled)
+		return false;
+	if (!strcmp(demangled, pattern) || (glob && !fnmatch(pattern, demangled, 0)))
+		return true;
+	brief = sym_short_name(demangled);
+	yes = brief && (!strcmp(brief, pattern) || (glob && !fnmatch(pattern, brief, 0)));
+	free(brief);
+	return yes;
+}
+
+bool sym_name_matches(const char *pattern, const char *name)
+{
+	return matches(pattern, is_glob(pattern), name, name);
+}
+
+int symfile_find(struct symfile *f, const char *pattern,
+		 int (*fn)(const struct symdef *d, void *arg), void *arg)
+{
+	bool glob = is_glob(pattern), cxx = glob || strpbrk(pattern, ":<( ");
+	int nr = 0;
+
+	sym_read_symbols(f);
+	for (size_t i = 0; i < f->nr_syms; i++) {
+		const struct sym *s = &f->syms[i];
+		struct symdef d;
+		char *demangled = NULL;
+		int ret = 0;
+
+		if (s->type == STT_TLS)
+			continue;
+		/* A plain name can only be a plain mangled one if it occurs in it. */
+		if (s->name[0] == '_' && (cxx || strstr(s->name, pattern)))
+			demangled = symbols_demangle(s->name);
+		if (matches(pattern, glob, s->name, demangled)) {
+			d = (struct symdef){
+				.name = s->name, .demangled = demangled, .version = s->version,
+				.is_function = s->type == STT_FUNC || s->type == STT_GNU_IFUNC,
+				.is_object = s->type == STT_OBJECT,
+				.is_ifunc = s->type == STT_GNU_IFUNC,
+				.vaddr = s->vaddr, .size = s->size,
+				.offset = symfile_offset_of(f, s->vaddr),
+			};
+			nr++;
+			ret = fn(&d, arg);
+		}
+		free(demangled);
+		if (ret)
+			break;
+	}
+	return nr;
+}
+
+/* ---- the nearest ---- */
+
+#define NEAREST 3
+#define NAME_MAX_COMPARED 96
+
+/* Damerau-Levenshtein with adjacent transpositions; gives up, returning limit + 1, above limit. */
+static unsigned int distance(const char *a, const char *b, unsigned int limit)
+{
+	unsigned int rows[3][NAME_MAX_COMPARED + 1];
+	size_t n = strlen(a), m = strlen(b);
+
+	if (n > NAME_MAX_COMPARED || m > NAME_MAX_COMPARED || (n > m ? n - m : m - n) > limit)
+		return limit + 1;
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned int *now = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+		unsigned int least;
+
+		least = now[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			/* wrong case is half a mistake at most: it never adds to another */
+			unsigned int cost = tolower((unsigned char)a[i - 1]) !=
+					    tolower((unsigned char)b[j - 1]);
+			unsigned int d = up[j - 1] + cost;
+
+			if (up[j] + 1 < d)
+				d = up[j] + 1;
+			if (now[j - 1] + 1 < d)
+				d = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    up2[j - 2] + 1 < d)
+				d = up2[j - 2] + 1;
+			now[j] = d;
+			if (d < least)
+				least = d;
+		}
+		if (least > limit)
+			return limit + 1;
+	}
+	return rows[n % 3][m];
+}
+
+/* The part after the last ::, which is what people remember and type. */
+static const char *last_part(const char *s)
+{
+	const char *best = s;
+	int depth = 0;
+
+	for (const char *p = s; *p; p++) {
+		if (*p == '<')
+			depth++;
+		else if (*p == '>')
+			depth--;
+		else if (!depth && p[0] == ':' && p[1] == ':' && p[2])
+			best = p + 2;
+	}
+	return best;
+}
+
+void symfile_nearest(struct symfile *f, const char *name, bool functions, char *buf, size_t len)
+{
+	struct {
+		char *name;
+		unsigned int distance;
+	} best[NEAREST] = { 0 };
+	unsigned int limit = strlen(name) / 3 + 1;
+	size_t at = 0, nr = 0;
+
+	sym_read_symbols(f);
+	for (size_t i = 0; i < f->nr_syms; i++) {
+		const struct sym *s = &f->syms[i];
+		bool code = s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+		char *demangled, *brief;
+		unsigned int d, d2, k;
+
+		if (code != functions)
+			continue;
+		demangled = symbols_demangle(s->name);
+		brief = sym_short_name(demangled ? demangled : s->name);
+		free(demangled);
+		if (!brief)
+			continue;
+		d = distance(name, brief, limit);
+		if (strstr(brief, "::")) {
+			/* a namespace left out is a small mistake, but behind a plain hit */
+			d2 = distance(name, last_part(brief), limit) + 1;
+			d = d2 < d ? d2 : d;
+		}
+		for (k = 0; d <= limit && k < NEAREST; k++)
+			if (best[k].name && !strcmp(best[k].name, brief))
+				d = limit + 1;
+		for (k = 0; k < NEAREST; k++)
+			if (!best[k].name || d < best[k].distance)
+				break;
+		if (d > limit || k == NEAREST) {
+			free(brief);
+			continue;
+		}
+		free(best[NEAREST - 1].name);
+		memmove(&best[k + 1], &best[k], (NEAREST - 1 - k) * sizeof(*best));
+		best[k].name = brief;
+		best[k].distance = d;
+	}
+	if (len)
+		buf[0] = '\0';
+	while (nr < NEAREST && best[nr].name)
+		nr++;
+	for (size_t k = 0; k < nr; k++) {
+		if (at < len)
+			at += snprintf(buf + at, len - at, "%s%s",
+				       !k ? "" : k + 1 == nr ? " or " : ", ", best[k].name);
+		free(best[k].name);
+	}
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * symbols.h - ELF and DWARF of the files under test: names to places and back
+ *
+ * A file is opened once and shared (struct symfile, reference counted inside
+ * a struct symbols). All offsets are *file offsets*, what uprobes take; all
+ * vaddrs are the file's own virtual addresses, before any load bias.
+ */
+#ifndef ZUG_SYMBOLS_H
+#define ZUG_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include "lib/trace.h"
+
+struct symbols;
+struct symfile;
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *s);
+/* Sources that do not lie where they were compiled are sought below that folder, too, by the end of their path. */
+int symbols_look_in(struct symbols *s, const char *folder);
+
+/*
+ * path as the test sees it; file is where to read it now (NULL: path).
+ * NULL with one line in err: not an ELF file, wrong machine ("built for aarch64"),
+ * unreadable. Owned by s; the same path gives the same symfile.
+ */
+struct symfile *symbols_file(struct symbols *s, const char *path, const char *file,
+			     char *err, size_t errlen);
+const char *symfile_path(const struct symfile *f);
+const char *symfile_build_id(struct symfile *f);	/* hex, "" without one */
+bool symfile_is_dynamic(struct symfile *f);	/* has an interpreter */
+bool symfile_is_pie(struct symfile *f);
+bool symfile_has_symtab(struct symfile *f);
+bool symfile_has_symbols(struct symfile *f);	/* or at least names that it exports */
+const char *symfile_interp(struct symfile *f);	/* NULL when static */
+/* DT_NEEDED names, NULL at the end; resolve with symbols_needed_paths(). */
+char *const *symfile_needed(struct symfile *f);
+/*
+ * All files that starting this program maps: itself, its interpreter and the
+ * libraries as that interpreter resolves them (asked by running `interp --list`,
+ * which does not run the program). malloc'd, NULL-terminated; free with symbols_free_paths().
+ */
+char **symbols_needed_paths(struct symbols *s, const char *exe, char *const *envp);
+void symbols_free_paths(char **paths);
+
+/* One definition of a name. */
+struct symdef {
+	const char *name;	/* as in the file (mangled) */
+	const char *demangled;	/* NULL: not mangled */
+	const char *version;	/* "GLIBC_2.34", NULL without */
+	bool is_function, is_object, is_ifunc;
+	uint64_t vaddr, size;
+	uint64_t offset;	/* file offset; UINT64_MAX: not in the file (.bss) */
+};
+/*
+ * Calls fn for every definition (dynamic and static tables, duplicates at the same
+ * address once) whose mangled or demangled name matches: exact, or a glob when
+ * pattern has one of *?[ . For demangled names the argument list may be left out
+ * ("bank::transfer" matches "bank::transfer(int, int)"). Returns how many.
+ */
+int symfile_find(struct symfile *f, const char *pattern,
+		 int (*fn)(const struct symdef *d, void *arg), void *arg);
+/*
+ * The same for names of C functions and objects, as they are in the file (and the compiler's copies of them,
+ * "name.constprop.0"): all in one pass, which is what a large file takes. By name, then address; until fn returns other
+ * than 0.
+ */
+int symfile_find_names(struct symfile *f, const char *const *names, unsigned int nr,
+		       int (*fn)(const struct symdef *d, unsigned int name, void *arg), void *arg);
+/*
+ * Sets takes[i] for each of these functions of other files that it may call: because it imports the name, or because it
+ * looks names up (dlsym) and has that one among its strings. false: it may call any (libffi; nothing to tell it by; no memory).
+ */
+bool symfile_imports(struct symfile *f, const char *const *names, unsigned int nr, bool *takes);
+/* Copies of functions of that name within others: how many, a line of theirs with code, and where the first one is. */
+struct symfile_inlined {
+	uint32_t nr;
+	struct trace_frame body, into;
+};
+uint32_t symfile_inlined(struct symfile *f, const char *pattern, struct symfile_inlined *found);
+/* The names nearest to a misspelt one, "a, b or c"; "" when none is near. */
+void symfile_nearest(struct symfile *f, const char *name, bool functions, char *buf, size_t len);
+
+/* A variable or member by C-like name: symbol[.member | [index]]*; size from DWARF, else the symbol. */
+int symfile_variable(struct symfile *f, const char *expr, uint64_t *vaddr, uint64_t *size,
+		     char *err, size_t errlen);
+/* The name of the data at vaddr ("accounts[3].lock" with DWARF, else "accounts+0x18"), or -ENOENT. */
+int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len);
+/*
+ * What the instruction at a file offset accesses disp bytes behind what a register (DWARF's number) holds: "struct
+ * node.next" or "*out", where that register holds a pointer variable there; else -ENOENT.
+ */
+int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len);
+/* Is the variable, or that member of it, of a type that is _Atomic in C? The same of what is reached as above. */
+bool symfile_is_atomic(struct symfile *f, uint64_t vaddr);
+bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp);
+
+/*
+ * Statement starts of FILE:LINE (file matches by trailing path components) as
+ * file offsets; -ENOENT: no code there, *nearest is then the next line with code, 0 none.
+ */
+int symfile_line(struct symfile *f, const char *file, uint32_t line,
+		 uint64_t *offsets, int max, uint32_t *nearest);
+
+/* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
+int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
+
+/* Whose code is that? UNKNOWN: there is nothing to tell it by. */
+enum symowner { SYMOWNER_UNKNOWN, SYMOWNER_PROGRAM, SYMOWNER_LIBRARY };
+enum symowner symfile_owner(struct symfile *f, uint64_t offset);
+/*
+ * How to come from a function to its caller while the instruction at that file offset is executed: its frame ends size
+ * bytes above the stack pointer (by_bp: above the frame pointer, rbp), the return address lies right below that end, and
+ * the caller's frame pointer, if it was kept, at bp_at bytes from it. 0; -ENOENT: not known, too complicated, or no caller.
+ * By call frame information, or where there is none by the function's instructions.
+ */
+struct symfile_step {
+	int32_t size, bp_at;
+	bool by_bp, bp_kept;
+};
+int symfile_step(struct symfile *f, uint64_t offset, struct symfile_step *step);
+
+/* A source file of a language's or a C library (as debug information names it): none that the user wrote. */
+bool symbols_of_library(const char *file);
+/* false: what a compiler says of code that is in no file ("<autogenerated>", "<built-in>"), be it below a folder. */
+bool symbols_is_source(const char *file);
+bool symbols_of_language(const char *file);	/* of Rust's or Go's, which are in every program */
+/*
+ * Does the innermost source line say that its accesses are atomic: a file for atomics, or words such as
+ * atomic_load, memory_order, READ_ONCE? (Those of Rust are in a file for atomics always.) UNKNOWN: the source cannot be
+ * read, or nothing of the file was compiled with -g. NOTHING: code of which nobody knows whose it is.
+ */
+enum symsays { SYMSAYS_NOTHING, SYMSAYS_UNKNOWN, SYMSAYS_PLAIN, SYMSAYS_ATOMIC };
+enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset);
+/* Was that compiled by GCC? It never makes one instruction of an atomic load and an atomic store, as LLVM does. */
+bool symfile_by_gcc(struct symfile *f, uint64_t offset);
+/* The sources for want of which symfile_says_atomic() said UNKNOWN: how many, and *first one of them, in f. */
+uint32_t symfile_missing_sources(struct symfile *f, const char **first);
+bool symfile_has_lines(struct symfile *f);	/* anything of it was compiled with -g */
+
+uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
+uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */
+/* The file's vaddrs when loaded: lo <= vaddr < hi, .bss included. Both 0 without PT_LOAD. */
+void symfile_extent(struct symfile *f, uint64_t *lo, uint64_t *hi);
+/* An executable mapping of file offset `offset` (bytes) at `start`: address minus vaddr, or -ENOENT. */
+int symfile_code_bias(struct symfile *f, uint64_t start, uint64_t offset, uint64_t *bias);
+/* C library of that file, by its content. */
+enum symlibc { SYMLIBC_NONE, SYMLIBC_GLIBC, SYMLIBC_MUSL };
+enum symlibc symfile_libc(struct symfile *f);
+
+/* malloc'd, NULL when name is not mangled (C++ and Rust). */
+char *symbols_demangle(const char *name);
+
+/* ---- stacks ---- */
+
+/* User registers of a stopped task, in DWARF order of x86-64 (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip). */
+struct user_registers {
+	uint64_t r[17];
+};
+/*
+ * Unwinds a task that does not run (parked or blocked), without ptrace: memory by
+ * process_vm_readv, modules from /proc/PID/maps (through /proc/PID/root), registers given.
+ * frames[].function/file are owned by s. Number of frames, or -errno.
+ */
+int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
+		   struct trace_frame *frames, int max);
+
+#endif

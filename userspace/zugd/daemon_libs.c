@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zugd runs with copies of its libraries: for tests that join, the machine's own libc is probed, and a
+ * zugd that uses the same one would stop at its own breakpoints, many thousand times while it reads symbols.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "zugd/daemon.h"
+
+#define MARK "ZUGD_LIBRARIES"		/* the folder; set: this is the second start */
+#define BEFORE "ZUGD_LD_LIBRARY_PATH"	/* what LD_LIBRARY_PATH was */
+
+static bool copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out;
+	ssize_t n = -1;
+
+	if (in < 0)
+		return false;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 24)) > 0)
+		;
+	close(in);
+	if (out >= 0 && close(out))
+		n = -1;
+	return !n;
+}
+
+/* Calls fn for every library that is mapped, once. */
+static bool each_library(bool (*fn)(const char *path, const char *dir), const char *dir)
+{
+	char line[PATH_MAX + 128], last[PATH_MAX] = "", *path;
+	FILE *f = fopen("/proc/self/maps", "re");
+	bool ok = f != NULL;
+
+	while (ok && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		path = strchr(line, '/');
+		if (!path || !strcmp(path, last) || !strstr(path, ".so") || strstr(path, "/ld-linux"))
+			continue;
+		snprintf(last, sizeof(last), "%s", path);
+		ok = fn(path, dir);
+	}
+	if (f)
+		fclose(f);
+	return ok;
+}
+
+static bool copy_to(const char *path, const char *dir)
+{
+	char to[PATH_MAX];
+
+	snprintf(to, sizeof(to), "%s%s", dir, strrchr(path, '/'));
+	return copy(path, to);
+}
+
+static bool remove_from(const char *path, const char *dir)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s%s", dir, strrchr(path, '/'));
+	unlink(name);
+	return true;
+}
+
+/* The second start: they are mapped, and their names are not needed any more. */
+static void arrived(const char *dir)
+{
+	each_library(remove_from, dir);
+	rmdir(dir);
+	if (getenv(BEFORE))
+		setenv("LD_LIBRARY_PATH", getenv(BEFORE), 1);
+	else
+		unsetenv("LD_LIBRARY_PATH");
+	unsetenv(BEFORE);
+	unsetenv(MARK);
+}
+
+void daemon_own_libraries(char **argv)
+{
+	const char *old = getenv("LD_LIBRARY_PATH");
+	char dir[64], self[PATH_MAX], path[PATH_MAX];
+	ssize_t n;
+
+	if (getenv(MARK)) {
+		arrived(getenv(MARK));
+		return;
+	}
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	snprintf(dir, sizeof(dir), "/run/zug-%d-lib", getpid());
+	if (n < 0 || mkdir(dir, 0700))
+		return;
+	self[n] = 0;
+	if (each_library(copy_to, dir)) {
+		if (old)
+			setenv(BEFORE, old, 1);
+		snprintf(path, sizeof(path), "%s%s%s", dir, old ? ":" : "", old ? old : "");
+		setenv("LD_LIBRARY_PATH", path, 1);
+		setenv(MARK, dir, 1);
+		argv[0] = (char *)"zugd";
+		execv(self, argv);
+		arrived(dir);
+	}
+	/* slower, but not wrong */
+	each_library(remove_from, dir);
+	rmdir(dir);
+}

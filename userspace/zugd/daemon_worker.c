@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* zugd's second thread: executes requests one after the other, so that the first can answer meanwhile. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "cli/commands.h"
+#include "zugd/daemon.h"
+#include "cli/exit_codes.h"
+#include "zugd/protocol.h"
+
+struct worker {
+	struct worker_options o;
+	pthread_t thread;
+	int done_fd;
+	struct campaigns *campaigns;	/* the thread's own */
+	volatile sig_atomic_t abort;	/* cuts the running request */
+
+	pthread_mutex_t lock;		/* guards what follows */
+	pthread_cond_t work;
+	struct request *queue, *running, *done;
+	bool ending;
+	char *campaigns_json;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+struct request *request_new(enum request_kind kind, struct json_object *m)
+{
+	struct request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->kind = kind;
+	r->m = m;
+	r->fds[0] = r->fds[1] = r->fds[2] = -1;
+	r->since_ns = now_ns();
+	return r;
+}
+
+void request_free(struct request *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < 3; i++)
+		if (r->fds[i] >= 0)
+			close(r->fds[i]);
+	json_object_put(r->m);
+	free(r);
+}
+
+static void append(struct request **list, struct request *r)
+{
+	r->next = NULL;
+	while (*list)
+		list = &(*list)->next;
+	*list = r;
+}
+
+/* ---- the thread ---- */
+
+static FILE *stream(int fd)
+{
+	FILE *f;
+	int copy = dup(fd);
+
+	if (copy < 0)
+		return NULL;
+	f = fdopen(copy, "w");
+	if (f)
+		setvbuf(f, NULL, _IOLBF, BUFSIZ);
+	else
+		close(copy);
+	return f;
+}
+
+/* A command, as if the client did it: its arguments, folder and environment. */
+static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
+{
+	static const struct {
+		const char *name;
+		int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+			       const volatile sig_atomic_t *stop);
+	} commands[] = {
+		[REQUEST_RUN] = { "run", run_execute },
+		[REQUEST_REPLAY] = { "replay", replay_execute },
+		[REQUEST_MINIMIZE] = { "minimize", minimize_execute },
+		[REQUEST_DIFF] = { "diff", diff_execute },
+		[REQUEST_CHECK] = { "check", check_execute },
+		[REQUEST_PIN] = { "pin", pin_execute },
+	};
+	int nr = 0;
+	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
+
+	r->status = ZUG_EXIT_INTERNAL;
+	if (list && argv) {
+		argv[0] = (char *)commands[r->kind].name;
+		memcpy(argv + 1, list, nr * sizeof(*argv));
+		campaigns_park(w->campaigns);
+		r->status = commands[r->kind].execute(w->o.kernel, nr + 1, argv, out, err, &w->abort);
+		if (r->status < 0)
+			r->status = ZUG_EXIT_USAGE;
+	}
+	free(list);
+	free(argv);
+}
+
+static void for_client(struct worker *w, struct request *r)
+{
+	extern char **environ;
+	char **own = environ, **env = protocol_list(r->m, "env", NULL);
+	const char *cwd = protocol_text(r->m, "cwd");
+	FILE *out = stream(r->fds[1]), *err = stream(r->fds[2]);
+
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_ENVIRONMENT;
+	if (!env || !out || !err) {
+		snprintf(r->message, sizeof(r->message), "zugd: out of memory or descriptors");
+	} else if (chdir(cwd)) {
+		snprintf(r->message, sizeof(r->message), "zugd cannot enter the folder %s: %s", cwd,
+			 strerror(errno));
+	} else {
+		environ = env;
+		if (r->kind == REQUEST_EXEC)
+			campaigns_exec(w->campaigns, r, out, err);
+		else
+			hand_over(w, r, out, err);
+		environ = own;
+	}
+	if (chdir("/"))
+		abort();
+	free(env);
+	if (out)
+		fclose(out);
+	if (err)
+		fclose(err);
+}
+
+static void for_guest(struct worker *w, struct request *r)
+{
+	campaigns_join(w->campaigns, r);
+	if (r->message[0])
+		fprintf(stderr, "zugd: %s\n", r->message);
+}
+
+static void note_campaigns(struct worker *w)
+{
+	struct json_object *a = campaigns_status(w->campaigns);
+	char *text = strdup(json_object_to_json_string_ext(a, JSON_C_TO_STRING_PLAIN));
+
+	json_object_put(a);
+	pthread_mutex_lock(&w->lock);
+	free(w->campaigns_json);
+	w->campaigns_json = text;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct request *r;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&w->lock);
+	for (;;) {
+		while (!w->queue && !w->ending)
+			pthread_cond_wait(&w->work, &w->lock);
+		if (w->ending)
+			break;
+		r = w->queue;
+		w->queue = r->next;
+		w->running = r;
+		w->abort = 0;
+		r->since_ns = now_ns();
+		pthread_mutex_unlock(&w->lock);
+		if (r->kind == REQUEST_JOIN)
+			for_guest(w, r);
+		else
+			for_client(w, r);
+		note_campaigns(w);
+		pthread_mutex_lock(&w->lock);
+		w->running = NULL;
+		append(&w->done, r);
+		if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
+			abort();
+	}
+	pthread_mutex_unlock(&w->lock);
+	campaigns_free(w->campaigns);
+	return NULL;
+}
+
+/* ---- for the main thread ---- */
+
+static void on_prod(int sig)
+{
+	(void)sig;
+}
+
+struct worker *worker_new(const struct worker_options *o)
+{
+	/* no SA_RESTART: a write to a client that does not read has to end */
+	struct sigaction sa = { .sa_handler = on_prod };
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->o = *o;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->work, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->campaigns = campaigns_new(&w->o, &w->abort);
+	if (w->done_fd < 0 || !w->campaigns)
+		goto fail;
+	errno = pthread_create(&w->thread, NULL, work, w);
+	if (!errno)
+		return w;
+fail:
+	campaigns_free(w->campaigns);
+	if (w->done_fd >= 0)
+		close(w->done_fd);
+	free(w);
+	return NULL;
+}
+
+/* With the lock held: a request that was not begun is over. */
+static void give_back(struct worker *w, struct request *r)
+{
+	uint64_t one = 1;
+
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_INCOMPLETE;
+	if (r->kind != REQUEST_JOIN)
+		snprintf(r->message, sizeof(r->message), "interrupted before its turn came");
+	append(&w->done, r);
+	if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
+void worker_stop(struct worker *w)
+{
+	struct request *r;
+
+	pthread_mutex_lock(&w->lock);
+	w->ending = true;
+	w->abort = 1;
+	while ((r = w->queue)) {
+		w->queue = r->next;
+		give_back(w, r);
+	}
+	pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_free(struct worker *w)
+{
+	struct request *r;
+
+	if (!w)
+		return;
+	pthread_join(w->thread, NULL);
+	while ((r = w->done)) {
+		w->done = r->next;
+		request_free(r);
+	}
+	close(w->done_fd);
+	free(w->campaigns_json);
+	free(w);
+}
+
+int worker_submit(struct worker *w, struct request *r)
+{
+	int ahead;
+
+	pthread_mutex_lock(&w->lock);
+	ahead = w->running != NULL;
+	for (const struct request *q = w->queue; q; q = q->next)
+		ahead++;
+	append(&w->queue, r);
+	pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+	return ahead;
+}
+
+int worker_fd(const struct worker *w)
+{
+	return w->done_fd;
+}
+
+struct request *worker_done(struct worker *w)
+{
+	struct request *r;
+	uint64_t n;
+
+	pthread_mutex_lock(&w->lock);
+	r = w->done;
+	if (r)
+		w->done = r->next;
+	else if (read(w->done_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		abort();
+	pthread_mutex_unlock(&w->lock);
+	return r;
+}
+
+void worker_abort(struct worker *w, struct request *r)
+{
+	pthread_mutex_lock(&w->lock);
+	if (w->running == r) {
+		w->abort = 1;
+	} else {
+		for (struct request **q = &w->queue; *q; q = &(*q)->next) {
+			if (*q != r)
+				continue;
+			*q = r->next;
+			give_back(w, r);
+			break;
+		}
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool worker_aborting(struct worker *w)
+{
+	bool is;
+
+	pthread_mutex_lock(&w->lock);
+	is = w->running && w->abort;
+	pthread_mutex_unlock(&w->lock);
+	return is;
+}
+
+void worker_prod(struct worker *w)
+{
+	pthread_kill(w->thread, SIGUSR1);
+}
+
+/* ---- status ---- */
+
+static struct json_object *describe(const struct request *r)
+{
+	static const char *const kinds[] = {
+		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize", [REQUEST_DIFF] = "diff",
+		[REQUEST_PIN] = "pin",
+		[REQUEST_CHECK] = "check",
+		[REQUEST_EXEC] = "exec", [REQUEST_JOIN] = "join",
+	};
+	struct json_object *j = json_object_new_object(), *args;
+
+	json_object_object_add(j, "request", json_object_new_string(kinds[r->kind]));
+	json_object_object_add(j, "seconds", json_object_new_double((now_ns() - r->since_ns) / 1e9));
+	if (!r->m)
+		return j;
+	/* the main thread's own copy: reference counts of json-c are not for two threads */
+	if (json_object_object_get_ex(r->m, "args", &args)) {
+		struct json_object *a = json_object_new_array();
+
+		for (size_t i = 0; i < json_object_array_length(args); i++)
+			json_object_array_add(a, json_object_new_string(
+				json_object_get_string(json_object_array_get_idx(args, i))));
+		json_object_object_add(j, "args", a);
+	}
+	json_object_object_add(j, "cwd", json_object_new_string(protocol_text(r->m, "cwd")));
+	return j;
+}
+
+void worker_status(struct worker *w, struct json_object *m)
+{
+	struct json_object *queue = json_object_new_array(), *campaigns = NULL;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->running)
+		json_object_object_add(m, "running", describe(w->running));
+	for (const struct request *q = w->queue; q; q = q->next)
+		json_object_array_add(queue, describe(q));
+	if (w->campaigns_json)
+		campaigns = json_tokener_parse(w->campaigns_json);
+	pthread_mutex_unlock(&w->lock);
+	json_object_object_add(m, "queue", queue);
+	json_object_object_add(m, "campaigns", campaigns ? campaigns : json_object_new_array());
+}
