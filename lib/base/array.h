@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * array.h - arrays that grow
+ *
+ * An array is a pointer and the number of elements that it has room for, both kept by the caller; free() ends it.
+ */
+#ifndef ZUG_ARRAY_H
+#define ZUG_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Gives *array room for 'wanted' elements of 'size' bytes, and at least doubles *room when it has to move it; new room is
+ * not initialised. The first time there is room for at least 16. false: out of memory (or the array would have more than
+ * SIZE_MAX bytes), and nothing has changed.
+ */
+bool array_reserve_bytes(void **array, size_t *room, size_t wanted, size_t size);
+
+/* The same for a typed array and a room that is any unsigned integer: ARRAY_RESERVE(a->list, a->room, a->nr + 1). */
+#define ARRAY_RESERVE(array, room, wanted) ({						\
+	size_t array_room_ = (room);							\
+	void *array_moved_ = (array);							\
+	bool array_ok_ = array_reserve_bytes(&array_moved_, &array_room_, (wanted), sizeof(*(array)));	\
+	(array) = array_moved_;								\
+	(room) = array_room_;								\
+	array_ok_;									\
+})
+
+/* The same, with new room filled with zeros. */
+#define ARRAY_RESERVE_ZERO(array, room, wanted) ({					\
+	size_t array_before_ = (room);							\
+	bool array_done_ = ARRAY_RESERVE(array, room, wanted);				\
+	if (array_done_ && (room) > array_before_)					\
+		memset((array) + array_before_, 0, ((room) - array_before_) * sizeof(*(array)));	\
+	array_done_;									\
+})
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* lib/base: arrays that grow, maps of ids, another process's memory */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "lib/base/array.h"
+#include "lib/base/clock.h"
+#include "lib/base/id_map.h"
+#include "lib/base/remote.h"
+
+static void test_array_grows(void **state)
+{
+	uint32_t *a = NULL, room = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t before = room;
+
+		assert_true(ARRAY_RESERVE(a, room, i + 1));
+		assert_true(room > i);
+		/* at least doubled, or left alone */
+		assert_true(room == before || room >= 2 * before);
+		a[i] = i;
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(a[i], i);
+	free(a);
+}
+
+static void test_array_zeroes_new_room_only(void **state)
+{
+	uint64_t *a = NULL;
+	size_t room = 0;
+
+	assert_true(ARRAY_RESERVE_ZERO(a, room, 3));
+	for (size_t i = 0; i < room; i++) {
+		assert_int_equal(a[i], 0);
+		a[i] = 7;
+	}
+	size_t before = room;
+	assert_true(ARRAY_RESERVE_ZERO(a, room, before + 1));
+	for (size_t i = 0; i < room; i++)
+		assert_int_equal(a[i], i < before ? 7 : 0);
+	free(a);
+}
+
+static void test_array_refuses_what_cannot_be(void **state)
+{
+	uint64_t *a = NULL;
+	size_t room = 0;
+
+	assert_false(ARRAY_RESERVE(a, room, SIZE_MAX / 4));
+	assert_null(a);
+	assert_int_equal(room, 0);
+}
+
+static void test_id_map(void **state)
+{
+	struct id_map m = { 0 };
+	bool added;
+
+	assert_null(id_map_find(&m, 0));
+	/* 0 is an id like any other; so are ids that differ in high bits only */
+	for (uint64_t i = 0; i < 5000; i++) {
+		uint32_t *v = id_map_add(&m, i << 40, i, &added);
+
+		assert_non_null(v);
+		assert_true(added);
+	}
+	assert_int_equal(m.nr, 5000);
+	for (uint64_t i = 0; i < 5000; i++) {
+		assert_int_equal(*id_map_find(&m, i << 40), i);
+		assert_null(id_map_find(&m, (i << 40) + 1));
+	}
+	assert_int_equal(*id_map_add(&m, 3ull << 40, 99, &added), 3);
+	assert_false(added);
+	*id_map_find(&m, 3ull << 40) = 99;
+	assert_int_equal(*id_map_find(&m, 3ull << 40), 99);
+	id_map_clear(&m);
+	assert_int_equal(m.nr, 0);
+	assert_null(id_map_find(&m, 3ull << 40));
+	assert_non_null(id_map_add(&m, 1, 2, NULL));
+	id_map_free(&m);
+	assert_null(id_map_find(&m, 1));
+}
+
+static void test_remote(void **state)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), buf[16];
+	pid_t child;
+
+	assert_true(p != MAP_FAILED);
+	memcpy(p, "original", 8);
+	assert_int_equal(munmap(p + page, page), 0);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_true(remote_read(child, (uintptr_t)p, buf, 8));
+	assert_memory_equal(buf, "original", 8);
+	assert_true(remote_write(child, (uintptr_t)p, "changed!", 8));
+	assert_true(remote_read(child, (uintptr_t)p, buf, 8));
+	assert_memory_equal(buf, "changed!", 8);
+	assert_memory_equal(p, "original", 8);
+	/* nothing can be read beyond the page, and not all of what crosses its end */
+	assert_false(remote_read(child, (uintptr_t)p + page, buf, 1));
+	assert_false(remote_read(child, (uintptr_t)p + page - 4, buf, 8));
+	assert_true(remote_read_some(child, (uintptr_t)p + page, buf, 1) < 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_false(remote_read(child, (uintptr_t)p, buf, 8));
+	munmap(p, page);
+}
+
+static void test_clock_goes_on(void **state)
+{
+	uint64_t before = clock_now_ns();
+
+	usleep(2000);
+	assert_true(clock_now_ns() - before >= 2000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_array_grows),
+		cmocka_unit_test(test_array_zeroes_new_room_only),
+		cmocka_unit_test(test_array_refuses_what_cannot_be),
+		cmocka_unit_test(test_id_map),
+		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_clock_goes_on),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
