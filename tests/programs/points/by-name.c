@@ -1,6 +1,6 @@
 /*
  * Primitives that a program does not import, which are points all the same: one that it looks up by a name among its
- * strings, and one by a name that it composes, which a library that it loads uses.
+ * strings, and one by a name that it composes, which a library that it loads (its argument) uses.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,13 +9,13 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int (*lock)(pthread_mutex_t *) = (int (*)(pthread_mutex_t *))dlsym(RTLD_DEFAULT, "pthread_mutex_lock");
 	int (*rdlock)(pthread_rwlock_t *);
 	char name[64];
 
-	if (!lock || lock(&mutex) || !dlopen("libstdc++.so.6", RTLD_NOW))
+	if (!lock || lock(&mutex) || argc != 2 || !dlopen(argv[1], RTLD_NOW))
 		return 1;
 	snprintf(name, sizeof(name), "pthread_%s_rdlock", "rwlock");
 	rdlock = (int (*)(pthread_rwlock_t *))dlsym(RTLD_DEFAULT, name);

@@ -61,12 +61,15 @@ if begin "breakpoint, print, next, to the failure"; then
 fi
 if begin "breakpoint where a probe is"; then
 	find abba -- "$programs/abba-deadlock"
-	gdb 'break b_then_a' continue 'break pthread_mutex_lock' continue 'x/i $pc' 'backtrace 2' stepi 'backtrace 1' finish
+	# By its address, and what it returns by the register: the C library may have no debug information here.
+	gdb 'break b_then_a' continue 'break *pthread_mutex_lock' continue 'info symbol $rdi' 'x/i $pc' 'backtrace 2' stepi 'backtrace 1' finish \
+		'print/d $eax'
 	exact
-	want_out 'hit Breakpoint 2, .*pthread_mutex_lock \(mutex=.*<b>'
+	want_out 'hit Breakpoint 2, .*pthread_mutex_lock'
+	want_out '^b in section '
 	# The breakpoints of probes are not seen.
 	! grep -q int3 out || note "int3 is seen: $(grep int3 out)"
-	want_out 'Value returned is .* = 0'
+	want_out '^\$[0-9]+ = 0$'
 	end
 fi
 if begin "--stop-at-preemption, and the next one"; then

@@ -40,10 +40,10 @@ fi
 
 if begin "primitives that are looked up by name"; then
 	# begin, lock, rdlock, end: the third is known once it was seen which library is loaded
-	zug 60 check -q -n 2 -- "$points/by-name"
+	zug 60 check -q -n 2 -- "$points/by-name" "$points/uses-rdlock"
 	want_status 0
 	want_out 'all the same: 4 steps'
-	trace_of -- "$points/by-name"
+	trace_of -- "$points/by-name" "$points/uses-rdlock"
 	nr_steps 1 '"op":"lock","object":"mutex'
 	end
 fi
