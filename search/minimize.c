@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/around.h"
 #include "search/minimize.h"
 #include "search/schedule.h"
@@ -226,7 +227,7 @@ static int note_pair(struct minimize *m, const struct choice *c, uint32_t pos)
 {
 	struct record *r = &m->now;
 
-	if (schedule_room(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
+	if (!ARRAY_RESERVE(r->pairs, r->room_pairs, r->nr_pairs + 1))
 		return -ENOMEM;
 	r->pairs[r->nr_pairs++] = (struct minimize_pair){
 		.step = c->point->step, .preempted = c->point->last, .by = choice_cand(c, pos)->task,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/around.h"
 #include "search/neighbour.h"
 #include "search/pairing.h"
@@ -142,7 +143,7 @@ static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos
 			n->nr_others /= 2;
 			memmove(n->others, n->others + n->nr_others, n->nr_others * sizeof(*n->others));
 		}
-		if (schedule_room(&n->others, n->nr_others, &n->room_others, sizeof(*n->others)))
+		if (!ARRAY_RESERVE(n->others, n->room_others, n->nr_others + 1))
 			return -ENOMEM;
 		n->others[n->nr_others++] = (struct other){
 			.last = c->point->last, .nth = nth, .task = choice_cand(c, i)->task,

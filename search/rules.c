@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/rules_internal.h"
 
 void rules_free(struct rules *r)
@@ -27,7 +27,7 @@ void rules_free(struct rules *r)
 	free(r->rules);
 	free(r->groups);
 	free(r->made);
-	order_free(r->order);
+	vector_clocks_free(r->clocks);
 	free(r);
 }
 
@@ -36,15 +36,10 @@ unsigned int rules_kinds(const struct rules *r)
 	return r->kinds;
 }
 
-uint64_t rules_overrides(const struct rules *r)
-{
-	return r->overrides;
-}
-
 void rules_begin_forced(struct rules *r)
 {
-	if (r->order)
-		order_begin(r->order);
+	if (r->clocks)
+		vector_clocks_begin(r->clocks);
 }
 
 void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
@@ -61,7 +56,6 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 		rule->nr_holds = rule->nr_free = rule->nr_live = rule->nr_spent = 0;
 		rule->next = 0;
 		rule->over = false;
-		script_begin(rule);
 		if (rule->kind == RULE_PLACE)
 			rule->salt = rng_next(rng);
 	}
@@ -84,7 +78,7 @@ bool rules_match(const struct rules *r, const struct rule_match *m, const struct
 		return false;
 	if (m->op >= 0 && !zug_op_is(c->label.op, (unsigned int)m->op))
 		return false;
-	if (m->ordered && !(c->label.object && order_always(r->order, c->label.object)))
+	if (m->ordered && !(c->label.object && vector_clocks_always(r->clocks, c->label.object)))
 		return false;
 	if (m->on[0] && !(n->on && ((c->label.object && n->on(n->ctx, c->label.object, m->on)) ||
 				    (c->label.object2 && n->on(n->ctx, c->label.object2, m->on)))))
@@ -131,15 +125,8 @@ static struct rule_hold *get_hold(const struct rules *r, struct rule *rule, uint
 		if (rule->holds[i].task == task)
 			h = &rule->holds[i];
 	if (!h) {
-		if (rule->nr_holds == rule->room_holds) {
-			uint32_t room = rule->room_holds * 2 + 4;
-			struct rule_hold *holds = realloc(rule->holds, room * sizeof(*holds));
-
-			if (!holds)
-				return NULL;
-			rule->holds = holds;
-			rule->room_holds = room;
-		}
+		if (!ARRAY_RESERVE(rule->holds, rule->room_holds, rule->nr_holds + 1))
+			return NULL;
 		h = &rule->holds[rule->nr_holds++];
 		*h = (struct rule_hold){ .task = task };
 	}
@@ -187,15 +174,8 @@ static bool is_spent(const struct rule *rule, uint64_t site)
 
 static int spend(struct rule *rule, uint64_t site)
 {
-	if (rule->nr_spent == rule->room_spent) {
-		uint32_t room = rule->room_spent * 2 + 8;
-		uint64_t *spent = realloc(rule->spent, room * sizeof(*spent));
-
-		if (!spent)
-			return -ENOMEM;
-		rule->spent = spent;
-		rule->room_spent = room;
-	}
+	if (!ARRAY_RESERVE(rule->spent, rule->room_spent, rule->nr_spent + 1))
+		return -ENOMEM;
 	rule->spent[rule->nr_spent++] = site;
 	return 0;
 }
@@ -305,7 +285,7 @@ int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed,
 	int64_t weakest = -1;
 	uint32_t left = 0;
 
-	if (PER_TASK_RESERVE(r->made, r->nr_made, p->cand[p->nr - 1].task))
+	if (!ARRAY_RESERVE_ZERO(r->made, r->nr_made, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
 	if (!(r->kinds & RULES_HOLD) || nr == 1)
 		return (int)nr;
@@ -325,7 +305,6 @@ int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed,
 		if (by == weakest)
 			allowed[left++] = allowed[i];
 	}
-	r->overrides += weakest < r->nr;
 	return (int)left;
 }
 
@@ -343,13 +322,13 @@ bool rules_may_switch(const struct rules *r, const struct search_cand *last)
 int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool forced)
 {
 	const struct search_cand *c = &p->cand[at];
-	struct order_race race;
+	struct vector_clocks_race race;
 
-	if (r->order && order_step(r->order, p, at, &race) < 0)
+	if (r->clocks && vector_clocks_step(r->clocks, p, at, &race) < 0)
 		return -ENOMEM;
 	if (forced)
 		return 0;
-	if (PER_TASK_RESERVE(r->made, r->nr_made, c->task))
+	if (!ARRAY_RESERVE_ZERO(r->made, r->nr_made, c->task + 1))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct rule *rule = &r->rules[i];
@@ -357,8 +336,6 @@ int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool 
 		if (rule->kind == RULE_HOLD && rule->has_until && !rule->over)
 			rule->over = rules_match(r, &rule->until, c);
 	}
-	if (r->kinds & RULES_SCRIPT)
-		script_step(r, p, c);
 	r->made[c->task]++;
 	r->step++;
 	return 0;

@@ -32,7 +32,7 @@
  *	CMP	== != < <= > >=
  *
  * 'ordered' is an access to a watched variable that, in all executions so far,
- * other synchronisation has put in order (order.h): 'stay ordered' wastes no
+ * other synchronisation has put in order (vector_clocks.h): 'stay ordered' wastes no
  * preemption on it. What is ordered is learnt, so it is for samplers only.
  *
  * 'hold T1 at lock on q.mutex while q.len == 3 until T0 at unlock on q.mutex'
@@ -87,8 +87,5 @@ bool rules_may_switch(const struct rules *r, const struct search_cand *last);
 
 /* point->cand[i] makes its step. -ENOMEM. */
 int rules_step(struct rules *r, const struct search_point *point, uint32_t i, bool forced);
-
-/* Holds that had to give way, over all executions. */
-uint64_t rules_overrides(const struct rules *r);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/rules_internal.h"
 #include "search/strategy.h"
 
@@ -338,14 +339,11 @@ static int parse_rule(struct parser *p, struct rule *rule)
 static int open_group(struct parser *p, bool alternate)
 {
 	struct rules *r = p->r;
-	struct rule_group *groups;
 
 	if (p->group)
 		return fail(p, "a group within a group");
-	groups = realloc(r->groups, (r->nr_groups + 1) * sizeof(*groups));
-	if (!groups)
+	if (!ARRAY_RESERVE(r->groups, r->room_groups, r->nr_groups + 1))
 		return -ENOMEM;
-	r->groups = groups;
 	r->groups[r->nr_groups++] = (struct rule_group){ .alternate = alternate };
 	p->group = r->nr_groups;
 	return next_word(p);
@@ -375,16 +373,10 @@ static int keep_text(const struct parser *p, struct rule *rule)
 static int add_rule(struct parser *p, enum rule_kind kind)
 {
 	struct rules *r = p->r;
-	struct rule *rules;
 	int ret;
 
-	if (r->nr == r->room) {
-		rules = realloc(r->rules, (r->room * 2 + 8) * sizeof(*rules));
-		if (!rules)
-			return -ENOMEM;
-		r->rules = rules;
-		r->room = r->room * 2 + 8;
-	}
+	if (!ARRAY_RESERVE(r->rules, r->room, r->nr + 1))
+		return -ENOMEM;
 	r->rules[r->nr] = (struct rule){ .kind = kind, .group = p->group };
 	if (p->group)
 		r->rules[r->nr].member = r->groups[p->group - 1].members++;
@@ -396,9 +388,9 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 		return ret;
 	/* It changes from one execution to the next, which no exhaustive search can stand. */
 	r->kinds |= RULES_HOLD;
-	if (!r->order)
-		r->order = order_new();
-	return r->order ? 0 : -ENOMEM;
+	if (!r->clocks)
+		r->clocks = vector_clocks_new();
+	return r->clocks ? 0 : -ENOMEM;
 }
 
 static int parse_statement(struct parser *p)

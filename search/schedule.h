@@ -50,7 +50,4 @@ int schedule_choose(void *state, uint32_t nr);
 /* A copy of the tasks of a trace's steps, malloc'd; NULL: out of memory. */
 uint32_t *schedule_copy(const uint32_t *tasks, size_t nr);
 
-/* Room for one more; *array is of elements of that size. 0 or -ENOMEM. */
-int schedule_room(void *array, size_t nr, size_t *room, size_t size);
-
 #endif

@@ -46,6 +46,7 @@ struct search_env {
 	uint64_t memory;		/* bytes that tables may take */
 	int preemptions;		/* search_options.preemptions */
 	unsigned int rules;		/* RULES_* of the statements that there are (rules.h) */
+	struct rules *script;		/* these statements, if they are a script; else NULL */
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
 	bool novel;			/* in end(): nobody had shown this happens-before class before */
@@ -57,6 +58,7 @@ enum {
 	STRATEGY_FAIR		= 1 << 0,	/* starves nobody for ever, with probability 1 */
 	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED one day */
 	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
+	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand: the filters do not bind it */
 };
 
 struct strategy_param {

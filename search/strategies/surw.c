@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/profile.h"
 #include "search/save.h"
 #include "search/strategies/strategies.h"
@@ -133,7 +133,7 @@ static int meet(struct surw *s, const struct search_point *p)
 
 		if (c->task < s->nr_tasks && s->tasks[c->task].born)
 			continue;
-		if (PER_TASK_RESERVE(s->tasks, s->nr_tasks, c->task) || profile_task(&s->profile, c->task, c->parent))
+		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1) || profile_task(&s->profile, c->task, c->parent))
 			return -ENOMEM;
 		t = &s->tasks[c->task];
 		t->born = true;
@@ -273,7 +273,7 @@ static void save(void *state, struct codec *c)
 	struct surw *s = state;
 
 	save_profile(c, &s->profile);
-	if (!c->error && s->profile.nr_tasks && PER_TASK_RESERVE(s->tasks, s->nr_tasks, s->profile.nr_tasks - 1))
+	if (!c->error && s->profile.nr_tasks && !ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->profile.nr_tasks))
 		c->error = -ENOMEM;
 }
 

@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/cache.h"
 #include "search/diverge.h"
 #include "search/rules.h"
@@ -62,9 +63,9 @@ struct systematic {
 	struct cache cache;
 
 	struct node *nodes;
-	size_t nr_nodes, room_nodes;
+	uint64_t nr_nodes, room_nodes;
 	struct option *options;
-	size_t nr_options, room_options;
+	uint64_t nr_options, room_options;
 
 	size_t prefix;		/* nodes to replay in this execution */
 	size_t depth;		/* choices met so far in this execution */
@@ -249,34 +250,12 @@ static uint64_t fingerprint(const struct choice *c)
 	return h + c->free;
 }
 
-static int reserve(struct systematic *s, uint32_t nr)
-{
-	if (s->nr_nodes == s->room_nodes) {
-		size_t room = s->room_nodes ? s->room_nodes * 2 : 64;
-		struct node *nodes = realloc(s->nodes, room * sizeof(*nodes));
-
-		if (!nodes)
-			return -ENOMEM;
-		s->nodes = nodes;
-		s->room_nodes = room;
-	}
-	if (s->nr_options + nr > s->room_options) {
-		size_t room = (s->nr_options + nr) * 2;
-		struct option *options = realloc(s->options, room * sizeof(*options));
-
-		if (!options)
-			return -ENOMEM;
-		s->options = options;
-		s->room_options = room;
-	}
-	return 0;
-}
-
 static struct node *push(struct systematic *s, uint64_t print, uint32_t nr, bool value, bool free)
 {
 	struct node *n;
 
-	if (reserve(s, nr))
+	if (!ARRAY_RESERVE(s->nodes, s->room_nodes, s->nr_nodes + 1) ||
+	    !ARRAY_RESERVE(s->options, s->room_options, s->nr_options + nr))
 		return NULL;
 	n = &s->nodes[s->nr_nodes++];
 	*n = (struct node){
@@ -477,15 +456,9 @@ static bool redundant(const void *state)
 static void save(void *state, struct codec *c)
 {
 	struct systematic *s = state;
-	uint64_t nr_nodes = s->nr_nodes, room_nodes = s->room_nodes;
-	uint64_t nr_options = s->nr_options, room_options = s->room_options;
 
-	codec_array(c, &s->nodes, &nr_nodes, &room_nodes, sizeof(*s->nodes));
-	codec_array(c, &s->options, &nr_options, &room_options, sizeof(*s->options));
-	s->nr_nodes = nr_nodes;
-	s->room_nodes = room_nodes;
-	s->nr_options = nr_options;
-	s->room_options = room_options;
+	codec_array(c, &s->nodes, &s->nr_nodes, &s->room_nodes, sizeof(*s->nodes));
+	codec_array(c, &s->options, &s->nr_options, &s->room_options, sizeof(*s->options));
 	codec_field(c, s->cut);
 	codec_field(c, s->open);
 	codec_field(c, s->incomplete);
