@@ -201,9 +201,6 @@ bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dw
 /* The member of that name, anonymous members and base classes searched as well. */
 bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint64_t *offset);
 
-/* sym_rust.c: Rust names of the v0 scheme; malloc'd, NULL when it is none. */
-char *sym_demangle_rust(const char *name);
-
 /* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
 char *sym_short_name(const char *demangled);
 /* Is that what symfile_find() takes pattern for? name: demangled. */
