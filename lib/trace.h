@@ -92,7 +92,6 @@ struct trace_step {
 #define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
 #define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */
 #define TRACE_STEP_LONE		(1u << 2)	/* nobody else was enabled: passed without stopping */
-#define TRACE_STEP_FORCED	(1u << 3)	/* the kernel or a time-out decided, not the search */
 
 /* What happened between steps. */
 enum trace_note_kind {
@@ -195,7 +194,6 @@ int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
 int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m);
 int trace_flush(struct trace_writer *w);
-uint64_t trace_bytes(const struct trace_writer *w);	/* written plus buffered */
 /* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
 int trace_close(struct trace_writer *w, bool discard);
 

@@ -45,7 +45,7 @@ struct trace {
 
 	struct trace_step **chunks;
 	uint64_t nr_steps;
-	uint64_t nr_chunks;
+	uint64_t nr_chunks, room_chunks;
 	struct placed_note *notes;
 	uint32_t nr_notes, notes_size;
 	struct trace_stack *stacks;

@@ -12,6 +12,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 uint64_t code_vaddr(const struct code *c, uint64_t offset)
@@ -63,15 +64,8 @@ static int add_bounds(struct bounds *b, const struct code *c, uint64_t vaddr, ui
 	/* one that would leave its segment is a lie of the file */
 	if (!size || offset == UINT64_MAX || code_offset(c, vaddr + size - 1) != offset + size - 1)
 		return 0;
-	if (b->nr == b->size) {
-		size_t n = b->size ? 2 * b->size : 1024;
-		struct code_function *list = realloc(b->list, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		b->list = list;
-		b->size = n;
-	}
+	if (!ARRAY_RESERVE(b->list, b->size, b->nr + 1))
+		return -ENOMEM;
 	b->list[b->nr++] = (struct code_function){ .start = offset, .end = offset + size };
 	return 0;
 }
@@ -465,13 +459,6 @@ const struct code_place *code_find(const struct code *c, uint64_t offset)
 	return i < c->nr_places && c->places[i].offset == offset ? &c->places[i] : NULL;
 }
 
-const struct code_place *code_before(const struct code *c, uint64_t offset)
-{
-	uint32_t i = lower(c, offset);
-
-	return i && c->places[i - 1].offset + c->places[i - 1].len == offset ? &c->places[i - 1] : NULL;
-}
-
 const struct code_function *code_function(const struct code *c, uint64_t offset)
 {
 	uint32_t lo = 0, hi = c->nr_functions;
@@ -511,25 +498,6 @@ uint8_t code_dwarf_register(uint8_t nr)
 uint64_t code_register(const uint64_t *regs, uint8_t nr)
 {
 	return regs[code_dwarf_register(nr & 15)];
-}
-
-int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
-		 uint64_t *operand)
-{
-	uint64_t a = (int64_t)p->disp;
-
-	if (p->flags & CODE_NO_ADDR)
-		return -ENOENT;
-	if (p->base == CODE_RIP)
-		a += addr + p->len;
-	else if (p->base != CODE_NO_REG)
-		a += code_register(regs, p->base);
-	if (p->index != CODE_NO_REG)
-		a += code_register(regs, p->index) << p->shift;
-	if (p->flags & CODE_TLS)
-		a += fsbase;
-	*operand = a;
-	return 0;
 }
 
 bool code_second(const struct code_place *p)

@@ -52,7 +52,7 @@ enum code_block {
 #define CODE_STACK	(1u << 2)	/* operand in the own frame: relative to rsp, or to rbp in a function that sets it up */
 #define CODE_TLS	(1u << 3)	/* operand relative to fs: thread-local */
 #define CODE_CONST	(1u << 4)	/* operand in memory that is read-only once the program runs */
-#define CODE_NO_ADDR	(1u << 5)	/* no operand, or none whose address code_operand() can tell */
+#define CODE_NO_ADDR	(1u << 5)	/* no operand, or none whose address follows from the registers */
 #define CODE_PROBE	(1u << 6)	/* a uprobe can be put on it */
 #define CODE_REWRITE	(1u << 7)	/* one can be, once code_rewrite() was applied to a private copy */
 #define CODE_NEXT	(1u << 8)	/* one can be put on the instruction after it (that is: after its effect) */
@@ -114,18 +114,9 @@ uint32_t code_nr(const struct code *c);
 const struct code_place *code_at(const struct code *c, uint32_t i);
 /* The place at an offset, NULL: none. */
 const struct code_place *code_find(const struct code *c, uint64_t offset);
-/* The place whose instruction ends there: what a watchpoint, which fires after the access, is about. NULL: none. */
-const struct code_place *code_before(const struct code *c, uint64_t offset);
 /* The function around an offset; NULL: none that was decoded. */
 const struct code_function *code_function(const struct code *c, uint64_t offset);
 
-/*
- * Where a place's operand is: addr is the place's own address in the process, regs its user
- * registers in DWARF order of x86-64 (struct user_registers), fsbase its thread pointer.
- * Of a string operation: where it writes, or, if it only reads, reads. 0, or -ENOENT: cannot be told.
- */
-int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
-		 uint64_t *operand);
 /* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
 uint8_t code_dwarf_register(uint8_t nr);
 /* Has a string operation, or a call, a second operand, which it reads, where rsi leads to? */

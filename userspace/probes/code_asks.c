@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <Zydis/Zydis.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 struct asks {
@@ -97,15 +98,8 @@ static const struct code_function *around(const struct asks *a, uint32_t offset)
 
 static int add_ask(struct asks *a, const struct code_ask *ask)
 {
-	if (a->nr == a->room) {
-		uint32_t n = a->room ? 2 * a->room : 16;
-		struct code_ask *list = realloc(a->list, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		a->list = list;
-		a->room = n;
-	}
+	if (!ARRAY_RESERVE(a->list, a->room, a->nr + 1))
+		return -ENOMEM;
 	a->list[a->nr++] = *ask;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <Zydis/Zydis.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 struct scan {
@@ -248,30 +249,16 @@ static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, cons
 
 static int add_place(struct code *c, const struct code_place *p)
 {
-	if (c->nr_places == c->size_places) {
-		uint32_t n = c->size_places ? 2 * c->size_places : 4096;
-		struct code_place *list = realloc(c->places, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		c->places = list;
-		c->size_places = n;
-	}
+	if (!ARRAY_RESERVE(c->places, c->size_places, c->nr_places + 1))
+		return -ENOMEM;
 	c->places[c->nr_places++] = *p;
 	return 0;
 }
 
 static int add_jump(struct scan *s, uint32_t from, uint32_t to)
 {
-	if (s->nr_jumps == s->size_jumps) {
-		size_t n = s->size_jumps ? 2 * s->size_jumps : 4096;
-		struct jump *list = realloc(s->jumps, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		s->jumps = list;
-		s->size_jumps = n;
-	}
+	if (!ARRAY_RESERVE(s->jumps, s->size_jumps, s->nr_jumps + 1))
+		return -ENOMEM;
 	s->jumps[s->nr_jumps++] = (struct jump){ from, to };
 	return 0;
 }
@@ -345,15 +332,8 @@ static int mark_shared(struct scan *s, uint32_t first)
 				list[nr++] = i;
 			continue;
 		}
-		if (s->nr_atomics == s->size_atomics) {
-			size_t n = s->size_atomics ? 2 * s->size_atomics : 64;
-			uint64_t *more = realloc(s->atomics, n * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			s->atomics = more;
-			s->size_atomics = n;
-		}
+		if (!ARRAY_RESERVE(s->atomics, s->size_atomics, s->nr_atomics + 1))
+			return -ENOMEM;
 		s->atomics[s->nr_atomics++] = vaddr;
 	}
 	for (uint32_t i = first; nr && i < c->nr_places; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "probes/probes_internal.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
@@ -123,21 +124,8 @@ void probes_free(struct probes *p)
 
 int found_append(struct found *f, const struct probe_site *s)
 {
-	struct probe_site *sites;
-	char *symbol;
+	char *symbol = ARRAY_RESERVE(f->sites, f->size, f->nr + 1) ? strdup(s->symbol) : NULL;
 
-	if (f->nr == f->size) {
-		int n = f->size ? 2 * f->size : 32;
-
-		sites = realloc(f->sites, n * sizeof(*sites));
-		if (!sites) {
-			f->no_memory = true;
-			return -ENOMEM;
-		}
-		f->sites = sites;
-		f->size = n;
-	}
-	symbol = strdup(s->symbol);
 	if (!symbol) {
 		f->no_memory = true;
 		return -ENOMEM;
@@ -305,7 +293,6 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 {
 	struct probe_module *mod = &p->modules[m];
 	struct kernel_probe *kp;
-	struct probe_site *sites;
 	const char *copy;
 	struct stat st;
 	int ret, bad = -1, nr;
@@ -332,10 +319,7 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 	if (stat(copy, &st))
 		return -errno;
 	kp = calloc(nr, sizeof(*kp));
-	sites = realloc(p->sites, (p->nr_sites + nr) * sizeof(*sites));
-	if (sites)
-		p->sites = sites;
-	if (!kp || !sites) {
+	if (!kp || !ARRAY_RESERVE(p->sites, p->room_sites, p->nr_sites + nr)) {
 		free(kp);
 		return -ENOMEM;
 	}
@@ -415,16 +399,14 @@ static bool note_used(struct probes *p, const struct probe_module *mod)
 
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
 {
-	struct probe_module *mods, mod = { 0 };
+	struct probe_module mod = { 0 };
 	int ret, total = 0, m = module_by_path(p, path);
 	bool new = m < 0, more = false;
 	struct stat st;
 
 	if (new) {
-		mods = realloc(p->modules, (p->nr_modules + 1) * sizeof(*mods));
-		if (!mods)
+		if (!ARRAY_RESERVE(p->modules, p->room_modules, p->nr_modules + 1))
 			return -ENOMEM;
-		p->modules = mods;
 		mod.file = symbols_file(p->symbols, path, NULL, err, errlen);
 		if (!mod.file || stat(path, &st))
 			return -ENOEXEC;

@@ -378,8 +378,3 @@ void expr_free(struct expr *e)
 	free(e->text);
 	free(e);
 }
-
-const char *expr_text(const struct expr *e)
-{
-	return e->text;
-}

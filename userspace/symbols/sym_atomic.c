@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 #define SOURCE_MAX (8u << 20)
@@ -88,7 +89,7 @@ static bool read_lines(struct atomic_source *s, const char *path)
 		len = without_comment(line, n);
 		if (!says_so(line, len))
 			continue;
-		if (!sym_grow(&s->lines, s->nr_lines, &s->size_lines, sizeof(*s->lines)))
+		if (!ARRAY_RESERVE(s->lines, s->size_lines, s->nr_lines + 1))
 			break;
 		s->lines[s->nr_lines++] = nr;
 	}
@@ -137,7 +138,7 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 	for (size_t i = 0; i < f->nr_sources; i++)
 		if (f->sources[i].path == path)
 			return &f->sources[i];
-	if (!sym_grow(&f->sources, f->nr_sources, &f->sources_size, sizeof(*f->sources)))
+	if (!ARRAY_RESERVE(f->sources, f->sources_size, f->nr_sources + 1))
 		return NULL;
 	s = &f->sources[f->nr_sources++];
 	memset(s, 0, sizeof(*s));

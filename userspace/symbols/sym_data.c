@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 /* typedefs, const, volatile, _Atomic off; false: void or broken. */
@@ -64,7 +65,7 @@ static void add_variable(struct symfile *f, Dwarf_Die *die)
 		return;
 	v.name = sym_die_name(f, die);
 	if (!v.name ||
-	    !sym_grow(&f->variables, f->nr_variables, &f->variables_size, sizeof(v)))
+	    !ARRAY_RESERVE(f->variables, f->variables_size, f->nr_variables + 1))
 		return;
 	if (sym_type_of(die, &type))
 		v.size = sym_type_size(&type);

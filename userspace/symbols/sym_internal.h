@@ -9,6 +9,7 @@
 
 #include <gelf.h>
 #include <elfutils/libdw.h>
+#include "lib/base/id_map.h"
 #include "symbols/symbols.h"
 
 /* A definition in a symbol table of the file or of its separate debug file. */
@@ -20,13 +21,13 @@ struct sym {
 	uint8_t bind;
 };
 
-/* The code of one compilation unit: lo <= vaddr < hi. */
 /* Code of one function, [lo, hi). */
 struct sym_function {
 	uint64_t lo, hi;
 	Dwarf_Die die;
 };
 
+/* The code of one compilation unit: lo <= vaddr < hi. */
 struct cu_range {
 	uint64_t lo, hi;
 	uint32_t cu;
@@ -42,15 +43,8 @@ struct sym_variable {
 };
 
 struct frames_entry {
-	uint64_t offset;
 	int nr;
 	struct trace_frame *frames;
-};
-
-/* A name that took a walk through its unit to find. */
-struct name_entry {
-	const void *die;	/* NULL: free */
-	const char *name;
 };
 
 /* A source file, and where it speaks of atomic accesses. */
@@ -84,7 +78,6 @@ struct symfile {
 	size_t nr_phdrs;
 	char build_id[2 * 64 + 1];
 	char *interp;
-	char **needed;
 	int libc;		/* enum symlibc, -1 not looked at */
 
 	bool syms_read, has_symtab;
@@ -113,11 +106,13 @@ struct symfile {
 	struct sym_variable *variables;		/* ascending by vaddr */
 	size_t nr_variables, variables_size;
 
-	struct frames_entry *frames;		/* open addressing by offset */
-	size_t nr_frames, nr_frames_slots;
+	struct frames_entry *frames;
+	uint32_t nr_frames, frames_size;
+	struct id_map frames_of;		/* by offset, in frames */
 
-	struct name_entry *names;		/* open addressing by die */
-	size_t nr_names, nr_names_slots;
+	const char **names;			/* that took a walk through their units to find */
+	uint32_t nr_names, names_size;
+	struct id_map name_of;			/* by address of the DIE, in names */
 
 	struct atomic_source *sources;
 	size_t nr_sources, sources_size;
@@ -136,9 +131,6 @@ struct symbols {
 /* A copy that lives as long as the list it is put on; NULL when out of memory. */
 const char *sym_string(struct sym_string **list, const char *text);
 void sym_strings_free(struct sym_string *list);
-
-/* array with room for one more than nr; false when out of memory. */
-bool sym_grow(void *array, size_t nr, size_t *size, size_t entry);
 
 /* Is it that name, or a copy of that function which the compiler specialised? */
 bool sym_equals_clone(const char *name, const char *wanted);

@@ -29,15 +29,11 @@ int symbols_look_in(struct symbols *s, const char *folder);
  */
 struct symfile *symbols_file(struct symbols *s, const char *path, const char *file,
 			     char *err, size_t errlen);
-const char *symfile_path(const struct symfile *f);
 const char *symfile_build_id(struct symfile *f);	/* hex, "" without one */
 bool symfile_is_dynamic(struct symfile *f);	/* has an interpreter */
-bool symfile_is_pie(struct symfile *f);
 bool symfile_has_symtab(struct symfile *f);
 bool symfile_has_symbols(struct symfile *f);	/* or at least names that it exports */
 const char *symfile_interp(struct symfile *f);	/* NULL when static */
-/* DT_NEEDED names, NULL at the end; resolve with symbols_needed_paths(). */
-char *const *symfile_needed(struct symfile *f);
 /*
  * All files that starting this program maps: itself, its interpreter and the
  * libraries as that interpreter resolves them (asked by running `interp --list`,
