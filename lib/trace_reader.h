@@ -69,7 +69,7 @@ struct trace {
 	uint32_t nr_labels, next_label;
 };
 
-/* What is being decoded; the first error stays, and everything read after it is 0. */
+/* A position in what is decoded; the first error stays, and everything that is read after it is 0. */
 struct cursor {
 	struct trace *t;
 	const unsigned char *start, *p, *end;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_steps.c - decoding steps: each is what differs from the prediction of the one before */
+/*
+ * trace_steps.c - decoding steps: each is what differs from a prediction
+ *
+ * The prediction is made from the step before: the same task, the same enabled set, and the label that followed this one
+ * last time. trace_write.c makes the same prediction; docs/trace-format.md says it in words.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_write.c - the writing side of trace.h */
+/*
+ * trace_write.c - the writing side of trace.h
+ *
+ * Records are appended to a buffer (put_*(), open and close of a record); trace_flush() compresses the buffer into a frame
+ * and writes that. Steps are the bulk: trace_add_step() writes what differs from its prediction, which trace_steps.c
+ * makes again. Read docs/trace-format.md first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -110,7 +116,7 @@ static int write_all(struct trace_writer *w, const unsigned char *p, size_t n)
 		if (r <= 0) {
 			int err = r < 0 ? -errno : -EIO;
 
-			/* What stays behind shall end with a whole frame. */
+			/* The file that stays behind must end with a whole frame. */
 			if (ftruncate(w->fd, w->written) == 0)
 				lseek(w->fd, w->written, SEEK_SET);
 			return err;
@@ -196,8 +202,8 @@ static int end_record(struct trace_writer *w)
 }
 
 /*
- * The file comes only with the first frame, but that it cannot come is better said now than when
- * the first bug was found.
+ * The file is made with the first frame. That it cannot be made is better said now than when the first bug has been
+ * found.
  */
 static int check_path(const char *path)
 {

@@ -66,7 +66,7 @@ static void try_without(struct minimize *m, size_t from, size_t to)
 			m->trial[m->nr_trial++] = m->best.s.diffs[i];
 }
 
-/* Who goes on after difference 'at' is whom the next one names; that one goes. */
+/* After difference 'at' the task goes on that the next difference names, and the next one is left out. */
 static void try_skipping(struct minimize *m, size_t at)
 {
 	try_without(m, at + 1, at + 2);
@@ -198,7 +198,7 @@ static int begin(void *state, uint64_t iteration)
 	if (ret != SEARCH_GO)
 		return ret;
 	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
-		/* What was moved may have made another difference superfluous. */
+		/* A move may have made another difference superfluous. */
 		if ((m->phase == LATER || m->phase == REORDER) && m->changed)
 			m->phase = SINGLES;
 		else

@@ -3,6 +3,9 @@
  * misuse.c - what labels prove about objects (misuse.h)
  *
  * The list of errors is that of Nekara's memcached study (ASE 2021, 5).
+ *
+ * misuse_step() first settles what the task's last operation did, for it has come back now, then looks at the next one:
+ * dispatch() has the rules by operation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ struct object {
 	bool nested;		/* its holder locked it again: unlocks prove nothing */
 };
 
-/* What a task's last operation did, known once it makes its next one. */
+/* The effect of a task's last operation, which is known once the task makes its next one. */
 struct pending {
 	uint64_t object;	/* it holds this lock then; 0: none */
 	uint64_t joined;	/* this thread was joined; 0: none */
@@ -130,8 +133,8 @@ static uint32_t waiter(const struct search_point *p, uint64_t id)
 }
 
 /*
- * Whom labels and memory agree on as the holder: HELD with *holder, FREE, or
- * UNKNOWN where either does not know or they differ.
+ * The state on which labels and memory agree: HELD with *holder, FREE, or UNKNOWN where either does not know or they
+ * differ.
  */
 static enum state agreed(struct misuse *m, const struct search_point *p, uint32_t task,
 			 const struct object *o, uint32_t *holder, struct misuse_memory *memory)
@@ -168,7 +171,7 @@ static bool is_fixed(struct misuse *m, uint32_t task, uint64_t id)
 	return m->read && m->read(m->ctx, task, id, &memory) && memory.fixed;
 }
 
-/* The last operation of this task has come back. */
+/* The last operation of this task has returned. */
 static void settle(struct misuse *m, uint32_t task, const struct zug_label *next)
 {
 	struct pending *p = &m->pending[task];
@@ -202,8 +205,8 @@ static int on_lock(struct misuse *m, uint32_t task, struct object *o)
 	struct misuse_memory memory;
 
 	/*
-	 * Which kind of mutex it is only its memory tells, and that nobody but the task itself changes
-	 * while it is the owner. The labels may be wrong here: a signal handler runs after the unlock
+	 * Only its memory tells which kind of mutex it is, and only the task itself changes that while it
+	 * is the owner. The labels may be wrong here: a signal handler runs after the unlock
 	 * that it interrupts was labelled, and before that is done.
 	 */
 	if (m->read && m->read(m->ctx, task, o->id, &memory) && memory.locked && memory.owner_known &&

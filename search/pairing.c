@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pairing.c - pairs the steps and the objects of two executions (pairing.h)
+ *
+ * pairing_new() pairs steps by their order within each task, then walks the pairs in the order of the first execution:
+ * equal operations make their objects one, the first unequal operation makes its task stray.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +12,7 @@
 #include "lib/base/id_map.h"
 #include "search/pairing.h"
 
-/* Turns a numbered id into one that is neither numbered nor, but for the chance of all hashes, any other's. */
+/* Turns a numbered id into one that is not numbered and, as far as hashes go, belongs to no other object. */
 #define NEW	(0xffffull << 48)
 
 struct pair {
@@ -38,7 +44,7 @@ static uint64_t to_first(const struct pairing *p, uint64_t second)
 	return i ? p->pairs[*i].first : 0;
 }
 
-/* Can they be one object? */
+/* True when they can be one object. */
 static bool may_be_one(const struct pairing *p, uint64_t first, uint64_t second, bool one_place)
 {
 	uint64_t known;
@@ -62,7 +68,7 @@ static int learn(struct pairing *p, uint64_t first, uint64_t second)
 	return 0;
 }
 
-/* 1, and what follows from it is known from now on; 0: they are not the same operation; -ENOMEM */
+/* 1: they are the same operation, and which objects are one is learnt from that; 0: they are not; -ENOMEM */
 static int same_operation(struct pairing *p, const struct zug_label *x, const struct zug_label *y)
 {
 	/* where a long computation was stopped is chance */
@@ -148,7 +154,7 @@ static uint64_t pair_by_order(struct pairing *p, const struct by_task *x, const 
 	return groups;
 }
 
-/* Of a strayed task no step has a counterpart any more. strayed: by group */
+/* No step of a strayed task has a counterpart any more. strayed: by group */
 static int find_strays(struct pairing *p, const struct pairing_steps *first, const struct pairing_steps *second,
 		       const uint64_t *group, bool *strayed)
 {
@@ -173,7 +179,7 @@ static int find_strays(struct pairing *p, const struct pairing_steps *first, con
 	return 0;
 }
 
-/* What the second goes on with after all of a task's steps in the first is strayed when the task is. */
+/* Steps of the second execution beyond all of the task's steps in the first have strayed when the task has. */
 static void stray_rest(struct pairing *p, const struct by_task *y)
 {
 	for (uint64_t k = 1; k < p->nr_second; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * profile.h - how many steps tasks make, and on which objects: means over the
+ * profile.h - the numbers of steps that tasks make, and on which objects: means over the
  * executions so far, learnt for weights (surw.c)
  *
  * Tasks and objects are known by their stable names, so that counts of one

@@ -3,9 +3,9 @@
  * reversals.c - which pairs of events of an execution can be reversed, and where
  * that has to be tried
  *
- * The race detection of source-DPOR: Abdulla, Aronis, Jonsson, Sagonas: Optimal
+ * The race detection of source-DPOR (its races are called reversals here): Abdulla, Aronis, Jonsson, Sagonas: Optimal
  * dynamic partial order reduction (POPL 2014), Algorithm 1, run once for a whole
- * execution as Nidhugg does. For a race of e_i and e_j let v be what comes after
+ * execution as Nidhugg does. For e_i and e_j let v be what comes after
  * e_i but does not happen after it, then e_j; some task that can begin v must
  * go first before e_i, unless one does already or sleeps there.
  *
@@ -84,7 +84,7 @@ static bool comes_before(const struct reversals *r, uint32_t i, const uint32_t *
 	return clock[r->events[i].task] >= r->events[i].nth;
 }
 
-/* What orders an event besides its objects: its task, who created that, who ended its wait. */
+/* An event is ordered, besides by its objects, by its task, by the task's creation, and by the step that ended its wait. */
 static void clock_before(const struct reversals *r, uint8_t task, const struct access *a,
 			 uint32_t creator, uint32_t enabler, uint32_t *clock)
 {
@@ -118,7 +118,8 @@ static void join_object(const struct reversals *r, uint32_t *clock, uint64_t obj
 
 /*
  * e_i and an operation of 'task' after it (event j, or one still pending when
- * j == r->nr) are a race: somebody who can begin v must go first before e_i.
+ * j == r->nr) are to be reversed: a task that can begin v must go first
+ * before e_i.
  */
 static void reverse(struct reversals *r, uint32_t i, uint32_t j, uint8_t task,
 		    const struct access *a, const uint32_t *before)
@@ -161,7 +162,7 @@ static void reverse(struct reversals *r, uint32_t i, uint32_t j, uint8_t task,
 	if (initials & (ei->backtrack | ei->sleep | ei->done))
 		return;
 	if (!(initials & ei->enabled))
-		return;		/* nobody can begin v before e_i: no reversal */
+		return;		/* no task can begin v before e_i: no reversal */
 	if (!(initials & ei->allowed)) {
 		ei->backtrack |= ei->allowed;
 		return;
@@ -218,7 +219,7 @@ static void direct_partners(struct reversals *r, uint32_t j, uint8_t task, const
 {
 	uint32_t seen[REVERSALS_TASKS] = { 0 };
 
-	/* Latest first, so that whatever comes before a partner has been joined by then. */
+	/* The latest comes first, so that all that comes before a partner has been joined by then. */
 	uint32_t at[2] = { prev[0], prev[1] };
 
 	while (at[0] != REVERSALS_NONE || at[1] != REVERSALS_NONE) {

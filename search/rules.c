@@ -3,9 +3,12 @@
  * rules.c - tactics and scopes at work (rules.h)
  *
  * After Njord (entropy injection): tactics in order of priority each enable or
- * disable tasks or leave them to the next; what nobody disables runs. Delays
+ * disable tasks or leave them to the next; a task that none disables runs. Delays
  * are counted in steps of the execution: they mean the same on every machine,
  * and a held task cannot be late.
+ *
+ * rules_hold() takes the tasks out that are held, rules_may_switch() keeps the turn where it has to stay, rules_step()
+ * counts. Statements of scripts are followed by strategies/script.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -150,7 +153,7 @@ static int hold_by_place(struct rules *r, struct rule *rule, const struct search
 	if (!h)
 		return -ENOMEM;
 	if (!h->decided) {
-		/* Where the condition is not true yet it may become so while the task stands here. */
+		/* A condition that is not true yet may become true while the task stands here. */
 		if (!condition(r, rule, c->task))
 			return 0;
 		*h = (struct rule_hold){
@@ -292,7 +295,7 @@ int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed,
 	for (uint32_t i = 0; i < r->nr; i++)
 		if (r->rules[i].active && r->rules[i].kind == RULE_TIME && redraw(r, &r->rules[i], p))
 			return -ENOMEM;
-	/* Held by which rule? Who is not held, or else by the last of the rules, is left. */
+	/* The tasks that are not held are left, or else those that the last of the rules holds. */
 	for (uint32_t i = 0; i < nr; i++) {
 		int64_t by = holder(r, p, &p->cand[allowed[i]]);
 

@@ -22,7 +22,7 @@ struct rule_match {
 
 enum rule_compare { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
-/* A statement 'before' or 'let': where its task stops, and who goes on instead; or what becomes of its call. */
+/* A statement 'before' or 'let': where its task stops, and which goes on instead; or what becomes of its call. */
 struct rule_before {
 	uint32_t run;
 	uint16_t fault;			/* let: the operation that it becomes; ZUG_OP_NONE: a timer fires */
@@ -99,7 +99,7 @@ struct rules {
 	uint32_t nr_made;
 };
 
-/* rules.c: does the candidate stand before an operation like that? */
+/* rules.c: true when the candidate stands before an operation like that. */
 bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c);
 
 #endif

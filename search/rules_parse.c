@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rules_parse.c - text to rules (rules.h)
+ * rules_parse.c - from the text of the schedule language to rules (rules.h)
+ *
+ * A parser by recursive descent, one function for each kind of statement: parse_statement() first. p->word is the current
+ * word, "" at the end of a statement.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -126,7 +129,7 @@ static bool is_task(const char *word)
 	       strlen(word) < 9;
 }
 
-/* nth: where the how manieth is wanted; NULL: that is not said here. */
+/* nth: gets the number behind 'nth'; NULL: there is no such word here. */
 static int parse_match(struct parser *p, struct rule_match *m, uint64_t *nth)
 {
 	double value = 1;
@@ -386,7 +389,7 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 		ret = keep_text(p, &r->rules[r->nr - 1]);
 	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
 		return ret;
-	/* It changes from one execution to the next, which no exhaustive search can stand. */
+	/* Which accesses are ordered is learnt, so it changes between executions; an exhaustive search cannot have that. */
 	r->kinds |= RULES_HOLD;
 	if (!r->clocks)
 		r->clocks = vector_clocks_new();

@@ -14,13 +14,13 @@
 
 #include "search/search.h"
 
-/* What came of a statement 'before' or 'let' of a script in the current (or last) execution. */
+/* The result of a statement 'before' or 'let' of a script in the current (or last) execution. */
 enum search_script_state {
 	SEARCH_SCRIPT_MADE,	/* the switch was made */
-	SEARCH_SCRIPT_PART,	/* it was, but the other did not come to where it was to stop */
-	SEARCH_SCRIPT_UNTIL_GONE, /* and does nothing on that object in that function */
-	SEARCH_SCRIPT_UNABLE,	/* the task came there, but the other could not run; or its call cannot have that */
-	SEARCH_SCRIPT_FEWER,	/* it came to such an operation less often */
+	SEARCH_SCRIPT_PART,	/* it was, but the other task did not reach the place where it was to stop */
+	SEARCH_SCRIPT_UNTIL_GONE, /* the same, and it did nothing on that object in that function */
+	SEARCH_SCRIPT_UNABLE,	/* the task came there, but the other could not run; or its call cannot have that outcome */
+	SEARCH_SCRIPT_FEWER,	/* it made such an operation less often */
 	SEARCH_SCRIPT_OTHER,	/* it uses that object in that function, but otherwise */
 	SEARCH_SCRIPT_GONE,	/* it does nothing on that object in that function */
 	SEARCH_SCRIPT_NO_TASK,	/* one of the two tasks did not exist */
@@ -29,8 +29,8 @@ struct search_script_line {
 	unsigned int line;	/* of the script */
 	const char *text;	/* the statement; owned by the search */
 	enum search_script_state state;
-	uint32_t task, run;	/* who stops, who goes on; NO_TASK: run did not exist, or else task */
-	uint64_t nth, came;	/* wanted, and how often it came there */
+	uint32_t task, run;	/* the one stops, the other goes on; state NO_TASK: run did not exist, or else task */
+	uint64_t nth, came;	/* the number that is wanted, and how often it came there */
 	bool run_exists;
 	bool let;	/* a statement 'let'; fault: what the call is to become, ZUG_OP_NONE: a timer fires */
 	uint16_t fault;
@@ -51,10 +51,10 @@ bool search_script_is_in(const struct search *s, uint64_t site);
 bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount);
 void search_script_was_made(struct search *s, bool timer);
 
-/* Where a recorded schedule does what the base scheduler would not. */
+/* A decision of a recorded schedule that the base scheduler would not make. */
 struct script_difference {
 	uint64_t step;			/* the decision */
-	uint32_t instead_of, task;	/* who would have gone on, who did */
+	uint32_t instead_of, task;	/* the task that would have gone on, and the one that did */
 	bool preemption;
 };
 

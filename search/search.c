@@ -467,12 +467,7 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 		s->type->stats(s->state, stats);
 }
 
-bool search_redundant(const struct search *s)
-{
-	return s->running && !s->force && s->type->redundant && s->type->redundant(s->state);
-}
-
-/* Bump it when any state changes its form. */
+/* One more whenever a state changes its form. */
 #define SAVE_VERSION	3
 
 static void save_state(struct search *s, struct codec *c)

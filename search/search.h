@@ -50,7 +50,7 @@ struct search_point {
 
 enum search_result { SEARCH_PASS, SEARCH_FAIL, SEARCH_DIVERGED, SEARCH_ABANDONED };
 
-/* How an execution ended. */
+/* The end of an execution. */
 struct search_end {
 	enum search_result result;	/* ABANDONED: cut (bound, time-out, interrupted); not judged */
 	uint64_t failure;		/* identity of the failure, 0 when it passed */
@@ -59,7 +59,7 @@ struct search_end {
 enum { SEARCH_GO = 1, SEARCH_EXHAUSTED = 0 };	/* search_begin; negative: -errno */
 
 /*
- * What names in rules mean; the library asks for each pattern with a label that it meets. NULL
+ * The meaning of names in rules; the library asks for each pattern with a label that it meets. NULL
  * functions match nothing.
  */
 struct search_names {
@@ -98,7 +98,7 @@ void search_free(struct search *s);
 int search_begin(struct search *s);
 
 /*
- * Whom to give the turn: an index into point->cand, always an enabled one.
+ * Chooses the task that gets the turn: an index into point->cand, always an enabled one.
  * -ELOOP: max_steps reached (end the execution). -EINVAL: the point is malformed (no
  * candidate, none enabled, not ascending, step out of order).
  * -ESTALE: the program did not follow the prefix being replayed; the execution must go on
@@ -156,7 +156,7 @@ int search_choose_rare(struct search *s, uint32_t nr);
 
 /*
  * Show the state in which an execution ended, before search_end(): the tasks that are still alive
- * (point->nr may be 0, and nobody need be enabled), what each waits for, and the last step made.
+ * (point->nr may be 0, and perhaps none is enabled), what each waits for, and the last step made.
  * Without it dpor cannot see why a deadlock happened; the other strategies do not need it.
  */
 void search_final(struct search *s, const struct search_point *point);
@@ -174,11 +174,5 @@ void search_final(struct search *s, const struct search_point *point);
  */
 long search_save(const struct search *s, void *buf, size_t len);
 int search_load(struct search *s, const void *buf, size_t len);
-
-/*
- * True when whatever the rest of the current execution does is known already (a cache or a sleep
- * set said so): it may be abandoned (SEARCH_ABANDONED) without loss. Always safe to ignore.
- */
-bool search_redundant(const struct search *s);
 
 #endif

@@ -31,7 +31,7 @@ struct entry {
 	uint64_t object;
 	uint32_t *clock;		/* of a synchronisation object, or NULL */
 	struct variable var;
-	uint32_t once_task;		/* who came to this pthread_once first, + 1; 0 nobody */
+	uint32_t once_task;		/* the task that came to this pthread_once first, + 1; 0: none */
 	/* over all executions */
 	bool ever_raced, ever_written, shared;
 	uint32_t first_task;
@@ -167,13 +167,13 @@ static bool is_data(unsigned int op)
 	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
 }
 
-/* Atomic accesses order as sequential consistency does: whoever reads comes after all who wrote. */
+/* Atomic accesses order as sequential consistency does: a reader comes after all writers before it. */
 static bool is_atomic(unsigned int op)
 {
 	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
 }
 
-/* Whoever may take something from the object is ordered after who put it there. */
+/* A task that may take something from the object is ordered after those that put it there. */
 static int synchronise(struct vector_clocks *vc, uint32_t task, const struct zug_label *l, bool give)
 {
 	unsigned int flags = l->flags | zug_op_flags(l->op);
@@ -192,7 +192,7 @@ static int synchronise(struct vector_clocks *vc, uint32_t task, const struct zug
 }
 
 /*
- * A pthread_once is seen before it begins, and its end is not: what the one who came first does to data until its next
+ * A pthread_once is seen before it begins, and its end is not: what the first task in it does to data until its next
  * point is taken for the initialisation, after which all others come out. (What it does to data behind that, without a
  * point in between, seems to be ordered, too.)
  */
@@ -230,7 +230,7 @@ static int once_leaves(struct vector_clocks *vc, uint32_t task, bool data)
 	return first ? 0 : acquire(vc, task, object);
 }
 
-/* New tasks begin after what their parent has done so far. Who cannot run now is waiting. */
+/* New tasks begin after what their parent has done so far. A task that cannot run now is waiting. */
 static void look(struct vector_clocks *vc, const struct search_point *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
@@ -252,7 +252,7 @@ static void look(struct vector_clocks *vc, const struct search_point *p)
 }
 
 /*
- * A join, or a wait for a child, that does not say whose end it waited for: whoever is gone by now
+ * A join, or a wait for a child, that does not say whose end it waited for: all tasks that are gone by now
  * came before.
  */
 static void join_the_gone(struct vector_clocks *vc, const struct search_point *p, uint32_t task)
@@ -286,7 +286,7 @@ static int report(struct entry *mine, const struct entry *e, const struct epoch 
 	return 1;
 }
 
-/* Does reading, or writing, mine race with what was done to e, which is mine or a piece that overlaps it? */
+/* 1: reading, or writing, mine races with what was done to e, which is mine or a piece that overlaps it. */
 static int check(struct vector_clocks *vc, struct entry *mine, const struct entry *e, bool write, uint32_t task,
 		 const struct zug_label *l, struct vector_clocks_race *race)
 {

@@ -18,7 +18,7 @@
 
 #include "search/search.h"
 
-/* Tasks beyond this number take no part: they race with nobody. */
+/* Tasks beyond this number take no part: they race with no other. */
 #define VECTOR_CLOCKS_TASKS	256
 
 struct vector_clocks_race {

@@ -5,9 +5,10 @@
  * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014),
  * reversals in reversals.c. At each point one task goes first; after the execution its
  * reversals say where another one has to. A task whose turn at a point has been
- * explored sleeps in what comes after it, until somebody makes a step that
+ * explored sleeps in what comes after it, until a task makes a step that
  * depends on its own: so no class is completed twice. When all that could run
- * sleep, the rest of the execution is known (sleep-blocked).
+ * sleep, the rest of the execution is known (sleep-blocked). It is run to its end all the same, unrecorded: in a real
+ * program a task that had to wait makes a step more than one that had not, which no label tells before.
  *
  * No bound can be combined with it: sleep sets assume that what was explored
  * was explored to the end. The same goes for a cache of states.
@@ -20,7 +21,7 @@
 #include "search/strategies/strategies.h"
 
 /*
- * Longer executions are searched up to here only: an event takes 600 bytes, and finding races takes
+ * Longer executions are searched up to here only: an event takes 600 bytes, and finding reversals takes
  * time that grows with the square of their number. 20,000 * 600 = 12 MB.
  */
 #define MAX_EVENTS	20000
@@ -116,7 +117,7 @@ static uint32_t base_among(const struct choice *c, uint64_t among)
 	return first;
 }
 
-/* What can be seen at a point: who could run before and can now was let go on by the last step. */
+/* Looks at a point: a task that can run now and could not before was let go on by the last step. */
 static void look(struct dpor *d, const struct search_point *p)
 {
 	uint64_t live = 0, enabled = 0;
@@ -162,7 +163,7 @@ static uint64_t allowed_mask(const struct choice *c)
 	return m;
 }
 
-/* Who still sleeps after event e: those that the step does not touch. */
+/* The tasks that still sleep after event e: those that the step does not touch. */
 static uint64_t sleep_after(const struct dpor *d, const struct event *e)
 {
 	uint64_t sleep = 0;
@@ -372,13 +373,6 @@ static void dpor_stats(const void *state, struct search_stats *stats)
 	stats->sleep_blocked = d->sleep_blocked;
 }
 
-static bool dpor_redundant(const void *state)
-{
-	const struct dpor *d = state;
-
-	return d->blocked;
-}
-
 static void dpor_save(void *state, struct codec *c)
 {
 	struct dpor *d = state;
@@ -397,7 +391,7 @@ static void dpor_save(void *state, struct codec *c)
 
 static const struct strategy_refusal dpor_refused[] = {
 	{ "bound", "sleep sets lose bugs under a bound; use preemption:bound=N" },
-	{ "cache", "a cut execution would hide the races that ask for others; use dfs:cache=yes" },
+	{ "cache", "a cut execution would hide the reversals that ask for others; use dfs:cache=yes" },
 	{ NULL, NULL }
 };
 
@@ -419,6 +413,5 @@ const struct strategy_type strategy_dpor = {
 	.choose = dpor_choose,
 	.final = dpor_final,
 	.stats = dpor_stats,
-	.redundant = dpor_redundant,
 	.save = dpor_save,
 };

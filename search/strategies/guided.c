@@ -219,7 +219,7 @@ static bool is_pending(const struct search_point *p, uint64_t key, uint64_t obje
 	return false;
 }
 
-/* What the constraints want: above 0 soon, below 0 not yet. */
+/* The sum of what the constraints want: above 0 soon, below 0 not yet. */
 static int wish(const struct guided *g, const struct search_point *p, const struct search_cand *c)
 {
 	struct access a = access_of(&c->label);

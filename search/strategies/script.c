@@ -67,7 +67,7 @@ static struct rule *waiting(const struct rules *r, uint32_t task)
 	return NULL;
 }
 
-/* Somebody for whom nobody has to wait; UINT32_MAX: there is none. */
+/* A task that can run and waits for no other, run if possible; UINT32_MAX: there is none. */
 static uint32_t another(const struct rules *r, const struct search_point *p, uint32_t run)
 {
 	uint32_t i = index_of(p, run);
@@ -106,7 +106,7 @@ static struct rule *anchored(struct rules *r, const struct search_cand *c)
 	return NULL;
 }
 
-/* Who waited for a task that has ended goes on. */
+/* A task that waited for one that has ended goes on. */
 static uint32_t after_exits(struct rules *r, const struct search_point *p, uint32_t i)
 {
 	for (uint32_t k = 0; k < r->nr; k++) {
@@ -121,7 +121,7 @@ static uint32_t after_exits(struct rules *r, const struct search_point *p, uint3
 	return i;
 }
 
-/* Who goes on when candidate i would: its index, or another's. */
+/* The index of the candidate that goes on where i would. */
 static uint32_t follow(struct rules *r, const struct search_point *p, uint32_t i)
 {
 	/* each statement is made once, and each wait ends once: the bound is for cycles of waits */
@@ -142,7 +142,7 @@ static uint32_t follow(struct rules *r, const struct search_point *p, uint32_t i
 			}
 		}
 		rule = waiting(r, c->task);
-		/* who yields waits for somebody, and it may be for this one */
+		/* a task that yields waits for another, perhaps for this one */
 		if (rule && p->yielded && p->last == rule->before.run) {
 			rule->before.waits = false;
 			rule = NULL;
@@ -309,7 +309,7 @@ bool search_script_is_in(const struct search *s, uint64_t site)
 	return false;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static const struct rule *statement(const struct rules *r, unsigned int i)
 {
@@ -368,7 +368,7 @@ static int pick_recorded(void *state, const struct choice *c)
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (choice_cand(c, i)->task == d->task)
 			pos = i;
-	/* the fair filter had let nobody else through, so it was not asked */
+	/* the fair filter had let no other task through, so the search was not asked */
 	if (pos == CHOICE_NONE || pos == base)
 		return (int)(pos == CHOICE_NONE ? base : pos);
 	if (!ARRAY_RESERVE(d->list, d->room, d->nr + 1))

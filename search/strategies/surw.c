@@ -6,7 +6,7 @@
  * (ASPLOS 2025). A random walk favours schedules with few choices. URW picks a
  * task with a chance proportional to the steps that it (and the tasks it will
  * create) has left, which makes every interleaving equally likely when counts
- * are exact and nobody blocks. SURW does so for a few interesting events only,
+ * are exact and no task blocks. SURW does so for a few interesting events only,
  * here in each execution those on one object, drawn by how often it is used:
  * a task is chosen in advance by weight to make the next interesting event, and
  * all others are held before theirs; everything else is made in random order.
@@ -214,7 +214,7 @@ static uint32_t pick_selectively(struct surw *s, const struct choice *c)
 		const struct search_cand *cand;
 
 		if (i == CHOICE_NONE) {
-			/* Whoever was meant to come next cannot: start again. */
+			/* The task that was meant to come next cannot: start again. */
 			release_all(s, c);
 			continue;
 		}

@@ -8,7 +8,7 @@
  * scheduling (POPL 2011); caching: CHESS (OSDI 2008, 4.4.2) with the rule of
  * cache.h.
  *
- * What is kept between executions is the stack of choices of the last one, so
+ * Only the stack of choices of the last execution is kept for the next one, so
  * memory grows with depth and not with the number of executions. At a point the
  * options stand in the order of the base scheduler: the last task if it may go
  * on without having yielded, then by number, round robin. Taking the option at
@@ -310,7 +310,7 @@ static int leave_prefix(struct systematic *s, uint64_t print)
 		if (diverge_note(&s->diverge, s->depth, print)) {
 			truncate_nodes(s, s->depth);
 			s->prefix = s->depth;
-			/* What was met under the old behaviour says nothing about the new one. */
+			/* States that were met under the old behaviour say nothing about the new one. */
 			if (s->use_cache)
 				cache_clear(&s->cache);
 		}
@@ -446,13 +446,6 @@ static void stats(const void *state, struct search_stats *stats)
 	stats->incomplete |= s->incomplete || s->diverge.given_up;
 }
 
-static bool redundant(const void *state)
-{
-	const struct systematic *s = state;
-
-	return s->redundant;
-}
-
 static void save(void *state, struct codec *c)
 {
 	struct systematic *s = state;
@@ -491,11 +484,11 @@ static const struct strategy_refusal systematic_refused[] = {
 	{ NULL, NULL }
 };
 
-/* What the three have in common. */
+/* The members that the three have in common. */
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.choose = choose, .stats = stats, .redundant = redundant, .save = save
+	.choose = choose, .stats = stats, .save = save
 
 const struct strategy_type strategy_preemption = {
 	.info = {

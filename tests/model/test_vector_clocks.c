@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_order.c - data races: the vector clocks against a transitive closure of
+ * test_vector_clocks.c - data races: the vector clocks against a transitive closure of
  * what the program synchronises, over random programs and schedules
  */
 #include <string.h>

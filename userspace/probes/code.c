@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* code.c - the file behind a catalogue: segments, bounds of functions; looking things up */
+/*
+ * code.c - the file behind a catalogue: segments, bounds of functions; lookups
+ *
+ * code_open() first: bounds of functions come from symbols and .eh_frame (code_bounds()), code_scan.c decodes what lies
+ * within them, code_cache.c keeps the result.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +66,7 @@ static int add_bounds(struct bounds *b, const struct code *c, uint64_t vaddr, ui
 {
 	uint64_t offset = code_offset(c, vaddr);
 
-	/* one that would leave its segment is a lie of the file */
+	/* the file is wrong about a function that would leave its segment */
 	if (!size || offset == UINT64_MAX || code_offset(c, vaddr + size - 1) != offset + size - 1)
 		return 0;
 	if (!ARRAY_RESERVE(b->list, b->size, b->nr + 1))
@@ -436,7 +441,7 @@ const struct code_place *code_at(const struct code *c, uint32_t i)
 	return i < c->nr_places ? &c->places[i] : NULL;
 }
 
-/* How many places begin before offset. */
+/* The number of places that begin before offset. */
 static uint32_t lower(const struct code *c, uint64_t offset)
 {
 	uint32_t lo = 0, hi = c->nr_places;

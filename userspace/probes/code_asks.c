@@ -3,7 +3,7 @@
  * code_asks.c - instructions that ask the processor, of files that need no catalogue
  *
  * Their few bytes are looked for everywhere, and only the functions around what was found are decoded, to tell code from
- * what looks like it: libraries of the distribution, of which nobody wants anything else, take milliseconds.
+ * what looks like it: libraries of the distribution, of which nothing else is wanted, take milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct asks {
 	uint32_t nr, room;
 };
 
-/* What begins there, if it is one of the four. */
+/* The instruction that begins there, if it is one of the four. */
 static bool is_ask(const struct asks *a, uint32_t offset, struct code_ask *ask)
 {
 	ZydisDecodedInstruction in;
@@ -52,7 +52,7 @@ static bool is_ask(const struct asks *a, uint32_t offset, struct code_ask *ask)
 	}
 }
 
-/* Does an instruction of the function begin there? */
+/* True when an instruction of the function begins there. */
 static bool is_instruction(const struct asks *a, const struct code_function *f, uint32_t offset)
 {
 	ZydisDecodedInstruction in;

@@ -6,7 +6,8 @@
  * operands against 0.78 s; and capstone 4 takes cmpxchg, movups to memory and fstp for reads only,
  * which would make writers invisible.
  *
- * One pass over the bytes. Only instructions with a memory operand have their operands decoded.
+ * One pass over the bytes. Only instructions with a memory operand have their operands decoded. code_scan() goes over the
+ * functions of a file, scan_function() over the instructions of one, access_of() makes a place of one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static uint8_t reg_number(ZydisRegister r, uint16_t *flags)
 		return CODE_NO_REG;
 	if (r == ZYDIS_REGISTER_RIP)
 		return CODE_RIP;
-	/* 32-bit addresses wrap: nobody uses them, and they are not told */
+	/* 32-bit addresses wrap: no compiler uses them, and they are not told */
 	if (ZydisRegisterGetClass(r) != ZYDIS_REGCLASS_GPR64) {
 		*flags |= CODE_NO_ADDR;
 		return CODE_NO_REG;
@@ -197,7 +198,7 @@ static bool changes_nothing(const ZydisDecodedInstruction *in)
 	}
 }
 
-/* What the instruction does with memory, in p; false: nothing of interest. */
+/* Puts into p what the instruction does with memory; false: nothing of interest. */
 static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, const ZydisDecodedInstruction *in,
 		      bool frame_pointer, struct code_place *p)
 {

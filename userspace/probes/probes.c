@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point)
+ *
+ * probes_add_file() is called for each file that the test maps, probes_add_point() for each --point. Both collect places
+ * (struct found) and give them to probes_plant(), which numbers them and plants the breakpoints. Places by kind of
+ * instruction are in probes_code.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -155,7 +162,7 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
  *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
  *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
  *
- * A switch after the decrement is as good as one before the next operation, and whoever waits stops
+ * A switch after the decrement is as good as one before the next operation, and a task that waits stops
  * at each look at the lock's word, where it counts as not enabled until that is free.
  */
 static int spin_lock_places(struct found *f, uint64_t offset)
@@ -209,7 +216,7 @@ static bool is_c_library(const struct probe_module *mod)
 	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
 }
 
-/* What the kernel side has to know of a site. */
+/* The site as the kernel side has to know it. */
 static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
 				    uint32_t nr)
 {
@@ -262,7 +269,7 @@ static int compare_offsets(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-/* What is probed already stays as it is; what cannot be probed is no point. */
+/* A place that is probed already stays as it is; one that cannot be probed is no point. */
 static int keep_new(const struct probes *p, uint32_t m, struct found *f)
 {
 	uint64_t *known = malloc((p->nr_sites + 1) * sizeof(*known));
@@ -382,7 +389,7 @@ static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	return ret;
 }
 
-/* Notes what a new module uses: is there anything that no other did? */
+/* Notes the primitives that a new module uses. True when there is one that no other module did. */
 static bool note_used(struct probes *p, const struct probe_module *mod)
 {
 	const char *names[NR_PRIMITIVES];
@@ -495,7 +502,7 @@ static int on_point(const struct symdef *d, void *arg)
 
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
 		return 0;
-	/* the place itself is what was asked for, not who called it */
+	/* the place itself was asked for, not its caller */
 	return add_point(ps, d->offset + ps->add, name);
 }
 
@@ -553,7 +560,7 @@ static void say_inlined(const char *what, const struct symfile_inlined *in, char
 		 in->into.function ? in->into.function : "?", place, more, instead);
 }
 
-/* The line after which code comes in FILE:LINE, for the message. */
+/* The next line with code after FILE:LINE, for the message. */
 static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
 {
 	char name[512], near[256] = "", *colon;

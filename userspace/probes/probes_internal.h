@@ -20,7 +20,7 @@ struct probes {
 	unsigned int nr_sites, room_sites;
 	bool answer_time, answer_random;
 	bool used[MAX_PRIMITIVES];	/* by any of the modules */
-	bool all_used;			/* or nobody can tell */
+	bool all_used;			/* or that cannot be told */
 };
 
 /* Places found in one file, before they are planted. */

@@ -3,7 +3,8 @@
  * stacks.c - the stack of a task that stands still, without ptrace
  *
  * Everything goes by the thread id, not the process id: a main thread that has exited has
- * neither memory nor maps of its own any more while the other threads live on.
+ * neither memory nor maps of its own any more while the other threads live on. symbols_unwind() at the end is the way in;
+ * libdwfl unwinds, with memory, registers and modules from the functions above it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -154,7 +155,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
 	if (nr > 0) {
 		u->nr += nr;
-		/* what is found behind the first function of a thread is chance */
+		/* frames behind the first function of a thread are chance */
 		return is_outermost(&u->frames[u->nr - 1]) ? DWARF_CB_ABORT : DWARF_CB_OK;
 	}
 	/* The outermost frame of a thread may have a null return address. */

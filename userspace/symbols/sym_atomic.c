@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sym_atomic.c - does the source say that an access is atomic?
+ * sym_atomic.c - tells by the source whether an access is atomic
  *
  * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions as
- * plain ones. What tells them apart is the source line that DWARF names: it lies in a header or library file
- * for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ * plain ones. The source line that DWARF names tells them apart: it lies in a header or library file
+ * for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words. symfile_says_atomic() is what others call.
  */
 #include <dwarf.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static const char *const folders[] = {
 	"/sync/atomic/", "/internal/atomic/", "/runtime/atomic/", "/__atomic/", "/boost/atomic/",
 };
 
-/* All source of a program is looked through: two characters decide nearly always. */
+/* All source of a program is searched: two characters decide nearly always. */
 static bool says_so(const char *text, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++) {
@@ -44,7 +44,7 @@ static bool says_so(const char *text, size_t len)
 	return false;
 }
 
-/* What a line says without its comments; those that began on another line are not known for what they are. */
+/* Takes the comments out of a line; one that began on another line is not recognised. */
 static size_t without_comment(const char *line, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++)
@@ -154,7 +154,7 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 
 static enum symsays without_lines(struct symfile *f)
 {
-	/* nobody can tell a C library, or Go's, from the code of a static program without lines */
+	/* without lines a C library, or Go's, cannot be told from the code of a static program */
 	if (f->whole < 0)
 		f->whole = symfile_libc(f) != SYMLIBC_NONE || section(f, ".gopclntab");
 	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
@@ -212,7 +212,7 @@ bool symfile_has_lines(struct symfile *f)
 
 /* ---- whose compiler ---- */
 
-/* .comment has a line of each compiler, assembled and linked code of others has none. */
+/* .comment has a line of each compiler; assembled code has none. */
 static bool comments_of_gcc(struct symfile *f)
 {
 	const Elf_Data *data = section(f, ".comment");

@@ -47,7 +47,7 @@ struct frames_entry {
 	struct trace_frame *frames;
 };
 
-/* A source file, and where it speaks of atomic accesses. */
+/* A source file, and the lines that speak of atomic accesses. */
 struct atomic_source {
 	const char *path;	/* libdw's */
 	const char *full;	/* where the compiler read it; NULL: out of memory */
@@ -132,7 +132,7 @@ struct symbols {
 const char *sym_string(struct sym_string **list, const char *text);
 void sym_strings_free(struct sym_string *list);
 
-/* Is it that name, or a copy of that function which the compiler specialised? */
+/* True when it is that name, or a copy of that function which the compiler specialised. */
 bool sym_equals_clone(const char *name, const char *wanted);
 
 /* Opens the separate debug file if there is one, and DWARF of either. */
@@ -141,7 +141,7 @@ void sym_read_debug(struct symfile *f);
 Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
 /*
  * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
- * freed. Does either have a full symbol table?
+ * freed. True when either has a full symbol table.
  */
 bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
 void sym_read_symbols(struct symfile *f);
@@ -158,14 +158,14 @@ void sym_lines_free(struct symfile *f);
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
 
 /* sym_callers.c */
-/* It lies where the distribution keeps its shared libraries. */
+/* True when it lies where the distribution keeps its shared libraries. */
 bool sym_of_system(const struct symfile *f);
 void sym_callers_free(struct symfile *f);
 
 /* sym_atomic.c */
 void sym_atomic_free(struct symfile *f);
 
-/* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
+/* The name that people know: demangled and qualified; on f's strings. NULL: it has none. */
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
 /* DW_LANG_*, or -1. */
 int sym_language(Dwarf_Die *die);
@@ -184,7 +184,7 @@ bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t
 			 uint64_t *count, bool *last);
 /* Appends the members and elements that lead to offset at of the type: ".list[2].lock". *type is lost. */
 void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len);
-/* Of what a variable, member or pointer is about: is that in it, or what is at offset at of it, of a type that is _Atomic? */
+/* True when the variable, member or pointee, or the part of it at offset at, is of a type that is _Atomic. */
 bool sym_atomic_inside(Dwarf_Die *die, uint64_t at);
 /* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
  * why it is not clear which. */
@@ -195,7 +195,7 @@ bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint6
 
 /* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
 char *sym_short_name(const char *demangled);
-/* Is that what symfile_find() takes pattern for? name: demangled. */
+/* True when symfile_find() takes pattern for that name, which is demangled. */
 bool sym_name_matches(const char *pattern, const char *name);
 
 #endif

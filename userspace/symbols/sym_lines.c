@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_lines.c - source positions of code, both ways, from DWARF */
+/*
+ * sym_lines.c - source positions of code, both ways, from DWARF
+ *
+ * symfile_frames() goes from code to source: the unit by its ranges, the function and what is inlined there by scopes, the
+ * line by the unit's line table; its answers are kept. symfile_line() goes from FILE:LINE to code.
+ */
 #include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +101,7 @@ int sym_language(Dwarf_Die *die)
 	return dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1;
 }
 
-/* Does the language have namespaces, or functions in types? */
+/* True when the language has namespaces, or functions in types. */
 static bool has_scopes(int language)
 {
 	switch (language) {
@@ -200,7 +205,7 @@ static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_fr
 	return 1;
 }
 
-/* The compiler was told "src/x.c", in some folder: where that is, whoever looks for it later has to know. */
+/* The compiler was told "src/x.c", in some folder: the full path is needed to find it later. */
 static const char *in_build_folder(struct symfile *f, Dwarf_Die *cu, const char *file)
 {
 	Dwarf_Attribute attr;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one */
+/*
+ * sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one
+ *
+ * Users write names without argument lists: sym_short_name() is what they write. symfile_find() matches, symfile_nearest()
+ * helps when nothing does.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_needed.c - which files starting a program maps */
+/* sym_needed.c - the files that starting a program maps */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

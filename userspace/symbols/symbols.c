@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* symbols.c - ELF files: opening, headers, symbol tables, separate debug files */
+/*
+ * symbols.c - ELF files: opening, headers, symbol tables, separate debug files
+ *
+ * Read struct symfile (sym_internal.h) first: a file is opened by symbols_file(), and everything else is read when it is
+ * first asked for, by the other sym_*.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
