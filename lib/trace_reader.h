@@ -69,7 +69,9 @@ struct trace {
 	uint32_t nr_labels, next_label;
 };
 
-/* A position in what is decoded; the first error stays, and everything that is read after it is 0. */
+/*
+ * A position in what is decoded; the first error stays, and everything that is read after it is 0.
+ */
 struct cursor {
 	struct trace *t;
 	const unsigned char *start, *p, *end;

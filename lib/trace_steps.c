@@ -2,8 +2,9 @@
 /*
  * trace_steps.c - decoding steps: each is what differs from a prediction
  *
- * The prediction is made from the step before: the same task, the same enabled set, and the label that followed this one
- * last time. trace_write.c makes the same prediction; docs/trace-format.md says it in words.
+ * The prediction is made from the step before: the same task, the same enabled set, and the label
+ * that followed this one last time. trace_write.c makes the same prediction; docs/trace-format.md
+ * says it in words.
  */
 #include <errno.h>
 #include <stdlib.h>

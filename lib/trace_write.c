@@ -2,9 +2,9 @@
 /*
  * trace_write.c - the writing side of trace.h
  *
- * Records are appended to a buffer (put_*(), open and close of a record); trace_flush() compresses the buffer into a frame
- * and writes that. Steps are the bulk: trace_add_step() writes what differs from its prediction, which trace_steps.c
- * makes again. Read docs/trace-format.md first.
+ * Records are appended to a buffer (put_*(), open and close of a record); trace_flush() compresses
+ * the buffer into a frame and writes that. Steps are the bulk: trace_add_step() writes what differs
+ * from its prediction, which trace_steps.c makes again. Read docs/trace-format.md first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -202,8 +202,8 @@ static int end_record(struct trace_writer *w)
 }
 
 /*
- * The file is made with the first frame. That it cannot be made is better said now than when the first bug has been
- * found.
+ * The file is made with the first frame. That it cannot be made is better said now than when the
+ * first bug has been found.
  */
 static int check_path(const char *path)
 {

@@ -66,7 +66,10 @@ static void try_without(struct minimize *m, size_t from, size_t to)
 			m->trial[m->nr_trial++] = m->best.s.diffs[i];
 }
 
-/* After difference 'at' the task goes on that the next difference names, and the next one is left out. */
+/*
+ * After difference 'at' the task goes on that the next difference names, and the next one is left
+ * out.
+ */
 static void try_skipping(struct minimize *m, size_t at)
 {
 	try_without(m, at + 1, at + 2);

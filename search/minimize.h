@@ -36,7 +36,10 @@
 struct search *minimize_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen);
 
-/* The reason why a preemption matters: the preempted operation and the one that came before it instead. */
+/*
+ * The reason why a preemption matters: the preempted operation and the one that came before it
+ * instead.
+ */
 struct minimize_pair {
 	uint64_t step;			/* of the preemption, in result.tasks */
 	uint32_t preempted, by;		/* tasks */

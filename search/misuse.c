@@ -4,8 +4,8 @@
  *
  * The list of errors is that of Nekara's memcached study (ASE 2021, 5).
  *
- * misuse_step() first settles what the task's last operation did, for it has come back now, then looks at the next one:
- * dispatch() has the rules by operation.
+ * misuse_step() first settles what the task's last operation did, for it has come back now, then
+ * looks at the next one: dispatch() has the rules by operation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -100,7 +100,8 @@ static int enter(struct misuse *m, uint64_t id)
 
 	if (!id)
 		return 0;
-	if (!ARRAY_RESERVE(m->objects, m->room, m->nr + 1) || !id_map_add(&m->index, id, m->nr, &added))
+	if (!ARRAY_RESERVE(m->objects, m->room, m->nr + 1) ||
+	    !id_map_add(&m->index, id, m->nr, &added))
 		return -ENOMEM;
 	if (added)
 		m->objects[m->nr++] = (struct object){ .id = id, .holder = SEARCH_NO_TASK };
@@ -133,8 +134,8 @@ static uint32_t waiter(const struct search_point *p, uint64_t id)
 }
 
 /*
- * The state on which labels and memory agree: HELD with *holder, FREE, or UNKNOWN where either does not know or they
- * differ.
+ * The state on which labels and memory agree: HELD with *holder, FREE, or UNKNOWN where either does
+ * not know or they differ.
  */
 static enum state agreed(struct misuse *m, const struct search_point *p, uint32_t task,
 			 const struct object *o, uint32_t *holder, struct misuse_memory *memory)
@@ -205,9 +206,9 @@ static int on_lock(struct misuse *m, uint32_t task, struct object *o)
 	struct misuse_memory memory;
 
 	/*
-	 * Only its memory tells which kind of mutex it is, and only the task itself changes that while it
-	 * is the owner. The labels may be wrong here: a signal handler runs after the unlock
-	 * that it interrupts was labelled, and before that is done.
+	 * Only its memory tells which kind of mutex it is, and only the task itself changes that
+	 * while it is the owner. The labels may be wrong here: a signal handler runs after the
+	 * unlock that it interrupts was labelled, and before that is done.
 	 */
 	if (m->read && m->read(m->ctx, task, o->id, &memory) && memory.locked && memory.owner_known &&
 	    memory.owner == task && !memory.recursive)
@@ -400,7 +401,8 @@ int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
 
-	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) || enter(m, l->object) || enter(m, l->object2))
+	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) || enter(m, l->object) ||
+	    enter(m, l->object2))
 		return -ENOMEM;
 	settle(m, task, l);
 	if (!l->object)

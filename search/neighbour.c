@@ -5,7 +5,8 @@
  * Choi, Zeller: Isolating failure-inducing thread schedules (2002), for schedules that are minimal already: there one
  * difference is enough to turn them, so that each is tried by itself instead of halving the set of them.
  *
- * The phases of next_trial() say which schedules are tried; compare() says how far one that passes is from the failing one.
+ * The phases of next_trial() say which schedules are tried; compare() says how far one that passes
+ * is from the failing one.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
 /*
  * neighbour.h - the passing schedule that is closest to a failing one, and what they differ in
  *
- * A search like any other, driven by the loop of minimize.h. The first execution follows the given schedule and must
- * fail with the given identity. In every further one a single decision of it is another one: first where it differs
- * from the base scheduler (schedule.h), then such a decision is made some steps earlier or later, and where
- * nothing of that passes, any decision at which another task could have had the turn, from the last to the first.
- * What came after it stays as far as it can.
+ * A search like any other, driven by the loop of minimize.h. The first execution follows the given
+ * schedule and must fail with the given identity. In every further one a single decision of it is
+ * another one: first where it differs from the base scheduler (schedule.h), then such a decision is
+ * made some steps earlier or later, and where nothing of that passes, any decision at which another
+ * task could have had the turn, from the last to the first. What came after it stays as far as it
+ * can.
  *
  * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
  * equals, the one that parts latest.

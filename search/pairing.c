@@ -2,8 +2,9 @@
 /*
  * pairing.c - pairs the steps and the objects of two executions (pairing.h)
  *
- * pairing_new() pairs steps by their order within each task, then walks the pairs in the order of the first execution:
- * equal operations make their objects one, the first unequal operation makes its task stray.
+ * pairing_new() pairs steps by their order within each task, then walks the pairs in the order of
+ * the first execution: equal operations make their objects one, the first unequal operation makes
+ * its task stray.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,10 @@
 #include "lib/base/id_map.h"
 #include "search/pairing.h"
 
-/* Turns a numbered id into one that is not numbered and, as far as hashes go, belongs to no other object. */
+/*
+ * Turns a numbered id into one that is not numbered and, as far as hashes go, belongs to no other
+ * object.
+ */
 #define NEW	(0xffffull << 48)
 
 struct pair {
@@ -62,13 +66,17 @@ static int learn(struct pairing *p, uint64_t first, uint64_t second)
 	if (!zug_object_is_numbered(first) || to_second(p, first))
 		return 0;
 	if (!ARRAY_RESERVE(p->pairs, p->room, p->nr_pairs + 1) ||
-	    !id_map_add(&p->by_first, first, p->nr_pairs, NULL) || !id_map_add(&p->by_second, second, p->nr_pairs, NULL))
+	    !id_map_add(&p->by_first, first, p->nr_pairs, NULL) ||
+	    !id_map_add(&p->by_second, second, p->nr_pairs, NULL))
 		return -ENOMEM;
 	p->pairs[p->nr_pairs++] = (struct pair){ first, second };
 	return 0;
 }
 
-/* 1: they are the same operation, and which objects are one is learnt from that; 0: they are not; -ENOMEM */
+/*
+ * 1: they are the same operation, and which objects are one is learnt from that; 0: they are not;
+ * -ENOMEM
+ */
 static int same_operation(struct pairing *p, const struct zug_label *x, const struct zug_label *y)
 {
 	/* where a long computation was stopped is chance */
@@ -179,7 +187,10 @@ static int find_strays(struct pairing *p, const struct pairing_steps *first, con
 	return 0;
 }
 
-/* Steps of the second execution beyond all of the task's steps in the first have strayed when the task has. */
+/*
+ * Steps of the second execution beyond all of the task's steps in the first have strayed when the
+ * task has.
+ */
 static void stray_rest(struct pairing *p, const struct by_task *y)
 {
 	for (uint64_t k = 1; k < p->nr_second; k++)

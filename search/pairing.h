@@ -36,8 +36,9 @@ uint64_t pairing_in_second(const struct pairing *p, uint64_t i);
 uint64_t pairing_in_first(const struct pairing *p, uint64_t i);
 
 /*
- * The id that an object of the second execution has in the first. An object of the second only gets an id that no object
- * of the first has, the same each time. pairing_label(): the label with such ids.
+ * The id that an object of the second execution has in the first. An object of the second only gets
+ * an id that no object of the first has, the same each time. pairing_label(): the label with such
+ * ids.
  */
 uint64_t pairing_object(const struct pairing *p, uint64_t object);
 struct zug_label pairing_label(const struct pairing *p, const struct zug_label *second);

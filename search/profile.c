@@ -20,7 +20,8 @@ int profile_task(struct profile *p, uint32_t task, uint32_t parent)
 {
 	uint32_t nr = p->nr_tasks;
 
-	if (!ARRAY_RESERVE_ZERO(p->steps, p->nr_tasks, task + 1) || !ARRAY_RESERVE(p->parent, p->room_parent, p->nr_tasks))
+	if (!ARRAY_RESERVE_ZERO(p->steps, p->nr_tasks, task + 1) ||
+	    !ARRAY_RESERVE(p->parent, p->room_parent, p->nr_tasks))
 		return -ENOMEM;
 	for (; nr < p->nr_tasks; nr++)
 		p->parent[nr] = SEARCH_NO_TASK;
@@ -46,7 +47,8 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
 	uint32_t i;
 
 	at = id_map_find(&p->index, object);
-	for (i = at ? p->objects[*at].first : UINT32_MAX; i != UINT32_MAX && p->pairs[i].task != task;)
+	i = at ? p->objects[*at].first : UINT32_MAX;
+	while (i != UINT32_MAX && p->pairs[i].task != task)
 		i = p->pairs[i].next;
 	if (i == UINT32_MAX) {
 		if (p->nr_pairs == PROFILE_PAIRS)
@@ -58,7 +60,9 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
 		if (!at)
 			return -ENOMEM;
 		if (added)
-			p->objects[p->nr_objects++] = (struct profile_object){ .object = object, .first = UINT32_MAX };
+			p->objects[p->nr_objects++] = (struct profile_object){
+				.object = object, .first = UINT32_MAX,
+			};
 		o = &p->objects[*at];
 		i = p->nr_pairs++;
 		p->pairs[i] = (struct profile_pair){ .task = task, .next = o->first };

@@ -3,11 +3,11 @@
  * reversals.c - which pairs of events of an execution can be reversed, and where
  * that has to be tried
  *
- * The race detection of source-DPOR (its races are called reversals here): Abdulla, Aronis, Jonsson, Sagonas: Optimal
- * dynamic partial order reduction (POPL 2014), Algorithm 1, run once for a whole
- * execution as Nidhugg does. For e_i and e_j let v be what comes after
- * e_i but does not happen after it, then e_j; some task that can begin v must
- * go first before e_i, unless one does already or sleeps there.
+ * The race detection of source-DPOR (its races are called reversals here): Abdulla, Aronis,
+ * Jonsson, Sagonas: Optimal dynamic partial order reduction (POPL 2014), Algorithm 1, run once for
+ * a whole execution as Nidhugg does. For e_i and e_j let v be what comes after e_i but does not
+ * happen after it, then e_j; some task that can begin v must go first before e_i, unless one does
+ * already or sleeps there.
  *
  * Locks (Rule L): an unlock cannot be swapped with the lock after it. The
  * partner of a lock is the lock before it. For other operations that may wait
@@ -31,8 +31,10 @@ void reversals_fini(struct reversals *r)
 
 int reversals_reserve(struct reversals *r)
 {
-	return ARRAY_RESERVE(r->events, r->room, r->nr + 1) && ARRAY_RESERVE(r->clocks, r->room_clocks, r->nr + 1) ?
-	       0 : -ENOMEM;
+	if (!ARRAY_RESERVE(r->events, r->room, r->nr + 1) ||
+	    !ARRAY_RESERVE(r->clocks, r->room_clocks, r->nr + 1))
+		return -ENOMEM;
+	return 0;
 }
 
 void reversals_truncate(struct reversals *r, uint32_t nr)
@@ -84,7 +86,10 @@ static bool comes_before(const struct reversals *r, uint32_t i, const uint32_t *
 	return clock[r->events[i].task] >= r->events[i].nth;
 }
 
-/* An event is ordered, besides by its objects, by its task, by the task's creation, and by the step that ended its wait. */
+/*
+ * An event is ordered, besides by its objects, by its task, by the task's creation, and by the step
+ * that ended its wait.
+ */
 static void clock_before(const struct reversals *r, uint8_t task, const struct access *a,
 			 uint32_t creator, uint32_t enabler, uint32_t *clock)
 {
@@ -219,7 +224,9 @@ static void direct_partners(struct reversals *r, uint32_t j, uint8_t task, const
 {
 	uint32_t seen[REVERSALS_TASKS] = { 0 };
 
-	/* The latest comes first, so that all that comes before a partner has been joined by then. */
+	/*
+	 * The latest comes first, so that all that comes before a partner has been joined by then.
+	 */
 	uint32_t at[2] = { prev[0], prev[1] };
 
 	while (at[0] != REVERSALS_NONE || at[1] != REVERSALS_NONE) {
@@ -228,7 +235,8 @@ static void direct_partners(struct reversals *r, uint32_t j, uint8_t task, const
 		uint32_t i = at[o];
 		const struct event *e = &r->events[i];
 
-		at[o] = e->access.write ? REVERSALS_NONE : e->prev[e->access.object[0] != a->object[o]];
+		at[o] = e->access.write ? REVERSALS_NONE :
+			e->prev[e->access.object[0] != a->object[o]];
 		if (!e->access.write && !a->write)
 			continue;
 		if (comes_before(r, i, before) || comes_before(r, i, seen))
@@ -261,7 +269,8 @@ int reversals_detect(struct reversals *r, uint32_t from)
 	for (uint32_t j = 0; j < r->nr; j++) {
 		struct event *e = &r->events[j];
 
-		if (enter(r, e->access.object[0], j, &e->prev[0]) || enter(r, e->access.object[1], j, &e->prev[1]))
+		if (enter(r, e->access.object[0], j, &e->prev[0]) ||
+		    enter(r, e->access.object[1], j, &e->prev[1]))
 			return -ENOMEM;
 		if (j >= r->nr_clocked) {
 			uint32_t *clock = clock_of(r, j), *before = r->clocks[j].before;
@@ -285,8 +294,8 @@ int reversals_detect(struct reversals *r, uint32_t from)
 	return 0;
 }
 
-void reversals_probe(struct reversals *r, uint8_t task, const struct zug_label *label, uint32_t creator,
-		 uint32_t enabler)
+void reversals_probe(struct reversals *r, uint8_t task, const struct zug_label *label,
+		     uint32_t creator, uint32_t enabler)
 {
 	uint32_t before[REVERSALS_TASKS], prev[2] = { REVERSALS_NONE, REVERSALS_NONE };
 	const uint32_t *last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reversals.h - the recorded execution of dpor.c: events, their vector clocks, and which pairs to reverse
+ * reversals.h - the recorded execution of dpor.c: events, their clocks, which pairs to reverse
  *
  * An event is a step. Events of one task are ordered; so are events that touch
  * the same object, one of them writing; a task's first event comes after the
@@ -67,8 +67,8 @@ void reversals_truncate(struct reversals *r, uint32_t nr);
 void reversals_redo_last(struct reversals *r);
 
 /*
- * Compute the clocks of new events, find the events from..nr-1 that
- * can be reversed with earlier ones, and mark in backtrack which task has to go first where. -ENOMEM.
+ * Compute the clocks of new events, find the events from..nr-1 that can be reversed with earlier
+ * ones, and mark in backtrack which task has to go first where. -ENOMEM.
  */
 int reversals_detect(struct reversals *r, uint32_t from);
 
@@ -76,7 +76,7 @@ int reversals_detect(struct reversals *r, uint32_t from);
  * The same for an operation that a task was about to make when the execution
  * ended; creator and enabler as in struct event.
  */
-void reversals_probe(struct reversals *r, uint8_t task, const struct zug_label *label, uint32_t creator,
-		 uint32_t enabler);
+void reversals_probe(struct reversals *r, uint8_t task, const struct zug_label *label,
+		     uint32_t creator, uint32_t enabler);
 
 #endif

@@ -7,8 +7,8 @@
  * are counted in steps of the execution: they mean the same on every machine,
  * and a held task cannot be late.
  *
- * rules_hold() takes the tasks out that are held, rules_may_switch() keeps the turn where it has to stay, rules_step()
- * counts. Statements of scripts are followed by strategies/script.c.
+ * rules_hold() takes the tasks out that are held, rules_may_switch() keeps the turn where it has to
+ * stay, rules_step() counts. Statements of scripts are followed by strategies/script.c.
  */
 #include <errno.h>
 #include <math.h>

@@ -22,7 +22,10 @@ struct rule_match {
 
 enum rule_compare { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
-/* A statement 'before' or 'let': where its task stops, and which goes on instead; or what becomes of its call. */
+/*
+ * A statement 'before' or 'let': where its task stops, and which goes on instead; or what becomes
+ * of its call.
+ */
 struct rule_before {
 	uint32_t run;
 	uint16_t fault;			/* let: the operation that it becomes; ZUG_OP_NONE: a timer fires */

@@ -2,8 +2,8 @@
 /*
  * rules_parse.c - from the text of the schedule language to rules (rules.h)
  *
- * A parser by recursive descent, one function for each kind of statement: parse_statement() first. p->word is the current
- * word, "" at the end of a statement.
+ * A parser by recursive descent, one function for each kind of statement: parse_statement() first.
+ * p->word is the current word, "" at the end of a statement.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -389,7 +389,10 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 		ret = keep_text(p, &r->rules[r->nr - 1]);
 	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
 		return ret;
-	/* Which accesses are ordered is learnt, so it changes between executions; an exhaustive search cannot have that. */
+	/*
+	 * Which accesses are ordered is learnt, so it changes between executions; an exhaustive
+	 * search cannot have that.
+	 */
 	r->kinds |= RULES_HOLD;
 	if (!r->clocks)
 		r->clocks = vector_clocks_new();

@@ -2,10 +2,10 @@
 /*
  * schedule.h - a schedule as what in it differs from the base scheduler
  *
- * The base scheduler lets each task run on until it blocks, yields or ends, and then takes the next one in
- * the order of their numbers. A difference names the task that stops and how many steps it has made by then:
- * so it survives when unrelated steps vanish, and what names a task that cannot run there is
- * skipped.
+ * The base scheduler lets each task run on until it blocks, yields or ends, and then takes the next
+ * one in the order of their numbers. A difference names the task that stops and how many steps it
+ * has made by then: so it survives when unrelated steps vanish, and what names a task that cannot
+ * run there is skipped.
  */
 #ifndef ZUG_SEARCH_SCHEDULE_H
 #define ZUG_SEARCH_SCHEDULE_H
@@ -19,7 +19,10 @@ struct difference {
 	size_t step;		/* its step in the execution that it was taken from */
 };
 
-/* An execution: its decisions, and those of them that the base scheduler would not make. All zero: empty. */
+/*
+ * An execution: its decisions, and those of them that the base scheduler would not make. All zero:
+ * empty.
+ */
 struct schedule {
 	uint32_t *tasks;
 	struct zug_label *labels;	/* of the steps */

@@ -2,12 +2,13 @@
 /*
  * script.h - a search that follows a script: the statements 'before' and 'let' of the schedule language (rules.h)
  *
- * A schedule differs from what the base scheduler (schedule.h) would do in a few decisions. Each of these is
- * 'the task that would go on stops before this operation, and another one goes on': so a schedule is a list of such
- * statements, whose places survive when steps elsewhere come and go. 'let' says what becomes of the system call of a
- * step, or that a timer fires before it.
+ * A schedule differs from what the base scheduler (schedule.h) would do in a few decisions. Each of
+ * these is 'the task that would go on stops before this operation, and another one goes on': so a
+ * schedule is a list of such statements, whose places survive when steps elsewhere come and go.
+ * 'let' says what becomes of the system call of a step, or that a timer fires before it.
  *
- * These functions are for searches with search_options.script; of others they say that there is nothing.
+ * These functions are for searches with search_options.script; of others they say that there is
+ * nothing.
  */
 #ifndef ZUG_SEARCH_SCRIPT_H
 #define ZUG_SEARCH_SCRIPT_H
@@ -39,14 +40,17 @@ unsigned int search_script_lines(const struct search *s);	/* 0: no script */
 void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line);
 bool search_script_strict(const struct search *s);
 
-/* True when a statement of the script is about that object, or about accesses to data at that place (the site of a label). */
+/*
+ * True when a statement of the script is about that object, or about accesses to data at that place
+ * (the site of a label).
+ */
 bool search_script_is_on(const struct search *s, uint64_t object);
 bool search_script_is_in(const struct search *s, uint64_t site);
 
 /*
- * To be called after a search_pick(): true when a statement 'let' says what becomes of the call that this step makes
- * (timer: that a timer fires before it), op and amount (0: not said) being as in the label of such a step. The caller
- * says with _was_made() that it came so.
+ * To be called after a search_pick(): true when a statement 'let' says what becomes of the call
+ * that this step makes (timer: that a timer fires before it), op and amount (0: not said) being as
+ * in the label of such a step. The caller says with _was_made() that it came so.
  */
 bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount);
 void search_script_was_made(struct search *s, bool timer);

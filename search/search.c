@@ -243,7 +243,8 @@ static int check_point(const struct search *s, const struct search_point *p)
 
 static int reserve(struct search *s, const struct search_point *p)
 {
-	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task) || !ARRAY_RESERVE(s->before, s->room_before, p->nr) ||
+	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task) ||
+	    !ARRAY_RESERVE(s->before, s->room_before, p->nr) ||
 	    !ARRAY_RESERVE(s->allowed, s->room_allowed, p->nr))
 		return -ENOMEM;
 	return 0;

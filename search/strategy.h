@@ -58,7 +58,7 @@ enum {
 	STRATEGY_FAIR		= 1 << 0,	/* starves no task for ever, with probability 1 */
 	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED in the end */
 	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
-	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand: the filters do not bind it */
+	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand */
 };
 
 struct strategy_param {

@@ -167,7 +167,9 @@ static bool is_data(unsigned int op)
 	return op == ZUG_OP_DATA_READ || op == ZUG_OP_DATA_WRITE || op == ZUG_OP_DATA_ACCESS;
 }
 
-/* Atomic accesses order as sequential consistency does: a reader comes after all writers before it. */
+/*
+ * Atomic accesses order as sequential consistency does: a reader comes after all writers before it.
+ */
 static bool is_atomic(unsigned int op)
 {
 	return op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE || op == ZUG_OP_ATOMIC_RMW;
@@ -192,9 +194,9 @@ static int synchronise(struct vector_clocks *vc, uint32_t task, const struct zug
 }
 
 /*
- * A pthread_once is seen before it begins, and its end is not: what the first task in it does to data until its next
- * point is taken for the initialisation, after which all others come out. (What it does to data behind that, without a
- * point in between, seems to be ordered, too.)
+ * A pthread_once is seen before it begins, and its end is not: what the first task in it does to
+ * data until its next point is taken for the initialisation, after which all others come out. (What
+ * it does to data behind that, without a point in between, seems to be ordered, too.)
  */
 static int once_enters(struct vector_clocks *vc, uint32_t task, uint64_t object)
 {
@@ -230,7 +232,9 @@ static int once_leaves(struct vector_clocks *vc, uint32_t task, bool data)
 	return first ? 0 : acquire(vc, task, object);
 }
 
-/* New tasks begin after what their parent has done so far. A task that cannot run now is waiting. */
+/*
+ * New tasks begin after what their parent has done so far. A task that cannot run now is waiting.
+ */
 static void look(struct vector_clocks *vc, const struct search_point *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
@@ -252,8 +256,8 @@ static void look(struct vector_clocks *vc, const struct search_point *p)
 }
 
 /*
- * A join, or a wait for a child, that does not say whose end it waited for: all tasks that are gone by now
- * came before.
+ * A join, or a wait for a child, that does not say whose end it waited for: all tasks that are gone
+ * by now came before.
  */
 static void join_the_gone(struct vector_clocks *vc, const struct search_point *p, uint32_t task)
 {
@@ -286,7 +290,10 @@ static int report(struct entry *mine, const struct entry *e, const struct epoch 
 	return 1;
 }
 
-/* 1: reading, or writing, mine races with what was done to e, which is mine or a piece that overlaps it. */
+/*
+ * 1: reading, or writing, mine races with what was done to e, which is mine or a piece that
+ * overlaps it.
+ */
 static int check(struct vector_clocks *vc, struct entry *mine, const struct entry *e, bool write, uint32_t task,
 		 const struct zug_label *l, struct vector_clocks_race *race)
 {
@@ -340,8 +347,8 @@ static void note_write(struct vector_clocks *vc, struct variable *v, uint32_t ta
 	v->write = (struct epoch){ task, clock_of(vc, task)[task], *l };
 }
 
-static int access_data(struct vector_clocks *vc, uint32_t task, const struct zug_label *l, const struct vector_clocks_access *a,
-		       struct vector_clocks_race *race)
+static int access_data(struct vector_clocks *vc, uint32_t task, const struct zug_label *l,
+		       const struct vector_clocks_access *a, struct vector_clocks_race *race)
 {
 	struct entry *e;
 	int found, ret = 0;
@@ -369,8 +376,9 @@ static int access_data(struct vector_clocks *vc, uint32_t task, const struct zug
 	return ret ? ret : found;
 }
 
-int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p, uint32_t i, const struct vector_clocks_access *a, uint32_t nr,
-		  struct vector_clocks_race *race)
+int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p, uint32_t i,
+			  const struct vector_clocks_access *a, uint32_t nr,
+			  struct vector_clocks_race *race)
 {
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
@@ -409,7 +417,8 @@ int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *p
 	return once_initialises(vc, task) ? -ENOMEM : ret;
 }
 
-int vector_clocks_step(struct vector_clocks *vc, const struct search_point *p, uint32_t i, struct vector_clocks_race *race)
+int vector_clocks_step(struct vector_clocks *vc, const struct search_point *p, uint32_t i,
+		       struct vector_clocks_race *race)
 {
 	const struct zug_label *l = &p->cand[i].label;
 	const struct vector_clocks_access a[2] = {

@@ -22,7 +22,7 @@
 #define VECTOR_CLOCKS_TASKS	256
 
 struct vector_clocks_race {
-	uint64_t object, with;		/* what the two accessed: not the same where they overlap (vector_clocks_step_on()) */
+	uint64_t object, with;		/* the data of each; not the same where they overlap */
 	uint32_t task, other;		/* other's access came first */
 	struct zug_label label, earlier;
 };
@@ -30,15 +30,15 @@ struct vector_clocks_race {
 struct vector_clocks;
 
 struct vector_clocks *vector_clocks_new(void);		/* NULL: out of memory */
-void vector_clocks_free(struct vector_clocks *o);
-void vector_clocks_begin(struct vector_clocks *o);	/* a new execution */
+void vector_clocks_free(struct vector_clocks *vc);
+void vector_clocks_begin(struct vector_clocks *vc);	/* a new execution */
 
 /*
  * point->cand[i] is about to make its step. 1: it races with an earlier access,
  * *race says with which (the first race of an object in an execution only);
  * 0: no race; -ENOMEM.
  */
-int vector_clocks_step(struct vector_clocks *o, const struct search_point *point, uint32_t i,
+int vector_clocks_step(struct vector_clocks *vc, const struct search_point *point, uint32_t i,
 	       struct vector_clocks_race *race);
 
 /*
@@ -52,13 +52,14 @@ struct vector_clocks_access {
 	const uint64_t *overlaps;
 	uint32_t nr_overlaps;
 };
-int vector_clocks_step_on(struct vector_clocks *o, const struct search_point *point, uint32_t i,
-		  const struct vector_clocks_access *accesses, uint32_t nr, struct vector_clocks_race *race);
+int vector_clocks_step_on(struct vector_clocks *vc, const struct search_point *point, uint32_t i,
+			  const struct vector_clocks_access *accesses, uint32_t nr,
+			  struct vector_clocks_race *race);
 
 /*
  * The variable was used by two tasks or more, one of them writing, in some
  * execution, and never raced: other synchronisation orders it.
  */
-bool vector_clocks_always(const struct vector_clocks *o, uint64_t object);
+bool vector_clocks_always(const struct vector_clocks *vc, uint64_t object);
 
 #endif

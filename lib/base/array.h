@@ -27,7 +27,8 @@ bool array_reserve_bytes(void **array, size_t *room, size_t wanted, size_t size)
 	if (!array_ok_) {								\
 		void *array_moved_ = (array);						\
 											\
-		array_ok_ = array_reserve_bytes(&array_moved_, &array_room_, array_wanted_, sizeof(*(array)));	\
+		array_ok_ = array_reserve_bytes(&array_moved_, &array_room_, array_wanted_,	\
+						sizeof(*(array)));			\
 		(array) = array_moved_;							\
 		(room) = array_room_;							\
 	}										\

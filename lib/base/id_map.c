@@ -71,7 +71,8 @@ void id_map_clear(struct id_map *m)
 		return;
 	/* Once in 2^32 times: entries of the first rounds must not come alive again. */
 	m->round = 0;
-	memset(m->entries, 0, m->size * sizeof(*m->entries));
+	if (m->size)
+		memset(m->entries, 0, m->size * sizeof(*m->entries));
 }
 
 void id_map_free(struct id_map *m)

@@ -21,7 +21,7 @@ struct id_map_entry {
 struct id_map {
 	struct id_map_entry *entries;	/* the map's own */
 	size_t nr, size;		/* ids in it; entries, a power of two or 0 */
-	uint32_t round;			/* how often it was cleared, so that clearing touches no entry */
+	uint32_t round;			/* how often it was cleared: clearing touches no entry */
 };
 
 /* The value of id, which may be changed through the pointer until the next id_map_add(). NULL: id is not in the map. */

@@ -2,13 +2,13 @@
 /*
  * dpor.c - dynamic partial order reduction: one execution per happens-before class
  *
- * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014),
- * reversals in reversals.c. At each point one task goes first; after the execution its
- * reversals say where another one has to. A task whose turn at a point has been
- * explored sleeps in what comes after it, until a task makes a step that
- * depends on its own: so no class is completed twice. When all that could run
- * sleep, the rest of the execution is known (sleep-blocked). It is run to its end all the same, unrecorded: in a real
- * program a task that had to wait makes a step more than one that had not, which no label tells before.
+ * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014), reversals in
+ * reversals.c. At each point one task goes first; after the execution its reversals say where
+ * another one has to. A task whose turn at a point has been explored sleeps in what comes after it,
+ * until a task makes a step that depends on its own: so no class is completed twice. When all that
+ * could run sleep, the rest of the execution is known (sleep-blocked). It is run to its end all the
+ * same, unrecorded: in a real program a task that had to wait makes a step more than one that had
+ * not, which no label tells before.
  *
  * No bound can be combined with it: sleep sets assume that what was explored
  * was explored to the end. The same goes for a cache of states.
@@ -21,8 +21,8 @@
 #include "search/strategies/strategies.h"
 
 /*
- * Longer executions are searched up to here only: an event takes 600 bytes, and finding reversals takes
- * time that grows with the square of their number. 20,000 * 600 = 12 MB.
+ * Longer executions are searched up to here only: an event takes 600 bytes, and finding reversals
+ * takes time that grows with the square of their number. 20,000 * 600 = 12 MB.
  */
 #define MAX_EVENTS	20000
 

@@ -2,8 +2,9 @@
 /*
  * script.c - the strategy that follows a script: statements 'before' and 'let' (search/script.h)
  *
- * The base scheduler decides where the script says nothing. Read pick_scripted() first: at each point it looks whether
- * the task that would go on stands where a statement begins or ends, until it has one that neither stops nor waits.
+ * The base scheduler decides where the script says nothing. Read pick_scripted() first: at each
+ * point it looks whether the task that would go on stands where a statement begins or ends, until
+ * it has one that neither stops nor waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -240,7 +241,10 @@ static struct rules *rules_of(const struct search *s)
 	return search_type(s) == &strategy_script ? ((const struct script *)search_state(s))->rules : NULL;
 }
 
-/* The statement 'let' (timer: of a timer; else of a call) that is about the step that was chosen last, or NULL. */
+/*
+ * The statement 'let' (timer: of a timer; else of a call) that is about the step that was chosen
+ * last, or NULL.
+ */
 static struct rule_before *let(const struct search *s, bool timer)
 {
 	struct rules *r = rules_of(s);

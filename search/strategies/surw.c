@@ -133,7 +133,8 @@ static int meet(struct surw *s, const struct search_point *p)
 
 		if (c->task < s->nr_tasks && s->tasks[c->task].born)
 			continue;
-		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1) || profile_task(&s->profile, c->task, c->parent))
+		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1) ||
+		    profile_task(&s->profile, c->task, c->parent))
 			return -ENOMEM;
 		t = &s->tasks[c->task];
 		t->born = true;
@@ -273,7 +274,8 @@ static void save(void *state, struct codec *c)
 	struct surw *s = state;
 
 	save_profile(c, &s->profile);
-	if (!c->error && s->profile.nr_tasks && !ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->profile.nr_tasks))
+	if (!c->error && s->profile.nr_tasks &&
+	    !ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->profile.nr_tasks))
 		c->error = -ENOMEM;
 }
 

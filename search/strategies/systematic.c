@@ -310,7 +310,10 @@ static int leave_prefix(struct systematic *s, uint64_t print)
 		if (diverge_note(&s->diverge, s->depth, print)) {
 			truncate_nodes(s, s->depth);
 			s->prefix = s->depth;
-			/* States that were met under the old behaviour say nothing about the new one. */
+			/*
+			 * States that were met under the old behaviour say nothing about the new
+			 * one.
+			 */
 			if (s->use_cache)
 				cache_clear(&s->cache);
 		}

@@ -2,8 +2,8 @@
 /*
  * code.c - the file behind a catalogue: segments, bounds of functions; lookups
  *
- * code_open() first: bounds of functions come from symbols and .eh_frame (code_bounds()), code_scan.c decodes what lies
- * within them, code_cache.c keeps the result.
+ * code_open() first: bounds of functions come from symbols and .eh_frame (code_bounds()),
+ * code_scan.c decodes what lies within them, code_cache.c keeps the result.
  */
 #include <elf.h>
 #include <errno.h>

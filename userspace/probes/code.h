@@ -119,17 +119,22 @@ const struct code_function *code_function(const struct code *c, uint64_t offset)
 
 /* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
 uint8_t code_dwarf_register(uint8_t nr);
-/* True when a string operation, or a call, has a second operand, which it reads, where rsi leads to. */
+/*
+ * True when a string operation, or a call, has a second operand, which it reads, where rsi leads
+ * to.
+ */
 bool code_second(const struct code_place *p);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
 
-/* True when the instruction in the file still is what the catalogue says. (A cache may be wrong.) */
+/*
+ * True when the instruction in the file still is what the catalogue says. (A cache may be wrong.)
+ */
 bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n);
 
 /*
- * The value that a plain store (mov of a register or a constant) is about to write; bytes: the instruction. 0, or
- * -ENOENT: it cannot be told.
+ * The value that a plain store (mov of a register or a constant) is about to write; bytes: the
+ * instruction. 0, or -ENOENT: it cannot be told.
  */
 int code_stored_value(const struct code_place *p, const uint8_t *bytes, size_t n, const uint64_t *regs,
 		      uint64_t *value);
@@ -154,8 +159,9 @@ struct code_ask {
 	bool cpu;		/* rdtscp */
 };
 /*
- * All of a file, without its catalogue: by increasing offset; free() the list. In code whose functions cannot be told apart
- * only rdtsc behind lfence, or before what makes one number of its two halves. 0, or -errno as code_open().
+ * All of a file, without its catalogue: by increasing offset; free() the list. In code whose
+ * functions cannot be told apart only rdtsc behind lfence, or before what makes one number of its
+ * two halves. 0, or -errno as code_open().
  */
 int code_asks(const char *path, struct code_ask **list, uint32_t *nr);
 

@@ -2,8 +2,9 @@
 /*
  * code_asks.c - instructions that ask the processor, of files that need no catalogue
  *
- * Their few bytes are looked for everywhere, and only the functions around what was found are decoded, to tell code from
- * what looks like it: libraries of the distribution, of which nothing else is wanted, take milliseconds.
+ * Their few bytes are looked for everywhere, and only the functions around what was found are
+ * decoded, to tell code from what looks like it: libraries of the distribution, of which nothing
+ * else is wanted, take milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,9 @@
 /*
  * code_cache.c - catalogues kept between runs
  *
- * One file each, named by the build-id and the size of what was disassembled, or by where it lies and
- * when it was changed. A cache that is damaged, of another version, or of another user is as good as none.
+ * One file each, named by the build-id and the size of what was disassembled, or by where it lies
+ * and when it was changed. A cache that is damaged, of another version, or of another user is as
+ * good as none.
  */
 #include <errno.h>
 #include <fcntl.h>

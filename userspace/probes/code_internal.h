@@ -12,7 +12,10 @@ struct code_segment {
 	bool exec, write;
 };
 
-/* The target of a call of such a function: the function, or the word of the file that holds its address. */
+/*
+ * The target of a call of such a function: the function, or the word of the file that holds its
+ * address.
+ */
 struct code_target {
 	uint64_t vaddr;
 	uint8_t block;		/* enum code_block */

@@ -6,8 +6,9 @@
  * operands against 0.78 s; and capstone 4 takes cmpxchg, movups to memory and fstp for reads only,
  * which would make writers invisible.
  *
- * One pass over the bytes. Only instructions with a memory operand have their operands decoded. code_scan() goes over the
- * functions of a file, scan_function() over the instructions of one, access_of() makes a place of one.
+ * One pass over the bytes. Only instructions with a memory operand have their operands decoded.
+ * code_scan() goes over the functions of a file, scan_function() over the instructions of one,
+ * access_of() makes a place of one.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point)
  *
- * probes_add_file() is called for each file that the test maps, probes_add_point() for each --point. Both collect places
- * (struct found) and give them to probes_plant(), which numbers them and plants the breakpoints. Places by kind of
- * instruction are in probes_code.c.
+ * probes_add_file() is called for each file that the test maps, probes_add_point() for each
+ * --point. Both collect places (struct found) and give them to probes_plant(), which numbers them
+ * and plants the breakpoints. Places by kind of instruction are in probes_code.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -162,8 +162,8 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
  *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
  *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
  *
- * A switch after the decrement is as good as one before the next operation, and a task that waits stops
- * at each look at the lock's word, where it counts as not enabled until that is free.
+ * A switch after the decrement is as good as one before the next operation, and a task that waits
+ * stops at each look at the lock's word, where it counts as not enabled until that is free.
  */
 static int spin_lock_places(struct found *f, uint64_t offset)
 {

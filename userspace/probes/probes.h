@@ -51,7 +51,10 @@ struct probe_site {
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
 void probes_free(struct probes *p);
 
-/* Says what is answered in the processor's place in files that are added from now on, where the kernel can do that. */
+/*
+ * Says what is answered in the processor's place in files that are added from now on, where the
+ * kernel can do that.
+ */
 void probes_answer(struct probes *p, bool time, bool random);
 
 /*
@@ -97,19 +100,24 @@ uint16_t probes_code_op(const struct code_place *c);
  */
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
 /*
- * True when the code at a file offset is the program's (or library's) own. It is not where it has no source lines in a
- * static program of which other code has them (its C library), in Go's runtime, in Rust's libraries except for their
- * primitives, and in a sanitizer.
+ * True when the code at a file offset is the program's (or library's) own. It is not where it has
+ * no source lines in a static program of which other code has them (its C library), in Go's
+ * runtime, in Rust's libraries except for their primitives, and in a sanitizer.
  */
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
-/* The same, and not in Rust's or Go's libraries, primitives or not: their own data is their affair. */
+/*
+ * The same, and not in Rust's or Go's libraries, primitives or not: their own data is their affair.
+ */
 bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
 /* True when an item of --code means anything in the modules there are. */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */
 bool probes_is_system(const char *path);
 
-/* Fills in what the kernel side is told of a code place: its operand, in what->flags and after; op is not touched. */
+/*
+ * Fills in what the kernel side is told of a code place: its operand, in what->flags and after; op
+ * is not touched.
+ */
 void probes_code_site(const struct probe_site *s, struct zug_site *what);
 
 /* This site is no point from now on, or one again; between executions only, before probes_replant(). */

@@ -2,8 +2,9 @@
 /*
  * probes_code.c - places in the code as points: atomic instructions, plain accesses
  *
- * probes_add_code() makes places of a module's catalogue (code.h) sites; probes_add_atomics() and probes_is_own() choose
- * among them: which instructions, of whose code. The rest is about instructions that ask the processor (probes_answer()).
+ * probes_add_code() makes places of a module's catalogue (code.h) sites; probes_add_atomics() and
+ * probes_is_own() choose among them: which instructions, of whose code. The rest is about
+ * instructions that ask the processor (probes_answer()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,10 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	what->disp = c->disp;
 }
 
-/* A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay, as programs look at them. */
+/*
+ * A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay, as
+ * programs look at them.
+ */
 struct rewriting {
 	int fd;			/* -1: not open yet */
 	struct stat st;

@@ -2,8 +2,9 @@
 /*
  * expr.c - the meaning of an expression in a program (DWARF), and its value in a process
  *
- * expr_resolve() gives each node of the tree of expr_parse.c its type and each name its address (resolve_*()); expr_test() and
- * expr_values() compute with the memory of a process (value_of()), by C's rules of promotion and width.
+ * expr_resolve() gives each node of the tree of expr_parse.c its type and each name its address
+ * (resolve_*()); expr_test() and expr_values() compute with the memory of a process (value_of()),
+ * by C's rules of promotion and width.
  */
 #include <dwarf.h>
 #include <errno.h>

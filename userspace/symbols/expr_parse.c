@@ -2,8 +2,8 @@
 /*
  * expr_parse.c - from the text of an expression to its tree: C's grammar of expressions without side effects
  *
- * A parser by recursive descent over p->at; a binary expression by the strength of its operators. expr_parse() at the end
- * is the way in, expr.c gives the tree a meaning.
+ * A parser by recursive descent over p->at; a binary expression by the strength of its operators.
+ * expr_parse() at the end is the way in, expr.c gives the tree a meaning.
  */
 #include <ctype.h>
 #include <errno.h>

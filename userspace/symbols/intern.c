@@ -23,8 +23,8 @@ static uint64_t hash_of(const unsigned char *p, size_t len)
 }
 
 /*
- * The number of a key, or INTERN_FAILED and the hash under which it belongs: keys with one hash lie under those that
- * come after it.
+ * The number of a key, or INTERN_FAILED and the hash under which it belongs: keys with one hash lie
+ * under those that come after it.
  */
 static uint32_t find(const struct intern *in, const void *key, size_t len, uint64_t *hash)
 {
@@ -44,7 +44,8 @@ uint32_t intern_add(struct intern *in, const void *key, size_t len, bool *added)
 	*added = false;
 	if (nr != INTERN_FAILED)
 		return nr;
-	if (!ARRAY_RESERVE(in->keys, in->size, in->nr + 1) || !ARRAY_RESERVE(in->bytes, in->room, in->used + len) ||
+	if (!ARRAY_RESERVE(in->keys, in->size, in->nr + 1) ||
+	    !ARRAY_RESERVE(in->bytes, in->room, in->used + len) ||
 	    !id_map_add(&in->by_hash, hash, in->nr, NULL))
 		return INTERN_FAILED;
 	in->keys[in->nr] = (struct intern_key){ in->used, len };

@@ -2,9 +2,9 @@
 /*
  * stacks.c - the stack of a task that stands still, without ptrace
  *
- * Everything goes by the thread id, not the process id: a main thread that has exited has
- * neither memory nor maps of its own any more while the other threads live on. symbols_unwind() at the end is the way in;
- * libdwfl unwinds, with memory, registers and modules from the functions above it.
+ * Everything goes by the thread id, not the process id: a main thread that has exited has neither
+ * memory nor maps of its own any more while the other threads live on. symbols_unwind() at the end
+ * is the way in; libdwfl unwinds, with memory, registers and modules from the functions above it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,10 @@
 /*
  * sym_atomic.c - tells by the source whether an access is atomic
  *
- * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions as
- * plain ones. The source line that DWARF names tells them apart: it lies in a header or library file
- * for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words. symfile_says_atomic() is what others call.
+ * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions
+ * as plain ones. The source line that DWARF names tells them apart: it lies in a header or library
+ * file for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ * symfile_says_atomic() is what others call.
  */
 #include <dwarf.h>
 #include <limits.h>

@@ -120,7 +120,10 @@ enum symowner symfile_owner(struct symfile *f, uint64_t offset)
 			return SYMOWNER_PROGRAM;
 		named |= frames[i].function && strcmp(frames[i].function, "_start");
 	}
-	/* code without lines in a program with lines was linked to it: its C library, code of the language */
+	/*
+	 * code without lines in a program with lines was linked to it: its C library, code of the
+	 * language
+	 */
 	if (f->dwarf)
 		return SYMOWNER_LIBRARY;
 	/* a static program's C library cannot be told from its own code */

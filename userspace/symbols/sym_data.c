@@ -2,8 +2,9 @@
 /*
  * sym_data.c - variables: from "accounts[3].lock" to an address, and back
  *
- * An index of all variables at fixed addresses is made from DWARF when one is first asked for. symfile_variable() goes from a
- * name into the parts of its type, symfile_data_name() from an address; without DWARF both know the symbol table only.
+ * An index of all variables at fixed addresses is made from DWARF when one is first asked for.
+ * symfile_variable() goes from a name into the parts of its type, symfile_data_name() from an
+ * address; without DWARF both know the symbol table only.
  */
 #include <ctype.h>
 #include <dwarf.h>

@@ -2,10 +2,11 @@
 /*
  * sym_depth.c - finds a function's caller without call frame information: by the function's instructions
  *
- * Code that knows its frame by the stack pointer alone, as musl's does, moves that by constants. So the depth of the
- * stack is followed along all paths from the function's start, as the kernel's objtool does. Nothing is said about a
- * function with something that is not followed (a frame pointer, an alignment of the stack), with two paths that come to
- * one instruction with different depths, or with a return that would not find its address.
+ * Code that knows its frame by the stack pointer alone, as musl's does, moves that by constants. So
+ * the depth of the stack is followed along all paths from the function's start, as the kernel's
+ * objtool does. Nothing is said about a function with something that is not followed (a frame
+ * pointer, an alignment of the stack), with two paths that come to one instruction with different
+ * depths, or with a return that would not find its address.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -89,7 +90,9 @@ static bool jump(struct walk *w, uint32_t at, const ZydisDecodedInstruction *in,
 {
 	int64_t to;
 
-	/* by a table within the function, or out of it: code that only this leads to stays unknown */
+	/*
+	 * by a table within the function, or out of it: code that only this leads to stays unknown
+	 */
 	if (op->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return true;
 	to = (int64_t)at + in->length + op->imm.value.s;

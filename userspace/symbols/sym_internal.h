@@ -184,7 +184,10 @@ bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t
 			 uint64_t *count, bool *last);
 /* Appends the members and elements that lead to offset at of the type: ".list[2].lock". *type is lost. */
 void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len);
-/* True when the variable, member or pointee, or the part of it at offset at, is of a type that is _Atomic. */
+/*
+ * True when the variable, member or pointee, or the part of it at offset at, is of a type that is
+ * _Atomic.
+ */
 bool sym_atomic_inside(Dwarf_Die *die, uint64_t at);
 /* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
  * why it is not clear which. */

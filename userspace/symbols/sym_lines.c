@@ -2,8 +2,9 @@
 /*
  * sym_lines.c - source positions of code, both ways, from DWARF
  *
- * symfile_frames() goes from code to source: the unit by its ranges, the function and what is inlined there by scopes, the
- * line by the unit's line table; its answers are kept. symfile_line() goes from FILE:LINE to code.
+ * symfile_frames() goes from code to source: the unit by its ranges, the function and what is
+ * inlined there by scopes, the line by the unit's line table; its answers are kept. symfile_line()
+ * goes from FILE:LINE to code.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one
  *
- * Users write names without argument lists: sym_short_name() is what they write. symfile_find() matches, symfile_nearest()
- * helps when nothing does.
+ * Users write names without argument lists: sym_short_name() is what they write. symfile_find()
+ * matches, symfile_nearest() helps when nothing does.
  */
 #include <ctype.h>
 #include <errno.h>

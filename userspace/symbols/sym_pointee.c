@@ -2,8 +2,9 @@
 /*
  * sym_pointee.c - names of what an instruction accesses through a pointer: "struct node.next"
  *
- * Memory on the heap has no symbol. But the pointer that led there is a variable more often than not, and
- * while the instruction stands before it, DWARF says which variable its base register holds.
+ * Memory on the heap has no symbol. But the pointer that led there is a variable more often than
+ * not, and while the instruction stands before it, DWARF says which variable its base register
+ * holds.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,7 +12,10 @@
 #include <stdlib.h>
 #include "symbols/sym_internal.h"
 
-/* True when the variable is a pointer that lives in that register at vaddr; *pointee is the type that it points to. */
+/*
+ * True when the variable is a pointer that lives in that register at vaddr; *pointee is the type
+ * that it points to.
+ */
 static bool points(Dwarf_Die *variable, uint64_t vaddr, unsigned int reg, Dwarf_Die *pointee)
 {
 	Dwarf_Attribute attr;

@@ -2,8 +2,8 @@
 /*
  * symbols.c - ELF files: opening, headers, symbol tables, separate debug files
  *
- * Read struct symfile (sym_internal.h) first: a file is opened by symbols_file(), and everything else is read when it is
- * first asked for, by the other sym_*.c.
+ * Read struct symfile (sym_internal.h) first: a file is opened by symbols_file(), and everything
+ * else is read when it is first asked for, by the other sym_*.c.
  */
 #include <errno.h>
 #include <fcntl.h>
