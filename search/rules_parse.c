@@ -262,7 +262,7 @@ static int parse_step(struct parser *p, struct rule *rule, const char *keyword, 
 	b->nth = b->until_nth = 1;
 	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
 	if (!ret && rule->match.task != SEARCH_NO_TASK)
-		return fail(p, "'%s' is about one task", keyword);
+		return fail(p, "'%s' takes one task", keyword);
 	rule->match.task = task;
 	if (!ret && !is(p, next))
 		return fail(p, p->word[0] ? "'%s' is not expected here: '%s %s' is missing" : "%s'%s %s' is missing", p->word,
@@ -290,7 +290,7 @@ static int parse_before(struct parser *p, struct rule *rule)
 	b->has_until = true;
 	ret = parse_match(p, &rule->until, &b->until_nth);
 	if (!ret && rule->until.task != SEARCH_NO_TASK && rule->until.task != b->run)
-		return fail(p, "T%u runs, so it is T%u that is waited for", b->run, b->run);
+		return fail(p, "'until' takes T%u, the task that runs, or no task", b->run);
 	rule->until.task = b->run;
 	return ret;
 }
@@ -309,7 +309,7 @@ static int parse_let(struct parser *p, struct rule *rule)
 		return next_word(p);
 	op = zug_op_by_name(p->word);
 	if (op < 0 || !zug_op_is_fault((unsigned int)op))
-		return fail(p, "'%s' is nothing that a call can get; there are: fail-enospc fail-eintr fail-enomem "
+		return fail(p, "unknown outcome '%s'; there are: fail-enospc fail-eintr fail-enomem "
 			    "fail-refused killed short-write short-read lost reordered delayed timer", p->word);
 	b->fault = (uint16_t)op;
 	ret = next_word(p);

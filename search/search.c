@@ -133,7 +133,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 		s->env.rules = rules_kinds(s->rules);
 		s->env.script = opts->script ? s->rules : NULL;
 		if (s->env.rules & RULES_SCRIPT && !opts->script) {
-			strategy_message(err, errlen, "rules: 'before', 'let' and 'strict' belong into a script (--script)");
+			strategy_message(err, errlen, "rules: 'before', 'let' and 'strict' belong in a script (--script)");
 			search_free(s);
 			return NULL;
 		}

@@ -556,7 +556,7 @@ static void say_inlined(const char *what, const struct symfile_inlined *in, char
 	if (in->body.file && in->body.line)
 		snprintf(instead, sizeof(instead), "; --point %s:%u is a place in it", base_of(in->body.file),
 			 in->body.line);
-	snprintf(err, errlen, "--point %s: the compiler has put it into its callers everywhere (%s%s%s)%s", what,
+	snprintf(err, errlen, "--point %s: the compiler has inlined it everywhere (%s%s%s)%s", what,
 		 in->into.function ? in->into.function : "?", place, more, instead);
 }
 
@@ -592,7 +592,7 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
 		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
 	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,
-		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (has it symbols?)");
+		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (was it stripped?)");
 }
 
 int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)

@@ -86,7 +86,7 @@ static int pointed_to(struct resolver *r, const struct expr_node *n, struct expr
 		return -EINVAL;
 	}
 	if (!sym_type_of(&die, &to)) {
-		snprintf(r->err, r->errlen, "'%.*s' points to nothing of which a type is known", TEXT(r, n));
+		snprintf(r->err, r->errlen, "the type that '%.*s' points to is not known", TEXT(r, n));
 		return -EINVAL;
 	}
 	return set_type(r, n, &to, t);
@@ -308,7 +308,7 @@ static int resolve_member(struct resolver *r, struct expr_node *n)
 		n->bit_shift = (unsigned int)(8 * n->type.size - start - v);
 		return 0;
 	}
-	snprintf(r->err, r->errlen, "where the bits of '%.*s' are is not known", TEXT(r, n));
+	snprintf(r->err, r->errlen, "the position of the bit-field '%.*s' is not known", TEXT(r, n));
 	return -EINVAL;
 }
 
