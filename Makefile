@@ -66,7 +66,7 @@ ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -
 		  -iquote . -iquote $(B) -iquote userspace $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user would compile his.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
-LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -lstdc++ -lm -pthread
+LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -liberty -lm -pthread
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
 		  -iquote . -iquote $(B) -iquote bpf -isystem $(LIBBPF_PREFIX)/include
 

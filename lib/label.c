@@ -25,7 +25,7 @@ static const struct op_info {
 	/* A forced switch says the same as a yield: the task makes no progress alone. */
 	[ZUG_OP_SPIN]		= { "spin", Y },
 	[ZUG_OP_RESUME]		= { "resume", 0 },
-	/* It leaves the queue of what it waited for. */
+	/* The task leaves the queue of the object that it waited for. */
 	[ZUG_OP_EXPIRE]		= { "expire", W | T },
 
 	[ZUG_OP_LOCK]		= { "lock", W | A },

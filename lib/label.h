@@ -187,7 +187,10 @@ static inline bool zug_op_is_fault(unsigned int op)
 	return op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED;
 }
 
-/* Is 'op' what a trace or a script calls 'wanted'? One of before these calls had operations of their own is still good. */
+/*
+ * True when a trace or a script that says 'wanted' means 'op'; those from before 'op' had a name of
+ * its own are still good.
+ */
 static inline bool zug_op_is(unsigned int op, unsigned int wanted)
 {
 	return op == wanted || (wanted == ZUG_OP_SYSCALL && op >= ZUG_OP_SIGACTION && op <= ZUG_OP_MMAP);

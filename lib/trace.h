@@ -40,7 +40,7 @@ struct trace_header {
 struct trace_task {
 	uint32_t task;
 	uint32_t parent;	/* TRACE_NO_TASK: the root */
-	uint32_t nth;		/* the how manieth child of its parent, 0 the first */
+	uint32_t nth;		/* its number among its parent's children, from 0 */
 	uint32_t pid;		/* of this execution, for reading only */
 	uint32_t process;	/* the task that leads its process (its own number for one) */
 	const char *comm;
@@ -91,10 +91,9 @@ struct trace_step {
 };
 #define TRACE_STEP_PREEMPTION	(1u << 0)	/* the turn was taken from an enabled task */
 #define TRACE_STEP_YIELDED	(1u << 1)	/* `last` had yielded */
-#define TRACE_STEP_LONE		(1u << 2)	/* nobody else was enabled: passed without stopping */
-#define TRACE_STEP_FORCED	(1u << 3)	/* the kernel or a time-out decided, not the search */
+#define TRACE_STEP_LONE		(1u << 2)	/* no other task was enabled: passed without stopping */
 
-/* What happened between steps. */
+/* Events between steps. */
 enum trace_note_kind {
 	TRACE_NOTE_BLOCK = 1,	/* task blocked in the kernel; text: where ("futex m", "read pipe:[3]") */
 	TRACE_NOTE_WAKE,	/* task became runnable; arg: the waking task, TRACE_NO_TASK for outside or a timer */
@@ -126,7 +125,7 @@ enum zug_outcome_kind {
 	ZUG_OUTCOME_EXIT,	/* unexpected exit status (code) */
 	ZUG_OUTCOME_MATCH,	/* output matched --match */
 	ZUG_OUTCOME_SANITIZER,	/* a sanitizer's report */
-	ZUG_OUTCOME_DEADLOCK,	/* nobody can ever run again */
+	ZUG_OUTCOME_DEADLOCK,	/* no task can ever run again */
 	ZUG_OUTCOME_LOCK_CYCLE,	/* some tasks wait for each other, others live on */
 	ZUG_OUTCOME_LIVELOCK,	/* all run, none gets anywhere */
 	ZUG_OUTCOME_SPIN,	/* good-samaritan violation: spins without yielding */
@@ -141,7 +140,7 @@ enum zug_outcome_kind {
 	ZUG_OUTCOME_NR,
 };
 const char *zug_outcome_name(unsigned int kind);
-/* Is it a finding about the program under test? */
+/* True when it says something about the program under test. */
 bool zug_outcome_is_finding(unsigned int kind);
 
 struct trace_outcome {
@@ -195,7 +194,6 @@ int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
 int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m);
 int trace_flush(struct trace_writer *w);
-uint64_t trace_bytes(const struct trace_writer *w);	/* written plus buffered */
 /* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
 int trace_close(struct trace_writer *w, bool discard);
 

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_decode.c - from the records of a trace to its tables and steps */
+/*
+ * trace_decode.c - from the records of a trace to its tables and steps
+ *
+ * A record is a tag, a length and a body; the function of its tag reads the body through a cursor
+ * (trace_cursor.c), which checks all bounds. Steps have no length and are read by trace_steps.c.
+ * Read get_record() first.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

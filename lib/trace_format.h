@@ -29,7 +29,10 @@
 #define TRACE_FRAME_TARGET	(128u << 10)	/* the writer closes a frame at this many raw bytes */
 #define TRACE_FRAME_MAX		(32u << 20)	/* one record can be large: a whole environment */
 
-/* What a reader spends at most on the decoded form; a crafted file can ask for any amount. */
+/*
+ * A reader spends at most this many bytes on the decoded form; a crafted file can ask for any
+ * amount.
+ */
 #define TRACE_MEMORY_MAX	(4ull << 30)
 #define TRACE_FILE_MAX		(1ull << 30)
 

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_read.c - the reading side of trace.h: the file, its frames, and access to what is in it */
+/*
+ * trace_read.c - the reading side of trace.h: the file, its frames, and access to what is in it
+ *
+ * trace_open() reads the whole file, checks and decompresses its frames one by one, and hands each
+ * to trace_decode() of trace_decode.c, which fills the tables. What a crafted file may cost is
+ * bounded (trace_format.h). Read docs/trace-format.md first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

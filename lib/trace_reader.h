@@ -45,7 +45,7 @@ struct trace {
 
 	struct trace_step **chunks;
 	uint64_t nr_steps;
-	uint64_t nr_chunks;
+	uint64_t nr_chunks, room_chunks;
 	struct placed_note *notes;
 	uint32_t nr_notes, notes_size;
 	struct trace_stack *stacks;
@@ -69,7 +69,9 @@ struct trace {
 	uint32_t nr_labels, next_label;
 };
 
-/* What is being decoded; the first error stays, and everything read after it is 0. */
+/*
+ * A position in what is decoded; the first error stays, and everything that is read after it is 0.
+ */
 struct cursor {
 	struct trace *t;
 	const unsigned char *start, *p, *end;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_steps.c - decoding steps: each is what differs from the prediction of the one before */
+/*
+ * trace_steps.c - decoding steps: each is what differs from a prediction
+ *
+ * The prediction is made from the step before: the same task, the same enabled set, and the label
+ * that followed this one last time. trace_write.c makes the same prediction; docs/trace-format.md
+ * says it in words.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "lib/trace_reader.h"
 
 static uint32_t hash_tasks(const uint32_t *tasks, uint32_t nr)
@@ -151,22 +158,16 @@ static void get_label(struct cursor *c, bool literal, struct zug_label *l)
 static struct trace_step *new_step(struct cursor *c)
 {
 	struct trace *t = c->t;
-	struct trace_step **chunks;
 
 	if (t->nr_steps % STEP_CHUNK)
 		return &t->chunks[t->nr_steps / STEP_CHUNK][t->nr_steps % STEP_CHUNK];
-	if (!cursor_charge(c, sizeof(*chunks) + STEP_CHUNK * sizeof(**chunks)))
+	if (!cursor_charge(c, sizeof(*t->chunks) + STEP_CHUNK * sizeof(**t->chunks)))
 		return NULL;
-	/* Doubling: grown only when the count is a power of two. */
-	if (!(t->nr_chunks & (t->nr_chunks - 1))) {
-		chunks = realloc(t->chunks, (t->nr_chunks ? t->nr_chunks * 2 : 1) * sizeof(*chunks));
-		if (!chunks) {
-			cursor_bad(c, -ENOMEM, "out of memory");
-			return NULL;
-		}
-		t->chunks = chunks;
+	if (!ARRAY_RESERVE(t->chunks, t->room_chunks, t->nr_chunks + 1)) {
+		cursor_bad(c, -ENOMEM, "out of memory");
+		return NULL;
 	}
-	t->chunks[t->nr_chunks] = calloc(STEP_CHUNK, sizeof(**chunks));
+	t->chunks[t->nr_chunks] = calloc(STEP_CHUNK, sizeof(**t->chunks));
 	if (!t->chunks[t->nr_chunks]) {
 		cursor_bad(c, -ENOMEM, "out of memory");
 		return NULL;

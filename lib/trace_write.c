@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* trace_write.c - the writing side of trace.h */
+/*
+ * trace_write.c - the writing side of trace.h
+ *
+ * Records are appended to a buffer (put_*(), open and close of a record); trace_flush() compresses
+ * the buffer into a frame and writes that. Steps are the bulk: trace_add_step() writes what differs
+ * from its prediction, which trace_steps.c makes again. Read docs/trace-format.md first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -9,6 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include "lib/base/array.h"
 #include "lib/trace.h"
 #include "lib/trace_format.h"
 
@@ -46,27 +53,16 @@ static int fail(struct trace_writer *w, int err)
 
 static bool reserve(struct trace_writer *w, size_t more)
 {
-	size_t size = w->size;
-	unsigned char *buf;
-
 	if (w->error)
 		return false;
-	if (w->len + more <= w->size)
-		return true;
 	if (w->len + more > TRACE_FRAME_MAX) {
 		fail(w, -E2BIG);
 		return false;
 	}
-	while (size < w->len + more)
-		size *= 2;
-	buf = realloc(w->buf, size);
-	if (!buf) {
-		fail(w, -ENOMEM);
-		return false;
-	}
-	w->buf = buf;
-	w->size = size;
-	return true;
+	if (ARRAY_RESERVE(w->buf, w->size, w->len + more))
+		return true;
+	fail(w, -ENOMEM);
+	return false;
 }
 
 static void put_varint(struct trace_writer *w, uint64_t v)
@@ -120,7 +116,7 @@ static int write_all(struct trace_writer *w, const unsigned char *p, size_t n)
 		if (r <= 0) {
 			int err = r < 0 ? -errno : -EIO;
 
-			/* What stays behind shall end with a whole frame. */
+			/* The file that stays behind must end with a whole frame. */
 			if (ftruncate(w->fd, w->written) == 0)
 				lseek(w->fd, w->written, SEEK_SET);
 			return err;
@@ -160,13 +156,8 @@ int trace_flush(struct trace_writer *w)
 		w->zstd = ZSTD_createCCtx();
 	if (!w->zstd)
 		return fail(w, -ENOMEM);
-	if (w->frame_size < TRACE_FRAME_HEAD_LEN + bound) {
-		p = realloc(w->frame, TRACE_FRAME_HEAD_LEN + bound);
-		if (!p)
-			return fail(w, -ENOMEM);
-		w->frame = p;
-		w->frame_size = TRACE_FRAME_HEAD_LEN + bound;
-	}
+	if (!ARRAY_RESERVE(w->frame, w->frame_size, TRACE_FRAME_HEAD_LEN + bound))
+		return fail(w, -ENOMEM);
 	p = w->frame + TRACE_FRAME_HEAD_LEN;
 	stored = ZSTD_compressCCtx(w->zstd, p, bound, w->buf, w->len, 3);
 	if (ZSTD_isError(stored))
@@ -211,8 +202,8 @@ static int end_record(struct trace_writer *w)
 }
 
 /*
- * The file comes only with the first frame, but that it cannot come is better said now than when
- * the first bug was found.
+ * The file is made with the first frame. That it cannot be made is better said now than when the
+ * first bug has been found.
  */
 static int check_path(const char *path)
 {
@@ -440,19 +431,12 @@ static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, 
 
 static bool enabled_set(struct trace_writer *w, const struct trace_step *s)
 {
-	uint32_t *p;
-
-	if (s->nr_enabled > w->enabled_size) {
-		p = realloc(w->enabled, 2 * s->nr_enabled * sizeof(*p));
-		if (!p) {
-			fail(w, -ENOMEM);
-			return false;
-		}
-		w->enabled = p;
-		w->enabled_size = 2 * s->nr_enabled;
+	if (!ARRAY_RESERVE(w->enabled, w->enabled_size, s->nr_enabled)) {
+		fail(w, -ENOMEM);
+		return false;
 	}
 	if (s->nr_enabled)
-		memcpy(w->enabled, s->enabled, s->nr_enabled * sizeof(*p));
+		memcpy(w->enabled, s->enabled, s->nr_enabled * sizeof(*w->enabled));
 	w->nr_enabled = s->nr_enabled;
 	return true;
 }
@@ -509,11 +493,6 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	w->task = s->task;
 	w->nr_steps++;
 	return w->len >= TRACE_FRAME_TARGET ? trace_flush(w) : 0;
-}
-
-uint64_t trace_bytes(const struct trace_writer *w)
-{
-	return w->written + w->len;
 }
 
 int trace_close(struct trace_writer *w, bool discard)

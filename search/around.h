@@ -27,7 +27,10 @@ void around_release(struct around *a);
 
 /* SEARCH_GO, SEARCH_EXHAUSTED when there is no trial left, or the error. */
 int around_begin(const struct around *a);
-/* The position of who goes on by 'order', and by the base scheduler where that does not say it. */
+/*
+ * The position of the task that goes on by 'order', or by the base scheduler where 'order' does not
+ * say it.
+ */
 uint32_t around_follow(const struct around *a, const struct choice *c);
 
 /* For strategy_type. */

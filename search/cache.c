@@ -42,11 +42,6 @@ void cache_clear(struct cache *c)
 	c->full = false;
 }
 
-size_t cache_bytes(const struct cache *c)
-{
-	return c->size * sizeof(*c->entries);
-}
-
 static uint64_t to_key(uint64_t state)
 {
 	uint64_t key = mix64(state ^ 0x6361636865ull);

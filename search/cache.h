@@ -40,7 +40,6 @@ struct cache {
 int cache_init(struct cache *c, size_t limit);	/* -ENOMEM */
 void cache_fini(struct cache *c);
 void cache_clear(struct cache *c);
-size_t cache_bytes(const struct cache *c);
 
 /* last: the last task, or UINT32_MAX; cost: saturates at 65535. */
 bool cache_dominated(const struct cache *c, uint64_t state, uint32_t last, uint32_t cost);

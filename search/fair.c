@@ -146,7 +146,7 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 	for (uint32_t i = 0; i < f->nr_yielders; i++) {
 		uint64_t *p = set(f, i, BEHIND), *e = set(f, i, E);
 
-		/* Whoever stood behind t need not wait for it any more. */
+		/* A task that stood behind t need not wait for it any more. */
 		if (has(p, t)) {
 			p[t / 64] &= ~(1ull << (t % 64));
 			f->hash ^= edge(f->yielders[i].task, t);

@@ -7,7 +7,7 @@
  * behind every task that was all the time enabled, or disabled by it, since its
  * yield before, and was not scheduled. It may run only where none of these is
  * enabled, until they have been scheduled. The relation stays acyclic, so
- * somebody may always run; spin loops that yield end; and a program that yields
+ * some task may always run; spin loops that yield end; and a program that yields
  * only when it cannot make progress loses no outcome.
  *
  * At a task's first yield nothing can be in that set, so a task costs nothing

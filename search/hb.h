@@ -4,7 +4,7 @@
  *
  * The hash is the exclusive or, over all steps, of
  *
- *	mix(task, how manieth step of the task, object, version of the object)
+ *	mix(task, number of the step among the task's, object, version of the object)
  *
  * where every write gives its object a new version (CHESS, OSDI 2008, 4.4.2).
  * Two executions with the same set of such tuples have the same happens-before
@@ -19,32 +19,23 @@
 #define ZUG_SEARCH_HB_H
 
 #include <stddef.h>
+#include "lib/base/id_map.h"
 #include "search/access.h"
-
-struct hb_object {
-	uint64_t object;
-	uint32_t generation;	/* entries of an earlier execution count as empty */
-	uint32_t version;
-};
 
 struct hb {
 	uint64_t hash;
-	uint32_t generation;
-	uint32_t nr_objects;		/* in this generation */
-	uint32_t mask;			/* size of objects - 1, a power of two */
-	struct hb_object *objects;
-	uint64_t *steps;		/* by task: generation << 32 | steps made */
+	struct id_map versions;		/* of the objects that were written */
+	uint32_t *steps;		/* by task: steps made */
 	uint32_t nr_tasks;		/* size of steps */
 };
 
-int hb_init(struct hb *hb);		/* -ENOMEM */
-void hb_fini(struct hb *hb);
+void hb_fini(struct hb *hb);		/* one of zeros is ready for use */
 void hb_reset(struct hb *hb);		/* a new execution */
 
 /* Make room for tasks 0..task. -ENOMEM. */
 int hb_reserve_task(struct hb *hb, uint32_t task);
 
-/* The task, known to hb_reserve_task(), makes its step. -ENOMEM (the hash is then unchanged). */
+/* The task, known to hb_reserve_task(), makes its step. -ENOMEM. */
 int hb_push(struct hb *hb, uint32_t task, const struct zug_label *label);
 
 /* The hash if that task made that step now. */
@@ -56,9 +47,7 @@ void hb_push_value(struct hb *hb, uint32_t task, uint32_t value);
 /* Steps that the task has made in this execution. */
 static inline uint32_t hb_steps(const struct hb *hb, uint32_t task)
 {
-	if (task >= hb->nr_tasks || hb->steps[task] >> 32 != hb->generation)
-		return 0;
-	return (uint32_t)hb->steps[task];
+	return task < hb->nr_tasks ? hb->steps[task] : 0;
 }
 
 #endif

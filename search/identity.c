@@ -24,7 +24,7 @@ uint64_t identity_signal(int signal, const uint64_t *sites, size_t nr)
 	return finish(SIGNAL, h);
 }
 
-/* Does a line number start at s? "file.c:12" has a dot and letters before the colon. */
+/* True when a line number starts at s: "file.c:12" has a dot and letters before the colon. */
 static bool is_line_number(const char *message, const char *s)
 {
 	const char *p = s;

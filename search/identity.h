@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * identity.h - when are two failures the same bug?
+ * identity.h - identities of failures: two with the same identity are the same bug
  *
  * An identity is a 64-bit number for search_end.failure. It is made of what
  * went wrong and where in the code, and of nothing that differs between two

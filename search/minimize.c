@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/around.h"
 #include "search/minimize.h"
 #include "search/schedule.h"
@@ -65,7 +66,10 @@ static void try_without(struct minimize *m, size_t from, size_t to)
 			m->trial[m->nr_trial++] = m->best.s.diffs[i];
 }
 
-/* Who goes on after difference 'at' is whom the next one names; that one goes. */
+/*
+ * After difference 'at' the task goes on that the next difference names, and the next one is left
+ * out.
+ */
 static void try_skipping(struct minimize *m, size_t at)
 {
 	try_without(m, at + 1, at + 2);
@@ -197,7 +201,7 @@ static int begin(void *state, uint64_t iteration)
 	if (ret != SEARCH_GO)
 		return ret;
 	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
-		/* What was moved may have made another difference superfluous. */
+		/* A move may have made another difference superfluous. */
 		if ((m->phase == LATER || m->phase == REORDER) && m->changed)
 			m->phase = SINGLES;
 		else
@@ -226,7 +230,7 @@ static int note_pair(struct minimize *m, const struct choice *c, uint32_t pos)
 {
 	struct record *r = &m->now;
 
-	if (schedule_room(&r->pairs, r->nr_pairs, &r->room_pairs, sizeof(*r->pairs)))
+	if (!ARRAY_RESERVE(r->pairs, r->room_pairs, r->nr_pairs + 1))
 		return -ENOMEM;
 	r->pairs[r->nr_pairs++] = (struct minimize_pair){
 		.step = c->point->step, .preempted = c->point->last, .by = choice_cand(c, pos)->task,

@@ -14,8 +14,8 @@
  * in the same way is kept if it is simpler: fewer preemptions; then fewer
  * decisions that differ from the base scheduler's; then fewer steps.
  *
- * A schedule is described by these differences only: (task, how manieth step of
- * it) -> who goes on instead. So it survives when unrelated steps vanish, and
+ * A schedule is described by these differences only: (task, number of its
+ * step) -> the task that goes on instead. So it survives when unrelated steps vanish, and
  * what names a task that cannot run there is skipped.
  *
  * The end result is minimal under these moves: no difference can be left out,
@@ -36,7 +36,10 @@
 struct search *minimize_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen);
 
-/* Where a preemption matters: the preempted operation and the one that came before it instead. */
+/*
+ * The reason why a preemption matters: the preempted operation and the one that came before it
+ * instead.
+ */
 struct minimize_pair {
 	uint64_t step;			/* of the preemption, in result.tasks */
 	uint32_t preempted, by;		/* tasks */

@@ -3,18 +3,21 @@
  * misuse.c - what labels prove about objects (misuse.h)
  *
  * The list of errors is that of Nekara's memcached study (ASE 2021, 5).
+ *
+ * misuse_step() first settles what the task's last operation did, for it has come back now, then
+ * looks at the next one: dispatch() has the rules by operation.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "search/misuse.h"
-#include "search/per_task.h"
-#include "search/rng.h"
 
 enum state { UNKNOWN, FREE, HELD };
 
 struct object {
-	uint64_t id;		/* 0: empty */
+	uint64_t id;
 	uint64_t site;		/* of the operation that gave the state */
 	uint64_t init_site, destroy_site, join_site, detach_site;
 	uint32_t holder;
@@ -23,7 +26,7 @@ struct object {
 	bool nested;		/* its holder locked it again: unlocks prove nothing */
 };
 
-/* What a task's last operation did, known once it makes its next one. */
+/* The effect of a task's last operation, which is known once the task makes its next one. */
 struct pending {
 	uint64_t object;	/* it holds this lock then; 0: none */
 	uint64_t joined;	/* this thread was joined; 0: none */
@@ -34,7 +37,8 @@ struct misuse {
 	bool (*read)(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *memory);
 	void *ctx;
 	struct object *objects;
-	uint32_t mask, nr;
+	uint32_t nr, room;
+	struct id_map index;	/* of ids, in objects */
 	struct pending *pending;	/* by task */
 	uint32_t nr_pending;
 	struct misuse_report *report;
@@ -68,12 +72,6 @@ struct misuse *misuse_new(bool (*read)(void *ctx, uint32_t task, uint64_t object
 		return NULL;
 	m->read = read;
 	m->ctx = ctx;
-	m->mask = 63;
-	m->objects = calloc(m->mask + 1, sizeof(*m->objects));
-	if (!m->objects) {
-		free(m);
-		return NULL;
-	}
 	return m;
 }
 
@@ -82,59 +80,37 @@ void misuse_free(struct misuse *m)
 	if (!m)
 		return;
 	free(m->objects);
+	id_map_free(&m->index);
 	free(m->pending);
 	free(m);
 }
 
 void misuse_begin(struct misuse *m)
 {
-	memset(m->objects, 0, ((size_t)m->mask + 1) * sizeof(*m->objects));
+	id_map_clear(&m->index);
 	m->nr = 0;
 	if (m->nr_pending)
 		memset(m->pending, 0, m->nr_pending * sizeof(*m->pending));
 }
 
-static struct object *slot(const struct misuse *m, uint64_t id)
+/* Enters an object, so that get() finds it. */
+static int enter(struct misuse *m, uint64_t id)
 {
-	uint32_t i = (uint32_t)mix64(id) & m->mask;
+	bool added;
 
-	while (m->objects[i].id && m->objects[i].id != id)
-		i = (i + 1) & m->mask;
-	return &m->objects[i];
-}
-
-/* Room for the two objects of a label, so that get() cannot fail. */
-static int reserve(struct misuse *m, uint32_t task)
-{
-	uint32_t size = m->mask + 1;
-	struct object *old = m->objects;
-
-	if (PER_TASK_RESERVE(m->pending, m->nr_pending, task))
-		return -ENOMEM;
-	if ((m->nr + 2) * 2 <= size)
+	if (!id)
 		return 0;
-	m->objects = calloc((size_t)size * 2, sizeof(*old));
-	if (!m->objects) {
-		m->objects = old;
+	if (!ARRAY_RESERVE(m->objects, m->room, m->nr + 1) ||
+	    !id_map_add(&m->index, id, m->nr, &added))
 		return -ENOMEM;
-	}
-	m->mask = size * 2 - 1;
-	for (uint32_t i = 0; i < size; i++)
-		if (old[i].id)
-			*slot(m, old[i].id) = old[i];
-	free(old);
+	if (added)
+		m->objects[m->nr++] = (struct object){ .id = id, .holder = SEARCH_NO_TASK };
 	return 0;
 }
 
 static struct object *get(struct misuse *m, uint64_t id)
 {
-	struct object *o = slot(m, id);
-
-	if (!o->id) {
-		*o = (struct object){ .id = id, .holder = SEARCH_NO_TASK };
-		m->nr++;
-	}
-	return o;
+	return &m->objects[*id_map_find(&m->index, id)];
 }
 
 static bool alive(const struct search_point *p, uint32_t task)
@@ -158,8 +134,8 @@ static uint32_t waiter(const struct search_point *p, uint64_t id)
 }
 
 /*
- * Whom labels and memory agree on as the holder: HELD with *holder, FREE, or
- * UNKNOWN where either does not know or they differ.
+ * The state on which labels and memory agree: HELD with *holder, FREE, or UNKNOWN where either does
+ * not know or they differ.
  */
 static enum state agreed(struct misuse *m, const struct search_point *p, uint32_t task,
 			 const struct object *o, uint32_t *holder, struct misuse_memory *memory)
@@ -196,7 +172,7 @@ static bool is_fixed(struct misuse *m, uint32_t task, uint64_t id)
 	return m->read && m->read(m->ctx, task, id, &memory) && memory.fixed;
 }
 
-/* The last operation of this task has come back. */
+/* The last operation of this task has returned. */
 static void settle(struct misuse *m, uint32_t task, const struct zug_label *next)
 {
 	struct pending *p = &m->pending[task];
@@ -230,9 +206,9 @@ static int on_lock(struct misuse *m, uint32_t task, struct object *o)
 	struct misuse_memory memory;
 
 	/*
-	 * Which kind of mutex it is only its memory tells, and that nobody but the task itself changes
-	 * while it is the owner. The labels may be wrong here: a signal handler runs after the unlock
-	 * that it interrupts was labelled, and before that is done.
+	 * Only its memory tells which kind of mutex it is, and only the task itself changes that
+	 * while it is the owner. The labels may be wrong here: a signal handler runs after the
+	 * unlock that it interrupts was labelled, and before that is done.
 	 */
 	if (m->read && m->read(m->ctx, task, o->id, &memory) && memory.locked && memory.owner_known &&
 	    memory.owner == task && !memory.recursive)
@@ -425,7 +401,8 @@ int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
 
-	if (reserve(m, task))
+	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) || enter(m, l->object) ||
+	    enter(m, l->object2))
 		return -ENOMEM;
 	settle(m, task, l);
 	if (!l->object)

@@ -23,7 +23,7 @@
 
 enum misuse_kind {
 	MISUSE_NONE = 0,
-	MISUSE_UNLOCK_FREE,	/* unlock of a lock that nobody holds */
+	MISUSE_UNLOCK_FREE,	/* unlock of a lock that no task holds */
 	MISUSE_UNLOCK_FOREIGN,	/* unlock of a lock that another task holds */
 	MISUSE_RELOCK,		/* lock of a normal mutex that the task holds: it waits for itself */
 	MISUSE_INIT_USED,	/* init of a lock that is held, or waited for */
@@ -36,10 +36,10 @@ enum misuse_kind {
 	MISUSE_NR,
 };
 
-/* "unlock of a mutex that nobody holds". Static. */
+/* "unlock of a lock that nobody holds". Static. */
 const char *misuse_text(enum misuse_kind kind);
 
-/* What a lock's own memory says. */
+/* The state that a lock's own memory shows. */
 struct misuse_memory {
 	bool locked;
 	bool owner_known;	/* then: */

@@ -4,28 +4,32 @@
  *
  * Choi, Zeller: Isolating failure-inducing thread schedules (2002), for schedules that are minimal already: there one
  * difference is enough to turn them, so that each is tried by itself instead of halving the set of them.
+ *
+ * The phases of next_trial() say which schedules are tried; compare() says how far one that passes
+ * is from the failing one.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/around.h"
 #include "search/neighbour.h"
 #include "search/pairing.h"
 #include "search/schedule.h"
 #include "search/search_internal.h"
 
-/* A decision is made so many steps earlier or later at most. */
+/* A decision is made at most this many steps earlier or later. */
 #define MOVES_MAX	64
-/* Orders are compared over so many steps from the parting on. */
+/* Orders are compared over this many steps from the first difference on. */
 #define COMPARED_MAX	2000
-/* So many other decisions are kept in mind; of more, the last ones, which are closest to the failure. */
+/* At most this many other decisions are kept: the last ones, which are closest to the failure. */
 #define OTHERS_MAX	65536
 
 enum phase { FOLLOW, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
 
-/* Somebody who could have had the turn. */
+/* A task that could have had the turn. */
 struct other {
-	uint32_t last, nth;	/* when that task had made so many steps */
+	uint32_t last, nth;	/* when that task had made nth steps */
 	uint32_t task;
 	bool difference;	/* the decision there was not the base scheduler's */
 };
@@ -40,8 +44,8 @@ struct neighbour {
 	struct other instead;		/* and in front of that */
 	bool use_instead;
 	enum phase phase;
-	size_t at;			/* how many of others or of fails.diffs remain */
-	uint32_t moved;			/* EARLIER, LATER: by so many steps */
+	size_t at;			/* the number of others, or of fails.diffs, that remain */
+	uint32_t moved;			/* EARLIER, LATER: by this many steps */
 	struct neighbour_result best;
 };
 
@@ -142,7 +146,7 @@ static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos
 			n->nr_others /= 2;
 			memmove(n->others, n->others + n->nr_others, n->nr_others * sizeof(*n->others));
 		}
-		if (schedule_room(&n->others, n->nr_others, &n->room_others, sizeof(*n->others)))
+		if (!ARRAY_RESERVE(n->others, n->room_others, n->nr_others + 1))
 			return -ENOMEM;
 		n->others[n->nr_others++] = (struct other){
 			.last = c->point->last, .nth = nth, .task = choice_cand(c, i)->task,
@@ -185,7 +189,7 @@ static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *ta
 	return &s->labels[i];
 }
 
-/* Both are without an object that has a name: they may have to do with each other. */
+/* Neither has an object with a name: they may depend on each other. */
 static bool vague(const struct access *a, const struct access *b)
 {
 	return a->object[0] == ACCESS_OPAQUE && b->object[0] == ACCESS_OPAQUE;

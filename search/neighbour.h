@@ -2,11 +2,12 @@
 /*
  * neighbour.h - the passing schedule that is closest to a failing one, and what they differ in
  *
- * A search like any other, driven by the loop of minimize.h. The first execution follows the given schedule and must
- * fail with the given identity. In every further one a single decision of it is another one: first where it differs
- * from the base scheduler (schedule.h), then such a decision is made some steps earlier or later, and where
- * nothing of that passes, any decision at which somebody else could have had the turn, from the last to the first.
- * What came after it stays as far as it can.
+ * A search like any other, driven by the loop of minimize.h. The first execution follows the given
+ * schedule and must fail with the given identity. In every further one a single decision of it is
+ * another one: first where it differs from the base scheduler (schedule.h), then such a decision is
+ * made some steps earlier or later, and where nothing of that passes, any decision at which another
+ * task could have had the turn, from the last to the first. What came after it stays as far as it
+ * can.
  *
  * Of those that pass the closest is the one in which the fewest dependent operations come in another order; of
  * equals, the one that parts latest.
@@ -34,7 +35,7 @@ struct neighbour_result {
 	size_t nr, part;		/* its steps; the first that is not as in the failing one */
 	uint64_t trials;		/* executions made */
 	uint64_t trial;			/* which of them, from 1 on, was the closest */
-	uint64_t alike, otherwise;	/* how many of them failed like the given one, and how many in another way */
+	uint64_t alike, otherwise;	/* the numbers of those that failed like the given one, and in another way */
 	uint64_t nr_pairs;		/* dependent operations in another order, as far as they were counted */
 	/* The first of these pairs, when there is one: in the failing execution this order, in the other the reverse. */
 	struct neighbour_op first, second;

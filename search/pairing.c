@@ -1,86 +1,82 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pairing.c - pairs the steps and the objects of two executions (pairing.h)
+ *
+ * pairing_new() pairs steps by their order within each task, then walks the pairs in the order of
+ * the first execution: equal operations make their objects one, the first unequal operation makes
+ * its task stray.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "search/pairing.h"
 
-/* Turns a numbered id into one that is neither numbered nor, but for the chance of all hashes, any other's. */
+/*
+ * Turns a numbered id into one that is not numbered and, as far as hashes go, belongs to no other
+ * object.
+ */
 #define NEW	(0xffffull << 48)
 
 struct pair {
-	uint64_t from, to;	/* 0: free */
-};
-
-/* Open addressing. */
-struct pairs {
-	struct pair *slots;
-	size_t nr, size;
+	uint64_t first, second;
 };
 
 struct pairing {
 	uint64_t *in_second, *in_first;
 	uint64_t nr_first, nr_second;
-	struct pairs to_second, to_first;
+	struct pair *pairs;			/* of numbered objects that are one */
+	uint32_t nr_pairs, room;
+	struct id_map by_first, by_second;	/* in pairs */
 };
 
 /* ---- objects ---- */
 
-static struct pair *slot_of(const struct pairs *p, uint64_t from)
+/* 0: it has no counterpart. */
+static uint64_t to_second(const struct pairing *p, uint64_t first)
 {
-	size_t i = (from * 0x9e3779b97f4a7c15ull >> 32) & (p->size - 1);
+	const uint32_t *i = id_map_find(&p->by_first, first);
 
-	while (p->slots[i].from && p->slots[i].from != from)
-		i = (i + 1) & (p->size - 1);
-	return &p->slots[i];
+	return i ? p->pairs[*i].second : 0;
 }
 
-static uint64_t find(const struct pairs *p, uint64_t from)
+static uint64_t to_first(const struct pairing *p, uint64_t second)
 {
-	return p->size ? slot_of(p, from)->to : 0;
+	const uint32_t *i = id_map_find(&p->by_second, second);
+
+	return i ? p->pairs[*i].first : 0;
 }
 
-static int add(struct pairs *p, uint64_t from, uint64_t to)
-{
-	struct pairs old = *p;
-
-	if (2 * (p->nr + 1) > p->size) {
-		p->size = old.size ? 2 * old.size : 64;
-		p->slots = calloc(p->size, sizeof(*p->slots));
-		if (!p->slots) {
-			*p = old;
-			return -ENOMEM;
-		}
-		for (size_t i = 0; i < old.size; i++)
-			if (old.slots[i].from)
-				*slot_of(p, old.slots[i].from) = old.slots[i];
-		free(old.slots);
-	}
-	p->nr++;
-	*slot_of(p, from) = (struct pair){ from, to };
-	return 0;
-}
-
-/* Can they be one object? */
+/* True when they can be one object. */
 static bool may_be_one(const struct pairing *p, uint64_t first, uint64_t second, bool one_place)
 {
 	uint64_t known;
 
 	if (!zug_object_is_numbered(first) || !zug_object_is_numbered(second))
 		return first == second;
-	known = find(&p->to_second, first);
-	if (known || find(&p->to_first, second))
+	known = to_second(p, first);
+	if (known || to_first(p, second))
 		return known == second;
 	return one_place;
 }
 
 static int learn(struct pairing *p, uint64_t first, uint64_t second)
 {
-	if (!zug_object_is_numbered(first) || find(&p->to_second, first))
+	if (!zug_object_is_numbered(first) || to_second(p, first))
 		return 0;
-	return add(&p->to_second, first, second) || add(&p->to_first, second, first) ? -ENOMEM : 0;
+	if (!ARRAY_RESERVE(p->pairs, p->room, p->nr_pairs + 1) ||
+	    !id_map_add(&p->by_first, first, p->nr_pairs, NULL) ||
+	    !id_map_add(&p->by_second, second, p->nr_pairs, NULL))
+		return -ENOMEM;
+	p->pairs[p->nr_pairs++] = (struct pair){ first, second };
+	return 0;
 }
 
-/* 1, and what follows from it is known from now on; 0: they are not the same operation; -ENOMEM */
+/*
+ * 1: they are the same operation, and which objects are one is learnt from that; 0: they are not;
+ * -ENOMEM
+ */
 static int same_operation(struct pairing *p, const struct zug_label *x, const struct zug_label *y)
 {
 	/* where a long computation was stopped is chance */
@@ -98,7 +94,7 @@ uint64_t pairing_object(const struct pairing *p, uint64_t object)
 
 	if (!zug_object_is_numbered(object))
 		return object;
-	known = find(&p->to_first, object);
+	known = to_first(p, object);
 	return known ? known : object ^ NEW;
 }
 
@@ -166,7 +162,7 @@ static uint64_t pair_by_order(struct pairing *p, const struct by_task *x, const 
 	return groups;
 }
 
-/* Of a strayed task no step has a counterpart any more. strayed: by group */
+/* No step of a strayed task has a counterpart any more. strayed: by group */
 static int find_strays(struct pairing *p, const struct pairing_steps *first, const struct pairing_steps *second,
 		       const uint64_t *group, bool *strayed)
 {
@@ -191,7 +187,10 @@ static int find_strays(struct pairing *p, const struct pairing_steps *first, con
 	return 0;
 }
 
-/* What the second goes on with after all of a task's steps in the first is strayed when the task is. */
+/*
+ * Steps of the second execution beyond all of the task's steps in the first have strayed when the
+ * task has.
+ */
 static void stray_rest(struct pairing *p, const struct by_task *y)
 {
 	for (uint64_t k = 1; k < p->nr_second; k++)
@@ -239,8 +238,9 @@ void pairing_free(struct pairing *p)
 		return;
 	free(p->in_second);
 	free(p->in_first);
-	free(p->to_second.slots);
-	free(p->to_first.slots);
+	free(p->pairs);
+	id_map_free(&p->by_first);
+	id_map_free(&p->by_second);
 	free(p);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pairing.h - what of one execution is what of another, of the same test
+ * pairing.h - which steps and objects of two executions of one test correspond
  *
  * A task's steps are paired by their order: its first here with its first there, and so on, as long as they are the same
  * operation on the same object. After the first that is not, the task has strayed.
@@ -22,7 +22,7 @@ struct pairing_steps {
 	const struct zug_label *(*step)(const void *ctx, uint64_t i, uint32_t *task);
 };
 
-#define PAIRING_NEVER	UINT64_MAX		/* not reached there */
+#define PAIRING_NEVER	UINT64_MAX		/* it is not reached there */
 #define PAIRING_STRAYED	(UINT64_MAX - 1)	/* that task does something else there, or did so before */
 
 struct pairing;
@@ -36,8 +36,9 @@ uint64_t pairing_in_second(const struct pairing *p, uint64_t i);
 uint64_t pairing_in_first(const struct pairing *p, uint64_t i);
 
 /*
- * The id that an object of the second execution has in the first; what is in the second only gets one that no object
- * of the first has, the same each time. The label: with such ids.
+ * The id that an object of the second execution has in the first. An object of the second only gets
+ * an id that no object of the first has, the same each time. pairing_label(): the label with such
+ * ids.
  */
 uint64_t pairing_object(const struct pairing *p, uint64_t object);
 struct zug_label pairing_label(const struct pairing *p, const struct zug_label *second);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * profile.h - how many steps tasks make, and on which objects: means over the
+ * profile.h - the numbers of steps that tasks make, and on which objects: means over the
  * executions so far, learnt for weights (surw.c)
  *
  * Tasks and objects are known by their stable names, so that counts of one
@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/base/id_map.h"
 #include "search/search.h"
 
 /* More pairs of object and task than this are not counted: memory is bounded. */
 #define PROFILE_PAIRS	(1u << 16)
 
 struct profile_pair {
-	uint64_t object;	/* 0: empty */
 	uint32_t task;
 	uint32_t next;		/* next pair of the object, or UINT32_MAX */
 	uint64_t steps;		/* sum over all executions */
@@ -37,15 +37,12 @@ struct profile {
 	uint64_t executions;
 	uint64_t *steps;	/* by task: sum over all executions */
 	uint32_t *parent;	/* by task */
-	uint32_t nr_tasks;
+	uint32_t nr_tasks, room_parent;
 	struct profile_pair *pairs;
 	uint32_t nr_pairs, room_pairs;
-	uint32_t *index;	/* hash of (object, task) -> pair + 1 */
-	uint32_t index_mask;
 	struct profile_object *objects;
 	uint32_t nr_objects, room_objects;
-	uint32_t *object_index;	/* hash of object -> object + 1 */
-	uint32_t object_mask;
+	struct id_map index;	/* of objects */
 };
 
 void profile_fini(struct profile *p);
@@ -56,7 +53,7 @@ int profile_task(struct profile *p, uint32_t task, uint32_t parent);
 /* The task makes a step. -ENOMEM. */
 int profile_step(struct profile *p, uint32_t task, const struct zug_label *label);
 
-/* Make the hash tables from the lists, after these were read. -ENOMEM. */
+/* Makes the index, after the lists were read. -ENOMEM. */
 int profile_index(struct profile *p);
 
 /* An execution ended. */

@@ -3,16 +3,12 @@
  * ranges.c - an index of ranges by cells of 64 bytes: almost all lie in one, and the longest in 65
  */
 #include <stdlib.h>
-#include <string.h>
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "search/ranges.h"
 #include "search/rng.h"
 
 #define CELL	64
-
-struct cell {
-	uint64_t space, nr;
-	uint32_t first;		/* entry + 1; 0: the cell is free */
-};
 
 struct entry {
 	uint32_t range, next;	/* next: entry + 1 of the same cell, 0 none */
@@ -21,8 +17,7 @@ struct entry {
 struct ranges {
 	struct range *list;
 	uint32_t nr, size;
-	struct cell *cells;	/* open addressing */
-	uint32_t nr_cells, size_cells;
+	struct id_map cells;	/* the first entry + 1 of each */
 	struct entry *entries;
 	uint32_t nr_entries, size_entries;
 };
@@ -37,65 +32,29 @@ void ranges_free(struct ranges *r)
 	if (!r)
 		return;
 	free(r->list);
-	free(r->cells);
+	id_map_free(&r->cells);
 	free(r->entries);
 	free(r);
 }
 
 void ranges_reset(struct ranges *r)
 {
-	if (r->cells)
-		memset(r->cells, 0, r->size_cells * sizeof(*r->cells));
-	r->nr = r->nr_cells = r->nr_entries = 0;
+	id_map_clear(&r->cells);
+	r->nr = r->nr_entries = 0;
 }
 
-static struct cell *cell_of(const struct ranges *r, uint64_t space, uint64_t nr)
+/* Two cells that had one id by chance would be searched together, and nothing else. */
+static uint64_t cell_id(uint64_t space, uint64_t nr)
 {
-	uint32_t i = (uint32_t)mix64(space ^ mix64(nr)) & (r->size_cells - 1);
-
-	while (r->cells[i].first && (r->cells[i].space != space || r->cells[i].nr != nr))
-		i = (i + 1) & (r->size_cells - 1);
-	return &r->cells[i];
+	return mix64(space ^ mix64(nr));
 }
 
-/* Room for so many more; false: out of memory. */
-static bool grow(void **list, uint32_t *size, uint32_t need, size_t item)
+/* The first entry of a cell + 1, or 0. */
+static uint32_t first_entry(const struct ranges *r, uint64_t space, uint64_t nr)
 {
-	uint32_t n = *size ? *size : 256;
-	void *more;
+	const uint32_t *first = id_map_find(&r->cells, cell_id(space, nr));
 
-	if (need <= *size)
-		return true;
-	while (n < need)
-		n *= 2;
-	more = realloc(*list, n * item);
-	if (!more)
-		return false;
-	*list = more;
-	*size = n;
-	return true;
-}
-
-static bool grow_cells(struct ranges *r, uint32_t more)
-{
-	struct cell *old = r->cells;
-	uint32_t old_size = r->size_cells, size = old_size ? old_size : 512;
-
-	while (size < 2 * (r->nr_cells + more))
-		size *= 2;
-	if (size == old_size)
-		return true;
-	r->cells = calloc(size, sizeof(*r->cells));
-	if (!r->cells) {
-		r->cells = old;
-		return false;
-	}
-	r->size_cells = size;
-	for (uint32_t i = 0; i < old_size; i++)
-		if (old[i].first)
-			*cell_of(r, old[i].space, old[i].nr) = old[i];
-	free(old);
-	return true;
+	return first ? *first : 0;
 }
 
 static uint64_t last_cell(const struct range *g)
@@ -116,25 +75,22 @@ uint32_t ranges_add(struct ranges *r, const struct range *range)
 		g.size = 0;
 	last = last_cell(&g);
 	n = last - first + 1;
-	if (!grow_cells(r, n) || !grow((void **)&r->list, &r->size, r->nr + 1, sizeof(*r->list)) ||
-	    !grow((void **)&r->entries, &r->size_entries, r->nr_entries + n, sizeof(*r->entries)))
+	if (!ARRAY_RESERVE(r->list, r->size, r->nr + 1) ||
+	    !ARRAY_RESERVE(r->entries, r->size_entries, r->nr_entries + n))
 		return RANGES_NONE;
-	for (uint32_t e = cell_of(r, g.space, first)->first; e; e = r->entries[e - 1].next) {
+	for (uint32_t e = first_entry(r, g.space, first); e; e = r->entries[e - 1].next) {
 		const struct range *known = &r->list[r->entries[e - 1].range];
 
-		if (known->addr == g.addr && known->size == g.size)
+		if (known->space == g.space && known->addr == g.addr && known->size == g.size)
 			return r->entries[e - 1].range;
 	}
 	for (uint64_t k = first; k <= last; k++) {
-		struct cell *c = cell_of(r, g.space, k);
+		uint32_t *head = id_map_add(&r->cells, cell_id(g.space, k), 0, NULL);
 
-		if (!c->first) {
-			c->space = g.space;
-			c->nr = k;
-			r->nr_cells++;
-		}
-		r->entries[r->nr_entries++] = (struct entry){ r->nr, c->first };
-		c->first = r->nr_entries;
+		if (!head)
+			return RANGES_NONE;
+		r->entries[r->nr_entries++] = (struct entry){ r->nr, *head };
+		*head = r->nr_entries;
 	}
 	r->list[r->nr] = g;
 	return r->nr++;
@@ -157,7 +113,7 @@ uint32_t ranges_overlaps(const struct ranges *r, uint32_t i, uint32_t *list, uin
 	uint32_t n = 0;
 
 	for (uint64_t k = first; k <= last; k++)
-		for (uint32_t e = cell_of(r, g->space, k)->first; e; e = r->entries[e - 1].next) {
+		for (uint32_t e = first_entry(r, g->space, k); e; e = r->entries[e - 1].next) {
 			const struct range *o = &r->list[r->entries[e - 1].range];
 			uint64_t at = o->addr / CELL;
 

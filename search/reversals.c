@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * races.c - which pairs of events of an execution can be reversed, and where
+ * reversals.c - which pairs of events of an execution can be reversed, and where
  * that has to be tried
  *
- * The race detection of source-DPOR: Abdulla, Aronis, Jonsson, Sagonas: Optimal
- * dynamic partial order reduction (POPL 2014), Algorithm 1, run once for a whole
- * execution as Nidhugg does. For a race of e_i and e_j let v be what comes after
- * e_i but does not happen after it, then e_j; some task that can begin v must
- * go first before e_i, unless one does already or sleeps there.
+ * The race detection of source-DPOR (its races are called reversals here): Abdulla, Aronis,
+ * Jonsson, Sagonas: Optimal dynamic partial order reduction (POPL 2014), Algorithm 1, run once for
+ * a whole execution as Nidhugg does. For e_i and e_j let v be what comes after e_i but does not
+ * happen after it, then e_j; some task that can begin v must go first before e_i, unless one does
+ * already or sleeps there.
  *
  * Locks (Rule L): an unlock cannot be swapped with the lock after it. The
  * partner of a lock is the lock before it. For other operations that may wait
@@ -18,69 +18,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/reversals.h"
-#include "search/rng.h"
 
-struct races_object {
-	uint64_t object;	/* 0: empty */
-	uint32_t last;		/* the last event on it */
-};
-
-#define FIRST_EVENTS	64
-#define FIRST_OBJECTS	64
-
-int races_init(struct races *r)
-{
-	memset(r, 0, sizeof(*r));
-	r->mask = FIRST_OBJECTS - 1;
-	r->objects = calloc(FIRST_OBJECTS, sizeof(*r->objects));
-	return r->objects ? 0 : -ENOMEM;
-}
-
-void races_fini(struct races *r)
+void reversals_fini(struct reversals *r)
 {
 	free(r->events);
 	free(r->clocks);
-	free(r->before);
-	free(r->objects);
+	id_map_free(&r->objects);
 	memset(r, 0, sizeof(*r));
 }
 
-int races_reserve(struct races *r)
+int reversals_reserve(struct reversals *r)
 {
-	uint32_t room = r->room ? r->room * 2 : FIRST_EVENTS;
-	struct event *events;
-	uint32_t *clocks, *before;
-
-	if (r->nr < r->room)
-		return 0;
-	events = realloc(r->events, room * sizeof(*events));
-	if (events)
-		r->events = events;
-	clocks = realloc(r->clocks, (size_t)room * RACES_TASKS * sizeof(*clocks));
-	if (clocks)
-		r->clocks = clocks;
-	before = realloc(r->before, (size_t)room * RACES_TASKS * sizeof(*before));
-	if (before)
-		r->before = before;
-	if (!events || !clocks || !before)
+	if (!ARRAY_RESERVE(r->events, r->room, r->nr + 1) ||
+	    !ARRAY_RESERVE(r->clocks, r->room_clocks, r->nr + 1))
 		return -ENOMEM;
-	r->room = room;
 	return 0;
 }
 
-int races_resized(struct races *r)
-{
-	r->room = r->nr + 1;
-	r->nr_clocked = 0;
-	free(r->clocks);
-	free(r->before);
-	r->clocks = malloc((size_t)r->room * RACES_TASKS * sizeof(*r->clocks));
-	r->before = malloc((size_t)r->room * RACES_TASKS * sizeof(*r->before));
-	return r->clocks && r->before ? 0 : -ENOMEM;
-}
-
-void races_truncate(struct races *r, uint32_t nr)
+void reversals_truncate(struct reversals *r, uint32_t nr)
 {
 	if (nr < r->nr)
 		r->nr = nr;
@@ -88,100 +45,72 @@ void races_truncate(struct races *r, uint32_t nr)
 		r->nr_clocked = nr;
 }
 
-void races_redo_last(struct races *r)
+void reversals_redo_last(struct reversals *r)
 {
 	if (r->nr_clocked == r->nr)
 		r->nr_clocked--;
 }
 
-static struct races_object *find(const struct races *r, uint64_t object)
+/* Makes event i the last one on the object, and *prev the one before it. */
+static int enter(struct reversals *r, uint64_t object, uint32_t i, uint32_t *prev)
 {
-	uint32_t i = (uint32_t)mix64(object) & r->mask;
+	bool added;
+	uint32_t *last;
 
-	while (r->objects[i].object && r->objects[i].object != object)
-		i = (i + 1) & r->mask;
-	return &r->objects[i];
-}
-
-/* Enter event i as the last one on the object; the one before it is returned. */
-static uint32_t enter(struct races *r, uint64_t object, uint32_t i)
-{
-	struct races_object *o;
-	uint32_t prev;
-
+	*prev = REVERSALS_NONE;
 	if (!object)
-		return RACES_NONE;
-	o = find(r, object);
-	prev = o->object ? o->last : RACES_NONE;
-	r->nr_objects += !o->object;
-	*o = (struct races_object){ object, i };
-	return prev;
-}
-
-static int reserve_objects(struct races *r)
-{
-	uint32_t size = r->mask + 1;
-	struct races_object *old = r->objects;
-
-	if ((r->nr_objects + 2) * 2 <= size)
 		return 0;
-	r->objects = calloc((size_t)size * 2, sizeof(*old));
-	if (!r->objects) {
-		r->objects = old;
+	last = id_map_add(&r->objects, object, i, &added);
+	if (!last)
 		return -ENOMEM;
-	}
-	r->mask = size * 2 - 1;
-	for (uint32_t i = 0; i < size; i++)
-		if (old[i].object)
-			*find(r, old[i].object) = old[i];
-	free(old);
+	if (!added)
+		*prev = *last;
+	*last = i;
 	return 0;
 }
 
-static uint32_t *clock_of(const struct races *r, uint32_t i)
+static uint32_t *clock_of(const struct reversals *r, uint32_t i)
 {
-	return r->clocks + (size_t)i * RACES_TASKS;
+	return r->clocks[i].all;
 }
 
-static uint32_t *before_of(const struct races *r, uint32_t i)
-{
-	return r->before + (size_t)i * RACES_TASKS;
-}
-
-static void join(const struct races *r, uint32_t *into, const uint32_t *from)
+static void join(const struct reversals *r, uint32_t *into, const uint32_t *from)
 {
 	for (uint32_t u = 0; u < r->width; u++)
 		if (from[u] > into[u])
 			into[u] = from[u];
 }
 
-static bool comes_before(const struct races *r, uint32_t i, const uint32_t *clock)
+static bool comes_before(const struct reversals *r, uint32_t i, const uint32_t *clock)
 {
 	return clock[r->events[i].task] >= r->events[i].nth;
 }
 
-/* What orders an event besides its objects: its task, who created that, who ended its wait. */
-static void clock_before(const struct races *r, uint8_t task, const struct access *a,
+/*
+ * An event is ordered, besides by its objects, by its task, by the task's creation, and by the step
+ * that ended its wait.
+ */
+static void clock_before(const struct reversals *r, uint8_t task, const struct access *a,
 			 uint32_t creator, uint32_t enabler, uint32_t *clock)
 {
-	memset(clock, 0, RACES_TASKS * sizeof(*clock));
-	if (r->last[task] != RACES_NONE)
+	memset(clock, 0, REVERSALS_TASKS * sizeof(*clock));
+	if (r->last[task] != REVERSALS_NONE)
 		join(r, clock, clock_of(r, r->last[task]));
-	else if (creator != RACES_NONE)
+	else if (creator != REVERSALS_NONE)
 		join(r, clock, clock_of(r, creator));
 	/*
 	 * Where an object says why (an unlock before a lock) the order may be reversed elsewhere,
 	 * and the rules for partners apply; only what no object explains is fixed.
 	 */
-	if (enabler != RACES_NONE && !access_dependent(&r->events[enabler].access, a))
+	if (enabler != REVERSALS_NONE && !access_dependent(&r->events[enabler].access, a))
 		join(r, clock, clock_of(r, enabler));
 }
 
 /* Everything on the object back to the last write comes before a write; that write before a read. */
-static void join_object(const struct races *r, uint32_t *clock, uint64_t object, bool write,
+static void join_object(const struct reversals *r, uint32_t *clock, uint64_t object, bool write,
 			uint32_t i)
 {
-	while (i != RACES_NONE) {
+	while (i != REVERSALS_NONE) {
 		const struct event *e = &r->events[i];
 
 		if (e->access.write || write)
@@ -194,13 +123,14 @@ static void join_object(const struct races *r, uint32_t *clock, uint64_t object,
 
 /*
  * e_i and an operation of 'task' after it (event j, or one still pending when
- * j == r->nr) are a race: somebody who can begin v must go first before e_i.
+ * j == r->nr) are to be reversed: a task that can begin v must go first
+ * before e_i.
  */
-static void reverse(struct races *r, uint32_t i, uint32_t j, uint8_t task,
+static void reverse(struct reversals *r, uint32_t i, uint32_t j, uint8_t task,
 		    const struct access *a, const uint32_t *before)
 {
 	struct event *ei = &r->events[i];
-	uint32_t first[RACES_TASKS];	/* first event in v of each task in 'in_v' */
+	uint32_t first[REVERSALS_TASKS];	/* first event in v of each task in 'in_v' */
 	uint64_t in_v = 0, initials = 0;
 	bool last_begins = true;
 
@@ -237,7 +167,7 @@ static void reverse(struct races *r, uint32_t i, uint32_t j, uint8_t task,
 	if (initials & (ei->backtrack | ei->sleep | ei->done))
 		return;
 	if (!(initials & ei->enabled))
-		return;		/* nobody can begin v before e_i: no reversal */
+		return;		/* no task can begin v before e_i: no reversal */
 	if (!(initials & ei->allowed)) {
 		ei->backtrack |= ei->allowed;
 		return;
@@ -261,12 +191,12 @@ static bool is_rwlock(unsigned int op)
 }
 
 /* The partners of an operation that may have to wait, on one object. */
-static void waiting_partners(struct races *r, uint32_t i, uint32_t j, uint8_t task, uint16_t op,
+static void waiting_partners(struct reversals *r, uint32_t i, uint32_t j, uint8_t task, uint16_t op,
 			     const struct access *a, uint64_t object, const uint32_t *before)
 {
 	uint32_t prev;
 
-	for (; i != RACES_NONE; i = prev) {
+	for (; i != REVERSALS_NONE; i = prev) {
 		const struct event *e = &r->events[i];
 
 		prev = e->prev[e->access.object[0] != object];
@@ -289,21 +219,24 @@ static void waiting_partners(struct races *r, uint32_t i, uint32_t j, uint8_t ta
  * The partners of any other operation: the last ones on its objects that it
  * depends on, except where one of them comes before another.
  */
-static void direct_partners(struct races *r, uint32_t j, uint8_t task, const struct access *a,
+static void direct_partners(struct reversals *r, uint32_t j, uint8_t task, const struct access *a,
 			    const uint32_t prev[2], const uint32_t *before)
 {
-	uint32_t seen[RACES_TASKS] = { 0 };
+	uint32_t seen[REVERSALS_TASKS] = { 0 };
 
-	/* Latest first, so that whatever comes before a partner has been joined by then. */
+	/*
+	 * The latest comes first, so that all that comes before a partner has been joined by then.
+	 */
 	uint32_t at[2] = { prev[0], prev[1] };
 
-	while (at[0] != RACES_NONE || at[1] != RACES_NONE) {
-		int o = at[0] == RACES_NONE ||
-			(at[1] != RACES_NONE && at[1] > at[0]);
+	while (at[0] != REVERSALS_NONE || at[1] != REVERSALS_NONE) {
+		int o = at[0] == REVERSALS_NONE ||
+			(at[1] != REVERSALS_NONE && at[1] > at[0]);
 		uint32_t i = at[o];
 		const struct event *e = &r->events[i];
 
-		at[o] = e->access.write ? RACES_NONE : e->prev[e->access.object[0] != a->object[o]];
+		at[o] = e->access.write ? REVERSALS_NONE :
+			e->prev[e->access.object[0] != a->object[o]];
 		if (!e->access.write && !a->write)
 			continue;
 		if (comes_before(r, i, before) || comes_before(r, i, seen))
@@ -313,7 +246,7 @@ static void direct_partners(struct races *r, uint32_t j, uint8_t task, const str
 	}
 }
 
-static void find_partners(struct races *r, uint32_t j, uint8_t task, uint16_t op,
+static void find_partners(struct reversals *r, uint32_t j, uint8_t task, uint16_t op,
 			  const struct access *a, const uint32_t prev[2], const uint32_t *before)
 {
 	if (!a->acquire) {
@@ -325,28 +258,25 @@ static void find_partners(struct races *r, uint32_t j, uint8_t task, uint16_t op
 			waiting_partners(r, prev[o], j, task, op, a, a->object[o], before);
 }
 
-int races_detect(struct races *r, uint32_t from)
+int reversals_detect(struct reversals *r, uint32_t from)
 {
-	memset(r->objects, 0, ((size_t)r->mask + 1) * sizeof(*r->objects));
-	r->nr_objects = 0;
-	for (int u = 0; u < RACES_TASKS; u++)
-		r->last[u] = RACES_NONE;
+	id_map_clear(&r->objects);
+	for (int u = 0; u < REVERSALS_TASKS; u++)
+		r->last[u] = REVERSALS_NONE;
 	for (uint32_t i = 0; i < r->nr; i++)
 		if (r->events[i].task >= r->width)
 			r->width = r->events[i].task + 1u;
 	for (uint32_t j = 0; j < r->nr; j++) {
 		struct event *e = &r->events[j];
 
-		if (reserve_objects(r))
+		if (enter(r, e->access.object[0], j, &e->prev[0]) ||
+		    enter(r, e->access.object[1], j, &e->prev[1]))
 			return -ENOMEM;
-		e->prev[0] = enter(r, e->access.object[0], j);
-		e->prev[1] = enter(r, e->access.object[1], j);
 		if (j >= r->nr_clocked) {
-			uint32_t *clock = clock_of(r, j);
+			uint32_t *clock = clock_of(r, j), *before = r->clocks[j].before;
 
-			clock_before(r, e->task, &e->access, e->creator, e->enabler,
-				     before_of(r, j));
-			memcpy(clock, before_of(r, j), RACES_TASKS * sizeof(*clock));
+			clock_before(r, e->task, &e->access, e->creator, e->enabler, before);
+			memcpy(clock, before, REVERSALS_TASKS * sizeof(*clock));
 			for (int o = 0; o < 2; o++)
 				if (e->access.object[o])
 					join_object(r, clock, e->access.object[o],
@@ -359,22 +289,23 @@ int races_detect(struct races *r, uint32_t from)
 	for (uint32_t j = from; j < r->nr; j++) {
 		const struct event *e = &r->events[j];
 
-		find_partners(r, j, e->task, e->op, &e->access, e->prev, before_of(r, j));
+		find_partners(r, j, e->task, e->op, &e->access, e->prev, r->clocks[j].before);
 	}
 	return 0;
 }
 
-void races_probe(struct races *r, uint8_t task, const struct zug_label *label, uint32_t creator,
-		 uint32_t enabler)
+void reversals_probe(struct reversals *r, uint8_t task, const struct zug_label *label,
+		     uint32_t creator, uint32_t enabler)
 {
-	uint32_t before[RACES_TASKS], prev[2] = { RACES_NONE, RACES_NONE };
+	uint32_t before[REVERSALS_TASKS], prev[2] = { REVERSALS_NONE, REVERSALS_NONE };
+	const uint32_t *last;
 	struct access a = access_of(label);
 
 	if (task >= r->width)
 		r->width = task + 1u;
 	clock_before(r, task, &a, creator, enabler, before);
 	for (int o = 0; o < 2; o++)
-		if (a.object[o] && find(r, a.object[o])->object)
-			prev[o] = find(r, a.object[o])->last;
+		if (a.object[o] && (last = id_map_find(&r->objects, a.object[o])))
+			prev[o] = *last;
 	find_partners(r, r->nr, task, label->op, &a, prev, before);
 }

@@ -3,15 +3,18 @@
  * rules.c - tactics and scopes at work (rules.h)
  *
  * After Njord (entropy injection): tactics in order of priority each enable or
- * disable tasks or leave them to the next; what nobody disables runs. Delays
+ * disable tasks or leave them to the next; a task that none disables runs. Delays
  * are counted in steps of the execution: they mean the same on every machine,
  * and a held task cannot be late.
+ *
+ * rules_hold() takes the tasks out that are held, rules_may_switch() keeps the turn where it has to
+ * stay, rules_step() counts. Statements of scripts are followed by strategies/script.c.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/rules_internal.h"
 
 void rules_free(struct rules *r)
@@ -27,7 +30,7 @@ void rules_free(struct rules *r)
 	free(r->rules);
 	free(r->groups);
 	free(r->made);
-	order_free(r->order);
+	vector_clocks_free(r->clocks);
 	free(r);
 }
 
@@ -36,15 +39,10 @@ unsigned int rules_kinds(const struct rules *r)
 	return r->kinds;
 }
 
-uint64_t rules_overrides(const struct rules *r)
-{
-	return r->overrides;
-}
-
 void rules_begin_forced(struct rules *r)
 {
-	if (r->order)
-		order_begin(r->order);
+	if (r->clocks)
+		vector_clocks_begin(r->clocks);
 }
 
 void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
@@ -61,7 +59,6 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 		rule->nr_holds = rule->nr_free = rule->nr_live = rule->nr_spent = 0;
 		rule->next = 0;
 		rule->over = false;
-		script_begin(rule);
 		if (rule->kind == RULE_PLACE)
 			rule->salt = rng_next(rng);
 	}
@@ -84,7 +81,7 @@ bool rules_match(const struct rules *r, const struct rule_match *m, const struct
 		return false;
 	if (m->op >= 0 && !zug_op_is(c->label.op, (unsigned int)m->op))
 		return false;
-	if (m->ordered && !(c->label.object && order_always(r->order, c->label.object)))
+	if (m->ordered && !(c->label.object && vector_clocks_always(r->clocks, c->label.object)))
 		return false;
 	if (m->on[0] && !(n->on && ((c->label.object && n->on(n->ctx, c->label.object, m->on)) ||
 				    (c->label.object2 && n->on(n->ctx, c->label.object2, m->on)))))
@@ -131,15 +128,8 @@ static struct rule_hold *get_hold(const struct rules *r, struct rule *rule, uint
 		if (rule->holds[i].task == task)
 			h = &rule->holds[i];
 	if (!h) {
-		if (rule->nr_holds == rule->room_holds) {
-			uint32_t room = rule->room_holds * 2 + 4;
-			struct rule_hold *holds = realloc(rule->holds, room * sizeof(*holds));
-
-			if (!holds)
-				return NULL;
-			rule->holds = holds;
-			rule->room_holds = room;
-		}
+		if (!ARRAY_RESERVE(rule->holds, rule->room_holds, rule->nr_holds + 1))
+			return NULL;
 		h = &rule->holds[rule->nr_holds++];
 		*h = (struct rule_hold){ .task = task };
 	}
@@ -163,7 +153,7 @@ static int hold_by_place(struct rules *r, struct rule *rule, const struct search
 	if (!h)
 		return -ENOMEM;
 	if (!h->decided) {
-		/* Where the condition is not true yet it may become so while the task stands here. */
+		/* A condition that is not true yet may become true while the task stands here. */
 		if (!condition(r, rule, c->task))
 			return 0;
 		*h = (struct rule_hold){
@@ -187,15 +177,8 @@ static bool is_spent(const struct rule *rule, uint64_t site)
 
 static int spend(struct rule *rule, uint64_t site)
 {
-	if (rule->nr_spent == rule->room_spent) {
-		uint32_t room = rule->room_spent * 2 + 8;
-		uint64_t *spent = realloc(rule->spent, room * sizeof(*spent));
-
-		if (!spent)
-			return -ENOMEM;
-		rule->spent = spent;
-		rule->room_spent = room;
-	}
+	if (!ARRAY_RESERVE(rule->spent, rule->room_spent, rule->nr_spent + 1))
+		return -ENOMEM;
 	rule->spent[rule->nr_spent++] = site;
 	return 0;
 }
@@ -305,14 +288,14 @@ int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed,
 	int64_t weakest = -1;
 	uint32_t left = 0;
 
-	if (PER_TASK_RESERVE(r->made, r->nr_made, p->cand[p->nr - 1].task))
+	if (!ARRAY_RESERVE_ZERO(r->made, r->nr_made, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
 	if (!(r->kinds & RULES_HOLD) || nr == 1)
 		return (int)nr;
 	for (uint32_t i = 0; i < r->nr; i++)
 		if (r->rules[i].active && r->rules[i].kind == RULE_TIME && redraw(r, &r->rules[i], p))
 			return -ENOMEM;
-	/* Held by which rule? Who is not held, or else by the last of the rules, is left. */
+	/* The tasks that are not held are left, or else those that the last of the rules holds. */
 	for (uint32_t i = 0; i < nr; i++) {
 		int64_t by = holder(r, p, &p->cand[allowed[i]]);
 
@@ -325,7 +308,6 @@ int rules_hold(struct rules *r, const struct search_point *p, uint32_t *allowed,
 		if (by == weakest)
 			allowed[left++] = allowed[i];
 	}
-	r->overrides += weakest < r->nr;
 	return (int)left;
 }
 
@@ -343,13 +325,13 @@ bool rules_may_switch(const struct rules *r, const struct search_cand *last)
 int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool forced)
 {
 	const struct search_cand *c = &p->cand[at];
-	struct order_race race;
+	struct vector_clocks_race race;
 
-	if (r->order && order_step(r->order, p, at, &race) < 0)
+	if (r->clocks && vector_clocks_step(r->clocks, p, at, &race) < 0)
 		return -ENOMEM;
 	if (forced)
 		return 0;
-	if (PER_TASK_RESERVE(r->made, r->nr_made, c->task))
+	if (!ARRAY_RESERVE_ZERO(r->made, r->nr_made, c->task + 1))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct rule *rule = &r->rules[i];
@@ -357,8 +339,6 @@ int rules_step(struct rules *r, const struct search_point *p, uint32_t at, bool 
 		if (rule->kind == RULE_HOLD && rule->has_until && !rule->over)
 			rule->over = rules_match(r, &rule->until, c);
 	}
-	if (r->kinds & RULES_SCRIPT)
-		script_step(r, p, c);
 	r->made[c->task]++;
 	r->step++;
 	return 0;

@@ -8,7 +8,7 @@
  *	stay   [WHO] [WHERE]		no preemption before such an operation
  *	switch [WHO] [WHERE]		preemption allowed: an exception to 'stay' lines below it
  *	hold   [WHO] [WHERE] [while VAR CMP NUMBER] [for N | until [WHO] WHERE] [chance P]
- *					whoever is about to do that is not given the turn
+ *					a task that is about to do that is not given the turn
  *	free   [WHO] [WHERE]		is not held by lines below
  *	random-time  [tasks N] [delay D]
  *					all but N tasks, drawn at random, are held; drawn again
@@ -32,14 +32,14 @@
  *	CMP	== != < <= > >=
  *
  * 'ordered' is an access to a watched variable that, in all executions so far,
- * other synchronisation has put in order (order.h): 'stay ordered' wastes no
+ * other synchronisation has put in order (vector_clocks.h): 'stay ordered' wastes no
  * preemption on it. What is ordered is learnt, so it is for samplers only.
  *
  * 'hold T1 at lock on q.mutex while q.len == 3 until T0 at unlock on q.mutex'
  *
  * A hold lasts for N steps of other tasks; until a step that matches has been
- * made (after that nobody is held); or else as long as its condition is true and
- * anybody else may run. When all would be held, the last lines give way first: a
+ * made (after that no task is held); or else as long as its condition is true and
+ * another task may run. When all would be held, the last lines give way first: a
  * rule never stops a test. Njord's tactics (random time and instruction,
  * restrictive and composite ones) are these statements: 'free' above others is a
  * restrictive tactic.
@@ -77,18 +77,15 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration);
 void rules_begin_forced(struct rules *r);
 
 /*
- * Take out of allowed (nr indices into point->cand) who is held; returns how
- * many are left, at least one. -ENOMEM.
+ * Takes the tasks that are held out of allowed (nr indices into point->cand). The
+ * number of those that are left, at least one; -ENOMEM.
  */
 int rules_hold(struct rules *r, const struct search_point *point, uint32_t *allowed, uint32_t nr);
 
-/* May the turn be taken from that candidate, the last task, now? */
+/* True when the turn may be taken from that candidate, the last task, now. */
 bool rules_may_switch(const struct rules *r, const struct search_cand *last);
 
 /* point->cand[i] makes its step. -ENOMEM. */
 int rules_step(struct rules *r, const struct search_point *point, uint32_t i, bool forced);
-
-/* Holds that had to give way, over all executions. */
-uint64_t rules_overrides(const struct rules *r);
 
 #endif

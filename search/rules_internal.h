@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rules_internal.h - between rules_parse.c and rules.c
+ * rules_internal.h - what rules_parse.c makes, and rules.c and strategies/script.c follow
  */
 #ifndef ZUG_SEARCH_RULES_INTERNAL_H
 #define ZUG_SEARCH_RULES_INTERNAL_H
@@ -22,12 +22,15 @@ struct rule_match {
 
 enum rule_compare { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
-/* A statement 'before' or 'let': where its task stops, and who goes on instead; or what becomes of its call. */
+/*
+ * A statement 'before' or 'let': where its task stops, and which goes on instead; or what becomes
+ * of its call.
+ */
 struct rule_before {
 	uint32_t run;
 	uint16_t fault;			/* let: the operation that it becomes; ZUG_OP_NONE: a timer fires */
 	uint32_t amount;		/* of it; 0: not said */
-	uint64_t nth, until_nth;	/* the how manieth operation like that of the task, 1 the first */
+	uint64_t nth, until_nth;	/* which operation like that of the task, 1 the first */
 	bool until_exit, has_until;	/* the task waits until the other has ended, or stands before rule.until */
 	char *text;			/* the statement, for messages */
 	unsigned int line;
@@ -88,23 +91,18 @@ struct rules {
 	struct rule *rules;
 	uint32_t nr, room;
 	struct rule_group *groups;	/* number 1 is groups[0] */
-	uint32_t nr_groups;
+	uint32_t nr_groups, room_groups;
 	unsigned int kinds;
 	bool strict;
 
-	struct order *order;		/* what is ordered, if any statement asks; else NULL */
+	struct vector_clocks *clocks;		/* what is ordered, if any statement asks; else NULL */
 	struct rng *rng;
 	uint64_t step;
 	uint64_t *made;			/* by task: steps made in this execution */
 	uint32_t nr_made;
-	uint64_t overrides;
 };
 
-/* rules.c: does the candidate stand before an operation like that? */
+/* rules.c: true when the candidate stands before an operation like that. */
 bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c);
-
-/* script.c: the candidate makes its step; a new execution begins. */
-void script_step(struct rules *r, const struct search_point *p, const struct search_cand *c);
-void script_begin(struct rule *rule);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rules_parse.c - text to rules (rules.h)
+ * rules_parse.c - from the text of the schedule language to rules (rules.h)
+ *
+ * A parser by recursive descent, one function for each kind of statement: parse_statement() first.
+ * p->word is the current word, "" at the end of a statement.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/rules_internal.h"
 #include "search/strategy.h"
 
@@ -125,7 +129,7 @@ static bool is_task(const char *word)
 	       strlen(word) < 9;
 }
 
-/* nth: where the how manieth is wanted; NULL: that is not said here. */
+/* nth: gets the number behind 'nth'; NULL: there is no such word here. */
 static int parse_match(struct parser *p, struct rule_match *m, uint64_t *nth)
 {
 	double value = 1;
@@ -258,7 +262,7 @@ static int parse_step(struct parser *p, struct rule *rule, const char *keyword, 
 	b->nth = b->until_nth = 1;
 	ret = ret ? ret : parse_match(p, &rule->match, &b->nth);
 	if (!ret && rule->match.task != SEARCH_NO_TASK)
-		return fail(p, "'%s' is about one task", keyword);
+		return fail(p, "'%s' takes one task", keyword);
 	rule->match.task = task;
 	if (!ret && !is(p, next))
 		return fail(p, p->word[0] ? "'%s' is not expected here: '%s %s' is missing" : "%s'%s %s' is missing", p->word,
@@ -286,7 +290,7 @@ static int parse_before(struct parser *p, struct rule *rule)
 	b->has_until = true;
 	ret = parse_match(p, &rule->until, &b->until_nth);
 	if (!ret && rule->until.task != SEARCH_NO_TASK && rule->until.task != b->run)
-		return fail(p, "T%u runs, so it is T%u that is waited for", b->run, b->run);
+		return fail(p, "'until' takes T%u, the task that runs, or no task", b->run);
 	rule->until.task = b->run;
 	return ret;
 }
@@ -305,7 +309,7 @@ static int parse_let(struct parser *p, struct rule *rule)
 		return next_word(p);
 	op = zug_op_by_name(p->word);
 	if (op < 0 || !zug_op_is_fault((unsigned int)op))
-		return fail(p, "'%s' is nothing that a call can get; there are: fail-enospc fail-eintr fail-enomem "
+		return fail(p, "unknown outcome '%s'; there are: fail-enospc fail-eintr fail-enomem "
 			    "fail-refused killed short-write short-read lost reordered delayed timer", p->word);
 	b->fault = (uint16_t)op;
 	ret = next_word(p);
@@ -338,14 +342,11 @@ static int parse_rule(struct parser *p, struct rule *rule)
 static int open_group(struct parser *p, bool alternate)
 {
 	struct rules *r = p->r;
-	struct rule_group *groups;
 
 	if (p->group)
 		return fail(p, "a group within a group");
-	groups = realloc(r->groups, (r->nr_groups + 1) * sizeof(*groups));
-	if (!groups)
+	if (!ARRAY_RESERVE(r->groups, r->room_groups, r->nr_groups + 1))
 		return -ENOMEM;
-	r->groups = groups;
 	r->groups[r->nr_groups++] = (struct rule_group){ .alternate = alternate };
 	p->group = r->nr_groups;
 	return next_word(p);
@@ -375,16 +376,10 @@ static int keep_text(const struct parser *p, struct rule *rule)
 static int add_rule(struct parser *p, enum rule_kind kind)
 {
 	struct rules *r = p->r;
-	struct rule *rules;
 	int ret;
 
-	if (r->nr == r->room) {
-		rules = realloc(r->rules, (r->room * 2 + 8) * sizeof(*rules));
-		if (!rules)
-			return -ENOMEM;
-		r->rules = rules;
-		r->room = r->room * 2 + 8;
-	}
+	if (!ARRAY_RESERVE(r->rules, r->room, r->nr + 1))
+		return -ENOMEM;
 	r->rules[r->nr] = (struct rule){ .kind = kind, .group = p->group };
 	if (p->group)
 		r->rules[r->nr].member = r->groups[p->group - 1].members++;
@@ -394,11 +389,14 @@ static int add_rule(struct parser *p, enum rule_kind kind)
 		ret = keep_text(p, &r->rules[r->nr - 1]);
 	if (ret || !(r->rules[r->nr - 1].match.ordered || r->rules[r->nr - 1].until.ordered))
 		return ret;
-	/* It changes from one execution to the next, which no exhaustive search can stand. */
+	/*
+	 * Which accesses are ordered is learnt, so it changes between executions; an exhaustive
+	 * search cannot have that.
+	 */
 	r->kinds |= RULES_HOLD;
-	if (!r->order)
-		r->order = order_new();
-	return r->order ? 0 : -ENOMEM;
+	if (!r->clocks)
+		r->clocks = vector_clocks_new();
+	return r->clocks ? 0 : -ENOMEM;
 }
 
 static int parse_statement(struct parser *p)

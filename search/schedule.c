@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <stdlib.h>
+#include "lib/base/array.h"
 #include "search/schedule.h"
 
 void schedule_clear(struct schedule *s)
@@ -23,21 +24,6 @@ uint32_t *schedule_copy(const uint32_t *tasks, size_t nr)
 	if (copy && nr)
 		memcpy(copy, tasks, nr * sizeof(*copy));
 	return copy;
-}
-
-int schedule_room(void *array, size_t nr, size_t *room, size_t size)
-{
-	void **p = array, *fresh;
-	size_t more = *room ? *room * 2 : 64;
-
-	if (nr < *room)
-		return 0;
-	fresh = realloc(*p, more * size);
-	if (!fresh)
-		return -ENOMEM;
-	*p = fresh;
-	*room = more;
-	return 0;
 }
 
 uint32_t schedule_nth(const struct search_env *env, const struct choice *c)
@@ -83,7 +69,7 @@ int schedule_note(struct schedule *s, const struct search_env *env, const struct
 	const struct search_cand *cand = choice_cand(c, pos);
 
 	if (pos != schedule_base(c)) {
-		if (schedule_room(&s->diffs, s->nr_diffs, &s->room_diffs, sizeof(*s->diffs)))
+		if (!ARRAY_RESERVE(s->diffs, s->room_diffs, s->nr_diffs + 1))
 			return -ENOMEM;
 		s->diffs[s->nr_diffs++] = (struct difference){
 			.task = c->point->last, .nth = schedule_nth(env, c), .next = cand->task,
@@ -91,8 +77,8 @@ int schedule_note(struct schedule *s, const struct search_env *env, const struct
 		};
 		s->preemptions += !c->free;
 	}
-	if (schedule_room(&s->tasks, s->nr, &s->room, sizeof(*s->tasks)) ||
-	    schedule_room(&s->labels, s->nr, &s->room_labels, sizeof(*s->labels)))
+	if (!ARRAY_RESERVE(s->tasks, s->room, s->nr + 1) ||
+	    !ARRAY_RESERVE(s->labels, s->room_labels, s->nr + 1))
 		return -ENOMEM;
 	s->tasks[s->nr] = cand->task;
 	s->labels[s->nr++] = cand->label;

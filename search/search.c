@@ -14,15 +14,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/fair.h"
 #include "search/hb.h"
 #include "search/search_internal.h"
 #include "search/rules_internal.h"
 #include "search/save.h"
 #include "search/schedule.h"
-#include "search/script.h"
 #include "search/seen.h"
-#include "search/strategy.h"
+#include "search/strategies/strategies.h"
 
 /* Numbers of tasks index tables; a caller that hands out greater ones has a bug. */
 #define MAX_TASKS	(1u << 20)
@@ -51,7 +51,7 @@ struct search {
 	uint32_t *before;		/* tasks enabled at the point before, ascending */
 	size_t nr_before;
 	uint32_t *allowed;		/* scratch for the choice */
-	size_t room;			/* of before and allowed */
+	size_t room_before, room_allowed;
 
 	/* rare values: how many were asked for, when the next one is not 0; and at most in one execution so far */
 	struct rng rare_rng;
@@ -82,6 +82,11 @@ struct search *search_new(const struct search_options *opts, char *err, size_t e
 void *search_state(const struct search *s)
 {
 	return s->state;
+}
+
+const struct strategy_type *search_type(const struct search *s)
+{
+	return s->type;
 }
 
 static uint64_t hash_options(const struct search_options *opts, const struct strategy_type *type,
@@ -126,14 +131,15 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 			return NULL;
 		}
 		s->env.rules = rules_kinds(s->rules);
+		s->env.script = opts->script ? s->rules : NULL;
 		if (s->env.rules & RULES_SCRIPT && !opts->script) {
-			strategy_message(err, errlen, "rules: 'before', 'let' and 'strict' belong into a script (--script)");
+			strategy_message(err, errlen, "rules: 'before', 'let' and 'strict' belong in a script (--script)");
 			search_free(s);
 			return NULL;
 		}
 	}
 	s->state = calloc(1, type->size ? type->size : 1);
-	if (!s->state || hb_init(&s->hb) || fair_init(&s->fair, opts->fair) ||
+	if (!s->state || fair_init(&s->fair, opts->fair) ||
 	    seen_init(&s->classes, memory / 4) || seen_init(&s->schedules, memory / 4))
 		goto nomem;
 	ret = type->init ? type->init(s->state, &s->env, args) : 0;
@@ -237,21 +243,10 @@ static int check_point(const struct search *s, const struct search_point *p)
 
 static int reserve(struct search *s, const struct search_point *p)
 {
-	uint32_t *before, *allowed;
-
-	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task))
+	if (hb_reserve_task(&s->hb, p->cand[p->nr - 1].task) ||
+	    !ARRAY_RESERVE(s->before, s->room_before, p->nr) ||
+	    !ARRAY_RESERVE(s->allowed, s->room_allowed, p->nr))
 		return -ENOMEM;
-	if (p->nr <= s->room)
-		return 0;
-	before = realloc(s->before, p->nr * 2 * sizeof(*before));
-	if (before)
-		s->before = before;
-	allowed = realloc(s->allowed, p->nr * 2 * sizeof(*allowed));
-	if (allowed)
-		s->allowed = allowed;
-	if (!before || !allowed)
-		return -ENOMEM;
-	s->room = p->nr * 2;
 	return 0;
 }
 
@@ -308,6 +303,8 @@ static int strategy_pick(struct search *s, const struct choice *c)
 	pos = s->type->pick(s->state, c);
 	if (pos < 0)
 		return pos;
+	if (s->type->flags & STRATEGY_ANY_TASK)
+		return (uint32_t)pos < c->point->nr && c->point->cand[pos].enabled ? pos : -EPROTO;
 	if ((uint32_t)pos >= c->nr)
 		return -EPROTO;
 	return (int)c->allowed[pos];
@@ -354,8 +351,6 @@ int search_pick(struct search *s, const struct search_point *p)
 	if (ret)
 		return ret;
 	i = s->force ? forced_pick(s, &c) : strategy_pick(s, &c);
-	if (i >= 0 && !s->force && s->env.rules & RULES_SCRIPT)
-		i = (int)script_pick(s->rules, p, (uint32_t)i);
 	if (i == -ESTALE && !s->asked) {
 		s->asked = s->diverged = true;
 		return -ESTALE;
@@ -473,67 +468,8 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 		s->type->stats(s->state, stats);
 }
 
-unsigned int search_script_lines(const struct search *s)
-{
-	return s->rules ? script_lines(s->rules) : 0;
-}
-
-void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line)
-{
-	script_line(s->rules, i, line);
-}
-
-bool search_script_strict(const struct search *s)
-{
-	return s->rules && script_strict(s->rules);
-}
-
-bool search_script_is_on(const struct search *s, uint64_t object)
-{
-	return s->env.rules & RULES_SCRIPT && script_is_on(s->rules, object);
-}
-
-bool search_script_is_in(const struct search *s, uint64_t site)
-{
-	return s->env.rules & RULES_SCRIPT && script_is_in(s->rules, site);
-}
-
-static struct rule_before *let(struct search *s, bool timer)
-{
-	return s->running && !s->force && s->env.rules & RULES_SCRIPT ? script_let(s->rules, timer) : NULL;
-}
-
-bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount)
-{
-	const struct rule_before *b = let(s, timer);
-
-	if (!b)
-		return false;
-	*op = b->fault;
-	*amount = b->amount;
-	return true;
-}
-
-void search_script_was_made(struct search *s, bool timer)
-{
-	struct rule_before *b = let(s, timer);
-
-	if (b)
-		b->made = true;
-}
-
-uint64_t search_hb_hash(const struct search *s)
-{
-	return s->hb.hash;
-}
-
-bool search_redundant(const struct search *s)
-{
-	return s->running && !s->force && s->type->redundant && s->type->redundant(s->state);
-}
-
-/* Bump it when any state changes its form. */
-#define SAVE_VERSION	2
+/* One more whenever a state changes its form. */
+#define SAVE_VERSION	3
 
 static void save_state(struct search *s, struct codec *c)
 {

@@ -50,7 +50,7 @@ struct search_point {
 
 enum search_result { SEARCH_PASS, SEARCH_FAIL, SEARCH_DIVERGED, SEARCH_ABANDONED };
 
-/* How an execution ended. */
+/* The end of an execution. */
 struct search_end {
 	enum search_result result;	/* ABANDONED: cut (bound, time-out, interrupted); not judged */
 	uint64_t failure;		/* identity of the failure, 0 when it passed */
@@ -59,7 +59,7 @@ struct search_end {
 enum { SEARCH_GO = 1, SEARCH_EXHAUSTED = 0 };	/* search_begin; negative: -errno */
 
 /*
- * What names in rules mean; the library asks for each pattern with a label that it meets. NULL
+ * The meaning of names in rules; the library asks for each pattern with a label that it meets. NULL
  * functions match nothing.
  */
 struct search_names {
@@ -98,7 +98,7 @@ void search_free(struct search *s);
 int search_begin(struct search *s);
 
 /*
- * Whom to give the turn: an index into point->cand, always an enabled one.
+ * Chooses the task that gets the turn: an index into point->cand, always an enabled one.
  * -ELOOP: max_steps reached (end the execution). -EINVAL: the point is malformed (no
  * candidate, none enabled, not ascending, step out of order).
  * -ESTALE: the program did not follow the prefix being replayed; the execution must go on
@@ -132,45 +132,6 @@ struct search_stats {
 };
 void search_get_stats(const struct search *s, struct search_stats *stats);
 
-/* What came of a statement 'before' or 'let' of a script in the current (or last) execution. */
-enum search_script_state {
-	SEARCH_SCRIPT_MADE,	/* the switch was made */
-	SEARCH_SCRIPT_PART,	/* it was, but the other did not come to where it was to stop */
-	SEARCH_SCRIPT_UNTIL_GONE, /* and does nothing on that object in that function */
-	SEARCH_SCRIPT_UNABLE,	/* the task came there, but the other could not run; or its call cannot have that */
-	SEARCH_SCRIPT_FEWER,	/* it came to such an operation less often */
-	SEARCH_SCRIPT_OTHER,	/* it uses that object in that function, but otherwise */
-	SEARCH_SCRIPT_GONE,	/* it does nothing on that object in that function */
-	SEARCH_SCRIPT_NO_TASK,	/* one of the two tasks did not exist */
-};
-struct search_script_line {
-	unsigned int line;	/* of the script */
-	const char *text;	/* the statement; owned by the search */
-	enum search_script_state state;
-	uint32_t task, run;	/* who stops, who goes on; NO_TASK: run did not exist, or else task */
-	uint64_t nth, came;	/* wanted, and how often it came there */
-	bool run_exists;
-	bool let;	/* a statement 'let'; fault: what the call is to become, ZUG_OP_NONE: a timer fires */
-	uint16_t fault;
-};
-unsigned int search_script_lines(const struct search *s);	/* 0: no script */
-void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line);
-bool search_script_strict(const struct search *s);
-
-/* Is a script about that object, or about accesses to data at that place (the site of a label)? */
-bool search_script_is_on(const struct search *s, uint64_t object);
-bool search_script_is_in(const struct search *s, uint64_t site);
-
-/*
- * Call it after a search_pick(): does a script say what becomes of the call that this step makes (timer: that a timer
- * fires before it)? op and amount (0: not said) as in the label of such a step. Then, if it came so: _was_made().
- */
-bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount);
-void search_script_was_made(struct search *s, bool timer);
-
-/* The 64-bit order-insensitive hash of the current (or last) execution's happens-before graph. */
-uint64_t search_hb_hash(const struct search *s);
-
 /* The strategies there are, for `zug strategies` and for messages. NULL at the end. */
 struct search_strategy_info {
 	const char *name;
@@ -195,7 +156,7 @@ int search_choose_rare(struct search *s, uint32_t nr);
 
 /*
  * Show the state in which an execution ended, before search_end(): the tasks that are still alive
- * (point->nr may be 0, and nobody need be enabled), what each waits for, and the last step made.
+ * (point->nr may be 0, and perhaps none is enabled), what each waits for, and the last step made.
  * Without it dpor cannot see why a deadlock happened; the other strategies do not need it.
  */
 void search_final(struct search *s, const struct search_point *point);
@@ -213,11 +174,5 @@ void search_final(struct search *s, const struct search_point *point);
  */
 long search_save(const struct search *s, void *buf, size_t len);
 int search_load(struct search *s, const void *buf, size_t len);
-
-/*
- * True when whatever the rest of the current execution does is known already (a cache or a sleep
- * set said so): it may be abandoned (SEARCH_ABANDONED) without loss. Always safe to ignore.
- */
-bool search_redundant(const struct search *s);
 
 #endif

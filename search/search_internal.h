@@ -11,7 +11,8 @@
 struct search *search_new_type(const struct search_options *opts, const struct strategy_type *type,
 			       const int64_t *args, char *err, size_t errlen);
 
-/* The strategy's private state. */
+/* The strategy's private state, and its type. */
 void *search_state(const struct search *s);
+const struct strategy_type *search_type(const struct search *s);
 
 #endif

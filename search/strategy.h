@@ -30,7 +30,7 @@ struct choice {
 	uint32_t nr;			/* at least 1 */
 	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
 	bool free;			/* the last task yielded, or cannot go on: leaving it is free */
-	uint64_t fair_hash;		/* state of the fair filter; 0 when it blocks nobody */
+	uint64_t fair_hash;		/* state of the fair filter; 0 when it blocks no task */
 };
 
 static inline const struct search_cand *choice_cand(const struct choice *c, uint32_t pos)
@@ -38,7 +38,7 @@ static inline const struct search_cand *choice_cand(const struct choice *c, uint
 	return &c->point->cand[c->allowed[pos]];
 }
 
-/* What the core lends to a strategy. Everything but rng is read-only. */
+/* The core lends this to a strategy. Everything but rng is read-only. */
 struct search_env {
 	struct rng rng;
 	const struct hb *hb;		/* of the current execution, up to this point */
@@ -46,17 +46,19 @@ struct search_env {
 	uint64_t memory;		/* bytes that tables may take */
 	int preemptions;		/* search_options.preemptions */
 	unsigned int rules;		/* RULES_* of the statements that there are (rules.h) */
+	struct rules *script;		/* these statements, if they are a script; else NULL */
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
-	bool novel;			/* in end(): nobody had shown this happens-before class before */
+	bool novel;			/* in end(): no execution had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;
 };
 
 enum {
-	STRATEGY_FAIR		= 1 << 0,	/* starves nobody for ever, with probability 1 */
-	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED one day */
+	STRATEGY_FAIR		= 1 << 0,	/* starves no task for ever, with probability 1 */
+	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED in the end */
 	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
+	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand */
 };
 
 struct strategy_param {
@@ -91,14 +93,12 @@ struct strategy_type {
 
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);
-	/* Optional: the state at the end, where nobody may be able to run (search_final()). */
+	/* Optional: the state at the end, where perhaps no task can run (search_final()). */
 	void (*final)(void *state, const struct search_point *point);
 	/* Optional: fill in what only the strategy knows (bounds, estimates). */
 	void (*stats)(const void *state, struct search_stats *stats);
 	/* Optional: all that the next executions depend on (codec.h). Without it the state is none. */
 	void (*save)(void *state, struct codec *c);
-	/* Optional: true when the rest of this execution repeats what is known. */
-	bool (*redundant)(const void *state);
 };
 
 /* NULL at the end; the first is the default. */
@@ -111,11 +111,6 @@ extern const struct strategy_type *const strategy_types[];
 #define STRATEGY_PARAM_ENTRY(n, d, lo, hi, text)	{ #n, d, lo, hi },
 #define STRATEGY_PARAM_TEXT(n, d, lo, hi, text)		#n "=" #d ": " text ", " #lo ".." #hi "\n"
 
-/*
- * Parse "NAME[:arg=value,...]". The type, with a value for each parameter in
- * args (room for STRATEGY_MAX_PARAMS), or NULL with a message that names the
- * valid choices in err.
- */
 /* Into err, as snprintf(); nothing if err is NULL. */
 __attribute__((format(printf, 3, 4)))
 void strategy_message(char *err, size_t errlen, const char *fmt, ...);
@@ -125,6 +120,11 @@ __attribute__((format(printf, 2, 3)))
 void strategy_error(const struct search_env *env, const char *fmt, ...);
 
 #define STRATEGY_MAX_PARAMS	16
+/*
+ * Parses "NAME[:arg=value,...]". The type, with a value for each parameter in
+ * args (room for STRATEGY_MAX_PARAMS), or NULL with a message that names the
+ * valid choices in err.
+ */
 const struct strategy_type *strategy_parse(const char *spec, int64_t *args, char *err,
 					   size_t errlen);
 

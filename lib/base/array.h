@@ -21,11 +21,17 @@ bool array_reserve_bytes(void **array, size_t *room, size_t wanted, size_t size)
 
 /* The same for a typed array and a room that is any unsigned integer: ARRAY_RESERVE(a->list, a->room, a->nr + 1). */
 #define ARRAY_RESERVE(array, room, wanted) ({						\
-	size_t array_room_ = (room);							\
-	void *array_moved_ = (array);							\
-	bool array_ok_ = array_reserve_bytes(&array_moved_, &array_room_, (wanted), sizeof(*(array)));	\
-	(array) = array_moved_;								\
-	(room) = array_room_;								\
+	size_t array_room_ = (room), array_wanted_ = (wanted);				\
+	bool array_ok_ = array_wanted_ <= array_room_;					\
+											\
+	if (!array_ok_) {								\
+		void *array_moved_ = (array);						\
+											\
+		array_ok_ = array_reserve_bytes(&array_moved_, &array_room_, array_wanted_,	\
+						sizeof(*(array)));			\
+		(array) = array_moved_;							\
+		(room) = array_room_;							\
+	}										\
 	array_ok_;									\
 })
 

@@ -11,36 +11,40 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The entry of id, or the free one where it belongs. */
-static struct id_map_entry *entry_of(struct id_map_entry *entries, size_t size, uint64_t id)
+static bool used(const struct id_map *m, const struct id_map_entry *e)
 {
-	size_t i = mix(id) & (size - 1);
+	return e->round == m->round + 1;
+}
 
-	while (entries[i].used && entries[i].id != id)
-		i = (i + 1) & (size - 1);
-	return &entries[i];
+/* The entry of id, or the free one where it belongs. The map has entries. */
+static struct id_map_entry *entry_of(const struct id_map *m, uint64_t id)
+{
+	size_t i = mix(id) & (m->size - 1);
+
+	while (used(m, &m->entries[i]) && m->entries[i].id != id)
+		i = (i + 1) & (m->size - 1);
+	return &m->entries[i];
 }
 
 uint32_t *id_map_find(const struct id_map *m, uint64_t id)
 {
-	struct id_map_entry *e = m->size ? entry_of(m->entries, m->size, id) : NULL;
+	struct id_map_entry *e = m->size ? entry_of(m, id) : NULL;
 
-	return e && e->used ? &e->value : NULL;
+	return e && used(m, e) ? &e->value : NULL;
 }
 
 static bool grow(struct id_map *m)
 {
-	size_t size = m->size ? 2 * m->size : 64;
-	struct id_map_entry *entries = calloc(size, sizeof(*entries));
+	struct id_map larger = { .nr = m->nr, .size = m->size ? 2 * m->size : 64, .round = m->round };
 
-	if (!entries)
+	larger.entries = calloc(larger.size, sizeof(*larger.entries));
+	if (!larger.entries)
 		return false;
 	for (size_t i = 0; i < m->size; i++)
-		if (m->entries[i].used)
-			*entry_of(entries, size, m->entries[i].id) = m->entries[i];
+		if (used(m, &m->entries[i]))
+			*entry_of(&larger, m->entries[i].id) = m->entries[i];
 	free(m->entries);
-	m->entries = entries;
-	m->size = size;
+	*m = larger;
 	return true;
 }
 
@@ -50,11 +54,11 @@ uint32_t *id_map_add(struct id_map *m, uint64_t id, uint32_t value, bool *added)
 
 	if (2 * (m->nr + 1) > m->size && !grow(m))
 		return NULL;
-	e = entry_of(m->entries, m->size, id);
+	e = entry_of(m, id);
 	if (added)
-		*added = !e->used;
-	if (!e->used) {
-		*e = (struct id_map_entry){ .id = id, .value = value, .used = true };
+		*added = !used(m, e);
+	if (!used(m, e)) {
+		*e = (struct id_map_entry){ .id = id, .value = value, .round = m->round + 1 };
 		m->nr++;
 	}
 	return &e->value;
@@ -62,9 +66,13 @@ uint32_t *id_map_add(struct id_map *m, uint64_t id, uint32_t value, bool *added)
 
 void id_map_clear(struct id_map *m)
 {
-	if (m->nr)
-		memset(m->entries, 0, m->size * sizeof(*m->entries));
 	m->nr = 0;
+	if (++m->round < UINT32_MAX)
+		return;
+	/* Once in 2^32 times: entries of the first rounds must not come alive again. */
+	m->round = 0;
+	if (m->size)
+		memset(m->entries, 0, m->size * sizeof(*m->entries));
 }
 
 void id_map_free(struct id_map *m)

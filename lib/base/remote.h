@@ -8,7 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How many of len bytes at addr of the process (or the process of the thread) could be read, from the first on; or -errno. */
+/*
+ * Reads len bytes at addr of a process (or of a thread's process). The number that could be read,
+ * from the first on, or -errno.
+ */
 ssize_t remote_read_some(pid_t pid, uint64_t addr, void *to, size_t len);
 /* True when all of it was read, or written; pages that the process itself could not write are not written. */
 bool remote_read(pid_t pid, uint64_t addr, void *to, size_t len);

@@ -2,12 +2,13 @@
 /*
  * dpor.c - dynamic partial order reduction: one execution per happens-before class
  *
- * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014),
- * races in races.c. At each point one task goes first; after the execution its
- * races say where another one has to. A task whose turn at a point has been
- * explored sleeps in what comes after it, until somebody makes a step that
- * depends on its own: so no class is completed twice. When all that could run
- * sleep, the rest of the execution is known (sleep-blocked).
+ * Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014), reversals in
+ * reversals.c. At each point one task goes first; after the execution its reversals say where
+ * another one has to. A task whose turn at a point has been explored sleeps in what comes after it,
+ * until a task makes a step that depends on its own: so no class is completed twice. When all that
+ * could run sleep, the rest of the execution is known (sleep-blocked). It is run to its end all the
+ * same, unrecorded: in a real program a task that had to wait makes a step more than one that had
+ * not, which no label tells before.
  *
  * No bound can be combined with it: sleep sets assume that what was explored
  * was explored to the end. The same goes for a cache of states.
@@ -20,14 +21,14 @@
 #include "search/strategies/strategies.h"
 
 /*
- * Longer executions are searched up to here only: an event takes 600 bytes, and finding races takes
- * time that grows with the square of their number. 20,000 * 600 = 12 MB.
+ * Longer executions are searched up to here only: an event takes 600 bytes, and finding reversals
+ * takes time that grows with the square of their number. 20,000 * 600 = 12 MB.
  */
 #define MAX_EVENTS	20000
 
 struct dpor {
 	struct search_env *env;
-	struct races races;
+	struct reversals reversals;
 	uint32_t prefix;	/* events to replay in this execution */
 	uint32_t depth;		/* steps of this execution, up to now */
 	uint64_t sleep;		/* at the next point */
@@ -38,9 +39,9 @@ struct dpor {
 	struct diverge diverge;
 
 	/* at the last point, and after it if the caller shows that */
-	struct zug_label pending[RACES_TASKS];
+	struct zug_label pending[REVERSALS_TASKS];
 	uint64_t live, enabled;
-	uint32_t creator[RACES_TASKS], enabler[RACES_TASKS];
+	uint32_t creator[REVERSALS_TASKS], enabler[REVERSALS_TASKS];
 	bool final;
 
 	uint64_t complete, sleep_blocked;
@@ -62,14 +63,14 @@ static int dpor_init(void *state, struct search_env *env, const int64_t *args)
 		return -EINVAL;
 	}
 	d->env = env;
-	return races_init(&d->races);
+	return 0;
 }
 
 static void dpor_fini(void *state)
 {
 	struct dpor *d = state;
 
-	races_fini(&d->races);
+	reversals_fini(&d->reversals);
 }
 
 static int dpor_begin(void *state, uint64_t iteration)
@@ -77,10 +78,10 @@ static int dpor_begin(void *state, uint64_t iteration)
 	struct dpor *d = state;
 
 	(void)iteration;
-	if (d->started && !d->races.nr)
+	if (d->started && !d->reversals.nr)
 		return SEARCH_EXHAUSTED;
 	d->started = true;
-	d->prefix = d->races.nr;
+	d->prefix = d->reversals.nr;
 	d->depth = 0;
 	d->sleep = 0;
 	d->blocked = d->overflow = d->final = false;
@@ -105,7 +106,7 @@ static uint32_t base_among(const struct choice *c, uint64_t among)
 	for (uint32_t i = 0; i < c->nr; i++) {
 		uint32_t task = choice_cand(c, i)->task;
 
-		if (task >= RACES_TASKS || !(among >> task & 1))
+		if (task >= REVERSALS_TASKS || !(among >> task & 1))
 			continue;
 		if (i == c->last && !c->free)
 			return i;
@@ -116,7 +117,7 @@ static uint32_t base_among(const struct choice *c, uint64_t among)
 	return first;
 }
 
-/* What can be seen at a point: who could run before and can now was let go on by the last step. */
+/* Looks at a point: a task that can run now and could not before was let go on by the last step. */
 static void look(struct dpor *d, const struct search_point *p)
 {
 	uint64_t live = 0, enabled = 0;
@@ -124,15 +125,15 @@ static void look(struct dpor *d, const struct search_point *p)
 	for (uint32_t i = 0; i < p->nr; i++) {
 		uint32_t t = p->cand[i].task;
 
-		if (t >= RACES_TASKS) {
+		if (t >= REVERSALS_TASKS) {
 			d->overflow = d->incomplete = true;
 			continue;
 		}
 		live |= 1ull << t;
 		d->pending[t] = p->cand[i].label;
 		if (!(d->live >> t & 1)) {
-			d->creator[t] = d->depth ? d->depth - 1 : RACES_NONE;
-			d->enabler[t] = RACES_NONE;
+			d->creator[t] = d->depth ? d->depth - 1 : REVERSALS_NONE;
+			d->enabler[t] = REVERSALS_NONE;
 		} else if (p->cand[i].enabled && !(d->enabled >> t & 1) && t != p->last) {
 			d->enabler[t] = d->depth - 1;
 		}
@@ -162,7 +163,7 @@ static uint64_t allowed_mask(const struct choice *c)
 	return m;
 }
 
-/* Who still sleeps after event e: those that the step does not touch. */
+/* The tasks that still sleep after event e: those that the step does not touch. */
 static uint64_t sleep_after(const struct dpor *d, const struct event *e)
 {
 	uint64_t sleep = 0;
@@ -183,9 +184,9 @@ static void take(struct dpor *d, struct event *e, const struct search_cand *cand
 	e->op = cand->label.op;
 	e->access = access_of(&cand->label);
 	e->nth = hb_steps(d->env->hb, cand->task) + 1;
-	e->creator = e->nth == 1 ? d->creator[cand->task] : RACES_NONE;
+	e->creator = e->nth == 1 ? d->creator[cand->task] : REVERSALS_NONE;
 	e->enabler = d->enabler[cand->task];
-	d->enabler[cand->task] = RACES_NONE;
+	d->enabler[cand->task] = REVERSALS_NONE;
 	d->sleep = sleep_after(d, e);
 	d->depth++;
 }
@@ -203,10 +204,10 @@ static int record(struct dpor *d, const struct choice *c, uint64_t print)
 		d->blocked = true;
 		return (int)base_among(c, allowed);
 	}
-	if (races_reserve(&d->races))
+	if (reversals_reserve(&d->reversals))
 		return -ENOMEM;
 	pos = base_among(c, awake);
-	e = &d->races.events[d->races.nr++];
+	e = &d->reversals.events[d->reversals.nr++];
 	*e = (struct event){
 		.print = print, .enabled = d->enabled, .allowed = allowed, .sleep = d->sleep,
 		.backtrack = 1ull << choice_cand(c, pos)->task,
@@ -234,11 +235,11 @@ static int dpor_pick(void *state, const struct choice *c)
 	print = fingerprint(c);
 	if (d->depth >= d->prefix)
 		return record(d, c, print);
-	e = &d->races.events[d->depth];
+	e = &d->reversals.events[d->depth];
 	pos = position(c, e->task);
 	if (e->print != print || pos == CHOICE_NONE) {
 		if (diverge_note(&d->diverge, d->depth, print)) {
-			races_truncate(&d->races, d->depth);
+			reversals_truncate(&d->reversals, d->depth);
 			d->prefix = d->depth;
 		}
 		return -ESTALE;
@@ -254,7 +255,7 @@ static int dpor_choose(void *state, uint32_t nr)
 
 	if (d->blocked || (d->diverge.now && !d->diverge.adopted) || d->overflow || !d->depth)
 		return 0;
-	e = &d->races.events[d->depth - 1];
+	e = &d->reversals.events[d->depth - 1];
 	if (d->depth - 1 < d->prefix && e->value && e->nr_values != nr) {
 		diverge_note(&d->diverge, d->depth - 1, nr);
 		if (!d->diverge.adopted)
@@ -282,19 +283,19 @@ static void dpor_final(void *state, const struct search_point *point)
  */
 static void reopen(struct dpor *d)
 {
-	struct event *e = &d->races.events[d->races.nr - 1];
+	struct event *e = &d->reversals.events[d->reversals.nr - 1];
 
 	e->backtrack |= e->allowed & ~e->sleep;
 }
 
-static void find_races(struct dpor *d, const struct search_end *end)
+static void find_reversals(struct dpor *d, const struct search_end *end)
 {
 	uint64_t waiting = d->live & ~d->enabled;
-	struct races *r = &d->races;
+	struct reversals *r = &d->reversals;
 
 	if (!r->nr)
 		return;
-	if (races_detect(r, d->prefix ? d->prefix - 1 : 0)) {
+	if (reversals_detect(r, d->prefix ? d->prefix - 1 : 0)) {
 		d->incomplete = true;
 		return;
 	}
@@ -303,7 +304,7 @@ static void find_races(struct dpor *d, const struct search_end *end)
 	for (; waiting; waiting &= waiting - 1) {
 		int t = __builtin_ctzll(waiting);
 
-		races_probe(r, (uint8_t)t, &d->pending[t], d->creator[t],
+		reversals_probe(r, (uint8_t)t, &d->pending[t], d->creator[t],
 			    d->enabler[t]);
 	}
 	if (!d->blocked && end->result == SEARCH_FAIL && (!d->final || d->enabled))
@@ -313,7 +314,7 @@ static void find_races(struct dpor *d, const struct search_end *end)
 /* The deepest event that has another beginning to try. */
 static void advance(struct dpor *d)
 {
-	struct races *r = &d->races;
+	struct reversals *r = &d->reversals;
 
 	while (r->nr) {
 		struct event *e = &r->events[r->nr - 1];
@@ -321,7 +322,7 @@ static void advance(struct dpor *d)
 
 		if (e->value && e->cur_value + 1 < e->nr_values) {
 			e->cur_value++;
-			races_redo_last(r);
+			reversals_redo_last(r);
 			return;
 		}
 		e->done |= 1ull << e->task;
@@ -330,10 +331,10 @@ static void advance(struct dpor *d)
 			e->task = (uint8_t)__builtin_ctzll(todo);
 			e->value = false;
 			e->cur_value = e->nr_values = 0;
-			races_redo_last(r);
+			reversals_redo_last(r);
 			return;
 		}
-		races_truncate(r, r->nr - 1);
+		reversals_truncate(r, r->nr - 1);
 	}
 }
 
@@ -348,7 +349,7 @@ static void dpor_end(void *state, const struct search_end *end)
 		return;
 	case DIVERGE_GIVE_UP:
 		/* The event before the point still has its other beginnings. */
-		races_truncate(&d->races, (uint32_t)d->diverge.depth);
+		reversals_truncate(&d->reversals, (uint32_t)d->diverge.depth);
 		advance(d);
 		return;
 	case DIVERGE_NONE:
@@ -360,7 +361,7 @@ static void dpor_end(void *state, const struct search_end *end)
 		d->sleep_blocked++;
 	else
 		d->complete++;
-	find_races(d, end);
+	find_reversals(d, end);
 	advance(d);
 }
 
@@ -372,20 +373,15 @@ static void dpor_stats(const void *state, struct search_stats *stats)
 	stats->sleep_blocked = d->sleep_blocked;
 }
 
-static bool dpor_redundant(const void *state)
-{
-	const struct dpor *d = state;
-
-	return d->blocked;
-}
-
 static void dpor_save(void *state, struct codec *c)
 {
 	struct dpor *d = state;
 
-	codec_array32(c, &d->races.events, &d->races.nr, NULL, sizeof(*d->races.events));
-	if (!c->error && !c->write && races_resized(&d->races))
-		c->error = -ENOMEM;
+	codec_array32(c, &d->reversals.events, &d->reversals.nr, &d->reversals.room, sizeof(*d->reversals.events));
+	if (!c->error && !c->write) {
+		d->reversals.nr_clocked = 0;
+		c->error = reversals_reserve(&d->reversals);
+	}
 	codec_field(c, d->started);
 	codec_field(c, d->incomplete);
 	codec_field(c, d->complete);
@@ -395,7 +391,7 @@ static void dpor_save(void *state, struct codec *c)
 
 static const struct strategy_refusal dpor_refused[] = {
 	{ "bound", "sleep sets lose bugs under a bound; use preemption:bound=N" },
-	{ "cache", "a cut execution would hide the races that ask for others; use dfs:cache=yes" },
+	{ "cache", "a cut execution would hide the reversals that ask for others; use dfs:cache=yes" },
 	{ NULL, NULL }
 };
 
@@ -417,6 +413,5 @@ const struct strategy_type strategy_dpor = {
 	.choose = dpor_choose,
 	.final = dpor_final,
 	.stats = dpor_stats,
-	.redundant = dpor_redundant,
 	.save = dpor_save,
 };

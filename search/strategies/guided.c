@@ -17,7 +17,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "search/save.h"
 #include "search/seen.h"
 #include "search/strategies/strategies.h"
@@ -28,7 +29,7 @@
 
 /* An abstract operation: one place in the code acting on one object. */
 struct abstract {
-	uint64_t key;		/* 0: empty */
+	uint64_t key;
 	uint64_t object;
 	uint32_t task;		/* one that made it */
 	bool write;
@@ -47,12 +48,6 @@ struct kept {
 	uint32_t failed;	/* children without news since the last with some */
 };
 
-struct object {
-	uint64_t object;
-	uint64_t writer;	/* key of the last write, 0: none */
-	uint32_t generation;
-};
-
 struct guided {
 	struct search_env *env;
 	struct seen pairs;
@@ -62,12 +57,14 @@ struct guided {
 	struct kept now;	/* what this execution follows */
 	uint32_t parent;
 
-	struct abstract *abstracts;	/* hash table of MAX_EVENTS * 2 */
-	uint32_t *list;		/* of used entries, in order of first use */
+	struct abstract abstracts[MAX_EVENTS];	/* in order of first use */
 	uint32_t nr_abstracts;
+	struct id_map by_key;		/* of abstracts */
 
-	struct object *objects;
-	uint32_t mask, nr_objects, generation;
+	/* of this execution */
+	struct id_map written;		/* objects, in writers */
+	uint64_t *writers;		/* the keys of the last writes */
+	uint32_t room_writers;
 	uint64_t *prio;		/* by task; 0: to be drawn */
 	uint32_t nr_prio;
 };
@@ -77,9 +74,9 @@ static void guided_fini(void *state)
 	struct guided *g = state;
 
 	seen_fini(&g->pairs);
-	free(g->abstracts);
-	free(g->list);
-	free(g->objects);
+	id_map_free(&g->by_key);
+	id_map_free(&g->written);
+	free(g->writers);
 	free(g->prio);
 }
 
@@ -89,14 +86,8 @@ static int guided_init(void *state, struct search_env *env, const int64_t *args)
 
 	(void)args;
 	g->env = env;
-	g->mask = 63;
-	g->objects = calloc(g->mask + 1, sizeof(*g->objects));
-	g->abstracts = calloc(MAX_EVENTS * 2, sizeof(*g->abstracts));
-	g->list = calloc(MAX_EVENTS, sizeof(*g->list));
 	/* The first kept one has no constraints. */
 	g->nr_kept = 1;
-	if (!g->objects || !g->abstracts || !g->list)
-		return -ENOMEM;
 	return seen_init(&g->pairs, env->memory / 8);
 }
 
@@ -116,7 +107,7 @@ static uint32_t draw_parent(struct guided *g)
 
 static const struct abstract *draw_abstract(struct guided *g)
 {
-	return &g->abstracts[g->list[rng_below(&g->env->rng, g->nr_abstracts)]];
+	return &g->abstracts[rng_below(&g->env->rng, g->nr_abstracts)];
 }
 
 /* A write and an access to the same object that two tasks can make. */
@@ -164,8 +155,7 @@ static int guided_begin(void *state, uint64_t iteration)
 
 	if (g->nr_prio)
 		memset(g->prio, 0, g->nr_prio * sizeof(*g->prio));
-	g->generation++;
-	g->nr_objects = 0;
+	id_map_clear(&g->written);
 	g->news = false;
 	g->parent = draw_parent(g);
 	g->now = g->kept[g->parent];
@@ -180,67 +170,44 @@ static int guided_begin(void *state, uint64_t iteration)
 static uint64_t key_of(const struct search_cand *c, uint64_t object)
 {
 	uint64_t place = c->label.site ? c->label.site : ((uint64_t)c->task << 32) + 1;
-	uint64_t key = mix64(mix64(place * 0x9e3779b97f4a7c15ull + c->label.op) + object);
 
-	return key ? key : 1;
+	return mix64(mix64(place * 0x9e3779b97f4a7c15ull + c->label.op) + object) ?: 1;
 }
 
-static void learn(struct guided *g, uint64_t key, uint32_t task, const struct access *a)
+static int learn(struct guided *g, uint64_t key, uint32_t task, const struct access *a)
 {
-	uint32_t i = (uint32_t)key & (MAX_EVENTS * 2 - 1);
+	const uint32_t *i = id_map_find(&g->by_key, key);
 
-	while (g->abstracts[i].key && g->abstracts[i].key != key)
-		i = (i + 1) & (MAX_EVENTS * 2 - 1);
-	if (g->abstracts[i].key) {
-		g->abstracts[i].shared |= g->abstracts[i].task != task;
-		return;
+	if (i) {
+		g->abstracts[*i].shared |= g->abstracts[*i].task != task;
+		return 0;
 	}
 	if (g->nr_abstracts == MAX_EVENTS)
-		return;
-	g->abstracts[i] = (struct abstract){
+		return 0;
+	if (!id_map_add(&g->by_key, key, g->nr_abstracts, NULL))
+		return -ENOMEM;
+	g->abstracts[g->nr_abstracts++] = (struct abstract){
 		.key = key, .object = a->object[0], .task = task, .write = a->write,
 	};
-	g->list[g->nr_abstracts++] = i;
+	return 0;
 }
 
-static struct object *find(const struct guided *g, uint64_t object)
-{
-	uint32_t i = (uint32_t)mix64(object) & g->mask;
-
-	while (g->objects[i].generation == g->generation && g->objects[i].object != object)
-		i = (i + 1) & g->mask;
-	return &g->objects[i];
-}
-
+/* 0: it was not written. */
 static uint64_t last_writer(const struct guided *g, uint64_t object)
 {
-	const struct object *o = find(g, object);
+	const uint32_t *i = id_map_find(&g->written, object);
 
-	return o->generation == g->generation ? o->writer : 0;
+	return i ? g->writers[*i] : 0;
 }
 
 static int set_writer(struct guided *g, uint64_t object, uint64_t key)
 {
-	struct object *o;
+	const uint32_t *i;
 
-	if ((g->nr_objects + 1) * 2 > g->mask) {
-		struct object *old = g->objects;
-		uint32_t size = g->mask + 1;
-
-		g->objects = calloc((size_t)size * 2, sizeof(*old));
-		if (!g->objects) {
-			g->objects = old;
-			return -ENOMEM;
-		}
-		g->mask = size * 2 - 1;
-		for (uint32_t i = 0; i < size; i++)
-			if (old[i].generation == g->generation)
-				*find(g, old[i].object) = old[i];
-		free(old);
-	}
-	o = find(g, object);
-	g->nr_objects += o->generation != g->generation;
-	*o = (struct object){ .object = object, .writer = key, .generation = g->generation };
+	if (!ARRAY_RESERVE(g->writers, g->room_writers, g->written.nr + 1) ||
+	    !(i = id_map_add(&g->written, object, (uint32_t)g->written.nr, NULL)))
+		return -ENOMEM;
+	g->writers[*i] = key;
 	return 0;
 }
 
@@ -252,7 +219,7 @@ static bool is_pending(const struct search_point *p, uint64_t key, uint64_t obje
 	return false;
 }
 
-/* What the constraints want: above 0 soon, below 0 not yet. */
+/* The sum of what the constraints want: above 0 soon, below 0 not yet. */
 static int wish(const struct guided *g, const struct search_point *p, const struct search_cand *c)
 {
 	struct access a = access_of(&c->label);
@@ -308,7 +275,7 @@ static int guided_pick(void *state, const struct choice *c)
 	struct access a;
 	uint32_t best;
 
-	if (PER_TASK_RESERVE(g->prio, g->nr_prio, p->cand[p->nr - 1].task))
+	if (!ARRAY_RESERVE_ZERO(g->prio, g->nr_prio, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
 	best = choose_cand(g, c);
 	chosen = choice_cand(c, best);
@@ -324,7 +291,8 @@ static int guided_pick(void *state, const struct choice *c)
 		return (int)best;
 	key = key_of(chosen, a.object[0]);
 	writer = last_writer(g, a.object[0]);
-	learn(g, key, chosen->task, &a);
+	if (learn(g, key, chosen->task, &a))
+		return -ENOMEM;
 	g->news |= seen_add(&g->pairs, mix64(writer) + key);
 	for (uint32_t i = 0; i < g->now.nr; i++)
 		g->now.rules[i].met |= g->now.rules[i].access == key &&
@@ -363,8 +331,10 @@ static void guided_save(void *state, struct codec *c)
 	if (c->error)
 		return;
 	codec_bytes(c, g->kept, g->nr_kept * sizeof(*g->kept));
-	codec_bytes(c, g->abstracts, MAX_EVENTS * 2 * sizeof(*g->abstracts));
-	codec_bytes(c, g->list, g->nr_abstracts * sizeof(*g->list));
+	codec_bytes(c, g->abstracts, g->nr_abstracts * sizeof(*g->abstracts));
+	for (uint32_t i = 0; !c->write && !c->error && i < g->nr_abstracts; i++)
+		if (!id_map_add(&g->by_key, g->abstracts[i].key, i, NULL))
+			c->error = -ENOMEM;
 }
 
 const struct strategy_type strategy_guided = {

@@ -24,7 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/strategies/strategies.h"
 
 #define PCT_PARAMS(P) \
@@ -75,7 +75,7 @@ static int pct_pick(void *state, const struct choice *c)
 	uint64_t nth = p->env->choices + 1;	/* of the points with a choice */
 	uint32_t best = 0, task;
 
-	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
+	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
 		return -ENOMEM;
 	if (point->yielded && point->last < p->nr_prio)
 		p->prio[point->last] = --p->lowest;

@@ -6,7 +6,7 @@
  * ones that fail for different reasons complement each other. Turns are given
  * by stride scheduling: a member with weight w gets its next turn 1/w later. A
  * weight is 1 plus up to BONUS for the share of its latest executions that were
- * happens-before classes nobody had shown before; so nobody starves, and only
+ * happens-before classes that no execution had shown before; so no member starves, and only
  * counts matter, never time.
  *
  * dpor is a member because it is quick on small tests, but its end does not end
@@ -195,13 +195,6 @@ static void portfolio_stats(const void *state, struct search_stats *stats)
 	}
 }
 
-static bool portfolio_redundant(const void *state)
-{
-	const struct portfolio *p = state;
-
-	return p->now && p->now->type->redundant && p->now->type->redundant(p->now->state);
-}
-
 const struct strategy_type strategy_portfolio = {
 	.info = {
 		.name = "portfolio",
@@ -220,6 +213,5 @@ const struct strategy_type strategy_portfolio = {
 	.end = portfolio_end,
 	.fini = portfolio_fini,
 	.stats = portfolio_stats,
-	.redundant = portfolio_redundant,
 	.save = portfolio_save,
 };

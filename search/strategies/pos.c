@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/strategies/strategies.h"
 
 struct pos {
@@ -50,7 +50,7 @@ static int pos_pick(void *state, const struct choice *c)
 	uint32_t best = 0;
 	struct access a;
 
-	if (PER_TASK_RESERVE(p->prio, p->nr_prio, point->cand[point->nr - 1].task))
+	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
 		uint64_t *prio = &p->prio[choice_cand(c, i)->task];

@@ -6,7 +6,7 @@
  * (ASPLOS 2025). A random walk favours schedules with few choices. URW picks a
  * task with a chance proportional to the steps that it (and the tasks it will
  * create) has left, which makes every interleaving equally likely when counts
- * are exact and nobody blocks. SURW does so for a few interesting events only,
+ * are exact and no task blocks. SURW does so for a few interesting events only,
  * here in each execution those on one object, drawn by how often it is used:
  * a task is chosen in advance by weight to make the next interesting event, and
  * all others are held before theirs; everything else is made in random order.
@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/per_task.h"
+#include "lib/base/array.h"
 #include "search/profile.h"
 #include "search/save.h"
 #include "search/strategies/strategies.h"
@@ -133,7 +133,8 @@ static int meet(struct surw *s, const struct search_point *p)
 
 		if (c->task < s->nr_tasks && s->tasks[c->task].born)
 			continue;
-		if (PER_TASK_RESERVE(s->tasks, s->nr_tasks, c->task) || profile_task(&s->profile, c->task, c->parent))
+		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1) ||
+		    profile_task(&s->profile, c->task, c->parent))
 			return -ENOMEM;
 		t = &s->tasks[c->task];
 		t->born = true;
@@ -214,7 +215,7 @@ static uint32_t pick_selectively(struct surw *s, const struct choice *c)
 		const struct search_cand *cand;
 
 		if (i == CHOICE_NONE) {
-			/* Whoever was meant to come next cannot: start again. */
+			/* The task that was meant to come next cannot: start again. */
 			release_all(s, c);
 			continue;
 		}
@@ -273,7 +274,8 @@ static void save(void *state, struct codec *c)
 	struct surw *s = state;
 
 	save_profile(c, &s->profile);
-	if (!c->error && s->profile.nr_tasks && PER_TASK_RESERVE(s->tasks, s->nr_tasks, s->profile.nr_tasks - 1))
+	if (!c->error && s->profile.nr_tasks &&
+	    !ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->profile.nr_tasks))
 		c->error = -ENOMEM;
 }
 

@@ -8,7 +8,7 @@
  * scheduling (POPL 2011); caching: CHESS (OSDI 2008, 4.4.2) with the rule of
  * cache.h.
  *
- * What is kept between executions is the stack of choices of the last one, so
+ * Only the stack of choices of the last execution is kept for the next one, so
  * memory grows with depth and not with the number of executions. At a point the
  * options stand in the order of the base scheduler: the last task if it may go
  * on without having yielded, then by number, round robin. Taking the option at
@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/cache.h"
 #include "search/diverge.h"
 #include "search/rules.h"
@@ -62,9 +63,9 @@ struct systematic {
 	struct cache cache;
 
 	struct node *nodes;
-	size_t nr_nodes, room_nodes;
+	uint64_t nr_nodes, room_nodes;
 	struct option *options;
-	size_t nr_options, room_options;
+	uint64_t nr_options, room_options;
 
 	size_t prefix;		/* nodes to replay in this execution */
 	size_t depth;		/* choices met so far in this execution */
@@ -249,34 +250,12 @@ static uint64_t fingerprint(const struct choice *c)
 	return h + c->free;
 }
 
-static int reserve(struct systematic *s, uint32_t nr)
-{
-	if (s->nr_nodes == s->room_nodes) {
-		size_t room = s->room_nodes ? s->room_nodes * 2 : 64;
-		struct node *nodes = realloc(s->nodes, room * sizeof(*nodes));
-
-		if (!nodes)
-			return -ENOMEM;
-		s->nodes = nodes;
-		s->room_nodes = room;
-	}
-	if (s->nr_options + nr > s->room_options) {
-		size_t room = (s->nr_options + nr) * 2;
-		struct option *options = realloc(s->options, room * sizeof(*options));
-
-		if (!options)
-			return -ENOMEM;
-		s->options = options;
-		s->room_options = room;
-	}
-	return 0;
-}
-
 static struct node *push(struct systematic *s, uint64_t print, uint32_t nr, bool value, bool free)
 {
 	struct node *n;
 
-	if (reserve(s, nr))
+	if (!ARRAY_RESERVE(s->nodes, s->room_nodes, s->nr_nodes + 1) ||
+	    !ARRAY_RESERVE(s->options, s->room_options, s->nr_options + nr))
 		return NULL;
 	n = &s->nodes[s->nr_nodes++];
 	*n = (struct node){
@@ -331,7 +310,10 @@ static int leave_prefix(struct systematic *s, uint64_t print)
 		if (diverge_note(&s->diverge, s->depth, print)) {
 			truncate_nodes(s, s->depth);
 			s->prefix = s->depth;
-			/* What was met under the old behaviour says nothing about the new one. */
+			/*
+			 * States that were met under the old behaviour say nothing about the new
+			 * one.
+			 */
 			if (s->use_cache)
 				cache_clear(&s->cache);
 		}
@@ -467,25 +449,12 @@ static void stats(const void *state, struct search_stats *stats)
 	stats->incomplete |= s->incomplete || s->diverge.given_up;
 }
 
-static bool redundant(const void *state)
-{
-	const struct systematic *s = state;
-
-	return s->redundant;
-}
-
 static void save(void *state, struct codec *c)
 {
 	struct systematic *s = state;
-	uint64_t nr_nodes = s->nr_nodes, room_nodes = s->room_nodes;
-	uint64_t nr_options = s->nr_options, room_options = s->room_options;
 
-	codec_array(c, &s->nodes, &nr_nodes, &room_nodes, sizeof(*s->nodes));
-	codec_array(c, &s->options, &nr_options, &room_options, sizeof(*s->options));
-	s->nr_nodes = nr_nodes;
-	s->room_nodes = room_nodes;
-	s->nr_options = nr_options;
-	s->room_options = room_options;
+	codec_array(c, &s->nodes, &s->nr_nodes, &s->room_nodes, sizeof(*s->nodes));
+	codec_array(c, &s->options, &s->nr_options, &s->room_options, sizeof(*s->options));
 	codec_field(c, s->cut);
 	codec_field(c, s->open);
 	codec_field(c, s->incomplete);
@@ -518,11 +487,11 @@ static const struct strategy_refusal systematic_refused[] = {
 	{ NULL, NULL }
 };
 
-/* What the three have in common. */
+/* The members that the three have in common. */
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.choose = choose, .stats = stats, .redundant = redundant, .save = save
+	.choose = choose, .stats = stats, .save = save
 
 const struct strategy_type strategy_preemption = {
 	.info = {

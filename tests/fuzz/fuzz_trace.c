@@ -4,7 +4,7 @@
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -iquote . -iquote userspace \
  *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report/*.c userspace/symbols/*.c \
- *	-ldw -lelf -lzstd -ljson-c -lz -lstdc++ -o build/fuzz_trace && build/fuzz_trace tests/fuzz/corpus
+ *	-ldw -lelf -lzstd -ljson-c -lz -liberty -o build/fuzz_trace && build/fuzz_trace tests/fuzz/corpus
  * In `make check`, tests/unit/test_trace_fuzz.c drives it with mutations of its own.
  */
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_diverge.c - programs that do not do the same under the same schedule,
- * and executions that are cut: the search ends, says so, and loses no more than
- * it must
+ * test_diverge.c - programs that do not do the same under the same schedule: the
+ * search ends, says so, and loses no more than it must
  */
 #include <errno.h>
 #include <string.h>
@@ -11,10 +10,8 @@
 #include "programs.h"
 #include "tap.h"
 
-enum cut { CUT_NEVER, CUT_REDUNDANT };
-
 /* One execution; -ESTALE is answered by asking again. */
-static int run(const struct model *m, struct search *s, enum cut cut, struct set *outcomes,
+static int run(const struct model *m, struct search *s, struct set *outcomes,
 	       bool *diverged)
 {
 	struct search_cand cand[MODEL_TASKS];
@@ -45,14 +42,9 @@ static int run(const struct model *m, struct search *s, enum cut cut, struct set
 		}
 		if (i < 0)
 			return i;
-		if (cut == CUT_REDUNDANT && search_redundant(s)) {
-			end.result = SEARCH_ABANDONED;
-			break;
-		}
 		model_step(m, &st, cand[i].task, 0);
 	}
-	if (end.result == SEARCH_PASS)
-		set_add(outcomes, model_outcome(m, &st));
+	set_add(outcomes, model_outcome(m, &st));
 	search_end(s, &end);
 	return SEARCH_GO;
 }
@@ -73,8 +65,8 @@ static void test_lazy_start(void)
 		bool diverged;
 		int nr = 1;
 
-		run(&first->model, s, CUT_NEVER, &first_outcomes, &diverged);
-		while (nr < 100000 && run(&p->model, s, CUT_NEVER, &outcomes, &diverged) == SEARCH_GO)
+		run(&first->model, s, &first_outcomes, &diverged);
+		while (nr < 100000 && run(&p->model, s, &outcomes, &diverged) == SEARCH_GO)
 			nr++;
 		search_get_stats(s, &st);
 		tap_ok(nr < 100000 && !st.incomplete,
@@ -109,7 +101,7 @@ static void test_flaky(void)
 		while (nr < 100000 && ret == SEARCH_GO) {
 			bool flake = rng_below(&rng, 10) == 0;
 
-			ret = run(flake ? &other->model : &p->model, s, CUT_NEVER,
+			ret = run(flake ? &other->model : &p->model, s,
 				  flake ? &ignored : &outcomes, &diverged);
 			nr++;
 		}
@@ -145,7 +137,7 @@ static void test_chaos(void)
 
 			rng_seed(&rng, 8, (uint64_t)nr++);
 			gen_program(p, &rng, GEN_ALL & ~GEN_CHOICE, 4, 12, 2);
-			ret = run(&p->model, s, CUT_NEVER, &outcomes, &diverged);
+			ret = run(&p->model, s, &outcomes, &diverged);
 		}
 		search_get_stats(s, &st);
 		tap_ok((ret == SEARCH_EXHAUSTED || ret == SEARCH_GO) && st.incomplete,
@@ -157,49 +149,10 @@ static void test_chaos(void)
 	free(p);
 }
 
-/* What search_redundant() says may be cut: nothing is lost, and little is run. */
-static void test_redundant(void)
-{
-	static const char *const with[] = { "dpor", "preemption:bound=2,cache=yes", "dfs:cache=yes" };
-	struct gen_program *p = malloc(sizeof(*p));
-
-	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
-		int lost = 0, incomplete = 0;
-
-		for (uint64_t k = 0; k < 200; k++) {
-			struct set whole = { 0 }, cut = { 0 };
-			struct search_stats st;
-			struct search *s;
-			struct rng rng;
-			bool diverged;
-
-			rng_seed(&rng, 21, k);
-			gen_program(p, &rng, GEN_LOCKS | GEN_SEMS, 3, 10, 2);
-			s = model_search(with[i], 1, 1);
-			while (run(&p->model, s, CUT_NEVER, &whole, &diverged) == SEARCH_GO)
-				;
-			search_free(s);
-			s = model_search(with[i], 1, 1);
-			while (run(&p->model, s, CUT_REDUNDANT, &cut, &diverged) == SEARCH_GO)
-				;
-			search_get_stats(s, &st);
-			incomplete += st.incomplete;
-			lost += whole.nr != cut.nr;
-			search_free(s);
-			set_free(&whole);
-			set_free(&cut);
-		}
-		tap_ok(!lost && !incomplete, "%s: redundant executions may be abandoned (%d lose an "
-		       "outcome)", with[i], lost);
-	}
-	free(p);
-}
-
 int main(void)
 {
 	test_lazy_start();
 	test_flaky();
 	test_chaos();
-	test_redundant();
 	return tap_done();
 }

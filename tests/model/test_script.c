@@ -333,15 +333,15 @@ static void test_refused(void)
 	static const struct { const char *text, *say; } bad[] = {
 		{ "before", "needs something" }, { "before x run T1", "not a task" },
 		{ "before T0", "'run TASK' is missing" }, { "before T0 run T0", "instead of itself" },
-		{ "before T0 at nonesuch run T1", "unknown operation" }, { "before T0 T1 run T1", "about one task" },
+		{ "before T0 at nonesuch run T1", "unknown operation" }, { "before T0 T1 run T1", "takes one task" },
 		{ "before T0 nth 0 run T1", "from 1" }, { "before T0 run T1 until", "needs something" },
-		{ "before T0 run T1 until T2 at lock", "T1 that is waited for" },
+		{ "before T0 run T1 until T2 at lock", "takes T1, the task that runs" },
 		{ "before T0 run T1 while x == 1", "not expected" }, { "\n\nbefore T0 on \"x run T1", "test.zug:3: " },
 		{ "any; before T0 run T1; end", "within a group" }, { "stay nth 2", "not expected" },
 		{ "before T0 on \"\" run T1", "empty word" }, { "let T0 at read", "'get OUTCOME' is missing" },
-		{ "let T0 get read", "nothing that a call can get" }, { "let T0 get", "needs something" },
+		{ "let T0 get read", "unknown outcome" }, { "let T0 get", "needs something" },
 		{ "let T0 get short-read 0", "from 1" }, { "let T0 get delayed 5 6", "not expected" },
-		{ "let T0 T1 get lost", "about one task" }, { "any; let T0 get lost; end", "within a group" },
+		{ "let T0 T1 get lost", "takes one task" }, { "any; let T0 get lost; end", "within a group" },
 	};
 	struct search_options o = { .strategy = "random", .fair = 1, .preemptions = -1,
 				    .rules = "before T0 run T1" };

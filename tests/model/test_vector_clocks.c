@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_order.c - data races: the vector clocks against a transitive closure of
+ * test_vector_clocks.c - data races: the vector clocks against a transitive closure of
  * what the program synchronises, over random programs and schedules
  */
 #include <string.h>
@@ -18,8 +18,8 @@ struct step {
 };
 
 /* Run one random schedule, showing every step to o. Returns the race count; steps are kept. */
-static int play(const struct model *m, struct rng *rng, struct order *o, struct step *steps,
-		uint32_t *nr, struct order_race *first)
+static int play(const struct model *m, struct rng *rng, struct vector_clocks *o, struct step *steps,
+		uint32_t *nr, struct vector_clocks_race *first)
 {
 	struct search_cand cand[MODEL_TASKS];
 	struct search_point p = { .cand = cand };
@@ -27,10 +27,10 @@ static int play(const struct model *m, struct rng *rng, struct order *o, struct 
 	int races = 0;
 
 	model_start(m, &s);
-	order_begin(o);
+	vector_clocks_begin(o);
 	*nr = 0;
 	for (;;) {
-		struct order_race race;
+		struct vector_clocks_race race;
 		uint32_t enabled, at, i = 0;
 
 		p.nr = model_cands(m, &s, cand, &enabled);
@@ -41,7 +41,7 @@ static int play(const struct model *m, struct rng *rng, struct order *o, struct 
 		at = (uint32_t)rng_below(rng, enabled);
 		while (!cand[i].enabled || at--)
 			i++;
-		if (order_step(o, &p, i, &race) == 1 && !races++)
+		if (vector_clocks_step(o, &p, i, &race) == 1 && !races++)
 			*first = race;
 		steps[*nr] = (struct step){
 			cand[i].task, m->code[cand[i].task][s.task[cand[i].task].pc].op, cand[i].label,
@@ -108,14 +108,14 @@ static void test_random_programs(const char *what, unsigned int kinds, uint32_t 
 	int programs = tap_scale(3000, 50000), wolf = 0, missed = 0, races = 0;
 
 	for (int i = 0; i < programs; i++) {
-		struct order *o = order_new();
+		struct vector_clocks *o = vector_clocks_new();
 		struct rng rng;
 
 		rng_seed(&rng, kinds + 31, (uint64_t)i);
 		gen_program(p, &rng, kinds, 3, 14, vars);
 		for (int k = 0; k < 3; k++) {
 			struct step steps[MAX_STEPS];
-			struct order_race first;
+			struct vector_clocks_race first;
 			uint32_t nr;
 			bool found = play(&p->model, &rng, o, steps, &nr, &first) > 0;
 			bool want = has_race(steps, nr);
@@ -124,7 +124,7 @@ static void test_random_programs(const char *what, unsigned int kinds, uint32_t 
 			missed += !found && want;
 			races += found;
 		}
-		order_free(o);
+		vector_clocks_free(o);
 	}
 	free(p);
 	tap_ok(!wolf, "%s: no race is reported where there is none (%d are; %d races)", what, wolf,
@@ -143,9 +143,9 @@ static void test_always(void)
 		.len = { 5, 5 },
 	};
 	const uint64_t variable = 4ull << 32;
-	struct order *o = order_new();
+	struct vector_clocks *o = vector_clocks_new();
 	struct step steps[MAX_STEPS];
-	struct order_race race = { 0 };
+	struct vector_clocks_race race = { 0 };
 	struct rng rng;
 	uint32_t nr;
 	int races = 0;
@@ -153,13 +153,13 @@ static void test_always(void)
 	rng_seed(&rng, 1, 1);
 	for (int i = 0; i < 20; i++)
 		races += play(&m, &rng, o, steps, &nr, &race);
-	tap_ok(order_always(o, variable | 1), "a variable under a lock is always ordered");
-	tap_ok(!order_always(o, variable | 2) && races == 20, "one without is not: it races");
+	tap_ok(vector_clocks_always(o, variable | 1), "a variable under a lock is always ordered");
+	tap_ok(!vector_clocks_always(o, variable | 2) && races == 20, "one without is not: it races");
 	tap_ok(race.object == (variable | 2) && race.label.op == ZUG_OP_DATA_WRITE &&
 	       race.earlier.op == ZUG_OP_DATA_WRITE && race.task != race.other,
 	       "a race has its two accesses");
-	tap_ok(!order_always(o, variable | 3), "nothing is known of one that was not used");
-	order_free(o);
+	tap_ok(!vector_clocks_always(o, variable | 3), "nothing is known of one that was not used");
+	vector_clocks_free(o);
 }
 
 /* Two tasks, no synchronisation at all: each accesses one piece of memory. 1: a race. */
@@ -173,25 +173,25 @@ static int two_accesses(const struct range *a, bool a_writes, const struct range
 	const struct range *range[2] = { a, b };
 	const bool writes[2] = { a_writes, b_writes };
 	struct ranges *r = ranges_new();
-	struct order *o = order_new();
-	struct order_race race = { 0 };
+	struct vector_clocks *o = vector_clocks_new();
+	struct vector_clocks_race race = { 0 };
 	int found = 0;
 
-	order_begin(o);
+	vector_clocks_begin(o);
 	for (uint32_t t = 0; t < 2; t++) {
 		uint32_t n = ranges_add(r, range[t]), list[8];
-		struct order_access acc = { .object = n + 1, .write = writes[t] };
+		struct vector_clocks_access acc = { .object = n + 1, .write = writes[t] };
 		uint64_t overlaps[8];
 
 		acc.nr_overlaps = ranges_overlaps(r, n, list, 8);
 		for (uint32_t k = 0; k < acc.nr_overlaps; k++)
 			overlaps[k] = list[k] + 1;
 		acc.overlaps = overlaps;
-		found |= order_step_on(o, &p, t, &acc, range[t]->size != 0, &race);
+		found |= vector_clocks_step_on(o, &p, t, &acc, range[t]->size != 0, &race);
 	}
 	if (found && (race.task != 1 || race.other != 0 || race.with != 1))
 		found = -1;
-	order_free(o);
+	vector_clocks_free(o);
 	ranges_free(r);
 	return found;
 }
@@ -209,22 +209,22 @@ static void test_once(void)
 		{ 0, ZUG_OP_DATA_WRITE, 3, 0 }, { 1, ZUG_OP_DATA_READ, 3, 0 }, { 1, ZUG_OP_DATA_READ, 2, 0 },
 		{ 1, ZUG_OP_DATA_WRITE, 4, 0 }, { 0, ZUG_OP_UNLOCK, 5, 0 }, { 0, ZUG_OP_DATA_WRITE, 4, 1 },
 	};
-	struct order *o = order_new();
+	struct vector_clocks *o = vector_clocks_new();
 	bool right = true;
 
-	order_begin(o);
+	vector_clocks_begin(o);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct search_cand cand[2] = {
 			{ .task = 0, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
 			{ .task = 1, .parent = SEARCH_NO_TASK, .enabled = true, .label = { .op = ZUG_OP_POINT } },
 		};
 		const struct search_point p = { .nr = 2, .cand = cand, .last = SEARCH_NO_TASK };
-		struct order_race race;
+		struct vector_clocks_race race;
 
 		cand[steps[i].task].label = (struct zug_label){ .op = steps[i].op, .object = steps[i].object };
-		right &= order_step(o, &p, steps[i].task, &race) == steps[i].race;
+		right &= vector_clocks_step(o, &p, steps[i].task, &race) == steps[i].race;
 	}
-	order_free(o);
+	vector_clocks_free(o);
 	tap_ok(right, "what is set once is ordered for all who come out, and nothing else");
 }
 

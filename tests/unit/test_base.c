@@ -86,6 +86,12 @@ static void test_id_map(void **state)
 	assert_int_equal(m.nr, 0);
 	assert_null(id_map_find(&m, 3ull << 40));
 	assert_non_null(id_map_add(&m, 1, 2, NULL));
+	/* after 2^32 times an id of the first round must not be there again */
+	m.round = UINT32_MAX - 1;
+	id_map_clear(&m);
+	assert_null(id_map_find(&m, 1));
+	assert_non_null(id_map_add(&m, 2, 3, &added));
+	assert_true(added && m.nr == 1);
 	id_map_free(&m);
 	assert_null(id_map_find(&m, 1));
 }

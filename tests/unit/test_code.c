@@ -361,11 +361,29 @@ static void test_kinds(void **state)
 	assert_non_null(code_function(c, f.start));
 	assert_int_equal(code_function(c, f.start)->end, f.start + 6);	/* where inner begins */
 	assert_null(code_function(c, places_of(c, path, "broken").start));
-	assert_ptr_equal(code_before(c, f.p[0]->offset + f.p[0]->len), f.p[0]);
-	assert_null(code_before(c, f.p[0]->offset + 1));
 	assert_ptr_equal(code_find(c, f.p[1]->offset), f.p[1]);
 	assert_null(code_find(c, f.p[1]->offset + 1));
 	code_free(c);
+}
+
+/* The address that the operand has, as the BPF side computes it from what the catalogue says. */
+static int operand_at(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
+		      uint64_t *operand)
+{
+	uint64_t a = (int64_t)p->disp;
+
+	if (p->flags & CODE_NO_ADDR)
+		return -ENOENT;
+	if (p->base == CODE_RIP)
+		a += addr + p->len;
+	else if (p->base != CODE_NO_REG)
+		a += regs[code_dwarf_register(p->base)];
+	if (p->index != CODE_NO_REG)
+		a += regs[code_dwarf_register(p->index)] << p->shift;
+	if (p->flags & CODE_TLS)
+		a += fsbase;
+	*operand = a;
+	return 0;
 }
 
 static void test_operands(void **state)
@@ -379,20 +397,20 @@ static void test_operands(void **state)
 	for (int i = 0; i < 17; i++)
 		regs[i] = 0x100000 * (i + 1);
 	f = places_of(c, path, "locks");
-	assert_int_equal(code_operand(f.p[1], 0, regs, 0, &a), 0);
+	assert_int_equal(operand_at(f.p[1], 0, regs, 0, &a), 0);
 	assert_int_equal(a, 8 + regs[5] + 4 * regs[4]);
-	assert_int_equal(code_operand(f.p[2], 0, regs, 0, &a), 0);
+	assert_int_equal(operand_at(f.p[2], 0, regs, 0, &a), 0);
 	assert_int_equal(a, regs[12]);
 	assert_true(code_static_operand(c, f.p[0], &vaddr));
-	assert_int_equal(code_operand(f.p[0], 0x555555554000 + f.p[0]->offset, regs, 0, &a), 0);
+	assert_int_equal(operand_at(f.p[0], 0x555555554000 + f.p[0]->offset, regs, 0, &a), 0);
 	assert_int_equal(a, 0x555555554000 + f.p[0]->offset + f.p[0]->len + f.p[0]->disp);
 	assert_false(code_static_operand(c, f.p[1], &vaddr));
 	f = places_of(c, path, "plain");
-	assert_int_equal(code_operand(f.p[4], 0, regs, 0, &a), 0);
+	assert_int_equal(operand_at(f.p[4], 0, regs, 0, &a), 0);
 	assert_int_equal(a, regs[0] + 8 * regs[2] - 16);
-	assert_int_equal(code_operand(f.p[9], 0, regs, 0x7000, &a), 0);
+	assert_int_equal(operand_at(f.p[9], 0, regs, 0x7000, &a), 0);
 	assert_int_equal(a, 0x7000 - 8);
-	assert_int_equal(code_operand(f.p[12], 0, regs, 0, &a), -ENOENT);
+	assert_int_equal(operand_at(f.p[12], 0, regs, 0, &a), -ENOENT);
 	code_free(c);
 }
 

@@ -154,7 +154,7 @@ static void test_refused(void **state)
 		{ "first == 1", "'first' is a structure: name a member", -EINVAL },
 		{ "grid[1][4]", "'grid[1]' has 4 elements, no [4]", -EINVAL },
 		{ "number[0]", "neither an array nor a pointer", -EINVAL }, { "*number", "is not a pointer", -EINVAL },
-		{ "*untyped", "points to nothing of which a type", -EINVAL },
+		{ "*untyped", "points to is not known", -EINVAL },
 		{ "real_value % 2", "'real_value' is not a whole number", -EINVAL },
 		{ "list + 1", "'list' is not a number", -EINVAL }, { "&3", "'3' has no address", -EINVAL },
 		{ "own", "thread-local", -ENOENT }, { "get_bias", "no variable 'get_bias'", -ENOENT },

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "campaign/campaign_internal.h"
+#include "search/script.h"
 #include "cli/exit_codes.h"
 #include "engine/faults.h"
 #include "campaign/script.h"

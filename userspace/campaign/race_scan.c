@@ -2,7 +2,7 @@
 /*
  * What do the tasks access without an order of their own? In the first executions instructions of the
  * program that access memory other than their own frame become points, some hundreds at a time, and the
- * accesses are compared by the program's synchronisation (search/order.h). What touches data that is left
+ * accesses are compared by the program's synchronisation (search/vector_clocks.h). What touches data that is left
  * unordered stays a point in the search; all other instructions are let alone again.
  *
  * A suspicion is no report: clocks know only the synchronisation that is seen. So for each suspected
@@ -22,6 +22,7 @@
 #include "search/vector_clocks.h"
 #include "search/ranges.h"
 #include "search/rng.h"
+#include "search/script.h"
 #include "campaign/campaign_internal.h"
 
 /* Instructions that are points at a time, and executions for them; of a larger program it is a sample. */
@@ -79,7 +80,7 @@ struct suspect {
 };
 
 struct sampler {
-	struct order *order;
+	struct vector_clocks *order;
 	struct access_place *places;	/* by module and offset */
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
@@ -228,7 +229,7 @@ static int begin(struct campaign *c)
 	if (!s)
 		return -ENOMEM;
 	c->sampler = s;
-	s->order = order_new();
+	s->order = vector_clocks_new();
 	s->ranges = ranges_new();
 	if (!s->order || !s->ranges || find_places(c, s))
 		return -ENOMEM;
@@ -332,7 +333,7 @@ static uint64_t clock_object(const struct sampler *s, uint32_t range)
 	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
 }
 
-static void note_race(struct sampler *s, const struct order_race *race)
+static void note_race(struct sampler *s, const struct vector_clocks_race *race)
 {
 	uint32_t mine = RANGES_NONE, with = RANGES_NONE;
 	struct raced *r;
@@ -360,8 +361,8 @@ static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 	struct sampler *s = c->sampler;
 	struct access_place *a = site ? find_place(s, site->module, site->offset) : NULL;
 	uint64_t overlaps[2][OVERLAPS];
-	struct order_access acc[2];
-	struct order_race race;
+	struct vector_clocks_access acc[2];
+	struct vector_clocks_race race;
 	uint32_t list[OVERLAPS], nr = 0;
 	int ret;
 
@@ -379,7 +380,7 @@ static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 			s->no_memory = true;
 			return;
 		}
-		acc[nr] = (struct order_access){
+		acc[nr] = (struct vector_clocks_access){
 			.object = clock_object(s, range), .write = t->access[n].write, .overlaps = overlaps[nr],
 			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
 		};
@@ -387,7 +388,7 @@ static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 			overlaps[nr][k] = clock_object(s, list[k]);
 		nr += t->access[n].size != 0;
 	}
-	ret = order_step_on(s->order, p, i, acc, nr, &race);
+	ret = vector_clocks_step_on(s->order, p, i, acc, nr, &race);
 	s->no_memory |= ret == -ENOMEM;
 	if (ret == 1)
 		note_race(s, &race);
@@ -669,7 +670,7 @@ static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t er
 			return -ENOMEM;
 		if (s->round < s->rounds) {
 			batch = s->round % s->nr_batches;
-			order_begin(s->order);
+			vector_clocks_begin(s->order);
 			engine_hold(c->engine, s->round >= s->nr_batches ? hold_random : NULL, c);
 			s->round++;
 			/* a second look is with the same points, but for the hot ones: a trap of each costs time */
@@ -806,7 +807,7 @@ void campaign_sample_free(struct campaign *c)
 		return;
 	for (uint32_t n = 0; n < s->nr_names; n++)
 		free(s->names[n]);
-	order_free(s->order);
+	vector_clocks_free(s->order);
 	ranges_free(s->ranges);
 	free(s->objects);
 	free(s->places);

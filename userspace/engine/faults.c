@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/faults.h"
+#include "search/script.h"
 
 static const struct kind {
 	const char *name;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* code.c - the file behind a catalogue: segments, bounds of functions; looking things up */
+/*
+ * code.c - the file behind a catalogue: segments, bounds of functions; lookups
+ *
+ * code_open() first: bounds of functions come from symbols and .eh_frame (code_bounds()),
+ * code_scan.c decodes what lies within them, code_cache.c keeps the result.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +17,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 uint64_t code_vaddr(const struct code *c, uint64_t offset)
@@ -60,18 +66,11 @@ static int add_bounds(struct bounds *b, const struct code *c, uint64_t vaddr, ui
 {
 	uint64_t offset = code_offset(c, vaddr);
 
-	/* one that would leave its segment is a lie of the file */
+	/* the file is wrong about a function that would leave its segment */
 	if (!size || offset == UINT64_MAX || code_offset(c, vaddr + size - 1) != offset + size - 1)
 		return 0;
-	if (b->nr == b->size) {
-		size_t n = b->size ? 2 * b->size : 1024;
-		struct code_function *list = realloc(b->list, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		b->list = list;
-		b->size = n;
-	}
+	if (!ARRAY_RESERVE(b->list, b->size, b->nr + 1))
+		return -ENOMEM;
 	b->list[b->nr++] = (struct code_function){ .start = offset, .end = offset + size };
 	return 0;
 }
@@ -442,7 +441,7 @@ const struct code_place *code_at(const struct code *c, uint32_t i)
 	return i < c->nr_places ? &c->places[i] : NULL;
 }
 
-/* How many places begin before offset. */
+/* The number of places that begin before offset. */
 static uint32_t lower(const struct code *c, uint64_t offset)
 {
 	uint32_t lo = 0, hi = c->nr_places;
@@ -463,13 +462,6 @@ const struct code_place *code_find(const struct code *c, uint64_t offset)
 	uint32_t i = lower(c, offset);
 
 	return i < c->nr_places && c->places[i].offset == offset ? &c->places[i] : NULL;
-}
-
-const struct code_place *code_before(const struct code *c, uint64_t offset)
-{
-	uint32_t i = lower(c, offset);
-
-	return i && c->places[i - 1].offset + c->places[i - 1].len == offset ? &c->places[i - 1] : NULL;
 }
 
 const struct code_function *code_function(const struct code *c, uint64_t offset)
@@ -511,25 +503,6 @@ uint8_t code_dwarf_register(uint8_t nr)
 uint64_t code_register(const uint64_t *regs, uint8_t nr)
 {
 	return regs[code_dwarf_register(nr & 15)];
-}
-
-int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
-		 uint64_t *operand)
-{
-	uint64_t a = (int64_t)p->disp;
-
-	if (p->flags & CODE_NO_ADDR)
-		return -ENOENT;
-	if (p->base == CODE_RIP)
-		a += addr + p->len;
-	else if (p->base != CODE_NO_REG)
-		a += code_register(regs, p->base);
-	if (p->index != CODE_NO_REG)
-		a += code_register(regs, p->index) << p->shift;
-	if (p->flags & CODE_TLS)
-		a += fsbase;
-	*operand = a;
-	return 0;
 }
 
 bool code_second(const struct code_place *p)

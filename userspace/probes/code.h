@@ -5,9 +5,9 @@
  * A catalogue of one ELF file, made by disassembling its functions: every atomic
  * instruction, pause, fence, load, store, read-modify-write, string operation, and
  * what reads the time or hardware randomness. Functions are bounded by symbols and
- * .eh_frame, so that data in the text is not taken for code; one that does not
- * decode from its first byte to its last, or into whose middle of an instruction
- * something jumps, is left out and counted. So an offset of a place is always the
+ * .eh_frame, so that data in the text is not taken for code; a function that does
+ * not decode from its first byte to its last, or that has a jump into the middle of an
+ * instruction, is left out and counted. So an offset of a place is always the
  * first byte of an instruction.
  *
  * All offsets are file offsets, what uprobes take. Nothing here needs a kernel.
@@ -52,14 +52,14 @@ enum code_block {
 #define CODE_STACK	(1u << 2)	/* operand in the own frame: relative to rsp, or to rbp in a function that sets it up */
 #define CODE_TLS	(1u << 3)	/* operand relative to fs: thread-local */
 #define CODE_CONST	(1u << 4)	/* operand in memory that is read-only once the program runs */
-#define CODE_NO_ADDR	(1u << 5)	/* no operand, or none whose address code_operand() can tell */
+#define CODE_NO_ADDR	(1u << 5)	/* no operand, or none whose address follows from the registers */
 #define CODE_PROBE	(1u << 6)	/* a uprobe can be put on it */
 #define CODE_REWRITE	(1u << 7)	/* one can be, once code_rewrite() was applied to a private copy */
 #define CODE_NEXT	(1u << 8)	/* one can be put on the instruction after it (that is: after its effect) */
 #define CODE_SHARED	(1u << 9)	/* plain access to what LOCK or xchg accesses elsewhere: most likely an atomic one */
 #define CODE_REP	(1u << 10)	/* string operation with a count in rcx */
 
-/* An operand nobody else can reach, or that never changes: never worth a point. */
+/* An operand that no other task can reach, or that never changes: never worth a point. */
 #define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
 
 #define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
@@ -114,35 +114,31 @@ uint32_t code_nr(const struct code *c);
 const struct code_place *code_at(const struct code *c, uint32_t i);
 /* The place at an offset, NULL: none. */
 const struct code_place *code_find(const struct code *c, uint64_t offset);
-/* The place whose instruction ends there: what a watchpoint, which fires after the access, is about. NULL: none. */
-const struct code_place *code_before(const struct code *c, uint64_t offset);
 /* The function around an offset; NULL: none that was decoded. */
 const struct code_function *code_function(const struct code *c, uint64_t offset);
 
-/*
- * Where a place's operand is: addr is the place's own address in the process, regs its user
- * registers in DWARF order of x86-64 (struct user_registers), fsbase its thread pointer.
- * Of a string operation: where it writes, or, if it only reads, reads. 0, or -ENOENT: cannot be told.
- */
-int code_operand(const struct code_place *p, uint64_t addr, const uint64_t *regs, uint64_t fsbase,
-		 uint64_t *operand);
 /* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
 uint8_t code_dwarf_register(uint8_t nr);
-/* Has a string operation, or a call, a second operand, which it reads, where rsi leads to? */
+/*
+ * True when a string operation, or a call, has a second operand, which it reads, where rsi leads
+ * to.
+ */
 bool code_second(const struct code_place *p);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
 
-/* Is the instruction in the file still what the catalogue says? (A cache may be wrong.) */
+/*
+ * True when the instruction in the file still is what the catalogue says. (A cache may be wrong.)
+ */
 bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n);
 
 /*
- * What a plain store (mov of a register or a constant) is about to write; bytes: the instruction. 0, or
- * -ENOENT: cannot be told.
+ * The value that a plain store (mov of a register or a constant) is about to write; bytes: the
+ * instruction. 0, or -ENOENT: it cannot be told.
  */
 int code_stored_value(const struct code_place *p, const uint8_t *bytes, size_t n, const uint64_t *regs,
 		      uint64_t *value);
-/* Does it add to its operand, or subtract? */
+/* True when it adds to its operand, or subtracts. */
 bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n);
 
 /*
@@ -163,8 +159,9 @@ struct code_ask {
 	bool cpu;		/* rdtscp */
 };
 /*
- * All of a file, without its catalogue: by increasing offset; free() the list. In code whose functions nobody can tell apart
- * only rdtsc behind lfence, or before what makes one number of its two halves. 0, or -errno as code_open().
+ * All of a file, without its catalogue: by increasing offset; free() the list. In code whose
+ * functions cannot be told apart only rdtsc behind lfence, or before what makes one number of its
+ * two halves. 0, or -errno as code_open().
  */
 int code_asks(const char *path, struct code_ask **list, uint32_t *nr);
 

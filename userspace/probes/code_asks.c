@@ -2,8 +2,9 @@
 /*
  * code_asks.c - instructions that ask the processor, of files that need no catalogue
  *
- * Their few bytes are looked for everywhere, and only the functions around what was found are decoded, to tell code from
- * what looks like it: libraries of the distribution, of which nobody wants anything else, take milliseconds.
+ * Their few bytes are looked for everywhere, and only the functions around what was found are
+ * decoded, to tell code from what looks like it: libraries of the distribution, of which nothing
+ * else is wanted, take milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <Zydis/Zydis.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 struct asks {
@@ -26,7 +28,7 @@ struct asks {
 	uint32_t nr, room;
 };
 
-/* What begins there, if it is one of the four. */
+/* The instruction that begins there, if it is one of the four. */
 static bool is_ask(const struct asks *a, uint32_t offset, struct code_ask *ask)
 {
 	ZydisDecodedInstruction in;
@@ -51,7 +53,7 @@ static bool is_ask(const struct asks *a, uint32_t offset, struct code_ask *ask)
 	}
 }
 
-/* Does an instruction of the function begin there? */
+/* True when an instruction of the function begins there. */
 static bool is_instruction(const struct asks *a, const struct code_function *f, uint32_t offset)
 {
 	ZydisDecodedInstruction in;
@@ -97,15 +99,8 @@ static const struct code_function *around(const struct asks *a, uint32_t offset)
 
 static int add_ask(struct asks *a, const struct code_ask *ask)
 {
-	if (a->nr == a->room) {
-		uint32_t n = a->room ? 2 * a->room : 16;
-		struct code_ask *list = realloc(a->list, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		a->list = list;
-		a->room = n;
-	}
+	if (!ARRAY_RESERVE(a->list, a->room, a->nr + 1))
+		return -ENOMEM;
 	a->list[a->nr++] = *ask;
 	return 0;
 }

@@ -2,8 +2,9 @@
 /*
  * code_cache.c - catalogues kept between runs
  *
- * One file each, named by the build-id and the size of what was disassembled, or by where it lies and
- * when it was changed. A cache that is damaged, of another version, or somebody else's is as good as none.
+ * One file each, named by the build-id and the size of what was disassembled, or by where it lies
+ * and when it was changed. A cache that is damaged, of another version, or of another user is as
+ * good as none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static bool read_all(int fd, void *buf, size_t n)
 	return true;
 }
 
-/* What lookups rely on, also when the checksum was computed over nonsense. */
+/* Checks what lookups rely on, in case the checksum was computed over nonsense. */
 static bool in_order(const struct cache_header *h, const struct code_place *p, const struct code_function *f)
 {
 	for (uint32_t i = 0; i < h->nr_places; i++)

@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 enum code_block code_block(const char *name)
@@ -35,15 +36,8 @@ enum code_block code_block(const char *name)
 
 static int add_target(struct code *c, uint64_t vaddr, enum code_block block, bool word)
 {
-	if (c->nr_targets == c->size_targets) {
-		size_t n = c->size_targets ? 2 * c->size_targets : 16;
-		struct code_target *list = realloc(c->targets, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		c->targets = list;
-		c->size_targets = n;
-	}
+	if (!ARRAY_RESERVE(c->targets, c->size_targets, c->nr_targets + 1))
+		return -ENOMEM;
 	c->targets[c->nr_targets++] = (struct code_target){ .vaddr = vaddr, .block = block, .word = word };
 	return 0;
 }

@@ -12,7 +12,10 @@ struct code_segment {
 	bool exec, write;
 };
 
-/* Where a call of such a function may go: itself, or the word of the file that holds its address. */
+/*
+ * The target of a call of such a function: the function, or the word of the file that holds its
+ * address.
+ */
 struct code_target {
 	uint64_t vaddr;
 	uint8_t block;		/* enum code_block */
@@ -38,7 +41,7 @@ int code_segments(struct code *c, Elf *elf);
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr);
 /* c->targets, by the symbols and relocations of a file. 0 or -errno. */
 int code_targets(struct code *c, Elf *elf);
-/* What is called at vaddr, or by the word there; 0: none of the functions above. */
+/* The function that is called at vaddr, or by the word there; 0: none of those above. */
 enum code_block code_target(const struct code *c, uint64_t vaddr, bool word);
 /* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
 int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);

@@ -7,11 +7,14 @@
  * which would make writers invisible.
  *
  * One pass over the bytes. Only instructions with a memory operand have their operands decoded.
+ * code_scan() goes over the functions of a file, scan_function() over the instructions of one,
+ * access_of() makes a place of one.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <Zydis/Zydis.h>
+#include "lib/base/array.h"
 #include "probes/code_internal.h"
 
 struct scan {
@@ -121,7 +124,7 @@ static uint8_t reg_number(ZydisRegister r, uint16_t *flags)
 		return CODE_NO_REG;
 	if (r == ZYDIS_REGISTER_RIP)
 		return CODE_RIP;
-	/* 32-bit addresses wrap: nobody uses them, and they are not told */
+	/* 32-bit addresses wrap: no compiler uses them, and they are not told */
 	if (ZydisRegisterGetClass(r) != ZYDIS_REGCLASS_GPR64) {
 		*flags |= CODE_NO_ADDR;
 		return CODE_NO_REG;
@@ -196,7 +199,7 @@ static bool changes_nothing(const ZydisDecodedInstruction *in)
 	}
 }
 
-/* What the instruction does with memory, in p; false: nothing of interest. */
+/* Puts into p what the instruction does with memory; false: nothing of interest. */
 static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, const ZydisDecodedInstruction *in,
 		      bool frame_pointer, struct code_place *p)
 {
@@ -248,30 +251,16 @@ static bool access_of(const struct scan *s, const ZydisDecoderContext *ctx, cons
 
 static int add_place(struct code *c, const struct code_place *p)
 {
-	if (c->nr_places == c->size_places) {
-		uint32_t n = c->size_places ? 2 * c->size_places : 4096;
-		struct code_place *list = realloc(c->places, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		c->places = list;
-		c->size_places = n;
-	}
+	if (!ARRAY_RESERVE(c->places, c->size_places, c->nr_places + 1))
+		return -ENOMEM;
 	c->places[c->nr_places++] = *p;
 	return 0;
 }
 
 static int add_jump(struct scan *s, uint32_t from, uint32_t to)
 {
-	if (s->nr_jumps == s->size_jumps) {
-		size_t n = s->size_jumps ? 2 * s->size_jumps : 4096;
-		struct jump *list = realloc(s->jumps, n * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		s->jumps = list;
-		s->size_jumps = n;
-	}
+	if (!ARRAY_RESERVE(s->jumps, s->size_jumps, s->nr_jumps + 1))
+		return -ENOMEM;
 	s->jumps[s->nr_jumps++] = (struct jump){ from, to };
 	return 0;
 }
@@ -345,15 +334,8 @@ static int mark_shared(struct scan *s, uint32_t first)
 				list[nr++] = i;
 			continue;
 		}
-		if (s->nr_atomics == s->size_atomics) {
-			size_t n = s->size_atomics ? 2 * s->size_atomics : 64;
-			uint64_t *more = realloc(s->atomics, n * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			s->atomics = more;
-			s->size_atomics = n;
-		}
+		if (!ARRAY_RESERVE(s->atomics, s->size_atomics, s->nr_atomics + 1))
+			return -ENOMEM;
 		s->atomics[s->nr_atomics++] = vaddr;
 	}
 	for (uint32_t i = first; nr && i < c->nr_places; i++) {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point)
+ *
+ * probes_add_file() is called for each file that the test maps, probes_add_point() for each
+ * --point. Both collect places (struct found) and give them to probes_plant(), which numbers them
+ * and plants the breakpoints. Places by kind of instruction are in probes_code.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "probes/probes_internal.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
@@ -123,21 +131,8 @@ void probes_free(struct probes *p)
 
 int found_append(struct found *f, const struct probe_site *s)
 {
-	struct probe_site *sites;
-	char *symbol;
+	char *symbol = ARRAY_RESERVE(f->sites, f->size, f->nr + 1) ? strdup(s->symbol) : NULL;
 
-	if (f->nr == f->size) {
-		int n = f->size ? 2 * f->size : 32;
-
-		sites = realloc(f->sites, n * sizeof(*sites));
-		if (!sites) {
-			f->no_memory = true;
-			return -ENOMEM;
-		}
-		f->sites = sites;
-		f->size = n;
-	}
-	symbol = strdup(s->symbol);
 	if (!symbol) {
 		f->no_memory = true;
 		return -ENOMEM;
@@ -167,8 +162,8 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
  *	1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret
  *	2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
  *
- * A switch after the decrement is as good as one before the next operation, and whoever waits stops
- * at each look at the lock's word, where it counts as not enabled until that is free.
+ * A switch after the decrement is as good as one before the next operation, and a task that waits
+ * stops at each look at the lock's word, where it counts as not enabled until that is free.
  */
 static int spin_lock_places(struct found *f, uint64_t offset)
 {
@@ -221,7 +216,7 @@ static bool is_c_library(const struct probe_module *mod)
 	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
 }
 
-/* What the kernel side has to know of a site. */
+/* The site as the kernel side has to know it. */
 static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
 				    uint32_t nr)
 {
@@ -274,7 +269,7 @@ static int compare_offsets(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-/* What is probed already stays as it is; what cannot be probed is no point. */
+/* A place that is probed already stays as it is; one that cannot be probed is no point. */
 static int keep_new(const struct probes *p, uint32_t m, struct found *f)
 {
 	uint64_t *known = malloc((p->nr_sites + 1) * sizeof(*known));
@@ -305,7 +300,6 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 {
 	struct probe_module *mod = &p->modules[m];
 	struct kernel_probe *kp;
-	struct probe_site *sites;
 	const char *copy;
 	struct stat st;
 	int ret, bad = -1, nr;
@@ -332,10 +326,7 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 	if (stat(copy, &st))
 		return -errno;
 	kp = calloc(nr, sizeof(*kp));
-	sites = realloc(p->sites, (p->nr_sites + nr) * sizeof(*sites));
-	if (sites)
-		p->sites = sites;
-	if (!kp || !sites) {
+	if (!kp || !ARRAY_RESERVE(p->sites, p->room_sites, p->nr_sites + nr)) {
 		free(kp);
 		return -ENOMEM;
 	}
@@ -398,7 +389,7 @@ static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	return ret;
 }
 
-/* Notes what a new module uses: is there anything that no other did? */
+/* Notes the primitives that a new module uses. True when there is one that no other module did. */
 static bool note_used(struct probes *p, const struct probe_module *mod)
 {
 	const char *names[NR_PRIMITIVES];
@@ -415,16 +406,14 @@ static bool note_used(struct probes *p, const struct probe_module *mod)
 
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen)
 {
-	struct probe_module *mods, mod = { 0 };
+	struct probe_module mod = { 0 };
 	int ret, total = 0, m = module_by_path(p, path);
 	bool new = m < 0, more = false;
 	struct stat st;
 
 	if (new) {
-		mods = realloc(p->modules, (p->nr_modules + 1) * sizeof(*mods));
-		if (!mods)
+		if (!ARRAY_RESERVE(p->modules, p->room_modules, p->nr_modules + 1))
 			return -ENOMEM;
-		p->modules = mods;
 		mod.file = symbols_file(p->symbols, path, NULL, err, errlen);
 		if (!mod.file || stat(path, &st))
 			return -ENOEXEC;
@@ -513,7 +502,7 @@ static int on_point(const struct symdef *d, void *arg)
 
 	if (!d->is_function || d->is_ifunc || d->offset == UINT64_MAX)
 		return 0;
-	/* the place itself is what was asked for, not who called it */
+	/* the place itself was asked for, not its caller */
 	return add_point(ps, d->offset + ps->add, name);
 }
 
@@ -567,11 +556,11 @@ static void say_inlined(const char *what, const struct symfile_inlined *in, char
 	if (in->body.file && in->body.line)
 		snprintf(instead, sizeof(instead), "; --point %s:%u is a place in it", base_of(in->body.file),
 			 in->body.line);
-	snprintf(err, errlen, "--point %s: the compiler has put it into its callers everywhere (%s%s%s)%s", what,
+	snprintf(err, errlen, "--point %s: the compiler has inlined it everywhere (%s%s%s)%s", what,
 		 in->into.function ? in->into.function : "?", place, more, instead);
 }
 
-/* The line after which code comes in FILE:LINE, for the message. */
+/* The next line with code after FILE:LINE, for the message. */
 static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
 {
 	char name[512], near[256] = "", *colon;
@@ -603,7 +592,7 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
 		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
 	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,
-		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (has it symbols?)");
+		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (was it stripped?)");
 }
 
 int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)

@@ -43,15 +43,18 @@ struct probe_site {
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */
-	uint32_t limit;		/* in one execution no point any more after so many; 0: always one */
-	uint32_t within;	/* so many bytes before its operand larger accesses begin, which it is in; 0: none known */
+	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
+	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
 };
 
 struct probes *probes_new(struct kernel *k, struct sandbox *s, struct symbols *symbols);
 void probes_free(struct probes *p);
 
-/* What of the files that are added from now on is answered in the processor's place, where the kernel can do that. */
+/*
+ * Says what is answered in the processor's place in files that are added from now on, where the
+ * kernel can do that.
+ */
 void probes_answer(struct probes *p, bool time, bool random);
 
 /*
@@ -97,18 +100,24 @@ uint16_t probes_code_op(const struct code_place *c);
  */
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
 /*
- * Is the code at a file offset the program's (or library's) own? Not so: what has no source lines in a static program
- * where something has them (its C library), Go's runtime, Rust's libraries except for their primitives, a sanitizer.
+ * True when the code at a file offset is the program's (or library's) own. It is not where it has
+ * no source lines in a static program of which other code has them (its C library), in Go's
+ * runtime, in Rust's libraries except for their primitives, and in a sanitizer.
  */
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
-/* And not of Rust's or Go's libraries, primitives or not: what these do to their own data is their affair. */
+/*
+ * The same, and not in Rust's or Go's libraries, primitives or not: their own data is their affair.
+ */
 bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
-/* Does an item of --code mean anything in the modules there are? */
+/* True when an item of --code means anything in the modules there are. */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */
 bool probes_is_system(const char *path);
 
-/* What the kernel side is told of a code place: its operand, in what->flags and after; op is not touched. */
+/*
+ * Fills in what the kernel side is told of a code place: its operand, in what->flags and after; op
+ * is not touched.
+ */
 void probes_code_site(const struct probe_site *s, struct zug_site *what);
 
 /* This site is no point from now on, or one again; between executions only, before probes_replant(). */
@@ -117,10 +126,10 @@ void probes_silence(struct probes *p, uint32_t site, bool silent);
 /* A silent one is a point again, as in a loop that waits. */
 void probes_wait_at(struct probes *p, uint32_t site);
 
-/* The same for the limit of a site. */
+/* Sets the limit of a site. */
 void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit);
 
-/* And what larger accesses it lies in. */
+/* Sets the larger accesses that it lies in. */
 void probes_set_within(struct probes *p, uint32_t site, uint32_t within);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* probes_code.c - places in the code as points: atomic instructions, plain accesses */
+/*
+ * probes_code.c - places in the code as points: atomic instructions, plain accesses
+ *
+ * probes_add_code() makes places of a module's catalogue (code.h) sites; probes_add_atomics() and
+ * probes_is_own() choose among them: which instructions, of whose code. The rest is about
+ * instructions that ask the processor (probes_answer()).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -106,13 +112,16 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 	what->disp = c->disp;
 }
 
-/* A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay as they are: programs look. */
+/*
+ * A file that is changed: the sandbox's own copy, which nothing executes now. Its times stay, as
+ * programs look at them.
+ */
 struct rewriting {
 	int fd;			/* -1: not open yet */
 	struct stat st;
 };
 
-/* When there is something to change. 0 or -errno. */
+/* Opens the file when there is something to change. 0 or -errno. */
 static int rewriting_begin(struct rewriting *r, const char *copy)
 {
 	if (r->fd >= 0)
@@ -179,7 +188,7 @@ static int rewrite_rdtscp(const char *copy, const struct code_ask *list, uint32_
 	return ret;
 }
 
-/* The dynamic loader looks how long it takes, for who asks it to tell (LD_DEBUG). */
+/* The dynamic loader measures how long it takes, for LD_DEBUG. */
 static bool is_loader(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -329,7 +338,7 @@ void probes_set_limit(struct probes *p, uint32_t site, uint32_t limit)
 		p->sites[site].limit = limit;
 }
 
-/* ---- which ones ---- */
+/* ---- choosing ---- */
 
 /* The runtimes of the compilers' sanitizers lie wherever the compiler does. */
 static bool is_sanitizer(const char *path)
@@ -399,7 +408,7 @@ static bool is_function(const char *name, const char *item)
 	return !fnmatch(item, bare, 0);
 }
 
-/* Does the place lie in what --code names? */
+/* True when the place lies in what --code names. */
 static bool in_scope(struct probe_module *m, uint64_t offset, char *const *scope)
 {
 	struct trace_frame frames[8];
@@ -425,7 +434,7 @@ static int stop_at_first(const struct symdef *d, void *arg)
 	return 1;
 }
 
-/* What of a program is not its own although it lies in its file. */
+/* Code that is not a program's own although it lies in its file. */
 struct probe_foreign {
 	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
 	bool go;
@@ -478,7 +487,7 @@ static bool is_atomic(const struct code_place *c)
 	switch ((enum code_kind)c->kind) {
 	case CODE_LOCK:
 	case CODE_XCHG:
-		/* also in the own frame: nobody takes that trouble for what nobody else sees */
+		/* also in the own frame: code takes that trouble only for what other tasks see */
 		return !(c->flags & (CODE_TLS | CODE_CONST));
 	case CODE_PAUSE:
 		return true;

@@ -15,12 +15,12 @@ struct probes {
 	struct sandbox *s;
 	struct symbols *symbols;
 	struct probe_module *modules;
-	unsigned int nr_modules;
+	unsigned int nr_modules, room_modules;
 	struct probe_site *sites;
-	unsigned int nr_sites;
+	unsigned int nr_sites, room_sites;
 	bool answer_time, answer_random;
 	bool used[MAX_PRIMITIVES];	/* by any of the modules */
-	bool all_used;			/* or nobody can tell */
+	bool all_used;			/* or that cannot be told */
 };
 
 /* Places found in one file, before they are planted. */

@@ -219,8 +219,6 @@ static void put_step(struct report *r, struct texts *texts, const char *before, 
 		fputs(",\"yielded\":true", r->out);
 	if (s->flags & TRACE_STEP_LONE)
 		fputs(",\"lone\":true", r->out);
-	if (s->flags & TRACE_STEP_FORCED)
-		fputs(",\"forced\":true", r->out);
 	putc('}', r->out);
 }
 

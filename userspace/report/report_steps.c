@@ -310,8 +310,6 @@ static void put_step(struct table *t, const struct trace_step *s)
 			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
 	report_label(r, &s->label, text, sizeof(text));
 	report_site(r, s->label.site, site, sizeof(site));
-	if (s->flags & TRACE_STEP_FORCED && strlen(site) + 10 < sizeof(site))
-		strcat(site, " [forced]");
 	put_row(t, s->step, true, s->task, text, "*", site, STYLE_PLAIN);
 }
 

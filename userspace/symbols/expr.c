@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an expression means in a program (DWARF), and what its value is in a process. */
+/*
+ * expr.c - the meaning of an expression in a program (DWARF), and its value in a process
+ *
+ * expr_resolve() gives each node of the tree of expr_parse.c its type and each name its address
+ * (resolve_*()); expr_test() and expr_values() compute with the memory of a process (value_of()),
+ * by C's rules of promotion and width.
+ */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +22,7 @@ struct resolver {
 	size_t errlen;
 };
 
-/* "'q->len'": the node as it was written. */
+/* The node as it was written, for "'%.*s'". */
 static int text_of(const struct resolver *r, const struct expr_node *n)
 {
 	return (int)(n->to - n->from);
@@ -80,7 +86,7 @@ static int pointed_to(struct resolver *r, const struct expr_node *n, struct expr
 		return -EINVAL;
 	}
 	if (!sym_type_of(&die, &to)) {
-		snprintf(r->err, r->errlen, "'%.*s' points to nothing of which a type is known", TEXT(r, n));
+		snprintf(r->err, r->errlen, "the type that '%.*s' points to is not known", TEXT(r, n));
 		return -EINVAL;
 	}
 	return set_type(r, n, &to, t);
@@ -302,7 +308,7 @@ static int resolve_member(struct resolver *r, struct expr_node *n)
 		n->bit_shift = (unsigned int)(8 * n->type.size - start - v);
 		return 0;
 	}
-	snprintf(r->err, r->errlen, "where the bits of '%.*s' are is not known", TEXT(r, n));
+	snprintf(r->err, r->errlen, "the position of the bit-field '%.*s' is not known", TEXT(r, n));
 	return -EINVAL;
 }
 
@@ -692,7 +698,7 @@ static size_t put_value(const struct expr *e, const struct expr_node *n, const s
 	return at;
 }
 
-/* Is the same text among the nodes before this one? */
+/* True when the same text is among the nodes before this one. */
 static bool is_repeated(const struct expr *e, const struct expr_node *in, const struct expr_node *n)
 {
 	if (!in || in == n || in->from > n->from)
@@ -715,7 +721,7 @@ static size_t put_values(const struct expr *e, const struct expr_node *n, const 
 	}
 	if (n->type.class != CLASS_RECORD && !is_repeated(e, e->root, n))
 		at = put_value(e, n, m, buf, len, at);
-	/* what an index is says more than the text does */
+	/* the value of an index says more than its text does */
 	for (; n && n->kind != EXPR_NAME; n = n->a)
 		if (n->kind == EXPR_INDEX)
 			at = put_values(e, n->b, m, buf, len, at);

@@ -19,7 +19,6 @@ struct expr;
 /* NULL with a line in err: a syntax error, out of memory. */
 struct expr *expr_parse(const char *text, char *err, size_t errlen);
 void expr_free(struct expr *e);
-const char *expr_text(const struct expr *e);
 
 /*
  * Finds the names in the files, the first that has one; the types must fit. May be called again.

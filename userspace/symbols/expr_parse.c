@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From text to a tree: C's grammar of expressions without side effects. */
+/*
+ * expr_parse.c - from the text of an expression to its tree: C's grammar of expressions without side effects
+ *
+ * A parser by recursive descent over p->at; a binary expression by the strength of its operators.
+ * expr_parse() at the end is the way in, expr.c gives the tree a meaning.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +13,7 @@
 #include <string.h>
 #include "symbols/expr_internal.h"
 
-#define MAX_DEPTH 200	/* of the recursion, whatever the text */
+#define MAX_DEPTH 200	/* of the recursion, for any text */
 
 struct parser {
 	const char *text, *at;
@@ -377,9 +382,4 @@ void expr_free(struct expr *e)
 	expr_node_free(e->root);
 	free(e->text);
 	free(e);
-}
-
-const char *expr_text(const struct expr *e)
-{
-	return e->text;
 }

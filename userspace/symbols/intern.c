@@ -1,109 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/intern.h"
 
 void intern_release(struct intern *in)
 {
 	free(in->keys);
-	free(in->slots);
+	id_map_free(&in->by_hash);
 	free(in->bytes);
 	*in = (struct intern){ 0 };
 }
 
-/* FNV-1a, mixed: its low bits alone are weak. */
+/* FNV-1a */
 static uint64_t hash_of(const unsigned char *p, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ p[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
+	return h;
 }
 
-static uint32_t *slot_of(const struct intern *in, uint64_t hash, const void *key, size_t len)
+/*
+ * The number of a key, or INTERN_FAILED and the hash under which it belongs: keys with one hash lie
+ * under those that come after it.
+ */
+static uint32_t find(const struct intern *in, const void *key, size_t len, uint64_t *hash)
 {
-	uint32_t i = hash & (in->nr_slots - 1);
+	const uint32_t *nr;
 
-	for (; in->slots[i]; i = (i + 1) & (in->nr_slots - 1)) {
-		const struct intern_key *k = &in->keys[in->slots[i] - 1];
-
-		if (k->hash == hash && k->len == len && !memcmp(in->bytes + k->at, key, len))
-			break;
-	}
-	return &in->slots[i];
-}
-
-static bool rehash(struct intern *in)
-{
-	uint32_t nr = in->nr_slots ? in->nr_slots * 2 : 64, *slots = calloc(nr, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (uint32_t k = 0; k < in->nr; k++) {
-		uint32_t i = in->keys[k].hash & (nr - 1);
-
-		while (slots[i])
-			i = (i + 1) & (nr - 1);
-		slots[i] = k + 1;
-	}
-	free(in->slots);
-	in->slots = slots;
-	in->nr_slots = nr;
-	return true;
-}
-
-static bool more(struct intern *in, size_t len)
-{
-	void *p;
-
-	if (in->nr == in->size) {
-		uint32_t size = in->size ? in->size * 2 : 64;
-
-		p = realloc(in->keys, size * sizeof(*in->keys));
-		if (!p)
-			return false;
-		in->keys = p;
-		in->size = size;
-	}
-	if (in->room - in->used < len) {
-		size_t room = (in->room ? in->room * 2 : 1024) + len;
-
-		p = realloc(in->bytes, room);
-		if (!p)
-			return false;
-		in->bytes = p;
-		in->room = room;
-	}
-	return true;
+	for (*hash = hash_of(key, len); (nr = id_map_find(&in->by_hash, *hash)); ++*hash)
+		if (in->keys[*nr].len == len && !memcmp(in->bytes + in->keys[*nr].at, key, len))
+			return *nr;
+	return INTERN_FAILED;
 }
 
 uint32_t intern_add(struct intern *in, const void *key, size_t len, bool *added)
 {
-	uint64_t hash = hash_of(key, len);
-	uint32_t *slot;
+	uint64_t hash;
+	uint32_t nr = find(in, key, len, &hash);
 
 	*added = false;
-	if ((in->nr + 1) * 2 > in->nr_slots && !rehash(in))
+	if (nr != INTERN_FAILED)
+		return nr;
+	if (!ARRAY_RESERVE(in->keys, in->size, in->nr + 1) ||
+	    !ARRAY_RESERVE(in->bytes, in->room, in->used + len) ||
+	    !id_map_add(&in->by_hash, hash, in->nr, NULL))
 		return INTERN_FAILED;
-	slot = slot_of(in, hash, key, len);
-	if (*slot)
-		return *slot - 1;
-	if (!more(in, len))
-		return INTERN_FAILED;
-	in->keys[in->nr] = (struct intern_key){ hash, in->used, len };
+	in->keys[in->nr] = (struct intern_key){ in->used, len };
 	memcpy(in->bytes + in->used, key, len);
 	in->used += len;
-	*slot = ++in->nr;
 	*added = true;
-	return in->nr - 1;
+	return in->nr++;
 }
 
 uint32_t intern_find(const struct intern *in, const void *key, size_t len)
 {
-	uint32_t *slot = in->nr_slots ? slot_of(in, hash_of(key, len), key, len) : NULL;
+	uint64_t hash;
 
-	return slot && *slot ? *slot - 1 : INTERN_FAILED;
+	return find(in, key, len, &hash);
 }
 
 const void *intern_key(const struct intern *in, uint32_t nr)

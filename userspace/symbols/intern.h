@@ -6,17 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/base/id_map.h"
 
 #define INTERN_FAILED UINT32_MAX	/* no memory */
 
 struct intern {
 	struct intern_key {
-		uint64_t hash;
 		size_t at, len;		/* in bytes */
 	} *keys;
 	uint32_t nr, size;
-	uint32_t *slots;		/* open addressing: number + 1; nr_slots a power of two */
-	uint32_t nr_slots;
+	struct id_map by_hash;
 	unsigned char *bytes;
 	size_t used, room;
 };

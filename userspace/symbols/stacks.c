@@ -2,8 +2,9 @@
 /*
  * stacks.c - the stack of a task that stands still, without ptrace
  *
- * Everything goes by the thread id, not the process id: a main thread that has exited has
- * neither memory nor maps of its own any more while the other threads live on.
+ * Everything goes by the thread id, not the process id: a main thread that has exited has neither
+ * memory nor maps of its own any more while the other threads live on. symbols_unwind() at the end
+ * is the way in; libdwfl unwinds, with memory, registers and modules from the functions above it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
+#include "lib/base/array.h"
+#include "lib/base/remote.h"
 #include "symbols/sym_internal.h"
 
 #define PAGE 4096u
@@ -52,7 +54,7 @@ static bool read_maps(struct unwind *u)
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) < 3 || !at)
 			continue;
-		if (!sym_grow(&u->maps, u->nr_maps, &u->maps_size, sizeof(*u->maps)))
+		if (!ARRAY_RESERVE(u->maps, u->maps_size, u->nr_maps + 1))
 			break;
 		u->maps[u->nr_maps] = (struct mapping){ start, end, offset, strdup(line + at) };
 		if (!u->maps[u->nr_maps].path)
@@ -74,7 +76,6 @@ static const struct mapping *mapping_at(const struct unwind *u, uint64_t addr)
 
 static bool read_memory(struct unwind *u, uint64_t addr, void *buf, size_t len)
 {
-	struct iovec local = { u->data, PAGE }, remote = { NULL, PAGE };
 	unsigned char *out = buf;
 
 	while (len) {
@@ -82,9 +83,8 @@ static bool read_memory(struct unwind *u, uint64_t addr, void *buf, size_t len)
 		size_t at = addr - page, n = PAGE - at < len ? PAGE - at : len;
 
 		if (u->page != page) {
-			remote.iov_base = (void *)page;
 			u->page = 1;
-			if (process_vm_readv(u->tid, &local, 1, &remote, 1, 0) != PAGE)
+			if (!remote_read(u->tid, page, u->data, PAGE))
 				return false;
 			u->page = page;
 		}
@@ -155,7 +155,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
 	if (nr > 0) {
 		u->nr += nr;
-		/* what is found behind the first function of a thread is chance */
+		/* frames behind the first function of a thread are chance */
 		return is_outermost(&u->frames[u->nr - 1]) ? DWARF_CB_ABORT : DWARF_CB_OK;
 	}
 	/* The outermost frame of a thread may have a null return address. */

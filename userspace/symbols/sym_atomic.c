@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sym_atomic.c - does the source say that an access is atomic?
+ * sym_atomic.c - tells by the source whether an access is atomic
  *
- * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions as
- * plain ones. What tells them apart is the source line that DWARF names: it lies in a header or library file
- * for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ * On x86 an atomic load, and a store that is not sequentially consistent, are the same instructions
+ * as plain ones. The source line that DWARF names tells them apart: it lies in a header or library
+ * file for atomics (<atomic>, core/src/sync/atomic.rs), or it uses one of their words.
+ * symfile_says_atomic() is what others call.
  */
 #include <dwarf.h>
 #include <limits.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 #define SOURCE_MAX (8u << 20)
@@ -24,7 +26,7 @@ static const char *const folders[] = {
 	"/sync/atomic/", "/internal/atomic/", "/runtime/atomic/", "/__atomic/", "/boost/atomic/",
 };
 
-/* All source of a program is looked through: two characters decide nearly always. */
+/* All source of a program is searched: two characters decide nearly always. */
 static bool says_so(const char *text, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++) {
@@ -43,7 +45,7 @@ static bool says_so(const char *text, size_t len)
 	return false;
 }
 
-/* What a line says without its comments; those that began on another line are not known for what they are. */
+/* Takes the comments out of a line; one that began on another line is not recognised. */
 static size_t without_comment(const char *line, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++)
@@ -88,7 +90,7 @@ static bool read_lines(struct atomic_source *s, const char *path)
 		len = without_comment(line, n);
 		if (!says_so(line, len))
 			continue;
-		if (!sym_grow(&s->lines, s->nr_lines, &s->size_lines, sizeof(*s->lines)))
+		if (!ARRAY_RESERVE(s->lines, s->size_lines, s->nr_lines + 1))
 			break;
 		s->lines[s->nr_lines++] = nr;
 	}
@@ -137,7 +139,7 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 	for (size_t i = 0; i < f->nr_sources; i++)
 		if (f->sources[i].path == path)
 			return &f->sources[i];
-	if (!sym_grow(&f->sources, f->nr_sources, &f->sources_size, sizeof(*f->sources)))
+	if (!ARRAY_RESERVE(f->sources, f->sources_size, f->nr_sources + 1))
 		return NULL;
 	s = &f->sources[f->nr_sources++];
 	memset(s, 0, sizeof(*s));
@@ -153,7 +155,7 @@ static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const c
 
 static enum symsays without_lines(struct symfile *f)
 {
-	/* nobody can tell a C library, or Go's, from the code of a static program without lines */
+	/* without lines a C library, or Go's, cannot be told from the code of a static program */
 	if (f->whole < 0)
 		f->whole = symfile_libc(f) != SYMLIBC_NONE || section(f, ".gopclntab");
 	return f->whole ? SYMSAYS_NOTHING : SYMSAYS_UNKNOWN;
@@ -211,7 +213,7 @@ bool symfile_has_lines(struct symfile *f)
 
 /* ---- whose compiler ---- */
 
-/* .comment has a line of each compiler, assembled and linked code of others has none. */
+/* .comment has a line of each compiler; assembled code has none. */
 static bool comments_of_gcc(struct symfile *f)
 {
 	const Elf_Data *data = section(f, ".comment");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_callers.c - whose code it is, and where its function's caller is found */
+/* sym_callers.c - the owner of code, and where the caller of its function is found */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ out:
 	return ret;
 }
 
-/* Of the system, and shared: nobody looks for his bug there. */
+/* True of a shared library of the system: users do not look for their bugs there. */
 bool sym_of_system(const struct symfile *f)
 {
 	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/" };
@@ -120,9 +120,12 @@ enum symowner symfile_owner(struct symfile *f, uint64_t offset)
 			return SYMOWNER_PROGRAM;
 		named |= frames[i].function && strcmp(frames[i].function, "_start");
 	}
-	/* what has no line in a program with lines was linked to it: its C library, code of the language */
+	/*
+	 * code without lines in a program with lines was linked to it: its C library, code of the
+	 * language
+	 */
 	if (f->dwarf)
 		return SYMOWNER_LIBRARY;
-	/* nobody can tell a static program's C library from its own code */
+	/* a static program's C library cannot be told from its own code */
 	return named && symfile_libc(f) == SYMLIBC_NONE ? SYMOWNER_PROGRAM : SYMOWNER_UNKNOWN;
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_data.c - variables: from "accounts[3].lock" to an address, and back */
+/*
+ * sym_data.c - variables: from "accounts[3].lock" to an address, and back
+ *
+ * An index of all variables at fixed addresses is made from DWARF when one is first asked for.
+ * symfile_variable() goes from a name into the parts of its type, symfile_data_name() from an
+ * address; without DWARF both know the symbol table only.
+ */
 #include <ctype.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 /* typedefs, const, volatile, _Atomic off; false: void or broken. */
@@ -64,7 +71,7 @@ static void add_variable(struct symfile *f, Dwarf_Die *die)
 		return;
 	v.name = sym_die_name(f, die);
 	if (!v.name ||
-	    !sym_grow(&f->variables, f->nr_variables, &f->variables_size, sizeof(v)))
+	    !ARRAY_RESERVE(f->variables, f->variables_size, f->nr_variables + 1))
 		return;
 	if (sym_type_of(die, &type))
 		v.size = sym_type_size(&type);
@@ -506,7 +513,7 @@ int symfile_variable(struct symfile *f, const char *expr, uint64_t *vaddr, uint6
 
 /* ---- from address to name ---- */
 
-/* What lies in the standard libraries' types is theirs: a mutex is a mutex, not its futex word. */
+/* The inside of the standard libraries' types is theirs: a mutex is a mutex, not its futex word. */
 static bool is_private_type(Dwarf_Die *type)
 {
 	Dwarf_Die *scopes;
@@ -597,7 +604,7 @@ void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len)
 		snprintf(buf + n, len - n, "+0x%llx", (unsigned long long)at);
 }
 
-/* Is it of a type that is _Atomic, by whatever typedefs? */
+/* True when its type is _Atomic, directly or by typedefs. */
 static bool is_atomic(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -676,7 +683,7 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 	char *demangled;
 	Dwarf_Die type, die;
 
-	/* the variables of the C library take longer to read than a small test takes */
+	/* reading the variables of the C library takes longer than a small test does */
 	s = sym_of_system(f) ? sym_at(f, vaddr, false) : NULL;
 	if (s && s->vaddr == vaddr)
 		goto symbol;

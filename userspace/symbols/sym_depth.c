@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sym_depth.c - where a function's caller is found without call frame information: by its instructions
+ * sym_depth.c - finds a function's caller without call frame information: by the function's instructions
  *
- * Code that knows its frame by the stack pointer alone, as musl's does, moves that by constants. So the depth of the
- * stack is followed along all paths from the function's start, as the kernel's objtool does. What is not followed (a
- * frame pointer, an alignment of the stack), two paths that come to one instruction with different depths, or a return
- * that would not find its address: then nothing is said about the function.
+ * Code that knows its frame by the stack pointer alone, as musl's does, moves that by constants. So
+ * the depth of the stack is followed along all paths from the function's start, as the kernel's
+ * objtool does. Nothing is said about a function with something that is not followed (a frame
+ * pointer, an alignment of the stack), with two paths that come to one instruction with different
+ * depths, or with a return that would not find its address.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static bool writes_sp(const ZydisDecodedInstruction *in, const ZydisDecodedOpera
 	return false;
 }
 
-/* How much deeper the stack is after it. false: that is not known. */
+/* The bytes by which the stack is deeper after it. false: not known. */
 static bool moves_by(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops, int64_t *by)
 {
 	*by = 0;
@@ -84,12 +85,14 @@ static bool reach(struct walk *w, uint32_t to, int32_t depth)
 	return true;
 }
 
-/* A jump out of the function is the end of it: who is jumped to returns in its place. */
+/* A jump out of the function is its end: the function that is jumped to returns in its place. */
 static bool jump(struct walk *w, uint32_t at, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, int32_t depth)
 {
 	int64_t to;
 
-	/* by a table within the function, or out of it: what only that leads to stays unknown */
+	/*
+	 * by a table within the function, or out of it: code that only this leads to stays unknown
+	 */
 	if (op->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return true;
 	to = (int64_t)at + in->length + op->imm.value.s;
@@ -141,7 +144,7 @@ static bool follow(struct walk *w, uint32_t at)
 	after = depth + by;
 	if (after < 0 || after > DEPTH_MAX)
 		return false;
-	/* what does not return is a function's end, too */
+	/* a call that does not return is a function's end, too */
 	return at + in.length >= w->size ? in.mnemonic == ZYDIS_MNEMONIC_CALL : reach(w, at + in.length, (int32_t)after);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_imports.c - which functions of others a file can call by their names */
+/* sym_imports.c - the functions of other files that a file can call by their names */
 #include <stdlib.h>
 #include <string.h>
 #include "symbols/sym_internal.h"

@@ -9,6 +9,7 @@
 
 #include <gelf.h>
 #include <elfutils/libdw.h>
+#include "lib/base/id_map.h"
 #include "symbols/symbols.h"
 
 /* A definition in a symbol table of the file or of its separate debug file. */
@@ -20,13 +21,13 @@ struct sym {
 	uint8_t bind;
 };
 
-/* The code of one compilation unit: lo <= vaddr < hi. */
 /* Code of one function, [lo, hi). */
 struct sym_function {
 	uint64_t lo, hi;
 	Dwarf_Die die;
 };
 
+/* The code of one compilation unit: lo <= vaddr < hi. */
 struct cu_range {
 	uint64_t lo, hi;
 	uint32_t cu;
@@ -42,18 +43,11 @@ struct sym_variable {
 };
 
 struct frames_entry {
-	uint64_t offset;
 	int nr;
 	struct trace_frame *frames;
 };
 
-/* A name that took a walk through its unit to find. */
-struct name_entry {
-	const void *die;	/* NULL: free */
-	const char *name;
-};
-
-/* A source file, and where it speaks of atomic accesses. */
+/* A source file, and the lines that speak of atomic accesses. */
 struct atomic_source {
 	const char *path;	/* libdw's */
 	const char *full;	/* where the compiler read it; NULL: out of memory */
@@ -84,7 +78,6 @@ struct symfile {
 	size_t nr_phdrs;
 	char build_id[2 * 64 + 1];
 	char *interp;
-	char **needed;
 	int libc;		/* enum symlibc, -1 not looked at */
 
 	bool syms_read, has_symtab;
@@ -113,11 +106,13 @@ struct symfile {
 	struct sym_variable *variables;		/* ascending by vaddr */
 	size_t nr_variables, variables_size;
 
-	struct frames_entry *frames;		/* open addressing by offset */
-	size_t nr_frames, nr_frames_slots;
+	struct frames_entry *frames;
+	uint32_t nr_frames, frames_size;
+	struct id_map frames_of;		/* by offset, in frames */
 
-	struct name_entry *names;		/* open addressing by die */
-	size_t nr_names, nr_names_slots;
+	const char **names;			/* that took a walk through their units to find */
+	uint32_t nr_names, names_size;
+	struct id_map name_of;			/* by address of the DIE, in names */
 
 	struct atomic_source *sources;
 	size_t nr_sources, sources_size;
@@ -137,10 +132,7 @@ struct symbols {
 const char *sym_string(struct sym_string **list, const char *text);
 void sym_strings_free(struct sym_string *list);
 
-/* array with room for one more than nr; false when out of memory. */
-bool sym_grow(void *array, size_t nr, size_t *size, size_t entry);
-
-/* Is it that name, or a copy of that function which the compiler specialised? */
+/* True when it is that name, or a copy of that function which the compiler specialised. */
 bool sym_equals_clone(const char *name, const char *wanted);
 
 /* Opens the separate debug file if there is one, and DWARF of either. */
@@ -149,7 +141,7 @@ void sym_read_debug(struct symfile *f);
 Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr);
 /*
  * Symbols of the file or its debug file, in the order of f->syms: all, or those whose name is wanted. The list is to be
- * freed. Does either have a full symbol table?
+ * freed. True when either has a full symbol table.
  */
 bool sym_read_tables(struct symfile *f, struct sym_list *l, bool (*wanted)(const char *name, void *arg), void *arg);
 void sym_read_symbols(struct symfile *f);
@@ -166,14 +158,14 @@ void sym_lines_free(struct symfile *f);
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
 
 /* sym_callers.c */
-/* It lies where the distribution keeps its shared libraries. */
+/* True when it lies where the distribution keeps its shared libraries. */
 bool sym_of_system(const struct symfile *f);
 void sym_callers_free(struct symfile *f);
 
 /* sym_atomic.c */
 void sym_atomic_free(struct symfile *f);
 
-/* The name a person knows: demangled and qualified; on f's strings. NULL: has none. */
+/* The name that people know: demangled and qualified; on f's strings. NULL: it has none. */
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
 /* DW_LANG_*, or -1. */
 int sym_language(Dwarf_Die *die);
@@ -192,7 +184,10 @@ bool sym_array_dimension(Dwarf_Die *type, int skip, Dwarf_Die *element, uint64_t
 			 uint64_t *count, bool *last);
 /* Appends the members and elements that lead to offset at of the type: ".list[2].lock". *type is lost. */
 void sym_name_inside(Dwarf_Die *type, uint64_t at, char *buf, size_t len);
-/* Of what a variable, member or pointer is about: is that in it, or what is at offset at of it, of a type that is _Atomic? */
+/*
+ * True when the variable, member or pointee, or the part of it at offset at, is of a type that is
+ * _Atomic.
+ */
 bool sym_atomic_inside(Dwarf_Die *die, uint64_t at);
 /* The variable of that name (file: in a source of that name, NULL: any), qualified or not. false: none, or err says
  * why it is not clear which. */
@@ -201,12 +196,9 @@ bool sym_find_variable(struct symfile *f, const char *name, const char *file, Dw
 /* The member of that name, anonymous members and base classes searched as well. */
 bool sym_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member, uint64_t *offset);
 
-/* sym_rust.c: Rust names of the v0 scheme; malloc'd, NULL when it is none. */
-char *sym_demangle_rust(const char *name);
-
 /* sym_names.c: the demangled name without its argument list, return type and Rust hash; malloc'd. */
 char *sym_short_name(const char *demangled);
-/* Is that what symfile_find() takes pattern for? name: demangled. */
+/* True when symfile_find() takes pattern for that name, which is demangled. */
 bool sym_name_matches(const char *pattern, const char *name);
 
 #endif

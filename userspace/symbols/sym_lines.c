@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_lines.c - source positions of code, both ways, from DWARF */
+/*
+ * sym_lines.c - source positions of code, both ways, from DWARF
+ *
+ * symfile_frames() goes from code to source: the unit by its ranges, the function and what is
+ * inlined there by scopes, the line by the unit's line table; its answers are kept. symfile_line()
+ * goes from FILE:LINE to code.
+ */
 #include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 static int compare_ranges(const void *a, const void *b)
@@ -38,15 +45,14 @@ void sym_read_cus(struct symfile *f)
 		if (dwarf_tag(&die) != DW_TAG_compile_unit &&
 		    dwarf_tag(&die) != DW_TAG_skeleton_unit)
 			continue;
-		if (!sym_grow(&f->cus, f->nr_cus, &f->cus_size, sizeof(*f->cus)))
+		if (!ARRAY_RESERVE(f->cus, f->cus_size, f->nr_cus + 1))
 			return;
 		f->cus[f->nr_cus] = unit == DW_UT_skeleton && sub.addr ? sub : die;
 		while ((at = dwarf_ranges(&die, at, &base, &lo, &hi)) > 0) {
 			/* code the linker dropped stays described, at address 0 */
 			if (!lo || lo >= hi)
 				continue;
-			if (!sym_grow(&f->ranges, f->nr_ranges, &f->ranges_size,
-				      sizeof(*f->ranges)))
+			if (!ARRAY_RESERVE(f->ranges, f->ranges_size, f->nr_ranges + 1))
 				return;
 			f->ranges[f->nr_ranges++] = (struct cu_range){ lo, hi, f->nr_cus };
 		}
@@ -58,10 +64,12 @@ void sym_read_cus(struct symfile *f)
 
 void sym_lines_free(struct symfile *f)
 {
-	for (size_t i = 0; i < f->nr_frames_slots; i++)
+	for (size_t i = 0; i < f->nr_frames; i++)
 		free(f->frames[i].frames);
 	free(f->frames);
 	free(f->names);
+	id_map_free(&f->frames_of);
+	id_map_free(&f->name_of);
 	free(f->functions);
 	free(f->cus_functions);
 	free(f->ranges);
@@ -94,7 +102,7 @@ int sym_language(Dwarf_Die *die)
 	return dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1;
 }
 
-/* Does the language have namespaces, or functions in types? */
+/* True when the language has namespaces, or functions in types. */
 static bool has_scopes(int language)
 {
 	switch (language) {
@@ -134,36 +142,12 @@ static void add_scopes(Dwarf_Die *die, char *buf, size_t len)
 		free(scopes);
 }
 
-/* The entry of a DIE, or the free one where it belongs. NULL: out of memory. */
-static struct name_entry *name_slot(struct symfile *f, const void *die)
-{
-	struct name_entry *old = f->names;
-	size_t nr_old = f->nr_names_slots, i;
-
-	if (2 * f->nr_names >= nr_old) {
-		f->names = calloc(nr_old ? 2 * nr_old : 256, sizeof(*old));
-		if (!f->names) {
-			f->names = old;
-			return NULL;
-		}
-		f->nr_names_slots = nr_old ? 2 * nr_old : 256;
-		for (i = 0; i < nr_old; i++)
-			if (old[i].die)
-				*name_slot(f, old[i].die) = old[i];
-		free(old);
-	}
-	i = ((uintptr_t)die * 0x9e3779b97f4a7c15u >> 32) & (f->nr_names_slots - 1);
-	while (f->names[i].die && f->names[i].die != die)
-		i = (i + 1) & (f->nr_names_slots - 1);
-	return &f->names[i];
-}
-
 const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr, *link;
 	Dwarf_Die origin = *die, next;
 	char buf[2048], scopes[1024];
-	struct name_entry *known;
+	const uint32_t *known;
 	const char *name;
 	char *demangled;
 
@@ -190,16 +174,15 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die)
 			break;
 		origin = next;
 	}
-	known = name_slot(f, origin.addr);
-	if (known && known->die)
-		return known->name;
+	known = id_map_find(&f->name_of, (uintptr_t)origin.addr);
+	if (known)
+		return f->names[*known];
 	add_scopes(&origin, scopes, sizeof(scopes));
 	snprintf(buf, sizeof(buf), "%s%s", scopes, name);
 	name = sym_string(&f->strings, buf);
-	if (known && name) {
-		*known = (struct name_entry){ origin.addr, name };
-		f->nr_names++;
-	}
+	if (name && ARRAY_RESERVE(f->names, f->names_size, f->nr_names + 1) &&
+	    id_map_add(&f->name_of, (uintptr_t)origin.addr, f->nr_names, NULL))
+		f->names[f->nr_names++] = name;
 	return name;
 }
 
@@ -223,7 +206,7 @@ static int frames_from_symbol(struct symfile *f, uint64_t vaddr, struct trace_fr
 	return 1;
 }
 
-/* The compiler was told "src/x.c", in some folder: where that is, whoever looks for it later has to know. */
+/* The compiler was told "src/x.c", in some folder: the full path is needed to find it later. */
 static const char *in_build_folder(struct symfile *f, Dwarf_Die *cu, const char *file)
 {
 	Dwarf_Attribute attr;
@@ -265,8 +248,7 @@ static void add_functions(struct symfile *f, Dwarf_Die *scope, int depth)
 		case DW_TAG_subprogram:
 			at = 0;
 			while ((at = dwarf_ranges(&child, at, &base, &lo, &hi)) > 0) {
-				if (!sym_grow(&f->functions, f->nr_functions, &f->functions_size,
-					      sizeof(*f->functions)))
+				if (!ARRAY_RESERVE(f->functions, f->functions_size, f->nr_functions + 1))
 					return;
 				if (lo && lo < hi)
 					f->functions[f->nr_functions++] = (struct sym_function){ lo, hi, child };
@@ -406,62 +388,35 @@ static int find_frames(struct symfile *f, uint64_t vaddr, struct trace_frame *fr
 	return nr;
 }
 
-static struct frames_entry *frames_slot(struct symfile *f, uint64_t offset)
-{
-	size_t mask = f->nr_frames_slots - 1, i = (offset * 0x9e3779b97f4a7c15u >> 32) & mask;
-
-	while (f->frames[i].frames && f->frames[i].offset != offset)
-		i = (i + 1) & mask;
-	return &f->frames[i];
-}
-
-static bool frames_room(struct symfile *f)
-{
-	struct frames_entry *old = f->frames;
-	size_t nr_old = f->nr_frames_slots;
-
-	if (f->nr_frames * 2 < nr_old)
-		return true;
-	f->frames = calloc(nr_old ? nr_old * 2 : 64, sizeof(*old));
-	if (!f->frames) {
-		f->frames = old;
-		return false;
-	}
-	f->nr_frames_slots = nr_old ? nr_old * 2 : 64;
-	for (size_t i = 0; i < nr_old; i++)
-		if (old[i].frames)
-			*frames_slot(f, old[i].offset) = old[i];
-	free(old);
-	return true;
-}
-
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max)
 {
 	struct trace_frame found[FRAMES_MAX];
-	struct frames_entry *e;
+	const struct frames_entry *e;
+	struct frames_entry made;
+	const uint32_t *known;
 	uint64_t vaddr;
-	int nr;
 
 	/* Names are made on every look-up and live as long as f: the same ones are asked for often. */
-	if (!frames_room(f))
-		return -ENOMEM;
-	e = frames_slot(f, offset);
-	if (!e->frames) {
+	known = id_map_find(&f->frames_of, offset);
+	if (!known) {
 		vaddr = symfile_vaddr_of(f, offset);
 		if (vaddr == UINT64_MAX)
 			return -ENOENT;
-		nr = find_frames(f, vaddr, found);
-		e->frames = malloc((nr ? nr : 1) * sizeof(*found));
-		if (!e->frames)
+		made.nr = find_frames(f, vaddr, found);
+		made.frames = malloc((made.nr ? made.nr : 1) * sizeof(*found));
+		if (!made.frames || !ARRAY_RESERVE(f->frames, f->frames_size, f->nr_frames + 1) ||
+		    !(known = id_map_add(&f->frames_of, offset, f->nr_frames, NULL))) {
+			free(made.frames);
 			return -ENOMEM;
-		memcpy(e->frames, found, nr * sizeof(*found));
-		e->nr = nr;
-		e->offset = offset;
-		f->nr_frames++;
+		}
+		memcpy(made.frames, found, made.nr * sizeof(*found));
+		f->frames[f->nr_frames++] = made;
 	}
-	nr = e->nr < max ? e->nr : max;
-	memcpy(frames, e->frames, nr * sizeof(*frames));
-	return nr;
+	e = &f->frames[*known];
+	if (max > e->nr)
+		max = e->nr;
+	memcpy(frames, e->frames, max * sizeof(*frames));
+	return max;
 }
 
 /* Go's own packages: .../go1.22/src/sync/mutex.go, or, with -trimpath, sync/mutex.go. */

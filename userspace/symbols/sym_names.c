@@ -1,69 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one */
+/*
+ * sym_names.c - names of symbols: demangling, matching, and the nearest to a misspelt one
+ *
+ * Users write names without argument lists: sym_short_name() is what they write. symfile_find()
+ * matches, symfile_nearest() helps when nothing does.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "symbols/sym_internal.h"
 
-/* From the C++ runtime (cxxabi.h, which only C++ can include). */
-char *__cxa_demangle(const char *mangled, char *buf, size_t *len, int *status);
-
-/*
- * Rust's older mangling is C++'s with a last component h<16 hex digits>, and with $..$ and .. for
- * what C++ identifiers may not hold.
- */
-static void fix_rust(char *s)
-{
-	static const struct {
-		const char *code;
-		const char *text;
-	} escapes[] = {
-		{ "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," },
-		{ "$RF$", "&" }, { "$BP$", "*" }, { "$SP$", "@" }, { "$u20$", " " },
-		{ "$u7b$", "{" }, { "$u7d$", "}" }, { "$u5b$", "[" }, { "$u5d$", "]" },
-		{ "$u27$", "'" }, { "$u2b$", "+" }, { "$u22$", "\"" }, { "$u3b$", ";" },
-		{ "..", "::" },
-	};
-	size_t n = strlen(s), i;
-	char *out = s, *p = s;
-
-	if (n < 19 || strncmp(s + n - 19, "::h", 3) || strspn(s + n - 16, "0123456789abcdef") != 16)
-		return;
-	s[n - 19] = '\0';
-	while (*p) {
-		/* a component that would begin with an escape begins with _ */
-		if (p[0] == '_' && p[1] == '$' && (p == s || p[-1] == ':'))
-			p++;
-		for (i = 0; i < sizeof(escapes) / sizeof(*escapes); i++)
-			if (!strncmp(p, escapes[i].code, strlen(escapes[i].code)))
-				break;
-		if (i == sizeof(escapes) / sizeof(*escapes)) {
-			*out++ = *p++;
-			continue;
-		}
-		memcpy(out, escapes[i].text, strlen(escapes[i].text));
-		out += strlen(escapes[i].text);
-		p += strlen(escapes[i].code);
-	}
-	*out = '\0';
-}
-
 char *symbols_demangle(const char *name)
 {
-	int status;
 	char *s;
 
-	if (!strncmp(name, "_R", 2))
-		return sym_demangle_rust(name);
-	if (strncmp(name, "_Z", 2) && strncmp(name, "__Z", 3))
+	if (strncmp(name, "_R", 2) && strncmp(name, "_Z", 2))
 		return NULL;
-	s = __cxa_demangle(name, NULL, NULL, &status);
-	if (s)
-		fix_rust(s);
-	return s;
+	s = rust_demangle(name, DMGL_PARAMS);
+	return s ? s : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES);
 }
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sym_needed.c - which files starting a program maps */
+/* sym_needed.c - the files that starting a program maps */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 #define SCRIPT_DEPTH 4		/* the kernel's limit is 5 interpreters of interpreters */
@@ -30,7 +31,7 @@ static void add_path(struct path_list *l, const char *path)
 			return;
 		}
 	}
-	if (!sym_grow(&l->paths, l->nr + 1, &l->size, sizeof(*l->paths))) {
+	if (!ARRAY_RESERVE(l->paths, l->size, l->nr + 2)) {
 		free(real);
 		return;
 	}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sym_pointee.c - what an instruction accesses through a pointer: "struct node.next"
+ * sym_pointee.c - names of what an instruction accesses through a pointer: "struct node.next"
  *
- * What lies on the heap has no symbol. But the pointer that led there is a variable more often than not, and
- * while the instruction stands before it, DWARF says which variable its base register holds.
+ * Memory on the heap has no symbol. But the pointer that led there is a variable more often than
+ * not, and while the instruction stands before it, DWARF says which variable its base register
+ * holds.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,7 +12,10 @@
 #include <stdlib.h>
 #include "symbols/sym_internal.h"
 
-/* Does the variable live in that register at vaddr, and is it a pointer? Then *pointee is what it points to. */
+/*
+ * True when the variable is a pointer that lives in that register at vaddr; *pointee is the type
+ * that it points to.
+ */
 static bool points(Dwarf_Die *variable, uint64_t vaddr, unsigned int reg, Dwarf_Die *pointee)
 {
 	Dwarf_Attribute attr;
@@ -73,7 +77,7 @@ int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, i
 		return -ENOENT;
 	size = sym_type_size(&pointee);
 	name = dwarf_diename(&pointee);
-	/* before it, or in an array behind it: nobody knows which of its elements */
+	/* before it, or in an array behind it, of which the element is not known */
 	if (!sym_is_class(&pointee) || !name || disp < 0 || (uint64_t)disp >= size)
 		name = NULL;
 	if (name) {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* symbols.c - ELF files: opening, headers, symbol tables, separate debug files */
+/*
+ * symbols.c - ELF files: opening, headers, symbol tables, separate debug files
+ *
+ * Read struct symfile (sym_internal.h) first: a file is opened by symbols_file(), and everything
+ * else is read when it is first asked for, by the other sym_*.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,6 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <elfutils/libdwelf.h>
+#include "lib/base/array.h"
 #include "symbols/sym_internal.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -35,20 +41,6 @@ void sym_strings_free(struct sym_string *list)
 		free(list);
 		list = next;
 	}
-}
-
-bool sym_grow(void *array, size_t nr, size_t *size, size_t entry)
-{
-	void **a = array, *p;
-
-	if (nr < *size)
-		return true;
-	p = realloc(*a, (*size ? *size * 2 : 64) * entry);
-	if (!p)
-		return false;
-	*a = p;
-	*size = *size ? *size * 2 : 64;
-	return true;
 }
 
 struct symbols *symbols_new(void)
@@ -81,9 +73,6 @@ static void symfile_free(struct symfile *f)
 		close(f->debug_fd);
 	if (f->fd >= 0)
 		close(f->fd);
-	for (char **p = f->needed; p && *p; p++)
-		free(*p);
-	free(f->needed);
 	free(f->interp);
 	free(f->phdrs);
 	free(f->syms);
@@ -226,11 +215,6 @@ out:
 	return NULL;
 }
 
-const char *symfile_path(const struct symfile *f)
-{
-	return f->path;
-}
-
 const char *symfile_build_id(struct symfile *f)
 {
 	return f->build_id;
@@ -239,11 +223,6 @@ const char *symfile_build_id(struct symfile *f)
 bool symfile_is_dynamic(struct symfile *f)
 {
 	return f->interp;
-}
-
-bool symfile_is_pie(struct symfile *f)
-{
-	return f->ehdr.e_type == ET_DYN;
 }
 
 const char *symfile_interp(struct symfile *f)
@@ -312,35 +291,6 @@ Elf_Scn *sym_find_section(Elf *elf, unsigned int type, GElf_Shdr *shdr)
 		if (gelf_getshdr(scn, shdr) && shdr->sh_type == type)
 			return scn;
 	return NULL;
-}
-
-char *const *symfile_needed(struct symfile *f)
-{
-	GElf_Shdr shdr;
-	GElf_Dyn dyn;
-	Elf_Scn *scn;
-	Elf_Data *data;
-	size_t nr = 0, size = 0;
-
-	if (f->needed)
-		return f->needed;
-	scn = sym_find_section(f->elf, SHT_DYNAMIC, &shdr);
-	data = scn ? elf_getdata(scn, NULL) : NULL;
-	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
-		const char *name;
-
-		if (dyn.d_tag != DT_NEEDED)
-			continue;
-		name = elf_strptr(f->elf, shdr.sh_link, dyn.d_un.d_val);
-		if (!name || !sym_grow(&f->needed, nr + 1, &size, sizeof(*f->needed)))
-			continue;
-		f->needed[nr] = strdup(name);
-		if (f->needed[nr])
-			f->needed[++nr] = NULL;
-	}
-	if (!f->needed)
-		f->needed = calloc(1, sizeof(*f->needed));
-	return f->needed;
 }
 
 /* ---- separate debug files ---- */
@@ -526,7 +476,7 @@ static void add_symbol(struct symfile *f, struct sym_list *l, const Elf64_Sym *s
 		snprintf(base, sizeof(base), "%.*s", (int)(at - name), name);
 		name = sym_string(&f->strings, base);
 	}
-	if (!name || !sym_grow(&l->list, l->nr, &l->size, sizeof(s)))
+	if (!name || !ARRAY_RESERVE(l->list, l->size, l->nr + 1))
 		return;
 	s = (struct sym){ name, version, sym->st_value, sym->st_size, type,
 			  GELF_ST_BIND(sym->st_info) };

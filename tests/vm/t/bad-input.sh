@@ -77,7 +77,7 @@ begin "bad kind of point" && refused 2 "syscall:file" run --points sink -- true
 begin "--point on a missing symbol" &&
 	refused 2 'no such function.*did you mean a_then_b' run --point a_then_c -- "$programs/abba-deadlock"
 begin "--point on a function that is inlined" &&
-	refused 2 'put it into its callers everywhere \(main at .*:[0-9]+.*; --point file-lost-update.c:[0-9]+ is a place in it' \
+	refused 2 'inlined it everywhere \(main at .*:[0-9]+.*; --point file-lost-update.c:[0-9]+ is a place in it' \
 		run --point add_one -- "$programs/file-lost-update"
 begin "--point on a line without code" &&
 	refused 2 'no code at that line; the next line with code is .*:[0-9]+' run --point abba-deadlock.c:2 -- "$programs/abba-deadlock"

@@ -163,7 +163,7 @@ if begin "scripts that are none"; then
 	want_err -- '--script with --strategy: a script is one schedule'
 	zug 30 run --rules @test.zug -- true
 	want_status 2
-	want_err 'belong into a script'
+	want_err 'belong in a script'
 	echo x >x.zug
 	zug 30 pin x.trace
 	want_status 2

@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * script.c - schedules as statements 'before' (script.h)
+ * script.c - the strategy that follows a script: statements 'before' and 'let' (search/script.h)
+ *
+ * The base scheduler decides where the script says nothing. Read pick_scripted() first: at each
+ * point it looks whether the task that would go on stands where a statement begins or ends, until
+ * it has one that neither stops nor waits.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/rules_internal.h"
 #include "search/schedule.h"
 #include "search/script.h"
 #include "search/search_internal.h"
+#include "search/strategies/strategies.h"
 
 /* ---- following ---- */
 
-static int begin(void *state, uint64_t iteration)
-{
-	(void)state;
-	(void)iteration;
-	return SEARCH_GO;
-}
-
-static int pick_base(void *state, const struct choice *c)
-{
-	(void)state;
-	return (int)schedule_base(c);
-}
-
-const struct strategy_type strategy_script = {
-	.info = { .name = "script", .line = "", .params = "", .guarantee = "" },
-	.begin = begin,
-	.pick = pick_base,
-	.choose = schedule_choose,
+struct script {
+	struct rules *rules;	/* NULL: none */
 };
 
-void script_begin(struct rule *rule)
+static int script_init(void *state, struct search_env *env, const int64_t *args)
 {
-	struct rule_before *b = &rule->before;
+	struct script *s = state;
 
-	b->came = b->came_until = b->near = b->near_until = 0;
-	b->now = b->made = b->waits = b->unable = b->arrived = b->saw_task = b->saw_run = false;
+	(void)args;
+	s->rules = env->script;
+	return 0;
+}
+
+static int script_begin(void *state, uint64_t iteration)
+{
+	const struct script *s = state;
+
+	(void)iteration;
+	for (uint32_t k = 0; s->rules && k < s->rules->nr; k++) {
+		struct rule_before *b = &s->rules->rules[k].before;
+
+		b->came = b->came_until = b->near = b->near_until = 0;
+		b->now = b->made = b->waits = b->unable = b->arrived = b->saw_task = b->saw_run = false;
+	}
+	return SEARCH_GO;
 }
 
 static uint32_t index_of(const struct search_point *p, uint32_t task)
@@ -63,7 +68,7 @@ static struct rule *waiting(const struct rules *r, uint32_t task)
 	return NULL;
 }
 
-/* Somebody for whom nobody has to wait; UINT32_MAX: there is none. */
+/* A task that can run and waits for no other, run if possible; UINT32_MAX: there is none. */
 static uint32_t another(const struct rules *r, const struct search_point *p, uint32_t run)
 {
 	uint32_t i = index_of(p, run);
@@ -102,7 +107,7 @@ static struct rule *anchored(struct rules *r, const struct search_cand *c)
 	return NULL;
 }
 
-/* Who waited for a task that has ended goes on. */
+/* A task that waited for one that has ended goes on. */
 static uint32_t after_exits(struct rules *r, const struct search_point *p, uint32_t i)
 {
 	for (uint32_t k = 0; k < r->nr; k++) {
@@ -117,7 +122,8 @@ static uint32_t after_exits(struct rules *r, const struct search_point *p, uint3
 	return i;
 }
 
-uint32_t script_pick(struct rules *r, const struct search_point *p, uint32_t i)
+/* The index of the candidate that goes on where i would. */
+static uint32_t follow(struct rules *r, const struct search_point *p, uint32_t i)
 {
 	/* each statement is made once, and each wait ends once: the bound is for cycles of waits */
 	uint32_t rounds = 3 * r->nr + p->nr + 1, other;
@@ -137,7 +143,7 @@ uint32_t script_pick(struct rules *r, const struct search_point *p, uint32_t i)
 			}
 		}
 		rule = waiting(r, c->task);
-		/* who yields waits for somebody, and it may be for this one */
+		/* a task that yields waits for another, perhaps for this one */
 		if (rule && p->yielded && p->last == rule->before.run) {
 			rule->before.waits = false;
 			rule = NULL;
@@ -174,7 +180,8 @@ static bool is_near(const struct rules *r, const struct rule_match *m, const str
 	return rules_match(r, &near, c);
 }
 
-void script_step(struct rules *r, const struct search_point *p, const struct search_cand *c)
+/* The candidate makes its step. */
+static void note_step(struct rules *r, const struct search_point *p, const struct search_cand *c)
 {
 	for (uint32_t k = 0; k < r->nr; k++) {
 		struct rule *rule = &r->rules[k];
@@ -195,19 +202,84 @@ void script_step(struct rules *r, const struct search_point *p, const struct sea
 	}
 }
 
-struct rule_before *script_let(struct rules *r, bool timer)
+static int pick_scripted(void *state, const struct choice *c)
 {
-	for (uint32_t k = 0; k < r->nr; k++)
+	const struct script *s = state;
+	uint32_t i = c->allowed[schedule_base(c)];
+
+	if (!s->rules)
+		return (int)i;
+	i = follow(s->rules, c->point, i);
+	note_step(s->rules, c->point, &c->point->cand[i]);
+	return (int)i;
+}
+
+/* After the last step nothing is let any more. */
+static void script_end(void *state, const struct search_end *end)
+{
+	const struct script *s = state;
+
+	(void)end;
+	for (uint32_t k = 0; s->rules && k < s->rules->nr; k++)
+		s->rules->rules[k].before.now = false;
+}
+
+const struct strategy_type strategy_script = {
+	.info = { .name = "script", .line = "", .params = "", .guarantee = "" },
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_ANY_TASK,
+	.size = sizeof(struct script),
+	.init = script_init,
+	.begin = script_begin,
+	.pick = pick_scripted,
+	.choose = schedule_choose,
+	.end = script_end,
+};
+
+/* NULL: the search follows none. */
+static struct rules *rules_of(const struct search *s)
+{
+	return search_type(s) == &strategy_script ? ((const struct script *)search_state(s))->rules : NULL;
+}
+
+/*
+ * The statement 'let' (timer: of a timer; else of a call) that is about the step that was chosen
+ * last, or NULL.
+ */
+static struct rule_before *let(const struct search *s, bool timer)
+{
+	struct rules *r = rules_of(s);
+
+	for (uint32_t k = 0; r && k < r->nr; k++)
 		if (r->rules[k].before.now && !r->rules[k].before.fault == timer)
 			return &r->rules[k].before;
 	return NULL;
 }
 
-bool script_is_on(const struct rules *r, uint64_t object)
+bool search_script_let(struct search *s, bool timer, unsigned int *op, uint32_t *amount)
 {
-	const struct search_names *n = &r->names;
+	const struct rule_before *b = let(s, timer);
 
-	for (uint32_t k = 0; n->on && k < r->nr; k++) {
+	if (!b)
+		return false;
+	*op = b->fault;
+	*amount = b->amount;
+	return true;
+}
+
+void search_script_was_made(struct search *s, bool timer)
+{
+	struct rule_before *b = let(s, timer);
+
+	if (b)
+		b->made = true;
+}
+
+bool search_script_is_on(const struct search *s, uint64_t object)
+{
+	const struct rules *r = rules_of(s);
+
+	for (uint32_t k = 0; r && r->names.on && k < r->nr; k++) {
+		const struct search_names *n = &r->names;
 		const struct rule *rule = &r->rules[k];
 
 		if (rule->kind >= RULE_BEFORE &&
@@ -227,9 +299,11 @@ static bool is_data_in(const struct rules *r, const struct rule_match *m, uint64
 	return data && m->in[0] && n->in && n->in(n->ctx, site, m->in);
 }
 
-bool script_is_in(const struct rules *r, uint64_t site)
+bool search_script_is_in(const struct search *s, uint64_t site)
 {
-	for (uint32_t k = 0; k < r->nr; k++) {
+	const struct rules *r = rules_of(s);
+
+	for (uint32_t k = 0; r && k < r->nr; k++) {
 		const struct rule *rule = &r->rules[k];
 
 		if (rule->kind >= RULE_BEFORE && (is_data_in(r, &rule->match, site) ||
@@ -239,33 +313,35 @@ bool script_is_in(const struct rules *r, uint64_t site)
 	return false;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static const struct rule *statement(const struct rules *r, unsigned int i)
 {
-	for (uint32_t k = 0; k < r->nr; k++)
+	for (uint32_t k = 0; r && k < r->nr; k++)
 		if (r->rules[k].kind >= RULE_BEFORE && !i--)
 			return &r->rules[k];
 	return NULL;
 }
 
-unsigned int script_lines(const struct rules *r)
+unsigned int search_script_lines(const struct search *s)
 {
 	unsigned int nr = 0;
 
-	while (statement(r, nr))
+	while (statement(rules_of(s), nr))
 		nr++;
 	return nr;
 }
 
-bool script_strict(const struct rules *r)
+bool search_script_strict(const struct search *s)
 {
-	return r->strict;
+	const struct rules *r = rules_of(s);
+
+	return r && r->strict;
 }
 
-void script_line(const struct rules *r, unsigned int i, struct search_script_line *line)
+void search_script_line(const struct search *s, unsigned int i, struct search_script_line *line)
 {
-	const struct rule *rule = statement(r, i);
+	const struct rule *rule = statement(rules_of(s), i);
 	const struct rule_before *b = &rule->before;
 	bool let = rule->kind == RULE_LET;
 	bool part = b->made && b->has_until && !b->arrived;
@@ -292,21 +368,15 @@ static int pick_recorded(void *state, const struct choice *c)
 {
 	struct differences *d = *(struct differences **)state;
 	uint32_t base = schedule_base(c), pos = CHOICE_NONE;
-	struct script_difference *list;
 
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (choice_cand(c, i)->task == d->task)
 			pos = i;
-	/* the fair filter had let nobody else through, so it was not asked */
+	/* the fair filter had let no other task through, so the search was not asked */
 	if (pos == CHOICE_NONE || pos == base)
 		return (int)(pos == CHOICE_NONE ? base : pos);
-	if (d->nr == d->room) {
-		list = realloc(d->list, (d->room * 2 + 16) * sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		d->list = list;
-		d->room = d->room * 2 + 16;
-	}
+	if (!ARRAY_RESERVE(d->list, d->room, d->nr + 1))
+		return -ENOMEM;
 	d->list[d->nr++] = (struct script_difference){
 		.step = c->point->step, .instead_of = choice_cand(c, base)->task, .task = d->task,
 		.preemption = !c->free,
@@ -314,11 +384,18 @@ static int pick_recorded(void *state, const struct choice *c)
 	return (int)pos;
 }
 
+static int begin_recorded(void *state, uint64_t iteration)
+{
+	(void)state;
+	(void)iteration;
+	return SEARCH_GO;
+}
+
 static const struct strategy_type strategy_recorded = {
 	.info = { .name = "recorded", .line = "", .params = "", .guarantee = "" },
 	.flags = STRATEGY_EVERY_STEP,
 	.size = sizeof(struct differences *),
-	.begin = begin,
+	.begin = begin_recorded,
 	.pick = pick_recorded,
 	.choose = schedule_choose,
 };
