@@ -117,12 +117,12 @@ static void a_decision(void **state)
 				 { 1, ZUG_OP_END, 4, 6 }, { 0, ZUG_OP_JOIN, 5, 1 } };
 	char *text = diff(make(2, x, 4, "no"), make(9, y, 5, NULL), 1);
 
-	has(text, "1 steps are the same; the last of them:\n    0  T0 create\n\n"
-		  "A decision: both could run; in A T1 got the turn, in B T2.\n");
+	has(text, "Only the first step is the same:\n    0  T0 create\n\n"
+		  "A decision: both tasks could run; T1 got the turn in A, T2 in B.\n");
 	has(text, "A goes on:\n    1  T1 lock m\n    2  T2 lock m\n    3  T1 yield\n       aborted (SIGABRT): no\n");
-	has(text, "B goes on:\n    1  T2 lock m\n    2  T1 lock m\n    3  T1 end\n       ... 1 more steps\n       pass\n");
-	has(text, "  T0, after 1 equal steps of its own:\n    A       has no further step\n    B     4  T0 join\n");
-	has(text, "  T1, after 1 equal steps of its own:\n    A     3  T1 yield\n    B     3  T1 end\n");
+	has(text, "B goes on:\n    1  T2 lock m\n    2  T1 lock m\n    3  T1 end\n       ... 1 more step\n       pass\n");
+	has(text, "  T0, after 1 equal step:\n    A       has no further step\n    B     4  T0 join\n");
+	has(text, "  T1, after 1 equal step:\n    A     3  T1 yield\n    B     3  T1 end\n");
 	/* T2 did the same in both */
 	assert_null(strstr(text, "T2, after"));
 	free(text);
@@ -135,10 +135,10 @@ static void no_decision(void **state)
 	const struct one z[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, ZUG_OP_LOCK, 2, 2 } };
 	char *text = diff(make(2, x, 2, NULL), make(2, y, 2, NULL), 1);
 
-	has(text, "No decision: T0 has the turn in both, and does something else.");
+	has(text, "Not a decision: T0 has the turn in both, but does not do the same.");
 	free(text);
 	text = diff(make(2, x, 2, NULL), make(2, z, 2, NULL), 1);
-	has(text, "T1 could not run in A: what happened outside the schedule");
+	has(text, "Not a decision: T1 could not run in A. What happened outside the schedule differs");
 	free(text);
 	text = diff(make(2, x, 1, NULL), make(2, x, 2, NULL), 1);
 	has(text, "A ends there, B goes on.");
@@ -160,10 +160,10 @@ static void numbered(void **state)
 	has(text, "A goes on:\n    1  T1 lock mutex #0 of T1\n    2  T1 lock mutex #1 of T1\n");
 	has(text, "T1 waits for mutex #1 of T1\n\nB goes on:\n    1  T2 lock mutex #1 of T1\n    2  T1 lock mutex #0 of T1\n"
 		  "    3  T1 lock mutex #1 of T1\n");
-	has(text, "T1 waits for mutex #1 of T1\n\nWhat each");
-	has(text, "  T1, after 2 equal steps of its own:\n    A     3  T1 unlock mutex #1 of T1\n"
+	has(text, "T1 waits for mutex #1 of T1\n\nThe first difference");
+	has(text, "  T1, after 2 equal steps:\n    A     3  T1 unlock mutex #1 of T1\n"
 		  "    B     4  T1 lock mutex #0 of T1\n");
-	has(text, "  T2, after 2 equal steps of its own:\n    A       has no further step\n    B     6  T2 lock mutex #2 of T1\n");
+	has(text, "  T2, after 2 equal steps:\n    A       has no further step\n    B     6  T2 lock mutex #2 of T1\n");
 	free(text);
 }
 

@@ -157,10 +157,10 @@ static void who_waits_for_what(void **state)
 {
 	char err[200];
 	struct trace *t = trace_open(deadlock, err, sizeof(err));
-	struct flow f;
+	struct causality f;
 
 	assert_non_null(t);
-	assert_int_equal(flow_init(&f, t), 0);
+	assert_int_equal(causality_init(&f, t), 0);
 	assert_int_equal(f.nr_waits, 3);
 	/* T0 joins from step 4 on */
 	assert_int_equal(f.waits[0].task, 0);
@@ -179,7 +179,7 @@ static void who_waits_for_what(void **state)
 	assert_int_equal(f.waits[2].object, trace_step(t, 8)->label.object);
 	/* nothing was ever released */
 	assert_int_equal(f.nr_arrows, 0);
-	flow_release(&f);
+	causality_release(&f);
 	trace_free(t);
 }
 
@@ -188,13 +188,13 @@ static void flow_of_a_busy_trace(void **state)
 	char err[200];
 	struct trace *t = trace_open(busy, err, sizeof(err));
 	size_t kinds[4] = { 0 };
-	struct flow f;
+	struct causality f;
 
 	assert_non_null(t);
-	assert_int_equal(flow_init(&f, t), 0);
+	assert_int_equal(causality_init(&f, t), 0);
 	assert_true(f.nr_waits > 100);
 	for (size_t i = 0; i < f.nr_waits; i++) {
-		const struct flow_wait *w = &f.waits[i];
+		const struct causality_wait *w = &f.waits[i];
 
 		assert_true(w->from <= w->to && w->to <= 20000);
 		/* nobody waits twice at a time, or runs meanwhile */
@@ -204,22 +204,22 @@ static void flow_of_a_busy_trace(void **state)
 			assert_int_not_equal(trace_step(t, k)->task, w->task);
 	}
 	for (size_t i = 0; i < f.nr_arrows; i++) {
-		const struct flow_arrow *a = &f.arrows[i];
+		const struct causality_arrow *a = &f.arrows[i];
 		const struct trace_step *from = trace_step(t, a->from), *to = trace_step(t, a->to);
 
 		assert_true(a->from < a->to && a->to < 20000);
 		assert_true(!i || a[-1].to <= a->to);
 		assert_int_not_equal(from->task, to->task);
 		kinds[a->kind]++;
-		if (a->kind == FLOW_SYNC) {
+		if (a->kind == CAUSALITY_SYNC) {
 			assert_int_equal(from->label.op, ZUG_OP_UNLOCK);
 			assert_int_equal(from->label.object, to->label.object);
-		} else if (a->kind == FLOW_DATA) {
+		} else if (a->kind == CAUSALITY_DATA) {
 			assert_true(zug_label_dependent(&from->label, &to->label));
 		}
 	}
-	assert_true(kinds[FLOW_WAKE] && kinds[FLOW_SYNC] && kinds[FLOW_DATA]);
-	flow_release(&f);
+	assert_true(kinds[CAUSALITY_WAKE] && kinds[CAUSALITY_SYNC] && kinds[CAUSALITY_DATA]);
+	causality_release(&f);
 	trace_free(t);
 }
 

@@ -107,8 +107,8 @@ static void a_campaign(void **state)
 	expect(out, "command   ./test 'a b' ");
 	expect(out, "result    2 failures found in 100000 executions\n");
 	expect(out, "ended     the number of executions (--executions)\n");
-	expect(out, "figures   1000.0 s, 1000000 steps, 100000 distinct schedules, 50001 of them not equivalent\n");
-	expect(out, "covered   every schedule of the points there are with up to 1 preemption\n");
+	expect(out, "figures   1000.0 s, 1000000 steps, 100000 distinct schedules in 50001 equivalence classes\n");
+	expect(out, "covered   every schedule of the known points with up to 1 preemption\n");
 	expect(out, "\npct                   50000          50000        100\n");
 	expect(out, "execution 1000, after 10.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n    zug show 'out/it'\\''s.trace'\n");
 	expect(out, "execution 3000, after 30.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n");
@@ -153,7 +153,7 @@ static void campaigns_are_appended(void **state)
 	assert_int_equal(record_close(r), 0);
 	out = show(ZUG_EXIT_PASS, path, NULL);
 	expect(out, "result    nothing found in 1 execution\n");
-	expect(out, "ended     it does not say: it still runs, or was killed\n");
+	expect(out, "ended     unknown: the campaign still runs, or was killed\n");
 	free(out);
 	/* killed in the middle of a line */
 	f = fopen(path, "a");
@@ -194,7 +194,7 @@ static void what_is_refused(void **state)
 		{ "{\"record\":\"zugzwang campaign\",\"version\":2}\n", "is a version 2 record, made by a newer zugzwang" },
 		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: argv" },
 		{ "{\"record\":\"zugzwang campaign\"", "no campaign in it" },
-		{ HEAD "[]\n", "damaged in line 2: no object" },
+		{ HEAD "[]\n", "damaged in line 2: not a JSON object" },
 		{ HEAD "{\"n\":1}\n", "damaged in line 2: at" },
 		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: n" },
 		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
@@ -227,7 +227,7 @@ static void what_is_refused(void **state)
 	/* somebody's file is not written into */
 	write_other("precious\n");
 	assert_null(record_open(other, &head, err, sizeof(err)));
-	expect(err, "no record of a campaign; not touched");
+	expect(err, "not the record of a campaign; it was not changed");
 	assert_null(record_open("/nonexistent/record", &head, err, sizeof(err)));
 	expect(err, "--record /nonexistent/record: No such file or directory");
 	assert_null(record_open("/dev/full", &head, err, sizeof(err)));

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* record_read.c - the record of a campaign, read, checked, and as text, JSON and a page */
+/*
+ * record_read.c - the record of a campaign: reading and checking it, and printing it as text, JSON and a page
+ *
+ * record_read() checks every member that the page and the tables rely on (struct field); a record may have more. A file
+ * may have several campaigns, one after the other; the text is about the last of them.
+ */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -10,12 +15,11 @@
 #include "report/record_internal.h"
 #include "report/report_internal.h"
 
-#define RECORD_MAX (256u << 20)		/* bytes; a campaign of years is a thousandth of it */
+#define RECORD_MAX (256u << 20)		/* bytes; a campaign of years takes a thousandth of it */
 
-/* Each campaign of the file: { head: {}, samples: [], findings: [], end: {} or null } */
 struct campaign_record {
 	char *path;
-	struct json_object *campaigns;
+	struct json_object *campaigns;	/* an array of { head: {}, samples: [], findings: [], end: {} or null } */
 };
 
 bool record_is_one(const char *path)
@@ -59,7 +63,6 @@ struct field {
 	bool optional;		/* may be null */
 };
 
-/* What is relied on; a record may have more. */
 static const struct field head_fields[] = {
 	{ "argv", json_type_array, false }, { "strategy", json_type_string, false },
 	{ "cwd", json_type_string, false }, { "seed", json_type_int, false },
@@ -101,7 +104,6 @@ static bool has_fields(struct json_object *o, const struct field *f, const char 
 	return true;
 }
 
-/* Members and elements that the page and the tables count with. */
 static bool numbers_only(struct json_object *array)
 {
 	for (size_t i = 0; i < json_object_array_length(array); i++)
@@ -136,13 +138,13 @@ static struct json_object *new_campaign(struct json_object *head)
 	return c;
 }
 
-/* Takes the line over. False with a reason. */
+/* Adds one line to the campaigns. False with the reason, or the name of a member that is missing or wrong. */
 static bool add_line(struct campaign_record *c, struct json_object *o, const char **why)
 {
 	size_t nr = json_object_array_length(c->campaigns);
 	struct json_object *now = nr ? json_object_array_get_idx(c->campaigns, nr - 1) : NULL;
 
-	*why = "no object";
+	*why = "not a JSON object";
 	if (!o || !json_object_is_type(o, json_type_object))
 		return false;
 	if (get(o, "record")) {
@@ -150,7 +152,7 @@ static bool add_line(struct campaign_record *c, struct json_object *o, const cha
 			return false;
 		json_object_array_add(c->campaigns, new_campaign(json_object_get(o)));
 	} else if (!now) {
-		*why = "something before the campaign's own line";
+		*why = "a line before the campaign's first line";
 		return false;
 	} else if (get(o, "finding")) {
 		if (!has_fields(o, finding_fields, why))
@@ -168,13 +170,12 @@ static bool add_line(struct campaign_record *c, struct json_object *o, const cha
 	return true;
 }
 
-/* A head of a newer version may mean anything. */
 static bool is_newer(struct json_object *o, const char *path, char *err, size_t errlen)
 {
 	if (!o || !json_object_is_type(o, json_type_object) || !get(o, "record") ||
 	    number(o, "version") <= RECORD_VERSION)
 		return false;
-	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang: this one reads %u",
+	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang; this one reads version %u",
 		 path, (unsigned long long)number(o, "version"), RECORD_VERSION);
 	return true;
 }
@@ -195,7 +196,7 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		goto out;
 	}
 	if (!fstat(fileno(f), &st) && st.st_size > (off_t)RECORD_MAX) {
-		snprintf(err, errlen, "%s: too large for the record of a campaign: over %u MiB", path, RECORD_MAX >> 20);
+		snprintf(err, errlen, "%s: too large: the record of a campaign has at most %u MiB", path, RECORD_MAX >> 20);
 		ok = false;
 		goto out;
 	}
@@ -206,14 +207,14 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		struct json_object *o;
 
 		nr++;
-		/* cut off while it was written, or being written now */
+		/* the campaign was killed while it wrote the line, or is writing it now */
 		if (line[len - 1] != '\n')
 			break;
 		o = json_tokener_parse(line);
 		if (is_newer(o, path, err, errlen)) {
 			ok = false;
 		} else if (!o && json_object_array_length(c->campaigns)) {
-			/* what a killed campaign left of its last line, when another one was appended */
+			/* the rest of a killed campaign's last line, before the next campaign */
 		} else if (!add_line(c, o, &why)) {
 			snprintf(err, errlen, "%s: damaged in line %llu: %s", path, nr, why);
 			ok = false;
@@ -221,7 +222,7 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		json_object_put(o);
 	}
 	if (ok && !json_object_array_length(c->campaigns)) {
-		snprintf(err, errlen, "%s: no campaign in it", path);
+		snprintf(err, errlen, "%s: has no campaign in it", path);
 		ok = false;
 	}
 out:
@@ -243,7 +244,7 @@ void record_free(struct campaign_record *c)
 	free(c);
 }
 
-/* ---- what came out ---- */
+/* ---- printing ---- */
 
 static struct json_object *last_of(struct json_object *array)
 {
@@ -326,19 +327,19 @@ void record_text(FILE *out, const struct campaign_record *c)
 	put_clean(out, text(head, "kernel"));
 	say_result(c, result, sizeof(result));
 	fprintf(out, "\nresult    %s\nended     ", result);
-	put_clean(out, end ? text(end, "end") : "it does not say: it still runs, or was killed");
+	put_clean(out, end ? text(end, "end") : "unknown: the campaign still runs, or was killed");
 	if (nr > 1)
 		fprintf(out, "\nrecord    the last of %zu campaigns in this file", nr);
 	if (last)
-		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules, %llu of them not equivalent",
+		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules in %llu equivalence classes",
 			number(last, "at") / 1e3, (unsigned long long)number(last, "steps"),
 			(unsigned long long)number(last, "schedules"), (unsigned long long)number(last, "distinct"));
 	if (get(end ? end : last, "bound_done"))
-		fprintf(out, "\ncovered   every schedule of the points there are with up to %llu preemption%s",
+		fprintf(out, "\ncovered   every schedule of the known points with up to %llu preemption%s",
 			(unsigned long long)number(end ? end : last, "bound_done"),
 			number(end ? end : last, "bound_done") == 1 ? "" : "s");
 	if (get(last, "chance"))
-		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour, by what was seen once only",
+		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour (estimated from behaviour seen only once)",
 			100 * json_object_get_double(get(last, "chance")));
 	putc('\n', out);
 	put_strategies(out, last);
@@ -368,8 +369,7 @@ static int put_data(FILE *json, void *ctx)
 	json_object_object_add(o, "version", json_object_new_int(RECORD_VERSION));
 	json_object_object_add(o, "path", json_text(c->path));
 	json_object_object_add(o, "campaigns", json_object_get(c->campaigns));
-	fprintf(json, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-							     JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(json, "%s\n", json_line(o));
 	json_object_put(o);
 	return 0;
 }

@@ -64,7 +64,6 @@ class Details {
 			make("p", { class: "label" }, chip, m.text(step)),
 			...this.placeLines(step).filter(Boolean),
 			this.source(m.mainFrame(m.frames(step))) ?? "",
-			m.flags[step] & FORCED ? make("p", { class: "dim" }, "Forced: the kernel or a time-out decided, not the search.") : "",
 			last && m.first + m.nr >= m.raw.total && m.raw.outcome?.finding ?
 				make("p", { class: "why" }, make("b", {}, "The last step. "), m.raw.outcome.words) : "",
 			this.others(step), this.arrows(step));

@@ -1,6 +1,6 @@
 /* model.js - the trace as the page uses it: arrays by step, and for each lane its own steps and waits */
 
-const PREEMPTION = 1, FORCED = 8;
+const PREEMPTION = 1;
 const NOTE = { BLOCK: 1, WAKE: 2, EXIT: 3, EXEC: 4, MESSAGE: 5 };
 const ARROWS = [
 	{ name: "creates", back: "created by", colour: "task" },
