@@ -237,7 +237,7 @@ vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/install $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap tests/tools/tap tests/tools/man tests/tools/messages tests/tools/doctor tests/tools/install $(unit_bin) $(model_bin) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -265,7 +265,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/doctor tests/tools/install tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap tests/tools/tap tests/tools/man tests/tools/messages tests/tools/doctor tests/tools/install tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 

@@ -2,9 +2,10 @@
 /*
  * gdb.c - the replay's side of gdb: when it stops, and what a task needs to be stopped
  *
- * Read gdb.h first. The engine calls on_granting() before each turn: there the replay stops at steps, and prepare() seizes
- * the task that gets the turn. It calls on_running() while a task has the turn: there ptrace stops are seen (on_stop())
- * and Ctrl-C. Each stop ends in gdb_stop(), which serves gdb's requests (gdb_requests.c) until gdb lets the replay go on.
+ * Read gdb.h first. The engine calls on_granting() before each turn: there the replay stops at
+ * steps, and prepare() seizes the task that gets the turn. It calls on_running() while a task has
+ * the turn: there ptrace stops are seen (on_stop()) and Ctrl-C. Each stop ends in gdb_stop(), which
+ * serves gdb's requests (gdb_requests.c) until gdb lets the replay go on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +115,10 @@ int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], 
 	ret = g->w->ops->registers(g->w, t, dwarf);
 	if (ret)
 		return ret;
-	/* a task that is parked before a probed instruction: the kernel has not set its counter back yet */
+	/*
+	 * a task that is parked before a probed instruction: the kernel has not set its counter
+	 * back yet
+	 */
 	if (t->state == TASK_PARKED && g->w->ops->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
 		dwarf[16]--;
 	tracee_pack_registers(dwarf, regs, known);

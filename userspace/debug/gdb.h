@@ -2,10 +2,11 @@
 /*
  * gdb.h - gdb on a replay
  *
- * zug answers gdb itself (the remote protocol, over a Unix socket). If gdb attached to the test, every thread would run
- * until it stops, against the schedule. Here the tasks without the turn stay parked, and gdb sees them from outside:
- * registers by the kernel side, memory through /proc. Only the task that has the turn is ever stopped by ptrace, and it
- * keeps its turn meanwhile. So for gdb all threads stop and go on together, and the schedule is kept.
+ * zug answers gdb itself (the remote protocol, over a Unix socket). If gdb attached to the test,
+ * every thread would run until it stops, against the schedule. Here the tasks without the turn stay
+ * parked, and gdb sees them from outside: registers by the kernel side, memory through /proc. Only
+ * the task that has the turn is ever stopped by ptrace, and it keeps its turn meanwhile. So for gdb
+ * all threads stop and go on together, and the schedule is kept.
  *
  * gdb sees one process of the test.
  */
@@ -40,7 +41,10 @@ struct debugger *gdb_debugger(struct gdb *g);
 /* Waits until the gdb that was started ends. NULL is fine. */
 void gdb_free(struct gdb *g);
 
-/* The steps of --stop-at-preemption (the first from `from` on) and --stop-before-failure; GDB_NO_STEP: there is none. */
+/*
+ * The steps of --stop-at-preemption (the first from `from` on) and --stop-before-failure;
+ * GDB_NO_STEP: there is none.
+ */
 uint64_t gdb_preemption_step(const struct trace *t, uint64_t from);
 uint64_t gdb_failure_step(const struct trace *t);
 

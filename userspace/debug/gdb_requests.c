@@ -2,8 +2,9 @@
 /*
  * gdb_requests.c - answers gdb's requests while the replay stands still
  *
- * gdb_serve() reads packets and answers each in answer(), until one lets the replay go on (GO). The sections before it
- * are the kinds of requests: threads, registers, memory, breakpoints, files, other data, zug's own commands (monitor).
+ * gdb_serve() reads packets and answers each in answer(), until one lets the replay go on (GO). The
+ * sections before it are the kinds of requests: threads, registers, memory, breakpoints, files,
+ * other data, zug's own commands (monitor).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,10 @@ static void fail(struct gdb *g, int error)
 
 /* ---- threads ---- */
 
-/* Parses "p1f.20" or "20"; -1 and 0 mean any thread. Returns the task; WORLD_NO_TASK: there is no such thread. */
+/*
+ * Parses "p1f.20" or "20"; -1 and 0 mean any thread. Returns the task; WORLD_NO_TASK: there is no
+ * such thread.
+ */
 static uint32_t parse_thread(struct gdb *g, const char **p)
 {
 	uint64_t pid = 0, tid = 0;
@@ -190,7 +194,10 @@ static void send_memory(struct gdb *g, const char *p)
 	rsp_send(&g->rsp, text);
 }
 
-/* M: hex, X: binary. Breakpoints stay: the bytes under them are changed. Bytes under a probe cannot be. 0 or -errno. */
+/*
+ * M: hex, X: binary. Breakpoints stay: the bytes under them are changed. Bytes under a probe cannot
+ * be. 0 or -errno.
+ */
 static int write_memory(struct gdb *g, const char *p, const char *end, bool binary)
 {
 	uint8_t buf[RSP_MAX], byte;
@@ -288,7 +295,9 @@ static int set_watch(struct gdb *g, bool set, char type, uint64_t addr, uint64_t
 		return -ENOSPC;
 	g->watches[free_slot] = want;
 	g->watches_serial++;
-	/* a stopped task tells at once whether the processor has one left: --watch uses them, too */
+	/*
+	 * a stopped task tells at once whether the processor has one left: --watch uses them, too
+	 */
 	if (g->stopped != WORLD_NO_TASK && tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches)) {
 		memset(&g->watches[free_slot], 0, sizeof(want));
 		tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches);
@@ -334,8 +343,8 @@ static int *file_of(struct gdb *g, const char **p)
 }
 
 /*
- * Opens /proc/PID/smaps without the mappings that cannot be read: gdb would write zeros for them into a core, 64 MB for
- * each thread's arena. A file descriptor, or -errno.
+ * Opens /proc/PID/smaps without the mappings that cannot be read: gdb would write zeros for them
+ * into a core, 64 MB for each thread's arena. A file descriptor, or -errno.
  */
 static int open_smaps(const char *path)
 {
@@ -588,7 +597,10 @@ static void query(struct gdb *g, const char *p)
 	}
 }
 
-/* vCont;ACTION[:THREAD]...: all tasks go on under the schedule; only the task to be stepped and its signal matter. */
+/*
+ * vCont;ACTION[:THREAD]...: all tasks go on under the schedule; only the task to be stepped and its
+ * signal matter.
+ */
 static enum answer resume(struct gdb *g, const char *p)
 {
 	uint64_t number;

@@ -78,7 +78,10 @@ static void drop(struct rsp *r, size_t n)
 	memmove(r->buf, r->buf + n, r->len);
 }
 
-/* Takes one packet or Ctrl-C out of the buffer; returns as rsp_read(), RSP_NOTHING: no packet is complete. */
+/*
+ * Takes one packet or Ctrl-C out of the buffer; returns as rsp_read(), RSP_NOTHING: no packet is
+ * complete.
+ */
 static int take(struct rsp *r, char *text, size_t *len)
 {
 	const uint8_t *end;
@@ -173,7 +176,10 @@ int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t le
 	return send_packet(r, out, n);
 }
 
-/* A repetition is sent as the character, '*', and the number of further ones plus 29. A core consists mostly of these. */
+/*
+ * A repetition is sent as the character, '*', and the number of further ones plus 29. A core
+ * consists mostly of these.
+ */
 int rsp_send(struct rsp *r, const char *text)
 {
 	char out[RSP_MAX + 8];

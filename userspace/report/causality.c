@@ -2,10 +2,11 @@
 /*
  * causality.c - one pass over a trace that finds waits and arrows
  *
- * The pass follows each task (struct follower) and each object (struct thing) through the steps and the notes between
- * them. A wait begins when a task leaves the enabled set and ends when it comes back (follow_enabled()). An arrow leads
- * from the last step that released, wrote or read an object to the step that acts on it next (follow_object()), or
- * from the step of a waker to the next step of the task that it woke. Start with causality_init().
+ * The pass follows each task (struct follower) and each object (struct thing) through the steps and
+ * the notes between them. A wait begins when a task leaves the enabled set and ends when it comes
+ * back (follow_enabled()). An arrow leads from the last step that released, wrote or read an object
+ * to the step that acts on it next (follow_object()), or from the step of a waker to the next step
+ * of the task that it woke. Start with causality_init().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +191,9 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 	case TRACE_NOTE_BLOCK:
 		w->block = n;
 		w->alive = true;
-		/* it may have left the enabled set earlier, because its next operation would block */
+		/*
+		 * it may have left the enabled set earlier, because its next operation would block
+		 */
 		if (w->waits && !w->wait.text)
 			w->wait.text = n->text;
 		break;
@@ -215,7 +218,10 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 	return ret;
 }
 
-/* A task that blocks after the last decision is missing from no enabled set: there is none after it. */
+/*
+ * A task that blocks after the last decision is missing from no enabled set: there is none after
+ * it.
+ */
 static int wait_at_end(struct pass *p, struct follower *w, uint64_t nr)
 {
 	int ret = 0;
@@ -235,7 +241,10 @@ static bool is_sync(unsigned int op)
 	       op == ZUG_OP_FUTEX_WAIT || op == ZUG_OP_FUTEX_WAKE || op == ZUG_OP_FLOCK;
 }
 
-/* A task that resumes after a wait has got what it waited for. One that begins to wait for a condition or a barrier has not. */
+/*
+ * A task that resumes after a wait has got what it waited for. One that begins to wait for a
+ * condition or a barrier has not.
+ */
 static bool acquires(const struct trace_step *s)
 {
 	switch (s->label.op) {
@@ -282,7 +291,9 @@ static int follow_object(struct pass *p, const struct trace_step *s, uint64_t ob
 	return ret;
 }
 
-/* As in report_wait.c: a task that takes another step after it asked for a lock has got the lock. */
+/*
+ * As in report_wait.c: a task that takes another step after it asked for a lock has got the lock.
+ */
 static int follow_locks(struct pass *p, struct follower *w, const struct trace_step *s)
 {
 	struct thing *th;

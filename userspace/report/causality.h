@@ -22,8 +22,8 @@ struct causality_wait {
 
 /*
  * Two steps of different tasks. The earlier one makes the later one possible, or acts on the same
- * object. Only the nearest such step has an arrow: an arrow that follows from others and from the order
- * within a task may be missing.
+ * object. Only the nearest such step has an arrow: an arrow that follows from others and from the
+ * order within a task may be missing.
  */
 enum causality_kind {
 	CAUSALITY_START,	/* created the task */

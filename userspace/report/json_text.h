@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* json_text.h - JSON as this project writes it, of texts that need not be UTF-8: names, paths, output */
+/*
+ * json_text.h - JSON as this project writes it, of texts that need not be UTF-8: names, paths,
+ * output
+ */
 #ifndef ZUG_JSON_TEXT_H
 #define ZUG_JSON_TEXT_H
 
 struct json_object;
 
-/* A JSON string; bytes that are not valid UTF-8 become U+FFFD. NULL: s is NULL, or out of memory. */
+/*
+ * A JSON string; bytes that are not valid UTF-8 become U+FFFD. NULL: s is NULL, or out of memory.
+ */
 struct json_object *json_text(const char *s);
 /* The value in one line, owned by it. */
 const char *json_line(struct json_object *o);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* page.c - expands the templates, whose marks <!--zug:NAME--> stand for title, summary, style, script and data */
+/*
+ * page.c - expands the templates, whose marks <!--zug:NAME--> stand for title, summary, style,
+ * script and data
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * record.c - writes the record of a campaign
  *
- * record_execution() counts, and writes a sample when its turn has come (put_sample()); record_finding() writes a line for
- * the first finding of each failure.
+ * record_execution() counts, and writes a sample when its turn has come (put_sample());
+ * record_finding() writes a line for the first finding of each failure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,10 @@ static void add_text(struct json_object *o, const char *name, const char *s)
 	json_object_object_add(o, name, json_text(s));
 }
 
-/* Checks what the file has already: nothing, or a record, whose last line is ended. 0, or -errno with a line in err. */
+/*
+ * Checks what the file has already: nothing, or a record, whose last line is ended. 0, or -errno
+ * with a line in err.
+ */
 static int check_old(const char *path, int fd, char *err, size_t errlen)
 {
 	struct stat st;

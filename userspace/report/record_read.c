@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_read.c - the record of a campaign: reading and checking it, and printing it as text, JSON and a page
+ * record_read.c - the record of a campaign: reading and checking it, and printing it as text, JSON
+ * and a page
  *
- * record_read() checks every member that the page and the tables rely on (struct field); a record may have more. A file
- * may have several campaigns, one after the other; the text is about the last of them.
+ * record_read() checks every member that the page and the tables rely on (struct field); a record
+ * may have more. A file may have several campaigns, one after the other; the text is about the last
+ * of them.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -138,7 +140,10 @@ static struct json_object *new_campaign(struct json_object *head)
 	return c;
 }
 
-/* Adds one line to the campaigns. False with the reason, or the name of a member that is missing or wrong. */
+/*
+ * Adds one line to the campaigns. False with the reason, or the name of a member that is missing or
+ * wrong.
+ */
 static bool add_line(struct campaign_record *c, struct json_object *o, const char **why)
 {
 	size_t nr = json_object_array_length(c->campaigns);

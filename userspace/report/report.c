@@ -2,9 +2,10 @@
 /*
  * report.c - the outcome, the header of a trace, and the explanation of a finding
  *
- * report_finding() is what a person reads first: the outcome, the decisions that lead to it (put_decisions()), the
- * stacks (report_wait.c) and the end of the test's output. report_trace() prints the header and all steps
- * (report_steps.c). report_text.c has the names, places and source lines that all of them print.
+ * report_finding() is what a person reads first: the outcome, the decisions that lead to it
+ * (put_decisions()), the stacks (report_wait.c) and the end of the test's output. report_trace()
+ * prints the header and all steps (report_steps.c). report_text.c has the names, places and source
+ * lines that all of them print.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -216,7 +217,10 @@ static void put_header(struct report *r)
 
 /* ---- output of the test ---- */
 
-/* Prints the head and the tail of an output. With max_lines: only the last lines, which tell why the test failed. */
+/*
+ * Prints the head and the tail of an output. With max_lines: only the last lines, which tell why
+ * the test failed.
+ */
 static void put_output(struct report *r, const char *name, const char *head, const char *tail,
 		       int max_lines)
 {
@@ -314,7 +318,10 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 			end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 
-/* Fills in the step before which step i stopped a task. False: the task never took it, and the trace has no note of it. */
+/*
+ * Fills in the step before which step i stopped a task. False: the task never took it, and the
+ * trace has no note of it.
+ */
 static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pending, bool *runs_again)
 {
 	const struct trace_minimized *m = trace_minimized(t);

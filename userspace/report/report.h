@@ -2,8 +2,9 @@
 /*
  * report.h - traces as text for people, and as JSON, pages and trace events
  *
- * Everything is made from the trace, and from the source and ELF files that it names, where these have not changed.
- * Texts of the program under test (its output, its names) are printed with control characters made visible.
+ * Everything is made from the trace, and from the source and ELF files that it names, where these
+ * have not changed. Texts of the program under test (its output, its names) are printed with
+ * control characters made visible.
  */
 #ifndef ZUG_REPORT_H
 #define ZUG_REPORT_H
@@ -34,18 +35,22 @@ int report_colour_parse(const char *text, int *colour);
 
 /* All steps; colours and width by the environment variables, and by whether out is a terminal. */
 void report_options_init(struct report_options *o, FILE *out);
-/* Replaces the choice of report_options_init() by REPORT_COLOUR_NEVER or _ALWAYS; _AUTO keeps it. */
+/*
+ * Replaces the choice of report_options_init() by REPORT_COLOUR_NEVER or _ALWAYS; _AUTO keeps it.
+ */
 void report_options_colour(struct report_options *o, int colour);
 
-/* "deadlock: T1 waits for a, held by T2", of an outcome that has no trace yet; without a newline. */
+/*
+ * "deadlock: T1 waits for a, held by T2", of an outcome that has no trace yet; without a newline.
+ */
 void report_outcome_text(FILE *out, unsigned int kind, const char *message, const struct report_options *o);
 
 /* "deadlock: T1 waits for a, held by T2; ...", one line. */
 void report_outcome_line(FILE *out, const struct trace *t, const struct report_options *o);
 
 /*
- * What a person needs first about a failure: the outcome, the decisions that lead to it with their source lines, the
- * stacks, the end of the output.
+ * What a person needs first about a failure: the outcome, the decisions that lead to it with their
+ * source lines, the stacks, the end of the output.
  */
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o);
 
@@ -55,7 +60,10 @@ void report_race(FILE *out, const struct trace *t, const struct report_options *
 /* The whole trace: header, a column per task, outcome. */
 void report_trace(FILE *out, const struct trace *t, const struct report_options *o);
 
-/* A page for the browser, in one file. path: of the trace, for the commands that the page names. 0 or -errno. */
+/*
+ * A page for the browser, in one file. path: of the trace, for the commands that the page names. 0
+ * or -errno.
+ */
 int report_html(FILE *out, const struct trace *t, const struct report_options *o, const char *path);
 
 /* Trace events for ui.perfetto.dev, see zug-show(1). 0 or -errno. */

@@ -2,9 +2,10 @@
 /*
  * report_diff.c - two executions of one test, side by side
  *
- * start() gives the tasks and objects of B the names that they have in A, then finds the first step that differs.
- * put_parting() prints the two ways from there, put_tasks() the first difference of each task. report_neighbour()
- * begins with the pair of operations whose order decides between failing and passing.
+ * start() gives the tasks and objects of B the names that they have in A, then finds the first step
+ * that differs. put_parting() prints the two ways from there, put_tasks() the first difference of
+ * each task. report_neighbour() begins with the pair of operations whose order decides between
+ * failing and passing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +33,10 @@ struct diff {
 static bool same_path(const struct trace *a, const struct trace_task *x, const struct trace *b,
 		      const struct trace_task *y)
 {
-	/* in a damaged table a task may be its own ancestor: no path is longer than the number of tasks */
+	/*
+	 * in a damaged table a task may be its own ancestor: no path is longer than the number of
+	 * tasks
+	 */
 	for (uint32_t depth = 0; x && y && depth <= trace_nr_tasks(a); depth++) {
 		if (x->parent == TRACE_NO_TASK || y->parent == TRACE_NO_TASK)
 			return x->parent == y->parent;
@@ -301,8 +305,8 @@ out:
 /* ---- a failing trace and its neighbour ---- */
 
 /*
- * True when step i of side s is that operation, whose label is of side `labelled`. It may be another one: searches count
- * some steps that a trace does not have.
+ * True when step i of side s is that operation, whose label is of side `labelled`. It may be
+ * another one: searches count some steps that a trace does not have.
  */
 static bool is_step(const struct diff *d, const struct side *s, uint64_t i, const struct neighbour_op *op,
 		    const struct side *labelled)
@@ -334,7 +338,10 @@ static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op
 		report_source_line(&s->r, frame, 6);
 }
 
-/* "A: steps 12 and 15", "B: step 13; the other never happens". x, the first of the two there, is of side s. */
+/*
+ * "A: steps 12 and 15", "B: step 13; the other never happens". x, the first of the two there, is of
+ * side s.
+ */
 static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
 		       const struct neighbour_op *y, uint64_t at_y)
 {

@@ -2,8 +2,9 @@
 /*
  * report_html.c - a trace as a page: the data that userspace/report/html/model.js reads
  *
- * The data are columns of small numbers, and tables into which the numbers point; compressed, a step takes about one
- * byte. The columns are written first and collect the entries of the tables; put_data() shows the order.
+ * The data are columns of small numbers, and tables into which the numbers point; compressed, a
+ * step takes about one byte. The columns are written first and collect the entries of the tables;
+ * put_data() shows the order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -162,7 +163,10 @@ static void put_notes(struct html *h)
 	fputs("],\n", h->out);
 }
 
-/* Prints the waits and arrows that reach into the page's steps; positions are relative to the first step. */
+/*
+ * Prints the waits and arrows that reach into the page's steps; positions are relative to the first
+ * step.
+ */
 static void put_causality(struct html *h)
 {
 	const char *before = "";
@@ -338,7 +342,10 @@ static bool is_younger(const struct html *h, const char *source)
 	return !stat(source, &a) && !stat(h->path, &b) && a.st_mtime > b.st_mtime;
 }
 
-/* [name to show, path that was tried ("": it is no file), {line: text} or null: not found, 1: younger than the trace] */
+/*
+ * [name to show, path that was tried ("": it is no file), {line: text} or null: not found, 1:
+ * younger than the trace]
+ */
 static void put_files(struct html *h)
 {
 	fputs("\"files\":[", h->out);
@@ -352,7 +359,9 @@ static void put_files(struct html *h)
 		report_clean(clean, sizeof(clean), report_short_file(h->r, file));
 		report_json_string(h->out, clean);
 		putc(',', h->out);
-		/* a library's path is relative to the folder where it was built, which is unknown */
+		/*
+		 * a library's path is relative to the folder where it was built, which is unknown
+		 */
 		report_clean(clean, sizeof(clean), !symbols_is_source(file) ? "" :
 			     !text && symbols_of_library(file) ? file : path);
 		report_json_string(h->out, clean);

@@ -52,32 +52,44 @@ const char *report_task_name(uint32_t task, char *buf, size_t len);
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);
 /* "lock accounts.lock", "cond-wait c (m)" */
 void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len);
-/* Frames of a site, innermost first: from the trace, else from the program's files. Returns their number. */
+/*
+ * Frames of a site, innermost first: from the trace, else from the program's files. Returns their
+ * number.
+ */
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /*
- * "add bank.h:7 (in transfer bank.c:31)", or "libfoo.so+0x1139" when no names are known. Frames inlined from the
- * language's library are left out: "push queue.cc:11", not "lock std_mutex.h:100".
+ * "add bank.h:7 (in transfer bank.c:31)", or "libfoo.so+0x1139" when no names are known. Frames
+ * inlined from the language's library are left out: "push queue.cc:11", not "lock std_mutex.h:100".
  */
 void report_site(struct report *r, uint64_t site, char *buf, size_t len);
-/* The file's path below the test's working folder, or its last component; the function without its arguments. */
+/*
+ * The file's path below the test's working folder, or its last component; the function without its
+ * arguments.
+ */
 const char *report_short_file(const struct report *r, const char *file);
 void report_short_function(const char *function, char *buf, size_t len);
 /* The path at which a frame's source file is looked for. */
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
-/* The text of a file, valid until the next call; NULL: it cannot be read, is no regular file, or is too large. */
+/*
+ * The text of a file, valid until the next call; NULL: it cannot be read, is no regular file, or is
+ * too large.
+ */
 const char *report_source(struct report *r, const char *path);
 /* Prints the source line of the frame. False: it cannot be read, and nothing was printed. */
 bool report_source_line(struct report *r, const struct trace_frame *f, int indent);
-/* Notes a missing or changed source file of the program; report_source_notes() prints what was noted. */
+/*
+ * Notes a missing or changed source file of the program; report_source_notes() prints what was
+ * noted.
+ */
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f);
 void report_source_notes(const struct report *r);
 /* True for a library of the system, and for NULL. */
 bool report_is_system_module(const struct trace_module *m);
 /*
- * The frame to show a person: the innermost with a source line of the program, else the innermost with any source
- * line, else the innermost.
+ * The frame to show a person: the innermost with a source line of the program, else the innermost
+ * with any source line, else the innermost.
  */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 
@@ -98,9 +110,9 @@ void report_json_string(FILE *out, const char *s);
 /* ---- report_objects.c ---- */
 
 /*
- * Shows the numbered objects of r's trace under the names of the objects that they are paired with in the trace
- * `first`, and those without a partner under names that `first` does not have. task_in_first: the number that a task
- * of r's trace has in `first`. 0 or -ENOMEM.
+ * Shows the numbered objects of r's trace under the names of the objects that they are paired with
+ * in the trace `first`, and those without a partner under names that `first` does not have.
+ * task_in_first: the number that a task of r's trace has in `first`. 0 or -ENOMEM.
  */
 int report_name_objects(struct report *r, const struct trace *first, const struct pairing *same,
 			uint32_t (*task_in_first)(const void *ctx, uint32_t task), const void *ctx);

@@ -2,7 +2,8 @@
 /*
  * report_json.c - a trace as one JSON object
  *
- * The object is written piece by piece, because a trace may have millions of steps. report_json() shows the order.
+ * The object is written piece by piece, because a trace may have millions of steps. report_json()
+ * shows the order.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -177,7 +178,10 @@ static struct json_object *label_object(struct report *r, const struct zug_label
 	return o;
 }
 
-/* Prints the members of a label's object, without its braces. Steps repeat few labels: the text of each is made once. */
+/*
+ * Prints the members of a label's object, without its braces. Steps repeat few labels: the text of
+ * each is made once.
+ */
 static void put_label(struct report *r, struct texts *texts, const struct zug_label *l)
 {
 	const char *s = texts_find(texts, l, sizeof(*l));
@@ -222,7 +226,10 @@ static void put_step(struct report *r, struct texts *texts, const char *before, 
 	putc('}', r->out);
 }
 
-/* Prints the steps and the notes between them, in order. A step has the member "step", a note the member "note". */
+/*
+ * Prints the steps and the notes between them, in order. A step has the member "step", a note the
+ * member "note".
+ */
 static void put_steps(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* report_objects.c - shows the objects of one trace under the names that another trace has for them */
+/*
+ * report_objects.c - shows the objects of one trace under the names that another trace has for them
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +28,10 @@ static bool is_taken(const struct naming *n, const char *name)
 	return false;
 }
 
-/* A name for an object that the first trace does not have, different from all of its names. NULL: out of memory. */
+/*
+ * A name for an object that the first trace does not have, different from all of its names. NULL:
+ * out of memory.
+ */
 static char *name_new(const struct naming *n, const struct trace_object *o, uint32_t task)
 {
 	char *name;
@@ -85,7 +90,10 @@ const char *report_alias(const struct report *r, uint64_t object)
 	return NULL;
 }
 
-/* The new name of the object whose old name begins at p; *len: length of the old name. NULL: none begins there. */
+/*
+ * The new name of the object whose old name begins at p; *len: length of the old name. NULL: none
+ * begins there.
+ */
 static const char *alias_at(const struct report *r, const char *p, size_t *len)
 {
 	for (size_t i = 0; i < r->nr_aliases; i++) {

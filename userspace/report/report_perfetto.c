@@ -2,9 +2,10 @@
 /*
  * report_perfetto.c - a trace as Chrome's trace events, which ui.perfetto.dev opens
  *
- * One microsecond of the time axis is one step. A step is a slice on its task's track, a wait a slice of category "wait",
- * and an arrow of causality.h a flow (the format's word) between the slices of its two steps. Events are written in the
- * order of their time, and slices of one track never overlap.
+ * One microsecond of the time axis is one step. A step is a slice on its task's track, a wait a
+ * slice of category "wait", and an arrow of causality.h a flow (the format's word) between the
+ * slices of its two steps. Events are written in the order of their time, and slices of one track
+ * never overlap.
  */
 #include <errno.h>
 #include <json-c/json.h>

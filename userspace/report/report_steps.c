@@ -2,8 +2,9 @@
 /*
  * report_steps.c - the steps of a trace, a column per task
  *
- * report_steps() chooses the steps (choose_steps()), then measures the columns of those (lay_out()), then prints a row for
- * each step and each note. Where the columns would not fit, tasks get narrow lanes and the text stands beside them.
+ * report_steps() chooses the steps (choose_steps()), then measures the columns of those
+ * (lay_out()), then prints a row for each step and each note. Where the columns would not fit,
+ * tasks get narrow lanes and the text stands beside them.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -81,7 +82,10 @@ static bool choose_steps(struct table *t)
 		chosen += t->shown[i] = report_step_chosen(t->r, trace_step(t->r->t, i));
 	if (o->all || chosen <= SHORT_TRACE || o->first || o->last != UINT64_MAX)
 		return true;
-	/* of the steps that a filter has chosen, the last are shown; without a filter, the ones that matter */
+	/*
+	 * of the steps that a filter has chosen, the last are shown; without a filter, the ones
+	 * that matter
+	 */
 	if (o->object || o->task != TRACE_NO_TASK) {
 		uint64_t keep = SHORT_TRACE;
 
@@ -216,7 +220,9 @@ static int pad_to(FILE *out, int at, int start)
 	return at + n;
 }
 
-/* Prints a row: the text in the task's column or beside the lanes, and a mark for each other task. */
+/*
+ * Prints a row: the text in the task's column or beside the lanes, and a mark for each other task.
+ */
 static void put_row(struct table *t, uint64_t step, bool numbered, uint32_t task, const char *text,
 		    const char *mark, const char *site, enum report_style style)
 {

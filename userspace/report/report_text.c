@@ -2,9 +2,9 @@
 /*
  * report_text.c - what all reports print: names of tasks and objects, places, source lines
  *
- * Names and texts of the program under test go through report_put() or report_clean(), which make control characters
- * visible. report_site() prints a place: from the trace, or from the program's files where the trace has no names
- * (look_up()) and the files are still the same build.
+ * Names and texts of the program under test go through report_put() or report_clean(), which make
+ * control characters visible. report_site() prints a place: from the trace, or from the program's
+ * files where the trace has no names (look_up()) and the files are still the same build.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,10 @@ const char *report_task_style(const struct report *r, uint32_t task)
 	return r->o->colour ? codes[task % (sizeof(codes) / sizeof(*codes))] : "";
 }
 
-/* Bytes of the C0 or C1 control character at p, 0: none. A program's escape sequences must not reach our terminal. */
+/*
+ * Bytes of the C0 or C1 control character at p, 0: none. A program's escape sequences must not
+ * reach our terminal.
+ */
 static size_t control_bytes(const unsigned char *p)
 {
 	if (*p < 0x20 || *p == 0x7f)

@@ -2,8 +2,9 @@
 /*
  * report_wait.c - the tasks that wait for each other at the end, and the stacks of all tasks
  *
- * report_wait_cycle() follows the locks through the steps: the lock that each task has asked for (struct waiter) and the
- * locks that are held (struct holding). report_stacks() prints the stacks that the trace has.
+ * report_wait_cycle() follows the locks through the steps: the lock that each task has asked for
+ * (struct waiter) and the locks that are held (struct holding). report_stacks() prints the stacks
+ * that the trace has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +195,8 @@ static bool is_library(const struct trace_frame *f)
 }
 
 /*
- * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's last step in the
- * program is printed instead.
+ * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's
+ * last step in the program is printed instead.
  */
 static void put_last_place(struct report *r, const struct trace_stack *s)
 {
@@ -250,7 +251,9 @@ void report_stacks(struct report *r, enum report_stack_choice which)
 		for (uint32_t k = 0; k < s->nr_frames; k++) {
 			const struct trace_frame *f = &s->frames[k];
 
-			/* how a thread starts and what calls main() tells nothing about the failure */
+			/*
+			 * how a thread starts and what calls main() tells nothing about the failure
+			 */
 			if (brief && (is_plumbing(f) || (own && is_library(f))))
 				continue;
 			own |= f->file && f->file[0] == '/' && !symbols_of_library(f->file);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sandbox.c - a sandbox from sandbox_new() to sandbox_free(): its cgroup, its private copies of files, its end
+ * sandbox.c - a sandbox from sandbox_new() to sandbox_free(): its cgroup, its private copies of
+ * files, its end
  *
- * Read sandbox.h first. sandbox_launch.c starts an execution, sandbox_environment.c gives it namespaces and files,
- * sandbox_setup.c runs --setup and --teardown, sandbox_join.c takes in processes that run already.
+ * Read sandbox.h first. sandbox_launch.c starts an execution, sandbox_environment.c gives it
+ * namespaces and files, sandbox_setup.c runs --setup and --teardown, sandbox_join.c takes in
+ * processes that run already.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +32,10 @@
 #include "sandbox/sandbox_internal.h"
 #include "kernel/tracee.h"
 
-/* CLOCK_MONOTONIC at the begin of an execution, with virtual time: the machine has been up for an hour. */
+/*
+ * CLOCK_MONOTONIC at the begin of an execution, with virtual time: the machine has been up for an
+ * hour.
+ */
 #define CLOCK_MONO 3600000000000ull
 
 static int write_file(const char *path, const char *text)
@@ -128,7 +133,9 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* Removes what killed zugs left behind: their cgroups with the processes in them, and their files. */
+/*
+ * Removes what killed zugs left behind: their cgroups with the processes in them, and their files.
+ */
 static void clean_up_after_others(void)
 {
 	char path[PATH_MAX];
@@ -463,7 +470,10 @@ static int bind_cpus(void *arg)
 	return 0;
 }
 
-/* The C library reads these files for sysconf(_SC_NPROCESSORS_*), which must agree with sched_getaffinity(). */
+/*
+ * The C library reads these files for sysconf(_SC_NPROCESSORS_*), which must agree with
+ * sched_getaffinity().
+ */
 int sandbox_show_cpus(struct sandbox *s)
 {
 	char text[24];
@@ -536,14 +546,17 @@ static void kill_all(const struct sandbox *s)
 	if (n <= 0)
 		return;
 	buf[n] = 0;
-	/* a number that is cut off at the end of the buffer may be another process: it is left for the next time */
+	/*
+	 * a number that is cut off at the end of the buffer may be another process: it is left for
+	 * the next time
+	 */
 	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
 		kill(pid, SIGKILL);
 }
 
 /*
- * A task has to run in order to die, and cannot while a higher scheduling class keeps the lane busy. No task is under
- * control any more, so all may run in the normal class.
+ * A task has to run in order to die, and cannot while a higher scheduling class keeps the lane
+ * busy. No task is under control any more, so all may run in the normal class.
  */
 static void leave_class(const struct sandbox *s)
 {
@@ -587,7 +600,10 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			close_watches(s);
 			return 0;
 		}
-		/* one by one first: processes cannot be created in a cgroup that was killed as a whole */
+		/*
+		 * one by one first: processes cannot be created in a cgroup that was killed as a
+		 * whole
+		 */
 		if (i < 200) {
 			kill_all(s);
 		} else if (i % 50 == 0) {

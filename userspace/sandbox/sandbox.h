@@ -2,10 +2,11 @@
 /*
  * sandbox.h - the place where a test runs: its cgroup, its namespaces, its files
  *
- * One sandbox serves all executions of a campaign. sandbox_new() creates the cgroup and the folder for private copies;
- * sandbox_privatise() puts a private copy of a file over its path, in the sandbox's own mount namespace, so that
- * breakpoints in it do not slow other programs down; sandbox_launch() starts an execution; sandbox_drain() ends it and
- * leaves no task; sandbox_finish() ends its environment; sandbox_free() leaves nothing.
+ * One sandbox serves all executions of a campaign. sandbox_new() creates the cgroup and the folder
+ * for private copies; sandbox_privatise() puts a private copy of a file over its path, in the
+ * sandbox's own mount namespace, so that breakpoints in it do not slow other programs down;
+ * sandbox_launch() starts an execution; sandbox_drain() ends it and leaves no task;
+ * sandbox_finish() ends its environment; sandbox_free() leaves nothing.
  */
 #ifndef ZUG_SANDBOX_H
 #define ZUG_SANDBOX_H
@@ -20,7 +21,10 @@ struct sandbox;
 
 #define SANDBOX_MAX_TASKS 256
 
-/* Parts of the environment that each execution can have for itself, always in the same state (--world) */
+/*
+ * Parts of the environment that each execution can have for itself, always in the same state
+ * (--world)
+ */
 #define SANDBOX_FILES	(1u << 0)	/* /tmp, the folder for temporary files, the working folder */
 #define SANDBOX_IPC	(1u << 1)	/* System V and POSIX IPC, /dev/shm */
 #define SANDBOX_PIDS	(1u << 2)
@@ -60,8 +64,9 @@ uint64_t sandbox_spin_ns(const struct sandbox *s);
 void sandbox_avoid_lane(const struct sandbox *s);
 
 /*
- * Puts a private copy over path for everything that is started from now on. *copy: the path of the copy, owned by the
- * sandbox. The same path gives the same copy again. 0, or -errno with a line in err.
+ * Puts a private copy over path for everything that is started from now on. *copy: the path of the
+ * copy, owned by the sandbox. The same path gives the same copy again. 0, or -errno with a line in
+ * err.
  */
 int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		      char *err, size_t errlen);
@@ -78,36 +83,51 @@ struct launch {
 };
 
 /*
- * Starts the program; control begins with its first system call, when ZUG_EV_START comes. *task: its id. Returns its
- * pid (to be waited for), or -errno with a line in err.
+ * Starts the program; control begins with its first system call, when ZUG_EV_START comes. *task:
+ * its id. Returns its pid (to be waited for), or -errno with a line in err.
  */
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen);
 
-/* Switches the watchpoints of this execution off, or on again; no task of the test may run meanwhile. */
+/*
+ * Switches the watchpoints of this execution off, or on again; no task of the test may run
+ * meanwhile.
+ */
 void sandbox_pause_watches(struct sandbox *s, bool off);
 /* One line for the user about what could not be made private; NULL: there is none. */
 const char *sandbox_note(const struct sandbox *s);
-/* A file that an execution wrote in the working folder, and that was thrown away after it; NULL: none. */
+/*
+ * A file that an execution wrote in the working folder, and that was thrown away after it; NULL:
+ * none.
+ */
 const char *sandbox_thrown(const struct sandbox *s);
 /* True when only the test itself can answer in its network. */
 bool sandbox_net_closed(const struct sandbox *s);
 
-/* Ends and reaps all tasks of the sandbox. *status: wait status of root. 0, or -errno; -ETIME: tasks are left. */
+/*
+ * Ends and reaps all tasks of the sandbox. *status: wait status of root. 0, or -errno; -ETIME:
+ * tasks are left.
+ */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
-/* After that: runs --teardown, and ends the execution's environment. 0, or -errno with a line in err. */
+/*
+ * After that: runs --teardown, and ends the execution's environment. 0, or -errno with a line in
+ * err.
+ */
 int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t errlen);
 /*
- * Makes a running process a member of a sandbox that was reset. It is under control from its next exec on, or from that
- * of a process that it forks. 0, or -errno; -ESRCH: it is gone.
+ * Makes a running process a member of a sandbox that was reset. It is under control from its next
+ * exec on, or from that of a process that it forks. 0, or -errno; -ESRCH: it is gone.
  */
 int sandbox_join(struct sandbox *s, pid_t pid);
 /*
- * Releases all processes that have joined and not executed a program since: they go on as before, in the cgroup `home`
- * (a path below the root). Returns their number, or -errno.
+ * Releases all processes that have joined and not executed a program since: they go on as before,
+ * in the cgroup `home` (a path below the root). Returns their number, or -errno.
  */
 int sandbox_release(struct sandbox *s, const char *home);
-/* Moves a process to the cgroup `home`, or to the root where `home` takes none. 0, or -errno; -ESRCH: it is gone. */
+/*
+ * Moves a process to the cgroup `home`, or to the root where `home` takes none. 0, or -errno;
+ * -ESRCH: it is gone.
+ */
 int sandbox_leave(pid_t pid, const char *home);
 /* True when any process is in the sandbox. */
 bool sandbox_populated(const struct sandbox *s);

@@ -4,10 +4,11 @@
  *
  * Every execution begins with the same environment, and what it changes is gone when it ends.
  *
- * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid namespace. It lives as long as
- * the sandbox; the first task of each execution makes pids start again from 2. That task makes everything else, too,
- * before it executes the test's program (sandbox_environment_enter()): namespaces, a memory file system for what the
- * test writes, and overlays that put it over the private folders.
+ * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid
+ * namespace. It lives as long as the sandbox; the first task of each execution makes pids start
+ * again from 2. That task makes everything else, too, before it executes the test's program
+ * (sandbox_environment_enter()): namespaces, a memory file system for what the test writes, and
+ * overlays that put it over the private folders.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -156,7 +157,10 @@ static bool same_or_below(const char *path, const char *folder)
 	return !strcmp(path, folder) || below(path, folder);
 }
 
-/* Adds a private folder, unless it does not exist, is shared, or lies in another one already. 0 or -errno. */
+/*
+ * Adds a private folder, unless it does not exist, is shared, or lies in another one already. 0 or
+ * -errno.
+ */
 static int add_folder(struct sandbox *s, const char *path)
 {
 	struct environment *w = &s->env;
@@ -364,8 +368,9 @@ static int loopback_up(void)
 }
 
 /*
- * A network namespace costs more than everything else together. So the next execution gets the same one, unless the last
- * one has used it (bpf/network.bpf.h). What --setup and --teardown do there is not seen, so with them it is always new.
+ * A network namespace costs more than everything else together. So the next execution gets the same
+ * one, unless the last one has used it (bpf/network.bpf.h). What --setup and --teardown do there is
+ * not seen, so with them it is always new.
  */
 static int prepare_net(struct sandbox *s)
 {
@@ -412,7 +417,10 @@ static int overlay(const struct sandbox *s, int i)
 
 	snprintf(up, sizeof(up), "%s/u%d", s->files, i);
 	snprintf(work, sizeof(work), "%s/w%d", s->files, i);
-	/* as a plain folder: one device, lasting inode numbers, folders that can be renamed; sync has nothing to do */
+	/*
+	 * as a plain folder: one device, lasting inode numbers, folders that can be renamed; sync
+	 * has nothing to do
+	 */
 	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", up, 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) ||
@@ -508,7 +516,10 @@ int sandbox_environment_reset_pids(const struct sandbox *s)
 
 /* ---- files that are thrown away ---- */
 
-/* Finds the first file (or removal) below dir, a folder in an overlay's upper folder, and appends its name to path. */
+/*
+ * Finds the first file (or removal) below dir, a folder in an overlay's upper folder, and appends
+ * its name to path.
+ */
 static bool find_change(int dir, char *path, size_t len, const char *hidden)
 {
 	size_t n = strlen(path), h = hidden ? strlen(hidden) : 0;
@@ -577,7 +588,10 @@ void sandbox_environment_end(struct sandbox *s)
 
 /* ---- once ---- */
 
-/* Tries in a child process to make the environment. NULL: it can be made; else what failed, and *err why. */
+/*
+ * Tries in a child process to make the environment. NULL: it can be made; else what failed, and
+ * *err why.
+ */
 static const char *trial(struct sandbox *s, int *err)
 {
 	const char *stage = NULL, *said[2] = { "start a process", NULL };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sandbox_internal.h - inside of sandbox.h: the state of a sandbox, and the functions of sandbox_environment.c */
+/*
+ * sandbox_internal.h - inside of sandbox.h: the state of a sandbox, and the functions of
+ * sandbox_environment.c
+ */
 #ifndef ZUG_SANDBOX_INTERNAL_H
 #define ZUG_SANDBOX_INTERNAL_H
 
@@ -69,23 +72,35 @@ int sandbox_show_cpus(struct sandbox *s);
 
 /* Empties the state, before anything else. */
 void sandbox_environment_reset(struct sandbox *s);
-/* Once for a sandbox: finds out what each execution needs, and tries to make it. 0, or -errno with a line in err. */
+/*
+ * Once for a sandbox: finds out what each execution needs, and tries to make it. 0, or -errno with
+ * a line in err.
+ */
 int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen);
 void sandbox_environment_free(struct sandbox *s);
-/* Must be called for each private copy: it stays visible in the private folder in which it may lie. 0 or -errno. */
+/*
+ * Must be called for each private copy: it stays visible in the private folder in which it may lie.
+ * 0 or -errno.
+ */
 int sandbox_environment_private_file(struct sandbox *s, const char *path);
 
 /* For each execution, before its first process is created. 0 or -errno. */
 int sandbox_environment_prepare(struct sandbox *s);
-/* From now on our children are created in the test's pid namespace (or in ours again). 0 or -errno. */
+/*
+ * From now on our children are created in the test's pid namespace (or in ours again). 0 or -errno.
+ */
 int sandbox_environment_spawn_inside(struct sandbox *s, bool inside);
-/* In the execution's first process, which may share our memory: no malloc. 0, or -1 with errno and what failed in *stage. */
+/*
+ * In the execution's first process, which may share our memory: no malloc. 0, or -1 with errno and
+ * what failed in *stage.
+ */
 int sandbox_environment_enter(struct sandbox *s, const char **stage);
 /* In the same process: the next pid is the one after its own. 0, or -1 with errno. */
 int sandbox_environment_reset_pids(const struct sandbox *s);
 /*
- * After an execution: kills all processes of its pid namespace, and waits until they are gone. The test's tasks are dead
- * by then, but some may still have their pids, and --setup may have left others.
+ * After an execution: kills all processes of its pid namespace, and waits until they are gone. The
+ * test's tasks are dead by then, but some may still have their pids, and --setup may have left
+ * others.
  */
 void sandbox_environment_kill(struct sandbox *s);
 /* After that: releases the execution's namespaces and files. */

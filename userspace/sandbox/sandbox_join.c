@@ -97,7 +97,9 @@ int sandbox_leave(pid_t pid, const char *home)
 
 	snprintf(procs, sizeof(procs), CGROUP_ROOT "%s/cgroup.procs", home);
 	ret = move(procs, pid);
-	/* a cgroup that passes controllers to its children takes no processes; the root takes all */
+	/*
+	 * a cgroup that passes controllers to its children takes no processes; the root takes all
+	 */
 	return ret && ret != -ESRCH ? move(CGROUP_ROOT "/cgroup.procs", pid) : ret;
 }
 

@@ -2,9 +2,9 @@
 /*
  * sandbox_launch.c - starts an execution
  *
- * sandbox_launch() creates the first process in the cgroup. That process enters the environment, the sandbox and the
- * scheduling class, and executes the test's program (child_main()). Two pipes connect it with the parent, which runs
- * --setup and opens the watchpoints while the child waits.
+ * sandbox_launch() creates the first process in the cgroup. That process enters the environment,
+ * the sandbox and the scheduling class, and executes the test's program (child_main()). Two pipes
+ * connect it with the parent, which runs --setup and opens the watchpoints while the child waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,8 +61,8 @@ static int install_filter(void)
 }
 
 /*
- * io_uring is refused: kernel threads do its work, and their order cannot be decided here. The call is logged, so that
- * the kernel side sees it and the user is told.
+ * io_uring is refused: kernel threads do its work, and their order cannot be decided here. The call
+ * is logged, so that the kernel side sees it and the user is told.
  */
 static int refuse_io_uring(void)
 {
@@ -150,10 +150,11 @@ fail:
 }
 
 /*
- * Creates the child on its own stack, in the cgroup (to move there later waits for RCU), with our memory (a fork would
- * copy the page tables of all symbol files for every execution). The C library has no call for that. Linux (6.18) kills
- * a process at once that is created in a cgroup which was killed as a whole from outside (it compares the kill counts of
- * two cgroups): then the child moves there itself.
+ * Creates the child on its own stack, in the cgroup (to move there later waits for RCU), with our
+ * memory (a fork would copy the page tables of all symbol files for every execution). The C library
+ * has no call for that. Linux (6.18) kills a process at once that is created in a cgroup which was
+ * killed as a whole from outside (it compares the kill counts of two cgroups): then the child moves
+ * there itself.
  */
 static pid_t spawn_child(struct sandbox *s, struct child *c)
 {
@@ -193,7 +194,10 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 	return ret;
 }
 
-/* Waits for the child. 1: it waits for us; 0: it has executed the program, or is dead; -EBUSY: it cannot run, see err. */
+/*
+ * Waits for the child. 1: it waits for us; 0: it has executed the program, or is dead; -EBUSY: it
+ * cannot run, see err.
+ */
 static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -245,7 +249,10 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
-	/* Linux (6.15) frees the pid of a dead process only after the process has gone from the list of processes */
+	/*
+	 * Linux (6.15) frees the pid of a dead process only after the process has gone from the
+	 * list of processes
+	 */
 	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
 		pid = spawn_child(s, &c);
 		ret = -errno;

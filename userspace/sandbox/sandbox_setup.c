@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sandbox_setup.c - --setup and --teardown: shell commands in an execution's environment, outside of its schedule */
+/*
+ * sandbox_setup.c - --setup and --teardown: shell commands in an execution's environment, outside
+ * of its schedule
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
