@@ -192,17 +192,17 @@ static void what_is_refused(void **state)
 		const char *text, *says;
 	} bad[] = {
 		{ "{\"record\":\"zugzwang campaign\",\"version\":2}\n", "is a version 2 record, made by a newer zugzwang" },
-		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: argv" },
-		{ "{\"record\":\"zugzwang campaign\"", "no campaign in it" },
+		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: its member 'argv'" },
+		{ "{\"record\":\"zugzwang campaign\"", "it has no campaign" },
 		{ HEAD "[]\n", "damaged in line 2: not a JSON object" },
-		{ HEAD "{\"n\":1}\n", "damaged in line 2: at" },
-		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: n" },
+		{ HEAD "{\"n\":1}\n", "damaged in line 2: its member 'at'" },
+		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: its member 'n'" },
 		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
-		  "\"chance\":null,\"by\":{\"pct\":[1]},\"preemptions\":[]}\n", "damaged in line 2: by" },
+		  "\"chance\":null,\"by\":{\"pct\":[1]},\"preemptions\":[]}\n", "damaged in line 2: its member 'by'" },
 		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
-		  "\"chance\":null,\"by\":{},\"preemptions\":[{}]}\n", "damaged in line 2: preemptions" },
-		{ HEAD "{\"finding\":1,\"at\":1,\"kind\":[]}\n", "damaged in line 2: kind" },
-		{ HEAD "{\"end\":7}\n", "damaged in line 2: end" },
+		  "\"chance\":null,\"by\":{},\"preemptions\":[{}]}\n", "damaged in line 2: its member 'preemptions'" },
+		{ HEAD "{\"finding\":1,\"at\":1,\"kind\":[]}\n", "damaged in line 2: its member 'kind'" },
+		{ HEAD "{\"end\":7}\n", "damaged in line 2: its member 'end'" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -267,7 +267,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 		if (ret)
 			fprintf(g->o.err, "zug replay: cannot start gdb: %s\n", strerror(-ret));
 	} else {
-		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) about to %s; waiting for: gdb -iex 'set sysroot /' "
+		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) is about to %s; waiting for: gdb -iex 'set sysroot /' "
 			"-ex 'target remote %s'\n", (unsigned long)g->last_step, task, t->tgid,
 			zug_op_name(t->label.op), g->path);
 		fflush(g->o.err);

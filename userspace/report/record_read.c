@@ -91,17 +91,26 @@ static const struct field end_fields[] = {
 	{ "findings", json_type_int, false }, { "bound_done", json_type_int, true }, { 0 },
 };
 
-static bool has_fields(struct json_object *o, const struct field *f, const char **why)
+struct reason {
+	char text[80];
+};
+
+static bool bad_member(struct reason *why, const char *name)
+{
+	snprintf(why->text, sizeof(why->text), "its member '%s' is missing or wrong", name);
+	return false;
+}
+
+static bool has_fields(struct json_object *o, const struct field *f, struct reason *why)
 {
 	for (; f->name; f++) {
 		struct json_object *v;
 
-		*why = f->name;
 		if (!json_object_object_get_ex(o, f->name, &v) || (!v && !f->optional))
-			return false;
+			return bad_member(why, f->name);
 		if (v && !json_object_is_type(v, f->type) &&
 		    !(f->type == json_type_double && json_object_is_type(v, json_type_int)))
-			return false;
+			return bad_member(why, f->name);
 	}
 	return true;
 }
@@ -114,17 +123,15 @@ static bool numbers_only(struct json_object *array)
 	return true;
 }
 
-static bool sample_is_sound(struct json_object *o, const char **why)
+static bool sample_is_sound(struct json_object *o, struct reason *why)
 {
-	*why = "preemptions";
 	if (!numbers_only(get(o, "preemptions")))
-		return false;
-	*why = "by";
+		return bad_member(why, "preemptions");
 	json_object_object_foreach(get(o, "by"), name, counts) {
 		(void)name;
 		if (!json_object_is_type(counts, json_type_array) || json_object_array_length(counts) < 3 ||
 		    !numbers_only(counts))
-			return false;
+			return bad_member(why, "by");
 	}
 	return true;
 }
@@ -140,16 +147,13 @@ static struct json_object *new_campaign(struct json_object *head)
 	return c;
 }
 
-/*
- * Adds one line to the campaigns. False with the reason, or the name of a member that is missing or
- * wrong.
- */
-static bool add_line(struct campaign_record *c, struct json_object *o, const char **why)
+/* Adds one line to the campaigns. False with the reason. */
+static bool add_line(struct campaign_record *c, struct json_object *o, struct reason *why)
 {
 	size_t nr = json_object_array_length(c->campaigns);
 	struct json_object *now = nr ? json_object_array_get_idx(c->campaigns, nr - 1) : NULL;
 
-	*why = "not a JSON object";
+	*why = (struct reason){ "not a JSON object" };
 	if (!o || !json_object_is_type(o, json_type_object))
 		return false;
 	if (get(o, "record")) {
@@ -157,7 +161,7 @@ static bool add_line(struct campaign_record *c, struct json_object *o, const cha
 			return false;
 		json_object_array_add(c->campaigns, new_campaign(json_object_get(o)));
 	} else if (!now) {
-		*why = "a line before the campaign's first line";
+		*why = (struct reason){ "it comes before the first line of a campaign" };
 		return false;
 	} else if (get(o, "finding")) {
 		if (!has_fields(o, finding_fields, why))
@@ -208,8 +212,8 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 	c->path = strdup(path);
 	c->campaigns = json_object_new_array();
 	while (ok && (len = getline(&line, &size, f)) > 0) {
-		const char *why = "";
 		struct json_object *o;
+		struct reason why;
 
 		nr++;
 		/* the campaign was killed while it wrote the line, or is writing it now */
@@ -221,13 +225,13 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		} else if (!o && json_object_array_length(c->campaigns)) {
 			/* the rest of a killed campaign's last line, before the next campaign */
 		} else if (!add_line(c, o, &why)) {
-			snprintf(err, errlen, "%s: damaged in line %llu: %s", path, nr, why);
+			snprintf(err, errlen, "%s: damaged in line %llu: %s", path, nr, why.text);
 			ok = false;
 		}
 		json_object_put(o);
 	}
 	if (ok && !json_object_array_length(c->campaigns)) {
-		snprintf(err, errlen, "%s: has no campaign in it", path);
+		snprintf(err, errlen, "%s: it has no campaign", path);
 		ok = false;
 	}
 out:

@@ -148,9 +148,9 @@ static void say_why(struct diff *d, const struct trace_step *x, const struct tra
 	report_task_name(p, first, sizeof(first));
 	report_task_name(q, second, sizeof(second));
 	if (p == q && (in_a || in_b) && x->label.site == y->label.site)
-		fprintf(d->out, "A decision: %s runs in both, but only in %s the search %s.\n", first, in_a ? "A" : "B",
-			zug_op_is_fault((in_a ? x : y)->label.op) ? "changes what its call does" :
-			"lets a timer fire before that");
+		fprintf(d->out, "A decision: %s runs in both; in %s the search %s, in %s it does not.\n",
+			first, in_a ? "A" : "B", zug_op_is_fault((in_a ? x : y)->label.op) ?
+			"changes what its call does" : "lets a timer fire before that", in_a ? "B" : "A");
 	else if (p == q)
 		fprintf(d->out, "Not a decision: %s has the turn in both, but does not do the same. What it does depends "
 			"on more than the schedule.\n", first);
@@ -375,7 +375,7 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 	put_places(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
 	fputs(".\n", d->out);
 	if (n->nr_pairs > 1)
-		fprintf(d->out, "%llu more pair%s of operations differ%s in the order, too.\n",
+		fprintf(d->out, "%llu more pair%s of operations also differ%s in order.\n",
 			(unsigned long long)n->nr_pairs - 1, n->nr_pairs == 2 ? "" : "s", n->nr_pairs == 2 ? "s" : "");
 	putc('\n', d->out);
 }

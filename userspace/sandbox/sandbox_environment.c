@@ -483,7 +483,7 @@ int sandbox_environment_enter(struct sandbox *s, const char **stage)
 		return 0;
 	DO("make a mount namespace", unshare(CLONE_NEWNS));
 	if (s->mnt_ns < 0)
-		DO("keep mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+		DO("make mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
 	if (own & SANDBOX_IPC && !stat("/dev/mqueue", &st))
 		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
 	if (own & SANDBOX_IPC && !stat("/dev/shm", &st))

@@ -104,7 +104,7 @@ static int child_main(void *arg)
 		goto fail;
 	DO(l->cwd, chdir(l->cwd));
 	if (c->s->o.setup || c->s->o.teardown) {
-		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for --setup", read(c->go, &byte, 1) != 1);
 	}
 	DO("reset the pids", sandbox_environment_reset_pids(c->s));
@@ -137,8 +137,8 @@ static int child_main(void *arg)
 	DO("filter scheduling calls", install_filter());
 	DO("refuse io_uring", refuse_io_uring());
 	if (l->nr_watches) {
-		DO("report", write(c->ready, &byte, 1) != 1);
-		DO("wait for watches", read(c->go, &byte, 1) != 1);
+		DO("report to zug", write(c->ready, &byte, 1) != 1);
+		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
