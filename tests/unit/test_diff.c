@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_diff.c - where two traces part, and why
+ * test_diff.c - the first difference of two traces, and its reason
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static char path[] = "/tmp/zug-test-diff-XXXXXX";
 
 struct one {
 	uint32_t task;
-	unsigned int op;	/* and on which numbered object: ON() */
+	unsigned int op;	/* ON() adds a numbered object */
 	uint64_t site;
 	uint32_t enabled;	/* bits */
 };
@@ -33,7 +33,7 @@ static void add_numbered(struct trace_writer *w, uint64_t object)
 	trace_add_object(w, &(struct trace_object){ object, "mutex", name });
 }
 
-/* A trace of these steps; second: the number of the root's second child there. */
+/* Makes a trace of these steps; second: number of the root's second child in it. */
 static struct trace *make(uint32_t second, const struct one *steps, size_t nr, const char *message)
 {
 	static char *const argv[] = { "test", NULL };
@@ -102,7 +102,7 @@ static void one_schedule(void **state)
 {
 	const struct one steps[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 2, ZUG_OP_LOCK, 2, 5 } };
 	const struct one same[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 9, ZUG_OP_LOCK, 2, 0x201 } };
-	/* the second child has another number, and is the same task */
+	/* the second child has another number, but is the same task */
 	char *text = diff(make(2, steps, 2, "no"), make(9, same, 2, NULL), 0);
 
 	has(text, "The same schedule: all 2 steps are the same.\nA aborted (SIGABRT): no\nB pass\n");
@@ -145,13 +145,13 @@ static void no_decision(void **state)
 	free(text);
 }
 
-/* Two locks on the heap, of which each task takes one: who uses one first, gives it its number. */
+/* Two locks on the heap: the first user of each gives it its number. */
 static void numbered(void **state)
 {
 	const unsigned int lock_p = ON(1, 0, ZUG_OP_LOCK), lock_q = ON(1, 1, ZUG_OP_LOCK);
 	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, lock_p, 2, 6 }, { 1, lock_q, 3, 6 },
 				 { 1, ON(1, 1, ZUG_OP_UNLOCK), 4, 6 }, { 2, lock_q, 5, 6 }, { 2, lock_p, 6, 6 } };
-	/* q, p, q, p, p, and one that A does not have */
+	/* q, p, q, p, p, and a lock that A does not have */
 	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 2, ON(2, 0, ZUG_OP_LOCK), 5, 6 }, { 1, lock_p, 2, 6 },
 				 { 1, ON(2, 0, ZUG_OP_LOCK), 3, 6 }, { 1, lock_p, 7, 6 }, { 2, lock_p, 6, 6 },
 				 { 2, ON(1, 1, ZUG_OP_LOCK), 8, 6 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* test_record.c - the record of a campaign: what is written, what is read, and what is refused */
+/* test_record.c - writing and reading the record of a campaign, and files that are refused */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -101,7 +101,7 @@ static void a_campaign(void **state)
 	}
 	record_end(r, "the number of executions (--executions)", 1);
 	assert_int_equal(record_close(r), 0);
-	/* a line for each of the first, a few hundred for the rest */
+	/* each of the first executions has a line, the others have a few hundred */
 	assert_in_range(lines(), 300, 600);
 	out = show(ZUG_EXIT_PASS, path, NULL);
 	expect(out, "command   ./test 'a b' ");
@@ -120,7 +120,7 @@ static void a_campaign(void **state)
 	assert_int_equal(json_object_array_length(get(o, "campaigns")), 1);
 	campaign = json_object_array_get_idx(get(o, "campaigns"), 0);
 	samples = get(campaign, "samples");
-	/* bounded steps between them, and nothing lost before the end */
+	/* the distance between samples is bounded, and the last execution has one */
 	for (size_t i = 1; i < json_object_array_length(samples); i++) {
 		int64_t n = json_object_get_int64(get(json_object_array_get_idx(samples, i), "n"));
 		int64_t before = json_object_get_int64(get(json_object_array_get_idx(samples, i - 1), "n"));
@@ -131,7 +131,7 @@ static void a_campaign(void **state)
 	assert_int_equal(json_object_get_int(get(last, "n")), 100000);
 	assert_int_equal(json_object_array_length(get(campaign, "findings")), 2);
 	assert_int_equal(json_object_get_int(get(get(campaign, "end"), "findings")), 100);
-	/* ten or more preemptions are one figure */
+	/* ten and more preemptions are counted together */
 	assert_int_equal(json_object_get_int(json_object_array_get_idx(get(last, "preemptions"), 9)), 55000);
 	json_object_put(o);
 	free(out);
@@ -155,7 +155,7 @@ static void campaigns_are_appended(void **state)
 	expect(out, "result    nothing found in 1 execution\n");
 	expect(out, "ended     unknown: the campaign still runs, or was killed\n");
 	free(out);
-	/* killed in the middle of a line */
+	/* a campaign was killed in the middle of a line */
 	f = fopen(path, "a");
 	fputs("{\"n\":2,\"at\"", f);
 	fclose(f);
@@ -211,7 +211,7 @@ static void what_is_refused(void **state)
 		expect(out, bad[i].says);
 		free(out);
 	}
-	/* lines of kinds that a later zug writes are passed over */
+	/* unknown kinds of lines, of a later zug, are ignored */
 	write_other(HEAD "{\"weather\":\"fine\"}\n");
 	out = show(ZUG_EXIT_PASS, other, NULL);
 	expect(out, "nothing found in 0 executions");
@@ -224,7 +224,7 @@ static void what_is_refused(void **state)
 	out = show(ZUG_EXIT_USAGE, "--perfetto", other, NULL);
 	expect(out, "is the record of a campaign, and has no steps");
 	free(out);
-	/* somebody's file is not written into */
+	/* another file is not changed */
 	write_other("precious\n");
 	assert_null(record_open(other, &head, err, sizeof(err)));
 	expect(err, "not the record of a campaign; it was not changed");
@@ -234,7 +234,7 @@ static void what_is_refused(void **state)
 	expect(err, "--record /dev/full: No space left on device");
 }
 
-/* Whatever the bytes are: a record, or one line of error. */
+/* Any bytes give a record, or one line of error. */
 static void any_bytes(void **state)
 {
 	uint64_t random = 88172645463325252u;
@@ -284,7 +284,7 @@ static void any_bytes(void **state)
 		assert_int_equal(record_html(null, c), 0);
 		record_free(c);
 	}
-	/* both happen */
+	/* both cases occur */
 	assert_in_range(read, 300, 2900);
 	fclose(null);
 }

@@ -66,11 +66,11 @@ static void a_deadlock_in_columns(void **state)
 		    "    8  :                  |                  lock a             b_then_a abba.c:6\n"
 		    "       :                  |                  ~ blocks: futex a\n"
 		    "    9  :                  lock b             :                  a_then_b abba.c:3\n");
-	/* no symbols: the place as it is */
+	/* a place without symbols is shown as it is */
 	expect(out, "abba+0x1139\n");
 	expect(out, "\nT1 (abba): waits for b\n    #0  pthread_mutex_lock\n    #1  a_then_b abba.c:3\n"
 		    "          3 |     lock(&b);\n    #2  start_thread\n");
-	/* what the program printed does not reach the terminal as it is */
+	/* control characters in the program's output do not reach the terminal */
 	expect(out, "hello \\x1b]0;evil\\x07\n");
 	expect(out, "standard error\n    last words\n");
 	assert_null(strchr(out, '\033'));
@@ -155,7 +155,7 @@ static void colours_when_asked(void **state)
 	char *out = show(ZUG_EXIT_PASS, "--color=always", deadlock, NULL);
 
 	expect(out, "\033[1;31mdeadlock");
-	/* only ours */
+	/* only the colours of the report itself */
 	expect(out, "\\x1b]0;evil\\x07");
 	free(out);
 }
@@ -265,7 +265,7 @@ static int take_offset(const struct symdef *d, void *arg)
 	return 0;
 }
 
-/* A method's wrapper is in no file that anybody could miss. */
+/* The wrapper of a method has no source file: it is not reported as missing. */
 static void compilers_write_too(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
@@ -305,7 +305,7 @@ static void compilers_write_too(void **state)
 	}
 }
 
-/* A lock_guard is inlined from the library: who wrote the program knows the line that holds it. */
+/* A lock_guard is inlined from the library: the report shows the program's line around it. */
 static void own_lines_come_first(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
@@ -337,7 +337,7 @@ static void own_lines_come_first(void **state)
 	free(out);
 }
 
-/* A site without frames in the trace is looked up, if the file is still the one of the trace. */
+/* A site without frames in the trace is looked up in the file, if that is still the same build. */
 static void places_are_looked_up(void **state)
 {
 	char cwd[4096];

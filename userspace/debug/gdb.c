@@ -4,8 +4,8 @@
  *
  * Read gdb.h first. The engine calls on_granting() before each turn: there the replay stops at
  * steps, and prepare() seizes the task that gets the turn. It calls on_running() while a task has
- * the turn: there ptrace stops are seen (on_stop()) and Ctrl-C. Each stop ends in gdb_stop(), which
- * serves gdb's requests (gdb_requests.c) until gdb lets the replay go on.
+ * the turn: there ptrace stops are seen (on_stop()) and Ctrl-C. Each stop ends in report_stop(),
+ * which serves gdb's requests (gdb_requests.c) until gdb lets the replay go on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,17 +30,17 @@ static struct gdb *of(struct debugger *d)
 static const uint8_t signals[32] = { 0, 1, 2, 3, 4, 5, 6, 10, 8, 9, 30, 11, 31, 13, 14, 15, 0, 20, 19, 17, 18, 21, 22,
 				     16, 24, 25, 26, 27, 28, 23, 32, 12 };
 
-int gdb_signal(int linux_signal)
+static int gdb_number(int linux_signal)
 {
 	if (linux_signal >= 32)
 		return linux_signal == 32 ? 77 : linux_signal < 64 ? linux_signal - 33 + 45 : 78;
 	return linux_signal > 0 && signals[linux_signal] ? signals[linux_signal] : 143 /* unknown */;
 }
 
-int gdb_signal_to_linux(int gdb_number)
+int gdb_signal_to_linux(int number)
 {
 	for (int i = 1; i < 65; i++)
-		if (gdb_signal(i) == gdb_number)
+		if (gdb_number(i) == number)
 			return i;
 	return 0;
 }
@@ -147,7 +147,9 @@ int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len)
 
 /* ---- stops ---- */
 
-void gdb_say(struct gdb *g, const char *fmt, ...)
+/* Prints on gdb's console; allowed only between a request to go on and the next stop. */
+__attribute__((format(printf, 2, 3)))
+static void say(struct gdb *g, const char *fmt, ...)
 {
 	char text[600], out[2 * sizeof(text) + 2] = "O";
 	va_list ap;
@@ -159,7 +161,8 @@ void gdb_say(struct gdb *g, const char *fmt, ...)
 	rsp_send(&g->rsp, out);
 }
 
-void gdb_stop(struct gdb *g, uint32_t task, int signal, const char *why)
+/* Tells gdb that the task has stopped, and serves. */
+static void report_stop(struct gdb *g, uint32_t task, int signal, const char *why)
 {
 	char id[32];
 
@@ -198,7 +201,8 @@ static void go_on(struct gdb *g)
 		return;
 	t = &g->w->tasks[task];
 	g->stopped = WORLD_NO_TASK;
-	if (!g->over && g->tasks[task].watches != g->watches_serial && !tracee_set_watches(t->pid, g->watches))
+	if (!g->over && g->tasks[task].watches != g->watches_serial &&
+	    !tracee_set_watches(t->pid, g->watches))
 		g->tasks[task].watches = g->watches_serial;
 	if (g->over) {
 		tracee_detach(t->pid, g->signal);
@@ -304,7 +308,7 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 	case TRACEE_EXITS:
 		g->exit_status = s->value;
 		if (!g->over && g->o.stop_at_exit && s->value)
-			gdb_stop(g, task, 0, "");
+			report_stop(g, task, 0, "");
 		g->stopped = WORLD_NO_TASK;
 		tracee_detach(t->pid, 0);
 		g->tasks[task].seized = false;
@@ -324,32 +328,32 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 			memcpy(why, "exec:", 5);
 			rsp_hex(why + 5, path, n);
 			strcat(why, ";");
-			gdb_stop(g, task, 5, why);
+			report_stop(g, task, 5, why);
 		}
 		break;
 	case TRACEE_INTERRUPTED:
 		/* it was stopped to be stepped, to be interrupted, or to get its watchpoints */
 		if (!g->over && g->step == task)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		else if (!g->over && g->interrupt)
-			gdb_stop(g, task, 2, "");
+			report_stop(g, task, 2, "");
 		break;
 	case TRACEE_STEPPED:
 		if (!g->over && g->step == task)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_BREAKPOINT:
 		for (size_t i = 0; i < g->nr_breakpoints; i++)
 			if (g->breakpoints[i].addr == s->pc - 1) {
 				tracee_set_pc(t->pid, s->pc - 1);
-				gdb_stop(g, task, 5, "swbreak:;");
+				report_stop(g, task, 5, "swbreak:;");
 				go_on(g);
 				return;
 			}
 		/* the program's own int3 */
 		g->signal = SIGTRAP;
 		if (!g->over)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_WATCHPOINT:
 		if (g->over)
@@ -359,13 +363,13 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 		else
 			snprintf(why, sizeof(why), "%s:%lx;", accesses[g->watches[s->value].kind],
 				 (unsigned long)g->watches[s->value].addr);
-		gdb_stop(g, task, 5, why);
+		report_stop(g, task, 5, why);
 		break;
 	case TRACEE_SIGNAL:
 		g->signal = s->value;
-		n = gdb_signal(s->value);
+		n = gdb_number(s->value);
 		if (!g->over && !(g->passed[n / 64] >> n % 64 & 1))
-			gdb_stop(g, task, n, "");
+			report_stop(g, task, n, "");
 		break;
 	default:
 		/* a group stop would keep the turn for ever */
@@ -398,7 +402,7 @@ static void say_exited(struct gdb *g)
 	if (g->over || !g->connected)
 		return;
 	if (WIFSIGNALED(status))
-		snprintf(reply, sizeof(reply), "X%02x;process:%x", gdb_signal(WTERMSIG(status)), g->w->tasks[g->process].tgid);
+		snprintf(reply, sizeof(reply), "X%02x;process:%x", gdb_number(WTERMSIG(status)), g->w->tasks[g->process].tgid);
 	else
 		snprintf(reply, sizeof(reply), "W%02x;process:%x", WEXITSTATUS(status), g->w->tasks[g->process].tgid);
 	rsp_send(&g->rsp, reply);
@@ -429,8 +433,8 @@ static void prepare(struct gdb *g, uint32_t task)
 		ret = tracee_seize(t->pid);
 		if (ret) {
 			if (g->connected)
-				gdb_say(g, "zug: cannot stop T%u between its points: %s%s\n", task, strerror(-ret),
-					ret == -EPERM ? " (perhaps the test uses ptrace itself)" : "");
+				say(g, "zug: cannot stop T%u between its points: %s%s\n", task, strerror(-ret),
+				    ret == -EPERM ? " (perhaps the test uses ptrace itself)" : "");
 			return;
 		}
 		g->tasks[task].seized = true;
@@ -465,9 +469,9 @@ static void say_step(struct gdb *g, uint64_t step, uint32_t task)
 	const struct world_task *t = &g->w->tasks[task];
 	const char *name = g->w->ops->object_name(g->w, t->label.object);
 
-	gdb_say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
-		(unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
-		zug_op_name(t->label.op), name ? " " : "", name ? name : "");
+	say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
+	    (unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
+	    zug_op_name(t->label.op), name ? " " : "", name ? name : "");
 }
 
 static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint32_t task)
@@ -490,9 +494,9 @@ static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint
 			say_step(g, step, task);
 			if (step >= g->next_stop)
 				g->next_stop = GDB_NO_STEP;
-			gdb_stop(g, shown, g->interrupt ? 2 : 0, "");
+			report_stop(g, shown, g->interrupt ? 2 : 0, "");
 		} else if (shown == task && g->step != task && at_breakpoint(g, task)) {
-			gdb_stop(g, task, 5, "swbreak:;");
+			report_stop(g, task, 5, "swbreak:;");
 		}
 	}
 	if ((g->connected || (step == g->o.exec_step && w->tasks[task].process == g->process)) && !g->over && !g->killed)
@@ -518,7 +522,8 @@ static bool on_running(struct debugger *d, struct world *w)
 			g->interrupt = true;
 			/* a task that computes stops at once; others stop at the next decision */
 			for (uint32_t i = 0; i < g->nr_tasks; i++)
-				if (g->tasks[i].seized && w->tasks[i].state == TASK_RUNNING && tracee_computes(w->tasks[i].pid))
+				if (g->tasks[i].seized && w->tasks[i].state == TASK_RUNNING &&
+				    tracee_computes(w->tasks[i].pid))
 					tracee_interrupt(w->tasks[i].pid);
 		}
 	}
@@ -536,8 +541,8 @@ static void on_ending(struct debugger *d, struct world *w, const char *why, bool
 	poll_tasks(g);
 	task = any_task(g);
 	if (!exited && !g->killed && task != WORLD_NO_TASK) {
-		gdb_say(g, "zug: the execution ends here: %s\n", why);
-		gdb_stop(g, gdb_shows(g, g->current) ? g->current : task, 0, "");
+		say(g, "zug: the execution ends here: %s\n", why);
+		report_stop(g, gdb_shows(g, g->current) ? g->current : task, 0, "");
 	}
 	if (!exited)
 		g->exit_status = SIGKILL;
@@ -571,8 +576,8 @@ int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t
 	for (int i = 0; i < GDB_MAX_FILES; i++)
 		g->files[i] = -1;
 	if (o->socket && strlen(o->socket) >= sizeof(g->path)) {
-		snprintf(err, errlen, "--gdb-socket %s: the path of a socket has at most %zu characters", o->socket,
-			 sizeof(g->path) - 1);
+		snprintf(err, errlen, "--gdb-socket %s: the path of a socket has at most %zu characters",
+			 o->socket, sizeof(g->path) - 1);
 		free(g);
 		return -ENAMETOOLONG;
 	}

@@ -23,13 +23,13 @@
 
 struct gdb_options {
 	const char *socket;	/* where to listen; NULL: at a path of our own */
-	char *const *command;	/* gdb's further arguments, NULL at the end; NULL: wait for a gdb, and start none */
+	char *const *command;	/* gdb's further arguments, ended by NULL; NULL: wait for a gdb */
 	uint64_t stop_at;	/* step of the trace */
-	uint64_t exec_step;	/* stop already when the process executes a program in that step; GDB_NO_STEP: do not */
+	uint64_t exec_step;	/* stop already at an exec of the process in that step, or GDB_NO_STEP */
 	uint32_t process;	/* number of its first task */
 	bool stop_at_exit;	/* stop before a process that fails is gone */
 	FILE *err;
-	const volatile sig_atomic_t *stop;	/* becomes true when the user wants to end (Ctrl-C); may be NULL */
+	const volatile sig_atomic_t *stop;	/* true: the user wants to end (Ctrl-C); may be NULL */
 };
 
 struct gdb;

@@ -19,7 +19,7 @@ struct gdb_breakpoint {
 
 struct gdb_task {
 	bool seized;
-	uint32_t watches;	/* number of the watchpoints that it has: watches_serial when it got them */
+	uint32_t watches;	/* the watches_serial of the watchpoints that it has */
 };
 
 struct gdb {
@@ -32,7 +32,7 @@ struct gdb {
 	pid_t child;		/* the gdb that was started; 0: none */
 	struct rsp rsp;
 	bool connected;
-	bool over;		/* gdb or the process is gone: the replay goes on without a debugger */
+	bool over;		/* gdb or the process is gone: the replay goes on alone */
 	bool killed;		/* gdb wants the execution to end */
 	uint32_t process;	/* number of its first task */
 
@@ -49,7 +49,7 @@ struct gdb {
 	uint64_t last_step;	/* of the trace: the last one that began, or is about to begin */
 	char reply[256];	/* the last stop reply */
 	int exit_status;
-	uint64_t passed[4];	/* a bit for each signal, by gdb's number, that is delivered without a stop */
+	uint64_t passed[4];	/* bits of signals, by gdb's number, that are delivered without a stop */
 
 	struct gdb_task *tasks;	/* by number */
 	uint32_t nr_tasks, tasks_room;
@@ -62,10 +62,6 @@ struct gdb {
 
 /* Answers gdb until it lets the replay go on, leaves, or ends the replay. */
 void gdb_serve(struct gdb *g);
-/* Prints on gdb's console; allowed only between a request to go on and the next stop. */
-void gdb_say(struct gdb *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Tells gdb that the task has stopped, and serves. */
-void gdb_stop(struct gdb *g, uint32_t task, int signal, const char *why);
 
 /* True for a live task of the process that gdb sees. */
 bool gdb_shows(const struct gdb *g, uint32_t task);
@@ -73,11 +69,15 @@ bool gdb_shows(const struct gdb *g, uint32_t task);
 const char *gdb_thread_id(const struct gdb *g, uint32_t task, char buf[32]);
 /* A thread of the process, for access to its memory; 0: none is left. */
 pid_t gdb_memory_tid(const struct gdb *g);
+/*
+ * Reads memory as the program sees it, without breakpoints. Returns the bytes that could be read,
+ * or -errno.
+ */
 int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len);
 int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE]);
 /* gdb has left: takes its breakpoints and watchpoints out of the process. */
 void gdb_leave(struct gdb *g);
-int gdb_signal(int linux_signal);
-int gdb_signal_to_linux(int gdb_number);
+/* Linux's number for gdb's number of a signal; 0: there is none. */
+int gdb_signal_to_linux(int number);
 
 #endif

@@ -532,8 +532,8 @@ static void monitor(struct gdb *g, const char *hex)
 				step = GDB_NO_STEP;
 		}
 		if (step == GDB_NO_STEP || step >= trace_nr_steps(g->trace) || step <= now) {
-			snprintf(text, sizeof(text), "there is no such step after step %lu; the trace has %lu steps\n",
-				 (unsigned long)now, (unsigned long)trace_nr_steps(g->trace));
+			snprintf(text, sizeof(text), "there is no such step after step %lu; the trace has "
+				 "%lu steps\n", (unsigned long)now, (unsigned long)trace_nr_steps(g->trace));
 		} else {
 			g->next_stop = step;
 			snprintf(text, sizeof(text), "will stop before step %lu\n", (unsigned long)step);

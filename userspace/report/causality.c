@@ -53,11 +53,13 @@ static int add_task(struct pass *p, uint32_t task)
 
 	if (task == TRACE_NO_TASK)
 		return 0;
-	if (!ARRAY_RESERVE(p->who, p->who_room, p->nr_who + 1) || !id_map_add(&p->tasks, task, p->nr_who, &added))
+	if (!ARRAY_RESERVE(p->who, p->who_room, p->nr_who + 1) ||
+	    !id_map_add(&p->tasks, task, p->nr_who, &added))
 		return -ENOMEM;
 	if (added)
-		p->who[p->nr_who++] = (struct follower){ .task = task, .last = NO_STEP, .created = NO_STEP,
-							 .woken_from = NO_STEP };
+		p->who[p->nr_who++] = (struct follower){
+			.task = task, .last = NO_STEP, .created = NO_STEP, .woken_from = NO_STEP,
+		};
 	return 0;
 }
 
@@ -79,7 +81,9 @@ static struct thing *thing(struct pass *p, uint64_t object)
 	if (!nr)
 		return NULL;
 	if (added)
-		p->things[p->nr_things++] = (struct thing){ TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP };
+		p->things[p->nr_things++] = (struct thing){
+			TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP
+		};
 	return &p->things[*nr];
 }
 
@@ -344,7 +348,8 @@ static int follow_step(struct pass *p, const struct trace_step *s)
 
 	ret = wait_ends(p, w, s->step);
 	if (!ret && w->woken_from != NO_STEP)
-		ret = arrow(p, w->woken_from, s->step, w->last == NO_STEP ? CAUSALITY_START : CAUSALITY_WAKE);
+		ret = arrow(p, w->woken_from, s->step,
+			    w->last == NO_STEP ? CAUSALITY_START : CAUSALITY_WAKE);
 	if (!ret)
 		ret = follow_object(p, s, s->label.object);
 	if (!ret && s->label.object2 != s->label.object)

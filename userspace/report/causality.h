@@ -13,11 +13,11 @@
 
 /* A task is alive and cannot run, from before step `from` until before step `to`. */
 struct causality_wait {
-	uint64_t from, to;	/* both may be the number of steps: the task waits at the end of the trace */
+	uint64_t from, to;	/* both may be the number of steps: a wait at the end of the trace */
 	uint32_t task;
-	uint32_t holder;	/* task that holds the object when the wait begins; TRACE_NO_TASK: none, or unknown */
+	uint32_t holder;	/* of the object, when the wait begins; TRACE_NO_TASK: none, or unknown */
 	uint64_t object;	/* 0: unknown */
-	const char *text;	/* the kernel's word for the wait ("futex", "wait4"), owned by the trace; NULL: none */
+	const char *text;	/* the kernel's word for it ("futex", "wait4"), owned by the trace, or NULL */
 };
 
 /*
@@ -29,7 +29,7 @@ enum causality_kind {
 	CAUSALITY_START,	/* created the task */
 	CAUSALITY_WAKE,		/* woke the task, which was blocked in the kernel */
 	CAUSALITY_SYNC,		/* released what the later step acquires */
-	CAUSALITY_DATA,		/* accessed the same variable or file; at least one of the two may write it */
+	CAUSALITY_DATA,		/* accessed the same variable or file; one of the two may write it */
 };
 
 struct causality_arrow {

@@ -44,5 +44,6 @@ struct json_object *json_text(const char *s)
 
 const char *json_line(struct json_object *o)
 {
-	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
 }

@@ -20,7 +20,7 @@
 
 #define ALL_UNTIL 100		/* each of the first executions has a line */
 #define STRATEGIES_MAX 16
-#define PREEMPTIONS_MAX 10	/* the last counter is for so many and more */
+#define PREEMPTIONS_MAX 10	/* the last counter is for this number and more */
 
 struct by_strategy {
 	char name[32];
@@ -86,7 +86,8 @@ static int check_old(const char *path, int fd, char *err, size_t errlen)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	if (!record_is_one(path)) {
-		snprintf(err, errlen, "--record %s: the file exists and is not the record of a campaign; it was not changed", path);
+		snprintf(err, errlen, "--record %s: the file exists and is not the record of a campaign; "
+			 "it was not changed", path);
 		return -EEXIST;
 	}
 	/* a campaign was killed while it wrote its last line */

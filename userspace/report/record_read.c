@@ -21,7 +21,7 @@
 
 struct campaign_record {
 	char *path;
-	struct json_object *campaigns;	/* an array of { head: {}, samples: [], findings: [], end: {} or null } */
+	struct json_object *campaigns;	/* [{ head: {}, samples: [], findings: [], end: {} or null }] */
 };
 
 bool record_is_one(const char *path)
@@ -184,8 +184,8 @@ static bool is_newer(struct json_object *o, const char *path, char *err, size_t 
 	if (!o || !json_object_is_type(o, json_type_object) || !get(o, "record") ||
 	    number(o, "version") <= RECORD_VERSION)
 		return false;
-	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang; this one reads version %u",
-		 path, (unsigned long long)number(o, "version"), RECORD_VERSION);
+	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang; "
+		 "this one reads version %u", path, (unsigned long long)number(o, "version"), RECORD_VERSION);
 	return true;
 }
 
@@ -205,7 +205,8 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		goto out;
 	}
 	if (!fstat(fileno(f), &st) && st.st_size > (off_t)RECORD_MAX) {
-		snprintf(err, errlen, "%s: too large: the record of a campaign has at most %u MiB", path, RECORD_MAX >> 20);
+		snprintf(err, errlen, "%s: too large: the record of a campaign has at most %u MiB", path,
+			 RECORD_MAX >> 20);
 		ok = false;
 		goto out;
 	}
@@ -340,7 +341,8 @@ void record_text(FILE *out, const struct campaign_record *c)
 	if (nr > 1)
 		fprintf(out, "\nrecord    the last of %zu campaigns in this file", nr);
 	if (last)
-		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules in %llu equivalence classes",
+		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules in %llu equivalence "
+			"classes",
 			number(last, "at") / 1e3, (unsigned long long)number(last, "steps"),
 			(unsigned long long)number(last, "schedules"), (unsigned long long)number(last, "distinct"));
 	if (get(end ? end : last, "bound_done"))
@@ -348,7 +350,8 @@ void record_text(FILE *out, const struct campaign_record *c)
 			(unsigned long long)number(end ? end : last, "bound_done"),
 			number(end ? end : last, "bound_done") == 1 ? "" : "s");
 	if (get(last, "chance"))
-		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour (estimated from behaviour seen only once)",
+		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour (estimated from "
+			"behaviour seen only once)",
 			100 * json_object_get_double(get(last, "chance")));
 	putc('\n', out);
 	put_strategies(out, last);

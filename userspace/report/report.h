@@ -19,13 +19,13 @@ struct symbols;
 struct report_options {
 	bool colour;
 	int width;			/* columns of the terminal, or what to assume */
-	struct symbols *symbols;	/* names for sites that have none in the trace; NULL: such sites are offsets */
+	struct symbols *symbols;	/* for sites without names in the trace; NULL: those are offsets */
 
 	/* steps that report_trace() and report_json() print */
 	bool all;			/* not only those around the failure and the preemptions */
 	uint64_t first, last;		/* numbers of steps; last may be UINT64_MAX */
 	uint32_t task;			/* only steps of this task; TRACE_NO_TASK: of all */
-	const char *object;		/* only steps on objects whose name matches this glob; NULL: all */
+	const char *object;		/* only steps on objects of such names (a glob); NULL: all */
 };
 
 /* --color */

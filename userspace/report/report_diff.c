@@ -18,7 +18,7 @@ struct side {
 	const char *name;	/* "A" */
 	struct report r;
 	const struct trace *t;
-	struct id_map as;	/* numbers of tasks: of t, to those in A; new ones for tasks that A does not have */
+	struct id_map as;	/* numbers of t's tasks to those in A; new ones for tasks only in t */
 };
 
 struct diff {
@@ -62,7 +62,8 @@ static int match_tasks(struct diff *d)
 
 		while (k < nr_a && !same_path(d->a.t, trace_task_at(d->a.t, k), d->b.t, y))
 			k++;
-		if (!id_map_add(&d->b.as, y->task, k < nr_a ? trace_task_at(d->a.t, k)->task : next++, NULL))
+		if (!id_map_add(&d->b.as, y->task,
+				k < nr_a ? trace_task_at(d->a.t, k)->task : next++, NULL))
 			return -ENOMEM;
 	}
 	return 0;
@@ -152,13 +153,15 @@ static void say_why(struct diff *d, const struct trace_step *x, const struct tra
 			first, in_a ? "A" : "B", zug_op_is_fault((in_a ? x : y)->label.op) ?
 			"changes what its call does" : "lets a timer fire before that", in_a ? "B" : "A");
 	else if (p == q)
-		fprintf(d->out, "Not a decision: %s has the turn in both, but does not do the same. What it does depends "
-			"on more than the schedule.\n", first);
+		fprintf(d->out, "Not a decision: %s has the turn in both, but does not do the same. "
+			"What it does depends on more than the schedule.\n", first);
 	else if (could_run(&d->a, x, q) && could_run(&d->b, y, p))
-		fprintf(d->out, "A decision: both tasks could run; %s got the turn in A, %s in B.\n", first, second);
+		fprintf(d->out, "A decision: both tasks could run; %s got the turn in A, %s in B.\n",
+			first, second);
 	else
-		fprintf(d->out, "Not a decision: %s could not run in %s. What happened outside the schedule differs (a timer, "
-			"for example).\n", could_run(&d->a, x, q) ? first : second, could_run(&d->a, x, q) ? "B" : "A");
+		fprintf(d->out, "Not a decision: %s could not run in %s. What happened outside the schedule "
+			"differs (a timer, for example).\n", could_run(&d->a, x, q) ? first : second,
+			could_run(&d->a, x, q) ? "B" : "A");
 }
 
 static void put_following(struct diff *d, struct side *s, unsigned int rows)
@@ -170,7 +173,8 @@ static void put_following(struct diff *d, struct side *s, unsigned int rows)
 	for (i = d->part; i < nr && i - d->part < rows; i++)
 		put_step(d, s, trace_step(s->t, i), "");
 	if (i < nr)
-		fprintf(d->out, "       ... %llu more step%s\n", (unsigned long long)(nr - i), nr - i == 1 ? "" : "s");
+		fprintf(d->out, "       ... %llu more step%s\n", (unsigned long long)(nr - i),
+			nr - i == 1 ? "" : "s");
 	fputs("       ", d->out);
 	report_put_outcome(&s->r);
 }
@@ -234,9 +238,11 @@ static void put_parting(struct diff *d, unsigned int rows)
 	uint64_t nr_a = trace_nr_steps(d->a.t), nr_b = trace_nr_steps(d->b.t);
 
 	if (d->part > 1)
-		fprintf(d->out, "The first %llu steps are the same; the last of them:\n", (unsigned long long)d->part);
+		fprintf(d->out, "The first %llu steps are the same; the last of them:\n",
+			(unsigned long long)d->part);
 	else
-		fprintf(d->out, d->part ? "Only the first step is the same:\n" : "They differ from the first step on.\n");
+		fputs(d->part ? "Only the first step is the same:\n" :
+		      "They differ from the first step on.\n", d->out);
 	if (d->part)
 		put_step(d, &d->a, trace_step(d->a.t, d->part - 1), "");
 	putc('\n', d->out);
@@ -350,7 +356,8 @@ static void put_places(struct diff *d, const struct side *s, const struct neighb
 	if (!is_step(d, s, at_x, x, s) || (at_y != UINT64_MAX && !is_step(d, s, at_y, y, other)))
 		return;
 	if (at_y == UINT64_MAX)
-		fprintf(d->out, "  (%s: step %llu; the other never happens)", s->name, (unsigned long long)at_x);
+		fprintf(d->out, "  (%s: step %llu; the other never happens)", s->name,
+			(unsigned long long)at_x);
 	else
 		fprintf(d->out, "  (%s: steps %llu and %llu)", s->name, (unsigned long long)at_x, (unsigned long long)at_y);
 }
@@ -360,8 +367,9 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 	const struct report *r = &d->a.r;
 
 	if (!n->nr_pairs) {
-		fprintf(d->out, "No two operations on one object differ in their order: the cause lies between two points.\n"
-			"A new search with --point FUNCTION or --watch NAME can make it visible.\n\n");
+		fputs("No two operations on one object differ in their order: the cause lies between two "
+		      "points.\nA new search with --point FUNCTION or --watch NAME can make it visible.\n\n",
+		      d->out);
 		return;
 	}
 	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
@@ -392,8 +400,8 @@ static void put_cause(struct diff *d, uint64_t step)
 	fprintf(d->out, "%sand passes under the same schedule when%s %s%s\n\n", report_style(r, STYLE_GOOD),
 		report_style(r, STYLE_PLAIN), s->label.op == ZUG_OP_KILLED ? "its process is not killed" :
 		zug_op_is_fault(s->label.op) ? "that call is not changed" : "",
-		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ? " and no timer fires before it." :
-		"no timer fires there.");
+		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ?
+		" and no timer fires before it." : "no timer fires there.");
 }
 
 int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,

@@ -26,7 +26,7 @@ struct report {
 	char *source_path;		/* the file that was read last, and its text */
 	char *source;
 	char *missing;			/* the first source file of the program that cannot be read */
-	char *changed;			/* the first source file that is newer than the module built from it */
+	char *changed;			/* the first source file that is newer than its module */
 	struct id_map stale;		/* modules reported to be of another build */
 	struct report_alias *aliases;	/* report_name_objects() */
 	size_t nr_aliases, aliases_room;
@@ -129,7 +129,7 @@ void report_rename_objects(const struct report *r, char *text, size_t size);
 bool report_wait_cycle(const struct report *r, char *buf, size_t len);
 enum report_stack_choice {
 	STACKS_ALL,
-	STACKS_BRIEF,	/* without the frames that start threads, and with one source line for each stack */
+	STACKS_BRIEF,	/* without the frames that start threads; one source line for each stack */
 	STACKS_RACING,	/* the same, only of the two tasks of a data race */
 };
 void report_stacks(struct report *r, enum report_stack_choice which);

@@ -46,7 +46,8 @@ static int number_tasks(struct perfetto *p)
 		bool first;
 
 		if (!id_map_add(&used, t->pid, 0, &first) ||
-		    !id_map_add(&p->tids, t->task, first && t->pid ? t->pid : MADE_UP_ID + t->task, NULL))
+		    !id_map_add(&p->tids, t->task,
+				first && t->pid ? t->pid : MADE_UP_ID + t->task, NULL))
 			ret = -ENOMEM;
 	}
 	id_map_free(&used);
@@ -204,7 +205,8 @@ static void put_wait(struct perfetto *p, const struct causality_wait *w)
 static void put_arrow(struct perfetto *p, uint32_t i, bool ends)
 {
 	static const char *const names[] = {
-		[CAUSALITY_START] = "creates", [CAUSALITY_WAKE] = "wakes", [CAUSALITY_SYNC] = "hands over",
+		[CAUSALITY_START] = "creates", [CAUSALITY_WAKE] = "wakes",
+		[CAUSALITY_SYNC] = "hands over",
 		[CAUSALITY_DATA] = "touches the same",
 	};
 	const struct causality_arrow *a = &p->causality.arrows[i];
@@ -219,8 +221,9 @@ static void put_arrow(struct perfetto *p, uint32_t i, bool ends)
 
 static int compare_waits(const void *a, const void *b, void *ctx)
 {
-	const struct causality *f = ctx;
-	const struct causality_wait *x = &f->waits[*(const size_t *)a], *y = &f->waits[*(const size_t *)b];
+	const struct causality *c = ctx;
+	const struct causality_wait *x = &c->waits[*(const size_t *)a];
+	const struct causality_wait *y = &c->waits[*(const size_t *)b];
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
@@ -229,11 +232,11 @@ static int compare_waits(const void *a, const void *b, void *ctx)
 
 static int compare_arrows(const void *a, const void *b, void *ctx)
 {
-	const struct causality *f = ctx;
+	const struct causality *c = ctx;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 
-	if (f->arrows[i].from != f->arrows[k].from)
-		return f->arrows[i].from < f->arrows[k].from ? -1 : 1;
+	if (c->arrows[i].from != c->arrows[k].from)
+		return c->arrows[i].from < c->arrows[k].from ? -1 : 1;
 	return i < k ? -1 : i > k;
 }
 
@@ -257,21 +260,22 @@ static int sort_causality(struct perfetto *p)
 
 static void put_events(struct perfetto *p)
 {
+	const struct causality *c = &p->causality;
 	size_t wait = 0, begun = 0, ended = 0;
 
 	for (uint64_t i = p->first; i <= p->end; i++) {
 		put_notes(p, i);
-		while (wait < p->nr_waits && p->causality.waits[p->waits[wait]].from <= i)
-			put_wait(p, &p->causality.waits[p->waits[wait++]]);
+		while (wait < p->nr_waits && c->waits[p->waits[wait]].from <= i)
+			put_wait(p, &c->waits[p->waits[wait++]]);
 		if (i == p->end)
 			break;
 		put_step(p, trace_step(p->r->t, i));
-		while (ended < p->causality.nr_arrows && p->causality.arrows[ended].to <= i) {
-			if (p->causality.arrows[ended].to == i && p->causality.arrows[ended].from >= p->first)
+		while (ended < c->nr_arrows && c->arrows[ended].to <= i) {
+			if (c->arrows[ended].to == i && c->arrows[ended].from >= p->first)
 				put_arrow(p, ended, true);
 			ended++;
 		}
-		while (begun < p->nr_arrows && p->causality.arrows[p->arrows[begun]].from <= i)
+		while (begun < p->nr_arrows && c->arrows[p->arrows[begun]].from <= i)
 			put_arrow(p, p->arrows[begun++], false);
 	}
 }

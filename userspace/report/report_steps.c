@@ -12,7 +12,7 @@
 #include "lib/base/array.h"
 #include "report/report_internal.h"
 
-#define SHORT_TRACE 80		/* all of up to so many steps are shown; of more only these: */
+#define SHORT_TRACE 80		/* steps of a trace that is shown whole; of a longer one only these: */
 #define AT_START 3
 #define AT_END 16
 #define BEFORE_PREEMPTION 2
@@ -347,8 +347,8 @@ static void put_objects(const struct report *r)
 		if (!object || k < nr)
 			continue;
 		report_object_name(r, object, name, sizeof(name));
-		fprintf(r->out, nr ? ", %s" : "       no step acts on an object of that name (* matches any text); the trace has: %s",
-			name);
+		fprintf(r->out, "%s%s", nr ? ", " : "       no step acts on an object of that name (* matches any "
+			"text); the trace has: ", name);
 		seen[nr++] = object;
 	}
 	if (nr)

@@ -148,7 +148,8 @@ static void tell_stale(struct report *r, const struct trace_module *m)
 		return;
 	fprintf(stderr, "zug: ");
 	report_put(stderr, m->path, false);
-	fprintf(stderr, " was rebuilt since the trace was recorded (other build-id): its places are shown as offsets\n");
+	fprintf(stderr, " was rebuilt since the trace was recorded (other build-id): its places are shown "
+		"as offsets\n");
 }
 
 static uint32_t look_up(struct report *r, const struct trace_site *s, struct trace_frame *frames)

@@ -195,7 +195,8 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	else
 		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d-%u", getpid(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
-		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain '/'", o->name);
+		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
+			 "'/'", o->name);
 		s->cgroup[0] = 0;
 		ret = -EINVAL;
 		goto fail;
@@ -446,7 +447,8 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 	s->priv[s->nr_priv++] = f;
 	ret = sandbox_environment_private_file(s, path);
 	if (ret) {
-		snprintf(err, errlen, "cannot make a private copy of %s: there are too many in its folder", path);
+		snprintf(err, errlen, "cannot make a private copy of %s: there are too many in its folder",
+			 path);
 		return ret;
 	}
 	*copy = f.copy;

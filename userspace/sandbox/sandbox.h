@@ -37,14 +37,14 @@ struct sandbox_options {
 	int lane;		/* CPU; -1: the last one */
 	int nr_cpus;		/* CPUs that the test sees; 0: those of the machine */
 	int max_tasks;		/* live tasks at most (pids.max); 0: SANDBOX_MAX_TASKS */
-	uint64_t spin_ns;	/* a task that computes for so long without a point is stopped; 0: never */
+	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
-	bool in_place;		/* no private copies: processes that join keep the files that they see */
+	bool in_place;		/* no private copies: processes that join keep their files */
 	bool virtual_time;	/* the test has a clock of its own */
 	uint64_t clock_real;	/* its CLOCK_REALTIME when an execution begins, in ns */
 	bool seeded;		/* the test's random numbers are made from `seed` */
 	uint64_t seed;
-	uint32_t own;		/* SANDBOX_*: parts of the environment; the pointers below must outlive the sandbox */
+	uint32_t own;		/* SANDBOX_*; the pointers below must outlive the sandbox */
 	const char *cwd, *temporary;	/* folders; NULL: none */
 	const char *hide;	/* absolute path that private folders do not show; NULL: none */
 	char *const *share;	/* absolute paths that are not private; NULL: none */
@@ -79,7 +79,7 @@ struct launch {
 	unsigned int nr_watches;	/* slots of kernel_set_watch() to open for it */
 	bool watch_write_only;
 	bool randomise;		/* leave address randomisation on */
-	bool joined;		/* sandbox_join() has brought it in, and it stands at its first system call */
+	bool joined;		/* sandbox_join() brought it in; it stands at its first system call */
 };
 
 /*

@@ -174,7 +174,8 @@ static int add_folder(struct sandbox *s, const char *path)
 		if (same_or_below(real, *p))
 			return 0;
 	if (!strcmp(real, "/")) {
-		snprintf(w->note, sizeof(w->note), "the test works in /, which cannot be private: files that it writes there stay");
+		snprintf(w->note, sizeof(w->note), "the test works in /, which cannot be private: files that "
+			 "it writes there stay");
 		return 0;
 	}
 	for (int i = 0; i < w->nr_folders; i++) {
@@ -631,7 +632,9 @@ static const char *trial(struct sandbox *s, int *err)
 
 void sandbox_environment_reset(struct sandbox *s)
 {
-	s->env = (struct environment){ .scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1 };
+	s->env = (struct environment){
+		.scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1
+	};
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		s->env.ns[i] = -1;
 }
@@ -645,8 +648,8 @@ int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 	if (s->o.own & SANDBOX_PIDS) {
 		ret = start_init(s);
 		if (ret) {
-			snprintf(err, errlen, "cannot create a pid namespace for the test: %s; --world can leave 'pids' out",
-				 strerror(-ret));
+			snprintf(err, errlen, "cannot create a pid namespace for the test: %s; --world can leave "
+				 "'pids' out", strerror(-ret));
 			return ret;
 		}
 	}
@@ -662,8 +665,9 @@ int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 			for (char *const *p = s->o.share; p && *p && !ret; p++)
 				ret = keep(&w->folder[i], *p);
 			if (ret == -E2BIG) {
-				snprintf(err, errlen, "cannot make %s private: there are more than %d mounts below it; --share %s shares it",
-					 w->folder[i].path, SANDBOX_MAX_KEPT, w->folder[i].path);
+				snprintf(err, errlen, "cannot make %s private: there are more than %d mounts "
+					 "below it; --share %s shares it", w->folder[i].path,
+					 SANDBOX_MAX_KEPT, w->folder[i].path);
 				return ret;
 			}
 		}

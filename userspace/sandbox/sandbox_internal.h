@@ -30,9 +30,9 @@ struct environment {
 	pid_t init;		/* pid 1 of the test's pid namespace; 0: the test has none */
 	int init_fd, pid_ns, own_pid_ns;
 	int net;		/* the network namespace; -1: none */
-	bool net_used;		/* the last execution has used the network: the next one needs another */
+	bool net_used;		/* the last execution has used it: the next one needs another */
 	int scratch;		/* the memory file system of the running execution; -1: none */
-	int ns[SANDBOX_NR_NS];	/* the execution's namespaces, for --setup and --teardown; -1: the machine's */
+	int ns[SANDBOX_NR_NS];	/* the execution's, for --setup and --teardown; -1: the machine's */
 	struct private_folder folder[4];
 	int nr_folders;
 	const char *cwd;

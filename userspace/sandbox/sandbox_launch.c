@@ -215,11 +215,48 @@ static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
 	return read(fd, &byte, 1) == 1;
 }
 
+static int open_watches(struct sandbox *s, const struct launch *l, pid_t pid, char *err, size_t errlen)
+{
+	for (unsigned int i = 0; i < l->nr_watches; i++) {
+		int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
+
+		if (fd < 0) {
+			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-fd));
+			return fd;
+		}
+		/*
+		 * closing the descriptor ends the watchpoint, also in the tasks that inherited it
+		 */
+		s->watch_fds[s->nr_watch_fds++] = fd;
+	}
+	return 0;
+}
+
+/* 0: the child has executed the program; else -errno with a line in err. */
+static int child_result(const struct child *c, char *err, size_t errlen)
+{
+	if (c->err) {
+		if (c->stage == c->l->file)
+			snprintf(err, errlen, "cannot execute %s: %s", c->l->file, strerror(c->err));
+		else if (c->stage == c->l->cwd)
+			snprintf(err, errlen, "cannot change to %s: %s", c->l->cwd, strerror(c->err));
+		else
+			snprintf(err, errlen, "cannot set up the test: cannot %s: %s",
+				 c->stage ? c->stage : "start", strerror(c->err));
+		return -c->err;
+	}
+	if (c->stage) {
+		snprintf(err, errlen, "the test was killed before it could start (%s)", c->stage);
+		return -ECHILD;
+	}
+	return 0;
+}
+
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
 	struct child c = { .s = s, .l = l, .stage = "begin" };
-	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
+	int up[2] = { -1, -1 }, down[2] = { -1, -1 };
 	sigset_t all;
 	pid_t pid = -1;
 	int ret;
@@ -279,42 +316,15 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	if (!ret)
 		ret = hear(s, up[0], pid, err, errlen);
 	if (ret > 0) {
-		ret = 0;
-		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
-			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
-
-			if (fd < 0)
-				ret = fd;
-			else
-				fds[nr_fds++] = fd;
-		}
-		if (ret) {
-			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-ret));
+		ret = open_watches(s, l, pid, err, errlen);
+		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
-		} else if (write(down[1], "g", 1) != 1) {
-			kill(pid, SIGKILL);
-		}
 		if (!ret && hear(s, up[0], pid, err, errlen) < 0)
 			ret = -EBUSY;
 	}
-	if (c.err && !ret) {
-		ret = -c.err;
-		if (c.stage == l->file)
-			snprintf(err, errlen, "cannot execute %s: %s", l->file, strerror(c.err));
-		else if (c.stage == l->cwd)
-			snprintf(err, errlen, "cannot change to %s: %s", l->cwd, strerror(c.err));
-		else
-			snprintf(err, errlen, "cannot set up the test: cannot %s: %s",
-				 c.stage ? c.stage : "start", strerror(c.err));
-	}
-	if (c.stage && !c.err && !ret) {
-		ret = -ECHILD;
-		snprintf(err, errlen, "the test was killed before it could start (%s)", c.stage);
-	}
+	if (!ret)
+		ret = child_result(&c, err, errlen);
 	*task = c.task;
-	/* closing a descriptor ends the watchpoint, also in the tasks that inherited it */
-	for (int i = 0; i < nr_fds; i++)
-		s->watch_fds[s->nr_watch_fds++] = fds[i];
 	if (ret)
 		waitpid(pid, NULL, 0);
 out:

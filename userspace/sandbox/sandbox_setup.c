@@ -62,8 +62,8 @@ static void last_line(int fd, char *text, size_t len)
 static int run(struct sandbox *s, const char *option, const char *command, const struct launch *l, char *err,
 	       size_t errlen)
 {
-	int out = memfd_create("zug-setup", MFD_CLOEXEC), ret = out < 0 ? -errno : sandbox_environment_spawn_inside(s, true);
-	int status = 0;
+	int out = memfd_create("zug-setup", MFD_CLOEXEC), status = 0;
+	int ret = out < 0 ? -errno : sandbox_environment_spawn_inside(s, true);
 	char said[520];
 	pid_t pid = -1;
 
