@@ -2,11 +2,11 @@
 /*
  * causality.c - one pass over a trace that finds waits and arrows
  *
- * The pass follows each task (struct follower) and each object (struct thing) through the steps and
- * the notes between them. A wait begins when a task leaves the enabled set and ends when it comes
- * back (follow_enabled()). An arrow leads from the last step that released, wrote or read an object
- * to the step that acts on it next (follow_object()), or from the step of a waker to the next step
- * of the task that it woke. Start with causality_init().
+ * The pass follows each task (struct task_state) and each object (struct object_state) through the
+ * steps and the notes between them. A wait begins when a task leaves the enabled set and ends when
+ * it comes back (follow_enabled()). An arrow leads from the last step that released, wrote or read
+ * an object to the step that acts on it next (follow_object()), or from the step of a waker to the
+ * next step of the task that it woke. Start with causality_init().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define NO_STEP UINT64_MAX
 
-struct follower {
+struct task_state {
 	uint32_t task;
 	bool alive, gone, waits;
 	uint64_t last;			/* its last step */
@@ -30,7 +30,7 @@ struct follower {
 	uint64_t asked;			/* a lock that it has asked for and may not have got yet */
 };
 
-struct thing {
+struct object_state {
 	uint32_t holder;
 	uint64_t release, write, read;	/* the last step of each kind */
 	uint64_t linked;		/* the last step with an arrow from `write` */
@@ -39,10 +39,10 @@ struct thing {
 struct pass {
 	const struct trace *t;
 	struct causality *c;
-	struct id_map tasks, objects;	/* to indices of who and things */
-	struct follower *who;
-	struct thing *things;
-	size_t nr_who, who_room, nr_things, things_room;
+	struct id_map task_index, object_index;
+	struct task_state *tasks;
+	struct object_state *objects;
+	size_t nr_tasks, tasks_room, nr_objects, objects_room;
 	const uint32_t *enabled;
 	uint32_t nr_enabled;
 };
@@ -53,38 +53,38 @@ static int add_task(struct pass *p, uint32_t task)
 
 	if (task == TRACE_NO_TASK)
 		return 0;
-	if (!ARRAY_RESERVE(p->who, p->who_room, p->nr_who + 1) ||
-	    !id_map_add(&p->tasks, task, p->nr_who, &added))
+	if (!ARRAY_RESERVE(p->tasks, p->tasks_room, p->nr_tasks + 1) ||
+	    !id_map_add(&p->task_index, task, p->nr_tasks, &added))
 		return -ENOMEM;
 	if (added)
-		p->who[p->nr_who++] = (struct follower){
+		p->tasks[p->nr_tasks++] = (struct task_state){
 			.task = task, .last = NO_STEP, .created = NO_STEP, .woken_from = NO_STEP,
 		};
 	return 0;
 }
 
 /* collect() has added every task that the trace names. */
-static struct follower *follower(struct pass *p, uint32_t task)
+static struct task_state *task_state(struct pass *p, uint32_t task)
 {
-	return &p->who[*id_map_find(&p->tasks, task)];
+	return &p->tasks[*id_map_find(&p->task_index, task)];
 }
 
 /* NULL: out of memory. */
-static struct thing *thing(struct pass *p, uint64_t object)
+static struct object_state *object_state(struct pass *p, uint64_t object)
 {
 	bool added;
 	uint32_t *nr;
 
-	if (!ARRAY_RESERVE(p->things, p->things_room, p->nr_things + 1))
+	if (!ARRAY_RESERVE(p->objects, p->objects_room, p->nr_objects + 1))
 		return NULL;
-	nr = id_map_add(&p->objects, object, p->nr_things, &added);
+	nr = id_map_add(&p->object_index, object, p->nr_objects, &added);
 	if (!nr)
 		return NULL;
 	if (added)
-		p->things[p->nr_things++] = (struct thing){
+		p->objects[p->nr_objects++] = (struct object_state){
 			TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP
 		};
-	return &p->things[*nr];
+	return &p->objects[*nr];
 }
 
 static uint32_t task_of(const struct pass *p, uint64_t step)
@@ -110,13 +110,13 @@ static int arrow(struct pass *p, uint64_t from, uint64_t to, enum causality_kind
 /* ---- waits ---- */
 
 /* A task waits for what the kernel says that it blocks on; else for what it is parked before. */
-static int wait_begins(struct pass *p, struct follower *w, uint64_t at)
+static int wait_begins(struct pass *p, struct task_state *w, uint64_t at)
 {
 	const struct zug_label *pending = w->next < w->nr ?
 		&trace_step(p->t, w->steps[w->next])->label : NULL;
 	const struct zug_label *doing = w->last == NO_STEP ? NULL : &trace_step(p->t, w->last)->label;
 	struct causality_wait *wait = &w->wait;
-	struct thing *th;
+	struct object_state *o;
 
 	*wait = (struct causality_wait){ .from = at, .task = w->task, .holder = TRACE_NO_TASK };
 	if (w->block) {
@@ -131,14 +131,14 @@ static int wait_begins(struct pass *p, struct follower *w, uint64_t at)
 	w->waits = true;
 	if (!wait->object)
 		return 0;
-	th = thing(p, wait->object);
-	if (!th)
+	o = object_state(p, wait->object);
+	if (!o)
 		return -ENOMEM;
-	wait->holder = th->holder == w->task ? TRACE_NO_TASK : th->holder;
+	wait->holder = o->holder == w->task ? TRACE_NO_TASK : o->holder;
 	return 0;
 }
 
-static int wait_ends(struct pass *p, struct follower *w, uint64_t at)
+static int wait_ends(struct pass *p, struct task_state *w, uint64_t at)
 {
 	struct causality *c = p->c;
 
@@ -164,12 +164,12 @@ static int follow_enabled(struct pass *p, const struct trace_step *s)
 		return 0;
 	while (!ret && (i < p->nr_enabled || k < s->nr_enabled)) {
 		if (k == s->nr_enabled || (i < p->nr_enabled && p->enabled[i] < s->enabled[k])) {
-			struct follower *w = follower(p, p->enabled[i++]);
+			struct task_state *w = task_state(p, p->enabled[i++]);
 
 			if (!w->gone && !w->waits)
 				ret = wait_begins(p, w, s->step);
 		} else {
-			struct follower *w = follower(p, s->enabled[k]);
+			struct task_state *w = task_state(p, s->enabled[k]);
 
 			if (i < p->nr_enabled && p->enabled[i] == s->enabled[k])
 				i++;
@@ -185,12 +185,12 @@ static int follow_enabled(struct pass *p, const struct trace_step *s)
 
 static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 {
-	struct follower *w;
+	struct task_state *w;
 	int ret = 0;
 
 	if (n->task == TRACE_NO_TASK)
 		return 0;
-	w = follower(p, n->task);
+	w = task_state(p, n->task);
 	switch (n->kind) {
 	case TRACE_NOTE_BLOCK:
 		w->block = n;
@@ -205,7 +205,7 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 		w->block = NULL;
 		w->alive = true;
 		if (n->arg != TRACE_NO_TASK && w->woken_from == NO_STEP) {
-			const struct follower *by = follower(p, n->arg);
+			const struct task_state *by = task_state(p, n->arg);
 
 			/* the C library takes further steps after the one that creates a thread */
 			w->woken_from = w->last == NO_STEP && by->created != NO_STEP ? by->created : by->last;
@@ -226,7 +226,7 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
  * A task that blocks after the last decision is missing from no enabled set: there is none after
  * it.
  */
-static int wait_at_end(struct pass *p, struct follower *w, uint64_t nr)
+static int wait_at_end(struct pass *p, struct task_state *w, uint64_t nr)
 {
 	int ret = 0;
 
@@ -265,50 +265,50 @@ static bool acquires(const struct trace_step *s)
 static int follow_object(struct pass *p, const struct trace_step *s, uint64_t object)
 {
 	unsigned int flags = s->label.flags | zug_op_flags(s->label.op);
-	struct thing *th;
+	struct object_state *o;
 	int ret = 0;
 
 	if (!object)
 		return 0;
-	th = thing(p, object);
-	if (!th)
+	o = object_state(p, object);
+	if (!o)
 		return -ENOMEM;
 	if (is_sync(s->label.op)) {
-		if (th->release != NO_STEP && acquires(s))
-			ret = arrow(p, th->release, s->step, CAUSALITY_SYNC);
+		if (o->release != NO_STEP && acquires(s))
+			ret = arrow(p, o->release, s->step, CAUSALITY_SYNC);
 		if (flags & ZUG_L_RELEASE)
-			th->release = s->step;
+			o->release = s->step;
 		return ret;
 	}
-	if (th->write != NO_STEP && (th->linked == NO_STEP || th->linked < th->write ||
-				     task_of(p, th->linked) != s->task)) {
-		ret = arrow(p, th->write, s->step, CAUSALITY_DATA);
-		th->linked = s->step;
+	if (o->write != NO_STEP && (o->linked == NO_STEP || o->linked < o->write ||
+				     task_of(p, o->linked) != s->task)) {
+		ret = arrow(p, o->write, s->step, CAUSALITY_DATA);
+		o->linked = s->step;
 	}
 	if (!(flags & ZUG_L_WRITE)) {
-		th->read = s->step;
+		o->read = s->step;
 		return ret;
 	}
-	if (!ret && th->read != NO_STEP && (th->write == NO_STEP || th->read > th->write))
-		ret = arrow(p, th->read, s->step, CAUSALITY_DATA);
-	th->write = s->step;
+	if (!ret && o->read != NO_STEP && (o->write == NO_STEP || o->read > o->write))
+		ret = arrow(p, o->read, s->step, CAUSALITY_DATA);
+	o->write = s->step;
 	return ret;
 }
 
 /*
  * As in report_wait.c: a task that takes another step after it asked for a lock has got the lock.
  */
-static int follow_locks(struct pass *p, struct follower *w, const struct trace_step *s)
+static int follow_locks(struct pass *p, struct task_state *w, const struct trace_step *s)
 {
-	struct thing *th;
+	struct object_state *o;
 
 	if (s->label.op == ZUG_OP_RESUME)
 		return 0;
 	if (w->asked) {
-		th = thing(p, w->asked);
-		if (!th)
+		o = object_state(p, w->asked);
+		if (!o)
 			return -ENOMEM;
-		th->holder = w->task;
+		o->holder = w->task;
 		w->asked = 0;
 	}
 	switch (s->label.op) {
@@ -317,24 +317,24 @@ static int follow_locks(struct pass *p, struct follower *w, const struct trace_s
 	case ZUG_OP_RDLOCK:
 	case ZUG_OP_SPIN_LOCK:
 		w->asked = s->label.object;
-		th = w->asked ? thing(p, w->asked) : NULL;
-		if (th && th->holder == TRACE_NO_TASK) {
-			th->holder = w->task;
+		o = w->asked ? object_state(p, w->asked) : NULL;
+		if (o && o->holder == TRACE_NO_TASK) {
+			o->holder = w->task;
 			w->asked = 0;
 		}
-		return th || !w->asked ? 0 : -ENOMEM;
+		return o || !w->asked ? 0 : -ENOMEM;
 	case ZUG_OP_UNLOCK:
 	case ZUG_OP_RWUNLOCK:
 	case ZUG_OP_SPIN_UNLOCK:
-		th = s->label.object ? thing(p, s->label.object) : NULL;
-		if (th && th->holder == w->task)
-			th->holder = TRACE_NO_TASK;
+		o = s->label.object ? object_state(p, s->label.object) : NULL;
+		if (o && o->holder == w->task)
+			o->holder = TRACE_NO_TASK;
 		break;
 	case ZUG_OP_COND_WAIT:
 	case ZUG_OP_COND_TIMEDWAIT:
-		th = s->label.object2 ? thing(p, s->label.object2) : NULL;
-		if (th && th->holder == w->task)
-			th->holder = TRACE_NO_TASK;
+		o = s->label.object2 ? object_state(p, s->label.object2) : NULL;
+		if (o && o->holder == w->task)
+			o->holder = TRACE_NO_TASK;
 		w->asked = s->label.object2;
 		break;
 	}
@@ -343,7 +343,7 @@ static int follow_locks(struct pass *p, struct follower *w, const struct trace_s
 
 static int follow_step(struct pass *p, const struct trace_step *s)
 {
-	struct follower *w = follower(p, s->task);
+	struct task_state *w = task_state(p, s->task);
 	int ret;
 
 	ret = wait_ends(p, w, s->step);
@@ -390,15 +390,15 @@ static int collect(struct pass *p)
 			ret = add_task(p, s->enabled[k]);
 		enabled = s->enabled;
 		if (!ret)
-			follower(p, s->task)->nr++;
+			task_state(p, s->task)->nr++;
 	}
-	for (size_t i = 0; i < p->nr_who && !ret; i++) {
-		p->who[i].steps = calloc(p->who[i].nr + 1, sizeof(uint64_t));
-		ret = p->who[i].steps ? 0 : -ENOMEM;
-		p->who[i].nr = 0;
+	for (size_t i = 0; i < p->nr_tasks && !ret; i++) {
+		p->tasks[i].steps = calloc(p->tasks[i].nr + 1, sizeof(uint64_t));
+		ret = p->tasks[i].steps ? 0 : -ENOMEM;
+		p->tasks[i].nr = 0;
 	}
 	for (uint64_t i = 0; i < nr && !ret; i++) {
-		struct follower *w = follower(p, task_of(p, i));
+		struct task_state *w = task_state(p, task_of(p, i));
 
 		w->steps[w->nr++] = i;
 	}
@@ -431,17 +431,17 @@ int causality_init(struct causality *c, const struct trace *t)
 		if (!ret)
 			ret = follow_step(&p, trace_step(t, i));
 	}
-	for (size_t i = 0; i < p.nr_who; i++) {
+	for (size_t i = 0; i < p.nr_tasks; i++) {
 		if (!ret)
-			ret = wait_at_end(&p, &p.who[i], nr);
-		free(p.who[i].steps);
+			ret = wait_at_end(&p, &p.tasks[i], nr);
+		free(p.tasks[i].steps);
 	}
 	if (!ret && c->nr_waits)
 		qsort(c->waits, c->nr_waits, sizeof(*c->waits), compare_waits);
-	free(p.who);
-	free(p.things);
-	id_map_free(&p.tasks);
-	id_map_free(&p.objects);
+	free(p.tasks);
+	free(p.objects);
+	id_map_free(&p.task_index);
+	id_map_free(&p.object_index);
 	return ret;
 }
 

@@ -348,7 +348,7 @@ static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op
  * "A: steps 12 and 15", "B: step 13; the other never happens". x, the first of the two there, is of
  * side s.
  */
-static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
+static void put_step_numbers(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
 		       const struct neighbour_op *y, uint64_t at_y)
 {
 	const struct side *other = s == &d->a ? &d->b : &d->a;
@@ -375,12 +375,12 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
 	put_op(d, &d->a, &n->first);
 	fprintf(d->out, "%scomes before%s", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
-	put_places(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
+	put_step_numbers(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
 	putc('\n', d->out);
 	put_op(d, &d->b, &n->second);
 	fprintf(d->out, "%sand passes when it is the other way round%s", report_style(r, STYLE_GOOD),
 		report_style(r, STYLE_PLAIN));
-	put_places(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
+	put_step_numbers(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
 	fputs(".\n", d->out);
 	if (n->nr_pairs > 1)
 		fprintf(d->out, "%llu more pair%s of operations also differ%s in order.\n",

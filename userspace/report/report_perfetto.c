@@ -207,7 +207,7 @@ static void put_arrow(struct perfetto *p, uint32_t i, bool ends)
 	static const char *const names[] = {
 		[CAUSALITY_START] = "creates", [CAUSALITY_WAKE] = "wakes",
 		[CAUSALITY_SYNC] = "hands over",
-		[CAUSALITY_DATA] = "touches the same",
+		[CAUSALITY_DATA] = "accesses the same",
 	};
 	const struct causality_arrow *a = &p->causality.arrows[i];
 	uint64_t step = ends ? a->to : a->from;

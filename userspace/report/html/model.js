@@ -6,7 +6,7 @@ const ARROWS = [
 	{ name: "creates", back: "created by", colour: "task" },
 	{ name: "wakes", back: "woken by", colour: "good" },
 	{ name: "hands over to", back: "gets it from", colour: "acquire" },
-	{ name: "is seen by", back: "acts on what is done in", colour: "data" },
+	{ name: "is accessed again in", back: "accesses the same as", colour: "data" },
 ];
 const CLASSES = ["other", "acquire", "release", "data", "task", "syscall"];
 

@@ -252,7 +252,7 @@ function showHead() {
 
 function showLegend() {
 	const entries = [
-		["acquire", "lock, wait, other synchronisation"], ["release", "unlock, signal, post"], ["data", "variable, or a point of yours"],
+		["acquire", "lock, wait, other synchronisation"], ["release", "unlock, signal, post"], ["data", "access of a variable, point of --point"],
 		["task", "begin, create, join, fork, exec, end"], ["syscall", "system call"], ["other", "yield, resume"],
 		["wait", "waits, for what the bar names"],
 	];
@@ -270,7 +270,7 @@ function showLegend() {
 		line("alarm", 3, "the turn is taken: a preemption"),
 		make("li", {}, make("span", {}, "Arrows, happens before: ",
 			...ARROWS.flatMap((a, i) => {
-				const word = make("span", {}, ["creates", "wakes", "hands over", "touches the same"][i]);
+				const word = make("span", {}, ["creates", "wakes", "hands over", "accesses the same"][i]);
 				word.style.color = `var(--${a.colour})`;
 				return [word, i < 3 ? ", " : ""];
 			}))));
