@@ -276,11 +276,11 @@ static void say_result(const struct campaign_record *c, char *buf, size_t len)
 	uint64_t n = number(last, "n");
 
 	if (nr)
-		snprintf(buf, len, "%zu failure%s found in %llu execution%s", nr, nr == 1 ? "" : "s",
-			 (unsigned long long)n, n == 1 ? "" : "s");
+		snprintf(buf, len, "%zu failure%s found in %llu execution%s", nr, plural(nr),
+			 (unsigned long long)n, plural(n));
 	else
 		snprintf(buf, len, "nothing found in %llu execution%s", (unsigned long long)n,
-			 n == 1 ? "" : "s");
+			 plural(n));
 }
 
 static void put_clean(FILE *out, const char *s)
@@ -341,14 +341,15 @@ void record_text(FILE *out, const struct campaign_record *c)
 	if (nr > 1)
 		fprintf(out, "\nrecord    the last of %zu campaigns in this file", nr);
 	if (last)
-		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules in %llu equivalence "
-			"classes",
+		fprintf(out, "\nfigures   %.1f s, %llu step%s, %llu distinct schedule%s in %llu equivalence class%s",
 			number(last, "at") / 1e3, (unsigned long long)number(last, "steps"),
-			(unsigned long long)number(last, "schedules"), (unsigned long long)number(last, "distinct"));
+			plural(number(last, "steps")), (unsigned long long)number(last, "schedules"),
+			plural(number(last, "schedules")), (unsigned long long)number(last, "distinct"),
+			number(last, "distinct") == 1 ? "" : "es");
 	if (get(end ? end : last, "bound_done"))
 		fprintf(out, "\ncovered   every schedule of the known points with up to %llu preemption%s",
 			(unsigned long long)number(end ? end : last, "bound_done"),
-			number(end ? end : last, "bound_done") == 1 ? "" : "s");
+			plural(number(end ? end : last, "bound_done")));
 	if (get(last, "chance"))
 		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour (estimated from "
 			"behaviour seen only once)",

@@ -202,17 +202,18 @@ static void put_header(struct report *r)
 	report_put(r->out, h->kernel, false);
 	putc('\n', r->out);
 	put_field(r, "schedule");
-	fprintf(r->out, "%llu steps, %u tasks, %llu switches, %llu preemption%s%s\n",
-		(unsigned long long)nr, trace_nr_tasks(r->t), (unsigned long long)switches,
-		(unsigned long long)preemptions, preemptions == 1 ? "" : "s",
-		trace_truncated(r->t) ? " (cut off)" : "");
+	fprintf(r->out, "%llu step%s, %u task%s, %llu switch%s, %llu preemption%s%s\n",
+		(unsigned long long)nr, plural(nr), trace_nr_tasks(r->t), plural(trace_nr_tasks(r->t)),
+		(unsigned long long)switches, switches == 1 ? "" : "es", (unsigned long long)preemptions,
+		plural(preemptions), trace_truncated(r->t) ? " (cut off)" : "");
 	put_field(r, "outcome");
 	report_put_outcome(r);
 	put_cycle(r, "          ");
 	if (trace_outcome(r->t) && trace_outcome(r->t)->ungranted)
-		fprintf(r->out, "%s%llu runs without a grant: the schedule was not kept; this is a bug "
+		fprintf(r->out, "%s%llu run%s without a grant: the schedule was not kept; this is a bug "
 			"in zugzwang%s\n", report_style(r, STYLE_ALARM),
-			(unsigned long long)trace_outcome(r->t)->ungranted, report_style(r, STYLE_PLAIN));
+			(unsigned long long)trace_outcome(r->t)->ungranted,
+			plural(trace_outcome(r->t)->ungranted), report_style(r, STYLE_PLAIN));
 }
 
 /* ---- output of the test ---- */
@@ -314,7 +315,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 	}
 	if (i < end)
 		fprintf(r->out, "      ... %llu more step%s%s\n",
-			(unsigned long long)(end - i), end - i == 1 ? "" : "s",
+			(unsigned long long)(end - i), plural(end - i),
 			end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 
@@ -389,7 +390,7 @@ static void put_decisions(struct report *r)
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
 	skip = total > DECISIONS_MAX ? total - DECISIONS_MAX : 0;
 	if (skip)
-		fprintf(r->out, "  (%u earlier ones are left out)\n", skip);
+		fprintf(r->out, "  (%u earlier one%s left out)\n", skip, skip == 1 ? " is" : "s are");
 	for (uint64_t i = first; i < nr; i++) {
 		const struct trace_step *s = trace_step(r->t, i);
 		struct trace_step pending;

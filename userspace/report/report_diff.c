@@ -174,7 +174,7 @@ static void put_following(struct diff *d, struct side *s, unsigned int rows)
 		put_step(d, s, trace_step(s->t, i), "");
 	if (i < nr)
 		fprintf(d->out, "       ... %llu more step%s\n", (unsigned long long)(nr - i),
-			nr - i == 1 ? "" : "s");
+			plural(nr - i));
 	fputs("       ", d->out);
 	report_put_outcome(&s->r);
 }
@@ -206,7 +206,7 @@ static void put_task(struct diff *d, uint32_t task)
 	if (!x && !y)
 		return;
 	fprintf(d->out, "  %s, after %llu equal step%s:\n", report_task_name(task, name, sizeof(name)),
-		(unsigned long long)n, n == 1 ? "" : "s");
+		(unsigned long long)n, plural(n));
 	if (x)
 		put_step(d, &d->a, x, "    A ");
 	else
@@ -298,7 +298,7 @@ int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigne
 		put_parting(&d, rows);
 		put_tasks(&d);
 	} else {
-		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
+		fprintf(out, "The schedules are the same: %llu step%s.\nA ", (unsigned long long)nr_a, plural(nr_a));
 		report_put_outcome(&d.a.r);
 		fputs("B ", out);
 		report_put_outcome(&d.b.r);

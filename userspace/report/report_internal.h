@@ -40,6 +40,11 @@ enum report_style { STYLE_PLAIN, STYLE_STRONG, STYLE_DIM, STYLE_ALARM, STYLE_GOO
 
 /* ---- report_text.c ---- */
 
+/* The end of a noun after a number: "s", "" for 1. */
+static inline const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 /* Escape sequences, "" without colours. */
 const char *report_style(const struct report *r, enum report_style style);
 const char *report_task_style(const struct report *r, uint32_t task);

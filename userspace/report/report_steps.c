@@ -375,7 +375,7 @@ void report_steps(struct report *r)
 		if (show && left_out && !filtered)
 			fprintf(r->out, "%*s%s... %llu step%s left out%s\n", NUMBER_WIDTH, "",
 				report_style(r, STYLE_DIM), (unsigned long long)left_out,
-				left_out == 1 ? "" : "s", report_style(r, STYLE_PLAIN));
+				plural(left_out), report_style(r, STYLE_PLAIN));
 		if (show)
 			left_out = 0;
 		else

@@ -68,7 +68,7 @@ function lowerBound(array, value) {
 }
 
 const count = n => n.toLocaleString("en").replaceAll(",", "\u202f");
-const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+const plural = (n, word, end = "s") => `${count(n)} ${word}${n === 1 ? "" : end}`;
 
 /* The smallest 1, 2 or 5 times a power of ten that is at least that much. */
 function niceStep(least) {

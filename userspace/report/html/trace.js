@@ -239,7 +239,7 @@ function showHead() {
 	byId("cycle").textContent = o?.cycle ? `cycle: ${o.cycle}` : "";
 	byId("facts").replaceChildren(make("b", { class: "mono" }, raw.command),
 		`  found by ${raw.strategy || "?"}, seed ${raw.seed}, execution ${raw.execution}: ` +
-		`${plural(raw.total, "step")}, ${plural(model.lanes.length, "task")} in ${plural(model.processes, "process").replace("processs", "processes")}`);
+		`${plural(raw.total, "step")}, ${plural(model.lanes.length, "task")} in ${plural(model.processes, "process", "es")}`);
 	byId("to-failure").textContent = o?.finding ? "Go to the failure" : "Go to the end";
 	byId("to-failure").classList.toggle("alarm", Boolean(o?.finding));
 	if (model.nr < raw.total)
@@ -247,7 +247,7 @@ function showHead() {
 	else if (raw.truncated)
 		say("The trace is cut off: the steps after its end are not known.");
 	else if (o?.ungranted)
-		say(`${count(o.ungranted)} runs without a grant: the schedule was not kept. This is a bug in zugzwang.`);
+		say(`${plural(o.ungranted, "run")} without a grant: the schedule was not kept. This is a bug in zugzwang.`);
 }
 
 function showLegend() {
