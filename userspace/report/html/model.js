@@ -182,7 +182,7 @@ class Model {
 		return site < 0 ? "" : this.string(this.raw.sites[site][0]);
 	}
 
-	/* The frame to look at: the innermost of the program whose source is here, else of anybody, else with a line. */
+	/* The frame to show: the innermost of the program with a known source, else of any, else with a line. */
 	mainFrame(frames) {
 		const file = f => this.raw.frames[f][1];
 		const own = f => !/^\/(usr\/(include|lib|share\/go|local\/go)|rustc)/.test(this.raw.files[file(f)][1]);
