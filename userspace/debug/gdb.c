@@ -115,10 +115,7 @@ int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], 
 	ret = g->w->ops->registers(g->w, t, dwarf);
 	if (ret)
 		return ret;
-	/*
-	 * a task that is parked before a probed instruction: the kernel has not set its counter
-	 * back yet
-	 */
+	/* parked before a probed instruction: the kernel has not put the counter back yet */
 	if (t->state == TASK_PARKED && g->w->ops->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
 		dwarf[16]--;
 	tracee_pack_registers(dwarf, regs, known);

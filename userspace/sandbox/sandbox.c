@@ -527,11 +527,11 @@ void sandbox_reset(struct sandbox *s)
 	z->nr_cpus = s->o.nr_cpus;
 	z->virtual_time = s->o.virtual_time;
 	z->clock_real = s->o.clock_real;
-	/* file systems may use a clock that lags some milliseconds behind */
+	/* file systems may look at a clock that lags some milliseconds behind */
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
 	z->files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
-	/* whole seconds: the two clocks were read one after the other */
+	/* whole seconds: the two were asked one after the other */
 	z->tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
 	z->clock_mono = CLOCK_MONO;
 	z->seeded = s->o.seeded;
