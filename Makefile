@@ -235,9 +235,12 @@ $(B)/programs/%.sh: tests/programs/%.sh
 VM_TIMEOUT	?= 3600
 vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
+# What needs no kernel of its own.
+host_tests	= $(addprefix tests/tools/,tap rooms man messages doctor install) $(unit_bin) $(model_bin)
+
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap tests/tools/tap tests/tools/rooms tests/tools/man tests/tools/doctor tests/tools/install $(unit_bin) $(model_bin) $(vm_tests)
+	@tools/tap $(host_tests) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -265,7 +268,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap tests/tools/tap tests/tools/rooms tests/tools/man tests/tools/doctor tests/tools/install tests/tools/vm $(unit_bin) $(model_bin) $(vm_tests)
+	@LONG=1 tools/tap $(host_tests) tests/tools/vm $(vm_tests)
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 

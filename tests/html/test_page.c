@@ -314,7 +314,7 @@ static void many_tasks(void **state)
 	run("build/zug show --html -o " OUT "/many.html " OUT "/many.zug 2>/dev/null");
 	browser_open(b, OUT "/many.html");
 	expect_is("byId('badge').textContent", "\"cut off\"");
-	expect_is("byId('notice').textContent", "\"The trace is cut off: this is what there is of it.\"");
+	expect_is("byId('notice').textContent", "\"The trace is cut off: the steps after its end are not known.\"");
 	expect_is("zug.model.processes", "100");
 	settle();
 	expect_is("view.contentHeight > view.height && view.y(model.lane[view.selected]) >= RULER && "

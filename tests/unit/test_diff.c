@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_diff.c - where two traces part, and why
+ * test_diff.c - the first difference of two traces, and its reason
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static char path[] = "/tmp/zug-test-diff-XXXXXX";
 
 struct one {
 	uint32_t task;
-	unsigned int op;	/* and on which numbered object: ON() */
+	unsigned int op;	/* ON() adds a numbered object */
 	uint64_t site;
 	uint32_t enabled;	/* bits */
 };
@@ -33,7 +33,7 @@ static void add_numbered(struct trace_writer *w, uint64_t object)
 	trace_add_object(w, &(struct trace_object){ object, "mutex", name });
 }
 
-/* A trace of these steps; second: the number of the root's second child there. */
+/* Makes a trace of these steps; second: number of the root's second child in it. */
 static struct trace *make(uint32_t second, const struct one *steps, size_t nr, const char *message)
 {
 	static char *const argv[] = { "test", NULL };
@@ -102,10 +102,10 @@ static void one_schedule(void **state)
 {
 	const struct one steps[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 2, ZUG_OP_LOCK, 2, 5 } };
 	const struct one same[] = { { 0, ZUG_OP_BEGIN, 1, 1 }, { 9, ZUG_OP_LOCK, 2, 0x201 } };
-	/* the second child has another number, and is the same task */
+	/* the second child has another number, but is the same task */
 	char *text = diff(make(2, steps, 2, "no"), make(9, same, 2, NULL), 0);
 
-	has(text, "The same schedule: all 2 steps are the same.\nA aborted (SIGABRT): no\nB pass\n");
+	has(text, "The schedules are the same: 2 steps.\nA aborted (SIGABRT): no\nB pass\n");
 	free(text);
 }
 
@@ -117,12 +117,12 @@ static void a_decision(void **state)
 				 { 1, ZUG_OP_END, 4, 6 }, { 0, ZUG_OP_JOIN, 5, 1 } };
 	char *text = diff(make(2, x, 4, "no"), make(9, y, 5, NULL), 1);
 
-	has(text, "1 steps are the same; the last of them:\n    0  T0 create\n\n"
-		  "A decision: both could run; in A T1 got the turn, in B T2.\n");
+	has(text, "Only the first step is the same:\n    0  T0 create\n\n"
+		  "A decision: both tasks could run; T1 got the turn in A, T2 in B.\n");
 	has(text, "A goes on:\n    1  T1 lock m\n    2  T2 lock m\n    3  T1 yield\n       aborted (SIGABRT): no\n");
-	has(text, "B goes on:\n    1  T2 lock m\n    2  T1 lock m\n    3  T1 end\n       ... 1 more steps\n       pass\n");
-	has(text, "  T0, after 1 equal steps of its own:\n    A       has no further step\n    B     4  T0 join\n");
-	has(text, "  T1, after 1 equal steps of its own:\n    A     3  T1 yield\n    B     3  T1 end\n");
+	has(text, "B goes on:\n    1  T2 lock m\n    2  T1 lock m\n    3  T1 end\n       ... 1 more step\n       pass\n");
+	has(text, "  T0, after 1 equal step:\n    A       has no further step\n    B     4  T0 join\n");
+	has(text, "  T1, after 1 equal step:\n    A     3  T1 yield\n    B     3  T1 end\n");
 	/* T2 did the same in both */
 	assert_null(strstr(text, "T2, after"));
 	free(text);
@@ -135,23 +135,23 @@ static void no_decision(void **state)
 	const struct one z[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, ZUG_OP_LOCK, 2, 2 } };
 	char *text = diff(make(2, x, 2, NULL), make(2, y, 2, NULL), 1);
 
-	has(text, "No decision: T0 has the turn in both, and does something else.");
+	has(text, "Not a decision: T0 has the turn in both, but does not do the same.");
 	free(text);
 	text = diff(make(2, x, 2, NULL), make(2, z, 2, NULL), 1);
-	has(text, "T1 could not run in A: what happened outside the schedule");
+	has(text, "Not a decision: T1 could not run in A. What happened outside the schedule differs");
 	free(text);
 	text = diff(make(2, x, 1, NULL), make(2, x, 2, NULL), 1);
 	has(text, "A ends there, B goes on.");
 	free(text);
 }
 
-/* Two locks on the heap, of which each task takes one: who uses one first, gives it its number. */
+/* Two locks on the heap: the first user of each gives it its number. */
 static void numbered(void **state)
 {
 	const unsigned int lock_p = ON(1, 0, ZUG_OP_LOCK), lock_q = ON(1, 1, ZUG_OP_LOCK);
 	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, lock_p, 2, 6 }, { 1, lock_q, 3, 6 },
 				 { 1, ON(1, 1, ZUG_OP_UNLOCK), 4, 6 }, { 2, lock_q, 5, 6 }, { 2, lock_p, 6, 6 } };
-	/* q, p, q, p, p, and one that A does not have */
+	/* q, p, q, p, p, and a lock that A does not have */
 	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 2, ON(2, 0, ZUG_OP_LOCK), 5, 6 }, { 1, lock_p, 2, 6 },
 				 { 1, ON(2, 0, ZUG_OP_LOCK), 3, 6 }, { 1, lock_p, 7, 6 }, { 2, lock_p, 6, 6 },
 				 { 2, ON(1, 1, ZUG_OP_LOCK), 8, 6 } };
@@ -160,10 +160,10 @@ static void numbered(void **state)
 	has(text, "A goes on:\n    1  T1 lock mutex #0 of T1\n    2  T1 lock mutex #1 of T1\n");
 	has(text, "T1 waits for mutex #1 of T1\n\nB goes on:\n    1  T2 lock mutex #1 of T1\n    2  T1 lock mutex #0 of T1\n"
 		  "    3  T1 lock mutex #1 of T1\n");
-	has(text, "T1 waits for mutex #1 of T1\n\nWhat each");
-	has(text, "  T1, after 2 equal steps of its own:\n    A     3  T1 unlock mutex #1 of T1\n"
+	has(text, "T1 waits for mutex #1 of T1\n\nThe first difference");
+	has(text, "  T1, after 2 equal steps:\n    A     3  T1 unlock mutex #1 of T1\n"
 		  "    B     4  T1 lock mutex #0 of T1\n");
-	has(text, "  T2, after 2 equal steps of its own:\n    A       has no further step\n    B     6  T2 lock mutex #2 of T1\n");
+	has(text, "  T2, after 2 equal steps:\n    A       has no further step\n    B     6  T2 lock mutex #2 of T1\n");
 	free(text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* test_html.c - what the pages and the trace events are made of: the flow of a trace, and the files themselves */
+/* test_html.c - the waits and arrows of a trace, its page and its trace events */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 	return system(cmd);
 }
 
-/* "zug show ARGS"; what it said of errors is in the file "said". */
+/* Runs "zug show ARGS"; its standard error is in the file "said". */
 static void show(int want, ...)
 {
 	char *argv[16] = { (char *)"show" }, said[80];
@@ -116,7 +116,7 @@ static int at(struct json_object *array, size_t i)
 	return json_object_get_int(json_object_array_get_idx(array, i));
 }
 
-/* As the page's script reads it. */
+/* Reads the data as the page's script does. */
 static struct json_object *page_data(const char *html)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -151,16 +151,16 @@ static struct json_object *page_data(const char *html)
 	return o;
 }
 
-/* ---- flow ---- */
+/* ---- causality ---- */
 
 static void who_waits_for_what(void **state)
 {
 	char err[200];
 	struct trace *t = trace_open(deadlock, err, sizeof(err));
-	struct flow f;
+	struct causality f;
 
 	assert_non_null(t);
-	assert_int_equal(flow_init(&f, t), 0);
+	assert_int_equal(causality_init(&f, t), 0);
 	assert_int_equal(f.nr_waits, 3);
 	/* T0 joins from step 4 on */
 	assert_int_equal(f.waits[0].task, 0);
@@ -168,7 +168,7 @@ static void who_waits_for_what(void **state)
 	assert_int_equal(f.waits[0].to, 10);
 	assert_string_equal(f.waits[0].text, "join T1");
 	assert_int_equal(f.waits[0].holder, TRACE_NO_TASK);
-	/* T1 blocks after the last step, for b; T2 since step 9, for a: each has what the other wants */
+	/* T1 blocks after the last step, for b, and T2 since step 9, for a: each holds the other's lock */
 	assert_int_equal(f.waits[1].task, 1);
 	assert_int_equal(f.waits[1].from, 10);
 	assert_int_equal(f.waits[1].to, 10);
@@ -179,47 +179,47 @@ static void who_waits_for_what(void **state)
 	assert_int_equal(f.waits[2].object, trace_step(t, 8)->label.object);
 	/* nothing was ever released */
 	assert_int_equal(f.nr_arrows, 0);
-	flow_release(&f);
+	causality_release(&f);
 	trace_free(t);
 }
 
-static void flow_of_a_busy_trace(void **state)
+static void causality_of_a_busy_trace(void **state)
 {
 	char err[200];
 	struct trace *t = trace_open(busy, err, sizeof(err));
 	size_t kinds[4] = { 0 };
-	struct flow f;
+	struct causality f;
 
 	assert_non_null(t);
-	assert_int_equal(flow_init(&f, t), 0);
+	assert_int_equal(causality_init(&f, t), 0);
 	assert_true(f.nr_waits > 100);
 	for (size_t i = 0; i < f.nr_waits; i++) {
-		const struct flow_wait *w = &f.waits[i];
+		const struct causality_wait *w = &f.waits[i];
 
 		assert_true(w->from <= w->to && w->to <= 20000);
-		/* nobody waits twice at a time, or runs meanwhile */
+		/* a task has one wait at a time, and no step in it */
 		if (i && w[-1].task == w->task)
 			assert_true(w[-1].to <= w->from);
 		for (uint64_t k = w->from; k < w->to; k++)
 			assert_int_not_equal(trace_step(t, k)->task, w->task);
 	}
 	for (size_t i = 0; i < f.nr_arrows; i++) {
-		const struct flow_arrow *a = &f.arrows[i];
+		const struct causality_arrow *a = &f.arrows[i];
 		const struct trace_step *from = trace_step(t, a->from), *to = trace_step(t, a->to);
 
 		assert_true(a->from < a->to && a->to < 20000);
 		assert_true(!i || a[-1].to <= a->to);
 		assert_int_not_equal(from->task, to->task);
 		kinds[a->kind]++;
-		if (a->kind == FLOW_SYNC) {
+		if (a->kind == CAUSALITY_SYNC) {
 			assert_int_equal(from->label.op, ZUG_OP_UNLOCK);
 			assert_int_equal(from->label.object, to->label.object);
-		} else if (a->kind == FLOW_DATA) {
+		} else if (a->kind == CAUSALITY_DATA) {
 			assert_true(zug_label_dependent(&from->label, &to->label));
 		}
 	}
-	assert_true(kinds[FLOW_WAKE] && kinds[FLOW_SYNC] && kinds[FLOW_DATA]);
-	flow_release(&f);
+	assert_true(kinds[CAUSALITY_WAKE] && kinds[CAUSALITY_SYNC] && kinds[CAUSALITY_DATA]);
+	causality_release(&f);
 	trace_free(t);
 }
 
@@ -233,7 +233,7 @@ static void a_page(void **state)
 	show(ZUG_EXIT_PASS, "--html", "-o", out, deadlock, NULL);
 	html = slurp(out);
 	assert_non_null(strstr(html, "<title>deadlock - ./abba</title>"));
-	/* without scripts the failure is there all the same */
+	/* the failure is shown without scripts, too */
 	assert_non_null(strstr(html, "<h1 id=\"words\">deadlock: T0 waits in join; T1 waits in lock for b, held by T2"));
 	assert_non_null(strstr(html, "Content-Security-Policy"));
 	assert_null(strstr(html, "http://"));
@@ -255,12 +255,12 @@ static void a_page(void **state)
 	assert_string_equal(json_object_get_string(json_object_array_get_idx(files, 0)), "abba.c");
 	excerpt = json_object_array_get_idx(files, 2);
 	assert_string_equal(json_object_get_string(get(excerpt, "3")), "    lock(&b);");
-	/* control characters of a source are shown, not sent */
+	/* control characters of a source are made visible */
 	assert_string_equal(json_object_get_string(get(excerpt, "5")), "    lock(&b); \\x1b[2J");
 	assert_int_equal(json_object_get_int(json_object_array_get_idx(files, 3)), 0);
 	json_object_put(o);
 	free(html);
-	/* edited since */
+	/* the source was changed after the trace */
 	snprintf(source, sizeof(source), "%s/abba.c", dir);
 	assert_int_equal(utimes(source, (struct timeval[2]){ { 4000000000, 0 }, { 4000000000, 0 } }), 0);
 	show(ZUG_EXIT_PASS, "--html", "-o", out, deadlock, NULL);
@@ -309,7 +309,7 @@ static void numbers_point_into_tables(void **state)
 		for (size_t k = 1; k < json_object_array_length(a); k++)
 			assert_true(at(a, k) < (int)json_object_array_length(get(o, "frames")));
 	}
-	/* server.c is nowhere: it says where it looked */
+	/* server.c does not exist: the page has the path that was tried */
 	a = json_object_array_get_idx(get(o, "files"), 1);
 	assert_null(json_object_array_get_idx(a, 2));
 	assert_non_null(strstr(json_object_get_string(json_object_array_get_idx(a, 1)), "/server.c"));
@@ -336,7 +336,7 @@ static void a_window_of_steps(void **state)
 	free(html);
 }
 
-/* Names are the program's, and could be anything. */
+/* Names come from the program, and may contain markup. */
 static void markup_in_names_is_text(void **state)
 {
 	const struct trace_header h = {
@@ -360,7 +360,7 @@ static void markup_in_names_is_text(void **state)
 	assert_non_null(strstr(html, "&lt;img src=x"));
 	json_object_put(page_data(html));
 	free(html);
-	/* no steps, and still trace events */
+	/* a trace without steps has trace events, too */
 	show(ZUG_EXIT_PASS, "--perfetto", "-o", out, path, NULL);
 }
 
@@ -400,7 +400,7 @@ static void trace_events(void **state)
 		track = json_object_get_int(get(e, "tid")) - 1000;
 		assert_in_range(track, 0, 11);
 		assert_int_equal(json_object_get_int(get(e, "pid")), 1000 + track / 4 * 4);
-		/* in order of time */
+		/* events are in the order of time */
 		assert_true(ts >= last);
 		last = ts;
 		switch (*phase) {
@@ -470,7 +470,7 @@ static void what_cannot_be(void **state)
 	unlink(out);
 	show(ZUG_EXIT_USAGE, "--html", "-o", out, foreign, NULL);
 	expect_said("not a zugzwang trace");
-	/* nothing was begun */
+	/* no output was begun */
 	assert_int_not_equal(stat(out, &st), 0);
 	show(ZUG_EXIT_USAGE, "--html", "--task=T1", deadlock, NULL);
 	expect_said("--html shows everybody's steps");
@@ -487,14 +487,14 @@ static void what_cannot_be(void **state)
 	expect_said("/dev/full: No space left on device");
 	show(ZUG_EXIT_ENVIRONMENT, "--perfetto", "-o", "/dev/full", deadlock, NULL);
 	expect_said("/dev/full: No space left on device");
-	/* the table too goes where it is sent */
+	/* --output is for the table, too */
 	show(ZUG_EXIT_PASS, "-o", out, deadlock, NULL);
 	text = slurp(out);
 	assert_non_null(strstr(text, "---- preemption: T1 could go on, T2 gets the turn"));
 	free(text);
 }
 
-/* Nobody wants a page on a terminal: it goes into a file, which is named. */
+/* A page is not written to a terminal, but to a file, whose name is printed. */
 static void to_a_terminal(void **state)
 {
 	char said[200] = "", page[80], *html, *const argv[] = { (char *)"show", (char *)"--html", deadlock, NULL };
@@ -527,7 +527,7 @@ static void to_a_terminal(void **state)
 	free(html);
 }
 
-/* A cut off trace gives the page of what there is; a damaged one none. */
+/* A trace that is cut off gives a page of its steps; a damaged one gives none. */
 static void cut_off_and_damaged(void **state)
 {
 	char path[80], *bytes, *html;
@@ -536,7 +536,7 @@ static void cut_off_and_damaged(void **state)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/broken.zug", dir);
-	/* several frames: the last one goes */
+	/* the trace has several compressed frames: the last one is removed */
 	sample_busy(path, dir, 100000);
 	assert_int_equal(stat(path, &st), 0);
 	bytes = slurp(path);
@@ -566,7 +566,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_for_what),
-		cmocka_unit_test(flow_of_a_busy_trace),
+		cmocka_unit_test(causality_of_a_busy_trace),
 		cmocka_unit_test(a_page),
 		cmocka_unit_test(numbers_point_into_tables),
 		cmocka_unit_test(a_window_of_steps),

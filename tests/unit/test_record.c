@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* test_record.c - the record of a campaign: what is written, what is read, and what is refused */
+/* test_record.c - writing and reading the record of a campaign, and files that are refused */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -101,14 +101,14 @@ static void a_campaign(void **state)
 	}
 	record_end(r, "the number of executions (--executions)", 1);
 	assert_int_equal(record_close(r), 0);
-	/* a line for each of the first, a few hundred for the rest */
+	/* each of the first executions has a line, the others have a few hundred */
 	assert_in_range(lines(), 300, 600);
 	out = show(ZUG_EXIT_PASS, path, NULL);
 	expect(out, "command   ./test 'a b' ");
 	expect(out, "result    2 failures found in 100000 executions\n");
 	expect(out, "ended     the number of executions (--executions)\n");
-	expect(out, "figures   1000.0 s, 1000000 steps, 100000 distinct schedules, 50001 of them not equivalent\n");
-	expect(out, "covered   every schedule of the points there are with up to 1 preemption\n");
+	expect(out, "figures   1000.0 s, 1000000 steps, 100000 distinct schedules in 50001 equivalence classes\n");
+	expect(out, "covered   every schedule of the known points with up to 1 preemption\n");
 	expect(out, "\npct                   50000          50000        100\n");
 	expect(out, "execution 1000, after 10.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n    zug show 'out/it'\\''s.trace'\n");
 	expect(out, "execution 3000, after 30.0 s, by pct: deadlock\n    T1 waits\\x1b[2J\n");
@@ -120,7 +120,7 @@ static void a_campaign(void **state)
 	assert_int_equal(json_object_array_length(get(o, "campaigns")), 1);
 	campaign = json_object_array_get_idx(get(o, "campaigns"), 0);
 	samples = get(campaign, "samples");
-	/* bounded steps between them, and nothing lost before the end */
+	/* the distance between samples is bounded, and the last execution has one */
 	for (size_t i = 1; i < json_object_array_length(samples); i++) {
 		int64_t n = json_object_get_int64(get(json_object_array_get_idx(samples, i), "n"));
 		int64_t before = json_object_get_int64(get(json_object_array_get_idx(samples, i - 1), "n"));
@@ -131,7 +131,7 @@ static void a_campaign(void **state)
 	assert_int_equal(json_object_get_int(get(last, "n")), 100000);
 	assert_int_equal(json_object_array_length(get(campaign, "findings")), 2);
 	assert_int_equal(json_object_get_int(get(get(campaign, "end"), "findings")), 100);
-	/* ten or more preemptions are one figure */
+	/* ten and more preemptions are counted together */
 	assert_int_equal(json_object_get_int(json_object_array_get_idx(get(last, "preemptions"), 9)), 55000);
 	json_object_put(o);
 	free(out);
@@ -153,9 +153,9 @@ static void campaigns_are_appended(void **state)
 	assert_int_equal(record_close(r), 0);
 	out = show(ZUG_EXIT_PASS, path, NULL);
 	expect(out, "result    nothing found in 1 execution\n");
-	expect(out, "ended     it does not say: it still runs, or was killed\n");
+	expect(out, "ended     unknown: the campaign still runs, or was killed\n");
 	free(out);
-	/* killed in the middle of a line */
+	/* a campaign was killed in the middle of a line */
 	f = fopen(path, "a");
 	fputs("{\"n\":2,\"at\"", f);
 	fclose(f);
@@ -192,17 +192,17 @@ static void what_is_refused(void **state)
 		const char *text, *says;
 	} bad[] = {
 		{ "{\"record\":\"zugzwang campaign\",\"version\":2}\n", "is a version 2 record, made by a newer zugzwang" },
-		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: argv" },
-		{ "{\"record\":\"zugzwang campaign\"", "no campaign in it" },
-		{ HEAD "[]\n", "damaged in line 2: no object" },
-		{ HEAD "{\"n\":1}\n", "damaged in line 2: at" },
-		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: n" },
+		{ "{\"record\":\"zugzwang campaign\",\"version\":1}\n", "damaged in line 1: its member 'argv'" },
+		{ "{\"record\":\"zugzwang campaign\"", "it has no campaign" },
+		{ HEAD "[]\n", "damaged in line 2: not a JSON object" },
+		{ HEAD "{\"n\":1}\n", "damaged in line 2: its member 'at'" },
+		{ HEAD "{\"n\":\"x\"}\n", "damaged in line 2: its member 'n'" },
 		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
-		  "\"chance\":null,\"by\":{\"pct\":[1]},\"preemptions\":[]}\n", "damaged in line 2: by" },
+		  "\"chance\":null,\"by\":{\"pct\":[1]},\"preemptions\":[]}\n", "damaged in line 2: its member 'by'" },
 		{ HEAD "{\"n\":1,\"at\":1,\"steps\":1,\"schedules\":1,\"distinct\":1,\"bound\":null,\"bound_done\":null,"
-		  "\"chance\":null,\"by\":{},\"preemptions\":[{}]}\n", "damaged in line 2: preemptions" },
-		{ HEAD "{\"finding\":1,\"at\":1,\"kind\":[]}\n", "damaged in line 2: kind" },
-		{ HEAD "{\"end\":7}\n", "damaged in line 2: end" },
+		  "\"chance\":null,\"by\":{},\"preemptions\":[{}]}\n", "damaged in line 2: its member 'preemptions'" },
+		{ HEAD "{\"finding\":1,\"at\":1,\"kind\":[]}\n", "damaged in line 2: its member 'kind'" },
+		{ HEAD "{\"end\":7}\n", "damaged in line 2: its member 'end'" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -211,7 +211,7 @@ static void what_is_refused(void **state)
 		expect(out, bad[i].says);
 		free(out);
 	}
-	/* lines of kinds that a later zug writes are passed over */
+	/* unknown kinds of lines, of a later zug, are ignored */
 	write_other(HEAD "{\"weather\":\"fine\"}\n");
 	out = show(ZUG_EXIT_PASS, other, NULL);
 	expect(out, "nothing found in 0 executions");
@@ -224,17 +224,17 @@ static void what_is_refused(void **state)
 	out = show(ZUG_EXIT_USAGE, "--perfetto", other, NULL);
 	expect(out, "is the record of a campaign, and has no steps");
 	free(out);
-	/* somebody's file is not written into */
+	/* another file is not changed */
 	write_other("precious\n");
 	assert_null(record_open(other, &head, err, sizeof(err)));
-	expect(err, "no record of a campaign; not touched");
+	expect(err, "not the record of a campaign; it was not changed");
 	assert_null(record_open("/nonexistent/record", &head, err, sizeof(err)));
 	expect(err, "--record /nonexistent/record: No such file or directory");
 	assert_null(record_open("/dev/full", &head, err, sizeof(err)));
 	expect(err, "--record /dev/full: No space left on device");
 }
 
-/* Whatever the bytes are: a record, or one line of error. */
+/* Any bytes give a record, or one line of error. */
 static void any_bytes(void **state)
 {
 	uint64_t random = 88172645463325252u;
@@ -284,7 +284,7 @@ static void any_bytes(void **state)
 		assert_int_equal(record_html(null, c), 0);
 		record_free(c);
 	}
-	/* both happen */
+	/* both cases occur */
 	assert_in_range(read, 300, 2900);
 	fclose(null);
 }

@@ -66,11 +66,11 @@ static void a_deadlock_in_columns(void **state)
 		    "    8  :                  |                  lock a             b_then_a abba.c:6\n"
 		    "       :                  |                  ~ blocks: futex a\n"
 		    "    9  :                  lock b             :                  a_then_b abba.c:3\n");
-	/* no symbols: the place as it is */
+	/* a place without symbols is shown as it is */
 	expect(out, "abba+0x1139\n");
 	expect(out, "\nT1 (abba): waits for b\n    #0  pthread_mutex_lock\n    #1  a_then_b abba.c:3\n"
 		    "          3 |     lock(&b);\n    #2  start_thread\n");
-	/* what the program printed does not reach the terminal as it is */
+	/* control characters in the program's output do not reach the terminal */
 	expect(out, "hello \\x1b]0;evil\\x07\n");
 	expect(out, "standard error\n    last words\n");
 	assert_null(strchr(out, '\033'));
@@ -146,7 +146,7 @@ static void steps_can_be_chosen(void **state)
 	free(out);
 	out = show(ZUG_EXIT_PASS, "--object=c", deadlock, NULL);
 	expect(out, "0 of 10 steps shown");
-	expect(out, "no step is on an object of that name (* stands for anything); there are: a, b\n");
+	expect(out, "no step acts on an object of that name (* matches any text); the trace has: a, b\n");
 	free(out);
 }
 
@@ -155,7 +155,7 @@ static void colours_when_asked(void **state)
 	char *out = show(ZUG_EXIT_PASS, "--color=always", deadlock, NULL);
 
 	expect(out, "\033[1;31mdeadlock");
-	/* only ours */
+	/* only the colours of the report itself */
 	expect(out, "\\x1b]0;evil\\x07");
 	free(out);
 }
@@ -265,7 +265,7 @@ static int take_offset(const struct symdef *d, void *arg)
 	return 0;
 }
 
-/* A method's wrapper is in no file that anybody could miss. */
+/* The wrapper of a method has no source file: it is not reported as missing. */
 static void compilers_write_too(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
@@ -305,7 +305,7 @@ static void compilers_write_too(void **state)
 	}
 }
 
-/* A lock_guard is inlined from the library: who wrote the program knows the line that holds it. */
+/* A lock_guard is inlined from the library: the report shows the program's line around it. */
 static void own_lines_come_first(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
@@ -337,7 +337,7 @@ static void own_lines_come_first(void **state)
 	free(out);
 }
 
-/* A site without frames in the trace is looked up, if the file is still the one of the trace. */
+/* A site without frames in the trace is looked up in the file, if that is still the same build. */
 static void places_are_looked_up(void **state)
 {
 	char cwd[4096];
@@ -371,7 +371,7 @@ static void places_are_looked_up(void **state)
 		assert_int_equal(trace_close(w, false), 0);
 		out = show(ZUG_EXIT_PASS, real, NULL);
 		expect(out, "outcome   pass\n");
-		expect(out, stale ? "not the file of the trace" : "cmd_show userspace/cli/cmd_show.c:");
+		expect(out, stale ? "was rebuilt since the trace was recorded" : "cmd_show userspace/cli/cmd_show.c:");
 		if (stale)
 			expect_not(out, "cmd_show");
 		free(out);

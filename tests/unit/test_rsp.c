@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* test_rsp.c - packets of gdb's protocol, in any pieces and damaged; and what we say of registers agrees with itself */
+/* test_rsp.c - packets of gdb's protocol, in pieces and damaged, and the packing of registers */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void damaged_packets_are_refused(void **state)
 	char answer[8];
 	size_t len;
 
-	/* a wrong sum is asked for again, and is not taken for what it says */
+	/* a packet with a wrong checksum is requested again, and its text is not used */
 	assert_int_equal(write(theirs, "$g#00", 5), 5);
 	assert_int_equal(rsp_read(&ours, text, &len, 0), RSP_NOTHING);
 	assert_int_equal(read(theirs, answer, sizeof(answer)), 1);
@@ -80,7 +80,7 @@ static void damaged_packets_are_refused(void **state)
 	ours.no_ack = true;
 	assert_int_equal(write(theirs, "$g#zz", 5), 5);
 	assert_int_equal(rsp_read(&ours, text, &len, 0), -EPROTO);
-	/* one without an end */
+	/* a packet without an end */
 	memset(garbage, 'x', sizeof(garbage));
 	garbage[0] = '$';
 	assert_int_equal(write(theirs, garbage, sizeof(garbage)), sizeof(garbage));
@@ -92,7 +92,7 @@ static void damaged_packets_are_refused(void **state)
 	assert_int_equal(rsp_read(&ours, text, &len, 0), -EPIPE);
 }
 
-/* As gdb reads them. */
+/* Reads a packet as gdb does. */
 static void runs_are_shortened(void **state)
 {
 	char text[512], got[1024], back[1024];
@@ -157,7 +157,7 @@ static void hex_digits(void **state)
 	assert_int_equal(rsp_unhex(b, "a0Fx", 4), -EINVAL);
 }
 
-/* The description that gdb gets, and the packing, count the same registers and bytes. */
+/* gdb's description of the registers and their packing agree on numbers and bytes. */
 static void registers_are_described(void **state)
 {
 	char *xml = tracee_description(), want[64];
@@ -186,7 +186,7 @@ static void parked_registers_are_where_gdb_looks(void **state)
 	for (int i = 0; i < 18; i++)
 		dwarf[i] = 0x100 + i;
 	tracee_pack_registers(dwarf, regs, known);
-	/* rbx is gdb's second and DWARF's fourth; rip has the number 16 in both */
+	/* rbx is gdb's second register and DWARF's fourth; rip is number 16 in both */
 	memcpy(&v, regs + 8, 8);
 	assert_int_equal(v, 0x103);
 	memcpy(&v, regs + 16 * 8, 8);

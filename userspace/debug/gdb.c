@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * gdb.c - the replay's side of gdb: when it stops, and what a task needs to be stopped
+ *
+ * Read gdb.h first. The engine calls on_granting() before each turn: there the replay stops at
+ * steps, and prepare() seizes the task that gets the turn. It calls on_running() while a task has
+ * the turn: there ptrace stops are seen (on_stop()) and Ctrl-C. Each stop ends in report_stop(),
+ * which serves gdb's requests (gdb_requests.c) until gdb lets the replay go on.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,6 +18,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "debug/gdb_internal.h"
 
 static struct gdb *of(struct debugger *d)
@@ -17,21 +26,21 @@ static struct gdb *of(struct debugger *d)
 	return (struct gdb *)d;
 }
 
-/* gdb numbers signals in its own way, equal on all systems; by Linux's number. */
+/* gdb's own numbers of signals, the same on all systems; by Linux's number. */
 static const uint8_t signals[32] = { 0, 1, 2, 3, 4, 5, 6, 10, 8, 9, 30, 11, 31, 13, 14, 15, 0, 20, 19, 17, 18, 21, 22,
 				     16, 24, 25, 26, 27, 28, 23, 32, 12 };
 
-int gdb_signal(int linux_signal)
+static int gdb_number(int linux_signal)
 {
 	if (linux_signal >= 32)
 		return linux_signal == 32 ? 77 : linux_signal < 64 ? linux_signal - 33 + 45 : 78;
 	return linux_signal > 0 && signals[linux_signal] ? signals[linux_signal] : 143 /* unknown */;
 }
 
-int gdb_signal_to_linux(int gdb_number)
+int gdb_signal_to_linux(int number)
 {
 	for (int i = 1; i < 65; i++)
-		if (gdb_signal(i) == gdb_number)
+		if (gdb_number(i) == number)
 			return i;
 	return 0;
 }
@@ -85,23 +94,10 @@ pid_t gdb_memory_tid(const struct gdb *g)
 
 static bool room(struct gdb *g)
 {
-	uint32_t n = g->w->nr_tasks;
-	uint32_t *v;
-	uint8_t *s;
-
-	if (n <= g->nr_tasks)
-		return true;
-	s = realloc(g->seized, n);
-	if (!s)
+	if (!ARRAY_RESERVE_ZERO(g->tasks, g->tasks_room, g->w->nr_tasks))
 		return false;
-	g->seized = s;
-	v = realloc(g->watches_of, n * sizeof(*v));
-	if (!v)
-		return false;
-	g->watches_of = v;
-	memset(g->seized + g->nr_tasks, 0, n - g->nr_tasks);
-	memset(g->watches_of + g->nr_tasks, 0, (n - g->nr_tasks) * sizeof(*v));
-	g->nr_tasks = n;
+	if (g->nr_tasks < g->w->nr_tasks)
+		g->nr_tasks = g->w->nr_tasks;
 	return true;
 }
 
@@ -148,7 +144,9 @@ int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len)
 
 /* ---- stops ---- */
 
-void gdb_say(struct gdb *g, const char *fmt, ...)
+/* Prints on gdb's console; allowed only between a request to go on and the next stop. */
+__attribute__((format(printf, 2, 3)))
+static void say(struct gdb *g, const char *fmt, ...)
 {
 	char text[600], out[2 * sizeof(text) + 2] = "O";
 	va_list ap;
@@ -160,7 +158,8 @@ void gdb_say(struct gdb *g, const char *fmt, ...)
 	rsp_send(&g->rsp, out);
 }
 
-void gdb_stop(struct gdb *g, uint32_t task, int signal, const char *why)
+/* Tells gdb that the task has stopped, and serves. */
+static void report_stop(struct gdb *g, uint32_t task, int signal, const char *why)
 {
 	char id[32];
 
@@ -189,7 +188,7 @@ void gdb_leave(struct gdb *g)
 	g->step = WORLD_NO_TASK;
 }
 
-/* Lets whom ptrace has stopped go on. */
+/* Lets the task that ptrace has stopped go on. */
 static void go_on(struct gdb *g)
 {
 	uint32_t task = g->stopped;
@@ -199,11 +198,12 @@ static void go_on(struct gdb *g)
 		return;
 	t = &g->w->tasks[task];
 	g->stopped = WORLD_NO_TASK;
-	if (!g->over && g->watches_of[task] != g->watches_serial && !tracee_set_watches(t->pid, g->watches))
-		g->watches_of[task] = g->watches_serial;
+	if (!g->over && g->tasks[task].watches != g->watches_serial &&
+	    !tracee_set_watches(t->pid, g->watches))
+		g->tasks[task].watches = g->watches_serial;
 	if (g->over) {
 		tracee_detach(t->pid, g->signal);
-		g->seized[task] = 0;
+		g->tasks[task].seized = false;
 	} else {
 		tracee_resume(t->pid, g->step == task, g->signal);
 	}
@@ -247,7 +247,7 @@ static int start_gdb(struct gdb *g, uint32_t task)
 	return 0;
 }
 
-/* Has the gdb that was started ended? */
+/* True when the gdb that was started has just ended. */
 static bool child_gone(struct gdb *g)
 {
 	if (!g->child || waitpid(g->child, NULL, WNOHANG) != g->child)
@@ -268,7 +268,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 		if (ret)
 			fprintf(g->o.err, "zug replay: cannot start gdb: %s\n", strerror(-ret));
 	} else {
-		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) about to %s; waiting for: gdb -iex 'set sysroot /' "
+		fprintf(g->o.err, "zug: before step %lu, T%u (pid %d) is about to %s; waiting for: gdb -iex 'set sysroot /' "
 			"-ex 'target remote %s'\n", (unsigned long)g->last_step, task, t->tgid,
 			zug_op_name(t->label.op), g->path);
 		fflush(g->o.err);
@@ -291,7 +291,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 	return false;
 }
 
-/* What a task that ptrace has stopped stopped for, and whether gdb wants to know. */
+/* Handles a ptrace stop of the task: reports it to gdb if gdb wants it, and lets the task go on. */
 static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 {
 	static const char *const accesses[] = { "hwbreak", "watch", "rwatch", "awatch" };
@@ -305,15 +305,15 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 	case TRACEE_EXITS:
 		g->exit_status = s->value;
 		if (!g->over && g->o.stop_at_exit && s->value)
-			gdb_stop(g, task, 0, "");
+			report_stop(g, task, 0, "");
 		g->stopped = WORLD_NO_TASK;
 		tracee_detach(t->pid, 0);
-		g->seized[task] = 0;
+		g->tasks[task].seized = false;
 		return;
 	case TRACEE_EXEC:
 		g->nr_breakpoints = 0;
 		memset(g->watches, 0, sizeof(g->watches));
-		g->watches_of[task] = ++g->watches_serial;
+		g->tasks[task].watches = ++g->watches_serial;
 		if (!g->connected) {
 			g->next_stop = GDB_NO_STEP;
 			connect_gdb(g, task);
@@ -325,32 +325,32 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 			memcpy(why, "exec:", 5);
 			rsp_hex(why + 5, path, n);
 			strcat(why, ";");
-			gdb_stop(g, task, 5, why);
+			report_stop(g, task, 5, why);
 		}
 		break;
 	case TRACEE_INTERRUPTED:
-		/* it was stopped to be stepped, to be interrupted, or to be given its watches */
+		/* it was stopped to be stepped, to be interrupted, or to get its watchpoints */
 		if (!g->over && g->step == task)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		else if (!g->over && g->interrupt)
-			gdb_stop(g, task, 2, "");
+			report_stop(g, task, 2, "");
 		break;
 	case TRACEE_STEPPED:
 		if (!g->over && g->step == task)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_BREAKPOINT:
 		for (size_t i = 0; i < g->nr_breakpoints; i++)
 			if (g->breakpoints[i].addr == s->pc - 1) {
 				tracee_set_pc(t->pid, s->pc - 1);
-				gdb_stop(g, task, 5, "swbreak:;");
+				report_stop(g, task, 5, "swbreak:;");
 				go_on(g);
 				return;
 			}
-		/* an int3 of the program's own */
+		/* the program's own int3 */
 		g->signal = SIGTRAP;
 		if (!g->over)
-			gdb_stop(g, task, 5, "");
+			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_WATCHPOINT:
 		if (g->over)
@@ -360,13 +360,13 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 		else
 			snprintf(why, sizeof(why), "%s:%lx;", accesses[g->watches[s->value].kind],
 				 (unsigned long)g->watches[s->value].addr);
-		gdb_stop(g, task, 5, why);
+		report_stop(g, task, 5, why);
 		break;
 	case TRACEE_SIGNAL:
 		g->signal = s->value;
-		n = gdb_signal(s->value);
+		n = gdb_number(s->value);
 		if (!g->over && !(g->passed[n / 64] >> n % 64 & 1))
-			gdb_stop(g, task, n, "");
+			report_stop(g, task, n, "");
 		break;
 	default:
 		/* a group stop would keep the turn for ever */
@@ -380,17 +380,17 @@ static void poll_tasks(struct gdb *g)
 	struct tracee_stop s;
 
 	for (uint32_t i = 0; i < g->nr_tasks; i++) {
-		if (!g->seized[i])
+		if (!g->tasks[i].seized)
 			continue;
 		tracee_poll(g->w->tasks[i].pid, &s);
 		if (s.kind == TRACEE_GONE)
-			g->seized[i] = 0;
+			g->tasks[i].seized = false;
 		else if (s.kind != TRACEE_NONE)
 			on_stop(g, i, &s);
 	}
 }
 
-/* The process that gdb sees is gone. */
+/* Tells gdb that its process is gone. */
 static void say_exited(struct gdb *g)
 {
 	char reply[64];
@@ -399,14 +399,14 @@ static void say_exited(struct gdb *g)
 	if (g->over || !g->connected)
 		return;
 	if (WIFSIGNALED(status))
-		snprintf(reply, sizeof(reply), "X%02x;process:%x", gdb_signal(WTERMSIG(status)), g->w->tasks[g->process].tgid);
+		snprintf(reply, sizeof(reply), "X%02x;process:%x", gdb_number(WTERMSIG(status)), g->w->tasks[g->process].tgid);
 	else
 		snprintf(reply, sizeof(reply), "W%02x;process:%x", WEXITSTATUS(status), g->w->tasks[g->process].tgid);
 	rsp_send(&g->rsp, reply);
 	g->over = true;
 }
 
-/* Before a task gets the turn: what it needs to be stopped, and only then. */
+/* Before a task gets the turn: gives it what it needs to be stopped. */
 static void prepare(struct gdb *g, uint32_t task)
 {
 	const struct world_task *t = &g->w->tasks[task];
@@ -414,7 +414,7 @@ static void prepare(struct gdb *g, uint32_t task)
 	int ret;
 
 	if (!gdb_shows(g, task)) {
-		/* a child has a copy of our breakpoints, which nobody would handle for it */
+		/* a forked child has a copy of our breakpoints, which would kill it */
 		for (size_t i = 0; i < g->nr_breakpoints; i++) {
 			const struct gdb_breakpoint *b = &g->breakpoints[i];
 
@@ -426,28 +426,28 @@ static void prepare(struct gdb *g, uint32_t task)
 		}
 		return;
 	}
-	if (!g->seized[task]) {
+	if (!g->tasks[task].seized) {
 		ret = tracee_seize(t->pid);
 		if (ret) {
 			if (g->connected)
-			gdb_say(g, "zug: T%u cannot be stopped in between: %s%s\n", task, strerror(-ret),
-				ret == -EPERM ? " (does the test trace itself?)" : "");
+				say(g, "zug: cannot stop T%u between its points: %s%s\n", task, strerror(-ret),
+				    ret == -EPERM ? " (perhaps the test uses ptrace itself)" : "");
 			return;
 		}
-		g->seized[task] = 1;
-		g->watches_of[task] = 0;
+		g->tasks[task].seized = true;
+		g->tasks[task].watches = 0;
 	}
-	/* a vfork child took them out of the memory that it shares */
+	/* a vfork child may have taken the breakpoints out of the memory that it shares */
 	for (size_t i = 0; i < g->nr_breakpoints; i++)
 		if (!g->breakpoints[i].probed)
 			tracee_write(t->pid, g->breakpoints[i].addr, &int3, 1);
-	if (g->step == task || (g->watches_of[task] != g->watches_serial))
+	if (g->step == task || (g->tasks[task].watches != g->watches_serial))
 		tracee_interrupt(t->pid);
 }
 
 /* ---- what the engine calls ---- */
 
-/* Does a task stand at one of gdb's breakpoints, where a probe has stopped it? */
+/* True when a probe has stopped the task where gdb has a breakpoint. */
 static bool at_breakpoint(struct gdb *g, uint32_t task)
 {
 	const struct world_task *t = &g->w->tasks[task];
@@ -466,9 +466,9 @@ static void say_step(struct gdb *g, uint64_t step, uint32_t task)
 	const struct world_task *t = &g->w->tasks[task];
 	const char *name = g->w->ops->object_name(g->w, t->label.object);
 
-	gdb_say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
-		(unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
-		zug_op_name(t->label.op), name ? " " : "", name ? name : "");
+	say(g, "zug: step %lu of %lu: T%u%s is about to %s%s%s\n", (unsigned long)step,
+	    (unsigned long)trace_nr_steps(g->trace), task, gdb_shows(g, task) ? "" : " (of another process)",
+	    zug_op_name(t->label.op), name ? " " : "", name ? name : "");
 }
 
 static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint32_t task)
@@ -491,9 +491,9 @@ static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint
 			say_step(g, step, task);
 			if (step >= g->next_stop)
 				g->next_stop = GDB_NO_STEP;
-			gdb_stop(g, shown, g->interrupt ? 2 : 0, "");
+			report_stop(g, shown, g->interrupt ? 2 : 0, "");
 		} else if (shown == task && g->step != task && at_breakpoint(g, task)) {
-			gdb_stop(g, task, 5, "swbreak:;");
+			report_stop(g, task, 5, "swbreak:;");
 		}
 	}
 	if ((g->connected || (step == g->o.exec_step && w->tasks[task].process == g->process)) && !g->over && !g->killed)
@@ -517,9 +517,10 @@ static bool on_running(struct debugger *d, struct world *w)
 			gdb_leave(g);
 		} else if (ret == RSP_INTERRUPT) {
 			g->interrupt = true;
-			/* whoever computes stops at once; else it is at the next decision */
+			/* a task that computes stops at once; others stop at the next decision */
 			for (uint32_t i = 0; i < g->nr_tasks; i++)
-				if (g->seized[i] && w->tasks[i].state == TASK_RUNNING && tracee_computes(w->tasks[i].pid))
+				if (g->tasks[i].seized && w->tasks[i].state == TASK_RUNNING &&
+				    tracee_computes(w->tasks[i].pid))
 					tracee_interrupt(w->tasks[i].pid);
 		}
 	}
@@ -537,8 +538,8 @@ static void on_ending(struct debugger *d, struct world *w, const char *why, bool
 	poll_tasks(g);
 	task = any_task(g);
 	if (!exited && !g->killed && task != WORLD_NO_TASK) {
-		gdb_say(g, "zug: the execution ends here: %s\n", why);
-		gdb_stop(g, gdb_shows(g, g->current) ? g->current : task, 0, "");
+		say(g, "zug: the execution ends here: %s\n", why);
+		report_stop(g, gdb_shows(g, g->current) ? g->current : task, 0, "");
 	}
 	if (!exited)
 		g->exit_status = SIGKILL;
@@ -549,7 +550,7 @@ static void on_ending(struct debugger *d, struct world *w, const char *why, bool
 
 static void on_child(int signal)
 {
-	/* only so that waiting for events ends when a task stops */
+	/* the signal only ends the wait for events when a task stops */
 }
 
 int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t, char *err, size_t errlen)
@@ -569,11 +570,11 @@ int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t
 	g->current = g->selected = g->stopped = g->step = WORLD_NO_TASK;
 	g->next_stop = o->stop_at;
 	g->rsp.fd = -1;
-	g->watches_serial = 0;
 	for (int i = 0; i < GDB_MAX_FILES; i++)
 		g->files[i] = -1;
 	if (o->socket && strlen(o->socket) >= sizeof(g->path)) {
-		snprintf(err, errlen, "--gdb-socket %s: longer than a socket's path may be (107)", o->socket);
+		snprintf(err, errlen, "--gdb-socket %s: the path of a socket has at most %zu characters",
+			 o->socket, sizeof(g->path) - 1);
 		free(g);
 		return -ENAMETOOLONG;
 	}
@@ -604,7 +605,7 @@ void gdb_free(struct gdb *g)
 {
 	if (!g)
 		return;
-	/* its user may want to look at what it has printed; without us it can do nothing more */
+	/* its user may still read what it has printed */
 	if (g->rsp.fd >= 0)
 		close(g->rsp.fd);
 	if (g->child)
@@ -617,8 +618,7 @@ void gdb_free(struct gdb *g)
 	for (int i = 0; i < GDB_MAX_FILES; i++)
 		if (g->files[i] >= 0)
 			close(g->files[i]);
-	free(g->seized);
-	free(g->watches_of);
+	free(g->tasks);
 	free(g->breakpoints);
 	free(g);
 }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What gdb asks while the replay stands still, and the answers. */
+/*
+ * gdb_requests.c - answers gdb's requests while the replay stands still
+ *
+ * gdb_serve() reads packets and answers each in answer(), until one lets the replay go on (GO). The
+ * sections before it are the kinds of requests: threads, registers, memory, breakpoints, files,
+ * other data, zug's own commands (monitor).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "debug/gdb_internal.h"
 
 enum answer { STAY, GO };
@@ -22,7 +29,10 @@ static void fail(struct gdb *g, int error)
 
 /* ---- threads ---- */
 
-/* "p1f.20", "20", -1 and 0 for any; the task, WORLD_NO_TASK: there is no such thread. */
+/*
+ * Parses "p1f.20" or "20"; -1 and 0 mean any thread. Returns the task; WORLD_NO_TASK: there is no
+ * such thread.
+ */
 static uint32_t parse_thread(struct gdb *g, const char **p)
 {
 	uint64_t pid = 0, tid = 0;
@@ -102,7 +112,7 @@ static void send_registers(struct gdb *g)
 	rsp_send(&g->rsp, text);
 }
 
-/* Only of a task that is stopped in the middle of its turn: whoever is parked goes on where it is. */
+/* Only a task in a ptrace stop can get other registers. 0 or -errno. */
 static int write_registers(struct gdb *g, const char *p)
 {
 	uint8_t regs[TRACEE_REGS_SIZE];
@@ -184,7 +194,10 @@ static void send_memory(struct gdb *g, const char *p)
 	rsp_send(&g->rsp, text);
 }
 
-/* M: hex, X: binary. Where a probe or a breakpoint is, what lies under it changes, not it. */
+/*
+ * M: hex, X: binary. Breakpoints stay: the bytes under them are changed. Bytes under a probe cannot
+ * be. 0 or -errno.
+ */
 static int write_memory(struct gdb *g, const char *p, const char *end, bool binary)
 {
 	uint8_t buf[RSP_MAX], byte;
@@ -221,7 +234,7 @@ static int write_memory(struct gdb *g, const char *p, const char *end, bool bina
 static int set_breakpoint(struct gdb *g, uint64_t addr)
 {
 	const struct world_task *t = &g->w->tasks[g->current];
-	struct gdb_breakpoint b = { .addr = addr }, *list;
+	struct gdb_breakpoint b = { .addr = addr };
 	uint8_t int3 = 0xcc;
 	pid_t tid = gdb_memory_tid(g);
 
@@ -231,10 +244,8 @@ static int set_breakpoint(struct gdb *g, uint64_t addr)
 	b.probed = g->w->ops->unprobe(g->w, t, addr, &b.byte, 1);
 	if (!b.probed && tracee_read(tid, addr, &b.byte, 1) != 1)
 		return -EFAULT;
-	list = realloc(g->breakpoints, (g->nr_breakpoints + 1) * sizeof(b));
-	if (!list)
+	if (!ARRAY_RESERVE(g->breakpoints, g->breakpoints_room, g->nr_breakpoints + 1))
 		return -ENOMEM;
-	g->breakpoints = list;
 	if (!b.probed && tracee_write(tid, addr, &int3, 1) != 1)
 		return -EFAULT;
 	g->breakpoints[g->nr_breakpoints++] = b;
@@ -254,7 +265,7 @@ static int clear_breakpoint(struct gdb *g, uint64_t addr)
 	return 0;
 }
 
-/* Each task gets them before it goes on; see prepare() in gdb.c. */
+/* Each task gets the watchpoints before it goes on; see prepare() in gdb.c. */
 static int set_watch(struct gdb *g, bool set, char type, uint64_t addr, uint64_t len)
 {
 	struct tracee_watch want = { .addr = addr, .len = len, .kind = type == '1' ? TRACEE_WATCH_EXECUTE :
@@ -284,7 +295,9 @@ static int set_watch(struct gdb *g, bool set, char type, uint64_t addr, uint64_t
 		return -ENOSPC;
 	g->watches[free_slot] = want;
 	g->watches_serial++;
-	/* who is stopped can say at once whether the processor still has one (--watch uses them too) */
+	/*
+	 * a stopped task tells at once whether the processor has one left: --watch uses them, too
+	 */
 	if (g->stopped != WORLD_NO_TASK && tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches)) {
 		memset(&g->watches[free_slot], 0, sizeof(want));
 		tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches);
@@ -308,18 +321,18 @@ static int breakpoint(struct gdb *g, const char *p, bool set)
 	return set_watch(g, set, type, addr, len);
 }
 
-/* ---- files: gdb reads /proc/PID/smaps through us for a core ---- */
+/* ---- files: to write a core, gdb reads /proc/PID/smaps through us ---- */
 
 static void file_result(struct gdb *g, long result, const void *data, size_t len)
 {
 	char head[64];
-	size_t sent, n = len;
+	size_t sent;
 
 	if (result < 0)
 		snprintf(head, sizeof(head), "F-1,%lx", -result == ENOENT ? 2l : 5l);
 	else
 		snprintf(head, sizeof(head), "F%lx%s", result, data ? ";" : "");
-	rsp_send_binary(&g->rsp, head, data, n, &sent);
+	rsp_send_binary(&g->rsp, head, data, len, &sent);
 }
 
 static int *file_of(struct gdb *g, const char **p)
@@ -330,8 +343,8 @@ static int *file_of(struct gdb *g, const char **p)
 }
 
 /*
- * /proc/PID/smaps without what nobody may access: it cannot be read, and gdb would write zeros for it, 64 MB for the arena of
- * a thread. A file descriptor, or -errno.
+ * Opens /proc/PID/smaps without the mappings that cannot be read: gdb would write zeros for them
+ * into a core, 64 MB for each thread's arena. A file descriptor, or -errno.
  */
 static int open_smaps(const char *path)
 {
@@ -361,7 +374,7 @@ static int open_smaps(const char *path)
 	return ret ? ret : fd;
 }
 
-/* vFile:OPERATION:ARGUMENTS; reading only */
+/* vFile:OPERATION:ARGUMENTS. Files can only be read. */
 static void file_request(struct gdb *g, const char *p)
 {
 	char path[4096];
@@ -479,10 +492,10 @@ static void transfer(struct gdb *g, const char *p)
 /* ---- monitor ---- */
 
 static const char monitor_help[] =
-	"monitor tasks                where each task of the test stands, of all its processes\n"
+	"monitor tasks                list the tasks of all processes, and where each one stands\n"
 	"monitor stop-at STEP         stop before that step of the trace (numbers as in zug show)\n"
-	"monitor stop-at preemption   before the next switch that was forced\n"
-	"monitor stop-at failure      before the last step\n";
+	"monitor stop-at preemption   stop before the next preemption\n"
+	"monitor stop-at failure      stop before the last step\n";
 
 static void monitor(struct gdb *g, const char *hex)
 {
@@ -519,8 +532,8 @@ static void monitor(struct gdb *g, const char *hex)
 				step = GDB_NO_STEP;
 		}
 		if (step == GDB_NO_STEP || step >= trace_nr_steps(g->trace) || step <= now) {
-			snprintf(text, sizeof(text), "there is no such step after %lu; the trace has %lu\n",
-				 (unsigned long)now, (unsigned long)trace_nr_steps(g->trace));
+			snprintf(text, sizeof(text), "there is no such step after step %lu; the trace has "
+				 "%lu steps\n", (unsigned long)now, (unsigned long)trace_nr_steps(g->trace));
 		} else {
 			g->next_stop = step;
 			snprintf(text, sizeof(text), "will stop before step %lu\n", (unsigned long)step);
@@ -585,8 +598,8 @@ static void query(struct gdb *g, const char *p)
 }
 
 /*
- * vCont;ACTION[:THREAD]...: whoever is to go on does so under the schedule, and the others with it;
- * what is left to say is who is to be stepped.
+ * vCont;ACTION[:THREAD]...: all tasks go on under the schedule; only the task to be stepped and its
+ * signal matter.
  */
 static enum answer resume(struct gdb *g, const char *p)
 {
@@ -714,7 +727,7 @@ void gdb_serve(struct gdb *g)
 	size_t len;
 	int ret;
 
-	/* a signal that stopped a task is not delivered unless gdb says so */
+	/* the signal that stopped a task is delivered only if gdb asks for it */
 	g->new_signal = 0;
 	for (;;) {
 		ret = rsp_read(&g->rsp, text, &len, 1000);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "debug/rsp.h"
 
-/* A run of so many that come again is worth its three characters; the count has to be printable. */
+/* A repetition takes three characters, and its count must be printable. */
 #define RUN_MIN 3
 #define RUN_MAX (126 - 29)
 
@@ -71,14 +71,17 @@ static int send_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* Takes the first n bytes out. */
+/* Removes the first n bytes. */
 static void drop(struct rsp *r, size_t n)
 {
 	r->len -= n;
 	memmove(r->buf, r->buf + n, r->len);
 }
 
-/* What is complete in the buffer. */
+/*
+ * Takes one packet or Ctrl-C out of the buffer; returns as rsp_read(), RSP_NOTHING: no packet is
+ * complete.
+ */
 static int take(struct rsp *r, char *text, size_t *len)
 {
 	const uint8_t *end;
@@ -88,7 +91,7 @@ static int take(struct rsp *r, char *text, size_t *len)
 	while (r->len && r->buf[0] != '$') {
 		bool interrupt = r->buf[0] == 3;
 
-		/* acknowledgements, and what is lost between packets */
+		/* acknowledgements, and stray bytes between packets */
 		drop(r, 1);
 		if (interrupt)
 			return RSP_INTERRUPT;
@@ -139,7 +142,7 @@ int rsp_read(struct rsp *r, char *text, size_t *len, int timeout_ms)
 	}
 }
 
-/* Of n characters from its '$' on; there is room for the three at its end. */
+/* Sends n characters that begin with '$'; the buffer has room for the three at the end. */
 static int send_packet(struct rsp *r, char *packet, size_t n)
 {
 	uint8_t sum = 0;
@@ -173,7 +176,10 @@ int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t le
 	return send_packet(r, out, n);
 }
 
-/* A run is its character, '*', and how often it comes again, plus 29; most of a core is such runs. */
+/*
+ * A repetition is sent as the character, '*', and the number of further ones plus 29. A core
+ * consists mostly of these.
+ */
 int rsp_send(struct rsp *r, const char *text)
 {
 	char out[RSP_MAX + 8];

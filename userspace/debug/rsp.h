@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a packet, both ways: what we tell gdb as PacketSize. A core is read in pieces of half of it. */
+/*
+ * Bytes of a packet, in both directions (gdb's PacketSize). A core is read in pieces of half of
+ * that.
+ */
 #define RSP_MAX 0x20000
 
 struct rsp {
@@ -24,20 +27,27 @@ struct rsp {
 enum rsp_got { RSP_NOTHING = 0, RSP_PACKET, RSP_INTERRUPT };
 
 /*
- * One packet into text (RSP_MAX + 1 bytes, NUL-terminated; *len without it; binary escapes are
- * resolved), or Ctrl-C. Waits timeout_ms; 0: not at all. -EPIPE: the end; -EPROTO: not the protocol.
+ * Reads one packet into text (RSP_MAX + 1 bytes; NUL-terminated, *len without the NUL; binary
+ * escapes are resolved), or Ctrl-C. Waits at most timeout_ms. Returns one of enum rsp_got; -EPIPE:
+ * gdb has closed the stream; -EPROTO: the stream is not of this protocol.
  */
 int rsp_read(struct rsp *r, char *text, size_t *len, int timeout_ms);
 /* 0 or -errno. text has no binary bytes; see rsp_send_binary(). */
 int rsp_send(struct rsp *r, const char *text);
-/* head as it is, then data, escaped as far as it fits; *sent: how much of it that was. */
+/*
+ * Sends head, then as much of data as fits when it is escaped; *sent: bytes of data that were sent.
+ * 0 or -errno.
+ */
 int rsp_send_binary(struct rsp *r, const char *head, const void *data, size_t len, size_t *sent);
 
-/* Bytes to hex digits with a NUL (2 * len + 1); back: number of bytes, -EINVAL when it is not hex. */
+/*
+ * rsp_hex() writes 2 * len digits and a NUL; rsp_unhex() returns the number of bytes, -EINVAL: not
+ * hex digits.
+ */
 void rsp_hex(char *to, const void *from, size_t len);
 int rsp_unhex(void *to, const char *from, size_t len);
 
-/* A hex number at *p, which is moved behind it; false: there is none. */
+/* Parses a hex number at *p, and moves *p behind it. False: there is none. */
 bool rsp_number(const char **p, uint64_t *value);
 
 #endif

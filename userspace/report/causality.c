@@ -1,101 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * causality.c - one pass over a trace that finds waits and arrows
+ *
+ * The pass follows each task (struct task_state) and each object (struct object_state) through the
+ * steps and the notes between them. A wait begins when a task leaves the enabled set and ends when
+ * it comes back (follow_enabled()). An arrow leads from the last step that released, wrote or read
+ * an object to the step that acts on it next (follow_object()), or from the step of a waker to the
+ * next step of the task that it woke. Start with causality_init().
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 #include "report/causality.h"
-#include "symbols/intern.h"
 
 #define NO_STEP UINT64_MAX
 
-struct follower {
+struct task_state {
 	uint32_t task;
 	bool alive, gone, waits;
 	uint64_t last;			/* its last step */
-	uint64_t *steps;		/* all of them */
+	uint64_t *steps;		/* all of its steps */
 	uint64_t nr, next;
-	struct flow_wait wait;		/* the one that is open */
+	struct causality_wait wait;	/* the open wait */
 	const struct trace_note *block;	/* a block without a wake so far */
-	uint64_t woken_from;		/* step of the waker, NO_STEP: none since its last step */
+	uint64_t woken_from;		/* step of the waker; NO_STEP: none since its last step */
 	uint64_t created;		/* its last step that created a task */
-	uint64_t asked;			/* lock it may not have got yet */
+	uint64_t asked;			/* a lock that it has asked for and may not have got yet */
 };
 
-struct thing {
+struct object_state {
 	uint32_t holder;
-	uint64_t release, write, read;	/* the last steps that did so */
-	uint64_t linked;		/* the last step that got an arrow from it */
+	uint64_t release, write, read;	/* the last step of each kind */
+	uint64_t linked;		/* the last step with an arrow from `write` */
 };
 
 struct pass {
 	const struct trace *t;
-	struct flow *f;
-	struct intern tasks, objects;
-	struct follower *who;
-	struct thing *things;
-	uint32_t things_size, nr_who;
+	struct causality *c;
+	struct id_map task_index, object_index;
+	struct task_state *tasks;
+	struct object_state *objects;
+	size_t nr_tasks, tasks_room, nr_objects, objects_room;
 	const uint32_t *enabled;
 	uint32_t nr_enabled;
 };
 
-static bool room(void *array, size_t nr, size_t *size, size_t entry)
-{
-	void **a = array, *p;
-
-	if (nr < *size)
-		return true;
-	p = realloc(*a, (*size ? 2 * *size : 64) * entry);
-	if (!p)
-		return false;
-	*a = p;
-	*size = *size ? 2 * *size : 64;
-	return true;
-}
-
 static int add_task(struct pass *p, uint32_t task)
 {
-	struct follower *who;
 	bool added;
 
 	if (task == TRACE_NO_TASK)
 		return 0;
-	if (intern_add(&p->tasks, &task, sizeof(task), &added) == INTERN_FAILED)
+	if (!ARRAY_RESERVE(p->tasks, p->tasks_room, p->nr_tasks + 1) ||
+	    !id_map_add(&p->task_index, task, p->nr_tasks, &added))
 		return -ENOMEM;
-	if (!added)
-		return 0;
-	who = realloc(p->who, p->tasks.nr * sizeof(*who));
-	if (!who)
-		return -ENOMEM;
-	p->who = who;
-	who[p->nr_who++] = (struct follower){ .task = task, .last = NO_STEP, .created = NO_STEP,
-						.woken_from = NO_STEP };
+	if (added)
+		p->tasks[p->nr_tasks++] = (struct task_state){
+			.task = task, .last = NO_STEP, .created = NO_STEP, .woken_from = NO_STEP,
+		};
 	return 0;
 }
 
-/* Tasks are all known after the first pass. */
-static struct follower *follower(struct pass *p, uint32_t task)
+/* collect() has added every task that the trace names. */
+static struct task_state *task_state(struct pass *p, uint32_t task)
 {
-	return &p->who[intern_find(&p->tasks, &task, sizeof(task))];
+	return &p->tasks[*id_map_find(&p->task_index, task)];
 }
 
-static struct thing *thing(struct pass *p, uint64_t object)
+/* NULL: out of memory. */
+static struct object_state *object_state(struct pass *p, uint64_t object)
 {
 	bool added;
-	uint32_t nr = intern_add(&p->objects, &object, sizeof(object), &added);
+	uint32_t *nr;
 
-	if (nr == INTERN_FAILED)
+	if (!ARRAY_RESERVE(p->objects, p->objects_room, p->nr_objects + 1))
 		return NULL;
-	if (nr >= p->things_size) {
-		uint32_t size = p->things_size ? p->things_size * 2 : 64;
-		struct thing *things = realloc(p->things, size * sizeof(*things));
-
-		if (!things)
-			return NULL;
-		p->things = things;
-		p->things_size = size;
-	}
+	nr = id_map_add(&p->object_index, object, p->nr_objects, &added);
+	if (!nr)
+		return NULL;
 	if (added)
-		p->things[nr] = (struct thing){ TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP };
-	return &p->things[nr];
+		p->objects[p->nr_objects++] = (struct object_state){
+			TRACE_NO_TASK, NO_STEP, NO_STEP, NO_STEP, NO_STEP
+		};
+	return &p->objects[*nr];
 }
 
 static uint32_t task_of(const struct pass *p, uint64_t step)
@@ -103,37 +92,37 @@ static uint32_t task_of(const struct pass *p, uint64_t step)
 	return trace_step(p->t, step)->task;
 }
 
-static int arrow(struct pass *p, uint64_t from, uint64_t to, enum flow_kind kind)
+static int arrow(struct pass *p, uint64_t from, uint64_t to, enum causality_kind kind)
 {
-	struct flow *f = p->f;
+	struct causality *c = p->c;
 
 	if (from == NO_STEP || task_of(p, from) == task_of(p, to))
 		return 0;
-	for (size_t i = f->nr_arrows; i-- > 0 && f->arrows[i].to == to;)
-		if (f->arrows[i].from == from)
+	for (size_t i = c->nr_arrows; i-- > 0 && c->arrows[i].to == to;)
+		if (c->arrows[i].from == from)
 			return 0;
-	if (!room(&f->arrows, f->nr_arrows, &f->arrows_size, sizeof(*f->arrows)))
+	if (!ARRAY_RESERVE(c->arrows, c->arrows_room, c->nr_arrows + 1))
 		return -ENOMEM;
-	f->arrows[f->nr_arrows++] = (struct flow_arrow){ from, to, kind };
+	c->arrows[c->nr_arrows++] = (struct causality_arrow){ from, to, kind };
 	return 0;
 }
 
 /* ---- waits ---- */
 
-/* What it is parked before says what it waits for, unless the kernel knows better. */
-static int wait_begins(struct pass *p, struct follower *w, uint64_t at)
+/* A task waits for what the kernel says that it blocks on; else for what it is parked before. */
+static int wait_begins(struct pass *p, struct task_state *w, uint64_t at)
 {
 	const struct zug_label *pending = w->next < w->nr ?
 		&trace_step(p->t, w->steps[w->next])->label : NULL;
 	const struct zug_label *doing = w->last == NO_STEP ? NULL : &trace_step(p->t, w->last)->label;
-	struct flow_wait *wait = &w->wait;
-	struct thing *th;
+	struct causality_wait *wait = &w->wait;
+	struct object_state *o;
 
-	*wait = (struct flow_wait){ .from = at, .task = w->task, .holder = TRACE_NO_TASK };
+	*wait = (struct causality_wait){ .from = at, .task = w->task, .holder = TRACE_NO_TASK };
 	if (w->block) {
 		wait->object = w->block->object;
 		wait->text = w->block->text;
-		/* "futex" of a task that was about to lock: the lock */
+		/* a task that blocks in "futex" when it was about to lock waits for the lock */
 		if (!wait->object && doing && (doing->flags | zug_op_flags(doing->op)) & ZUG_L_ACQUIRE)
 			wait->object = doing->object;
 	} else if (pending && (pending->flags | zug_op_flags(pending->op)) & ZUG_L_ACQUIRE) {
@@ -142,16 +131,16 @@ static int wait_begins(struct pass *p, struct follower *w, uint64_t at)
 	w->waits = true;
 	if (!wait->object)
 		return 0;
-	th = thing(p, wait->object);
-	if (!th)
+	o = object_state(p, wait->object);
+	if (!o)
 		return -ENOMEM;
-	wait->holder = th->holder == w->task ? TRACE_NO_TASK : th->holder;
+	wait->holder = o->holder == w->task ? TRACE_NO_TASK : o->holder;
 	return 0;
 }
 
-static int wait_ends(struct pass *p, struct follower *w, uint64_t at)
+static int wait_ends(struct pass *p, struct task_state *w, uint64_t at)
 {
-	struct flow *f = p->f;
+	struct causality *c = p->c;
 
 	if (!w->waits)
 		return 0;
@@ -159,9 +148,9 @@ static int wait_ends(struct pass *p, struct follower *w, uint64_t at)
 	w->wait.to = at;
 	if (at == w->wait.from && at < trace_nr_steps(p->t))
 		return 0;
-	if (!room(&f->waits, f->nr_waits, &f->waits_size, sizeof(*f->waits)))
+	if (!ARRAY_RESERVE(c->waits, c->waits_room, c->nr_waits + 1))
 		return -ENOMEM;
-	f->waits[f->nr_waits++] = w->wait;
+	c->waits[c->nr_waits++] = w->wait;
 	return 0;
 }
 
@@ -170,17 +159,17 @@ static int follow_enabled(struct pass *p, const struct trace_step *s)
 	uint32_t i = 0, k = 0;
 	int ret = 0;
 
-	/* equal sets are one array in a trace that was read */
+	/* a trace that was read keeps equal sets in one array */
 	if (s->enabled == p->enabled)
 		return 0;
 	while (!ret && (i < p->nr_enabled || k < s->nr_enabled)) {
 		if (k == s->nr_enabled || (i < p->nr_enabled && p->enabled[i] < s->enabled[k])) {
-			struct follower *w = follower(p, p->enabled[i++]);
+			struct task_state *w = task_state(p, p->enabled[i++]);
 
 			if (!w->gone && !w->waits)
 				ret = wait_begins(p, w, s->step);
 		} else {
-			struct follower *w = follower(p, s->enabled[k]);
+			struct task_state *w = task_state(p, s->enabled[k]);
 
 			if (i < p->nr_enabled && p->enabled[i] == s->enabled[k])
 				i++;
@@ -196,17 +185,19 @@ static int follow_enabled(struct pass *p, const struct trace_step *s)
 
 static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 {
-	struct follower *w;
+	struct task_state *w;
 	int ret = 0;
 
 	if (n->task == TRACE_NO_TASK)
 		return 0;
-	w = follower(p, n->task);
+	w = task_state(p, n->task);
 	switch (n->kind) {
 	case TRACE_NOTE_BLOCK:
 		w->block = n;
 		w->alive = true;
-		/* it may have left the set earlier, as one that would block */
+		/*
+		 * it may have left the enabled set earlier, because its next operation would block
+		 */
 		if (w->waits && !w->wait.text)
 			w->wait.text = n->text;
 		break;
@@ -214,15 +205,15 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 		w->block = NULL;
 		w->alive = true;
 		if (n->arg != TRACE_NO_TASK && w->woken_from == NO_STEP) {
-			const struct follower *by = follower(p, n->arg);
+			const struct task_state *by = task_state(p, n->arg);
 
-			/* creating a thread takes steps within the C library */
+			/* the C library takes further steps after the one that creates a thread */
 			w->woken_from = w->last == NO_STEP && by->created != NO_STEP ? by->created : by->last;
 		}
 		break;
 	case TRACE_NOTE_EXIT:
 		w->gone = true;
-		/* on its way out it is not enabled; that is no waiting */
+		/* an exiting task is not enabled, but it does not wait */
 		if (w->waits && !w->block)
 			w->waits = false;
 		ret = wait_ends(p, w, at);
@@ -231,8 +222,11 @@ static int follow_note(struct pass *p, const struct trace_note *n, uint64_t at)
 	return ret;
 }
 
-/* Who blocks between the last decision and the end is in no enabled set without it. */
-static int wait_at_end(struct pass *p, struct follower *w, uint64_t nr)
+/*
+ * A task that blocks after the last decision is missing from no enabled set: there is none after
+ * it.
+ */
+static int wait_at_end(struct pass *p, struct task_state *w, uint64_t nr)
 {
 	int ret = 0;
 
@@ -252,8 +246,8 @@ static bool is_sync(unsigned int op)
 }
 
 /*
- * What goes on after a wait has got what it waited for. Who only begins to wait for a condition or
- * at a barrier has not, whatever was signalled before.
+ * A task that resumes after a wait has got what it waited for. One that begins to wait for a
+ * condition or a barrier has not.
  */
 static bool acquires(const struct trace_step *s)
 {
@@ -271,48 +265,50 @@ static bool acquires(const struct trace_step *s)
 static int follow_object(struct pass *p, const struct trace_step *s, uint64_t object)
 {
 	unsigned int flags = s->label.flags | zug_op_flags(s->label.op);
-	struct thing *th;
+	struct object_state *o;
 	int ret = 0;
 
 	if (!object)
 		return 0;
-	th = thing(p, object);
-	if (!th)
+	o = object_state(p, object);
+	if (!o)
 		return -ENOMEM;
 	if (is_sync(s->label.op)) {
-		if (th->release != NO_STEP && acquires(s))
-			ret = arrow(p, th->release, s->step, FLOW_SYNC);
+		if (o->release != NO_STEP && acquires(s))
+			ret = arrow(p, o->release, s->step, CAUSALITY_SYNC);
 		if (flags & ZUG_L_RELEASE)
-			th->release = s->step;
+			o->release = s->step;
 		return ret;
 	}
-	if (th->write != NO_STEP && (th->linked == NO_STEP || th->linked < th->write ||
-				     task_of(p, th->linked) != s->task)) {
-		ret = arrow(p, th->write, s->step, FLOW_DATA);
-		th->linked = s->step;
+	if (o->write != NO_STEP && (o->linked == NO_STEP || o->linked < o->write ||
+				     task_of(p, o->linked) != s->task)) {
+		ret = arrow(p, o->write, s->step, CAUSALITY_DATA);
+		o->linked = s->step;
 	}
 	if (!(flags & ZUG_L_WRITE)) {
-		th->read = s->step;
+		o->read = s->step;
 		return ret;
 	}
-	if (!ret && th->read != NO_STEP && (th->write == NO_STEP || th->read > th->write))
-		ret = arrow(p, th->read, s->step, FLOW_DATA);
-	th->write = s->step;
+	if (!ret && o->read != NO_STEP && (o->write == NO_STEP || o->read > o->write))
+		ret = arrow(p, o->read, s->step, CAUSALITY_DATA);
+	o->write = s->step;
 	return ret;
 }
 
-/* As report_wait.c: a task that goes on after it asked for a lock has got it. */
-static int follow_locks(struct pass *p, struct follower *w, const struct trace_step *s)
+/*
+ * As in report_wait.c: a task that takes another step after it asked for a lock has got the lock.
+ */
+static int follow_locks(struct pass *p, struct task_state *w, const struct trace_step *s)
 {
-	struct thing *th;
+	struct object_state *o;
 
 	if (s->label.op == ZUG_OP_RESUME)
 		return 0;
 	if (w->asked) {
-		th = thing(p, w->asked);
-		if (!th)
+		o = object_state(p, w->asked);
+		if (!o)
 			return -ENOMEM;
-		th->holder = w->task;
+		o->holder = w->task;
 		w->asked = 0;
 	}
 	switch (s->label.op) {
@@ -321,24 +317,24 @@ static int follow_locks(struct pass *p, struct follower *w, const struct trace_s
 	case ZUG_OP_RDLOCK:
 	case ZUG_OP_SPIN_LOCK:
 		w->asked = s->label.object;
-		th = w->asked ? thing(p, w->asked) : NULL;
-		if (th && th->holder == TRACE_NO_TASK) {
-			th->holder = w->task;
+		o = w->asked ? object_state(p, w->asked) : NULL;
+		if (o && o->holder == TRACE_NO_TASK) {
+			o->holder = w->task;
 			w->asked = 0;
 		}
-		return th || !w->asked ? 0 : -ENOMEM;
+		return o || !w->asked ? 0 : -ENOMEM;
 	case ZUG_OP_UNLOCK:
 	case ZUG_OP_RWUNLOCK:
 	case ZUG_OP_SPIN_UNLOCK:
-		th = s->label.object ? thing(p, s->label.object) : NULL;
-		if (th && th->holder == w->task)
-			th->holder = TRACE_NO_TASK;
+		o = s->label.object ? object_state(p, s->label.object) : NULL;
+		if (o && o->holder == w->task)
+			o->holder = TRACE_NO_TASK;
 		break;
 	case ZUG_OP_COND_WAIT:
 	case ZUG_OP_COND_TIMEDWAIT:
-		th = s->label.object2 ? thing(p, s->label.object2) : NULL;
-		if (th && th->holder == w->task)
-			th->holder = TRACE_NO_TASK;
+		o = s->label.object2 ? object_state(p, s->label.object2) : NULL;
+		if (o && o->holder == w->task)
+			o->holder = TRACE_NO_TASK;
 		w->asked = s->label.object2;
 		break;
 	}
@@ -347,12 +343,13 @@ static int follow_locks(struct pass *p, struct follower *w, const struct trace_s
 
 static int follow_step(struct pass *p, const struct trace_step *s)
 {
-	struct follower *w = follower(p, s->task);
+	struct task_state *w = task_state(p, s->task);
 	int ret;
 
 	ret = wait_ends(p, w, s->step);
 	if (!ret && w->woken_from != NO_STEP)
-		ret = arrow(p, w->woken_from, s->step, w->last == NO_STEP ? FLOW_START : FLOW_WAKE);
+		ret = arrow(p, w->woken_from, s->step,
+			    w->last == NO_STEP ? CAUSALITY_START : CAUSALITY_WAKE);
 	if (!ret)
 		ret = follow_object(p, s, s->label.object);
 	if (!ret && s->label.object2 != s->label.object)
@@ -371,7 +368,7 @@ static int follow_step(struct pass *p, const struct trace_step *s)
 
 /* ---- */
 
-/* Everybody who is named anywhere, and the steps of each. */
+/* Adds all tasks that the trace names, and lists the steps of each. */
 static int collect(struct pass *p)
 {
 	uint64_t nr = trace_nr_steps(p->t);
@@ -393,15 +390,15 @@ static int collect(struct pass *p)
 			ret = add_task(p, s->enabled[k]);
 		enabled = s->enabled;
 		if (!ret)
-			follower(p, s->task)->nr++;
+			task_state(p, s->task)->nr++;
 	}
-	for (uint32_t i = 0; i < p->nr_who && !ret; i++) {
-		p->who[i].steps = calloc(p->who[i].nr + 1, sizeof(uint64_t));
-		ret = p->who[i].steps ? 0 : -ENOMEM;
-		p->who[i].nr = 0;
+	for (size_t i = 0; i < p->nr_tasks && !ret; i++) {
+		p->tasks[i].steps = calloc(p->tasks[i].nr + 1, sizeof(uint64_t));
+		ret = p->tasks[i].steps ? 0 : -ENOMEM;
+		p->tasks[i].nr = 0;
 	}
 	for (uint64_t i = 0; i < nr && !ret; i++) {
-		struct follower *w = follower(p, task_of(p, i));
+		struct task_state *w = task_state(p, task_of(p, i));
 
 		w->steps[w->nr++] = i;
 	}
@@ -410,20 +407,20 @@ static int collect(struct pass *p)
 
 static int compare_waits(const void *a, const void *b)
 {
-	const struct flow_wait *x = a, *y = b;
+	const struct causality_wait *x = a, *y = b;
 
 	if (x->task != y->task)
 		return x->task < y->task ? -1 : 1;
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-int flow_init(struct flow *f, const struct trace *t)
+int causality_init(struct causality *c, const struct trace *t)
 {
-	struct pass p = { .t = t, .f = f };
+	struct pass p = { .t = t, .c = c };
 	uint64_t nr = trace_nr_steps(t);
 	int ret;
 
-	*f = (struct flow){ 0 };
+	*c = (struct causality){ 0 };
 	ret = collect(&p);
 	for (uint64_t i = 0; i <= nr && !ret; i++) {
 		for (uint32_t k = 0, n = trace_nr_notes(t, i); k < n && !ret; k++)
@@ -434,23 +431,23 @@ int flow_init(struct flow *f, const struct trace *t)
 		if (!ret)
 			ret = follow_step(&p, trace_step(t, i));
 	}
-	for (uint32_t i = 0; i < p.nr_who; i++) {
+	for (size_t i = 0; i < p.nr_tasks; i++) {
 		if (!ret)
-			ret = wait_at_end(&p, &p.who[i], nr);
-		free(p.who[i].steps);
+			ret = wait_at_end(&p, &p.tasks[i], nr);
+		free(p.tasks[i].steps);
 	}
-	if (!ret && f->nr_waits)
-		qsort(f->waits, f->nr_waits, sizeof(*f->waits), compare_waits);
-	free(p.who);
-	free(p.things);
-	intern_release(&p.tasks);
-	intern_release(&p.objects);
+	if (!ret && c->nr_waits)
+		qsort(c->waits, c->nr_waits, sizeof(*c->waits), compare_waits);
+	free(p.tasks);
+	free(p.objects);
+	id_map_free(&p.task_index);
+	id_map_free(&p.object_index);
 	return ret;
 }
 
-void flow_release(struct flow *f)
+void causality_release(struct causality *c)
 {
-	free(f->waits);
-	free(f->arrows);
-	*f = (struct flow){ 0 };
+	free(c->waits);
+	free(c->arrows);
+	*c = (struct causality){ 0 };
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "report/json_text.h"
 
-/* Bytes of a valid UTF-8 sequence at p, 0: not one. */
+/* Length of the valid UTF-8 sequence at p; 0: there is none. */
 static size_t utf8_length(const unsigned char *p)
 {
 	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 :
@@ -40,4 +40,10 @@ struct json_object *json_text(const char *s)
 	o = json_object_new_string(buf);
 	free(buf);
 	return o;
+}
+
+const char *json_line(struct json_object *o)
+{
+	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
 }

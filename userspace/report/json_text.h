@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* json_text.h - strings of programs, paths and output, which need not be UTF-8, for JSON, which is */
+/*
+ * json_text.h - JSON as this project writes it, of texts that need not be UTF-8: names, paths,
+ * output
+ */
 #ifndef ZUG_JSON_TEXT_H
 #define ZUG_JSON_TEXT_H
 
 struct json_object;
 
-/* What is no UTF-8 becomes U+FFFD. NULL for NULL, and without memory. */
+/*
+ * A JSON string; bytes that are not valid UTF-8 become U+FFFD. NULL: s is NULL, or out of memory.
+ */
 struct json_object *json_text(const char *s);
+/* The value in one line, owned by it. */
+const char *json_line(struct json_object *o);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * page.c - expands the templates, whose marks <!--zug:NAME--> stand for title, summary, style,
+ * script and data
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -6,7 +10,7 @@
 #include <zlib.h>
 #include "report/page.h"
 
-/* The assembler knows no dependencies: the Makefile has them. */
+/* The assembler reports no dependencies: the Makefile lists them. */
 #define EMBED(name, file)						\
 	__asm__(".pushsection .rodata\n"				\
 		".hidden page_" #name "\n.globl page_" #name "\n"	\
@@ -31,7 +35,7 @@ static const char *const scripts[][6] = {
 	[PAGE_CAMPAIGN] = { page_common_js, page_campaign_js },
 };
 
-/* ---- the data: what is written to the stream comes out compressed, as base64 ---- */
+/* ---- the data: a stream that compresses, and writes base64 ---- */
 
 #define LINE_BYTES 90		/* 120 characters */
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* record.c - writing the record of a campaign */
+/*
+ * record.c - writes the record of a campaign
+ *
+ * record_execution() counts, and writes a sample when its turn has come (put_sample());
+ * record_finding() writes a line for the first finding of each failure.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -9,12 +14,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "report/record.h"
 #include "report/record_internal.h"
 
-#define ALL_UNTIL 100		/* executions that have a line each */
+#define ALL_UNTIL 100		/* each of the first executions has a line */
 #define STRATEGIES_MAX 16
-#define PREEMPTIONS_MAX 10	/* the last counts those with more, too */
+#define PREEMPTIONS_MAX 10	/* the last counter is for this number and more */
 
 struct by_strategy {
 	char name[32];
@@ -24,21 +30,20 @@ struct by_strategy {
 struct record {
 	int fd;
 	int error;
-	struct record_execution last;	/* its strategy is not kept */
-	uint64_t written, next;		/* numbers of executions: with the last line, of the next one */
+	struct record_execution last;	/* without its strategy */
+	uint64_t written, next;		/* executions: of the last line, of the next line */
 	struct by_strategy by[STRATEGIES_MAX];
 	unsigned int nr_by;
 	uint64_t preempted[PREEMPTIONS_MAX];
 	uint64_t *failures, findings;
-	size_t nr_failures;
+	size_t nr_failures, failures_room;
 };
 
-/* One write for a line: whoever reads meanwhile, or after a crash, sees whole ones. */
+/* Each line is one write: a reader sees whole lines, also after a crash. */
 static void put_line(struct record *r, struct json_object *o)
 {
-	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	char *line;
-	int len = asprintf(&line, "%s\n", s);
+	int len = asprintf(&line, "%s\n", json_line(o));
 
 	if (len < 0)
 		r->error = r->error ? r->error : -ENOMEM;
@@ -69,7 +74,10 @@ static void add_text(struct json_object *o, const char *name, const char *s)
 	json_object_object_add(o, name, json_text(s));
 }
 
-/* An empty file is a new one; anything else must be a record, and end with a line. */
+/*
+ * Checks what the file has already: nothing, or a record, whose last line is ended. 0, or -errno
+ * with a line in err.
+ */
 static int check_old(const char *path, int fd, char *err, size_t errlen)
 {
 	struct stat st;
@@ -78,10 +86,11 @@ static int check_old(const char *path, int fd, char *err, size_t errlen)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	if (!record_is_one(path)) {
-		snprintf(err, errlen, "--record %s: there is a file that is no record of a campaign; not touched", path);
+		snprintf(err, errlen, "--record %s: the file exists and is not the record of a campaign; "
+			 "it was not changed", path);
 		return -EEXIST;
 	}
-	/* a campaign was killed while it wrote */
+	/* a campaign was killed while it wrote its last line */
 	if (pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1) {
 		snprintf(err, errlen, "--record %s: %s", path, strerror(errno));
 		return -EIO;
@@ -198,7 +207,6 @@ void record_execution(struct record *r, const struct record_execution *x)
 void record_finding(struct record *r, const struct record_finding *f)
 {
 	struct json_object *o;
-	uint64_t *p;
 	char failure[32];
 
 	r->findings++;
@@ -206,13 +214,11 @@ void record_finding(struct record *r, const struct record_finding *f)
 	for (size_t i = 0; i < r->nr_failures; i++)
 		if (r->failures[i] == f->failure)
 			return;
-	p = realloc(r->failures, (r->nr_failures + 1) * sizeof(*p));
-	if (!p) {
+	if (!ARRAY_RESERVE(r->failures, r->failures_room, r->nr_failures + 1)) {
 		r->error = r->error ? r->error : -ENOMEM;
 		return;
 	}
-	r->failures = p;
-	p[r->nr_failures++] = f->failure;
+	r->failures[r->nr_failures++] = f->failure;
 	o = json_object_new_object();
 	add_number(o, "finding", f->n);
 	add_number(o, "at", f->ns / 1000000);
@@ -225,7 +231,7 @@ void record_finding(struct record *r, const struct record_finding *f)
 	add_number(o, "preemptions", f->preemptions);
 	add_text(o, "trace", f->trace);
 	put_line(r, o);
-	/* the counts have changed since the line of its execution */
+	/* the counts have changed since the sample of this execution: it is written again */
 	r->written = 0;
 }
 

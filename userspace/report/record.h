@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record.h - the record of a campaign (zug run --record): JSON lines, appended as it goes on, and what
- * is made of them. docs/campaign-record.md has the format.
+ * record.h - the record of a campaign (zug run --record): JSON lines, written while it runs;
+ * docs/campaign-record.md has the format
  *
- * What is written grows with the logarithm of the number of executions: every one of the first
- * hundred has a line, later ones when there are 2 % more. Lines are whole when they reach the file, so
- * what a killed campaign leaves can be read.
+ * The record grows with the logarithm of the number of executions: each of the first hundred has a
+ * line, after that one for every 2 % more. Lines are whole when they reach the file, so the record
+ * of a killed campaign can be read.
  */
 #ifndef ZUG_RECORD_H
 #define ZUG_RECORD_H
@@ -21,49 +21,57 @@ struct record_head {
 	char *const *argv;
 	const char *cwd, *strategy, *kernel, *zug_version;
 	uint64_t seed;
-	uint64_t executions, time_ns;	/* bounds, 0: none */
+	uint64_t executions, time_ns;	/* limits of the campaign; 0: none */
 };
 
 /*
- * Opens a file for a campaign, which is one more in it when there are others. NULL with a line in err:
- * cannot be written, or is something else.
+ * Opens a file for a campaign, and appends to it when it has others already. NULL with a line in
+ * err: it cannot be written, or is not a record.
  */
 struct record *record_open(const char *path, const struct record_head *h, char *err, size_t errlen);
 
-/* After an execution; counts are those since the campaign began. */
+/* Called after an execution, with the counts since the campaign began. */
 struct record_execution {
-	uint64_t n, ns;			/* this one's number, and when it was over */
+	uint64_t n, ns;			/* number of the execution, and the time of its end */
 	uint64_t steps, schedules, distinct;
 	uint32_t bound, bound_done;	/* UINT32_MAX: none */
 	double new_probability, estimate;	/* NaN: unknown */
-	const char *strategy;		/* which chose its schedule */
-	uint64_t preemptions;		/* of this one */
+	const char *strategy;		/* that chose its schedule */
+	uint64_t preemptions;		/* of this execution */
 };
 void record_execution(struct record *r, const struct record_execution *x);
 
 struct record_finding {
 	uint64_t n, ns, failure, steps, preemptions;
 	const char *kind, *message, *strategy;
-	const char *trace;		/* NULL: none was kept */
+	const char *trace;		/* path; NULL: none was kept */
 };
-/* Of one failure only the first finding gets a line; all are counted. After its record_execution(). */
+/*
+ * Called after the execution's record_execution(). Only the first finding of a failure gets a line;
+ * all are counted.
+ */
 void record_finding(struct record *r, const struct record_finding *f);
 
-/* Why it ended, in words, and the preemptions covered then, UINT32_MAX: none. */
+/*
+ * why: in words. bound_done: number of preemptions that were covered completely; UINT32_MAX: none.
+ */
 void record_end(struct record *r, const char *why, uint32_t bound_done);
 
-/* 0 or the first -errno of writing. NULL is fine. */
+/* 0, or the first error of writing as -errno. NULL is fine. */
 int record_close(struct record *r);
 
 /* ---- reading ---- */
 struct campaign_record;
 
-/* Does the file begin like a record? */
+/* True when the file begins like a record. */
 bool record_is_one(const char *path);
-/* NULL with a line in err: damaged at line N, of a newer version, ... A last line without its end is passed over. */
+/*
+ * NULL with a line in err: damaged in line N, of a newer version, ... An incomplete last line is
+ * ignored.
+ */
 struct campaign_record *record_read(const char *path, char *err, size_t errlen);
 void record_free(struct campaign_record *c);
-/* A few lines of figures; the same as one JSON object; as a page. 0 or -errno. */
+/* The record as a few lines of figures, as one JSON object, and as a page. 0 or -errno. */
 void record_text(FILE *out, const struct campaign_record *c);
 int record_json(FILE *out, const struct campaign_record *c);
 int record_html(FILE *out, const struct campaign_record *c);

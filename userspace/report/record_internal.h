@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* record_internal.h - what writing and reading a record share */
+/* record_internal.h - inside of record.h: the format's name and version */
 #ifndef ZUG_RECORD_INTERNAL_H
 #define ZUG_RECORD_INTERNAL_H
 

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* record_read.c - the record of a campaign, read, checked, and as text, JSON and a page */
+/*
+ * record_read.c - the record of a campaign: reading and checking it, and printing it as text, JSON
+ * and a page
+ *
+ * record_read() checks every member that the page and the tables rely on (struct field); a record
+ * may have more. A file may have several campaigns, one after the other; the text is about the last
+ * of them.
+ */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -10,12 +17,11 @@
 #include "report/record_internal.h"
 #include "report/report_internal.h"
 
-#define RECORD_MAX (256u << 20)		/* bytes; a campaign of years is a thousandth of it */
+#define RECORD_MAX (256u << 20)		/* bytes; a campaign of years takes a thousandth of it */
 
-/* Each campaign of the file: { head: {}, samples: [], findings: [], end: {} or null } */
 struct campaign_record {
 	char *path;
-	struct json_object *campaigns;
+	struct json_object *campaigns;	/* [{ head: {}, samples: [], findings: [], end: {} or null }] */
 };
 
 bool record_is_one(const char *path)
@@ -59,7 +65,6 @@ struct field {
 	bool optional;		/* may be null */
 };
 
-/* What is relied on; a record may have more. */
 static const struct field head_fields[] = {
 	{ "argv", json_type_array, false }, { "strategy", json_type_string, false },
 	{ "cwd", json_type_string, false }, { "seed", json_type_int, false },
@@ -86,22 +91,30 @@ static const struct field end_fields[] = {
 	{ "findings", json_type_int, false }, { "bound_done", json_type_int, true }, { 0 },
 };
 
-static bool has_fields(struct json_object *o, const struct field *f, const char **why)
+struct reason {
+	char text[80];
+};
+
+static bool bad_member(struct reason *why, const char *name)
+{
+	snprintf(why->text, sizeof(why->text), "its member '%s' is missing or wrong", name);
+	return false;
+}
+
+static bool has_fields(struct json_object *o, const struct field *f, struct reason *why)
 {
 	for (; f->name; f++) {
 		struct json_object *v;
 
-		*why = f->name;
 		if (!json_object_object_get_ex(o, f->name, &v) || (!v && !f->optional))
-			return false;
+			return bad_member(why, f->name);
 		if (v && !json_object_is_type(v, f->type) &&
 		    !(f->type == json_type_double && json_object_is_type(v, json_type_int)))
-			return false;
+			return bad_member(why, f->name);
 	}
 	return true;
 }
 
-/* Members and elements that the page and the tables count with. */
 static bool numbers_only(struct json_object *array)
 {
 	for (size_t i = 0; i < json_object_array_length(array); i++)
@@ -110,17 +123,15 @@ static bool numbers_only(struct json_object *array)
 	return true;
 }
 
-static bool sample_is_sound(struct json_object *o, const char **why)
+static bool sample_is_sound(struct json_object *o, struct reason *why)
 {
-	*why = "preemptions";
 	if (!numbers_only(get(o, "preemptions")))
-		return false;
-	*why = "by";
+		return bad_member(why, "preemptions");
 	json_object_object_foreach(get(o, "by"), name, counts) {
 		(void)name;
 		if (!json_object_is_type(counts, json_type_array) || json_object_array_length(counts) < 3 ||
 		    !numbers_only(counts))
-			return false;
+			return bad_member(why, "by");
 	}
 	return true;
 }
@@ -136,13 +147,13 @@ static struct json_object *new_campaign(struct json_object *head)
 	return c;
 }
 
-/* Takes the line over. False with a reason. */
-static bool add_line(struct campaign_record *c, struct json_object *o, const char **why)
+/* Adds one line to the campaigns. False with the reason. */
+static bool add_line(struct campaign_record *c, struct json_object *o, struct reason *why)
 {
 	size_t nr = json_object_array_length(c->campaigns);
 	struct json_object *now = nr ? json_object_array_get_idx(c->campaigns, nr - 1) : NULL;
 
-	*why = "no object";
+	*why = (struct reason){ "not a JSON object" };
 	if (!o || !json_object_is_type(o, json_type_object))
 		return false;
 	if (get(o, "record")) {
@@ -150,7 +161,7 @@ static bool add_line(struct campaign_record *c, struct json_object *o, const cha
 			return false;
 		json_object_array_add(c->campaigns, new_campaign(json_object_get(o)));
 	} else if (!now) {
-		*why = "something before the campaign's own line";
+		*why = (struct reason){ "it comes before the first line of a campaign" };
 		return false;
 	} else if (get(o, "finding")) {
 		if (!has_fields(o, finding_fields, why))
@@ -168,14 +179,13 @@ static bool add_line(struct campaign_record *c, struct json_object *o, const cha
 	return true;
 }
 
-/* A head of a newer version may mean anything. */
 static bool is_newer(struct json_object *o, const char *path, char *err, size_t errlen)
 {
 	if (!o || !json_object_is_type(o, json_type_object) || !get(o, "record") ||
 	    number(o, "version") <= RECORD_VERSION)
 		return false;
-	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang: this one reads %u",
-		 path, (unsigned long long)number(o, "version"), RECORD_VERSION);
+	snprintf(err, errlen, "%s: is a version %llu record, made by a newer zugzwang; "
+		 "this one reads version %u", path, (unsigned long long)number(o, "version"), RECORD_VERSION);
 	return true;
 }
 
@@ -195,33 +205,34 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		goto out;
 	}
 	if (!fstat(fileno(f), &st) && st.st_size > (off_t)RECORD_MAX) {
-		snprintf(err, errlen, "%s: too large for the record of a campaign: over %u MiB", path, RECORD_MAX >> 20);
+		snprintf(err, errlen, "%s: too large: the record of a campaign has at most %u MiB", path,
+			 RECORD_MAX >> 20);
 		ok = false;
 		goto out;
 	}
 	c->path = strdup(path);
 	c->campaigns = json_object_new_array();
 	while (ok && (len = getline(&line, &size, f)) > 0) {
-		const char *why = "";
 		struct json_object *o;
+		struct reason why;
 
 		nr++;
-		/* cut off while it was written, or being written now */
+		/* the campaign was killed while it wrote the line, or is writing it now */
 		if (line[len - 1] != '\n')
 			break;
 		o = json_tokener_parse(line);
 		if (is_newer(o, path, err, errlen)) {
 			ok = false;
 		} else if (!o && json_object_array_length(c->campaigns)) {
-			/* what a killed campaign left of its last line, when another one was appended */
+			/* the rest of a killed campaign's last line, before the next campaign */
 		} else if (!add_line(c, o, &why)) {
-			snprintf(err, errlen, "%s: damaged in line %llu: %s", path, nr, why);
+			snprintf(err, errlen, "%s: damaged in line %llu: %s", path, nr, why.text);
 			ok = false;
 		}
 		json_object_put(o);
 	}
 	if (ok && !json_object_array_length(c->campaigns)) {
-		snprintf(err, errlen, "%s: no campaign in it", path);
+		snprintf(err, errlen, "%s: it has no campaign", path);
 		ok = false;
 	}
 out:
@@ -243,7 +254,7 @@ void record_free(struct campaign_record *c)
 	free(c);
 }
 
-/* ---- what came out ---- */
+/* ---- printing ---- */
 
 static struct json_object *last_of(struct json_object *array)
 {
@@ -265,11 +276,11 @@ static void say_result(const struct campaign_record *c, char *buf, size_t len)
 	uint64_t n = number(last, "n");
 
 	if (nr)
-		snprintf(buf, len, "%zu failure%s found in %llu execution%s", nr, nr == 1 ? "" : "s",
-			 (unsigned long long)n, n == 1 ? "" : "s");
+		snprintf(buf, len, "%zu failure%s found in %llu execution%s", nr, plural(nr),
+			 (unsigned long long)n, plural(n));
 	else
 		snprintf(buf, len, "nothing found in %llu execution%s", (unsigned long long)n,
-			 n == 1 ? "" : "s");
+			 plural(n));
 }
 
 static void put_clean(FILE *out, const char *s)
@@ -326,19 +337,22 @@ void record_text(FILE *out, const struct campaign_record *c)
 	put_clean(out, text(head, "kernel"));
 	say_result(c, result, sizeof(result));
 	fprintf(out, "\nresult    %s\nended     ", result);
-	put_clean(out, end ? text(end, "end") : "it does not say: it still runs, or was killed");
+	put_clean(out, end ? text(end, "end") : "unknown: the campaign still runs, or was killed");
 	if (nr > 1)
 		fprintf(out, "\nrecord    the last of %zu campaigns in this file", nr);
 	if (last)
-		fprintf(out, "\nfigures   %.1f s, %llu steps, %llu distinct schedules, %llu of them not equivalent",
+		fprintf(out, "\nfigures   %.1f s, %llu step%s, %llu distinct schedule%s in %llu equivalence class%s",
 			number(last, "at") / 1e3, (unsigned long long)number(last, "steps"),
-			(unsigned long long)number(last, "schedules"), (unsigned long long)number(last, "distinct"));
+			plural(number(last, "steps")), (unsigned long long)number(last, "schedules"),
+			plural(number(last, "schedules")), (unsigned long long)number(last, "distinct"),
+			number(last, "distinct") == 1 ? "" : "es");
 	if (get(end ? end : last, "bound_done"))
-		fprintf(out, "\ncovered   every schedule of the points there are with up to %llu preemption%s",
+		fprintf(out, "\ncovered   every schedule of the known points with up to %llu preemption%s",
 			(unsigned long long)number(end ? end : last, "bound_done"),
-			number(end ? end : last, "bound_done") == 1 ? "" : "s");
+			plural(number(end ? end : last, "bound_done")));
 	if (get(last, "chance"))
-		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour, by what was seen once only",
+		fprintf(out, "\nchance    %.2f %% that the next execution shows new behaviour (estimated from "
+			"behaviour seen only once)",
 			100 * json_object_get_double(get(last, "chance")));
 	putc('\n', out);
 	put_strategies(out, last);
@@ -368,8 +382,7 @@ static int put_data(FILE *json, void *ctx)
 	json_object_object_add(o, "version", json_object_new_int(RECORD_VERSION));
 	json_object_object_add(o, "path", json_text(c->path));
 	json_object_object_add(o, "campaigns", json_object_get(c->campaigns));
-	fprintf(json, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-							     JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(json, "%s\n", json_line(o));
 	json_object_put(o);
 	return 0;
 }

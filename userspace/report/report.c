@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report.c - header, outcome and the summary of a finding */
+/*
+ * report.c - the outcome, the header of a trace, and the explanation of a finding
+ *
+ * report_finding() is what a person reads first: the outcome, the decisions that lead to it
+ * (put_decisions()), the stacks (report_wait.c) and the end of the test's output. report_trace()
+ * prints the header and all steps (report_steps.c). report_text.c has the names, places and source
+ * lines that all of them print.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +14,8 @@
 #include <unistd.h>
 #include "report/report_internal.h"
 
-#define DECISIONS_MAX 8		/* of a finding; more do not explain more */
+#define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
+#define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
 
@@ -54,6 +62,10 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 	char message[900], cycle[900] = "";
 	const char *name;
 
+	if (!o) {
+		snprintf(buf, len, "no outcome: the trace is cut off");
+		return;
+	}
 	report_clean(message, sizeof(message), o->message);
 	report_rename_objects(r, message, sizeof(message));
 	switch (o->kind) {
@@ -62,14 +74,17 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 		return;
 	case ZUG_OUTCOME_SIGNAL:
 		name = sigabbrev_np(o->code);
-		if (name)
+		/* the engine's message names the signal itself */
+		if (!strncmp(message, "killed by ", 10))
+			snprintf(buf, len, "%s", message);
+		else if (name)
 			snprintf(buf, len, "killed by SIG%s%s%s", name, message[0] ? ": " : "", message);
 		else
 			snprintf(buf, len, "killed by signal %d%s%s", o->code, message[0] ? ": " : "",
 				 message);
 		return;
 	case ZUG_OUTCOME_EXIT:
-		/* most messages say it themselves */
+		/* most messages name the status themselves */
 		if (!strncmp(message, "exit status ", 12)) {
 			snprintf(buf, len, "%s", message);
 			return;
@@ -78,7 +93,7 @@ void report_outcome_words(const struct report *r, char *buf, size_t len)
 		return;
 	case ZUG_OUTCOME_DEADLOCK:
 	case ZUG_OUTCOME_LOCK_CYCLE:
-		/* what the engine says of every task names the holders as well */
+		/* the engine's message often names the holders itself */
 		if (!strstr(message, "held by") && report_wait_cycle(r, cycle, sizeof(cycle)) &&
 		    message[0])
 			strncat(message, "; ", sizeof(message) - strlen(message) - 1);
@@ -98,7 +113,7 @@ void report_outcome_text(FILE *out, unsigned int kind, const char *message, cons
 	fputs(report_style(&r, STYLE_PLAIN), out);
 }
 
-/* Among many waiting tasks, the few that wait for each other. */
+/* Names the tasks that wait for each other, where the outcome lists every task that waits. */
 static void put_cycle(struct report *r, const char *indent)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
@@ -115,14 +130,9 @@ void report_put_outcome(struct report *r)
 	const struct trace_outcome *o = trace_outcome(r->t);
 	char text[2048];
 
-	if (!o) {
-		fprintf(r->out, "%sno outcome: the trace is cut off%s\n", report_style(r, STYLE_ALARM),
-			report_style(r, STYLE_PLAIN));
-		return;
-	}
 	report_outcome_words(r, text, sizeof(text));
 	fprintf(r->out, "%s%s%s\n",
-		report_style(r, o->kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM), text,
+		report_style(r, o && o->kind == ZUG_OUTCOME_PASS ? STYLE_GOOD : STYLE_ALARM), text,
 		report_style(r, STYLE_PLAIN));
 }
 
@@ -192,22 +202,26 @@ static void put_header(struct report *r)
 	report_put(r->out, h->kernel, false);
 	putc('\n', r->out);
 	put_field(r, "schedule");
-	fprintf(r->out, "%llu steps, %u tasks, %llu switches, %llu preemption%s%s\n",
-		(unsigned long long)nr, trace_nr_tasks(r->t), (unsigned long long)switches,
-		(unsigned long long)preemptions, preemptions == 1 ? "" : "s",
-		trace_truncated(r->t) ? " (cut off)" : "");
+	fprintf(r->out, "%llu step%s, %u task%s, %llu switch%s, %llu preemption%s%s\n",
+		(unsigned long long)nr, plural(nr), trace_nr_tasks(r->t), plural(trace_nr_tasks(r->t)),
+		(unsigned long long)switches, switches == 1 ? "" : "es", (unsigned long long)preemptions,
+		plural(preemptions), trace_truncated(r->t) ? " (cut off)" : "");
 	put_field(r, "outcome");
 	report_put_outcome(r);
 	put_cycle(r, "          ");
 	if (trace_outcome(r->t) && trace_outcome(r->t)->ungranted)
-		fprintf(r->out, "%s%llu runs without a grant: the schedule was not kept; this is a bug "
-			"of zugzwang%s\n", report_style(r, STYLE_ALARM),
-			(unsigned long long)trace_outcome(r->t)->ungranted, report_style(r, STYLE_PLAIN));
+		fprintf(r->out, "%s%llu run%s without a grant: the schedule was not kept; this is a bug "
+			"in zugzwang%s\n", report_style(r, STYLE_ALARM),
+			(unsigned long long)trace_outcome(r->t)->ungranted,
+			plural(trace_outcome(r->t)->ungranted), report_style(r, STYLE_PLAIN));
 }
 
 /* ---- output of the test ---- */
 
-/* Head, what is missing, tail: of a tail the last lines, which say why it failed. */
+/*
+ * Prints the head and the tail of an output. With max_lines: only the last lines, which tell why
+ * the test failed.
+ */
 static void put_output(struct report *r, const char *name, const char *head, const char *tail,
 		       int max_lines)
 {
@@ -257,8 +271,6 @@ static void put_outputs(struct report *r, int max_lines)
 
 /* ---- decisions ---- */
 
-#define MEANWHILE_MAX 6
-
 static void put_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
@@ -287,7 +299,7 @@ static const struct trace_step *next_of(const struct trace *t, uint64_t from, ui
 	return NULL;
 }
 
-/* What the others do while one is stopped: there lies the bug, mostly. */
+/* Prints the steps of the other tasks while one is stopped: the bug is mostly among them. */
 static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 {
 	unsigned int n = 0;
@@ -302,12 +314,15 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 		n++;
 	}
 	if (i < end)
-		fprintf(r->out, "      ... %llu more steps%s\n",
-			(unsigned long long)(end - i),
+		fprintf(r->out, "      ... %llu more step%s%s\n",
+			(unsigned long long)(end - i), plural(end - i),
 			end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 
-/* What the task that is stopped at that step was about to do; false: it did not come to it, and nobody noted it. */
+/*
+ * Fills in the step before which step i stopped a task. False: the task never took it, and the
+ * trace has no note of it.
+ */
 static bool pending_of(const struct trace *t, uint64_t i, struct trace_step *pending, bool *runs_again)
 {
 	const struct trace_minimized *m = trace_minimized(t);
@@ -331,11 +346,11 @@ static bool is_decision(const struct trace_step *s, bool preemptions)
 {
 	if (preemptions)
 		return s->flags & TRACE_STEP_PREEMPTION;
-	/* nobody is preempted: then who went first where several could is what decided */
+	/* without preemptions, switches where several tasks could run are the decisions */
 	return s->last != s->task && s->last != TRACE_NO_TASK && s->nr_enabled > 1;
 }
 
-/* The calls that the search made fail, or do less than they could. Their number. */
+/* Prints the calls that the search made fail, or do less than they could. Returns their number. */
 static unsigned int put_faults(struct report *r)
 {
 	unsigned int n = 0;
@@ -346,7 +361,7 @@ static unsigned int put_faults(struct report *r)
 		if (!zug_op_is_fault(s->label.op))
 			continue;
 		if (!n++)
-			fprintf(r->out, "\n%sWhat was made of system calls (--faults, --flows):%s\n",
+			fprintf(r->out, "\n%sSystem calls that the search changed (--faults, --flows):%s\n",
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		fprintf(r->out, "  %sstep %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
@@ -366,8 +381,8 @@ static void put_decisions(struct report *r)
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_decision(trace_step(r->t, i), preemptions);
 	if (!total) {
-		fprintf(r->out, "\n%s: whenever the turn changed hands, nobody else could have had it.\n",
-			faults ? "No schedule is needed" : "Nothing was decided");
+		fprintf(r->out, "\n%s: at every switch only one task could run.\n",
+			faults ? "No special schedule is needed" : "No scheduling decision is needed");
 		return;
 	}
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), preemptions ?
@@ -375,7 +390,7 @@ static void put_decisions(struct report *r)
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
 	skip = total > DECISIONS_MAX ? total - DECISIONS_MAX : 0;
 	if (skip)
-		fprintf(r->out, "  (%u earlier ones left out)\n", skip);
+		fprintf(r->out, "  (%u earlier one%s left out)\n", skip, skip == 1 ? " is" : "s are");
 	for (uint64_t i = first; i < nr; i++) {
 		const struct trace_step *s = trace_step(r->t, i);
 		struct trace_step pending;
@@ -389,7 +404,7 @@ static void put_decisions(struct report *r)
 			(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
 			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
 		if (pending_of(r->t, i, &pending, &runs_again))
-			put_action(r, s->last, preemptions ? "is stopped before" : "comes later to",
+			put_action(r, s->last, preemptions ? "is stopped before" : "later does",
 				   &pending);
 		if (!runs_again)
 			fprintf(r->out, "      %s does not run again\n",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report.h - traces as text for people (and as JSON for programs)
+ * report.h - traces as text for people, and as JSON, pages and trace events
  *
- * Everything is rendered from the trace, and from the source and ELF files that it names where
- * they still are what they were. What comes from the program under test (its output, its names)
- * is printed with control characters made visible.
+ * Everything is made from the trace, and from the source and ELF files that it names, where these
+ * have not changed. Texts of the program under test (its output, its names) are printed with
+ * control characters made visible.
  */
 #ifndef ZUG_REPORT_H
 #define ZUG_REPORT_H
@@ -19,50 +19,57 @@ struct symbols;
 struct report_options {
 	bool colour;
 	int width;			/* columns of the terminal, or what to assume */
-	struct symbols *symbols;	/* for sites the trace has no names for; NULL: leave them raw */
+	struct symbols *symbols;	/* for sites without names in the trace; NULL: those are offsets */
 
-	/* of report_trace() and report_json(): which steps */
-	bool all;			/* no window around failure and preemptions */
-	uint64_t first, last;		/* of the steps; UINT64_MAX: to the end */
-	uint32_t task;			/* only this one's; TRACE_NO_TASK: everyone's */
-	const char *object;		/* only on objects whose name matches this glob; NULL: any */
+	/* steps that report_trace() and report_json() print */
+	bool all;			/* not only those around the failure and the preemptions */
+	uint64_t first, last;		/* numbers of steps; last may be UINT64_MAX */
+	uint32_t task;			/* only steps of this task; TRACE_NO_TASK: of all */
+	const char *object;		/* only steps on objects of such names (a glob); NULL: all */
 };
 
-/* When to colour: --color. */
+/* --color */
 enum { REPORT_COLOUR_AUTO = -1, REPORT_COLOUR_NEVER, REPORT_COLOUR_ALWAYS };
 /* "auto", "always", "never". 0 or -EINVAL. */
 int report_colour_parse(const char *text, int *colour);
 
-/* Everything, colours and width as out is (a terminal or not) and the environment says. */
+/* All steps; colours and width by the environment variables, and by whether out is a terminal. */
 void report_options_init(struct report_options *o, FILE *out);
-/* One of REPORT_COLOUR_*, instead of what report_options_init() found. */
+/*
+ * Replaces the choice of report_options_init() by REPORT_COLOUR_NEVER or _ALWAYS; _AUTO keeps it.
+ */
 void report_options_colour(struct report_options *o, int colour);
 
-/* "deadlock: T1 waits for a, held by T2": of an outcome that no trace has yet; no newline. */
+/*
+ * "deadlock: T1 waits for a, held by T2", of an outcome that has no trace yet; without a newline.
+ */
 void report_outcome_text(FILE *out, unsigned int kind, const char *message, const struct report_options *o);
 
 /* "deadlock: T1 waits for a, held by T2; ...", one line. */
 void report_outcome_line(FILE *out, const struct trace *t, const struct report_options *o);
 
 /*
- * What a person needs first about a failure: what failed, the decisions that matter with their
- * source lines, the stacks of those that wait, the end of the output.
+ * What a person needs first about a failure: the outcome, the decisions that lead to it with their
+ * source lines, the stacks, the end of the output.
  */
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o);
 
-/* The same of an execution that a data race ended, in short: the two tasks and their stacks. */
+/* The outcome of an execution that a data race ended, and the stacks of its two tasks. */
 void report_race(FILE *out, const struct trace *t, const struct report_options *o);
 
 /* The whole trace: header, a column per task, outcome. */
 void report_trace(FILE *out, const struct trace *t, const struct report_options *o);
 
-/* A page for the browser that needs nothing else; path: the trace's, for the commands it names. 0 or -errno. */
+/*
+ * A page for the browser, in one file. path: of the trace, for the commands that the page names. 0
+ * or -errno.
+ */
 int report_html(FILE *out, const struct trace *t, const struct report_options *o, const char *path);
 
-/* Trace events for ui.perfetto.dev: see zug-show(1). 0 or -errno. */
+/* Trace events for ui.perfetto.dev, see zug-show(1). 0 or -errno. */
 int report_perfetto(FILE *out, const struct trace *t, const struct report_options *o);
 
-/* One JSON object; see zug-show(1). Steps are chosen as for report_trace(), but not windowed. */
+/* One JSON object, see zug-show(1). `all` has no effect: all chosen steps are printed. */
 void report_json(FILE *out, const struct trace *t, const struct report_options *o);
 
 #endif

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * report_diff.c - two executions of one test, side by side
+ *
+ * start() gives the tasks and objects of B the names that they have in A, then finds the first step
+ * that differs. put_parting() prints the two ways from there, put_tasks() the first difference of
+ * each task. report_neighbour() begins with the pair of operations whose order decides between
+ * failing and passing.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,22 +14,18 @@
 #include "report/report_diff.h"
 #include "report/report_internal.h"
 
-/* Numbers of tasks are small, but of damaged traces they may be any. */
-#define INDEXED 65536
-
 struct side {
 	const char *name;	/* "A" */
 	struct report r;
 	const struct trace *t;
-	uint32_t *as;		/* per task of t, by index: the number of that task in a; a new one if it is not there */
-	uint32_t *index;	/* by number, of those below INDEXED: index + 1 */
+	struct id_map as;	/* numbers of t's tasks to those in A; new ones for tasks only in t */
 };
 
 struct diff {
 	FILE *out;
 	struct side a, b;
 	struct pairing *same;
-	uint64_t part;		/* the first step that is not the same */
+	uint64_t part;		/* the first step that differs */
 };
 
 /* ---- tasks ---- */
@@ -29,7 +33,10 @@ struct diff {
 static bool same_path(const struct trace *a, const struct trace_task *x, const struct trace *b,
 		      const struct trace_task *y)
 {
-	/* a parent of a damaged table may be its own child: no path is longer than there are tasks */
+	/*
+	 * in a damaged table a task may be its own ancestor: no path is longer than the number of
+	 * tasks
+	 */
 	for (uint32_t depth = 0; x && y && depth <= trace_nr_tasks(a); depth++) {
 		if (x->parent == TRACE_NO_TASK || y->parent == TRACE_NO_TASK)
 			return x->parent == y->parent;
@@ -41,43 +48,32 @@ static bool same_path(const struct trace *a, const struct trace_task *x, const s
 	return false;
 }
 
-/* Numbers b's tasks as a's. */
+/* Gives B's tasks the numbers of A's. */
 static int match_tasks(struct diff *d)
 {
 	uint32_t nr_a = trace_nr_tasks(d->a.t), nr_b = trace_nr_tasks(d->b.t), next = 0;
 
-	d->b.as = malloc((nr_b + 1) * sizeof(*d->b.as));
-	d->b.index = calloc(INDEXED, sizeof(*d->b.index));
-	if (!d->b.as || !d->b.index)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < nr_a; i++)
 		if (trace_task_at(d->a.t, i)->task >= next)
 			next = trace_task_at(d->a.t, i)->task + 1;
 	for (uint32_t i = 0; i < nr_b; i++) {
 		const struct trace_task *y = trace_task_at(d->b.t, i);
+		uint32_t k = 0;
 
-		d->b.as[i] = TRACE_NO_TASK;
-		if (y->task < INDEXED)
-			d->b.index[y->task] = i + 1;
-		for (uint32_t k = 0; k < nr_a && d->b.as[i] == TRACE_NO_TASK; k++)
-			if (same_path(d->a.t, trace_task_at(d->a.t, k), d->b.t, y))
-				d->b.as[i] = trace_task_at(d->a.t, k)->task;
-		if (d->b.as[i] == TRACE_NO_TASK)
-			d->b.as[i] = next++;
+		while (k < nr_a && !same_path(d->a.t, trace_task_at(d->a.t, k), d->b.t, y))
+			k++;
+		if (!id_map_add(&d->b.as, y->task,
+				k < nr_a ? trace_task_at(d->a.t, k)->task : next++, NULL))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
 static uint32_t name_of(const struct side *s, uint32_t task)
 {
-	if (!s->as)
-		return task;
-	if (task < INDEXED)
-		return s->index[task] ? s->as[s->index[task] - 1] : task;
-	for (uint32_t i = 0; i < trace_nr_tasks(s->t); i++)
-		if (trace_task_at(s->t, i)->task == task)
-			return s->as[i];
-	return task;
+	const uint32_t *as = id_map_find(&s->as, task);
+
+	return as ? *as : task;
 }
 
 /* ---- steps ---- */
@@ -96,7 +92,7 @@ static uint32_t task_in_a(const void *ctx, uint32_t task)
 	return name_of(ctx, task);
 }
 
-/* With the objects of A. */
+/* The label with the objects of A. */
 static struct zug_label label_of(const struct diff *d, const struct side *s, const struct zug_label *l)
 {
 	return s == &d->b ? pairing_label(d->same, l) : *l;
@@ -104,7 +100,7 @@ static struct zug_label label_of(const struct diff *d, const struct side *s, con
 
 static bool equal(const struct zug_label *x, const struct zug_label *y)
 {
-	/* where a long computation was stopped is chance */
+	/* the place where a long computation was stopped is chance */
 	return x->op == y->op && x->object == y->object && x->object2 == y->object2 &&
 	       (x->site == y->site || x->op == ZUG_OP_SPIN);
 }
@@ -143,26 +139,29 @@ static bool could_run(const struct side *s, const struct trace_step *st, uint32_
 	return false;
 }
 
-/* Why the two go different ways there. */
+/* Prints why the two differ at these steps, x of A and y of B. */
 static void say_why(struct diff *d, const struct trace_step *x, const struct trace_step *y)
 {
 	uint32_t p = x->task, q = name_of(&d->b, y->task);
+	bool in_a = faults_decided(x), in_b = faults_decided(y);
 	char first[32], second[32];
 
 	report_task_name(p, first, sizeof(first));
 	report_task_name(q, second, sizeof(second));
-	if (p == q && (faults_decided(x) || faults_decided(y)) && x->label.site == y->label.site)
-		fprintf(d->out, "The same task, but in %s %s, and in %s it does not.\n", faults_decided(x) ? "A" : "B",
-			zug_op_is_fault((faults_decided(x) ? x : y)->label.op) ? "the search changes what its call does" :
-			"the search lets a timer fire before that", faults_decided(x) ? "B" : "A");
+	if (p == q && (in_a || in_b) && x->label.site == y->label.site)
+		fprintf(d->out, "A decision: %s runs in both; in %s the search %s, in %s it does not.\n",
+			first, in_a ? "A" : "B", zug_op_is_fault((in_a ? x : y)->label.op) ?
+			"changes what its call does" : "lets a timer fire before that", in_a ? "B" : "A");
 	else if (p == q)
-		fprintf(d->out, "No decision: %s has the turn in both, and does something else. What it does depends "
-			"on more than the schedule.\n", first);
+		fprintf(d->out, "Not a decision: %s has the turn in both, but does not do the same. "
+			"What it does depends on more than the schedule.\n", first);
 	else if (could_run(&d->a, x, q) && could_run(&d->b, y, p))
-		fprintf(d->out, "A decision: both could run; in A %s got the turn, in B %s.\n", first, second);
+		fprintf(d->out, "A decision: both tasks could run; %s got the turn in A, %s in B.\n",
+			first, second);
 	else
-		fprintf(d->out, "%s could not run in %s: what happened outside the schedule (a timer, say) differs.\n",
-			could_run(&d->a, x, q) ? first : second, could_run(&d->a, x, q) ? "B" : "A");
+		fprintf(d->out, "Not a decision: %s could not run in %s. What happened outside the schedule "
+			"differs (a timer, for example).\n", could_run(&d->a, x, q) ? first : second,
+			could_run(&d->a, x, q) ? "B" : "A");
 }
 
 static void put_following(struct diff *d, struct side *s, unsigned int rows)
@@ -174,7 +173,8 @@ static void put_following(struct diff *d, struct side *s, unsigned int rows)
 	for (i = d->part; i < nr && i - d->part < rows; i++)
 		put_step(d, s, trace_step(s->t, i), "");
 	if (i < nr)
-		fprintf(d->out, "       ... %llu more steps\n", (unsigned long long)(nr - i));
+		fprintf(d->out, "       ... %llu more step%s\n", (unsigned long long)(nr - i),
+			plural(nr - i));
 	fputs("       ", d->out);
 	report_put_outcome(&s->r);
 }
@@ -205,8 +205,8 @@ static void put_task(struct diff *d, uint32_t task)
 	} while (x && y && same_label(d, &x->label, &y->label));
 	if (!x && !y)
 		return;
-	fprintf(d->out, "  %s, after %llu equal steps of its own:\n", report_task_name(task, name, sizeof(name)),
-		(unsigned long long)n);
+	fprintf(d->out, "  %s, after %llu equal step%s:\n", report_task_name(task, name, sizeof(name)),
+		(unsigned long long)n, plural(n));
 	if (x)
 		put_step(d, &d->a, x, "    A ");
 	else
@@ -219,13 +219,16 @@ static void put_task(struct diff *d, uint32_t task)
 
 static void put_tasks(struct diff *d)
 {
-	fprintf(d->out, "\n%sWhat each task does otherwise than in the other:%s\n",
+	fprintf(d->out, "\n%sThe first difference of each task:%s\n",
 		report_style(&d->a.r, STYLE_STRONG), report_style(&d->a.r, STYLE_PLAIN));
 	for (uint32_t i = 0; i < trace_nr_tasks(d->a.t); i++)
 		put_task(d, trace_task_at(d->a.t, i)->task);
-	for (uint32_t i = 0; i < trace_nr_tasks(d->b.t); i++)
-		if (!trace_task(d->a.t, d->b.as[i]))
-			put_task(d, d->b.as[i]);
+	for (uint32_t i = 0; i < trace_nr_tasks(d->b.t); i++) {
+		uint32_t task = name_of(&d->b, trace_task_at(d->b.t, i)->task);
+
+		if (!trace_task(d->a.t, task))
+			put_task(d, task);
+	}
 }
 
 /* ---- the whole ---- */
@@ -234,10 +237,12 @@ static void put_parting(struct diff *d, unsigned int rows)
 {
 	uint64_t nr_a = trace_nr_steps(d->a.t), nr_b = trace_nr_steps(d->b.t);
 
-	if (d->part)
-		fprintf(d->out, "%llu steps are the same; the last of them:\n", (unsigned long long)d->part);
+	if (d->part > 1)
+		fprintf(d->out, "The first %llu steps are the same; the last of them:\n",
+			(unsigned long long)d->part);
 	else
-		fprintf(d->out, "They differ from the first step on.\n");
+		fputs(d->part ? "Only the first step is the same:\n" :
+		      "They differ from the first step on.\n", d->out);
 	if (d->part)
 		put_step(d, &d->a, trace_step(d->a.t, d->part - 1), "");
 	putc('\n', d->out);
@@ -250,7 +255,7 @@ static void put_parting(struct diff *d, unsigned int rows)
 	put_following(d, &d->b, rows);
 }
 
-/* 0 or -ENOMEM; finish() in either case. */
+/* 0 or -ENOMEM; finish() follows in either case. */
 static int start(struct diff *d, FILE *out, const struct trace *a, const struct trace *b,
 		 const struct report_options *o)
 {
@@ -276,8 +281,7 @@ static void finish(struct diff *d)
 	report_end(&d->a.r);
 	report_end(&d->b.r);
 	pairing_free(d->same);
-	free(d->b.as);
-	free(d->b.index);
+	id_map_free(&d->b.as);
 }
 
 int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
@@ -294,7 +298,7 @@ int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigne
 		put_parting(&d, rows);
 		put_tasks(&d);
 	} else {
-		fprintf(out, "The same schedule: all %llu steps are the same.\nA ", (unsigned long long)nr_a);
+		fprintf(out, "The schedules are the same: %llu step%s.\nA ", (unsigned long long)nr_a, plural(nr_a));
 		report_put_outcome(&d.a.r);
 		fputs("B ", out);
 		report_put_outcome(&d.b.r);
@@ -307,8 +311,8 @@ out:
 /* ---- a failing trace and its neighbour ---- */
 
 /*
- * Is that step of its trace this operation, of which the label is from the other side or from this one? Searches count
- * some steps that a trace does not have.
+ * True when step i of side s is that operation, whose label is of side `labelled`. It may be
+ * another one: searches count some steps that a trace does not have.
  */
 static bool is_step(const struct diff *d, const struct side *s, uint64_t i, const struct neighbour_op *op,
 		    const struct side *labelled)
@@ -340,8 +344,11 @@ static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op
 		report_source_line(&s->r, frame, 6);
 }
 
-/* "A: steps 12 and 15", "B: step 13, and never"; the operation that comes first there is of that side */
-static void put_places(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
+/*
+ * "A: steps 12 and 15", "B: step 13; the other never happens". x, the first of the two there, is of
+ * side s.
+ */
+static void put_step_numbers(struct diff *d, const struct side *s, const struct neighbour_op *x, uint64_t at_x,
 		       const struct neighbour_op *y, uint64_t at_y)
 {
 	const struct side *other = s == &d->a ? &d->b : &d->a;
@@ -349,7 +356,8 @@ static void put_places(struct diff *d, const struct side *s, const struct neighb
 	if (!is_step(d, s, at_x, x, s) || (at_y != UINT64_MAX && !is_step(d, s, at_y, y, other)))
 		return;
 	if (at_y == UINT64_MAX)
-		fprintf(d->out, "  (%s: step %llu, and the other not at all)", s->name, (unsigned long long)at_x);
+		fprintf(d->out, "  (%s: step %llu; the other never happens)", s->name,
+			(unsigned long long)at_x);
 	else
 		fprintf(d->out, "  (%s: steps %llu and %llu)", s->name, (unsigned long long)at_x, (unsigned long long)at_y);
 }
@@ -359,27 +367,28 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 	const struct report *r = &d->a.r;
 
 	if (!n->nr_pairs) {
-		fprintf(d->out, "No two operations on one object change places: what makes the difference lies between the "
-			"points.\n--point FUNCTION or --watch NAME in a new search make it visible.\n\n");
+		fputs("No two operations on one object differ in their order: the cause lies between two "
+		      "points.\nA new search with --point FUNCTION or --watch NAME can make it visible.\n\n",
+		      d->out);
 		return;
 	}
 	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
 	put_op(d, &d->a, &n->first);
 	fprintf(d->out, "%scomes before%s", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
-	put_places(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
+	put_step_numbers(d, &d->a, &n->first, n->first.failing, &n->second, n->second.failing);
 	putc('\n', d->out);
 	put_op(d, &d->b, &n->second);
 	fprintf(d->out, "%sand passes when it is the other way round%s", report_style(r, STYLE_GOOD),
 		report_style(r, STYLE_PLAIN));
-	put_places(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
+	put_step_numbers(d, &d->b, &n->second, n->second.passing, &n->first, n->first.passing);
 	fputs(".\n", d->out);
 	if (n->nr_pairs > 1)
-		fprintf(d->out, "%llu more pair%s of operations change%s places with these two.\n",
+		fprintf(d->out, "%llu more pair%s of operations also differ%s in order.\n",
 			(unsigned long long)n->nr_pairs - 1, n->nr_pairs == 2 ? "" : "s", n->nr_pairs == 2 ? "s" : "");
 	putc('\n', d->out);
 }
 
-/* The step whose call the search has changed, or before which it let a timer fire. */
+/* Prints the step whose call the search changed, or before which it let a timer fire. */
 static void put_cause(struct diff *d, uint64_t step)
 {
 	const struct trace_step *s = trace_step(d->a.t, step);
@@ -389,10 +398,10 @@ static void put_cause(struct diff *d, uint64_t step)
 	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
 	put_op(d, &d->a, &op);
 	fprintf(d->out, "%sand passes under the same schedule when%s %s%s\n\n", report_style(r, STYLE_GOOD),
-		report_style(r, STYLE_PLAIN), s->label.op == ZUG_OP_KILLED ? "its process lives on" :
-		zug_op_is_fault(s->label.op) ? "that call is left as it is" : "",
-		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ? ", and no timer fires before it." :
-		"no timer fires there.");
+		report_style(r, STYLE_PLAIN), s->label.op == ZUG_OP_KILLED ? "its process is not killed" :
+		zug_op_is_fault(s->label.op) ? "that call is not changed" : "",
+		!(s->label.flags & ZUG_L_TIMER) ? "." : zug_op_is_fault(s->label.op) ?
+		" and no timer fires before it." : "no timer fires there.");
 }
 
 int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,

@@ -7,19 +7,19 @@
 #include "report/report.h"
 
 /*
- * Prints where b parts from a: the last step that they share, the decision after it, what followed in each,
- * and what each task did otherwise than in the other. Tasks are the same when their spawn paths are, and
- * are named as in a. rows: so many steps after the parting, at most. 1: they differ; 0: they do not;
- * -ENOMEM.
+ * Prints where b parts from a: the last step that they share, the decision after it, at most `rows`
+ * further steps of each, and the first difference of each task. Tasks are the same when their spawn
+ * paths are the same, and are named as in a. Returns 1 when the traces differ, 0 when they do not,
+ * or -ENOMEM.
  */
 int report_diff(FILE *out, const struct trace *a, const struct trace *b, unsigned int rows,
 		const struct report_options *o);
 
 /*
- * The same of a failing trace a and its neighbour b, for one screen: how it fails, the pair of operations that n names,
- * where they part and what followed, of it so many rows. Tasks have the same numbers in both. step: of a, whose call the
- * search has changed, or before which it let a timer fire, and b is without that: n names no pair then (UINT64_MAX: it
- * does). 0 or -ENOMEM.
+ * Explains a failing trace a by its passing neighbour b on one screen: how it fails, the pair of
+ * operations that n names, where the two part, and at most `rows` further steps of each. Tasks have
+ * the same numbers in both. step: UINT64_MAX, or the step of a that differs only in a decision of
+ * the search (a changed call, a timer that fires); then n names no pair. 0 or -ENOMEM.
  */
 int report_neighbour(FILE *out, const struct trace *a, const struct trace *b, const struct neighbour_result *n,
 		     uint64_t step, unsigned int rows, const struct report_options *o);

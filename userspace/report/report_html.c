@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * report_html.c - a trace as a page: the data that userspace/html/model.js reads
+ * report_html.c - a trace as a page: the data that userspace/report/html/model.js reads
  *
- * Columns of small numbers, and tables that they point into: compressed that is about one byte a
- * step. The columns are written first; what they refer to is collected meanwhile.
+ * The data are columns of small numbers, and tables into which the numbers point; compressed, a
+ * step takes about one byte. The columns are written first and collect the entries of the tables;
+ * put_data() shows the order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
-#define STEPS_MAX 1000000u	/* a page with more would take the browser seconds; the last ones explain */
-#define CONTEXT 4		/* source lines before and after */
+#define STEPS_MAX 1000000u	/* the last ones: a browser takes seconds for more */
+#define CONTEXT 4		/* source lines before and after a place */
 #define EXCERPTS_MAX (4u << 20)	/* bytes of source, before compression */
 #define LINE_MAX_BYTES 240
 
@@ -26,9 +27,9 @@ struct html {
 	FILE *out;
 	uint64_t first, end;	/* the steps that the page has */
 	struct intern strings, objects, labels, sites, frames, files, sets;
-	struct flow flow;
+	struct causality causality;
 	size_t excerpts;	/* bytes of source so far */
-	bool failed;		/* no memory */
+	bool failed;		/* out of memory */
 };
 
 static int number(struct html *h, struct intern *in, const void *key, size_t len)
@@ -136,7 +137,7 @@ static void put_steps(struct html *h)
 	for (uint64_t i = h->first; i < h->end; i++) {
 		const uint32_t *set = trace_step(t, i)->enabled;
 
-		/* equal sets are one array in a trace that was read */
+		/* a trace that was read keeps equal sets in one array */
 		fprintf(h->out, i == h->first ? "%d" : ",%d", number(h, &h->sets, &set, sizeof(set)));
 	}
 	begin_column(h, "],\n", "flags");
@@ -162,14 +163,17 @@ static void put_notes(struct html *h)
 	fputs("],\n", h->out);
 }
 
-/* Of what reaches into the page's steps; positions are relative to the first of them. */
-static void put_flow(struct html *h)
+/*
+ * Prints the waits and arrows that reach into the page's steps; positions are relative to the first
+ * step.
+ */
+static void put_causality(struct html *h)
 {
 	const char *before = "";
 
 	fputs("\"waits\":[", h->out);
-	for (size_t i = 0; i < h->flow.nr_waits; i++) {
-		const struct flow_wait *w = &h->flow.waits[i];
+	for (size_t i = 0; i < h->causality.nr_waits; i++) {
+		const struct causality_wait *w = &h->causality.waits[i];
 
 		if (w->to < h->first || w->from > h->end)
 			continue;
@@ -180,8 +184,8 @@ static void put_flow(struct html *h)
 	}
 	fputs("],\n\"arrows\":[", h->out);
 	before = "";
-	for (size_t i = 0; i < h->flow.nr_arrows; i++) {
-		const struct flow_arrow *a = &h->flow.arrows[i];
+	for (size_t i = 0; i < h->causality.nr_arrows; i++) {
+		const struct causality_arrow *a = &h->causality.arrows[i];
 
 		if (a->from < h->first || a->to >= h->end)
 			continue;
@@ -239,7 +243,7 @@ static void put_labels(struct html *h)
 
 static void put_sets(struct html *h)
 {
-	/* the array says no length: its steps do */
+	/* the length of a set is in the first step that has it */
 	const char *before = "";
 	uint32_t done = 0;
 
@@ -330,10 +334,7 @@ static void put_excerpt(struct html *h, uint32_t file, const char *text)
 	free(wanted);
 }
 
-/*
- * Whether a source was written after the trace, so that its lines may not be those of the program.
- * That says nothing for a trace that was copied, and may be said of sources that did not change.
- */
+/* True when the source was written after the trace, so that its lines may have moved since. */
 static bool is_younger(const struct html *h, const char *source)
 {
 	struct stat a, b;
@@ -341,7 +342,10 @@ static bool is_younger(const struct html *h, const char *source)
 	return !stat(source, &a) && !stat(h->path, &b) && a.st_mtime > b.st_mtime;
 }
 
-/* [as shown, where it was looked for ("": it is no file), {line: text} or null: not found, 1: younger than the trace] */
+/*
+ * [name to show, path that was tried ("": it is no file), {line: text} or null: not found, 1:
+ * younger than the trace]
+ */
 static void put_files(struct html *h)
 {
 	fputs("\"files\":[", h->out);
@@ -355,7 +359,9 @@ static void put_files(struct html *h)
 		report_clean(clean, sizeof(clean), report_short_file(h->r, file));
 		report_json_string(h->out, clean);
 		putc(',', h->out);
-		/* relative to where the library was built, and nobody knows that */
+		/*
+		 * a library's path is relative to the folder where it was built, which is unknown
+		 */
 		report_clean(clean, sizeof(clean), !symbols_is_source(file) ? "" :
 			     !text && symbols_of_library(file) ? file : path);
 		report_json_string(h->out, clean);
@@ -388,7 +394,7 @@ static void put_field(struct html *h, const char *name, const char *value)
 	fputs(",\n", h->out);
 }
 
-/* Malloc'd, NULL: no memory. */
+/* To be freed; NULL: out of memory. */
 static char *command_line(const struct trace_header *head)
 {
 	char *text = NULL;
@@ -473,7 +479,7 @@ static int put_data(FILE *json, void *ctx)
 	put_head(h);
 	put_steps(h);
 	put_notes(h);
-	put_flow(h);
+	put_causality(h);
 	put_tasks(h);
 	put_labels(h);
 	put_sets(h);
@@ -484,7 +490,7 @@ static int put_data(FILE *json, void *ctx)
 
 int report_html(FILE *out, const struct trace *t, const struct report_options *o, const char *path)
 {
-	char words[2048] = "no outcome: the trace is cut off", title[2300];
+	char words[2048], title[2300];
 	uint64_t nr = trace_nr_steps(t);
 	struct report r;
 	struct html h = { .r = &r, .path = path };
@@ -495,15 +501,14 @@ int report_html(FILE *out, const struct trace *t, const struct report_options *o
 	h.end = o->last < nr ? o->last + 1 : nr;
 	if (h.end - h.first > STEPS_MAX)
 		h.first = h.end - STEPS_MAX;
-	if (trace_outcome(t))
-		report_outcome_words(&r, words, sizeof(words));
+	report_outcome_words(&r, words, sizeof(words));
 	snprintf(title, sizeof(title), "%s - %.200s", trace_outcome(t) ?
 		 zug_outcome_name(trace_outcome(t)->kind) : "cut off", trace_header(t)->argv[0] ?
 		 trace_header(t)->argv[0] : "?");
-	ret = flow_init(&h.flow, t);
+	ret = causality_init(&h.causality, t);
 	if (!ret)
 		ret = page_write(out, PAGE_TRACE, title, words, put_data, &h);
-	flow_release(&h.flow);
+	causality_release(&h.causality);
 	intern_release(&h.strings);
 	intern_release(&h.objects);
 	intern_release(&h.labels);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* report_internal.h - what the parts of the report share */
+/* report_internal.h - inside of report.h: one rendering, and the functions that its parts share */
 #ifndef ZUG_REPORT_INTERNAL_H
 #define ZUG_REPORT_INTERNAL_H
 
+#include "lib/base/id_map.h"
 #include "search/pairing.h"
 #include "report/report.h"
 
 struct resolved_site;
 
-/* An object that is called otherwise than its trace does. */
+/* An object that is shown under another name than the trace has for it. */
 struct report_alias {
 	uint64_t object;
 	char *name;
@@ -19,17 +20,16 @@ struct report {
 	FILE *out;
 	const struct trace *t;
 	const struct report_options *o;
-	struct resolved_site *sites;	/* open addressing by site id */
-	size_t nr_sites, nr_slots;
-	char *source_path;		/* the file whose lines were read last */
+	struct id_map site_numbers;	/* site id to index of sites */
+	struct resolved_site *sites;	/* frames that were looked up */
+	size_t nr_sites, sites_room;
+	char *source_path;		/* the file that was read last, and its text */
 	char *source;
-	size_t source_len;
-	char *missing;			/* the first source of the program that cannot be read */
-	char *changed;			/* the first that is newer than what was built of it */
-	uint32_t *stale;		/* modules already told to have changed */
-	size_t nr_stale;
+	char *missing;			/* the first source file of the program that cannot be read */
+	char *changed;			/* the first source file that is newer than its module */
+	struct id_map stale;		/* modules reported to be of another build */
 	struct report_alias *aliases;	/* report_name_objects() */
-	size_t nr_aliases;
+	size_t nr_aliases, aliases_room;
 };
 
 void report_begin(struct report *r, FILE *out, const struct trace *t,
@@ -40,6 +40,11 @@ enum report_style { STYLE_PLAIN, STYLE_STRONG, STYLE_DIM, STYLE_ALARM, STYLE_GOO
 
 /* ---- report_text.c ---- */
 
+/* The end of a noun after a number: "s", "" for 1. */
+static inline const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 /* Escape sequences, "" without colours. */
 const char *report_style(const struct report *r, enum report_style style);
 const char *report_task_style(const struct report *r, uint32_t task);
@@ -52,37 +57,54 @@ const char *report_task_name(uint32_t task, char *buf, size_t len);
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);
 /* "lock accounts.lock", "cond-wait c (m)" */
 void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len);
-/* Frames of a site, innermost first; those of the trace, else looked up. Returns their number. */
+/*
+ * Frames of a site, innermost first: from the trace, else from the program's files. Returns their
+ * number.
+ */
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /*
- * "add bank.h:7 (in transfer bank.c:31)", "libfoo.so+0x1139" when nothing is known. What is inlined from the
- * language's library is left out: push queue.cc:11, not lock std_mutex.h:100.
+ * "add bank.h:7 (in transfer bank.c:31)", or "libfoo.so+0x1139" when no names are known. Frames
+ * inlined from the language's library are left out: "push queue.cc:11", not "lock std_mutex.h:100".
  */
 void report_site(struct report *r, uint64_t site, char *buf, size_t len);
-/* The file as it stands in the user's tree; the function without its arguments. */
+/*
+ * The file's path below the test's working folder, or its last component; the function without its
+ * arguments.
+ */
 const char *report_short_file(const struct report *r, const char *file);
 void report_short_function(const char *function, char *buf, size_t len);
-/* Where a file of a frame is looked for. */
+/* The path at which a frame's source file is looked for. */
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
-/* The text of a file, until the next call; NULL: cannot be read, no file, or too large for a source. */
+/*
+ * The text of a file, valid until the next call; NULL: it cannot be read, is no regular file, or is
+ * too large.
+ */
 const char *report_source(struct report *r, const char *path);
-/* Prints the source line of the frame if it can be read. Was it? */
+/* Prints the source line of the frame. False: it cannot be read, and nothing was printed. */
 bool report_source_line(struct report *r, const struct trace_frame *f, int indent);
-/* Keeps in mind what is wrong with the source of a place in the program; prints what was kept, if anything. */
+/*
+ * Notes a missing or changed source file of the program; report_source_notes() prints what was
+ * noted.
+ */
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f);
 void report_source_notes(const struct report *r);
-/* Frame to point a person at: the innermost of the program with a place, else the innermost with one, else the innermost. */
+/* True for a library of the system, and for NULL. */
+bool report_is_system_module(const struct trace_module *m);
+/*
+ * The frame to show a person: the innermost with a source line of the program, else the innermost
+ * with any source line, else the innermost.
+ */
 const struct trace_frame *report_main_frame(const struct trace_frame *frames, uint32_t nr);
 
 /* ---- report.c ---- */
 
-/* "deadlock: ..."; there must be an outcome. */
+/* "deadlock: ...", or that the trace has no outcome. */
 void report_outcome_words(const struct report *r, char *buf, size_t len);
-/* The same in a line of its own, or that there is none. */
+/* The same, as a line. */
 void report_put_outcome(struct report *r);
-/* As a shell would want it. */
+/* Prints a word quoted for the shell. */
 void report_put_word(FILE *out, const char *s);
 
 /* ---- report_json.c ---- */
@@ -93,16 +115,17 @@ void report_json_string(FILE *out, const char *s);
 /* ---- report_objects.c ---- */
 
 /*
- * Numbered objects of r's trace are called from now on as what they are paired with in another trace, and what that
- * does not have by a name that is none of its. task_in_first: the number there of a task of r's trace. 0 or -ENOMEM.
+ * Shows the numbered objects of r's trace under the names of the objects that they are paired with
+ * in the trace `first`, and those without a partner under names that `first` does not have.
+ * task_in_first: the number that a task of r's trace has in `first`. 0 or -ENOMEM.
  */
 int report_name_objects(struct report *r, const struct trace *first, const struct pairing *same,
 			uint32_t (*task_in_first)(const void *ctx, uint32_t task), const void *ctx);
-/* report_end() does so. */
+/* Forgets those names; report_end() calls it. */
 void report_forget_names(struct report *r);
-/* NULL: it is called as its trace does. */
+/* The object's name of report_name_objects(); NULL: it keeps the name of its trace. */
 const char *report_alias(const struct report *r, uint64_t object);
-/* The same for a text of the trace that names objects; size: of its buffer. */
+/* Replaces the objects' names in a text of the trace. size: of its buffer. */
 void report_rename_objects(const struct report *r, char *text, size_t size);
 
 /* ---- report_wait.c ---- */
@@ -111,14 +134,14 @@ void report_rename_objects(const struct report *r, char *text, size_t size);
 bool report_wait_cycle(const struct report *r, char *buf, size_t len);
 enum report_stack_choice {
 	STACKS_ALL,
-	STACKS_BRIEF,	/* without how threads start, and one source line for each */
-	STACKS_RACING,	/* the same of the two tasks of a data race */
+	STACKS_BRIEF,	/* without the frames that start threads; one source line for each stack */
+	STACKS_RACING,	/* the same, only of the two tasks of a data race */
 };
 void report_stacks(struct report *r, enum report_stack_choice which);
 
 /* ---- report_steps.c ---- */
 void report_steps(struct report *r);
-/* Is the step chosen by the options (window apart)? */
+/* True when the options choose the step, apart from the window around failure and preemptions. */
 bool report_step_chosen(const struct report *r, const struct trace_step *s);
 
 #endif

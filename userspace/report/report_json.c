@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report_json.c - a trace as one JSON object, written as it is made: a trace may have millions of steps */
+/*
+ * report_json.c - a trace as one JSON object
+ *
+ * The object is written piece by piece, because a trace may have millions of steps. report_json()
+ * shows the order.
+ */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +16,11 @@ void report_json_string(FILE *out, const char *s)
 {
 	struct json_object *o = json_text(s);
 
-	fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE), out);
+	fputs(json_line(o), out);
 	json_object_put(o);
 }
 
-/* Ids are 64 bits, more than a JSON number carries in most readers. */
+/* Ids have 64 bits, and most readers of JSON keep only 53 of a number: so they are strings. */
 static struct json_object *id(uint64_t v)
 {
 	char buf[32];
@@ -57,8 +62,7 @@ static struct json_object *frames_array(const struct trace_frame *f, uint32_t nr
 
 static void put(struct report *r, const char *before, struct json_object *o)
 {
-	fprintf(r->out, "%s%s", before, json_object_to_json_string_ext(o,
-		JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(r->out, "%s%s", before, json_line(o));
 	json_object_put(o);
 }
 
@@ -175,8 +179,8 @@ static struct json_object *label_object(struct report *r, const struct zug_label
 }
 
 /*
- * The members of a label's object, without its braces. Steps say the same few things again and again:
- * the text of each label is made once.
+ * Prints the members of a label's object, without its braces. Steps repeat few labels: the text of
+ * each is made once.
  */
 static void put_label(struct report *r, struct texts *texts, const struct zug_label *l)
 {
@@ -188,7 +192,7 @@ static void put_label(struct report *r, struct texts *texts, const struct zug_la
 		return;
 	}
 	o = label_object(r, l);
-	s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	s = json_line(o);
 	fwrite(s + 1, 1, strlen(s) - 2, r->out);
 	texts_add(texts, l, sizeof(*l), s + 1, strlen(s) - 2);
 	json_object_put(o);
@@ -222,7 +226,10 @@ static void put_step(struct report *r, struct texts *texts, const char *before, 
 	putc('}', r->out);
 }
 
-/* Steps and the notes between them, in order: one kind has "step", the other "note". */
+/*
+ * Prints the steps and the notes between them, in order. A step has the member "step", a note the
+ * member "note".
+ */
 static void put_steps(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t);

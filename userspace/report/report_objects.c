@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* report_objects.c - objects of one trace by the names that another one has for them */
+/*
+ * report_objects.c - shows the objects of one trace under the names that another trace has for them
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "report/report_internal.h"
 
 struct naming {
@@ -25,12 +28,15 @@ static bool is_taken(const struct naming *n, const char *name)
 	return false;
 }
 
-/* What the first trace does not have must not look like something else that it has. NULL: out of memory. */
+/*
+ * A name for an object that the first trace does not have, different from all of its names. NULL:
+ * out of memory.
+ */
 static char *name_new(const struct naming *n, const struct trace_object *o, uint32_t task)
 {
 	char *name;
 
-	/* a temporary file is numbered, but called by its path */
+	/* a temporary file is numbered, but its path is its name */
 	if (o->name[0] == '/')
 		return strdup(o->name);
 	for (uint64_t nth = zug_object_nth(o->object);; nth++) {
@@ -55,11 +61,9 @@ int report_name_objects(struct report *r, const struct trace *first, const struc
 		there = trace_object(first, pairing_object(same, o->object));
 		if (there && !strcmp(there->name, o->name))
 			continue;
-		a = realloc(r->aliases, (r->nr_aliases + 1) * sizeof(*a));
-		if (!a)
+		if (!ARRAY_RESERVE(r->aliases, r->aliases_room, r->nr_aliases + 1))
 			return -ENOMEM;
-		r->aliases = a;
-		a += r->nr_aliases;
+		a = &r->aliases[r->nr_aliases];
 		a->object = o->object;
 		a->name = there ? strdup(there->name) : name_new(&n, o, task_in_first(ctx, zug_object_task(o->object)));
 		if (!a->name)
@@ -75,7 +79,7 @@ void report_forget_names(struct report *r)
 		free(r->aliases[i].name);
 	free(r->aliases);
 	r->aliases = NULL;
-	r->nr_aliases = 0;
+	r->nr_aliases = r->aliases_room = 0;
 }
 
 const char *report_alias(const struct report *r, uint64_t object)
@@ -86,7 +90,10 @@ const char *report_alias(const struct report *r, uint64_t object)
 	return NULL;
 }
 
-/* The alias whose own name stands at p; *len: of that name. */
+/*
+ * The new name of the object whose old name begins at p; *len: length of the old name. NULL: none
+ * begins there.
+ */
 static const char *alias_at(const struct report *r, const char *p, size_t *len)
 {
 	for (size_t i = 0; i < r->nr_aliases; i++) {

@@ -2,66 +2,63 @@
 /*
  * report_perfetto.c - a trace as Chrome's trace events, which ui.perfetto.dev opens
  *
- * One microsecond of the time axis is one step. A step is a slice on its task's track, a wait a slice
- * of category "wait", an arrow of flow.h a flow from the one step's slice to the other's. Events come
- * in the order of their time, and slices of one track never overlap.
+ * One microsecond of the time axis is one step. A step is a slice on its task's track, a wait a
+ * slice of category "wait", and an arrow of causality.h a flow (the format's word) between the
+ * slices of its two steps. Events are written in the order of their time, and slices of one track
+ * never overlap.
  */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/id_map.h"
 #include "report/causality.h"
 #include "symbols/intern.h"
 #include "report/json_text.h"
 #include "report/report_internal.h"
 
-/* pids that mean nothing to anybody, above all those that the kernel gives */
-#define MADE_UP_PID (1u << 22)
+/* Made-up ids begin above all that the kernel gives. */
+#define MADE_UP_ID (1u << 22)
 
 struct perfetto {
-	struct intern tasks;
-	uint32_t *tids;		/* by number in tasks */
+	struct id_map tids;	/* of tasks */
 	struct report *r;
-	struct flow flow;
+	struct causality causality;
 	uint64_t first, end;
 	const char *before;
 	struct texts labels, places;	/* of steps, as JSON strings */
-	size_t *waits;		/* of the flow, by from */
+	size_t *waits;		/* indices of causality.waits, sorted by from */
 	size_t nr_waits;
-	uint32_t *flows;	/* arrows by from */
-	size_t nr_flows;
+	uint32_t *arrows;	/* indices of causality.arrows, sorted by from */
+	size_t nr_arrows;
 };
 
-/* Real ones, where each task has its own: another program's output may name them. */
+/* Tasks keep their real thread ids where these differ: the test's output may name them. */
 static int number_tasks(struct perfetto *p)
 {
-	struct intern pids = { 0 };
+	struct id_map used = { 0 };
 	uint32_t nr = trace_nr_tasks(p->r->t);
 	int ret = 0;
-	bool added;
 
-	p->tids = calloc(nr + 1, sizeof(*p->tids));
-	if (!p->tids)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !ret; i++) {
 		const struct trace_task *t = trace_task_at(p->r->t, i);
-		uint32_t k = intern_add(&p->tasks, &t->task, sizeof(t->task), &added);
+		bool first;
 
-		if (k == INTERN_FAILED || intern_add(&pids, &t->pid, sizeof(t->pid), &added) == INTERN_FAILED)
+		if (!id_map_add(&used, t->pid, 0, &first) ||
+		    !id_map_add(&p->tids, t->task,
+				first && t->pid ? t->pid : MADE_UP_ID + t->task, NULL))
 			ret = -ENOMEM;
-		else
-			p->tids[k] = added && t->pid ? t->pid : MADE_UP_PID + t->task;
 	}
-	intern_release(&pids);
+	id_map_free(&used);
 	return ret;
 }
 
 static uint32_t tid_of(struct perfetto *p, uint32_t task)
 {
-	uint32_t k = intern_find(&p->tasks, &task, sizeof(task));
+	const uint32_t *tid = id_map_find(&p->tids, task);
 
-	return k == INTERN_FAILED ? MADE_UP_PID + task : p->tids[k];
+	return tid ? *tid : MADE_UP_ID + task;
 }
 
 static uint32_t pid_of(struct perfetto *p, uint32_t task)
@@ -84,11 +81,11 @@ static void put_name(struct perfetto *p, const char *category, const char *name)
 	report_json_string(p->r->out, name);
 }
 
-/* A JSON string, kept for the next step with that key. */
+/* Prints a JSON string, and keeps it for the next step with that key. */
 static void put_kept(struct perfetto *p, struct texts *texts, const void *key, size_t len, const char *text)
 {
 	struct json_object *o = json_text(text);
-	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *s = json_line(o);
 
 	fputs(s, p->r->out);
 	texts_add(texts, key, len, s, strlen(s));
@@ -144,8 +141,9 @@ static void put_notes(struct perfetto *p, uint64_t i)
 			snprintf(text, sizeof(text), "gone");
 		else
 			continue;
-		/* a warning about no task in particular stands with the first */
-		put_instant(p, i - p->first, note->task == TRACE_NO_TASK ? 0 : note->task, note->kind == TRACE_NOTE_MESSAGE ? "warning" : "task", text);
+		/* a warning that concerns no task in particular is put on the track of the first */
+		put_instant(p, i - p->first, note->task == TRACE_NO_TASK ? 0 : note->task,
+			    note->kind == TRACE_NOTE_MESSAGE ? "warning" : "task", text);
 	}
 }
 
@@ -184,7 +182,7 @@ static void put_step(struct perfetto *p, const struct trace_step *s)
 	}
 }
 
-static void put_wait(struct perfetto *p, const struct flow_wait *w)
+static void put_wait(struct perfetto *p, const struct causality_wait *w)
 {
 	uint64_t from = w->from > p->first ? w->from : p->first;
 	uint64_t to = w->to > p->end ? p->end : w->to;
@@ -197,20 +195,21 @@ static void put_wait(struct perfetto *p, const struct flow_wait *w)
 	snprintf(text, sizeof(text), "waits%s%s", object[0] ? w->object ? " for " : " in " : "", object);
 	begin_event(p, "X", from - p->first, w->task);
 	put_name(p, "wait", text);
-	/* who waits to the end is shown to wait one step more */
+	/* a wait to the end is drawn one step longer */
 	fprintf(p->r->out, ",\"dur\":%llu,\"args\":{", (unsigned long long)(to - from + (w->to >= p->end)));
 	if (w->holder != TRACE_NO_TASK)
 		fprintf(p->r->out, "\"held by\":\"T%u\"", w->holder);
 	fputs("}}", p->r->out);
 }
 
-static void put_flow(struct perfetto *p, uint32_t i, bool ends)
+static void put_arrow(struct perfetto *p, uint32_t i, bool ends)
 {
 	static const char *const names[] = {
-		[FLOW_START] = "creates", [FLOW_WAKE] = "wakes", [FLOW_SYNC] = "hands over",
-		[FLOW_DATA] = "touches the same",
+		[CAUSALITY_START] = "creates", [CAUSALITY_WAKE] = "wakes",
+		[CAUSALITY_SYNC] = "hands over",
+		[CAUSALITY_DATA] = "accesses the same",
 	};
-	const struct flow_arrow *a = &p->flow.arrows[i];
+	const struct causality_arrow *a = &p->causality.arrows[i];
 	uint64_t step = ends ? a->to : a->from;
 
 	begin_event(p, ends ? "f" : "s", step - p->first, trace_step(p->r->t, step)->task);
@@ -222,70 +221,71 @@ static void put_flow(struct perfetto *p, uint32_t i, bool ends)
 
 static int compare_waits(const void *a, const void *b, void *ctx)
 {
-	const struct flow *f = ctx;
-	const struct flow_wait *x = &f->waits[*(const size_t *)a], *y = &f->waits[*(const size_t *)b];
+	const struct causality *c = ctx;
+	const struct causality_wait *x = &c->waits[*(const size_t *)a];
+	const struct causality_wait *y = &c->waits[*(const size_t *)b];
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static int compare_flows(const void *a, const void *b, void *ctx)
+static int compare_arrows(const void *a, const void *b, void *ctx)
 {
-	const struct flow *f = ctx;
+	const struct causality *c = ctx;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 
-	if (f->arrows[i].from != f->arrows[k].from)
-		return f->arrows[i].from < f->arrows[k].from ? -1 : 1;
+	if (c->arrows[i].from != c->arrows[k].from)
+		return c->arrows[i].from < c->arrows[k].from ? -1 : 1;
 	return i < k ? -1 : i > k;
 }
 
-/* What of the flow reaches into the chosen steps, in the order in which it begins. */
-static int sort_flow(struct perfetto *p)
+/* Sorts the waits and arrows that reach into the chosen steps by where they begin. */
+static int sort_causality(struct perfetto *p)
 {
-	p->waits = calloc(p->flow.nr_waits + 1, sizeof(*p->waits));
-	p->flows = calloc(p->flow.nr_arrows + 1, sizeof(*p->flows));
-	if (!p->waits || !p->flows)
+	p->waits = calloc(p->causality.nr_waits + 1, sizeof(*p->waits));
+	p->arrows = calloc(p->causality.nr_arrows + 1, sizeof(*p->arrows));
+	if (!p->waits || !p->arrows)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->flow.nr_waits; i++)
-		if (p->flow.waits[i].to >= p->first && p->flow.waits[i].from <= p->end)
+	for (size_t i = 0; i < p->causality.nr_waits; i++)
+		if (p->causality.waits[i].to >= p->first && p->causality.waits[i].from <= p->end)
 			p->waits[p->nr_waits++] = i;
-	for (size_t i = 0; i < p->flow.nr_arrows; i++)
-		if (p->flow.arrows[i].from >= p->first && p->flow.arrows[i].to < p->end)
-			p->flows[p->nr_flows++] = i;
-	qsort_r(p->waits, p->nr_waits, sizeof(*p->waits), compare_waits, &p->flow);
-	qsort_r(p->flows, p->nr_flows, sizeof(*p->flows), compare_flows, &p->flow);
+	for (size_t i = 0; i < p->causality.nr_arrows; i++)
+		if (p->causality.arrows[i].from >= p->first && p->causality.arrows[i].to < p->end)
+			p->arrows[p->nr_arrows++] = i;
+	qsort_r(p->waits, p->nr_waits, sizeof(*p->waits), compare_waits, &p->causality);
+	qsort_r(p->arrows, p->nr_arrows, sizeof(*p->arrows), compare_arrows, &p->causality);
 	return 0;
 }
 
 static void put_events(struct perfetto *p)
 {
+	const struct causality *c = &p->causality;
 	size_t wait = 0, begun = 0, ended = 0;
 
 	for (uint64_t i = p->first; i <= p->end; i++) {
 		put_notes(p, i);
-		while (wait < p->nr_waits && p->flow.waits[p->waits[wait]].from <= i)
-			put_wait(p, &p->flow.waits[p->waits[wait++]]);
+		while (wait < p->nr_waits && c->waits[p->waits[wait]].from <= i)
+			put_wait(p, &c->waits[p->waits[wait++]]);
 		if (i == p->end)
 			break;
 		put_step(p, trace_step(p->r->t, i));
-		while (ended < p->flow.nr_arrows && p->flow.arrows[ended].to <= i) {
-			if (p->flow.arrows[ended].to == i && p->flow.arrows[ended].from >= p->first)
-				put_flow(p, ended, true);
+		while (ended < c->nr_arrows && c->arrows[ended].to <= i) {
+			if (c->arrows[ended].to == i && c->arrows[ended].from >= p->first)
+				put_arrow(p, ended, true);
 			ended++;
 		}
-		while (begun < p->nr_flows && p->flow.arrows[p->flows[begun]].from <= i)
-			put_flow(p, p->flows[begun++], false);
+		while (begun < p->nr_arrows && c->arrows[p->arrows[begun]].from <= i)
+			put_arrow(p, p->arrows[begun++], false);
 	}
 }
 
 static void put_other(struct perfetto *p)
 {
 	const struct trace_header *h = trace_header(p->r->t);
-	char words[2048] = "no outcome: the trace is cut off";
+	char words[2048];
 
-	if (trace_outcome(p->r->t))
-		report_outcome_words(p->r, words, sizeof(words));
+	report_outcome_words(p->r, words, sizeof(words));
 	fputs("{\"otherData\":{\"time\":\"1 microsecond is 1 step\",\"outcome\":", p->r->out);
 	report_json_string(p->r->out, words);
 	fputs(",\"command\":", p->r->out);
@@ -303,11 +303,11 @@ int report_perfetto(FILE *out, const struct trace *t, const struct report_option
 	report_begin(&r, out, t, o);
 	p.first = o->first < nr ? o->first : nr;
 	p.end = o->last < nr ? o->last + 1 : nr;
-	ret = flow_init(&p.flow, t);
+	ret = causality_init(&p.causality, t);
 	if (!ret)
 		ret = number_tasks(&p);
 	if (!ret)
-		ret = sort_flow(&p);
+		ret = sort_causality(&p);
 	if (!ret) {
 		put_other(&p);
 		for (uint32_t i = 0; i < trace_nr_tasks(t); i++)
@@ -315,13 +315,12 @@ int report_perfetto(FILE *out, const struct trace *t, const struct report_option
 		put_events(&p);
 		fputs("\n]}\n", out);
 	}
-	flow_release(&p.flow);
-	intern_release(&p.tasks);
+	causality_release(&p.causality);
+	id_map_free(&p.tids);
 	texts_release(&p.labels);
 	texts_release(&p.places);
-	free(p.tids);
 	free(p.waits);
-	free(p.flows);
+	free(p.arrows);
 	report_end(&r);
 	return ret;
 }

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report_steps.c - the steps of a trace, a column per task */
+/*
+ * report_steps.c - the steps of a trace, a column per task
+ *
+ * report_steps() chooses the steps (choose_steps()), then measures the columns of those
+ * (lay_out()), then prints a row for each step and each note. Where the columns would not fit,
+ * tasks get narrow lanes and the text stands beside them.
+ */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "report/report_internal.h"
 
-/* Up to this many steps are all shown; else those around what matters. */
-#define OBJECTS_NAMED 16	/* of those there are, when none of them was asked for */
-#define SHORT_TRACE 80
+#define SHORT_TRACE 80		/* steps of a trace that is shown whole; of a longer one only these: */
 #define AT_START 3
 #define AT_END 16
 #define BEFORE_PREEMPTION 2
 #define AFTER_PREEMPTION 3
-#define PREEMPTIONS_MAX 12	/* of many, the last: nearest to the failure */
+#define PREEMPTIONS_MAX 12	/* the last ones, nearest to the failure */
+#define OBJECTS_NAMED 16	/* names that are suggested when --object matches none */
 
 #define NUMBER_WIDTH 7
 #define COLUMN_MIN 6
@@ -30,8 +36,8 @@ struct table {
 	struct report *r;
 	bool *shown;		/* per step */
 	struct column *columns;
-	size_t nr_columns;
-	bool lanes;		/* too many tasks for text in columns */
+	size_t nr_columns, columns_room;
+	bool lanes;		/* there are too many tasks for text in columns */
 };
 
 static bool is_object(const struct report *r, uint64_t object)
@@ -76,7 +82,10 @@ static bool choose_steps(struct table *t)
 		chosen += t->shown[i] = report_step_chosen(t->r, trace_step(t->r->t, i));
 	if (o->all || chosen <= SHORT_TRACE || o->first || o->last != UINT64_MAX)
 		return true;
-	/* A filter asks for something: of that, the last are windowed; else what matters. */
+	/*
+	 * of the steps that a filter has chosen, the last are shown; without a filter, the ones
+	 * that matter
+	 */
 	if (o->object || o->task != TRACE_NO_TASK) {
 		uint64_t keep = SHORT_TRACE;
 
@@ -116,15 +125,11 @@ static int compare_columns(const void *a, const void *b)
 
 static bool add_column(struct table *t, uint32_t task)
 {
-	struct column *p;
-
 	if (task == TRACE_NO_TASK || column(t, task))
 		return true;
-	p = realloc(t->columns, (t->nr_columns + 1) * sizeof(*p));
-	if (!p)
+	if (!ARRAY_RESERVE(t->columns, t->columns_room, t->nr_columns + 1))
 		return false;
-	t->columns = p;
-	p[t->nr_columns++] = (struct column){ .task = task, .width = COLUMN_MIN };
+	t->columns[t->nr_columns++] = (struct column){ .task = task, .width = COLUMN_MIN };
 	return true;
 }
 
@@ -206,7 +211,7 @@ static bool lay_out(struct table *t)
 	return true;
 }
 
-/* Blanks up to column start; one at least behind text that reaches further. */
+/* Prints blanks up to column start, or one blank when the text already reaches further. */
 static int pad_to(FILE *out, int at, int start)
 {
 	int n = start > at ? start - at : at > start ? 1 : 0;
@@ -215,7 +220,9 @@ static int pad_to(FILE *out, int at, int start)
 	return at + n;
 }
 
-/* A row: text in one column, or beside the lanes; what the others are in is a mark. */
+/*
+ * Prints a row: the text in the task's column or beside the lanes, and a mark for each other task.
+ */
 static void put_row(struct table *t, uint64_t step, bool numbered, uint32_t task, const char *text,
 		    const char *mark, const char *site, enum report_style style)
 {
@@ -285,7 +292,7 @@ static void put_notes(struct table *t, uint64_t i, bool show)
 		if (note->kind == TRACE_NOTE_MESSAGE || !c) {
 			char name[32] = "";
 
-			/* of a task that has no column */
+			/* the task has no column */
 			if (note->kind != TRACE_NOTE_MESSAGE)
 				report_task_name(note->task, name, sizeof(name));
 			fprintf(t->r->out, "%*s%s%s%s%s%s\n", NUMBER_WIDTH, "",
@@ -325,7 +332,7 @@ static void follow_enabled(struct table *t, const struct trace_step *s)
 	}
 }
 
-/* Nothing is on the object that was asked for: what there is. */
+/* No step acts on the object that was asked for: prints the names that there are. */
 static void put_objects(const struct report *r)
 {
 	uint64_t seen[OBJECTS_NAMED];
@@ -340,8 +347,8 @@ static void put_objects(const struct report *r)
 		if (!object || k < nr)
 			continue;
 		report_object_name(r, object, name, sizeof(name));
-		fprintf(r->out, nr ? ", %s" : "       no step is on an object of that name (* stands for anything); there are: %s",
-			name);
+		fprintf(r->out, "%s%s", nr ? ", " : "       no step acts on an object of that name (* matches any "
+			"text); the trace has: ", name);
 		seen[nr++] = object;
 	}
 	if (nr)
@@ -366,15 +373,15 @@ void report_steps(struct report *r)
 		bool show = t.shown[i];
 
 		if (show && left_out && !filtered)
-			fprintf(r->out, "%*s%s... %llu steps left out%s\n", NUMBER_WIDTH, "",
+			fprintf(r->out, "%*s%s... %llu step%s left out%s\n", NUMBER_WIDTH, "",
 				report_style(r, STYLE_DIM), (unsigned long long)left_out,
-				report_style(r, STYLE_PLAIN));
+				plural(left_out), report_style(r, STYLE_PLAIN));
 		if (show)
 			left_out = 0;
 		else
 			left_out++, total++;
 		put_notes(&t, i, show && (!r->o->object || i == 0));
-		/* equal sets are one array in a trace that was read */
+		/* a trace that was read keeps equal sets in one array */
 		if (s->enabled != enabled)
 			follow_enabled(&t, s);
 		enabled = s->enabled;

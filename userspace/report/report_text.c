@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report_text.c - names, places, source lines and safe printing for reports */
+/*
+ * report_text.c - what all reports print: names of tasks and objects, places, source lines
+ *
+ * Names and texts of the program under test go through report_put() or report_clean(), which make
+ * control characters visible. report_site() prints a place: from the trace, or from the program's
+ * files where the trace has no names (look_up()) and the files are still the same build.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/array.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
@@ -10,9 +17,8 @@
 #define SOURCE_MAX (8u << 20)
 
 struct resolved_site {
-	uint64_t site;
 	uint32_t nr;
-	struct trace_frame *frames;	/* NULL: free slot */
+	struct trace_frame *frames;	/* NULL: no names are known */
 };
 
 void report_begin(struct report *r, FILE *out, const struct trace *t,
@@ -23,14 +29,15 @@ void report_begin(struct report *r, FILE *out, const struct trace *t,
 
 void report_end(struct report *r)
 {
-	for (size_t i = 0; i < r->nr_slots; i++)
+	for (size_t i = 0; i < r->nr_sites; i++)
 		free(r->sites[i].frames);
 	free(r->sites);
+	id_map_free(&r->site_numbers);
 	free(r->source_path);
 	free(r->source);
 	free(r->missing);
 	free(r->changed);
-	free(r->stale);
+	id_map_free(&r->stale);
 	report_forget_names(r);
 }
 
@@ -53,7 +60,10 @@ const char *report_task_style(const struct report *r, uint32_t task)
 	return r->o->colour ? codes[task % (sizeof(codes) / sizeof(*codes))] : "";
 }
 
-/* C0 and C1 controls: an escape sequence in a program's output is not for our terminal. */
+/*
+ * Bytes of the C0 or C1 control character at p, 0: none. A program's escape sequences must not
+ * reach our terminal.
+ */
 static size_t control_bytes(const unsigned char *p)
 {
 	if (*p < 0x20 || *p == 0x7f)
@@ -130,50 +140,16 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
 
 /* ---- places ---- */
 
-static struct resolved_site *site_slot(struct report *r, uint64_t site)
-{
-	size_t mask = r->nr_slots - 1, i = (site * 0x9e3779b97f4a7c15u >> 32) & mask;
-
-	while (r->sites[i].frames && r->sites[i].site != site)
-		i = (i + 1) & mask;
-	return &r->sites[i];
-}
-
-static bool site_room(struct report *r)
-{
-	struct resolved_site *old = r->sites;
-	size_t nr_old = r->nr_slots;
-
-	if (r->nr_sites * 2 < nr_old)
-		return true;
-	r->sites = calloc(nr_old ? nr_old * 2 : 64, sizeof(*old));
-	if (!r->sites) {
-		r->sites = old;
-		return false;
-	}
-	r->nr_slots = nr_old ? nr_old * 2 : 64;
-	for (size_t i = 0; i < nr_old; i++)
-		if (old[i].frames)
-			*site_slot(r, old[i].site) = old[i];
-	free(old);
-	return true;
-}
-
 static void tell_stale(struct report *r, const struct trace_module *m)
 {
-	uint32_t *p;
+	bool added;
 
-	for (size_t i = 0; i < r->nr_stale; i++)
-		if (r->stale[i] == m->module)
-			return;
-	p = realloc(r->stale, (r->nr_stale + 1) * sizeof(*p));
-	if (!p)
+	if (!id_map_add(&r->stale, m->module, 0, &added) || !added)
 		return;
-	r->stale = p;
-	p[r->nr_stale++] = m->module;
 	fprintf(stderr, "zug: ");
 	report_put(stderr, m->path, false);
-	fprintf(stderr, ": not the file of the trace (build-id differs); its places stay offsets\n");
+	fprintf(stderr, " was rebuilt since the trace was recorded (other build-id): its places are shown "
+		"as offsets\n");
 }
 
 static uint32_t look_up(struct report *r, const struct trace_site *s, struct trace_frame *frames)
@@ -200,8 +176,9 @@ uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame
 {
 	const struct trace_site *s = trace_site(r->t, site);
 	struct trace_frame found[FRAMES_MAX];
-	struct resolved_site *slot;
-	uint32_t nr;
+	struct resolved_site *new;
+	uint32_t *number;
+	bool added;
 
 	*frames = NULL;
 	if (!s)
@@ -210,24 +187,25 @@ uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame
 		*frames = s->frames;
 		return s->nr_frames;
 	}
-	if (!site_room(r))
+	if (!ARRAY_RESERVE(r->sites, r->sites_room, r->nr_sites + 1))
 		return 0;
-	slot = site_slot(r, site);
-	if (!slot->frames) {
-		nr = look_up(r, s, found);
-		slot->frames = calloc(nr ? nr : 1, sizeof(*found));
-		if (!slot->frames)
-			return 0;
-		memcpy(slot->frames, found, nr * sizeof(*found));
-		slot->nr = nr;
-		slot->site = site;
-		r->nr_sites++;
+	number = id_map_add(&r->site_numbers, site, r->nr_sites, &added);
+	if (!number)
+		return 0;
+	if (added) {
+		new = &r->sites[r->nr_sites++];
+		new->nr = look_up(r, s, found);
+		new->frames = calloc(new->nr, sizeof(*found));
+		if (!new->frames)
+			new->nr = 0;
+		else
+			memcpy(new->frames, found, new->nr * sizeof(*found));
 	}
-	*frames = slot->frames;
-	return slot->nr;
+	*frames = r->sites[*number].frames;
+	return r->sites[*number].nr;
 }
 
-/* Where it stands in the user's tree, else the last name. */
+/* The path below the test's working folder, else the last component. */
 const char *report_short_file(const struct report *r, const char *file)
 {
 	const char *cwd = trace_header(r->t)->cwd, *slash = strrchr(file, '/');
@@ -240,7 +218,7 @@ const char *report_short_file(const struct report *r, const char *file)
 	return file[0] == '/' && slash ? slash + 1 : file;
 }
 
-/* The arguments' types say little here and take much room. */
+/* Leaves out the types of the arguments: they say little and take much room. */
 void report_short_function(const char *function, char *buf, size_t len)
 {
 	size_t at = 0;
@@ -349,10 +327,8 @@ const char *report_source(struct report *r, const char *path)
 	if (!f)
 		return NULL;
 	r->source = malloc(st.st_size + 1);
-	if (r->source) {
-		r->source_len = fread(r->source, 1, st.st_size, f);
-		r->source[r->source_len] = '\0';
-	}
+	if (r->source)
+		r->source[fread(r->source, 1, st.st_size, f)] = '\0';
 	fclose(f);
 	return r->source;
 }
@@ -388,6 +364,11 @@ bool report_source_line(struct report *r, const struct trace_frame *f, int inden
 	return true;
 }
 
+bool report_is_system_module(const struct trace_module *m)
+{
+	return !m || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4);
+}
+
 void report_check_source(struct report *r, uint64_t site, const struct trace_frame *f)
 {
 	const struct trace_site *s = trace_site(r->t, site);
@@ -395,8 +376,8 @@ void report_check_source(struct report *r, uint64_t site, const struct trace_fra
 	struct stat source, built;
 	char path[4096];
 
-	/* nobody has the sources of his system's libraries */
-	if (!m || !f->file || !f->line || !symbols_is_source(f->file) || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4))
+	/* sources of the system's libraries are not expected to be there */
+	if (report_is_system_module(m) || !f->file || !f->line || !symbols_is_source(f->file))
 		return;
 	report_source_path(r, f->file, path, sizeof(path));
 	if (stat(path, &source)) {
@@ -417,7 +398,7 @@ void report_source_notes(const struct report *r)
 	if (r->changed) {
 		fprintf(r->out, "\n%s", report_style(r, STYLE_DIM));
 		report_put(r->out, r->changed, false);
-		fprintf(r->out, " was changed after the program was built: its lines may have moved%s\n",
+		fprintf(r->out, " was changed after the program was built: line numbers may be wrong%s\n",
 			report_style(r, STYLE_PLAIN));
 	}
 }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report_wait.c - who waits for whom at the end, and where */
+/*
+ * report_wait.c - the tasks that wait for each other at the end, and the stacks of all tasks
+ *
+ * report_wait_cycle() follows the locks through the steps: the lock that each task has asked for
+ * (struct waiter) and the locks that are held (struct holding). report_stacks() prints the stacks
+ * that the trace has.
+ */
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
-/* What a task holds or waits for, followed through the steps. */
 struct waiter {
 	uint32_t task;
-	uint64_t asked;		/* the lock it was about to take, 0 none */
+	uint64_t asked;		/* the lock that it is about to take; 0: none */
 	uint64_t blocked;	/* the object of a block without a wake so far */
 	bool is_blocked, gone;
 };
@@ -20,31 +26,17 @@ struct holding {
 
 struct waits {
 	struct waiter *waiters;
-	size_t nr_waiters, waiters_size;
+	size_t nr_waiters, waiters_room;
 	struct holding *holdings;
-	size_t nr_holdings, holdings_size;
+	size_t nr_holdings, holdings_room;
 };
-
-static bool room(void *array, size_t nr, size_t *size, size_t entry)
-{
-	void **a = array, *p;
-
-	if (nr < *size)
-		return true;
-	p = realloc(*a, (*size ? 2 * *size : 16) * entry);
-	if (!p)
-		return false;
-	*a = p;
-	*size = *size ? 2 * *size : 16;
-	return true;
-}
 
 static struct waiter *waiter(struct waits *w, uint32_t task)
 {
 	for (size_t i = 0; i < w->nr_waiters; i++)
 		if (w->waiters[i].task == task)
 			return &w->waiters[i];
-	if (!room(&w->waiters, w->nr_waiters, &w->waiters_size, sizeof(*w->waiters)))
+	if (!ARRAY_RESERVE(w->waiters, w->waiters_room, w->nr_waiters + 1))
 		return NULL;
 	w->waiters[w->nr_waiters] = (struct waiter){ .task = task };
 	return &w->waiters[w->nr_waiters++];
@@ -59,13 +51,13 @@ static void release(struct waits *w, uint64_t object, uint32_t task)
 		}
 }
 
-/* A task that goes on after a lock operation has got the lock. */
+/* A task that takes another step after it asked for a lock has got the lock. */
 static void acquired(struct waits *w, struct waiter *who)
 {
 	if (!who->asked)
 		return;
 	release(w, who->asked, who->task);
-	if (room(&w->holdings, w->nr_holdings, &w->holdings_size, sizeof(*w->holdings)))
+	if (ARRAY_RESERVE(w->holdings, w->holdings_room, w->nr_holdings + 1))
 		w->holdings[w->nr_holdings++] = (struct holding){ who->asked, who->task };
 	who->asked = 0;
 }
@@ -76,7 +68,7 @@ static void follow_step(struct waits *w, const struct trace_step *s)
 
 	if (!who)
 		return;
-	/* "resume" ends a wait, but a woken waiter may go back to sleep */
+	/* a task that resumes from a wait may go back to sleep: it has not got the lock yet */
 	if (s->label.op == ZUG_OP_RESUME) {
 		who->is_blocked = false;
 		return;
@@ -152,7 +144,7 @@ bool report_wait_cycle(const struct report *r, char *buf, size_t len)
 		if (i < nr)
 			follow_step(&w, trace_step(r->t, i));
 	}
-	/* Whoever is reached after as many hops as there are tasks stands on the cycle. */
+	/* a task that is reached after as many hops as there are tasks is part of a cycle */
 	for (size_t start = 0; start < w.nr_waiters && !found; start++) {
 		who = &w.waiters[start];
 		for (hops = 0; who && hops <= w.nr_waiters; hops++) {
@@ -181,6 +173,7 @@ bool report_wait_cycle(const struct report *r, char *buf, size_t len)
 	return found;
 }
 
+/* True for the functions that start a thread or call main(). */
 static bool is_plumbing(const struct trace_frame *f)
 {
 	static const char *const names[] = {
@@ -195,20 +188,15 @@ static bool is_plumbing(const struct trace_frame *f)
 	return false;
 }
 
-/* Of the language's library, or of a library without debug information. */
+/* True for a frame of the language's library, or of a library without debug information. */
 static bool is_library(const struct trace_frame *f)
 {
 	return f->file ? symbols_of_library(f->file) : f->function && strstr(f->function, ".so") && strstr(f->function, "+0x");
 }
 
-static bool is_system_module(const struct trace_module *m)
-{
-	return !m || !strncmp(m->path, "/usr/", 5) || !strncmp(m->path, "/lib", 4);
-}
-
 /*
- * main() has returned, and a wait may have been called by a library: where such a stack shows nothing of the program, what
- * the task did there last.
+ * A stack may show nothing of the program: main() has returned, or a library waits. Then the task's
+ * last step in the program is printed instead.
  */
 static void put_last_place(struct report *r, const struct trace_stack *s)
 {
@@ -222,7 +210,7 @@ static void put_last_place(struct report *r, const struct trace_stack *s)
 
 		step = trace_step(r->t, i);
 		site = step->task == s->task ? trace_site(r->t, step->label.site) : NULL;
-		if (!site || is_system_module(trace_module(r->t, site->module)))
+		if (!site || report_is_system_module(trace_module(r->t, site->module)))
 			continue;
 		nr = report_frames(r, step->label.site, &frames);
 		own = report_main_frame(frames, nr);
@@ -263,7 +251,9 @@ void report_stacks(struct report *r, enum report_stack_choice which)
 		for (uint32_t k = 0; k < s->nr_frames; k++) {
 			const struct trace_frame *f = &s->frames[k];
 
-			/* how every thread starts, and by whom the program is called, is no news */
+			/*
+			 * how a thread starts and what calls main() tells nothing about the failure
+			 */
 			if (brief && (is_plumbing(f) || (own && is_library(f))))
 				continue;
 			own |= f->file && f->file[0] == '/' && !symbols_of_library(f->file);

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sandbox.c - a sandbox from sandbox_new() to sandbox_free(): its cgroup, its private copies of
+ * files, its end
+ *
+ * Read sandbox.h first. sandbox_launch.c starts an execution, sandbox_environment.c gives it
+ * namespaces and files, sandbox_setup.c runs --setup and --teardown, sandbox_join.c takes in
+ * processes that run already.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +27,15 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "kernel/tracee.h"
 
-#define CGROUP_ROOT "/sys/fs/cgroup"
-/* What CLOCK_MONOTONIC says when an execution begins, with virtual time: the machine has been up for an hour. */
+/*
+ * CLOCK_MONOTONIC at the begin of an execution, with virtual time: the machine has been up for an
+ * hour.
+ */
 #define CLOCK_MONO 3600000000000ull
 
 static int write_file(const char *path, const char *text)
@@ -79,14 +90,14 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		return ret;
 	}
 	if (sandbox_populated(s)) {
-		snprintf(err, errlen, "the sandbox name '%s' is in use: %s has processes; "
-			 "choose another with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
+		snprintf(err, errlen, "the sandbox name '%s' is in use: there are processes in %s; "
+			 "choose another name with --name", strrchr(s->cgroup, '/') + 1, s->cgroup);
 		return -EEXIST;
 	}
 	if (fstat(s->cgroup_fd, &st) || stat(s->cgroup, &st))
 		return -errno;
 	s->cgid = st.st_ino;
-	/* the limit needs the pids controller; where it cannot be had the kernel's own limits remain */
+	/* the limit needs the pids controller; without it the kernel's own limits remain */
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
 	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
 	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS);
@@ -94,13 +105,16 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	return 0;
 }
 
-/* Does the process that made "zug-PID..." still live? */
-static bool owner_lives(const char *name)
+/* True for a name "zug-PID..." whose process is gone. */
+static bool is_orphan(const char *name)
 {
 	char *end;
-	long pid = strtol(name + 4, &end, 10);
+	long pid;
 
-	return end == name + 4 || (*end && *end != '-') || pid <= 0 || !kill(pid, 0) || errno != ESRCH;
+	if (strncmp(name, "zug-", 4))
+		return false;
+	pid = strtol(name + 4, &end, 10);
+	return end != name + 4 && (!*end || *end == '-') && pid > 0 && kill(pid, 0) && errno == ESRCH;
 }
 
 static void remove_folder(const char *path)
@@ -119,7 +133,9 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* What a zug that was killed left behind: its cgroup with whatever still runs there, its files. */
+/*
+ * Removes what killed zugs left behind: their cgroups with the processes in them, and their files.
+ */
 static void clean_up_after_others(void)
 {
 	char path[PATH_MAX];
@@ -127,7 +143,7 @@ static void clean_up_after_others(void)
 	DIR *dir = opendir(CGROUP_ROOT);
 
 	while (dir && (d = readdir(dir))) {
-		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+		if (!is_orphan(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), CGROUP_ROOT "/%s/cgroup.kill", d->d_name);
 		write_file(path, "1");
@@ -139,7 +155,7 @@ static void clean_up_after_others(void)
 		closedir(dir);
 	dir = opendir("/run");
 	while (dir && (d = readdir(dir))) {
-		if (strncmp(d->d_name, "zug-", 4) || owner_lives(d->d_name))
+		if (!is_orphan(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/run/%s", d->d_name);
 		if (unlink(path))
@@ -152,7 +168,7 @@ static void clean_up_after_others(void)
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		const struct sandbox_options *o, char *err, size_t errlen)
 {
-	/* zugd has many: numbered, so that each has its own cgroup and folder */
+	/* zugd has many sandboxes: each needs its own cgroup and folder */
 	static unsigned int serial;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), conf = sysconf(_SC_NPROCESSORS_CONF);
 	struct sandbox *s = calloc(1, sizeof(*s));
@@ -166,7 +182,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->slot = slot;
 	s->o = *o;
 	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
-	sandbox_world_reset(s);
+	sandbox_environment_reset(s);
 	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
@@ -179,7 +195,8 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	else
 		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d-%u", getpid(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
-		snprintf(err, errlen, "bad sandbox name '%s': no '/', no leading '.', not empty", o->name);
+		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
+			 "'/'", o->name);
 		s->cgroup[0] = 0;
 		ret = -EINVAL;
 		goto fail;
@@ -188,7 +205,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	ret = make_cgroup(s, err, errlen);
 	if (ret) {
 		if (ret == -EEXIST)
-			s->cgroup[0] = 0;	/* not ours to remove */
+			s->cgroup[0] = 0;	/* it is not ours to remove */
 		goto fail;
 	}
 	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), serial++);
@@ -205,13 +222,13 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		ret = -ENOMEM;
 		goto fail;
 	}
-	if (o->own && (ret = sandbox_world_new(s, err, errlen)))
+	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
 		goto fail;
 	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
 		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
 		goto fail;
 	}
-	/* what the test leaves behind becomes our child, so that it can be reaped */
+	/* orphans of the test become our children, so that we can reap them */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sandbox_reset(s);
 	*out = s;
@@ -227,7 +244,7 @@ void sandbox_free(struct sandbox *s)
 
 	if (!s)
 		return;
-	sandbox_world_free(s);
+	sandbox_environment_free(s);
 	if (s->mnt_ns >= 0)
 		close(s->mnt_ns);
 	for (int i = 0; i < s->nr_priv; i++) {
@@ -293,7 +310,7 @@ void sandbox_avoid_lane(const struct sandbox *s)
 
 /* ---- private copies ---- */
 
-/* Runs fn(arg) in a child with the sandbox's mount namespace (made when there is none). */
+/* Runs fn(arg) in a child in the sandbox's mount namespace, which is created the first time. */
 static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 {
 	char path[64], c = 0;
@@ -398,7 +415,7 @@ static const char *known_copy(const struct sandbox *s, const char *path)
 int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		      char *err, size_t errlen)
 {
-	struct private_file f = { 0 }, *p;
+	struct private_file f = { 0 };
 	int ret;
 
 	if (s->o.in_place) {
@@ -411,12 +428,10 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 	if (asprintf(&f.copy, "%s/%d", s->files, s->nr_priv) < 0)
 		return -ENOMEM;
 	f.path = strdup(path);
-	p = realloc(s->priv, (s->nr_priv + 1) * sizeof(*p));
-	if (!f.path || !p) {
+	if (!f.path || !ARRAY_RESERVE(s->priv, s->priv_room, s->nr_priv + 1)) {
 		ret = -ENOMEM;
 		goto fail;
 	}
-	s->priv = p;
 	ret = copy_file(path, f.copy);
 	if (ret) {
 		snprintf(err, errlen, "cannot make a private copy of %s in %s: %s", path, s->files,
@@ -430,9 +445,10 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		goto fail;
 	}
 	s->priv[s->nr_priv++] = f;
-	ret = sandbox_world_private_file(s, path);
+	ret = sandbox_environment_private_file(s, path);
 	if (ret) {
-		snprintf(err, errlen, "too many private copies: %s", path);
+		snprintf(err, errlen, "cannot make a private copy of %s: there are too many in its folder",
+			 path);
 		return ret;
 	}
 	*copy = f.copy;
@@ -456,7 +472,10 @@ static int bind_cpus(void *arg)
 	return 0;
 }
 
-/* What the C library reads for sysconf(_SC_NPROCESSORS_*) must agree with sched_getaffinity(). */
+/*
+ * The C library reads these files for sysconf(_SC_NPROCESSORS_*), which must agree with
+ * sched_getaffinity().
+ */
 int sandbox_show_cpus(struct sandbox *s)
 {
 	char text[24];
@@ -496,7 +515,7 @@ void sandbox_reset(struct sandbox *s)
 	uint32_t run = z->run + 1;
 	struct timespec now, tai;
 
-	s->world.net_used |= z->net_used;
+	s->env.net_used |= z->net_used;
 	z->state = ZUG_SB_FREE;
 	memset((void *)z, 0, sizeof(*z));
 	z->run = run;
@@ -529,14 +548,17 @@ static void kill_all(const struct sandbox *s)
 	if (n <= 0)
 		return;
 	buf[n] = 0;
-	/* a number that was cut off at the end of the buffer is no process of ours: leave it for later */
+	/*
+	 * a number that is cut off at the end of the buffer may be another process: it is left for
+	 * the next time
+	 */
 	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
 		kill(pid, SIGKILL);
 }
 
 /*
- * What dies has to run for it, and where somebody of another class keeps the lane busy it cannot. Nobody is under
- * control any more: they may run like all others.
+ * A task has to run in order to die, and cannot while a higher scheduling class keeps the lane
+ * busy. No task is under control any more, so all may run in the normal class.
  */
 static void leave_class(const struct sandbox *s)
 {
@@ -563,11 +585,11 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 	int st;
 
 	kernel_ctl(s->k, &ctl);
-	/* 10 s: what cannot die by then is stuck in the kernel */
+	/* 10 s: a task that cannot die by then is stuck in the kernel */
 	for (int i = 0; i < 20000; i++) {
 		while ((pid = waitpid(-1, &st, WNOHANG | __WALL)) > 0)
 			if (WIFSTOPPED(st)) {
-				/* a debugger looked at it */
+				/* a debugger has stopped it */
 				tracee_detach(pid, 0);
 			} else if (pid == root) {
 				reaped = true;
@@ -580,7 +602,10 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			close_watches(s);
 			return 0;
 		}
-		/* one by one first: a cgroup that was killed as a whole cannot be born into any more */
+		/*
+		 * one by one first: processes cannot be created in a cgroup that was killed as a
+		 * whole
+		 */
 		if (i < 200) {
 			kill_all(s);
 		} else if (i % 50 == 0) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sandbox.h - where a test runs: its cgroup, its mount namespace, its files
+ * sandbox.h - the place where a test runs: its cgroup, its namespaces, its files
  *
- * One sandbox serves all executions of a campaign. sandbox_new() makes the
- * cgroup and the folder for private copies; sandbox_privatise() puts a private
- * copy of a file over its path, in the sandbox's own mount namespace, so that
- * breakpoints in it cost nobody else; sandbox_launch() starts one execution;
- * sandbox_drain() ends one and leaves no task; sandbox_free() leaves nothing.
+ * One sandbox serves all executions of a campaign. sandbox_new() creates the cgroup and the folder
+ * for private copies; sandbox_privatise() puts a private copy of a file over its path, in the
+ * sandbox's own mount namespace, so that breakpoints in it do not slow other programs down;
+ * sandbox_launch() starts an execution; sandbox_drain() ends it and leaves no task;
+ * sandbox_finish() ends its environment; sandbox_free() leaves nothing.
  */
 #ifndef ZUG_SANDBOX_H
 #define ZUG_SANDBOX_H
@@ -21,30 +21,33 @@ struct sandbox;
 
 #define SANDBOX_MAX_TASKS 256
 
-/* What a sandbox can have for itself, anew in each execution */
+/*
+ * Parts of the environment that each execution can have for itself, always in the same state
+ * (--world)
+ */
 #define SANDBOX_FILES	(1u << 0)	/* /tmp, the folder for temporary files, the working folder */
 #define SANDBOX_IPC	(1u << 1)	/* System V and POSIX IPC, /dev/shm */
 #define SANDBOX_PIDS	(1u << 2)
-#define SANDBOX_NET	(1u << 3)	/* nothing but a loopback interface */
-#define SANDBOX_HOST	(1u << 4)	/* its name */
+#define SANDBOX_NET	(1u << 3)	/* only a loopback interface */
+#define SANDBOX_HOST	(1u << 4)	/* the host name */
 #define SANDBOX_ALL	0x1f
 
 struct sandbox_options {
 	const char *name;	/* of the cgroup; NULL: zug-PID */
 	int lane;		/* CPU; -1: the last one */
-	int nr_cpus;		/* what the test sees; 0: what the machine has */
-	int max_tasks;		/* live tasks, pids.max; 0: SANDBOX_MAX_TASKS */
-	uint64_t spin_ns;	/* a task that computes so long without a point is made to stop; 0: never */
+	int nr_cpus;		/* CPUs that the test sees; 0: those of the machine */
+	int max_tasks;		/* live tasks at most (pids.max); 0: SANDBOX_MAX_TASKS */
+	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
-	bool in_place;		/* no private copies: for processes that join, with the files they see */
+	bool in_place;		/* no private copies: processes that join keep their files */
 	bool virtual_time;	/* the test has a clock of its own */
-	uint64_t clock_real;	/* what its CLOCK_REALTIME says when an execution begins, ns */
-	bool seeded;		/* its random numbers are made from */
+	uint64_t clock_real;	/* its CLOCK_REALTIME when an execution begins, in ns */
+	bool seeded;		/* the test's random numbers are made from `seed` */
 	uint64_t seed;
-	uint32_t own;		/* SANDBOX_*; what follows is the caller's and outlives the sandbox */
+	uint32_t own;		/* SANDBOX_*; the pointers below must outlive the sandbox */
 	const char *cwd, *temporary;	/* folders; NULL: none */
 	const char *hide;	/* absolute path that private folders do not show; NULL: none */
-	char *const *share;	/* absolute paths that stay the machine's; NULL: none */
+	char *const *share;	/* absolute paths that are not private; NULL: none */
 	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
 };
 
@@ -61,8 +64,9 @@ uint64_t sandbox_spin_ns(const struct sandbox *s);
 void sandbox_avoid_lane(const struct sandbox *s);
 
 /*
- * Puts a private copy over path for everything started from now on.
- * copy: where the copy lies (owned by the sandbox). The same file again gives the same copy.
+ * Puts a private copy over path for everything that is started from now on. *copy: the path of the
+ * copy, owned by the sandbox. The same path gives the same copy again. 0, or -errno with a line in
+ * err.
  */
 int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		      char *err, size_t errlen);
@@ -75,47 +79,62 @@ struct launch {
 	unsigned int nr_watches;	/* slots of kernel_set_watch() to open for it */
 	bool watch_write_only;
 	bool randomise;		/* leave address randomisation on */
-	bool joined;		/* it is there, brought in by sandbox_join(), and stopped at its first system call */
+	bool joined;		/* sandbox_join() brought it in; it stands at its first system call */
 };
 
 /*
- * Starts the program; control begins with its first system call, when
- * ZUG_EV_START comes. *task: its id. Returns its pid (to be waited for), or -errno with a line in err.
+ * Starts the program; control begins with its first system call, when ZUG_EV_START comes. *task:
+ * its id. Returns its pid (to be waited for), or -errno with a line in err.
  */
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen);
 
-/* Switches the watches of this execution off, or on again; no task of the test may run meanwhile. */
+/*
+ * Switches the watchpoints of this execution off, or on again; no task of the test may run
+ * meanwhile.
+ */
 void sandbox_pause_watches(struct sandbox *s, bool off);
-/* What could not be made private, one line for the user; NULL: nothing. */
+/* One line for the user about what could not be made private; NULL: there is none. */
 const char *sandbox_note(const struct sandbox *s);
-/* A file in the working folder that an execution has left and that is gone; NULL: none. */
+/*
+ * A file that an execution wrote in the working folder, and that was thrown away after it; NULL:
+ * none.
+ */
 const char *sandbox_thrown(const struct sandbox *s);
-/* Can only the test itself answer in its network? */
+/* True when only the test itself can answer in its network. */
 bool sandbox_net_closed(const struct sandbox *s);
 
-/* Ends whatever runs, reaps it, and makes the slot ready for the next execution. -ETIME: tasks are left. */
+/*
+ * Ends and reaps all tasks of the sandbox. *status: wait status of root. 0, or -errno; -ETIME:
+ * tasks are left.
+ */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
-/* After that: --teardown, and what the execution has written is gone. 0, or -errno with a line in err. */
+/*
+ * After that: runs --teardown, and ends the execution's environment. 0, or -errno with a line in
+ * err.
+ */
 int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t errlen);
 /*
- * Makes a running process a member of a sandbox that was reset: from its next exec, or
- * that of a process it forks, it is under control. 0 or -errno: -ESRCH when it is gone.
+ * Makes a running process a member of a sandbox that was reset. It is under control from its next
+ * exec on, or from that of a process that it forks. 0, or -errno; -ESRCH: it is gone.
  */
 int sandbox_join(struct sandbox *s, pid_t pid);
 /*
- * Gives up what has joined and has executed nothing: it goes on as before, in the cgroup home (a path
- * below the root). The number of processes, or -errno.
+ * Releases all processes that have joined and not executed a program since: they go on as before,
+ * in the cgroup `home` (a path below the root). Returns their number, or -errno.
  */
 int sandbox_release(struct sandbox *s, const char *home);
-/* Moves a process out of whatever cgroup it is in. -ESRCH: it is gone. */
+/*
+ * Moves a process to the cgroup `home`, or to the root where `home` takes none. 0, or -errno;
+ * -ESRCH: it is gone.
+ */
 int sandbox_leave(pid_t pid, const char *home);
-/* Is any process in it? */
+/* True when any process is in the sandbox. */
 bool sandbox_populated(const struct sandbox *s);
 
 /* Forgets the last execution; nothing may be left in the sandbox. */
 void sandbox_reset(struct sandbox *s);
-/* Times that the limit on tasks was hit, since the last call. */
+/* How often the limit on tasks was hit since the last call. */
 uint64_t sandbox_limit_hits(struct sandbox *s);
 
 #endif

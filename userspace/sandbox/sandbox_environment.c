@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an execution has for itself: every one begins with the same, and what it changes ends with it.
+ * sandbox_environment.c - the namespaces and files that each execution has for itself
  *
- * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid namespace and
- * stays for the sandbox's life; numbers are given out anew by each execution's first task. Everything else
- * is made by that task, before it executes the test's program: namespaces, a memory file system that takes
- * what is written, overlays that put it over the private folders.
+ * Every execution begins with the same environment, and what it changes is gone when it ends.
+ *
+ * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid
+ * namespace. It lives as long as the sandbox; the first task of each execution makes pids start
+ * again from 2. That task makes everything else, too, before it executes the test's program
+ * (sandbox_environment_enter()): namespaces, a memory file system for what the test writes, and
+ * overlays that put it over the private folders.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,16 +30,15 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "sandbox/sandbox_internal.h"
 
-/* From there on numbers are given out: 1 is ours, 2 the root command. */
-#define ROOT_PID "2"
-/* Executions after which nothing is expected to be thrown away if nothing was before. */
+/* Executions whose working folder is searched for files that will be thrown away. */
 #define LOOKS 16
 
 /* ---- pid 1 ---- */
 
-/* What others see of us among the test's processes: not how zug was called. */
+/* Hides the name and the arguments of zug from the test, which sees this process as "init". */
 static void rename_process(void)
 {
 	unsigned long begin = 0, end = 0;
@@ -52,7 +54,7 @@ static void rename_process(void)
 		return;
 	line[n] = 0;
 	p = strrchr(line, ')');
-	/* fields 48 and 49: where the arguments lie */
+	/* fields 48 and 49: the addresses of the arguments */
 	for (int field = 2; p && field < 48; field++)
 		p = strchr(p + 1, ' ');
 	if (!p || sscanf(p, " %lu %lu", &begin, &end) != 2 || end < begin + 5)
@@ -66,7 +68,7 @@ static void init_main(int fd)
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* the dead that nobody waits for go at once, and not when we get to it */
+	/* processes without a parent that waits for them vanish as soon as they are dead */
 	signal(SIGCHLD, SIG_IGN);
 	setsid();
 	dup2(fd, 3);
@@ -78,7 +80,7 @@ static void init_main(int fd)
 		dup2(3, i);
 	if (write(3, &byte, 1) != 1)
 		_exit(1);
-	/* a byte: end everybody; the end: of the sandbox */
+	/* a byte asks to kill all processes; end of file: the sandbox is gone */
 	while (read(3, &byte, 1) == 1) {
 		while (!kill(-1, SIGKILL))
 			usleep(200);
@@ -106,38 +108,38 @@ static int start_init(struct sandbox *s)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -errno;
-	s->world.init = syscall(SYS_clone3, &a, sizeof(a));
-	ret = s->world.init < 0 ? -errno : 0;
-	if (!s->world.init)
+	s->env.init = syscall(SYS_clone3, &a, sizeof(a));
+	ret = s->env.init < 0 ? -errno : 0;
+	if (!s->env.init)
 		init_main(fd[1]);
 	close(fd[1]);
-	s->world.init_fd = fd[0];
+	s->env.init_fd = fd[0];
 	if (!ret && read(fd[0], &byte, 1) != 1)
 		ret = -EIO;
 	else if (!ret)
 		ret = -byte;
 	if (ret)
 		return ret;
-	s->world.pid_ns = open_ns(s->world.init, "pid");
-	s->world.own_pid_ns = open_ns(getpid(), "pid");
-	s->mnt_ns = open_ns(s->world.init, "mnt");
-	return s->world.pid_ns < 0 ? s->world.pid_ns : s->world.own_pid_ns < 0 ? s->world.own_pid_ns :
+	s->env.pid_ns = open_ns(s->env.init, "pid");
+	s->env.own_pid_ns = open_ns(getpid(), "pid");
+	s->mnt_ns = open_ns(s->env.init, "mnt");
+	return s->env.pid_ns < 0 ? s->env.pid_ns : s->env.own_pid_ns < 0 ? s->env.own_pid_ns :
 	       s->mnt_ns < 0 ? s->mnt_ns : 0;
 }
 
-int sandbox_world_born(struct sandbox *s, bool inside)
+int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 {
-	if (s->world.pid_ns < 0)
+	if (s->env.pid_ns < 0)
 		return 0;
-	return setns(inside ? s->world.pid_ns : s->world.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
+	return setns(inside ? s->env.pid_ns : s->env.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
 }
 
-void sandbox_world_kill(struct sandbox *s)
+void sandbox_environment_kill(struct sandbox *s)
 {
 	char byte = 0;
 
-	if (s->world.init_fd >= 0 && write(s->world.init_fd, &byte, 1) == 1)
-		while (read(s->world.init_fd, &byte, 1) < 0 && errno == EINTR)
+	if (s->env.init_fd >= 0 && write(s->env.init_fd, &byte, 1) == 1)
+		while (read(s->env.init_fd, &byte, 1) < 0 && errno == EINTR)
 			;
 }
 
@@ -155,9 +157,13 @@ static bool same_or_below(const char *path, const char *folder)
 	return !strcmp(path, folder) || below(path, folder);
 }
 
+/*
+ * Adds a private folder, unless it does not exist, is shared, or lies in another one already. 0 or
+ * -errno.
+ */
 static int add_folder(struct sandbox *s, const char *path)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 	char real[PATH_MAX];
 	struct private_folder *f, *other;
 	struct stat st, up;
@@ -168,7 +174,8 @@ static int add_folder(struct sandbox *s, const char *path)
 		if (same_or_below(real, *p))
 			return 0;
 	if (!strcmp(real, "/")) {
-		snprintf(w->note, sizeof(w->note), "the test works in /: what it writes there is not private");
+		snprintf(w->note, sizeof(w->note), "the test works in /, which cannot be private: files that "
+			 "it writes there stay");
 		return 0;
 	}
 	for (int i = 0; i < w->nr_folders; i++) {
@@ -183,22 +190,21 @@ static int add_folder(struct sandbox *s, const char *path)
 	return f->path ? 0 : -ENOMEM;
 }
 
-/* From outside to inside: what lies over another one comes after it. */
+/* Outer folders first: a folder that lies in another one is mounted after it. */
 static int by_length(const void *a, const void *b)
 {
 	return strlen(((const struct private_folder *)a)->path) - strlen(((const struct private_folder *)b)->path);
 }
 
+/* Leaves what is mounted at path visible, if path lies below the folder. 0 or -errno. */
 static int keep(struct private_folder *f, const char *path)
 {
-	char **list;
-
 	if (!below(path, f->path))
 		return 0;
 	for (int i = 0; i < f->nr_keep; i++)
 		if (same_or_below(path, f->keep[i]))
 			return 0;
-	/* what lies below it comes with it */
+	/* mounts below path come with it */
 	for (int i = 0; i < f->nr_keep; i++)
 		if (below(f->keep[i], path)) {
 			free(f->keep[i]);
@@ -206,15 +212,13 @@ static int keep(struct private_folder *f, const char *path)
 		}
 	if (f->nr_keep == SANDBOX_MAX_KEPT)
 		return -E2BIG;
-	list = realloc(f->keep, (f->nr_keep + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_RESERVE(f->keep, f->keep_room, f->nr_keep + 1))
 		return -ENOMEM;
-	f->keep = list;
 	f->keep[f->nr_keep] = strdup(path);
 	return f->keep[f->nr_keep++] ? 0 : -ENOMEM;
 }
 
-/* "\040" in the kernel's list of mounts */
+/* Replaces "\040" and the like in the kernel's list of mounts. */
 static void unescape(char *p)
 {
 	char *out = p;
@@ -251,17 +255,17 @@ static int keep_mounts(struct private_folder *f)
 	return ret;
 }
 
-int sandbox_world_private_file(struct sandbox *s, const char *path)
+int sandbox_environment_private_file(struct sandbox *s, const char *path)
 {
 	char real[PATH_MAX];
 	int ret = 0;
 
-	for (int i = 0; i < s->world.nr_folders && !ret; i++)
-		ret = keep(&s->world.folder[i], realpath(path, real) ? real : path);
+	for (int i = 0; i < s->env.nr_folders && !ret; i++)
+		ret = keep(&s->env.folder[i], realpath(path, real) ? real : path);
 	return ret;
 }
 
-static void drop_folder(struct sandbox_world *w, int i)
+static void drop_folder(struct environment *w, int i)
 {
 	struct private_folder *f = &w->folder[i];
 
@@ -272,9 +276,9 @@ static void drop_folder(struct sandbox_world *w, int i)
 	memmove(f, f + 1, (--w->nr_folders - i) * sizeof(*f));
 }
 
-/* ---- made anew by each execution ---- */
+/* ---- for each execution ---- */
 
-/* A copy of a folder's looks, where the overlay merges what is below it. */
+/* Makes a folder with the owner, mode and times of another one, as an overlay's upper folder. */
 static int make_upper(int at, const char *name, const struct stat *st)
 {
 	struct timespec t[2] = { st->st_atim, st->st_mtim };
@@ -285,10 +289,10 @@ static int make_upper(int at, const char *name, const struct stat *st)
 	return 0;
 }
 
-/* Zug's own output is nothing that an execution may find, or the next one would not find the same. */
+/* Hides zug's own output: an execution that found it would not find the same as the one before. */
 static int hide(const struct sandbox *s)
 {
-	const struct sandbox_world *w = &s->world;
+	const struct environment *w = &s->env;
 	char path[PATH_MAX], up[PATH_MAX + 8], *slash;
 	int i = w->nr_folders - 1;
 	const char *rest;
@@ -316,14 +320,14 @@ static int hide(const struct sandbox *s)
 	*slash = '/';
 	if (mknodat(w->scratch, up, S_IFCHR, makedev(0, 0)))
 		return -errno;
-	/* as if it had never been: the time of the folder's last change stays */
+	/* the folder keeps the time of its last change */
 	*slash = 0;
 	return utimensat(w->scratch, up, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -errno : 0;
 }
 
 static int prepare_files(struct sandbox *s)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 	int fs, ret = 0;
 
 	if (!w->nr_folders)
@@ -337,7 +341,7 @@ static int prepare_files(struct sandbox *s)
 		ret = -errno;
 	if (fs >= 0)
 		close(fs);
-	/* an overlay's own folder looks like its upper one */
+	/* the root of an overlay has the owner, mode and times of its upper folder */
 	for (int i = 0; i < w->nr_folders && !ret; i++) {
 		char up[16], work[16];
 
@@ -365,12 +369,13 @@ static int loopback_up(void)
 }
 
 /*
- * It costs more than everything else together: the next execution gets it, too, unless it may not be what it was
- * (bpf/network.bpf.h). What --setup does nobody sees.
+ * A network namespace costs more than everything else together. So the next execution gets the same
+ * one, unless the last one has used it (bpf/network.bpf.h). What --setup and --teardown do there is
+ * not seen, so with them it is always new.
  */
 static int prepare_net(struct sandbox *s)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 	int own, ret;
 
 	if (w->net >= 0 && (w->net_used || s->o.setup || s->o.teardown)) {
@@ -390,7 +395,7 @@ static int prepare_net(struct sandbox *s)
 			w->net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 			ret = w->net < 0 ? -errno : 0;
 		}
-		/* where nobody can be reached we are of no use */
+		/* without the machine's network we cannot serve anything */
 		if (setns(own, CLONE_NEWNET))
 			abort();
 	}
@@ -398,7 +403,7 @@ static int prepare_net(struct sandbox *s)
 	return ret;
 }
 
-int sandbox_world_prepare(struct sandbox *s)
+int sandbox_environment_prepare(struct sandbox *s)
 {
 	int ret = prepare_net(s);
 
@@ -408,12 +413,15 @@ int sandbox_world_prepare(struct sandbox *s)
 static int overlay(const struct sandbox *s, int i)
 {
 	char up[sizeof(s->files) + 8], work[sizeof(s->files) + 8];
-	const char *path = s->world.folder[i].path;
+	const char *path = s->env.folder[i].path;
 	int fs = fsopen("overlay", FSOPEN_CLOEXEC), m = -1;
 
 	snprintf(up, sizeof(up), "%s/u%d", s->files, i);
 	snprintf(work, sizeof(work), "%s/w%d", s->files, i);
-	/* one device and lasting inode numbers, as a plain folder has them; folders can be renamed; nothing to sync */
+	/*
+	 * as a plain folder: one device, lasting inode numbers, folders that can be renamed; sync
+	 * has nothing to do
+	 */
 	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", up, 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) ||
@@ -432,12 +440,12 @@ static int overlay(const struct sandbox *s, int i)
 
 static int folder_enter(const struct sandbox *s, int i)
 {
-	const struct private_folder *f = &s->world.folder[i];
+	const struct private_folder *f = &s->env.folder[i];
 	int fds[SANDBOX_MAX_KEPT];
 
 	for (int k = 0; k < f->nr_keep; k++) {
 		fds[k] = open_tree(AT_FDCWD, f->keep[k], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-		/* somebody has taken it away */
+		/* ENOENT: it was unmounted meanwhile */
 		if (fds[k] < 0 && errno != ENOENT)
 			return -1;
 	}
@@ -453,7 +461,7 @@ static int folder_enter(const struct sandbox *s, int i)
 	return 0;
 }
 
-int sandbox_world_enter(struct sandbox *s, const char **stage)
+int sandbox_environment_enter(struct sandbox *s, const char **stage)
 {
 	uint32_t own = s->o.own;
 	struct stat st;
@@ -465,50 +473,54 @@ int sandbox_world_enter(struct sandbox *s, const char **stage)
 		DO("make a cgroup namespace", unshare(CLONE_NEWCGROUP));
 	if (own & SANDBOX_HOST) {
 		DO("make a UTS namespace", unshare(CLONE_NEWUTS));
-		/* a name that can be looked up wherever there is no network */
+		/* a name that resolves without a network */
 		DO("set the host name", sethostname("localhost", 9));
 	}
-	if (s->world.net >= 0)
-		DO("enter the network namespace", setns(s->world.net, CLONE_NEWNET));
+	if (s->env.net >= 0)
+		DO("enter the network namespace", setns(s->env.net, CLONE_NEWNET));
 	if (own & SANDBOX_IPC)
 		DO("make an IPC namespace", unshare(CLONE_NEWIPC));
 	if (!(own & (SANDBOX_FILES | SANDBOX_IPC)))
 		return 0;
 	DO("make a mount namespace", unshare(CLONE_NEWNS));
 	if (s->mnt_ns < 0)
-		DO("keep mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+		DO("make mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
 	if (own & SANDBOX_IPC && !stat("/dev/mqueue", &st))
 		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
 	if (own & SANDBOX_IPC && !stat("/dev/shm", &st))
 		DO("mount /dev/shm", mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
-	if (!s->world.nr_folders)
+	if (!s->env.nr_folders)
 		return 0;
-	DO("mount memory for what is written", move_mount(s->world.scratch, "", AT_FDCWD, s->files,
-							     MOVE_MOUNT_F_EMPTY_PATH));
-	for (int i = 0; i < s->world.nr_folders; i++)
-		DO(s->world.folder[i].path, folder_enter(s, i));
+	DO("mount memory for what is written", move_mount(s->env.scratch, "", AT_FDCWD, s->files,
+							  MOVE_MOUNT_F_EMPTY_PATH));
+	for (int i = 0; i < s->env.nr_folders; i++)
+		DO(s->env.folder[i].path, folder_enter(s, i));
 	*stage = NULL;
 	return 0;
 #undef DO
 }
 
-int sandbox_world_number(const struct sandbox *s)
+int sandbox_environment_reset_pids(const struct sandbox *s)
 {
 	int fd, ret;
 
-	if (s->world.pid_ns < 0)
+	if (s->env.pid_ns < 0)
 		return 0;
 	fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	ret = write(fd, ROOT_PID, strlen(ROOT_PID)) < 0 ? -1 : 0;
+	/* 1 is ours, 2 the root command */
+	ret = write(fd, "2", 1) < 0 ? -1 : 0;
 	close(fd);
 	return ret;
 }
 
-/* ---- what became of it ---- */
+/* ---- files that are thrown away ---- */
 
-/* The first file (or removal) below a folder of which dir is the upper one. */
+/*
+ * Finds the first file (or removal) below dir, a folder in an overlay's upper folder, and appends
+ * its name to path.
+ */
 static bool find_change(int dir, char *path, size_t len, const char *hidden)
 {
 	size_t n = strlen(path), h = hidden ? strlen(hidden) : 0;
@@ -534,10 +546,10 @@ static bool find_change(int dir, char *path, size_t len, const char *hidden)
 	return found;
 }
 
-/* In the working folder: what is left in /tmp nobody misses. */
-static void look_for_thrown(struct sandbox *s)
+/* Looks for a file in the working folder only: files in /tmp are not missed. */
+static void find_thrown(struct sandbox *s)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 	char path[PATH_MAX], up[16];
 	int i = w->nr_folders - 1, n;
 
@@ -554,12 +566,12 @@ static void look_for_thrown(struct sandbox *s)
 
 const char *sandbox_thrown(const struct sandbox *s)
 {
-	return s->world.thrown[0] ? s->world.thrown : NULL;
+	return s->env.thrown[0] ? s->env.thrown : NULL;
 }
 
-void sandbox_world_end(struct sandbox *s)
+void sandbox_environment_end(struct sandbox *s)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		if (w->ns[i] >= 0) {
@@ -570,17 +582,20 @@ void sandbox_world_end(struct sandbox *s)
 	if (w->scratch < 0)
 		return;
 	if (!w->thrown[0] && w->looks++ < LOOKS)
-		look_for_thrown(s);
+		find_thrown(s);
 	close(w->scratch);
 	w->scratch = -1;
 }
 
 /* ---- once ---- */
 
-/* In a process of its own: can an execution have all this? NULL: yes; else what cannot be done, *err why. */
+/*
+ * Tries in a child process to make the environment. NULL: it can be made; else what failed, and
+ * *err why.
+ */
 static const char *trial(struct sandbox *s, int *err)
 {
-	const char *stage = NULL, *said[2] = { "begin", NULL };
+	const char *stage = NULL, *said[2] = { "start a process", NULL };
 	int p[2], ret = prepare_net(s);
 	pid_t pid;
 
@@ -597,42 +612,44 @@ static const char *trial(struct sandbox *s, int *err)
 	}
 	pid = fork();
 	if (!pid) {
-		ret = sandbox_world_enter(s, &stage);
+		ret = sandbox_environment_enter(s, &stage);
 		said[0] = ret ? stage : NULL;
 		said[1] = (const char *)(intptr_t)errno;
 		_exit(write(p[1], said, sizeof(said)) != sizeof(said));
 	}
 	*err = errno;
 	close(p[1]);
-	/* the same program: its addresses are ours */
+	/* the child is the same program: its strings have our addresses */
 	if (pid > 0 && read(p[0], said, sizeof(said)) == sizeof(said))
 		*err = (intptr_t)said[1];
 	close(p[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	close(s->world.scratch);
-	s->world.scratch = -1;
+	close(s->env.scratch);
+	s->env.scratch = -1;
 	return said[0];
 }
 
-void sandbox_world_reset(struct sandbox *s)
+void sandbox_environment_reset(struct sandbox *s)
 {
-	s->world = (struct sandbox_world){ .scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1 };
+	s->env = (struct environment){
+		.scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1
+	};
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
-		s->world.ns[i] = -1;
+		s->env.ns[i] = -1;
 }
 
-int sandbox_world_new(struct sandbox *s, char *err, size_t errlen)
+int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 	const char *failed;
 	int ret, why;
 
 	if (s->o.own & SANDBOX_PIDS) {
 		ret = start_init(s);
 		if (ret) {
-			snprintf(err, errlen, "cannot give the test pids of its own: %s; --world leaves parts out",
-				 strerror(-ret));
+			snprintf(err, errlen, "cannot create a pid namespace for the test: %s; --world can leave "
+				 "'pids' out", strerror(-ret));
 			return ret;
 		}
 	}
@@ -648,8 +665,9 @@ int sandbox_world_new(struct sandbox *s, char *err, size_t errlen)
 			for (char *const *p = s->o.share; p && *p && !ret; p++)
 				ret = keep(&w->folder[i], *p);
 			if (ret == -E2BIG) {
-				snprintf(err, errlen, "more than %d mounts below %s; --share %s leaves it as it is",
-					 SANDBOX_MAX_KEPT, w->folder[i].path, w->folder[i].path);
+				snprintf(err, errlen, "cannot make %s private: there are more than %d mounts "
+					 "below it; --share %s shares it", w->folder[i].path,
+					 SANDBOX_MAX_KEPT, w->folder[i].path);
 				return ret;
 			}
 		}
@@ -663,12 +681,12 @@ int sandbox_world_new(struct sandbox *s, char *err, size_t errlen)
 		while (i < w->nr_folders && w->folder[i].path != failed)
 			i++;
 		if (i == w->nr_folders) {
-			snprintf(err, errlen, "cannot give the test a world of its own (%s): %s; --world leaves "
-				 "parts out", failed, strerror(why));
+			snprintf(err, errlen, "cannot create the test's environment: cannot %s: %s; --world can leave "
+				 "parts of it out", failed, strerror(why));
 			return -why;
 		}
-		snprintf(w->note, sizeof(w->note), "%s is not private, what an execution writes there stays: "
-			 "no overlay can be put over it (%s)", failed,
+		snprintf(w->note, sizeof(w->note), "cannot make %s private, so files that the test writes there "
+			 "stay: no overlay can be mounted over it (%s)", failed,
 			 why == ENODEV ? "the kernel has no overlayfs" : strerror(why));
 		drop_folder(w, i);
 	}
@@ -677,12 +695,12 @@ int sandbox_world_new(struct sandbox *s, char *err, size_t errlen)
 
 const char *sandbox_note(const struct sandbox *s)
 {
-	return s->world.note[0] ? s->world.note : NULL;
+	return s->env.note[0] ? s->env.note : NULL;
 }
 
-void sandbox_world_free(struct sandbox *s)
+void sandbox_environment_free(struct sandbox *s)
 {
-	struct sandbox_world *w = &s->world;
+	struct environment *w = &s->env;
 
 	while (w->nr_folders)
 		drop_folder(w, 0);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes that come into a sandbox by themselves, already running, instead of being launched.
+ * sandbox_join.c - running processes join a sandbox, instead of being launched in it
  *
- * What a launched test has and these lack, until they execute a program and in
- * part after it: see zugd(8).
+ * zugd(8) says which controls they lack, compared with a launched test.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,10 +14,7 @@
 #include <unistd.h>
 #include "sandbox/sandbox_internal.h"
 
-#define SCHED_EXT_POLICY 7
-#define CGROUP_ROOT "/sys/fs/cgroup"
-
-/* Calls fn for every thread; the first error ends it, but for threads that are gone. */
+/* Calls fn for every thread, up to the first error; -ESRCH (the thread is gone) is none. */
 static int each_thread(pid_t pid, int (*fn)(struct sandbox *s, pid_t tid), struct sandbox *s)
 {
 	char path[64];
@@ -101,7 +97,9 @@ int sandbox_leave(pid_t pid, const char *home)
 
 	snprintf(procs, sizeof(procs), CGROUP_ROOT "%s/cgroup.procs", home);
 	ret = move(procs, pid);
-	/* a cgroup that hands controllers on takes no processes; the root takes all */
+	/*
+	 * a cgroup that passes controllers to its children takes no processes; the root takes all
+	 */
 	return ret && ret != -ESRCH ? move(CGROUP_ROOT "/cgroup.procs", pid) : ret;
 }
 
@@ -112,7 +110,7 @@ int sandbox_release(struct sandbox *s, const char *home)
 	FILE *f;
 
 	snprintf(procs, sizeof(procs), "%s/cgroup.procs", s->cgroup);
-	/* again while there were any: one may have forked just before */
+	/* repeated while there are any: one may have forked just before */
 	for (int round = 0; seen && round < 10 && !ret; round++) {
 		seen = 0;
 		f = fopen(procs, "re");
@@ -128,7 +126,7 @@ int sandbox_release(struct sandbox *s, const char *home)
 				nr++;
 			}
 			if (ret == -EBUSY || ret == -ESRCH)
-				ret = 0;	/* under control, or gone */
+				ret = 0;	/* it is under control, or gone */
 		}
 		fclose(f);
 	}

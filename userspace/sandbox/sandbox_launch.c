@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Starting one execution: what its first process does before it executes the test's program. */
+/*
+ * sandbox_launch.c - starts an execution
+ *
+ * sandbox_launch() creates the first process in the cgroup. That process enters the environment,
+ * the sandbox and the scheduling class, and executes the test's program (child_main()). Two pipes
+ * connect it with the parent, which runs --setup and opens the watchpoints while the child waits.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -22,21 +28,20 @@
 #include "kernel/machine.h"
 #include "sandbox/sandbox_internal.h"
 
-#define SCHED_EXT_POLICY 7
-#define NUMBER_TRIES 5000		/* a millisecond apart */
+#define SPAWN_TRIES 5000		/* a millisecond apart */
 
 struct child {
 	struct sandbox *s;
 	const struct launch *l;
 	uint32_t task;
-	pid_t pid;		/* its number outside */
-	int ready, go;		/* pipes: the child says it is adopted; the parent lets it go */
-	int err;		/* set by the child when it fails, with */
-	const char *stage;	/* what it was doing */
+	pid_t pid;		/* in our pid namespace */
+	int ready, go;		/* pipes: the child says that it waits; the parent lets it go on */
+	int err;		/* set by the child when it fails */
+	const char *stage;	/* what it does, or was doing when it failed */
 	sigset_t mask;
 };
 
-/* A test may not change its scheduling: these calls succeed and do nothing. */
+/* A test must not change its scheduling: these calls succeed and do nothing. */
 static int install_filter(void)
 {
 	struct sock_filter code[] = {
@@ -56,8 +61,8 @@ static int install_filter(void)
 }
 
 /*
- * There is no io_uring: what it does for a task is done by threads of the kernel, whose order nobody
- * here decides. Logged, so that the kernel side sees it and the user is told.
+ * io_uring is refused: kernel threads do its work, and their order cannot be decided here. The call
+ * is logged, so that the kernel side sees it and the user is told.
  */
 static int refuse_io_uring(void)
 {
@@ -75,7 +80,7 @@ static int refuse_io_uring(void)
 		       SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG, &prog);
 }
 
-/* Shares our memory but nothing else; no malloc, no stdio from here on. */
+/* The child shares our memory but nothing else: no malloc, no stdio from here on. */
 static int child_main(void *arg)
 {
 	struct child *c = arg;
@@ -91,24 +96,24 @@ static int child_main(void *arg)
 		if (sig != SIGKILL && sig != SIGSTOP)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
-	/* whatever happens to us, a test does not go on without control */
+	/* when we die, the test must not go on without control */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (c->s->killed)
 		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
-	if (sandbox_world_enter(c->s, &c->stage))
+	if (sandbox_environment_enter(c->s, &c->stage))
 		goto fail;
 	DO(l->cwd, chdir(l->cwd));
 	if (c->s->o.setup || c->s->o.teardown) {
-		DO("report", write(c->ready, &byte, 1) != 1);
+		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for --setup", read(c->go, &byte, 1) != 1);
 	}
-	DO("number its processes", sandbox_world_number(c->s));
+	DO("reset the pids", sandbox_environment_reset_pids(c->s));
 	DO("start a session", setsid() < 0);
 	DO("set up stdin", dup2(l->in, 0) < 0);
 	DO("set up stdout", dup2(l->out, 1) < 0);
 	DO("set up stderr", dup2(l->err, 2) < 0);
 	DO("close descriptors", close_range(3, ~0u, CLOSE_RANGE_CLOEXEC));
-	/* a huge page costs more to clear than a small test costs to run */
+	/* to clear a huge page takes longer than to run a small test */
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (!l->randomise)
 		personality(ADDR_NO_RANDOMIZE);
@@ -121,19 +126,19 @@ static int child_main(void *arg)
 		goto fail;
 	}
 	c->task = ctl.task;
-	/* on another CPU a busy program of a higher class could stop it here for ever */
+	/* on another CPU a busy program of a higher class could keep it from running for ever */
 	memset(&cpus, 0, sizeof(cpus));
 	CPU_SET(c->s->lane, &cpus);
 	DO("move to the lane", sched_setaffinity(0, sizeof(cpus), &cpus));
 	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
-	/* the daemon keeps off the lane; the test may not even seem to be kept off anything */
+	/* the daemon keeps off the lane, and the test must not inherit that mask */
 	memset(&cpus, 0xff, sizeof(cpus));
 	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
 	DO("filter scheduling calls", install_filter());
 	DO("refuse io_uring", refuse_io_uring());
 	if (l->nr_watches) {
-		DO("report", write(c->ready, &byte, 1) != 1);
-		DO("wait for watches", read(c->go, &byte, 1) != 1);
+		DO("report to zug", write(c->ready, &byte, 1) != 1);
+		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
@@ -145,10 +150,11 @@ fail:
 }
 
 /*
- * A child that shares our memory (a fork would copy the page tables of all symbol files for every
- * execution), on its own stack, born in the cgroup (moving into one afterwards waits for RCU). The C
- * library has no call for that. Linux (6.18) kills at once what is born into a cgroup that was ever
- * killed as a whole by somebody outside it (it compares the kill counts of two cgroups): then it moves.
+ * Creates the child on its own stack, in the cgroup (to move there later waits for RCU), with our
+ * memory (a fork would copy the page tables of all symbol files for every execution). The C library
+ * has no call for that. Linux (6.18) kills a process at once that is created in a cgroup which was
+ * killed as a whole from outside (it compares the kill counts of two cgroups): then the child moves
+ * there itself.
  */
 static pid_t spawn_child(struct sandbox *s, struct child *c)
 {
@@ -158,7 +164,7 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
 				.cgroup = s->cgroup_fd };
 
-	if (s->world.pid_ns >= 0) {
+	if (s->env.pid_ns >= 0) {
 		a.set_tid = (uintptr_t)&number;
 		a.set_tid_size = 1;
 	}
@@ -188,7 +194,10 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 	return ret;
 }
 
-/* The child's next byte; 0: it has exec'd, or has died; -EBUSY: it cannot go on, and err says why. */
+/*
+ * Waits for the child. 1: it waits for us; 0: it has executed the program, or is dead; -EBUSY: it
+ * cannot run, see err.
+ */
 static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -198,7 +207,7 @@ static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
 	lane_watch_reset(&w);
 	while (!poll(&p, 1, 1000))
 		if (lane_watch_look(&w, s->lane, pid, err, errlen)) {
-			/* among the others it gets on, and dies */
+			/* in the normal class it can run, and die */
 			kill(pid, SIGKILL);
 			sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
 			return -EBUSY;
@@ -206,11 +215,48 @@ static int hear(struct sandbox *s, int fd, pid_t pid, char *err, size_t errlen)
 	return read(fd, &byte, 1) == 1;
 }
 
+static int open_watches(struct sandbox *s, const struct launch *l, pid_t pid, char *err, size_t errlen)
+{
+	for (unsigned int i = 0; i < l->nr_watches; i++) {
+		int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
+
+		if (fd < 0) {
+			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-fd));
+			return fd;
+		}
+		/*
+		 * closing the descriptor ends the watchpoint, also in the tasks that inherited it
+		 */
+		s->watch_fds[s->nr_watch_fds++] = fd;
+	}
+	return 0;
+}
+
+/* 0: the child has executed the program; else -errno with a line in err. */
+static int child_result(const struct child *c, char *err, size_t errlen)
+{
+	if (c->err) {
+		if (c->stage == c->l->file)
+			snprintf(err, errlen, "cannot execute %s: %s", c->l->file, strerror(c->err));
+		else if (c->stage == c->l->cwd)
+			snprintf(err, errlen, "cannot change to %s: %s", c->l->cwd, strerror(c->err));
+		else
+			snprintf(err, errlen, "cannot set up the test: cannot %s: %s",
+				 c->stage ? c->stage : "start", strerror(c->err));
+		return -c->err;
+	}
+	if (c->stage) {
+		snprintf(err, errlen, "the test was killed before it could start (%s)", c->stage);
+		return -ECHILD;
+	}
+	return 0;
+}
+
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
 	struct child c = { .s = s, .l = l, .stage = "begin" };
-	int up[2] = { -1, -1 }, down[2] = { -1, -1 }, fds[ZUG_MAX_WATCHES], nr_fds = 0;
+	int up[2] = { -1, -1 }, down[2] = { -1, -1 };
 	sigset_t all;
 	pid_t pid = -1;
 	int ret;
@@ -229,26 +275,29 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	c.ready = up[1];
 	c.go = down[0];
-	if (s->world.scratch >= 0)
-		sandbox_world_end(s);
-	ret = sandbox_world_prepare(s);
+	if (s->env.scratch >= 0)
+		sandbox_environment_end(s);
+	ret = sandbox_environment_prepare(s);
 	if (!ret)
-		ret = sandbox_world_born(s, true);
+		ret = sandbox_environment_spawn_inside(s, true);
 	if (ret) {
-		snprintf(err, errlen, "cannot make a world for the test: %s", strerror(-ret));
+		snprintf(err, errlen, "cannot create the test's environment: %s", strerror(-ret));
 		goto out;
 	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &c.mask);
-	/* Linux (6.15) frees the number of a dead process a little after it has gone from the list of processes. */
-	for (int tries = 0; tries < NUMBER_TRIES; tries++) {
+	/*
+	 * Linux (6.15) frees the pid of a dead process only after the process has gone from the
+	 * list of processes
+	 */
+	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
 		pid = spawn_child(s, &c);
 		ret = -errno;
 		if (pid >= 0 || ret != -EEXIST)
 			break;
 		usleep(1000);
 	}
-	sandbox_world_born(s, false);
+	sandbox_environment_spawn_inside(s, false);
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 	if (pid < 0) {
 		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
@@ -264,46 +313,18 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
 	}
-	/* end of file: it has exec'd, or has died */
 	if (!ret)
 		ret = hear(s, up[0], pid, err, errlen);
 	if (ret > 0) {
-		ret = 0;
-		for (unsigned int i = 0; i < l->nr_watches && !ret; i++) {
-			int fd = kernel_open_watch(s->k, i, pid, l->watch_write_only);
-
-			if (fd < 0)
-				ret = fd;
-			else
-				fds[nr_fds++] = fd;
-		}
-		if (ret) {
-			snprintf(err, errlen, "cannot set a hardware breakpoint: %s", strerror(-ret));
+		ret = open_watches(s, l, pid, err, errlen);
+		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
-		} else if (write(down[1], "g", 1) != 1) {
-			kill(pid, SIGKILL);
-		}
 		if (!ret && hear(s, up[0], pid, err, errlen) < 0)
 			ret = -EBUSY;
 	}
-	if (c.err && !ret) {
-		ret = -c.err;
-		if (c.stage == l->file)
-			snprintf(err, errlen, "cannot execute %s: %s", l->file, strerror(c.err));
-		else if (c.stage == l->cwd)
-			snprintf(err, errlen, "cannot change to %s: %s", l->cwd, strerror(c.err));
-		else
-			snprintf(err, errlen, "cannot set up the test (%s): %s",
-				 c.stage ? c.stage : "exec", strerror(c.err));
-	}
-	if (c.stage && !c.err && !ret) {
-		ret = -ECHILD;
-		snprintf(err, errlen, "the test was killed before it could start (%s)", c.stage);
-	}
+	if (!ret)
+		ret = child_result(&c, err, errlen);
 	*task = c.task;
-	/* closing a descriptor ends the event, also in the tasks that inherited it */
-	for (int i = 0; i < nr_fds; i++)
-		s->watch_fds[s->nr_watch_fds++] = fds[i];
 	if (ret)
 		waitpid(pid, NULL, 0);
 out:

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --setup and --teardown: a shell command in the world of an execution, outside of its schedule. */
+/*
+ * sandbox_setup.c - --setup and --teardown: shell commands in an execution's environment, outside
+ * of its schedule
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -27,7 +30,7 @@ static const struct {
 static void child(const struct sandbox *s, const char *command, const struct launch *l, int out)
 {
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
-		if (s->world.ns[i] >= 0 && setns(s->world.ns[i], namespaces[i].flag))
+		if (s->env.ns[i] >= 0 && setns(s->env.ns[i], namespaces[i].flag))
 			_exit(126);
 	for (int sig = 1; sig < 64; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
@@ -39,7 +42,7 @@ static void child(const struct sandbox *s, const char *command, const struct lau
 	_exit(127);
 }
 
-/* The last line that it said, if any: ": ..." */
+/* ": " and the last line that the command printed, if any */
 static void last_line(int fd, char *text, size_t len)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -59,8 +62,8 @@ static void last_line(int fd, char *text, size_t len)
 static int run(struct sandbox *s, const char *option, const char *command, const struct launch *l, char *err,
 	       size_t errlen)
 {
-	int out = memfd_create("zug-setup", MFD_CLOEXEC), ret = out < 0 ? -errno : sandbox_world_born(s, true);
-	int status = 0;
+	int out = memfd_create("zug-setup", MFD_CLOEXEC), status = 0;
+	int ret = out < 0 ? -errno : sandbox_environment_spawn_inside(s, true);
 	char said[520];
 	pid_t pid = -1;
 
@@ -69,7 +72,7 @@ static int run(struct sandbox *s, const char *option, const char *command, const
 		if (!pid)
 			child(s, command, l, out);
 		ret = pid < 0 ? -errno : 0;
-		sandbox_world_born(s, false);
+		sandbox_environment_spawn_inside(s, false);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR) {
@@ -77,7 +80,7 @@ static int run(struct sandbox *s, const char *option, const char *command, const
 			break;
 		}
 	if (ret) {
-		snprintf(err, errlen, "%s '%s' cannot be executed: %s", option, command, strerror(-ret));
+		snprintf(err, errlen, "cannot execute %s '%s': %s", option, command, strerror(-ret));
 	} else if (status) {
 		last_line(out, said, sizeof(said));
 		snprintf(err, errlen, "%s '%s' failed (%s %d)%s", option, command,
@@ -99,14 +102,14 @@ int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *
 		if (!(s->o.own & namespaces[i].own))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/ns/%s", root, namespaces[i].name);
-		s->world.ns[i] = open(path, O_RDONLY | O_CLOEXEC);
-		if (s->world.ns[i] < 0) {
+		s->env.ns[i] = open(path, O_RDONLY | O_CLOEXEC);
+		if (s->env.ns[i] < 0) {
 			ret = -errno;
-			snprintf(err, errlen, "%s: %s", path, strerror(errno));
+			snprintf(err, errlen, "cannot open %s: %s", path, strerror(errno));
 			return ret;
 		}
 	}
-	s->world.helpers = s->o.setup;
+	s->env.helpers = s->o.setup;
 	return s->o.setup ? run(s, "--setup", s->o.setup, l, err, errlen) : 0;
 }
 
@@ -114,12 +117,12 @@ int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t 
 {
 	int ret = s->o.teardown ? run(s, "--teardown", s->o.teardown, l, err, errlen) : 0;
 
-	sandbox_world_kill(s);
-	sandbox_world_end(s);
+	sandbox_environment_kill(s);
+	sandbox_environment_end(s);
 	return ret;
 }
 
 bool sandbox_net_closed(const struct sandbox *s)
 {
-	return (s->o.own & SANDBOX_NET) && !s->world.helpers;
+	return (s->o.own & SANDBOX_NET) && !s->env.helpers;
 }

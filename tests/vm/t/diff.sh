@@ -20,7 +20,7 @@ pair()
 	want_status 0 "its neighbour passes again"
 	zug 60 diff "t/$1.1.trace" "t/$1.1.pass.trace"
 	want_status 1
-	want_out '^A decision: both could run'
+	want_out '^A decision: both tasks could run'
 	end
 }
 

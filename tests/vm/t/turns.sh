@@ -107,12 +107,12 @@ if begin "a campaign is recorded"; then
 	echo precious >notes
 	zug 60 run -q --executions 2 --record notes -- true
 	want_status 2
-	want_err 'no record of a campaign; not touched'
+	want_err 'not the record of a campaign; it was not changed'
 	zug 20 show record
 	want_status 0
 	want_out "^result    nothing found in $n executions"
 	want_out '^ended     every schedule was tried'
-	want_out '^covered   every schedule of the points there are with up to 1 preemption$'
+	want_out '^covered   every schedule of the known points with up to 1 preemption$'
 	zug 60 run -q --verify 0 --record record -- "$programs/abba-deadlock"
 	want_status 1
 	n=$(sed -n 's/^found in execution \([0-9]*\),.*/\1/p' out)

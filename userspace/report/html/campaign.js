@@ -1,8 +1,8 @@
-/* campaign.js - how a search got on: curves over executions and time, coverage, strategies, findings */
+/* campaign.js - the page of a campaign: curves over executions and time, coverage, strategies, findings */
 
 const charts = [];
 const COLOURS = ["acquire", "data", "task", "syscall", "match", "wait", "other", "text"];
-/* executions before the search, to see what the test maps */
+/* executions before the search, which show the files that the test maps */
 const FIRST_LOOK = "first look";
 
 const last = list => list[list.length - 1];
@@ -15,14 +15,14 @@ function duration(ms) {
 	return ms < 7200e3 ? (ms / 60e3).toFixed(1) + " min" : (ms / 3600e3).toFixed(1) + " h";
 }
 
-/* One line after the other, as steps are summed up: campaigns that were resumed follow each other. */
+/* Joins campaigns that were resumed into one: executions and times are added up. */
 function joined(campaigns) {
 	let n = 0, at = 0;
 	const samples = [], findings = [];
 	for (const c of campaigns) {
 		for (const s of c.samples)
 			samples.push({ ...s, n: s.n + n, at: s.at + at });
-		/* that a bound is through shows when the next execution does not come */
+		/* a bound is known to be complete only when no further execution comes */
 		if (c.end && c.samples.length)
 			last(samples).bound_done = c.end.bound_done;
 		for (const f of c.findings)
@@ -129,13 +129,13 @@ function showHead(raw, campaign, all) {
 		`; zug ${head.zug_version}, Linux ${head.kernel}`);
 	if (raw.campaigns.length > 1)
 		say(`This record has ${raw.campaigns.length} campaigns, one after the other: they are joined here. ` +
-			"The counts of distinct schedules are each campaign's own.");
+			"Each campaign counts its distinct schedules for itself.");
 	if (!total)
 		return;
 	byId("cards").replaceChildren(
 		card(count(total.n), "executions"), card(duration(total.at), "time"),
 		card((total.n / Math.max(total.at, 1) * 1000).toFixed(1), "executions a second"),
-		card(count(total.distinct), "behaviours, not equivalent"),
+		card(count(total.distinct), "equivalence classes"),
 		card(total.chance === null ? "?" : (100 * total.chance).toFixed(1) + " %", "chance that the next one is new"),
 		card(total.bound_done === null ? "none" : "up to " + total.bound_done, "preemptions covered completely"));
 }
@@ -147,21 +147,21 @@ function showCharts(all) {
 	const per = (i, title, note) => new Chart(title, note, "executions", count, names.map((name, k) => ({
 		name, colour: COLOURS[k % COLOURS.length], stepped: true, points: s.filter(p => p.by[name]).map(p => [p.n, p.by[name][i]]) })));
 	byId("charts").replaceChildren(...[
-		new Chart("New behaviours", "Distinct schedules, and those of them that are not equivalent. A curve that " +
-			"bends to the horizontal has little left to show. Red: a failure seen for the first time.", "executions", count,
-		[line("schedules", "acquire", p => p.schedules), line("not equivalent", "task", p => p.distinct)], found.map(f => f.finding)),
+		new Chart("New behaviours", "Distinct schedules, and the equivalence classes of them. A curve that becomes " +
+			"horizontal shows that few new behaviours are left. Red: a failure seen for the first time.", "executions", count,
+		[line("schedules", "acquire", p => p.schedules), line("equivalence classes", "task", p => p.distinct)], found.map(f => f.finding)),
 		new Chart("Executions over time", "A straight line is an even speed.", "", duration,
 			[{ name: "executions", colour: "acquire", points: [[0, 0], ...s.map(p => [p.at, p.n])] }], found.map(f => f.at)),
-		new Chart("Chance of something new", "That the next execution shows a behaviour nobody has seen: the share of " +
-			"those that were seen only once (Good and Turing).", "executions", count,
+		new Chart("Chance of something new", "The probability that the next execution shows a new behaviour: the share of " +
+			"behaviours that were seen only once (Good and Turing).", "executions", count,
 		[{ name: "chance", colour: "data", points: s.filter(p => p.chance !== null).map(p => [p.n, p.chance]) }], found.map(f => f.finding)),
-		new Chart("Coverage by bound", "Preemptions up to which every schedule of the points there are has been tried, " +
-			"and the bound in work. Only systematic strategies have one.", "executions", count, [
-			{ name: "in work", colour: "wait", stepped: true, points: s.filter(p => p.bound !== null).map(p => [p.n, p.bound]) },
+		new Chart("Coverage by bound", "Number of preemptions up to which every schedule of the known points was tried, " +
+			"and the bound that is tried now. Only systematic strategies have a bound.", "executions", count, [
+			{ name: "tried now", colour: "wait", stepped: true, points: s.filter(p => p.bound !== null).map(p => [p.n, p.bound]) },
 			{ name: "covered", colour: "good", stepped: true, points: s.filter(p => p.bound_done !== null).map(p => [p.n, p.bound_done]) },
 		]),
-		per(1, "New behaviours by strategy", "Which of them showed something that none had shown before."),
-		per(0, "Executions by strategy", "A portfolio gives more turns to what shows new behaviour."),
+		per(1, "New behaviours by strategy", "Executions of each strategy that showed a behaviour for the first time."),
+		per(0, "Executions by strategy", "A portfolio gives more executions to strategies that show new behaviours."),
 	].filter(c => c.lines.length).map(c => c.element));
 }
 
@@ -173,7 +173,7 @@ function showTables(campaigns, all) {
 	const kinds = name => [...new Set(all.findings.filter(f => f.strategy === name).map(f => f.kind))].join(", ");
 	if (Object.keys(total).length)
 		parts.push(make("h2", {}, "Strategies"), table(
-			[["strategy"], ["executions", 1], ["new behaviours", 1], ["findings", 1], ["failures it saw first"]],
+			[["strategy"], ["executions", 1], ["new behaviours", 1], ["findings", 1], ["failures found first"]],
 			Object.entries(total).map(([name, [executions, fresh, findings]]) =>
 				[name, count(executions), count(fresh), count(findings), kinds(name)])));
 	const preempted = [];
@@ -198,7 +198,7 @@ async function start() {
 	if (all.samples.length)
 		showCharts(all);
 	else
-		say("Nothing was executed yet.");
+		say("There is no execution yet.");
 	showTables(raw.campaigns, all);
 	const draw = () => charts.forEach(c => c.draw());
 	draw();

@@ -2,7 +2,7 @@
 
 const byId = id => document.getElementById(id);
 
-/* make("p", { class: "dim" }, "text", child...): everything that comes from the data is text. */
+/* make("p", { class: "dim" }, "text", child...). Everything that comes from the data must be passed as text. */
 function make(tag, attributes, ...children) {
 	const e = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes || {}))
@@ -19,7 +19,7 @@ function say(text) {
 	byId("notice").hidden = false;
 }
 
-/* base64 of zlib's format of JSON */
+/* The data is JSON, compressed by zlib, in base64. */
 async function readData() {
 	const text = atob(byId("data").textContent.replace(/\s+/g, ""));
 	const bytes = new Uint8Array(text.length);
@@ -27,7 +27,7 @@ async function readData() {
 		bytes[i] = text.charCodeAt(i);
 	byId("data").remove();
 	if (!window.DecompressionStream)
-		throw new Error("this browser is too old for it (Chrome 80, Firefox 113, Safari 16.4 or later)");
+		throw new Error("this browser is too old (it needs Chrome 80, Firefox 113, Safari 16.4 or later)");
 	return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
@@ -68,9 +68,9 @@ function lowerBound(array, value) {
 }
 
 const count = n => n.toLocaleString("en").replaceAll(",", "\u202f");
-const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+const plural = (n, word, end = "s") => `${count(n)} ${word}${n === 1 ? "" : end}`;
 
-/* 1, 2 or 5 times a power of ten, at least that much. */
+/* The smallest 1, 2 or 5 times a power of ten that is at least that much. */
 function niceStep(least) {
 	const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
 	return [1, 2, 5, 10].map(f => f * power).find(v => v >= least - 1e-12);

@@ -17,13 +17,13 @@ class Details {
 		if (!source)
 			return null;
 		if (!source.lines)
-			return source.path && make("p", { class: "missing" }, "source not found: " + source.path);
+			return source.path && make("p", { class: "missing" }, "cannot find the source: " + source.path);
 		return make("div", { class: "source mono" }, ...source.lines.map(([n, text, here]) =>
 			make("div", { class: here ? "here" : undefined }, make("span", {}, String(n)), text || " ")),
-		source.younger ? make("p", { class: "missing" }, "This file was written after the trace: its lines may have moved.") : null);
+		source.younger ? make("p", { class: "missing" }, "This file was changed after the trace was written: line numbers may be wrong.") : null);
 	}
 
-	/* "waiter lost-wakeup.c:38", and the functions it is inlined in. */
+	/* "waiter lost-wakeup.c:38", and the functions into which it is inlined. */
 	placeLines(step) {
 		const m = this.model, frames = m.frames(step), main = m.mainFrame(frames);
 		if (main < 0)
@@ -51,7 +51,7 @@ class Details {
 		const m = this.model, panel = byId("selected");
 		if (step < 0) {
 			panel.replaceChildren(make("h2", {}, "Selected step"),
-				make("p", { class: "dim" }, "None. Click one, or press \u2192."));
+				make("p", { class: "dim" }, "None. Click a step, or press \u2192."));
 			return;
 		}
 		const lane = m.lane[step], l = m.lanes[lane], kind = m.opClass(step), last = step === m.nr - 1;
@@ -69,7 +69,7 @@ class Details {
 			this.others(step), this.arrows(step));
 	}
 
-	/* Everybody else at that moment: who could have run instead, who waited and for what. */
+	/* The other tasks at that step: those that could have run instead, and those that waited. */
 	others(step) {
 		const m = this.model, enabled = new Set(m.raw.sets[m.set[step]]), items = [];
 		let left = 0;
@@ -105,18 +105,18 @@ class Details {
 			make("ul", { class: "plain" }, ...items.slice(0, 20))) : "";
 	}
 
-	/* Nobody is preempted: then who went first where several could is what decided. */
+	/* Without preemptions, switches where several tasks could run are the decisions. */
 	showChoices() {
 		const m = this.model, all = [];
 		for (let step = 1; step < m.nr; step++)
 			if (m.lane[step] !== m.lane[step - 1] && m.raw.sets[m.set[step]].length > 1)
 				all.push(step);
 		byId("story").replaceChildren(make("h2", {}, "No preemption"),
-			make("p", { class: "dim" }, "Nobody was stopped who could have gone on." + (!all.length ?
-				" Whenever the turn changed hands, nobody else could have had it." :
-				" What decided is who went first where several could:")),
+			make("p", { class: "dim" }, "No task was stopped that could have gone on." + (!all.length ?
+				" At every switch only one task could run." :
+				" These are the switches where several tasks could run:")),
 			...all.slice(-LISTED_MAX).map(step => make("button", { class: "item", "data-step": step, onclick: () => this.go(step) },
-				make("b", {}, `step ${count(step + m.first)}`), `  T${m.lanes[m.lane[step]].task}, and not `,
+				make("b", {}, `step ${count(step + m.first)}`), `  T${m.lanes[m.lane[step]].task}, not `,
 				m.raw.sets[m.set[step]].filter(t => t !== m.lanes[m.lane[step]].task).slice(0, 8).map(t => "T" + t).join(", "))));
 	}
 
@@ -134,7 +134,7 @@ class Details {
 		});
 		byId("story").replaceChildren(make("h2", {}, plural(all.length, "preemption")),
 			all.length > listed.length ? make("p", { class: "dim" },
-				`The last ${LISTED_MAX}; n and p go through all of them.`) : "",
+				`The last ${LISTED_MAX} are listed; n and p go through all.`) : "",
 			...items);
 	}
 
@@ -155,7 +155,7 @@ class Details {
 					if (item.childNodes.length > 1)
 						item.lastChild.remove();
 					else
-						item.append(this.source(frame) ?? make("p", { class: "missing" }, "no line known"));
+						item.append(this.source(frame) ?? make("p", { class: "missing" }, "no source line is known"));
 				} }, m.frameText(frame) + (m.raw.frames[frame][3] ? " (inlined)" : "")));
 				list.append(item);
 			}
@@ -180,7 +180,7 @@ class Details {
 
 	showAbout() {
 		const raw = this.model.raw;
-		byId("about").replaceChildren(make("h2", {}, "Again"),
+		byId("about").replaceChildren(make("h2", {}, "Commands"),
 			make("pre", {}, `zug replay ${raw.trace}\nzug show ${raw.trace}`),
 			make("p", { class: "dim" }, `in ${raw.cwd}; zug ${raw.zug}, Linux ${raw.kernel}`));
 	}

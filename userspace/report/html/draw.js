@@ -8,7 +8,7 @@
 const DETAIL = 3, TEXT_MIN = 30, SCALE_MAX = 220, READING = 84;
 const GUTTER = 150, RULER = 30, HEAD = 20, LANE_MAX = 52, LANE_MIN = 24;
 const ARROWS_MAX = 300;
-/* behind the end of a short trace so many pixels, for what those wait for who are still there */
+/* pixels behind the end of a short trace, for the text of waits that last to the end */
 const SHORT = 120, TAIL = 210;
 
 class View {
@@ -24,7 +24,7 @@ class View {
 		this.matches = new Uint32Array(0);
 		this.drawn = { boxes: 0, columns: 0, arrows: 0, frames: 0, arrowsLeftOut: false };
 		this.pending = false;
-		/* room behind the last step: for those who still wait, and for the failure's name */
+		/* steps of room behind the last one, for waits that last to the end and for the failure's name */
 		this.tail = 2.5;
 	}
 
@@ -460,7 +460,7 @@ class View {
 		c.fillRect(0, RULER - 1, GUTTER + this.width, 1);
 	}
 
-	/* ---- the overview: all of it, at any zoom ---- */
+	/* ---- the overview: the whole execution, at any zoom ---- */
 
 	overviewX(step) {
 		return GUTTER + step / this.units() * (this.overview.clientWidth - GUTTER);
@@ -522,6 +522,6 @@ class View {
 		c.font = "12px system-ui, sans-serif";
 		c.fillStyle = theme.dim;
 		c.textBaseline = "middle";
-		c.fillText("all of it", 12, height / 2);
+		c.fillText("overview", 12, height / 2);
 	}
 }

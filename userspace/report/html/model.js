@@ -1,4 +1,4 @@
-/* model.js - the trace as the page uses it: arrays by step, and for each lane its own steps and waits */
+/* model.js - the trace in the form that the page needs: arrays by step, and the steps and waits of each lane */
 
 const PREEMPTION = 1;
 const NOTE = { BLOCK: 1, WAKE: 2, EXIT: 3, EXEC: 4, MESSAGE: 5 };
@@ -6,7 +6,7 @@ const ARROWS = [
 	{ name: "creates", back: "created by", colour: "task" },
 	{ name: "wakes", back: "woken by", colour: "good" },
 	{ name: "hands over to", back: "gets it from", colour: "acquire" },
-	{ name: "is seen by", back: "acts on what is done in", colour: "data" },
+	{ name: "is accessed again in", back: "accesses the same as", colour: "data" },
 ];
 const CLASSES = ["other", "acquire", "release", "data", "task", "syscall"];
 
@@ -30,7 +30,7 @@ class Model {
 		return i < 0 ? "" : this.raw.strings[i];
 	}
 
-	/* A lane for each task, processes together; one of several tasks, among others, gets a heading. */
+	/* A lane for each task, grouped by process. A process of several tasks gets a heading when there are others. */
 	makeLanes() {
 		const raw = this.raw, known = new Map(raw.tasks.map(t => [t[0], t]));
 		for (const task of new Set(raw.steps.task))
@@ -63,7 +63,7 @@ class Model {
 		for (const l of this.lanes)
 			if (l.nr)
 				l.begin = l.steps[0];
-		/* whoever could have run was there */
+		/* a task that could have run existed already */
 		const seen = new Set();
 		let last = -1;
 		for (let i = 0; i < this.nr; i++) {
@@ -120,7 +120,7 @@ class Model {
 			this.arrowTo[i] = flat[3 * i + 1];
 			this.arrowKind[i] = flat[3 * i + 2];
 		}
-		/* sorted by where they end; this is by where they begin */
+		/* arrows are sorted by where they end; byFrom by where they begin */
 		this.byFrom = Uint32Array.from(this.arrowFrom.keys()).sort((a, b) => this.arrowFrom[a] - this.arrowFrom[b]);
 		this.fromSorted = this.byFrom.map(i => this.arrowFrom[i]);
 	}
@@ -182,7 +182,7 @@ class Model {
 		return site < 0 ? "" : this.string(this.raw.sites[site][0]);
 	}
 
-	/* The frame to look at: the innermost of the program whose source is here, else of anybody, else with a line. */
+	/* The frame to show: the innermost of the program with a known source, else of any, else with a line. */
 	mainFrame(frames) {
 		const file = f => this.raw.frames[f][1];
 		const own = f => !/^\/(usr\/(include|lib|share\/go|local\/go)|rustc)/.test(this.raw.files[file(f)][1]);

@@ -1,4 +1,4 @@
-/* trace.js - brings the page to life: buttons, keys, mouse, search */
+/* trace.js - the page of a trace: buttons, keys, mouse, search */
 
 let model, view, details;
 let found = { query: "", at: -1 };
@@ -26,7 +26,7 @@ function updateCounts() {
 	byId("search-back").disabled = byId("search-on").disabled = !hits;
 }
 
-/* The next of sorted steps, round the end. */
+/* Goes to the next of sorted steps; after the last comes the first. */
 function jump(steps, direction) {
 	if (!steps.length)
 		return;
@@ -54,7 +54,7 @@ function move(direction, sameTask) {
 		select(next);
 }
 
-/* The step of the next lane that has one, nearest to the selected one. */
+/* Goes to the nearest step of the next lane that has one. */
 function moveLane(direction) {
 	if (view.selected < 0)
 		return move(1);
@@ -96,7 +96,7 @@ function onKey(e) {
 	actions[e.key]();
 }
 
-/* What is at that point: { step } or { lane, wait } or { lane }, or null. */
+/* The thing at that point: { step } or { lane, wait } or { lane }, or null. */
 function hit(x, y) {
 	const lane = y < RULER ? -1 : view.laneAt(y), at = view.stepAt(x);
 	if (y < RULER && x > GUTTER && model.nr) {
@@ -234,27 +234,27 @@ function showHead() {
 	byId("badge").textContent = o ? o.kind : "cut off";
 	byId("badge").className = "badge " + (o && !o.finding ? "pass" : "fail");
 	/* the badge says the kind already */
-	const words = o ? o.words : "The trace has no outcome: it was cut off.";
+	const words = o ? o.words : "no outcome: the trace is cut off";
 	byId("words").textContent = o && words.startsWith(o.kind + ": ") ? words.slice(o.kind.length + 2) : words;
 	byId("cycle").textContent = o?.cycle ? `cycle: ${o.cycle}` : "";
 	byId("facts").replaceChildren(make("b", { class: "mono" }, raw.command),
 		`  found by ${raw.strategy || "?"}, seed ${raw.seed}, execution ${raw.execution}: ` +
-		`${plural(raw.total, "step")}, ${plural(model.lanes.length, "task")} in ${plural(model.processes, "process").replace("processs", "processes")}`);
+		`${plural(raw.total, "step")}, ${plural(model.lanes.length, "task")} in ${plural(model.processes, "process", "es")}`);
 	byId("to-failure").textContent = o?.finding ? "Go to the failure" : "Go to the end";
 	byId("to-failure").classList.toggle("alarm", Boolean(o?.finding));
 	if (model.nr < raw.total)
-		say(`This page has steps ${count(model.first)} to ${count(last - 1)} of ${count(raw.total)}; zug show --html --steps=A..B makes one of others.`);
+		say(`This page has steps ${count(model.first)} to ${count(last - 1)} of ${count(raw.total)}; zug show --html --steps=A..B makes a page of other steps.`);
 	else if (raw.truncated)
-		say("The trace is cut off: this is what there is of it.");
+		say("The trace is cut off: the steps after its end are not known.");
 	else if (o?.ungranted)
-		say(`${count(o.ungranted)} runs without a grant: the schedule was not kept. This is a bug of zugzwang.`);
+		say(`${plural(o.ungranted, "run")} without a grant: the schedule was not kept. This is a bug in zugzwang.`);
 }
 
 function showLegend() {
 	const entries = [
-		["acquire", "lock, wait, other synchronisation"], ["release", "unlock, signal, post"], ["data", "variable, or a point of yours"],
+		["acquire", "lock, wait, other synchronisation"], ["release", "unlock, signal, post"], ["data", "access of a variable, point of --point"],
 		["task", "begin, create, join, fork, exec, end"], ["syscall", "system call"], ["other", "yield, resume"],
-		["wait", "waits; what for stands in it"],
+		["wait", "waits, for what the bar names"],
 	];
 	const items = entries.map(([colour, text]) => {
 		const mark = make("i", {});
@@ -266,11 +266,11 @@ function showLegend() {
 		mark.style.cssText = `height: ${height}px; background: var(--${colour})`;
 		return make("li", {}, mark, text);
 	};
-	byId("legend").replaceChildren(...items, line("turn", 2, "could run, but has not the turn; a bar ends it"),
+	byId("legend").replaceChildren(...items, line("turn", 2, "could run, but does not have the turn; a bar ends it"),
 		line("alarm", 3, "the turn is taken: a preemption"),
 		make("li", {}, make("span", {}, "Arrows, happens before: ",
 			...ARROWS.flatMap((a, i) => {
-				const word = make("span", {}, ["creates", "wakes", "hands over", "touches the same"][i]);
+				const word = make("span", {}, ["creates", "wakes", "hands over", "accesses the same"][i]);
 				word.style.color = `var(--${a.colour})`;
 				return [word, i < 3 ? ", " : ""];
 			}))));
@@ -307,7 +307,7 @@ async function start() {
 	});
 	listenToMouse();
 	listenToButtons();
-	/* open on what decided: the last preemption if all fits on the screen anyway, else the end */
+	/* the page opens at the last preemption, or at the end; it is zoomed in when not everything can be read */
 	select(-1);
 	if (view.minScale() < TEXT_MIN / 2 && model.nr) {
 		view.scale = READING;
