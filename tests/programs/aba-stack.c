@@ -11,7 +11,7 @@
  * odds: 1 preemption. Random walk: T1 passes its load of the top, T2 its two pops and its push, nine
  *	steps, before T1 goes on; main's create may come between: p >= 1/100.
  * executions: 500
- * small:
+ * small: no
  * build:
  */
 #include <assert.h>

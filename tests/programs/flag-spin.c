@@ -9,7 +9,7 @@
  * odds: 1 preemption, between the two stores, once there are points in the loop and at the stores.
  *	Random walk: p >= 1/8.
  * executions: 300
- * small:
+ * small: no
  * tsan: volatile is no synchronisation to it
  * build: -O2
  */

@@ -10,7 +10,7 @@
  * odds: 1 preemption, of the holder; T2 and T3 then block. Random walk: T1 is stopped
  *	inside while the others make about three steps each: p >= 1/64.
  * executions: 500
- * small:
+ * small: no
  * build: -static
  */
 #include <linux/futex.h>

@@ -11,7 +11,7 @@
  * odds: 1 preemption, of the thread inside. Random walk: T1 leaves its wait and is stopped inside
  *	while T2 makes its four steps in: p >= 1/32.
  * executions: 300
- * small:
+ * small: no
  * build:
  */
 #include <assert.h>
