@@ -2,8 +2,8 @@
 #
 #   V=1                            show the commands
 #   SANITIZE=address,undefined     instrument zug and its tests
-#   DEPS=no                        install nothing, say what is missing
-#   MUST_RUN=1                     a skipped test is a failed one
+#   DEPS=no                        install nothing, print what is missing
+#   MUST_RUN=1                     a skipped test counts as failed
 #   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
 #   VM_TIMEOUT=3600                seconds that the tests in the machine may take
 #   MACHINES=                      how many machines share those tests, see tests/vm/machines
@@ -42,11 +42,11 @@ help:
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'bench        measure' \
-		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall takes it away' \
+		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall removes it' \
 		'clean        remove $(B)/'
 
 # --- what the build needs -----------------------------------------------------------------------
-# Make builds this file first and then starts over with it.
+# Make builds config.mk first and then starts over with it.
 
 ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
 -include $(B)/config.mk
@@ -58,13 +58,13 @@ $(B)/config.mk: tools/deps tools/libbpf tools/lib.sh
 	@prefix=$$(tools/libbpf --prefix) && library=$$(tools/libbpf --library) && bpftool=$$(tools/libbpf --bpftool) && \
 		printf '%s\n' "LIBBPF_PREFIX := $$prefix" "LIBBPF := $$library" "BPFTOOL := $$bpftool" >$@
 
-# A file of flags that changes only with them: what depends on it is rebuilt then.
+# A file of flags that changes only when they do; the targets that depend on it are then rebuilt.
 SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 CFLAGS		?= -O2 -g
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
 		  -iquote . -iquote $(B) -iquote userspace $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
-# The same without -I: the test programs are compiled as a user would compile his.
+# The same without -I: the test programs are compiled as a user compiles a program.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
 LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -liberty -lm -pthread
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
@@ -79,7 +79,7 @@ $(B)/flags: | $(B)/config.mk
 	@printf '%s\n' '$(FLAGS_NOW)' >$@
 
 # --- the scheduler ------------------------------------------------------------------------------
-# Always compiled with the types of the default kernel, whichever one will run it: one object for all.
+# Always compiled with the types of the default kernel: one object for all kernels.
 
 $(B)/vmlinux.h: tools/kernel
 	$(say) HEADER $@
@@ -108,10 +108,10 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The pages' templates and scripts are part of the object; the assembler does not say so.
+# The pages' templates and scripts are part of the object; -MMD does not see them, because the assembler includes them.
 $(B)/userspace/report/page.o: $(wildcard userspace/report/html/*)
 
-# Only what includes the skeleton sees the kernel; unit tests are linked without it, so that they build and run anywhere.
+# Only files that include the skeleton need the kernel; unit tests are linked without them, so they build and run anywhere.
 kernel_src	:= $(if $(user_src),$(shell grep -l 'zug\.skel\.h' $(user_src) /dev/null))
 kernel_obj	:= $(kernel_src:%.c=$(B)/%.o)
 $(kernel_obj): $(B)/zug.skel.h
@@ -152,7 +152,7 @@ $(B)/deps-test: tools/deps
 
 $(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o): | $(B)/deps-test
 
-# Archives resolve to what a test really uses; a unit test of a lower layer needs nothing of the kernel.
+# From an archive the linker takes only what a test uses; a unit test of a lower layer needs nothing of the kernel.
 $(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/user.a)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %/user.a,$^) $(B)/pure.a -lcmocka $(LDLIBS)
@@ -163,7 +163,7 @@ $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 
 build-tests: $(unit_bin) $(model_bin)
 
-# Pages in a browser: a target of its own, because of what it needs.
+# Pages in a browser: a target of its own, because it needs a browser.
 html_bin	:= $(B)/tests/html/test_page
 html_obj	:= $(patsubst %.c,$(B)/%.o,$(wildcard tests/html/*.c)) $(B)/tests/unit/sample_trace.o
 
@@ -184,7 +184,7 @@ program_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(program_src))
 twin_bin	:= $(addsuffix -fixed,$(addprefix $(B)/,$(patsubst tests/%,%,$(basename $(twin_src)))))
 script_bin	:= $(addprefix $(B)/,$(patsubst tests/%,%,$(script_src)))
 
-# The project of tests/projects/ctest, configured as docs/ci.md says: each of its tests is searched.
+# The project of tests/projects/ctest, configured as docs/ci.md says; ctest then searches each of its tests.
 $(B)/projects/ctest/CTestTestfile.cmake: $(wildcard tests/projects/ctest/*) | $(B)/deps-test
 	$(say) CTEST $(@D)
 	$(Q)cmake -S tests/projects/ctest -B $(@D) -DCMAKE_C_COMPILER=$(CC) \
@@ -194,11 +194,11 @@ $(B)/projects/ctest/CTestTestfile.cmake: $(wildcard tests/projects/ctest/*) | $(
 
 programs: $(program_bin) $(twin_bin) $(script_bin) $(B)/projects/ctest/CTestTestfile.cmake
 
-# Catch2 3 is a library, Catch2 2 a header; the word CATCH2 means either. Looked for when it is needed: tools/deps may just
-# have installed it.
+# Catch2 3 is a library, Catch2 2 a header; the word CATCH2 means either. The variable is expanded late, because tools/deps
+# may just have installed the library.
 catch2_libs	= $(if $(shell ls /usr/lib/libCatch2.a /usr/lib/*/libCatch2.a 2>/dev/null),-lCatch2Main -lCatch2)
 
-# The demonstration's program needs none of the packages that the tests' do.
+# The demonstration's program needs none of the packages of the tests.
 program_deps	:= $(if $(DEMO),,$(B)/deps-test)
 
 # build_program COMPILER,EXTRA
@@ -293,7 +293,7 @@ demo:
 
 share		:= $(DESTDIR)$(PREFIX)/share
 man_pages	:= $(wildcard docs/man/*.1 docs/man/*.8)
-# What install puts where; uninstall takes the same away.
+# The files that install writes and uninstall removes.
 installed	= $(DESTDIR)$(PREFIX)/bin/zug $(DESTDIR)$(PREFIX)/bin/zugd $(share)/man/man5/zug-trace.5 \
 		  $(share)/bash-completion/completions/zug \
 		  $(foreach page,$(man_pages),$(share)/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))

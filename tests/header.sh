@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# read_header SOURCE: the lines `KEY: VALUE` of a test program's header, in ${header[KEY]}. (No process is started for
-# such work anywhere here: it costs 20 ms each under emulation.)
+# read_header SOURCE: the lines `KEY: VALUE` of a test program's header, in ${header[KEY]}. (It starts no process,
+# because a process costs 20 ms under emulation.)
 declare -A header
 read_header()
 {

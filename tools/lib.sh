@@ -17,7 +17,7 @@ die()
 	exit "${DIE_STATUS:-1}"
 }
 
-# Where downloads and what is built from them stay, shared by all clones of one user.
+# The folder of downloads and of what is built from them, shared by all clones of one user.
 cache_dir()
 {
 	if [ -n "${XDG_CACHE_HOME:-}" ]; then
@@ -29,7 +29,7 @@ cache_dir()
 	fi
 }
 
-# with_lock NAME COMMAND...: one holder of NAME at a time among all users of the cache.
+# with_lock NAME COMMAND...: runs COMMAND; only one process that uses the cache holds NAME at a time.
 with_lock()
 {
 	local name=$1 fd status
@@ -55,8 +55,8 @@ debian_release()
 }
 
 # --- packages of other suites -------------------------------------------------------------------
-# A package of a suite that this machine does not use comes through a private apt state in the cache: no root, no
-# change of the machine's own sources, and apt's signature check as always. Its one source copies the address and the
+# A package of a suite that this machine does not use comes through a private apt state in the cache. This needs no root,
+# does not change the machine's own sources, and apt checks signatures as always. Its only source has the address and the
 # key of the machine's own Debian source.
 
 # debian_source: prints "URI KEYFILE" of the machine's main Debian archive.

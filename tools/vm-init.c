@@ -2,12 +2,12 @@
  * vm-init: first process of the virtual machine that tools/vm boots.
  *
  * The root file system is the host's, through virtiofs, mounted by the kernel. This program makes it a safe and
- * quick place to run one command, runs it, carries its output and status out, and powers off:
+ * quick place to run one command, runs it, passes its output and status on, and powers off:
  *
  *   - /proc, /sys and friends, private tmpfs on /run, /tmp, /var/tmp and /dev/shm, a cgroup v2 tree, bpffs, tracefs;
  *   - the root is a folder in memory into which the host's are bound, read-only, except those that tools/vm names (the
  *     user's working folder, the project);
- *   - what is executed often is copied to memory. A virtiofs root costs 150 ms a fork+exec under emulation, a copy
+ *   - files that are executed often are copied to memory. A virtiofs root costs 150 ms a fork+exec under emulation, a copy
  *     10 ms; and page faults on virtiofs are FUSE requests, which would disturb the programs under test;
  *   - stdout, stderr, the kernel's log and the result each have a virtio-serial port of their own.
  *
@@ -20,9 +20,9 @@
  *                 hot NAME    ... except NAME (a file or a link of that DIR), which is copied
  *                 tree DIR    the whole of DIR is copied
  *                 file FILE   FILE is copied
- *               Copies are read-only, so that a write into one fails instead of getting lost.
+ *               Copies are read-only, so that a write to one fails and is not lost.
  *
- * On the host, `vm-init --tsc-khz` says how fast the time stamp counter runs.
+ * On the host, `vm-init --tsc-khz` prints the frequency of the time stamp counter.
  *
  * Result port, a line each: `ready`, then `exit STATUS` (128 + N for signal N) or `fail MESSAGE`.
  */
@@ -57,7 +57,7 @@
 #define COPIES		VM_DIR "/tmpfs"
 /* Ports appear once their control messages have been handled, a few ms after the driver starts. */
 #define PORT_WAIT_MS	20000
-/* How long killed processes may take to die before the result is sent without them. */
+/* Time for killed processes to die; then the result is sent without them. */
 #define REAP_WAIT_MS	10000
 #define PORT_MAX	65536
 
@@ -136,7 +136,7 @@ static void bind_mount(const char *from, const char *to, bool read_only)
 		die("cannot make %s read-only: %s", to, strerror(errno));
 }
 
-/* Whole file, NUL-terminated, to be freed; its length in *len when wanted. */
+/* Returns the whole file, NUL-terminated, to be freed; its length in *len unless len is NULL. */
 static char *read_file(const char *dir, const char *name, size_t *len)
 {
 	size_t size = 0, room = 0;
@@ -331,7 +331,7 @@ static void link_rest(const char *dir, int from_fd, int to_fd)
 	closedir(list);
 }
 
-/* A place to bind to: what lies under one of our own tmpfs does not exist yet. */
+/* Makes a place to bind to: a path below one of our own tmpfs does not exist yet. */
 static void make_target(const char *path, bool is_file)
 {
 	char parent[PATH_MAX];
@@ -407,9 +407,9 @@ static void make_copies(char *list)
 }
 
 /*
- * The root folder itself in memory, with the host's folders bound into it: on virtiofs each look at a link such as
- * /lib64 is a question to the host, and every program is started through four of them. Built on /tmp of the root that
- * the kernel has mounted; a folder of that name is there on each Linux.
+ * Makes the root folder itself in memory, with the host's folders bound into it: on virtiofs each lookup of a link such
+ * as /lib64 is a request to the host, and the start of a program needs four of them. It is built on /tmp of the root that
+ * the kernel has mounted; each Linux has a folder of that name.
  */
 static void make_top(void)
 {
@@ -476,7 +476,7 @@ static void set_up_root(const char *job)
 	free(writable);
 }
 
-/* What a kernel usually loads by itself when it is asked for, which needs programs that are slow to start here. */
+/* Modules that a kernel usually loads on demand, which needs programs that are slow to start here. */
 static void load_module(const char *job, const char *name)
 {
 	char path[PATH_MAX + 32];
@@ -540,7 +540,7 @@ static pid_t start_command(const char *job, int out, int err)
 	return pid;
 }
 
-/* Moves what is there, one read's worth. False at the end of the stream or when nothing was there. */
+/* Moves the bytes of one read. False at the end of the stream, or when there were no bytes. */
 static bool relay(int from, int to)
 {
 	static char buf[PORT_MAX];
@@ -548,7 +548,7 @@ static bool relay(int from, int to)
 
 	if (n > 0)
 		write_all(to, buf, n);
-	/* EPIPE: records of the kernel's log were overwritten before we came to read them. */
+	/* EPIPE: records of the kernel's log were overwritten before they were read. */
 	return n > 0 || (n < 0 && (errno == EINTR || errno == EPIPE));
 }
 
@@ -561,7 +561,7 @@ static long now_ms(void)
 }
 
 /*
- * Carries output until MAIN has ended, then kills what is left and carries on until all of it is dead.
+ * Passes output on until MAIN has ended, then kills the remaining processes and passes output on until all are dead.
  * Returns MAIN's exit status.
  */
 static int supervise(pid_t main_pid, int out, int err, int kmsg, int signals)
@@ -630,7 +630,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* How fast this machine's time stamp counter runs, which an emulated machine has, too. */
+/* The frequency of this machine's time stamp counter, which an emulated machine has, too. */
 static void say_tsc_khz(void)
 {
 	uint64_t from = now_ns(), ticks = __builtin_ia32_rdtsc(), ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz_trace.c - any bytes may come as a trace: reading them, and all reports of what was read
+ * fuzz_trace.c - reads any bytes as a trace, and prints all reports of it
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -iquote . -iquote userspace \
  *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report/*.c userspace/symbols/*.c \
@@ -15,7 +15,7 @@
 #include "lib/trace_format.h"
 #include "report/report.h"
 
-/* Checksums keep a blind mutation from ever reaching the decoder, so they are made right. */
+/* A mutation with wrong checksums never reaches the decoder, so the checksums are made right. */
 static void fix_checksums(unsigned char *data, size_t len)
 {
 	size_t at = TRACE_PREAMBLE_LEN;
@@ -50,7 +50,7 @@ static void use(const unsigned char *data, size_t len)
 
 	t = trace_parse(data, len, err, sizeof(err));
 	if (!t) {
-		/* one line, and never none */
+		/* exactly one line */
 		if (!err[0] || strchr(err, '\n'))
 			abort();
 		return;

@@ -18,7 +18,7 @@
 struct browser {
 	pid_t pid;
 	int to, from;
-	char *buf;		/* what came and is not a whole message yet */
+	char *buf;		/* received bytes that are no whole message yet */
 	size_t len, size;
 	int last_id;
 	char *session;
@@ -197,7 +197,7 @@ struct browser *browser_start(void)
 			dup2(log, 2);
 		dup2(in, 3);
 		dup2(out, 4);
-		/* as root it has no sandbox of its own; the page is ours */
+		/* as root it has no sandbox of its own; the page comes from this test */
 		execlp(program, program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		       "--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe", profile,
 		       "about:blank", NULL);

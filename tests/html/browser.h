@@ -2,7 +2,7 @@
 /*
  * browser.h - a headless Chromium for tests of pages, driven over its debugging pipe
  *
- * Everything that goes wrong with the browser itself ends the test program with a message.
+ * An error of the browser itself ends the test program with a message.
  */
 #ifndef BROWSER_H
 #define BROWSER_H
@@ -16,7 +16,7 @@ struct browser *browser_start(void);
 void browser_stop(struct browser *b);
 
 void browser_dark(struct browser *b, bool dark);
-/* Loads a file and waits until it says that it is ready. */
+/* Loads a file and waits until the page is ready. */
 void browser_open(struct browser *b, const char *path);
 /* The value of an expression, as JSON; to be freed. An exception ends the test. */
 char *browser_eval(struct browser *b, const char *expression);
@@ -28,7 +28,7 @@ void browser_wheel(struct browser *b, double x, double y, double delta);
 /* PNG. */
 void browser_screenshot(struct browser *b, const char *path);
 
-/* Since the page was opened: uncaught exceptions and logged errors; requests other than of the file itself. */
+/* The numbers since the page was opened: uncaught exceptions and logged errors; requests other than of the file itself. */
 unsigned int browser_errors(const struct browser *b);
 unsigned int browser_requests(const struct browser *b);
 

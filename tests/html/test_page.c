@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * test_page.c - the pages of zug show --html in a browser: what they say, and that keys, clicks and a
- * hundred thousand steps work. Leaves pictures in build/html/, to be looked at.
+ * test_page.c - the pages of zug show --html in a browser: their contents, keys, clicks and a hundred
+ * thousand steps. Leaves pictures in build/html/ for inspection.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void run(const char *fmt, ...)
 		fail_msg("%s failed", command);
 }
 
-/* Two strategies, a bound that gets through, a failure found again and again. */
+/* Two strategies, a bound that is completed, a failure found again and again. */
 static void write_record(const char *path)
 {
 	const struct record_head h = {
@@ -122,7 +122,7 @@ static double value(const char *expression)
 	return v;
 }
 
-/* Two frames later everything asked for is drawn. */
+/* After two frames all requested drawing is done. */
 #define DRAWN "await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));"
 
 static void settle(void)
@@ -130,7 +130,7 @@ static void settle(void)
 	free(browser_eval(b, "(async () => { " DRAWN " })()"));
 }
 
-/* Where a step stands, in the window. */
+/* The position of a step in the window. */
 static void at_step(unsigned int step, double *x, double *y)
 {
 	char expression[200];
@@ -160,12 +160,12 @@ static void a_deadlock(void **state)
 	expect_part("byId('facts').textContent", "./abba 'two words'");
 	expect_is("zug.model.nr", "10");
 	expect_is("zug.model.preemptions.length", "1");
-	/* it opens on the last preemption, and says what it is */
+	/* it opens on the last preemption, and describes it */
 	expect_is("zug.view.selected", "6");
 	expect_part("byId('selected').textContent", "T1 was stopped before lock b");
 	expect_part("byId('selected').textContent", "lock(&b);");
 	expect_part("byId('stacks').textContent", "a_then_b abba.c:3");
-	/* what the program printed is text, whatever it is */
+	/* the output of the program is text, also when it looks like HTML */
 	expect_part("byId('output').textContent", "hello \\\\x1b]0;evil\\\\x07");
 	settle();
 	expect_is("zug.view.drawn.boxes", "10");
@@ -178,7 +178,7 @@ static void a_deadlock(void **state)
 	browser_hover(b, x, y);
 	expect_is("byId('tip').hidden", "false");
 	expect_part("byId('tip').textContent", "b_then_a abba.c:6");
-	/* behind the end they wait, and for whom */
+	/* after the end the tasks wait; the page names the object and its holder */
 	free(browser_eval(b, "hover({ clientX: zug.view.x(10.3) + byId('lanes').getBoundingClientRect().left, "
 			     "clientY: zug.view.y(2) + zug.view.laneHeight / 2 + byId('lanes').getBoundingClientRect().top })"));
 	expect_part("byId('tip').textContent", "T2 waits in lock for a, held by T1");
@@ -230,7 +230,7 @@ static void keys(void **state)
 	quiet();
 }
 
-/* A hundred thousand steps: what is drawn depends on the window alone. */
+/* A hundred thousand steps: the amount of drawing depends on the window alone. */
 static void a_busy_trace(void **state)
 {
 	double x, y, first, width;
@@ -290,7 +290,7 @@ static void a_busy_trace(void **state)
 	quiet();
 }
 
-/* More lanes than fit: they scroll, and what is selected is brought into view. */
+/* More lanes than fit: they scroll, and the selected step is brought into view. */
 static void many_tasks(void **state)
 {
 	const struct trace_header h = {

@@ -1,4 +1,4 @@
-// A ticket is looked at and taken by two atomic operations that should be one.
+// A ticket is read and taken by two atomic operations that should be one.
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::thread;

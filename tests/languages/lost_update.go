@@ -1,4 +1,4 @@
-// A balance is read and written under the lock, but not under one.
+// A balance is read in one locked section and written in another.
 package main
 
 import (

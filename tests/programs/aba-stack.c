@@ -2,16 +2,16 @@
  * bug: a lock-free stack's pop compares only which node is on top (ABA)
  * how: T1 finds A on top and reads that B is behind it, and is preempted before its
  *	compare-and-swap; T2 pops A and B and pushes A again; T1's compare-and-swap finds A as
- *	before and makes B, which T2 owns, the top. T1 then pops B too: B has two owners. The
+ *	before and makes B the top, although T2 owns B. T1 then pops B too: B has two owners. The
  *	points are the atomic instructions, T1's compare-and-swap above all. The twin keeps a
  *	version beside the node's number, in one 64-bit word.
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption. Random walk: T1 passes its look at the top, T2 its two pops and its push, nine
+ * odds: 1 preemption. Random walk: T1 passes its load of the top, T2 its two pops and its push, nine
  *	steps, before T1 goes on; main's create may come between: p >= 1/100.
  * executions: 500
- * small:
+ * small: no
  * build:
  */
 #include <assert.h>
@@ -22,7 +22,7 @@
 
 enum { NONE, A, B, C, NR_NODES };
 
-/* What lies behind each node. */
+/* The node behind each node. */
 _Atomic uint32_t link_a = B, link_b = C, link_c = NONE;
 static _Atomic uint32_t *const links[NR_NODES] = { [A] = &link_a, [B] = &link_b, [C] = &link_c };
 

@@ -1,7 +1,7 @@
 /*
  * bug: two threads take the same two mutexes in opposite orders
  * how: T1 holds `a` and is preempted before it locks `b`; T2 locks `b` and waits for `a`; T1 goes
- *	on and waits for `b`. Main waits in pthread_join: nobody can move, for ever.
+ *	on and waits for `b`. Main waits in pthread_join: no task can run again.
  * outcome: deadlock
  * options:
  * args:

@@ -1,13 +1,13 @@
 /*
  * bug: a server takes the first connection for the first client's
- * how: the second client connects first. The server waits for its request, it waits for the
- *	server's leave, and the first client for an answer to a request that nobody reads: all wait
- *	for each other, over TCP.
+ * how: the second client connects first. The server waits for the request of this connection, the
+ *	second client waits for the server's leave, and the first client for an answer to a request
+ *	that is not read: all wait for each other, over TCP.
  * outcome: deadlock
  * options:
  * args:
  * odds: no preemption. Random walk: the second client's three steps to its connection come before
- *	the first one's, 1/2 once both live, both live with 1/4 or more: p >= 1/8.
+ *	those of the first, 1/2 once both live, both live with 1/4 or more: p >= 1/8.
  * executions: 100
  * small: no
  * build:
@@ -30,7 +30,7 @@ static int connection(void)
 	return fd;
 }
 
-/* Asks at once. */
+/* Sends its request at once. */
 static void *first_client(void *arg)
 {
 	int fd = connection();
@@ -42,7 +42,7 @@ static void *first_client(void *arg)
 	return arg;
 }
 
-/* Asks when it has leave. */
+/* Sends its request when the server has given leave. */
 static void *second_client(void *arg)
 {
 	int fd = connection();

@@ -1,7 +1,7 @@
 /*
  * bug: a handler of SIGALRM takes for granted that the work which it finds half done has not begun
- * how: the alarm comes while main is between the two halves: never in time, for they take no second, but on a
- *	machine that was slow.
+ * how: the alarm comes while main is between the two halves. They take less than a second, so this happens only
+ *	on a machine that is slow.
  * outcome: assert
  * options: --timeouts explore
  * args:

@@ -1,5 +1,5 @@
 /*
- * bug: a transfer locks one account at a time, so an audit sees money that is nowhere
+ * bug: a transfer locks one account at a time, so an audit misses the money under way
  * how: the transfer has taken 30 from `a` and is preempted before it locks `b`; the audit, which
  *	holds both locks, adds up 170. Each access is under its lock; two locks guard one sum.
  * outcome: assert

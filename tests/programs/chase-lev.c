@@ -1,9 +1,9 @@
 /*
- * bug: a work-stealing deque's owner takes the last item as if thieves could not want it (Chase-Lev)
+ * bug: a work-stealing deque's owner takes the last item as if no thief could take it (Chase-Lev)
  * how: the owner takes from the bottom, thieves steal from the top. When one item is left both may
- *	want the same: then the owner, too, has to compete for it by compare-and-swap on top. Its
- *	check of the bounds is wrong by one (top <= bottom instead of top < bottom), so it takes
- *	the last item without. T1 has read top and bottom and is preempted before its
+ *	want it: then the owner, too, has to compete for it by compare-and-swap on top. Its check
+ *	of the bounds is wrong by one (top <= bottom instead of top < bottom), so it takes the
+ *	last item without the compare-and-swap. T1 has read top and bottom and is preempted before its
  *	compare-and-swap; T0 takes the item; T1's compare-and-swap succeeds: two owners.
  * outcome: assert
  * options:

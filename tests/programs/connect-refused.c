@@ -1,6 +1,6 @@
 /*
  * bug: a client that is started together with its server connects once, and gives up when it is refused
- * how: connect() comes when the server is not there yet.
+ * how: the client calls connect() before the server listens.
  * outcome: exit 1
  * options: --faults refused
  * args:

@@ -1,5 +1,5 @@
 /*
- * bug: a file is replaced by two renames; who dies between them leaves none
+ * bug: a file is replaced by two renames; a writer that is killed between them leaves no file
  * how: the writer is killed after it has renamed the old file, before it renames the new one.
  * outcome: exit 1
  * options: --faults kill

@@ -1,12 +1,12 @@
 /*
- * bug: a time stamp is put together from two looks at the clock, one for the day and one for the time of day
+ * bug: a time stamp is made of two readings of the clock, one for the day and one for the time of day
  * how: midnight passes between the two, while the line is formatted: the stamp is a day early. A
- *	thread that works at midnight waits for it, so its time-out is what makes it midnight.
+ *	thread waits for midnight, so the clock jumps to midnight when its time-out expires.
  * outcome: assert
  * options: --timeouts explore
  * args:
- * odds: 1 preemption. Random walk: the midnight job waits before the first look (1/2 or more), and of
- *	its expiry and the three steps of the main task the expiry is chosen between the looks (1/4 or
+ * odds: 1 preemption. Random walk: the midnight job waits before the first reading (1/2 or more), and of
+ *	its expiry and the three steps of the main task the expiry is chosen between the readings (1/4 or
  *	more): p >= 1/8.
  * executions: 100
  * small: no

@@ -11,7 +11,7 @@
  *	PCT depth 2, 3 tasks, k <= 20 points: p >= 1/60.
  * executions: 400
  * small: yes
- * count-reasoning: main has create, create, join, join; whoever is first lock, lock, unlock,
+ * count-reasoning: main has create, create, join, join; the first one lock, lock, unlock,
  *	unlock, exit; the other exit alone, or lock, unlock, exit: at most 12 points.
  * build:
  */

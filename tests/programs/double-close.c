@@ -1,8 +1,8 @@
 /*
- * bug: two threads each close one descriptor; the second close hits a newcomer of the same number
+ * bug: two threads close the same descriptor; the second close hits a new descriptor of the same number
  * how: T1 closes the input, opens the output, which gets the same number, and is preempted before
  *	it writes; T2 closes "the input" once more; T1's write finds no such descriptor. When T2
- *	comes before T1's open, or after T1's write, nothing is seen.
+ *	comes before T1's open, or after T1's write, the test passes.
  * outcome: exit 1
  * options: --points sync,syscall
  * args:

@@ -1,6 +1,6 @@
 /*
  * bug: a reader takes every error of read() for the end, also EINTR
- * how: one read() is interrupted: what comes after it is lost.
+ * how: one read() is interrupted: the bytes after it are lost.
  * outcome: exit 1
  * options: --faults eintr
  * args:

@@ -1,6 +1,6 @@
 /*
  * bug: a thread's buffer, freed by its key destructor at thread exit, is still used by another
- * how: the reader takes the owner's pointer, says so with sem_post, and is preempted before it
+ * how: the reader takes the owner's pointer, announces it by sem_post, and is preempted before it
  *	takes the lock under which it reads; the owner ends and its destructor frees the buffer,
  *	which is large enough to be unmapped; the reader then reads unmapped memory.
  * outcome: signal SEGV

@@ -1,5 +1,5 @@
 /*
- * bug: a thread says that the data is there before it has written it, and another waits in a loop
+ * bug: a thread sets the flag for data before it has written the data, and another waits in a loop
  * how: the loop counts its rounds and reads a volatile flag: no call, no atomic instruction, no point, and
  *	no round is like the one before. The flag is set, the turn changes, the loop ends and the data is
  *	read before it was written. (volatile orders nothing on other processors; here it does.)
@@ -9,7 +9,7 @@
  * odds: 1 preemption, between the two stores, once there are points in the loop and at the stores.
  *	Random walk: p >= 1/8.
  * executions: 300
- * small:
+ * small: no
  * tsan: volatile is no synchronisation to it
  * build: -O2
  */

@@ -2,7 +2,7 @@
  * bug: a process forks while another of its threads may hold a lock that the child then needs
  * how: the logger holds the log's lock and is preempted before it unlocks; main takes and leaves
  *	its own lock and forks; in the child the log's lock is held by a thread that does not
- *	exist there, and the child waits for it for ever, and main for the child.
+ *	exist there, and the child waits for ever, and main waits for the child.
  * outcome: deadlock
  * options:
  * args:

@@ -1,16 +1,16 @@
 /*
  * bug: a mutex made of a futex forgets, when a waiter gets it, that others may still wait
- * how: 0 is free, 1 is held, 2 is held and waited for; only who gives up a 2 wakes somebody. Who has
- *	waited must take it as 2, since others may wait besides; this one takes it as 1. T1 holds
- *	it and is preempted, T2 and T3 come to wait; T1 wakes T2, who takes it as 1, and wakes
- *	nobody when it gives it up: T3 waits for ever.
+ * how: 0 is free, 1 is held, 2 is held with waiters; only the release of a 2 wakes a waiter. A task
+ *	that has waited must set it to 2, because others may still wait; this one sets it to 1. T1
+ *	holds it and is preempted, T2 and T3 come to wait; T1 wakes T2, which sets it to 1, and
+ *	wakes no task when it releases it: T3 waits for ever.
  * outcome: deadlock
  * options:
  * args:
- * odds: 1 preemption, of the holder; T2 and T3 then block by themselves. Random walk: T1 is stopped
+ * odds: 1 preemption, of the holder; T2 and T3 then block. Random walk: T1 is stopped
  *	inside while the others make about three steps each: p >= 1/64.
  * executions: 500
- * small:
+ * small: no
  * build: -static
  */
 #include <linux/futex.h>

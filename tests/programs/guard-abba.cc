@@ -2,7 +2,7 @@
  * bug: a function-local static's constructor takes a lock under which another thread first uses it
  * how: T1 has entered the constructor (the compiler's guard is held) and is preempted before it
  *	locks the registry; T2 has locked the registry, calls instance() and waits for the guard;
- *	T1 waits for the registry. The mutex is recursive, so that each alone is fine.
+ *	T1 waits for the registry. The mutex is recursive, so each thread alone passes.
  * outcome: deadlock
  * options:
  * args:

@@ -1,5 +1,5 @@
 /*
- * bug: a signal handler changes errno, which the code that it interrupts has not looked at yet
+ * bug: a signal handler changes errno before the code that it interrupts has read it
  * how: main's open() fails with ENOENT, and main is preempted before it takes the log's lock; the
  *	worker sends it SIGUSR1; the handler's close() fails with EBADF; main reports EBADF.
  * outcome: assert

@@ -5,7 +5,7 @@
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption (of main, between its stores). The stores are found by themselves, and points. Random
+ * odds: 1 preemption (of main, between its stores). zug finds the stores and makes them points. Random
  *	walk: the worker passes its start and its kill while main stands between: p >= 1/16.
  *	PCT depth 2, 2 tasks, k <= 30 points: p >= 1/60.
  * executions: 400

@@ -2,7 +2,7 @@
  * bug: a thread checks its condition with `if`, not `while`, around pthread_cond_wait
  * how: A finds no buffer and waits; main puts one in the pool and signals, which makes A ready but
  *	not yet owner of the lock; B locks first and takes the buffer; A gets the lock, does not
- *	look again and takes from an empty pool. No spurious wakeup is needed.
+ *	check again and takes from an empty pool. No spurious wakeup is needed.
  * outcome: assert
  * options:
  * args:

@@ -1,7 +1,7 @@
 /*
  * bug: a thread detaches itself and its creator joins it
- * how: when main is already waiting in pthread_join the detach comes too late to matter and all
- *	is well; when the thread runs first it is detached, and the join is refused (EINVAL).
+ * how: when main is already waiting in pthread_join the detach comes too late to matter and the
+ *	test passes; when the thread runs first it is detached, and the join is refused (EINVAL).
  * outcome: assert
  * options:
  * args:

@@ -1,6 +1,6 @@
 /*
  * bug: a request that is not answered in time is sent again, and then done twice
- * how: it, or its answer, comes later than a second. That the server knows it again is missing.
+ * how: the request, or its answer, takes more than a second. The server does not recognise the second copy.
  * outcome: exit 1
  * options: --flows delay
  * args:
@@ -57,7 +57,7 @@ static void server(int fd)
 		sum += r.amount;
 #endif
 		last = r.number;
-		/* who has got an answer already may be gone */
+		/* a client that has its answer may have ended */
 		whole_sent(fd, &last, sizeof(last));
 	}
 	_exit(sum);

@@ -1,8 +1,8 @@
 /*
- * bug: two polite threads back off from each other for ever
+ * bug: two threads back off from each other for ever
  * how: each locks its own mutex, yields, tries the other's, and on failure unlocks its own and
  *	starts again. When they take turns exactly at the yields both always find the other's
- *	mutex taken: a fair schedule in which nobody gets on.
+ *	mutex taken: a fair schedule in which no thread makes progress.
  * outcome: livelock
  * options: --strategy preemption
  * args:

@@ -9,7 +9,7 @@
  * odds: 1 preemption, between the two halves of an increment. Random walk: p >= 1/8 once both are
  *	points.
  * executions: 300
- * small:
+ * small: no
  * build: -O2
  */
 #include <assert.h>

@@ -1,8 +1,8 @@
 /*
- * bug: the waiter looks at the flag before it takes the lock, so the signal can fall in the gap
+ * bug: the waiter reads the flag before it takes the lock, so the signal can fall in the gap
  * how: the waiter reads `ready` as false and is preempted before pthread_mutex_lock (or before
  *	pthread_cond_wait, for the signaller does not take the lock); the signaller sets the flag
- *	and signals a condition that nobody waits for; the waiter then waits for ever, main joins
+ *	and signals a condition without a waiter; the waiter then waits for ever, and main joins
  *	for ever.
  * outcome: deadlock
  * options:

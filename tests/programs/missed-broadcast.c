@@ -1,7 +1,7 @@
 /*
  * bug: a gate for several waiters is opened with pthread_cond_signal instead of broadcast
  * how: both waiters come before main opens the gate; the signal wakes one of them, the other waits
- *	for ever. With at most one waiter there in time nothing goes wrong.
+ *	for ever. With at most one waiter in time the test passes.
  * outcome: deadlock
  * options:
  * args:

@@ -1,5 +1,5 @@
 /*
- * bug: of two threads that count, one does it atomically and the other forgot
+ * bug: two threads count; one increments atomically, the other does not
  * how: T1's increment has a LOCK prefix; T2's is one plain instruction, indivisible on one processor
  *	and a load and a store on two. zug splits it: T2 reads, T1 adds, T2 writes what it had
  *	read and one more: T1's increment is lost.

@@ -1,7 +1,7 @@
 /*
  * bug: the iterations of a parallel loop add to one sum, without a reduction clause
  * how: two threads read the same sum, both add to it and write it back: one term is lost. Their code
- *	adds with one instruction, which is indivisible on one processor, and in two steps on two.
+ *	adds with one instruction, which is indivisible on one processor and has two steps on two.
  * outcome: assert
  * options:
  * args:

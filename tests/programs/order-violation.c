@@ -11,7 +11,7 @@
  * executions: 150
  * small: yes
  * count-reasoning: main has create, lock, unlock, join; the thread lock, unlock, exit: 7 points
- *	(plus a blocking one for the lock or the join that is found taken).
+ *	(plus a blocking one for the lock or the join that blocks).
  * build:
  */
 #include <pthread.h>

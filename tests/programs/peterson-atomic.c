@@ -1,17 +1,17 @@
 /*
- * bug: Peterson's lock for two threads, with the turn given to oneself instead of to the other
+ * bug: Peterson's lock for two threads; each thread gives the turn to itself, not to the other
  * how: each thread says that it is interested, sets the turn, and waits while the other is interested
- *	and has the turn. With the turn set to oneself nobody waits who came last: T1 is in, T2
+ *	and has the turn. With the turn set to itself the last thread does not wait: T1 is in, T2
  *	comes, takes the turn and goes in. The twin gives the turn away; it is right under
  *	sequential consistency, which is all that zug explores: with weaker memory orders than
- *	the default of C11 it would need a fence, and its absence would not be found.
+ *	the default of C11 it would need a fence, and zug would not find that it is missing.
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption, of who is inside. Random walk: T1 comes out of its wait and is stopped inside
+ * odds: 1 preemption, of the thread inside. Random walk: T1 leaves its wait and is stopped inside
  *	while T2 makes its four steps in: p >= 1/32.
  * executions: 300
- * small:
+ * small: no
  * build:
  */
 #include <assert.h>

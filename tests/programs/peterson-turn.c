@@ -1,18 +1,18 @@
 /*
- * bug: Peterson's lock, but a task that comes gives itself the turn instead of the other
- * how: T1 sets its flag and turn = 1 and goes in, for it is T1's turn; T2 sets its flag and turn = 2
+ * bug: Peterson's lock; a task that comes gives the turn to itself instead of the other
+ * how: T1 sets its flag and turn = 1 and goes in, because it is T1's turn; T2 sets its flag and turn = 2
  *	and goes in as well.
  * outcome: assert
  * options:
  * args:
- * odds: the variables are found by themselves and watched (turn, inside). Any preemption of T1
+ * odds: zug finds the variables (turn, inside) itself and makes them points. Any preemption of T1
  *	between its entry and its exit, 6 accesses, with T2 still to come: random walk p >= 1/8.
  *	PCT depth 2, 3 tasks, k <= 60: p >= 1/180.
  * executions: 100
  * small: no
  * build: -O2
  *
- * The right one (FIXED) holds under sequential consistency, which is what zugzwang executes; on a
+ * The twin (FIXED) is right under sequential consistency, which is what zugzwang executes; on a
  * processor it needs fences, too.
  */
 #include <assert.h>

@@ -7,7 +7,7 @@
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption. Random walk: T1 passes its look into the cache, T2 its two steps before T1's
+ * odds: 1 preemption. Random walk: T1 passes its load of the cache, T2 its two steps before T1's
  *	next: p >= 1/16.
  * executions: 300
  * small: yes
@@ -26,7 +26,7 @@ struct object {
 	atomic_bool destroyed;
 };
 
-/* Objects are never given back to malloc(): a count of zero can be looked at. */
+/* Objects are never freed, so that a count of zero can be read. */
 static struct object object = { .references = 1 };
 static _Atomic(struct object *) cache = &object;
 

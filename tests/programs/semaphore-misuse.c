@@ -1,11 +1,11 @@
 /*
- * bug: a semaphore's value is looked at, and then waited for as if nobody could come between
+ * bug: a thread reads a semaphore's value, and then waits as if no other thread could take it between
  * how: one ticket is left. T1 sees the value 1 and is preempted before sem_wait; T2 sees 1 too
  *	and takes the ticket; T1 waits for a ticket that never comes.
  * outcome: deadlock
  * options:
  * args:
- * odds: 1 preemption. Random walk: both look before either takes: 1/2 once both live, both live
+ * odds: 1 preemption. Random walk: both read before either takes: 1/2 once both live, both live
  *	with 1/4 or more: p >= 1/8. PCT depth 2, 3 tasks, k <= 12 points: p >= 1/36.
  * executions: 250
  * small: yes

@@ -11,7 +11,7 @@
  * odds: 1 preemption. Random walk: T1 and T2 both write their first half before one writes its
  *	second, and end in the other order: p >= 1/16.
  * executions: 300
- * small:
+ * small: no
  * build:
  */
 #include <assert.h>

@@ -1,6 +1,6 @@
 /*
  * bug: one read() is taken to bring a whole message
- * how: it brings the first bytes of it, as it may from a pipe or a connection: the rest is taken for the next message.
+ * how: it brings only the first bytes, as it may from a pipe or a connection: the rest is taken for the next message.
  * outcome: exit 1
  * options: --flows short-read
  * args:

@@ -2,7 +2,7 @@
  * bug: a thread spins on a flag without ever yielding
  * how: on one CPU, under a scheduler that does not preempt (SCHED_FIFO), the spinner gets the CPU
  *	before the other thread has set the flag and keeps it for ever. On several CPUs it only
- *	wastes one. The loop holds no call at all: no choice point.
+ *	wastes one. The loop has no call, and so no choice point.
  * outcome: livelock
  * options:
  * args:

@@ -4,7 +4,7 @@
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption; the copy and the members are found by themselves. Random walk: the copy comes between
+ * odds: 1 preemption; zug finds the copy and the members itself. Random walk: the copy comes between
  *	the writer's two stores: p >= 1/16. PCT depth 2, 3 tasks, k <= 30: p >= 1/90.
  * executions: 200
  * small: no

@@ -5,7 +5,7 @@
  * outcome: assert
  * options:
  * args:
- * odds: 1 preemption; the two words are found by themselves and watched. Random walk: the reader
+ * odds: 1 preemption; zug finds the two words itself and makes them points. Random walk: the reader
  *	begins and ends between the writer's two stores, or the other way round: p >= 1/16.
  *	PCT depth 2, 3 tasks, k <= 30: p >= 1/90.
  * executions: 200

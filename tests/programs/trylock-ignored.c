@@ -1,5 +1,5 @@
 /*
- * bug: pthread_mutex_trylock's answer decides only whether to unlock, not whether to go in
+ * bug: the result of pthread_mutex_trylock decides only whether to unlock, not whether to go in
  * how: T1 is inside and preempted at the statistics' lock; T2's trylock fails, is ignored, and T2
  *	works on the same balance: one deposit is lost.
  * outcome: assert

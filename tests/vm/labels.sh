@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# tests/vm/labels.sh: what the files of tests/vm/t that look at the labels of steps share; sourced after lib.sh.
+# tests/vm/labels.sh: functions for the files of tests/vm/t that check the labels of steps; sourced after lib.sh.
 
 points=$programs/points
 sources=$project/tests/programs/points
@@ -15,9 +15,9 @@ trace_of()
 	grep '^{"step"' "$dir/out" >"$dir/steps"
 }
 
-# want_labels SOURCE [LIBRARY [line|anywhere]]: every `op: NAME OBJECT` of a source has its step, at that line. (The C11
-# functions of a static glibc program are seen only inside of libc, which has no lines. A|B: either, because a glibc's
-# function begins with an instruction that cannot be probed, and the next one's does not.)
+# want_labels SOURCE [LIBRARY [line|anywhere]]: every `op: NAME OBJECT` of a source has its step, at that line. (zug sees
+# the C11 functions of a static glibc program only inside of libc, which has no lines. A|B: either; in some versions of
+# glibc the function begins with an instruction that cannot be probed.)
 want_labels()
 {
 	awk -v libc="${2:-glibc}" -v where="${3:-line}" -v source="$(basename "$1")" '
@@ -52,7 +52,7 @@ want_labels()
 	[ ! -s "$dir/missing" ] || note "$(cat "$dir/missing")"
 }
 
-# nr_steps NUMBER REGEX: so many steps match.
+# nr_steps NUMBER REGEX: exactly NUMBER steps match.
 nr_steps()
 {
 	local nr

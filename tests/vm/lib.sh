@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# tests/vm/lib.sh: what the files of tests/vm/t share; sourced by them. They run under tests/vm/run, as root, where a
+# tests/vm/lib.sh: functions for the files of tests/vm/t, which source it. They run under tests/vm/run, as root, where a
 # scheduler may be loaded.
 #
-#   begin NAME || continue    starts a test in a new folder of its own, $dir, which is the current one then; false when
-#                             only others were asked for (tests/vm/run FILE PATTERN)
+#   begin NAME || continue    starts a test in a new folder of its own, $dir, and makes it the current one; false when
+#                             NAME does not match the pattern (tests/vm/run FILE PATTERN)
 #   zug SECONDS ARGUMENT...   runs zug; leaves its status in $rc and its output in $dir/out and $dir/err
 #   command_run SECONDS C...  the same with any command
-#   want_...                  notes a failure when what came is not what was wanted
+#   want_...                  notes a failure when the result is not the wanted one
 #   end                       prints the test's line; a failed test's folder is kept in build/vm-failed
 #   finish                    at the end of a file
 #
-# LONG=1: the whole of what is claimed; otherwise what fits into minutes under emulation.
+# LONG=1: everything that the docs claim; otherwise a part that takes minutes under emulation.
 set -u
 export LC_ALL=C.UTF-8
 
@@ -101,7 +101,7 @@ zug()
 	command_run "$seconds" "$zug" "$@"
 }
 
-# The last lines of what the last command said.
+# The last lines of output of the last command.
 said()
 {
 	tail -n "${1:-4}" "$dir/err" "$dir/out" 2>/dev/null | cut -c1-300
@@ -129,8 +129,8 @@ kept_trace()
 	sed -n 's/^trace: \(.*\) ([0-9]* steps, .*/\1/p' "$dir/out" | tail -n 1
 }
 
-# What there is of processes (but this test's own helpers), mounts (but tracefs, which comes by itself when somebody
-# looks), and cgroups and files of zug's: in $things, one a line.
+# things: lists in $things, one a line, the processes (without this test's own helpers), the mounts (without tracefs,
+# which the kernel mounts on access), and zug's cgroups and files.
 things()
 {
 	local p comm folder type rest
@@ -167,12 +167,12 @@ remember()
 	done <<<"$things"
 }
 
-# After every zug: nothing is there that was not there before.
+# Call after every zug: nothing may be there that was not there before.
 want_nothing_left()
 {
 	local thing left i
 
-	# The scheduler of a zug that was killed is unloaded by the kernel, a little later.
+	# The kernel unloads the scheduler of a killed zug a little later.
 	for ((i = 0; i < 20; i++)); do
 		things
 		left=
@@ -185,8 +185,8 @@ want_nothing_left()
 	note "left behind: ${left%$'\n'}"
 }
 
-# use_daemon: instead of remember: a zugd for all of the file, so that not every zug has to load the scheduler, which
-# takes seconds under emulation. It must be there to the end, and leave nothing either.
+# use_daemon: call it instead of remember. One zugd serves the whole file, so that not every zug loads the scheduler,
+# which takes seconds under emulation. It must run to the end, and leave nothing.
 use_daemon()
 {
 	export ZUG_SOCKET=$base/zugd.sock
@@ -210,7 +210,7 @@ stop_daemon()
 	want_out '[0-9]'
 	zug 60 stop
 	want_status 0
-	# What is there now is all that was there before zugd, or more.
+	# Nothing of zug may be left now.
 	things
 	case $things in
 	*/run/zug* | */sys/fs/cgroup/*zug* | *process\ zug* | *'scheduler: enabled') note "left behind: $things" ;;

@@ -2,9 +2,9 @@
 # tests/vm/tap.sh: several TAP streams as one; sourced by run and machines.
 shopt -s extglob
 
-# renumber: passes a stream on with its tests numbered through, counted in $nr and $nr_failed; $ran: how many it had;
-# $planned: what its plan says, empty without one. (A shell's loop, because awk would keep lines back until it had a block
-# of them.)
+# renumber: passes a stream on with its tests in one numbering, counted in $nr and $nr_failed; sets $ran to the number of
+# tests of the stream and $planned to its plan, empty without one. (A shell's loop, because awk would keep lines back until
+# it had a block of them.)
 nr=0 nr_failed=0
 renumber()
 {

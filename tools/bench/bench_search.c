@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench_search.c - what strategies find, and what they cost
+ * bench_search.c - the findings of strategies, and their cost
  *
  *	bench_search find [SEEDS [LIMIT [STRATEGY...]]]
  *	bench_search speed
@@ -107,7 +107,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The least that anything can do: candidates, a random one, the step. */
+/* The minimal work: candidates, a random one, the step. */
 static double bare(const struct model *m, uint64_t *steps)
 {
 	struct search_cand cand[MODEL_TASKS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * outside.c - what a process pays that has nothing to do with a test
+ * outside.c - the cost to a process outside of a test
  *
  *	outside REPEATS CALLS
  *

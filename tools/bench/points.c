@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * points.c - the time of one point: lock and unlock of a mutex that nobody else uses
+ * points.c - the time of one point: lock and unlock of a mutex that no other thread uses
  *
  *	points FILE REPEATS PAIRS alone		the only task
  *	points FILE REPEATS PAIRS uprobe	the same, with a counting uprobe (perf) on both functions

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		start = now_ms();
 		pid = fork();
 		if (!pid) {
-			/* as zug starts it: under emulation code at other addresses has to be translated anew */
+			/* as under zug: an emulator must translate code at other addresses anew */
 			personality(ADDR_NO_RANDOMIZE);
 			execv(argv[2], argv + 2);
 			perror(argv[2]);

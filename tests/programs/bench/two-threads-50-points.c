@@ -1,7 +1,7 @@
 /*
- * The measured test of docs: two threads, a little over 50 points. Each locks and unlocks one mutex
- * eleven times: 44 points, with two creations, two joins and two exits 50, and the blocking ones
- * that a schedule adds. It always passes.
+ * The test that docs/benchmarks.md measures: two threads, a little over 50 points. Each locks and unlocks
+ * one mutex eleven times: 44 points, with two creations, two joins and two exits 50, and the blocking
+ * ones that a schedule adds. It always passes.
  * expect: exit 0
  */
 #include <pthread.h>

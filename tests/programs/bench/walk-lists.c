@@ -1,6 +1,6 @@
 /*
  * Two threads that follow pointers and write behind them most of the time, each in a list of its own, and lock
- * now and then: what looking for data races costs where there is much to look at.
+ * now and then: it measures the cost of the data-race scan where there are many accesses.
  * build: -O2
  */
 #include <pthread.h>

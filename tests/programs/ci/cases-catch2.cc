@@ -1,6 +1,6 @@
 /*
  * A Catch2 program (2 and 3): one case passes under every schedule, one loses an update under some;
- * their names have what Catch2 reads as more than a name.
+ * their names have characters that are special to Catch2.
  * build: CATCH2
  */
 #if __has_include(<catch2/catch_test_macros.hpp>)

@@ -1,5 +1,5 @@
 /*
- * A GoogleTest program: of its cases one passes under every schedule, one loses an update under
+ * A GoogleTest program: one of its cases passes under every schedule, one loses an update under
  * some, one takes two locks in two orders; one is disabled, two are the same with different parameters.
  * build: -lgtest -lgtest_main
  */

@@ -1,4 +1,4 @@
-/* Fails, and says what time it is and how long it took to get there: so a replay's output is to be compared. */
+/* Fails, and prints the time and how long it took, so that the outputs of replays can be compared. */
 #include <stdio.h>
 #include <sys/time.h>
 #include <time.h>

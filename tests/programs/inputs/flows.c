@@ -1,5 +1,5 @@
 /*
- * What may happen to bytes and datagrams on their way; says by its exit status, 10 and more, what did:
+ * What can happen to bytes and datagrams under way; the exit status, 10 and more, says what happened:
  * lost (10), overtaken (11), late (12: a datagram, 13: bytes), cut (14: written, 15: from standard input, 16: read).
  */
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@
 
 static char big[10000];
 
-/* Within so many milliseconds: the next byte, or -1. */
+/* Returns the next byte, or -1 if none comes within this many milliseconds. */
 static int next(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -1,6 +1,6 @@
 /*
- * Waits that a signal may end, each for a child that comes a little later; says by its exit status, 10 and more, which
- * one was interrupted. Whatever did not fail has its result.
+ * Waits that a signal may end, each for a child that comes a little later; the exit status, 10 and more, names the
+ * interrupted wait. Every other wait must have its result.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ static int to_child[2], from_child[2], queue, set;
 static sem_t posted;
 static uint32_t word;
 
-/* One byte for each wait: whoever reads it makes the wait end. */
+/* One byte for each wait: the task that reads it makes the wait end. */
 static void *ends_waits(void *arg)
 {
 	struct { long type; char text; } message = { 1, 0 };
@@ -60,7 +60,7 @@ static void begin(char what)
 		_exit(3);
 }
 
-/* how: what the call returned; status: the call. */
+/* how: the result of the call; status: the call. */
 static void judge(long how, int status)
 {
 	if (how < 0)

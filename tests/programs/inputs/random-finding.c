@@ -1,4 +1,4 @@
-/* Fails, and prints random numbers of every source, of two tasks: so a replay's output is to be compared. */
+/* Fails, and prints random numbers of every source, of two tasks, so that the outputs of replays can be compared. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

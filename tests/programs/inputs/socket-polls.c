@@ -1,6 +1,6 @@
 /*
- * Waits on a network socket, where somebody outside might answer: nobody does. So zug gives the machine's own
- * time a chance, and the kernel's timers, which cannot be taken away from poll(), run out before their time.
+ * Waits on a network socket, which could be answered from outside; no answer comes. So zug lets the machine's time
+ * pass, and the kernel's timers, which cannot be removed from poll(), run out before their time.
  */
 #include <arpa/inet.h>
 #include <poll.h>

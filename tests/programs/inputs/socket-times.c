@@ -1,7 +1,7 @@
 /*
- * SO_RCVTIMEO and SO_SNDTIMEO: an hour each, by the program's own clock, and none of ours; who has an answer before is not
- * kept waiting. getsockopt() tells what was set, and what was accepted has what its listener has. With `real`: a
- * quarter of a second, which is no deadlock.
+ * SO_RCVTIMEO and SO_SNDTIMEO: an hour each, by the program's own clock, which costs no real time; a call whose answer
+ * comes earlier returns earlier. getsockopt() returns what was set, and an accepted socket has the time-outs of its
+ * listener. With `real`: a quarter of a second, which is no deadlock.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

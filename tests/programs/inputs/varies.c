@@ -1,6 +1,6 @@
 /*
- * Two threads that take one lock or the other, by what some input says: `varies SOURCE [FILE]`. An execution of it
- * repeats if that input is the same.
+ * Two threads that take one lock or the other; an input decides: `varies SOURCE [FILE]`. An execution repeats
+ * if that input is the same.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
  * Every way to wait for some time, by length and until a time of day, from memory and from a constant. Each
- * takes as long as it says by the program's own clocks, which agree with each other; together, hours.
+ * takes the stated time by the program's own clocks, which agree with each other; together they take hours.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -122,7 +122,7 @@ int main(void)
 	if (t.tv_sec - of_day.tv_sec > 1 || t.tv_sec - time(NULL) > 1 ||
 	    now(CLOCK_REALTIME) - (now(CLOCK_MONOTONIC) + before.tv_sec - 3600) > 1)
 		return 4;
-	/* whoever only looks at the clock sees it move */
+	/* a task that only reads the clock sees it move */
 	t = in(CLOCK_MONOTONIC, 10);
 	while (now(CLOCK_MONOTONIC) < t.tv_sec - before.tv_sec)
 		;

@@ -1,6 +1,6 @@
 /*
- * Leaves something behind wherever it can, and prints what it is called; fails with status 1, so that there is a
- * trace of it, or 4 if something of an earlier execution is there.
+ * Leaves an object behind in every part of its environment, and prints their names; fails with status 1, so that there
+ * is a trace, or with status 4 if it finds an object of an earlier execution.
  */
 #include <arpa/inet.h>
 #include <errno.h>

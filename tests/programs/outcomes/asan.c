@@ -1,5 +1,5 @@
 /*
- * An address sanitizer's report under some schedules: one thread frees what another may still use.
+ * An address sanitizer's report under some schedules: one thread frees memory that another may still use.
  * build: -fsanitize=address
  */
 #include <pthread.h>

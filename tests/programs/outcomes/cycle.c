@@ -1,6 +1,6 @@
 /*
  * Two threads wait for each other's lock while a third lives on: it exchanges bytes with itself
- * over a pipe until the two are through. A lock cycle, though nobody is out of work.
+ * over a pipe until the two have ended. A lock cycle, although one task can still run.
  */
 #include <pthread.h>
 #include <stdatomic.h>

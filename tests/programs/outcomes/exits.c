@@ -1,5 +1,5 @@
 /*
- * The main thread gives up, in a function of its own, while another thread waits for ever.
+ * The main thread exits, in a function of its own, while another thread waits for ever.
  */
 #include <pthread.h>
 #include <stdlib.h>

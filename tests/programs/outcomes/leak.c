@@ -1,6 +1,6 @@
 /*
- * A leak sanitizer's report under some schedules: whoever comes second overwrites the other's only
- * pointer, unless it comes after the other has looked whether there is one.
+ * A leak sanitizer's report under some schedules: the second thread overwrites the first one's only
+ * pointer, unless it checks after the first one has stored it.
  * build: -fsanitize=address
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Uses a mutex against its rules in the way that its argument says: free (unlock what is not locked),
- * foreign (unlock what another thread holds), relock, destroy (while it is held), wait (for a condition
+ * Uses a mutex against its rules in the way that its argument names: free (unlock a free mutex),
+ * foreign (unlock a mutex that another thread holds), relock, destroy (while it is held), wait (for a condition
  * without holding the mutex), none.
  */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A null pointer is used when the other thread was not quick enough. */
+/* Uses a null pointer when the other thread has not stored the pointer yet. */
 #include <pthread.h>
 
 static int value;

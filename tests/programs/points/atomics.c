@@ -1,7 +1,7 @@
 /*
- * Atomic instructions in each of their forms, with nobody in the way. The words `op: NAME OBJECT` at the end
- * of a line say which operation on which object (- for none) it has to show as. It prints what it
- * counted, so that it is seen whether the instructions still do what they did.
+ * Atomic instructions in each of their forms, without contention. The words `op: NAME OBJECT` at the end
+ * of a line are the operation and the object (- for none) that its label must have. The program prints
+ * its counts, which show whether the instructions still have their effect.
  * build: -O2
  */
 #include <pthread.h>

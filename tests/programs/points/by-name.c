@@ -1,6 +1,6 @@
 /*
- * Primitives that a program does not import, which are points all the same: one that it looks up by a name among its
- * strings, and one by a name that it composes, which a library that it loads (its argument) uses.
+ * Primitives that a program does not import, which are points all the same: it looks up one by a name among its
+ * strings, and one by a name that it composes; a library that it loads (its argument) uses that one.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
  * System calls that other tasks can see, once each. The words `op: NAME OBJECT` at the end of a line
- * say which operation on which object (a part of its name) its call has to show as.
+ * are the operation and the object (a part of its name) that the label of its call must have.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

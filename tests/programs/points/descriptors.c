@@ -1,5 +1,5 @@
-// Descriptors without a file: the kernel gives each the memory of the one that was closed before; they are others all
-// the same.
+// Descriptors without a file: the kernel gives each the memory of the one that was closed before; they are different
+// objects all the same.
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * Sources that are not where they were compiled. Two threads add to a number on the heap: plainly, or (FIXED) with
- * atomic instructions only, of which the load and the store look like plain ones.
+ * The sources are not where they were compiled. Two threads add to a number on the heap: plainly, or (FIXED) with
+ * atomic instructions only, of which the load and the store look like plain instructions.
  * build: -O2 -fdebug-prefix-map=tests=/no/such/folder
  */
 #include <assert.h>
@@ -19,7 +19,7 @@ struct account {
 };
 
 #ifdef FIXED
-static _Atomic long last;	/* its type says what its accesses are */
+static _Atomic long last;	/* by its type, all its accesses are atomic */
 #endif
 
 static void *add(void *arg)

@@ -1,8 +1,8 @@
 /*
- * One atomic counter that its thread alone uses, 3000 times, and one that both threads use: the first is
- * not worth its points. Without an argument it fails when main is the first to count both, which it is not
- * while it has 3000 points before that: who stays alone for a hundred steps is taken the turn from.
- * `both`: the second thread counts the first as often.
+ * One atomic counter that its thread alone uses, 3000 times, and one that both threads use: the first does
+ * not need points. Without an argument it fails when main is the first to count both. This does not happen
+ * while main has 3000 points before that, because a task that runs alone for a hundred steps loses the turn.
+ * `both`: the second thread counts the first counter as often.
  * build: -O2
  */
 #include <pthread.h>

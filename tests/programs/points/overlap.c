@@ -1,7 +1,7 @@
 /*
- * Never fails, and has six data races, in each of which the two accesses are not the same bytes, or one is a call
+ * Never fails, and has six data races. In each of them the two accesses are of different bytes, or one is a call
  * of the C library: half of a word is written and all of it read; a member is written and the structure copied, by an
- * instruction, by `rep movs`, by memcpy(), by memset(), by strcpy(). What lies beside is never touched by two.
+ * instruction, by `rep movs`, by memcpy(), by memset(), by strcpy(). Only one task accesses the bytes beside them.
  * build: -O2 -fno-builtin
  */
 #include <pthread.h>
@@ -18,7 +18,7 @@ static union {
 } word;
 static struct four four, repeated[8], copied[64], filled[64];
 static char name[32] = "nobody", other_name[] = "somebody";
-/* its own half each */
+/* each thread its own half */
 static struct {
 	uint32_t left, right;
 } beside;

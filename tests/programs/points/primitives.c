@@ -1,7 +1,7 @@
 /*
- * Every primitive of threads once, with nobody in the way. The words `op: NAME OBJECT` at the end of a
- * line say which operation on which object (- for none) its call has to show as; `glibc`: only there. (An
- * uncontended spin lock of glibc can be stopped at only after it was taken.)
+ * Every primitive of threads once, without contention. The words `op: NAME OBJECT` at the end of a
+ * line are the operation and the object (- for none) that the label of its call must have; `glibc`: only with
+ * glibc. (The stop at an uncontended spin lock of glibc comes after it was taken.)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ static void nothing(void)
 {
 }
 
-/* The mutex is held by whoever waits: the signal comes only then. */
+/* The waiter holds the mutex until it waits: the signal comes only then. */
 static void *signals(void *arg)
 {
 	pthread_mutex_lock(&mutex);

@@ -1,6 +1,6 @@
 /*
  * Two processes that map one file at different addresses, each with an atomic counter in it: one object
- * for both; and one on the heap of each, which is another object for each.
+ * for both; and one on the heap of each, which is a different object in each.
  * build: -O2
  */
 #include <fcntl.h>

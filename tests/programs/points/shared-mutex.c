@@ -1,6 +1,6 @@
 /*
  * Two processes that map one file at different addresses, each with a mutex and a semaphore in it:
- * one object each, whoever uses it.
+ * one object each, for both processes.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * A static program of musl without a symbol: no primitive of it can be known.
+ * A static program of musl without symbols: zug can find none of its primitives.
  * build: CC=musl-gcc -static -s
  */
 #include <pthread.h>

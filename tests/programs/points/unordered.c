@@ -1,7 +1,7 @@
 /*
  * Never fails, and has four data races: its two workers read and write one word, store one value into
- * another, count in a third that nobody reads, and write a fourth through a pointer to the stack of main. What
- * they do under the lock, and the word that only atomic operations access, are none.
+ * another, count in a third that is never read, and write a fourth through a pointer to the stack of main. Their
+ * accesses under the lock, and those of the word that only atomic operations access, are no races.
  * build: -O2
  */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * Two processes add to a variable of the program that a mapping of shared memory was put over; one
+ * Two processes add to a variable of the program; a mapping of shared memory lies over it; one
  * addition is lost when the other process comes between its load and its store.
  */
 #include <cstdio>

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What a user can get wrong, what the machine can lack, and being stopped: a clear message and the right exit status.
+# Errors of the user, a machine without what zug needs, and interruption: a clear message and the right exit status.
 # Takes 87 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# refused STATUS REGEX ARGUMENTS...: zug ends with it and says so on its error output, without a word of a crash.
+# refused STATUS REGEX ARGUMENTS...: zug ends with STATUS, its error output matches REGEX, and it does not crash.
 refused()
 {
 	local status=$1 regex=$2
@@ -18,7 +18,7 @@ refused()
 	end
 }
 
-# damage FILE OFFSET: a byte of it becomes another one.
+# damage FILE OFFSET: changes one byte.
 damage()
 {
 	local byte
@@ -27,7 +27,7 @@ damage()
 	printf "\\x$(printf %02x $(((byte + 77) % 256)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# One trace for all that needs one.
+# One trace for all tests that need one.
 a_trace()
 {
 	if [ ! -f "$base/good.trace" ]; then
@@ -56,7 +56,7 @@ if begin "an interpreter that is missing"; then
 	refused 2 'script' run -- ./script
 fi
 if begin "no symbols"; then
-	# Runs all the same: blocking and ends are points.
+	# It runs all the same: blocking and ends are points.
 	zug 60 run -q --executions 2 -o traces -- "$programs/points/stripped"
 	want_status 0
 	want_err '/stripped.*no symbols'
@@ -189,7 +189,7 @@ if begin "capabilities dropped"; then
 	end
 fi
 if begin "no cgroup v2"; then
-	# As it looks where only version 1 is mounted.
+	# The same as where only version 1 is mounted.
 	command_run 60 unshare -m sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"' sh "$zug" run -- true
 	want_status 3
 	want_err '/sys/fs/cgroup is not cgroup v2'
@@ -214,7 +214,7 @@ if begin "a second zug"; then
 	end
 fi
 
-if begin "the scheduler is thrown out"; then
+if begin "the scheduler is ejected"; then
 	# SysRq-S is the kernel's own way to do it.
 	echo 'vm: allow disabled (' >/dev/kmsg
 	(sleep 6; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
@@ -227,7 +227,7 @@ if begin "the scheduler is thrown out"; then
 fi
 
 # --- being stopped ---
-# in_the_middle SIGNAL COMMAND...: zug is sent it when executions are under way; its status is in $rc.
+# in_the_middle SIGNAL COMMAND...: sends SIGNAL to zug when executions are under way; its status is in $rc.
 in_the_middle()
 {
 	local signal=$1 pid i
@@ -280,7 +280,7 @@ if begin "SIGKILL"; then
 	sleep 1
 	left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null)
 	[ -z "$left" ] || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"
-	# The next one works, by the same name too, and cleans up behind both.
+	# The next one works, also with the same name, and removes what both have left.
 	zug 60 run -q --name zug-killed --executions 3 -o traces -- "$programs/fixtures/nested-threads"
 	want_status 0
 	want_nothing_left

@@ -1,11 +1,11 @@
 #!/bin/bash
-# zug check: what repeats, what does not, and which source it names. LONG=1: every program, fifty times.
+# zug check: it finds tests that do not repeat, and names the cause. LONG=1: every program, fifty times.
 # Takes 55 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 inputs=$programs/inputs
 
-# As on every machine that nobody made quicker: tools/vm turns it off.
+# Address randomisation is on, as on ordinary machines: tools/vm turns it off.
 echo 2 >/proc/sys/kernel/randomize_va_space
 
 # same OPTION... -- COMMAND...: everything repeats.
@@ -16,7 +16,7 @@ same()
 	want_out "^${times:-4} executions of one schedule, all the same: [0-9]+ steps"
 }
 
-# differs SOURCE HELP OPTION... -- COMMAND...: not so, and zug says why.
+# differs SOURCE HELP OPTION... -- COMMAND...: something differs, and zug names the cause SOURCE and the remedy HELP.
 differs()
 {
 	local source=$1 help=$2
@@ -73,7 +73,7 @@ if begin "a file that the test leaves changed"; then
 	same -- "$inputs/varies" file "$dir/count"
 	end
 fi
-if begin "somebody outside"; then
+if begin "a wake-up from outside"; then
 	mkfifo fifo
 	sh -c 'exec 3<>fifo; while :; do printf "\\$(($(od -An -N1 -tu1 /dev/urandom) % 2 + 60))" >&3; sleep 0.02; done' &
 	writer=$!
@@ -115,8 +115,8 @@ if begin "what is refused"; then
 fi
 [ "${LONG:-}" ] || finish
 
-# Fifty recordings of one schedule of every planted program and of its twin, the way the bug is looked for; and fifty
-# replays of the bug, with the other CPU busy.
+# Fifty executions of one schedule of every planted program and of its twin, with the options of the search for the bug;
+# and fifty replays of the bug, with the other CPU busy.
 times=50
 for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	bug=${source##*/}
@@ -146,7 +146,7 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	fi
 done
 seq 1 200000 >"$base/input"
-# real NAME COMMANDS [PROGRAM...]: programs of Debian, as in real.sh; those named may not be installed.
+# real NAME COMMANDS [PROGRAM...]: programs of Debian, as in real.sh; skipped when a PROGRAM is not installed.
 real()
 {
 	local program

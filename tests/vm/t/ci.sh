@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 remember
 
-# valid_xml FILE: it parses; the machine's own Python does it.
+# valid_xml FILE: the machine's Python can parse it.
 valid_xml()
 {
 	/usr/bin/python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$1" 2>xml.err ||
@@ -99,7 +99,7 @@ if begin "a project with pytest"; then
 	end
 fi
 if begin "a project with cargo"; then
-	# Rust is large: where cargo is there, all of it; else only what it would run.
+	# Rust is large: with cargo the test is complete; without it, only the command that cargo would run.
 	if command -v cargo >/dev/null && [ "${LONG:-}" ]; then
 		cp -r "$project/tests/projects/cargo" .
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$zug run -q --each-case --executions 100 -o $dir/traces --" \
@@ -108,7 +108,7 @@ if begin "a project with cargo"; then
 		want_out '^case [12] of 2: tests::unlocked$'
 		want_out '^2 of 2 cases searched: 1 passed, 1 failed, 0 incomplete$'
 	else
-		# As Rust's tests answer, around a C program.
+		# It answers as Rust's tests do, around a C program.
 		cat >tests-of-rust <<-END
 			#!/bin/sh
 			case " \$* " in

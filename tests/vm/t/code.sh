@@ -1,7 +1,7 @@
 #!/bin/bash
 # Places in the code as points: atomic instructions and their labels in each kind of binary, --code, objects that two
-# processes share, what is hot, read-modify-writes in two steps; and that the program does what it did, and its file
-# stays what it was. (That the bugs which need them are found is in planted.sh.)
+# processes share, hot instructions, read-modify-writes in two steps. The program's results stay the same, and so does
+# its file. (planted.sh tests that the bugs which need these points are found.)
 # Takes 47 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -11,7 +11,7 @@
 export XDG_CACHE_HOME=$base/cache
 use_daemon
 
-# want_same_output PROGRAM: what it prints under zug is what it prints without.
+# want_same_output PROGRAM: it prints the same under zug and without.
 want_same_output()
 {
 	local native
@@ -27,7 +27,7 @@ for form in '' -glibc -musl; do
 		sum=$(cksum <"$points/atomics$form")
 		trace_of -- "$points/atomics$form"
 		want_labels "$sources/atomics.c"
-		# Two threads, and each place is one step each; none of the C library's.
+		# Two threads, with one step each at each place; no step of the C library's.
 		nr_steps 2 '"op":"pause"'
 		nr_steps 2 '"op":"atomic-rmw","object":"total"'
 		nr_steps 0 '"op":"atomic-[a-z]*","object":"[^"]*(mine|local|lock)'
@@ -84,11 +84,11 @@ if begin "atomics that two processes share"; then
 	end
 fi
 
-if begin "what is hot and never contended"; then
+if begin "instructions that are hot and never contended"; then
 	zug 100 run -q --executions 3 -o traces -- "$points/hot-atomic" anyhow
 	want_status 0
 	want_out '^no points at 1 atomic instruction, reached 1000 times.*: count_own \(hot-atomic.c:[0-9]*\)'
-	# A replay leaves out the same.
+	# A replay leaves out the same instructions.
 	zug 60 run -q --executions 100 -o traces -- "$points/hot-atomic"
 	want_status 1
 	trace=$(kept_trace)
@@ -98,16 +98,16 @@ if begin "what is hot and never contended"; then
 	grep '^{"step"' "$dir/out" >"$dir/steps"
 	nr_steps 0 '"op":"atomic-rmw","object":"own"'
 	nr_steps 2 '"op":"atomic-rmw","object":"both"'
-	# Unless it was asked for.
+	# --code keeps them.
 	trace_of --points atomic --code count_own -- "$points/hot-atomic"
 	nr_steps 3000 '"op":"atomic-rmw","object":"own"'
 	end
 fi
 
-if begin "what is so hot that no execution ends"; then
+if begin "instructions so hot that no execution ends"; then
 	zug 60 run -q --executions 3 --max-steps 2500 -o traces -- "$points/hot-atomic" anyhow
 	want_status 0
-	# once an execution came to its end that turned out to be one task's own
+	# when an execution has ended, this turns out to be one task's own
 	want_out '^no points at 1 atomic instruction, .*: count_own'
 	zug 60 run -q --executions 3 --max-steps 2500 -o traces -- "$points/hot-atomic" both
 	want_status 0
@@ -117,7 +117,7 @@ if begin "what is so hot that no execution ends"; then
 	want_out '^replayed: 1 of 1'
 	zug 60 replay -q "$(kept_trace)"
 	want_out 'replayed 1 of 1 times exactly'
-	# a limit below that is the user's wish
+	# a lower limit is the user's choice
 	zug 60 run -q --executions 9 --max-steps 500 -o traces -- "$points/hot-atomic" anyhow
 	want_status 1
 	want_out 'no end within 500 steps'
@@ -132,7 +132,7 @@ if begin "a read-modify-write in two steps"; then
 	grep '^{"step"' "$dir/out" >"$dir/steps"
 	nr_steps 1 '"op":"data-read","object":"counter".*"function":"counts"'
 	nr_steps 1 '"op":"data-write","object":"counter".*"function":"counts"'
-	# Passed without being stopped it is two steps, too: a replay, which stops everywhere, sees the same.
+	# It is two steps also when it is passed without a stop: a replay, which stops everywhere, sees the same.
 	zug 60 run -q --executions 1 --expect-exit 250 --verify 0 -o traces -- "$programs/mixed-increment"
 	zug 30 replay -q -n 2 "$(kept_trace)"
 	want_out 'replayed 2 of 2 times exactly'
@@ -140,7 +140,7 @@ if begin "a read-modify-write in two steps"; then
 fi
 
 if begin "atomic instructions on watched variables"; then
-	# Single steps over what hits a watchpoint would never end in a machine that QEMU emulates.
+	# In a machine that QEMU emulates, single steps over an instruction that hits a watchpoint would never end.
 	zug 60 run -q --executions 60 -o traces --watch link_a --watch link_b -- "$programs/aba-stack-fixed"
 	want_status 0
 	# The first instruction of worker() reads the counter.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup by
-# themselves, and its end in all ways.
+# zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup, and
+# all ways in which it ends.
 # Takes 60 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
@@ -16,11 +16,11 @@ start()
 	want_status 0 "zugd"
 }
 
-# For tests that leave it as it is: one for all of them, because each start takes seconds.
+# One zugd for all tests that do not change it, because each start takes seconds.
 start_shared()
 {
 	[ ! "$shared" ] || return
-	# what it writes goes to where it was started, and a test's own folder goes with the test
+	# it writes to the folder in which it was started, and a test's own folder is removed with the test
 	cd "$base" && start && cd "$dir" || exit 2
 	shared=1
 }
@@ -39,7 +39,7 @@ stop()
 	want_nothing_left
 }
 
-# exec_until STATUS TIMES ARGUMENT...: calls zug exec until it ends so; the number of calls is in $calls.
+# exec_until STATUS TIMES ARGUMENT...: calls zug exec until it ends with STATUS; the number of calls is in $calls.
 exec_until()
 {
 	local wanted=$1 times=$2
@@ -133,7 +133,7 @@ if begin "exec walks through the search"; then
 	want_err '^zug: (deadlock|lock cycle): '
 	trace=$(sed -n 's/^zug: trace: //p' "$dir/err")
 	before=$calls
-	# Another test in between takes the probes away, and its search goes on where it was.
+	# Another test in between removes the probes; this search then goes on where it was.
 	zug 60 exec -- ./abba-deadlock-fixed
 	want_status 0
 	zug 60 exec -- ./abba-deadlock
@@ -141,7 +141,7 @@ if begin "exec walks through the search"; then
 	zug 60 replay -q -n 3 "$trace"
 	want_status 1
 	want_out 'replayed 3 of 3 times exactly'
-	# The traces of one failure are one.
+	# One failure has one trace.
 	exec_until 123 60 -- ./abba-deadlock
 	[ "$(sed -n 's/^zug: trace: //p' "$dir/err")" = "$trace" ] || note "another trace of the same failure"
 	# A new build is a new search.
@@ -150,7 +150,7 @@ if begin "exec walks through the search"; then
 	want_status 0
 	zug 30 status
 	grep -A 2 -E '^  \./abba-deadlock$' "$dir/out" | grep -q ' 1 executions' || note "a new build went on with the old search"
-	# All schedules of a small one, and the test goes on being executed.
+	# After all schedules of a small test, further calls still execute it.
 	for ((i = 0; i < 4; i++)); do
 		zug 60 exec --strategy preemption:bound=0 -- sh -c 'exit 0'
 		want_status 0
@@ -271,7 +271,7 @@ if begin "many join at once"; then
 	end
 fi
 
-if begin "what joins and is not the test goes on"; then
+if begin "a process that joins and is not the test goes on"; then
 	start_shared
 	command_run 60 sh -c "echo \$\$ >$door/cgroup.procs; sh -c 'exit 3'; echo \"status \$? in \$(cat /proc/self/cgroup)\"; exit 4"
 	want_status 4
@@ -346,7 +346,7 @@ if begin "killed in the middle"; then
 	grep -q 'zugd ended before it answered' first.err || note "the client says: $(cat first.err)"
 	zug 30 status
 	want_status 3
-	# The next one takes over the socket and who waits, and removes what is left.
+	# The next one takes over the socket and the waiting tests, and removes what is left.
 	start
 	wait $third || note "who waited at the door ended with $?"
 	grep -qx third third.out || note "who waited at the door was not executed"

@@ -40,7 +40,7 @@ if begin "one that was not minimised"; then
 	end
 fi
 
-if begin "what has no neighbour"; then
+if begin "a trace without a passing neighbour"; then
 	zug 60 run -q --verify 0 -o t -- sh -c 'exit 3'
 	zug 60 diff -q "$(kept_trace)"
 	want_status 5

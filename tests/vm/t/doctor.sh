@@ -1,11 +1,11 @@
 #!/bin/bash
-# zug doctor: says what is there, what is missing and how to mend it, and is right about it.
+# zug doctor: it lists what this machine has and what is missing, says how to mend it, and is right.
 # Takes 20 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember
 
-# doctor STATUS REGEX...: what it says, each on one line.
+# doctor STATUS REGEX...: each REGEX matches a line of its output.
 doctor()
 {
 	local status=$1
@@ -25,7 +25,7 @@ hidden()
 	command_run 60 unshare -m sh -c "$2"'; mount -t tmpfs tmpfs "$0" && exec "$@"' "$1" "$zug" doctor
 }
 
-if begin "all is there"; then
+if begin "nothing is missing"; then
 	doctor 0 '^  ok +sched_ext ' '^  ok +types ' '^  ok +privileges' '^  ok +cgroup' '^  ok +scheduler' \
 		'^  ok +trial .*executed under it \([0-9]+ steps\)' '^  ok +breakpoints' '^zug run works here\.$'
 	! grep -q MISSING out || note "something is missing"
@@ -41,7 +41,7 @@ if begin "no privileges"; then
 	want_out '^zug run does not work here: 1 of what it needs is missing\.$'
 	end
 fi
-if begin "no sched_ext, whatever the distribution"; then
+if begin "no sched_ext, on each distribution"; then
 	for id in debian ubuntu fedora arch; do
 		case $id in
 		debian) like='' wanted=trixie-backports ;;
@@ -118,5 +118,5 @@ if begin "through zugd"; then
 	unset ZUG_SOCKET
 	end
 fi
-begin "what it does not know" && { zug 60 doctor now; want_status 2; want_err 'usage: zug doctor'; end; }
+begin "an unknown argument" && { zug 60 doctor now; want_status 2; want_err 'usage: zug doctor'; end; }
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# --faults: calls that fail because the search wants it; found, minimised, replayed. --flows: bytes in pieces or late,
-# datagrams lost or overtaken; found, replayed. (planted.sh has programs for both.)
+# --faults: the search injects faults into system calls; the failures are found, minimised and replayed. --flows: bytes in
+# pieces or late, datagrams lost or overtaken; found and replayed. (planted.sh has programs for both.)
 # Takes 35 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
@@ -14,7 +14,7 @@ found()
 	want_out '^found in execution [0-9]+'
 	want_out '^System calls that the search changed'
 	want_out "T[0-9]+ gets $3"
-	# main() returned: the stack is the C library's
+	# main() has returned, so the stack is the C library's
 	want_out '^    its last step in the program: [a-z]+.*  main .*\.c:[0-9]+$'
 	trace=$(kept_trace)
 	zug 20 show "$trace"
@@ -40,7 +40,7 @@ found()
 use_daemon
 begin "killed between two renames" && { found crash-renames kill killed; end; }
 if [ "${LONG:-}" ]; then
-	# planted.sh looks for these, too
+	# planted.sh tests these, too
 	begin "EINTR is not retried" && { found eintr-read eintr fail-eintr; end; }
 	begin "refused at start-up" && { found connect-refused refused fail-refused; end; }
 	begin "a short write" && { found short-write short short-write; end; }
@@ -66,7 +66,7 @@ if begin "waits are interrupted"; then
 	done
 	end
 fi
-if begin "at most so many"; then
+if begin "at most N faults"; then
 	zug 60 run -q --strategy random --executions 30 -- "$programs/eintr-read"
 	want_status 0
 	zug 60 run -q --faults eintr --max-faults 3 --no-races --strategy random --executions 30 -o traces -- "$programs/eintr-read"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every program of tests/programs/fixtures, which is right under every schedule, ends as its header says under random
-# schedules: nothing runs without a grant (zug would end with status 4), nothing is left. LONG: its output too.
+# Every program of tests/programs/fixtures is right under every schedule, and ends as its header says under random
+# schedules: no task runs without a grant (zug would end with status 4), nothing is left. LONG: its output, too.
 # Takes 55 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -8,7 +8,7 @@
 [ "${LONG:-}" ] && executions=50 || executions=5
 folder=$project/tests/programs/fixtures
 
-# ends_as KIND VALUE SECONDS OPTIONS... -- COMMAND...: $executions executions that all end so.
+# ends_as KIND VALUE SECONDS OPTIONS... -- COMMAND...: $executions executions end in this way.
 ends_as()
 {
 	local kind=$1 value=$2 seconds=$3
@@ -29,7 +29,7 @@ ends_as()
 	! grep -E '^replayed: ' "$dir/out" | grep -qv '^replayed: 1 of 1' || note "$(grep '^replayed' "$dir/out")"
 }
 
-# prints REGEX OPTIONS... -- COMMAND...: the output of one execution, newlines as spaces, is this.
+# prints REGEX OPTIONS... -- COMMAND...: the output of one execution, newlines as spaces, matches REGEX.
 prints()
 {
 	local regex=$1 text
@@ -42,7 +42,7 @@ prints()
 	grep -qE -- "^$regex *\$" <<<"$text" || note "output '$text', not '$regex'"
 }
 
-# With all there is, and without the daemon, where there is time.
+# With everything on, and without the daemon, where there is time.
 if [ "${LONG:-}" ]; then remember; else use_daemon; fi
 for source in "$folder"/*.c; do
 	fixture=${source##*/}
@@ -55,7 +55,7 @@ for source in "$folder"/*.c; do
 	read -ra args <<<"${header[args]:-}"
 	case $fixture in
 	fork-bomb)
-		# At the limit of the sandbox its forks fail, and it says so.
+		# At the limit of the sandbox its forks fail, and zug reports it.
 		zug 120 run -q --no-races --strategy random --executions 1 --max-tasks 40 --expect-exit "$value" -o traces -- "$program" "${args[@]}"
 		want_status 0
 		want_err 'limit of tasks \(--max-tasks 40\)'
@@ -71,19 +71,19 @@ for source in "$folder"/*.c; do
 		[ "$(stat -c %s "$dir/out")" -lt 1000000 ] || note "$(stat -c %s "$dir/out") bytes of output were kept"
 		;;
 	long-run)
-		# Once: the end that is not expected comes with the first execution.
+		# One execution: the first already has the end that is not expected.
 		zug 200 run -q --executions 1 --timeout 150s --expect-exit 250 --verify 0 -o traces -- "$program" "${args[@]}"
 		want_status 1
 		want_out 'exit status 0 \(expected 250\)'
 		;;
 	kill-parked)
-		# Whom the signal ends takes no step any more: when storage had kept the turn it was noticed, and else later.
+		# The killed task takes no further step. (With an error it took one, unless storage kept the turn.)
 		zug 60 run -q --no-races --strategy random --executions 1 --expect-exit 250 --verify 0 --no-minimize -o traces -- "$program"
 		want_status 1
 		zug 30 show --json "$(kept_trace)"
 		grep -q '"task":1,"op":"read"' "$dir/out" || note "the child has not come to its loop"
 		after=$(sed -n '/"task":0,"op":"kill"/,$p' "$dir/out" | grep -c '"step":[0-9]*,"task":1,')
-		[ "$after" = 0 ] || note "$after steps of the dead"
+		[ "$after" = 0 ] || note "$after steps after its death"
 		;;
 	*)
 		ends_as "$kind" "$value" 200 "${options[@]}" -- "$program" "${args[@]}"
@@ -95,7 +95,7 @@ for source in "$folder"/*.c; do
 	end
 done
 
-# What the test believes about the machine is the user's choice, not the lane.
+# The number of CPUs that the test sees is the user's choice, and does not depend on the lane.
 for cpus in 1 2 3; do
 	if begin "nr-cpus of $cpus"; then
 		prints "online $cpus affinity $cpus nproc $cpus" --cpus $cpus -- "$programs/fixtures/nr-cpus"

@@ -1,18 +1,18 @@
 #!/bin/bash
-# gdb on a replay: what it shows is what is there, and whatever it does the schedule is kept.
-# gdb takes seconds to start under emulation: with LONG=1 it does so more often. (The tutorial has a watchpoint and a core.)
+# gdb on a replay: it shows the true state, and the schedule is kept under all its commands.
+# gdb takes seconds to start under emulation, so some tests need LONG=1. (The tutorial has a watchpoint and a core.)
 # Takes 52 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember
 
-# find NAME ARGUMENTS...: a trace of that name in $base, made when it is first wanted; left in $trace.
+# find NAME ARGUMENTS...: sets $trace to a trace of that name in $base, which is made on the first call.
 find()
 {
 	trace=$base/$1.trace
 	[ ! -f "$trace" ] || return
 	shift
-	# The test's folder goes with it; a replay needs the one it was recorded in.
+	# The test's folder is removed with the test; a replay needs the folder of the recording.
 	cd "$base" || exit 2
 	zug 60 run -q --verify 0 --no-minimize --points sync -o traces "$@"
 	want_status 1
@@ -20,7 +20,7 @@ find()
 	cd "$dir" || exit 2
 }
 
-# gdb COMMAND...: a replay with gdb in batch mode; the options of zug replay before it in ${options[@]}.
+# gdb COMMAND...: a replay with gdb in batch mode, with the options ${options[@]} of zug replay.
 options=()
 gdb()
 {
@@ -31,7 +31,7 @@ gdb()
 		shift
 	done
 	zug 90 replay --gdb ${options[@]+"${options[@]}"} "$trace" -- -batch "${arguments[@]}"
-	# gdb prints what comes from us to its error output
+	# gdb prints the output of monitor commands on its error output
 	cat err >>out
 	options=()
 }
@@ -53,7 +53,7 @@ if begin "breakpoint, print, next, to the failure"; then
 	want_out '^\$3 = 1$'
 	want_out 'T1: has the turn'
 	want_out 'zug: the execution ends here: deadlock: .*T1 waits in lock for b, held by T2'
-	# Every task's stack, of tasks that were never stopped by gdb.
+	# Every task's stack, also of tasks that gdb has never stopped.
 	want_out 'T2: waits in lock for a'
 	want_out 'in b_then_a \(arg=.*abba-deadlock.c:43'
 	want_nothing_left
@@ -67,13 +67,13 @@ if begin "breakpoint where a probe is"; then
 	exact
 	want_out 'hit Breakpoint 2, .*pthread_mutex_lock'
 	want_out '^b in section '
-	# The breakpoints of probes are not seen.
+	# gdb does not show the breakpoints of probes.
 	! grep -q int3 out || note "int3 is seen: $(grep int3 out)"
 	want_out '^\$[0-9]+ = 0$'
 	end
 fi
 if begin "--stop-at-preemption, and the next one"; then
-	# A trace with two of them at least; which schedule a seed finds depends on much.
+	# It needs a trace with at least two preemptions; the schedule that a seed finds depends on many things.
 	for seed in 1 2 3 4 5 6 7 8 9; do
 		rm -f "$base/abba-twice.trace"
 		find abba-twice --strategy random --seed $seed -- "$programs/abba-deadlock"
@@ -146,8 +146,8 @@ if begin "behind a shell"; then
 	want_out '\(T2: '
 	end
 fi
-if [ "${LONG:-}" ] && begin "a child that runs into nobody's breakpoint"; then
-	# vfork and fork with a breakpoint in what parent and child both execute.
+if [ "${LONG:-}" ] && begin "a breakpoint in code that a child executes, too"; then
+	# vfork and fork with a breakpoint in code that parent and child both execute.
 	find children --expect-exit 7 -- "$programs/fixtures/posix-spawn"
 	gdb 'break main' continue 'break execve' 'break sigprocmask' 'break sigaction' continue delete continue
 	exact
@@ -173,7 +173,7 @@ if [ "${LONG:-}" ] && begin "--core of a deadlock, and of an abort"; then
 	end
 fi
 if begin "another gdb, which takes its time"; then
-	# Longer than the kernel lets a task wait that could run (LONG=1), and than an execution may take.
+	# Longer than the kernel lets a runnable task wait (LONG=1), and than an execution may take.
 	find abba -- "$programs/abba-deadlock"
 	"$zug" replay --gdb-socket "$dir/socket" --stop-at 8 "$trace" >replay.out 2>replay.err &
 	for ((i = 0; i < 300; i++)); do
@@ -223,7 +223,7 @@ if begin "no gdb"; then
 	want_err 'gdb is not in PATH \(apt install gdb; or --gdb-socket for another one\)'
 	end
 fi
-if begin "what makes no sense"; then
+if begin "options that are refused"; then
 	find abba -- "$programs/abba-deadlock"
 	while IFS='|' read -r arguments regex; do
 		# shellcheck disable=SC2086	# several words

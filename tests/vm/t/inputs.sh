@@ -1,11 +1,11 @@
 #!/bin/bash
-# What a test is told instead of the truth: it is the same in every execution, and without the control it is not.
+# The controlled inputs are the same in every execution, and differ without the control.
 # Takes 23 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 inputs=$programs/inputs
 
-# passes OPTION... -- COMMAND...: under every schedule that is tried.
+# passes OPTION... -- COMMAND...: it passes under every schedule that is tried.
 passes()
 {
 	zug 100 run -q --strategy random --executions 6 -o traces "$@"
@@ -14,7 +14,7 @@ passes()
 	want_nothing_left
 }
 
-# output_of_replay TRACE: what the test printed, in $printed.
+# output_of_replay TRACE: sets $printed to the output of the test.
 output_of_replay()
 {
 	zug 60 replay -q "$1"
@@ -22,9 +22,9 @@ output_of_replay()
 }
 
 use_daemon
-begin "every timed wait takes its time, and none of ours" && { passes -- "$inputs/waits"; end; }
+begin "every timed wait takes its virtual time, and no real time" && { passes -- "$inputs/waits"; end; }
 begin "time-outs may expire at any time" && { passes --timeouts explore -- "$inputs/waits"; end; }
-begin "waits where somebody outside might answer take their time" && { passes -- "$inputs/socket-polls"; end; }
+begin "waits that could be answered from outside take their time" && { passes -- "$inputs/socket-polls"; end; }
 if begin "time-outs of sockets"; then
 	passes --executions 3 -- "$inputs/socket-times"
 	passes --executions 1 --time real -- "$inputs/socket-times" real
@@ -49,7 +49,7 @@ if begin "make sees times of files that fit the clock"; then
 	end
 fi
 
-if begin "a time-out expires only when nobody else can run"; then
+if begin "a time-out expires only when no other task can run"; then
 	passes --executions 60 -- "$programs/timeout-disarm"
 	zug 60 run -q --executions 1 --timeouts maybe -- true
 	want_status 2
@@ -57,7 +57,7 @@ if begin "a time-out expires only when nobody else can run"; then
 	end
 fi
 
-# repeats OPTION PROGRAM: what it prints is equal in every execution, and with OPTION it is not.
+# repeats OPTION PROGRAM: its output is equal in every execution, and with OPTION real it differs.
 repeats()
 {
 	local real=$1 program=$inputs/$2 first

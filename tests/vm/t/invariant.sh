@@ -10,7 +10,7 @@ use_daemon
 if begin "an invariant"; then
 	zug 60 run -q --executions 30 --invariant 'balance >= 100 && balance <= 130' -o traces -- "$account"
 	want_status 0
-	# nobody deposits 10 before the other: the sum is 110 only in between
+	# the balance is 110 only after the deposit of 10 and before the other one
 	zug 60 run -q --invariant 'lock.__data.__lock || balance != 110' -o traces -- "$account"
 	want_status 1
 	want_out '^found in execution [0-9]+, after .*: invariant$'
@@ -32,7 +32,7 @@ if begin "in another process"; then
 	end
 fi
 
-if begin "expressions that make no sense"; then
+if begin "expressions that are refused"; then
 	cat >test.c <<-'END'
 	#include <pthread.h>
 	static const int constant = 3;
@@ -56,7 +56,7 @@ if begin "expressions that make no sense"; then
 	*list|'\*list' is a structure: name a member
 	list =|'list =': nothing can be assigned to
 	END
-	# it has no value where the pointer is NULL, which is said
+	# it has no value where the pointer is NULL, and zug says so
 	zug 60 run -q --executions 3 --invariant 'list->value > 0' -o traces -- ./test
 	want_status 0
 	want_out "^--invariant 'list->value > 0' was never looked at: it follows a pointer to no memory$"

@@ -1,19 +1,19 @@
 #!/bin/bash
-# Which failures are one bug; the simplest schedule of one; all the bugs of a search.
+# Failures of one bug are counted as one; its simplest schedule; all the bugs of a search.
 # Takes 27 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 outcomes=$programs/outcomes
 
-# traces_in DIR: how many there are.
+# traces_in DIR: prints the number of traces.
 traces_in()
 {
 	set -- "$1"/*.trace
 	[ -e "$1" ] && echo $# || echo 0
 }
 
-# preemptions TRACE: of its schedule.
+# preemptions TRACE: prints the number of preemptions of its schedule.
 preemptions()
 {
 	"$zug" show "$1" | sed -n 's/^schedule .*, \([0-9]*\) preemptions\?.*/\1/p'
@@ -99,10 +99,10 @@ if begin "zug minimize"; then
 	[ "$after" -le "$before" ] || note "$before preemptions, then $after"
 	zug 60 replay -q -n 3 traces/dining-philosophers.1.min.trace
 	want_out 'replayed 3 of 3 times exactly .*: deadlock'
-	# nothing is left to be done for it
+	# a minimal trace stays as it is
 	zug 120 minimize -q -o again traces/dining-philosophers.1.min.trace
 	want_out "^minimised in [0-9]+ executions: $after preemptions?, .*, and nothing simpler fails like that\$"
-	# cut short, it is never worse
+	# cut short, the result is never worse
 	zug 60 minimize -q --executions 2 -o short traces/dining-philosophers.1.trace
 	want_status 1
 	want_out 'cut short'

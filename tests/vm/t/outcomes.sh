@@ -1,12 +1,12 @@
 #!/bin/bash
-# Each kind of outcome is told apart from the others, by name, message and exit status.
+# Each kind of outcome has its own name, message and exit status.
 # Takes 75 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 outcomes=$programs/outcomes
 
-# outcome_is KIND TEXT OPTIONS... -- COMMAND...: found, as this kind, with this in the report; replayed once.
+# outcome_is KIND TEXT OPTIONS... -- COMMAND...: a finding of this kind, with TEXT in the report; replayed once.
 outcome_is()
 {
 	local kind=$1 text=$2
@@ -60,7 +60,7 @@ begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, h
 begin "livelock" && outcome_is livelock . --strategy preemption -- "$programs/livelock-backoff"
 begin "spin" && outcome_is '(spin|livelock)' . -- "$programs/spin-no-yield"
 begin "spin of one" && outcome_is '(spin|timeout)' . --timeout 5s -- "$outcomes/computes"
-begin "spin beside one who could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
+begin "spin beside a task that could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 4s --time real -- sleep 100
 begin "step limit" && outcome_is timeout 'steps' --max-steps 20 -- "$programs/fixtures/nested-threads"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# zug pin: a failure as a script of places, which finds the bug again, passes on the corrected twin, and says so when it
-# does not fit any more. LONG=1: on every planted program, 100 times each.
+# zug pin: makes a script of places from a failure. The script finds the bug again, passes on the corrected twin, and is
+# reported when it does not fit any more. LONG=1: on every planted program, 100 times each.
 # Takes 35 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -12,7 +12,7 @@ else
 	times=10 which='@(abba-deadlock|atomicity-watch|lost-wakeup)'
 fi
 
-# follow SCRIPT PROGRAM...: sets $n to how many of $times executions failed.
+# follow SCRIPT PROGRAM...: sets $n to the number of $times executions that failed.
 follow()
 {
 	local k
@@ -45,16 +45,16 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	want_status 0
 	want_out "^test\.zug: [0-9]+ statements?; followed 3 times, the same failure each time$"
 	if ! grep -qE '^(before|let) ' test.zug; then
-		# the default schedule fails: there is nothing to say
+		# the default schedule fails, so the script has no statements
 		end
 		continue
 	fi
 	follow test.zug "$program" "${args[@]}"
 	want_status 1
-	# executions that only look what the test maps may fail too
+	# the first executions, which show what the test maps, may fail, too
 	[ "$n" -ge $((times - times / 100)) ] || note "the script found it in $n of $times executions"
 	zug 300 run -q --script test.zug -o traces -- "$twin" "${args[@]}"
-	# its correction takes away the function that the script is about
+	# its correction removes the function that the script names
 	if [ "$bug" = rwlock-recursive ]; then
 		want_status 6 "the twin"
 		want_out 'gone: T[0-9]+ does nothing like that there any more$'
@@ -67,7 +67,7 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	end
 done
 
-# The account of the tutorial: what changes about it, and what the script says then.
+# The account of the tutorial is changed in several ways; each has its result under the script.
 account=$project/tests/programs/atomicity-locked.c
 build()
 {
@@ -95,7 +95,7 @@ if begin "a program that changes"; then
 	zug 60 run -q --script test.zug -o traces -- ./account
 	want_status 6
 	want_out "^test\.zug does not fit the program, and it is 'strict': "
-	# the place is no more
+	# the place is gone
 	echo "$script" >test.zug
 	build sed 's/\bdeposit\b/pay_in/g; 1i#define FIXED'
 	zug 60 run -q --script test.zug --junit junit.xml -o traces -- ./account
@@ -104,7 +104,7 @@ if begin "a program that changes"; then
 	want_out 'gone: T1 does nothing like that there any more$'
 	want_out '^test\.zug does not fit the program any more: '
 	grep -q 'error type="script"' junit.xml || note "no error in the results"
-	# only some of it is
+	# only some of the places are gone
 	printf '%s\nbefore T1 at lock on lock in pay_in nth 2 run T2\n' "$script" >test.zug
 	zug 60 run -q --script test.zug -o traces -- ./account
 	want_status 0
@@ -117,7 +117,7 @@ if begin "a program that changes"; then
 	end
 fi
 
-if begin "a script that does not do it"; then
+if begin "a script that does not fail"; then
 	cp "$programs/atomicity-locked" test
 	zug 60 run -q --verify 0 -o traces -- ./test
 	want_status 1
@@ -131,7 +131,7 @@ if begin "a script that does not do it"; then
 	end
 fi
 
-if begin "scripts that are none"; then
+if begin "bad scripts"; then
 	while IFS='|' read -r text message; do
 		printf '%b\n' "$text" >test.zug
 		zug 30 run --script test.zug -- true

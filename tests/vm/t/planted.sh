@@ -13,7 +13,7 @@ else
 fi
 shopt -s extglob
 
-# What `zug run` must say for the outcome of a header.
+# The text that `zug run` must print for the outcome of a header.
 said_outcome()
 {
 	case $1 in
@@ -28,7 +28,7 @@ said_outcome()
 	esac
 }
 
-# And what its message must have.
+# The text that its message must have.
 said_detail()
 {
 	case $1 in
@@ -40,7 +40,7 @@ said_detail()
 	esac
 }
 
-# find_bug SEED: sets $found; notes what is wrong when it was found otherwise than the header says.
+# find_bug SEED: sets $found; notes each difference between the finding and the header.
 find_bug()
 {
 	local trace verify
@@ -105,7 +105,7 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	fi
 	# shellcheck disable=SC2053
 	if [ "${header[small]}" = yes ] && [[ $bug == $small ]] && begin "$bug exhausted"; then
-		# A second seed makes no difference: nothing is drawn.
+		# A second seed makes no difference: the strategy draws no random numbers.
 		for seed in 1 2; do
 			zug 1200 run -q "${options[@]}" --strategy preemption:bound=2 --executions 0 --seed $seed -o traces -- \
 				"$twin" "${args[@]}"

@@ -9,7 +9,7 @@
 
 use_daemon
 
-# pthread_spin_init is pthread_spin_unlock by another name in glibc: it shows as that.
+# In glibc pthread_spin_init is another name of pthread_spin_unlock, and its label is that one's.
 if begin "primitives"; then
 	trace_of -- "$points/primitives"
 	want_labels "$sources/primitives.c" glibc
@@ -39,7 +39,7 @@ if begin "guards of C++"; then
 fi
 
 if begin "primitives that are looked up by name"; then
-	# begin, lock, rdlock, end: the third is known once it was seen which library is loaded
+	# begin, lock, rdlock, end: the third is known when zug has seen the loaded library
 	zug 60 check -q -n 2 -- "$points/by-name" "$points/uses-rdlock"
 	want_status 0
 	want_out 'all the same: 4 steps'
@@ -63,14 +63,14 @@ if begin "system calls"; then
 	end
 fi
 
-# No unwind information: the stack is followed by the instructions.
+# Without unwind information the instructions tell the depth of the stack.
 if begin "system calls of static musl"; then
 	trace_of --points sync,syscall -- "$points/calls-musl"
 	want_labels "$sources/calls.c" musl
 	end
 fi
 
-# Four of each of three threads; a copy is the same one.
+# Four of each of three threads; a copy of a descriptor is the same object.
 if begin "descriptors that come and go"; then
 	trace_of -- "$points/descriptors"
 	nr_steps 15 '"op":"close","object":"descriptor'
@@ -123,7 +123,7 @@ if begin "--point BINARY:SYMBOL+OFFSET"; then
 	end
 fi
 
-# watched NAME TASKS ACCESSES TRACE: so many tasks, and at least so many accesses.
+# watched NAME TASKS ACCESSES TRACE: exactly TASKS tasks access NAME, at least ACCESSES times.
 watched()
 {
 	local accesses tasks
@@ -153,7 +153,7 @@ if begin "--watch in several processes"; then
 	end
 fi
 
-if begin "what cannot have points is said"; then
+if begin "zug names files that cannot have points"; then
 	zug 60 run -q --executions 2 -o traces -- "$points/stripped"
 	want_status 0
 	want_err '/stripped.*no symbols'

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Data races are found in the first executions: reported, and their places made points of the search.
+# The first executions find data races: they are reported, and their places become points of the search.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 use_daemon
-if begin "a list behind a pointer, without being asked"; then
+if begin "a list behind a pointer, without an option"; then
 	zug 120 run -q --no-minimize --executions 100 -o traces -- "$programs/heap-list"
 	want_status 1
 	want_out '^points added, for tasks access in no order .*: (memory|struct (list.head|node.next)) in push \(heap-list.c:[0-9]+\)$'
@@ -88,7 +88,7 @@ if begin "suppressions"; then
 	want_err 'suppressions none: No such file'
 	end
 fi
-if begin "nobody looks, with --no-races"; then
+if begin "no race scan with --no-races"; then
 	zug 60 run -q --no-races --executions 3 -o traces -- "$programs/points/unordered"
 	want_status 0
 	! grep -qE '^points added|data race' "$dir/out" || note "$(grep -E '^points added|data race' "$dir/out")"
@@ -101,7 +101,7 @@ if begin "sources that are elsewhere"; then
 	want_status 1
 	want_out '^found in execution .*: abort$'
 	want_out "$missing"
-	# which two accesses come together hangs on where the program lies, too
+	# the address of the program also decides which two accesses meet
 	for seed in 1 2 3 4 5 6; do
 		zug 60 run -q --seed $seed --fail-on-race --executions 1 -o traces -- "$programs/points/elsewhere-fixed"
 		want_status 0
@@ -113,8 +113,8 @@ if begin "sources that are elsewhere"; then
 	! grep -qE '^[0-9]+ data race' "$dir/out" || note "$(grep -A9 -E '^[0-9]+ data race' "$dir/out")"
 	end
 fi
-# Ordered by mutexes, conditions, barriers, semaphores, once, rwlocks, atomics, raw futexes, OpenMP, pipes, files,
-# signals, joining, fork: nobody is suspected.
+# Programs whose accesses are ordered by mutexes, conditions, barriers, semaphores, once, rwlocks, atomics, raw futexes,
+# OpenMP, pipes, files, signals, joining or fork: none is under suspicion.
 for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	fork-with-lock futex-mutex handler-lock heap-list if-for-while lost-sigchld member-order \
 	mixed-increment once-misuse openmp-reduction peterson-atomic pipe-deadlock refcount-zero rwlock-upgrade \
@@ -123,7 +123,7 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	zug 60 run -q --fail-on-race --executions 1 -o traces -- "$programs/$twin-fixed"
 	want_status 0
 	said='^points added|data race'
-	# what a handler shares with its own task becomes points, and is no race
+	# data that a handler shares with its own task gets points, and is no race
 	[[ $twin != @(handler-lock|lost-sigchld) ]] || said='data race'
 	! grep -qE "$said" "$dir/out" || note "$(grep -E "$said" "$dir/out")"
 	end

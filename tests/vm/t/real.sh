@@ -1,12 +1,12 @@
 #!/bin/bash
-# Unmodified programs of Debian run to their end under control, with the results that they have without it.
+# Unmodified programs of Debian run to their end under control, with the same results as without it.
 # Takes 30 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 [ "${LONG:-}" ] && executions=20 kilobytes=4096 || executions=1 kilobytes=1024
 
-# same NAME WORK...: `bash -c WORK`, which makes the file `result`, without and with control.
+# same NAME WORK...: runs `bash -c WORK`, which makes the file `result`, without and with control.
 same()
 {
 	local name=$1
@@ -26,7 +26,7 @@ same()
 	end
 }
 
-# Text and what does not compress, always the same.
+# Text and data that does not compress, always the same.
 awk -v kb=$kilobytes 'BEGIN {
 	srand(7)
 	for (i = 0; i < kb * 16; i++)

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Turn taking when others want the lane: real-time and fair tasks, several kinds of CPU counts, interrupted searches.
+# Turns when other tasks use the lane: real-time and fair tasks, several numbers of CPUs, interrupted searches.
 # Takes 40 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
 lane=$(($(nproc) - 1))
 
-# Keeps the lane busy now and then; the caller ends it with `kill`.
+# Keeps the lane busy from time to time; the caller ends it with `kill`.
 disturb()
 {
 	local how=$1
@@ -16,7 +16,7 @@ disturb()
 	done
 }
 
-# schedules COMMAND...: what a random walk did: steps and distinct schedules, which noise must not change.
+# schedules COMMAND...: the steps and distinct schedules of a random walk, which noise must not change.
 schedules()
 {
 	sed -n 's/.* \([0-9]* steps, at most [0-9]* in one; [0-9]* distinct schedules\).*/\1/p' out
@@ -24,7 +24,7 @@ schedules()
 
 remember
 if begin "another CPU is busy"; then
-	# a test that was started there, in a lower class, would never get to its exec
+	# a test that is started there, in a lower class, would never reach its exec
 	taskset -c 0 sh -c 'while :; do :; done' &
 	busy=$!
 	zug 60 run -q --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
@@ -34,14 +34,14 @@ if begin "another CPU is busy"; then
 	want_nothing_left
 	end
 fi
-if begin "somebody keeps the lane busy"; then
+if begin "another task keeps the lane busy"; then
 	taskset -c "$lane" sh -c 'while :; do :; done' &
 	busy=$!
 	zug 60 run -q --lane "$lane" --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
 	want_status 3
 	want_err "CPU $lane, on which the test runs, is kept busy by sh \\(pid $busy\\)"
 	if [ "${LONG:-}" ]; then
-		# another one is taken where it can be chosen
+		# zug takes another lane where it may choose
 		zug 60 run -q --strategy random --executions 3 --timeout 20s -- "$programs/bench/two-threads-50-points"
 		want_status 0
 	fi
@@ -122,7 +122,7 @@ if begin "a campaign is recorded"; then
 	end
 fi
 
-if begin "rules hold a task where they say"; then
+if begin "rules hold a task"; then
 	zug 60 run -q --strategy random --executions 20 --rules 'hold T1 at lock on b until T2 at lock on a' -o traces -- \
 		"$programs/abba-deadlock"
 	want_status 1

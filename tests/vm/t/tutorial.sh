@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 remember
 
-# Lines of blocks: "$ COMMAND", "# STATUS" behind it when it is not 0; below it what must be in what it prints.
+# Lines of blocks: "$ COMMAND", with "# STATUS" behind it when that is not 0; the lines below must be in its output.
 if begin "every command of the tutorial, with what make install installs"; then
 	command_run 120 make -s -C "$project" install DESTDIR="$dir/root" PREFIX=/usr
 	want_status 0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every execution begins with the same world, and nothing of it is left.
+# Every execution begins with the same environment, and nothing of it is left.
 # Takes 30 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 
@@ -7,7 +7,7 @@ finding=$programs/inputs/world-finding
 times=2
 [ -z "${LONG:-}" ] || times=50
 
-# What world-finding changes.
+# The objects that world-finding leaves.
 things_of_mine()
 {
 	mkdir folder
@@ -21,16 +21,16 @@ printed()
 	grep -v '^zug:' "$dir/out"
 }
 
-# A kernel without overlays, or whose module is not here (tools/kernel --overlay).
+# A kernel may have no overlays, or the module may be missing (tools/kernel --overlay).
 mkdir "$base/upper" "$base/work"
 if ! unshare -m mount -t overlay overlay -o "lowerdir=/tmp,upperdir=$base/upper,workdir=$base/work" /tmp 2>/dev/null; then
-	begin "every execution finds the same, from everywhere" && end SKIP "no overlayfs"
+	begin "every execution finds the same environment" && end SKIP "no overlayfs"
 	finish
 fi
 rm -r "$base/upper" "$base/work"
 
 use_daemon
-if begin "every execution finds the same, from everywhere"; then
+if begin "every execution finds the same environment"; then
 	things_of_mine
 	zug 60 run -q --executions 3 --no-minimize -o traces -- "$finding"
 	want_status 1
@@ -54,7 +54,7 @@ if begin "every execution finds the same, from everywhere"; then
 	want_nothing_left
 	end
 fi
-if begin "a busy CPU besides changes nothing"; then
+if begin "a busy CPU changes nothing"; then
 	things_of_mine
 	# not the lane, which is the last one
 	taskset -c 0 sh -c 'while :; do :; done' &
@@ -66,7 +66,7 @@ if begin "a busy CPU besides changes nothing"; then
 	want_out "^replayed: $times of $times times the same failure"
 	end
 fi
-if begin "a shared world is the machine's"; then
+if begin "a shared environment is the machine's"; then
 	things_of_mine
 	for _ in 1 2; do
 		zug 60 run -q --world shared --executions 1 --verify 0 --no-minimize -o traces -- "$finding"
@@ -95,14 +95,14 @@ if begin "parts"; then
 	want_err 'nowhere: No such file or directory'
 	end
 fi
-if begin "a network that was changed is nobody else's"; then
+if begin "a changed network is not used again"; then
 	# shellcheck disable=SC2016
 	zug 60 run -q --world net --executions 3 -- sh -c \
 		'f=/proc/sys/net/ipv4/ip_default_ttl; [ "$(cat $f)" = 64 ] && echo 65 >$f && [ "$(cat $f)" = 65 ]'
 	want_status 0
 	end
 fi
-if begin "what is shared stays"; then
+if begin "shared files stay"; then
 	mkdir results results/below
 	zug 60 run -q --executions 3 --share results/below -- sh -c 'echo line >>results/below/log; echo >results/gone'
 	want_status 0
@@ -128,7 +128,7 @@ if begin "before and after each execution"; then
 	end
 fi
 if begin "orphans are reaped"; then
-	# A daemon that is told to end, and waited for until it is gone.
+	# The test tells a daemon to end, and waits until it is gone.
 	# shellcheck disable=SC2016
 	zug 60 run -q --executions 2 -- sh -c '(sleep 1000 & echo $! >pid); read p <pid; kill $p; while kill -0 $p 2>/dev/null; do sleep 1; done'
 	want_status 0
