@@ -27,18 +27,18 @@ uint64_t campaign_now(void)
 /* Like the shell: a name with a slash is a path, any other is looked for in PATH. */
 static char *find_program(const struct campaign_options *o, char *err, size_t errlen)
 {
-	const char *name = o->argv[0], *path = NULL;
+	const char *name = o->command.argv[0], *path = NULL;
 	char buf[PATH_MAX], *real;
 	struct stat st;
 
-	for (char **e = o->envp; e && *e; e++)
+	for (char **e = o->command.envp; e && *e; e++)
 		if (!strncmp(*e, "PATH=", 5))
 			path = *e + 5;
 	if (strchr(name, '/')) {
 		if (name[0] == '/')
 			snprintf(buf, sizeof(buf), "%s", name);
 		else
-			snprintf(buf, sizeof(buf), "%s/%s", o->cwd, name);
+			snprintf(buf, sizeof(buf), "%s/%s", o->command.cwd, name);
 	} else {
 		buf[0] = 0;
 		for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
@@ -116,18 +116,18 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 
 	if (!is_script(c->file) && !symbols_file(c->symbols, c->file, NULL, err, errlen))
 		return ZUG_EXIT_USAGE;
-	paths = symbols_needed_paths(c->symbols, c->file, c->o.envp);
+	paths = symbols_needed_paths(c->symbols, c->file, c->o.command.envp);
 	if (!paths)
 		return ZUG_EXIT_INTERNAL;
 	/* all of them first: what they use decides what is probed; what is no longer there was told when it was recorded */
-	ret = add_files(c, c->o.probed, false, false, err, errlen);
-	ret = ret ? ret : add_files(c, c->o.known, false, true, err, errlen);
+	ret = add_files(c, c->o.replay.probed, false, false, err, errlen);
+	ret = ret ? ret : add_files(c, c->o.replay.known, false, true, err, errlen);
 	ret = ret ? ret : add_files(c, paths, false, true, err, errlen);
-	if (!ret && c->o.probed)
-		ret = add_files(c, c->o.probed, true, false, err, errlen);
-	else if (!ret && c->o.sync_points)
+	if (!ret && c->o.replay.probed)
+		ret = add_files(c, c->o.replay.probed, true, false, err, errlen);
+	else if (!ret && c->o.points.sync)
 		ret = add_files(c, paths, true, true, err, errlen);
-	for (char **p = paths; *p && !ret && c->o.sync_points; p++)
+	for (char **p = paths; *p && !ret && c->o.points.sync; p++)
 		say_without_symbols(c, *p);
 	symbols_free_paths(paths);
 	if (ret)
@@ -137,7 +137,7 @@ static int set_points(struct campaign *c, char *err, size_t errlen)
 	ret = ret ? ret : campaign_add_data(c, err, errlen);
 	if (ret)
 		return ret;
-	for (char **p = c->o.points; p && *p; p++)
+	for (char **p = c->o.points.places; p && *p; p++)
 		if (probes_add_point(c->probes, *p, err, errlen) <= 0)
 			return ZUG_EXIT_USAGE;
 	return campaign_update_json(c) ? ZUG_EXIT_INTERNAL : 0;
@@ -156,11 +156,11 @@ int campaign_update_json(struct campaign *c)
 	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
 	char **atomics = calloc(nr + 1, sizeof(*atomics)), **data = campaign_data_points(c);
 	char **races = campaign_known_races(c), **waits = campaign_waits_list(c);
-	const struct campaign_lists lists = { probed, known, atomics, c->nr_silent ? c->silent : c->o.silent,
-					      c->nr_limited ? c->limited : c->o.limited,
-					      c->nr_split ? c->split : c->o.split,
-					      waits && waits[0] ? waits : c->o.waits,
-					      c->o.data && c->o.data[0] ? c->o.data : data, races };
+	const struct campaign_lists lists = { probed, known, atomics, c->nr_silent ? c->silent : c->o.replay.silent,
+					      c->nr_limited ? c->limited : c->o.replay.limited,
+					      c->nr_split ? c->split : c->o.replay.split,
+					      waits && waits[0] ? waits : c->o.replay.waits,
+					      c->o.replay.data && c->o.replay.data[0] ? c->o.replay.data : data, races };
 
 	free(c->options_json);
 	c->options_json = NULL;
@@ -191,10 +191,10 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen)
 	unsigned int nr;
 	int ret, learnt = 0;
 
-	if (c->o.probed)
+	if (c->o.replay.probed)
 		return 0;	/* a replay has what was recorded */
 	while ((path = places_next_unprobed(c->places))) {
-		ret = probes_add_file(c->probes, path, c->o.sync_points, err, errlen);
+		ret = probes_add_file(c->probes, path, c->o.points.sync, err, errlen);
 		if (ret == -ENOEXEC) {
 			fprintf(c->err, "zug: %s is mapped executable, but its symbols cannot be read: no points in it\n",
 				path);
@@ -202,7 +202,7 @@ int campaign_learn(struct campaign *c, char *err, size_t errlen)
 		}
 		if (ret < 0)
 			return ret;
-		if (c->o.sync_points)
+		if (c->o.points.sync)
 			say_without_symbols(c, path);
 		learnt += ret > 0;
 	}
@@ -219,7 +219,7 @@ int campaign_set_watches(struct campaign *c)
 	char err[512] = "", name[256], near[256];
 	unsigned int n = 0, slot = 0;
 
-	for (char **w = c->o.watches; w && *w; w++, n++) {
+	for (char **w = c->o.points.watches; w && *w; w++, n++) {
 		const char *colon = strchr(*w, ':'), *what = *w;
 		struct zug_watch watch = { 0 };
 		uint64_t vaddr, size, bias;
@@ -288,10 +288,11 @@ int campaign_set_watches(struct campaign *c)
 static struct search *new_search(struct campaign *c, char *err, size_t errlen)
 {
 	struct search_names names = campaign_rule_names(c);
-	struct search_options o = { .strategy = c->o.strategy, .seed = c->o.seed, .fair = c->o.fair,
-				    .max_steps = c->o.max_steps, .preemptions = c->o.preemptions,
-				    .memory = c->o.memory, .rules = c->o.rules, .names = &names,
-				    .script = c->o.script ? c->o.script->path : NULL };
+	struct search_options o = { .strategy = c->o.search.strategy, .seed = c->o.search.seed,
+				    .fair = c->o.search.fair,
+				    .max_steps = c->o.failure.max_steps, .preemptions = c->o.search.preemptions,
+				    .memory = c->o.search.memory, .rules = c->o.search.rules, .names = &names,
+				    .script = c->o.search.script ? c->o.search.script->path : NULL };
 	struct search *s = search_new(&o, err, errlen);
 
 	if (!s || !campaign_script_check(&c->o, s, err, errlen))
@@ -306,7 +307,7 @@ int campaign_restart(struct campaign *c, char *err, size_t errlen)
 	c->search = new_search(c, err, errlen);
 	if (!c->search)
 		return ZUG_EXIT_INTERNAL;
-	engine_use(c->engine, c->search, c->o.timeout_ns);
+	engine_use(c->engine, c->search, c->o.failure.timeout_ns);
 	return campaign_set_watches(c);
 }
 
@@ -316,15 +317,15 @@ static int find_shares(struct campaign *c, char *err, size_t errlen)
 	char path[2 * PATH_MAX];
 	unsigned int nr = 0;
 
-	while (c->o.shares && c->o.shares[nr])
+	while (c->o.environment.shares && c->o.environment.shares[nr])
 		nr++;
 	c->shares = calloc(nr + 1, sizeof(*c->shares));
 	if (!c->shares)
 		return ZUG_EXIT_INTERNAL;
 	for (unsigned int i = 0; i < nr; i++) {
-		const char *p = c->o.shares[i];
+		const char *p = c->o.environment.shares[i];
 
-		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : c->o.cwd, p[0] == '/' ? "" : "/", p);
+		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : c->o.command.cwd, p[0] == '/' ? "" : "/", p);
 		c->shares[i] = realpath(path, NULL);
 		if (!c->shares[i]) {
 			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
@@ -332,7 +333,7 @@ static int find_shares(struct campaign *c, char *err, size_t errlen)
 			return ZUG_EXIT_USAGE;
 		}
 	}
-	c->o.shares = c->shares;
+	c->o.environment.shares = c->shares;
 	return 0;
 }
 
@@ -341,8 +342,8 @@ static char *output_path(const struct campaign_options *o)
 {
 	char *path = NULL, *slash, *folder, *out = NULL;
 
-	if (asprintf(&path, "%s%s%s", o->out_dir[0] == '/' ? "" : o->cwd, o->out_dir[0] == '/' ? "" : "/",
-		     o->out_dir) < 0)
+	if (asprintf(&path, "%s%s%s", o->results.dir[0] == '/' ? "" : o->command.cwd, o->results.dir[0] == '/' ? "" : "/",
+		     o->results.dir) < 0)
 		return NULL;
 	while (path[1] && path[strlen(path) - 1] == '/')
 		path[strlen(path) - 1] = 0;
@@ -367,15 +368,15 @@ static const char *temporary_folder(char *const *envp)
 int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
 		 FILE *fout, FILE *ferr, const volatile sig_atomic_t *stop, int wake_fd)
 {
-	struct sandbox_options so = { .name = o->name, .lane = o->lane, .nr_cpus = o->cpus,
-				      .max_tasks = o->max_tasks, .spin_ns = o->spin_ns,
-				      .syscall_points = o->syscall_points };
+	struct sandbox_options so = { .name = o->machine.name, .lane = o->machine.lane, .nr_cpus = o->machine.cpus,
+				      .max_tasks = o->machine.max_tasks, .spin_ns = o->failure.spin_ns,
+				      .syscall_points = o->points.syscalls };
 	struct campaign *c = calloc(1, sizeof(*c));
 	struct kworld_options ko = { .wake_fd = wake_fd };
-	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
-				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts,
-				     .faults = o->faults, .max_faults = o->max_faults,
-				     .max_flows = o->max_flows };
+	struct engine_options eo = { .timeout_ns = o->failure.timeout_ns, .max_steps = o->failure.max_steps,
+				     .stop = stop, .debugger = o->replay.debugger, .explore_timeouts = o->inputs.explore_timeouts,
+				     .faults = o->inputs.faults, .max_faults = o->inputs.max_faults,
+				     .max_flows = o->inputs.max_flows };
 	char err[1024] = "";
 	struct utsname u;
 	int ret;
@@ -385,37 +386,37 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		return ZUG_EXIT_INTERNAL;
 	c->start_ns = campaign_now();
 	c->o = *o;
-	c->races_fail = o->fail_on_race;
+	c->races_fail = o->failure.race;
 	/* whoever joins has been outside, where the machine's time is */
-	c->o.real_time |= o->sandbox != NULL;
-	c->o.real_random |= o->sandbox != NULL;
-	if (o->sandbox)
-		c->o.own = 0;
-	if (!(c->o.real_time && c->o.real_random) && machine_locked_down("integrity")) {
+	c->o.inputs.real_time |= o->machine.sandbox != NULL;
+	c->o.inputs.real_random |= o->machine.sandbox != NULL;
+	if (o->machine.sandbox)
+		c->o.environment.own = 0;
+	if (!(c->o.inputs.real_time && c->o.inputs.real_random) && machine_locked_down("integrity")) {
 		fprintf(ferr, "zug: the kernel is locked down: the test sees the machine's time and random numbers "
 			"(--time real --random real)\n");
-		c->o.real_time = c->o.real_random = true;
+		c->o.inputs.real_time = c->o.inputs.real_random = true;
 	}
-	so.virtual_time = !c->o.real_time;
-	so.seeded = !c->o.real_random;
-	so.seed = o->seed;
-	if (!c->o.clock_real)
+	so.virtual_time = !c->o.inputs.real_time;
+	so.seeded = !c->o.inputs.real_random;
+	so.seed = o->search.seed;
+	if (!c->o.inputs.clock_real)
 		/* the next second: nothing that is there may have come later */
-		c->o.clock_real = (time(NULL) + 1) * 1000000000ull;
-	so.clock_real = c->o.clock_real;
+		c->o.inputs.clock_real = (time(NULL) + 1) * 1000000000ull;
+	so.clock_real = c->o.inputs.clock_real;
 	c->out = fout;
 	c->err = ferr;
 	c->stop = stop;
 	c->input_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	uname(&u);
 	snprintf(c->release, sizeof(c->release), "%s %s", u.release, u.version);
-	if (c->o.real_time && !o->sandbox && o->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
+	if (c->o.inputs.real_time && !o->machine.sandbox && o->inputs.faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
 		snprintf(err, sizeof(err), "--flows reorder and delay need a virtual clock, and there is none");
 		ret = ZUG_EXIT_ENVIRONMENT;
 		goto fail;
 	}
 	/* what the user got wrong comes before what the machine lacks */
-	c->file = o->file ? strdup(o->file) : find_program(o, err, sizeof(err));
+	c->file = o->command.file ? strdup(o->command.file) : find_program(o, err, sizeof(err));
 	if (!c->file) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -423,15 +424,15 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ret = find_shares(c, err, sizeof(err));
 	if (ret)
 		goto fail;
-	if (!o->hide)
-		c->o.hide = c->hide = output_path(o);
+	if (!o->environment.hide)
+		c->o.environment.hide = c->hide = output_path(o);
 	c->search = new_search(c, err, sizeof(err));
 	if (!c->search) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
-	if (o->script)
-		script_number_tasks(o->script, &c->spawn);
+	if (o->search.script)
+		script_number_tasks(o->search.script, &c->spawn);
 	if (campaign_monitors_new(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -440,29 +441,29 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
-	if (o->match) {
-		ret = regcomp(&c->match, o->match, REG_EXTENDED | REG_NEWLINE);
+	if (o->failure.match) {
+		ret = regcomp(&c->match, o->failure.match, REG_EXTENDED | REG_NEWLINE);
 		if (ret) {
 			char why[256];
 
 			regerror(ret, &c->match, why, sizeof(why));
-			snprintf(err, sizeof(err), "--match '%s': %s", o->match, why);
+			snprintf(err, sizeof(err), "--match '%s': %s", o->failure.match, why);
 			ret = ZUG_EXIT_USAGE;
 			goto fail;
 		}
 		c->have_match = true;
 		eo.rules.match = &c->match;
 	}
-	eo.rules.expect_exit = o->expect_exit;
+	eo.rules.expect_exit = o->failure.expect_exit;
 	if (campaign_feed(c, err, sizeof(err))) {
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
 	}
 	/* it is made when there is something to put into it; that it can be is seen now */
-	if (!mkdir(o->out_dir, 0755)) {
-		rmdir(o->out_dir);
+	if (!mkdir(o->results.dir, 0755)) {
+		rmdir(o->results.dir);
 	} else if (errno != EEXIST) {
-		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->out_dir,
+		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->results.dir,
 			 strerror(errno));
 		ret = ZUG_EXIT_USAGE;
 		goto fail;
@@ -475,17 +476,17 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 			goto fail;
 		c->own_kernel = true;
 	}
-	so.own = c->o.own;
-	so.cwd = o->cwd;
-	so.temporary = temporary_folder(o->envp);
+	so.own = c->o.environment.own;
+	so.cwd = o->command.cwd;
+	so.temporary = temporary_folder(o->command.envp);
 	so.share = c->shares;
-	so.hide = c->o.hide;
-	so.setup = o->setup;
-	so.teardown = o->teardown;
-	if (o->faults && kernel_allow_faults(c->k, err, sizeof(err)))
+	so.hide = c->o.environment.hide;
+	so.setup = o->environment.setup;
+	so.teardown = o->environment.teardown;
+	if (o->inputs.faults && kernel_allow_faults(c->k, err, sizeof(err)))
 		goto fail;
-	c->own_sandbox = !o->sandbox;
-	c->sandbox = o->sandbox;
+	c->own_sandbox = !o->machine.sandbox;
+	c->sandbox = o->machine.sandbox;
 	ret = c->sandbox ? 0 : sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
 	if (ret) {
 		ret = ret == -EINVAL || ret == -EEXIST ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
@@ -497,7 +498,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ret = ZUG_EXIT_INTERNAL;
 	snprintf(err, sizeof(err), "out of memory");
 	c->symbols = symbols_new();
-	if (c->symbols && symbols_look_in(c->symbols, o->cwd))
+	if (c->symbols && symbols_look_in(c->symbols, o->command.cwd))
 		goto fail;
 	c->probes = c->symbols ? probes_new(c->k, c->sandbox, c->symbols) : NULL;
 	if (c->probes)
@@ -515,7 +516,7 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		ret = campaign_monitors_resolve(c, false, err, sizeof(err));
 	if (ret)
 		goto fail;
-	ko.explore_timeouts = o->explore_timeouts;
+	ko.explore_timeouts = o->inputs.explore_timeouts;
 	ko.kernel = c->k;
 	ko.sandbox = c->sandbox;
 	ko.probes = c->probes;
@@ -523,9 +524,10 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	ko.symbols = c->symbols;
 	ko.spawn = &c->spawn;
 	ko.launch = (struct launch){
-		.file = c->file, .argv = o->argv, .envp = o->envp, .cwd = o->cwd, .in = c->input_fd,
+		.file = c->file, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,
+		.in = c->input_fd,
 		.out = capture_out(c->capture), .err = capture_err(c->capture),
-		.randomise = o->randomise,
+		.randomise = o->machine.randomise,
 	};
 	c->world = kworld_new(&ko);
 	c->engine = c->world ? engine_new(c->world, c->search, c->capture, &eo) : NULL;
@@ -629,14 +631,15 @@ int campaign_execute(struct campaign *c, const struct replay *r, struct executio
 		     char *err, size_t errlen)
 {
 	struct trace_header h = {
-		.argv = c->o.argv, .cwd = c->o.cwd, .envp = c->o.envp, .kernel = c->release,
-		.zug_version = ZUG_VERSION, .strategy = c->o.script ? "script" : c->o.strategy ? c->o.strategy : "default",
-		.seed = c->o.seed, .execution = c->executions + !c->aside, .options = c->options_json,
+		.argv = c->o.command.argv, .cwd = c->o.command.cwd, .envp = c->o.command.envp, .kernel = c->release,
+		.zug_version = ZUG_VERSION,
+		.strategy = c->o.search.script ? "script" : c->o.search.strategy ? c->o.search.strategy : "default",
+		.seed = c->o.search.seed, .execution = c->executions + !c->aside, .options = c->options_json,
 	};
 	struct trace_writer *t;
 	int ret, err2;
 
-	if (c->o.input) {
+	if (c->o.inputs.file) {
 		ret = campaign_feed(c, err, errlen);
 		if (ret)
 			return ret;

@@ -12,76 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "campaign/options.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "sandbox/sandbox.h"
-
-/* Options of a test; strings and arrays are the caller's and must outlive the campaign. */
-struct campaign_options {
-	char **argv;			/* the command, NULL at the end */
-	char **envp;
-	const char *cwd;
-	const char *strategy;		/* NULL: the default */
-	uint64_t seed;
-	int preemptions;		/* -1: the strategy's own */
-	uint32_t fair;
-	uint64_t executions;		/* 0: no bound */
-	uint64_t time_ns;		/* 0: no bound */
-	uint64_t timeout_ns, max_steps;
-	int expect_exit;
-	const char *match;		/* regular expression, NULL none */
-	bool sync_points;
-	bool atomic_points;		/* atomic instructions, pauses, fences */
-	char **code;			/* --code: in which modules, functions, files; NULL-terminated, may be NULL */
-	char **atomics;			/* replay: exactly these files have their atomic instructions probed; else NULL */
-	char **silent;			/* replay: "PATH+0xOFFSET" of code places that are no points; may be NULL */
-	char **limited;			/* likewise, of those that are points KWORLD_HOT times in an execution */
-	char **split;			/* replay: read-modify-writes of plain variables that are two steps; may be NULL */
-	char **waits;			/* replay: points in loops that wait, likewise; may be NULL */
-	uint32_t syscall_points;	/* ZUG_SYS_* */
-	char **invariants, **discards;	/* --invariant, --discard-if: NULL-terminated, may be NULL */
-	char **watches, **points;	/* NULL-terminated, may be NULL */
-	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */
-	char **known;			/* replay: further files that the test maps; may be NULL */
-	int cpus, lane, max_tasks;	/* 0, -1, 0: defaults */
-	uint64_t spin_ns;
-	const char *name;		/* of the sandbox, NULL: made up */
-	struct sandbox *sandbox;	/* one that is there, and stays; NULL: a new one */
-	const char *file;		/* the program, when argv[0] does not tell; NULL: it does */
-	const char *out_dir;		/* for traces */
-	const char *rules;		/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
-	const struct script *script;	/* rules are its statements, and what the search follows; NULL: none */
-	const char *resume;		/* file with the state of the search; NULL: none */
-	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
-	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
-	bool randomise;
-	bool real_time;			/* the test sees the machine's clock */
-	uint64_t clock_real;		/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
-	bool real_random;		/* else random numbers follow the seed */
-	const char *hide;		/* replay: absolute path that executions do not see; NULL: out_dir */
-	uint32_t own;			/* SANDBOX_*: what each execution has for itself */
-	char **shares;			/* paths that stay the machine's all the same; NULL-terminated, may be NULL */
-	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
-	uint32_t faults;		/* 1 << enum fault: calls that may fail, or not do all that they could */
-	uint32_t max_faults;		/* so many fail in one execution */
-	uint32_t max_flows;		/* so many do not do all */
-	const char *input;		/* --stdin: the file that the test reads; NULL: nothing */
-	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
-	bool quiet;
-	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
-	bool keep_going;	/* on after a finding, for further bugs */
-	bool minimize;		/* a finding's schedule, before it is reported */
-	bool races;		/* look for data races in the first executions, and make points of their places */
-	bool fail_on_race;	/* a data race ends an execution, as a finding */
-	char **suppressions;	/* globs: data races that do not count; NULL-terminated, may be NULL */
-	char **known_races;	/* replay: identities (hexadecimal) of further ones; may be NULL */
-	char **data;		/* replay: "PATH+0xOFFSET OPERATION LIMIT WITHIN" of plain accesses that are points; may be NULL */
-	int verify;			/* replays of a finding */
-	struct debugger *debugger;	/* of a replay; NULL: none */
-};
-
-/* Sets what is not given on a command line. */
-void campaign_defaults(struct campaign_options *o);
 
 struct campaign;
 

@@ -21,8 +21,8 @@ static bool wanted(const struct campaign *c, const struct probe_module *m)
 {
 	const char *base = strrchr(m->path, '/');
 
-	if (c->o.atomics)
-		return listed(c->o.atomics, m->path);
+	if (c->o.replay.atomics)
+		return listed(c->o.replay.atomics, m->path);
 	if (!strcmp(m->path, c->file) || !probes_is_system(m->path))
 		return true;
 	/* how OpenMP's threads wait for each other */
@@ -30,7 +30,7 @@ static bool wanted(const struct campaign *c, const struct probe_module *m)
 		     !fnmatch("/libiomp*.so*", base, 0)))
 		return true;
 	/* a library of the distribution has to be named */
-	return listed(c->o.code, m->path) || (base && listed(c->o.code, base + 1));
+	return listed(c->o.points.code, m->path) || (base && listed(c->o.points.code, base + 1));
 }
 
 
@@ -80,15 +80,15 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 	bool added = false;
 	int ret;
 
-	if (!c->o.atomic_points)
+	if (!c->o.points.atomic)
 		return 0;
-	for (char **s = c->o.code; s && *s && !c->o.atomics; s++)
+	for (char **s = c->o.points.code; s && *s && !c->o.replay.atomics; s++)
 		if (!probes_scope_known(c->probes, *s)) {
 			snprintf(err, errlen, "--code %s: no such library, function or source file in the program or "
 				 "its libraries", *s);
 			return ZUG_EXIT_USAGE;
 		}
-	for (char **p = c->o.atomics; p && *p; p++)
+	for (char **p = c->o.replay.atomics; p && *p; p++)
 		if (probes_add_file(c->probes, *p, false, err, errlen) < 0)
 			return ZUG_EXIT_ENVIRONMENT;
 	for (unsigned int i = 0; i < probes_nr_modules(c->probes); i++) {
@@ -96,16 +96,16 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 
 		if (m->code_points || !wanted(c, m))
 			continue;
-		ret = probes_add_atomics(c->probes, i, c->o.code, err, errlen);
+		ret = probes_add_atomics(c->probes, i, c->o.points.code, err, errlen);
 		if (ret < 0)
 			return ZUG_EXIT_ENVIRONMENT;
 		added |= ret > 0;
 	}
-	if (!added || ((!c->o.silent || !c->o.silent[0]) && (!c->o.limited || !c->o.limited[0])))
+	if (!added || ((!c->o.replay.silent || !c->o.replay.silent[0]) && (!c->o.replay.limited || !c->o.replay.limited[0])))
 		return 0;
-	for (char **s = c->o.silent; s && *s; s++)
+	for (char **s = c->o.replay.silent; s && *s; s++)
 		quieten(c, *s, true);
-	for (char **s = c->o.limited; s && *s; s++)
+	for (char **s = c->o.replay.limited; s && *s; s++)
 		quieten(c, *s, false);
 	kernel_clear_probes(c->k);
 	return probes_replant(c->probes, err, errlen) ? ZUG_EXIT_ENVIRONMENT : 0;
@@ -114,7 +114,7 @@ int campaign_add_atomics(struct campaign *c, char *err, size_t errlen)
 /* What was named is wanted, whatever it costs. */
 static bool may_cool(const struct campaign *c)
 {
-	return c->o.atomic_points && !(c->o.code && c->o.code[0]) && !c->o.atomics;
+	return c->o.points.atomic && !(c->o.points.code && c->o.points.code[0]) && !c->o.replay.atomics;
 }
 
 bool campaign_cut_by_atomics(const struct campaign *c, const struct execution *x)
@@ -185,9 +185,9 @@ static int add_places(struct campaign *c, char *const *list, struct probe_code p
 
 int campaign_add_split(struct campaign *c, char *err, size_t errlen)
 {
-	int ret = add_places(c, c->o.split, (struct probe_code){ .split = true }, err, errlen);
+	int ret = add_places(c, c->o.replay.split, (struct probe_code){ .split = true }, err, errlen);
 
-	return ret ? ret : add_places(c, c->o.waits, (struct probe_code){ .waits = true }, err, errlen);
+	return ret ? ret : add_places(c, c->o.replay.waits, (struct probe_code){ .waits = true }, err, errlen);
 }
 
 static int split_variable(struct campaign *c, uint32_t module, uint64_t vaddr, uint64_t size, char *err,
@@ -217,7 +217,7 @@ int campaign_split_watched(struct campaign *c, char *err, size_t errlen)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < c->nr_watches && !ret && !c->o.probed; i++)
+	for (unsigned int i = 0; i < c->nr_watches && !ret && !c->o.replay.probed; i++)
 		ret = split_variable(c, c->watched[i].module, c->watched[i].vaddr, c->watched[i].size, err, errlen);
 	if (!ret && c->nr_split && campaign_update_json(c))
 		ret = ZUG_EXIT_INTERNAL;
@@ -302,7 +302,7 @@ int campaign_add_data(struct campaign *c, char *err, size_t errlen)
 	size_t nr = 0;
 	int ret = 0;
 
-	while (c->o.data && c->o.data[nr])
+	while (c->o.replay.data && c->o.replay.data[nr])
 		nr++;
 	if (!nr)
 		return 0;
@@ -312,9 +312,9 @@ int campaign_add_data(struct campaign *c, char *err, size_t errlen)
 	for (size_t i = 0; i < nr && ret >= 0; i++) {
 		char path[PATH_MAX];
 
-		ret = parse_place(c->o.data[i], path, sizeof(path), &list[0]);
+		ret = parse_place(c->o.replay.data[i], path, sizeof(path), &list[0]);
 		if (ret) {
-			snprintf(err, errlen, "the trace is damaged: no such place: %s", c->o.data[i]);
+			snprintf(err, errlen, "the trace is damaged: no such place: %s", c->o.replay.data[i]);
 			break;
 		}
 		ret = probes_add_file(c->probes, path, false, err, errlen);
@@ -325,7 +325,7 @@ int campaign_add_data(struct campaign *c, char *err, size_t errlen)
 		for (size_t i = 0; i < nr; i++) {
 			char path[PATH_MAX];
 
-			if (!parse_place(c->o.data[i], path, sizeof(path), &list[n]) &&
+			if (!parse_place(c->o.replay.data[i], path, sizeof(path), &list[n]) &&
 			    !strcmp(path, probes_module(c->probes, m)->path))
 				n++;
 		}

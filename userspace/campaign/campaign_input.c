@@ -40,14 +40,14 @@ static int copy(int from, int to, off_t size, const char *path, char *err, size_
 
 int campaign_feed(struct campaign *c, char *err, size_t errlen)
 {
-	const char *path = c->o.input;
+	const char *path = c->o.inputs.file;
 	int file, ends[2], ret = -EINVAL;
 	char *full = NULL;
 	struct stat st;
 
 	if (!path)
 		return 0;
-	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : c->o.cwd, path[0] == '/' ? "" : "/", path) < 0)
+	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : c->o.command.cwd, path[0] == '/' ? "" : "/", path) < 0)
 		full = NULL;
 	file = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
 	free(full);

@@ -25,8 +25,8 @@ struct campaign {
 	regex_t match;
 	bool have_match;
 	char *file;		/* resolved path of the command */
-	char *hide;		/* behind o.hide */
-	char **shares;		/* absolute, behind o.shares */
+	char *hide;		/* behind o.environment.hide */
+	char **shares;		/* absolute, behind o.environment.shares */
 	char *current;		/* where the trace of the running execution lies */
 	char *options_json;
 	char release[256];	/* of the kernel */
@@ -97,7 +97,7 @@ bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struc
 enum symsays campaign_access_says(struct campaign *c, uint32_t module, const struct code_place *p);
 /* Was what that race is about only added to, and never read? */
 bool campaign_is_counter(const struct campaign *c, uint64_t race);
-/* As in campaign_options.data; NULL-terminated, to be freed with its strings. NULL: out of memory. */
+/* As in options_replay.data; NULL-terminated, to be freed with its strings. NULL: out of memory. */
 char **campaign_data_points(const struct campaign *c);
 /* Points at the places of c->o.data. enum zug_exit, line in err. */
 int campaign_add_data(struct campaign *c, char *err, size_t errlen);
@@ -111,7 +111,7 @@ bool campaign_say_member(const struct campaign *c, uint64_t site, char *buf, siz
 /* That race does not count from now on: it is reported, or suppressed. */
 void campaign_know_race(struct campaign *c, uint64_t race);
 bool campaign_race_known(struct campaign *c, uint64_t race);
-/* As in campaign_options.known_races; to be freed as above. */
+/* As in options_replay.races; to be freed as above. */
 char **campaign_known_races(struct campaign *c);
 /* Is the race that ended the last execution no more than a warning? */
 bool campaign_race_warns(const struct campaign *c);

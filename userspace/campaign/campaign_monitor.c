@@ -76,7 +76,7 @@ static int parse(struct monitor *m, char *err, size_t errlen)
 
 int campaign_monitors_new(struct campaign *c, char *err, size_t errlen)
 {
-	char **const lists[] = { c->o.invariants, c->o.discards };
+	char **const lists[] = { c->o.failure.invariants, c->o.failure.discards };
 	struct monitors *ms = calloc(1, sizeof(*ms));
 	unsigned int nr = 0;
 	int ret = 0;

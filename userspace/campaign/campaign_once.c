@@ -37,7 +37,7 @@ static void on_failure(struct campaign *c, struct campaign_once *r)
 		return;
 	f->trace = campaign_trace_name(c, "");
 	if (!f->trace) {
-		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
+		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.results.dir, strerror(errno));
 	} else if (campaign_keep_trace(c, f->trace, err, sizeof(err))) {
 		fprintf(c->err, "zug: %s\n", err);
 		unlink(f->trace);
@@ -69,7 +69,7 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 
 	memset(r, 0, sizeof(*r));
 	c->one_by_one = true;
-	c->o.envp = io->envp;
+	c->o.command.envp = io->envp;
 	c->out = io->out;
 	c->err = io->err;
 	l->envp = io->envp;

@@ -38,7 +38,7 @@ static struct races *races_of(struct campaign *c)
 	if (r)
 		return r;
 	r = calloc(1, sizeof(*r));
-	while (c->o.suppressions && c->o.suppressions[n])
+	while (c->o.failure.suppressions && c->o.failure.suppressions[n])
 		n++;
 	if (r)
 		r->used = calloc(n + 1, sizeof(*r->used));
@@ -47,7 +47,7 @@ static struct races *races_of(struct campaign *c)
 		return NULL;
 	}
 	c->race = r;
-	for (char **k = c->o.known_races; k && *k; k++)
+	for (char **k = c->o.replay.races; k && *k; k++)
 		campaign_know_race(c, strtoull(*k, NULL, 16));
 	return r;
 }
@@ -186,16 +186,16 @@ static bool suppressed(struct campaign *c, struct races *r, const char *object, 
 	struct trace_frame frames[2][64];
 	int nr[2] = { 0 };
 
-	if (!c->o.suppressions || !c->o.suppressions[0])
+	if (!c->o.failure.suppressions || !c->o.failure.suppressions[0])
 		return false;
 	for (int t = 0; t < 2; t++)
 		nr[t] = c->world->ops->stack(c->world, &c->world->tasks[tasks[t]], frames[t], 64);
-	for (unsigned int i = 0; c->o.suppressions[i]; i++) {
-		bool hit = glob(c->o.suppressions[i], object);
+	for (unsigned int i = 0; c->o.failure.suppressions[i]; i++) {
+		bool hit = glob(c->o.failure.suppressions[i], object);
 
 		for (int t = 0; t < 2; t++)
 			for (int f = 0; f < nr[t] && !hit; f++)
-				hit = frame_matches(c->o.suppressions[i], &frames[t][f]);
+				hit = frame_matches(c->o.failure.suppressions[i], &frames[t][f]);
 		if (hit) {
 			r->used[i] = true;
 			r->nr_suppressed++;
@@ -361,7 +361,7 @@ int campaign_keep_race(struct campaign *c, const struct execution *x, char *err,
 		return -ENOMEM;
 	path = campaign_trace_name(c, "race.");
 	if (!path) {
-		snprintf(err, errlen, "cannot create a trace in %s: %s", c->o.out_dir, strerror(errno));
+		snprintf(err, errlen, "cannot create a trace in %s: %s", c->o.results.dir, strerror(errno));
 		return -errno;
 	}
 	list = realloc(r->list, (r->nr + 1) * sizeof(*list));
@@ -474,9 +474,9 @@ void campaign_tell_races(const struct campaign *c, FILE *to)
 	if (r && r->nr_suppressed)
 		fprintf(to, "%u data race%s suppressed (--suppressions)\n", r->nr_suppressed,
 			r->nr_suppressed == 1 ? "" : "s");
-	for (unsigned int i = 0; c->o.suppressions && c->o.suppressions[i]; i++)
+	for (unsigned int i = 0; c->o.failure.suppressions && c->o.failure.suppressions[i]; i++)
 		if (!r || !r->used[i])
-			fprintf(to, "suppression race:%s: matched no data race\n", c->o.suppressions[i]);
+			fprintf(to, "suppression race:%s: matched no data race\n", c->o.failure.suppressions[i]);
 }
 
 void campaign_free_races(struct campaign *c)

@@ -9,14 +9,14 @@
 int campaign_record_open(struct campaign *c, char *err, size_t errlen)
 {
 	const struct record_head h = {
-		.argv = c->o.argv, .cwd = c->o.cwd, .kernel = c->release, .zug_version = ZUG_VERSION,
-		.strategy = c->o.strategy ? c->o.strategy : "default", .seed = c->o.seed,
-		.executions = c->o.executions, .time_ns = c->o.time_ns,
+		.argv = c->o.command.argv, .cwd = c->o.command.cwd, .kernel = c->release, .zug_version = ZUG_VERSION,
+		.strategy = c->o.search.strategy ? c->o.search.strategy : "default", .seed = c->o.search.seed,
+		.executions = c->o.search.executions, .time_ns = c->o.search.time_ns,
 	};
 
-	if (!c->o.record)
+	if (!c->o.results.record)
 		return 0;
-	c->record = record_open(c->o.record, &h, err, errlen);
+	c->record = record_open(c->o.results.record, &h, err, errlen);
 	return c->record ? 0 : -1;
 }
 
@@ -72,8 +72,8 @@ void campaign_record_close(struct campaign *c)
 	if (c->record && c->findings)
 		campaign_record_end(c, "a finding");
 	ret = record_close(c->record);
-	if (c->o.record && c->recorded && !ret)
-		fprintf(c->out, "record: %s (a page of it: zug show --html %s)\n", c->o.record, c->o.record);
+	if (c->o.results.record && c->recorded && !ret)
+		fprintf(c->out, "record: %s (a page of it: zug show --html %s)\n", c->o.results.record, c->o.results.record);
 	if (ret)
-		fprintf(c->err, "zug: --record %s: %s; what follows is missing\n", c->o.record, strerror(-ret));
+		fprintf(c->err, "zug: --record %s: %s; what follows is missing\n", c->o.results.record, strerror(-ret));
 }

@@ -17,7 +17,7 @@ static void tell_line(const struct campaign *c, const struct search_script_line 
 {
 	unsigned long came = l->came;
 
-	fprintf(out, "  %s:%u: %s\n    ", c->o.script->path, l->line, l->text);
+	fprintf(out, "  %s:%u: %s\n    ", c->o.search.script->path, l->line, l->text);
 	switch (l->state) {
 	case SEARCH_SCRIPT_MADE:
 		break;
@@ -73,15 +73,15 @@ int campaign_script_check(const struct campaign_options *o, const struct search 
 
 	for (unsigned int i = 0; i < nr; i++) {
 		search_script_line(s, i, &l);
-		if (!l.let || (l.fault ? faults_name(o->faults, l.fault) != NULL : o->explore_timeouts))
+		if (!l.let || (l.fault ? faults_name(o->inputs.faults, l.fault) != NULL : o->inputs.explore_timeouts))
 			continue;
 		name = faults_name(~0u & ~FLOWS, l.fault);
 		if (l.fault)
-			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s %s'", o->script->path, l.line,
+			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s %s'", o->search.script->path, l.line,
 				 zug_op_name(l.fault), name ? "faults" : "flows", name ? name : faults_name(FLOWS, l.fault));
 		else
 			snprintf(err, errlen, "%s:%u: no timer fires early without 'option timeouts explore'",
-				 o->script->path, l.line);
+				 o->search.script->path, l.line);
 		return -EINVAL;
 	}
 	return 0;
@@ -100,17 +100,17 @@ int campaign_script_tell(struct campaign *c, uint64_t passed)
 		gone += is_gone(&l);
 	}
 	if (!failed && !passed) {
-		fprintf(c->out, "%s: no execution of it counts\n", c->o.script->path);
+		fprintf(c->out, "%s: no execution of it counts\n", c->o.search.script->path);
 		campaign_monitors_tell(c, c->out);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	/* a correction may take away some of its places; where nothing is left, it is about another program */
 	fits = !(nr && gone == nr) && !(search_script_strict(c->search) && made < nr);
 	if (failed)
-		fprintf(c->out, "%s: ", c->o.script->path);
+		fprintf(c->out, "%s: ", c->o.search.script->path);
 	else
 		fprintf(c->out, "%s under %s (%lu execution%s, %s): ", fits ? "passed" : "did not fail",
-			c->o.script->path, (unsigned long)c->executions, c->executions == 1 ? "" : "s",
+			c->o.search.script->path, (unsigned long)c->executions, c->executions == 1 ? "" : "s",
 			campaign_seconds(campaign_now() - c->start_ns, t, sizeof(t)));
 	fprintf(c->out, "%u of %u statements made\n", made, nr);
 	if (!failed)
@@ -123,7 +123,7 @@ int campaign_script_tell(struct campaign *c, uint64_t passed)
 			"'strict' this is an error\n");
 	if (!failed && !fits)
 		fprintf(c->out, "%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
-			c->o.script->path, gone == nr ? " any more" : ", and it is 'strict'");
+			c->o.search.script->path, gone == nr ? " any more" : ", and it is 'strict'");
 	fflush(c->out);
 	return failed ? ZUG_EXIT_FINDING : fits ? ZUG_EXIT_PASS : ZUG_EXIT_SCRIPT;
 }

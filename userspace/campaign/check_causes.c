@@ -60,7 +60,8 @@ static const struct {
 
 static unsigned int controls_off(const struct campaign_options *o)
 {
-	return (o->real_time ? TIME : 0) | (o->real_random ? RANDOM : 0) | (o->randomise ? ADDRESSES : 0);
+	return (o->inputs.real_time ? TIME : 0) | (o->inputs.real_random ? RANDOM : 0) |
+	       (o->machine.randomise ? ADDRESSES : 0);
 }
 
 /* A check whose words and traces nobody wants. 0, or an enum zug_exit; then there is no result. */
@@ -92,9 +93,9 @@ static int repeats_with(struct causes *c, unsigned int on)
 	struct campaign_options o = *c->o;
 	struct check_result r;
 
-	o.real_time &= !(on & TIME);
-	o.real_random &= !(on & RANDOM);
-	o.randomise &= !(on & ADDRESSES);
+	o.inputs.real_time &= !(on & TIME);
+	o.inputs.real_random &= !(on & RANDOM);
+	o.machine.randomise &= !(on & ADDRESSES);
 	if (try_quietly(c, &o, times, &r))
 		return 0;
 	if (r.what != CHECK_SAME)
@@ -220,7 +221,7 @@ static void see_reached(struct causes *c, struct asking *list, unsigned int nr)
 		if (list[i].point[0])
 			points[n++] = list[i].point;
 	points[n] = NULL;
-	o.points = points;
+	o.points.places = points;
 	if (!n || try_quietly(c, &o, 2, &r))
 		return;
 	for (uint64_t i = 0; r.first && i < trace_nr_steps(r.first); i++) {
@@ -244,7 +245,7 @@ static void look_at_code(struct causes *c, struct report *rep, struct symbols *s
 		bool time = list[i].kind == CODE_TIME;
 
 		/* what is answered in the processor's place is no cause */
-		if (!list[i].reached || (kernel_can_answer(c->k) && !(time ? c->o->real_time : c->o->real_random)))
+		if (!list[i].reached || (kernel_can_answer(c->k) && !(time ? c->o->inputs.real_time : c->o->inputs.real_random)))
 			continue;
 		told++;
 		tell(c, time ? "time" : "randomness");
@@ -297,7 +298,7 @@ static void look_at_files(struct causes *c, time_t since)
 	tell(c, "file state");
 	report_put(c->out, name, false);
 	fprintf(c->out, " changed meanwhile, and each execution finds what was left there: %s\n",
-		c->o->own & SANDBOX_FILES ? "put it right with --setup, or let the test work below its working folder" :
+		c->o->environment.own & SANDBOX_FILES ? "put it right with --setup, or let the test work below its working folder" :
 		"--world files gives each its own");
 }
 
@@ -382,7 +383,7 @@ static void look_at_wakers(struct causes *c)
 	if (who == TRACE_NO_TASK)
 		who = woken_from_outside(c->res->other, c->res->at, &where);
 	/* what --stdin gives is the same each time */
-	o = who == TRACE_NO_TASK && !c->o->input ? fed_from_outside(c->res->first, c->res->at, &who) : NULL;
+	o = who == TRACE_NO_TASK && !c->o->inputs.file ? fed_from_outside(c->res->first, c->res->at, &who) : NULL;
 	if (o) {
 		tell(c, "outside");
 		fprintf(c->out, "T%u reads from %s, to which nobody of the test writes: what it talks to belongs inside\n", who,

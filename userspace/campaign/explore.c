@@ -30,7 +30,7 @@ static void progress(struct campaign *c, bool last)
 	struct search_stats st;
 	char eta[64] = "", bound[32] = "", t[32];
 
-	if (c->o.quiet || !isatty(fileno(c->err)))
+	if (c->o.results.quiet || !isatty(fileno(c->err)))
 		return;
 	if (last) {
 		fprintf(c->err, "\r\033[K");
@@ -45,8 +45,8 @@ static void progress(struct campaign *c, bool last)
 	if (!isnan(st.estimate_total) && st.estimate_total > c->executions && spent)
 		snprintf(eta, sizeof(eta), ", about %s left", campaign_seconds((st.estimate_total - c->executions) *
 			 (spent / (c->executions ? c->executions : 1)), t, sizeof(t)));
-	else if (c->o.executions && c->executions)
-		snprintf(eta, sizeof(eta), ", at most %s left", campaign_seconds((c->o.executions - c->executions) *
+	else if (c->o.search.executions && c->executions)
+		snprintf(eta, sizeof(eta), ", at most %s left", campaign_seconds((c->o.search.executions - c->executions) *
 			 (spent / c->executions), t, sizeof(t)));
 	fprintf(c->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
 		(unsigned long)c->executions, c->executions * 1e9 / (spent ? spent : 1), bound,
@@ -228,14 +228,14 @@ static int keep_state(struct campaign *c, bool now)
 {
 	int ret;
 
-	if (!c->o.resume || (!now && campaign_now() - c->saved_ns < 1000000000ull))
+	if (!c->o.search.resume || (!now && campaign_now() - c->saved_ns < 1000000000ull))
 		return 0;
 	c->saved_ns = campaign_now();
 	ret = campaign_save_state(c);
 	if (!ret)
 		return 0;
 	progress(c, true);
-	fprintf(c->err, "zug: --resume %s: cannot write the state of the search: %s\n", c->o.resume,
+	fprintf(c->err, "zug: --resume %s: cannot write the state of the search: %s\n", c->o.search.resume,
 		strerror(-ret));
 	return ZUG_EXIT_ENVIRONMENT;
 }
@@ -257,9 +257,9 @@ int campaign_run(struct campaign *c)
 			cut = true;
 			break;
 		}
-		if (c->o.executions && searched >= c->o.executions)
+		if (c->o.search.executions && searched >= c->o.search.executions)
 			break;
-		if (c->o.time_ns && c->primed && campaign_now() - c->start_ns >= c->o.time_ns) {
+		if (c->o.search.time_ns && c->primed && campaign_now() - c->start_ns >= c->o.search.time_ns) {
 			why = "the time (--time)";
 			break;
 		}
@@ -293,19 +293,19 @@ int campaign_run(struct campaign *c)
 			return ZUG_EXIT_INTERNAL;
 		}
 		if (zug_outcome_is_finding(x.outcome.kind)) {
-			bool known = c->o.keep_going && campaign_knows(c, x.outcome.failure);
+			bool known = c->o.results.keep_going && campaign_knows(c, x.outcome.failure);
 
 			if (!known)
 				progress(c, true);
 			end = campaign_on_finding(c, &x);
 			campaign_record_finding(c, &x);
-			if (c->o.script)
+			if (c->o.search.script)
 				campaign_script_tell(c, passed);
 			if (end != ZUG_EXIT_FINDING)
 				return end;
 			if (!known && (ret = keep_state(c, true)))
 				return ret;
-			if (!c->o.keep_going)
+			if (!c->o.results.keep_going)
 				return end;
 		}
 		ret = keep_state(c, false);
@@ -315,7 +315,7 @@ int campaign_run(struct campaign *c)
 	}
 	if (sandbox_limit_hits(c->sandbox))
 		fprintf(c->err, "zug: the test met its limit of tasks (--max-tasks %d): forks failed\n",
-			c->o.max_tasks ? c->o.max_tasks : SANDBOX_MAX_TASKS);
+			c->o.machine.max_tasks ? c->o.machine.max_tasks : SANDBOX_MAX_TASKS);
 	if (c->own_sandbox && sandbox_thrown(c->sandbox))
 		fprintf(c->err, "zug: what the test changed in its working folder (%s) is gone: each execution has a "
 			"copy (--share PATH keeps a file or folder)\n", sandbox_thrown(c->sandbox));
@@ -325,7 +325,7 @@ int campaign_run(struct campaign *c)
 	ret = keep_state(c, true);
 	if (c->nr_failures)
 		end = ZUG_EXIT_FINDING;
-	if (c->o.script && !cut) {
+	if (c->o.search.script && !cut) {
 		progress(c, true);
 		if (c->nr_failures)
 			campaign_list_failures(c);
@@ -375,7 +375,7 @@ int campaign_prepare_replay(struct campaign *c, const struct trace *t)
 		fprintf(c->err, "zug: %s\n", err);
 		return ret;
 	}
-	if (!c->o.watches || !c->o.watches[0])
+	if (!c->o.points.watches || !c->o.points.watches[0])
 		return 0;
 	/* addresses of variables are known once the program was mapped */
 	if (search_begin(c->search) != SEARCH_GO || campaign_execute(c, NULL, &x, err, sizeof(err))) {
@@ -431,13 +431,13 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times)
 			fprintf(c->err, "zug: replay %d followed the schedule but ended differently: %s %s\n", i + 1,
 				zug_outcome_name(x.outcome.kind), x.outcome.message);
 		}
-		if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
+		if (times > 1 && !c->o.results.quiet && isatty(fileno(c->err)))
 			fprintf(c->err, "\r\033[K%d of %d replays", i + 1, times);
 	}
-	if (times > 1 && !c->o.quiet && isatty(fileno(c->err)))
+	if (times > 1 && !c->o.results.quiet && isatty(fileno(c->err)))
 		fprintf(c->err, "\r\033[K");
 	report_options_init(&ro, c->out);
-	report_options_colour(&ro, c->o.colour);
+	report_options_colour(&ro, c->o.results.colour);
 	fprintf(c->out, "zug: replayed %d of %d times exactly (%lu steps): ", same, i, (unsigned long)r.nr);
 	report_outcome_text(c->out, first.outcome.kind, first.outcome.message, &ro);
 	putc('\n', c->out);

@@ -24,10 +24,10 @@ char *campaign_trace_name(const struct campaign *c, const char *what)
 	char *path;
 	int fd;
 
-	if (mkdir(c->o.out_dir, 0755) && errno != EEXIST)
+	if (mkdir(c->o.results.dir, 0755) && errno != EEXIST)
 		return NULL;
 	for (int n = 1; n < 1000000; n++) {
-		if (asprintf(&path, "%s/%s.%s%d.trace", c->o.out_dir, base, what, n) < 0)
+		if (asprintf(&path, "%s/%s.%s%d.trace", c->o.results.dir, base, what, n) < 0)
 			return NULL;
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (fd >= 0) {
@@ -111,7 +111,7 @@ static void show(struct campaign *c, const char *path)
 		return;
 	}
 	report_options_init(&ro, c->out);
-	report_options_colour(&ro, c->o.colour);
+	report_options_colour(&ro, c->o.results.colour);
 	ro.symbols = c->symbols;
 	report_finding(c->out, t, &ro);
 	trace_free(t);
@@ -218,8 +218,8 @@ static void say_trace(struct campaign *c, const char *path)
 		preemptions += !!(trace_step(t, i)->flags & TRACE_STEP_PREEMPTION);
 	fprintf(c->out, "\ntrace: %s (%lu steps, %lu preemption%s)\n", path,
 		(unsigned long)trace_nr_steps(t), (unsigned long)preemptions, preemptions == 1 ? "" : "s");
-	if (c->o.verify) {
-		same = campaign_verify(c, t, c->o.verify, &done);
+	if (c->o.results.verify) {
+		same = campaign_verify(c, t, c->o.results.verify, &done);
 		if (done)
 			fprintf(c->out, "replayed: %d of %d times the same failure, step for step\n", same, done);
 	}
@@ -236,11 +236,11 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 
 	if (!f)
 		return ZUG_EXIT_INTERNAL;
-	if (!new && c->o.keep_going)
+	if (!new && c->o.results.keep_going)
 		return ZUG_EXIT_FINDING;
 	path = campaign_trace_name(c, "");
 	if (!path) {
-		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.out_dir, strerror(errno));
+		fprintf(c->err, "zug: cannot create a trace in %s: %s\n", c->o.results.dir, strerror(errno));
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	if (campaign_keep_trace(c, path, err, sizeof(err))) {
@@ -256,7 +256,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 		campaign_seconds(campaign_now() - c->start_ns, t, sizeof(t)), zug_outcome_name(x->outcome.kind));
 	fflush(c->out);
 	/* of a time-out every trial would be one, too */
-	if (c->o.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
+	if (c->o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, path);
 	show(c, path);
 	campaign_sample_tell(c, c->out);
@@ -264,9 +264,9 @@ int campaign_on_finding(struct campaign *c, const struct execution *x)
 	say_trace(c, path);
 	if (x->outcome.kind == ZUG_OUTCOME_RACE)
 		campaign_know_race(c, x->outcome.failure);
-	if (!c->o.keep_going)
+	if (!c->o.results.keep_going)
 		campaign_tell_races(c, c->out);
-	if (c->o.keep_going)
+	if (c->o.results.keep_going)
 		putc('\n', c->out);
 	fflush(c->out);
 	return ZUG_EXIT_FINDING;

@@ -440,7 +440,7 @@ static void put_faults(FILE *out, const char *name, uint32_t mask)
 
 bool pin_needs_races(const struct campaign_options *o)
 {
-	return o->fail_on_race || (o->data && o->data[0]);
+	return o->failure.race || (o->replay.data && o->replay.data[0]);
 }
 
 static void put_options(FILE *out, const struct campaign_options *o)
@@ -449,59 +449,59 @@ static void put_options(FILE *out, const struct campaign_options *o)
 	char text[256];
 
 	campaign_defaults(&d);
-	if (o->input)
-		put_option(out, "stdin", o->input);
-	put_faults(out, "faults", o->faults & ~FLOWS);
-	put_faults(out, "flows", o->faults & FLOWS);
-	if (o->sync_points != d.sync_points || o->atomic_points != d.atomic_points ||
-	    o->syscall_points != d.syscall_points)
+	if (o->inputs.file)
+		put_option(out, "stdin", o->inputs.file);
+	put_faults(out, "faults", o->inputs.faults & ~FLOWS);
+	put_faults(out, "flows", o->inputs.faults & FLOWS);
+	if (o->points.sync != d.points.sync || o->points.atomic != d.points.atomic ||
+	    o->points.syscalls != d.points.syscalls)
 		put_option(out, "points", run_options_points(o, text, sizeof(text)));
-	for (char **w = o->watches; w && *w; w++) {
-		const char *base = base_of(o->argv[0]);
+	for (char **w = o->points.watches; w && *w; w++) {
+		const char *base = base_of(o->command.argv[0]);
 		size_t n = strlen(base);
 
 		/* the program's own, under whatever name it is run next time */
 		put_option(out, "watch", !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
 			   *w + n + 1 : *w);
 	}
-	for (char **p = o->points; p && *p; p++)
+	for (char **p = o->points.places; p && *p; p++)
 		put_option(out, "point", *p);
-	for (char **p = o->code; p && *p; p++)
+	for (char **p = o->points.code; p && *p; p++)
 		put_option(out, "code", *p);
-	for (char **i = o->invariants; i && *i; i++)
+	for (char **i = o->failure.invariants; i && *i; i++)
 		put_option(out, "invariant", *i);
-	for (char **i = o->discards; i && *i; i++)
+	for (char **i = o->failure.discards; i && *i; i++)
 		put_option(out, "discard-if", *i);
 	if (pin_needs_races(o))
 		put_option(out, "races", NULL);
-	if (o->fail_on_race)
+	if (o->failure.race)
 		put_option(out, "fail-on-race", NULL);
-	if (o->match)
-		put_option(out, "match", o->match);
-	put_number(out, "expect-exit", o->expect_exit, d.expect_exit);
-	put_number(out, "seed", o->seed, d.seed);
-	put_number(out, "fair", o->fair, d.fair);
-	put_number(out, "cpus", o->cpus, d.cpus);
-	put_number(out, "max-tasks", o->max_tasks, d.max_tasks);
-	put_number(out, "max-steps", o->max_steps, d.max_steps);
-	put_time(out, "timeout", o->timeout_ns, d.timeout_ns);
-	put_time(out, "spin", o->spin_ns, d.spin_ns);
-	if (o->randomise)
+	if (o->failure.match)
+		put_option(out, "match", o->failure.match);
+	put_number(out, "expect-exit", o->failure.expect_exit, d.failure.expect_exit);
+	put_number(out, "seed", o->search.seed, d.search.seed);
+	put_number(out, "fair", o->search.fair, d.search.fair);
+	put_number(out, "cpus", o->machine.cpus, d.machine.cpus);
+	put_number(out, "max-tasks", o->machine.max_tasks, d.machine.max_tasks);
+	put_number(out, "max-steps", o->failure.max_steps, d.failure.max_steps);
+	put_time(out, "timeout", o->failure.timeout_ns, d.failure.timeout_ns);
+	put_time(out, "spin", o->failure.spin_ns, d.failure.spin_ns);
+	if (o->machine.randomise)
 		put_option(out, "aslr", NULL);
-	if (o->real_time)
+	if (o->inputs.real_time)
 		put_option(out, "time", "real");
-	if (o->real_random)
+	if (o->inputs.real_random)
 		put_option(out, "random", "real");
-	if (o->explore_timeouts)
+	if (o->inputs.explore_timeouts)
 		put_option(out, "timeouts", "explore");
-	if (o->own != d.own)
-		put_option(out, "world", run_options_world(o->own, text, sizeof(text)));
-	for (char **p = o->shares; p && *p; p++)
+	if (o->environment.own != d.environment.own)
+		put_option(out, "world", run_options_world(o->environment.own, text, sizeof(text)));
+	for (char **p = o->environment.shares; p && *p; p++)
 		put_option(out, "share", *p);
-	if (o->setup)
-		put_option(out, "setup", o->setup);
-	if (o->teardown)
-		put_option(out, "teardown", o->teardown);
+	if (o->environment.setup)
+		put_option(out, "setup", o->environment.setup);
+	if (o->environment.teardown)
+		put_option(out, "teardown", o->environment.teardown);
 }
 
 /* A task, after those by whose names it is known. */
@@ -565,7 +565,7 @@ int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o
 	      const char *path, const char *name)
 {
 	struct pin n = { .t = t, .symbols = s };
-	int ret = script_differences(o->fair, next_point, &n, &n.d), statements = 0;
+	int ret = script_differences(o->search.fair, next_point, &n, &n.d), statements = 0;
 	uint64_t step = 0;
 	bool *said;
 

@@ -245,7 +245,7 @@ static int begin(struct campaign *c)
 		plain++;
 	if (s->nr_batches > BATCHES && plain < s->nr) {
 		/* another seed looks elsewhere */
-		first = mix64(c->o.seed) % (s->nr - plain);
+		first = mix64(c->o.search.seed) % (s->nr - plain);
 		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
 		memmove(s->turns + plain, s->turns + plain + first, (s->nr - plain - first) * sizeof(*s->turns));
 		memcpy(s->turns + s->nr - first, s->turns + s->nr, first * sizeof(*s->turns));
@@ -399,7 +399,7 @@ bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struc
 
 	if (c->sampler && c->sampler->mode == LOOKING && !c->aside)
 		look(c, p, i);
-	else if (c->o.fail_on_race && campaign_race_at(c, p, i, o))
+	else if (c->o.failure.race && campaign_race_at(c, p, i, o))
 		return true;
 	if (c->aside || !campaign_waits_over(c))
 		return false;
@@ -414,7 +414,7 @@ static bool hold_random(void *ctx, const struct zug_label *l)
 {
 	const struct campaign *c = ctx;
 
-	return !c->aside && mix64(c->o.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
+	return !c->aside && mix64(c->o.search.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
 }
 
 static bool hold_pair(void *ctx, const struct zug_label *l)
@@ -703,7 +703,7 @@ int campaign_sample(struct campaign *c, char *err, size_t errlen)
 	snprintf(err, errlen, "out of memory");
 	if (!c->sampler) {
 		/* one task alone races with nobody; and without locks nothing would seem to be ordered */
-		if (!c->o.races || !c->o.sync_points || c->most_tasks < 2)
+		if (!c->o.points.races || !c->o.points.sync || c->most_tasks < 2)
 			return 0;
 		ret = begin(c);
 	}
@@ -711,7 +711,7 @@ int campaign_sample(struct campaign *c, char *err, size_t errlen)
 		more = next_mode(c, c->sampler, err, errlen);
 	if (ret || more < 0)
 		return ret ? ret : more;
-	c->o.fail_on_race = c->races_fail || (more && c->sampler->mode == CONFIRMING);
+	c->o.failure.race = c->races_fail || (more && c->sampler->mode == CONFIRMING);
 	ret = campaign_update_json(c);
 	return ret ? ret : more;
 }

@@ -103,7 +103,7 @@ static int make_state(struct campaign *c, char **buf, size_t *size)
 
 int campaign_save_state(struct campaign *c)
 {
-	const char *path = c->o.resume;
+	const char *path = c->o.search.resume;
 	char *buf, *tmp = NULL;
 	size_t total, at;
 	int fd, ret;
@@ -227,7 +227,7 @@ static void get_failures(struct reader *r, struct campaign *c)
 
 int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 {
-	const char *path = c->o.resume;
+	const char *path = c->o.search.resume;
 	struct spawn_path sp;
 	struct reader r;
 	size_t len;

@@ -283,18 +283,18 @@ static bool points(const char *text, struct campaign_options *o)
 	char *copy = strdup(text), *save, *p;
 	bool ok = copy != NULL;
 
-	o->sync_points = false;
-	o->atomic_points = false;
-	o->syscall_points = 0;
+	o->points.sync = false;
+	o->points.atomic = false;
+	o->points.syscalls = 0;
 	for (p = ok ? strtok_r(copy, ",", &save) : NULL; p && ok; p = strtok_r(NULL, ",", &save)) {
 		size_t i;
 
 		if (!strcmp(p, "sync")) {
-			o->sync_points = true;
+			o->points.sync = true;
 			continue;
 		}
 		if (!strcmp(p, "atomic")) {
-			o->atomic_points = true;
+			o->points.atomic = true;
 			continue;
 		}
 		for (i = 0; i < NR_POINT_CLASSES; i++)
@@ -303,7 +303,7 @@ static bool points(const char *text, struct campaign_options *o)
 		if (i == NR_POINT_CLASSES)
 			ok = false;
 		else
-			o->syscall_points |= point_classes[i].mask;
+			o->points.syscalls |= point_classes[i].mask;
 	}
 	free(copy);
 	return ok;
@@ -311,9 +311,9 @@ static bool points(const char *text, struct campaign_options *o)
 
 const char *run_options_points(const struct campaign_options *o, char *buf, size_t len)
 {
-	size_t n = snprintf(buf, len, "%s%s%s", o->sync_points ? "sync" : "",
-			    o->sync_points && o->atomic_points ? "," : "", o->atomic_points ? "atomic" : "");
-	uint32_t left = o->syscall_points;
+	size_t n = snprintf(buf, len, "%s%s%s", o->points.sync ? "sync" : "",
+			    o->points.sync && o->points.atomic ? "," : "", o->points.atomic ? "atomic" : "");
+	uint32_t left = o->points.syscalls;
 
 	for (size_t i = 0; i < NR_POINT_CLASSES; i++) {
 		uint32_t mask = point_classes[i].mask;
@@ -407,65 +407,65 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 	while (!valid && (opt = getopt_long(argc, argv, "+o:qhn:", options, &which)) != -1) {
 		switch (opt) {
 		case OPT_STRATEGY:
-			c->strategy = optarg;
+			c->search.strategy = optarg;
 			break;
 		case OPT_SEED:
-			if (!number(optarg, UINT64_MAX, &c->seed))
+			if (!number(optarg, UINT64_MAX, &c->search.seed))
 				valid = "a number";
 			break;
 		case OPT_EXECUTIONS:
-			if (!number(optarg, UINT64_MAX, &c->executions))
+			if (!number(optarg, UINT64_MAX, &c->search.executions))
 				valid = "a number, 0 for no bound";
 			break;
 		case OPT_TIME:
 			if (!strcmp(optarg, "virtual") || !strcmp(optarg, "real"))
-				c->real_time = optarg[0] == 'r';
-			else if (!duration(optarg, &c->time_ns))
+				c->inputs.real_time = optarg[0] == 'r';
+			else if (!duration(optarg, &c->search.time_ns))
 				valid = "virtual, real, or a duration such as 90s, 10m or 2h";
 			break;
 		case OPT_TIMEOUT:
-			if (!duration(optarg, &c->timeout_ns))
+			if (!duration(optarg, &c->failure.timeout_ns))
 				valid = "a duration such as 500ms or 10s";
 			break;
 		case OPT_TIMEOUTS:
-			c->explore_timeouts = !strcmp(optarg, "explore");
+			c->inputs.explore_timeouts = !strcmp(optarg, "explore");
 			if (strcmp(optarg, "never") && strcmp(optarg, "explore"))
 				valid = "never or explore";
 			break;
 		case OPT_FAULTS:
 			if (!faults_parse(optarg, false, &mask))
 				valid = "enospc, eintr, enomem, refused, kill, short, or several of them with commas";
-			c->faults = (c->faults & FLOWS) | mask;
+			c->inputs.faults = (c->inputs.faults & FLOWS) | mask;
 			break;
 		case OPT_FLOWS:
 			if (!faults_parse(optarg, true, &mask))
 				valid = "short-read, short-write, stdin, loss, reorder, delay, or several of them with commas";
-			c->faults = (c->faults & ~FLOWS) | mask;
+			c->inputs.faults = (c->inputs.faults & ~FLOWS) | mask;
 			break;
 		case OPT_STDIN:
-			c->input = optarg;
+			c->inputs.file = optarg;
 			break;
 		case OPT_MAX_FLOWS:
 			if (!number(optarg, 1000, &v) || !v)
 				valid = "a number from 1 to 1000";
 			else
-				c->max_flows = v;
+				c->inputs.max_flows = v;
 			max_flows = true;
 			break;
 		case OPT_MAX_FAULTS:
 			if (!number(optarg, 1000, &v) || !v)
 				valid = "a number from 1 to 1000";
 			else
-				c->max_faults = v;
+				c->inputs.max_faults = v;
 			max_faults = true;
 			break;
 		case OPT_RANDOM:
-			c->real_random = !strcmp(optarg, "real");
+			c->inputs.real_random = !strcmp(optarg, "real");
 			if (strcmp(optarg, "seed") && strcmp(optarg, "real"))
 				valid = "seed or real";
 			break;
 		case OPT_WORLD:
-			if (!world(optarg, &c->own))
+			if (!world(optarg, &c->environment.own))
 				valid = "private, shared, or a list of files, ipc, pids, net, host";
 			break;
 		case OPT_SHARE:
@@ -473,30 +473,30 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 				return ZUG_EXIT_INTERNAL;
 			break;
 		case OPT_SETUP:
-			c->setup = optarg;
+			c->environment.setup = optarg;
 			break;
 		case OPT_TEARDOWN:
-			c->teardown = optarg;
+			c->environment.teardown = optarg;
 			break;
 		case OPT_SPIN:
-			if (!duration(optarg, &c->spin_ns))
+			if (!duration(optarg, &c->failure.spin_ns))
 				valid = "a duration such as 100ms, 0 for never";
 			break;
 		case OPT_MAX_STEPS:
-			if (!number(optarg, UINT64_MAX, &c->max_steps))
+			if (!number(optarg, UINT64_MAX, &c->failure.max_steps))
 				valid = "a number, 0 for no bound";
 			break;
 		case OPT_PREEMPTIONS:
 			if (!number(optarg, 1000, &v))
 				valid = "a number from 0 to 1000";
 			else
-				c->preemptions = v;
+				c->search.preemptions = v;
 			break;
 		case OPT_FAIR:
 			if (!number(optarg, 1000000, &v))
 				valid = "a number, 0 for off";
 			else
-				c->fair = v;
+				c->search.fair = v;
 			break;
 		case OPT_POINTS:
 			if (!points(optarg, c))
@@ -527,34 +527,34 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			if (!number(optarg, 255, &v))
 				valid = "an exit status from 0 to 255";
 			else
-				c->expect_exit = v;
+				c->failure.expect_exit = v;
 			break;
 		case OPT_MATCH:
-			c->match = optarg;
+			c->failure.match = optarg;
 			break;
 		case OPT_CPUS:
 			if (!number(optarg, 1024, &v) || !v)
 				valid = "a number from 1 to 1024";
 			else
-				c->cpus = v;
+				c->machine.cpus = v;
 			break;
 		case OPT_LANE:
 			if (!number(optarg, 8191, &v))
 				valid = "the number of a CPU";
 			else
-				c->lane = v;
+				c->machine.lane = v;
 			break;
 		case OPT_MAX_TASKS:
 			if (!number(optarg, 1000000, &v) || !v)
 				valid = "a number from 1 to 1000000";
 			else
-				c->max_tasks = v;
+				c->machine.max_tasks = v;
 			break;
 		case OPT_VERIFY:
 			if (!number(optarg, 10000, &v))
 				valid = "a number";
 			else
-				c->verify = v;
+				c->results.verify = v;
 			break;
 		case OPT_RULES:
 			free(o->rules);
@@ -563,31 +563,31 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 				fprintf(stderr, "zug %s: --rules %s: %s\n", what, optarg, strerror(errno));
 				return ZUG_EXIT_USAGE;
 			}
-			c->rules = o->rules;
+			c->search.rules = o->rules;
 			break;
 		case OPT_SCRIPT:
 			break;	/* read before */
 		case OPT_RESUME:
-			c->resume = optarg;
+			c->search.resume = optarg;
 			break;
 		case OPT_RECORD:
-			c->record = optarg;
+			c->results.record = optarg;
 			break;
 		case OPT_MEMORY:
-			if (!size(optarg, &c->memory))
+			if (!size(optarg, &c->search.memory))
 				valid = "a size such as 64M or 1G";
 			break;
 		case OPT_NAME:
-			c->name = optarg;
+			c->machine.name = optarg;
 			break;
 		case OPT_KEEP_GOING:
-			c->keep_going = true;
+			c->results.keep_going = true;
 			break;
 		case OPT_NO_RACES:
-			c->races = false;
+			c->points.races = false;
 			break;
 		case OPT_FAIL_ON_RACE:
-			c->fail_on_race = true;
+			c->failure.race = true;
 			break;
 		case OPT_SUPPRESSIONS:
 			which = read_suppressions(what, optarg, &o->suppressions);
@@ -595,10 +595,10 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 				return which;
 			break;
 		case OPT_NO_MINIMIZE:
-			c->minimize = false;
+			c->results.minimize = false;
 			break;
 		case OPT_ASLR:
-			c->randomise = true;
+			c->machine.randomise = true;
 			break;
 		case OPT_SOCKET:
 			o->socket = optarg;
@@ -622,13 +622,13 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 				o->times = v;
 			break;
 		case 'o':
-			c->out_dir = optarg;
+			c->results.dir = optarg;
 			break;
 		case OPT_COLOR:
-			valid = report_colour_parse(optarg, &c->colour) ? "auto, always or never" : NULL;
+			valid = report_colour_parse(optarg, &c->results.colour) ? "auto, always or never" : NULL;
 			break;
 		case 'q':
-			c->quiet = true;
+			c->results.quiet = true;
 			break;
 		case 'h':
 			return -1;
@@ -643,31 +643,31 @@ static int parse_words(struct run_options *o, const char *what, int argc, char *
 			opt == 'o' ? "output" : opt == 'n' ? "times" : options[which].name, optarg, valid);
 		return ZUG_EXIT_USAGE;
 	}
-	if (max_flows && !(c->faults & FLOWS)) {
+	if (max_flows && !(c->inputs.faults & FLOWS)) {
 		fprintf(stderr, "zug %s: --max-flows without --flows: everything flows as it is sent\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	if (c->faults & 1u << FLOW_STDIN && !c->input) {
+	if (c->inputs.faults & 1u << FLOW_STDIN && !c->inputs.file) {
 		fprintf(stderr, "zug %s: --flows stdin without --stdin FILE: there is nothing to read\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	if (c->real_time && c->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
+	if (c->inputs.real_time && c->inputs.faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
 		fprintf(stderr, "zug %s: --flows reorder and delay need a clock that waits for them: --time virtual\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	if (max_faults && !(c->faults & ~FLOWS)) {
+	if (max_faults && !(c->inputs.faults & ~FLOWS)) {
 		fprintf(stderr, "zug %s: --max-faults without --faults: no call fails\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	if (c->faults && !c->syscall_points) {
+	if (c->inputs.faults && !c->points.syscalls) {
 		fprintf(stderr, "zug %s: %s needs points at system calls: --points with syscall\n", what,
-			c->faults & FLOWS ? "--flows" : "--faults");
+			c->inputs.faults & FLOWS ? "--flows" : "--faults");
 		return ZUG_EXIT_USAGE;
 	}
-	if (c->faults & 1u << FAULT_ENOMEM)
-		c->syscall_points |= ZUG_SYS_ALLOC;
-	if (c->faults & 1u << FAULT_EINTR)
-		c->syscall_points |= ZUG_SYS_WAIT;
+	if (c->inputs.faults & 1u << FAULT_ENOMEM)
+		c->points.syscalls |= ZUG_SYS_ALLOC;
+	if (c->inputs.faults & 1u << FAULT_EINTR)
+		c->points.syscalls |= ZUG_SYS_WAIT;
 	if (o->times && strcmp(what, "check")) {
 		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
 		return ZUG_EXIT_USAGE;
@@ -705,8 +705,8 @@ static int read_script(struct run_options *o, const char *what, int argc, char *
 		if (ret)
 			return ret;
 	}
-	o->c.executions = 1;
-	o->c.script = &o->script;
+	o->c.search.executions = 1;
+	o->c.search.script = &o->script;
 	return 0;
 }
 
@@ -717,8 +717,8 @@ static int check_script(const struct run_options *o, const char *what)
 	const char *name;
 
 	campaign_defaults(&d);
-	name = o->c.strategy ? "strategy" : o->c.rules ? "rules" : o->c.preemptions != d.preemptions ? "preemptions" :
-	       o->c.resume ? "resume" : o->each_case ? "each-case" : NULL;
+	name = o->c.search.strategy ? "strategy" : o->c.search.rules ? "rules" : o->c.search.preemptions != d.search.preemptions ? "preemptions" :
+	       o->c.search.resume ? "resume" : o->each_case ? "each-case" : NULL;
 	if (!name)
 		return 0;
 	fprintf(stderr, "zug %s: --script with --%s: a script is one schedule of one command\n", what, name);
@@ -734,60 +734,60 @@ int run_options_parse(struct run_options *o, const char *what, int argc, char **
 
 	memset(o, 0, sizeof(*o));
 	campaign_defaults(c);
-	c->envp = environ;
+	c->command.envp = environ;
 	/* whoever starts the test looks for what it has written */
 	if (!strcmp(what, "exec") || !strcmp(what, "daemon"))
-		c->own = 0;
+		c->environment.own = 0;
 	if (!getcwd(o->cwd, sizeof(o->cwd))) {
 		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
 		return ZUG_EXIT_USAGE;
 	}
-	c->cwd = o->cwd;
+	c->command.cwd = o->cwd;
 	ret = read_script(o, what, argc, argv);
 	if (!ret)
 		ret = parse_words(o, what, argc, argv);
-	if (!ret && c->script)
+	if (!ret && c->search.script)
 		ret = check_script(o, what);
 	if (ret)
 		return ret;
-	if (c->script) {
-		c->rules = o->script.rules;
-		c->races &= o->script.races;
-		c->minimize = false;
+	if (c->search.script) {
+		c->search.rules = o->script.rules;
+		c->points.races &= o->script.races;
+		c->results.minimize = false;
 	}
-	if (o->each_case && (c->resume || c->record)) {
+	if (o->each_case && (c->search.resume || c->results.record)) {
 		fprintf(stderr, "zug %s: --each-case with --%s: that is the state of one search\n", what,
-			c->resume ? "resume" : "record");
+			c->search.resume ? "resume" : "record");
 		return ZUG_EXIT_USAGE;
 	}
-	if (o->shares && !(c->own & SANDBOX_FILES)) {
+	if (o->shares && !(c->environment.own & SANDBOX_FILES)) {
 		fprintf(stderr, "zug %s: --share %s: all files are shared here (--world files, or private, makes some "
 			"private)\n", what, o->shares[0]);
 		return ZUG_EXIT_USAGE;
 	}
-	c->watches = o->watches;
-	c->shares = o->shares;
-	c->points = o->points;
-	c->code = o->code;
-	c->invariants = o->invariants;
-	c->discards = o->discards;
-	c->suppressions = o->suppressions;
-	if (c->fail_on_race && !c->races) {
+	c->points.watches = o->watches;
+	c->environment.shares = o->shares;
+	c->points.places = o->points;
+	c->points.code = o->code;
+	c->failure.invariants = o->invariants;
+	c->failure.discards = o->discards;
+	c->failure.suppressions = o->suppressions;
+	if (c->failure.race && !c->points.races) {
 		fprintf(stderr, "zug %s: --fail-on-race with --no-races: then nobody looks for races\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	if (c->fail_on_race && !c->sync_points) {
+	if (c->failure.race && !c->points.sync) {
 		fprintf(stderr, "zug %s: --fail-on-race needs the points of synchronisation (--points sync)\n", what);
 		return ZUG_EXIT_USAGE;
 	}
-	c->argv = argv + optind;
-	if (c->code && !c->atomic_points) {
+	c->command.argv = argv + optind;
+	if (c->points.code && !c->points.atomic) {
 		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",
 			what);
 		return ZUG_EXIT_USAGE;
 	}
 	o->nr_options = optind - 1;
-	if (need_command && !c->argv[0]) {
+	if (need_command && !c->command.argv[0]) {
 		fprintf(stderr, "zug %s: no command; usage: zug %s [options] -- COMMAND [ARGUMENT...]\n",
 			what, what);
 		return ZUG_EXIT_USAGE;
@@ -801,10 +801,10 @@ int run_options_refuse_bounds(const struct run_options *o, const char *what)
 	const char *name;
 
 	campaign_defaults(&d);
-	name = o->c.script ? "script" : o->c.discards ? "discard-if" : o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
+	name = o->c.search.script ? "script" : o->c.failure.discards ? "discard-if" : o->c.search.executions != d.search.executions ? "executions" : o->c.search.time_ns ? "time" :
 	       o->junit ? "junit" : o->json ? "json" : o->each_case ? "each-case" :
-	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
-	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;
+	       o->c.search.resume ? "resume" : o->c.results.record ? "record" : o->c.results.keep_going ? "keep-going" :
+	       !o->c.results.minimize ? "no-minimize" : o->c.results.verify != d.results.verify ? "verify" : NULL;
 	if (!name)
 		return 0;
 	fprintf(stderr, "zug %s: --%s belongs to zug run: here, %s\n", what, name, strcmp(what, "check") ?

@@ -21,15 +21,16 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 {
 	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
 
-	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
+	return c->o.failure.timeout_ns && c->o.failure.timeout_ns < ns ? c->o.failure.timeout_ns : ns;
 }
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
-	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
-							 .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
-	if (c->o.max_steps && c->o.max_steps < t->options.max_steps)
-		t->options.max_steps = c->o.max_steps;
+	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = {
+		.fair = c->o.search.fair, .preemptions = -1, .memory = c->o.search.memory,
+		.max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
+	if (c->o.failure.max_steps && c->o.failure.max_steps < t->options.max_steps)
+		t->options.max_steps = c->o.failure.max_steps;
 	if (asprintf(&t->best, "%s.best", c->current) < 0)
 		t->best = NULL;
 	return replay_init(&t->follow, from) || !t->best ? -ENOMEM : 0;
@@ -69,7 +70,7 @@ void trials_progress(const struct campaign *c, const char *fmt, ...)
 	uint64_t now = campaign_now();
 	va_list ap;
 
-	if (c->o.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
+	if (c->o.results.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
 		return;
 	fputs("\r\033[K", c->err);
 	if (fmt) {
@@ -122,7 +123,7 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 	c->keep_passes = t->passes;
 	engine_use(c->engine, t->search, trial_timeout(c, t->from));
 	ret = run(c, t, err, errlen);
-	engine_use(c->engine, c->search, c->o.timeout_ns);
+	engine_use(c->engine, c->search, c->o.failure.timeout_ns);
 	faults_free_plan(engine_faults(c->engine));
 	c->keep_passes = false;
 	c->aside = false;

@@ -187,8 +187,8 @@ int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 
 	if (ret)
 		goto out;
-	if (!o.c.strategy)
-		o.c.strategy = "random";
+	if (!o.c.search.strategy)
+		o.c.search.strategy = "random";
 	if (!k && kernel_open(&own, line, sizeof(line))) {
 		fprintf(err, "zug check: %s\n", line);
 		ret = ZUG_EXIT_ENVIRONMENT;

@@ -52,11 +52,11 @@ static int try_it(struct machine_fact *f)
 	if (!out)
 		return -ENOMEM;
 	campaign_defaults(&o);
-	o.argv = argv;
-	o.envp = environ;
-	o.cwd = "/";
-	o.out_dir = "/";
-	o.quiet = true;
+	o.command.argv = argv;
+	o.command.envp = environ;
+	o.command.cwd = "/";
+	o.results.dir = "/";
+	o.results.quiet = true;
 	interrupt_catch();
 	ret = campaign_new(&c, NULL, &o, out, out, interrupt_flag(), -1);
 	while (!ret && what == CAMPAIGN_PRIMED)

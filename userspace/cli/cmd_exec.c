@@ -33,7 +33,7 @@ int cmd_exec(int argc, char **argv)
 	}
 	if (!ret)
 		ret = run_options_refuse_bounds(&o, "exec");
-	if (!ret && (o.c.name || o.foreground)) {
+	if (!ret && (o.c.machine.name || o.foreground)) {
 		fprintf(stderr, "zug exec: %s\n", o.foreground ? "--foreground belongs to zugd" :
 			"--name: the sandbox is zugd's");
 		ret = ZUG_EXIT_USAGE;

@@ -168,12 +168,12 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		fprintf(err_to, "zug pin: %s\n", err);
 		goto out;
 	}
-	o.script = &script;
-	o.rules = script.rules;
-	o.strategy = NULL;
+	o.search.script = &script;
+	o.search.rules = script.rules;
+	o.search.strategy = NULL;
 	/* what the test maps, what of it is hot and which places race is learnt as in any search */
-	o.races = pin_needs_races(from);
-	o.probed = o.known = o.atomics = o.silent = o.limited = o.split = o.waits = o.data = o.known_races = NULL;
+	o.points.races = pin_needs_races(from);
+	o.replay = (struct options_replay){ .debugger = o.replay.debugger };
 	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
 		goto out;
 	while (done < po->verify && !(stop && *stop)) {

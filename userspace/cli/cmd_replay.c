@@ -300,7 +300,7 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	if (!ret)
 		ret = make_debugger(&gdb, &ro, r.t, err_to, stop);
 	if (gdb)
-		r.o.debugger = gdb_debugger(gdb);
+		r.o.replay.debugger = gdb_debugger(gdb);
 	if (!ret)
 		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
 	if (!ret) {

@@ -64,8 +64,8 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 
 	/* what it writes to is no terminal, but may go to one */
 	report_options_init(&ro, out);
-	report_options_colour(&ro, o->colour);
-	own.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
+	report_options_colour(&ro, o->results.colour);
+	own.results.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
 	for (int i = 0; i < 2 && kept; i++) {
 		tee[i] = fopencookie(&to[i], "w", (cookie_io_functions_t){ .write = tee_write });
 		if (tee[i])
@@ -106,7 +106,7 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	char line[1024] = "";
 	int ret = 0;
 
-	if (cases_list(&l, o->c.argv, o->c.envp, o->c.cwd, line, sizeof(line))) {
+	if (cases_list(&l, o->c.command.argv, o->c.command.envp, o->c.command.cwd, line, sizeof(line))) {
 		fprintf(err, "zug run: %s\n", line[0] ? line : "out of memory");
 		return ZUG_EXIT_USAGE;
 	}
@@ -116,15 +116,15 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	for (size_t i = 0; i < l.nr && !(stop && *stop); i++) {
-		co.argv = cases_command(&l, i, o->c.argv);
-		if (!co.argv) {
+		co.command.argv = cases_command(&l, i, o->c.command.argv);
+		if (!co.command.argv) {
 			ret = ZUG_EXIT_INTERNAL;
 			break;
 		}
 		fprintf(out, "%scase %zu of %zu: %s\n", i ? "\n" : "", i + 1, l.nr, l.names[i]);
 		fflush(out);
 		ret = search_case(k ? k : own, &co, l.names[i], r, out, err, stop);
-		cases_free_command(co.argv);
+		cases_free_command(co.command.argv);
 		/* what is wrong with the machine or the command line is so for all of them */
 		if (ret != ZUG_EXIT_PASS && ret != ZUG_EXIT_FINDING && ret != ZUG_EXIT_INCOMPLETE)
 			break;
@@ -179,7 +179,7 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 
 	ret = run_options_parse(&o, "run", argc, argv, true);
 	if (!ret && (o.each_case || o.junit || o.json)) {
-		name = command_line(o.c.argv);
+		name = command_line(o.c.command.argv);
 		r = name ? results_new(name) : NULL;
 		ret = !r ? ZUG_EXIT_INTERNAL : o.each_case ? search_cases(k, &o, r, out, err, stop) :
 		      search_case(k, &o.c, name, r, out, err, stop);

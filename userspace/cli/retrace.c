@@ -110,9 +110,9 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		return ZUG_EXIT_USAGE;
 	}
 	trace_check_kernel(r->t, err);
-	r->o.lane = o->lane;
-	r->o.quiet = o->quiet;
-	r->o.colour = o->colour;
+	r->o.machine.lane = o->lane;
+	r->o.results.quiet = o->quiet;
+	r->o.results.colour = o->colour;
 	return 0;
 }
 

@@ -350,8 +350,8 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	for (int i = 1; i <= o->nr_options; i++)
 		if (i < o->nr_options || strcmp(argv[i], "--"))
 			args[n++] = argv[i];
-	if (strcmp(o->c.out_dir, defaults.out_dir) && o->c.out_dir[0] != '/') {
-		if (asprintf(&d->default_out, "%s/%s", o->cwd, o->c.out_dir) < 0) {
+	if (strcmp(o->c.results.dir, defaults.results.dir) && o->c.results.dir[0] != '/') {
+		if (asprintf(&d->default_out, "%s/%s", o->cwd, o->c.results.dir) < 0) {
 			d->default_out = NULL;
 			free(args);
 			return NULL;
@@ -511,8 +511,8 @@ int cmd_daemon(int argc, char **argv)
 		run_options_free(&o);
 		return ZUG_EXIT_PASS;
 	}
-	if (!ret && o.c.argv[0]) {
-		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.argv[0]);
+	if (!ret && o.c.command.argv[0]) {
+		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.command.argv[0]);
 		ret = ZUG_EXIT_USAGE;
 	}
 	if (!ret)

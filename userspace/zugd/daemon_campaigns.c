@@ -175,16 +175,16 @@ static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int
 		fprintf(err, "zug exec: zugd does not understand these options\n");
 		goto fail;
 	}
-	if (e->o.c.out_dir[0] == '/')
-		e->out_dir = strdup(e->o.c.out_dir);
-	else if (asprintf(&e->out_dir, "%s/%s", base, e->o.c.out_dir) < 0)
+	if (e->o.c.results.dir[0] == '/')
+		e->out_dir = strdup(e->o.c.results.dir);
+	else if (asprintf(&e->out_dir, "%s/%s", base, e->o.c.results.dir) < 0)
 		e->out_dir = NULL;
 	if (!e->out_dir)
 		goto fail;
-	e->o.c.out_dir = e->out_dir;
-	e->o.c.cwd = e->cwd;
-	e->o.c.name = NULL;	/* a cgroup of its own; the name is the door's */
-	e->o.c.quiet = true;
+	e->o.c.results.dir = e->out_dir;
+	e->o.c.command.cwd = e->cwd;
+	e->o.c.machine.name = NULL;	/* a cgroup of its own; the name is the door's */
+	e->o.c.results.quiet = true;
 	return e;
 fail:
 	entry_free(cs, e);
@@ -336,11 +336,11 @@ static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
 		return NULL;
 	e->program = strdup(g->file);
 	e->joined = true;
-	e->o.c.envp = g->envp;
-	e->o.c.file = e->program;
-	e->o.c.sandbox = door_sandbox(cs->o->door);
-	e->o.c.watches = NULL;		/* they are set before an exec */
-	e->o.c.randomise = true;
+	e->o.c.command.envp = g->envp;
+	e->o.c.command.file = e->program;
+	e->o.c.machine.sandbox = door_sandbox(cs->o->door);
+	e->o.c.points.watches = NULL;		/* they are set before an exec */
+	e->o.c.machine.randomise = true;
 	e->used = ++cs->clock;
 	return e->program && !entry_start(cs, e, stdout, stderr) ? e : NULL;
 }
@@ -380,7 +380,7 @@ static struct json_object *describe(const struct entry *e)
 	struct campaign_figures f;
 
 	campaign_get_figures(e->c, &f);
-	for (char **arg = e->o.c.argv; *arg; arg++)
+	for (char **arg = e->o.c.command.argv; *arg; arg++)
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);
 	json_object_object_add(j, "cwd", json_object_new_string(e->cwd));
