@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "campaign/campaign_internal.h"
-#include "cli/commands.h"
+#include "lib/version.h"
 #include "cli/exit_codes.h"
 #include "engine/faults.h"
 #include "kernel/machine.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "campaign/campaign_internal.h"
-#include "cli/commands.h"
+#include "lib/version.h"
 #include "report/record.h"
 
 int campaign_record_open(struct campaign *c, char *err, size_t errlen)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "search/script.h"
-#include "cli/commands.h"
+#include "lib/version.h"
 #include "engine/faults.h"
 #include "campaign/pin.h"
 #include "report/report_internal.h"

@@ -7,8 +7,6 @@
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
-#include "zugd/protocol.h"
 #include "engine/replay.h"
 #include "report/report.h"
 #include "report/report_internal.h"
@@ -29,7 +27,7 @@ static const char help[] =
 	"  -n, --times N        executions (default 50)\n"
 	"  -o, --output DIR     where the traces of two executions that differ go (default zug-out)\n"
 	"  -q, --quiet          no progress line\n"
-	"  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	"  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"
 	"\n"
 	"The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points are, what the\n"
 	"test's machine and its inputs are, are taken, too. Default strategy: random.\n"
@@ -204,7 +202,7 @@ out:
 int cmd_check(int argc, char **argv)
 {
 	struct run_options o;
-	int ret = run_options_parse(&o, "check", argc, argv, true), fd;
+	int ret = run_options_parse(&o, "check", argc, argv, true);
 
 	if (ret == -1) {
 		printf("%s%s", usage, help);
@@ -215,16 +213,7 @@ int cmd_check(int argc, char **argv)
 		ret = run_options_refuse_bounds(&o, "check");
 	if (ret)
 		goto out;
-	fd = client_connect(protocol_socket(o.socket));
-	if (fd >= 0) {
-		ret = client_hand_over(fd, "check", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	} else if (o.socket) {
-		fprintf(stderr, "zug check: no zugd at %s: %s\n", o.socket, strerror(-fd));
-		ret = ZUG_EXIT_ENVIRONMENT;
-	} else {
-		interrupt_catch();
-		ret = check_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
-	}
+	ret = command_dispatch(o.socket, "check", argc, argv, check_execute);
 out:
 	run_options_free(&o);
 	return ret;

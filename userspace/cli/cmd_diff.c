@@ -310,5 +310,5 @@ int cmd_diff(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return o.b ? diff_two(&o) : retrace_command(&o.r, "diff", argc, argv, diff_execute);
+	return o.b ? diff_two(&o) : command_dispatch(o.r.socket, "diff", argc, argv, diff_execute);
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "lib/version.h"
 #include "campaign/campaign.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "kernel/interrupt.h"
 #include "kernel/machine.h"
-#include "zugd/protocol.h"
 
 static void usage(FILE *f)
 {
@@ -21,7 +21,7 @@ static void usage(FILE *f)
 	      "Says whether tests can be executed on this machine, and if not, what to change: the kernel,\n"
 	      "privileges, cgroups, other schedulers; and what there is for a virtual machine (tools/vm).\n"
 	      "When nothing is missing, it loads the scheduler and executes a program once, to be sure.\n\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
+	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")\n\n"
 	      "Exit status: 0 when zug run works here, 3 when it does not.\n", f);
 }
 
@@ -122,7 +122,7 @@ int cmd_doctor(int argc, char **argv)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
 	uname(&u);
 	printf("zug %s, Linux %s, %s\n", ZUG_VERSION, u.release, u.machine);
-	fd = client_connect(protocol_socket(socket));
+	fd = client_connect(client_socket(socket));
 	for (unsigned int i = 0; !machine_look(i, &f); i++) {
 		/* before the first of what is not needed: does it really work? */
 		if (f.part != MACHINE_NEEDED && part == MACHINE_NEEDED && !bad && fd < 0) {
@@ -140,7 +140,7 @@ int cmd_doctor(int argc, char **argv)
 		bad += f.part == MACHINE_NEEDED && f.verdict == MACHINE_BAD;
 	}
 	if (fd >= 0) {
-		printf("\nzug run works here: zugd (pid %d) answers at %s.\n", client_peer(fd), protocol_socket(socket));
+		printf("\nzug run works here: zugd (pid %d) answers at %s.\n", client_peer(fd), client_socket(socket));
 		close(fd);
 		return ZUG_EXIT_PASS;
 	}

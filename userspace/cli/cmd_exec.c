@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "zugd/daemon.h"
 #include "cli/exit_codes.h"
-#include "zugd/protocol.h"
 #include "campaign/run_options.h"
 
 static void help(void)
@@ -38,7 +37,7 @@ int cmd_exec(int argc, char **argv)
 			"--name: the sandbox is zugd's");
 		ret = ZUG_EXIT_USAGE;
 	}
-	path = protocol_socket(o.socket);
+	path = client_socket(o.socket);
 	run_options_free(&o);
 	if (ret)
 		return EXEC_FAILED;

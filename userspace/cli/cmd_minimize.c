@@ -152,5 +152,5 @@ int cmd_minimize(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return retrace_command(&mo.r, "minimize", argc, argv, minimize_execute);
+	return command_dispatch(mo.r.socket, "minimize", argc, argv, minimize_execute);
 }

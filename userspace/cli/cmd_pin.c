@@ -11,7 +11,6 @@
 #include "cli/exit_codes.h"
 #include "campaign/minimize.h"
 #include "campaign/pin.h"
-#include "zugd/protocol.h"
 #include "cli/retrace.h"
 #include "campaign/script.h"
 #include "symbols/symbols.h"
@@ -27,7 +26,7 @@ static void usage(FILE *f)
 	      "  --verify N           follow the script so often before it is kept (default 3)\n"
 	      "  --force              although the program is another build, or FILE is there already\n"
 	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
-	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
+	      "  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"
 	      "  -q, --quiet          no progress line\n\n"
 	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
 }
@@ -305,5 +304,5 @@ int cmd_pin(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return retrace_command(&po.r, "pin", argc, argv, pin_execute);
+	return command_dispatch(po.r.socket, "pin", argc, argv, pin_execute);
 }

@@ -324,12 +324,12 @@ int cmd_replay(int argc, char **argv)
 	ret = parse(&ro, argc, argv);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	fd = debugs(&ro) ? client_connect(protocol_socket(ro.r.socket)) : -1;
+	fd = debugs(&ro) ? client_connect(client_socket(ro.r.socket)) : -1;
 	if (fd >= 0) {
 		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
 			client_peer(fd));
 		close(fd);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	return retrace_command(&ro.r, "replay", argc, argv, replay_execute);
+	return command_dispatch(ro.r.socket, "replay", argc, argv, replay_execute);
 }

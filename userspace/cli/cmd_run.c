@@ -7,11 +7,8 @@
 #include <time.h>
 #include "campaign/campaign.h"
 #include "cli/cases.h"
-#include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
-#include "zugd/protocol.h"
 #include "report/report.h"
 #include "cli/results.h"
 #include "campaign/run_options.h"
@@ -201,7 +198,7 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 int cmd_run(int argc, char **argv)
 {
 	struct run_options o;
-	int ret, fd;
+	int ret;
 
 	ret = run_options_parse(&o, "run", argc, argv, true);
 	if (ret == -1) {
@@ -218,16 +215,7 @@ int cmd_run(int argc, char **argv)
 	}
 	if (ret)
 		goto out;
-	fd = client_connect(protocol_socket(o.socket));
-	if (fd >= 0) {
-		ret = client_hand_over(fd, "run", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	} else if (o.socket) {
-		fprintf(stderr, "zug run: no zugd at %s: %s\n", o.socket, strerror(-fd));
-		ret = ZUG_EXIT_ENVIRONMENT;
-	} else {
-		interrupt_catch();
-		ret = run_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
-	}
+	ret = command_dispatch(o.socket, "run", argc, argv, run_execute);
 out:
 	run_options_free(&o);
 	return ret;

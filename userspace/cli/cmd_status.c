@@ -15,7 +15,7 @@ static void usage(FILE *f)
 	      "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
 	      "executed one by one (zug exec, or in its cgroup) are getting on.\n\n"
 	      "  --json               one JSON object\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
+	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")\n\n"
 	      "Exit status: 0 when zugd is running, 3 when it is not.\n", f);
 }
 
@@ -128,7 +128,7 @@ int cmd_status(int argc, char **argv)
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	path = protocol_socket(path);
+	path = client_socket(path);
 	fd = client_connect(path);
 	if (fd < 0) {
 		printf("no zugd is running at %s%s%s\n", path, fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",

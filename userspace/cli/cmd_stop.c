@@ -15,7 +15,7 @@ static void usage(FILE *f)
 {
 	fputs("usage: zug stop [--socket PATH]\n\n"
 	      "Ends zugd: what it executes is cut short, what waits is refused, and nothing of it is left.\n\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
+	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")\n\n"
 	      "Exit status: 0 when it has ended, or none was running; 3 when it cannot be told to.\n", f);
 }
 
@@ -47,7 +47,7 @@ int cmd_stop(int argc, char **argv)
 		usage(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	path = protocol_socket(path);
+	path = client_socket(path);
 	fd = client_connect(path);
 	if (fd == -ENOENT || fd == -ECONNREFUSED) {
 		printf("no zugd is running at %s\n", path);

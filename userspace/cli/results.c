@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
+#include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "report/json_text.h"

@@ -3,9 +3,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include "zugd/client.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
 #include "report/report.h"
 #include "cli/retrace.h"
 #include "cli/trace_check.h"
@@ -74,22 +72,6 @@ void retrace_name_beside(const char *path, const char *word, char *out, size_t l
 	if (n > 6 && !strcmp(path + n - 6, ".trace"))
 		n -= 6;
 	snprintf(out, len, "%.*s.%s.trace", (int)n, path, word);
-}
-
-int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
-		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
-				   const volatile sig_atomic_t *stop))
-{
-	int fd = client_connect(protocol_socket(o->socket));
-
-	if (fd >= 0)
-		return client_hand_over(fd, command, argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	if (o->socket) {
-		fprintf(stderr, "zug %s: no zugd at %s: %s\n", command, o->socket, strerror(-fd));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	interrupt_catch();
-	return execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
 }
 
 int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err)

@@ -3,7 +3,7 @@
  * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff, pin
  *
  *	switch (opt) { ... default: ret = retrace_option(&o, "replay", opt, usage); }
- *	return retrace_command(&o, "replay", argc, argv, replay_execute);	here, or zugd does it
+ *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);	here, or zugd does it
  *
  *	retrace_open(&r, &o, "replay", err);	the trace and the options that it was recorded with
  *	retrace_begin(&r, &o, k, ...);		r.c is the campaign; what is wrong with the builds was said
@@ -13,7 +13,7 @@
 #define ZUG_RETRACE_H
 
 #include "campaign/campaign.h"
-#include "zugd/protocol.h"
+#include "zugd/client.h"
 
 struct retrace_options {
 	const char *path, *socket;
@@ -36,7 +36,7 @@ enum { RETRACE_LANE = 512, RETRACE_SOCKET, RETRACE_FORCE, RETRACE_COLOUR };
 #define RETRACE_HELP										\
 	"  --force              although the program is another build than the one that was recorded\n"	\
 	"  --lane CPU           where it runs (default: the last CPU that is not busy)\n"				\
-	"  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"				\
+	"  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"				\
 	"  --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, never\n"	\
 	"  -q, --quiet          no progress line\n"
 
@@ -51,11 +51,6 @@ bool retrace_number(const char *text, uint64_t max, uint64_t *v);
 
 /* "test.1.trace" -> "test.1.WORD.trace" */
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len);
-
-/* Has a running zugd do the command, or does it here. An enum zug_exit. */
-int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
-		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
-				   const volatile sig_atomic_t *stop));
 
 struct retrace {
 	struct trace *t;

@@ -2,6 +2,7 @@
 /* zug.c - the table of commands */
 #include <stdio.h>
 #include <string.h>
+#include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 

@@ -12,6 +12,13 @@
 #include "kernel/interrupt.h"
 #include "zugd/protocol.h"
 
+const char *client_socket(const char *path)
+{
+	const char *env = getenv("ZUG_SOCKET");
+
+	return path ? path : env && env[0] ? env : CLIENT_SOCKET;
+}
+
 int client_connect(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -32,14 +32,37 @@
  */
 void daemon_own_libraries(char **argv);
 
+/* A command that zugd executes in its client's place, under the name that requests have for it. */
+struct daemon_command {
+	const char *name;
+	/* The exit status for the client. out, err: its streams; *stop: set to cut it short. */
+	int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err, const volatile sig_atomic_t *stop);
+};
+
+/* Everything stays the caller's until daemon_free(). */
+struct daemon_options {
+	const struct run_options *defaults;	/* of exec and of joined tests */
+	char **argv;				/* zugd's command line */
+	const struct daemon_command *commands;	/* the last has no name */
+	int failed, interrupted;		/* exit statuses of commands that could not, or were not to, begin */
+};
+
+struct daemon;
+/* Loads the kernel side and begins to listen. 0, or -errno with a line in err; daemon_free() in either case. */
+int daemon_new(struct daemon **d, const struct daemon_options *o, char *err, size_t errlen);
+/* Serves until a signal or a client ends it: 0. -EIO with a line in err: the kernel ejected the scheduler. */
+int daemon_serve(struct daemon *d, char *err, size_t errlen);
+/* Cuts short what is being executed, and answers all clients. */
+void daemon_free(struct daemon *d);
+
 /* ---- requests ---- */
 
-enum request_kind { REQUEST_RUN, REQUEST_REPLAY, REQUEST_MINIMIZE, REQUEST_PIN, REQUEST_DIFF, REQUEST_CHECK, REQUEST_EXEC,
-		    REQUEST_JOIN };
+enum request_kind { REQUEST_COMMAND, REQUEST_EXEC, REQUEST_JOIN };
 
 struct request {
 	struct request *next;
 	enum request_kind kind;
+	const struct daemon_command *command;	/* REQUEST_COMMAND */
 	struct json_object *m;		/* the client's message; NULL: a join */
 	int fds[3];			/* the client's standard descriptors, -1 none */
 	uint64_t since_ns;		/* queued, then started */
@@ -85,8 +108,8 @@ void guest_free(struct guest *g);
 /* ---- the worker ---- */
 
 struct worker_options {
+	const struct daemon_options *o;
 	struct kernel *kernel;		/* the caller's, not to be used by it until worker_free() */
-	const struct run_options *defaults;	/* of exec and of joined tests */
 	char **default_args;		/* the same as a command line; nr of them */
 	int nr_default_args;
 	struct door *door;		/* the caller's, who polls it */

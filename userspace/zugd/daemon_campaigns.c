@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "zugd/daemon.h"
-#include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
 /* Each holds private copies of the program and its libraries in /run, some megabytes. */
@@ -280,8 +279,8 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 		}
 	}
 	free(args);
-	ret = activate(cs, e, text, sizeof(text)) ? ZUG_EXIT_ENVIRONMENT :
-	      campaign_once(e->c, &io, &once, text, sizeof(text));
+	ret = activate(cs, e, text, sizeof(text));
+	ret = ret ? ret : campaign_once(e->c, &io, &once, text, sizeof(text));
 	if (ret) {
 		if (text[0])
 			snprintf(r->message, sizeof(r->message), "%.500s", text);
@@ -330,7 +329,7 @@ static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
 		return activate(cs, e, text, len) ? NULL : e;
 	}
 	/* its own folder may be gone with the test: traces go to zugd's */
-	e = entry_new(cs, key, args, nr + 1, g->cwd, cs->o->defaults->cwd, stderr);
+	e = entry_new(cs, key, args, nr + 1, g->cwd, cs->o->o->defaults->cwd, stderr);
 	free(args);
 	if (!e)
 		return NULL;

@@ -23,13 +23,9 @@
 #include <json-c/json.h>
 
 #define PROTOCOL_VERSION	1
-#define PROTOCOL_SOCKET		"/run/zugd.sock"
 #define PROTOCOL_MAX_FDS	3
 /* Of one message: an environment and an argument list of the kernel's own limit (2 MiB each), escaped. */
 #define PROTOCOL_MAX_BYTES	(32u << 20)
-
-/* The socket: path if given, else $ZUG_SOCKET, else the default. */
-const char *protocol_socket(const char *path);
 
 /* A new message: {"v":1,key:value}. Give it to protocol_send() and json_object_put(). NULL: no memory. */
 struct json_object *protocol_message(const char *key, const char *value);
