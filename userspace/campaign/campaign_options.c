@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
-#include "campaign/campaign_internal.h"
+#include "campaign/options_trace.h"
+#include "sandbox/sandbox.h"
 #include "report/report.h"
 
 void campaign_defaults(struct campaign_options *o)
@@ -41,7 +42,7 @@ static void put_list(struct json_object *j, const char *name, char *const *list)
 	json_object_object_add(j, name, a);
 }
 
-char *campaign_options_json(const struct campaign_options *o, const struct campaign_lists *l)
+char *campaign_options_json(const struct campaign_options *o, const struct options_replay *l)
 {
 	struct json_object *j = json_object_new_object();
 	char *text;

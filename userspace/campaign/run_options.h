@@ -3,6 +3,7 @@
 #ifndef ZUG_RUN_OPTIONS_H
 #define ZUG_RUN_OPTIONS_H
 
+#include <stdio.h>
 #include "campaign/campaign.h"
 #include "campaign/script.h"
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "search/minimize.h"
 #include "campaign/campaign_internal.h"
-#include "engine/faults.h"
 #include "campaign/trials.h"
+#include "engine/faults.h"
 
-#define PROGRESS_NS 200000000ull
 #define SECOND_NS 1000000000ull
 
 /* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
@@ -21,17 +19,17 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 {
 	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
 
-	return c->o.failure.timeout_ns && c->o.failure.timeout_ns < ns ? c->o.failure.timeout_ns : ns;
+	return c->s.o.failure.timeout_ns && c->s.o.failure.timeout_ns < ns ? c->s.o.failure.timeout_ns : ns;
 }
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
 	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = {
-		.fair = c->o.search.fair, .preemptions = -1, .memory = c->o.search.memory,
+		.fair = c->s.o.search.fair, .preemptions = -1, .memory = c->s.o.search.memory,
 		.max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
-	if (c->o.failure.max_steps && c->o.failure.max_steps < t->options.max_steps)
-		t->options.max_steps = c->o.failure.max_steps;
-	if (asprintf(&t->best, "%s.best", c->current) < 0)
+	if (c->s.o.failure.max_steps && c->s.o.failure.max_steps < t->options.max_steps)
+		t->options.max_steps = c->s.o.failure.max_steps;
+	if (asprintf(&t->best, "%s.best", c->s.paths.current) < 0)
 		t->best = NULL;
 	return replay_init(&t->follow, from) || !t->best ? -ENOMEM : 0;
 }
@@ -64,31 +62,13 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen)
 	return ret;
 }
 
-void trials_progress(const struct campaign *c, const char *fmt, ...)
-{
-	static uint64_t shown;
-	uint64_t now = campaign_now();
-	va_list ap;
-
-	if (c->o.results.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
-		return;
-	fputs("\r\033[K", c->err);
-	if (fmt) {
-		shown = now;
-		va_start(ap, fmt);
-		vfprintf(c->err, fmt, ap);
-		va_end(ap);
-	}
-	fflush(c->err);
-}
-
 static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
 	struct execution x;
 	uint64_t steps = 0;
 	int ret;
 
-	while (!(c->stop && *c->stop) && !(t->max_steps && steps > t->max_steps)) {
+	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps)) {
 		ret = search_begin(t->search);
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;
@@ -96,13 +76,13 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 			snprintf(err, errlen, "the search of the trials failed: %s", strerror(-ret));
 			return ret;
 		}
-		ret = campaign_execute(c, NULL, &x, err, errlen);
-		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
+		ret = session_execute(&c->s, NULL, &x, err, errlen);
+		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(&x),
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
 		steps += x.steps;
-		if (t->after(t->ctx, &x) && rename(c->current, t->best)) {
+		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
 			ret = -errno;
 			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best, strerror(errno));
 			return ret;
@@ -113,21 +93,20 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
-	int ret = faults_make_plan(engine_faults(c->engine), t->from, t->without, t->gone);
+	int ret = faults_make_plan(engine_faults(c->s.engine), t->from, t->without, t->gone);
 
 	if (ret) {
 		snprintf(err, errlen, "out of memory");
 		return ret;
 	}
-	c->aside = true;
-	c->keep_passes = t->passes;
-	engine_use(c->engine, t->search, trial_timeout(c, t->from));
+	c->s.aside = true;
+	c->s.keep_passes = t->passes;
+	engine_use(c->s.engine, t->search, trial_timeout(c, t->from));
 	ret = run(c, t, err, errlen);
-	engine_use(c->engine, c->search, c->o.failure.timeout_ns);
-	faults_free_plan(engine_faults(c->engine));
-	c->keep_passes = false;
-	c->aside = false;
-	trials_progress(c, NULL);
+	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns);
+	faults_free_plan(engine_faults(c->s.engine));
+	c->s.keep_passes = false;
+	c->s.aside = false;
 	return ret;
 }
 
@@ -152,7 +131,7 @@ static bool after_once(void *ctx, const struct execution *x)
 	struct once *once = ctx;
 
 	*once->x = *x;
-	once->kept = once->failure ? campaign_result(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
+	once->kept = once->failure ? campaign_verdict(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
 		     x->outcome.kind == ZUG_OUTCOME_PASS;
 	return once->kept;
 }

@@ -44,7 +44,4 @@ struct trials_once {
 int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
 		size_t errlen);
 
-/* A line of progress, on a terminal, now and then; NULL: take it away. */
-void trials_progress(const struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "campaign/campaign_check.h"
+#include "campaign/check.h"
+#include "cli/campaign_text.h"
+#include "cli/check_causes.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -148,13 +150,17 @@ static int check(struct kernel *k, const struct campaign_options *o, int times, 
 		 const volatile sig_atomic_t *stop)
 {
 	struct check_result res = { 0 };
-	struct campaign *c;
+	struct campaign_text text;
 	struct symbols *symbols;
-	int ret = campaign_new(&c, k, o, out, err, stop, -1);
+	struct campaign *c;
+	char line[1024] = "";
+	int ret;
 
+	campaign_text_init(&text, o, out, err);
+	ret = campaign_text_new(&text, &c, k, stop);
 	if (ret)
 		return ret;
-	ret = campaign_check(c, times, &res);
+	ret = campaign_text_error(&text, check_repeats(c, times, &res, line, sizeof(line)), line);
 	campaign_free(c);
 	if (ret == ZUG_EXIT_INCOMPLETE) {
 		fprintf(out, "interrupted: %d executions were the same\n", res.done);

@@ -249,18 +249,18 @@ static int simplify(struct campaign *c, const struct diff_options *o, struct tra
 		fprintf(err_to, "zug diff: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	minimize_say(out, &m);
+	minimized_text(out, &m);
 	fprintf(out, "the simplest: %s\n\n", path);
 	return 0;
 }
 
-static int diff_one(const struct retrace *r, const struct diff_options *o, FILE *out, FILE *err_to)
+static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, FILE *err_to)
 {
 	char path[PATH_MAX], to[PATH_MAX], err[1024];
 	struct trace *t = r->t;
 	uint64_t step;
 	struct closest m;
-	int ret = campaign_prepare_replay(r->c, t);
+	int ret = retrace_prepare(r);
 
 	snprintf(path, sizeof(path), "%s", o->r.path);
 	if (!ret && !trace_minimized(t))

@@ -90,7 +90,7 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 			"says how often it does\n", mo->r.path, m->came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
-	minimize_say(out, m);
+	minimized_text(out, m);
 	t = trace_open(mo->out, err, sizeof(err));
 	if (!t) {
 		fprintf(err_to, "zug minimize: %s: %s\n", mo->out, err);
@@ -108,11 +108,11 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	return ZUG_EXIT_FINDING;
 }
 
-static int minimize(const struct retrace *r, const struct minimize_options *mo, FILE *out, FILE *err_to)
+static int minimize(struct retrace *r, const struct minimize_options *mo, FILE *out, FILE *err_to)
 {
 	struct minimized m;
 	char err[1024];
-	int ret = campaign_prepare_replay(r->c, r->t);
+	int ret = retrace_prepare(r);
 
 	if (ret)
 		return ret;

@@ -94,7 +94,7 @@ static int parse(struct pin_options *o, int argc, char **argv)
 }
 
 /* *t becomes the simplest schedule that fails like that, the caller's. An enum zug_exit. */
-static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_to)
+static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to)
 {
 	const struct minimize_limits limits = { 0 };
 	char path[64], err[1024];
@@ -102,11 +102,11 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 	struct trace *simple;
 	int ret;
 
-	ret = campaign_prepare_replay(c, *t);
+	ret = retrace_prepare(r);
 	if (ret)
 		return ret;
 	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
-	ret = minimize_trace(c, *t, &limits, path, &m, err, sizeof(err));
+	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
 	if (ret) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		unlink(path);
@@ -117,7 +117,7 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 			"how often it does\n", m.came[0] ? ": " : "", m.came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
-	minimize_say(out, &m);
+	minimized_text(out, &m);
 	simple = trace_open(path, err, sizeof(err));
 	unlink(path);
 	if (!simple) {
@@ -136,7 +136,7 @@ struct otherwise {
 	unsigned int nr_unmade;
 };
 
-static void note_otherwise(struct otherwise *o, const struct campaign *c, const struct execution *x)
+static void note_otherwise(struct otherwise *o, const struct campaign *c, const char *script, const struct execution *x)
 {
 	FILE *f;
 
@@ -146,7 +146,7 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 	f = open_memstream(&o->unmade, &o->len);
 	if (!f)
 		return;
-	o->nr_unmade = campaign_script_tell_unmade(c, f);
+	o->nr_unmade = script_text_unmade(c, script, f);
 	fclose(f);
 }
 
@@ -156,6 +156,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		  const volatile sig_atomic_t *stop)
 {
 	struct campaign_options o = *from;
+	struct campaign_text text;
 	enum campaign_step what;
 	struct script script;
 	struct campaign *c;
@@ -173,7 +174,8 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 	/* what the test maps, what of it is hot and which places race is learnt as in any search */
 	o.points.races = pin_needs_races(from);
 	o.replay = (struct options_replay){ .debugger = o.replay.debugger };
-	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
+	campaign_text_init(&text, &o, out, err_to);
+	if (campaign_text_new(&text, &c, k, stop))
 		goto out;
 	while (done < po->verify && !(stop && *stop)) {
 		ret = campaign_step(c, &x, &what, err, sizeof(err));
@@ -189,7 +191,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		if (x.outcome.failure == failure && failure)
 			same++;
 		else
-			note_otherwise(otherwise, c, &x);
+			note_otherwise(otherwise, c, path, &x);
 	}
 	campaign_free(c);
 	ret = same;
@@ -285,7 +287,7 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	t = r.t;
 	/* of a time-out every trial would be one, too */
 	if (!ret && !trace_minimized(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
-		ret = simplify(r.c, &t, out, err_to);
+		ret = simplify(&r, &t, out, err_to);
 	campaign_free(r.c);
 	r.c = NULL;
 	if (!ret)

@@ -9,7 +9,9 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "debug/gdb.h"
+#include "engine/replay.h"
 #include "kernel/machine.h"
+#include "report/report.h"
 #include "cli/retrace.h"
 
 static void usage(FILE *f)
@@ -285,6 +287,98 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 	return ZUG_EXIT_ENVIRONMENT;
 }
 
+/* ---- replaying ---- */
+
+/* What the program printed. */
+static void pass_on(const struct campaign *c, FILE *out, FILE *err)
+{
+	char *head, *tail;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *to = i ? err : out;
+
+		if (campaign_output(c, i, &head, &tail))
+			continue;
+		fputs(head, to);
+		if (tail)
+			fprintf(to, "\n[... %s cut ...]\n%s", i ? "error output" : "output", tail);
+		fflush(to);
+		free(head);
+		free(tail);
+	}
+}
+
+struct replays {
+	const struct trace_outcome *want;	/* NULL: the trace has none */
+	struct execution first;
+	int made, same, diverged;
+};
+
+/* Says, of one replay, what was not as in the trace. */
+static void judge(struct replays *n, const struct execution *x, FILE *err)
+{
+	bool alike = !n->want || (n->want->kind == x->outcome.kind && n->want->failure == x->outcome.failure);
+
+	if (x->diverged) {
+		if (!n->diverged++)
+			fprintf(err, "zug: replay %d did not follow: %s\n", n->made, x->divergence);
+	} else if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED) {
+		fprintf(err, "zug: replay %d was cut: %s\n", n->made, x->outcome.message);
+	} else if (alike) {
+		n->same += x->hash == n->first.hash;
+	} else if (n->same + 1 == n->made) {
+		fprintf(err, "zug: replay %d followed the schedule but ended differently: %s %s\n", n->made,
+			zug_outcome_name(x->outcome.kind), x->outcome.message);
+	}
+}
+
+/* Executes the trace so often. An enum zug_exit. */
+static int replay(struct retrace *r, int times, const volatile sig_atomic_t *stop)
+{
+	bool progress = times > 1 && r->text.progress;
+	FILE *out = r->text.out, *err = r->text.err;
+	struct replays n = { .want = trace_outcome(r->t) };
+	struct report_options ro;
+	struct replay schedule;
+	struct execution x;
+	char line[1024] = "";
+	int ret;
+
+	if (replay_init(&schedule, r->t)) {
+		replay_release(&schedule);
+		return ZUG_EXIT_INTERNAL;
+	}
+	ret = retrace_prepare(r);
+	while (!ret && n.made < times && !(stop && *stop)) {
+		ret = campaign_follow(r->c, &schedule, &x, line, sizeof(line));
+		if (ret) {
+			ret = campaign_text_error(&r->text, ret, line);
+			break;
+		}
+		if (!n.made++) {
+			n.first = x;
+			pass_on(r->c, out, err);
+		}
+		judge(&n, &x, err);
+		if (progress)
+			fprintf(err, "\r\033[K%d of %d replays", n.made, times);
+	}
+	replay_release(&schedule);
+	if (ret)
+		return ret;
+	if (progress)
+		fprintf(err, "\r\033[K");
+	report_options_init(&ro, out);
+	report_options_colour(&ro, r->o.results.colour);
+	fprintf(out, "zug: replayed %d of %d times exactly (%lu steps): ", n.same, n.made,
+		(unsigned long)trace_nr_steps(r->t));
+	report_outcome_text(out, n.first.outcome.kind, n.first.outcome.message, &ro);
+	putc('\n', out);
+	if (n.made < times || n.diverged || n.same < n.made)
+		return ZUG_EXIT_INCOMPLETE;
+	return zug_outcome_is_finding(n.first.outcome.kind) ? ZUG_EXIT_FINDING : ZUG_EXIT_PASS;
+}
+
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		   const volatile sig_atomic_t *stop)
 {
@@ -304,7 +398,7 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	if (!ret)
 		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
 	if (!ret) {
-		ret = campaign_replay(r.c, r.t, ro.times);
+		ret = replay(&r, ro.times, stop);
 		if (ro.core && access(ro.core, R_OK)) {
 			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
 				ro.core);

@@ -4,22 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "campaign/campaign.h"
+#include "lib/base/clock.h"
+#include "campaign/run_options.h"
+#include "cli/campaign_text.h"
 #include "cli/cases.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "report/report.h"
 #include "cli/results.h"
-#include "campaign/run_options.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* What a campaign prints goes where it went, and is kept for the results. */
 struct tee {
@@ -43,52 +35,80 @@ static ssize_t tee_write(void *cookie, const char *buf, size_t len)
 	return len;
 }
 
+/* Streams that write to out and err, and keep what is written. */
+struct kept {
+	struct tee to[2];
+	FILE *streams[2], *text_stream;
+	char *text;
+	size_t len;
+};
+
+static int kept_open(struct kept *k, FILE *out, FILE *err)
+{
+	*k = (struct kept){ 0 };
+	k->text_stream = open_memstream(&k->text, &k->len);
+	for (int i = 0; i < 2; i++) {
+		k->to[i] = (struct tee){ .to = i ? err : out, .kept = k->text_stream };
+		k->streams[i] = fopencookie(&k->to[i], "w", (cookie_io_functions_t){ .write = tee_write });
+		if (k->streams[i])
+			setvbuf(k->streams[i], NULL, _IOLBF, 0);
+	}
+	return k->text_stream && k->streams[0] && k->streams[1] ? 0 : -ENOMEM;
+}
+
+/* Keeps nothing more: the text is complete. */
+static void kept_end(struct kept *k)
+{
+	for (int i = 0; i < 2; i++) {
+		if (k->streams[i])
+			fflush(k->streams[i]);
+		k->to[i].kept = NULL;
+	}
+	if (k->text_stream)
+		fclose(k->text_stream);
+}
+
+static void kept_close(struct kept *k)
+{
+	for (int i = 0; i < 2; i++)
+		if (k->streams[i])
+			fclose(k->streams[i]);
+	free(k->text);
+}
+
 /* One search whose results are kept under a name. An enum zug_exit. */
 static int search_case(struct kernel *k, const struct campaign_options *o, const char *name, struct results *r,
 		       FILE *out, FILE *err, const volatile sig_atomic_t *stop)
 {
-	struct campaign_figures f = { 0 };
-	struct campaign *c = NULL;
-	uint64_t start = now_ns();
-	char *said = NULL;
-	size_t len = 0;
-	FILE *kept = open_memstream(&said, &len);
-	struct tee to[2] = { { .to = out, .kept = kept }, { .to = err, .kept = kept } };
-	FILE *tee[2] = { NULL, NULL };
+	struct campaign_result result = { 0 };
 	struct campaign_options own = *o;
+	struct campaign *c = NULL;
+	uint64_t start = clock_now_ns();
 	struct report_options ro;
+	struct campaign_text text;
 	int ret = ZUG_EXIT_INTERNAL;
+	struct kept kept;
 
 	/* what it writes to is no terminal, but may go to one */
 	report_options_init(&ro, out);
 	report_options_colour(&ro, o->results.colour);
 	own.results.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
-	for (int i = 0; i < 2 && kept; i++) {
-		tee[i] = fopencookie(&to[i], "w", (cookie_io_functions_t){ .write = tee_write });
-		if (tee[i])
-			setvbuf(tee[i], NULL, _IOLBF, 0);
-	}
-	if (tee[0] && tee[1]) {
-		ret = campaign_new(&c, k, &own, tee[0], tee[1], stop, -1);
+	if (!kept_open(&kept, out, err)) {
+		campaign_text_init(&text, &own, kept.streams[0], kept.streams[1]);
+		ret = campaign_text_new(&text, &c, k, stop);
 		if (!ret) {
-			ret = campaign_run(c);
-			campaign_get_figures(c, &f);
+			ret = campaign_text_run(&text, c);
+			campaign_get_result(c, &result);
 		}
-		fflush(tee[0]);
-		fflush(tee[1]);
 	}
-	if (kept)
-		fclose(kept);
-	if (results_add(r, name, ret, now_ns() - start, &f, said))
+	kept_end(&kept);
+	if (results_add(r, name, ret, clock_now_ns() - start, &result, kept.text))
 		ret = ZUG_EXIT_INTERNAL;
-	/* what is said while it is freed is no result */
-	for (int i = 0; i < 2; i++)
-		to[i].kept = NULL;
+	/* where the record is, is no result */
+	if (c)
+		campaign_text_end(&text, c);
 	campaign_free(c);
-	for (int i = 0; i < 2; i++)
-		if (tee[i])
-			fclose(tee[i]);
-	free(said);
+	kept_close(&kept);
 	return ret;
 }
 
@@ -169,6 +189,7 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop)
 {
 	struct results *r = NULL;
+	struct campaign_text text;
 	struct run_options o;
 	struct campaign *c;
 	char *name = NULL;
@@ -185,9 +206,11 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		results_free(r);
 		free(name);
 	} else if (!ret) {
-		ret = campaign_new(&c, k, &o.c, out, err, stop, -1);
+		campaign_text_init(&text, &o.c, out, err);
+		ret = campaign_text_new(&text, &c, k, stop);
 		if (!ret) {
-			ret = campaign_run(c);
+			ret = campaign_text_run(&text, c);
+			campaign_text_end(&text, c);
 			campaign_free(c);
 		}
 	}

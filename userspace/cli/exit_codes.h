@@ -13,4 +13,7 @@ enum zug_exit {
 	ZUG_EXIT_SCRIPT = 6,		/* a script does not fit the program any more: its places are gone */
 };
 
+/* The status for what a function of campaign.h has returned: an enum campaign_end, or -errno. */
+enum zug_exit exit_of_campaign(int ret);
+
 #endif

@@ -85,7 +85,7 @@ void results_free(struct results *r)
 	free(r);
 }
 
-int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_figures *f,
+int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_result *f,
 		const char *said)
 {
 	struct result *list = realloc(r->list, (r->nr + 1) * sizeof(*list)), *c;
@@ -96,7 +96,7 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 	c = &list[r->nr];
 	*c = (struct result){ .name = strdup(name), .said = strdup(said ? said : ""), .exit = exit, .wall_ns = wall_ns,
 			      .executions = f->executions, .steps = f->steps, .exhausted = f->exhausted,
-			      .bound_done = f->bound_done };
+			      .bound_done = f->search.bound_done };
 	c->failures = calloc(f->nr_failures + 1, sizeof(*c->failures));
 	c->races = calloc(f->nr_races + 1, sizeof(*c->races));
 	if (!c->name || !c->said || !c->failures || !c->races) {

@@ -21,7 +21,7 @@ void results_free(struct results *r);
  * A case has been searched; exit: the enum zug_exit that it ended with; said: all that was printed
  * (report and messages). Everything is copied. 0 or -ENOMEM.
  */
-int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_figures *f,
+int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_result *f,
 		const char *said);
 
 /* The exit status for all cases: a finding says more than an incomplete search. */

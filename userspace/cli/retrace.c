@@ -103,7 +103,16 @@ int retrace_begin(struct retrace *r, const struct retrace_options *o, struct ker
 {
 	int ret = trace_check_builds(r->t, err, o->force);
 
-	return ret ? ret : campaign_new(&r->c, k, &r->o, out, err, stop, -1);
+	campaign_text_init(&r->text, &r->o, out, err);
+	return ret ? ret : campaign_text_new(&r->text, &r->c, k, stop);
+}
+
+int retrace_prepare(struct retrace *r)
+{
+	char line[1024] = "";
+	int ret = campaign_prepare_replay(r->c, r->t, line, sizeof(line));
+
+	return ret ? campaign_text_error(&r->text, ret, line) : 0;
 }
 
 void retrace_end(struct retrace *r)

@@ -12,7 +12,7 @@
 #ifndef ZUG_RETRACE_H
 #define ZUG_RETRACE_H
 
-#include "campaign/campaign.h"
+#include "cli/campaign_text.h"
 #include "zugd/client.h"
 
 struct retrace_options {
@@ -56,6 +56,7 @@ struct retrace {
 	struct trace *t;
 	struct campaign_options o;
 	struct campaign_holder *holder;
+	struct campaign_text text;
 	struct campaign *c;
 };
 
@@ -64,9 +65,14 @@ struct retrace {
  * goes on, when its end is missing or it comes from another kernel.
  */
 int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err);
-/* The campaign of r->o. 0 or an enum zug_exit with a message printed: the machine, or another build without --force. */
+/*
+ * The campaign of r->o. 0 or an enum zug_exit with a message printed: the
+ * machine, or another build without --force. r must stay where it is.
+ */
 int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
 		  const volatile sig_atomic_t *stop);
+/* Before the schedule is followed: campaign_prepare_replay(). 0 or an enum zug_exit with a message printed. */
+int retrace_prepare(struct retrace *r);
 void retrace_end(struct retrace *r);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef ZUG_TRACE_CHECK_H
 #define ZUG_TRACE_CHECK_H
 
+#include <stdio.h>
 #include "campaign/campaign.h"
 
 /* Another kernel may schedule the same program differently inside its own calls: says so. */

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "kernel/kernel.h"
 #include "campaign/run_options.h"
 #include "sandbox/sandbox.h"
@@ -141,7 +142,7 @@ struct campaigns;
 struct campaigns *campaigns_new(const struct worker_options *o, const volatile sig_atomic_t *stop);
 void campaigns_free(struct campaigns *cs);
 /* One execution for zug exec. Sets the request's answer. */
-void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *err);
+void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err);
 /* One execution of whoever waits at the door. A line in r->message tells what came of it, "": nobody was there. */
 void campaigns_join(struct campaigns *cs, struct request *r);
 /* Takes all probes out, for somebody else's campaign on the same kernel. */

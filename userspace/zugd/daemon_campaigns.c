@@ -190,12 +190,14 @@ fail:
 	return NULL;
 }
 
-/* Its campaign; the entry is among the others then. An enum zug_exit, with a message on err. */
-static int entry_start(struct campaigns *cs, struct entry *e, FILE *out, FILE *err)
+/* Its campaign; the entry is among the others then. 0 or -errno, with a message on err. */
+static int entry_start(struct campaigns *cs, struct entry *e, const struct campaign_observer *observer, FILE *err)
 {
-	int ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, out, err, cs->stop, -1);
+	char line[1024];
+	int ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, observer, cs->stop, line, sizeof(line));
 
 	if (ret) {
+		fprintf(err, "zug: %s\n", line);
 		entry_free(cs, e);
 		return ret;
 	}
@@ -246,11 +248,18 @@ static void remember(struct entry *e, const struct execution *x)
 		e->last = NULL;
 }
 
-void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *err)
+/* Messages go to the client, or to zugd's own log. */
+static void on_message(void *ctx, const char *line)
+{
+	fprintf(ctx, "zug: %s\n", line);
+}
+
+void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err)
 {
 	extern char **environ;
 	const char *cwd = protocol_text(r->m, "cwd");
-	struct campaign_io io = { .envp = environ, .in = r->fds[0], .out = out, .err = err };
+	const struct campaign_observer observer = { .message = on_message, .ctx = err };
+	const struct campaign_io io = { .envp = environ, .in = r->fds[0], .observer = &observer };
 	struct json_object *args_json;
 	struct campaign_once once;
 	struct entry *e;
@@ -273,7 +282,7 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 		make_room(cs);
 		campaigns_park(cs);
 		e = entry_new(cs, key, args, nr, cwd, cwd, err);
-		if (!e || entry_start(cs, e, out, err)) {
+		if (!e || entry_start(cs, e, &observer, err)) {
 			free(args);
 			return;
 		}
@@ -299,7 +308,8 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 /* ---- tests that come by themselves ---- */
 
 /* The entry of a guest's test, with its probes planted. */
-static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g, char *text, size_t len)
+static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g, const struct campaign_observer *observer,
+				    char *text, size_t len)
 {
 	struct json_object *words = json_object_new_array();
 	struct entry *e;
@@ -341,12 +351,13 @@ static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
 	e->o.c.points.watches = NULL;		/* they are set before an exec */
 	e->o.c.machine.randomise = true;
 	e->used = ++cs->clock;
-	return e->program && !entry_start(cs, e, stdout, stderr) ? e : NULL;
+	return e->program && !entry_start(cs, e, observer, stderr) ? e : NULL;
 }
 
 void campaigns_join(struct campaigns *cs, struct request *r)
 {
-	struct campaign_io io = { .in = -1, .out = stdout, .err = stderr, .joined = true };
+	const struct campaign_observer observer = { .message = on_message, .ctx = stderr };
+	struct campaign_io io = { .in = -1, .observer = &observer, .joined = true };
 	struct campaign_once once;
 	char text[1024] = "";
 	struct guest g;
@@ -359,7 +370,7 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 		return;
 	}
 	io.envp = g.envp;
-	e = entry_of_guest(cs, &g, text, sizeof(text));
+	e = entry_of_guest(cs, &g, &observer, text, sizeof(text));
 	if (!e || campaign_once(e->c, &io, &once, text, sizeof(text))) {
 		sandbox_drain(door_sandbox(cs->o->door), 0, NULL);
 		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d) could not be executed under "
@@ -376,9 +387,9 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 static struct json_object *describe(const struct entry *e)
 {
 	struct json_object *j = json_object_new_object(), *a = json_object_new_array();
-	struct campaign_figures f;
+	struct campaign_result f;
 
-	campaign_get_figures(e->c, &f);
+	campaign_get_result(e->c, &f);
 	for (char **arg = e->o.c.command.argv; *arg; arg++)
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);

@@ -108,7 +108,7 @@ static void for_client(struct worker *w, struct request *r)
 	} else {
 		environ = env;
 		if (r->kind == REQUEST_EXEC)
-			campaigns_exec(w->campaigns, r, out, err);
+			campaigns_exec(w->campaigns, r, err);
 		else
 			hand_over(w, r, out, err);
 		environ = own;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What do the tasks access without an order of their own? In the first executions instructions of the
- * program that access memory other than their own frame become points, some hundreds at a time, and the
- * accesses are compared by the program's synchronisation (search/order.h). What touches data that is left
- * unordered stays a point in the search; all other instructions are let alone again.
+ * The race scan: which data do the tasks access without an order of their own?
  *
- * A suspicion is no report: clocks know only the synchronisation that is seen. So for each suspected
- * pair there is one more execution, in which whoever comes to one of its two places is held there as long
- * as others can go on. Two tasks that stand before the same data then, one of them about to write, are
- * the race itself, whatever the program's synchronisation is made of (campaign_races.c).
- * Holding at a place: Erickson et al., Effective data-race detection for the kernel (OSDI 2010); one pair
- * at a time: Sen, Race directed random testing of concurrent programs (PLDI 2008).
+ * In the first executions, instructions of the program that access memory other than their own frame become points, some
+ * hundreds at a time, and the accesses are compared by the program's synchronisation (search/vector_clocks.h). Accesses to
+ * data that is left unordered stay points in the search; all other instructions are let alone again.
+ *
+ * A suspicion is no report: the clocks know only the synchronisation that is seen. So for each suspected pair of places
+ * there is one more execution, in which a task that comes to one of the two is held there as long as others can go on. Two
+ * tasks that stand before the same data then, one of them about to write, are the race itself, whatever the program's
+ * synchronisation is made of (policy_races.c). Holding at a place: Erickson et al., Effective data-race detection for the
+ * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs (PLDI 2008).
+ *
+ * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an execution; DONE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "search/identity.h"
 #include "search/vector_clocks.h"
 #include "search/ranges.h"
 #include "search/rng.h"
-#include "campaign/campaign_internal.h"
+#include "campaign/access.h"
+#include "campaign/policy.h"
 
 /* Instructions that are points at a time, and executions for them; of a larger program it is a sample. */
 #define BATCH 512
@@ -78,7 +82,9 @@ struct suspect {
 	bool sure;		/* it will be a race, if it is one at all, and not only a possible one */
 };
 
-struct sampler {
+struct scan {
+	struct session *session;
+	struct race_book *races;
 	struct order *order;
 	struct access_place *places;	/* by module and offset */
 	uint32_t nr, size;
@@ -94,22 +100,22 @@ struct sampler {
 	struct raced raced[256];
 	uint32_t nr_raced;
 	struct suspect pairs[PAIRS];
-	uint64_t counters[PAIRS];	/* identities of pairs whose object is only ever added to */
-	uint32_t nr_pairs, nr_counters, pair;
+	uint32_t nr_pairs, pair;	/* pair: that is tried now, plus 1 */
 	char *names[NAMES];
 	uint32_t nr_names, nr_unnamed;
 	uint64_t steps;
 	bool handlers;		/* some names are of what signal handlers access */
 	bool unknown;		/* of some accesses nobody knows whether they are atomic */
 	bool no_memory;
-	enum { LOOKING = 0, CONFIRMING, DONE } mode;
+	char **data;		/* for replays: the points */
+	enum { UNBEGUN = 0, LOOKING, CONFIRMING, DONE } mode;
 };
 
 /* ---- which instructions ---- */
 
 static int compare_turns(const void *pa, const void *pb, void *ctx)
 {
-	const struct sampler *s = ctx;
+	const struct scan *s = ctx;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
 	/* atomic ones order the others: they are there from the first batch on */
@@ -135,21 +141,14 @@ static bool is_addition(int fd, const struct code_place *p)
 	       code_counts(p, bytes, p->len);
 }
 
-static int add_place(struct sampler *s, uint32_t module, const struct code *code, const struct code_place *p,
+static int add_place(struct scan *s, uint32_t module, const struct code *code, const struct code_place *p,
 		     enum symsays says, int fd)
 {
 	struct access_place *a;
 	uint64_t vaddr;
 
-	if (s->nr == s->size) {
-		uint32_t size = s->size ? 2 * s->size : 256;
-
-		a = realloc(s->places, size * sizeof(*a));
-		if (!a)
-			return -ENOMEM;
-		s->places = a;
-		s->size = size;
-	}
+	if (!ARRAY_RESERVE(s->places, s->size, s->nr + 1))
+		return -ENOMEM;
 	a = &s->places[s->nr++];
 	*a = (struct access_place){ .module = module, .offset = p->offset, .site = UINT32_MAX,
 				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p),
@@ -161,30 +160,14 @@ static int add_place(struct sampler *s, uint32_t module, const struct code *code
 	return 0;
 }
 
-enum symsays campaign_access_says(struct campaign *c, uint32_t module, const struct code_place *p)
-{
-	const struct probe_module *mod = probes_module(c->probes, module);
-	enum symsays says = symfile_says_atomic(mod->file, p->offset);
-
-	if (says == SYMSAYS_NOTHING)
-		return says;
-	/* copies, and more than a processor accesses at once, are no atomic accesses, whatever the line is about */
-	if (p->kind == CODE_STRING || p->kind == CODE_BLOCK)
-		return SYMSAYS_PLAIN;
-	if (says == SYMSAYS_UNKNOWN && (p->size > 16 || ((p->kind == CODE_RMW || p->size > 8) &&
-							 symfile_by_gcc(mod->file, p->offset))))
-		return SYMSAYS_PLAIN;
-	return says;
-}
-
 /*
  * Without its source an access may be an atomic one. It is looked at like a plain one: what is no race becomes a point
  * that does no harm.
  */
-static int find_places(struct campaign *c, struct sampler *s)
+static int find_places(struct scan *s)
 {
-	for (uint32_t m = 0; m < probes_nr_modules(c->probes); m++) {
-		const struct probe_module *mod = probes_module(c->probes, m);
+	for (uint32_t m = 0; m < probes_nr_modules(s->session->probes); m++) {
+		const struct probe_module *mod = probes_module(s->session->probes, m);
 		const struct code *code;
 		enum symsays says;
 		char err[256];
@@ -193,13 +176,13 @@ static int find_places(struct campaign *c, struct sampler *s)
 		if (!mod->file || probes_is_system(mod->path))
 			continue;
 		/* without its code nothing is known of its accesses, and nothing is lost but that */
-		code = probes_code(c->probes, m, err, sizeof(err));
+		code = probes_code(s->session->probes, m, err, sizeof(err));
 		fd = open(mod->path, O_RDONLY | O_CLOEXEC);
 		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
 			const struct code_place *p = code_at(code, i);
 
-			says = is_plain(p) && probes_is_users(c->probes, m, p->offset) ?
-			       campaign_access_says(c, m, p) : SYMSAYS_NOTHING;
+			says = is_plain(p) && probes_is_users(s->session->probes, m, p->offset) ?
+			       access_says(mod, p) : SYMSAYS_NOTHING;
 			s->unknown |= says == SYMSAYS_UNKNOWN;
 			if (says != SYMSAYS_NOTHING)
 				ret = add_place(s, m, code, p, says, fd);
@@ -220,17 +203,14 @@ static uint32_t share(uint32_t stops, uint32_t places)
 	return limit < LEAST ? LEAST : limit > LIMIT ? LIMIT : limit;
 }
 
-static int begin(struct campaign *c)
+static int begin(struct scan *s)
 {
-	struct sampler *s = calloc(1, sizeof(*s));
 	uint32_t plain = 0, first;
 
-	if (!s)
-		return -ENOMEM;
-	c->sampler = s;
+	s->mode = LOOKING;
 	s->order = order_new();
 	s->ranges = ranges_new();
-	if (!s->order || !s->ranges || find_places(c, s))
+	if (!s->order || !s->ranges || find_places(s))
 		return -ENOMEM;
 	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
 	if (!s->turns)
@@ -245,7 +225,7 @@ static int begin(struct campaign *c)
 		plain++;
 	if (s->nr_batches > BATCHES && plain < s->nr) {
 		/* another seed looks elsewhere */
-		first = mix64(c->o.search.seed) % (s->nr - plain);
+		first = mix64(s->session->o.search.seed) % (s->nr - plain);
 		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
 		memmove(s->turns + plain, s->turns + plain + first, (s->nr - plain - first) * sizeof(*s->turns));
 		memcpy(s->turns + s->nr - first, s->turns + s->nr, first * sizeof(*s->turns));
@@ -253,7 +233,7 @@ static int begin(struct campaign *c)
 	return 0;
 }
 
-static struct access_place *find_place(const struct sampler *s, uint32_t module, uint64_t offset)
+static struct access_place *find_place(const struct scan *s, uint32_t module, uint64_t offset)
 {
 	uint32_t lo = 0, hi = s->nr;
 
@@ -271,7 +251,7 @@ static struct access_place *find_place(const struct sampler *s, uint32_t module,
 
 /* ---- what they access ---- */
 
-static struct seen *seen_slot(const struct sampler *s, const struct seen *what)
+static struct seen *seen_slot(const struct scan *s, const struct seen *what)
 {
 	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) & (s->size_seen - 1);
 
@@ -281,7 +261,7 @@ static struct seen *seen_slot(const struct sampler *s, const struct seen *what)
 	return &s->seen[i];
 }
 
-static bool note_access(struct sampler *s, const struct seen *what)
+static bool note_access(struct scan *s, const struct seen *what)
 {
 	struct seen *old = s->seen, *slot;
 	size_t size = s->size_seen;
@@ -308,31 +288,23 @@ static bool note_access(struct sampler *s, const struct seen *what)
 	return true;
 }
 
-static uint32_t add_range(struct sampler *s, const struct world_access *a)
+static uint32_t add_range(struct scan *s, const struct world_access *a)
 {
 	uint32_t n = ranges_add(s->ranges, &(struct range){ a->space, a->addr, a->size });
 
-	if (n != RANGES_NONE && n >= s->size_objects) {
-		uint32_t size = s->size_objects ? 2 * s->size_objects : 1024;
-		uint64_t *more = realloc(s->objects, size * sizeof(*more));
-
-		if (!more)
-			return RANGES_NONE;
-		s->objects = more;
-		s->size_objects = size;
-	}
-	if (n != RANGES_NONE)
-		s->objects[n] = a->object;
+	if (n == RANGES_NONE || !ARRAY_RESERVE(s->objects, s->size_objects, n + 1u))
+		return RANGES_NONE;
+	s->objects[n] = a->object;
 	return n;
 }
 
 /* A number for the clocks, which stays the same from execution to execution where objects do. */
-static uint64_t clock_object(const struct sampler *s, uint32_t range)
+static uint64_t clock_object(const struct scan *s, uint32_t range)
 {
 	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
 }
 
-static void note_race(struct sampler *s, const struct order_race *race)
+static void note_race(struct scan *s, const struct order_race *race)
 {
 	uint32_t mine = RANGES_NONE, with = RANGES_NONE;
 	struct raced *r;
@@ -353,11 +325,10 @@ static void note_race(struct sampler *s, const struct order_race *race)
 		r->object = s->objects[with];
 }
 
-static void look(struct campaign *c, const struct search_point *p, uint32_t i)
+static void look(struct scan *s, const struct search_point *p, uint32_t i)
 {
-	const struct world_task *t = &c->world->tasks[p->cand[i].task];
-	const struct place_site *site = places_find_site(c->places, p->cand[i].label.site);
-	struct sampler *s = c->sampler;
+	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
+	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
 	struct access_place *a = site ? find_place(s, site->module, site->offset) : NULL;
 	uint64_t overlaps[2][OVERLAPS];
 	struct order_access acc[2];
@@ -393,51 +364,37 @@ static void look(struct campaign *c, const struct search_point *p, uint32_t i)
 		note_race(s, &race);
 }
 
-bool campaign_on_step(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
-{
-	struct campaign *c = ctx;
-
-	if (c->sampler && c->sampler->mode == LOOKING && !c->aside)
-		look(c, p, i);
-	else if (c->o.failure.race && campaign_race_at(c, p, i, o))
-		return true;
-	if (c->aside || !campaign_waits_over(c))
-		return false;
-	outcome_set(o, ZUG_OUTCOME_TIMEOUT, "what was to be seen has been seen");
-	return true;
-}
-
 /* (The two below hold nobody in a replay or a trial: what they did is in the schedule that it follows.) */
 
 /* Another schedule for another look: at every other decision or so whoever is to go on stays. */
 static bool hold_random(void *ctx, const struct zug_label *l)
 {
-	const struct campaign *c = ctx;
+	const struct scan *s = ctx;
 
-	return !c->aside && mix64(c->o.search.seed + c->sampler->round + mix64(c->sampler->steps) + l->site) & 1;
+	return !s->session->aside && mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1;
 }
 
 static bool hold_pair(void *ctx, const struct zug_label *l)
 {
-	const struct campaign *c = ctx;
-	const struct suspect *pair = &c->sampler->pairs[c->sampler->pair - 1];
+	const struct scan *s = ctx;
+	const struct suspect *pair = &s->pairs[s->pair - 1];
 
-	return !c->aside && (l->site == pair->a || l->site == pair->b);
+	return !s->session->aside && (l->site == pair->a || l->site == pair->b);
 }
 
 /* ---- what comes of it ---- */
 
-static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uint64_t site)
+static void add_name(struct scan *s, uint64_t object, uint64_t site)
 {
-	const struct place_object *o = places_find_object(c->places, object);
+	const struct place_object *o = places_find_object(s->session->places, object);
 	char name[400], member[100] = "memory", place[256];
 
 	/* what has no name of its own is counted, and another look counts otherwise */
 	if (o && o->fixed && o->name) {
 		snprintf(name, sizeof(name), "%s", o->name);
 	} else {
-		campaign_say_member(c, site, member, sizeof(member));
-		campaign_say_place(c, site, place, sizeof(place));
+		session_member_text(s->session, site, member, sizeof(member));
+		session_place_text(s->session, site, place, sizeof(place));
 		snprintf(name, sizeof(name), "%s in %s", member, place);
 	}
 	for (uint32_t n = 0; n < s->nr_names; n++)
@@ -450,7 +407,7 @@ static void add_name(struct campaign *c, struct sampler *s, uint64_t object, uin
 }
 
 /* Those that will be told as races come before those that may be none. */
-static void add_pair(struct sampler *s, const struct suspect *pair)
+static void add_pair(struct scan *s, const struct suspect *pair)
 {
 	uint32_t at = s->nr_pairs;
 
@@ -468,7 +425,7 @@ static void add_pair(struct sampler *s, const struct suspect *pair)
 }
 
 /* All that accesses unordered memory becomes a point; its pair of places is to be tried. */
-static void suspect(struct campaign *c, struct sampler *s, const struct raced *r)
+static void suspect(struct scan *s, const struct raced *r)
 {
 	const struct range *range = ranges_at(s->ranges, r->range);
 	bool counter = true, sure = false;
@@ -483,10 +440,10 @@ static void suspect(struct campaign *c, struct sampler *s, const struct raced *r
 		counter &= a->counts;
 		sure |= a->plain && (a->label_site == r->a || a->label_site == r->b);
 	}
-	add_name(c, s, r->object, r->b);
+	add_name(s, r->object, r->b);
 	add_pair(s, &(struct suspect){ .a = r->a, .b = r->b, .sure = sure });
-	if (counter && s->nr_counters < PAIRS && !campaign_is_counter(c, identity_race(r->a, r->b)))
-		s->counters[s->nr_counters++] = identity_race(r->a, r->b);
+	if (counter && s->races->nr_counters < PAIRS)
+		race_book_add_counter(s->races, identity_race(r->a, r->b));
 }
 
 static int compare_seen(const void *pa, const void *pb)
@@ -500,7 +457,7 @@ static int compare_seen(const void *pa, const void *pb)
  * A signal handler and what it may have interrupted, in one task, are no data race. But where the handler comes makes
  * a difference to both, and so these are points.
  */
-static void suspect_handlers(struct campaign *c, struct sampler *s)
+static void suspect_handlers(struct scan *s)
 {
 	for (size_t i = 0; i < s->nr_seen; i++) {
 		const struct seen *in = &s->seen[i];
@@ -515,7 +472,7 @@ static void suspect_handlers(struct campaign *c, struct sampler *s)
 				continue;
 			s->handlers |= !a->added || !b->added;
 			if (!a->added || !b->added)
-				add_name(c, s, s->objects[out->range - 1], b->label_site);
+				add_name(s, s->objects[out->range - 1], b->label_site);
 			a->added = b->added = true;
 		}
 	}
@@ -526,7 +483,7 @@ static void suspect_handlers(struct campaign *c, struct sampler *s)
  * larger piece that is accessed as a whole, or reaches out of one, is told from now on by the begin of that, too: its
  * label and that of the other have an object in common then.
  */
-static void conclude_ranges(struct sampler *s)
+static void conclude_ranges(struct scan *s)
 {
 	uint32_t list[OVERLAPS];
 
@@ -554,15 +511,15 @@ static void conclude_ranges(struct sampler *s)
  * What a script is about are points also where a correction has given it an order. The name of data on the heap counts
  * what has been seen before it, so the function stands in for it: what that shares with other tasks.
  */
-static void add_of_script(const struct campaign *c, struct sampler *s)
+static void add_of_script(const struct scan *s)
 {
-	for (size_t i = 0; search_script_lines(c->search) && i < s->nr_seen; i++) {
+	for (size_t i = 0; search_script_lines(s->session->search) && i < s->nr_seen; i++) {
 		const struct seen *x = &s->seen[i];
 		const struct range *range = ranges_at(s->ranges, x->range - 1);
-		bool on = search_script_is_on(c->search, s->objects[x->range - 1]), shared = false;
+		bool on = search_script_is_on(s->session->search, s->objects[x->range - 1]), shared = false;
 		uint8_t how = 0;
 
-		if (!on && !search_script_is_in(c->search, s->places[x->place].label_site))
+		if (!on && !search_script_is_in(s->session->search, s->places[x->place].label_site))
 			continue;
 		for (int add = 0; add < 2 && (!add || on || (shared && how & HOW_WRITE)); add++) {
 			for (size_t k = 0; k < s->nr_seen; k++) {
@@ -577,7 +534,7 @@ static void add_of_script(const struct campaign *c, struct sampler *s)
 }
 
 /* After a look. */
-static void conclude(struct campaign *c, struct sampler *s)
+static void conclude(struct scan *s)
 {
 	size_t n = 0;
 
@@ -588,9 +545,9 @@ static void conclude(struct campaign *c, struct sampler *s)
 	if (n)
 		qsort(s->seen, n, sizeof(*s->seen), compare_seen);
 	for (uint32_t r = 0; r < s->nr_raced; r++)
-		suspect(c, s, &s->raced[r]);
-	suspect_handlers(c, s);
-	add_of_script(c, s);
+		suspect(s, &s->raced[r]);
+	suspect_handlers(s);
+	add_of_script(s);
 	conclude_ranges(s);
 	s->nr_raced = 0;
 	s->nr_seen = 0;
@@ -605,7 +562,7 @@ static void conclude(struct campaign *c, struct sampler *s)
 }
 
 /* Points are what was added, and these of a batch. */
-static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *err, size_t errlen)
+static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 {
 	uint32_t first = batch * BATCH, end = first + BATCH < s->nr ? first + BATCH : s->nr;
 	bool *now = calloc(s->nr + 1, sizeof(*now));
@@ -619,19 +576,17 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 
 		if (a->site == UINT32_MAX)
 			continue;
-		if (probes_site(c->probes, a->site)->waits)
+		if (probes_site(s->session->probes, a->site)->waits)
 			continue;
-		probes_silence(c->probes, a->site, !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
-		probes_set_limit(c->probes, a->site, batch != UINT32_MAX ? s->limit : a->hot ? LIMIT : 0);
+		probes_silence(s->session->probes, a->site, !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
+		probes_set_limit(s->session->probes, a->site, batch != UINT32_MAX ? s->limit : a->hot ? LIMIT : 0);
 		/* only in the search: what is not known at first, and then is, would be two names for the same */
-		probes_set_within(c->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
+		probes_set_within(s->session->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
 	}
-	if (!ret) {
-		kernel_clear_probes(c->k);
-		ret = probes_replant(c->probes, err, errlen);
-	}
-	for (uint32_t m = 0; !ret && batch != UINT32_MAX && m < probes_nr_modules(c->probes); m++) {
-		uint32_t site = probes_nr_sites(c->probes);
+	if (!ret)
+		ret = session_replant(s->session, err, errlen);
+	for (uint32_t m = 0; !ret && batch != UINT32_MAX && m < probes_nr_modules(s->session->probes); m++) {
+		uint32_t site = probes_nr_sites(s->session->probes);
 		int nr = 0;
 
 		for (uint32_t t = first; t < end; t++) {
@@ -641,10 +596,10 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 				list[nr++] = (struct probe_code){ .offset = a->offset, .op = a->op, .split = a->split,
 								  .limit = s->limit };
 		}
-		ret = nr ? probes_add_code(c->probes, m, list, nr, err, errlen) : 0;
+		ret = nr ? probes_add_code(s->session->probes, m, list, nr, err, errlen) : 0;
 		ret = ret < 0 ? ret : 0;
-		for (; !ret && site < probes_nr_sites(c->probes); site++) {
-			const struct probe_site *ps = probes_site(c->probes, site);
+		for (; !ret && site < probes_nr_sites(s->session->probes); site++) {
+			const struct probe_site *ps = probes_site(s->session->probes, site);
 			struct access_place *a = find_place(s, ps->module, ps->offset);
 
 			if (a)
@@ -656,7 +611,7 @@ static int plant(struct campaign *c, struct sampler *s, uint32_t batch, char *er
 	return ret;
 }
 
-static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t errlen)
+static int next_mode(struct scan *s, char *err, size_t errlen)
 {
 	uint32_t batch;
 	int ret;
@@ -664,94 +619,39 @@ static int next_mode(struct campaign *c, struct sampler *s, char *err, size_t er
 	if (s->mode == LOOKING) {
 		s->heated = false;
 		if (s->round)
-			conclude(c, s);
+			conclude(s);
 		if (s->no_memory)
 			return -ENOMEM;
 		if (s->round < s->rounds) {
 			batch = s->round % s->nr_batches;
 			order_begin(s->order);
-			engine_hold(c->engine, s->round >= s->nr_batches ? hold_random : NULL, c);
+			engine_hold(s->session->engine, s->round >= s->nr_batches ? hold_random : NULL, s);
 			s->round++;
 			/* a second look is with the same points, but for the hot ones: a trap of each costs time */
 			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
-			       plant(c, s, batch, err, errlen) ?: 1;
+			       plant(s, batch, err, errlen) ?: 1;
 		}
 		s->mode = CONFIRMING;
-		ret = s->rounds ? plant(c, s, UINT32_MAX, err, errlen) : 0;
+		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
 		if (ret)
 			return ret;
 		/* an execution that ends with a warning would leave whoever asked for it without a result */
-		if (c->one_by_one && !c->races_fail)
+		if (s->session->one_by_one && !s->races->fail)
 			s->pair = s->nr_pairs;
 	}
 	while (s->mode == CONFIRMING && s->pair < s->nr_pairs) {
 		s->pair++;
-		if (campaign_race_known(c, identity_race(s->pairs[s->pair - 1].a, s->pairs[s->pair - 1].b)))
+		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a, s->pairs[s->pair - 1].b)))
 			continue;
-		engine_hold(c->engine, hold_pair, c);
+		engine_hold(s->session->engine, hold_pair, s);
 		return 1;
 	}
 	s->mode = DONE;
-	engine_hold(c->engine, NULL, NULL);
+	engine_hold(s->session->engine, NULL, NULL);
 	return 0;
 }
 
-int campaign_sample(struct campaign *c, char *err, size_t errlen)
-{
-	int ret = 0, more = 0;
-
-	snprintf(err, errlen, "out of memory");
-	if (!c->sampler) {
-		/* one task alone races with nobody; and without locks nothing would seem to be ordered */
-		if (!c->o.points.races || !c->o.points.sync || c->most_tasks < 2)
-			return 0;
-		ret = begin(c);
-	}
-	if (!ret)
-		more = next_mode(c, c->sampler, err, errlen);
-	if (ret || more < 0)
-		return ret ? ret : more;
-	c->o.failure.race = c->races_fail || (more && c->sampler->mode == CONFIRMING);
-	ret = campaign_update_json(c);
-	return ret ? ret : more;
-}
-
-bool campaign_sampled(const struct campaign *c)
-{
-	return c->sampler && c->sampler->mode == DONE;
-}
-
-bool campaign_is_counter(const struct campaign *c, uint64_t race)
-{
-	for (uint32_t i = 0; c->sampler && i < c->sampler->nr_counters; i++)
-		if (c->sampler->counters[i] == race)
-			return true;
-	return false;
-}
-
-char **campaign_data_points(const struct campaign *c)
-{
-	const struct sampler *s = c->sampler;
-	uint32_t nr = s ? s->nr : 0, n = 0;
-	char **list = calloc(nr + 1, sizeof(*list));
-
-	for (uint32_t i = 0; list && i < nr; i++) {
-		const struct access_place *a = &s->places[i];
-		const struct probe_site *ps = a->site == UINT32_MAX ? NULL : probes_site(c->probes, a->site);
-
-		if (!ps || ps->silent)
-			continue;
-		if (asprintf(&list[n], "%s+0x%x %s %u %u", probes_module(c->probes, a->module)->path, a->offset,
-			     zug_op_name(ps->op), ps->limit, ps->within) < 0) {
-			list[n] = NULL;
-			break;
-		}
-		n++;
-	}
-	return list;
-}
-
-static bool looks_at(const struct sampler *s, uint32_t module)
+static bool looks_at(const struct scan *s, uint32_t module)
 {
 	for (uint32_t i = 0; i < s->nr; i++)
 		if (s->places[i].module == module)
@@ -760,17 +660,17 @@ static bool looks_at(const struct sampler *s, uint32_t module)
 }
 
 /* What was missing, and what may be done about it. */
-static void tell_unknown(const struct campaign *c, FILE *to)
+static void tell_unknown(const struct scan *s, FILE *to)
 {
 	static const char what[] = "atomic accesses look like plain ones, and a data race may be told as a possible one only";
 
-	for (uint32_t m = 0; m < probes_nr_modules(c->probes); m++) {
-		const struct probe_module *mod = probes_module(c->probes, m);
+	for (uint32_t m = 0; m < probes_nr_modules(s->session->probes); m++) {
+		const struct probe_module *mod = probes_module(s->session->probes, m);
 		const char *name = strrchr(mod->path, '/'), *first = NULL;
 		uint32_t nr;
 
 		name = name ? name + 1 : mod->path;
-		if (!looks_at(c->sampler, m))
+		if (!looks_at(s, m))
 			continue;
 		nr = symfile_missing_sources(mod->file, &first);
 		if (nr)
@@ -781,31 +681,34 @@ static void tell_unknown(const struct campaign *c, FILE *to)
 	}
 }
 
-void campaign_sample_tell(const struct campaign *c, FILE *to)
-{
-	const struct sampler *s = c->sampler;
+/* ---- the policy ---- */
 
-	if (s && s->unknown)
-		tell_unknown(c, to);
-	if (!s || !s->nr_names)
-		return;
-	fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
-		s->handlers ? ", or a signal handler does" : "");
-	for (uint32_t n = 0; n < s->nr_names; n++)
-		fprintf(to, "%s%s", n ? ", " : "", s->names[n]);
-	if (s->nr_unnamed)
-		fprintf(to, ", and %u more", s->nr_unnamed);
-	fprintf(to, "\n");
-}
-
-void campaign_sample_free(struct campaign *c)
+static int open_scan(void **state, struct session *session, struct race_book *races, char *err, size_t errlen)
 {
-	struct sampler *s = c->sampler;
+	struct scan *s = *state = calloc(1, sizeof(*s));
 
 	if (!s)
-		return;
+		return -ENOMEM;
+	s->session = session;
+	s->races = races;
+	return 0;
+}
+
+static void free_data(struct scan *s)
+{
+	for (char **p = s->data; p && *p; p++)
+		free(*p);
+	free(s->data);
+	s->data = NULL;
+}
+
+static void free_scan(void *state)
+{
+	struct scan *s = state;
+
 	for (uint32_t n = 0; n < s->nr_names; n++)
 		free(s->names[n]);
+	free_data(s);
 	order_free(s->order);
 	ranges_free(s->ranges);
 	free(s->objects);
@@ -813,5 +716,103 @@ void campaign_sample_free(struct campaign *c)
 	free(s->turns);
 	free(s->seen);
 	free(s);
-	c->sampler = NULL;
 }
+
+static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
+{
+	struct scan *s = state;
+	const struct options_points *o = &s->session->o.points;
+	int ret = 0, wanted = 0;
+
+	if (only_more)
+		return 0;
+	if (s->mode == UNBEGUN) {
+		/* one task alone races with no other; and without locks nothing would seem to be ordered */
+		if (!o->races || !o->sync || s->session->figures.most_tasks < 2)
+			return 0;
+		ret = begin(s);
+	}
+	if (!ret) {
+		snprintf(err, errlen, "out of memory");
+		wanted = next_mode(s, err, errlen);
+	}
+	if (ret || wanted < 0)
+		return ret || wanted == -ENOMEM ? -ENOMEM : -EIO;
+	s->races->scanning = s->mode == LOOKING;
+	s->races->scanned = s->mode == DONE;
+	/* while suspicions are confirmed, a race ends an execution in any case */
+	s->session->o.failure.race = s->races->fail || (wanted && s->mode == CONFIRMING);
+	*more |= wanted;
+	return 0;
+}
+
+static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	struct scan *s = state;
+
+	if (s->mode == LOOKING && !s->session->aside)
+		look(s, p, i);
+	return false;
+}
+
+/* Stopping at every access takes long: that it was cut is no finding. */
+static int after(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+{
+	if (phase == POINTS_SETTLING && x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	return 0;
+}
+
+static int lists(void *state, struct options_replay *l)
+{
+	struct scan *s = state;
+	uint32_t n = 0;
+
+	free_data(s);
+	s->data = calloc(s->nr + 1, sizeof(*s->data));
+	if (!s->data)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr; i++) {
+		const struct access_place *a = &s->places[i];
+		const struct probe_site *ps = a->site == UINT32_MAX ? NULL : probes_site(s->session->probes, a->site);
+
+		if (!ps || ps->silent)
+			continue;
+		if (asprintf(&s->data[n], "%s+0x%x %s %u %u", probes_module(s->session->probes, a->module)->path, a->offset,
+			     zug_op_name(ps->op), ps->limit, ps->within) < 0) {
+			s->data[n] = NULL;
+			return -ENOMEM;
+		}
+		n++;
+	}
+	if (!l->data || !l->data[0])
+		l->data = s->data;
+	return 0;
+}
+
+static void note(void *state, struct campaign_notes *n)
+{
+	const struct scan *s = state;
+	size_t len;
+	FILE *to = open_memstream(&n->races, &len);
+
+	if (!to)
+		return;
+	if (s->unknown)
+		tell_unknown(s, to);
+	if (s->nr_names) {
+		fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
+			s->handlers ? ", or a signal handler does" : "");
+		for (uint32_t i = 0; i < s->nr_names; i++)
+			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
+		if (s->nr_unnamed)
+			fprintf(to, ", and %u more", s->nr_unnamed);
+		fprintf(to, "\n");
+	}
+	fclose(to);
+}
+
+const struct point_policy policy_scan = {
+	.open = open_scan, .free = free_scan, .settle = settle, .on_step = on_step, .after = after, .lists = lists,
+	.note = note,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the test reads from its standard input (--stdin): a pipe that is full of it, for each execution another one. */
+/* What the test reads from its standard input (--stdin): a pipe with the whole file in it, a new one for each execution. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "campaign/campaign_internal.h"
+#include "campaign/session.h"
 
-/* It lies in the kernel's memory. */
+/* The input lies in the kernel's memory. */
 #define MAX_INPUT (16 << 20)
 
 static int copy(int from, int to, off_t size, const char *path, char *err, size_t errlen)
@@ -38,16 +38,16 @@ static int copy(int from, int to, off_t size, const char *path, char *err, size_
 	return 0;
 }
 
-int campaign_feed(struct campaign *c, char *err, size_t errlen)
+int session_feed(struct session *s, char *err, size_t errlen)
 {
-	const char *path = c->o.inputs.file;
+	const char *path = s->o.inputs.file;
 	int file, ends[2], ret = -EINVAL;
 	char *full = NULL;
 	struct stat st;
 
 	if (!path)
 		return 0;
-	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : c->o.command.cwd, path[0] == '/' ? "" : "/", path) < 0)
+	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : s->o.command.cwd, path[0] == '/' ? "" : "/", path) < 0)
 		full = NULL;
 	file = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
 	free(full);
@@ -77,8 +77,8 @@ int campaign_feed(struct campaign *c, char *err, size_t errlen)
 		close(ends[0]);
 		goto out;
 	}
-	close(c->input_fd);
-	c->input_fd = ends[0];
+	close(s->input_fd);
+	s->input_fd = ends[0];
 out:
 	if (file >= 0)
 		close(file);

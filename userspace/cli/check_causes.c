@@ -14,10 +14,9 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include "campaign/campaign_check.h"
-#include "probes/code.h"
-#include "cli/exit_codes.h"
+#include "cli/check_causes.h"
 #include "engine/replay.h"
+#include "probes/code.h"
 #include "report/report.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
@@ -64,25 +63,24 @@ static unsigned int controls_off(const struct campaign_options *o)
 	       (o->machine.randomise ? ADDRESSES : 0);
 }
 
-/* A check whose words and traces nobody wants. 0, or an enum zug_exit; then there is no result. */
+/* A check without messages, whose traces are removed. 0, or what check_repeats() returns otherwise: there is no result then. */
 static int try_quietly(struct causes *c, const struct campaign_options *o, int times, struct check_result *r)
 {
-	FILE *null = fopen("/dev/null", "we");
+	const struct campaign_observer silent = { 0 };
 	struct campaign *campaign;
-	int ret = null ? campaign_new(&campaign, c->k, o, null, null, c->stop, -1) : ZUG_EXIT_ENVIRONMENT;
+	char line[512];
+	int ret = campaign_new(&campaign, c->k, o, &silent, c->stop, line, sizeof(line));
 
-	if (!ret) {
-		ret = campaign_check(campaign, times, r);
-		campaign_free(campaign);
-		if (r->path_first)
-			remove(r->path_first);
-		if (r->path_other)
-			remove(r->path_other);
-		if (ret)
-			check_result_release(r);
-	}
-	if (null)
-		fclose(null);
+	if (ret)
+		return ret;
+	ret = check_repeats(campaign, times, r, line, sizeof(line));
+	campaign_free(campaign);
+	if (r->path_first)
+		remove(r->path_first);
+	if (r->path_other)
+		remove(r->path_other);
+	if (ret)
+		check_result_release(r);
 	return ret;
 }
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --invariant and --discard-if: expressions over the test's variables, looked at before every step. */
+/*
+ * --invariant and --discard-if: expressions over the test's variables, tested before every step. parse() reads them when the
+ * campaign begins; resolve() finds their variables as files become known; look() tests them in an execution.
+ */
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
+#include "lib/base/remote.h"
 #include "search/identity.h"
-#include "campaign/campaign_internal.h"
-#include "cli/exit_codes.h"
+#include "campaign/policy.h"
 #include "symbols/expr.h"
 
-/* One option. Exactly one of expression, status and output is what it looks at. */
+/* One option. It tests exactly one of expression, status and output. */
 struct monitor {
 	const char *text;
 	bool discard;
@@ -26,6 +28,7 @@ struct monitor {
 };
 
 struct monitors {
+	struct session *s;
 	struct monitor *list;
 	unsigned int nr;
 	struct symfile **files;		/* where names are looked for, in this order */
@@ -74,27 +77,21 @@ static int parse(struct monitor *m, char *err, size_t errlen)
 	return -EINVAL;
 }
 
-int campaign_monitors_new(struct campaign *c, char *err, size_t errlen)
+static int open_monitors(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
 {
-	char **const lists[] = { c->o.failure.invariants, c->o.failure.discards };
-	struct monitors *ms = calloc(1, sizeof(*ms));
+	char **const lists[] = { s->o.failure.invariants, s->o.failure.discards };
+	struct monitors *ms = *state = calloc(1, sizeof(*ms));
 	unsigned int nr = 0;
 	int ret = 0;
 
 	for (int k = 0; k < 2; k++)
 		for (char **t = lists[k]; t && *t; t++)
 			nr++;
-	if (!nr) {
-		free(ms);
-		return 0;
-	}
-	c->monitors = ms;
 	if (ms)
-		ms->list = calloc(nr, sizeof(*ms->list));
-	if (!ms || !ms->list) {
-		snprintf(err, errlen, "out of memory");
+		ms->list = calloc(nr + 1, sizeof(*ms->list));
+	if (!ms || !ms->list)
 		return -ENOMEM;
-	}
+	ms->s = s;
 	for (int k = 0; k < 2; k++)
 		for (char **t = lists[k]; t && *t && !ret; t++) {
 			struct monitor *m = &ms->list[ms->nr++];
@@ -106,12 +103,10 @@ int campaign_monitors_new(struct campaign *c, char *err, size_t errlen)
 	return ret;
 }
 
-void campaign_monitors_free(struct campaign *c)
+static void free_monitors(void *state)
 {
-	struct monitors *ms = c->monitors;
+	struct monitors *ms = state;
 
-	if (!ms)
-		return;
 	for (unsigned int i = 0; i < ms->nr; i++) {
 		expr_free(ms->list[i].e);
 		if (ms->list[i].has_output)
@@ -125,17 +120,17 @@ void campaign_monitors_free(struct campaign *c)
 
 /* The command itself, other programs, libraries, the C library: whose names are meant first. */
 #define RANKS 4
-static int rank(const struct campaign *c, const struct probe_module *m)
+static int rank(const struct session *s, const struct probe_module *m)
 {
-	if (!strcmp(m->path, c->file))
+	if (!strcmp(m->path, s->paths.program))
 		return 0;
 	return symfile_libc(m->file) != SYMLIBC_NONE ? 3 : symfile_interp(m->file) ? 1 : 2;
 }
 
-static int order_files(struct campaign *c)
+static int order_files(struct monitors *ms)
 {
-	unsigned int nr = probes_nr_modules(c->probes), n = 0;
-	struct monitors *ms = c->monitors;
+	struct probes *probes = ms->s->probes;
+	unsigned int nr = probes_nr_modules(probes), n = 0;
 
 	free(ms->files);
 	free(ms->modules);
@@ -145,26 +140,21 @@ static int order_files(struct campaign *c)
 		return -ENOMEM;
 	for (int k = 0; k < RANKS; k++)
 		for (unsigned int i = 0; i < nr; i++)
-			if (probes_module(c->probes, i)->file && rank(c, probes_module(c->probes, i)) == k) {
-				ms->files[n] = probes_module(c->probes, i)->file;
+			if (probes_module(probes, i)->file && rank(ms->s, probes_module(probes, i)) == k) {
+				ms->files[n] = probes_module(probes, i)->file;
 				ms->modules[n++] = i;
 			}
 	return n;
 }
 
-int campaign_monitors_resolve(struct campaign *c, bool last, char *err, size_t errlen)
+/* Finds the variables; what an expression names may be in a file that is mapped later, until the last time. */
+static int resolve(struct monitors *ms, bool last, char *err, size_t errlen)
 {
-	struct monitors *ms = c->monitors;
+	int nr = ms->nr ? order_files(ms) : 0, ret;
 	char why[700];
-	int ret, nr;
 
-	if (!ms)
-		return 0;
-	nr = order_files(c);
-	if (nr < 0) {
-		snprintf(err, errlen, "out of memory");
-		return ZUG_EXIT_INTERNAL;
-	}
+	if (nr < 0)
+		return nr;
 	for (unsigned int i = 0; i < ms->nr; i++) {
 		struct monitor *m = &ms->list[i];
 
@@ -172,33 +162,41 @@ int campaign_monitors_resolve(struct campaign *c, bool last, char *err, size_t e
 			continue;
 		ret = expr_resolve(m->e, ms->files, nr, why, sizeof(why));
 		m->resolved = !ret;
-		/* what it names may be in a file that is mapped later */
 		if (!ret || (ret == -ENOENT && !last))
 			continue;
 		snprintf(err, errlen, "%s '%s': %s", option_of(m), m->text, why);
-		return ret == -ENOMEM ? ZUG_EXIT_INTERNAL : ZUG_EXIT_USAGE;
+		return ret == -ENOMEM ? ret : -EINVAL;
 	}
 	return 0;
+}
+
+static int start(void *state, char *err, size_t errlen)
+{
+	return resolve(state, false, err, errlen);
+}
+
+static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
+{
+	return resolve(state, true, err, errlen);
 }
 
 /* ---- in an execution ---- */
 
 static int get_bias(void *ctx, unsigned int file, uint64_t *bias)
 {
-	struct campaign *c = ctx;
+	const struct monitors *ms = ctx;
 
-	return places_bias(c->places, c->monitors->process, c->monitors->modules[file], bias);
+	return places_bias(ms->s->places, ms->process, ms->modules[file], bias);
 }
 
 static int get_memory(void *ctx, uint64_t addr, void *to, size_t len)
 {
-	struct campaign *c = ctx;
-	struct iovec a = { to, len }, b = { (void *)addr, len };
+	const struct monitors *ms = ctx;
 
-	return process_vm_readv(c->monitors->tgid, &a, 1, &b, 1, 0) == (ssize_t)len ? 0 : -EFAULT;
+	return remote_read(ms->tgid, addr, to, len) ? 0 : -EFAULT;
 }
 
-static bool violated(struct campaign *c, struct monitor *m, uint32_t task, const struct expr_memory *memory,
+static bool violated(struct monitor *m, uint32_t task, const struct expr_memory *memory,
 		     struct outcome *o)
 {
 	char values[512];
@@ -224,46 +222,49 @@ static bool violated(struct campaign *c, struct monitor *m, uint32_t task, const
 }
 
 /* What a task did changed the memory of its own process, or shared memory that is seen from there. */
-bool campaign_monitors_look(void *ctx, uint32_t task, struct outcome *o)
+static bool look(void *ctx, uint32_t task, struct outcome *o)
 {
-	struct campaign *c = ctx;
-	const struct expr_memory memory = { .bias = get_bias, .read = get_memory, .ctx = c };
-	struct monitors *ms = c->monitors;
+	struct monitors *ms = ctx;
+	const struct expr_memory memory = { .bias = get_bias, .read = get_memory, .ctx = ms };
+	const struct world *w = ms->s->world;
 	const struct world_task *t;
 
-	if (task >= c->world->nr_tasks)
+	if (task >= w->nr_tasks)
 		return false;
-	t = &c->world->tasks[task];
-	/* of one that has ended the others of its process see the memory */
-	for (uint32_t i = 0; i < c->world->nr_tasks && t->state == TASK_DEAD; i++)
-		if (c->world->tasks[i].process == t->process && c->world->tasks[i].state != TASK_NONE &&
-		    c->world->tasks[i].state != TASK_DEAD)
-			t = &c->world->tasks[i];
+	t = &w->tasks[task];
+	/* the memory of a task that has ended is seen by the others of its process */
+	for (uint32_t i = 0; i < w->nr_tasks && t->state == TASK_DEAD; i++)
+		if (w->tasks[i].process == t->process && w->tasks[i].state != TASK_NONE &&
+		    w->tasks[i].state != TASK_DEAD)
+			t = &w->tasks[i];
 	if (t->state == TASK_NONE || t->state == TASK_DEAD)
 		return false;
 	ms->process = t->process;
 	ms->tgid = t->tgid;
 	for (unsigned int i = 0; i < ms->nr; i++)
-		if (ms->list[i].resolved && violated(c, &ms->list[i], task, &memory, o))
+		if (ms->list[i].resolved && violated(&ms->list[i], task, &memory, o))
 			return true;
 	return false;
 }
 
-bool campaign_monitors_watch(const struct campaign *c)
+static void watch(void *state)
 {
-	for (unsigned int i = 0; c->monitors && i < c->monitors->nr; i++)
-		if (c->monitors->list[i].e)
-			return true;
-	return false;
+	struct monitors *ms = state;
+
+	for (unsigned int i = 0; i < ms->nr; i++)
+		if (ms->list[i].e) {
+			engine_watch_states(ms->s->engine, look, ms);
+			break;
+		}
 }
 
-static bool has_output(struct campaign *c, const regex_t *re)
+static bool has_output(struct capture *c, const regex_t *re)
 {
 	char *head, *tail;
 	bool found = false;
 
 	for (int i = 0; i < 2 && !found; i++) {
-		if (capture_text(c->capture, i, &head, &tail))
+		if (capture_text(c, i, &head, &tail))
 			continue;
 		found = !regexec(re, head, 0, NULL, 0) || (tail && !regexec(re, tail, 0, NULL, 0));
 		free(head);
@@ -272,31 +273,33 @@ static bool has_output(struct campaign *c, const regex_t *re)
 	return found;
 }
 
-void campaign_monitors_end(struct campaign *c, struct execution *x)
+static void judge(void *state, struct execution *x)
 {
-	struct monitors *ms = c->monitors;
+	struct monitors *ms = state;
 
-	for (unsigned int i = 0; ms && i < ms->nr; i++) {
+	for (unsigned int i = 0; i < ms->nr; i++) {
 		const struct monitor *m = &ms->list[i];
 
 		if (x->status >= 0 && WIFEXITED(x->status) && WEXITSTATUS(x->status) == m->status)
 			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "exit status %d", m->status);
-		else if (m->has_output && x->outcome.kind != ZUG_OUTCOME_ENVIRONMENT && has_output(c, &m->output))
+		else if (m->has_output && x->outcome.kind != ZUG_OUTCOME_ENVIRONMENT && has_output(ms->s->capture, &m->output))
 			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "output matches %s", m->text + 7);
 		else
 			continue;
 		x->outcome.failure = 0;
 		break;
 	}
-	if (ms && !c->aside)
+	if (!ms->s->aside)
 		ms->discarded += x->outcome.kind == ZUG_OUTCOME_DISCARDED;
 }
 
-void campaign_monitors_tell(const struct campaign *c, FILE *to)
+static void note(void *state, struct campaign_notes *n)
 {
-	const struct monitors *ms = c->monitors;
+	const struct monitors *ms = state;
+	size_t len;
+	FILE *to = open_memstream(&n->monitors, &len);
 
-	if (!ms)
+	if (!to)
 		return;
 	if (ms->discarded)
 		fprintf(to, "%lu of the executions do not count (--discard-if)\n", (unsigned long)ms->discarded);
@@ -310,4 +313,10 @@ void campaign_monitors_tell(const struct campaign *c, FILE *to)
 			m->why == -ENOENT ? "no process that made a step has mapped the file of its variables" :
 			"there was no point");
 	}
+	fclose(to);
 }
+
+const struct point_policy policy_monitors = {
+	.open = open_monitors, .free = free_monitors, .start = start, .watch = watch, .settle = settle, .judge = judge,
+	.note = note,
+};
