@@ -119,7 +119,7 @@ int campaign_replay(struct campaign *c, const struct trace *t, int times);
 
 /* Options as recorded in a trace; the strings belong to *holder, to be freed by campaign_options_free(). */
 struct campaign_holder;
-int campaign_options_from_trace(struct campaign_options *o, const struct trace *t,
+int campaign_options_from_header(struct campaign_options *o, const struct trace_header *h,
 				struct campaign_holder **holder, char *err, size_t errlen);
 void campaign_options_free(struct campaign_holder *h);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "campaign/campaign.h"
 #include "cli/cases.h"
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -14,7 +15,6 @@
 #include "zugd/protocol.h"
 #include "report/report.h"
 #include "cli/results.h"
-#include "campaign/run_options.h"
 
 static uint64_t now_ns(void)
 {
@@ -177,7 +177,7 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 	char *name = NULL;
 	int ret;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
 	if (!ret && (o.each_case || o.junit || o.json)) {
 		name = command_line(o.c.command.argv);
 		r = name ? results_new(name) : NULL;
@@ -203,21 +203,11 @@ int cmd_run(int argc, char **argv)
 	struct run_options o;
 	int ret, fd;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
-	if (ret == -1) {
-		printf("usage: zug run [options] -- COMMAND [ARGUMENT...]\n\n"
-		       "Executes COMMAND under one schedule after another, until it fails, a bound is\n"
-		       "reached, or every schedule was tried. A running zugd does it in zug's place.\n\n");
-		run_options_help(stdout);
-		ret = ZUG_EXIT_PASS;
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
+	if (ret) {
+		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
 		goto out;
 	}
-	if (!ret && o.foreground) {
-		fprintf(stderr, "zug run: --foreground belongs to zugd\n");
-		ret = ZUG_EXIT_USAGE;
-	}
-	if (ret)
-		goto out;
 	fd = client_connect(protocol_socket(o.socket));
 	if (fd >= 0) {
 		ret = client_hand_over(fd, "run", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "zugd/client.h"
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "zugd/daemon.h"
 #include "cli/exit_codes.h"
@@ -501,13 +502,8 @@ int cmd_daemon(int argc, char **argv)
 	const char *path;
 	int ret, tell = -1;
 
-	ret = run_options_parse(&o, "daemon", argc, argv, false);
+	ret = cli_run_options(&o, RUN_DAEMON, argc, argv);
 	if (ret == -1) {
-		printf("usage: zugd [options] [--foreground]\n\n"
-		       "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
-		       "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n\n");
-		run_options_help(stdout);
-		printf("  --foreground         stay in the foreground, with messages on standard error\n");
 		run_options_free(&o);
 		return ZUG_EXIT_PASS;
 	}
@@ -515,8 +511,6 @@ int cmd_daemon(int argc, char **argv)
 		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.command.argv[0]);
 		ret = ZUG_EXIT_USAGE;
 	}
-	if (!ret)
-		ret = run_options_refuse_bounds(&o, "daemon");
 	if (!ret)
 		daemon_own_libraries(argv);
 	d = ret ? NULL : calloc(1, sizeof(*d));

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "kernel/kernel.h"
+#include "campaign/campaign.h"
 #include "campaign/run_options.h"
 #include "sandbox/sandbox.h"
 
