@@ -190,7 +190,8 @@ static int64_t all_of(const struct option_word *words)
 }
 
 /* Stores an argument. 0; -EINVAL: it is not valid, a custom option's reason is in err; -errno. */
-static int take(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
+static int take(const struct option_row *r, const char *text, void *options, char *err,
+		size_t errlen)
 {
 	const struct option_word *w;
 	int64_t v = 0;
@@ -254,7 +255,7 @@ void command_line_defaults(const struct command_line *c, void *options)
 
 bool option_is_preset(const struct option_row *r, const void *options)
 {
-	uint64_t fresh[64] = { 0 };
+	uint64_t fresh = 0;
 	struct option_row at = *r;
 	char now[512], then[512];
 
@@ -265,11 +266,11 @@ bool option_is_preset(const struct option_row *r, const void *options)
 		return r->preset && !strcmp(now, r->preset);
 	}
 	at.offset = 0;
-	command_line_defaults(&(struct command_line){ .rows = &at, .nr_rows = 1 }, fresh);
+	command_line_defaults(&(struct command_line){ .rows = &at, .nr_rows = 1 }, &fresh);
 	if (!option_text(r, options))
 		return r->kind == OPTION_SET ?
-		       !((option_get(r, options) ^ option_get(&at, fresh)) & all_of(r->words)) :
-		       option_get(r, options) == option_get(&at, fresh);
+		       !((option_get(r, options) ^ option_get(&at, &fresh)) & all_of(r->words)) :
+		       option_get(r, options) == option_get(&at, &fresh);
 	snprintf(now, sizeof(now), "%s", *option_text(r, options) ? *option_text(r, options) : "");
 	snprintf(then, sizeof(then), "%s", r->preset ? r->preset : "");
 	return !strcmp(now, then);
@@ -333,7 +334,11 @@ static void valid(const struct option_row *r, char *buf, size_t len)
 	}
 	switch (r->kind) {
 	case OPTION_NUMBER:
-		add(buf, len, max ? "a number from %llu to %llu" : min ? "a number from %llu on" : "a number", min, max);
+		add(buf, len,
+		    max ? "a number from %llu to %llu" :
+		    min ? "a number from %llu on" :
+			  "a number",
+		    min, max);
 		break;
 	case OPTION_DURATION:
 		add(buf, len, "a duration such as 500ms, 90s or 10m");
@@ -354,8 +359,8 @@ static void valid(const struct option_row *r, char *buf, size_t len)
 }
 
 /* Gives an argument to the rows of that name. 0, or -errno with a line in err. */
-static int take_named(const struct command_line *c, const struct option_row *first, const char *text, void *options,
-		      bool *given, char *err, size_t errlen)
+static int take_named(const struct command_line *c, const struct option_row *first,
+		      const char *text, void *options, bool *given, char *err, size_t errlen)
 {
 	char why[512] = "", all[512] = "";
 	int ret = 0;
@@ -373,7 +378,8 @@ static int take_named(const struct command_line *c, const struct option_row *fir
 		add(all, sizeof(all), all[0] ? ", or " : "");
 		valid(r, all, sizeof(all));
 	}
-	snprintf(err, errlen, why[0] ? "--%s %s: %s" : "--%s %s: not %s", first->name, text, why[0] ? why : all);
+	snprintf(err, errlen, why[0] ? "--%s %s: %s" : "--%s %s: not %s", first->name, text,
+		 why[0] ? why : all);
 	return ret;
 }
 
@@ -397,7 +403,8 @@ static bool is_second(const struct command_line *c, unsigned int row)
 }
 
 /* Why getopt_long() did not take a word. */
-static void refuse(const struct command_line *c, const char *word, bool missing, char *err, size_t errlen)
+static void refuse(const struct command_line *c, const char *word, bool missing, char *err,
+		   size_t errlen)
 {
 	const struct option_row *r = row_of(c, optopt);
 	size_t n = strcspn(word, "=");
@@ -412,7 +419,8 @@ static void refuse(const struct command_line *c, const char *word, bool missing,
 		return;
 	}
 	if (optopt) {
-		snprintf(err, errlen, "unknown option '-%c'; %s --help lists the options", optopt, c->command);
+		snprintf(err, errlen, "unknown option '-%c'; %s --help lists the options", optopt,
+			 c->command);
 		return;
 	}
 	for (unsigned int i = 0; i < c->nr_rows && n > 2; i++)
@@ -422,7 +430,8 @@ static void refuse(const struct command_line *c, const char *word, bool missing,
 			add(err, errlen, " --%s", c->rows[i].name);
 		}
 	if (nr < 2)
-		snprintf(err, errlen, "unknown option '%.*s'; %s --help lists the options", (int)n, word, c->command);
+		snprintf(err, errlen, "unknown option '%.*s'; %s --help lists the options", (int)n,
+			 word, c->command);
 }
 
 /* The rows as getopt_long() wants them. */
@@ -451,8 +460,8 @@ static void fill(const struct command_line *c, struct option *l, char *letters)
 	*letters = 0;
 }
 
-int command_line_parse(const struct command_line *c, void *options, bool *given, int argc, char **argv,
-		       char *err, size_t errlen)
+int command_line_parse(const struct command_line *c, void *options, bool *given, int argc,
+		       char **argv, char *err, size_t errlen)
 {
 	struct option list[2 * COMMAND_LINE_ROWS];
 	char letters[2 * COMMAND_LINE_ROWS];
@@ -507,8 +516,8 @@ static int check_row(const struct command_line *c, const struct option_row *r, c
 
 	for (; (n = next_name(&name)); name += n)
 		if (is_given(c, given, name, n)) {
-			snprintf(err, errlen, "--%s cannot be combined with --%.*s%s%s", r->name, (int)n, name,
-				 r->why ? ": " : "", r->why ? r->why : "");
+			snprintf(err, errlen, "--%s cannot be combined with --%.*s%s%s", r->name,
+				 (int)n, name, r->why ? ": " : "", r->why ? r->why : "");
 			return -EINVAL;
 		}
 	for (name = r->needs ? r->needs : ""; (n = next_name(&name)); name += n)
@@ -525,8 +534,8 @@ static int check_row(const struct command_line *c, const struct option_row *r, c
 	return what ? -EINVAL : 0;
 }
 
-int command_line_check(const struct command_line *c, const void *options, const bool *given, char *err,
-		       size_t errlen)
+int command_line_check(const struct command_line *c, const void *options, const bool *given,
+		       char *err, size_t errlen)
 {
 	int ret = 0;
 
@@ -585,13 +594,14 @@ static void wrap(const char *text, size_t at, FILE *f)
 static void help_of(const struct option_row *r, FILE *f)
 {
 	char letter[] = { '-', r->letter, ',', ' ', 0 }, text[1024] = "";
-	size_t n = fprintf(f, "  %s--%s%s%s", r->letter ? letter : "", r->name, r->argument ? " " : "",
-			   r->argument ? r->argument : "");
+	size_t n = fprintf(f, "  %s--%s%s%s", r->letter ? letter : "", r->name,
+			   r->argument ? " " : "", r->argument ? r->argument : "");
 
 	add(text, sizeof(text), "%s", r->help);
 	if (r->preset || r->zero)
-		add(text, sizeof(text), " (%s%s%s%s%s)", r->preset ? "default " : "", r->preset ? r->preset : "",
-		    r->preset && r->zero ? "; " : "", r->zero ? "0: " : "", r->zero ? r->zero : "");
+		add(text, sizeof(text), " (%s%s%s%s%s)", r->preset ? "default " : "",
+		    r->preset ? r->preset : "", r->preset && r->zero ? "; " : "",
+		    r->zero ? "0: " : "", r->zero ? r->zero : "");
 	if (n < COLUMN) {
 		n += fprintf(f, "%*s", (int)(COLUMN - n), "");
 	} else if (n < WIDTH / 2 - 10) {
@@ -610,7 +620,8 @@ void command_line_help(const struct command_line *c, FILE *f)
 
 	for (const char *name = c->only ? c->only : ""; (n = next_name(&name)); name += n)
 		for (unsigned int i = 0; i < c->nr_rows; i++)
-			only[i] |= strlen(c->rows[i].name) == n && !strncmp(c->rows[i].name, name, n);
+			only[i] |= strlen(c->rows[i].name) == n &&
+				   !strncmp(c->rows[i].name, name, n);
 	fprintf(f, "usage: %s\n%s\n", c->usage, c->about);
 	for (unsigned int i = 0; i < c->nr_rows; i++) {
 		const struct option_row *r = &c->rows[i];

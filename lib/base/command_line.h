@@ -7,8 +7,8 @@
  *
  *	struct cat { bool numbers; const char *to; };
  *	static const struct option_row rows[] = {
- *		{ .name = "number", .letter = 'n', .kind = OPTION_FLAG, OPTION_AT(struct cat, numbers),
- *		  .help = "number the lines" },
+ *		{ .name = "number", .letter = 'n', .kind = OPTION_FLAG,
+ *		  OPTION_AT(struct cat, numbers), .help = "number the lines" },
  *		...
  *	};
  *	static const struct command_line line = { .command = "cat", .rows = rows, .nr_rows = ... };
@@ -27,9 +27,9 @@ enum option_kind {
 	OPTION_DURATION,	/* nanoseconds: 100ms, 10s, 2m, 1h; seconds without a unit */
 	OPTION_SIZE,		/* bytes: 64M */
 	OPTION_TEXT,
-	OPTION_LIST,		/* may be repeated: each argument is added to a list that ends with NULL */
+	OPTION_LIST,		/* may be repeated; the list of arguments ends with NULL */
 	OPTION_CHOICE,		/* one of words */
-	OPTION_SET,		/* several of words, with commas: their values or-ed; bits of no word stay */
+	OPTION_SET,		/* several of words, with commas: or-ed; other bits stay */
 	OPTION_CUSTOM,		/* parse() */
 };
 
@@ -38,10 +38,11 @@ enum option_store {
 };
 
 /* Where a row's value is kept; the type of the member is found by itself. */
-#define OPTION_AT(type, member)						\
+#define OPTION_AT(type, member) \
 	.offset = offsetof(type, member),				\
-	.store = _Generic(((type *)0)->member, bool: STORE_BOOL, int: STORE_INT, uint32_t: STORE_U32, \
-			  uint64_t: STORE_U64, const char *: STORE_TEXT, char **: STORE_LIST)
+	.store = _Generic(((type *)0)->member, bool: STORE_BOOL, int: STORE_INT,	\
+			  uint32_t: STORE_U32, uint64_t: STORE_U64,	\
+			  const char *: STORE_TEXT, char **: STORE_LIST)
 
 struct option_word {
 	const char *name;
@@ -49,7 +50,7 @@ struct option_word {
 };
 
 struct option_row {
-	const char *section;		/* the heading of help that begins with this row; else NULL */
+	const char *section;		/* the heading before this row in help, or NULL */
 	const char *name;
 	const char *alias;		/* another spelling, or NULL */
 	char letter;			/* or 0 */
@@ -57,16 +58,17 @@ struct option_row {
 	enum option_kind kind;
 	enum option_store store;
 	size_t offset;
-	bool clears;			/* a flag: the member is true when the option is not given */
+	bool clears;			/* a flag: the member is true without the option */
 	uint64_t min, max;		/* of a number; max 0: no bound */
-	const struct option_word *words;	/* ends with a NULL name; of custom options for completion */
+	const struct option_word *words;	/* ends with {0} */
 	const char *preset;		/* the argument when the option is not given; NULL: unset */
 	int64_t unset;			/* the value without a preset */
 	const char *help;		/* the preset is added to it */
-	const char *zero;		/* what 0 means, added to help and to the message for bad values */
-	const char *valid;		/* what is valid, for the message; NULL: made from the row */
+	const char *zero;		/* what 0 means, for help and messages */
+	const char *valid;		/* what is valid, for messages; NULL: made up */
 	/* Of a custom option: 0, or -errno; err is "", or what is wrong with the text. */
-	int (*parse)(const struct option_row *r, const char *text, void *options, char *err, size_t errlen);
+	int (*parse)(const struct option_row *r, const char *text, void *options, char *err,
+		     size_t errlen);
 	/* Of a custom option: its value as an argument. NULL: it cannot be told. */
 	void (*print)(const void *options, char *buf, size_t len);
 
@@ -108,11 +110,11 @@ void command_line_defaults(const struct command_line *c, void *options);
  * argv[returned]... then, as getopt_long() leaves them. 0 when --help was asked for, and printed;
  * -errno with a line in err, which begins with the option. Texts stay in argv.
  */
-int command_line_parse(const struct command_line *c, void *options, bool *given, int argc, char **argv,
-		       char *err, size_t errlen);
+int command_line_parse(const struct command_line *c, void *options, bool *given, int argc,
+		       char **argv, char *err, size_t errlen);
 /* Options that do not belong together. 0, or -EINVAL with a line in err. */
-int command_line_check(const struct command_line *c, const void *options, const bool *given, char *err,
-		       size_t errlen);
+int command_line_check(const struct command_line *c, const void *options, const bool *given,
+		       char *err, size_t errlen);
 /* The first option that was given and belongs to other commands, or NULL. */
 const struct option_row *command_line_foreign(const struct command_line *c, const bool *given);
 /* Frees the lists. */

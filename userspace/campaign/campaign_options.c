@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a test was run with, to and from a trace's header: a JSON object with the values of the rows of
- * run_options.c that have a key.
+ * What a test was run with, to and from a trace's header: a JSON object with the values of the
+ * rows of run_options.c that have a key.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,9 +37,15 @@ char *campaign_options_json(const struct campaign_options *o, const struct campa
 	char *text;
 
 	all.replay = (struct options_replay){
-		.probed = (char **)l->probed, .known = (char **)l->known, .atomics = (char **)l->atomics,
-		.silent = (char **)l->silent, .limited = (char **)l->limited, .split = (char **)l->split,
-		.waits = (char **)l->waits, .data = (char **)l->data, .races = (char **)l->races,
+		.probed = (char **)l->probed,
+		.known = (char **)l->known,
+		.atomics = (char **)l->atomics,
+		.silent = (char **)l->silent,
+		.limited = (char **)l->limited,
+		.split = (char **)l->split,
+		.waits = (char **)l->waits,
+		.data = (char **)l->data,
+		.races = (char **)l->races,
 	};
 	for (unsigned int i = 1; (r = run_options_kept(i)); i++) {
 		v = value_of(r, &all);
@@ -70,7 +76,8 @@ static char **get_list(struct json_object *a)
 	return list;
 }
 
-static int read_value(const struct option_row *r, struct campaign_options *o, struct campaign_holder *h)
+static int read_value(const struct option_row *r, struct campaign_options *o,
+		      struct campaign_holder *h)
 {
 	struct json_object *v = NULL;
 	bool there = json_object_object_get_ex(h->json, r->key, &v);
@@ -116,7 +123,8 @@ int campaign_options_from_header(struct campaign_options *o, const struct trace_
 	for (unsigned int i = 1; (r = run_options_kept(i)) && !ret; i++)
 		ret = read_value(r, o, c);
 	o->environment.own &= SANDBOX_ALL;
-	if (!ret && (!o->command.argv || !o->command.argv[0] || !o->command.cwd || !o->command.envp)) {
+	if (!ret &&
+	    (!o->command.argv || !o->command.argv[0] || !o->command.cwd || !o->command.envp)) {
 		snprintf(err, errlen, "the trace names no command, folder or environment");
 		ret = -EINVAL;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of options of zug run, zug exec, zug check and zugd, and what no row of it can say: how a
- * few arguments are parsed, what values exclude each other, scripts.
+ * The table of options of zug run, zug exec, zug check and zugd, and what no row of it can say: how
+ * a few arguments are parsed, which values exclude each other, scripts.
  *
- * Read lib/base/command_line.h first: it has the meaning of a row's members. campaign_options.c writes
- * the rows with a key into traces.
+ * Read lib/base/command_line.h first: it has the meaning of a row's members. campaign_options.c
+ * writes the rows with a key into traces.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,23 +31,28 @@
 #define ATOMIC	(1ll << 33)
 
 static const struct option_word point_words[] = {
-	{ "sync", SYNC }, { "atomic", ATOMIC }, { "syscall", ZUG_SYS_ALL }, { "syscall:file", ZUG_SYS_FILE },
-	{ "syscall:ipc", ZUG_SYS_IPC }, { "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
+	{ "sync", SYNC }, { "atomic", ATOMIC }, { "syscall", ZUG_SYS_ALL },
+	{ "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
+	{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
 	{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 }, { 0 },
 };
 
 static const struct option_word clock_words[] = { { "virtual", false }, { "real", true }, { 0 } };
-static const struct option_word timeout_words[] = { { "never", false }, { "explore", true }, { 0 } };
+static const struct option_word timeout_words[] = {
+	{ "never", false }, { "explore", true }, { 0 },
+};
 static const struct option_word random_words[] = { { "seed", false }, { "real", true }, { 0 } };
 
 static const struct option_word world_words[] = {
-	{ "private", SANDBOX_ALL }, { "shared", 0 }, { "files", SANDBOX_FILES }, { "ipc", SANDBOX_IPC },
-	{ "pids", SANDBOX_PIDS }, { "net", SANDBOX_NET }, { "host", SANDBOX_HOST }, { 0 },
+	{ "private", SANDBOX_ALL }, { "shared", 0 }, { "files", SANDBOX_FILES },
+	{ "ipc", SANDBOX_IPC }, { "pids", SANDBOX_PIDS }, { "net", SANDBOX_NET },
+	{ "host", SANDBOX_HOST }, { 0 },
 };
 
 static const struct option_word fault_words[] = {
-	{ "enospc", 1 << FAULT_ENOSPC }, { "eintr", 1 << FAULT_EINTR }, { "enomem", 1 << FAULT_ENOMEM },
-	{ "refused", 1 << FAULT_REFUSED }, { "kill", 1 << FAULT_KILL }, { "short", 1 << FAULT_SHORT }, { 0 },
+	{ "enospc", 1 << FAULT_ENOSPC }, { "eintr", 1 << FAULT_EINTR },
+	{ "enomem", 1 << FAULT_ENOMEM }, { "refused", 1 << FAULT_REFUSED },
+	{ "kill", 1 << FAULT_KILL }, { "short", 1 << FAULT_SHORT }, { 0 },
 };
 
 static const struct option_word flow_words[] = {
@@ -57,12 +62,16 @@ static const struct option_word flow_words[] = {
 };
 
 const struct option_word colour_words[] = {
-	{ "auto", REPORT_COLOUR_AUTO }, { "always", REPORT_COLOUR_ALWAYS }, { "never", REPORT_COLOUR_NEVER }, { 0 },
+	{ "auto", REPORT_COLOUR_AUTO },
+	{ "always", REPORT_COLOUR_ALWAYS },
+	{ "never", REPORT_COLOUR_NEVER },
+	{ 0 },
 };
 
 /* ---- arguments that have a syntax of their own ---- */
 
-static int parse_points(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
+static int parse_points(const struct option_row *r, const char *text, void *options, char *err,
+			size_t errlen)
 {
 	struct run_options *o = options;
 	int64_t set;
@@ -79,12 +88,15 @@ static void print_points(const void *options, char *buf, size_t len)
 {
 	const struct campaign_options *o = options;
 
-	option_print_set(point_words, (o->points.sync ? SYNC : 0) | (o->points.atomic ? ATOMIC : 0) | o->points.syscalls,
+	option_print_set(point_words,
+			 (o->points.sync ? SYNC : 0) | (o->points.atomic ? ATOMIC : 0) |
+				 o->points.syscalls,
 			 buf, len);
 }
 
 /* The text itself, or that of the file behind '@'. */
-static int parse_rules(const struct option_row *r, const char *arg, void *options, char *err, size_t errlen)
+static int parse_rules(const struct option_row *r, const char *arg, void *options, char *err,
+		       size_t errlen)
 {
 	struct run_options *o = options;
 	char *text = NULL;
@@ -108,7 +120,8 @@ static int parse_rules(const struct option_row *r, const char *arg, void *option
 }
 
 /* Lines "race:GLOB". */
-static int parse_suppressions(const struct option_row *r, const char *path, void *options, char *err, size_t errlen)
+static int parse_suppressions(const struct option_row *r, const char *path, void *options,
+			      char *err, size_t errlen)
 {
 	struct run_options *o = options;
 	char *line = NULL, *text, *end;
@@ -130,8 +143,11 @@ static int parse_suppressions(const struct option_row *r, const char *path, void
 			ret = option_append(&o->c.failure.suppressions, text + 5);
 			continue;
 		}
-		snprintf(err, errlen, "line %d: '%s' is not race:GLOB, with a glob for a function, a source file or a "
-			 "variable", no, text);
+		snprintf(err, errlen,
+			 "line %d: '%s' is not race:GLOB, with a glob for a function, a source "
+			 "file or a "
+			 "variable",
+			 no, text);
 		ret = -EINVAL;
 	}
 	if (!ret && ferror(f))
@@ -165,8 +181,10 @@ static const char *share_conflict(const void *options)
 {
 	const struct campaign_options *o = options;
 
-	return o->environment.own & SANDBOX_FILES ? NULL :
-	       "has no effect: all files are shared here (--world files, or private, makes some private)";
+	return o->environment.own & SANDBOX_FILES ?
+		       NULL :
+		       "has no effect: all files are shared here (--world files, or private, makes "
+		       "some private)";
 }
 
 static const char *code_conflict(const void *options)
@@ -174,7 +192,8 @@ static const char *code_conflict(const void *options)
 	const struct campaign_options *o = options;
 
 	return o->points.atomic ? NULL :
-	       "says where atomic instructions are points, but --points leaves them out: add atomic to it";
+				  "says where atomic instructions are points, but --points leaves "
+				  "them out: add atomic to it";
 }
 
 static const char *race_conflict(const void *options)
@@ -190,26 +209,33 @@ static const char *race_conflict(const void *options)
 #define AT(member) OPTION_AT(struct run_options, member)
 
 static const struct option_row rows[] = {
-	{ .section = "search", .name = "strategy", .argument = "NAME[:ARG=VALUE,...]", .kind = OPTION_TEXT,
-	  AT(c.search.strategy), .help = "how to choose schedules (see: zug strategies)" },
+	{ .section = "search", .name = "strategy", .argument = "NAME[:ARG=VALUE,...]",
+	  .kind = OPTION_TEXT, AT(c.search.strategy),
+	  .help = "how to choose schedules (see: zug strategies)" },
 	{ .name = "seed", .argument = "N", .kind = OPTION_NUMBER, AT(c.search.seed), .preset = "1",
-	  .script = true, .help = "the same seed gives the same search" },
-	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER, AT(c.search.executions), .preset = "2000",
-	  .zero = "no bound", .commands = RUN, .help = "stop after N executions" },
-	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.search.time_ns), .commands = RUN,
+	  .script = true,
+	  .help = "the same seed gives the same search" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER, AT(c.search.executions),
+	  .preset = "2000", .zero = "no bound", .commands = RUN,
+	  .help = "stop after N executions" },
+	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.search.time_ns),
+	  .commands = RUN,
 	  .help = "stop after that time, such as 90s, 10m, 2h (default: no bound)" },
-	{ .name = "preemptions", .argument = "N", .kind = OPTION_NUMBER, .max = 1000, AT(c.search.preemptions),
-	  .unset = -1, .help = "at most N preemptions in an execution, in systematic strategies" },
-	{ .name = "fair", .argument = "K", .kind = OPTION_NUMBER, .max = 1000000, AT(c.search.fair), .preset = "1",
-	  .zero = "off", .script = true, .key = "fair", .place = 7, .absent = 1,
+	{ .name = "preemptions", .argument = "N", .kind = OPTION_NUMBER, .max = 1000,
+	  AT(c.search.preemptions), .unset = -1,
+	  .help = "at most N preemptions in an execution, in systematic strategies" },
+	{ .name = "fair", .argument = "K", .kind = OPTION_NUMBER, .max = 1000000, AT(c.search.fair),
+	  .preset = "1", .zero = "off", .script = true, .key = "fair", .place = 7, .absent = 1,
 	  .help = "the fair scheduler acts on every K-th yield" },
-	{ .name = "rules", .argument = "TEXT | @FILE", .kind = OPTION_CUSTOM, .parse = parse_rules, AT(c.search.rules),
+	{ .name = "rules", .argument = "TEXT | @FILE", .kind = OPTION_CUSTOM, .parse = parse_rules,
+	  AT(c.search.rules),
 	  .help = "hold tasks, use tactics, bound where preemptions may be (see zug-run(1))" },
-	{ .name = "script", .argument = "FILE", .kind = OPTION_TEXT, AT(script_path), .commands = RUN,
-	  .excludes = "strategy rules preemptions resume each-case",
+	{ .name = "script", .argument = "FILE", .kind = OPTION_TEXT, AT(script_path),
+	  .commands = RUN, .excludes = "strategy rules preemptions resume each-case",
 	  .why = "a script is one schedule of one command",
 	  .help = "follow a script (see zug-pin(1)), once unless --executions says otherwise" },
-	{ .name = "resume", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.resume), .commands = RUN,
+	{ .name = "resume", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.resume),
+	  .commands = RUN,
 	  .help = "continue the search whose state is in FILE, and keep its state there" },
 	{ .name = "memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(c.search.memory),
 	  .help = "memory of the search's tables, such as 64M (default 256M); full ones forget" },
@@ -219,122 +245,149 @@ static const struct option_row rows[] = {
 	{ .section = "points, where a switch can happen", .name = "points", .argument = "KIND,...",
 	  .kind = OPTION_CUSTOM, .parse = parse_points, .print = print_points, .words = point_words,
 	  .preset = "sync,atomic,syscall", .script = true,
-	  .valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, syscall:process, "
-		   "syscall:futex, or none",
+	  .valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, "
+	           "syscall:process, syscall:futex, or none",
 	  .help = "sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, none" },
-	{ .name = "code", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.code), .script = true, .key = "code",
-	  .place = 32, .conflict = code_conflict,
+	{ .name = "code", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.code),
+	  .script = true, .key = "code", .place = 32, .conflict = code_conflict,
 	  .help = "atomic instructions of these only: a library, function, 'GLOB' or FILE.c" },
-	{ .name = "watch", .argument = "[FILE:]VAR", .kind = OPTION_LIST, AT(c.points.watches), .script = true,
-	  .key = "watch", .place = 26, .help = "every access of a variable (at most 4; a hardware breakpoint)" },
+	{ .name = "watch", .argument = "[FILE:]VAR", .kind = OPTION_LIST, AT(c.points.watches),
+	  .script = true, .key = "watch", .place = 26,
+	  .help = "every access of a variable (at most 4; a hardware breakpoint)" },
 	{ .name = "no-races", .kind = OPTION_FLAG, AT(c.points.races), .clears = true,
 	  .help = "do not look for data races first, to make points of their places" },
-	{ .name = "point", .argument = "SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET", .kind = OPTION_LIST,
-	  AT(c.points.places), .script = true, .key = "point", .place = 27,
+	{ .name = "point", .argument = "SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET",
+	  .kind = OPTION_LIST, AT(c.points.places), .script = true, .key = "point", .place = 27,
 	  .help = "a place in the code (may be repeated)" },
 
-	{ .section = "what is a failure", .name = "expect-exit", .argument = "N", .kind = OPTION_NUMBER, .max = 255,
-	  AT(c.failure.expect_exit), .preset = "0", .script = true, .key = "expect_exit", .place = 6,
-	  .valid = "an exit status from 0 to 255", .help = "the exit status of success" },
-	{ .name = "match", .argument = "REGEX", .kind = OPTION_TEXT, AT(c.failure.match), .script = true,
-	  .key = "match", .place = 25, .help = "output that means failure" },
-	{ .name = "invariant", .argument = "'EXPR'", .kind = OPTION_LIST, AT(c.failure.invariants), .script = true,
-	  .key = "invariant", .place = 28,
+	{ .section = "what is a failure", .name = "expect-exit", .argument = "N",
+	  .kind = OPTION_NUMBER, .max = 255, AT(c.failure.expect_exit), .preset = "0",
+	  .script = true, .key = "expect_exit", .place = 6, .valid = "an exit status from 0 to 255",
+	  .help = "the exit status of success" },
+	{ .name = "match", .argument = "REGEX", .kind = OPTION_TEXT, AT(c.failure.match),
+	  .script = true, .key = "match", .place = 25,
+	  .help = "output that means failure" },
+	{ .name = "invariant", .argument = "'EXPR'", .kind = OPTION_LIST, AT(c.failure.invariants),
+	  .script = true, .key = "invariant", .place = 28,
 	  .help = "C over global variables, true before every step (may be repeated)" },
 	{ .name = "discard-if", .argument = "'EXPR' | exit=N | output=REGEX", .kind = OPTION_LIST,
 	  AT(c.failure.discards), .commands = RUN, .script = true, .key = "discard_if", .place = 29,
 	  .help = "executions that do not count" },
-	{ .name = "fail-on-race", .kind = OPTION_FLAG, AT(c.failure.race), .script = true, .key = "fail_on_race",
-	  .place = 39, .excludes = "no-races", .conflict = race_conflict,
+	{ .name = "fail-on-race", .kind = OPTION_FLAG, AT(c.failure.race), .script = true,
+	  .key = "fail_on_race", .place = 39, .excludes = "no-races", .conflict = race_conflict,
 	  .help = "a data race is a failure, not only a warning" },
-	{ .name = "suppressions", .argument = "FILE", .kind = OPTION_CUSTOM, .parse = parse_suppressions,
-	  AT(c.failure.suppressions), .key = "suppressions", .place = 40,
+	{ .name = "suppressions", .argument = "FILE", .kind = OPTION_CUSTOM,
+	  .parse = parse_suppressions, AT(c.failure.suppressions), .key = "suppressions",
+	  .place = 40,
 	  .help = "data races that do not count: lines race:GLOB (function, file or variable)" },
-	{ .name = "timeout", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.failure.timeout_ns),
-	  .preset = "30s", .zero = "none", .script = true, .key = "timeout_ns", .place = 9, .absent = 30000000000,
+	{ .name = "timeout", .argument = "DURATION", .kind = OPTION_DURATION,
+	  AT(c.failure.timeout_ns), .preset = "30s", .zero = "none", .script = true,
+	  .key = "timeout_ns", .place = 9, .absent = 30000000000,
 	  .help = "fail an execution that takes longer" },
-	{ .name = "max-steps", .argument = "N", .kind = OPTION_NUMBER, AT(c.failure.max_steps), .preset = "100000",
-	  .zero = "no bound", .script = true, .key = "max_steps", .place = 8, .absent = 100000,
+	{ .name = "max-steps", .argument = "N", .kind = OPTION_NUMBER, AT(c.failure.max_steps),
+	  .preset = "100000", .zero = "no bound", .script = true, .key = "max_steps", .place = 8,
+	  .absent = 100000,
 	  .help = "end an execution after N steps" },
-	{ .name = "spin", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.failure.spin_ns), .preset = "100ms",
-	  .zero = "never", .script = true, .key = "spin_ns", .place = 10, .absent = 100000000,
-	  .help = "look at a task that computes so long without a point, and preempt it after ten times that" },
+	{ .name = "spin", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.failure.spin_ns),
+	  .preset = "100ms", .zero = "never", .script = true, .key = "spin_ns", .place = 10,
+	  .absent = 100000000,
+	  .help = "look at a task that computes so long without a point, and preempt it after "
+		  "ten times that" },
 
-	{ .section = "the test's machine", .name = "cpus", .argument = "N", .kind = OPTION_NUMBER, .min = 1,
-	  .max = 1024, AT(c.machine.cpus), .script = true, .key = "cpus", .place = 4,
+	{ .section = "the test's machine", .name = "cpus", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, .max = 1024, AT(c.machine.cpus), .script = true, .key = "cpus", .place = 4,
 	  .help = "how many CPUs the test sees (default: this machine's)" },
-	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, AT(c.machine.lane), .unset = -1,
-	  .valid = "the number of a CPU", .help = "where it runs (default: the last CPU that is not busy)" },
+	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, AT(c.machine.lane),
+	  .unset = -1, .valid = "the number of a CPU",
+	  .help = "where it runs (default: the last CPU that is not busy)" },
 	{ .name = "max-tasks", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000000,
 	  AT(c.machine.max_tasks), .script = true, .key = "max_tasks", .place = 5,
 	  .help = "tasks alive at a time (default 256)" },
-	{ .name = "name", .argument = "NAME", .kind = OPTION_TEXT, AT(c.machine.name), .commands = RUN | CHECK | DAEMON,
-	  .why = "zug exec uses the cgroup of zugd", .help = "of its cgroup" },
-	{ .name = "aslr", .kind = OPTION_FLAG, AT(c.machine.randomise), .script = true, .key = "randomise",
-	  .place = 11, .help = "leave address randomisation on" },
+	{ .name = "name", .argument = "NAME", .kind = OPTION_TEXT, AT(c.machine.name),
+	  .commands = RUN | CHECK | DAEMON, .why = "zug exec uses the cgroup of zugd",
+	  .help = "of its cgroup" },
+	{ .name = "aslr", .kind = OPTION_FLAG, AT(c.machine.randomise), .script = true,
+	  .key = "randomise", .place = 11,
+	  .help = "leave address randomisation on" },
 
-	{ .section = "the test's inputs", .name = "time", .argument = "virtual|real", .kind = OPTION_CHOICE,
-	  AT(c.inputs.real_time), .words = clock_words, .script = true, .key = "virtual_time", .place = 12,
-	  .inverted = true, .help = "its clock; with a virtual one (default) sleeping takes no time" },
-	{ .name = "timeouts", .argument = "never|explore", .kind = OPTION_CHOICE, AT(c.inputs.explore_timeouts),
-	  .words = timeout_words, .script = true, .key = "explore_timeouts", .place = 15,
+	{ .section = "the test's inputs", .name = "time", .argument = "virtual|real",
+	  .kind = OPTION_CHOICE, AT(c.inputs.real_time), .words = clock_words, .script = true,
+	  .key = "virtual_time", .place = 12, .inverted = true,
+	  .help = "its clock; with a virtual one (default) sleeping takes no time" },
+	{ .name = "timeouts", .argument = "never|explore", .kind = OPTION_CHOICE,
+	  AT(c.inputs.explore_timeouts), .words = timeout_words, .script = true,
+	  .key = "explore_timeouts", .place = 15,
 	  .help = "when a time-out expires: when no task can run (default), or at any time" },
-	{ .name = "random", .argument = "seed|real", .kind = OPTION_CHOICE, AT(c.inputs.real_random),
-	  .words = random_words, .script = true, .key = "seeded_random", .place = 14, .inverted = true,
+	{ .name = "random", .argument = "seed|real", .kind = OPTION_CHOICE,
+	  AT(c.inputs.real_random), .words = random_words, .script = true, .key = "seeded_random",
+	  .place = 14, .inverted = true,
 	  .help = "its random numbers: made from the seed (default), or the machine's" },
-	{ .name = "world", .argument = "private|shared|PART,...", .kind = OPTION_SET, AT(c.environment.own),
-	  .words = world_words, .unset = SANDBOX_ALL, .script = true, .key = "world", .place = 16,
+	{ .name = "world", .argument = "private|shared|PART,...", .kind = OPTION_SET,
+	  AT(c.environment.own), .words = world_words, .unset = SANDBOX_ALL, .script = true,
+	  .key = "world", .place = 16,
 	  .valid = "private, shared, or a list of files, ipc, pids, net, host",
-	  .help = "what each execution has for itself: files, ipc, pids, net, host; private: all (default of zug run "
-		  "and zug check), shared: none (default of zug exec and zugd)" },
-	{ .name = "share", .argument = "PATH", .kind = OPTION_LIST, AT(c.environment.shares), .script = true,
-	  .key = "share", .place = 17, .conflict = share_conflict,
+	  .help = "what each execution has for itself: files, ipc, pids, net, host; private: all "
+		  "(default of zug run and zug check), shared: none (default of zug exec and "
+		  "zugd)" },
+	{ .name = "share", .argument = "PATH", .kind = OPTION_LIST, AT(c.environment.shares),
+	  .script = true, .key = "share", .place = 17, .conflict = share_conflict,
 	  .help = "a file or folder that stays the machine's; what is written there stays" },
-	{ .name = "setup", .argument = "COMMAND", .kind = OPTION_TEXT, AT(c.environment.setup), .script = true,
-	  .key = "setup", .place = 19,
+	{ .name = "setup", .argument = "COMMAND", .kind = OPTION_TEXT, AT(c.environment.setup),
+	  .script = true, .key = "setup", .place = 19,
 	  .help = "a shell runs it before each execution, but not under its schedule" },
-	{ .name = "teardown", .argument = "COMMAND", .kind = OPTION_TEXT, AT(c.environment.teardown), .script = true,
-	  .key = "teardown", .place = 20, .help = "the same after each execution" },
-	{ .name = "faults", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults), .words = fault_words,
-	  .script = true, .key = "faults", .place = 21, .conflict = faults_conflict,
+	{ .name = "teardown", .argument = "COMMAND", .kind = OPTION_TEXT,
+	  AT(c.environment.teardown), .script = true, .key = "teardown", .place = 20,
+	  .help = "the same after each execution" },
+	{ .name = "faults", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults),
+	  .words = fault_words, .script = true, .key = "faults", .place = 21,
+	  .conflict = faults_conflict,
 	  .help = "let system calls fail: enospc, eintr, enomem, refused, kill, short" },
-	{ .name = "max-faults", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000, AT(c.inputs.max_faults),
-	  .preset = "1", .needs = "faults", .key = "max_faults", .place = 22,
+	{ .name = "max-faults", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000,
+	  AT(c.inputs.max_faults), .preset = "1", .needs = "faults", .key = "max_faults",
+	  .place = 22,
 	  .help = "inject at most N faults in one execution" },
-	{ .name = "flows", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults), .words = flow_words,
-	  .script = true, .conflict = flows_conflict,
-	  .help = "transfer fewer bytes at once, or lose, reorder, delay datagrams: short-read, short-write, stdin, "
-		  "loss, reorder, delay" },
-	{ .name = "max-flows", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000, AT(c.inputs.max_flows),
-	  .preset = "1", .needs = "flows", .key = "max_flows", .place = 23,
+	{ .name = "flows", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults),
+	  .words = flow_words, .script = true, .conflict = flows_conflict,
+	  .help = "transfer fewer bytes at once, or lose, reorder, delay datagrams: short-read, "
+		  "short-write, stdin, loss, reorder, delay" },
+	{ .name = "max-flows", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000,
+	  AT(c.inputs.max_flows), .preset = "1", .needs = "flows", .key = "max_flows", .place = 23,
 	  .help = "change at most N transfers in one execution" },
-	{ .name = "stdin", .argument = "FILE", .kind = OPTION_TEXT, AT(c.inputs.file), .script = true, .key = "stdin",
-	  .place = 24, .help = "what the test reads from its standard input, a pipe (default: nothing)" },
+	{ .name = "stdin", .argument = "FILE", .kind = OPTION_TEXT, AT(c.inputs.file),
+	  .script = true, .key = "stdin", .place = 24,
+	  .help = "what the test reads from its standard input, a pipe (default: nothing)" },
 
-	{ .section = "results", .name = "output", .letter = 'o', .argument = "DIR", .kind = OPTION_TEXT,
-	  AT(c.results.dir), .preset = "zug-out", .help = "where traces go" },
-	{ .name = "record", .argument = "FILE", .kind = OPTION_TEXT, AT(c.results.record), .commands = RUN,
+	{ .section = "results", .name = "output", .letter = 'o', .argument = "DIR",
+	  .kind = OPTION_TEXT, AT(c.results.dir), .preset = "zug-out",
+	  .help = "where traces go" },
+	{ .name = "record", .argument = "FILE", .kind = OPTION_TEXT, AT(c.results.record),
+	  .commands = RUN,
 	  .help = "append the progress of the search, for zug show FILE and zug show --html FILE" },
-	{ .name = "no-minimize", .kind = OPTION_FLAG, AT(c.results.minimize), .clears = true, .commands = RUN,
+	{ .name = "no-minimize", .kind = OPTION_FLAG, AT(c.results.minimize), .clears = true,
+	  .commands = RUN,
 	  .help = "report the schedule as it was found, not the simplest that fails alike" },
-	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .max = 10000, AT(c.results.verify), .preset = "1",
-	  .commands = RUN, .help = "replay a finding N times before it is reported" },
+	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .max = 10000,
+	  AT(c.results.verify), .preset = "1", .commands = RUN,
+	  .help = "replay a finding N times before it is reported" },
 	{ .name = "junit", .argument = "FILE", .kind = OPTION_TEXT, AT(junit), .commands = RUN,
 	  .help = "results in JUnit's XML" },
 	{ .name = "json", .argument = "FILE", .kind = OPTION_TEXT, AT(json), .commands = RUN,
 	  .help = "results in JSON" },
-	{ .name = "each-case", .kind = OPTION_FLAG, AT(each_case), .commands = RUN, .excludes = "resume record",
-	  .why = "such a file belongs to one search",
+	{ .name = "each-case", .kind = OPTION_FLAG, AT(each_case), .commands = RUN,
+	  .excludes = "resume record", .why = "such a file belongs to one search",
 	  .help = "search each test case of a GoogleTest, Catch2 or Rust test program by itself" },
-	{ .name = "times", .letter = 'n', .argument = "N", .kind = OPTION_NUMBER, .min = 2, .max = 1000000, AT(times),
-	  .preset = "50", .commands = CHECK, .why = "--executions says how often zug run executes the test",
+	{ .name = "times", .letter = 'n', .argument = "N", .kind = OPTION_NUMBER, .min = 2,
+	  .max = 1000000, AT(times), .preset = "50", .commands = CHECK,
+	  .why = "--executions says how often zug run executes the test",
 	  .help = "executions" },
-	{ .name = "color", .alias = "colour", .argument = "WHEN", .kind = OPTION_CHOICE, AT(c.results.colour),
-	  .words = colour_words, .unset = REPORT_COLOUR_AUTO,
+	{ .name = "color", .alias = "colour", .argument = "WHEN", .kind = OPTION_CHOICE,
+	  AT(c.results.colour), .words = colour_words, .unset = REPORT_COLOUR_AUTO,
 	  .help = "auto (default: on a terminal, unless NO_COLOR is set), always, never" },
-	{ .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, AT(c.results.quiet), .help = "no progress line" },
+	{ .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, AT(c.results.quiet),
+	  .help = "no progress line" },
 
-	{ .section = "the daemon", .name = "socket", .argument = "PATH", .kind = OPTION_TEXT, AT(socket),
+	{ .section = "the daemon", .name = "socket", .argument = "PATH", .kind = OPTION_TEXT,
+	  AT(socket),
 	  .help = "of zugd (default $ZUG_SOCKET, or /run/zugd.sock)" },
 	{ .name = "foreground", .kind = OPTION_FLAG, AT(foreground), .commands = DAEMON,
 	  .help = "stay in the foreground, with messages on standard error" },
@@ -342,7 +395,8 @@ static const struct option_row rows[] = {
 
 /* What else a trace keeps. */
 static const struct option_row kept[] = {
-	{ .kind = OPTION_FLAG, AT(c.points.sync), .key = "sync_points", .place = 1, .absent = true },
+	{ .kind = OPTION_FLAG, AT(c.points.sync), .key = "sync_points", .place = 1,
+	  .absent = true },
 	{ .kind = OPTION_FLAG, AT(c.points.atomic), .key = "atomic_points", .place = 2 },
 	{ .kind = OPTION_NUMBER, AT(c.points.syscalls), .key = "syscall_points", .place = 3 },
 	{ .kind = OPTION_NUMBER, AT(c.inputs.clock_real), .key = "clock_real", .place = 13 },
@@ -364,19 +418,21 @@ static const char exec_about[] =
 	"Exit status: the test's own (128 + N when signal N killed it); 123 when it failed without\n"
 	"leaving a status (deadlock, time-out, --match...); 125 when it could not be executed.\n";
 
+#define TABLE .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true
+
 static const struct command_line lines[] = {
 	[RUN_COMMAND] = {
-		.command = "zug run", .bit = RUN, .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true,
+		.command = "zug run", .bit = RUN, TABLE,
 		.usage = "zug run [options] -- COMMAND [ARGUMENT...]\n",
 		.about = "Executes COMMAND under one schedule after another, until it fails, a bound is\n"
 			 "reached, or every schedule was tried. A running zugd does it in zug's place.\n",
 	},
 	[RUN_EXEC] = {
-		.command = "zug exec", .bit = EXEC, .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true,
+		.command = "zug exec", .bit = EXEC, TABLE,
 		.usage = "zug exec [options] -- COMMAND [ARGUMENT...]\n", .about = exec_about,
 	},
 	[RUN_CHECK] = {
-		.command = "zug check", .bit = CHECK, .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true,
+		.command = "zug check", .bit = CHECK, TABLE,
 		.usage = "zug check [options] -- COMMAND [ARGUMENT...]\n",
 		.about = "Executes COMMAND many times under one schedule, the first of the search, and says whether every\n"
 			 "execution is the same in its steps, its end and its output; if not, where it begins to differ,\n"
@@ -387,7 +443,7 @@ static const struct command_line lines[] = {
 		       "Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n",
 	},
 	[RUN_DAEMON] = {
-		.command = "zugd", .bit = DAEMON, .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true,
+		.command = "zugd", .bit = DAEMON, TABLE,
 		.usage = "zugd [options] [--foreground]\n",
 		.about = "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
 			 "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n",
@@ -423,7 +479,8 @@ const struct option_row *run_options_kept(unsigned int place)
 bool run_options_in_scripts(const char *name, size_t len)
 {
 	for (size_t i = 0; i < NR(rows); i++)
-		if (rows[i].script && strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
+		if (rows[i].script && strlen(rows[i].name) == len &&
+		    !strncmp(rows[i].name, name, len))
 			return true;
 	return false;
 }
@@ -464,8 +521,8 @@ const char *run_options_fault(int fault, char *buf, size_t len)
 }
 
 /* The script's options come before those of the command line, which may say otherwise. */
-static int read_script(struct run_options *o, const struct command_line *line, const char *path, char *err,
-		       size_t errlen)
+static int read_script(struct run_options *o, const struct command_line *line, const char *path,
+		       char *err, size_t errlen)
 {
 	char why[1024];
 	int ret = script_load(&o->script, path, why, sizeof(why));
@@ -497,8 +554,8 @@ static void reset(struct run_options *o, enum run_command command)
 		o->c.environment.own = 0;
 }
 
-int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv, char *err,
-		      size_t errlen)
+int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
+		      char *err, size_t errlen)
 {
 	const struct command_line *line = &lines[command];
 	extern char **environ;
@@ -538,12 +595,14 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 		snprintf(err, errlen, "cannot find out the current folder: %s", strerror(-ret));
 	} else if (command != RUN_DAEMON && !c->command.argv[0]) {
 		ret = -EINVAL;
-		snprintf(err, errlen, "no command; usage: %.*s", (int)strcspn(line->usage, "\n"), line->usage);
+		snprintf(err, errlen, "no command; usage: %.*s", (int)strcspn(line->usage, "\n"),
+			 line->usage);
 	}
 	return ret;
 }
 
-int run_options_refuse_foreign(const struct run_options *o, enum run_command command, char *err, size_t errlen)
+int run_options_refuse_foreign(const struct run_options *o, enum run_command command, char *err,
+			       size_t errlen)
 {
 	const struct option_row *r = command_line_foreign(&lines[command], o->given);
 	const char *why = command == RUN_CHECK ? "here one schedule is executed --times times" :
@@ -555,7 +614,8 @@ int run_options_refuse_foreign(const struct run_options *o, enum run_command com
 	n = snprintf(err, errlen, "--%s belongs to", r->name);
 	for (size_t i = 0, nr = 0; i < NR(lines) && n < errlen; i++)
 		if (r->commands & lines[i].bit)
-			n += snprintf(err + n, errlen - n, "%s %s", nr++ ? "," : "", lines[i].command);
+			n += snprintf(err + n, errlen - n, "%s %s", nr++ ? "," : "",
+				      lines[i].command);
 	if (n < errlen && (r->why || r->commands == RUN))
 		snprintf(err + n, errlen - n, ": %s", r->why && r->commands != RUN ? r->why : why);
 	return -EINVAL;

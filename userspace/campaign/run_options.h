@@ -36,13 +36,14 @@ enum run_command { RUN_COMMAND, RUN_EXEC, RUN_CHECK, RUN_DAEMON };
 const struct command_line *run_options_line(enum run_command command);
 
 /*
- * Parses a command line up to the command, which is left in c.command.argv. 0; 1 when --help was asked
- * for, and printed; -errno with a line in err. run_options_free() in any case.
+ * Parses a command line up to the command, which is left in c.command.argv. 0; 1 when --help was
+ * asked for, and printed; -errno with a line in err. run_options_free() in any case.
  */
-int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv, char *err,
-		      size_t errlen);
+int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
+		      char *err, size_t errlen);
 /* Options that belong to other commands. 0, or -EINVAL with a line in err. */
-int run_options_refuse_foreign(const struct run_options *o, enum run_command command, char *err, size_t errlen);
+int run_options_refuse_foreign(const struct run_options *o, enum run_command command, char *err,
+			       size_t errlen);
 void run_options_free(struct run_options *o);
 
 /* The options that scripts may name. */
@@ -55,8 +56,8 @@ void run_options_print(const struct campaign_options *o, FILE *out);
 const char *run_options_fault(int fault, char *buf, size_t len);
 
 /*
- * Rows whose values a trace keeps, in the order of their keys: those of options, and those of members that
- * no option sets. NULL behind the last.
+ * Rows whose values a trace keeps, in the order of their keys (place 1, 2 ...): of options, and of
+ * members that no option sets. NULL behind the last.
  */
 const struct option_row *run_options_kept(unsigned int place);
 

@@ -13,7 +13,8 @@ static int say(const struct command_line *c, int ret, const char *err)
 	return !ret ? 0 : ret == -ENOMEM ? ZUG_EXIT_INTERNAL : ZUG_EXIT_USAGE;
 }
 
-int cli_options(const struct command_line *c, void *o, int argc, char **argv, int min, int max, char ***operands)
+int cli_options(const struct command_line *c, void *o, int argc, char **argv, int min, int max,
+		char ***operands)
 {
 	bool given[COMMAND_LINE_ROWS] = { false };
 	char err[1024];
@@ -29,10 +30,11 @@ int cli_options(const struct command_line *c, void *o, int argc, char **argv, in
 	if (!ret && (nr < min || (max >= 0 && nr > max))) {
 		ret = -EINVAL;
 		if (nr < min)
-			snprintf(err, sizeof(err), "an argument is missing\nusage: %.*s", (int)strlen(c->usage) - 1, c->usage);
-		else
-			snprintf(err, sizeof(err), "'%s' is one argument too many\nusage: %.*s", (*operands)[max],
+			snprintf(err, sizeof(err), "an argument is missing\nusage: %.*s",
 				 (int)strlen(c->usage) - 1, c->usage);
+		else
+			snprintf(err, sizeof(err), "'%s' is one argument too many\nusage: %.*s",
+				 (*operands)[max], (int)strlen(c->usage) - 1, c->usage);
 	}
 	return say(c, ret, err);
 }

@@ -9,9 +9,11 @@
 /*
  * Both return 0; -1 after --help, which was printed; or an enum zug_exit with a message printed.
  *
- * o gets the values of c's rows, *operands the first of min to max operands in argv (max -1: any number).
+ * o gets the values of c's rows, *operands the first of min to max operands in argv (max -1: any
+ * number).
  */
-int cli_options(const struct command_line *c, void *o, int argc, char **argv, int min, int max, char ***operands);
+int cli_options(const struct command_line *c, void *o, int argc, char **argv, int min, int max,
+		char ***operands);
 /* run_options_parse(), and options that belong to other commands are refused. */
 int cli_run_options(struct run_options *o, enum run_command command, int argc, char **argv);
 

@@ -26,13 +26,15 @@ struct diff_options {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "steps", .letter = 's', .argument = "N", .kind = OPTION_NUMBER, .max = 1000000, .unset = -1,
-	  OPTION_AT(struct diff_options, rows), .help = "show N steps after the parting (default 12; of one trace 5)" },
-	{ .section = "of one trace", .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_TEXT,
-	  OPTION_AT(struct diff_options, output),
+	{ .name = "steps", .letter = 's', .argument = "N", .kind = OPTION_NUMBER, .max = 1000000,
+	  .unset = -1, OPTION_AT(struct diff_options, rows),
+	  .help = "show N steps after the parting (default 12; of one trace 5)" },
+	{ .section = "of one trace", .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct diff_options, output),
 	  .help = "the passing trace (default: TRACE with .pass before its .trace)" },
-	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER, .min = 1,
-	  OPTION_AT(struct diff_options, executions), .help = "at most N executions near it (default 200)" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, OPTION_AT(struct diff_options, executions),
+	  .help = "at most N executions near it (default 200)" },
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,
 };

@@ -20,7 +20,8 @@ struct doctor {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "socket", .argument = "PATH", .kind = OPTION_TEXT, OPTION_AT(struct doctor, socket),
+	{ .name = "socket", .argument = "PATH",
+	  .kind = OPTION_TEXT, OPTION_AT(struct doctor, socket),
 	  .help = "of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")" },
 };
 

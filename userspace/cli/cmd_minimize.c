@@ -20,10 +20,11 @@ struct minimize_options {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_TEXT,
-	  OPTION_AT(struct minimize_options, output), .help = "the new trace (default: TRACE with .min before its .trace)" },
-	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER, .min = 1,
-	  OPTION_AT(struct minimize_options, limits.executions),
+	{ .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct minimize_options, output),
+	  .help = "the new trace (default: TRACE with .min before its .trace)" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, OPTION_AT(struct minimize_options, limits.executions),
 	  .help = "at most N executions (default: until nothing simpler fails like that)" },
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,

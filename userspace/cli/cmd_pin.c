@@ -24,10 +24,12 @@ struct pin_options {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_TEXT, OPTION_AT(struct pin_options, output),
+	{ .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct pin_options, output),
 	  .help = "the script (default: TRACE with .zug in place of .trace)" },
-	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 10000, .preset = "3",
-	  OPTION_AT(struct pin_options, verify), .help = "follow the script N times before it is kept" },
+	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 10000,
+	  .preset = "3", OPTION_AT(struct pin_options, verify),
+	  .help = "follow the script N times before it is kept" },
 	RETRACE_ROWS("although the program was rebuilt since, or FILE exists already"),
 };
 

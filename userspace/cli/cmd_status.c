@@ -15,8 +15,10 @@ struct status {
 };
 
 static const struct option_row rows[] = {
-	{ .name = "json", .letter = 'j', .kind = OPTION_FLAG, OPTION_AT(struct status, json), .help = "one JSON object" },
-	{ .name = "socket", .argument = "PATH", .kind = OPTION_TEXT, OPTION_AT(struct status, socket),
+	{ .name = "json", .letter = 'j', .kind = OPTION_FLAG, OPTION_AT(struct status, json),
+	  .help = "one JSON object" },
+	{ .name = "socket", .argument = "PATH",
+	  .kind = OPTION_TEXT, OPTION_AT(struct status, socket),
 	  .help = "of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")" },
 };
 
