@@ -10,11 +10,11 @@
 char *campaign_options_json(const struct campaign_options *o, const struct options_replay *points);
 
 /*
- * Options as recorded in a trace; the strings belong to *holder, to be freed by campaign_options_free(). 0, or -errno with
+ * Options as a trace's header has them; the strings belong to *holder, to be freed by campaign_options_free(). 0, or -errno with
  * a line in err.
  */
 struct campaign_holder;
-int campaign_options_from_trace(struct campaign_options *o, const struct trace *t,
+int campaign_options_from_header(struct campaign_options *o, const struct trace_header *h,
 				struct campaign_holder **holder, char *err, size_t errlen);
 void campaign_options_free(struct campaign_holder *h);
 

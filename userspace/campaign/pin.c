@@ -413,95 +413,25 @@ static int put_lets(FILE *out, const struct pin *n, uint64_t step)
 	return nr;
 }
 
-static void put_option(FILE *out, const char *name, const char *value)
-{
-	fprintf(out, "option %s%s%s\n", name, value ? " " : "", value ? value : "");
-}
-
-static void put_number(FILE *out, const char *name, uint64_t value, uint64_t otherwise)
-{
-	if (value != otherwise)
-		fprintf(out, "option %s %lu\n", name, (unsigned long)value);
-}
-
-static void put_time(FILE *out, const char *name, uint64_t ns, uint64_t otherwise)
-{
-	if (ns != otherwise)
-		fprintf(out, "option %s %.15gms\n", name, ns / 1e6);
-}
-
-static void put_faults(FILE *out, const char *name, uint32_t mask)
-{
-	char text[256];
-
-	if (mask)
-		put_option(out, name, faults_names(mask, text, sizeof(text)));
-}
-
 bool pin_needs_races(const struct campaign_options *o)
 {
 	return o->failure.race || (o->replay.data && o->replay.data[0]);
 }
 
-static void put_options(FILE *out, const struct campaign_options *o)
+static void put_options(FILE *out, const struct campaign_options *from)
 {
-	struct campaign_options d;
-	char text[256];
+	const char *base = base_of(from->command.argv[0]);
+	struct campaign_options o = *from;
+	size_t n = strlen(base), nr = 0;
+	char *watches[ZUG_MAX_WATCHES + 1] = { NULL };
 
-	campaign_defaults(&d);
-	if (o->inputs.file)
-		put_option(out, "stdin", o->inputs.file);
-	put_faults(out, "faults", o->inputs.faults & ~FLOWS);
-	put_faults(out, "flows", o->inputs.faults & FLOWS);
-	if (o->points.sync != d.points.sync || o->points.atomic != d.points.atomic ||
-	    o->points.syscalls != d.points.syscalls)
-		put_option(out, "points", run_options_points(o, text, sizeof(text)));
-	for (char **w = o->points.watches; w && *w; w++) {
-		const char *base = base_of(o->command.argv[0]);
-		size_t n = strlen(base);
-
-		/* the program's own, under whatever name it is run next time */
-		put_option(out, "watch", !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
-			   *w + n + 1 : *w);
-	}
-	for (char **p = o->points.places; p && *p; p++)
-		put_option(out, "point", *p);
-	for (char **p = o->points.code; p && *p; p++)
-		put_option(out, "code", *p);
-	for (char **i = o->failure.invariants; i && *i; i++)
-		put_option(out, "invariant", *i);
-	for (char **i = o->failure.discards; i && *i; i++)
-		put_option(out, "discard-if", *i);
-	if (pin_needs_races(o))
-		put_option(out, "races", NULL);
-	if (o->failure.race)
-		put_option(out, "fail-on-race", NULL);
-	if (o->failure.match)
-		put_option(out, "match", o->failure.match);
-	put_number(out, "expect-exit", o->failure.expect_exit, d.failure.expect_exit);
-	put_number(out, "seed", o->search.seed, d.search.seed);
-	put_number(out, "fair", o->search.fair, d.search.fair);
-	put_number(out, "cpus", o->machine.cpus, d.machine.cpus);
-	put_number(out, "max-tasks", o->machine.max_tasks, d.machine.max_tasks);
-	put_number(out, "max-steps", o->failure.max_steps, d.failure.max_steps);
-	put_time(out, "timeout", o->failure.timeout_ns, d.failure.timeout_ns);
-	put_time(out, "spin", o->failure.spin_ns, d.failure.spin_ns);
-	if (o->machine.randomise)
-		put_option(out, "aslr", NULL);
-	if (o->inputs.real_time)
-		put_option(out, "time", "real");
-	if (o->inputs.real_random)
-		put_option(out, "random", "real");
-	if (o->inputs.explore_timeouts)
-		put_option(out, "timeouts", "explore");
-	if (o->environment.own != d.environment.own)
-		put_option(out, "world", run_options_world(o->environment.own, text, sizeof(text)));
-	for (char **p = o->environment.shares; p && *p; p++)
-		put_option(out, "share", *p);
-	if (o->environment.setup)
-		put_option(out, "setup", o->environment.setup);
-	if (o->environment.teardown)
-		put_option(out, "teardown", o->environment.teardown);
+	/* a variable of the program itself is found under any name that the program has next time */
+	for (char **w = from->points.watches; w && *w && nr < ZUG_MAX_WATCHES; w++)
+		watches[nr++] = !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ? *w + n + 1 : *w;
+	o.points.watches = watches;
+	if (pin_needs_races(from))
+		fputs("option races\n", out);
+	run_options_print(&o, out);
 }
 
 /* A task, after those by whose names it is known. */

@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/trace.h"
+#include "campaign/run_options.h"
 #include "campaign/script.h"
-
-/* What a test is, and what its failure is; how long to search and where results go is not the script's. */
-static const char *const option_names[] = {
-	"watch", "point", "points", "code", "match", "expect-exit", "invariant", "discard-if", "timeout", "max-steps", "spin",
-	"faults", "flows", "stdin", "fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
-	"world", "share", "setup", "teardown", NULL
-};
 
 struct reader {
 	struct script *s;
@@ -63,22 +57,19 @@ static int read_file(struct reader *r, char **text)
 
 static int add_option(struct reader *r, const char *rest)
 {
-	size_t n = strcspn(rest, " \t"), len = strlen(rest), i;
+	size_t n = strcspn(rest, " \t"), len = strlen(rest);
 	const char *value = rest + n + strspn(rest + n, " \t");
 	struct script_option *list, *o;
-	char valid[512] = "";
+	char valid[512];
 
-	for (i = 0; option_names[i]; i++) {
-		if (strlen(option_names[i]) == n && !strncmp(option_names[i], rest, n))
-			break;
-		snprintf(valid + strlen(valid), sizeof(valid) - strlen(valid), " %s", option_names[i]);
-	}
-	if (!option_names[i])
-		return fail(r, "'%.*s' is no option of a script; there are:%s", (int)n, rest, valid);
 	/* what a search does by itself is asked for here: its executions have schedules of their own */
 	if (n == 5 && !strncmp(rest, "races", n)) {
 		r->s->races = true;
 		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
+	}
+	if (!run_options_in_scripts(rest, n)) {
+		run_options_list_for_scripts(valid, sizeof(valid));
+		return fail(r, "'%.*s' is no option of a script; there are: races %s", (int)n, rest, valid);
 	}
 	while (len > n && strchr(" \t\r", rest[len - 1]))
 		len--;

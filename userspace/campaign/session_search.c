@@ -5,6 +5,7 @@
 #include <string.h>
 #include "lib/base/remote.h"
 #include "campaign/rule_names.h"
+#include "campaign/run_options.h"
 #include "campaign/script.h"
 #include "campaign/session.h"
 #include "engine/faults.h"
@@ -68,16 +69,16 @@ static int check_script(const struct campaign_options *o, const struct search *s
 {
 	unsigned int nr = search_script_lines(s);
 	struct search_script_line l;
-	const char *name;
+	char option[64];
 
 	for (unsigned int i = 0; i < nr; i++) {
 		search_script_line(s, i, &l);
-		if (!l.let || (l.fault ? faults_name(o->inputs.faults, l.fault) != NULL : o->inputs.explore_timeouts))
+		if (!l.let || (l.fault ? faults_of(o->inputs.faults, l.fault) >= 0 : o->inputs.explore_timeouts))
 			continue;
-		name = faults_name(~0u & ~FLOWS, l.fault);
 		if (l.fault)
-			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s %s'", o->search.script->path, l.line,
-				 zug_op_name(l.fault), name ? "faults" : "flows", name ? name : faults_name(FLOWS, l.fault));
+			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s'", o->search.script->path, l.line,
+				 zug_op_name(l.fault),
+				 run_options_fault(faults_of(~0u, l.fault), option, sizeof(option)));
 		else
 			snprintf(err, errlen, "%s:%u: no timer fires early without 'option timeouts explore'",
 				 o->search.script->path, l.line);

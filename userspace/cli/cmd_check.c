@@ -6,35 +6,16 @@
 #include "campaign/check.h"
 #include "cli/campaign_text.h"
 #include "cli/check_causes.h"
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "engine/replay.h"
 #include "report/report.h"
 #include "report/report_internal.h"
-#include "campaign/run_options.h"
 #include "symbols/symbols.h"
 
-#define TIMES 50
 #define FRAMES 8
-
-static const char usage[] =
-	"usage: zug check [options] -- COMMAND [ARGUMENT...]\n";
-
-static const char help[] =
-	"\n"
-	"Executes COMMAND many times under one schedule, the first of the search, and says whether every execution\n"
-	"is the same in its steps, its end and its output; if not, where it begins to differ, and what the source is.\n"
-	"\n"
-	"  -n, --times N        executions (default 50)\n"
-	"  -o, --output DIR     where the traces of two executions that differ go (default zug-out)\n"
-	"  -q, --quiet          no progress line\n"
-	"  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"
-	"\n"
-	"The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points are, what the\n"
-	"test's machine and its inputs are, are taken, too. Default strategy: random.\n"
-	"\n"
-	"Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n";
 
 static void say_step(FILE *out, const struct check_result *res, bool other, struct symbols *symbols)
 {
@@ -187,7 +168,7 @@ int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 	struct kernel *own = NULL;
 	struct run_options o;
 	char line[512];
-	int ret = run_options_parse(&o, "check", argc, argv, true);
+	int ret = cli_run_options(&o, RUN_CHECK, argc, argv);
 
 	if (ret)
 		goto out;
@@ -198,7 +179,7 @@ int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		ret = ZUG_EXIT_ENVIRONMENT;
 		goto out;
 	}
-	ret = check(k ? k : own, &o.c, o.times ? o.times : TIMES, out, err, stop);
+	ret = check(k ? k : own, &o.c, o.times, out, err, stop);
 	kernel_close(own);
 out:
 	run_options_free(&o);
@@ -208,17 +189,12 @@ out:
 int cmd_check(int argc, char **argv)
 {
 	struct run_options o;
-	int ret = run_options_parse(&o, "check", argc, argv, true);
+	int ret = cli_run_options(&o, RUN_CHECK, argc, argv);
 
-	if (ret == -1) {
-		printf("%s%s", usage, help);
-		ret = ZUG_EXIT_PASS;
+	if (ret) {
+		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
 		goto out;
 	}
-	if (!ret)
-		ret = run_options_refuse_bounds(&o, "check");
-	if (ret)
-		goto out;
 	ret = command_dispatch(o.socket, "check", argc, argv, check_execute);
 out:
 	run_options_free(&o);

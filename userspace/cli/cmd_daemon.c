@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "campaign/run_options.h"
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "zugd/daemon.h"
@@ -20,15 +20,6 @@ static const struct daemon_command commands[] = {
 	{ "pin", pin_execute },
 	{ 0 },
 };
-
-static void help(void)
-{
-	printf("usage: zugd [options] [--foreground]\n\n"
-	       "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
-	       "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n\n");
-	run_options_help(stdout);
-	printf("  --foreground         stay in the foreground, with messages on standard error\n");
-}
 
 /* In the parent: waits for the child's exit status and exits with it. In the child: the descriptor to write it to, or -errno. */
 static int background(void)
@@ -100,23 +91,16 @@ static int serve(const struct run_options *o, char **argv)
 int cmd_daemon(int argc, char **argv)
 {
 	struct run_options o;
-	int ret = run_options_parse(&o, "daemon", argc, argv, false);
+	int ret = cli_run_options(&o, RUN_DAEMON, argc, argv);
 
-	if (ret == -1) {
-		help();
-		run_options_free(&o);
-		return ZUG_EXIT_PASS;
-	}
 	if (!ret && o.c.command.argv[0]) {
 		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.command.argv[0]);
 		ret = ZUG_EXIT_USAGE;
 	}
-	if (!ret)
-		ret = run_options_refuse_bounds(&o, "daemon");
 	if (!ret) {
 		daemon_own_libraries(argv);
 		ret = serve(&o, argv);
 	}
 	run_options_free(&o);
-	return ret;
+	return ret == -1 ? ZUG_EXIT_PASS : ret;
 }

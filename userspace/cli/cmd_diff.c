@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,44 +17,45 @@
 #define EXECUTIONS 200
 #define MINIMIZE_STEPS 50000
 
-static const char usage[] =
-	"usage: zug diff [options] A B\n"
-	"       zug diff [options] TRACE\n";
-
-static const char help[] =
-	"\n"
-	"Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
-	"followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
-	"\n"
-	"Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
-	"order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
-	"that. It is minimised first if it was not.\n"
-	"\n"
-	"  -s, --steps N        so many steps after the parting (default 12; of one trace 5)\n"
-	"of one trace:\n"
-	"  -o, --output FILE    the passing trace (default: TRACE with .pass before its .trace)\n"
-	"  --executions N       at most so many near it (default 200)\n"
-	RETRACE_HELP
-	"\n"
-	"Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n";
-
-static void put_usage(FILE *f)
-{
-	fputs(usage, f);
-}
-
 struct diff_options {
 	struct retrace_options r;	/* r.path is A */
 	const char *b;			/* NULL: one trace */
-	char out[PATH_MAX];
-	long rows;			/* -1: the default */
+	const char *output;
+	int rows;			/* -1: the default */
 	uint64_t executions;		/* 0: the default */
+};
+
+static const struct option_row rows[] = {
+	{ .name = "steps", .letter = 's', .argument = "N", .kind = OPTION_NUMBER, .max = 1000000,
+	  .unset = -1, OPTION_AT(struct diff_options, rows),
+	  .help = "show N steps after the parting (default 12; of one trace 5)" },
+	{ .section = "of one trace", .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct diff_options, output),
+	  .help = "the passing trace (default: TRACE with .pass before its .trace)" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, OPTION_AT(struct diff_options, executions),
+	  .help = "at most N executions near it (default 200)" },
+	RETRACE_ROWS(RETRACE_REBUILT),
+	RETRACE_COLOUR,
+};
+
+static const struct command_line line = {
+	.command = "zug diff", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug diff [options] A B\n"
+		 "       zug diff [options] TRACE\n",
+	.about = "Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
+		 "followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
+		 "\n"
+		 "Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
+		 "order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
+		 "that. It is minimised first if it was not.\n",
+	.end = "Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n",
 };
 
 /* What concerns executions is of no use with two traces. */
 static int check(const struct diff_options *o)
 {
-	const char *alone = o->out[0] ? "--output" : o->executions ? "--executions" : o->r.force ? "--force" :
+	const char *alone = o->output ? "--output" : o->executions ? "--executions" : o->r.force ? "--force" :
 			    o->r.lane >= 0 ? "--lane" : o->r.socket ? "--socket" : o->r.quiet ? "--quiet" : NULL;
 
 	if (!o->b || !alone)
@@ -67,53 +67,13 @@ static int check(const struct diff_options *o)
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct diff_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "steps", required_argument, NULL, 's' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "executions", required_argument, NULL, 'n' },
-		RETRACE_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	uint64_t v;
-	int opt, ret;
+	char **operands;
+	int ret = cli_options(&line, o, argc, argv, 1, 2, &operands);
 
-	*o = (struct diff_options){ .rows = -1 };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "s:o:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 's':
-			if (!retrace_number(optarg, 1000000, &v)) {
-				fprintf(stderr, "zug diff: --steps %s: not a number from 0 to 1000000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->rows = v;
-			break;
-		case 'o':
-			snprintf(o->out, sizeof(o->out), "%s", optarg);
-			break;
-		case 'n':
-			if (!retrace_number(optarg, UINT64_MAX, &o->executions) || !o->executions) {
-				fprintf(stderr, "zug diff: --executions %s: not a number from 1 on\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case 'h':
-			printf("%s%s", usage, help);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "diff", opt, put_usage);
-			if (ret)
-				return ret;
-		}
-	}
-	if (optind == argc || argc - optind > 2) {
-		fprintf(stderr, "zug diff: one trace or two, not %d\n%s", argc - optind, usage);
-		return ZUG_EXIT_USAGE;
-	}
-	o->r.path = argv[optind];
-	o->b = argv[optind + 1];
+	if (ret)
+		return ret;
+	o->r.path = operands[0];
+	o->b = operands[1];
 	return check(o);
 }
 
@@ -267,8 +227,8 @@ static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, 
 		ret = simplify(r->c, o, &t, path, sizeof(path), out, err_to);
 	if (ret)
 		return ret;
-	if (o->out[0])
-		snprintf(to, sizeof(to), "%s", o->out);
+	if (o->output)
+		snprintf(to, sizeof(to), "%s", o->output);
 	else
 		retrace_name_beside(o->r.path, "pass", to, sizeof(to));
 	ret = closest_without(r->c, t, to, &step, &m, err, sizeof(err));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Can this machine run zug, and if not, what has to change? */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +8,31 @@
 #include <unistd.h>
 #include "lib/version.h"
 #include "campaign/campaign.h"
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "kernel/interrupt.h"
 #include "kernel/machine.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug doctor [--socket PATH]\n\n"
-	      "Says whether tests can be executed on this machine, and if not, what to change: the kernel,\n"
-	      "privileges, cgroups, other schedulers; and what there is for a virtual machine (tools/vm).\n"
-	      "When nothing is missing, it loads the scheduler and executes a program once, to be sure.\n\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")\n\n"
-	      "Exit status: 0 when zug run works here, 3 when it does not.\n", f);
-}
+struct doctor {
+	const char *socket;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "socket", .argument = "PATH",
+	  .kind = OPTION_TEXT, OPTION_AT(struct doctor, socket),
+	  .help = "of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")" },
+};
+
+static const struct command_line line = {
+	.command = "zug doctor", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug doctor [--socket PATH]\n",
+	.about = "Says whether tests can be executed on this machine, and if not, what to change: the kernel,\n"
+		 "privileges, cgroups, other schedulers; and what there is for a virtual machine (tools/vm).\n"
+		 "When nothing is missing, it loads the scheduler and executes a program once, to be sure.\n",
+	.end = "Exit status: 0 when zug run works here, 3 when it does not.\n",
+};
 
 static void print(const struct machine_fact *f, bool served)
 {
@@ -70,48 +79,22 @@ static int try_it(struct machine_fact *f)
 	return 0;
 }
 
-static int parse(int argc, char **argv, const char **socket)
-{
-	static const struct option options[] = {
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int opt;
-
-	*socket = NULL;
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (opt == 's') {
-			*socket = optarg;
-		} else if (opt == 'h') {
-			usage(stdout);
-			return -1;
-		} else {
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	return 0;
-}
-
 int cmd_doctor(int argc, char **argv)
 {
 	static const char *const heads[] = { "what zug run needs:", "what it is better with:",
 					     "a virtual machine (tools/vm), where this machine itself will not do:" };
+	struct doctor o;
+	char **operands;
 	const char *socket;
 	struct machine_fact f;
 	struct utsname u;
 	int ret, fd, part = -1;
 	unsigned int bad = 0;
 
-	ret = parse(argc, argv, &socket);
+	ret = cli_options(&line, &o, argc, argv, 0, 0, &operands);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	socket = o.socket;
 	uname(&u);
 	printf("zug %s, Linux %s, %s\n", ZUG_VERSION, u.release, u.machine);
 	fd = client_connect(client_socket(socket));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,78 +15,52 @@
 #include "symbols/symbols.h"
 #include "cli/trace_check.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug pin [options] TRACE\n\n"
-	      "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
-	      "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
-	      "also when the program has changed elsewhere: a regression test.\n\n"
-	      "  -o, --output FILE    the script (default: TRACE with .zug in place of .trace)\n"
-	      "  --verify N           follow the script so often before it is kept (default 3)\n"
-	      "  --force              although the program is another build, or FILE is there already\n"
-	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
-	      "  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"
-	      "  -q, --quiet          no progress line\n\n"
-	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
-}
-
 struct pin_options {
 	struct retrace_options r;
+	const char *output;
 	char out[PATH_MAX];
 	int verify;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct pin_options, output),
+	  .help = "the script (default: TRACE with .zug in place of .trace)" },
+	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 10000,
+	  .preset = "3", OPTION_AT(struct pin_options, verify),
+	  .help = "follow the script N times before it is kept" },
+	RETRACE_ROWS("although the program was rebuilt since, or FILE exists already"),
+};
+
+static const struct command_line line = {
+	.command = "zug pin", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug pin [options] TRACE\n",
+	.about = "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
+		 "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
+		 "also when the program has changed elsewhere: a regression test.\n",
+	.end = "Exit status: 0 when the script was written, 5 when the failure did not come again.\n",
 };
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct pin_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "verify", required_argument, NULL, 'v' },
-		{ "force", no_argument, NULL, RETRACE_FORCE },
-		{ "lane", required_argument, NULL, RETRACE_LANE },
-		{ "socket", required_argument, NULL, RETRACE_SOCKET },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	uint64_t v;
+	char **operands;
 	size_t n;
-	int opt, ret;
+	int ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
 
-	*o = (struct pin_options){ .verify = 3 };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'o':
-			snprintf(o->out, sizeof(o->out), "%s", optarg);
-			break;
-		case 'v':
-			if (!retrace_number(optarg, 10000, &v) || !v) {
-				fprintf(stderr, "zug pin: --verify %s: not a number from 1 to 10000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->verify = v;
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "pin", opt, usage);
-			if (ret)
-				return ret;
-		}
-	}
-	ret = retrace_path(&o->r, argc, argv, usage);
+	o->r.colour = REPORT_COLOUR_AUTO;
 	if (ret)
 		return ret;
+	o->r.path = operands[0];
 	n = strlen(o->r.path);
-	if (!o->out[0])
+	if (o->output)
+		snprintf(o->out, sizeof(o->out), "%s", o->output);
+	else
 		snprintf(o->out, sizeof(o->out), "%.*s.zug",
 			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n), o->r.path);
 	if (!o->r.force && !access(o->out, F_OK)) {
-		fprintf(stderr, "zug pin: %s is there already, and may have been edited: name another with -o, or "
-			"--force\n", o->out);
+		fprintf(stderr, "zug pin: %s exists already, and may have been edited: name another file with -o, or "
+			"overwrite it with --force\n", o->out);
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;

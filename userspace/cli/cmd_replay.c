@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,29 +13,11 @@
 #include "report/report.h"
 #include "cli/retrace.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug replay [options] TRACE [-- GDB-ARGUMENT...]\n\n"
-	      "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n\n"
-	      "  -n, --times N        so often (default 1)\n"
-	      RETRACE_HELP
-	      "debugging, under the recorded schedule:\n"
-	      "  --gdb                run gdb on a process of the test; what follows -- are more arguments for gdb\n"
-	      "  --gdb-socket PATH    do not start a gdb, but wait for one there\n"
-	      "  --process TASK       the process of that task, such as T2 (default: of the one that is stopped first)\n"
-	      "  --stop-at STEP       stop first before that step (as zug show counts; default: where the process begins)\n"
-	      "  --stop-at-preemption before the first switch that was forced\n"
-	      "  --stop-before-failure before the last step\n"
-	      "  --core FILE          keep a core of the failing execution (gdb writes it)\n\n"
-	      "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
-	      "did not follow the schedule or ended differently.\n", f);
-}
-
 #define NO_PROCESS UINT32_MAX
 
 struct replay_options {
 	struct retrace_options r;
-	long times;
+	int times;
 	/* debugging */
 	bool gdb, at_preemption, before_failure;
 	const char *gdb_socket, *core;
@@ -45,115 +26,75 @@ struct replay_options {
 	char **gdb_arguments;	/* NULL at the end */
 };
 
-enum { OPT_GDB = 256, OPT_GDB_SOCKET, OPT_PROCESS, OPT_STOP_AT, OPT_AT_PREEMPTION, OPT_BEFORE_FAILURE, OPT_CORE };
-
-/* What does not go together. 0 or an enum zug_exit with a message printed. */
-static int check(struct replay_options *o, int nr_arguments)
+static int parse_task(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
 {
-	const char *alone = o->at_preemption ? "--stop-at-preemption" : o->before_failure ? "--stop-before-failure" :
-			    o->stop_at != GDB_NO_STEP ? "--stop-at" : o->process != NO_PROCESS ? "--process" :
-			    nr_arguments ? "what follows TRACE" : NULL;
+	uint64_t task;
 
-	if ((o->at_preemption && o->before_failure) ||
-	    ((o->at_preemption || o->before_failure) && o->stop_at != GDB_NO_STEP)) {
-		fprintf(stderr, "zug replay: one of --stop-at, --stop-at-preemption and --stop-before-failure\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if (o->core && (o->gdb || o->gdb_socket)) {
-		fprintf(stderr, "zug replay: --core starts a gdb of its own: leave --gdb out (its command there is generate-core-file)\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if (alone && !o->gdb && !o->gdb_socket && !(o->core && !nr_arguments)) {
-		fprintf(stderr, "zug replay: %s makes sense with --gdb only\n", alone);
-		return ZUG_EXIT_USAGE;
-	}
-	if (nr_arguments && !o->gdb) {
-		fprintf(stderr, "zug replay: gdb's arguments need --gdb\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if ((o->gdb || o->gdb_socket || o->core) && o->times != 1) {
-		fprintf(stderr, "zug replay: --times with a debugger: one at a time\n");
-		return ZUG_EXIT_USAGE;
-	}
+	if (!option_number(text + (*text == 'T'), UINT32_MAX - 1, &task))
+		return -EINVAL;
+	option_set(r, options, task);
 	return 0;
 }
+
+#define AT(member) OPTION_AT(struct replay_options, member)
+
+static const struct option_row rows[] = {
+	{ .name = "times", .letter = 'n', .argument = "N", .kind = OPTION_NUMBER, .min = 1,
+	  .max = 1000000, .preset = "1", AT(times), .excludes = "gdb gdb-socket core",
+	  .why = "a debugger follows one execution",
+	  .help = "execute it N times" },
+	RETRACE_ROWS(RETRACE_REBUILT),
+	RETRACE_COLOUR,
+	{ .section = "debugging, under the recorded schedule", .name = "gdb", .kind = OPTION_FLAG,
+	  AT(gdb),
+	  .help = "run gdb on a process of the test; what follows -- are more arguments for gdb" },
+	{ .name = "gdb-socket", .argument = "PATH", .kind = OPTION_TEXT, AT(gdb_socket),
+	  .help = "do not start a gdb, but wait for one there" },
+	{ .name = "process", .argument = "TASK", .kind = OPTION_CUSTOM, .parse = parse_task,
+	  AT(process), .unset = NO_PROCESS, .valid = "a task, such as T2",
+	  .needs = "gdb gdb-socket core",
+	  .help = "the process of that task, such as T2 (default: of the one that is stopped "
+		  "first)" },
+	{ .name = "stop-at", .argument = "STEP", .kind = OPTION_NUMBER, AT(stop_at),
+	  .unset = GDB_NO_STEP, .valid = "the number of a step (see zug show)",
+	  .needs = "gdb gdb-socket core", .excludes = "stop-at-preemption stop-before-failure",
+	  .help = "stop first before that step (as zug show counts; default: where the process "
+		  "begins)" },
+	{ .name = "stop-at-preemption", .kind = OPTION_FLAG, AT(at_preemption),
+	  .needs = "gdb gdb-socket core", .excludes = "stop-before-failure",
+	  .help = "stop first before the first switch that was forced" },
+	{ .name = "stop-before-failure", .kind = OPTION_FLAG, AT(before_failure),
+	  .needs = "gdb gdb-socket core",
+	  .help = "stop first before the last step" },
+	{ .name = "core", .argument = "FILE", .kind = OPTION_TEXT, AT(core),
+	  .excludes = "gdb gdb-socket",
+	  .why = "it starts a gdb of its own (in gdb, use generate-core-file)",
+	  .help = "keep a core of the failing execution (gdb writes it)" },
+};
+
+static const struct command_line line = {
+	.command = "zug replay", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug replay [options] TRACE [-- GDB-ARGUMENT...]\n",
+	.about = "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n",
+	.end = "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
+	       "did not follow the schedule or ended differently.\n",
+};
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct replay_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "times", required_argument, NULL, 'n' },
-		RETRACE_OPTIONS,
-		{ "gdb", no_argument, NULL, OPT_GDB },
-		{ "gdb-socket", required_argument, NULL, OPT_GDB_SOCKET },
-		{ "process", required_argument, NULL, OPT_PROCESS },
-		{ "stop-at", required_argument, NULL, OPT_STOP_AT },
-		{ "stop-at-preemption", no_argument, NULL, OPT_AT_PREEMPTION },
-		{ "stop-before-failure", no_argument, NULL, OPT_BEFORE_FAILURE },
-		{ "core", required_argument, NULL, OPT_CORE },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	char *end;
-	int opt, ret;
+	char **operands;
+	int ret = cli_options(&line, o, argc, argv, 1, -1, &operands);
 
-	*o = (struct replay_options){ .times = 1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "n:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'n':
-			o->times = strtol(optarg, &end, 10);
-			if (*end || o->times < 1 || o->times > 1000000) {
-				fprintf(stderr, "zug replay: --times %s: not a number from 1 to 1000000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_GDB:
-			o->gdb = true;
-			break;
-		case OPT_GDB_SOCKET:
-			o->gdb_socket = optarg;
-			break;
-		case OPT_PROCESS:
-			o->process = strtoul(optarg + (*optarg == 'T'), &end, 10);
-			if (*end || end == optarg + (*optarg == 'T')) {
-				fprintf(stderr, "zug replay: --process %s: not a task, such as T2\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_STOP_AT:
-			o->stop_at = strtoull(optarg, &end, 10);
-			if (*end || *optarg < '0' || *optarg > '9') {
-				fprintf(stderr, "zug replay: --stop-at %s: not the number of a step (see zug show)\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_AT_PREEMPTION:
-			o->at_preemption = true;
-			break;
-		case OPT_BEFORE_FAILURE:
-			o->before_failure = true;
-			break;
-		case OPT_CORE:
-			o->core = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "replay", opt, usage);
-			if (ret)
-				return ret;
-		}
-	}
-	if (optind >= argc) {
-		usage(stderr);
+	if (ret)
+		return ret;
+	o->r.path = operands[0];
+	o->gdb_arguments = operands + 1;
+	if (operands[1] && !o->gdb) {
+		fprintf(stderr, "zug replay: '%s' follows TRACE: arguments for gdb need --gdb\n", operands[1]);
 		return ZUG_EXIT_USAGE;
 	}
-	o->r.path = argv[optind];
-	o->gdb_arguments = argv + optind + 1;
-	return check(o, argc - optind - 1);
+	return 0;
 }
 
 static bool debugs(const struct replay_options *o)
@@ -341,7 +282,7 @@ static int replay(struct retrace *r, int times, const volatile sig_atomic_t *sto
 	struct report_options ro;
 	struct replay schedule;
 	struct execution x;
-	char line[1024] = "";
+	char why[1024] = "";
 	int ret;
 
 	if (replay_init(&schedule, r->t)) {
@@ -350,9 +291,9 @@ static int replay(struct retrace *r, int times, const volatile sig_atomic_t *sto
 	}
 	ret = retrace_prepare(r);
 	while (!ret && n.made < times && !(stop && *stop)) {
-		ret = campaign_follow(r->c, &schedule, &x, line, sizeof(line));
+		ret = campaign_follow(r->c, &schedule, &x, why, sizeof(why));
 		if (ret) {
-			ret = campaign_text_error(&r->text, ret, line);
+			ret = campaign_text_error(&r->text, ret, why);
 			break;
 		}
 		if (!n.made++) {

@@ -8,6 +8,7 @@
 #include "campaign/run_options.h"
 #include "cli/campaign_text.h"
 #include "cli/cases.h"
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "report/report.h"
@@ -195,7 +196,7 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 	char *name = NULL;
 	int ret;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
 	if (!ret && (o.each_case || o.junit || o.json)) {
 		name = command_line(o.c.command.argv);
 		r = name ? results_new(name) : NULL;
@@ -223,21 +224,11 @@ int cmd_run(int argc, char **argv)
 	struct run_options o;
 	int ret;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
-	if (ret == -1) {
-		printf("usage: zug run [options] -- COMMAND [ARGUMENT...]\n\n"
-		       "Executes COMMAND under one schedule after another, until it fails, a bound is\n"
-		       "reached, or every schedule was tried. A running zugd does it in zug's place.\n\n");
-		run_options_help(stdout);
-		ret = ZUG_EXIT_PASS;
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
+	if (ret) {
+		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
 		goto out;
 	}
-	if (!ret && o.foreground) {
-		fprintf(stderr, "zug run: --foreground belongs to zugd\n");
-		ret = ZUG_EXIT_USAGE;
-	}
-	if (ret)
-		goto out;
 	ret = command_dispatch(o.socket, "run", argc, argv, run_execute);
 out:
 	run_options_free(&o);

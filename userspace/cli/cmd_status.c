@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug status [--json] [--socket PATH]\n\n"
-	      "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
-	      "executed one by one (zug exec, or in its cgroup) are getting on.\n\n"
-	      "  --json               one JSON object\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")\n\n"
-	      "Exit status: 0 when zugd is running, 3 when it is not.\n", f);
-}
+struct status {
+	bool json;
+	const char *socket;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "json", .letter = 'j', .kind = OPTION_FLAG, OPTION_AT(struct status, json),
+	  .help = "one JSON object" },
+	{ .name = "socket", .argument = "PATH",
+	  .kind = OPTION_TEXT, OPTION_AT(struct status, socket),
+	  .help = "of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")" },
+};
+
+static const struct command_line line = {
+	.command = "zug status", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug status [--json] [--socket PATH]\n",
+	.about = "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
+		 "executed one by one (zug exec, or in its cgroup) are getting on.\n",
+	.end = "Exit status: 0 when zugd is running, 3 when it is not.\n",
+};
 
 static struct json_object *get(struct json_object *m, const char *name)
 {
@@ -96,39 +107,15 @@ static void print(struct json_object *m)
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	const char *path = NULL;
+	struct status o;
+	char **operands;
+	const char *path;
 	struct json_object *m;
-	bool json = false;
-	int opt, fd;
+	int ret = cli_options(&line, &o, argc, argv, 0, 0, &operands), fd;
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			json = true;
-			break;
-		case 's':
-			path = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return ZUG_EXIT_PASS;
-		default:
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	path = client_socket(path);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	path = client_socket(o.socket);
 	fd = client_connect(path);
 	if (fd < 0) {
 		printf("no zugd is running at %s%s%s\n", path, fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
@@ -142,7 +129,7 @@ int cmd_status(int argc, char **argv)
 		json_object_put(m);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	if (json)
+	if (o.json)
 		printf("%s\n", json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	else
 		print(m);

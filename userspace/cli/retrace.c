@@ -1,69 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli/exit_codes.h"
 #include "report/report.h"
 #include "cli/retrace.h"
 #include "cli/trace_check.h"
-
-void retrace_options_init(struct retrace_options *o)
-{
-	*o = (struct retrace_options){ .lane = -1, .colour = REPORT_COLOUR_AUTO };
-}
-
-bool retrace_number(const char *text, uint64_t max, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*v = strtoull(text, &end, 10);
-	return !errno && !*end && *v <= max;
-}
-
-int retrace_option(struct retrace_options *o, const char *command, int opt, void (*usage)(FILE *f))
-{
-	uint64_t lane;
-
-	switch (opt) {
-	case RETRACE_LANE:
-		if (!retrace_number(optarg, 8191, &lane)) {
-			fprintf(stderr, "zug %s: --lane %s: not the number of a CPU\n", command, optarg);
-			return ZUG_EXIT_USAGE;
-		}
-		o->lane = lane;
-		return 0;
-	case RETRACE_SOCKET:
-		o->socket = optarg;
-		return 0;
-	case RETRACE_FORCE:
-		o->force = true;
-		return 0;
-	case RETRACE_COLOUR:
-		if (!report_colour_parse(optarg, &o->colour))
-			return 0;
-		fprintf(stderr, "zug %s: --color %s: not auto, always or never\n", command, optarg);
-		return ZUG_EXIT_USAGE;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	}
-	usage(stderr);
-	return ZUG_EXIT_USAGE;
-}
-
-int retrace_path(struct retrace_options *o, int argc, char **argv, void (*usage)(FILE *f))
-{
-	if (optind != argc - 1) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	o->path = argv[optind];
-	return 0;
-}
 
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len)
 {
@@ -87,7 +29,7 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 	if (trace_truncated(r->t))
 		fprintf(err, "zug %s: %s was cut off: only the %lu steps that are there can be followed\n", command,
 			o->path, (unsigned long)trace_nr_steps(r->t));
-	if (campaign_options_from_trace(&r->o, r->t, &r->holder, why, sizeof(why))) {
+	if (campaign_options_from_header(&r->o, trace_header(r->t), &r->holder, why, sizeof(why))) {
 		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
 		return ZUG_EXIT_USAGE;
 	}

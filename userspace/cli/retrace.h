@@ -2,7 +2,7 @@
 /*
  * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff, pin
  *
- *	switch (opt) { ... default: ret = retrace_option(&o, "replay", opt, usage); }
+ *	the table of the command has RETRACE_ROWS; its options begin with a struct retrace_options
  *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);	here, or zugd does it
  *
  *	retrace_open(&r, &o, "replay", err);	the trace and the options that it was recorded with
@@ -13,41 +13,34 @@
 #define ZUG_RETRACE_H
 
 #include "cli/campaign_text.h"
+#include "cli/cli_options.h"
+#include "report/report.h"
 #include "zugd/client.h"
 
 struct retrace_options {
 	const char *path, *socket;
-	long lane;
+	int lane;
 	int colour;		/* as of campaign_options */
 	bool quiet, force;
 };
 
-/* For getopt_long(); "q" belongs into the short ones. */
-#define RETRACE_OPTIONS								\
-	{ "lane", required_argument, NULL, RETRACE_LANE },			\
-	{ "socket", required_argument, NULL, RETRACE_SOCKET },			\
-	{ "force", no_argument, NULL, RETRACE_FORCE },				\
-	{ "color", required_argument, NULL, RETRACE_COLOUR },			\
-	{ "colour", required_argument, NULL, RETRACE_COLOUR },			\
-	{ "quiet", no_argument, NULL, 'q' }
-enum { RETRACE_LANE = 512, RETRACE_SOCKET, RETRACE_FORCE, RETRACE_COLOUR };
-
-/* Their help. */
-#define RETRACE_HELP										\
-	"  --force              although the program is another build than the one that was recorded\n"	\
-	"  --lane CPU           where it runs (default: the last CPU that is not busy)\n"				\
-	"  --socket PATH        of zugd, when it is not " CLIENT_SOCKET "\n"				\
-	"  --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, never\n"	\
-	"  -q, --quiet          no progress line\n"
-
-void retrace_options_init(struct retrace_options *o);
-/* Takes one of them from getopt's optarg. 0, or an enum zug_exit with a message printed: the usage, if it is none of them. */
-int retrace_option(struct retrace_options *o, const char *command, int opt, void (*usage)(FILE *f));
-/* The same for what stands behind all options: one trace. */
-int retrace_path(struct retrace_options *o, int argc, char **argv, void (*usage)(FILE *f));
-
-/* A decimal number from 0 to max; false: it is none. */
-bool retrace_number(const char *text, uint64_t max, uint64_t *v);
+#define RETRACE_ROWS(what_force_is_for)								\
+	{ .name = "force", .kind = OPTION_FLAG, OPTION_AT(struct retrace_options, force),	\
+	  .help = what_force_is_for },								\
+	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, .unset = -1,	\
+	  OPTION_AT(struct retrace_options, lane), .valid = "the number of a CPU",		\
+	  .help = "where it runs (default: the last CPU that is not busy)" },			\
+	{ .name = "socket", .argument = "PATH", .kind = OPTION_TEXT,				\
+	  OPTION_AT(struct retrace_options, socket),						\
+	  .help = "of zugd, when it is not " CLIENT_SOCKET },					\
+	{ .name = "quiet", .letter = 'q', .kind = OPTION_FLAG,					\
+	  OPTION_AT(struct retrace_options, quiet), .help = "no progress line" }
+#define RETRACE_COLOUR										\
+	{ .name = "color", .alias = "colour", .argument = "WHEN", .kind = OPTION_CHOICE,	\
+	  OPTION_AT(struct retrace_options, colour), .words = colour_words,			\
+	  .unset = REPORT_COLOUR_AUTO,								\
+	  .help = "auto (default: on a terminal, unless NO_COLOR is set), always, never" }
+#define RETRACE_REBUILT "although the program was rebuilt since the trace was recorded"
 
 /* "test.1.trace" -> "test.1.WORD.trace" */
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "kernel/kernel.h"
+#include "campaign/campaign.h"
 #include "campaign/run_options.h"
 #include "sandbox/sandbox.h"
 

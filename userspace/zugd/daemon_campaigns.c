@@ -157,6 +157,7 @@ static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int
 			       const char *base, FILE *err)
 {
 	struct entry *e = calloc(1, sizeof(*e));
+	char why[1024] = "";
 	int n;
 
 	if (!e) {
@@ -170,8 +171,8 @@ static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int
 		goto fail;
 	for (n = 0; e->args[n]; n++)
 		;
-	if (run_options_parse(&e->o, "exec", n, e->args, true)) {
-		fprintf(err, "zug exec: zugd does not understand these options\n");
+	if (run_options_parse(&e->o, RUN_EXEC, n, e->args, why, sizeof(why))) {
+		fprintf(err, "zug exec: zugd does not take these options: %s\n", why);
 		goto fail;
 	}
 	if (e->o.c.results.dir[0] == '/')
