@@ -23,7 +23,7 @@ static char rules_file[] = "/tmp/zug-test-options-XXXXXX",
 static char err[1024];
 static int parse(struct run_options *o, enum run_command command, ...)
 {
-	char *argv[16] = { (char *)"zug" };
+	static char *argv[32] = { (char *)"zug" };	/* the command stays in it */
 	int argc = 1;
 	va_list ap;
 
