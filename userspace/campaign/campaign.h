@@ -35,7 +35,7 @@
 
 struct campaign;
 
-/* Where the cause of an error is to be looked for. */
+/* The cause of an error. */
 enum campaign_blame {
 	BLAME_USER = 0,		/* -EINVAL: the command line, or a file named on it, makes no sense */
 	BLAME_ZUG,		/* -ENOMEM, -ENOTRECOVERABLE */

@@ -12,7 +12,7 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/minimize.h"
 
-/* What minimising a finding may cost before it is reported; zug minimize has no such bounds. */
+/* The bounds of minimising a finding before it is reported; zug minimize has none. */
 #define MINIMIZE_EXECUTIONS 200
 #define MINIMIZE_STEPS 50000
 

@@ -165,7 +165,7 @@ static char *read_all(const char *path, size_t *len)
 	return buf;
 }
 
-/* What is left of a state; the first read beyond its end makes all that follow fail. */
+/* The rest of a state; the first read beyond its end makes all later reads fail. */
 struct reader {
 	const char *p;
 	size_t left;

@@ -10,7 +10,7 @@
 #include "campaign/minimize.h"
 #include "campaign/trials.h"
 
-/* What a step never did has no description in the trace yet: where a task stands that is not run again. */
+/* Describes an operation that no step of the trace makes: the place where a task stands that does not run again. */
 static void describe(struct campaign *c, struct trace_writer *w, const struct trace *t,
 		     const struct zug_label *l)
 {

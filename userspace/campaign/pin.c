@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a trace to a script (zug pin). The decisions that differ from the default schedule (search/script.h finds them) become
+ * statements 'before T1 at OPERATION on OBJECT in FUNCTION run T2'. pin_write() has the order of a script's parts;
+ * find_place() says how a step gets its name, put_statement() how a decision becomes a statement.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +18,11 @@
 
 /* Longer names are cut and made patterns: less than the language takes in a word. */
 #define NAME_MAX_BYTES 200
-/* What mkstemp() makes of XXXXXX, and what mktemp(1) appends. */
+/* The characters that mkstemp() puts for XXXXXX, and those that mktemp(1) appends. */
 #define TEMPORARY 6
 #define TEMPORARY_OF_SHELL 10
 
-/* Where a task stands, in the words of the language; "": anywhere. */
+/* A place where a task stands, in the words of the language; "": any. */
 struct where {
 	int op;				/* -1: any */
 	char on[NAME_MAX_BYTES + 8], in[NAME_MAX_BYTES + 8];
@@ -81,7 +86,7 @@ static uint64_t last_step(const struct trace *t, uint32_t task, uint64_t i)
 	return UINT64_MAX;
 }
 
-/* What a task stands before at step i: what it does next, or what the minimiser saw. */
+/* The operation that a task stands before at step i: its next one, or the one that the minimiser saw. */
 static const struct zug_label *pending(const struct trace *t, uint32_t task, uint64_t i)
 {
 	const struct trace_minimized *m = trace_minimized(t);
@@ -121,7 +126,7 @@ static const char *object_name(const struct trace *t, uint64_t object)
 	return o && o->name && o->name[0] ? o->name : NULL;
 }
 
-/* So many characters that somebody may have typed, or mkstemp() made? Wrongly made a pattern they match as well. */
+/* True when mkstemp() or mktemp(1) may have made the n characters. A pattern in place of typed ones matches, too. */
 static bool is_made_up(const char *p, int n, bool separate)
 {
 	unsigned int upper = 0, digits = 0, changes = 0;
@@ -214,7 +219,7 @@ static const char *base_of(const char *path)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-/* What was inlined from a header of the language (std::lock_guard) is not the place that people know. */
+/* The innermost frame that was not inlined from a header of the language (std::lock_guard): people know that place. */
 static int own_frame(const struct trace_frame *frames, int nr)
 {
 	for (int i = 0; i < nr && frames[i].function; i++)
@@ -223,7 +228,7 @@ static int own_frame(const struct trace_frame *frames, int nr)
 	return 0;
 }
 
-/* Which function of the C library called the kernel is its own business: the place is the program's. */
+/* Names the place by the program's function, not by the function of the C library that called the kernel. */
 static void name_place(const struct pin *n, uint64_t id, struct where *w)
 {
 	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
@@ -280,7 +285,7 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		name_place(n, l->site, w);
 	if (w->in[0] && is_learnt(w->on))
 		w->on[0] = 0;
-	/* where it is not known whether one before was such an operation, all are counted */
+	/* when it is unknown whether a step before was such an operation, all operations at the place are counted */
 	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
 		const struct trace_step *s = trace_step(n->t, i);
 		struct where any = *w;
@@ -333,7 +338,7 @@ static void put_place(FILE *out, const struct where *w)
 	}
 }
 
-/* Does the task end between steps from-1 and to-1? Then the first step after that; else UINT64_MAX. */
+/* The first step after the end of the task, if it ends between steps from-1 and to-1; else UINT64_MAX. */
 static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i <= to && i <= trace_nr_steps(t); i++)
@@ -346,7 +351,7 @@ static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from,
 	return UINT64_MAX;
 }
 
-/* Is the task passed over by a decision between? after: UINT64_MAX for from the beginning. */
+/* True when a decision between the two steps passes the task over. after: UINT64_MAX for the beginning of the trace. */
 static bool passed_over(const struct pin *n, uint32_t task, uint64_t after, uint64_t before)
 {
 	for (size_t i = 0; i < n->nr; i++)
@@ -390,7 +395,7 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 	putc('\n', out);
 }
 
-/* What is decided with a step besides who makes it. How many statements. */
+/* The faults and timers that are decided with a step. How many statements. */
 static int put_lets(FILE *out, const struct pin *n, uint64_t step)
 {
 	const struct trace_step *s = trace_step(n->t, step);
@@ -434,7 +439,7 @@ static void put_options(FILE *out, const struct campaign_options *from)
 	run_options_print(&o, out);
 }
 
-/* A task, after those by whose names it is known. */
+/* A task, after its parents, which its line names. */
 static void put_task(FILE *out, const struct trace *t, uint32_t task, bool *told)
 {
 	const struct trace_task *tt = trace_task(t, task);

@@ -33,7 +33,7 @@ struct monitors {
 	unsigned int nr;
 	struct symfile **files;		/* where names are looked for, in this order */
 	uint32_t *modules;		/* of these files */
-	uint32_t process;		/* whose memory is looked at, and its id */
+	uint32_t process;		/* the process that the expressions read, and its id */
 	int tgid;
 	uint64_t discarded;
 };
@@ -118,7 +118,7 @@ static void free_monitors(void *state)
 	free(ms);
 }
 
-/* The command itself, other programs, libraries, the C library: whose names are meant first. */
+/* The order in which files are searched for a name: the command itself, other programs, libraries, the C library. */
 #define RANKS 4
 static int rank(const struct session *s, const struct probe_module *m)
 {
@@ -221,7 +221,7 @@ static bool violated(struct monitor *m, uint32_t task, const struct expr_memory 
 	return false;
 }
 
-/* What a task did changed the memory of its own process, or shared memory that is seen from there. */
+/* Tests the expressions in the process of the task that made the last step: only its memory has changed. */
 static bool look(void *ctx, uint32_t task, struct outcome *o)
 {
 	struct monitors *ms = ctx;

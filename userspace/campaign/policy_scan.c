@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The race scan: which data do the tasks access without an order of their own?
+ * The race scan finds data that tasks access without an order of their own.
  *
  * In the first executions, instructions of the program that access memory other than their own frame become points, some
  * hundreds at a time, and the accesses are compared by the program's synchronisation (search/vector_clocks.h). Accesses to
@@ -28,10 +28,10 @@
 #include "campaign/access.h"
 #include "campaign/policy.h"
 
-/* Instructions that are points at a time, and executions for them; of a larger program it is a sample. */
+/* Instructions that are points at a time, and the most executions for them: a larger program is sampled. */
 #define BATCH 512
 #define BATCHES 8
-/* Of a small program each instruction is seen in so many executions: different ones after the first. */
+/* Executions that look at each instruction of a small program, under different schedules after the first. */
 #define LOOKS 3
 /*
  * So often in one execution an instruction is a point at most; what is reached that often stays so limited, and is
@@ -61,15 +61,15 @@ struct access_place {
 	uint64_t key;		/* equal for what may well access the same */
 };
 
-/* What a task accessed at a place in this execution: a piece of memory, by its number in s->ranges, plus 1. */
+/* A piece of memory that a task accessed at a place in this execution, by its number in s->ranges, plus 1. */
 struct seen {
 	uint32_t range;		/* 0: free */
 	uint32_t task, place;
 	uint8_t how;		/* HOW_*, of all times */
 };
-#define HOW_WRITE	1u	/* was it written there? */
-#define HOW_HANDLER	2u	/* in a signal handler? */
-#define HOW_OUTSIDE	4u	/* outside of one? */
+#define HOW_WRITE	1u	/* it was written there */
+#define HOW_HANDLER	2u	/* in a signal handler */
+#define HOW_OUTSIDE	4u	/* outside of one */
 
 struct raced {
 	uint32_t range;
@@ -105,7 +105,7 @@ struct scan {
 	uint32_t nr_names, nr_unnamed;
 	uint64_t steps;
 	bool handlers;		/* some names are of what signal handlers access */
-	bool unknown;		/* of some accesses nobody knows whether they are atomic */
+	bool unknown;		/* of some accesses it is unknown whether they are atomic */
 	bool no_memory;
 	char **data;		/* for replays: the points */
 	enum { UNBEGUN = 0, LOOKING, CONFIRMING, DONE } mode;
@@ -364,9 +364,9 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
 		note_race(s, &race);
 }
 
-/* (The two below hold nobody in a replay or a trial: what they did is in the schedule that it follows.) */
+/* The two below hold no task in a replay or a trial: what they did is in the schedule that is followed. */
 
-/* Another schedule for another look: at every other decision or so whoever is to go on stays. */
+/* Another schedule for another look: at about every other decision the next task is held. */
 static bool hold_random(void *ctx, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
@@ -635,7 +635,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
 		if (ret)
 			return ret;
-		/* an execution that ends with a warning would leave whoever asked for it without a result */
+		/* an execution that ends with a warning has no result for its caller */
 		if (s->session->one_by_one && !s->races->fail)
 			s->pair = s->nr_pairs;
 	}
@@ -659,7 +659,7 @@ static bool looks_at(const struct scan *s, uint32_t module)
 	return false;
 }
 
-/* What was missing, and what may be done about it. */
+/* Says which sources and line tables were missing, and how to get them. */
 static void tell_unknown(const struct scan *s, FILE *to)
 {
 	static const char what[] = "atomic accesses look like plain ones, and a data race may be told as a possible one only";

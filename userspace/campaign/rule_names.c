@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which names a pattern of --rules or of a script matches (search/rules.h). */
+/* Patterns of --rules and of scripts (search/rules.h). */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>

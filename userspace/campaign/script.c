@@ -174,7 +174,7 @@ void script_number_tasks(const struct script *s, struct spawn_table *spawn)
 	if (!highest)
 		return;
 	spawn_number(spawn, TRACE_NO_TASK, 0);
-	/* a number that the script does not name stays free: nobody is such a child */
+	/* a number that the script does not name stays free: no task is such a child */
 	for (uint32_t k = 1; k <= highest; k++) {
 		const struct script_task *t = NULL;
 

@@ -157,7 +157,7 @@ static int try_folder(const struct session *s, char *err, size_t errlen)
 	return 0;
 }
 
-/* Of the test's clock and random numbers, what this machine and this kind of test can have. */
+/* Gives the test the clock and random numbers that this machine and this kind of test can have. */
 static int adjust_inputs(struct session *s, char *err, size_t errlen)
 {
 	struct options_inputs *in = &s->o.inputs;

@@ -31,7 +31,7 @@ struct session_paths {
 	char *current;		/* where the trace of the running execution lies */
 };
 
-/* Of the executions that are the search's own. */
+/* Figures of the search's own executions. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
 	uint32_t most_tasks;	/* in any execution so far */
@@ -118,7 +118,7 @@ int session_set_watches(struct session *s, char *err, size_t errlen);
 /* ---- executions (session_run.c) ---- */
 
 /*
- * One execution, whose search_begin() has answered SEARCH_GO; the trace in s->paths.current is closed, with its outcome.
+ * One execution, after search_begin() has answered SEARCH_GO; the trace in s->paths.current is closed, with its outcome.
  * r: the schedule that is followed; NULL: the search chooses.
  */
 int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err, size_t errlen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --watch: variables whose accesses stop a task, by the processor's debug registers. */
+/* --watch: the processor's debug registers stop a task at each access to a variable. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "report/report.h"
 
 #define PROGRESS_NS 200000000ull	/* between two progress lines */
-/* Of more races the rest is told in a line each. */
+/* Races that are shown with their steps; each further one gets a line. */
 #define RACES_SHOWN 3
 
 static bool debug_times(void)
@@ -285,7 +285,7 @@ static void monitors_text(const struct campaign *c, FILE *out)
 	campaign_notes_release(&n);
 }
 
-/* Which statements of the script were made in the last execution. */
+/* Says which statements of the script were made in the last execution. */
 static void script_text(const struct campaign_text *t, const struct campaign *c)
 {
 	const char *path = t->o->search.script->path;
@@ -443,7 +443,7 @@ static void failures_text(FILE *out, const struct campaign_result *r)
 	}
 }
 
-/* What an end without a finding means. */
+/* Says what an end without a finding means. */
 static void coverage_text(FILE *out, const struct campaign_result *r)
 {
 	const struct search_stats *st = &r->search;
@@ -493,7 +493,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	fflush(t->out);
 }
 
-/* Of a search that came to its end; one that ended with a finding has told it. */
+/* The text at the end of a search; a search that ended with a finding has told it already. */
 static void end_text(const struct campaign_text *t, const struct campaign *c)
 {
 	struct campaign_result r;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The test cases in a test program: asks the program for its list, parses what it prints, and makes the command for one case.
+ * frameworks[] has the arguments of each framework; cases_list() tries them in turn.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +20,7 @@
 #define LIST_SECONDS 30		/* a program that does not know the option may run all its tests instead */
 #define LIST_BYTES (16u << 20)
 
-/* What is added to the command to get the list, and to run one case (its name follows). */
+/* Arguments that make the program print the list, and those that run one case (its name follows). */
 static const struct {
 	const char *list[4];
 	const char *run[3];
@@ -27,7 +31,7 @@ static const struct {
 	[CASES_RUST] = { { "--list", "--format", "terse" }, { "--exact", "--test-threads=1", "" } },
 };
 
-/* How Catch2's list begins when nobody wants it quiet: a quiet one could be anybody's text. */
+/* The first line of Catch2's list without "quiet"; a quiet list could be the output of any program. */
 static const char catch2_head[] = "All available test cases:";
 
 static int add(struct case_list *l, const char *name, size_t len)
@@ -187,7 +191,7 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* What a command prints; malloc'd, NULL when it cannot be run or does not end. */
+/* The output of a command; malloc'd, NULL when it cannot be run or does not end. */
 static char *output_of(char *const *argv, char *const *envp, const char *cwd, int *exit_status)
 {
 	uint64_t until = now_ms() + LIST_SECONDS * 1000;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why one schedule does not give the same execution.
+ * Says why one schedule does not give the same execution (zug check).
  *
- * What can be tried is tried: with each control of inputs that is off now the schedule is executed again, and if
- * everything repeats then, that is the answer. What cannot be switched on is told from evidence: instructions that
- * ask the processor, files that the test has changed, a computation that the timer cut, wakers that are not of the
- * test.
+ * First it tries: with each control of inputs that is off, the schedule is executed again, and if everything repeats
+ * then, that is the answer. Other causes are told from evidence: instructions that ask the processor, files that the
+ * test has changed, a computation that the timer cut, wakers outside of the test. check_causes() has the order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@
 /* Enough to believe it: a difference that came after n executions is looked for three times as long. */
 #define TRIES_MIN 10
 #define TRIES_MAX 100
-/* Of one kind; who wants all of them has a disassembler. */
+/* Of one kind; a disassembler shows the others. */
 #define PLACES_MAX 3
 #define ASKING_MAX 32
 
@@ -84,7 +83,7 @@ static int try_quietly(struct causes *c, const struct campaign_options *o, int t
 	return ret;
 }
 
-/* With these controls on besides: how many executions were the same; 0: one was not, or it could not be tried. */
+/* How many executions were the same with these controls on as well; 0: one was not, or it could not be tried. */
 static int repeats_with(struct causes *c, unsigned int on)
 {
 	int times = 3 * c->res->done < TRIES_MIN ? TRIES_MIN : 3 * c->res->done > TRIES_MAX ? TRIES_MAX : 3 * c->res->done;
@@ -207,7 +206,7 @@ static unsigned int find_asking(struct report *rep, struct symbols *symbols, con
 	return nr;
 }
 
-/* Executes the test with a point at each of them: which are executed? */
+/* Executes the test with a point at each instruction, to see which are reached. */
 static void see_reached(struct causes *c, struct asking *list, unsigned int nr)
 {
 	struct campaign_options o = *c->o;
@@ -256,7 +255,7 @@ static void look_at_code(struct causes *c, struct report *rep, struct symbols *s
 
 /* ---- files ---- */
 
-/* What the kernel makes up when somebody looks changes then. */
+/* True for files whose content the kernel makes when they are read: they change by that. */
 static bool is_made_up(const char *path)
 {
 	static const long kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP2_SUPER_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC };
@@ -300,7 +299,7 @@ static void look_at_files(struct causes *c, time_t since)
 		"--world files gives each its own");
 }
 
-/* ---- who else decides ---- */
+/* ---- other deciders ---- */
 
 static bool cut_by_timer(const struct trace *t, uint64_t steps)
 {
@@ -310,7 +309,10 @@ static bool cut_by_timer(const struct trace *t, uint64_t steps)
 	return false;
 }
 
-/* Who was woken by nobody of the test before that step, having gone to wait without a time-out; TRACE_NO_TASK: nobody. */
+/*
+ * The task that was woken from outside of the test before that step, after it had blocked without a time-out;
+ * TRACE_NO_TASK: none.
+ */
 static uint32_t woken_from_outside(const struct trace *t, uint64_t steps, const char **where)
 {
 	uint32_t who = TRACE_NO_TASK;
@@ -339,8 +341,8 @@ static bool is_channel(const struct trace_object *o)
 }
 
 /*
- * Who read, before that step, from a pipe or socket to which nobody of the test writes: NULL: nobody. (What was there already
- * wakes nobody.)
+ * The pipe or socket that a task (*who) read before that step, and to which no task of the test writes; NULL: none. Data that
+ * was in it already wakes no task, so no event tells of it.
  */
 static const struct trace_object *fed_from_outside(const struct trace *t, uint64_t steps, uint32_t *who)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug check: executes one schedule many times and says where the executions begin to differ. The comparing is done by
+ * campaign/check.h, the causes are found by check_causes.h; here is the text.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

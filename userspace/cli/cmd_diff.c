@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug diff: compares two traces (diff_two()); of one trace, finds the closest schedule that passes and compares with that
+ * (diff_one(): campaign/minimize.h first, then campaign/closest.h).
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -52,7 +56,7 @@ static const struct command_line line = {
 	.end = "Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n",
 };
 
-/* What concerns executions is of no use with two traces. */
+/* Options about executions are of no use with two traces. */
 static int check(const struct diff_options *o)
 {
 	const char *alone = o->output ? "--output" : o->executions ? "--executions" : o->r.force ? "--force" :
@@ -154,7 +158,7 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 			m->r.all ? "; it may fail under every schedule" : " (--executions tries more)");
 }
 
-/* step: of a, whose call or timer makes the difference; UINT64_MAX: a decision does */
+/* step: the call or timer of this step of a makes the difference; UINT64_MAX: a decision does */
 static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to, uint64_t step,
 		       const struct closest *m, FILE *out, FILE *err_to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Can this machine run zug, and if not, what has to change? */
+/* zug doctor: says whether this machine can run zug, and if not, what has to change. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ int cmd_doctor(int argc, char **argv)
 	printf("zug %s, Linux %s, %s\n", ZUG_VERSION, u.release, u.machine);
 	fd = client_connect(client_socket(socket));
 	for (unsigned int i = 0; !machine_look(i, &f); i++) {
-		/* before the first of what is not needed: does it really work? */
+		/* before the facts that are not needed: an execution shows whether it really works */
 		if (f.part != MACHINE_NEEDED && part == MACHINE_NEEDED && !bad && fd < 0) {
 			struct machine_fact trial;
 

@@ -57,7 +57,7 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 	return 0;
 }
 
-/* What was recorded of the test, or an enum zug_exit. */
+/* An enum zug_exit. */
 static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out, FILE *err_to)
 {
 	struct report_options ro;

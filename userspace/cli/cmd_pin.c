@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug pin: minimises a trace, writes the script that names its decisions (campaign/pin.h), follows the script a few times
+ * and keeps it. pin_execute() has the order.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -101,7 +105,7 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 	return 0;
 }
 
-/* What came instead of the failure, the first time. */
+/* The first execution that did not fail like the trace. */
 struct otherwise {
 	char came[1200];
 	char *unmade;		/* the statements that were not made then, as lines */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug replay: executes a trace again, and says whether it did the same; with --gdb or --core, under a debugger
+ * (debug/gdb.h), which stops at a step that find_stop() chooses.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +139,7 @@ static uint32_t main_process(const struct trace *t)
 	return best;
 }
 
-/* Where a process begins: after its last exec, when it is the program that it will be. */
+/* The first step of a process after its last exec, when it is the program that it will be. */
 static uint64_t first_step(const struct trace *t, uint32_t process)
 {
 	uint64_t first = GDB_NO_STEP;
@@ -230,7 +234,7 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 
 /* ---- replaying ---- */
 
-/* What the program printed. */
+/* Prints what the program has printed. */
 static void pass_on(const struct campaign *c, FILE *out, FILE *err)
 {
 	char *head, *tail;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug run: a search (campaign_text.h renders it). With --junit or --json what it prints is kept, too, for the results
+ * (results.h); with --each-case there is a search for each test case of the program (cases.h).
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +18,7 @@
 #include "report/report.h"
 #include "cli/results.h"
 
-/* What a campaign prints goes where it went, and is kept for the results. */
+/* A stream that passes on what is written, and keeps it for the results. */
 struct tee {
 	FILE *to, *kept;
 	bool escape;	/* within a colour, which is not kept */

@@ -155,7 +155,7 @@ static int render(const struct show *s, FILE *out, const struct trace *t, const 
 	return 0;
 }
 
-/* To the file that was asked for, or that suits; half a file is worth nothing and goes again. */
+/* Writes to the file that was asked for, or to the default one; half a file is removed again. */
 static int write_view(const struct show *s, const struct trace *t, const char *path)
 {
 	bool page = s->view == VIEW_HTML || s->view == VIEW_PERFETTO;

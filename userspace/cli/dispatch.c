@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a command is executed: by zugd, when one is running, or here. */
+/* Has a command executed by zugd, when one is running, or here. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"

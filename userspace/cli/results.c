@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Results of searches as JUnit XML and JSON: results_add() copies those of one search, the rest writes them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -112,7 +112,7 @@ int client_hand_over(int fd, const char *what, int argc, char **argv, int failed
 		event = protocol_text(m, "event");
 		text = protocol_text(m, "message");
 		if (event && !strcmp(event, "queued")) {
-			/* what compares a test's error output shall not see who else is tested */
+			/* a harness that compares a test's error output must not see what else is tested */
 			if (strcmp(what, "exec") || isatty(2))
 				fprintf(stderr, "zug: zugd (pid %d) is busy: waiting for %d before this one\n",
 					client_peer(fd), protocol_int(m, "ahead", 0));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* zugd's first thread: who may speak with it, what they want, and the end of it all. */
+/*
+ * zugd's first thread: clients and their requests, and its beginning and end. daemon_serve() is the loop; requests are executed
+ * by the worker (daemon_worker.c). Read daemon.h first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +27,7 @@
 /* A request that was aborted ends within its execution's drain; after so long it is prodded. */
 #define PROD_AFTER_NS 2000000000ull
 #define PROD_MS 500
-/* When nobody could be taken although somebody is there (it belongs to another PID namespace, say). */
+/* After no process could be taken although one is there (it belongs to another PID namespace, say). */
 #define JOIN_PAUSE_NS 1000000000ull
 
 struct client {
@@ -68,7 +71,7 @@ static void on_signal(int sig)
 
 static void answer(struct client *c, struct json_object *m)
 {
-	/* a client that does not read what is meant for it loses it: nobody else shall wait for it */
+	/* a client that does not read its answer loses it: no other client waits for it */
 	if (m)
 		protocol_send(c->fd, m, NULL, 0);
 	json_object_put(m);
@@ -295,7 +298,7 @@ int daemon_serve(struct daemon *d, char *err, size_t errlen)
 
 /* ---- beginning and end ---- */
 
-/* Whoever has the socket's address may not be able to connect until it is only ours. */
+/* No other user can connect before the socket belongs to us alone. */
 static int make_socket(const char *path, char *err, size_t errlen)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -311,7 +314,7 @@ static int make_socket(const char *path, char *err, size_t errlen)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* nobody answers there, as was tried: what a zugd that was killed has left */
+	/* nothing answers there, as was tried: a zugd that was killed has left it */
 	if (!lstat(path, &st) && S_ISSOCK(st.st_mode))
 		unlink(path);
 	old = umask(0177);
@@ -412,7 +415,7 @@ int daemon_new(struct daemon **out, const struct daemon_options *o, char *err, s
 	return start(d, err, errlen);
 }
 
-/* Cuts short what is being executed; everybody who waits gets an answer. */
+/* Cuts short what is being executed; every waiting client gets an answer. */
 static void abort_all(struct daemon *d)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -446,7 +449,7 @@ void daemon_free(struct daemon *d)
 	worker_free(d->worker);
 	door_free(d->door);
 	kernel_close(d->kernel);
-	/* the end of their connections tells those who wait for it that nothing is left */
+	/* the end of the connection tells the clients of zug stop that nothing is left */
 	for (int i = d->nr_clients - 1; i >= 0; i--)
 		drop_client(d, i);
 	if (stop_fd >= 0)

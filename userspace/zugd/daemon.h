@@ -84,11 +84,11 @@ void request_free(struct request *r);
 struct door;
 /* name: of the cgroup; NULL: zug. 0, or -errno with a line in err. */
 int door_new(struct door **d, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen);
-/* Whoever still waits goes on, uncontrolled, where its parent is. */
+/* Processes that still wait go on, uncontrolled, in the cgroups of their parents. */
 void door_free(struct door *d);
 const char *door_cgroup(const struct door *d);	/* its full path */
-int door_fd(const struct door *d);		/* POLLPRI: somebody may have come; to be polled by one thread only */
-bool door_occupied(struct door *d);		/* somebody waits; clears door_fd() */
+int door_fd(const struct door *d);		/* POLLPRI: a process may have come; to be polled by one thread only */
+bool door_occupied(struct door *d);		/* a process waits; clears door_fd() */
 struct sandbox *door_sandbox(struct door *d);
 int door_lane(const struct door *d);
 
@@ -101,7 +101,7 @@ struct guest {
 };
 /*
  * Takes the next one in. 1: *g stands at its first system call, its events are the kernel's next, and it is
- * to be executed or drained; 0: nobody, or it has not executed a program (a line in err says what became
+ * to be executed or drained; 0: none, or it has not executed a program (a line in err says what became
  * of it). No probes may be planted. Looks at *stop.
  */
 int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop, char *err, size_t errlen);
@@ -114,7 +114,7 @@ struct worker_options {
 	struct kernel *kernel;		/* the caller's, not to be used by it until worker_free() */
 	char **default_args;		/* the same as a command line; nr of them */
 	int nr_default_args;
-	struct door *door;		/* the caller's, who polls it */
+	struct door *door;		/* the caller's, which polls it */
 };
 struct worker;
 
@@ -144,9 +144,9 @@ struct campaigns *campaigns_new(const struct worker_options *o, const volatile s
 void campaigns_free(struct campaigns *cs);
 /* One execution for zug exec. Sets the request's answer. */
 void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err);
-/* One execution of whoever waits at the door. A line in r->message tells what came of it, "": nobody was there. */
+/* One execution of the process that waits at the door. A line in r->message says what came of it; "": none was there. */
 void campaigns_join(struct campaigns *cs, struct request *r);
-/* Takes all probes out, for somebody else's campaign on the same kernel. */
+/* Takes all probes out, for another campaign on the same kernel. */
 void campaigns_park(struct campaigns *cs);
 /* An array of what there is, for people and programs. */
 struct json_object *campaigns_status(const struct campaigns *cs);

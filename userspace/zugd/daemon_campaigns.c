@@ -37,7 +37,7 @@ struct campaigns {
 	int nr;
 	struct entry *dead[4];	/* to be freed */
 	int nr_dead;
-	struct entry *active;	/* whose probes are planted */
+	struct entry *active;	/* its probes are planted */
 	uint64_t clock;
 };
 
@@ -226,7 +226,7 @@ static int activate(struct campaigns *cs, struct entry *e, char *err, size_t err
 	return ret;
 }
 
-/* What the execution's end means for the exit status of zug exec. */
+/* The exit status of zug exec for the end of an execution. */
 static int status_of(const struct execution *x)
 {
 	bool finding = zug_outcome_is_finding(x->outcome.kind);

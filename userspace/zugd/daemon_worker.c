@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* zugd's second thread: executes requests one after the other, so that the first can answer meanwhile. */
+/*
+ * zugd's second thread: executes requests one after the other, so that the first thread can answer meanwhile. work() is the
+ * thread; what follows it is called by the first thread. Read daemon.h first.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -209,7 +212,7 @@ fail:
 	return NULL;
 }
 
-/* With the lock held: a request that was not begun is over. */
+/* Answers a request that was not begun. The lock is held. */
 static void give_back(struct worker *w, struct request *r)
 {
 	uint64_t one = 1;

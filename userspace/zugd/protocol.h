@@ -24,7 +24,7 @@
 
 #define PROTOCOL_VERSION	1
 #define PROTOCOL_MAX_FDS	3
-/* Of one message: an environment and an argument list of the kernel's own limit (2 MiB each), escaped. */
+/* The largest message: an environment and an argument list of the kernel's own limit (2 MiB each), escaped. */
 #define PROTOCOL_MAX_BYTES	(32u << 20)
 
 /* A new message: {"v":1,key:value}. Give it to protocol_send() and json_object_put(). NULL: no memory. */
@@ -33,7 +33,7 @@ struct json_object *protocol_message(const char *key, const char *value);
 /* Sends a message and descriptors. 0 or -errno; -EAGAIN: the socket does not block, and is full. */
 int protocol_send(int fd, struct json_object *m, const int *fds, int nr_fds);
 
-/* What has arrived so far. All zero at first; fds: those that came, the reader's to close. */
+/* The part of a message that has arrived. All zero at first; fds: the descriptors that came, the reader's to close. */
 struct protocol_reader {
 	char *buf;
 	size_t len, size, seen;
