@@ -6,7 +6,10 @@
 #include "probes/probes.h"
 #include "symbols/symbols.h"
 
-/* Says whether the access of place p in a module is an atomic one. SYMSAYS_NOTHING: it does not count at all. */
+/*
+ * Says whether the access of place p in a module is an atomic one. SYMSAYS_NOTHING: it does not
+ * count at all.
+ */
 enum symsays access_says(const struct probe_module *m, const struct code_place *p);
 
 #endif

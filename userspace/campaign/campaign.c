@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A campaign's beginning and end, its single steps and its results. campaign_step() is the heart: until the points are
- * found it primes, then it asks the search for one schedule after another; campaign_run.c loops over it. What is a point,
- * and why, is the policies' business (points.h).
+ * A campaign's beginning and end, its single steps and its results. campaign_step() is the heart:
+ * until the points are found it primes, then it asks the search for one schedule after another;
+ * campaign_run.c loops over it. What is a point, and why, is the policies' business (points.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,14 @@
 
 enum campaign_blame campaign_blame(int error)
 {
-	return error == -EINVAL ? BLAME_USER : error == -ENOMEM || error == -ENOTRECOVERABLE ? BLAME_ZUG : BLAME_MACHINE;
+	return error == -EINVAL				     ? BLAME_USER :
+	       error == -ENOMEM || error == -ENOTRECOVERABLE ? BLAME_ZUG :
+							       BLAME_MACHINE;
 }
 
 static int set_up(struct campaign *c, struct kernel *k, const struct campaign_options *o,
-		  const struct campaign_observer *observer, const volatile sig_atomic_t *stop, char *err, size_t errlen)
+		  const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		  char *err, size_t errlen)
 {
 	/* what the user got wrong comes before what the machine lacks */
 	int ret = session_prepare(&c->s, o, observer, stop, err, errlen);
@@ -34,7 +37,8 @@ static int set_up(struct campaign *c, struct kernel *k, const struct campaign_op
 }
 
 int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
-		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop, char *err, size_t errlen)
+		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		 char *err, size_t errlen)
 {
 	struct campaign *c = calloc(1, sizeof(*c));
 	int ret;
@@ -83,13 +87,15 @@ enum search_result campaign_verdict(const struct execution *x)
 /* The errors of launching say what is wrong with the command, at first. */
 static int launch_error(int ret)
 {
-	return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ? -EINVAL : ret == -ENOMEM ? ret : -EIO;
+	return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ? -EINVAL :
+	       ret == -ENOMEM					   ? ret :
+								     -EIO;
 }
 
 /*
- * Finds the points: they are learnt first, for points that are added later change every schedule. A bug that is found
- * meanwhile counts all the same, and is replayed with the points it was found with: what an execution showed is learnt
- * before the next one.
+ * Finds the points: they are learnt first, for points that are added later change every schedule. A
+ * bug that is found meanwhile counts all the same, and is replayed with the points it was found
+ * with: what an execution showed is learnt before the next one.
  */
 static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
 {
@@ -119,7 +125,8 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 }
 
 /* The next schedule of the search. */
-static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err, size_t errlen)
+static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
+		   size_t errlen)
 {
 	int ret = search_begin(c->s.search);
 
@@ -136,8 +143,9 @@ static int explore(struct campaign *c, struct execution *x, enum campaign_step *
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
 		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
-	search_end(c->s.search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
-						      .failure = x->outcome.failure });
+	search_end(c->s.search,
+		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
+					 .failure = x->outcome.failure });
 	return ret ? -EIO : 0;
 }
 
@@ -170,14 +178,16 @@ int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err
 	replay_number_tasks(t, &c->s.spawn);
 	/* addresses of variables are known once the program was mapped */
 	if (c->s.o.points.watches && c->s.o.points.watches[0]) {
-		if (search_begin(c->s.search) != SEARCH_GO || session_execute(&c->s, NULL, &x, err, errlen))
+		if (search_begin(c->s.search) != SEARCH_GO ||
+		    session_execute(&c->s, NULL, &x, err, errlen))
 			return -EIO;
 		search_end(c->s.search, &(struct search_end){ .result = SEARCH_ABANDONED });
 	}
 	return points_settle(c->points, &(bool){ false }, err, errlen);
 }
 
-int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err, size_t errlen)
+int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen)
 {
 	return session_follow(&c->s, r, x, err, errlen);
 }
@@ -190,12 +200,26 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 	const struct race_book *races = points_races(c->points);
 
 	*r = (struct campaign_result){
-		.executions = f->executions, .steps = f->steps, .run_ns = f->run_ns, .findings = c->failures.findings,
-		.diverged = c->diverged, .elapsed_ns = clock_now_ns() - c->start_ns, .setup_ns = c->setup_ns,
-		.passed = c->passed, .primed = c->phase == POINTS_SEARCHING, .exhausted = c->exhausted, .cut = c->cut,
-		.stopped = c->stopped, .first_divergence = c->first_divergence, .failures = c->failures.list,
-		.nr_failures = c->failures.nr, .races = races->list, .nr_races = races->nr,
-		.nr_suppressed = races->nr_suppressed, .suppression_used = races->used, .symbols = c->s.symbols,
+		.executions = f->executions,
+		.steps = f->steps,
+		.run_ns = f->run_ns,
+		.findings = c->failures.findings,
+		.diverged = c->diverged,
+		.elapsed_ns = clock_now_ns() - c->start_ns,
+		.setup_ns = c->setup_ns,
+		.passed = c->passed,
+		.primed = c->phase == POINTS_SEARCHING,
+		.exhausted = c->exhausted,
+		.cut = c->cut,
+		.stopped = c->stopped,
+		.first_divergence = c->first_divergence,
+		.failures = c->failures.list,
+		.nr_failures = c->failures.nr,
+		.races = races->list,
+		.nr_races = races->nr,
+		.nr_suppressed = races->nr_suppressed,
+		.suppression_used = races->used,
+		.symbols = c->s.symbols,
 	};
 	search_get_stats(c->s.search, &r->search);
 }
@@ -225,20 +249,25 @@ void campaign_pass_on(struct campaign *c, int out, int err)
 /* The statement is about a part of the program that is no more. */
 static bool is_gone(const struct search_script_line *l)
 {
-	return l->state == SEARCH_SCRIPT_GONE || l->state == SEARCH_SCRIPT_UNTIL_GONE || l->state == SEARCH_SCRIPT_NO_TASK;
+	return l->state == SEARCH_SCRIPT_GONE || l->state == SEARCH_SCRIPT_UNTIL_GONE ||
+	       l->state == SEARCH_SCRIPT_NO_TASK;
 }
 
 void campaign_script_result(const struct campaign *c, struct script_result *r)
 {
 	struct search_script_line l;
 
-	*r = (struct script_result){ .nr = search_script_lines(c->s.search), .strict = search_script_strict(c->s.search) };
+	*r = (struct script_result){ .nr = search_script_lines(c->s.search),
+				     .strict = search_script_strict(c->s.search) };
 	for (unsigned int i = 0; i < r->nr; i++) {
 		search_script_line(c->s.search, i, &l);
 		r->made += l.state == SEARCH_SCRIPT_MADE;
 		r->gone += is_gone(&l);
 	}
-	/* a correction may take away some of its places; where nothing is left, it is about another program */
+	/*
+	 * a correction may take away some of its places; where nothing is left, it is about another
+	 * program
+	 */
 	r->fits = !(r->nr && r->gone == r->nr) && !(r->strict && r->made < r->nr);
 }
 

@@ -2,22 +2,24 @@
 /*
  * campaign.h - many executions of one test, until a bug, a bound or exhaustion
  *
- * One struct serves zug run (campaign_run(): the whole loop), commands that follow a trace (campaign_prepare_replay(),
- * then campaign_follow(), minimize_trace(), closest_trace()), zug check (check.h) and zugd (campaign_once()).
+ * One struct serves zug run (campaign_run(): the whole loop), commands that follow a trace
+ *(campaign_prepare_replay(), then campaign_follow(), minimize_trace(), closest_trace()), zug check
+ *(check.h) and zugd (campaign_once()).
  *
- * The room's files in their order; a file calls those before it only, and tests/tools/rooms-calls checks that:
+ * The room's files in their order; a file calls those before it only, and tests/tools/rooms-calls
+ *checks that:
  *
  *	options, script, rule_names	how a test is executed and searched, and what names mean
  *	result, race_book		what came of it: data
- *	session_*			kernel side, sandbox, probes, world and engine; one execution with its trace
- *	policy_*			the reasons for which places are points: one interface (policy.h)
- *	points				the table of policies, which the loop calls
- *	campaign, campaign_*		the loop: first the executions that find the points, then the search
- *	trials, minimize, closest	executions beside the search: simpler schedules, passing neighbours
- *	check, pin			zug check and zug pin
+ *	session_*			kernel side, sandbox, probes, world and engine; one
+ *execution with its trace policy_*			the reasons for which places are points: one
+ *interface (policy.h) points				the table of policies, which the loop calls
+ *	campaign, campaign_*		the loop: first the executions that find the points, then
+ *the search trials, minimize, closest	executions beside the search: simpler schedules, passing
+ *neighbours check, pin			zug check and zug pin
  *
- * Nothing here prints, or knows exit statuses: functions return 0, or -errno with a line in err; what people should know
- * meanwhile goes to the observer; cli/ renders the result.
+ * Nothing here prints, or knows exit statuses: functions return 0, or -errno with a line in err;
+ *what people should know meanwhile goes to the observer; cli/ renders the result.
  */
 #ifndef ZUG_CAMPAIGN_H
 #define ZUG_CAMPAIGN_H
@@ -37,9 +39,9 @@ struct campaign;
 
 /* The cause of an error. */
 enum campaign_blame {
-	BLAME_USER = 0,		/* -EINVAL: the command line, or a file named on it, makes no sense */
-	BLAME_ZUG,		/* -ENOMEM, -ENOTRECOVERABLE */
-	BLAME_MACHINE,		/* any other: kernel, privileges, set-up */
+	BLAME_USER = 0, /* -EINVAL: the command line, or a file named on it, makes no sense */
+	BLAME_ZUG, /* -ENOMEM, -ENOTRECOVERABLE */
+	BLAME_MACHINE, /* any other: kernel, privileges, set-up */
 };
 enum campaign_blame campaign_blame(int error);
 
@@ -52,16 +54,20 @@ enum campaign_end {
 };
 
 /*
- * Sets everything up; nothing is executed yet. k: an open kernel, which stays the caller's; NULL: one of its own. The
- * observer, and what the options point to, must outlive the campaign. stop: set to interrupt it; may be NULL.
+ * Sets everything up; nothing is executed yet. k: an open kernel, which stays the caller's; NULL:
+ * one of its own. The observer, and what the options point to, must outlive the campaign. stop: set
+ * to interrupt it; may be NULL.
  */
 int campaign_new(struct campaign **c, struct kernel *k, const struct campaign_options *o,
-		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop, char *err, size_t errlen);
+		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		 char *err, size_t errlen);
 void campaign_free(struct campaign *c);
 
 /* The whole search. An enum campaign_end, or -errno with a line in err. */
 int campaign_run(struct campaign *c, char *err, size_t errlen);
-/* Ends the record (--record). 1: there is one, with executions in it; 0; -errno with a line in err. */
+/*
+ * Ends the record (--record). 1: there is one, with executions in it; 0; -errno with a line in err.
+ */
 int campaign_close_record(struct campaign *c, char *err, size_t errlen);
 
 /* One execution: at first ones that find the points, then one schedule after another. */
@@ -85,7 +91,8 @@ void campaign_pass_on(struct campaign *c, int out, int err);
 struct script_result {
 	unsigned int nr, made, gone;	/* statements */
 	bool strict;
-	bool fits;			/* the script is about this program: not all places are gone, and strict ones are made */
+	bool fits; /* the script is about this program: not all places are gone, and strict ones are
+		      made */
 };
 void campaign_script_result(const struct campaign *c, struct script_result *r);
 /* Statement i of nr. */
@@ -94,17 +101,20 @@ void campaign_script_line(const struct campaign *c, unsigned int i, struct searc
 /* ---- for zugd ---- */
 
 /*
- * zugd gets its executions one by one, and has many campaigns on one kernel. The probes of one are planted at a time:
- * campaign_park() takes them out, campaign_unpark() plants them again. A new campaign is not parked.
+ * zugd gets its executions one by one, and has many campaigns on one kernel. The probes of one are
+ * planted at a time: campaign_park() takes them out, campaign_unpark() plants them again. A new
+ * campaign is not parked.
  */
 void campaign_park(struct campaign *c);
 int campaign_unpark(struct campaign *c, char *err, size_t errlen);
 
-/* What the next execution runs with; everything stays the caller's, and must live until it is done. */
+/*
+ * What the next execution runs with; everything stays the caller's, and must live until it is done.
+ */
 struct campaign_io {
 	char **envp;
 	int in;			/* the test's standard input; -1: /dev/null */
-	bool joined;		/* nothing is started: sandbox_join() has brought it in, and it waits */
+	bool joined; /* nothing is started: sandbox_join() has brought it in, and it waits */
 	const struct campaign_observer *observer;
 };
 
@@ -120,11 +130,12 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 /* ---- following a trace ---- */
 
 /*
- * Before a trace's schedule is followed in a campaign that was made from its options: numbers the tasks as it does, and sets
- * the watchpoints.
+ * Before a trace's schedule is followed in a campaign that was made from its options: numbers the
+ * tasks as it does, and sets the watchpoints.
  */
 int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen);
 /* One execution under the schedule of r. */
-int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err, size_t errlen);
+int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen);
 
 #endif

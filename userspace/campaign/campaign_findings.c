@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is done with a failure: which bug it is, its trace, the simplest schedule of it, its replays. campaign_on_finding()
- * goes through these stages, and tells the observer each (observer.h).
+ * What is done with a failure: which bug it is, its trace, the simplest schedule of it, its
+ * replays. campaign_on_finding() goes through these stages, and tells the observer each
+ * (observer.h).
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,8 +35,12 @@ static char *name_with(const char *path, const char *word)
 	return asprintf(&name, "%.*s.%s.trace", (int)n, path, word) < 0 ? NULL : name;
 }
 
-/* The simplest schedule that fails like t, as a trace at 'min'. 0; -EAGAIN: there is none, and the observer knows why. */
-static int find_simplest(struct campaign *c, const struct trace *t, const char *min, struct minimized *m)
+/*
+ * The simplest schedule that fails like t, as a trace at 'min'. 0; -EAGAIN: there is none, and the
+ * observer knows why.
+ */
+static int find_simplest(struct campaign *c, const struct trace *t, const char *min,
+			 struct minimized *m)
 {
 	const struct minimize_limits limits = { MINIMIZE_EXECUTIONS, MINIMIZE_STEPS };
 	char err[PATH_MAX + 128];
@@ -48,7 +53,9 @@ static int find_simplest(struct campaign *c, const struct trace *t, const char *
 	}
 	if (!m->reproduced) {
 		if (m->came[0])
-			session_say(&c->s, "not minimised: the same schedule ended differently (%s)", m->came);
+			session_say(&c->s,
+				    "not minimised: the same schedule ended differently (%s)",
+				    m->came);
 		return -EAGAIN;
 	}
 	simple = trace_open(min, err, sizeof(err));
@@ -64,12 +71,13 @@ static int find_simplest(struct campaign *c, const struct trace *t, const char *
 }
 
 /*
- * The simplest schedule takes the place of the one that was found, which stays beside it. If anything goes wrong here, the
- * trace at its path fails as it was found to.
+ * The simplest schedule takes the place of the one that was found, which stays beside it. If
+ * anything goes wrong here, the trace at its path fails as it was found to.
  */
 static void simplify(struct campaign *c, struct campaign_finding *f)
 {
-	char err[PATH_MAX + 128], *found = name_with(f->trace, "found"), *min = name_with(f->trace, "new");
+	char err[PATH_MAX + 128], *found = name_with(f->trace, "found"),
+				  *min = name_with(f->trace, "new");
 	struct trace *t = trace_open(f->trace, err, sizeof(err));
 	struct minimized m;
 

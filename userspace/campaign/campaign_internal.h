@@ -36,15 +36,17 @@ enum search_result campaign_verdict(const struct execution *x);
 int campaign_save_state(struct campaign *c);
 int campaign_load_state(struct campaign *c, char *err, size_t errlen);
 
-/* --record: each execution, then its finding if it is one (when its trace was kept), then the end. */
+/*
+ * --record: each execution, then its finding if it is one (when its trace was kept), then the end.
+ */
 int campaign_record_open(struct campaign *c, char *err, size_t errlen);
 void campaign_record_execution(struct campaign *c, const struct execution *x);
 void campaign_record_finding(struct campaign *c, const struct execution *x);
 void campaign_record_end(struct campaign *c, const char *why);
 
 /*
- * What campaign_run() does with a failure: counts it, keeps its trace, minimises and verifies it, and tells the observer.
- * 0, or -errno with a line in err.
+ * What campaign_run() does with a failure: counts it, keeps its trace, minimises and verifies it,
+ * and tells the observer. 0, or -errno with a line in err.
  */
 int campaign_on_finding(struct campaign *c, const struct execution *x, char *err, size_t errlen);
 

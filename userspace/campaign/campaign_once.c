@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One execution at a time, for zugd: its clients decide when, and many campaigns share one kernel. */
+/*
+ * One execution at a time, for zugd: its clients decide when, and many campaigns share one kernel.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,15 +57,19 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 	l->joined = io->joined;
 	ret = campaign_step(c, &r->x, &what, err, errlen);
 	if (!ret && what == CAMPAIGN_EXHAUSTED) {
-		/* nothing new can be tried, but the test must run: its caller waits for its result */
+		/*
+		 * nothing new can be tried, but the test must run: its caller waits for its result
+		 */
 		c->exhausted = r->exhausted = true;
 		ret = session_follow(&c->s, NULL, &r->x, err, errlen);
 	}
 	if (ret)
 		return ret;
 	if (r->x.ungranted) {
-		snprintf(err, errlen, "%lu runs without a grant: the result cannot be trusted; please report "
-			 "this", (unsigned long)r->x.ungranted);
+		snprintf(err, errlen,
+			 "%lu runs without a grant: the result cannot be trusted; please report "
+			 "this",
+			 (unsigned long)r->x.ungranted);
 		return -ENOTRECOVERABLE;
 	}
 	if (zug_outcome_is_finding(r->x.outcome.kind))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A campaign's record (--record): what campaign_run() writes by report/record.h. Without the option nothing. */
+/*
+ * A campaign's record (--record): what campaign_run() writes by report/record.h. Without the option
+ * nothing.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "lib/base/clock.h"
@@ -11,9 +14,14 @@ int campaign_record_open(struct campaign *c, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &c->s.o;
 	const struct record_head h = {
-		.argv = o->command.argv, .cwd = o->command.cwd, .kernel = c->s.release, .zug_version = ZUG_VERSION,
-		.strategy = o->search.strategy ? o->search.strategy : "default", .seed = o->search.seed,
-		.executions = o->search.executions, .time_ns = o->search.time_ns,
+		.argv = o->command.argv,
+		.cwd = o->command.cwd,
+		.kernel = c->s.release,
+		.zug_version = ZUG_VERSION,
+		.strategy = o->search.strategy ? o->search.strategy : "default",
+		.seed = o->search.seed,
+		.executions = o->search.executions,
+		.time_ns = o->search.time_ns,
 	};
 
 	if (!o->results.record)
@@ -34,12 +42,18 @@ void campaign_record_execution(struct campaign *c, const struct execution *x)
 	if (!c->record)
 		return;
 	search_get_stats(c->s.search, &st);
-	record_execution(c->record, &(struct record_execution){
-		.n = c->s.figures.executions, .ns = clock_now_ns() - c->start_ns, .steps = c->s.figures.steps,
-		.schedules = st.schedules, .distinct = st.distinct, .bound = st.bound,
-		.bound_done = st.bound_done, .new_probability = st.new_probability,
-		.estimate = st.estimate_total, .preemptions = x->preemptions,
-		.strategy = strategy_now(c, &st) });
+	record_execution(c->record,
+			 &(struct record_execution){ .n = c->s.figures.executions,
+						     .ns = clock_now_ns() - c->start_ns,
+						     .steps = c->s.figures.steps,
+						     .schedules = st.schedules,
+						     .distinct = st.distinct,
+						     .bound = st.bound,
+						     .bound_done = st.bound_done,
+						     .new_probability = st.new_probability,
+						     .estimate = st.estimate_total,
+						     .preemptions = x->preemptions,
+						     .strategy = strategy_now(c, &st) });
 	c->recorded = c->s.figures.executions;
 }
 
@@ -80,6 +94,7 @@ int campaign_close_record(struct campaign *c, char *err, size_t errlen)
 	ret = record_close(c->record);
 	c->record = NULL;
 	if (ret)
-		snprintf(err, errlen, "--record %s: %s; what follows is missing", c->s.o.results.record, strerror(-ret));
+		snprintf(err, errlen, "--record %s: %s; what follows is missing",
+			 c->s.o.results.record, strerror(-ret));
 	return ret ? ret : c->recorded > 0;
 }

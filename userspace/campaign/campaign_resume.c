@@ -255,8 +255,10 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 	r = (struct reader){ buf, len - sizeof(crc), false };
 	get(&r, &h, sizeof(h));
 	if (h.version != VERSION) {
-		snprintf(err, errlen, "--resume %s: written by another version of zug (format %u, this one "
-			 "reads %u)", path, h.version, VERSION);
+		snprintf(err, errlen,
+			 "--resume %s: written by another version of zug (format %u, this one "
+			 "reads %u)",
+			 path, h.version, VERSION);
 		goto out;
 	}
 	memcpy(&crc, buf + len - sizeof(crc), sizeof(crc));

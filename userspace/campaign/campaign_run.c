@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The loop of zug run: one execution after another, until a finding, a bound or the end of the search. */
+/*
+ * The loop of zug run: one execution after another, until a finding, a bound or the end of the
+ * search.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +23,8 @@ static int keep_state(struct campaign *c, bool now, char *err, size_t errlen)
 	ret = campaign_save_state(c);
 	if (!ret)
 		return 0;
-	snprintf(err, errlen, "--resume %s: cannot write the state of the search: %s", path, strerror(-ret));
+	snprintf(err, errlen, "--resume %s: cannot write the state of the search: %s", path,
+		 strerror(-ret));
 	return -EIO;
 }
 
@@ -34,13 +38,15 @@ static const char *bound_reached(struct campaign *c, uint64_t searched)
 		return "interrupted";
 	if (o->executions && searched >= o->executions)
 		return "the number of executions (--executions)";
-	if (o->time_ns && c->phase == POINTS_SEARCHING && clock_now_ns() - c->start_ns >= o->time_ns)
+	if (o->time_ns && c->phase == POINTS_SEARCHING &&
+	    clock_now_ns() - c->start_ns >= o->time_ns)
 		return "the time (--time)";
 	return NULL;
 }
 
 /* 0, or -errno with a line in err; *end: the search is over with this finding. */
-static int take_finding(struct campaign *c, const struct execution *x, bool *end, char *err, size_t errlen)
+static int take_finding(struct campaign *c, const struct execution *x, bool *end, char *err,
+			size_t errlen)
 {
 	struct campaign_finding counted = { .stage = FINDING_COUNTED };
 	bool known = c->s.o.results.keep_going && failures_find(&c->failures, x->outcome.failure);
@@ -55,7 +61,10 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 	return ret;
 }
 
-/* One execution and what follows from it. 0, or -errno with a line in err; *end: the search is over. */
+/*
+ * One execution and what follows from it. 0, or -errno with a line in err; *end: the search is
+ * over.
+ */
 static int run_once(struct campaign *c, uint64_t *searched, bool *end, char *err, size_t errlen)
 {
 	enum campaign_step what;
@@ -81,9 +90,12 @@ static int run_once(struct campaign *c, uint64_t *searched, bool *end, char *err
 	if (c->s.observer->executed)
 		c->s.observer->executed(c->s.observer->ctx, c, &x);
 	if (x.ungranted) {
-		snprintf(err, errlen, "execution %lu: %lu runs without a grant; its result cannot be trusted; please report "
-			 "this (trace: %s)", (unsigned long)c->s.figures.executions, (unsigned long)x.ungranted,
-			 c->s.paths.current);
+		snprintf(
+			err, errlen,
+			"execution %lu: %lu runs without a grant; its result cannot be trusted; please report "
+			"this (trace: %s)",
+			(unsigned long)c->s.figures.executions, (unsigned long)x.ungranted,
+			c->s.paths.current);
 		return -ENOTRECOVERABLE;
 	}
 	if (zug_outcome_is_finding(x.outcome.kind))
@@ -99,8 +111,11 @@ static void say_limits(struct campaign *c)
 		session_say(&c->s, "the test met its limit of tasks (--max-tasks %d): forks failed",
 			    max_tasks ? max_tasks : SANDBOX_MAX_TASKS);
 	if (!c->s.o.machine.sandbox && sandbox_thrown(c->s.sandbox))
-		session_say(&c->s, "what the test changed in its working folder (%s) is gone: each execution has a "
-			    "copy (--share PATH keeps a file or folder)", sandbox_thrown(c->s.sandbox));
+		session_say(
+			&c->s,
+			"what the test changed in its working folder (%s) is gone: each execution has a "
+			"copy (--share PATH keeps a file or folder)",
+			sandbox_thrown(c->s.sandbox));
 }
 
 static int end_of(const struct campaign *c)
@@ -140,7 +155,8 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 	say_limits(c);
 	search_get_stats(c->s.search, &st);
 	if (c->exhausted)
-		why = st.incomplete ? "nothing is left to try, but not everything was tried" : "every schedule was tried";
+		why = st.incomplete ? "nothing is left to try, but not everything was tried" :
+				      "every schedule was tried";
 	campaign_record_end(c, why);
 	c->stopped = why;
 	ret = keep_state(c, true, err, errlen);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug check: executes one schedule many times, and says whether everything repeats; if not, where it begins to differ. The
- * schedule is the first of the search. What makes the difference is looked for in cli/check_causes.c.
+ * zug check: executes one schedule many times, and says whether everything repeats; if not, where
+ * it begins to differ. The schedule is the first of the search. What makes the difference is looked
+ * for in cli/check_causes.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ static bool reached(void *ctx, const struct search_point *p, uint32_t i, struct 
 }
 
 /* Executes up to the step that differs until both sides of it were seen, with their stacks. */
-static int see_stacks(struct campaign *c, const struct replay *r, struct check_result *res, char *err, size_t errlen)
+static int see_stacks(struct campaign *c, const struct replay *r, struct check_result *res,
+		      char *err, size_t errlen)
 {
 	struct stop_at stop = { res->at };
 	const struct trace_step *want = replay_step(r, res->at), *got;
@@ -60,7 +62,10 @@ static int see_stacks(struct campaign *c, const struct replay *r, struct check_r
 	return ret;
 }
 
-/* Makes the schedule: the first of the search, once its points are found. 0, CAMPAIGN_INCOMPLETE, or -errno. */
+/*
+ * Makes the schedule: the first of the search, once its points are found. 0, CAMPAIGN_INCOMPLETE,
+ * or -errno.
+ */
 static int record(struct campaign *c, char *err, size_t errlen)
 {
 	enum campaign_step what = CAMPAIGN_PRIMED;
@@ -74,7 +79,9 @@ static int record(struct campaign *c, char *err, size_t errlen)
 		if (ret)
 			return ret;
 	}
-	return what != CAMPAIGN_EXECUTED || x.outcome.kind == ZUG_OUTCOME_INTERRUPTED ? CAMPAIGN_INCOMPLETE : 0;
+	return what != CAMPAIGN_EXECUTED || x.outcome.kind == ZUG_OUTCOME_INTERRUPTED ?
+		       CAMPAIGN_INCOMPLETE :
+		       0;
 }
 
 static int keep(struct campaign *c, char **path, char *err, size_t errlen)
@@ -84,7 +91,8 @@ static int keep(struct campaign *c, char **path, char *err, size_t errlen)
 }
 
 /* One more execution. 0 when it was interrupted, too: it does not count. */
-static int compare_once(struct campaign *c, const struct replay *first, struct check_result *res, char *err, size_t errlen)
+static int compare_once(struct campaign *c, const struct replay *first, struct check_result *res,
+			char *err, size_t errlen)
 {
 	struct replay now;
 	struct execution x;
@@ -110,8 +118,8 @@ static int compare_once(struct campaign *c, const struct replay *first, struct c
 	return 0;
 }
 
-static int compare_all(struct campaign *c, const struct replay *first, int times, struct check_result *res, char *err,
-		       size_t errlen)
+static int compare_all(struct campaign *c, const struct replay *first, int times,
+		       struct check_result *res, char *err, size_t errlen)
 {
 	int ret = 0;
 
@@ -145,7 +153,8 @@ int check_repeats(struct campaign *c, int times, struct check_result *res, char 
 	if (ret)
 		return ret;
 	res->first = trace_open(c->s.paths.current, err, errlen);
-	if (!res->first || keep(c, &res->path_first, err, errlen) || replay_init(&first, res->first))
+	if (!res->first || keep(c, &res->path_first, err, errlen) ||
+	    replay_init(&first, res->first))
 		ret = -EIO;
 	else
 		ret = compare_all(c, &first, times, res, err, errlen);

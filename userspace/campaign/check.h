@@ -14,14 +14,16 @@ struct check_result {
 	uint64_t at;			/* CHECK_STEPS: the first step that differs */
 	struct trace *first, *other;	/* other: NULL when none differs */
 	char *path_first, *path_other;	/* kept, unless none differs */
-	struct trace *at_first, *at_other;	/* ended before that step, with stacks; NULL: not seen */
+	struct trace *at_first, *at_other; /* ended before that step, with stacks; NULL: not seen */
 };
 
 /*
- * On a new campaign: executes the first schedule of its search up to times times, until one execution differs. 0,
- * CAMPAIGN_INCOMPLETE when it was interrupted, or -errno with a line in err; the result is to be released in any case.
+ * On a new campaign: executes the first schedule of its search up to times times, until one
+ * execution differs. 0, CAMPAIGN_INCOMPLETE when it was interrupted, or -errno with a line in err;
+ * the result is to be released in any case.
  */
-int check_repeats(struct campaign *c, int times, struct check_result *res, char *err, size_t errlen);
+int check_repeats(struct campaign *c, int times, struct check_result *res, char *err,
+		  size_t errlen);
 void check_result_release(struct check_result *r);
 
 #endif

@@ -62,8 +62,8 @@ out:
 
 /* ---- without what was made of a call ---- */
 
-int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step, struct closest *m, char *err,
-		    size_t errlen)
+int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step,
+		    struct closest *m, char *err, size_t errlen)
 {
 	const struct trials_once all = { .without = UINT64_MAX, .passes = true, .to = to };
 	uint64_t nr = trace_nr_steps(t), decided = 0;
@@ -82,10 +82,13 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 	m->r.reproduced = ret >= 0 && x.outcome.failure == trace_outcome(t)->failure;
 	if (!m->r.reproduced && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x.outcome, m->came, sizeof(m->came));
-	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found && !session_interrupted(&c->s);) {
+	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found &&
+			      !session_interrupted(&c->s);) {
 		if (!faults_decided(trace_step(t, i)))
 			continue;
-		ret = trials_once(c, t, &(struct trials_once){ .without = i, .passes = true, .to = to }, &x, err, errlen);
+		ret = trials_once(c, t,
+				  &(struct trials_once){ .without = i, .passes = true, .to = to },
+				  &x, err, errlen);
 		m->r.trials++;
 		m->r.found = ret == 1;
 		if (m->r.found)

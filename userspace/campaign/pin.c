@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From a trace to a script (zug pin). The decisions that differ from the default schedule (search/script.h finds them) become
- * statements 'before T1 at OPERATION on OBJECT in FUNCTION run T2'. pin_write() has the order of a script's parts;
- * find_place() says how a step gets its name, put_statement() how a decision becomes a statement.
+ * From a trace to a script (zug pin). The decisions that differ from the default schedule
+ * (search/script.h finds them) become statements 'before T1 at OPERATION on OBJECT in FUNCTION run
+ * T2'. pin_write() has the order of a script's parts; find_place() says how a step gets its name,
+ * put_statement() how a decision becomes a statement.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -60,7 +61,9 @@ static bool next_point(void *ctx, struct search_point *p, uint32_t *task)
 		n->nr_cands = s->nr_enabled;
 	}
 	for (uint32_t i = 0; i < s->nr_enabled; i++)
-		n->cands[i] = (struct search_cand){ .task = s->enabled[i], .parent = SEARCH_NO_TASK, .enabled = true };
+		n->cands[i] = (struct search_cand){ .task = s->enabled[i],
+						    .parent = SEARCH_NO_TASK,
+						    .enabled = true };
 	*p = (struct search_point){ .step = n->at++, .cand = n->cands, .nr = s->nr_enabled,
 				    .last = s->last == TRACE_NO_TASK ? SEARCH_NO_TASK : s->last,
 				    .yielded = s->flags & TRACE_STEP_YIELDED };
@@ -86,7 +89,10 @@ static uint64_t last_step(const struct trace *t, uint32_t task, uint64_t i)
 	return UINT64_MAX;
 }
 
-/* The operation that a task stands before at step i: its next one, or the one that the minimiser saw. */
+/*
+ * The operation that a task stands before at step i: its next one, or the one that the minimiser
+ * saw.
+ */
 static const struct zug_label *pending(const struct trace *t, uint32_t task, uint64_t i)
 {
 	const struct trace_minimized *m = trace_minimized(t);
@@ -126,7 +132,10 @@ static const char *object_name(const struct trace *t, uint64_t object)
 	return o && o->name && o->name[0] ? o->name : NULL;
 }
 
-/* True when mkstemp() or mktemp(1) may have made the n characters. A pattern in place of typed ones matches, too. */
+/*
+ * True when mkstemp() or mktemp(1) may have made the n characters. A pattern in place of typed ones
+ * matches, too.
+ */
 static bool is_made_up(const char *p, int n, bool separate)
 {
 	unsigned int upper = 0, digits = 0, changes = 0;
@@ -144,8 +153,8 @@ static bool is_made_up(const char *p, int n, bool separate)
 }
 
 /*
- * A file below the folder where the test ran is found in every folder, and a temporary one under every
- * name that it may have.
+ * A file below the folder where the test ran is found in every folder, and a temporary one under
+ * every name that it may have.
  */
 static void name_file(const struct trace *t, const char *name, char *to)
 {
@@ -164,8 +173,10 @@ static void name_file(const struct trace *t, const char *name, char *to)
 		for (size_t i = 0; i < len; i++) {
 			size_t left = len - i;
 			bool separate = i && strchr("./-_", name[i - 1]);
-			bool made_up = (i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
-				       (i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' && is_made_up(name + i, left, true));
+			bool made_up =
+				(i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
+				(i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' &&
+				 is_made_up(name + i, left, true));
 
 			if (at + TEMPORARY_OF_SHELL + 1 >= NAME_MAX_BYTES) {
 				strcpy(to + at, "*");
@@ -185,8 +196,8 @@ static void name_file(const struct trace *t, const char *name, char *to)
 }
 
 /*
- * Of a call that was changed the operation that it was to be, if other steps of that place show one system call; -1:
- * unknown. (The function of the C library around the call has the same place.)
+ * Of a call that was changed the operation that it was to be, if other steps of that place show one
+ * system call; -1: unknown. (The function of the C library around the call has the same place.)
  */
 static int op_of(const struct trace *t, const struct zug_label *l)
 {
@@ -206,7 +217,8 @@ static int op_of(const struct trace *t, const struct zug_label *l)
 	return op;
 }
 
-static struct symfile *file_of(const struct pin *n, const struct trace_site *site, const struct trace_module **m)
+static struct symfile *file_of(const struct pin *n, const struct trace_site *site,
+			       const struct trace_module **m)
 {
 	char err[256];
 
@@ -219,7 +231,10 @@ static const char *base_of(const char *path)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-/* The innermost frame that was not inlined from a header of the language (std::lock_guard): people know that place. */
+/*
+ * The innermost frame that was not inlined from a header of the language (std::lock_guard): people
+ * know that place.
+ */
 static int own_frame(const struct trace_frame *frames, int nr)
 {
 	for (int i = 0; i < nr && frames[i].function; i++)
@@ -228,7 +243,10 @@ static int own_frame(const struct trace_frame *frames, int nr)
 	return 0;
 }
 
-/* Names the place by the program's function, not by the function of the C library that called the kernel. */
+/*
+ * Names the place by the program's function, not by the function of the C library that called the
+ * kernel.
+ */
 static void name_place(const struct pin *n, uint64_t id, struct where *w)
 {
 	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
@@ -240,7 +258,8 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	if (nr < 1 || !frames[0].function)
 		return;
 	/* a static program has it within */
-	if (symfile_libc(f) != SYMLIBC_NONE && strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
+	if (symfile_libc(f) != SYMLIBC_NONE &&
+	    strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
 		return;
 	own = own_frame(frames, nr);
 	copy_name(w->in, frames[own].function);
@@ -251,7 +270,8 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
 {
 	const struct trace_site *site = s->label.site ? trace_site(n->t, s->label.site) : NULL;
-	const char *a = object_name(n->t, s->label.object), *b = object_name(n->t, s->label.object2);
+	const char *a = object_name(n->t, s->label.object),
+		   *b = object_name(n->t, s->label.object2);
 	const struct trace_module *m;
 	struct symfile *f;
 
@@ -265,7 +285,10 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 	return f && rule_place_is(f, m->path, site->offset, w->in);
 }
 
-/* Numbers of what a search learns to see: they depend on what else is seen, and a function says more. */
+/*
+ * Numbers of what a search learns to see: they depend on what else is seen, and a function says
+ * more.
+ */
 static bool is_learnt(const char *name)
 {
 	return !strncmp(name, "variable #", 10) || !strncmp(name, "atomic #", 8);
@@ -285,7 +308,10 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		name_place(n, l->site, w);
 	if (w->in[0] && is_learnt(w->on))
 		w->on[0] = 0;
-	/* when it is unknown whether a step before was such an operation, all operations at the place are counted */
+	/*
+	 * when it is unknown whether a step before was such an operation, all operations at the
+	 * place are counted
+	 */
 	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
 		const struct trace_step *s = trace_step(n->t, i);
 		struct where any = *w;
@@ -338,7 +364,10 @@ static void put_place(FILE *out, const struct where *w)
 	}
 }
 
-/* The first step after the end of the task, if it ends between steps from-1 and to-1; else UINT64_MAX. */
+/*
+ * The first step after the end of the task, if it ends between steps from-1 and to-1; else
+ * UINT64_MAX.
+ */
 static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i <= to && i <= trace_nr_steps(t); i++)
@@ -351,11 +380,15 @@ static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from,
 	return UINT64_MAX;
 }
 
-/* True when a decision between the two steps passes the task over. after: UINT64_MAX for the beginning of the trace. */
+/*
+ * True when a decision between the two steps passes the task over. after: UINT64_MAX for the
+ * beginning of the trace.
+ */
 static bool passed_over(const struct pin *n, uint32_t task, uint64_t after, uint64_t before)
 {
 	for (size_t i = 0; i < n->nr; i++)
-		if ((after == UINT64_MAX || n->d[i].step > after) && n->d[i].step < before && n->d[i].instead_of == task)
+		if ((after == UINT64_MAX || n->d[i].step > after) && n->d[i].step < before &&
+		    n->d[i].instead_of == task)
 			return true;
 	return false;
 }
@@ -375,7 +408,9 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 		putc('\n', out);
 		return;
 	}
-	/* it goes on as soon as the other has ended, or by the next decision instead of the other */
+	/*
+	 * it goes on as soon as the other has ended, or by the next decision instead of the other
+	 */
 	end = ends_before(n->t, d->task, d->step + 1, back);
 	for (size_t i = k + 1; i < n->nr && n->d[i].step <= back; i++) {
 		if (n->d[i].step < back || n->d[i].task != d->instead_of)
@@ -430,9 +465,13 @@ static void put_options(FILE *out, const struct campaign_options *from)
 	size_t n = strlen(base), nr = 0;
 	char *watches[ZUG_MAX_WATCHES + 1] = { NULL };
 
-	/* a variable of the program itself is found under any name that the program has next time */
+	/*
+	 * a variable of the program itself is found under any name that the program has next time
+	 */
 	for (char **w = from->points.watches; w && *w && nr < ZUG_MAX_WATCHES; w++)
-		watches[nr++] = !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ? *w + n + 1 : *w;
+		watches[nr++] = !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
+					*w + n + 1 :
+					*w;
 	o.points.watches = watches;
 	if (pin_needs_races(from))
 		fputs("option races\n", out);
@@ -486,14 +525,16 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 	char message[512];
 
 	report_clean(message, sizeof(message), o->message ? o->message : "");
-	fprintf(out, "# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n", ZUG_VERSION,
-		path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
+	fprintf(out,
+		"# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n",
+		ZUG_VERSION, path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
 	fprintf(out, "# zug run --script %s --", name);
 	for (char *const *a = trace_header(t)->argv; *a; a++) {
 		putc(' ', out);
 		report_put_word(out, *a);
 	}
-	fputs("\n# Each 'before' is one switch; whoever runs goes on otherwise. zug-pin(1) has the language.\n", out);
+	fputs("\n# Each 'before' is one switch; whoever runs goes on otherwise. zug-pin(1) has the language.\n",
+	      out);
 }
 
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,

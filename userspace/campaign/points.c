@@ -5,13 +5,14 @@
 #include "campaign/points.h"
 
 /*
- * In the order in which they learn and settle. The waits come first: they need the counts of the last execution, which the
- * hot places of policy_code read and reset. The watches come last: replanting probes takes watchpoints out. Steps are shown,
- * and executions judged, in the opposite order.
+ * In the order in which they learn and settle. The waits come first: they need the counts of the
+ * last execution, which the hot places of policy_code read and reset. The watches come last:
+ * replanting probes takes watchpoints out. Steps are shown, and executions judged, in the opposite
+ * order.
  */
 static const struct point_policy *const policies[] = {
-	&policy_waits, &policy_files, &policy_code, &policy_recorded, &policy_scan, &policy_races, &policy_monitors,
-	&policy_watches,
+	&policy_waits, &policy_files, &policy_code,	&policy_recorded,
+	&policy_scan,  &policy_races, &policy_monitors, &policy_watches,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -114,8 +115,8 @@ void points_watch(struct points *p)
 }
 
 /*
- * A test that has joined by itself stands still in the kernel until its execution begins, and there taking probes away
- * would wait for it: a grace period of RCU. The probes may only become more.
+ * A test that has joined by itself stands still in the kernel until its execution begins, and there
+ * taking probes away would wait for it: a grace period of RCU. The probes may only become more.
  */
 static bool only_more(const struct points *p)
 {
@@ -127,7 +128,8 @@ int points_learn(struct points *p, enum points_phase phase, char *err, size_t er
 	int changed = 0, ret;
 
 	for (size_t i = 0; i < NR_POLICIES; i++) {
-		if (!policies[i]->learn || (phase == POINTS_SEARCHING && !policies[i]->learns_always))
+		if (!policies[i]->learn ||
+		    (phase == POINTS_SEARCHING && !policies[i]->learns_always))
 			continue;
 		ret = policies[i]->learn(p->state[i], only_more(p), err, errlen);
 		if (ret < 0)
@@ -157,7 +159,8 @@ void points_begin(struct points *p)
 			policies[i]->begin(p->state[i]);
 }
 
-int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
 {
 	int ret = 0;
 

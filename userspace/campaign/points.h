@@ -3,8 +3,8 @@
  * points.h - the points of a campaign: the table of point policies, which the loop calls
  *
  *	points_new()	points_start()			before the first execution
- *	points_learn()	points_settle()			before each one, until nothing changes and nothing more is wanted
- *	points_begin()	points_after()			around each execution
+ *	points_learn()	points_settle()			before each one, until nothing changes and
+ *nothing more is wanted points_begin()	points_after()			around each execution
  *
  * The options in the traces' headers (session.options_json) are made anew when points have changed.
  */
@@ -27,7 +27,8 @@ void points_watch_steps(struct points *p);
 int points_learn(struct points *p, enum points_phase phase, char *err, size_t errlen);
 int points_settle(struct points *p, bool *more, char *err, size_t errlen);
 void points_begin(struct points *p);
-int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err, size_t errlen);
+int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen);
 void points_note(struct points *p, struct campaign_notes *n);
 struct race_book *points_races(struct points *p);
 

@@ -2,9 +2,10 @@
 /*
  * Atomic instructions as points: in which files, and which of them are not worth it.
  *
- * A place that was reached KWORLD_HOT times in one execution, always for memory of one task alone, becomes silent: it is no
- * point any more. When an execution was cut because it stood at atomic instructions so often, the hot places become limited:
- * they are points the first KWORLD_HOT times in each execution.
+ * A place that was reached KWORLD_HOT times in one execution, always for memory of one task alone,
+ * becomes silent: it is no point any more. When an execution was cut because it stood at atomic
+ * instructions so often, the hot places become limited: they are points the first KWORLD_HOT times
+ * in each execution.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,10 +18,11 @@
 struct code_points {
 	struct session *s;
 	struct place_list silent, limited;
-	bool cut;	/* the last execution was, because it stood at atomic instructions so often */
+	bool cut; /* the last execution was, because it stood at atomic instructions so often */
 };
 
-static int open_code(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_code(void **state, struct session *s, struct race_book *races, char *err,
+		     size_t errlen)
 {
 	struct code_points *c = *state = calloc(1, sizeof(*c));
 
@@ -96,8 +98,11 @@ static int add_atomics(struct session *s, char *err, size_t errlen)
 		return 0;
 	for (char **scope = code; scope && *scope && !r->atomics; scope++)
 		if (!probes_scope_known(s->probes, *scope)) {
-			snprintf(err, errlen, "--code %s: no such library, function or source file in the program or "
-				 "its libraries", *scope);
+			snprintf(
+				err, errlen,
+				"--code %s: no such library, function or source file in the program or "
+				"its libraries",
+				*scope);
 			return -EINVAL;
 		}
 	for (char **p = r->atomics; p && *p; p++)
@@ -132,10 +137,14 @@ static int start(void *state, char *err, size_t errlen)
 /* What --code names stays a point, whatever it costs. */
 static bool may_cool(const struct session *s)
 {
-	return s->o.points.atomic && !(s->o.points.code && s->o.points.code[0]) && !s->o.replay.atomics;
+	return s->o.points.atomic && !(s->o.points.code && s->o.points.code[0]) &&
+	       !s->o.replay.atomics;
 }
 
-/* The execution took up its steps or its time with atomic instructions. Before kworld_is_hot() of the same execution. */
+/*
+ * The execution took up its steps or its time with atomic instructions. Before kworld_is_hot() of
+ * the same execution.
+ */
 static bool cut_by_atomics(const struct session *s, const struct execution *x)
 {
 	uint64_t hits = 0;
@@ -159,7 +168,8 @@ static int cool(struct code_points *c, char *err, size_t errlen)
 		const struct probe_site *site = probes_site(s->probes, i);
 		const char *path = probes_module(s->probes, site->module)->path;
 
-		if (!site->code.kind || site->silent || site->op == ZUG_OP_PAUSE || !kworld_is_hot(s->world, i, &contended))
+		if (!site->code.kind || site->silent || site->op == ZUG_OP_PAUSE ||
+		    !kworld_is_hot(s->world, i, &contended))
 			continue;
 		/* of an execution that was cut it is not known which tasks would have come there */
 		if (c->cut) {
@@ -197,12 +207,13 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	return cooled < 0 ? cooled : added + cooled;
 }
 
-static int after(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
 {
 	struct code_points *c = state;
 
-	if (phase != POINTS_LEARNING || kworld_launch(c->s->world)->joined || x->outcome.kind != ZUG_OUTCOME_TIMEOUT ||
-	    !cut_by_atomics(c->s, x))
+	if (phase != POINTS_LEARNING || kworld_launch(c->s->world)->joined ||
+	    x->outcome.kind != ZUG_OUTCOME_TIMEOUT || !cut_by_atomics(c->s, x))
 		return 0;
 	c->cut = true;
 	outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
@@ -242,9 +253,12 @@ static void say_places(const struct session *s, unsigned int nr, bool silent, FI
 		if (symfile_frames(m->file, site->offset, &frame, 1) > 0 && frame.function)
 			fprintf(f, "%s %s", said++ ? "," : "", frame.function);
 		else
-			fprintf(f, "%s %s+0x%lx", said++ ? "," : "", strrchr(m->path, '/') + 1, (unsigned long)site->offset);
+			fprintf(f, "%s %s+0x%lx", said++ ? "," : "", strrchr(m->path, '/') + 1,
+				(unsigned long)site->offset);
 		if (frame.file && frame.line)
-			fprintf(f, " (%s:%u)", strrchr(frame.file, '/') ? strrchr(frame.file, '/') + 1 : frame.file,
+			fprintf(f, " (%s:%u)",
+				strrchr(frame.file, '/') ? strrchr(frame.file, '/') + 1 :
+							   frame.file,
 				frame.line);
 	}
 	fputs(nr > said ? ", ..." : "", f);
@@ -262,14 +276,18 @@ static void note(void *state, struct campaign_notes *n)
 	for (uint32_t i = 0; c->limited.nr && i < probes_nr_sites(c->s->probes); i++)
 		limited += is_limited(probes_site(c->s->probes, i));
 	if (c->silent.nr) {
-		fprintf(f, "no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that "
-			"one task alone used:", c->silent.nr, c->silent.nr == 1 ? "" : "s", KWORLD_HOT);
+		fprintf(f,
+			"no points at %u atomic instruction%s, reached %d times or more in one execution, for memory that "
+			"one task alone used:",
+			c->silent.nr, c->silent.nr == 1 ? "" : "s", KWORLD_HOT);
 		say_places(c->s, c->silent.nr, true, f);
 		fprintf(f, "; --code FUNCTION makes them points\n");
 	}
 	if (limited) {
-		fprintf(f, "points only the first %d times in each execution at %u atomic instruction%s, reached too often to "
-			"come to an end:", KWORLD_HOT, limited, limited == 1 ? "" : "s");
+		fprintf(f,
+			"points only the first %d times in each execution at %u atomic instruction%s, reached too often to "
+			"come to an end:",
+			KWORLD_HOT, limited, limited == 1 ? "" : "s");
 		say_places(c->s, limited, false, f);
 		fprintf(f, "; --code FUNCTION and --max-steps lift that\n");
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files whose functions of synchronisation are points: the program and its libraries, and, as executions show them,
- * all that the test maps. A replay has the files that its trace lists.
+ * The files whose functions of synchronisation are points: the program and its libraries, and, as
+ * executions show them, all that the test maps. A replay has the files that its trace lists.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void *new_list(char **old, unsigned int nr)
 	return calloc(nr + 1, sizeof(*old));
 }
 
-static int open_files(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_files(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
 {
 	struct files *f = *state = calloc(1, sizeof(*f));
 
@@ -59,12 +60,16 @@ static void say_without_symbols(const struct session *s, const char *path)
 	struct symfile *f = symbols_file(s->symbols, path, NULL, NULL, 0);
 
 	if (f && !symfile_has_symbols(f))
-		session_say(s, "%s has no symbols: its places have no names, and locks that were linked into it "
-			    "statically are no points", path);
+		session_say(
+			s,
+			"%s has no symbols: its places have no names, and locks that were linked into it "
+			"statically are no points",
+			path);
 }
 
 /* Files, some of which may be no programs (may_fail): a script, for example. */
-static int add_files(struct session *s, char *const *paths, bool sync, bool may_fail, char *err, size_t errlen)
+static int add_files(struct session *s, char *const *paths, bool sync, bool may_fail, char *err,
+		     size_t errlen)
 {
 	for (char *const *p = paths; p && *p; p++) {
 		int ret = probes_add_file(s->probes, *p, sync, err, errlen);
@@ -82,12 +87,16 @@ static int start(void *state, char *err, size_t errlen)
 	char **paths;
 	int ret;
 
-	if (!is_script(s->paths.program) && !symbols_file(s->symbols, s->paths.program, NULL, err, errlen))
+	if (!is_script(s->paths.program) &&
+	    !symbols_file(s->symbols, s->paths.program, NULL, err, errlen))
 		return -EINVAL;
 	paths = symbols_needed_paths(s->symbols, s->paths.program, s->o.command.envp);
 	if (!paths)
 		return -ENOMEM;
-	/* all of them first: what they use decides what is probed; a file that is gone was reported when it was recorded */
+	/*
+	 * all of them first: what they use decides what is probed; a file that is gone was reported
+	 * when it was recorded
+	 */
 	ret = add_files(s, r->probed, false, false, err, errlen);
 	ret = ret ? ret : add_files(s, r->known, false, true, err, errlen);
 	ret = ret ? ret : add_files(s, paths, false, true, err, errlen);
@@ -110,7 +119,10 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	while (!s->o.replay.probed && (path = places_next_unprobed(s->places))) {
 		ret = probes_add_file(s->probes, path, s->o.points.sync, err, errlen);
 		if (ret == -ENOEXEC) {
-			session_say(s, "%s is mapped executable, but its symbols cannot be read: no points in it", path);
+			session_say(
+				s,
+				"%s is mapped executable, but its symbols cannot be read: no points in it",
+				path);
 			continue;
 		}
 		if (ret < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --invariant and --discard-if: expressions over the test's variables, tested before every step. parse() reads them when the
- * campaign begins; resolve() finds their variables as files become known; look() tests them in an execution.
+ * --invariant and --discard-if: expressions over the test's variables, tested before every step.
+ * parse() reads them when the campaign begins; resolve() finds their variables as files become
+ * known; look() tests them in an execution.
  */
 #include <errno.h>
 #include <regex.h>
@@ -54,7 +55,8 @@ static int parse(struct monitor *m, char *err, size_t errlen)
 		unsigned long v = strtoul(m->text + 5, &end, 10);
 
 		if (m->text[5] < '0' || m->text[5] > '9' || *end || v > 255) {
-			snprintf(err, errlen, "--discard-if %s: not an exit status from 0 to 255", m->text);
+			snprintf(err, errlen, "--discard-if %s: not an exit status from 0 to 255",
+				 m->text);
 			return -EINVAL;
 		}
 		m->status = (int)v;
@@ -77,7 +79,8 @@ static int parse(struct monitor *m, char *err, size_t errlen)
 	return -EINVAL;
 }
 
-static int open_monitors(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_monitors(void **state, struct session *s, struct race_book *races, char *err,
+			 size_t errlen)
 {
 	char **const lists[] = { s->o.failure.invariants, s->o.failure.discards };
 	struct monitors *ms = *state = calloc(1, sizeof(*ms));
@@ -118,7 +121,10 @@ static void free_monitors(void *state)
 	free(ms);
 }
 
-/* The order in which files are searched for a name: the command itself, other programs, libraries, the C library. */
+/*
+ * The order in which files are searched for a name: the command itself, other programs, libraries,
+ * the C library.
+ */
 #define RANKS 4
 static int rank(const struct session *s, const struct probe_module *m)
 {
@@ -140,14 +146,18 @@ static int order_files(struct monitors *ms)
 		return -ENOMEM;
 	for (int k = 0; k < RANKS; k++)
 		for (unsigned int i = 0; i < nr; i++)
-			if (probes_module(probes, i)->file && rank(ms->s, probes_module(probes, i)) == k) {
+			if (probes_module(probes, i)->file &&
+			    rank(ms->s, probes_module(probes, i)) == k) {
 				ms->files[n] = probes_module(probes, i)->file;
 				ms->modules[n++] = i;
 			}
 	return n;
 }
 
-/* Finds the variables; what an expression names may be in a file that is mapped later, until the last time. */
+/*
+ * Finds the variables; what an expression names may be in a file that is mapped later, until the
+ * last time.
+ */
 static int resolve(struct monitors *ms, bool last, char *err, size_t errlen)
 {
 	int nr = ms->nr ? order_files(ms) : 0, ret;
@@ -212,7 +222,8 @@ static bool violated(struct monitor *m, uint32_t task, const struct expr_memory 
 		if (m->discard)
 			outcome_set(o, ZUG_OUTCOME_DISCARDED, "%s: %s", m->text, values);
 		else
-			outcome_set(o, ZUG_OUTCOME_INVARIANT, "%s does not hold after what T%u did: %s", m->text, task,
+			outcome_set(o, ZUG_OUTCOME_INVARIANT,
+				    "%s does not hold after what T%u did: %s", m->text, task,
 				    values);
 		/* the values and the task do not make it another bug */
 		o->failure = m->discard ? 0 : identity_message(m->text);
@@ -221,7 +232,10 @@ static bool violated(struct monitor *m, uint32_t task, const struct expr_memory 
 	return false;
 }
 
-/* Tests the expressions in the process of the task that made the last step: only its memory has changed. */
+/*
+ * Tests the expressions in the process of the task that made the last step: only its memory has
+ * changed.
+ */
 static bool look(void *ctx, uint32_t task, struct outcome *o)
 {
 	struct monitors *ms = ctx;
@@ -281,9 +295,12 @@ static void judge(void *state, struct execution *x)
 		const struct monitor *m = &ms->list[i];
 
 		if (x->status >= 0 && WIFEXITED(x->status) && WEXITSTATUS(x->status) == m->status)
-			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "exit status %d", m->status);
-		else if (m->has_output && x->outcome.kind != ZUG_OUTCOME_ENVIRONMENT && has_output(ms->s->capture, &m->output))
-			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "output matches %s", m->text + 7);
+			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "exit status %d",
+				    m->status);
+		else if (m->has_output && x->outcome.kind != ZUG_OUTCOME_ENVIRONMENT &&
+			 has_output(ms->s->capture, &m->output))
+			outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "output matches %s",
+				    m->text + 7);
 		else
 			continue;
 		x->outcome.failure = 0;
@@ -302,21 +319,31 @@ static void note(void *state, struct campaign_notes *n)
 	if (!to)
 		return;
 	if (ms->discarded)
-		fprintf(to, "%lu of the executions do not count (--discard-if)\n", (unsigned long)ms->discarded);
+		fprintf(to, "%lu of the executions do not count (--discard-if)\n",
+			(unsigned long)ms->discarded);
 	for (unsigned int i = 0; i < ms->nr; i++) {
 		const struct monitor *m = &ms->list[i];
 
 		if (!m->e || m->tested)
 			continue;
-		fprintf(to, "%s '%s' was never looked at: %s\n", option_of(m), m->text, m->why == -EFAULT ?
-			"it follows a pointer to no memory" : m->why == -EDOM ? "it divides by zero" :
-			m->why == -ENOENT ? "no process that made a step has mapped the file of its variables" :
-			"there was no point");
+		fprintf(to, "%s '%s' was never looked at: %s\n", option_of(m), m->text,
+			m->why == -EFAULT ?
+				"it follows a pointer to no memory" :
+			m->why == -EDOM ?
+				"it divides by zero" :
+			m->why == -ENOENT ?
+				"no process that made a step has mapped the file of its variables" :
+				"there was no point");
 	}
 	fclose(to);
 }
 
 const struct point_policy policy_monitors = {
-	.open = open_monitors, .free = free_monitors, .start = start, .watch = watch, .settle = settle, .judge = judge,
+	.open = open_monitors,
+	.free = free_monitors,
+	.start = start,
+	.watch = watch,
+	.settle = settle,
+	.judge = judge,
 	.note = note,
 };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Data races: two tasks that stand before the same data at the same time, one of them about to write. Nothing orders them
- * then, whatever the program's synchronisation is made of: either may go first, now.
+ * Data races: two tasks that stand before the same data at the same time, one of them about to
+ * write. Nothing orders them then, whatever the program's synchronisation is made of: either may go
+ * first, now.
  *
- * race_at() looks at every step, while races are wanted (o.failure.race); a race ends the execution. It is a finding with
- * --fail-on-race. Otherwise its trace is kept, it becomes a warning in the race book, and the execution counts as a pass.
+ * race_at() looks at every step, while races are wanted (o.failure.race); a race ends the
+ * execution. It is a finding with
+ * --fail-on-race. Otherwise its trace is kept, it becomes a warning in the race book, and the
+ * execution counts as a pass.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +25,13 @@
 struct races {
 	struct session *s;
 	struct race_book *book;
-	enum campaign_race_kind kind;	/* of the race that ended the last execution, and its data */
+	enum campaign_race_kind kind; /* of the race that ended the last execution, and its data */
 	char object[256];
 	char **known;			/* for replays */
 };
 
-static int open_races(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_races(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
 {
 	struct races *r = *state = calloc(1, sizeof(*r));
 
@@ -70,7 +74,8 @@ static bool clash(const struct world_task *a, const struct world_task *b, struct
 	for (uint32_t i = 0; i < a->nr_accesses; i++)
 		for (uint32_t k = 0; k < b->nr_accesses; k++) {
 			const struct world_access *x = &a->access[i], *y = &b->access[k];
-			const struct range rx = { x->space, x->addr, x->size }, ry = { y->space, y->addr, y->size };
+			const struct range rx = { x->space, x->addr, x->size },
+					   ry = { y->space, y->addr, y->size };
 
 			if (!(x->write | y->write) || !range_overlap(&rx, &ry))
 				continue;
@@ -152,7 +157,8 @@ static bool stores(struct session *s, uint32_t task, const struct zug_label *l, 
 	return known;
 }
 
-static const struct code_place *instruction(const struct session *s, uint64_t site, const struct probe_module **module)
+static const struct code_place *instruction(const struct session *s, uint64_t site,
+					    const struct probe_module **module)
 {
 	uint64_t offset = 0;
 	const struct probe_module *m = *module = session_module_at(s, site, &offset);
@@ -168,7 +174,10 @@ static bool is_copy(const struct session *s, uint64_t site)
 	return p && (p->kind == CODE_STRING || p->kind == CODE_BLOCK);
 }
 
-/* The type of what it accesses is _Atomic: then all accesses are atomic, also where no word in the source tells. */
+/*
+ * The type of what it accesses is _Atomic: then all accesses are atomic, also where no word in the
+ * source tells.
+ */
 static bool is_atomic_type(const struct session *s, uint64_t site)
 {
 	const struct probe_module *m;
@@ -204,14 +213,16 @@ static enum symsays judge(const struct session *s, uint64_t a, uint64_t b)
 	return one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN ? SYMSAYS_PLAIN : SYMSAYS_UNKNOWN;
 }
 
-static enum campaign_race_kind kind_of(struct races *r, uint64_t id, const struct search_cand *const *pair,
+static enum campaign_race_kind kind_of(struct races *r, uint64_t id,
+				       const struct search_cand *const *pair,
 				       const struct clash *on, bool sure)
 {
 	uint64_t value[2];
 
 	if (race_book_is_counter(r->book, id))
 		return RACE_COUNTER;
-	if (on->a->addr == on->b->addr && on->a->size == on->b->size && stores(r->s, pair[0]->task, &pair[0]->label, &value[0]) &&
+	if (on->a->addr == on->b->addr && on->a->size == on->b->size &&
+	    stores(r->s, pair[0]->task, &pair[0]->label, &value[0]) &&
 	    stores(r->s, pair[1]->task, &pair[1]->label, &value[1]) && value[0] == value[1])
 		return RACE_SAME_VALUE;
 	return sure ? RACE_REAL : RACE_POSSIBLE;
@@ -230,7 +241,8 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		struct clash on;
 		uint64_t id;
 
-		if (k == i || !is_data(&other->label) || w->tasks[other->task].state != TASK_PARKED ||
+		if (k == i || !is_data(&other->label) ||
+		    w->tasks[other->task].state != TASK_PARKED ||
 		    !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
 			continue;
 		id = identity_race(me->label.site, other->label.site);
@@ -242,7 +254,8 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			continue;
 		}
 		if (on.b->size < on.a->size)
-			say_data(r->s, on.b->object, other->label.site, r->object, sizeof(r->object));
+			say_data(r->s, on.b->object, other->label.site, r->object,
+				 sizeof(r->object));
 		else
 			say_data(r->s, on.a->object, me->label.site, r->object, sizeof(r->object));
 		r->kind = kind_of(r, id, pair, &on, verdict == SYMSAYS_PLAIN);
@@ -252,10 +265,15 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		}
 		for (int t = 0; t < 2; t++)
 			session_place_text(r->s, pair[t]->label.site, place[t], sizeof(place[t]));
-		outcome_set(o, ZUG_OUTCOME_RACE, "%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
-			    "them%s", r->object, tasks[0], on.a->write ? "write" : "read", place[0],
-			    tasks[1], on.b->write ? "write" : "read", place[1],
-			    verdict == SYMSAYS_PLAIN ? "" : "; no race if both are atomic, which cannot be told without the sources");
+		outcome_set(
+			o, ZUG_OUTCOME_RACE,
+			"%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
+			"them%s",
+			r->object, tasks[0], on.a->write ? "write" : "read", place[0], tasks[1],
+			on.b->write ? "write" : "read", place[1],
+			verdict == SYMSAYS_PLAIN ?
+				"" :
+				"; no race if both are atomic, which cannot be told without the sources");
 		o->failure = id;
 		o->racing[0] = tasks[0];
 		o->racing[1] = tasks[1];
@@ -275,7 +293,10 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	return race_at(r, p, i, o);
 }
 
-/* Adds the race that ended the last execution to the warnings, with its trace, which is followed once. */
+/*
+ * Adds the race that ended the last execution to the warnings, with its trace, which is followed
+ * once.
+ */
 static int keep(struct races *r, const struct execution *x, char *err, size_t errlen)
 {
 	struct race_book *b = r->book;
@@ -286,7 +307,8 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 
 	if (!path)
 		return -EIO;
-	if (!ARRAY_RESERVE(b->list, b->room, b->nr + 1) || session_keep_trace(r->s, path, err, errlen)) {
+	if (!ARRAY_RESERVE(b->list, b->room, b->nr + 1) ||
+	    session_keep_trace(r->s, path, err, errlen)) {
 		unlink(path);
 		free(path);
 		return -EIO;
@@ -296,8 +318,11 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 		session_verify(r->s, t, 1, &done);
 	trace_free(t);
 	race = &b->list[b->nr];
-	*race = (struct campaign_race){ .race = x->outcome.failure, .kind = r->kind, .object = strdup(r->object),
-					.message = strdup(x->outcome.message), .trace = path };
+	*race = (struct campaign_race){ .race = x->outcome.failure,
+					.kind = r->kind,
+					.object = strdup(r->object),
+					.message = strdup(x->outcome.message),
+					.trace = path };
 	if (!race->object || !race->message)
 		return -ENOMEM;
 	b->nr++;
@@ -305,7 +330,8 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 	return 0;
 }
 
-static int after(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
 {
 	struct races *r = state;
 	bool warns = !r->book->fail || r->kind != RACE_REAL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Places that a trace lists, in its replay: read-modify-writes that are two steps, points in loops that wait, and accesses
- * of plain data. In the search that was recorded other policies had found them.
+ * Places that a trace lists, in its replay: read-modify-writes that are two steps, points in loops
+ * that wait, and accesses of plain data. In the search that was recorded other policies had found
+ * them.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +12,8 @@
 #include "campaign/policy.h"
 #include "campaign/probe_places.h"
 
-static int open_recorded(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_recorded(void **state, struct session *s, struct race_book *races, char *err,
+			 size_t errlen)
 {
 	*state = s;
 	return 0;
@@ -21,7 +23,8 @@ static void free_recorded(void *state)
 {
 }
 
-static int add_places(struct session *s, char *const *list, struct probe_code place, char *err, size_t errlen)
+static int add_places(struct session *s, char *const *list, struct probe_code place, char *err,
+		      size_t errlen)
 {
 	for (; list && *list; list++) {
 		size_t n = probe_place_parse(*list, &place.offset);
@@ -47,14 +50,17 @@ static int parse_place(const char *text, char *path, size_t len, struct probe_co
 	int nr;
 
 	/* traces of earlier versions have no last number */
-	if (!plus || (size_t)(plus - text) >= len || sscanf(plus, "+0x%lx %63s %u %u", &offset, name, &limit, &within) < 3)
+	if (!plus || (size_t)(plus - text) >= len ||
+	    sscanf(plus, "+0x%lx %63s %u %u", &offset, name, &limit, &within) < 3)
 		return -EINVAL;
 	snprintf(path, len, "%.*s", (int)(plus - text), text);
 	nr = zug_op_by_name(name);
 	if (nr < 0)
 		return nr;
 	/* a read-modify-write is split whatever it is called, and nothing else is */
-	*pc = (struct probe_code){ .offset = offset, .op = nr, .split = true, .limit = limit, .within = within };
+	*pc = (struct probe_code){
+		.offset = offset, .op = nr, .split = true, .limit = limit, .within = within
+	};
 	return 0;
 }
 
@@ -76,7 +82,8 @@ static int add_data(struct session *s, char *err, size_t errlen)
 
 		ret = parse_place(s->o.replay.data[i], path, sizeof(path), &list[0]);
 		if (ret) {
-			snprintf(err, errlen, "the trace is damaged: no such place: %s", s->o.replay.data[i]);
+			snprintf(err, errlen, "the trace is damaged: no such place: %s",
+				 s->o.replay.data[i]);
 			break;
 		}
 		ret = probes_add_file(s->probes, path, false, err, errlen);
@@ -103,7 +110,8 @@ static int start(void *state, char *err, size_t errlen)
 	const struct options_replay *r = &s->o.replay;
 	int ret = add_places(s, r->split, (struct probe_code){ .split = true }, err, errlen);
 
-	ret = ret ? ret : add_places(s, r->waits, (struct probe_code){ .waits = true }, err, errlen);
+	ret = ret ? ret :
+		    add_places(s, r->waits, (struct probe_code){ .waits = true }, err, errlen);
 	return ret ? ret : add_data(s, err, errlen);
 }
 

@@ -2,17 +2,21 @@
 /*
  * The race scan finds data that tasks access without an order of their own.
  *
- * In the first executions, instructions of the program that access memory other than their own frame become points, some
- * hundreds at a time, and the accesses are compared by the program's synchronisation (search/vector_clocks.h). Accesses to
- * data that is left unordered stay points in the search; all other instructions are let alone again.
+ * In the first executions, instructions of the program that access memory other than their own
+ * frame become points, some hundreds at a time, and the accesses are compared by the program's
+ * synchronisation (search/vector_clocks.h). Accesses to data that is left unordered stay points in
+ * the search; all other instructions are let alone again.
  *
- * A suspicion is no report: the clocks know only the synchronisation that is seen. So for each suspected pair of places
- * there is one more execution, in which a task that comes to one of the two is held there as long as others can go on. Two
- * tasks that stand before the same data then, one of them about to write, are the race itself, whatever the program's
- * synchronisation is made of (policy_races.c). Holding at a place: Erickson et al., Effective data-race detection for the
- * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs (PLDI 2008).
+ * A suspicion is no report: the clocks know only the synchronisation that is seen. So for each
+ * suspected pair of places there is one more execution, in which a task that comes to one of the
+ * two is held there as long as others can go on. Two tasks that stand before the same data then,
+ * one of them about to write, are the race itself, whatever the program's synchronisation is made
+ * of (policy_races.c). Holding at a place: Erickson et al., Effective data-race detection for the
+ * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs
+ * (PLDI 2008).
  *
- * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an execution; DONE.
+ * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an
+ * execution; DONE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,15 +32,21 @@
 #include "campaign/access.h"
 #include "campaign/policy.h"
 
-/* Instructions that are points at a time, and the most executions for them: a larger program is sampled. */
+/*
+ * Instructions that are points at a time, and the most executions for them: a larger program is
+ * sampled.
+ */
 #define BATCH 512
 #define BATCHES 8
-/* Executions that look at each instruction of a small program, under different schedules after the first. */
+/*
+ * Executions that look at each instruction of a small program, under different schedules after the
+ * first.
+ */
 #define LOOKS 3
 /*
- * So often in one execution an instruction is a point at most; what is reached that often stays so limited, and is
- * looked at once. In an execution that looks the limit is lower where many instructions are points, so that there are
- * about STOPS stops in it.
+ * So often in one execution an instruction is a point at most; what is reached that often stays so
+ * limited, and is looked at once. In an execution that looks the limit is lower where many
+ * instructions are points, so that there are about STOPS stops in it.
  */
 #define LIMIT 256
 #define LEAST 16
@@ -50,7 +60,7 @@
 
 struct access_place {
 	uint32_t module, offset;
-	uint16_t op;		/* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
+	uint16_t op; /* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
 	bool split, counts;	/* counts: it is an addition */
 	bool plain;		/* it is known to be no atomic access */
 	bool added;		/* a point of the search */
@@ -61,7 +71,10 @@ struct access_place {
 	uint64_t key;		/* equal for what may well access the same */
 };
 
-/* A piece of memory that a task accessed at a place in this execution, by its number in s->ranges, plus 1. */
+/*
+ * A piece of memory that a task accessed at a place in this execution, by its number in s->ranges,
+ * plus 1.
+ */
 struct seen {
 	uint32_t range;		/* 0: free */
 	uint32_t task, place;
@@ -79,7 +92,7 @@ struct raced {
 
 struct suspect {
 	uint64_t a, b;		/* sites */
-	bool sure;		/* it will be a race, if it is one at all, and not only a possible one */
+	bool sure; /* it will be a race, if it is one at all, and not only a possible one */
 };
 
 struct scan {
@@ -128,9 +141,9 @@ static int compare_turns(const void *pa, const void *pb, void *ctx)
 
 static bool is_plain(const struct code_place *p)
 {
-	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW || p->kind == CODE_STRING ||
-		p->kind == CODE_BLOCK) && (p->flags & CODE_PROBE) &&
-	       !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED));
+	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW ||
+		p->kind == CODE_STRING || p->kind == CODE_BLOCK) &&
+	       (p->flags & CODE_PROBE) && !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED));
 }
 
 static bool is_addition(int fd, const struct code_place *p)
@@ -141,8 +154,8 @@ static bool is_addition(int fd, const struct code_place *p)
 	       code_counts(p, bytes, p->len);
 }
 
-static int add_place(struct scan *s, uint32_t module, const struct code *code, const struct code_place *p,
-		     enum symsays says, int fd)
+static int add_place(struct scan *s, uint32_t module, const struct code *code,
+		     const struct code_place *p, enum symsays says, int fd)
 {
 	struct access_place *a;
 	uint64_t vaddr;
@@ -156,13 +169,14 @@ static int add_place(struct scan *s, uint32_t module, const struct code *code, c
 	if (says == SYMSAYS_ATOMIC && (p->kind == CODE_LOAD || p->kind == CODE_STORE))
 		a->op = p->kind == CODE_STORE ? ZUG_OP_ATOMIC_STORE : ZUG_OP_ATOMIC_LOAD;
 	/* the same variable, or the same member of what a pointer leads to */
-	a->key = code_static_operand(code, p, &vaddr) ? vaddr : mix64(p->disp + ((uint64_t)p->size << 32));
+	a->key = code_static_operand(code, p, &vaddr) ? vaddr :
+							mix64(p->disp + ((uint64_t)p->size << 32));
 	return 0;
 }
 
 /*
- * Without its source an access may be an atomic one. It is looked at like a plain one: what is no race becomes a point
- * that does no harm.
+ * Without its source an access may be an atomic one. It is looked at like a plain one: what is no
+ * race becomes a point that does no harm.
  */
 static int find_places(struct scan *s)
 {
@@ -175,7 +189,9 @@ static int find_places(struct scan *s)
 
 		if (!mod->file || probes_is_system(mod->path))
 			continue;
-		/* without its code nothing is known of its accesses, and nothing is lost but that */
+		/*
+		 * without its code nothing is known of its accesses, and nothing is lost but that
+		 */
 		code = probes_code(s->session->probes, m, err, sizeof(err));
 		fd = open(mod->path, O_RDONLY | O_CLOEXEC);
 		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
@@ -220,14 +236,18 @@ static int begin(struct scan *s)
 	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
 	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
 	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
-	s->rounds = !s->nr ? 0 : s->nr_batches == 1 ? LOOKS : s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
+	s->rounds = !s->nr		    ? 0 :
+		    s->nr_batches == 1	    ? LOOKS :
+		    s->nr_batches < BATCHES ? s->nr_batches :
+					      BATCHES;
 	while (plain < s->nr && s->places[s->turns[plain]].op)
 		plain++;
 	if (s->nr_batches > BATCHES && plain < s->nr) {
 		/* another seed looks elsewhere */
 		first = mix64(s->session->o.search.seed) % (s->nr - plain);
 		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
-		memmove(s->turns + plain, s->turns + plain + first, (s->nr - plain - first) * sizeof(*s->turns));
+		memmove(s->turns + plain, s->turns + plain + first,
+			(s->nr - plain - first) * sizeof(*s->turns));
 		memcpy(s->turns + s->nr - first, s->turns + s->nr, first * sizeof(*s->turns));
 	}
 	return 0;
@@ -246,17 +266,21 @@ static struct access_place *find_place(const struct scan *s, uint32_t module, ui
 		else
 			hi = mid;
 	}
-	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ? &s->places[lo] : NULL;
+	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ?
+		       &s->places[lo] :
+		       NULL;
 }
 
 /* ---- what they access ---- */
 
 static struct seen *seen_slot(const struct scan *s, const struct seen *what)
 {
-	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) & (s->size_seen - 1);
+	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) &
+		   (s->size_seen - 1);
 
-	while (s->seen[i].range && (s->seen[i].range != what->range || s->seen[i].task != what->task ||
-				    s->seen[i].place != what->place))
+	while (s->seen[i].range &&
+	       (s->seen[i].range != what->range || s->seen[i].task != what->task ||
+		s->seen[i].place != what->place))
 		i = (i + 1) & (s->size_seen - 1);
 	return &s->seen[i];
 }
@@ -320,7 +344,10 @@ static void note_race(struct scan *s, const struct order_race *race)
 	if (mine == RANGES_NONE || with == RANGES_NONE)
 		return;
 	r = &s->raced[s->nr_raced++];
-	*r = (struct raced){ .range = mine, .object = s->objects[mine], .a = race->earlier.site, .b = race->label.site };
+	*r = (struct raced){ .range = mine,
+			     .object = s->objects[mine],
+			     .a = race->earlier.site,
+			     .b = race->label.site };
 	if (ranges_at(s->ranges, with)->size < ranges_at(s->ranges, mine)->size)
 		r->object = s->objects[with];
 }
@@ -344,14 +371,18 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
 	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
 		uint32_t range = add_range(s, &t->access[n]);
 
-		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) | (t->access[n].write ? HOW_WRITE : 0);
+		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) |
+			      (t->access[n].write ? HOW_WRITE : 0);
 
-		if (range == RANGES_NONE || !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
+		if (range == RANGES_NONE ||
+		    !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
 			s->no_memory = true;
 			return;
 		}
 		acc[nr] = (struct order_access){
-			.object = clock_object(s, range), .write = t->access[n].write, .overlaps = overlaps[nr],
+			.object = clock_object(s, range),
+			.write = t->access[n].write,
+			.overlaps = overlaps[nr],
 			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
 		};
 		for (uint32_t k = 0; k < acc[nr].nr_overlaps; k++)
@@ -364,14 +395,18 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
 		note_race(s, &race);
 }
 
-/* The two below hold no task in a replay or a trial: what they did is in the schedule that is followed. */
+/*
+ * The two below hold no task in a replay or a trial: what they did is in the schedule that is
+ * followed.
+ */
 
 /* Another schedule for another look: at about every other decision the next task is held. */
 static bool hold_random(void *ctx, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 
-	return !s->session->aside && mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1;
+	return !s->session->aside &&
+	       mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1;
 }
 
 static bool hold_pair(void *ctx, const struct zug_label *l)
@@ -454,8 +489,8 @@ static int compare_seen(const void *pa, const void *pb)
 }
 
 /*
- * A signal handler and what it may have interrupted, in one task, are no data race. But where the handler comes makes
- * a difference to both, and so these are points.
+ * A signal handler and what it may have interrupted, in one task, are no data race. But where the
+ * handler comes makes a difference to both, and so these are points.
  */
 static void suspect_handlers(struct scan *s)
 {
@@ -467,8 +502,10 @@ static void suspect_handlers(struct scan *s)
 			struct access_place *a = &s->places[in->place], *b = &s->places[out->place];
 			const struct range *range = ranges_at(s->ranges, in->range - 1);
 
-			if (!(out->how & HOW_OUTSIDE) || out->task != in->task || !((in->how | out->how) & HOW_WRITE) ||
-			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)) || (a->op && b->op))
+			if (!(out->how & HOW_OUTSIDE) || out->task != in->task ||
+			    !((in->how | out->how) & HOW_WRITE) ||
+			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)) ||
+			    (a->op && b->op))
 				continue;
 			s->handlers |= !a->added || !b->added;
 			if (!a->added || !b->added)
@@ -479,23 +516,25 @@ static void suspect_handlers(struct scan *s)
 }
 
 /*
- * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what lies in a
- * larger piece that is accessed as a whole, or reaches out of one, is told from now on by the begin of that, too: its
- * label and that of the other have an object in common then.
+ * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what
+ * lies in a larger piece that is accessed as a whole, or reaches out of one, is told from now on by
+ * the begin of that, too: its label and that of the other have an object in common then.
  */
 static void conclude_ranges(struct scan *s)
 {
 	uint32_t list[OVERLAPS];
 
 	for (size_t first = 0, end; first < s->nr_seen; first = end) {
-		uint32_t range = s->seen[first].range - 1, nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
+		uint32_t range = s->seen[first].range - 1,
+			 nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
 		uint64_t addr = ranges_at(s->ranges, range)->addr, begin = addr;
 		bool shared = false;
 
 		for (uint32_t i = 0; i < nr; i++)
 			if (ranges_at(s->ranges, list[i])->addr < begin)
 				begin = ranges_at(s->ranges, list[i])->addr;
-		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range; end++)
+		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range;
+		     end++)
 			shared |= s->seen[end].task != s->seen[first].task;
 		for (size_t i = first; i < end; i++) {
 			struct access_place *a = &s->places[s->seen[i].place];
@@ -508,22 +547,25 @@ static void conclude_ranges(struct scan *s)
 }
 
 /*
- * What a script is about are points also where a correction has given it an order. The name of data on the heap counts
- * what has been seen before it, so the function stands in for it: what that shares with other tasks.
+ * What a script is about are points also where a correction has given it an order. The name of data
+ * on the heap counts what has been seen before it, so the function stands in for it: what that
+ * shares with other tasks.
  */
 static void add_of_script(const struct scan *s)
 {
 	for (size_t i = 0; search_script_lines(s->session->search) && i < s->nr_seen; i++) {
 		const struct seen *x = &s->seen[i];
 		const struct range *range = ranges_at(s->ranges, x->range - 1);
-		bool on = search_script_is_on(s->session->search, s->objects[x->range - 1]), shared = false;
+		bool on = search_script_is_on(s->session->search, s->objects[x->range - 1]),
+		     shared = false;
 		uint8_t how = 0;
 
 		if (!on && !search_script_is_in(s->session->search, s->places[x->place].label_site))
 			continue;
 		for (int add = 0; add < 2 && (!add || on || (shared && how & HOW_WRITE)); add++) {
 			for (size_t k = 0; k < s->nr_seen; k++) {
-				if (!range_overlap(ranges_at(s->ranges, s->seen[k].range - 1), range))
+				if (!range_overlap(ranges_at(s->ranges, s->seen[k].range - 1),
+						   range))
 					continue;
 				shared |= s->seen[k].task != x->task;
 				how |= s->seen[k].how;
@@ -578,14 +620,22 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 			continue;
 		if (probes_site(s->session->probes, a->site)->waits)
 			continue;
-		probes_silence(s->session->probes, a->site, !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
-		probes_set_limit(s->session->probes, a->site, batch != UINT32_MAX ? s->limit : a->hot ? LIMIT : 0);
-		/* only in the search: what is not known at first, and then is, would be two names for the same */
+		probes_silence(s->session->probes, a->site,
+			       !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
+		probes_set_limit(s->session->probes, a->site,
+				 batch != UINT32_MAX ? s->limit :
+				 a->hot		     ? LIMIT :
+						       0);
+		/*
+		 * only in the search: what is not known at first, and then is, would be two names
+		 * for the same
+		 */
 		probes_set_within(s->session->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
 	}
 	if (!ret)
 		ret = session_replant(s->session, err, errlen);
-	for (uint32_t m = 0; !ret && batch != UINT32_MAX && m < probes_nr_modules(s->session->probes); m++) {
+	for (uint32_t m = 0;
+	     !ret && batch != UINT32_MAX && m < probes_nr_modules(s->session->probes); m++) {
 		uint32_t site = probes_nr_sites(s->session->probes);
 		int nr = 0;
 
@@ -593,7 +643,9 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 			const struct access_place *a = &s->places[s->turns[t]];
 
 			if (a->module == m && a->site == UINT32_MAX)
-				list[nr++] = (struct probe_code){ .offset = a->offset, .op = a->op, .split = a->split,
+				list[nr++] = (struct probe_code){ .offset = a->offset,
+								  .op = a->op,
+								  .split = a->split,
 								  .limit = s->limit };
 		}
 		ret = nr ? probes_add_code(s->session->probes, m, list, nr, err, errlen) : 0;
@@ -625,9 +677,13 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		if (s->round < s->rounds) {
 			batch = s->round % s->nr_batches;
 			order_begin(s->order);
-			engine_hold(s->session->engine, s->round >= s->nr_batches ? hold_random : NULL, s);
+			engine_hold(s->session->engine,
+				    s->round >= s->nr_batches ? hold_random : NULL, s);
 			s->round++;
-			/* a second look is with the same points, but for the hot ones: a trap of each costs time */
+			/*
+			 * a second look is with the same points, but for the hot ones: a trap of
+			 * each costs time
+			 */
 			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
 			       plant(s, batch, err, errlen) ?: 1;
 		}
@@ -641,7 +697,8 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 	}
 	while (s->mode == CONFIRMING && s->pair < s->nr_pairs) {
 		s->pair++;
-		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a, s->pairs[s->pair - 1].b)))
+		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a,
+							    s->pairs[s->pair - 1].b)))
 			continue;
 		engine_hold(s->session->engine, hold_pair, s);
 		return 1;
@@ -662,7 +719,8 @@ static bool looks_at(const struct scan *s, uint32_t module)
 /* Says which sources and line tables were missing, and how to get them. */
 static void tell_unknown(const struct scan *s, FILE *to)
 {
-	static const char what[] = "atomic accesses look like plain ones, and a data race may be told as a possible one only";
+	static const char what[] =
+		"atomic accesses look like plain ones, and a data race may be told as a possible one only";
 
 	for (uint32_t m = 0; m < probes_nr_modules(s->session->probes); m++) {
 		const struct probe_module *mod = probes_module(s->session->probes, m);
@@ -674,8 +732,10 @@ static void tell_unknown(const struct scan *s, FILE *to)
 			continue;
 		nr = symfile_missing_sources(mod->file, &first);
 		if (nr)
-			fprintf(to, "%u source file%s of %s not found (%s%s): %s; start zug in the folder of the sources\n",
-				nr, nr == 1 ? "" : "s", name, first ? first : "?", nr == 1 ? "" : ", ...", what);
+			fprintf(to,
+				"%u source file%s of %s not found (%s%s): %s; start zug in the folder of the sources\n",
+				nr, nr == 1 ? "" : "s", name, first ? first : "?",
+				nr == 1 ? "" : ", ...", what);
 		else if (!symfile_has_lines(mod->file))
 			fprintf(to, "%s was compiled without -g: %s\n", name, what);
 	}
@@ -683,7 +743,8 @@ static void tell_unknown(const struct scan *s, FILE *to)
 
 /* ---- the policy ---- */
 
-static int open_scan(void **state, struct session *session, struct race_book *races, char *err, size_t errlen)
+static int open_scan(void **state, struct session *session, struct race_book *races, char *err,
+		     size_t errlen)
 {
 	struct scan *s = *state = calloc(1, sizeof(*s));
 
@@ -727,7 +788,10 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	if (only_more)
 		return 0;
 	if (s->mode == UNBEGUN) {
-		/* one task alone races with no other; and without locks nothing would seem to be ordered */
+		/*
+		 * one task alone races with no other; and without locks nothing would seem to be
+		 * ordered
+		 */
 		if (!o->races || !o->sync || s->session->figures.most_tasks < 2)
 			return 0;
 		ret = begin(s);
@@ -756,7 +820,8 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 }
 
 /* Stopping at every access takes long: that it was cut is no finding. */
-static int after(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
 {
 	if (phase == POINTS_SETTLING && x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
@@ -774,11 +839,13 @@ static int lists(void *state, struct options_replay *l)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nr; i++) {
 		const struct access_place *a = &s->places[i];
-		const struct probe_site *ps = a->site == UINT32_MAX ? NULL : probes_site(s->session->probes, a->site);
+		const struct probe_site *ps =
+			a->site == UINT32_MAX ? NULL : probes_site(s->session->probes, a->site);
 
 		if (!ps || ps->silent)
 			continue;
-		if (asprintf(&s->data[n], "%s+0x%x %s %u %u", probes_module(s->session->probes, a->module)->path, a->offset,
+		if (asprintf(&s->data[n], "%s+0x%x %s %u %u",
+			     probes_module(s->session->probes, a->module)->path, a->offset,
 			     zug_op_name(ps->op), ps->limit, ps->within) < 0) {
 			s->data[n] = NULL;
 			return -ENOMEM;
@@ -801,7 +868,8 @@ static void note(void *state, struct campaign_notes *n)
 	if (s->unknown)
 		tell_unknown(s, to);
 	if (s->nr_names) {
-		fprintf(to, "points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
+		fprintf(to,
+			"points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
 			s->handlers ? ", or a signal handler does" : "");
 		for (uint32_t i = 0; i < s->nr_names; i++)
 			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
@@ -813,6 +881,11 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_scan = {
-	.open = open_scan, .free = free_scan, .settle = settle, .on_step = on_step, .after = after, .lists = lists,
+	.open = open_scan,
+	.free = free_scan,
+	.settle = settle,
+	.on_step = on_step,
+	.after = after,
+	.lists = lists,
 	.note = note,
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loops that wait for another task without a point. A switch where the timer strikes could not be replayed. So when a task
- * was stopped again and again in a computation, the loads of shared memory near that place become points that yield. In a
- * loop that waits, other tasks run soon, and the loop ends. In a loop that computes, such a point is reached more often than
- * any search could follow: it is taken out for good.
+ * Loops that wait for another task without a point. A switch where the timer strikes could not be
+ * replayed. So when a task was stopped again and again in a computation, the loads of shared memory
+ * near that place become points that yield. In a loop that waits, other tasks run soon, and the
+ * loop ends. In a loop that computes, such a point is reached more often than any search could
+ * follow: it is taken out for good.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,10 +34,11 @@ struct waits {
 	unsigned int nr, room;
 	char **names;		/* of those that are points */
 	bool woken;		/* a silent site is a point again, and is to be planted */
-	bool cut;		/* a point proved to be in a computation, and has ended the execution */
+	bool cut; /* a point proved to be in a computation, and has ended the execution */
 };
 
-static int open_waits(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_waits(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
 {
 	struct waits *w = *state = calloc(1, sizeof(*w));
 
@@ -128,9 +130,9 @@ static int add_near(struct waits *w, const struct place_site *at, char *err, siz
 	for (uint32_t i = 0; f && i < code_nr(code); i++) {
 		const struct code_place *p = code_at(code, i);
 
-		if (p->kind != CODE_LOAD || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)) || !(p->flags & CODE_PROBE) ||
-		    p->offset < f->start || p->offset >= f->end || p->offset + NEAR < at->offset ||
-		    p->offset > at->offset + NEAR)
+		if (p->kind != CODE_LOAD || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)) ||
+		    !(p->flags & CODE_PROBE) || p->offset < f->start || p->offset >= f->end ||
+		    p->offset + NEAR < at->offset || p->offset > at->offset + NEAR)
 			continue;
 		ret = add(w, at->module, p->offset, err, errlen);
 		if (ret < 0)
@@ -200,13 +202,15 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	if (w->s->aside)
 		return false;
 	for (unsigned int k = 0; k < w->nr && !w->cut; k++)
-		w->cut = w->list[k].state == TRIED && kworld_hits(w->s->world, w->list[k].site) >= KWORLD_HOT;
+		w->cut = w->list[k].state == TRIED &&
+			 kworld_hits(w->s->world, w->list[k].site) >= KWORLD_HOT;
 	if (w->cut)
 		outcome_set(o, ZUG_OUTCOME_TIMEOUT, "a point in a computation was found");
 	return w->cut;
 }
 
-static int after(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
 {
 	if (((struct waits *)state)->cut)
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
@@ -244,9 +248,11 @@ static void note(void *state, struct campaign_notes *n)
 
 		if (one->state != WAITS)
 			continue;
-		fprintf(f, "%s", any ? ", " : "points in loops that wait for other tasks without one: ");
+		fprintf(f, "%s",
+			any ? ", " : "points in loops that wait for other tasks without one: ");
 		any = true;
-		if (symfile_frames(probes_module(w->s->probes, s->module)->file, s->offset, &frame, 1) > 0 &&
+		if (symfile_frames(probes_module(w->s->probes, s->module)->file, s->offset, &frame,
+				   1) > 0 &&
 		    frame.function && frame.file)
 			fprintf(f, "%s (%s:%u)", frame.function, strrchr(frame.file, '/') ?
 				strrchr(frame.file, '/') + 1 : frame.file, frame.line);
@@ -260,6 +266,13 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_waits = {
-	.open = open_waits, .free = free_waits, .learn = learn, .learns_always = true, .begin = begin, .on_step = on_step, .after = after,
-	.lists = lists, .note = note,
+	.open = open_waits,
+	.free = free_waits,
+	.learn = learn,
+	.learns_always = true,
+	.begin = begin,
+	.on_step = on_step,
+	.after = after,
+	.lists = lists,
+	.note = note,
 };

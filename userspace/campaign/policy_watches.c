@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --watch: the watchpoints are set once addresses are known. When the points are settled, instructions that read and write
- * a watched variable without LOCK are split into two steps. A replay has those that its trace lists (policy_recorded.c).
+ * --watch: the watchpoints are set once addresses are known. When the points are settled,
+ * instructions that read and write a watched variable without LOCK are split into two steps. A
+ * replay has those that its trace lists (policy_recorded.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ struct watches {
 	struct place_list split;
 };
 
-static int open_watches(void **state, struct session *s, struct race_book *races, char *err, size_t errlen)
+static int open_watches(void **state, struct session *s, struct race_book *races, char *err,
+			size_t errlen)
 {
 	struct watches *c = *state = calloc(1, sizeof(*c));
 
@@ -31,7 +33,8 @@ static void free_watches(void *state)
 	free(c);
 }
 
-static int split_variable(struct watches *c, const struct session_watch *w, char *err, size_t errlen)
+static int split_variable(struct watches *c, const struct session_watch *w, char *err,
+			  size_t errlen)
 {
 	struct session *s = c->s;
 	struct code *code = probes_code(s->probes, w->module, err, errlen);
@@ -43,12 +46,14 @@ static int split_variable(struct watches *c, const struct session_watch *w, char
 		const struct code_place *p = code_at(code, i);
 		struct probe_code place = { .offset = p->offset, .split = true };
 
-		if (p->kind != CODE_RMW || !code_static_operand(code, p, &at) || at < w->vaddr || at >= w->vaddr + w->size)
+		if (p->kind != CODE_RMW || !code_static_operand(code, p, &at) || at < w->vaddr ||
+		    at >= w->vaddr + w->size)
 			continue;
 		ret = probes_add_code(s->probes, w->module, &place, 1, err, errlen);
 		if (ret < 0)
 			return -EIO;
-		if (ret && place_list_add(&c->split, probes_module(s->probes, w->module)->path, p->offset))
+		if (ret &&
+		    place_list_add(&c->split, probes_module(s->probes, w->module)->path, p->offset))
 			return -ENOMEM;
 	}
 	return 0;
@@ -59,7 +64,8 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	struct watches *c = state;
 	int ret = session_set_watches(c->s, err, errlen);
 
-	for (unsigned int i = 0; i < c->s->nr_watches && !ret && !*more && !c->s->o.replay.probed; i++)
+	for (unsigned int i = 0; i < c->s->nr_watches && !ret && !*more && !c->s->o.replay.probed;
+	     i++)
 		ret = split_variable(c, &c->s->watch[i], err, errlen);
 	return ret;
 }

@@ -57,7 +57,8 @@ bool race_book_is_counter(const struct race_book *b, uint64_t race)
 
 void race_book_add_counter(struct race_book *b, uint64_t race)
 {
-	if (!race_book_is_counter(b, race) && ARRAY_RESERVE(b->counters, b->room_counters, b->nr_counters + 1))
+	if (!race_book_is_counter(b, race) &&
+	    ARRAY_RESERVE(b->counters, b->room_counters, b->nr_counters + 1))
 		b->counters[b->nr_counters++] = race;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* race_book.h - what is known of data races: data that the scan writes for the detection, and the list of warnings */
+/*
+ * race_book.h - what is known of data races: data that the scan writes for the detection, and the
+ * list of warnings
+ */
 #ifndef ZUG_RACE_BOOK_H
 #define ZUG_RACE_BOOK_H
 
@@ -8,7 +11,8 @@
 #include "campaign/result.h"
 
 struct race_book {
-	uint64_t *known;	/* identities that do not count: reported, suppressed, or of atomic accesses */
+	uint64_t *known; /* identities that do not count: reported, suppressed, or of atomic
+			    accesses */
 	unsigned int nr_known, room_known;
 	uint64_t *counters;	/* identities of pairs whose data is only ever added to */
 	unsigned int nr_counters, room_counters;
@@ -17,7 +21,7 @@ struct race_book {
 	bool *used;		/* by suppression */
 	unsigned int nr_suppressed;
 	bool fail;		/* --fail-on-race */
-	bool scanning;		/* the scan compares accesses by clocks: no race ends an execution */
+	bool scanning; /* the scan compares accesses by clocks: no race ends an execution */
 	bool scanned;		/* the scan is over */
 };
 

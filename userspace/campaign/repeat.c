@@ -62,9 +62,12 @@ int repeat_first(struct campaign *c, const struct execution *x, char *err, size_
 	if (other && !replay_init(&now, other))
 		what = repeat_compare(&first, &now, &at);
 	if (what == CHECK_STEPS || what == CHECK_OUTCOME || again.diverged)
-		session_say(&c->s, "the first execution did not repeat (step %lu of %lu): the test depends on something "
-			    "that is not controlled; zug check, in the place of zug run, says on what",
-			    (unsigned long)(again.diverged ? again.diverged_at : at), (unsigned long)first.nr);
+		session_say(
+			&c->s,
+			"the first execution did not repeat (step %lu of %lu): the test depends on something "
+			"that is not controlled; zug check, in the place of zug run, says on what",
+			(unsigned long)(again.diverged ? again.diverged_at : at),
+			(unsigned long)first.nr);
 out:
 	replay_release(&first);
 	replay_release(&now);

@@ -18,8 +18,8 @@ bool repeat_same_step(const struct trace_step *a, const struct trace_step *b);
 enum check_difference repeat_compare(const struct replay *a, const struct replay *b, uint64_t *at);
 
 /*
- * Executes the schedule of the last execution, x, again (keep_passes was set for it), and tells the observer if it is not
- * the same. 0, or -errno with a line in err.
+ * Executes the schedule of the last execution, x, again (keep_passes was set for it), and tells the
+ * observer if it is not the same. 0, or -errno with a line in err.
  */
 int repeat_first(struct campaign *c, const struct execution *x, char *err, size_t errlen);
 

@@ -12,7 +12,8 @@ struct campaign_failure *failures_find(const struct failure_list *f, uint64_t fa
 	return NULL;
 }
 
-struct campaign_failure *failures_note(struct failure_list *f, const struct execution *x, uint64_t execution, bool *new)
+struct campaign_failure *failures_note(struct failure_list *f, const struct execution *x,
+				       uint64_t execution, bool *new)
 {
 	struct campaign_failure *known = failures_find(f, x->outcome.failure);
 
@@ -24,8 +25,11 @@ struct campaign_failure *failures_note(struct failure_list *f, const struct exec
 	}
 	if (!ARRAY_RESERVE(f->list, f->room, f->nr + 1))
 		return NULL;
-	f->list[f->nr] = (struct campaign_failure){ .failure = x->outcome.failure, .kind = x->outcome.kind, .times = 1,
-						    .first = execution, .message = strdup(x->outcome.message) };
+	f->list[f->nr] = (struct campaign_failure){ .failure = x->outcome.failure,
+						    .kind = x->outcome.kind,
+						    .times = 1,
+						    .first = execution,
+						    .message = strdup(x->outcome.message) };
 	if (!f->list[f->nr].message)
 		return NULL;
 	*new = true;

@@ -16,7 +16,8 @@ bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const c
 	struct trace_frame frames[8];
 	int nr;
 
-	if (rule_name_is(pattern, path) || rule_name_is(pattern, strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
+	if (rule_name_is(pattern, path) ||
+	    rule_name_is(pattern, strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
 		return true;
 	nr = symfile_frames(f, offset, frames, 8);
 	for (int i = 0; i < nr; i++)

@@ -45,7 +45,8 @@ static int read_file(struct reader *r, char **text)
 		ret = -errno;
 		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
 	} else if (len > 0 && !(*text)[len - 1] ) {
-		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0", r->s->path);
+		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0",
+			 r->s->path);
 		ret = -EINVAL;
 	} else if (len < 0) {
 		free(*text);
@@ -62,14 +63,18 @@ static int add_option(struct reader *r, const char *rest)
 	struct script_option *list, *o;
 	char valid[512];
 
-	/* what a search does by itself is asked for here: its executions have schedules of their own */
+	/*
+	 * what a search does by itself is asked for here: its executions have schedules of their
+	 * own
+	 */
 	if (n == 5 && !strncmp(rest, "races", n)) {
 		r->s->races = true;
 		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
 	}
 	if (!run_options_in_scripts(rest, n)) {
 		run_options_list_for_scripts(valid, sizeof(valid));
-		return fail(r, "'%.*s' is no option of a script; there are: races %s", (int)n, rest, valid);
+		return fail(r, "'%.*s' is no option of a script; there are: races %s", (int)n, rest,
+			    valid);
 	}
 	while (len > n && strchr(" \t\r", rest[len - 1]))
 		len--;
@@ -79,7 +84,8 @@ static int add_option(struct reader *r, const char *rest)
 	r->s->options = list;
 	o = &list[r->s->nr_options];
 	o->line = r->line;
-	if (asprintf(&o->argument, "--%.*s%s%.*s", (int)n, rest, *value && value < rest + len ? "=" : "",
+	if (asprintf(&o->argument, "--%.*s%s%.*s", (int)n, rest,
+		     *value && value < rest + len ? "=" : "",
 		     value < rest + len ? (int)(rest + len - value) : 0, value) < 0)
 		return -ENOMEM;
 	r->s->nr_options++;
@@ -91,12 +97,15 @@ static int add_task(struct reader *r, const char *rest)
 	struct script_task *list, t = { .line = r->line };
 	int end = 0;
 
-	if (sscanf(rest, "T%6u child %6u of T%6u %n", &t.task, &t.nth, &t.parent, &end) != 3 || !end ||
-	    (rest[end] && rest[end] != '#'))
+	if (sscanf(rest, "T%6u child %6u of T%6u %n", &t.task, &t.nth, &t.parent, &end) != 3 ||
+	    !end || (rest[end] && rest[end] != '#'))
 		return fail(r, "'task %s': not 'task T1 child 1 of T0'", rest);
 	if (!t.task || !t.nth || t.task == t.parent)
-		return fail(r, "'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
-			    "child of itself", rest);
+		return fail(
+			r,
+			"'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
+			"child of itself",
+			rest);
 	for (size_t i = 0; i < r->s->nr_tasks; i++) {
 		const struct script_task *o = &r->s->tasks[i];
 

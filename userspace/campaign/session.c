@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sets a session up and takes it down (session.h has the steps). What the user got wrong is found before the kernel side
- * is loaded, so that such errors need no machine.
+ * Sets a session up and takes it down (session.h has the steps). What the user got wrong is found
+ * before the kernel side is loaded, so that such errors need no machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,8 @@ static int find_shares(struct session *s, char *err, size_t errlen)
 	for (unsigned int i = 0; i < nr; i++) {
 		const char *p = s->o.environment.shares[i];
 
-		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : s->o.command.cwd, p[0] == '/' ? "" : "/", p);
+		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : s->o.command.cwd,
+			 p[0] == '/' ? "" : "/", p);
 		s->paths.shares[i] = realpath(path, NULL);
 		if (!s->paths.shares[i]) {
 			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
@@ -100,15 +101,16 @@ static char *output_path(const struct campaign_options *o)
 {
 	char *path = NULL, *slash, *folder, *out = NULL;
 
-	if (asprintf(&path, "%s%s%s", o->results.dir[0] == '/' ? "" : o->command.cwd, o->results.dir[0] == '/' ? "" : "/",
-		     o->results.dir) < 0)
+	if (asprintf(&path, "%s%s%s", o->results.dir[0] == '/' ? "" : o->command.cwd,
+		     o->results.dir[0] == '/' ? "" : "/", o->results.dir) < 0)
 		return NULL;
 	while (path[1] && path[strlen(path) - 1] == '/')
 		path[strlen(path) - 1] = 0;
 	slash = strrchr(path, '/');
 	*slash = 0;
 	folder = realpath(path[0] ? path : "/", NULL);
-	if (folder && slash[1] && slash[1] != '.' && asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
+	if (folder && slash[1] && slash[1] != '.' &&
+	    asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
 		out = NULL;
 	free(folder);
 	free(path);
@@ -143,7 +145,10 @@ static int compile_match(struct session *s, char *err, size_t errlen)
 	return -EINVAL;
 }
 
-/* The folder for traces is made when there is a trace to put into it; that it can be made is seen now. */
+/*
+ * The folder for traces is made when there is a trace to put into it; that it can be made is seen
+ * now.
+ */
 static int try_folder(const struct session *s, char *err, size_t errlen)
 {
 	const char *dir = s->o.results.dir;
@@ -151,7 +156,8 @@ static int try_folder(const struct session *s, char *err, size_t errlen)
 	if (!mkdir(dir, 0755)) {
 		rmdir(dir);
 	} else if (errno != EEXIST) {
-		snprintf(err, errlen, "cannot create the folder for traces %s: %s", dir, strerror(errno));
+		snprintf(err, errlen, "cannot create the folder for traces %s: %s", dir,
+			 strerror(errno));
 		return -EINVAL;
 	}
 	return 0;
@@ -169,8 +175,10 @@ static int adjust_inputs(struct session *s, char *err, size_t errlen)
 	if (joins)
 		s->o.environment.own = 0;
 	if (!(in->real_time && in->real_random) && machine_locked_down("integrity")) {
-		session_say(s, "the kernel is locked down: the test sees the machine's time and random numbers "
-			    "(--time real --random real)");
+		session_say(
+			s,
+			"the kernel is locked down: the test sees the machine's time and random numbers "
+			"(--time real --random real)");
 		in->real_time = in->real_random = true;
 	}
 	if (!in->clock_real)
@@ -182,8 +190,9 @@ static int adjust_inputs(struct session *s, char *err, size_t errlen)
 	return -EIO;
 }
 
-int session_prepare(struct session *s, const struct campaign_options *o, const struct campaign_observer *observer,
-		    const volatile sig_atomic_t *stop, char *err, size_t errlen)
+int session_prepare(struct session *s, const struct campaign_options *o,
+		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		    char *err, size_t errlen)
 {
 	struct utsname u;
 	int ret;
@@ -220,12 +229,23 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
 	const struct sandbox_options so = {
-		.name = o->machine.name, .lane = o->machine.lane, .nr_cpus = o->machine.cpus,
-		.max_tasks = o->machine.max_tasks, .spin_ns = o->failure.spin_ns, .syscall_points = o->points.syscalls,
-		.virtual_time = !o->inputs.real_time, .seeded = !o->inputs.real_random, .seed = o->search.seed,
-		.clock_real = o->inputs.clock_real, .own = o->environment.own, .cwd = o->command.cwd,
-		.temporary = temporary_folder(o->command.envp), .share = s->paths.shares, .hide = o->environment.hide,
-		.setup = o->environment.setup, .teardown = o->environment.teardown,
+		.name = o->machine.name,
+		.lane = o->machine.lane,
+		.nr_cpus = o->machine.cpus,
+		.max_tasks = o->machine.max_tasks,
+		.spin_ns = o->failure.spin_ns,
+		.syscall_points = o->points.syscalls,
+		.virtual_time = !o->inputs.real_time,
+		.seeded = !o->inputs.real_random,
+		.seed = o->search.seed,
+		.clock_real = o->inputs.clock_real,
+		.own = o->environment.own,
+		.cwd = o->command.cwd,
+		.temporary = temporary_folder(o->command.envp),
+		.share = s->paths.shares,
+		.hide = o->environment.hide,
+		.setup = o->environment.setup,
+		.teardown = o->environment.teardown,
 	};
 	int ret;
 
@@ -287,9 +307,14 @@ int session_start(struct session *s, char *err, size_t errlen)
 		},
 	};
 	const struct engine_options eo = {
-		.timeout_ns = o->failure.timeout_ns, .max_steps = o->failure.max_steps, .stop = s->stop,
-		.debugger = o->replay.debugger, .explore_timeouts = o->inputs.explore_timeouts,
-		.faults = o->inputs.faults, .max_faults = o->inputs.max_faults, .max_flows = o->inputs.max_flows,
+		.timeout_ns = o->failure.timeout_ns,
+		.max_steps = o->failure.max_steps,
+		.stop = s->stop,
+		.debugger = o->replay.debugger,
+		.explore_timeouts = o->inputs.explore_timeouts,
+		.faults = o->inputs.faults,
+		.max_faults = o->inputs.max_faults,
+		.max_flows = o->inputs.max_flows,
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit },
 	};
 

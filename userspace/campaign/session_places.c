@@ -4,7 +4,8 @@
 #include <string.h>
 #include "campaign/session.h"
 
-const struct probe_module *session_module_at(const struct session *s, uint64_t site, uint64_t *offset)
+const struct probe_module *session_module_at(const struct session *s, uint64_t site,
+					     uint64_t *offset)
 {
 	const struct place_site *at = places_find_site(s->places, site);
 
@@ -22,15 +23,18 @@ void session_place_text(const struct session *s, uint64_t site, char *buf, size_
 	const char *base;
 
 	if (!m || symfile_frames(m->file, offset, &f, 1) <= 0) {
-		snprintf(buf, len, "%s+0x%lx", m ? strrchr(m->path, '/') + 1 : "?", (unsigned long)offset);
+		snprintf(buf, len, "%s+0x%lx", m ? strrchr(m->path, '/') + 1 : "?",
+			 (unsigned long)offset);
 		return;
 	}
 	if (!f.file) {
-		snprintf(buf, len, "%s (%s)", f.function ? f.function : "?", strrchr(m->path, '/') + 1);
+		snprintf(buf, len, "%s (%s)", f.function ? f.function : "?",
+			 strrchr(m->path, '/') + 1);
 		return;
 	}
 	base = strrchr(f.file, '/');
-	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file, f.line);
+	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file,
+		 f.line);
 }
 
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len)
@@ -40,6 +44,8 @@ bool session_member_text(const struct session *s, uint64_t site, char *buf, size
 	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
 
 	/* with an index it may be any element */
-	return p && m->file && p->kind != CODE_BLOCK && p->kind != CODE_STRING && p->index == CODE_NO_REG &&
-	       !symfile_pointee_name(m->file, offset, code_dwarf_register(p->base), p->disp, buf, len);
+	return p && m->file && p->kind != CODE_BLOCK && p->kind != CODE_STRING &&
+	       p->index == CODE_NO_REG &&
+	       !symfile_pointee_name(m->file, offset, code_dwarf_register(p->base), p->disp, buf,
+				     len);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Executions of a session with their traces: session_execute() makes one, session_follow() one under a given schedule.
- * The trace of the last execution lies in s->paths.current until the next one; session_keep_trace() copies it.
+ * Executions of a session with their traces: session_execute() makes one, session_follow() one
+ * under a given schedule. The trace of the last execution lies in s->paths.current until the next
+ * one; session_keep_trace() copies it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,15 +49,23 @@ static void count(struct session *s, const struct execution *x)
 		f->most_tasks = x->nr_tasks;
 }
 
-int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err, size_t errlen)
+int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen)
 {
 	const struct options_command *command = &s->o.command;
 	const struct options_search *search = &s->o.search;
 	const struct trace_header h = {
-		.argv = command->argv, .cwd = command->cwd, .envp = command->envp, .kernel = s->release,
+		.argv = command->argv,
+		.cwd = command->cwd,
+		.envp = command->envp,
+		.kernel = s->release,
 		.zug_version = ZUG_VERSION,
-		.strategy = search->script ? "script" : search->strategy ? search->strategy : "default",
-		.seed = search->seed, .execution = s->figures.executions + !s->aside, .options = s->options_json,
+		.strategy = search->script   ? "script" :
+			    search->strategy ? search->strategy :
+					       "default",
+		.seed = search->seed,
+		.execution = s->figures.executions + !s->aside,
+		.options = s->options_json,
 	};
 	struct trace_writer *t;
 	int ret, written;
@@ -69,7 +78,8 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	}
 	t = trace_create(s->paths.current, &h, &ret);
 	if (!t) {
-		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current, strerror(-ret));
+		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
+			 strerror(-ret));
 		return ret;
 	}
 	ret = engine_run(s->engine, r, t, x, err, errlen);
@@ -82,17 +92,20 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	}
 	written = finish_trace(s, t, x);
 	if (written && !ret) {
-		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current, strerror(-written));
+		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
+			 strerror(-written));
 		ret = written;
 	}
 	return ret;
 }
 
-int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err, size_t errlen)
+int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
+		   size_t errlen)
 {
 	int ret;
 
-	if (search_replay(s->search, r ? r->tasks : NULL, r ? r->nr : 0) || search_begin(s->search) != SEARCH_GO) {
+	if (search_replay(s->search, r ? r->tasks : NULL, r ? r->nr : 0) ||
+	    search_begin(s->search) != SEARCH_GO) {
 		snprintf(err, errlen, "the search does not begin another execution");
 		return -ENOTRECOVERABLE;
 	}
@@ -176,7 +189,8 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 	if (out >= 0 && close(out) && !ret)
 		ret = -errno;
 	if (ret)
-		snprintf(err, errlen, "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
+		snprintf(err, errlen,
+			 "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
 			 strerror(-ret), s->paths.current);
 	return ret;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The search of a session: its options, its script, and what names in --rules and scripts mean for the test. */
+/*
+ * The search of a session: its options, its script, and what names in --rules and scripts mean for
+ * the test.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,11 +64,17 @@ static bool variable_value(void *ctx, uint32_t task, const char *name, int64_t *
 
 struct search_names session_names(struct session *s)
 {
-	return (struct search_names){ .in = in_place, .on = on_object, .value = variable_value, .ctx = s };
+	return (struct search_names){
+		.in = in_place, .on = on_object, .value = variable_value, .ctx = s
+	};
 }
 
-/* The statements 'let' need the faults and timers that the options allow. 0, or -EINVAL with a line in err. */
-static int check_script(const struct campaign_options *o, const struct search *s, char *err, size_t errlen)
+/*
+ * The statements 'let' need the faults and timers that the options allow. 0, or -EINVAL with a line
+ * in err.
+ */
+static int check_script(const struct campaign_options *o, const struct search *s, char *err,
+			size_t errlen)
 {
 	unsigned int nr = search_script_lines(s);
 	struct search_script_line l;
@@ -73,14 +82,17 @@ static int check_script(const struct campaign_options *o, const struct search *s
 
 	for (unsigned int i = 0; i < nr; i++) {
 		search_script_line(s, i, &l);
-		if (!l.let || (l.fault ? faults_of(o->inputs.faults, l.fault) >= 0 : o->inputs.explore_timeouts))
+		if (!l.let || (l.fault ? faults_of(o->inputs.faults, l.fault) >= 0 :
+					 o->inputs.explore_timeouts))
 			continue;
 		if (l.fault)
-			snprintf(err, errlen, "%s:%u: no call gets '%s' without 'option %s'", o->search.script->path, l.line,
-				 zug_op_name(l.fault),
-				 run_options_fault(faults_of(~0u, l.fault), option, sizeof(option)));
+			snprintf(
+				err, errlen, "%s:%u: no call gets '%s' without 'option %s'",
+				o->search.script->path, l.line, zug_op_name(l.fault),
+				run_options_fault(faults_of(~0u, l.fault), option, sizeof(option)));
 		else
-			snprintf(err, errlen, "%s:%u: no timer fires early without 'option timeouts explore'",
+			snprintf(err, errlen,
+				 "%s:%u: no timer fires early without 'option timeouts explore'",
 				 o->search.script->path, l.line);
 		return -EINVAL;
 	}
@@ -91,9 +103,14 @@ struct search *session_new_search(struct session *s, char *err, size_t errlen)
 {
 	const struct options_search *o = &s->o.search;
 	struct search_names names = session_names(s);
-	struct search_options so = { .strategy = o->strategy, .seed = o->seed, .fair = o->fair,
-				     .max_steps = s->o.failure.max_steps, .preemptions = o->preemptions,
-				     .memory = o->memory, .rules = o->rules, .names = &names,
+	struct search_options so = { .strategy = o->strategy,
+				     .seed = o->seed,
+				     .fair = o->fair,
+				     .max_steps = s->o.failure.max_steps,
+				     .preemptions = o->preemptions,
+				     .memory = o->memory,
+				     .rules = o->rules,
+				     .names = &names,
 				     .script = o->script ? o->script->path : NULL };
 	struct search *search = search_new(&so, err, errlen);
 

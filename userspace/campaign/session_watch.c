@@ -37,7 +37,8 @@ static bool find_address(const struct session *s, struct variable *v)
 	return false;
 }
 
-static int find_variable(const struct session *s, const char *text, struct variable *v, char *err, size_t errlen)
+static int find_variable(const struct session *s, const char *text, struct variable *v, char *err,
+			 size_t errlen)
 {
 	char file[256], near[256] = "", why[512];
 	uint32_t nr = probes_nr_modules(s->probes), m;
@@ -45,7 +46,8 @@ static int find_variable(const struct session *s, const char *text, struct varia
 	v->name = split(text, file, sizeof(file));
 	for (m = 0; m < nr; m++)
 		if (is_file(probes_module(s->probes, m), file) &&
-		    !symfile_variable(probes_module(s->probes, m)->file, v->name, &v->vaddr, &v->size, why, sizeof(why)))
+		    !symfile_variable(probes_module(s->probes, m)->file, v->name, &v->vaddr,
+				      &v->size, why, sizeof(why)))
 			break;
 	v->module = m;
 	if (m < nr && find_address(s, v))
@@ -55,9 +57,10 @@ static int find_variable(const struct session *s, const char *text, struct varia
 		return -EINVAL;
 	}
 	for (m = 0; m < nr && !near[0]; m++)
-		symfile_nearest(probes_module(s->probes, m)->file, v->name, false, near, sizeof(near));
-	snprintf(err, errlen, "--watch %s: no such variable in the program or its libraries%s%s%s", text,
-		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+		symfile_nearest(probes_module(s->probes, m)->file, v->name, false, near,
+				sizeof(near));
+	snprintf(err, errlen, "--watch %s: no such variable in the program or its libraries%s%s%s",
+		 text, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
 	return -EINVAL;
 }
 
@@ -86,17 +89,20 @@ int session_set_watches(struct session *s, char *err, size_t errlen)
 		struct variable v = { 0 };
 
 		if (slot >= ZUG_MAX_WATCHES) {
-			snprintf(err, errlen, "--watch %s: the processor has %d debug registers", *text, ZUG_MAX_WATCHES);
+			snprintf(err, errlen, "--watch %s: the processor has %d debug registers",
+				 *text, ZUG_MAX_WATCHES);
 			return -EINVAL;
 		}
 		ret = find_variable(s, *text, &v, err, errlen);
 		if (ret)
 			return ret;
-		*w = (struct session_watch){ .watch = watch_of(s, &v), .module = v.module, .vaddr = v.vaddr };
+		*w = (struct session_watch){ .watch = watch_of(s, &v),
+					     .module = v.module,
+					     .vaddr = v.vaddr };
 		w->size = v.size ? v.size : w->watch.len;
 		if (v.size > 8)
-			session_say(s, "--watch %s: it has %lu bytes, the first %u are watched", *text,
-				    (unsigned long)v.size, w->watch.len);
+			session_say(s, "--watch %s: it has %lu bytes, the first %u are watched",
+				    *text, (unsigned long)v.size, w->watch.len);
 		kernel_set_watch(s->k, slot, &w->watch);
 	}
 	s->nr_watches = slot;

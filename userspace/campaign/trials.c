@@ -11,7 +11,10 @@
 
 #define SECOND_NS 1000000000ull
 
-/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
+/*
+ * A schedule that is tried may take so much longer than the failure did; one that hangs must not
+ * cost minutes.
+ */
 #define TRIAL_TIMES 10
 #define TRIAL_STEPS 4
 
@@ -19,7 +22,9 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 {
 	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
 
-	return c->s.o.failure.timeout_ns && c->s.o.failure.timeout_ns < ns ? c->s.o.failure.timeout_ns : ns;
+	return c->s.o.failure.timeout_ns && c->s.o.failure.timeout_ns < ns ?
+		       c->s.o.failure.timeout_ns :
+		       ns;
 }
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
@@ -73,18 +78,21 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;
 		if (ret < 0) {
-			snprintf(err, errlen, "the search of the trials failed: %s", strerror(-ret));
+			snprintf(err, errlen, "the search of the trials failed: %s",
+				 strerror(-ret));
 			return ret;
 		}
 		ret = session_execute(&c->s, NULL, &x, err, errlen);
-		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(&x),
+		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED :
+									    campaign_verdict(&x),
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
 		steps += x.steps;
 		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
 			ret = -errno;
-			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best, strerror(errno));
+			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best,
+				 strerror(errno));
 			return ret;
 		}
 	}
@@ -131,13 +139,14 @@ static bool after_once(void *ctx, const struct execution *x)
 	struct once *once = ctx;
 
 	*once->x = *x;
-	once->kept = once->failure ? campaign_verdict(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
-		     x->outcome.kind == ZUG_OUTCOME_PASS;
+	once->kept = once->failure ? campaign_verdict(x) == SEARCH_FAIL &&
+					     x->outcome.failure == once->failure :
+				     x->outcome.kind == ZUG_OUTCOME_PASS;
 	return once->kept;
 }
 
-int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
-		size_t errlen)
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o,
+		struct execution *x, char *err, size_t errlen)
 {
 	uint64_t failure = trace_outcome(from)->failure;
 	struct once once = { .failure = o->passes ? 0 : failure, .x = x };

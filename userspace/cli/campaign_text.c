@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a campaign tells, and what it came to, as text for people: the observer (messages, the progress line, findings) and
- * the summary at the end. campaign_text_run() is what zug run does, campaign_text_init() begins the list of callbacks.
+ * What a campaign tells, and what it came to, as text for people: the observer (messages, the
+ * progress line, findings) and the summary at the end. campaign_text_run() is what zug run does,
+ * campaign_text_init() begins the list of callbacks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +53,8 @@ void minimized_text(FILE *out, const struct minimized *m)
 	}
 	if (m->dropped) {
 		fputs(", ", out);
-		count(out, m->dropped, "fault", m->dropped == 1 ? " was not needed" : " were not needed");
+		count(out, m->dropped, "fault",
+		      m->dropped == 1 ? " was not needed" : " were not needed");
 	}
 	if (m->dropped_timers) {
 		fputs(", ", out);
@@ -97,11 +99,14 @@ static void show_progress(struct campaign_text *t, const struct campaign *c)
 	if (r.search.bound != UINT32_MAX)
 		snprintf(bound, sizeof(bound), ", bound %u", r.search.bound);
 	if (!isnan(r.search.estimate_total) && r.search.estimate_total > r.executions && spent)
-		snprintf(eta, sizeof(eta), ", about %s left", seconds((r.search.estimate_total - r.executions) *
-			 (spent / (r.executions ? r.executions : 1)), text, sizeof(text)));
+		snprintf(eta, sizeof(eta), ", about %s left",
+			 seconds((r.search.estimate_total - r.executions) *
+					 (spent / (r.executions ? r.executions : 1)),
+				 text, sizeof(text)));
 	else if (t->o->search.executions && r.executions)
-		snprintf(eta, sizeof(eta), ", at most %s left", seconds((t->o->search.executions - r.executions) *
-			 (spent / r.executions), text, sizeof(text)));
+		snprintf(eta, sizeof(eta), ", at most %s left",
+			 seconds((t->o->search.executions - r.executions) * (spent / r.executions),
+				 text, sizeof(text)));
 	fprintf(t->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
 		(unsigned long)r.executions, r.executions * 1e9 / (spent ? spent : 1), bound,
 		(unsigned long)r.search.schedules, eta);
@@ -125,9 +130,11 @@ static void on_executed(void *ctx, const struct campaign *c, const struct execut
 
 	if (debug_times()) {
 		campaign_get_result(c, &r);
-		fprintf(t->err, "execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
+		fprintf(t->err,
+			"execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
 			(unsigned long)r.executions, x->launch_ns / 1e6,
-			(x->wall_ns - x->launch_ns - x->drain_ns) / 1e6, x->drain_ns / 1e6, (unsigned long)x->steps);
+			(x->wall_ns - x->launch_ns - x->drain_ns) / 1e6, x->drain_ns / 1e6,
+			(unsigned long)x->steps);
 	}
 	show_progress(t, c);
 }
@@ -198,18 +205,20 @@ static void races_text(const struct campaign_text *t, const struct campaign_resu
 	for (unsigned int i = 0; i < r->nr_races; i++)
 		nr[group_of(&r->races[i])]++;
 	if (nr[RACES]) {
-		fprintf(to, "%u data race%s (a warning; --fail-on-race makes it a finding):\n", nr[RACES],
-			nr[RACES] == 1 ? "" : "s");
+		fprintf(to, "%u data race%s (a warning; --fail-on-race makes it a finding):\n",
+			nr[RACES], nr[RACES] == 1 ? "" : "s");
 		races_of_group(to, r, RACES);
 	}
 	if (nr[POSSIBLE]) {
-		fprintf(to, "%u possible data race%s (none, if both accesses are atomic, which cannot be told without the "
-			"sources):\n", nr[POSSIBLE], nr[POSSIBLE] == 1 ? "" : "s");
+		fprintf(to,
+			"%u possible data race%s (none, if both accesses are atomic, which cannot be told without the "
+			"sources):\n",
+			nr[POSSIBLE], nr[POSSIBLE] == 1 ? "" : "s");
 		races_of_group(to, r, POSSIBLE);
 	}
 	if (nr[HARMLESS]) {
-		fprintf(to, "%u data race%s that look%s harmless:\n", nr[HARMLESS], nr[HARMLESS] == 1 ? "" : "s",
-			nr[HARMLESS] == 1 ? "s" : "");
+		fprintf(to, "%u data race%s that look%s harmless:\n", nr[HARMLESS],
+			nr[HARMLESS] == 1 ? "" : "s", nr[HARMLESS] == 1 ? "s" : "");
 		races_of_group(to, r, HARMLESS);
 	}
 	if (r->nr_suppressed)
@@ -231,24 +240,28 @@ static void script_line_text(const struct search_script_line *l, const char *scr
 	case SEARCH_SCRIPT_MADE:
 		break;
 	case SEARCH_SCRIPT_PART:
-		fprintf(out, "made in part: T%u ran, but did not come to where it was to stop\n", l->run);
+		fprintf(out, "made in part: T%u ran, but did not come to where it was to stop\n",
+			l->run);
 		break;
 	case SEARCH_SCRIPT_UNTIL_GONE:
-		fprintf(out, "gone: T%u ran, but does nothing any more like where it was to stop\n", l->run);
+		fprintf(out, "gone: T%u ran, but does nothing any more like where it was to stop\n",
+			l->run);
 		break;
 	case SEARCH_SCRIPT_UNABLE:
 		if (l->let)
 			fprintf(out, "not made: T%u came there, but %s\n", l->task, l->fault ?
 				"its call there cannot have that" : "no timer was set");
 		else
-			fprintf(out, "not made: T%u came there, but T%u could not run then\n", l->task, l->run);
+			fprintf(out, "not made: T%u came there, but T%u could not run then\n",
+				l->task, l->run);
 		break;
 	case SEARCH_SCRIPT_FEWER:
-		fprintf(out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came, came == 1 ? "" : "s",
-			(unsigned long)l->nth);
+		fprintf(out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came,
+			came == 1 ? "" : "s", (unsigned long)l->nth);
 		break;
 	case SEARCH_SCRIPT_OTHER:
-		fprintf(out, "not made: T%u uses that in this function, but not in this way\n", l->task);
+		fprintf(out, "not made: T%u uses that in this function, but not in this way\n",
+			l->task);
 		break;
 	case SEARCH_SCRIPT_GONE:
 		fprintf(out, "gone: T%u does nothing like that there any more\n", l->task);
@@ -306,8 +319,9 @@ static void script_text(const struct campaign_text *t, const struct campaign *c)
 	if (failed)
 		fprintf(out, "%s: ", path);
 	else
-		fprintf(out, "%s under %s (%lu execution%s, %s): ", s.fits ? "passed" : "did not fail", path,
-			(unsigned long)r.executions, r.executions == 1 ? "" : "s",
+		fprintf(out,
+			"%s under %s (%lu execution%s, %s): ", s.fits ? "passed" : "did not fail",
+			path, (unsigned long)r.executions, r.executions == 1 ? "" : "s",
 			seconds(r.elapsed_ns, text, sizeof(text)));
 	fprintf(out, "%u of %u statements made\n", s.made, s.nr);
 	/* a failure may come before the last of them */
@@ -316,10 +330,12 @@ static void script_text(const struct campaign_text *t, const struct campaign *c)
 		script_text_unmade(c, path, out);
 	}
 	if (!failed && s.fits && s.gone)
-		fprintf(out, "a correction may take away what is gone; if none did, pin the failure again (zug pin): with "
+		fprintf(out,
+			"a correction may take away what is gone; if none did, pin the failure again (zug pin): with "
 			"'strict' this is an error\n");
 	if (!failed && !s.fits)
-		fprintf(out, "%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
+		fprintf(out,
+			"%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
 			path, s.gone == s.nr ? " any more" : ", and it is 'strict'");
 	fflush(out);
 }
@@ -358,11 +374,13 @@ static void trace_text(const struct campaign_text *t, const char *path)
 	for (uint64_t i = 0; i < trace_nr_steps(trace); i++)
 		preemptions += !!(trace_step(trace, i)->flags & TRACE_STEP_PREEMPTION);
 	fprintf(t->out, "\ntrace: %s (%lu steps, %lu preemption%s)\n", path,
-		(unsigned long)trace_nr_steps(trace), (unsigned long)preemptions, preemptions == 1 ? "" : "s");
+		(unsigned long)trace_nr_steps(trace), (unsigned long)preemptions,
+		preemptions == 1 ? "" : "s");
 	trace_free(trace);
 }
 
-static void explained_text(const struct campaign_text *t, const struct campaign *c, const char *path)
+static void explained_text(const struct campaign_text *t, const struct campaign *c,
+			   const char *path)
 {
 	struct campaign_notes n;
 
@@ -373,15 +391,18 @@ static void explained_text(const struct campaign_text *t, const struct campaign 
 	trace_text(t, path);
 }
 
-static void verified_text(const struct campaign_text *t, const struct campaign *c, const struct campaign_finding *f)
+static void verified_text(const struct campaign_text *t, const struct campaign *c,
+			  const struct campaign_finding *f)
 {
 	struct campaign_result r;
 
 	if (f->replays)
-		fprintf(t->out, "replayed: %d of %d times the same failure, step for step\n", f->same, f->replays);
-	fprintf(t->out, "replay it: zug replay %s\ndebug it: zug replay --gdb %s\nall of it: zug show %s\n"
-		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n", f->trace, f->trace, f->trace,
-		f->trace, f->trace);
+		fprintf(t->out, "replayed: %d of %d times the same failure, step for step\n",
+			f->same, f->replays);
+	fprintf(t->out,
+		"replay it: zug replay %s\ndebug it: zug replay --gdb %s\nall of it: zug show %s\n"
+		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n",
+		f->trace, f->trace, f->trace, f->trace, f->trace);
 	campaign_get_result(c, &r);
 	if (!t->o->results.keep_going)
 		races_text(t, &r);
@@ -401,8 +422,9 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	switch (f->stage) {
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
-		fprintf(t->out, "found in execution %lu, after %s: %s\n\n", (unsigned long)r.executions,
-			seconds(r.elapsed_ns, text, sizeof(text)), zug_outcome_name(f->failure->kind));
+		fprintf(t->out, "found in execution %lu, after %s: %s\n\n",
+			(unsigned long)r.executions, seconds(r.elapsed_ns, text, sizeof(text)),
+			zug_outcome_name(f->failure->kind));
 		fflush(t->out);
 		break;
 	case FINDING_LOST:
@@ -450,46 +472,58 @@ static void coverage_text(FILE *out, const struct campaign_result *r)
 	bool bounded = st->bound_done != UINT32_MAX;
 
 	if (r->exhausted && st->incomplete)
-		fprintf(out, "stopped: nothing is left to try, but not everything was tried: executions did not follow "
+		fprintf(out,
+			"stopped: nothing is left to try, but not everything was tried: executions did not follow "
 			"their schedules, were cut short, or were too long; nothing is covered completely\n");
 	else if (r->exhausted && bounded && st->unbounded)
-		fprintf(out, "covered: every schedule of the points there are; none has more than %u preemptions; "
-			"a switch where there is no point is not covered\n", st->bound_done);
+		fprintf(out,
+			"covered: every schedule of the points there are; none has more than %u preemptions; "
+			"a switch where there is no point is not covered\n",
+			st->bound_done);
 	else if (r->exhausted && bounded)
-		fprintf(out, "covered: every schedule of the points there are with up to %u preemptions; "
-			"what needs more, or a switch where there is no point, is not covered\n", st->bound_done);
+		fprintf(out,
+			"covered: every schedule of the points there are with up to %u preemptions; "
+			"what needs more, or a switch where there is no point, is not covered\n",
+			st->bound_done);
 	else if (r->exhausted)
-		fprintf(out, "covered: every schedule of the points there are; a switch where there is no "
+		fprintf(out,
+			"covered: every schedule of the points there are; a switch where there is no "
 			"point is not covered\n");
 	else if (bounded && !st->incomplete)
-		fprintf(out, "stopped: %s; covered completely: up to %u preemptions\n", r->stopped, st->bound_done);
+		fprintf(out, "stopped: %s; covered completely: up to %u preemptions\n", r->stopped,
+			st->bound_done);
 	else
 		fprintf(out, "stopped: %s; a sample: more executions may find more\n", r->stopped);
 }
 
-static void summary_text(const struct campaign_text *t, const struct campaign *c, const struct campaign_result *r)
+static void summary_text(const struct campaign_text *t, const struct campaign *c,
+			 const struct campaign_result *r)
 {
 	char text[32], each[32];
 	struct campaign_notes n;
 
 	if (r->nr_failures)
 		failures_text(t->out, r);
-	fprintf(t->out, "%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
-		"%lu distinct schedules, %lu of them not equivalent)\n", r->nr_failures ? "searched" :
-		"nothing found in", (unsigned long)r->executions, seconds(r->elapsed_ns, text, sizeof(text)),
+	fprintf(t->out,
+		"%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
+		"%lu distinct schedules, %lu of them not equivalent)\n",
+		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->executions,
+		seconds(r->elapsed_ns, text, sizeof(text)),
 		seconds(r->executions ? r->run_ns / r->executions : 0, each, sizeof(each)),
-		(unsigned long)r->steps, (unsigned long)r->search.max_steps, (unsigned long)r->search.schedules,
-		(unsigned long)r->search.distinct);
+		(unsigned long)r->steps, (unsigned long)r->search.max_steps,
+		(unsigned long)r->search.schedules, (unsigned long)r->search.distinct);
 	coverage_text(t->out, r);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
-	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "", n.code ? n.code : "",
-		n.waits ? n.waits : "");
+	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
+		n.code ? n.code : "", n.waits ? n.waits : "");
 	campaign_notes_release(&n);
 	if (r->diverged)
-		fprintf(t->out, "%lu executions did not follow the schedule they were given (first: %s): the "
+		fprintf(t->out,
+			"%lu executions did not follow the schedule they were given (first: %s): the "
 			"test depends on something that is not controlled; zug check, in the place of zug run, says on "
-			"what\n", (unsigned long)r->diverged, r->first_divergence);
+			"what\n",
+			(unsigned long)r->diverged, r->first_divergence);
 	fflush(t->out);
 }
 
@@ -509,12 +543,19 @@ static void end_text(const struct campaign_text *t, const struct campaign *c)
 		script_text(t, c);
 }
 
-void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out, FILE *err)
+void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out,
+			FILE *err)
 {
 	*t = (struct campaign_text){
-		.observer = { .message = on_message, .executed = on_executed, .trying = on_trying, .finding = on_finding,
+		.observer = { .message = on_message,
+			      .executed = on_executed,
+			      .trying = on_trying,
+			      .finding = on_finding,
 			      .ctx = t },
-		.out = out, .err = err, .o = o, .progress = !o->results.quiet && isatty(fileno(err)),
+		.out = out,
+		.err = err,
+		.o = o,
+		.progress = !o->results.quiet && isatty(fileno(err)),
 	};
 }
 

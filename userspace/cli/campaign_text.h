@@ -14,7 +14,7 @@
 #include "cli/exit_codes.h"
 
 struct campaign_text {
-	struct campaign_observer observer;	/* messages and progress go to err, findings to out */
+	struct campaign_observer observer; /* messages and progress go to err, findings to out */
 	FILE *out, *err;
 	const struct campaign_options *o;
 	bool progress;			/* err is a terminal, and a progress line is wanted */
@@ -23,7 +23,8 @@ struct campaign_text {
 };
 
 /* o, out and err stay the caller's, and must outlive the campaign. */
-void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out, FILE *err);
+void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out,
+			FILE *err);
 /* Prints the line of an error, unless it is empty. The exit status. */
 enum zug_exit campaign_text_error(struct campaign_text *t, int ret, const char *line);
 /* campaign_new() with this observer. 0, or an enum zug_exit with a message printed. */

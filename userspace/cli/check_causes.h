@@ -8,10 +8,11 @@
 #include "campaign/check.h"
 
 /*
- * Prints what makes executions differ, as far as can be told, and what would tame it. k: an open kernel; o: what the
- * campaign was made from (it is gone, for others are made here, to try what would help).
+ * Prints what makes executions differ, as far as can be told, and what would tame it. k: an open
+ * kernel; o: what the campaign was made from (it is gone, for others are made here, to try what
+ * would help).
  */
-void check_causes(struct kernel *k, const struct campaign_options *o, const struct check_result *res, FILE *out,
-		  const volatile sig_atomic_t *stop);
+void check_causes(struct kernel *k, const struct campaign_options *o,
+		  const struct check_result *res, FILE *out, const volatile sig_atomic_t *stop);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug check: executes one schedule many times and says where the executions begin to differ. The comparing is done by
- * campaign/check.h, the causes are found by check_causes.h; here is the text.
+ * zug check: executes one schedule many times and says where the executions begin to differ. The
+ * comparing is done by campaign/check.h, the causes are found by check_causes.h; here is the text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@
 
 static void say_step(FILE *out, const struct check_result *res, bool other, struct symbols *symbols)
 {
-	const struct trace *t = other ? res->other : res->first, *at = other ? res->at_other : res->at_first;
+	const struct trace *t = other ? res->other : res->first,
+			   *at = other ? res->at_other : res->at_first;
 	const struct trace_step *s;
 	struct report_options ro;
 	struct report rep;
@@ -111,13 +112,15 @@ static void say_difference(FILE *out, const struct check_result *res, struct sym
 		say_step(out, res, true, symbols);
 		return;
 	case CHECK_OUTCOME:
-		fprintf(out, "execution %d made the same %lu steps as the first, but ended differently:\n", res->done,
-			(unsigned long)res->steps);
+		fprintf(out,
+			"execution %d made the same %lu steps as the first, but ended differently:\n",
+			res->done, (unsigned long)res->steps);
 		say_end(out, res->first, "first:    ");
 		say_end(out, res->other, "this time:");
 		return;
 	case CHECK_OUTPUT:
-		fprintf(out, "execution %d made the same %lu steps as the first and ended alike, but its output differs:\n",
+		fprintf(out,
+			"execution %d made the same %lu steps as the first and ended alike, but its output differs:\n",
 			res->done, (unsigned long)res->steps);
 		if (!same(a->out_head, b->out_head))
 			say_output(out, a->out_head, b->out_head, "standard output");
@@ -131,8 +134,8 @@ static void say_difference(FILE *out, const struct check_result *res, struct sym
 	}
 }
 
-static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out, FILE *err,
-		 const volatile sig_atomic_t *stop)
+static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out,
+		 FILE *err, const volatile sig_atomic_t *stop)
 {
 	struct check_result res = { 0 };
 	struct campaign_text text;
@@ -150,8 +153,9 @@ static int check(struct kernel *k, const struct campaign_options *o, int times, 
 	if (ret == ZUG_EXIT_INCOMPLETE) {
 		fprintf(out, "interrupted: %d executions were the same\n", res.done);
 	} else if (!ret && res.what == CHECK_SAME) {
-		fprintf(out, "%d executions of one schedule, all the same: %lu steps, end and output\n", res.done,
-			(unsigned long)res.steps);
+		fprintf(out,
+			"%d executions of one schedule, all the same: %lu steps, end and output\n",
+			res.done, (unsigned long)res.steps);
 	} else if (!ret) {
 		ret = ZUG_EXIT_FINDING;
 		symbols = symbols_new();

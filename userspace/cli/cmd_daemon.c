@@ -21,7 +21,10 @@ static const struct daemon_command commands[] = {
 	{ 0 },
 };
 
-/* In the parent: waits for the child's exit status and exits with it. In the child: the descriptor to write it to, or -errno. */
+/*
+ * In the parent: waits for the child's exit status and exits with it. In the child: the descriptor
+ * to write it to, or -errno.
+ */
 static int background(void)
 {
 	unsigned char code;
@@ -63,8 +66,11 @@ static void tell_parent(int fd, unsigned char code)
 
 static int serve(const struct run_options *o, char **argv)
 {
-	const struct daemon_options own = { .defaults = o, .argv = argv, .commands = commands,
-					    .failed = ZUG_EXIT_ENVIRONMENT, .interrupted = ZUG_EXIT_INCOMPLETE };
+	const struct daemon_options own = { .defaults = o,
+					    .argv = argv,
+					    .commands = commands,
+					    .failed = ZUG_EXIT_ENVIRONMENT,
+					    .interrupted = ZUG_EXIT_INCOMPLETE };
 	struct daemon *d = NULL;
 	char err[1024] = "";
 	int tell = o->foreground ? -1 : background(), ret;
@@ -94,7 +100,9 @@ int cmd_daemon(int argc, char **argv)
 	int ret = cli_run_options(&o, RUN_DAEMON, argc, argv);
 
 	if (!ret && o.c.command.argv[0]) {
-		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.command.argv[0]);
+		fprintf(stderr,
+			"zugd: it executes nothing by itself: '%s' is one argument too many\n",
+			o.c.command.argv[0]);
 		ret = ZUG_EXIT_USAGE;
 	}
 	if (!ret) {

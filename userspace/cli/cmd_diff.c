@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug diff: compares two traces (diff_two()); of one trace, finds the closest schedule that passes and compares with that
- * (diff_one(): campaign/minimize.h first, then campaign/closest.h).
+ * zug diff: compares two traces (diff_two()); of one trace, finds the closest schedule that passes
+ * and compares with that (diff_one(): campaign/minimize.h first, then campaign/closest.h).
  */
 #include <errno.h>
 #include <limits.h>
@@ -44,27 +44,37 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug diff", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug diff",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug diff [options] A B\n"
 		 "       zug diff [options] TRACE\n",
-	.about = "Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
-		 "followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
-		 "\n"
-		 "Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
-		 "order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
-		 "that. It is minimised first if it was not.\n",
+	.about =
+		"Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
+		"followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
+		"\n"
+		"Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
+		"order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
+		"that. It is minimised first if it was not.\n",
 	.end = "Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n",
 };
 
 /* Options about executions are of no use with two traces. */
 static int check(const struct diff_options *o)
 {
-	const char *alone = o->output ? "--output" : o->executions ? "--executions" : o->r.force ? "--force" :
-			    o->r.lane >= 0 ? "--lane" : o->r.socket ? "--socket" : o->r.quiet ? "--quiet" : NULL;
+	const char *alone = o->output	   ? "--output" :
+			    o->executions  ? "--executions" :
+			    o->r.force	   ? "--force" :
+			    o->r.lane >= 0 ? "--lane" :
+			    o->r.socket	   ? "--socket" :
+			    o->r.quiet	   ? "--quiet" :
+					     NULL;
 
 	if (!o->b || !alone)
 		return 0;
-	fprintf(stderr, "zug diff: %s makes sense with one trace only: two are compared, nothing is executed\n", alone);
+	fprintf(stderr,
+		"zug diff: %s makes sense with one trace only: two are compared, nothing is executed\n",
+		alone);
 	return ZUG_EXIT_USAGE;
 }
 
@@ -91,8 +101,9 @@ static struct trace *open_trace(const char *path)
 	if (!t)
 		fprintf(stderr, "zug diff: %s\n", err);
 	else if (trace_truncated(t))
-		fprintf(stderr, "zug diff: %s: cut off after %llu steps: what is missing counts as its end\n", path,
-			(unsigned long long)trace_nr_steps(t));
+		fprintf(stderr,
+			"zug diff: %s: cut off after %llu steps: what is missing counts as its end\n",
+			path, (unsigned long long)trace_nr_steps(t));
 	return t;
 }
 
@@ -104,8 +115,10 @@ static void compare_builds(const struct trace *a, const struct trace *b)
 	for (uint32_t i = 0; (x = trace_module(a, i)); i++)
 		for (uint32_t k = 0; (y = trace_module(b, k)); k++)
 			if (!strcmp(x->path, y->path) && strcmp(x->build_id, y->build_id))
-				fprintf(stderr, "zug diff: %s was another build in each: its places look different where "
-					"they are not\n", x->path);
+				fprintf(stderr,
+					"zug diff: %s was another build in each: its places look different where "
+					"they are not\n",
+					x->path);
 	if (strcmp(trace_header(a)->argv[0] ? trace_header(a)->argv[0] : "",
 		   trace_header(b)->argv[0] ? trace_header(b)->argv[0] : ""))
 		fprintf(stderr, "zug diff: not traces of one command\n");
@@ -143,24 +156,32 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 	if (!m->r.reproduced && !m->came[0])
 		fprintf(err_to, "zug diff: interrupted before %s had been followed once\n", path);
 	else if (!m->r.reproduced)
-		fprintf(err_to, "zug diff: %s does not fail again under its own schedule: %s; zug replay -n 20 says how "
-			"often it does\n", path, m->came);
+		fprintf(err_to,
+			"zug diff: %s does not fail again under its own schedule: %s; zug replay -n 20 says how "
+			"often it does\n",
+			path, m->came);
 	else if (m->interrupted)
 		fprintf(err_to, "zug diff: interrupted: none of %lu executions near %s passed\n",
 			(unsigned long)m->r.trials, path);
 	else if (m->r.trials == 1 && m->r.all)
-		fprintf(err_to, "zug diff: there is only one schedule: at no point of %s could another task have had the "
-			"turn\n", path);
+		fprintf(err_to,
+			"zug diff: there is only one schedule: at no point of %s could another task have had the "
+			"turn\n",
+			path);
 	else
-		fprintf(err_to, "zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
-			"%lu fail like it and %lu in another way%s\n", path, m->r.all ? "" : "first ",
-			(unsigned long)m->r.trials - 1, (unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
-			m->r.all ? "; it may fail under every schedule" : " (--executions tries more)");
+		fprintf(err_to,
+			"zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
+			"%lu fail like it and %lu in another way%s\n",
+			path, m->r.all ? "" : "first ", (unsigned long)m->r.trials - 1,
+			(unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
+			m->r.all ? "; it may fail under every schedule" :
+				   " (--executions tries more)");
 }
 
 /* step: the call or timer of this step of a makes the difference; UINT64_MAX: a decision does */
-static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to, uint64_t step,
-		       const struct closest *m, FILE *out, FILE *err_to)
+static int say_closest(const struct diff_options *o, const char *path, const struct trace *a,
+		       const char *to, uint64_t step, const struct closest *m, FILE *out,
+		       FILE *err_to)
 {
 	struct report_options ro;
 	char err[512];
@@ -176,8 +197,8 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 		fprintf(err_to, "zug diff: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	fprintf(out, "A  %s  fails\nB  %s  passes: the closest to it of %lu executions%s\n\n", path, to,
-		(unsigned long)m->r.trials, m->interrupted ? " (interrupted)" : "");
+	fprintf(out, "A  %s  fails\nB  %s  passes: the closest to it of %lu executions%s\n\n", path,
+		to, (unsigned long)m->r.trials, m->interrupted ? " (interrupted)" : "");
 	report_options_init(&ro, out);
 	report_options_colour(&ro, o->r.colour);
 	ro.symbols = symbols_new();
@@ -188,11 +209,15 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 	return ret < 0 ? ZUG_EXIT_INTERNAL : ZUG_EXIT_FINDING;
 }
 
-/* A schedule with superfluous decisions has neighbours that fail all the same. *t becomes the simplest one, in path. */
-static int simplify(struct campaign *c, const struct diff_options *o, struct trace **t, char *path, size_t len,
-		    FILE *out, FILE *err_to)
+/*
+ * A schedule with superfluous decisions has neighbours that fail all the same. *t becomes the
+ * simplest one, in path.
+ */
+static int simplify(struct campaign *c, const struct diff_options *o, struct trace **t, char *path,
+		    size_t len, FILE *out, FILE *err_to)
 {
-	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS, MINIMIZE_STEPS };
+	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS,
+						MINIMIZE_STEPS };
 	struct minimized m;
 	char err[1024];
 
@@ -237,7 +262,8 @@ static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, 
 		retrace_name_beside(o->r.path, "pass", to, sizeof(to));
 	ret = closest_without(r->c, t, to, &step, &m, err, sizeof(err));
 	if (!ret && m.r.reproduced && !m.r.found)
-		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m, err, sizeof(err));
+		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m,
+				    err, sizeof(err));
 	if (ret)
 		fprintf(err_to, "zug diff: %s\n", err);
 	ret = ret ? ZUG_EXIT_ENVIRONMENT : say_closest(o, path, t, to, step, &m, out, err_to);

@@ -26,11 +26,14 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug doctor", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug doctor",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug doctor [--socket PATH]\n",
-	.about = "Says whether tests can be executed on this machine, and if not, what to change: the kernel,\n"
-		 "privileges, cgroups, other schedulers; and what there is for a virtual machine (tools/vm).\n"
-		 "When nothing is missing, it loads the scheduler and executes a program once, to be sure.\n",
+	.about =
+		"Says whether tests can be executed on this machine, and if not, what to change: the kernel,\n"
+		"privileges, cgroups, other schedulers; and what there is for a virtual machine (tools/vm).\n"
+		"When nothing is missing, it loads the scheduler and executes a program once, to be sure.\n",
 	.end = "Exit status: 0 when zug run works here, 3 when it does not.\n",
 };
 
@@ -38,8 +41,11 @@ static void print(const struct machine_fact *f, bool served)
 {
 	static const char *const words[] = { "ok", "note", "MISSING" };
 
-	printf("  %-8s %-12s %s%s\n", f->verdict == MACHINE_BAD && f->part == MACHINE_NEEDED && served ? "note" :
-	       words[f->verdict], f->name, f->found, f->verdict == MACHINE_BAD && served ? " (zugd has what it needs)" : "");
+	printf("  %-8s %-12s %s%s\n",
+	       f->verdict == MACHINE_BAD && f->part == MACHINE_NEEDED && served ? "note" :
+										  words[f->verdict],
+	       f->name, f->found,
+	       f->verdict == MACHINE_BAD && served ? " (zugd has what it needs)" : "");
 	if (f->fix[0] && !(f->verdict == MACHINE_BAD && served))
 		printf("  %-8s %-12s to mend it: %s\n", "", "", f->fix);
 }
@@ -69,11 +75,13 @@ static int try_it(struct machine_fact *f)
 	campaign_free(c);
 	*f = (struct machine_fact){ .name = "trial", .part = MACHINE_NEEDED };
 	if (!ret && x.outcome.kind == ZUG_OUTCOME_PASS && !x.ungranted) {
-		snprintf(f->found, sizeof(f->found), "the scheduler loads, and a program was executed under it (%lu steps)",
+		snprintf(f->found, sizeof(f->found),
+			 "the scheduler loads, and a program was executed under it (%lu steps)",
 			 (unsigned long)x.steps);
 	} else {
 		f->verdict = MACHINE_BAD;
-		snprintf(f->found, sizeof(f->found), "executing a program under the scheduler failed: %.500s",
+		snprintf(f->found, sizeof(f->found),
+			 "executing a program under the scheduler failed: %.500s",
 			 ret ? err : x.outcome.message);
 	}
 	return 0;
@@ -99,7 +107,9 @@ int cmd_doctor(int argc, char **argv)
 	printf("zug %s, Linux %s, %s\n", ZUG_VERSION, u.release, u.machine);
 	fd = client_connect(client_socket(socket));
 	for (unsigned int i = 0; !machine_look(i, &f); i++) {
-		/* before the facts that are not needed: an execution shows whether it really works */
+		/*
+		 * before the facts that are not needed: an execution shows whether it really works
+		 */
 		if (f.part != MACHINE_NEEDED && part == MACHINE_NEEDED && !bad && fd < 0) {
 			struct machine_fact trial;
 
@@ -115,7 +125,8 @@ int cmd_doctor(int argc, char **argv)
 		bad += f.part == MACHINE_NEEDED && f.verdict == MACHINE_BAD;
 	}
 	if (fd >= 0) {
-		printf("\nzug run works here: zugd (pid %d) answers at %s.\n", client_peer(fd), client_socket(socket));
+		printf("\nzug run works here: zugd (pid %d) answers at %s.\n", client_peer(fd),
+		       client_socket(socket));
 		close(fd);
 		return ZUG_EXIT_PASS;
 	}
@@ -126,6 +137,7 @@ int cmd_doctor(int argc, char **argv)
 		return ZUG_EXIT_PASS;
 	}
 	if (bad)
-		printf("\nzug run does not work here: %u of what it needs %s missing.\n", bad, bad == 1 ? "is" : "are");
+		printf("\nzug run does not work here: %u of what it needs %s missing.\n", bad,
+		       bad == 1 ? "is" : "are");
 	return ZUG_EXIT_ENVIRONMENT;
 }

@@ -20,7 +20,8 @@ int cmd_exec(int argc, char **argv)
 		return ret == -1 ? ZUG_EXIT_PASS : EXEC_FAILED;
 	fd = client_connect(path);
 	if (fd < 0) {
-		fprintf(stderr, "zug exec: no zugd at %s: %s; start one with: zugd\n", path, strerror(-fd));
+		fprintf(stderr, "zug exec: no zugd at %s: %s; start one with: zugd\n", path,
+			strerror(-fd));
 		return EXEC_FAILED;
 	}
 	return client_hand_over(fd, "exec", argc - 1, argv + 1, EXEC_FAILED);

@@ -31,11 +31,14 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug minimize", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug minimize",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug minimize [options] TRACE\n",
-	.about = "Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
-		 "fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
-		 "names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n",
+	.about =
+		"Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
+		"fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
+		"names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n",
 	.end = "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n",
 };
 
@@ -58,19 +61,23 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 }
 
 /* An enum zug_exit. */
-static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out, FILE *err_to)
+static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out,
+		      FILE *err_to)
 {
 	struct report_options ro;
 	char err[512];
 	struct trace *t;
 
 	if (!m->reproduced && !m->came[0]) {
-		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n", mo->r.path);
+		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n",
+			mo->r.path);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	if (!m->reproduced) {
-		fprintf(err_to, "zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
-			"says how often it does\n", mo->r.path, m->came);
+		fprintf(err_to,
+			"zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
+			"says how often it does\n",
+			mo->r.path, m->came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	minimized_text(out, m);
@@ -86,8 +93,8 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	report_finding(out, t, &ro);
 	symbols_free(ro.symbols);
 	trace_free(t);
-	fprintf(out, "\ntrace: %s (%lu steps, %u preemption%s)\n", mo->out, (unsigned long)m->steps, m->preemptions,
-		m->preemptions == 1 ? "" : "s");
+	fprintf(out, "\ntrace: %s (%lu steps, %u preemption%s)\n", mo->out, (unsigned long)m->steps,
+		m->preemptions, m->preemptions == 1 ? "" : "s");
 	return ZUG_EXIT_FINDING;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug pin: minimises a trace, writes the script that names its decisions (campaign/pin.h), follows the script a few times
- * and keeps it. pin_execute() has the order.
+ * zug pin: minimises a trace, writes the script that names its decisions (campaign/pin.h), follows
+ * the script a few times and keeps it. pin_execute() has the order.
  */
 #include <errno.h>
 #include <limits.h>
@@ -37,11 +37,14 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug pin", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug pin",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug pin [options] TRACE\n",
-	.about = "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
-		 "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
-		 "also when the program has changed elsewhere: a regression test.\n",
+	.about =
+		"Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
+		"before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
+		"also when the program has changed elsewhere: a regression test.\n",
 	.end = "Exit status: 0 when the script was written, 5 when the failure did not come again.\n",
 };
 
@@ -61,10 +64,13 @@ static int parse(struct pin_options *o, int argc, char **argv)
 		snprintf(o->out, sizeof(o->out), "%s", o->output);
 	else
 		snprintf(o->out, sizeof(o->out), "%.*s.zug",
-			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n), o->r.path);
+			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n),
+			 o->r.path);
 	if (!o->r.force && !access(o->out, F_OK)) {
-		fprintf(stderr, "zug pin: %s exists already, and may have been edited: name another file with -o, or "
-			"overwrite it with --force\n", o->out);
+		fprintf(stderr,
+			"zug pin: %s exists already, and may have been edited: name another file with -o, or "
+			"overwrite it with --force\n",
+			o->out);
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;
@@ -90,8 +96,10 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	if (!m.reproduced) {
-		fprintf(err_to, "zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
-			"how often it does\n", m.came[0] ? ": " : "", m.came);
+		fprintf(err_to,
+			"zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
+			"how often it does\n",
+			m.came[0] ? ": " : "", m.came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	minimized_text(out, &m);
@@ -113,7 +121,8 @@ struct otherwise {
 	unsigned int nr_unmade;
 };
 
-static void note_otherwise(struct otherwise *o, const struct campaign *c, const char *script, const struct execution *x)
+static void note_otherwise(struct otherwise *o, const struct campaign *c, const char *script,
+			   const struct execution *x)
 {
 	FILE *f;
 
@@ -127,9 +136,13 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 	fclose(f);
 }
 
-/* The script as zug run would follow it, so often. How many executions failed as the trace did, or -1. */
-static int follow(struct kernel *k, const struct campaign_options *from, const struct pin_options *po,
-		  const char *path, uint64_t failure, struct otherwise *otherwise, FILE *out, FILE *err_to,
+/*
+ * The script as zug run would follow it, so often. How many executions failed as the trace did, or
+ * -1.
+ */
+static int follow(struct kernel *k, const struct campaign_options *from,
+		  const struct pin_options *po, const char *path, uint64_t failure,
+		  struct otherwise *otherwise, FILE *out, FILE *err_to,
 		  const volatile sig_atomic_t *stop)
 {
 	struct campaign_options o = *from;
@@ -177,20 +190,24 @@ out:
 	return ret;
 }
 
-static void say_otherwise(const struct otherwise *o, int same, int statements, const struct pin_options *po, const char *path,
-			  FILE *err_to)
+static void say_otherwise(const struct otherwise *o, int same, int statements,
+			  const struct pin_options *po, const char *path, FILE *err_to)
 {
-	fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
+	fprintf(err_to,
+		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
 		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
 	if (o->nr_unmade)
-		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade, statements, o->unmade);
+		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
+			statements, o->unmade);
 	else if (o->came[0] && statements)
-		fputs("every statement was made: what the failure depends on besides is not in the script\n", err_to);
+		fputs("every statement was made: what the failure depends on besides is not in the script\n",
+		      err_to);
 }
 
 /* Writes the script beside its place, and keeps it when it does what it is for. */
 static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
-			const struct pin_options *po, FILE *out, FILE *err_to, const volatile sig_atomic_t *stop)
+			const struct pin_options *po, FILE *out, FILE *err_to,
+			const volatile sig_atomic_t *stop)
 {
 	struct otherwise otherwise = { 0 };
 	char path[PATH_MAX + 8];
@@ -227,8 +244,8 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
 		goto out;
 	}
-	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out, statements,
-		statements == 1 ? "" : "s", same);
+	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out,
+		statements, statements == 1 ? "" : "s", same);
 	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
 	return ZUG_EXIT_PASS;
 out:

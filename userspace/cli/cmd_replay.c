@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug replay: executes a trace again, and says whether it did the same; with --gdb or --core, under a debugger
- * (debug/gdb.h), which stops at a step that find_stop() chooses.
+ * zug replay: executes a trace again, and says whether it did the same; with --gdb or --core, under
+ * a debugger (debug/gdb.h), which stops at a step that find_stop() chooses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ struct replay_options {
 	char **gdb_arguments;	/* NULL at the end */
 };
 
-static int parse_task(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
+static int parse_task(const struct option_row *r, const char *text, void *options, char *err,
+		      size_t errlen)
 {
 	uint64_t task;
 
@@ -77,9 +78,12 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug replay", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug replay",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug replay [options] TRACE [-- GDB-ARGUMENT...]\n",
-	.about = "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n",
+	.about =
+		"Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n",
 	.end = "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
 	       "did not follow the schedule or ended differently.\n",
 };
@@ -95,7 +99,8 @@ static int parse(struct replay_options *o, int argc, char **argv)
 	o->r.path = operands[0];
 	o->gdb_arguments = operands + 1;
 	if (operands[1] && !o->gdb) {
-		fprintf(stderr, "zug replay: '%s' follows TRACE: arguments for gdb need --gdb\n", operands[1]);
+		fprintf(stderr, "zug replay: '%s' follows TRACE: arguments for gdb need --gdb\n",
+			operands[1]);
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;
@@ -159,12 +164,13 @@ static uint64_t first_step(const struct trace *t, uint32_t process)
 static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 {
 	if (o->process != NO_PROCESS && !trace_task(t, o->process)) {
-		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->r.path);
+		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process,
+			o->r.path);
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->stop_at != GDB_NO_STEP && o->stop_at >= trace_nr_steps(t)) {
-		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->r.path,
-			(unsigned long)trace_nr_steps(t));
+		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n",
+			(unsigned long)o->stop_at, o->r.path, (unsigned long)trace_nr_steps(t));
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->at_preemption)
@@ -193,18 +199,35 @@ static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 	return 0;
 }
 
-/* The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message printed. */
-static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t, FILE *err_to,
-			 const volatile sig_atomic_t *stop)
+/*
+ * The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message
+ * printed.
+ */
+static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t,
+			 FILE *err_to, const volatile sig_atomic_t *stop)
 {
 	/* at the failure, or where the program ends with a wrong status, it writes what there is */
 	static char write_core[4200];
-	/* it needs no symbols of libraries for that, and reading them takes longer than all the rest */
-	static char *core[] = { (char *)"-nx", (char *)"-batch", (char *)"-iex", (char *)"set auto-solib-add off",
-				(char *)"-iex", (char *)"set auto-load off", (char *)"-ex", (char *)"continue",
-				(char *)"-ex", write_core, NULL };
-	struct gdb_options go = { .socket = o->gdb_socket, .command = o->gdb ? o->gdb_arguments : NULL,
-				  .stop_at_exit = o->core, .err = err_to, .stop = stop };
+	/*
+	 * it needs no symbols of libraries for that, and reading them takes longer than all the
+	 * rest
+	 */
+	static char *core[] = { (char *)"-nx",
+				(char *)"-batch",
+				(char *)"-iex",
+				(char *)"set auto-solib-add off",
+				(char *)"-iex",
+				(char *)"set auto-load off",
+				(char *)"-ex",
+				(char *)"continue",
+				(char *)"-ex",
+				write_core,
+				NULL };
+	struct gdb_options go = { .socket = o->gdb_socket,
+				  .command = o->gdb ? o->gdb_arguments : NULL,
+				  .stop_at_exit = o->core,
+				  .err = err_to,
+				  .stop = stop };
 	char err[300];
 	int ret;
 
@@ -262,7 +285,8 @@ struct replays {
 /* Says, of one replay, what was not as in the trace. */
 static void judge(struct replays *n, const struct execution *x, FILE *err)
 {
-	bool alike = !n->want || (n->want->kind == x->outcome.kind && n->want->failure == x->outcome.failure);
+	bool alike = !n->want ||
+		     (n->want->kind == x->outcome.kind && n->want->failure == x->outcome.failure);
 
 	if (x->diverged) {
 		if (!n->diverged++)
@@ -272,8 +296,8 @@ static void judge(struct replays *n, const struct execution *x, FILE *err)
 	} else if (alike) {
 		n->same += x->hash == n->first.hash;
 	} else if (n->same + 1 == n->made) {
-		fprintf(err, "zug: replay %d followed the schedule but ended differently: %s %s\n", n->made,
-			zug_outcome_name(x->outcome.kind), x->outcome.message);
+		fprintf(err, "zug: replay %d followed the schedule but ended differently: %s %s\n",
+			n->made, zug_outcome_name(x->outcome.kind), x->outcome.message);
 	}
 }
 
@@ -345,7 +369,8 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	if (!ret) {
 		ret = replay(&r, ro.times, stop);
 		if (ro.core && access(ro.core, R_OK)) {
-			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
+			fprintf(err_to,
+				"zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
 				ro.core);
 			ret = ZUG_EXIT_INCOMPLETE;
 		}
@@ -365,7 +390,8 @@ int cmd_replay(int argc, char **argv)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
 	fd = debugs(&ro) ? client_connect(client_socket(ro.r.socket)) : -1;
 	if (fd >= 0) {
-		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
+		fprintf(stderr,
+			"zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
 			client_peer(fd));
 		close(fd);
 		return ZUG_EXIT_ENVIRONMENT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zug run: a search (campaign_text.h renders it). With --junit or --json what it prints is kept, too, for the results
- * (results.h); with --each-case there is a search for each test case of the program (cases.h).
+ * zug run: a search (campaign_text.h renders it). With --junit or --json what it prints is kept,
+ * too, for the results (results.h); with --each-case there is a search for each test case of the
+ * program (cases.h).
  */
 #include <errno.h>
 #include <signal.h>
@@ -54,7 +55,8 @@ static int kept_open(struct kept *k, FILE *out, FILE *err)
 	k->text_stream = open_memstream(&k->text, &k->len);
 	for (int i = 0; i < 2; i++) {
 		k->to[i] = (struct tee){ .to = i ? err : out, .kept = k->text_stream };
-		k->streams[i] = fopencookie(&k->to[i], "w", (cookie_io_functions_t){ .write = tee_write });
+		k->streams[i] =
+			fopencookie(&k->to[i], "w", (cookie_io_functions_t){ .write = tee_write });
 		if (k->streams[i])
 			setvbuf(k->streams[i], NULL, _IOLBF, 0);
 	}
@@ -82,8 +84,8 @@ static void kept_close(struct kept *k)
 }
 
 /* One search whose results are kept under a name. An enum zug_exit. */
-static int search_case(struct kernel *k, const struct campaign_options *o, const char *name, struct results *r,
-		       FILE *out, FILE *err, const volatile sig_atomic_t *stop)
+static int search_case(struct kernel *k, const struct campaign_options *o, const char *name,
+		       struct results *r, FILE *out, FILE *err, const volatile sig_atomic_t *stop)
 {
 	struct campaign_result result = { 0 };
 	struct campaign_options own = *o;
@@ -118,8 +120,8 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 }
 
 /* Each test case of the program by itself. An enum zug_exit; the cases are in r. */
-static int search_cases(struct kernel *k, const struct run_options *o, struct results *r, FILE *out, FILE *err,
-			const volatile sig_atomic_t *stop)
+static int search_cases(struct kernel *k, const struct run_options *o, struct results *r, FILE *out,
+			FILE *err, const volatile sig_atomic_t *stop)
 {
 	unsigned int cases, failed, incomplete;
 	struct campaign_options co = o->c;
@@ -128,7 +130,8 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	char line[1024] = "";
 	int ret = 0;
 
-	if (cases_list(&l, o->c.command.argv, o->c.command.envp, o->c.command.cwd, line, sizeof(line))) {
+	if (cases_list(&l, o->c.command.argv, o->c.command.envp, o->c.command.cwd, line,
+		       sizeof(line))) {
 		fprintf(err, "zug run: %s\n", line[0] ? line : "out of memory");
 		return ZUG_EXIT_USAGE;
 	}
@@ -152,10 +155,11 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 			break;
 	}
 	results_count(r, &cases, &failed, &incomplete);
-	fprintf(out, "\n%u of %zu cases searched: %u passed, %u failed, %u incomplete\n", cases, l.nr,
-		cases - failed - incomplete, failed, incomplete);
+	fprintf(out, "\n%u of %zu cases searched: %u passed, %u failed, %u incomplete\n", cases,
+		l.nr, cases - failed - incomplete, failed, incomplete);
 	kernel_close(own);
-	ret = cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE : results_exit(r);
+	ret = cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE :
+								 results_exit(r);
 	cases_free(&l);
 	return ret;
 }
@@ -204,8 +208,9 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 	if (!ret && (o.each_case || o.junit || o.json)) {
 		name = command_line(o.c.command.argv);
 		r = name ? results_new(name) : NULL;
-		ret = !r ? ZUG_EXIT_INTERNAL : o.each_case ? search_cases(k, &o, r, out, err, stop) :
-		      search_case(k, &o.c, name, r, out, err, stop);
+		ret = !r	  ? ZUG_EXIT_INTERNAL :
+		      o.each_case ? search_cases(k, &o, r, out, err, stop) :
+				    search_case(k, &o.c, name, r, out, err, stop);
 		if (r)
 			ret = write_results(&o, r, ret, err);
 		results_free(r);

@@ -35,7 +35,8 @@ struct show {
 	struct campaign_record *record;	/* of a campaign, instead of a trace */
 };
 
-static int parse_steps(const struct option_row *r, const char *s, void *options, char *err, size_t errlen)
+static int parse_steps(const struct option_row *r, const char *s, void *options, char *err,
+		       size_t errlen)
 {
 	const char *dots = strstr(s, ".."), *end = s + strlen(s);
 	struct report_options *o = &((struct show *)options)->o;
@@ -53,7 +54,8 @@ static int parse_steps(const struct option_row *r, const char *s, void *options,
 	return o->first <= o->last && (dots != s || dots + 2 != end) ? 0 : -EINVAL;
 }
 
-static int parse_task(const struct option_row *r, const char *s, void *options, char *err, size_t errlen)
+static int parse_task(const struct option_row *r, const char *s, void *options, char *err,
+		      size_t errlen)
 {
 	uint64_t v;
 
@@ -65,7 +67,8 @@ static int parse_task(const struct option_row *r, const char *s, void *options, 
 	return 0;
 }
 
-static int parse_output(const struct option_row *r, const char *s, void *options, char *err, size_t errlen)
+static int parse_output(const struct option_row *r, const char *s, void *options, char *err,
+			size_t errlen)
 {
 	((struct show *)options)->output = s;
 	return *s ? 0 : -EINVAL;
@@ -109,11 +112,16 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug show", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]), .ends_at_operand = true,
-	.usage = "zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
-		 "                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n",
-	.about = "Prints a trace (or the record of a campaign): a column per task, each step with its operation, object\n"
-		 "and place in the source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n",
+	.command = "zug show",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.ends_at_operand = true,
+	.usage =
+		"zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
+		"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n",
+	.about =
+		"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object\n"
+		"and place in the source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n",
 };
 
 /* A page is nothing for a terminal. Malloc'd, NULL: no memory. */
@@ -176,7 +184,8 @@ static int write_view(const struct show *s, const struct trace *t, const char *p
 	if (ret && out && name && S_ISREG(st.st_mode))
 		unlink(name);
 	if (ret)
-		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output", strerror(-ret));
+		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output",
+			strerror(-ret));
 	else if (named)
 		printf("written to %s\n", named);
 	free(named);
@@ -190,8 +199,10 @@ static int show_record(const char *path, struct show *s)
 	int ret;
 
 	if (s->filtered || s->view == VIEW_BRIEF || s->view == VIEW_PERFETTO) {
-		fprintf(stderr, "zug show: %s: is the record of a campaign, and has no steps: only --html, --json "
-			"and the plain figures are of use with it\n", path);
+		fprintf(stderr,
+			"zug show: %s: is the record of a campaign, and has no steps: only --html, --json "
+			"and the plain figures are of use with it\n",
+			path);
 		return ZUG_EXIT_USAGE;
 	}
 	s->record = record_read(path, err, sizeof(err));
@@ -247,11 +258,16 @@ int cmd_show(int argc, char **argv)
 	ret = cli_options(&line, &s, argc, argv, 1, 1, &operands);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	s.view = s.brief ? VIEW_BRIEF : s.json ? VIEW_JSON : s.html ? VIEW_HTML : s.perfetto ? VIEW_PERFETTO : VIEW_TABLE;
+	s.view = s.brief    ? VIEW_BRIEF :
+		 s.json	    ? VIEW_JSON :
+		 s.html	    ? VIEW_HTML :
+		 s.perfetto ? VIEW_PERFETTO :
+			      VIEW_TABLE;
 	/* a file is no terminal */
 	if (s.output)
 		s.o.colour = false;
 	report_options_colour(&s.o, s.colour);
-	s.filtered = s.o.first || s.o.last != UINT64_MAX || s.o.task != TRACE_NO_TASK || s.o.object || s.o.all;
+	s.filtered = s.o.first || s.o.last != UINT64_MAX || s.o.task != TRACE_NO_TASK ||
+		     s.o.object || s.o.all;
 	return record_is_one(operands[0]) ? show_record(operands[0], &s) : show(operands[0], &s);
 }

@@ -23,10 +23,13 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug status", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug status",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug status [--json] [--socket PATH]\n",
-	.about = "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
-		 "executed one by one (zug exec, or in its cgroup) are getting on.\n",
+	.about =
+		"Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
+		"executed one by one (zug exec, or in its cgroup) are getting on.\n",
 	.end = "Exit status: 0 when zugd is running, 3 when it is not.\n",
 };
 
@@ -67,17 +70,21 @@ static void print_campaign(struct json_object *c)
 	printf("\n ");
 	print_words(command);
 	printf("\n    in %s, by %s\n", text(c, "cwd"), text(c, "started_by"));
-	printf("    %lld executions (%.0f ms each), %lld failed%s", (long long)json_object_get_int64(get(c, "executions")),
-	       json_object_get_double(get(c, "milliseconds_each")), (long long)json_object_get_int64(get(c, "findings")),
+	printf("    %lld executions (%.0f ms each), %lld failed%s",
+	       (long long)json_object_get_int64(get(c, "executions")),
+	       json_object_get_double(get(c, "milliseconds_each")),
+	       (long long)json_object_get_int64(get(c, "findings")),
 	       json_object_get_boolean(get(c, "exhausted")) ? "; every schedule was tried" : "");
 	if (json_object_get_int64(get(c, "diverged")))
-		printf("; %lld did not follow their schedule", (long long)json_object_get_int64(get(c, "diverged")));
+		printf("; %lld did not follow their schedule",
+		       (long long)json_object_get_int64(get(c, "diverged")));
 	printf("\n    last: %s\n", text(c, "last"));
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *f = json_object_array_get_idx(failures, i);
 
-		printf("    failure, %lld times: %s: %s\n      trace: %s\n", (long long)json_object_get_int64(get(f, "times")),
-		       text(f, "kind"), text(f, "message"), text(f, "trace"));
+		printf("    failure, %lld times: %s: %s\n      trace: %s\n",
+		       (long long)json_object_get_int64(get(f, "times")), text(f, "kind"),
+		       text(f, "message"), text(f, "trace"));
 	}
 }
 
@@ -88,8 +95,8 @@ static void print(struct json_object *m)
 
 	printf("zugd %s, pid %d, for %.0f s\n", text(m, "version"), protocol_int(m, "pid", 0),
 	       json_object_get_double(get(m, "seconds")));
-	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"), protocol_int(m, "lane", -1),
-	       text(m, "socket"), text(m, "cgroup"));
+	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"),
+	       protocol_int(m, "lane", -1), text(m, "socket"), text(m, "cgroup"));
 	printf("executing: ");
 	if (get(m, "running"))
 		print_request(get(m, "running"));
@@ -118,19 +125,23 @@ int cmd_status(int argc, char **argv)
 	path = client_socket(o.socket);
 	fd = client_connect(path);
 	if (fd < 0) {
-		printf("no zugd is running at %s%s%s\n", path, fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
+		printf("no zugd is running at %s%s%s\n", path,
+		       fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
 		       fd == -ENOENT || fd == -ECONNREFUSED ? "" : strerror(-fd));
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	m = client_ask(fd, "status");
 	close(fd);
 	if (!m || !protocol_text(m, "event") || strcmp(protocol_text(m, "event"), "status")) {
-		fprintf(stderr, "zug status: zugd at %s: %s\n", path, m ? text(m, "message") : "no answer");
+		fprintf(stderr, "zug status: zugd at %s: %s\n", path,
+			m ? text(m, "message") : "no answer");
 		json_object_put(m);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	if (o.json)
-		printf("%s\n", json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+		printf("%s\n",
+		       json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_NOSLASHESCAPE));
 	else
 		print(m);
 	json_object_put(m);

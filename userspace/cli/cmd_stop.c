@@ -21,9 +21,12 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-	.command = "zug stop", .rows = rows, .nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.command = "zug stop",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.usage = "zug stop [--socket PATH]\n",
-	.about = "Ends zugd: what it executes is cut short, what waits is refused, and nothing of it is left.\n",
+	.about =
+		"Ends zugd: what it executes is cut short, what waits is refused, and nothing of it is left.\n",
 	.end = "Exit status: 0 when it has ended, or none was running; 3 when it cannot be told to.\n",
 };
 

@@ -24,8 +24,8 @@ int cmd_daemon(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /*
- * Has zugd execute the command; without one, and without a socket that was named, executes it here with
- * execute(NULL, ...). An enum zug_exit.
+ * Has zugd execute the command; without one, and without a socket that was named, executes it here
+ * with execute(NULL, ...). An enum zug_exit.
  */
 int command_dispatch(const char *socket, const char *name, int argc, char **argv,
 		     int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

@@ -10,7 +10,9 @@ enum zug_exit exit_of_campaign(int ret)
 		[CAMPAIGN_INCOMPLETE] = ZUG_EXIT_INCOMPLETE, [CAMPAIGN_MISFIT] = ZUG_EXIT_SCRIPT,
 	};
 	static const enum zug_exit of_blame[] = {
-		[BLAME_USER] = ZUG_EXIT_USAGE, [BLAME_ZUG] = ZUG_EXIT_INTERNAL, [BLAME_MACHINE] = ZUG_EXIT_ENVIRONMENT,
+		[BLAME_USER] = ZUG_EXIT_USAGE,
+		[BLAME_ZUG] = ZUG_EXIT_INTERNAL,
+		[BLAME_MACHINE] = ZUG_EXIT_ENVIRONMENT,
 	};
 
 	return ret < 0 ? of_blame[campaign_blame(ret)] : of_end[ret];

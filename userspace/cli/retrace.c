@@ -27,8 +27,9 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		return ZUG_EXIT_USAGE;
 	}
 	if (trace_truncated(r->t))
-		fprintf(err, "zug %s: %s was cut off: only the %lu steps that are there can be followed\n", command,
-			o->path, (unsigned long)trace_nr_steps(r->t));
+		fprintf(err,
+			"zug %s: %s was cut off: only the %lu steps that are there can be followed\n",
+			command, o->path, (unsigned long)trace_nr_steps(r->t));
 	if (campaign_options_from_header(&r->o, trace_header(r->t), &r->holder, why, sizeof(why))) {
 		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
 		return ZUG_EXIT_USAGE;
@@ -40,8 +41,8 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 	return 0;
 }
 
-int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
-		  const volatile sig_atomic_t *stop)
+int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out,
+		  FILE *err, const volatile sig_atomic_t *stop)
 {
 	int ret = trace_check_builds(r->t, err, o->force);
 

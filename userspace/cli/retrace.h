@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * retrace.h - what the commands share that execute the test of a trace again: replay, minimize, diff, pin
+ * retrace.h - what the commands share that execute the test of a trace again: replay, minimize,
+ *diff, pin
  *
  *	the table of the command has RETRACE_ROWS; its options begin with a struct retrace_options
- *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);	here, or zugd does it
+ *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);	here, or
+ *zugd does it
  *
  *	retrace_open(&r, &o, "replay", err);	the trace and the options that it was recorded with
- *	retrace_begin(&r, &o, k, ...);		r.c is the campaign; what is wrong with the builds was said
- *	retrace_end(&r);			after either of them failed, too
+ *	retrace_begin(&r, &o, k, ...);		r.c is the campaign; what is wrong with the builds
+ *was said retrace_end(&r);			after either of them failed, too
  */
 #ifndef ZUG_RETRACE_H
 #define ZUG_RETRACE_H
@@ -54,17 +56,21 @@ struct retrace {
 };
 
 /*
- * 0 or an enum zug_exit with a message printed: not a trace, a damaged one, none that can be executed. Says so, and
- * goes on, when its end is missing or it comes from another kernel.
+ * 0 or an enum zug_exit with a message printed: not a trace, a damaged one, none that can be
+ * executed. Says so, and goes on, when its end is missing or it comes from another kernel.
  */
-int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err);
+int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command,
+		 FILE *err);
 /*
  * The campaign of r->o. 0 or an enum zug_exit with a message printed: the
  * machine, or another build without --force. r must stay where it is.
  */
-int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
-		  const volatile sig_atomic_t *stop);
-/* Before the schedule is followed: campaign_prepare_replay(). 0 or an enum zug_exit with a message printed. */
+int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out,
+		  FILE *err, const volatile sig_atomic_t *stop);
+/*
+ * Before the schedule is followed: campaign_prepare_replay(). 0 or an enum zug_exit with a message
+ * printed.
+ */
 int retrace_prepare(struct retrace *r);
 void retrace_end(struct retrace *r);
 

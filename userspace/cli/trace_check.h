@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* trace_check.h - whether a trace can be executed here; each function prints what is wrong with the trace */
+/*
+ * trace_check.h - whether a trace can be executed here; each function prints what is wrong with the
+ * trace
+ */
 #ifndef ZUG_TRACE_CHECK_H
 #define ZUG_TRACE_CHECK_H
 
 #include <stdio.h>
 #include "campaign/campaign.h"
 
-/* Says so when the trace comes from another kernel, which may schedule differently inside its own calls. */
+/*
+ * Says so when the trace comes from another kernel, which may schedule differently inside its own
+ * calls.
+ */
 void trace_check_kernel(const struct trace *t, FILE *err);
-/* Compares the files that were mapped with their builds then. 0, or an enum zug_exit unless force. */
+/*
+ * Compares the files that were mapped with their builds then. 0, or an enum zug_exit unless force.
+ */
 int trace_check_builds(const struct trace *t, FILE *err, bool force);
 /* Refuses a trace in which the test did not fail. 0, or an enum zug_exit. */
 int trace_check_failing(const struct trace *t, const char *path, const char *what, FILE *err);

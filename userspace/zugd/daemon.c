@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd's first thread: clients and their requests, and its beginning and end. daemon_serve() is the loop; requests are executed
- * by the worker (daemon_worker.c). Read daemon.h first.
+ * zugd's first thread: clients and their requests, and its beginning and end. daemon_serve() is the
+ * loop; requests are executed by the worker (daemon_worker.c). Read daemon.h first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,9 @@
 /* A request that was aborted ends within its execution's drain; after so long it is prodded. */
 #define PROD_AFTER_NS 2000000000ull
 #define PROD_MS 500
-/* After no process could be taken although one is there (it belongs to another PID namespace, say). */
+/*
+ * After no process could be taken although one is there (it belongs to another PID namespace, say).
+ */
 #define JOIN_PAUSE_NS 1000000000ull
 
 struct client {
@@ -133,8 +135,8 @@ static void status(struct daemon *d, struct client *c)
 	c->gone = true;
 }
 
-static void submit(struct daemon *d, struct client *c, enum request_kind kind, const struct daemon_command *command,
-		   struct json_object *m)
+static void submit(struct daemon *d, struct client *c, enum request_kind kind,
+		   const struct daemon_command *command, struct json_object *m)
 {
 	struct json_object *event;
 	struct request *r;
@@ -168,8 +170,10 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 	char text[128];
 
 	if (protocol_int(m, "v", 0) != PROTOCOL_VERSION) {
-		snprintf(text, sizeof(text), "zugd speaks version %d of the protocol, the client %d: "
-			 "stop it and start the new one", PROTOCOL_VERSION, protocol_int(m, "v", 0));
+		snprintf(text, sizeof(text),
+			 "zugd speaks version %d of the protocol, the client %d: "
+			 "stop it and start the new one",
+			 PROTOCOL_VERSION, protocol_int(m, "v", 0));
 		refuse(c, text);
 	} else if (c->request || !what) {
 		refuse(c, "one request for each connection");
@@ -181,13 +185,16 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 	} else if (!strcmp(what, "exec")) {
 		submit(d, c, REQUEST_EXEC, NULL, m);
 	} else {
-		for (const struct daemon_command *command = d->o->commands; command->name; command++)
+		for (const struct daemon_command *command = d->o->commands; command->name;
+		     command++)
 			if (!strcmp(what, command->name)) {
 				submit(d, c, REQUEST_COMMAND, command, m);
 				return;
 			}
-		snprintf(text, sizeof(text), "unknown request '%.40s': run, replay, minimize, diff, exec, status and stop are known",
-			 what);
+		snprintf(
+			text, sizeof(text),
+			"unknown request '%.40s': run, replay, minimize, diff, exec, status and stop are known",
+			what);
 		refuse(c, text);
 	}
 }
@@ -230,7 +237,8 @@ static void on_done(struct daemon *d)
 			m = protocol_message("event", "done");
 			json_object_object_add(m, "exit", json_object_new_int(r->status));
 			if (r->message[0])
-				json_object_object_add(m, "message", json_object_new_string(r->message));
+				json_object_object_add(m, "message",
+						       json_object_new_string(r->message));
 			answer(c, m);
 			c->request = NULL;
 			c->gone = true;
@@ -266,16 +274,19 @@ int daemon_serve(struct daemon *d, char *err, size_t errlen)
 		p[1] = (struct pollfd){ .fd = worker_fd(d->worker), .events = POLLIN };
 		p[2] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
 		/* looked at when the join is over: until then it would wake us all the time */
-		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door), .events = POLLPRI };
+		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door),
+					.events = POLLPRI };
 		nr = d->nr_clients;
 		for (int i = 0; i < nr; i++)
-			p[4 + i] = (struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
-						    .events = POLLIN };
+			p[4 + i] =
+				(struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
+						 .events = POLLIN };
 		timeout = worker_aborting(d->worker) ? PROD_MS : d->no_join_before_ns ?
 			  (int)(JOIN_PAUSE_NS / 1000000) : -1;
 		if (poll(p, 4 + nr, timeout) < 0 && errno != EINTR)
 			abort();
-		if (worker_aborting(d->worker) && d->abort_ns && clock_now_ns() - d->abort_ns > PROD_AFTER_NS)
+		if (worker_aborting(d->worker) && d->abort_ns &&
+		    clock_now_ns() - d->abort_ns > PROD_AFTER_NS)
 			worker_prod(d->worker);
 		if (p[0].revents)
 			return 0;
@@ -307,7 +318,8 @@ static int make_socket(const char *path, char *err, size_t errlen)
 	mode_t old;
 
 	if (strlen(path) >= sizeof(a.sun_path)) {
-		snprintf(err, errlen, "--socket %s: longer than %zu bytes", path, sizeof(a.sun_path) - 1);
+		snprintf(err, errlen, "--socket %s: longer than %zu bytes", path,
+			 sizeof(a.sun_path) - 1);
 		return -ENAMETOOLONG;
 	}
 	strcpy(a.sun_path, path);
@@ -360,7 +372,8 @@ static int start(struct daemon *d, char *err, size_t errlen)
 	int fd = client_connect(d->path), ret;
 
 	if (fd >= 0) {
-		snprintf(err, errlen, "is running already (pid %d): zug status, zug stop", client_peer(fd));
+		snprintf(err, errlen, "is running already (pid %d): zug status, zug stop",
+			 client_peer(fd));
 		close(fd);
 		return -EEXIST;
 	}
@@ -371,7 +384,8 @@ static int start(struct daemon *d, char *err, size_t errlen)
 	sandbox_avoid_lane(door_sandbox(d->door));
 	wo.kernel = d->kernel;
 	wo.door = d->door;
-	wo.default_args = d->default_args = default_args(d, d->o->defaults, d->o->argv, &wo.nr_default_args);
+	wo.default_args = d->default_args =
+		default_args(d, d->o->defaults, d->o->argv, &wo.nr_default_args);
 	stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (!wo.default_args || stop_fd < 0) {
 		snprintf(err, errlen, "out of memory or descriptors");
@@ -408,7 +422,8 @@ int daemon_new(struct daemon **out, const struct daemon_options *o, char *err, s
 	d->o = o;
 	d->listen_fd = -1;
 	prctl(PR_SET_NAME, "zugd");
-	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o->defaults->cwd, path[0] == '/' ? "" : "/", path) < 0) {
+	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o->defaults->cwd,
+		     path[0] == '/' ? "" : "/", path) < 0) {
 		d->path = NULL;
 		return -ENOMEM;
 	}

@@ -142,7 +142,9 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 	char **all = calloc(n + nr + 2, sizeof(*all));
 
 	for (int i = 0; all && i < n + nr + 1; i++) {
-		all[i] = strdup(!i ? "exec" : i <= n ? cs->o->default_args[i - 1] : args[i - 1 - n]);
+		all[i] = strdup(!i     ? "exec" :
+				i <= n ? cs->o->default_args[i - 1] :
+					 args[i - 1 - n]);
 		if (!all[i])
 			return NULL;
 	}
@@ -150,11 +152,11 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 }
 
 /*
- * A new entry for a command line, without its campaign. Takes key. base: where a relative folder for
- * traces is. NULL with a message on err.
+ * A new entry for a command line, without its campaign. Takes key. base: where a relative folder
+ * for traces is. NULL with a message on err.
  */
-static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int nr, const char *cwd,
-			       const char *base, FILE *err)
+static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int nr,
+			       const char *cwd, const char *base, FILE *err)
 {
 	struct entry *e = calloc(1, sizeof(*e));
 	char why[1024] = "";
@@ -192,10 +194,12 @@ fail:
 }
 
 /* Its campaign; the entry is among the others then. 0 or -errno, with a message on err. */
-static int entry_start(struct campaigns *cs, struct entry *e, const struct campaign_observer *observer, FILE *err)
+static int entry_start(struct campaigns *cs, struct entry *e,
+		       const struct campaign_observer *observer, FILE *err)
 {
 	char line[1024];
-	int ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, observer, cs->stop, line, sizeof(line));
+	int ret =
+		campaign_new(&e->c, cs->o->kernel, &e->o.c, observer, cs->stop, line, sizeof(line));
 
 	if (ret) {
 		fprintf(err, "zug: %s\n", line);
@@ -232,7 +236,8 @@ static int status_of(const struct execution *x)
 	bool finding = zug_outcome_is_finding(x->outcome.kind);
 	int status = EXEC_FINDING;
 
-	if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED || x->outcome.kind == ZUG_OUTCOME_ENVIRONMENT)
+	if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED ||
+	    x->outcome.kind == ZUG_OUTCOME_ENVIRONMENT)
 		return EXEC_FAILED;
 	if (x->status >= 0 && WIFEXITED(x->status))
 		status = WEXITSTATUS(x->status);
@@ -244,8 +249,8 @@ static int status_of(const struct execution *x)
 static void remember(struct entry *e, const struct execution *x)
 {
 	free(e->last);
-	if (asprintf(&e->last, "%s%s%s", zug_outcome_name(x->outcome.kind), x->outcome.message[0] ? ": " : "",
-		     x->outcome.message) < 0)
+	if (asprintf(&e->last, "%s%s%s", zug_outcome_name(x->outcome.kind),
+		     x->outcome.message[0] ? ": " : "", x->outcome.message) < 0)
 		e->last = NULL;
 }
 
@@ -301,7 +306,8 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err)
 	r->status = status_of(&once.x);
 	if (once.failure)
 		fprintf(err, "zug: %s: %s\nzug: trace: %s\n", zug_outcome_name(once.x.outcome.kind),
-			once.x.outcome.message, once.failure->trace ? once.failure->trace : "(could not be kept)");
+			once.x.outcome.message,
+			once.failure->trace ? once.failure->trace : "(could not be kept)");
 	else if (once.x.outcome.kind != ZUG_OUTCOME_PASS)
 		fprintf(err, "zug: %s\n", once.x.outcome.message);
 }
@@ -309,8 +315,9 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err)
 /* ---- tests that come by themselves ---- */
 
 /* The entry of a guest's test, with its probes planted. */
-static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g, const struct campaign_observer *observer,
-				    char *text, size_t len)
+static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
+				    const struct campaign_observer *observer, char *text,
+				    size_t len)
 {
 	struct json_object *words = json_object_new_array();
 	struct entry *e;
@@ -374,12 +381,15 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 	e = entry_of_guest(cs, &g, &observer, text, sizeof(text));
 	if (!e || campaign_once(e->c, &io, &once, text, sizeof(text))) {
 		sandbox_drain(door_sandbox(cs->o->door), 0, NULL);
-		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d) could not be executed under "
-			 "control: %.250s", g.file, g.pid, text);
+		snprintf(r->message, sizeof(r->message),
+			 "joined: %.200s (pid %d) could not be executed under "
+			 "control: %.250s",
+			 g.file, g.pid, text);
 	} else {
 		remember(e, &once.x);
-		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d): %.250s%s%s", g.file, g.pid,
-			 e->last ? e->last : "", once.failure && once.failure->trace ? "; trace: " : "",
+		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d): %.250s%s%s",
+			 g.file, g.pid, e->last ? e->last : "",
+			 once.failure && once.failure->trace ? "; trace: " : "",
 			 once.failure && once.failure->trace ? once.failure->trace : "");
 	}
 	guest_free(&g);
@@ -395,7 +405,8 @@ static struct json_object *describe(const struct entry *e)
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);
 	json_object_object_add(j, "cwd", json_object_new_string(e->cwd));
-	json_object_object_add(j, "started_by", json_object_new_string(e->joined ? "join" : "exec"));
+	json_object_object_add(j, "started_by",
+			       json_object_new_string(e->joined ? "join" : "exec"));
 	json_object_object_add(j, "executions", json_object_new_int64(f.executions));
 	json_object_object_add(j, "milliseconds_each", json_object_new_double(
 			f.executions ? f.run_ns / 1e6 / f.executions : 0));
@@ -408,11 +419,13 @@ static struct json_object *describe(const struct entry *e)
 	for (unsigned int i = 0; i < f.nr_failures; i++) {
 		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "kind", json_object_new_string(zug_outcome_name(f.failures[i].kind)));
+		json_object_object_add(
+			o, "kind", json_object_new_string(zug_outcome_name(f.failures[i].kind)));
 		json_object_object_add(o, "message", json_object_new_string(f.failures[i].message));
 		json_object_object_add(o, "times", json_object_new_int64(f.failures[i].times));
 		if (f.failures[i].trace)
-			json_object_object_add(o, "trace", json_object_new_string(f.failures[i].trace));
+			json_object_object_add(o, "trace",
+					       json_object_new_string(f.failures[i].trace));
 		json_object_array_add(a, o);
 	}
 	json_object_object_add(j, "failures", a);

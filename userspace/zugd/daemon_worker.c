@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd's second thread: executes requests one after the other, so that the first thread can answer meanwhile. work() is the
- * thread; what follows it is called by the first thread. Read daemon.h first.
+ * zugd's second thread: executes requests one after the other, so that the first thread can answer
+ * meanwhile. work() is the thread; what follows it is called by the first thread. Read daemon.h
+ * first.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -326,11 +327,14 @@ void worker_prod(struct worker *w)
 
 static struct json_object *describe(const struct request *r)
 {
-	const char *name = r->command ? r->command->name : r->kind == REQUEST_EXEC ? "exec" : "join";
+	const char *name = r->command		   ? r->command->name :
+			   r->kind == REQUEST_EXEC ? "exec" :
+						     "join";
 	struct json_object *j = json_object_new_object(), *args;
 
 	json_object_object_add(j, "request", json_object_new_string(name));
-	json_object_object_add(j, "seconds", json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
+	json_object_object_add(j, "seconds",
+			       json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
 	if (!r->m)
 		return j;
 	/* the main thread's own copy: reference counts of json-c are not for two threads */
