@@ -1,17 +1,16 @@
 # shellcheck shell=bash
-# Completion of zug in bash. What there is to complete is asked of zug itself (--help, strategies), so that it cannot
-# differ from what zug knows.
+# Completion of zug in bash. What there is to complete is asked of zug itself, so that it cannot differ from what zug
+# knows: 'zug COMMAND --options' prints an option on each line, followed by the words that it takes.
 
-# Options of a command, one a line.
-_zug_options()
+# The words that an option of a command takes.
+_zug_words()
 {
-	"$1" "$2" --help 2>/dev/null | sed -n 's/^  *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
-	echo --help
+	"$1" "$2" --options 2>/dev/null | sed -n "s/^$3 //p"
 }
 
 _zug()
 {
-	local zug=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command i
+	local zug=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command words i
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
@@ -19,7 +18,7 @@ _zug()
 		return
 	fi
 	command=${COMP_WORDS[1]}
-	# Behind -- is somebody else's command line.
+	# Behind -- is another command line.
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		[ "${COMP_WORDS[i]}" != -- ] || {
 			mapfile -t COMPREPLY < <([ "$i" = $((COMP_CWORD - 1)) ] && compgen -c -- "$current"; compgen -f -- "$current")
@@ -27,30 +26,13 @@ _zug()
 		}
 	done
 	case $before in
-	--strategy)
-		mapfile -t COMPREPLY < <(compgen -W "$("$zug" strategies 2>/dev/null | sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p')" -- "$current")
-		return
-		;;
-	--points)
-		mapfile -t COMPREPLY < <(compgen -W 'sync atomic syscall none' -- "$current")
-		return
-		;;
-	--faults | --flows)
-		# the message that refuses a wrong one names them
-		mapfile -t COMPREPLY < <(compgen -W "$("$zug" run "$before" "?" 2>&1 | sed -n 's/.*: not \(.*\), or several.*/\1/p' | tr -d ,)" -- "$current")
-		return
-		;;
-	--timeouts)
-		mapfile -t COMPREPLY < <(compgen -W 'never explore' -- "$current")
-		return
-		;;
-	--color)
-		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
-		return
-		;;
+	--strategy) words=$("$zug" strategies 2>/dev/null | sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p') ;;
+	--*) words=$(_zug_words "$zug" "$command" "$before") ;;
+	*) words='' ;;
 	esac
-	case $current in
-	-*) mapfile -t COMPREPLY < <(compgen -W "$(_zug_options "$zug" "$command")" -- "$current") ;;
+	case $current,$words in
+	*,?*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;
+	-*) mapfile -t COMPREPLY < <(compgen -W "$("$zug" "$command" --options 2>/dev/null | sed 's/ .*//')" -- "$current") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 	esac
 }

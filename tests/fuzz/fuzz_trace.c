@@ -3,7 +3,7 @@
  * fuzz_trace.c - reads any bytes as a trace, and prints all reports of it
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -iquote . -iquote userspace \
- *	tests/fuzz/fuzz_trace.c lib/[lt]*.c userspace/report/*.c userspace/symbols/*.c \
+ *	tests/fuzz/fuzz_trace.c $(find lib userspace/report userspace/symbols -name '*.c') \
  *	-ldw -lelf -lzstd -ljson-c -lz -liberty -o build/fuzz_trace && build/fuzz_trace tests/fuzz/corpus
  * In `make check`, tests/unit/test_trace_fuzz.c drives it with mutations of its own.
  */

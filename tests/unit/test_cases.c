@@ -96,7 +96,7 @@ static void results_of_anything(void **state)
 	static const char said[] = "a<b>&\"'\n\nline\x01\x1b[31m \xff\xc3\xa4 \xed\xa0\x80 ]]>\n";
 	struct campaign_failure failure = { .kind = ZUG_OUTCOME_DEADLOCK, .times = 2, .trace = (char *)"out/t.1.trace",
 					    .message = (char *)"T1 <waits>\x02" };
-	struct campaign_figures f = { .executions = 7, .steps = 70, .bound_done = UINT32_MAX, .failures = &failure,
+	struct campaign_result f = { .executions = 7, .steps = 70, .search.bound_done = UINT32_MAX, .failures = &failure,
 				      .nr_failures = 1 };
 	struct results *r = results_new("./t \"x\"");
 	char xml[] = "/tmp/test_cases.XXXXXX", *text, err[200];

@@ -216,12 +216,8 @@ static void planned(const char *path)
 
 static void names(void)
 {
-	uint32_t m;
-
-	ok(faults_parse("short-read,stdin", true, &m) && m == (1u << FLOW_SHORT_READ | 1u << FLOW_STDIN), "names of flows");
-	ok(faults_parse("short,kill", false, &m) && m == (1u << FAULT_SHORT | 1u << FAULT_KILL), "names of faults");
-	ok(!faults_parse("loss", false, &m) && !faults_parse("kill", true, &m) && !faults_parse("short-", true, &m) &&
-	   !faults_parse("", true, &m), "a flow is no fault, and nothing is neither");
+	ok(faults_of(~0u, ZUG_OP_FAIL_EINTR) == FAULT_EINTR && faults_of(FLOWS, ZUG_OP_SHORT_WRITE) == FLOW_SHORT_WRITE &&
+	   faults_of(1u << FAULT_KILL, ZUG_OP_LOST) == -1, "the fault behind an operation");
 	ok(fault_amount(fault_amount_id(FAULT_BYTES, UINT32_MAX, UINT32_MAX)) == UINT32_MAX && !fault_amount(0) &&
 	   !fault_amount(0x123456789abcdef0), "an amount, and what is none");
 	ok(fault_amount_id(FAULT_MS, 1, 10) != fault_amount_id(FAULT_MS, 2, 10), "it is nothing that two tasks share");

@@ -226,16 +226,16 @@ static void bad_input_is_named(void **state)
 
 	fputs("#!/bin/sh\n", f);
 	fclose(f);
-	expect_usage(NULL, NULL, "no trace named");
-	expect_usage(deadlock, deadlock, "one trace at a time");
-	expect_usage("--steps=8..7", deadlock, "--steps takes A..B");
-	expect_usage("--steps=..", deadlock, "--steps takes A..B");
+	expect_usage(NULL, NULL, "an argument is missing");
+	expect_usage(deadlock, deadlock, "is one argument too many");
+	expect_usage("--steps=8..7", deadlock, "--steps 8..7: not A..B");
+	expect_usage("--steps=..", deadlock, "--steps ..: not A..B");
 	expect_usage("--steps=900..", deadlock, "no step 900; it has ");
-	expect_usage("--steps=x", deadlock, "--steps takes A..B");
-	expect_usage("--task=main", deadlock, "--task takes a task");
+	expect_usage("--steps=x", deadlock, "--steps x: not A..B");
+	expect_usage("--task=main", deadlock, "--task main: not a task");
 	expect_usage("--task=T9", deadlock, "no task T9; it has 3");
-	expect_usage("--color=red", deadlock, "--color takes auto, always or never");
-	expect_usage("--nix", deadlock, "usage: zug show");
+	expect_usage("--color=red", deadlock, "--color red: not auto, always or never");
+	expect_usage("--nix", deadlock, "unknown option '--nix'; zug show --help lists the options");
 	expect_usage(other, NULL, "other: not a zugzwang trace");
 	expect_usage("/nonexistent", NULL, "No such file");
 }

@@ -1,674 +1,277 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A campaign's beginning and end, its single steps and its results. campaign_step() is the heart:
+ * until the points are found it primes, then it asks the search for one schedule after another;
+ * campaign_run.c loops over it. What is a point, and why, is the policies' business (points.h).
+ */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
+#include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
-#include "cli/commands.h"
-#include "cli/exit_codes.h"
-#include "engine/faults.h"
-#include "kernel/machine.h"
-#include "campaign/script.h"
 
-uint64_t campaign_now(void)
+/* At most so many executions only to see what the test maps. */
+#define PRIMING_ROUNDS 4
+
+enum campaign_blame campaign_blame(int error)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	return error == -EINVAL				     ? BLAME_USER :
+	       error == -ENOMEM || error == -ENOTRECOVERABLE ? BLAME_ZUG :
+							       BLAME_MACHINE;
 }
 
-/* Like the shell: a name with a slash is a path, any other is looked for in PATH. */
-static char *find_program(const struct campaign_options *o, char *err, size_t errlen)
+static int set_up(struct campaign *c, struct kernel *k, const struct campaign_options *o,
+		  const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		  char *err, size_t errlen)
 {
-	const char *name = o->argv[0], *path = NULL;
-	char buf[PATH_MAX], *real;
-	struct stat st;
+	/* what the user got wrong comes before what the machine lacks */
+	int ret = session_prepare(&c->s, o, observer, stop, err, errlen);
 
-	for (char **e = o->envp; e && *e; e++)
-		if (!strncmp(*e, "PATH=", 5))
-			path = *e + 5;
-	if (strchr(name, '/')) {
-		if (name[0] == '/')
-			snprintf(buf, sizeof(buf), "%s", name);
-		else
-			snprintf(buf, sizeof(buf), "%s/%s", o->cwd, name);
-	} else {
-		buf[0] = 0;
-		for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
-			size_t n = strcspn(p, ":");
-
-			snprintf(buf, sizeof(buf), "%.*s/%s", (int)n, n ? p : ".", name);
-			if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
-				break;
-			buf[0] = 0;
-			p += n + (p[n] == ':');
-		}
-		if (!buf[0]) {
-			snprintf(err, errlen, "%s: command not found in PATH", name);
-			return NULL;
-		}
-	}
-	if (stat(buf, &st)) {
-		snprintf(err, errlen, "%s: %s", name, strerror(errno));
-		return NULL;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		snprintf(err, errlen, "%s: is a directory", name);
-		return NULL;
-	}
-	if (access(buf, X_OK)) {
-		snprintf(err, errlen, "%s: not executable (%s)", name, strerror(errno));
-		return NULL;
-	}
-	real = realpath(buf, NULL);
-	if (!real)
-		snprintf(err, errlen, "%s: %s", name, strerror(errno));
-	return real;
-}
-
-static bool is_script(const char *file)
-{
-	char two[2] = "";
-	FILE *f = fopen(file, "re");
-
-	if (!f)
-		return false;
-	if (fread(two, 1, 2, f) != 2)
-		two[0] = 0;
-	fclose(f);
-	return two[0] == '#' && two[1] == '!';
-}
-
-/* Of a program that tells nothing of itself; of a script or a library there is nothing to say. */
-static void say_without_symbols(struct campaign *c, const char *path)
-{
-	struct symfile *f = symbols_file(c->symbols, path, NULL, NULL, 0);
-
-	if (f && !symfile_has_symbols(f))
-		fprintf(c->err, "zug: %s has no symbols: its places have no names, and locks that were linked into it "
-			"statically are no points\n", path);
-}
-
-/* Files of which some may be no programs (may_fail): a script's own text, for example. */
-static int add_files(struct campaign *c, char *const *paths, bool sync, bool may_fail, char *err, size_t errlen)
-{
-	for (char *const *p = paths; p && *p; p++) {
-		int ret = probes_add_file(c->probes, *p, sync, err, errlen);
-
-		if (ret < 0 && !(may_fail && ret == -ENOEXEC))
-			return ret;
-	}
-	return 0;
-}
-
-/* Probes the program, its libraries and what the user named. enum zug_exit. */
-static int set_points(struct campaign *c, char *err, size_t errlen)
-{
-	char **paths;
-	int ret;
-
-	if (!is_script(c->file) && !symbols_file(c->symbols, c->file, NULL, err, errlen))
-		return ZUG_EXIT_USAGE;
-	paths = symbols_needed_paths(c->symbols, c->file, c->o.envp);
-	if (!paths)
-		return ZUG_EXIT_INTERNAL;
-	/* all of them first: what they use decides what is probed; what is no longer there was told when it was recorded */
-	ret = add_files(c, c->o.probed, false, false, err, errlen);
-	ret = ret ? ret : add_files(c, c->o.known, false, true, err, errlen);
-	ret = ret ? ret : add_files(c, paths, false, true, err, errlen);
-	if (!ret && c->o.probed)
-		ret = add_files(c, c->o.probed, true, false, err, errlen);
-	else if (!ret && c->o.sync_points)
-		ret = add_files(c, paths, true, true, err, errlen);
-	for (char **p = paths; *p && !ret && c->o.sync_points; p++)
-		say_without_symbols(c, *p);
-	symbols_free_paths(paths);
-	if (ret)
-		return ZUG_EXIT_ENVIRONMENT;
-	ret = campaign_add_atomics(c, err, errlen);
-	ret = ret ? ret : campaign_add_split(c, err, errlen);
-	ret = ret ? ret : campaign_add_data(c, err, errlen);
-	if (ret)
-		return ret;
-	for (char **p = c->o.points; p && *p; p++)
-		if (probes_add_point(c->probes, *p, err, errlen) <= 0)
-			return ZUG_EXIT_USAGE;
-	return campaign_update_json(c) ? ZUG_EXIT_INTERNAL : 0;
-}
-
-static void free_list(char **list)
-{
-	for (char **p = list; p && *p; p++)
-		free(*p);
-	free(list);
-}
-
-int campaign_update_json(struct campaign *c)
-{
-	unsigned int nr = probes_nr_modules(c->probes), n = 0, m = 0, a = 0;
-	char **probed = calloc(nr + 1, sizeof(*probed)), **known = calloc(nr + 1, sizeof(*known));
-	char **atomics = calloc(nr + 1, sizeof(*atomics)), **data = campaign_data_points(c);
-	char **races = campaign_known_races(c), **waits = campaign_waits_list(c);
-	const struct campaign_lists lists = { probed, known, atomics, c->nr_silent ? c->silent : c->o.silent,
-					      c->nr_limited ? c->limited : c->o.limited,
-					      c->nr_split ? c->split : c->o.split,
-					      waits && waits[0] ? waits : c->o.waits,
-					      c->o.data && c->o.data[0] ? c->o.data : data, races };
-
-	free(c->options_json);
-	c->options_json = NULL;
-	for (unsigned int i = 0; probed && known && atomics && waits && i < nr; i++) {
-		const struct probe_module *mod = probes_module(c->probes, i);
-
-		if (mod->sync_points)
-			probed[n++] = (char *)mod->path;
-		else
-			known[m++] = (char *)mod->path;
-		if (mod->code_points)
-			atomics[a++] = (char *)mod->path;
-	}
-	if (probed && known && atomics && waits && data && races)
-		c->options_json = campaign_options_json(&c->o, &lists);
-	free(probed);
-	free(known);
-	free(atomics);
-	free(waits);
-	free_list(data);
-	free_list(races);
-	return c->options_json ? 0 : -ENOMEM;
-}
-
-int campaign_learn(struct campaign *c, char *err, size_t errlen)
-{
-	const char *path;
-	unsigned int nr;
-	int ret, learnt = 0;
-
-	if (c->o.probed)
-		return 0;	/* a replay has what was recorded */
-	while ((path = places_next_unprobed(c->places))) {
-		ret = probes_add_file(c->probes, path, c->o.sync_points, err, errlen);
-		if (ret == -ENOEXEC) {
-			fprintf(c->err, "zug: %s is mapped executable, but its symbols cannot be read: no points in it\n",
-				path);
-			continue;
-		}
-		if (ret < 0)
-			return ret;
-		if (c->o.sync_points)
-			say_without_symbols(c, path);
-		learnt += ret > 0;
-	}
-	nr = probes_nr_sites(c->probes);
-	if (campaign_add_atomics(c, err, errlen))
-		return -EINVAL;
-	learnt += probes_nr_sites(c->probes) != nr;
-	ret = campaign_update_json(c);
-	return ret ? ret : learnt;
-}
-
-int campaign_set_watches(struct campaign *c)
-{
-	char err[512] = "", name[256], near[256];
-	unsigned int n = 0, slot = 0;
-
-	for (char **w = c->o.watches; w && *w; w++, n++) {
-		const char *colon = strchr(*w, ':'), *what = *w;
-		struct zug_watch watch = { 0 };
-		uint64_t vaddr, size, bias;
-		bool found = false, mapped = false;
-		uint32_t m;
-
-		if (colon && colon[1] != ':') {
-			snprintf(name, sizeof(name), "%.*s", (int)(colon - *w), *w);
-			what = colon + 1;
-		} else {
-			colon = NULL;
-		}
-		if (n >= ZUG_MAX_WATCHES) {
-			fprintf(c->err, "zug: --watch %s: the processor has %d debug registers\n", *w,
-				ZUG_MAX_WATCHES);
-			return ZUG_EXIT_USAGE;
-		}
-		for (m = 0; m < probes_nr_modules(c->probes) && !found; m++) {
-			const struct probe_module *mod = probes_module(c->probes, m);
-			const char *base = strrchr(mod->path, '/') + 1;
-
-			if (colon && strcmp(base, name) && strcmp(mod->path, name))
-				continue;
-			if (symfile_variable(mod->file, what, &vaddr, &size, err, sizeof(err)))
-				continue;
-			found = true;
-			for (uint32_t p = 0; p < c->spawn.nr && !mapped; p++)
-				mapped = !places_bias(c->places, p, m, &bias);
-			if (mapped) {
-				watch.addr = vaddr + bias;
-				watch.len = size >= 8 && !(watch.addr & 7) ? 8 : size >= 4 && !(watch.addr & 3) ? 4 :
-					    size >= 2 && !(watch.addr & 1) ? 2 : 1;
-				if (symfile_interp(mod->file) || !symfile_is_dynamic(mod->file)) {
-					/* a program's own data: no other program's memory is meant */
-					watch.exe_ino = mod->ino;
-					watch.exe_dev = kernel_dev(mod->dev);
-				}
-			}
-		}
-		if (!found) {
-			near[0] = 0;
-			for (m = 0; m < probes_nr_modules(c->probes) && !near[0]; m++)
-				symfile_nearest(probes_module(c->probes, m)->file, what, false, near, sizeof(near));
-			fprintf(c->err, "zug: --watch %s: no such variable in the program or its libraries%s%s%s\n",
-				*w, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
-			return ZUG_EXIT_USAGE;
-		}
-		if (!mapped) {
-			fprintf(c->err, "zug: --watch %s: its file was not mapped by the test\n", *w);
-			return ZUG_EXIT_USAGE;
-		}
-		if (size > 8)
-			fprintf(c->err, "zug: --watch %s: it has %lu bytes, the first %u are watched\n", *w,
-				(unsigned long)size, watch.len);
-		c->watched[slot].module = m - 1;
-		c->watched[slot].vaddr = vaddr;
-		c->watched[slot].size = size ? size : watch.len;
-		c->watch[slot] = watch;
-		kernel_set_watch(c->k, slot++, &watch);
-	}
-	c->nr_watches = slot;
-	kworld_launch(c->world)->nr_watches = slot;
-	return 0;
-}
-
-static struct search *new_search(struct campaign *c, char *err, size_t errlen)
-{
-	struct search_names names = campaign_rule_names(c);
-	struct search_options o = { .strategy = c->o.strategy, .seed = c->o.seed, .fair = c->o.fair,
-				    .max_steps = c->o.max_steps, .preemptions = c->o.preemptions,
-				    .memory = c->o.memory, .rules = c->o.rules, .names = &names,
-				    .script = c->o.script ? c->o.script->path : NULL };
-	struct search *s = search_new(&o, err, errlen);
-
-	if (!s || !campaign_script_check(&c->o, s, err, errlen))
-		return s;
-	search_free(s);
-	return NULL;
-}
-
-int campaign_restart(struct campaign *c, char *err, size_t errlen)
-{
-	search_free(c->search);
-	c->search = new_search(c, err, errlen);
-	if (!c->search)
-		return ZUG_EXIT_INTERNAL;
-	engine_use(c->engine, c->search, c->o.timeout_ns);
-	return campaign_set_watches(c);
-}
-
-/* --share: as paths that mean the same everywhere. */
-static int find_shares(struct campaign *c, char *err, size_t errlen)
-{
-	char path[2 * PATH_MAX];
-	unsigned int nr = 0;
-
-	while (c->o.shares && c->o.shares[nr])
-		nr++;
-	c->shares = calloc(nr + 1, sizeof(*c->shares));
-	if (!c->shares)
-		return ZUG_EXIT_INTERNAL;
-	for (unsigned int i = 0; i < nr; i++) {
-		const char *p = c->o.shares[i];
-
-		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : c->o.cwd, p[0] == '/' ? "" : "/", p);
-		c->shares[i] = realpath(path, NULL);
-		if (!c->shares[i]) {
-			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
-				 errno == ENOENT ? ": what is shared has to be there" : "");
-			return ZUG_EXIT_USAGE;
-		}
-	}
-	c->o.shares = c->shares;
-	return 0;
-}
-
-/* The folder for traces, which need not be there yet, by a path without links; NULL: not known. */
-static char *output_path(const struct campaign_options *o)
-{
-	char *path = NULL, *slash, *folder, *out = NULL;
-
-	if (asprintf(&path, "%s%s%s", o->out_dir[0] == '/' ? "" : o->cwd, o->out_dir[0] == '/' ? "" : "/",
-		     o->out_dir) < 0)
-		return NULL;
-	while (path[1] && path[strlen(path) - 1] == '/')
-		path[strlen(path) - 1] = 0;
-	slash = strrchr(path, '/');
-	*slash = 0;
-	folder = realpath(path[0] ? path : "/", NULL);
-	if (folder && slash[1] && slash[1] != '.' && asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
-		out = NULL;
-	free(folder);
-	free(path);
-	return out;
-}
-
-static const char *temporary_folder(char *const *envp)
-{
-	for (; envp && *envp; envp++)
-		if (!strncmp(*envp, "TMPDIR=", 7))
-			return *envp + 7;
-	return NULL;
+	ret = ret ? ret : points_new(&c->points, &c->s, err, errlen);
+	if (!ret && (campaign_load_state(c, err, errlen) || campaign_record_open(c, err, errlen)))
+		ret = -EINVAL;
+	ret = ret ? ret : session_open(&c->s, k, err, errlen);
+	ret = ret ? ret : points_start(c->points, err, errlen);
+	return ret ? ret : session_start(&c->s, err, errlen);
 }
 
 int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_options *o,
-		 FILE *fout, FILE *ferr, const volatile sig_atomic_t *stop, int wake_fd)
+		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		 char *err, size_t errlen)
 {
-	struct sandbox_options so = { .name = o->name, .lane = o->lane, .nr_cpus = o->cpus,
-				      .max_tasks = o->max_tasks, .spin_ns = o->spin_ns,
-				      .syscall_points = o->syscall_points };
 	struct campaign *c = calloc(1, sizeof(*c));
-	struct kworld_options ko = { .wake_fd = wake_fd };
-	struct engine_options eo = { .timeout_ns = o->timeout_ns, .max_steps = o->max_steps,
-				     .stop = stop, .debugger = o->debugger, .explore_timeouts = o->explore_timeouts,
-				     .faults = o->faults, .max_faults = o->max_faults,
-				     .max_flows = o->max_flows };
-	char err[1024] = "";
-	struct utsname u;
 	int ret;
 
 	*out = NULL;
+	snprintf(err, errlen, "out of memory");
 	if (!c)
-		return ZUG_EXIT_INTERNAL;
-	c->start_ns = campaign_now();
-	c->o = *o;
-	c->races_fail = o->fail_on_race;
-	/* whoever joins has been outside, where the machine's time is */
-	c->o.real_time |= o->sandbox != NULL;
-	c->o.real_random |= o->sandbox != NULL;
-	if (o->sandbox)
-		c->o.own = 0;
-	if (!(c->o.real_time && c->o.real_random) && machine_locked_down("integrity")) {
-		fprintf(ferr, "zug: the kernel is locked down: the test sees the machine's time and random numbers "
-			"(--time real --random real)\n");
-		c->o.real_time = c->o.real_random = true;
-	}
-	so.virtual_time = !c->o.real_time;
-	so.seeded = !c->o.real_random;
-	so.seed = o->seed;
-	if (!c->o.clock_real)
-		/* the next second: nothing that is there may have come later */
-		c->o.clock_real = (time(NULL) + 1) * 1000000000ull;
-	so.clock_real = c->o.clock_real;
-	c->out = fout;
-	c->err = ferr;
-	c->stop = stop;
-	c->input_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	uname(&u);
-	snprintf(c->release, sizeof(c->release), "%s %s", u.release, u.version);
-	if (c->o.real_time && !o->sandbox && o->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
-		snprintf(err, sizeof(err), "--flows reorder and delay need a virtual clock, and there is none");
-		ret = ZUG_EXIT_ENVIRONMENT;
-		goto fail;
-	}
-	/* what the user got wrong comes before what the machine lacks */
-	c->file = o->file ? strdup(o->file) : find_program(o, err, sizeof(err));
-	if (!c->file) {
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	ret = find_shares(c, err, sizeof(err));
-	if (ret)
-		goto fail;
-	if (!o->hide)
-		c->o.hide = c->hide = output_path(o);
-	c->search = new_search(c, err, sizeof(err));
-	if (!c->search) {
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	if (o->script)
-		script_number_tasks(o->script, &c->spawn);
-	if (campaign_monitors_new(c, err, sizeof(err))) {
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	if (campaign_load_state(c, err, sizeof(err)) || campaign_record_open(c, err, sizeof(err))) {
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	if (o->match) {
-		ret = regcomp(&c->match, o->match, REG_EXTENDED | REG_NEWLINE);
-		if (ret) {
-			char why[256];
-
-			regerror(ret, &c->match, why, sizeof(why));
-			snprintf(err, sizeof(err), "--match '%s': %s", o->match, why);
-			ret = ZUG_EXIT_USAGE;
-			goto fail;
-		}
-		c->have_match = true;
-		eo.rules.match = &c->match;
-	}
-	eo.rules.expect_exit = o->expect_exit;
-	if (campaign_feed(c, err, sizeof(err))) {
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	/* it is made when there is something to put into it; that it can be is seen now */
-	if (!mkdir(o->out_dir, 0755)) {
-		rmdir(o->out_dir);
-	} else if (errno != EEXIST) {
-		snprintf(err, sizeof(err), "cannot create the folder for traces %s: %s", o->out_dir,
-			 strerror(errno));
-		ret = ZUG_EXIT_USAGE;
-		goto fail;
-	}
-	ret = ZUG_EXIT_ENVIRONMENT;
-	if (k) {
-		c->k = k;
-	} else {
-		if (kernel_open(&c->k, err, sizeof(err)))
-			goto fail;
-		c->own_kernel = true;
-	}
-	so.own = c->o.own;
-	so.cwd = o->cwd;
-	so.temporary = temporary_folder(o->envp);
-	so.share = c->shares;
-	so.hide = c->o.hide;
-	so.setup = o->setup;
-	so.teardown = o->teardown;
-	if (o->faults && kernel_allow_faults(c->k, err, sizeof(err)))
-		goto fail;
-	c->own_sandbox = !o->sandbox;
-	c->sandbox = o->sandbox;
-	ret = c->sandbox ? 0 : sandbox_new(&c->sandbox, c->k, 0, &so, err, sizeof(err));
+		return -ENOMEM;
+	c->start_ns = clock_now_ns();
+	ret = set_up(c, k, o, observer, stop, err, errlen);
 	if (ret) {
-		ret = ret == -EINVAL || ret == -EEXIST ? ZUG_EXIT_USAGE : ZUG_EXIT_ENVIRONMENT;
-		goto fail;
+		campaign_free(c);
+		return ret;
 	}
-	if (c->own_sandbox && sandbox_note(c->sandbox))
-		fprintf(ferr, "zug: %s\n", sandbox_note(c->sandbox));
-	sandbox_avoid_lane(c->sandbox);
-	ret = ZUG_EXIT_INTERNAL;
-	snprintf(err, sizeof(err), "out of memory");
-	c->symbols = symbols_new();
-	if (c->symbols && symbols_look_in(c->symbols, o->cwd))
-		goto fail;
-	c->probes = c->symbols ? probes_new(c->k, c->sandbox, c->symbols) : NULL;
-	if (c->probes)
-		probes_answer(c->probes, so.virtual_time, so.seeded);
-	c->places = c->probes ? places_new(c->probes, c->symbols) : NULL;
-	c->capture = capture_new();
-	if (!c->places || !c->capture)
-		goto fail;
-	if (c->input_fd < 0 || asprintf(&c->current, "/run/zug-%d-0.trace", getpid()) < 0) {
-		c->current = NULL;
-		goto fail;
-	}
-	ret = set_points(c, err, sizeof(err));
-	if (!ret)
-		ret = campaign_monitors_resolve(c, false, err, sizeof(err));
-	if (ret)
-		goto fail;
-	ko.explore_timeouts = o->explore_timeouts;
-	ko.kernel = c->k;
-	ko.sandbox = c->sandbox;
-	ko.probes = c->probes;
-	ko.places = c->places;
-	ko.symbols = c->symbols;
-	ko.spawn = &c->spawn;
-	ko.launch = (struct launch){
-		.file = c->file, .argv = o->argv, .envp = o->envp, .cwd = o->cwd, .in = c->input_fd,
-		.out = capture_out(c->capture), .err = capture_err(c->capture),
-		.randomise = o->randomise,
-	};
-	c->world = kworld_new(&ko);
-	c->engine = c->world ? engine_new(c->world, c->search, c->capture, &eo) : NULL;
-	if (!c->engine) {
-		ret = ZUG_EXIT_INTERNAL;
-		goto fail;
-	}
-	engine_watch_steps(c->engine, campaign_on_step, c);
-	if (campaign_monitors_watch(c))
-		engine_watch_states(c->engine, campaign_monitors_look, c);
-	c->setup_ns = campaign_now() - c->start_ns;
-	if (getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times"))
-		fprintf(c->err, "set-up: %.2f ms\n", c->setup_ns / 1e6);
+	points_watch(c->points);
+	c->setup_ns = clock_now_ns() - c->start_ns;
+	err[0] = 0;
 	*out = c;
 	return 0;
-fail:
-	fprintf(ferr, "zug: %s\n", err);
-	campaign_free(c);
-	return ret;
 }
 
 void campaign_free(struct campaign *c)
 {
+	char err[256];
+
 	if (!c)
 		return;
-	campaign_record_close(c);
-	campaign_sample_free(c);
-	campaign_monitors_free(c);
-	campaign_free_races(c);
-	engine_free(c->engine);
-	kworld_free(c->world);
-	search_free(c->search);
-	places_free(c->places);
-	probes_free(c->probes);
-	/* probes cannot be taken out while a task stands still in the kernel */
-	if (c->sandbox && !c->own_sandbox)
-		sandbox_drain(c->sandbox, 0, NULL);
-	if (c->k)
-		kernel_clear_probes(c->k);
-	if (c->own_sandbox)
-		sandbox_free(c->sandbox);
-	if (c->own_kernel)
-		kernel_close(c->k);
-	symbols_free(c->symbols);
-	capture_free(c->capture);
-	spawn_free(&c->spawn);
-	if (c->have_match)
-		regfree(&c->match);
-	if (c->input_fd >= 0)
-		close(c->input_fd);
-	if (c->current)
-		unlink(c->current);
-	free(c->current);
-	for (unsigned int i = 0; i < c->nr_failures; i++) {
-		free(c->failures[i].trace);
-		free(c->failures[i].message);
-	}
-	free(c->failures);
-	for (unsigned int i = 0; i < c->nr_silent; i++)
-		free(c->silent[i]);
-	free(c->silent);
-	for (unsigned int i = 0; i < c->nr_limited; i++)
-		free(c->limited[i]);
-	free(c->limited);
-	campaign_waits_free(c);
-	for (unsigned int i = 0; i < c->nr_split; i++)
-		free(c->split[i]);
-	free(c->split);
-	free(c->options_json);
-	for (char **p = c->shares; p && *p; p++)
-		free(*p);
-	free(c->shares);
-	free(c->hide);
-	free(c->file);
+	campaign_close_record(c, err, sizeof(err));
+	points_free(c->points);
+	session_close(&c->s);
+	failures_release(&c->failures);
 	free(c);
 }
 
-/* ---- one execution and its trace ---- */
+/* ---- steps ---- */
 
-int campaign_finish_trace(struct campaign *c, struct trace_writer *t, const struct execution *x)
+enum search_result campaign_verdict(const struct execution *x)
 {
-	struct trace_outcome o = { .kind = x->outcome.kind, .code = x->outcome.code,
-				   .failure = x->outcome.failure, .ungranted = x->ungranted,
-				   .wall_ns = x->wall_ns, .message = x->outcome.message };
-	char *text[4] = { 0 };
-	int ret;
-
-	capture_text(c->capture, 0, &text[0], &text[1]);
-	capture_text(c->capture, 1, &text[2], &text[3]);
-	o.out_head = text[0];
-	o.out_tail = text[1];
-	o.err_head = text[2];
-	o.err_tail = text[3];
-	ret = trace_add_outcome(t, &o);
-	for (int i = 0; i < 4; i++)
-		free(text[i]);
-	return ret;
+	if (x->diverged)
+		return SEARCH_DIVERGED;
+	if (x->outcome.kind == ZUG_OUTCOME_PASS)
+		return SEARCH_PASS;
+	return zug_outcome_is_finding(x->outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
 }
 
-int campaign_execute(struct campaign *c, const struct replay *r, struct execution *x,
-		     char *err, size_t errlen)
+/* The errors of launching say what is wrong with the command, at first. */
+static int launch_error(int ret)
 {
-	struct trace_header h = {
-		.argv = c->o.argv, .cwd = c->o.cwd, .envp = c->o.envp, .kernel = c->release,
-		.zug_version = ZUG_VERSION, .strategy = c->o.script ? "script" : c->o.strategy ? c->o.strategy : "default",
-		.seed = c->o.seed, .execution = c->executions + !c->aside, .options = c->options_json,
-	};
-	struct trace_writer *t;
-	int ret, err2;
+	return ret == -ENOEXEC || ret == -ENOENT || ret == -EACCES ? -EINVAL :
+	       ret == -ENOMEM					   ? ret :
+								     -EIO;
+}
 
-	if (c->o.input) {
-		ret = campaign_feed(c, err, errlen);
+/*
+ * Finds the points: they are learnt first, for points that are added later change every schedule. A
+ * bug that is found meanwhile counts all the same, and is replayed with the points it was found
+ * with: what an execution showed is learnt before the next one.
+ */
+static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
+{
+	int changed = 0, ret;
+	bool more;
+
+	if (c->prime_rounds) {
+		changed = points_learn(c->points, c->phase, err, errlen);
+		if (changed < 0)
+			return changed;
+		if (!changed || c->prime_rounds == PRIMING_ROUNDS)
+			c->phase = POINTS_SETTLING;
+	}
+	if (c->phase == POINTS_SETTLING) {
+		ret = points_settle(c->points, &more, err, errlen);
+		if (!ret && !more)
+			c->phase = POINTS_SEARCHING;
+		if (ret || !more)
+			return ret;
+	}
+	c->prime_rounds++;
+	points_begin(c->points);
+	ret = session_follow(&c->s, NULL, x, err, errlen);
+	if (ret)
+		return ret == -ENOTRECOVERABLE ? ret : launch_error(ret);
+	return points_after(c->points, c->phase, x, err, errlen);
+}
+
+/* The next schedule of the search. */
+static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
+		   size_t errlen)
+{
+	int ret = search_begin(c->s.search);
+
+	*what = ret == SEARCH_EXHAUSTED ? CAMPAIGN_EXHAUSTED : CAMPAIGN_EXECUTED;
+	if (ret == SEARCH_EXHAUSTED)
+		return 0;
+	if (ret < 0) {
+		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
+		return -ENOTRECOVERABLE;
+	}
+	points_begin(c->points);
+	ret = session_execute(&c->s, NULL, x, err, errlen);
+	if (!ret)
+		ret = points_after(c->points, c->phase, x, err, errlen);
+	if (!ret && x->diverged && !c->diverged++)
+		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
+	search_end(c->s.search,
+		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
+					 .failure = x->outcome.failure });
+	return ret ? -EIO : 0;
+}
+
+int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
+		  char *err, size_t errlen)
+{
+	int ret;
+
+	*what = CAMPAIGN_PRIMED;
+	if (c->phase != POINTS_SEARCHING) {
+		ret = prime(c, x, err, errlen);
+		if (ret || c->phase != POINTS_SEARCHING)
+			return ret;
+	} else {
+		ret = points_learn(c->points, c->phase, err, errlen);
+		if (ret > 0)
+			ret = session_restart(&c->s, err, errlen);
 		if (ret)
 			return ret;
-		kworld_launch(c->world)->in = c->input_fd;
 	}
-	t = trace_create(c->current, &h, &ret);
-	if (!t) {
-		snprintf(err, errlen, "cannot write the trace %s: %s", c->current, strerror(-ret));
-		return ret;
+	return explore(c, x, what, err, errlen);
+}
+
+/* ---- following a trace ---- */
+
+int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen)
+{
+	struct execution x;
+
+	replay_number_tasks(t, &c->s.spawn);
+	/* addresses of variables are known once the program was mapped */
+	if (c->s.o.points.watches && c->s.o.points.watches[0]) {
+		if (search_begin(c->s.search) != SEARCH_GO ||
+		    session_execute(&c->s, NULL, &x, err, errlen))
+			return -EIO;
+		search_end(c->s.search, &(struct search_end){ .result = SEARCH_ABANDONED });
 	}
-	ret = engine_run(c->engine, r, t, x, err, errlen);
-	campaign_monitors_end(c, x);
-	if (!c->aside) {
-		c->executions++;
-		c->steps += x->steps;
-		c->run_ns += x->wall_ns;
+	return points_settle(c->points, &(bool){ false }, err, errlen);
+}
+
+int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen)
+{
+	return session_follow(&c->s, r, x, err, errlen);
+}
+
+/* ---- results ---- */
+
+void campaign_get_result(const struct campaign *c, struct campaign_result *r)
+{
+	const struct session_figures *f = &c->s.figures;
+	const struct race_book *races = points_races(c->points);
+
+	*r = (struct campaign_result){
+		.executions = f->executions,
+		.steps = f->steps,
+		.run_ns = f->run_ns,
+		.findings = c->failures.findings,
+		.diverged = c->diverged,
+		.elapsed_ns = clock_now_ns() - c->start_ns,
+		.setup_ns = c->setup_ns,
+		.passed = c->passed,
+		.primed = c->phase == POINTS_SEARCHING,
+		.exhausted = c->exhausted,
+		.cut = c->cut,
+		.stopped = c->stopped,
+		.first_divergence = c->first_divergence,
+		.failures = c->failures.list,
+		.nr_failures = c->failures.nr,
+		.races = races->list,
+		.nr_races = races->nr,
+		.nr_suppressed = races->nr_suppressed,
+		.suppression_used = races->used,
+		.symbols = c->s.symbols,
+	};
+	search_get_stats(c->s.search, &r->search);
+}
+
+void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
+{
+	*n = (struct campaign_notes){ 0 };
+	points_note(c->points, n);
+}
+
+const char *campaign_file(const struct campaign *c)
+{
+	return c->s.paths.program;
+}
+
+int campaign_output(const struct campaign *c, bool standard_error, char **head, char **tail)
+{
+	return capture_text(c->s.capture, standard_error, head, tail);
+}
+
+void campaign_pass_on(struct campaign *c, int out, int err)
+{
+	capture_copy(c->s.capture, 0, out);
+	capture_copy(c->s.capture, 1, err);
+}
+
+/* The statement is about a part of the program that is no more. */
+static bool is_gone(const struct search_script_line *l)
+{
+	return l->state == SEARCH_SCRIPT_GONE || l->state == SEARCH_SCRIPT_UNTIL_GONE ||
+	       l->state == SEARCH_SCRIPT_NO_TASK;
+}
+
+void campaign_script_result(const struct campaign *c, struct script_result *r)
+{
+	struct search_script_line l;
+
+	*r = (struct script_result){ .nr = search_script_lines(c->s.search),
+				     .strict = search_script_strict(c->s.search) };
+	for (unsigned int i = 0; i < r->nr; i++) {
+		search_script_line(c->s.search, i, &l);
+		r->made += l.state == SEARCH_SCRIPT_MADE;
+		r->gone += is_gone(&l);
 	}
-	c->ungranted += x->ungranted;
-	if (x->nr_tasks > c->most_tasks)
-		c->most_tasks = x->nr_tasks;
-	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !c->keep_passes && !x->ungranted) {
-		trace_close(t, true);
-		return ret;
-	}
-	err2 = campaign_finish_trace(c, t, x);
-	if (!err2)
-		err2 = trace_close(t, false);
-	else
-		trace_close(t, false);
-	if (err2 && !ret) {
-		snprintf(err, errlen, "cannot write the trace %s: %s", c->current, strerror(-err2));
-		ret = err2;
-	}
-	return ret;
+	/*
+	 * a correction may take away some of its places; where nothing is left, it is about another
+	 * program
+	 */
+	r->fits = !(r->nr && r->gone == r->nr) && !(r->strict && r->made < r->nr);
+}
+
+void campaign_script_line(const struct campaign *c, unsigned int i, struct search_script_line *l)
+{
+	search_script_line(c->s.search, i, l);
 }

@@ -2,8 +2,24 @@
 /*
  * campaign.h - many executions of one test, until a bug, a bound or exhaustion
  *
- * The same struct serves `zug run` (the whole loop), `zug replay` (one
- * schedule) and zugd (one execution at a time).
+ * One struct serves zug run (campaign_run(): the whole loop), commands that follow a trace
+ *(campaign_prepare_replay(), then campaign_follow(), minimize_trace(), closest_trace()), zug check
+ *(check.h) and zugd (campaign_once()).
+ *
+ * The room's files in their order; a file calls those before it only, and tests/tools/rooms-calls
+ *checks that:
+ *
+ *	options, script, rule_names	how a test is executed and searched, and what names mean
+ *	result, race_book		what came of it: data
+ *	session_*			kernel side, sandbox, probes, world and engine; one
+ *execution with its trace policy_*			the reasons for which places are points: one
+ *interface (policy.h) points				the table of policies, which the loop calls
+ *	campaign, campaign_*		the loop: first the executions that find the points, then
+ *the search trials, minimize, closest	executions beside the search: simpler schedules, passing
+ *neighbours check, pin			zug check and zug pin
+ *
+ * Nothing here prints, or knows exit statuses: functions return 0, or -errno with a line in err;
+ *what people should know meanwhile goes to the observer; cli/ renders the result.
  */
 #ifndef ZUG_CAMPAIGN_H
 #define ZUG_CAMPAIGN_H
@@ -11,182 +27,116 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+#include "campaign/observer.h"
+#include "campaign/options.h"
+#include "campaign/options_trace.h"
+#include "campaign/result.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "sandbox/sandbox.h"
-
-/* Options of a test; strings and arrays are the caller's and must outlive the campaign. */
-struct campaign_options {
-	char **argv;			/* the command, NULL at the end */
-	char **envp;
-	const char *cwd;
-	const char *strategy;		/* NULL: the default */
-	uint64_t seed;
-	int preemptions;		/* -1: the strategy's own */
-	uint32_t fair;
-	uint64_t executions;		/* 0: no bound */
-	uint64_t time_ns;		/* 0: no bound */
-	uint64_t timeout_ns, max_steps;
-	int expect_exit;
-	const char *match;		/* regular expression, NULL none */
-	bool sync_points;
-	bool atomic_points;		/* atomic instructions, pauses, fences */
-	char **code;			/* --code: in which modules, functions, files; NULL-terminated, may be NULL */
-	char **atomics;			/* replay: exactly these files have their atomic instructions probed; else NULL */
-	char **silent;			/* replay: "PATH+0xOFFSET" of code places that are no points; may be NULL */
-	char **limited;			/* likewise, of those that are points KWORLD_HOT times in an execution */
-	char **split;			/* replay: read-modify-writes of plain variables that are two steps; may be NULL */
-	char **waits;			/* replay: points in loops that wait, likewise; may be NULL */
-	uint32_t syscall_points;	/* ZUG_SYS_* */
-	char **invariants, **discards;	/* --invariant, --discard-if: NULL-terminated, may be NULL */
-	char **watches, **points;	/* NULL-terminated, may be NULL */
-	char **probed;			/* replay: exactly these files have their primitives probed; else NULL */
-	char **known;			/* replay: further files that the test maps; may be NULL */
-	int cpus, lane, max_tasks;	/* 0, -1, 0: defaults */
-	uint64_t spin_ns;
-	const char *name;		/* of the sandbox, NULL: made up */
-	struct sandbox *sandbox;	/* one that is there, and stays; NULL: a new one */
-	const char *file;		/* the program, when argv[0] does not tell; NULL: it does */
-	const char *out_dir;		/* for traces */
-	const char *rules;		/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
-	const struct script *script;	/* rules are its statements, and what the search follows; NULL: none */
-	const char *resume;		/* file with the state of the search; NULL: none */
-	const char *record;		/* file that the record of the campaign is appended to; NULL: none */
-	uint64_t memory;		/* bytes that the search's tables may take; 0: its default */
-	bool randomise;
-	bool real_time;			/* the test sees the machine's clock */
-	uint64_t clock_real;		/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
-	bool real_random;		/* else random numbers follow the seed */
-	const char *hide;		/* replay: absolute path that executions do not see; NULL: out_dir */
-	uint32_t own;			/* SANDBOX_*: what each execution has for itself */
-	char **shares;			/* paths that stay the machine's all the same; NULL-terminated, may be NULL */
-	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
-	uint32_t faults;		/* 1 << enum fault: calls that may fail, or not do all that they could */
-	uint32_t max_faults;		/* so many fail in one execution */
-	uint32_t max_flows;		/* so many do not do all */
-	const char *input;		/* --stdin: the file that the test reads; NULL: nothing */
-	bool explore_timeouts;		/* else a time-out expires only when nobody else can run */
-	bool quiet;
-	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
-	bool keep_going;	/* on after a finding, for further bugs */
-	bool minimize;		/* a finding's schedule, before it is reported */
-	bool races;		/* look for data races in the first executions, and make points of their places */
-	bool fail_on_race;	/* a data race ends an execution, as a finding */
-	char **suppressions;	/* globs: data races that do not count; NULL-terminated, may be NULL */
-	char **known_races;	/* replay: identities (hexadecimal) of further ones; may be NULL */
-	char **data;		/* replay: "PATH+0xOFFSET OPERATION LIMIT WITHIN" of plain accesses that are points; may be NULL */
-	int verify;			/* replays of a finding */
-	struct debugger *debugger;	/* of a replay; NULL: none */
-};
-
-/* Sets what is not given on a command line. */
-void campaign_defaults(struct campaign_options *o);
+#include "search/script.h"
 
 struct campaign;
 
+/* The cause of an error. */
+enum campaign_blame {
+	BLAME_USER = 0, /* -EINVAL: the command line, or a file named on it, makes no sense */
+	BLAME_ZUG, /* -ENOMEM, -ENOTRECOVERABLE */
+	BLAME_MACHINE, /* any other: kernel, privileges, set-up */
+};
+enum campaign_blame campaign_blame(int error);
+
+/* How a search ends when nothing went wrong. */
+enum campaign_end {
+	CAMPAIGN_PASSED = 0,	/* nothing wrong was found, as far as was asked */
+	CAMPAIGN_FAILED,	/* the test fails under some schedule */
+	CAMPAIGN_INCOMPLETE,	/* interrupted, or executions did not follow their schedule */
+	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
+};
+
 /*
- * Sets everything up; nothing runs yet. k: an open kernel (stays the caller's) or NULL to
- * open one. Messages go to out and err. An enum zug_exit: 0 or what to exit with; a message was printed.
+ * Sets everything up; nothing is executed yet. k: an open kernel, which stays the caller's; NULL:
+ * one of its own. The observer, and what the options point to, must outlive the campaign. stop: set
+ * to interrupt it; may be NULL.
  */
 int campaign_new(struct campaign **c, struct kernel *k, const struct campaign_options *o,
-		 FILE *out, FILE *err, const volatile sig_atomic_t *stop, int wake_fd);
+		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		 char *err, size_t errlen);
 void campaign_free(struct campaign *c);
 
-/* Explores. Returns an enum zug_exit; prints progress, findings and a summary. */
-int campaign_run(struct campaign *c);
-
+/* The whole search. An enum campaign_end, or -errno with a line in err. */
+int campaign_run(struct campaign *c, char *err, size_t errlen);
 /*
- * One execution: at first ones whose only purpose is to see what the test maps, then one schedule
- * after another. 0, or an enum zug_exit with a line in err, "" when it was printed already.
+ * Ends the record (--record). 1: there is one, with executions in it; 0; -errno with a line in err.
  */
+int campaign_close_record(struct campaign *c, char *err, size_t errlen);
+
+/* One execution: at first ones that find the points, then one schedule after another. */
 enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED };
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);
-/* Of a campaign with a script: the statements that were not made in the last execution, and why. How many. */
-unsigned int campaign_script_tell_unmade(const struct campaign *c, FILE *out);
+
+/* ---- results ---- */
+
+void campaign_get_result(const struct campaign *c, struct campaign_result *r);
+/* To be released by campaign_notes_release(). */
+void campaign_get_notes(const struct campaign *c, struct campaign_notes *n);
+/* The file that is executed. */
+const char *campaign_file(const struct campaign *c);
+/* What the last execution wrote: head and tail as of capture_text(). */
+int campaign_output(const struct campaign *c, bool standard_error, char **head, char **tail);
+/* The same, all of it to two descriptors, unless it was so much that the middle is lost. */
+void campaign_pass_on(struct campaign *c, int out, int err);
+
+/* What came of the script, in the last execution. */
+struct script_result {
+	unsigned int nr, made, gone;	/* statements */
+	bool strict;
+	bool fits; /* the script is about this program: not all places are gone, and strict ones are
+		      made */
+};
+void campaign_script_result(const struct campaign *c, struct script_result *r);
+/* Statement i of nr. */
+void campaign_script_line(const struct campaign *c, unsigned int i, struct search_script_line *l);
+
+/* ---- for zugd ---- */
 
 /*
- * For zugd, which gets its executions one by one, and has many campaigns on one kernel. The probes of
- * one are planted at a time: campaign_park() takes them out, campaign_unpark() plants them again
- * (-errno with a line in err). A new campaign is not parked.
+ * zugd gets its executions one by one, and has many campaigns on one kernel. The probes of one are
+ * planted at a time: campaign_park() takes them out, campaign_unpark() plants them again. A new
+ * campaign is not parked.
  */
 void campaign_park(struct campaign *c);
 int campaign_unpark(struct campaign *c, char *err, size_t errlen);
 
-/* What the next execution runs with; everything stays the caller's, and must live until it is done. */
+/*
+ * What the next execution runs with; everything stays the caller's, and must live until it is done.
+ */
 struct campaign_io {
 	char **envp;
 	int in;			/* the test's standard input; -1: /dev/null */
-	bool joined;		/* nothing is started: sandbox_join() has brought it in, and it waits */
-	FILE *out, *err;	/* messages */
+	bool joined; /* nothing is started: sandbox_join() has brought it in, and it waits */
+	const struct campaign_observer *observer;
 };
-
-/* A way to fail that was seen. */
-struct campaign_failure {
-	uint64_t failure;	/* its identity */
-	unsigned int kind;	/* enum zug_outcome_kind */
-	uint64_t times;
-	uint64_t first;		/* number of the execution that showed it first */
-	char *trace;		/* kept when it was seen first; NULL: it could not be */
-	char *message;
-};
-
-/* Races that look harmless, and those that are none perhaps, are told apart. */
-enum campaign_race_kind {
-	RACE_REAL = 0,
-	RACE_SAME_VALUE,	/* two plain stores, of the same value then */
-	RACE_COUNTER,		/* in the first executions the data was only added to, and never read */
-	RACE_POSSIBLE,		/* one, unless both accesses are atomic, which nobody can tell without the sources */
-};
-
-/* A data race that was no finding. */
-struct campaign_race {
-	uint64_t race;		/* its identity: the pair of places */
-	enum campaign_race_kind kind;
-	char *object, *message, *trace;
-};
-const char *campaign_race_kind_text(enum campaign_race_kind kind);
 
 struct campaign_once {
 	struct execution x;
 	bool exhausted;		/* every schedule had been tried: it ran under the default one */
 	const struct campaign_failure *failure;	/* the campaign's; NULL: nothing wrong */
 };
-/* One execution; the trace of every new failure is kept in the folder for traces. As campaign_step(). */
+/* One execution; the trace of every new failure is kept in the folder for traces. */
 int campaign_once(struct campaign *c, const struct campaign_io *io, struct campaign_once *r,
 		  char *err, size_t errlen);
-/* The output of the last execution: all of it to two descriptors, unless it was so much that the middle is lost. */
-void campaign_pass_on(struct campaign *c, int out, int err);
 
-struct campaign_figures {
-	uint64_t executions, steps, findings, diverged, run_ns;
-	bool primed, exhausted;
-	uint32_t bound_done;	/* preemptions; UINT32_MAX: none */
-	const struct campaign_failure *failures;
-	unsigned int nr_failures;
-	const struct campaign_race *races;
-	unsigned int nr_races;
-};
-void campaign_get_figures(const struct campaign *c, struct campaign_figures *f);
-/* The file that is executed. */
-const char *campaign_file(const struct campaign *c);
+/* ---- following a trace ---- */
 
 /*
- * Before a trace's schedule is executed in a campaign that was made from its options: numbers the
- * tasks as it does, sets the watchpoints. enum zug_exit, with a message printed.
+ * Before a trace's schedule is followed in a campaign that was made from its options: numbers the
+ * tasks as it does, and sets the watchpoints.
  */
-int campaign_prepare_replay(struct campaign *c, const struct trace *t);
-
-/*
- * Executes a trace times times. Prints the program's output (the first time) and whether it did the same.
- */
-int campaign_replay(struct campaign *c, const struct trace *t, int times);
-
-/* Options as recorded in a trace; the strings belong to *holder, to be freed by campaign_options_free(). */
-struct campaign_holder;
-int campaign_options_from_trace(struct campaign_options *o, const struct trace *t,
-				struct campaign_holder **holder, char *err, size_t errlen);
-void campaign_options_free(struct campaign_holder *h);
+int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen);
+/* One execution under the schedule of r. */
+int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen);
 
 #endif

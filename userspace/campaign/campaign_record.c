@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A campaign's record (--record): what campaign_run() tells record.c. Without the option nothing. */
+/*
+ * A campaign's record (--record): what campaign_run() writes by report/record.h. Without the option
+ * nothing.
+ */
 #include <stdio.h>
 #include <string.h>
+#include "lib/base/clock.h"
+#include "lib/version.h"
 #include "campaign/campaign_internal.h"
-#include "cli/commands.h"
 #include "report/record.h"
 
 int campaign_record_open(struct campaign *c, char *err, size_t errlen)
 {
+	const struct campaign_options *o = &c->s.o;
 	const struct record_head h = {
-		.argv = c->o.argv, .cwd = c->o.cwd, .kernel = c->release, .zug_version = ZUG_VERSION,
-		.strategy = c->o.strategy ? c->o.strategy : "default", .seed = c->o.seed,
-		.executions = c->o.executions, .time_ns = c->o.time_ns,
+		.argv = o->command.argv,
+		.cwd = o->command.cwd,
+		.kernel = c->s.release,
+		.zug_version = ZUG_VERSION,
+		.strategy = o->search.strategy ? o->search.strategy : "default",
+		.seed = o->search.seed,
+		.executions = o->search.executions,
+		.time_ns = o->search.time_ns,
 	};
 
-	if (!c->o.record)
+	if (!o->results.record)
 		return 0;
-	c->record = record_open(c->o.record, &h, err, errlen);
+	c->record = record_open(o->results.record, &h, err, errlen);
 	return c->record ? 0 : -1;
+}
+
+static const char *strategy_now(const struct campaign *c, const struct search_stats *st)
+{
+	return c->phase == POINTS_SEARCHING ? st->strategy : "first look";
 }
 
 void campaign_record_execution(struct campaign *c, const struct execution *x)
@@ -26,32 +41,35 @@ void campaign_record_execution(struct campaign *c, const struct execution *x)
 
 	if (!c->record)
 		return;
-	search_get_stats(c->search, &st);
-	record_execution(c->record, &(struct record_execution){
-		.n = c->executions, .ns = campaign_now() - c->start_ns, .steps = c->steps,
-		.schedules = st.schedules, .distinct = st.distinct, .bound = st.bound,
-		.bound_done = st.bound_done, .new_probability = st.new_probability,
-		.estimate = st.estimate_total, .preemptions = x->preemptions,
-		.strategy = c->primed ? st.strategy : "first look" });
-	c->recorded = c->executions;
+	search_get_stats(c->s.search, &st);
+	record_execution(c->record,
+			 &(struct record_execution){ .n = c->s.figures.executions,
+						     .ns = clock_now_ns() - c->start_ns,
+						     .steps = c->s.figures.steps,
+						     .schedules = st.schedules,
+						     .distinct = st.distinct,
+						     .bound = st.bound,
+						     .bound_done = st.bound_done,
+						     .new_probability = st.new_probability,
+						     .estimate = st.estimate_total,
+						     .preemptions = x->preemptions,
+						     .strategy = strategy_now(c, &st) });
+	c->recorded = c->s.figures.executions;
 }
 
 void campaign_record_finding(struct campaign *c, const struct execution *x)
 {
-	const char *trace = NULL;
+	const struct campaign_failure *f = failures_find(&c->failures, x->outcome.failure);
 	struct search_stats st;
 
 	if (!c->record)
 		return;
-	search_get_stats(c->search, &st);
-	for (unsigned int i = 0; i < c->nr_failures; i++)
-		if (c->failures[i].failure == x->outcome.failure)
-			trace = c->failures[i].trace;
+	search_get_stats(c->s.search, &st);
 	record_finding(c->record, &(struct record_finding){
-		.n = c->recorded, .ns = campaign_now() - c->start_ns, .failure = x->outcome.failure,
-		.steps = x->steps, .preemptions = x->preemptions, .trace = trace,
+		.n = c->recorded, .ns = clock_now_ns() - c->start_ns, .failure = x->outcome.failure,
+		.steps = x->steps, .preemptions = x->preemptions, .trace = f ? f->trace : NULL,
 		.kind = zug_outcome_name(x->outcome.kind), .message = x->outcome.message,
-		.strategy = c->primed ? st.strategy : "first look" });
+		.strategy = strategy_now(c, &st) });
 }
 
 void campaign_record_end(struct campaign *c, const char *why)
@@ -60,20 +78,23 @@ void campaign_record_end(struct campaign *c, const char *why)
 
 	if (!c->record || c->record_ended)
 		return;
-	search_get_stats(c->search, &st);
+	search_get_stats(c->s.search, &st);
 	record_end(c->record, why, st.bound_done);
 	c->record_ended = true;
 }
 
-void campaign_record_close(struct campaign *c)
+int campaign_close_record(struct campaign *c, char *err, size_t errlen)
 {
 	int ret;
 
-	if (c->record && c->findings)
+	if (!c->record)
+		return 0;
+	if (c->failures.findings)
 		campaign_record_end(c, "a finding");
 	ret = record_close(c->record);
-	if (c->o.record && c->recorded && !ret)
-		fprintf(c->out, "record: %s (a page of it: zug show --html %s)\n", c->o.record, c->o.record);
+	c->record = NULL;
 	if (ret)
-		fprintf(c->err, "zug: --record %s: %s; what follows is missing\n", c->o.record, strerror(-ret));
+		snprintf(err, errlen, "--record %s: %s; what follows is missing",
+			 c->s.o.results.record, strerror(-ret));
+	return ret ? ret : c->recorded > 0;
 }

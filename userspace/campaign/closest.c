@@ -23,7 +23,7 @@ static bool after(void *ctx, const struct execution *x)
 	neighbour_result(p->s, &r);
 	if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x->outcome, p->m->came, sizeof(p->m->came));
-	trials_progress(p->c, "near it: %lu executions, %s", (unsigned long)r.trials,
+	session_say_trying(&p->c->s, "near it: %lu executions, %s", (unsigned long)r.trials,
 			r.found ? "one passes" : "none passes so far");
 	return r.found && r.trial == r.trials;
 }
@@ -52,7 +52,7 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
 	neighbour_result(trials.search, &m->r);
-	m->interrupted = c->stop && *c->stop;
+	m->interrupted = session_interrupted(&c->s);
 	if (!ret && m->r.found)
 		ret = trials_keep(trials.best, to, err, errlen);
 out:
@@ -62,8 +62,8 @@ out:
 
 /* ---- without what was made of a call ---- */
 
-int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step, struct closest *m, char *err,
-		    size_t errlen)
+int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step,
+		    struct closest *m, char *err, size_t errlen)
 {
 	const struct trials_once all = { .without = UINT64_MAX, .passes = true, .to = to };
 	uint64_t nr = trace_nr_steps(t), decided = 0;
@@ -82,15 +82,18 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 	m->r.reproduced = ret >= 0 && x.outcome.failure == trace_outcome(t)->failure;
 	if (!m->r.reproduced && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x.outcome, m->came, sizeof(m->came));
-	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found && !(c->stop && *c->stop);) {
+	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found &&
+			      !session_interrupted(&c->s);) {
 		if (!faults_decided(trace_step(t, i)))
 			continue;
-		ret = trials_once(c, t, &(struct trials_once){ .without = i, .passes = true, .to = to }, &x, err, errlen);
+		ret = trials_once(c, t,
+				  &(struct trials_once){ .without = i, .passes = true, .to = to },
+				  &x, err, errlen);
 		m->r.trials++;
 		m->r.found = ret == 1;
 		if (m->r.found)
 			*step = i;
 	}
-	m->interrupted = c->stop && *c->stop;
+	m->interrupted = session_interrupted(&c->s);
 	return ret < 0 ? ret : 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* closest.h - the passing execution that is closest to a failing trace: search/neighbour.h on the real test */
+/*
+ * closest.h - the passing execution that is closest to a failing trace: search/neighbour.h on the
+ * real test
+ */
 #ifndef ZUG_CLOSEST_H
 #define ZUG_CLOSEST_H
 
@@ -9,23 +12,24 @@
 struct closest {
 	struct neighbour_result r;
 	bool interrupted;
-	char came[1100];	/* not reproduced: what happened instead; "": interrupted before it could */
+	char came[1100]; /* not reproduced: what happened instead; "": interrupted before it could
+			  */
 };
 
 /*
- * t: a failing trace of c's test. At most so many executions (0: all there are). Writes the trace of the closest
- * passing one to the file 'to', when there is one. 0 or -errno with a line in err.
+ * t: a failing trace of c's test. At most so many executions (0: all there are). Writes the trace
+ * of the closest passing one to the file 'to', when there is one. 0 or -errno with a line in err.
  */
 int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
 		  struct closest *m, char *err, size_t errlen);
 
 /*
- * Among what is close is the same schedule without what the search has made of a call, or without a timer that fired: so
- * that t fails again, and then without each of these, from the last to the first. The first that passes is *step, its
- * trace at 'to', and counts as found in m; none passes or there is none: UINT64_MAX, and only m->r.reproduced tells. 0 or
- * -errno with a line in err.
+ * Among what is close is the same schedule without what the search has made of a call, or without a
+ * timer that fired: so that t fails again, and then without each of these, from the last to the
+ * first. The first that passes is *step, its trace at 'to', and counts as found in m; none passes
+ * or there is none: UINT64_MAX, and only m->r.reproduced tells. 0 or -errno with a line in err.
  */
-int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step, struct closest *m, char *err,
-		    size_t errlen);
+int closest_without(struct campaign *c, const struct trace *t, const char *to, uint64_t *step,
+		    struct closest *m, char *err, size_t errlen);
 
 #endif

@@ -10,12 +10,16 @@
 #include "campaign/minimize.h"
 #include "campaign/trials.h"
 
-/* What a step never did has no description in the trace yet: where a task stands that is not run again. */
+/*
+ * Describes an operation that no step of the trace makes: the place where a task stands that does
+ * not run again.
+ */
 static void describe(struct campaign *c, struct trace_writer *w, const struct trace *t,
 		     const struct zug_label *l)
 {
-	const struct place_site *s = l->site ? places_find_site(c->places, l->site) : NULL;
-	const struct place_object *o = l->object ? places_find_object(c->places, l->object) : NULL;
+	const struct place_site *s = l->site ? places_find_site(c->s.places, l->site) : NULL;
+	const struct place_object *o = l->object ? places_find_object(c->s.places, l->object) :
+						   NULL;
 
 	if (s && !trace_site(t, l->site))
 		trace_add_site(w, &(struct trace_site){ .site = s->site, .module = s->module,
@@ -26,8 +30,9 @@ static void describe(struct campaign *c, struct trace_writer *w, const struct tr
 }
 
 /* The trace at 'from', with what was found out about it. */
-static int write_result(struct campaign *c, const char *from, const char *to, const struct minimized *m,
-			const struct minimize_result *r, char *err, size_t errlen)
+static int write_result(struct campaign *c, const char *from, const char *to,
+			const struct minimized *m, const struct minimize_result *r, char *err,
+			size_t errlen)
 {
 	struct trace_pair *pairs = calloc(r->nr_pairs + 1, sizeof(*pairs));
 	struct trace *t = trace_open(from, err, errlen);
@@ -86,13 +91,15 @@ static bool after(void *ctx, const struct execution *x)
 	} else if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
 		outcome_words(&x->outcome, m->came, sizeof(m->came));
 	}
-	trials_progress(p->c, "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
-			(unsigned long)r.trials, r.preemptions, r.differences, r.nr);
+	session_say_trying(&p->c->s,
+			   "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
+			   (unsigned long)r.trials, r.preemptions, r.differences, r.nr);
 	return r.reproduced && r.trial == r.trials;
 }
 
-static int minimize_schedule(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
-			     const char *to, struct minimized *m, char *err, size_t errlen)
+static int minimize_schedule(struct campaign *c, const struct trace *t,
+			     const struct minimize_limits *limits, const char *to,
+			     struct minimized *m, char *err, size_t errlen)
 {
 	struct progress p = { .c = c, .m = m };
 	struct minimize_result r;
@@ -132,11 +139,11 @@ out:
 }
 
 /*
- * A fault that the trace at 'to' can do without is left out: *less is that trace, still to be minimised, or NULL. 0 or
- * -errno with a line in err.
+ * A fault that the trace at 'to' can do without is left out: *less is that trace, still to be
+ * minimised, or NULL. 0 or -errno with a line in err.
  */
-static int drop_fault(struct campaign *c, const struct minimize_limits *limits, const char *to, struct minimized *m,
-		      struct trace **less, char *err, size_t errlen)
+static int drop_fault(struct campaign *c, const struct minimize_limits *limits, const char *to,
+		      struct minimized *m, struct trace **less, char *err, size_t errlen)
 {
 	struct trace *t = trace_open(to, err, errlen);
 	int ret = t ? 0 : -EIO;
@@ -155,7 +162,9 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 			m->minimal = false;
 			break;
 		}
-		ret = trials_once(c, t, &(struct trials_once){ .without = i / 2, .gone = i % 2, .to = to }, &x, err, errlen);
+		ret = trials_once(
+			c, t, &(struct trials_once){ .without = i / 2, .gone = i % 2, .to = to },
+			&x, err, errlen);
 		m->executions++;
 	}
 	trace_free(t);
@@ -175,7 +184,7 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 
 	memset(m, 0, sizeof(*m));
 	ret = minimize_schedule(c, t, limits, to, m, err, errlen);
-	while (!ret && m->reproduced && m->minimal && !(c->stop && *c->stop)) {
+	while (!ret && m->reproduced && m->minimal && !session_interrupted(&c->s)) {
 		struct minimize_limits left = *limits;
 
 		ret = drop_fault(c, limits, to, m, &less, err, errlen);
@@ -187,35 +196,4 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 		trace_free(less);
 	}
 	return ret;
-}
-
-static void count(FILE *out, uint64_t n, const char *what, const char *after)
-{
-	fprintf(out, "%lu %s%s%s", (unsigned long)n, what, n == 1 ? "" : "s", after);
-}
-
-void minimize_say(FILE *out, const struct minimized *m)
-{
-	fprintf(out, "minimised in ");
-	count(out, m->executions, "execution", ": ");
-	count(out, m->preemptions_before, "preemption", ", ");
-	count(out, m->decisions_before, "decision", ", ");
-	count(out, m->steps_before, "step", "");
-	if (m->simpler) {
-		fputs(" -> ", out);
-		count(out, m->preemptions, "preemption", ", ");
-		count(out, m->decisions, "decision", ", ");
-		count(out, m->steps, "step", "");
-	}
-	if (m->dropped) {
-		fputs(", ", out);
-		count(out, m->dropped, "fault", m->dropped == 1 ? " was not needed" : " were not needed");
-	}
-	if (m->dropped_timers) {
-		fputs(", ", out);
-		count(out, m->dropped_timers, "timer", " need not fire early");
-	}
-	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
-	      "; cut short, there may be a simpler one", out);
-	putc('\n', out);
 }

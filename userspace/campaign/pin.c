@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a trace to a script (zug pin). The decisions that differ from the default schedule
+ * (search/script.h finds them) become statements 'before T1 at OPERATION on OBJECT in FUNCTION run
+ * T2'. pin_write() has the order of a script's parts; find_place() says how a step gets its name,
+ * put_statement() how a decision becomes a statement.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "search/script.h"
-#include "cli/commands.h"
+#include "lib/version.h"
 #include "engine/faults.h"
 #include "campaign/pin.h"
 #include "report/report_internal.h"
@@ -13,11 +19,11 @@
 
 /* Longer names are cut and made patterns: less than the language takes in a word. */
 #define NAME_MAX_BYTES 200
-/* What mkstemp() makes of XXXXXX, and what mktemp(1) appends. */
+/* The characters that mkstemp() puts for XXXXXX, and those that mktemp(1) appends. */
 #define TEMPORARY 6
 #define TEMPORARY_OF_SHELL 10
 
-/* Where a task stands, in the words of the language; "": anywhere. */
+/* A place where a task stands, in the words of the language; "": any. */
 struct where {
 	int op;				/* -1: any */
 	char on[NAME_MAX_BYTES + 8], in[NAME_MAX_BYTES + 8];
@@ -55,7 +61,9 @@ static bool next_point(void *ctx, struct search_point *p, uint32_t *task)
 		n->nr_cands = s->nr_enabled;
 	}
 	for (uint32_t i = 0; i < s->nr_enabled; i++)
-		n->cands[i] = (struct search_cand){ .task = s->enabled[i], .parent = SEARCH_NO_TASK, .enabled = true };
+		n->cands[i] = (struct search_cand){ .task = s->enabled[i],
+						    .parent = SEARCH_NO_TASK,
+						    .enabled = true };
 	*p = (struct search_point){ .step = n->at++, .cand = n->cands, .nr = s->nr_enabled,
 				    .last = s->last == TRACE_NO_TASK ? SEARCH_NO_TASK : s->last,
 				    .yielded = s->flags & TRACE_STEP_YIELDED };
@@ -81,7 +89,10 @@ static uint64_t last_step(const struct trace *t, uint32_t task, uint64_t i)
 	return UINT64_MAX;
 }
 
-/* What a task stands before at step i: what it does next, or what the minimiser saw. */
+/*
+ * The operation that a task stands before at step i: its next one, or the one that the minimiser
+ * saw.
+ */
 static const struct zug_label *pending(const struct trace *t, uint32_t task, uint64_t i)
 {
 	const struct trace_minimized *m = trace_minimized(t);
@@ -121,7 +132,10 @@ static const char *object_name(const struct trace *t, uint64_t object)
 	return o && o->name && o->name[0] ? o->name : NULL;
 }
 
-/* So many characters that somebody may have typed, or mkstemp() made? Wrongly made a pattern they match as well. */
+/*
+ * True when mkstemp() or mktemp(1) may have made the n characters. A pattern in place of typed ones
+ * matches, too.
+ */
 static bool is_made_up(const char *p, int n, bool separate)
 {
 	unsigned int upper = 0, digits = 0, changes = 0;
@@ -139,8 +153,8 @@ static bool is_made_up(const char *p, int n, bool separate)
 }
 
 /*
- * A file below the folder where the test ran is found in every folder, and a temporary one under every
- * name that it may have.
+ * A file below the folder where the test ran is found in every folder, and a temporary one under
+ * every name that it may have.
  */
 static void name_file(const struct trace *t, const char *name, char *to)
 {
@@ -159,8 +173,10 @@ static void name_file(const struct trace *t, const char *name, char *to)
 		for (size_t i = 0; i < len; i++) {
 			size_t left = len - i;
 			bool separate = i && strchr("./-_", name[i - 1]);
-			bool made_up = (i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
-				       (i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' && is_made_up(name + i, left, true));
+			bool made_up =
+				(i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
+				(i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' &&
+				 is_made_up(name + i, left, true));
 
 			if (at + TEMPORARY_OF_SHELL + 1 >= NAME_MAX_BYTES) {
 				strcpy(to + at, "*");
@@ -180,8 +196,8 @@ static void name_file(const struct trace *t, const char *name, char *to)
 }
 
 /*
- * Of a call that was changed the operation that it was to be, if other steps of that place show one system call; -1:
- * unknown. (The function of the C library around the call has the same place.)
+ * Of a call that was changed the operation that it was to be, if other steps of that place show one
+ * system call; -1: unknown. (The function of the C library around the call has the same place.)
  */
 static int op_of(const struct trace *t, const struct zug_label *l)
 {
@@ -201,7 +217,8 @@ static int op_of(const struct trace *t, const struct zug_label *l)
 	return op;
 }
 
-static struct symfile *file_of(const struct pin *n, const struct trace_site *site, const struct trace_module **m)
+static struct symfile *file_of(const struct pin *n, const struct trace_site *site,
+			       const struct trace_module **m)
 {
 	char err[256];
 
@@ -214,7 +231,10 @@ static const char *base_of(const char *path)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-/* What was inlined from a header of the language (std::lock_guard) is not the place that people know. */
+/*
+ * The innermost frame that was not inlined from a header of the language (std::lock_guard): people
+ * know that place.
+ */
 static int own_frame(const struct trace_frame *frames, int nr)
 {
 	for (int i = 0; i < nr && frames[i].function; i++)
@@ -223,7 +243,10 @@ static int own_frame(const struct trace_frame *frames, int nr)
 	return 0;
 }
 
-/* Which function of the C library called the kernel is its own business: the place is the program's. */
+/*
+ * Names the place by the program's function, not by the function of the C library that called the
+ * kernel.
+ */
 static void name_place(const struct pin *n, uint64_t id, struct where *w)
 {
 	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
@@ -235,7 +258,8 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	if (nr < 1 || !frames[0].function)
 		return;
 	/* a static program has it within */
-	if (symfile_libc(f) != SYMLIBC_NONE && strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
+	if (symfile_libc(f) != SYMLIBC_NONE &&
+	    strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
 		return;
 	own = own_frame(frames, nr);
 	copy_name(w->in, frames[own].function);
@@ -246,7 +270,8 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
 {
 	const struct trace_site *site = s->label.site ? trace_site(n->t, s->label.site) : NULL;
-	const char *a = object_name(n->t, s->label.object), *b = object_name(n->t, s->label.object2);
+	const char *a = object_name(n->t, s->label.object),
+		   *b = object_name(n->t, s->label.object2);
 	const struct trace_module *m;
 	struct symfile *f;
 
@@ -260,7 +285,10 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 	return f && rule_place_is(f, m->path, site->offset, w->in);
 }
 
-/* Numbers of what a search learns to see: they depend on what else is seen, and a function says more. */
+/*
+ * Numbers of what a search learns to see: they depend on what else is seen, and a function says
+ * more.
+ */
 static bool is_learnt(const char *name)
 {
 	return !strncmp(name, "variable #", 10) || !strncmp(name, "atomic #", 8);
@@ -280,7 +308,10 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		name_place(n, l->site, w);
 	if (w->in[0] && is_learnt(w->on))
 		w->on[0] = 0;
-	/* where it is not known whether one before was such an operation, all are counted */
+	/*
+	 * when it is unknown whether a step before was such an operation, all operations at the
+	 * place are counted
+	 */
 	for (uint64_t i = 0; w->op >= 0 && i < step; i++) {
 		const struct trace_step *s = trace_step(n->t, i);
 		struct where any = *w;
@@ -333,7 +364,10 @@ static void put_place(FILE *out, const struct where *w)
 	}
 }
 
-/* Does the task end between steps from-1 and to-1? Then the first step after that; else UINT64_MAX. */
+/*
+ * The first step after the end of the task, if it ends between steps from-1 and to-1; else
+ * UINT64_MAX.
+ */
 static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i <= to && i <= trace_nr_steps(t); i++)
@@ -346,11 +380,15 @@ static uint64_t ends_before(const struct trace *t, uint32_t task, uint64_t from,
 	return UINT64_MAX;
 }
 
-/* Is the task passed over by a decision between? after: UINT64_MAX for from the beginning. */
+/*
+ * True when a decision between the two steps passes the task over. after: UINT64_MAX for the
+ * beginning of the trace.
+ */
 static bool passed_over(const struct pin *n, uint32_t task, uint64_t after, uint64_t before)
 {
 	for (size_t i = 0; i < n->nr; i++)
-		if ((after == UINT64_MAX || n->d[i].step > after) && n->d[i].step < before && n->d[i].instead_of == task)
+		if ((after == UINT64_MAX || n->d[i].step > after) && n->d[i].step < before &&
+		    n->d[i].instead_of == task)
 			return true;
 	return false;
 }
@@ -370,7 +408,9 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 		putc('\n', out);
 		return;
 	}
-	/* it goes on as soon as the other has ended, or by the next decision instead of the other */
+	/*
+	 * it goes on as soon as the other has ended, or by the next decision instead of the other
+	 */
 	end = ends_before(n->t, d->task, d->step + 1, back);
 	for (size_t i = k + 1; i < n->nr && n->d[i].step <= back; i++) {
 		if (n->d[i].step < back || n->d[i].task != d->instead_of)
@@ -390,7 +430,7 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 	putc('\n', out);
 }
 
-/* What is decided with a step besides who makes it. How many statements. */
+/* The faults and timers that are decided with a step. How many statements. */
 static int put_lets(FILE *out, const struct pin *n, uint64_t step)
 {
 	const struct trace_step *s = trace_step(n->t, step);
@@ -413,98 +453,32 @@ static int put_lets(FILE *out, const struct pin *n, uint64_t step)
 	return nr;
 }
 
-static void put_option(FILE *out, const char *name, const char *value)
-{
-	fprintf(out, "option %s%s%s\n", name, value ? " " : "", value ? value : "");
-}
-
-static void put_number(FILE *out, const char *name, uint64_t value, uint64_t otherwise)
-{
-	if (value != otherwise)
-		fprintf(out, "option %s %lu\n", name, (unsigned long)value);
-}
-
-static void put_time(FILE *out, const char *name, uint64_t ns, uint64_t otherwise)
-{
-	if (ns != otherwise)
-		fprintf(out, "option %s %.15gms\n", name, ns / 1e6);
-}
-
-static void put_faults(FILE *out, const char *name, uint32_t mask)
-{
-	char text[256];
-
-	if (mask)
-		put_option(out, name, faults_names(mask, text, sizeof(text)));
-}
-
 bool pin_needs_races(const struct campaign_options *o)
 {
-	return o->fail_on_race || (o->data && o->data[0]);
+	return o->failure.race || (o->replay.data && o->replay.data[0]);
 }
 
-static void put_options(FILE *out, const struct campaign_options *o)
+static void put_options(FILE *out, const struct campaign_options *from)
 {
-	struct campaign_options d;
-	char text[256];
+	const char *base = base_of(from->command.argv[0]);
+	struct campaign_options o = *from;
+	size_t n = strlen(base), nr = 0;
+	char *watches[ZUG_MAX_WATCHES + 1] = { NULL };
 
-	campaign_defaults(&d);
-	if (o->input)
-		put_option(out, "stdin", o->input);
-	put_faults(out, "faults", o->faults & ~FLOWS);
-	put_faults(out, "flows", o->faults & FLOWS);
-	if (o->sync_points != d.sync_points || o->atomic_points != d.atomic_points ||
-	    o->syscall_points != d.syscall_points)
-		put_option(out, "points", run_options_points(o, text, sizeof(text)));
-	for (char **w = o->watches; w && *w; w++) {
-		const char *base = base_of(o->argv[0]);
-		size_t n = strlen(base);
-
-		/* the program's own, under whatever name it is run next time */
-		put_option(out, "watch", !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
-			   *w + n + 1 : *w);
-	}
-	for (char **p = o->points; p && *p; p++)
-		put_option(out, "point", *p);
-	for (char **p = o->code; p && *p; p++)
-		put_option(out, "code", *p);
-	for (char **i = o->invariants; i && *i; i++)
-		put_option(out, "invariant", *i);
-	for (char **i = o->discards; i && *i; i++)
-		put_option(out, "discard-if", *i);
-	if (pin_needs_races(o))
-		put_option(out, "races", NULL);
-	if (o->fail_on_race)
-		put_option(out, "fail-on-race", NULL);
-	if (o->match)
-		put_option(out, "match", o->match);
-	put_number(out, "expect-exit", o->expect_exit, d.expect_exit);
-	put_number(out, "seed", o->seed, d.seed);
-	put_number(out, "fair", o->fair, d.fair);
-	put_number(out, "cpus", o->cpus, d.cpus);
-	put_number(out, "max-tasks", o->max_tasks, d.max_tasks);
-	put_number(out, "max-steps", o->max_steps, d.max_steps);
-	put_time(out, "timeout", o->timeout_ns, d.timeout_ns);
-	put_time(out, "spin", o->spin_ns, d.spin_ns);
-	if (o->randomise)
-		put_option(out, "aslr", NULL);
-	if (o->real_time)
-		put_option(out, "time", "real");
-	if (o->real_random)
-		put_option(out, "random", "real");
-	if (o->explore_timeouts)
-		put_option(out, "timeouts", "explore");
-	if (o->own != d.own)
-		put_option(out, "world", run_options_world(o->own, text, sizeof(text)));
-	for (char **p = o->shares; p && *p; p++)
-		put_option(out, "share", *p);
-	if (o->setup)
-		put_option(out, "setup", o->setup);
-	if (o->teardown)
-		put_option(out, "teardown", o->teardown);
+	/*
+	 * a variable of the program itself is found under any name that the program has next time
+	 */
+	for (char **w = from->points.watches; w && *w && nr < ZUG_MAX_WATCHES; w++)
+		watches[nr++] = !strncmp(*w, base, n) && (*w)[n] == ':' && (*w)[n + 1] != ':' ?
+					*w + n + 1 :
+					*w;
+	o.points.watches = watches;
+	if (pin_needs_races(from))
+		fputs("option races\n", out);
+	run_options_print(&o, out);
 }
 
-/* A task, after those by whose names it is known. */
+/* A task, after its parents, which its line names. */
 static void put_task(FILE *out, const struct trace *t, uint32_t task, bool *told)
 {
 	const struct trace_task *tt = trace_task(t, task);
@@ -551,21 +525,23 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 	char message[512];
 
 	report_clean(message, sizeof(message), o->message ? o->message : "");
-	fprintf(out, "# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n", ZUG_VERSION,
-		path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
+	fprintf(out,
+		"# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n",
+		ZUG_VERSION, path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
 	fprintf(out, "# zug run --script %s --", name);
 	for (char *const *a = trace_header(t)->argv; *a; a++) {
 		putc(' ', out);
 		report_put_word(out, *a);
 	}
-	fputs("\n# Each 'before' is one switch; whoever runs goes on otherwise. zug-pin(1) has the language.\n", out);
+	fputs("\n# Each 'before' is one switch; whoever runs goes on otherwise. zug-pin(1) has the language.\n",
+	      out);
 }
 
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
 	      const char *path, const char *name)
 {
 	struct pin n = { .t = t, .symbols = s };
-	int ret = script_differences(o->fair, next_point, &n, &n.d), statements = 0;
+	int ret = script_differences(o->search.fair, next_point, &n, &n.d), statements = 0;
 	uint64_t step = 0;
 	bool *said;
 

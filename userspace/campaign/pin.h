@@ -16,7 +16,7 @@
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
 	      const char *path, const char *name);
 
-/* Are there points of the trace that only the look for data races finds? */
+/* True when the trace has points that only the race scan finds. */
 bool pin_needs_races(const struct campaign_options *o);
 
 #endif

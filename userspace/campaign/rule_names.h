@@ -9,7 +9,9 @@
 
 /* The pattern is the name, or a glob that matches it. */
 bool rule_name_is(const char *pattern, const char *name);
-/* The pattern names the file at path, or a function (inlined ones too) at that file offset of it. */
+/*
+ * The pattern names the file at path, or a function (inlined ones too) at that file offset of it.
+ */
 bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const char *pattern);
 
 #endif

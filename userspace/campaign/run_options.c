@@ -1,250 +1,135 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table of options of zug run, zug exec, zug check and zugd, and what no row of it can say: how
+ * a few arguments are parsed, and which values exclude each other.
+ *
+ * Read lib/base/command_line.h first: it has the meaning of a row's members. campaign_options.c
+ * writes the rows with a key into traces.
+ */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "cli/exit_codes.h"
+#include "bpf/zug_abi.h"
+#include "campaign/run_options.h"
 #include "engine/faults.h"
 #include "report/report.h"
-#include "campaign/run_options.h"
+#include "sandbox/sandbox.h"
 
-enum { OPT_STRATEGY = 256, OPT_SEED, OPT_EXECUTIONS, OPT_TIME, OPT_TIMEOUT, OPT_MAX_STEPS,
-       OPT_PREEMPTIONS, OPT_POINTS, OPT_WATCH, OPT_POINT, OPT_EXPECT_EXIT, OPT_MATCH, OPT_CPUS,
-       OPT_LANE, OPT_NAME, OPT_MAX_TASKS, OPT_SPIN, OPT_FAIR, OPT_KEEP_GOING, OPT_ASLR, OPT_VERIFY,
-       OPT_SOCKET, OPT_FOREGROUND, OPT_RESUME, OPT_RECORD, OPT_MEMORY, OPT_RULES, OPT_NO_MINIMIZE,
-       OPT_JUNIT, OPT_JSON, OPT_EACH_CASE, OPT_COLOR, OPT_NO_RACES, OPT_TIMEOUTS, OPT_RANDOM, OPT_CODE,
-       OPT_SCRIPT, OPT_INVARIANT, OPT_DISCARD,
-       OPT_WORLD, OPT_SHARE, OPT_SETUP, OPT_TEARDOWN, OPT_FAIL_ON_RACE, OPT_SUPPRESSIONS, OPT_FAULTS, OPT_MAX_FAULTS,
-       OPT_FLOWS, OPT_MAX_FLOWS, OPT_STDIN };
+#define RUN	(1u << RUN_COMMAND)
+#define EXEC	(1u << RUN_EXEC)
+#define CHECK	(1u << RUN_CHECK)
+#define DAEMON	(1u << RUN_DAEMON)
 
-static const struct option options[] = {
-	{ "strategy", required_argument, NULL, OPT_STRATEGY },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "executions", required_argument, NULL, OPT_EXECUTIONS },
-	{ "time", required_argument, NULL, OPT_TIME },
-	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-	{ "max-steps", required_argument, NULL, OPT_MAX_STEPS },
-	{ "preemptions", required_argument, NULL, OPT_PREEMPTIONS },
-	{ "points", required_argument, NULL, OPT_POINTS },
-	{ "watch", required_argument, NULL, OPT_WATCH },
-	{ "point", required_argument, NULL, OPT_POINT },
-	{ "code", required_argument, NULL, OPT_CODE },
-	{ "expect-exit", required_argument, NULL, OPT_EXPECT_EXIT },
-	{ "invariant", required_argument, NULL, OPT_INVARIANT },
-	{ "discard-if", required_argument, NULL, OPT_DISCARD },
-	{ "match", required_argument, NULL, OPT_MATCH },
-	{ "cpus", required_argument, NULL, OPT_CPUS },
-	{ "lane", required_argument, NULL, OPT_LANE },
-	{ "name", required_argument, NULL, OPT_NAME },
-	{ "max-tasks", required_argument, NULL, OPT_MAX_TASKS },
-	{ "spin", required_argument, NULL, OPT_SPIN },
-	{ "fair", required_argument, NULL, OPT_FAIR },
-	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
-	{ "no-minimize", no_argument, NULL, OPT_NO_MINIMIZE },
-	{ "no-races", no_argument, NULL, OPT_NO_RACES },
-	{ "fail-on-race", no_argument, NULL, OPT_FAIL_ON_RACE },
-	{ "suppressions", required_argument, NULL, OPT_SUPPRESSIONS },
-	{ "aslr", no_argument, NULL, OPT_ASLR },
-	{ "verify", required_argument, NULL, OPT_VERIFY },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
-	{ "rules", required_argument, NULL, OPT_RULES },
-	{ "script", required_argument, NULL, OPT_SCRIPT },
-	{ "timeouts", required_argument, NULL, OPT_TIMEOUTS },
-	{ "random", required_argument, NULL, OPT_RANDOM },
-	{ "world", required_argument, NULL, OPT_WORLD },
-	{ "share", required_argument, NULL, OPT_SHARE },
-	{ "setup", required_argument, NULL, OPT_SETUP },
-	{ "teardown", required_argument, NULL, OPT_TEARDOWN },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	{ "max-faults", required_argument, NULL, OPT_MAX_FAULTS },
-	{ "flows", required_argument, NULL, OPT_FLOWS },
-	{ "max-flows", required_argument, NULL, OPT_MAX_FLOWS },
-	{ "stdin", required_argument, NULL, OPT_STDIN },
-	{ "resume", required_argument, NULL, OPT_RESUME },
-	{ "record", required_argument, NULL, OPT_RECORD },
-	{ "memory", required_argument, NULL, OPT_MEMORY },
-	{ "junit", required_argument, NULL, OPT_JUNIT },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "each-case", no_argument, NULL, OPT_EACH_CASE },
-	{ "times", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "color", required_argument, NULL, OPT_COLOR },
-	{ "colour", required_argument, NULL, OPT_COLOR },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- words ---- */
+
+/* --points: bits of their own for what is no class of system calls. */
+#define SYNC	(1ll << 32)
+#define ATOMIC	(1ll << 33)
+
+static const struct option_word point_words[] = {
+	{ "sync", SYNC }, { "atomic", ATOMIC }, { "syscall", ZUG_SYS_ALL },
+	{ "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
+	{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
+	{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 }, { 0 },
+};
+
+static const struct option_word clock_words[] = { { "virtual", false }, { "real", true }, { 0 } };
+static const struct option_word timeout_words[] = {
+	{ "never", false }, { "explore", true }, { 0 },
+};
+static const struct option_word random_words[] = { { "seed", false }, { "real", true }, { 0 } };
+
+static const struct option_word world_words[] = {
+	{ "private", SANDBOX_ALL }, { "shared", 0 }, { "files", SANDBOX_FILES },
+	{ "ipc", SANDBOX_IPC }, { "pids", SANDBOX_PIDS }, { "net", SANDBOX_NET },
+	{ "host", SANDBOX_HOST }, { 0 },
+};
+
+static const struct option_word fault_words[] = {
+	{ "enospc", 1 << FAULT_ENOSPC }, { "eintr", 1 << FAULT_EINTR },
+	{ "enomem", 1 << FAULT_ENOMEM }, { "refused", 1 << FAULT_REFUSED },
+	{ "kill", 1 << FAULT_KILL }, { "short", 1 << FAULT_SHORT }, { 0 },
+};
+
+static const struct option_word flow_words[] = {
+	{ "short-read", 1 << FLOW_SHORT_READ }, { "short-write", 1 << FLOW_SHORT_WRITE },
+	{ "stdin", 1 << FLOW_STDIN }, { "loss", 1 << FLOW_LOSS }, { "reorder", 1 << FLOW_REORDER },
+	{ "delay", 1 << FLOW_DELAY }, { 0 },
+};
+
+const struct option_word colour_words[] = {
+	{ "auto", REPORT_COLOUR_AUTO },
+	{ "always", REPORT_COLOUR_ALWAYS },
+	{ "never", REPORT_COLOUR_NEVER },
 	{ 0 },
 };
 
-void run_options_help(FILE *f)
+/* ---- arguments that have a syntax of their own ---- */
+
+static int parse_points(const struct option_row *r, const char *text, void *options, char *err,
+			size_t errlen)
 {
-	fputs("search:\n"
-	      "  --strategy NAME[:ARG=VALUE,...]  how to choose schedules (see: zug strategies)\n"
-	      "  --seed N             the same seed gives the same search (default 1)\n"
-	      "  --executions N       stop after so many (default 2000; 0: no bound)\n"
-	      "  --time DURATION      stop after so long, such as 90s, 10m, 2h (default: no bound)\n"
-	      "  --preemptions N      at most so many preemptions in systematic strategies\n"
-	      "  --fair K             the fair scheduler acts on every K-th yield (default 1; 0: off)\n"
-	      "  --rules TEXT | @FILE holds of tasks, tactics, where preemptions may be (see zug-run(1))\n"
-	      "  --script FILE        follow a script that zug pin wrote, or a person (zug-pin(1)): once, unless --executions\n"
-	      "  --resume FILE        go on with the search whose state is in FILE, and keep it there\n"
-	      "  --memory SIZE        what the search's tables may take, such as 64M (default 256M); full ones forget\n"
-	      "  --keep-going         look for further bugs after the first: one trace each, a list at the end\n"
-	      "points, where a switch can happen:\n"
-	      "  --points KIND,...    sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, none\n"
-	      "                       (sync,atomic,syscall)\n"
-	      "  --code WHERE         atomic instructions of these only: a library, function, 'GLOB' or FILE.c\n"
-	      "  --watch [FILE:]VAR   every access of a variable (at most 4; a hardware breakpoint)\n"
-	      "  --no-races           do not look for data races in the first executions, to make points of their places\n"
-	      "  --point SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET\n"
-	      "what is a failure:\n"
-	      "  --expect-exit N      the exit status of success (default 0)\n"
-	      "  --match REGEX        output that means failure\n"
-	      "  --invariant 'EXPR'   what must be true before every step: C over global variables (may be repeated)\n"
-	      "  --discard-if 'EXPR' | exit=N | output=REGEX\n"
-	      "                       executions that do not count\n"
-	      "  --fail-on-race       a data race is one, not only a warning\n"
-	      "  --suppressions FILE  data races that do not count: lines race:GLOB (function, file or variable)\n"
-	      "  --timeout DURATION   of one execution (default 30s; 0: none)\n"
-	      "  --max-steps N        of one execution (default 100000)\n"
-	      "  --spin DURATION      a task that computes so long without a point is looked at, and preempted after ten times that (default 100ms)\n"
-	      "the test's machine:\n"
-	      "  --cpus N             what it sees (default: this machine's)\n"
-	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
-	      "  --max-tasks N        tasks alive at a time (default 256)\n"
-	      "  --name NAME          of its cgroup\n"
-	      "  --aslr               leave address randomisation on\n"
-	      "the test's inputs:\n"
-	      "  --time virtual|real  its clock; with a virtual one (default) sleeping takes no time\n"
-	      "  --timeouts never|explore  when a time-out expires: when nobody else can run (default), or at any time\n"
-	      "  --random seed|real   its random numbers: made from the seed (default), or the machine's\n"
-	      "  --world private|shared|PART,...  what each execution has anew, for itself: files, ipc, pids, net, host\n"
-	      "                       (zug run: private, all of them; zug exec and zugd: shared, nothing)\n"
-	      "  --share PATH         a file or folder that stays the machine's; what is written there stays\n"
-	      "  --setup COMMAND      run before each execution by a shell, in its world but not under its schedule\n"
-	      "  --teardown COMMAND   the same after each execution\n"
-	      "  --faults KIND,...    system calls may fail: enospc, eintr, enomem, refused, kill, short (see zug-run(1))\n"
-	      "  --max-faults N       so many in one execution (default 1)\n"
-	      "  --flows KIND,...     fewer bytes at once, or datagrams otherwise than sent: short-read, short-write, stdin,\n"
-	      "                       loss, reorder, delay (see zug-run(1))\n"
-	      "  --max-flows N        so many in one execution (default 1)\n"
-	      "  --stdin FILE         what it reads from its standard input, a pipe (default: nothing)\n"
-	      "results:\n"
-	      "  -o, --output DIR     where traces go (default zug-out)\n"
-	      "  --record FILE        append how the search gets on, for zug show FILE and zug show --html FILE\n"
-	      "  --no-minimize        report the schedule as it was found, not the simplest that fails alike\n"
-	      "  --verify N           replay a finding so often before it is reported (default 1)\n"
-	      "  --junit FILE         results in JUnit's XML (zug run only, as the next two)\n"
-	      "  --json FILE          results in JSON\n"
-	      "  --each-case          search each test case of a GoogleTest, Catch2 or Rust test program by itself\n"
-	      "  --color WHEN         of findings: auto (default: on a terminal, unless NO_COLOR is set), always, never\n"
-	      "  -q, --quiet          no progress line\n"
-	      "the daemon:\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or /run/zugd.sock)\n", f);
+	struct run_options *o = options;
+	int64_t set;
+
+	if (!option_parse_set(point_words, text, &set))
+		return -EINVAL;
+	o->c.points.sync = set & SYNC;
+	o->c.points.atomic = set & ATOMIC;
+	o->c.points.syscalls = set;
+	return 0;
 }
 
-static bool number(const char *text, uint64_t max, uint64_t *out)
+static void print_points(const void *options, char *buf, size_t len)
 {
-	char *end;
+	const struct campaign_options *o = options;
 
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*out = strtoull(text, &end, 0);
-	return !errno && !*end && *out <= max;
+	option_print_set(point_words,
+			 (o->points.sync ? SYNC : 0) | (o->points.atomic ? ATOMIC : 0) |
+				 o->points.syscalls,
+			 buf, len);
 }
 
-static bool duration(const char *text, uint64_t *ns)
+/* The text itself, or that of the file behind '@'. */
+static int parse_rules(const struct option_row *r, const char *arg, void *options, char *err,
+		       size_t errlen)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 }, { "", 1e9 } };
-	char *end;
-	double v;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	v = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(end, units[i].unit) && v * units[i].ns < 9e18) {
-			*ns = v * units[i].ns;
-			return true;
-		}
-	return false;
-}
-
-static bool size(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	const char *u;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (errno || !*bytes)
-		return false;
-	if (*end && (u = strchr(units, *end)) && !end[1]) {
-		unsigned int shift = 10 * (u - units + 1);
-
-		if (*bytes > UINT64_MAX >> shift)
-			return false;
-		*bytes <<= shift;
-		return true;
-	}
-	return !*end;
-}
-
-/* The text itself, or of the file behind '@'; malloc'd, NULL with errno. */
-static char *rules_text(const char *arg)
-{
+	struct run_options *o = options;
 	char *text = NULL;
 	size_t size = 0;
-	FILE *f;
+	int ret = 0;
+	FILE *f = arg[0] == '@' ? fopen(arg + 1, "re") : NULL;
 
-	if (arg[0] != '@')
-		return strdup(arg);
-	f = fopen(arg + 1, "re");
-	if (!f)
-		return NULL;
-	if (getdelim(&text, &size, 0, f) < 0 && ferror(f)) {
+	if (arg[0] == '@' && (!f || (getdelim(&text, &size, 0, f) < 0 && ferror(f))))
+		ret = -errno;
+	if (!ret && !text)
+		text = strdup(f ? "" : arg);
+	if (f)
+		fclose(f);
+	if (ret || !text) {
 		free(text);
-		text = NULL;
-	} else if (!text) {
-		text = strdup("");
+		return ret ? ret : -ENOMEM;
 	}
-	fclose(f);
-	return text;
+	free(o->rules);
+	o->c.search.rules = o->rules = text;
+	return 0;
 }
 
-static const struct {
-	const char *name;
-	uint32_t mask;
-} point_classes[] = {
-	{ "syscall", ZUG_SYS_ALL }, { "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
-	{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
-	{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 },
-};
-#define NR_POINT_CLASSES (sizeof(point_classes) / sizeof(point_classes[0]))
-
-/* Lines "race:GLOB"; a list of the globs. 0, or an enum zug_exit with a message printed. */
-static int read_suppressions(const char *what, const char *path, char ***list)
+/* Lines "race:GLOB". */
+static int parse_suppressions(const struct option_row *r, const char *path, void *options,
+			      char *err, size_t errlen)
 {
-	char *line = NULL, *text, *end, **more;
-	size_t size = 0, nr = 0;
+	struct run_options *o = options;
+	char *line = NULL, *text, *end;
+	size_t size = 0;
 	int ret = 0, no = 0;
 	FILE *f = fopen(path, "re");
 
-	if (!f) {
-		fprintf(stderr, "zug %s: --suppressions %s: %s\n", what, path, strerror(errno));
-		return ZUG_EXIT_USAGE;
-	}
-	while (*list && (*list)[nr])
-		nr++;
+	if (!f)
+		return -errno;
 	while (!ret && getline(&line, &size, f) > 0) {
 		no++;
 		text = line + strspn(line, " \t\r\n");
@@ -253,561 +138,405 @@ static int read_suppressions(const char *what, const char *path, char ***list)
 			*--end = 0;
 		if (!*text || *text == '#')
 			continue;
-		if (strncmp(text, "race:", 5) || !text[5]) {
-			fprintf(stderr, "zug %s: --suppressions %s:%d: '%s' is not race:GLOB, with a glob for a function, "
-				"a source file or a variable\n", what, path, no, text);
-			ret = ZUG_EXIT_USAGE;
-			break;
+		if (!strncmp(text, "race:", 5) && text[5]) {
+			ret = option_append(&o->c.failure.suppressions, text + 5);
+			continue;
 		}
-		more = realloc(*list, (nr + 2) * sizeof(*more));
-		if (more) {
-			*list = more;
-			more[nr] = strdup(text + 5);
-			more[nr + !!more[nr]] = NULL;
-		}
-		if (!more || !more[nr])
-			ret = ZUG_EXIT_INTERNAL;
-		nr++;
+		snprintf(err, errlen,
+			 "line %d: '%s' is not race:GLOB, with a glob for a function, a source "
+			 "file or a "
+			 "variable",
+			 no, text);
+		ret = -EINVAL;
 	}
-	if (!ret && ferror(f)) {
-		fprintf(stderr, "zug %s: --suppressions %s: %s\n", what, path, strerror(errno));
-		ret = ZUG_EXIT_USAGE;
-	}
+	if (!ret && ferror(f))
+		ret = -errno;
 	free(line);
 	fclose(f);
 	return ret;
 }
 
-static bool points(const char *text, struct campaign_options *o)
+/* ---- values that exclude each other ---- */
+
+static const char *faults_conflict(const void *options)
 {
-	char *copy = strdup(text), *save, *p;
-	bool ok = copy != NULL;
+	const struct campaign_options *o = options;
 
-	o->sync_points = false;
-	o->atomic_points = false;
-	o->syscall_points = 0;
-	for (p = ok ? strtok_r(copy, ",", &save) : NULL; p && ok; p = strtok_r(NULL, ",", &save)) {
-		size_t i;
-
-		if (!strcmp(p, "sync")) {
-			o->sync_points = true;
-			continue;
-		}
-		if (!strcmp(p, "atomic")) {
-			o->atomic_points = true;
-			continue;
-		}
-		for (i = 0; i < NR_POINT_CLASSES; i++)
-			if (!strcmp(p, point_classes[i].name))
-				break;
-		if (i == NR_POINT_CLASSES)
-			ok = false;
-		else
-			o->syscall_points |= point_classes[i].mask;
-	}
-	free(copy);
-	return ok;
+	return o->points.syscalls ? NULL : "needs points at system calls: add syscall to --points";
 }
 
-const char *run_options_points(const struct campaign_options *o, char *buf, size_t len)
+static const char *flows_conflict(const void *options)
 {
-	size_t n = snprintf(buf, len, "%s%s%s", o->sync_points ? "sync" : "",
-			    o->sync_points && o->atomic_points ? "," : "", o->atomic_points ? "atomic" : "");
-	uint32_t left = o->syscall_points;
+	const struct campaign_options *o = options;
 
-	for (size_t i = 0; i < NR_POINT_CLASSES; i++) {
-		uint32_t mask = point_classes[i].mask;
-
-		if (!mask || (left & mask) != mask || n >= len)
-			continue;
-		left &= ~mask;
-		n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", point_classes[i].name);
-	}
-	if (!n)
-		snprintf(buf, len, "none");
-	return buf;
+	if (o->inputs.faults & 1u << FLOW_STDIN && !o->inputs.file)
+		return "stdin needs --stdin FILE: without it the test has nothing to read";
+	if (o->inputs.real_time && o->inputs.faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY))
+		return "reorder and delay need a clock that waits for them: --time virtual";
+	return faults_conflict(options);
 }
 
-static const char *const parts[] = { "files", "ipc", "pids", "net", "host" };
+static const char *share_conflict(const void *options)
+{
+	const struct campaign_options *o = options;
 
-const char *run_options_world(uint32_t own, char *buf, size_t len)
+	return o->environment.own & SANDBOX_FILES ?
+		       NULL :
+		       "has no effect: all files are shared here (--world files, or private, makes "
+		       "some private)";
+}
+
+static const char *code_conflict(const void *options)
+{
+	const struct campaign_options *o = options;
+
+	return o->points.atomic ? NULL :
+				  "says where atomic instructions are points, but --points leaves "
+				  "them out: add atomic to it";
+}
+
+static const char *race_conflict(const void *options)
+{
+	const struct campaign_options *o = options;
+
+	return !o->points.races ? "needs the search for data races (in a script: option races)" :
+	       !o->points.sync ? "needs points at synchronisation: add sync to --points" : NULL;
+}
+
+/* ---- the table ---- */
+
+#define AT(member) OPTION_AT(struct run_options, member)
+
+static const struct option_row rows[] = {
+	{ .section = "search", .name = "strategy", .argument = "NAME[:ARG=VALUE,...]",
+	  .kind = OPTION_TEXT, AT(c.search.strategy),
+	  .help = "how to choose schedules (see: zug strategies)" },
+	{ .name = "seed", .argument = "N", .kind = OPTION_NUMBER, AT(c.search.seed), .preset = "1",
+	  .script = true,
+	  .help = "the same seed gives the same search" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER, AT(c.search.executions),
+	  .preset = "2000", .zero = "no bound", .commands = RUN,
+	  .help = "stop after N executions" },
+	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.search.time_ns),
+	  .commands = RUN,
+	  .help = "stop after that time, such as 90s, 10m, 2h (default: no bound)" },
+	{ .name = "preemptions", .argument = "N", .kind = OPTION_NUMBER, .max = 1000,
+	  AT(c.search.preemptions), .unset = -1,
+	  .help = "at most N preemptions in an execution, in systematic strategies" },
+	{ .name = "fair", .argument = "K", .kind = OPTION_NUMBER, .max = 1000000, AT(c.search.fair),
+	  .preset = "1", .zero = "off", .script = true, .key = "fair", .place = 7, .absent = 1,
+	  .help = "the fair scheduler acts on every K-th yield" },
+	{ .name = "rules", .argument = "TEXT | @FILE", .kind = OPTION_CUSTOM, .parse = parse_rules,
+	  AT(c.search.rules),
+	  .help = "hold tasks, use tactics, bound where preemptions may be (see zug-run(1))" },
+	{ .name = "script", .argument = "FILE", .kind = OPTION_TEXT, AT(script_path),
+	  .commands = RUN, .excludes = "strategy rules preemptions resume each-case",
+	  .why = "a script is one schedule of one command",
+	  .help = "follow a script (see zug-pin(1)), once unless --executions says otherwise" },
+	{ .name = "resume", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.resume),
+	  .commands = RUN,
+	  .help = "continue the search whose state is in FILE, and keep its state there" },
+	{ .name = "memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(c.search.memory),
+	  .help = "memory of the search's tables, such as 64M (default 256M); full ones forget" },
+	{ .name = "keep-going", .kind = OPTION_FLAG, AT(c.results.keep_going), .commands = RUN,
+	  .help = "look for further bugs after the first: one trace each, a list at the end" },
+
+	{ .section = "points, where a switch can happen", .name = "points", .argument = "KIND,...",
+	  .kind = OPTION_CUSTOM, .parse = parse_points, .print = print_points, .words = point_words,
+	  .preset = "sync,atomic,syscall", .script = true,
+	  .valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, "
+	           "syscall:process, syscall:futex, or none",
+	  .help = "sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, none" },
+	{ .name = "code", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.code),
+	  .script = true, .key = "code", .place = 32, .conflict = code_conflict,
+	  .help = "atomic instructions of these only: a library, function, 'GLOB' or FILE.c" },
+	{ .name = "watch", .argument = "[FILE:]VAR", .kind = OPTION_LIST, AT(c.points.watches),
+	  .script = true, .key = "watch", .place = 26,
+	  .help = "every access of a variable (at most 4; a hardware breakpoint)" },
+	{ .name = "no-races", .kind = OPTION_FLAG, AT(c.points.races), .clears = true,
+	  .help = "do not look for data races first, to make points of their places" },
+	{ .name = "point", .argument = "SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET",
+	  .kind = OPTION_LIST, AT(c.points.places), .script = true, .key = "point", .place = 27,
+	  .help = "a place in the code (may be repeated)" },
+
+	{ .section = "what is a failure", .name = "expect-exit", .argument = "N",
+	  .kind = OPTION_NUMBER, .max = 255, AT(c.failure.expect_exit), .preset = "0",
+	  .script = true, .key = "expect_exit", .place = 6, .valid = "an exit status from 0 to 255",
+	  .help = "the exit status of success" },
+	{ .name = "match", .argument = "REGEX", .kind = OPTION_TEXT, AT(c.failure.match),
+	  .script = true, .key = "match", .place = 25,
+	  .help = "output that means failure" },
+	{ .name = "invariant", .argument = "'EXPR'", .kind = OPTION_LIST, AT(c.failure.invariants),
+	  .script = true, .key = "invariant", .place = 28,
+	  .help = "C over global variables, true before every step (may be repeated)" },
+	{ .name = "discard-if", .argument = "'EXPR' | exit=N | output=REGEX", .kind = OPTION_LIST,
+	  AT(c.failure.discards), .commands = RUN, .script = true, .key = "discard_if", .place = 29,
+	  .help = "executions that do not count" },
+	{ .name = "fail-on-race", .kind = OPTION_FLAG, AT(c.failure.race), .script = true,
+	  .key = "fail_on_race", .place = 39, .excludes = "no-races", .conflict = race_conflict,
+	  .help = "a data race is a failure, not only a warning" },
+	{ .name = "suppressions", .argument = "FILE", .kind = OPTION_CUSTOM,
+	  .parse = parse_suppressions, AT(c.failure.suppressions), .key = "suppressions",
+	  .place = 40,
+	  .help = "data races that do not count: lines race:GLOB (function, file or variable)" },
+	{ .name = "timeout", .argument = "DURATION", .kind = OPTION_DURATION,
+	  AT(c.failure.timeout_ns), .preset = "30s", .zero = "none", .script = true,
+	  .key = "timeout_ns", .place = 9, .absent = 30000000000,
+	  .help = "fail an execution that takes longer" },
+	{ .name = "max-steps", .argument = "N", .kind = OPTION_NUMBER, AT(c.failure.max_steps),
+	  .preset = "100000", .zero = "no bound", .script = true, .key = "max_steps", .place = 8,
+	  .absent = 100000,
+	  .help = "end an execution after N steps" },
+	{ .name = "spin", .argument = "DURATION", .kind = OPTION_DURATION, AT(c.failure.spin_ns),
+	  .preset = "100ms", .zero = "never", .script = true, .key = "spin_ns", .place = 10,
+	  .absent = 100000000,
+	  .help = "look at a task that computes so long without a point, and preempt it after "
+		  "ten times that" },
+
+	{ .section = "the test's machine", .name = "cpus", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, .max = 1024, AT(c.machine.cpus), .script = true, .key = "cpus", .place = 4,
+	  .help = "how many CPUs the test sees (default: this machine's)" },
+	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, AT(c.machine.lane),
+	  .unset = -1, .valid = "the number of a CPU",
+	  .help = "where it runs (default: the last CPU that is not busy)" },
+	{ .name = "max-tasks", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000000,
+	  AT(c.machine.max_tasks), .script = true, .key = "max_tasks", .place = 5,
+	  .help = "tasks alive at a time (default 256)" },
+	{ .name = "name", .argument = "NAME", .kind = OPTION_TEXT, AT(c.machine.name),
+	  .commands = RUN | CHECK | DAEMON, .why = "zug exec uses the cgroup of zugd",
+	  .help = "of its cgroup" },
+	{ .name = "aslr", .kind = OPTION_FLAG, AT(c.machine.randomise), .script = true,
+	  .key = "randomise", .place = 11,
+	  .help = "leave address randomisation on" },
+
+	{ .section = "the test's inputs", .name = "time", .argument = "virtual|real",
+	  .kind = OPTION_CHOICE, AT(c.inputs.real_time), .words = clock_words, .script = true,
+	  .key = "virtual_time", .place = 12, .inverted = true,
+	  .help = "its clock; with a virtual one (default) sleeping takes no time" },
+	{ .name = "timeouts", .argument = "never|explore", .kind = OPTION_CHOICE,
+	  AT(c.inputs.explore_timeouts), .words = timeout_words, .script = true,
+	  .key = "explore_timeouts", .place = 15,
+	  .help = "when a time-out expires: when no task can run (default), or at any time" },
+	{ .name = "random", .argument = "seed|real", .kind = OPTION_CHOICE,
+	  AT(c.inputs.real_random), .words = random_words, .script = true, .key = "seeded_random",
+	  .place = 14, .inverted = true,
+	  .help = "its random numbers: made from the seed (default), or the machine's" },
+	{ .name = "world", .argument = "private|shared|PART,...", .kind = OPTION_SET,
+	  AT(c.environment.own), .words = world_words, .unset = SANDBOX_ALL, .script = true,
+	  .key = "world", .place = 16,
+	  .valid = "private, shared, or a list of files, ipc, pids, net, host",
+	  .help = "what each execution has for itself: files, ipc, pids, net, host; private: all "
+		  "(default of zug run and zug check), shared: none (default of zug exec and "
+		  "zugd)" },
+	{ .name = "share", .argument = "PATH", .kind = OPTION_LIST, AT(c.environment.shares),
+	  .script = true, .key = "share", .place = 17, .conflict = share_conflict,
+	  .help = "a file or folder that stays the machine's; what is written there stays" },
+	{ .name = "setup", .argument = "COMMAND", .kind = OPTION_TEXT, AT(c.environment.setup),
+	  .script = true, .key = "setup", .place = 19,
+	  .help = "a shell runs it before each execution, but not under its schedule" },
+	{ .name = "teardown", .argument = "COMMAND", .kind = OPTION_TEXT,
+	  AT(c.environment.teardown), .script = true, .key = "teardown", .place = 20,
+	  .help = "the same after each execution" },
+	{ .name = "faults", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults),
+	  .words = fault_words, .script = true, .key = "faults", .place = 21,
+	  .conflict = faults_conflict,
+	  .help = "let system calls fail: enospc, eintr, enomem, refused, kill, short" },
+	{ .name = "max-faults", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000,
+	  AT(c.inputs.max_faults), .preset = "1", .needs = "faults", .key = "max_faults",
+	  .place = 22,
+	  .help = "inject at most N faults in one execution" },
+	{ .name = "flows", .argument = "KIND,...", .kind = OPTION_SET, AT(c.inputs.faults),
+	  .words = flow_words, .script = true, .conflict = flows_conflict,
+	  .help = "transfer fewer bytes at once, or lose, reorder, delay datagrams: short-read, "
+		  "short-write, stdin, loss, reorder, delay" },
+	{ .name = "max-flows", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000,
+	  AT(c.inputs.max_flows), .preset = "1", .needs = "flows", .key = "max_flows", .place = 23,
+	  .help = "change at most N transfers in one execution" },
+	{ .name = "stdin", .argument = "FILE", .kind = OPTION_TEXT, AT(c.inputs.file),
+	  .script = true, .key = "stdin", .place = 24,
+	  .help = "what the test reads from its standard input, a pipe (default: nothing)" },
+
+	{ .section = "results", .name = "output", .letter = 'o', .argument = "DIR",
+	  .kind = OPTION_TEXT, AT(c.results.dir), .preset = "zug-out",
+	  .help = "where traces go" },
+	{ .name = "record", .argument = "FILE", .kind = OPTION_TEXT, AT(c.results.record),
+	  .commands = RUN,
+	  .help = "append the progress of the search, for zug show FILE and zug show --html FILE" },
+	{ .name = "no-minimize", .kind = OPTION_FLAG, AT(c.results.minimize), .clears = true,
+	  .commands = RUN,
+	  .help = "report the schedule as it was found, not the simplest that fails alike" },
+	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .max = 10000,
+	  AT(c.results.verify), .preset = "1", .commands = RUN,
+	  .help = "replay a finding N times before it is reported" },
+	{ .name = "junit", .argument = "FILE", .kind = OPTION_TEXT, AT(junit), .commands = RUN,
+	  .help = "results in JUnit's XML" },
+	{ .name = "json", .argument = "FILE", .kind = OPTION_TEXT, AT(json), .commands = RUN,
+	  .help = "results in JSON" },
+	{ .name = "each-case", .kind = OPTION_FLAG, AT(each_case), .commands = RUN,
+	  .excludes = "resume record", .why = "such a file belongs to one search",
+	  .help = "search each test case of a GoogleTest, Catch2 or Rust test program by itself" },
+	{ .name = "times", .letter = 'n', .argument = "N", .kind = OPTION_NUMBER, .min = 2,
+	  .max = 1000000, AT(times), .preset = "50", .commands = CHECK,
+	  .why = "--executions says how often zug run executes the test",
+	  .help = "executions" },
+	{ .name = "color", .alias = "colour", .argument = "WHEN", .kind = OPTION_CHOICE,
+	  AT(c.results.colour), .words = colour_words, .unset = REPORT_COLOUR_AUTO,
+	  .help = "auto (default: on a terminal, unless NO_COLOR is set), always, never" },
+	{ .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, AT(c.results.quiet),
+	  .help = "no progress line" },
+
+	{ .section = "the daemon", .name = "socket", .argument = "PATH", .kind = OPTION_TEXT,
+	  AT(socket),
+	  .help = "of zugd (default $ZUG_SOCKET, or /run/zugd.sock)" },
+	{ .name = "foreground", .kind = OPTION_FLAG, AT(foreground), .commands = DAEMON,
+	  .help = "stay in the foreground, with messages on standard error" },
+};
+
+/* What else a trace keeps. */
+static const struct option_row kept[] = {
+	{ .kind = OPTION_FLAG, AT(c.points.sync), .key = "sync_points", .place = 1,
+	  .absent = true },
+	{ .kind = OPTION_FLAG, AT(c.points.atomic), .key = "atomic_points", .place = 2 },
+	{ .kind = OPTION_NUMBER, AT(c.points.syscalls), .key = "syscall_points", .place = 3 },
+	{ .kind = OPTION_NUMBER, AT(c.inputs.clock_real), .key = "clock_real", .place = 13 },
+	{ .kind = OPTION_TEXT, AT(c.environment.hide), .key = "hidden", .place = 18 },
+	{ .kind = OPTION_LIST, AT(c.replay.probed), .key = "probed", .place = 30 },
+	{ .kind = OPTION_LIST, AT(c.replay.known), .key = "known", .place = 31 },
+	{ .kind = OPTION_LIST, AT(c.replay.atomics), .key = "atomics", .place = 33 },
+	{ .kind = OPTION_LIST, AT(c.replay.silent), .key = "silent", .place = 34 },
+	{ .kind = OPTION_LIST, AT(c.replay.limited), .key = "limited", .place = 35 },
+	{ .kind = OPTION_LIST, AT(c.replay.split), .key = "split", .place = 36 },
+	{ .kind = OPTION_LIST, AT(c.replay.waits), .key = "waits", .place = 37 },
+	{ .kind = OPTION_LIST, AT(c.replay.data), .key = "data", .place = 38 },
+	{ .kind = OPTION_LIST, AT(c.replay.races), .key = "races", .place = 41 },
+};
+
+static const char exec_about[] =
+	"Executes COMMAND once, under the next schedule of its search, which zugd keeps between\n"
+	"calls: put it before the command of a test that a harness repeats.\n\n"
+	"Exit status: the test's own (128 + N when signal N killed it); 123 when it failed without\n"
+	"leaving a status (deadlock, time-out, --match...); 125 when it could not be executed.\n";
+
+#define TABLE .rows = rows, .nr_rows = NR(rows), .ends_at_operand = true
+
+static const struct command_line lines[] = {
+	[RUN_COMMAND] = {
+		.command = "zug run", .bit = RUN, TABLE,
+		.usage = "zug run [options] -- COMMAND [ARGUMENT...]\n",
+		.about = "Executes COMMAND under one schedule after another, until it fails, a bound is\n"
+			 "reached, or every schedule was tried. A running zugd does it in zug's place.\n",
+	},
+	[RUN_EXEC] = {
+		.command = "zug exec", .bit = EXEC, TABLE,
+		.usage = "zug exec [options] -- COMMAND [ARGUMENT...]\n", .about = exec_about,
+	},
+	[RUN_CHECK] = {
+		.command = "zug check", .bit = CHECK, TABLE,
+		.usage = "zug check [options] -- COMMAND [ARGUMENT...]\n",
+		.about = "Executes COMMAND many times under one schedule, the first of the search, and says whether every\n"
+			 "execution is the same in its steps, its end and its output; if not, where it begins to differ,\n"
+			 "and what the source is.\n",
+		.only = "output times quiet socket",
+		.end = "The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points\n"
+		       "are, what the test's machine and its inputs are, are taken, too. Default strategy: random.\n\n"
+		       "Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n",
+	},
+	[RUN_DAEMON] = {
+		.command = "zugd", .bit = DAEMON, TABLE,
+		.usage = "zugd [options] [--foreground]\n",
+		.about = "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
+			 "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n",
+	},
+};
+
+const struct command_line *run_options_line(enum run_command command)
+{
+	return &lines[command];
+}
+
+void campaign_defaults(struct campaign_options *o)
+{
+	struct run_options fresh = { 0 };
+
+	command_line_defaults(&lines[RUN_COMMAND], &fresh);
+	*o = fresh.c;
+}
+
+const struct option_row *run_options_kept(unsigned int place)
+{
+	for (size_t i = 0; i < NR(rows) + NR(kept); i++) {
+		const struct option_row *r = i < NR(rows) ? &rows[i] : &kept[i - NR(rows)];
+
+		if (r->key && r->place == place)
+			return r;
+	}
+	return NULL;
+}
+
+/* ---- scripts ---- */
+
+bool run_options_in_scripts(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NR(rows); i++)
+		if (rows[i].script && strlen(rows[i].name) == len &&
+		    !strncmp(rows[i].name, name, len))
+			return true;
+	return false;
+}
+
+void run_options_list_for_scripts(char *buf, size_t len)
 {
 	size_t n = 0;
 
-	snprintf(buf, len, own == SANDBOX_ALL ? "private" : "shared");
-	for (unsigned int i = 0; i < 5 && own != SANDBOX_ALL; i++)
-		if ((own & 1u << i) && n < len)
-			n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", parts[i]);
+	for (size_t i = 0; i < NR(rows) && n < len; i++)
+		if (rows[i].script)
+			n += snprintf(buf + n, len - n, "%s%s", n ? " " : "", rows[i].name);
+}
+
+void run_options_print(const struct campaign_options *o, FILE *out)
+{
+	char text[1024];
+
+	for (const struct option_row *r = rows; r < rows + NR(rows); r++) {
+		if (!r->script || option_is_preset(r, o))
+			continue;
+		for (char **s = option_list(r, o) ? *option_list(r, o) : NULL; s && *s; s++)
+			fprintf(out, "option %s %s\n", r->name, *s);
+		if (r->kind == OPTION_LIST)
+			continue;
+		option_print(r, o, text, sizeof(text));
+		fprintf(out, "option %s%s%s\n", r->name, text[0] ? " " : "", text);
+	}
+}
+
+const char *run_options_fault(int fault, char *buf, size_t len)
+{
+	bool flow = FLOWS & 1u << fault;
+	char name[32];
+
+	option_print_set(flow ? flow_words : fault_words, 1ll << fault, name, sizeof(name));
+	snprintf(buf, len, "%s %s", flow ? "flows" : "faults", name);
 	return buf;
 }
 
-static bool world(const char *text, uint32_t *own)
+/* ---- a command line ---- */
+
+int run_options_refuse_foreign(const struct run_options *o, enum run_command command, char *err,
+			       size_t errlen)
 {
-	size_t n, i;
+	const struct option_row *r = command_line_foreign(&lines[command], o->given);
+	const char *why = command == RUN_CHECK ? "here one schedule is executed --times times" :
+			  "here the caller of the test decides how often it is executed";
+	size_t n;
 
-	*own = 0;
-	if (!strcmp(text, "private"))
-		*own = SANDBOX_ALL;
-	if (*own || !strcmp(text, "shared"))
-		return true;
-	do {
-		n = strcspn(text, ",");
-		for (i = 0; i < 5 && (strncmp(text, parts[i], n) || parts[i][n]); i++)
-			;
-		if (i == 5)
-			return false;
-		*own |= 1u << i;
-		text += n + (text[n] == ',');
-	} while (*text);
-	return true;
-}
-
-static bool append(char ***list, char *text)
-{
-	size_t n = 0;
-	char **l;
-
-	while (*list && (*list)[n])
-		n++;
-	l = realloc(*list, (n + 2) * sizeof(*l));
-	if (!l)
-		return false;
-	l[n] = text;
-	l[n + 1] = NULL;
-	*list = l;
-	return true;
-}
-
-void run_options_free(struct run_options *o)
-{
-	free(o->watches);
-	free(o->points);
-	free(o->code);
-	free(o->invariants);
-	free(o->discards);
-	free(o->shares);
-	for (char **s = o->suppressions; s && *s; s++)
-		free(*s);
-	free(o->suppressions);
-	free(o->rules);
-	script_free(&o->script);
-}
-
-/* The options before the command; -1: --help. */
-static int parse_words(struct run_options *o, const char *what, int argc, char **argv)
-{
-	struct campaign_options *c = &o->c;
-	const char *valid = NULL;
-	bool max_faults = false, max_flows = false;
-	uint32_t mask;
-	uint64_t v;
-	int opt, which;
-
-	optind = 0;
-	while (!valid && (opt = getopt_long(argc, argv, "+o:qhn:", options, &which)) != -1) {
-		switch (opt) {
-		case OPT_STRATEGY:
-			c->strategy = optarg;
-			break;
-		case OPT_SEED:
-			if (!number(optarg, UINT64_MAX, &c->seed))
-				valid = "a number";
-			break;
-		case OPT_EXECUTIONS:
-			if (!number(optarg, UINT64_MAX, &c->executions))
-				valid = "a number, 0 for no bound";
-			break;
-		case OPT_TIME:
-			if (!strcmp(optarg, "virtual") || !strcmp(optarg, "real"))
-				c->real_time = optarg[0] == 'r';
-			else if (!duration(optarg, &c->time_ns))
-				valid = "virtual, real, or a duration such as 90s, 10m or 2h";
-			break;
-		case OPT_TIMEOUT:
-			if (!duration(optarg, &c->timeout_ns))
-				valid = "a duration such as 500ms or 10s";
-			break;
-		case OPT_TIMEOUTS:
-			c->explore_timeouts = !strcmp(optarg, "explore");
-			if (strcmp(optarg, "never") && strcmp(optarg, "explore"))
-				valid = "never or explore";
-			break;
-		case OPT_FAULTS:
-			if (!faults_parse(optarg, false, &mask))
-				valid = "enospc, eintr, enomem, refused, kill, short, or several of them with commas";
-			c->faults = (c->faults & FLOWS) | mask;
-			break;
-		case OPT_FLOWS:
-			if (!faults_parse(optarg, true, &mask))
-				valid = "short-read, short-write, stdin, loss, reorder, delay, or several of them with commas";
-			c->faults = (c->faults & ~FLOWS) | mask;
-			break;
-		case OPT_STDIN:
-			c->input = optarg;
-			break;
-		case OPT_MAX_FLOWS:
-			if (!number(optarg, 1000, &v) || !v)
-				valid = "a number from 1 to 1000";
-			else
-				c->max_flows = v;
-			max_flows = true;
-			break;
-		case OPT_MAX_FAULTS:
-			if (!number(optarg, 1000, &v) || !v)
-				valid = "a number from 1 to 1000";
-			else
-				c->max_faults = v;
-			max_faults = true;
-			break;
-		case OPT_RANDOM:
-			c->real_random = !strcmp(optarg, "real");
-			if (strcmp(optarg, "seed") && strcmp(optarg, "real"))
-				valid = "seed or real";
-			break;
-		case OPT_WORLD:
-			if (!world(optarg, &c->own))
-				valid = "private, shared, or a list of files, ipc, pids, net, host";
-			break;
-		case OPT_SHARE:
-			if (!append(&o->shares, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_SETUP:
-			c->setup = optarg;
-			break;
-		case OPT_TEARDOWN:
-			c->teardown = optarg;
-			break;
-		case OPT_SPIN:
-			if (!duration(optarg, &c->spin_ns))
-				valid = "a duration such as 100ms, 0 for never";
-			break;
-		case OPT_MAX_STEPS:
-			if (!number(optarg, UINT64_MAX, &c->max_steps))
-				valid = "a number, 0 for no bound";
-			break;
-		case OPT_PREEMPTIONS:
-			if (!number(optarg, 1000, &v))
-				valid = "a number from 0 to 1000";
-			else
-				c->preemptions = v;
-			break;
-		case OPT_FAIR:
-			if (!number(optarg, 1000000, &v))
-				valid = "a number, 0 for off";
-			else
-				c->fair = v;
-			break;
-		case OPT_POINTS:
-			if (!points(optarg, c))
-				valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, "
-					"syscall:process, syscall:futex, or none";
-			break;
-		case OPT_WATCH:
-			if (!append(&o->watches, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_POINT:
-			if (!append(&o->points, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_CODE:
-			if (!append(&o->code, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_INVARIANT:
-			if (!append(&o->invariants, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_DISCARD:
-			if (!append(&o->discards, optarg))
-				return ZUG_EXIT_INTERNAL;
-			break;
-		case OPT_EXPECT_EXIT:
-			if (!number(optarg, 255, &v))
-				valid = "an exit status from 0 to 255";
-			else
-				c->expect_exit = v;
-			break;
-		case OPT_MATCH:
-			c->match = optarg;
-			break;
-		case OPT_CPUS:
-			if (!number(optarg, 1024, &v) || !v)
-				valid = "a number from 1 to 1024";
-			else
-				c->cpus = v;
-			break;
-		case OPT_LANE:
-			if (!number(optarg, 8191, &v))
-				valid = "the number of a CPU";
-			else
-				c->lane = v;
-			break;
-		case OPT_MAX_TASKS:
-			if (!number(optarg, 1000000, &v) || !v)
-				valid = "a number from 1 to 1000000";
-			else
-				c->max_tasks = v;
-			break;
-		case OPT_VERIFY:
-			if (!number(optarg, 10000, &v))
-				valid = "a number";
-			else
-				c->verify = v;
-			break;
-		case OPT_RULES:
-			free(o->rules);
-			o->rules = rules_text(optarg);
-			if (!o->rules) {
-				fprintf(stderr, "zug %s: --rules %s: %s\n", what, optarg, strerror(errno));
-				return ZUG_EXIT_USAGE;
-			}
-			c->rules = o->rules;
-			break;
-		case OPT_SCRIPT:
-			break;	/* read before */
-		case OPT_RESUME:
-			c->resume = optarg;
-			break;
-		case OPT_RECORD:
-			c->record = optarg;
-			break;
-		case OPT_MEMORY:
-			if (!size(optarg, &c->memory))
-				valid = "a size such as 64M or 1G";
-			break;
-		case OPT_NAME:
-			c->name = optarg;
-			break;
-		case OPT_KEEP_GOING:
-			c->keep_going = true;
-			break;
-		case OPT_NO_RACES:
-			c->races = false;
-			break;
-		case OPT_FAIL_ON_RACE:
-			c->fail_on_race = true;
-			break;
-		case OPT_SUPPRESSIONS:
-			which = read_suppressions(what, optarg, &o->suppressions);
-			if (which)
-				return which;
-			break;
-		case OPT_NO_MINIMIZE:
-			c->minimize = false;
-			break;
-		case OPT_ASLR:
-			c->randomise = true;
-			break;
-		case OPT_SOCKET:
-			o->socket = optarg;
-			break;
-		case OPT_JUNIT:
-			o->junit = optarg;
-			break;
-		case OPT_JSON:
-			o->json = optarg;
-			break;
-		case OPT_EACH_CASE:
-			o->each_case = true;
-			break;
-		case OPT_FOREGROUND:
-			o->foreground = true;
-			break;
-		case 'n':
-			if (!number(optarg, 1000000, &v) || v < 2)
-				valid = "a number from 2 to 1000000";
-			else
-				o->times = v;
-			break;
-		case 'o':
-			c->out_dir = optarg;
-			break;
-		case OPT_COLOR:
-			valid = report_colour_parse(optarg, &c->colour) ? "auto, always or never" : NULL;
-			break;
-		case 'q':
-			c->quiet = true;
-			break;
-		case 'h':
-			return -1;
-		default:
-			if (!strchr(what, ':'))
-				fprintf(stderr, "zug %s --help lists the options\n", what);
-			return ZUG_EXIT_USAGE;
-		}
-	}
-	if (valid) {
-		fprintf(stderr, "zug %s: --%s %s: not %s\n", what,
-			opt == 'o' ? "output" : opt == 'n' ? "times" : options[which].name, optarg, valid);
-		return ZUG_EXIT_USAGE;
-	}
-	if (max_flows && !(c->faults & FLOWS)) {
-		fprintf(stderr, "zug %s: --max-flows without --flows: everything flows as it is sent\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	if (c->faults & 1u << FLOW_STDIN && !c->input) {
-		fprintf(stderr, "zug %s: --flows stdin without --stdin FILE: there is nothing to read\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	if (c->real_time && c->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)) {
-		fprintf(stderr, "zug %s: --flows reorder and delay need a clock that waits for them: --time virtual\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	if (max_faults && !(c->faults & ~FLOWS)) {
-		fprintf(stderr, "zug %s: --max-faults without --faults: no call fails\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	if (c->faults && !c->syscall_points) {
-		fprintf(stderr, "zug %s: %s needs points at system calls: --points with syscall\n", what,
-			c->faults & FLOWS ? "--flows" : "--faults");
-		return ZUG_EXIT_USAGE;
-	}
-	if (c->faults & 1u << FAULT_ENOMEM)
-		c->syscall_points |= ZUG_SYS_ALLOC;
-	if (c->faults & 1u << FAULT_EINTR)
-		c->syscall_points |= ZUG_SYS_WAIT;
-	if (o->times && strcmp(what, "check")) {
-		fprintf(stderr, "zug %s: --times belongs to zug check; how many executions: --executions\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	return 0;
-}
-
-/* What the script says comes before what the command line does, which may say otherwise. */
-static int read_script(struct run_options *o, const char *what, int argc, char **argv)
-{
-	const char *path = NULL;
-	char err[1024], place[4200];
-	int opt, ret;
-
-	optind = 0;
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "+o:qh", options, NULL)) != -1)
-		if (opt == OPT_SCRIPT)
-			path = optarg;
-	opterr = 1;
-	if (!path)
+	if (!r)
 		return 0;
-	if (script_load(&o->script, path, err, sizeof(err))) {
-		fprintf(stderr, "zug %s: --script: %s\n", what, err);
-		return ZUG_EXIT_USAGE;
-	}
-	for (size_t i = 0; i < o->script.nr_options; i++) {
-		const struct script_option *so = &o->script.options[i];
-		char *words[] = { (char *)"zug", so->argument, NULL };
-
-		snprintf(place, sizeof(place), "zug %s: %s:%u", what, path, so->line);
-		/* what getopt says begins with the word 0 */
-		words[0] = place;
-		ret = parse_words(o, place + strlen("zug "), 2, words);
-		if (ret)
-			return ret;
-	}
-	o->c.executions = 1;
-	o->c.script = &o->script;
-	return 0;
-}
-
-/* What a script says is one schedule: what chooses schedules has no place beside it. */
-static int check_script(const struct run_options *o, const char *what)
-{
-	struct campaign_options d;
-	const char *name;
-
-	campaign_defaults(&d);
-	name = o->c.strategy ? "strategy" : o->c.rules ? "rules" : o->c.preemptions != d.preemptions ? "preemptions" :
-	       o->c.resume ? "resume" : o->each_case ? "each-case" : NULL;
-	if (!name)
-		return 0;
-	fprintf(stderr, "zug %s: --script with --%s: a script is one schedule of one command\n", what, name);
-	return ZUG_EXIT_USAGE;
-}
-
-int run_options_parse(struct run_options *o, const char *what, int argc, char **argv,
-		      bool need_command)
-{
-	extern char **environ;
-	struct campaign_options *c = &o->c;
-	int ret;
-
-	memset(o, 0, sizeof(*o));
-	campaign_defaults(c);
-	c->envp = environ;
-	/* whoever starts the test looks for what it has written */
-	if (!strcmp(what, "exec") || !strcmp(what, "daemon"))
-		c->own = 0;
-	if (!getcwd(o->cwd, sizeof(o->cwd))) {
-		fprintf(stderr, "zug %s: current folder: %s\n", what, strerror(errno));
-		return ZUG_EXIT_USAGE;
-	}
-	c->cwd = o->cwd;
-	ret = read_script(o, what, argc, argv);
-	if (!ret)
-		ret = parse_words(o, what, argc, argv);
-	if (!ret && c->script)
-		ret = check_script(o, what);
-	if (ret)
-		return ret;
-	if (c->script) {
-		c->rules = o->script.rules;
-		c->races &= o->script.races;
-		c->minimize = false;
-	}
-	if (o->each_case && (c->resume || c->record)) {
-		fprintf(stderr, "zug %s: --each-case with --%s: that is the state of one search\n", what,
-			c->resume ? "resume" : "record");
-		return ZUG_EXIT_USAGE;
-	}
-	if (o->shares && !(c->own & SANDBOX_FILES)) {
-		fprintf(stderr, "zug %s: --share %s: all files are shared here (--world files, or private, makes some "
-			"private)\n", what, o->shares[0]);
-		return ZUG_EXIT_USAGE;
-	}
-	c->watches = o->watches;
-	c->shares = o->shares;
-	c->points = o->points;
-	c->code = o->code;
-	c->invariants = o->invariants;
-	c->discards = o->discards;
-	c->suppressions = o->suppressions;
-	if (c->fail_on_race && !c->races) {
-		fprintf(stderr, "zug %s: --fail-on-race with --no-races: then nobody looks for races\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	if (c->fail_on_race && !c->sync_points) {
-		fprintf(stderr, "zug %s: --fail-on-race needs the points of synchronisation (--points sync)\n", what);
-		return ZUG_EXIT_USAGE;
-	}
-	c->argv = argv + optind;
-	if (c->code && !c->atomic_points) {
-		fprintf(stderr, "zug %s: --code says where atomic instructions are points, but --points leaves them out\n",
-			what);
-		return ZUG_EXIT_USAGE;
-	}
-	o->nr_options = optind - 1;
-	if (need_command && !c->argv[0]) {
-		fprintf(stderr, "zug %s: no command; usage: zug %s [options] -- COMMAND [ARGUMENT...]\n",
-			what, what);
-		return ZUG_EXIT_USAGE;
-	}
-	return 0;
-}
-
-int run_options_refuse_bounds(const struct run_options *o, const char *what)
-{
-	struct campaign_options d;
-	const char *name;
-
-	campaign_defaults(&d);
-	name = o->c.script ? "script" : o->c.discards ? "discard-if" : o->c.executions != d.executions ? "executions" : o->c.time_ns ? "time" :
-	       o->junit ? "junit" : o->json ? "json" : o->each_case ? "each-case" :
-	       o->c.resume ? "resume" : o->c.record ? "record" : o->c.keep_going ? "keep-going" :
-	       !o->c.minimize ? "no-minimize" : o->c.verify != d.verify ? "verify" : NULL;
-	if (!name)
-		return 0;
-	fprintf(stderr, "zug %s: --%s belongs to zug run: here, %s\n", what, name, strcmp(what, "check") ?
-		"whoever starts the test decides how often it is executed" : "one schedule is executed --times times");
-	return ZUG_EXIT_USAGE;
+	n = snprintf(err, errlen, "--%s belongs to", r->name);
+	for (size_t i = 0, nr = 0; i < NR(lines) && n < errlen; i++)
+		if (r->commands & lines[i].bit)
+			n += snprintf(err + n, errlen - n, "%s %s", nr++ ? "," : "",
+				      lines[i].command);
+	if (n < errlen && (r->why || r->commands == RUN))
+		snprintf(err + n, errlen - n, ": %s", r->why && r->commands != RUN ? r->why : why);
+	return -EINVAL;
 }

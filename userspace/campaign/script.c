@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/trace.h"
+#include "campaign/run_options.h"
 #include "campaign/script.h"
-
-/* What a test is, and what its failure is; how long to search and where results go is not the script's. */
-static const char *const option_names[] = {
-	"watch", "point", "points", "code", "match", "expect-exit", "invariant", "discard-if", "timeout", "max-steps", "spin",
-	"faults", "flows", "stdin", "fair", "races", "fail-on-race", "cpus", "max-tasks", "aslr", "time", "timeouts", "random", "seed",
-	"world", "share", "setup", "teardown", NULL
-};
 
 struct reader {
 	struct script *s;
@@ -51,7 +45,8 @@ static int read_file(struct reader *r, char **text)
 		ret = -errno;
 		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
 	} else if (len > 0 && !(*text)[len - 1] ) {
-		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0", r->s->path);
+		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0",
+			 r->s->path);
 		ret = -EINVAL;
 	} else if (len < 0) {
 		free(*text);
@@ -63,22 +58,23 @@ static int read_file(struct reader *r, char **text)
 
 static int add_option(struct reader *r, const char *rest)
 {
-	size_t n = strcspn(rest, " \t"), len = strlen(rest), i;
+	size_t n = strcspn(rest, " \t"), len = strlen(rest);
 	const char *value = rest + n + strspn(rest + n, " \t");
 	struct script_option *list, *o;
-	char valid[512] = "";
+	char valid[512];
 
-	for (i = 0; option_names[i]; i++) {
-		if (strlen(option_names[i]) == n && !strncmp(option_names[i], rest, n))
-			break;
-		snprintf(valid + strlen(valid), sizeof(valid) - strlen(valid), " %s", option_names[i]);
-	}
-	if (!option_names[i])
-		return fail(r, "'%.*s' is no option of a script; there are:%s", (int)n, rest, valid);
-	/* what a search does by itself is asked for here: its executions have schedules of their own */
+	/*
+	 * what a search does by itself is asked for here: its executions have schedules of their
+	 * own
+	 */
 	if (n == 5 && !strncmp(rest, "races", n)) {
 		r->s->races = true;
 		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
+	}
+	if (!run_options_in_scripts(rest, n)) {
+		run_options_list_for_scripts(valid, sizeof(valid));
+		return fail(r, "'%.*s' is no option of a script; there are: races %s", (int)n, rest,
+			    valid);
 	}
 	while (len > n && strchr(" \t\r", rest[len - 1]))
 		len--;
@@ -88,7 +84,8 @@ static int add_option(struct reader *r, const char *rest)
 	r->s->options = list;
 	o = &list[r->s->nr_options];
 	o->line = r->line;
-	if (asprintf(&o->argument, "--%.*s%s%.*s", (int)n, rest, *value && value < rest + len ? "=" : "",
+	if (asprintf(&o->argument, "--%.*s%s%.*s", (int)n, rest,
+		     *value && value < rest + len ? "=" : "",
 		     value < rest + len ? (int)(rest + len - value) : 0, value) < 0)
 		return -ENOMEM;
 	r->s->nr_options++;
@@ -100,12 +97,15 @@ static int add_task(struct reader *r, const char *rest)
 	struct script_task *list, t = { .line = r->line };
 	int end = 0;
 
-	if (sscanf(rest, "T%6u child %6u of T%6u %n", &t.task, &t.nth, &t.parent, &end) != 3 || !end ||
-	    (rest[end] && rest[end] != '#'))
+	if (sscanf(rest, "T%6u child %6u of T%6u %n", &t.task, &t.nth, &t.parent, &end) != 3 ||
+	    !end || (rest[end] && rest[end] != '#'))
 		return fail(r, "'task %s': not 'task T1 child 1 of T0'", rest);
 	if (!t.task || !t.nth || t.task == t.parent)
-		return fail(r, "'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
-			    "child of itself", rest);
+		return fail(
+			r,
+			"'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
+			"child of itself",
+			rest);
 	for (size_t i = 0; i < r->s->nr_tasks; i++) {
 		const struct script_task *o = &r->s->tasks[i];
 
@@ -183,7 +183,7 @@ void script_number_tasks(const struct script *s, struct spawn_table *spawn)
 	if (!highest)
 		return;
 	spawn_number(spawn, TRACE_NO_TASK, 0);
-	/* a number that the script does not name stays free: nobody is such a child */
+	/* a number that the script does not name stays free: no task is such a child */
 	for (uint32_t k = 1; k <= highest; k++) {
 		const struct script_task *t = NULL;
 

@@ -2,9 +2,9 @@
 /*
  * script.h - a script file: the options and tasks it names, and its statements
  *
- *	option NAME [VALUE]		as --NAME=VALUE on the command line; VALUE is the rest of the line
- *	task T3 child 2 of T1		which task T3 is: the second one that T1 created
- *	anything else			statements of the schedule language (search/rules.h)
+ *	option NAME [VALUE]		as --NAME=VALUE on the command line; VALUE is the rest of
+ *the line task T3 child 2 of T1		which task T3 is: the second one that T1 created
+ *anything else			statements of the schedule language (search/rules.h)
  */
 #ifndef ZUG_SCRIPT_H
 #define ZUG_SCRIPT_H
@@ -26,12 +26,12 @@ struct script_task {
 
 struct script {
 	char *path;
-	char *rules;			/* the statements, on the lines where they stand in the file */
+	char *rules; /* the statements, on the lines where they stand in the file */
 	struct script_option *options;
 	size_t nr_options;
 	struct script_task *tasks;
 	size_t nr_tasks;
-	bool races;			/* "option races": look for data races first, to make points of their places */
+	bool races; /* "option races": look for data races first, to make points of their places */
 };
 
 /* 0, or -errno with a line in err ("test.zug:3: ..."). script_free() in either case. */

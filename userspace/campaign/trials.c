@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "search/minimize.h"
 #include "campaign/campaign_internal.h"
-#include "engine/faults.h"
 #include "campaign/trials.h"
+#include "engine/faults.h"
 
-#define PROGRESS_NS 200000000ull
 #define SECOND_NS 1000000000ull
 
-/* A schedule that is tried may take so much longer than the failure did; one that hangs must not cost minutes. */
+/*
+ * A schedule that is tried may take so much longer than the failure did; one that hangs must not
+ * cost minutes.
+ */
 #define TRIAL_TIMES 10
 #define TRIAL_STEPS 4
 
@@ -21,16 +22,19 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 {
 	uint64_t ns = TRIAL_TIMES * trace_outcome(from)->wall_ns + 2 * SECOND_NS;
 
-	return c->o.timeout_ns && c->o.timeout_ns < ns ? c->o.timeout_ns : ns;
+	return c->s.o.failure.timeout_ns && c->s.o.failure.timeout_ns < ns ?
+		       c->s.o.failure.timeout_ns :
+		       ns;
 }
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
-	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = { .fair = c->o.fair, .preemptions = -1, .memory = c->o.memory,
-							 .max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
-	if (c->o.max_steps && c->o.max_steps < t->options.max_steps)
-		t->options.max_steps = c->o.max_steps;
-	if (asprintf(&t->best, "%s.best", c->current) < 0)
+	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = {
+		.fair = c->s.o.search.fair, .preemptions = -1, .memory = c->s.o.search.memory,
+		.max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
+	if (c->s.o.failure.max_steps && c->s.o.failure.max_steps < t->options.max_steps)
+		t->options.max_steps = c->s.o.failure.max_steps;
+	if (asprintf(&t->best, "%s.best", c->s.paths.current) < 0)
 		t->best = NULL;
 	return replay_init(&t->follow, from) || !t->best ? -ENOMEM : 0;
 }
@@ -63,47 +67,32 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen)
 	return ret;
 }
 
-void trials_progress(const struct campaign *c, const char *fmt, ...)
-{
-	static uint64_t shown;
-	uint64_t now = campaign_now();
-	va_list ap;
-
-	if (c->o.quiet || !isatty(fileno(c->err)) || (fmt && now - shown < PROGRESS_NS))
-		return;
-	fputs("\r\033[K", c->err);
-	if (fmt) {
-		shown = now;
-		va_start(ap, fmt);
-		vfprintf(c->err, fmt, ap);
-		va_end(ap);
-	}
-	fflush(c->err);
-}
-
 static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
 	struct execution x;
 	uint64_t steps = 0;
 	int ret;
 
-	while (!(c->stop && *c->stop) && !(t->max_steps && steps > t->max_steps)) {
+	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps)) {
 		ret = search_begin(t->search);
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;
 		if (ret < 0) {
-			snprintf(err, errlen, "the search of the trials failed: %s", strerror(-ret));
+			snprintf(err, errlen, "the search of the trials failed: %s",
+				 strerror(-ret));
 			return ret;
 		}
-		ret = campaign_execute(c, NULL, &x, err, errlen);
-		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_result(&x),
+		ret = session_execute(&c->s, NULL, &x, err, errlen);
+		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED :
+									    campaign_verdict(&x),
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
 		steps += x.steps;
-		if (t->after(t->ctx, &x) && rename(c->current, t->best)) {
+		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
 			ret = -errno;
-			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best, strerror(errno));
+			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best,
+				 strerror(errno));
 			return ret;
 		}
 	}
@@ -112,21 +101,20 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
-	int ret = faults_make_plan(engine_faults(c->engine), t->from, t->without, t->gone);
+	int ret = faults_make_plan(engine_faults(c->s.engine), t->from, t->without, t->gone);
 
 	if (ret) {
 		snprintf(err, errlen, "out of memory");
 		return ret;
 	}
-	c->aside = true;
-	c->keep_passes = t->passes;
-	engine_use(c->engine, t->search, trial_timeout(c, t->from));
+	c->s.aside = true;
+	c->s.keep_passes = t->passes;
+	engine_use(c->s.engine, t->search, trial_timeout(c, t->from));
 	ret = run(c, t, err, errlen);
-	engine_use(c->engine, c->search, c->o.timeout_ns);
-	faults_free_plan(engine_faults(c->engine));
-	c->keep_passes = false;
-	c->aside = false;
-	trials_progress(c, NULL);
+	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns);
+	faults_free_plan(engine_faults(c->s.engine));
+	c->s.keep_passes = false;
+	c->s.aside = false;
 	return ret;
 }
 
@@ -151,13 +139,14 @@ static bool after_once(void *ctx, const struct execution *x)
 	struct once *once = ctx;
 
 	*once->x = *x;
-	once->kept = once->failure ? campaign_result(x) == SEARCH_FAIL && x->outcome.failure == once->failure :
-		     x->outcome.kind == ZUG_OUTCOME_PASS;
+	once->kept = once->failure ? campaign_verdict(x) == SEARCH_FAIL &&
+					     x->outcome.failure == once->failure :
+				     x->outcome.kind == ZUG_OUTCOME_PASS;
 	return once->kept;
 }
 
-int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
-		size_t errlen)
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o,
+		struct execution *x, char *err, size_t errlen)
 {
 	uint64_t failure = trace_outcome(from)->failure;
 	struct once once = { .failure = o->passes ? 0 : failure, .x = x };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* trials.h - executions of a campaign's test that another search than its own chooses: minimiser, neighbour */
+/*
+ * trials.h - executions of a campaign's test that another search than its own chooses: minimiser,
+ * neighbour
+ */
 #ifndef ZUG_TRIALS_H
 #define ZUG_TRIALS_H
 
@@ -12,11 +15,12 @@ struct trials {
 	const struct trace *from;	/* a trial may take a multiple of its time and steps */
 	struct search_options options;	/* for the search of the trials */
 	struct replay follow;		/* the schedule of from */
-	char *best;			/* the trace of one of them is left there, until trials_release() */
+	char *best; /* the trace of one of them is left there, until trials_release() */
 	/* the caller's: */
 	struct search *search;		/* freed by trials_release() */
 	uint64_t max_steps;		/* of all of them together; 0: no bound */
-	uint64_t without;		/* step of from whose fault does not happen; UINT64_MAX (trials_init()): all do */
+	uint64_t without; /* step of from where no fault is injected; UINT64_MAX (trials_init()):
+			     all are injected */
 	bool gone;			/* and that step is not made: its call was repeated */
 	bool passes;			/* traces of executions that pass are of use, too */
 	/* After each; true: its trace is the one to keep. */
@@ -27,24 +31,30 @@ struct trials {
 /* Trials of the failure in from. 0 or -ENOMEM; trials_release() also after that. */
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from);
 void trials_release(struct trials *t);
-/* Copies a trace, since the folder of the executions may be on another file system. 0 or -errno with a line in err. */
+/*
+ * Copies a trace, since the folder of the executions may be on another file system. 0 or -errno
+ * with a line in err.
+ */
 int trials_keep(const char *from, const char *to, char *err, size_t errlen);
 
-/* Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno with a line in err. */
+/*
+ * Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno
+ * with a line in err.
+ */
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen);
 
 /* One execution under the schedule of a trace, but for one step of it. */
 struct trials_once {
 	uint64_t without;	/* as in struct trials */
 	bool gone;
-	bool passes;		/* the trace is kept when it passes; else when it fails as that of 'from' */
+	bool passes; /* the trace is kept when it passes; else when it fails as that of 'from' */
 	const char *to;		/* there */
 };
-/* *x: how it ended, INTERRUPTED if it was not made. 1: its trace was kept; 0; -errno with a line in err. */
-int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o, struct execution *x, char *err,
-		size_t errlen);
-
-/* A line of progress, on a terminal, now and then; NULL: take it away. */
-void trials_progress(const struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * *x: how it ended, INTERRUPTED if it was not made. 1: its trace was kept; 0; -errno with a line in
+ * err.
+ */
+int trials_once(struct campaign *c, const struct trace *from, const struct trials_once *o,
+		struct execution *x, char *err, size_t errlen);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The test cases in a test program: asks the program for its list, parses what it prints, and makes
+ * the command for one case. frameworks[] has the arguments of each framework; cases_list() tries
+ * them in turn.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +21,9 @@
 #define LIST_SECONDS 30		/* a program that does not know the option may run all its tests instead */
 #define LIST_BYTES (16u << 20)
 
-/* What is added to the command to get the list, and to run one case (its name follows). */
+/*
+ * Arguments that make the program print the list, and those that run one case (its name follows).
+ */
 static const struct {
 	const char *list[4];
 	const char *run[3];
@@ -27,7 +34,9 @@ static const struct {
 	[CASES_RUST] = { { "--list", "--format", "terse" }, { "--exact", "--test-threads=1", "" } },
 };
 
-/* How Catch2's list begins when nobody wants it quiet: a quiet one could be anybody's text. */
+/*
+ * The first line of Catch2's list without "quiet"; a quiet list could be the output of any program.
+ */
 static const char catch2_head[] = "All available test cases:";
 
 static int add(struct case_list *l, const char *name, size_t len)
@@ -53,7 +62,8 @@ void cases_free(struct case_list *l)
 }
 
 /* "Suite." and below it "  Name", with a comment about its parameters. */
-static int parse_googletest(struct case_list *l, const char *line, size_t n, char *suite, size_t size)
+static int parse_googletest(struct case_list *l, const char *line, size_t n, char *suite,
+			    size_t size)
 {
 	char name[1024];
 	size_t len = 0;
@@ -63,17 +73,20 @@ static int parse_googletest(struct case_list *l, const char *line, size_t n, cha
 	while (len < n && line[len] != ' ' && line[len] != '#')
 		len++;
 	if (line[0] != ' ') {
-		if (!len || line[len - 1] != '.' || len >= size || (len < n && strncmp(line + len, "  # ", 4)))
+		if (!len || line[len - 1] != '.' || len >= size ||
+		    (len < n && strncmp(line + len, "  # ", 4)))
 			return -EINVAL;
 		snprintf(suite, size, "%.*s", (int)len, line);
 		return 0;
 	}
 	for (len = 2; len < n && line[len] != ' '; len++)
 		;
-	if (n < 3 || line[1] != ' ' || line[2] == ' ' || !suite[0] || (len < n && strncmp(line + len, "  # ", 4)))
+	if (n < 3 || line[1] != ' ' || line[2] == ' ' || !suite[0] ||
+	    (len < n && strncmp(line + len, "  # ", 4)))
 		return -EINVAL;
 	/* a disabled one is not run by its name either */
-	if (!strncmp(line + 2, "DISABLED_", 9) || !strncmp(suite, "DISABLED_", 9) || strstr(suite, "/DISABLED_"))
+	if (!strncmp(line + 2, "DISABLED_", 9) || !strncmp(suite, "DISABLED_", 9) ||
+	    strstr(suite, "/DISABLED_"))
 		return 0;
 	snprintf(name, sizeof(name), "%s%.*s", suite, (int)(len - 2), line + 2);
 	return add(l, name, strlen(name));
@@ -104,7 +117,8 @@ int cases_parse(struct case_list *l, enum case_framework framework, const char *
 		size_t len;
 
 		n = len = strcspn(text, "\n");
-		while (len && (text[len - 1] == '\r' || (framework != CASES_CATCH2 && text[len - 1] == ' ')))
+		while (len && (text[len - 1] == '\r' ||
+			       (framework != CASES_CATCH2 && text[len - 1] == ' ')))
 			len--;
 		if (!len)
 			continue;
@@ -138,7 +152,8 @@ static char **extend(char *const *argv, const char *const *more, size_t nr_more,
 		return NULL;
 	for (size_t i = 0; i < n + nr_more; i++) {
 		const char *word = i < n ? argv[i] : more[k++];
-		int ret = last && i == n + nr_more - 1 ? asprintf(&v[i], "%s%s", word, last) : asprintf(&v[i], "%s", word);
+		int ret = last && i == n + nr_more - 1 ? asprintf(&v[i], "%s%s", word, last) :
+							 asprintf(&v[i], "%s", word);
 
 		if (ret < 0) {
 			v[i] = NULL;
@@ -187,7 +202,7 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* What a command prints; malloc'd, NULL when it cannot be run or does not end. */
+/* The output of a command; malloc'd, NULL when it cannot be run or does not end. */
 static char *output_of(char *const *argv, char *const *envp, const char *cwd, int *exit_status)
 {
 	uint64_t until = now_ms() + LIST_SECONDS * 1000;
@@ -265,9 +280,11 @@ static bool is_catch2(char *const *argv, char *const *envp, const char *cwd)
 	return is;
 }
 
-int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd, char *err, size_t errlen)
+int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd,
+	       char *err, size_t errlen)
 {
-	static const enum case_framework order[] = { CASES_GOOGLETEST, CASES_RUST, CASES_CATCH2, CASES_CATCH2_OLD };
+	static const enum case_framework order[] = { CASES_GOOGLETEST, CASES_RUST, CASES_CATCH2,
+						     CASES_CATCH2_OLD };
 	char **command, *text;
 	size_t nr;
 	int ret, exit_status;
@@ -291,7 +308,9 @@ int cases_list(struct case_list *l, char *const *argv, char *const *envp, const 
 		if (ret != -EINVAL)
 			return ret;
 	}
-	snprintf(err, errlen, "--each-case: %s does not list its cases as GoogleTest, Catch2 or Rust's tests do "
-		 "(--gtest_list_tests, --list-tests, --list)", argv[0]);
+	snprintf(err, errlen,
+		 "--each-case: %s does not list its cases as GoogleTest, Catch2 or Rust's tests do "
+		 "(--gtest_list_tests, --list-tests, --list)",
+		 argv[0]);
 	return -EINVAL;
 }

@@ -19,12 +19,19 @@ struct case_list {
 };
 
 /* Asks the program (it is executed, outside of the sandbox). 0, or -errno with a line in err. */
-int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd, char *err, size_t errlen);
-/* The same from what a program has printed; exit: its status. -EINVAL: this is not that framework's list. */
+int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd,
+	       char *err, size_t errlen);
+/*
+ * The same from what a program has printed; exit: its status. -EINVAL: this is not that framework's
+ * list.
+ */
 int cases_parse(struct case_list *l, enum case_framework framework, const char *text, int exit);
 void cases_free(struct case_list *l);
 
-/* The command for one case: argv with what selects it; free with cases_free_command(). NULL: no memory. */
+/*
+ * The command for one case: argv with what selects it; free with cases_free_command(). NULL: no
+ * memory.
+ */
 char **cases_command(const struct case_list *l, size_t i, char *const *argv);
 void cases_free_command(char **command);
 

@@ -1,44 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug check: executes one schedule many times and says where the executions begin to differ. The
+ * comparing is done by campaign/check.h, the causes are found by check_causes.h; here is the text.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "campaign/campaign_check.h"
+#include "campaign/check.h"
+#include "cli/campaign_text.h"
+#include "cli/check_causes.h"
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
-#include "zugd/protocol.h"
 #include "engine/replay.h"
 #include "report/report.h"
 #include "report/report_internal.h"
-#include "campaign/run_options.h"
 #include "symbols/symbols.h"
 
-#define TIMES 50
 #define FRAMES 8
-
-static const char usage[] =
-	"usage: zug check [options] -- COMMAND [ARGUMENT...]\n";
-
-static const char help[] =
-	"\n"
-	"Executes COMMAND many times under one schedule, the first of the search, and says whether every execution\n"
-	"is the same in its steps, its end and its output; if not, where it begins to differ, and what the source is.\n"
-	"\n"
-	"  -n, --times N        executions (default 50)\n"
-	"  -o, --output DIR     where the traces of two executions that differ go (default zug-out)\n"
-	"  -q, --quiet          no progress line\n"
-	"  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
-	"\n"
-	"The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points are, what the\n"
-	"test's machine and its inputs are, are taken, too. Default strategy: random.\n"
-	"\n"
-	"Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n";
 
 static void say_step(FILE *out, const struct check_result *res, bool other, struct symbols *symbols)
 {
-	const struct trace *t = other ? res->other : res->first, *at = other ? res->at_other : res->at_first;
+	const struct trace *t = other ? res->other : res->first,
+			   *at = other ? res->at_other : res->at_first;
 	const struct trace_step *s;
 	struct report_options ro;
 	struct report rep;
@@ -126,13 +112,15 @@ static void say_difference(FILE *out, const struct check_result *res, struct sym
 		say_step(out, res, true, symbols);
 		return;
 	case CHECK_OUTCOME:
-		fprintf(out, "execution %d made the same %lu steps as the first, but ended differently:\n", res->done,
-			(unsigned long)res->steps);
+		fprintf(out,
+			"execution %d made the same %lu steps as the first, but ended differently:\n",
+			res->done, (unsigned long)res->steps);
 		say_end(out, res->first, "first:    ");
 		say_end(out, res->other, "this time:");
 		return;
 	case CHECK_OUTPUT:
-		fprintf(out, "execution %d made the same %lu steps as the first and ended alike, but its output differs:\n",
+		fprintf(out,
+			"execution %d made the same %lu steps as the first and ended alike, but its output differs:\n",
 			res->done, (unsigned long)res->steps);
 		if (!same(a->out_head, b->out_head))
 			say_output(out, a->out_head, b->out_head, "standard output");
@@ -146,23 +134,28 @@ static void say_difference(FILE *out, const struct check_result *res, struct sym
 	}
 }
 
-static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out, FILE *err,
-		 const volatile sig_atomic_t *stop)
+static int check(struct kernel *k, const struct campaign_options *o, int times, FILE *out,
+		 FILE *err, const volatile sig_atomic_t *stop)
 {
 	struct check_result res = { 0 };
-	struct campaign *c;
+	struct campaign_text text;
 	struct symbols *symbols;
-	int ret = campaign_new(&c, k, o, out, err, stop, -1);
+	struct campaign *c;
+	char line[1024] = "";
+	int ret;
 
+	campaign_text_init(&text, o, out, err);
+	ret = campaign_text_new(&text, &c, k, stop);
 	if (ret)
 		return ret;
-	ret = campaign_check(c, times, &res);
+	ret = campaign_text_error(&text, check_repeats(c, times, &res, line, sizeof(line)), line);
 	campaign_free(c);
 	if (ret == ZUG_EXIT_INCOMPLETE) {
 		fprintf(out, "interrupted: %d executions were the same\n", res.done);
 	} else if (!ret && res.what == CHECK_SAME) {
-		fprintf(out, "%d executions of one schedule, all the same: %lu steps, end and output\n", res.done,
-			(unsigned long)res.steps);
+		fprintf(out,
+			"%d executions of one schedule, all the same: %lu steps, end and output\n",
+			res.done, (unsigned long)res.steps);
 	} else if (!ret) {
 		ret = ZUG_EXIT_FINDING;
 		symbols = symbols_new();
@@ -183,18 +176,18 @@ int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 	struct kernel *own = NULL;
 	struct run_options o;
 	char line[512];
-	int ret = run_options_parse(&o, "check", argc, argv, true);
+	int ret = cli_run_options(&o, RUN_CHECK, argc, argv);
 
 	if (ret)
 		goto out;
-	if (!o.c.strategy)
-		o.c.strategy = "random";
+	if (!o.c.search.strategy)
+		o.c.search.strategy = "random";
 	if (!k && kernel_open(&own, line, sizeof(line))) {
 		fprintf(err, "zug check: %s\n", line);
 		ret = ZUG_EXIT_ENVIRONMENT;
 		goto out;
 	}
-	ret = check(k ? k : own, &o.c, o.times ? o.times : TIMES, out, err, stop);
+	ret = check(k ? k : own, &o.c, o.times, out, err, stop);
 	kernel_close(own);
 out:
 	run_options_free(&o);
@@ -204,27 +197,13 @@ out:
 int cmd_check(int argc, char **argv)
 {
 	struct run_options o;
-	int ret = run_options_parse(&o, "check", argc, argv, true), fd;
+	int ret = cli_run_options(&o, RUN_CHECK, argc, argv);
 
-	if (ret == -1) {
-		printf("%s%s", usage, help);
-		ret = ZUG_EXIT_PASS;
+	if (ret) {
+		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
 		goto out;
 	}
-	if (!ret)
-		ret = run_options_refuse_bounds(&o, "check");
-	if (ret)
-		goto out;
-	fd = client_connect(protocol_socket(o.socket));
-	if (fd >= 0) {
-		ret = client_hand_over(fd, "check", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	} else if (o.socket) {
-		fprintf(stderr, "zug check: no zugd at %s: %s\n", o.socket, strerror(-fd));
-		ret = ZUG_EXIT_ENVIRONMENT;
-	} else {
-		interrupt_catch();
-		ret = check_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
-	}
+	ret = command_dispatch(o.socket, "check", argc, argv, check_execute);
 out:
 	run_options_free(&o);
 	return ret;

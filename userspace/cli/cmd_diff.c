@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug diff: compares two traces (diff_two()); of one trace, finds the closest schedule that passes
+ * and compares with that (diff_one(): campaign/minimize.h first, then campaign/closest.h).
+ */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,102 +21,73 @@
 #define EXECUTIONS 200
 #define MINIMIZE_STEPS 50000
 
-static const char usage[] =
-	"usage: zug diff [options] A B\n"
-	"       zug diff [options] TRACE\n";
-
-static const char help[] =
-	"\n"
-	"Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
-	"followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
-	"\n"
-	"Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
-	"order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
-	"that. It is minimised first if it was not.\n"
-	"\n"
-	"  -s, --steps N        so many steps after the parting (default 12; of one trace 5)\n"
-	"of one trace:\n"
-	"  -o, --output FILE    the passing trace (default: TRACE with .pass before its .trace)\n"
-	"  --executions N       at most so many near it (default 200)\n"
-	RETRACE_HELP
-	"\n"
-	"Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n";
-
-static void put_usage(FILE *f)
-{
-	fputs(usage, f);
-}
-
 struct diff_options {
 	struct retrace_options r;	/* r.path is A */
 	const char *b;			/* NULL: one trace */
-	char out[PATH_MAX];
-	long rows;			/* -1: the default */
+	const char *output;
+	int rows;			/* -1: the default */
 	uint64_t executions;		/* 0: the default */
 };
 
-/* What concerns executions is of no use with two traces. */
+static const struct option_row rows[] = {
+	{ .name = "steps", .letter = 's', .argument = "N", .kind = OPTION_NUMBER, .max = 1000000,
+	  .unset = -1, OPTION_AT(struct diff_options, rows),
+	  .help = "show N steps after the parting (default 12; of one trace 5)" },
+	{ .section = "of one trace", .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct diff_options, output),
+	  .help = "the passing trace (default: TRACE with .pass before its .trace)" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, OPTION_AT(struct diff_options, executions),
+	  .help = "at most N executions near it (default 200)" },
+	RETRACE_ROWS(RETRACE_REBUILT),
+	RETRACE_COLOUR,
+};
+
+static const struct command_line line = {
+	.command = "zug diff",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug diff [options] A B\n"
+		 "       zug diff [options] TRACE\n",
+	.about =
+		"Compares two traces of one test: how long they are the same, the decision at which they part, what\n"
+		"followed in each, and what each task then did otherwise. Tasks are named as in A.\n"
+		"\n"
+		"Of one failing trace, looks for the closest schedule that passes, and shows the two operations whose\n"
+		"order makes the difference; or the call that --faults or --flows changed, when it passes without\n"
+		"that. It is minimised first if it was not.\n",
+	.end = "Exit status: 0 when the schedules are the same, 1 when they differ; 5 when nothing near TRACE passes.\n",
+};
+
+/* Options about executions are of no use with two traces. */
 static int check(const struct diff_options *o)
 {
-	const char *alone = o->out[0] ? "--output" : o->executions ? "--executions" : o->r.force ? "--force" :
-			    o->r.lane >= 0 ? "--lane" : o->r.socket ? "--socket" : o->r.quiet ? "--quiet" : NULL;
+	const char *alone = o->output	   ? "--output" :
+			    o->executions  ? "--executions" :
+			    o->r.force	   ? "--force" :
+			    o->r.lane >= 0 ? "--lane" :
+			    o->r.socket	   ? "--socket" :
+			    o->r.quiet	   ? "--quiet" :
+					     NULL;
 
 	if (!o->b || !alone)
 		return 0;
-	fprintf(stderr, "zug diff: %s makes sense with one trace only: two are compared, nothing is executed\n", alone);
+	fprintf(stderr,
+		"zug diff: %s makes sense with one trace only: two are compared, nothing is executed\n",
+		alone);
 	return ZUG_EXIT_USAGE;
 }
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct diff_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "steps", required_argument, NULL, 's' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "executions", required_argument, NULL, 'n' },
-		RETRACE_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	uint64_t v;
-	int opt, ret;
+	char **operands;
+	int ret = cli_options(&line, o, argc, argv, 1, 2, &operands);
 
-	*o = (struct diff_options){ .rows = -1 };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "s:o:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 's':
-			if (!retrace_number(optarg, 1000000, &v)) {
-				fprintf(stderr, "zug diff: --steps %s: not a number from 0 to 1000000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->rows = v;
-			break;
-		case 'o':
-			snprintf(o->out, sizeof(o->out), "%s", optarg);
-			break;
-		case 'n':
-			if (!retrace_number(optarg, UINT64_MAX, &o->executions) || !o->executions) {
-				fprintf(stderr, "zug diff: --executions %s: not a number from 1 on\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case 'h':
-			printf("%s%s", usage, help);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "diff", opt, put_usage);
-			if (ret)
-				return ret;
-		}
-	}
-	if (optind == argc || argc - optind > 2) {
-		fprintf(stderr, "zug diff: one trace or two, not %d\n%s", argc - optind, usage);
-		return ZUG_EXIT_USAGE;
-	}
-	o->r.path = argv[optind];
-	o->b = argv[optind + 1];
+	if (ret)
+		return ret;
+	o->r.path = operands[0];
+	o->b = operands[1];
 	return check(o);
 }
 
@@ -127,8 +101,9 @@ static struct trace *open_trace(const char *path)
 	if (!t)
 		fprintf(stderr, "zug diff: %s\n", err);
 	else if (trace_truncated(t))
-		fprintf(stderr, "zug diff: %s: cut off after %llu steps: what is missing counts as its end\n", path,
-			(unsigned long long)trace_nr_steps(t));
+		fprintf(stderr,
+			"zug diff: %s: cut off after %llu steps: what is missing counts as its end\n",
+			path, (unsigned long long)trace_nr_steps(t));
 	return t;
 }
 
@@ -140,8 +115,10 @@ static void compare_builds(const struct trace *a, const struct trace *b)
 	for (uint32_t i = 0; (x = trace_module(a, i)); i++)
 		for (uint32_t k = 0; (y = trace_module(b, k)); k++)
 			if (!strcmp(x->path, y->path) && strcmp(x->build_id, y->build_id))
-				fprintf(stderr, "zug diff: %s was another build in each: its places look different where "
-					"they are not\n", x->path);
+				fprintf(stderr,
+					"zug diff: %s was another build in each: its places look different where "
+					"they are not\n",
+					x->path);
 	if (strcmp(trace_header(a)->argv[0] ? trace_header(a)->argv[0] : "",
 		   trace_header(b)->argv[0] ? trace_header(b)->argv[0] : ""))
 		fprintf(stderr, "zug diff: not traces of one command\n");
@@ -179,24 +156,32 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 	if (!m->r.reproduced && !m->came[0])
 		fprintf(err_to, "zug diff: interrupted before %s had been followed once\n", path);
 	else if (!m->r.reproduced)
-		fprintf(err_to, "zug diff: %s does not fail again under its own schedule: %s; zug replay -n 20 says how "
-			"often it does\n", path, m->came);
+		fprintf(err_to,
+			"zug diff: %s does not fail again under its own schedule: %s; zug replay -n 20 says how "
+			"often it does\n",
+			path, m->came);
 	else if (m->interrupted)
 		fprintf(err_to, "zug diff: interrupted: none of %lu executions near %s passed\n",
 			(unsigned long)m->r.trials, path);
 	else if (m->r.trials == 1 && m->r.all)
-		fprintf(err_to, "zug diff: there is only one schedule: at no point of %s could another task have had the "
-			"turn\n", path);
+		fprintf(err_to,
+			"zug diff: there is only one schedule: at no point of %s could another task have had the "
+			"turn\n",
+			path);
 	else
-		fprintf(err_to, "zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
-			"%lu fail like it and %lu in another way%s\n", path, m->r.all ? "" : "first ",
-			(unsigned long)m->r.trials - 1, (unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
-			m->r.all ? "; it may fail under every schedule" : " (--executions tries more)");
+		fprintf(err_to,
+			"zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
+			"%lu fail like it and %lu in another way%s\n",
+			path, m->r.all ? "" : "first ", (unsigned long)m->r.trials - 1,
+			(unsigned long)m->r.alike, (unsigned long)m->r.otherwise,
+			m->r.all ? "; it may fail under every schedule" :
+				   " (--executions tries more)");
 }
 
-/* step: of a, whose call or timer makes the difference; UINT64_MAX: a decision does */
-static int say_closest(const struct diff_options *o, const char *path, const struct trace *a, const char *to, uint64_t step,
-		       const struct closest *m, FILE *out, FILE *err_to)
+/* step: the call or timer of this step of a makes the difference; UINT64_MAX: a decision does */
+static int say_closest(const struct diff_options *o, const char *path, const struct trace *a,
+		       const char *to, uint64_t step, const struct closest *m, FILE *out,
+		       FILE *err_to)
 {
 	struct report_options ro;
 	char err[512];
@@ -212,8 +197,8 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 		fprintf(err_to, "zug diff: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	fprintf(out, "A  %s  fails\nB  %s  passes: the closest to it of %lu executions%s\n\n", path, to,
-		(unsigned long)m->r.trials, m->interrupted ? " (interrupted)" : "");
+	fprintf(out, "A  %s  fails\nB  %s  passes: the closest to it of %lu executions%s\n\n", path,
+		to, (unsigned long)m->r.trials, m->interrupted ? " (interrupted)" : "");
 	report_options_init(&ro, out);
 	report_options_colour(&ro, o->r.colour);
 	ro.symbols = symbols_new();
@@ -224,11 +209,15 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 	return ret < 0 ? ZUG_EXIT_INTERNAL : ZUG_EXIT_FINDING;
 }
 
-/* A schedule with superfluous decisions has neighbours that fail all the same. *t becomes the simplest one, in path. */
-static int simplify(struct campaign *c, const struct diff_options *o, struct trace **t, char *path, size_t len,
-		    FILE *out, FILE *err_to)
+/*
+ * A schedule with superfluous decisions has neighbours that fail all the same. *t becomes the
+ * simplest one, in path.
+ */
+static int simplify(struct campaign *c, const struct diff_options *o, struct trace **t, char *path,
+		    size_t len, FILE *out, FILE *err_to)
 {
-	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS, MINIMIZE_STEPS };
+	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS,
+						MINIMIZE_STEPS };
 	struct minimized m;
 	char err[1024];
 
@@ -249,31 +238,32 @@ static int simplify(struct campaign *c, const struct diff_options *o, struct tra
 		fprintf(err_to, "zug diff: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	minimize_say(out, &m);
+	minimized_text(out, &m);
 	fprintf(out, "the simplest: %s\n\n", path);
 	return 0;
 }
 
-static int diff_one(const struct retrace *r, const struct diff_options *o, FILE *out, FILE *err_to)
+static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, FILE *err_to)
 {
 	char path[PATH_MAX], to[PATH_MAX], err[1024];
 	struct trace *t = r->t;
 	uint64_t step;
 	struct closest m;
-	int ret = campaign_prepare_replay(r->c, t);
+	int ret = retrace_prepare(r);
 
 	snprintf(path, sizeof(path), "%s", o->r.path);
 	if (!ret && !trace_minimized(t))
 		ret = simplify(r->c, o, &t, path, sizeof(path), out, err_to);
 	if (ret)
 		return ret;
-	if (o->out[0])
-		snprintf(to, sizeof(to), "%s", o->out);
+	if (o->output)
+		snprintf(to, sizeof(to), "%s", o->output);
 	else
 		retrace_name_beside(o->r.path, "pass", to, sizeof(to));
 	ret = closest_without(r->c, t, to, &step, &m, err, sizeof(err));
 	if (!ret && m.r.reproduced && !m.r.found)
-		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m, err, sizeof(err));
+		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m,
+				    err, sizeof(err));
 	if (ret)
 		fprintf(err_to, "zug diff: %s\n", err);
 	ret = ret ? ZUG_EXIT_ENVIRONMENT : say_closest(o, path, t, to, step, &m, out, err_to);
@@ -310,5 +300,5 @@ int cmd_diff(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return o.b ? diff_two(&o) : retrace_command(&o.r, "diff", argc, argv, diff_execute);
+	return o.b ? diff_two(&o) : command_dispatch(o.r.socket, "diff", argc, argv, diff_execute);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,84 +12,75 @@
 #include "symbols/symbols.h"
 #include "cli/trace_check.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug minimize [options] TRACE\n\n"
-	      "Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
-	      "fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
-	      "names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n\n"
-	      "  -o, --output FILE    the new trace (default: TRACE with .min before its .trace)\n"
-	      "  --executions N       at most so many (default: until nothing simpler fails like that)\n"
-	      RETRACE_HELP "\n"
-	      "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n", f);
-}
-
 struct minimize_options {
 	struct retrace_options r;
+	const char *output;
 	char out[PATH_MAX];
 	struct minimize_limits limits;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct minimize_options, output),
+	  .help = "the new trace (default: TRACE with .min before its .trace)" },
+	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
+	  .min = 1, OPTION_AT(struct minimize_options, limits.executions),
+	  .help = "at most N executions (default: until nothing simpler fails like that)" },
+	RETRACE_ROWS(RETRACE_REBUILT),
+	RETRACE_COLOUR,
+};
+
+static const struct command_line line = {
+	.command = "zug minimize",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug minimize [options] TRACE\n",
+	.about =
+		"Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
+		"fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
+		"names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n",
+	.end = "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n",
 };
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct minimize_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "executions", required_argument, NULL, 'n' },
-		RETRACE_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int opt, ret;
+	char **operands;
+	int ret;
 
-	*o = (struct minimize_options){ 0 };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'o':
-			snprintf(o->out, sizeof(o->out), "%s", optarg);
-			break;
-		case 'n':
-			if (!retrace_number(optarg, UINT64_MAX, &o->limits.executions) || !o->limits.executions) {
-				fprintf(stderr, "zug minimize: --executions %s: not a number from 1 on\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "minimize", opt, usage);
-			if (ret)
-				return ret;
-		}
-	}
-	ret = retrace_path(&o->r, argc, argv, usage);
+	o->limits = (struct minimize_limits){ 0 };
+	ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
 	if (ret)
 		return ret;
-	if (!o->out[0])
+	o->r.path = operands[0];
+	if (o->output)
+		snprintf(o->out, sizeof(o->out), "%s", o->output);
+	else
 		retrace_name_beside(o->r.path, "min", o->out, sizeof(o->out));
 	return 0;
 }
 
-/* What was recorded of the test, or an enum zug_exit. */
-static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out, FILE *err_to)
+/* An enum zug_exit. */
+static int say_result(const struct minimize_options *mo, const struct minimized *m, FILE *out,
+		      FILE *err_to)
 {
 	struct report_options ro;
 	char err[512];
 	struct trace *t;
 
 	if (!m->reproduced && !m->came[0]) {
-		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n", mo->r.path);
+		fprintf(err_to, "zug minimize: interrupted before %s had been followed once\n",
+			mo->r.path);
 		return ZUG_EXIT_INCOMPLETE;
 	}
 	if (!m->reproduced) {
-		fprintf(err_to, "zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
-			"says how often it does\n", mo->r.path, m->came);
+		fprintf(err_to,
+			"zug minimize: %s does not fail again under its own schedule: %s; zug replay -n 20 "
+			"says how often it does\n",
+			mo->r.path, m->came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
-	minimize_say(out, m);
+	minimized_text(out, m);
 	t = trace_open(mo->out, err, sizeof(err));
 	if (!t) {
 		fprintf(err_to, "zug minimize: %s: %s\n", mo->out, err);
@@ -103,16 +93,16 @@ static int say_result(const struct minimize_options *mo, const struct minimized 
 	report_finding(out, t, &ro);
 	symbols_free(ro.symbols);
 	trace_free(t);
-	fprintf(out, "\ntrace: %s (%lu steps, %u preemption%s)\n", mo->out, (unsigned long)m->steps, m->preemptions,
-		m->preemptions == 1 ? "" : "s");
+	fprintf(out, "\ntrace: %s (%lu steps, %u preemption%s)\n", mo->out, (unsigned long)m->steps,
+		m->preemptions, m->preemptions == 1 ? "" : "s");
 	return ZUG_EXIT_FINDING;
 }
 
-static int minimize(const struct retrace *r, const struct minimize_options *mo, FILE *out, FILE *err_to)
+static int minimize(struct retrace *r, const struct minimize_options *mo, FILE *out, FILE *err_to)
 {
 	struct minimized m;
 	char err[1024];
-	int ret = campaign_prepare_replay(r->c, r->t);
+	int ret = retrace_prepare(r);
 
 	if (ret)
 		return ret;
@@ -152,5 +142,5 @@ int cmd_minimize(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return retrace_command(&mo.r, "minimize", argc, argv, minimize_execute);
+	return command_dispatch(mo.r.socket, "minimize", argc, argv, minimize_execute);
 }

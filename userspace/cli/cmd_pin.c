@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug pin: minimises a trace, writes the script that names its decisions (campaign/pin.h), follows
+ * the script a few times and keeps it. pin_execute() has the order.
+ */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,91 +14,70 @@
 #include "cli/exit_codes.h"
 #include "campaign/minimize.h"
 #include "campaign/pin.h"
-#include "zugd/protocol.h"
 #include "cli/retrace.h"
 #include "campaign/script.h"
 #include "symbols/symbols.h"
 #include "cli/trace_check.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug pin [options] TRACE\n\n"
-	      "Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
-	      "before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
-	      "also when the program has changed elsewhere: a regression test.\n\n"
-	      "  -o, --output FILE    the script (default: TRACE with .zug in place of .trace)\n"
-	      "  --verify N           follow the script so often before it is kept (default 3)\n"
-	      "  --force              although the program is another build, or FILE is there already\n"
-	      "  --lane CPU           where it runs (default: the last CPU that is not busy)\n"
-	      "  --socket PATH        of zugd, when it is not " PROTOCOL_SOCKET "\n"
-	      "  -q, --quiet          no progress line\n\n"
-	      "Exit status: 0 when the script was written, 5 when the failure did not come again.\n", f);
-}
-
 struct pin_options {
 	struct retrace_options r;
+	const char *output;
 	char out[PATH_MAX];
 	int verify;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "output", .letter = 'o', .argument = "FILE",
+	  .kind = OPTION_TEXT, OPTION_AT(struct pin_options, output),
+	  .help = "the script (default: TRACE with .zug in place of .trace)" },
+	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 10000,
+	  .preset = "3", OPTION_AT(struct pin_options, verify),
+	  .help = "follow the script N times before it is kept" },
+	RETRACE_ROWS("although the program was rebuilt since, or FILE exists already"),
+};
+
+static const struct command_line line = {
+	.command = "zug pin",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug pin [options] TRACE\n",
+	.about =
+		"Writes a script that makes the failure of TRACE come again: a few lines that say which task stops\n"
+		"before which operation, and who goes on instead. 'zug run --script FILE -- COMMAND' follows it,\n"
+		"also when the program has changed elsewhere: a regression test.\n",
+	.end = "Exit status: 0 when the script was written, 5 when the failure did not come again.\n",
 };
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct pin_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "verify", required_argument, NULL, 'v' },
-		{ "force", no_argument, NULL, RETRACE_FORCE },
-		{ "lane", required_argument, NULL, RETRACE_LANE },
-		{ "socket", required_argument, NULL, RETRACE_SOCKET },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	uint64_t v;
+	char **operands;
 	size_t n;
-	int opt, ret;
+	int ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
 
-	*o = (struct pin_options){ .verify = 3 };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'o':
-			snprintf(o->out, sizeof(o->out), "%s", optarg);
-			break;
-		case 'v':
-			if (!retrace_number(optarg, 10000, &v) || !v) {
-				fprintf(stderr, "zug pin: --verify %s: not a number from 1 to 10000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			o->verify = v;
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "pin", opt, usage);
-			if (ret)
-				return ret;
-		}
-	}
-	ret = retrace_path(&o->r, argc, argv, usage);
+	o->r.colour = REPORT_COLOUR_AUTO;
 	if (ret)
 		return ret;
+	o->r.path = operands[0];
 	n = strlen(o->r.path);
-	if (!o->out[0])
+	if (o->output)
+		snprintf(o->out, sizeof(o->out), "%s", o->output);
+	else
 		snprintf(o->out, sizeof(o->out), "%.*s.zug",
-			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n), o->r.path);
+			 (int)(n > 6 && !strcmp(o->r.path + n - 6, ".trace") ? n - 6 : n),
+			 o->r.path);
 	if (!o->r.force && !access(o->out, F_OK)) {
-		fprintf(stderr, "zug pin: %s is there already, and may have been edited: name another with -o, or "
-			"--force\n", o->out);
+		fprintf(stderr,
+			"zug pin: %s exists already, and may have been edited: name another file with -o, or "
+			"overwrite it with --force\n",
+			o->out);
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;
 }
 
 /* *t becomes the simplest schedule that fails like that, the caller's. An enum zug_exit. */
-static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_to)
+static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to)
 {
 	const struct minimize_limits limits = { 0 };
 	char path[64], err[1024];
@@ -103,22 +85,24 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 	struct trace *simple;
 	int ret;
 
-	ret = campaign_prepare_replay(c, *t);
+	ret = retrace_prepare(r);
 	if (ret)
 		return ret;
 	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
-	ret = minimize_trace(c, *t, &limits, path, &m, err, sizeof(err));
+	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
 	if (ret) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		unlink(path);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	if (!m.reproduced) {
-		fprintf(err_to, "zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
-			"how often it does\n", m.came[0] ? ": " : "", m.came);
+		fprintf(err_to,
+			"zug pin: the trace does not fail again under its own schedule%s%s; zug replay -n 20 says "
+			"how often it does\n",
+			m.came[0] ? ": " : "", m.came);
 		return ZUG_EXIT_INCOMPLETE;
 	}
-	minimize_say(out, &m);
+	minimized_text(out, &m);
 	simple = trace_open(path, err, sizeof(err));
 	unlink(path);
 	if (!simple) {
@@ -129,7 +113,7 @@ static int simplify(struct campaign *c, struct trace **t, FILE *out, FILE *err_t
 	return 0;
 }
 
-/* What came instead of the failure, the first time. */
+/* The first execution that did not fail like the trace. */
 struct otherwise {
 	char came[1200];
 	char *unmade;		/* the statements that were not made then, as lines */
@@ -137,7 +121,8 @@ struct otherwise {
 	unsigned int nr_unmade;
 };
 
-static void note_otherwise(struct otherwise *o, const struct campaign *c, const struct execution *x)
+static void note_otherwise(struct otherwise *o, const struct campaign *c, const char *script,
+			   const struct execution *x)
 {
 	FILE *f;
 
@@ -147,16 +132,21 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 	f = open_memstream(&o->unmade, &o->len);
 	if (!f)
 		return;
-	o->nr_unmade = campaign_script_tell_unmade(c, f);
+	o->nr_unmade = script_text_unmade(c, script, f);
 	fclose(f);
 }
 
-/* The script as zug run would follow it, so often. How many executions failed as the trace did, or -1. */
-static int follow(struct kernel *k, const struct campaign_options *from, const struct pin_options *po,
-		  const char *path, uint64_t failure, struct otherwise *otherwise, FILE *out, FILE *err_to,
+/*
+ * The script as zug run would follow it, so often. How many executions failed as the trace did, or
+ * -1.
+ */
+static int follow(struct kernel *k, const struct campaign_options *from,
+		  const struct pin_options *po, const char *path, uint64_t failure,
+		  struct otherwise *otherwise, FILE *out, FILE *err_to,
 		  const volatile sig_atomic_t *stop)
 {
 	struct campaign_options o = *from;
+	struct campaign_text text;
 	enum campaign_step what;
 	struct script script;
 	struct campaign *c;
@@ -168,13 +158,14 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		fprintf(err_to, "zug pin: %s\n", err);
 		goto out;
 	}
-	o.script = &script;
-	o.rules = script.rules;
-	o.strategy = NULL;
+	o.search.script = &script;
+	o.search.rules = script.rules;
+	o.search.strategy = NULL;
 	/* what the test maps, what of it is hot and which places race is learnt as in any search */
-	o.races = pin_needs_races(from);
-	o.probed = o.known = o.atomics = o.silent = o.limited = o.split = o.waits = o.data = o.known_races = NULL;
-	if (campaign_new(&c, k, &o, out, err_to, stop, -1))
+	o.points.races = pin_needs_races(from);
+	o.replay = (struct options_replay){ .debugger = o.replay.debugger };
+	campaign_text_init(&text, &o, out, err_to);
+	if (campaign_text_new(&text, &c, k, stop))
 		goto out;
 	while (done < po->verify && !(stop && *stop)) {
 		ret = campaign_step(c, &x, &what, err, sizeof(err));
@@ -190,7 +181,7 @@ static int follow(struct kernel *k, const struct campaign_options *from, const s
 		if (x.outcome.failure == failure && failure)
 			same++;
 		else
-			note_otherwise(otherwise, c, &x);
+			note_otherwise(otherwise, c, path, &x);
 	}
 	campaign_free(c);
 	ret = same;
@@ -199,20 +190,24 @@ out:
 	return ret;
 }
 
-static void say_otherwise(const struct otherwise *o, int same, int statements, const struct pin_options *po, const char *path,
-			  FILE *err_to)
+static void say_otherwise(const struct otherwise *o, int same, int statements,
+			  const struct pin_options *po, const char *path, FILE *err_to)
 {
-	fprintf(err_to, "zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
+	fprintf(err_to,
+		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
 		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
 	if (o->nr_unmade)
-		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade, statements, o->unmade);
+		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
+			statements, o->unmade);
 	else if (o->came[0] && statements)
-		fputs("every statement was made: what the failure depends on besides is not in the script\n", err_to);
+		fputs("every statement was made: what the failure depends on besides is not in the script\n",
+		      err_to);
 }
 
 /* Writes the script beside its place, and keeps it when it does what it is for. */
 static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
-			const struct pin_options *po, FILE *out, FILE *err_to, const volatile sig_atomic_t *stop)
+			const struct pin_options *po, FILE *out, FILE *err_to,
+			const volatile sig_atomic_t *stop)
 {
 	struct otherwise otherwise = { 0 };
 	char path[PATH_MAX + 8];
@@ -249,8 +244,8 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
 		goto out;
 	}
-	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out, statements,
-		statements == 1 ? "" : "s", same);
+	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out,
+		statements, statements == 1 ? "" : "s", same);
 	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
 	return ZUG_EXIT_PASS;
 out:
@@ -286,7 +281,7 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	t = r.t;
 	/* of a time-out every trial would be one, too */
 	if (!ret && !trace_minimized(t) && trace_outcome(t)->kind != ZUG_OUTCOME_TIMEOUT)
-		ret = simplify(r.c, &t, out, err_to);
+		ret = simplify(&r, &t, out, err_to);
 	campaign_free(r.c);
 	r.c = NULL;
 	if (!ret)
@@ -305,5 +300,5 @@ int cmd_pin(int argc, char **argv)
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	return retrace_command(&po.r, "pin", argc, argv, pin_execute);
+	return command_dispatch(po.r.socket, "pin", argc, argv, pin_execute);
 }

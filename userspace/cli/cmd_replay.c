@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug replay: executes a trace again, and says whether it did the same; with --gdb or --core, under
+ * a debugger (debug/gdb.h), which stops at a step that find_stop() chooses.
+ */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,32 +12,16 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "debug/gdb.h"
+#include "engine/replay.h"
 #include "kernel/machine.h"
+#include "report/report.h"
 #include "cli/retrace.h"
-
-static void usage(FILE *f)
-{
-	fputs("usage: zug replay [options] TRACE [-- GDB-ARGUMENT...]\n\n"
-	      "Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n\n"
-	      "  -n, --times N        so often (default 1)\n"
-	      RETRACE_HELP
-	      "debugging, under the recorded schedule:\n"
-	      "  --gdb                run gdb on a process of the test; what follows -- are more arguments for gdb\n"
-	      "  --gdb-socket PATH    do not start a gdb, but wait for one there\n"
-	      "  --process TASK       the process of that task, such as T2 (default: of the one that is stopped first)\n"
-	      "  --stop-at STEP       stop first before that step (as zug show counts; default: where the process begins)\n"
-	      "  --stop-at-preemption before the first switch that was forced\n"
-	      "  --stop-before-failure before the last step\n"
-	      "  --core FILE          keep a core of the failing execution (gdb writes it)\n\n"
-	      "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
-	      "did not follow the schedule or ended differently.\n", f);
-}
 
 #define NO_PROCESS UINT32_MAX
 
 struct replay_options {
 	struct retrace_options r;
-	long times;
+	int times;
 	/* debugging */
 	bool gdb, at_preemption, before_failure;
 	const char *gdb_socket, *core;
@@ -43,115 +30,80 @@ struct replay_options {
 	char **gdb_arguments;	/* NULL at the end */
 };
 
-enum { OPT_GDB = 256, OPT_GDB_SOCKET, OPT_PROCESS, OPT_STOP_AT, OPT_AT_PREEMPTION, OPT_BEFORE_FAILURE, OPT_CORE };
-
-/* What does not go together. 0 or an enum zug_exit with a message printed. */
-static int check(struct replay_options *o, int nr_arguments)
+static int parse_task(const struct option_row *r, const char *text, void *options, char *err,
+		      size_t errlen)
 {
-	const char *alone = o->at_preemption ? "--stop-at-preemption" : o->before_failure ? "--stop-before-failure" :
-			    o->stop_at != GDB_NO_STEP ? "--stop-at" : o->process != NO_PROCESS ? "--process" :
-			    nr_arguments ? "what follows TRACE" : NULL;
+	uint64_t task;
 
-	if ((o->at_preemption && o->before_failure) ||
-	    ((o->at_preemption || o->before_failure) && o->stop_at != GDB_NO_STEP)) {
-		fprintf(stderr, "zug replay: one of --stop-at, --stop-at-preemption and --stop-before-failure\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if (o->core && (o->gdb || o->gdb_socket)) {
-		fprintf(stderr, "zug replay: --core starts a gdb of its own: leave --gdb out (its command there is generate-core-file)\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if (alone && !o->gdb && !o->gdb_socket && !(o->core && !nr_arguments)) {
-		fprintf(stderr, "zug replay: %s makes sense with --gdb only\n", alone);
-		return ZUG_EXIT_USAGE;
-	}
-	if (nr_arguments && !o->gdb) {
-		fprintf(stderr, "zug replay: gdb's arguments need --gdb\n");
-		return ZUG_EXIT_USAGE;
-	}
-	if ((o->gdb || o->gdb_socket || o->core) && o->times != 1) {
-		fprintf(stderr, "zug replay: --times with a debugger: one at a time\n");
-		return ZUG_EXIT_USAGE;
-	}
+	if (!option_number(text + (*text == 'T'), UINT32_MAX - 1, &task))
+		return -EINVAL;
+	option_set(r, options, task);
 	return 0;
 }
+
+#define AT(member) OPTION_AT(struct replay_options, member)
+
+static const struct option_row rows[] = {
+	{ .name = "times", .letter = 'n', .argument = "N", .kind = OPTION_NUMBER, .min = 1,
+	  .max = 1000000, .preset = "1", AT(times), .excludes = "gdb gdb-socket core",
+	  .why = "a debugger follows one execution",
+	  .help = "execute it N times" },
+	RETRACE_ROWS(RETRACE_REBUILT),
+	RETRACE_COLOUR,
+	{ .section = "debugging, under the recorded schedule", .name = "gdb", .kind = OPTION_FLAG,
+	  AT(gdb),
+	  .help = "run gdb on a process of the test; what follows -- are more arguments for gdb" },
+	{ .name = "gdb-socket", .argument = "PATH", .kind = OPTION_TEXT, AT(gdb_socket),
+	  .help = "do not start a gdb, but wait for one there" },
+	{ .name = "process", .argument = "TASK", .kind = OPTION_CUSTOM, .parse = parse_task,
+	  AT(process), .unset = NO_PROCESS, .valid = "a task, such as T2",
+	  .needs = "gdb gdb-socket core",
+	  .help = "the process of that task, such as T2 (default: of the one that is stopped "
+		  "first)" },
+	{ .name = "stop-at", .argument = "STEP", .kind = OPTION_NUMBER, AT(stop_at),
+	  .unset = GDB_NO_STEP, .valid = "the number of a step (see zug show)",
+	  .needs = "gdb gdb-socket core", .excludes = "stop-at-preemption stop-before-failure",
+	  .help = "stop first before that step (as zug show counts; default: where the process "
+		  "begins)" },
+	{ .name = "stop-at-preemption", .kind = OPTION_FLAG, AT(at_preemption),
+	  .needs = "gdb gdb-socket core", .excludes = "stop-before-failure",
+	  .help = "stop first before the first switch that was forced" },
+	{ .name = "stop-before-failure", .kind = OPTION_FLAG, AT(before_failure),
+	  .needs = "gdb gdb-socket core",
+	  .help = "stop first before the last step" },
+	{ .name = "core", .argument = "FILE", .kind = OPTION_TEXT, AT(core),
+	  .excludes = "gdb gdb-socket",
+	  .why = "it starts a gdb of its own (in gdb, use generate-core-file)",
+	  .help = "keep a core of the failing execution (gdb writes it)" },
+};
+
+static const struct command_line line = {
+	.command = "zug replay",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug replay [options] TRACE [-- GDB-ARGUMENT...]\n",
+	.about =
+		"Executes the test of a trace again under the recorded schedule, and says whether it did the same.\n",
+	.end = "Exit status: 1 when the failure showed again, 0 when a passing trace passed again, 5 when it\n"
+	       "did not follow the schedule or ended differently.\n",
+};
 
 /* 0, an enum zug_exit with a message printed, or -1 after --help. */
 static int parse(struct replay_options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "times", required_argument, NULL, 'n' },
-		RETRACE_OPTIONS,
-		{ "gdb", no_argument, NULL, OPT_GDB },
-		{ "gdb-socket", required_argument, NULL, OPT_GDB_SOCKET },
-		{ "process", required_argument, NULL, OPT_PROCESS },
-		{ "stop-at", required_argument, NULL, OPT_STOP_AT },
-		{ "stop-at-preemption", no_argument, NULL, OPT_AT_PREEMPTION },
-		{ "stop-before-failure", no_argument, NULL, OPT_BEFORE_FAILURE },
-		{ "core", required_argument, NULL, OPT_CORE },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	char *end;
-	int opt, ret;
+	char **operands;
+	int ret = cli_options(&line, o, argc, argv, 1, -1, &operands);
 
-	*o = (struct replay_options){ .times = 1, .stop_at = GDB_NO_STEP, .process = NO_PROCESS };
-	retrace_options_init(&o->r);
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "n:qh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'n':
-			o->times = strtol(optarg, &end, 10);
-			if (*end || o->times < 1 || o->times > 1000000) {
-				fprintf(stderr, "zug replay: --times %s: not a number from 1 to 1000000\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_GDB:
-			o->gdb = true;
-			break;
-		case OPT_GDB_SOCKET:
-			o->gdb_socket = optarg;
-			break;
-		case OPT_PROCESS:
-			o->process = strtoul(optarg + (*optarg == 'T'), &end, 10);
-			if (*end || end == optarg + (*optarg == 'T')) {
-				fprintf(stderr, "zug replay: --process %s: not a task, such as T2\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_STOP_AT:
-			o->stop_at = strtoull(optarg, &end, 10);
-			if (*end || *optarg < '0' || *optarg > '9') {
-				fprintf(stderr, "zug replay: --stop-at %s: not the number of a step (see zug show)\n", optarg);
-				return ZUG_EXIT_USAGE;
-			}
-			break;
-		case OPT_AT_PREEMPTION:
-			o->at_preemption = true;
-			break;
-		case OPT_BEFORE_FAILURE:
-			o->before_failure = true;
-			break;
-		case OPT_CORE:
-			o->core = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			ret = retrace_option(&o->r, "replay", opt, usage);
-			if (ret)
-				return ret;
-		}
-	}
-	if (optind >= argc) {
-		usage(stderr);
+	if (ret)
+		return ret;
+	o->r.path = operands[0];
+	o->gdb_arguments = operands + 1;
+	if (operands[1] && !o->gdb) {
+		fprintf(stderr, "zug replay: '%s' follows TRACE: arguments for gdb need --gdb\n",
+			operands[1]);
 		return ZUG_EXIT_USAGE;
 	}
-	o->r.path = argv[optind];
-	o->gdb_arguments = argv + optind + 1;
-	return check(o, argc - optind - 1);
+	return 0;
 }
 
 static bool debugs(const struct replay_options *o)
@@ -192,7 +144,7 @@ static uint32_t main_process(const struct trace *t)
 	return best;
 }
 
-/* Where a process begins: after its last exec, when it is the program that it will be. */
+/* The first step of a process after its last exec, when it is the program that it will be. */
 static uint64_t first_step(const struct trace *t, uint32_t process)
 {
 	uint64_t first = GDB_NO_STEP;
@@ -212,12 +164,13 @@ static uint64_t first_step(const struct trace *t, uint32_t process)
 static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 {
 	if (o->process != NO_PROCESS && !trace_task(t, o->process)) {
-		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process, o->r.path);
+		fprintf(err, "zug replay: --process T%u: %s has no such task\n", o->process,
+			o->r.path);
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->stop_at != GDB_NO_STEP && o->stop_at >= trace_nr_steps(t)) {
-		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n", (unsigned long)o->stop_at, o->r.path,
-			(unsigned long)trace_nr_steps(t));
+		fprintf(err, "zug replay: --stop-at %lu: %s has %lu steps\n",
+			(unsigned long)o->stop_at, o->r.path, (unsigned long)trace_nr_steps(t));
 		return ZUG_EXIT_USAGE;
 	}
 	if (o->at_preemption)
@@ -246,18 +199,35 @@ static int find_stop(struct replay_options *o, const struct trace *t, FILE *err)
 	return 0;
 }
 
-/* The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message printed. */
-static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t, FILE *err_to,
-			 const volatile sig_atomic_t *stop)
+/*
+ * The debugger that the options ask for; *g NULL: none. 0 or an enum zug_exit with a message
+ * printed.
+ */
+static int make_debugger(struct gdb **g, struct replay_options *o, const struct trace *t,
+			 FILE *err_to, const volatile sig_atomic_t *stop)
 {
 	/* at the failure, or where the program ends with a wrong status, it writes what there is */
 	static char write_core[4200];
-	/* it needs no symbols of libraries for that, and reading them takes longer than all the rest */
-	static char *core[] = { (char *)"-nx", (char *)"-batch", (char *)"-iex", (char *)"set auto-solib-add off",
-				(char *)"-iex", (char *)"set auto-load off", (char *)"-ex", (char *)"continue",
-				(char *)"-ex", write_core, NULL };
-	struct gdb_options go = { .socket = o->gdb_socket, .command = o->gdb ? o->gdb_arguments : NULL,
-				  .stop_at_exit = o->core, .err = err_to, .stop = stop };
+	/*
+	 * it needs no symbols of libraries for that, and reading them takes longer than all the
+	 * rest
+	 */
+	static char *core[] = { (char *)"-nx",
+				(char *)"-batch",
+				(char *)"-iex",
+				(char *)"set auto-solib-add off",
+				(char *)"-iex",
+				(char *)"set auto-load off",
+				(char *)"-ex",
+				(char *)"continue",
+				(char *)"-ex",
+				write_core,
+				NULL };
+	struct gdb_options go = { .socket = o->gdb_socket,
+				  .command = o->gdb ? o->gdb_arguments : NULL,
+				  .stop_at_exit = o->core,
+				  .err = err_to,
+				  .stop = stop };
 	char err[300];
 	int ret;
 
@@ -285,6 +255,99 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 	return ZUG_EXIT_ENVIRONMENT;
 }
 
+/* ---- replaying ---- */
+
+/* Prints what the program has printed. */
+static void pass_on(const struct campaign *c, FILE *out, FILE *err)
+{
+	char *head, *tail;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *to = i ? err : out;
+
+		if (campaign_output(c, i, &head, &tail))
+			continue;
+		fputs(head, to);
+		if (tail)
+			fprintf(to, "\n[... %s cut ...]\n%s", i ? "error output" : "output", tail);
+		fflush(to);
+		free(head);
+		free(tail);
+	}
+}
+
+struct replays {
+	const struct trace_outcome *want;	/* NULL: the trace has none */
+	struct execution first;
+	int made, same, diverged;
+};
+
+/* Says, of one replay, what was not as in the trace. */
+static void judge(struct replays *n, const struct execution *x, FILE *err)
+{
+	bool alike = !n->want ||
+		     (n->want->kind == x->outcome.kind && n->want->failure == x->outcome.failure);
+
+	if (x->diverged) {
+		if (!n->diverged++)
+			fprintf(err, "zug: replay %d did not follow: %s\n", n->made, x->divergence);
+	} else if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED) {
+		fprintf(err, "zug: replay %d was cut: %s\n", n->made, x->outcome.message);
+	} else if (alike) {
+		n->same += x->hash == n->first.hash;
+	} else if (n->same + 1 == n->made) {
+		fprintf(err, "zug: replay %d followed the schedule but ended differently: %s %s\n",
+			n->made, zug_outcome_name(x->outcome.kind), x->outcome.message);
+	}
+}
+
+/* Executes the trace so often. An enum zug_exit. */
+static int replay(struct retrace *r, int times, const volatile sig_atomic_t *stop)
+{
+	bool progress = times > 1 && r->text.progress;
+	FILE *out = r->text.out, *err = r->text.err;
+	struct replays n = { .want = trace_outcome(r->t) };
+	struct report_options ro;
+	struct replay schedule;
+	struct execution x;
+	char why[1024] = "";
+	int ret;
+
+	if (replay_init(&schedule, r->t)) {
+		replay_release(&schedule);
+		return ZUG_EXIT_INTERNAL;
+	}
+	ret = retrace_prepare(r);
+	while (!ret && n.made < times && !(stop && *stop)) {
+		ret = campaign_follow(r->c, &schedule, &x, why, sizeof(why));
+		if (ret) {
+			ret = campaign_text_error(&r->text, ret, why);
+			break;
+		}
+		if (!n.made++) {
+			n.first = x;
+			pass_on(r->c, out, err);
+		}
+		judge(&n, &x, err);
+		if (progress)
+			fprintf(err, "\r\033[K%d of %d replays", n.made, times);
+	}
+	replay_release(&schedule);
+	if (ret)
+		return ret;
+	if (progress)
+		fprintf(err, "\r\033[K");
+	report_options_init(&ro, out);
+	report_options_colour(&ro, r->o.results.colour);
+	fprintf(out, "zug: replayed %d of %d times exactly (%lu steps): ", n.same, n.made,
+		(unsigned long)trace_nr_steps(r->t));
+	report_outcome_text(out, n.first.outcome.kind, n.first.outcome.message, &ro);
+	putc('\n', out);
+	if (n.made < times || n.diverged || n.same < n.made)
+		return ZUG_EXIT_INCOMPLETE;
+	return zug_outcome_is_finding(n.first.outcome.kind) ? ZUG_EXIT_FINDING : ZUG_EXIT_PASS;
+}
+
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to,
 		   const volatile sig_atomic_t *stop)
 {
@@ -300,13 +363,14 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 	if (!ret)
 		ret = make_debugger(&gdb, &ro, r.t, err_to, stop);
 	if (gdb)
-		r.o.debugger = gdb_debugger(gdb);
+		r.o.replay.debugger = gdb_debugger(gdb);
 	if (!ret)
 		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
 	if (!ret) {
-		ret = campaign_replay(r.c, r.t, ro.times);
+		ret = replay(&r, ro.times, stop);
 		if (ro.core && access(ro.core, R_OK)) {
-			fprintf(err_to, "zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
+			fprintf(err_to,
+				"zug replay: no core was written to %s: the program did not fail, or gdb could not\n",
 				ro.core);
 			ret = ZUG_EXIT_INCOMPLETE;
 		}
@@ -324,12 +388,13 @@ int cmd_replay(int argc, char **argv)
 	ret = parse(&ro, argc, argv);
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
-	fd = debugs(&ro) ? client_connect(protocol_socket(ro.r.socket)) : -1;
+	fd = debugs(&ro) ? client_connect(client_socket(ro.r.socket)) : -1;
 	if (fd >= 0) {
-		fprintf(stderr, "zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
+		fprintf(stderr,
+			"zug replay: zugd (pid %d) holds the scheduler, and does not serve debuggers: zug stop\n",
 			client_peer(fd));
 		close(fd);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	return retrace_command(&ro.r, "replay", argc, argv, replay_execute);
+	return command_dispatch(ro.r.socket, "replay", argc, argv, replay_execute);
 }

@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zug run: a search (campaign_text.h renders it). With --junit or --json what it prints is kept,
+ * too, for the results (results.h); with --each-case there is a search for each test case of the
+ * program (cases.h).
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "campaign/campaign.h"
+#include "lib/base/clock.h"
+#include "campaign/run_options.h"
+#include "cli/campaign_text.h"
 #include "cli/cases.h"
-#include "zugd/client.h"
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
-#include "zugd/protocol.h"
 #include "report/report.h"
 #include "cli/results.h"
-#include "campaign/run_options.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-/* What a campaign prints goes where it went, and is kept for the results. */
+/* A stream that passes on what is written, and keeps it for the results. */
 struct tee {
 	FILE *to, *kept;
 	bool escape;	/* within a colour, which is not kept */
@@ -46,58 +41,87 @@ static ssize_t tee_write(void *cookie, const char *buf, size_t len)
 	return len;
 }
 
-/* One search whose results are kept under a name. An enum zug_exit. */
-static int search_case(struct kernel *k, const struct campaign_options *o, const char *name, struct results *r,
-		       FILE *out, FILE *err, const volatile sig_atomic_t *stop)
+/* Streams that write to out and err, and keep what is written. */
+struct kept {
+	struct tee to[2];
+	FILE *streams[2], *text_stream;
+	char *text;
+	size_t len;
+};
+
+static int kept_open(struct kept *k, FILE *out, FILE *err)
 {
-	struct campaign_figures f = { 0 };
-	struct campaign *c = NULL;
-	uint64_t start = now_ns();
-	char *said = NULL;
-	size_t len = 0;
-	FILE *kept = open_memstream(&said, &len);
-	struct tee to[2] = { { .to = out, .kept = kept }, { .to = err, .kept = kept } };
-	FILE *tee[2] = { NULL, NULL };
+	*k = (struct kept){ 0 };
+	k->text_stream = open_memstream(&k->text, &k->len);
+	for (int i = 0; i < 2; i++) {
+		k->to[i] = (struct tee){ .to = i ? err : out, .kept = k->text_stream };
+		k->streams[i] =
+			fopencookie(&k->to[i], "w", (cookie_io_functions_t){ .write = tee_write });
+		if (k->streams[i])
+			setvbuf(k->streams[i], NULL, _IOLBF, 0);
+	}
+	return k->text_stream && k->streams[0] && k->streams[1] ? 0 : -ENOMEM;
+}
+
+/* Keeps nothing more: the text is complete. */
+static void kept_end(struct kept *k)
+{
+	for (int i = 0; i < 2; i++) {
+		if (k->streams[i])
+			fflush(k->streams[i]);
+		k->to[i].kept = NULL;
+	}
+	if (k->text_stream)
+		fclose(k->text_stream);
+}
+
+static void kept_close(struct kept *k)
+{
+	for (int i = 0; i < 2; i++)
+		if (k->streams[i])
+			fclose(k->streams[i]);
+	free(k->text);
+}
+
+/* One search whose results are kept under a name. An enum zug_exit. */
+static int search_case(struct kernel *k, const struct campaign_options *o, const char *name,
+		       struct results *r, FILE *out, FILE *err, const volatile sig_atomic_t *stop)
+{
+	struct campaign_result result = { 0 };
 	struct campaign_options own = *o;
+	struct campaign *c = NULL;
+	uint64_t start = clock_now_ns();
 	struct report_options ro;
+	struct campaign_text text;
 	int ret = ZUG_EXIT_INTERNAL;
+	struct kept kept;
 
 	/* what it writes to is no terminal, but may go to one */
 	report_options_init(&ro, out);
-	report_options_colour(&ro, o->colour);
-	own.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
-	for (int i = 0; i < 2 && kept; i++) {
-		tee[i] = fopencookie(&to[i], "w", (cookie_io_functions_t){ .write = tee_write });
-		if (tee[i])
-			setvbuf(tee[i], NULL, _IOLBF, 0);
-	}
-	if (tee[0] && tee[1]) {
-		ret = campaign_new(&c, k, &own, tee[0], tee[1], stop, -1);
+	report_options_colour(&ro, o->results.colour);
+	own.results.colour = ro.colour ? REPORT_COLOUR_ALWAYS : REPORT_COLOUR_NEVER;
+	if (!kept_open(&kept, out, err)) {
+		campaign_text_init(&text, &own, kept.streams[0], kept.streams[1]);
+		ret = campaign_text_new(&text, &c, k, stop);
 		if (!ret) {
-			ret = campaign_run(c);
-			campaign_get_figures(c, &f);
+			ret = campaign_text_run(&text, c);
+			campaign_get_result(c, &result);
 		}
-		fflush(tee[0]);
-		fflush(tee[1]);
 	}
-	if (kept)
-		fclose(kept);
-	if (results_add(r, name, ret, now_ns() - start, &f, said))
+	kept_end(&kept);
+	if (results_add(r, name, ret, clock_now_ns() - start, &result, kept.text))
 		ret = ZUG_EXIT_INTERNAL;
-	/* what is said while it is freed is no result */
-	for (int i = 0; i < 2; i++)
-		to[i].kept = NULL;
+	/* where the record is, is no result */
+	if (c)
+		campaign_text_end(&text, c);
 	campaign_free(c);
-	for (int i = 0; i < 2; i++)
-		if (tee[i])
-			fclose(tee[i]);
-	free(said);
+	kept_close(&kept);
 	return ret;
 }
 
 /* Each test case of the program by itself. An enum zug_exit; the cases are in r. */
-static int search_cases(struct kernel *k, const struct run_options *o, struct results *r, FILE *out, FILE *err,
-			const volatile sig_atomic_t *stop)
+static int search_cases(struct kernel *k, const struct run_options *o, struct results *r, FILE *out,
+			FILE *err, const volatile sig_atomic_t *stop)
 {
 	unsigned int cases, failed, incomplete;
 	struct campaign_options co = o->c;
@@ -106,7 +130,8 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	char line[1024] = "";
 	int ret = 0;
 
-	if (cases_list(&l, o->c.argv, o->c.envp, o->c.cwd, line, sizeof(line))) {
+	if (cases_list(&l, o->c.command.argv, o->c.command.envp, o->c.command.cwd, line,
+		       sizeof(line))) {
 		fprintf(err, "zug run: %s\n", line[0] ? line : "out of memory");
 		return ZUG_EXIT_USAGE;
 	}
@@ -116,24 +141,25 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	for (size_t i = 0; i < l.nr && !(stop && *stop); i++) {
-		co.argv = cases_command(&l, i, o->c.argv);
-		if (!co.argv) {
+		co.command.argv = cases_command(&l, i, o->c.command.argv);
+		if (!co.command.argv) {
 			ret = ZUG_EXIT_INTERNAL;
 			break;
 		}
 		fprintf(out, "%scase %zu of %zu: %s\n", i ? "\n" : "", i + 1, l.nr, l.names[i]);
 		fflush(out);
 		ret = search_case(k ? k : own, &co, l.names[i], r, out, err, stop);
-		cases_free_command(co.argv);
+		cases_free_command(co.command.argv);
 		/* what is wrong with the machine or the command line is so for all of them */
 		if (ret != ZUG_EXIT_PASS && ret != ZUG_EXIT_FINDING && ret != ZUG_EXIT_INCOMPLETE)
 			break;
 	}
 	results_count(r, &cases, &failed, &incomplete);
-	fprintf(out, "\n%u of %zu cases searched: %u passed, %u failed, %u incomplete\n", cases, l.nr,
-		cases - failed - incomplete, failed, incomplete);
+	fprintf(out, "\n%u of %zu cases searched: %u passed, %u failed, %u incomplete\n", cases,
+		l.nr, cases - failed - incomplete, failed, incomplete);
 	kernel_close(own);
-	ret = cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE : results_exit(r);
+	ret = cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE :
+								 results_exit(r);
 	cases_free(&l);
 	return ret;
 }
@@ -172,25 +198,29 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop)
 {
 	struct results *r = NULL;
+	struct campaign_text text;
 	struct run_options o;
 	struct campaign *c;
 	char *name = NULL;
 	int ret;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
 	if (!ret && (o.each_case || o.junit || o.json)) {
-		name = command_line(o.c.argv);
+		name = command_line(o.c.command.argv);
 		r = name ? results_new(name) : NULL;
-		ret = !r ? ZUG_EXIT_INTERNAL : o.each_case ? search_cases(k, &o, r, out, err, stop) :
-		      search_case(k, &o.c, name, r, out, err, stop);
+		ret = !r	  ? ZUG_EXIT_INTERNAL :
+		      o.each_case ? search_cases(k, &o, r, out, err, stop) :
+				    search_case(k, &o.c, name, r, out, err, stop);
 		if (r)
 			ret = write_results(&o, r, ret, err);
 		results_free(r);
 		free(name);
 	} else if (!ret) {
-		ret = campaign_new(&c, k, &o.c, out, err, stop, -1);
+		campaign_text_init(&text, &o.c, out, err);
+		ret = campaign_text_new(&text, &c, k, stop);
 		if (!ret) {
-			ret = campaign_run(c);
+			ret = campaign_text_run(&text, c);
+			campaign_text_end(&text, c);
 			campaign_free(c);
 		}
 	}
@@ -201,33 +231,14 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 int cmd_run(int argc, char **argv)
 {
 	struct run_options o;
-	int ret, fd;
+	int ret;
 
-	ret = run_options_parse(&o, "run", argc, argv, true);
-	if (ret == -1) {
-		printf("usage: zug run [options] -- COMMAND [ARGUMENT...]\n\n"
-		       "Executes COMMAND under one schedule after another, until it fails, a bound is\n"
-		       "reached, or every schedule was tried. A running zugd does it in zug's place.\n\n");
-		run_options_help(stdout);
-		ret = ZUG_EXIT_PASS;
+	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
+	if (ret) {
+		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
 		goto out;
 	}
-	if (!ret && o.foreground) {
-		fprintf(stderr, "zug run: --foreground belongs to zugd\n");
-		ret = ZUG_EXIT_USAGE;
-	}
-	if (ret)
-		goto out;
-	fd = client_connect(protocol_socket(o.socket));
-	if (fd >= 0) {
-		ret = client_hand_over(fd, "run", argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	} else if (o.socket) {
-		fprintf(stderr, "zug run: no zugd at %s: %s\n", o.socket, strerror(-fd));
-		ret = ZUG_EXIT_ENVIRONMENT;
-	} else {
-		interrupt_catch();
-		ret = run_execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
-	}
+	ret = command_dispatch(o.socket, "run", argc, argv, run_execute);
 out:
 	run_options_free(&o);
 	return ret;

@@ -1,54 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* cmd_show.c - zug show: print a trace */
 #include <errno.h>
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "symbols/symbols.h"
-
-static const char usage[] =
-	"usage: zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
-	"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n";
-
-static const char help[] =
-	"\n"
-	"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object and place in the\n"
-	"source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n"
-	"\n"
-	"  -s, --steps=A..B    only steps A to B (A.. and ..B leave an end open, A is one step)\n"
-	"  -t, --task=T1       only steps of that task\n"
-	"      --object=NAME   only steps on objects of that name; * ? [] match as in a shell\n"
-	"  -a, --all           every step; without it, of a long trace those that matter\n"
-	"  -b, --brief         what failed, the decisions that lead there, stacks, end of the output\n"
-	"  -j, --json          one JSON object\n"
-	"      --html          a page for the browser: a lane per task, source, search; one file, no network\n"
-	"      --perfetto      trace events for ui.perfetto.dev; a microsecond there is a step\n"
-	"  -o, --output=FILE   there instead of to standard output; pages and trace events go, when that\n"
-	"                      is a terminal, to the trace's name with .html or .perfetto.json added,\n"
-	"                      in the current folder\n"
-	"  -c, --color=WHEN    auto (default: on a terminal, unless NO_COLOR is set), always, never\n"
-	"  -h, --help\n";
-
-static int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static int usage_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "zug show: ");
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "\n%s", usage);
-	return ZUG_EXIT_USAGE;
-}
 
 static bool parse_number(const char *s, const char *end, uint64_t *v)
 {
@@ -61,44 +23,105 @@ static bool parse_number(const char *s, const char *end, uint64_t *v)
 	return !errno && stop == end;
 }
 
-static bool parse_steps(const char *s, struct report_options *o)
+enum view { VIEW_TABLE, VIEW_BRIEF, VIEW_JSON, VIEW_HTML, VIEW_PERFETTO };
+
+struct show {
+	struct report_options o;
+	bool brief, json, html, perfetto;	/* views that were asked for: one at most */
+	enum view view;
+	const char *output;		/* NULL: standard output */
+	int colour;
+	bool filtered;			/* some steps are asked for, or all */
+	struct campaign_record *record;	/* of a campaign, instead of a trace */
+};
+
+static int parse_steps(const struct option_row *r, const char *s, void *options, char *err,
+		       size_t errlen)
 {
 	const char *dots = strstr(s, ".."), *end = s + strlen(s);
+	struct report_options *o = &((struct show *)options)->o;
 
 	if (!dots) {
 		if (!parse_number(s, end, &o->first))
-			return false;
+			return -EINVAL;
 		o->last = o->first;
-		return true;
+		return 0;
 	}
 	if (dots != s && !parse_number(s, dots, &o->first))
-		return false;
+		return -EINVAL;
 	if (dots + 2 != end && !parse_number(dots + 2, end, &o->last))
-		return false;
-	return o->first <= o->last && (dots != s || dots + 2 != end);
+		return -EINVAL;
+	return o->first <= o->last && (dots != s || dots + 2 != end) ? 0 : -EINVAL;
 }
 
-static bool parse_task(const char *s, uint32_t *task)
+static int parse_task(const struct option_row *r, const char *s, void *options, char *err,
+		      size_t errlen)
 {
 	uint64_t v;
 
 	if (*s == 'T' || *s == 't')
 		s++;
 	if (!parse_number(s, s + strlen(s), &v) || v >= TRACE_NO_TASK)
-		return false;
-	*task = v;
-	return true;
+		return -EINVAL;
+	((struct show *)options)->o.task = v;
+	return 0;
 }
 
-enum view { VIEW_TABLE, VIEW_BRIEF, VIEW_JSON, VIEW_HTML, VIEW_PERFETTO };
+static int parse_output(const struct option_row *r, const char *s, void *options, char *err,
+			size_t errlen)
+{
+	((struct show *)options)->output = s;
+	return *s ? 0 : -EINVAL;
+}
 
-struct show {
-	struct report_options o;
-	enum view view;
-	const char *view_name;		/* the option */
-	const char *output;		/* NULL: standard output */
-	bool filtered;			/* some steps are asked for, or all */
-	struct campaign_record *record;	/* of a campaign, instead of a trace */
+#define AT(member) OPTION_AT(struct show, member)
+
+static const struct option_row rows[] = {
+	{ .name = "steps", .letter = 's', .argument = "A..B", .kind = OPTION_CUSTOM,
+	  .parse = parse_steps, .valid = "A..B, A.., ..B or A, with A <= B",
+	  .help = "only steps A to B (A.. and ..B leave an end open, A is one step)" },
+	{ .name = "task", .letter = 't', .argument = "T1", .kind = OPTION_CUSTOM,
+	  .parse = parse_task, .valid = "a task as zug show names it: T0, T1 ...",
+	  .help = "only steps of that task" },
+	{ .name = "object", .argument = "NAME", .kind = OPTION_TEXT, AT(o.object),
+	  .help = "only steps on objects of that name; * ? [] match as in a shell" },
+	{ .name = "all", .letter = 'a', .kind = OPTION_FLAG, AT(o.all),
+	  .excludes = "brief html perfetto", .why = "the view chooses the steps",
+	  .help = "every step; without it, of a long trace those that matter" },
+	{ .name = "brief", .letter = 'b', .kind = OPTION_FLAG, AT(brief),
+	  .excludes = "json html perfetto steps task object",
+	  .why = "it chooses the steps itself, and is a view of its own",
+	  .help = "what failed, the decisions that lead there, stacks, end of the output" },
+	{ .name = "json", .letter = 'j', .kind = OPTION_FLAG, AT(json), .excludes = "html perfetto",
+	  .why = "each is a view of its own",
+	  .help = "one JSON object" },
+	{ .name = "html", .kind = OPTION_FLAG, AT(html), .excludes = "perfetto task object",
+	  .why = "a page shows the steps of all tasks; --steps chooses among them",
+	  .help = "a page for the browser: a lane per task, source, search; one file, no network" },
+	{ .name = "perfetto", .kind = OPTION_FLAG, AT(perfetto), .excludes = "task object",
+	  .why = "trace events are of all tasks; --steps chooses among them",
+	  .help = "trace events for ui.perfetto.dev; a microsecond there is a step" },
+	{ .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_CUSTOM,
+	  .parse = parse_output, AT(output), .valid = "the name of a file",
+	  .help = "write there instead of to standard output; pages and trace events go, when "
+		  "that is a terminal, to the trace's name with .html or .perfetto.json added, "
+		  "in the current folder" },
+	{ .name = "color", .alias = "colour", .letter = 'c', .argument = "WHEN",
+	  .kind = OPTION_CHOICE, AT(colour), .words = colour_words, .unset = REPORT_COLOUR_AUTO,
+	  .help = "auto (default: on a terminal, unless NO_COLOR is set), always, never" },
+};
+
+static const struct command_line line = {
+	.command = "zug show",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.ends_at_operand = true,
+	.usage =
+		"zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
+		"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n",
+	.about =
+		"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object\n"
+		"and place in the source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n",
 };
 
 /* A page is nothing for a terminal. Malloc'd, NULL: no memory. */
@@ -140,7 +163,7 @@ static int render(const struct show *s, FILE *out, const struct trace *t, const 
 	return 0;
 }
 
-/* To the file that was asked for, or that suits; half a file is worth nothing and goes again. */
+/* Writes to the file that was asked for, or to the default one; half a file is removed again. */
 static int write_view(const struct show *s, const struct trace *t, const char *path)
 {
 	bool page = s->view == VIEW_HTML || s->view == VIEW_PERFETTO;
@@ -161,7 +184,8 @@ static int write_view(const struct show *s, const struct trace *t, const char *p
 	if (ret && out && name && S_ISREG(st.st_mode))
 		unlink(name);
 	if (ret)
-		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output", strerror(-ret));
+		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output",
+			strerror(-ret));
 	else if (named)
 		printf("written to %s\n", named);
 	free(named);
@@ -175,8 +199,10 @@ static int show_record(const char *path, struct show *s)
 	int ret;
 
 	if (s->filtered || s->view == VIEW_BRIEF || s->view == VIEW_PERFETTO) {
-		fprintf(stderr, "zug show: %s: is the record of a campaign, and has no steps: only --html, --json "
-			"and the plain figures are of use with it\n", path);
+		fprintf(stderr,
+			"zug show: %s: is the record of a campaign, and has no steps: only --html, --json "
+			"and the plain figures are of use with it\n",
+			path);
 		return ZUG_EXIT_USAGE;
 	}
 	s->record = record_read(path, err, sizeof(err));
@@ -222,107 +248,26 @@ static int show(const char *path, struct show *s)
 	return ret;
 }
 
-static bool choose(struct show *s, enum view view, const char *name)
-{
-	if (s->view != VIEW_TABLE && s->view != view) {
-		usage_error("%s and %s exclude each other", s->view_name, name);
-		return false;
-	}
-	s->view = view;
-	s->view_name = name;
-	return true;
-}
-
 int cmd_show(int argc, char **argv)
 {
-	enum { OPT_OBJECT = 256, OPT_HTML, OPT_PERFETTO };
-	static const struct option options[] = {
-		{ "steps", required_argument, NULL, 's' },
-		{ "task", required_argument, NULL, 't' },
-		{ "object", required_argument, NULL, OPT_OBJECT },
-		{ "all", no_argument, NULL, 'a' },
-		{ "brief", no_argument, NULL, 'b' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "html", no_argument, NULL, OPT_HTML },
-		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
-		{ "output", required_argument, NULL, 'o' },
-		{ "color", required_argument, NULL, 'c' },
-		{ "colour", required_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	struct show s = { .view = VIEW_TABLE };
-	bool filtered = false, ok = true;
-	int c, colour = REPORT_COLOUR_AUTO;
+	struct show s = { 0 };
+	char **operands;
+	int ret;
 
 	report_options_init(&s.o, stdout);
-	while ((c = getopt_long(argc, argv, "+s:t:o:abjc:h", options, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			if (!parse_steps(optarg, &s.o))
-				return usage_error("--steps takes A..B, A.., ..B or A, with A <= B; "
-						   "not '%s'", optarg);
-			filtered = true;
-			break;
-		case 't':
-			if (!parse_task(optarg, &s.o.task))
-				return usage_error("--task takes a task as it is shown, T0, T1 ...; "
-						   "not '%s'", optarg);
-			filtered = true;
-			break;
-		case OPT_OBJECT:
-			s.o.object = optarg;
-			filtered = true;
-			break;
-		case 'a':
-			s.o.all = true;
-			break;
-		case 'b':
-			ok = choose(&s, VIEW_BRIEF, "--brief");
-			break;
-		case 'j':
-			ok = choose(&s, VIEW_JSON, "--json");
-			break;
-		case OPT_HTML:
-			ok = choose(&s, VIEW_HTML, "--html");
-			break;
-		case OPT_PERFETTO:
-			ok = choose(&s, VIEW_PERFETTO, "--perfetto");
-			break;
-		case 'o':
-			s.output = optarg;
-			break;
-		case 'c':
-			if (report_colour_parse(optarg, &colour))
-				return usage_error("--color takes auto, always or never; not '%s'",
-						   optarg);
-			break;
-		case 'h':
-			printf("%s%s", usage, help);
-			return ZUG_EXIT_PASS;
-		default:
-			fputs(usage, stderr);
-			return ZUG_EXIT_USAGE;
-		}
-		if (!ok)
-			return ZUG_EXIT_USAGE;
-	}
-	if (optind == argc)
-		return usage_error("no trace named");
-	if (optind + 1 < argc)
-		return usage_error("one trace at a time: '%s' is too many", argv[optind + 1]);
-	if (s.view == VIEW_BRIEF && (filtered || s.o.all))
-		return usage_error("--brief chooses the steps itself");
-	if ((s.view == VIEW_HTML || s.view == VIEW_PERFETTO) &&
-	    (s.o.object || s.o.task != TRACE_NO_TASK || s.o.all))
-		return usage_error("%s shows everybody's steps; of --all, --task, --object and --steps it "
-				   "knows --steps", s.view_name);
-	if (s.output && !*s.output)
-		return usage_error("--output takes the name of a file");
+	ret = cli_options(&line, &s, argc, argv, 1, 1, &operands);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	s.view = s.brief    ? VIEW_BRIEF :
+		 s.json	    ? VIEW_JSON :
+		 s.html	    ? VIEW_HTML :
+		 s.perfetto ? VIEW_PERFETTO :
+			      VIEW_TABLE;
 	/* a file is no terminal */
 	if (s.output)
 		s.o.colour = false;
-	report_options_colour(&s.o, colour);
-	s.filtered = filtered || s.o.all;
-	return record_is_one(argv[optind]) ? show_record(argv[optind], &s) : show(argv[optind], &s);
+	report_options_colour(&s.o, s.colour);
+	s.filtered = s.o.first || s.o.last != UINT64_MAX || s.o.task != TRACE_NO_TASK ||
+		     s.o.object || s.o.all;
+	return record_is_one(operands[0]) ? show_record(operands[0], &s) : show(operands[0], &s);
 }

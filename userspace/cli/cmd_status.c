@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug status [--json] [--socket PATH]\n\n"
-	      "Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
-	      "executed one by one (zug exec, or in its cgroup) are getting on.\n\n"
-	      "  --json               one JSON object\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
-	      "Exit status: 0 when zugd is running, 3 when it is not.\n", f);
-}
+struct status {
+	bool json;
+	const char *socket;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "json", .letter = 'j', .kind = OPTION_FLAG, OPTION_AT(struct status, json),
+	  .help = "one JSON object" },
+	{ .name = "socket", .argument = "PATH",
+	  .kind = OPTION_TEXT, OPTION_AT(struct status, socket),
+	  .help = "of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")" },
+};
+
+static const struct command_line line = {
+	.command = "zug status",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug status [--json] [--socket PATH]\n",
+	.about =
+		"Prints what zugd is, what it executes, who waits, and how the searches of tests that were\n"
+		"executed one by one (zug exec, or in its cgroup) are getting on.\n",
+	.end = "Exit status: 0 when zugd is running, 3 when it is not.\n",
+};
 
 static struct json_object *get(struct json_object *m, const char *name)
 {
@@ -56,17 +70,21 @@ static void print_campaign(struct json_object *c)
 	printf("\n ");
 	print_words(command);
 	printf("\n    in %s, by %s\n", text(c, "cwd"), text(c, "started_by"));
-	printf("    %lld executions (%.0f ms each), %lld failed%s", (long long)json_object_get_int64(get(c, "executions")),
-	       json_object_get_double(get(c, "milliseconds_each")), (long long)json_object_get_int64(get(c, "findings")),
+	printf("    %lld executions (%.0f ms each), %lld failed%s",
+	       (long long)json_object_get_int64(get(c, "executions")),
+	       json_object_get_double(get(c, "milliseconds_each")),
+	       (long long)json_object_get_int64(get(c, "findings")),
 	       json_object_get_boolean(get(c, "exhausted")) ? "; every schedule was tried" : "");
 	if (json_object_get_int64(get(c, "diverged")))
-		printf("; %lld did not follow their schedule", (long long)json_object_get_int64(get(c, "diverged")));
+		printf("; %lld did not follow their schedule",
+		       (long long)json_object_get_int64(get(c, "diverged")));
 	printf("\n    last: %s\n", text(c, "last"));
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *f = json_object_array_get_idx(failures, i);
 
-		printf("    failure, %lld times: %s: %s\n      trace: %s\n", (long long)json_object_get_int64(get(f, "times")),
-		       text(f, "kind"), text(f, "message"), text(f, "trace"));
+		printf("    failure, %lld times: %s: %s\n      trace: %s\n",
+		       (long long)json_object_get_int64(get(f, "times")), text(f, "kind"),
+		       text(f, "message"), text(f, "trace"));
 	}
 }
 
@@ -77,8 +95,8 @@ static void print(struct json_object *m)
 
 	printf("zugd %s, pid %d, for %.0f s\n", text(m, "version"), protocol_int(m, "pid", 0),
 	       json_object_get_double(get(m, "seconds")));
-	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"), protocol_int(m, "lane", -1),
-	       text(m, "socket"), text(m, "cgroup"));
+	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"),
+	       protocol_int(m, "lane", -1), text(m, "socket"), text(m, "cgroup"));
 	printf("executing: ");
 	if (get(m, "running"))
 		print_request(get(m, "running"));
@@ -96,54 +114,34 @@ static void print(struct json_object *m)
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	const char *path = NULL;
+	struct status o;
+	char **operands;
+	const char *path;
 	struct json_object *m;
-	bool json = false;
-	int opt, fd;
+	int ret = cli_options(&line, &o, argc, argv, 0, 0, &operands), fd;
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			json = true;
-			break;
-		case 's':
-			path = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return ZUG_EXIT_PASS;
-		default:
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	path = protocol_socket(path);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	path = client_socket(o.socket);
 	fd = client_connect(path);
 	if (fd < 0) {
-		printf("no zugd is running at %s%s%s\n", path, fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
+		printf("no zugd is running at %s%s%s\n", path,
+		       fd == -ENOENT || fd == -ECONNREFUSED ? "" : ": ",
 		       fd == -ENOENT || fd == -ECONNREFUSED ? "" : strerror(-fd));
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	m = client_ask(fd, "status");
 	close(fd);
 	if (!m || !protocol_text(m, "event") || strcmp(protocol_text(m, "event"), "status")) {
-		fprintf(stderr, "zug status: zugd at %s: %s\n", path, m ? text(m, "message") : "no answer");
+		fprintf(stderr, "zug status: zugd at %s: %s\n", path,
+			m ? text(m, "message") : "no answer");
 		json_object_put(m);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
-	if (json)
-		printf("%s\n", json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (o.json)
+		printf("%s\n",
+		       json_object_to_json_string_ext(m, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_NOSLASHESCAPE));
 	else
 		print(m);
 	json_object_put(m);

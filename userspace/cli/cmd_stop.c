@@ -1,53 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "cli/cli_options.h"
 #include "zugd/client.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
-static void usage(FILE *f)
-{
-	fputs("usage: zug stop [--socket PATH]\n\n"
-	      "Ends zugd: what it executes is cut short, what waits is refused, and nothing of it is left.\n\n"
-	      "  --socket PATH        of zugd (default $ZUG_SOCKET, or " PROTOCOL_SOCKET ")\n\n"
-	      "Exit status: 0 when it has ended, or none was running; 3 when it cannot be told to.\n", f);
-}
+struct stop {
+	const char *socket;
+};
+
+static const struct option_row rows[] = {
+	{ .name = "socket", .argument = "PATH", .kind = OPTION_TEXT, OPTION_AT(struct stop, socket),
+	  .help = "of zugd (default $ZUG_SOCKET, or " CLIENT_SOCKET ")" },
+};
+
+static const struct command_line line = {
+	.command = "zug stop",
+	.rows = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.usage = "zug stop [--socket PATH]\n",
+	.about =
+		"Ends zugd: what it executes is cut short, what waits is refused, and nothing of it is left.\n",
+	.end = "Exit status: 0 when it has ended, or none was running; 3 when it cannot be told to.\n",
+};
 
 int cmd_stop(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	const struct timespec pause = { .tv_nsec = 10000000 };
 	struct json_object *m;
-	const char *path = NULL;
-	int opt, fd, pid;
+	struct stop o;
+	char **operands;
+	const char *path;
+	int ret = cli_options(&line, &o, argc, argv, 0, 0, &operands), fd, pid;
 
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (opt == 'h') {
-			usage(stdout);
-			return ZUG_EXIT_PASS;
-		}
-		if (opt != 's') {
-			usage(stderr);
-			return ZUG_EXIT_USAGE;
-		}
-		path = optarg;
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	path = protocol_socket(path);
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	path = client_socket(o.socket);
 	fd = client_connect(path);
 	if (fd == -ENOENT || fd == -ECONNREFUSED) {
 		printf("no zugd is running at %s\n", path);

@@ -2,21 +2,23 @@
 #include <stdio.h>
 #include <string.h>
 #include "search/search.h"
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+
+static const struct command_line line = {
+	.command = "zug strategies", .usage = "zug strategies\n",
+	.about = "Lists the strategies of zug run --strategy NAME[:ARG=VALUE,...].\n",
+};
 
 int cmd_strategies(int argc, char **argv)
 {
 	const struct search_strategy_info *s;
+	char **operands;
+	int ret = cli_options(&line, NULL, argc, argv, 0, 0, &operands);
 
-	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))) {
-		printf("usage: zug strategies\n\nLists the strategies of zug run --strategy NAME[:ARG=VALUE,...].\n");
-		return ZUG_EXIT_PASS;
-	}
-	if (argc > 1) {
-		fprintf(stderr, "zug strategies: takes no arguments\n");
-		return ZUG_EXIT_USAGE;
-	}
+	if (ret)
+		return ret == -1 ? ZUG_EXIT_PASS : ret;
 	for (unsigned int i = 0; (s = search_strategy_info(i)); i++) {
 		const char *p = s->params;
 

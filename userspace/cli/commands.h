@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#define ZUG_VERSION "0.1.0"
-
 struct kernel;
 
 /* argv[0] is the command's name; getopt's state is fresh. */
@@ -25,7 +23,15 @@ int cmd_stop(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
-/* What these commands do once it is clear that it is to be done here: also for zugd, with its k. */
+/*
+ * Has zugd execute the command; without one, and without a socket that was named, executes it here
+ * with execute(NULL, ...). An enum zug_exit.
+ */
+int command_dispatch(const char *socket, const char *name, int argc, char **argv,
+		     int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+				    const volatile sig_atomic_t *stop));
+
+/* Execute a command in this process. k: zugd's open kernel, or NULL. */
 int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop);
 int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Results of searches as JUnit XML and JSON: results_add() copies those of one search, the rest
+ * writes them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
+#include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "report/json_text.h"
@@ -16,7 +21,10 @@ struct failure {
 };
 
 static const char *const race_kinds[] = {
-	[RACE_REAL] = "race", [RACE_SAME_VALUE] = "same-value", [RACE_COUNTER] = "counter", [RACE_POSSIBLE] = "possible",
+	[RACE_REAL] = "race",
+	[RACE_SAME_VALUE] = "same-value",
+	[RACE_COUNTER] = "counter",
+	[RACE_POSSIBLE] = "possible",
 };
 
 struct race {
@@ -84,8 +92,8 @@ void results_free(struct results *r)
 	free(r);
 }
 
-int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_figures *f,
-		const char *said)
+int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
+		const struct campaign_result *f, const char *said)
 {
 	struct result *list = realloc(r->list, (r->nr + 1) * sizeof(*list)), *c;
 
@@ -93,9 +101,14 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 		return -ENOMEM;
 	r->list = list;
 	c = &list[r->nr];
-	*c = (struct result){ .name = strdup(name), .said = strdup(said ? said : ""), .exit = exit, .wall_ns = wall_ns,
-			      .executions = f->executions, .steps = f->steps, .exhausted = f->exhausted,
-			      .bound_done = f->bound_done };
+	*c = (struct result){ .name = strdup(name),
+			      .said = strdup(said ? said : ""),
+			      .exit = exit,
+			      .wall_ns = wall_ns,
+			      .executions = f->executions,
+			      .steps = f->steps,
+			      .exhausted = f->exhausted,
+			      .bound_done = f->search.bound_done };
 	c->failures = calloc(f->nr_failures + 1, sizeof(*c->failures));
 	c->races = calloc(f->nr_races + 1, sizeof(*c->races));
 	if (!c->name || !c->said || !c->failures || !c->races) {
@@ -105,9 +118,11 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 	for (unsigned int i = 0; i < f->nr_failures; i++) {
 		const struct campaign_failure *from = &f->failures[i];
 
-		c->failures[i] = (struct failure){ .kind = from->kind, .times = from->times,
-						   .message = strdup(from->message ? from->message : ""),
-						   .trace = from->trace ? strdup(from->trace) : NULL };
+		c->failures[i] =
+			(struct failure){ .kind = from->kind,
+					  .times = from->times,
+					  .message = strdup(from->message ? from->message : ""),
+					  .trace = from->trace ? strdup(from->trace) : NULL };
 		c->nr_failures++;
 		if (!c->failures[i].message) {
 			release(c);
@@ -118,8 +133,10 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 		const struct campaign_race *from = &f->races[i];
 		struct race *to = &c->races[c->nr_races++];
 
-		*to = (struct race){ .kind = race_kinds[from->kind], .object = strdup(from->object),
-				     .message = strdup(from->message), .trace = strdup(from->trace) };
+		*to = (struct race){ .kind = race_kinds[from->kind],
+				     .object = strdup(from->object),
+				     .message = strdup(from->message),
+				     .trace = strdup(from->trace) };
 		if (!to->object || !to->message || !to->trace) {
 			release(c);
 			return -ENOMEM;
@@ -132,8 +149,8 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 int results_exit(const struct results *r)
 {
 	/* what says most comes first */
-	static const int order[] = { ZUG_EXIT_INTERNAL, ZUG_EXIT_ENVIRONMENT, ZUG_EXIT_USAGE, ZUG_EXIT_FINDING,
-				     ZUG_EXIT_SCRIPT, ZUG_EXIT_INCOMPLETE };
+	static const int order[] = { ZUG_EXIT_INTERNAL, ZUG_EXIT_ENVIRONMENT, ZUG_EXIT_USAGE,
+				     ZUG_EXIT_FINDING,	ZUG_EXIT_SCRIPT,      ZUG_EXIT_INCOMPLETE };
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < r->nr; i++)
@@ -142,19 +159,22 @@ int results_exit(const struct results *r)
 	return ZUG_EXIT_PASS;
 }
 
-void results_count(const struct results *r, unsigned int *cases, unsigned int *failed, unsigned int *incomplete)
+void results_count(const struct results *r, unsigned int *cases, unsigned int *failed,
+		   unsigned int *incomplete)
 {
 	*cases = r->nr;
 	*failed = *incomplete = 0;
 	for (size_t i = 0; i < r->nr; i++) {
 		*failed += r->list[i].exit == ZUG_EXIT_FINDING;
-		*incomplete += r->list[i].exit != ZUG_EXIT_FINDING && r->list[i].exit != ZUG_EXIT_PASS;
+		*incomplete += r->list[i].exit != ZUG_EXIT_FINDING &&
+			       r->list[i].exit != ZUG_EXIT_PASS;
 	}
 }
 
 static const char *verdict(int exit)
 {
-	static const char *const words[] = { "passed", "failed", "usage", "environment", "internal", "incomplete", "script" };
+	static const char *const words[] = { "passed",	 "failed",     "usage", "environment",
+					     "internal", "incomplete", "script" };
 
 	return exit >= 0 && exit <= ZUG_EXIT_SCRIPT ? words[exit] : "internal";
 }
@@ -165,7 +185,11 @@ static const char *verdict(int exit)
 static size_t character(const unsigned char *p)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 ? 4 : 0;
+	size_t n = *p < 0x80	       ? 1 :
+		   (*p & 0xe0) == 0xc0 ? 2 :
+		   (*p & 0xf0) == 0xe0 ? 3 :
+		   (*p & 0xf8) == 0xf0 ? 4 :
+					 0;
 	uint32_t c = n == 1 ? *p : n == 2 ? *p & 0x1f : n == 3 ? *p & 0x0f : *p & 0x07;
 
 	for (size_t i = 1; i < n; i++) {
@@ -173,8 +197,8 @@ static size_t character(const unsigned char *p)
 			return 0;
 		c = c << 6 | (p[i] & 0x3f);
 	}
-	if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c == 0xfffe || c == 0xffff ||
-	    (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
+	if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c == 0xfffe ||
+	    c == 0xffff || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
 		return 0;
 	return n;
 }
@@ -235,8 +259,9 @@ static void put_case(FILE *f, const struct results *r, const struct result *c)
 		fputs("</failure>\n", f);
 	} else if (c->exit != ZUG_EXIT_PASS) {
 		fprintf(f, "    <error type=\"%s\" message=\"%s\">", verdict(c->exit),
-			c->exit == ZUG_EXIT_INCOMPLETE ? "the search was cut, or executions did not follow their schedule" :
-			"the test could not be searched");
+			c->exit == ZUG_EXIT_INCOMPLETE ?
+				"the search was cut, or executions did not follow their schedule" :
+				"the test could not be searched");
 		put_text(f, c->said);
 		fputs("</error>\n", f);
 	} else {
@@ -273,8 +298,8 @@ int results_write_junit(const struct results *r, const char *path, char *err, si
 		ns += r->list[i].wall_ns;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"", f);
 	put(f, r->suite);
-	fprintf(f, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n", cases, failed, incomplete,
-		ns / 1e9);
+	fprintf(f, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n",
+		cases, failed, incomplete, ns / 1e9);
 	for (size_t i = 0; i < r->nr; i++)
 		put_case(f, r, &r->list[i]);
 	fputs("</testsuite>\n</testsuites>\n", f);
@@ -290,10 +315,12 @@ static struct json_object *json_failures(const struct result *c)
 	for (unsigned int i = 0; i < c->nr_failures; i++) {
 		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "outcome", json_text(zug_outcome_name(c->failures[i].kind)));
+		json_object_object_add(o, "outcome",
+				       json_text(zug_outcome_name(c->failures[i].kind)));
 		json_object_object_add(o, "message", json_text(c->failures[i].message));
 		json_object_object_add(o, "times", json_object_new_uint64(c->failures[i].times));
-		json_object_object_add(o, "trace", c->failures[i].trace ? json_text(c->failures[i].trace) : NULL);
+		json_object_object_add(
+			o, "trace", c->failures[i].trace ? json_text(c->failures[i].trace) : NULL);
 		json_object_array_add(a, o);
 	}
 	return a;
@@ -340,15 +367,18 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(o, "executions", json_object_new_uint64(c->executions));
 		json_object_object_add(o, "steps", json_object_new_uint64(c->steps));
 		json_object_object_add(o, "exhausted", json_object_new_boolean(c->exhausted));
-		json_object_object_add(o, "preemptions_covered", c->bound_done == UINT32_MAX ? NULL :
-				       json_object_new_uint64(c->bound_done));
+		json_object_object_add(
+			o, "preemptions_covered",
+			c->bound_done == UINT32_MAX ? NULL : json_object_new_uint64(c->bound_done));
 		json_object_object_add(o, "failures", json_failures(c));
 		json_object_object_add(o, "data_races", json_races(c));
 		json_object_object_add(o, "report", json_text(c->said));
 		json_object_array_add(a, o);
 	}
 	json_object_object_add(j, "cases", a);
-	fprintf(f, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(f, "%s\n",
+		json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);
 	return finish(f, path, err, errlen);
 }

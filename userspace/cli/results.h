@@ -21,13 +21,14 @@ void results_free(struct results *r);
  * A case has been searched; exit: the enum zug_exit that it ended with; said: all that was printed
  * (report and messages). Everything is copied. 0 or -ENOMEM.
  */
-int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns, const struct campaign_figures *f,
-		const char *said);
+int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
+		const struct campaign_result *f, const char *said);
 
 /* The exit status for all cases: a finding says more than an incomplete search. */
 int results_exit(const struct results *r);
 /* "12 cases: 10 passed, 2 failed" */
-void results_count(const struct results *r, unsigned int *cases, unsigned int *failed, unsigned int *incomplete);
+void results_count(const struct results *r, unsigned int *cases, unsigned int *failed,
+		   unsigned int *incomplete);
 
 /* 0, or -errno with a line in err. */
 int results_write_junit(const struct results *r, const char *path, char *err, size_t errlen);

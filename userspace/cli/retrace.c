@@ -1,71 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include "zugd/client.h"
 #include "cli/exit_codes.h"
-#include "kernel/interrupt.h"
 #include "report/report.h"
 #include "cli/retrace.h"
 #include "cli/trace_check.h"
-
-void retrace_options_init(struct retrace_options *o)
-{
-	*o = (struct retrace_options){ .lane = -1, .colour = REPORT_COLOUR_AUTO };
-}
-
-bool retrace_number(const char *text, uint64_t max, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	*v = strtoull(text, &end, 10);
-	return !errno && !*end && *v <= max;
-}
-
-int retrace_option(struct retrace_options *o, const char *command, int opt, void (*usage)(FILE *f))
-{
-	uint64_t lane;
-
-	switch (opt) {
-	case RETRACE_LANE:
-		if (!retrace_number(optarg, 8191, &lane)) {
-			fprintf(stderr, "zug %s: --lane %s: not the number of a CPU\n", command, optarg);
-			return ZUG_EXIT_USAGE;
-		}
-		o->lane = lane;
-		return 0;
-	case RETRACE_SOCKET:
-		o->socket = optarg;
-		return 0;
-	case RETRACE_FORCE:
-		o->force = true;
-		return 0;
-	case RETRACE_COLOUR:
-		if (!report_colour_parse(optarg, &o->colour))
-			return 0;
-		fprintf(stderr, "zug %s: --color %s: not auto, always or never\n", command, optarg);
-		return ZUG_EXIT_USAGE;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	}
-	usage(stderr);
-	return ZUG_EXIT_USAGE;
-}
-
-int retrace_path(struct retrace_options *o, int argc, char **argv, void (*usage)(FILE *f))
-{
-	if (optind != argc - 1) {
-		usage(stderr);
-		return ZUG_EXIT_USAGE;
-	}
-	o->path = argv[optind];
-	return 0;
-}
 
 void retrace_name_beside(const char *path, const char *word, char *out, size_t len)
 {
@@ -74,22 +14,6 @@ void retrace_name_beside(const char *path, const char *word, char *out, size_t l
 	if (n > 6 && !strcmp(path + n - 6, ".trace"))
 		n -= 6;
 	snprintf(out, len, "%.*s.%s.trace", (int)n, path, word);
-}
-
-int retrace_command(const struct retrace_options *o, const char *command, int argc, char **argv,
-		    int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
-				   const volatile sig_atomic_t *stop))
-{
-	int fd = client_connect(protocol_socket(o->socket));
-
-	if (fd >= 0)
-		return client_hand_over(fd, command, argc - 1, argv + 1, ZUG_EXIT_ENVIRONMENT);
-	if (o->socket) {
-		fprintf(stderr, "zug %s: no zugd at %s: %s\n", command, o->socket, strerror(-fd));
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	interrupt_catch();
-	return execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
 }
 
 int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err)
@@ -103,25 +27,35 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		return ZUG_EXIT_USAGE;
 	}
 	if (trace_truncated(r->t))
-		fprintf(err, "zug %s: %s was cut off: only the %lu steps that are there can be followed\n", command,
-			o->path, (unsigned long)trace_nr_steps(r->t));
-	if (campaign_options_from_trace(&r->o, r->t, &r->holder, why, sizeof(why))) {
+		fprintf(err,
+			"zug %s: %s was cut off: only the %lu steps that are there can be followed\n",
+			command, o->path, (unsigned long)trace_nr_steps(r->t));
+	if (campaign_options_from_header(&r->o, trace_header(r->t), &r->holder, why, sizeof(why))) {
 		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
 		return ZUG_EXIT_USAGE;
 	}
 	trace_check_kernel(r->t, err);
-	r->o.lane = o->lane;
-	r->o.quiet = o->quiet;
-	r->o.colour = o->colour;
+	r->o.machine.lane = o->lane;
+	r->o.results.quiet = o->quiet;
+	r->o.results.colour = o->colour;
 	return 0;
 }
 
-int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out, FILE *err,
-		  const volatile sig_atomic_t *stop)
+int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out,
+		  FILE *err, const volatile sig_atomic_t *stop)
 {
 	int ret = trace_check_builds(r->t, err, o->force);
 
-	return ret ? ret : campaign_new(&r->c, k, &r->o, out, err, stop, -1);
+	campaign_text_init(&r->text, &r->o, out, err);
+	return ret ? ret : campaign_text_new(&r->text, &r->c, k, stop);
+}
+
+int retrace_prepare(struct retrace *r)
+{
+	char line[1024] = "";
+	int ret = campaign_prepare_replay(r->c, r->t, line, sizeof(line));
+
+	return ret ? campaign_text_error(&r->text, ret, line) : 0;
 }
 
 void retrace_end(struct retrace *r)

@@ -42,8 +42,10 @@ int trace_check_builds(const struct trace *t, FILE *err, bool force)
 		changed++;
 		moved += f != NULL;
 		if (f)
-			fprintf(err, "zug: %s is another build than when this was recorded (build-id %.12s..., "
-				"then %.12s...)\n", m->path, symfile_build_id(f), m->build_id);
+			fprintf(err,
+				"zug: %s is another build than when this was recorded (build-id %.12s..., "
+				"then %.12s...)\n",
+				m->path, symfile_build_id(f), m->build_id);
 		else
 			fprintf(err, "zug: %s cannot be read any more: %s\n", m->path, why);
 	}
@@ -63,8 +65,9 @@ int trace_check_failing(const struct trace *t, const char *path, const char *wha
 	const struct trace_outcome *o = trace_outcome(t);
 
 	if (!o) {
-		fprintf(err, "zug %s: %s was cut off before its end: it does not say how the test failed\n", what,
-			path);
+		fprintf(err,
+			"zug %s: %s was cut off before its end: it does not say how the test failed\n",
+			what, path);
 		return ZUG_EXIT_USAGE;
 	}
 	if (!zug_outcome_is_finding(o->kind)) {

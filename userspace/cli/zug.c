@@ -2,6 +2,7 @@
 /* zug.c - the table of commands */
 #include <stdio.h>
 #include <string.h>
+#include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 
@@ -12,8 +13,10 @@ static const struct command {
 } commands[] = {
 	{ "run", cmd_run, "search for a schedule under which a command fails" },
 	{ "replay", cmd_replay, "execute a trace again, under its schedule" },
-	{ "check", cmd_check, "execute one schedule many times: does everything repeat, and if not, why" },
-	{ "pin", cmd_pin, "a script that makes the failure of a trace come again, for a regression test" },
+	{ "check", cmd_check,
+	  "execute one schedule many times: does everything repeat, and if not, why" },
+	{ "pin", cmd_pin,
+	  "a script that makes the failure of a trace come again, for a regression test" },
 	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
 	{ "diff", cmd_diff, "where two traces part; of one, what makes the difference" },
@@ -21,7 +24,8 @@ static const struct command {
 	{ "status", cmd_status, "what zugd does" },
 	{ "stop", cmd_stop, "end zugd" },
 	{ "daemon", cmd_daemon, "zugd under another name: hold the scheduler for others" },
-	{ "doctor", cmd_doctor, "say whether this machine can run tests, and what to change if not" },
+	{ "doctor", cmd_doctor,
+	  "say whether this machine can run tests, and what to change if not" },
 	{ "strategies", cmd_strategies, "list the ways of choosing schedules" },
 };
 

@@ -6,22 +6,19 @@
 #include "engine/faults.h"
 #include "search/script.h"
 
-static const struct kind {
-	const char *name;
-	uint16_t op;
-} kinds[FAULT_NR] = {
-	[FAULT_ENOSPC] = { "enospc", ZUG_OP_FAIL_ENOSPC },
-	[FAULT_EINTR] = { "eintr", ZUG_OP_FAIL_EINTR },
-	[FAULT_ENOMEM] = { "enomem", ZUG_OP_FAIL_ENOMEM },
-	[FAULT_REFUSED] = { "refused", ZUG_OP_FAIL_REFUSED },
-	[FAULT_KILL] = { "kill", ZUG_OP_KILLED },
-	[FAULT_SHORT] = { "short", ZUG_OP_SHORT_WRITE },
-	[FLOW_SHORT_READ] = { "short-read", ZUG_OP_SHORT_READ },
-	[FLOW_SHORT_WRITE] = { "short-write", ZUG_OP_SHORT_WRITE },
-	[FLOW_STDIN] = { "stdin", ZUG_OP_SHORT_READ },
-	[FLOW_LOSS] = { "loss", ZUG_OP_LOST },
-	[FLOW_REORDER] = { "reorder", ZUG_OP_REORDERED },
-	[FLOW_DELAY] = { "delay", ZUG_OP_DELAYED },
+static const uint16_t ops[FAULT_NR] = {
+	[FAULT_ENOSPC] = ZUG_OP_FAIL_ENOSPC,
+	[FAULT_EINTR] = ZUG_OP_FAIL_EINTR,
+	[FAULT_ENOMEM] = ZUG_OP_FAIL_ENOMEM,
+	[FAULT_REFUSED] = ZUG_OP_FAIL_REFUSED,
+	[FAULT_KILL] = ZUG_OP_KILLED,
+	[FAULT_SHORT] = ZUG_OP_SHORT_WRITE,
+	[FLOW_SHORT_READ] = ZUG_OP_SHORT_READ,
+	[FLOW_SHORT_WRITE] = ZUG_OP_SHORT_WRITE,
+	[FLOW_STDIN] = ZUG_OP_SHORT_READ,
+	[FLOW_LOSS] = ZUG_OP_LOST,
+	[FLOW_REORDER] = ZUG_OP_REORDERED,
+	[FLOW_DELAY] = ZUG_OP_DELAYED,
 };
 
 /* What is to happen at a step. fault -1: nothing. */
@@ -39,42 +36,12 @@ struct fault_plan {
 	bool timer;		/* that fires before the step, instead */
 };
 
-bool faults_parse(const char *text, bool flows, uint32_t *mask)
-{
-	*mask = 0;
-	while (*text) {
-		size_t n = strcspn(text, ",");
-		int i;
-
-		for (i = 0; i < FAULT_NR; i++)
-			if (!!(FLOWS & 1u << i) == flows && strlen(kinds[i].name) == n &&
-			    !strncmp(kinds[i].name, text, n))
-				break;
-		if (i == FAULT_NR)
-			return false;
-		*mask |= 1u << i;
-		text += n + (text[n] == ',');
-	}
-	return *mask;
-}
-
-const char *faults_names(uint32_t mask, char *buf, size_t len)
-{
-	size_t n = 0;
-
-	buf[0] = 0;
-	for (int i = 0; i < FAULT_NR; i++)
-		if (mask & 1u << i && n < len)
-			n += snprintf(buf + n, len - n, "%s%s", n ? "," : "", kinds[i].name);
-	return buf;
-}
-
-const char *faults_name(uint32_t mask, unsigned int op)
+int faults_of(uint32_t mask, unsigned int op)
 {
 	for (int i = 0; i < FAULT_NR; i++)
-		if (mask & 1u << i && kinds[i].op == op)
-			return kinds[i].name;
-	return NULL;
+		if (mask & 1u << i && ops[i] == op)
+			return i;
+	return -1;
 }
 
 bool faults_decided(const struct trace_step *s)
@@ -146,13 +113,10 @@ static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_
 static struct happening again(struct world *w, const struct world_task *t, uint32_t possible, unsigned int op,
 			      uint32_t amount)
 {
-	struct happening h = { -1, amount };
+	struct happening h = { faults_of(possible, op), amount };
 	uint32_t amounts[WORLD_FAULT_AMOUNTS];
 	unsigned int nr;
 
-	for (int i = 0; i < FAULT_NR && h.fault < 0; i++)
-		if (possible & 1u << i && kinds[i].op == op)
-			h.fault = i;
 	if (h.fault < 0)
 		return h;
 	nr = w->ops->fault_amounts(w, t, h.fault, amounts);
@@ -233,7 +197,7 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 		search_script_was_made(s, false);
 	f->nr += !(FLOWS & 1u << h.fault);
 	f->nr_flows += !!(FLOWS & 1u << h.fault);
-	t->label.op = kinds[h.fault].op;
+	t->label.op = ops[h.fault];
 	t->label.flags |= zug_op_flags(t->label.op);
 	return ret;
 }

@@ -24,9 +24,6 @@ enum fault {
 };
 #define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask */
 
-/* "enospc,kill" (flows: "loss,delay") to a mask of 1 << enum fault. False: an unknown name. */
-bool faults_parse(const char *text, bool flows, uint32_t *mask);
-
 /*
  * How much, in the label of a step (object2): so many bytes come through at once, or after so many milliseconds. Not
  * the same for two tasks: it is nothing that they share.
@@ -42,11 +39,8 @@ static inline uint32_t fault_amount(uint64_t id)
 	return id >> 44 == 0xb17e5 ? (uint32_t)id : 0;
 }
 
-/* A mask as --faults or --flows has it. buf. */
-const char *faults_names(uint32_t mask, char *buf, size_t len);
-
-/* Which of these names the operation of such a step; of those in the mask. NULL: none does. */
-const char *faults_name(uint32_t mask, unsigned int op);
+/* The enum fault of the mask whose steps have that operation; -1: none. */
+int faults_of(uint32_t mask, unsigned int op);
 
 /* Does the search have a say in that step, beyond who makes it: a fault, a flow, a timer that fires before it? */
 bool faults_decided(const struct trace_step *s);

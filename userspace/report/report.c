@@ -35,19 +35,6 @@ void report_options_init(struct report_options *o, FILE *out)
 		o->width = atoi(columns);
 }
 
-int report_colour_parse(const char *text, int *colour)
-{
-	if (!strcmp(text, "auto"))
-		*colour = REPORT_COLOUR_AUTO;
-	else if (!strcmp(text, "always"))
-		*colour = REPORT_COLOUR_ALWAYS;
-	else if (!strcmp(text, "never"))
-		*colour = REPORT_COLOUR_NEVER;
-	else
-		return -EINVAL;
-	return 0;
-}
-
 void report_options_colour(struct report_options *o, int colour)
 {
 	if (colour != REPORT_COLOUR_AUTO)

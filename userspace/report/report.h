@@ -30,8 +30,6 @@ struct report_options {
 
 /* --color */
 enum { REPORT_COLOUR_AUTO = -1, REPORT_COLOUR_NEVER, REPORT_COLOUR_ALWAYS };
-/* "auto", "always", "never". 0 or -EINVAL. */
-int report_colour_parse(const char *text, int *colour);
 
 /* All steps; colours and width by the environment variables, and by whether out is a terminal. */
 void report_options_init(struct report_options *o, FILE *out);

@@ -12,6 +12,13 @@
 #include "kernel/interrupt.h"
 #include "zugd/protocol.h"
 
+const char *client_socket(const char *path)
+{
+	const char *env = getenv("ZUG_SOCKET");
+
+	return path ? path : env && env[0] ? env : CLIENT_SOCKET;
+}
+
 int client_connect(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -47,7 +54,10 @@ static void add_list(struct json_object *m, const char *name, int nr, char **lis
 	json_object_object_add(m, name, a);
 }
 
-/* The next message; with relay, Ctrl-C shuts our side down, which aborts the request. NULL: the end. */
+/*
+ * The next message; with relay, Ctrl-C shuts our side down, which aborts the request. NULL: the
+ * end.
+ */
 static struct json_object *next_message(int fd, struct protocol_reader *r, bool relay)
 {
 	struct json_object *m = NULL;
@@ -105,9 +115,13 @@ int client_hand_over(int fd, const char *what, int argc, char **argv, int failed
 		event = protocol_text(m, "event");
 		text = protocol_text(m, "message");
 		if (event && !strcmp(event, "queued")) {
-			/* what compares a test's error output shall not see who else is tested */
+			/*
+			 * a harness that compares a test's error output must not see what else is
+			 * tested
+			 */
 			if (strcmp(what, "exec") || isatty(2))
-				fprintf(stderr, "zug: zugd (pid %d) is busy: waiting for %d before this one\n",
+				fprintf(stderr,
+					"zug: zugd (pid %d) is busy: waiting for %d before this one\n",
 					client_peer(fd), protocol_int(m, "ahead", 0));
 		} else if (event && (!strcmp(event, "done") || !strcmp(event, "refused"))) {
 			if (text)

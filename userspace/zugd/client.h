@@ -5,7 +5,14 @@
 
 #include <json-c/json.h>
 
-/* A connection to the zugd at path (see protocol_socket()), or -errno: -ENOENT, -ECONNREFUSED: there is none. */
+#define CLIENT_SOCKET	"/run/zugd.sock"
+/* The path of zugd's socket: path if given, else $ZUG_SOCKET, else the default. */
+const char *client_socket(const char *path);
+
+/*
+ * A connection to the zugd at path (see client_socket()), or -errno: -ENOENT, -ECONNREFUSED: there
+ * is none.
+ */
 int client_connect(const char *path);
 /* The process at the other end, 0 unknown. */
 int client_peer(int fd);
@@ -17,7 +24,10 @@ int client_peer(int fd);
  */
 int client_hand_over(int fd, const char *what, int argc, char **argv, int failed);
 
-/* Sends a request without arguments; the first message that comes back, NULL at the end of the connection. */
+/*
+ * Sends a request without arguments; the first message that comes back, NULL at the end of the
+ * connection.
+ */
 struct json_object *client_ask(int fd, const char *what);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* zugd's first thread: who may speak with it, what they want, and the end of it all. */
+/*
+ * zugd's first thread: clients and their requests, and its beginning and end. daemon_serve() is the
+ * loop; requests are executed by the worker (daemon_worker.c). Read daemon.h first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,19 +16,20 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
+#include "lib/version.h"
 #include "zugd/client.h"
-#include "cli/commands.h"
 #include "zugd/daemon.h"
-#include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
 #define MAX_CLIENTS 256
 /* A request that was aborted ends within its execution's drain; after so long it is prodded. */
 #define PROD_AFTER_NS 2000000000ull
 #define PROD_MS 500
-/* When nobody could be taken although somebody is there (it belongs to another PID namespace, say). */
+/*
+ * After no process could be taken although one is there (it belongs to another PID namespace, say).
+ */
 #define JOIN_PAUSE_NS 1000000000ull
 
 struct client {
@@ -37,7 +41,7 @@ struct client {
 };
 
 struct daemon {
-	const struct run_options *o;
+	const struct daemon_options *o;
 	char *path;
 	char **default_args, *default_out;
 	struct kernel *kernel;
@@ -48,9 +52,9 @@ struct daemon {
 	int listen_fd;
 	struct client clients[MAX_CLIENTS];
 	int nr_clients;
-	struct timespec started;
+	uint64_t started_ns;
 	uint64_t abort_ns;		/* when the running request was aborted, 0: it was not */
-	bool stopping, ejected;
+	bool stopping;
 };
 
 /* The end, as a file descriptor: a signal handler can write to it, and poll() see it. */
@@ -62,22 +66,14 @@ static void on_signal(int sig)
 
 	(void)sig;
 	if (write(stop_fd, &one, sizeof(one)) < 0)
-		_exit(ZUG_EXIT_INTERNAL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+		abort();
 }
 
 /* ---- clients ---- */
 
 static void answer(struct client *c, struct json_object *m)
 {
-	/* a client that does not read what is meant for it loses it: nobody else shall wait for it */
+	/* a client that does not read its answer loses it: no other client waits for it */
 	if (m)
 		protocol_send(c->fd, m, NULL, 0);
 	json_object_put(m);
@@ -123,15 +119,13 @@ static void accept_client(struct daemon *d)
 static void status(struct daemon *d, struct client *c)
 {
 	struct json_object *m = protocol_message("event", "status");
-	struct timespec now;
 	struct utsname u;
 
 	uname(&u);
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	json_object_object_add(m, "version", json_object_new_string(ZUG_VERSION));
 	json_object_object_add(m, "pid", json_object_new_int(getpid()));
 	json_object_object_add(m, "seconds", json_object_new_double(
-			now.tv_sec - d->started.tv_sec + (now.tv_nsec - d->started.tv_nsec) / 1e9));
+			(clock_now_ns() - d->started_ns) / 1e9));
 	json_object_object_add(m, "kernel", json_object_new_string(u.release));
 	json_object_object_add(m, "lane", json_object_new_int(door_lane(d->door)));
 	json_object_object_add(m, "cgroup", json_object_new_string(door_cgroup(d->door)));
@@ -141,7 +135,8 @@ static void status(struct daemon *d, struct client *c)
 	c->gone = true;
 }
 
-static void submit(struct daemon *d, struct client *c, enum request_kind kind, struct json_object *m)
+static void submit(struct daemon *d, struct client *c, enum request_kind kind,
+		   const struct daemon_command *command, struct json_object *m)
 {
 	struct json_object *event;
 	struct request *r;
@@ -157,6 +152,7 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind, s
 		refuse(c, "zugd: out of memory");
 		return;
 	}
+	r->command = command;
 	memcpy(r->fds, c->in.fds, sizeof(r->fds));
 	c->in.nr_fds = 0;
 	c->request = r;
@@ -170,19 +166,14 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind, s
 
 static void on_message(struct daemon *d, struct client *c, struct json_object *m)
 {
-	static const struct {
-		const char *name;
-		enum request_kind kind;
-	} kinds[] = { { "run", REQUEST_RUN }, { "replay", REQUEST_REPLAY },
-		      { "minimize", REQUEST_MINIMIZE }, { "pin", REQUEST_PIN },
-		      { "diff", REQUEST_DIFF }, { "check", REQUEST_CHECK },
-		      { "exec", REQUEST_EXEC } };
 	const char *what = protocol_text(m, "request");
 	char text[128];
 
 	if (protocol_int(m, "v", 0) != PROTOCOL_VERSION) {
-		snprintf(text, sizeof(text), "zugd speaks version %d of the protocol, the client %d: "
-			 "stop it and start the new one", PROTOCOL_VERSION, protocol_int(m, "v", 0));
+		snprintf(text, sizeof(text),
+			 "zugd speaks version %d of the protocol, the client %d: "
+			 "stop it and start the new one",
+			 PROTOCOL_VERSION, protocol_int(m, "v", 0));
 		refuse(c, text);
 	} else if (c->request || !what) {
 		refuse(c, "one request for each connection");
@@ -191,14 +182,19 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 	} else if (!strcmp(what, "stop")) {
 		c->wants_stop = true;
 		d->stopping = true;
+	} else if (!strcmp(what, "exec")) {
+		submit(d, c, REQUEST_EXEC, NULL, m);
 	} else {
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			if (!strcmp(what, kinds[i].name)) {
-				submit(d, c, kinds[i].kind, m);
+		for (const struct daemon_command *command = d->o->commands; command->name;
+		     command++)
+			if (!strcmp(what, command->name)) {
+				submit(d, c, REQUEST_COMMAND, command, m);
 				return;
 			}
-		snprintf(text, sizeof(text), "unknown request '%.40s': run, replay, minimize, diff, exec, status and stop are known",
-			 what);
+		snprintf(
+			text, sizeof(text),
+			"unknown request '%.40s': run, replay, minimize, diff, exec, status and stop are known",
+			what);
 		refuse(c, text);
 	}
 }
@@ -219,7 +215,7 @@ static void serve(struct daemon *d, struct client *c)
 	c->gone = true;
 	if (c->request) {
 		worker_abort(d->worker, c->request);
-		d->abort_ns = now_ns();
+		d->abort_ns = clock_now_ns();
 	}
 }
 
@@ -230,7 +226,7 @@ static void on_done(struct daemon *d)
 	while ((r = worker_done(d->worker))) {
 		if (r->kind == REQUEST_JOIN) {
 			d->joining = false;
-			d->no_join_before_ns = r->message[0] ? 0 : now_ns() + JOIN_PAUSE_NS;
+			d->no_join_before_ns = r->message[0] ? 0 : clock_now_ns() + JOIN_PAUSE_NS;
 		}
 		for (int i = 0; i < d->nr_clients; i++) {
 			struct client *c = &d->clients[i];
@@ -241,18 +237,16 @@ static void on_done(struct daemon *d)
 			m = protocol_message("event", "done");
 			json_object_object_add(m, "exit", json_object_new_int(r->status));
 			if (r->message[0])
-				json_object_object_add(m, "message", json_object_new_string(r->message));
+				json_object_object_add(m, "message",
+						       json_object_new_string(r->message));
 			answer(c, m);
 			c->request = NULL;
 			c->gone = true;
 		}
 		request_free(r);
 	}
-	/* nothing can be executed any more: whoever watches over daemons starts the next one */
-	if (kernel_ejected(d->kernel)) {
-		fprintf(stderr, "zugd: the kernel ejected the scheduler: %s\n", kernel_ejected(d->kernel));
-		d->ejected = d->stopping = true;
-	}
+	/* nothing can be executed any more: what watches over daemons starts the next one */
+	d->stopping |= kernel_ejected(d->kernel) != NULL;
 }
 
 /* One request for each process at the door, so that they and the clients take turns. */
@@ -260,7 +254,7 @@ static void look_at_door(struct daemon *d)
 {
 	struct request *r;
 
-	if (d->joining || now_ns() < d->no_join_before_ns || !door_occupied(d->door))
+	if (d->joining || clock_now_ns() < d->no_join_before_ns || !door_occupied(d->door))
 		return;
 	r = request_new(REQUEST_JOIN, NULL);
 	if (!r)
@@ -269,7 +263,7 @@ static void look_at_door(struct daemon *d)
 	worker_submit(d->worker, r);
 }
 
-static void loop(struct daemon *d)
+int daemon_serve(struct daemon *d, char *err, size_t errlen)
 {
 	struct pollfd p[4 + MAX_CLIENTS];
 	int nr, timeout;
@@ -280,19 +274,22 @@ static void loop(struct daemon *d)
 		p[1] = (struct pollfd){ .fd = worker_fd(d->worker), .events = POLLIN };
 		p[2] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
 		/* looked at when the join is over: until then it would wake us all the time */
-		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door), .events = POLLPRI };
+		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door),
+					.events = POLLPRI };
 		nr = d->nr_clients;
 		for (int i = 0; i < nr; i++)
-			p[4 + i] = (struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
-						    .events = POLLIN };
+			p[4 + i] =
+				(struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
+						 .events = POLLIN };
 		timeout = worker_aborting(d->worker) ? PROD_MS : d->no_join_before_ns ?
 			  (int)(JOIN_PAUSE_NS / 1000000) : -1;
 		if (poll(p, 4 + nr, timeout) < 0 && errno != EINTR)
 			abort();
-		if (worker_aborting(d->worker) && d->abort_ns && now_ns() - d->abort_ns > PROD_AFTER_NS)
+		if (worker_aborting(d->worker) && d->abort_ns &&
+		    clock_now_ns() - d->abort_ns > PROD_AFTER_NS)
 			worker_prod(d->worker);
 		if (p[0].revents)
-			return;
+			return 0;
 		if (p[1].revents)
 			on_done(d);
 		for (int i = 0; i < nr; i++)
@@ -304,11 +301,15 @@ static void loop(struct daemon *d)
 		if (p[2].revents)
 			accept_client(d);
 	}
+	if (!kernel_ejected(d->kernel))
+		return 0;
+	snprintf(err, errlen, "the kernel ejected the scheduler: %s", kernel_ejected(d->kernel));
+	return -EIO;
 }
 
 /* ---- beginning and end ---- */
 
-/* Whoever has the socket's address may not be able to connect until it is only ours. */
+/* No other user can connect before the socket belongs to us alone. */
 static int make_socket(const char *path, char *err, size_t errlen)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -317,14 +318,15 @@ static int make_socket(const char *path, char *err, size_t errlen)
 	mode_t old;
 
 	if (strlen(path) >= sizeof(a.sun_path)) {
-		snprintf(err, errlen, "--socket %s: longer than %zu bytes", path, sizeof(a.sun_path) - 1);
+		snprintf(err, errlen, "--socket %s: longer than %zu bytes", path,
+			 sizeof(a.sun_path) - 1);
 		return -ENAMETOOLONG;
 	}
 	strcpy(a.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* nobody answers there, as was tried: what a zugd that was killed has left */
+	/* nothing answers there, as was tried: a zugd that was killed has left it */
 	if (!lstat(path, &st) && S_ISSOCK(st.st_mode))
 		unlink(path);
 	old = umask(0177);
@@ -350,8 +352,8 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	for (int i = 1; i <= o->nr_options; i++)
 		if (i < o->nr_options || strcmp(argv[i], "--"))
 			args[n++] = argv[i];
-	if (strcmp(o->c.out_dir, defaults.out_dir) && o->c.out_dir[0] != '/') {
-		if (asprintf(&d->default_out, "%s/%s", o->cwd, o->c.out_dir) < 0) {
+	if (strcmp(o->c.results.dir, defaults.results.dir) && o->c.results.dir[0] != '/') {
+		if (asprintf(&d->default_out, "%s/%s", o->cwd, o->c.results.dir) < 0) {
 			d->default_out = NULL;
 			free(args);
 			return NULL;
@@ -363,76 +365,31 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	return args;
 }
 
-/* Parent: waits for the child's word, and exits with it. Child: the descriptor to give it to. */
-static int background(void)
+static int start(struct daemon *d, char *err, size_t errlen)
 {
-	unsigned char code;
-	int p[2];
-	pid_t pid;
-
-	if (pipe2(p, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		close(p[0]);
-		setsid();
-		return p[1];
-	}
-	close(p[1]);
-	if (read(p[0], &code, 1) != 1)
-		code = ZUG_EXIT_INTERNAL;
-	_exit(code);
-}
-
-static void ready(int fd, unsigned char code)
-{
-	int null;
-
-	if (fd < 0)
-		return;
-	if (!code) {
-		null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		for (int i = 0; null >= 0 && i < 3; i++)
-			dup2(null, i);
-	}
-	if (write(fd, &code, 1) != 1)
-		_exit(ZUG_EXIT_INTERNAL);
-	close(fd);
-}
-
-/* 0 or an enum zug_exit, with a message printed. */
-static int start(struct daemon *d, char **argv)
-{
-	struct worker_options wo = { .defaults = d->o };
+	struct worker_options wo = { .o = d->o };
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-	char err[1024] = "";
-	int fd, nr = 0;
+	int fd = client_connect(d->path), ret;
 
-	fd = client_connect(d->path);
 	if (fd >= 0) {
-		fprintf(stderr, "zugd: is running already (pid %d): zug status, zug stop\n", client_peer(fd));
+		snprintf(err, errlen, "is running already (pid %d): zug status, zug stop",
+			 client_peer(fd));
 		close(fd);
-		return ZUG_EXIT_ENVIRONMENT;
+		return -EEXIST;
 	}
-	if (kernel_open(&d->kernel, err, sizeof(err))) {
-		fprintf(stderr, "zugd: %s\n", err);
-		return ZUG_EXIT_ENVIRONMENT;
-	}
-	if (door_new(&d->door, d->kernel, &d->o->c, err, sizeof(err))) {
-		fprintf(stderr, "zugd: %s\n", err);
-		return ZUG_EXIT_ENVIRONMENT;
-	}
+	ret = kernel_open(&d->kernel, err, errlen);
+	ret = ret ? ret : door_new(&d->door, d->kernel, &d->o->defaults->c, err, errlen);
+	if (ret)
+		return ret;
 	sandbox_avoid_lane(door_sandbox(d->door));
 	wo.kernel = d->kernel;
 	wo.door = d->door;
-	wo.default_args = d->default_args = default_args(d, d->o, argv, &nr);
-	wo.nr_default_args = nr;
+	wo.default_args = d->default_args =
+		default_args(d, d->o->defaults, d->o->argv, &wo.nr_default_args);
 	stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (!wo.default_args || stop_fd < 0) {
-		fprintf(stderr, "zugd: out of memory or descriptors\n");
-		return ZUG_EXIT_INTERNAL;
+		snprintf(err, errlen, "out of memory or descriptors");
+		return -ENOMEM;
 	}
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -440,19 +397,40 @@ static int start(struct daemon *d, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	d->worker = worker_new(&wo);
 	if (!d->worker) {
-		fprintf(stderr, "zugd: cannot start a thread: %s\n", strerror(errno));
-		return ZUG_EXIT_INTERNAL;
+		snprintf(err, errlen, "cannot start a thread: %s", strerror(errno));
+		return -ENOMEM;
 	}
-	d->listen_fd = make_socket(d->path, err, sizeof(err));
-	if (d->listen_fd < 0) {
-		fprintf(stderr, "zugd: %s\n", err);
-		return ZUG_EXIT_ENVIRONMENT;
+	d->listen_fd = make_socket(d->path, err, errlen);
+	if (d->listen_fd < 0)
+		return d->listen_fd;
+	if (chdir("/")) {
+		snprintf(err, errlen, "cannot enter /: %s", strerror(errno));
+		return -EIO;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &d->started);
+	d->started_ns = clock_now_ns();
 	return 0;
 }
 
-/* Cuts short what is being executed; everybody who waits gets an answer. */
+int daemon_new(struct daemon **out, const struct daemon_options *o, char *err, size_t errlen)
+{
+	const char *path = client_socket(o->defaults->socket);
+	struct daemon *d = *out = calloc(1, sizeof(*d));
+
+	snprintf(err, errlen, "out of memory");
+	if (!d)
+		return -ENOMEM;
+	d->o = o;
+	d->listen_fd = -1;
+	prctl(PR_SET_NAME, "zugd");
+	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o->defaults->cwd,
+		     path[0] == '/' ? "" : "/", path) < 0) {
+		d->path = NULL;
+		return -ENOMEM;
+	}
+	return start(d, err, errlen);
+}
+
+/* Cuts short what is being executed; every waiting client gets an answer. */
 static void abort_all(struct daemon *d)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -474,8 +452,10 @@ static void abort_all(struct daemon *d)
 	}
 }
 
-static void finish(struct daemon *d)
+void daemon_free(struct daemon *d)
 {
+	if (!d)
+		return;
 	if (d->listen_fd >= 0) {
 		unlink(d->path);
 		close(d->listen_fd);
@@ -484,7 +464,7 @@ static void finish(struct daemon *d)
 	worker_free(d->worker);
 	door_free(d->door);
 	kernel_close(d->kernel);
-	/* the end of their connections tells those who wait for it that nothing is left */
+	/* the end of the connection tells the clients of zug stop that nothing is left */
 	for (int i = d->nr_clients - 1; i >= 0; i--)
 		drop_client(d, i);
 	if (stop_fd >= 0)
@@ -492,64 +472,6 @@ static void finish(struct daemon *d)
 	free(d->default_args);
 	free(d->default_out);
 	free(d->path);
-}
-
-int cmd_daemon(int argc, char **argv)
-{
-	struct daemon *d;
-	struct run_options o;
-	const char *path;
-	int ret, tell = -1;
-
-	ret = run_options_parse(&o, "daemon", argc, argv, false);
-	if (ret == -1) {
-		printf("usage: zugd [options] [--foreground]\n\n"
-		       "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
-		       "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n\n");
-		run_options_help(stdout);
-		printf("  --foreground         stay in the foreground, with messages on standard error\n");
-		run_options_free(&o);
-		return ZUG_EXIT_PASS;
-	}
-	if (!ret && o.c.argv[0]) {
-		fprintf(stderr, "zugd: it executes nothing by itself: '%s' is one argument too many\n", o.c.argv[0]);
-		ret = ZUG_EXIT_USAGE;
-	}
-	if (!ret)
-		ret = run_options_refuse_bounds(&o, "daemon");
-	if (!ret)
-		daemon_own_libraries(argv);
-	d = ret ? NULL : calloc(1, sizeof(*d));
-	if (!d) {
-		run_options_free(&o);
-		return ret ? ret : ZUG_EXIT_INTERNAL;
-	}
-	d->o = &o;
-	d->listen_fd = -1;
-	prctl(PR_SET_NAME, "zugd");
-	path = protocol_socket(o.socket);
-	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o.cwd, path[0] == '/' ? "" : "/", path) < 0)
-		d->path = NULL;
-	if (!o.foreground)
-		tell = background();
-	if (!d->path || (!o.foreground && tell < 0)) {
-		fprintf(stderr, "zugd: cannot go to the background: %s\n", strerror(d->path ? -tell : ENOMEM));
-		ret = ZUG_EXIT_ENVIRONMENT;
-	} else {
-		ret = start(d, argv);
-	}
-	if (!ret && chdir("/"))
-		ret = ZUG_EXIT_ENVIRONMENT;
-	if (!ret) {
-		ready(tell, 0);
-		tell = -1;
-		loop(d);
-		ret = d->ejected ? ZUG_EXIT_ENVIRONMENT : 0;
-	}
-	finish(d);
-	/* one that did not begin is gone when its starter is */
-	ready(tell, ret);
-	run_options_free(&o);
 	free(d);
-	return ret;
 }
+

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "zugd/daemon.h"
-#include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
 /* Each holds private copies of the program and its libraries in /run, some megabytes. */
@@ -38,7 +37,7 @@ struct campaigns {
 	int nr;
 	struct entry *dead[4];	/* to be freed */
 	int nr_dead;
-	struct entry *active;	/* whose probes are planted */
+	struct entry *active;	/* its probes are planted */
 	uint64_t clock;
 };
 
@@ -143,7 +142,9 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 	char **all = calloc(n + nr + 2, sizeof(*all));
 
 	for (int i = 0; all && i < n + nr + 1; i++) {
-		all[i] = strdup(!i ? "exec" : i <= n ? cs->o->default_args[i - 1] : args[i - 1 - n]);
+		all[i] = strdup(!i     ? "exec" :
+				i <= n ? cs->o->default_args[i - 1] :
+					 args[i - 1 - n]);
 		if (!all[i])
 			return NULL;
 	}
@@ -151,13 +152,14 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 }
 
 /*
- * A new entry for a command line, without its campaign. Takes key. base: where a relative folder for
- * traces is. NULL with a message on err.
+ * A new entry for a command line, without its campaign. Takes key. base: where a relative folder
+ * for traces is. NULL with a message on err.
  */
-static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int nr, const char *cwd,
-			       const char *base, FILE *err)
+static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int nr,
+			       const char *cwd, const char *base, FILE *err)
 {
 	struct entry *e = calloc(1, sizeof(*e));
+	char why[1024] = "";
 	int n;
 
 	if (!e) {
@@ -171,32 +173,36 @@ static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int
 		goto fail;
 	for (n = 0; e->args[n]; n++)
 		;
-	if (run_options_parse(&e->o, "exec", n, e->args, true)) {
-		fprintf(err, "zug exec: zugd does not understand these options\n");
+	if (run_options_parse(&e->o, RUN_EXEC, n, e->args, why, sizeof(why))) {
+		fprintf(err, "zug exec: zugd does not take these options: %s\n", why);
 		goto fail;
 	}
-	if (e->o.c.out_dir[0] == '/')
-		e->out_dir = strdup(e->o.c.out_dir);
-	else if (asprintf(&e->out_dir, "%s/%s", base, e->o.c.out_dir) < 0)
+	if (e->o.c.results.dir[0] == '/')
+		e->out_dir = strdup(e->o.c.results.dir);
+	else if (asprintf(&e->out_dir, "%s/%s", base, e->o.c.results.dir) < 0)
 		e->out_dir = NULL;
 	if (!e->out_dir)
 		goto fail;
-	e->o.c.out_dir = e->out_dir;
-	e->o.c.cwd = e->cwd;
-	e->o.c.name = NULL;	/* a cgroup of its own; the name is the door's */
-	e->o.c.quiet = true;
+	e->o.c.results.dir = e->out_dir;
+	e->o.c.command.cwd = e->cwd;
+	e->o.c.machine.name = NULL;	/* a cgroup of its own; the name is the door's */
+	e->o.c.results.quiet = true;
 	return e;
 fail:
 	entry_free(cs, e);
 	return NULL;
 }
 
-/* Its campaign; the entry is among the others then. An enum zug_exit, with a message on err. */
-static int entry_start(struct campaigns *cs, struct entry *e, FILE *out, FILE *err)
+/* Its campaign; the entry is among the others then. 0 or -errno, with a message on err. */
+static int entry_start(struct campaigns *cs, struct entry *e,
+		       const struct campaign_observer *observer, FILE *err)
 {
-	int ret = campaign_new(&e->c, cs->o->kernel, &e->o.c, out, err, cs->stop, -1);
+	char line[1024];
+	int ret =
+		campaign_new(&e->c, cs->o->kernel, &e->o.c, observer, cs->stop, line, sizeof(line));
 
 	if (ret) {
+		fprintf(err, "zug: %s\n", line);
 		entry_free(cs, e);
 		return ret;
 	}
@@ -224,13 +230,14 @@ static int activate(struct campaigns *cs, struct entry *e, char *err, size_t err
 	return ret;
 }
 
-/* What the execution's end means for the exit status of zug exec. */
+/* The exit status of zug exec for the end of an execution. */
 static int status_of(const struct execution *x)
 {
 	bool finding = zug_outcome_is_finding(x->outcome.kind);
 	int status = EXEC_FINDING;
 
-	if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED || x->outcome.kind == ZUG_OUTCOME_ENVIRONMENT)
+	if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED ||
+	    x->outcome.kind == ZUG_OUTCOME_ENVIRONMENT)
 		return EXEC_FAILED;
 	if (x->status >= 0 && WIFEXITED(x->status))
 		status = WEXITSTATUS(x->status);
@@ -242,16 +249,23 @@ static int status_of(const struct execution *x)
 static void remember(struct entry *e, const struct execution *x)
 {
 	free(e->last);
-	if (asprintf(&e->last, "%s%s%s", zug_outcome_name(x->outcome.kind), x->outcome.message[0] ? ": " : "",
-		     x->outcome.message) < 0)
+	if (asprintf(&e->last, "%s%s%s", zug_outcome_name(x->outcome.kind),
+		     x->outcome.message[0] ? ": " : "", x->outcome.message) < 0)
 		e->last = NULL;
 }
 
-void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *err)
+/* Messages go to the client, or to zugd's own log. */
+static void on_message(void *ctx, const char *line)
+{
+	fprintf(ctx, "zug: %s\n", line);
+}
+
+void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err)
 {
 	extern char **environ;
 	const char *cwd = protocol_text(r->m, "cwd");
-	struct campaign_io io = { .envp = environ, .in = r->fds[0], .out = out, .err = err };
+	const struct campaign_observer observer = { .message = on_message, .ctx = err };
+	const struct campaign_io io = { .envp = environ, .in = r->fds[0], .observer = &observer };
 	struct json_object *args_json;
 	struct campaign_once once;
 	struct entry *e;
@@ -274,14 +288,14 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 		make_room(cs);
 		campaigns_park(cs);
 		e = entry_new(cs, key, args, nr, cwd, cwd, err);
-		if (!e || entry_start(cs, e, out, err)) {
+		if (!e || entry_start(cs, e, &observer, err)) {
 			free(args);
 			return;
 		}
 	}
 	free(args);
-	ret = activate(cs, e, text, sizeof(text)) ? ZUG_EXIT_ENVIRONMENT :
-	      campaign_once(e->c, &io, &once, text, sizeof(text));
+	ret = activate(cs, e, text, sizeof(text));
+	ret = ret ? ret : campaign_once(e->c, &io, &once, text, sizeof(text));
 	if (ret) {
 		if (text[0])
 			snprintf(r->message, sizeof(r->message), "%.500s", text);
@@ -292,7 +306,8 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 	r->status = status_of(&once.x);
 	if (once.failure)
 		fprintf(err, "zug: %s: %s\nzug: trace: %s\n", zug_outcome_name(once.x.outcome.kind),
-			once.x.outcome.message, once.failure->trace ? once.failure->trace : "(could not be kept)");
+			once.x.outcome.message,
+			once.failure->trace ? once.failure->trace : "(could not be kept)");
 	else if (once.x.outcome.kind != ZUG_OUTCOME_PASS)
 		fprintf(err, "zug: %s\n", once.x.outcome.message);
 }
@@ -300,7 +315,9 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *out, FILE *er
 /* ---- tests that come by themselves ---- */
 
 /* The entry of a guest's test, with its probes planted. */
-static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g, char *text, size_t len)
+static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
+				    const struct campaign_observer *observer, char *text,
+				    size_t len)
 {
 	struct json_object *words = json_object_new_array();
 	struct entry *e;
@@ -330,24 +347,25 @@ static struct entry *entry_of_guest(struct campaigns *cs, const struct guest *g,
 		return activate(cs, e, text, len) ? NULL : e;
 	}
 	/* its own folder may be gone with the test: traces go to zugd's */
-	e = entry_new(cs, key, args, nr + 1, g->cwd, cs->o->defaults->cwd, stderr);
+	e = entry_new(cs, key, args, nr + 1, g->cwd, cs->o->o->defaults->cwd, stderr);
 	free(args);
 	if (!e)
 		return NULL;
 	e->program = strdup(g->file);
 	e->joined = true;
-	e->o.c.envp = g->envp;
-	e->o.c.file = e->program;
-	e->o.c.sandbox = door_sandbox(cs->o->door);
-	e->o.c.watches = NULL;		/* they are set before an exec */
-	e->o.c.randomise = true;
+	e->o.c.command.envp = g->envp;
+	e->o.c.command.file = e->program;
+	e->o.c.machine.sandbox = door_sandbox(cs->o->door);
+	e->o.c.points.watches = NULL;		/* they are set before an exec */
+	e->o.c.machine.randomise = true;
 	e->used = ++cs->clock;
-	return e->program && !entry_start(cs, e, stdout, stderr) ? e : NULL;
+	return e->program && !entry_start(cs, e, observer, stderr) ? e : NULL;
 }
 
 void campaigns_join(struct campaigns *cs, struct request *r)
 {
-	struct campaign_io io = { .in = -1, .out = stdout, .err = stderr, .joined = true };
+	const struct campaign_observer observer = { .message = on_message, .ctx = stderr };
+	struct campaign_io io = { .in = -1, .observer = &observer, .joined = true };
 	struct campaign_once once;
 	char text[1024] = "";
 	struct guest g;
@@ -360,15 +378,18 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 		return;
 	}
 	io.envp = g.envp;
-	e = entry_of_guest(cs, &g, text, sizeof(text));
+	e = entry_of_guest(cs, &g, &observer, text, sizeof(text));
 	if (!e || campaign_once(e->c, &io, &once, text, sizeof(text))) {
 		sandbox_drain(door_sandbox(cs->o->door), 0, NULL);
-		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d) could not be executed under "
-			 "control: %.250s", g.file, g.pid, text);
+		snprintf(r->message, sizeof(r->message),
+			 "joined: %.200s (pid %d) could not be executed under "
+			 "control: %.250s",
+			 g.file, g.pid, text);
 	} else {
 		remember(e, &once.x);
-		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d): %.250s%s%s", g.file, g.pid,
-			 e->last ? e->last : "", once.failure && once.failure->trace ? "; trace: " : "",
+		snprintf(r->message, sizeof(r->message), "joined: %.200s (pid %d): %.250s%s%s",
+			 g.file, g.pid, e->last ? e->last : "",
+			 once.failure && once.failure->trace ? "; trace: " : "",
 			 once.failure && once.failure->trace ? once.failure->trace : "");
 	}
 	guest_free(&g);
@@ -377,14 +398,15 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 static struct json_object *describe(const struct entry *e)
 {
 	struct json_object *j = json_object_new_object(), *a = json_object_new_array();
-	struct campaign_figures f;
+	struct campaign_result f;
 
-	campaign_get_figures(e->c, &f);
-	for (char **arg = e->o.c.argv; *arg; arg++)
+	campaign_get_result(e->c, &f);
+	for (char **arg = e->o.c.command.argv; *arg; arg++)
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);
 	json_object_object_add(j, "cwd", json_object_new_string(e->cwd));
-	json_object_object_add(j, "started_by", json_object_new_string(e->joined ? "join" : "exec"));
+	json_object_object_add(j, "started_by",
+			       json_object_new_string(e->joined ? "join" : "exec"));
 	json_object_object_add(j, "executions", json_object_new_int64(f.executions));
 	json_object_object_add(j, "milliseconds_each", json_object_new_double(
 			f.executions ? f.run_ns / 1e6 / f.executions : 0));
@@ -397,11 +419,13 @@ static struct json_object *describe(const struct entry *e)
 	for (unsigned int i = 0; i < f.nr_failures; i++) {
 		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "kind", json_object_new_string(zug_outcome_name(f.failures[i].kind)));
+		json_object_object_add(
+			o, "kind", json_object_new_string(zug_outcome_name(f.failures[i].kind)));
 		json_object_object_add(o, "message", json_object_new_string(f.failures[i].message));
 		json_object_object_add(o, "times", json_object_new_int64(f.failures[i].times));
 		if (f.failures[i].trace)
-			json_object_object_add(o, "trace", json_object_new_string(f.failures[i].trace));
+			json_object_object_add(o, "trace",
+					       json_object_new_string(f.failures[i].trace));
 		json_object_array_add(a, o);
 	}
 	json_object_object_add(j, "failures", a);

@@ -40,9 +40,9 @@ static uint64_t now_ns(void)
 
 int door_new(struct door **out, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen)
 {
-	struct sandbox_options so = { .lane = o->lane, .max_tasks = o->max_tasks, .spin_ns = o->spin_ns,
-				      .syscall_points = o->syscall_points, .in_place = true };
-	const char *name = o->name ? o->name : "zug";
+	struct sandbox_options so = { .lane = o->machine.lane, .max_tasks = o->machine.max_tasks, .spin_ns = o->failure.spin_ns,
+				      .syscall_points = o->points.syscalls, .in_place = true };
+	const char *name = o->machine.name ? o->machine.name : "zug";
 	struct door *d = calloc(1, sizeof(*d));
 	char path[320];
 	int ret, fd;

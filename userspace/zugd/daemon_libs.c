@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd runs with copies of its libraries: for tests that join, the machine's own libc is probed, and a
- * zugd that uses the same one would stop at its own breakpoints, many thousand times while it reads symbols.
+ * zugd runs with copies of its libraries: for tests that join, the machine's own libc is probed,
+ * and a zugd that uses the same one would stop at its own breakpoints, many thousand times while it
+ * reads symbols.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,8 @@ static bool each_library(bool (*fn)(const char *path, const char *dir), const ch
 	while (ok && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
 		path = strchr(line, '/');
-		if (!path || !strcmp(path, last) || !strstr(path, ".so") || strstr(path, "/ld-linux"))
+		if (!path || !strcmp(path, last) || !strstr(path, ".so") ||
+		    strstr(path, "/ld-linux"))
 			continue;
 		snprintf(last, sizeof(last), "%s", path);
 		ok = fn(path, dir);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* zugd's second thread: executes requests one after the other, so that the first can answer meanwhile. */
+/*
+ * zugd's second thread: executes requests one after the other, so that the first thread can answer
+ * meanwhile. work() is the thread; what follows it is called by the first thread. Read daemon.h
+ * first.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "cli/commands.h"
+#include "lib/base/clock.h"
 #include "zugd/daemon.h"
-#include "cli/exit_codes.h"
 #include "zugd/protocol.h"
 
 struct worker {
@@ -25,14 +28,6 @@ struct worker {
 	char *campaigns_json;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 struct request *request_new(enum request_kind kind, struct json_object *m)
 {
 	struct request *r = calloc(1, sizeof(*r));
@@ -42,7 +37,7 @@ struct request *request_new(enum request_kind kind, struct json_object *m)
 	r->kind = kind;
 	r->m = m;
 	r->fds[0] = r->fds[1] = r->fds[2] = -1;
-	r->since_ns = now_ns();
+	r->since_ns = clock_now_ns();
 	return r;
 }
 
@@ -85,29 +80,17 @@ static FILE *stream(int fd)
 /* A command, as if the client did it: its arguments, folder and environment. */
 static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
 {
-	static const struct {
-		const char *name;
-		int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
-			       const volatile sig_atomic_t *stop);
-	} commands[] = {
-		[REQUEST_RUN] = { "run", run_execute },
-		[REQUEST_REPLAY] = { "replay", replay_execute },
-		[REQUEST_MINIMIZE] = { "minimize", minimize_execute },
-		[REQUEST_DIFF] = { "diff", diff_execute },
-		[REQUEST_CHECK] = { "check", check_execute },
-		[REQUEST_PIN] = { "pin", pin_execute },
-	};
 	int nr = 0;
 	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
 
-	r->status = ZUG_EXIT_INTERNAL;
 	if (list && argv) {
-		argv[0] = (char *)commands[r->kind].name;
+		argv[0] = (char *)r->command->name;
 		memcpy(argv + 1, list, nr * sizeof(*argv));
 		campaigns_park(w->campaigns);
-		r->status = commands[r->kind].execute(w->o.kernel, nr + 1, argv, out, err, &w->abort);
+		r->status = r->command->execute(w->o.kernel, nr + 1, argv, out, err, &w->abort);
+		/* what only clients print, such as --help */
 		if (r->status < 0)
-			r->status = ZUG_EXIT_USAGE;
+			r->status = w->o.o->failed;
 	}
 	free(list);
 	free(argv);
@@ -120,7 +103,7 @@ static void for_client(struct worker *w, struct request *r)
 	const char *cwd = protocol_text(r->m, "cwd");
 	FILE *out = stream(r->fds[1]), *err = stream(r->fds[2]);
 
-	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_ENVIRONMENT;
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->failed;
 	if (!env || !out || !err) {
 		snprintf(r->message, sizeof(r->message), "zugd: out of memory or descriptors");
 	} else if (chdir(cwd)) {
@@ -129,7 +112,7 @@ static void for_client(struct worker *w, struct request *r)
 	} else {
 		environ = env;
 		if (r->kind == REQUEST_EXEC)
-			campaigns_exec(w->campaigns, r, out, err);
+			campaigns_exec(w->campaigns, r, err);
 		else
 			hand_over(w, r, out, err);
 		environ = own;
@@ -178,7 +161,7 @@ static void *work(void *arg)
 		w->queue = r->next;
 		w->running = r;
 		w->abort = 0;
-		r->since_ns = now_ns();
+		r->since_ns = clock_now_ns();
 		pthread_mutex_unlock(&w->lock);
 		if (r->kind == REQUEST_JOIN)
 			for_guest(w, r);
@@ -230,12 +213,12 @@ fail:
 	return NULL;
 }
 
-/* With the lock held: a request that was not begun is over. */
+/* Answers a request that was not begun. The lock is held. */
 static void give_back(struct worker *w, struct request *r)
 {
 	uint64_t one = 1;
 
-	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : ZUG_EXIT_INCOMPLETE;
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->interrupted;
 	if (r->kind != REQUEST_JOIN)
 		snprintf(r->message, sizeof(r->message), "interrupted before its turn came");
 	append(&w->done, r);
@@ -344,16 +327,14 @@ void worker_prod(struct worker *w)
 
 static struct json_object *describe(const struct request *r)
 {
-	static const char *const kinds[] = {
-		[REQUEST_RUN] = "run", [REQUEST_REPLAY] = "replay", [REQUEST_MINIMIZE] = "minimize", [REQUEST_DIFF] = "diff",
-		[REQUEST_PIN] = "pin",
-		[REQUEST_CHECK] = "check",
-		[REQUEST_EXEC] = "exec", [REQUEST_JOIN] = "join",
-	};
+	const char *name = r->command		   ? r->command->name :
+			   r->kind == REQUEST_EXEC ? "exec" :
+						     "join";
 	struct json_object *j = json_object_new_object(), *args;
 
-	json_object_object_add(j, "request", json_object_new_string(kinds[r->kind]));
-	json_object_object_add(j, "seconds", json_object_new_double((now_ns() - r->since_ns) / 1e9));
+	json_object_object_add(j, "request", json_object_new_string(name));
+	json_object_object_add(j, "seconds",
+			       json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
 	if (!r->m)
 		return j;
 	/* the main thread's own copy: reference counts of json-c are not for two threads */

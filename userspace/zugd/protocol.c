@@ -7,13 +7,6 @@
 #include <unistd.h>
 #include "zugd/protocol.h"
 
-const char *protocol_socket(const char *path)
-{
-	const char *env = getenv("ZUG_SOCKET");
-
-	return path ? path : env && env[0] ? env : PROTOCOL_SOCKET;
-}
-
 struct json_object *protocol_message(const char *key, const char *value)
 {
 	struct json_object *m = json_object_new_object();

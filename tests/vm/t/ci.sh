@@ -52,7 +52,7 @@ if begin "no cases"; then
 	want_err 'abba-deadlock does not list its cases as GoogleTest, Catch2 or Rust'
 	zug 60 run --each-case --resume state -- "$programs/ci/cases-googletest"
 	want_status 2
-	want_err 'each-case with --resume'
+	want_err 'each-case cannot be combined with --resume'
 	end
 fi
 if begin "results of one search"; then

@@ -75,7 +75,7 @@ if begin "at most N faults"; then
 	want_out 'faults? (was|were) not needed'
 	zug 10 run --max-faults 2 -- true
 	want_status 2
-	want_err 'without --faults'
+	want_err '--max-faults needs --faults'
 	zug 10 run --faults floods -- true
 	want_status 2
 	want_err 'enospc, eintr, enomem'
@@ -104,7 +104,7 @@ if begin "flows: only when asked for"; then
 	want_status 0
 	zug 10 run --flows stdin -- true
 	want_status 2
-	want_err 'without --stdin'
+	want_err 'stdin needs --stdin'
 	zug 10 run --flows loss --max-flows 0 -- true
 	want_status 2
 	want_err 'from 1 to 1000'

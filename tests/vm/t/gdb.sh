@@ -231,16 +231,16 @@ if begin "options that are refused"; then
 		want_status 2 "$arguments"
 		want_err "$regex"
 	done <<-END
-		--stop-at 3 $trace|--stop-at makes sense with --gdb only
+		--stop-at 3 $trace|--stop-at needs --gdb or --gdb-socket or --core
 		--gdb --stop-at 300 $trace|--stop-at 300: .* has [0-9]+ steps
 		--gdb --stop-at three $trace|--stop-at three: not the number of a step
 		--gdb --process T9 $trace|has no such task
 		--gdb --process x $trace|not a task
-		--gdb --core x $trace|leave --gdb out
-		--gdb --times 3 $trace|one at a time
-		--gdb --stop-at 1 --stop-before-failure $trace|one of --stop-at
-		--gdb-socket /tmp/x $trace -- -batch|arguments need --gdb
-		$trace -- -batch|makes sense with --gdb only
+		--gdb --core x $trace|--core cannot be combined with --gdb
+		--gdb --times 3 $trace|--times cannot be combined with --gdb
+		--gdb --stop-at 1 --stop-before-failure $trace|--stop-at cannot be combined with --stop-before-failure
+		--gdb-socket /tmp/x $trace -- -batch|arguments for gdb need --gdb
+		$trace -- -batch|arguments for gdb need --gdb
 	END
 	zug 60 replay --gdb-socket /none/x "$trace"
 	want_status 3

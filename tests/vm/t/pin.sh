@@ -140,8 +140,8 @@ if begin "bad scripts"; then
 	done <<-'END'
 	before T1 at locks run T2|test\.zug:1: unknown operation 'locks'
 	# a comment\nbefore T1 at lock|test\.zug:2: 'run TASK' is missing
-	\noption watch|test\.zug:2.*option '--watch' requires an argument
-	option executions 3|test\.zug:1: 'executions' is no option of a script; there are: watch
+	\noption watch|test\.zug:2.*--watch needs an argument
+	option executions 3|test\.zug:1: 'executions' is no option of a script; there are: races .* watch
 	option seed x|test\.zug:1: --seed x: not a number
 	task T1 child of T0|test\.zug:1: 'task T1 child of T0': not 'task T1 child 1 of T0'
 	task T1 child 1 of T0\ntask T1 child 2 of T0|test\.zug:2: .*: line 1 has said otherwise

@@ -89,7 +89,7 @@ if begin "parts"; then
 	want_err 'not private, shared, or a list of files'
 	zug 20 run -q --world net --share . -- true
 	want_status 2
-	want_err '^zug run: --share \.: all files are shared here'
+	want_err '^zug run: --share has no effect: all files are shared here'
 	zug 20 run -q --share nowhere -- true
 	want_status 2
 	want_err 'nowhere: No such file or directory'

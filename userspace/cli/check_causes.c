@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why one schedule does not give the same execution.
+ * Says why one schedule does not give the same execution (zug check).
  *
- * What can be tried is tried: with each control of inputs that is off now the schedule is executed again, and if
- * everything repeats then, that is the answer. What cannot be switched on is told from evidence: instructions that
- * ask the processor, files that the test has changed, a computation that the timer cut, wakers that are not of the
- * test.
+ * First it tries: with each control of inputs that is off, the schedule is executed again, and if
+ * everything repeats then, that is the answer. Other causes are told from evidence: instructions
+ * that ask the processor, files that the test has changed, a computation that the timer cut, wakers
+ * outside of the test. check_causes() has the order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,18 +14,20 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include "campaign/campaign_check.h"
-#include "probes/code.h"
-#include "cli/exit_codes.h"
+#include "cli/check_causes.h"
 #include "engine/replay.h"
+#include "probes/code.h"
 #include "report/report.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
-/* Enough to believe it: a difference that came after n executions is looked for three times as long. */
+/*
+ * Enough to believe it: a difference that came after n executions is looked for three times as
+ * long.
+ */
 #define TRIES_MIN 10
 #define TRIES_MAX 100
-/* Of one kind; who wants all of them has a disassembler. */
+/* Of one kind; a disassembler shows the others. */
 #define PLACES_MAX 3
 #define ASKING_MAX 32
 
@@ -60,41 +62,50 @@ static const struct {
 
 static unsigned int controls_off(const struct campaign_options *o)
 {
-	return (o->real_time ? TIME : 0) | (o->real_random ? RANDOM : 0) | (o->randomise ? ADDRESSES : 0);
+	return (o->inputs.real_time ? TIME : 0) | (o->inputs.real_random ? RANDOM : 0) |
+	       (o->machine.randomise ? ADDRESSES : 0);
 }
 
-/* A check whose words and traces nobody wants. 0, or an enum zug_exit; then there is no result. */
-static int try_quietly(struct causes *c, const struct campaign_options *o, int times, struct check_result *r)
+/*
+ * A check without messages, whose traces are removed. 0, or what check_repeats() returns otherwise:
+ * there is no result then.
+ */
+static int try_quietly(struct causes *c, const struct campaign_options *o, int times,
+		       struct check_result *r)
 {
-	FILE *null = fopen("/dev/null", "we");
+	const struct campaign_observer silent = { 0 };
 	struct campaign *campaign;
-	int ret = null ? campaign_new(&campaign, c->k, o, null, null, c->stop, -1) : ZUG_EXIT_ENVIRONMENT;
+	char line[512];
+	int ret = campaign_new(&campaign, c->k, o, &silent, c->stop, line, sizeof(line));
 
-	if (!ret) {
-		ret = campaign_check(campaign, times, r);
-		campaign_free(campaign);
-		if (r->path_first)
-			remove(r->path_first);
-		if (r->path_other)
-			remove(r->path_other);
-		if (ret)
-			check_result_release(r);
-	}
-	if (null)
-		fclose(null);
+	if (ret)
+		return ret;
+	ret = check_repeats(campaign, times, r, line, sizeof(line));
+	campaign_free(campaign);
+	if (r->path_first)
+		remove(r->path_first);
+	if (r->path_other)
+		remove(r->path_other);
+	if (ret)
+		check_result_release(r);
 	return ret;
 }
 
-/* With these controls on besides: how many executions were the same; 0: one was not, or it could not be tried. */
+/*
+ * How many executions were the same with these controls on as well; 0: one was not, or it could not
+ * be tried.
+ */
 static int repeats_with(struct causes *c, unsigned int on)
 {
-	int times = 3 * c->res->done < TRIES_MIN ? TRIES_MIN : 3 * c->res->done > TRIES_MAX ? TRIES_MAX : 3 * c->res->done;
+	int times = 3 * c->res->done < TRIES_MIN ? TRIES_MIN :
+		    3 * c->res->done > TRIES_MAX ? TRIES_MAX :
+						   3 * c->res->done;
 	struct campaign_options o = *c->o;
 	struct check_result r;
 
-	o.real_time &= !(on & TIME);
-	o.real_random &= !(on & RANDOM);
-	o.randomise &= !(on & ADDRESSES);
+	o.inputs.real_time &= !(on & TIME);
+	o.inputs.real_random &= !(on & RANDOM);
+	o.machine.randomise &= !(on & ADDRESSES);
 	if (try_quietly(c, &o, times, &r))
 		return 0;
 	if (r.what != CHECK_SAME)
@@ -157,7 +168,8 @@ static int is_around(const struct symdef *d, void *arg)
 {
 	struct enclosing *e = arg;
 
-	if (!d->is_function || d->offset == UINT64_MAX || e->offset < d->offset || e->offset >= d->offset + d->size)
+	if (!d->is_function || d->offset == UINT64_MAX || e->offset < d->offset ||
+	    e->offset >= d->offset + d->size)
 		return 0;
 	e->found = *d;
 	snprintf(e->name, sizeof(e->name), "%s", d->name);
@@ -175,22 +187,27 @@ static void name_place(struct asking *a, struct report *rep, struct symfile *f)
 		snprintf(a->point, sizeof(a->point), "%s:%s+0x%lx", a->path, e.name,
 			 (unsigned long)(a->offset - e.found.offset));
 	/* an intrinsic is a function of the compiler's header, inlined */
-	while (own + 1 < n && frames[own].inlined && frames[own].file && of_distribution(frames[own].file))
+	while (own + 1 < n && frames[own].inlined && frames[own].file &&
+	       of_distribution(frames[own].file))
 		own++;
 	if (n > 0)
 		report_frame(rep, &frames[own], a->place, sizeof(a->place));
 	else
-		snprintf(a->place, sizeof(a->place), "%s+0x%x", strrchr(a->path, '/') + 1, a->offset);
+		snprintf(a->place, sizeof(a->place), "%s+0x%x", strrchr(a->path, '/') + 1,
+			 a->offset);
 }
 
-static unsigned int find_asking(struct report *rep, struct symbols *symbols, const struct trace *t, struct asking *list)
+static unsigned int find_asking(struct report *rep, struct symbols *symbols, const struct trace *t,
+				struct asking *list)
 {
 	const struct trace_module *m;
 	unsigned int nr = 0;
 	char err[256];
 
 	for (uint32_t i = 0; (m = trace_module(t, i)); i++) {
-		struct symfile *f = of_distribution(m->path) ? NULL : symbols_file(symbols, m->path, NULL, err, sizeof(err));
+		struct symfile *f = of_distribution(m->path) ?
+					    NULL :
+					    symbols_file(symbols, m->path, NULL, err, sizeof(err));
 		struct code *code;
 
 		if (!f || code_open(&code, m->path, CODE_CACHE, err, sizeof(err)))
@@ -200,7 +217,9 @@ static unsigned int find_asking(struct report *rep, struct symbols *symbols, con
 
 			if (p->kind != CODE_TIME && p->kind != CODE_RANDOM)
 				continue;
-			list[nr] = (struct asking){ .path = m->path, .offset = p->offset, .kind = p->kind };
+			list[nr] = (struct asking){ .path = m->path,
+						    .offset = p->offset,
+						    .kind = p->kind };
 			name_place(&list[nr++], rep, f);
 		}
 		code_free(code);
@@ -208,7 +227,7 @@ static unsigned int find_asking(struct report *rep, struct symbols *symbols, con
 	return nr;
 }
 
-/* Executes the test with a point at each of them: which are executed? */
+/* Executes the test with a point at each instruction, to see which are reached. */
 static void see_reached(struct causes *c, struct asking *list, unsigned int nr)
 {
 	struct campaign_options o = *c->o;
@@ -220,15 +239,17 @@ static void see_reached(struct causes *c, struct asking *list, unsigned int nr)
 		if (list[i].point[0])
 			points[n++] = list[i].point;
 	points[n] = NULL;
-	o.points = points;
+	o.points.places = points;
 	if (!n || try_quietly(c, &o, 2, &r))
 		return;
 	for (uint64_t i = 0; r.first && i < trace_nr_steps(r.first); i++) {
-		const struct trace_site *s = trace_site(r.first, trace_step(r.first, i)->label.site);
+		const struct trace_site *s =
+			trace_site(r.first, trace_step(r.first, i)->label.site);
 		const struct trace_module *m = s ? trace_module(r.first, s->module) : NULL;
 
 		for (unsigned int k = 0; m && k < nr; k++)
-			list[k].reached |= s->offset == list[k].offset && !strcmp(m->path, list[k].path);
+			list[k].reached |= s->offset == list[k].offset &&
+					   !strcmp(m->path, list[k].path);
 	}
 	check_result_release(&r);
 }
@@ -244,23 +265,28 @@ static void look_at_code(struct causes *c, struct report *rep, struct symbols *s
 		bool time = list[i].kind == CODE_TIME;
 
 		/* what is answered in the processor's place is no cause */
-		if (!list[i].reached || (kernel_can_answer(c->k) && !(time ? c->o->real_time : c->o->real_random)))
+		if (!list[i].reached ||
+		    (kernel_can_answer(c->k) &&
+		     !(time ? c->o->inputs.real_time : c->o->inputs.real_random)))
 			continue;
 		told++;
 		tell(c, time ? "time" : "randomness");
-		fprintf(c->out, "%s in %s asks the processor; no option tames that before Linux 6.18: %s\n",
+		fprintf(c->out,
+			"%s in %s asks the processor; no option tames that before Linux 6.18: %s\n",
 			time ? "rdtsc" : "rdrand or rdseed", list[i].place,
-			time ? "clock_gettime() would follow --time" : "getrandom() would follow --random");
+			time ? "clock_gettime() would follow --time" :
+			       "getrandom() would follow --random");
 	}
 	free(list);
 }
 
 /* ---- files ---- */
 
-/* What the kernel makes up when somebody looks changes then. */
+/* True for files whose content the kernel makes when they are read: they change by that. */
 static bool is_made_up(const char *path)
 {
-	static const long kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP2_SUPER_MAGIC, TRACEFS_MAGIC, DEBUGFS_MAGIC };
+	static const long kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP2_SUPER_MAGIC,
+				      TRACEFS_MAGIC, DEBUGFS_MAGIC };
 	struct statfs fs;
 
 	for (size_t i = 0; !statfs(path, &fs) && i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -274,8 +300,8 @@ static bool on_file(const struct trace *t, uint64_t id, time_t since, const char
 	const struct trace_object *o = id ? trace_object(t, id) : NULL;
 	struct stat st;
 
-	if (!o || !o->name || o->name[0] != '/' || stat(o->name, &st) || !S_ISREG(st.st_mode) || st.st_ctime < since ||
-	    is_made_up(o->name))
+	if (!o || !o->name || o->name[0] != '/' || stat(o->name, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_ctime < since || is_made_up(o->name))
 		return false;
 	*name = o->name;
 	return true;
@@ -297,21 +323,26 @@ static void look_at_files(struct causes *c, time_t since)
 	tell(c, "file state");
 	report_put(c->out, name, false);
 	fprintf(c->out, " changed meanwhile, and each execution finds what was left there: %s\n",
-		c->o->own & SANDBOX_FILES ? "put it right with --setup, or let the test work below its working folder" :
-		"--world files gives each its own");
+		c->o->environment.own & SANDBOX_FILES ?
+			"put it right with --setup, or let the test work below its working folder" :
+			"--world files gives each its own");
 }
 
-/* ---- who else decides ---- */
+/* ---- other deciders ---- */
 
 static bool cut_by_timer(const struct trace *t, uint64_t steps)
 {
 	for (uint64_t i = 0; i < trace_nr_steps(t) && i <= steps; i++)
-		if (trace_step(t, i)->label.op == ZUG_OP_SPIN && trace_step(t, i)->task != trace_step(t, i)->last)
+		if (trace_step(t, i)->label.op == ZUG_OP_SPIN &&
+		    trace_step(t, i)->task != trace_step(t, i)->last)
 			return true;
 	return false;
 }
 
-/* Who was woken by nobody of the test before that step, having gone to wait without a time-out; TRACE_NO_TASK: nobody. */
+/*
+ * The task that was woken from outside of the test before that step, after it had blocked without a
+ * time-out; TRACE_NO_TASK: none.
+ */
 static uint32_t woken_from_outside(const struct trace *t, uint64_t steps, const char **where)
 {
 	uint32_t who = TRACE_NO_TASK;
@@ -340,15 +371,18 @@ static bool is_channel(const struct trace_object *o)
 }
 
 /*
- * Who read, before that step, from a pipe or socket to which nobody of the test writes: NULL: nobody. (What was there already
- * wakes nobody.)
+ * The pipe or socket that a task (*who) read before that step, and to which no task of the test
+ * writes; NULL: none. Data that was in it already wakes no task, so no event tells of it.
  */
-static const struct trace_object *fed_from_outside(const struct trace *t, uint64_t steps, uint32_t *who)
+static const struct trace_object *fed_from_outside(const struct trace *t, uint64_t steps,
+						   uint32_t *who)
 {
 	for (uint64_t i = 0; i < trace_nr_steps(t) && i <= steps; i++) {
 		const struct trace_step *s = trace_step(t, i);
-		const struct trace_object *o = s->label.op == ZUG_OP_READ || s->label.op == ZUG_OP_RECV ?
-					       trace_object(t, s->label.object) : NULL;
+		const struct trace_object *o = s->label.op == ZUG_OP_READ ||
+							       s->label.op == ZUG_OP_RECV ?
+						       trace_object(t, s->label.object) :
+						       NULL;
 		bool fed = false;
 
 		if (!is_channel(o))
@@ -356,7 +390,8 @@ static const struct trace_object *fed_from_outside(const struct trace *t, uint64
 		for (uint64_t k = 0; k < trace_nr_steps(t) && !fed; k++) {
 			const struct zug_label *l = &trace_step(t, k)->label;
 
-			fed = l->object == s->label.object && (l->op == ZUG_OP_WRITE || l->op == ZUG_OP_SEND);
+			fed = l->object == s->label.object &&
+			      (l->op == ZUG_OP_WRITE || l->op == ZUG_OP_SEND);
 		}
 		if (fed)
 			continue;
@@ -374,7 +409,8 @@ static void look_at_wakers(struct causes *c)
 
 	if (cut_by_timer(c->res->first, c->res->at) || cut_by_timer(c->res->other, c->res->at)) {
 		tell(c, "unlabelled memory");
-		fprintf(c->out, "the timer cut a long computation, never at the same place: a data race, if its tasks share "
+		fprintf(c->out,
+			"the timer cut a long computation, never at the same place: a data race, if its tasks share "
 			"memory there; --point FILE:LINE makes a place in it a point, --watch VAR a variable\n");
 		return;
 	}
@@ -382,22 +418,26 @@ static void look_at_wakers(struct causes *c)
 	if (who == TRACE_NO_TASK)
 		who = woken_from_outside(c->res->other, c->res->at, &where);
 	/* what --stdin gives is the same each time */
-	o = who == TRACE_NO_TASK && !c->o->input ? fed_from_outside(c->res->first, c->res->at, &who) : NULL;
+	o = who == TRACE_NO_TASK && !c->o->inputs.file ?
+		    fed_from_outside(c->res->first, c->res->at, &who) :
+		    NULL;
 	if (o) {
 		tell(c, "outside");
-		fprintf(c->out, "T%u reads from %s, to which nobody of the test writes: what it talks to belongs inside\n", who,
-			o->name ? o->name : o->kind);
+		fprintf(c->out,
+			"T%u reads from %s, to which nobody of the test writes: what it talks to belongs inside\n",
+			who, o->name ? o->name : o->kind);
 		return;
 	}
 	if (who == TRACE_NO_TASK)
 		return;
 	tell(c, "outside");
-	fprintf(c->out, "T%u was woken by nobody of the test: what it talks to belongs inside%s%s\n", who,
+	fprintf(c->out,
+		"T%u was woken by nobody of the test: what it talks to belongs inside%s%s\n", who,
 		where ? "; waits: " : "", where ? where : "");
 }
 
-void check_causes(struct kernel *k, const struct campaign_options *o, const struct check_result *res, FILE *out,
-		  const volatile sig_atomic_t *stop)
+void check_causes(struct kernel *k, const struct campaign_options *o,
+		  const struct check_result *res, FILE *out, const volatile sig_atomic_t *stop)
 {
 	struct causes c = { .k = k, .o = o, .res = res, .out = out, .stop = stop };
 	struct symbols *symbols = symbols_new();
@@ -417,7 +457,8 @@ void check_causes(struct kernel *k, const struct campaign_options *o, const stru
 		report_end(&rep);
 	}
 	if (!c.nr)
-		fprintf(out, "likely source unknown: no control is off, no instruction or file explains it; docs/inputs.md says "
+		fprintf(out,
+			"likely source unknown: no control is off, no instruction or file explains it; docs/inputs.md says "
 			"what is not controlled\n");
 	symbols_free(symbols);
 }

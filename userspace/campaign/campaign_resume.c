@@ -10,7 +10,7 @@
  *	length(u64) search  crc32(u32)
  *
  * all little-endian, the checksum over everything before it; a string is length(u32) and bytes. The
- * failures are those that were found: one that is found again is no new one.
+ * failures are those that were found: one that is found again is not new.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "lib/base/array.h"
 #include "campaign/campaign_internal.h"
 
 #define MAGIC "zugstate"
@@ -46,13 +47,13 @@ static void put_text(FILE *f, const char *text)
 
 static void put_failures(FILE *f, const struct campaign *c)
 {
-	uint32_t nr = c->nr_failures;
+	uint32_t nr = c->failures.nr;
 
-	put(f, &c->executions, sizeof(c->executions));
-	put(f, &c->findings, sizeof(c->findings));
+	put(f, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	put(f, &c->failures.findings, sizeof(c->failures.findings));
 	put(f, &nr, sizeof(nr));
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct campaign_failure *a = &c->failures[i];
+		const struct campaign_failure *a = &c->failures.list[i];
 		uint32_t kind = a->kind;
 
 		put(f, &a->failure, sizeof(a->failure));
@@ -67,8 +68,8 @@ static void put_failures(FILE *f, const struct campaign *c)
 /* The whole content; malloc'd, 0 or -errno. */
 static int make_state(struct campaign *c, char **buf, size_t *size)
 {
-	struct head h = { .magic = MAGIC, .version = VERSION, .nr = c->spawn.nr };
-	long len = search_save(c->search, NULL, 0);
+	struct head h = { .magic = MAGIC, .version = VERSION, .nr = c->s.spawn.nr };
+	long len = search_save(c->s.search, NULL, 0);
 	uint64_t len64 = len;
 	char *search;
 	uint32_t crc;
@@ -83,9 +84,9 @@ static int make_state(struct campaign *c, char **buf, size_t *size)
 		free(search);
 		return -ENOMEM;
 	}
-	len = search_save(c->search, search, len);
+	len = search_save(c->s.search, search, len);
 	put(f, &h, sizeof(h));
-	put(f, c->spawn.paths, h.nr * sizeof(*c->spawn.paths));
+	put(f, c->s.spawn.paths, h.nr * sizeof(*c->s.spawn.paths));
 	put_failures(f, c);
 	put(f, &len64, sizeof(len64));
 	if (len > 0)
@@ -103,7 +104,7 @@ static int make_state(struct campaign *c, char **buf, size_t *size)
 
 int campaign_save_state(struct campaign *c)
 {
-	const char *path = c->o.resume;
+	const char *path = c->s.o.search.resume;
 	char *buf, *tmp = NULL;
 	size_t total, at;
 	int fd, ret;
@@ -164,7 +165,7 @@ static char *read_all(const char *path, size_t *len)
 	return buf;
 }
 
-/* What is left of a state; the first read beyond its end makes all that follow fail. */
+/* The rest of a state; the first read beyond its end makes all later reads fail. */
 struct reader {
 	const char *p;
 	size_t left;
@@ -203,14 +204,14 @@ static void get_failures(struct reader *r, struct campaign *c)
 {
 	uint32_t nr, kind;
 
-	get(r, &c->executions, sizeof(c->executions));
-	get(r, &c->findings, sizeof(c->findings));
+	get(r, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	get(r, &c->failures.findings, sizeof(c->failures.findings));
 	get(r, &nr, sizeof(nr));
-	c->failures = r->bad || nr > r->left ? NULL : calloc(nr + 1, sizeof(*c->failures));
-	r->bad |= !c->failures;
-	while (!r->bad && c->nr_failures < nr) {
-		struct campaign_failure *f = &c->failures[c->nr_failures++];
+	r->bad |= nr > r->left || !ARRAY_RESERVE(c->failures.list, c->failures.room, nr + 1u);
+	while (!r->bad && c->failures.nr < nr) {
+		struct campaign_failure *f = &c->failures.list[c->failures.nr++];
 
+		*f = (struct campaign_failure){ 0 };
 		get(r, &f->failure, sizeof(f->failure));
 		get(r, &kind, sizeof(kind));
 		get(r, &f->times, sizeof(f->times));
@@ -227,7 +228,7 @@ static void get_failures(struct reader *r, struct campaign *c)
 
 int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 {
-	const char *path = c->o.resume;
+	const char *path = c->s.o.search.resume;
 	struct spawn_path sp;
 	struct reader r;
 	size_t len;
@@ -254,15 +255,17 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 	r = (struct reader){ buf, len - sizeof(crc), false };
 	get(&r, &h, sizeof(h));
 	if (h.version != VERSION) {
-		snprintf(err, errlen, "--resume %s: written by another version of zug (format %u, this one "
-			 "reads %u)", path, h.version, VERSION);
+		snprintf(err, errlen,
+			 "--resume %s: written by another version of zug (format %u, this one "
+			 "reads %u)",
+			 path, h.version, VERSION);
 		goto out;
 	}
 	memcpy(&crc, buf + len - sizeof(crc), sizeof(crc));
 	r.bad = crc != crc32(0, (const Bytef *)buf, len - sizeof(crc));
 	for (uint32_t i = 0; i < h.nr && !r.bad; i++) {
 		get(&r, &sp, sizeof(sp));
-		spawn_number(&c->spawn, sp.parent, sp.nth);
+		spawn_number(&c->s.spawn, sp.parent, sp.nth);
 	}
 	get_failures(&r, c);
 	get(&r, &len64, sizeof(len64));
@@ -270,7 +273,7 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		snprintf(err, errlen, "--resume %s: damaged", path);
 		goto out;
 	}
-	ret = search_load(c->search, r.p, len64);
+	ret = search_load(c->s.search, r.p, len64);
 	if (ret)
 		snprintf(err, errlen, "--resume %s: the state of a search with other options "
 			 "(strategy, seed, bounds): give the same ones, or another file", path);

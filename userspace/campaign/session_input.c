@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the test reads from its standard input (--stdin): a pipe that is full of it, for each execution another one. */
+/*
+ * What the test reads from its standard input (--stdin): a pipe with the whole file in it, a new
+ * one for each execution.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "campaign/campaign_internal.h"
+#include "campaign/session.h"
 
-/* It lies in the kernel's memory. */
+/* The input lies in the kernel's memory. */
 #define MAX_INPUT (16 << 20)
 
 static int copy(int from, int to, off_t size, const char *path, char *err, size_t errlen)
@@ -38,16 +41,17 @@ static int copy(int from, int to, off_t size, const char *path, char *err, size_
 	return 0;
 }
 
-int campaign_feed(struct campaign *c, char *err, size_t errlen)
+int session_feed(struct session *s, char *err, size_t errlen)
 {
-	const char *path = c->o.input;
+	const char *path = s->o.inputs.file;
 	int file, ends[2], ret = -EINVAL;
 	char *full = NULL;
 	struct stat st;
 
 	if (!path)
 		return 0;
-	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : c->o.cwd, path[0] == '/' ? "" : "/", path) < 0)
+	if (asprintf(&full, "%s%s%s", path[0] == '/' ? "" : s->o.command.cwd,
+		     path[0] == '/' ? "" : "/", path) < 0)
 		full = NULL;
 	file = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
 	free(full);
@@ -56,8 +60,8 @@ int campaign_feed(struct campaign *c, char *err, size_t errlen)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > MAX_INPUT) {
-		snprintf(err, errlen, "--stdin %s: %s: every execution reads it anew, from memory", path,
-			 S_ISREG(st.st_mode) ? "it has more than 16 MB" : "it is no file");
+		snprintf(err, errlen, "--stdin %s: %s: every execution reads it anew, from memory",
+			 path, S_ISREG(st.st_mode) ? "it has more than 16 MB" : "it is no file");
 		goto out;
 	}
 	if (pipe2(ends, O_CLOEXEC)) {
@@ -68,7 +72,8 @@ int campaign_feed(struct campaign *c, char *err, size_t errlen)
 	if ((st.st_size > 65536 && fcntl(ends[1], F_SETPIPE_SZ, (int)st.st_size) < 0) ||
 	    fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0) {
 		ret = -errno;
-		snprintf(err, errlen, "--stdin %s: a pipe for %ld bytes: %s", path, (long)st.st_size, strerror(-ret));
+		snprintf(err, errlen, "--stdin %s: a pipe for %ld bytes: %s", path,
+			 (long)st.st_size, strerror(-ret));
 	} else {
 		ret = copy(file, ends[1], st.st_size, path, err, errlen);
 	}
@@ -77,8 +82,8 @@ int campaign_feed(struct campaign *c, char *err, size_t errlen)
 		close(ends[0]);
 		goto out;
 	}
-	close(c->input_fd);
-	c->input_fd = ends[0];
+	close(s->input_fd);
+	s->input_fd = ends[0];
 out:
 	if (file >= 0)
 		close(file);

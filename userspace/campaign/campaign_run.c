@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loop of zug run: one execution after another, until a finding, a bound or the end of the
+ * search.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "lib/base/clock.h"
+#include "campaign/campaign_internal.h"
+#include "campaign/repeat.h"
+
+#define KEEP_STATE_NS 1000000000ull	/* so that a crash of ours loses little */
+
+static int keep_state(struct campaign *c, bool now, char *err, size_t errlen)
+{
+	const char *path = c->s.o.search.resume;
+	int ret;
+
+	if (!path || (!now && clock_now_ns() - c->saved_ns < KEEP_STATE_NS))
+		return 0;
+	c->saved_ns = clock_now_ns();
+	ret = campaign_save_state(c);
+	if (!ret)
+		return 0;
+	snprintf(err, errlen, "--resume %s: cannot write the state of the search: %s", path,
+		 strerror(-ret));
+	return -EIO;
+}
+
+/* The bound that has been reached, or the interruption; NULL: none. */
+static const char *bound_reached(struct campaign *c, uint64_t searched)
+{
+	const struct options_search *o = &c->s.o.search;
+
+	c->cut = session_interrupted(&c->s);
+	if (c->cut)
+		return "interrupted";
+	if (o->executions && searched >= o->executions)
+		return "the number of executions (--executions)";
+	if (o->time_ns && c->phase == POINTS_SEARCHING &&
+	    clock_now_ns() - c->start_ns >= o->time_ns)
+		return "the time (--time)";
+	return NULL;
+}
+
+/* 0, or -errno with a line in err; *end: the search is over with this finding. */
+static int take_finding(struct campaign *c, const struct execution *x, bool *end, char *err,
+			size_t errlen)
+{
+	struct campaign_finding counted = { .stage = FINDING_COUNTED };
+	bool known = c->s.o.results.keep_going && failures_find(&c->failures, x->outcome.failure);
+	int ret = campaign_on_finding(c, x, err, errlen);
+
+	campaign_record_finding(c, x);
+	if (c->s.observer->finding)
+		c->s.observer->finding(c->s.observer->ctx, c, &counted);
+	if (!ret && !known)
+		ret = keep_state(c, true, err, errlen);
+	*end = !c->s.o.results.keep_going;
+	return ret;
+}
+
+/*
+ * One execution and what follows from it. 0, or -errno with a line in err; *end: the search is
+ * over.
+ */
+static int run_once(struct campaign *c, uint64_t *searched, bool *end, char *err, size_t errlen)
+{
+	enum campaign_step what;
+	struct execution x;
+	int ret;
+
+	*end = false;
+	c->s.keep_passes = !*searched;
+	ret = campaign_step(c, &x, &what, err, errlen);
+	c->s.keep_passes = false;
+	if (ret)
+		return ret;
+	if (what == CAMPAIGN_EXHAUSTED) {
+		c->exhausted = *end = true;
+		return 0;
+	}
+	campaign_record_execution(c, &x);
+	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
+	if (what == CAMPAIGN_EXECUTED && !(*searched)++)
+		ret = repeat_first(c, &x, err, errlen);
+	if (ret)
+		return ret;
+	if (c->s.observer->executed)
+		c->s.observer->executed(c->s.observer->ctx, c, &x);
+	if (x.ungranted) {
+		snprintf(
+			err, errlen,
+			"execution %lu: %lu runs without a grant; its result cannot be trusted; please report "
+			"this (trace: %s)",
+			(unsigned long)c->s.figures.executions, (unsigned long)x.ungranted,
+			c->s.paths.current);
+		return -ENOTRECOVERABLE;
+	}
+	if (zug_outcome_is_finding(x.outcome.kind))
+		ret = take_finding(c, &x, end, err, errlen);
+	return ret || *end ? ret : keep_state(c, false, err, errlen);
+}
+
+static void say_limits(struct campaign *c)
+{
+	int max_tasks = c->s.o.machine.max_tasks;
+
+	if (sandbox_limit_hits(c->s.sandbox))
+		session_say(&c->s, "the test met its limit of tasks (--max-tasks %d): forks failed",
+			    max_tasks ? max_tasks : SANDBOX_MAX_TASKS);
+	if (!c->s.o.machine.sandbox && sandbox_thrown(c->s.sandbox))
+		session_say(
+			&c->s,
+			"what the test changed in its working folder (%s) is gone: each execution has a "
+			"copy (--share PATH keeps a file or folder)",
+			sandbox_thrown(c->s.sandbox));
+}
+
+static int end_of(const struct campaign *c)
+{
+	struct script_result script;
+
+	if (c->failures.nr)
+		return CAMPAIGN_FAILED;
+	if (c->s.o.search.script && !c->cut) {
+		campaign_script_result(c, &script);
+		if (!c->passed)
+			return CAMPAIGN_INCOMPLETE;
+		if (!script.fits)
+			return CAMPAIGN_MISFIT;
+	}
+	return c->cut || c->diverged ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
+}
+
+int campaign_run(struct campaign *c, char *err, size_t errlen)
+{
+	struct search_stats st;
+	uint64_t searched = 0;
+	const char *why;
+	bool end;
+	int ret;
+
+	err[0] = 0;
+	while (!(why = bound_reached(c, searched))) {
+		ret = run_once(c, &searched, &end, err, errlen);
+		if (ret)
+			return ret;
+		if (end && !c->exhausted)
+			return CAMPAIGN_FAILED;
+		if (end)
+			break;
+	}
+	say_limits(c);
+	search_get_stats(c->s.search, &st);
+	if (c->exhausted)
+		why = st.incomplete ? "nothing is left to try, but not everything was tried" :
+				      "every schedule was tried";
+	campaign_record_end(c, why);
+	c->stopped = why;
+	ret = keep_state(c, true, err, errlen);
+	return ret ? ret : end_of(c);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * options.h - how a test is executed and searched
+ *
+ * Strings and arrays are the caller's and must outlive the campaign. Lists end with NULL; a list
+ * may be NULL itself.
+ */
+#ifndef ZUG_OPTIONS_H
+#define ZUG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct debugger;
+struct sandbox;
+struct script;
+
+struct options_command {
+	char **argv;
+	char **envp;
+	const char *cwd;
+	const char *file;	/* the program; NULL: argv[0] names it */
+};
+
+struct options_search {
+	const char *strategy;	/* NULL: the default */
+	uint64_t seed;
+	int preemptions;	/* -1: the strategy's own bound */
+	uint32_t fair;		/* the fair scheduler acts on every fair-th yield; 0: off */
+	uint64_t executions;	/* 0: no bound */
+	uint64_t time_ns;	/* 0: no bound */
+	uint64_t memory;	/* bytes for the search's tables; 0: the search's default */
+	const char *rules;	/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
+	const struct script *script;	/* its statements are the rules, and the search follows it; NULL: none */
+	const char *resume;	/* file with the state of the search; NULL: none */
+};
+
+struct options_points {
+	bool sync;
+	bool atomic;		/* atomic instructions, pauses, fences */
+	bool races;		/* the first executions look for data races, whose places become points */
+	uint32_t syscalls;	/* ZUG_SYS_* */
+	char **code;		/* --code: the modules, functions and files with atomic points */
+	char **watches;
+	char **places;		/* --point */
+};
+
+/* What a trace adds to the points, so that its replay has the same ones. */
+struct options_replay {
+	char **probed;		/* exactly these files have their primitives probed; else NULL */
+	char **known;		/* further files that the test maps */
+	char **atomics;		/* exactly these files have their atomic instructions probed; else NULL */
+	char **silent;		/* "PATH+0xOFFSET" of code places that are no points */
+	char **limited;		/* likewise, of those that are points KWORLD_HOT times in an execution */
+	char **split;		/* read-modify-writes of plain variables that are two steps */
+	char **waits;		/* points in loops that wait */
+	char **data;		/* "PATH+0xOFFSET OPERATION LIMIT WITHIN" of plain accesses that are points */
+	char **races;		/* identities (hexadecimal) of data races that are known already */
+	struct debugger *debugger;	/* NULL: none */
+};
+
+struct options_failure {
+	int expect_exit;
+	const char *match;	/* regular expression; NULL: none */
+	char **invariants, **discards;
+	bool race;		/* a data race ends an execution, as a finding */
+	char **suppressions;	/* globs of data races that do not count */
+	uint64_t timeout_ns;	/* of one execution; 0: none */
+	uint64_t max_steps;	/* of one execution; 0: no bound */
+	uint64_t spin_ns;
+};
+
+struct options_machine {
+	int cpus;		/* 0: this machine's */
+	int lane;		/* -1: chosen */
+	int max_tasks;		/* 0: the default */
+	bool randomise;		/* addresses */
+	const char *name;	/* of the sandbox; NULL: made up */
+	struct sandbox *sandbox;	/* an existing one, which stays; NULL: a new one */
+};
+
+/* The namespaces and files of an execution. */
+struct options_environment {
+	uint32_t own;		/* SANDBOX_*: what each execution has for itself */
+	char **shares;		/* paths that stay the machine's all the same */
+	const char *hide;	/* replay: absolute path that executions do not see; NULL: results.dir */
+	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
+};
+
+struct options_inputs {
+	bool real_time;		/* the test sees the machine's clock */
+	uint64_t clock_real;	/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
+	bool explore_timeouts;	/* else a time-out expires only when no other task can run */
+	bool real_random;	/* else random numbers follow the seed */
+	const char *file;	/* --stdin: the file that the test reads; NULL: nothing */
+	uint32_t faults;	/* 1 << enum fault: faults and byte flows that may be injected */
+	uint32_t max_faults;	/* in one execution */
+	uint32_t max_flows;	/* in one execution */
+};
+
+struct options_results {
+	const char *dir;	/* for traces */
+	const char *record;	/* file that the record of the campaign is appended to; NULL: none */
+	bool keep_going;	/* continue after a finding, for further bugs */
+	bool minimize;		/* a finding's schedule, before it is reported */
+	int verify;		/* replays of a finding */
+	bool quiet;
+	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
+};
+
+struct campaign_options {
+	struct options_command command;
+	struct options_search search;
+	struct options_points points;
+	struct options_failure failure;
+	struct options_machine machine;
+	struct options_environment environment;
+	struct options_inputs inputs;
+	struct options_results results;
+	struct options_replay replay;
+};
+
+/* Sets what is not given on a command line. */
+void campaign_defaults(struct campaign_options *o);
+
+#endif

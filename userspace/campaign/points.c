@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "campaign/points.h"
+
+/*
+ * In the order in which they learn and settle. The waits come first: they need the counts of the
+ * last execution, which the hot places of policy_code read and reset. The watches come last:
+ * replanting probes takes watchpoints out. Steps are shown, and executions judged, in the opposite
+ * order.
+ */
+static const struct point_policy *const policies[] = {
+	&policy_waits, &policy_files, &policy_code,	&policy_recorded,
+	&policy_scan,  &policy_races, &policy_monitors, &policy_watches,
+};
+
+#define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+struct points {
+	struct session *s;
+	struct race_book races;
+	void *state[NR_POLICIES];
+};
+
+int points_new(struct points **out, struct session *s, char *err, size_t errlen)
+{
+	const struct campaign_options *o = &s->o;
+	struct points *p = *out = calloc(1, sizeof(*p));
+	int ret;
+
+	snprintf(err, errlen, "out of memory");
+	if (!p)
+		return -ENOMEM;
+	p->s = s;
+	ret = race_book_init(&p->races, o->replay.races, o->failure.suppressions, o->failure.race);
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		ret = policies[i]->open(&p->state[i], s, &p->races, err, errlen);
+	return ret;
+}
+
+void points_free(struct points *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (p->state[i])
+			policies[i]->free(p->state[i]);
+	race_book_release(&p->races);
+	free(p);
+}
+
+/* Makes the options of the traces' headers anew. */
+static int update_options(struct points *p, char *err, size_t errlen)
+{
+	struct options_replay lists = p->s->o.replay;
+	int ret = 0;
+
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		if (policies[i]->lists)
+			ret = policies[i]->lists(p->state[i], &lists);
+	free(p->s->options_json);
+	p->s->options_json = ret ? NULL : campaign_options_json(&p->s->o, &lists);
+	if (p->s->options_json)
+		return 0;
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
+}
+
+int points_start(struct points *p, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		if (policies[i]->start)
+			ret = policies[i]->start(p->state[i], err, errlen);
+	for (char **place = p->s->o.points.places; place && *place && !ret; place++)
+		if (probes_add_point(p->s->probes, *place, err, errlen) <= 0)
+			ret = -EINVAL;
+	return ret ? ret : update_options(p, err, errlen);
+}
+
+static bool on_step(void *ctx, const struct search_point *at, uint32_t cand, struct outcome *o)
+{
+	struct points *p = ctx;
+
+	for (size_t i = NR_POLICIES; i-- > 0;)
+		if (policies[i]->on_step && policies[i]->on_step(p->state[i], at, cand, o))
+			return true;
+	return false;
+}
+
+static void judge(void *ctx, struct execution *x)
+{
+	struct points *p = ctx;
+
+	for (size_t i = NR_POLICIES; i-- > 0;)
+		if (policies[i]->judge)
+			policies[i]->judge(p->state[i], x);
+}
+
+void points_watch_steps(struct points *p)
+{
+	engine_watch_steps(p->s->engine, on_step, p);
+}
+
+void points_watch(struct points *p)
+{
+	points_watch_steps(p);
+	p->s->judge = judge;
+	p->s->judge_ctx = p;
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (policies[i]->watch)
+			policies[i]->watch(p->state[i]);
+}
+
+/*
+ * A test that has joined by itself stands still in the kernel until its execution begins, and there
+ * taking probes away would wait for it: a grace period of RCU. The probes may only become more.
+ */
+static bool only_more(const struct points *p)
+{
+	return kworld_launch(p->s->world)->joined;
+}
+
+int points_learn(struct points *p, enum points_phase phase, char *err, size_t errlen)
+{
+	int changed = 0, ret;
+
+	for (size_t i = 0; i < NR_POLICIES; i++) {
+		if (!policies[i]->learn ||
+		    (phase == POINTS_SEARCHING && !policies[i]->learns_always))
+			continue;
+		ret = policies[i]->learn(p->state[i], only_more(p), err, errlen);
+		if (ret < 0)
+			return ret;
+		changed += ret;
+	}
+	ret = changed || phase != POINTS_SEARCHING ? update_options(p, err, errlen) : 0;
+	return ret ? ret : changed;
+}
+
+int points_settle(struct points *p, bool *more, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	*more = false;
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		if (policies[i]->settle)
+			ret = policies[i]->settle(p->state[i], only_more(p), more, err, errlen);
+	/* a replay has the points that were recorded */
+	return ret || p->s->o.replay.probed ? ret : update_options(p, err, errlen);
+}
+
+void points_begin(struct points *p)
+{
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (policies[i]->begin)
+			policies[i]->begin(p->state[i]);
+}
+
+int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
+{
+	int ret = 0;
+
+	for (size_t i = NR_POLICIES; i-- > 0 && !ret;)
+		if (policies[i]->after)
+			ret = policies[i]->after(p->state[i], phase, x, err, errlen);
+	return ret;
+}
+
+void points_note(struct points *p, struct campaign_notes *n)
+{
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (policies[i]->note)
+			policies[i]->note(p->state[i], n);
+}
+
+struct race_book *points_races(struct points *p)
+{
+	return &p->races;
+}

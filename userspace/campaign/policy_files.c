@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The files whose functions of synchronisation are points: the program and its libraries, and, as
+ * executions show them, all that the test maps. A replay has the files that its trace lists.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "campaign/policy.h"
+
+struct files {
+	struct session *s;
+	char **probed, **known, **atomics;	/* paths, by what of the file is probed */
+};
+
+static void *new_list(char **old, unsigned int nr)
+{
+	free(old);
+	return calloc(nr + 1, sizeof(*old));
+}
+
+static int open_files(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
+{
+	struct files *f = *state = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->s = s;
+	return 0;
+}
+
+static void free_files(void *state)
+{
+	struct files *f = state;
+
+	free(f->probed);
+	free(f->known);
+	free(f->atomics);
+	free(f);
+}
+
+static bool is_script(const char *file)
+{
+	char two[2] = "";
+	FILE *f = fopen(file, "re");
+
+	if (!f)
+		return false;
+	if (fread(two, 1, 2, f) != 2)
+		two[0] = 0;
+	fclose(f);
+	return two[0] == '#' && two[1] == '!';
+}
+
+/* Says so of a program without symbols; not of a script or a file that cannot be read. */
+static void say_without_symbols(const struct session *s, const char *path)
+{
+	struct symfile *f = symbols_file(s->symbols, path, NULL, NULL, 0);
+
+	if (f && !symfile_has_symbols(f))
+		session_say(
+			s,
+			"%s has no symbols: its places have no names, and locks that were linked into it "
+			"statically are no points",
+			path);
+}
+
+/* Files, some of which may be no programs (may_fail): a script, for example. */
+static int add_files(struct session *s, char *const *paths, bool sync, bool may_fail, char *err,
+		     size_t errlen)
+{
+	for (char *const *p = paths; p && *p; p++) {
+		int ret = probes_add_file(s->probes, *p, sync, err, errlen);
+
+		if (ret < 0 && !(may_fail && ret == -ENOEXEC))
+			return ret;
+	}
+	return 0;
+}
+
+static int start(void *state, char *err, size_t errlen)
+{
+	struct session *s = ((struct files *)state)->s;
+	const struct options_replay *r = &s->o.replay;
+	char **paths;
+	int ret;
+
+	if (!is_script(s->paths.program) &&
+	    !symbols_file(s->symbols, s->paths.program, NULL, err, errlen))
+		return -EINVAL;
+	paths = symbols_needed_paths(s->symbols, s->paths.program, s->o.command.envp);
+	if (!paths)
+		return -ENOMEM;
+	/*
+	 * all of them first: what they use decides what is probed; a file that is gone was reported
+	 * when it was recorded
+	 */
+	ret = add_files(s, r->probed, false, false, err, errlen);
+	ret = ret ? ret : add_files(s, r->known, false, true, err, errlen);
+	ret = ret ? ret : add_files(s, paths, false, true, err, errlen);
+	if (!ret && r->probed)
+		ret = add_files(s, r->probed, true, false, err, errlen);
+	else if (!ret && s->o.points.sync)
+		ret = add_files(s, paths, true, true, err, errlen);
+	for (char **p = paths; *p && !ret && s->o.points.sync; p++)
+		say_without_symbols(s, *p);
+	symbols_free_paths(paths);
+	return ret ? -EIO : 0;
+}
+
+static int learn(void *state, bool only_more, char *err, size_t errlen)
+{
+	struct session *s = ((struct files *)state)->s;
+	const char *path;
+	int ret, learnt = 0;
+
+	while (!s->o.replay.probed && (path = places_next_unprobed(s->places))) {
+		ret = probes_add_file(s->probes, path, s->o.points.sync, err, errlen);
+		if (ret == -ENOEXEC) {
+			session_say(
+				s,
+				"%s is mapped executable, but its symbols cannot be read: no points in it",
+				path);
+			continue;
+		}
+		if (ret < 0)
+			return -EIO;
+		if (s->o.points.sync)
+			say_without_symbols(s, path);
+		learnt += ret > 0;
+	}
+	return learnt;
+}
+
+static int lists(void *state, struct options_replay *l)
+{
+	struct files *f = state;
+	unsigned int nr = probes_nr_modules(f->s->probes), n = 0, m = 0, a = 0;
+
+	f->probed = new_list(f->probed, nr);
+	f->known = new_list(f->known, nr);
+	f->atomics = new_list(f->atomics, nr);
+	if (!f->probed || !f->known || !f->atomics)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct probe_module *mod = probes_module(f->s->probes, i);
+
+		if (mod->sync_points)
+			f->probed[n++] = (char *)mod->path;
+		else
+			f->known[m++] = (char *)mod->path;
+		if (mod->code_points)
+			f->atomics[a++] = (char *)mod->path;
+	}
+	l->probed = f->probed;
+	l->known = f->known;
+	l->atomics = f->atomics;
+	return 0;
+}
+
+const struct point_policy policy_files = {
+	.open = open_files, .free = free_files, .start = start, .learn = learn, .lists = lists,
+};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Data races: two tasks that stand before the same data at the same time, one of them about to
+ * write. Nothing orders them then, whatever the program's synchronisation is made of: either may go
+ * first, now.
+ *
+ * race_at() looks at every step, while races are wanted (o.failure.race); a race ends the
+ * execution. It is a finding with
+ * --fail-on-race. Otherwise its trace is kept, it becomes a warning in the race book, and the
+ * execution counts as a pass.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lib/base/array.h"
+#include "search/identity.h"
+#include "search/ranges.h"
+#include "campaign/access.h"
+#include "campaign/policy.h"
+
+struct races {
+	struct session *s;
+	struct race_book *book;
+	enum campaign_race_kind kind; /* of the race that ended the last execution, and its data */
+	char object[256];
+	char **known;			/* for replays */
+};
+
+static int open_races(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
+{
+	struct races *r = *state = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->s = s;
+	r->book = races;
+	return 0;
+}
+
+static void free_known(struct races *r)
+{
+	for (char **p = r->known; p && *p; p++)
+		free(*p);
+	free(r->known);
+}
+
+static void free_races(void *state)
+{
+	struct races *r = state;
+
+	free_known(r);
+	free(r);
+}
+
+/* ---- seeing one ---- */
+
+static bool is_data(const struct zug_label *l)
+{
+	return (l->op == ZUG_OP_DATA_READ || l->op == ZUG_OP_DATA_WRITE) && l->object;
+}
+
+/* Two accesses to the same bytes, one of them a write. */
+struct clash {
+	const struct world_access *a, *b;
+};
+
+static bool clash(const struct world_task *a, const struct world_task *b, struct clash *what)
+{
+	for (uint32_t i = 0; i < a->nr_accesses; i++)
+		for (uint32_t k = 0; k < b->nr_accesses; k++) {
+			const struct world_access *x = &a->access[i], *y = &b->access[k];
+			const struct range rx = { x->space, x->addr, x->size },
+					   ry = { y->space, y->addr, y->size };
+
+			if (!(x->write | y->write) || !range_overlap(&rx, &ry))
+				continue;
+			*what = (struct clash){ x, y };
+			return true;
+		}
+	return false;
+}
+
+static void say_data(const struct session *s, uint64_t object, uint64_t site, char *buf, size_t len)
+{
+	const struct place_object *po = places_find_object(s->places, object);
+
+	if ((!po || !po->fixed) && session_member_text(s, site, buf, len))
+		return;
+	snprintf(buf, len, "%s", po && po->name ? po->name : "data");
+}
+
+static bool glob(const char *pattern, const char *text)
+{
+	return text && !fnmatch(pattern, text, 0);
+}
+
+static bool frame_matches(const char *pattern, const struct trace_frame *f)
+{
+	const char *base = f->file ? strrchr(f->file, '/') : NULL;
+	char bare[256];
+
+	snprintf(bare, sizeof(bare), "%.*s", f->function ? (int)strcspn(f->function, "(") : 0,
+		 f->function ? f->function : "");
+	return glob(pattern, f->function) || glob(pattern, bare) || glob(pattern, f->file) ||
+	       glob(pattern, base ? base + 1 : NULL);
+}
+
+static bool suppressed(struct races *r, const char *object, const uint32_t *tasks)
+{
+	char **globs = r->s->o.failure.suppressions;
+	struct trace_frame frames[2][64];
+	struct world *w = r->s->world;
+	int nr[2] = { 0 };
+
+	if (!globs || !globs[0])
+		return false;
+	for (int t = 0; t < 2; t++)
+		nr[t] = w->ops->stack(w, &w->tasks[tasks[t]], frames[t], 64);
+	for (unsigned int i = 0; globs[i]; i++) {
+		bool hit = glob(globs[i], object);
+
+		for (int t = 0; t < 2; t++)
+			for (int f = 0; f < nr[t] && !hit; f++)
+				hit = frame_matches(globs[i], &frames[t][f]);
+		if (hit) {
+			r->book->used[i] = true;
+			r->book->nr_suppressed++;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The value that a task is about to store; false: unknown, or no plain store. */
+static bool stores(struct session *s, uint32_t task, const struct zug_label *l, uint64_t *value)
+{
+	uint64_t regs[18], offset;
+	const struct probe_module *m = session_module_at(s, l->site, &offset);
+	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
+	uint8_t bytes[16];
+	bool known;
+	int fd;
+
+	if (!p || l->op != ZUG_OP_DATA_WRITE ||
+	    s->world->ops->registers(s->world, &s->world->tasks[task], regs))
+		return false;
+	fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	known = fd >= 0 && pread(fd, bytes, p->len, p->offset) == p->len &&
+		!code_stored_value(p, bytes, p->len, regs, value);
+	if (fd >= 0)
+		close(fd);
+	return known;
+}
+
+static const struct code_place *instruction(const struct session *s, uint64_t site,
+					    const struct probe_module **module)
+{
+	uint64_t offset = 0;
+	const struct probe_module *m = *module = session_module_at(s, site, &offset);
+
+	return m && m->file && m->code ? code_find(m->code, offset) : NULL;
+}
+
+static bool is_copy(const struct session *s, uint64_t site)
+{
+	const struct probe_module *m;
+	const struct code_place *p = instruction(s, site, &m);
+
+	return p && (p->kind == CODE_STRING || p->kind == CODE_BLOCK);
+}
+
+/*
+ * The type of what it accesses is _Atomic: then all accesses are atomic, also where no word in the
+ * source tells.
+ */
+static bool is_atomic_type(const struct session *s, uint64_t site)
+{
+	const struct probe_module *m;
+	const struct code_place *p = instruction(s, site, &m);
+	uint64_t vaddr;
+
+	if (!p)
+		return false;
+	if (code_static_operand(m->code, p, &vaddr))
+		return symfile_is_atomic(m->file, vaddr);
+	return p->index == CODE_NO_REG &&
+	       symfile_pointee_is_atomic(m->file, p->offset, code_dwarf_register(p->base), p->disp);
+}
+
+/* A place that is not in the catalogue accesses a watched variable. */
+static enum symsays says(const struct session *s, uint64_t site)
+{
+	const struct probe_module *m;
+	const struct code_place *p = instruction(s, site, &m);
+
+	return p ? access_says(m, p) : SYMSAYS_PLAIN;
+}
+
+/* Whether two accesses are a data race. PLAIN: they are; ATOMIC: they are not; UNKNOWN. */
+static enum symsays judge(const struct session *s, uint64_t a, uint64_t b)
+{
+	enum symsays one = says(s, a), two = says(s, b);
+
+	if (one == SYMSAYS_ATOMIC && two == SYMSAYS_ATOMIC)
+		return SYMSAYS_ATOMIC;
+	if (!is_copy(s, a) && !is_copy(s, b) && (is_atomic_type(s, a) || is_atomic_type(s, b)))
+		return SYMSAYS_ATOMIC;
+	return one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN ? SYMSAYS_PLAIN : SYMSAYS_UNKNOWN;
+}
+
+static enum campaign_race_kind kind_of(struct races *r, uint64_t id,
+				       const struct search_cand *const *pair,
+				       const struct clash *on, bool sure)
+{
+	uint64_t value[2];
+
+	if (race_book_is_counter(r->book, id))
+		return RACE_COUNTER;
+	if (on->a->addr == on->b->addr && on->a->size == on->b->size &&
+	    stores(r->s, pair[0]->task, &pair[0]->label, &value[0]) &&
+	    stores(r->s, pair[1]->task, &pair[1]->label, &value[1]) && value[0] == value[1])
+		return RACE_SAME_VALUE;
+	return sure ? RACE_REAL : RACE_POSSIBLE;
+}
+
+static bool race_at(struct races *r, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	const struct search_cand *me = &p->cand[i];
+	struct world *w = r->s->world;
+	char place[2][256];
+
+	for (uint32_t k = 0; is_data(&me->label) && k < p->nr; k++) {
+		const struct search_cand *other = &p->cand[k], *const pair[2] = { me, other };
+		uint32_t tasks[2] = { me->task, other->task };
+		enum symsays verdict;
+		struct clash on;
+		uint64_t id;
+
+		if (k == i || !is_data(&other->label) ||
+		    w->tasks[other->task].state != TASK_PARKED ||
+		    !clash(&w->tasks[me->task], &w->tasks[other->task], &on))
+			continue;
+		id = identity_race(me->label.site, other->label.site);
+		if (race_book_knows(r->book, id))
+			continue;
+		verdict = judge(r->s, me->label.site, other->label.site);
+		if (verdict == SYMSAYS_ATOMIC) {
+			race_book_know(r->book, id);
+			continue;
+		}
+		if (on.b->size < on.a->size)
+			say_data(r->s, on.b->object, other->label.site, r->object,
+				 sizeof(r->object));
+		else
+			say_data(r->s, on.a->object, me->label.site, r->object, sizeof(r->object));
+		r->kind = kind_of(r, id, pair, &on, verdict == SYMSAYS_PLAIN);
+		if (suppressed(r, r->object, tasks) || (r->kind != RACE_REAL && r->book->scanned)) {
+			race_book_know(r->book, id);
+			continue;
+		}
+		for (int t = 0; t < 2; t++)
+			session_place_text(r->s, pair[t]->label.site, place[t], sizeof(place[t]));
+		outcome_set(
+			o, ZUG_OUTCOME_RACE,
+			"%s: T%u is about to %s it in %s, T%u to %s it in %s, and nothing orders "
+			"them%s",
+			r->object, tasks[0], on.a->write ? "write" : "read", place[0], tasks[1],
+			on.b->write ? "write" : "read", place[1],
+			verdict == SYMSAYS_PLAIN ?
+				"" :
+				"; no race if both are atomic, which cannot be told without the sources");
+		o->failure = id;
+		o->racing[0] = tasks[0];
+		o->racing[1] = tasks[1];
+		return true;
+	}
+	return false;
+}
+
+/* ---- the policy ---- */
+
+static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	struct races *r = state;
+
+	if (!r->s->o.failure.race || (r->book->scanning && !r->s->aside))
+		return false;
+	return race_at(r, p, i, o);
+}
+
+/*
+ * Adds the race that ended the last execution to the warnings, with its trace, which is followed
+ * once.
+ */
+static int keep(struct races *r, const struct execution *x, char *err, size_t errlen)
+{
+	struct race_book *b = r->book;
+	struct campaign_race *race;
+	struct trace *t;
+	int done = 0;
+	char *path = session_trace_name(r->s, "race.", err, errlen);
+
+	if (!path)
+		return -EIO;
+	if (!ARRAY_RESERVE(b->list, b->room, b->nr + 1) ||
+	    session_keep_trace(r->s, path, err, errlen)) {
+		unlink(path);
+		free(path);
+		return -EIO;
+	}
+	t = trace_open(path, err, errlen);
+	if (t)
+		session_verify(r->s, t, 1, &done);
+	trace_free(t);
+	race = &b->list[b->nr];
+	*race = (struct campaign_race){ .race = x->outcome.failure,
+					.kind = r->kind,
+					.object = strdup(r->object),
+					.message = strdup(x->outcome.message),
+					.trace = path };
+	if (!race->object || !race->message)
+		return -ENOMEM;
+	b->nr++;
+	race_book_know(b, x->outcome.failure);
+	return 0;
+}
+
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
+{
+	struct races *r = state;
+	bool warns = !r->book->fail || r->kind != RACE_REAL;
+	int ret;
+
+	if (phase == POINTS_SEARCHING || x->outcome.kind != ZUG_OUTCOME_RACE || !warns)
+		return 0;
+	ret = keep(r, x, err, errlen);
+	outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	return ret;
+}
+
+static int lists(void *state, struct options_replay *l)
+{
+	struct races *r = state;
+
+	free_known(r);
+	r->known = race_book_list(r->book);
+	l->races = r->known;
+	return r->known ? 0 : -ENOMEM;
+}
+
+const struct point_policy policy_races = {
+	.open = open_races, .free = free_races, .on_step = on_step, .after = after, .lists = lists,
+};

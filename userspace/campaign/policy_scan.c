@@ -1,0 +1,892 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The race scan finds data that tasks access without an order of their own.
+ *
+ * In the first executions, instructions of the program that access memory other than their own
+ * frame become points, some hundreds at a time, and the accesses are compared by the program's
+ * synchronisation (search/vector_clocks.h). Accesses to data that is left unordered stay points in
+ * the search; all other instructions are let alone again.
+ *
+ * A suspicion is no report: the clocks know only the synchronisation that is seen. So for each
+ * suspected pair of places there is one more execution, in which a task that comes to one of the
+ * two is held there as long as others can go on. Two tasks that stand before the same data then,
+ * one of them about to write, are the race itself, whatever the program's synchronisation is made
+ * of (policy_races.c). Holding at a place: Erickson et al., Effective data-race detection for the
+ * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs
+ * (PLDI 2008).
+ *
+ * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an
+ * execution; DONE.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lib/base/array.h"
+#include "search/identity.h"
+#include "search/vector_clocks.h"
+#include "search/ranges.h"
+#include "search/rng.h"
+#include "search/script.h"
+#include "campaign/access.h"
+#include "campaign/policy.h"
+
+/*
+ * Instructions that are points at a time, and the most executions for them: a larger program is
+ * sampled.
+ */
+#define BATCH 512
+#define BATCHES 8
+/*
+ * Executions that look at each instruction of a small program, under different schedules after the
+ * first.
+ */
+#define LOOKS 3
+/*
+ * So often in one execution an instruction is a point at most; what is reached that often stays so
+ * limited, and is looked at once. In an execution that looks the limit is lower where many
+ * instructions are points, so that there are about STOPS stops in it.
+ */
+#define LIMIT 256
+#define LEAST 16
+#define STOPS 4096
+/* Suspected pairs that are tried, one in an execution. */
+#define PAIRS 16
+/* Names that are told. */
+#define NAMES 12
+/* Pieces of memory that overlap one that is accessed: of more than these so many are looked at. */
+#define OVERLAPS 128
+
+struct access_place {
+	uint32_t module, offset;
+	uint16_t op; /* for probes_add_code(): ZUG_OP_NONE, or atomic because the source says so */
+	bool split, counts;	/* counts: it is an addition */
+	bool plain;		/* it is known to be no atomic access */
+	bool added;		/* a point of the search */
+	bool hot;		/* was reached s->limit times in one execution */
+	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
+	uint32_t within;	/* as struct probe_site has it */
+	uint64_t label_site;	/* of its labels, once it was reached */
+	uint64_t key;		/* equal for what may well access the same */
+};
+
+/*
+ * A piece of memory that a task accessed at a place in this execution, by its number in s->ranges,
+ * plus 1.
+ */
+struct seen {
+	uint32_t range;		/* 0: free */
+	uint32_t task, place;
+	uint8_t how;		/* HOW_*, of all times */
+};
+#define HOW_WRITE	1u	/* it was written there */
+#define HOW_HANDLER	2u	/* in a signal handler */
+#define HOW_OUTSIDE	4u	/* outside of one */
+
+struct raced {
+	uint32_t range;
+	uint64_t object;	/* the smaller of the two that overlap */
+	uint64_t a, b;		/* sites */
+};
+
+struct suspect {
+	uint64_t a, b;		/* sites */
+	bool sure; /* it will be a race, if it is one at all, and not only a possible one */
+};
+
+struct scan {
+	struct session *session;
+	struct race_book *races;
+	struct vector_clocks *order;
+	struct access_place *places;	/* by module and offset */
+	uint32_t nr, size;
+	uint32_t *turns;	/* the places in the order in which they are looked at */
+	uint32_t nr_batches, round, rounds;
+	uint32_t limit;		/* of a place in a look */
+	bool heated;		/* the last look found more places that are hot */
+	struct seen *seen;
+	size_t nr_seen, size_seen;
+	struct ranges *ranges;	/* of this execution */
+	uint64_t *objects;	/* by range: of its begin */
+	uint32_t size_objects;
+	struct raced raced[256];
+	uint32_t nr_raced;
+	struct suspect pairs[PAIRS];
+	uint32_t nr_pairs, pair;	/* pair: that is tried now, plus 1 */
+	char *names[NAMES];
+	uint32_t nr_names, nr_unnamed;
+	uint64_t steps;
+	bool handlers;		/* some names are of what signal handlers access */
+	bool unknown;		/* of some accesses it is unknown whether they are atomic */
+	bool no_memory;
+	char **data;		/* for replays: the points */
+	enum { UNBEGUN = 0, LOOKING, CONFIRMING, DONE } mode;
+};
+
+/* ---- which instructions ---- */
+
+static int compare_turns(const void *pa, const void *pb, void *ctx)
+{
+	const struct scan *s = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	/* atomic ones order the others: they are there from the first batch on */
+	if (!s->places[a].op != !s->places[b].op)
+		return s->places[a].op ? -1 : 1;
+	if (s->places[a].key != s->places[b].key)
+		return s->places[a].key < s->places[b].key ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static bool is_plain(const struct code_place *p)
+{
+	return (p->kind == CODE_LOAD || p->kind == CODE_STORE || p->kind == CODE_RMW ||
+		p->kind == CODE_STRING || p->kind == CODE_BLOCK) &&
+	       (p->flags & CODE_PROBE) && !(p->flags & (CODE_LOCAL | CODE_NO_ADDR | CODE_SHARED));
+}
+
+static bool is_addition(int fd, const struct code_place *p)
+{
+	uint8_t bytes[16];
+
+	return p->kind == CODE_RMW && fd >= 0 && pread(fd, bytes, p->len, p->offset) == p->len &&
+	       code_counts(p, bytes, p->len);
+}
+
+static int add_place(struct scan *s, uint32_t module, const struct code *code,
+		     const struct code_place *p, enum symsays says, int fd)
+{
+	struct access_place *a;
+	uint64_t vaddr;
+
+	if (!ARRAY_RESERVE(s->places, s->size, s->nr + 1))
+		return -ENOMEM;
+	a = &s->places[s->nr++];
+	*a = (struct access_place){ .module = module, .offset = p->offset, .site = UINT32_MAX,
+				    .split = p->kind == CODE_RMW, .counts = is_addition(fd, p),
+				    .plain = says == SYMSAYS_PLAIN };
+	if (says == SYMSAYS_ATOMIC && (p->kind == CODE_LOAD || p->kind == CODE_STORE))
+		a->op = p->kind == CODE_STORE ? ZUG_OP_ATOMIC_STORE : ZUG_OP_ATOMIC_LOAD;
+	/* the same variable, or the same member of what a pointer leads to */
+	a->key = code_static_operand(code, p, &vaddr) ? vaddr :
+							mix64(p->disp + ((uint64_t)p->size << 32));
+	return 0;
+}
+
+/*
+ * Without its source an access may be an atomic one. It is looked at like a plain one: what is no
+ * race becomes a point that does no harm.
+ */
+static int find_places(struct scan *s)
+{
+	for (uint32_t m = 0; m < probes_nr_modules(s->session->probes); m++) {
+		const struct probe_module *mod = probes_module(s->session->probes, m);
+		const struct code *code;
+		enum symsays says;
+		char err[256];
+		int fd, ret = 0;
+
+		if (!mod->file || probes_is_system(mod->path))
+			continue;
+		/*
+		 * without its code nothing is known of its accesses, and nothing is lost but that
+		 */
+		code = probes_code(s->session->probes, m, err, sizeof(err));
+		fd = open(mod->path, O_RDONLY | O_CLOEXEC);
+		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
+			const struct code_place *p = code_at(code, i);
+
+			says = is_plain(p) && probes_is_users(s->session->probes, m, p->offset) ?
+			       access_says(mod, p) : SYMSAYS_NOTHING;
+			s->unknown |= says == SYMSAYS_UNKNOWN;
+			if (says != SYMSAYS_NOTHING)
+				ret = add_place(s, m, code, p, says, fd);
+		}
+		if (fd >= 0)
+			close(fd);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* The limit of each of so many places. */
+static uint32_t share(uint32_t stops, uint32_t places)
+{
+	uint32_t limit = stops / places;
+
+	return limit < LEAST ? LEAST : limit > LIMIT ? LIMIT : limit;
+}
+
+static int begin(struct scan *s)
+{
+	uint32_t plain = 0, first;
+
+	s->mode = LOOKING;
+	s->order = vector_clocks_new();
+	s->ranges = ranges_new();
+	if (!s->order || !s->ranges || find_places(s))
+		return -ENOMEM;
+	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
+	if (!s->turns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr; i++)
+		s->turns[i] = i;
+	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
+	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
+	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
+	s->rounds = !s->nr		    ? 0 :
+		    s->nr_batches == 1	    ? LOOKS :
+		    s->nr_batches < BATCHES ? s->nr_batches :
+					      BATCHES;
+	while (plain < s->nr && s->places[s->turns[plain]].op)
+		plain++;
+	if (s->nr_batches > BATCHES && plain < s->nr) {
+		/* another seed looks elsewhere */
+		first = mix64(s->session->o.search.seed) % (s->nr - plain);
+		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
+		memmove(s->turns + plain, s->turns + plain + first,
+			(s->nr - plain - first) * sizeof(*s->turns));
+		memcpy(s->turns + s->nr - first, s->turns + s->nr, first * sizeof(*s->turns));
+	}
+	return 0;
+}
+
+static struct access_place *find_place(const struct scan *s, uint32_t module, uint64_t offset)
+{
+	uint32_t lo = 0, hi = s->nr;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct access_place *p = &s->places[mid];
+
+		if (p->module < module || (p->module == module && p->offset < offset))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ?
+		       &s->places[lo] :
+		       NULL;
+}
+
+/* ---- what they access ---- */
+
+static struct seen *seen_slot(const struct scan *s, const struct seen *what)
+{
+	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) &
+		   (s->size_seen - 1);
+
+	while (s->seen[i].range &&
+	       (s->seen[i].range != what->range || s->seen[i].task != what->task ||
+		s->seen[i].place != what->place))
+		i = (i + 1) & (s->size_seen - 1);
+	return &s->seen[i];
+}
+
+static bool note_access(struct scan *s, const struct seen *what)
+{
+	struct seen *old = s->seen, *slot;
+	size_t size = s->size_seen;
+	uint8_t how = what->how;
+
+	if (2 * (s->nr_seen + 1) > size) {
+		s->size_seen = size ? 2 * size : 1024;
+		s->seen = calloc(s->size_seen, sizeof(*old));
+		if (!s->seen) {
+			s->seen = old;
+			s->size_seen = size;
+			return false;
+		}
+		for (size_t i = 0; i < size; i++)
+			if (old[i].range)
+				*seen_slot(s, &old[i]) = old[i];
+		free(old);
+	}
+	slot = seen_slot(s, what);
+	s->nr_seen += !slot->range;
+	how |= slot->how;
+	*slot = *what;
+	slot->how = how;
+	return true;
+}
+
+static uint32_t add_range(struct scan *s, const struct world_access *a)
+{
+	uint32_t n = ranges_add(s->ranges, &(struct range){ a->space, a->addr, a->size });
+
+	if (n == RANGES_NONE || !ARRAY_RESERVE(s->objects, s->size_objects, n + 1u))
+		return RANGES_NONE;
+	s->objects[n] = a->object;
+	return n;
+}
+
+/* A number for the clocks, which stays the same from execution to execution where objects do. */
+static uint64_t clock_object(const struct scan *s, uint32_t range)
+{
+	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
+}
+
+static void note_race(struct scan *s, const struct vector_clocks_race *race)
+{
+	uint32_t mine = RANGES_NONE, with = RANGES_NONE;
+	struct raced *r;
+
+	if (s->nr_raced == sizeof(s->raced) / sizeof(s->raced[0]))
+		return;
+	for (uint32_t i = 0; i < ranges_nr(s->ranges); i++) {
+		if (clock_object(s, i) == race->object)
+			mine = i;
+		if (clock_object(s, i) == race->with)
+			with = i;
+	}
+	if (mine == RANGES_NONE || with == RANGES_NONE)
+		return;
+	r = &s->raced[s->nr_raced++];
+	*r = (struct raced){ .range = mine,
+			     .object = s->objects[mine],
+			     .a = race->earlier.site,
+			     .b = race->label.site };
+	if (ranges_at(s->ranges, with)->size < ranges_at(s->ranges, mine)->size)
+		r->object = s->objects[with];
+}
+
+static void look(struct scan *s, const struct search_point *p, uint32_t i)
+{
+	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
+	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
+	struct access_place *a = site ? find_place(s, site->module, site->offset) : NULL;
+	uint64_t overlaps[2][OVERLAPS];
+	struct vector_clocks_access acc[2];
+	struct vector_clocks_race race;
+	uint32_t list[OVERLAPS], nr = 0;
+	int ret;
+
+	s->steps++;
+	if (a) {
+		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
+		a->label_site = p->cand[i].label.site;
+	}
+	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
+		uint32_t range = add_range(s, &t->access[n]);
+
+		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) |
+			      (t->access[n].write ? HOW_WRITE : 0);
+
+		if (range == RANGES_NONE ||
+		    !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
+			s->no_memory = true;
+			return;
+		}
+		acc[nr] = (struct vector_clocks_access){
+			.object = clock_object(s, range),
+			.write = t->access[n].write,
+			.overlaps = overlaps[nr],
+			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
+		};
+		for (uint32_t k = 0; k < acc[nr].nr_overlaps; k++)
+			overlaps[nr][k] = clock_object(s, list[k]);
+		nr += t->access[n].size != 0;
+	}
+	ret = vector_clocks_step_on(s->order, p, i, acc, nr, &race);
+	s->no_memory |= ret == -ENOMEM;
+	if (ret == 1)
+		note_race(s, &race);
+}
+
+/*
+ * The two below hold no task in a replay or a trial: what they did is in the schedule that is
+ * followed.
+ */
+
+/* Another schedule for another look: at about every other decision the next task is held. */
+static bool hold_random(void *ctx, const struct zug_label *l)
+{
+	const struct scan *s = ctx;
+
+	return !s->session->aside &&
+	       mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1;
+}
+
+static bool hold_pair(void *ctx, const struct zug_label *l)
+{
+	const struct scan *s = ctx;
+	const struct suspect *pair = &s->pairs[s->pair - 1];
+
+	return !s->session->aside && (l->site == pair->a || l->site == pair->b);
+}
+
+/* ---- what comes of it ---- */
+
+static void add_name(struct scan *s, uint64_t object, uint64_t site)
+{
+	const struct place_object *o = places_find_object(s->session->places, object);
+	char name[400], member[100] = "memory", place[256];
+
+	/* what has no name of its own is counted, and another look counts otherwise */
+	if (o && o->fixed && o->name) {
+		snprintf(name, sizeof(name), "%s", o->name);
+	} else {
+		session_member_text(s->session, site, member, sizeof(member));
+		session_place_text(s->session, site, place, sizeof(place));
+		snprintf(name, sizeof(name), "%s in %s", member, place);
+	}
+	for (uint32_t n = 0; n < s->nr_names; n++)
+		if (!strcmp(s->names[n], name))
+			return;
+	if (s->nr_names == NAMES)
+		s->nr_unnamed++;
+	else if ((s->names[s->nr_names] = strdup(name)))
+		s->nr_names++;
+}
+
+/* Those that will be told as races come before those that may be none. */
+static void add_pair(struct scan *s, const struct suspect *pair)
+{
+	uint32_t at = s->nr_pairs;
+
+	for (uint32_t i = 0; i < s->nr_pairs; i++)
+		if ((s->pairs[i].a == pair->a && s->pairs[i].b == pair->b) ||
+		    (s->pairs[i].a == pair->b && s->pairs[i].b == pair->a))
+			return;
+	for (uint32_t i = PAIRS; at == PAIRS && pair->sure && i-- > 0;)
+		if (!s->pairs[i].sure)
+			at = i;
+	if (at == PAIRS)
+		return;
+	s->pairs[at] = *pair;
+	s->nr_pairs += at == s->nr_pairs;
+}
+
+/* All that accesses unordered memory becomes a point; its pair of places is to be tried. */
+static void suspect(struct scan *s, const struct raced *r)
+{
+	const struct range *range = ranges_at(s->ranges, r->range);
+	bool counter = true, sure = false;
+
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		struct access_place *a;
+
+		if (!range_overlap(ranges_at(s->ranges, s->seen[i].range - 1), range))
+			continue;
+		a = &s->places[s->seen[i].place];
+		a->added = true;
+		counter &= a->counts;
+		sure |= a->plain && (a->label_site == r->a || a->label_site == r->b);
+	}
+	add_name(s, r->object, r->b);
+	add_pair(s, &(struct suspect){ .a = r->a, .b = r->b, .sure = sure });
+	if (counter && s->races->nr_counters < PAIRS)
+		race_book_add_counter(s->races, identity_race(r->a, r->b));
+}
+
+static int compare_seen(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+
+	return a->range < b->range ? -1 : a->range > b->range;
+}
+
+/*
+ * A signal handler and what it may have interrupted, in one task, are no data race. But where the
+ * handler comes makes a difference to both, and so these are points.
+ */
+static void suspect_handlers(struct scan *s)
+{
+	for (size_t i = 0; i < s->nr_seen; i++) {
+		const struct seen *in = &s->seen[i];
+
+		for (size_t k = 0; (in->how & HOW_HANDLER) && k < s->nr_seen; k++) {
+			const struct seen *out = &s->seen[k];
+			struct access_place *a = &s->places[in->place], *b = &s->places[out->place];
+			const struct range *range = ranges_at(s->ranges, in->range - 1);
+
+			if (!(out->how & HOW_OUTSIDE) || out->task != in->task ||
+			    !((in->how | out->how) & HOW_WRITE) ||
+			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)) ||
+			    (a->op && b->op))
+				continue;
+			s->handlers |= !a->added || !b->added;
+			if (!a->added || !b->added)
+				add_name(s, s->objects[out->range - 1], b->label_site);
+			a->added = b->added = true;
+		}
+	}
+}
+
+/*
+ * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what
+ * lies in a larger piece that is accessed as a whole, or reaches out of one, is told from now on by
+ * the begin of that, too: its label and that of the other have an object in common then.
+ */
+static void conclude_ranges(struct scan *s)
+{
+	uint32_t list[OVERLAPS];
+
+	for (size_t first = 0, end; first < s->nr_seen; first = end) {
+		uint32_t range = s->seen[first].range - 1,
+			 nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
+		uint64_t addr = ranges_at(s->ranges, range)->addr, begin = addr;
+		bool shared = false;
+
+		for (uint32_t i = 0; i < nr; i++)
+			if (ranges_at(s->ranges, list[i])->addr < begin)
+				begin = ranges_at(s->ranges, list[i])->addr;
+		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range;
+		     end++)
+			shared |= s->seen[end].task != s->seen[first].task;
+		for (size_t i = first; i < end; i++) {
+			struct access_place *a = &s->places[s->seen[i].place];
+
+			a->added |= shared && a->op != ZUG_OP_NONE;
+			if (addr - begin > a->within)
+				a->within = addr - begin;
+		}
+	}
+}
+
+/*
+ * What a script is about are points also where a correction has given it an order. The name of data
+ * on the heap counts what has been seen before it, so the function stands in for it: what that
+ * shares with other tasks.
+ */
+static void add_of_script(const struct scan *s)
+{
+	for (size_t i = 0; search_script_lines(s->session->search) && i < s->nr_seen; i++) {
+		const struct seen *x = &s->seen[i];
+		const struct range *range = ranges_at(s->ranges, x->range - 1);
+		bool on = search_script_is_on(s->session->search, s->objects[x->range - 1]),
+		     shared = false;
+		uint8_t how = 0;
+
+		if (!on && !search_script_is_in(s->session->search, s->places[x->place].label_site))
+			continue;
+		for (int add = 0; add < 2 && (!add || on || (shared && how & HOW_WRITE)); add++) {
+			for (size_t k = 0; k < s->nr_seen; k++) {
+				if (!range_overlap(ranges_at(s->ranges, s->seen[k].range - 1),
+						   range))
+					continue;
+				shared |= s->seen[k].task != x->task;
+				how |= s->seen[k].how;
+				s->places[s->seen[k].place].added |= add;
+			}
+		}
+	}
+}
+
+/* After a look. */
+static void conclude(struct scan *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->size_seen; i++)
+		if (s->seen[i].range)
+			s->seen[n++] = s->seen[i];
+	s->nr_seen = n;
+	if (n)
+		qsort(s->seen, n, sizeof(*s->seen), compare_seen);
+	for (uint32_t r = 0; r < s->nr_raced; r++)
+		suspect(s, &s->raced[r]);
+	suspect_handlers(s);
+	add_of_script(s);
+	conclude_ranges(s);
+	s->nr_raced = 0;
+	s->nr_seen = 0;
+	if (s->seen)
+		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
+	ranges_reset(s->ranges);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		s->heated |= !s->places[i].hot && s->places[i].hits >= s->limit;
+		s->places[i].hot |= s->places[i].hits >= s->limit;
+		s->places[i].hits = 0;
+	}
+}
+
+/* Points are what was added, and these of a batch. */
+static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
+{
+	uint32_t first = batch * BATCH, end = first + BATCH < s->nr ? first + BATCH : s->nr;
+	bool *now = calloc(s->nr + 1, sizeof(*now));
+	struct probe_code *list = malloc(BATCH * sizeof(*list));
+	int ret = now && list ? 0 : -ENOMEM;
+
+	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
+		now[s->turns[t]] = !s->places[s->turns[t]].hot;
+	for (uint32_t i = 0; !ret && i < s->nr; i++) {
+		struct access_place *a = &s->places[i];
+
+		if (a->site == UINT32_MAX)
+			continue;
+		if (probes_site(s->session->probes, a->site)->waits)
+			continue;
+		probes_silence(s->session->probes, a->site,
+			       !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
+		probes_set_limit(s->session->probes, a->site,
+				 batch != UINT32_MAX ? s->limit :
+				 a->hot		     ? LIMIT :
+						       0);
+		/*
+		 * only in the search: what is not known at first, and then is, would be two names
+		 * for the same
+		 */
+		probes_set_within(s->session->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
+	}
+	if (!ret)
+		ret = session_replant(s->session, err, errlen);
+	for (uint32_t m = 0;
+	     !ret && batch != UINT32_MAX && m < probes_nr_modules(s->session->probes); m++) {
+		uint32_t site = probes_nr_sites(s->session->probes);
+		int nr = 0;
+
+		for (uint32_t t = first; t < end; t++) {
+			const struct access_place *a = &s->places[s->turns[t]];
+
+			if (a->module == m && a->site == UINT32_MAX)
+				list[nr++] = (struct probe_code){ .offset = a->offset,
+								  .op = a->op,
+								  .split = a->split,
+								  .limit = s->limit };
+		}
+		ret = nr ? probes_add_code(s->session->probes, m, list, nr, err, errlen) : 0;
+		ret = ret < 0 ? ret : 0;
+		for (; !ret && site < probes_nr_sites(s->session->probes); site++) {
+			const struct probe_site *ps = probes_site(s->session->probes, site);
+			struct access_place *a = find_place(s, ps->module, ps->offset);
+
+			if (a)
+				a->site = site;
+		}
+	}
+	free(now);
+	free(list);
+	return ret;
+}
+
+static int next_mode(struct scan *s, char *err, size_t errlen)
+{
+	uint32_t batch;
+	int ret;
+
+	if (s->mode == LOOKING) {
+		s->heated = false;
+		if (s->round)
+			conclude(s);
+		if (s->no_memory)
+			return -ENOMEM;
+		if (s->round < s->rounds) {
+			batch = s->round % s->nr_batches;
+			vector_clocks_begin(s->order);
+			engine_hold(s->session->engine,
+				    s->round >= s->nr_batches ? hold_random : NULL, s);
+			s->round++;
+			/*
+			 * a second look is with the same points, but for the hot ones: a trap of
+			 * each costs time
+			 */
+			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
+			       plant(s, batch, err, errlen) ?: 1;
+		}
+		s->mode = CONFIRMING;
+		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
+		if (ret)
+			return ret;
+		/* an execution that ends with a warning has no result for its caller */
+		if (s->session->one_by_one && !s->races->fail)
+			s->pair = s->nr_pairs;
+	}
+	while (s->mode == CONFIRMING && s->pair < s->nr_pairs) {
+		s->pair++;
+		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a,
+							    s->pairs[s->pair - 1].b)))
+			continue;
+		engine_hold(s->session->engine, hold_pair, s);
+		return 1;
+	}
+	s->mode = DONE;
+	engine_hold(s->session->engine, NULL, NULL);
+	return 0;
+}
+
+static bool looks_at(const struct scan *s, uint32_t module)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->places[i].module == module)
+			return true;
+	return false;
+}
+
+/* Says which sources and line tables were missing, and how to get them. */
+static void tell_unknown(const struct scan *s, FILE *to)
+{
+	static const char what[] =
+		"atomic accesses look like plain ones, and a data race may be told as a possible one only";
+
+	for (uint32_t m = 0; m < probes_nr_modules(s->session->probes); m++) {
+		const struct probe_module *mod = probes_module(s->session->probes, m);
+		const char *name = strrchr(mod->path, '/'), *first = NULL;
+		uint32_t nr;
+
+		name = name ? name + 1 : mod->path;
+		if (!looks_at(s, m))
+			continue;
+		nr = symfile_missing_sources(mod->file, &first);
+		if (nr)
+			fprintf(to,
+				"%u source file%s of %s not found (%s%s): %s; start zug in the folder of the sources\n",
+				nr, nr == 1 ? "" : "s", name, first ? first : "?",
+				nr == 1 ? "" : ", ...", what);
+		else if (!symfile_has_lines(mod->file))
+			fprintf(to, "%s was compiled without -g: %s\n", name, what);
+	}
+}
+
+/* ---- the policy ---- */
+
+static int open_scan(void **state, struct session *session, struct race_book *races, char *err,
+		     size_t errlen)
+{
+	struct scan *s = *state = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->session = session;
+	s->races = races;
+	return 0;
+}
+
+static void free_data(struct scan *s)
+{
+	for (char **p = s->data; p && *p; p++)
+		free(*p);
+	free(s->data);
+	s->data = NULL;
+}
+
+static void free_scan(void *state)
+{
+	struct scan *s = state;
+
+	for (uint32_t n = 0; n < s->nr_names; n++)
+		free(s->names[n]);
+	free_data(s);
+	vector_clocks_free(s->order);
+	ranges_free(s->ranges);
+	free(s->objects);
+	free(s->places);
+	free(s->turns);
+	free(s->seen);
+	free(s);
+}
+
+static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
+{
+	struct scan *s = state;
+	const struct options_points *o = &s->session->o.points;
+	int ret = 0, wanted = 0;
+
+	if (only_more)
+		return 0;
+	if (s->mode == UNBEGUN) {
+		/*
+		 * one task alone races with no other; and without locks nothing would seem to be
+		 * ordered
+		 */
+		if (!o->races || !o->sync || s->session->figures.most_tasks < 2)
+			return 0;
+		ret = begin(s);
+	}
+	if (!ret) {
+		snprintf(err, errlen, "out of memory");
+		wanted = next_mode(s, err, errlen);
+	}
+	if (ret || wanted < 0)
+		return ret || wanted == -ENOMEM ? -ENOMEM : -EIO;
+	s->races->scanning = s->mode == LOOKING;
+	s->races->scanned = s->mode == DONE;
+	/* while suspicions are confirmed, a race ends an execution in any case */
+	s->session->o.failure.race = s->races->fail || (wanted && s->mode == CONFIRMING);
+	*more |= wanted;
+	return 0;
+}
+
+static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	struct scan *s = state;
+
+	if (s->mode == LOOKING && !s->session->aside)
+		look(s, p, i);
+	return false;
+}
+
+/* Stopping at every access takes long: that it was cut is no finding. */
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
+{
+	if (phase == POINTS_SETTLING && x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	return 0;
+}
+
+static int lists(void *state, struct options_replay *l)
+{
+	struct scan *s = state;
+	uint32_t n = 0;
+
+	free_data(s);
+	s->data = calloc(s->nr + 1, sizeof(*s->data));
+	if (!s->data)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr; i++) {
+		const struct access_place *a = &s->places[i];
+		const struct probe_site *ps =
+			a->site == UINT32_MAX ? NULL : probes_site(s->session->probes, a->site);
+
+		if (!ps || ps->silent)
+			continue;
+		if (asprintf(&s->data[n], "%s+0x%x %s %u %u",
+			     probes_module(s->session->probes, a->module)->path, a->offset,
+			     zug_op_name(ps->op), ps->limit, ps->within) < 0) {
+			s->data[n] = NULL;
+			return -ENOMEM;
+		}
+		n++;
+	}
+	if (!l->data || !l->data[0])
+		l->data = s->data;
+	return 0;
+}
+
+static void note(void *state, struct campaign_notes *n)
+{
+	const struct scan *s = state;
+	size_t len;
+	FILE *to = open_memstream(&n->races, &len);
+
+	if (!to)
+		return;
+	if (s->unknown)
+		tell_unknown(s, to);
+	if (s->nr_names) {
+		fprintf(to,
+			"points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
+			s->handlers ? ", or a signal handler does" : "");
+		for (uint32_t i = 0; i < s->nr_names; i++)
+			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
+		if (s->nr_unnamed)
+			fprintf(to, ", and %u more", s->nr_unnamed);
+		fprintf(to, "\n");
+	}
+	fclose(to);
+}
+
+const struct point_policy policy_scan = {
+	.open = open_scan,
+	.free = free_scan,
+	.settle = settle,
+	.on_step = on_step,
+	.after = after,
+	.lists = lists,
+	.note = note,
+};

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loops that wait for another task without a point. A switch where the timer strikes could not be
+ * replayed. So when a task was stopped again and again in a computation, the loads of shared memory
+ * near that place become points that yield. In a loop that waits, other tasks run soon, and the
+ * loop ends. In a loop that computes, such a point is reached more often than any search could
+ * follow: it is taken out for good.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "campaign/policy.h"
+
+/* Bytes before and after the place where a task was stopped: a loop that waits is short. */
+#define NEAR 64
+
+enum state {
+	TRIED = 0,	/* nothing is known yet */
+	WAITS,		/* was reached, and left again */
+	COMPUTES,	/* is no point any more */
+};
+
+struct wait {
+	uint32_t site;
+	char *name;	/* "PATH+0xOFFSET" */
+	enum state state;
+};
+
+struct waits {
+	struct session *s;
+	struct wait *list;
+	unsigned int nr, room;
+	char **names;		/* of those that are points */
+	bool woken;		/* a silent site is a point again, and is to be planted */
+	bool cut; /* a point proved to be in a computation, and has ended the execution */
+};
+
+static int open_waits(void **state, struct session *s, struct race_book *races, char *err,
+		      size_t errlen)
+{
+	struct waits *w = *state = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->s = s;
+	return 0;
+}
+
+static void free_waits(void *state)
+{
+	struct waits *w = state;
+
+	for (unsigned int i = 0; i < w->nr; i++)
+		free(w->list[i].name);
+	free(w->list);
+	free(w->names);
+	free(w);
+}
+
+/* The site that exists there; UINT32_MAX: none. */
+static uint32_t find_site(const struct session *session, uint32_t module, uint64_t offset)
+{
+	for (uint32_t i = 0; i < probes_nr_sites(session->probes); i++) {
+		const struct probe_site *s = probes_site(session->probes, i);
+
+		if (s->module == module && s->offset == offset)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+static bool is_ours(const struct waits *w, uint32_t site)
+{
+	for (unsigned int i = 0; i < w->nr; i++)
+		if (w->list[i].site == site)
+			return true;
+	return false;
+}
+
+/* Makes a point of one load. 1, 0: it cannot be or is one already, or -errno. */
+static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, size_t errlen)
+{
+	struct probe_code place = { .offset = offset, .waits = true };
+	struct session *s = w->s;
+	uint32_t site = find_site(s, module, offset);
+	const struct probe_site *there = site == UINT32_MAX ? NULL : probes_site(s->probes, site);
+	int ret = 1;
+
+	/* a load that the race scan had no use for has a site, and is silent */
+	if (there && (!there->silent || there->op != ZUG_OP_DATA_READ || is_ours(w, site)))
+		return 0;
+	if (!ARRAY_RESERVE(w->list, w->room, w->nr + 1))
+		goto no_memory;
+	if (there) {
+		probes_wait_at(s->probes, site);
+		w->woken = true;
+	} else {
+		site = probes_nr_sites(s->probes);
+		ret = probes_add_code(s->probes, module, &place, 1, err, errlen);
+	}
+	if (ret <= 0)
+		return ret;
+	w->list[w->nr] = (struct wait){ .site = site };
+	if (asprintf(&w->list[w->nr].name, "%s+0x%lx", probes_module(s->probes, module)->path,
+		     (unsigned long)offset) < 0)
+		goto no_memory;
+	w->nr++;
+	return ret;
+no_memory:
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
+}
+
+/* Makes points of the loads near the place where a task was stopped. How many, or -errno. */
+static int add_near(struct waits *w, const struct place_site *at, char *err, size_t errlen)
+{
+	struct session *s = w->s;
+	const struct probe_module *m = at ? probes_module(s->probes, at->module) : NULL;
+	const struct code_function *f;
+	struct code *code;
+	char ignored[256];
+	int nr = 0, ret;
+
+	if (!m || (strcmp(m->path, s->paths.program) && probes_is_system(m->path)))
+		return 0;
+	code = probes_code(s->probes, at->module, ignored, sizeof(ignored));
+	f = code ? code_function(code, at->offset) : NULL;
+	for (uint32_t i = 0; f && i < code_nr(code); i++) {
+		const struct code_place *p = code_at(code, i);
+
+		if (p->kind != CODE_LOAD || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)) ||
+		    !(p->flags & CODE_PROBE) || p->offset < f->start || p->offset >= f->end ||
+		    p->offset + NEAR < at->offset || p->offset > at->offset + NEAR)
+			continue;
+		ret = add(w, at->module, p->offset, err, errlen);
+		if (ret < 0)
+			return ret;
+		nr += ret;
+	}
+	return nr;
+}
+
+/* Judges the points by the last execution. How many are no points any more. */
+static int judge(struct waits *w)
+{
+	int nr = 0;
+
+	for (unsigned int i = 0; i < w->nr; i++) {
+		struct wait *one = &w->list[i];
+		uint32_t hits = kworld_hits(w->s->world, one->site);
+
+		if (one->state != TRIED)
+			continue;
+		if (hits >= KWORLD_HOT) {
+			one->state = COMPUTES;
+			probes_silence(w->s->probes, one->site, true);
+			nr++;
+		} else if (hits > 1) {
+			one->state = WAITS;
+		}
+	}
+	return nr;
+}
+
+static int learn(void *state, bool only_more, char *err, size_t errlen)
+{
+	struct waits *w = state;
+	struct session *s = w->s;
+	const uint64_t *sites;
+	unsigned int nr;
+	int added = 0, gone, ret;
+
+	if (only_more)
+		return 0;
+	gone = judge(w);
+	if (gone && session_replant(s, err, errlen))
+		return -EIO;
+	nr = kworld_long_computation(s->world, &sites);
+	for (unsigned int i = 0; i < nr && !w->cut; i++) {
+		ret = add_near(w, places_find_site(s->places, sites[i]), err, errlen);
+		if (ret < 0)
+			return ret == -ENOMEM ? ret : -EIO;
+		added += ret;
+	}
+	if (w->woken && session_replant(s, err, errlen))
+		return -EIO;
+	w->woken = false;
+	return gone || added;
+}
+
+static void begin(void *state)
+{
+	((struct waits *)state)->cut = false;
+}
+
+static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	struct waits *w = state;
+
+	if (w->s->aside)
+		return false;
+	for (unsigned int k = 0; k < w->nr && !w->cut; k++)
+		w->cut = w->list[k].state == TRIED &&
+			 kworld_hits(w->s->world, w->list[k].site) >= KWORLD_HOT;
+	if (w->cut)
+		outcome_set(o, ZUG_OUTCOME_TIMEOUT, "a point in a computation was found");
+	return w->cut;
+}
+
+static int after(void *state, enum points_phase phase, struct execution *x, char *err,
+		 size_t errlen)
+{
+	if (((struct waits *)state)->cut)
+		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
+	return 0;
+}
+
+static int lists(void *state, struct options_replay *l)
+{
+	struct waits *w = state;
+	unsigned int n = 0;
+
+	free(w->names);
+	w->names = calloc(w->nr + 1, sizeof(*w->names));
+	if (!w->names)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < w->nr; i++)
+		if (w->list[i].state != COMPUTES)
+			w->names[n++] = w->list[i].name;
+	if (n)
+		l->waits = w->names;
+	return 0;
+}
+
+static void note(void *state, struct campaign_notes *n)
+{
+	const struct waits *w = state;
+	struct trace_frame frame;
+	bool any = false;
+	size_t len;
+	FILE *f = open_memstream(&n->waits, &len);
+
+	for (unsigned int i = 0; f && i < w->nr; i++) {
+		const struct wait *one = &w->list[i];
+		const struct probe_site *s = probes_site(w->s->probes, one->site);
+
+		if (one->state != WAITS)
+			continue;
+		fprintf(f, "%s",
+			any ? ", " : "points in loops that wait for other tasks without one: ");
+		any = true;
+		if (symfile_frames(probes_module(w->s->probes, s->module)->file, s->offset, &frame,
+				   1) > 0 &&
+		    frame.function && frame.file)
+			fprintf(f, "%s (%s:%u)", frame.function, strrchr(frame.file, '/') ?
+				strrchr(frame.file, '/') + 1 : frame.file, frame.line);
+		else
+			fprintf(f, "%s", one->name);
+	}
+	if (any)
+		fprintf(f, "\n");
+	if (f)
+		fclose(f);
+}
+
+const struct point_policy policy_waits = {
+	.open = open_waits,
+	.free = free_waits,
+	.learn = learn,
+	.learns_always = true,
+	.begin = begin,
+	.on_step = on_step,
+	.after = after,
+	.lists = lists,
+	.note = note,
+};

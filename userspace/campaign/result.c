@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "campaign/result.h"
+
+struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure)
+{
+	for (unsigned int i = 0; i < f->nr; i++)
+		if (f->list[i].failure == failure)
+			return &f->list[i];
+	return NULL;
+}
+
+struct campaign_failure *failures_note(struct failure_list *f, const struct execution *x,
+				       uint64_t execution, bool *new)
+{
+	struct campaign_failure *known = failures_find(f, x->outcome.failure);
+
+	*new = false;
+	f->findings++;
+	if (known) {
+		known->times++;
+		return known;
+	}
+	if (!ARRAY_RESERVE(f->list, f->room, f->nr + 1))
+		return NULL;
+	f->list[f->nr] = (struct campaign_failure){ .failure = x->outcome.failure,
+						    .kind = x->outcome.kind,
+						    .times = 1,
+						    .first = execution,
+						    .message = strdup(x->outcome.message) };
+	if (!f->list[f->nr].message)
+		return NULL;
+	*new = true;
+	return &f->list[f->nr++];
+}
+
+void failures_release(struct failure_list *f)
+{
+	for (unsigned int i = 0; i < f->nr; i++) {
+		free(f->list[i].trace);
+		free(f->list[i].message);
+	}
+	free(f->list);
+}
+
+void campaign_notes_release(struct campaign_notes *n)
+{
+	free(n->races);
+	free(n->monitors);
+	free(n->code);
+	free(n->waits);
+	*n = (struct campaign_notes){ 0 };
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* result.h - what a campaign came to, as data: cli/ and zugd render it */
+#ifndef ZUG_RESULT_H
+#define ZUG_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/engine.h"
+#include "search/search.h"
+
+struct symbols;
+
+/* A way to fail that was seen. */
+struct campaign_failure {
+	uint64_t failure;	/* its identity */
+	unsigned int kind;	/* enum zug_outcome_kind */
+	uint64_t times;
+	uint64_t first;		/* number of the execution that showed it first */
+	char *trace;		/* kept when it was seen first; NULL: it could not be kept */
+	char *message;
+};
+
+struct failure_list {
+	struct campaign_failure *list;
+	unsigned int nr, room;
+	uint64_t findings;	/* executions that failed */
+};
+
+/* Counts the failure of an execution; *new: it was not known. NULL: out of memory. */
+struct campaign_failure *failures_note(struct failure_list *f, const struct execution *x,
+				       uint64_t execution, bool *new);
+/* NULL: not known. */
+struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure);
+void failures_release(struct failure_list *f);
+
+/* Races that look harmless, and those that may be none, are told apart. */
+enum campaign_race_kind {
+	RACE_REAL = 0,
+	RACE_SAME_VALUE, /* two plain stores, of the same value then */
+	RACE_COUNTER, /* in the first executions the data was only added to, and never read */
+	RACE_POSSIBLE, /* a race unless both accesses are atomic, which only the sources tell */
+};
+
+/* A data race that was a warning, not a finding. */
+struct campaign_race {
+	uint64_t race;		/* its identity: the pair of places */
+	enum campaign_race_kind kind;
+	char *object, *message, *trace;
+};
+
+/* Lines about the points of a search, each with its end; NULL: there is nothing to say. */
+struct campaign_notes {
+	char *races; /* data whose accesses became points, and what the scan could not tell */
+	char *monitors; /* --invariant and --discard-if: what was not tested, or does not count */
+	char *code;		/* atomic instructions that are no points, or only at first */
+	char *waits;		/* points in loops that wait */
+};
+void campaign_notes_release(struct campaign_notes *n);
+
+/* All pointers are the campaign's, until its next execution. */
+struct campaign_result {
+	uint64_t executions, steps, findings, diverged;
+	uint64_t run_ns;	/* of all executions */
+	uint64_t elapsed_ns,
+		setup_ns; /* since the campaign began; of that, before the first execution */
+	uint64_t passed;	/* executions of the search that passed */
+	bool primed;		/* the points are those of the search */
+	bool exhausted;		/* every schedule was tried */
+	bool cut;		/* interrupted */
+	const char *stopped; /* the bound that ended the search; NULL: it goes on, or ended with a
+				finding */
+	const char *first_divergence;
+	struct search_stats search;
+	const struct campaign_failure *failures;
+	unsigned int nr_failures;
+	const struct campaign_race *races;
+	unsigned int nr_races, nr_suppressed;
+	const bool *suppression_used;	/* by suppression of the options; NULL: none was */
+	struct symbols *symbols;	/* for reports */
+};
+
+#endif

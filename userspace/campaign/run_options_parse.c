@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Command lines by the table of run_options.c; a script's options come before those of the command line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "bpf/zug_abi.h"
+#include "campaign/run_options.h"
+#include "engine/faults.h"
+
+/* The script's options come before those of the command line, which may say otherwise. */
+static int read_script(struct run_options *o, const struct command_line *line, const char *path,
+		       char *err, size_t errlen)
+{
+	char why[1024];
+	int ret = script_load(&o->script, path, why, sizeof(why));
+
+	if (ret)
+		snprintf(err, errlen, "--script: %s", why);
+	for (size_t i = 0; i < o->script.nr_options && !ret; i++) {
+		const struct script_option *so = &o->script.options[i];
+		char *words[] = { (char *)line->command, so->argument, NULL };
+
+		if (command_line_parse(line, o, o->given, 2, words, why, sizeof(why)) < 0) {
+			snprintf(err, errlen, "%s:%u: %s", path, so->line, why);
+			ret = -EINVAL;
+		}
+	}
+	o->c.search.executions = 1;
+	o->c.search.script = &o->script;
+	return ret;
+}
+
+static void reset(struct run_options *o, enum run_command command)
+{
+	memset(o, 0, sizeof(*o));
+	command_line_defaults(run_options_line(command), o);
+	/* the caller of such a test looks for the files that it writes */
+	if (command == RUN_EXEC || command == RUN_DAEMON)
+		o->c.environment.own = 0;
+}
+
+int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
+		      char *err, size_t errlen)
+{
+	const struct command_line *line = run_options_line(command);
+	extern char **environ;
+	struct campaign_options *c = &o->c;
+	int ret;
+
+	reset(o, command);
+	ret = command_line_parse(line, o, o->given, argc, argv, err, errlen);
+	if (ret > 0 && o->script_path) {
+		const char *path = o->script_path;
+
+		run_options_free(o);
+		reset(o, command);
+		ret = read_script(o, line, path, err, errlen);
+		if (!ret)
+			ret = command_line_parse(line, o, o->given, argc, argv, err, errlen);
+		c->search.rules = o->script.rules;
+		c->points.races &= o->script.races;
+		c->results.minimize = false;
+	}
+	if (ret <= 0)
+		return ret ? ret : 1;
+	o->nr_options = ret - 1;
+	ret = command_line_check(line, o, o->given, err, errlen);
+	if (ret)
+		return ret;
+	/* where only calls that fail are points */
+	if (c->inputs.faults & 1u << FAULT_ENOMEM)
+		c->points.syscalls |= ZUG_SYS_ALLOC;
+	if (c->inputs.faults & 1u << FAULT_EINTR)
+		c->points.syscalls |= ZUG_SYS_WAIT;
+	c->command.argv = argv + 1 + o->nr_options;
+	c->command.envp = environ;
+	c->command.cwd = o->cwd;
+	if (!getcwd(o->cwd, sizeof(o->cwd))) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot find out the current folder: %s", strerror(-ret));
+	} else if (command != RUN_DAEMON && !c->command.argv[0]) {
+		ret = -EINVAL;
+		snprintf(err, errlen, "no command; usage: %.*s", (int)strcspn(line->usage, "\n"),
+			 line->usage);
+	}
+	return ret;
+}
+
+void run_options_free(struct run_options *o)
+{
+	command_line_free(run_options_line(RUN_COMMAND), o);
+	free(o->rules);
+	o->rules = NULL;
+	script_free(&o->script);
+}

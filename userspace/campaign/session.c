@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sets a session up and takes it down (session.h has the steps). What the user got wrong is found
+ * before the kernel side is loaded, so that such errors need no machine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "campaign/session.h"
+#include "campaign/script.h"
+#include "engine/faults.h"
+#include "kernel/machine.h"
+
+/* ---- what the user gave ---- */
+
+/* Like the shell: a name with a slash is a path, any other is looked for in PATH. */
+static char *find_program(const struct campaign_options *o, char *err, size_t errlen)
+{
+	const char *name = o->command.argv[0], *path = NULL;
+	char buf[PATH_MAX], *real;
+	struct stat st;
+
+	for (char **e = o->command.envp; e && *e; e++)
+		if (!strncmp(*e, "PATH=", 5))
+			path = *e + 5;
+	if (strchr(name, '/')) {
+		if (name[0] == '/')
+			snprintf(buf, sizeof(buf), "%s", name);
+		else
+			snprintf(buf, sizeof(buf), "%s/%s", o->command.cwd, name);
+	} else {
+		buf[0] = 0;
+		for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
+			size_t n = strcspn(p, ":");
+
+			snprintf(buf, sizeof(buf), "%.*s/%s", (int)n, n ? p : ".", name);
+			if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
+				break;
+			buf[0] = 0;
+			p += n + (p[n] == ':');
+		}
+		if (!buf[0]) {
+			snprintf(err, errlen, "%s: command not found in PATH", name);
+			return NULL;
+		}
+	}
+	if (stat(buf, &st)) {
+		snprintf(err, errlen, "%s: %s", name, strerror(errno));
+		return NULL;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		snprintf(err, errlen, "%s: is a directory", name);
+		return NULL;
+	}
+	if (access(buf, X_OK)) {
+		snprintf(err, errlen, "%s: not executable (%s)", name, strerror(errno));
+		return NULL;
+	}
+	real = realpath(buf, NULL);
+	if (!real)
+		snprintf(err, errlen, "%s: %s", name, strerror(errno));
+	return real;
+}
+
+/* --share: as paths that mean the same everywhere. */
+static int find_shares(struct session *s, char *err, size_t errlen)
+{
+	char path[2 * PATH_MAX];
+	unsigned int nr = 0;
+
+	while (s->o.environment.shares && s->o.environment.shares[nr])
+		nr++;
+	s->paths.shares = calloc(nr + 1, sizeof(*s->paths.shares));
+	if (!s->paths.shares)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		const char *p = s->o.environment.shares[i];
+
+		snprintf(path, sizeof(path), "%s%s%s", p[0] == '/' ? "" : s->o.command.cwd,
+			 p[0] == '/' ? "" : "/", p);
+		s->paths.shares[i] = realpath(path, NULL);
+		if (!s->paths.shares[i]) {
+			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
+				 errno == ENOENT ? ": what is shared has to be there" : "");
+			return -EINVAL;
+		}
+	}
+	s->o.environment.shares = s->paths.shares;
+	return 0;
+}
+
+/* The folder for traces, which need not be there yet, by a path without links; NULL: not known. */
+static char *output_path(const struct campaign_options *o)
+{
+	char *path = NULL, *slash, *folder, *out = NULL;
+
+	if (asprintf(&path, "%s%s%s", o->results.dir[0] == '/' ? "" : o->command.cwd,
+		     o->results.dir[0] == '/' ? "" : "/", o->results.dir) < 0)
+		return NULL;
+	while (path[1] && path[strlen(path) - 1] == '/')
+		path[strlen(path) - 1] = 0;
+	slash = strrchr(path, '/');
+	*slash = 0;
+	folder = realpath(path[0] ? path : "/", NULL);
+	if (folder && slash[1] && slash[1] != '.' &&
+	    asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
+		out = NULL;
+	free(folder);
+	free(path);
+	return out;
+}
+
+static const char *temporary_folder(char *const *envp)
+{
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, "TMPDIR=", 7))
+			return *envp + 7;
+	return NULL;
+}
+
+static int compile_match(struct session *s, char *err, size_t errlen)
+{
+	char why[256];
+	int ret;
+
+	if (!s->o.failure.match)
+		return 0;
+	s->match = calloc(1, sizeof(*s->match));
+	if (!s->match)
+		return -ENOMEM;
+	ret = regcomp(s->match, s->o.failure.match, REG_EXTENDED | REG_NEWLINE);
+	if (!ret)
+		return 0;
+	regerror(ret, s->match, why, sizeof(why));
+	snprintf(err, errlen, "--match '%s': %s", s->o.failure.match, why);
+	free(s->match);
+	s->match = NULL;
+	return -EINVAL;
+}
+
+/*
+ * The folder for traces is made when there is a trace to put into it; that it can be made is seen
+ * now.
+ */
+static int try_folder(const struct session *s, char *err, size_t errlen)
+{
+	const char *dir = s->o.results.dir;
+
+	if (!mkdir(dir, 0755)) {
+		rmdir(dir);
+	} else if (errno != EEXIST) {
+		snprintf(err, errlen, "cannot create the folder for traces %s: %s", dir,
+			 strerror(errno));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Gives the test the clock and random numbers that this machine and this kind of test can have. */
+static int adjust_inputs(struct session *s, char *err, size_t errlen)
+{
+	struct options_inputs *in = &s->o.inputs;
+	bool joins = s->o.machine.sandbox != NULL;
+
+	/* a test that joins has been outside, where the machine's time is */
+	in->real_time |= joins;
+	in->real_random |= joins;
+	if (joins)
+		s->o.environment.own = 0;
+	if (!(in->real_time && in->real_random) && machine_locked_down("integrity")) {
+		session_say(
+			s,
+			"the kernel is locked down: the test sees the machine's time and random numbers "
+			"(--time real --random real)");
+		in->real_time = in->real_random = true;
+	}
+	if (!in->clock_real)
+		/* the next second: no file that exists may be newer */
+		in->clock_real = (time(NULL) + 1) * 1000000000ull;
+	if (!in->real_time || joins || !(in->faults & (1u << FLOW_REORDER | 1u << FLOW_DELAY)))
+		return 0;
+	snprintf(err, errlen, "--flows reorder and delay need a virtual clock, and there is none");
+	return -EIO;
+}
+
+int session_prepare(struct session *s, const struct campaign_options *o,
+		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		    char *err, size_t errlen)
+{
+	struct utsname u;
+	int ret;
+
+	*s = (struct session){ .o = *o, .observer = observer, .stop = stop };
+	s->input_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	uname(&u);
+	snprintf(s->release, sizeof(s->release), "%s %s", u.release, u.version);
+	ret = adjust_inputs(s, err, errlen);
+	if (ret)
+		return ret;
+	s->paths.program = o->command.file ? strdup(o->command.file) : find_program(o, err, errlen);
+	if (!s->paths.program)
+		return -EINVAL;
+	ret = find_shares(s, err, errlen);
+	if (ret)
+		return ret;
+	if (!o->environment.hide)
+		s->o.environment.hide = s->paths.hide = output_path(o);
+	s->search = session_new_search(s, err, errlen);
+	if (!s->search)
+		return -EINVAL;
+	if (o->search.script)
+		script_number_tasks(o->search.script, &s->spawn);
+	ret = compile_match(s, err, errlen);
+	if (!ret && session_feed(s, err, errlen))
+		ret = -EINVAL;
+	return ret ? ret : try_folder(s, err, errlen);
+}
+
+/* ---- what the machine must have ---- */
+
+static int open_sandbox(struct session *s, char *err, size_t errlen)
+{
+	const struct campaign_options *o = &s->o;
+	const struct sandbox_options so = {
+		.name = o->machine.name,
+		.lane = o->machine.lane,
+		.nr_cpus = o->machine.cpus,
+		.max_tasks = o->machine.max_tasks,
+		.spin_ns = o->failure.spin_ns,
+		.syscall_points = o->points.syscalls,
+		.virtual_time = !o->inputs.real_time,
+		.seeded = !o->inputs.real_random,
+		.seed = o->search.seed,
+		.clock_real = o->inputs.clock_real,
+		.own = o->environment.own,
+		.cwd = o->command.cwd,
+		.temporary = temporary_folder(o->command.envp),
+		.share = s->paths.shares,
+		.hide = o->environment.hide,
+		.setup = o->environment.setup,
+		.teardown = o->environment.teardown,
+	};
+	int ret;
+
+	s->sandbox = o->machine.sandbox;
+	if (!s->sandbox) {
+		ret = sandbox_new(&s->sandbox, s->k, 0, &so, err, errlen);
+		if (ret)
+			return ret == -EINVAL || ret == -EEXIST ? -EINVAL : -EIO;
+		if (sandbox_note(s->sandbox))
+			session_say(s, "%s", sandbox_note(s->sandbox));
+	}
+	sandbox_avoid_lane(s->sandbox);
+	return 0;
+}
+
+int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
+{
+	int ret;
+
+	s->k = k;
+	if (!k) {
+		if (kernel_open(&s->k, err, errlen))
+			return -EIO;
+		s->own_kernel = true;
+	}
+	if (s->o.inputs.faults && kernel_allow_faults(s->k, err, errlen))
+		return -EIO;
+	ret = open_sandbox(s, err, errlen);
+	if (ret)
+		return ret;
+	snprintf(err, errlen, "out of memory");
+	s->symbols = symbols_new();
+	if (s->symbols && symbols_look_in(s->symbols, s->o.command.cwd))
+		return -ENOMEM;
+	s->probes = s->symbols ? probes_new(s->k, s->sandbox, s->symbols) : NULL;
+	if (s->probes)
+		probes_answer(s->probes, !s->o.inputs.real_time, !s->o.inputs.real_random);
+	s->places = s->probes ? places_new(s->probes, s->symbols) : NULL;
+	s->capture = capture_new();
+	if (!s->places || !s->capture || s->input_fd < 0)
+		return -ENOMEM;
+	if (asprintf(&s->paths.current, "/run/zug-%d-0.trace", getpid()) < 0) {
+		s->paths.current = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int session_start(struct session *s, char *err, size_t errlen)
+{
+	const struct campaign_options *o = &s->o;
+	const struct kworld_options ko = {
+		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
+		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
+		.launch = {
+			.file = s->paths.program, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,
+			.in = s->input_fd, .out = capture_out(s->capture), .err = capture_err(s->capture),
+			.randomise = o->machine.randomise,
+		},
+	};
+	const struct engine_options eo = {
+		.timeout_ns = o->failure.timeout_ns,
+		.max_steps = o->failure.max_steps,
+		.stop = s->stop,
+		.debugger = o->replay.debugger,
+		.explore_timeouts = o->inputs.explore_timeouts,
+		.faults = o->inputs.faults,
+		.max_faults = o->inputs.max_faults,
+		.max_flows = o->inputs.max_flows,
+		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit },
+	};
+
+	s->world = kworld_new(&ko);
+	s->engine = s->world ? engine_new(s->world, s->search, s->capture, &eo) : NULL;
+	if (s->engine)
+		return 0;
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
+}
+
+void session_close(struct session *s)
+{
+	engine_free(s->engine);
+	kworld_free(s->world);
+	search_free(s->search);
+	places_free(s->places);
+	probes_free(s->probes);
+	/* probes cannot be taken out while a task stands still in the kernel */
+	if (s->sandbox && s->o.machine.sandbox)
+		sandbox_drain(s->sandbox, 0, NULL);
+	if (s->k)
+		kernel_clear_probes(s->k);
+	if (!s->o.machine.sandbox)
+		sandbox_free(s->sandbox);
+	if (s->own_kernel)
+		kernel_close(s->k);
+	symbols_free(s->symbols);
+	capture_free(s->capture);
+	spawn_free(&s->spawn);
+	if (s->match)
+		regfree(s->match);
+	free(s->match);
+	if (s->input_fd >= 0)
+		close(s->input_fd);
+	if (s->paths.current)
+		unlink(s->paths.current);
+	free(s->paths.current);
+	free(s->options_json);
+	for (char **p = s->paths.shares; p && *p; p++)
+		free(*p);
+	free(s->paths.shares);
+	free(s->paths.hide);
+	free(s->paths.program);
+}
+
+/* ---- probes of several sessions on one kernel ---- */
+
+void session_park(struct session *s)
+{
+	kernel_clear_probes(s->k);
+}
+
+int session_unpark(struct session *s, char *err, size_t errlen)
+{
+	int ret = probes_replant(s->probes, err, errlen);
+
+	for (unsigned int i = 0; i < s->nr_watches && !ret; i++)
+		kernel_set_watch(s->k, i, &s->watch[i].watch);
+	return ret;
+}
+
+int session_replant(struct session *s, char *err, size_t errlen)
+{
+	kernel_clear_probes(s->k);
+	return probes_replant(s->probes, err, errlen);
+}

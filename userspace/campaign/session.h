@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.h - the place where a campaign's executions happen
+ *
+ * A session has the kernel side, the sandbox, the program's files with their probes, the world
+ *behind world.h and the engine. It is set up in three steps, between which the campaign and the
+ *point policies do their own:
+ *
+ *	session_prepare()	what the user gave: the program, paths, the search
+ *	session_open()		what the machine must have: the kernel side, a sandbox, symbols,
+ *probes session_start()		the world and the engine, once the first points are known
+ *
+ * Then session_execute() makes one execution with its trace. Functions return 0 or -errno with a
+ *line in err; the class of an error is told by campaign_blame() (campaign.h).
+ */
+#ifndef ZUG_SESSION_H
+#define ZUG_SESSION_H
+
+#include <regex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "campaign/observer.h"
+#include "campaign/options.h"
+#include "engine/engine.h"
+#include "kworld/kworld.h"
+
+struct session_paths {
+	char *program;		/* resolved */
+	char *hide;		/* behind o.environment.hide */
+	char **shares;		/* absolute, behind o.environment.shares */
+	char *current;		/* where the trace of the running execution lies */
+};
+
+/* Figures of the search's own executions. */
+struct session_figures {
+	uint64_t executions, steps, run_ns;
+	uint32_t most_tasks;	/* in any execution so far */
+};
+
+struct session_watch {
+	struct zug_watch watch;
+	uint32_t module;	/* of the variable, with its address and size in the file */
+	uint64_t vaddr, size;
+};
+
+struct session {
+	struct campaign_options o;	/* as the executions have them */
+	const struct campaign_observer *observer;
+	const volatile sig_atomic_t *stop;	/* NULL: nothing interrupts */
+
+	struct kernel *k;
+	bool own_kernel;
+	struct sandbox *sandbox;	/* its own, unless o.machine.sandbox is set */
+	struct symbols *symbols;
+	struct probes *probes;
+	struct places *places;
+	struct spawn_table spawn;
+	struct capture *capture;
+	struct world *world;
+	struct search *search;		/* which the engine asks */
+	struct engine *engine;
+
+	struct session_paths paths;
+	char *options_json; /* for the traces' headers; the point policies keep it up to date */
+	char release[256];		/* of the kernel */
+	regex_t *match;			/* --match; NULL: none */
+	int input_fd;			/* the test's standard input */
+	unsigned int nr_watches;
+	struct session_watch watch[ZUG_MAX_WATCHES];
+
+	struct session_figures figures;
+	bool aside;		/* executions now are replays or trials, not the search's own */
+	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
+			     next one */
+	bool one_by_one; /* each execution is wanted for its result: none is spent on data races
+			    alone */
+	void (*judge)(
+		void *ctx,
+		struct execution *x); /* may change the outcome of any execution that has ended */
+	void *judge_ctx;
+};
+
+/* ---- messages (session_say.c) ---- */
+
+/* A message for the observer; a line about the trials that go on. */
+void session_say(const struct session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void session_say_trying(const struct session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+bool session_interrupted(const struct session *s);
+
+/* ---- set-up (session.c) ---- */
+
+int session_prepare(struct session *s, const struct campaign_options *o,
+		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
+		    char *err, size_t errlen);
+/* k: an open kernel, which stays the caller's; NULL: one of its own. */
+int session_open(struct session *s, struct kernel *k, char *err, size_t errlen);
+int session_start(struct session *s, char *err, size_t errlen);
+/* Also after one of the above has failed. */
+void session_close(struct session *s);
+
+/* Takes all probes and watchpoints out; plants them again. */
+void session_park(struct session *s);
+int session_unpark(struct session *s, char *err, size_t errlen);
+/* Plants all probes anew, after some were taken out. */
+int session_replant(struct session *s, char *err, size_t errlen);
+
+/* ---- the search (session_search.c) ---- */
+
+/* What names in --rules mean for this test. */
+struct search_names session_names(struct session *s);
+/* The search of s->o. NULL with a line in err. */
+struct search *session_new_search(struct session *s, char *err, size_t errlen);
+/* Forgets what the search has tried, for its points have changed. */
+int session_restart(struct session *s, char *err, size_t errlen);
+
+/* ---- inputs (session_input.c, session_watch.c) ---- */
+
+/*
+ * --stdin: a new pipe with the whole input, in s->input_fd. Before each execution, and once to see
+ * that it can be made.
+ */
+int session_feed(struct session *s, char *err, size_t errlen);
+/* --watch: sets the watchpoints, once the test has been executed and addresses are known. */
+int session_set_watches(struct session *s, char *err, size_t errlen);
+
+/* ---- executions (session_run.c) ---- */
+
+/*
+ * One execution, after search_begin() has answered SEARCH_GO; the trace in s->paths.current is
+ * closed, with its outcome. r: the schedule that is followed; NULL: the search chooses.
+ */
+int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen);
+/* The same under the schedule of r, outside of the search; r NULL: under the default schedule. */
+int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
+		   size_t errlen);
+/*
+ * Follows a trace up to 'times' times (*done); returns how often the same failure came, step for
+ * step.
+ */
+int session_verify(struct session *s, const struct trace *t, int times, int *done);
+/*
+ * The first free name for a trace in the folder for traces, PROGRAM.WHAT1.trace, created empty;
+ * malloc'd. NULL with a line in err.
+ */
+char *session_trace_name(const struct session *s, const char *what, char *err, size_t errlen);
+/* Copies the trace of the last execution. */
+int session_keep_trace(const struct session *s, const char *to, char *err, size_t errlen);
+
+/* ---- names for people (session_places.c) ---- */
+
+/* "add_one (counter.c:12)" */
+void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* "struct node.next": what is accessed there through a pointer; false: unknown. */
+bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* The file of a place, and the offset of the place in it. NULL: unknown. */
+const struct probe_module *session_module_at(const struct session *s, uint64_t site,
+					     uint64_t *offset);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Executions of a session with their traces: session_execute() makes one, session_follow() one
+ * under a given schedule. The trace of the last execution lies in s->paths.current until the next
+ * one; session_keep_trace() copies it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "lib/version.h"
+#include "campaign/session.h"
+
+/* The outcome at the end of a trace, with the test's output. */
+static int finish_trace(struct session *s, struct trace_writer *t, const struct execution *x)
+{
+	struct trace_outcome o = { .kind = x->outcome.kind, .code = x->outcome.code,
+				   .failure = x->outcome.failure, .ungranted = x->ungranted,
+				   .wall_ns = x->wall_ns, .message = x->outcome.message };
+	char *text[4] = { 0 };
+	int ret, closed;
+
+	capture_text(s->capture, 0, &text[0], &text[1]);
+	capture_text(s->capture, 1, &text[2], &text[3]);
+	o.out_head = text[0];
+	o.out_tail = text[1];
+	o.err_head = text[2];
+	o.err_tail = text[3];
+	ret = trace_add_outcome(t, &o);
+	for (int i = 0; i < 4; i++)
+		free(text[i]);
+	closed = trace_close(t, false);
+	return ret ? ret : closed;
+}
+
+static void count(struct session *s, const struct execution *x)
+{
+	struct session_figures *f = &s->figures;
+
+	if (!s->aside) {
+		f->executions++;
+		f->steps += x->steps;
+		f->run_ns += x->wall_ns;
+	}
+	if (x->nr_tasks > f->most_tasks)
+		f->most_tasks = x->nr_tasks;
+}
+
+int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err,
+		    size_t errlen)
+{
+	const struct options_command *command = &s->o.command;
+	const struct options_search *search = &s->o.search;
+	const struct trace_header h = {
+		.argv = command->argv,
+		.cwd = command->cwd,
+		.envp = command->envp,
+		.kernel = s->release,
+		.zug_version = ZUG_VERSION,
+		.strategy = search->script   ? "script" :
+			    search->strategy ? search->strategy :
+					       "default",
+		.seed = search->seed,
+		.execution = s->figures.executions + !s->aside,
+		.options = s->options_json,
+	};
+	struct trace_writer *t;
+	int ret, written;
+
+	if (s->o.inputs.file) {
+		ret = session_feed(s, err, errlen);
+		if (ret)
+			return ret;
+		kworld_launch(s->world)->in = s->input_fd;
+	}
+	t = trace_create(s->paths.current, &h, &ret);
+	if (!t) {
+		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
+			 strerror(-ret));
+		return ret;
+	}
+	ret = engine_run(s->engine, r, t, x, err, errlen);
+	if (s->judge)
+		s->judge(s->judge_ctx, x);
+	count(s, x);
+	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !s->keep_passes && !x->ungranted) {
+		trace_close(t, true);
+		return ret;
+	}
+	written = finish_trace(s, t, x);
+	if (written && !ret) {
+		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
+			 strerror(-written));
+		ret = written;
+	}
+	return ret;
+}
+
+int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
+		   size_t errlen)
+{
+	int ret;
+
+	if (search_replay(s->search, r ? r->tasks : NULL, r ? r->nr : 0) ||
+	    search_begin(s->search) != SEARCH_GO) {
+		snprintf(err, errlen, "the search does not begin another execution");
+		return -ENOTRECOVERABLE;
+	}
+	ret = session_execute(s, r, x, err, errlen);
+	search_end(s->search, &(struct search_end){ .result = SEARCH_ABANDONED });
+	return ret;
+}
+
+int session_verify(struct session *s, const struct trace *t, int times, int *done)
+{
+	const struct trace_outcome *want = trace_outcome(t);
+	struct execution x;
+	struct replay r;
+	char err[512];
+	int same = 0;
+
+	*done = 0;
+	if (replay_init(&r, t))
+		goto out;
+	s->aside = true;
+	for (; *done < times && !session_interrupted(s); ++*done) {
+		if (session_follow(s, &r, &x, err, sizeof(err))) {
+			session_say(s, "it could not be replayed: %s", err);
+			break;
+		}
+		same += !x.diverged && x.outcome.failure == want->failure && x.hash == r.hash;
+		if (x.diverged)
+			session_say(s, "a replay did not follow: %s", x.divergence);
+	}
+	s->aside = false;
+out:
+	replay_release(&r);
+	return same;
+}
+
+/* ---- traces that are kept ---- */
+
+char *session_trace_name(const struct session *s, const char *what, char *err, size_t errlen)
+{
+	const char *base = strrchr(s->paths.program, '/') + 1, *dir = s->o.results.dir;
+	char *path;
+	int fd;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		goto fail;
+	for (int n = 1; n < 1000000; n++) {
+		if (asprintf(&path, "%s/%s.%s%d.trace", dir, base, what, n) < 0)
+			goto fail;
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (fd >= 0) {
+			close(fd);
+			return path;
+		}
+		free(path);
+		if (errno != EEXIST)
+			goto fail;
+	}
+	errno = EEXIST;
+fail:
+	snprintf(err, errlen, "cannot create a trace in %s: %s", dir, strerror(errno));
+	return NULL;
+}
+
+int session_keep_trace(const struct session *s, const char *to, char *err, size_t errlen)
+{
+	int in, out, ret = 0;
+	char buf[65536];
+	ssize_t n;
+
+	in = open(s->paths.current, O_RDONLY | O_CLOEXEC);
+	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
+	if (in < 0 || out < 0)
+		ret = -errno;
+	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
+		if (n < 0 || write(out, buf, n) != n)
+			ret = n < 0 || errno ? -errno : -ENOSPC;
+	if (!ret && fsync(out) && errno != EINVAL)
+		ret = -errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) && !ret)
+		ret = -errno;
+	if (ret)
+		snprintf(err, errlen,
+			 "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
+			 strerror(-ret), s->paths.current);
+	return ret;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a session tells its observer. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "campaign/session.h"
+
+__attribute__((format(printf, 2, 0)))
+static void tell(void (*fn)(void *ctx, const char *line), const char *fmt, va_list ap, void *ctx)
+{
+	char *line = NULL;
+
+	if (fn && vasprintf(&line, fmt, ap) >= 0)
+		fn(ctx, line);
+	free(line);
+}
+
+void session_say(const struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(s->observer->message, fmt, ap, s->observer->ctx);
+	va_end(ap);
+}
+
+void session_say_trying(const struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(s->observer->trying, fmt, ap, s->observer->ctx);
+	va_end(ap);
+}
+
+bool session_interrupted(const struct session *s)
+{
+	return s->stop && *s->stop;
+}
