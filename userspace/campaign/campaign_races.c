@@ -216,7 +216,7 @@ static bool stores(struct campaign *c, uint32_t task, const struct zug_label *l,
 	int fd;
 
 	if (!p || l->op != ZUG_OP_DATA_WRITE ||
-	    c->world->ops->registers(c->world, &c->world->tasks[task], regs))
+	    c->world->inspection->registers(c->world, &c->world->tasks[task], regs))
 		return false;
 	fd = open(m->path, O_RDONLY | O_CLOEXEC);
 	known = fd >= 0 && pread(fd, bytes, p->len, p->offset) == p->len &&

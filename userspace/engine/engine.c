@@ -4,18 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "engine/engine_internal.h"
 #include "engine/expiry.h"
 #include "engine/failure.h"
 #include "search/identity.h"
 
 #define MS 1000000ull
-/*
- * How long an uninterruptible wait keeps the turn before it is lent. Disk waits should be shorter: a task
- * whose turn was lent stops inside the kernel when it wakes up, and may hold locks there.
- */
-#define LEND_AFTER_MS 2000
 /* All tasks wait for each other: look so long for a waker that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
 /* Somebody outside may yet answer: look so long before the clock jumps. */
@@ -32,12 +26,11 @@
 /* Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop that writes. */
 #define STOPS_BEFORE_SWITCH 10
 
-static uint64_t now_ns(void)
+/* How the world is now; the machine's time. */
+static uint64_t look(struct engine *e)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	e->w->ops->status(e->w, &e->status);
+	return e->status.now;
 }
 
 static bool read_lock(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *m)
@@ -217,7 +210,7 @@ static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bo
 static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
 {
 	struct world *w = e->w;
-	uint64_t limit = expiry_limit(w, w->ops->clock(w), idle, e->o.explore_timeouts);
+	uint64_t limit = expiry_limit(w, e->status.clock, idle, e->o.explore_timeouts);
 	bool any = false;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -246,7 +239,7 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr_
 {
 	struct world *w = e->w;
 	/* whoever holds a spin lock may be among those with a time-out */
-	bool timed = expiry_first(w) != UINT64_MAX || w->ops->next_timer(w) != UINT64_MAX;
+	bool timed = expiry_first(w) != UINT64_MAX || e->status.next_timer != UINT64_MAX;
 	uint32_t n = 0, ne = 0;
 
 	*nr_parked = 0;
@@ -261,7 +254,7 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr_
 		*nr_parked += parked;
 		e->cands[n] = (struct search_cand){
 			.task = i, .parent = t->parent, .label = t->label,
-			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t) : i == only),
+			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t, NULL) : i == only),
 		};
 		if (e->cands[n].enabled)
 			e->enabled[ne++] = i;
@@ -342,11 +335,11 @@ static struct debugger *debugger_of(const struct engine *e)
 static bool debug_granting(struct engine *e, uint64_t step, uint32_t task)
 {
 	struct debugger *d = debugger_of(e);
-	uint64_t before = now_ns();
+	uint64_t before = look(e);
 	bool on = d->granting(d, e->w, step, task);
 
-	e->start_ns += now_ns() - before;
-	e->since_ns += now_ns() - before;
+	e->start_ns += look(e) - before;
+	e->since_ns += look(e) - before;
 	if (!on)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
 	return on;
@@ -355,11 +348,11 @@ static bool debug_granting(struct engine *e, uint64_t step, uint32_t task)
 static bool debug_running(struct engine *e)
 {
 	struct debugger *d = debugger_of(e);
-	uint64_t before = now_ns();
+	uint64_t before = look(e);
 	bool on = d->running(d, e->w);
 
-	e->start_ns += now_ns() - before;
-	e->since_ns += now_ns() - before;
+	e->start_ns += look(e) - before;
+	e->since_ns += look(e) - before;
 	if (!on)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
 	return on;
@@ -464,7 +457,7 @@ static bool is_idle(const struct engine *e)
 
 		/* who would block in the kernel is let go there first */
 		if (t->state == TASK_PARKED &&
-		    !(t->label.op == ZUG_OP_SPIN_LOCK && e->w->ops->would_block(e->w, t)))
+		    !(t->label.op == ZUG_OP_SPIN_LOCK && e->w->ops->would_block(e->w, t, NULL)))
 			return false;
 	}
 	return true;
@@ -475,12 +468,15 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 {
 	int fires;
 
-	if (!e->o.explore_timeouts || e->w->ops->next_timer(e->w) == UINT64_MAX)
+	if (!e->o.explore_timeouts)
+		return 0;
+	look(e);	/* a time-out may have expired since the event */
+	if (e->status.next_timer == UINT64_MAX)
 		return 0;
 	fires = faults_timer(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, task);
 	if (fires <= 0)
 		return fires;
-	e->w->ops->fire(e->w);
+	e->w->ops->expire(e->w, WORLD_NO_TASK);
 	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
 	return 0;
 }
@@ -488,14 +484,14 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
 {
 	const struct trace_step *want = expected(e);
-	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) || now_ns() - asked_ns > OUTSIDE_NS;
+	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) || e->status.now - asked_ns > OUTSIDE_NS;
 	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, jump, &nr, &nr_parked);
-	uint64_t timer = e->w->ops->next_timer(e->w);
+	uint64_t timer = e->status.next_timer;
 	int i, ret;
 
-	if (timer <= e->w->ops->clock(e->w) || (timer != UINT64_MAX && jump && is_idle(e) &&
+	if (timer <= e->status.clock || (timer != UINT64_MAX && jump && is_idle(e) &&
 						timer <= expiry_first(e->w))) {
-		e->w->ops->fire(e->w);
+		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
 		return WAIT;
 	}
@@ -504,7 +500,7 @@ static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_
 
 		for (uint32_t k = 0; k < ne; k++)
 			there |= e->enabled[k] == want->task;
-		if (!there && now_ns() - asked_ns < LATE_WAKE_NS)
+		if (!there && e->status.now - asked_ns < LATE_WAKE_NS)
 			return WAIT;	/* a timer or somebody outside woke it when this was recorded */
 		if (there) {
 			/* an early waker is held back until the step at which it was seen */
@@ -611,7 +607,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		break;
 	case WORLD_POINT:
 		if (!e->x->launch_ns)
-			e->x->launch_ns = now_ns() - e->start_ns;
+			e->x->launch_ns = e->status.now - e->start_ns;
 		progress_point(&e->pc, ev->task, e->w->tasks[ev->task].label.site, ev->yield);
 		if (e->w->tasks[ev->task].label.op != ZUG_OP_SPIN)
 			e->stops = 0;
@@ -681,7 +677,7 @@ static enum spin_verdict on_spin(struct engine *e, uint32_t task)
 
 	for (uint32_t i = 0; i < e->w->nr_tasks && !other; i++)
 		if (i != task && e->w->tasks[i].state == TASK_PARKED &&
-		    !e->w->ops->would_block(e->w, &e->w->tasks[i]))
+		    !e->w->ops->would_block(e->w, &e->w->tasks[i], NULL))
 			other = &e->w->tasks[i];
 	if (!other)
 		return SPIN_NO;
@@ -723,7 +719,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 		}
 		if (debugger_of(e) && !debug_running(e))
 			return false;
-		now = now_ns();
+		now = look(e);
 		if (ret) {
 			v = on_event(e, &ev, &over, err, errlen);
 			if (over)
@@ -774,7 +770,7 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 				return false;
 			question = false;
 			if (debugger_of(e))
-				now = now_ns();
+				now = look(e);
 			if (ends_livelock(e)) {
 				ends_add_stacks(e);
 				return false;
@@ -813,8 +809,6 @@ static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
 			ends_add_stacks(e);
 			return false;
 		}
-		if (e->w->ops->stuck_ms(e->w) > LEND_AFTER_MS)
-			e->w->ops->lend(e->w);
 	}
 }
 
@@ -857,7 +851,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	misuse_begin(e->misuse);
 	capture_reset(e->c);
 	x->nr_tasks = 1;
-	e->start_ns = e->since_ns = now_ns();
+	e->start_ns = e->since_ns = look(e);
 	faults_begin(&e->faults);
 	ret = e->w->ops->start(e->w, r || e->on_state || e->faults.mask, err, errlen);
 	if (ret) {
@@ -866,18 +860,18 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	}
 	ended = follow(e, err, errlen, &broke);
 	debug_ending(e, ended);
-	end = now_ns();
+	end = look(e);
+	x->ungranted = e->status.ungranted;
 	if (!ended)
 		failure_identify(&x->outcome, e->w, e->last, &e->pc);
 	if (r && !x->diverged && x->steps < r->nr && ended)
 		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
 			(unsigned long)r->nr);
 	show_final(e);
-	x->ungranted = e->w->ops->ungranted(e->w);
 	ret = e->w->ops->drain(e->w, &status, err, errlen);
 	x->status = ended ? status : -1;
-	x->drain_ns = now_ns() - end;
-	x->wall_ns = now_ns() - e->start_ns;
+	x->drain_ns = look(e) - end;
+	x->wall_ns = look(e) - e->start_ns;
 	if (ended)
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
 	if (ret)

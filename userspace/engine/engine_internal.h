@@ -29,6 +29,7 @@ struct engine {
 	const struct replay *r;
 	struct trace_writer *t;
 	struct execution *x;
+	struct world_status status;	/* after the last event */
 	uint64_t start_ns;
 	uint64_t since_ns;	/* from then on the time-out counts */
 	uint32_t last;

@@ -16,14 +16,6 @@
 #include "search/search.h"
 #include "engine/world.h"
 
-/* The numbers are in traces (options): append only. */
-enum fault {
-	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
-	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
-	FAULT_NR
-};
-#define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask */
-
 /* "enospc,kill" (flows: "loss,delay") to a mask of 1 << enum fault. False: an unknown name. */
 bool faults_parse(const char *text, bool flows, uint32_t *mask);
 
