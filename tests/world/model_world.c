@@ -658,7 +658,7 @@ static uint64_t first_deadline(const struct mw_state *s)
 /* No other task could have the turn now. */
 static bool is_lone(const struct model_world *m, uint32_t t)
 {
-	if (m->stop_always || first_deadline(m->s) != UINT64_MAX || m->s->nr > MAX_QUEUE)
+	if ((m->stop_always && !m->p->passes_anyway) || first_deadline(m->s) != UINT64_MAX || m->s->nr > MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
 		if (i != t && (m->s->task[i].life == READY || (m->s->task[i].life == BLOCKED && m->s->task[i].deadline)))

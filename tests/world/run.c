@@ -60,46 +60,85 @@ struct trace *memory_trace_end(struct memory_trace *m, const struct execution *x
 	return t;
 }
 
-struct run *run(const struct mw_program *p, const struct how *how)
+void session_begin(struct session *n, const struct mw_program *p, const struct how *how)
 {
-	struct capture *c = capture_new();
-	struct model_world *m = mw_new(p, c);
-	struct search *s = new_search(how->strategy, how->seed ? how->seed : 1);
-	struct engine *e = engine_new(&m->w, s, c, &how->o);
-	struct run *r = calloc(1, sizeof(*r));
-	struct replay replay = { 0 };
-	struct memory_trace trace = { 0 };
-	uint64_t start = m->now;
-
-	if (!c || !e || !r)
+	*n = (struct session){ .how = how, .c = capture_new() };
+	n->m = mw_new(p, n->c);
+	n->s = how->search ? how->search : new_search(how->strategy, how->seed ? how->seed : 1);
+	n->e = engine_new(&n->m->w, n->s, n->c, &how->o);
+	if (!n->c || !n->e)
 		abort();
 	if (how->replay) {
-		if (replay_init(&replay, how->replay))
+		if (replay_init(&n->replay, how->replay))
 			abort();
-		search_replay(s, replay.tasks, replay.nr);
+		search_replay(n->s, n->replay.tasks, n->replay.nr);
 	} else if (how->nr_tasks) {
-		search_replay(s, how->tasks, how->nr_tasks);
+		search_replay(n->s, how->tasks, how->nr_tasks);
 	}
 	if (how->prepare)
-		how->prepare(e, m, how->ctx);
-	search_begin(s);
-	if (!how->no_trace)
+		how->prepare(n->e, n->m, how->ctx);
+}
+
+struct run *session_run(struct session *n)
+{
+	struct memory_trace trace = { 0 };
+	struct search_end end = { 0 };
+	uint64_t start = n->m->now;
+	struct run *r;
+
+	if (search_begin(n->s) != SEARCH_GO)
+		return NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	if (!n->how->no_trace)
 		memory_trace_begin(&trace);
-	r->ret = engine_run(e, how->replay ? &replay : NULL, trace.w, &r->x, r->err, sizeof(r->err));
-	search_end(s, &(struct search_end){ .result = SEARCH_PASS });
-	if (!how->no_trace)
+	r->ret = engine_run(n->e, n->how->replay ? &n->replay : NULL, trace.w, &r->x, r->err, sizeof(r->err));
+	end.failure = r->x.outcome.failure;
+	end.result = r->x.diverged ? SEARCH_DIVERGED : r->x.outcome.kind == ZUG_OUTCOME_PASS ? SEARCH_PASS :
+		     zug_outcome_is_finding(r->x.outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
+	search_end(n->s, &end);
+	if (!n->how->no_trace)
 		r->t = memory_trace_end(&trace, &r->x);
-	r->grants = m->grants;
-	r->tends = m->nr_tends;
-	r->drains = m->drains;
-	r->ns = m->now - start;
-	r->stop_always = m->stop_always;
-	memcpy(r->vars, m->vars, sizeof(r->vars));
-	replay_release(&replay);
-	engine_free(e);
-	search_free(s);
-	mw_free(m);
-	capture_free(c);
+	r->grants = n->m->grants;
+	r->tends = n->m->nr_tends;
+	r->drains = n->m->drains;
+	r->ns = n->m->now - start;
+	r->stop_always = n->m->stop_always;
+	memcpy(r->vars, n->m->vars, sizeof(r->vars));
+	return r;
+}
+
+void session_end(struct session *n)
+{
+	replay_release(&n->replay);
+	engine_free(n->e);
+	if (!n->how->search)
+		search_free(n->s);
+	mw_free(n->m);
+	capture_free(n->c);
+}
+
+struct run *run(const struct mw_program *p, const struct how *how)
+{
+	struct session n;
+	struct run *r;
+
+	session_begin(&n, p, how);
+	r = session_run(&n);
+	session_end(&n);
+	return r;
+}
+
+struct run *find(const struct mw_program *p, const struct how *how, bool (*good)(const struct run *r))
+{
+	struct session n;
+	struct run *r;
+
+	session_begin(&n, p, how);
+	while ((r = session_run(&n)) && !good(r))
+		run_free(r);
+	session_end(&n);
 	return r;
 }
 

@@ -48,7 +48,7 @@ struct how {
 	size_t nr_tasks;
 	const struct trace *replay;
 	struct engine_options o;
-	const char *rules;
+	struct search *search;	/* instead of one of that strategy; the caller's */
 	bool no_trace;
 	/* called with the engine before the execution */
 	void (*prepare)(struct engine *e, struct model_world *m, void *ctx);
@@ -69,6 +69,23 @@ struct run {
 };
 
 struct run *run(const struct mw_program *p, const struct how *how);
+
+/* Several executions of one search. */
+struct session {
+	const struct how *how;
+	struct capture *c;
+	struct model_world *m;
+	struct search *s;
+	struct engine *e;
+	struct replay replay;
+};
+void session_begin(struct session *n, const struct mw_program *p, const struct how *how);
+/* NULL: the search is exhausted. */
+struct run *session_run(struct session *n);
+void session_end(struct session *n);
+/* The first execution of a search that is good; NULL: none is. */
+struct run *find(const struct mw_program *p, const struct how *how, bool (*good)(const struct run *r));
+
 void run_free(struct run *r);
 
 /* A search, or the message and the end. */
