@@ -136,7 +136,7 @@ struct run *find(const struct mw_program *p, const struct how *how, bool (*good)
 	struct run *r;
 
 	session_begin(&n, p, how);
-	while ((r = session_run(&n)) && !good(r))
+	while ((r = session_run(&n)) && good && !good(r))
 		run_free(r);
 	session_end(&n);
 	return r;
