@@ -78,7 +78,7 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
 				 zug_op_name(t->label.op), engine_name_of(e, t->label.object)[0] ? " " : "",
 				 engine_name_of(e, t->label.object));
-		engine_tell_task(e, i);
+		steps_tell_task(e, i);
 		stack_set_add(&e->stacks, i, state, frames, nr);
 	}
 }
@@ -151,7 +151,7 @@ void ends_on_fault(struct engine *e, uint32_t task, uint64_t site)
 	if (!e->t || stack_set_has(&e->stacks, task))
 		return;
 	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
-	engine_tell_task(e, task);
+	steps_tell_task(e, task);
 	stack_set_add(&e->stacks, task, "died here", frames, nr);
 }
 
