@@ -12,7 +12,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-html check-languages check-vm check-long bench install uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long bench install uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -37,7 +37,7 @@ help:
 	@printf '%s\n' \
 		'all          zug, zugd and the test programs' \
 		'demo         find a bug, explain it, replay it' \
-		'check        every test; also check-unit, check-model, check-vm alone' \
+		'check        every test; also check-unit, check-model, check-world, check-vm alone' \
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
@@ -138,19 +138,23 @@ $(B)/zugd: $(B)/zug
 has_main	= $(if $(1),$(shell grep -lE '^(int )?main\b' $(1) /dev/null))
 unit_src	:= $(wildcard tests/unit/*.c)
 model_src	:= $(wildcard tests/model/*.c)
+world_src	:= $(wildcard tests/world/*.c)
 unit_main	:= $(call has_main,$(unit_src))
 model_main	:= $(call has_main,$(model_src))
+world_main	:= $(call has_main,$(world_src))
 unit_bin	:= $(unit_main:%.c=$(B)/%)
 model_bin	:= $(model_main:%.c=$(B)/%)
+world_bin	:= $(world_main:%.c=$(B)/%)
 unit_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(unit_main),$(unit_src)))
 model_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(model_main),$(model_src)))
+world_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(world_main),$(world_src)))
 
 $(B)/deps-test: tools/deps
 	@mkdir -p $(B)
 	@tools/deps test
 	@touch $@
 
-$(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o): | $(B)/deps-test
+$(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o) $(world_src:%.c=$(B)/%.o): | $(B)/deps-test
 
 # From an archive the linker takes only what a test uses; a unit test of a lower layer needs nothing of the kernel.
 $(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/user.a)
@@ -161,7 +165,12 @@ $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/pure.a -lcmocka -lzstd -lm -pthread
 
-build-tests: $(unit_bin) $(model_bin)
+# The engine in a world without a kernel; model programs of the search run there, too.
+$(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
+
+build-tests: $(unit_bin) $(model_bin) $(world_bin)
 
 # Pages in a browser: a target of its own, because it needs a browser.
 html_bin	:= $(B)/tests/html/test_page
@@ -236,7 +245,7 @@ VM_TIMEOUT	?= 3600
 vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
 # What needs no kernel of its own.
-host_tests	= $(addprefix tests/tools/,tap rooms man messages doctor install) $(unit_bin) $(model_bin)
+host_tests	= $(addprefix tests/tools/,tap rooms man messages doctor install) $(unit_bin) $(model_bin) $(world_bin)
 
 check: all build-tests
 	@tools/deps vm test
@@ -260,6 +269,9 @@ check-languages: $(B)/zug
 
 check-model: $(model_bin)
 	@tools/tap $(model_bin)
+
+check-world: $(world_bin)
+	@tools/tap $(world_bin)
 
 check-vm: all
 	@tools/deps vm test

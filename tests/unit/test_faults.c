@@ -30,19 +30,15 @@ static struct {
 	unsigned int nr_done;
 } calls;
 
-static uint32_t can(struct world *w, const struct world_task *t, uint32_t wanted)
+static void can(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f)
 {
 	(void)w;
 	(void)t;
-	return calls.possible & wanted;
-}
-
-static unsigned int how_much(struct world *w, const struct world_task *t, int fault, uint32_t *amounts)
-{
-	(void)w;
-	(void)t;
-	memcpy(amounts, calls.amounts, sizeof(calls.amounts));
-	return FLOWS & 1u << fault ? calls.nr_amounts : 0;
+	f->possible = calls.possible & wanted;
+	for (int i = 0; i < FAULT_NR; i++) {
+		memcpy(f->amounts[i], calls.amounts, sizeof(calls.amounts));
+		f->nr_amounts[i] = FLOWS & 1u << i ? calls.nr_amounts : 0;
+	}
 }
 
 static int make_it(struct world *w, struct world_task *t, int fault, uint32_t amount)
@@ -56,7 +52,7 @@ static int make_it(struct world *w, struct world_task *t, int fault, uint32_t am
 	return calls.answer;
 }
 
-static const struct world_ops ops = { .faults = can, .fault_amounts = how_much, .fault = make_it };
+static const struct world_ops ops = { .faults = can, .inject = make_it };
 static struct world_task task;
 static struct world world = { .ops = &ops, .tasks = &task, .nr_tasks = 1 };
 

@@ -147,7 +147,7 @@ static bool stores(struct session *s, uint32_t task, const struct zug_label *l, 
 	int fd;
 
 	if (!p || l->op != ZUG_OP_DATA_WRITE ||
-	    s->world->ops->registers(s->world, &s->world->tasks[task], regs))
+	    s->world->inspection->registers(s->world, &s->world->tasks[task], regs))
 		return false;
 	fd = open(m->path, O_RDONLY | O_CLOEXEC);
 	known = fd >= 0 && pread(fd, bytes, p->len, p->offset) == p->len &&

@@ -112,11 +112,11 @@ int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], 
 		memset(known, 1, TRACEE_REGS_SIZE);
 		return tracee_get_registers(t->pid, regs);
 	}
-	ret = g->w->ops->registers(g->w, t, dwarf);
+	ret = g->w->inspection->registers(g->w, t, dwarf);
 	if (ret)
 		return ret;
 	/* parked before a probed instruction: the kernel has not put the counter back yet */
-	if (t->state == TASK_PARKED && g->w->ops->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
+	if (t->state == TASK_PARKED && g->w->inspection->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
 		dwarf[16]--;
 	tracee_pack_registers(dwarf, regs, known);
 	return 0;
@@ -138,7 +138,7 @@ int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len)
 		if (!b->probed && b->addr >= addr && b->addr - addr < (size_t)n)
 			((uint8_t *)buf)[b->addr - addr] = b->byte;
 	}
-	g->w->ops->unprobe(g->w, &g->w->tasks[task], addr, buf, n);
+	g->w->inspection->unprobe(g->w, &g->w->tasks[task], addr, buf, n);
 	return n;
 }
 
@@ -421,7 +421,7 @@ static void prepare(struct gdb *g, uint32_t task)
 			if (!b->probed && t->parent != WORLD_NO_TASK &&
 			    g->w->tasks[t->parent].process == g->process && b->byte != int3 &&
 			    tracee_read(t->pid, b->addr, &byte, 1) == 1 && byte == int3 &&
-			    !g->w->ops->unprobe(g->w, t, b->addr, &byte, 1))
+			    !g->w->inspection->unprobe(g->w, t, b->addr, &byte, 1))
 				tracee_write(t->pid, b->addr, &b->byte, 1);
 		}
 		return;
@@ -453,7 +453,7 @@ static bool at_breakpoint(struct gdb *g, uint32_t task)
 	const struct world_task *t = &g->w->tasks[task];
 	uint64_t dwarf[18];
 
-	if (t->label.op == ZUG_OP_BEGIN || g->w->ops->registers(g->w, t, dwarf))
+	if (t->label.op == ZUG_OP_BEGIN || g->w->inspection->registers(g->w, t, dwarf))
 		return false;
 	for (size_t i = 0; i < g->nr_breakpoints; i++)
 		if (g->breakpoints[i].probed && g->breakpoints[i].addr == dwarf[16] - 1)

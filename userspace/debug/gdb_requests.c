@@ -223,7 +223,7 @@ static int write_memory(struct gdb *g, const char *p, const char *end, bool bina
 		}
 	}
 	for (uint64_t i = 0; i < len; i++)
-		if (g->w->ops->unprobe(g->w, &g->w->tasks[task], addr + i, &byte, 1) && byte != buf[i])
+		if (g->w->inspection->unprobe(g->w, &g->w->tasks[task], addr + i, &byte, 1) && byte != buf[i])
 			return -EBUSY;
 	n = len ? tracee_write(tid, addr, buf, len) : 0;
 	return n == (ssize_t)len ? 0 : -EFAULT;
@@ -241,7 +241,7 @@ static int set_breakpoint(struct gdb *g, uint64_t addr)
 	for (size_t i = 0; i < g->nr_breakpoints; i++)
 		if (g->breakpoints[i].addr == addr)
 			return 0;
-	b.probed = g->w->ops->unprobe(g->w, t, addr, &b.byte, 1);
+	b.probed = g->w->inspection->unprobe(g->w, t, addr, &b.byte, 1);
 	if (!b.probed && tracee_read(tid, addr, &b.byte, 1) != 1)
 		return -EFAULT;
 	if (!ARRAY_RESERVE(g->breakpoints, g->breakpoints_room, g->nr_breakpoints + 1))

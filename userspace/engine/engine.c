@@ -1,44 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine.c - the loop of one execution: events of the world in, answers to its questions out, until there is an outcome
+ *
+ * engine_run() and follow() are where to begin. An event only informs, or it asks: no task has the turn. Then decide()
+ * (engine_decide.c) gives the turn to a task, now or after further events. While no event comes, time is what ends an
+ * execution: the grace of a deadlock, the time-out, the user's patience.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "engine/engine_internal.h"
-#include "engine/expiry.h"
 #include "engine/failure.h"
-#include "search/identity.h"
 
-#define MS 1000000ull
-/*
- * How long an uninterruptible wait keeps the turn before it is lent. Disk waits should be shorter: a task
- * whose turn was lent stops inside the kernel when it wakes up, and may hold locks there.
- */
-#define LEND_AFTER_MS 2000
-/* All tasks wait for each other: look so long for a waker that is on its way in the kernel. */
+/* All tasks wait for each other: so long for a wake-up that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
-/* Somebody outside may yet answer: look so long before the clock jumps. */
-#define OUTSIDE_NS (20 * MS)
-/* How long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
-#define LATE_WAKE_NS (2000 * MS)
-
-/*
- * A task that goes on for so many steps while others wait, without ever yielding, is taken for
- * one that has yielded: else a loop that only another task can end would starve that task under
- * every strategy that does not preempt.
- */
-#define STARVING_STEPS 100
+#define EVENT_US 10000
+#define TEND_NS (1000 * MS)
 /* Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop that writes. */
 #define STOPS_BEFORE_SWITCH 10
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static bool read_lock(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *m)
 {
@@ -112,203 +93,21 @@ void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label 
 	e->hold_ctx = ctx;
 }
 
-static bool room(struct engine *e, uint32_t nr)
+uint64_t engine_look(struct engine *e)
 {
-	struct search_cand *c;
-	uint32_t *en;
-	bool *held;
-
-	if (nr <= e->nr_cands)
-		return true;
-	nr *= 2;
-	c = realloc(e->cands, nr * sizeof(*c));
-	if (!c)
-		return false;
-	e->cands = c;
-	en = realloc(e->enabled, nr * sizeof(*en));
-	if (!en)
-		return false;
-	e->enabled = en;
-	held = realloc(e->held, nr * sizeof(*held));
-	if (!held)
-		return false;
-	e->held = held;
-	e->nr_cands = nr;
-	return true;
+	e->w->ops->status(e->w, &e->status);
+	return e->status.now;
 }
 
-/* ---- the trace ---- */
-
-void engine_tell_task(struct engine *e, uint32_t task)
-{
-	const struct world_task *t = &e->w->tasks[task];
-
-	if (!e->t)
-		return;
-	if (task >= e->nr_told) {
-		uint32_t nr = 2 * task + 16;
-		bool *told = realloc(e->told, nr * sizeof(*told));
-
-		if (!told)
-			return;
-		memset(told + e->nr_told, 0, (nr - e->nr_told) * sizeof(*told));
-		e->told = told;
-		e->nr_told = nr;
-	}
-	if (e->told[task])
-		return;
-	e->told[task] = true;
-	trace_add_task(e->t, &(struct trace_task){ .task = task, .parent = t->parent, .nth = t->nth,
-						   .pid = t->own_pid, .process = t->process, .comm = t->comm });
-}
-
-static void note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg,
-		 const char *text)
-{
-	if (!e->t)
-		return;
-	if (task != WORLD_NO_TASK)
-		engine_tell_task(e, task);
-	trace_add_note(e->t, &(struct trace_note){
-		.kind = kind, .task = task, .arg = arg, .text = text && text[0] ? text : NULL,
-		.object = task != WORLD_NO_TASK && kind == TRACE_NOTE_BLOCK ?
-			  e->w->tasks[task].label.object : 0 });
-}
-
-static void record_step(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
-{
-	struct world_task *t = &e->w->tasks[task];
-	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
-				.nr_enabled = nr_enabled, .enabled = e->enabled };
-	bool last_enabled = false;
-
-	for (uint32_t i = 0; i < nr_enabled; i++)
-		last_enabled |= e->enabled[i] == e->last;
-	if (e->last != task && e->last != WORLD_NO_TASK)
-		e->x->switches++;
-	if (e->last != task && last_enabled && !e->yielded) {
-		s.flags |= TRACE_STEP_PREEMPTION;
-		e->x->preemptions++;
-	}
-	if (e->yielded)
-		s.flags |= TRACE_STEP_YIELDED;
-	if (lone)
-		s.flags |= TRACE_STEP_LONE;
-	if (!replay_is_chance(&t->label, task, e->last))
-		e->x->hash = replay_hash(e->x->hash, task, &t->label);
-	if (e->t) {
-		engine_tell_task(e, task);
-		for (uint32_t i = 0; i < nr_enabled; i++)
-			engine_tell_task(e, e->enabled[i]);
-		e->w->ops->describe(e->w, e->t, &t->label);
-		trace_add_step(e->t, &s);
-	}
-	e->x->steps++;
-	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
-	e->last = task;
-	e->yielded = e->same >= STARVING_STEPS;
-	if (e->yielded)
-		e->same = 0;
-}
-
-/* ---- decisions ---- */
-
-/* Time-outs that may expire: their tasks can go on, too, besides the ne that are enabled. How many there are now. */
-static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
-{
-	struct world *w = e->w;
-	uint64_t limit = expiry_limit(w, w->ops->clock(w), idle, e->o.explore_timeouts);
-	bool any = false;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		struct search_cand *c = &e->cands[i];
-
-		if (!expiry_may(&w->tasks[c->task], limit))
-			continue;
-		c->enabled = any = true;
-		c->label.op = ZUG_OP_EXPIRE;
-		c->label.flags |= zug_op_flags(ZUG_OP_EXPIRE);
-	}
-	if (!any)
-		return ne;
-	ne = 0;
-	for (uint32_t i = 0; i < nr; i++)
-		if (e->cands[i].enabled)
-			e->enabled[ne++] = e->cands[i].task;
-	return ne;
-}
-
-/*
- * Fills cands and enabled; the number enabled. only: the one task to call enabled, or WORLD_NO_TASK.
- * jump: if nobody can run the clock may go on to the next time-out.
- */
-static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr_cands, uint32_t *nr_parked)
-{
-	struct world *w = e->w;
-	/* whoever holds a spin lock may be among those with a time-out */
-	bool timed = expiry_first(w) != UINT64_MAX || w->ops->next_timer(w) != UINT64_MAX;
-	uint32_t n = 0, ne = 0;
-
-	*nr_parked = 0;
-	for (uint32_t i = 0; i < w->nr_tasks; i++) {
-		const struct world_task *t = &w->tasks[i];
-		bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && i == only);
-
-		if (t->state == TASK_NONE || t->state == TASK_DEAD)
-			continue;
-		if (!room(e, n + 1))
-			return 0;
-		*nr_parked += parked;
-		e->cands[n] = (struct search_cand){
-			.task = i, .parent = t->parent, .label = t->label,
-			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t) : i == only),
-		};
-		if (e->cands[n].enabled)
-			e->enabled[ne++] = i;
-		n++;
-	}
-	if (only == WORLD_NO_TASK)
-		ne = add_expiring(e, n, ne, false);
-	if (ne)
-		e->spun = 0;
-	/* everybody who could run would block: let them, so that it is the kernel that says deadlock */
-	if (!ne && *nr_parked) {
-		e->spun++;
-		for (uint32_t i = 0; i < n; i++)
-			if (w->tasks[e->cands[i].task].state == TASK_PARKED &&
-			    !(timed && e->cands[i].label.op == ZUG_OP_SPIN_LOCK)) {
-				e->cands[i].enabled = true;
-				e->enabled[ne++] = e->cands[i].task;
-				if (e->cands[i].label.op != ZUG_OP_SPIN_LOCK)
-					e->spun = 0;
-			}
-	}
-	if (!ne && only == WORLD_NO_TASK && jump)
-		ne = add_expiring(e, n, 0, true);
-	*nr_cands = n;
-	return ne;
-}
-
-static void diverge(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void diverge(struct engine *e, const char *fmt, ...)
+enum verdict engine_broken(struct engine *e, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (e->x->diverged)
-		return;
-	e->x->diverged = true;
-	e->x->diverged_at = e->x->steps;
 	va_start(ap, fmt);
-	vsnprintf(e->x->divergence, sizeof(e->x->divergence), fmt, ap);
+	vsnprintf(e->err, e->errlen, fmt, ap);
 	va_end(ap);
-	note(e, TRACE_NOTE_MESSAGE, WORLD_NO_TASK, 0, e->x->divergence);
-}
-
-static const struct trace_step *expected(const struct engine *e)
-{
-	if (!e->r || e->x->diverged)
-		return NULL;
-	return replay_step(e->r, e->x->steps);
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", e->err);
+	return END;
 }
 
 const char *engine_name_of(struct engine *e, uint64_t object)
@@ -318,57 +117,52 @@ const char *engine_name_of(struct engine *e, uint64_t object)
 	return name ? name : "";
 }
 
-static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
+const struct trace_step *engine_expected(const struct engine *e)
 {
-	/* the call is about to be made; it is what it comes to that was recorded */
-	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
-		return;
-	if (zug_op_is(got->op, want->label.op) && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
-		return;
-	diverge(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
-		want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));
+	if (!e->r || e->x->diverged)
+		return NULL;
+	return replay_step(e->r, e->x->steps);
 }
-
-enum verdict { GO_ON = 0, WAIT, END };
 
 /* ---- a debugger that looks on ---- */
 
-static struct debugger *debugger_of(const struct engine *e)
+struct debugger *engine_debugger(const struct engine *e)
 {
 	return e->r ? e->o.debugger : NULL;
 }
 
-/* What it takes is not the execution's time. false: it wants the end. */
-static bool debug_granting(struct engine *e, uint64_t step, uint32_t task)
+/* The debugger has answered a question that was asked then. */
+static bool debugger_said(struct engine *e, bool on, uint64_t since)
 {
-	struct debugger *d = debugger_of(e);
-	uint64_t before = now_ns();
-	bool on = d->granting(d, e->w, step, task);
+	uint64_t took = engine_look(e) - since;
 
-	e->start_ns += now_ns() - before;
-	e->since_ns += now_ns() - before;
+	e->start_ns += took;
+	e->since_ns += took;
 	if (!on)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
 	return on;
 }
 
+bool engine_debug_granting(struct engine *e, uint64_t step, uint32_t task)
+{
+	uint64_t before = engine_look(e);
+	struct debugger *d = engine_debugger(e);
+
+	return debugger_said(e, d->granting(d, e->w, step, task), before);
+}
+
 static bool debug_running(struct engine *e)
 {
-	struct debugger *d = debugger_of(e);
-	uint64_t before = now_ns();
-	bool on = d->running(d, e->w);
+	uint64_t before = engine_look(e);
+	struct debugger *d = engine_debugger(e);
 
-	e->start_ns += now_ns() - before;
-	e->since_ns += now_ns() - before;
-	if (!on)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
-	return on;
+	return debugger_said(e, d->running(d, e->w), before);
 }
 
 static void debug_ending(struct engine *e, bool exited)
 {
 	const struct outcome *o = &e->x->outcome;
-	struct debugger *d = debugger_of(e);
+	struct debugger *d = engine_debugger(e);
 	char why[sizeof(o->message) + 32];
 
 	if (!d)
@@ -377,232 +171,50 @@ static void debug_ending(struct engine *e, bool exited)
 	d->ending(d, e->w, why, exited);
 }
 
-/* A primitive used against its rules, about to happen: the execution ends before it does. */
-static bool misused(struct engine *e, uint32_t nr, int i)
-{
-	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
-				  SEARCH_NO_TASK : e->last, .yielded = e->yielded, .nr = nr,
-				  .cand = e->cands };
-	struct misuse_report r = { 0 };
-	char other[48] = "";
+/* ---- events ---- */
 
-	if (e->on_step && e->on_step(e->on_step_ctx, &p, i, &e->x->outcome))
-		return true;
-	if (misuse_step(e->misuse, &p, i, &r) != 1)
-		return false;
-	if (r.other != SEARCH_NO_TASK)
-		snprintf(other, sizeof(other), " (T%u)", r.other);
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
-		    other, engine_name_of(e, r.object));
-	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
-	return true;
+static enum verdict on_point(struct engine *e, const struct world_event *ev)
+{
+	const struct zug_label *l = &e->w->tasks[ev->task].label;
+	enum verdict v = GO_ON;
+
+	if (!e->x->launch_ns)
+		e->x->launch_ns = e->status.now - e->start_ns;
+	progress_point(&e->pc, ev->task, l->site, ev->yield);
+	if (l->op != ZUG_OP_SPIN)
+		e->stops = 0;
+	if (ev->passed)
+		v = decide_passed(e, ev->task);
+	e->yielded |= ev->yield;
+	return v;
 }
 
-static bool is_held(const struct engine *e, const struct search_cand *c)
-{
-	return c->enabled && e->hold(e->hold_ctx, &c->label);
-}
-
-/* Asks the search; index into cands or -errno. */
-static int pick_any(struct engine *e, uint32_t nr)
-{
-	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
-				  SEARCH_NO_TASK : e->last, .yielded = e->yielded, .nr = nr,
-				  .cand = e->cands };
-	int i = search_pick(e->s, &p);
-
-	if (i == -ESTALE) {
-		diverge(e, "step %lu: the program did not follow the schedule of an earlier execution",
-			(unsigned long)e->x->steps);
-		i = search_pick(e->s, &p);
-	}
-	return i;
-}
-
-/* The same among those that are not held, if there are others. */
-static int pick(struct engine *e, uint32_t nr)
-{
-	uint32_t nr_held = 0, nr_free = 0;
-	int i;
-
-	/* whoever is to go on in a replay is given */
-	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
-		nr_held += is_held(e, &e->cands[k]);
-		nr_free += e->cands[k].enabled && !is_held(e, &e->cands[k]);
-	}
-	if (!nr_held || !nr_free)
-		return pick_any(e, nr);
-	e->holds++;
-	for (uint32_t k = 0; k < nr; k++) {
-		e->held[k] = is_held(e, &e->cands[k]);
-		e->cands[k].enabled &= !e->held[k];
-	}
-	i = pick_any(e, nr);
-	for (uint32_t k = 0; k < nr; k++)
-		e->cands[k].enabled |= e->held[k];
-	return i;
-}
-
-/* pick() gave that error. */
-static enum verdict refused(struct engine *e, int error, char *err, size_t errlen)
-{
-	if (error == -ELOOP) {
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
-			    (unsigned long)e->x->steps);
-		return END;
-	}
-	snprintf(err, errlen, "the search refused step %lu: %s", (unsigned long)e->x->steps, strerror(-error));
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-	return END;
-}
-
-/* Nobody can go on, but by a time-out. */
-static bool is_idle(const struct engine *e)
+/* True when a task could run, or its wait may end, whatever all the others do. */
+static bool somebody_lives(const struct engine *e)
 {
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
 
-		/* who would block in the kernel is let go there first */
-		if (t->state == TASK_PARKED &&
-		    !(t->label.op == ZUG_OP_SPIN_LOCK && e->w->ops->would_block(e->w, t)))
-			return false;
+		if (t->state == TASK_PARKED || (t->state == TASK_BLOCKED && t->wait != WAIT_INSIDE))
+			return true;
 	}
-	return true;
+	return false;
 }
 
-/* --timeouts explore: does the next timer fire now, before the step of the task that was chosen? 0 or -errno. */
-static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
+static enum verdict on_block(struct engine *e, const struct world_event *ev)
 {
-	int fires;
-
-	if (!e->o.explore_timeouts || e->w->ops->next_timer(e->w) == UINT64_MAX)
-		return 0;
-	fires = faults_timer(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, task);
-	if (fires <= 0)
-		return fires;
-	e->w->ops->fire(e->w);
-	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
-	return 0;
+	progress_made(&e->pc);
+	steps_note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
+	/* it gave the turn away itself, though it may be enabled by its time-out */
+	e->yielded |= e->w->tasks[ev->task].deadline && e->o.explore_timeouts;
+	/* if no other task can run it is a deadlock, which says more */
+	if (!ends_lock_cycle(e, ev->task) || !somebody_lives(e))
+		return GO_ON;
+	ends_add_stacks(e);
+	return END;
 }
 
-static enum verdict decide(struct engine *e, uint64_t asked_ns, char *err, size_t errlen)
-{
-	const struct trace_step *want = expected(e);
-	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) || now_ns() - asked_ns > OUTSIDE_NS;
-	uint32_t nr, nr_parked, ne = gather(e, WORLD_NO_TASK, jump, &nr, &nr_parked);
-	uint64_t timer = e->w->ops->next_timer(e->w);
-	int i, ret;
-
-	if (timer <= e->w->ops->clock(e->w) || (timer != UINT64_MAX && jump && is_idle(e) &&
-						timer <= expiry_first(e->w))) {
-		e->w->ops->fire(e->w);
-		e->fired = true;
-		return WAIT;
-	}
-	if (want) {
-		bool there = false;
-
-		for (uint32_t k = 0; k < ne; k++)
-			there |= e->enabled[k] == want->task;
-		if (!there && now_ns() - asked_ns < LATE_WAKE_NS)
-			return WAIT;	/* a timer or somebody outside woke it when this was recorded */
-		if (there) {
-			/* an early waker is held back until the step at which it was seen */
-			for (uint32_t k = 0; k < nr; k++) {
-				bool recorded = false;
-
-				for (uint32_t j = 0; j < want->nr_enabled; j++)
-					recorded |= want->enabled[j] == e->cands[k].task;
-				e->cands[k].enabled &= recorded;
-			}
-			ne = 0;
-			for (uint32_t k = 0; k < nr; k++)
-				if (e->cands[k].enabled)
-					e->enabled[ne++] = e->cands[k].task;
-			for (uint32_t k = 0; k < nr; k++)
-				if (e->cands[k].task == want->task)
-					check_label(e, want, &e->cands[k].label);
-		} else if (ne) {
-			diverge(e, "step %lu: T%u was to %s, but it cannot run (%s)",
-				(unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
-				want->task < e->w->nr_tasks && e->w->tasks[want->task].state == TASK_BLOCKED ?
-				e->w->tasks[want->task].where : "it does not exist");
-		}
-	}
-	if (!ne)
-		return WAIT;
-	i = pick(e, nr);
-	if (i < 0)
-		return refused(e, i, err, errlen);
-	if (misused(e, nr, i)) {
-		record_step(e, e->cands[i].task, ne, false);
-		ends_add_stacks(e);
-		return END;
-	}
-	if (debugger_of(e) && !debug_granting(e, want ? want->step : e->x->steps, e->cands[i].task))
-		return END;
-	if (e->cands[i].label.op == ZUG_OP_EXPIRE && e->w->tasks[e->cands[i].task].state == TASK_BLOCKED) {
-		ret = e->w->ops->expire(e->w, e->cands[i].task);
-		if (ret) {
-			snprintf(err, errlen, "the time-out of T%u cannot be made to expire (%s): does the test trace "
-				 "itself? --time real leaves time alone", e->cands[i].task, strerror(-ret));
-			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-			return END;
-		}
-	}
-	ret = decide_timer(e, want, e->cands[i].task);
-	if (ret < 0) {
-		snprintf(err, errlen, "the search did not say whether a timer fires at step %lu: %s",
-			 (unsigned long)e->x->steps, strerror(-ret));
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-		return END;
-	}
-	ret = faults_decide(&e->faults, e->w, e->s, e->x->diverged ? NULL : want, e->r, e->cands[i].task);
-	if (ret < 0) {
-		snprintf(err, errlen, "the call of T%u cannot be made another than it is (%s)%s", e->cands[i].task,
-			 strerror(-ret), ret == -EPERM ? ": does the test trace itself, or does a debugger?" : "");
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-		return END;
-	}
-	record_step(e, e->cands[i].task, ne, false);
-	if (ends_fails(e, &e->w->tasks[e->cands[i].task]))
-		ends_take_stacks(e, e->cands[i].task);
-	if (!ret)
-		e->w->ops->grant(e->w, e->cands[i].task);
-	return GO_ON;
-}
-
-/* A point that was passed without stopping is a step with one candidate. */
-static enum verdict passed(struct engine *e, uint32_t task, char *err, size_t errlen)
-{
-	const struct trace_step *want = expected(e);
-	uint32_t nr, nr_parked, ne = gather(e, task, false, &nr, &nr_parked);
-	int i;
-
-	if (want && want->task != task)
-		diverge(e, "step %lu: T%u was to %s, but T%u went on alone", (unsigned long)e->x->steps,
-			want->task, zug_op_name(want->label.op), task);
-	else if (want)
-		check_label(e, want, &e->w->tasks[task].label);
-	i = pick(e, nr);
-	if (i < 0)
-		return refused(e, i, err, errlen);
-	for (uint32_t k = 0; k < nr; k++)
-		if (e->cands[k].task == task)
-			i = k;
-	if (misused(e, nr, i)) {
-		record_step(e, task, ne, true);
-		ends_add_stacks(e);
-		return END;
-	}
-	record_step(e, task, ne, true);
-	return GO_ON;
-}
-
-/* ---- one execution ---- */
-
-static enum verdict on_event(struct engine *e, const struct world_event *ev, bool *over,
-			     char *err, size_t errlen)
+static enum verdict on_event(struct engine *e, const struct world_event *ev)
 {
 	switch (ev->kind) {
 	case WORLD_NEW:
@@ -610,59 +222,29 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 		progress_made(&e->pc);
 		break;
 	case WORLD_POINT:
-		if (!e->x->launch_ns)
-			e->x->launch_ns = now_ns() - e->start_ns;
-		progress_point(&e->pc, ev->task, e->w->tasks[ev->task].label.site, ev->yield);
-		if (e->w->tasks[ev->task].label.op != ZUG_OP_SPIN)
-			e->stops = 0;
-		if (ev->passed) {
-			enum verdict v = passed(e, ev->task, err, errlen);
-
-			e->yielded |= ev->yield;
-			return v;
-		}
-		e->yielded |= ev->yield;
-		break;
+		return on_point(e, ev);
 	case WORLD_BLOCK:
-		progress_made(&e->pc);
-		note(e, TRACE_NOTE_BLOCK, ev->task, 0, ev->text);
-		/* it gave the turn away itself, though it may be enabled by its time-out */
-		e->yielded |= e->w->tasks[ev->task].deadline && e->o.explore_timeouts;
-		if (ends_lock_cycle(e, ev->task)) {
-			/* if nobody else can run it is a deadlock, which says more */
-			bool others = false;
-
-			for (uint32_t i = 0; i < e->w->nr_tasks; i++)
-				others |= e->w->tasks[i].state == TASK_PARKED ||
-					  (e->w->tasks[i].state == TASK_BLOCKED &&
-					   e->w->tasks[i].wait != WAIT_INSIDE);
-			if (!others)
-				return GO_ON;
-			ends_add_stacks(e);
-			return END;
-		}
-		break;
+		return on_block(e, ev);
 	case WORLD_WAKE:
-		note(e, TRACE_NOTE_WAKE, ev->task, ev->waker, NULL);
+		steps_note(e, TRACE_NOTE_WAKE, ev->task, ev->waker, NULL);
 		break;
 	case WORLD_FATAL:
-		/* the last moment at which anybody of its process has a stack */
+		/* the last moment at which the tasks of its process have stacks */
 		if (!e->w->tasks[ev->task].quits || ends_fails(e, &e->w->tasks[ev->task]))
 			ends_take_stacks(e, ev->task);
 		break;
 	case WORLD_EXIT:
 		progress_made(&e->pc);
-		note(e, TRACE_NOTE_EXIT, ev->task, 0, NULL);
+		steps_note(e, TRACE_NOTE_EXIT, ev->task, 0, NULL);
 		if (ev->site)
 			ends_on_fault(e, ev->task, ev->site);
-		*over = ev->root;
-		break;
+		return ev->root ? EXITED : GO_ON;
 	case WORLD_EXEC:
 		progress_made(&e->pc);
-		note(e, TRACE_NOTE_EXEC, ev->task, 0, ev->text);
+		steps_note(e, TRACE_NOTE_EXEC, ev->task, 0, ev->text);
 		break;
 	case WORLD_MESSAGE:
-		note(e, TRACE_NOTE_MESSAGE, ev->task, 0, ev->text);
+		steps_note(e, TRACE_NOTE_MESSAGE, ev->task, 0, ev->text);
 		break;
 	case WORLD_ASK:
 		break;
@@ -670,18 +252,20 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev, boo
 	return GO_ON;
 }
 
+/* ---- computations ---- */
+
 /*
- * A task was stopped in a computation. If it can be shown to wait in a loop it is not asked about:
+ * A task was stopped in a computation. If it can be shown to wait in a loop there is no question:
  * it goes on alone until that is shown, or not.
  */
-static enum spin_verdict on_spin(struct engine *e, uint32_t task)
+static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 {
 	const struct world_task *t = &e->w->tasks[task], *other = NULL;
 	enum spin_verdict v;
 
 	for (uint32_t i = 0; i < e->w->nr_tasks && !other; i++)
 		if (i != task && e->w->tasks[i].state == TASK_PARKED &&
-		    !e->w->ops->would_block(e->w, &e->w->tasks[i]))
+		    !e->w->ops->would_block(e->w, &e->w->tasks[i], NULL))
 			other = &e->w->tasks[i];
 	if (!other)
 		return SPIN_NO;
@@ -694,7 +278,7 @@ static enum spin_verdict on_spin(struct engine *e, uint32_t task)
 	return v;
 }
 
-/* In the trace that is replayed: is task, at its next step, where the timer had stopped it? */
+/* In the trace that is replayed: true when task is, at its next step, where the timer had stopped it. */
 static bool stops_in_computation(const struct engine *e, uint32_t task)
 {
 	const struct trace_step *step;
@@ -705,132 +289,168 @@ static bool stops_in_computation(const struct engine *e, uint32_t task)
 	return false;
 }
 
-/* The loop of an execution; sets the outcome unless the root command ended by itself (returns true). */
-static bool follow(struct engine *e, char *err, size_t errlen, int *broke)
+static enum verdict goes_on_computing(struct engine *e, uint32_t task)
 {
-	uint64_t asked = 0, quiet = 0, flushed = e->start_ns, steps = 0, now;
-	bool question = false, over = false;
-	struct world_event ev;
+	e->yielded = false;
+	e->w->ops->grant(e->w, task);
+	return WAIT;
+}
+
+/* A task was stopped in a computation. GO_ON: that is a question; WAIT: it has the turn again, and no step was made; END. */
+static enum verdict on_computation(struct engine *e, uint32_t task)
+{
+	const struct trace_step *want = engine_expected(e);
+	enum spin_verdict spin;
+
+	/* in a replay the timer struck elsewhere, or not at all, when this was recorded */
+	if (want && (want->task == task || !stops_in_computation(e, task)))
+		return goes_on_computing(e, task);
+	spin = want ? SPIN_NO : try_spin(e, task);
+	if (spin == SPIN_AGAIN)
+		return WAIT;
+	/* a long computation: a switch in it could not be replayed exactly */
+	if (spin == SPIN_NO && !want && ++e->stops < STOPS_BEFORE_SWITCH)
+		return goes_on_computing(e, task);
+	e->stops = 0;
+	if (spin != SPIN_PROVEN)
+		return GO_ON;
+	ends_add_stacks(e);
+	return END;
+}
+
+/* ---- one execution ---- */
+
+/* An event with a question. GO_ON; WAIT: it is answered already; END. */
+static enum verdict on_question(struct engine *e, const struct world_event *ev)
+{
 	enum verdict v = GO_ON;
+
+	if (ev->kind == WORLD_POINT && e->w->tasks[ev->task].label.op == ZUG_OP_SPIN)
+		v = on_computation(e, ev->task);
+	if (v != GO_ON)
+		return v;
+	e->question = true;
+	e->asked_ns = e->status.now;
+	if (!e->on_state || !e->on_state(e->on_state_ctx, e->last, &e->x->outcome))
+		return GO_ON;
+	ends_add_stacks(e);
+	return END;
+}
+
+/* The decision that is due, if it can be made now. GO_ON or END. */
+static enum verdict answer(struct engine *e)
+{
+	switch (decide(e)) {
+	case WAIT:
+		return GO_ON;
+	case GO_ON:
+		break;
+	default:
+		return END;
+	}
+	e->question = false;
+	if (!ends_livelock(e))
+		return GO_ON;
+	ends_add_stacks(e);
+	return END;
+}
+
+/* What is seen by the clock alone. false: that is the end. */
+static bool in_time(struct engine *e, uint64_t *tended_ns, int *broke)
+{
+	uint64_t now = e->status.now;
+
+	if (e->o.stop && *e->o.stop) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
+		return false;
+	}
+	if (e->o.timeout_ns && now > e->since_ns && now - e->since_ns > e->o.timeout_ns) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
+			    e->o.timeout_ns / 1e9);
+		ends_add_stacks(e);
+		return false;
+	}
+	if (now - *tended_ns <= TEND_NS)
+		return true;
+	*tended_ns = now;
+	if (e->w->ops->tend(e->w, e->err, e->errlen)) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", e->err);
+		*broke = -EBUSY;
+		return false;
+	}
+	capture_trim(e->c);
+	if (e->t)
+		trace_flush(e->t);
+	return true;
+}
+
+/*
+ * The loop of an execution. true: the root command ended by itself; false: the outcome is set. *broke: what failed when
+ * the world did.
+ */
+static bool follow(struct engine *e, int *broke)
+{
+	uint64_t quiet_ns = 0, tended_ns = e->start_ns, steps = 0;
+	struct world_event ev;
+	enum verdict v;
 	int ret;
 
 	for (;;) {
-		ret = e->w->ops->next(e->w, &ev, 10000, err, errlen);
+		ret = e->w->ops->next(e->w, &ev, EVENT_US, e->err, e->errlen);
 		if (ret < 0) {
 			*broke = ret;
-			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
+			outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", e->err);
 			return false;
 		}
-		if (debugger_of(e) && !debug_running(e))
+		if (engine_debugger(e) && !debug_running(e))
 			return false;
-		now = now_ns();
-		if (ret) {
-			v = on_event(e, &ev, &over, err, errlen);
-			if (over)
-				return true;
-			if (v == END)
-				return false;
-			quiet = 0;
-			if (ev.kind == WORLD_POINT && ev.ask &&
-			    e->w->tasks[ev.task].label.op == ZUG_OP_SPIN) {
-				const struct trace_step *want = expected(e);
-				enum spin_verdict spin;
-
-				/* a replay goes on with whom it is to go on: the timer struck elsewhere then, or not at all */
-				if (want && (want->task == ev.task || !stops_in_computation(e, ev.task))) {
-					e->yielded = false;
-					e->w->ops->grant(e->w, ev.task);
-					continue;
-				}
-				spin = want ? SPIN_NO : on_spin(e, ev.task);
-				if (spin == SPIN_AGAIN)
-					continue;
-				/* a long computation: a switch in it could not be replayed exactly */
-				if (spin == SPIN_NO && !want && ++e->stops < STOPS_BEFORE_SWITCH) {
-					e->yielded = false;
-					e->w->ops->grant(e->w, ev.task);
-					continue;
-				}
-				e->stops = 0;
-				if (spin == SPIN_PROVEN) {
-					ends_add_stacks(e);
-					return false;
-				}
-			}
-			if (ev.ask) {
-				question = true;
-				asked = now;
-				if (e->on_state && e->on_state(e->on_state_ctx, e->last, &e->x->outcome)) {
-					ends_add_stacks(e);
-					return false;
-				}
-			}
-		} else if (!quiet) {
-			quiet = now;
-		}
-		e->fired &= ret;
-		if (question && !e->fired && (v = decide(e, asked, err, errlen)) != WAIT) {
-			if (v == END)
-				return false;
-			question = false;
-			if (debugger_of(e))
-				now = now_ns();
-			if (ends_livelock(e)) {
-				ends_add_stacks(e);
-				return false;
-			}
-		}
-		if (e->o.stop && *e->o.stop) {
-			outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
-			return false;
-		}
-		/* on a busier machine a replay takes longer: while it follows its schedule it gets on */
-		if (e->x->steps != steps && expected(e)) {
-			steps = e->x->steps;
-			e->since_ns = now;
-		}
-		if (e->o.timeout_ns && now > e->since_ns && now - e->since_ns > e->o.timeout_ns) {
-			outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
-				    e->o.timeout_ns / 1e9);
-			ends_add_stacks(e);
-			return false;
-		}
-		if (now - flushed > 1000 * MS) {
-			flushed = now;
-			if (e->w->ops->tend(e->w, err, errlen)) {
-				outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-				*broke = -EBUSY;
-				return false;
-			}
-			capture_trim(e->c);
-			if (e->t)
-				trace_flush(e->t);
-		}
+		engine_look(e);
+		v = ret ? on_event(e, &ev) : GO_ON;
+		if (v == GO_ON && ret && ev.ask)
+			v = on_question(e, &ev);
 		if (ret)
+			quiet_ns = 0;
+		else if (!quiet_ns)
+			quiet_ns = e->status.now;
+		if (v == WAIT)
 			continue;
-		if (question && now - quiet > GRACE_NS && ends_all_wait_inside(e)) {
+		e->fired &= ret;
+		if (v == GO_ON && e->question && !e->fired)
+			v = answer(e);
+		if (v != GO_ON)
+			return v == EXITED;
+		/* on a busier machine a replay takes longer: while it follows its schedule it gets on */
+		if (e->x->steps != steps && engine_expected(e)) {
+			steps = e->x->steps;
+			e->since_ns = e->status.now;
+		}
+		if (!in_time(e, &tended_ns, broke))
+			return false;
+		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS && ends_all_wait_inside(e)) {
 			ends_deadlock(e);
 			ends_add_stacks(e);
 			return false;
 		}
-		if (e->w->ops->stuck_ms(e->w) > LEND_AFTER_MS)
-			e->w->ops->lend(e->w);
 	}
 }
 
-/* The state in which it ended: dpor learns from it why a deadlock happened. */
-static void show_final(struct engine *e)
+/* Nothing of the last execution is left. */
+static void reset(struct engine *e, const struct replay *r, struct trace_writer *t, struct execution *x)
 {
-	uint32_t nr = 0, nr_parked;
-	struct search_point p = { .step = e->x->steps, .last = e->last == WORLD_NO_TASK ?
-				  SEARCH_NO_TASK : e->last, .yielded = e->yielded };
-
-	if (!e->x->steps || e->x->diverged)
-		return;
-	gather(e, WORLD_NO_TASK, false, &nr, &nr_parked);
-	p.nr = nr;
-	p.cand = e->cands;
-	search_final(e->s, &p);
+	memset(x, 0, sizeof(*x));
+	x->nr_tasks = 1;
+	e->r = r;
+	e->t = t;
+	e->x = x;
+	e->last = WORLD_NO_TASK;
+	e->yielded = e->question = e->fired = false;
+	e->same = e->spun = e->stops = e->holds = 0;
+	if (e->told)
+		memset(e->told, 0, e->told_room * sizeof(*e->told));
+	progress_reset(&e->pc);
+	misuse_begin(e->misuse);
+	capture_reset(e->c);
+	faults_begin(&e->faults);
 }
 
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
@@ -840,44 +460,29 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	uint64_t end;
 	bool ended;
 
-	memset(x, 0, sizeof(*x));
-	e->r = r;
-	e->t = t;
-	e->x = x;
-	e->last = WORLD_NO_TASK;
-	e->yielded = false;
-	e->same = 0;
-	e->spun = 0;
-	e->stops = 0;
-	e->holds = 0;
-	e->fired = false;
-	if (e->told)
-		memset(e->told, 0, e->nr_told * sizeof(*e->told));
-	progress_reset(&e->pc);
-	misuse_begin(e->misuse);
-	capture_reset(e->c);
-	x->nr_tasks = 1;
-	e->start_ns = e->since_ns = now_ns();
-	faults_begin(&e->faults);
+	reset(e, r, t, x);
+	e->err = err;
+	e->errlen = errlen;
+	e->start_ns = e->since_ns = engine_look(e);
 	ret = e->w->ops->start(e->w, r || e->on_state || e->faults.mask, err, errlen);
 	if (ret) {
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return ret;
 	}
-	ended = follow(e, err, errlen, &broke);
+	ended = follow(e, &broke);
 	debug_ending(e, ended);
-	end = now_ns();
+	end = engine_look(e);
+	x->ungranted = e->status.ungranted;
 	if (!ended)
 		failure_identify(&x->outcome, e->w, e->last, &e->pc);
 	if (r && !x->diverged && x->steps < r->nr && ended)
-		diverge(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
-			(unsigned long)r->nr);
-	show_final(e);
-	x->ungranted = e->w->ops->ungranted(e->w);
+		steps_diverged(e, "the program ended at step %lu of %lu", (unsigned long)x->steps,
+			       (unsigned long)r->nr);
+	decide_final(e);
 	ret = e->w->ops->drain(e->w, &status, err, errlen);
 	x->status = ended ? status : -1;
-	x->drain_ns = now_ns() - end;
-	x->wall_ns = now_ns() - e->start_ns;
+	x->drain_ns = engine_look(e) - end;
+	x->wall_ns = e->status.now - e->start_ns;
 	if (ended)
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
 	if (ret)

@@ -28,7 +28,7 @@ bool ends_all_wait_inside(const struct engine *e)
 
 static void say_wait(struct engine *e, const struct world_task *t, char *buf, size_t len)
 {
-	uint32_t owner = e->w->ops->owner(e->w, t);
+	uint32_t owner = world_owner(e->w, t);
 	const char *name = engine_name_of(e, t->label.object);
 
 	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
@@ -78,7 +78,7 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
 				 zug_op_name(t->label.op), engine_name_of(e, t->label.object)[0] ? " " : "",
 				 engine_name_of(e, t->label.object));
-		engine_tell_task(e, i);
+		steps_tell_task(e, i);
 		stack_set_add(&e->stacks, i, state, frames, nr);
 	}
 }
@@ -124,7 +124,7 @@ bool ends_lock_cycle(struct engine *e, uint32_t from)
 		if (wt->state != TASK_BLOCKED || wt->wait != WAIT_INSIDE ||
 		    !(wt->label.flags & ZUG_L_ACQUIRE) || wt->label.op == ZUG_OP_COND_WAIT)
 			return false;
-		t = e->w->ops->owner(e->w, wt);
+		t = world_owner(e->w, wt);
 		if (t == WORLD_NO_TASK)
 			return false;
 		if (t == from)
@@ -136,7 +136,7 @@ bool ends_lock_cycle(struct engine *e, uint32_t from)
 		say_wait(e, &e->w->tasks[t], one, sizeof(one));
 		len += snprintf(text + len, len < sizeof(text) ? sizeof(text) - len : 0, "%sT%u %s",
 				len ? "; " : "", t, one);
-		t = e->w->ops->owner(e->w, &e->w->tasks[t]);
+		t = world_owner(e->w, &e->w->tasks[t]);
 	} while (t != from && t != WORLD_NO_TASK && len < sizeof(text));
 	outcome_set(o, ZUG_OUTCOME_LOCK_CYCLE, "%s", text);
 	return true;
@@ -151,7 +151,7 @@ void ends_on_fault(struct engine *e, uint32_t task, uint64_t site)
 	if (!e->t || stack_set_has(&e->stacks, task))
 		return;
 	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
-	engine_tell_task(e, task);
+	steps_tell_task(e, task);
 	stack_set_add(&e->stacks, task, "died here", frames, nr);
 }
 

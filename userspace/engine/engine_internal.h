@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* engine_internal.h - inside of engine.h: the turns (engine.c) and the ends (engine_ends.c) */
+/*
+ * engine_internal.h - inside of engine.h: the loop of an execution (engine.c), decisions (engine_decide.c), what the trace
+ * is told (engine_steps.c), and ends that the program does not make (engine_ends.c)
+ */
 #ifndef ZUG_ENGINE_INTERNAL_H
 #define ZUG_ENGINE_INTERNAL_H
 
@@ -7,6 +10,8 @@
 #include "engine/faults.h"
 #include "engine/progress_check.h"
 #include "engine/stack_set.h"
+
+#define MS 1000000ull
 
 struct engine {
 	struct world *w;
@@ -19,53 +24,90 @@ struct engine {
 	void *on_state_ctx;
 	bool (*hold)(void *ctx, const struct zug_label *l);
 	void *hold_ctx;
-	uint32_t holds;		/* decisions of this execution at which somebody was held */
+
+	/* the choice point: room for all tasks of the world */
 	struct search_cand *cands;
-	uint32_t *enabled;
+	uint32_t *enabled;	/* tasks, ascending */
 	bool *held;		/* by candidate */
-	uint32_t nr_cands;
+	uint32_t cands_room, enabled_room, held_room;
 
 	/* of the current execution */
-	const struct replay *r;
-	struct trace_writer *t;
+	const struct replay *r;	/* NULL: it follows no trace */
+	struct trace_writer *t;	/* NULL: it leaves none */
 	struct execution *x;
+	char *err;		/* the caller's: what went wrong with the world */
+	size_t errlen;
+	struct world_status status;	/* after the last event */
 	uint64_t start_ns;
 	uint64_t since_ns;	/* from then on the time-out counts */
-	uint32_t last;
-	bool yielded;
+	uint32_t last;		/* task of the last step, or WORLD_NO_TASK */
+	bool yielded;		/* leaving it is no preemption */
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	uint32_t stops;		/* of a computation in a row */
-	bool fired;		/* a timer: whom it has woken is in the events that are there */
-	uint32_t spun;		/* decisions in a row at which everybody looked at a held spin lock */
+	uint32_t holds;		/* decisions at which a task was held */
+	uint32_t spun;		/* decisions in a row at which all tasks looked at a spin lock that is held */
+	bool question;		/* no task has the turn, and a decision is due */
+	uint64_t asked_ns;	/* since then */
+	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;
 	struct misuse *misuse;
 	struct faults faults;
-	uint32_t told_tasks;
-	bool *told;
-	uint32_t nr_told;
+	bool *told;		/* by task: the trace knows it */
+	uint32_t told_room;
 	struct stack_set stacks;	/* when a task got a signal that ends its process, or was about to fail by its exit */
 };
 
+enum verdict {
+	GO_ON = 0,
+	WAIT,		/* for another event */
+	END,		/* the execution is over, and its outcome is set */
+	EXITED,		/* it is over: the root command ended by itself */
+};
+
+/* Asks the world how it is; its clock, which is in e->status as well. */
+uint64_t engine_look(struct engine *e);
+/* The world or the machine failed, not the program: says so in the outcome and to the caller. */
+enum verdict engine_broken(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Never NULL. */
 const char *engine_name_of(struct engine *e, uint64_t object);
-/* Writes into the trace who this task is, once. */
-void engine_tell_task(struct engine *e, uint32_t task);
+/* The step of the replayed trace that comes next; NULL: none, or the execution has left the trace. */
+const struct trace_step *engine_expected(const struct engine *e);
+/* Of a replay; NULL: none. */
+struct debugger *engine_debugger(const struct engine *e);
+/* Tells it who gets the turn. What it takes is not the execution's time. false: it wants the end, which is the outcome then. */
+bool engine_debug_granting(struct engine *e, uint64_t step, uint32_t task);
 
-/* Nobody can run. Is it for ever? */
+/* engine_steps.c. Writes into the trace what a task is, once. */
+void steps_tell_task(struct engine *e, uint32_t task);
+/* Writes what happened between steps; text may be NULL. */
+void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text);
+/* A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not stopped there. */
+void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone);
+/* The execution has left the trace that it replays: from here on it is on its own. Only the first time counts. */
+void steps_diverged(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* engine_decide.c. Gives the turn to a task: GO_ON; END; WAIT: an event has to come first. */
+enum verdict decide(struct engine *e);
+/* A point that the task passed without stopping: a step with one candidate. GO_ON or END. */
+enum verdict decide_passed(struct engine *e, uint32_t task);
+/* Shows the search the state in which the execution ended. */
+void decide_final(struct engine *e);
+
+/* engine_ends.c. True when no task can run, and none ever will. */
 bool ends_all_wait_inside(const struct engine *e);
-/* Sets the outcome: for whom and what each task waits. */
+/* Sets the outcome: what each task waits for, and which task has it. */
 void ends_deadlock(struct engine *e);
-/* Tasks that wait for locks of each other, whoever else lives on: then the outcome is set. */
+/* True when tasks wait for locks of each other, whatever others do; then the outcome is set. */
 bool ends_lock_cycle(struct engine *e, uint32_t from);
-/* Steps that lead nowhere: then the outcome is set. */
+/* True when steps lead nowhere; then the outcome is set. */
 bool ends_livelock(struct engine *e);
-/* A program that faults says nothing: where it did is all there is to see. */
+/* A program that faults says nothing: the place is all there is to see. */
 void ends_on_fault(struct engine *e, uint32_t task, uint64_t site);
-/* Does the task end the root command now, and with a status that is a failure? */
+/* True when the task ends the root command now, with a status that is a failure. */
 bool ends_fails(const struct engine *e, const struct world_task *t);
-/* Stacks of all that live, once 'dying' (WORLD_NO_TASK: nobody) will not go on. */
+/* Takes the stacks of all that live. dying: a task that will not go on, or WORLD_NO_TASK. */
 void ends_take_stacks(struct engine *e, uint32_t dying);
-/* Where the execution is over: they belong to its end, whatever it will be called. */
+/* Writes the stacks as they are where the execution is over: they belong to its end, whatever it will be called. */
 void ends_add_stacks(struct engine *e);
 
 #endif

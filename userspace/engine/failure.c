@@ -33,7 +33,7 @@ static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
 		if (w->tasks[t].state != TASK_BLOCKED || !(w->tasks[t].label.flags & ZUG_L_ACQUIRE) ||
 		    w->tasks[t].label.op == ZUG_OP_COND_WAIT)
 			return false;
-		t = w->ops->owner(w, &w->tasks[t]);
+		t = world_owner(w, &w->tasks[t]);
 		if (t == WORLD_NO_TASK || t >= w->nr_tasks)
 			return false;
 		if (t == from)
@@ -43,7 +43,7 @@ static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
 		return false;
 	do {
 		add(s, &w->tasks[t].label);
-		t = w->ops->owner(w, &w->tasks[t]);
+		t = world_owner(w, &w->tasks[t]);
 	} while (t != from && t < w->nr_tasks);
 	return true;
 }

@@ -109,47 +109,46 @@ static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_
 	return found;
 }
 
-/* That operation once more: by which of the possible ones, and as much as there is now. */
-static struct happening again(struct world *w, const struct world_task *t, uint32_t possible, unsigned int op,
+/* That operation once more: by which of the faults that are possible now, and with as much as there is now. */
+static struct happening again(struct world *w, const struct world_task *t, uint32_t mask, unsigned int op,
 			      uint32_t amount)
 {
-	struct happening h = { faults_of(possible, op), amount };
-	uint32_t amounts[WORLD_FAULT_AMOUNTS];
-	unsigned int nr;
+	struct happening h = { -1, amount };
+	struct world_faults can;
+	uint32_t most;
 
-	if (h.fault < 0)
+	w->ops->faults(w, t, mask, &can);
+	h.fault = faults_of(can.possible, op);
+	if (h.fault < 0 || !can.nr_amounts[h.fault])
 		return h;
-	nr = w->ops->fault_amounts(w, t, h.fault, amounts);
 	/* the last is the most: of fewer bytes than were recorded all but one */
-	if (nr && (!amount || (h.fault != FLOW_DELAY && amount > amounts[nr - 1])))
-		h.amount = amounts[nr - 1];
+	most = can.amounts[h.fault][can.nr_amounts[h.fault] - 1];
+	if (!amount || (h.fault != FLOW_DELAY && amount > most))
+		h.amount = most;
 	return h;
 }
 
-/* The search's answer. fault < -1: -errno. */
-static struct happening asked(struct world *w, const struct world_task *t, struct search *s, uint32_t possible)
+/* The search's answer among those that are possible. fault < -1: -errno. */
+static struct happening asked(struct search *s, const struct world_faults *can)
 {
-	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS], nr_amounts[FAULT_NR] = { 0 }, nr = 0;
 	struct happening h = { -1, 0 };
+	uint32_t nr = 0;
 	int value;
 
-	for (int i = 0; i < FAULT_NR; i++) {
-		if (!(possible & 1u << i))
-			continue;
-		nr_amounts[i] = w->ops->fault_amounts(w, t, i, amounts[i]);
-		if (!nr_amounts[i]) {
-			nr_amounts[i] = 1;
-			amounts[i][0] = 0;
-		}
-		nr += nr_amounts[i];
-	}
+	for (int i = 0; i < FAULT_NR; i++)
+		if (can->possible & 1u << i)
+			nr += can->nr_amounts[i] ? can->nr_amounts[i] : 1;
 	value = search_choose_rare(s, nr + 1);
 	if (value < -1)
 		h.fault = value;
-	for (int i = 0; i < FAULT_NR && value > 0; i++)
-		for (uint32_t k = 0; k < nr_amounts[i]; k++)
-			if (!--value)
-				h = (struct happening){ i, amounts[i][k] };
+	for (int i = 0; i < FAULT_NR && value > 0; i++) {
+		if (!(can->possible & 1u << i))
+			continue;
+		nr = can->nr_amounts[i];
+		if ((uint32_t)value <= (nr ? nr : 1))
+			h = (struct happening){ i, nr ? can->amounts[i][value - 1] : 0 };
+		value -= nr ? nr : 1;
+	}
 	return h;
 }
 
@@ -159,7 +158,8 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 	struct world_task *t = &w->tasks[task];
 	struct happening h = { -1, 0 };
 	const struct fault_plan *p;
-	uint32_t possible, amount;
+	struct world_faults can;
+	uint32_t amount;
 	unsigned int op;
 	bool script = false;
 	int ret;
@@ -169,26 +169,25 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 	if (f->plan) {
 		p = planned(f, task, t->label.site, false);
 		if (p)
-			h = again(w, t, w->ops->faults(w, t, f->mask), p->op, p->amount);
+			h = again(w, t, f->mask, p->op, p->amount);
 	} else if (replay) {
 		if (want && zug_op_is_fault(want->label.op))
-			h = again(w, t, w->ops->faults(w, t, f->mask), want->label.op,
-				  fault_amount(want->label.object2));
+			h = again(w, t, f->mask, want->label.op, fault_amount(want->label.object2));
 	} else if (search_script_let(s, false, &op, &amount)) {
 		script = true;
-		h = again(w, t, w->ops->faults(w, t, f->mask), op, amount);
+		h = again(w, t, f->mask, op, amount);
 	} else {
-		possible = w->ops->faults(w, t, f->mask);
+		w->ops->faults(w, t, f->mask, &can);
 		if (f->nr >= f->max)
-			possible &= FLOWS;
+			can.possible &= FLOWS;
 		if (f->nr_flows >= f->max_flows)
-			possible &= ~FLOWS;
-		if (possible)
-			h = asked(w, t, s, possible);
+			can.possible &= ~FLOWS;
+		if (can.possible)
+			h = asked(s, &can);
 	}
 	if (h.fault < 0)
 		return h.fault < -1 ? h.fault : 0;
-	ret = w->ops->fault(w, t, h.fault, h.amount);
+	ret = w->ops->inject(w, t, h.fault, h.amount);
 	if (ret < 0)
 		return ret;
 	if (ret == WORLD_FAULT_MISSED)

@@ -16,13 +16,6 @@
 #include "search/search.h"
 #include "engine/world.h"
 
-/* The numbers are in traces (options): append only. */
-enum fault {
-	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
-	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
-	FAULT_NR
-};
-#define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask */
 
 /*
  * How much, in the label of a step (object2): so many bytes come through at once, or after so many milliseconds. Not

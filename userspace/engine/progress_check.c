@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/progress_check.h"
+#include "lib/base/array.h"
 
 void progress_reset(struct progress_check *p)
 {
 	if (p->tasks)
-		memset(p->tasks, 0, p->nr * sizeof(*p->tasks));
+		memset(p->tasks, 0, p->room * sizeof(*p->tasks));
 	p->steps = 0;
 	p->nr_sites = 0;
 }
@@ -23,21 +24,6 @@ void progress_made(struct progress_check *p)
 		progress_reset(p);
 }
 
-static struct progress_task *task_of(struct progress_check *p, uint32_t task)
-{
-	if (task >= p->nr) {
-		uint32_t nr = 2 * task + 16;
-		struct progress_task *t = realloc(p->tasks, nr * sizeof(*t));
-
-		if (!t)
-			return NULL;
-		memset(t + p->nr, 0, (nr - p->nr) * sizeof(*t));
-		p->tasks = t;
-		p->nr = nr;
-	}
-	return &p->tasks[task];
-}
-
 static void add_site(struct progress_check *p, uint64_t site)
 {
 	for (uint32_t i = 0; i < p->nr_sites; i++)
@@ -49,13 +35,11 @@ static void add_site(struct progress_check *p, uint64_t site)
 
 void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield)
 {
-	struct progress_task *t = task_of(p, task);
-
-	if (!t)
+	if (!ARRAY_RESERVE_ZERO(p->tasks, p->room, task + 1))
 		return;
 	p->steps++;
-	t->steps++;
-	t->yields += yield;
+	p->tasks[task].steps++;
+	p->tasks[task].yields += yield;
 	if (site)
 		add_site(p, site);
 }
@@ -74,7 +58,7 @@ bool progress_livelock(const struct progress_check *p, const struct world *w, ch
 	who[0] = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		enum task_state_kind state = w->tasks[i].state;
-		const struct progress_task *t = i < p->nr ? &p->tasks[i] : NULL;
+		const struct progress_task *t = i < p->room ? &p->tasks[i] : NULL;
 
 		if (state == TASK_BLOCKED && w->tasks[i].wait != WAIT_INSIDE)
 			return false;	/* may come back and change things */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * progress_check.h - does an execution still get anywhere?
+ * progress_check.h - whether an execution still gets anywhere
  *
  * Livelock: for PROGRESS_WINDOW steps no task was created, ended, blocked or
  * exec'd, and every task that could run ran and yielded, again and again.
@@ -23,7 +23,7 @@ struct progress_task {
 
 struct progress_check {
 	struct progress_task *tasks;	/* by number */
-	uint32_t nr;
+	uint32_t room;
 	uint64_t steps;			/* since anything new happened */
 	uint64_t sites[PROGRESS_SITES];	/* passed since then, each once; further ones are not kept */
 	uint32_t nr_sites;
@@ -33,8 +33,9 @@ void progress_reset(struct progress_check *p);
 void progress_free(struct progress_check *p);
 /* Something new: a task was created, ended, blocked or exec'd. */
 void progress_made(struct progress_check *p);
+/* A task is at a point; yield: its operation says that it cannot make progress now. */
 void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
-/* who: "T1, T2", for the message. */
+/* True when the execution is in a livelock; who: "T1, T2", for the message. */
 bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 
 #endif

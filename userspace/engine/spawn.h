@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* spawn.h - spawn paths: (parent, how manieth child) to a number that is equal in all executions */
+/* spawn.h - maps spawn paths (parent, ordinal among its children) to numbers that are equal in all executions */
 #ifndef ZUG_SPAWN_H
 #define ZUG_SPAWN_H
 
 #include <stdint.h>
+#include "lib/base/id_map.h"
 
 struct spawn_path {
-	uint32_t parent, nth;
+	uint32_t parent, nth;	/* nth: 0 is the first child */
 };
 
 /* All zero is an empty table; the root is number 0. */
 struct spawn_table {
 	struct spawn_path *paths;	/* by number */
-	uint32_t nr, size;
-	uint32_t *index;		/* open addressing, number + 1 */
-	uint32_t index_size;
+	uint32_t nr, room;
+	struct id_map numbers;		/* of paths */
 };
 
 /* The number of a path, given out in order of first request. UINT32_MAX: out of memory. */

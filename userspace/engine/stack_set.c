@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/stack_set.h"
+#include "lib/base/array.h"
 
 struct stack_entry {
 	uint32_t task;
@@ -15,13 +16,8 @@ int stack_set_add(struct stack_set *s, uint32_t task, const char *state, const s
 {
 	struct stack_entry *e;
 
-	if (s->nr == s->room) {
-		e = realloc(s->entries, (s->room ? 2 * s->room : 8) * sizeof(*e));
-		if (!e)
-			return -ENOMEM;
-		s->entries = e;
-		s->room = s->room ? 2 * s->room : 8;
-	}
+	if (!ARRAY_RESERVE(s->entries, s->room, s->nr + 1))
+		return -ENOMEM;
 	nr = nr > 0 ? nr : 0;
 	e = &s->entries[s->nr];
 	*e = (struct stack_entry){ .task = task, .state = strdup(state), .frames = calloc(nr + 1, sizeof(*frames)),

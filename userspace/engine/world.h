@@ -92,81 +92,109 @@ struct world_event {
 	char text[256];
 };
 
-struct world;
+/* What a call can be made to do, other than all that it could. The numbers are in traces (options): append only. */
+enum fault {
+	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
+	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
+	FAULT_NR
+};
+#define FLOWS	(~0u << FLOW_SHORT_READ)	/* of a mask of 1 << enum fault */
 
 #define WORLD_FAULT_AMOUNTS	3
 #define WORLD_FAULT_MISSED	2
 
+/* The faults that the system call of a parked task can have. */
+struct world_faults {
+	uint32_t possible;		/* 1 << enum fault */
+	uint8_t nr_amounts[FAULT_NR];	/* of a possible one: how many there are to choose from; 0: it has no amount */
+	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS];	/* bytes or ms, from least to most */
+};
+
+/* How a world is. */
+struct world_status {
+	uint64_t now;		/* the machine's clock, ns */
+	uint64_t clock;		/* the test's own clock, ns since it began; 0: the test has the machine's */
+	uint64_t next_timer;	/* when the next timer of the test fires, on its clock; UINT64_MAX: none has been set */
+	uint64_t ungranted;	/* runs without a grant, in this execution */
+};
+
+struct world;
+
 struct world_ops {
-	/* Begin an execution. -errno with a line in err. */
+	/* Begins an execution. -errno with a line in err. */
 	int (*start)(struct world *w, bool stop_always, char *err, size_t errlen);
-	/* 1: *ev is the next event; 0: none within timeout_us; -errno: the world broke (line in err). */
-	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
-	/* Give the turn. */
-	int (*grant)(struct world *w, uint32_t task);
-	/* Would a parked task block at once? Unknown is no. */
-	bool (*would_block)(struct world *w, const struct world_task *t);
-	/* What the memory of a lock says that is an object of t's label; false: unknown. */
-	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object,
-			    struct misuse_memory *m);
-	/* Whom a task that waits for a lock waits for; WORLD_NO_TASK: unknown. */
-	uint32_t (*owner)(struct world *w, const struct world_task *t);
-	/* So many milliseconds now, the holder, or one that dies, waits uninterruptibly; 0: none does. */
-	uint32_t (*stuck_ms)(struct world *w);
-	/* Do not wait for it any longer: the others go on. */
-	int (*lend)(struct world *w);
-	/* The test's own time, ns since it began; 0: it has the machine's. */
-	uint64_t (*clock)(struct world *w);
 	/*
-	 * Lets the time-out of a blocked task (deadline != 0) expire: it is parked then, and its label says EXPIRE,
-	 * or RESUME if something else had ended its wait. Nobody may have the turn. -errno: it is as it was.
+	 * 1: *ev is the next event; 0: there was none within timeout_us; -errno: the world broke (line in err). A task
+	 * that keeps the turn in an uninterruptible wait is the world's to deal with: it blocks, in the end.
+	 */
+	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
+	/* Gives the turn. */
+	int (*grant)(struct world *w, uint32_t task);
+	/* Cheap: no system calls but for the clock's. */
+	void (*status)(struct world *w, struct world_status *s);
+	/* True when something is on its way to a blocked task that no task has to send any more. */
+	bool (*in_flight)(struct world *w);
+	/*
+	 * True when the parked task t would block at once; what is unknown would not. *owner, unless NULL: the task that
+	 * holds the lock for which t waits or would wait; WORLD_NO_TASK: unknown.
+	 */
+	bool (*would_block)(struct world *w, const struct world_task *t, uint32_t *owner);
+	/* What the memory of a lock says that is an object of t's label. false: unknown. */
+	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *m);
+	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: whether it gets anywhere. */
+	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
+	/*
+	 * Lets the time-out of a blocked task (deadline != 0) expire: the task is parked then, and its label says
+	 * EXPIRE, or RESUME if something else had ended its wait. -errno: it is as it was. WORLD_NO_TASK: lets the next
+	 * timer of the test fire; the tasks that it wakes are told by events, which are there when the call returns.
+	 * No task may have the turn.
 	 */
 	int (*expire)(struct world *w, uint32_t task);
+	/* Those of the wanted faults (1 << enum fault) that the call can have before which the parked task t stands. */
+	void (*faults)(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 	/*
-	 * When the next timer of the test fires (UINT64_MAX: none has been set), and firing it: whom it wakes is told
-	 * by events, which are there when the call returns. Nobody may have the turn.
+	 * Makes the call of a parked task, which gets the turn next, have that fault; the amount goes into its label. 1: the
+	 * task is dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
 	 */
-	uint64_t (*next_timer)(struct world *w);
-	int (*fire)(struct world *w);
-	/* Is something on its way to a blocked task that nobody has to send any more? */
-	bool (*in_flight)(struct world *w);
-	/* Those of the wanted faults (1 << enum fault) that the call can have which a parked task stands before. */
-	uint32_t (*faults)(struct world *w, const struct world_task *t, uint32_t wanted);
-	/* Of one of these: the amounts (bytes, ms) among which there is a choice, from least to most; 0: none. */
-	unsigned int (*fault_amounts)(struct world *w, const struct world_task *t, int fault,
-				      uint32_t amounts[WORLD_FAULT_AMOUNTS]);
-	/*
-	 * The call of a parked task, which gets the turn next, has that fault; the amount goes into its label. 1: it is
-	 * dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
-	 */
-	int (*fault)(struct world *w, struct world_task *t, int fault, uint32_t amount);
-	/* Called about once a second: keeps long executions alive. -errno: it cannot go on, and err says why. */
+	int (*inject)(struct world *w, struct world_task *t, int fault, uint32_t amount);
+	/* Called about once a second: keeps long executions alive. -errno: the execution cannot go on, and err says why. */
 	int (*tend)(struct world *w, char *err, size_t errlen);
+	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
+	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
 	/*
-	 * Stack of a task that does not run; of one that a fault has ended, the place of it. Number of
+	 * The stack of a task that does not run; of one that a fault has ended, the place of that. The number of
 	 * frames or -errno. Frames live until the next start.
 	 */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
+	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
+	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
+	/* NULL: it has none. */
+	const char *(*object_name)(struct world *w, uint64_t object);
+};
+
+/* What only a world of real processes has: for debuggers and the race scan. */
+struct world_inspection {
 	/* Integer registers of a task that does not run, in DWARF order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), then
 	 * the thread pointer. 0 or -errno. */
 	int (*registers)(struct world *w, const struct world_task *t, uint64_t regs[18]);
-	/* Code of a task's process that was read from addr: puts back what probes hide. Number of probes in it. */
+	/* Code of a task's process that was read from addr: puts back what probes hide. The number of probes in it. */
 	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
-	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: does it get anywhere? */
-	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
-	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
-	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
-	/* Runs without a grant, in this execution. */
-	uint64_t (*ungranted)(const struct world *w);
-	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
-	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
-	const char *(*object_name)(struct world *w, uint64_t object);
 };
 
 struct world {
 	const struct world_ops *ops;
+	const struct world_inspection *inspection;	/* NULL: nothing can be inspected */
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
 	uint32_t nr_tasks;
 };
+
+/* The task that holds the lock for which t waits; WORLD_NO_TASK: unknown. */
+static inline uint32_t world_owner(struct world *w, const struct world_task *t)
+{
+	uint32_t owner;
+
+	w->ops->would_block(w, t, &owner);
+	return owner;
+}
 
 #endif

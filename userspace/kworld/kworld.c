@@ -13,14 +13,15 @@
 #include "kworld/spin.h"
 #include "kernel/syscalls.h"
 
+/*
+ * How long an uninterruptible wait keeps the turn before it is lent. Disk waits should be shorter: a task
+ * whose turn was lent stops inside the kernel when it wakes up, and may hold locks there.
+ */
+#define LEND_AFTER_MS 2000
+
 static struct kworld *kw(struct world *w)
 {
 	return (struct kworld *)w;
-}
-
-static const struct kworld *ckw(const struct world *w)
-{
-	return (const struct kworld *)w;
 }
 
 /* Room for task number nr. */
@@ -220,6 +221,36 @@ static bool take_back(struct kworld *k, uint32_t id)
 	return true;
 }
 
+/* No question comes before a task that sleeps while it dies is dead. */
+static bool dying_wait(volatile struct zug_sandbox *z)
+{
+	return !z->holder && !z->aux && z->need_ask && z->dying_waits;
+}
+
+/* For so many milliseconds the holder, or a task that dies, has been in an uninterruptible wait; 0: none is. */
+static uint32_t stuck_ms(struct kworld *k)
+{
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+	uint64_t since = z->holder_io ? z->io_since : dying_wait(z) ? z->dying_since : 0, now = now_ns();
+
+	if (!since || now < since)
+		return 0;
+	return (now - since) / 1000000 + 1;
+}
+
+/* That task is not waited for any longer: the others go on. */
+static void lend(struct kworld *k)
+{
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+	uint32_t n = number_of(k, z->holder);
+	struct zug_ctl c = { .cmd = ZUG_CMD_LEND, .sandbox = sandbox_slot(k->o.sandbox) };
+
+	if (n == WORLD_NO_TASK && !dying_wait(z))
+		return;
+	c.pid = n == WORLD_NO_TASK ? ZUG_LEND_DYING : (uint32_t)k->w.tasks[n].pid;
+	kernel_ctl(k->o.kernel, &c);
+}
+
 static int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
 		       size_t errlen)
 {
@@ -247,6 +278,8 @@ again:
 			snprintf(err, errlen, "the kernel ejected the scheduler: %s", words);
 			return -EPIPE;
 		}
+		if (stuck_ms(k) > LEND_AFTER_MS)
+			lend(k);
 		return 0;
 	}
 	k->locks.nr = 0;
@@ -518,11 +551,17 @@ static int kworld_grant(struct world *w, uint32_t task)
 	return kernel_ctl(k->o.kernel, &c);
 }
 
-static bool kworld_would_block(struct world *w, const struct world_task *t)
+static bool kworld_would_block(struct world *w, const struct world_task *t, uint32_t *owner)
 {
 	struct kworld *k = kw(w);
 	const struct ktask *kt = &k->kt[t->task];
 
+	if (owner) {
+		uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
+		int tid = lock_owner(&k->locks, t->tgid, t->label.op, addr, kt->libc);
+
+		*owner = tid > 0 ? task_of_tid(w, tid) : WORLD_NO_TASK;
+	}
 	/* whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
 		return false;
@@ -552,46 +591,6 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 	m->owner_known = m->owner != WORLD_NO_TASK;
 	m->fixed = o && o->fixed;
 	return true;
-}
-
-static uint32_t kworld_owner(struct world *w, const struct world_task *t)
-{
-	struct kworld *k = kw(w);
-	const struct ktask *kt = &k->kt[t->task];
-	uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
-	int tid = lock_owner(&k->locks, t->tgid, t->label.op, addr, kt->libc);
-
-	return tid > 0 ? task_of_tid(w, tid) : WORLD_NO_TASK;
-}
-
-/* Nobody is asked before one that sleeps while it dies is dead. */
-static bool dying_wait(volatile struct zug_sandbox *z)
-{
-	return !z->holder && !z->aux && z->need_ask && z->dying_waits;
-}
-
-static uint32_t kworld_stuck_ms(struct world *w)
-{
-	struct kworld *k = kw(w);
-	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
-	uint64_t since = z->holder_io ? z->io_since : dying_wait(z) ? z->dying_since : 0, now = now_ns();
-
-	if (!since || now < since)
-		return 0;
-	return (now - since) / 1000000 + 1;
-}
-
-static int kworld_lend(struct world *w)
-{
-	struct kworld *k = kw(w);
-	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
-	uint32_t n = number_of(k, z->holder);
-	struct zug_ctl c = { .cmd = ZUG_CMD_LEND, .sandbox = sandbox_slot(k->o.sandbox) };
-
-	if (n == WORLD_NO_TASK && !dying_wait(z))
-		return -EAGAIN;
-	c.pid = n == WORLD_NO_TASK ? ZUG_LEND_DYING : (uint32_t)w->tasks[n].pid;
-	return kernel_ctl(k->o.kernel, &c);
 }
 
 static int kworld_tend(struct world *w, char *err, size_t errlen)
@@ -688,11 +687,15 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	return v;
 }
 
-static uint64_t kworld_ungranted(const struct world *w)
+static void kworld_status(struct world *w, struct world_status *s)
 {
-	const struct kworld *k = ckw(w);
+	struct kworld *k = kw(w);
+	volatile struct zug_sandbox *z = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
 
-	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->nr_ungranted;
+	s->now = now_ns();
+	s->clock = z->clock;
+	s->next_timer = kworld_next_timer(k);
+	s->ungranted = z->nr_ungranted;
 }
 
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
@@ -706,7 +709,7 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 	if (!ret && k->root_pid > 0)
 		finish = sandbox_finish(k->o.sandbox, &k->o.launch, err, errlen);
 	/* what ran without a grant may have been let go by the kernel */
-	words = kworld_ungranted(w) ? kernel_thrown_out(k->o.kernel) : NULL;
+	words = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->nr_ungranted ? kernel_thrown_out(k->o.kernel) : NULL;
 	if (words) {
 		snprintf(err, errlen, "the kernel ejected the scheduler: %s", words);
 		return -EPIPE;
@@ -802,28 +805,24 @@ static const struct world_ops kworld_ops = {
 	.start = kworld_start,
 	.next = kworld_next,
 	.grant = kworld_grant,
+	.status = kworld_status,
+	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,
 	.lock_memory = kworld_lock_memory,
-	.owner = kworld_owner,
-	.stuck_ms = kworld_stuck_ms,
-	.lend = kworld_lend,
-	.clock = kworld_clock,
-	.expire = kworld_expire,
-	.next_timer = kworld_next_timer,
-	.fire = kworld_fire,
-	.in_flight = kworld_in_flight,
-	.faults = kworld_faults,
-	.fault_amounts = kworld_fault_amounts,
-	.fault = kworld_fault,
-	.tend = kworld_tend,
-	.stack = kworld_stack,
-	.registers = kworld_registers,
-	.unprobe = kworld_unprobe,
 	.spins = kworld_spins,
+	.expire = kworld_expire,
+	.faults = kworld_faults,
+	.inject = kworld_inject,
+	.tend = kworld_tend,
 	.drain = kworld_drain,
-	.ungranted = kworld_ungranted,
+	.stack = kworld_stack,
 	.describe = kworld_describe,
 	.object_name = kworld_object_name,
+};
+
+static const struct world_inspection kworld_inspection = {
+	.registers = kworld_registers,
+	.unprobe = kworld_unprobe,
 };
 
 struct world *kworld_new(const struct kworld_options *o)
@@ -833,6 +832,7 @@ struct world *kworld_new(const struct kworld_options *o)
 	if (!k)
 		return NULL;
 	k->w.ops = &kworld_ops;
+	k->w.inspection = &kworld_inspection;
 	k->o = *o;
 	k->split_task = WORLD_NO_TASK;
 	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");

@@ -198,12 +198,12 @@ uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wan
 	return mask && kworld_has_signal(t->pid) ? 0 : mask & wanted;
 }
 
-unsigned int kworld_fault_amounts(struct world *w, const struct world_task *t, int fault, uint32_t *amounts)
+unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts)
 {
-	uint32_t most = ((struct kworld *)w)->kt[t->task].flow_most;
+	uint32_t most = k->kt[t->task].flow_most;
 	unsigned int n = 0;
 
-	switch (fault) {
+	switch (flow) {
 	case FLOW_DELAY:
 		/* less, and more, than programs are wont to wait */
 		amounts[0] = 10;
@@ -323,7 +323,7 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 		.fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER,
 		.ino = inode_of(c->fd), .bytes = buf, .len = len, .to = *to, .tolen = tolen, .task = task,
 	};
-	l->due = kworld_clock(&k->w) + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
+	l->due = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->clock + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
 	c->fd = -1;
 	return true;
 }

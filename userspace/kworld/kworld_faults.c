@@ -14,7 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "engine/faults.h"
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
@@ -53,9 +52,9 @@ static bool creates(const struct ktask *kt)
 	       kt->call_nr == SYS_mkdirat;
 }
 
-uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted)
+/* Faults of the call before which a task stands, and flows. */
+static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t wanted)
 {
-	struct kworld *k = (struct kworld *)w;
 	const struct ktask *kt = &k->kt[t->task];
 	bool file = S_ISREG(kt->call_mode);
 	uint32_t mask = 0;
@@ -102,6 +101,15 @@ uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wan
 	if (t->process != k->root)
 		mask |= 1u << FAULT_KILL;
 	return (mask & wanted) | kworld_flows(k, t, wanted);
+}
+
+void kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f)
+{
+	struct kworld *k = (struct kworld *)w;
+
+	f->possible = possible(k, t, wanted);
+	for (int i = 0; i < FAULT_NR; i++)
+		f->nr_amounts[i] = f->possible & 1u << i ? kworld_flow_amounts(k, t, i, f->amounts[i]) : 0;
 }
 
 /* Where in its file the call begins to write, or -errno. */
@@ -154,7 +162,7 @@ void kworld_fault_over(struct world_task *t, struct ktask *kt)
 	kt->shortened = false;
 }
 
-int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amount)
+int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount)
 {
 	static const int errors[FAULT_NR] = { [FAULT_ENOSPC] = ENOSPC, [FAULT_EINTR] = EINTR,
 					      [FAULT_ENOMEM] = ENOMEM, [FAULT_REFUSED] = ECONNREFUSED };

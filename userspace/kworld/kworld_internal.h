@@ -184,13 +184,12 @@ int kworld_prepare(struct kworld *k, int pid);
 /* Before a grant: from when on does the granted task have to stop for a time-out? */
 void kworld_set_alarm(struct kworld *k);
 bool kworld_virtual(struct kworld *k);
-uint64_t kworld_clock(struct world *w);
 /* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
 void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
+/* world_ops.expire */
 int kworld_expire(struct world *w, uint32_t task);
-uint64_t kworld_next_timer(struct world *w);
-int kworld_fire(struct world *w);
+uint64_t kworld_next_timer(const struct kworld *k);
 /* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
 /*
@@ -207,12 +206,12 @@ bool kworld_get(int pid, uint64_t addr, void *to, size_t len);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
-uint32_t kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted);
-unsigned int kworld_fault_amounts(struct world *w, const struct world_task *t, int fault, uint32_t *amounts);
-int kworld_fault(struct world *w, struct world_task *t, int fault, uint32_t amount);
+void kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
+int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount);
 void kworld_fault_over(struct world_task *t, struct ktask *kt);
 /* Flows (kworld_flows.c), the same. */
 uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
+unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts);
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
 /* What is on its way: when the next comes (UINT64_MAX: nothing does), and its coming. */
 uint64_t kworld_flows_next(const struct kworld *k);

@@ -42,11 +42,6 @@ bool kworld_virtual(struct kworld *k)
 	return state_of(k)->virtual_time;
 }
 
-uint64_t kworld_clock(struct world *w)
-{
-	return state_of((struct kworld *)w)->clock;
-}
-
 void kworld_set_alarm(struct kworld *k)
 {
 	uint64_t alarm;
@@ -58,7 +53,7 @@ void kworld_set_alarm(struct kworld *k)
 		state_of(k)->alarm = 1;
 		return;
 	}
-	alarm = kworld_next_timer(&k->w);
+	alarm = kworld_next_timer(k);
 	if (alarm == UINT64_MAX)
 		alarm = 0;
 	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
@@ -289,14 +284,40 @@ static void expire_result(struct kworld *k, uint32_t n, struct user_regs_struct 
 	clear_sets(k->w.tasks[n].pid, kt);
 }
 
+uint64_t kworld_next_timer(const struct kworld *k)
+{
+	uint64_t timer = timers_next(&k->timers), message = kworld_flows_next(k);
+
+	return timer < message ? timer : message;
+}
+
+/* The next timer, or what is on its way. */
+static int fire(struct kworld *k)
+{
+	volatile struct zug_sandbox *z = state_of(k);
+	uint64_t message = kworld_flows_next(k), due = kworld_next_timer(k);
+	int ret;
+
+	if (due != UINT64_MAX && z->clock < due)
+		z->clock = due;
+	z->looks = 0;
+	ret = due == message ? kworld_flows_deliver(k) : timers_fire(&k->timers);
+	if (k->debug)
+		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
+	return ret;
+}
+
 int kworld_expire(struct world *w, uint32_t task)
 {
 	struct kworld *k = (struct kworld *)w;
 	volatile struct zug_sandbox *z = state_of(k);
-	struct world_task *t = &w->tasks[task];
+	struct world_task *t;
 	bool expired = false;
 	int ret;
 
+	if (task == WORLD_NO_TASK)
+		return fire(k);
+	t = &w->tasks[task];
 	if (t->state != TASK_BLOCKED || !t->deadline)
 		return -EINVAL;
 	if (z->clock < t->deadline)
@@ -337,30 +358,6 @@ int kworld_interrupt(struct kworld *k, uint32_t n)
 	int ret = kworld_take_out(k, n, true, interrupt_result, &done);
 
 	return ret ? ret : done ? 0 : WORLD_FAULT_MISSED;
-}
-
-uint64_t kworld_next_timer(struct world *w)
-{
-	const struct kworld *k = (const struct kworld *)w;
-	uint64_t timer = timers_next(&k->timers), message = kworld_flows_next(k);
-
-	return timer < message ? timer : message;
-}
-
-int kworld_fire(struct world *w)
-{
-	struct kworld *k = (struct kworld *)w;
-	volatile struct zug_sandbox *z = state_of(k);
-	uint64_t message = kworld_flows_next(k), due = kworld_next_timer(w);
-	int ret;
-
-	if (due != UINT64_MAX && z->clock < due)
-		z->clock = due;
-	z->looks = 0;
-	ret = due == message ? kworld_flows_deliver(k) : timers_fire(&k->timers);
-	if (k->debug)
-		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
-	return ret;
 }
 
 /* ---- the kernel's timer was too early ---- */

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine_decide.c - decisions: which tasks could have the turn, which of them gets it, and what goes with that
+ *
+ * decide() is where to begin. It gathers the candidates, keeps to the trace in a replay, asks the search, and makes the
+ * step: a time-out expires, a timer fires, a fault is injected, if that was decided as well; then the task is granted the
+ * turn. It may be called again and again for one question, while it answers that an event has to come first.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "engine/engine_internal.h"
+#include "engine/expiry.h"
+#include "lib/base/array.h"
+#include "search/identity.h"
+
+/* Something outside may yet answer: so long before the clock jumps. */
+#define OUTSIDE_NS (20 * MS)
+/* So long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
+#define LATE_WAKE_NS (2000 * MS)
+
+static struct search_point point_of(const struct engine *e, uint32_t nr)
+{
+	return (struct search_point){ .step = e->x->steps, .last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last,
+				      .yielded = e->yielded, .nr = nr, .cand = e->cands };
+}
+
+/* ---- candidates ---- */
+
+static bool room(struct engine *e, uint32_t nr)
+{
+	return ARRAY_RESERVE(e->cands, e->cands_room, nr) && ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
+	       ARRAY_RESERVE(e->held, e->held_room, nr);
+}
+
+/* e->enabled, from the candidates. */
+static uint32_t list_enabled(struct engine *e, uint32_t nr)
+{
+	uint32_t ne = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (e->cands[i].enabled)
+			e->enabled[ne++] = e->cands[i].task;
+	return ne;
+}
+
+/* Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns how many there are then. */
+static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
+{
+	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
+	bool any = false;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct search_cand *c = &e->cands[i];
+
+		if (!expiry_may(&e->w->tasks[c->task], limit))
+			continue;
+		c->enabled = any = true;
+		c->label.op = ZUG_OP_EXPIRE;
+		c->label.flags |= zug_op_flags(ZUG_OP_EXPIRE);
+	}
+	return any ? list_enabled(e, nr) : ne;
+}
+
+/*
+ * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A spin lock is only looked
+ * at, unless time may let its holder go on.
+ */
+static uint32_t let_block(struct engine *e, uint32_t nr)
+{
+	bool timed = expiry_first(e->w) != UINT64_MAX || e->status.next_timer != UINT64_MAX;
+
+	e->spun++;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct search_cand *c = &e->cands[i];
+
+		if (e->w->tasks[c->task].state != TASK_PARKED || (timed && c->label.op == ZUG_OP_SPIN_LOCK))
+			continue;
+		c->enabled = true;
+		if (c->label.op != ZUG_OP_SPIN_LOCK)
+			e->spun = 0;
+	}
+	return list_enabled(e, nr);
+}
+
+/*
+ * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to call enabled, or
+ * WORLD_NO_TASK. jump: if no task can run the clock may go on to the next time-out.
+ */
+static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
+{
+	struct world *w = e->w;
+	uint32_t n = 0, nr_parked = 0, ne;
+
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+		bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && i == only);
+
+		if (t->state == TASK_NONE || t->state == TASK_DEAD)
+			continue;
+		if (!room(e, n + 1)) {
+			*nr = 0;
+			return 0;
+		}
+		nr_parked += parked;
+		e->cands[n++] = (struct search_cand){
+			.task = i, .parent = t->parent, .label = t->label,
+			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t, NULL) : i == only),
+		};
+	}
+	*nr = n;
+	ne = list_enabled(e, n);
+	if (only == WORLD_NO_TASK)
+		ne = add_expiring(e, n, ne, false);
+	if (ne)
+		e->spun = 0;
+	else if (nr_parked)
+		ne = let_block(e, n);
+	if (!ne && only == WORLD_NO_TASK && jump)
+		ne = add_expiring(e, n, 0, true);
+	return ne;
+}
+
+/* ---- the trace that is replayed ---- */
+
+static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
+{
+	/* the call is about to be made; what it comes to is what was recorded */
+	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
+		return;
+	if (zug_op_is(got->op, want->label.op) && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
+		return;
+	steps_diverged(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
+		       want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));
+}
+
+static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (tasks[i] == task)
+			return true;
+	return false;
+}
+
+/* Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event has to come first. */
+static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_t nr, uint32_t ne)
+{
+	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
+
+	if (!is_in(want->task, e->enabled, ne)) {
+		/* a timer or something outside woke it when this was recorded */
+		if (e->status.now - e->asked_ns < LATE_WAKE_NS)
+			return 0;
+		if (ne)
+			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)", (unsigned long)e->x->steps,
+				       want->task, zug_op_name(want->label.op),
+				       t && t->state == TASK_BLOCKED ? t->where : "it does not exist");
+		return ne;
+	}
+	/* a task that was woken early is held back until the step at which it was seen */
+	for (uint32_t k = 0; k < nr; k++)
+		e->cands[k].enabled &= is_in(e->cands[k].task, want->enabled, want->nr_enabled);
+	for (uint32_t k = 0; k < nr; k++)
+		if (e->cands[k].task == want->task)
+			check_label(e, want, &e->cands[k].label);
+	return list_enabled(e, nr);
+}
+
+/* ---- the search ---- */
+
+/* Asks the search; index into cands or -errno. */
+static int pick_any(struct engine *e, uint32_t nr)
+{
+	struct search_point p = point_of(e, nr);
+	int i = search_pick(e->s, &p);
+
+	if (i == -ESTALE) {
+		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier execution",
+			       (unsigned long)e->x->steps);
+		i = search_pick(e->s, &p);
+	}
+	return i;
+}
+
+static bool is_held(const struct engine *e, const struct search_cand *c)
+{
+	return c->enabled && e->hold(e->hold_ctx, &c->label);
+}
+
+/* The same among the candidates that are not held, if there are such. In a replay none is held. */
+static int pick(struct engine *e, uint32_t nr)
+{
+	uint32_t nr_held = 0, nr_free = 0;
+	int i;
+
+	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
+		e->held[k] = is_held(e, &e->cands[k]);
+		nr_held += e->held[k];
+		nr_free += e->cands[k].enabled && !e->held[k];
+	}
+	if (!nr_held || !nr_free)
+		return pick_any(e, nr);
+	e->holds++;
+	for (uint32_t k = 0; k < nr; k++)
+		e->cands[k].enabled &= !e->held[k];
+	i = pick_any(e, nr);
+	for (uint32_t k = 0; k < nr; k++)
+		e->cands[k].enabled |= e->held[k];
+	return i;
+}
+
+/* pick() gave that error. */
+static enum verdict refused(struct engine *e, int error)
+{
+	if (error != -ELOOP)
+		return engine_broken(e, "the search refused step %lu: %s", (unsigned long)e->x->steps, strerror(-error));
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
+		    (unsigned long)e->x->steps);
+	return END;
+}
+
+/* ---- the step ---- */
+
+/* Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough: the outcome is set. */
+static bool is_last(struct engine *e, uint32_t nr, int i)
+{
+	struct search_point p = point_of(e, nr);
+	struct misuse_report r = { 0 };
+	char other[48] = "";
+
+	if (e->on_step && e->on_step(e->on_step_ctx, &p, i, &e->x->outcome))
+		return true;
+	if (misuse_step(e->misuse, &p, i, &r) != 1)
+		return false;
+	if (r.other != SEARCH_NO_TASK)
+		snprintf(other, sizeof(other), " (T%u)", r.other);
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
+		    other, engine_name_of(e, r.object));
+	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
+	return true;
+}
+
+/* The execution ends before a step, which is the last of its trace. */
+static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, bool lone)
+{
+	steps_record(e, task, ne, lone);
+	ends_add_stacks(e);
+	return END;
+}
+
+/* --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0 or -errno. */
+static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
+{
+	int fires;
+
+	if (!e->o.explore_timeouts)
+		return 0;
+	engine_look(e);	/* a time-out may have expired since the event */
+	if (e->status.next_timer == UINT64_MAX)
+		return 0;
+	fires = faults_timer(&e->faults, e->w, e->s, want, e->r, task);
+	if (fires <= 0)
+		return fires;
+	e->w->ops->expire(e->w, WORLD_NO_TASK);
+	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
+	return 0;
+}
+
+/* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */
+static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne)
+{
+	uint32_t task = e->cands[i].task;
+	struct world_task *t = &e->w->tasks[task];
+	int ret;
+
+	if (engine_debugger(e) && !engine_debug_granting(e, want ? want->step : e->x->steps, task))
+		return END;
+	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
+		ret = e->w->ops->expire(e->w, task);
+		if (ret)
+			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): does the test trace "
+					     "itself? --time real leaves time alone", task, strerror(-ret));
+	}
+	if (e->x->diverged)
+		want = NULL;
+	ret = decide_timer(e, want, task);
+	if (ret < 0)
+		return engine_broken(e, "the search did not say whether a timer fires at step %lu: %s",
+				     (unsigned long)e->x->steps, strerror(-ret));
+	ret = faults_decide(&e->faults, e->w, e->s, want, e->r, task);
+	if (ret < 0)
+		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
+				     ret == -EPERM ? ": does the test trace itself, or does a debugger?" : "");
+	steps_record(e, task, ne, false);
+	if (ends_fails(e, &e->w->tasks[task]))
+		ends_take_stacks(e, task);
+	if (!ret)
+		e->w->ops->grant(e->w, task);
+	return GO_ON;
+}
+
+/* No task can go on, but by a time-out. One that would block in the kernel is let go there first. */
+static bool is_idle(const struct engine *e)
+{
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+
+		if (t->state == TASK_PARKED &&
+		    !(t->label.op == ZUG_OP_SPIN_LOCK && e->w->ops->would_block(e->w, t, NULL)))
+			return false;
+	}
+	return true;
+}
+
+/* The next timer fires before this decision: its time has come, or the clock jumps to it. */
+static bool timer_is_due(const struct engine *e, bool jump)
+{
+	uint64_t timer = e->status.next_timer;
+
+	return timer <= e->status.clock ||
+	       (timer != UINT64_MAX && jump && is_idle(e) && timer <= expiry_first(e->w));
+}
+
+enum verdict decide(struct engine *e)
+{
+	const struct trace_step *want = engine_expected(e);
+	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) ||
+		    e->status.now - e->asked_ns > OUTSIDE_NS;
+	uint32_t nr, ne = gather(e, WORLD_NO_TASK, jump, &nr);
+	int i;
+
+	if (timer_is_due(e, jump)) {
+		e->w->ops->expire(e->w, WORLD_NO_TASK);
+		e->fired = true;
+		return WAIT;
+	}
+	if (want)
+		ne = keep_to(e, want, nr, ne);
+	if (!ne)
+		return WAIT;
+	i = pick(e, nr);
+	if (i < 0)
+		return refused(e, i);
+	if (is_last(e, nr, i))
+		return end_before(e, e->cands[i].task, ne, false);
+	return make_step(e, want, i, ne);
+}
+
+enum verdict decide_passed(struct engine *e, uint32_t task)
+{
+	const struct trace_step *want = engine_expected(e);
+	uint32_t nr, ne = gather(e, task, false, &nr);
+	int i;
+
+	if (want && want->task != task)
+		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone", (unsigned long)e->x->steps,
+			       want->task, zug_op_name(want->label.op), task);
+	else if (want)
+		check_label(e, want, &e->w->tasks[task].label);
+	i = pick(e, nr);
+	if (i < 0)
+		return refused(e, i);
+	for (uint32_t k = 0; k < nr; k++)
+		if (e->cands[k].task == task)
+			i = k;
+	if (is_last(e, nr, i))
+		return end_before(e, task, ne, true);
+	steps_record(e, task, ne, true);
+	return GO_ON;
+}
+
+/* dpor learns from it why a deadlock happened. */
+void decide_final(struct engine *e)
+{
+	struct search_point p;
+	uint32_t nr;
+
+	if (!e->x->steps || e->x->diverged)
+		return;
+	gather(e, WORLD_NO_TASK, false, &nr);
+	p = point_of(e, nr);
+	search_final(e->s, &p);
+}

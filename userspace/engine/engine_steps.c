@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* engine_steps.c - what the trace is told of an execution: tasks, steps, notes, and where it left the replayed trace */
+#include <stdarg.h>
+#include <stdio.h>
+#include "engine/engine_internal.h"
+#include "lib/base/array.h"
+
+/*
+ * A task that goes on for so many steps while others wait, without ever yielding, is taken for
+ * one that has yielded: else a loop that only another task can end would starve that task under
+ * every strategy that does not preempt.
+ */
+#define STARVING_STEPS 100
+
+void steps_tell_task(struct engine *e, uint32_t task)
+{
+	const struct world_task *t = &e->w->tasks[task];
+
+	if (!e->t || !ARRAY_RESERVE_ZERO(e->told, e->told_room, task + 1) || e->told[task])
+		return;
+	e->told[task] = true;
+	trace_add_task(e->t, &(struct trace_task){ .task = task, .parent = t->parent, .nth = t->nth,
+						   .pid = t->own_pid, .process = t->process, .comm = t->comm });
+}
+
+void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text)
+{
+	if (!e->t)
+		return;
+	if (task != WORLD_NO_TASK)
+		steps_tell_task(e, task);
+	trace_add_note(e->t, &(struct trace_note){
+		.kind = kind, .task = task, .arg = arg, .text = text && text[0] ? text : NULL,
+		.object = task != WORLD_NO_TASK && kind == TRACE_NOTE_BLOCK ?
+			  e->w->tasks[task].label.object : 0 });
+}
+
+void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
+{
+	struct world_task *t = &e->w->tasks[task];
+	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
+				.nr_enabled = nr_enabled, .enabled = e->enabled };
+	bool last_enabled = false;
+
+	for (uint32_t i = 0; i < nr_enabled; i++)
+		last_enabled |= e->enabled[i] == e->last;
+	if (e->last != task && e->last != WORLD_NO_TASK)
+		e->x->switches++;
+	if (e->last != task && last_enabled && !e->yielded) {
+		s.flags |= TRACE_STEP_PREEMPTION;
+		e->x->preemptions++;
+	}
+	if (e->yielded)
+		s.flags |= TRACE_STEP_YIELDED;
+	if (lone)
+		s.flags |= TRACE_STEP_LONE;
+	if (!replay_is_chance(&t->label, task, e->last))
+		e->x->hash = replay_hash(e->x->hash, task, &t->label);
+	if (e->t) {
+		steps_tell_task(e, task);
+		for (uint32_t i = 0; i < nr_enabled; i++)
+			steps_tell_task(e, e->enabled[i]);
+		e->w->ops->describe(e->w, e->t, &t->label);
+		trace_add_step(e->t, &s);
+	}
+	e->x->steps++;
+	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
+	e->last = task;
+	e->yielded = e->same >= STARVING_STEPS;
+	if (e->yielded)
+		e->same = 0;
+}
+
+void steps_diverged(struct engine *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (e->x->diverged)
+		return;
+	e->x->diverged = true;
+	e->x->diverged_at = e->x->steps;
+	va_start(ap, fmt);
+	vsnprintf(e->x->divergence, sizeof(e->x->divergence), fmt, ap);
+	va_end(ap);
+	steps_note(e, TRACE_NOTE_MESSAGE, WORLD_NO_TASK, 0, e->x->divergence);
+}
