@@ -28,13 +28,16 @@ int kernel_ctl(struct kernel *k, struct zug_ctl *c);
 int kernel_ctl_fd(const struct kernel *k);
 
 /*
- * The next event into *e: 1, or 0 when none came within timeout_us (0: do not
- * wait). Spins shortly, then sleeps; extra_fd (or -1) wakes it up too, with 0.
+ * The next event of a sandbox into *e: 1; 0: none came within timeout_us (0: does not wait); -EPROTO, -ENOMEM: an event is
+ * lost. Spins shortly, then sleeps; extra_fd (or -1), when it is readable, ends the wait too, with 0.
  */
-int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd);
-
-/* Puts events back in front: they come first, in this order. 0 or -ENOMEM. */
-int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr);
+int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64_t timeout_us, int extra_fd);
+/* The same for the event after the next nth ones, which all stay where they are. */
+int kernel_look(struct kernel *k, unsigned int slot, size_t nth, struct zug_event *e, int64_t timeout_us);
+/* Takes that event, which has come, out from among the others. */
+void kernel_drop(struct kernel *k, unsigned int slot, size_t nth);
+/* Drops all events that have come: they are of the sandbox's last execution. */
+void kernel_forget(struct kernel *k, unsigned int slot);
 
 /* Has the kernel thrown the scheduler out? Then its words, else NULL. */
 const char *kernel_ejected(struct kernel *k);

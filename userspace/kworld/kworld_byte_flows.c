@@ -34,7 +34,6 @@
 /* So much fits wherever poll() says that there is room at all. */
 #define MAX_WRITE PIPE_BUF
 #define MAX_DATAGRAM 65507
-#define MAX_ASIDE 64
 #define NS_PER_MS 1000000ull
 /* A datagram that waits for the next one, and none comes. */
 #define OVERTAKEN_MS 10000
@@ -92,7 +91,7 @@ static int parts_of(int pid, int nr, const uint64_t *a, struct iovec *part, stru
 	switch (nr) {
 	case SYS_sendmsg:
 	case SYS_recvmsg:
-		if (!kworld_get(pid, a[1], m, sizeof(*m)))
+		if (!remote_read(pid, a[1], m, sizeof(*m)))
 			return -EFAULT;
 		/* descriptors and the like stay the kernel's */
 		if (m->msg_controllen)
@@ -109,7 +108,7 @@ static int parts_of(int pid, int nr, const uint64_t *a, struct iovec *part, stru
 	}
 	if (!n || n > MAX_PARTS)
 		return -E2BIG;
-	return kworld_get(pid, vec, part, n * sizeof(*part)) ? (int)n : -EFAULT;
+	return remote_read(pid, vec, part, n * sizeof(*part)) ? (int)n : -EFAULT;
 }
 
 static uint64_t total_of(const struct iovec *part, int nr)
@@ -238,8 +237,8 @@ static bool copy_parts(int pid, const struct iovec *part, int nr, uint8_t *buf, 
 	for (int i = 0; i < nr && len; i++) {
 		size_t n = part[i].iov_len < len ? part[i].iov_len : len;
 
-		if (n && !(to_task ? kworld_put(pid, (uint64_t)part[i].iov_base, buf, n) :
-				     kworld_get(pid, (uint64_t)part[i].iov_base, buf, n)))
+		if (n && !(to_task ? remote_write(pid, (uint64_t)part[i].iov_base, buf, n) :
+				     remote_read(pid, (uint64_t)part[i].iov_base, buf, n)))
 			return false;
 		buf += n;
 		len -= n;
@@ -254,7 +253,7 @@ static socklen_t read_address(int pid, int nr, const struct user_regs_struct *r,
 	uint64_t addr = nr == SYS_sendto ? r->r8 : nr == SYS_sendmsg ? (uint64_t)m->msg_name : 0;
 	uint64_t len = nr == SYS_sendto ? r->r9 : m->msg_namelen;
 
-	if (!addr || !len || len > sizeof(*to) || !kworld_get(pid, addr, to, len))
+	if (!addr || !len || len > sizeof(*to) || !remote_read(pid, addr, to, len))
 		return 0;
 	return len;
 }
@@ -280,12 +279,12 @@ static void tell_nothing_more(int pid, int nr, const struct user_regs_struct *r,
 	uint32_t none = 0;
 
 	if (nr == SYS_recvfrom && r->r8 && r->r9)
-		kworld_put(pid, r->r9, &none, sizeof(none));
+		remote_write(pid, r->r9, &none, sizeof(none));
 	if (nr != SYS_recvmsg)
 		return;
 	out.msg_namelen = 0;
 	out.msg_flags = 0;
-	kworld_put(pid, r->rsi, &out, sizeof(out));
+	remote_write(pid, r->rsi, &out, sizeof(out));
 }
 
 static ssize_t take_in(int pid, int nr, const struct user_regs_struct *r, const struct channel *c,
@@ -323,7 +322,7 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 		.fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER,
 		.ino = inode_of(c->fd), .bytes = buf, .len = len, .to = *to, .tolen = tolen, .task = task,
 	};
-	l->due = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->clock + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
+	l->due = kworld_state(k)->clock + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
 	c->fd = -1;
 	return true;
 }
@@ -379,19 +378,17 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	r->orig_rax = -1;	/* nothing to restart */
 }
 
-/* Whom it woke was woken by the task whose bytes they are. */
-static void own_wakes(struct kworld *k, uint32_t kid)
+/* The tasks that the bytes have woken were woken by the task whose bytes they are. */
+static int own_wakes(struct kworld *k, uint32_t kid)
 {
-	struct zug_event e[MAX_ASIDE];
-	size_t nr = 0;
+	int ret;
 
-	while (nr < MAX_ASIDE && kernel_event(k->o.kernel, &e[nr], 0, -1)) {
-		if (e[nr].kind == ZUG_EV_WAKE && !e[nr].arg[0])
-			e[nr].arg[0] = kid;
-		nr++;
-	}
-	if (nr)
-		kernel_unread(k->o.kernel, e, nr);
+	k->wakes_for = kid;
+	do
+		ret = kworld_pump(k);
+	while (ret > 0);
+	k->wakes_for = 0;
+	return ret;
 }
 
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount)
@@ -399,13 +396,15 @@ int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amou
 	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .error = REFUSED };
 	struct flow_call f = { .k = k, .fault = fault, .amount = amount };
 	int ret = kernel_ctl(k->o.kernel, &c);
+	uint32_t n = t->task;
 
 	if (ret)
 		return ret;
-	ret = kworld_take_out(k, t->task, true, make_call, &f);
+	ret = kworld_take_out(k, n, true, make_call, &f);
+	if (!ret)
+		ret = own_wakes(k, k->kt[n].kid);
 	if (ret)
 		return ret;
-	own_wakes(k, k->kt[t->task].kid);
 	if (!f.done)
 		return WORLD_FAULT_MISSED;
 	if (amount) {
@@ -414,7 +413,8 @@ int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amou
 
 		amount = ms ? amount : f.moved;
 		snprintf(text, sizeof(text), "%u %s", amount, ms ? "ms" : amount == 1 ? "byte" : "bytes");
-		t->label.object2 = fault_amount_id(ms ? FAULT_MS : FAULT_BYTES, t->task, amount);
+		t = &k->w.tasks[n];
+		t->label.object2 = fault_amount_id(ms ? FAULT_MS : FAULT_BYTES, n, amount);
 		places_amount(k->o.places, t->label.object2, text);
 	}
 	return 0;
@@ -429,7 +429,6 @@ void kworld_flows_reset(struct kworld *k)
 		free(k->flows.list[i].bytes);
 	}
 	k->flows.nr = 0;
-	k->arrived[0] = 0;
 }
 
 void kworld_flows_free(struct kworld *k)
@@ -450,6 +449,7 @@ uint64_t kworld_flows_next(const struct kworld *k)
 
 int kworld_flows_deliver(struct kworld *k)
 {
+	struct world_event ev = { .kind = WORLD_MESSAGE, .task = WORLD_NO_TASK, .waker = WORLD_NO_TASK };
 	uint64_t next = kworld_flows_next(k);
 	struct flow_message m;
 	uint32_t i = 0;
@@ -468,8 +468,9 @@ int kworld_flows_deliver(struct kworld *k)
 	error = errno;
 	if (k->debug)
 		fprintf(stderr, "DELIVER %zu bytes of T%u: %zd\n", m.len, m.task, n);
-	snprintf(k->arrived, sizeof(k->arrived), "%zu byte%s of T%u arrive%s%s", m.len, m.len == 1 ? "" : "s", m.task,
+	snprintf(ev.text, sizeof(ev.text), "%zu byte%s of T%u arrive%s%s", m.len, m.len == 1 ? "" : "s", m.task,
 		 m.len == 1 ? "s" : "", n < 0 ? ", but nobody takes them" : "");
+	kworld_tell(k, &ev);
 	own_wakes(k, k->kt[m.task].kid);
 	close(m.fd);
 	free(m.bytes);

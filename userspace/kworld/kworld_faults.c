@@ -42,7 +42,7 @@ static bool waits(const struct ktask *kt)
 
 bool kworld_waits_may_fail(struct kworld *k)
 {
-	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->syscall_points & ZUG_SYS_WAIT;
+	return kworld_state(k)->syscall_points & ZUG_SYS_WAIT;
 }
 
 static bool creates(const struct ktask *kt)
@@ -177,7 +177,7 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 	case FAULT_KILL:
 		/* who is blocked is woken by it at once: the question has to wait for the last of them */
 		k->asked = false;
-		kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->need_ask = 1;
+		kworld_state(k)->need_ask = 1;
 		if (kill(t->tgid, SIGKILL))
 			return -errno;
 		c.cmd = ZUG_CMD_KILLED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kworld_internal.h - inside of kworld.h: events (kworld.c) and what they mean (kworld_labels.c) */
+/* kworld_internal.h - what the parts of the kernel's world share; kworld_pump.c is the place to begin */
 #ifndef ZUG_KWORLD_INTERNAL_H
 #define ZUG_KWORLD_INTERNAL_H
 
@@ -12,6 +12,8 @@
 #include "kworld/locks.h"
 #include "kworld/spin.h"
 #include "kworld/timers.h"
+#include "lib/base/clock.h"
+#include "lib/base/remote.h"
 
 /* A read-modify-write in two steps: see kworld_code.c. */
 struct split {
@@ -79,7 +81,6 @@ struct ktask {
 	bool endless;		/* it stands in that call without a time-out: time_reg has it */
 	uint64_t time_reg;	/* the register that told the time-out */
 	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
-	bool woken;		/* it could not: something has happened that it waited for */
 	uint32_t waker;		/* kernel number of who seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
@@ -106,12 +107,31 @@ struct flows {
 	uint32_t nr, size;
 };
 
+/* What the engine is to be told, in order: list[first..end). */
+struct told_events {
+	struct world_event *list;
+	size_t first, end, room;
+};
+
+/* What zugzwang does with one task on its own account (kworld_pump.c). */
+struct errand {
+	uint32_t kid;		/* kernel number of the task; 0: there is no errand */
+	enum zug_event_kind awaits;	/* the event that it waits for; 0: none */
+	bool strayed;		/* the task went another way */
+	struct zug_event came;	/* the last event that was waited for */
+};
+
 struct kworld {
 	struct world w;
 	struct kworld_options o;
 	struct ktask *kt;	/* by task number */
+	uint32_t nr_kt;		/* room */
 	uint32_t *by_kid;	/* stable number + 1 by BPF number */
 	uint32_t nr_kid;
+	struct told_events told_events;
+	struct errand errand;
+	const char *broken;	/* why events cannot be followed any more; NULL: they can */
+	uint32_t wakes_for;	/* kernel number of the task that wakes the tasks that nobody of the test seems to wake; 0: none */
 	struct lock_memory locks;
 	int root_pid;
 	bool debug;
@@ -130,7 +150,6 @@ struct kworld {
 	uint32_t nr_held;
 	struct timers timers;
 	struct flows flows;
-	char arrived[80];	/* what has just come, to be told; "": nothing */
 	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
 	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
 	bool split_passed;
@@ -145,6 +164,45 @@ struct kworld {
 	size_t nr_told, size_told;
 	uint32_t told_modules;
 };
+
+/* The kernel side's state of the sandbox. */
+static inline volatile struct zug_sandbox *kworld_state(struct kworld *k)
+{
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+}
+
+/* world_ops.next */
+int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
+/* Takes the next event, if it has come, and lets it take effect. 1; 0: none has come; -EIO: k->broken says why. */
+int kworld_pump(struct kworld *k);
+/* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->broken). */
+bool kworld_tell(struct kworld *k, const struct world_event *ev);
+bool kworld_tell_first(struct kworld *k, const struct world_event *ev);
+/* An event takes effect on its task, and the engine is told. */
+void kworld_handle(struct kworld *k, const struct zug_event *e);
+/* Task n, which is blocked, wakes up; waker is a kernel number. */
+void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_event *ev);
+
+/*
+ * An errand with task n: what its events say is waited for with kworld_await(), which drives the pump: other tasks may
+ * appear meanwhile, so that pointers to tasks are worth nothing after it. 0: k->errand.came is the event; -EAGAIN: the task
+ * went another way; -ETIME: nothing has come for long; -EIO: k->broken.
+ */
+void kworld_errand_begin(struct kworld *k, uint32_t n);
+int kworld_await(struct kworld *k, enum zug_event_kind kind);
+/* Gives it the turn, and waits until it has blocked and the turn is free again. */
+int kworld_run_errand(struct kworld *k);
+void kworld_errand_end(struct kworld *k);
+/* When a wait has kept the turn for long the others go on. True: they do. */
+bool kworld_lend(struct kworld *k);
+/* The turn, to a task by its kernel number. 0 or -errno. */
+int kworld_give_turn(struct kworld *k, uint32_t kid);
+
+/* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
+uint32_t kworld_number(const struct kworld *k, uint32_t kid);
+uint32_t kworld_task_of_tid(const struct world *w, int tid);
+/* Room for nr tasks. false: out of memory. */
+bool kworld_room(struct kworld *k, uint32_t nr);
 
 /* Fill t->label (and *kt) from the event that names the operation. */
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
@@ -200,9 +258,6 @@ int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
 /* A signal that the task will take when it goes on. */
 bool kworld_has_signal(int pid);
-/* Memory of a task. */
-bool kworld_put(int pid, uint64_t addr, const void *from, size_t len);
-bool kworld_get(int pid, uint64_t addr, void *to, size_t len);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
@@ -226,7 +281,7 @@ bool kworld_waits_may_fail(struct kworld *k);
  * is parked again. 0; WORLD_FAULT_MISSED: it did not have to; -errno.
  */
 int kworld_interrupt(struct kworld *k, uint32_t n);
-/* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
+/* While no task has the turn: sends held tasks back. How many turned out to be awake for good, which the engine is told. */
 int kworld_settle(struct kworld *k);
 
 #endif
