@@ -93,7 +93,7 @@ struct task_state {
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
-	__u32 fault;		/* the call it is about to make is to fail with that; 0: it is not */
+	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
@@ -177,6 +177,15 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 	e.arg[0] = a0;
 	e.arg[1] = a1;
 	event_send(s, &e);
+}
+
+/* The call that is to have a fault has had it, or goes on without. */
+static __noinline int fault_over(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, bool had)
+{
+	if (t->fault)
+		emit(s, ZUG_EV_FAULT, 0, p, t, had, 0);
+	t->fault = 0;
+	return 0;
 }
 
 /* What a task calls itself: its number in its own pid namespace. */

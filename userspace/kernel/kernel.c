@@ -37,7 +37,7 @@
 /* Between two looks at the ring. An emulator may take a microsecond for one. */
 #define PAUSES 4
 
-#define NR_FAULT_HOOKS 9
+#define NR_FAULT_HOOKS 10
 
 /* The verifier's figures, not its log. */
 #define LOG_STATISTICS 4
@@ -152,6 +152,7 @@ static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_F
 		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
 		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
 		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
+		k->bpf->progs.zug_fault_exit,
 	};
 
 	memcpy(list, all, sizeof(all));
@@ -331,7 +332,7 @@ void kernel_close(struct kernel *k)
 	free(k);
 }
 
-volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
+const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
 {
 	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
 }

@@ -20,8 +20,8 @@ int kernel_open(struct kernel **out, char *err, size_t errlen);
 /* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 
-/* The mapped state of a slot. */
-volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
+/* The mapped state of a slot, which commands change. */
+const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
 /* One command; c->ret holds the kernel's answer, which is also returned. */
 int kernel_ctl(struct kernel *k, struct zug_ctl *c);
 /* For a child that adopts itself: the program to test_run. */

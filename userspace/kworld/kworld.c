@@ -33,7 +33,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (k->by_kid)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	places_reset(k->o.places);
-	k->nr_told = 0;
+	id_map_clear(&k->told);
 	k->nr_lent = 0;
 	k->told_modules = 0;
 	k->goes_on = k->stepping = 0;
@@ -58,7 +58,8 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->root_pid = 0;
 	if (!k->o.launch.joined)
 		sandbox_reset(k->o.sandbox);
-	kworld_state(k)->stop_always = stop_always;
+	k->turn = (struct zug_turn){ .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) };
+	k->injected = WORLD_NO_TASK;
 	clock_gettime(CLOCK_MONOTONIC, &k->last_blip);
 	if (k->o.launch.joined)
 		return 0;
@@ -69,10 +70,15 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	return 0;
 }
 
-static int kworld_grant(struct world *w, uint32_t task)
+int kworld_grant(struct world *w, uint32_t task)
 {
 	struct kworld *k = kw(w);
 
+	/* it has gone on already, for a call with a fault */
+	if (k->injected == task) {
+		k->injected = WORLD_NO_TASK;
+		return 0;
+	}
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(clock_now_ns() / 1000 % 100000000),
 			k->kt[task].kid);
@@ -137,7 +143,7 @@ static int kworld_tend(struct world *w, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint32_t n = kworld_number(k, z->holder ? z->holder : z->grant);
 	struct timespec now;
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
@@ -161,8 +167,8 @@ static int kworld_registers(struct world *w, const struct world_task *t, uint64_
 
 	if (ret)
 		return ret;
-	memcpy(regs, c.regs, sizeof(c.regs));
-	regs[17] = c.fsbase;
+	memcpy(regs, c.regs.regs, sizeof(c.regs.regs));
+	regs[17] = c.regs.fsbase;
 	return 0;
 }
 
@@ -216,21 +222,20 @@ static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t 
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
-	volatile struct zug_sandbox *z = kworld_state(k);
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 	enum spin_verdict v = SPIN_NO;
 
 	if (!kernel_ctl(k->o.kernel, &c))
-		v = spin_sample(&k->spin, t->task, t->pid, c.regs, c.fsbase);
+		v = spin_sample(&k->spin, t->task, t->pid, c.regs.regs, c.regs.fsbase);
 	/* while it is on trial it is stopped at every other tick */
-	z->spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
+	k->turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
 	return v;
 }
 
 static void kworld_status(struct world *w, struct world_status *s)
 {
 	struct kworld *k = kw(w);
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 
 	s->now = clock_now_ns();
 	s->clock = z->clock;
@@ -264,38 +269,12 @@ static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 
 /* ---- describing ---- */
 
+/* True when the trace of this execution has not been told of that yet. */
 static bool tell(struct kworld *k, uint64_t id)
 {
-	size_t i;
+	bool added = false;
 
-	if (2 * (k->nr_told + 1) > k->size_told) {
-		size_t size = k->size_told ? 2 * k->size_told : 256;
-		uint64_t *old = k->told, *t = calloc(size, sizeof(*t));
-
-		if (!t)
-			return false;
-		for (size_t j = 0; j < k->size_told; j++) {
-			if (!old[j])
-				continue;
-			i = old[j] & (size - 1);
-			while (t[i])
-				i = (i + 1) & (size - 1);
-			t[i] = old[j];
-		}
-		free(old);
-		k->told = t;
-		k->size_told = size;
-	}
-	if (!k->nr_told)
-		memset(k->told, 0, k->size_told * sizeof(*k->told));
-	i = id & (k->size_told - 1);
-	while (k->told[i] && k->told[i] != id)
-		i = (i + 1) & (k->size_told - 1);
-	if (k->told[i])
-		return false;
-	k->told[i] = id;
-	k->nr_told++;
-	return true;
+	return id_map_add(&k->told, id, 0, &added) && added;
 }
 
 static int describe_object(struct kworld *k, struct trace_writer *t, uint64_t id)
@@ -400,7 +379,7 @@ void kworld_free(struct world *w)
 	free(k->told_events.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
-	free(k->told);
+	id_map_free(&k->told);
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);
 	free(k);

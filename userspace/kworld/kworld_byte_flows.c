@@ -25,6 +25,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 #include "engine/faults.h"
+#include "lib/base/array.h"
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
@@ -308,15 +309,8 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 	struct flows *fl = &k->flows;
 	struct flow_message *l;
 
-	if (fl->nr == fl->size) {
-		uint32_t size = fl->size ? 2 * fl->size : 8;
-
-		l = realloc(fl->list, size * sizeof(*l));
-		if (!l)
-			return false;
-		fl->list = l;
-		fl->size = size;
-	}
+	if (!ARRAY_RESERVE(fl->list, fl->room, fl->nr + 1))
+		return false;
 	l = &fl->list[fl->nr++];
 	*l = (struct flow_message){
 		.fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER,
@@ -393,7 +387,7 @@ static int own_wakes(struct kworld *k, uint32_t kid)
 
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .error = REFUSED };
+	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .fault = REFUSED };
 	struct flow_call f = { .k = k, .fault = fault, .amount = amount };
 	int ret = kernel_ctl(k->o.kernel, &c);
 	uint32_t n = t->task;

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "search/rng.h"
 #include "kworld/kworld_internal.h"
 
@@ -30,7 +30,7 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 	/* not across a page that may be the last one */
 	if (n > 4096 - (addr & 4095))
 		n = 4096 - (addr & 4095);
-	got = process_vm_readv(t->tgid, &(struct iovec){ buf, n }, 1, &(struct iovec){ (void *)addr, n }, 1, 0);
+	got = remote_read_some(t->tgid, addr, buf, n);
 	if (got <= 0)
 		return 1;
 	end = memchr(buf, 0, got);
@@ -135,26 +135,20 @@ bool kworld_split_granted(struct kworld *k, uint32_t task)
 {
 	struct world_task *t = &k->w.tasks[task];
 	struct split *s = &k->kt[task].split;
-	struct iovec to, from = { (void *)s->addr, s->size };
 	uint8_t now[16];
 
 	switch (s->phase) {
 	case SPLIT_READ:
-		to = (struct iovec){ s->old, s->size };
 		/* memory that is not there: the instruction will fault, in one step as in two */
-		s->known = process_vm_readv(t->tgid, &to, 1, &from, 1, 0) == s->size;
+		s->known = remote_read(t->tgid, s->addr, s->old, s->size);
 		s->phase = SPLIT_WRITE;
 		k->split_task = task;
 		k->split_passed = false;
 		return true;
 	case SPLIT_WRITE:
 		s->phase = SPLIT_NONE;
-		to = (struct iovec){ now, s->size };
-		if (!s->known || process_vm_readv(t->tgid, &to, 1, &from, 1, 0) != s->size ||
-		    !memcmp(now, s->old, s->size))
-			return false;
-		to = (struct iovec){ s->old, s->size };
-		process_vm_writev(t->tgid, &to, 1, &from, 1, 0);
+		if (s->known && remote_read(t->tgid, s->addr, now, s->size) && memcmp(now, s->old, s->size))
+			remote_write(t->tgid, s->addr, s->old, s->size);
 		return false;
 	default:
 		return false;
@@ -184,79 +178,52 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 
 /* ---- heat ---- */
 
-#define HEAT_FIRST	256
-
 void kworld_heat_free(struct heat *h)
 {
 	free(h->sites);
+	id_map_free(&h->index);
 	free(h->objects);
 }
 
-static struct heat_object *object_slot(struct heat *h, uint64_t object)
+/* The use of an object in this execution, which begins with that task; NULL: out of memory. */
+static struct heat_object *object_of(struct heat *h, uint64_t object, uint32_t task)
 {
-	size_t i = object & (h->size_objects - 1);
+	const uint32_t *i;
+	bool added;
 
-	while (h->objects[i].object && h->objects[i].object != object)
-		i = (i + 1) & (h->size_objects - 1);
-	return &h->objects[i];
-}
-
-static struct heat_object *object_of(struct heat *h, uint64_t object)
-{
-	struct heat_object *old = h->objects, *o;
-	size_t size = h->size_objects;
-
-	if (2 * (h->nr_objects + 1) > size) {
-		h->size_objects = size ? 2 * size : HEAT_FIRST;
-		h->objects = calloc(h->size_objects, sizeof(*h->objects));
-		if (!h->objects) {
-			h->objects = old;
-			h->size_objects = size;
-			return NULL;
-		}
-		for (size_t i = 0; i < size; i++)
-			if (old[i].object)
-				*object_slot(h, old[i].object) = old[i];
-		free(old);
-	}
-	o = object_slot(h, object);
-	if (!o->object)
-		h->nr_objects++;
-	return o;
+	if (!ARRAY_RESERVE(h->objects, h->room_objects, h->index.nr + 1))
+		return NULL;
+	i = id_map_add(&h->index, object, h->index.nr, &added);
+	if (!i)
+		return NULL;
+	if (added)
+		h->objects[*i] = (struct heat_object){ .task = task };
+	return &h->objects[*i];
 }
 
 void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l)
 {
+	/* a fence belongs to the task that executes it */
+	uint64_t object = l->object ? l->object : l->site | 1;
 	struct heat *h = &k->heat;
 	struct heat_site *s;
 	struct heat_object *o;
 	unsigned int i;
 
-	if (site >= h->nr_sites) {
-		uint32_t nr = probes_nr_sites(k->o.probes);
-
-		s = site < nr ? realloc(h->sites, nr * sizeof(*s)) : NULL;
-		if (!s)
-			return;
-		memset(s + h->nr_sites, 0, (nr - h->nr_sites) * sizeof(*s));
-		h->sites = s;
-		h->nr_sites = nr;
-	}
+	if (site >= probes_nr_sites(k->o.probes) || !ARRAY_RESERVE_ZERO(h->sites, h->nr_sites, site + 1))
+		return;
 	s = &h->sites[site];
 	s->hits++;
-	/* a fence belongs to whoever executes it */
-	o = object_of(h, l->object ? l->object : l->site | 1);
+	o = object_of(h, object, task);
 	if (!o)
 		return;
-	if (!o->object)
-		*o = (struct heat_object){ .object = l->object ? l->object : l->site | 1, .task = task };
 	o->shared |= o->task != task;
 	s->contended |= o->shared;
 	for (i = 0; i < s->nr; i++)
-		if (s->objects[i] == o->object)
+		if (s->objects[i] == object)
 			return;
 	if (i < HEAT_OBJECTS)
-		s->objects[s->nr++] = o->object;
+		s->objects[s->nr++] = object;
 }
 
 /*
@@ -297,14 +264,12 @@ void kworld_heat_fold(struct heat *h)
 		struct heat_site *s = &h->sites[i];
 
 		for (unsigned int n = 0; n < s->nr; n++)
-			s->contended |= object_slot(h, s->objects[n])->shared;
+			s->contended |= h->objects[*id_map_find(&h->index, s->objects[n])].shared;
 		if (s->hits > s->most)
 			s->most = s->hits;
 		s->hits = s->nr = 0;
 	}
-	if (h->objects)
-		memset(h->objects, 0, h->size_objects * sizeof(*h->objects));
-	h->nr_objects = 0;
+	id_map_clear(&h->index);
 }
 
 bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
@@ -317,6 +282,7 @@ bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
 	*contended = h->sites[site].contended;
 	return true;
 }
+
 uint32_t kworld_hits(struct world *w, uint32_t site)
 {
 	const struct heat *h = &((struct kworld *)w)->heat;

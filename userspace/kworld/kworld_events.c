@@ -212,6 +212,14 @@ static bool on_ask(struct kworld *k, struct arrival *a)
 	return !k->goes_on;
 }
 
+/* A call that user space made in the task's place was refused for that: the errand sees what came of it. */
+static bool on_fault(struct kworld *k, struct arrival *a)
+{
+	(void)k;
+	(void)a;
+	return false;
+}
+
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
@@ -373,6 +381,7 @@ static const struct event_kind {
 	[ZUG_EV_STEPPED] = { "STEPPED", on_access, KNOWN, true },
 	[ZUG_EV_HOT] = { "HOT", on_hot, ANY, false },
 	[ZUG_EV_FATAL] = { "FATAL", on_fatal, ANY, false },
+	[ZUG_EV_FAULT] = { "FAULT", on_fault, ANY, false },
 };
 
 /* ---- every event ---- */
@@ -388,21 +397,18 @@ static void print_event(const struct zug_event *e)
 }
 
 /* The turn was given to a task that has not got it, and never will. */
-static bool take_back(struct kworld *k, uint32_t id)
+static bool take_back(struct kworld *k, uint32_t kid)
 {
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
+	struct zug_ctl c = { .cmd = ZUG_CMD_TAKE_BACK, .sandbox = sandbox_slot(k->o.sandbox), .task = kid };
 
-	if (z->holder || z->grant != id)
-		return false;
-	z->grant = 0;
-	return true;
+	return !z->holder && z->grant == kid && !kernel_ctl(k->o.kernel, &c);
 }
 
 static void acts(struct kworld *k, struct arrival *a)
 {
 	if (k->flows.nr)
 		kworld_flows_event(k, a->t, &a->e);
-	kworld_fault_over(a->t, a->kt);
 	a->kt->call_nr = -1;
 	a->t->quits = false;
 }

@@ -3,7 +3,6 @@
 #ifndef ZUG_KWORLD_INTERNAL_H
 #define ZUG_KWORLD_INTERNAL_H
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/user.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 #include "kworld/spin.h"
 #include "kworld/timers.h"
 #include "lib/base/clock.h"
+#include "lib/base/id_map.h"
 #include "lib/base/remote.h"
 
 /* A read-modify-write in two steps: see kworld_code.c. */
@@ -24,15 +24,15 @@ struct split {
 	uint8_t old[16];
 };
 
-/* Where the caller of a place is found: sites to what kworld_callers.c says of them. */
+/* Where the caller of a place is found, by kworld_callers.c. */
 struct caller_step {
-	uint64_t site;		/* 0: free */
 	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
 	struct symfile_step step;	/* ABOVE */
 };
 struct caller_steps {
-	struct caller_step *steps;	/* open addressing */
-	size_t nr, size;
+	struct id_map index;	/* by site */
+	struct caller_step *steps;
+	size_t room;
 };
 
 /* How often code places are reached, and whether several tasks use what they access. */
@@ -45,15 +45,15 @@ struct heat_site {
 	bool contended;
 };
 struct heat_object {
-	uint64_t object;	/* 0: free */
 	uint32_t task;		/* first user */
 	bool shared;
 };
 struct heat {
 	struct heat_site *sites;
 	uint32_t nr_sites;
-	struct heat_object *objects;	/* open addressing, of this execution */
-	size_t nr_objects, size_objects;
+	struct id_map index;	/* objects of this execution, by id */
+	struct heat_object *objects;
+	size_t room_objects;
 };
 
 /* What the kernel world knows of a task beyond struct world_task. */
@@ -72,8 +72,6 @@ struct ktask {
 	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
 	uint64_t call_args[4];
 	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
-	bool shortened;		/* its limit of file sizes is not its own */
-	struct rlimit file_limit;
 	/* of the timed wait it is in, with virtual time */
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
@@ -104,7 +102,7 @@ struct flow_message {
 };
 struct flows {
 	struct flow_message *list;	/* in the order in which they were sent */
-	uint32_t nr, size;
+	uint32_t nr, room;
 };
 
 /* What the engine is to be told, in order: list[first..end). */
@@ -139,6 +137,8 @@ struct kworld {
 	bool have_root;
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	struct timespec last_blip;
+	struct zug_turn turn;	/* what is said with the next grants */
+	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
@@ -160,13 +160,12 @@ struct kworld {
 	uint64_t stops[KWORLD_STOPS];	/* sites */
 	bool computed_long;	/* somebody did: those stops stay */
 	/* what this execution's trace has been told already */
-	uint64_t *told;
-	size_t nr_told, size_told;
+	struct id_map told;
 	uint32_t told_modules;
 };
 
 /* The kernel side's state of the sandbox. */
-static inline volatile struct zug_sandbox *kworld_state(struct kworld *k)
+static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
 {
 	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
 }
@@ -195,6 +194,8 @@ int kworld_run_errand(struct kworld *k);
 void kworld_errand_end(struct kworld *k);
 /* When a wait has kept the turn for long the others go on. True: they do. */
 bool kworld_lend(struct kworld *k);
+/* world_ops.grant */
+int kworld_grant(struct world *w, uint32_t task);
 /* The turn, to a task by its kernel number. 0 or -errno. */
 int kworld_give_turn(struct kworld *k, uint32_t kid);
 
@@ -242,6 +243,8 @@ int kworld_prepare(struct kworld *k, int pid);
 /* Before a grant: from when on does the granted task have to stop for a time-out? */
 void kworld_set_alarm(struct kworld *k);
 bool kworld_virtual(struct kworld *k);
+/* The clock of the test goes on to that time. */
+void kworld_set_clock(struct kworld *k, uint64_t clock);
 /* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
 void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
@@ -260,10 +263,9 @@ int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 bool kworld_has_signal(int pid);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
-/* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
+/* Faults (kworld_faults.c): as in struct world_ops. */
 void kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount);
-void kworld_fault_over(struct world_task *t, struct ktask *kt);
 /* Flows (kworld_flows.c), the same. */
 uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
 unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts);

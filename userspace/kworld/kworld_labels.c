@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
@@ -28,14 +27,11 @@ static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
 
 	while (done < len - 1) {
 		size_t n = 4096 - ((addr + done) & 4095);
-		struct iovec to, from;
 		ssize_t got;
 
 		if (n > len - 1 - done)
 			n = len - 1 - done;
-		to = (struct iovec){ buf + done, n };
-		from = (struct iovec){ (void *)(addr + done), n };
-		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+		got = remote_read_some(pid, addr + done, buf + done, n);
 		if (got <= 0)
 			return false;
 		if (memchr(buf + done, 0, got))
@@ -349,12 +345,11 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t addr, uint64_t nr)
 {
 	struct pollfd fds[64];
-	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
 	enum wait_kind worst = WAIT_INSIDE, w;
 
 	if (!nr)
 		return WAIT_INSIDE;	/* for a signal */
-	if (nr > 64 || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+	if (nr > 64 || !remote_read(t->pid, addr, fds, nr * sizeof(fds[0])))
 		return WAIT_UNKNOWN;
 	for (uint64_t i = 0; i < nr; i++) {
 		if (fds[i].fd < 0)
@@ -373,12 +368,10 @@ static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64
 
 	for (int s = 0; s < 3; s++) {
 		fd_set set;
-		struct iovec to = { &set, sizeof(set) }, from = { (void *)sets[s], sizeof(set) };
 
 		if (!sets[s])
 			continue;
-		to.iov_len = from.iov_len = (nr + 63) / 64 * 8;
-		if (nr > FD_SETSIZE || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		if (nr > FD_SETSIZE || !remote_read(t->pid, sets[s], &set, (nr + 63) / 64 * 8))
 			return WAIT_UNKNOWN;
 		for (uint64_t fd = 0; fd < nr; fd++) {
 			if (!FD_ISSET(fd, &set))

@@ -75,8 +75,8 @@ static bool errand_takes(struct kworld *k, const struct zug_event *e)
 	}
 	if (e->task != d->kid)
 		return false;
-	/* it is awake already: queued again, for example by priority inheritance */
-	if (e->kind == ZUG_EV_WAKE)
+	/* queued again, for example by priority inheritance; a call that was refused for kworld_byte_flows.c */
+	if (e->kind == ZUG_EV_WAKE || e->kind == ZUG_EV_FAULT)
 		return true;
 	/* it went another way: into the program, or to its end */
 	d->strayed = true;
@@ -176,7 +176,8 @@ bool kworld_lend(struct kworld *k)
 
 int kworld_give_turn(struct kworld *k, uint32_t kid)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid };
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid,
+			     .turn = k->turn };
 
 	return kernel_ctl(k->o.kernel, &c);
 }

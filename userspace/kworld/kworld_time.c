@@ -31,7 +31,14 @@
 
 bool kworld_virtual(struct kworld *k)
 {
-	return kworld_state(k)->virtual_time;
+	return kworld_state(k)->setup.virtual_time;
+}
+
+void kworld_set_clock(struct kworld *k, uint64_t clock)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_CLOCK, .sandbox = sandbox_slot(k->o.sandbox), .clock = clock };
+
+	kernel_ctl(k->o.kernel, &c);
 }
 
 void kworld_set_alarm(struct kworld *k)
@@ -42,7 +49,7 @@ void kworld_set_alarm(struct kworld *k)
 		return;
 	/* what may happen at any decision is asked about at every point: a timer may be set before the next grant */
 	if (k->o.explore_timeouts) {
-		kworld_state(k)->alarm = 1;
+		k->turn.alarm = 1;
 		return;
 	}
 	alarm = kworld_next_timer(k);
@@ -56,14 +63,15 @@ void kworld_set_alarm(struct kworld *k)
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 	}
-	kworld_state(k)->alarm = alarm;
+	k->turn.alarm = alarm;
 }
 
 int kworld_prepare(struct kworld *k, int pid)
 {
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 
-	return z->virtual_time || z->seeded ? vdso_patch(pid, z->virtual_time, z->seeded) : 0;
+	return z->setup.virtual_time || z->setup.seeded ?
+	       vdso_patch(pid, z->setup.virtual_time, z->setup.seeded) : 0;
 }
 
 /* ---- a wait begins ---- */
@@ -207,13 +215,11 @@ uint64_t kworld_next_timer(const struct kworld *k)
 /* The next timer, or what is on its way. */
 static int fire(struct kworld *k)
 {
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint64_t message = kworld_flows_next(k), due = kworld_next_timer(k);
 	int ret;
 
-	if (due != UINT64_MAX && z->clock < due)
-		z->clock = due;
-	z->looks = 0;
+	kworld_set_clock(k, due == UINT64_MAX ? 0 : due);
 	ret = due == message ? kworld_flows_deliver(k) : timers_fire(&k->timers);
 	if (k->debug)
 		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
@@ -223,7 +229,7 @@ static int fire(struct kworld *k)
 int kworld_expire(struct world *w, uint32_t task)
 {
 	struct kworld *k = (struct kworld *)w;
-	volatile struct zug_sandbox *z = kworld_state(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 	struct world_task *t;
 	bool expired = false;
 	int ret;
@@ -233,9 +239,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	t = &w->tasks[task];
 	if (t->state != TASK_BLOCKED || !t->deadline)
 		return -EINVAL;
-	if (z->clock < t->deadline)
-		z->clock = t->deadline;
-	z->looks = 0;
+	kworld_set_clock(k, t->deadline);
 	ret = kworld_take_out(k, task, k->kt[task].held, expire_result, &expired);
 	if (k->debug)
 		fprintf(stderr, "EXPIRE task %u: %d, %s, clock %lu us\n", k->kt[task].kid, ret,

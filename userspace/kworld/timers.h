@@ -25,7 +25,7 @@ struct timer {
 
 struct timers {
 	struct timer *list;
-	uint32_t nr, size;
+	uint32_t nr, room;
 };
 
 void timers_reset(struct timers *t);
