@@ -33,7 +33,7 @@
 #define NS_PER_S		1000000000ull
 /* Longer than any execution; also in ns it fits into the kernel's signed 64 bits. */
 #define FOREVER_S		8000000000ull
-/* What a point, or a look at the clock, takes; each look more, until somebody blocks or ends. */
+/* The time that a point, or a look at the clock, takes; each look takes more, until a task blocks or ends. */
 #define STEP_NS			1000
 #define LOOK_NS			128
 #define MAX_LOOKS		(1u << 20)
@@ -56,7 +56,7 @@ static __always_inline void clock_step(struct zug_sandbox *s)
 }
 
 /*
- * A loop that waits for the time to pass must come to its end: the more often somebody looks, or
+ * A loop that waits for the time to pass must come to its end: the more often a task looks, or
  * yields, and nothing else happens, the faster the clock goes.
  */
 static __always_inline void clock_look(struct zug_sandbox *s)
@@ -66,7 +66,7 @@ static __always_inline void clock_look(struct zug_sandbox *s)
 		s->looks++;
 }
 
-/* Somebody may go on because his time-out is over. */
+/* True when a task may go on because its time-out is over. */
 static __always_inline bool alarm_due(const struct zug_sandbox *s)
 {
 	return s->turn.alarm && s->clock >= s->turn.alarm;
@@ -289,7 +289,7 @@ static __always_inline void sock_time_told(struct task_struct *p, struct task_st
 		put_time(t->args[3], option == 1 ? known->rcv.ns : known->snd.ns, true);
 }
 
-/* A connection that was accepted has the time-outs of who listened (but an AF_UNIX one). */
+/* A connection that was accepted has the time-outs of the listening socket (but an AF_UNIX one). */
 static __always_inline void sock_time_inherit(struct task_struct *p, struct task_state *t, __u64 fd)
 {
 	struct sock_timeouts both, *known;
@@ -304,7 +304,7 @@ static __always_inline void sock_time_inherit(struct task_struct *p, struct task
 		bpf_map_update_elem(&sock_timeouts, &ino, &both, BPF_ANY);
 }
 
-/* A call begins that may wait for a socket: with a time-out? */
+/* A call begins that may wait for a socket: notes the time-out of that. */
 static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
 					    __u32 kind, __u64 fd)
 {

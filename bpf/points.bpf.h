@@ -20,7 +20,7 @@
 
 #define EFLAGS_TF		0x100
 
-/* Stop here, or pass when nobody else could go on. t->ev is filled. */
+/* Stops here, or passes when no other task could go on. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
 	s->nr_points++;
@@ -244,7 +244,7 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	struct task_state *t = state_of(to);
 	struct zug_sandbox *s;
 
-	/* whom it has ended stands in the queue, perhaps, and nothing else would tell that */
+	/* the task that it ends may stand in the queue, and nothing else would tell that it dies */
 	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t)))
 		s->may_die = 1;
 	if (to != p || p->ptrace)

@@ -62,7 +62,7 @@ enum task_flags {
 	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
-	TF_FIFO = 1 << 16,	/* opens a FIFO: waits for who opens its other end */
+	TF_FIFO = 1 << 16,	/* opens a FIFO: waits until its other end is opened */
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
 };
@@ -160,7 +160,7 @@ static __always_inline void event_send(struct zug_sandbox *s, const struct zug_e
 		__sync_fetch_and_add(&s->nr_lost, 1);
 }
 
-/* Events that nobody waits for may not fill the ring: beyond half of it tasks are made to stop. */
+/* Events of tasks that do not stop must not fill the ring: beyond half of it tasks are made to stop. */
 static __always_inline bool ring_crowded(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;

@@ -76,7 +76,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 /* It does not die yet, but waits for something. */
 static void dying_sleeps(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
-	/* until the dump is written: who writes it may need the others */
+	/* until the dump is written: the task that writes it may need the others */
 	if (p->signal->core_state || (p->__state & TASK_TRACED_))
 		return;
 	t->flags |= TF_DYING_WAIT;
@@ -94,15 +94,15 @@ static void dying_wakes(struct zug_sandbox *s, struct task_state *t)
 		__sync_fetch_and_sub(&s->dying_waits, 1);
 }
 
-/* Ask what was put off, where nobody's death is the occasion. */
+/* Ask what was put off, where no task's death is the occasion. */
 static void ask_anyway(struct zug_sandbox *s, __u32 slot)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state nobody = { .slot = slot };
+	struct task_state no_task = { .slot = slot };
 
 	s->need_ask = 0;
 	s->nr_asks++;
-	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &nobody, 0, 0);
+	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &no_task, 0, 0);
 }
 
 /* The last dying task has left: ask what give_up() put off. */
@@ -423,7 +423,7 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 	return false;
 }
 
-/* Nobody else can end its wait. */
+/* True when only dying tasks can end its wait. */
 static __always_inline bool waits_for_the_dying(struct task_struct *p)
 {
 	struct core_state *core = p->signal->core_state;

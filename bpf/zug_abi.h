@@ -21,7 +21,7 @@
 #define ZUG_NO_SITE		0xffffffffu
 #define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
 
-/* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is nobody. */
+/* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is no task. */
 
 enum zug_event_kind {
 	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
@@ -35,7 +35,7 @@ enum zug_event_kind {
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
 	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
 	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
-	ZUG_EV_ASK,		/* nobody has the turn: decide (may also be a flag of another event) */
+	ZUG_EV_ASK,		/* no task has the turn: decide (may also be a flag of another event) */
 	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
 	ZUG_EV_UNPROBED,	/* executable mapping of a file without probes: obj; arg as in MODULE */
 	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0) or the cgroup (arg[0] = 1) */
@@ -55,7 +55,7 @@ enum zug_event_kind {
 
 /* Flags of an event */
 #define ZUG_EF_ASK	(1u << 0)	/* the turn is free: a decision is due */
-#define ZUG_EF_LONE	(1u << 1)	/* not stopped: nobody else was runnable */
+#define ZUG_EF_LONE	(1u << 1)	/* not stopped: no other task was runnable */
 #define ZUG_EF_TIMED	(1u << 3)	/* BLOCK: the wait has a time-out */
 #define ZUG_EF_TIMER	(1u << 4)	/* BLOCK: an alarm or POSIX timer of the process is armed */
 #define ZUG_EF_VFORK	(1u << 5)	/* BLOCK: waits for its vfork child */
@@ -120,7 +120,7 @@ enum zug_holder_io {
 	ZUG_IO_DYING,		/* waits for tasks that die (core dump, exec, the end of a PID namespace): they run meanwhile */
 };
 
-/* zug_sandbox.lend: who dies waits for something that only the others can do */
+/* zug_sandbox.lend: a dying task waits for something that only the others can do */
 #define ZUG_LEND_DYING	(~0u)
 
 /* What user space says about a sandbox when an execution begins (ZUG_CMD_BEGIN). */
@@ -155,7 +155,7 @@ struct zug_sandbox {
 	struct zug_turn turn;
 	__u32 state;		/* enum zug_sandbox_state */
 	__u32 next_id;
-	__u32 holder;		/* who has the turn, 0 nobody */
+	__u32 holder;		/* the task that has the turn; 0: none */
 	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
 	__u32 grant;		/* the task that was granted the turn, and is not dispatched yet */
 	__u32 need_ask;		/* ask when the dying are gone */
@@ -164,7 +164,7 @@ struct zug_sandbox {
 	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
 	__u32 may_die;		/* a task may have SIGKILL pending: look before asking */
 	__u32 lend;		/* pid of the holder whose turn is to be lent, if it still waits, or ZUG_LEND_DYING; 0 none */
-	__u32 dying_waits;	/* how many tasks sleep while they die: nobody is asked before they are dead */
+	__u32 dying_waits;	/* how many tasks sleep while they die: no question comes before they are dead */
 	__u32 dying_round;	/* what slept in an earlier one does not count any more */
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
@@ -234,7 +234,7 @@ struct zug_site {
 #define ZUG_SITE_JOIN	(1u << 2)	/* waits for a futex of its own */
 #define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
-#define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which nobody knows whether it accesses watched memory */
+#define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
@@ -281,7 +281,7 @@ enum zug_cmd {
 	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
-	ZUG_CMD_KILLED,		/* somebody who does not have the turn has SIGKILL pending: look for him */
+	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
 	/* to a task */
 	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */

@@ -127,7 +127,7 @@ static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, s
 	return -errno;
 }
 
-/* What of the kernel's functions we can do without is there. */
+/* The functions of the kernel that zug can do without, and that this kernel has. */
 struct hooks {
 	bool audit;	/* a kernel without auditing says nothing of refused calls */
 	bool fifo;	/* else a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
@@ -281,9 +281,9 @@ fail:
 }
 
 /*
- * Who closes the last descriptor of a program that is attached to a function of the kernel waits until no CPU can be
+ * A process that closes the last descriptor of a program attached to a function of the kernel waits until no CPU can be
  * in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of it, a worker of the
- * kernel does that after us. That file system is seen by nobody else, and gone with the descriptor returned; -1 where
+ * kernel does that after us. That file system is seen by no other process, and gone with the descriptor returned; -1 where
  * there can be none (then we wait).
  */
 static int leave_detaching(const struct kernel *k)

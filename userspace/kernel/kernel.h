@@ -3,7 +3,7 @@
  * kernel.h - the BPF side as seen from user space: load, attach, events, commands
  *
  * There is one root scheduler in a system, so at most one struct kernel is
- * open at a time (kernel_open() says who holds it otherwise). Single-threaded.
+ * open at a time (kernel_open() names the process that holds it otherwise). Single-threaded.
  */
 #ifndef ZUG_KERNEL_H
 #define ZUG_KERNEL_H
@@ -39,7 +39,7 @@ void kernel_drop(struct kernel *k, unsigned int slot, size_t nth);
 /* Drops all events that have come: they are of the sandbox's last execution. */
 void kernel_forget(struct kernel *k, unsigned int slot);
 
-/* Has the kernel thrown the scheduler out? Then its words, else NULL. */
+/* The kernel's words when it has thrown the scheduler out, else NULL. */
 const char *kernel_ejected(struct kernel *k);
 /* The same for a scheduler that is being thrown out just now: waits until it is over. */
 const char *kernel_thrown_out(struct kernel *k);
@@ -60,7 +60,7 @@ struct kernel_probe {
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
 
-/* Can the test be given the answers of the processor? (Linux 6.18) */
+/* True when the test can be given other answers than the processor's (Linux 6.18). */
 bool kernel_can_answer(const struct kernel *k);
 /* An instruction that asks it, in a file that only the test executes; how: ZUG_ANSWER_*. 0 or -errno. */
 struct kernel_answer {

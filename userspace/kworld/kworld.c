@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's world: real programs under the BPF scheduler, behind struct world_ops (its table is at the end).
+ *
+ * Here is what the engine asks for: beginning and ending an execution, the turn, what locks say, stacks, names for the
+ * trace. What happens comes from the pump: kworld_pump.c (events, errands), kworld_events.c (what each kind does to a task),
+ * kworld_labels.c and kworld_code.c (what a task is about to do). Time is in kworld_time.c, faults and byte flows are in
+ * kworld_faults.c and kworld_byte_flows.c. Read world.h first, then kworld_internal.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
-#include "kworld/spin.h"
-#include "kernel/syscalls.h"
+
+/* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
+#define BLIP_NS 8000000000ull
 
 static struct kworld *kw(struct world *w)
 {
@@ -60,7 +66,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 		sandbox_reset(k->o.sandbox);
 	k->turn = (struct zug_turn){ .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) };
 	k->injected = WORLD_NO_TASK;
-	clock_gettime(CLOCK_MONOTONIC, &k->last_blip);
+	k->last_blip_ns = clock_now_ns();
 	if (k->o.launch.joined)
 		return 0;
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
@@ -145,15 +151,12 @@ static int kworld_tend(struct world *w, char *err, size_t errlen)
 	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
 	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint32_t n = kworld_number(k, z->holder ? z->holder : z->grant);
-	struct timespec now;
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
 				  err, errlen);
 
-	/* the kernel's watchdog looks every 15 s and strikes at 30 s */
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec - k->last_blip.tv_sec < 8)
+	if (clock_now_ns() - k->last_blip_ns < BLIP_NS)
 		return ret;
-	k->last_blip = now;
+	k->last_blip_ns = clock_now_ns();
 	c.task = ++k->blips;
 	kernel_ctl(k->o.kernel, &c);
 	return ret;

@@ -247,7 +247,7 @@ static bool copy_parts(int pid, const struct iovec *part, int nr, uint8_t *buf, 
 	return !len;
 }
 
-/* Whom it goes to: the length of the address, 0 for none. */
+/* The address that it goes to: its length; 0: none. */
 static socklen_t read_address(int pid, int nr, const struct user_regs_struct *r, const struct msghdr *m,
 			      struct sockaddr_storage *to)
 {
@@ -273,7 +273,7 @@ static ssize_t put_out(int fd, bool pipe, const void *buf, size_t len, const str
 	return sendto(fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT, tolen ? (const struct sockaddr *)to : NULL, tolen);
 }
 
-/* A stream has nothing to tell but bytes: not who sent them, but that there is nothing to be told of that. */
+/* A stream gives nothing but bytes: the call is told that there is no sender's address and no flag. */
 static void tell_nothing_more(int pid, int nr, const struct user_regs_struct *r, const struct msghdr *m)
 {
 	struct msghdr out = *m;
@@ -457,7 +457,7 @@ int kworld_flows_deliver(struct kworld *k)
 	m = k->flows.list[i];
 	k->flows.nr--;
 	memmove(&k->flows.list[i], &k->flows.list[i + 1], (k->flows.nr - i) * sizeof(m));
-	/* nobody may be there any more to take it: its sender does not learn of that, as in any network */
+	/* where no receiver is left its sender does not learn of that, as in any network */
 	n = put_out(m.fd, m.pipe, m.bytes, m.len, &m.to, m.tolen);
 	error = errno;
 	if (k->debug)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which place of the program makes a system call: not the C library's function around it, but who called that.
+ * The place in the program that makes a system call: the caller of the C library's function around it.
  *
  * Part of the label, so it has to be the same in all executions, and cheap. Where a function's caller is found
  * depends on the place in its code alone: so far above the stack or the frame pointer. So call frame information

@@ -5,9 +5,9 @@
  * On one processor an instruction like `addl $1,counter(%rip)` is indivisible; on two it is a load and a
  * store, between which others may write. Such a place is *split*: a task parked before it is asked about
  * twice. When it is granted the first turn its operand is read, and nothing executes; when it is granted the
- * second, what was read is written back before the instruction executes, if somebody changed it
+ * second, what was read is written back before the instruction executes, if another task changed it
  * meanwhile: so the instruction computes from the stale value. Two steps, a data-read and a data-write,
- * also where the task was not stopped because nobody else could have run.
+ * also where the task was not stopped because no other task could have run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 	return end ? end - buf + 1 : got;
 }
 
-/* How many bytes a place accesses at its operand, and after what rsi leads to; cut where nobody looks further. */
+/* The number of bytes that a place accesses at its operand, and at what rsi leads to; 4096 at most. */
 static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
 {
 	enum { MOST = 4096 };
@@ -109,7 +109,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	t->in_handler = e->flags & ZUG_EF_HANDLER;
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
-	/* what is read beside, or what else is accessed as a whole: whoever changes that, or reads it, is no stranger */
+	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	if (code_second(&s->code))
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, false, s->op);
 	else if (s->within)

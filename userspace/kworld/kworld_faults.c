@@ -98,7 +98,7 @@ static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t 
 		mask |= 1u << FAULT_EINTR;
 	if (creates(kt))
 		mask |= 1u << FAULT_ENOSPC;
-	/* without the root nobody could say whether the rest goes on as it should */
+	/* without the root nothing could tell whether the rest goes on as it should */
 	if (t->process != k->root)
 		mask |= 1u << FAULT_KILL;
 	return (mask & wanted) | kworld_flows(k, t, wanted);

@@ -5,7 +5,6 @@
 
 #include <sys/socket.h>
 #include <sys/user.h>
-#include <time.h>
 #include "kworld/kworld.h"
 #include "kernel/lane_watch.h"
 #include "kworld/locks.h"
@@ -79,7 +78,7 @@ struct ktask {
 	bool endless;		/* it stands in that call without a time-out: time_reg has it */
 	uint64_t time_reg;	/* the register that told the time-out */
 	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
-	uint32_t waker;		/* kernel number of who seems to have woken it */
+	uint32_t waker;		/* kernel number of the task that seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	bool yields;		/* its point is one at which others are to have a turn */
@@ -91,7 +90,7 @@ struct flow_message {
 	int fd;			/* a copy of its sender's */
 	bool pipe, datagram;
 	bool overtaken;		/* the next datagram of that socket comes first */
-	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: nobody yet */
+	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: none yet */
 	uint32_t task;		/* that sent it */
 	uint64_t ino;		/* of the socket or pipe */
 	uint64_t due;		/* on the clock of the sandbox */
@@ -129,21 +128,21 @@ struct kworld {
 	struct told_events told_events;
 	struct errand errand;
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */
-	uint32_t wakes_for;	/* kernel number of the task that wakes the tasks that nobody of the test seems to wake; 0: none */
+	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
 	struct lock_memory locks;
 	int root_pid;
 	bool debug;
 	uint32_t root;		/* stable number */
 	bool have_root;
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
-	struct timespec last_blip;
+	uint64_t last_blip_ns;
 	struct zug_turn turn;	/* what is said with the next grants */
 	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
-	bool asked;		/* nobody has the turn: a decision is due */
+	bool asked;		/* no task has the turn: a decision is due */
 	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
 	bool goes_on_now;	/* its turn is free: at the next call */
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
@@ -155,10 +154,10 @@ struct kworld {
 	bool split_passed;
 	struct heat heat;
 	struct caller_steps callers;
-	uint32_t computes;	/* who was stopped in a computation last, and has reached no point since */
+	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
 	uint64_t stops[KWORLD_STOPS];	/* sites */
-	bool computed_long;	/* somebody did: those stops stay */
+	bool computed_long;	/* a task did: those stops stay */
 	/* what this execution's trace has been told already */
 	struct id_map told;
 	uint32_t told_modules;
@@ -240,7 +239,7 @@ bool kworld_in_flight(struct world *w);
 
 /* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
 int kworld_prepare(struct kworld *k, int pid);
-/* Before a grant: from when on does the granted task have to stop for a time-out? */
+/* Before a grant: sets the time from which on the granted task stops because a time-out may expire. */
 void kworld_set_alarm(struct kworld *k);
 bool kworld_virtual(struct kworld *k);
 /* The clock of the test goes on to that time. */
@@ -251,7 +250,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 /* world_ops.expire */
 int kworld_expire(struct world *w, uint32_t task);
 uint64_t kworld_next_timer(const struct kworld *k);
-/* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
+/* Task n was woken. True: perhaps by the kernel's timer, before its time; then the task is held, and not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
 /*
  * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the kernel side's events to labels: which operation, on which object, where; and to waits. */
+/*
+ * From the events of the kernel side to labels: the operation, its object, its site; and what a blocked task waits for.
+ *
+ * kworld_label_point() and kworld_label_syscall() name what a task is about to do; the task stands still, so its memory,
+ * paths and descriptors can be read. kworld_describe_wait() says what can end a wait, which decides whether a test in which
+ * every task waits is a deadlock. The names of objects are made in places.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -99,7 +105,7 @@ static bool path_text(const struct zug_event *e, int path_arg, char *full)
 
 /*
  * The name of a temporary file or folder is another one in every execution: what mkstemp() and
- * mkdtemp() create, by their flags, is known by who created it. (A lock file is not opened for reading.)
+ * mkdtemp() create, which their flags tell, is named by the task that created it. (A lock file is not opened for reading.)
  */
 static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
 {
@@ -176,7 +182,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	l->site = kworld_caller(k, t, e);
 }
 
-/* What the kernel side could not look up at once: does the address lie in shared memory? */
+/* The place of an address that the kernel side could not look up at once, in shared memory or private. */
 static bool where_is(int pid, uint64_t addr, struct zug_where *w)
 {
 	unsigned long lo, hi, offset, ino;
@@ -251,7 +257,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
 	if (s->obj2_arg)
 		l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
-	/* who called is what a person wants to see; the instruction before the return address */
+	/* a person wants to see the caller: the instruction before the return address */
 	if (s->entry && e->ret)
 		l->site = places_site(k->o.places, t->process, e->ret - 1);
 	if (!l->site)
@@ -260,7 +266,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 
 /* ---- blocking ---- */
 
-/* Who can end a wait for a descriptor of process pid? */
+/* What can end a wait for a descriptor of process pid. */
 static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
 
 /* epoll: of all that it watches. */
@@ -299,7 +305,7 @@ int kworld_copy_fd(int pid, int fd)
 	return copy;
 }
 
-/* Who is at the other end of a socket? Of one of the test's own network, with *network: only the test. */
+/* What is at the other end of a socket. Of a socket of the test's own network, which *network says: only the test. */
 static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool *network)
 {
 	int copy = kworld_copy_fd(pid, fd), family = -1, protocol = -1;
@@ -384,7 +390,7 @@ static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64
 	return worst;
 }
 
-/* Blocked inside the primitive that its label names, and not in something it did after that? */
+/* True when it is blocked inside the primitive that its label names, and not in something it did after that. */
 static bool inside_label(const struct world_task *t, const struct ktask *kt, const struct zug_event *e)
 {
 	if (e->nr != SYS_futex)
@@ -416,7 +422,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 		t->wait = WAIT_INSIDE;
 		return;
 	}
-	/* who opens waits for the other end of a FIFO */
+	/* the opener waits for the other end of a FIFO */
 	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
 			 d->op == ZUG_OP_OPEN || d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
@@ -453,7 +459,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
 }
 
-/* In the kernel's list of connections: does one wait for an answer that a timer would ask for again? */
+/* True when a connection in the kernel's list waits for an answer that a timer would ask for again. */
 static bool unanswered(int pid, const char *list)
 {
 	char path[64], line[256];
@@ -476,7 +482,7 @@ bool kworld_in_flight(struct world *w)
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		const struct world_task *t = &w->tasks[i];
 
-		/* one network: whoever waits for it shows all of it */
+		/* there is one network: every task that waits for it shows all of it */
 		if (t->state == TASK_BLOCKED && t->network)
 			return unanswered(t->pid, "tcp") || unanswered(t->pid, "tcp6");
 	}

@@ -5,7 +5,7 @@
  * A timed wait stands in the kernel like one without end (bpf/inputs.bpf.h takes its time-out away). To
  * let it expire, the task is interrupted with ptrace, which makes the kernel leave the wait, as for a
  * signal; on its way out the result is replaced with what a time-out gives. Until then it is in the
- * kernel's own queues, and whoever wakes it finds it there.
+ * kernel's own queues, and a task that wakes it finds it there.
  *
  * Where the time-out could not be taken away (it is a number in a register, or in memory that cannot be
  * written) the kernel's timer may run out before the virtual time has come. Then the task is held, made to
@@ -14,11 +14,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include "kworld/kworld_internal.h"
@@ -94,7 +92,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 		kt->real_timer = !(e->flags & ZUG_EF_ENDLESS);
 	} else if (e->time_addr && d && remote_read(e->pid, e->time_addr, time, sizeof(time)) &&
 		   time[0] >= 0 && time[0] < 8000000000ll) {
-		/* a constant in a page that nobody had touched: constants are relative */
+		/* a constant in a page that was not touched yet: constants are relative */
 		t->deadline = kworld_state(k)->clock + time[0] * NS_PER_S +
 			      (d->time_kind == ZUG_TIME_VAL ? time[1] * 1000 : time[1]);
 		kt->real_timer = true;
@@ -369,7 +367,7 @@ static bool send_back(struct kworld *k, uint32_t n)
 	kt = &k->kt[n];
 	kt->real_timer = !kt->endless;
 	kt->timer_ns = clock_now_ns() + t_left(k, n);
-	/* somebody outside was faster: it is in another wait already */
+	/* something outside was faster: it is in another wait already */
 	if (!ret && k->errand.came.deadline != k->w.tasks[n].deadline)
 		kworld_handle(k, &k->errand.came);
 	return true;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From the addresses of one execution to names that all executions share; places.h says which.
+ *
+ * Address spaces, then sites of code, then objects. An object is looked up by the place where it lies now (an address, a
+ * descriptor's inode, a path), in 'seen'; its id follows from how it came there. Ids of numbered objects depend on the order
+ * in which each task uses its objects, and on nothing else.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -95,7 +95,7 @@ uint64_t timers_next(const struct timers *t)
 	return l ? l->deadline : UINT64_MAX;
 }
 
-/* The kernel's own timer, told to fire now; somebody may have set it to another clock, so by duration. */
+/* The kernel's own timer is set to fire now, by a duration: it may be one of another clock. */
 static int fire_fd(const struct timer *l)
 {
 	struct itimerspec now = { .it_value = { 0, 1 } };
