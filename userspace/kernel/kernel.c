@@ -445,6 +445,7 @@ void kernel_forget(struct kernel *k, unsigned int slot)
 
 	ring_buffer__consume(k->rb);
 	l->first = l->end = 0;
+	k->lost = 0;
 }
 
 const char *kernel_ejected(struct kernel *k)

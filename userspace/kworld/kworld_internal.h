@@ -265,7 +265,7 @@ int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops. */
 void kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount);
-/* Flows (kworld_flows.c), the same. */
+/* Flows (kworld_byte_flows.c), the same. */
 uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
 unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts);
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
