@@ -504,7 +504,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
-	/* it was not refused, and is said so before its child is */
+	/* the call was not refused: user space learns that before it learns of the child */
 	fault_over(s, cur, parent, false);
 	event_init(&e, ZUG_EV_NEW, p, t);
 	e.flags = clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0;

@@ -28,7 +28,7 @@
 
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
-/* Mapped by user space. */
+/* Mapped by user space, which writes watches (while nothing is under control) and daemon_sleeps; the rest is written here. */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */

@@ -19,7 +19,7 @@
  *  - a stop by a debugger (ptrace): the holder keeps the turn until it is let go;
  *  - death: a task with SIGKILL pending executes no more of its program. When
  *    the turn is free such tasks are run to their end, oldest first, before
- *    anybody is asked, so that the enabled set is complete when it is shown.
+ *    the next question, so that the enabled set is complete when it is shown.
  *    Some sleep on the way (closing an inotify descriptor waits for the kernel,
  *    the last close of a file for its server): they are waited for, too, until
  *    user space has lost patience (ZUG_CMD_LEND).
@@ -73,7 +73,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	event_send(s, e);
 }
 
-/* It does not die yet, but waits for something. */
+/* A dying task waits for something on its way. */
 static void dying_sleeps(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
 	/* until the dump is written: the task that writes it may need the others */
@@ -447,7 +447,7 @@ static __always_inline __u64 fault_ip(struct task_struct *p)
 	return sig == 4 || sig == 5 || sig == 7 || sig == 8 || sig == 11 || sig == 31 ? user_ip(p) : 0;
 }
 
-/* By a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
+/* True when it is traced by a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
 static bool traced_from_within(struct task_struct *p, const struct task_state *t)
 {
 	struct task_struct *tracer = p->parent;
@@ -493,7 +493,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 	t->flags &= ~TF_REWROTE;
 }
 
-/* One that does not have the turn is dead. */
+/* A task that does not have the turn is dead. */
 static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
 	emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);

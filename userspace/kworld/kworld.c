@@ -114,7 +114,7 @@ static bool kworld_would_block(struct world *w, const struct world_task *t, uint
 
 		*owner = tid > 0 ? kworld_task_of_tid(w, tid) : WORLD_NO_TASK;
 	}
-	/* whose wait may be interrupted has to be let into it */
+	/* a task whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
 		return false;
 	return lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);

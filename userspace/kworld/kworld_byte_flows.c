@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What flows between tasks, as the search wants it: fewer bytes at once, late, lost, overtaken.
+ * Byte flows between tasks, as the search wants them: fewer bytes at once, or bytes that come late, are lost or overtaken.
  *
  * The kernel offers no way to change what a call is asked for, or what it answers, from outside. So a security hook
  * refuses the call (bpf/faults.bpf.h), with an error that no program ever sees: on its way out the task is stopped by
- * ptrace, as for a time-out, and what it was to do is done here, with a copy of its descriptor, which is the same open
- * file. Then it gets the answer that a kernel gives which did just that.
+ * ptrace, as for a time-out, and its call is made here, with a copy of its descriptor, which is the same open file. Then
+ * it gets the answer of a kernel that did just that.
  *
  * Only what cannot make it wait is done so: a read where there are bytes, a write where there is room.
  */
@@ -29,14 +29,14 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
-/* No error of the kernel's own. */
+/* The error of a call that is made here: none of the kernel's own. */
 #define REFUSED 4000
 #define MAX_PARTS 64
-/* So much fits wherever poll() says that there is room at all. */
+/* So many bytes fit wherever poll() says that there is room at all. */
 #define MAX_WRITE PIPE_BUF
 #define MAX_DATAGRAM 65507
 #define NS_PER_MS 1000000ull
-/* A datagram that waits for the next one, and none comes. */
+/* So long an overtaken datagram waits for the next one. */
 #define OVERTAKEN_MS 10000
 
 static bool is_read(int nr)
@@ -121,7 +121,7 @@ static uint64_t total_of(const struct iovec *part, int nr)
 	return sum;
 }
 
-/* What was asked for besides the bytes. */
+/* The flags of a call. */
 static unsigned int flags_of(int nr, const uint64_t *a)
 {
 	return nr == SYS_sendto || nr == SYS_recvfrom ? a[3] : nr == SYS_sendmsg || nr == SYS_recvmsg ? a[2] : 0;
@@ -134,7 +134,7 @@ static bool has_room(int fd)
 	return poll(&p, 1, 0) == 1 && p.revents == POLLOUT;
 }
 
-/* The kernel numbers sockets and pipes together. */
+/* The number of a socket or pipe, which the kernel numbers together; 0: unknown. */
 static uint64_t inode_of(int fd)
 {
 	struct stat st;
@@ -194,7 +194,7 @@ uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wan
 	mask = is_read(kt->call_nr) ? reads_short(k, kt, &c, total_of(part, nr)) :
 				      writes(k, kt, &c, total_of(part, nr));
 	close(c.fd);
-	/* it would be taken between the call and what is done for it */
+	/* a signal would be taken between the call and what is done for it */
 	return mask && kworld_has_signal(t->pid) ? 0 : mask & wanted;
 }
 
@@ -205,7 +205,7 @@ unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task
 
 	switch (flow) {
 	case FLOW_DELAY:
-		/* less, and more, than programs are wont to wait */
+		/* less, and more, than programs usually wait */
 		amounts[0] = 10;
 		amounts[1] = 10000;
 		return 2;
@@ -321,7 +321,7 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 	return true;
 }
 
-/* The call of task n has been refused: its turn is ours. */
+/* The call of task n was refused, and the task is stopped: makes the call for it. */
 static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
 {
 	struct sockaddr_storage to = { 0 };
@@ -338,7 +338,7 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	socklen_t tolen;
 	ssize_t done = -1;
 
-	/* it came to its end before the hook: that was the call, then */
+	/* the call came to its end before the hook: it is made */
 	if ((long)r->rax != -REFUSED)
 		return;
 	if (nr > 0 && len && channel_open(&c, t, kt) && (buf = malloc(len))) {
@@ -364,7 +364,7 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 		f->moved = done > 0 ? done : 0;
 		r->rax = done;
 	} else {
-		/* as if nothing had been wanted of it */
+		/* the task makes its call once more, as it would have */
 		kernel_ctl(k->o.kernel, &(struct zug_ctl){ .cmd = ZUG_CMD_AGAIN, .pid = t->pid });
 		r->rax = kt->call_nr;
 		r->rip -= 2;	/* the length of the instruction `syscall` */
@@ -471,7 +471,7 @@ int kworld_flows_deliver(struct kworld *k)
 	return n < 0 ? -error : 0;
 }
 
-/* Calls that put something behind what is on its way. */
+/* True of calls that send something after what is on its way. */
 static bool follows(int nr)
 {
 	return is_write(nr) || nr == SYS_sendmmsg || nr == SYS_sendfile || nr == SYS_splice || nr == SYS_tee ||

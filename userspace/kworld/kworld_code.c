@@ -21,7 +21,7 @@
 
 /* ---- labels ---- */
 
-/* Reads up to n bytes of a string: how many, with its end, are accessed at most; 1: it cannot be read. */
+/* Reads up to n bytes of a string: the number of bytes, with its end, that are accessed at most; 1: it cannot be read. */
 static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *buf, uint32_t n)
 {
 	const uint8_t *end;
@@ -64,7 +64,7 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 	return n > MOST ? MOST : n;
 }
 
-/* One more piece of memory that is accessed; its object. */
+/* Adds a piece of memory that is accessed. Its object; 0: unknown. */
 static uint64_t add_access(struct kworld *k, struct world_task *t, const struct zug_event *e, uint32_t flag,
 			   uint64_t addr, uint32_t size, bool write, unsigned int op)
 {

@@ -227,12 +227,12 @@ void kworld_heat_fold(struct heat *h);
 /* ZUG_EV_HOT. */
 void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip);
 void kworld_heat_free(struct heat *h);
-/* Where an address lies, which the event tells with that flag; else it is looked for. */
+/* The place of an address, which the event tells with that flag; else it is looked for. */
 bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w);
 /* The object at an address: flag says which of the event's places it is. 0: unknown. */
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op);
-/* What a task that blocked waits for: its label, t->wait, t->where. */
+/* Says what a task that blocked waits for: its label, t->wait, t->where. */
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
 /* world_ops.in_flight */
 bool kworld_in_flight(struct world *w);
@@ -269,10 +269,10 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
 unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts);
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
-/* What is on its way: when the next comes (UINT64_MAX: nothing does), and its coming. */
+/* When the next bytes that are on their way arrive (UINT64_MAX: none are); lets them arrive. */
 uint64_t kworld_flows_next(const struct kworld *k);
 int kworld_flows_deliver(struct kworld *k);
-/* A task has done what it stood before, or come to a call that what is on its way has to come before. */
+/* A task has done what it stood before, or come to a call before which bytes on their way have to arrive. */
 void kworld_flows_event(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 void kworld_flows_reset(struct kworld *k);
 void kworld_flows_free(struct kworld *k);

@@ -21,7 +21,7 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
-/* Newer than the headers of Debian 12: what is meant may be any thread. */
+/* Newer than the headers of Debian 12: pidfd_open() of any thread. */
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL
 #endif
@@ -269,7 +269,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 /* What can end a wait for a descriptor of process pid. */
 static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
 
-/* epoll: of all that it watches. */
+/* The same for an epoll descriptor: for all that it watches. */
 static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, int fd)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
@@ -347,7 +347,7 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 	return strncmp(path, "socket:", 7) ? WAIT_UNKNOWN : socket_wait(k, t->pid, fd, &t->network);
 }
 
-/* poll() and ppoll(), of all their descriptors. */
+/* The same for poll() and ppoll(): for all their descriptors. */
 static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t addr, uint64_t nr)
 {
 	struct pollfd fds[64];
@@ -367,7 +367,7 @@ static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t
 	return worst;
 }
 
-/* select() and pselect6(); sets: the addresses of the three. */
+/* The same for select() and pselect6(); sets: the addresses of the three. */
 static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64_t nr, const uint64_t *sets)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
@@ -438,7 +438,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	if (d && d->op == ZUG_OP_SLEEP)
 		t->wait = WAIT_INSIDE;
 	t->outside = t->wait == WAIT_UNKNOWN;
-	/* a timer that has not been set never fires, and one that has is fired by us */
+	/* a timer that is not set never fires, and one that is set is fired by zugzwang */
 	if (kworld_virtual(k) && t->wait == WAIT_TIMED)
 		t->wait = WAIT_INSIDE;
 	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */

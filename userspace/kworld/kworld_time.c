@@ -24,7 +24,7 @@
 #include "kworld/vdso.h"
 
 #define NS_PER_S 1000000000ull
-/* By so much a timer may have been started before user space saw the wait. */
+/* The kernel may have started a timer so long before user space saw the wait. */
 #define TIMER_EARLY_NS (100 * 1000000ull)
 
 bool kworld_virtual(struct kworld *k)
@@ -45,7 +45,7 @@ void kworld_set_alarm(struct kworld *k)
 
 	if (!kworld_virtual(k))
 		return;
-	/* what may happen at any decision is asked about at every point: a timer may be set before the next grant */
+	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
 	if (k->o.explore_timeouts) {
 		k->turn.alarm = 1;
 		return;
@@ -103,7 +103,7 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 
 /* ---- a wait ends by its time-out ---- */
 
-/* What a call answers when its time is over. */
+/* The result of a call whose time is over. */
 static long timeout_result(int nr)
 {
 	const struct syscall_desc *d = syscall_desc(nr);
@@ -116,12 +116,12 @@ static long timeout_result(int nr)
 	case SYS_connect:
 		return -EINPROGRESS;
 	default:
-		/* else sleeps, and poll and its kin: nothing is ready */
+		/* the others are sleeps, and poll() and its kin: nothing is ready */
 		return d && d->sock_time ? -EAGAIN : 0;
 	}
 }
 
-/* Has the kernel left the wait only because it was interrupted? The ERESTART* are the kernel's own. */
+/* True when the kernel has left the wait only because it was interrupted. The ERESTART* are the kernel's own. */
 static bool was_interrupted(long ret)
 {
 	return ret == -EINTR || ret == -512 || ret == -513 || ret == -514 || ret == -516;
@@ -210,7 +210,7 @@ uint64_t kworld_next_timer(const struct kworld *k)
 	return timer < message ? timer : message;
 }
 
-/* The next timer, or what is on its way. */
+/* Lets the next timer fire, or what is on its way arrive. */
 static int fire(struct kworld *k)
 {
 	const volatile struct zug_sandbox *z = kworld_state(k);
