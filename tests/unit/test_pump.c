@@ -330,7 +330,7 @@ static void test_errand(void)
 
 	on_grant = say_blocked;
 	kworld_errand_begin(k, 0);
-	ok(!kworld_run_errand(k) && k->errand.came.kind == ZUG_EV_ASK, "an errand waits for the block and the question");
+	ok(!kworld_run_errand(k) && k->run.errand.came.kind == ZUG_EV_ASK, "an errand waits for the block and the question");
 	ok(state_of(k, 0) == TASK_PARKED, "which are no events of the task");
 	put(ZUG_EV_WAKE, 1, 0);
 	ok(!kworld_await(k, ZUG_EV_WAKE), "and for its end");
@@ -406,7 +406,7 @@ static void test_settle(void)
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_WAKE, 2, false) && next_is(k, WORLD_WAKE, 1, false) && next_is(k, WORLD_POINT, 0, true),
 	   "held tasks that are awake for good are told before the question");
-	ok(!k->nr_held && !k->w.tasks[1].deadline && state_of(k, 1) == TASK_PARKED, "and are not held any more");
+	ok(!k->run.nr_held && !k->w.tasks[1].deadline && state_of(k, 1) == TASK_PARKED, "and are not held any more");
 	end(k);
 }
 

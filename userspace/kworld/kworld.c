@@ -38,41 +38,27 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	memset(k->kt, 0, k->nr_kt * sizeof(*k->kt));
 	if (k->by_kid)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
+	k->run = (struct kworld_run){
+		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
+		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
+	};
+	k->told_events.first = k->told_events.end = 0;
 	places_reset(k->o.places);
 	id_map_clear(&k->told);
-	k->nr_lent = 0;
-	k->told_modules = 0;
-	k->goes_on = k->stepping = 0;
-	k->goes_on_now = false;
-	k->nr_stops = 0;
-	k->computed_long = false;
-	k->split_task = WORLD_NO_TASK;
 	kworld_heat_fold(&k->heat);
 	spin_reset(&k->spin);
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
-	k->input = !k->o.launch.joined && !fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode) ? st.st_ino : 0;
-	k->asked = false;
-	k->told_events.first = k->told_events.end = 0;
-	k->errand = (struct errand){ 0 };
-	k->broken = NULL;
-	k->wakes_for = 0;
-	k->nr_held = 0;
-	k->have_root = false;
-	k->root_status = -1;
-	k->root_pid = 0;
-	if (!k->o.launch.joined)
-		sandbox_reset(k->o.sandbox);
-	k->turn = (struct zug_turn){ .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) };
-	k->injected = WORLD_NO_TASK;
-	k->last_blip_ns = clock_now_ns();
 	if (k->o.launch.joined)
 		return 0;
+	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
+		k->run.input = st.st_ino;
+	sandbox_reset(k->o.sandbox);
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)
 		return pid;
-	k->root_pid = pid;
+	k->run.root_pid = pid;
 	return 0;
 }
 
@@ -81,8 +67,8 @@ int kworld_grant(struct world *w, uint32_t task)
 	struct kworld *k = kw(w);
 
 	/* it has gone on already, for a call with a fault */
-	if (k->injected == task) {
-		k->injected = WORLD_NO_TASK;
+	if (k->run.injected == task) {
+		k->run.injected = WORLD_NO_TASK;
 		return 0;
 	}
 	if (k->debug)
@@ -95,11 +81,11 @@ int kworld_grant(struct world *w, uint32_t task)
 	k->locks.nr = 0;
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
-		k->stepping = k->kt[task].kid;
+		k->run.stepping = k->kt[task].kid;
 		sandbox_pause_watches(k->o.sandbox, true);
 	}
 	kworld_set_alarm(k);
-	k->asked = false;
+	k->run.asked = false;
 	return kworld_give_turn(k, k->kt[task].kid);
 }
 
@@ -154,9 +140,9 @@ static int kworld_tend(struct world *w, char *err, size_t errlen)
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
 				  err, errlen);
 
-	if (clock_now_ns() - k->last_blip_ns < BLIP_NS)
+	if (clock_now_ns() - k->run.last_blip_ns < BLIP_NS)
 		return ret;
-	k->last_blip_ns = clock_now_ns();
+	k->run.last_blip_ns = clock_now_ns();
 	c.task = ++k->blips;
 	kernel_ctl(k->o.kernel, &c);
 	return ret;
@@ -231,7 +217,7 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	if (!kernel_ctl(k->o.kernel, &c))
 		v = spin_sample(&k->spin, t->task, t->pid, c.regs.regs, c.regs.fsbase);
 	/* while it is on trial it is stopped at every other tick */
-	k->turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
+	k->run.turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
 	return v;
 }
 
@@ -249,12 +235,12 @@ static void kworld_status(struct world *w, struct world_status *s)
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
-	int ret = sandbox_drain(k->o.sandbox, k->root_pid, status), finish = 0;
+	int ret = sandbox_drain(k->o.sandbox, k->run.root_pid, status), finish = 0;
 	const char *words;
 
 	if (k->o.launch.joined)
-		*status = k->root_status;
-	if (!ret && k->root_pid > 0)
+		*status = k->run.root_status;
+	if (!ret && k->run.root_pid > 0)
 		finish = sandbox_finish(k->o.sandbox, &k->o.launch, err, errlen);
 	/* what ran without a grant may have been let go by the kernel */
 	words = kworld_state(k)->nr_ungranted ? kernel_thrown_out(k->o.kernel) : NULL;
@@ -297,11 +283,11 @@ static int kworld_describe(struct world *w, struct trace_writer *t, const struct
 	const struct place_site *ps;
 	int ret;
 
-	for (; k->told_modules < probes_nr_modules(k->o.probes); k->told_modules++) {
-		const struct probe_module *m = probes_module(k->o.probes, k->told_modules);
+	for (; k->run.told_modules < probes_nr_modules(k->o.probes); k->run.told_modules++) {
+		const struct probe_module *m = probes_module(k->o.probes, k->run.told_modules);
 
 		ret = trace_add_module(t, &(struct trace_module){
-			.module = k->told_modules, .path = m->path,
+			.module = k->run.told_modules, .path = m->path,
 			.build_id = symfile_build_id(m->file) });
 		if (ret)
 			return ret;
@@ -356,7 +342,6 @@ struct world *kworld_new(const struct kworld_options *o)
 	k->w.ops = &kworld_ops;
 	k->w.inspection = &kworld_inspection;
 	k->o = *o;
-	k->split_task = WORLD_NO_TASK;
 	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
 	if (!kworld_room(k, 16)) {
 		kworld_free(&k->w);

@@ -150,7 +150,7 @@ static uint32_t reads_short(const struct kworld *k, struct ktask *kt, const stru
 	if (!c->stream || ioctl(c->fd, FIONREAD, &there) || there < 2 || total < 2)
 		return 0;
 	kt->flow_most = ((uint64_t)there < total ? (uint64_t)there : total) - 1;
-	if (c->pipe && k->input && inode_of(c->fd) == k->input)
+	if (c->pipe && k->run.input && inode_of(c->fd) == k->run.input)
 		mask |= 1u << FLOW_STDIN;
 	return mask;
 }
@@ -377,11 +377,11 @@ static int own_wakes(struct kworld *k, uint32_t kid)
 {
 	int ret;
 
-	k->wakes_for = kid;
+	k->run.wakes_for = kid;
 	do
 		ret = kworld_pump(k);
 	while (ret > 0);
-	k->wakes_for = 0;
+	k->run.wakes_for = 0;
 	return ret;
 }
 

@@ -127,8 +127,8 @@ void kworld_split_passed(struct kworld *k, uint32_t task)
 	if (kt->split.phase != SPLIT_READ)
 		return;
 	kt->split.phase = SPLIT_NONE;
-	k->split_task = task;
-	k->split_passed = true;
+	k->run.split_task = task;
+	k->run.split_passed = true;
 }
 
 bool kworld_split_granted(struct kworld *k, uint32_t task)
@@ -142,8 +142,8 @@ bool kworld_split_granted(struct kworld *k, uint32_t task)
 		/* memory that is not there: the instruction will fault, in one step as in two */
 		s->known = remote_read(t->tgid, s->addr, s->old, s->size);
 		s->phase = SPLIT_WRITE;
-		k->split_task = task;
-		k->split_passed = false;
+		k->run.split_task = task;
+		k->run.split_passed = false;
 		return true;
 	case SPLIT_WRITE:
 		s->phase = SPLIT_NONE;
@@ -159,20 +159,20 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 {
 	struct world_task *t;
 
-	if (k->split_task == WORLD_NO_TASK)
+	if (k->run.split_task == WORLD_NO_TASK)
 		return false;
-	t = &k->w.tasks[k->split_task];
+	t = &k->w.tasks[k->run.split_task];
 	t->label.op = ZUG_OP_DATA_WRITE;
 	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
 	t->access[0].write = true;
-	t->state = k->split_passed ? TASK_RUNNING : TASK_PARKED;
+	t->state = k->run.split_passed ? TASK_RUNNING : TASK_PARKED;
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = WORLD_POINT;
-	ev->task = k->split_task;
+	ev->task = k->run.split_task;
 	ev->waker = WORLD_NO_TASK;
-	ev->passed = k->split_passed;
-	ev->ask = !k->split_passed;
-	k->split_task = WORLD_NO_TASK;
+	ev->passed = k->run.split_passed;
+	ev->ask = !k->run.split_passed;
+	k->run.split_task = WORLD_NO_TASK;
 	return true;
 }
 
@@ -294,21 +294,21 @@ uint32_t kworld_hits(struct world *w, uint32_t site)
 
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
 {
-	if (k->computed_long || (!site && k->computes != n))
+	if (k->run.computed_long || (!site && k->run.computes != n))
 		return;
-	if (!site || k->computes != n)
-		k->nr_stops = 0;
-	k->computes = n;
+	if (!site || k->run.computes != n)
+		k->run.nr_stops = 0;
+	k->run.computes = n;
 	if (site)
-		k->stops[k->nr_stops++] = site;
-	k->computed_long = k->nr_stops == KWORLD_STOPS;
+		k->run.stops[k->run.nr_stops++] = site;
+	k->run.computed_long = k->run.nr_stops == KWORLD_STOPS;
 }
 
 unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)
 {
 	struct kworld *k = (struct kworld *)w;
 
-	*sites = k->stops;
-	return k->computed_long ? k->nr_stops : 0;
+	*sites = k->run.stops;
+	return k->run.computed_long ? k->run.nr_stops : 0;
 }
 

@@ -50,7 +50,7 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 
 	n = spawn_number(k->o.spawn, parent, nth);
 	if (n == UINT32_MAX || !kworld_room(k, n + 1) || !ARRAY_RESERVE_ZERO(k->by_kid, k->nr_kid, e->task + 1)) {
-		k->broken = "out of memory";
+		k->run.broken = "out of memory";
 		return WORLD_NO_TASK;
 	}
 	k->by_kid[e->task] = n + 1;
@@ -186,17 +186,17 @@ static bool on_timer(struct kworld *k, struct arrival *a)
 static bool on_fresh(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
-	k->goes_on = a->e.task;
-	k->goes_on_now = a->ev.ask;
+	k->run.goes_on = a->e.task;
+	k->run.goes_on_now = a->ev.ask;
 	return false;
 }
 
 static bool on_fatal(struct kworld *k, struct arrival *a)
 {
-	k->goes_on = a->e.task;
-	k->goes_on_now = a->ev.ask;
+	k->run.goes_on = a->e.task;
+	k->run.goes_on_now = a->ev.ask;
 	a->ev.ask = false;
-	if (!a->t || (!a->e.nr && a->t->process != k->root))
+	if (!a->t || (!a->e.nr && a->t->process != k->run.root))
 		return false;
 	a->t->quits = !a->e.nr;
 	a->t->status = a->e.arg[0];
@@ -206,10 +206,10 @@ static bool on_fatal(struct kworld *k, struct arrival *a)
 
 static bool on_ask(struct kworld *k, struct arrival *a)
 {
-	k->goes_on_now = k->goes_on;
+	k->run.goes_on_now = k->run.goes_on;
 	a->ev.kind = WORLD_ASK;
 	a->ev.task = WORLD_NO_TASK;
-	return !k->goes_on;
+	return !k->run.goes_on;
 }
 
 /* A call that user space made in the task's place was refused for that: the errand sees what came of it. */
@@ -257,7 +257,7 @@ static bool on_syscall(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
 	kworld_label_syscall(k, a->t, &a->e);
-	a->t->quits = a->e.nr == SYS_exit_group && a->t->process == k->root;
+	a->t->quits = a->e.nr == SYS_exit_group && a->t->process == k->run.root;
 	a->t->status = a->e.arg[0];
 	a->kt->call_nr = a->e.nr;
 	a->kt->call_mode = a->e.flags & ZUG_EF_OBJECT ? a->e.obj.mode : 0;
@@ -311,7 +311,7 @@ static bool on_lent(struct kworld *k, struct arrival *a)
 	a->ev.kind = WORLD_BLOCK;
 	a->t->state = TASK_BLOCKED;
 	a->t->wait = WAIT_INSIDE;
-	k->nr_lent += !a->kt->lent;
+	k->run.nr_lent += !a->kt->lent;
 	a->kt->lent = true;
 	snprintf(a->t->where, sizeof(a->t->where), "%s, uninterruptible (the turn was lent)",
 		 a->e.nr >= 0 ? syscall_name(a->e.nr) : "in the kernel");
@@ -321,7 +321,7 @@ static bool on_lent(struct kworld *k, struct arrival *a)
 
 static bool on_wake(struct kworld *k, struct arrival *a)
 {
-	uint32_t waker = a->e.arg[0] ? a->e.arg[0] : k->wakes_for;
+	uint32_t waker = a->e.arg[0] ? a->e.arg[0] : k->run.wakes_for;
 
 	/* queued again, for example by priority inheritance */
 	if (a->t->state == TASK_PARKED || a->t->state == TASK_RUNNING)
@@ -340,11 +340,11 @@ static bool on_exit(struct kworld *k, struct arrival *a)
 	a->t->state = TASK_DEAD;
 	if (last)
 		timers_drop(&k->timers, a->e.tgid, false);
-	a->ev.root = a->t->process == k->root && last;
+	a->ev.root = a->t->process == k->run.root && last;
 	if (a->e.ip)
 		a->ev.site = a->kt->fault = places_site(k->o.places, a->t->process, a->e.ip);
 	if (a->ev.root)
-		k->root_status = a->e.arg[0];
+		k->run.root_status = a->e.arg[0];
 	return true;
 }
 
@@ -422,7 +422,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 
 	k->locks.nr = 0;
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
-		k->broken = "the kernel side sent an event of an unknown kind";
+		k->run.broken = "the kernel side sent an event of an unknown kind";
 		return;
 	}
 	kind = &kinds[e->kind];
@@ -431,20 +431,20 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	/* the task was killed, slept while it died, and was given the turn meanwhile: the question comes again */
 	if (e->kind == ZUG_EV_EXIT && !(e->flags & ZUG_EF_ASK) && take_back(k, e->task))
 		e->flags |= ZUG_EF_ASK;
-	if (k->stepping && e->task == k->stepping) {
+	if (k->run.stepping && e->task == k->run.stepping) {
 		sandbox_pause_watches(k->o.sandbox, false);
-		k->stepping = 0;
+		k->run.stepping = 0;
 	}
 	a.ev.ask = e->flags & ZUG_EF_ASK;
-	k->asked |= a.ev.ask;
+	k->run.asked |= a.ev.ask;
 	n = kworld_number(k, e->task);
 	if (n == WORLD_NO_TASK && kind->task == ADOPTS) {
-		n = add_task(k, k->have_root ? k->root : WORLD_NO_TASK, e, false);
+		n = add_task(k, k->run.have_root ? k->run.root : WORLD_NO_TASK, e, false);
 		if (n == WORLD_NO_TASK)
 			return;
-		if (!k->have_root)
-			k->root = n;
-		k->have_root = true;
+		if (!k->run.have_root)
+			k->run.root = n;
+		k->run.have_root = true;
 	}
 	a.n = n;
 	if (n != WORLD_NO_TASK) {
@@ -460,7 +460,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	if (kind->acts && a.kt->lent && e->kind != ZUG_EV_LENT) {
 		a.kt->lent = false;
-		k->nr_lent--;
+		k->run.nr_lent--;
 	}
 	if (kind->acts)
 		acts(k, &a);

@@ -99,7 +99,7 @@ static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t 
 	if (creates(kt))
 		mask |= 1u << FAULT_ENOSPC;
 	/* without the root nothing could tell whether the rest goes on as it should */
-	if (t->process != k->root)
+	if (t->process != k->run.root)
 		mask |= 1u << FAULT_KILL;
 	return (mask & wanted) | kworld_flows(k, t, wanted);
 }
@@ -151,13 +151,13 @@ static int make_call(struct kworld *k, uint32_t n, uint32_t fault)
 		ret = kworld_grant(&k->w, n);
 	if (ret)
 		return ret;
-	k->injected = n;
+	k->run.injected = n;
 	kworld_errand_begin(k, n);
 	do
 		ret = kworld_await(k, ZUG_EV_FAULT);
 	while (ret == -ETIME && kworld_lend(k));
 	kworld_errand_end(k);
-	return ret ? ret : k->errand.came.arg[0] ? 0 : WORLD_FAULT_MISSED;
+	return ret ? ret : k->run.errand.came.arg[0] ? 0 : WORLD_FAULT_MISSED;
 }
 
 /* Half of what the task is about to write finds room under its limit of file sizes. As make_call(). */
@@ -197,7 +197,7 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 		return write_half(k, t->task);
 	case FAULT_KILL:
 		/* tasks that are blocked are woken by it at once: the question has to wait for the last of them */
-		k->asked = false;
+		k->run.asked = false;
 		kernel_ctl(k->o.kernel, &c);
 		if (kill(t->tgid, SIGKILL))
 			return -errno;

@@ -118,49 +118,53 @@ struct errand {
 	struct zug_event came;	/* the last event that was waited for */
 };
 
-struct kworld {
-	struct world w;
-	struct kworld_options o;
-	struct ktask *kt;	/* by task number */
-	uint32_t nr_kt;		/* room */
-	uint32_t *by_kid;	/* stable number + 1 by BPF number */
-	uint32_t nr_kid;
-	struct told_events told_events;
+/* What is of one execution alone, and plain: kworld_start() sets it anew. */
+struct kworld_run {
+	int root_pid;		/* 0: the root is not our child */
+	bool have_root;
+	uint32_t root;		/* number */
+	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
+	bool asked;		/* no task has the turn: a decision is due */
+	struct zug_turn turn;	/* what is said with the next grants */
+	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct errand errand;
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */
 	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
-	struct lock_memory locks;
-	int root_pid;
-	bool debug;
-	uint32_t root;		/* stable number */
-	bool have_root;
-	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
-	uint64_t last_blip_ns;
-	struct zug_turn turn;	/* what is said with the next grants */
-	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
-	struct spin_trial spin;
-	struct lane_watch lane_watch;
-	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
-	uint32_t blips;
-	bool asked;		/* no task has the turn: a decision is due */
-	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
+	uint32_t goes_on;	/* kernel number of the task that stopped for zugzwang alone; 0: none */
 	bool goes_on_now;	/* its turn is free: at the next call */
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
 	uint32_t nr_held;
-	struct timers timers;
-	struct flows flows;
-	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
-	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
+	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
+	uint32_t split_task;	/* its second step is to be told next; or WORLD_NO_TASK */
 	bool split_passed;
-	struct heat heat;
-	struct caller_steps callers;
+	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
 	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
 	uint64_t stops[KWORLD_STOPS];	/* sites */
 	bool computed_long;	/* a task did: those stops stay */
-	/* what this execution's trace has been told already */
-	struct id_map told;
-	uint32_t told_modules;
+	uint32_t told_modules;	/* that this execution's trace knows */
+	uint64_t last_blip_ns;
+};
+
+struct kworld {
+	struct world w;
+	struct kworld_options o;
+	bool debug;
+	struct ktask *kt;	/* by task number */
+	uint32_t nr_kt;		/* room */
+	uint32_t *by_kid;	/* number + 1, by the kernel's number */
+	uint32_t nr_kid;	/* room */
+	struct kworld_run run;
+	struct told_events told_events;
+	struct lock_memory locks;
+	struct spin_trial spin;
+	struct lane_watch lane_watch;
+	uint32_t blips;
+	struct timers timers;
+	struct flows flows;
+	struct heat heat;
+	struct caller_steps callers;
+	struct id_map told;	/* ids that this execution's trace knows */
 };
 
 /* The kernel side's state of the sandbox. */
@@ -171,9 +175,9 @@ static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
 
 /* world_ops.next */
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
-/* Takes the next event, if it has come, and lets it take effect. 1; 0: none has come; -EIO: k->broken says why. */
+/* Takes the next event, if it has come, and lets it take effect. 1; 0: none has come; -EIO: k->run.broken says why. */
 int kworld_pump(struct kworld *k);
-/* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->broken). */
+/* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->run.broken). */
 bool kworld_tell(struct kworld *k, const struct world_event *ev);
 bool kworld_tell_first(struct kworld *k, const struct world_event *ev);
 /* An event takes effect on its task, and the engine is told. */
@@ -183,8 +187,8 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 
 /*
  * An errand with task n: what its events say is waited for with kworld_await(), which drives the pump: other tasks may
- * appear meanwhile, so that pointers to tasks are worth nothing after it. 0: k->errand.came is the event; -EAGAIN: the task
- * went another way; -ETIME: nothing has come for long; -EIO: k->broken.
+ * appear meanwhile, so that pointers to tasks are worth nothing after it. 0: k->run.errand.came is the event; -EAGAIN: the task
+ * went another way; -ETIME: nothing has come for long; -EIO: k->run.broken.
  */
 void kworld_errand_begin(struct kworld *k, uint32_t n);
 int kworld_await(struct kworld *k, enum zug_event_kind kind);

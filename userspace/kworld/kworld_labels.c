@@ -144,7 +144,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
 	/* a look at the file could wait for a lock of a task that waits for us */
-	if (k->nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
+	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
 	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||

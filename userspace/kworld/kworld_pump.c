@@ -31,7 +31,7 @@ bool kworld_tell(struct kworld *k, const struct world_event *ev)
 	if (q->first == q->end)
 		q->first = q->end = 0;
 	if (!ARRAY_RESERVE(q->list, q->room, q->end + 1)) {
-		k->broken = "out of memory";
+		k->run.broken = "out of memory";
 		return false;
 	}
 	q->list[q->end++] = *ev;
@@ -64,7 +64,7 @@ static bool take(struct kworld *k, struct world_event *ev)
 /* True when the event is the errand's: it goes no further. */
 static bool errand_takes(struct kworld *k, const struct zug_event *e)
 {
-	struct errand *d = &k->errand;
+	struct errand *d = &k->run.errand;
 
 	if (!d->awaits)
 		return false;
@@ -89,12 +89,12 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 	int ret = kernel_event(k->o.kernel, sandbox_slot(k->o.sandbox), &e, timeout_us, wake_fd);
 
 	if (ret < 0)
-		k->broken = ret == -ENOMEM ? "out of memory" : "the kernel side sent an event of a wrong size";
+		k->run.broken = ret == -ENOMEM ? "out of memory" : "the kernel side sent an event of a wrong size";
 	else if (ret && !errand_takes(k, &e))
 		kworld_handle(k, &e);
 	if (kworld_state(k)->nr_lost)
-		k->broken = "events of the test are lost: the event ring was full (please report this)";
-	return k->broken ? -EIO : ret;
+		k->run.broken = "events of the test are lost: the event ring was full (please report this)";
+	return k->run.broken ? -EIO : ret;
 }
 
 int kworld_pump(struct kworld *k)
@@ -106,37 +106,37 @@ int kworld_pump(struct kworld *k)
 
 void kworld_errand_begin(struct kworld *k, uint32_t n)
 {
-	k->errand = (struct errand){ .kid = k->kt[n].kid };
+	k->run.errand = (struct errand){ .kid = k->kt[n].kid };
 }
 
 void kworld_errand_end(struct kworld *k)
 {
-	k->errand.kid = 0;
-	k->errand.awaits = 0;
+	k->run.errand.kid = 0;
+	k->run.errand.awaits = 0;
 }
 
 int kworld_await(struct kworld *k, enum zug_event_kind kind)
 {
 	int ret;
 
-	k->errand.awaits = kind;
-	k->errand.strayed = false;
+	k->run.errand.awaits = kind;
+	k->run.errand.strayed = false;
 	do {
 		ret = pump(k, PATIENCE_US, -1);
 		if (ret <= 0)
 			return ret ? ret : -ETIME;
-	} while (k->errand.awaits && !k->errand.strayed);
-	return k->errand.strayed ? -EAGAIN : 0;
+	} while (k->run.errand.awaits && !k->run.errand.strayed);
+	return k->run.errand.strayed ? -EAGAIN : 0;
 }
 
 int kworld_run_errand(struct kworld *k)
 {
 	int ret;
 
-	kworld_give_turn(k, k->errand.kid);
+	kworld_give_turn(k, k->run.errand.kid);
 	ret = kworld_await(k, ZUG_EV_BLOCK);
 	/* the question of that stop is the errand's; it comes later where dying tasks had to run first */
-	if (!ret && !(k->errand.came.flags & ZUG_EF_ASK))
+	if (!ret && !(k->run.errand.came.flags & ZUG_EF_ASK))
 		ret = kworld_await(k, ZUG_EV_ASK);
 	return ret;
 }
@@ -177,7 +177,7 @@ bool kworld_lend(struct kworld *k)
 int kworld_give_turn(struct kworld *k, uint32_t kid)
 {
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid,
-			     .turn = k->turn };
+			     .turn = k->run.turn };
 
 	return kernel_ctl(k->o.kernel, &c);
 }
@@ -185,10 +185,10 @@ int kworld_give_turn(struct kworld *k, uint32_t kid)
 /* A stop that was not for the search: no other task is asked about. */
 static void go_on(struct kworld *k)
 {
-	kworld_give_turn(k, k->goes_on);
-	k->goes_on = 0;
-	k->goes_on_now = false;
-	k->asked = false;
+	kworld_give_turn(k, k->run.goes_on);
+	k->run.goes_on = 0;
+	k->run.goes_on_now = false;
+	k->run.asked = false;
 }
 
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen)
@@ -197,23 +197,23 @@ int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, cha
 	const char *words;
 	int ret;
 
-	if (k->goes_on_now)
+	if (k->run.goes_on_now)
 		go_on(k);
 	for (;;) {
 		if (kworld_split_next(k, ev))
 			return 1;
 		/* the timers of those that are not awake for good start anew, and may run out again: the caller has a say */
-		if (k->asked && k->nr_held && !kworld_settle(k) && k->told_events.first == k->told_events.end)
+		if (k->run.asked && k->run.nr_held && !kworld_settle(k) && k->told_events.first == k->told_events.end)
 			return 0;
 		if (take(k, ev))
 			return 1;
-		if (k->goes_on_now) {
+		if (k->run.goes_on_now) {
 			go_on(k);
 			continue;
 		}
-		ret = k->broken ? -EIO : pump(k, timeout_us, k->o.wake_fd);
+		ret = k->run.broken ? -EIO : pump(k, timeout_us, k->o.wake_fd);
 		if (ret < 0) {
-			snprintf(err, errlen, "%s", k->broken);
+			snprintf(err, errlen, "%s", k->run.broken);
 			return ret;
 		}
 		if (ret)

@@ -47,7 +47,7 @@ void kworld_set_alarm(struct kworld *k)
 		return;
 	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
 	if (k->o.explore_timeouts) {
-		k->turn.alarm = 1;
+		k->run.turn.alarm = 1;
 		return;
 	}
 	alarm = kworld_next_timer(k);
@@ -61,7 +61,7 @@ void kworld_set_alarm(struct kworld *k)
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 	}
-	k->turn.alarm = alarm;
+	k->run.turn.alarm = alarm;
 }
 
 int kworld_prepare(struct kworld *k, int pid)
@@ -245,7 +245,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	if (ret)
 		return ret;
 	if (k->kt[task].held)
-		k->nr_held--;
+		k->run.nr_held--;
 	k->kt[task].held = false;
 	t->deadline = 0;
 	t->state = TASK_PARKED;
@@ -330,7 +330,7 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 			     clock_now_ns() + TIMER_EARLY_NS < kt->timer_ns))
 		return false;
 	if (!kt->held)
-		k->nr_held++;
+		k->run.nr_held++;
 	kt->held = true;
 	kt->waker = waker;
 	return true;
@@ -368,8 +368,8 @@ static bool send_back(struct kworld *k, uint32_t n)
 	kt->real_timer = !kt->endless;
 	kt->timer_ns = clock_now_ns() + t_left(k, n);
 	/* something outside was faster: it is in another wait already */
-	if (!ret && k->errand.came.deadline != k->w.tasks[n].deadline)
-		kworld_handle(k, &k->errand.came);
+	if (!ret && k->run.errand.came.deadline != k->w.tasks[n].deadline)
+		kworld_handle(k, &k->run.errand.came);
 	return true;
 }
 
@@ -378,11 +378,11 @@ int kworld_settle(struct kworld *k)
 	struct world_event ev;
 	int woken = 0;
 
-	for (uint32_t n = 0; n < k->w.nr_tasks && k->nr_held; n++) {
+	for (uint32_t n = 0; n < k->w.nr_tasks && k->run.nr_held; n++) {
 		if (!k->kt[n].held)
 			continue;
 		k->kt[n].held = false;
-		k->nr_held--;
+		k->run.nr_held--;
 		if (send_back(k, n))
 			continue;
 		kworld_wakes(k, n, k->kt[n].waker, &ev);
