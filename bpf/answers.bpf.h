@@ -44,15 +44,15 @@ int zug_answer(struct pt_regs *ctx)
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return 0;
 	if (how & ZUG_ANSWER_RANDOM) {
-		if (!s->seeded)
+		if (!s->setup.seeded)
 			return 0;
 		put_register(ctx, ZUG_ANSWER_REG(how), random_next(s, t), ZUG_ANSWER_SIZE(how));
 		ctx->flags = (ctx->flags & ~EFLAGS_ARITHMETIC) | EFLAGS_CF;
 	} else {
-		if (!s->virtual_time)
+		if (!s->setup.virtual_time)
 			return 0;
 		clock_look(s);
-		v = s->clock_mono + s->clock;
+		v = s->setup.clock_mono + s->clock;
 		ctx->ax = (__u32)v;
 		ctx->dx = v >> 32;
 	}

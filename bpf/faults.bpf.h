@@ -4,23 +4,40 @@
  *
  * User space arms a task that stands before a system call with an error (ZUG_CMD_FAULT). The first
  * security hook that the call comes to refuses it with that error, before it has had any effect; a call
- * that comes to none is made as usual. With --flows the refusal is for user space, which makes the call instead
- * (kworld_flows.c). Attached only while --faults or --flows is in use.
+ * that comes to none is made as usual. Which it was an event says, ZUG_EV_FAULT: at the hook, else when the call ends,
+ * or as soon as it blocks, has made a child, or its turn is lent. With --flows the refusal is for user space, which makes
+ * the call instead (kworld_byte_flows.c). Attached only while --faults or --flows is in use.
  */
 #ifndef ZUG_FAULTS_BPF_H
 #define ZUG_FAULTS_BPF_H
 
 static __always_inline int refuse(int ret)
 {
-	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 	__u32 error;
 
-	if (ret || !t || !t->fault || !(s = sandbox_of(t)) || !controlled(t, s))
+	if (ret || !t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return ret;
 	error = t->fault & 0xfff;
-	t->fault = 0;
+	if (error)
+		fault_over(s, p, t, true);
 	return -(int)error;
+}
+
+SEC("tp/raw_syscalls/sys_exit")
+int zug_fault_exit(struct trace_event_raw_sys_exit *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	__s64 ret = ctx->ret;
+
+	if (!t || !t->fault || !(s = sandbox_of(t)))
+		return 0;
+	fault_over(s, p, t, t->fault == ZUG_FAULT_SHORT && ret > 0 && (__u64)ret < t->args[2]);
+	return 0;
 }
 
 /* read(), write() and their kin, on anything */

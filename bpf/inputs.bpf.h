@@ -33,7 +33,7 @@
 #define NS_PER_S		1000000000ull
 /* Longer than any execution; also in ns it fits into the kernel's signed 64 bits. */
 #define FOREVER_S		8000000000ull
-/* What a point, or a look at the clock, takes; each look more, until somebody blocks or ends. */
+/* The time that a point, or a look at the clock, takes; each look takes more, until a task blocks or ends. */
 #define STEP_NS			1000
 #define LOOK_NS			128
 #define MAX_LOOKS		(1u << 20)
@@ -56,7 +56,7 @@ static __always_inline void clock_step(struct zug_sandbox *s)
 }
 
 /*
- * A loop that waits for the time to pass must come to its end: the more often somebody looks, or
+ * A loop that waits for the time to pass must come to its end: the more often a task looks, or
  * yields, and nothing else happens, the faster the clock goes.
  */
 static __always_inline void clock_look(struct zug_sandbox *s)
@@ -66,10 +66,10 @@ static __always_inline void clock_look(struct zug_sandbox *s)
 		s->looks++;
 }
 
-/* Somebody may go on because his time-out is over. */
+/* True when a task may go on because its time-out is over. */
 static __always_inline bool alarm_due(const struct zug_sandbox *s)
 {
-	return s->alarm && s->clock >= s->alarm;
+	return s->turn.alarm && s->clock >= s->turn.alarm;
 }
 
 static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
@@ -77,8 +77,8 @@ static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)
 	if (id < 0 || id == CLOCK_PROCESS_CPUTIME_ || id == CLOCK_THREAD_CPUTIME_)
 		return s->clock;
 	if (id == CLOCK_REALTIME_ || id == CLOCK_REALTIME_COARSE_ || id == CLOCK_TAI_)
-		return s->clock_real + s->clock;
-	return s->clock_mono + s->clock;
+		return s->setup.clock_real + s->clock;
+	return s->setup.clock_mono + s->clock;
 }
 
 /* What is known of a system call. (x86-64 has less than 512.) */
@@ -113,20 +113,20 @@ static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
 /* What the clock said when the execution began, of the clock that an absolute time-out means; 0: relative. */
 static __always_inline __u64 timeout_base(const struct zug_sandbox *s, __s32 nr, const __u64 *a)
 {
-	__u64 mono = s->clock_mono;
+	__u64 mono = s->setup.clock_mono;
 
 	if (nr == NR_futex) {
 		__u32 op = a[1] & 0x7f;
 
 		if (op == 0)
 			return 0;
-		return op == 6 || (a[1] & FUTEX_CLOCK_REALTIME_) ? s->clock_real : mono;
+		return op == 6 || (a[1] & FUTEX_CLOCK_REALTIME_) ? s->setup.clock_real : mono;
 	}
 	if (nr == NR_clock_nanosleep)
-		return !(a[1] & 1) ? 0 : a[0] == CLOCK_REALTIME_ || a[0] == CLOCK_TAI_ ? s->clock_real : mono;
+		return !(a[1] & 1) ? 0 : a[0] == CLOCK_REALTIME_ || a[0] == CLOCK_TAI_ ? s->setup.clock_real : mono;
 	if (nr == NR_futex_waitv)
-		return a[4] == CLOCK_REALTIME_ ? s->clock_real : mono;
-	return syscall_of(nr)->time_abs ? s->clock_real : 0;
+		return a[4] == CLOCK_REALTIME_ ? s->setup.clock_real : mono;
+	return syscall_of(nr)->time_abs ? s->setup.clock_real : 0;
 }
 
 /* A timed wait is about to begin: its end is noted, and that it never comes by itself. */
@@ -289,7 +289,7 @@ static __always_inline void sock_time_told(struct task_struct *p, struct task_st
 		put_time(t->args[3], option == 1 ? known->rcv.ns : known->snd.ns, true);
 }
 
-/* A connection that was accepted has the time-outs of who listened (but an AF_UNIX one). */
+/* A connection that was accepted has the time-outs of the listening socket (but an AF_UNIX one). */
 static __always_inline void sock_time_inherit(struct task_struct *p, struct task_state *t, __u64 fd)
 {
 	struct sock_timeouts both, *known;
@@ -304,7 +304,7 @@ static __always_inline void sock_time_inherit(struct task_struct *p, struct task
 		bpf_map_update_elem(&sock_timeouts, &ino, &both, BPF_ANY);
 }
 
-/* A call begins that may wait for a socket: with a time-out? */
+/* A call begins that may wait for a socket: notes the time-out of that. */
 static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
 					    __u32 kind, __u64 fd)
 {
@@ -325,7 +325,7 @@ static __always_inline void sock_wait_begin(struct zug_sandbox *s, struct task_s
 	t->deadline = 0;
 	t->time_addr = 0;
 	t->flags &= ~TF_REWROTE;
-	known = s->virtual_time ? bpf_map_lookup_elem(&sock_timeouts, &ino) : NULL;
+	known = s->setup.virtual_time ? bpf_map_lookup_elem(&sock_timeouts, &ino) : NULL;
 	if (!known)
 		return;
 	one = kind == 1 ? known->rcv : known->snd;
@@ -429,10 +429,10 @@ static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, _
 	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr) || (__s64)ut.sec < 0)
 		return;
 	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
-	if (ns > s->files_since && ns <= bpf_ktime_get_tai_ns() - s->tai_ahead)
-		put_time(addr, s->clock_real + file_clock(slot, ns - s->files_since), false);
-	else if (ns <= s->files_since && ns > s->clock_real + s->clock)
-		put_time(addr, s->clock_real, false);
+	if (ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
+		put_time(addr, s->setup.clock_real + file_clock(slot, ns - s->setup.files_since), false);
+	else if (ns <= s->setup.files_since && ns > s->setup.clock_real + s->clock)
+		put_time(addr, s->setup.clock_real, false);
 }
 
 /* struct stat: three times from byte 72 on; struct statx: four from byte 64 on. */
@@ -489,7 +489,7 @@ static __always_inline void timer_begin(struct zug_sandbox *s, struct task_state
 		t->deadline = s->clock + ns;
 	} else {
 		/* of which clock the timer is was said long ago; the two are far apart */
-		__u64 base = ns > s->clock_real / 2 ? s->clock_real : s->clock_mono;
+		__u64 base = ns > s->setup.clock_real / 2 ? s->setup.clock_real : s->setup.clock_mono;
 
 		t->deadline = ns <= base + s->clock ? s->clock + 1 : ns - base;
 	}
@@ -557,7 +557,7 @@ static __always_inline void timeout_end(struct zug_sandbox *s, struct task_state
 /* sched_getaffinity() says --cpus many, whatever the machine has. */
 static __always_inline void show_cpus(struct zug_sandbox *s, __u64 addr, __u64 len)
 {
-	__u32 n = s->nr_cpus, i;
+	__u32 n = s->setup.nr_cpus, i;
 	__u64 word;
 
 	bpf_for(i, 0, 16) {
@@ -572,7 +572,7 @@ static __always_inline void show_cpus(struct zug_sandbox *s, __u64 addr, __u64 l
 /* The next random number of a task: of its place in the tree of tasks, and of how many it has had. */
 static __always_inline __u64 random_next(const struct zug_sandbox *s, struct task_state *t)
 {
-	__u64 z = s->seed + t->path + ++t->nr_random * 0x9e3779b97f4a7c15ull;
+	__u64 z = s->setup.seed + t->path + ++t->nr_random * 0x9e3779b97f4a7c15ull;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
@@ -682,11 +682,11 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 		return 0;
 	if (has_timeout(nr, args->a)) {
 		t->flags |= TF_TIMED;
-		if (s->virtual_time)
+		if (s->setup.virtual_time)
 			timeout_begin(s, t, nr, args->a);
-	} else if (s->virtual_time && sets_timer(nr)) {
+	} else if (s->setup.virtual_time && sets_timer(nr)) {
 		timer_begin(s, t, nr, args->a);
-	} else if (s->virtual_time && nr == NR_setsockopt) {
+	} else if (s->setup.virtual_time && nr == NR_setsockopt) {
 		sock_time_begin(t, args->a);
 	} else {
 		const volatile struct zug_syscall *d = syscall_of(nr);
@@ -709,24 +709,24 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
-	if (nr == NR_sched_getaffinity && s->nr_cpus && ret > 0) {
+	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {
 		show_cpus(s, t->args[2], ret);
 		return 0;
 	}
-	if (s->seeded && ret > 0) {
+	if (s->setup.seeded && ret > 0) {
 		if (nr == NR_getrandom)
 			fill_random(t->args[0], ret);
 		else if (nr == NR_read && fd_is_random(p, t->args[0]))
 			fill_random(t->args[1], ret);
 	}
-	if (!s->virtual_time)
+	if (!s->setup.virtual_time)
 		return 0;
 	if (nr == NR_clock_gettime && !ret) {
 		clock_look(s);
 		put_time(t->args[1], clock_of(s, t->args[0]), false);
 	} else if (nr == NR_gettimeofday && !ret) {
 		clock_look(s);
-		put_time(t->args[0], s->clock_real + s->clock, true);
+		put_time(t->args[0], s->setup.clock_real + s->clock, true);
 	} else if (!ret && (nr == NR_newfstatat || nr == NR_stat || nr == NR_fstat || nr == NR_lstat ||
 			    nr == NR_statx)) {
 		file_times(s, p, t, nr);

@@ -247,7 +247,7 @@ struct {
 	__type(value, __u64);
 } connections SEC(".maps");
 
-/* 0: nobody has accepted it yet, or it is closed. */
+/* 0: it is not accepted yet, or closed. */
 static __always_inline __u64 sock_ino(struct sock *sk)
 {
 	struct socket *sock = BPF_CORE_READ(sk, sk_socket);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * network.bpf.h - has the test used its network?
+ * network.bpf.h - whether the test has used its network
  *
  * A network namespace costs more than the rest of an execution's world together. The next execution gets the same
- * one when it is certain that this one has left nothing in it: whoever changes something there needs a socket, a
+ * one when it is certain that this one has left nothing in it: a task that changes something there needs a socket, a
  * device of its own, a file of /proc/sys or of a sysfs, or a BPF program.
  */
 #ifndef ZUG_NETWORK_BPF_H

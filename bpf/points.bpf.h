@@ -20,13 +20,13 @@
 
 #define EFLAGS_TF		0x100
 
-/* Stop here, or pass when nobody else could go on. t->ev is filled. */
+/* Stops here, or passes when no other task could go on. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
 	clock_step(s);
-	if (!always && !s->stop_always && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) &&
+	if (!always && !s->turn.stop_always && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) &&
 	    !alarm_due(s)) {
 		t->ev.flags |= ZUG_EF_LONE;
 		event_send(s, &t->ev);
@@ -244,7 +244,7 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	struct task_state *t = state_of(to);
 	struct zug_sandbox *s;
 
-	/* whom it has ended stands in the queue, perhaps, and nothing else would tell that */
+	/* the task that it ends may stand in the queue, and nothing else would tell that it dies */
 	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t)))
 		s->may_die = 1;
 	if (to != p || p->ptrace)
@@ -283,7 +283,7 @@ static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 /* Its wait is then a point of its own. */
 static __always_inline bool may_be_interrupted(const struct zug_sandbox *s, const struct task_state *t)
 {
-	return s->syscall_points & ZUG_SYS_WAIT && t->tells_eintr;
+	return s->setup.syscall_points & ZUG_SYS_WAIT && t->tells_eintr;
 }
 
 static __always_inline bool fcntl_locks(__u32 cmd)
@@ -337,7 +337,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (!member(t, s))
 		return 0;
 	t->nr = nr;
-	t->fault = 0;
 	if (nr == NR_rt_sigreturn && t->handlers)
 		t->handlers--;
 	t->args[0] = a[0];
@@ -374,7 +373,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	}
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)
 		return 0;
-	if (!(syscalls[nr].class & s->syscall_points)) {
+	if (!(syscalls[nr].class & s->setup.syscall_points)) {
 		if (nr == NR_exit_group && (a[0] & 0xff)) {
 			event_init(&t->ev, ZUG_EV_FATAL, p, t);
 			t->ev.nr = 0;
@@ -505,6 +504,8 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
+	/* the call was not refused: user space learns that before it learns of the child */
+	fault_over(s, cur, parent, false);
 	event_init(&e, ZUG_EV_NEW, p, t);
 	e.flags = clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0;
 	e.arg[0] = parent->id;
@@ -527,10 +528,10 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		return 0;
 	if (t->flags & TF_PRE)
 		t->flags = (t->flags & ~TF_PRE) | TF_START;
-	else if ((s->virtual_time || s->seeded) && !(t->flags & TF_START))
+	else if ((s->setup.virtual_time || s->setup.seeded) && !(t->flags & TF_START))
 		t->flags |= TF_FRESH;
 	mm = p->mm;
-	if (s->seeded)
+	if (s->setup.seeded)
 		random_exec(mm);
 	t->handlers = 0;
 	t->mm = mm_number(mm);
@@ -556,7 +557,7 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || dst->kn->id == s->cgid)
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || dst->kn->id == s->setup.cgid)
 		return 0;
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 1, 0);
 	return 0;
@@ -634,114 +635,161 @@ int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 	return 0;
 }
 
-/* Commands of the daemon; see zug_abi.h. */
-SEC("syscall")
-int zug_ctl(struct zug_ctl *c)
-{
-	struct zug_sandbox *s;
-	struct task_struct *p;
-	struct task_state *t;
-	__u32 slot = c->sandbox;
+/* ---- commands of user space; see zug_abi.h ---- */
 
-	c->ret = 0;
-	if (slot >= ZUG_MAX_SANDBOXES) {
-		c->ret = -22;
-		return 0;
-	}
-	s = &sandboxes[slot];
+/* What is left of an earlier execution of the slot is not of this one, by its number. */
+static __always_inline void begin(struct zug_sandbox *s, const struct zug_setup *setup)
+{
+	__u32 run = s->run + 1;
+
+	s->state = ZUG_SB_FREE;
+	barrier();
+	__builtin_memset(s, 0, sizeof(*s));
+	s->run = run;
+	s->setup = *setup;
+	s->next_id = 1;
+	barrier();
+	s->state = ZUG_SB_ACTIVE;
+}
+
+static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox *s)
+{
 	switch (c->cmd) {
+	case ZUG_CMD_BEGIN:
+		begin(s, &c->setup);
+		return 0;
+	case ZUG_CMD_FREE:
+		s->state = ZUG_SB_FREE;
+		return 0;
 	case ZUG_CMD_GRANT:
+		s->turn = c->turn;
 		s->grant = c->task;
-		scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
+		return 0;
+	case ZUG_CMD_TAKE_BACK:
+		if (s->holder || s->grant != c->task)
+			return -11; /* EAGAIN */
+		s->grant = 0;
+		return 0;
+	case ZUG_CMD_CLOCK:
+		if (s->clock < c->clock)
+			s->clock = c->clock;
+		s->looks = 0;
 		return 0;
 	case ZUG_CMD_DRAIN:
 		s->state = ZUG_SB_DRAIN;
-		scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 		return 0;
 	case ZUG_CMD_BLIP:
 		s->blip = c->task;
-		scx_bpf_kick_cpu(s->lane, 0);
+		break;
+	case ZUG_CMD_LEND:
+		s->lend = c->pid;
+		break;
+	case ZUG_CMD_KILLING:
+		s->need_ask = 1;
 		return 0;
 	case ZUG_CMD_KILLED:
 		s->may_die = 1;
-		scx_bpf_kick_cpu(s->lane, 0);
-		return 0;
-	case ZUG_CMD_LEND:
-		s->lend = c->pid;
-		scx_bpf_kick_cpu(s->lane, 0);
-		return 0;
+		break;
+	default:
+		return -22; /* EINVAL */
 	}
-	p = bpf_task_from_pid(c->pid);
-	if (!p) {
-		c->ret = -3;
-		return 0;
-	}
+	scx_bpf_kick_cpu(s->setup.lane, 0);
+	return 0;
+}
+
+static __always_inline void read_registers(struct task_struct *p, struct zug_regs *to)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	to->regs[0] = BPF_CORE_READ(r, ax);
+	to->regs[1] = BPF_CORE_READ(r, dx);
+	to->regs[2] = BPF_CORE_READ(r, cx);
+	to->regs[3] = BPF_CORE_READ(r, bx);
+	to->regs[4] = BPF_CORE_READ(r, si);
+	to->regs[5] = BPF_CORE_READ(r, di);
+	to->regs[6] = BPF_CORE_READ(r, bp);
+	to->regs[7] = BPF_CORE_READ(r, sp);
+	to->regs[8] = BPF_CORE_READ(r, r8);
+	to->regs[9] = BPF_CORE_READ(r, r9);
+	to->regs[10] = BPF_CORE_READ(r, r10);
+	to->regs[11] = BPF_CORE_READ(r, r11);
+	to->regs[12] = BPF_CORE_READ(r, r12);
+	to->regs[13] = BPF_CORE_READ(r, r13);
+	to->regs[14] = BPF_CORE_READ(r, r14);
+	to->regs[15] = BPF_CORE_READ(r, r15);
+	to->regs[16] = BPF_CORE_READ(r, ip);
+	to->fsbase = BPF_CORE_READ(p, thread.fsbase);
+}
+
+static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		return -12; /* ENOMEM */
+	__builtin_memset(t, 0, sizeof(*t));
+	t->slot = c->sandbox;
+	t->flags = TF_PRE;
+	t->nr = -1;
+	t->run = s->run;
+	t->id = __sync_fetch_and_add(&s->next_id, 1);
+	c->task = t->id;
+	return 0;
+}
+
+static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+{
+	struct task_state *t = state_of(p);
+
 	switch (c->cmd) {
 	case ZUG_CMD_ADOPT:
-		t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (!t) {
-			c->ret = -12;
-			break;
-		}
-		__builtin_memset(t, 0, sizeof(*t));
-		t->slot = slot;
-		t->flags = TF_PRE;
-		t->nr = -1;
-		t->run = s->run;
-		t->id = __sync_fetch_and_add(&s->next_id, 1);
-		c->task = t->id;
-		break;
+		return adopt(c, s, p);
 	case ZUG_CMD_RELEASE:
-		t = state_of(p);
-		if (!t)
-			break;
-		if (!(t->flags & TF_PRE)) {
-			c->ret = -16;
-			break;
-		}
-		bpf_task_storage_delete(&tasks, p);
-		break;
+		if (t && !(t->flags & TF_PRE))
+			return -16; /* EBUSY */
+		if (t)
+			bpf_task_storage_delete(&tasks, p);
+		return 0;
+	case ZUG_CMD_REGS:
+		read_registers(p, &c->regs);
+		return 0;
+	}
+	if (!t)
+		return -3; /* ESRCH */
+	switch (c->cmd) {
 	case ZUG_CMD_FAULT:
-		t = state_of(p);
-		if (t)
-			t->fault = c->error;
-		else
-			c->ret = -3;
-		break;
+		t->fault = c->fault;
+		return 0;
 	case ZUG_CMD_AGAIN:
+		t->flags |= TF_AGAIN;
+		return 0;
 	case ZUG_CMD_TAKE:
-		t = state_of(p);
-		if (t)
-			t->flags |= c->cmd == ZUG_CMD_AGAIN ? TF_AGAIN : TF_TAKEN;
-		else
-			c->ret = -3;
-		break;
-	case ZUG_CMD_REGS: {
-		struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
+		t->flags |= TF_TAKEN;
+		return 0;
+	}
+	return -22; /* EINVAL */
+}
 
-		c->regs[0] = BPF_CORE_READ(r, ax);
-		c->regs[1] = BPF_CORE_READ(r, dx);
-		c->regs[2] = BPF_CORE_READ(r, cx);
-		c->regs[3] = BPF_CORE_READ(r, bx);
-		c->regs[4] = BPF_CORE_READ(r, si);
-		c->regs[5] = BPF_CORE_READ(r, di);
-		c->regs[6] = BPF_CORE_READ(r, bp);
-		c->regs[7] = BPF_CORE_READ(r, sp);
-		c->regs[8] = BPF_CORE_READ(r, r8);
-		c->regs[9] = BPF_CORE_READ(r, r9);
-		c->regs[10] = BPF_CORE_READ(r, r10);
-		c->regs[11] = BPF_CORE_READ(r, r11);
-		c->regs[12] = BPF_CORE_READ(r, r12);
-		c->regs[13] = BPF_CORE_READ(r, r13);
-		c->regs[14] = BPF_CORE_READ(r, r14);
-		c->regs[15] = BPF_CORE_READ(r, r15);
-		c->regs[16] = BPF_CORE_READ(r, ip);
-		c->fsbase = BPF_CORE_READ(p, thread.fsbase);
-		break;
+SEC("syscall")
+int zug_ctl(struct zug_ctl *c)
+{
+	struct task_struct *p;
+	__u32 slot = c->sandbox;
+
+	c->ret = -22; /* EINVAL */
+	if (slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	if (c->cmd < ZUG_CMD_ADOPT) {
+		c->ret = sandbox_command(c, &sandboxes[slot]);
+		return 0;
 	}
-	default:
-		c->ret = -22;
-	}
+	c->ret = -3; /* ESRCH */
+	p = bpf_task_from_pid(c->pid);
+	if (!p)
+		return 0;
+	c->ret = task_command(c, &sandboxes[slot], p);
 	bpf_task_release(p);
 	return 0;
 }

@@ -28,7 +28,7 @@
 
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
-/* Mapped by user space. */
+/* Mapped by user space, which writes watches (while nothing is under control) and daemon_sleeps; the rest is written here. */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
@@ -62,7 +62,7 @@ enum task_flags {
 	TF_AGAIN = 1 << 13,	/* its next system call is a repetition: no point, no new time-out */
 	TF_TAKEN = 1 << 14,	/* user space takes it out of its wait: its stop for that gives the turn up */
 	TF_STEP = 1 << 15,	/* before a probed instruction that accesses watched memory: stops after it, too */
-	TF_FIFO = 1 << 16,	/* opens a FIFO: waits for who opens its other end */
+	TF_FIFO = 1 << 16,	/* opens a FIFO: waits until its other end is opened */
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
 };
@@ -93,7 +93,7 @@ struct task_state {
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
-	__u32 fault;		/* the call it is about to make is to fail with that; 0: it is not */
+	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
@@ -160,7 +160,7 @@ static __always_inline void event_send(struct zug_sandbox *s, const struct zug_e
 		__sync_fetch_and_add(&s->nr_lost, 1);
 }
 
-/* Events that nobody waits for may not fill the ring: beyond half of it tasks are made to stop. */
+/* Events of tasks that do not stop must not fill the ring: beyond half of it tasks are made to stop. */
 static __always_inline bool ring_crowded(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
@@ -177,6 +177,15 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 	e.arg[0] = a0;
 	e.arg[1] = a1;
 	event_send(s, &e);
+}
+
+/* The call that is to have a fault has had it, or goes on without. */
+static __noinline int fault_over(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, bool had)
+{
+	if (t->fault)
+		emit(s, ZUG_EV_FAULT, 0, p, t, had, 0);
+	t->fault = 0;
+	return 0;
 }
 
 /* What a task calls itself: its number in its own pid namespace. */

@@ -19,7 +19,7 @@
  *  - a stop by a debugger (ptrace): the holder keeps the turn until it is let go;
  *  - death: a task with SIGKILL pending executes no more of its program. When
  *    the turn is free such tasks are run to their end, oldest first, before
- *    anybody is asked, so that the enabled set is complete when it is shown.
+ *    the next question, so that the enabled set is complete when it is shown.
  *    Some sleep on the way (closing an inotify descriptor waits for the kernel,
  *    the last close of a file for its server): they are waited for, too, until
  *    user space has lost patience (ZUG_CMD_LEND).
@@ -65,7 +65,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);
-		scx_bpf_kick_cpu(s->lane, 0);
+		scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
 	s->nr_asks++;
@@ -73,10 +73,10 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	event_send(s, e);
 }
 
-/* It does not die yet, but waits for something. */
+/* A dying task waits for something on its way. */
 static void dying_sleeps(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
-	/* until the dump is written: who writes it may need the others */
+	/* until the dump is written: the task that writes it may need the others */
 	if (p->signal->core_state || (p->__state & TASK_TRACED_))
 		return;
 	t->flags |= TF_DYING_WAIT;
@@ -94,15 +94,15 @@ static void dying_wakes(struct zug_sandbox *s, struct task_state *t)
 		__sync_fetch_and_sub(&s->dying_waits, 1);
 }
 
-/* Ask what was put off, where nobody's death is the occasion. */
+/* Ask what was put off, where no task's death is the occasion. */
 static void ask_anyway(struct zug_sandbox *s, __u32 slot)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state nobody = { .slot = slot };
+	struct task_state no_task = { .slot = slot };
 
 	s->need_ask = 0;
 	s->nr_asks++;
-	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &nobody, 0, 0);
+	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &no_task, 0, 0);
 }
 
 /* The last dying task has left: ask what give_up() put off. */
@@ -112,7 +112,7 @@ static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
 	if (s->holder || !s->need_ask)
 		return;
 	if (dying_first(slot, s)) {
-		scx_bpf_kick_cpu(s->lane, 0);
+		scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
 	s->need_ask = 0;
@@ -128,15 +128,15 @@ s32 BPF_PROG(zug_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
 	bool idle = false;
 
 	if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE)
-		return s->lane;
+		return s->setup.lane;
 	return scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 }
 
 /* Back to the lane. The lane may have picked idle already (SCX_ENQ_LAST): it must look again. */
 static __always_inline void run_now(struct zug_sandbox *s, struct task_struct *p, u64 enq_flags)
 {
-	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->lane, ZUG_SLICE_INF, enq_flags);
-	scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->setup.lane, ZUG_SLICE_INF, enq_flags);
+	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 }
 
 SEC("struct_ops/zug_enqueue")
@@ -161,8 +161,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		}
 		/* another CPU may go on with tasks of a higher class for ever, while the lane is idle */
 		if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE && !p->migration_disabled) {
-			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->lane, SCX_SLICE_DFL, enq_flags);
-			scx_bpf_kick_cpu(s->lane, SCX_KICK_IDLE);
+			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->setup.lane, SCX_SLICE_DFL, enq_flags);
+			scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 			return;
 		}
 		scx_bpf_dsq_insert(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
@@ -173,7 +173,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	if (t->flags & TF_BLIP) {
 		t->flags &= ~TF_BLIP;
 		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
-		scx_bpf_kick_cpu(s->lane, 0);
+		scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
 	if (s->aux == t->id) {
@@ -200,7 +200,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			t->flags &= ~(TF_STOP | TF_YIELD);
 			if (!stop)
 				clock_look(s);
-			if (!stop && !s->stop_always && !ring_crowded() &&
+			if (!stop && !s->turn.stop_always && !ring_crowded() &&
 			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s)) {
 				t->ev.flags |= ZUG_EF_LONE;
 				s->nr_points++;
@@ -223,7 +223,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 		s->may_die = 1;
 		dying_wakes(s, t);
 		if (!s->aux && (!s->holder || s->holder_io == ZUG_IO_DYING))
-			scx_bpf_kick_cpu(s->lane, 0);
+			scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
 	cur = bpf_get_current_task_btf();
@@ -268,6 +268,7 @@ static void lend(__u32 slot, struct zug_sandbox *s)
 		s->io_since = bpf_ktime_get_ns();
 	} else if (s->holder_io) {
 		t->flags &= ~TF_IO;
+		fault_over(s, p, t, false);
 		event_init(&t->ev, ZUG_EV_LENT, p, t);
 		t->ev.nr = t->nr;
 		give_up(s, slot, &t->ev);
@@ -359,7 +360,7 @@ void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
 	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
 		struct zug_sandbox *s = &sandboxes[i];
 
-		if (s->lane != (__u32)cpu)
+		if (s->setup.lane != (__u32)cpu)
 			continue;
 		if (s->state == ZUG_SB_DRAIN)
 			scx_bpf_dsq_move_to_local(ZUG_DSQ(i));
@@ -377,7 +378,7 @@ void BPF_PROG(zug_running, struct task_struct *p)
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
 	if (t->flags & TF_BLIP) {
-		scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 		return;
 	}
 	t->flags |= TF_RAN;
@@ -422,7 +423,7 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 	return false;
 }
 
-/* Nobody else can end its wait. */
+/* True when only dying tasks can end its wait. */
 static __always_inline bool waits_for_the_dying(struct task_struct *p)
 {
 	struct core_state *core = p->signal->core_state;
@@ -446,13 +447,56 @@ static __always_inline __u64 fault_ip(struct task_struct *p)
 	return sig == 4 || sig == 5 || sig == 7 || sig == 8 || sig == 11 || sig == 31 ? user_ip(p) : 0;
 }
 
-/* By a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
+/* True when it is traced by a task of its own sandbox (a leak checker stops its program so): then that one needs the turn. */
 static bool traced_from_within(struct task_struct *p, const struct task_state *t)
 {
 	struct task_struct *tracer = p->parent;
 	struct task_state *other = tracer ? state_of(tracer) : NULL;
 
 	return other && other->slot == t->slot && other->run == t->run;
+}
+
+/* The holder blocks in the call nr: what user space has to know of its wait. */
+static __always_inline void describe_block(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr)
+{
+	struct zug_event *e = &t->ev;
+	__u32 st = p->__state;
+
+	event_init(e, ZUG_EV_BLOCK, p, t);
+	if (t->flags & TF_VFORK)
+		e->flags |= ZUG_EF_VFORK;
+	if (t->flags & TF_TIMED)
+		e->flags |= ZUG_EF_TIMED;
+	if (st & TASK_STOPPED_)
+		e->flags |= ZUG_EF_STOPPED;
+	if (timer_armed(p))
+		e->flags |= ZUG_EF_TIMER;
+	if (nr == NR_restart_syscall && (t->flags & TF_TIMED))
+		nr = t->timed_nr;
+	e->nr = nr;
+	e->state = st;
+	e->arg[0] = t->args[0];
+	e->arg[1] = t->args[1];
+	e->arg[2] = t->args[2];
+	e->arg[3] = t->args[3];
+	if (waits_on_fd(nr) && fd_where(p, t->args[0], &e->obj))
+		e->flags |= ZUG_EF_OBJECT;
+	if (t->flags & TF_ENDLESS)
+		e->flags |= ZUG_EF_ENDLESS;
+	if (!(t->flags & TF_TIMED) || !s->setup.virtual_time)
+		return;
+	e->deadline = t->deadline;
+	e->time_addr = t->time_addr;
+	e->time_orig[0] = t->time_orig[0];
+	e->time_orig[1] = t->time_orig[1];
+	/* user space puts it back at once: no other task may see it */
+	t->flags &= ~TF_REWROTE;
+}
+
+/* A task that does not have the turn is dead. */
+static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+{
+	emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
 /*
@@ -465,8 +509,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 {
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
-	__u32 st, flags;
 	__s32 nr;
+	__u32 st;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
@@ -483,20 +527,18 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	if (t->id == s->aux) {
 		s->aux = 0;
 		if (st & TASK_DEAD_)
-			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t,
-			     exit_status(p), 0);
+			dies_aside(s, p, t);
 		else
 			dying_sleeps(s, p, t);
 		if (!s->holder)
 			ask_late(s, t->slot, p, t);
 		else if (s->holder_io == ZUG_IO_DYING)
-			scx_bpf_kick_cpu(s->lane, 0);
+			scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
 	if (t->id != s->holder) {
 		if (st & TASK_DEAD_)
-			emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t,
-			     exit_status(p), 0);
+			dies_aside(s, p, t);
 		return;
 	}
 	nr = user_syscall(p);
@@ -506,9 +548,10 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		s->holder_io = waits_for_the_dying(p) ? ZUG_IO_DYING : ZUG_IO_STORAGE;
 		s->io_since = bpf_ktime_get_ns();
 		if (s->holder_io == ZUG_IO_DYING && has_dying(t->slot, s))
-			scx_bpf_kick_cpu(s->lane, 0);
+			scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
+	fault_over(s, p, t, false);
 	if (!(st & TASK_TRACED_))
 		s->looks = 0;
 	if (st & TASK_DEAD_) {
@@ -518,37 +561,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		if (p->signal->live.counter == 0)
 			t->ev.flags |= ZUG_EF_ROOT;
 	} else {
-		event_init(&t->ev, ZUG_EV_BLOCK, p, t);
-		flags = 0;
-		if (t->flags & TF_VFORK)
-			flags |= ZUG_EF_VFORK;
-		if (t->flags & TF_TIMED)
-			flags |= ZUG_EF_TIMED;
-		if (st & TASK_STOPPED_)
-			flags |= ZUG_EF_STOPPED;
-		if (timer_armed(p))
-			flags |= ZUG_EF_TIMER;
-		if (nr == NR_restart_syscall && (t->flags & TF_TIMED))
-			nr = t->timed_nr;
-		t->ev.flags = flags;
-		t->ev.nr = nr;
-		t->ev.state = st;
-		t->ev.arg[0] = t->args[0];
-		t->ev.arg[1] = t->args[1];
-		t->ev.arg[2] = t->args[2];
-		t->ev.arg[3] = t->args[3];
-		if (waits_on_fd(nr) && fd_where(p, t->args[0], &t->ev.obj))
-			t->ev.flags |= ZUG_EF_OBJECT;
-		if (t->flags & TF_ENDLESS)
-			t->ev.flags |= ZUG_EF_ENDLESS;
-		if ((t->flags & TF_TIMED) && s->virtual_time) {
-			t->ev.deadline = t->deadline;
-			t->ev.time_addr = t->time_addr;
-			t->ev.time_orig[0] = t->time_orig[0];
-			t->ev.time_orig[1] = t->time_orig[1];
-			/* user space puts it back at once: nobody else may see it */
-			t->flags &= ~TF_REWROTE;
-		}
+		describe_block(s, p, t, nr);
 	}
 	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD | TF_TAKEN);
 	give_up(s, t->slot, &t->ev);
@@ -563,14 +576,14 @@ void BPF_PROG(zug_tick, struct task_struct *p)
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return;
-	if (!s->spin_ns || bpf_ktime_get_ns() - s->turn_since < s->spin_ns)
+	if (!s->turn.spin_ns || bpf_ktime_get_ns() - s->turn_since < s->turn.spin_ns)
 		return;
 	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) || !tick_in_user(p))
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
 	t->ev.ip = user_ip(p);
 	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(s->lane, SCX_KICK_PREEMPT);
+	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 }
 
 /* Membership is inherited here, where it cannot be missed: a fork fails rather than escape. */

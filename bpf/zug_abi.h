@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		7
+#define ZUG_ABI_VERSION		8
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -21,7 +21,7 @@
 #define ZUG_NO_SITE		0xffffffffu
 #define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
 
-/* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is nobody. */
+/* A task is known by the number its sandbox gave it: 1, 2, 3... in order of creation; 0 is no task. */
 
 enum zug_event_kind {
 	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
@@ -35,7 +35,7 @@ enum zug_event_kind {
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
 	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
 	ZUG_EV_EXEC,		/* new program: arg[0]: start_code, [1]: start_data, [2]: start_brk, [3]: address space; obj: its file */
-	ZUG_EV_ASK,		/* nobody has the turn: decide (may also be a flag of another event) */
+	ZUG_EV_ASK,		/* no task has the turn: decide (may also be a flag of another event) */
 	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
 	ZUG_EV_UNPROBED,	/* executable mapping of a file without probes: obj; arg as in MODULE */
 	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0) or the cgroup (arg[0] = 1) */
@@ -49,11 +49,13 @@ enum zug_event_kind {
 	ZUG_EV_HOT,		/* a place beyond its limit is still reached often: take its breakpoint away here; site, ip */
 	ZUG_EV_FATAL,		/* a signal of its own doing (nr) will end its process (gives up the turn): no point, let it go on; */
 				/* nr 0: it ends its process with status arg[0], not 0 */
+	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
+				/* before all that the task does after that call, also when the call blocks */
 };
 
 /* Flags of an event */
 #define ZUG_EF_ASK	(1u << 0)	/* the turn is free: a decision is due */
-#define ZUG_EF_LONE	(1u << 1)	/* not stopped: nobody else was runnable */
+#define ZUG_EF_LONE	(1u << 1)	/* not stopped: no other task was runnable */
 #define ZUG_EF_TIMED	(1u << 3)	/* BLOCK: the wait has a time-out */
 #define ZUG_EF_TIMER	(1u << 4)	/* BLOCK: an alarm or POSIX timer of the process is armed */
 #define ZUG_EF_VFORK	(1u << 5)	/* BLOCK: waits for its vfork child */
@@ -118,48 +120,59 @@ enum zug_holder_io {
 	ZUG_IO_DYING,		/* waits for tasks that die (core dump, exec, the end of a PID namespace): they run meanwhile */
 };
 
-/* zug_sandbox.lend: who dies waits for something that only the others can do */
+/* zug_sandbox.lend: a dying task waits for something that only the others can do */
 #define ZUG_LEND_DYING	(~0u)
 
+/* What user space says about a sandbox when an execution begins (ZUG_CMD_BEGIN). */
+struct zug_setup {
+	__u64 cgid;		/* inode number of the cgroup */
+	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC say at the beginning of virtual time, ns */
+	__u64 files_since;	/* the machine's CLOCK_REALTIME now: file times after that are the execution's, ns */
+	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
+	__u64 seed;		/* of random numbers, with seeded */
+	__u32 lane;		/* CPU */
+	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
+	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
+	__u32 virtual_time;	/* the test sees the clock of the sandbox, and its time-outs expire when user space says so */
+	__u32 seeded;		/* the test gets random numbers of the seed instead of the machine's */
+	__u32 pad;
+};
+
+/* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
+struct zug_turn {
+	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; 0: never */
+	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
+	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
+	__u32 pad;
+};
+
 /*
- * One sandbox, in memory that user space maps. User space writes cgid, lane,
- * spin_ns and syscall_points while the slot is free; everything else is the kernel's.
+ * One sandbox, in memory that user space maps. Only the BPF programs write it: user space reads it, and changes it by
+ * commands (enum zug_cmd).
  */
 struct zug_sandbox {
-	__u64 cgid;		/* inode number of the cgroup */
-	__u32 state;
-	__u32 lane;		/* CPU */
+	struct zug_setup setup;
+	struct zug_turn turn;
+	__u32 state;		/* enum zug_sandbox_state */
 	__u32 next_id;
-	__u32 holder;		/* who has the turn, 0 nobody */
+	__u32 holder;		/* the task that has the turn; 0: none */
 	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
-	__u32 grant;		/* whom the daemon gave the turn, not dispatched yet */
+	__u32 grant;		/* the task that was granted the turn, and is not dispatched yet */
 	__u32 need_ask;		/* ask when the dying are gone */
 	__u32 holder_io;	/* the holder keeps the turn in a wait: enum zug_holder_io */
 	__u32 blip;		/* number of the current blip */
-	__u32 syscall_points;	/* bit mask of ZUG_SYS_* classes that are choice points */
-	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
-	__u32 stop_always;	/* stop at every point, also where nobody else could run (replay) */
 	__u32 run;		/* number of the execution: what is left of an earlier one is not controlled */
-	__u32 may_die;		/* somebody may have SIGKILL pending: look before asking */
+	__u32 may_die;		/* a task may have SIGKILL pending: look before asking */
 	__u32 lend;		/* pid of the holder whose turn is to be lent, if it still waits, or ZUG_LEND_DYING; 0 none */
-	__u32 dying_waits;	/* how many sleep while they die: nobody is asked before they are dead */
+	__u32 dying_waits;	/* how many tasks sleep while they die: no question comes before they are dead */
 	__u32 dying_round;	/* what slept in an earlier one does not count any more */
+	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
+	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
+	__u32 net_used;		/* its network namespace may not be what it was */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
-	__u64 spin_ns;		/* 0: never */
 	__u64 clock;		/* virtual time: ns since the execution began */
-	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC said then, ns */
-	__u64 files_since;	/* the machine's CLOCK_REALTIME when it began: file times after that are the execution's, ns */
-	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
-	__u32 nr_file_looks;	/* the kernel's: how many times of files it has given a time of the execution */
-	__u32 pad;
-	__u64 alarm;		/* from then on points stop also where nobody else is runnable: a time-out may expire; 0: never */
-	__u32 virtual_time;	/* the test sees these, and its time-outs expire when user space says so */
-	__u32 looks;		/* at the clock, and yields, since somebody blocked or ended */
-	__u64 seed;		/* of random numbers, with */
-	__u32 seeded;		/* the test gets them instead of the machine's */
-	__u32 net_used;		/* the kernel's: its network namespace may not be what it was */
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
@@ -221,7 +234,7 @@ struct zug_site {
 #define ZUG_SITE_JOIN	(1u << 2)	/* waits for a futex of its own */
 #define ZUG_SITE_OPERAND (1u << 3)	/* the object is the instruction's memory operand; its address is arg[0] */
 #define ZUG_SITE_CODE	(1u << 4)	/* an instruction, not a function: the word on the stack says nothing */
-#define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which nobody knows whether it accesses watched memory */
+#define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
@@ -258,27 +271,47 @@ struct zug_watch {
 
 /* The one way in: BPF_PROG_TYPE_SYSCALL program zug_ctl. */
 enum zug_cmd {
-	ZUG_CMD_ADOPT = 1,	/* pid becomes a member; control begins at its next exec. Returns its id in task. */
-	ZUG_CMD_GRANT,		/* task */
+	/* to a sandbox */
+	ZUG_CMD_BEGIN = 1,	/* a new execution, as setup says. The slot was free, or drained. */
+	ZUG_CMD_FREE,		/* the slot is not in use any more */
+	ZUG_CMD_GRANT,		/* the turn is task's, with turn */
+	ZUG_CMD_TAKE_BACK,	/* task, which was granted the turn and has not got it, does not get it; else -EAGAIN */
+	ZUG_CMD_CLOCK,		/* the clock goes on to clock, if it is not there yet */
 	ZUG_CMD_DRAIN,
 	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
-	ZUG_CMD_LEND,		/* the holder waits uninterruptibly on another task: ask again */
-	ZUG_CMD_REGS,		/* pid -> user registers */
+	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
+	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
+	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
+	/* to a task */
+	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
+	ZUG_CMD_REGS,		/* pid -> regs */
+	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
-	ZUG_CMD_FAULT,		/* the system call pid stands before fails with error, an errno, if a hook can refuse it */
-	ZUG_CMD_KILLED,		/* somebody who does not have the turn has SIGKILL pending: look for him */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
 };
+
+/* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */
+#define ZUG_FAULT_SHORT	(1u << 12)	/* the call moves fewer bytes than were asked for: user space sees to that */
+
+struct zug_regs {
+	__u64 regs[17];		/* in DWARF order of x86-64 */
+	__u64 fsbase;		/* thread pointer */
+};
+
 struct zug_ctl {
 	__u32 cmd;
 	__u32 sandbox;
 	__u32 task;
 	__u32 pid;
-	__u32 error;
+	__u32 fault;
 	__s32 ret;		/* 0 or -errno */
-	__u64 regs[17];		/* REGS: in DWARF order of x86-64 */
-	__u64 fsbase;		/* REGS: thread pointer */
+	union {
+		struct zug_regs regs;
+		struct zug_setup setup;
+		struct zug_turn turn;
+		__u64 clock;
+	};
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");

@@ -106,7 +106,7 @@ static void traced(void)
 		{ FLOW_LOSS, ZUG_OP_LOST, -1 }, { FLOW_REORDER, ZUG_OP_REORDERED, -1 }, { FLOW_SHORT_READ, ZUG_OP_SHORT_READ, 7 },
 		{ FLOW_SHORT_WRITE, ZUG_OP_SHORT_WRITE, 7 }, { FLOW_STDIN, ZUG_OP_SHORT_READ, 7 }, { FLOW_DELAY, ZUG_OP_DELAYED, 7 },
 	};
-	char what[80], name[64];
+	char what[128], name[64];
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const uint32_t amount = kinds[i].value == 7 ? 7 : 0;

@@ -188,6 +188,8 @@ int faults_decide(struct faults *f, struct world *w, struct search *s, const str
 	if (h.fault < 0)
 		return h.fault < -1 ? h.fault : 0;
 	ret = w->ops->inject(w, t, h.fault, h.amount);
+	/* the world may have moved its tasks for a new one */
+	t = &w->tasks[task];
 	if (ret < 0)
 		return ret;
 	if (ret == WORLD_FAULT_MISSED)

@@ -153,8 +153,9 @@ struct world_ops {
 	/* Those of the wanted faults (1 << enum fault) that the call can have before which the parked task t stands. */
 	void (*faults)(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 	/*
-	 * Makes the call of a parked task, which gets the turn next, have that fault; the amount goes into its label. 1: the
-	 * task is dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
+	 * Makes the call of a parked task, which gets the turn next, have that fault; the amount goes into its label. The
+	 * task may have gone on when this returns, and tasks may have moved in memory; its label is still that of the call.
+	 * 1: the task is dead instead; 0; WORLD_FAULT_MISSED: the call did not have the fault; -errno.
 	 */
 	int (*inject)(struct world *w, struct world_task *t, int fault, uint32_t amount);
 	/* Called about once a second: keeps long executions alive. -errno: the execution cannot go on, and err says why. */

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The BPF side from user space: load and attach it, plant probes, read the event ring, give commands.
+ *
+ * There is one ring for all sandboxes. What is read from it is kept by sandbox, in the order in which it came, until it is
+ * taken: by kworld_pump(), or by the door of zugd while a test joins. Read kernel.h first, and bpf/zug_abi.h for what the
+ * events and commands say.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -14,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -22,6 +28,8 @@
 #include "kernel/kernel.h"
 #include "kernel/machine.h"
 #include "kernel/syscalls.h"
+#include "lib/base/array.h"
+#include "lib/base/clock.h"
 #include "zug.skel.h"
 
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
@@ -29,7 +37,7 @@
 /* Between two looks at the ring. An emulator may take a microsecond for one. */
 #define PAUSES 4
 
-#define NR_FAULT_HOOKS 9
+#define NR_FAULT_HOOKS 10
 
 /* The verifier's figures, not its log. */
 #define LOG_STATISTICS 4
@@ -40,13 +48,17 @@ struct kernel {
 	struct bpf_link *fault_hooks[NR_FAULT_HOOKS];	/* while --faults is in use */
 	bool can_fault;
 	struct bpf_link **links;	/* probes, one a module */
-	int nr_links;
+	size_t nr_links, room_links;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
 	int ops_last;		/* hold_last() */
 	bool spin;
-	struct zug_event *queue;	/* consumed, not handed out yet */
-	size_t head, tail, size;
+	/* by sandbox: the events that were read from the ring and are not taken yet, list[first..end) */
+	struct event_list {
+		struct zug_event *list;
+		size_t first, end, room;
+	} events[ZUG_MAX_SANDBOXES];
+	int lost;		/* -errno: an event could not be kept; 0 */
 	char ejected[512];
 };
 
@@ -68,20 +80,20 @@ static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 static int on_event(void *ctx, void *data, size_t len)
 {
+	const struct zug_event *e = data;
 	struct kernel *k = ctx;
+	struct event_list *l;
 
-	if (len != sizeof(struct zug_event))
-		return -EPROTO;
-	if (k->tail == k->size) {
-		size_t size = k->size ? 2 * k->size : 1024;
-		struct zug_event *q = realloc(k->queue, size * sizeof(*q));
-
-		if (!q)
-			return -ENOMEM;
-		k->queue = q;
-		k->size = size;
+	if (len != sizeof(*e) || e->sandbox >= ZUG_MAX_SANDBOXES) {
+		k->lost = -EPROTO;
+		return 0;
 	}
-	memcpy(&k->queue[k->tail++], data, len);
+	l = &k->events[e->sandbox];
+	if (!ARRAY_RESERVE(l->list, l->room, l->end + 1)) {
+		k->lost = -ENOMEM;
+		return 0;
+	}
+	l->list[l->end++] = *e;
 	return 0;
 }
 
@@ -115,7 +127,7 @@ static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, s
 	return -errno;
 }
 
-/* What of the kernel's functions we can do without is there. */
+/* The functions of the kernel that zug can do without, and that this kernel has. */
 struct hooks {
 	bool audit;	/* a kernel without auditing says nothing of refused calls */
 	bool fifo;	/* else a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
@@ -140,6 +152,7 @@ static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_F
 		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
 		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
 		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
+		k->bpf->progs.zug_fault_exit,
 	};
 
 	memcpy(list, all, sizeof(all));
@@ -268,9 +281,9 @@ fail:
 }
 
 /*
- * Who closes the last descriptor of a program that is attached to a function of the kernel waits until no CPU can be
+ * A process that closes the last descriptor of a program attached to a function of the kernel waits until no CPU can be
  * in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of it, a worker of the
- * kernel does that after us. That file system is seen by nobody else, and gone with the descriptor returned; -1 where
+ * kernel does that after us. That file system is seen by no other process, and gone with the descriptor returned; -1 where
  * there can be none (then we wait).
  */
 static int leave_detaching(const struct kernel *k)
@@ -297,7 +310,7 @@ void kernel_close(struct kernel *k)
 
 	if (!k)
 		return;
-	for (int i = 0; i < k->nr_links; i++)
+	for (size_t i = 0; i < k->nr_links; i++)
 		bpf_link__destroy(k->links[i]);
 	free(k->links);
 	bpf_link__destroy(k->exits);
@@ -314,11 +327,12 @@ void kernel_close(struct kernel *k)
 	zug_bpf__destroy(k->bpf);
 	if (detached >= 0)
 		close(detached);
-	free(k->queue);
+	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++)
+		free(k->events[i].list);
 	free(k);
 }
 
-volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
+const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
 {
 	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
 }
@@ -338,43 +352,38 @@ int kernel_ctl(struct kernel *k, struct zug_ctl *c)
 	return c->ret;
 }
 
-static int64_t now_us(void)
+static int64_t elapsed_us(uint64_t start)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
+	return (clock_now_ns() - start) / 1000;
 }
 
-static bool pull(struct kernel *k, struct zug_event *e)
+/* Reads the ring: 1: more than nr events of the sandbox wait; 0: not so; -errno. */
+static int pull(struct kernel *k, const struct event_list *l, size_t nr)
 {
-	if (k->head == k->tail) {
-		k->head = k->tail = 0;
-		ring_buffer__consume(k->rb);
-		if (!k->tail)
-			return false;
-	}
-	*e = k->queue[k->head++];
-	return true;
-}
-
-int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd)
-{
-	int64_t start, left;
-	int ret;
-
-	if (pull(k, e))
+	if (l->end - l->first > nr)
 		return 1;
-	if (timeout_us <= 0)
-		return 0;
-	start = now_us();
+	ring_buffer__consume(k->rb);
+	return k->lost ? k->lost : l->end - l->first > nr;
+}
+
+/* Waits until more than nr events of the sandbox are there to be taken. As kernel_event(). */
+static int wait_events(struct kernel *k, const struct event_list *l, size_t nr, int64_t timeout_us, int extra_fd)
+{
+	uint64_t start;
+	int64_t left;
+	int ret = pull(k, l, nr), woken;
+
+	if (ret || timeout_us <= 0)
+		return ret;
+	start = clock_now_ns();
 	if (k->spin)
 		do {
 			for (int i = 0; i < PAUSES; i++)
 				__builtin_ia32_pause();
-			if (pull(k, e))
-				return 1;
-		} while (now_us() - start < (timeout_us < SPIN_US ? timeout_us : SPIN_US));
+			ret = pull(k, l, nr);
+			if (ret)
+				return ret;
+		} while (elapsed_us(start) < (timeout_us < SPIN_US ? timeout_us : SPIN_US));
 	for (;;) {
 		struct pollfd p[2] = {
 			{ .fd = k->epoll, .events = POLLIN },
@@ -383,41 +392,60 @@ int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int 
 
 		k->bpf->bss->daemon_sleeps = 1;
 		__sync_synchronize();
-		if (pull(k, e)) {
+		ret = pull(k, l, nr);
+		left = timeout_us - elapsed_us(start);
+		if (ret || left <= 0) {
 			k->bpf->bss->daemon_sleeps = 0;
-			return 1;
+			return ret;
 		}
-		left = timeout_us - (now_us() - start);
-		if (left <= 0) {
-			k->bpf->bss->daemon_sleeps = 0;
-			return 0;
-		}
-		ret = poll(p, 2, left / 1000 + 1);
+		woken = poll(p, 2, left / 1000 + 1);
+		if (woken < 0)
+			woken = -errno;
 		k->bpf->bss->daemon_sleeps = 0;
-		if (pull(k, e))
-			return 1;
-		if (ret < 0 && errno == EINTR)
-			return 0;
-		if (p[1].revents)
-			return 0;
+		ret = pull(k, l, nr);
+		if (ret || woken == -EINTR || p[1].revents)
+			return ret;
 	}
 }
 
-int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr)
+int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64_t timeout_us, int extra_fd)
 {
-	size_t rest = k->tail - k->head, size = rest + nr > k->size ? rest + nr : k->size;
-	struct zug_event *q = malloc(size * sizeof(*q));
+	struct event_list *l = &k->events[slot];
+	int ret = wait_events(k, l, 0, timeout_us, extra_fd);
 
-	if (!q)
-		return -ENOMEM;
-	memcpy(q, e, nr * sizeof(*q));
-	memcpy(q + nr, k->queue + k->head, rest * sizeof(*q));
-	free(k->queue);
-	k->queue = q;
-	k->size = size;
-	k->head = 0;
-	k->tail = nr + rest;
-	return 0;
+	if (ret != 1)
+		return ret;
+	*e = l->list[l->first++];
+	if (l->first == l->end)
+		l->first = l->end = 0;
+	return 1;
+}
+
+int kernel_look(struct kernel *k, unsigned int slot, size_t nth, struct zug_event *e, int64_t timeout_us)
+{
+	struct event_list *l = &k->events[slot];
+	int ret = wait_events(k, l, nth, timeout_us, -1);
+
+	if (ret == 1)
+		*e = l->list[l->first + nth];
+	return ret;
+}
+
+void kernel_drop(struct kernel *k, unsigned int slot, size_t nth)
+{
+	struct event_list *l = &k->events[slot];
+	struct zug_event *e = &l->list[l->first + nth];
+
+	memmove(e, e + 1, (--l->end - l->first - nth) * sizeof(*e));
+}
+
+void kernel_forget(struct kernel *k, unsigned int slot)
+{
+	struct event_list *l = &k->events[slot];
+
+	ring_buffer__consume(k->rb);
+	l->first = l->end = 0;
+	k->lost = 0;
 }
 
 const char *kernel_ejected(struct kernel *k)
@@ -456,38 +484,23 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 				    sizeof(module), BPF_ANY);
 }
 
-static int attach_multi(struct kernel *k, const char *file, const struct kernel_probe *probes,
-			int from, int nr, struct bpf_link **out)
+/* Uprobes of one program in a file, in one link. cookies: NULL, or one for each. */
+static int attach_multi(struct bpf_program *prog, const char *file, const unsigned long *offsets, const __u64 *cookies,
+			size_t nr, struct bpf_link **out)
 {
-	unsigned long *offsets = calloc(nr, sizeof(*offsets));
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, o);
-	struct bpf_link *link;
-	int ret = 0;
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, o, .offsets = offsets, .cookies = cookies, .cnt = nr);
 
-	if (!offsets)
-		return -ENOMEM;
-	for (int i = 0; i < nr; i++)
-		offsets[i] = probes[from + i].offset;
-	o.offsets = offsets;
-	o.cnt = nr;
-	link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_plant, -1, file, NULL, &o);
-	if (!link)
-		ret = -errno;
-	free(offsets);
-	*out = link;
-	return ret;
+	*out = bpf_program__attach_uprobe_multi(prog, -1, file, NULL, &o);
+	return *out ? 0 : -errno;
 }
 
 /* Until kernel_clear_probes(). */
 static int keep_link(struct kernel *k, struct bpf_link *link)
 {
-	struct bpf_link **links = realloc(k->links, (k->nr_links + 1) * sizeof(*links));
-
-	if (!links) {
+	if (!ARRAY_RESERVE(k->links, k->room_links, k->nr_links + 1)) {
 		bpf_link__destroy(link);
 		return -ENOMEM;
 	}
-	k->links = links;
 	k->links[k->nr_links++] = link;
 	return 0;
 }
@@ -495,12 +508,16 @@ static int keep_link(struct kernel *k, struct bpf_link *link)
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad)
 {
+	unsigned long *offsets;
 	struct bpf_link *link;
 	int ret;
 
 	*bad = -1;
 	if (!nr)
 		return 0;
+	offsets = calloc(nr, sizeof(*offsets));
+	if (!offsets)
+		return -ENOMEM;
 	for (int i = 0; i < nr; i++) {
 		struct zug_site_key key = { .offset = probes[i].offset, .module = module };
 
@@ -510,21 +527,22 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 			ret = bpf_map__update_elem(k->bpf->maps.site_index, &key, sizeof(key),
 						   &probes[i].site, sizeof(__u32), BPF_ANY);
 		if (ret)
-			return ret;
+			goto out;
+		offsets[i] = probes[i].offset;
 	}
-	ret = attach_multi(k, file, probes, 0, nr, &link);
-	if (ret) {
-		/* one place that cannot be probed fails them all: find it */
-		for (int i = 0; i < nr; i++) {
-			if (attach_multi(k, file, probes, i, 1, &link)) {
-				*bad = i;
-				break;
-			}
+	ret = attach_multi(k->bpf->progs.zug_plant, file, offsets, NULL, nr, &link);
+	/* one place that cannot be probed fails them all: find it */
+	for (int i = 0; ret && *bad < 0 && i < nr; i++) {
+		if (attach_multi(k->bpf->progs.zug_plant, file, &offsets[i], NULL, 1, &link))
+			*bad = i;
+		else
 			bpf_link__destroy(link);
-		}
-		return ret;
 	}
-	return keep_link(k, link);
+	if (!ret)
+		ret = keep_link(k, link);
+out:
+	free(offsets);
+	return ret;
 }
 
 static void clear_map(struct bpf_map *map, size_t key_size)
@@ -551,19 +569,16 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 {
 	unsigned long *offsets = calloc(nr, sizeof(*offsets));
 	__u64 *cookies = calloc(nr, sizeof(*cookies));
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, o, .offsets = offsets, .cookies = cookies, .cnt = nr);
-	struct bpf_link *link = NULL;
-	int ret = 0;
+	struct bpf_link *link;
+	int ret = -ENOMEM;
 
 	for (int i = 0; i < nr && offsets && cookies; i++) {
 		offsets[i] = list[i].offset;
 		cookies[i] = list[i].how;
 	}
 	if (offsets && cookies)
-		link = bpf_program__attach_uprobe_multi(k->bpf->progs.zug_answer, -1, file, NULL, &o);
-	if (!link)
-		ret = offsets && cookies ? -errno : -ENOMEM;
-	else
+		ret = attach_multi(k->bpf->progs.zug_answer, file, offsets, cookies, nr, &link);
+	if (!ret)
 		ret = keep_link(k, link);
 	free(offsets);
 	free(cookies);
@@ -572,7 +587,7 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 
 void kernel_clear_probes(struct kernel *k)
 {
-	for (int i = 0; i < k->nr_links; i++)
+	for (size_t i = 0; i < k->nr_links; i++)
 		bpf_link__destroy(k->links[i]);
 	k->nr_links = 0;
 	clear_map(k->bpf->maps.modules, sizeof(struct zug_file_key));

@@ -3,7 +3,7 @@
  * kernel.h - the BPF side as seen from user space: load, attach, events, commands
  *
  * There is one root scheduler in a system, so at most one struct kernel is
- * open at a time (kernel_open() says who holds it otherwise). Single-threaded.
+ * open at a time (kernel_open() names the process that holds it otherwise). Single-threaded.
  */
 #ifndef ZUG_KERNEL_H
 #define ZUG_KERNEL_H
@@ -20,23 +20,26 @@ int kernel_open(struct kernel **out, char *err, size_t errlen);
 /* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 
-/* The mapped state of a slot. */
-volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
+/* The mapped state of a slot, which commands change. */
+const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot);
 /* One command; c->ret holds the kernel's answer, which is also returned. */
 int kernel_ctl(struct kernel *k, struct zug_ctl *c);
 /* For a child that adopts itself: the program to test_run. */
 int kernel_ctl_fd(const struct kernel *k);
 
 /*
- * The next event into *e: 1, or 0 when none came within timeout_us (0: do not
- * wait). Spins shortly, then sleeps; extra_fd (or -1) wakes it up too, with 0.
+ * The next event of a sandbox into *e: 1; 0: none came within timeout_us (0: does not wait); -EPROTO, -ENOMEM: an event is
+ * lost. Spins shortly, then sleeps; extra_fd (or -1), when it is readable, ends the wait too, with 0.
  */
-int kernel_event(struct kernel *k, struct zug_event *e, int64_t timeout_us, int extra_fd);
+int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64_t timeout_us, int extra_fd);
+/* The same for the event after the next nth ones, which all stay where they are. */
+int kernel_look(struct kernel *k, unsigned int slot, size_t nth, struct zug_event *e, int64_t timeout_us);
+/* Takes that event, which has come, out from among the others. */
+void kernel_drop(struct kernel *k, unsigned int slot, size_t nth);
+/* Drops all events that have come: they are of the sandbox's last execution. */
+void kernel_forget(struct kernel *k, unsigned int slot);
 
-/* Puts events back in front: they come first, in this order. 0 or -ENOMEM. */
-int kernel_unread(struct kernel *k, const struct zug_event *e, size_t nr);
-
-/* Has the kernel thrown the scheduler out? Then its words, else NULL. */
+/* The kernel's words when it has thrown the scheduler out, else NULL. */
 const char *kernel_ejected(struct kernel *k);
 /* The same for a scheduler that is being thrown out just now: waits until it is over. */
 const char *kernel_thrown_out(struct kernel *k);
@@ -57,7 +60,7 @@ struct kernel_probe {
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
 
-/* Can the test be given the answers of the processor? (Linux 6.18) */
+/* True when the test can be given other answers than the processor's (Linux 6.18). */
 bool kernel_can_answer(const struct kernel *k);
 /* An instruction that asks it, in a file that only the test executes; how: ZUG_ANSWER_*. 0 or -errno. */
 struct kernel_answer {

@@ -12,7 +12,7 @@
 #define SCHED_EXT_POLICY 7
 /* A second apart: a backup that begins must not end a search. */
 #define LOOKS		3
-/* For so long it is counted who runs there; those who have half of it stand in the way. */
+/* For so long the run times of the tasks there are measured; those that have half of it stand in the way. */
 #define SAMPLE_US	100000
 #define MAX_BUSY	64
 
@@ -113,7 +113,7 @@ int lane_watch_look(struct lane_watch *w, int lane, int pid, char *err, size_t e
 	uint64_t ran, sum = 0, most = 0;
 	char path[64];
 	size_t nr;
-	int who = 0;
+	int busiest = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (!pid || !read_stat(path, &s) || s.state != 'R' || !read_ran(pid, &ran)) {
@@ -133,21 +133,21 @@ int lane_watch_look(struct lane_watch *w, int lane, int pid, char *err, size_t e
 		sum += ran - list[i].ran;
 		if (ran - list[i].ran > most) {
 			most = ran - list[i].ran;
-			who = list[i].pid;
+			busiest = list[i].pid;
 		}
 	}
-	/* it has run meanwhile, or nobody can be seen who is in the way */
+	/* it has run meanwhile, or no task can be seen that is in the way */
 	if (!read_ran(pid, &ran) || ran != w->ran || sum < SAMPLE_US * 500ull)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/stat", who);
+	snprintf(path, sizeof(path), "/proc/%d/stat", busiest);
 	if (!read_stat(path, &s))
 		return 0;
 	snprintf(err, errlen, "CPU %d, on which the test runs, is kept busy by %s (pid %d), which comes before it: the test "
-		 "has not run for %d s; end that, or take another CPU with --lane", lane, s.comm, who, LOOKS);
+		 "has not run for %d s; end that, or take another CPU with --lane", lane, s.comm, busiest, LOOKS);
 	return -EBUSY;
 }
 
-/* Does somebody else compute there? */
+/* True when a task of another class computes there. */
 static bool is_busy(int cpu)
 {
 	struct busy list[MAX_BUSY];

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What zug needs of a machine, and whether this one has it: a list of checks, each with what to do when it fails. `zug doctor`
+ * shows them all; machine_check() is the short form before every start, with the first failure as its message.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +102,7 @@ static const struct distribution *distribution(void)
 	for (char *p = words; *p; p++)
 		if (strchr("\"'\n", *p))
 			*p = ' ';
-	/* whoever is like Debian names itself first */
+	/* a system that is like Debian names itself first */
 	for (char *save, *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		for (d = distributions; d->id; d++)
 			if (!strcmp(w, d->id))
@@ -275,7 +279,7 @@ static void look_cgroup(struct machine_fact *f)
 		snprintf(f->found, sizeof(f->found), "cgroup v2 at /sys/fs/cgroup");
 }
 
-/* Does a process hold a struct_ops link, as who has loaded a scheduler does? */
+/* True when a process holds a struct_ops link, as one that has loaded a scheduler does. */
 static bool holds_scheduler(const char *pid)
 {
 	char path[544], line[256];
@@ -303,7 +307,7 @@ static bool holds_scheduler(const char *pid)
 	return found;
 }
 
-/* " by COMMAND (pid N)" of whoever has loaded it; "" when that cannot be seen. */
+/* " by COMMAND (pid N)", of the process that has loaded it; "" when that cannot be seen. */
 static void find_holder(char *buf, size_t len)
 {
 	char path[300], comm[32];

@@ -34,13 +34,13 @@ int machine_look(unsigned int i, struct machine_fact *f);
 /* The first needed thing that is missing: its -errno, with what it is and the fix in err. 0: none. Takes no time. */
 int machine_check(char *err, size_t errlen);
 
-/* Is a program of that name in PATH, or the file 'also' (NULL: none) one? */
+/* True when a program of that name is in PATH, or the file 'also' (NULL: none) is one. */
 bool machine_has_program(const char *name, const char *also);
 
 /* The first line of a file without its newline; "" when it cannot be read. */
 void machine_line(const char *path, char *buf, size_t len);
 
-/* Is one of the words of /sys/kernel/security/lockdown chosen ("integrity", "confidentiality")? */
+/* True when that word of /sys/kernel/security/lockdown is chosen ("integrity", "confidentiality"). */
 int machine_locked_down(const char *word);
 
 #endif

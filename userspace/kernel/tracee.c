@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ptrace for the debugger on a replay: stops and their causes, registers in gdb's layout, debug registers, memory.
+ * tracee.h has the contract.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -55,7 +59,7 @@ int tracee_detach(pid_t tid, int signal)
 	return request(PTRACE_DETACH, tid, 0, signal);
 }
 
-/* SIGTRAP has many fathers. */
+/* SIGTRAP has many causes. */
 static void on_trap(pid_t tid, struct tracee_stop *s)
 {
 	siginfo_t si = { 0 };

@@ -17,7 +17,7 @@ int tracee_seize(pid_t tid);
 /* It stops when it runs next, before another instruction of its program (but a probed one it stands before). */
 int tracee_interrupt(pid_t tid);
 
-/* Does it run, rather than wait in the kernel? (An interrupted wait would not be what the schedule says.) */
+/* True when it runs, rather than waits in the kernel. (An interrupted wait would not be what the schedule says.) */
 bool tracee_computes(pid_t tid);
 
 enum tracee_stop_kind {
@@ -37,7 +37,7 @@ struct tracee_stop {
 	int value;
 	uint64_t pc;
 };
-/* Has it stopped? */
+/* Says whether, and why, it has stopped. */
 void tracee_poll(pid_t tid, struct tracee_stop *s);
 
 /* From a stop. */
@@ -46,7 +46,7 @@ int tracee_detach(pid_t tid, int signal);
 
 /*
  * Registers of a stopped task as gdb counts and packs them for x86-64: the integer ones, rip,
- * eflags, segments, x87, SSE; then orig_rax, fs_base, gs_base. tracee_description says it in its words.
+ * eflags, segments, x87, SSE; then orig_rax, fs_base, gs_base. tracee_description() describes it for gdb.
  */
 #define TRACEE_REGS_SIZE 560
 int tracee_get_registers(pid_t tid, uint8_t regs[TRACEE_REGS_SIZE]);

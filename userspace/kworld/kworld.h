@@ -19,7 +19,7 @@ struct kworld_options {
 	struct spawn_table *spawn;
 	struct launch launch;	/* descriptors may be changed between executions */
 	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
-	bool explore_timeouts;	/* tasks stop at every point while somebody has a time-out */
+	bool explore_timeouts;	/* tasks stop at every point while a task has a time-out */
 };
 
 /* Everything in o stays the caller's and must outlive the world. NULL: out of memory. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What flows between tasks, as the search wants it: fewer bytes at once, late, lost, overtaken.
+ * Byte flows between tasks, as the search wants them: fewer bytes at once, or bytes that come late, are lost or overtaken.
  *
  * The kernel offers no way to change what a call is asked for, or what it answers, from outside. So a security hook
  * refuses the call (bpf/faults.bpf.h), with an error that no program ever sees: on its way out the task is stopped by
- * ptrace, as for a time-out, and what it was to do is done here, with a copy of its descriptor, which is the same open
- * file. Then it gets the answer that a kernel gives which did just that.
+ * ptrace, as for a time-out, and its call is made here, with a copy of its descriptor, which is the same open file. Then
+ * it gets the answer of a kernel that did just that.
  *
  * Only what cannot make it wait is done so: a read where there are bytes, a write where there is room.
  */
@@ -25,18 +25,18 @@
 #include <sys/user.h>
 #include <unistd.h>
 #include "engine/faults.h"
+#include "lib/base/array.h"
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
-/* No error of the kernel's own. */
+/* The error of a call that is made here: none of the kernel's own. */
 #define REFUSED 4000
 #define MAX_PARTS 64
-/* So much fits wherever poll() says that there is room at all. */
+/* So many bytes fit wherever poll() says that there is room at all. */
 #define MAX_WRITE PIPE_BUF
 #define MAX_DATAGRAM 65507
-#define MAX_ASIDE 64
 #define NS_PER_MS 1000000ull
-/* A datagram that waits for the next one, and none comes. */
+/* So long an overtaken datagram waits for the next one. */
 #define OVERTAKEN_MS 10000
 
 static bool is_read(int nr)
@@ -92,7 +92,7 @@ static int parts_of(int pid, int nr, const uint64_t *a, struct iovec *part, stru
 	switch (nr) {
 	case SYS_sendmsg:
 	case SYS_recvmsg:
-		if (!kworld_get(pid, a[1], m, sizeof(*m)))
+		if (!remote_read(pid, a[1], m, sizeof(*m)))
 			return -EFAULT;
 		/* descriptors and the like stay the kernel's */
 		if (m->msg_controllen)
@@ -109,7 +109,7 @@ static int parts_of(int pid, int nr, const uint64_t *a, struct iovec *part, stru
 	}
 	if (!n || n > MAX_PARTS)
 		return -E2BIG;
-	return kworld_get(pid, vec, part, n * sizeof(*part)) ? (int)n : -EFAULT;
+	return remote_read(pid, vec, part, n * sizeof(*part)) ? (int)n : -EFAULT;
 }
 
 static uint64_t total_of(const struct iovec *part, int nr)
@@ -121,7 +121,7 @@ static uint64_t total_of(const struct iovec *part, int nr)
 	return sum;
 }
 
-/* What was asked for besides the bytes. */
+/* The flags of a call. */
 static unsigned int flags_of(int nr, const uint64_t *a)
 {
 	return nr == SYS_sendto || nr == SYS_recvfrom ? a[3] : nr == SYS_sendmsg || nr == SYS_recvmsg ? a[2] : 0;
@@ -134,7 +134,7 @@ static bool has_room(int fd)
 	return poll(&p, 1, 0) == 1 && p.revents == POLLOUT;
 }
 
-/* The kernel numbers sockets and pipes together. */
+/* The number of a socket or pipe, which the kernel numbers together; 0: unknown. */
 static uint64_t inode_of(int fd)
 {
 	struct stat st;
@@ -150,7 +150,7 @@ static uint32_t reads_short(const struct kworld *k, struct ktask *kt, const stru
 	if (!c->stream || ioctl(c->fd, FIONREAD, &there) || there < 2 || total < 2)
 		return 0;
 	kt->flow_most = ((uint64_t)there < total ? (uint64_t)there : total) - 1;
-	if (c->pipe && k->input && inode_of(c->fd) == k->input)
+	if (c->pipe && k->run.input && inode_of(c->fd) == k->run.input)
 		mask |= 1u << FLOW_STDIN;
 	return mask;
 }
@@ -194,7 +194,7 @@ uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wan
 	mask = is_read(kt->call_nr) ? reads_short(k, kt, &c, total_of(part, nr)) :
 				      writes(k, kt, &c, total_of(part, nr));
 	close(c.fd);
-	/* it would be taken between the call and what is done for it */
+	/* a signal would be taken between the call and what is done for it */
 	return mask && kworld_has_signal(t->pid) ? 0 : mask & wanted;
 }
 
@@ -205,7 +205,7 @@ unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task
 
 	switch (flow) {
 	case FLOW_DELAY:
-		/* less, and more, than programs are wont to wait */
+		/* less, and more, than programs usually wait */
 		amounts[0] = 10;
 		amounts[1] = 10000;
 		return 2;
@@ -238,8 +238,8 @@ static bool copy_parts(int pid, const struct iovec *part, int nr, uint8_t *buf, 
 	for (int i = 0; i < nr && len; i++) {
 		size_t n = part[i].iov_len < len ? part[i].iov_len : len;
 
-		if (n && !(to_task ? kworld_put(pid, (uint64_t)part[i].iov_base, buf, n) :
-				     kworld_get(pid, (uint64_t)part[i].iov_base, buf, n)))
+		if (n && !(to_task ? remote_write(pid, (uint64_t)part[i].iov_base, buf, n) :
+				     remote_read(pid, (uint64_t)part[i].iov_base, buf, n)))
 			return false;
 		buf += n;
 		len -= n;
@@ -247,14 +247,14 @@ static bool copy_parts(int pid, const struct iovec *part, int nr, uint8_t *buf, 
 	return !len;
 }
 
-/* Whom it goes to: the length of the address, 0 for none. */
+/* The address that it goes to: its length; 0: none. */
 static socklen_t read_address(int pid, int nr, const struct user_regs_struct *r, const struct msghdr *m,
 			      struct sockaddr_storage *to)
 {
 	uint64_t addr = nr == SYS_sendto ? r->r8 : nr == SYS_sendmsg ? (uint64_t)m->msg_name : 0;
 	uint64_t len = nr == SYS_sendto ? r->r9 : m->msg_namelen;
 
-	if (!addr || !len || len > sizeof(*to) || !kworld_get(pid, addr, to, len))
+	if (!addr || !len || len > sizeof(*to) || !remote_read(pid, addr, to, len))
 		return 0;
 	return len;
 }
@@ -273,19 +273,19 @@ static ssize_t put_out(int fd, bool pipe, const void *buf, size_t len, const str
 	return sendto(fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT, tolen ? (const struct sockaddr *)to : NULL, tolen);
 }
 
-/* A stream has nothing to tell but bytes: not who sent them, but that there is nothing to be told of that. */
+/* A stream gives nothing but bytes: the call is told that there is no sender's address and no flag. */
 static void tell_nothing_more(int pid, int nr, const struct user_regs_struct *r, const struct msghdr *m)
 {
 	struct msghdr out = *m;
 	uint32_t none = 0;
 
 	if (nr == SYS_recvfrom && r->r8 && r->r9)
-		kworld_put(pid, r->r9, &none, sizeof(none));
+		remote_write(pid, r->r9, &none, sizeof(none));
 	if (nr != SYS_recvmsg)
 		return;
 	out.msg_namelen = 0;
 	out.msg_flags = 0;
-	kworld_put(pid, r->rsi, &out, sizeof(out));
+	remote_write(pid, r->rsi, &out, sizeof(out));
 }
 
 static ssize_t take_in(int pid, int nr, const struct user_regs_struct *r, const struct channel *c,
@@ -309,26 +309,19 @@ static bool hold(struct kworld *k, const struct flow_call *f, struct channel *c,
 	struct flows *fl = &k->flows;
 	struct flow_message *l;
 
-	if (fl->nr == fl->size) {
-		uint32_t size = fl->size ? 2 * fl->size : 8;
-
-		l = realloc(fl->list, size * sizeof(*l));
-		if (!l)
-			return false;
-		fl->list = l;
-		fl->size = size;
-	}
+	if (!ARRAY_RESERVE(fl->list, fl->room, fl->nr + 1))
+		return false;
 	l = &fl->list[fl->nr++];
 	*l = (struct flow_message){
 		.fd = c->fd, .pipe = c->pipe, .datagram = c->datagram, .overtaken = f->fault == FLOW_REORDER,
 		.ino = inode_of(c->fd), .bytes = buf, .len = len, .to = *to, .tolen = tolen, .task = task,
 	};
-	l->due = kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->clock + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
+	l->due = kworld_state(k)->clock + (l->overtaken ? OVERTAKEN_MS : f->amount) * NS_PER_MS;
 	c->fd = -1;
 	return true;
 }
 
-/* The call of task n has been refused: its turn is ours. */
+/* The call of task n was refused, and the task is stopped: makes the call for it. */
 static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
 {
 	struct sockaddr_storage to = { 0 };
@@ -345,7 +338,7 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	socklen_t tolen;
 	ssize_t done = -1;
 
-	/* it came to its end before the hook: that was the call, then */
+	/* the call came to its end before the hook: it is made */
 	if ((long)r->rax != -REFUSED)
 		return;
 	if (nr > 0 && len && channel_open(&c, t, kt) && (buf = malloc(len))) {
@@ -371,7 +364,7 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 		f->moved = done > 0 ? done : 0;
 		r->rax = done;
 	} else {
-		/* as if nothing had been wanted of it */
+		/* the task makes its call once more, as it would have */
 		kernel_ctl(k->o.kernel, &(struct zug_ctl){ .cmd = ZUG_CMD_AGAIN, .pid = t->pid });
 		r->rax = kt->call_nr;
 		r->rip -= 2;	/* the length of the instruction `syscall` */
@@ -379,33 +372,33 @@ static void make_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	r->orig_rax = -1;	/* nothing to restart */
 }
 
-/* Whom it woke was woken by the task whose bytes they are. */
-static void own_wakes(struct kworld *k, uint32_t kid)
+/* The tasks that the bytes have woken were woken by the task whose bytes they are. */
+static int own_wakes(struct kworld *k, uint32_t kid)
 {
-	struct zug_event e[MAX_ASIDE];
-	size_t nr = 0;
+	int ret;
 
-	while (nr < MAX_ASIDE && kernel_event(k->o.kernel, &e[nr], 0, -1)) {
-		if (e[nr].kind == ZUG_EV_WAKE && !e[nr].arg[0])
-			e[nr].arg[0] = kid;
-		nr++;
-	}
-	if (nr)
-		kernel_unread(k->o.kernel, e, nr);
+	k->run.wakes_for = kid;
+	do
+		ret = kworld_pump(k);
+	while (ret > 0);
+	k->run.wakes_for = 0;
+	return ret;
 }
 
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .error = REFUSED };
+	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .pid = t->pid, .fault = REFUSED };
 	struct flow_call f = { .k = k, .fault = fault, .amount = amount };
 	int ret = kernel_ctl(k->o.kernel, &c);
+	uint32_t n = t->task;
 
 	if (ret)
 		return ret;
-	ret = kworld_take_out(k, t->task, true, make_call, &f);
+	ret = kworld_take_out(k, n, true, make_call, &f);
+	if (!ret)
+		ret = own_wakes(k, k->kt[n].kid);
 	if (ret)
 		return ret;
-	own_wakes(k, k->kt[t->task].kid);
 	if (!f.done)
 		return WORLD_FAULT_MISSED;
 	if (amount) {
@@ -414,7 +407,8 @@ int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amou
 
 		amount = ms ? amount : f.moved;
 		snprintf(text, sizeof(text), "%u %s", amount, ms ? "ms" : amount == 1 ? "byte" : "bytes");
-		t->label.object2 = fault_amount_id(ms ? FAULT_MS : FAULT_BYTES, t->task, amount);
+		t = &k->w.tasks[n];
+		t->label.object2 = fault_amount_id(ms ? FAULT_MS : FAULT_BYTES, n, amount);
 		places_amount(k->o.places, t->label.object2, text);
 	}
 	return 0;
@@ -429,7 +423,6 @@ void kworld_flows_reset(struct kworld *k)
 		free(k->flows.list[i].bytes);
 	}
 	k->flows.nr = 0;
-	k->arrived[0] = 0;
 }
 
 void kworld_flows_free(struct kworld *k)
@@ -450,6 +443,7 @@ uint64_t kworld_flows_next(const struct kworld *k)
 
 int kworld_flows_deliver(struct kworld *k)
 {
+	struct world_event ev = { .kind = WORLD_MESSAGE, .task = WORLD_NO_TASK, .waker = WORLD_NO_TASK };
 	uint64_t next = kworld_flows_next(k);
 	struct flow_message m;
 	uint32_t i = 0;
@@ -463,20 +457,21 @@ int kworld_flows_deliver(struct kworld *k)
 	m = k->flows.list[i];
 	k->flows.nr--;
 	memmove(&k->flows.list[i], &k->flows.list[i + 1], (k->flows.nr - i) * sizeof(m));
-	/* nobody may be there any more to take it: its sender does not learn of that, as in any network */
+	/* where no receiver is left its sender does not learn of that, as in any network */
 	n = put_out(m.fd, m.pipe, m.bytes, m.len, &m.to, m.tolen);
 	error = errno;
 	if (k->debug)
 		fprintf(stderr, "DELIVER %zu bytes of T%u: %zd\n", m.len, m.task, n);
-	snprintf(k->arrived, sizeof(k->arrived), "%zu byte%s of T%u arrive%s%s", m.len, m.len == 1 ? "" : "s", m.task,
+	snprintf(ev.text, sizeof(ev.text), "%zu byte%s of T%u arrive%s%s", m.len, m.len == 1 ? "" : "s", m.task,
 		 m.len == 1 ? "s" : "", n < 0 ? ", but nobody takes them" : "");
+	kworld_tell(k, &ev);
 	own_wakes(k, k->kt[m.task].kid);
 	close(m.fd);
 	free(m.bytes);
 	return n < 0 ? -error : 0;
 }
 
-/* Calls that put something behind what is on its way. */
+/* True of calls that send something after what is on its way. */
 static bool follows(int nr)
 {
 	return is_write(nr) || nr == SYS_sendmmsg || nr == SYS_sendfile || nr == SYS_splice || nr == SYS_tee ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which place of the program makes a system call: not the C library's function around it, but who called that.
+ * The place in the program that makes a system call: the caller of the C library's function around it.
  *
  * Part of the label, so it has to be the same in all executions, and cheap. Where a function's caller is found
  * depends on the place in its code alone: so far above the stack or the frame pointer. So call frame information
@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include "kworld/kworld_internal.h"
+#include "lib/base/array.h"
 
 /* Rust's standard library, Go's and C++'s streams are about ten functions deep. */
 #define LEVELS_MAX 24
@@ -25,12 +25,11 @@ struct stack {
 
 static bool word_at(struct stack *s, uint64_t addr, uint64_t *word)
 {
-	struct iovec to = { s->data, sizeof(s->data) }, from = { (void *)addr, sizeof(s->data) };
 	ssize_t n;
 
 	if (addr < s->at || addr + sizeof(*word) > s->at + s->len) {
 		/* up to the end of the stack, if that comes first */
-		n = process_vm_readv(s->pid, &to, 1, &from, 1, 0);
+		n = remote_read_some(s->pid, addr, s->data, sizeof(s->data));
 		s->at = addr;
 		s->len = n > 0 ? n : 0;
 		if (s->len < sizeof(*word))
@@ -40,33 +39,9 @@ static bool word_at(struct stack *s, uint64_t addr, uint64_t *word)
 	return true;
 }
 
-static struct caller_step *slot_of(const struct caller_steps *c, uint64_t site)
+static void read_step(struct kworld *k, uint64_t site, struct caller_step *s)
 {
-	size_t i = site & (c->size - 1);
-
-	while (c->steps[i].site && c->steps[i].site != site)
-		i = (i + 1) & (c->size - 1);
-	return &c->steps[i];
-}
-
-static bool grow(struct caller_steps *c)
-{
-	struct caller_steps new = { .size = c->size ? 2 * c->size : 256, .nr = c->nr };
-
-	new.steps = calloc(new.size, sizeof(*new.steps));
-	if (!new.steps)
-		return false;
-	for (size_t i = 0; i < c->size; i++)
-		if (c->steps[i].site)
-			*slot_of(&new, c->steps[i].site) = c->steps[i];
-	free(c->steps);
-	*c = new;
-	return true;
-}
-
-static void read_step(struct kworld *k, struct caller_step *s)
-{
-	const struct place_site *ps = places_find_site(k->o.places, s->site);
+	const struct place_site *ps = places_find_site(k->o.places, site);
 	struct symfile *f = probes_module(k->o.probes, ps->module)->file;
 
 	switch (symfile_owner(f, ps->offset)) {
@@ -82,20 +57,21 @@ static void read_step(struct kworld *k, struct caller_step *s)
 	}
 }
 
+/* NULL: out of memory. */
 static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 {
 	struct caller_steps *c = &k->callers;
-	struct caller_step *s;
+	const uint32_t *i;
+	bool added;
 
-	if (2 * (c->nr + 1) > c->size && !grow(c))
+	if (!ARRAY_RESERVE(c->steps, c->room, c->index.nr + 1))
 		return NULL;
-	s = slot_of(c, site);
-	if (!s->site) {
-		s->site = site;
-		read_step(k, s);
-		c->nr++;
-	}
-	return s;
+	i = id_map_add(&c->index, site, c->index.nr, &added);
+	if (!i)
+		return NULL;
+	if (added)
+		read_step(k, site, &c->steps[*i]);
+	return &c->steps[*i];
 }
 
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e)
@@ -125,5 +101,6 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 
 void kworld_callers_free(struct caller_steps *c)
 {
+	id_map_free(&c->index);
 	free(c->steps);
 }

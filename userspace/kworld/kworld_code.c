@@ -5,23 +5,23 @@
  * On one processor an instruction like `addl $1,counter(%rip)` is indivisible; on two it is a load and a
  * store, between which others may write. Such a place is *split*: a task parked before it is asked about
  * twice. When it is granted the first turn its operand is read, and nothing executes; when it is granted the
- * second, what was read is written back before the instruction executes, if somebody changed it
+ * second, what was read is written back before the instruction executes, if another task changed it
  * meanwhile: so the instruction computes from the stale value. Two steps, a data-read and a data-write,
- * also where the task was not stopped because nobody else could have run.
+ * also where the task was not stopped because no other task could have run.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
+#include "lib/base/array.h"
 #include "search/rng.h"
 #include "kworld/kworld_internal.h"
 
 /* ---- labels ---- */
 
-/* Reads up to n bytes of a string: how many, with its end, are accessed at most; 1: it cannot be read. */
+/* Reads up to n bytes of a string: the number of bytes, with its end, that are accessed at most; 1: it cannot be read. */
 static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *buf, uint32_t n)
 {
 	const uint8_t *end;
@@ -30,14 +30,14 @@ static uint32_t text_bytes(const struct world_task *t, uint64_t addr, uint8_t *b
 	/* not across a page that may be the last one */
 	if (n > 4096 - (addr & 4095))
 		n = 4096 - (addr & 4095);
-	got = process_vm_readv(t->tgid, &(struct iovec){ buf, n }, 1, &(struct iovec){ (void *)addr, n }, 1, 0);
+	got = remote_read_some(t->tgid, addr, buf, n);
 	if (got <= 0)
 		return 1;
 	end = memchr(buf, 0, got);
 	return end ? end - buf + 1 : got;
 }
 
-/* How many bytes a place accesses at its operand, and after what rsi leads to; cut where nobody looks further. */
+/* The number of bytes that a place accesses at its operand, and at what rsi leads to; 4096 at most. */
 static uint32_t bytes_of(const struct world_task *t, const struct code_place *c, const struct zug_event *e)
 {
 	enum { MOST = 4096 };
@@ -64,7 +64,7 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 	return n > MOST ? MOST : n;
 }
 
-/* One more piece of memory that is accessed; its object. */
+/* Adds a piece of memory that is accessed. Its object; 0: unknown. */
 static uint64_t add_access(struct kworld *k, struct world_task *t, const struct zug_event *e, uint32_t flag,
 			   uint64_t addr, uint32_t size, bool write, unsigned int op)
 {
@@ -109,7 +109,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	t->in_handler = e->flags & ZUG_EF_HANDLER;
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
-	/* what is read beside, or what else is accessed as a whole: whoever changes that, or reads it, is no stranger */
+	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	if (code_second(&s->code))
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, false, s->op);
 	else if (s->within)
@@ -127,34 +127,28 @@ void kworld_split_passed(struct kworld *k, uint32_t task)
 	if (kt->split.phase != SPLIT_READ)
 		return;
 	kt->split.phase = SPLIT_NONE;
-	k->split_task = task;
-	k->split_passed = true;
+	k->run.split_task = task;
+	k->run.split_passed = true;
 }
 
 bool kworld_split_granted(struct kworld *k, uint32_t task)
 {
 	struct world_task *t = &k->w.tasks[task];
 	struct split *s = &k->kt[task].split;
-	struct iovec to, from = { (void *)s->addr, s->size };
 	uint8_t now[16];
 
 	switch (s->phase) {
 	case SPLIT_READ:
-		to = (struct iovec){ s->old, s->size };
 		/* memory that is not there: the instruction will fault, in one step as in two */
-		s->known = process_vm_readv(t->tgid, &to, 1, &from, 1, 0) == s->size;
+		s->known = remote_read(t->tgid, s->addr, s->old, s->size);
 		s->phase = SPLIT_WRITE;
-		k->split_task = task;
-		k->split_passed = false;
+		k->run.split_task = task;
+		k->run.split_passed = false;
 		return true;
 	case SPLIT_WRITE:
 		s->phase = SPLIT_NONE;
-		to = (struct iovec){ now, s->size };
-		if (!s->known || process_vm_readv(t->tgid, &to, 1, &from, 1, 0) != s->size ||
-		    !memcmp(now, s->old, s->size))
-			return false;
-		to = (struct iovec){ s->old, s->size };
-		process_vm_writev(t->tgid, &to, 1, &from, 1, 0);
+		if (s->known && remote_read(t->tgid, s->addr, now, s->size) && memcmp(now, s->old, s->size))
+			remote_write(t->tgid, s->addr, s->old, s->size);
 		return false;
 	default:
 		return false;
@@ -165,98 +159,71 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 {
 	struct world_task *t;
 
-	if (k->split_task == WORLD_NO_TASK)
+	if (k->run.split_task == WORLD_NO_TASK)
 		return false;
-	t = &k->w.tasks[k->split_task];
+	t = &k->w.tasks[k->run.split_task];
 	t->label.op = ZUG_OP_DATA_WRITE;
 	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
 	t->access[0].write = true;
-	t->state = k->split_passed ? TASK_RUNNING : TASK_PARKED;
+	t->state = k->run.split_passed ? TASK_RUNNING : TASK_PARKED;
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = WORLD_POINT;
-	ev->task = k->split_task;
+	ev->task = k->run.split_task;
 	ev->waker = WORLD_NO_TASK;
-	ev->passed = k->split_passed;
-	ev->ask = !k->split_passed;
-	k->split_task = WORLD_NO_TASK;
+	ev->passed = k->run.split_passed;
+	ev->ask = !k->run.split_passed;
+	k->run.split_task = WORLD_NO_TASK;
 	return true;
 }
 
 /* ---- heat ---- */
 
-#define HEAT_FIRST	256
-
 void kworld_heat_free(struct heat *h)
 {
 	free(h->sites);
+	id_map_free(&h->index);
 	free(h->objects);
 }
 
-static struct heat_object *object_slot(struct heat *h, uint64_t object)
+/* The use of an object in this execution, which begins with that task; NULL: out of memory. */
+static struct heat_object *object_of(struct heat *h, uint64_t object, uint32_t task)
 {
-	size_t i = object & (h->size_objects - 1);
+	const uint32_t *i;
+	bool added;
 
-	while (h->objects[i].object && h->objects[i].object != object)
-		i = (i + 1) & (h->size_objects - 1);
-	return &h->objects[i];
-}
-
-static struct heat_object *object_of(struct heat *h, uint64_t object)
-{
-	struct heat_object *old = h->objects, *o;
-	size_t size = h->size_objects;
-
-	if (2 * (h->nr_objects + 1) > size) {
-		h->size_objects = size ? 2 * size : HEAT_FIRST;
-		h->objects = calloc(h->size_objects, sizeof(*h->objects));
-		if (!h->objects) {
-			h->objects = old;
-			h->size_objects = size;
-			return NULL;
-		}
-		for (size_t i = 0; i < size; i++)
-			if (old[i].object)
-				*object_slot(h, old[i].object) = old[i];
-		free(old);
-	}
-	o = object_slot(h, object);
-	if (!o->object)
-		h->nr_objects++;
-	return o;
+	if (!ARRAY_RESERVE(h->objects, h->room_objects, h->index.nr + 1))
+		return NULL;
+	i = id_map_add(&h->index, object, h->index.nr, &added);
+	if (!i)
+		return NULL;
+	if (added)
+		h->objects[*i] = (struct heat_object){ .task = task };
+	return &h->objects[*i];
 }
 
 void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l)
 {
+	/* a fence belongs to the task that executes it */
+	uint64_t object = l->object ? l->object : l->site | 1;
 	struct heat *h = &k->heat;
 	struct heat_site *s;
 	struct heat_object *o;
 	unsigned int i;
 
-	if (site >= h->nr_sites) {
-		uint32_t nr = probes_nr_sites(k->o.probes);
-
-		s = site < nr ? realloc(h->sites, nr * sizeof(*s)) : NULL;
-		if (!s)
-			return;
-		memset(s + h->nr_sites, 0, (nr - h->nr_sites) * sizeof(*s));
-		h->sites = s;
-		h->nr_sites = nr;
-	}
+	if (site >= probes_nr_sites(k->o.probes) || !ARRAY_RESERVE_ZERO(h->sites, h->nr_sites, site + 1))
+		return;
 	s = &h->sites[site];
 	s->hits++;
-	/* a fence belongs to whoever executes it */
-	o = object_of(h, l->object ? l->object : l->site | 1);
+	o = object_of(h, object, task);
 	if (!o)
 		return;
-	if (!o->object)
-		*o = (struct heat_object){ .object = l->object ? l->object : l->site | 1, .task = task };
 	o->shared |= o->task != task;
 	s->contended |= o->shared;
 	for (i = 0; i < s->nr; i++)
-		if (s->objects[i] == o->object)
+		if (s->objects[i] == object)
 			return;
 	if (i < HEAT_OBJECTS)
-		s->objects[s->nr++] = o->object;
+		s->objects[s->nr++] = object;
 }
 
 /*
@@ -297,14 +264,12 @@ void kworld_heat_fold(struct heat *h)
 		struct heat_site *s = &h->sites[i];
 
 		for (unsigned int n = 0; n < s->nr; n++)
-			s->contended |= object_slot(h, s->objects[n])->shared;
+			s->contended |= h->objects[*id_map_find(&h->index, s->objects[n])].shared;
 		if (s->hits > s->most)
 			s->most = s->hits;
 		s->hits = s->nr = 0;
 	}
-	if (h->objects)
-		memset(h->objects, 0, h->size_objects * sizeof(*h->objects));
-	h->nr_objects = 0;
+	id_map_clear(&h->index);
 }
 
 bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
@@ -317,6 +282,7 @@ bool kworld_is_hot(struct world *w, uint32_t site, bool *contended)
 	*contended = h->sites[site].contended;
 	return true;
 }
+
 uint32_t kworld_hits(struct world *w, uint32_t site)
 {
 	const struct heat *h = &((struct kworld *)w)->heat;
@@ -328,21 +294,21 @@ uint32_t kworld_hits(struct world *w, uint32_t site)
 
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
 {
-	if (k->computed_long || (!site && k->computes != n))
+	if (k->run.computed_long || (!site && k->run.computes != n))
 		return;
-	if (!site || k->computes != n)
-		k->nr_stops = 0;
-	k->computes = n;
+	if (!site || k->run.computes != n)
+		k->run.nr_stops = 0;
+	k->run.computes = n;
 	if (site)
-		k->stops[k->nr_stops++] = site;
-	k->computed_long = k->nr_stops == KWORLD_STOPS;
+		k->run.stops[k->run.nr_stops++] = site;
+	k->run.computed_long = k->run.nr_stops == KWORLD_STOPS;
 }
 
 unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)
 {
 	struct kworld *k = (struct kworld *)w;
 
-	*sites = k->stops;
-	return k->computed_long ? k->nr_stops : 0;
+	*sites = k->run.stops;
+	return k->run.computed_long ? k->run.nr_stops : 0;
 }
 

@@ -3,8 +3,9 @@
  * Faults of system calls, as far as user space does them.
  *
  * An error is given by a security hook that the call comes to (bpf/faults.bpf.h): before it has had any effect. A
- * short write is made with RLIMIT_FSIZE: up to the limit the kernel itself writes less than was asked for. A killed
- * process still makes the call it stands before, as it does on any machine where the signal comes a little later.
+ * short write is made with RLIMIT_FSIZE: up to the limit the kernel itself writes less than was asked for. In both cases
+ * the task is given the turn, and an event says whether the call has had the fault: so the step is not decided before.
+ * A killed process still makes the call it stands before, as it does on any machine where the signal comes a little later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static bool waits(const struct ktask *kt)
 
 bool kworld_waits_may_fail(struct kworld *k)
 {
-	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->syscall_points & ZUG_SYS_WAIT;
+	return kworld_state(k)->setup.syscall_points & ZUG_SYS_WAIT;
 }
 
 static bool creates(const struct ktask *kt)
@@ -97,8 +98,8 @@ static uint32_t possible(struct kworld *k, const struct world_task *t, uint32_t 
 		mask |= 1u << FAULT_EINTR;
 	if (creates(kt))
 		mask |= 1u << FAULT_ENOSPC;
-	/* without the root nobody could say whether the rest goes on as it should */
-	if (t->process != k->root)
+	/* without the root nothing could tell whether the rest goes on as it should */
+	if (t->process != k->run.root)
 		mask |= 1u << FAULT_KILL;
 	return (mask & wanted) | kworld_flows(k, t, wanted);
 }
@@ -136,30 +137,50 @@ static int64_t position(const struct world_task *t, const struct ktask *kt)
 	return stat(path, &st) ? -errno : st.st_size;
 }
 
-static int shorten(struct world_task *t, struct ktask *kt)
+/*
+ * Lets a task make the call before which it stands, with a fault: it has the turn then. 0; WORLD_FAULT_MISSED: the call did
+ * not come so far; -errno.
+ */
+static int make_call(struct kworld *k, uint32_t n, uint32_t fault)
 {
-	int64_t pos = position(t, kt);
-	struct rlimit now;
+	struct zug_ctl c = { .cmd = ZUG_CMD_FAULT, .sandbox = sandbox_slot(k->o.sandbox), .pid = k->w.tasks[n].pid,
+			     .fault = fault };
+	int ret = kernel_ctl(k->o.kernel, &c);
+
+	if (!ret)
+		ret = kworld_grant(&k->w, n);
+	if (ret)
+		return ret;
+	k->run.injected = n;
+	kworld_errand_begin(k, n);
+	do
+		ret = kworld_await(k, ZUG_EV_FAULT);
+	while (ret == -ETIME && kworld_lend(k));
+	kworld_errand_end(k);
+	return ret ? ret : k->run.errand.came.arg[0] ? 0 : WORLD_FAULT_MISSED;
+}
+
+/* Half of what the task is about to write finds room under its limit of file sizes. As make_call(). */
+static int write_half(struct kworld *k, uint32_t n)
+{
+	const struct ktask *kt = &k->kt[n];
+	int pid = k->w.tasks[n].pid, ret;
+	int64_t pos = position(&k->w.tasks[n], kt);
+	struct rlimit own, half;
 
 	if (pos < 0)
 		return pos;
-	if (prlimit(t->pid, RLIMIT_FSIZE, NULL, &kt->file_limit))
+	if (prlimit(pid, RLIMIT_FSIZE, NULL, &own))
 		return -errno;
-	now = kt->file_limit;
-	now.rlim_cur = pos + kt->call_args[2] / 2;
-	if (now.rlim_cur >= kt->file_limit.rlim_cur)
-		return 0;
-	if (prlimit(t->pid, RLIMIT_FSIZE, &now, NULL))
+	half = own;
+	half.rlim_cur = pos + kt->call_args[2] / 2;
+	if (half.rlim_cur >= own.rlim_cur)
+		return WORLD_FAULT_MISSED;
+	if (prlimit(pid, RLIMIT_FSIZE, &half, NULL))
 		return -errno;
-	kt->shortened = true;
-	return 0;
-}
-
-void kworld_fault_over(struct world_task *t, struct ktask *kt)
-{
-	if (kt->shortened)
-		prlimit(t->pid, RLIMIT_FSIZE, &kt->file_limit, NULL);
-	kt->shortened = false;
+	ret = make_call(k, n, ZUG_FAULT_SHORT);
+	prlimit(pid, RLIMIT_FSIZE, &own, NULL);
+	return ret;
 }
 
 int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount)
@@ -167,17 +188,17 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 	static const int errors[FAULT_NR] = { [FAULT_ENOSPC] = ENOSPC, [FAULT_EINTR] = EINTR,
 					      [FAULT_ENOMEM] = ENOMEM, [FAULT_REFUSED] = ECONNREFUSED };
 	struct kworld *k = (struct kworld *)w;
-	struct zug_ctl c = { .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
+	struct zug_ctl c = { .cmd = ZUG_CMD_KILLING, .sandbox = sandbox_slot(k->o.sandbox) };
 
 	if (FLOWS & 1u << fault)
 		return kworld_flow(k, t, fault, amount);
 	switch (fault) {
 	case FAULT_SHORT:
-		return shorten(t, &k->kt[t->task]);
+		return write_half(k, t->task);
 	case FAULT_KILL:
-		/* who is blocked is woken by it at once: the question has to wait for the last of them */
-		k->asked = false;
-		kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox))->need_ask = 1;
+		/* tasks that are blocked are woken by it at once: the question has to wait for the last of them */
+		k->run.asked = false;
+		kernel_ctl(k->o.kernel, &c);
 		if (kill(t->tgid, SIGKILL))
 			return -errno;
 		c.cmd = ZUG_CMD_KILLED;
@@ -185,7 +206,5 @@ int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amo
 	}
 	if (fault == FAULT_EINTR && waits(&k->kt[t->task]))
 		return kworld_interrupt(k, t->task);
-	c.cmd = ZUG_CMD_FAULT;
-	c.error = errors[fault];
-	return kernel_ctl(k->o.kernel, &c);
+	return make_call(k, t->task, errors[fault]);
 }

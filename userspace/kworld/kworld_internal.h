@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kworld_internal.h - inside of kworld.h: events (kworld.c) and what they mean (kworld_labels.c) */
+/* kworld_internal.h - what the parts of the kernel's world share; kworld_pump.c is the place to begin */
 #ifndef ZUG_KWORLD_INTERNAL_H
 #define ZUG_KWORLD_INTERNAL_H
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/user.h>
-#include <time.h>
 #include "kworld/kworld.h"
 #include "kernel/lane_watch.h"
 #include "kworld/locks.h"
 #include "kworld/spin.h"
 #include "kworld/timers.h"
+#include "lib/base/clock.h"
+#include "lib/base/id_map.h"
+#include "lib/base/remote.h"
 
 /* A read-modify-write in two steps: see kworld_code.c. */
 struct split {
@@ -22,15 +23,15 @@ struct split {
 	uint8_t old[16];
 };
 
-/* Where the caller of a place is found: sites to what kworld_callers.c says of them. */
+/* Where the caller of a place is found, by kworld_callers.c. */
 struct caller_step {
-	uint64_t site;		/* 0: free */
 	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
 	struct symfile_step step;	/* ABOVE */
 };
 struct caller_steps {
-	struct caller_step *steps;	/* open addressing */
-	size_t nr, size;
+	struct id_map index;	/* by site */
+	struct caller_step *steps;
+	size_t room;
 };
 
 /* How often code places are reached, and whether several tasks use what they access. */
@@ -43,15 +44,15 @@ struct heat_site {
 	bool contended;
 };
 struct heat_object {
-	uint64_t object;	/* 0: free */
 	uint32_t task;		/* first user */
 	bool shared;
 };
 struct heat {
 	struct heat_site *sites;
 	uint32_t nr_sites;
-	struct heat_object *objects;	/* open addressing, of this execution */
-	size_t nr_objects, size_objects;
+	struct id_map index;	/* objects of this execution, by id */
+	struct heat_object *objects;
+	size_t room_objects;
 };
 
 /* What the kernel world knows of a task beyond struct world_task. */
@@ -70,8 +71,6 @@ struct ktask {
 	uint32_t call_mode;	/* inode mode of its descriptor, 0 none */
 	uint64_t call_args[4];
 	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
-	bool shortened;		/* its limit of file sizes is not its own */
-	struct rlimit file_limit;
 	/* of the timed wait it is in, with virtual time */
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
@@ -79,8 +78,7 @@ struct ktask {
 	bool endless;		/* it stands in that call without a time-out: time_reg has it */
 	uint64_t time_reg;	/* the register that told the time-out */
 	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
-	bool woken;		/* it could not: something has happened that it waited for */
-	uint32_t waker;		/* kernel number of who seems to have woken it */
+	uint32_t waker;		/* kernel number of the task that seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	bool yields;		/* its point is one at which others are to have a turn */
@@ -92,7 +90,7 @@ struct flow_message {
 	int fd;			/* a copy of its sender's */
 	bool pipe, datagram;
 	bool overtaken;		/* the next datagram of that socket comes first */
-	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: nobody yet */
+	uint32_t overtaker;	/* kernel number of the task that sends that now; 0: none yet */
 	uint32_t task;		/* that sent it */
 	uint64_t ino;		/* of the socket or pipe */
 	uint64_t due;		/* on the clock of the sandbox */
@@ -103,48 +101,112 @@ struct flow_message {
 };
 struct flows {
 	struct flow_message *list;	/* in the order in which they were sent */
-	uint32_t nr, size;
+	uint32_t nr, room;
+};
+
+/* What the engine is to be told, in order: list[first..end). */
+struct told_events {
+	struct world_event *list;
+	size_t first, end, room;
+};
+
+/* What zugzwang does with one task on its own account (kworld_pump.c). */
+struct errand {
+	uint32_t kid;		/* kernel number of the task; 0: there is no errand */
+	enum zug_event_kind awaits;	/* the event that it waits for; 0: none */
+	bool strayed;		/* the task went another way */
+	struct zug_event came;	/* the last event that was waited for */
+};
+
+/* What is of one execution alone, and plain: kworld_start() sets it anew. */
+struct kworld_run {
+	int root_pid;		/* 0: the root is not our child */
+	bool have_root;
+	uint32_t root;		/* number */
+	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
+	bool asked;		/* no task has the turn: a decision is due */
+	struct zug_turn turn;	/* what is said with the next grants */
+	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
+	struct errand errand;
+	const char *broken;	/* why events cannot be followed any more; NULL: they can */
+	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
+	uint32_t goes_on;	/* kernel number of the task that stopped for zugzwang alone; 0: none */
+	bool goes_on_now;	/* its turn is free: at the next call */
+	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
+	uint32_t nr_held;
+	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
+	uint32_t split_task;	/* its second step is to be told next; or WORLD_NO_TASK */
+	bool split_passed;
+	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
+	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
+	unsigned int nr_stops;
+	uint64_t stops[KWORLD_STOPS];	/* sites */
+	bool computed_long;	/* a task did: those stops stay */
+	uint32_t told_modules;	/* that this execution's trace knows */
+	uint64_t last_blip_ns;
 };
 
 struct kworld {
 	struct world w;
 	struct kworld_options o;
-	struct ktask *kt;	/* by task number */
-	uint32_t *by_kid;	/* stable number + 1 by BPF number */
-	uint32_t nr_kid;
-	struct lock_memory locks;
-	int root_pid;
 	bool debug;
-	uint32_t root;		/* stable number */
-	bool have_root;
-	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
-	struct timespec last_blip;
+	struct ktask *kt;	/* by task number */
+	uint32_t nr_kt;		/* room */
+	uint32_t *by_kid;	/* number + 1, by the kernel's number */
+	uint32_t nr_kid;	/* room */
+	struct kworld_run run;
+	struct told_events told_events;
+	struct lock_memory locks;
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
-	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t blips;
-	bool asked;		/* nobody has the turn: a decision is due */
-	uint32_t goes_on;	/* kernel number of the task that stopped for us alone; 0: none */
-	bool goes_on_now;	/* its turn is free: at the next call */
-	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
-	uint32_t nr_held;
 	struct timers timers;
 	struct flows flows;
-	char arrived[80];	/* what has just come, to be told; "": nothing */
-	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
-	uint32_t split_task;	/* whose second step is to be told next, or WORLD_NO_TASK */
-	bool split_passed;
 	struct heat heat;
 	struct caller_steps callers;
-	uint32_t computes;	/* who was stopped in a computation last, and has reached no point since */
-	unsigned int nr_stops;
-	uint64_t stops[KWORLD_STOPS];	/* sites */
-	bool computed_long;	/* somebody did: those stops stay */
-	/* what this execution's trace has been told already */
-	uint64_t *told;
-	size_t nr_told, size_told;
-	uint32_t told_modules;
+	struct id_map told;	/* ids that this execution's trace knows */
 };
+
+/* The kernel side's state of the sandbox. */
+static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
+{
+	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
+}
+
+/* world_ops.next */
+int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
+/* Takes the next event, if it has come, and lets it take effect. 1; 0: none has come; -EIO: k->run.broken says why. */
+int kworld_pump(struct kworld *k);
+/* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->run.broken). */
+bool kworld_tell(struct kworld *k, const struct world_event *ev);
+bool kworld_tell_first(struct kworld *k, const struct world_event *ev);
+/* An event takes effect on its task, and the engine is told. */
+void kworld_handle(struct kworld *k, const struct zug_event *e);
+/* Task n, which is blocked, wakes up; waker is a kernel number. */
+void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_event *ev);
+
+/*
+ * An errand with task n: what its events say is waited for with kworld_await(), which drives the pump: other tasks may
+ * appear meanwhile, so that pointers to tasks are worth nothing after it. 0: k->run.errand.came is the event; -EAGAIN: the task
+ * went another way; -ETIME: nothing has come for long; -EIO: k->run.broken.
+ */
+void kworld_errand_begin(struct kworld *k, uint32_t n);
+int kworld_await(struct kworld *k, enum zug_event_kind kind);
+/* Gives it the turn, and waits until it has blocked and the turn is free again. */
+int kworld_run_errand(struct kworld *k);
+void kworld_errand_end(struct kworld *k);
+/* When a wait has kept the turn for long the others go on. True: they do. */
+bool kworld_lend(struct kworld *k);
+/* world_ops.grant */
+int kworld_grant(struct world *w, uint32_t task);
+/* The turn, to a task by its kernel number. 0 or -errno. */
+int kworld_give_turn(struct kworld *k, uint32_t kid);
+
+/* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
+uint32_t kworld_number(const struct kworld *k, uint32_t kid);
+uint32_t kworld_task_of_tid(const struct world *w, int tid);
+/* Room for nr tasks. false: out of memory. */
+bool kworld_room(struct kworld *k, uint32_t nr);
 
 /* Fill t->label (and *kt) from the event that names the operation. */
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
@@ -169,28 +231,30 @@ void kworld_heat_fold(struct heat *h);
 /* ZUG_EV_HOT. */
 void kworld_take_breakpoint(struct kworld *k, const struct world_task *t, uint32_t site, uint64_t ip);
 void kworld_heat_free(struct heat *h);
-/* Where an address lies, which the event tells with that flag; else it is looked for. */
+/* The place of an address, which the event tells with that flag; else it is looked for. */
 bool kworld_where(const struct zug_event *e, uint32_t flag, uint64_t addr, struct zug_where *w);
 /* The object at an address: flag says which of the event's places it is. 0: unknown. */
 uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, const struct zug_event *e,
 			      uint32_t flag, uint64_t addr, unsigned int op);
-/* What a task that blocked waits for: its label, t->wait, t->where. */
+/* Says what a task that blocked waits for: its label, t->wait, t->where. */
 void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct zug_event *e);
 /* world_ops.in_flight */
 bool kworld_in_flight(struct world *w);
 
 /* Virtual time (kworld_time.c). A process that stands at its first system call is made ready for it. 0 or -errno. */
 int kworld_prepare(struct kworld *k, int pid);
-/* Before a grant: from when on does the granted task have to stop for a time-out? */
+/* Before a grant: sets the time from which on the granted task stops because a time-out may expire. */
 void kworld_set_alarm(struct kworld *k);
 bool kworld_virtual(struct kworld *k);
+/* The clock of the test goes on to that time. */
+void kworld_set_clock(struct kworld *k, uint64_t clock);
 /* Task t has blocked with a time-out: puts that back into its memory, and sets t->deadline. */
 void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 /* world_ops.expire */
 int kworld_expire(struct world *w, uint32_t task);
 uint64_t kworld_next_timer(const struct kworld *k);
-/* Task n was woken: may it have been the kernel's timer, before its time? Then it is not awake. */
+/* Task n was woken. True: perhaps by the kernel's timer, before its time; then the task is held, and not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
 /*
  * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
@@ -200,23 +264,19 @@ int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
 /* A signal that the task will take when it goes on. */
 bool kworld_has_signal(int pid);
-/* Memory of a task. */
-bool kworld_put(int pid, uint64_t addr, const void *from, size_t len);
-bool kworld_get(int pid, uint64_t addr, void *to, size_t len);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
-/* Faults (kworld_faults.c): as in struct world_ops; and what is undone when the call was made. */
+/* Faults (kworld_faults.c): as in struct world_ops. */
 void kworld_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 int kworld_inject(struct world *w, struct world_task *t, int fault, uint32_t amount);
-void kworld_fault_over(struct world_task *t, struct ktask *kt);
-/* Flows (kworld_flows.c), the same. */
+/* Flows (kworld_byte_flows.c), the same. */
 uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wanted);
 unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts);
 int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amount);
-/* What is on its way: when the next comes (UINT64_MAX: nothing does), and its coming. */
+/* When the next bytes that are on their way arrive (UINT64_MAX: none are); lets them arrive. */
 uint64_t kworld_flows_next(const struct kworld *k);
 int kworld_flows_deliver(struct kworld *k);
-/* A task has done what it stood before, or come to a call that what is on its way has to come before. */
+/* A task has done what it stood before, or come to a call before which bytes on their way have to arrive. */
 void kworld_flows_event(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 void kworld_flows_reset(struct kworld *k);
 void kworld_flows_free(struct kworld *k);
@@ -226,7 +286,7 @@ bool kworld_waits_may_fail(struct kworld *k);
  * is parked again. 0; WORLD_FAULT_MISSED: it did not have to; -errno.
  */
 int kworld_interrupt(struct kworld *k, uint32_t n);
-/* While nobody has the turn: sends held tasks back. How many turned out to be woken (ktask.woken). */
+/* While no task has the turn: sends held tasks back. How many turned out to be awake for good, which the engine is told. */
 int kworld_settle(struct kworld *k);
 
 #endif

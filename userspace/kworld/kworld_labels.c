@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the kernel side's events to labels: which operation, on which object, where; and to waits. */
+/*
+ * From the events of the kernel side to labels: the operation, its object, its site; and what a blocked task waits for.
+ *
+ * kworld_label_point() and kworld_label_syscall() name what a task is about to do; the task stands still, so its memory,
+ * paths and descriptors can be read. kworld_describe_wait() says what can end a wait, which decides whether a test in which
+ * every task waits is a deadlock. The names of objects are made in places.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,12 +17,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 
-/* Newer than the headers of Debian 12: what is meant may be any thread. */
+/* Newer than the headers of Debian 12: pidfd_open() of any thread. */
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL
 #endif
@@ -28,14 +33,11 @@ static bool read_text(int pid, uint64_t addr, char *buf, size_t len)
 
 	while (done < len - 1) {
 		size_t n = 4096 - ((addr + done) & 4095);
-		struct iovec to, from;
 		ssize_t got;
 
 		if (n > len - 1 - done)
 			n = len - 1 - done;
-		to = (struct iovec){ buf + done, n };
-		from = (struct iovec){ (void *)(addr + done), n };
-		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+		got = remote_read_some(pid, addr + done, buf + done, n);
 		if (got <= 0)
 			return false;
 		if (memchr(buf + done, 0, got))
@@ -103,7 +105,7 @@ static bool path_text(const struct zug_event *e, int path_arg, char *full)
 
 /*
  * The name of a temporary file or folder is another one in every execution: what mkstemp() and
- * mkdtemp() create, by their flags, is known by who created it. (A lock file is not opened for reading.)
+ * mkdtemp() create, which their flags tell, is named by the task that created it. (A lock file is not opened for reading.)
  */
 static bool creates_temporary(const struct syscall_desc *d, const struct zug_event *e)
 {
@@ -142,7 +144,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
 	/* a look at the file could wait for a lock of a task that waits for us */
-	if (k->nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
+	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
 	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||
@@ -180,7 +182,7 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	l->site = kworld_caller(k, t, e);
 }
 
-/* What the kernel side could not look up at once: does the address lie in shared memory? */
+/* The place of an address that the kernel side could not look up at once, in shared memory or private. */
 static bool where_is(int pid, uint64_t addr, struct zug_where *w)
 {
 	unsigned long lo, hi, offset, ino;
@@ -255,7 +257,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
 	if (s->obj2_arg)
 		l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
-	/* who called is what a person wants to see; the instruction before the return address */
+	/* a person wants to see the caller: the instruction before the return address */
 	if (s->entry && e->ret)
 		l->site = places_site(k->o.places, t->process, e->ret - 1);
 	if (!l->site)
@@ -264,10 +266,10 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 
 /* ---- blocking ---- */
 
-/* Who can end a wait for a descriptor of process pid? */
+/* What can end a wait for a descriptor of process pid. */
 static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
 
-/* epoll: of all that it watches. */
+/* The same for an epoll descriptor: for all that it watches. */
 static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, int fd)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
@@ -303,7 +305,7 @@ int kworld_copy_fd(int pid, int fd)
 	return copy;
 }
 
-/* Who is at the other end of a socket? Of one of the test's own network, with *network: only the test. */
+/* What is at the other end of a socket. Of a socket of the test's own network, which *network says: only the test. */
 static enum wait_kind socket_wait(const struct kworld *k, int pid, int fd, bool *network)
 {
 	int copy = kworld_copy_fd(pid, fd), family = -1, protocol = -1;
@@ -345,16 +347,15 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 	return strncmp(path, "socket:", 7) ? WAIT_UNKNOWN : socket_wait(k, t->pid, fd, &t->network);
 }
 
-/* poll() and ppoll(), of all their descriptors. */
+/* The same for poll() and ppoll(): for all their descriptors. */
 static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t addr, uint64_t nr)
 {
 	struct pollfd fds[64];
-	struct iovec to = { fds, nr * sizeof(fds[0]) }, from = { (void *)addr, nr * sizeof(fds[0]) };
 	enum wait_kind worst = WAIT_INSIDE, w;
 
 	if (!nr)
 		return WAIT_INSIDE;	/* for a signal */
-	if (nr > 64 || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+	if (nr > 64 || !remote_read(t->pid, addr, fds, nr * sizeof(fds[0])))
 		return WAIT_UNKNOWN;
 	for (uint64_t i = 0; i < nr; i++) {
 		if (fds[i].fd < 0)
@@ -366,19 +367,17 @@ static enum wait_kind poll_wait(struct kworld *k, struct world_task *t, uint64_t
 	return worst;
 }
 
-/* select() and pselect6(); sets: the addresses of the three. */
+/* The same for select() and pselect6(); sets: the addresses of the three. */
 static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64_t nr, const uint64_t *sets)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
 
 	for (int s = 0; s < 3; s++) {
 		fd_set set;
-		struct iovec to = { &set, sizeof(set) }, from = { (void *)sets[s], sizeof(set) };
 
 		if (!sets[s])
 			continue;
-		to.iov_len = from.iov_len = (nr + 63) / 64 * 8;
-		if (nr > FD_SETSIZE || process_vm_readv(t->pid, &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		if (nr > FD_SETSIZE || !remote_read(t->pid, sets[s], &set, (nr + 63) / 64 * 8))
 			return WAIT_UNKNOWN;
 		for (uint64_t fd = 0; fd < nr; fd++) {
 			if (!FD_ISSET(fd, &set))
@@ -391,7 +390,7 @@ static enum wait_kind select_wait(struct kworld *k, struct world_task *t, uint64
 	return worst;
 }
 
-/* Blocked inside the primitive that its label names, and not in something it did after that? */
+/* True when it is blocked inside the primitive that its label names, and not in something it did after that. */
 static bool inside_label(const struct world_task *t, const struct ktask *kt, const struct zug_event *e)
 {
 	if (e->nr != SYS_futex)
@@ -423,7 +422,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 		t->wait = WAIT_INSIDE;
 		return;
 	}
-	/* who opens waits for the other end of a FIFO */
+	/* the opener waits for the other end of a FIFO */
 	if (d && (d->op == ZUG_OP_WAITPID || d->op == ZUG_OP_SIGNAL_WAIT || d->op == ZUG_OP_FLOCK ||
 			 d->op == ZUG_OP_OPEN || d->sysv || !strcmp(d->name, "futex") || !strncmp(d->name, "mq_", 3))) {
 		t->wait = WAIT_INSIDE;
@@ -439,7 +438,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	if (d && d->op == ZUG_OP_SLEEP)
 		t->wait = WAIT_INSIDE;
 	t->outside = t->wait == WAIT_UNKNOWN;
-	/* a timer that has not been set never fires, and one that has is fired by us */
+	/* a timer that is not set never fires, and one that is set is fired by zugzwang */
 	if (kworld_virtual(k) && t->wait == WAIT_TIMED)
 		t->wait = WAIT_INSIDE;
 	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */
@@ -460,7 +459,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 			 e->flags & ZUG_EF_TIMED ? " (timed)" : "");
 }
 
-/* In the kernel's list of connections: does one wait for an answer that a timer would ask for again? */
+/* True when a connection in the kernel's list waits for an answer that a timer would ask for again. */
 static bool unanswered(int pid, const char *list)
 {
 	char path[64], line[256];
@@ -483,7 +482,7 @@ bool kworld_in_flight(struct world *w)
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		const struct world_task *t = &w->tasks[i];
 
-		/* one network: whoever waits for it shows all of it */
+		/* there is one network: every task that waits for it shows all of it */
 		if (t->state == TASK_BLOCKED && t->network)
 			return unanswered(t->pid, "tcp") || unanswered(t->pid, "tcp6");
 	}

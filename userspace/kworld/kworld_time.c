@@ -5,7 +5,7 @@
  * A timed wait stands in the kernel like one without end (bpf/inputs.bpf.h takes its time-out away). To
  * let it expire, the task is interrupted with ptrace, which makes the kernel leave the wait, as for a
  * signal; on its way out the result is replaced with what a time-out gives. Until then it is in the
- * kernel's own queues, and whoever wakes it finds it there.
+ * kernel's own queues, and a task that wakes it finds it there.
  *
  * Where the time-out could not be taken away (it is a number in a register, or in memory that cannot be
  * written) the kernel's timer may run out before the virtual time has come. Then the task is held, made to
@@ -14,11 +14,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include "kworld/kworld_internal.h"
@@ -26,20 +24,19 @@
 #include "kworld/vdso.h"
 
 #define NS_PER_S 1000000000ull
-/* Of steps that take microseconds: beyond it something is wrong. */
-#define PATIENCE_US 2000000
-#define MAX_ASIDE 64
-/* By so much a timer may have been started before user space saw the wait. */
+/* The kernel may have started a timer so long before user space saw the wait. */
 #define TIMER_EARLY_NS (100 * 1000000ull)
-
-static volatile struct zug_sandbox *state_of(struct kworld *k)
-{
-	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
-}
 
 bool kworld_virtual(struct kworld *k)
 {
-	return state_of(k)->virtual_time;
+	return kworld_state(k)->setup.virtual_time;
+}
+
+void kworld_set_clock(struct kworld *k, uint64_t clock)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_CLOCK, .sandbox = sandbox_slot(k->o.sandbox), .clock = clock };
+
+	kernel_ctl(k->o.kernel, &c);
 }
 
 void kworld_set_alarm(struct kworld *k)
@@ -48,9 +45,9 @@ void kworld_set_alarm(struct kworld *k)
 
 	if (!kworld_virtual(k))
 		return;
-	/* what may happen at any decision is asked about at every point: a timer may be set before the next grant */
+	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
 	if (k->o.explore_timeouts) {
-		state_of(k)->alarm = 1;
+		k->run.turn.alarm = 1;
 		return;
 	}
 	alarm = kworld_next_timer(k);
@@ -64,39 +61,18 @@ void kworld_set_alarm(struct kworld *k)
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 	}
-	state_of(k)->alarm = alarm;
+	k->run.turn.alarm = alarm;
 }
 
 int kworld_prepare(struct kworld *k, int pid)
 {
-	volatile struct zug_sandbox *z = state_of(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 
-	return z->virtual_time || z->seeded ? vdso_patch(pid, z->virtual_time, z->seeded) : 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
+	return z->setup.virtual_time || z->setup.seeded ?
+	       vdso_patch(pid, z->setup.virtual_time, z->setup.seeded) : 0;
 }
 
 /* ---- a wait begins ---- */
-
-bool kworld_put(int pid, uint64_t addr, const void *from, size_t len)
-{
-	struct iovec l = { (void *)from, len }, r = { (void *)addr, len };
-
-	return process_vm_writev(pid, &l, 1, &r, 1, 0) == (ssize_t)len;
-}
-
-bool kworld_get(int pid, uint64_t addr, void *to, size_t len)
-{
-	struct iovec l = { to, len }, r = { (void *)addr, len };
-
-	return process_vm_readv(pid, &l, 1, &r, 1, 0) == (ssize_t)len;
-}
 
 void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e)
@@ -110,51 +86,24 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	kt->real_timer = false;
 	kt->endless = false;
 	kt->timer_ns = 0;
-	kt->woken = false;
 	if (e->deadline && e->time_addr) {
-		kworld_put(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
+		remote_write(e->pid, e->time_addr, e->time_orig, sizeof(e->time_orig));
 	} else if (e->deadline) {
 		kt->real_timer = !(e->flags & ZUG_EF_ENDLESS);
-	} else if (e->time_addr && d && kworld_get(e->pid, e->time_addr, time, sizeof(time)) &&
+	} else if (e->time_addr && d && remote_read(e->pid, e->time_addr, time, sizeof(time)) &&
 		   time[0] >= 0 && time[0] < 8000000000ll) {
-		/* a constant in a page that nobody had touched: constants are relative */
-		t->deadline = state_of(k)->clock + time[0] * NS_PER_S +
+		/* a constant in a page that was not touched yet: constants are relative */
+		t->deadline = kworld_state(k)->clock + time[0] * NS_PER_S +
 			      (d->time_kind == ZUG_TIME_VAL ? time[1] * 1000 : time[1]);
 		kt->real_timer = true;
 	}
 	if (kt->real_timer)
-		kt->timer_ns = now_ns() + t->deadline - state_of(k)->clock;
+		kt->timer_ns = clock_now_ns() + t->deadline - kworld_state(k)->clock;
 }
 
 /* ---- a wait ends by its time-out ---- */
 
-/* Waits for an event of task kid; others that come are put aside, to be seen later. */
-static int wait_for(struct kworld *k, uint32_t kid, enum zug_event_kind kind, struct zug_event *e,
-		    struct zug_event *aside, size_t *nr_aside)
-{
-	while (kernel_event(k->o.kernel, e, PATIENCE_US, -1)) {
-		if (e->sandbox != sandbox_slot(k->o.sandbox))
-			continue;
-		if (e->task == kid && e->kind == kind)
-			return 0;
-		if (*nr_aside == MAX_ASIDE)
-			return -ENOBUFS;
-		aside[(*nr_aside)++] = *e;
-		/* it went another way: into the program, or to its end */
-		if (e->task == kid && e->kind != ZUG_EV_WAKE)
-			return -EAGAIN;
-	}
-	return -ETIME;
-}
-
-static int let_run(struct kworld *k, uint32_t kid)
-{
-	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid };
-
-	return kernel_ctl(k->o.kernel, &c);
-}
-
-/* What a call answers when its time is over. */
+/* The result of a call whose time is over. */
 static long timeout_result(int nr)
 {
 	const struct syscall_desc *d = syscall_desc(nr);
@@ -167,12 +116,12 @@ static long timeout_result(int nr)
 	case SYS_connect:
 		return -EINPROGRESS;
 	default:
-		/* else sleeps, and poll and its kin: nothing is ready */
+		/* the others are sleeps, and poll() and its kin: nothing is ready */
 		return d && d->sock_time ? -EAGAIN : 0;
 	}
 }
 
-/* Has the kernel left the wait only because it was interrupted? The ERESTART* are the kernel's own. */
+/* True when the kernel has left the wait only because it was interrupted. The ERESTART* are the kernel's own. */
 static bool was_interrupted(long ret)
 {
 	return ret == -EINTR || ret == -512 || ret == -513 || ret == -514 || ret == -516;
@@ -188,65 +137,35 @@ static void clear_sets(int pid, const struct ktask *kt)
 		return;
 	for (int i = 1; i <= 3; i++)
 		if (kt->wait_args[i])
-			kworld_put(pid, kt->wait_args[i], zero, len);
+			remote_write(pid, kt->wait_args[i], zero, len);
 }
 
 int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg)
 {
-	struct zug_event e, *aside = calloc(MAX_ASIDE, sizeof(*aside));
 	struct user_regs_struct r;
-	uint32_t kid = k->kt[n].kid;
 	int pid = k->w.tasks[n].pid, status, ret;
-	size_t nr_aside = 0;
-	bool asked;
 
-	if (!aside)
-		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL)) {
-		ret = -errno;	/* a debugger of the test's own, or it is dead */
-		goto out;
-	}
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
+		return -errno;	/* a debugger of the test's own, or it is dead */
 	kernel_ctl(k->o.kernel, &(struct zug_ctl){ .cmd = ZUG_CMD_TAKE, .pid = pid });
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL)) {
-		ret = -errno;
-		goto detach;
-	}
-	ret = parked ? 0 : wait_for(k, kid, ZUG_EV_WAKE, &e, aside, &nr_aside);
-	if (ret)
-		goto detach;
-	let_run(k, kid);
-	ret = wait_for(k, kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
-	if (ret)
-		goto detach;
-	/* the question of that stop is ours; it comes later where dying tasks had to run first */
-	for (asked = e.flags & ZUG_EF_ASK; !asked;) {
-		if (!kernel_event(k->o.kernel, &e, PATIENCE_US, -1)) {
-			ret = -ETIME;
-			goto detach;
-		}
-		asked = e.kind == ZUG_EV_ASK;
-		if (!asked && nr_aside < MAX_ASIDE)
-			aside[nr_aside++] = e;
-	}
-	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status) &&
-	    !ptrace(PTRACE_GETREGS, pid, NULL, &r)) {
-		change(k, n, &r, arg);
-		if (ptrace(PTRACE_SETREGS, pid, NULL, &r))
-			ret = -errno;
-	} else {
+	kworld_errand_begin(k, n);
+	ret = ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) ? -errno : 0;
+	if (!ret && !parked)
+		ret = kworld_await(k, ZUG_EV_WAKE);
+	if (!ret)
+		ret = kworld_run_errand(k);
+	if (!ret && (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status) ||
+		     ptrace(PTRACE_GETREGS, pid, NULL, &r)))
 		ret = -ESRCH;
+	if (!ret) {
+		change(k, n, &r, arg);
+		ret = ptrace(PTRACE_SETREGS, pid, NULL, &r) ? -errno : 0;
 	}
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);
 	if (!ret)
-		ret = wait_for(k, kid, ZUG_EV_WAKE, &e, aside, &nr_aside);
-	goto out;
-detach:
-	ptrace(PTRACE_DETACH, pid, NULL, NULL);
-out:
-	if (nr_aside)
-		kernel_unread(k->o.kernel, aside, nr_aside);
-	free(aside);
+		ret = kworld_await(k, ZUG_EV_WAKE);
+	kworld_errand_end(k);
 	return ret;
 }
 
@@ -291,16 +210,14 @@ uint64_t kworld_next_timer(const struct kworld *k)
 	return timer < message ? timer : message;
 }
 
-/* The next timer, or what is on its way. */
+/* Lets the next timer fire, or what is on its way arrive. */
 static int fire(struct kworld *k)
 {
-	volatile struct zug_sandbox *z = state_of(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint64_t message = kworld_flows_next(k), due = kworld_next_timer(k);
 	int ret;
 
-	if (due != UINT64_MAX && z->clock < due)
-		z->clock = due;
-	z->looks = 0;
+	kworld_set_clock(k, due == UINT64_MAX ? 0 : due);
 	ret = due == message ? kworld_flows_deliver(k) : timers_fire(&k->timers);
 	if (k->debug)
 		fprintf(stderr, "FIRE: %d, clock %lu us\n", ret, (unsigned long)(z->clock / 1000));
@@ -310,7 +227,7 @@ static int fire(struct kworld *k)
 int kworld_expire(struct world *w, uint32_t task)
 {
 	struct kworld *k = (struct kworld *)w;
-	volatile struct zug_sandbox *z = state_of(k);
+	const volatile struct zug_sandbox *z = kworld_state(k);
 	struct world_task *t;
 	bool expired = false;
 	int ret;
@@ -320,9 +237,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	t = &w->tasks[task];
 	if (t->state != TASK_BLOCKED || !t->deadline)
 		return -EINVAL;
-	if (z->clock < t->deadline)
-		z->clock = t->deadline;
-	z->looks = 0;
+	kworld_set_clock(k, t->deadline);
 	ret = kworld_take_out(k, task, k->kt[task].held, expire_result, &expired);
 	if (k->debug)
 		fprintf(stderr, "EXPIRE task %u: %d, %s, clock %lu us\n", k->kt[task].kid, ret,
@@ -330,7 +245,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	if (ret)
 		return ret;
 	if (k->kt[task].held)
-		k->nr_held--;
+		k->run.nr_held--;
 	k->kt[task].held = false;
 	t->deadline = 0;
 	t->state = TASK_PARKED;
@@ -411,11 +326,11 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 
 	if (t->state != TASK_BLOCKED || !t->deadline)
 		return false;
-	if (!kt->endless && (!kt->real_timer || state_of(k)->clock >= t->deadline ||
-			     now_ns() + TIMER_EARLY_NS < kt->timer_ns))
+	if (!kt->endless && (!kt->real_timer || kworld_state(k)->clock >= t->deadline ||
+			     clock_now_ns() + TIMER_EARLY_NS < kt->timer_ns))
 		return false;
 	if (!kt->held)
-		k->nr_held++;
+		k->run.nr_held++;
 	kt->held = true;
 	kt->waker = waker;
 	return true;
@@ -423,45 +338,56 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 
 static uint64_t t_left(struct kworld *k, uint32_t n)
 {
-	uint64_t clock = state_of(k)->clock, deadline = k->w.tasks[n].deadline;
+	uint64_t clock = kworld_state(k)->clock, deadline = k->w.tasks[n].deadline;
 
 	return deadline > clock ? deadline - clock : 0;
 }
 
+/* Task n was woken by the kernel's timer, perhaps: sends it back into its wait. False: it is awake for good. */
+static bool send_back(struct kworld *k, uint32_t n)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_AGAIN, .pid = k->w.tasks[n].pid };
+	struct ktask *kt;
+	bool again = false;
+	int ret;
+
+	/* a task that cannot be taken out is awake for good */
+	ret = kworld_take_out(k, n, true, same_call, &again);
+	kt = &k->kt[n];
+	if (ret || !again) {
+		/* something has happened that it waited for */
+		kt->real_timer = false;
+		return false;
+	}
+	kernel_ctl(k->o.kernel, &c);
+	kworld_errand_begin(k, n);
+	kworld_give_turn(k, kt->kid);
+	ret = kworld_await(k, ZUG_EV_BLOCK);
+	kworld_errand_end(k);
+	kt = &k->kt[n];
+	kt->real_timer = !kt->endless;
+	kt->timer_ns = clock_now_ns() + t_left(k, n);
+	/* something outside was faster: it is in another wait already */
+	if (!ret && k->run.errand.came.deadline != k->w.tasks[n].deadline)
+		kworld_handle(k, &k->run.errand.came);
+	return true;
+}
+
 int kworld_settle(struct kworld *k)
 {
+	struct world_event ev;
 	int woken = 0;
 
-	for (uint32_t n = 0; n < k->w.nr_tasks && k->nr_held; n++) {
-		struct ktask *kt = &k->kt[n];
-		struct zug_ctl c = { .cmd = ZUG_CMD_AGAIN, .pid = k->w.tasks[n].pid };
-		struct zug_event e, aside[MAX_ASIDE];
-		size_t nr_aside = 0;
-		bool again = false;
-		int ret;
-
-		if (!kt->held)
+	for (uint32_t n = 0; n < k->w.nr_tasks && k->run.nr_held; n++) {
+		if (!k->kt[n].held)
 			continue;
-		kt->held = false;
-		k->nr_held--;
-		/* what cannot be taken out is awake for good */
-		if (kworld_take_out(k, n, true, same_call, &again) || !again) {
-			/* something has happened that it waited for */
-			kt->real_timer = false;
-			kt->woken = true;
-			woken++;
+		k->kt[n].held = false;
+		k->run.nr_held--;
+		if (send_back(k, n))
 			continue;
-		}
-		kernel_ctl(k->o.kernel, &c);
-		let_run(k, kt->kid);
-		ret = wait_for(k, kt->kid, ZUG_EV_BLOCK, &e, aside, &nr_aside);
-		/* somebody outside was faster: it is in another wait already */
-		if (!ret && e.deadline != k->w.tasks[n].deadline && nr_aside < MAX_ASIDE)
-			aside[nr_aside++] = e;
-		if (nr_aside)
-			kernel_unread(k->o.kernel, aside, nr_aside);
-		kt->real_timer = !kt->endless;
-		kt->timer_ns = now_ns() + t_left(k, n);
+		kworld_wakes(k, n, k->kt[n].waker, &ev);
+		kworld_tell_first(k, &ev);
+		woken++;
 	}
 	return woken;
 }

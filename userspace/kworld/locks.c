@@ -12,21 +12,14 @@
  */
 #include <linux/futex.h>
 #include <string.h>
-#include <sys/uio.h>
 #include "kworld/locks.h"
+#include "lib/base/remote.h"
 
 #define KIND_RECURSIVE		1
 #define KIND_ERRORCHECK		2
 #define KIND_TYPE		3
 #define KIND_ROBUST		16
 #define KIND_PI			32
-
-static bool read_now(int pid, uint64_t addr, uint32_t *w, unsigned int nr)
-{
-	struct iovec to = { w, nr * sizeof(*w) }, from = { (void *)addr, nr * sizeof(*w) };
-
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)(nr * sizeof(*w));
-}
 
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words)
 {
@@ -47,8 +40,8 @@ static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *
 			return true;
 		}
 	/* a small one may lie at the end of what is mapped */
-	if (nr > LOCK_WORDS || !read_now(pid, addr, all, LOCK_WORDS))
-		return read_now(pid, addr, w, nr);
+	if (nr > LOCK_WORDS || !remote_read(pid, addr, all, sizeof(all)))
+		return remote_read(pid, addr, w, nr * sizeof(*w));
 	lock_memory_put(m, pid, addr, all);
 	memcpy(w, all, nr * sizeof(*w));
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* locks.h - what a lock's own memory says: is it held, and by whom */
+/* locks.h - what a lock's own memory says: whether it is held, and by which thread */
 #ifndef ZUG_LOCKS_H
 #define ZUG_LOCKS_H
 

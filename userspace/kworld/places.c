@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From the addresses of one execution to names that all executions share; places.h says which.
+ *
+ * Address spaces, then sites of code, then objects. An object is looked up by the place where it lies now (an address, a
+ * descriptor's inode, a path), in 'seen'; its id follows from how it came there. Ids of numbered objects depend on the order
+ * in which each task uses its objects, and on nothing else.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "kworld/places.h"
+#include "lib/base/array.h"
+#include "lib/base/id_map.h"
 
 struct mapping {
 	uint32_t module;
@@ -18,13 +27,7 @@ struct mapping {
 struct space {
 	uint32_t process;
 	struct mapping *maps;
-	unsigned int nr;
-};
-
-/* Where an object was last seen -> which object it is. */
-struct slot {
-	uint64_t key;		/* hash of the place, 0: free */
-	uint64_t object;
+	unsigned int nr, room;
 };
 
 struct named {
@@ -43,21 +46,23 @@ struct places {
 	struct probes *probes;
 	struct symbols *symbols;
 	struct space *spaces;
-	unsigned int nr_spaces;
-	struct slot *slots;		/* open addressing */
-	size_t nr_slots, size_slots;
+	unsigned int nr_spaces, room_spaces;
+	struct id_map seen;		/* hash of a place, to the index of the object that was seen there last */
+	uint64_t *seen_objects;		/* 0: it is gone */
+	size_t room_seen;
 	struct named *objects;
-	size_t nr_objects, size_objects;
-	uint32_t *index;		/* of objects + 1 by id, open addressing, twice size_objects */
+	size_t nr_objects, room_objects;
+	struct id_map object_index;	/* by id */
 	struct place_pid *pids;
-	unsigned int nr_pids, size_pids;
+	unsigned int nr_pids, room_pids;
 	unsigned int nr_temporary;	/* files and folders with names of the day */
 	uint64_t *counts;		/* objects that a task created, by task */
 	unsigned int nr_counts;
-	struct place_site *sites;	/* open addressing by site, kept across executions */
-	size_t nr_sites, size_sites;
+	struct place_site *sites;	/* kept across executions */
+	size_t nr_sites, room_sites;
+	struct id_map site_index;	/* by site */
 	char **unprobed;		/* paths, to be handed out */
-	unsigned int nr_unprobed, next_unprobed;
+	unsigned int nr_unprobed, next_unprobed, room_unprobed;
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -101,13 +106,10 @@ void places_reset(struct places *p)
 	for (size_t i = 0; i < p->nr_objects; i++)
 		free(p->objects[i].o.name);
 	p->nr_objects = 0;
-	if (p->index)
-		memset(p->index, 0, 2 * p->size_objects * sizeof(*p->index));
+	id_map_clear(&p->object_index);
 	p->nr_pids = 0;
 	p->nr_temporary = 0;
-	p->nr_slots = 0;
-	if (p->slots)
-		memset(p->slots, 0, p->size_slots * sizeof(*p->slots));
+	id_map_clear(&p->seen);
 	if (p->counts)
 		memset(p->counts, 0, p->nr_counts * sizeof(*p->counts));
 }
@@ -121,12 +123,14 @@ void places_free(struct places *p)
 		free(p->unprobed[i]);
 	free(p->unprobed);
 	free(p->spaces);
-	free(p->slots);
+	id_map_free(&p->seen);
+	free(p->seen_objects);
 	free(p->objects);
-	free(p->index);
+	id_map_free(&p->object_index);
 	free(p->pids);
 	free(p->counts);
 	free(p->sites);
+	id_map_free(&p->site_index);
 	free(p);
 }
 
@@ -146,10 +150,8 @@ static struct space *space_make(struct places *p, uint32_t process)
 
 	if (s)
 		return s;
-	s = realloc(p->spaces, (p->nr_spaces + 1) * sizeof(*s));
-	if (!s)
+	if (!ARRAY_RESERVE(p->spaces, p->room_spaces, p->nr_spaces + 1))
 		return NULL;
-	p->spaces = s;
 	s = &p->spaces[p->nr_spaces++];
 	*s = (struct space){ .process = process };
 	return s;
@@ -159,10 +161,7 @@ void places_fork(struct places *p, uint32_t process, uint32_t parent)
 {
 	struct space *to = space_make(p, process), *from = space_of(p, parent);
 
-	if (!to || !from || !from->nr)
-		return;
-	to->maps = malloc(from->nr * sizeof(*to->maps));
-	if (!to->maps)
+	if (!to || !from || !from->nr || !ARRAY_RESERVE(to->maps, to->room, from->nr))
 		return;
 	memcpy(to->maps, from->maps, from->nr * sizeof(*to->maps));
 	to->nr = from->nr;
@@ -186,15 +185,11 @@ void places_exec(struct places *p, uint32_t process, const struct zug_event *e)
 
 static void note_unprobed(struct places *p, const char *path)
 {
-	char **list;
-
 	for (unsigned int i = 0; i < p->nr_unprobed; i++)
 		if (!strcmp(p->unprobed[i], path))
 			return;
-	list = realloc(p->unprobed, (p->nr_unprobed + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_RESERVE(p->unprobed, p->room_unprobed, p->nr_unprobed + 1))
 		return;
-	p->unprobed = list;
 	p->unprobed[p->nr_unprobed] = strdup(path);
 	if (p->unprobed[p->nr_unprobed])
 		p->nr_unprobed++;
@@ -237,7 +232,7 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 	struct space *s = space_make(p, process);
 	const struct probe_module *mod;
 	struct mapping m = { .start = e->arg[0], .end = e->arg[1], .pgoff = e->arg[2] << 12,
-			     .mm = e->arg[3] }, *maps;
+			     .mm = e->arg[3] };
 	char path[PATH_MAX];
 	int module;
 
@@ -261,11 +256,8 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 			s->maps[i] = m;
 			return;
 		}
-	maps = realloc(s->maps, (s->nr + 1) * sizeof(*maps));
-	if (!maps)
-		return;
-	s->maps = maps;
-	s->maps[s->nr++] = m;
+	if (ARRAY_RESERVE(s->maps, s->room, s->nr + 1))
+		s->maps[s->nr++] = m;
 }
 
 int places_bias(const struct places *p, uint32_t process, uint32_t module, uint64_t *bias)
@@ -282,30 +274,16 @@ int places_bias(const struct places *p, uint32_t process, uint32_t module, uint6
 
 /* ---- sites ---- */
 
-static size_t site_slot(const struct places *p, uint64_t site)
+/* Remembers it. false: out of memory. */
+static bool add_site(struct places *p, const struct place_site *site)
 {
-	size_t i = site & (p->size_sites - 1);
+	bool added;
 
-	while (p->sites[i].site && p->sites[i].site != site)
-		i = (i + 1) & (p->size_sites - 1);
-	return i;
-}
-
-static bool sites_grow(struct places *p)
-{
-	size_t size = p->size_sites ? 2 * p->size_sites : 256, old_size = p->size_sites;
-	struct place_site *old = p->sites;
-
-	p->sites = calloc(size, sizeof(*p->sites));
-	if (!p->sites) {
-		p->sites = old;
+	if (!ARRAY_RESERVE(p->sites, p->room_sites, p->nr_sites + 1) ||
+	    !id_map_add(&p->site_index, site->site, p->nr_sites, &added))
 		return false;
-	}
-	p->size_sites = size;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].site)
-			p->sites[site_slot(p, old[i].site)] = old[i];
-	free(old);
+	if (added)
+		p->sites[p->nr_sites++] = *site;
 	return true;
 }
 
@@ -313,7 +291,6 @@ uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 {
 	const struct space *s = space_of(p, process);
 	struct place_site ps = { 0 };
-	size_t i;
 
 	if (!s)
 		return 0;
@@ -328,56 +305,39 @@ uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 		ps.site = mix(mix_text(1, probes_module(p->probes, m->module)->path), ps.offset);
 		if (!ps.site)
 			ps.site = 1;
-		if (2 * (p->nr_sites + 1) > p->size_sites && !sites_grow(p))
-			return 0;
-		i = site_slot(p, ps.site);
-		if (!p->sites[i].site) {
-			p->sites[i] = ps;
-			p->nr_sites++;
-		}
-		return ps.site;
+		return add_site(p, &ps) ? ps.site : 0;
 	}
 	return 0;
 }
 
 const struct place_site *places_find_site(const struct places *p, uint64_t site)
 {
-	const struct place_site *s;
+	const uint32_t *i = id_map_find(&p->site_index, site);
 
-	if (!p->size_sites || !site)
-		return NULL;
-	s = &p->sites[site_slot(p, site)];
-	return s->site ? s : NULL;
+	return i ? &p->sites[*i] : NULL;
 }
 
 /* ---- objects ---- */
 
-static struct slot *slot_of(struct places *p, uint64_t key)
+/* The object that was seen at a place last; 0: none. */
+static uint64_t seen_at(const struct places *p, uint64_t key)
 {
-	size_t i;
+	const uint32_t *i = id_map_find(&p->seen, key);
 
-	if (2 * (p->nr_slots + 1) > p->size_slots) {
-		size_t size = p->size_slots ? 2 * p->size_slots : 256, old_size = p->size_slots;
-		struct slot *old = p->slots, *new = calloc(size, sizeof(*new));
+	return i ? p->seen_objects[*i] : 0;
+}
 
-		if (!new)
-			return NULL;
-		p->slots = new;
-		p->size_slots = size;
-		for (size_t k = 0; k < old_size; k++) {
-			if (!old[k].key)
-				continue;
-			i = old[k].key & (size - 1);
-			while (new[i].key)
-				i = (i + 1) & (size - 1);
-			new[i] = old[k];
-		}
-		free(old);
-	}
-	i = key & (p->size_slots - 1);
-	while (p->slots[i].key && p->slots[i].key != key)
-		i = (i + 1) & (p->size_slots - 1);
-	return &p->slots[i];
+/* From now on that object (0: none) is at the place. Returns it; 0: out of memory. */
+static uint64_t see_at(struct places *p, uint64_t key, uint64_t object)
+{
+	const uint32_t *i;
+
+	if (!ARRAY_RESERVE(p->seen_objects, p->room_seen, p->seen.nr + 1))
+		return 0;
+	i = id_map_add(&p->seen, key, p->seen.nr, NULL);
+	if (!i)
+		return 0;
+	return p->seen_objects[*i] = object;
 }
 
 static const char *kind_of_op(unsigned int op)
@@ -422,65 +382,29 @@ static bool creates(unsigned int op)
 	       op == ZUG_OP_SPIN_INIT || op == ZUG_OP_BARRIER_INIT || op == ZUG_OP_SEM_INIT;
 }
 
-static uint32_t *index_of(const struct places *p, uint64_t id)
-{
-	size_t mask = 2 * p->size_objects - 1, i = id & mask;
-
-	while (p->index[i] && p->objects[p->index[i] - 1].o.object != id)
-		i = (i + 1) & mask;
-	return &p->index[i];
-}
-
 static struct named *add_object(struct places *p, uint64_t id, const char *kind)
 {
 	struct named *o;
 
-	if (p->nr_objects == p->size_objects) {
-		size_t size = p->size_objects ? 2 * p->size_objects : 16;
-		uint32_t *index = calloc(2 * size, sizeof(*index));
-
-		o = realloc(p->objects, size * sizeof(*o));
-		if (o)
-			p->objects = o;
-		if (!o || !index) {
-			free(index);
-			return NULL;
-		}
-		free(p->index);
-		p->index = index;
-		p->size_objects = size;
-		for (size_t i = 0; i < p->nr_objects; i++)
-			*index_of(p, p->objects[i].o.object) = i + 1;
-	}
-	*index_of(p, id) = p->nr_objects + 1;
+	if (!ARRAY_RESERVE(p->objects, p->room_objects, p->nr_objects + 1) ||
+	    !id_map_add(&p->object_index, id, p->nr_objects, NULL))
+		return NULL;
 	o = &p->objects[p->nr_objects++];
-	memset(o, 0, sizeof(*o));
-	o->o.object = id;
-	o->module = UINT32_MAX;
+	*o = (struct named){ .o.object = id, .module = UINT32_MAX };
 	snprintf(o->o.kind, sizeof(o->o.kind), "%s", kind);
 	return o;
 }
 
 static struct named *find_object(struct places *p, uint64_t id)
 {
-	uint32_t i = p->size_objects ? *index_of(p, id) : 0;
+	const uint32_t *i = id_map_find(&p->object_index, id);
 
-	return i ? &p->objects[i - 1] : NULL;
+	return i ? &p->objects[*i] : NULL;
 }
 
 static uint64_t count_of(struct places *p, uint32_t task)
 {
-	if (task >= p->nr_counts) {
-		unsigned int nr = task + 64;
-		uint64_t *c = realloc(p->counts, nr * sizeof(*c));
-
-		if (!c)
-			return 0;
-		memset(c + p->nr_counts, 0, (nr - p->nr_counts) * sizeof(*c));
-		p->counts = c;
-		p->nr_counts = nr;
-	}
-	return p->counts[task]++;
+	return ARRAY_RESERVE_ZERO(p->counts, p->nr_counts, task + 1) ? p->counts[task]++ : 0;
 }
 
 /* Static data: the module whose extent holds the address. */
@@ -515,10 +439,9 @@ static void name_nth(struct named *o, const char *kind, uint64_t n, uint32_t tas
 uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pid,
 		       const struct zug_where *w, int fd, unsigned int op)
 {
-	uint64_t key, id, n, vaddr;
+	uint64_t key, id, n, vaddr, last;
 	const char *kind = kind_of_op(op);
 	struct named *o;
-	struct slot *slot;
 	uint32_t module;
 	char link[64], path[PATH_MAX];
 	ssize_t len;
@@ -527,13 +450,9 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		key = mix(mix(mix(fd >= 0 ? 13 : 3, w->dev), w->ino), w->offset);
 	else
 		key = mix(mix(2, process), w->offset);
-	if (!key)
-		key = 1;
-	slot = slot_of(p, key);
-	if (!slot)
-		return 0;
-	if (slot->object && !creates(op))
-		return slot->object;
+	last = seen_at(p, key);
+	if (last && !creates(op))
+		return last;
 
 	if (!w->ino && static_data(p, process, w->offset, &module, &vaddr)) {
 		id = fixed(mix(mix(mix_text(5, probes_module(p->probes, module)->path), vaddr), process));
@@ -562,25 +481,13 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		if (o)
 			name_nth(o, kind, n, task);
 	}
-	if (!slot->key)
-		p->nr_slots++;
-	slot->key = key;
-	slot->object = id;
-	return id;
+	return see_at(p, key, id);
 }
 
 void places_pid(struct places *p, int pid, uint32_t task)
 {
-	if (p->nr_pids == p->size_pids) {
-		unsigned int size = p->size_pids ? 2 * p->size_pids : 16;
-		struct place_pid *pids = realloc(p->pids, size * sizeof(*pids));
-
-		if (!pids)
-			return;
-		p->pids = pids;
-		p->size_pids = size;
-	}
-	p->pids[p->nr_pids++] = (struct place_pid){ pid, task };
+	if (ARRAY_RESERVE(p->pids, p->room_pids, p->nr_pids + 1))
+		p->pids[p->nr_pids++] = (struct place_pid){ pid, task };
 }
 
 static uint32_t task_of_pid(const struct places *p, long pid)
@@ -628,9 +535,8 @@ static char *stable_path(const struct places *p, const char *path)
 uint64_t places_path(struct places *p, const char *path)
 {
 	char *known = stable_path(p, path), *folder;
-	const struct slot *slot;
 	struct named *o;
-	uint64_t id;
+	uint64_t id, temporary;
 
 	/* outcome.c keeps the test's output in nameless files */
 	if (!strncmp(path, "/memfd:zug-stdout", 17) || !strncmp(path, "/memfd:zug-stderr", 17))
@@ -638,18 +544,18 @@ uint64_t places_path(struct places *p, const char *path)
 	if (known)
 		path = known;
 	id = fixed(mix_text(9, path));
-	slot = slot_of(p, id);
-	if (slot && slot->key) {
+	temporary = seen_at(p, id);
+	if (temporary) {
 		free(known);
-		return slot->object;	/* a temporary one */
+		return temporary;
 	}
 	/* what lies in a temporary folder is known by that and by the rest of its path */
 	folder = p->nr_temporary ? strdup(path) : NULL;
 	for (char *end = folder ? strrchr(folder, '/') : NULL; end; end = strrchr(folder, '/')) {
 		*end = 0;
-		slot = slot_of(p, fixed(mix_text(9, folder)));
-		if (slot && slot->key) {
-			id = fixed(mix_text(slot->object, path + (end - folder)));
+		temporary = seen_at(p, fixed(mix_text(9, folder)));
+		if (temporary) {
+			id = fixed(mix_text(temporary, path + (end - folder)));
 			break;
 		}
 	}
@@ -672,57 +578,36 @@ void places_amount(struct places *p, uint64_t id, const char *name)
 
 static uint64_t inode_key(uint32_t kdev, uint64_t ino)
 {
-	uint64_t key = mix(mix(mix(13, kdev), ino), 0);
-
-	return key ? key : 1;
+	return mix(mix(mix(13, kdev), ino), 0);
 }
 
 uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t ino)
 {
-	uint64_t key = inode_key(kdev, ino), id;
-	struct slot *slot = slot_of(p, key);
+	uint64_t key = inode_key(kdev, ino), id = seen_at(p, key);
 
-	if (slot && slot->object)
-		return slot->object;
-	id = places_path(p, path);
-	slot = slot_of(p, key);
-	if (!slot)
-		return id;
-	p->nr_slots += !slot->key;
-	slot->key = key;
-	slot->object = id;
-	return id;
+	return id ? id : see_at(p, key, places_path(p, path));
 }
 
 void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
 {
-	struct slot *slot = slot_of(p, inode_key(kdev, ino));
-
-	if (slot)
-		slot->object = 0;
+	if (seen_at(p, inode_key(kdev, ino)))
+		see_at(p, inode_key(kdev, ino), 0);
 }
 
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 {
 	char *known = stable_path(p, path);
 	uint64_t key = fixed(mix_text(9, known ? known : path)), n, id;
-	struct slot *slot = slot_of(p, key);
 	struct named *o;
 
 	free(known);
-	if (!slot)
-		return 0;
 	n = count_of(p, task);
 	id = zug_object_numbered(task, n);
 	o = add_object(p, id, "file");
 	if (o)
 		o->o.name = strdup(path);
-	if (!slot->key)
-		p->nr_slots++;
-	slot->key = key;
-	slot->object = id;
 	p->nr_temporary++;
-	return id;
+	return see_at(p, key, id);
 }
 
 const struct place_object *places_find_object(struct places *p, uint64_t object)

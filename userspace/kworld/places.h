@@ -9,7 +9,7 @@
  *
  *  - static data: its module, its offset, and the process (by its task's number);
  *  - files: their path; other descriptors and shared memory: (task that used it
- *    first, how manieth such object of that task);
+ *    first, its ordinal among the objects that the task used first);
  *  - heap and stack: the same, from the operation that creates it on (an init
  *    call starts a new object at the same address). These ids are numbered (lib/label.h).
  */

@@ -46,7 +46,7 @@ static bool forget_writes(int pid)
 	return ok;
 }
 
-/* Has anything been written since forget_writes(), but around the thread pointer? Unknown is yes. */
+/* True when memory was written since forget_writes(), but around the thread pointer, or when that is unknown. */
 static bool has_written(int pid, uint64_t thread_pointer)
 {
 	struct scan_region r[8];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spin.h - does a task that was stopped in a computation wait for somebody else?
+ * spin.h - whether a task that was stopped in a computation waits for another task
  *
  * Proof that it loops for ever unless another task runs (a good-samaritan violation, Musuvathi and
  * Qadeer, PLDI'08): it was seen twice in the same state, register for register, it wrote nothing in
- * between, and nobody else ran. What it wrote the kernel tells by soft-dirty pages; the page that the
+ * between, and no other task ran. The kernel tells what it wrote by soft-dirty pages; the page that the
  * kernel itself writes at every stop (rseq, in the thread's control block) does not count. A loop that
  * counts, however long, changes a register or memory; a loop that reads a clock changes a register.
  */
@@ -19,7 +19,7 @@
 #define SPIN_SAMPLES	16		/* a loop of a few instructions repeats within so many */
 
 struct spin_trial {
-	uint32_t task;			/* WORLD_NO_TASK: nobody is on trial */
+	uint32_t task;			/* WORLD_NO_TASK: no task is on trial */
 	unsigned int nr;
 	uint64_t states[SPIN_SAMPLES];	/* hashes of the registers */
 };

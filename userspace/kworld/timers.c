@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include "kworld/timers.h"
+#include "lib/base/array.h"
 
 void timers_reset(struct timers *t)
 {
@@ -27,15 +28,8 @@ static struct timer *find(struct timers *t, int tgid, int nr, int id)
 	for (uint32_t i = 0; i < t->nr; i++)
 		if (t->list[i].tgid == tgid && t->list[i].nr == nr && t->list[i].id == id)
 			return &t->list[i];
-	if (t->nr == t->size) {
-		t->size = t->size ? 2 * t->size : 16;
-		l = realloc(t->list, t->size * sizeof(*l));
-		if (!l) {
-			t->size = t->nr;
-			return NULL;
-		}
-		t->list = l;
-	}
+	if (!ARRAY_RESERVE(t->list, t->room, t->nr + 1))
+		return NULL;
 	l = &t->list[t->nr++];
 	*l = (struct timer){ .tgid = tgid, .nr = nr, .id = id };
 	return l;
@@ -101,7 +95,7 @@ uint64_t timers_next(const struct timers *t)
 	return l ? l->deadline : UINT64_MAX;
 }
 
-/* The kernel's own timer, told to fire now; somebody may have set it to another clock, so by duration. */
+/* The kernel's own timer is set to fire now, by a duration: it may be one of another clock. */
 static int fire_fd(const struct timer *l)
 {
 	struct itimerspec now = { .it_value = { 0, 1 } };

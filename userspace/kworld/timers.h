@@ -25,7 +25,7 @@ struct timer {
 
 struct timers {
 	struct timer *list;
-	uint32_t nr, size;
+	uint32_t nr, room;
 };
 
 void timers_reset(struct timers *t);
@@ -37,7 +37,7 @@ void timers_drop(struct timers *t, int tgid, bool exec);
 /* When the next one fires; UINT64_MAX: none. */
 uint64_t timers_next(const struct timers *t);
 /*
- * Fires the next one. When it returns, whoever was woken by it is awake. It comes again after its interval,
+ * Fires the next one. When it returns, the tasks that it wakes are awake. It comes again after its interval,
  * from when it was due. -errno: its process or descriptor is gone (and so is the timer).
  */
 int timers_fire(struct timers *t);

@@ -16,7 +16,7 @@ static const uint8_t call_gettimeofday[] = { 0xb8, 96, 0, 0, 0, 0x0f, 0x05, 0xc3
 /* its caller then makes the system call: mov $-ENOSYS,%rax; ret */
 static const uint8_t refuse[] = { 0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3 };
 /*
- * The answer of the call time() is in a register, which nobody can change: clock_gettime() instead.
+ * The answer of the call time() is in a register, which cannot be changed from outside: clock_gettime() instead.
  *	push %rdi; sub $16,%rsp; xor %edi,%edi; mov %rsp,%rsi; mov $228,%eax; syscall
  *	mov (%rsp),%rax; add $16,%rsp; pop %rdi; test %rdi,%rdi; je 1f; mov %rax,(%rdi); 1: ret
  */
@@ -38,7 +38,7 @@ static struct patch {
 	{ "__vdso_getrandom", refuse, sizeof(refuse), 0 },
 };
 
-/* All processes have the same one as we: where are its functions? */
+/* Finds the functions of the vDSO, which all processes share with this one. */
 static int find_functions(void)
 {
 	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);

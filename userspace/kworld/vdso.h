@@ -2,7 +2,7 @@
 /*
  * vdso.h - the functions that the kernel maps into every process
  *
- * They read the clock, or make random numbers, without a system call, so nobody
+ * They read the clock, or make random numbers, without a system call, so nothing
  * could tell the program anything else. Patched, they make the call.
  */
 #ifndef ZUG_VDSO_H

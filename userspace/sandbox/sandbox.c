@@ -273,7 +273,7 @@ void sandbox_free(struct sandbox *s)
 	if (s->stack)
 		munmap(s->stack, CHILD_STACK);
 	if (s->k)
-		kernel_sandbox(s->k, s->slot)->state = ZUG_SB_FREE;
+		kernel_ctl(s->k, &(struct zug_ctl){ .cmd = ZUG_CMD_FREE, .sandbox = s->slot });
 	free(s);
 }
 
@@ -511,33 +511,24 @@ void sandbox_pause_watches(struct sandbox *s, bool off)
 
 void sandbox_reset(struct sandbox *s)
 {
-	volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
-	uint32_t run = z->run + 1;
 	struct timespec now, tai;
+	struct zug_ctl c = {
+		.cmd = ZUG_CMD_BEGIN, .sandbox = s->slot,
+		.setup = {
+			.cgid = s->cgid, .lane = s->lane, .syscall_points = s->o.syscall_points, .nr_cpus = s->o.nr_cpus,
+			.virtual_time = s->o.virtual_time, .clock_real = s->o.clock_real, .clock_mono = CLOCK_MONO,
+			.seeded = s->o.seeded, .seed = s->o.seed,
+		},
+	};
 
-	s->env.net_used |= z->net_used;
-	z->state = ZUG_SB_FREE;
-	memset((void *)z, 0, sizeof(*z));
-	z->run = run;
-	z->cgid = s->cgid;
-	z->lane = s->lane;
-	z->next_id = 1;
-	z->spin_ns = s->o.spin_ns;
-	z->syscall_points = s->o.syscall_points;
-	z->nr_cpus = s->o.nr_cpus;
-	z->virtual_time = s->o.virtual_time;
-	z->clock_real = s->o.clock_real;
+	s->env.net_used |= kernel_sandbox(s->k, s->slot)->net_used;
 	/* file systems may look at a clock that lags some milliseconds behind */
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
-	z->files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
+	c.setup.files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
 	/* whole seconds: the two were asked one after the other */
-	z->tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
-	z->clock_mono = CLOCK_MONO;
-	z->seeded = s->o.seeded;
-	z->seed = s->o.seed;
-	__sync_synchronize();
-	z->state = ZUG_SB_ACTIVE;
+	c.setup.tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
+	kernel_ctl(s->k, &c);
 }
 
 static void kill_all(const struct sandbox *s)

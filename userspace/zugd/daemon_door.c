@@ -259,51 +259,37 @@ void guest_free(struct guest *g)
 
 /* ---- to its first system call ---- */
 
-struct seen {
-	struct zug_event *e;
-	size_t nr, size;
-};
-
-static bool see(struct seen *s, const struct zug_event *e)
+/* True when task is among those that have executed a program, by the first nr events that wait. */
+static bool has_executed(struct door *d, size_t nr, uint32_t task)
 {
-	if (s->nr == s->size) {
-		size_t size = s->size ? 2 * s->size : 64;
-		struct zug_event *p = realloc(s->e, size * sizeof(*p));
+	struct zug_event e;
 
-		if (!p)
-			return false;
-		s->e = p;
-		s->size = size;
-	}
-	s->e[s->nr++] = *e;
-	return true;
-}
-
-static bool has_executed(const struct seen *s, uint32_t task)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		if (s->e[i].task == task && s->e[i].kind == ZUG_EV_EXEC)
+	for (size_t i = 0; i < nr; i++)
+		if (kernel_look(d->k, sandbox_slot(d->sandbox), i, &e, 0) == 1 && e.task == task && e.kind == ZUG_EV_EXEC)
 			return true;
 	return false;
 }
 
-/* Only what programs did that are under control is of the execution; not what led to them. */
-static int hand_on(struct kernel *k, struct seen *s)
+/* Of the first nr events only those stay of the execution that programs under control have caused: not what led to them. */
+static void drop_what_led_here(struct door *d, size_t nr)
 {
-	size_t nr = 0;
+	unsigned int slot = sandbox_slot(d->sandbox);
+	struct zug_event e;
 
-	for (size_t i = 0; i < s->nr; i++)
-		if (has_executed(s, s->e[i].task) && (s->e[i].kind == ZUG_EV_EXEC ||
-		    s->e[i].kind == ZUG_EV_MODULE || s->e[i].kind == ZUG_EV_UNPROBED ||
-		    s->e[i].kind == ZUG_EV_START))
-			s->e[nr++] = s->e[i];
-	return kernel_unread(k, s->e, nr);
+	for (size_t i = nr; i--;)
+		if (kernel_look(d->k, slot, i, &e, 0) == 1 &&
+		    (!has_executed(d, nr, e.task) || (e.kind != ZUG_EV_EXEC && e.kind != ZUG_EV_MODULE &&
+						      e.kind != ZUG_EV_UNPROBED && e.kind != ZUG_EV_START))) {
+			kernel_drop(d->k, slot, i);
+			nr--;
+		}
 }
 
 int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop, char *err, size_t errlen)
 {
 	pid_t pid = first_in(d), root = 0;
-	struct seen seen = { 0 };
+	unsigned int slot = sandbox_slot(d->sandbox);
+	size_t seen = 0;
 	struct zug_event e;
 	uint64_t start = now_ns();
 	const char *why = NULL, *words;
@@ -315,8 +301,7 @@ int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop
 	if (!pid)
 		return 0;
 	home_of(d, pid, home, sizeof(home));
-	while (kernel_event(d->k, &e, 0, -1))
-		;
+	kernel_forget(d->k, slot);
 	sandbox_reset(d->sandbox);
 	ret = sandbox_join(d->sandbox, pid);
 	if (ret) {
@@ -327,9 +312,11 @@ int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop
 		return 0;
 	}
 	while (!root && !why) {
-		if (kernel_event(d->k, &e, 20000, -1)) {
-			if (!see(&seen, &e))
-				why = "out of memory";
+		ret = kernel_look(d->k, slot, seen, &e, 20000);
+		if (ret < 0) {
+			why = strerror(-ret);
+		} else if (ret) {
+			seen++;
 			if (e.kind == ZUG_EV_START)
 				root = e.pid;
 			continue;
@@ -337,6 +324,8 @@ int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop
 		words = kernel_ejected(d->k);
 		if (words)
 			why = words;
+		else if (why)
+			break;
 		else if (*stop)
 			why = "zugd was stopped";
 		else if (!sandbox_populated(d->sandbox))
@@ -346,11 +335,10 @@ int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop
 	}
 	/* the shell that started it, for example, is no part of the test: it goes back to where it was */
 	sandbox_release(d->sandbox, home);
-	if (!why && hand_on(d->k, &seen))
-		why = "out of memory";
+	if (!why)
+		drop_what_led_here(d, seen);
 	if (!why && identify(g, root))
 		why = "it died before its first instruction";
-	free(seen.e);
 	if (!why)
 		return 1;
 	sandbox_drain(d->sandbox, 0, NULL);

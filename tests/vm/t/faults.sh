@@ -57,6 +57,22 @@ if begin "no space, no memory"; then
 	done
 	end
 fi
+if begin "a fault that a call does not have is not claimed"; then
+	zug 60 run -q --faults enospc --no-minimize --no-races --strategy random --executions 20 -o new -- "$programs/inputs/exists"
+	want_status 1
+	want_out 'exit status 10 '
+	zug 20 show --all "$(kept_trace)"
+	want_out 'fail-enospc'
+	# no call makes the file
+	>there
+	zug 60 run -q --faults enospc --max-faults 20 --no-minimize --no-races --strategy random --executions 1 -o old \
+		-- "$programs/inputs/exists" 12
+	want_status 1
+	want_out 'exit status 12 '
+	zug 20 show --all "$(kept_trace)"
+	! grep -q fail-enospc "$dir/out" || note "the trace says that a call failed"
+	end
+fi
 if begin "waits are interrupted"; then
 	zug 100 run -q --faults eintr --keep-going --no-minimize --strategy preemption:bound=0 --executions 60 -o traces \
 		-- "$programs/inputs/interrupted"

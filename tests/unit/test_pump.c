@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_pump.c - the kernel's world without a kernel: events as they might come, and what the engine is told
+ *
+ * Takes the place of kernel.c and of the sandbox: events are put into a list, commands are written down, and a grant may
+ * bring more events, as the kernel side would send them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "kworld/kworld_internal.h"
+
+static int nr_tests, nr_failed;
+
+static void ok(bool good, const char *what)
+{
+	nr_tests++;
+	nr_failed += !good;
+	printf("%sok %d - %s\n", good ? "" : "not ", nr_tests, what);
+}
+
+/* ---- the kernel side ---- */
+
+static struct zug_event ring[64];
+static size_t nr_ring, next_ring;
+static struct zug_sandbox state;
+static struct zug_ctl commands[64];
+static size_t nr_commands;
+static int refuse;		/* what kernel_event() says instead */
+static void (*on_grant)(uint32_t kid);
+
+static struct zug_event *put(enum zug_event_kind kind, uint32_t kid, uint32_t flags)
+{
+	struct zug_event *e = &ring[nr_ring++];
+
+	*e = (struct zug_event){ .kind = kind, .task = kid, .pid = 0x7fff0000 + kid, .tgid = 0x7fff0000, .flags = flags,
+				 .nr = -1, .site = ZUG_NO_SITE };
+	return e;
+}
+
+int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64_t timeout_us, int extra_fd)
+{
+	(void)k;
+	(void)slot;
+	(void)timeout_us;
+	(void)extra_fd;
+	if (refuse)
+		return refuse;
+	if (next_ring == nr_ring)
+		return 0;
+	*e = ring[next_ring++];
+	return 1;
+}
+
+int kernel_ctl(struct kernel *k, struct zug_ctl *c)
+{
+	(void)k;
+	commands[nr_commands++] = *c;
+	if (c->cmd == ZUG_CMD_GRANT && on_grant)
+		on_grant(c->task);
+	return 0;
+}
+
+const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
+{
+	(void)k;
+	(void)slot;
+	return &state;
+}
+
+void kernel_forget(struct kernel *k, unsigned int slot)
+{
+	(void)k;
+	(void)slot;
+	nr_ring = next_ring = 0;
+}
+
+const char *kernel_ejected(struct kernel *k)
+{
+	(void)k;
+	return NULL;
+}
+
+const char *kernel_thrown_out(struct kernel *k)
+{
+	return kernel_ejected(k);
+}
+
+uint32_t kernel_dev(uint64_t st_dev)
+{
+	return st_dev;
+}
+
+bool kernel_can_answer(const struct kernel *k)
+{
+	(void)k;
+	return false;
+}
+
+int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module)
+{
+	(void)k;
+	(void)ino;
+	(void)st_dev;
+	(void)module;
+	return -ENOSYS;
+}
+
+int kernel_add_probes(struct kernel *k, uint32_t module, const char *file, const struct kernel_probe *probes, int nr, int *bad)
+{
+	(void)k;
+	(void)module;
+	(void)file;
+	(void)probes;
+	(void)nr;
+	(void)bad;
+	return -ENOSYS;
+}
+
+int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
+{
+	(void)k;
+	(void)file;
+	(void)list;
+	(void)nr;
+	return -ENOSYS;
+}
+
+/* ---- the sandbox ---- */
+
+unsigned int sandbox_slot(const struct sandbox *s)
+{
+	(void)s;
+	return 0;
+}
+
+int sandbox_lane(const struct sandbox *s)
+{
+	(void)s;
+	return 0;
+}
+
+uint64_t sandbox_spin_ns(const struct sandbox *s)
+{
+	(void)s;
+	return 5;
+}
+
+const char *sandbox_cgroup(const struct sandbox *s)
+{
+	(void)s;
+	return "";
+}
+
+void sandbox_reset(struct sandbox *s)
+{
+	(void)s;
+	memset(&state, 0, sizeof(state));
+}
+
+void sandbox_pause_watches(struct sandbox *s, bool off)
+{
+	(void)s;
+	(void)off;
+}
+
+int sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *kid, char *err, size_t errlen)
+{
+	(void)s;
+	(void)l;
+	(void)err;
+	(void)errlen;
+	*kid = 1;
+	return 1;
+}
+
+int sandbox_drain(struct sandbox *s, pid_t root, int *status)
+{
+	(void)s;
+	(void)root;
+	*status = 0;
+	return 0;
+}
+
+int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t errlen)
+{
+	(void)s;
+	(void)l;
+	(void)err;
+	(void)errlen;
+	return 0;
+}
+
+bool sandbox_net_closed(const struct sandbox *s)
+{
+	(void)s;
+	return true;
+}
+
+int sandbox_privatise(struct sandbox *s, const char *path, const char **copy, char *err, size_t errlen)
+{
+	(void)s;
+	(void)path;
+	(void)copy;
+	(void)err;
+	(void)errlen;
+	return -ENOENT;
+}
+
+/* ---- worlds ---- */
+
+static struct spawn_table spawn;
+static char err[256];
+
+/* A world in which the root (1) has started two tasks (2, 3) and stands at its first point. */
+static struct kworld *begin(void)
+{
+	struct kworld_options o = { .spawn = &spawn, .places = places_new(NULL, NULL), .wake_fd = -1, .launch.in = -1 };
+	struct kworld *k = (struct kworld *)kworld_new(&o);
+	struct world_event ev;
+
+	on_grant = NULL;
+	refuse = 0;
+	k->w.ops->start(&k->w, true, err, sizeof(err));
+	nr_commands = 0;
+	put(ZUG_EV_START, 1, 0);
+	put(ZUG_EV_NEW, 2, ZUG_EF_THREAD)->arg[0] = 1;
+	put(ZUG_EV_NEW, 3, ZUG_EF_THREAD)->arg[0] = 1;
+	put(ZUG_EV_WAKE, 2, ZUG_EF_NEW)->arg[0] = 1;
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	while (k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1)
+		;
+	return k;
+}
+
+static void end(struct kworld *k)
+{
+	struct places *p = k->o.places;
+
+	kworld_free(&k->w);
+	places_free(p);
+}
+
+static bool next_is(struct kworld *k, enum world_event_kind kind, uint32_t task, bool ask)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.kind == kind && ev.task == task && ev.ask == ask;
+}
+
+static bool nothing_next(struct kworld *k)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 0;
+}
+
+static enum task_state_kind state_of(const struct kworld *k, uint32_t task)
+{
+	return k->w.tasks[task].state;
+}
+
+static void test_states(void)
+{
+	struct kworld *k = begin();
+
+	ok(state_of(k, 0) == TASK_PARKED && state_of(k, 1) == TASK_PARKED && state_of(k, 2) == TASK_BLOCKED,
+	   "a task is blocked until its first wake-up");
+	k->w.ops->grant(&k->w, 0);
+	ok(state_of(k, 0) == TASK_RUNNING && commands[nr_commands - 1].cmd == ZUG_CMD_GRANT &&
+	   commands[nr_commands - 1].turn.stop_always && commands[nr_commands - 1].turn.spin_ns == 5,
+	   "the turn comes with what goes with it");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_LONE);
+	ok(next_is(k, WORLD_POINT, 0, false) && state_of(k, 0) == TASK_RUNNING, "a point that is passed");
+	put(ZUG_EV_BLOCK, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_BLOCK, 0, true) && state_of(k, 0) == TASK_BLOCKED, "a task that blocks");
+	put(ZUG_EV_WAKE, 2, 0);
+	put(ZUG_EV_WAKE, 1, 0)->arg[0] = 2;
+	ok(next_is(k, WORLD_WAKE, 0, false) && state_of(k, 0) == TASK_PARKED, "one that is awake is not woken again");
+	put(ZUG_EV_EXIT, 2, 0);
+	ok(next_is(k, WORLD_EXIT, 1, false) && state_of(k, 1) == TASK_DEAD, "a task that dies");
+	put(ZUG_EV_BLOCK, 9, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_ASK, WORLD_NO_TASK, true), "of an unknown task only the question is told");
+	end(k);
+}
+
+static void test_take_back(void)
+{
+	struct kworld *k = begin();
+
+	k->w.ops->grant(&k->w, 1);
+	state.grant = 2;
+	put(ZUG_EV_EXIT, 2, 0);
+	ok(next_is(k, WORLD_EXIT, 1, true) && commands[nr_commands - 1].cmd == ZUG_CMD_TAKE_BACK,
+	   "a grant to a task that dies is taken back");
+	end(k);
+}
+
+static void test_own_stops(void)
+{
+	struct kworld *k = begin();
+
+	k->w.ops->grant(&k->w, 0);
+	nr_commands = 0;
+	put(ZUG_EV_FRESH, 1, ZUG_EF_ASK);
+	ok(nothing_next(k) && nr_commands == 1 && commands[0].cmd == ZUG_CMD_GRANT && commands[0].task == 1,
+	   "a stop for zugzwang alone is no question");
+	put(ZUG_EV_FATAL, 1, ZUG_EF_ASK)->nr = 11;
+	ok(next_is(k, WORLD_FATAL, 0, false) && nr_commands == 1, "before a fatal signal the task stands");
+	ok(nothing_next(k) && nr_commands == 2 && commands[1].task == 1, "and goes on when the engine has seen it");
+	put(ZUG_EV_FRESH, 1, 0);
+	put(ZUG_EV_ASK, 3, ZUG_EF_ASK);
+	ok(nothing_next(k) && nr_commands == 3, "also when its question comes later");
+	end(k);
+}
+
+static void say_blocked(uint32_t kid)
+{
+	put(ZUG_EV_WAKE, 3, 0);
+	put(ZUG_EV_BLOCK, kid, 0);
+	put(ZUG_EV_EXIT, 2, 0);
+	put(ZUG_EV_ASK, 2, ZUG_EF_ASK);
+}
+
+static void test_errand(void)
+{
+	struct kworld *k = begin();
+
+	on_grant = say_blocked;
+	kworld_errand_begin(k, 0);
+	ok(!kworld_run_errand(k) && k->run.errand.came.kind == ZUG_EV_ASK, "an errand waits for the block and the question");
+	ok(state_of(k, 0) == TASK_PARKED, "which are no events of the task");
+	put(ZUG_EV_WAKE, 1, 0);
+	ok(!kworld_await(k, ZUG_EV_WAKE), "and for its end");
+	kworld_errand_end(k);
+	ok(state_of(k, 1) == TASK_DEAD && state_of(k, 2) == TASK_PARKED, "others change meanwhile");
+	ok(next_is(k, WORLD_WAKE, 2, false) && next_is(k, WORLD_EXIT, 1, false) && nothing_next(k), "and are told in order");
+	end(k);
+}
+
+static void stray(uint32_t kid)
+{
+	put(ZUG_EV_WAKE, kid, 0);
+	put(ZUG_EV_FAULT, kid, 0);
+	put(ZUG_EV_YIELD, kid, ZUG_EF_ASK);
+	put(ZUG_EV_WAKE, 3, 0);
+}
+
+static void test_stray(void)
+{
+	struct kworld *k = begin();
+
+	on_grant = stray;
+	kworld_errand_begin(k, 0);
+	ok(kworld_run_errand(k) == -EAGAIN, "a task that goes another way ends the errand");
+	kworld_errand_end(k);
+	ok(next_is(k, WORLD_POINT, 0, true) && next_is(k, WORLD_WAKE, 2, false), "and its event is told like every other");
+	kworld_errand_begin(k, 0);
+	ok(kworld_await(k, ZUG_EV_BLOCK) == -ETIME, "what never comes is not waited for");
+	end(k);
+}
+
+static uint64_t fault_came;
+
+static void make_call(uint32_t kid)
+{
+	put(ZUG_EV_WAKE, 3, 0);
+	put(ZUG_EV_FAULT, kid, 0)->arg[0] = fault_came;
+	put(ZUG_EV_YIELD, kid, ZUG_EF_LONE);
+}
+
+static void test_fault(bool carried_out)
+{
+	struct kworld *k = begin();
+	int ret;
+
+	k->kt[0].call_nr = 0;
+	fault_came = carried_out;
+	on_grant = make_call;
+	nr_commands = 0;
+	ret = k->w.ops->inject(&k->w, &k->w.tasks[0], FAULT_ENOSPC, 0);
+	ok(ret == (carried_out ? 0 : WORLD_FAULT_MISSED), carried_out ? "a fault that was carried out" : "a fault that was missed");
+	ok(nr_commands == 2 && commands[0].cmd == ZUG_CMD_FAULT && commands[0].fault == ENOSPC &&
+	   commands[1].cmd == ZUG_CMD_GRANT && k->w.tasks[0].label.op == ZUG_OP_YIELD, "  the label is still that of the call");
+	ok(!k->w.ops->grant(&k->w, 0) && nr_commands == 2, "  the turn is not given twice");
+	ok(next_is(k, WORLD_WAKE, 2, false) && next_is(k, WORLD_POINT, 0, false), "  what came meanwhile is told");
+	ok(!k->w.ops->grant(&k->w, 0) && nr_commands == 3, "  the next turn is given");
+	end(k);
+}
+
+static void test_settle(void)
+{
+	struct kworld *k = begin();
+
+	/* ptrace cannot seize these tasks: they are awake for good */
+	for (uint32_t n = 1; n <= 2; n++) {
+		k->w.tasks[n].state = TASK_BLOCKED;
+		k->w.tasks[n].deadline = 1000;
+		k->kt[n].endless = true;
+	}
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_WAKE, 2, 0)->arg[0] = 1;
+	put(ZUG_EV_WAKE, 3, 0);
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_WAKE, 2, false) && next_is(k, WORLD_WAKE, 1, false) && next_is(k, WORLD_POINT, 0, true),
+	   "held tasks that are awake for good are told before the question");
+	ok(!k->run.nr_held && !k->w.tasks[1].deadline && state_of(k, 1) == TASK_PARKED, "and are not held any more");
+	end(k);
+}
+
+static void test_errors(void)
+{
+	struct kworld *k = begin();
+	struct world_event ev;
+
+	put(ZUG_EV_WAKE, 3, 0);
+	refuse = -ENOMEM;
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) < 0 && strstr(err, "out of memory"), "an event that cannot be kept");
+	refuse = 0;
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) < 0, "  ends the execution");
+	end(k);
+
+	k = begin();
+	put(ZUG_EV_WAKE, 3, 0);
+	state.nr_lost = 1;
+	ok(next_is(k, WORLD_WAKE, 2, false) == false && strstr(err, "lost"), "an event that found no room in the ring");
+	end(k);
+
+	k = begin();
+	put(99, 1, 0);
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) < 0 && strstr(err, "unknown kind"), "an event of an unknown kind");
+	end(k);
+}
+
+int main(void)
+{
+	test_states();
+	test_take_back();
+	test_own_stops();
+	test_errand();
+	test_stray();
+	test_fault(true);
+	test_fault(false);
+	test_settle();
+	test_errors();
+	printf("1..%d\n", nr_tests);
+	return nr_failed != 0;
+}
