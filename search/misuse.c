@@ -46,7 +46,7 @@ struct misuse {
 
 static const char *const texts[MISUSE_NR] = {
 	[MISUSE_NONE] = "nothing wrong",
-	[MISUSE_UNLOCK_FREE] = "unlock of a lock that nobody holds",
+	[MISUSE_UNLOCK_FREE] = "unlock of a lock that is not held",
 	[MISUSE_UNLOCK_FOREIGN] = "unlock of a lock that another task holds",
 	[MISUSE_RELOCK] = "lock of a mutex that the task itself holds",
 	[MISUSE_INIT_USED] = "init of a lock that is in use",

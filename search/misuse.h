@@ -36,7 +36,7 @@ enum misuse_kind {
 	MISUSE_NR,
 };
 
-/* "unlock of a lock that nobody holds". Static. */
+/* "unlock of a lock that is not held". Static. */
 const char *misuse_text(enum misuse_kind kind);
 
 /* The state that a lock's own memory shows. */

@@ -284,7 +284,7 @@ const struct strategy_type strategy_urw = {
 		.name = "urw",
 		.line = "uniform random walk: every interleaving alike, tasks of different lengths",
 		.params = "",
-		.guarantee = "all interleavings equally likely, if nobody blocks and counts are stable",
+		.guarantee = "all interleavings equally likely, if no task blocks and counts are stable",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
 	.size = sizeof(struct surw),
@@ -301,7 +301,7 @@ const struct strategy_type strategy_surw = {
 		.name = "surw",
 		.line = "uniform over the events of one object, drawn for each execution: long tests",
 		.params = "",
-		.guarantee = "all orders of that object's events equally likely, if nobody blocks and "
+		.guarantee = "all orders of that object's events equally likely, if no task blocks and "
 			     "counts are stable",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,

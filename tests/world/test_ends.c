@@ -186,7 +186,7 @@ static void spin_locks(void)
 		TASK({ .op = W_SPIN_LOCK, .a = 0 }, { .op = W_SPIN_UNLOCK, .a = 0 }) } };
 	struct run *r = run(&dead, &plain);
 
-	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 spins for m0: held, and nobody can give them up"), r,
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 spins for m0: held, and no task can release them"), r,
 	      "a spin lock of a dead task is waited for in vain");
 	check(r->x.steps < 90, r, "that is seen after 64 looks");
 	check(r->x.outcome.failure == failure_of(&dead, &(struct how){ .strategy = "random", .seed = 3 }), r, "and always the same bug");
@@ -240,9 +240,9 @@ static void misuse(void)
 	check(!strcmp(ops_of(r->t, 1), "begin unlock") && r->grants == 4 && trace_nr_stacks(r->t) == 2, r, "is told before it happens");
 	run_free(r);
 	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), UNLOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE,
-	     "T0: unlock of a lock that nobody holds: m0", "the unlock of a free one, at a point that is passed");
+	     "T0: unlock of a lock that is not held: m0", "the unlock of a free one, at a point that is passed");
 	ends(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), UNLOCK(0), UNLOCK(0), JOIN(1)), TASK(LOCAL) }), &plain, ZUG_OUTCOME_MISUSE,
-	     "T0: unlock of a lock that nobody holds: m0", "and at one that is not");
+	     "T0: unlock of a lock that is not held: m0", "and at one that is not");
 	ends(PROGRAM(.code = { TASK(LOCK(0), LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE, "T0: lock of a mutex that the task itself holds (T0): m0",
 	     "a second lock by the same task");
 	ends(PROGRAM(.code = { TASK(LOCK(0), { .op = W_DESTROY, .a = 0 }) }), &plain, ZUG_OUTCOME_MISUSE, "destroy of an object that is in use",

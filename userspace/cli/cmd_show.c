@@ -121,7 +121,7 @@ static const struct command_line line = {
 		"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n",
 	.about =
 		"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object\n"
-		"and place in the source; preemptions; how it ended; for a deadlock, who waits for whom, and where.\n",
+		"and place in the source; preemptions; how it ended; for a deadlock, which task waits for which, and where.\n",
 };
 
 /* A page is nothing for a terminal. Malloc'd, NULL: no memory. */

@@ -171,7 +171,7 @@ bool ends_livelock(struct engine *e)
 				snprintf(text + n, sizeof(text) - n, "%sT%u spins for %s", n ? "; " : "", i,
 					 engine_name_of(e, t->label.object));
 		}
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s: held, and nobody can give them up",
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s: held, and no task can release them",
 			    text);
 		return true;
 	}

@@ -463,7 +463,7 @@ int kworld_flows_deliver(struct kworld *k)
 	if (k->debug)
 		fprintf(stderr, "DELIVER %zu bytes of T%u: %zd\n", m.len, m.task, n);
 	snprintf(ev.text, sizeof(ev.text), "%zu byte%s of T%u arrive%s%s", m.len, m.len == 1 ? "" : "s", m.task,
-		 m.len == 1 ? "s" : "", n < 0 ? ", but nobody takes them" : "");
+		 m.len == 1 ? "s" : "", n < 0 ? ", but no task takes them" : "");
 	kworld_tell(k, &ev);
 	own_wakes(k, k->kt[m.task].kid);
 	close(m.fd);
