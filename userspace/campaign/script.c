@@ -103,7 +103,7 @@ static int add_task(struct reader *r, const char *rest)
 	if (!t.task || !t.nth || t.task == t.parent)
 		return fail(
 			r,
-			"'task %s': T0 is the command itself, children are counted from 1, and nobody is a "
+			"'task %s': T0 is the command itself, children are counted from 1, and no task is a "
 			"child of itself",
 			rest);
 	for (size_t i = 0; i < r->s->nr_tasks; i++) {
