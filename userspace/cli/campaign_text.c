@@ -506,12 +506,13 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 		failures_text(t->out, r);
 	fprintf(t->out,
 		"%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
-		"%lu distinct schedules, %lu of them not equivalent)\n",
+		"%lu distinct schedule%s in %lu equivalence class%s)\n",
 		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->executions,
 		seconds(r->elapsed_ns, text, sizeof(text)),
 		seconds(r->executions ? r->run_ns / r->executions : 0, each, sizeof(each)),
 		(unsigned long)r->steps, (unsigned long)r->search.max_steps,
-		(unsigned long)r->search.schedules, (unsigned long)r->search.distinct);
+		(unsigned long)r->search.schedules, r->search.schedules == 1 ? "" : "s",
+		(unsigned long)r->search.distinct, r->search.distinct == 1 ? "" : "es");
 	coverage_text(t->out, r);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
@@ -521,7 +522,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	if (r->diverged)
 		fprintf(t->out,
 			"%lu executions did not follow the schedule they were given (first: %s): the "
-			"test depends on something that is not controlled; zug check, in the place of zug run, says on "
+			"test depends on something that is not controlled; zug check says on "
 			"what\n",
 			(unsigned long)r->diverged, r->first_divergence);
 	fflush(t->out);

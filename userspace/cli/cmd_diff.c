@@ -116,7 +116,7 @@ static void compare_builds(const struct trace *a, const struct trace *b)
 		for (uint32_t k = 0; (y = trace_module(b, k)); k++)
 			if (!strcmp(x->path, y->path) && strcmp(x->build_id, y->build_id))
 				fprintf(stderr,
-					"zug diff: %s was another build in each: its places look different where "
+					"zug diff: %s was rebuilt between the two traces: its places look different where "
 					"they are not\n",
 					x->path);
 	if (strcmp(trace_header(a)->argv[0] ? trace_header(a)->argv[0] : "",

@@ -63,7 +63,7 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		 FILE *err);
 /*
  * The campaign of r->o. 0 or an enum zug_exit with a message printed: the
- * machine, or another build without --force. r must stay where it is.
+ * machine, or a rebuilt file without --force. r must stay where it is.
  */
 int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out,
 		  FILE *err, const volatile sig_atomic_t *stop);
