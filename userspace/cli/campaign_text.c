@@ -67,7 +67,7 @@ void minimized_text(FILE *out, const struct minimized *m)
 
 /* ---- the progress line ---- */
 
-static void clear_progress(struct campaign_text *t)
+void campaign_text_clear(struct campaign_text *t)
 {
 	if (t->shown)
 		fputs("\r\033[K", t->err);
@@ -119,7 +119,7 @@ static void on_message(void *ctx, const char *line)
 {
 	struct campaign_text *t = ctx;
 
-	clear_progress(t);
+	campaign_text_clear(t);
 	fprintf(t->err, "zug: %s\n", line);
 }
 
@@ -418,7 +418,7 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	char text[32];
 
 	if (f->stage != FINDING_COUNTED)
-		clear_progress(t);
+		campaign_text_clear(t);
 	switch (f->stage) {
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
@@ -562,7 +562,7 @@ void campaign_text_init(struct campaign_text *t, const struct campaign_options *
 
 enum zug_exit campaign_text_error(struct campaign_text *t, int ret, const char *line)
 {
-	clear_progress(t);
+	campaign_text_clear(t);
 	if (ret < 0 && line[0])
 		fprintf(t->err, "zug: %s\n", line);
 	return exit_of_campaign(ret);

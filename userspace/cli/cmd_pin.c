@@ -90,6 +90,7 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 		return ret;
 	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
 	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
+	campaign_text_clear(&r->text);
 	if (ret) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		unlink(path);
