@@ -11,12 +11,13 @@
  *
  *	options, script, rule_names	how a test is executed and searched, and what names mean
  *	result, race_book		what came of it: data
- *	session_*			kernel side, sandbox, probes, world and engine; one
- *execution with its trace policy_*			the reasons for which places are points: one
- *interface (policy.h) points				the table of policies, which the loop calls
- *	campaign, campaign_*		the loop: first the executions that find the points, then
- *the search trials, minimize, closest	executions beside the search: simpler schedules, passing
- *neighbours check, pin			zug check and zug pin
+ *	session_*			kernel side, sandbox, probes, world, engine; one execution
+ *	policy_*			the reasons for which places are points (policy.h)
+ *	points				the table of policies, which the loop calls
+ *	campaign			one step: an execution that finds points, or one of the search
+ *	trials, minimize, closest	executions beside the search: simpler schedules, neighbours
+ *	campaign_findings, campaign_run, campaign_once	the loop, and one execution for zugd
+ *	check, pin			zug check and zug pin
  *
  * Nothing here prints, or knows exit statuses: functions return 0, or -errno with a line in err;
  *what people should know meanwhile goes to the observer; cli/ renders the result.
