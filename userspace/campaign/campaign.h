@@ -37,22 +37,6 @@
 
 struct campaign;
 
-/* The cause of an error. */
-enum campaign_blame {
-	BLAME_USER = 0, /* -EINVAL: the command line, or a file named on it, makes no sense */
-	BLAME_ZUG, /* -ENOMEM, -ENOTRECOVERABLE */
-	BLAME_MACHINE, /* any other: kernel, privileges, set-up */
-};
-enum campaign_blame campaign_blame(int error);
-
-/* How a search ends when nothing went wrong. */
-enum campaign_end {
-	CAMPAIGN_PASSED = 0,	/* nothing wrong was found, as far as was asked */
-	CAMPAIGN_FAILED,	/* the test fails under some schedule */
-	CAMPAIGN_INCOMPLETE,	/* interrupted, or executions did not follow their schedule */
-	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
-};
-
 /*
  * Sets everything up; nothing is executed yet. k: an open kernel, which stays the caller's; NULL:
  * one of its own. The observer, and what the options point to, must outlive the campaign. stop: set

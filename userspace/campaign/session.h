@@ -11,7 +11,7 @@
  *	session_start()		the world and the engine, once the first points are known
  *
  * Then session_execute() makes one execution with its trace. Functions return 0 or -errno with a
- * line in err; campaign_blame() (campaign.h) tells the cause.
+ * line in err; campaign_blame() (result.h) tells the cause.
  */
 #ifndef ZUG_SESSION_H
 #define ZUG_SESSION_H
