@@ -14,13 +14,6 @@
 /* At most so many executions only to see what the test maps. */
 #define PRIMING_ROUNDS 4
 
-enum campaign_blame campaign_blame(int error)
-{
-	return error == -EINVAL				     ? BLAME_USER :
-	       error == -ENOMEM || error == -ENOTRECOVERABLE ? BLAME_ZUG :
-							       BLAME_MACHINE;
-}
-
 static int set_up(struct campaign *c, struct kernel *k, const struct campaign_options *o,
 		  const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		  char *err, size_t errlen)

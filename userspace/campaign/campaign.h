@@ -3,23 +3,23 @@
  * campaign.h - many executions of one test, until a bug, a bound or exhaustion
  *
  * One struct serves zug run (campaign_run(): the whole loop), commands that follow a trace
- *(campaign_prepare_replay(), then campaign_follow(), minimize_trace(), closest_trace()), zug check
- *(check.h) and zugd (campaign_once()).
+ * (campaign_prepare_replay(), then campaign_follow(), minimize_trace(), closest_trace()), zug check
+ * (check.h) and zugd (campaign_once()).
  *
- * The room's files in their order; a file calls those before it only, and tests/tools/rooms-calls
- *checks that:
+ * The room's files in their order. A file calls files above it only: tests/tools/rooms-calls.
  *
- *	options, script, rule_names	how a test is executed and searched, and what names mean
+ *	options, script, rule_names	how a test is executed and searched; what names mean
  *	result, race_book		what came of it: data
- *	session_*			kernel side, sandbox, probes, world and engine; one
- *execution with its trace policy_*			the reasons for which places are points: one
- *interface (policy.h) points				the table of policies, which the loop calls
- *	campaign, campaign_*		the loop: first the executions that find the points, then
- *the search trials, minimize, closest	executions beside the search: simpler schedules, passing
- *neighbours check, pin			zug check and zug pin
+ *	session_*			kernel side, sandbox, probes, world, engine; one execution
+ *	policy_*			the reasons for which places are points (policy.h)
+ *	points				the table of policies, which the loop calls
+ *	campaign			one step: an execution that finds points, or of the search
+ *	trials, minimize, closest	executions beside the search: simpler schedules, neighbours
+ *	campaign_findings, _run, _once	the loop, and one execution for zugd
+ *	check, pin			zug check and zug pin
  *
  * Nothing here prints, or knows exit statuses: functions return 0, or -errno with a line in err;
- *what people should know meanwhile goes to the observer; cli/ renders the result.
+ * what people should know meanwhile goes to the observer; cli/ renders the result.
  */
 #ifndef ZUG_CAMPAIGN_H
 #define ZUG_CAMPAIGN_H
@@ -37,22 +37,6 @@
 #include "search/script.h"
 
 struct campaign;
-
-/* The cause of an error. */
-enum campaign_blame {
-	BLAME_USER = 0, /* -EINVAL: the command line, or a file named on it, makes no sense */
-	BLAME_ZUG, /* -ENOMEM, -ENOTRECOVERABLE */
-	BLAME_MACHINE, /* any other: kernel, privileges, set-up */
-};
-enum campaign_blame campaign_blame(int error);
-
-/* How a search ends when nothing went wrong. */
-enum campaign_end {
-	CAMPAIGN_PASSED = 0,	/* nothing wrong was found, as far as was asked */
-	CAMPAIGN_FAILED,	/* the test fails under some schedule */
-	CAMPAIGN_INCOMPLETE,	/* interrupted, or executions did not follow their schedule */
-	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
-};
 
 /*
  * Sets everything up; nothing is executed yet. k: an open kernel, which stays the caller's; NULL:

@@ -533,7 +533,7 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 		putc(' ', out);
 		report_put_word(out, *a);
 	}
-	fputs("\n# Each 'before' is one switch; otherwise the running task goes on. zug-pin(1) has the language.\n",
+	fputs("\n# Each 'before' is one switch; otherwise each task runs on until it blocks. zug-pin(1) has the language.\n",
 	      out);
 }
 

@@ -2,9 +2,9 @@
 /*
  * points.h - the points of a campaign: the table of point policies, which the loop calls
  *
- *	points_new()	points_start()			before the first execution
- *	points_learn()	points_settle()			before each one, until nothing changes and
- *nothing more is wanted points_begin()	points_after()			around each execution
+ *	points_new()	points_start()	before the first execution
+ *	points_learn()	points_settle()	before each one, until no policy wants another execution
+ *	points_begin()	points_after()	around each execution
  *
  * The options in the traces' headers (session.options_json) are made anew when points have changed.
  */

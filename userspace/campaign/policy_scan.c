@@ -870,8 +870,8 @@ static void note(void *state, struct campaign_notes *n)
 		tell_unknown(s, to);
 	if (s->nr_names) {
 		fprintf(to,
-			"points added, for tasks access in no order that locks, atomics, threads or pipes give%s: ",
-			s->handlers ? ", or a signal handler does" : "");
+			"added points where data is accessed without synchronisation%s: ",
+			s->handlers ? ", or by a signal handler" : "");
 		for (uint32_t i = 0; i < s->nr_names; i++)
 			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
 		if (s->nr_unnamed)

@@ -65,7 +65,7 @@ int repeat_first(struct campaign *c, const struct execution *x, char *err, size_
 		session_say(
 			&c->s,
 			"the first execution did not repeat (step %lu of %lu): the test depends on something "
-			"that is not controlled; zug check, in the place of zug run, says on what",
+			"that is not controlled; zug check says on what",
 			(unsigned long)(again.diverged ? again.diverged_at : at),
 			(unsigned long)first.nr);
 out:

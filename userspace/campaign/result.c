@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
 #include "campaign/result.h"
+
+enum campaign_blame campaign_blame(int error)
+{
+	return error == -EINVAL				     ? BLAME_USER :
+	       error == -ENOMEM || error == -ENOTRECOVERABLE ? BLAME_ZUG :
+							       BLAME_MACHINE;
+}
 
 struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure)
 {

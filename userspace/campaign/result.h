@@ -10,6 +10,22 @@
 
 struct symbols;
 
+/* The cause of an error. */
+enum campaign_blame {
+	BLAME_USER = 0, /* -EINVAL: the command line, or a file named on it, makes no sense */
+	BLAME_ZUG, /* -ENOMEM, -ENOTRECOVERABLE */
+	BLAME_MACHINE, /* any other: kernel, privileges, set-up */
+};
+enum campaign_blame campaign_blame(int error);
+
+/* How a search ends when nothing went wrong. */
+enum campaign_end {
+	CAMPAIGN_PASSED = 0,	/* nothing wrong was found, as far as was asked */
+	CAMPAIGN_FAILED,	/* the test fails under some schedule */
+	CAMPAIGN_INCOMPLETE,	/* interrupted, or executions did not follow their schedule */
+	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
+};
+
 /* A way to fail that was seen. */
 struct campaign_failure {
 	uint64_t failure;	/* its identity */

@@ -2,9 +2,9 @@
 /*
  * script.h - a script file: the options and tasks it names, and its statements
  *
- *	option NAME [VALUE]		as --NAME=VALUE on the command line; VALUE is the rest of
- *the line task T3 child 2 of T1		which task T3 is: the second one that T1 created
- *anything else			statements of the schedule language (search/rules.h)
+ *	option NAME [VALUE]		as --NAME=VALUE on the command line; VALUE is the whole rest
+ *	task T3 child 2 of T1		which task T3 is: the second one that T1 created
+ *	anything else			statements of the schedule language (search/rules.h)
  */
 #ifndef ZUG_SCRIPT_H
 #define ZUG_SCRIPT_H

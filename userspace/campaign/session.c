@@ -88,7 +88,7 @@ static int find_shares(struct session *s, char *err, size_t errlen)
 		s->paths.shares[i] = realpath(path, NULL);
 		if (!s->paths.shares[i]) {
 			snprintf(err, errlen, "--share %s: %s%s", p, strerror(errno),
-				 errno == ENOENT ? ": what is shared has to be there" : "");
+				 errno == ENOENT ? ": a path that is shared must exist" : "");
 			return -EINVAL;
 		}
 	}

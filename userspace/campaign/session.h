@@ -3,15 +3,15 @@
  * session.h - the place where a campaign's executions happen
  *
  * A session has the kernel side, the sandbox, the program's files with their probes, the world
- *behind world.h and the engine. It is set up in three steps, between which the campaign and the
- *point policies do their own:
+ * behind world.h and the engine. It is set up in three steps, between which the campaign and the
+ * point policies do their own:
  *
  *	session_prepare()	what the user gave: the program, paths, the search
- *	session_open()		what the machine must have: the kernel side, a sandbox, symbols,
- *probes session_start()		the world and the engine, once the first points are known
+ *	session_open()		what the machine must have: kernel side, sandbox, symbols, probes
+ *	session_start()		the world and the engine, once the first points are known
  *
  * Then session_execute() makes one execution with its trace. Functions return 0 or -errno with a
- *line in err; the class of an error is told by campaign_blame() (campaign.h).
+ * line in err; campaign_blame() (result.h) tells the cause.
  */
 #ifndef ZUG_SESSION_H
 #define ZUG_SESSION_H

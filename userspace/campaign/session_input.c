@@ -61,7 +61,7 @@ int session_feed(struct session *s, char *err, size_t errlen)
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > MAX_INPUT) {
 		snprintf(err, errlen, "--stdin %s: %s: every execution reads it anew, from memory",
-			 path, S_ISREG(st.st_mode) ? "it has more than 16 MB" : "it is no file");
+			 path, S_ISREG(st.st_mode) ? "it has more than 16 MB" : "it is not a regular file");
 		goto out;
 	}
 	if (pipe2(ends, O_CLOEXEC)) {

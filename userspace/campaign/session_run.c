@@ -71,9 +71,8 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	int ret, written;
 
 	if (s->o.inputs.file) {
-		ret = session_feed(s, err, errlen);
-		if (ret)
-			return ret;
+		if (session_feed(s, err, errlen))
+			return -EIO;
 		kworld_launch(s->world)->in = s->input_fd;
 	}
 	t = trace_create(s->paths.current, &h, &ret);
@@ -96,7 +95,8 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 			 strerror(-written));
 		ret = written;
 	}
-	return ret;
+	/* the options were checked when the session was set up */
+	return ret == -EINVAL ? -EIO : ret;
 }
 
 int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,

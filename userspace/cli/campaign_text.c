@@ -67,7 +67,7 @@ void minimized_text(FILE *out, const struct minimized *m)
 
 /* ---- the progress line ---- */
 
-static void clear_progress(struct campaign_text *t)
+void campaign_text_clear(struct campaign_text *t)
 {
 	if (t->shown)
 		fputs("\r\033[K", t->err);
@@ -119,7 +119,7 @@ static void on_message(void *ctx, const char *line)
 {
 	struct campaign_text *t = ctx;
 
-	clear_progress(t);
+	campaign_text_clear(t);
 	fprintf(t->err, "zug: %s\n", line);
 }
 
@@ -418,7 +418,7 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	char text[32];
 
 	if (f->stage != FINDING_COUNTED)
-		clear_progress(t);
+		campaign_text_clear(t);
 	switch (f->stage) {
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
@@ -506,12 +506,13 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 		failures_text(t->out, r);
 	fprintf(t->out,
 		"%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
-		"%lu distinct schedules, %lu of them not equivalent)\n",
+		"%lu distinct schedule%s in %lu equivalence class%s)\n",
 		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->executions,
 		seconds(r->elapsed_ns, text, sizeof(text)),
 		seconds(r->executions ? r->run_ns / r->executions : 0, each, sizeof(each)),
 		(unsigned long)r->steps, (unsigned long)r->search.max_steps,
-		(unsigned long)r->search.schedules, (unsigned long)r->search.distinct);
+		(unsigned long)r->search.schedules, r->search.schedules == 1 ? "" : "s",
+		(unsigned long)r->search.distinct, r->search.distinct == 1 ? "" : "es");
 	coverage_text(t->out, r);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
@@ -521,7 +522,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	if (r->diverged)
 		fprintf(t->out,
 			"%lu executions did not follow the schedule they were given (first: %s): the "
-			"test depends on something that is not controlled; zug check, in the place of zug run, says on "
+			"test depends on something that is not controlled; zug check says on "
 			"what\n",
 			(unsigned long)r->diverged, r->first_divergence);
 	fflush(t->out);
@@ -561,7 +562,7 @@ void campaign_text_init(struct campaign_text *t, const struct campaign_options *
 
 enum zug_exit campaign_text_error(struct campaign_text *t, int ret, const char *line)
 {
-	clear_progress(t);
+	campaign_text_clear(t);
 	if (ret < 0 && line[0])
 		fprintf(t->err, "zug: %s\n", line);
 	return exit_of_campaign(ret);

@@ -25,6 +25,8 @@ struct campaign_text {
 /* o, out and err stay the caller's, and must outlive the campaign. */
 void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out,
 			FILE *err);
+/* Takes the progress line away, before something else is printed. */
+void campaign_text_clear(struct campaign_text *t);
 /* Prints the line of an error, unless it is empty. The exit status. */
 enum zug_exit campaign_text_error(struct campaign_text *t, int ret, const char *line);
 /* campaign_new() with this observer. 0, or an enum zug_exit with a message printed. */

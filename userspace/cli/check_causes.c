@@ -424,7 +424,7 @@ static void look_at_wakers(struct causes *c)
 	if (o) {
 		tell(c, "outside");
 		fprintf(c->out,
-			"T%u reads from %s, which no task of the test writes: start the writer inside the test, too\n",
+			"T%u reads from %s, to which no task of the test writes: move the writer into the test\n",
 			who, o->name ? o->name : o->kind);
 		return;
 	}
@@ -432,7 +432,7 @@ static void look_at_wakers(struct causes *c)
 		return;
 	tell(c, "outside");
 	fprintf(c->out,
-		"T%u was woken from outside the test: start what wakes it inside the test, too%s%s\n", who,
+		"T%u was woken from outside of the test: move what it talks to into the test%s%s\n", who,
 		where ? "; waits: " : "", where ? where : "");
 }
 

@@ -101,7 +101,7 @@ int cmd_daemon(int argc, char **argv)
 
 	if (!ret && o.c.command.argv[0]) {
 		fprintf(stderr,
-			"zugd: it executes nothing by itself: '%s' is one argument too many\n",
+			"zugd: it executes no command itself: '%s' is one argument too many\n",
 			o.c.command.argv[0]);
 		ret = ZUG_EXIT_USAGE;
 	}

@@ -116,7 +116,7 @@ static void compare_builds(const struct trace *a, const struct trace *b)
 		for (uint32_t k = 0; (y = trace_module(b, k)); k++)
 			if (!strcmp(x->path, y->path) && strcmp(x->build_id, y->build_id))
 				fprintf(stderr,
-					"zug diff: %s was another build in each: its places look different where "
+					"zug diff: %s was rebuilt between the two traces: its places look different where "
 					"they are not\n",
 					x->path);
 	if (strcmp(trace_header(a)->argv[0] ? trace_header(a)->argv[0] : "",
@@ -213,16 +213,19 @@ static int say_closest(const struct diff_options *o, const char *path, const str
  * A schedule with superfluous decisions has neighbours that fail all the same. *t becomes the
  * simplest one, in path.
  */
-static int simplify(struct campaign *c, const struct diff_options *o, struct trace **t, char *path,
+static int simplify(struct retrace *r, const struct diff_options *o, struct trace **t, char *path,
 		    size_t len, FILE *out, FILE *err_to)
 {
 	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS,
 						MINIMIZE_STEPS };
 	struct minimized m;
 	char err[1024];
+	int ret;
 
 	retrace_name_beside(o->r.path, "min", path, len);
-	if (minimize_trace(c, *t, &limits, path, &m, err, sizeof(err))) {
+	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
+	campaign_text_clear(&r->text);
+	if (ret) {
 		fprintf(err_to, "zug diff: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
@@ -253,7 +256,7 @@ static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, 
 
 	snprintf(path, sizeof(path), "%s", o->r.path);
 	if (!ret && !trace_minimized(t))
-		ret = simplify(r->c, o, &t, path, sizeof(path), out, err_to);
+		ret = simplify(r, o, &t, path, sizeof(path), out, err_to);
 	if (ret)
 		return ret;
 	if (o->output)
@@ -264,6 +267,7 @@ static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, 
 	if (!ret && m.r.reproduced && !m.r.found)
 		ret = closest_trace(r->c, t, o->executions ? o->executions : EXECUTIONS, to, &m,
 				    err, sizeof(err));
+	campaign_text_clear(&r->text);
 	if (ret)
 		fprintf(err_to, "zug diff: %s\n", err);
 	ret = ret ? ZUG_EXIT_ENVIRONMENT : say_closest(o, path, t, to, step, &m, out, err_to);

@@ -107,6 +107,7 @@ static int minimize(struct retrace *r, const struct minimize_options *mo, FILE *
 	if (ret)
 		return ret;
 	ret = minimize_trace(r->c, r->t, &mo->limits, mo->out, &m, err, sizeof(err));
+	campaign_text_clear(&r->text);
 	if (ret) {
 		fprintf(err_to, "zug minimize: %s\n", err);
 		return ZUG_EXIT_ENVIRONMENT;

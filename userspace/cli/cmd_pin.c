@@ -90,6 +90,7 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 		return ret;
 	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
 	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
+	campaign_text_clear(&r->text);
 	if (ret) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		unlink(path);
@@ -194,13 +195,13 @@ static void say_otherwise(const struct otherwise *o, int same, int statements,
 			  const struct pin_options *po, const char *path, FILE *err_to)
 {
 	fprintf(err_to,
-		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s, for you to look at\n",
+		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s\n",
 		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
 	if (o->nr_unmade)
 		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
 			statements, o->unmade);
 	else if (o->came[0] && statements)
-		fputs("every statement was made: what the failure depends on besides is not in the script\n",
+		fputs("every statement was made: the failure also depends on something that is not in the script\n",
 		      err_to);
 }
 
@@ -229,7 +230,7 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 		statements = -errno;
 	if (statements < 0) {
 		fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
-			"its steps cannot be told by the rules of the default schedule" : strerror(-statements));
+			"its steps do not follow the rules of the default schedule" : strerror(-statements));
 		goto out;
 	}
 	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, out, err_to, stop);

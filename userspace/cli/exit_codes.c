@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The one place where the ends and errors of campaigns become exit statuses. */
-#include "campaign/campaign.h"
+#include "campaign/result.h"
 #include "cli/exit_codes.h"
 
 enum zug_exit exit_of_campaign(int ret)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * retrace.h - what the commands share that execute the test of a trace again: replay, minimize,
- *diff, pin
+ * retrace.h - what the commands share that execute a trace's test again: replay, minimize, diff, pin
  *
  *	the table of the command has RETRACE_ROWS; its options begin with a struct retrace_options
- *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);	here, or
- *zugd does it
+ *	return command_dispatch(o.socket, "replay", argc, argv, replay_execute);
  *
  *	retrace_open(&r, &o, "replay", err);	the trace and the options that it was recorded with
- *	retrace_begin(&r, &o, k, ...);		r.c is the campaign; what is wrong with the builds
- *was said retrace_end(&r);			after either of them failed, too
+ *	retrace_begin(&r, &o, k, ...);		r.c is the campaign; says what was rebuilt
+ *	retrace_end(&r);			after either of them failed, too
  */
 #ifndef ZUG_RETRACE_H
 #define ZUG_RETRACE_H
@@ -63,7 +61,7 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		 FILE *err);
 /*
  * The campaign of r->o. 0 or an enum zug_exit with a message printed: the
- * machine, or another build without --force. r must stay where it is.
+ * machine, or a rebuilt file without --force. r must stay where it is.
  */
 int retrace_begin(struct retrace *r, const struct retrace_options *o, struct kernel *k, FILE *out,
 		  FILE *err, const volatile sig_atomic_t *stop);

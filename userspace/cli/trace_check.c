@@ -15,7 +15,7 @@ void trace_check_kernel(const struct trace *t, FILE *err)
 	uname(&u);
 	snprintf(now, sizeof(now), "%s %s", u.release, u.version);
 	if (trace_header(t)->kernel && strcmp(trace_header(t)->kernel, now))
-		fprintf(err, "zug: recorded on another kernel (%s): it may not follow\n",
+		fprintf(err, "zug: the trace was recorded on another kernel (%s): the test may not follow it\n",
 			trace_header(t)->kernel);
 }
 
@@ -43,7 +43,7 @@ int trace_check_builds(const struct trace *t, FILE *err, bool force)
 		moved += f != NULL;
 		if (f)
 			fprintf(err,
-				"zug: %s is another build than when this was recorded (build-id %.12s..., "
+				"zug: %s was rebuilt since the trace was recorded (build-id %.12s..., "
 				"then %.12s...)\n",
 				m->path, symfile_build_id(f), m->build_id);
 		else
@@ -53,7 +53,7 @@ int trace_check_builds(const struct trace *t, FILE *err, bool force)
 	if (!changed)
 		return 0;
 	if (force)
-		fputs("zug: going on, for --force: the schedule may not fit\n", err);
+		fputs("zug: going on because of --force: the schedule may not fit\n", err);
 	else
 		fprintf(err, "zug: %s search again with zug run, or try it with --force\n", moved ?
 			"its places have moved, so the schedule may not fit:" : "put it back where it was; or");
@@ -71,7 +71,7 @@ int trace_check_failing(const struct trace *t, const char *path, const char *wha
 		return ZUG_EXIT_USAGE;
 	}
 	if (!zug_outcome_is_finding(o->kind)) {
-		fprintf(err, "zug %s: %s is no failure of the test: %s%s%s\n", what, path,
+		fprintf(err, "zug %s: the test did not fail in %s: %s%s%s\n", what, path,
 			zug_outcome_name(o->kind), o->message[0] ? ": " : "", o->message);
 		return ZUG_EXIT_USAGE;
 	}

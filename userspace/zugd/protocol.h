@@ -2,19 +2,18 @@
 /*
  * protocol.h - what zug and zugd say to each other
  *
- * A Unix stream socket; each message is one line of JSON, an object with the
- * protocol's version in "v". The first message of a client is its request; descriptors
- * (stdin, stdout, stderr) travel with it. zugd answers with events:
+ * A Unix stream socket; each message is one line of JSON, an object with the protocol's version in
+ * "v". The first message of a client is its request; descriptors (stdin, stdout, stderr) travel
+ * with it. zugd answers with events:
  *
  *	> {"v":1,"request":"exec","args":["--seed","2","--","./test"],"env":[...],"cwd":"/src"}
  *	< {"v":1,"event":"queued","ahead":2}	others come first; only when there are any
- *	< {"v":1,"event":"done","exit":0}	the exit status for the client; "message" where it
- *needs one
+ *	< {"v":1,"event":"done","exit":0}	the exit status for the client, and a "message"
  *
- * Requests: run, replay, minimize, diff, exec (args, env, cwd and three descriptors), status
- *(answered by an event "status"), stop (answered by the end of the connection, when nothing is
- *left). "refused" with a "message" answers what cannot be understood. A client that shuts its side
- *of the connection down aborts its request; "done" still comes.
+ * Requests: run, replay, minimize, pin, diff, check, exec (args, env, cwd and three descriptors),
+ * status (answered by an event "status"), stop (answered by the end of the connection, when nothing
+ * is left). "refused" with a "message" answers what cannot be understood. A client that shuts its
+ * side of the connection down aborts its request; "done" still comes.
  */
 #ifndef ZUG_PROTOCOL_H
 #define ZUG_PROTOCOL_H

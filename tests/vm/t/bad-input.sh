@@ -149,7 +149,7 @@ if begin "program changed since the trace"; then
 	cp "$programs/lost-wakeup" program
 	zug 60 replay -q "$trace"
 	want_status 2
-	want_err 'program is another build than when this was recorded \(build-id'
+	want_err 'program was rebuilt since the trace was recorded \(build-id'
 	want_err '--force'
 	zug 60 replay -q --force "$trace"
 	want_status 5

@@ -77,7 +77,7 @@ if begin "a wake-up from outside"; then
 	mkfifo fifo
 	sh -c 'exec 3<>fifo; while :; do printf "\\$(($(od -An -N1 -tu1 /dev/urandom) % 2 + 60))" >&3; sleep 0.02; done' &
 	writer=$!
-	differs outside 'T[0-9]+ (was woken from outside the test|reads from .*, which no task of the test writes)' --share fifo -- "$inputs/varies" outside "$dir/fifo"
+	differs outside 'T[0-9]+ (was woken from outside of the test|reads from .*, to which no task of the test writes)' --share fifo -- "$inputs/varies" outside "$dir/fifo"
 	kill $writer
 	wait $writer 2>/dev/null
 	end

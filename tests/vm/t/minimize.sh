@@ -116,7 +116,7 @@ if begin "a trace that cannot be minimised"; then
 	cp "$programs/bank-transfer" test
 	zug 60 minimize -q traces/test.1.trace
 	want_status 2
-	want_err 'test is another build than when this was recorded'
+	want_err 'test was rebuilt since the trace was recorded'
 	zug 60 minimize -q --force traces/test.1.trace
 	want_status 5
 	want_err 'does not fail again under its own schedule: '

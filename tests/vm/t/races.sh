@@ -7,7 +7,7 @@ use_daemon
 if begin "a list behind a pointer, without an option"; then
 	zug 120 run -q --no-minimize --executions 100 -o traces -- "$programs/heap-list"
 	want_status 1
-	want_out '^points added, for tasks access in no order .*: (memory|struct (list.head|node.next)) in push \(heap-list.c:[0-9]+\)$'
+	want_out '^added points where data is accessed without synchronisation: (memory|struct (list.head|node.next)) in push \(heap-list.c:[0-9]+\)$'
 	want_out '^replayed: 1 of 1 times the same'
 	zug 60 replay -q -n 3 "$(kept_trace)"
 	want_status 1
@@ -91,7 +91,7 @@ fi
 if begin "no race scan with --no-races"; then
 	zug 60 run -q --no-races --executions 3 -o traces -- "$programs/points/unordered"
 	want_status 0
-	! grep -qE '^points added|data race' "$dir/out" || note "$(grep -E '^points added|data race' "$dir/out")"
+	! grep -qE '^added points|data race' "$dir/out" || note "$(grep -E '^added points|data race' "$dir/out")"
 	end
 fi
 # Without the sources an atomic load, or store, looks like a plain one: both become points, and only one of them is a bug.

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* test_campaign.c - the data of a campaign: failures, data races, places, and what its ends mean */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "campaign/probe_places.h"
+#include "campaign/race_book.h"
+#include "campaign/result.h"
+#include "cli/exit_codes.h"
+
+static struct execution failing(uint64_t failure, const char *message)
+{
+	struct execution x = { .outcome = { .kind = ZUG_OUTCOME_DEADLOCK, .failure = failure } };
+
+	outcome_set(&x.outcome, ZUG_OUTCOME_DEADLOCK, "%s", message);
+	x.outcome.failure = failure;
+	return x;
+}
+
+static void failures_are_counted(void **state)
+{
+	struct failure_list l = { 0 };
+	struct campaign_failure *f;
+	struct execution x;
+	bool new;
+
+	for (uint64_t round = 0; round < 3; round++)
+		for (uint64_t id = 1; id <= 100; id++) {
+			x = failing(id, round ? "again" : "first");
+			f = failures_note(&l, &x, 1000 * round + id, &new);
+			assert_non_null(f);
+			assert_int_equal(new, !round);
+			assert_int_equal(f->times, round + 1);
+			/* what was seen first stays */
+			assert_int_equal(f->first, id);
+			assert_string_equal(f->message, "first");
+		}
+	assert_int_equal(l.nr, 100);
+	assert_int_equal(l.findings, 300);
+	assert_ptr_equal(failures_find(&l, 50), &l.list[49]);
+	assert_null(failures_find(&l, 101));
+	failures_release(&l);
+}
+
+static void races_are_known(void **state)
+{
+	char *known[] = { (char *)"ff", (char *)"1a", NULL };
+	char *suppressions[] = { (char *)"a*", (char *)"b*", NULL };
+	struct race_book b;
+	char **list;
+
+	assert_int_equal(race_book_init(&b, known, suppressions, true), 0);
+	assert_true(b.fail);
+	assert_false(b.used[0] || b.used[1]);
+	assert_true(race_book_knows(&b, 0xff));
+	assert_true(race_book_knows(&b, 0x1a));
+	assert_false(race_book_knows(&b, 1));
+	race_book_know(&b, 1);
+	race_book_know(&b, 0xff);
+	list = race_book_list(&b);
+	assert_non_null(list);
+	/* in the order in which they became known, each once */
+	assert_string_equal(list[0], "ff");
+	assert_string_equal(list[1], "1a");
+	assert_string_equal(list[2], "1");
+	assert_null(list[3]);
+	assert_false(race_book_is_counter(&b, 1));
+	race_book_add_counter(&b, 1);
+	race_book_add_counter(&b, 1);
+	assert_true(race_book_is_counter(&b, 1));
+	assert_int_equal(b.nr_counters, 1);
+	for (int i = 0; list[i]; i++)
+		free(list[i]);
+	free(list);
+	race_book_release(&b);
+}
+
+static void places_have_names(void **state)
+{
+	struct place_list l = { 0 };
+	uint64_t offset;
+
+	assert_int_equal(place_list_add(&l, "/usr/lib/libstdc++.so", 0x1234), 0);
+	assert_int_equal(place_list_add(&l, "/bin/x", 0), 0);
+	assert_string_equal(l.list[0], "/usr/lib/libstdc++.so+0x1234");
+	assert_null(l.list[2]);
+	/* the last '+' is the one before the offset */
+	assert_int_equal(probe_place_parse(l.list[0], &offset), strlen("/usr/lib/libstdc++.so"));
+	assert_int_equal(offset, 0x1234);
+	assert_int_equal(probe_place_parse(l.list[1], &offset), strlen("/bin/x"));
+	assert_int_equal(offset, 0);
+	assert_int_equal(probe_place_parse("no place", &offset), 0);
+	place_list_release(&l);
+}
+
+static void ends_have_statuses(void **state)
+{
+	assert_int_equal(exit_of_campaign(CAMPAIGN_PASSED), ZUG_EXIT_PASS);
+	assert_int_equal(exit_of_campaign(CAMPAIGN_FAILED), ZUG_EXIT_FINDING);
+	assert_int_equal(exit_of_campaign(CAMPAIGN_INCOMPLETE), ZUG_EXIT_INCOMPLETE);
+	assert_int_equal(exit_of_campaign(CAMPAIGN_MISFIT), ZUG_EXIT_SCRIPT);
+	assert_int_equal(exit_of_campaign(-EINVAL), ZUG_EXIT_USAGE);
+	assert_int_equal(exit_of_campaign(-ENOMEM), ZUG_EXIT_INTERNAL);
+	assert_int_equal(exit_of_campaign(-ENOTRECOVERABLE), ZUG_EXIT_INTERNAL);
+	assert_int_equal(exit_of_campaign(-EIO), ZUG_EXIT_ENVIRONMENT);
+	assert_int_equal(exit_of_campaign(-EACCES), ZUG_EXIT_ENVIRONMENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(failures_are_counted),
+		cmocka_unit_test(races_are_known),
+		cmocka_unit_test(places_have_names),
+		cmocka_unit_test(ends_have_statuses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
