@@ -52,7 +52,7 @@ static void deadlock(void)
 
 	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in join for t1; T1 waits in lock for m1, held by T2; "
 			 "T2 waits in lock for m0, held by T1"), r, "a deadlock says who waits for what, and who holds it");
-	check(r->ns >= 20 * MS && r->ns < 50 * MS, r, "20 ms pass before");
+	check(r->ns >= 30 * MS && r->ns < 50 * MS, r, "more than 20 ms pass before");
 	check(trace_nr_stacks(r->t) == 3 && !strcmp(state_of(r, 1), "waits in lock for m1, held by T2"), r, "the stacks of all");
 	check(!r->ret && r->x.status == -1 && r->x.outcome.failure, r, "it is a finding, and the test has no status");
 	run_free(r);
@@ -73,8 +73,10 @@ static void grace(void)
 {
 	struct run *r;
 
-	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 15 * MS, .kind = MW_BYTE } }), &plain,
+	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 25 * MS, .kind = MW_BYTE } }), &plain,
 	     ZUG_OUTCOME_PASS, NULL, "who wakes up before they have passed goes on");
+	ends(PROGRAM(.code = { TASK(GET(0), GET(0), LOCAL) }, .arrivals = { { 25 * MS, MW_BYTE, 0 }, { 50 * MS, MW_BYTE, 0 } }), &plain,
+	     ZUG_OUTCOME_PASS, NULL, "and has them again");
 	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 90 * MS, .kind = MW_BYTE } }), &plain,
 	     ZUG_OUTCOME_DEADLOCK, NULL, "later it is too late");
 	r = run(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .in_flight_ns = 500 * MS), &plain);
@@ -153,6 +155,8 @@ static void livelock(void)
 {
 	const struct mw_program polite = { .code = {
 		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), JOIN(1)), TASK(READ(0, 0), YIELD, JUMP_EQ(0, 0, 0)) } };
+	const struct mw_program longer = { .code = {
+		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), JOIN(1)), TASK(READ(0, 0), LOCAL, YIELD, JUMP_EQ(0, 0, 0)) } };
 	/* one yield in 200 steps: it works */
 	const struct mw_program works = { .code = {
 		TASK(CREATE(1), YIELD, { .op = W_SET, .b = 1, .imm = 0 }, READ(0, 0), STORE(0, 0, 1), READ(0, 0), JUMP_NE(0, 5100, 3), JOIN(1)),
@@ -169,6 +173,7 @@ static void livelock(void)
 	      "two that yield to each other for ever");
 	check(trace_nr_stacks(r->t) == 1 && r->x.steps >= 10000 && r->x.steps < 10010, r, "are stopped after 10000 steps, with the stacks of those who stand");
 	run_free(r);
+	check(failure_of(&polite, &turns) != failure_of(&longer, &turns), NULL, "one that goes round elsewhere is another bug");
 	check(failure_of(&polite, &turns) == failure_of(&polite, &(struct how){ .strategy = "random", .seed = 7 }), NULL,
 	      "a livelock is the same bug in any order");
 	ends(&works, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL, "a task that works and yields now and then is none");
@@ -200,6 +205,8 @@ static void spins(void)
 		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }), TASK(LOCAL) } };
 	const struct mw_program tried = { .code = {
 		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_AGAIN_THEN_PROVEN, .imm = 50 }), TASK(LOCAL) } };
+	const struct mw_program elsewhere = { .code = {
+		TASK(CREATE(1), LOCAL, JOIN(1)), TASK({ .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) } };
 	const struct mw_program works = { .code = {
 		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_AGAIN_THEN_NOT, .imm = 6 }, JOIN(1)), TASK(LOCAL) } };
 	const struct mw_program alone = { .code = { TASK(LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) } };
@@ -213,6 +220,7 @@ static void spins(void)
 	      "a loop that only another task could end");
 	check(trace_nr_stacks(r->t) == 2 && r->grants < 6, r, "is told at the first proof, with the stacks");
 	check(r->x.outcome.failure == failure_of(&tried, &plain), r, "and known by the function where it is");
+	check(r->x.outcome.failure != failure_of(&elsewhere, &(struct how){ SCHEDULE(0, 0, 1) }), r, "in another it is another bug");
 	run_free(r);
 	r = run(&tried, &plain);
 	check(is_outcome(r, ZUG_OUTCOME_SPIN, NULL) && r->x.steps == 3, r, "while it is on trial it goes on alone, and that is no step");

@@ -275,7 +275,7 @@ static void numbers(void)
 	replay_number_tasks(r->t, &spawn);
 	check(spawn_number(&spawn, TRACE_NO_TASK, 0) == 0 && spawn_number(&spawn, 0, 0) == 1 && spawn_number(&spawn, 0, 1) == 4 &&
 	      spawn_number(&spawn, 1, 0) == 2, r, "tasks get the numbers that they have in the trace");
-	check(spawn_number(&spawn, 0, 2) == 5, r, "others get numbers that are not in it");
+	check(spawn_number(&spawn, 0, 2) == 5 && spawn_number(&spawn, 0, 3) == 6, r, "others get numbers that are not in it");
 	spawn_free(&spawn);
 	run_free(r);
 	r = run(PROGRAM(.code = { TASK(LOCAL) }), &(struct how){ 0 });

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * debugger.h - whoever looks at an execution while it is replayed: the engine's side of gdb.h
+ * debugger.h - what looks at an execution while it is replayed: the engine's side of gdb.h
  *
- * The engine calls these in a replay only. They may take as long as they like: meanwhile nobody
- * has the turn, or its holder is stopped; the time is not the execution's. They keep the world
- * alive (tend) while they wait.
+ * The engine calls these in a replay only. They may take as long as they like: meanwhile no task
+ * has the turn, or its holder is stopped; the time does not count as the execution's. They keep the
+ * world alive (tend) while they wait.
  */
 #ifndef ZUG_DEBUGGER_H
 #define ZUG_DEBUGGER_H
@@ -14,11 +14,11 @@
 #include "engine/world.h"
 
 struct debugger {
-	/* task is about to be given the turn, in a step of the trace. false: end the execution. */
+	/* Called before task gets the turn, in a step of the trace. false: the execution is to end. */
 	bool (*granting)(struct debugger *d, struct world *w, uint64_t step, uint32_t task);
-	/* Called often while a task has the turn. false: end the execution. */
+	/* Called often while a task has the turn. false: the execution is to end. */
 	bool (*running)(struct debugger *d, struct world *w);
-	/* It is over, but nothing has been taken down yet: why; exited: the root command ended by itself. */
+	/* The execution is over, but nothing has been taken down. why: its outcome; exited: the root command ended by itself. */
 	void (*ending)(struct debugger *d, struct world *w, const char *why, bool exited);
 };
 

@@ -190,7 +190,7 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 }
 
 /* True when a task could run, or its wait may end, whatever all the others do. */
-static bool somebody_lives(const struct engine *e)
+static bool others_live(const struct engine *e)
 {
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
@@ -208,7 +208,7 @@ static enum verdict on_block(struct engine *e, const struct world_event *ev)
 	/* it gave the turn away itself, though it may be enabled by its time-out */
 	e->yielded |= e->w->tasks[ev->task].deadline && e->o.explore_timeouts;
 	/* if no other task can run it is a deadlock, which says more */
-	if (!ends_lock_cycle(e, ev->task) || !somebody_lives(e))
+	if (!ends_lock_cycle(e, ev->task) || !others_live(e))
 		return GO_ON;
 	ends_add_stacks(e);
 	return END;

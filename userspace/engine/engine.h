@@ -24,9 +24,9 @@ struct engine_options {
 	uint64_t max_steps;	/* 0: none */
 	bool explore_timeouts;	/* a time-out may expire while others can run */
 	uint32_t faults;	/* 1 << enum fault, of calls */
-	uint32_t max_faults, max_flows;	/* how many in one execution */
+	uint32_t max_faults, max_flows;	/* in one execution */
 	struct outcome_rules rules;
-	const volatile sig_atomic_t *stop;	/* set: cut the execution (Ctrl-C); may be NULL */
+	const volatile sig_atomic_t *stop;	/* set: end the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */
 };
 
@@ -35,7 +35,7 @@ struct execution {
 	uint64_t steps, preemptions, switches;
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t ungranted;
-	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first question; ending */
+	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	uint32_t nr_tasks;
 	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
 	bool diverged;		/* did not follow the replay; the outcome is what happened then */
@@ -47,31 +47,31 @@ struct engine;
 struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 			  const struct engine_options *o);
 void engine_free(struct engine *e);
-/* From now on ask s, and end executions after timeout_ns (0: never). */
+/* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
- * From the next execution on fn sees every step before it is made: p->cand[i] makes it. true: the
- * execution is to end here, with the outcome that fn has put into *o. NULL: nobody does.
+ * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers true to end the
+ * execution there, with the outcome that it has put into *o. NULL: no function does.
  */
 void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
 						     struct outcome *o), void *ctx);
 
 /*
- * From the next execution on a task about to make a step of which fn says true is not given the turn as
- * long as another task can have it: so long as that goes on for no more than ENGINE_HOLDS decisions of an
- * execution. NULL: nobody is held.
+ * From the next execution on a task is held whose next step fn says true of: it does not get the turn while another task
+ * can have it, for at most ENGINE_HOLDS decisions of an execution. NULL: no task is held.
  */
 #define ENGINE_HOLDS 2000
 void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx);
 
 /*
- * From the next execution on fn sees the state before every decision; task made the last step (WORLD_NO_TASK:
- * nobody yet). true: the execution is to end here, and fn has set the outcome. Every point asks then.
+ * From the next execution on fn is called before every decision; task made the last step (WORLD_NO_TASK: there was none).
+ * It answers true to end the execution there, with the outcome that it has put into *o. Every point asks then. NULL: no
+ * function is called.
  */
 void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx);
 
-/* The faults of its executions, to be planned (faults.h). */
+/* The faults of the engine's executions, for a plan (faults.h). */
 struct faults;
 struct faults *engine_faults(struct engine *e);
 

@@ -44,7 +44,7 @@ static uint32_t list_enabled(struct engine *e, uint32_t nr)
 	return ne;
 }
 
-/* Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns how many there are then. */
+/* Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the number that is enabled then. */
 static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
 {
 	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);

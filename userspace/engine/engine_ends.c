@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine_ends.c - how an execution comes to an end that the program does not make: nobody can ever
- * go on, or whoever goes on gets nowhere; and the stacks that show where everybody was
+ * engine_ends.c - ends that the program does not make: no task can ever go on, or those that go on get
+ * nowhere; and the stacks that show where all tasks were
  */
 #include <stdio.h>
 #include <string.h>
 #include "engine/engine_internal.h"
 
-/* So many looks at held spin locks, by everybody who can run, are enough. */
+/* So many decisions at which all tasks that can run look at spin locks that are held are enough. */
 #define SPIN_LOOKS 64
 
 bool ends_all_wait_inside(const struct engine *e)
@@ -33,7 +33,7 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 
 	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
 
-	/* what the program called says more than the system call that it ended in */
+	/* the function that the program called says more than the system call */
 	if (primitive)
 		snprintf(buf, len, "waits in %s%s%s", zug_op_name(t->label.op), name[0] ? " for " : "", name);
 	else

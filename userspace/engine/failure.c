@@ -14,7 +14,7 @@ struct waits {
 /* Ten workers that wait at one place for one thing fail as one does: each wait counts once. */
 static void add(struct waits *s, const struct zug_label *l)
 {
-	/* a numbered object's id depends on who used it first, and one bug may come about in many ways */
+	/* a numbered object's id depends on the task that used it first, and one bug may come about in many ways */
 	uint64_t object = zug_object_is_numbered(l->object) ? 0 : l->object;
 
 	for (size_t i = 0; i < s->nr; i++)
@@ -48,7 +48,7 @@ static bool add_cycle(struct waits *s, struct world *w, uint32_t from)
 	return true;
 }
 
-/* Who waits for a task to end suffers from what keeps that one. */
+/* A task that waits for the end of another suffers from what keeps that one. */
 static bool is_consequence(const struct zug_label *l)
 {
 	return l->op == ZUG_OP_JOIN || l->op == ZUG_OP_WAITPID;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * faults.c - which system calls have a fault (faults.h): as the search says, the trace that is replayed, a script, or a plan
+ *
+ * faults_decide() is where to begin: it is called for every step, once its task has been chosen.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +26,7 @@ static const uint16_t ops[FAULT_NR] = {
 	[FLOW_DELAY] = ZUG_OP_DELAYED,
 };
 
-/* What is to happen at a step. fault -1: nothing. */
+/* The fault of a step. fault -1: it has none. */
 struct happening {
 	int fault;
 	uint32_t amount;	/* 0: it has none */
@@ -30,10 +35,10 @@ struct happening {
 struct fault_plan {
 	uint32_t task;
 	uint64_t site;
-	uint64_t nth, seen;	/* the how manieth step of the task at that site; of this execution so far */
+	uint64_t nth, seen;	/* ordinal of that step among those of the task at that site; these steps so far */
 	uint16_t op;
 	uint32_t amount;
-	bool timer;		/* that fires before the step, instead */
+	bool timer;		/* not a fault: a timer fires before the step */
 };
 
 int faults_of(uint32_t mask, unsigned int op)
@@ -95,7 +100,7 @@ void faults_begin(struct faults *f)
 		f->plan[i].seen = 0;
 }
 
-/* What the plan says of this step, or NULL. */
+/* The entry of the plan that is due at this step of the task, or NULL. */
 static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_t site, bool timer)
 {
 	const struct fault_plan *found = NULL;
@@ -109,7 +114,7 @@ static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_
 	return found;
 }
 
-/* That operation once more: by which of the faults that are possible now, and with as much as there is now. */
+/* The fault that makes that operation, among those that are possible now, with as much as there is now. */
 static struct happening again(struct world *w, const struct world_task *t, uint32_t mask, unsigned int op,
 			      uint32_t amount)
 {

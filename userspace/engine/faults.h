@@ -16,17 +16,16 @@
 #include "search/search.h"
 #include "engine/world.h"
 
-
 /*
- * How much, in the label of a step (object2): so many bytes come through at once, or after so many milliseconds. Not
- * the same for two tasks: it is nothing that they share.
+ * An amount, as object2 of a step's label: so many bytes come through at once, or it is late by so many milliseconds. Two
+ * tasks have different ids for it: it is nothing that they share.
  */
 enum fault_unit { FAULT_BYTES = 1, FAULT_MS };
 static inline uint64_t fault_amount_id(enum fault_unit unit, uint32_t task, uint32_t amount)
 {
 	return 0xb17e5ull << 44 | (uint64_t)(task & 0x3ff) << 34 | (uint64_t)unit << 32 | amount;
 }
-/* 0: not such an id. */
+/* The amount of such an id; 0: it is none. */
 static inline uint32_t fault_amount(uint64_t id)
 {
 	return id >> 44 == 0xb17e5 ? (uint32_t)id : 0;
@@ -35,36 +34,36 @@ static inline uint32_t fault_amount(uint64_t id)
 /* The enum fault of the mask whose steps have that operation; -1: none. */
 int faults_of(uint32_t mask, unsigned int op);
 
-/* Does the search have a say in that step, beyond who makes it: a fault, a flow, a timer that fires before it? */
+/* True when the search decided more of that step than its task: a fault, a flow, a timer that fires before it. */
 bool faults_decided(const struct trace_step *s);
 
 struct faults {
 	uint32_t mask;		/* that may happen */
 	uint32_t max, max_flows;	/* in one execution */
 	uint32_t nr, nr_flows;	/* in this one */
-	struct fault_plan *plan;	/* faults_plan() */
+	struct fault_plan *plan;	/* faults_make_plan(); NULL: the search decides */
 	size_t nr_plan;
 };
 
 /*
- * From the next execution on exactly the faults of that trace happen, and timers fire as in it, where its tasks come to
- * these places, whatever their order (NULL: none happens), but for what is decided with step without (UINT64_MAX: all);
- * gone: that step is not made at all, for what failed was repeated. faults_free_plan(): the search decides again. 0 or
- * -ENOMEM.
+ * Makes a plan: from the next execution on the faults and timers of a trace happen, and no others, where its tasks come to
+ * the same places, in whatever order (t NULL: none happens). What was decided with step `without` is left out (UINT64_MAX:
+ * nothing is); gone: that step is not made either, since its call was repeated after it had failed. faults_free_plan(): the
+ * search decides again. 0 or -ENOMEM.
  */
 int faults_make_plan(struct faults *f, const struct trace *t, uint64_t without, bool gone);
 void faults_free_plan(struct faults *f);
 
 void faults_begin(struct faults *f);
 /*
- * The task has been chosen for this step. want: the step that is replayed, NULL: none; replay: nothing is decided. Does
- * to the call what is to be done, and puts that into the label of the task. 1: the task is dead, and gets no turn;
- * 0; -errno: a fault cannot be made here.
+ * Decides whether the call of the task that was chosen for this step has a fault, injects it, and writes it into the label
+ * of the task. want: the step that is replayed, NULL: none; replay: the search is not asked. 1: the task is dead, and gets
+ * no turn; 0; -errno: the fault cannot be injected.
  */
 int faults_decide(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
 		  uint32_t task);
 
-/* Does the next timer of the test fire before that step? 1, 0 or -errno. The same arguments. */
+/* Decides whether the next timer of the test fires before that step: 1, 0 or -errno. The same arguments. */
 int faults_timer(struct faults *f, struct world *w, struct search *s, const struct trace_step *want, bool replay,
 		 uint32_t task);
 

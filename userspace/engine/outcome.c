@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * outcome.c - what the test printed, and what that and its exit status mean
+ *
+ * Output goes into two files in memory (struct capture), of which the middle is cut out when they grow.
+ * outcome_judge() reads them when the root command has ended: a sanitizer's report comes first, then --match, then the
+ * way in which it ended.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +29,7 @@ struct capture {
 };
 
 /*
- * Memory files, not pipes: a write never blocks, whoever reads, so that output
+ * Memory files, not pipes: a write never blocks, whether they are read or not, so that output
  * does not add scheduling events that depend on us.
  */
 struct capture *capture_new(void)

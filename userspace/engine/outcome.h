@@ -14,13 +14,13 @@ struct outcome_rules {
 	const regex_t *match;	/* output that means failure; NULL: none */
 };
 
-/* An outcome whose strings it owns. */
+/* How an execution ended. */
 struct outcome {
 	enum zug_outcome_kind kind;
 	int code;
 	uint64_t failure;	/* its identity (search/identity.h) */
 	uint32_t racing[2];	/* RACE: the two tasks */
-	uint64_t site;		/* where a fault of the program itself ended it; 0: nowhere, or unknown */
+	uint64_t site;		/* place where the program itself crashed; 0: it did not, or unknown */
 	char message[1024];
 };
 
@@ -31,26 +31,26 @@ void capture_free(struct capture *c);
 int capture_out(const struct capture *c);	/* descriptors for the test */
 int capture_err(const struct capture *c);
 void capture_reset(struct capture *c);
-/* Keeps head and tail of what is too long; call now and then while the test runs. */
+/* Cuts the middle out of what is too long; to be called now and then while the test runs. */
 void capture_trim(struct capture *c);
 /*
- * The text of a stream (0: output, 1: error): head, and the tail of what is longer than that.
- * malloc'd, NUL-terminated; *tail is NULL where head is all. free() both.
+ * The text of a stream (0: output, 1: error): its head, and the tail of a longer one (else *tail is NULL).
+ * Both are NUL-terminated; the caller frees them. 0 or -ENOMEM.
  */
 int capture_text(struct capture *c, int which, char **head, char **tail);
 
-/* Writes a stream to a descriptor; where its middle is gone a line says so. 0 or -errno. */
+/* Writes a stream to a descriptor, with a line where its middle was cut out. 0 or -errno. */
 int capture_copy(struct capture *c, int which, int to);
 
-/* Judges a root command that ended with a wait status; o->site is given. */
+/* Judges a root command that ended with a wait status; o->site is kept. */
 void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
 		   struct capture *c);
-/* A failure that the engine saw by itself; its identity is that of the message (failure.h knows better). */
+/* Sets an outcome that the engine saw by itself; its identity is that of the message (failure.h finds a better one). */
 void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* "abort: Assertion ...", or the name alone when there is no message. */
+/* Writes "abort: Assertion ...", or the name alone when there is no message. */
 void outcome_words(const struct outcome *o, char *buf, size_t len);
-/* Makes the identity of what an outcome alone tells. */
+/* Sets the identity from what the outcome alone tells. */
 void outcome_identify(struct outcome *o);
 
 #endif

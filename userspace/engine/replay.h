@@ -2,8 +2,8 @@
 /*
  * replay.h - the steps of a trace, to be followed
  *
- * A task that was stopped in a long computation (ZUG_OP_SPIN) and went on at once is no step to
- * follow: where the timer struck is chance. Where the turn was taken from it there, it is.
+ * A step of a task that was stopped in a long computation (ZUG_OP_SPIN) and went on at once is not
+ * followed: where the timer struck is chance. It is where the task lost the turn there.
  */
 #ifndef ZUG_REPLAY_H
 #define ZUG_REPLAY_H
@@ -17,8 +17,8 @@ struct replay {
 	const struct trace *trace;	/* the caller's */
 	uint64_t nr;			/* steps to follow */
 	uint64_t *steps;		/* their numbers in the trace */
-	uint32_t *tasks;		/* who has the turn in each, for search_replay() */
-	uint64_t hash;		/* of them all: that of an execution which does the same (struct execution) */
+	uint32_t *tasks;		/* the task of each, for search_replay() */
+	uint64_t hash;		/* of them all: as in struct execution */
 };
 
 /* 0 or -ENOMEM; replay_release() in either case. */
@@ -26,7 +26,7 @@ int replay_init(struct replay *r, const struct trace *t);
 void replay_release(struct replay *r);
 /* Step i to follow; NULL beyond the end. */
 const struct trace_step *replay_step(const struct replay *r, uint64_t i);
-/* Is a step of that label only a matter of when the timer struck? */
+/* True when a step of that label is only a matter of when the timer struck. */
 bool replay_is_chance(const struct zug_label *l, uint32_t task, uint32_t last);
 /* The hash of an execution so far, with one more step. */
 uint64_t replay_hash(uint64_t hash, uint32_t task, const struct zug_label *l);

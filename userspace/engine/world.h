@@ -4,8 +4,9 @@
  *
  * A world starts an execution, reports what its tasks do, gives the turn to
  * the task it is told to, and ends the execution. The engine knows nothing of
- * kernels; the kernel's world is kworld.c. Tasks are named by the stable
- * number of their spawn path, equal in all executions of a campaign.
+ * kernels; the kernel's world is kworld.c, and the tests have one without a
+ * kernel (tests/world/). Tasks are named by the stable number of their spawn
+ * path, equal in all executions of a campaign.
  */
 #ifndef ZUG_WORLD_H
 #define ZUG_WORLD_H
@@ -44,25 +45,25 @@ enum spin_verdict {
 struct world_access {
 	uint64_t space;			/* equal where equal addresses are the same memory */
 	uint64_t addr;
-	uint32_t size;			/* 0: nothing, as it turned out */
+	uint32_t size;			/* 0: nothing is accessed after all */
 	bool write;
-	uint64_t object;		/* of its begin */
+	uint64_t object;		/* to which its first byte belongs */
 };
 
 struct world_task {
 	uint32_t task, parent, nth, process;
 	int pid, tgid;
-	int own_pid;			/* what it calls itself */
+	int own_pid;			/* as the task itself sees it */
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	bool in_handler;		/* of a signal, at a label with accesses */
-	uint32_t nr_accesses;		/* to data, of a label with an operation on data or an atomic one: what that accesses */
+	uint32_t nr_accesses;		/* to data, of an operation on data or an atomic one */
 	struct world_access access[2];
 	enum wait_kind wait;
 	char where[96];			/* blocked: "futex", "read pipe #0 of T1" */
-	uint64_t deadline;		/* blocked: when its time-out is over, on the world's clock; 0: none, or not ours to say */
+	uint64_t deadline;		/* blocked: when its time-out is over, on the test's clock; 0: none, or the kernel's own */
 	bool network;			/* blocked: for something that may come through the test's own network */
-	bool outside;			/* blocked: somebody outside the test may wake it, too */
+	bool outside;			/* blocked: something outside the test may wake it, too */
 	bool quits;			/* about to end the root command, with this status */
 	uint8_t status;
 	char comm[16];
@@ -73,7 +74,7 @@ enum world_event_kind {
 	WORLD_POINT,		/* task is at label (parked, unless passed) */
 	WORLD_BLOCK,
 	WORLD_WAKE,
-	WORLD_FATAL,		/* task gets a signal that ends its process, or quits: the stacks that there are now will be gone */
+	WORLD_FATAL,		/* task gets a signal that ends its process, or quits: after it there are no stacks */
 	WORLD_EXIT,
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */
@@ -84,7 +85,7 @@ struct world_event {
 	enum world_event_kind kind;
 	uint32_t task;		/* WORLD_NO_TASK: none */
 	uint32_t waker;		/* WAKE: WORLD_NO_TASK for outside and timers */
-	bool ask;		/* nobody has the turn: a decision is due */
+	bool ask;		/* no task has the turn: a decision is due */
 	bool passed;		/* POINT: not stopped, the task went on */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over */
@@ -106,7 +107,7 @@ enum fault {
 /* The faults that the system call of a parked task can have. */
 struct world_faults {
 	uint32_t possible;		/* 1 << enum fault */
-	uint8_t nr_amounts[FAULT_NR];	/* of a possible one: how many there are to choose from; 0: it has no amount */
+	uint8_t nr_amounts[FAULT_NR];	/* of a possible one: the number to choose from; 0: it has no amount */
 	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS];	/* bytes or ms, from least to most */
 };
 

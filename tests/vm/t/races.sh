@@ -122,7 +122,7 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	begin "no race in $twin-fixed" || continue
 	zug 60 run -q --fail-on-race --executions 1 -o traces -- "$programs/$twin-fixed"
 	want_status 0
-	said='^points added|data race'
+	said='^added points|data race'
 	# data that a handler shares with its own task gets points, and is no race
 	[[ $twin != @(handler-lock|lost-sigchld) ]] || said='data race'
 	! grep -qE "$said" "$dir/out" || note "$(grep -E "$said" "$dir/out")"
