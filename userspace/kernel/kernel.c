@@ -172,7 +172,7 @@ static int load(struct kernel *k, const struct hooks *has, char *err, size_t err
 		return ret;
 	}
 	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
-		snprintf(err, errlen, "the BPF object speaks version %u, zug %u: build again",
+		snprintf(err, errlen, "the BPF object has ABI version %u, zug has %u: build both again",
 			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
 		return -EPROTO;
 	}

@@ -182,7 +182,7 @@ static void look_functions(struct machine_fact *f)
 	sscanf(u.release, "%u.%u", &major, &minor);
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
-		bad(f, -ENOSYS, "mend the lines above first", "the kernel's types cannot be read: %s", strerror(errno));
+		bad(f, -ENOSYS, "correct what is listed above first", "the kernel's types cannot be read: %s", strerror(errno));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

@@ -63,9 +63,8 @@ if begin "a fault that a call does not have is not claimed"; then
 	want_out 'exit status 10 '
 	zug 20 show --all "$(kept_trace)"
 	want_out 'fail-enospc'
-	# no call makes the file
-	>there
-	zug 60 run -q --faults enospc --max-faults 20 --no-minimize --no-races --strategy random --executions 1 -o old \
+	# here no call makes the file
+	zug 60 run -q --faults enospc --max-faults 20 --no-minimize --no-races --strategy random --executions 20 -o old \
 		-- "$programs/inputs/exists" 12
 	want_status 1
 	want_out 'exit status 12 '
