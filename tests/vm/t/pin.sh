@@ -167,7 +167,7 @@ if begin "bad scripts"; then
 	echo x >x.zug
 	zug 30 pin x.trace
 	want_status 2
-	want_err 'x\.zug is there already'
+	want_err 'x\.zug exists already'
 	end
 fi
 finish
