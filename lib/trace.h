@@ -221,7 +221,7 @@ const struct trace_site *trace_site(const struct trace *t, uint64_t site);
 const struct trace_object *trace_object(const struct trace *t, uint64_t object);
 uint32_t trace_nr_tasks(const struct trace *t);
 const struct trace_task *trace_task_at(const struct trace *t, uint32_t i);
-const struct trace_object *trace_object_at(const struct trace *t, uint32_t i);	/* NULL: there are not so many */
+const struct trace_object *trace_object_at(const struct trace *t, uint32_t i);	/* NULL: i is too large */
 uint32_t trace_nr_stacks(const struct trace *t);
 const struct trace_stack *trace_stack_at(const struct trace *t, uint32_t i);
 /* Notes come between steps: those after step i-1 and before step i. */

@@ -47,7 +47,7 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 
 /*
  * The indices of candidates that may run, ascending, into allowed (room for
- * point->nr); returns how many, at least one when one is enabled.
+ * point->nr); returns their number, at least one when one is enabled.
  */
 uint32_t fair_filter(const struct fair *f, const struct search_point *point, uint32_t *allowed);
 

@@ -30,8 +30,8 @@
 
 /*
  * opts: fair and max_steps as for the search that found the failure; seed and
- * strategy do not matter. tasks (nr of them, copied): the decisions. trials: at
- * most so many executions, 0: until minimal.
+ * strategy do not matter. tasks (nr of them, copied): the decisions. trials: the
+ * number of executions at most, 0: until minimal.
  */
 struct search *minimize_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen);

@@ -101,7 +101,8 @@ static bool next_moved(struct neighbour *n)
 static bool next_trial(struct neighbour *n)
 {
 	n->use_instead = false;
-	memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
+	if (n->fails.nr_diffs)
+		memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
 	case INSTEAD:

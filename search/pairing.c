@@ -136,7 +136,7 @@ static struct by_task *sorted(const struct pairing_steps *s)
 
 /*
  * Pairs the steps of each task by their order alone. group: of each step of the first execution, a number of its task;
- * returns how many of them there are.
+ * returns the number of these.
  */
 static uint64_t pair_by_order(struct pairing *p, const struct by_task *x, const struct by_task *y, uint64_t *group)
 {

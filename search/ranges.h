@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a longer one only so many bytes count. */
+/* Of a longer range only this many bytes count. */
 #define RANGES_BYTES	4096
 #define RANGES_NONE	UINT32_MAX
 
@@ -31,7 +31,7 @@ uint32_t ranges_add(struct ranges *r, const struct range *range);
 uint32_t ranges_nr(const struct ranges *r);
 const struct range *ranges_at(const struct ranges *r, uint32_t i);
 
-/* The other ranges that share a byte with range i, up to max of them in list, in no order. How many. */
+/* The other ranges that share a byte with range i, up to max of them in list, in no order. Their number. */
 uint32_t ranges_overlaps(const struct ranges *r, uint32_t i, uint32_t *list, uint32_t max);
 
 static inline bool range_overlap(const struct range *a, const struct range *b)

@@ -74,7 +74,7 @@ struct rule {
 	struct rule_hold *holds;
 	uint32_t nr_holds, room_holds;
 	uint64_t next;			/* RULE_TIME: when it draws again */
-	uint32_t *free_tasks;		/* RULE_TIME: who is not held; 'tasks' of them at most */
+	uint32_t *free_tasks;		/* RULE_TIME: those that are not held, at most 'tasks' */
 	uint32_t nr_free, nr_live;
 	uint64_t salt;			/* RULE_PLACE: which places */
 	uint64_t *spent;		/* RULE_PLACE: places that have had their hold */

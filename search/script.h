@@ -64,7 +64,7 @@ struct script_difference {
 
 /*
  * next() fills in the point before each step, from 0 on (as for search_pick(); labels do not matter), and
- * says who made it; false at the end. *differences is malloc'd. How many, or -errno: -ENOMEM, -EINVAL where
+ * says who made it; false at the end. *differences is malloc'd. The number of differences, or -errno: -ENOMEM, -EINVAL where
  * the points make no sense.
  */
 int script_differences(uint32_t fair, bool (*next)(void *ctx, struct search_point *p, uint32_t *task),

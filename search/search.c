@@ -53,7 +53,7 @@ struct search {
 	uint32_t *allowed;		/* scratch for the choice */
 	size_t room_before, room_allowed;
 
-	/* rare values: how many were asked for, when the next one is not 0; and at most in one execution so far */
+	/* rare values: asked for so far, number of the next that is not 0; most in one execution */
 	struct rng rare_rng;
 	uint64_t rare, rare_next, rare_max;
 

@@ -76,7 +76,7 @@ struct search_options {
 	const char *strategy;	/* "random", "pct:depth=3", ...; NULL: the default */
 	uint64_t seed;
 	uint32_t fair;		/* the filter acts on every fair-th yield of a task; 0: off */
-	uint64_t max_steps;	/* search_pick() answers -ELOOP after so many steps; 0: no bound */
+	uint64_t max_steps;	/* search_pick() answers -ELOOP after that; 0: no bound */
 	int preemptions;	/* -1: the strategy's own; else an upper bound for systematic ones */
 	uint64_t memory;	/* bytes that tables may take; 0: 256 MiB; full ones forget */
 	const char *rules;	/* the schedule language of rules.h; NULL: none */

@@ -124,7 +124,7 @@ static int begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-/* New tasks take their share from who created them. */
+/* New tasks take their share from the tasks that created them. */
 static int meet(struct surw *s, const struct search_point *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {

@@ -43,7 +43,7 @@ static void emit_access(struct writer *w)
 	}
 }
 
-/* One thing to do, of 'room' steps at most. Returns how many steps it took. */
+/* One thing to do, of 'room' steps at most. Returns the number of steps that it took. */
 static uint32_t emit_some(struct writer *w, uint32_t room)
 {
 	uint32_t from = w->len, kind = draw(w, 12), lock = draw(w, NR_LOCKS);

@@ -274,7 +274,7 @@ static uint64_t *id_of(struct numbering *n, uint64_t object)
 	return object && object >> 32 < TASKS ? &n->of[object >> 32][(object & UINT32_MAX) - 1] : NULL;
 }
 
-/* Of what nobody has used yet: the id that it will have when this task is the first. */
+/* Of an object that no task has used yet: the id that it will have when this task is the first. */
 static void number(struct numbering *n, struct search_cand *c)
 {
 	uint64_t *ids[2] = { id_of(n, c->label.object), id_of(n, c->label.object2) };

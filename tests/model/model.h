@@ -105,13 +105,13 @@ void model_start(const struct model *m, struct model_state *s);
 struct zug_label model_label(const struct model *m, const struct model_state *s, uint32_t task);
 bool model_enabled(const struct model *m, const struct model_state *s, uint32_t task);
 
-/* How many values the task's next step asks for; 1 for anything but M_CHOICE. */
+/* The number of values that the task's next step asks for; 1 for anything but M_CHOICE. */
 uint32_t model_values(const struct model *m, const struct model_state *s, uint32_t task);
 
 /* An enabled task makes its step, and the silent operations after it. */
 void model_step(const struct model *m, struct model_state *s, uint32_t task, int16_t value);
 
-/* The candidates (room for nr_tasks); returns how many, *nr_enabled of them enabled. */
+/* The candidates (room for nr_tasks); returns their number, *nr_enabled of them enabled. */
 uint32_t model_cands(const struct model *m, const struct model_state *s, struct search_cand *cand,
 		     uint32_t *nr_enabled);
 

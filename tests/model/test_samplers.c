@@ -172,7 +172,7 @@ static void test_uniform(void)
 	free(p);
 }
 
-/* Steps on variable 0 between steps that concern nobody else. */
+/* Steps on variable 0 between steps that concern no other task. */
 static void test_selective(void)
 {
 	struct gen_program *p = calloc(1, sizeof(*p));

@@ -206,7 +206,7 @@ static void run_lines(const char *text, uint32_t nr_tasks, char *said, struct se
 static void test_meaning(void)
 {
 	static const struct { const char *text, *order, *what; } on_lines[] = {
-		{ "", "000111222", "nothing said: nobody is preempted" },
+		{ "", "000111222", "nothing said: no task is preempted" },
 		{ "before T0 at data-write on v1 run T2", "022200111", "one switch" },
 		{ "before T0 on v0 nth 2 run T1", "001112220", "the second time; afterwards as by default" },
 		{ "before T0 on v0 nth 2 run T1 until exit", "001110222", "and back, when the other has ended" },

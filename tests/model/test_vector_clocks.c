@@ -236,7 +236,7 @@ static void test_overlaps(void)
 	tap_ok(two_accesses(&word, false, &high, true) == 1, "four bytes written of eight that are read");
 	tap_ok(two_accesses(&high, true, &word, false) == 1, "the other way round");
 	tap_ok(two_accesses(&word, true, &word, true) == 1, "the same bytes");
-	tap_ok(two_accesses(&word, false, &high, false) == 0, "nobody writes");
+	tap_ok(two_accesses(&word, false, &high, false) == 0, "none writes");
 	tap_ok(two_accesses(&high, true, &next, true) == 0, "neighbours");
 	tap_ok(two_accesses(&across, true, &next, false) == 1, "across the border of two words");
 	tap_ok(two_accesses(&word, true, &elsewhere, true) == 0, "another address space");

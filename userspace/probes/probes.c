@@ -364,7 +364,7 @@ static int module_by_path(const struct probes *p, const char *path)
 	return -1;
 }
 
-/* Probes the primitives that a module defines, if they are not yet. How many, or -errno. */
+/* Probes the primitives that a module defines, if they are not yet. Their number, or -errno. */
 static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errlen)
 {
 	struct probe_module *mod = &p->modules[m];

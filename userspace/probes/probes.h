@@ -96,7 +96,7 @@ uint16_t probes_code_op(const struct code_place *c);
 
 /*
  * --points atomic: the atomic instructions of a module, and what is most likely an atomic load or store,
- * within scope (see --code; NULL or empty: all that is its own). How many, or -errno.
+ * within scope (see --code; NULL or empty: all that is its own). Their number, or -errno.
  */
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
 /*

@@ -37,9 +37,9 @@ struct found {
 /* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
 int found_append(struct found *f, const struct probe_site *s);
 void found_free(struct found *f);
-/* Plants what was found in module m; the sites become p's. How many were new, or -errno with a line in err. */
+/* Plants what was found in module m; the sites become p's. The number of new ones, or -errno with a line in err. */
 int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen);
-/* Finds what asks the processor in a new module, and has it answered. How many, or -errno with a line in err. */
+/* Finds what asks the processor in a new module, and has it answered. Their number, or -errno with a line in err. */
 int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen);
 /* Plants what was found, again. 0 or -errno. */
 int probes_plant_answers(struct probes *p, uint32_t m);

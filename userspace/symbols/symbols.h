@@ -55,7 +55,7 @@ struct symdef {
  * Calls fn for every definition (dynamic and static tables, duplicates at the same
  * address once) whose mangled or demangled name matches: exact, or a glob when
  * pattern has one of *?[ . For demangled names the argument list may be left out
- * ("bank::transfer" matches "bank::transfer(int, int)"). Returns how many.
+ * ("bank::transfer" matches "bank::transfer(int, int)"). Returns their number.
  */
 int symfile_find(struct symfile *f, const char *pattern,
 		 int (*fn)(const struct symdef *d, void *arg), void *arg);
