@@ -245,7 +245,7 @@ VM_TIMEOUT	?= 3600
 vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
 # What needs no kernel of its own.
-host_tests	= $(addprefix tests/tools/,tap rooms man messages doctor install) $(unit_bin) $(model_bin) $(world_bin)
+host_tests	= $(addprefix tests/tools/,tap rooms rooms-calls man messages doctor install) $(unit_bin) $(model_bin) $(world_bin)
 
 check: all build-tests
 	@tools/deps vm test
