@@ -95,7 +95,7 @@ struct mw_program {
 	uint32_t nr_started;	/* tasks 0.. that are there from the start, and the root ends with the last; 0: as a real program */
 	int64_t sems[MW_OBJECTS], vars[MW_OBJECTS];
 	struct mw_arrival arrivals[MW_ARRIVALS];
-	uint32_t outside;	/* 1 << pipe: somebody outside has its other end */
+	uint32_t outside;	/* 1 << pipe: its other end is outside the test */
 	uint32_t outside_sems;	/* 1 << semaphore */
 	bool real_time;		/* the test has the machine's time: no deadlines */
 	bool blind;		/* nothing is known of locks: they are waited for in the kernel */

@@ -52,13 +52,13 @@ static void searched(void)
 
 	check(t.executions == 4 && t.none == 1 && t.failed[0] == 1 && t.failed[1] == 1 && t.failed[2] == 1, NULL,
 	      "each call fails in one execution, and in one none does");
-	check(!t.other && t.most == 1, NULL, "only with what is wanted, and as often as that");
+	check(!t.other && t.most == 1, NULL, "calls fail only with the faults that are wanted, and not more often");
 	o.max_faults = 2;
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC))), &o, -ENOSPC);
-	check(t.executions == 1 + 3 + 3 && t.most == 2, NULL, "or twice in one");
+	check(t.executions == 1 + 3 + 3 && t.most == 2, NULL, "two faults in one execution");
 	o.max_faults = 3;
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC))), &o, -ENOSPC);
-	check(t.executions == 8 && t.most == 3, NULL, "or all of them");
+	check(t.executions == 8 && t.most == 3, NULL, "three faults in one execution");
 	o = (struct engine_options){ .faults = BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR), .max_faults = 1 };
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR))), &o, -EINTR);
 	check(t.executions == 7 && t.failed[0] == 1 && t.other == 3, NULL, "two ways to fail are two executions");
@@ -66,13 +66,13 @@ static void searched(void)
 	check(t.executions == 1, NULL, "a call that cannot fail is not asked about");
 	o = (struct engine_options){ .faults = BIT(FLOW_LOSS), .max_faults = 1, .max_flows = 2 };
 	t = all(PROGRAM(THREE_CALLS(BIT(FLOW_LOSS))), &o, -1);
-	check(t.executions == 7 && t.most == 2, NULL, "flows have a bound of their own");
+	check(t.executions == 7 && t.most == 2, NULL, "flows have their own bound (--max-flows)");
 	t = all(PROGRAM(.code = { TASK({ .op = W_CALL, .zop = ZUG_OP_READ, .faults = BIT(FLOW_SHORT_READ), .amounts = { 1, 8, 15 } }, STORE(0, 0, 0)) }),
 		&(struct engine_options){ .faults = BIT(FLOW_SHORT_READ), .max_flows = 1 }, 8);
-	check(t.executions == 4 && t.failed[0] == 1 && t.other == 2, NULL, "each amount of what is cut");
+	check(t.executions == 4 && t.failed[0] == 1 && t.other == 2, NULL, "each amount of a flow is an execution");
 	t = all(PROGRAM(.code = { TASK({ .op = W_CALL, .zop = ZUG_OP_WRITE, .faults = BIT(FAULT_ENOSPC), .answer = WORLD_FAULT_MISSED },
 				       STORE(0, 0, 0)) }), &(struct engine_options){ .faults = BIT(FAULT_ENOSPC), .max_faults = 1 }, -ENOSPC);
-	check(t.executions == 2 && t.none == 2, NULL, "one that does not come so far does not fail");
+	check(t.executions == 2 && t.none == 2, NULL, "a fault that is missed changes nothing");
 }
 
 /* The fault that happened first. */
@@ -134,9 +134,9 @@ static void killed(void)
 	struct run *r = one_with(&p, &o, ZUG_OP_KILLED), *again;
 
 	check(r && is_outcome(r, ZUG_OUTCOME_ABORT, NULL) && r->vars[0] == 0, r, "a process is killed before its call");
-	check(r && !strcmp(ops_of(r->t, 1), "begin begin killed") && r->grants + 1 == r->x.steps, r, "gets no turn for it, and ends");
+	check(r && !strcmp(ops_of(r->t, 1), "begin begin killed") && r->grants + 1 == r->x.steps, r, "a process that is killed gets no turn");
 	again = run(&p, &(struct how){ .replay = r->t, .o = o });
-	check(!again->x.diverged && again->x.outcome.failure == r->x.outcome.failure, again, "so it does in a replay");
+	check(!again->x.diverged && again->x.outcome.failure == r->x.outcome.failure, again, "a replay kills the process at the same call");
 	run_free(again);
 	run_free(r);
 }
@@ -153,7 +153,7 @@ static void refused(void)
 	struct run *r = find(&p, &(struct how){ .strategy = "dfs", .o = o }, broken);
 
 	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "T0") && strstr(r->x.outcome.message, "Operation not permitted") &&
-	      strstr(r->x.outcome.message, "does the test trace itself, or does a debugger?"), r, "a fault that cannot be made is the environment's");
+	      strstr(r->x.outcome.message, "does the test trace itself, or does a debugger?"), r, "a fault that cannot be injected is the environment's");
 	run_free(r);
 }
 
@@ -180,7 +180,7 @@ static void replayed(void)
 		struct run *r = one_with(&p, &o, ZUG_OP_FAIL_ENOSPC), *again = run(&now, &(struct how){ .replay = r->t, .o = o });
 
 		check(!again->x.diverged && !again->vars[0] && !again->vars[1] && !again->vars[2], again,
-		      "a call that cannot fail any more is made as it is");
+		      "a replay makes a call as it is when it cannot fail any more");
 		run_free(again);
 		run_free(r);
 	}
@@ -192,7 +192,7 @@ static void replayed(void)
 		const struct engine_options flows = { .faults = BIT(FLOW_SHORT_READ), .max_flows = 1 };
 		struct run *r = one_with(&cut, &flows, ZUG_OP_SHORT_READ), *again = run(&less, &(struct how){ .replay = r->t, .o = flows });
 
-		check(r->vars[0] == 15 && again->vars[0] == 4, again, "where there is less than was recorded all but one byte come");
+		check(r->vars[0] == 15 && again->vars[0] == 4, again, "a replay of a short read reads less when there is less than was recorded");
 		run_free(again);
 		run_free(r);
 	}
@@ -236,7 +236,7 @@ static void planned(void)
 	run_free(again);
 	plan.without = first;
 	again = run(&p, &(struct how){ .o = o, .prepare = make_plan, .ctx = &plan });
-	check(!again->vars[0] && !again->vars[1] && again->vars[2], again, "but for the one that is left out");
+	check(!again->vars[0] && !again->vars[1] && again->vars[2], again, "a plan leaves out the fault that it is told to");
 	run_free(again);
 	plan.t = NULL;
 	again = run(&p, &(struct how){ .o = o, .strategy = "random", .prepare = make_plan, .ctx = &plan });
@@ -270,7 +270,7 @@ static void repeated(void)
 	for (uint64_t i = 0; r && i < r->x.steps; i++)
 		if (zug_op_is_fault(trace_step(r->t, i)->label.op))
 			faults[nr++] = i;
-	check(r != NULL, r, "a call fails and is repeated, twice");
+	check(r != NULL, r, "a call that fails is repeated, in two rounds");
 	if (!r)
 		return;
 	plan.t = r->t;
@@ -282,9 +282,9 @@ static void repeated(void)
 		for (uint64_t i = 0; i < again->x.steps; i++)
 			left += zug_op_is_fault(trace_step(again->t, i)->label.op);
 		if (gone)
-			check(left == 1 && again->x.steps == r->x.steps - 2, again, "without the first the second happens where its call is now");
+			check(left == 1 && again->x.steps == r->x.steps - 2, again, "a plan without a repeated call finds the later one by its new ordinal");
 		else
-			check(left == 0, again, "or not at all where its number is counted with the call that vanished");
+			check(left == 0, again, "a plan that counts the repeated call does not find the later one");
 		run_free(again);
 	}
 	run_free(r);

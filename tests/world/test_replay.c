@@ -122,26 +122,26 @@ static void wakers(void)
 	struct run *first, *r = follow(FROM_OUTSIDE(1500), &soon, FROM_OUTSIDE(1500), &first);
 
 	check(!r->x.diverged && same_steps(r->t, first->t) && !strcmp(schedule_of(first->t), "0 0 0 1 0 0 0 1 1 1 1 0"), first,
-	      "a wake-up from outside that comes as it was recorded");
+	      "a wake-up from outside is replayed");
 	done(r, first);
 	r = follow(FROM_OUTSIDE(1500), &soon, FROM_OUTSIDE(500 * MS), &first);
-	check(!r->x.diverged && same_steps(r->t, first->t) && r->ns >= 500 * MS, r, "one that comes later is waited for");
+	check(!r->x.diverged && same_steps(r->t, first->t) && r->ns >= 500 * MS, r, "a replay waits for a wake-up that comes later");
 	done(r, first);
 	r = follow(FROM_OUTSIDE(1500), &soon, FROM_OUTSIDE(1999 * MS), &first);
-	check(!r->x.diverged && same_steps(r->t, first->t), r, "for two seconds");
+	check(!r->x.diverged && same_steps(r->t, first->t), r, "a replay waits for two seconds");
 	done(r, first);
 	r = follow(FROM_OUTSIDE(1500), &soon, FROM_OUTSIDE(2100 * MS), &first);
 	check(r->x.diverged && r->x.diverged_at == 4 && strstr(r->x.divergence, "step 4: T0 was to resume, but it cannot run (read p0)"), r,
-	      "and no longer");
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns >= 2000 * MS, r, "then the program goes on as it will");
+	      "a replay that has waited for two seconds says that it diverged");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns >= 2000 * MS, r, "the program goes on after a divergence");
 	done(r, first);
 	r = follow(FROM_OUTSIDE(50 * MS), &last, FROM_OUTSIDE(1500), &first);
 	check(!r->x.diverged && !strcmp(schedule_of(r->t), schedule_of(first->t)) && r->x.steps == first->x.steps, r,
-	      "one that comes early is held back");
-	check(same_steps(r->t, first->t), r, "and seen at the step at which it was");
+	      "a replay holds a wake-up back that comes early");
+	check(same_steps(r->t, first->t), r, "a wake-up that comes early is seen at the step at which it was recorded");
 	done(r, first);
 	r = follow(FROM_OUTSIDE(1500), &taken, FROM_OUTSIDE(1500 * MS), &first);
-	check(is_outcome(r, ZUG_OUTCOME_TIMEOUT, NULL), r, "its time-out ends a replay as well");
+	check(is_outcome(r, ZUG_OUTCOME_TIMEOUT, NULL), r, "the time-out ends a replay that waits");
 	done(r, first);
 }
 
@@ -154,7 +154,7 @@ static void slow(void)
 	struct run *free_one = run(&waits, &(struct how){ .o.timeout_ns = SECOND });
 
 	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && is_outcome(free_one, ZUG_OUTCOME_TIMEOUT, NULL), r,
-	      "while a replay follows its schedule its time does not run out");
+	      "the time of a replay does not run out while it follows its trace");
 	run_free(free_one);
 	done(r, first);
 }
@@ -179,37 +179,37 @@ static void divergence(void)
 	const struct trace_note *n = NULL;
 
 	check(r->x.diverged && r->x.diverged_at == 3 && strstr(r->x.divergence, "step 3: T0 was to begin, but it is about to data-read v0"), r,
-	      "another operation than was recorded");
+	      "another operation than was recorded is a divergence");
 	for (uint32_t k = 0; k < trace_nr_notes(r->t, 3); k++)
 		n = trace_note_at(r->t, 3, k)->kind == TRACE_NOTE_MESSAGE ? trace_note_at(r->t, 3, k) : n;
-	check(n && !strcmp(n->text, r->x.divergence), r, "the trace of the replay says so, too");
+	check(n && !strcmp(n->text, r->x.divergence), r, "the trace of a replay notes its divergence");
 	done(r, first);
 	diverges(WRITES(WRITE(0, 1), WRITE(0, 1)), &base, WRITES({ .op = W_SET }, WRITE(0, 1), WRITE(0, 1)), 2, "T0 was to data-write",
-		 "the same operation at another place");
-	diverges(WRITES(LOCAL, LOCAL), &base, WRITES(LOCAL), 3, "T0 was to begin, but it is about to join t1", "a step less");
+		 "the same operation at another place is a divergence");
+	diverges(WRITES(LOCAL, LOCAL), &base, WRITES(LOCAL), 3, "T0 was to begin, but it is about to join t1", "a missing step is a divergence");
 	diverges(WRITES(LOCAL, LOCAL), &base, PROGRAM(.code = { TASK(CREATE(1), LOCAL, LOCAL), TASK(READ(0, 0)) }), 4,
-		 "the program ended at step 4 of 8", "a program that ends before its time");
+		 "the program ended at step 4 of 8", "a program that ends early is a divergence");
 	diverges(WRITES(LOCAL), &other, PROGRAM(.code = { TASK(LOCAL, LOCAL, LOCAL, LOCAL), TASK(LOCAL) }), 1,
-		 "T0 was to create, but it is about to begin", "what comes first is told");
+		 "T0 was to create, but it is about to begin", "the first divergence is told");
 	diverges(PROGRAM(.code = { TASK(LOCAL, CREATE(1), LOCAL), TASK(LOCAL) }), &(struct how){ SCHEDULE(0, 0, 0, 1, 1) },
 		 PROGRAM(.code = { TASK(LOCAL, { .op = W_FORK, .a = 1 }, LOCAL), TASK(LOCAL) }), 2, "T0 was to create, but it is about to fork",
-		 "a process instead of a thread");
+		 "a process instead of a thread is a divergence");
 	r = follow(PROGRAM(.code = { TASK(CREATE(2), CREATE(1), LOCAL), TASK(LOCAL), TASK(LOCAL) }), &(struct how){ SCHEDULE(0, 0, 0, 1) },
 		   PROGRAM(.code = { TASK(CREATE(2), CREATE(2), LOCAL), TASK(LOCAL), TASK(LOCAL) }), &first);
 	check(r->x.diverged && r->x.diverged_at == 3 && strstr(r->x.divergence, "T1 was to begin, but it cannot run (it does not exist)") &&
-	      r->ns >= 2000 * MS, r, "a task that is not there");
+	      r->ns >= 2000 * MS, r, "a missing task is a divergence");
 	done(r, first);
 	r = follow(PROGRAM(.code = { TASK(CREATE(1), SEM_WAIT(0), LOCAL, JOIN(1)), TASK(LOCAL, SEM_POST(0)) }, .sems = { 1 }, .blind = true),
 		   &base, PROGRAM(.code = { TASK(CREATE(1), SEM_WAIT(0), LOCAL, JOIN(1)), TASK(LOCAL, SEM_POST(0)) }, .blind = true), &first);
 	check(r->x.diverged && r->x.diverged_at == 3 && strstr(r->x.divergence, "T0 was to begin, but it cannot run (futex)") &&
-	      is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "a task that waits where it did not");
+	      is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "a task that waits where it did not is a divergence");
 	done(r, first);
 	diverges(PROGRAM(.passes_anyway = true, .code = { TASK(CREATE(1), JOIN(1), LOCAL), TASK(LOCAL) }), &base,
 		 PROGRAM(.passes_anyway = true, .code = { TASK(LOCAL, JOIN(1), LOCAL), TASK(LOCAL) }), 1,
-		 "T0 was to create, but it is about to begin", "another operation where no stop was made");
+		 "T0 was to create, but it is about to begin", "another operation at a point that is passed is a divergence");
 	diverges(PROGRAM(.code = { TASK(LOCAL, CREATE(1), LOCAL), TASK(LOCAL) }), &(struct how){ SCHEDULE(0, 0, 0, 1) },
 		 PROGRAM(.passes_anyway = true, .code = { TASK(LOCAL, { .op = W_CALL, .zop = ZUG_OP_CREATE }, LOCAL) }), 3,
-		 "T1 was to begin, but T0 went on alone", "another task where no stop was made");
+		 "T1 was to begin, but T0 went on alone", "another task at a point that is passed is a divergence");
 	r = follow(WRITES(LOCAL), &base, PROGRAM(.code = { TASK(CREATE(1), LOCAL, JOIN(1), LOCAL, LOCAL), TASK(READ(0, 0)) }), &first);
 	check(!r->x.diverged && r->x.steps == first->x.steps + 2 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
 	      "steps after the last one recorded are free");
@@ -222,9 +222,9 @@ static void operations(void)
 	const struct mw_program named = { .code = { TASK(LOCAL, { .op = W_CALL, .zop = ZUG_OP_SEMOP }) } };
 	struct run *first, *r = follow(&unnamed, &(struct how){ 0 }, &named, &first);
 
-	check(!r->x.diverged, r, "a system call that has a name now is the one of older traces");
+	check(!r->x.diverged, r, "a system call that got a name later matches older traces");
 	done(r, first);
-	diverges(&named, &(struct how){ 0 }, &unnamed, 2, "T0 was to semop, but it is about to syscall", "but not the other way round");
+	diverges(&named, &(struct how){ 0 }, &unnamed, 2, "T0 was to semop, but it is about to syscall", "a system call without a name does not match one with a name");
 }
 
 /* ---- computations: where the timer strikes is chance ---- */
@@ -237,18 +237,18 @@ static void chance(void)
 	struct run *first, *r = follow(COMPUTES(3), &(struct how){ 0 }, COMPUTES(8), &first);
 
 	check(!r->x.diverged && r->x.hash == first->x.hash && !strcmp(ops_of(r->t, 0), "begin create begin begin join resume"), r,
-	      "stops of a computation after which it went on are no steps to follow");
+	      "stops of a computation that went on are not followed");
 	done(r, first);
 	r = follow(COMPUTES(0), &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 1) }, COMPUTES(5), &first);
 	check(!r->x.diverged && r->x.hash == first->x.hash && !strcmp(schedule_of(r->t), schedule_of(first->t)), r,
-	      "nor are stops that there were not");
+	      "further stops of a computation do not matter");
 	done(r, first);
 	r = follow(BUSY, &(struct how){ 0 }, BUSY, &first);
-	check(!r->x.diverged && r->x.hash == first->x.hash && same_steps(r->t, first->t), r, "where the turn was taken it is taken again");
-	check(r->ns < first->ns, r, "at the first stop there");
+	check(!r->x.diverged && r->x.hash == first->x.hash && same_steps(r->t, first->t), r, "a computation loses the turn where it did");
+	check(r->ns < first->ns, r, "a computation loses the turn at its first stop");
 	done(r, first);
 	r = follow(COMPUTES(20), &(struct how){ .strategy = "random", .seed = 5 }, COMPUTES(20), &first);
-	check(!r->x.diverged && r->x.hash == first->x.hash, r, "long ones are followed");
+	check(!r->x.diverged && r->x.hash == first->x.hash, r, "a long computation is replayed");
 	done(r, first);
 }
 
@@ -259,8 +259,8 @@ static void stale(void)
 	struct run *r = run(&counters, &(struct how){ SCHEDULE(0, 1) });
 
 	check(r->x.diverged && !strcmp(r->x.divergence, "step 1: the program did not follow the schedule of an earlier execution"), r,
-	      "a search that meets another program than before says so");
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->x.steps == 10, r, "and the execution goes on to its end");
+	      "a schedule that the program does not follow is told");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->x.steps == 10, r, "an execution that left its schedule goes on to its end");
 	run_free(r);
 }
 
@@ -275,7 +275,7 @@ static void numbers(void)
 	replay_number_tasks(r->t, &spawn);
 	check(spawn_number(&spawn, TRACE_NO_TASK, 0) == 0 && spawn_number(&spawn, 0, 0) == 1 && spawn_number(&spawn, 0, 1) == 4 &&
 	      spawn_number(&spawn, 1, 0) == 2, r, "tasks get the numbers that they have in the trace");
-	check(spawn_number(&spawn, 0, 2) == 5 && spawn_number(&spawn, 0, 3) == 6, r, "others get numbers that are not in it");
+	check(spawn_number(&spawn, 0, 2) == 5 && spawn_number(&spawn, 0, 3) == 6, r, "other tasks get numbers that are not in the trace");
 	spawn_free(&spawn);
 	run_free(r);
 	r = run(PROGRAM(.code = { TASK(LOCAL) }), &(struct how){ 0 });

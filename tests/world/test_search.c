@@ -216,21 +216,21 @@ static void found(void)
 
 	check(r && is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in cond-wait for c0"), r, "a random search finds a lost wake-up");
 	best = minimise(&lost, r, &m, &pair);
-	check(m.reproduced && m.minimal && best && best->x.outcome.failure == r->x.outcome.failure, best, "it is minimised to the same bug");
+	check(m.reproduced && m.minimal && best && best->x.outcome.failure == r->x.outcome.failure, best, "a lost wake-up is minimised to the same bug");
 	check(m.preemptions == 1 && best->x.preemptions == 1 && m.differences <= 2 && best->x.steps <= r->x.steps, best,
 	      "one preemption is enough");
-	check(m.nr_pairs == 1 && pair.preempted == 0 && pair.by == 1, best, "of the waiting task by the other");
+	check(m.nr_pairs == 1 && pair.preempted == 0 && pair.by == 1, best, "the preemption is that of the waiting task by the other");
 	again = run(&lost, &(struct how){ .replay = best->t });
 	check(!again->x.diverged && again->x.hash == best->x.hash && again->x.outcome.failure == r->x.outcome.failure, again,
-	      "the trace of the simplest one is followed");
+	      "the trace of the simplest schedule is replayed");
 	near = neighbour(&lost, best, &n);
-	check(n.reproduced && n.found && near && is_outcome(near, ZUG_OUTCOME_PASS, NULL), near, "a schedule near it passes");
-	check(n.nr_pairs && n.first.task != n.second.task, near, "two operations are in another order");
+	check(n.reproduced && n.found && near && is_outcome(near, ZUG_OUTCOME_PASS, NULL), near, "a neighbour of the simplest schedule passes");
+	check(n.nr_pairs && n.first.task != n.second.task, near, "the neighbour has two operations in another order");
 	text = diff(best->t, near->t, &ret);
-	check(ret == 1 && strstr(text, "T0") && strstr(text, "T1"), best, "their difference is shown");
+	check(ret == 1 && strstr(text, "T0") && strstr(text, "T1"), best, "the difference of the two traces is shown");
 	free(text);
 	text = diff(best->t, again->t, &ret);
-	check(ret == 0, best, "a replay differs in nothing");
+	check(ret == 0, best, "a trace and its replay do not differ");
 	free(text);
 	run_free(again);
 	run_free(near);
@@ -248,7 +248,7 @@ static void simplest(void)
 
 	best = minimise(always, r, &m, &pair);
 	check(m.reproduced && m.minimal && !m.preemptions && !m.differences && best && !best->x.preemptions, best,
-	      "of what always fails the base scheduler's schedule is left");
+	      "a failure of every schedule is minimised to the base scheduler's");
 	run_free(best);
 	run_free(r);
 }
