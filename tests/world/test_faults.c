@@ -198,6 +198,57 @@ static void replayed(void)
 	}
 }
 
+/* ---- by a script ---- */
+
+static bool is_on(void *ctx, uint64_t object, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "p%u", (unsigned int)(object & UINT32_MAX) - 1);
+	return object >> 32 == MW_PIPES && !strcmp(name, pattern);
+}
+
+/* An execution under a script; *line: what came of its only statement. */
+static struct run *scripted(const struct mw_program *p, const struct engine_options *o, const char *script, struct search_script_line *line)
+{
+	const struct search_names names = { .on = is_on };
+	const struct search_options so = { .rules = script, .script = "script", .names = &names, .fair = 1, .preemptions = -1 };
+	char err[256];
+	struct how how = { .o = *o, .search = search_new(&so, err, sizeof(err)) };
+	struct run *r;
+
+	if (!how.search) {
+		fprintf(stderr, "%s: %s\n", script, err);
+		abort();
+	}
+	r = run(p, &how);
+	search_script_line(how.search, 0, line);
+	search_free(how.search);
+	return r;
+}
+
+static void scripts(void)
+{
+	const struct mw_program p = { THREE_CALLS(BIT(FAULT_ENOSPC)) };
+	const struct mw_program cannot = { THREE_CALLS(0) };
+	const struct engine_options o = { .faults = BIT(FAULT_ENOSPC), .max_faults = 3 };
+	const struct mw_program timer = { .code = { TASK({ .op = W_TIMER, .a = 0, .imm = 3600 * SECOND }, CREATE(1), PUT(0), PUT(0), JOIN(1)),
+						    TASK(SEM_WAIT(0)) } };
+	struct search_script_line line;
+	struct run *r = scripted(&p, &o, "let T0 at write on p0 nth 2 get fail-enospc", &line);
+
+	check(!r->vars[0] && r->vars[1] == -ENOSPC && !r->vars[2] && line.state == SEARCH_SCRIPT_MADE, r, "a script makes the call fail that it names");
+	run_free(r);
+	r = scripted(&cannot, &o, "let T0 at write on p0 nth 2 get fail-enospc", &line);
+	check(!r->vars[1] && line.state == SEARCH_SCRIPT_UNABLE, r, "a script says that the call cannot fail");
+	run_free(r);
+	r = scripted(&timer, &(struct engine_options){ .explore_timeouts = true }, "let T0 at write on p0 nth 2 get timer", &line);
+	check(line.state == SEARCH_SCRIPT_MADE && strstr(schedule_of(r->t), "0 0 0 0"), r, "a script lets a timer fire");
+	check(faults_decided(trace_step(r->t, 4)) && !faults_decided(trace_step(r->t, 3)), r, "the step before which it fires says so");
+	run_free(r);
+}
+
 /* ---- by a plan ---- */
 
 struct plan {
@@ -297,6 +348,7 @@ int main(void)
 	killed();
 	refused();
 	replayed();
+	scripts();
 	planned();
 	repeated();
 	return tap_done();
