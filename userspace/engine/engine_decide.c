@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine_decide.c - decisions: which tasks could have the turn, which of them gets it, and what goes with that
+ * engine_decide.c - decisions: which tasks could have the turn, which of them gets it, and what
+ * goes with that
  *
- * decide() is where to begin. It gathers the candidates, keeps to the trace in a replay, asks the search, and makes the
- * step: a time-out expires, a timer fires, a fault is injected, if that was decided as well; then the task is granted the
- * turn. It may be called again and again for one question, while it answers that an event has to come first.
+ * decide() is where to begin. It gathers the candidates, keeps to the trace in a replay, asks the
+ * search, and makes the step: a time-out expires, a timer fires, a fault is injected, if that was
+ * decided as well; then the task is granted the turn. It may be called again and again for one
+ * question, while it answers that an event has to come first.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +46,10 @@ static uint32_t list_enabled(struct engine *e, uint32_t nr)
 	return ne;
 }
 
-/* Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the number that is enabled then. */
+/*
+ * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
+ * number that is enabled then.
+ */
 static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
 {
 	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
@@ -63,8 +68,8 @@ static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool id
 }
 
 /*
- * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A spin lock is only looked
- * at, unless time may let its holder go on.
+ * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A
+ * spin lock is only looked at, unless time may let its holder go on.
  */
 static uint32_t let_block(struct engine *e, uint32_t nr)
 {
@@ -84,8 +89,9 @@ static uint32_t let_block(struct engine *e, uint32_t nr)
 }
 
 /*
- * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to call enabled, or
- * WORLD_NO_TASK. jump: if no task can run the clock may go on to the next time-out.
+ * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to
+ * call enabled, or WORLD_NO_TASK. jump: if no task can run the clock may go on to the next
+ * time-out.
  */
 static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 {
@@ -142,7 +148,10 @@ static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
 	return false;
 }
 
-/* Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event has to come first. */
+/*
+ * Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event
+ * has to come first.
+ */
 static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_t nr, uint32_t ne)
 {
 	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
@@ -221,7 +230,10 @@ static enum verdict refused(struct engine *e, int error)
 
 /* ---- the step ---- */
 
-/* Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough: the outcome is set. */
+/*
+ * Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough:
+ * the outcome is set.
+ */
 static bool is_last(struct engine *e, uint32_t nr, int i)
 {
 	struct search_point p = point_of(e, nr);
@@ -248,7 +260,10 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 	return END;
 }
 
-/* --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0 or -errno. */
+/*
+ * --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0
+ * or -errno.
+ */
 static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
 {
 	int fires;
@@ -299,7 +314,9 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	return GO_ON;
 }
 
-/* No task can go on, but by a time-out. One that would block in the kernel is let go there first. */
+/*
+ * No task can go on, but by a time-out. One that would block in the kernel is let go there first.
+ */
 static bool is_idle(const struct engine *e)
 {
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
