@@ -79,14 +79,16 @@ struct faults *engine_faults(struct engine *e)
 	return &e->faults;
 }
 
-void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
-						     struct outcome *o), void *ctx)
+void engine_watch_steps(struct engine *e,
+			bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
+				   struct outcome *o), void *ctx)
 {
 	e->on_step = fn;
 	e->on_step_ctx = ctx;
 }
 
-void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx)
+void engine_watch_states(struct engine *e,
+			 bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx)
 {
 	e->on_state = fn;
 	e->on_state_ctx = ctx;
@@ -278,8 +280,8 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 	if (v == SPIN_AGAIN)
 		e->w->ops->grant(e->w, task);
 	else if (v == SPIN_PROVEN)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the same "
-			    "state again and again, while T%u could run", task, other->task);
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
+			    "same state again and again, while T%u could run", task, other->task);
 	return v;
 }
 
@@ -440,7 +442,8 @@ static bool follow(struct engine *e, int *broke)
 		}
 		if (!in_time(e, &tended_ns, broke))
 			return false;
-		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS && ends_all_wait_inside(e)) {
+		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS &&
+		    ends_all_wait_inside(e)) {
 			ends_deadlock(e);
 			ends_add_stacks(e);
 			return false;
@@ -449,7 +452,8 @@ static bool follow(struct engine *e, int *broke)
 }
 
 /* Nothing of the last execution is left. */
-static void reset(struct engine *e, const struct replay *r, struct trace_writer *t, struct execution *x)
+static void reset(struct engine *e, const struct replay *r, struct trace_writer *t,
+		  struct execution *x)
 {
 	memset(x, 0, sizeof(*x));
 	x->nr_tasks = 1;

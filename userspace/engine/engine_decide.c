@@ -23,15 +23,18 @@
 
 static struct search_point point_of(const struct engine *e, uint32_t nr)
 {
-	return (struct search_point){ .step = e->x->steps, .last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last,
-				      .yielded = e->yielded, .nr = nr, .cand = e->cands };
+	uint32_t last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last;
+
+	return (struct search_point){ .step = e->x->steps, .last = last, .yielded = e->yielded,
+				      .nr = nr, .cand = e->cands };
 }
 
 /* ---- candidates ---- */
 
 static bool room(struct engine *e, uint32_t nr)
 {
-	return ARRAY_RESERVE(e->cands, e->cands_room, nr) && ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
+	return ARRAY_RESERVE(e->cands, e->cands_room, nr) &&
+	       ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
 	       ARRAY_RESERVE(e->held, e->held_room, nr);
 }
 
@@ -79,7 +82,8 @@ static uint32_t let_block(struct engine *e, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct search_cand *c = &e->cands[i];
 
-		if (e->w->tasks[c->task].state != TASK_PARKED || (timed && c->label.op == ZUG_OP_SPIN_LOCK))
+		if (e->w->tasks[c->task].state != TASK_PARKED ||
+		    (timed && c->label.op == ZUG_OP_SPIN_LOCK))
 			continue;
 		c->enabled = true;
 		if (c->label.op != ZUG_OP_SPIN_LOCK)
@@ -111,7 +115,8 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 		nr_parked += parked;
 		e->cands[n++] = (struct search_cand){
 			.task = i, .parent = t->parent, .label = t->label,
-			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t, NULL) : i == only),
+			.enabled = parked && (only == WORLD_NO_TASK ?
+					      !w->ops->would_block(w, t, NULL) : i == only),
 		};
 	}
 	*nr = n;
@@ -129,15 +134,18 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 
 /* ---- the trace that is replayed ---- */
 
-static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
+static void check_label(struct engine *e, const struct trace_step *want,
+			const struct zug_label *got)
 {
 	/* the call is about to be made; what it comes to is what was recorded */
 	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
 		return;
-	if (zug_op_is(got->op, want->label.op) && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
+	if (zug_op_is(got->op, want->label.op) &&
+	    (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
-	steps_diverged(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
-		       want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));
+	steps_diverged(e, "step %lu: T%u was to %s, but it is about to %s %s",
+		       (unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
+		       zug_op_name(got->op), engine_name_of(e, got->object));
 }
 
 static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
@@ -161,8 +169,9 @@ static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_
 		if (e->status.now - e->asked_ns < LATE_WAKE_NS)
 			return 0;
 		if (ne)
-			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)", (unsigned long)e->x->steps,
-				       want->task, zug_op_name(want->label.op),
+			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)",
+				       (unsigned long)e->x->steps, want->task,
+				       zug_op_name(want->label.op),
 				       t && t->state == TASK_BLOCKED ? t->where : "it does not exist");
 		return ne;
 	}
@@ -184,8 +193,8 @@ static int pick_any(struct engine *e, uint32_t nr)
 	int i = search_pick(e->s, &p);
 
 	if (i == -ESTALE) {
-		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier execution",
-			       (unsigned long)e->x->steps);
+		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier "
+			       "execution", (unsigned long)e->x->steps);
 		i = search_pick(e->s, &p);
 	}
 	return i;
@@ -222,7 +231,8 @@ static int pick(struct engine *e, uint32_t nr)
 static enum verdict refused(struct engine *e, int error)
 {
 	if (error != -ELOOP)
-		return engine_broken(e, "the search refused step %lu: %s", (unsigned long)e->x->steps, strerror(-error));
+		return engine_broken(e, "the search refused step %lu: %s",
+				     (unsigned long)e->x->steps, strerror(-error));
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
 		    (unsigned long)e->x->steps);
 	return END;
@@ -246,8 +256,8 @@ static bool is_last(struct engine *e, uint32_t nr, int i)
 		return false;
 	if (r.other != SEARCH_NO_TASK)
 		snprintf(other, sizeof(other), " (T%u)", r.other);
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
-		    other, engine_name_of(e, r.object));
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task,
+		    misuse_text(r.kind), other, engine_name_of(e, r.object));
 	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
 	return true;
 }
@@ -293,19 +303,21 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
 		ret = e->w->ops->expire(e->w, task);
 		if (ret)
-			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): does the test trace "
-					     "itself? --time real leaves time alone", task, strerror(-ret));
+			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): "
+					     "does the test trace itself? --time real leaves time "
+					     "alone", task, strerror(-ret));
 	}
 	if (e->x->diverged)
 		want = NULL;
 	ret = decide_timer(e, want, task);
 	if (ret < 0)
-		return engine_broken(e, "the search did not say whether a timer fires at step %lu: %s",
-				     (unsigned long)e->x->steps, strerror(-ret));
+		return engine_broken(e, "the search did not say whether a timer fires at step "
+				     "%lu: %s", (unsigned long)e->x->steps, strerror(-ret));
 	ret = faults_decide(&e->faults, e->w, e->s, want, e->r, task);
 	if (ret < 0)
-		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
-				     ret == -EPERM ? ": does the test trace itself, or does a debugger?" : "");
+		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s",
+				     task, strerror(-ret), ret == -EPERM ?
+				     ": does the test trace itself, or does a debugger?" : "");
 	steps_record(e, task, ne, false);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);
@@ -370,8 +382,9 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 	int i;
 
 	if (want && want->task != task)
-		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone", (unsigned long)e->x->steps,
-			       want->task, zug_op_name(want->label.op), task);
+		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone",
+			       (unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
+			       task);
 	else if (want)
 		check_label(e, want, &e->w->tasks[task].label);
 	i = pick(e, nr);
