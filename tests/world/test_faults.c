@@ -136,27 +136,16 @@ static void traced(void)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const uint32_t amount = kinds[i].value == 7 ? 7 : 0;
-		const struct mw_program p = { .code = { TASK({ .op = W_CALL,
-							       .zop = ZUG_OP_WRITE,
-							       .faults = BIT(kinds[i].fault),
-							       .amounts = { amount } },
-							     STORE(0, 0, 0), LOCAL) } };
-		const struct engine_options o = { .faults = BIT(kinds[i].fault),
-						  .max_faults = 1,
-						  .max_flows = 1 };
-		struct run *r = one_with(&p, &o, kinds[i].op),
-			   *again = r ? run(&p, &(struct how){ .replay = r->t, .o = o }) : NULL;
+		const struct mw_program p = { .code = { TASK({ .op = W_CALL, .zop = ZUG_OP_WRITE, .faults = BIT(kinds[i].fault),
+							      .amounts = { amount } }, STORE(0, 0, 0), LOCAL) } };
+		const struct engine_options o = { .faults = BIT(kinds[i].fault), .max_faults = 1, .max_flows = 1 };
+		struct run *r = one_with(&p, &o, kinds[i].op), *again = r ? run(&p, &(struct how){ .replay = r->t, .o = o }) : NULL;
 
-		snprintf(what, sizeof(what), "%s is the operation of its step",
-			 faults_names(BIT(kinds[i].fault), name, sizeof(name)));
-		check(r && r->vars[0] == kinds[i].value &&
-			      fault_amount(faulty(r)->label.object2) == amount &&
-			      faulty(r)->label.flags & zug_op_flags(kinds[i].op),
-		      r, what);
+		snprintf(what, sizeof(what), "%s is the operation of its step", faults_names(BIT(kinds[i].fault), name, sizeof(name)));
+		check(r && r->vars[0] == kinds[i].value && fault_amount(faulty(r)->label.object2) == amount &&
+		      faulty(r)->label.flags & zug_op_flags(kinds[i].op), r, what);
 		snprintf(what, sizeof(what), "%s is replayed", name);
-		check(again && !again->x.diverged && again->vars[0] == kinds[i].value &&
-			      again->x.hash == r->x.hash,
-		      again, what);
+		check(again && !again->x.diverged && again->vars[0] == kinds[i].value && again->x.hash == r->x.hash, again, what);
 		if (again)
 			run_free(again);
 		if (r)
@@ -198,11 +187,8 @@ static void refused(void)
 						       .answer = -EPERM }) } };
 	struct run *r = find(&p, &(struct how){ .strategy = "dfs", .o = o }, broken);
 
-	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "T0") &&
-		      strstr(r->x.outcome.message, "Operation not permitted") &&
-		      strstr(r->x.outcome.message,
-			     "does the test trace itself, or does a debugger?"),
-	      r, "a fault that cannot be injected is the environment's");
+	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "T0") && strstr(r->x.outcome.message, "Operation not permitted") &&
+	      strstr(r->x.outcome.message, "does the test trace itself, or does a debugger?"), r, "a fault that cannot be made is the environment's");
 	run_free(r);
 }
 

@@ -315,9 +315,8 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 				     "%lu: %s", (unsigned long)e->x->steps, strerror(-ret));
 	ret = faults_decide(&e->faults, e->w, e->s, want, e->r, task);
 	if (ret < 0)
-		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s",
-				     task, strerror(-ret), ret == -EPERM ?
-				     ": does the test trace itself, or does a debugger?" : "");
+		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
+				     ret == -EPERM ? ": does the test trace itself, or does a debugger?" : "");
 	steps_record(e, task, ne, false);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);

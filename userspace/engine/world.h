@@ -93,10 +93,7 @@ struct world_event {
 	char text[256];
 };
 
-/*
- * What a call can be made to do, other than all that it could. The numbers are in traces (options):
- * append only.
- */
+/* What a call can be made to do, other than all that it could. The numbers are in traces (options): append only. */
 enum fault {
 	FAULT_ENOSPC, FAULT_EINTR, FAULT_ENOMEM, FAULT_REFUSED, FAULT_KILL, FAULT_SHORT,
 	FLOW_SHORT_READ, FLOW_SHORT_WRITE, FLOW_STDIN, FLOW_LOSS, FLOW_REORDER, FLOW_DELAY,
@@ -128,9 +125,8 @@ struct world_ops {
 	/* Begins an execution. -errno with a line in err. */
 	int (*start)(struct world *w, bool stop_always, char *err, size_t errlen);
 	/*
-	 * 1: *ev is the next event; 0: there was none within timeout_us; -errno: the world broke
-	 * (line in err). A task that keeps the turn in an uninterruptible wait is the world's to
-	 * deal with: it blocks, in the end.
+	 * 1: *ev is the next event; 0: there was none within timeout_us; -errno: the world broke (line in err). A task
+	 * that keeps the turn in an uninterruptible wait is the world's to deal with: it blocks, in the end.
 	 */
 	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
 	/* Gives the turn. */
@@ -140,49 +136,35 @@ struct world_ops {
 	/* True when something is on its way to a blocked task that no task has to send any more. */
 	bool (*in_flight)(struct world *w);
 	/*
-	 * True when the parked task t would block at once; what is unknown would not. *owner,
-	 * unless NULL: the task that holds the lock for which t waits or would wait; WORLD_NO_TASK:
-	 * unknown.
+	 * True when the parked task t would block at once; what is unknown would not. *owner, unless NULL: the task that
+	 * holds the lock for which t waits or would wait; WORLD_NO_TASK: unknown.
 	 */
 	bool (*would_block)(struct world *w, const struct world_task *t, uint32_t *owner);
 	/* What the memory of a lock says that is an object of t's label. false: unknown. */
 	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *m);
-	/*
-	 * A task was stopped in a computation (ZUG_OP_SPIN) while others could run: whether it gets
-	 * anywhere.
-	 */
+	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: whether it gets anywhere. */
 	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
 	/*
-	 * Lets the time-out of a blocked task (deadline != 0) expire: the task is parked then, and
-	 * its label says EXPIRE, or RESUME if something else had ended its wait. -errno: it is as
-	 * it was. WORLD_NO_TASK: lets the next timer of the test fire; the tasks that it wakes are
-	 * told by events, which are there when the call returns. No task may have the turn.
+	 * Lets the time-out of a blocked task (deadline != 0) expire: the task is parked then, and its label says
+	 * EXPIRE, or RESUME if something else had ended its wait. -errno: it is as it was. WORLD_NO_TASK: lets the next
+	 * timer of the test fire; the tasks that it wakes are told by events, which are there when the call returns.
+	 * No task may have the turn.
 	 */
 	int (*expire)(struct world *w, uint32_t task);
-	/*
-	 * Those of the wanted faults (1 << enum fault) that the call can have before which the
-	 * parked task t stands.
-	 */
+	/* Those of the wanted faults (1 << enum fault) that the call can have before which the parked task t stands. */
 	void (*faults)(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 	/*
-	 * Makes the call of a parked task, which gets the turn next, have that fault; the amount
-	 * goes into its label. 1: the task is dead instead; 0; WORLD_FAULT_MISSED: the call did not
-	 * come so far; -errno.
+	 * Makes the call of a parked task, which gets the turn next, have that fault; the amount goes into its label. 1: the
+	 * task is dead instead; 0; WORLD_FAULT_MISSED: the call did not come so far; -errno.
 	 */
 	int (*inject)(struct world *w, struct world_task *t, int fault, uint32_t amount);
-	/*
-	 * Called about once a second: keeps long executions alive. -errno: the execution cannot go
-	 * on, and err says why.
-	 */
+	/* Called about once a second: keeps long executions alive. -errno: the execution cannot go on, and err says why. */
 	int (*tend)(struct world *w, char *err, size_t errlen);
-	/*
-	 * Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left
-	 * after it.
-	 */
+	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
 	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
 	/*
-	 * The stack of a task that does not run; of one that a fault has ended, the place of that.
-	 * The number of frames or -errno. Frames live until the next start.
+	 * The stack of a task that does not run; of one that a fault has ended, the place of that. The number of
+	 * frames or -errno. Frames live until the next start.
 	 */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
 	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
@@ -196,10 +178,7 @@ struct world_inspection {
 	/* Integer registers of a task that does not run, in DWARF order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), then
 	 * the thread pointer. 0 or -errno. */
 	int (*registers)(struct world *w, const struct world_task *t, uint64_t regs[18]);
-	/*
-	 * Code of a task's process that was read from addr: puts back what probes hide. The number
-	 * of probes in it.
-	 */
+	/* Code of a task's process that was read from addr: puts back what probes hide. The number of probes in it. */
 	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
 };
 
