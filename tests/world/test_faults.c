@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "campaign/run_options.h"
+#include "search/script.h"
 #include "run.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
