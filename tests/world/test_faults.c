@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "search/script.h"
 #include "run.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
