@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "search/script.h"
 #include "run.h"
+#include "search/script.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
 #define CALL(what, mask)	{ .op = W_CALL, .zop = (what), .faults = (mask) }
