@@ -8,6 +8,7 @@
 #include "campaign/run_options.h"
 #include "search/script.h"
 #include "run.h"
+#include "search/script.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
 #define CALL(what, mask)	{ .op = W_CALL, .zop = (what), .faults = (mask) }
