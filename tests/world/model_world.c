@@ -2,9 +2,10 @@
 /*
  * model_world.c - tasks, locks, pipes and a clock that exist in tables only (model_world.h)
  *
- * run() is where to begin: what a task does from a grant to its next stop. Whatever it changes that the engine may see is
- * put into a queue of events, each with what the task looks like after it; next() hands these out one by one, so that
- * struct world says what the events have told so far, as in the kernel's world.
+ * run() is where to begin: what a task does from a grant to its next stop. Whatever it changes that
+ * the engine may see is put into a queue of events, each with what the task looks like after it;
+ * next() hands these out one by one, so that struct world says what the events have told so far, as
+ * in the kernel's world.
  */
 #include <errno.h>
 #include <signal.h>
@@ -91,22 +92,39 @@ static bool lives(const struct mw_state *s, uint32_t t)
 
 static struct zug_label label_of(struct model_world *m, uint32_t t)
 {
-	static const struct { uint16_t op; uint8_t kind; } map[] = {
-		[W_LOCK] = { ZUG_OP_LOCK, MW_LOCKS }, [W_UNLOCK] = { ZUG_OP_UNLOCK, MW_LOCKS },
-		[W_TRYLOCK] = { ZUG_OP_TRYLOCK, MW_LOCKS }, [W_TIMEDLOCK] = { ZUG_OP_TIMEDLOCK, MW_LOCKS },
-		[W_INIT] = { ZUG_OP_MUTEX_INIT, MW_LOCKS }, [W_DESTROY] = { ZUG_OP_MUTEX_DESTROY, MW_LOCKS },
-		[W_SPIN_LOCK] = { ZUG_OP_SPIN_LOCK, MW_LOCKS }, [W_SPIN_UNLOCK] = { ZUG_OP_SPIN_UNLOCK, MW_LOCKS },
-		[W_WAIT] = { ZUG_OP_COND_WAIT, MW_CONDS }, [W_TIMED_WAIT] = { ZUG_OP_COND_TIMEDWAIT, MW_CONDS },
-		[W_SIGNAL] = { ZUG_OP_COND_SIGNAL, MW_CONDS }, [W_BROADCAST] = { ZUG_OP_COND_BROADCAST, MW_CONDS },
-		[W_SEM_WAIT] = { ZUG_OP_SEM_WAIT, MW_SEMS }, [W_SEM_POST] = { ZUG_OP_SEM_POST, MW_SEMS },
+	static const struct {
+		uint16_t op;
+		uint8_t kind;
+	} map[] = {
+		[W_LOCK] = { ZUG_OP_LOCK, MW_LOCKS },
+		[W_UNLOCK] = { ZUG_OP_UNLOCK, MW_LOCKS },
+		[W_TRYLOCK] = { ZUG_OP_TRYLOCK, MW_LOCKS },
+		[W_TIMEDLOCK] = { ZUG_OP_TIMEDLOCK, MW_LOCKS },
+		[W_INIT] = { ZUG_OP_MUTEX_INIT, MW_LOCKS },
+		[W_DESTROY] = { ZUG_OP_MUTEX_DESTROY, MW_LOCKS },
+		[W_SPIN_LOCK] = { ZUG_OP_SPIN_LOCK, MW_LOCKS },
+		[W_SPIN_UNLOCK] = { ZUG_OP_SPIN_UNLOCK, MW_LOCKS },
+		[W_WAIT] = { ZUG_OP_COND_WAIT, MW_CONDS },
+		[W_TIMED_WAIT] = { ZUG_OP_COND_TIMEDWAIT, MW_CONDS },
+		[W_SIGNAL] = { ZUG_OP_COND_SIGNAL, MW_CONDS },
+		[W_BROADCAST] = { ZUG_OP_COND_BROADCAST, MW_CONDS },
+		[W_SEM_WAIT] = { ZUG_OP_SEM_WAIT, MW_SEMS },
+		[W_SEM_POST] = { ZUG_OP_SEM_POST, MW_SEMS },
 		[W_SEM_TIMED] = { ZUG_OP_SEM_TIMEDWAIT, MW_SEMS },
-		[W_READ] = { ZUG_OP_DATA_READ, MW_VARS }, [W_WRITE] = { ZUG_OP_DATA_WRITE, MW_VARS },
-		[W_STORE] = { ZUG_OP_DATA_WRITE, MW_VARS }, [W_YIELD] = { ZUG_OP_YIELD, 0 },
-		[W_LOCAL] = { ZUG_OP_BEGIN, 0 }, [W_LEAVE] = { ZUG_OP_END, MW_TASK_OBJECTS },
-		[W_GET] = { ZUG_OP_READ, MW_PIPES }, [W_PUT] = { ZUG_OP_WRITE, MW_PIPES },
-		[W_SLEEP] = { ZUG_OP_SLEEP, 0 }, [W_TIMER] = { ZUG_OP_SYSCALL, 0 },
-		[W_CREATE] = { ZUG_OP_CREATE, MW_TASK_OBJECTS }, [W_FORK] = { ZUG_OP_FORK, MW_TASK_OBJECTS },
-		[W_JOIN] = { ZUG_OP_JOIN, MW_TASK_OBJECTS }, [W_DETACH] = { ZUG_OP_DETACH, MW_TASK_OBJECTS },
+		[W_READ] = { ZUG_OP_DATA_READ, MW_VARS },
+		[W_WRITE] = { ZUG_OP_DATA_WRITE, MW_VARS },
+		[W_STORE] = { ZUG_OP_DATA_WRITE, MW_VARS },
+		[W_YIELD] = { ZUG_OP_YIELD, 0 },
+		[W_LOCAL] = { ZUG_OP_BEGIN, 0 },
+		[W_LEAVE] = { ZUG_OP_END, MW_TASK_OBJECTS },
+		[W_GET] = { ZUG_OP_READ, MW_PIPES },
+		[W_PUT] = { ZUG_OP_WRITE, MW_PIPES },
+		[W_SLEEP] = { ZUG_OP_SLEEP, 0 },
+		[W_TIMER] = { ZUG_OP_SYSCALL, 0 },
+		[W_CREATE] = { ZUG_OP_CREATE, MW_TASK_OBJECTS },
+		[W_FORK] = { ZUG_OP_FORK, MW_TASK_OBJECTS },
+		[W_JOIN] = { ZUG_OP_JOIN, MW_TASK_OBJECTS },
+		[W_DETACH] = { ZUG_OP_DETACH, MW_TASK_OBJECTS },
 		[W_EXIT] = { ZUG_OP_SYSCALL, 0 },
 	};
 	const struct mw_task *task = &m->s->task[t];
@@ -153,7 +171,8 @@ static const char *name_of(uint64_t object, char *buf, size_t len)
 /* ---- events ---- */
 
 /* Tells what has become of a task; the event is to be filled in by the caller. */
-static struct world_event *tell(struct model_world *m, enum world_event_kind kind, uint32_t t, enum task_state_kind state)
+static struct world_event *tell(struct model_world *m, enum world_event_kind kind, uint32_t t,
+				enum task_state_kind state)
 {
 	struct mw_state *s = m->s;
 	struct mw_event *e;
@@ -196,7 +215,8 @@ static bool virtual_time(const struct model_world *m)
 }
 
 /* A task waits; time-out: so many ns, 0: none. */
-static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const char *where, uint64_t timeout)
+static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const char *where,
+		  uint64_t timeout)
 {
 	struct mw_task *task = &m->s->task[t];
 	struct world_event *ev;
@@ -284,14 +304,23 @@ static void begin_task(struct model_world *m, uint32_t t, uint32_t parent, bool 
 	struct mw_state *s = m->s;
 	struct mw_task *task = &s->task[t];
 
-	*task = (struct mw_task){ .life = READY, .parent = parent, .fresh = !m->p->nr_started, .fault = -1 };
+	*task = (struct mw_task){
+		.life = READY, .parent = parent, .fresh = !m->p->nr_started, .fault = -1
+	};
 	task->nth = parent == WORLD_NO_TASK ? 0 : s->task[parent].nr_children++;
 	task->process = process || parent == WORLD_NO_TASK ? t : s->task[parent].process;
 	if (m->p->nr_started)
 		task->process = 0;
-	task->shown = (struct world_task){ .task = t, .parent = parent, .nth = task->nth, .process = task->process,
-					   .pid = 1000 + t, .tgid = 1000 + task->process, .own_pid = 1000 + t,
-					   .state = TASK_BLOCKED, .label.op = ZUG_OP_BEGIN, .comm = "model" };
+	task->shown = (struct world_task){ .task = t,
+					   .parent = parent,
+					   .nth = task->nth,
+					   .process = task->process,
+					   .pid = 1000 + t,
+					   .tgid = 1000 + task->process,
+					   .own_pid = 1000 + t,
+					   .state = TASK_BLOCKED,
+					   .label.op = ZUG_OP_BEGIN,
+					   .comm = "model" };
 }
 
 static bool process_lives(const struct mw_state *s, uint32_t process)
@@ -419,8 +448,10 @@ static int get_byte(struct model_world *m, uint32_t t, const struct mw_op *o)
 		return 1;
 	}
 	if (!m->s->bytes[o->a]) {
-		snprintf(where, sizeof(where), "read %s", name_of(mw_object(MW_PIPES, o->a), name, sizeof(name)));
-		return blocks(m, t, m->p->outside & 1u << o->a ? WAIT_UNKNOWN : WAIT_INSIDE, where, 0);
+		snprintf(where, sizeof(where), "read %s",
+			 name_of(mw_object(MW_PIPES, o->a), name, sizeof(name)));
+		return blocks(m, t, m->p->outside & 1u << o->a ? WAIT_UNKNOWN : WAIT_INSIDE, where,
+			      0);
 	}
 	m->s->bytes[o->a]--;
 	task->reg[o->b] = 1;
@@ -431,7 +462,9 @@ static void call(struct mw_task *task, const struct mw_op *o)
 {
 	task->reg[o->b] = 0;
 	if (task->injected)
-		task->reg[o->b] = errors[task->fault] ? errors[task->fault] : task->amount ? (int64_t)task->amount : -1;
+		task->reg[o->b] = errors[task->fault] ? errors[task->fault]
+				  : task->amount      ? (int64_t)task->amount
+						      : -1;
 	task->injected = false;
 }
 
@@ -490,18 +523,24 @@ static int perform(struct model_world *m, uint32_t t)
 		break;
 	case W_TIMEDLOCK:
 		return timed(m, t, o, take(m, t, o->a));
-	case W_UNLOCK: case W_SPIN_UNLOCK:
+	case W_UNLOCK:
+	case W_SPIN_UNLOCK:
 		s->owner[o->a] = WORLD_NO_TASK;
 		wake_for(m, mw_object(MW_LOCKS, o->a), t, false);
 		break;
-	case W_WAIT: case W_TIMED_WAIT:
+	case W_WAIT:
+	case W_TIMED_WAIT:
 		return wait_here(m, t, o);
-	case W_SIGNAL: case W_BROADCAST:
+	case W_SIGNAL:
+	case W_BROADCAST:
 		wake_for(m, mw_object(MW_CONDS, o->a), t, o->op == W_BROADCAST);
 		break;
 	case W_SEM_WAIT:
-		return take_sem(s, o->a) ? 1 :
-		       blocks(m, t, m->p->outside_sems & 1u << o->a ? WAIT_UNKNOWN : WAIT_INSIDE, "futex", 0);
+		return take_sem(s, o->a) ? 1
+					 : blocks(m, t,
+						  m->p->outside_sems & 1u << o->a ? WAIT_UNKNOWN
+										  : WAIT_INSIDE,
+						  "futex", 0);
 	case W_SEM_TIMED:
 		return timed(m, t, o, take_sem(s, o->a));
 	case W_SEM_POST:
@@ -533,7 +572,8 @@ static int perform(struct model_world *m, uint32_t t)
 	case W_CALL:
 		call(task, o);
 		break;
-	case W_CREATE: case W_FORK:
+	case W_CREATE:
+	case W_FORK:
 		new_task(m, t, o);
 		break;
 	case W_JOIN:
@@ -586,7 +626,8 @@ static bool settle(struct model_world *m, uint32_t t)
 		case W_JUMP:
 			task->pc = o->to - 1;
 			continue;
-		case W_JUMP_NE: case W_JUMP_EQ:
+		case W_JUMP_NE:
+		case W_JUMP_EQ:
 			if ((task->reg[o->b] == o->imm) == (o->op == W_JUMP_EQ))
 				task->pc = o->to - 1;
 			continue;
@@ -610,7 +651,8 @@ static bool settle(struct model_world *m, uint32_t t)
 			print(m, o->text);
 			continue;
 		case W_SAY:
-			snprintf(tell(m, WORLD_MESSAGE, WORLD_NO_TASK, 0)->text, 256, "%s", o->text);
+			snprintf(tell(m, WORLD_MESSAGE, WORLD_NO_TASK, 0)->text, 256, "%s",
+				 o->text);
 			continue;
 		case W_EXEC:
 			snprintf(task->shown.comm, sizeof(task->shown.comm), "%s", o->text);
@@ -658,10 +700,12 @@ static uint64_t first_deadline(const struct mw_state *s)
 /* No other task could have the turn now. */
 static bool is_lone(const struct model_world *m, uint32_t t)
 {
-	if ((m->stop_always && !m->p->passes_anyway) || first_deadline(m->s) != UINT64_MAX || m->s->nr > MAX_QUEUE)
+	if ((m->stop_always && !m->p->passes_anyway) || first_deadline(m->s) != UINT64_MAX ||
+	    m->s->nr > MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
-		if (i != t && (m->s->task[i].life == READY || (m->s->task[i].life == BLOCKED && m->s->task[i].deadline)))
+		if (i != t && (m->s->task[i].life == READY ||
+			       (m->s->task[i].life == BLOCKED && m->s->task[i].deadline)))
 			return false;
 	return true;
 }
@@ -670,12 +714,15 @@ static struct misuse_memory memory_of(const struct mw_state *s, unsigned int mut
 {
 	bool held = s->owner[mutex] != WORLD_NO_TASK;
 
-	return (struct misuse_memory){ .locked = held, .owner_known = held, .owner = s->owner[mutex], .fixed = true };
+	return (struct misuse_memory){
+		.locked = held, .owner_known = held, .owner = s->owner[mutex], .fixed = true
+	};
 }
 
 static unsigned int mutex_of(const struct zug_label *l)
 {
-	return number_of(l->op == ZUG_OP_COND_WAIT || l->op == ZUG_OP_COND_TIMEDWAIT ? l->object2 : l->object);
+	return number_of(l->op == ZUG_OP_COND_WAIT || l->op == ZUG_OP_COND_TIMEDWAIT ? l->object2
+										     : l->object);
 }
 
 /* Task t has come to a point. true: it passes it. */
@@ -693,7 +740,8 @@ static bool stands(struct model_world *m, uint32_t t)
 	ev->passed = lone;
 	ev->ask = !lone;
 	ev->yield = o->op == W_YIELD || o->op == W_SLEEP;
-	if (task->shown.label.object >> 32 == MW_LOCKS || task->shown.label.object2 >> 32 == MW_LOCKS)
+	if (task->shown.label.object >> 32 == MW_LOCKS ||
+	    task->shown.label.object2 >> 32 == MW_LOCKS)
 		m->s->queue[m->s->nr - 1].memory = memory_of(m->s, mutex_of(&task->shown.label));
 	return lone;
 }
@@ -725,7 +773,9 @@ static int mw_start(struct world *w, bool stop_always, char *err, size_t errlen)
 
 	free(s->queue);
 	id_map_free(&s->told);
-	*s = (struct mw_state){ .stuck = WORLD_NO_TASK, .start = m->now, .tickets = 1, .status = -1 };
+	*s = (struct mw_state){
+		.stuck = WORLD_NO_TASK, .start = m->now, .tickets = 1, .status = -1
+	};
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
 	memset(s->owner, 0xff, sizeof(s->owner));
 	memcpy(s->sems, m->p->sems, sizeof(s->sems));
@@ -800,7 +850,8 @@ static void happen(struct model_world *m)
 	else if (s->stuck != WORLD_NO_TASK && !s->lent && m->now - s->stuck_since > LEND_MS * MS)
 		lend(m);
 	for (uint32_t t = 0; t < MW_TASKS; t++)
-		if (s->task[t].life == BLOCKED && s->task[t].real_deadline && m->now >= s->task[t].real_deadline) {
+		if (s->task[t].life == BLOCKED && s->task[t].real_deadline &&
+		    m->now >= s->task[t].real_deadline) {
 			s->task[t].expired = true;
 			wake(m, t, WORLD_NO_TASK);
 		}
@@ -813,10 +864,12 @@ static uint64_t next_happening(const struct model_world *m)
 	uint64_t next = UINT64_MAX;
 
 	for (int i = 0; i < MW_ARRIVALS; i++)
-		if (m->p->arrivals[i].ns && !s->arrived[i] && s->start + m->p->arrivals[i].ns < next)
+		if (m->p->arrivals[i].ns && !s->arrived[i] &&
+		    s->start + m->p->arrivals[i].ns < next)
 			next = s->start + m->p->arrivals[i].ns;
 	for (uint32_t t = 0; t < MW_TASKS; t++)
-		if (s->task[t].life == BLOCKED && s->task[t].real_deadline && s->task[t].real_deadline < next)
+		if (s->task[t].life == BLOCKED && s->task[t].real_deadline &&
+		    s->task[t].real_deadline < next)
 			next = s->task[t].real_deadline;
 	if (s->stuck != WORLD_NO_TASK && s->stuck_until < next)
 		next = s->stuck_until;
@@ -825,7 +878,8 @@ static uint64_t next_happening(const struct model_world *m)
 	return next;
 }
 
-static int mw_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen)
+static int mw_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err,
+		   size_t errlen)
 {
 	struct model_world *m = mw(w);
 	uint64_t until = m->now + (uint64_t)timeout_us * 1000;
@@ -898,13 +952,15 @@ static bool mw_would_block(struct world *w, const struct world_task *t, uint32_t
 	return op == ZUG_OP_SEM_WAIT && !s->sems[nr];
 }
 
-static bool mw_lock_memory(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *memory)
+static bool mw_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
+			   struct misuse_memory *memory)
 {
 	struct model_world *m = mw(w);
 
 	if (m->p->nr_started || object >> 32 != MW_LOCKS)
 		return false;
-	*memory = t->state == TASK_RUNNING ? m->s->task[t->task].memory : memory_of(m->s, number_of(object));
+	*memory = t->state == TASK_RUNNING ? m->s->task[t->task].memory
+					   : memory_of(m->s, number_of(object));
 	return true;
 }
 
@@ -969,11 +1025,13 @@ static int mw_expire(struct world *w, uint32_t t)
 	return 0;
 }
 
-static void mw_faults(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f)
+static void mw_faults(struct world *w, const struct world_task *t, uint32_t wanted,
+		      struct world_faults *f)
 {
 	struct model_world *m = mw(w);
 	const struct mw_op *o = op_of(m, t->task);
-	bool at_call = (o->op == W_CALL || o->op == W_GET) && !m->s->task[t->task].fresh && t->label.op != ZUG_OP_RESUME;
+	bool at_call = (o->op == W_CALL || o->op == W_GET) && !m->s->task[t->task].fresh &&
+		       t->label.op != ZUG_OP_RESUME;
 
 	memset(f, 0, sizeof(*f));
 	f->possible = at_call ? o->faults & wanted : 0;
@@ -999,7 +1057,8 @@ static int mw_inject(struct world *w, struct world_task *t, int fault, uint32_t 
 	task->fault = fault;
 	task->amount = amount;
 	if (amount)
-		t->label.object2 = fault_amount_id(fault == FLOW_DELAY ? FAULT_MS : FAULT_BYTES, t->task, amount);
+		t->label.object2 = fault_amount_id(fault == FLOW_DELAY ? FAULT_MS : FAULT_BYTES,
+						   t->task, amount);
 	return 0;
 }
 
@@ -1020,27 +1079,34 @@ static int mw_drain(struct world *w, int *status, char *err, size_t errlen)
 	return mw(w)->p->fails_drain;
 }
 
-static int mw_stack(struct world *w, const struct world_task *t, struct trace_frame *frames, int max)
+static int mw_stack(struct world *w, const struct world_task *t, struct trace_frame *frames,
+		    int max)
 {
-	static const char *const functions[MW_TASKS] = { "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7" };
+	static const char *const functions[MW_TASKS] = { "f0", "f1", "f2", "f3",
+							 "f4", "f5", "f6", "f7" };
 
 	if (max < 1)
 		return 0;
-	frames[0] = (struct trace_frame){ .function = functions[t->task], .file = "model.c",
+	frames[0] = (struct trace_frame){ .function = functions[t->task],
+					  .file = "model.c",
 					  .line = mw(w)->s->task[t->task].pc + 1u };
 	return 1;
 }
 
 static int describe_object(struct model_world *m, struct trace_writer *t, uint64_t object)
 {
-	static const char *const kinds[] = { "", "mutex", "cond", "semaphore", "variable", "thread", "pipe" };
+	static const char *const kinds[] = { "",	 "mutex",  "cond", "semaphore",
+					     "variable", "thread", "pipe" };
 	char name[16];
 	bool added;
 
-	if (!object || object >> 32 > MW_PIPES || !id_map_add(&m->s->told, object, 0, &added) || !added)
+	if (!object || object >> 32 > MW_PIPES || !id_map_add(&m->s->told, object, 0, &added) ||
+	    !added)
 		return 0;
-	return trace_add_object(t, &(struct trace_object){ .object = object, .kind = kinds[object >> 32],
-							   .name = name_of(object, name, sizeof(name)) });
+	return trace_add_object(
+		t, &(struct trace_object){ .object = object,
+					   .kind = kinds[object >> 32],
+					   .name = name_of(object, name, sizeof(name)) });
 }
 
 static int mw_describe(struct world *w, struct trace_writer *t, const struct zug_label *l)
@@ -1052,8 +1118,11 @@ static int mw_describe(struct world *w, struct trace_writer *t, const struct zug
 	snprintf(function, sizeof(function), "f%u", (unsigned int)(l->site >> 16));
 	frame.function = function;
 	if (l->site && id_map_add(&mw(w)->s->told, ~l->site, 0, &added) && added)
-		trace_add_site(t, &(struct trace_site){ .site = l->site, .module = UINT32_MAX, .offset = l->site,
-							.nr_frames = 1, .frames = &frame });
+		trace_add_site(t, &(struct trace_site){ .site = l->site,
+							.module = UINT32_MAX,
+							.offset = l->site,
+							.nr_frames = 1,
+							.frames = &frame });
 	describe_object(mw(w), t, l->object);
 	return describe_object(mw(w), t, l->object2);
 }
@@ -1105,12 +1174,13 @@ void mw_free(struct model_world *m)
 void mw_from_model(const struct model *from, struct mw_program *p, struct mw_op code[MW_TASKS][64])
 {
 	static const uint8_t ops_of[] = {
-		[M_LOCK] = W_LOCK, [M_UNLOCK] = W_UNLOCK, [M_TRYLOCK] = W_TRYLOCK, [M_WAIT] = W_WAIT,
-		[M_SIGNAL] = W_SIGNAL, [M_BROADCAST] = W_BROADCAST, [M_SEM_WAIT] = W_SEM_WAIT,
-		[M_SEM_POST] = W_SEM_POST, [M_READ] = W_READ, [M_WRITE] = W_WRITE, [M_STORE] = W_STORE,
-		[M_YIELD] = W_YIELD, [M_LOCAL] = W_LOCAL, [M_FORK] = W_CREATE, [M_JOIN] = W_JOIN,
-		[M_END] = W_LEAVE, [M_SET] = W_SET, [M_JUMP] = W_JUMP, [M_JUMP_NE] = W_JUMP_NE,
-		[M_JUMP_EQ] = W_JUMP_EQ, [M_ASSERT] = W_ASSERT,
+		[M_LOCK] = W_LOCK,	   [M_UNLOCK] = W_UNLOCK,     [M_TRYLOCK] = W_TRYLOCK,
+		[M_WAIT] = W_WAIT,	   [M_SIGNAL] = W_SIGNAL,     [M_BROADCAST] = W_BROADCAST,
+		[M_SEM_WAIT] = W_SEM_WAIT, [M_SEM_POST] = W_SEM_POST, [M_READ] = W_READ,
+		[M_WRITE] = W_WRITE,	   [M_STORE] = W_STORE,	      [M_YIELD] = W_YIELD,
+		[M_LOCAL] = W_LOCAL,	   [M_FORK] = W_CREATE,	      [M_JOIN] = W_JOIN,
+		[M_END] = W_LEAVE,	   [M_SET] = W_SET,	      [M_JUMP] = W_JUMP,
+		[M_JUMP_NE] = W_JUMP_NE,   [M_JUMP_EQ] = W_JUMP_EQ,   [M_ASSERT] = W_ASSERT,
 	};
 
 	memset(p, 0, sizeof(*p));
@@ -1123,7 +1193,11 @@ void mw_from_model(const struct model *from, struct mw_program *p, struct mw_op 
 		for (uint32_t i = 0; i < from->len[t]; i++) {
 			const struct model_step *o = &from->code[t][i];
 
-			code[t][i] = (struct mw_op){ .op = ops_of[o->op], .a = o->a, .b = o->b, .imm = o->imm, .to = o->to };
+			code[t][i] = (struct mw_op){ .op = ops_of[o->op],
+						     .a = o->a,
+						     .b = o->b,
+						     .imm = o->imm,
+						     .to = o->to };
 		}
 		code[t][from->len[t]] = (struct mw_op){ .op = W_END };
 		p->code[t] = code[t];

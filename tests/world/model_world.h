@@ -2,12 +2,14 @@
 /*
  * model_world.h - a world without a kernel: programs as tables of operations, behind world.h
  *
- * A program is a table of operations for each of its tasks. Granted the turn, a task makes the operation before which it
- * stands, and silent ones after it, and stops before the next; or it blocks, or ends. The events that tell this are the
- * kernel's world's: POINT, BLOCK, WAKE, NEW, EXIT and so on, with ASK when no task has the turn.
+ * A program is a table of operations for each of its tasks. Granted the turn, a task makes the
+ * operation before which it stands, and silent ones after it, and stops before the next; or it
+ * blocks, or ends. The events that tell this are the kernel's world's: POINT, BLOCK, WAKE, NEW,
+ * EXIT and so on, with ASK when no task has the turn.
  *
- * Time is the model's own. A step takes a microsecond, and waiting for an event takes as long as the caller says, at
- * once: so everything that the engine does by the clock (deadlocks, late wake-ups, time-outs) can be tried in no time.
+ * Time is the model's own. A step takes a microsecond, and waiting for an event takes as long as
+ * the caller says, at once: so everything that the engine does by the clock (deadlocks, late
+ * wake-ups, time-outs) can be tried in no time.
  *
  * Model programs of tests/model can be run here as well (mw_from_model()).
  */
@@ -95,7 +97,7 @@ struct mw_program {
 	uint32_t nr_started;	/* tasks 0.. that are there from the start, and the root ends with the last; 0: as a real program */
 	int64_t sems[MW_OBJECTS], vars[MW_OBJECTS];
 	struct mw_arrival arrivals[MW_ARRIVALS];
-	uint32_t outside;	/* 1 << pipe: somebody outside has its other end */
+	uint32_t outside;	/* 1 << pipe: its other end is outside the test */
 	uint32_t outside_sems;	/* 1 << semaphore */
 	bool real_time;		/* the test has the machine's time: no deadlines */
 	bool blind;		/* nothing is known of locks: they are waited for in the kernel */
@@ -124,7 +126,10 @@ struct model_world {
 struct model_world *mw_new(const struct mw_program *p, struct capture *c);
 void mw_free(struct model_world *m);
 
-/* A program of tests/model, table by table: without values that are chosen. Its steps are those of model_run(). */
+/*
+ * A program of tests/model, table by table: without values that are chosen. Its steps are those of
+ * model_run().
+ */
 void mw_from_model(const struct model *from, struct mw_program *p, struct mw_op code[MW_TASKS][64]);
 
 /* Ids in labels, as those of tests/model. */

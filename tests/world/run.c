@@ -8,7 +8,10 @@
 
 struct search *new_search(const char *strategy, uint64_t seed)
 {
-	struct search_options o = { .strategy = strategy, .seed = seed, .fair = 1, .preemptions = -1,
+	struct search_options o = { .strategy = strategy,
+				    .seed = seed,
+				    .fair = 1,
+				    .preemptions = -1,
 				    .max_steps = 200000 };
 	char err[512];
 	struct search *s;
@@ -28,8 +31,14 @@ struct search *new_search(const char *strategy, uint64_t seed)
 void memory_trace_begin(struct memory_trace *m)
 {
 	static char *const words[] = { "model", NULL };
-	const struct trace_header h = { .argv = words, .cwd = "/", .envp = words + 1, .kernel = "", .zug_version = "",
-					.strategy = "", .execution = 1, .options = "{}" };
+	const struct trace_header h = { .argv = words,
+					.cwd = "/",
+					.envp = words + 1,
+					.kernel = "",
+					.zug_version = "",
+					.strategy = "",
+					.execution = 1,
+					.options = "{}" };
 	int err = 0;
 
 	m->fd = memfd_create("trace", MFD_CLOEXEC);
@@ -93,10 +102,13 @@ struct run *session_run(struct session *n)
 		abort();
 	if (!n->how->no_trace)
 		memory_trace_begin(&trace);
-	r->ret = engine_run(n->e, n->how->replay ? &n->replay : NULL, trace.w, &r->x, r->err, sizeof(r->err));
+	r->ret = engine_run(n->e, n->how->replay ? &n->replay : NULL, trace.w, &r->x, r->err,
+			    sizeof(r->err));
 	end.failure = r->x.outcome.failure;
-	end.result = r->x.diverged ? SEARCH_DIVERGED : r->x.outcome.kind == ZUG_OUTCOME_PASS ? SEARCH_PASS :
-		     zug_outcome_is_finding(r->x.outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
+	end.result = r->x.diverged				 ? SEARCH_DIVERGED
+		     : r->x.outcome.kind == ZUG_OUTCOME_PASS	 ? SEARCH_PASS
+		     : zug_outcome_is_finding(r->x.outcome.kind) ? SEARCH_FAIL
+								 : SEARCH_ABANDONED;
 	search_end(n->s, &end);
 	if (!n->how->no_trace)
 		r->t = memory_trace_end(&trace, &r->x);
@@ -130,7 +142,8 @@ struct run *run(const struct mw_program *p, const struct how *how)
 	return r;
 }
 
-struct run *find(const struct mw_program *p, const struct how *how, bool (*good)(const struct run *r))
+struct run *find(const struct mw_program *p, const struct how *how,
+		 bool (*good)(const struct run *r))
 {
 	struct session n;
 	struct run *r;
@@ -201,9 +214,10 @@ void check(bool good, const struct run *r, const char *what)
 	if (tap_ok(good, "%s", what) || !r)
 		return;
 	printf("# outcome %s: %s\n", zug_outcome_name(r->x.outcome.kind), r->x.outcome.message);
-	printf("# ret %d (%s), %lu steps, %lu preemptions, %lu grants, %lu ms%s%s\n", r->ret, r->err,
-	       (unsigned long)r->x.steps, (unsigned long)r->x.preemptions, (unsigned long)r->grants,
-	       (unsigned long)(r->ns / MS), r->x.diverged ? ", diverged: " : "", r->x.divergence);
+	printf("# ret %d (%s), %lu steps, %lu preemptions, %lu grants, %lu ms%s%s\n", r->ret,
+	       r->err, (unsigned long)r->x.steps, (unsigned long)r->x.preemptions,
+	       (unsigned long)r->grants, (unsigned long)(r->ns / MS),
+	       r->x.diverged ? ", diverged: " : "", r->x.divergence);
 	if (r->t) {
 		printf("# %.400s\n", schedule_of(r->t));
 		printf("# %.400s\n", ops_of(r->t, TRACE_NO_TASK));

@@ -40,7 +40,10 @@
 #define JUMP_EQ(r, n, t) { .op = W_JUMP_EQ, .b = (r), .imm = (n), .to = (t) }
 #define ASSERT(r, n)	{ .op = W_ASSERT, .b = (r), .imm = (n) }
 
-/* How an execution is made; all zeros: the base scheduler (never preempts, lowest task first) decides. */
+/*
+ * How an execution is made; all zeros: the base scheduler (never preempts, lowest task first)
+ * decides.
+ */
 struct how {
 	const char *strategy;	/* with its arguments */
 	uint64_t seed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_ends.c - ends that the program does not make: deadlock and its grace, cycles of locks, livelock, spinning, misuse;
- * and when two of them are the same bug
+ * test_ends.c - ends that the program does not make: deadlock and its grace, cycles of locks,
+ * livelock, spinning, misuse; and when two of them are the same bug
  */
 #include <string.h>
 #include "run.h"
@@ -11,8 +11,8 @@
 static const struct how plain;
 
 /* Runs it and says how it ended. */
-static void ends(const struct mw_program *p, const struct how *how, enum zug_outcome_kind kind, const char *message,
-		 const char *what)
+static void ends(const struct mw_program *p, const struct how *how, enum zug_outcome_kind kind,
+		 const char *message, const char *what)
 {
 	struct run *r = run(p, how);
 
@@ -50,79 +50,111 @@ static void deadlock(void)
 {
 	struct run *r = run(PROGRAM(ABBA), &(struct how){ EMBRACE });
 
-	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in join for t1; T1 waits in lock for m1, held by T2; "
-			 "T2 waits in lock for m0, held by T1"), r, "a deadlock says who waits for what, and who holds it");
-	check(r->ns >= 30 * MS && r->ns < 50 * MS, r, "more than 20 ms pass before");
-	check(trace_nr_stacks(r->t) == 3 && !strcmp(state_of(r, 1), "waits in lock for m1, held by T2"), r, "the stacks of all");
-	check(!r->ret && r->x.status == -1 && r->x.outcome.failure, r, "it is a finding, and the test has no status");
+	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK,
+			 "T0 waits in join for t1; T1 waits in lock for m1, held by T2; "
+			 "T2 waits in lock for m0, held by T1"),
+	      r, "a deadlock says who waits for what, and who holds it");
+	check(r->ns >= 30 * MS && r->ns < 50 * MS, r, "a deadlock is told after a grace of 20 ms");
+	check(trace_nr_stacks(r->t) == 3 &&
+		      !strcmp(state_of(r, 1), "waits in lock for m1, held by T2"),
+	      r, "a deadlock has the stacks of all tasks");
+	check(!r->ret && r->x.status == -1 && r->x.outcome.failure, r,
+	      "a deadlock is a finding, and the test has no status");
 	run_free(r);
-	ends(PROGRAM(.blind = true, ABBA), &(struct how){ EMBRACE }, ZUG_OUTCOME_DEADLOCK, "T1 waits in lock for m1, held by T2",
-	     "the same where locks are waited for in the kernel");
-	ends(PROGRAM(ABBA), &(struct how){ 0 }, ZUG_OUTCOME_PASS, NULL, "one order does not make it");
-	ends(PROGRAM(.code = { TASK(LOCK(0), WAIT(0, 0)) }), &plain, ZUG_OUTCOME_DEADLOCK, "T0 waits in cond-wait for c0",
-	     "a signal that never comes");
+	ends(PROGRAM(.blind = true, ABBA), &(struct how){ EMBRACE }, ZUG_OUTCOME_DEADLOCK,
+	     "T1 waits in lock for m1, held by T2",
+	     "a deadlock of tasks that wait for locks in the kernel");
+	ends(PROGRAM(ABBA), &(struct how){ 0 }, ZUG_OUTCOME_PASS, NULL,
+	     "locks in two orders do not deadlock under every schedule");
+	ends(PROGRAM(.code = { TASK(LOCK(0), WAIT(0, 0)) }), &plain, ZUG_OUTCOME_DEADLOCK,
+	     "T0 waits in cond-wait for c0", "a wait for a signal that never comes is a deadlock");
 	ends(PROGRAM(.code = { TASK(GET(2)) }), &plain, ZUG_OUTCOME_DEADLOCK, "T0 waits in read p2",
-	     "a pipe that nothing is written to");
-	ends(PROGRAM(.code = { TASK(CREATE(1), JOIN(1)), TASK(SEM_WAIT(0)) }), &plain, ZUG_OUTCOME_DEADLOCK,
-	     "T1 waits in sem-wait for s0", "a semaphore that is not posted");
-	ends(PROGRAM(.code = { TASK(FORK(1), LOCK(0), GET(0)), TASK(LOCAL) }), &plain, ZUG_OUTCOME_DEADLOCK, NULL,
-	     "those that are dead do not wait");
+	     "a read of a pipe that nothing is written to is a deadlock");
+	ends(PROGRAM(.code = { TASK(CREATE(1), JOIN(1)), TASK(SEM_WAIT(0)) }), &plain,
+	     ZUG_OUTCOME_DEADLOCK, "T1 waits in sem-wait for s0",
+	     "a wait for a semaphore that is not posted is a deadlock");
+	ends(PROGRAM(.code = { TASK(FORK(1), LOCK(0), GET(0)), TASK(LOCAL) }), &plain,
+	     ZUG_OUTCOME_DEADLOCK, NULL, "a deadlock counts only tasks that live");
 }
 
 static void grace(void)
 {
 	struct run *r;
 
-	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 25 * MS, .kind = MW_BYTE } }), &plain,
-	     ZUG_OUTCOME_PASS, NULL, "who wakes up before they have passed goes on");
-	ends(PROGRAM(.code = { TASK(GET(0), GET(0), LOCAL) }, .arrivals = { { 25 * MS, MW_BYTE, 0 }, { 50 * MS, MW_BYTE, 0 } }), &plain,
-	     ZUG_OUTCOME_PASS, NULL, "and has them again");
-	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 90 * MS, .kind = MW_BYTE } }), &plain,
-	     ZUG_OUTCOME_DEADLOCK, NULL, "later it is too late");
+	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) },
+		     .arrivals = { { .ns = 25 * MS, .kind = MW_BYTE } }),
+	     &plain, ZUG_OUTCOME_PASS, NULL, "a task that wakes up within the grace goes on");
+	ends(PROGRAM(.code = { TASK(GET(0), GET(0), LOCAL) },
+		     .arrivals = { { 25 * MS, MW_BYTE, 0 }, { 50 * MS, MW_BYTE, 0 } }),
+	     &plain, ZUG_OUTCOME_PASS, NULL, "the grace begins anew after a wake-up");
+	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) },
+		     .arrivals = { { .ns = 90 * MS, .kind = MW_BYTE } }),
+	     &plain, ZUG_OUTCOME_DEADLOCK, NULL, "a wake-up after the grace is too late");
 	r = run(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .in_flight_ns = 500 * MS), &plain);
-	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, NULL) && r->ns >= 500 * MS, r, "nor while something is on its way");
+	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, NULL) && r->ns >= 500 * MS, r,
+	      "the grace lasts while something is on its way in the network");
 	run_free(r);
-	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .in_flight_ns = 500 * MS, .arrivals = { { .ns = 400 * MS, .kind = MW_BYTE } }),
-	     &plain, ZUG_OUTCOME_PASS, NULL, "and may come");
-	ends(PROGRAM(.outside = 1, .code = { TASK(GET(0), LOCAL) }, .arrivals = { { .ns = 2 * SECOND, .kind = MW_BYTE } }), &plain,
-	     ZUG_OUTCOME_PASS, NULL, "a wait for the outside is none");
-	ends(PROGRAM(.outside = 1, .code = { TASK(CREATE(1), LOCK(0), JOIN(1)), TASK(CREATE(2), GET(0)), TASK(LOCK(0)) }),
-	     &(struct how){ .o.timeout_ns = SECOND }, ZUG_OUTCOME_TIMEOUT, NULL, "nor are those who wait for such a one");
-	ends(PROGRAM(.real_time = true, .code = { TASK(SLEEP(3 * SECOND)) }), &plain, ZUG_OUTCOME_PASS, NULL,
-	     "who sleeps in the machine's time wakes up by himself");
-	ends(PROGRAM(.real_time = true, .code = { TASK(LOCK(0), { .op = W_TIMED_WAIT, .a = 0, .b = 0, .imm = 5 * SECOND }, ASSERT(0, 0)) }),
-	     &plain, ZUG_OUTCOME_PASS, NULL, "so does a wait with a time-out");
-	ends(PROGRAM(.code = { TASK({ .op = W_STUCK, .imm = 1900 }, LOCAL) }), &plain, ZUG_OUTCOME_PASS, NULL,
-	     "a task that has the turn does not wait, whatever it does");
+	ends(PROGRAM(.code = { TASK(GET(0), LOCAL) }, .in_flight_ns = 500 * MS,
+		     .arrivals = { { .ns = 400 * MS, .kind = MW_BYTE } }),
+	     &plain, ZUG_OUTCOME_PASS, NULL, "what was on its way wakes its task up");
+	ends(PROGRAM(.outside = 1, .code = { TASK(GET(0), LOCAL) },
+		     .arrivals = { { .ns = 2 * SECOND, .kind = MW_BYTE } }),
+	     &plain, ZUG_OUTCOME_PASS, NULL, "a wait for the outside is no deadlock");
+	ends(PROGRAM(.outside = 1, .code = { TASK(CREATE(1), LOCK(0), JOIN(1)),
+					     TASK(CREATE(2), GET(0)), TASK(LOCK(0)) }),
+	     &(struct how){ .o.timeout_ns = SECOND }, ZUG_OUTCOME_TIMEOUT, NULL,
+	     "tasks that wait for a task that waits for the outside are in no deadlock");
+	ends(PROGRAM(.real_time = true, .code = { TASK(SLEEP(3 * SECOND)) }), &plain,
+	     ZUG_OUTCOME_PASS, NULL, "a sleep in the machine's time is no deadlock");
+	ends(PROGRAM(.real_time = true,
+		     .code = { TASK(LOCK(0),
+				    { .op = W_TIMED_WAIT, .a = 0, .b = 0, .imm = 5 * SECOND },
+				    ASSERT(0, 0)) }),
+	     &plain, ZUG_OUTCOME_PASS, NULL,
+	     "a wait with a time-out in the machine's time is no deadlock");
+	ends(PROGRAM(.code = { TASK({ .op = W_STUCK, .imm = 1900 }, LOCAL) }), &plain,
+	     ZUG_OUTCOME_PASS, NULL, "a task in an uninterruptible wait is in no deadlock");
 }
 
 static void cycle(void)
 {
-	const struct mw_program others = { .outside = 1, .code = {
-		TASK(CREATE(1), CREATE(2), GET(0), JOIN(1)),
-		TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)), TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) },
-		.blind = true };
-	const struct mw_program runs = { .code = {
-		TASK(CREATE(1), CREATE(2), YIELD, LOCAL, LOCAL, LOCAL, JOIN(1)),
-		TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)), TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) },
-		.blind = true };
+	const struct mw_program others = { .outside = 1,
+					   .code = { TASK(CREATE(1), CREATE(2), GET(0), JOIN(1)),
+						     TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)),
+						     TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) },
+					   .blind = true };
+	const struct mw_program runs = { .code = { TASK(CREATE(1), CREATE(2), YIELD, LOCAL, LOCAL,
+							LOCAL, JOIN(1)),
+						   TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)),
+						   TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) },
+					 .blind = true };
 	struct run *r = run(&others, &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2, 1, 2) });
 
-	check(is_outcome(r, ZUG_OUTCOME_LOCK_CYCLE, "T2 waits in lock for m0, held by T1; T1 waits in lock for m1, held by T2"), r,
-	      "two tasks wait for each other, while another may live on");
-	check(r->ns < 5 * MS, r, "that is seen at once");
-	check(strstr(state_of(r, 0), "waits in read p0") && strstr(state_of(r, 1), "held by T2"), r, "with the stacks of all");
+	check(is_outcome(
+		      r, ZUG_OUTCOME_LOCK_CYCLE,
+		      "T2 waits in lock for m0, held by T1; T1 waits in lock for m1, held by T2"),
+	      r, "a lock cycle is found while another task may wake up");
+	check(r->ns < 5 * MS, r, "a lock cycle is found at once");
+	check(strstr(state_of(r, 0), "waits in read p0") && strstr(state_of(r, 1), "held by T2"), r,
+	      "a lock cycle has the stacks of all tasks");
 	run_free(r);
-	ends(&runs, &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 2, 2, 1, 2) }, ZUG_OUTCOME_LOCK_CYCLE, "T2 waits",
-	     "the same while another could run");
-	ends(PROGRAM(.blind = true, ABBA), &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 2, 2, 1, 2) }, ZUG_OUTCOME_LOCK_CYCLE, NULL,
-	     "another that is about to wait for one of them counts as living");
-	ends(PROGRAM(.blind = true, .outside = 1, .code = { TASK(CREATE(1), LOCK(0), GET(0), UNLOCK(0)), TASK(LOCK(0), UNLOCK(0)) },
-		     .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }), &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1) },
-	     ZUG_OUTCOME_PASS, NULL, "a chain that leads to one who may wake up is no cycle");
-	ends(PROGRAM(.blind = true, .outside = 1, .code = { TASK(CREATE(1), CREATE(2), GET(0)), TASK(LOCK(0), LOCK(1), WAIT(0, 0)),
-		     TASK(LOCK(0), LOCK(1)) }, .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }),
-	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 1, 1, 2, 2) }, ZUG_OUTCOME_PASS, NULL, "nor is a wait for a condition part of one");
+	ends(&runs, &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 2, 2, 1, 2) }, ZUG_OUTCOME_LOCK_CYCLE,
+	     "T2 waits", "a lock cycle is found while another task could run");
+	ends(PROGRAM(.blind = true, ABBA), &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 2, 2, 1, 2) },
+	     ZUG_OUTCOME_LOCK_CYCLE, NULL,
+	     "a task that is about to wait for the cycle counts as living");
+	ends(PROGRAM(.blind = true, .outside = 1,
+		     .code = { TASK(CREATE(1), LOCK(0), GET(0), UNLOCK(0)),
+			       TASK(LOCK(0), UNLOCK(0)) },
+		     .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }),
+	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1) }, ZUG_OUTCOME_PASS, NULL,
+	     "a chain that leads to a task which may wake up is no cycle");
+	ends(PROGRAM(.blind = true, .outside = 1,
+		     .code = { TASK(CREATE(1), CREATE(2), GET(0)),
+			       TASK(LOCK(0), LOCK(1), WAIT(0, 0)), TASK(LOCK(0), LOCK(1)) },
+		     .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }),
+	     &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 1, 1, 2, 2) }, ZUG_OUTCOME_PASS, NULL,
+	     "a wait for a condition is no part of a lock cycle");
 }
 
 static void same_bug(void)
@@ -130,108 +162,169 @@ static void same_bug(void)
 	const struct how embrace = { EMBRACE };
 	uint64_t bug = failure_of(PROGRAM(ABBA), &embrace);
 	/* the other task comes first, another waits behind */
-	uint64_t reversed = failure_of(PROGRAM(ABBA), &(struct how){ SCHEDULE(0, 0, 0, 0, 2, 2, 1, 1) });
-	uint64_t live = failure_of(PROGRAM(.blind = true, .outside = 1, .code = {
-		TASK(CREATE(1), CREATE(2), GET(0), JOIN(1)),
-		TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)), TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) }),
-		&(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2, 1, 2) });
-	uint64_t elsewhere = failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
-		TASK(LOCK(0), LOCAL, LOCK(1), UNLOCK(1), UNLOCK(0)), TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) }),
-		&(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 1, 2, 2) });
-	uint64_t one = failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)), TASK(SEM_WAIT(0)), TASK(LOCAL) }), &plain);
-	uint64_t other = failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(2), JOIN(1)), TASK(SEM_WAIT(0)), TASK(LOCAL) }), &plain);
-	uint64_t join = failure_of(PROGRAM(.code = { TASK(CREATE(1), JOIN(1)), TASK(JOIN(0)) }), &plain);
+	uint64_t reversed =
+		failure_of(PROGRAM(ABBA), &(struct how){ SCHEDULE(0, 0, 0, 0, 2, 2, 1, 1) });
+	uint64_t live =
+		failure_of(PROGRAM(.blind = true, .outside = 1,
+				   .code = { TASK(CREATE(1), CREATE(2), GET(0), JOIN(1)),
+					     TASK(LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)),
+					     TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) }),
+			   &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2, 1, 2) });
+	uint64_t elsewhere =
+		failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
+					     TASK(LOCK(0), LOCAL, LOCK(1), UNLOCK(1), UNLOCK(0)),
+					     TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) }),
+			   &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 1, 2, 2) });
+	uint64_t one = failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
+						    TASK(SEM_WAIT(0)), TASK(LOCAL) }),
+				  &plain);
+	uint64_t other = failure_of(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(2), JOIN(1)),
+						      TASK(SEM_WAIT(0)), TASK(LOCAL) }),
+				    &plain);
+	uint64_t join =
+		failure_of(PROGRAM(.code = { TASK(CREATE(1), JOIN(1)), TASK(JOIN(0)) }), &plain);
 
-	check(bug && bug == reversed, NULL, "a deadlock is the same bug whoever comes first");
-	check(bug == live, NULL, "and whoever else lives on");
-	check(bug != elsewhere, NULL, "but not at another place");
-	check(one && one == other, NULL, "those who wait for a task to end do not count where others wait");
-	check(join && join != one, NULL, "where nobody else waits they do");
+	check(bug && bug == reversed, NULL,
+	      "a deadlock is the same bug, whichever task comes first");
+	check(bug == live, NULL, "a deadlock is the same bug as its lock cycle");
+	check(bug != elsewhere, NULL, "a deadlock at another place is another bug");
+	check(one && one == other, NULL,
+	      "a task that waits for the end of a waiting task does not count");
+	check(join && join != one, NULL, "tasks that wait for each other's end count");
 }
 
 /* ---- no progress ---- */
 
 static void livelock(void)
 {
-	const struct mw_program polite = { .code = {
-		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), JOIN(1)), TASK(READ(0, 0), YIELD, JUMP_EQ(0, 0, 0)) } };
-	const struct mw_program longer = { .code = {
-		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), JOIN(1)), TASK(READ(0, 0), LOCAL, YIELD, JUMP_EQ(0, 0, 0)) } };
+	const struct mw_program polite = { .code = { TASK(CREATE(1), READ(0, 0), YIELD,
+							  JUMP_EQ(0, 0, 1), JOIN(1)),
+						     TASK(READ(0, 0), YIELD, JUMP_EQ(0, 0, 0)) } };
+	const struct mw_program longer = {
+		.code = { TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), JOIN(1)),
+			  TASK(READ(0, 0), LOCAL, YIELD, JUMP_EQ(0, 0, 0)) }
+	};
 	/* one yield in 200 steps: it works */
-	const struct mw_program works = { .code = {
-		TASK(CREATE(1), YIELD, { .op = W_SET, .b = 1, .imm = 0 }, READ(0, 0), STORE(0, 0, 1), READ(0, 0), JUMP_NE(0, 5100, 3), JOIN(1)),
-		TASK(YIELD, READ(0, 0), JUMP_NE(0, 5100, 0)) } };
-	const struct mw_program awaits = { .outside = 1, .arrivals = { { .ns = SECOND, .kind = MW_BYTE } }, .code = {
-		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1)), TASK(GET(0), WRITE(0, 1)) }, .grant_ns = 40000 };
-	const struct mw_program makes = { .code = {
-		TASK(CREATE(1), READ(0, 0), YIELD, JUMP_EQ(0, 0, 1), WRITE(1, 1), JOIN(1)),
-		TASK({ .op = W_COMPUTE, .imm = 0 }, READ(0, 1), JUMP_EQ(1, 0, 1)) } };
+	const struct mw_program works = {
+		.code = { TASK(CREATE(1), YIELD, { .op = W_SET, .b = 1, .imm = 0 }, READ(0, 0),
+			       STORE(0, 0, 1), READ(0, 0), JUMP_NE(0, 5100, 3), JOIN(1)),
+			  TASK(YIELD, READ(0, 0), JUMP_NE(0, 5100, 0)) }
+	};
+	const struct mw_program awaits = { .outside = 1,
+					   .arrivals = { { .ns = SECOND, .kind = MW_BYTE } },
+					   .code = { TASK(CREATE(1), READ(0, 0), YIELD,
+							  JUMP_EQ(0, 0, 1)),
+						     TASK(GET(0), WRITE(0, 1)) },
+					   .grant_ns = 40000 };
+	const struct mw_program makes = { .code = { TASK(CREATE(1), READ(0, 0), YIELD,
+							 JUMP_EQ(0, 0, 1), WRITE(1, 1), JOIN(1)),
+						    TASK({ .op = W_COMPUTE, .imm = 0 }, READ(0, 1),
+							 JUMP_EQ(1, 0, 1)) } };
 	const struct how turns = { .strategy = "random" };
 	struct run *r = run(&polite, &turns);
 
-	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0, T1 only yield to each other: 10000 steps without anything new"), r,
-	      "two that yield to each other for ever");
-	check(trace_nr_stacks(r->t) == 1 && r->x.steps >= 10000 && r->x.steps < 10010, r, "are stopped after 10000 steps, with the stacks of those who stand");
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK,
+			 "T0, T1 only yield to each other: 10000 steps without anything new"),
+	      r, "two tasks that yield to each other for ever are a livelock");
+	check(trace_nr_stacks(r->t) == 1 && r->x.steps >= 10000 && r->x.steps < 10010, r,
+	      "a livelock is told after 10000 steps, with the stacks of parked tasks");
 	run_free(r);
-	check(failure_of(&polite, &turns) != failure_of(&longer, &turns), NULL, "one that goes round elsewhere is another bug");
-	check(failure_of(&polite, &turns) == failure_of(&polite, &(struct how){ .strategy = "random", .seed = 7 }), NULL,
-	      "a livelock is the same bug in any order");
-	ends(&works, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL, "a task that works and yields now and then is none");
-	ends(&awaits, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL, "nor is one while somebody may come from outside");
-	ends(&makes, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_TIMEOUT, NULL,
-	     "nor is it where a task runs that does not yield");
+	check(failure_of(&polite, &turns) != failure_of(&longer, &turns), NULL,
+	      "a livelock at other places is another bug");
+	check(failure_of(&polite, &turns) ==
+		      failure_of(&polite, &(struct how){ .strategy = "random", .seed = 7 }),
+	      NULL, "a livelock is the same bug in any order");
+	ends(&works, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
+	     "a task that works and yields now and then is no livelock");
+	ends(&awaits, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
+	     "there is no livelock while a task may be woken from outside");
+	ends(&makes, &(struct how){ .strategy = "random", .no_trace = true }, ZUG_OUTCOME_TIMEOUT,
+	     NULL, "there is no livelock while a task runs that does not yield");
 }
 
 static void spin_locks(void)
 {
-	const struct mw_program dead = { .code = {
-		TASK(CREATE(1), JOIN(1), { .op = W_SPIN_LOCK, .a = 0 }), TASK({ .op = W_SPIN_LOCK, .a = 0 }) } };
-	const struct mw_program timed = { .code = {
-		TASK(CREATE(1), { .op = W_SPIN_LOCK, .a = 0 }, SLEEP(MS), { .op = W_SPIN_UNLOCK, .a = 0 }, JOIN(1)),
-		TASK({ .op = W_SPIN_LOCK, .a = 0 }, { .op = W_SPIN_UNLOCK, .a = 0 }) } };
+	const struct mw_program dead = { .code = { TASK(CREATE(1), JOIN(1),
+							{ .op = W_SPIN_LOCK, .a = 0 }),
+						   TASK({ .op = W_SPIN_LOCK, .a = 0 }) } };
+	const struct mw_program timed = {
+		.code = { TASK(CREATE(1), { .op = W_SPIN_LOCK, .a = 0 }, SLEEP(MS),
+			       { .op = W_SPIN_UNLOCK, .a = 0 }, JOIN(1)),
+			  TASK({ .op = W_SPIN_LOCK, .a = 0 }, { .op = W_SPIN_UNLOCK, .a = 0 }) }
+	};
 	struct run *r = run(&dead, &plain);
 
 	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 spins for m0: held, and no task can release them"), r,
 	      "a spin lock of a dead task is waited for in vain");
-	check(r->x.steps < 90, r, "that is seen after 64 looks");
-	check(r->x.outcome.failure == failure_of(&dead, &(struct how){ .strategy = "random", .seed = 3 }), r, "and always the same bug");
+	check(r->x.steps < 90, r, "the livelock of a spin lock is told after 64 looks");
+	check(r->x.outcome.failure ==
+		      failure_of(&dead, &(struct how){ .strategy = "random", .seed = 3 }),
+	      r, "the livelock of a spin lock is always the same bug");
 	run_free(r);
-	ends(&timed, &(struct how){ SCHEDULE(0, 0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL, "who holds it may be asleep");
+	ends(&timed, &(struct how){ SCHEDULE(0, 0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL,
+	     "the holder of a spin lock may be asleep");
 }
 
 static void spins(void)
 {
-	const struct mw_program proven = { .code = {
-		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }), TASK(LOCAL) } };
-	const struct mw_program tried = { .code = {
-		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_AGAIN_THEN_PROVEN, .imm = 50 }), TASK(LOCAL) } };
-	const struct mw_program elsewhere = { .code = {
-		TASK(CREATE(1), LOCAL, JOIN(1)), TASK({ .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) } };
-	const struct mw_program works = { .code = {
-		TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_AGAIN_THEN_NOT, .imm = 6 }, JOIN(1)), TASK(LOCAL) } };
-	const struct mw_program alone = { .code = { TASK(LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) } };
-	const struct mw_program blocked = { .code = {
-		TASK(CREATE(1), LOCK(0), LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 5 }, UNLOCK(0), JOIN(1)), TASK(LOCK(0), UNLOCK(0)) } };
-	const struct mw_program busy = { .code = {
-		TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)), TASK(WRITE(0, 1)) } };
+	const struct mw_program proven = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }),
+			  TASK(LOCAL) }
+	};
+	const struct mw_program tried = {
+		.code = { TASK(CREATE(1), LOCAL,
+			       { .op = W_COMPUTE, .a = MW_AGAIN_THEN_PROVEN, .imm = 50 }),
+			  TASK(LOCAL) }
+	};
+	const struct mw_program elsewhere = {
+		.code = { TASK(CREATE(1), LOCAL, JOIN(1)),
+			  TASK({ .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) }
+	};
+	const struct mw_program works = {
+		.code = { TASK(CREATE(1), LOCAL,
+			       { .op = W_COMPUTE, .a = MW_AGAIN_THEN_NOT, .imm = 6 }, JOIN(1)),
+			  TASK(LOCAL) }
+	};
+	const struct mw_program alone = {
+		.code = { TASK(LOCAL, { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 50 }) }
+	};
+	const struct mw_program blocked = {
+		.code = { TASK(CREATE(1), LOCK(0), LOCAL,
+			       { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 5 }, UNLOCK(0), JOIN(1)),
+			  TASK(LOCK(0), UNLOCK(0)) }
+	};
+	const struct mw_program busy = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .imm = 1 }, JOIN(1)),
+			  TASK(WRITE(0, 1)) }
+	};
 	struct run *r = run(&proven, &plain);
 
-	check(is_outcome(r, ZUG_OUTCOME_SPIN, "T0 loops without yielding, in the same state again and again, while T1 could run"), r,
-	      "a loop that only another task could end");
-	check(trace_nr_stacks(r->t) == 2 && r->grants < 6, r, "is told at the first proof, with the stacks");
-	check(r->x.outcome.failure == failure_of(&tried, &plain), r, "and known by the function where it is");
-	check(r->x.outcome.failure != failure_of(&elsewhere, &(struct how){ SCHEDULE(0, 0, 1) }), r, "in another it is another bug");
+	check(is_outcome(
+		      r, ZUG_OUTCOME_SPIN,
+		      "T0 loops without yielding, in the same state again and again, while T1 could run"),
+	      r, "a loop that only another task could end is a spin");
+	check(trace_nr_stacks(r->t) == 2 && r->grants < 6, r,
+	      "a spin is told at its proof, with the stacks");
+	check(r->x.outcome.failure == failure_of(&tried, &plain), r,
+	      "a spin is known by its function");
+	check(r->x.outcome.failure != failure_of(&elsewhere, &(struct how){ SCHEDULE(0, 0, 1) }), r,
+	      "a spin in another function is another bug");
 	run_free(r);
 	r = run(&tried, &plain);
-	check(is_outcome(r, ZUG_OUTCOME_SPIN, NULL) && r->x.steps == 3, r, "while it is on trial it goes on alone, and that is no step");
+	check(is_outcome(r, ZUG_OUTCOME_SPIN, NULL) && r->x.steps == 3, r,
+	      "a task on trial for a spin goes on alone, and makes no steps");
 	run_free(r);
-	ends(&works, &plain, ZUG_OUTCOME_PASS, NULL, "one that turns out to compute goes on");
-	ends(&alone, &plain, ZUG_OUTCOME_PASS, NULL, "one that nobody could end does, too");
-	ends(&blocked, &(struct how){ SCHEDULE(0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL, "also if another would block at once");
+	ends(&works, &plain, ZUG_OUTCOME_PASS, NULL, "a computation is no spin");
+	ends(&alone, &plain, ZUG_OUTCOME_PASS, NULL,
+	     "a computation is not put on trial while no other task lives");
+	ends(&blocked, &(struct how){ SCHEDULE(0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL,
+	     "a computation is not put on trial while other tasks would block at once");
 	r = run(&busy, &plain);
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !strcmp(ops_of(r->t, 0), "begin create begin spin join"), r,
-	      "after ten stops of a computation others get a turn");
-	check(!strcmp(schedule_of(r->t), "0 0 0 1 1 0 0") && r->grants == 14 && r->ns / MS == 100, r, "and not before");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) &&
+		      !strcmp(ops_of(r->t, 0), "begin create begin spin join"),
+	      r, "other tasks get the turn after ten stops of a computation");
+	check(!strcmp(schedule_of(r->t), "0 0 0 1 1 0 0") && r->grants == 14 && r->ns / MS == 100,
+	      r, "other tasks do not get the turn before ten stops of a computation");
 	run_free(r);
 }
 
@@ -239,13 +332,17 @@ static void spins(void)
 
 static void misuse(void)
 {
-	struct run *r = run(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, UNLOCK(0), JOIN(1)), TASK(UNLOCK(0)) }),
+	struct run *r = run(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, UNLOCK(0), JOIN(1)),
+					      TASK(UNLOCK(0)) }),
 			    &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1) });
 	uint64_t bug = r->x.outcome.failure;
 
-	check(is_outcome(r, ZUG_OUTCOME_MISUSE, "T1: unlock of a lock that another task holds (T0): m0"), r,
-	      "the unlock of a lock of another task");
-	check(!strcmp(ops_of(r->t, 1), "begin unlock") && r->grants == 4 && trace_nr_stacks(r->t) == 2, r, "is told before it happens");
+	check(is_outcome(r, ZUG_OUTCOME_MISUSE,
+			 "T1: unlock of a lock that another task holds (T0): m0"),
+	      r, "the unlock of another task's lock is a misuse");
+	check(!strcmp(ops_of(r->t, 1), "begin unlock") && r->grants == 4 &&
+		      trace_nr_stacks(r->t) == 2,
+	      r, "a misuse is told before it happens");
 	run_free(r);
 	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), UNLOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE,
 	     "T0: unlock of a lock that is not held: m0", "the unlock of a free one, at a point that is passed");
@@ -253,20 +350,26 @@ static void misuse(void)
 	     "T0: unlock of a lock that is not held: m0", "and at one that is not");
 	ends(PROGRAM(.code = { TASK(LOCK(0), LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE, "T0: lock of a mutex that the task itself holds (T0): m0",
 	     "a second lock by the same task");
-	ends(PROGRAM(.code = { TASK(LOCK(0), { .op = W_DESTROY, .a = 0 }) }), &plain, ZUG_OUTCOME_MISUSE, "destroy of an object that is in use",
-	     "the destroy of a lock that is held");
-	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), { .op = W_DESTROY, .a = 0 }, LOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE,
-	     "use of an object after its destroy", "the use of one that is gone");
-	ends(PROGRAM(.code = { TASK({ .op = W_INIT, .a = 0 }, { .op = W_INIT, .a = 0 }) }), &plain, ZUG_OUTCOME_MISUSE, "second init",
-	     "a second init of a global one");
-	ends(PROGRAM(.code = { TASK(CREATE(1), JOIN(1), JOIN(1)), TASK(LOCAL) }), &plain, ZUG_OUTCOME_MISUSE, "second join of one thread: t1",
-	     "a second join");
-	ends(PROGRAM(.code = { TASK(CREATE(1), { .op = W_DETACH, .a = 1 }, JOIN(1)), TASK(LOCAL) }), &plain, ZUG_OUTCOME_MISUSE,
-	     "join of a detached thread", "a join of a detached thread");
-	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), WAIT(0, 0)) }), &plain, ZUG_OUTCOME_MISUSE, "without holding its mutex",
-	     "a wait without the mutex");
-	check(bug && bug == failure_of(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, LOCAL, UNLOCK(0), JOIN(1)), TASK(UNLOCK(0)) }),
-				       &(struct how){ SCHEDULE(0, 0, 0, 0, 0, 1, 1) }), NULL, "it is known by its kind and place");
+	ends(PROGRAM(.code = { TASK(LOCK(0), { .op = W_DESTROY, .a = 0 }) }), &plain,
+	     ZUG_OUTCOME_MISUSE, "destroy of an object that is in use",
+	     "the destroy of a lock that is held is a misuse");
+	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), { .op = W_DESTROY, .a = 0 }, LOCK(0)) }),
+	     &plain, ZUG_OUTCOME_MISUSE, "use of an object after its destroy",
+	     "the use of a lock after its destroy is a misuse");
+	ends(PROGRAM(.code = { TASK({ .op = W_INIT, .a = 0 }, { .op = W_INIT, .a = 0 }) }), &plain,
+	     ZUG_OUTCOME_MISUSE, "second init", "a second init of a global lock is a misuse");
+	ends(PROGRAM(.code = { TASK(CREATE(1), JOIN(1), JOIN(1)), TASK(LOCAL) }), &plain,
+	     ZUG_OUTCOME_MISUSE, "second join of one thread: t1", "a second join is a misuse");
+	ends(PROGRAM(.code = { TASK(CREATE(1), { .op = W_DETACH, .a = 1 }, JOIN(1)), TASK(LOCAL) }),
+	     &plain, ZUG_OUTCOME_MISUSE, "join of a detached thread",
+	     "a join of a detached thread is a misuse");
+	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), WAIT(0, 0)) }), &plain, ZUG_OUTCOME_MISUSE,
+	     "without holding its mutex", "a wait for a condition without its mutex is a misuse");
+	check(bug && bug == failure_of(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, LOCAL,
+							      UNLOCK(0), JOIN(1)),
+							 TASK(UNLOCK(0)) }),
+				       &(struct how){ SCHEDULE(0, 0, 0, 0, 0, 1, 1) }),
+	      NULL, "a misuse is known by its kind and place");
 }
 
 int main(void)

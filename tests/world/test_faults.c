@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_faults.c - system calls that fail, or do less than they could: which, how often, in the trace, in a replay, by a plan
+ * test_faults.c - system calls that fail, or do less than they could: which, how often, in the
+ * trace, in a replay, by a plan
  */
 #include <errno.h>
 #include <string.h>
 #include "campaign/run_options.h"
+#include "search/script.h"
 #include "run.h"
 
 #define PROGRAM(...)	&(const struct mw_program){ __VA_ARGS__ }
@@ -49,31 +51,45 @@ static struct tally all(const struct mw_program *p, const struct engine_options 
 static void searched(void)
 {
 	struct engine_options o = { .faults = BIT(FAULT_ENOSPC), .max_faults = 1 };
-	struct tally t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR))), &o, -ENOSPC);
+	struct tally t =
+		all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR))), &o, -ENOSPC);
 
-	check(t.executions == 4 && t.none == 1 && t.failed[0] == 1 && t.failed[1] == 1 && t.failed[2] == 1, NULL,
-	      "each call fails in one execution, and in one none does");
-	check(!t.other && t.most == 1, NULL, "only with what is wanted, and as often as that");
+	check(t.executions == 4 && t.none == 1 && t.failed[0] == 1 && t.failed[1] == 1 &&
+		      t.failed[2] == 1,
+	      NULL, "each call fails in one execution, and in one none does");
+	check(!t.other && t.most == 1, NULL,
+	      "calls fail only with the faults that are wanted, and not more often");
 	o.max_faults = 2;
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC))), &o, -ENOSPC);
-	check(t.executions == 1 + 3 + 3 && t.most == 2, NULL, "or twice in one");
+	check(t.executions == 1 + 3 + 3 && t.most == 2, NULL, "two faults in one execution");
 	o.max_faults = 3;
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC))), &o, -ENOSPC);
-	check(t.executions == 8 && t.most == 3, NULL, "or all of them");
-	o = (struct engine_options){ .faults = BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR), .max_faults = 1 };
+	check(t.executions == 8 && t.most == 3, NULL, "three faults in one execution");
+	o = (struct engine_options){ .faults = BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR),
+				     .max_faults = 1 };
 	t = all(PROGRAM(THREE_CALLS(BIT(FAULT_ENOSPC) | BIT(FAULT_EINTR))), &o, -EINTR);
-	check(t.executions == 7 && t.failed[0] == 1 && t.other == 3, NULL, "two ways to fail are two executions");
+	check(t.executions == 7 && t.failed[0] == 1 && t.other == 3, NULL,
+	      "two ways to fail are two executions");
 	t = all(PROGRAM(THREE_CALLS(0)), &o, -EINTR);
 	check(t.executions == 1, NULL, "a call that cannot fail is not asked about");
 	o = (struct engine_options){ .faults = BIT(FLOW_LOSS), .max_faults = 1, .max_flows = 2 };
 	t = all(PROGRAM(THREE_CALLS(BIT(FLOW_LOSS))), &o, -1);
-	check(t.executions == 7 && t.most == 2, NULL, "flows have a bound of their own");
-	t = all(PROGRAM(.code = { TASK({ .op = W_CALL, .zop = ZUG_OP_READ, .faults = BIT(FLOW_SHORT_READ), .amounts = { 1, 8, 15 } }, STORE(0, 0, 0)) }),
+	check(t.executions == 7 && t.most == 2, NULL, "flows have their own bound (--max-flows)");
+	t = all(PROGRAM(.code = { TASK({ .op = W_CALL,
+					 .zop = ZUG_OP_READ,
+					 .faults = BIT(FLOW_SHORT_READ),
+					 .amounts = { 1, 8, 15 } },
+				       STORE(0, 0, 0)) }),
 		&(struct engine_options){ .faults = BIT(FLOW_SHORT_READ), .max_flows = 1 }, 8);
-	check(t.executions == 4 && t.failed[0] == 1 && t.other == 2, NULL, "each amount of what is cut");
-	t = all(PROGRAM(.code = { TASK({ .op = W_CALL, .zop = ZUG_OP_WRITE, .faults = BIT(FAULT_ENOSPC), .answer = WORLD_FAULT_MISSED },
-				       STORE(0, 0, 0)) }), &(struct engine_options){ .faults = BIT(FAULT_ENOSPC), .max_faults = 1 }, -ENOSPC);
-	check(t.executions == 2 && t.none == 2, NULL, "one that does not come so far does not fail");
+	check(t.executions == 4 && t.failed[0] == 1 && t.other == 2, NULL,
+	      "each amount of a flow is an execution");
+	t = all(PROGRAM(.code = { TASK({ .op = W_CALL,
+					 .zop = ZUG_OP_WRITE,
+					 .faults = BIT(FAULT_ENOSPC),
+					 .answer = WORLD_FAULT_MISSED },
+				       STORE(0, 0, 0)) }),
+		&(struct engine_options){ .faults = BIT(FAULT_ENOSPC), .max_faults = 1 }, -ENOSPC);
+	check(t.executions == 2 && t.none == 2, NULL, "a fault that is missed changes nothing");
 }
 
 /* The fault that happened first. */
@@ -86,10 +102,12 @@ static const struct trace_step *faulty(const struct run *r)
 }
 
 /* An execution in which something like that happens, or NULL. */
-static struct run *one_with(const struct mw_program *p, const struct engine_options *o, unsigned int op)
+static struct run *one_with(const struct mw_program *p, const struct engine_options *o,
+			    unsigned int op)
 {
 	for (uint64_t seed = 1; seed < 200; seed++) {
-		struct run *r = run(p, &(struct how){ .strategy = "random", .seed = seed, .o = *o });
+		struct run *r =
+			run(p, &(struct how){ .strategy = "random", .seed = seed, .o = *o });
 
 		if (faulty(r) && faulty(r)->label.op == op)
 			return r;
@@ -100,11 +118,21 @@ static struct run *one_with(const struct mw_program *p, const struct engine_opti
 
 static void traced(void)
 {
-	static const struct { enum fault fault; uint16_t op; int64_t value; } kinds[] = {
-		{ FAULT_ENOSPC, ZUG_OP_FAIL_ENOSPC, -ENOSPC }, { FAULT_EINTR, ZUG_OP_FAIL_EINTR, -EINTR },
-		{ FAULT_ENOMEM, ZUG_OP_FAIL_ENOMEM, -ENOMEM }, { FAULT_REFUSED, ZUG_OP_FAIL_REFUSED, -ECONNREFUSED },
-		{ FLOW_LOSS, ZUG_OP_LOST, -1 }, { FLOW_REORDER, ZUG_OP_REORDERED, -1 }, { FLOW_SHORT_READ, ZUG_OP_SHORT_READ, 7 },
-		{ FLOW_SHORT_WRITE, ZUG_OP_SHORT_WRITE, 7 }, { FLOW_STDIN, ZUG_OP_SHORT_READ, 7 }, { FLOW_DELAY, ZUG_OP_DELAYED, 7 },
+	static const struct {
+		enum fault fault;
+		uint16_t op;
+		int64_t value;
+	} kinds[] = {
+		{ FAULT_ENOSPC, ZUG_OP_FAIL_ENOSPC, -ENOSPC },
+		{ FAULT_EINTR, ZUG_OP_FAIL_EINTR, -EINTR },
+		{ FAULT_ENOMEM, ZUG_OP_FAIL_ENOMEM, -ENOMEM },
+		{ FAULT_REFUSED, ZUG_OP_FAIL_REFUSED, -ECONNREFUSED },
+		{ FLOW_LOSS, ZUG_OP_LOST, -1 },
+		{ FLOW_REORDER, ZUG_OP_REORDERED, -1 },
+		{ FLOW_SHORT_READ, ZUG_OP_SHORT_READ, 7 },
+		{ FLOW_SHORT_WRITE, ZUG_OP_SHORT_WRITE, 7 },
+		{ FLOW_STDIN, ZUG_OP_SHORT_READ, 7 },
+		{ FLOW_DELAY, ZUG_OP_DELAYED, 7 },
 	};
 	char what[128], name[64];
 
@@ -130,15 +158,20 @@ static void traced(void)
 
 static void killed(void)
 {
-	const struct mw_program p = { .code = { TASK(FORK(1), LOCAL, JOIN(1), READ(0, 0), ASSERT(0, 1)),
-						TASK(LOCAL, CALL(ZUG_OP_WRITE, BIT(FAULT_KILL)), WRITE(0, 1)) } };
+	const struct mw_program p = {
+		.code = { TASK(FORK(1), LOCAL, JOIN(1), READ(0, 0), ASSERT(0, 1)),
+			  TASK(LOCAL, CALL(ZUG_OP_WRITE, BIT(FAULT_KILL)), WRITE(0, 1)) }
+	};
 	const struct engine_options o = { .faults = BIT(FAULT_KILL), .max_faults = 1 };
 	struct run *r = one_with(&p, &o, ZUG_OP_KILLED), *again;
 
-	check(r && is_outcome(r, ZUG_OUTCOME_ABORT, NULL) && r->vars[0] == 0, r, "a process is killed before its call");
-	check(r && !strcmp(ops_of(r->t, 1), "begin begin killed") && r->grants + 1 == r->x.steps, r, "gets no turn for it, and ends");
+	check(r && is_outcome(r, ZUG_OUTCOME_ABORT, NULL) && r->vars[0] == 0, r,
+	      "a process is killed before its call");
+	check(r && !strcmp(ops_of(r->t, 1), "begin begin killed") && r->grants + 1 == r->x.steps, r,
+	      "a process that is killed gets no turn");
 	again = run(&p, &(struct how){ .replay = r->t, .o = o });
-	check(!again->x.diverged && again->x.outcome.failure == r->x.outcome.failure, again, "so it does in a replay");
+	check(!again->x.diverged && again->x.outcome.failure == r->x.outcome.failure, again,
+	      "a replay kills the process at the same call");
 	run_free(again);
 	run_free(r);
 }
@@ -151,7 +184,10 @@ static bool broken(const struct run *r)
 static void refused(void)
 {
 	const struct engine_options o = { .faults = BIT(FAULT_ENOSPC), .max_faults = 1 };
-	const struct mw_program p = { .code = { TASK({ .op = W_CALL, .zop = ZUG_OP_WRITE, .faults = BIT(FAULT_ENOSPC), .answer = -EPERM }) } };
+	const struct mw_program p = { .code = { TASK({ .op = W_CALL,
+						       .zop = ZUG_OP_WRITE,
+						       .faults = BIT(FAULT_ENOSPC),
+						       .answer = -EPERM }) } };
 	struct run *r = find(&p, &(struct how){ .strategy = "dfs", .o = o }, broken);
 
 	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "T0") && strstr(r->x.outcome.message, "Operation not permitted") &&
@@ -167,8 +203,10 @@ static void replayed(void)
 	uint32_t good = 0, nr = 0, with = 0;
 
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct run *r = run(&p, &(struct how){ .strategy = "random", .seed = seed, .o = o });
-		struct run *again = run(&p, &(struct how){ .replay = r->t, .o = o, .seed = seed + 9 });
+		struct run *r =
+			run(&p, &(struct how){ .strategy = "random", .seed = seed, .o = o });
+		struct run *again =
+			run(&p, &(struct how){ .replay = r->t, .o = o, .seed = seed + 9 });
 
 		nr++;
 		with += !!faulty(r);
@@ -179,25 +217,98 @@ static void replayed(void)
 	check(good == nr && with > 10, NULL, "the same calls fail in a replay, and no others");
 	{
 		const struct mw_program now = { THREE_CALLS(0) };
-		struct run *r = one_with(&p, &o, ZUG_OP_FAIL_ENOSPC), *again = run(&now, &(struct how){ .replay = r->t, .o = o });
+		struct run *r = one_with(&p, &o, ZUG_OP_FAIL_ENOSPC),
+			   *again = run(&now, &(struct how){ .replay = r->t, .o = o });
 
-		check(!again->x.diverged && !again->vars[0] && !again->vars[1] && !again->vars[2], again,
-		      "a call that cannot fail any more is made as it is");
+		check(!again->x.diverged && !again->vars[0] && !again->vars[1] && !again->vars[2],
+		      again, "a replay makes a call as it is when it cannot fail any more");
 		run_free(again);
 		run_free(r);
 	}
 	{
-		const struct mw_program cut = { .code = { TASK({ .op = W_CALL, .zop = ZUG_OP_READ, .faults = BIT(FLOW_SHORT_READ), .amounts = { 15 } },
+		const struct mw_program cut = { .code = { TASK({ .op = W_CALL,
+								 .zop = ZUG_OP_READ,
+								 .faults = BIT(FLOW_SHORT_READ),
+								 .amounts = { 15 } },
 							       STORE(0, 0, 0)) } };
-		const struct mw_program less = { .code = { TASK({ .op = W_CALL, .zop = ZUG_OP_READ, .faults = BIT(FLOW_SHORT_READ), .amounts = { 1, 4 } },
+		const struct mw_program less = { .code = { TASK({ .op = W_CALL,
+								  .zop = ZUG_OP_READ,
+								  .faults = BIT(FLOW_SHORT_READ),
+								  .amounts = { 1, 4 } },
 								STORE(0, 0, 0)) } };
-		const struct engine_options flows = { .faults = BIT(FLOW_SHORT_READ), .max_flows = 1 };
-		struct run *r = one_with(&cut, &flows, ZUG_OP_SHORT_READ), *again = run(&less, &(struct how){ .replay = r->t, .o = flows });
+		const struct engine_options flows = { .faults = BIT(FLOW_SHORT_READ),
+						      .max_flows = 1 };
+		struct run *r = one_with(&cut, &flows, ZUG_OP_SHORT_READ),
+			   *again = run(&less, &(struct how){ .replay = r->t, .o = flows });
 
-		check(r->vars[0] == 15 && again->vars[0] == 4, again, "where there is less than was recorded all but one byte come");
+		check(r->vars[0] == 15 && again->vars[0] == 4, again,
+		      "a replay of a short read reads less when there is less than was recorded");
 		run_free(again);
 		run_free(r);
 	}
+}
+
+/* ---- by a script ---- */
+
+static bool is_on(void *ctx, uint64_t object, const char *pattern)
+{
+	char name[16];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "p%u", (unsigned int)(object & UINT32_MAX) - 1);
+	return object >> 32 == MW_PIPES && !strcmp(name, pattern);
+}
+
+/* An execution under a script; *line: what came of its only statement. */
+static struct run *scripted(const struct mw_program *p, const struct engine_options *o,
+			    const char *script, struct search_script_line *line)
+{
+	const struct search_names names = { .on = is_on };
+	const struct search_options so = {
+		.rules = script, .script = "script", .names = &names, .fair = 1, .preemptions = -1
+	};
+	char err[256];
+	struct how how = { .o = *o, .search = search_new(&so, err, sizeof(err)) };
+	struct run *r;
+
+	if (!how.search) {
+		fprintf(stderr, "%s: %s\n", script, err);
+		abort();
+	}
+	r = run(p, &how);
+	search_script_line(how.search, 0, line);
+	search_free(how.search);
+	return r;
+}
+
+static void scripts(void)
+{
+	const struct mw_program p = { THREE_CALLS(BIT(FAULT_ENOSPC)) };
+	const struct mw_program cannot = { THREE_CALLS(0) };
+	const struct engine_options o = { .faults = BIT(FAULT_ENOSPC), .max_faults = 3 };
+	const struct mw_program timer = {
+		.code = { TASK({ .op = W_TIMER, .a = 0, .imm = 3600 * SECOND }, CREATE(1), PUT(0),
+			       PUT(0), JOIN(1)),
+			  TASK(SEM_WAIT(0)) }
+	};
+	struct search_script_line line;
+	struct run *r = scripted(&p, &o, "let T0 at write on p0 nth 2 get fail-enospc", &line);
+
+	check(!r->vars[0] && r->vars[1] == -ENOSPC && !r->vars[2] &&
+		      line.state == SEARCH_SCRIPT_MADE,
+	      r, "a script makes the call fail that it names");
+	run_free(r);
+	r = scripted(&cannot, &o, "let T0 at write on p0 nth 2 get fail-enospc", &line);
+	check(!r->vars[1] && line.state == SEARCH_SCRIPT_UNABLE, r,
+	      "a script says that the call cannot fail");
+	run_free(r);
+	r = scripted(&timer, &(struct engine_options){ .explore_timeouts = true },
+		     "let T0 at write on p0 nth 2 get timer", &line);
+	check(line.state == SEARCH_SCRIPT_MADE && strstr(schedule_of(r->t), "0 0 0 0"), r,
+	      "a script lets a timer fire");
+	check(faults_decided(trace_step(r->t, 4)) && !faults_decided(trace_step(r->t, 3)), r,
+	      "the step before which it fires says so");
+	run_free(r);
 }
 
 /* ---- by a plan ---- */
@@ -234,15 +345,19 @@ static void planned(void)
 	first = faulty(r)->step;
 	plan.t = r->t;
 	again = run(&p, &(struct how){ .o = o, .prepare = make_plan, .ctx = &plan });
-	check(!again->vars[0] && again->vars[1] && again->vars[2], again, "the faults of a plan happen under any schedule");
+	check(!again->vars[0] && again->vars[1] && again->vars[2], again,
+	      "the faults of a plan happen under any schedule");
 	run_free(again);
 	plan.without = first;
 	again = run(&p, &(struct how){ .o = o, .prepare = make_plan, .ctx = &plan });
-	check(!again->vars[0] && !again->vars[1] && again->vars[2], again, "but for the one that is left out");
+	check(!again->vars[0] && !again->vars[1] && again->vars[2], again,
+	      "a plan leaves out the fault that it is told to");
 	run_free(again);
 	plan.t = NULL;
-	again = run(&p, &(struct how){ .o = o, .strategy = "random", .prepare = make_plan, .ctx = &plan });
-	check(!again->vars[0] && !again->vars[1] && !again->vars[2], again, "an empty plan lets none happen");
+	again = run(&p, &(struct how){
+				.o = o, .strategy = "random", .prepare = make_plan, .ctx = &plan });
+	check(!again->vars[0] && !again->vars[1] && !again->vars[2], again,
+	      "an empty plan lets none happen");
 	run_free(again);
 	run_free(r);
 }
@@ -260,9 +375,12 @@ static bool in_both_rounds(const struct run *r)
 /* A call that is repeated after it has failed: without it all that follows is one step nearer. */
 static void repeated(void)
 {
-	const struct mw_program p = { .code = { TASK({ .op = W_SET, .b = 1, .imm = 0 },
-		CALL(ZUG_OP_WRITE, BIT(FAULT_EINTR)), STORE(0, 0, 0), JUMP_NE(0, 0, 1),		/* again until it works */
-		READ(3, 1), STORE(3, 1, 1), READ(3, 1), JUMP_NE(1, 2, 1)) } };			/* twice */
+	const struct mw_program p = {
+		.code = { TASK({ .op = W_SET, .b = 1, .imm = 0 },
+			       CALL(ZUG_OP_WRITE, BIT(FAULT_EINTR)), STORE(0, 0, 0),
+			       JUMP_NE(0, 0, 1), /* again until it works */
+			       READ(3, 1), STORE(3, 1, 1), READ(3, 1), JUMP_NE(1, 2, 1)) }
+	}; /* twice */
 	const struct engine_options o = { .faults = BIT(FAULT_EINTR), .max_faults = 2 };
 	struct plan plan = { .without = UINT64_MAX };
 	struct run *r, *again;
@@ -272,7 +390,7 @@ static void repeated(void)
 	for (uint64_t i = 0; r && i < r->x.steps; i++)
 		if (zug_op_is_fault(trace_step(r->t, i)->label.op))
 			faults[nr++] = i;
-	check(r != NULL, r, "a call fails and is repeated, twice");
+	check(r != NULL, r, "a call that fails is repeated, in two rounds");
 	if (!r)
 		return;
 	plan.t = r->t;
@@ -284,9 +402,11 @@ static void repeated(void)
 		for (uint64_t i = 0; i < again->x.steps; i++)
 			left += zug_op_is_fault(trace_step(again->t, i)->label.op);
 		if (gone)
-			check(left == 1 && again->x.steps == r->x.steps - 2, again, "without the first the second happens where its call is now");
+			check(left == 1 && again->x.steps == r->x.steps - 2, again,
+			      "a plan without a repeated call finds the later one by its new ordinal");
 		else
-			check(left == 0, again, "or not at all where its number is counted with the call that vanished");
+			check(left == 0, again,
+			      "a plan that counts the repeated call does not find the later one");
 		run_free(again);
 	}
 	run_free(r);
@@ -299,6 +419,7 @@ int main(void)
 	killed();
 	refused();
 	replayed();
+	scripts();
 	planned();
 	repeated();
 	return tap_done();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_hooks.c - what looks on while an execution goes on, and may end it: at steps, at states, a debugger; and what holds
- * tasks back
+ * test_hooks.c - what looks on while an execution goes on, and may end it: at steps, at states, a
+ * debugger; and what holds tasks back
  */
 #include <string.h>
 #include "run.h"
@@ -27,7 +27,8 @@ static bool on_step(void *ctx, const struct search_point *p, uint32_t i, struct 
 
 	s->wrong += p->step != s->nr || p->last != s->last;
 	s->last = p->cand[i].task;
-	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "%s%u", s->nr ? " " : "", p->cand[i].task);
+	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "%s%u",
+		 s->nr ? " " : "", p->cand[i].task);
 	if (s->nr++ != s->stop_at)
 		return false;
 	outcome_set(o, s->kind, "seen enough");
@@ -47,19 +48,25 @@ static void steps(void)
 	struct seen s = { .stop_at = UINT64_MAX, .last = SEARCH_NO_TASK };
 	struct run *r = run(&two, &(struct how){ .prepare = watch_steps, .ctx = &s });
 
-	check(s.nr == r->x.steps && !s.wrong && !strcmp(s.text, schedule_of(r->t)), r, "each step is shown before it is made");
-	check(!r->stop_always, r, "passed ones too");
+	check(s.nr == r->x.steps && !s.wrong && !strcmp(s.text, schedule_of(r->t)), r,
+	      "each step is shown before it is made");
+	check(!r->stop_always, r, "steps that are passed are shown as well");
 	run_free(r);
 	s = (struct seen){ .stop_at = 3, .kind = ZUG_OUTCOME_RACE, .last = SEARCH_NO_TASK };
 	r = run(&two, &(struct how){ .prepare = watch_steps, .ctx = &s });
-	check(is_outcome(r, ZUG_OUTCOME_RACE, "seen enough") && r->x.steps == 4 && r->vars[0] == 1, r, "an execution can be ended before a step");
-	check(trace_nr_stacks(r->t) == 2 && !strncmp(trace_stack_at(r->t, 1)->state, "races: about to begin", 21), r, "its stacks say who races");
-	check(trace_step(r->t, 3)->label.op == ZUG_OP_DATA_WRITE, r, "that step is the last in the trace");
+	check(is_outcome(r, ZUG_OUTCOME_RACE, "seen enough") && r->x.steps == 4 && r->vars[0] == 1,
+	      r, "a watcher of steps can end the execution");
+	check(trace_nr_stacks(r->t) == 2 &&
+		      !strncmp(trace_stack_at(r->t, 1)->state, "races: about to begin", 21),
+	      r, "the stacks say which tasks race");
+	check(trace_step(r->t, 3)->label.op == ZUG_OP_DATA_WRITE, r,
+	      "the step before which it ends is the last in the trace");
 	run_free(r);
 	s = (struct seen){ .stop_at = 1, .kind = ZUG_OUTCOME_RACE, .last = SEARCH_NO_TASK };
 	r = run(&two, &(struct how){ .prepare = watch_steps, .ctx = &s });
-	check(is_outcome(r, ZUG_OUTCOME_RACE, NULL) && r->x.steps == 2 && trace_step(r->t, 1)->flags & TRACE_STEP_LONE, r,
-	      "also before one that is passed");
+	check(is_outcome(r, ZUG_OUTCOME_RACE, NULL) && r->x.steps == 2 &&
+		      trace_step(r->t, 1)->flags & TRACE_STEP_LONE,
+	      r, "a watcher of steps can end the execution before a step that is passed");
 	run_free(r);
 }
 
@@ -79,7 +86,8 @@ static bool on_state(void *ctx, uint32_t task, struct outcome *o)
 	size_t n = strlen(s->text);
 
 	s->nr++;
-	snprintf(s->text + n, sizeof(s->text) - n, task == WORLD_NO_TASK ? "%s-" : "%s%u", n ? " " : "", task);
+	snprintf(s->text + n, sizeof(s->text) - n, task == WORLD_NO_TASK ? "%s-" : "%s%u",
+		 n ? " " : "", task);
 	if (s->m->vars[0] != s->wrong)
 		return false;
 	outcome_set(o, s->kind, "T%u made it wrong", task);
@@ -97,19 +105,25 @@ static void states(void)
 	struct states s = { .wrong = 9 };
 	struct run *r = run(&two, &(struct how){ .prepare = watch_states, .ctx = &s });
 
-	check(r->stop_always && r->grants == r->x.steps, r, "who looks at states has every point stop");
-	check(!strcmp(s.text, "- 0 0 0 0 0 1 1 1"), r, "and is told who made the last step");
-	check(s.nr == r->x.steps, r, "before every decision");
+	check(r->stop_always && r->grants == r->x.steps, r,
+	      "with a watcher of states every point stops");
+	check(!strcmp(s.text, "- 0 0 0 0 0 1 1 1"), r,
+	      "a watcher of states is told the task of the last step");
+	check(s.nr == r->x.steps, r, "a watcher of states is called before every decision");
 	run_free(r);
 	s = (struct states){ .wrong = 2, .kind = ZUG_OUTCOME_INVARIANT };
 	r = run(&two, &(struct how){ .prepare = watch_states, .ctx = &s });
-	check(is_outcome(r, ZUG_OUTCOME_INVARIANT, "T0 made it wrong") && r->x.steps == 4 && r->vars[0] == 2, r,
-	      "what is wrong ends the execution right after the step that did it");
-	check(trace_nr_stacks(r->t) == 2 && r->drains == 1, r, "with the stacks");
+	check(is_outcome(r, ZUG_OUTCOME_INVARIANT, "T0 made it wrong") && r->x.steps == 4 &&
+		      r->vars[0] == 2,
+	      r, "a false invariant ends the execution right after the step that made it false");
+	check(trace_nr_stacks(r->t) == 2 && r->drains == 1, r,
+	      "a false invariant has the stacks of all tasks");
 	run_free(r);
 	s = (struct states){ .wrong = 2, .kind = ZUG_OUTCOME_DISCARDED };
 	r = run(&two, &(struct how){ .prepare = watch_states, .ctx = &s });
-	check(is_outcome(r, ZUG_OUTCOME_DISCARDED, NULL) && !zug_outcome_is_finding(r->x.outcome.kind), r, "or makes it count for nothing");
+	check(is_outcome(r, ZUG_OUTCOME_DISCARDED, NULL) &&
+		      !zug_outcome_is_finding(r->x.outcome.kind),
+	      r, "an execution that is discarded is no finding");
 	run_free(r);
 }
 
@@ -139,34 +153,47 @@ static void holds(void)
 	struct run *r = run(&two, &(struct how){ .prepare = hold, .ctx = &writes });
 	uint64_t other = 0, nr = 0;
 
-	check(!strcmp(schedule_of(r->t), "0 0 1 1 1 0 0 0") && r->vars[1] == 0, r, "who is held waits while another can go on");
-	check(trace_step(r->t, 2)->nr_enabled == 2, r, "and counts as enabled in the trace");
+	check(!strcmp(schedule_of(r->t), "0 0 1 1 1 0 0 0") && r->vars[1] == 0, r,
+	      "a task that is held waits while another can go on");
+	check(trace_step(r->t, 2)->nr_enabled == 2, r,
+	      "a task that is held counts as enabled in the trace");
 	run_free(r);
-	r = run(&two, &(struct how){ .strategy = "random", .prepare = hold, .ctx = &(struct held){ ZUG_OP_DATA_WRITE, UINT32_MAX } });
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->vars[0] == 2, r, "where all are held one goes on all the same");
+	r = run(&two, &(struct how){ .strategy = "random",
+				     .prepare = hold,
+				     .ctx = &(struct held){ ZUG_OP_DATA_WRITE, UINT32_MAX } });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->vars[0] == 2, r,
+	      "one task goes on where all are held");
 	run_free(r);
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		r = run(&two, &(struct how){ .strategy = "random", .seed = seed, .prepare = hold, .ctx = &writes });
+		r = run(&two, &(struct how){ .strategy = "random",
+					     .seed = seed,
+					     .prepare = hold,
+					     .ctx = &writes });
 		other += r->vars[1] != 0;
 		run_free(r);
 	}
-	check(!other, NULL, "whatever the search would have chosen");
+	check(!other, NULL, "a task is held whatever the search would choose");
 	r = run(&two, &(struct how){ 0 });
 	{
-		struct run *again = run(&two, &(struct how){ .replay = r->t, .prepare = hold, .ctx = &writes });
+		struct run *again =
+			run(&two, &(struct how){ .replay = r->t, .prepare = hold, .ctx = &writes });
 
-		check(!again->x.diverged && again->x.hash == r->x.hash, again, "in a replay nobody is held");
+		check(!again->x.diverged && again->x.hash == r->x.hash, again,
+		      "a replay holds no task");
 		run_free(again);
 	}
 	run_free(r);
 	{
 		/* T1 never ends while T0 is held */
-		const struct mw_program waits = { .code = { TASK(CREATE(1), WRITE(0, 1), JOIN(1)), TASK(READ(0, 0), JUMP_EQ(0, 0, 0)) } };
+		const struct mw_program waits = { .code = { TASK(CREATE(1), WRITE(0, 1), JOIN(1)),
+							    TASK(READ(0, 0), JUMP_EQ(0, 0, 0)) } };
 
 		r = run(&waits, &(struct how){ .prepare = hold, .ctx = &writes });
 		for (uint64_t i = 0; i < r->x.steps; i++)
 			nr += trace_step(r->t, i)->task == 1;
-		check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && nr >= ENGINE_HOLDS && nr < ENGINE_HOLDS + 210, r, "nobody is held for ever");
+		check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && nr >= ENGINE_HOLDS &&
+			      nr < ENGINE_HOLDS + 210,
+		      r, "no task is held for ever");
 		run_free(r);
 	}
 }
@@ -186,7 +213,8 @@ static bool granting(struct debugger *d, struct world *w, uint64_t step, uint32_
 {
 	struct toy *t = (struct toy *)d;
 
-	snprintf(t->text + strlen(t->text), sizeof(t->text) - strlen(t->text), "%s%u", step ? " " : "", task);
+	snprintf(t->text + strlen(t->text), sizeof(t->text) - strlen(t->text), "%s%u",
+		 step ? " " : "", task);
 	t->ok &= step == t->granting && w->tasks[task].state == TASK_PARKED;
 	t->m->now += t->takes_ns;
 	return t->granting++ != t->stop_at;
@@ -233,36 +261,44 @@ static struct run *debug(const struct mw_program *p, struct toy *t, const struct
 
 static void debugger(void)
 {
-	const struct mw_program fails = { .code = { TASK(CREATE(1), LOCK(0), GET(0)), TASK(LOCK(0)) } };
+	const struct mw_program fails = { .code = { TASK(CREATE(1), LOCK(0), GET(0)),
+						    TASK(LOCK(0)) } };
 	const struct how base = { 0 };
 	struct toy t = { .stop_at = UINT64_MAX };
 	struct run *r = debug(&two, &t, &base);
 
-	check(t.ok && t.granting == r->x.steps && !strcmp(t.text, schedule_of(r->t)), r, "a debugger is told who gets the turn, before");
-	check(t.running >= r->x.steps, r, "and looks on while a task has it");
-	check(t.ending == 1 && t.exited && !strcmp(t.why, "pass"), r, "and is told the end");
+	check(t.ok && t.granting == r->x.steps && !strcmp(t.text, schedule_of(r->t)), r,
+	      "a debugger is told which task gets the turn");
+	check(t.running >= r->x.steps, r, "a debugger is called while a task has the turn");
+	check(t.ending == 1 && t.exited && !strcmp(t.why, "pass"), r, "a debugger is told the end");
 	run_free(r);
 	t = (struct toy){ .stop_at = UINT64_MAX };
 	r = debug(&fails, &t, &base);
-	check(t.ending == 1 && !t.exited && !strncmp(t.why, "deadlock: T0 waits", 18), r, "of a failure, why");
+	check(t.ending == 1 && !t.exited && !strncmp(t.why, "deadlock: T0 waits", 18), r,
+	      "a debugger is told how the execution failed");
 	run_free(r);
 	t = (struct toy){ .stop_at = 3 };
 	r = debug(&two, &t, &base);
-	check(is_outcome(r, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger") && r->x.steps == 3 && t.ending == 1, r, "it may end it before a step");
+	check(is_outcome(r, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger") && r->x.steps == 3 &&
+		      t.ending == 1,
+	      r, "a debugger can end the execution before a step");
 	run_free(r);
 	t = (struct toy){ .stop_at = UINT64_MAX, .not_while_running = true };
 	r = debug(&two, &t, &base);
-	check(is_outcome(r, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger") && r->x.steps == 0, r, "or at any time");
+	check(is_outcome(r, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger") && r->x.steps == 0, r,
+	      "a debugger can end the execution at any time");
 	run_free(r);
 	t = (struct toy){ .stop_at = UINT64_MAX, .takes_ns = 10 * SECOND };
 	r = debug(&two, &t, &(const struct how){ .o.timeout_ns = 5 * SECOND });
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns > 100 * SECOND, r, "its time is not the execution's");
-	check(r->x.wall_ns < SECOND, r, "in the trace either");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns > 100 * SECOND, r,
+	      "a debugger's time does not count for the time-out");
+	check(r->x.wall_ns < SECOND, r, "a debugger's time does not count in the trace");
 	run_free(r);
 	t = (struct toy){ .stop_at = 0 };
 	t.d = (struct debugger){ granting, running, ending };
 	r = run(&two, &(struct how){ .o.debugger = &t.d });
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !t.granting && !t.ending, r, "where nothing is replayed there is none");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !t.granting && !t.ending, r,
+	      "a debugger is not called where nothing is replayed");
 	run_free(r);
 }
 

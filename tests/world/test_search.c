@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_search.c - searches, minimiser, neighbour and diff through the engine: they see what they see in tests/model
+ * test_search.c - searches, minimiser, neighbour and diff through the engine: they see what they
+ * see in tests/model
  */
 #include <string.h>
 #include "report/report_diff.h"
@@ -52,7 +53,8 @@ static void in_world(const struct mw_program *p, const char *strategy, struct su
 	session_begin(&n, p, &how);
 	while (sums->executions < MAX_EXECUTIONS && (r = session_run(&n))) {
 		add(sums, r->x.steps, r->x.outcome.kind != ZUG_OUTCOME_PASS);
-		*odd |= r->x.diverged || (r->x.outcome.kind != ZUG_OUTCOME_PASS && r->x.outcome.kind != ZUG_OUTCOME_ABORT);
+		*odd |= r->x.diverged || (r->x.outcome.kind != ZUG_OUTCOME_PASS &&
+					  r->x.outcome.kind != ZUG_OUTCOME_ABORT);
 		run_free(r);
 	}
 	search_get_stats(s, &sums->stats);
@@ -62,10 +64,25 @@ static void in_world(const struct mw_program *p, const char *strategy, struct su
 
 static void strategies(void)
 {
-	static const char *const names[] = { "random", "pct:depth=3", "pos", "surw", "urw", "guided", "portfolio", "dfs",
-					     "preemption:bound=0", "preemption:bound=1", "preemption:bound=2", "delay:bound=2", "dpor" };
-	static const struct { const char *family; uint32_t n; } programs[] = {
-		{ "reorder", 2 }, { "twostage", 1 }, { "lostupdate", 1 }, { "chain", 3 }, { "window", 1 }, { "lines", 2 },
+	static const char *const names[] = { "random",
+					     "pct:depth=3",
+					     "pos",
+					     "surw",
+					     "urw",
+					     "guided",
+					     "portfolio",
+					     "dfs",
+					     "preemption:bound=0",
+					     "preemption:bound=1",
+					     "preemption:bound=2",
+					     "delay:bound=2",
+					     "dpor" };
+	static const struct {
+		const char *family;
+		uint32_t n;
+	} programs[] = {
+		{ "reorder", 2 }, { "twostage", 1 }, { "lostupdate", 1 },
+		{ "chain", 3 },	  { "window", 1 },   { "lines", 2 },
 	};
 
 	for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++) {
@@ -80,18 +97,24 @@ static void strategies(void)
 			char what[128];
 
 			/*
-			 * Who fails takes the others with him, and shows dpor nothing of what they stood before; a model's
-			 * tasks stay. Here that makes a difference.
+			 * Who fails takes the others with him, and shows dpor nothing of what they
+			 * stood before; a model's tasks stay. Here that makes a difference.
 			 */
-			if (!strcmp(programs[k].family, "reorder") && (!strcmp(names[i], "dpor") || !strcmp(names[i], "portfolio")))
+			if (!strcmp(programs[k].family, "reorder") &&
+			    (!strcmp(names[i], "dpor") || !strcmp(names[i], "portfolio")))
 				continue;
 			in_model(&p->model, names[i], &a);
 			in_world(&w, names[i], &b, &odd);
-			snprintf(what, sizeof(what), "%s of %s: the same %lu executions", names[i], p->model.name, (unsigned long)a.executions);
-			check(a.executions == b.executions && a.steps == b.steps && a.failed == b.failed && a.hash == b.hash && !odd &&
-			      a.stats.distinct == b.stats.distinct && a.stats.schedules == b.stats.schedules, NULL, what);
+			snprintf(what, sizeof(what), "%s of %s: the same %lu executions", names[i],
+				 p->model.name, (unsigned long)a.executions);
+			check(a.executions == b.executions && a.steps == b.steps &&
+				      a.failed == b.failed && a.hash == b.hash && !odd &&
+				      a.stats.distinct == b.stats.distinct &&
+				      a.stats.schedules == b.stats.schedules,
+			      NULL, what);
 			if (a.hash != b.hash)
-				printf("# %lu %lu, steps %lu %lu, failed %lu %lu\n", a.executions, b.executions, a.steps, b.steps, a.failed, b.failed);
+				printf("# %lu %lu, steps %lu %lu, failed %lu %lu\n", a.executions,
+				       b.executions, a.steps, b.steps, a.failed, b.failed);
 		}
 		program_free(p);
 	}
@@ -100,11 +123,20 @@ static void strategies(void)
 /* Two tasks of two steps each on one variable, created by a third. */
 static void counts(void)
 {
-	const struct mw_program *p = PROGRAM(.nr_started = 2, .code = { TASK(WRITE(0, 1), WRITE(0, 2)), TASK(WRITE(0, 3), WRITE(0, 4)) });
-	static const struct { const char *strategy; uint64_t executions; } known[] = {
-		{ "dfs", 6 }, { "preemption:bound=0", 2 }, { "dpor", 6 },
+	const struct mw_program *p =
+		PROGRAM(.nr_started = 2,
+			.code = { TASK(WRITE(0, 1), WRITE(0, 2)), TASK(WRITE(0, 3), WRITE(0, 4)) });
+	static const struct {
+		const char *strategy;
+		uint64_t executions;
+	} known[] = {
+		{ "dfs", 6 },
+		{ "preemption:bound=0", 2 },
+		{ "dpor", 6 },
 		/* of each bound anew: 2, 4, 6 */
-		{ "preemption:bound=1", 2 + 4 }, { "preemption:bound=2", 2 + 4 + 6 }, { "preemption:bound=3", 2 + 4 + 6 },
+		{ "preemption:bound=1", 2 + 4 },
+		{ "preemption:bound=2", 2 + 4 + 6 },
+		{ "preemption:bound=3", 2 + 4 + 6 },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -113,7 +145,8 @@ static void counts(void)
 		char what[64];
 
 		in_world(p, known[i].strategy, &s, &odd);
-		snprintf(what, sizeof(what), "%s: %lu executions", known[i].strategy, (unsigned long)known[i].executions);
+		snprintf(what, sizeof(what), "%s: %lu executions", known[i].strategy,
+			 (unsigned long)known[i].executions);
 		if (!tap_ok(s.executions == known[i].executions && !odd, "%s", what))
 			printf("# %lu\n", (unsigned long)s.executions);
 	}
@@ -133,10 +166,12 @@ static bool fails(const struct run *r)
 }
 
 /* As campaigns minimise: the trace of the simplest execution, and its first pair. */
-static struct run *minimise(const struct mw_program *p, const struct run *found, struct minimize_result *result,
-			    struct minimize_pair *pair)
+static struct run *minimise(const struct mw_program *p, const struct run *found,
+			    struct minimize_result *result, struct minimize_pair *pair)
 {
-	const struct search_options o = { .fair = 1, .preemptions = -1, .max_steps = 4 * found->x.steps + 1000 };
+	const struct search_options o = { .fair = 1,
+					  .preemptions = -1,
+					  .max_steps = 4 * found->x.steps + 1000 };
 	struct replay follow;
 	struct how how = { 0 };
 	struct run *r, *best = NULL;
@@ -144,7 +179,8 @@ static struct run *minimise(const struct mw_program *p, const struct run *found,
 
 	if (replay_init(&follow, found->t))
 		abort();
-	how.search = minimize_new(&o, follow.tasks, follow.nr, found->x.outcome.failure, 0, NULL, 0);
+	how.search =
+		minimize_new(&o, follow.tasks, follow.nr, found->x.outcome.failure, 0, NULL, 0);
 	session_begin(&n, p, &how);
 	while ((r = session_run(&n))) {
 		minimize_result(how.search, result);
@@ -165,9 +201,12 @@ static struct run *minimise(const struct mw_program *p, const struct run *found,
 	return best;
 }
 
-static struct run *neighbour(const struct mw_program *p, const struct run *from, struct neighbour_result *result)
+static struct run *neighbour(const struct mw_program *p, const struct run *from,
+			     struct neighbour_result *result)
 {
-	const struct search_options o = { .fair = 1, .preemptions = -1, .max_steps = 4 * from->x.steps + 1000 };
+	const struct search_options o = { .fair = 1,
+					  .preemptions = -1,
+					  .max_steps = 4 * from->x.steps + 1000 };
 	struct replay follow;
 	struct how how = { 0 };
 	struct run *r, *best = NULL;
@@ -175,7 +214,8 @@ static struct run *neighbour(const struct mw_program *p, const struct run *from,
 
 	if (replay_init(&follow, from->t))
 		abort();
-	how.search = neighbour_new(&o, follow.tasks, follow.nr, from->x.outcome.failure, 0, NULL, 0);
+	how.search =
+		neighbour_new(&o, follow.tasks, follow.nr, from->x.outcome.failure, 0, NULL, 0);
 	session_begin(&n, p, &how);
 	while ((r = session_run(&n))) {
 		neighbour_result(how.search, result);
@@ -195,7 +235,9 @@ static struct run *neighbour(const struct mw_program *p, const struct run *from,
 
 static char *diff(const struct trace *a, const struct trace *b, int *ret)
 {
-	struct report_options o = { .width = 120, .first = 0, .last = UINT64_MAX, .task = TRACE_NO_TASK };
+	struct report_options o = {
+		.width = 120, .first = 0, .last = UINT64_MAX, .task = TRACE_NO_TASK
+	};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -207,30 +249,39 @@ static char *diff(const struct trace *a, const struct trace *b, int *ret)
 
 static void found(void)
 {
-	struct run *r = find(&lost, &(struct how){ .strategy = "random", .seed = 4 }, fails), *best, *near, *again;
+	struct run *r = find(&lost, &(struct how){ .strategy = "random", .seed = 4 }, fails), *best,
+		   *near, *again;
 	struct minimize_pair pair = { 0 };
 	struct minimize_result m;
 	struct neighbour_result n;
 	char *text;
 	int ret;
 
-	check(r && is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in cond-wait for c0"), r, "a random search finds a lost wake-up");
+	check(r && is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in cond-wait for c0"), r,
+	      "a random search finds a lost wake-up");
 	best = minimise(&lost, r, &m, &pair);
-	check(m.reproduced && m.minimal && best && best->x.outcome.failure == r->x.outcome.failure, best, "it is minimised to the same bug");
-	check(m.preemptions == 1 && best->x.preemptions == 1 && m.differences <= 2 && best->x.steps <= r->x.steps, best,
-	      "one preemption is enough");
-	check(m.nr_pairs == 1 && pair.preempted == 0 && pair.by == 1, best, "of the waiting task by the other");
+	check(m.reproduced && m.minimal && best && best->x.outcome.failure == r->x.outcome.failure,
+	      best, "a lost wake-up is minimised to the same bug");
+	check(m.preemptions == 1 && best->x.preemptions == 1 && m.differences <= 2 &&
+		      best->x.steps <= r->x.steps,
+	      best, "one preemption is enough");
+	check(m.nr_pairs == 1 && pair.preempted == 0 && pair.by == 1, best,
+	      "the preemption is that of the waiting task by the other");
 	again = run(&lost, &(struct how){ .replay = best->t });
-	check(!again->x.diverged && again->x.hash == best->x.hash && again->x.outcome.failure == r->x.outcome.failure, again,
-	      "the trace of the simplest one is followed");
+	check(!again->x.diverged && again->x.hash == best->x.hash &&
+		      again->x.outcome.failure == r->x.outcome.failure,
+	      again, "the trace of the simplest schedule is replayed");
 	near = neighbour(&lost, best, &n);
-	check(n.reproduced && n.found && near && is_outcome(near, ZUG_OUTCOME_PASS, NULL), near, "a schedule near it passes");
-	check(n.nr_pairs && n.first.task != n.second.task, near, "two operations are in another order");
+	check(n.reproduced && n.found && near && is_outcome(near, ZUG_OUTCOME_PASS, NULL), near,
+	      "a neighbour of the simplest schedule passes");
+	check(n.nr_pairs && n.first.task != n.second.task, near,
+	      "the neighbour has two operations in another order");
 	text = diff(best->t, near->t, &ret);
-	check(ret == 1 && strstr(text, "T0") && strstr(text, "T1"), best, "their difference is shown");
+	check(ret == 1 && strstr(text, "T0") && strstr(text, "T1"), best,
+	      "the difference of the two traces is shown");
 	free(text);
 	text = diff(best->t, again->t, &ret);
-	check(ret == 0, best, "a replay differs in nothing");
+	check(ret == 0, best, "a trace and its replay do not differ");
 	free(text);
 	run_free(again);
 	run_free(near);
@@ -241,14 +292,17 @@ static void found(void)
 static void simplest(void)
 {
 	/* fails under any schedule */
-	const struct mw_program *always = PROGRAM(.code = { TASK(CREATE(1), LOCAL, LOCAL, JOIN(1), READ(0, 0), ASSERT(0, 7)), TASK(LOCAL, LOCAL) });
+	const struct mw_program *always =
+		PROGRAM(.code = { TASK(CREATE(1), LOCAL, LOCAL, JOIN(1), READ(0, 0), ASSERT(0, 7)),
+				  TASK(LOCAL, LOCAL) });
 	struct run *r = find(always, &(struct how){ .strategy = "random", .seed = 9 }, NULL), *best;
 	struct minimize_pair pair = { 0 };
 	struct minimize_result m;
 
 	best = minimise(always, r, &m, &pair);
-	check(m.reproduced && m.minimal && !m.preemptions && !m.differences && best && !best->x.preemptions, best,
-	      "of what always fails the base scheduler's schedule is left");
+	check(m.reproduced && m.minimal && !m.preemptions && !m.differences && best &&
+		      !best->x.preemptions,
+	      best, "a failure of every schedule is minimised to the base scheduler's");
 	run_free(best);
 	run_free(r);
 }
@@ -257,17 +311,29 @@ static void simplest(void)
 
 static void bugs(void)
 {
-	static const char *const names[] = { "random", "pct:depth=3", "pos", "surw", "guided", "portfolio", "dfs", "preemption:bound=2", "dpor" };
-	static const struct { const char *name; enum zug_outcome_kind kind; } programs[] = {
-		{ "a lost update", ZUG_OUTCOME_ABORT }, { "an embrace", ZUG_OUTCOME_DEADLOCK }, { "a crash", ZUG_OUTCOME_SIGNAL },
+	static const char *const names[] = { "random", "pct:depth=3", "pos", "surw",
+					     "guided", "portfolio",   "dfs", "preemption:bound=2",
+					     "dpor" };
+	static const struct {
+		const char *name;
+		enum zug_outcome_kind kind;
+	} programs[] = {
+		{ "a lost update", ZUG_OUTCOME_ABORT },
+		{ "an embrace", ZUG_OUTCOME_DEADLOCK },
+		{ "a crash", ZUG_OUTCOME_SIGNAL },
 		{ "a lost wake-up", ZUG_OUTCOME_DEADLOCK },
 	};
 	const struct mw_program code[] = {
-		{ .code = { TASK(CREATE(1), READ(0, 0), STORE(0, 0, 1), JOIN(1), READ(0, 0), ASSERT(0, 2)), TASK(READ(0, 0), STORE(0, 0, 1)) } },
-		{ .code = { TASK(CREATE(1), LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), JOIN(1)), TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) } },
+		{ .code = { TASK(CREATE(1), READ(0, 0), STORE(0, 0, 1), JOIN(1), READ(0, 0),
+				 ASSERT(0, 2)),
+			    TASK(READ(0, 0), STORE(0, 0, 1)) } },
+		{ .code = { TASK(CREATE(1), LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), JOIN(1)),
+			    TASK(LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)) } },
 		{ .code = { TASK(CREATE(1), WRITE(0, 1), WRITE(0, 0), JOIN(1)),
-			    TASK(READ(0, 0), JUMP_EQ(0, 0, 3), { .op = W_CRASH, .imm = 11 }, LOCAL) } },
-		{ .code = { TASK(CREATE(1), LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 8), LOCK(0), WAIT(0, 0), UNLOCK(0), JOIN(1)),
+			    TASK(READ(0, 0), JUMP_EQ(0, 0, 3), { .op = W_CRASH, .imm = 11 },
+				 LOCAL) } },
+		{ .code = { TASK(CREATE(1), LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 8),
+				 LOCK(0), WAIT(0, 0), UNLOCK(0), JOIN(1)),
 			    TASK(LOCK(0), WRITE(0, 1), SIGNAL(0), UNLOCK(0)) } },
 	};
 

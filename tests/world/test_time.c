@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_time.c - time-outs that expire and timers that fire: on the test's own clock, when nobody else can go on, or whenever
- * the search wants it
+ * test_time.c - time-outs that expire and timers that fire: on the test's own clock, when no task
+ * can go on, or whenever the search wants it
  */
 #include <errno.h>
 #include <string.h>
@@ -21,23 +21,33 @@ static void alone(void)
 {
 	struct run *r = run(PROGRAM(.code = { TASK(SLEEP(3600 * SECOND), LOCAL) }), &plain);
 
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns < SECOND, r, "an hour of sleep takes no time");
-	check(!strcmp(ops_of(r->t, 0), "begin sleep expire begin") && !strcmp(notes_of(r->t, 0), "block exit"), r,
-	      "that a time-out is over is a step");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns < SECOND, r,
+	      "an hour of sleep takes no time");
+	check(!strcmp(ops_of(r->t, 0), "begin sleep expire begin") &&
+		      !strcmp(notes_of(r->t, 0), "block exit"),
+	      r, "the expiry of a time-out is a step");
 	run_free(r);
 	r = run(PROGRAM(POSTED(1, SECOND)), &plain);
-	check(r->vars[0] == 11 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "a wait that is ended in time has no time-out");
-	check(!strcmp(ops_of(r->t, 0), "begin create sem-timedwait resume data-write join"), r, "and resumes");
+	check(r->vars[0] == 11 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a wait that ends in time does not expire");
+	check(!strcmp(ops_of(r->t, 0), "begin create sem-timedwait resume data-write join"), r,
+	      "a wait that ends in time resumes");
 	run_free(r);
 	r = run(PROGRAM(.code = { TASK(SEM_TIMED(0, 0, MS), STORE(0, 0, 10)) }), &plain);
-	check(r->vars[0] == 10, r, "one that is not has");
+	check(r->vars[0] == 10, r, "a wait that does not end expires");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(LOCK(0), TIMED_WAIT(0, 0, MS), STORE(0, 0, 10), UNLOCK(0)) }), &plain);
-	check(r->vars[0] == 10 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "a wait for a condition takes its mutex again after it");
+	r = run(PROGRAM(.code = { TASK(LOCK(0), TIMED_WAIT(0, 0, MS), STORE(0, 0, 10),
+				       UNLOCK(0)) }),
+		&plain);
+	check(r->vars[0] == 10 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a wait for a condition takes its mutex again after it");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(CREATE(1), SEM_TIMED(0, 0, MS), STORE(0, 0, 10), JOIN(1)), TASK(GET(3)) }), &plain);
-	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in join for t1; T1 waits in read p3") && r->vars[0] == 10, r,
-	      "with a time-out left there is no deadlock");
+	r = run(PROGRAM(.code = { TASK(CREATE(1), SEM_TIMED(0, 0, MS), STORE(0, 0, 10), JOIN(1)),
+				  TASK(GET(3)) }),
+		&plain);
+	check(is_outcome(r, ZUG_OUTCOME_DEADLOCK, "T0 waits in join for t1; T1 waits in read p3") &&
+		      r->vars[0] == 10,
+	      r, "there is no deadlock while a time-out may expire");
 	run_free(r);
 }
 
@@ -46,42 +56,63 @@ static void clock_goes_on(void)
 {
 	struct run *r = run(PROGRAM(POSTED(1000, 100000)), &(struct how){ SCHEDULE(0, 0, 0) });
 
-	check(r->vars[0] == 10, r, "a time-out is over when so many steps have been made meanwhile");
+	check(r->vars[0] == 10, r, "a time-out expires when the clock of the steps has come to it");
 	run_free(r);
 	r = run(PROGRAM(POSTED(20, 100000)), &(struct how){ SCHEDULE(0, 0, 0) });
-	check(r->vars[0] == 11, r, "and not before");
+	check(r->vars[0] == 11, r, "a time-out does not expire before");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), SLEEP(9 * MS), WRITE(0, 3), JOIN(1), JOIN(2)),
-				  TASK(SLEEP(5 * MS), WRITE(0, 1)), TASK(SLEEP(20 * MS), WRITE(0, 2)) }), &plain);
-	check(r->vars[0] == 2 && !strcmp(schedule_of(r->t), "0 0 0 1 2 0 1 2 1 1 0 0 0 0 2 2 0"), r, "sleepers wake up in the order of their times");
+	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), SLEEP(9 * MS), WRITE(0, 3), JOIN(1),
+				       JOIN(2)),
+				  TASK(SLEEP(5 * MS), WRITE(0, 1)),
+				  TASK(SLEEP(20 * MS), WRITE(0, 2)) }),
+		&plain);
+	check(r->vars[0] == 2 && !strcmp(schedule_of(r->t), "0 0 0 1 2 0 1 2 1 1 0 0 0 0 2 2 0"), r,
+	      "sleepers wake up in the order of their times");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)), TASK(SLEEP(5 * MS), WRITE(0, 1)), TASK(SLEEP(5 * MS + 900000), WRITE(0, 2)) }),
+	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
+				  TASK(SLEEP(5 * MS), WRITE(0, 1)),
+				  TASK(SLEEP(5 * MS + 900000), WRITE(0, 2)) }),
 		&(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 1, 1) });
-	check(!r->x.diverged && r->vars[0] == 1, r, "where less than a millisecond is between them in any order");
+	check(!r->x.diverged && r->vars[0] == 1, r,
+	      "sleepers less than a millisecond apart wake up in any order");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)), TASK(SLEEP(5 * MS), WRITE(0, 1)), TASK(SLEEP(6200000), WRITE(0, 2)) }),
+	r = run(PROGRAM(.code = { TASK(CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
+				  TASK(SLEEP(5 * MS), WRITE(0, 1)),
+				  TASK(SLEEP(6200000), WRITE(0, 2)) }),
 		&(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 1, 1) });
-	check(r->x.diverged && r->x.diverged_at == 8, r, "but not where there is more");
+	check(r->x.diverged && r->x.diverged_at == 8, r,
+	      "sleepers further apart wake up in one order");
 	run_free(r);
 }
 
 static void outside(void)
 {
 	/* one waits for the outside, one sleeps */
-	struct run *r = run(PROGRAM(.outside = 1, .code = { TASK(CREATE(1), GET(0), READ(0, 0), STORE(1, 0, 0), JOIN(1)), TASK(SLEEP(SECOND), WRITE(0, 1)) },
-				    .arrivals = { { 10 * MS, MW_BYTE, 0 } }), &plain);
+	struct run *r =
+		run(PROGRAM(.outside = 1,
+			    .code = { TASK(CREATE(1), GET(0), READ(0, 0), STORE(1, 0, 0), JOIN(1)),
+				      TASK(SLEEP(SECOND), WRITE(0, 1)) },
+			    .arrivals = { { 10 * MS, MW_BYTE, 0 } }),
+		    &plain);
 
-	check(r->vars[1] == 0 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "the clock does not jump while somebody outside may answer");
+	check(r->vars[1] == 0 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "the clock does not jump while the outside may answer");
 	run_free(r);
-	r = run(PROGRAM(.outside = 1, .code = { TASK(CREATE(1), GET(0), READ(0, 0), STORE(1, 0, 0), JOIN(1)), TASK(SLEEP(SECOND), WRITE(0, 1)) },
-			.arrivals = { { 100 * MS, MW_BYTE, 0 } }), &plain);
-	check(r->vars[1] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "for 20 ms");
+	r = run(PROGRAM(.outside = 1,
+			.code = { TASK(CREATE(1), GET(0), READ(0, 0), STORE(1, 0, 0), JOIN(1)),
+				  TASK(SLEEP(SECOND), WRITE(0, 1)) },
+			.arrivals = { { 100 * MS, MW_BYTE, 0 } }),
+		&plain);
+	check(r->vars[1] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "the clock jumps when the outside has not answered for 20 ms");
 	run_free(r);
 	r = run(PROGRAM(.code = { TASK(SLEEP(SECOND), LOCAL) }, .in_flight_ns = 10 * MS), &plain);
-	check(r->ns >= 10 * MS && r->ns < 40 * MS && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "nor while something is on its way");
+	check(r->ns >= 10 * MS && r->ns < 40 * MS && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "the clock does not jump while something is on its way");
 	run_free(r);
 	r = run(PROGRAM(.code = { TASK(SLEEP(SECOND), LOCAL) }, .in_flight_ns = SECOND), &plain);
-	check(r->ns > 20 * MS && r->ns < 60 * MS && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "for as long");
+	check(r->ns > 20 * MS && r->ns < 60 * MS && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "the clock jumps when it has been on its way for 20 ms");
 	run_free(r);
 }
 
@@ -92,74 +123,115 @@ static void explored(void)
 	struct run *r = run(p, &follows);
 	uint32_t timeouts = 0, in_time = 0;
 
-	check(r->vars[0] == 10 && !strcmp(ops_of(r->t, 0), "begin create sem-timedwait expire data-write join resume"), r,
-	      "where time-outs are explored one may be over at once");
-	check(r->x.preemptions == 0 && trace_step(r->t, 3)->flags & TRACE_STEP_YIELDED, r, "who waits with one has given the turn away");
-	check(r->t && trace_step(r->t, 3)->nr_enabled == 2, r, "both are enabled then");
+	check(r->vars[0] == 10 &&
+		      !strcmp(ops_of(r->t, 0),
+			      "begin create sem-timedwait expire data-write join resume"),
+	      r, "a time-out that is explored may expire at once");
+	check(r->x.preemptions == 0 && trace_step(r->t, 3)->flags & TRACE_STEP_YIELDED, r,
+	      "a task that waits with a time-out has given the turn away");
+	check(r->t && trace_step(r->t, 3)->nr_enabled == 2, r,
+	      "a task with a time-out that is explored is enabled");
 	run_free(r);
 	r = run(p, &(struct how){ SCHEDULE(0, 0, 0, 0) });
-	check(r->x.diverged && r->vars[0] == 11, r, "otherwise it may not");
+	check(r->x.diverged && r->vars[0] == 11, r,
+	      "a time-out that is not explored does not expire at once");
 	run_free(r);
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		r = run(p, &(struct how){ .strategy = "random", .seed = seed, .o.explore_timeouts = true });
+		r = run(p, &(struct how){ .strategy = "random",
+					  .seed = seed,
+					  .o.explore_timeouts = true });
 		timeouts += r->vars[0] == 10;
 		in_time += r->vars[0] == 11;
 		run_free(r);
 	}
-	check(timeouts && in_time && timeouts + in_time == 200, NULL, "a random search finds both");
+	check(timeouts && in_time && timeouts + in_time == 200, NULL,
+	      "a random search finds waits that expire and waits that do not");
 }
 
 static void meanwhile(void)
 {
-	struct run *r = run(PROGRAM(.woken_meanwhile = true, .code = { TASK(SLEEP(SECOND), LOCAL) }), &plain);
+	struct run *r = run(
+		PROGRAM(.woken_meanwhile = true, .code = { TASK(SLEEP(SECOND), LOCAL) }), &plain);
 
-	check(!strcmp(ops_of(r->t, 0), "begin sleep resume begin"), r, "a wait that something else had ended resumes");
+	check(!strcmp(ops_of(r->t, 0), "begin sleep resume begin"), r,
+	      "a wait that something else ended does not expire");
 	run_free(r);
 	r = run(PROGRAM(.fails_expire = -EPERM, .code = { TASK(SLEEP(SECOND), LOCAL) }), &plain);
-	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, "the time-out of T0 cannot be made to expire (Operation not permitted)") &&
-	      r->drains == 1, r, "one that cannot be ended is the environment's fault");
+	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT,
+			 "the time-out of T0 cannot be made to expire (Operation not permitted)") &&
+		      r->drains == 1,
+	      r, "a time-out that cannot expire is the environment's fault");
 	run_free(r);
 }
 
 static void timers(void)
 {
-	struct run *r = run(PROGRAM(.code = { TASK(TIMER(0, 3600 * SECOND), SEM_WAIT(0), LOCAL) }), &plain);
+	struct run *r =
+		run(PROGRAM(.code = { TASK(TIMER(0, 3600 * SECOND), SEM_WAIT(0), LOCAL) }), &plain);
 
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns < SECOND, r, "a timer fires when nobody can go on");
-	check(!strcmp(ops_of(r->t, 0), "begin syscall sem-wait resume begin"), r, "that is not a step of its own");
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->ns < SECOND, r,
+	      "a timer fires when no task can go on");
+	check(!strcmp(ops_of(r->t, 0), "begin syscall sem-wait resume begin"), r,
+	      "a timer that fires is no step");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(TIMER(0, 20000), { .op = W_SET, .b = 0, .imm = 0 }, READ(1, 0), STORE(1, 0, 1), READ(1, 0),
-				       JUMP_NE(0, 8, 2), SEM_WAIT(0)) }), &plain);
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !strstr(notes_of(r->t, 0), "block"), r, "or when its time has come");
+	r = run(PROGRAM(.code = { TASK(TIMER(0, 20000), { .op = W_SET, .b = 0, .imm = 0 },
+				       READ(1, 0), STORE(1, 0, 1), READ(1, 0), JUMP_NE(0, 8, 2),
+				       SEM_WAIT(0)) }),
+		&plain);
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !strstr(notes_of(r->t, 0), "block"), r,
+	      "a timer fires when its time has come");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(TIMER(0, 50 * MS), TIMER(1, 10 * MS), CREATE(1), CREATE(2), JOIN(1), JOIN(2)),
-				  TASK(SEM_WAIT(0), WRITE(0, 1)), TASK(SEM_WAIT(1), WRITE(0, 2)) }), &plain);
-	check(r->vars[0] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "timers fire in the order of their times");
+	r = run(PROGRAM(.code = { TASK(TIMER(0, 50 * MS), TIMER(1, 10 * MS), CREATE(1), CREATE(2),
+				       JOIN(1), JOIN(2)),
+				  TASK(SEM_WAIT(0), WRITE(0, 1)), TASK(SEM_WAIT(1), WRITE(0, 2)) }),
+		&plain);
+	check(r->vars[0] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "timers fire in the order of their times");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(TIMER(0, 50 * MS), CREATE(1), SEM_WAIT(0), WRITE(0, 1), JOIN(1)), TASK(SLEEP(10 * MS), WRITE(0, 2)) }), &plain);
-	check(r->vars[0] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "after a time-out that comes before them");
+	r = run(PROGRAM(.code = { TASK(TIMER(0, 50 * MS), CREATE(1), SEM_WAIT(0), WRITE(0, 1),
+				       JOIN(1)),
+				  TASK(SLEEP(10 * MS), WRITE(0, 2)) }),
+		&plain);
+	check(r->vars[0] == 1 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a time-out that comes before a timer expires first");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(TIMER(0, 10 * MS), CREATE(1), SEM_WAIT(0), WRITE(0, 1), JOIN(1)), TASK(SLEEP(50 * MS), WRITE(0, 2)) }), &plain);
-	check(r->vars[0] == 2 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "and before one that comes after them");
+	r = run(PROGRAM(.code = { TASK(TIMER(0, 10 * MS), CREATE(1), SEM_WAIT(0), WRITE(0, 1),
+				       JOIN(1)),
+				  TASK(SLEEP(50 * MS), WRITE(0, 2)) }),
+		&plain);
+	check(r->vars[0] == 2 && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a timer that comes before a time-out fires first");
 	run_free(r);
-	r = run(PROGRAM(.outside = 1, .code = { TASK(TIMER(0, SECOND), CREATE(1), GET(0), JOIN(1)), TASK(SEM_WAIT(0)) },
-			.arrivals = { { 10 * MS, MW_BYTE, 0 } }), &plain);
-	check(!strcmp(schedule_of(r->t), "0 0 0 0 1 1 0 0 1 0") , r, "not before somebody outside had time to answer");
+	r = run(PROGRAM(.outside = 1,
+			.code = { TASK(TIMER(0, SECOND), CREATE(1), GET(0), JOIN(1)),
+				  TASK(SEM_WAIT(0)) },
+			.arrivals = { { 10 * MS, MW_BYTE, 0 } }),
+		&plain);
+	check(!strcmp(schedule_of(r->t), "0 0 0 0 1 1 0 0 1 0"), r,
+	      "a timer does not fire before the outside had time to answer");
 	run_free(r);
-	r = run(PROGRAM(.code = { TASK(TIMER(0, SECOND), CREATE(1), { .op = W_SPIN_LOCK, .a = 0 }, SEM_WAIT(0), { .op = W_SPIN_UNLOCK, .a = 0 }, JOIN(1)),
-				  TASK({ .op = W_SPIN_LOCK, .a = 0 }, { .op = W_SPIN_UNLOCK, .a = 0 }) }), &(struct how){ SCHEDULE(0, 0, 0, 0, 1) });
-	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "also for one who holds a spin lock");
+	r = run(PROGRAM(.code = { TASK(TIMER(0, SECOND), CREATE(1), { .op = W_SPIN_LOCK, .a = 0 },
+				       SEM_WAIT(0), { .op = W_SPIN_UNLOCK, .a = 0 }, JOIN(1)),
+				  TASK({ .op = W_SPIN_LOCK, .a = 0 },
+				       { .op = W_SPIN_UNLOCK, .a = 0 }) }),
+		&(struct how){ SCHEDULE(0, 0, 0, 0, 1) });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a timer fires for a task that holds a spin lock");
 	run_free(r);
 }
 
 static void timers_explored(void)
 {
-	const struct mw_program *p = PROGRAM(.code = { TASK(TIMER(0, 3600 * SECOND), CREATE(1), READ(0, 0), STORE(1, 0, 0), JOIN(1)),
+	const struct mw_program *p = PROGRAM(.code = { TASK(TIMER(0, 3600 * SECOND), CREATE(1),
+							    READ(0, 0), STORE(1, 0, 0), JOIN(1)),
 						       TASK(SEM_WAIT(0), WRITE(0, 1)) });
 	uint32_t early = 0, late = 0, flagged = 0, followed = 0, nr = 60;
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
-		struct run *r = run(p, &(struct how){ .strategy = "random", .seed = seed, .o.explore_timeouts = true }), *again;
+		struct run *r = run(p, &(struct how){ .strategy = "random",
+						      .seed = seed,
+						      .o.explore_timeouts = true }),
+			   *again;
 		bool flag = false;
 
 		again = run(p, &(struct how){ .replay = r->t, .o.explore_timeouts = true });
@@ -168,13 +240,14 @@ static void timers_explored(void)
 		early += r->vars[1] == 1;
 		late += r->vars[1] == 0;
 		flagged += flag;
-		followed += !again->x.diverged && again->vars[1] == r->vars[1] && again->x.steps == r->x.steps;
+		followed += !again->x.diverged && again->vars[1] == r->vars[1] &&
+			    again->x.steps == r->x.steps;
 		run_free(again);
 		run_free(r);
 	}
-	check(early && late, NULL, "where time-outs are explored a timer may fire before any step");
-	check(flagged >= early && flagged, NULL, "of which the trace says so");
-	check(followed == nr, NULL, "and a replay lets it fire there");
+	check(early && late, NULL, "a timer that is explored may fire before any step");
+	check(flagged >= early && flagged, NULL, "the trace says before which step a timer fired");
+	check(followed == nr, NULL, "a replay lets the timer fire there");
 }
 
 int main(void)

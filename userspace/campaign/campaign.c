@@ -194,6 +194,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 
 	*r = (struct campaign_result){
 		.executions = f->executions,
+		.searched = c->searched,
 		.steps = f->steps,
 		.run_ns = f->run_ns,
 		.findings = c->failures.findings,

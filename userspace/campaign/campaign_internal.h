@@ -18,7 +18,7 @@ struct campaign {
 	int prime_rounds;
 	enum points_phase phase;
 
-	uint64_t passed, diverged;	/* executions of the search */
+	uint64_t searched, passed, diverged;	/* executions of the search; the others prepared it */
 	char first_divergence[256];
 	bool exhausted, cut;
 	const char *stopped;		/* as in struct campaign_result */

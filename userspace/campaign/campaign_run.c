@@ -29,14 +29,14 @@ static int keep_state(struct campaign *c, bool now, char *err, size_t errlen)
 }
 
 /* The bound that has been reached, or the interruption; NULL: none. */
-static const char *bound_reached(struct campaign *c, uint64_t searched)
+static const char *bound_reached(struct campaign *c)
 {
 	const struct options_search *o = &c->s.o.search;
 
 	c->cut = session_interrupted(&c->s);
 	if (c->cut)
 		return "interrupted";
-	if (o->executions && searched >= o->executions)
+	if (o->executions && c->searched >= o->executions)
 		return "the number of executions (--executions)";
 	if (o->time_ns && c->phase == POINTS_SEARCHING &&
 	    clock_now_ns() - c->start_ns >= o->time_ns)
@@ -65,14 +65,14 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
  * One execution and what follows from it. 0, or -errno with a line in err; *end: the search is
  * over.
  */
-static int run_once(struct campaign *c, uint64_t *searched, bool *end, char *err, size_t errlen)
+static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 {
 	enum campaign_step what;
 	struct execution x;
 	int ret;
 
 	*end = false;
-	c->s.keep_passes = !*searched;
+	c->s.keep_passes = !c->searched;
 	ret = campaign_step(c, &x, &what, err, errlen);
 	c->s.keep_passes = false;
 	if (ret)
@@ -83,7 +83,7 @@ static int run_once(struct campaign *c, uint64_t *searched, bool *end, char *err
 	}
 	campaign_record_execution(c, &x);
 	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
-	if (what == CAMPAIGN_EXECUTED && !(*searched)++)
+	if (what == CAMPAIGN_EXECUTED && !c->searched++)
 		ret = repeat_first(c, &x, err, errlen);
 	if (ret)
 		return ret;
@@ -120,12 +120,14 @@ static void say_limits(struct campaign *c)
 
 static int end_of(const struct campaign *c)
 {
-	struct script_result script;
+	struct script_result script = { 0 };
 
-	if (c->failures.nr)
-		return CAMPAIGN_FAILED;
-	if (c->s.o.search.script && !c->cut) {
+	if (c->s.o.search.script)
 		campaign_script_result(c, &script);
+	/* a failure without any statement of the script is not the one that the script is about */
+	if (c->failures.nr)
+		return script.nr && script.gone == script.nr ? CAMPAIGN_MISFIT : CAMPAIGN_FAILED;
+	if (c->s.o.search.script && !c->cut) {
 		if (!c->passed)
 			return CAMPAIGN_INCOMPLETE;
 		if (!script.fits)
@@ -137,18 +139,17 @@ static int end_of(const struct campaign *c)
 int campaign_run(struct campaign *c, char *err, size_t errlen)
 {
 	struct search_stats st;
-	uint64_t searched = 0;
 	const char *why;
 	bool end;
 	int ret;
 
 	err[0] = 0;
-	while (!(why = bound_reached(c, searched))) {
-		ret = run_once(c, &searched, &end, err, errlen);
+	while (!(why = bound_reached(c))) {
+		ret = run_once(c, &end, err, errlen);
 		if (ret)
 			return ret;
 		if (end && !c->exhausted)
-			return CAMPAIGN_FAILED;
+			return end_of(c);
 		if (end)
 			break;
 	}

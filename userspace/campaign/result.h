@@ -76,6 +76,7 @@ void campaign_notes_release(struct campaign_notes *n);
 /* All pointers are the campaign's, until its next execution. */
 struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
+	uint64_t searched;	/* of the executions; the others prepared the search */
 	uint64_t run_ns;	/* of all executions */
 	uint64_t elapsed_ns,
 		setup_ns; /* since the campaign began; of that, before the first execution */

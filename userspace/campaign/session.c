@@ -96,19 +96,23 @@ static int find_shares(struct session *s, char *err, size_t errlen)
 	return 0;
 }
 
-/* The folder for traces, which need not be there yet, by a path without links; NULL: not known. */
+/*
+ * The folder for traces by a path without links; of one that is not there yet, the first part of its
+ * path that is not there. NULL: not known.
+ */
 static char *output_path(const struct campaign_options *o)
 {
-	char *path = NULL, *slash, *folder, *out = NULL;
+	char *path = NULL, *slash = NULL, *folder = NULL, *out = NULL;
 
 	if (asprintf(&path, "%s%s%s", o->results.dir[0] == '/' ? "" : o->command.cwd,
 		     o->results.dir[0] == '/' ? "" : "/", o->results.dir) < 0)
 		return NULL;
 	while (path[1] && path[strlen(path) - 1] == '/')
 		path[strlen(path) - 1] = 0;
-	slash = strrchr(path, '/');
-	*slash = 0;
-	folder = realpath(path[0] ? path : "/", NULL);
+	while (!folder && (slash = strrchr(path, '/'))) {
+		*slash = 0;
+		folder = realpath(path[0] ? path : "/", NULL);
+	}
 	if (folder && slash[1] && slash[1] != '.' &&
 	    asprintf(&out, "%s/%s", folder[1] ? folder : "", slash + 1) < 0)
 		out = NULL;
@@ -145,22 +149,47 @@ static int compile_match(struct session *s, char *err, size_t errlen)
 	return -EINVAL;
 }
 
+int session_make_folder(const char *dir, bool keep)
+{
+	char *path = strdup(dir), *end;
+	size_t made[64];
+	unsigned int nr = 0;
+	int ret = path ? 0 : -ENOMEM;
+
+	for (size_t len = 1; !ret && len <= strlen(dir); len++) {
+		if ((dir[len] && dir[len] != '/') || dir[len - 1] == '/')
+			continue;
+		end = path + len;
+		*end = 0;
+		if (nr == sizeof(made) / sizeof(made[0]))
+			ret = -ENAMETOOLONG;
+		else if (!mkdir(path, 0755))
+			made[nr++] = len;
+		else if (errno != EEXIST)
+			ret = -errno;
+		*end = dir[len];
+	}
+	while (nr && (ret || !keep)) {
+		path[made[--nr]] = 0;
+		rmdir(path);
+	}
+	free(path);
+	return ret;
+}
+
 /*
  * The folder for traces is made when there is a trace to put into it; that it can be made is seen
  * now.
  */
 static int try_folder(const struct session *s, char *err, size_t errlen)
 {
-	const char *dir = s->o.results.dir;
+	int ret = session_make_folder(s->o.results.dir, false);
 
-	if (!mkdir(dir, 0755)) {
-		rmdir(dir);
-	} else if (errno != EEXIST) {
-		snprintf(err, errlen, "cannot create the folder for traces %s: %s", dir,
-			 strerror(errno));
-		return -EINVAL;
-	}
-	return 0;
+	if (!ret)
+		return 0;
+	snprintf(err, errlen, "cannot create the folder for traces %s: %s", s->o.results.dir,
+		 strerror(-ret));
+	return -EINVAL;
 }
 
 /* Gives the test the clock and random numbers that this machine and this kind of test can have. */

@@ -143,6 +143,11 @@ int session_follow(struct session *s, const struct replay *r, struct execution *
  */
 int session_verify(struct session *s, const struct trace *t, int times, int *done);
 /*
+ * Makes a folder and the folders above it that are not there; without keep only tries that, and leaves
+ * nothing behind. 0 or -errno.
+ */
+int session_make_folder(const char *dir, bool keep);
+/*
  * The first free name for a trace in the folder for traces, PROGRAM.WHAT1.trace, created empty;
  * malloc'd. NULL with a line in err.
  */

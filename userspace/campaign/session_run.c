@@ -149,7 +149,8 @@ char *session_trace_name(const struct session *s, const char *what, char *err, s
 	char *path;
 	int fd;
 
-	if (mkdir(dir, 0755) && errno != EEXIST)
+	errno = -session_make_folder(dir, true);
+	if (errno)
 		goto fail;
 	for (int n = 1; n < 1000000; n++) {
 		if (asprintf(&path, "%s/%s.%s%d.trace", dir, base, what, n) < 0)

@@ -333,6 +333,10 @@ static void script_text(const struct campaign_text *t, const struct campaign *c)
 		fprintf(out,
 			"a correction may take away what is gone; if none did, pin the failure again (zug pin): with "
 			"'strict' this is an error\n");
+	if (failed && s.nr && s.gone == s.nr)
+		fprintf(out,
+			"%s does not fit the program: the failure came without any of its statements\n",
+			path);
 	if (!failed && !s.fits)
 		fprintf(out,
 			"%s does not fit the program%s: mend it, or pin the failure again (zug pin)\n",
@@ -477,21 +481,21 @@ static void coverage_text(FILE *out, const struct campaign_result *r)
 			"their schedules, were cut short, or were too long; nothing is covered completely\n");
 	else if (r->exhausted && bounded && st->unbounded)
 		fprintf(out,
-			"covered: every schedule of the points there are; none has more than %u preemptions; "
+			"covered: every schedule of the points there are; none has more than %u preemption%s; "
 			"a switch where there is no point is not covered\n",
-			st->bound_done);
+			st->bound_done, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted && bounded)
 		fprintf(out,
-			"covered: every schedule of the points there are with up to %u preemptions; "
+			"covered: every schedule of the points there are with up to %u preemption%s; "
 			"what needs more, or a switch where there is no point, is not covered\n",
-			st->bound_done);
+			st->bound_done, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted)
 		fprintf(out,
 			"covered: every schedule of the points there are; a switch where there is no "
 			"point is not covered\n");
 	else if (bounded && !st->incomplete)
-		fprintf(out, "stopped: %s; covered completely: up to %u preemptions\n", r->stopped,
-			st->bound_done);
+		fprintf(out, "stopped: %s; covered completely: up to %u preemption%s\n", r->stopped,
+			st->bound_done, st->bound_done == 1 ? "" : "s");
 	else
 		fprintf(out, "stopped: %s; a sample: more executions may find more\n", r->stopped);
 }
@@ -499,15 +503,19 @@ static void coverage_text(FILE *out, const struct campaign_result *r)
 static void summary_text(const struct campaign_text *t, const struct campaign *c,
 			 const struct campaign_result *r)
 {
-	char text[32], each[32];
+	uint64_t prepared = r->executions - r->searched;
+	char text[32], each[32], before[48] = "";
 	struct campaign_notes n;
 
 	if (r->nr_failures)
 		failures_text(t->out, r);
+	if (prepared)
+		snprintf(before, sizeof(before), " and %lu to prepare", (unsigned long)prepared);
 	fprintf(t->out,
-		"%s %lu executions (%s, %s each; %lu steps, at most %lu in one; "
+		"%s %lu execution%s%s (%s, %s each; %lu steps, at most %lu in one; "
 		"%lu distinct schedule%s in %lu equivalence class%s)\n",
-		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->executions,
+		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->searched,
+		r->searched == 1 ? "" : "s", before,
 		seconds(r->elapsed_ns, text, sizeof(text)),
 		seconds(r->executions ? r->run_ns / r->executions : 0, each, sizeof(each)),
 		(unsigned long)r->steps, (unsigned long)r->search.max_steps,

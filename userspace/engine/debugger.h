@@ -14,11 +14,16 @@
 #include "engine/world.h"
 
 struct debugger {
-	/* Called before task gets the turn, in a step of the trace. false: the execution is to end. */
+	/*
+	 * Called before task gets the turn, in a step of the trace. false: the execution is to end.
+	 */
 	bool (*granting)(struct debugger *d, struct world *w, uint64_t step, uint32_t task);
 	/* Called often while a task has the turn. false: the execution is to end. */
 	bool (*running)(struct debugger *d, struct world *w);
-	/* The execution is over, but nothing has been taken down. why: its outcome; exited: the root command ended by itself. */
+	/*
+	 * The execution is over, but nothing has been taken down. why: its outcome; exited: the
+	 * root command ended by itself.
+	 */
 	void (*ending)(struct debugger *d, struct world *w, const char *why, bool exited);
 };
 

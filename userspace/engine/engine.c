@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine.c - the loop of one execution: events of the world in, answers to its questions out, until there is an outcome
+ * engine.c - the loop of one execution: events of the world in, answers to its questions out, until
+ * there is an outcome
  *
- * engine_run() and follow() are where to begin. An event only informs, or it asks: no task has the turn. Then decide()
- * (engine_decide.c) gives the turn to a task, now or after further events. While no event comes, time is what ends an
- * execution: the grace of a deadlock, the time-out, the user's patience.
+ * engine_run() and follow() are where to begin. An event only informs, or it asks: no task has the
+ * turn. Then decide() (engine_decide.c) gives the turn to a task, now or after further events.
+ * While no event comes, time is what ends an execution: the grace of a deadlock, the time-out, the
+ * user's patience.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -18,7 +20,10 @@
 #define GRACE_NS (20 * MS)
 #define EVENT_US 10000
 #define TEND_NS (1000 * MS)
-/* Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop that writes. */
+/*
+ * Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop
+ * that writes.
+ */
 #define STOPS_BEFORE_SWITCH 10
 
 static bool read_lock(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *m)
@@ -74,14 +79,16 @@ struct faults *engine_faults(struct engine *e)
 	return &e->faults;
 }
 
-void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
-						     struct outcome *o), void *ctx)
+void engine_watch_steps(struct engine *e,
+			bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
+				   struct outcome *o), void *ctx)
 {
 	e->on_step = fn;
 	e->on_step_ctx = ctx;
 }
 
-void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx)
+void engine_watch_states(struct engine *e,
+			 bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx)
 {
 	e->on_state = fn;
 	e->on_state_ctx = ctx;
@@ -273,12 +280,15 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 	if (v == SPIN_AGAIN)
 		e->w->ops->grant(e->w, task);
 	else if (v == SPIN_PROVEN)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the same "
-			    "state again and again, while T%u could run", task, other->task);
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
+			    "same state again and again, while T%u could run", task, other->task);
 	return v;
 }
 
-/* In the trace that is replayed: true when task is, at its next step, where the timer had stopped it. */
+/*
+ * In the trace that is replayed: true when task is, at its next step, where the timer had stopped
+ * it.
+ */
 static bool stops_in_computation(const struct engine *e, uint32_t task)
 {
 	const struct trace_step *step;
@@ -296,7 +306,10 @@ static enum verdict goes_on_computing(struct engine *e, uint32_t task)
 	return WAIT;
 }
 
-/* A task was stopped in a computation. GO_ON: that is a question; WAIT: it has the turn again, and no step was made; END. */
+/*
+ * A task was stopped in a computation. GO_ON: that is a question; WAIT: it has the turn again, and
+ * no step was made; END.
+ */
 static enum verdict on_computation(struct engine *e, uint32_t task)
 {
 	const struct trace_step *want = engine_expected(e);
@@ -385,8 +398,8 @@ static bool in_time(struct engine *e, uint64_t *tended_ns, int *broke)
 }
 
 /*
- * The loop of an execution. true: the root command ended by itself; false: the outcome is set. *broke: what failed when
- * the world did.
+ * The loop of an execution. true: the root command ended by itself; false: the outcome is set.
+ * *broke: what failed when the world did.
  */
 static bool follow(struct engine *e, int *broke)
 {
@@ -419,14 +432,18 @@ static bool follow(struct engine *e, int *broke)
 			v = answer(e);
 		if (v != GO_ON)
 			return v == EXITED;
-		/* on a busier machine a replay takes longer: while it follows its schedule it gets on */
+		/*
+		 * on a busier machine a replay takes longer: while it follows its schedule it gets
+		 * on
+		 */
 		if (e->x->steps != steps && engine_expected(e)) {
 			steps = e->x->steps;
 			e->since_ns = e->status.now;
 		}
 		if (!in_time(e, &tended_ns, broke))
 			return false;
-		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS && ends_all_wait_inside(e)) {
+		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS &&
+		    ends_all_wait_inside(e)) {
 			ends_deadlock(e);
 			ends_add_stacks(e);
 			return false;
@@ -435,7 +452,8 @@ static bool follow(struct engine *e, int *broke)
 }
 
 /* Nothing of the last execution is left. */
-static void reset(struct engine *e, const struct replay *r, struct trace_writer *t, struct execution *x)
+static void reset(struct engine *e, const struct replay *r, struct trace_writer *t,
+		  struct execution *x)
 {
 	memset(x, 0, sizeof(*x));
 	x->nr_tasks = 1;

@@ -51,23 +51,25 @@ void engine_free(struct engine *e);
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 
 /*
- * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers true to end the
- * execution there, with the outcome that it has put into *o. NULL: no function does.
+ * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers
+ * true to end the execution there, with the outcome that it has put into *o. NULL: no function
+ * does.
  */
 void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
 						     struct outcome *o), void *ctx);
 
 /*
- * From the next execution on a task is held whose next step fn says true of: it does not get the turn while another task
- * can have it, for at most ENGINE_HOLDS decisions of an execution. NULL: no task is held.
+ * From the next execution on a task is held whose next step fn says true of: it does not get the
+ * turn while another task can have it, for at most ENGINE_HOLDS decisions of an execution. NULL: no
+ * task is held.
  */
 #define ENGINE_HOLDS 2000
 void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx);
 
 /*
- * From the next execution on fn is called before every decision; task made the last step (WORLD_NO_TASK: there was none).
- * It answers true to end the execution there, with the outcome that it has put into *o. Every point asks then. NULL: no
- * function is called.
+ * From the next execution on fn is called before every decision; task made the last step
+ * (WORLD_NO_TASK: there was none). It answers true to end the execution there, with the outcome
+ * that it has put into *o. Every point asks then. NULL: no function is called.
  */
 void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, struct outcome *o), void *ctx);
 
@@ -76,10 +78,10 @@ struct faults;
 struct faults *engine_faults(struct engine *e);
 
 /*
- * Runs the test once under the next schedule of the search (search_begin() has
- * answered SEARCH_GO; for a replay, after search_replay() with its tasks). The trace, if any, gets everything
- * but its outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the
- * world broke; the outcome is then ENVIRONMENT.
+ * Runs the test once under the next schedule of the search (search_begin() has answered SEARCH_GO;
+ * for a replay, after search_replay() with its tasks). The trace, if any, gets everything but its
+ * outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the world
+ * broke; the outcome is then ENVIRONMENT.
  */
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	       struct execution *x, char *err, size_t errlen);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine_decide.c - decisions: which tasks could have the turn, which of them gets it, and what goes with that
+ * engine_decide.c - decisions: which tasks could have the turn, which of them gets it, and what
+ * goes with that
  *
- * decide() is where to begin. It gathers the candidates, keeps to the trace in a replay, asks the search, and makes the
- * step: a time-out expires, a timer fires, a fault is injected, if that was decided as well; then the task is granted the
- * turn. It may be called again and again for one question, while it answers that an event has to come first.
+ * decide() is where to begin. It gathers the candidates, keeps to the trace in a replay, asks the
+ * search, and makes the step: a time-out expires, a timer fires, a fault is injected, if that was
+ * decided as well; then the task is granted the turn. It may be called again and again for one
+ * question, while it answers that an event has to come first.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,15 +23,18 @@
 
 static struct search_point point_of(const struct engine *e, uint32_t nr)
 {
-	return (struct search_point){ .step = e->x->steps, .last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last,
-				      .yielded = e->yielded, .nr = nr, .cand = e->cands };
+	uint32_t last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last;
+
+	return (struct search_point){ .step = e->x->steps, .last = last, .yielded = e->yielded,
+				      .nr = nr, .cand = e->cands };
 }
 
 /* ---- candidates ---- */
 
 static bool room(struct engine *e, uint32_t nr)
 {
-	return ARRAY_RESERVE(e->cands, e->cands_room, nr) && ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
+	return ARRAY_RESERVE(e->cands, e->cands_room, nr) &&
+	       ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
 	       ARRAY_RESERVE(e->held, e->held_room, nr);
 }
 
@@ -44,7 +49,10 @@ static uint32_t list_enabled(struct engine *e, uint32_t nr)
 	return ne;
 }
 
-/* Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the number that is enabled then. */
+/*
+ * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
+ * number that is enabled then.
+ */
 static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
 {
 	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
@@ -63,8 +71,8 @@ static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool id
 }
 
 /*
- * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A spin lock is only looked
- * at, unless time may let its holder go on.
+ * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A
+ * spin lock is only looked at, unless time may let its holder go on.
  */
 static uint32_t let_block(struct engine *e, uint32_t nr)
 {
@@ -74,7 +82,8 @@ static uint32_t let_block(struct engine *e, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct search_cand *c = &e->cands[i];
 
-		if (e->w->tasks[c->task].state != TASK_PARKED || (timed && c->label.op == ZUG_OP_SPIN_LOCK))
+		if (e->w->tasks[c->task].state != TASK_PARKED ||
+		    (timed && c->label.op == ZUG_OP_SPIN_LOCK))
 			continue;
 		c->enabled = true;
 		if (c->label.op != ZUG_OP_SPIN_LOCK)
@@ -84,8 +93,9 @@ static uint32_t let_block(struct engine *e, uint32_t nr)
 }
 
 /*
- * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to call enabled, or
- * WORLD_NO_TASK. jump: if no task can run the clock may go on to the next time-out.
+ * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to
+ * call enabled, or WORLD_NO_TASK. jump: if no task can run the clock may go on to the next
+ * time-out.
  */
 static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 {
@@ -105,7 +115,8 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 		nr_parked += parked;
 		e->cands[n++] = (struct search_cand){
 			.task = i, .parent = t->parent, .label = t->label,
-			.enabled = parked && (only == WORLD_NO_TASK ? !w->ops->would_block(w, t, NULL) : i == only),
+			.enabled = parked && (only == WORLD_NO_TASK ?
+					      !w->ops->would_block(w, t, NULL) : i == only),
 		};
 	}
 	*nr = n;
@@ -123,15 +134,18 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 
 /* ---- the trace that is replayed ---- */
 
-static void check_label(struct engine *e, const struct trace_step *want, const struct zug_label *got)
+static void check_label(struct engine *e, const struct trace_step *want,
+			const struct zug_label *got)
 {
 	/* the call is about to be made; what it comes to is what was recorded */
 	if (zug_op_is_fault(want->label.op) && want->label.site == got->site)
 		return;
-	if (zug_op_is(got->op, want->label.op) && (want->label.site == got->site || got->op == ZUG_OP_SPIN))
+	if (zug_op_is(got->op, want->label.op) &&
+	    (want->label.site == got->site || got->op == ZUG_OP_SPIN))
 		return;
-	steps_diverged(e, "step %lu: T%u was to %s, but it is about to %s %s", (unsigned long)e->x->steps,
-		       want->task, zug_op_name(want->label.op), zug_op_name(got->op), engine_name_of(e, got->object));
+	steps_diverged(e, "step %lu: T%u was to %s, but it is about to %s %s",
+		       (unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
+		       zug_op_name(got->op), engine_name_of(e, got->object));
 }
 
 static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
@@ -142,7 +156,10 @@ static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
 	return false;
 }
 
-/* Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event has to come first. */
+/*
+ * Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event
+ * has to come first.
+ */
 static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_t nr, uint32_t ne)
 {
 	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
@@ -152,8 +169,9 @@ static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_
 		if (e->status.now - e->asked_ns < LATE_WAKE_NS)
 			return 0;
 		if (ne)
-			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)", (unsigned long)e->x->steps,
-				       want->task, zug_op_name(want->label.op),
+			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)",
+				       (unsigned long)e->x->steps, want->task,
+				       zug_op_name(want->label.op),
 				       t && t->state == TASK_BLOCKED ? t->where : "it does not exist");
 		return ne;
 	}
@@ -175,8 +193,8 @@ static int pick_any(struct engine *e, uint32_t nr)
 	int i = search_pick(e->s, &p);
 
 	if (i == -ESTALE) {
-		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier execution",
-			       (unsigned long)e->x->steps);
+		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier "
+			       "execution", (unsigned long)e->x->steps);
 		i = search_pick(e->s, &p);
 	}
 	return i;
@@ -213,7 +231,8 @@ static int pick(struct engine *e, uint32_t nr)
 static enum verdict refused(struct engine *e, int error)
 {
 	if (error != -ELOOP)
-		return engine_broken(e, "the search refused step %lu: %s", (unsigned long)e->x->steps, strerror(-error));
+		return engine_broken(e, "the search refused step %lu: %s",
+				     (unsigned long)e->x->steps, strerror(-error));
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
 		    (unsigned long)e->x->steps);
 	return END;
@@ -221,7 +240,10 @@ static enum verdict refused(struct engine *e, int error)
 
 /* ---- the step ---- */
 
-/* Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough: the outcome is set. */
+/*
+ * Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough:
+ * the outcome is set.
+ */
 static bool is_last(struct engine *e, uint32_t nr, int i)
 {
 	struct search_point p = point_of(e, nr);
@@ -234,8 +256,8 @@ static bool is_last(struct engine *e, uint32_t nr, int i)
 		return false;
 	if (r.other != SEARCH_NO_TASK)
 		snprintf(other, sizeof(other), " (T%u)", r.other);
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task, misuse_text(r.kind),
-		    other, engine_name_of(e, r.object));
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_MISUSE, "T%u: %s%s: %s", r.task,
+		    misuse_text(r.kind), other, engine_name_of(e, r.object));
 	e->x->outcome.failure = identity_misuse(r.kind, r.label.site);
 	return true;
 }
@@ -248,7 +270,10 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 	return END;
 }
 
-/* --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0 or -errno. */
+/*
+ * --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0
+ * or -errno.
+ */
 static int decide_timer(struct engine *e, const struct trace_step *want, uint32_t task)
 {
 	int fires;
@@ -278,15 +303,16 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
 		ret = e->w->ops->expire(e->w, task);
 		if (ret)
-			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): does the test trace "
-					     "itself? --time real leaves time alone", task, strerror(-ret));
+			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): "
+					     "does the test trace itself? --time real leaves time "
+					     "alone", task, strerror(-ret));
 	}
 	if (e->x->diverged)
 		want = NULL;
 	ret = decide_timer(e, want, task);
 	if (ret < 0)
-		return engine_broken(e, "the search did not say whether a timer fires at step %lu: %s",
-				     (unsigned long)e->x->steps, strerror(-ret));
+		return engine_broken(e, "the search did not say whether a timer fires at step "
+				     "%lu: %s", (unsigned long)e->x->steps, strerror(-ret));
 	ret = faults_decide(&e->faults, e->w, e->s, want, e->r, task);
 	if (ret < 0)
 		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
@@ -299,7 +325,9 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	return GO_ON;
 }
 
-/* No task can go on, but by a time-out. One that would block in the kernel is let go there first. */
+/*
+ * No task can go on, but by a time-out. One that would block in the kernel is let go there first.
+ */
 static bool is_idle(const struct engine *e)
 {
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
@@ -353,8 +381,9 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 	int i;
 
 	if (want && want->task != task)
-		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone", (unsigned long)e->x->steps,
-			       want->task, zug_op_name(want->label.op), task);
+		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone",
+			       (unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),
+			       task);
 	else if (want)
 		check_label(e, want, &e->w->tasks[task].label);
 	i = pick(e, nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine_ends.c - ends that the program does not make: no task can ever go on, or those that go on get
- * nowhere; and the stacks that show where all tasks were
+ * engine_ends.c - ends that the program does not make: no task can ever go on, or those that go on
+ * get nowhere; and the stacks that show where all tasks were
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine_internal.h - inside of engine.h: the loop of an execution (engine.c), decisions (engine_decide.c), what the trace
- * is told (engine_steps.c), and ends that the program does not make (engine_ends.c)
+ * engine_internal.h - inside of engine.h: the loop of an execution (engine.c), decisions
+ * (engine_decide.c), what the trace is told (engine_steps.c), and ends that the program does not
+ * make (engine_ends.c)
  */
 #ifndef ZUG_ENGINE_INTERNAL_H
 #define ZUG_ENGINE_INTERNAL_H
@@ -70,20 +71,31 @@ uint64_t engine_look(struct engine *e);
 enum verdict engine_broken(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Never NULL. */
 const char *engine_name_of(struct engine *e, uint64_t object);
-/* The step of the replayed trace that comes next; NULL: none, or the execution has left the trace. */
+/*
+ * The step of the replayed trace that comes next; NULL: none, or the execution has left the trace.
+ */
 const struct trace_step *engine_expected(const struct engine *e);
 /* Of a replay; NULL: none. */
 struct debugger *engine_debugger(const struct engine *e);
-/* Tells it who gets the turn. What it takes is not the execution's time. false: it wants the end, which is the outcome then. */
+/*
+ * Tells it who gets the turn. What it takes is not the execution's time. false: it wants the end,
+ * which is the outcome then.
+ */
 bool engine_debug_granting(struct engine *e, uint64_t step, uint32_t task);
 
 /* engine_steps.c. Writes into the trace what a task is, once. */
 void steps_tell_task(struct engine *e, uint32_t task);
 /* Writes what happened between steps; text may be NULL. */
 void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text);
-/* A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not stopped there. */
+/*
+ * A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not
+ * stopped there.
+ */
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone);
-/* The execution has left the trace that it replays: from here on it is on its own. Only the first time counts. */
+/*
+ * The execution has left the trace that it replays: from here on it is on its own. Only the first
+ * time counts.
+ */
 void steps_diverged(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* engine_decide.c. Gives the turn to a task: GO_ON; END; WAIT: an event has to come first. */
@@ -107,7 +119,10 @@ void ends_on_fault(struct engine *e, uint32_t task, uint64_t site);
 bool ends_fails(const struct engine *e, const struct world_task *t);
 /* Takes the stacks of all that live. dying: a task that will not go on, or WORLD_NO_TASK. */
 void ends_take_stacks(struct engine *e, uint32_t dying);
-/* Writes the stacks as they are where the execution is over: they belong to its end, whatever it will be called. */
+/*
+ * Writes the stacks as they are where the execution is over: they belong to its end, whatever it
+ * will be called.
+ */
 void ends_add_stacks(struct engine *e);
 
 #endif

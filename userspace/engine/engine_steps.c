@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* engine_steps.c - what the trace is told of an execution: tasks, steps, notes, and where it left the replayed trace */
+/*
+ * engine_steps.c - what the trace is told of an execution: tasks, steps, notes, and where it left
+ * the replayed trace
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include "engine/engine_internal.h"

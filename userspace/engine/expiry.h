@@ -11,9 +11,10 @@
 #define EXPIRY_SLACK_NS 1000000ull
 
 /*
- * The limit of deadlines: blocked tasks whose deadline is not after it may go on, as if their time-out were over. It is
- * `clock`; with `idle` (no task can run, nor be woken from outside) the clock may jump, and it is the next deadline, plus
- * EXPIRY_SLACK_NS; with `explore` there is no limit.
+ * The limit of deadlines: blocked tasks whose deadline is not after it may go on, as if their
+ * time-out were over. It is `clock`; with `idle` (no task can run, nor be woken from outside) the
+ * clock may jump, and it is the next deadline, plus EXPIRY_SLACK_NS; with `explore` there is no
+ * limit.
  */
 uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle, bool explore);
 /* The first deadline of a blocked task; UINT64_MAX: none. */

@@ -14,7 +14,10 @@ struct waits {
 /* Ten workers that wait at one place for one thing fail as one does: each wait counts once. */
 static void add(struct waits *s, const struct zug_label *l)
 {
-	/* a numbered object's id depends on the task that used it first, and one bug may come about in many ways */
+	/*
+	 * a numbered object's id depends on the task that used it first, and one bug may come about
+	 * in many ways
+	 */
 	uint64_t object = zug_object_is_numbered(l->object) ? 0 : l->object;
 
 	for (size_t i = 0; i < s->nr; i++)
@@ -74,7 +77,10 @@ static uint64_t of_livelock(const struct world *w, const struct progress_check *
 	uint64_t sites[WAITS];
 	size_t nr = 0;
 
-	/* spin locks are found before the window of steps is full: where they stand is all that repeats */
+	/*
+	 * spin locks are found before the window of steps is full: where they stand is all that
+	 * repeats
+	 */
 	if (pc->steps >= PROGRESS_WINDOW)
 		return identity_livelock(pc->sites, pc->nr_sites);
 	for (uint32_t i = 0; i < w->nr_tasks && nr < WAITS; i++)

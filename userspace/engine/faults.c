@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * faults.c - which system calls have a fault (faults.h): as the search says, the trace that is replayed, a script, or a plan
+ * faults.c - which system calls have a fault (faults.h): as the search says, the trace that is
+ * replayed, a script, or a plan
  *
  * faults_decide() is where to begin: it is called for every step, once its task has been chosen.
  */
@@ -114,7 +115,10 @@ static const struct fault_plan *planned(struct faults *f, uint32_t task, uint64_
 	return found;
 }
 
-/* The fault that makes that operation, among those that are possible now, with as much as there is now. */
+/*
+ * The fault that makes that operation, among those that are possible now, with as much as there is
+ * now.
+ */
 static struct happening again(struct world *w, const struct world_task *t, uint32_t mask, unsigned int op,
 			      uint32_t amount)
 {

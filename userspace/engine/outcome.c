@@ -2,9 +2,9 @@
 /*
  * outcome.c - what the test printed, and what that and its exit status mean
  *
- * Output goes into two files in memory (struct capture), of which the middle is cut out when they grow.
- * outcome_judge() reads them when the root command has ended: a sanitizer's report comes first, then --match, then the
- * way in which it ended.
+ * Output goes into two files in memory (struct capture), of which the middle is cut out when they
+ * grow. outcome_judge() reads them when the root command has ended: a sanitizer's report comes
+ * first, then --match, then the way in which it ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -309,7 +309,10 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		if (!line)
 			line = last_line(text);
 		copy_line(o->message, sizeof(o->message), *line ? line : "aborted without a message");
-		/* C++: "terminate called after throwing an instance of 'std::runtime_error'", and "  what():  no money" */
+		/*
+		 * C++: "terminate called after throwing an instance of 'std::runtime_error'", and "
+		 * what():  no money"
+		 */
 		next = strchr(line, '\n');
 		if (next && !strncmp(next + 1, what, strlen(what))) {
 			strncat(o->message, ": ", sizeof(o->message) - strlen(o->message) - 1);
@@ -331,7 +334,9 @@ void outcome_judge(struct outcome *o, int status, const struct outcome_rules *ru
 		snprintf(o->message, sizeof(o->message), "exit status %d (expected %d)%s", o->code,
 			 rules->expect_exit, *line ? ": " : "");
 		copy_line(o->message + strlen(o->message), sizeof(o->message) - strlen(o->message), line);
-		/* Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line */
+		/*
+		 * Rust: "thread 'main' panicked at bank.rs:21:5:", and what it was on the next line
+		 */
 		next = strchr(line, '\n');
 		if (next && next > line && next[-1] == ':' && next[1]) {
 			strncat(o->message, " ", sizeof(o->message) - strlen(o->message) - 1);

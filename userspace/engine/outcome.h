@@ -34,8 +34,8 @@ void capture_reset(struct capture *c);
 /* Cuts the middle out of what is too long; to be called now and then while the test runs. */
 void capture_trim(struct capture *c);
 /*
- * The text of a stream (0: output, 1: error): its head, and the tail of a longer one (else *tail is NULL).
- * Both are NUL-terminated; the caller frees them. 0 or -ENOMEM.
+ * The text of a stream (0: output, 1: error): its head, and the tail of a longer one (else *tail is
+ * NULL). Both are NUL-terminated; the caller frees them. 0 or -ENOMEM.
  */
 int capture_text(struct capture *c, int which, char **head, char **tail);
 
@@ -45,7 +45,10 @@ int capture_copy(struct capture *c, int which, int to);
 /* Judges a root command that ended with a wait status; o->site is kept. */
 void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,
 		   struct capture *c);
-/* Sets an outcome that the engine saw by itself; its identity is that of the message (failure.h finds a better one). */
+/*
+ * Sets an outcome that the engine saw by itself; its identity is that of the message (failure.h
+ * finds a better one).
+ */
 void outcome_set(struct outcome *o, enum zug_outcome_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Writes "abort: Assertion ...", or the name alone when there is no message. */

@@ -60,7 +60,10 @@ void replay_number_tasks(const struct trace *t, struct spawn_table *spawn)
 	for (uint32_t i = 0; i < nr; i++)
 		if (trace_task_at(t, i)->task > highest)
 			highest = trace_task_at(t, i)->task;
-	/* numbers that other executions of the campaign used stay out of the way: no task is such a child */
+	/*
+	 * numbers that other executions of the campaign used stay out of the way: no task is such a
+	 * child
+	 */
 	for (uint32_t k = 0; nr && k <= highest; k++) {
 		const struct trace_task *task = trace_task(t, k);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* spawn.h - maps spawn paths (parent, ordinal among its children) to numbers that are equal in all executions */
+/*
+ * spawn.h - maps spawn paths (parent, ordinal among its children) to numbers that are equal in all
+ * executions
+ */
 #ifndef ZUG_SPAWN_H
 #define ZUG_SPAWN_H
 

@@ -17,7 +17,7 @@ ends_as()
 	if [ "$kind" = exit ]; then
 		zug "$seconds" run -q --no-races --strategy random --executions $executions --expect-exit "$value" -o traces "$@"
 		want_status 0
-		want_out "^nothing found in $((executions + 1))|^nothing found in $((executions + 2))|^nothing found in $((executions + 3))"
+		want_out "^nothing found in $executions execution"
 		return
 	fi
 	# The same end every time is the same finding every time.

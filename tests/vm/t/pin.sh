@@ -114,6 +114,11 @@ if begin "a program that changes"; then
 	zug 60 run -q --script test.zug -o traces -- ./account
 	want_status 6
 	want_out 'gone: there was no T9$'
+	# another program, with a bug of its own
+	zug 60 run -q --script test.zug -o new/traces -- "$programs/outcomes/segv"
+	want_status 6
+	want_out '^test\.zug does not fit the program: the failure came without any of its statements$'
+	[ -f "$(kept_trace)" ] || note "no trace in a folder whose parent was not there"
 	end
 fi
 
