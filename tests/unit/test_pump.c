@@ -292,6 +292,35 @@ static void test_states(void)
 	end(k);
 }
 
+static bool next_op_is(struct kworld *k, unsigned int op)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.kind == WORLD_POINT && ev.task == 0 &&
+	       k->w.tasks[0].label.op == op;
+}
+
+static void test_split(void)
+{
+	struct kworld *k = begin();
+
+	k->w.ops->grant(&k->w, 0);
+	kworld_handle(k, put(ZUG_EV_YIELD, 1, ZUG_EF_LONE));
+	nr_ring--;
+	k->kt[0].split.phase = SPLIT_READ;
+	kworld_split_passed(k, 0);
+	put(ZUG_EV_WAKE, 3, 0);
+	ok(next_op_is(k, ZUG_OP_YIELD), "the first of two steps has its own label");
+	ok(next_op_is(k, ZUG_OP_DATA_WRITE) && next_is(k, WORLD_WAKE, 2, false), "the second follows at once");
+	k->kt[0].split.phase = SPLIT_READ;
+	nr_commands = 0;
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_WAKE, 2, 0);
+	ok(!nr_commands && next_op_is(k, ZUG_OP_DATA_WRITE) && state_of(k, 0) == TASK_PARKED,
+	   "the read half needs no turn of the kernel's");
+	end(k);
+}
+
 static void test_take_back(void)
 {
 	struct kworld *k = begin();
@@ -443,6 +472,7 @@ static void test_errors(void)
 int main(void)
 {
 	test_states();
+	test_split();
 	test_take_back();
 	test_own_stops();
 	test_errand();

@@ -199,9 +199,10 @@ int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, cha
 
 	if (k->run.goes_on_now)
 		go_on(k);
+	/* the second step shares the label with the first, which has to be told before */
+	if ((!k->run.split_passed || k->told_events.first == k->told_events.end) && kworld_split_next(k, ev))
+		return 1;
 	for (;;) {
-		if (kworld_split_next(k, ev))
-			return 1;
 		/* the timers of those that are not awake for good start anew, and may run out again: the caller has a say */
 		if (k->run.asked && k->run.nr_held && !kworld_settle(k) && k->told_events.first == k->told_events.end)
 			return 0;
