@@ -69,7 +69,7 @@ if begin "races are findings, with --fail-on-race"; then
 	want_out '^replayed: 1 of 1 times the same failure'
 	zug 60 run -q --fail-on-race --no-races -- "$programs/points/unordered"
 	want_status 2
-	want_err 'nobody looks for races'
+	want_err '--fail-on-race cannot be combined with --no-races'
 	end
 fi
 if begin "suppressions"; then
@@ -82,7 +82,7 @@ if begin "suppressions"; then
 	echo 'thread:main' >bad
 	zug 60 run -q --suppressions bad -o traces -- "$programs/points/unordered"
 	want_status 2
-	want_err "bad:1: 'thread:main' is not race:GLOB"
+	want_err "bad: line 1: 'thread:main' is not race:GLOB"
 	zug 60 run -q --suppressions none -o traces -- "$programs/points/unordered"
 	want_status 2
 	want_err 'suppressions none: No such file'
