@@ -672,6 +672,9 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 		s->grant = c->task;
 		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 		return 0;
+	case ZUG_CMD_TURN:
+		s->turn = c->turn;
+		return 0;
 	case ZUG_CMD_TAKE_BACK:
 		if (s->holder || s->grant != c->task)
 			return -11; /* EAGAIN */

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		8
+#define ZUG_ABI_VERSION		9
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -275,6 +275,7 @@ enum zug_cmd {
 	ZUG_CMD_BEGIN = 1,	/* a new execution, as setup says. The slot was free, or drained. */
 	ZUG_CMD_FREE,		/* the slot is not in use any more */
 	ZUG_CMD_GRANT,		/* the turn is task's, with turn */
+	ZUG_CMD_TURN,		/* turn is now what came with the turn */
 	ZUG_CMD_TAKE_BACK,	/* task, which was granted the turn and has not got it, does not get it; else -EAGAIN */
 	ZUG_CMD_CLOCK,		/* the clock goes on to clock, if it is not there yet */
 	ZUG_CMD_DRAIN,

@@ -148,6 +148,12 @@ uint64_t sandbox_spin_ns(const struct sandbox *s)
 	return 5;
 }
 
+uint64_t sandbox_cpu_ns(const struct sandbox *s)
+{
+	(void)s;
+	return 0;
+}
+
 const char *sandbox_cgroup(const struct sandbox *s)
 {
 	(void)s;

@@ -16,6 +16,7 @@
 #include "engine/faults.h"
 #include "lib/base/array.h"
 #include "lib/base/id_map.h"
+#include "search/rng.h"
 #include "tests/model/model.h"
 #include "model_world.h"
 
@@ -55,6 +56,7 @@ struct mw_event {
 	struct misuse_memory memory;
 };
 
+#define MW_SEEN	64
 struct mw_state {
 	struct mw_task task[MW_TASKS];
 	int64_t sems[MW_OBJECTS];
@@ -67,6 +69,10 @@ struct mw_state {
 	uint64_t stuck_since, stuck_until;
 	bool lent;
 	bool broken;
+	bool stop_always;		/* as start() was told */
+	uint64_t ran_ns;
+	uint64_t seen[MW_SEEN];		/* states of the program, by hash, since stop() */
+	uint32_t nr_seen;
 	int status;			/* wait status of the root */
 	struct mw_event *queue;
 	size_t first, nr, room;
@@ -508,6 +514,7 @@ static int perform(struct model_world *m, uint32_t t)
 	const struct mw_op *o = op_of(m, t);
 
 	m->now += m->p->grant_ns ? m->p->grant_ns : STEP_NS;
+	s->ran_ns += m->p->grant_ns ? m->p->grant_ns : STEP_NS;
 	s->clock += virtual_time(m) ? STEP_NS : 0;
 	switch (o->op) {
 	case W_LOCK:
@@ -599,6 +606,7 @@ static void stop_in_computation(struct model_world *m, uint32_t t)
 	task->silent = true;
 	task->stops++;
 	m->now += 10 * MS;
+	m->s->ran_ns += 10 * MS;
 	task->shown.label = label_of(m, t);
 	ev = tell(m, WORLD_POINT, t, TASK_PARKED);
 	ev->ask = ev->yield = true;
@@ -774,7 +782,8 @@ static int mw_start(struct world *w, bool stop_always, char *err, size_t errlen)
 	free(s->queue);
 	id_map_free(&s->told);
 	*s = (struct mw_state){
-		.stuck = WORLD_NO_TASK, .start = m->now, .tickets = 1, .status = -1
+		.stuck = WORLD_NO_TASK, .start = m->now, .tickets = 1, .status = -1,
+		.stop_always = stop_always,
 	};
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
 	memset(s->owner, 0xff, sizeof(s->owner));
@@ -964,12 +973,40 @@ static bool mw_lock_memory(struct world *w, const struct world_task *t, uint64_t
 	return true;
 }
 
+/* As kworld/spin.c: proven when the whole state of the program was there before. */
+static enum spin_verdict repeats(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	uint64_t h = mix64(s->task[t].pc + 1);
+
+	for (int i = 0; i < MW_REGS; i++)
+		h = mix64(h ^ (uint64_t)s->task[t].reg[i]);
+	for (int i = 0; i < MW_OBJECTS; i++)
+		h = mix64(h ^ (uint64_t)m->vars[i]);
+	for (uint32_t i = 0; i < s->nr_seen; i++)
+		if (s->seen[i] == h)
+			return SPIN_PROVEN;
+	if (s->nr_seen == MW_SEEN)
+		return SPIN_NO;
+	s->seen[s->nr_seen++] = h;
+	return SPIN_AGAIN;
+}
+
+static int mw_stop(struct world *w, bool always)
+{
+	mw(w)->stop_always = always || mw(w)->s->stop_always;
+	mw(w)->s->nr_seen = 0;
+	return 0;
+}
+
 static enum spin_verdict mw_spins(struct world *w, const struct world_task *t)
 {
 	struct model_world *m = mw(w);
 	const struct mw_op *o = op_of(m, t->task);
 	bool early = m->s->task[t->task].trials++ < 2;
 
+	if (o->op < W_LAST_POINT)
+		return repeats(m, t->task);
 	if (o->op != W_COMPUTE || o->a == MW_COMPUTES)
 		return SPIN_NO;
 	if (o->a == MW_PROVEN || (o->a == MW_AGAIN_THEN_PROVEN && !early))
@@ -1062,8 +1099,10 @@ static int mw_inject(struct world *w, struct world_task *t, int fault, uint32_t 
 	return 0;
 }
 
-static int mw_tend(struct world *w, char *err, size_t errlen)
+static int mw_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errlen)
 {
+	if (ran_ns)
+		*ran_ns = mw(w)->s->ran_ns;
 	mw(w)->nr_tends++;
 	if (mw(w)->p->fails_tend)
 		snprintf(err, errlen, "the model cannot go on");
@@ -1137,7 +1176,7 @@ static const char *mw_object_name(struct world *w, uint64_t object)
 
 static const struct world_ops ops = {
 	.start = mw_start, .next = mw_next, .grant = mw_grant, .status = mw_status, .in_flight = mw_in_flight,
-	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .expire = mw_expire,
+	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .stop = mw_stop, .expire = mw_expire,
 	.faults = mw_faults, .inject = mw_inject, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
 	.describe = mw_describe, .object_name = mw_object_name,
 };

@@ -220,8 +220,48 @@ static void livelock(void)
 							 JUMP_EQ(0, 0, 1), WRITE(1, 1), JOIN(1)),
 						    TASK({ .op = W_COMPUTE, .imm = 0 }, READ(0, 1),
 							 JUMP_EQ(1, 0, 1)) } };
+	/* the other task has ended, and will not write what this one waits for */
+	const struct mw_program alone = { .code = { TASK(CREATE(1), READ(0, 0), YIELD,
+							 JUMP_EQ(0, 0, 1), JOIN(1)),
+						    TASK(LOCAL) } };
+	const struct mw_program looks = { .code = { TASK(CREATE(1), JOIN(1), READ(0, 0), READ(1, 1),
+							 JUMP_EQ(0, 0, 2)),
+						    TASK(LOCAL) } };
+	const struct mw_program counts = {
+		.code = { TASK(CREATE(1), JOIN(1), READ(0, 0), STORE(0, 0, 1), JUMP_NE(0, 12000, 2)),
+			  TASK(LOCAL) }
+	};
+	const struct mw_program alarmed = {
+		.code = { TASK({ .op = W_TIMER, .a = 0, .imm = SECOND }, READ(0, 0), YIELD,
+			       JUMP_EQ(0, 0, 1)) }
+	};
 	const struct how turns = { .strategy = "random" };
-	struct run *r = run(&polite, &turns);
+	struct run *r = run(&alone, &plain), *again;
+
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 only yields, and no other task can run: 10000 "
+			 "steps without anything new") && r->x.steps < 10010,
+	      r, "the last task that can run only yields: a livelock, at points that are passed");
+	again = run(&alone, &(struct how){ .replay = r->t });
+	check(again->x.outcome.kind == ZUG_OUTCOME_LIVELOCK && !again->x.diverged &&
+		      again->x.hash == r->x.hash,
+	      again, "and the same livelock in its replay, where every point stops");
+	run_free(r);
+	run_free(again);
+	r = run(&looks, &plain);
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 goes round in the same state for ever, and no "
+			 "other task can run to change it") && r->x.steps < 10520,
+	      r, "the last task that can run looks for what no task will do: a livelock");
+	again = run(&looks, &(struct how){ .replay = r->t });
+	check(again->x.outcome.kind == ZUG_OUTCOME_LIVELOCK && !again->x.diverged &&
+		      again->x.hash == r->x.hash,
+	      again, "which is the same in its replay");
+	run_free(r);
+	run_free(again);
+	ends(&counts, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
+	     "the last task works for more steps than that: no livelock");
+	ends(&alarmed, &(struct how){ .no_trace = true, .o.max_steps = 15000 }, ZUG_OUTCOME_TIMEOUT, NULL,
+	     "there is no livelock while a timer may change something");
+	r = run(&polite, &turns);
 
 	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK,
 			 "T0, T1 only yield to each other: 10000 steps without anything new"),
@@ -315,8 +355,9 @@ static void spins(void)
 	      "a task on trial for a spin goes on alone, and makes no steps");
 	run_free(r);
 	ends(&works, &plain, ZUG_OUTCOME_PASS, NULL, "a computation is no spin");
-	ends(&alone, &plain, ZUG_OUTCOME_PASS, NULL,
-	     "a computation is not put on trial while no other task lives");
+	ends(&alone, &plain, ZUG_OUTCOME_LIVELOCK,
+	     "T0 goes round in the same state for ever, and no other task can run to change it",
+	     "a computation that repeats its state while no other task lives is a livelock");
 	ends(&blocked, &(struct how){ SCHEDULE(0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL,
 	     "a computation is not put on trial while other tasks would block at once");
 	r = run(&busy, &plain);

@@ -325,7 +325,7 @@ static void cut(void)
 	const struct mw_program outside = { .outside = 1,
 					    .code = { TASK(LOCAL, GET(0), LOCAL) },
 					    .arrivals = { { .ns = 5500 * MS, .kind = MW_BYTE } } };
-	const struct mw_program endless = { .code = { TASK(WRITE(0, 1), JUMP(0)) } };
+	const struct mw_program endless = { .code = { TASK(READ(0, 0), STORE(0, 0, 1), JUMP(0)) } };
 	const struct mw_program stuck = { .code = { TASK(CREATE(1), { .op = W_STUCK, .imm = 1500 },
 							 LOCAL, JOIN(1)),
 						    TASK(LOCAL) } };

@@ -274,7 +274,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 		fflush(g->o.err);
 	}
 	while (!ret && !g->killed) {
-		g->w->ops->tend(g->w, NULL, 0);
+		g->w->ops->tend(g->w, NULL, NULL, 0);
 		if (child_gone(g))
 			break;
 		if (poll(&p, 1, 200) > 0 && (g->rsp.fd = accept4(g->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {

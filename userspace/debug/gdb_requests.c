@@ -731,7 +731,7 @@ void gdb_serve(struct gdb *g)
 	g->new_signal = 0;
 	for (;;) {
 		ret = rsp_read(&g->rsp, text, &len, 1000);
-		g->w->ops->tend(g->w, NULL, 0);
+		g->w->ops->tend(g->w, NULL, NULL, 0);
 		if (ret < 0 || (g->o.stop && *g->o.stop)) {
 			g->killed |= ret >= 0;
 			gdb_leave(g);

@@ -20,6 +20,17 @@
 #define GRACE_NS (20 * MS)
 #define EVENT_US 10000
 #define TEND_NS (1000 * MS)
+/* The time-out is judged each time that the world is tended: so often within one. */
+#define TENDS_IN_TIMEOUT 8
+/*
+ * An execution that takes so many times its time-out of the machine's time, and a minute more, while its tasks
+ * hardly run: zug hangs, or has no processor to run on.
+ */
+#define HANG_TIMES 10
+#define HANG_NS (60000 * MS)
+/* Steps between the begin of a trial and the first state that counts. */
+#define TRIAL_LATER 500
+#define LAST_REPEATS "T%u goes round in the same state for ever, and no other task can run to change it"
 /*
  * Stops of a computation (--spin) before others get a turn: then it may wait for them in a loop
  * that writes.
@@ -144,7 +155,6 @@ static bool debugger_said(struct engine *e, bool on, uint64_t since)
 	uint64_t took = engine_look(e) - since;
 
 	e->start_ns += took;
-	e->since_ns += took;
 	if (!on)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "ended in the debugger");
 	return on;
@@ -180,6 +190,48 @@ static void debug_ending(struct engine *e, bool exited)
 
 /* ---- events ---- */
 
+/* The last task that can run goes on and on without anything new. */
+static bool goes_on_alone(const struct engine *e, uint32_t task)
+{
+	return e->pc.steps >= PROGRESS_WINDOW && e->status.next_timer == UINT64_MAX &&
+	       progress_is_last(e->w, task);
+}
+
+/*
+ * Puts a task that goes on alone on trial, at a point: it stops at each point from now on, and
+ * TRIAL_LATER steps later its states are compared (last_repeats()). By then no point is passed any
+ * more, so that a replay, where every point stops, sees the same.
+ */
+static void try_last(struct engine *e, uint32_t task, bool passed)
+{
+	if (e->on_trial) {
+		if (passed && e->pc.steps >= e->trial_at)
+			e->trial_at += TRIAL_LATER;
+	} else if (e->pc.steps >= e->trial_at && goes_on_alone(e, task)) {
+		e->on_trial = !e->w->ops->stop(e->w, true);
+		e->trial_at = e->pc.steps + TRIAL_LATER;
+	}
+}
+
+/* Of a task on trial, at a point: it is in a state that it was in before. Then the outcome is set. */
+static bool last_repeats(struct engine *e, uint32_t task)
+{
+	enum spin_verdict v = SPIN_NO;
+
+	if (!e->on_trial || (e->pc.steps >= PROGRESS_WINDOW && e->pc.steps < e->trial_at))
+		return false;
+	if (goes_on_alone(e, task))
+		v = e->w->ops->spins(e->w, &e->w->tasks[task]);
+	if (v == SPIN_PROVEN)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, LAST_REPEATS, task);
+	if (v != SPIN_AGAIN) {
+		e->on_trial = false;
+		e->trial_at = e->pc.steps + PROGRESS_WINDOW;
+		e->w->ops->stop(e->w, false);
+	}
+	return v == SPIN_PROVEN;
+}
+
 static enum verdict on_point(struct engine *e, const struct world_event *ev)
 {
 	const struct zug_label *l = &e->w->tasks[ev->task].label;
@@ -193,6 +245,13 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 	if (ev->passed)
 		v = decide_passed(e, ev->task);
 	e->yielded |= ev->yield;
+	if (v == GO_ON && ev->passed) {
+		try_last(e, ev->task, true);
+		if (ends_livelock(e)) {
+			ends_add_stacks(e);
+			v = END;
+		}
+	}
 	return v;
 }
 
@@ -262,8 +321,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 /* ---- computations ---- */
 
 /*
- * A task was stopped in a computation. If it can be shown to wait in a loop there is no question:
- * it goes on alone until that is shown, or not.
+ * A task was stopped in a computation, while another one could run, or no other one ever will. If it
+ * can be shown to wait in a loop there is no question: it goes on alone until that is shown, or not.
  */
 static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 {
@@ -274,11 +333,13 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 		if (i != task && e->w->tasks[i].state == TASK_PARKED &&
 		    !e->w->ops->would_block(e->w, &e->w->tasks[i], NULL))
 			other = &e->w->tasks[i];
-	if (!other)
+	if (!other && (e->status.next_timer != UINT64_MAX || !progress_is_last(e->w, task)))
 		return SPIN_NO;
 	v = e->w->ops->spins(e->w, t);
 	if (v == SPIN_AGAIN)
 		e->w->ops->grant(e->w, task);
+	else if (v == SPIN_PROVEN && !other)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, LAST_REPEATS, task);
 	else if (v == SPIN_PROVEN)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
 			    "same state again and again, while T%u could run", task, other->task);
@@ -342,6 +403,12 @@ static enum verdict on_question(struct engine *e, const struct world_event *ev)
 		v = on_computation(e, ev->task);
 	if (v != GO_ON)
 		return v;
+	if (ev->kind == WORLD_POINT && last_repeats(e, ev->task)) {
+		ends_add_stacks(e);
+		return END;
+	}
+	if (ev->kind == WORLD_POINT)
+		try_last(e, ev->task, false);
 	e->question = true;
 	e->asked_ns = e->status.now;
 	if (!e->on_state || !e->on_state(e->on_state_ctx, e->last, &e->x->outcome))
@@ -368,25 +435,42 @@ static enum verdict answer(struct engine *e)
 	return END;
 }
 
-/* What is seen by the clock alone. false: that is the end. */
-static bool in_time(struct engine *e, uint64_t *tended_ns, int *broke)
+/* The execution has had its time, or the machine has none for it: then the outcome is set. */
+static bool over_time(struct engine *e, int *broke)
 {
-	uint64_t now = e->status.now;
+	uint64_t limit = e->o.timeout_ns, wall = e->status.now - e->start_ns, used = e->ran_ns + e->idle_ns;
+
+	if (!limit)
+		return false;
+	if (used > limit) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
+			    limit / 1e9);
+		ends_add_stacks(e);
+		return true;
+	}
+	if (engine_debugger(e) || wall < HANG_TIMES * limit + HANG_NS)
+		return false;
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT,
+		    "no end within %.0f s, of which the test's tasks ran or waited for %.1f s: the machine is too "
+		    "busy for zug, or zug hangs", wall / 1e9, used / 1e9);
+	snprintf(e->err, e->errlen, "%s", e->x->outcome.message);
+	*broke = -ETIME;
+	return true;
+}
+
+/* What is seen by the clock alone. false: that is the end. */
+static bool in_time(struct engine *e, int *broke)
+{
+	uint64_t now = e->status.now, every = e->o.timeout_ns / TENDS_IN_TIMEOUT;
 
 	if (e->o.stop && *e->o.stop) {
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
 		return false;
 	}
-	if (e->o.timeout_ns && now > e->since_ns && now - e->since_ns > e->o.timeout_ns) {
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %.1f s (--timeout)",
-			    e->o.timeout_ns / 1e9);
-		ends_add_stacks(e);
-		return false;
-	}
-	if (now - *tended_ns <= TEND_NS)
+	if (now - e->tended_ns <= (every && every < TEND_NS ? every : TEND_NS))
 		return true;
-	*tended_ns = now;
-	if (e->w->ops->tend(e->w, e->err, e->errlen)) {
+	e->tended_ns = now;
+	if (e->w->ops->tend(e->w, &e->ran_ns, e->err, e->errlen)) {
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", e->err);
 		*broke = -EBUSY;
 		return false;
@@ -394,7 +478,7 @@ static bool in_time(struct engine *e, uint64_t *tended_ns, int *broke)
 	capture_trim(e->c);
 	if (e->t)
 		trace_flush(e->t);
-	return true;
+	return !over_time(e, broke);
 }
 
 /*
@@ -403,7 +487,7 @@ static bool in_time(struct engine *e, uint64_t *tended_ns, int *broke)
  */
 static bool follow(struct engine *e, int *broke)
 {
-	uint64_t quiet_ns = 0, tended_ns = e->start_ns, steps = 0;
+	uint64_t quiet_ns = 0, steps = 0, before;
 	struct world_event ev;
 	enum verdict v;
 	int ret;
@@ -417,7 +501,11 @@ static bool follow(struct engine *e, int *broke)
 		}
 		if (engine_debugger(e) && !debug_running(e))
 			return false;
+		before = e->status.now;
 		engine_look(e);
+		/* no task has the turn, and none can be given it */
+		if (!ret && e->question)
+			e->idle_ns += e->status.now - before;
 		v = ret ? on_event(e, &ev) : GO_ON;
 		if (v == GO_ON && ret && ev.ask)
 			v = on_question(e, &ev);
@@ -432,15 +520,12 @@ static bool follow(struct engine *e, int *broke)
 			v = answer(e);
 		if (v != GO_ON)
 			return v == EXITED;
-		/*
-		 * on a busier machine a replay takes longer: while it follows its schedule it gets
-		 * on
-		 */
+		/* a replay waits again for what came from outside: while it follows, it gets on */
 		if (e->x->steps != steps && engine_expected(e)) {
 			steps = e->x->steps;
-			e->since_ns = e->status.now;
+			e->idle_ns = 0;
 		}
-		if (!in_time(e, &tended_ns, broke))
+		if (!in_time(e, broke))
 			return false;
 		if (!ret && e->question && e->status.now - quiet_ns > GRACE_NS &&
 		    ends_all_wait_inside(e)) {
@@ -463,6 +548,9 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->last = WORLD_NO_TASK;
 	e->yielded = e->question = e->fired = false;
 	e->same = e->spun = e->stops = e->holds = 0;
+	e->ran_ns = e->idle_ns = 0;
+	e->on_trial = false;
+	e->trial_at = PROGRESS_WINDOW;
 	if (e->told)
 		memset(e->told, 0, e->told_room * sizeof(*e->told));
 	progress_reset(&e->pc);
@@ -481,7 +569,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	reset(e, r, t, x);
 	e->err = err;
 	e->errlen = errlen;
-	e->start_ns = e->since_ns = engine_look(e);
+	e->start_ns = e->tended_ns = engine_look(e);
 	ret = e->w->ops->start(e->w, r || e->on_state || e->faults.mask, err, errlen);
 	if (ret) {
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);

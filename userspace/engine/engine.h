@@ -20,7 +20,11 @@
 #include "engine/world.h"
 
 struct engine_options {
-	uint64_t timeout_ns;	/* wall-clock time of one execution; 0: none */
+	/*
+	 * Of one execution: processor time of its tasks, and time in which none of them could run; 0: none. How long zug
+	 * itself takes, or a busy machine, does not count.
+	 */
+	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
 	bool explore_timeouts;	/* a time-out may expire while others can run */
 	uint32_t faults;	/* 1 << enum fault, of calls */

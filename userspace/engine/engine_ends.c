@@ -157,6 +157,7 @@ void ends_on_fault(struct engine *e, uint32_t task, uint64_t site)
 
 bool ends_livelock(struct engine *e)
 {
+	unsigned int nr;
 	char who[128];
 
 	if (e->spun >= SPIN_LOOKS) {
@@ -175,9 +176,12 @@ bool ends_livelock(struct engine *e)
 			    text);
 		return true;
 	}
-	if (!progress_livelock(&e->pc, e->w, who, sizeof(who)))
+	/* a handler may change things */
+	if (e->status.next_timer != UINT64_MAX)
 		return false;
-	outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only yield to each other: %d steps without "
-		    "anything new", who, PROGRESS_WINDOW);
-	return true;
+	nr = progress_livelock(&e->pc, e->w, who, sizeof(who));
+	if (nr)
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, "%s only %s: %d steps without anything new", who,
+			    nr == 1 ? "yields, and no other task can run" : "yield to each other", PROGRESS_WINDOW);
+	return nr;
 }

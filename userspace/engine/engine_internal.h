@@ -40,7 +40,10 @@ struct engine {
 	size_t errlen;
 	struct world_status status;	/* after the last event */
 	uint64_t start_ns;
-	uint64_t since_ns;	/* from then on the time-out counts */
+	uint64_t tended_ns;	/* when the world was tended last */
+	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
+	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
+	uint64_t trial_at;	/* steps without anything new: then its states are compared, or it is tried again */
 	uint32_t last;		/* task of the last step, or WORLD_NO_TASK */
 	bool yielded;		/* leaving it is no preemption */
 	uint32_t same;		/* steps in a row of the last task while others were enabled */

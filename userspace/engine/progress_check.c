@@ -51,23 +51,38 @@ static void add_name(char *who, size_t len, uint32_t task)
 	snprintf(who + n, len - n, "%sT%u", n ? ", " : "", task);
 }
 
-bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
+unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len)
 {
+	unsigned int nr = 0;
+
 	if (p->steps < PROGRESS_WINDOW)
-		return false;
+		return 0;
 	who[0] = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		enum task_state_kind state = w->tasks[i].state;
 		const struct progress_task *t = i < p->room ? &p->tasks[i] : NULL;
 
 		if (state == TASK_BLOCKED && w->tasks[i].wait != WAIT_INSIDE)
-			return false;	/* may come back and change things */
+			return 0;	/* may come back and change things */
 		if (state != TASK_PARKED && state != TASK_RUNNING)
 			continue;
 		/* one yield in a hundred steps: less is a task that works and is polite */
 		if (!t || !t->steps || t->yields * 100 < t->steps)
-			return false;
+			return 0;
 		add_name(who, len, i);
+		nr++;
 	}
-	return who[0];
+	return nr;
+}
+
+bool progress_is_last(const struct world *w, uint32_t task)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		if (i != task && t->state != TASK_NONE && t->state != TASK_DEAD &&
+		    !(t->state == TASK_BLOCKED && t->wait == WAIT_INSIDE))
+			return false;
+	}
+	return true;
 }

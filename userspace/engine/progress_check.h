@@ -35,7 +35,9 @@ void progress_free(struct progress_check *p);
 void progress_made(struct progress_check *p);
 /* A task is at a point; yield: its operation says that it cannot make progress now. */
 void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
-/* True when the execution is in a livelock; who: "T1, T2", for the message. */
-bool progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
+/* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
+unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
+/* True when no task but this one can ever run, unless it goes on to something new. */
+bool progress_is_last(const struct world *w, uint32_t task);
 
 #endif

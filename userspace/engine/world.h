@@ -142,8 +142,10 @@ struct world_ops {
 	bool (*would_block)(struct world *w, const struct world_task *t, uint32_t *owner);
 	/* What the memory of a lock says that is an object of t's label. false: unknown. */
 	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *m);
-	/* A task was stopped in a computation (ZUG_OP_SPIN) while others could run: whether it gets anywhere. */
+	/* Whether the task t, which stands still and is asked about again and again, gets anywhere by itself. */
 	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);
+	/* From its next point on the task that has the turn stops at every point, or (false) only where start() said so. */
+	int (*stop)(struct world *w, bool always);
 	/*
 	 * Lets the time-out of a blocked task (deadline != 0) expire: the task is parked then, and its label says
 	 * EXPIRE, or RESUME if something else had ended its wait. -errno: it is as it was. WORLD_NO_TASK: lets the next
@@ -159,8 +161,11 @@ struct world_ops {
 	 * 1: the task is dead instead; 0; WORLD_FAULT_MISSED: the call did not have the fault; -errno.
 	 */
 	int (*inject)(struct world *w, struct world_task *t, int fault, uint32_t amount);
-	/* Called about once a second: keeps long executions alive. -errno: the execution cannot go on, and err says why. */
-	int (*tend)(struct world *w, char *err, size_t errlen);
+	/*
+	 * Called about once a second: keeps long executions alive. *ran_ns, unless NULL: the processor time that the test's tasks have
+	 * used in this execution. -errno: the execution cannot go on, and err says why.
+	 */
+	int (*tend)(struct world *w, uint64_t *ran_ns, char *err, size_t errlen);
 	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */
 	int (*drain)(struct world *w, int *status, char *err, size_t errlen);
 	/*

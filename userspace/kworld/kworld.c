@@ -41,6 +41,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
+		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox),
 	};
 	k->told_events.first = k->told_events.end = 0;
 	places_reset(k->o.places);
@@ -131,7 +132,7 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 	return true;
 }
 
-static int kworld_tend(struct world *w, char *err, size_t errlen)
+static int kworld_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
@@ -140,6 +141,8 @@ static int kworld_tend(struct world *w, char *err, size_t errlen)
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
 				  err, errlen);
 
+	if (ran_ns)
+		*ran_ns = sandbox_cpu_ns(k->o.sandbox) - k->run.cpu_ns;
 	if (clock_now_ns() - k->run.last_blip_ns < BLIP_NS)
 		return ret;
 	k->run.last_blip_ns = clock_now_ns();
@@ -219,6 +222,17 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	/* while it is on trial it is stopped at every other tick */
 	k->run.turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
 	return v;
+}
+
+static int kworld_stop(struct world *w, bool always)
+{
+	struct kworld *k = kw(w);
+	struct zug_ctl c = { .cmd = ZUG_CMD_TURN, .sandbox = sandbox_slot(k->o.sandbox) };
+
+	k->run.turn.stop_always = always || k->run.stop_always;
+	spin_reset(&k->spin);
+	c.turn = k->run.turn;
+	return kernel_ctl(k->o.kernel, &c);
 }
 
 static void kworld_status(struct world *w, struct world_status *s)
@@ -322,6 +336,7 @@ static const struct world_ops kworld_ops = {
 	.faults = kworld_faults,
 	.inject = kworld_inject,
 	.tend = kworld_tend,
+	.stop = kworld_stop,
 	.drain = kworld_drain,
 	.stack = kworld_stack,
 	.describe = kworld_describe,

@@ -126,6 +126,8 @@ struct kworld_run {
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	bool asked;		/* no task has the turn: a decision is due */
 	struct zug_turn turn;	/* what is said with the next grants */
+	bool stop_always;	/* as start() was told; stop() may want more */
+	uint64_t cpu_ns;	/* processor time of the sandbox at the start */
 	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct errand errand;
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */

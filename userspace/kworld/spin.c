@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "kworld/spin.h"
+#include "lib/base/remote.h"
 
 /* linux/fs.h of the build machine may be older than the kernel that zug runs on. */
 struct scan_region {
@@ -19,6 +20,7 @@ struct scan_arg {
 #define SCAN_IOCTL		_IOWR('f', 16, struct scan_arg)
 #define SCAN_IS_SOFT_DIRTY	(1ull << 7)
 #define USER_END		0x7ffffffff000ull
+#define SPIN_PAGE		4096
 
 void spin_reset(struct spin_trial *s)
 {
@@ -46,8 +48,34 @@ static bool forget_writes(int pid)
 	return ok;
 }
 
-/* True when memory was written since forget_writes(), but around the thread pointer, or when that is unknown. */
-static bool has_written(int pid, uint64_t thread_pointer)
+static uint64_t add_hash(uint64_t h, const void *data, size_t len)
+{
+	const uint64_t *words = data;
+
+	for (size_t i = 0; i < len / sizeof(*words); i++)
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ull + (h >> 29);
+	return h;
+}
+
+/* Adds a region's addresses and bytes to *h. false: it cannot be read, or *pages would be too many. */
+static bool hash_region(int pid, const struct scan_region *r, unsigned int *pages, uint64_t *h)
+{
+	uint64_t page[SPIN_PAGE / 8];
+
+	*h = add_hash(*h, r, 2 * sizeof(uint64_t));
+	for (uint64_t at = r->start; at < r->end; at += SPIN_PAGE) {
+		if (++*pages > SPIN_PAGES || !remote_read(pid, at, page, SPIN_PAGE))
+			return false;
+		*h = add_hash(*h, page, SPIN_PAGE);
+	}
+	return true;
+}
+
+/*
+ * Adds to *h the memory that was written since forget_writes(), but for the pages around the thread pointer. false: that
+ * is unknown, or too much.
+ */
+static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h)
 {
 	struct scan_region r[8];
 	struct scan_arg a = {
@@ -56,34 +84,38 @@ static bool has_written(int pid, uint64_t thread_pointer)
 	};
 	uint64_t lo = (thread_pointer & ~0xfffull) - 0x1000, hi = lo + 0x3000;
 	int fd = open_of(pid, "pagemap", O_RDONLY), n;
-	bool wrote = fd < 0;
+	unsigned int pages = 0;
+	bool known = fd >= 0;
 
-	while (!wrote && (n = ioctl(fd, SCAN_IOCTL, &a)) != 0) {
-		wrote = n < 0;
-		for (int i = 0; i < n && !wrote; i++)
-			wrote = r[i].start < lo || r[i].end > hi;
+	while (known && (n = ioctl(fd, SCAN_IOCTL, &a)) != 0) {
+		known = n >= 0;
+		for (int i = 0; i < n && known; i++) {
+			struct scan_region below = { .start = r[i].start, .end = r[i].end < lo ? r[i].end : lo };
+			struct scan_region above = { .start = r[i].start > hi ? r[i].start : hi, .end = r[i].end };
+
+			known = (below.start >= below.end || hash_region(pid, &below, &pages, h)) &&
+				(above.start >= above.end || hash_region(pid, &above, &pages, h));
+		}
 		if (a.walk_end >= USER_END)
 			break;
 		a.start = a.walk_end;
 	}
 	if (fd >= 0)
 		close(fd);
-	return wrote;
+	return known;
 }
 
 enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, const __u64 *regs,
 			      uint64_t thread_pointer)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, 17 * sizeof(*regs));
 
-	for (int i = 0; i < 17; i++)
-		h = (h ^ regs[i]) * 0x9e3779b97f4a7c15ull + (h >> 29);
 	if (s->task != task) {
 		if (!forget_writes(pid))
 			return SPIN_NO;
 		s->task = task;
 		s->nr = 0;
-	} else if (has_written(pid, thread_pointer)) {
+	} else if (!hash_written(pid, thread_pointer, &h)) {
 		spin_reset(s);
 		return SPIN_NO;
 	}

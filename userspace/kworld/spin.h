@@ -3,10 +3,12 @@
  * spin.h - whether a task that was stopped in a computation waits for another task
  *
  * Proof that it loops for ever unless another task runs (a good-samaritan violation, Musuvathi and
- * Qadeer, PLDI'08): it was seen twice in the same state, register for register, it wrote nothing in
- * between, and no other task ran. The kernel tells what it wrote by soft-dirty pages; the page that the
- * kernel itself writes at every stop (rseq, in the thread's control block) does not count. A loop that
- * counts, however long, changes a register or memory; a loop that reads a clock changes a register.
+ * Qadeer, PLDI'08): it was seen twice in the same state, and no other task ran in between. The state is
+ * its registers and the pages of memory that it has written since the trial began, byte for byte. The
+ * kernel tells which these are (soft-dirty); the page that the kernel itself writes at every stop (rseq,
+ * in the thread's control block) does not count. A loop that counts, however long, changes a register
+ * or memory; a loop that reads a clock changes a register; one that tries to take a lock writes what is
+ * there already.
  */
 #ifndef ZUG_SPIN_H
 #define ZUG_SPIN_H
@@ -16,12 +18,13 @@
 #include "engine/world.h"
 
 #define SPIN_TRIAL_NS	5000000ull	/* between samples: one or two ticks */
-#define SPIN_SAMPLES	16		/* a loop of a few instructions repeats within so many */
+#define SPIN_SAMPLES	64		/* a loop of a few instructions, or points, repeats within so many */
+#define SPIN_PAGES	64		/* a task that has written more is not tried further */
 
 struct spin_trial {
 	uint32_t task;			/* WORLD_NO_TASK: no task is on trial */
 	unsigned int nr;
-	uint64_t states[SPIN_SAMPLES];	/* hashes of the registers */
+	uint64_t states[SPIN_SAMPLES];	/* hashes of the states */
 };
 
 void spin_reset(struct spin_trial *s);

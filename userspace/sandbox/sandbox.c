@@ -84,7 +84,8 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
 	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
 	s->events_fd = open_in(s, "cgroup.events", O_RDONLY);
-	if (s->cgroup_fd < 0 || s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0) {
+	s->stat_fd = open_in(s, "cpu.stat", O_RDONLY);
+	if (s->cgroup_fd < 0 || s->procs_fd < 0 || s->kill_fd < 0 || s->events_fd < 0 || s->stat_fd < 0) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot use the cgroup %s: %s", s->cgroup, strerror(errno));
 		return ret;
@@ -181,7 +182,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->k = k;
 	s->slot = slot;
 	s->o = *o;
-	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->mnt_ns = -1;
+	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->stat_fd = s->mnt_ns = -1;
 	sandbox_environment_reset(s);
 	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
@@ -268,6 +269,8 @@ void sandbox_free(struct sandbox *s)
 		close(s->kill_fd);
 	if (s->events_fd >= 0)
 		close(s->events_fd);
+	if (s->stat_fd >= 0)
+		close(s->stat_fd);
 	if (s->cgroup[0])
 		rmdir(s->cgroup);
 	if (s->stack)
@@ -295,6 +298,19 @@ int sandbox_lane(const struct sandbox *s)
 uint64_t sandbox_spin_ns(const struct sandbox *s)
 {
 	return s->o.spin_ns;
+}
+
+uint64_t sandbox_cpu_ns(const struct sandbox *s)
+{
+	char buf[128];
+	unsigned long us = 0;
+	ssize_t n = pread(s->stat_fd, buf, sizeof(buf) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	buf[n] = 0;
+	sscanf(buf, "usage_usec %lu", &us);
+	return us * 1000ull;
 }
 
 void sandbox_avoid_lane(const struct sandbox *s)

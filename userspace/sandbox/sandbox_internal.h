@@ -53,7 +53,7 @@ struct sandbox {
 	struct sandbox_options o;
 	char cgroup[256];
 	char files[64];		/* folder of private copies */
-	int cgroup_fd, procs_fd, kill_fd, events_fd;
+	int cgroup_fd, procs_fd, kill_fd, events_fd, stat_fd;
 	bool killed;		/* the cgroup was killed as a whole: see spawn_child() */
 	int mnt_ns;		/* -1: none yet */
 	uint64_t cgid, limit_seen;
