@@ -110,6 +110,31 @@ static __always_inline bool has_timeout(__s32 nr, const __u64 *a)
 	return d->time_kind == ZUG_TIME_MS ? (__s32)v >= 0 : v != 0;
 }
 
+/*
+ * A wait whose time-out is relative, and that the kernel leaves to its timer even where there is no time to wait (poll()
+ * and its kin only look then).
+ */
+static __always_inline bool waits_by_timer(__s32 nr, const __u64 *a)
+{
+	return nr == NR_nanosleep || (nr == NR_clock_nanosleep && !(a[1] & 1)) || nr == NR_semtimedop ||
+	       (nr == NR_futex && !(a[1] & 0x7f));
+}
+
+/*
+ * A sleep or wait of no length. Whether the task blocks in it or the kernel's timer is faster depends on the machine: it
+ * keeps the turn, and a sleep is a yield. In a page that was not touched yet the time cannot be read when the call begins;
+ * when the task blocks it can.
+ */
+static __always_inline bool is_instant(__s32 nr, const __u64 *a)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct user_time ut;
+	__u32 arg = nr == NR_futex ? 4 : d->time_arg;
+
+	return waits_by_timer(nr, a) && arg && !bpf_probe_read_user(&ut, sizeof(ut), (void *)a[(arg - 1) & 3]) &&
+	       !ut.sec && !ut.frac;
+}
+
 /* What the clock said when the execution began, of the clock that an absolute time-out means; 0: relative. */
 static __always_inline __u64 timeout_base(const struct zug_sandbox *s, __s32 nr, const __u64 *a)
 {
@@ -681,6 +706,10 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 	if (!args || !t || !(s = sandbox_of(t)))
 		return 0;
 	if (has_timeout(nr, args->a)) {
+		if (is_instant(nr, args->a)) {
+			t->flags |= TF_INSTANT;
+			return 0;
+		}
 		t->flags |= TF_TIMED;
 		if (s->setup.virtual_time)
 			timeout_begin(s, t, nr, args->a);

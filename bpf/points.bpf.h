@@ -351,7 +351,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_YIELD | TF_FIFO);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_YIELD | TF_FIFO);
 		wait_begins(nr, &args);
 	}
 	if (t->flags & TF_START) {
@@ -369,6 +369,12 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	}
 	if (nr == NR_sched_yield) {
 		t->flags |= TF_YIELD;
+		return 0;
+	}
+	/* before the sleep, which takes no time of the test's */
+	if ((t->flags & TF_INSTANT) && (nr == NR_nanosleep || nr == NR_clock_nanosleep) && t->id == s->holder) {
+		t->flags |= TF_YIELD;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)

@@ -65,6 +65,7 @@ enum task_flags {
 	TF_FIFO = 1 << 16,	/* opens a FIFO: waits until its other end is opened */
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
+	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
 };
 
 /* Linux 6.18: a uprobe's program may change registers. */

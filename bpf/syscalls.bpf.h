@@ -32,6 +32,7 @@
 #define NR_futex		202
 #define NR_sched_getaffinity	204
 #define NR_restart_syscall	219
+#define NR_semtimedop		220
 #define NR_timer_create		222
 #define NR_timer_settime	223
 #define NR_timer_delete		226

@@ -390,7 +390,8 @@ void BPF_PROG(zug_running, struct task_struct *p)
 
 /*
  * Uninterruptible, or in a page fault, or in a call that waits for nothing else: file systems
- * in user space (virtiofs) wait interruptibly. A vfork parent waits for its child.
+ * in user space (virtiofs) wait interruptibly. A vfork parent waits for its child. What has no length
+ * is over as soon as the kernel's timer has run.
  */
 static __always_inline bool waits_for_storage(struct task_struct *p, const struct task_state *t,
 					      __u32 st, __s32 nr)
@@ -405,7 +406,7 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 		return !(t->flags & TF_VFORK);
 	if (!(st & TASK_INTERRUPTIBLE_))
 		return false;
-	if (nr < 0)
+	if (nr < 0 || (t->flags & TF_INSTANT))
 		return true;
 	if (nr >= ZUG_NR_SYSCALLS || t->flags & TF_FIFO)
 		return false;
@@ -542,6 +543,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	}
 	nr = user_syscall(p);
+	if ((t->flags & TF_TIMED) && !t->deadline && t->time_addr && nr >= 0 && is_instant(nr, t->args))
+		t->flags |= TF_INSTANT;
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
 		s->may_die = 1;

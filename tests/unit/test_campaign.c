@@ -44,6 +44,11 @@ static void failures_are_counted(void **state)
 	assert_int_equal(l.findings, 300);
 	assert_ptr_equal(failures_find(&l, 50), &l.list[49]);
 	assert_null(failures_find(&l, 101));
+	failures_drop(&l, 101);
+	failures_drop(&l, 50);
+	assert_null(failures_find(&l, 50));
+	assert_int_equal(l.nr, 99);
+	assert_int_equal(l.findings, 297);
 	failures_release(&l);
 }
 

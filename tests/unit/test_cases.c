@@ -90,6 +90,14 @@ static char *read_all(const char *path)
 	return text;
 }
 
+static int json_length(struct json_object *o, const char *list)
+{
+	struct json_object *v;
+
+	assert_true(json_object_object_get_ex(o, list, &v));
+	return json_object_array_length(v);
+}
+
 static void results_of_anything(void **state)
 {
 	/* what XML may not contain, what it would misread, and what is no UTF-8 */
@@ -109,27 +117,36 @@ static void results_of_anything(void **state)
 	f.nr_failures = 0;
 	assert_int_equal(results_add(r, "second", ZUG_EXIT_PASS, 0, &f, NULL), 0);
 	assert_int_equal(results_add(r, "third", ZUG_EXIT_INCOMPLETE, 0, &f, "cut"), 0);
+	f.once = &failure;
+	f.nr_once = 1;
+	assert_int_equal(results_add(r, "fourth", ZUG_EXIT_INCOMPLETE, 0, &f, "once"), 0);
 	assert_int_equal(results_exit(r), ZUG_EXIT_FINDING);
 	results_count(r, &n, &failed, &incomplete);
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 4);
 	assert_int_equal(failed, 1);
-	assert_int_equal(incomplete, 1);
+	assert_int_equal(incomplete, 2);
 	assert_int_equal(results_write_junit(r, xml, err, sizeof(err)), 0);
 	text = read_all(xml);
-	assert_non_null(strstr(text, "<testsuite name=\"./t &#34;x&#34;\" tests=\"3\" failures=\"1\" errors=\"1\""));
+	assert_non_null(strstr(text, "<testsuite name=\"./t &#34;x&#34;\" tests=\"4\" failures=\"1\" errors=\"2\""));
 	assert_non_null(strstr(text, "name=\"first\" time=\"1.500\""));
 	assert_non_null(strstr(text, "message=\"deadlock: T1 &#60;waits&#62;?\">a&#60;b&#62;&#38;&#34;'\n\nline??[31m ?\xc3\xa4 ??? ]]&#62;"));
-	assert_non_null(strstr(text, "<error type=\"incomplete\""));
+	assert_non_null(strstr(text, "<error type=\"incomplete\" message=\"the search was cut"));
+	assert_non_null(strstr(text, "<error type=\"incomplete\" message=\"a failure was seen once"));
 	free(text);
 	assert_int_equal(results_write_json(r, xml, err, sizeof(err)), 0);
 	text = read_all(xml);
 	j = json_tokener_parse(text);
 	assert_non_null(j);
 	assert_true(json_object_object_get_ex(j, "cases", &cases));
-	assert_int_equal(json_object_array_length(cases), 3);
+	assert_int_equal(json_object_array_length(cases), 4);
 	one = json_object_array_get_idx(cases, 0);
 	assert_true(json_object_object_get_ex(one, "verdict", &v));
 	assert_string_equal(json_object_get_string(v), "failed");
+	assert_int_equal(json_length(one, "failures"), 1);
+	assert_int_equal(json_length(one, "seen_once"), 0);
+	one = json_object_array_get_idx(cases, 3);
+	assert_int_equal(json_length(one, "failures"), 0);
+	assert_int_equal(json_length(one, "seen_once"), 1);
 	json_object_put(j);
 	free(text);
 	assert_true(results_write_junit(r, "/none/x", err, sizeof(err)) < 0);

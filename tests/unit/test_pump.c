@@ -445,6 +445,35 @@ static void test_settle(void)
 	end(k);
 }
 
+static void test_dead(void)
+{
+	struct kworld *k = begin();
+
+	/* a timed wait whose timer was too early is held; then the task is killed */
+	k->w.tasks[1].state = TASK_BLOCKED;
+	k->w.tasks[1].deadline = 1000;
+	k->kt[1].endless = true;
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_WAKE, 2, 0);
+	put(ZUG_EV_EXIT, 2, 0);
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_EXIT, 1, false) && next_is(k, WORLD_POINT, 0, true) && nothing_next(k),
+	   "a held task that dies is not told to be awake");
+	ok(!k->run.nr_held && state_of(k, 1) == TASK_DEAD, "and stays dead");
+	put(ZUG_EV_WAKE, 2, 0)->arg[0] = 1;
+	ok(nothing_next(k) && state_of(k, 1) == TASK_DEAD, "no wake-up brings a dead task back");
+	k->w.tasks[2].state = TASK_BLOCKED;
+	k->w.tasks[2].deadline = 1000;
+	k->kt[2].endless = true;
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_WAKE, 3, 0);
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	put(ZUG_EV_EXIT, 3, 0);
+	ok(next_is(k, WORLD_WAKE, 2, false) && next_is(k, WORLD_POINT, 0, true) && next_is(k, WORLD_EXIT, 2, false) &&
+	   state_of(k, 2) == TASK_DEAD && nothing_next(k), "the same after it was told to be awake");
+	end(k);
+}
+
 static void test_errors(void)
 {
 	struct kworld *k = begin();
@@ -480,6 +509,7 @@ int main(void)
 	test_fault(true);
 	test_fault(false);
 	test_settle();
+	test_dead();
 	test_errors();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;

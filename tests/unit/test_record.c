@@ -250,6 +250,8 @@ static void any_bytes(void **state)
 	for (uint64_t n = 1; n <= 12; n++)
 		execute(r, n);
 	finding(r, 12, 1);
+	record_once(r, &(struct record_finding){ .n = 12, .ns = 1, .failure = 2, .kind = "timeout", .message = "no end",
+		.strategy = "pct", .trace = "out/once.trace" });
 	record_end(r, "interrupted", 0);
 	assert_int_equal(record_close(r), 0);
 	f = fopen(path, "r");
@@ -289,6 +291,33 @@ static void any_bytes(void **state)
 	fclose(null);
 }
 
+/* A failure that did not come again is told apart, and not counted. */
+static void seen_once(void **state)
+{
+	char err[300], *out = NULL;
+	struct campaign_record *c;
+	struct record *r;
+	size_t len;
+	FILE *f;
+
+	unlink(path);
+	r = begin();
+	execute(r, 1);
+	record_once(r, &(struct record_finding){ .n = 1, .ns = 1, .failure = 2, .kind = "timeout", .message = "no end",
+		.strategy = "pct", .trace = "out/once.trace" });
+	record_end(r, "every schedule was tried", 0);
+	assert_int_equal(record_close(r), 0);
+	c = record_read(path, err, sizeof(err));
+	assert_non_null(c);
+	f = open_memstream(&out, &len);
+	record_text(f, c);
+	fclose(f);
+	assert_non_null(strstr(out, "seen once, did not repeat: timeout\n    no end\n    zug show out/once.trace\n"));
+	assert_non_null(strstr(out, "nothing found in 1 execution"));
+	free(out);
+	record_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +325,7 @@ int main(void)
 		cmocka_unit_test(campaigns_are_appended),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(seen_once),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, set_up, tear_down);

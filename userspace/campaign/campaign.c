@@ -63,6 +63,7 @@ void campaign_free(struct campaign *c)
 	points_free(c->points);
 	session_close(&c->s);
 	failures_release(&c->failures);
+	failures_release(&c->once);
 	free(c);
 }
 
@@ -209,6 +210,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.first_divergence = c->first_divergence,
 		.failures = c->failures.list,
 		.nr_failures = c->failures.nr,
+		.once = c->once.list,
+		.nr_once = c->once.nr,
 		.races = races->list,
 		.nr_races = races->nr,
 		.nr_suppressed = races->nr_suppressed,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is done with a failure: which bug it is, its trace, the simplest schedule of it, its
- * replays. campaign_on_finding() goes through these stages, and tells the observer each
+ * What is done with a failure: its trace, its replays (what does not come again is no finding),
+ * which bug it is, the simplest schedule of it. campaign_on_finding() goes through these stages, and tells the observer each
  * (observer.h).
  */
 #include <errno.h>
@@ -16,6 +16,10 @@
 /* The bounds of minimising a finding before it is reported; zug minimize has none. */
 #define MINIMIZE_EXECUTIONS 200
 #define MINIMIZE_STEPS 50000
+/* Replays before a failure that comes again in none of them is told to be no finding. */
+#define REPLAYS_FOR_ONCE 3
+/* So often is a failure that did not come again replayed when it is seen again. */
+#define ONCE_TRIED 3
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -35,17 +39,25 @@ static char *name_with(const char *path, const char *word)
 	return asprintf(&name, "%.*s.%s.trace", (int)n, path, word) < 0 ? NULL : name;
 }
 
+static void note_replays(struct campaign_finding *f, const struct session_replays *replays)
+{
+	f->replays = replays->made;
+	f->same = replays->same;
+	f->alike = replays->alike;
+}
+
 /*
- * The simplest schedule that fails like t, as a trace at 'min'. 0; -EAGAIN: there is none, and the
- * observer knows why.
+ * The simplest schedule that fails like t, as a trace at 'min', and what came of its replays. 0;
+ * -EAGAIN: there is none, and the observer knows why.
  */
 static int find_simplest(struct campaign *c, const struct trace *t, const char *min,
-			 struct minimized *m)
+			 struct minimized *m, struct campaign_finding *f)
 {
 	const struct minimize_limits limits = { MINIMIZE_EXECUTIONS, MINIMIZE_STEPS };
 	char err[PATH_MAX + 128];
+	struct session_replays replays = { 0 };
 	struct trace *simple;
-	int done = 0, same = 0;
+	int times = c->s.o.results.verify;
 
 	if (minimize_trace(c, t, &limits, min, m, err, sizeof(err))) {
 		session_say(&c->s, "not minimised: %s", err);
@@ -60,13 +72,15 @@ static int find_simplest(struct campaign *c, const struct trace *t, const char *
 	}
 	simple = trace_open(min, err, sizeof(err));
 	if (simple && m->simpler)
-		same = session_verify(&c->s, simple, 1, &done);
-	if (!simple || same != done) {
+		session_verify(&c->s, simple, times ? times : 1, &replays);
+	if (!simple || replays.same != replays.made) {
 		session_say(&c->s, "not minimised: a simpler schedule failed, but not again");
 		trace_free(simple);
 		return -EAGAIN;
 	}
 	trace_free(simple);
+	if (m->simpler && times)
+		note_replays(f, &replays);
 	return 0;
 }
 
@@ -81,7 +95,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	struct trace *t = trace_open(f->trace, err, sizeof(err));
 	struct minimized m;
 
-	if (!found || !min || !t || find_simplest(c, t, min, &m))
+	if (!found || !min || !t || find_simplest(c, t, min, &m, f))
 		goto out;
 	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
@@ -100,50 +114,112 @@ out:
 	trace_free(t);
 }
 
-static void verify(struct campaign *c, struct campaign_finding *f)
+/*
+ * Replays the trace of a failure. True: the failure did not come again, in any of a few replays. What
+ * could not be replayed at all, or was interrupted, is believed.
+ */
+static bool came_once(struct campaign *c, struct campaign_finding *f)
 {
+	struct session_replays replays = { 0 };
+	int times = c->s.o.results.verify, made = 0;
 	char err[512];
-	struct trace *t = c->s.o.results.verify ? trace_open(f->trace, err, sizeof(err)) : NULL;
+	struct trace *t = times ? trace_open(f->trace, err, sizeof(err)) : NULL;
 
-	if (t)
-		f->same = session_verify(&c->s, t, c->s.o.results.verify, &f->replays);
+	if (!t)
+		return false;
+	session_verify(&c->s, t, times, &replays);
+	while (!replays.alike && replays.made < REPLAYS_FOR_ONCE && replays.made > made) {
+		made = replays.made;
+		session_verify(&c->s, t, 1, &replays);
+	}
 	trace_free(t);
+	note_replays(f, &replays);
+	return !replays.alike && replays.made >= REPLAYS_FOR_ONCE;
 }
 
-int campaign_on_finding(struct campaign *c, const struct execution *x, char *err, size_t errlen)
+/* A path for the trace of the last execution, which is there; NULL with a line in err. */
+static char *keep_trace(struct campaign *c, struct campaign_finding *f, char *err, size_t errlen)
 {
-	struct campaign_finding f = { 0 };
+	char *path = session_trace_name(&c->s, "", err, errlen);
+
+	if (!path || !session_keep_trace(&c->s, path, err, errlen))
+		return path;
+	unlink(path);
+	free(path);
+	f->trace = c->s.paths.current;
+	session_say(&c->s, "%s", err);
+	err[0] = 0;
+	tell(c, f, FINDING_LOST);
+	return NULL;
+}
+
+/* Counts a failure that did not come again; the trace of the first time stays. */
+static int note_once(struct campaign *c, const struct execution *x, struct campaign_finding *f,
+		     char *path)
+{
 	struct campaign_failure *failure;
+	bool new;
+
+	f->failure = failure = failures_note(&c->once, x, c->s.figures.executions, &new);
+	if (failure && new)
+		failure->trace = path;
+	else
+		unlink(path);
+	if (failure && new)
+		tell(c, f, FINDING_ONCE);
+	else
+		free(path);
+	return failure ? 0 : -ENOMEM;
+}
+
+/* Known as one that does not come again, and tried often enough. */
+static bool is_known_once(struct campaign *c, const struct execution *x)
+{
+	struct campaign_failure *known = failures_find(&c->once, x->outcome.failure);
+
+	if (!known || known->times < ONCE_TRIED)
+		return false;
+	known->times++;
+	c->once.findings++;
+	return true;
+}
+
+int campaign_on_finding(struct campaign *c, const struct execution *x, bool *once, char *err,
+			size_t errlen)
+{
+	struct campaign_failure lost = { .kind = x->outcome.kind };
+	struct campaign_finding f = { .failure = &lost };
+	struct campaign_failure *failure;
+	uint64_t execution = c->s.figures.executions;
 	char *path;
 	bool new;
 
-	f.failure = failure = failures_note(&c->failures, x, c->s.figures.executions, &new);
-	if (!failure) {
-		snprintf(err, errlen, "out of memory");
-		return -ENOMEM;
-	}
-	if (!new && c->s.o.results.keep_going)
+	*once = !failures_find(&c->failures, x->outcome.failure) && is_known_once(c, x);
+	if (*once)
 		return 0;
-	path = session_trace_name(&c->s, "", err, errlen);
+	if (c->s.o.results.keep_going && failures_find(&c->failures, x->outcome.failure))
+		return failures_note(&c->failures, x, execution, &new) ? 0 : -ENOMEM;
+	path = keep_trace(c, &f, err, errlen);
 	if (!path)
 		return -EIO;
-	if (session_keep_trace(&c->s, path, err, errlen)) {
-		unlink(path);
+	f.trace = path;
+	*once = came_once(c, &f);
+	if (*once)
+		return note_once(c, x, &f, path);
+	failures_drop(&c->once, x->outcome.failure);
+	f.failure = failure = failures_note(&c->failures, x, execution, &new);
+	if (!failure) {
+		snprintf(err, errlen, "out of memory");
 		free(path);
-		f.trace = c->s.paths.current;
-		session_say(&c->s, "%s", err);
-		err[0] = 0;
-		tell(c, &f, FINDING_LOST);
-		return -EIO;
+		return -ENOMEM;
 	}
 	free(failure->trace);
-	f.trace = failure->trace = path;
+	failure->trace = path;
 	tell(c, &f, FINDING_FOUND);
 	/* of a time-out every trial would be one, too */
 	if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, &f);
 	tell(c, &f, FINDING_EXPLAINED);
-	verify(c, &f);
 	if (x->outcome.kind == ZUG_OUTCOME_RACE)
 		race_book_know(points_races(c->points), x->outcome.failure);
 	tell(c, &f, FINDING_VERIFIED);

@@ -13,6 +13,7 @@ struct campaign {
 	struct session s;
 	struct points *points;
 	struct failure_list failures;
+	struct failure_list once;	/* that did not come again when they were replayed */
 
 	/* how far the search has found its points */
 	int prime_rounds;
@@ -42,12 +43,15 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen);
 int campaign_record_open(struct campaign *c, char *err, size_t errlen);
 void campaign_record_execution(struct campaign *c, const struct execution *x);
 void campaign_record_finding(struct campaign *c, const struct execution *x);
+/* A failure that did not come again. */
+void campaign_record_once(struct campaign *c, const struct execution *x);
 void campaign_record_end(struct campaign *c, const char *why);
 
 /*
- * What campaign_run() does with a failure: counts it, keeps its trace, minimises and verifies it,
- * and tells the observer. 0, or -errno with a line in err.
+ * What campaign_run() does with a failure: keeps its trace, verifies it, counts and minimises it,
+ * and tells the observer. 0, or -errno with a line in err; *once: it did not come again.
  */
-int campaign_on_finding(struct campaign *c, const struct execution *x, char *err, size_t errlen);
+int campaign_on_finding(struct campaign *c, const struct execution *x, bool *once, char *err,
+			size_t errlen);
 
 #endif

@@ -57,19 +57,31 @@ void campaign_record_execution(struct campaign *c, const struct execution *x)
 	c->recorded = c->s.figures.executions;
 }
 
-void campaign_record_finding(struct campaign *c, const struct execution *x)
+static void put_failure(struct campaign *c, const struct execution *x,
+			const struct failure_list *list,
+			void (*put)(struct record *r, const struct record_finding *f))
 {
-	const struct campaign_failure *f = failures_find(&c->failures, x->outcome.failure);
+	const struct campaign_failure *f = failures_find(list, x->outcome.failure);
 	struct search_stats st;
 
 	if (!c->record)
 		return;
 	search_get_stats(c->s.search, &st);
-	record_finding(c->record, &(struct record_finding){
+	put(c->record, &(struct record_finding){
 		.n = c->recorded, .ns = clock_now_ns() - c->start_ns, .failure = x->outcome.failure,
 		.steps = x->steps, .preemptions = x->preemptions, .trace = f ? f->trace : NULL,
 		.kind = zug_outcome_name(x->outcome.kind), .message = x->outcome.message,
 		.strategy = strategy_now(c, &st) });
+}
+
+void campaign_record_finding(struct campaign *c, const struct execution *x)
+{
+	put_failure(c, x, &c->failures, record_finding);
+}
+
+void campaign_record_once(struct campaign *c, const struct execution *x)
+{
+	put_failure(c, x, &c->once, record_once);
 }
 
 void campaign_record_end(struct campaign *c, const char *why)

@@ -5,12 +5,13 @@
  * always a whole one.
  *
  *	"zugstate" version(u32) nr(u32) { parent(u32) nth(u32) } * nr
- *	executions(u64) findings(u64) nr(u32)
- *	{ failure(u64) kind(u32) times(u64) first(u64) trace message } * nr
+ *	executions(u64) { findings(u64) nr(u32)
+ *	{ failure(u64) kind(u32) times(u64) first(u64) trace message } * nr } * 2
  *	length(u64) search  crc32(u32)
  *
  * all little-endian, the checksum over everything before it; a string is length(u32) and bytes. The
- * failures are those that were found: one that is found again is not new.
+ * failures are those that were found (one that is found again is not new), then those that did not
+ * come again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 #include "campaign/campaign_internal.h"
 
 #define MAGIC "zugstate"
-#define VERSION 2
+#define VERSION 3
 
 struct head {
 	char magic[8];
@@ -45,15 +46,14 @@ static void put_text(FILE *f, const char *text)
 	put(f, text, len);
 }
 
-static void put_failures(FILE *f, const struct campaign *c)
+static void put_failures(FILE *f, const struct failure_list *l)
 {
-	uint32_t nr = c->failures.nr;
+	uint32_t nr = l->nr;
 
-	put(f, &c->s.figures.executions, sizeof(c->s.figures.executions));
-	put(f, &c->failures.findings, sizeof(c->failures.findings));
+	put(f, &l->findings, sizeof(l->findings));
 	put(f, &nr, sizeof(nr));
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct campaign_failure *a = &c->failures.list[i];
+		const struct campaign_failure *a = &l->list[i];
 		uint32_t kind = a->kind;
 
 		put(f, &a->failure, sizeof(a->failure));
@@ -87,7 +87,9 @@ static int make_state(struct campaign *c, char **buf, size_t *size)
 	len = search_save(c->s.search, search, len);
 	put(f, &h, sizeof(h));
 	put(f, c->s.spawn.paths, h.nr * sizeof(*c->s.spawn.paths));
-	put_failures(f, c);
+	put(f, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	put_failures(f, &c->failures);
+	put_failures(f, &c->once);
 	put(f, &len64, sizeof(len64));
 	if (len > 0)
 		put(f, search, len);
@@ -200,16 +202,15 @@ static char *get_text(struct reader *r)
 	return text;
 }
 
-static void get_failures(struct reader *r, struct campaign *c)
+static void get_failures(struct reader *r, struct failure_list *l)
 {
 	uint32_t nr, kind;
 
-	get(r, &c->s.figures.executions, sizeof(c->s.figures.executions));
-	get(r, &c->failures.findings, sizeof(c->failures.findings));
+	get(r, &l->findings, sizeof(l->findings));
 	get(r, &nr, sizeof(nr));
-	r->bad |= nr > r->left || !ARRAY_RESERVE(c->failures.list, c->failures.room, nr + 1u);
-	while (!r->bad && c->failures.nr < nr) {
-		struct campaign_failure *f = &c->failures.list[c->failures.nr++];
+	r->bad |= nr > r->left || !ARRAY_RESERVE(l->list, l->room, nr + 1u);
+	while (!r->bad && l->nr < nr) {
+		struct campaign_failure *f = &l->list[l->nr++];
 
 		*f = (struct campaign_failure){ 0 };
 		get(r, &f->failure, sizeof(f->failure));
@@ -267,7 +268,9 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		get(&r, &sp, sizeof(sp));
 		spawn_number(&c->s.spawn, sp.parent, sp.nth);
 	}
-	get_failures(&r, c);
+	get(&r, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	get_failures(&r, &c->failures);
+	get_failures(&r, &c->once);
 	get(&r, &len64, sizeof(len64));
 	if (r.bad || len64 != r.left) {
 		snprintf(err, errlen, "--resume %s: damaged", path);

@@ -50,8 +50,14 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 {
 	struct campaign_finding counted = { .stage = FINDING_COUNTED };
 	bool known = c->s.o.results.keep_going && failures_find(&c->failures, x->outcome.failure);
-	int ret = campaign_on_finding(c, x, err, errlen);
+	bool once;
+	int ret = campaign_on_finding(c, x, &once, err, errlen);
 
+	if (once) {
+		if (!ret && failures_find(&c->once, x->outcome.failure)->times == 1)
+			campaign_record_once(c, x);
+		return ret;
+	}
 	campaign_record_finding(c, x);
 	if (c->s.observer->finding)
 		c->s.observer->finding(c->s.observer->ctx, c, &counted);
@@ -127,13 +133,13 @@ static int end_of(const struct campaign *c)
 	/* a failure without any statement of the script is not the one that the script is about */
 	if (c->failures.nr)
 		return script.nr && script.gone == script.nr ? CAMPAIGN_MISFIT : CAMPAIGN_FAILED;
-	if (c->s.o.search.script && !c->cut) {
+	if (c->s.o.search.script && !c->cut && !c->once.nr) {
 		if (!c->passed)
 			return CAMPAIGN_INCOMPLETE;
 		if (!script.fits)
 			return CAMPAIGN_MISFIT;
 	}
-	return c->cut || c->diverged ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
+	return c->cut || c->diverged || c->once.nr ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
 }
 
 int campaign_run(struct campaign *c, char *err, size_t errlen)

@@ -17,6 +17,8 @@ struct minimized;
 /* What has become of a finding. */
 enum finding_stage {
 	FINDING_FOUND = 0, /* a new one; its trace is kept, and more executions follow */
+	FINDING_ONCE, /* it did not come again when its trace was replayed: it is none, and no stage
+			 follows */
 	FINDING_LOST, /* its trace could not be kept: trace is where it lies until the campaign is
 			 freed */
 	FINDING_MINIMIZED, /* the trace was replaced by a simpler one, or is the simplest */
@@ -32,8 +34,11 @@ struct campaign_finding {
 	const struct minimized *minimized;	/* FINDING_MINIMIZED */
 	const char *as_found; /* FINDING_MINIMIZED: the trace before it was simplified; NULL: it was
 				 not */
-	int replays,
-		same; /* FINDING_VERIFIED: replays, and those that failed step for step like it */
+	/*
+	 * FINDING_ONCE, FINDING_VERIFIED: replays, those that failed step for step like it, and
+	 * those that failed like it
+	 */
+	int replays, same, alike;
 };
 
 struct campaign_observer {

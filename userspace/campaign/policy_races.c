@@ -299,10 +299,10 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
  */
 static int keep(struct races *r, const struct execution *x, char *err, size_t errlen)
 {
+	struct session_replays replays = { 0 };
 	struct race_book *b = r->book;
 	struct campaign_race *race;
 	struct trace *t;
-	int done = 0;
 	char *path = session_trace_name(r->s, "race.", err, errlen);
 
 	if (!path)
@@ -315,7 +315,7 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 	}
 	t = trace_open(path, err, errlen);
 	if (t)
-		session_verify(r->s, t, 1, &done);
+		session_verify(r->s, t, 1, &replays);
 	trace_free(t);
 	race = &b->list[b->nr];
 	*race = (struct campaign_race){ .race = x->outcome.failure,

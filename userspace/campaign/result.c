@@ -44,12 +44,27 @@ struct campaign_failure *failures_note(struct failure_list *f, const struct exec
 	return &f->list[f->nr++];
 }
 
+static void release(struct campaign_failure *failure)
+{
+	free(failure->trace);
+	free(failure->message);
+}
+
+void failures_drop(struct failure_list *f, uint64_t failure)
+{
+	struct campaign_failure *known = failures_find(f, failure);
+
+	if (!known)
+		return;
+	f->findings -= known->times;
+	release(known);
+	*known = f->list[--f->nr];
+}
+
 void failures_release(struct failure_list *f)
 {
-	for (unsigned int i = 0; i < f->nr; i++) {
-		free(f->list[i].trace);
-		free(f->list[i].message);
-	}
+	for (unsigned int i = 0; i < f->nr; i++)
+		release(&f->list[i]);
 	free(f->list);
 }
 

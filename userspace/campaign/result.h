@@ -22,7 +22,8 @@ enum campaign_blame campaign_blame(int error);
 enum campaign_end {
 	CAMPAIGN_PASSED = 0,	/* nothing wrong was found, as far as was asked */
 	CAMPAIGN_FAILED,	/* the test fails under some schedule */
-	CAMPAIGN_INCOMPLETE,	/* interrupted, or executions did not follow their schedule */
+	CAMPAIGN_INCOMPLETE,	/* interrupted, executions did not follow their schedule, or a
+				   failure did not come again in its replays */
 	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
 };
 
@@ -47,6 +48,8 @@ struct campaign_failure *failures_note(struct failure_list *f, const struct exec
 				       uint64_t execution, bool *new);
 /* NULL: not known. */
 struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure);
+/* Takes a failure off the list. */
+void failures_drop(struct failure_list *f, uint64_t failure);
 void failures_release(struct failure_list *f);
 
 /* Races that look harmless, and those that may be none, are told apart. */
@@ -90,6 +93,8 @@ struct campaign_result {
 	struct search_stats search;
 	const struct campaign_failure *failures;
 	unsigned int nr_failures;
+	const struct campaign_failure *once; /* failures that did not come again: no findings */
+	unsigned int nr_once;
 	const struct campaign_race *races;
 	unsigned int nr_races, nr_suppressed;
 	const bool *suppression_used;	/* by suppression of the options; NULL: none was */

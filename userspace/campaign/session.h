@@ -137,11 +137,14 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 /* The same under the schedule of r, outside of the search; r NULL: under the default schedule. */
 int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
 		   size_t errlen);
-/*
- * Follows a trace up to 'times' times (*done); returns how often the same failure came, step for
- * step.
- */
-int session_verify(struct session *s, const struct trace *t, int times, int *done);
+/* Follows a trace up to 'times' times, and adds to what came of it. */
+struct session_replays {
+	int made;
+	int same;	/* the same failure came, step for step */
+	int alike;	/* the same failure came, perhaps in another way */
+};
+void session_verify(struct session *s, const struct trace *t, int times,
+		    struct session_replays *replays);
 /*
  * Makes a folder and the folders above it that are not there; without keep only tries that, and leaves
  * nothing behind. 0 or -errno.

@@ -114,31 +114,33 @@ int session_follow(struct session *s, const struct replay *r, struct execution *
 	return ret;
 }
 
-int session_verify(struct session *s, const struct trace *t, int times, int *done)
+void session_verify(struct session *s, const struct trace *t, int times,
+		    struct session_replays *replays)
 {
 	const struct trace_outcome *want = trace_outcome(t);
 	struct execution x;
 	struct replay r;
 	char err[512];
-	int same = 0;
+	bool alike;
 
-	*done = 0;
 	if (replay_init(&r, t))
 		goto out;
 	s->aside = true;
-	for (; *done < times && !session_interrupted(s); ++*done) {
+	for (int i = 0; i < times && !session_interrupted(s); i++) {
 		if (session_follow(s, &r, &x, err, sizeof(err))) {
 			session_say(s, "it could not be replayed: %s", err);
 			break;
 		}
-		same += !x.diverged && x.outcome.failure == want->failure && x.hash == r.hash;
+		alike = x.outcome.failure == want->failure;
+		replays->made++;
+		replays->alike += alike;
+		replays->same += alike && !x.diverged && x.hash == r.hash;
 		if (x.diverged)
 			session_say(s, "a replay did not follow: %s", x.divergence);
 	}
 	s->aside = false;
 out:
 	replay_release(&r);
-	return same;
 }
 
 /* ---- traces that are kept ---- */

@@ -229,6 +229,24 @@ static void races_text(const struct campaign_text *t, const struct campaign_resu
 			fprintf(to, "suppression race:%s: matched no data race\n", suppressions[i]);
 }
 
+/* ---- failures that did not come again ---- */
+
+static void once_summary_text(FILE *out, const struct campaign_result *r)
+{
+	fprintf(out,
+		"%u failure%s did not repeat: the test depends on something that is not controlled (zug check "
+		"says on what), or this is a fault of zug:\n",
+		r->nr_once, r->nr_once == 1 ? "" : "s");
+	for (unsigned int i = 0; i < r->nr_once; i++) {
+		const struct campaign_failure *f = &r->once[i];
+
+		fprintf(out, "  %s: %.200s\n    seen %lu time%s, first in execution %lu; trace: %s\n",
+			zug_outcome_name(f->kind), f->message, (unsigned long)f->times,
+			f->times == 1 ? "" : "s", (unsigned long)f->first,
+			f->trace ? f->trace : "(not kept)");
+	}
+}
+
 /* ---- scripts ---- */
 
 static void script_line_text(const struct search_script_line *l, const char *script, FILE *out)
@@ -312,7 +330,10 @@ static void script_text(const struct campaign_text *t, const struct campaign *c)
 	campaign_script_result(c, &s);
 	failed = r.nr_failures;
 	if (!failed && !r.passed) {
-		fprintf(out, "%s: no execution of it counts\n", path);
+		if (r.nr_once)
+			once_summary_text(out, &r);
+		else
+			fprintf(out, "%s: no execution of it counts\n", path);
 		monitors_text(c, out);
 		return;
 	}
@@ -403,6 +424,10 @@ static void verified_text(const struct campaign_text *t, const struct campaign *
 	if (f->replays)
 		fprintf(t->out, "replayed: %d of %d times the same failure, step for step\n",
 			f->same, f->replays);
+	if (f->alike > f->same)
+		fprintf(t->out, "%d time%s the same failure in another way: the test depends on "
+			"something that is not controlled; zug check says on what\n",
+			f->alike - f->same, f->alike - f->same == 1 ? "" : "s");
 	fprintf(t->out,
 		"replay it: zug replay %s\ndebug it: zug replay --gdb %s\nall of it: zug show %s\n"
 		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n",
@@ -412,6 +437,17 @@ static void verified_text(const struct campaign_text *t, const struct campaign *
 		races_text(t, &r);
 	else
 		putc('\n', t->out);
+	fflush(t->out);
+}
+
+static void once_text(const struct campaign_text *t, const struct campaign_finding *f)
+{
+	fprintf(t->out,
+		"seen once, did not repeat: %s: %.200s\n"
+		"    in execution %lu; %d of %d replays failed like that: no finding, the search goes on\n"
+		"    trace: %s\n",
+		zug_outcome_name(f->failure->kind), f->failure->message,
+		(unsigned long)f->failure->first, f->alike, f->replays, f->trace);
 	fflush(t->out);
 }
 
@@ -430,6 +466,9 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 			(unsigned long)r.executions, seconds(r.elapsed_ns, text, sizeof(text)),
 			zug_outcome_name(f->failure->kind));
 		fflush(t->out);
+		break;
+	case FINDING_ONCE:
+		once_text(t, f);
 		break;
 	case FINDING_LOST:
 		show(t, c, f->trace);
@@ -527,6 +566,8 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
 		n.code ? n.code : "", n.waits ? n.waits : "");
 	campaign_notes_release(&n);
+	if (r->nr_once)
+		once_summary_text(t->out, r);
 	if (r->diverged)
 		fprintf(t->out,
 			"%lu executions did not follow the schedule they were given (first: %s): the "

@@ -17,6 +17,7 @@
 struct failure {
 	unsigned int kind;
 	uint64_t times;
+	bool once;	/* it did not come again when it was replayed: no finding */
 	char *message, *trace;
 };
 
@@ -38,8 +39,8 @@ struct result {
 	uint64_t wall_ns, executions, steps;
 	bool exhausted;
 	uint32_t bound_done;
-	struct failure *failures;
-	unsigned int nr_failures;
+	struct failure *failures;	/* those that came once after the findings */
+	unsigned int nr_failures, nr_findings;
 	struct race *races;
 	unsigned int nr_races;
 };
@@ -109,18 +110,22 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			      .steps = f->steps,
 			      .exhausted = f->exhausted,
 			      .bound_done = f->search.bound_done };
-	c->failures = calloc(f->nr_failures + 1, sizeof(*c->failures));
+	c->nr_findings = f->nr_failures;
+	c->failures = calloc(f->nr_failures + f->nr_once + 1, sizeof(*c->failures));
 	c->races = calloc(f->nr_races + 1, sizeof(*c->races));
 	if (!c->name || !c->said || !c->failures || !c->races) {
 		release(c);
 		return -ENOMEM;
 	}
-	for (unsigned int i = 0; i < f->nr_failures; i++) {
-		const struct campaign_failure *from = &f->failures[i];
+	for (unsigned int i = 0; i < f->nr_failures + f->nr_once; i++) {
+		bool once = i >= f->nr_failures;
+		const struct campaign_failure *from = once ? &f->once[i - f->nr_failures] :
+							     &f->failures[i];
 
 		c->failures[i] =
 			(struct failure){ .kind = from->kind,
 					  .times = from->times,
+					  .once = once,
 					  .message = strdup(from->message ? from->message : ""),
 					  .trace = from->trace ? strdup(from->trace) : NULL };
 		c->nr_failures++;
@@ -246,9 +251,9 @@ static void put_case(FILE *f, const struct results *r, const struct result *c)
 	fprintf(f, "\" time=\"%.3f\">\n", c->wall_ns / 1e9);
 	if (c->exit == ZUG_EXIT_FINDING) {
 		fputs("    <failure type=\"", f);
-		put(f, c->nr_failures ? zug_outcome_name(c->failures[0].kind) : "finding");
+		put(f, c->nr_findings ? zug_outcome_name(c->failures[0].kind) : "finding");
 		fputs("\" message=\"", f);
-		for (unsigned int i = 0; i < c->nr_failures; i++) {
+		for (unsigned int i = 0; i < c->nr_findings; i++) {
 			fputs(i ? "; " : "", f);
 			put(f, zug_outcome_name(c->failures[i].kind));
 			fputs(": ", f);
@@ -260,6 +265,8 @@ static void put_case(FILE *f, const struct results *r, const struct result *c)
 	} else if (c->exit != ZUG_EXIT_PASS) {
 		fprintf(f, "    <error type=\"%s\" message=\"%s\">", verdict(c->exit),
 			c->exit == ZUG_EXIT_INCOMPLETE ?
+				c->nr_failures > c->nr_findings ?
+				"a failure was seen once, and did not repeat" :
 				"the search was cut, or executions did not follow their schedule" :
 				"the test could not be searched");
 		put_text(f, c->said);
@@ -308,11 +315,13 @@ int results_write_junit(const struct results *r, const char *path, char *err, si
 
 /* ---- JSON ---- */
 
-static struct json_object *json_failures(const struct result *c)
+/* The findings, or the failures that did not come again. */
+static struct json_object *json_failures(const struct result *c, bool once)
 {
 	struct json_object *a = json_object_new_array();
 
-	for (unsigned int i = 0; i < c->nr_failures; i++) {
+	for (unsigned int i = once ? c->nr_findings : 0;
+	     i < (once ? c->nr_failures : c->nr_findings); i++) {
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "outcome",
@@ -370,7 +379,8 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(
 			o, "preemptions_covered",
 			c->bound_done == UINT32_MAX ? NULL : json_object_new_uint64(c->bound_done));
-		json_object_object_add(o, "failures", json_failures(c));
+		json_object_object_add(o, "failures", json_failures(c, false));
+		json_object_object_add(o, "seen_once", json_failures(c, true));
 		json_object_object_add(o, "data_races", json_races(c));
 		json_object_object_add(o, "report", json_text(c->said));
 		json_object_array_add(a, o);

@@ -218,7 +218,7 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	enum spin_verdict v = SPIN_NO;
 
 	if (!kernel_ctl(k->o.kernel, &c))
-		v = spin_sample(&k->spin, t->task, t->pid, c.regs.regs, c.regs.fsbase);
+		v = spin_sample(&k->spin, t->task, t->pid, t->label.op != ZUG_OP_SPIN, c.regs.regs, c.regs.fsbase);
 	/* while it is on trial it is stopped at every other tick */
 	k->run.turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
 	return v;

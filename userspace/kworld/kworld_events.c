@@ -323,8 +323,8 @@ static bool on_wake(struct kworld *k, struct arrival *a)
 {
 	uint32_t waker = a->e.arg[0] ? a->e.arg[0] : k->run.wakes_for;
 
-	/* queued again, for example by priority inheritance */
-	if (a->t->state == TASK_PARKED || a->t->state == TASK_RUNNING)
+	/* queued again, for example by priority inheritance; what is dead stays so */
+	if (a->t->state != TASK_BLOCKED)
 		return false;
 	if (kworld_hold(k, a->n, waker))
 		return false;
@@ -338,6 +338,7 @@ static bool on_exit(struct kworld *k, struct arrival *a)
 
 	a->ev.kind = WORLD_EXIT;
 	a->t->state = TASK_DEAD;
+	kworld_unhold(k, a->n);
 	if (last)
 		timers_drop(&k->timers, a->e.tgid, false);
 	a->ev.root = a->t->process == k->run.root && last;

@@ -258,6 +258,8 @@ int kworld_expire(struct world *w, uint32_t task);
 uint64_t kworld_next_timer(const struct kworld *k);
 /* Task n was woken. True: perhaps by the kernel's timer, before its time; then the task is held, and not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/* The task is not held any more. */
+void kworld_unhold(struct kworld *k, uint32_t n);
 /*
  * Makes task n come out of its wait, up to where it would return to its program, and lets change() see and
  * replace its registers. parked: it is awake already. 0 when it stands parked again, its WAKE seen.

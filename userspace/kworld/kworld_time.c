@@ -244,9 +244,7 @@ int kworld_expire(struct world *w, uint32_t task)
 			expired ? "expired" : "not", (unsigned long)(z->clock / 1000));
 	if (ret)
 		return ret;
-	if (k->kt[task].held)
-		k->run.nr_held--;
-	k->kt[task].held = false;
+	kworld_unhold(k, task);
 	t->deadline = 0;
 	t->state = TASK_PARKED;
 	t->label.op = expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
@@ -336,6 +334,14 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 	return true;
 }
 
+void kworld_unhold(struct kworld *k, uint32_t n)
+{
+	if (!k->kt[n].held)
+		return;
+	k->kt[n].held = false;
+	k->run.nr_held--;
+}
+
 static uint64_t t_left(struct kworld *k, uint32_t n)
 {
 	uint64_t clock = kworld_state(k)->clock, deadline = k->w.tasks[n].deadline;
@@ -381,9 +387,9 @@ int kworld_settle(struct kworld *k)
 	for (uint32_t n = 0; n < k->w.nr_tasks && k->run.nr_held; n++) {
 		if (!k->kt[n].held)
 			continue;
-		k->kt[n].held = false;
-		k->run.nr_held--;
-		if (send_back(k, n))
+		kworld_unhold(k, n);
+		/* it may have died, or gone another way, while it was taken out */
+		if (send_back(k, n) || k->w.tasks[n].state != TASK_BLOCKED)
 			continue;
 		kworld_wakes(k, n, k->kt[n].waker, &ev);
 		kworld_tell_first(k, &ev);

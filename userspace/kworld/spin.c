@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "kworld/spin.h"
@@ -105,7 +107,53 @@ static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h)
 	return known;
 }
 
-enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, const __u64 *regs,
+/* The time for which the task itself has run; 0: unknown. */
+static uint64_t run_time(int pid)
+{
+	int fd = open_of(pid, "schedstat", O_RDONLY);
+	char buf[32] = "";
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, buf, sizeof(buf) - 1) < 0)
+		buf[0] = 0;
+	close(fd);
+	return strtoull(buf, NULL, 10);
+}
+
+/* True where the kernel executes probed instructions out of line. */
+static bool is_stepped_over(int pid, uint64_t ip)
+{
+	unsigned long start, end;
+	char path[64], line[512];
+	bool inside = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && !inside && fgets(line, sizeof(line), f))
+		inside = strstr(line, "[uprobes]") && sscanf(line, "%lx-%lx", &start, &end) == 2 &&
+			 ip >= start && ip < end;
+	if (f)
+		fclose(f);
+	return inside;
+}
+
+/* The task is in the state that it was in at the last sample. */
+static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, uint64_t ip)
+{
+	uint64_t run_ns;
+
+	if (moved)
+		return SPIN_PROVEN;
+	run_ns = run_time(pid);
+	if (run_ns < s->run_ns + SPIN_TRIAL_NS)
+		return SPIN_AGAIN;
+	s->run_ns = run_ns;
+	return ++s->same < SPIN_SAME || is_stepped_over(pid, ip) ? SPIN_AGAIN : SPIN_PROVEN;
+}
+
+enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const __u64 *regs,
 			      uint64_t thread_pointer)
 {
 	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, 17 * sizeof(*regs));
@@ -119,6 +167,8 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, cons
 		spin_reset(s);
 		return SPIN_NO;
 	}
+	if (s->nr && s->states[s->nr - 1] == h)
+		return same_again(s, pid, moved, regs[16]);
 	for (unsigned int i = 0; i < s->nr; i++)
 		if (s->states[i] == h)
 			return SPIN_PROVEN;
@@ -127,5 +177,7 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, cons
 		return SPIN_NO;
 	}
 	s->states[s->nr++] = h;
+	s->same = 0;
+	s->run_ns = run_time(pid);
 	return SPIN_AGAIN;
 }

@@ -9,6 +9,11 @@
  * in the thread's control block) does not count. A loop that counts, however long, changes a register
  * or memory; a loop that reads a clock changes a register; one that tries to take a lock writes what is
  * there already.
+ *
+ * The same state without another one in between is that of a loop of one instruction, or of a task that
+ * has not executed any: samples are taken by the machine's clock, and a loaded machine may stop it at once
+ * each time. Such a sample counts only when the task's own run time has advanced by the time of a trial, many
+ * are needed, and where the kernel steps over a probed instruction, which it does once, none counts.
  */
 #ifndef ZUG_SPIN_H
 #define ZUG_SPIN_H
@@ -19,16 +24,20 @@
 
 #define SPIN_TRIAL_NS	5000000ull	/* between samples: one or two ticks */
 #define SPIN_SAMPLES	64		/* a loop of a few instructions, or points, repeats within so many */
+#define SPIN_SAME	8		/* samples of one state, where no other one was seen in between */
 #define SPIN_PAGES	64		/* a task that has written more is not tried further */
 
 struct spin_trial {
 	uint32_t task;			/* WORLD_NO_TASK: no task is on trial */
 	unsigned int nr;
 	uint64_t states[SPIN_SAMPLES];	/* hashes of the states */
+	unsigned int same;		/* samples of the last state, one after another */
+	uint64_t run_ns;		/* the task's own run time at the last that counted */
 };
 
 void spin_reset(struct spin_trial *s);
-enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, const __u64 *regs,
+/* moved: the task has come to a point since the last sample. */
+enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const __u64 *regs,
 			      uint64_t thread_pointer);
 
 #endif

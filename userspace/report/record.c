@@ -204,23 +204,12 @@ void record_execution(struct record *r, const struct record_execution *x)
 	r->next = x->n < ALL_UNTIL ? x->n + 1 : x->n + x->n / 50;
 }
 
-void record_finding(struct record *r, const struct record_finding *f)
+static void put_failure(struct record *r, const struct record_finding *f, const char *first)
 {
-	struct json_object *o;
+	struct json_object *o = json_object_new_object();
 	char failure[32];
 
-	r->findings++;
-	by(r, f->strategy)->findings++;
-	for (size_t i = 0; i < r->nr_failures; i++)
-		if (r->failures[i] == f->failure)
-			return;
-	if (!ARRAY_RESERVE(r->failures, r->failures_room, r->nr_failures + 1)) {
-		r->error = r->error ? r->error : -ENOMEM;
-		return;
-	}
-	r->failures[r->nr_failures++] = f->failure;
-	o = json_object_new_object();
-	add_number(o, "finding", f->n);
+	add_number(o, first, f->n);
 	add_number(o, "at", f->ns / 1000000);
 	add_text(o, "kind", f->kind);
 	snprintf(failure, sizeof(failure), "0x%llx", (unsigned long long)f->failure);
@@ -231,6 +220,26 @@ void record_finding(struct record *r, const struct record_finding *f)
 	add_number(o, "preemptions", f->preemptions);
 	add_text(o, "trace", f->trace);
 	put_line(r, o);
+}
+
+void record_once(struct record *r, const struct record_finding *f)
+{
+	put_failure(r, f, "seen_once");
+}
+
+void record_finding(struct record *r, const struct record_finding *f)
+{
+	r->findings++;
+	by(r, f->strategy)->findings++;
+	for (size_t i = 0; i < r->nr_failures; i++)
+		if (r->failures[i] == f->failure)
+			return;
+	if (!ARRAY_RESERVE(r->failures, r->failures_room, r->nr_failures + 1)) {
+		r->error = r->error ? r->error : -ENOMEM;
+		return;
+	}
+	r->failures[r->nr_failures++] = f->failure;
+	put_failure(r, f, "finding");
 	/* the counts have changed since the sample of this execution: it is written again */
 	r->written = 0;
 }

@@ -51,6 +51,8 @@ struct record_finding {
  * all are counted.
  */
 void record_finding(struct record *r, const struct record_finding *f);
+/* The same for a failure that did not come again when it was replayed, which is no finding. */
+void record_once(struct record *r, const struct record_finding *f);
 
 /*
  * why: in words. bound_done: number of preemptions that were covered completely; UINT32_MAX: none.

@@ -21,7 +21,7 @@
 
 struct campaign_record {
 	char *path;
-	struct json_object *campaigns;	/* [{ head: {}, samples: [], findings: [], end: {} or null }] */
+	struct json_object *campaigns;	/* [{ head: {}, samples: [], findings: [], once: [], end: {} or null }] */
 };
 
 bool record_is_one(const char *path)
@@ -86,6 +86,11 @@ static const struct field finding_fields[] = {
 	{ "steps", json_type_int, false }, { "preemptions", json_type_int, false },
 	{ "trace", json_type_string, true }, { 0 },
 };
+static const struct field once_fields[] = {
+	{ "seen_once", json_type_int, false }, { "at", json_type_int, false },
+	{ "kind", json_type_string, false }, { "message", json_type_string, false },
+	{ "trace", json_type_string, true }, { 0 },
+};
 static const struct field end_fields[] = {
 	{ "end", json_type_string, false }, { "n", json_type_int, false }, { "at", json_type_int, false },
 	{ "findings", json_type_int, false }, { "bound_done", json_type_int, true }, { 0 },
@@ -143,6 +148,7 @@ static struct json_object *new_campaign(struct json_object *head)
 	json_object_object_add(c, "head", head);
 	json_object_object_add(c, "samples", json_object_new_array());
 	json_object_object_add(c, "findings", json_object_new_array());
+	json_object_object_add(c, "once", json_object_new_array());
 	json_object_object_add(c, "end", NULL);
 	return c;
 }
@@ -167,6 +173,10 @@ static bool add_line(struct campaign_record *c, struct json_object *o, struct re
 		if (!has_fields(o, finding_fields, why))
 			return false;
 		json_object_array_add(get(now, "findings"), json_object_get(o));
+	} else if (get(o, "seen_once")) {
+		if (!has_fields(o, once_fields, why))
+			return false;
+		json_object_array_add(get(now, "once"), json_object_get(o));
 	} else if (get(o, "end")) {
 		if (!has_fields(o, end_fields, why))
 			return false;
@@ -318,10 +328,33 @@ static void put_strategies(FILE *out, struct json_object *last)
 	}
 }
 
+static void put_failures(FILE *out, struct json_object *list, const char *execution, const char *what)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *f = json_object_array_get_idx(list, i);
+
+		fprintf(out, "\nexecution %llu, after %.1f s",
+			(unsigned long long)number(f, execution), number(f, "at") / 1e3);
+		if (get(f, "strategy")) {
+			fputs(", by ", out);
+			put_clean(out, text(f, "strategy"));
+		}
+		fprintf(out, ": %s", what);
+		put_clean(out, text(f, "kind"));
+		fputs("\n    ", out);
+		put_clean(out, text(f, "message"));
+		if (get(f, "trace")) {
+			fputs("\n    zug show ", out);
+			report_put_word(out, text(f, "trace"));
+		}
+		putc('\n', out);
+	}
+}
+
 void record_text(FILE *out, const struct campaign_record *c)
 {
 	struct json_object *campaign = now(c), *head = get(campaign, "head"), *end = get(campaign, "end");
-	struct json_object *last = last_of(get(campaign, "samples")), *findings = get(campaign, "findings");
+	struct json_object *last = last_of(get(campaign, "samples"));
 	size_t nr = json_object_array_length(c->campaigns);
 	char result[200];
 
@@ -356,22 +389,8 @@ void record_text(FILE *out, const struct campaign_record *c)
 			100 * json_object_get_double(get(last, "chance")));
 	putc('\n', out);
 	put_strategies(out, last);
-	for (size_t i = 0; i < json_object_array_length(findings); i++) {
-		struct json_object *f = json_object_array_get_idx(findings, i);
-
-		fprintf(out, "\nexecution %llu, after %.1f s, by ", (unsigned long long)number(f, "finding"),
-			number(f, "at") / 1e3);
-		put_clean(out, text(f, "strategy"));
-		fputs(": ", out);
-		put_clean(out, text(f, "kind"));
-		fputs("\n    ", out);
-		put_clean(out, text(f, "message"));
-		if (get(f, "trace")) {
-			fputs("\n    zug show ", out);
-			report_put_word(out, text(f, "trace"));
-		}
-		putc('\n', out);
-	}
+	put_failures(out, get(campaign, "findings"), "finding", "");
+	put_failures(out, get(campaign, "once"), "seen_once", "seen once, did not repeat: ");
 }
 
 static int put_data(FILE *json, void *ctx)

@@ -39,6 +39,10 @@ if begin "time"; then
 	same -- "$inputs/varies" time
 	end
 fi
+if begin "waits of no length"; then
+	same -- "$inputs/instant"
+	end
+fi
 if begin "randomness"; then
 	differs randomness 'with --random seed' --random real -- "$inputs/varies" random
 	same -- "$inputs/varies" random

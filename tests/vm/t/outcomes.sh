@@ -79,6 +79,30 @@ if begin "divergence"; then
 	want_status 1
 	end
 fi
+# An execution that counts itself in a file that is kept (--share): one of them fails, and never again.
+if begin "what does not repeat is no finding"; then
+	mkdir kept && echo 0 >kept/n
+	fails='read n <kept/n; echo $((n + 1)) >kept/n; test $n -ne 4'
+	zug 60 run -q -o traces --points syscall --share kept --executions 8 --json once.json -- sh -c "$fails"
+	want_status 5
+	want_out '^seen once, did not repeat: exit: exit status 1'
+	want_out '0 of 3 replays failed like that: no finding, the search goes on$'
+	want_out '^nothing found in 8 executions'
+	grep -q '^found in' "$dir/out" && note "it is told as a finding"
+	ls traces/*.trace >/dev/null || note "its trace is not kept"
+	grep -q '"seen_once":\[$' once.json || note "once.json does not tell it apart"
+	echo 0 >kept/n
+	zug 60 run -q -o traces --points syscall --share kept --executions 8 --verify 0 -- sh -c "$fails"
+	want_status 1
+	# it does not hide a finding that comes later
+	echo 0 >kept/n
+	zug 60 run -q -o traces --points syscall --share kept --executions 30 -- sh -c "$fails || exit 1; test \$n -le 12 || exit 2"
+	want_status 1
+	want_out '^seen once, did not repeat: exit: exit status 1'
+	want_out '^found in .*: exit$'
+	want_out '^exit status 2'
+	end
+fi
 if begin "another end than recorded"; then
 	echo 4 >status
 	zug 60 run -q -o traces --executions 1 -- sh -c 'read s <status; exit $s'
