@@ -4,8 +4,8 @@
  *
  * The list of errors is that of Nekara's memcached study (ASE 2021, 5).
  *
- * misuse_step() first settles what the task's last operation did, for it has come back now, then
- * looks at the next one: dispatch() has the rules by operation.
+ * misuse_step() first looks at what the last step did (look_after()), settles what the task's last operation did, for
+ * it has come back now, then looks at the next one: dispatch() has the rules by operation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +31,8 @@ struct pending {
 	uint64_t object;	/* it holds this lock then; 0: none */
 	uint64_t joined;	/* this thread was joined; 0: none */
 	uint64_t site;
+	bool was_free;		/* the lock's memory said so when the task went on */
+	bool taken;		/* and said when it stopped, without another having run, that it is the task's now */
 };
 
 struct misuse {
@@ -41,6 +43,7 @@ struct misuse {
 	struct id_map index;	/* of ids, in objects */
 	struct pending *pending;	/* by task */
 	uint32_t nr_pending;
+	uint32_t last;		/* the task that made the last step; SEARCH_NO_TASK: none */
 	struct misuse_report *report;
 };
 
@@ -72,6 +75,7 @@ struct misuse *misuse_new(bool (*read)(void *ctx, uint32_t task, uint64_t object
 		return NULL;
 	m->read = read;
 	m->ctx = ctx;
+	m->last = SEARCH_NO_TASK;
 	return m;
 }
 
@@ -89,6 +93,7 @@ void misuse_begin(struct misuse *m)
 {
 	id_map_clear(&m->index);
 	m->nr = 0;
+	m->last = SEARCH_NO_TASK;
 	if (m->nr_pending)
 		memset(m->pending, 0, m->nr_pending * sizeof(*m->pending));
 }
@@ -172,7 +177,41 @@ static bool is_fixed(struct misuse *m, uint32_t task, uint64_t id)
 	return m->read && m->read(m->ctx, task, id, &memory) && memory.fixed;
 }
 
-/* The last operation of this task has returned. */
+/*
+ * What a lock's memory says of the task that made the last step, and stands at its next one: no other has run. Then
+ * what was free and is locked is the task's, also where memory does not say whose it is.
+ */
+static void look_after(struct misuse *m)
+{
+	struct misuse_memory memory;
+	struct pending *p;
+
+	if (m->last == SEARCH_NO_TASK || !m->read)
+		return;
+	p = &m->pending[m->last];
+	if (!p->object || p->taken)
+		return;
+	/* a task that passed a point because no other could run */
+	if (!m->read(m->ctx, m->last, p->object, &memory))
+		p->taken = p->was_free;
+	else
+		p->taken = memory.locked && (memory.owner_known ? memory.owner == m->last : p->was_free);
+}
+
+/* A task that has not made its operation yet, or not to its end, goes on. */
+static void look_before(struct misuse *m, uint32_t task)
+{
+	struct pending *p = &m->pending[task];
+	struct misuse_memory memory;
+
+	if (p->object && m->read && !p->taken)
+		p->was_free = m->read(m->ctx, task, p->object, &memory) && !memory.locked;
+}
+
+/*
+ * The last operation of this task has returned, or a signal handler has interrupted it: the lock's memory tells, where it
+ * can be read.
+ */
 static void settle(struct misuse *m, uint32_t task, const struct zug_label *next)
 {
 	struct pending *p = &m->pending[task];
@@ -181,7 +220,7 @@ static void settle(struct misuse *m, uint32_t task, const struct zug_label *next
 	/* Going on in the kernel is still the same operation. */
 	if (next->op == ZUG_OP_RESUME)
 		return;
-	if (p->object) {
+	if (p->object && (p->taken || !m->read)) {
 		o = get(m, p->object);
 		o->state = HELD;
 		o->holder = task;
@@ -400,14 +439,19 @@ int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,
 {
 	const struct zug_label *l = &p->cand[i].label;
 	uint32_t task = p->cand[i].task;
+	int ret = 0;
 
 	if (!ARRAY_RESERVE_ZERO(m->pending, m->nr_pending, task + 1) || enter(m, l->object) ||
 	    enter(m, l->object2))
 		return -ENOMEM;
+	look_after(m);
 	settle(m, task, l);
-	if (!l->object)
-		return 0;
-	*report = (struct misuse_report){ .task = task, .label = *l, .other = SEARCH_NO_TASK };
-	m->report = report;
-	return dispatch(m, p, task, l);
+	m->last = task;
+	if (l->object) {
+		*report = (struct misuse_report){ .task = task, .label = *l, .other = SEARCH_NO_TASK };
+		m->report = report;
+		ret = dispatch(m, p, task, l);
+	}
+	look_before(m, task);
+	return ret;
 }

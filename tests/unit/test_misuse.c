@@ -23,11 +23,15 @@ struct op {
 	uint64_t object, object2;
 	uint32_t waiting;	/* 1 + a task that waits for the object meanwhile */
 	uint32_t dead;		/* 1 + a task that is no longer there */
+	int shows;		/* what the lock's memory says before it: FREE or LOCKED; 0: as 'memory' below */
 };
+
+enum { FREE = 1, LOCKED };
 
 /* What memory says from the second operation on; before the first the lock is free. */
 static struct misuse_memory memory;
 static bool readable, begun;
+static int shows;
 
 static bool read_memory(void *ctx, uint32_t task, uint64_t object, struct misuse_memory *out)
 {
@@ -35,7 +39,7 @@ static bool read_memory(void *ctx, uint32_t task, uint64_t object, struct misuse
 	(void)task;
 	(void)object;
 	*out = memory;
-	out->locked &= begun;
+	out->locked = shows ? shows == LOCKED : out->locked && begun;
 	return readable;
 }
 
@@ -72,6 +76,7 @@ static enum misuse_kind play(struct misuse *m, const struct op *ops, size_t nr,
 			p.nr++;
 		}
 		begun = k > 0;
+		shows = ops[k].shows;
 		ret = misuse_step(m, &p, at, r);
 	}
 	return ret == 1 ? r->kind : MISUSE_NONE;
@@ -90,6 +95,8 @@ static enum misuse_kind play(struct misuse *m, const struct op *ops, size_t nr,
 #define RESUME(t)	{ .task = t, .op = ZUG_OP_RESUME, .object = 2, .object2 = 1 }
 #define JOIN(t)		{ .task = t, .op = ZUG_OP_JOIN, .object = 9 }
 #define DETACH(t)	{ .task = t, .op = ZUG_OP_DETACH, .object = 9 }
+#define AT(memory, t, what) { .task = t, .op = ZUG_OP_##what, .object = ZUG_OP_##what == ZUG_OP_YIELD ? 0 : 1, \
+			      .shows = memory }
 #define CREATE(t)	{ .task = t, .op = ZUG_OP_CREATE, .object = 9 }
 
 static void test_labels_alone(void)
@@ -164,6 +171,13 @@ static void test_memory(void)
 	   "use of a global after its destroy");
 	memory.fixed = false;
 	ok(!PLAY(m, &r, INIT(0), INIT(0)), "on the heap it may be another object");
+	/* a normal mutex of musl does not say whose it is */
+	ok(PLAY(m, &r, AT(FREE, 0, LOCK), AT(LOCKED, 0, YIELD), AT(LOCKED, 1, UNLOCK)) == MISUSE_UNLOCK_FOREIGN,
+	   "free before the lock, locked right after it: foreign unlock");
+	ok(!PLAY(m, &r, AT(FREE, 1, LOCK), AT(LOCKED, 1, YIELD), AT(LOCKED, 0, LOCK), AT(LOCKED, 0, YIELD),
+		 AT(LOCKED, 1, UNLOCK)), "a task that has stopped in its lock does not hold it");
+	ok(!PLAY(m, &r, AT(FREE, 0, LOCK), AT(FREE, 0, YIELD), AT(FREE, 1, LOCK), AT(LOCKED, 1, YIELD),
+		 AT(LOCKED, 1, UNLOCK)), "nor one that a handler has interrupted before it");
 	readable = false;
 	ok(!PLAY(m, &r, LOCK(0), UNLOCK(0), UNLOCK(0)), "memory cannot be read: not reported");
 	misuse_free(m);

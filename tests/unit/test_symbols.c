@@ -53,6 +53,16 @@ static const char c_source[] =
 	"	return (argc > 1 ? wait_here(argc) + 1 : 0) + add(argc) - 2 * (1 + argc);\n"
 	"}\n";
 
+/* Static programs: which code is the C library's. */
+static const char library_source[] =
+	"#include <pthread.h>\n"
+	"#include <stdlib.h>\n"
+	"pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+	"static __attribute__((cold, noinline)) void rare(void) { abort(); }\n"
+	"__attribute__((noinline)) void *work(void *p) { pthread_mutex_lock(&m); if (p) rare();\n"
+	"	pthread_mutex_unlock(&m); return p; }\n"
+	"int main(void) { pthread_t t; pthread_create(&t, NULL, work, NULL); return pthread_join(t, NULL); }\n";
+
 static const char cxx_source[] =
 	"#include <mutex>\n"
 	"namespace bank {\n"
@@ -66,6 +76,23 @@ static const char cxx_source[] =
 	"template int twice<int>(int);\n"
 	"}\n"
 	"int main() { return bank::desk.serve(bank::twice(0)) - 1; }\n";
+
+static const char *in_dir(const char *name);
+
+/* One definition's place. */
+static int note_offset(const struct symdef *d, void *arg)
+{
+	*(uint64_t *)arg = d->offset;
+	return 1;
+}
+
+static bool is_library(struct symfile *f, const char *name)
+{
+	uint64_t offset = 0;
+
+	assert_true(symfile_find(f, name, note_offset, &offset) > 0);
+	return symfile_is_library(f, offset);
+}
 
 static const char *in_dir(const char *name)
 {
@@ -735,6 +762,42 @@ static void expect_imports(const char *file, bool all, const char *want)
 		assert_string_equal(got, want);
 }
 
+static void library_of_static_programs(void **state)
+{
+	static const char *const compilers[] = { "gcc -O0", "gcc -O2", "gcc -O2 -pie", "g++ -O2 -x c++", "clang-19 -O2",
+						 "musl-gcc -O0", "musl-gcc -O2" };
+	char command[160], name[20], err[200];
+	struct symfile *f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
+		snprintf(command, sizeof(command), "%.*s --version", (int)strcspn(compilers[i], " "), compilers[i]);
+		strcat(command, " >/dev/null 2>&1");
+		if (system(command))
+			continue;
+		snprintf(name, sizeof(name), "library-%zu", i);
+		snprintf(command, sizeof(command), "%s -static%s -pthread -o %s l.c && strip -o %s-s %s", compilers[i],
+			 strstr(compilers[i], "-pie") ? "-pie" : "", name, name, name);
+		make("l.c", library_source, command);
+		f = symbols_file(syms, in_dir(name), NULL, err, sizeof(err));
+		assert_non_null(f);
+		if (is_library(f, "main") || is_library(f, "*work*") || is_library(f, "*rare*"))
+			fail_msg("%s: the program's own code", compilers[i]);
+		if (!is_library(f, "pthread_mutex_lock") || !is_library(f, "pthread_mutex_unlock") ||
+		    !is_library(f, "pthread_create") || !is_library(f, "abort") || !is_library(f, "_start"))
+			fail_msg("%s: the C library's code", compilers[i]);
+		strcat(name, "-s");
+		f = symbols_file(syms, in_dir(name), NULL, err, sizeof(err));
+		assert_non_null(f);
+		assert_true(symfile_library(f) == UINT64_MAX);
+		assert_false(symfile_is_library(f, 0x1000));
+	}
+	make("l.c", library_source, "gcc -O2 -o dynamic l.c");
+	f = symbols_file(syms, in_dir("dynamic"), NULL, err, sizeof(err));
+	assert_non_null(f);
+	assert_true(symfile_library(f) == UINT64_MAX);
+}
+
 static void imports(void **state)
 {
 	(void)state;
@@ -966,6 +1029,7 @@ int main(void)
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
 		cmocka_unit_test(the_c_library),
+		cmocka_unit_test(library_of_static_programs),
 		cmocka_unit_test(imports),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),

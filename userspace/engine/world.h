@@ -140,7 +140,7 @@ struct world_ops {
 	 * holds the lock for which t waits or would wait; WORLD_NO_TASK: unknown.
 	 */
 	bool (*would_block)(struct world *w, const struct world_task *t, uint32_t *owner);
-	/* What the memory of a lock says that is an object of t's label. false: unknown. */
+	/* What the memory of a lock says that is an object of t's label, or one of its last mutexes. false: unknown. */
 	bool (*lock_memory)(struct world *w, const struct world_task *t, uint64_t object, struct misuse_memory *m);
 	/* Whether the task t, which stands still and is asked about again and again, gets anywhere by itself. */
 	enum spin_verdict (*spins)(struct world *w, const struct world_task *t);

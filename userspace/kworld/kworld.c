@@ -116,14 +116,20 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 	struct lock_state s;
 
 	memset(m, 0, sizeof(*m));
-	if (kt->mutex ? object != t->label.object2 : object != t->label.object)
-		return false;
-	/* a task that went on has changed its lock since: what was there at the point counts */
-	if (t->state == TASK_RUNNING && !kt->have_words)
-		return false;
-	if (!lock_read(&k->locks, t->tgid, t->label.op, kt->mutex ? kt->mutex : kt->lock, kt->libc,
-		       t->state == TASK_RUNNING ? kt->words : NULL, &s))
-		return false;
+	if (kt->mutex ? object == t->label.object2 : object == t->label.object) {
+		/* a task that went on has changed its lock since: what was there at the point counts */
+		if (t->state == TASK_RUNNING && !kt->have_words)
+			return false;
+		if (!lock_read(&k->locks, t->tgid, t->label.op, kt->mutex ? kt->mutex : kt->lock, kt->libc,
+			       t->state == TASK_RUNNING ? kt->words : NULL, &s))
+			return false;
+	} else {
+		int i = object == kt->mutexes[0].object ? 0 : 1;
+
+		if (!object || object != kt->mutexes[i].object || t->state == TASK_RUNNING ||
+		    !lock_read(&k->locks, t->tgid, kt->mutexes[i].op, kt->mutexes[i].addr, kt->mutexes[i].libc, NULL, &s))
+			return false;
+	}
 	m->locked = s.locked;
 	m->recursive = s.recursive;
 	m->owner = s.owner ? kworld_task_of_tid(w, s.owner) : WORLD_NO_TASK;

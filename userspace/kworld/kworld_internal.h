@@ -63,6 +63,11 @@ struct ktask {
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
 	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
 	enum symlibc libc;
+	struct {
+		uint64_t object, addr;
+		unsigned int op;
+		enum symlibc libc;
+	} mutexes[2];		/* of its last two operations on one, the last first */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[LOCK_WORDS];	/* of the lock (of a wait: the mutex), when the point was reached */

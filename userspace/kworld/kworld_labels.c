@@ -257,6 +257,13 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		l->object = kworld_memory_object(k, t, e, ZUG_EF_OBJECT, kt->lock, s->op);
 	if (s->obj2_arg)
 		l->object2 = kworld_memory_object(k, t, e, ZUG_EF_OBJECT2, kt->mutex, ZUG_OP_LOCK);
+	if (lock_is_mutex(s->op)) {
+		kt->mutexes[1] = kt->mutexes[0];
+		kt->mutexes[0].object = kt->mutex ? l->object2 : l->object;
+		kt->mutexes[0].addr = kt->mutex ? kt->mutex : kt->lock;
+		kt->mutexes[0].op = s->op;
+		kt->mutexes[0].libc = kt->libc;
+	}
 	/* a person wants to see the caller: the instruction before the return address */
 	if (s->entry && e->ret)
 		l->site = places_site(k->o.places, t->process, e->ret - 1);

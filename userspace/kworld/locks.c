@@ -133,20 +133,23 @@ int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, e
 	return 0;
 }
 
+bool lock_is_mutex(unsigned int op)
+{
+	switch (op) {
+	case ZUG_OP_LOCK: case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_UNLOCK:
+	case ZUG_OP_MUTEX_INIT: case ZUG_OP_MUTEX_DESTROY:
+	case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
+		return true;
+	}
+	return false;
+}
+
 bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc,
 	       const uint32_t *words, struct lock_state *s)
 {
 	uint32_t w[5];
 
-	switch (op) {
-	case ZUG_OP_LOCK: case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_UNLOCK:
-	case ZUG_OP_MUTEX_INIT: case ZUG_OP_MUTEX_DESTROY:
-	case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
-		break;
-	default:
-		return false;
-	}
-	if (libc == SYMLIBC_NONE || !addr)
+	if (!lock_is_mutex(op) || libc == SYMLIBC_NONE || !addr)
 		return false;
 	if (words)
 		memcpy(w, words, sizeof(w));

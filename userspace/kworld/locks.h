@@ -35,6 +35,8 @@ struct lock_state {
 	bool locked, recursive;	/* recursive: its owner may lock it again, or is refused */
 	int owner;		/* thread id, 0 unknown */
 };
+/* An operation on a mutex, or a wait, which gives one back. */
+bool lock_is_mutex(unsigned int op);
 /* words: its memory if it was read already, NULL: read it now. */
 bool lock_read(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc,
 	       const uint32_t *words, struct lock_state *s);

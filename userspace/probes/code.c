@@ -251,11 +251,57 @@ static uint32_t cut(struct code_function *f, size_t nr)
 	return n;
 }
 
+/* Sections of the linker's jumps to other files, and to what a static program chooses at its start. */
+struct jumps {
+	struct code_function list[8];
+	uint32_t nr;
+};
+
+static void note_jumps(struct jumps *j, const char *name, const GElf_Shdr *sh)
+{
+	if (j->nr < sizeof(j->list) / sizeof(j->list[0]) && sh->sh_flags & SHF_EXECINSTR &&
+	    (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt")))
+		j->list[j->nr++] = (struct code_function){ sh->sh_offset, sh->sh_offset + sh->sh_size };
+}
+
+/* Without section headers: it begins with jmp *ADDRESS(%rip), perhaps behind endbr64, bnd or a push of the same kind. */
+static bool looks_like_jump(int fd, uint32_t offset)
+{
+	uint8_t b[16] = { 0 }, *p = b;
+
+	if (pread(fd, b, sizeof(b), offset) <= 0)
+		return false;
+	if (!memcmp(p, "\xf3\x0f\x1e\xfa", 4))
+		p += 4;
+	if (!memcmp(p, "\xff\x35", 2))
+		p += 6;
+	if (*p == 0xf2)
+		p++;
+	return !memcmp(p, "\xff\x25", 2);
+}
+
+/* They load addresses that the loader has stored: no data of the program's. */
+static uint32_t leave_out(struct code_function *f, uint32_t nr, const struct jumps *j, int fd, bool sections)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		bool jump = !sections && looks_like_jump(fd, f[i].start);
+
+		for (uint32_t k = 0; k < j->nr; k++)
+			jump |= f[i].start >= j->list[k].start && f[i].start < j->list[k].end;
+		if (!jump)
+			f[n++] = f[i];
+	}
+	return n;
+}
+
 int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *nr)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	struct bounds b = { 0 };
-	bool frames = false;
+	struct jumps jumps = { .nr = 0 };
+	bool frames = false, sections = false;
 	size_t names, n;
 	GElf_Phdr ph;
 	int ret = 0;
@@ -270,11 +316,14 @@ int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *n
 
 			if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
 				continue;
+			sections = true;
 			if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) {
 				ret = symbol_bounds(&b, c, scn, &sh);
 				continue;
 			}
 			name = elf_strptr(elf, names, sh.sh_name);
+			if (name)
+				note_jumps(&jumps, name, &sh);
 			if (name && !strcmp(name, ".eh_frame") && (data = elf_getdata(scn, NULL)) && data->d_buf) {
 				frames = true;
 				ret = frame_bounds(&b, c, elf, data, sh.sh_addr);
@@ -290,7 +339,7 @@ int code_bounds(struct code *c, int fd, struct code_function **list, uint32_t *n
 		free(b.list);
 		return ret;
 	}
-	*nr = cut(b.list, b.nr);
+	*nr = leave_out(b.list, cut(b.list, b.nr), &jumps, fd, sections);
 	*list = b.list;
 	return 0;
 }

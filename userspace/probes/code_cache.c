@@ -18,7 +18,7 @@
 #include "probes/code_internal.h"
 
 #define CACHE_MAGIC	"zugcode"
-#define CACHE_VERSION	2	/* also when what the scanner finds changes */
+#define CACHE_VERSION	3	/* also when what the scanner finds changes */
 
 struct cache_header {
 	char magic[8];

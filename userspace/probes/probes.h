@@ -100,8 +100,8 @@ uint16_t probes_code_op(const struct code_place *c);
  */
 int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, char *err, size_t errlen);
 /*
- * True when the code at a file offset is the program's (or library's) own. It is not where it has
- * no source lines in a static program of which other code has them (its C library), in Go's
+ * True when the code at a file offset is the program's (or library's) own. It is not in the C library of a
+ * static program (symfile_is_library(), or it has no source lines and other code has them), in Go's
  * runtime, in Rust's libraries except for their primitives, and in a sanitizer.
  */
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);

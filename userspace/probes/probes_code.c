@@ -470,6 +470,8 @@ static bool is_foreign(struct probe_module *m, uint64_t offset, const struct pro
 	struct trace_frame frames[64];
 	int nr;
 
+	if (symfile_is_library(m->file, offset))
+		return true;
 	if (!f->lines && !f->go && !f->rust && !f->sanitizer)
 		return false;
 	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));

@@ -80,6 +80,9 @@ struct symfile {
 	char *interp;
 	int libc;		/* enum symlibc, -1 not looked at */
 
+	bool library_sought;
+	uint64_t library;	/* symfile_library() */
+
 	bool syms_read, has_symtab;
 	struct sym *syms;	/* ascending by vaddr, then name */
 	size_t nr_syms;

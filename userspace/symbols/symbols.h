@@ -155,6 +155,14 @@ bool symfile_by_gcc(struct symfile *f, uint64_t offset);
 uint32_t symfile_missing_sources(struct symfile *f, const char **first);
 bool symfile_has_lines(struct symfile *f);	/* anything of it was compiled with -g */
 
+/*
+ * The file offset from which on a static program's code is that of its C (or C++) library, which is linked behind
+ * its own; UINT64_MAX: there is none, or no symbols to tell it by. What lies before, in groups by how often it is
+ * executed, symfile_is_library() tells by its names; start files are the library's, too.
+ */
+uint64_t symfile_library(struct symfile *f);
+bool symfile_is_library(struct symfile *f, uint64_t offset);
+
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
 uint64_t symfile_vaddr_of(struct symfile *f, uint64_t offset);	/* UINT64_MAX: not mapped */
 /* The file's vaddrs when loaded: lo <= vaddr < hi, .bss included. Both 0 without PT_LOAD. */
