@@ -13,10 +13,6 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/minimize.h"
 
-/* The bounds of minimising a finding before it is reported; zug minimize has none. */
-#define MINIMIZE_EXECUTIONS 200
-#define MINIMIZE_STEPS 50000
-
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
 	f->stage = stage;
@@ -42,7 +38,7 @@ static char *name_with(const char *path, const char *word)
 static int find_simplest(struct campaign *c, const struct trace *t, const char *min,
 			 struct minimized *m)
 {
-	const struct minimize_limits limits = { MINIMIZE_EXECUTIONS, MINIMIZE_STEPS };
+	const struct minimize_limits limits = MINIMIZE_ASIDE;
 	char err[PATH_MAX + 128];
 	struct trace *simple;
 	int done = 0, same = 0;
