@@ -13,6 +13,7 @@
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_code,	&policy_recorded,
 	&policy_scan,  &policy_races, &policy_monitors, &policy_watches,
+	&policy_untried,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))

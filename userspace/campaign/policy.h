@@ -68,5 +68,6 @@ extern const struct point_policy
 extern const struct point_policy policy_races;		/* data races end an execution */
 extern const struct point_policy policy_monitors;	/* --invariant and --discard-if */
 extern const struct point_policy policy_watches;	/* --watch */
+extern const struct point_policy policy_untried; /* makes none: what the search does not try */
 
 #endif

@@ -544,6 +544,8 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	campaign_get_notes(c, &n);
 	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
 		n.code ? n.code : "", n.waits ? n.waits : "");
+	if (!r->nr_failures)
+		fprintf(t->out, "%s%s", n.untried ? n.untried : "", n.files ? n.files : "");
 	campaign_notes_release(&n);
 	if (r->diverged)
 		fprintf(t->out,
