@@ -11,6 +11,7 @@
 #include "campaign/probe_places.h"
 #include "campaign/race_book.h"
 #include "campaign/result.h"
+#include "campaign/untried.h"
 #include "cli/exit_codes.h"
 
 static struct execution failing(uint64_t failure, const char *message)
@@ -116,6 +117,78 @@ static void ends_have_statuses(void **state)
 	assert_int_equal(exit_of_campaign(-EACCES), ZUG_EXIT_ENVIRONMENT);
 }
 
+/* What is told after these steps: "timeouts", "signals", "stores" in that order. */
+struct did {
+	uint32_t task;
+	unsigned int op;
+	uint64_t object;
+};
+
+static void assert_told(const struct did *steps, const struct campaign_options *o, const char *want)
+{
+	static const char *const marks[][2] = { { "--timeouts explore", "timeouts " },
+						{ "--faults eintr", "signals " },
+						{ "weak memory", "stores " } };
+	struct untried *u = calloc(1, sizeof(*u));
+	char *text = NULL, got[64] = "";
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(u);
+	assert_non_null(to);
+	untried_begin(u);
+	for (; steps->op; steps++)
+		untried_step(u, steps->task, &(struct zug_label){ .op = steps->op,
+			     .flags = zug_op_flags(steps->op), .object = steps->object }, true);
+	untried_text(u, o, NULL, NULL, to);
+	fclose(to);
+	for (size_t i = 0; i < 3; i++)
+		if (strstr(text, marks[i][0]))
+			strcat(got, marks[i][1]);
+	assert_string_equal(got, want);
+	free(text);
+	free(u);
+}
+
+static void untried_is_told(void **state)
+{
+	struct campaign_options o = { 0 };
+
+	assert_told((struct did[]){ { 0, ZUG_OP_LOCK, 1 }, { 0, ZUG_OP_SIGACTION, 0 }, { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_COND_TIMEDWAIT, 1 }, { 0 } }, &o, "timeouts ");
+	assert_told((struct did[]){ { 0, ZUG_OP_SIGACTION, 0 }, { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o,
+		    "signals ");
+	/* the store buffers of two tasks */
+	assert_told((struct did[]){ { 0, ZUG_OP_ATOMIC_STORE, 1 }, { 0, ZUG_OP_ATOMIC_LOAD, 2 },
+				    { 1, ZUG_OP_ATOMIC_STORE, 2 }, { 1, ZUG_OP_ATOMIC_LOAD, 1 },
+				    { 0 } }, &o, "stores ");
+	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 1, ZUG_OP_DATA_WRITE, 2 },
+				    { 0, ZUG_OP_DATA_WRITE, 3 }, { 1, ZUG_OP_DATA_READ, 1 },
+				    { 0, ZUG_OP_DATA_READ, 2 }, { 0 } }, &o, "stores ");
+	/* a barrier; a lock; one's own store; one task; a message, which x86 keeps in order */
+	assert_told((struct did[]){ { 0, ZUG_OP_ATOMIC_STORE, 1 }, { 0, ZUG_OP_FENCE, 0 },
+				    { 0, ZUG_OP_ATOMIC_LOAD, 2 }, { 1, ZUG_OP_ATOMIC_STORE, 2 },
+				    { 1, ZUG_OP_ATOMIC_LOAD, 1 }, { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_UNLOCK, 9 },
+				    { 0, ZUG_OP_DATA_READ, 2 }, { 1, ZUG_OP_DATA_WRITE, 2 },
+				    { 1, ZUG_OP_ATOMIC_RMW, 3 }, { 1, ZUG_OP_DATA_READ, 1 },
+				    { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_DATA_READ, 1 },
+				    { 1, ZUG_OP_DATA_WRITE, 1 }, { 1, ZUG_OP_DATA_READ, 1 },
+				    { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_DATA_READ, 2 },
+				    { 0, ZUG_OP_DATA_WRITE, 2 }, { 0, ZUG_OP_DATA_READ, 1 },
+				    { 0 } }, &o, "");
+	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_DATA_WRITE, 2 },
+				    { 1, ZUG_OP_DATA_READ, 2 }, { 1, ZUG_OP_DATA_READ, 1 },
+				    { 0 } }, &o, "");
+	/* what is tried is not told */
+	o.inputs.explore_timeouts = true;
+	o.inputs.faults = 1u << FAULT_EINTR;
+	assert_told((struct did[]){ { 0, ZUG_OP_SLEEP, 0 }, { 0, ZUG_OP_SIGACTION, 0 },
+				    { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +196,7 @@ int main(void)
 		cmocka_unit_test(races_are_known),
 		cmocka_unit_test(places_have_names),
 		cmocka_unit_test(ends_have_statuses),
+		cmocka_unit_test(untried_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

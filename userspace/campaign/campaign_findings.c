@@ -13,9 +13,6 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/minimize.h"
 
-/* The bounds of minimising a finding before it is reported; zug minimize has none. */
-#define MINIMIZE_EXECUTIONS 200
-#define MINIMIZE_STEPS 50000
 /* Replays before a failure that comes again in none of them is told to be no finding. */
 #define REPLAYS_FOR_ONCE 3
 /* So often is a failure that did not come again replayed when it is seen again. */
@@ -53,7 +50,7 @@ static void note_replays(struct campaign_finding *f, const struct session_replay
 static int find_simplest(struct campaign *c, const struct trace *t, const char *min,
 			 struct minimized *m, struct campaign_finding *f)
 {
-	const struct minimize_limits limits = { MINIMIZE_EXECUTIONS, MINIMIZE_STEPS };
+	const struct minimize_limits limits = MINIMIZE_ASIDE;
 	char err[PATH_MAX + 128];
 	struct session_replays replays = { 0 };
 	struct trace *simple;

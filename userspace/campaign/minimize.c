@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
 #include "search/minimize.h"
 #include "campaign/campaign_internal.h"
 #include "engine/faults.h"
@@ -73,8 +74,28 @@ out:
 struct progress {
 	const struct campaign *c;
 	const struct search *s;
+	const struct minimize_limits *limits;
+	uint64_t begin_ns, made;	/* made: executions before this search of the simplest */
 	struct minimized *m;
 };
+
+/* "minimising: 57 of at most 200 executions, 12 of at most 60 s; 1 preemptions, ..." */
+static void say_progress(const struct progress *p, const struct minimize_result *r)
+{
+	char executions[48] = "", time[48] = "";
+
+	if (p->limits->executions)
+		snprintf(executions, sizeof(executions), " of at most %lu",
+			 (unsigned long)p->limits->executions);
+	if (p->limits->time_ns)
+		snprintf(time, sizeof(time), " of at most %.0f", p->limits->time_ns / 1e9);
+	session_say_trying(&p->c->s,
+			   "minimising: %lu%s executions, %.0f%s s; so far %u preemptions, %u "
+			   "decisions, %zu steps",
+			   (unsigned long)(p->made + r->trials), executions,
+			   (clock_now_ns() - p->begin_ns) / 1e9, time, r->preemptions, r->differences,
+			   r->nr);
+}
 
 /* The trace of the simplest one so far is kept. */
 static bool after(void *ctx, const struct execution *x)
@@ -91,17 +112,35 @@ static bool after(void *ctx, const struct execution *x)
 	} else if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED) {
 		outcome_words(&x->outcome, m->came, sizeof(m->came));
 	}
-	session_say_trying(&p->c->s,
-			   "minimising: %lu executions, %u preemptions, %u decisions, %zu steps",
-			   (unsigned long)r.trials, r.preemptions, r.differences, r.nr);
+	say_progress(p, &r);
 	return r.reproduced && r.trial == r.trials;
 }
 
-static int minimize_schedule(struct campaign *c, const struct trace *t,
-			     const struct minimize_limits *limits, const char *to,
-			     struct minimized *m, char *err, size_t errlen)
+static bool is_late(const struct minimize_limits *limits, uint64_t begin_ns)
 {
-	struct progress p = { .c = c, .m = m };
+	return limits->time_ns && clock_now_ns() - begin_ns >= limits->time_ns;
+}
+
+/* What has ended the search of the simplest before it was minimal. */
+static enum minimize_cut what_cut(const struct campaign *c, const struct minimize_limits *limits,
+				  uint64_t begin_ns, uint64_t executions)
+{
+	return session_interrupted(&c->s)						   ? MINIMIZE_INTERRUPTED :
+	       limits->executions && executions >= limits->executions ? MINIMIZE_CUT_EXECUTIONS :
+	       is_late(limits, begin_ns)				   ? MINIMIZE_CUT_TIME :
+									     MINIMIZE_CUT_STEPS;
+}
+
+/* limits: of all that has been made since begin_ns, with m->executions of it before this. */
+static int minimize_schedule(struct campaign *c, const struct trace *t,
+			     const struct minimize_limits *limits, uint64_t begin_ns,
+			     const char *to, struct minimized *m, char *err, size_t errlen)
+{
+	struct progress p = { .c = c, .m = m, .limits = limits, .begin_ns = begin_ns,
+			      .made = m->executions };
+	/* one more than is left: the first follows what has been seen to fail */
+	uint64_t left = limits->executions ? limits->executions - m->executions + !!m->executions :
+					     0;
 	struct minimize_result r;
 	struct trials trials;
 	int ret;
@@ -111,12 +150,13 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	if (ret)
 		goto out;
 	trials.search = minimize_new(&trials.options, trials.follow.tasks, trials.follow.nr,
-				     trace_outcome(t)->failure, limits->executions, err, errlen);
+				     trace_outcome(t)->failure, left, err, errlen);
 	if (!trials.search) {
 		ret = -ENOMEM;
 		goto out;
 	}
 	trials.max_steps = limits->steps;
+	trials.until_ns = limits->time_ns ? begin_ns + limits->time_ns : 0;
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
@@ -127,6 +167,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	if (!r.reproduced)
 		goto out;
 	m->minimal = r.minimal;
+	m->cut = r.minimal ? MINIMIZE_WHOLE : what_cut(c, limits, begin_ns, m->executions);
 	m->preemptions = r.preemptions;
 	m->decisions = r.differences;
 	m->steps = r.nr;
@@ -142,8 +183,9 @@ out:
  * A fault that the trace at 'to' can do without is left out: *less is that trace, still to be
  * minimised, or NULL. 0 or -errno with a line in err.
  */
-static int drop_fault(struct campaign *c, const struct minimize_limits *limits, const char *to,
-		      struct minimized *m, struct trace **less, char *err, size_t errlen)
+static int drop_fault(struct campaign *c, const struct minimize_limits *limits, uint64_t begin_ns,
+		      const char *to, struct minimized *m, struct trace **less, char *err,
+		      size_t errlen)
 {
 	struct trace *t = trace_open(to, err, errlen);
 	int ret = t ? 0 : -EIO;
@@ -158,8 +200,10 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 		if (!faults_decided(s) || (i % 2 && !zug_op_is_fault(s->label.op)))
 			continue;
 		timer = !zug_op_is_fault(s->label.op);
-		if (limits->executions && m->executions >= limits->executions) {
+		if ((limits->executions && m->executions >= limits->executions) ||
+		    is_late(limits, begin_ns) || session_interrupted(&c->s)) {
 			m->minimal = false;
+			m->cut = what_cut(c, limits, begin_ns, m->executions);
 			break;
 		}
 		ret = trials_once(
@@ -179,21 +223,19 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen)
 {
+	uint64_t begin_ns = clock_now_ns();
 	struct trace *less;
 	int ret;
 
 	memset(m, 0, sizeof(*m));
-	ret = minimize_schedule(c, t, limits, to, m, err, errlen);
-	while (!ret && m->reproduced && m->minimal && !session_interrupted(&c->s)) {
-		struct minimize_limits left = *limits;
-
-		ret = drop_fault(c, limits, to, m, &less, err, errlen);
+	ret = minimize_schedule(c, t, limits, begin_ns, to, m, err, errlen);
+	while (!ret && m->reproduced && m->minimal) {
+		ret = drop_fault(c, limits, begin_ns, to, m, &less, err, errlen);
 		if (ret || !less)
 			break;
-		if (limits->executions)
-			left.executions = limits->executions - m->executions + 1;
-		ret = minimize_schedule(c, less, &left, to, m, err, errlen);
+		ret = minimize_schedule(c, less, limits, begin_ns, to, m, err, errlen);
 		trace_free(less);
 	}
+	m->time_ns = clock_now_ns() - begin_ns;
 	return ret;
 }

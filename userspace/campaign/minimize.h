@@ -8,17 +8,31 @@
 #include "campaign/campaign.h"
 
 /*
- * When to stop before the schedule is minimal; 0: no bound. Counts, so that the result is the same
- * each time.
+ * When to stop before the schedule is minimal; 0: no bound. The counts come first where executions
+ * are short, and the result is the same each time then; the time is for those that are long.
  */
 struct minimize_limits {
-	uint64_t executions, steps;
+	uint64_t executions, steps, time_ns;
+};
+/* Before something else is told: a finding, the closest that passes. */
+#define MINIMIZE_ASIDE	((struct minimize_limits){ 200, 50000, 60 * 1000000000ull })
+/* Where the simplest schedule is what was asked for. */
+#define MINIMIZE_ALONE	((struct minimize_limits){ 5000, 0, 300 * 1000000000ull })
+
+/* What ended it before the schedule was minimal. */
+enum minimize_cut {
+	MINIMIZE_WHOLE = 0,
+	MINIMIZE_CUT_EXECUTIONS,
+	MINIMIZE_CUT_STEPS,
+	MINIMIZE_CUT_TIME,
+	MINIMIZE_INTERRUPTED,
 };
 
 struct minimized {
 	bool reproduced; /* following the trace failed in the same way; else all but came is 0 */
-	bool minimal; /* nothing simpler under the minimiser's moves; false: a limit, or interrupted
-		       */
+	bool minimal;		/* nothing simpler under the minimiser's moves */
+	enum minimize_cut cut;	/* else */
+	uint64_t time_ns;	/* that it took */
 	bool simpler;		/* than what was given */
 	uint64_t executions;	/* made */
 	uint64_t steps_before, steps;
@@ -32,8 +46,8 @@ struct minimized {
 
 /*
  * t: a failing trace of c's test. Writes the simplest one to the file 'to' (not when it does not
- * reproduce): never worse than t, and with the pairs that matter. An interrupted campaign keeps the
- * best so far. 0 or -errno with a line in err.
+ * reproduce): never worse than t, and with the pairs that matter. One that was cut keeps the best so
+ * far. 0 or -errno with a line in err.
  */
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen);

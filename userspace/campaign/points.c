@@ -11,8 +11,8 @@
  * order.
  */
 static const struct point_policy *const policies[] = {
-	&policy_waits, &policy_files, &policy_code,	&policy_recorded,
-	&policy_scan,  &policy_races, &policy_monitors, &policy_watches,
+	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
+	&policy_scan,  &policy_races, &policy_monitors, &policy_watches, &policy_untried,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -74,9 +74,6 @@ int points_start(struct points *p, char *err, size_t errlen)
 	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
 		if (policies[i]->start)
 			ret = policies[i]->start(p->state[i], err, errlen);
-	for (char **place = p->s->o.points.places; place && *place && !ret; place++)
-		if (probes_add_point(p->s->probes, *place, err, errlen) <= 0)
-			ret = -EINVAL;
 	return ret ? ret : update_options(p, err, errlen);
 }
 

@@ -61,6 +61,7 @@ extern const struct point_policy
 	policy_waits; /* loops that wait for another task without a point */
 extern const struct point_policy
 	policy_files; /* the functions of the program and of what it maps */
+extern const struct point_policy policy_points;		/* --point */
 extern const struct point_policy policy_code;		/* atomic instructions */
 extern const struct point_policy policy_recorded; /* in a replay: places that the trace lists */
 extern const struct point_policy
@@ -68,5 +69,6 @@ extern const struct point_policy
 extern const struct point_policy policy_races;		/* data races end an execution */
 extern const struct point_policy policy_monitors;	/* --invariant and --discard-if */
 extern const struct point_policy policy_watches;	/* --watch */
+extern const struct point_policy policy_untried; /* makes none: what the search does not try */
 
 #endif

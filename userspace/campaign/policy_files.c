@@ -9,9 +9,14 @@
 #include <string.h>
 #include "campaign/policy.h"
 
+/* Names of files without symbols that are told. */
+#define BARE_TOLD 5
+
 struct files {
 	struct session *s;
 	char **probed, **known, **atomics;	/* paths, by what of the file is probed */
+	char **bare;		/* names of files without symbols */
+	unsigned int nr_bare;
 };
 
 static void *new_list(char **old, unsigned int nr)
@@ -38,6 +43,9 @@ static void free_files(void *state)
 	free(f->probed);
 	free(f->known);
 	free(f->atomics);
+	for (unsigned int i = 0; i < f->nr_bare; i++)
+		free(f->bare[i]);
+	free(f->bare);
 	free(f);
 }
 
@@ -54,17 +62,30 @@ static bool is_script(const char *file)
 	return two[0] == '#' && two[1] == '!';
 }
 
-/* Says so of a program without symbols; not of a script or a file that cannot be read. */
-static void say_without_symbols(const struct session *s, const char *path)
+static void add_bare(struct files *f, const char *path)
 {
+	char **more = realloc(f->bare, (f->nr_bare + 1) * sizeof(*more));
+
+	if (!more)
+		return;
+	f->bare = more;
+	f->bare[f->nr_bare] = strdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	f->nr_bare += !!f->bare[f->nr_bare];
+}
+
+/* Says so of a program without symbols; not of a script or a file that cannot be read. */
+static void say_without_symbols(struct files *files, const char *path)
+{
+	struct session *s = files->s;
 	struct symfile *f = symbols_file(s->symbols, path, NULL, NULL, 0);
 
-	if (f && !symfile_has_symbols(f))
-		session_say(
-			s,
-			"%s has no symbols: its places have no names, and locks that were linked into it "
-			"statically are no points",
-			path);
+	if (!f || symfile_has_symbols(f))
+		return;
+	session_say(s,
+		    "%s has no symbols: its places have no names, and locks that were linked into it "
+		    "statically are no points",
+		    path);
+	add_bare(files, path);
 }
 
 /* Files, some of which may be no programs (may_fail): a script, for example. */
@@ -105,7 +126,7 @@ static int start(void *state, char *err, size_t errlen)
 	else if (!ret && s->o.points.sync)
 		ret = add_files(s, paths, true, true, err, errlen);
 	for (char **p = paths; *p && !ret && s->o.points.sync; p++)
-		say_without_symbols(s, *p);
+		say_without_symbols(state, *p);
 	symbols_free_paths(paths);
 	return ret ? -EIO : 0;
 }
@@ -123,12 +144,13 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 				s,
 				"%s is mapped executable, but its symbols cannot be read: no points in it",
 				path);
+			add_bare(state, path);
 			continue;
 		}
 		if (ret < 0)
 			return -EIO;
 		if (s->o.points.sync)
-			say_without_symbols(s, path);
+			say_without_symbols(state, path);
 		learnt += ret > 0;
 	}
 	return learnt;
@@ -160,6 +182,24 @@ static int lists(void *state, struct options_replay *l)
 	return 0;
 }
 
+static void note(void *state, struct campaign_notes *n)
+{
+	const struct files *f = state;
+	size_t len;
+	FILE *to = f->nr_bare ? open_memstream(&n->files, &len) : NULL;
+
+	if (!to)
+		return;
+	fprintf(to, "not tried: switches at the locks that were linked into what has no symbols: ");
+	for (unsigned int i = 0; i < f->nr_bare && i < BARE_TOLD; i++)
+		fprintf(to, "%s%s", i ? ", " : "", f->bare[i]);
+	if (f->nr_bare > BARE_TOLD)
+		fprintf(to, ", and %u more", f->nr_bare - BARE_TOLD);
+	fprintf(to, "; a build that is not stripped has them\n");
+	fclose(to);
+}
+
 const struct point_policy policy_files = {
 	.open = open_files, .free = free_files, .start = start, .learn = learn, .lists = lists,
+	.note = note,
 };

@@ -74,5 +74,7 @@ void campaign_notes_release(struct campaign_notes *n)
 	free(n->monitors);
 	free(n->code);
 	free(n->waits);
+	free(n->untried);
+	free(n->files);
 	*n = (struct campaign_notes){ 0 };
 }

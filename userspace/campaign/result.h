@@ -73,6 +73,8 @@ struct campaign_notes {
 	char *monitors; /* --invariant and --discard-if: what was not tested, or does not count */
 	char *code;		/* atomic instructions that are no points, or only at first */
 	char *waits;		/* points in loops that wait */
+	char *untried; /* what the test does that the search tries in one way only */
+	char *files;		/* files without points */
 };
 void campaign_notes_release(struct campaign_notes *n);
 

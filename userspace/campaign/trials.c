@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
 #include "search/minimize.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/trials.h"
@@ -73,7 +74,8 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 	uint64_t steps = 0;
 	int ret;
 
-	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps)) {
+	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps) &&
+	       !(t->until_ns && clock_now_ns() >= t->until_ns)) {
 		ret = search_begin(t->search);
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;

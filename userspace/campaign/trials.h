@@ -19,6 +19,7 @@ struct trials {
 	/* the caller's: */
 	struct search *search;		/* freed by trials_release() */
 	uint64_t max_steps;		/* of all of them together; 0: no bound */
+	uint64_t until_ns;	/* on clock_now_ns(): none begins after that; 0: no bound */
 	uint64_t without; /* step of from where no fault is injected; UINT64_MAX (trials_init()):
 			     all are injected */
 	bool gone;			/* and that step is not made: its call was repeated */

@@ -38,8 +38,24 @@ static void count(FILE *out, uint64_t n, const char *what, const char *after)
 	fprintf(out, "%lu %s%s%s", (unsigned long)n, what, n == 1 ? "" : "s", after);
 }
 
+static const char *cut_text(const struct minimized *m, char *buf, size_t len)
+{
+	char text[32];
+
+	if (m->cut == MINIMIZE_CUT_EXECUTIONS)
+		return "by its bound of executions";
+	if (m->cut == MINIMIZE_CUT_STEPS)
+		return "by its bound of steps";
+	if (m->cut != MINIMIZE_CUT_TIME)
+		return "by you";
+	snprintf(buf, len, "by its bound of time after %s", seconds(m->time_ns, text, sizeof(text)));
+	return buf;
+}
+
 void minimized_text(FILE *out, const struct minimized *m)
 {
+	char text[80];
+
 	fprintf(out, "minimised in ");
 	count(out, m->executions, "execution", ": ");
 	count(out, m->preemptions_before, "preemption", ", ");
@@ -60,8 +76,10 @@ void minimized_text(FILE *out, const struct minimized *m)
 		fputs(", ", out);
 		count(out, m->dropped_timers, "timer", " need not fire early");
 	}
-	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
-	      "; cut short, there may be a simpler one", out);
+	if (m->minimal)
+		fputs(m->simpler ? "" : ", and nothing simpler fails like that", out);
+	else
+		fprintf(out, "; cut short %s, there may be a simpler one", cut_text(m, text, sizeof(text)));
 	putc('\n', out);
 }
 
@@ -565,6 +583,8 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	campaign_get_notes(c, &n);
 	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
 		n.code ? n.code : "", n.waits ? n.waits : "");
+	if (!r->nr_failures)
+		fprintf(t->out, "%s%s", n.untried ? n.untried : "", n.files ? n.files : "");
 	campaign_notes_release(&n);
 	if (r->nr_once)
 		once_summary_text(t->out, r);

@@ -19,7 +19,6 @@
 #define ROWS 12
 #define ROWS_ALONE 5		/* beside the pair, on one screen */
 #define EXECUTIONS 200
-#define MINIMIZE_STEPS 50000
 
 struct diff_options {
 	struct retrace_options r;	/* r.path is A */
@@ -216,12 +215,13 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 static int simplify(struct retrace *r, const struct diff_options *o, struct trace **t, char *path,
 		    size_t len, FILE *out, FILE *err_to)
 {
-	const struct minimize_limits limits = { o->executions ? o->executions : EXECUTIONS,
-						MINIMIZE_STEPS };
+	struct minimize_limits limits = MINIMIZE_ASIDE;
 	struct minimized m;
 	char err[1024];
 	int ret;
 
+	if (o->executions)
+		limits.executions = o->executions;
 	retrace_name_beside(o->r.path, "min", path, len);
 	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
 	campaign_text_clear(&r->text);

@@ -24,8 +24,12 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_TEXT, OPTION_AT(struct minimize_options, output),
 	  .help = "the new trace (default: TRACE with .min before its .trace)" },
 	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
-	  .min = 1, OPTION_AT(struct minimize_options, limits.executions),
-	  .help = "at most N executions (default: until nothing simpler fails like that)" },
+	  OPTION_AT(struct minimize_options, limits.executions), .preset = "5000",
+	  .zero = "no bound",
+	  .help = "at most N executions" },
+	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION,
+	  OPTION_AT(struct minimize_options, limits.time_ns), .preset = "5m", .zero = "no bound",
+	  .help = "stop after that time, such as 90s, 10m, 2h" },
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,
 };
@@ -38,7 +42,7 @@ static const struct command_line line = {
 	.about =
 		"Looks for the simplest schedule that fails as TRACE does: first the fewest preemptions, then the\n"
 		"fewest decisions that are not 'go on', then the fewest steps. Writes it as a trace of its own, and\n"
-		"names the pairs of operations whose order matters. Ctrl-C keeps the best so far.\n",
+		"names the pairs of operations whose order matters. At a bound, and after Ctrl-C, the best so far is kept.\n",
 	.end = "Exit status: 1 when there is a trace of the failure, 5 when TRACE did not fail again like that.\n",
 };
 

@@ -79,7 +79,7 @@ static int parse(struct pin_options *o, int argc, char **argv)
 /* *t becomes the simplest schedule that fails like that, the caller's. An enum zug_exit. */
 static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to)
 {
-	const struct minimize_limits limits = { 0 };
+	const struct minimize_limits limits = MINIMIZE_ALONE;
 	char path[64], err[1024];
 	struct minimized m;
 	struct trace *simple;

@@ -595,12 +595,36 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (was it stripped?)");
 }
 
-int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen)
+/*
+ * The module of a path. A file that is not there may be one that the test makes, and a module
+ * already. -errno with a line in err.
+ */
+static int module_of(struct probes *p, const char *spec, const char *name, const char *cwd,
+		     bool sync, char *err, size_t errlen)
+{
+	char full[2 * PATH_MAX], path[PATH_MAX];
+	int ret, m;
+
+	while (name[0] == '.' && name[1] == '/')
+		name += 2;
+	snprintf(full, sizeof(full), "%s%s%s", name[0] == '/' ? "" : cwd, name[0] == '/' ? "" : "/",
+		 name);
+	if (!realpath(full, path)) {
+		m = module_by_path(p, full);
+		if (m < 0)
+			snprintf(err, errlen, "--point %s: %s: %s", spec, name, strerror(errno));
+		return m < 0 ? -ENOENT : m;
+	}
+	ret = probes_add_file(p, path, sync, err, errlen);
+	return ret < 0 ? ret : module_by_path(p, path);
+}
+
+int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
+		     size_t errlen)
 {
 	struct point_spec ps;
 	const char *refused_in = NULL;
 	uint64_t refused = 0;
-	char path[PATH_MAX];
 	const char *what = spec, *slash = strrchr(spec, '/');
 	int total = 0, ret, only = -1;
 
@@ -612,14 +636,9 @@ int probes_add_point(struct probes *p, const char *spec, char *err, size_t errle
 			char name[PATH_MAX];
 
 			snprintf(name, sizeof(name), "%.*s", (int)(colon - spec), spec);
-			if (!realpath(name, path)) {
-				snprintf(err, errlen, "--point %s: %s: %s", spec, name, strerror(errno));
-				return -errno;
-			}
-			ret = probes_add_file(p, path, false, err, errlen);
-			if (ret < 0)
-				return ret;
-			only = module_by_path(p, path);
+			only = module_of(p, spec, name, cwd, sync, err, errlen);
+			if (only < 0)
+				return only;
 			what = colon + 1;
 		}
 	} else {
@@ -652,10 +671,12 @@ int probes_add_point(struct probes *p, const char *spec, char *err, size_t errle
 			refused_in = p->modules[m].path;
 		}
 	}
-	if (!total && refused)
+	if (!total && refused) {
 		snprintf(err, errlen, "--point %s: the kernel does not probe the instruction at offset 0x%lx of %s "
 			 "(LOCK prefix, syscall, fence): take the one after it", spec, refused, refused_in);
-	else if (!total)
+		return -EOPNOTSUPP;
+	}
+	if (!total)
 		say_nearest(p, what, err, errlen);
 	return total;
 }

@@ -68,10 +68,12 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 
 /*
  * --point: SYMBOL, a glob, FILE:LINE or BINARY:SYMBOL+OFF, looked for in the modules
- * there are (BINARY: that file). Number of sites; 0 or less with a line in err, which
- * names the nearest symbol.
+ * there are (BINARY: that file, from cwd, which becomes a module with 'sync' if it is none). Number
+ * of sites; 0 or less with a line in err, which names the nearest symbol; -EOPNOTSUPP: the place is
+ * there, but cannot be probed.
  */
-int probes_add_point(struct probes *p, const char *spec, char *err, size_t errlen);
+int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
+		     size_t errlen);
 
 /* The catalogue of a module, made or read from the cache when first asked for. NULL with a line in err. */
 struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen);

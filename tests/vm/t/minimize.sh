@@ -105,7 +105,10 @@ if begin "zug minimize"; then
 	# cut short, the result is never worse
 	zug 60 minimize -q --executions 2 -o short traces/dining-philosophers.1.trace
 	want_status 1
-	want_out 'cut short'
+	want_out 'cut short by its bound of executions'
+	zug 60 minimize -q --time 1ms -o short traces/dining-philosophers.1.trace
+	want_status 1
+	want_out 'minimised in 1 execution: .*; cut short by its bound of time after '
 	[ "$(preemptions short)" -le "$before" ] || note "worse: $(preemptions short) preemptions"
 	end
 fi

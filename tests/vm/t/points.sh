@@ -98,6 +98,9 @@ fi
 if begin "--point SYMBOL"; then
 	trace_of --points none --point main -- "$programs/abba-deadlock-fixed"
 	nr_steps 1 '"op":"point".*"function":"main"'
+	# what only a program of the test's script maps
+	trace_of --points none --point uses-rdlock.c:12 -- sh -c 'exec "$0" "$1"' "$points/by-name" "$points/uses-rdlock"
+	nr_steps 0 '"op":"point"'
 	end
 fi
 

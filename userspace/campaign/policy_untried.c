@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Makes no points: watches what the test does that the search tries in one way only (untried.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include "campaign/policy.h"
+#include "campaign/untried.h"
+
+struct watched {
+	struct session *s;
+	const struct race_book *races;
+	struct untried u;
+};
+
+static int open_untried(void **state, struct session *s, struct race_book *races, char *err,
+			size_t errlen)
+{
+	struct watched *w = *state = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->s = s;
+	w->races = races;
+	return 0;
+}
+
+static void free_untried(void *state)
+{
+	free(state);
+}
+
+/* Blocked with a time-out: what of a poll() its label does not say. */
+static bool waits_timed(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state == TASK_BLOCKED && w->tasks[i].deadline)
+			return true;
+	return false;
+}
+
+static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	struct watched *w = state;
+	struct untried *u = &w->u;
+	struct world_status st;
+
+	if (!p->step)
+		untried_begin(u);
+	/* while the scan looks, everything that may be shared is a point */
+	untried_step(u, p->cand[i].task, &p->cand[i].label, !w->races->scanning);
+	if (!u->timed || (u->handlers && !u->signals)) {
+		w->s->world->ops->status(w->s->world, &st);
+		u->signals |= st.next_timer != UINT64_MAX;
+		u->timed |= st.next_timer != UINT64_MAX || waits_timed(w->s->world);
+	}
+	return false;
+}
+
+static const char *name_of(void *ctx, uint64_t object)
+{
+	const struct place_object *o = places_find_object(((struct session *)ctx)->places, object);
+
+	return o ? o->name : NULL;
+}
+
+static void note(void *state, struct campaign_notes *n)
+{
+	const struct watched *w = state;
+	size_t len;
+	FILE *to = open_memstream(&n->untried, &len);
+
+	if (!to)
+		return;
+	untried_text(&w->u, &w->s->o, name_of, w->s, to);
+	fclose(to);
+}
+
+const struct point_policy policy_untried = {
+	.open = open_untried, .free = free_untried, .on_step = on_step, .note = note,
+};
