@@ -11,11 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 #include "campaign/campaign_internal.h"
+#include "campaign/closest.h"
 #include "campaign/minimize.h"
 
 /* The bounds of minimising a finding before it is reported; zug minimize has none. */
 #define MINIMIZE_EXECUTIONS 200
 #define MINIMIZE_STEPS 50000
+/* Executions near it that look for the two operations whose order decides. */
+#define EXPLAIN_EXECUTIONS 40
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -83,6 +86,8 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 
 	if (!found || !min || !t || find_simplest(c, t, min, &m))
 		goto out;
+	if (closest_explain(c, min, EXPLAIN_EXECUTIONS, err, sizeof(err)))
+		session_say(&c->s, "what decides was not looked for: %s", err);
 	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
 		goto out;

@@ -67,6 +67,21 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen)
 	return ret;
 }
 
+void trials_describe(const struct campaign *c, struct trace_writer *w, const struct trace *t,
+		     const struct zug_label *l)
+{
+	const struct place_site *s = l->site ? places_find_site(c->s.places, l->site) : NULL;
+	const struct place_object *o = l->object ? places_find_object(c->s.places, l->object) :
+						   NULL;
+
+	if (s && !trace_site(t, l->site))
+		trace_add_site(w, &(struct trace_site){ .site = s->site, .module = s->module,
+							.offset = s->offset });
+	if (o && !trace_object(t, l->object))
+		trace_add_object(w, &(struct trace_object){ .object = l->object, .kind = o->kind,
+							    .name = o->name });
+}
+
 static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
 	struct execution x;

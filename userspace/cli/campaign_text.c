@@ -60,8 +60,13 @@ void minimized_text(FILE *out, const struct minimized *m)
 		fputs(", ", out);
 		count(out, m->dropped_timers, "timer", " need not fire early");
 	}
-	fputs(m->minimal ? m->simpler ? "" : ", and nothing simpler fails like that" :
-	      "; cut short, there may be a simpler one", out);
+	if (!m->minimal)
+		fputs("; cut short, there may be a simpler one", out);
+	else if (!m->simpler && m->executions < 2)
+		fputs("; there was nothing to leave out", out);
+	else if (!m->simpler)
+		fprintf(out, "; none of the %lu simpler ones that were tried fails like that",
+			(unsigned long)m->executions - 1);
 	putc('\n', out);
 }
 

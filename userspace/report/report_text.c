@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "lib/base/array.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
@@ -301,12 +302,33 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 
 /* ---- source lines ---- */
 
-const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+static void compiled_path(const struct report *r, const char *file, char *buf, size_t len)
 {
 	if (file[0] == '/')
 		snprintf(buf, len, "%s", file);
 	else
 		snprintf(buf, len, "%s/%s", trace_header(r->t)->cwd, file);
+}
+
+/*
+ * Where the source was compiled; or, as debuggers look for it, below the test's working folder or the
+ * current one by the end of its path: /build/src/x.c, src/x.c, x.c.
+ */
+const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+{
+	const char *const folders[] = { trace_header(r->t)->cwd, "." };
+	const char *end;
+
+	compiled_path(r, file, buf, len);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && access(buf, R_OK); i++)
+		for (end = file + (file[0] == '/'); end; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
+			if (!strncmp(end, "../", 3))
+				continue;
+			snprintf(buf, len, "%s/%s", folders[i], end);
+			if (!access(buf, R_OK))
+				return buf;
+		}
+	compiled_path(r, file, buf, len);
 	return buf;
 }
 
