@@ -68,6 +68,7 @@ struct trace_site {
 	uint64_t offset;	/* of the instruction: file offset in the module, or an address without one */
 	uint32_t nr_frames;	/* 0: not symbolised (yet) */
 	const struct trace_frame *frames;
+	const char *data;	/* what it accesses, as the source says it: "*counter"; NULL: unknown */
 };
 
 struct trace_object {

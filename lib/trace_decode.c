@@ -137,6 +137,7 @@ static void get_table_entry(struct cursor *c, enum trace_tag tag)
 		n.module = cursor_task(c);
 		n.offset = cursor_varint(c);
 		n.frames = cursor_frames(c, &n.nr_frames);
+		n.data = !c->error && c->p < c->end ? cursor_string(c) : NULL;
 		e = table_put(c, &t->sites, n.site, sizeof(n), trace_site_id);
 		if (e)
 			memcpy(e, &n, sizeof(n));

@@ -292,6 +292,8 @@ int trace_add_site(struct trace_writer *w, const struct trace_site *s)
 	put_varint(w, s->module == UINT32_MAX ? 0 : (uint64_t)s->module + 1);
 	put_varint(w, s->offset);
 	put_frames(w, s->frames, s->nr_frames);
+	if (s->data)
+		put_string(w, s->data);
 	return end_record(w);
 }
 

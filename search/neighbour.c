@@ -285,7 +285,8 @@ static void final(void *state, const struct search_point *p)
 {
 	struct neighbour *n = state;
 
-	if (n->phase == FOLLOW && !n->a.error)
+	/* when the command has ended no task is left: what they were about to do was noted before that */
+	if (n->phase == FOLLOW && !n->a.error && p->nr)
 		n->a.error = note_pending(n, p, SEARCH_NO_TASK);
 }
 

@@ -352,7 +352,7 @@ static void compilers_write_too(void **state)
 		assert_non_null(w);
 		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 		trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
-		trace_add_site(w, &(struct trace_site){ 7, 1, 16, 1, k ? method : wrapper });
+		trace_add_site(w, &(struct trace_site){ 7, 1, 16, 1, k ? method : wrapper, NULL });
 		trace_add_step(w, &(struct trace_step){ .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
 							.label = { .op = ZUG_OP_FAIL_EINTR, .site = 7 } });
 		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
@@ -390,8 +390,8 @@ static void own_lines_come_first(void **state)
 	assert_non_null(w);
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
-	trace_add_site(w, &(struct trace_site){ 7, 1, 16, 4, frames });
-	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs });
+	trace_add_site(w, &(struct trace_site){ 7, 1, 16, 4, frames, NULL });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs, NULL });
 	for (uint64_t i = 0; i < 2; i++)
 		trace_add_step(w, &(struct trace_step){ .step = i, .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
 							.label = { .op = ZUG_OP_POINT, .site = 7 + i } });
@@ -431,7 +431,7 @@ static void places_are_looked_up(void **state)
 		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 		trace_add_module(w, &(struct trace_module){ 1, path, stale ? "dead" :
 							    symfile_build_id(self) });
-		trace_add_site(w, &(struct trace_site){ 7, 1, offset, 0, NULL });
+		trace_add_site(w, &(struct trace_site){ 7, 1, offset, 0, NULL, NULL });
 		trace_add_step(w, &s);
 		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
 		assert_int_equal(trace_close(w, false), 0);

@@ -19,6 +19,8 @@
 #define MINIMIZE_STEPS 50000
 /* Executions near it that look for the two operations whose order decides. */
 #define EXPLAIN_EXECUTIONS 40
+/* The same where a preemption is left: that is an explanation, too. */
+#define EXPLAIN_BESIDES 16
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -86,7 +88,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 
 	if (!found || !min || !t || find_simplest(c, t, min, &m))
 		goto out;
-	if (closest_explain(c, min, EXPLAIN_EXECUTIONS, err, sizeof(err)))
+	if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, err, sizeof(err)))
 		session_say(&c->s, "what decides was not looked for: %s", err);
 	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));

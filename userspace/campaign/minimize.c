@@ -37,12 +37,13 @@ static int write_result(struct campaign *c, const char *from, const char *to,
 						.before = p->before, .after = p->after };
 		trials_describe(c, w, t, &p->before);
 	}
+	ret = trials_name_data(c, w, t);
 	trace_add_minimized(w, &(struct trace_minimized){
 		.executions = m->executions, .minimal = m->minimal, .steps_before = m->steps_before,
 		.preemptions_before = m->preemptions_before, .preemptions = m->preemptions,
 		.decisions_before = m->decisions_before, .decisions = m->decisions,
 		.nr_pairs = r->nr_pairs, .pairs = pairs });
-	ret = trace_close(w, false);
+	ret = trace_close(w, ret) ?: ret;
 	if (ret)
 		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
 out:

@@ -462,15 +462,10 @@ static void put_decision(struct report *r, uint64_t i, bool preemption)
 
 static void put_no_decisions(struct report *r, bool faults, bool critical)
 {
-	const struct trace_minimized *m = trace_minimized(r->t);
-
 	if (critical)
 		return;
 	fprintf(r->out, "\n%s: at every switch only one task could run.\n",
 		faults ? "No special schedule is needed" : "No scheduling decision is needed");
-	if (m && m->near > 1)
-		fprintf(r->out, "(%llu schedules near it were tried, and none passes.)\n",
-			(unsigned long long)m->near - 1);
 }
 
 /* The last step, where it is the failure (misuse), or where no stack shows where that was. */
@@ -516,6 +511,10 @@ static void put_decisions(struct report *r)
 	for (uint64_t i = 0; i < nr; i++)
 		if (is_told(r->t, i, &d) && n++ >= skip)
 			put_decision(r, i, d.preemptions);
+	if (!critical && m && m->near > 1 && !d.preemptions)
+		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedules near this one: it may\n"
+			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
+			(unsigned long long)m->near - 1);
 }
 
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o)

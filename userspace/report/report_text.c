@@ -126,14 +126,28 @@ void report_object_name(const struct report *r, uint64_t object, char *buf, size
 		snprintf(buf, len, "#%llx", (unsigned long long)object);
 }
 
+/* "*counter" for what only its use identifies, where the source says it. */
+static void put_source_name(const struct report *r, const struct zug_label *l, char *buf, size_t len)
+{
+	const struct trace_site *s = zug_object_is_numbered(l->object) ? trace_site(r->t, l->site) : NULL;
+	char name[128], object[128];
+
+	if (!s || !s->data)
+		return;
+	report_clean(name, sizeof(name), s->data);
+	snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1, buf);
+	snprintf(buf, len, "%s, %s", name, object);
+}
+
 void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len)
 {
-	char a[256], b[256];
+	char a[300], b[256];
 
 	a[0] = b[0] = '\0';
 	if (l->object)
 		report_object_name(r, l->object, a, sizeof(a));
-	if (l->object2)
+	put_source_name(r, l, a, sizeof(a));
+	if (l->object2 && !(l->flags & ZUG_L_PART))
 		report_object_name(r, l->object2, b, sizeof(b));
 	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
 		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
