@@ -68,6 +68,7 @@ struct trace_site {
 	uint64_t offset;	/* of the instruction: file offset in the module, or an address without one */
 	uint32_t nr_frames;	/* 0: not symbolised (yet) */
 	const struct trace_frame *frames;
+	const char *data;	/* what it accesses, as the source says it: "*counter"; NULL: unknown */
 };
 
 struct trace_object {
@@ -166,6 +167,18 @@ struct trace_pair {
 	struct zug_label before;
 	struct zug_label after;		/* op ZUG_OP_NONE: nothing that others did touches `before` */
 };
+/*
+ * The two operations whose order decides: it fails when `first` comes before `second`, and a schedule
+ * close to it, in which they come the other way round, passed.
+ */
+struct trace_critical {
+	bool known;
+	bool alone;			/* nothing else was reversed, but what follows from it */
+	uint32_t first_task, second_task;
+	uint64_t first_step;		/* UINT64_MAX: it is not reached here, as below */
+	uint64_t second_step;
+	struct zug_label first, second;
+};
 struct trace_minimized {
 	uint64_t executions;		/* made for it */
 	bool minimal;			/* nothing simpler was found; else the trials were cut short */
@@ -174,6 +187,8 @@ struct trace_minimized {
 	uint32_t decisions_before, decisions;	/* that differ from letting each task run on */
 	uint32_t nr_pairs;
 	const struct trace_pair *pairs;
+	uint64_t near;			/* executions made to find `critical`; 0: it was not looked for */
+	struct trace_critical critical;
 };
 
 /* ---- writing ---- */

@@ -137,6 +137,7 @@ static void get_table_entry(struct cursor *c, enum trace_tag tag)
 		n.module = cursor_task(c);
 		n.offset = cursor_varint(c);
 		n.frames = cursor_frames(c, &n.nr_frames);
+		n.data = !c->error && c->p < c->end ? cursor_string(c) : NULL;
 		e = table_put(c, &t->sites, n.site, sizeof(n), trace_site_id);
 		if (e)
 			memcpy(e, &n, sizeof(n));
@@ -243,6 +244,25 @@ static void get_label(struct cursor *c, struct zug_label *l)
 	l->site = cursor_varint(c);
 }
 
+static void get_critical(struct cursor *c, struct trace_minimized *m)
+{
+	struct trace_critical *p = &m->critical;
+	uint64_t known;
+
+	m->near = cursor_varint(c);
+	known = cursor_varint(c);
+	p->known = known;
+	p->alone = known > 1;
+	if (!known)
+		return;
+	p->first_task = cursor_u32(c);
+	p->first_step = cursor_varint(c) - 1;
+	get_label(c, &p->first);
+	p->second_task = cursor_u32(c);
+	p->second_step = cursor_varint(c) - 1;
+	get_label(c, &p->second);
+}
+
 static void get_minimized(struct cursor *c)
 {
 	struct trace_minimized *m = &c->t->minimized;
@@ -277,6 +297,9 @@ static void get_minimized(struct cursor *c)
 	}
 	m->pairs = pairs;
 	m->nr_pairs = nr;
+	/* traces from before these fields end here */
+	if (!c->error && c->p < c->end)
+		get_critical(c, m);
 	c->t->has_minimized = !c->error;
 }
 

@@ -292,6 +292,8 @@ int trace_add_site(struct trace_writer *w, const struct trace_site *s)
 	put_varint(w, s->module == UINT32_MAX ? 0 : (uint64_t)s->module + 1);
 	put_varint(w, s->offset);
 	put_frames(w, s->frames, s->nr_frames);
+	if (s->data)
+		put_string(w, s->data);
 	return end_record(w);
 }
 
@@ -349,6 +351,22 @@ static void put_label(struct trace_writer *w, const struct zug_label *l)
 	put_varint(w, l->site);
 }
 
+static void put_critical(struct trace_writer *w, const struct trace_minimized *m)
+{
+	const struct trace_critical *c = &m->critical;
+
+	put_varint(w, m->near);
+	put_varint(w, c->known ? 1 + c->alone : 0);
+	if (!c->known)
+		return;
+	put_varint(w, c->first_task);
+	put_varint(w, c->first_step + 1);
+	put_label(w, &c->first);
+	put_varint(w, c->second_task);
+	put_varint(w, c->second_step + 1);
+	put_label(w, &c->second);
+}
+
 int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m)
 {
 	begin_record(w, TRACE_TAG_MINIMIZED);
@@ -370,6 +388,7 @@ int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m)
 		put_label(w, &p->before);
 		put_label(w, &p->after);
 	}
+	put_critical(w, m);
 	return end_record(w);
 }
 

@@ -24,9 +24,14 @@ struct record {
 	struct schedule s;
 	struct minimize_pair *pairs;
 	size_t nr_pairs, room_pairs;
+	struct difference *others;	/* preemptions that were not made: OTHERS_MAX at most, the last ones */
+	size_t nr_others, room_others;
 };
 
-enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, DONE };
+/* So many preemptions elsewhere are tried, each alone, where more than one is left. */
+#define OTHERS_MAX	64
+
+enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
 
 struct minimize {
 	struct around a;		/* its order: of the trial in REORDER */
@@ -45,6 +50,7 @@ static void record_free(struct record *r)
 {
 	schedule_release(&r->s);
 	free(r->pairs);
+	free(r->others);
 }
 
 static void fini(void *state)
@@ -187,6 +193,12 @@ static bool next_of_phase(struct minimize *m)
 			return false;
 		try_later(m, m->at);
 		return true;
+	case ELSEWHERE:
+		if (m->best.s.preemptions < 2 || m->at >= m->best.nr_others)
+			return false;
+		m->trial[0] = m->best.others[m->at];
+		m->nr_trial = 1;
+		return true;
 	default:
 		return false;
 	}
@@ -202,7 +214,7 @@ static int begin(void *state, uint64_t iteration)
 		return ret;
 	while (m->phase != FOLLOW && m->phase != DONE && !next_of_phase(m)) {
 		/* A move may have made another difference superfluous. */
-		if ((m->phase == LATER || m->phase == REORDER) && m->changed)
+		if (m->phase >= REORDER && m->changed)
 			m->phase = SINGLES;
 		else
 			m->phase++;
@@ -214,7 +226,7 @@ static int begin(void *state, uint64_t iteration)
 		return SEARCH_EXHAUSTED;
 	m->a.trials++;
 	schedule_clear(&m->now.s);
-	m->now.nr_pairs = 0;
+	m->now.nr_pairs = m->now.nr_others = 0;
 	return SEARCH_GO;
 }
 
@@ -239,6 +251,26 @@ static int note_pair(struct minimize *m, const struct choice *c, uint32_t pos)
 	return 0;
 }
 
+/* Where the task could have gone on, and whether it did or not: what could have had the turn instead. */
+static int note_elsewhere(struct minimize *m, const struct choice *c, uint32_t pos)
+{
+	struct record *r = &m->now;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		if (i == pos || i == c->last)
+			continue;
+		if (r->nr_others == OTHERS_MAX)
+			memmove(r->others, r->others + 1, --r->nr_others * sizeof(*r->others));
+		if (!ARRAY_RESERVE(r->others, r->room_others, r->nr_others + 1))
+			return -ENOMEM;
+		r->others[r->nr_others++] = (struct difference){
+			.task = c->point->last, .nth = schedule_nth(m->a.env, c),
+			.next = choice_cand(c, i)->task, .preemption = true, .step = r->s.nr,
+		};
+	}
+	return 0;
+}
+
 static int pick(void *state, const struct choice *c)
 {
 	struct minimize *m = state;
@@ -246,6 +278,8 @@ static int pick(void *state, const struct choice *c)
 
 	if (!c->free && pos != c->last)
 		m->a.error = note_pair(m, c, pos);
+	if (!c->free && !m->a.error)
+		m->a.error = note_elsewhere(m, c, pos);
 	if (!m->a.error)
 		m->a.error = schedule_note(&m->now.s, m->a.env, c, pos);
 	return m->a.error ? m->a.error : (int)pos;
@@ -320,6 +354,7 @@ static void end(void *state, const struct search_end *e)
 	case CHUNKS:
 	case SINGLES:
 	case REORDER:
+	case ELSEWHERE:
 		good = fails && simpler(m);
 		break;
 	case LATER:

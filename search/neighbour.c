@@ -13,6 +13,7 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "search/around.h"
+#include "search/critical.h"
 #include "search/neighbour.h"
 #include "search/pairing.h"
 #include "search/schedule.h"
@@ -25,7 +26,10 @@
 /* At most this many other decisions are kept: the last ones, which are closest to the failure. */
 #define OTHERS_MAX	65536
 
-enum phase { FOLLOW, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+/* At most this many pairs of operations are reversed; what is bounded keeps a quarter for other schedules. */
+#define PAIRS_MAX	4096
+
+enum phase { FOLLOW, REVERSE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
 
 /* A task that could have had the turn. */
 struct other {
@@ -43,8 +47,18 @@ struct neighbour {
 	size_t nr_trial;
 	struct other instead;		/* and in front of that */
 	bool use_instead;
+	struct critical failing;	/* REVERSE: the failing execution, and its pairs */
+	struct critical_pending *pending;
+	size_t nr_pending, room_pending;
+	uint32_t *births, *parents;	/* by task */
+	uint32_t nr_tasks;
+	struct critical_pair *pairs;
+	size_t nr_pairs;
+	uint32_t *order;		/* the reversed schedule: its tasks, */
+	size_t nr_order, first_left;	/* those before first_left have made their steps */
+	uint32_t *nth;			/* and which of its task's steps each is */
 	enum phase phase;
-	size_t at;			/* the number of others, or of fails.diffs, that remain */
+	size_t at;			/* the number of pairs, others, or of fails.diffs, that remain */
 	uint32_t moved;			/* EARLIER, LATER: by this many steps */
 	struct neighbour_result best;
 };
@@ -58,6 +72,12 @@ static void fini(void *state)
 	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
+	free(n->pending);
+	free(n->births);
+	free(n->parents);
+	free(n->pairs);
+	free(n->order);
+	free(n->nth);
 }
 
 /* ---- which schedule is next ---- */
@@ -65,8 +85,30 @@ static void fini(void *state)
 static void start(struct neighbour *n, enum phase phase)
 {
 	n->phase = phase;
-	n->at = phase == INSTEAD || phase == ANYWHERE ? n->nr_others : n->fails.nr_diffs;
+	if (phase == REVERSE)
+		n->at = n->nr_pairs;
+	else
+		n->at = phase == INSTEAD || phase == ANYWHERE ? n->nr_others : n->fails.nr_diffs;
 	n->moved = 0;
+}
+
+/* The failing schedule with one pair the other way round. */
+static bool next_reversed(struct neighbour *n)
+{
+	uint32_t *seen;
+
+	if (!n->at || n->best.alone || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
+		return false;
+	n->at--;
+	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
+	n->first_left = 0;
+	seen = calloc(n->nr_tasks + 1, sizeof(*seen));
+	if (!n->nr_order || !seen)
+		n->a.error = -ENOMEM;
+	for (size_t i = 0; !n->a.error && i < n->nr_order; i++)
+		n->nth[i] = seen[n->order[i]]++;
+	free(seen);
+	return !n->a.error;
 }
 
 /* The failing schedule with another decision at one place. */
@@ -105,11 +147,13 @@ static bool next_trial(struct neighbour *n)
 		memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
+	case REVERSE:
+		return next_reversed(n);
 	case INSTEAD:
-		return next_instead(n, true);
+		return !n->best.alone && next_instead(n, true);
 	case EARLIER:
 	case LATER:
-		return next_moved(n);
+		return !n->best.alone && next_moved(n);
 	case ANYWHERE:
 		return !n->best.found && next_instead(n, false);
 	default:
@@ -127,6 +171,8 @@ static int begin(void *state, uint64_t iteration)
 		return ret;
 	while (n->phase != FOLLOW && n->phase != DONE && !next_trial(n))
 		start(n, n->phase + 1);
+	if (n->a.error)
+		return n->a.error;
 	if (n->phase == DONE)
 		return SEARCH_EXHAUSTED;
 	n->a.trials++;
@@ -157,15 +203,91 @@ static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos
 	return 0;
 }
 
-static uint32_t follow(const struct neighbour *n, const struct choice *c)
+/* The first task of the reversed schedule that can run and has not made that step yet. */
+static uint32_t follow_reversed(struct neighbour *n, const struct choice *c)
+{
+	uint32_t pos;
+
+	while (n->first_left < n->nr_order &&
+	       n->nth[n->first_left] < hb_steps(n->a.env->hb, n->order[n->first_left]))
+		n->first_left++;
+	for (size_t i = n->first_left; i < n->nr_order; i++) {
+		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
+			continue;
+		pos = schedule_position(c, n->order[i]);
+		if (pos != CHOICE_NONE)
+			return pos;
+	}
+	return schedule_base(c);
+}
+
+static uint32_t follow(struct neighbour *n, const struct choice *c)
 {
 	uint32_t pos = CHOICE_NONE;
 
 	if (n->phase == FOLLOW)
 		return around_follow(&n->a, c);
+	if (n->phase == REVERSE)
+		return follow_reversed(n, c);
 	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->a.env, c))
 		pos = schedule_position(c, n->instead.task);
 	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->a.env, c) : pos;
+}
+
+/* What the tasks are about to do, but for the chosen one: an operation that it is in already is none. */
+static int note_pending(struct neighbour *n, const struct search_point *p, uint32_t chosen)
+{
+	n->nr_pending = 0;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct search_cand *cand = &p->cand[i];
+		size_t k = n->now.nr;
+
+		while (k > 0 && n->now.tasks[k - 1] != cand->task)
+			k--;
+		if (cand->task == chosen || (k && !cand->enabled && n->now.labels[k - 1].op == cand->label.op &&
+					     n->now.labels[k - 1].site == cand->label.site))
+			continue;
+		if (!ARRAY_RESERVE(n->pending, n->room_pending, n->nr_pending + 1))
+			return -ENOMEM;
+		n->pending[n->nr_pending++] = (struct critical_pending){ cand->task, cand->label };
+	}
+	return 0;
+}
+
+/* When each task was first seen, and its creator. */
+static int note_births(struct neighbour *n, const struct search_point *p)
+{
+	uint32_t most = p->cand[p->nr - 1].task + 1, *births, *parents;
+
+	if (most > n->nr_tasks) {
+		births = realloc(n->births, most * sizeof(*births));
+		n->births = births ? births : n->births;
+		parents = realloc(n->parents, most * sizeof(*parents));
+		n->parents = parents ? parents : n->parents;
+		if (!births || !parents)
+			return -ENOMEM;
+		for (uint32_t i = n->nr_tasks; i < most; i++)
+			n->births[i] = UINT32_MAX;
+		n->nr_tasks = most;
+	}
+	for (uint32_t i = 0; i < p->nr; i++) {
+		uint32_t task = p->cand[i].task;
+
+		if (n->births[task] != UINT32_MAX)
+			continue;
+		n->births[task] = n->now.nr;
+		n->parents[task] = p->cand[i].parent;
+	}
+	return 0;
+}
+
+static void final(void *state, const struct search_point *p)
+{
+	struct neighbour *n = state;
+
+	/* when the command has ended no task is left: what they were about to do was noted before that */
+	if (n->phase == FOLLOW && !n->a.error && p->nr)
+		n->a.error = note_pending(n, p, SEARCH_NO_TASK);
 }
 
 static int pick(void *state, const struct choice *c)
@@ -175,6 +297,10 @@ static int pick(void *state, const struct choice *c)
 
 	if (n->phase == FOLLOW)
 		n->a.error = note_others(n, c, pos);
+	if (n->phase == FOLLOW && !n->a.error)
+		n->a.error = note_births(n, c->point);
+	if (n->phase == FOLLOW && !n->a.error)
+		n->a.error = note_pending(n, c->point, choice_cand(c, pos)->task);
 	if (!n->a.error)
 		n->a.error = schedule_note(&n->now, n->a.env, c, pos);
 	return n->a.error ? n->a.error : (int)pos;
@@ -194,6 +320,56 @@ static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *ta
 static bool vague(const struct access *a, const struct access *b)
 {
 	return a->object[0] == ACCESS_OPAQUE && b->object[0] == ACCESS_OPAQUE;
+}
+
+/* The step of this execution that is the task's nth; UINT64_MAX: none. */
+static uint64_t nth_of(const struct schedule *s, uint32_t task, size_t nth)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->tasks[i] == task && !nth--)
+			return i;
+	return UINT64_MAX;
+}
+
+static size_t steps_of(const struct schedule *s, uint32_t task, size_t end)
+{
+	size_t nth = 0;
+
+	for (size_t i = 0; i < end; i++)
+		nth += s->tasks[i] == task;
+	return nth;
+}
+
+/*
+ * The pair of this trial is the one to name, if its operations came in the other order here: the second
+ * is the same operation as there, and the first came later, or never.
+ */
+static void name_reversed(const struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	const struct critical_pair *pair = &n->pairs[n->nr_pairs - 1 - n->at];
+	struct neighbour_op a = { .failing = pair->first }, b = { .failing = pair->second };
+	size_t nr = n->fails.nr;
+	struct zug_label there;
+
+	a.label = *critical_label(&n->failing, pair->first, &a.task);
+	b.label = *critical_label(&n->failing, pair->second, &b.task);
+	b.passing = nth_of(&n->now, b.task, steps_of(&n->fails, b.task, pair->second < nr ? pair->second : nr));
+	if (b.passing == UINT64_MAX)
+		return;
+	there = pairing_label(same, &n->now.labels[b.passing]);
+	if (there.op != b.label.op || there.site != b.label.site || there.object != b.label.object)
+		return;
+	a.passing = nth_of(&n->now, a.task, steps_of(&n->fails, a.task, pair->first));
+	if (a.passing < b.passing)
+		return;
+	if (pair->second >= nr)
+		b.failing = UINT64_MAX;
+	r->second_here = b.label;
+	b.label = n->now.labels[b.passing];
+	r->first = a;
+	r->second = b;
+	r->nr_pairs += !r->nr_pairs;
+	r->alone = true;
 }
 
 /*
@@ -238,16 +414,19 @@ static int compare(struct neighbour *n, struct neighbour_result *r)
 			have_vague = is_vague;
 			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p };
 			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f, k };
+			r->second_here = label;
 		}
 	}
+	if (n->phase == REVERSE)
+		name_reversed(n, same, r);
 	pairing_free(same);
 	return 0;
 }
 
 static bool closer(const struct neighbour_result *a, const struct neighbour_result *b)
 {
-	if (!b->found)
-		return true;
+	if (!b->found || a->alone != b->alone)
+		return !b->found || a->alone;
 	/* what passes without any such pair explains nothing */
 	if (!a->nr_pairs != !b->nr_pairs)
 		return a->nr_pairs;
@@ -264,6 +443,20 @@ static void passed(struct neighbour *n)
 		n->best = r;
 }
 
+/* The failing execution is known: what could have come in another order there? */
+static int find_pairs(struct neighbour *n)
+{
+	size_t most = n->a.max_trials && n->a.max_trials < PAIRS_MAX ? n->a.max_trials : PAIRS_MAX;
+
+	n->failing = (struct critical){ .s = &n->fails, .births = n->births, .parents = n->parents,
+					.nr_tasks = n->nr_tasks, .pending = n->pending, .nr_pending = n->nr_pending };
+	n->order = calloc(n->fails.nr + 1, sizeof(*n->order));
+	n->nth = calloc(n->fails.nr + 1, sizeof(*n->nth));
+	if (!n->order || !n->nth)
+		return -ENOMEM;
+	return critical_pairs(&n->failing, most, &n->pairs, &n->nr_pairs);
+}
+
 static void end(void *state, const struct search_end *e)
 {
 	struct neighbour *n = state;
@@ -278,7 +471,9 @@ static void end(void *state, const struct search_end *e)
 		n->now = swap;
 		n->trial = calloc(n->fails.nr_diffs + 1, sizeof(*n->trial));
 		n->a.error = n->trial ? 0 : -ENOMEM;
-		start(n, fails && n->trial ? INSTEAD : DONE);
+		if (fails && !n->a.error)
+			n->a.error = find_pairs(n);
+		start(n, fails && !n->a.error ? REVERSE : DONE);
 		return;
 	}
 	n->best.alike += fails;
@@ -300,6 +495,7 @@ static const struct strategy_type strategy_neighbour = {
 	.begin = begin,
 	.pick = pick,
 	.choose = schedule_choose,
+	.final = final,
 	.end = end,
 	.fini = fini,
 };

@@ -3,8 +3,9 @@
  * neighbour.h - the passing schedule that is closest to a failing one, and what they differ in
  *
  * A search like any other, driven by the loop of minimize.h. The first execution follows the given
- * schedule and must fail with the given identity. In every further one a single decision of it is
- * another one: first where it differs from the base scheduler (schedule.h), then such a decision is
+ * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
+ * by itself (critical.h), from the last to the first; the first that passes so ends the search. Where
+ * none does, a single decision of the schedule is another one: first where it differs from the base scheduler (schedule.h), then such a decision is
  * made some steps earlier or later, and where nothing of that passes, any decision at which another
  * task could have had the turn, from the last to the first. What came after it stays as far as it
  * can.
@@ -37,8 +38,13 @@ struct neighbour_result {
 	uint64_t trial;			/* which of them, from 1 on, was the closest */
 	uint64_t alike, otherwise;	/* the numbers of those that failed like the given one, and in another way */
 	uint64_t nr_pairs;		/* dependent operations in another order, as far as they were counted */
-	/* The first of these pairs, when there is one: in the failing execution this order, in the other the reverse. */
+	/*
+	 * The pair that was reversed, and nothing else but what follows from it (alone); or the first of these
+	 * pairs, when there is one: in the failing execution this order, in the other the reverse.
+	 */
+	bool alone;
 	struct neighbour_op first, second;
+	struct zug_label second_here;	/* second's label with the objects of the failing execution */
 };
 
 void neighbour_result(const struct search *s, struct neighbour_result *result);

@@ -166,7 +166,7 @@ static void test_pair(const char *family, unsigned int first, unsigned int secon
 	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
 		;
 	neighbour_result(s, &n);
-	tap_ok(n.found && n.nr_pairs && n.first.label.op == first && n.second.label.op == second &&
+	tap_ok(n.found && n.alone && n.nr_pairs && n.first.label.op == first && n.second.label.op == second &&
 	       n.first.label.object == n.second.label.object, "%s: its pair (%s, %s)", family,
 	       zug_op_name(n.first.label.op), zug_op_name(n.second.label.op));
 	search_free(s);

@@ -31,7 +31,7 @@ static void add_site(struct trace_writer *w, uint64_t site, const char *function
 {
 	const struct trace_frame frame = { function, "abba.c", line, false };
 
-	trace_add_site(w, &(struct trace_site){ site, 0, site * 16, 1, &frame });
+	trace_add_site(w, &(struct trace_site){ site, 0, site * 16, 1, &frame, NULL });
 }
 
 static void step(struct trace_writer *w, uint64_t i, uint32_t last, uint32_t task, uint32_t op,
@@ -63,7 +63,7 @@ static void tables(struct trace_writer *w)
 	add_site(w, 3, "a_then_b", 3);
 	add_site(w, 4, "b_then_a", 5);
 	add_site(w, 5, "b_then_a", 6);
-	trace_add_site(w, &(struct trace_site){ 6, 0, 0x1139, 0, NULL });
+	trace_add_site(w, &(struct trace_site){ 6, 0, 0x1139, 0, NULL, NULL });
 }
 
 void sample_deadlock(const char *path, const char *dir)
@@ -164,7 +164,7 @@ static void busy_tables(struct trace_writer *w)
 
 		snprintf(name, sizeof(name), "handler_%u", i);
 		frames[0].function = name;
-		trace_add_site(w, &(struct trace_site){ 1 + i, 0, 16 * i, 2, frames });
+		trace_add_site(w, &(struct trace_site){ 1 + i, 0, 16 * i, 2, frames, NULL });
 	}
 }
 

@@ -390,7 +390,7 @@ static void from_json(struct campaign_options *o, const char *json, struct campa
 }
 
 static const char defaults_json[] =
-	"{\"sync_points\":true,\"atomic_points\":true,\"syscall_points\":31,\"cpus\":0,\"max_tasks\":0,\"expect_exit\":0,"
+	"{\"sync_points\":true,\"atomic_points\":true,\"syscall_points\":159,\"cpus\":0,\"max_tasks\":0,\"expect_exit\":0,"
 	"\"fair\":1,\"max_steps\":100000,\"timeout_ns\":30000000000,\"spin_ns\":100000000,\"randomise\":false,"
 	"\"virtual_time\":true,\"clock_real\":0,\"seeded_random\":true,\"explore_timeouts\":false,\"world\":31,\"share\":[],"
 	"\"faults\":0,\"max_faults\":1,\"max_flows\":1,\"watch\":[],\"point\":[],\"invariant\":[],\"discard_if\":[],"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "cli/exit_codes.h"
 #include "report/report.h"
@@ -94,6 +95,71 @@ static void a_deadlock_in_brief(void **state)
 		    "\n"
 		    "T1 (abba): waits for b\n");
 	expect_not(out, "start_thread");
+	free(out);
+}
+
+/* Written into a minimised trace: the operations whose order decides; a process that crashed besides. */
+static void what_decides_comes_first(void **state)
+{
+	const struct trace_frame crash[] = {
+		{ "memcpy", NULL, 0, false }, { "answer", "abba.c", 6, false },
+	};
+	char path[80], err[256], *out;
+	struct trace *t = trace_open(deadlock, err, sizeof(err));
+	struct trace_minimized m = { .executions = 9, .minimal = true, .near = 4, .critical = {
+		.known = true, .alone = true, .first_task = 2, .first_step = 7, .second_task = 1, .second_step = 9 } };
+	struct trace_writer *w;
+	int ret;
+
+	assert_non_null(t);
+	m.critical.first = trace_step(t, 7)->label;
+	m.critical.second = trace_step(t, 9)->label;
+	snprintf(path, sizeof(path), "%s/critical.zug", dir);
+	w = trace_copy(t, path, &ret);
+	assert_non_null(w);
+	trace_add_stack(w, &(struct trace_stack){ 2, "died of SIGSEGV", 2, crash });
+	trace_add_minimized(w, &m);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", path, NULL);
+	assert_true(!strncmp(out, "T2 (abba) died of SIGSEGV in answer abba.c:6\ndeadlock: ", 55));
+	expect(out, "\nIt fails when\n"
+		    "      T2 does lock b  b_then_a abba.c:5\n"
+		    "            5 |     lock(&b); [2J\n"
+		    "  before\n"
+		    "      T1 does lock b  a_then_b abba.c:3\n"
+		    "            3 |     lock(&b);\n"
+		    "  and passes when these two alone come the other way round.\n"
+		    "\nThe preemptions that lead there:\n");
+	free(out);
+}
+
+/* The sources were moved: below the working folder, by the end of their path. */
+static void sources_are_looked_for_below(void **state)
+{
+	const struct trace_frame frame = { "lost", "/nonexistent/build/sub/moved.c", 2, false };
+	char path[80], name[80], err[256], *out;
+	struct trace *t = trace_open(deadlock, err, sizeof(err));
+	struct trace_writer *w;
+	FILE *f;
+	int ret;
+
+	assert_non_null(t);
+	snprintf(name, sizeof(name), "%s/sub", dir);
+	mkdir(name, 0755);
+	snprintf(name, sizeof(name), "%s/sub/moved.c", dir);
+	f = fopen(name, "w");
+	assert_non_null(f);
+	fputs("one\nthe moved line\n", f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/moved.zug", dir);
+	w = trace_copy(t, path, &ret);
+	assert_non_null(w);
+	trace_add_stack(w, &(struct trace_stack){ 2, "waits", 1, &frame });
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", path, NULL);
+	expect(out, "    #0  lost moved.c:2\n          2 | the moved line\n");
 	free(out);
 }
 
@@ -286,7 +352,7 @@ static void compilers_write_too(void **state)
 		assert_non_null(w);
 		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 		trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
-		trace_add_site(w, &(struct trace_site){ 7, 1, 16, 1, k ? method : wrapper });
+		trace_add_site(w, &(struct trace_site){ 7, 1, 16, 1, k ? method : wrapper, NULL });
 		trace_add_step(w, &(struct trace_step){ .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
 							.label = { .op = ZUG_OP_FAIL_EINTR, .site = 7 } });
 		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
@@ -324,8 +390,8 @@ static void own_lines_come_first(void **state)
 	assert_non_null(w);
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
-	trace_add_site(w, &(struct trace_site){ 7, 1, 16, 4, frames });
-	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs });
+	trace_add_site(w, &(struct trace_site){ 7, 1, 16, 4, frames, NULL });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs, NULL });
 	for (uint64_t i = 0; i < 2; i++)
 		trace_add_step(w, &(struct trace_step){ .step = i, .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
 							.label = { .op = ZUG_OP_POINT, .site = 7 + i } });
@@ -365,7 +431,7 @@ static void places_are_looked_up(void **state)
 		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 		trace_add_module(w, &(struct trace_module){ 1, path, stale ? "dead" :
 							    symfile_build_id(self) });
-		trace_add_site(w, &(struct trace_site){ 7, 1, offset, 0, NULL });
+		trace_add_site(w, &(struct trace_site){ 7, 1, offset, 0, NULL, NULL });
 		trace_add_step(w, &s);
 		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
 		assert_int_equal(trace_close(w, false), 0);
@@ -413,6 +479,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock_in_columns),
 		cmocka_unit_test(a_deadlock_in_brief),
+		cmocka_unit_test(what_decides_comes_first),
+		cmocka_unit_test(sources_are_looked_for_below),
 		cmocka_unit_test(a_long_trace_is_windowed),
 		cmocka_unit_test(steps_can_be_chosen),
 		cmocka_unit_test(colours_when_asked),

@@ -99,6 +99,7 @@ static void is_all_there(const struct trace *t, const struct zug_label *label)
 	assert_string_equal(trace_module(t, 3)->build_id, "0123ab");
 	assert_int_equal(trace_site(t, 99)->offset, 0x1139);
 	assert_int_equal(trace_site(t, 99)->nr_frames, 3);
+	assert_string_equal(trace_site(t, 99)->data, "*sum");
 	assert_string_equal(trace_site(t, 99)->frames[0].function, "bank::add(int)");
 	assert_true(trace_site(t, 99)->frames[0].inlined);
 	assert_int_equal(trace_site(t, 99)->frames[1].line, 31);
@@ -173,7 +174,7 @@ static void everything_comes_back(void **state)
 	assert_int_equal(trace_add_task(w, &(struct trace_task){ 0, TRACE_NO_TASK, 0, 41, 0, "bank" }), 0);
 	assert_int_equal(trace_add_task(w, &(struct trace_task){ 2, 0, 1, 42, 0, "bank" }), 0);
 	assert_int_equal(trace_add_module(w, &(struct trace_module){ 3, "/usr/bin/bank", "0123ab" }), 0);
-	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 0, NULL }), 0);
+	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 0, NULL, NULL }), 0);
 	assert_int_equal(trace_add_object(w, &(struct trace_object){ 1ull << 63, "mutex", "m" }), 0);
 	assert_int_equal(trace_add_step(w, &step), 0);
 	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_BLOCK, 2, TRACE_NO_TASK, 5, "futex m" }), 0);
@@ -185,13 +186,15 @@ static void everything_comes_back(void **state)
 	step.nr_enabled = 1;
 	assert_int_equal(trace_add_step(w, &step), 0);
 	assert_int_equal(trace_add_note(w, &(struct trace_note){ TRACE_NOTE_EXIT, 0, TRACE_NO_TASK, 0, NULL }), 0);
-	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 3, frames }), 0);
+	assert_int_equal(trace_add_site(w, &(struct trace_site){ 99, 3, 0x1139, 3, frames, "*sum" }), 0);
 	assert_int_equal(trace_add_stack(w, &(struct trace_stack){ 2, "waits", 2, frames }), 0);
 	assert_int_equal(trace_add_outcome(w, &outcome), 0);
 	assert_int_equal(trace_add_minimized(w, &(struct trace_minimized){
 		.executions = 57, .minimal = true, .steps_before = 120, .preemptions_before = 5,
 		.preemptions = 1, .decisions_before = 14, .decisions = 2, .nr_pairs = 2,
-		.pairs = pairs }), 0);
+		.pairs = pairs, .near = 12, .critical = {
+			.known = true, .alone = true, .first_task = 2, .first_step = 0, .first = pairs[0].before,
+			.second_task = 0, .second_step = UINT64_MAX, .second = pairs[1].after } }), 0);
 	assert_int_equal(trace_close(w, false), 0);
 
 	t = reopen();
@@ -208,6 +211,11 @@ static void everything_comes_back(void **state)
 		assert_true(trace_label_equal(&m->pairs[i].before, &pairs[i].before));
 		assert_true(trace_label_equal(&m->pairs[i].after, &pairs[i].after));
 	}
+	assert_true(m->near == 12 && m->critical.known && m->critical.alone);
+	assert_true(m->critical.first_task == 2 && !m->critical.first_step);
+	assert_true(!m->critical.second_task && m->critical.second_step == UINT64_MAX);
+	assert_true(trace_label_equal(&m->critical.first, &pairs[0].before));
+	assert_true(trace_label_equal(&m->critical.second, &pairs[1].after));
 	close(mkstemp(copied));
 	w = trace_copy(t, copied, &err);
 	assert_non_null(w);

@@ -372,11 +372,15 @@ static void print(struct model_world *m, const char *text)
 }
 
 /* A signal that is fatal, or (0) the end of the root with a status. */
-static void fatal(struct model_world *m, uint32_t t, bool quits, uint8_t status)
+static void fatal(struct model_world *m, uint32_t t, int signal, uint8_t status)
 {
-	m->s->task[t].shown.quits = quits;
+	struct world_event *ev;
+
+	m->s->task[t].shown.quits = !signal;
 	m->s->task[t].shown.status = status;
-	tell(m, WORLD_FATAL, t, TASK_RUNNING);
+	ev = tell(m, WORLD_FATAL, t, TASK_RUNNING);
+	ev->signal = signal;
+	ev->root = !m->s->task[t].process;
 }
 
 /* ---- operations ---- */
@@ -643,16 +647,16 @@ static bool settle(struct model_world *m, uint32_t t)
 			if (task->reg[o->b] == o->imm)
 				continue;
 			print(m, o->text ? o->text : "model.c:1: Assertion `the model' failed.\n");
-			fatal(m, t, false, 0);
+			fatal(m, t, SIGABRT, 0);
 			end_process(m, t, SIGABRT, 0);
 			return false;
 		case W_CRASH:
-			fatal(m, t, false, 0);
+			fatal(m, t, (int)o->imm, 0);
 			end_process(m, t, (int)o->imm, mw_site(t, task->pc));
 			return false;
 		case W_QUIT:
 			if (!task->process)
-				fatal(m, t, true, (uint8_t)o->imm);
+				fatal(m, t, 0, (uint8_t)o->imm);
 			end_process(m, t, (int)o->imm << 8, 0);
 			return false;
 		case W_PRINT:

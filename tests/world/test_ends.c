@@ -369,6 +369,21 @@ static void spins(void)
 	run_free(r);
 }
 
+/* A process that crashes and is not the command: its stack is kept, whatever follows. */
+static void crash(void)
+{
+	const struct mw_program p = { .code = {
+		TASK(FORK(1), LOCAL, LOCAL, { .op = W_QUIT, .imm = 5 }), TASK(LOCAL, { .op = W_CRASH, .imm = 11 }) } };
+	struct run *r = run(&p, &(struct how){ SCHEDULE(0, 0, 1, 1, 0, 0, 0) });
+
+	check(is_outcome(r, ZUG_OUTCOME_EXIT, "exit status 5") && !strcmp(state_of(r, 1), "died of SIGSEGV"), r,
+	      "a crash of another process than the command's is kept with its stack");
+	check(!strcmp(state_of(r, 0), "exits with status 5"), r, "beside the command's");
+	run_free(r);
+	ends(PROGRAM(.code = { TASK(CREATE(1), JOIN(1), LOCK(0)), TASK(LOCK(0)) }), &plain, ZUG_OUTCOME_DEADLOCK,
+	     "T0 waits in lock for m0, held by T1, which has ended", "a lock whose holder has ended says so");
+}
+
 /* ---- misuse ---- */
 
 static void misuse(void)
@@ -384,6 +399,8 @@ static void misuse(void)
 	check(!strcmp(ops_of(r->t, 1), "begin unlock") && r->grants == 4 &&
 		      trace_nr_stacks(r->t) == 2,
 	      r, "a misuse is told before it happens");
+	check(!strcmp(state_of(r, 1), "the misuse: about to unlock m0"), r,
+	      "a misuse has the stack of its task");
 	run_free(r);
 	ends(PROGRAM(.code = { TASK(LOCK(0), UNLOCK(0), UNLOCK(0)) }), &plain, ZUG_OUTCOME_MISUSE,
 	     "T0: unlock of a lock that is not held: m0", "the unlock of a free one, at a point that is passed");
@@ -416,6 +433,7 @@ static void misuse(void)
 int main(void)
 {
 	deadlock();
+	crash();
 	grace();
 	cycle();
 	same_bug();

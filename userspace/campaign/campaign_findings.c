@@ -11,12 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 #include "campaign/campaign_internal.h"
+#include "campaign/closest.h"
 #include "campaign/minimize.h"
 
 /* Replays before a failure that comes again in none of them is told to be no finding. */
 #define REPLAYS_FOR_ONCE 3
 /* So often is a failure that did not come again replayed when it is seen again. */
 #define ONCE_TRIED 3
+/* Executions near it that look for the two operations whose order decides. */
+#define EXPLAIN_EXECUTIONS 40
+/* The same where a preemption is left: that is an explanation, too. */
+#define EXPLAIN_BESIDES 16
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -94,6 +99,8 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 
 	if (!found || !min || !t || find_simplest(c, t, min, &m, f))
 		goto out;
+	if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, err, sizeof(err)))
+		session_say(&c->s, "what decides was not looked for: %s", err);
 	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
 		goto out;

@@ -9,6 +9,9 @@
 #include "engine/faults.h"
 #include "campaign/trials.h"
 
+/* Steps of all executions together that look for what decides. */
+#define EXPLAIN_STEPS 50000
+
 struct progress {
 	const struct campaign *c;
 	const struct search *s;
@@ -28,8 +31,12 @@ static bool after(void *ctx, const struct execution *x)
 	return r.found && r.trial == r.trials;
 }
 
-int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
-		  struct closest *m, char *err, size_t errlen)
+/*
+ * The search near t; in *m what it came to. to: where the trace of the closest goes; NULL: it is not
+ * kept. 0 or -errno with a line in err.
+ */
+static int look(struct campaign *c, const struct trace *t, uint64_t executions, uint64_t max_steps,
+		const char *to, struct closest *m, char *err, size_t errlen)
 {
 	struct progress p = { .c = c, .m = m };
 	struct trials trials;
@@ -47,16 +54,89 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 		goto out;
 	}
 	trials.passes = true;
+	trials.max_steps = max_steps;
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = session_interrupted(&c->s);
-	if (!ret && m->r.found)
+	if (!ret && m->r.found && to)
 		ret = trials_keep(trials.best, to, err, errlen);
 out:
 	trials_release(&trials);
+	return ret;
+}
+
+int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
+		  struct closest *m, char *err, size_t errlen)
+{
+	return look(c, t, executions, 0, to, m, err, errlen);
+}
+
+/* ---- what decides, in the trace itself ---- */
+
+static void write_critical(const struct campaign *c, struct trace_writer *w, const struct trace *t,
+			   const struct neighbour_result *r)
+{
+	struct trace_minimized m = *trace_minimized(t);
+
+	m.near = r->trials;
+	m.critical = (struct trace_critical){ .known = r->found && r->nr_pairs, .alone = r->alone };
+	if (m.critical.known) {
+		m.critical.first_task = r->first.task;
+		m.critical.first_step = r->first.failing;
+		m.critical.first = r->first.label;
+		m.critical.second_task = r->second.task;
+		m.critical.second_step = r->second.failing;
+		m.critical.second = r->second_here;
+		trials_describe(c, w, t, &m.critical.second);
+	}
+	trace_add_minimized(w, &m);
+}
+
+static bool something_else(const struct trace *t)
+{
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		if (faults_decided(trace_step(t, i)))
+			return true;
+	return false;
+}
+
+int closest_explain(struct campaign *c, const char *path, uint64_t executions, char *err,
+		    size_t errlen)
+{
+	struct trace *t = trace_open(path, err, errlen);
+	struct trace_writer *w;
+	struct closest m;
+	char *with;
+	int ret;
+
+	if (!t)
+		return -EIO;
+	if (!trace_minimized(t) || something_else(t)) {
+		trace_free(t);
+		return 0;
+	}
+	if (asprintf(&with, "%s.with", path) < 0) {
+		trace_free(t);
+		snprintf(err, errlen, "out of memory");
+		return -ENOMEM;
+	}
+	ret = look(c, t, executions, EXPLAIN_STEPS, NULL, &m, err, errlen);
+	if (!ret && m.r.reproduced) {
+		w = trace_copy(t, with, &ret);
+		if (w) {
+			write_critical(c, w, t, &m.r);
+			ret = trace_close(w, false);
+		}
+		if (!ret && rename(with, path))
+			ret = -errno;
+		if (ret)
+			snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));
+	}
+	trace_free(t);
+	free(with);
 	return ret;
 }
 

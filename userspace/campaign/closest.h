@@ -24,6 +24,15 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 		  struct closest *m, char *err, size_t errlen);
 
 /*
+ * Looks for the two operations whose order decides, in at most so many executions, and writes them
+ * into the minimised trace at 'path'. Nothing is done where something else than an order may have
+ * decided: what the search has made of a call, or a timer. 0 or -errno with a line in err; the trace
+ * stays as it was then.
+ */
+int closest_explain(struct campaign *c, const char *path, uint64_t executions, char *err,
+		    size_t errlen);
+
+/*
  * Among what is close is the same schedule without what the search has made of a call, or without a
  * timer that fired: so that t fails again, and then without each of these, from the last to the
  * first. The first that passes is *step, its trace at 'to', and counts as found in m; none passes

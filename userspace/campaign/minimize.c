@@ -11,25 +11,6 @@
 #include "campaign/minimize.h"
 #include "campaign/trials.h"
 
-/*
- * Describes an operation that no step of the trace makes: the place where a task stands that does
- * not run again.
- */
-static void describe(struct campaign *c, struct trace_writer *w, const struct trace *t,
-		     const struct zug_label *l)
-{
-	const struct place_site *s = l->site ? places_find_site(c->s.places, l->site) : NULL;
-	const struct place_object *o = l->object ? places_find_object(c->s.places, l->object) :
-						   NULL;
-
-	if (s && !trace_site(t, l->site))
-		trace_add_site(w, &(struct trace_site){ .site = s->site, .module = s->module,
-							.offset = s->offset });
-	if (o && !trace_object(t, l->object))
-		trace_add_object(w, &(struct trace_object){ .object = l->object, .kind = o->kind,
-							    .name = o->name });
-}
-
 /* The trace at 'from', with what was found out about it. */
 static int write_result(struct campaign *c, const char *from, const char *to,
 			const struct minimized *m, const struct minimize_result *r, char *err,
@@ -55,14 +36,15 @@ static int write_result(struct campaign *c, const char *from, const char *to,
 		pairs[i] = (struct trace_pair){ .step = p->step, .after_step = p->after_step,
 						.preempted = p->preempted, .by = p->by,
 						.before = p->before, .after = p->after };
-		describe(c, w, t, &p->before);
+		trials_describe(c, w, t, &p->before);
 	}
+	ret = trials_name_data(c, w, t);
 	trace_add_minimized(w, &(struct trace_minimized){
 		.executions = m->executions, .minimal = m->minimal, .steps_before = m->steps_before,
 		.preemptions_before = m->preemptions_before, .preemptions = m->preemptions,
 		.decisions_before = m->decisions_before, .decisions = m->decisions,
 		.nr_pairs = r->nr_pairs, .pairs = pairs });
-	ret = trace_close(w, false);
+	ret = trace_close(w, ret) ?: ret;
 	if (ret)
 		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
 out:

@@ -9,6 +9,7 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/trials.h"
 #include "engine/faults.h"
+#include "lib/base/id_map.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -66,6 +67,48 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen)
 		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
 	trace_free(t);
 	return ret;
+}
+
+void trials_describe(const struct campaign *c, struct trace_writer *w, const struct trace *t,
+		     const struct zug_label *l)
+{
+	const struct place_site *s = l->site ? places_find_site(c->s.places, l->site) : NULL;
+	const struct place_object *o = l->object ? places_find_object(c->s.places, l->object) :
+						   NULL;
+
+	if (s && !trace_site(t, l->site))
+		trace_add_site(w, &(struct trace_site){ .site = s->site, .module = s->module,
+							.offset = s->offset });
+	if (o && !trace_object(t, l->object))
+		trace_add_object(w, &(struct trace_object){ .object = l->object, .kind = o->kind,
+							    .name = o->name });
+}
+
+int trials_name_data(const struct campaign *c, struct trace_writer *w, const struct trace *t)
+{
+	struct id_map told = { 0 };
+	char name[128];
+	bool added = true;
+
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		const struct zug_label *l = &trace_step(t, i)->label;
+		const struct trace_site *s = zug_object_is_numbered(l->object) ? trace_site(t, l->site) : NULL;
+		struct trace_site with;
+
+		if (!s || s->data || l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW)
+			continue;
+		if (!id_map_add(&told, l->site, 0, &added)) {
+			id_map_free(&told);
+			return -ENOMEM;
+		}
+		if (!added || !session_member_text(&c->s, l->site, name, sizeof(name)))
+			continue;
+		with = *s;
+		with.data = name;
+		trace_add_site(w, &with);
+	}
+	id_map_free(&told);
+	return 0;
 }
 
 static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)

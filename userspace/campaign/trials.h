@@ -39,6 +39,16 @@ void trials_release(struct trials *t);
 int trials_keep(const char *from, const char *to, char *err, size_t errlen);
 
 /*
+ * Describes an operation that no step of t makes in w, a copy of t: the place where a task stands that
+ * does not run again.
+ */
+void trials_describe(const struct campaign *c, struct trace_writer *w, const struct trace *t,
+		     const struct zug_label *l);
+
+/* Adds to the sites of w what their data is called in the source, where t's step acts on what has no name. */
+int trials_name_data(const struct campaign *c, struct trace_writer *w, const struct trace *t);
+
+/*
  * Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno
  * with a line in err.
  */

@@ -76,10 +76,14 @@ void minimized_text(FILE *out, const struct minimized *m)
 		fputs(", ", out);
 		count(out, m->dropped_timers, "timer", " need not fire early");
 	}
-	if (m->minimal)
-		fputs(m->simpler ? "" : ", and nothing simpler fails like that", out);
-	else
-		fprintf(out, "; cut short %s, there may be a simpler one", cut_text(m, text, sizeof(text)));
+	if (!m->minimal)
+		fprintf(out, "; cut short %s, there may be a simpler one",
+			cut_text(m, text, sizeof(text)));
+	else if (!m->simpler && m->executions < 2)
+		fputs("; there was nothing to leave out", out);
+	else if (!m->simpler)
+		fprintf(out, "; none of the %lu simpler ones that were tried fails like that",
+			(unsigned long)m->executions - 1);
 	putc('\n', out);
 }
 

@@ -296,6 +296,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 		break;
 	case WORLD_FATAL:
 		/* the last moment at which the tasks of its process have stacks */
+		if (ev->signal && !ev->root)
+			ends_on_crash(e, ev->task, ev->signal);
 		if (!e->w->tasks[ev->task].quits || ends_fails(e, &e->w->tasks[ev->task]))
 			ends_take_stacks(e, ev->task);
 		break;
@@ -593,8 +595,11 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
 	if (ret)
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
-	if (t && zug_outcome_is_finding(x->outcome.kind))
-		stack_set_write(&e->stacks, t);
+	if (t && zug_outcome_is_finding(x->outcome.kind)) {
+		stack_set_write(&e->crashed, t, NULL);
+		stack_set_write(&e->stacks, t, &e->crashed);
+	}
+	stack_set_clear(&e->crashed);
 	stack_set_clear(&e->stacks);
 	return broke ? broke : ret;
 }

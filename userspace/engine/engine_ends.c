@@ -3,6 +3,7 @@
  * engine_ends.c - ends that the program does not make: no task can ever go on, or those that go on
  * get nowhere; and the stacks that show where all tasks were
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include "engine/engine_internal.h"
@@ -40,7 +41,9 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 		snprintf(buf, len, "waits in %s", t->where);
 	if (owner != WORLD_NO_TASK)
 		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s", owner,
-			 owner == t->task ? " itself" : "");
+			 owner == t->task ? " itself" :
+			 e->w->tasks[owner].state == TASK_DEAD ? ", which has ended" :
+			 e->w->tasks[owner].process != t->process ? " of another process" : "");
 }
 
 static bool races(const struct engine *e, uint32_t task)
@@ -74,6 +77,10 @@ void ends_take_stacks(struct engine *e, uint32_t dying)
 			snprintf(state, sizeof(state), "died here");
 		else if (t->state == TASK_BLOCKED)
 			say_wait(e, t, state, sizeof(state));
+		else if (e->x->outcome.kind == ZUG_OUTCOME_MISUSE && i == e->last)
+			snprintf(state, sizeof(state), "the misuse: about to %s%s%s", zug_op_name(t->label.op),
+				 engine_name_of(e, t->label.object)[0] ? " " : "",
+				 engine_name_of(e, t->label.object));
 		else
 			snprintf(state, sizeof(state), "%s: about to %s%s%s", races(e, i) ? "races" : "could run",
 				 zug_op_name(t->label.op), engine_name_of(e, t->label.object)[0] ? " " : "",
@@ -87,7 +94,7 @@ void ends_add_stacks(struct engine *e)
 {
 	ends_take_stacks(e, WORLD_NO_TASK);
 	if (e->t)
-		stack_set_write(&e->stacks, e->t);
+		stack_set_write(&e->stacks, e->t, &e->crashed);
 	stack_set_clear(&e->stacks);
 }
 
@@ -153,6 +160,25 @@ void ends_on_fault(struct engine *e, uint32_t task, uint64_t site)
 	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
 	steps_tell_task(e, task);
 	stack_set_add(&e->stacks, task, "died here", frames, nr);
+}
+
+void ends_on_crash(struct engine *e, uint32_t task, int signal)
+{
+	const char *name = sigabbrev_np(signal);
+	struct trace_frame frames[64];
+	char state[64];
+	int nr;
+
+	/* what follows may be its consequence */
+	if (!e->t || e->crashed.nr)
+		return;
+	nr = e->w->ops->stack(e->w, &e->w->tasks[task], frames, 64);
+	if (name)
+		snprintf(state, sizeof(state), "died of SIG%s", name);
+	else
+		snprintf(state, sizeof(state), "died of signal %d", signal);
+	steps_tell_task(e, task);
+	stack_set_add(&e->crashed, task, state, frames, nr);
 }
 
 bool ends_livelock(struct engine *e)

@@ -58,6 +58,7 @@ struct engine {
 	struct faults faults;
 	bool *told;		/* by task: the trace knows it */
 	uint32_t told_room;
+	struct stack_set crashed;	/* of the first process besides the root command's that a signal of its own ended */
 	struct stack_set stacks;	/* when a task got a signal that ends its process, or was about to fail by its exit */
 };
 
@@ -118,6 +119,8 @@ bool ends_lock_cycle(struct engine *e, uint32_t from);
 bool ends_livelock(struct engine *e);
 /* A program that faults says nothing: the place is all there is to see. */
 void ends_on_fault(struct engine *e, uint32_t task, uint64_t site);
+/* A process that is not the root command's ends by that signal of its own doing: keeps its task's stack. */
+void ends_on_crash(struct engine *e, uint32_t task, int signal);
 /* True when the task ends the root command now, with a status that is a failure. */
 bool ends_fails(const struct engine *e, const struct world_task *t);
 /* Takes the stacks of all that live. dying: a task that will not go on, or WORLD_NO_TASK. */

@@ -40,11 +40,13 @@ bool stack_set_has(const struct stack_set *s, uint32_t task)
 	return false;
 }
 
-void stack_set_write(const struct stack_set *s, struct trace_writer *t)
+void stack_set_write(const struct stack_set *s, struct trace_writer *t, const struct stack_set *besides)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
 		const struct stack_entry *e = &s->entries[i];
 
+		if (besides && stack_set_has(besides, e->task))
+			continue;
 		trace_add_stack(t, &(struct trace_stack){ .task = e->task, .state = e->state, .nr_frames = e->nr,
 							  .frames = e->frames });
 	}

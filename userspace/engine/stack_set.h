@@ -16,7 +16,8 @@ struct stack_set {
 /* Frames are copied, their strings are not. 0 or -ENOMEM. */
 int stack_set_add(struct stack_set *s, uint32_t task, const char *state, const struct trace_frame *frames, int nr);
 bool stack_set_has(const struct stack_set *s, uint32_t task);
-void stack_set_write(const struct stack_set *s, struct trace_writer *t);
+/* Those of tasks that are not in besides, which may be NULL. */
+void stack_set_write(const struct stack_set *s, struct trace_writer *t, const struct stack_set *besides);
 void stack_set_clear(struct stack_set *s);
 
 #endif

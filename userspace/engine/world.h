@@ -88,7 +88,8 @@ struct world_event {
 	bool ask;		/* no task has the turn: a decision is due */
 	bool passed;		/* POINT: not stopped, the task went on */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
-	bool root;		/* EXIT: of the root command: the execution is over */
+	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
+	int signal;		/* FATAL: that ends its process; 0: it quits */
 	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
 	char text[256];
 };
@@ -137,7 +138,7 @@ struct world_ops {
 	bool (*in_flight)(struct world *w);
 	/*
 	 * True when the parked task t would block at once; what is unknown would not. *owner, unless NULL: the task that
-	 * holds the lock for which t waits or would wait; WORLD_NO_TASK: unknown.
+	 * holds the lock for which t waits or would wait, and may be dead; WORLD_NO_TASK: unknown.
 	 */
 	bool (*would_block)(struct world *w, const struct world_task *t, uint32_t *owner);
 	/* What the memory of a lock says that is an object of t's label, or one of its last mutexes. false: unknown. */

@@ -100,6 +100,8 @@ static bool kworld_would_block(struct world *w, const struct world_task *t, uint
 		int tid = lock_owner(&k->locks, t->tgid, t->label.op, addr, kt->libc);
 
 		*owner = tid > 0 ? kworld_task_of_tid(w, tid) : WORLD_NO_TASK;
+		if (tid > 0 && *owner == WORLD_NO_TASK)
+			*owner = kworld_dead_of_tid(w, tid);
 	}
 	/* a task whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))

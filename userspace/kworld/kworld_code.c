@@ -112,8 +112,10 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	if (code_second(&s->code))
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, false, s->op);
-	else if (s->within)
+	else if (s->within) {
 		l->object2 = object_before(k, t, e, s->within, s->op);
+		l->flags |= ZUG_L_PART;
+	}
 	if (s->split)
 		kt->split = (struct split){ .phase = SPLIT_READ, .addr = e->arg[0], .size = s->code.size };
 }

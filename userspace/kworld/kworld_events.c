@@ -69,6 +69,14 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 	return n;
 }
 
+uint32_t kworld_dead_of_tid(const struct world *w, int tid)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state == TASK_DEAD && w->tasks[i].own_pid == tid)
+			return i;
+	return WORLD_NO_TASK;
+}
+
 uint32_t kworld_task_of_tid(const struct world *w, int tid)
 {
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
@@ -201,6 +209,8 @@ static bool on_fatal(struct kworld *k, struct arrival *a)
 	a->t->quits = !a->e.nr;
 	a->t->status = a->e.arg[0];
 	a->ev.kind = WORLD_FATAL;
+	a->ev.signal = a->e.nr;
+	a->ev.root = a->t->process == k->run.root;
 	return true;
 }
 

@@ -212,6 +212,8 @@ int kworld_give_turn(struct kworld *k, uint32_t kid);
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
 uint32_t kworld_number(const struct kworld *k, uint32_t kid);
 uint32_t kworld_task_of_tid(const struct world *w, int tid);
+/* The same of one that has ended. */
+uint32_t kworld_dead_of_tid(const struct world *w, int tid);
 /* Room for nr tasks. false: out of memory. */
 bool kworld_room(struct kworld *k, uint32_t nr);
 

@@ -112,6 +112,31 @@ static void put_cycle(struct report *r, const char *indent)
 	fprintf(r->out, "%scycle: %s\n", indent, cycle);
 }
 
+/* A process that crashed and is not the command: the command's failure may be its consequence. */
+static void put_crash(struct report *r)
+{
+	char place[600], comm[64] = "", name[32];
+
+	for (uint32_t i = 0; i < trace_nr_stacks(r->t); i++) {
+		const struct trace_stack *s = trace_stack_at(r->t, i);
+		const struct trace_task *task = trace_task(r->t, s->task);
+		const struct trace_frame *f = report_main_frame(s->frames, s->nr_frames);
+
+		/* what the engine says of such a task */
+		if (strncmp(s->state, "died of ", 8))
+			continue;
+		place[0] = '\0';
+		if (f)
+			report_frame(r, f, place, sizeof(place));
+		if (task && task->comm[0])
+			report_clean(comm, sizeof(comm), task->comm);
+		fprintf(r->out, "%s%s%s%s%s %s%s%s%s\n", report_style(r, STYLE_ALARM),
+			report_task_name(s->task, name, sizeof(name)), comm[0] ? " (" : "", comm,
+			comm[0] ? ")" : "", s->state, place[0] ? " in " : "", place,
+			report_style(r, STYLE_PLAIN));
+	}
+}
+
 void report_put_outcome(struct report *r)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
@@ -357,55 +382,139 @@ static unsigned int put_faults(struct report *r)
 	return n;
 }
 
+/* The step as of that operation, for put_action(). */
+static void put_operation(struct report *r, uint32_t task, uint64_t step, const struct zug_label *l)
+{
+	const struct trace_step s = { .step = step, .task = task, .label = *l };
+
+	put_action(r, task, step == UINT64_MAX ? "would do" : "does", &s);
+}
+
+/* Prints the two operations whose order decides. False: they are not known. */
+static bool put_critical(struct report *r, const struct trace_minimized *m)
+{
+	const struct trace_critical *c = m ? &m->critical : NULL;
+
+	if (!c || !c->known)
+		return false;
+	fprintf(r->out, "\n%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+	put_operation(r, c->first_task, c->first_step, &c->first);
+	fprintf(r->out, "  %sbefore%s\n", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+	put_operation(r, c->second_task, c->second_step, &c->second);
+	fprintf(r->out, "  %sand passes when %s%s\n", report_style(r, STYLE_GOOD), c->alone ?
+		"these two alone come the other way round." :
+		"they come the other way round (and others with them).", report_style(r, STYLE_PLAIN));
+	return true;
+}
+
+/* A switch between the two operations, or the one that brought the first: it made their order. */
+static bool leads_to_critical(const struct trace *t, uint64_t i, const struct trace_critical *c)
+{
+	const struct trace_step *s = trace_step(t, i);
+	uint64_t end = c->second_step == UINT64_MAX ? trace_nr_steps(t) : c->second_step + 1;
+
+	if (i >= end)
+		return false;
+	if (i > c->first_step)
+		return s->last == c->first_task || s->task == c->second_task;
+	if (s->task != c->first_task)
+		return false;
+	for (uint64_t k = i; k < c->first_step; k++)
+		if (trace_step(t, k)->task != c->first_task)
+			return false;
+	return true;
+}
+
+/* What the decisions of this trace are called, and which switches they are. */
+struct decisions {
+	bool preemptions;
+	const struct trace_critical *critical;	/* without preemptions; NULL: not known */
+};
+
+static bool is_told(const struct trace *t, uint64_t i, const struct decisions *d)
+{
+	return is_decision(trace_step(t, i), d->preemptions) &&
+	       (!d->critical || leads_to_critical(t, i, d->critical));
+}
+
+static void put_decision(struct report *r, uint64_t i, bool preemption)
+{
+	const struct trace_step *s = trace_step(r->t, i);
+	uint64_t nr = trace_nr_steps(r->t);
+	struct trace_step pending;
+	bool runs_again;
+	char from[32], to[32];
+
+	fprintf(r->out, "  %sstep %llu: the turn goes from %s to %s%s\n",
+		report_style(r, preemption ? STYLE_ALARM : STYLE_STRONG),
+		(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
+		report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
+	if (pending_of(r->t, i, &pending, &runs_again))
+		put_action(r, s->last, preemption ? "is stopped before" : "later does", &pending);
+	if (!runs_again)
+		fprintf(r->out, "      %s does not run again\n",
+			report_task_name(s->last, from, sizeof(from)));
+	if (preemption)
+		put_meanwhile(r, i, runs_again ? pending.step : nr);
+	else
+		put_action(r, s->task, "does", s);
+}
+
+static void put_no_decisions(struct report *r, bool faults, bool critical)
+{
+	if (critical)
+		return;
+	fprintf(r->out, "\n%s: at every switch only one task could run.\n",
+		faults ? "No special schedule is needed" : "No scheduling decision is needed");
+}
+
+/* The last step, where it is the failure (misuse), or where no stack shows where that was. */
+static void put_last(struct report *r)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	uint64_t nr = trace_nr_steps(r->t);
+	bool misuse = o && o->kind == ZUG_OUTCOME_MISUSE;
+
+	if (!nr || (trace_nr_stacks(r->t) && !misuse))
+		return;
+	fprintf(r->out, "%s  %sstep %llu is the %s%s\n", misuse ? "\n" : "", report_style(r, STYLE_STRONG),
+		(unsigned long long)nr - 1, misuse ? "misuse" : "last", report_style(r, STYLE_PLAIN));
+	put_action(r, trace_step(r->t, nr - 1)->task, misuse ? "is about to do" : "does",
+		   trace_step(r->t, nr - 1));
+}
+
 static void put_decisions(struct report *r)
 {
-	uint64_t nr = trace_nr_steps(r->t), first = 0;
+	const struct trace_minimized *m = trace_minimized(r->t);
+	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, skip, n = 0;
-	bool preemptions = false, faults = put_faults(r);
+	bool faults = put_faults(r), critical = put_critical(r, m);
+	struct decisions d = { 0 };
 
-	for (uint64_t i = 0; i < nr && !preemptions; i++)
-		preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
+	for (uint64_t i = 0; i < nr && !d.preemptions; i++)
+		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
+	if (critical && !d.preemptions && m->critical.first_step < nr)
+		d.critical = &m->critical;
 	for (uint64_t i = 0; i < nr; i++)
-		total += is_decision(trace_step(r->t, i), preemptions);
+		total += is_told(r->t, i, &d);
 	if (!total) {
-		fprintf(r->out, "\n%s: at every switch only one task could run.\n",
-			faults ? "No special schedule is needed" : "No scheduling decision is needed");
+		put_no_decisions(r, faults, critical);
 		return;
 	}
-	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), preemptions ?
-		"The preemptions that lead there:" :
+	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ?
+		"The preemptions that lead there:" : d.critical ?
+		"No preemption is needed: these switches, where a task blocks, yields or ends, lead there:" :
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
 	skip = total > DECISIONS_MAX ? total - DECISIONS_MAX : 0;
 	if (skip)
 		fprintf(r->out, "  (%u earlier one%s left out)\n", skip, skip == 1 ? " is" : "s are");
-	for (uint64_t i = first; i < nr; i++) {
-		const struct trace_step *s = trace_step(r->t, i);
-		struct trace_step pending;
-		bool runs_again;
-		char from[32], to[32];
-
-		if (!is_decision(s, preemptions) || n++ < skip)
-			continue;
-		fprintf(r->out, "  %sstep %llu: the turn goes from %s to %s%s\n",
-			report_style(r, preemptions ? STYLE_ALARM : STYLE_STRONG),
-			(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
-			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
-		if (pending_of(r->t, i, &pending, &runs_again))
-			put_action(r, s->last, preemptions ? "is stopped before" : "later does",
-				   &pending);
-		if (!runs_again)
-			fprintf(r->out, "      %s does not run again\n",
-				report_task_name(s->last, from, sizeof(from)));
-		if (preemptions)
-			put_meanwhile(r, i, runs_again ? pending.step : nr);
-		else
-			put_action(r, s->task, "does", s);
-	}
-	if (trace_nr_stacks(r->t) || !nr)
-		return;
-	fprintf(r->out, "  %sstep %llu is the last%s\n", report_style(r, STYLE_STRONG),
-		(unsigned long long)nr - 1, report_style(r, STYLE_PLAIN));
-	put_action(r, trace_step(r->t, nr - 1)->task, "does", trace_step(r->t, nr - 1));
+	for (uint64_t i = 0; i < nr; i++)
+		if (is_told(r->t, i, &d) && n++ >= skip)
+			put_decision(r, i, d.preemptions);
+	if (!critical && m && m->near > 1 && !d.preemptions)
+		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedules near this one: it may\n"
+			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
+			(unsigned long long)m->near - 1);
 }
 
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o)
@@ -413,9 +522,11 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	struct report r;
 
 	report_begin(&r, out, t, o);
+	put_crash(&r);
 	report_put_outcome(&r);
 	put_cycle(&r, "");
 	put_decisions(&r);
+	put_last(&r);
 	report_source_notes(&r);
 	report_stacks(&r, STACKS_BRIEF);
 	put_outputs(&r, OUTPUT_LINES);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "lib/base/array.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
@@ -125,14 +126,28 @@ void report_object_name(const struct report *r, uint64_t object, char *buf, size
 		snprintf(buf, len, "#%llx", (unsigned long long)object);
 }
 
+/* "*counter" for what only its use identifies, where the source says it. */
+static void put_source_name(const struct report *r, const struct zug_label *l, char *buf, size_t len)
+{
+	const struct trace_site *s = zug_object_is_numbered(l->object) ? trace_site(r->t, l->site) : NULL;
+	char name[128], object[128];
+
+	if (!s || !s->data)
+		return;
+	report_clean(name, sizeof(name), s->data);
+	snprintf(object, sizeof(object), "%.*s", (int)sizeof(object) - 1, buf);
+	snprintf(buf, len, "%s, %s", name, object);
+}
+
 void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len)
 {
-	char a[256], b[256];
+	char a[300], b[256];
 
 	a[0] = b[0] = '\0';
 	if (l->object)
 		report_object_name(r, l->object, a, sizeof(a));
-	if (l->object2)
+	put_source_name(r, l, a, sizeof(a));
+	if (l->object2 && !(l->flags & ZUG_L_PART))
 		report_object_name(r, l->object2, b, sizeof(b));
 	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",
 		 b, b[0] ? ")" : "", l->flags & ZUG_L_TIMER ? " after a timer fires" : "");
@@ -301,12 +316,33 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 
 /* ---- source lines ---- */
 
-const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+static void compiled_path(const struct report *r, const char *file, char *buf, size_t len)
 {
 	if (file[0] == '/')
 		snprintf(buf, len, "%s", file);
 	else
 		snprintf(buf, len, "%s/%s", trace_header(r->t)->cwd, file);
+}
+
+/*
+ * Where the source was compiled; or, as debuggers look for it, below the test's working folder or the
+ * current one by the end of its path: /build/src/x.c, src/x.c, x.c.
+ */
+const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
+{
+	const char *const folders[] = { trace_header(r->t)->cwd, "." };
+	const char *end;
+
+	compiled_path(r, file, buf, len);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && access(buf, R_OK); i++)
+		for (end = file + (file[0] == '/'); end; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
+			if (!strncmp(end, "../", 3))
+				continue;
+			snprintf(buf, len, "%s/%s", folders[i], end);
+			if (!access(buf, R_OK))
+				return buf;
+		}
+	compiled_path(r, file, buf, len);
 	return buf;
 }
 

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * critical.c - pairs of operations that could come in the other order (critical.h)
+ *
+ * A vector clock for each step says which steps happen before it: those of its task, the ones that
+ * it depends on, and what led to its task's creation. Abdulla et al.: Optimal dynamic partial order
+ * reduction (2014): there a pair is a race, and critical_reverse() is notdep(e, E).proc(e').
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "search/access.h"
+#include "search/critical.h"
+
+/* Only so many steps at the end are looked at: the failure is there. */
+#define LOOKED_MAX	2000
+/* Tasks times steps that clocks are kept for. */
+#define CLOCKS_MAX	(1u << 20)
+
+/* The clocks of steps from 'from' on; entry [step][task]: one more than the last step of that task before it. */
+struct clocks {
+	const struct critical *c;
+	size_t from, nr;		/* of steps, with the pending ones */
+	uint32_t *at;
+};
+
+const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task)
+{
+	if (step >= c->s->nr) {
+		*task = c->pending[step - c->s->nr].task;
+		return &c->pending[step - c->s->nr].label;
+	}
+	*task = c->s->tasks[step];
+	return &c->s->labels[step];
+}
+
+static uint32_t *clock_of(const struct clocks *k, size_t step)
+{
+	return k->at + (step - k->from) * k->c->nr_tasks;
+}
+
+static void join(const struct clocks *k, size_t step, size_t earlier)
+{
+	uint32_t *to = clock_of(k, step), task;
+	const uint32_t *from = clock_of(k, earlier);
+
+	critical_label(k->c, earlier, &task);
+	for (uint32_t i = 0; i < k->c->nr_tasks; i++)
+		if (from[i] > to[i])
+			to[i] = from[i];
+	if (to[task] <= earlier)
+		to[task] = earlier + 1;
+}
+
+/* True when step a happens before step b. */
+static bool before(const struct clocks *k, size_t a, size_t b)
+{
+	uint32_t task;
+
+	critical_label(k->c, a, &task);
+	return clock_of(k, b)[task] > a;
+}
+
+static bool is_named(const struct access *a)
+{
+	return a->object[0] && a->object[0] != ACCESS_OPAQUE;
+}
+
+static bool is_unlock(unsigned int op)
+{
+	return op == ZUG_OP_UNLOCK || op == ZUG_OP_RWUNLOCK || op == ZUG_OP_SPIN_UNLOCK || op == ZUG_OP_GUARD_RELEASE;
+}
+
+/* The last step of 'task' before 'end', from k->from on; SIZE_MAX: none. */
+static size_t last_of(const struct clocks *k, uint32_t task, size_t end)
+{
+	uint32_t t;
+
+	while (end-- > k->from) {
+		critical_label(k->c, end, &t);
+		if (t == task && end < k->c->s->nr)
+			return end;
+	}
+	return SIZE_MAX;
+}
+
+/* The operation that took what this unlock gives back; SIZE_MAX: none is known. */
+static size_t taken_at(const struct clocks *k, size_t unlock)
+{
+	uint32_t task, t;
+	const struct zug_label *l = critical_label(k->c, unlock, &task), *x;
+
+	for (size_t i = unlock; i-- > k->from;) {
+		x = critical_label(k->c, i, &t);
+		if (t == task && (x->object == l->object || x->object2 == l->object) && !is_unlock(x->op))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+struct found {
+	struct critical_pair *pairs;
+	size_t nr, room;
+};
+
+/*
+ * Steps i and j as a pair, if it can be reversed: the steps of j's task before j must not depend on
+ * i. 0 or -ENOMEM.
+ */
+static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
+{
+	uint32_t p, q, task;
+	const struct zug_label *a = critical_label(k->c, i, &p), *b = critical_label(k->c, j, &q);
+	size_t last = last_of(k, q, j);
+
+	if (is_unlock(a->op) && zug_op_flags(b->op) & ZUG_L_ACQUIRE) {
+		i = taken_at(k, i);
+		if (i == SIZE_MAX)
+			return 0;
+		a = critical_label(k->c, i, &p);
+	}
+	/* created by it, or after it */
+	if ((last != SIZE_MAX && last > i && before(k, i, last)) ||
+	    (q < k->c->nr_tasks && k->c->births[q] > i && k->c->parents[q] == p))
+		return 0;
+	if (!f)
+		return 0;
+	for (size_t n = 0; n < f->nr; n++)
+		if (f->pairs[n].first == i && f->pairs[n].second == j)
+			return 0;
+	if (!ARRAY_RESERVE(f->pairs, f->room, f->nr + 1))
+		return -ENOMEM;
+	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j };
+	for (size_t n = 0; n < f->nr; n++) {
+		const struct zug_label *x = critical_label(k->c, f->pairs[n].first, &task), *y;
+
+		y = critical_label(k->c, f->pairs[n].second, &task);
+		f->pairs[n].again |= x->op == a->op && x->site == a->site && y->op == b->op && y->site == b->site &&
+				     x->object == a->object;
+	}
+	f->nr++;
+	return 0;
+}
+
+/* The clock of step j; and, going back from it, the steps that race with it (f: NULL, not those). */
+static int look_back(const struct clocks *k, struct found *f, size_t j)
+{
+	const struct critical *c = k->c;
+	uint32_t task, other;
+	const struct zug_label *l = critical_label(c, j, &task);
+	struct access a = access_of(l);
+	size_t last = last_of(k, task, j);
+	int ret = 0;
+
+	if (last != SIZE_MAX)
+		join(k, j, last);
+	else if (task < c->nr_tasks && c->parents[task] < c->nr_tasks) {
+		last = last_of(k, c->parents[task], c->births[task] < j ? c->births[task] : j);
+		if (last != SIZE_MAX)
+			join(k, j, last);
+	}
+	/* from the last one back: what an earlier one has seen is no race */
+	for (size_t i = j < c->s->nr ? j : c->s->nr; !ret && i-- > k->from;) {
+		const struct zug_label *x = critical_label(c, i, &other);
+		struct access b = access_of(x);
+		bool seen;
+
+		if (other == task || !access_dependent(&a, &b))
+			continue;
+		seen = before(k, i, j);
+		join(k, j, i);
+		if (!seen && is_named(&a) && is_named(&b))
+			ret = add(k, f, i, j);
+	}
+	return ret;
+}
+
+static int start(struct clocks *k, const struct critical *c)
+{
+	size_t most = c->nr_tasks ? CLOCKS_MAX / c->nr_tasks : 0;
+
+	if (most > LOOKED_MAX)
+		most = LOOKED_MAX;
+	*k = (struct clocks){ .c = c, .from = c->s->nr > most ? c->s->nr - most : 0 };
+	k->nr = c->s->nr + c->nr_pending - k->from;
+	k->at = calloc(k->nr * c->nr_tasks + 1, sizeof(*k->at));
+	return k->at ? 0 : -ENOMEM;
+}
+
+int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr)
+{
+	struct found f = { 0 };
+	struct critical_pair *sorted;
+	struct clocks k;
+	size_t n = 0;
+	int ret = start(&k, c);
+
+	for (size_t j = k.from; !ret && j < c->s->nr + c->nr_pending; j++)
+		ret = look_back(&k, &f, j);
+	sorted = calloc(f.nr + 1, sizeof(*sorted));
+	if (!sorted)
+		ret = -ENOMEM;
+	/* the last first */
+	for (int again = 0; !ret && again < 2; again++)
+		for (size_t i = f.nr; i-- > 0 && n < most;)
+			if (f.pairs[i].again == again)
+				sorted[n++] = f.pairs[i];
+	free(f.pairs);
+	free(k.at);
+	if (ret) {
+		free(sorted);
+		return ret;
+	}
+	*pairs = sorted;
+	*nr = n;
+	return 0;
+}
+
+size_t critical_reverse(const struct critical *c, const struct critical_pair *pair, uint32_t *order)
+{
+	size_t end = pair->second < c->s->nr ? pair->second : c->s->nr, nr = 0;
+	struct clocks k;
+	uint32_t task;
+
+	if (start(&k, c))
+		return 0;
+	for (size_t j = k.from; j < end; j++)
+		look_back(&k, NULL, j);
+	for (int late = 0; late < 2; late++) {
+		for (size_t i = late ? pair->first : 0; i < end; i++)
+			if ((i >= pair->first && (i == pair->first || before(&k, pair->first, i))) == late)
+				order[nr++] = c->s->tasks[i];
+		if (late)
+			continue;
+		critical_label(c, pair->second, &task);
+		order[nr++] = task;
+	}
+	free(k.at);
+	for (size_t i = end + 1; i < c->s->nr; i++)
+		order[nr++] = c->s->tasks[i];
+	return nr;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * critical.h - pairs of operations of one execution that could come in the other order, and the
+ * schedules that reverse them
+ *
+ * Two dependent operations of different tasks whose order nothing else gives are a pair. Its
+ * reversal is the schedule in which what does not depend on the first comes before it, up to the
+ * second and including it; then comes all else in its old order. So every other pair stays as it
+ * is, as far as it can.
+ *
+ * An unlock and the lock that waited for it cannot change places: there the lock before the unlock
+ * stands for it, as in DPOR.
+ */
+#ifndef ZUG_SEARCH_CRITICAL_H
+#define ZUG_SEARCH_CRITICAL_H
+
+#include "lib/base/id_map.h"
+#include "search/schedule.h"
+
+/* An operation that a task was about to do when the execution ended. */
+struct critical_pending {
+	uint32_t task;
+	struct zug_label label;
+};
+
+struct critical_pair {
+	size_t first;		/* step of the schedule */
+	size_t second;		/* later step; from the schedule's number of steps on: of pending */
+	bool again;		/* the same two operations come as a later pair, too */
+};
+
+struct critical {
+	const struct schedule *s;
+	const uint32_t *births;		/* by task: steps made when it was first seen */
+	const uint32_t *parents;	/* by task */
+	uint32_t nr_tasks;
+	const struct critical_pending *pending;
+	size_t nr_pending;
+};
+
+/*
+ * The pairs, those that are tried first first: what comes last, and what is not there again.
+ * Malloc'd; at most 'most'. 0 or -ENOMEM.
+ */
+int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr);
+
+/* The label and task of an operation of a pair. */
+const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task);
+
+/*
+ * The tasks of the reversed schedule, in order has room for a step more than the schedule has. Their
+ * number; 0: out of memory.
+ */
+size_t critical_reverse(const struct critical *c, const struct critical_pair *pair, uint32_t *order);
+
+#endif
