@@ -181,7 +181,7 @@ static int spin_lock_places(struct found *f, uint64_t offset)
 	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
 }
 
-/* In a static glibc program whose library's code is not known, the inner call of a C11 primitive looks like an outer one. */
+/* A static glibc program whose library's code is not known: inner calls of C11 primitives look like outer ones. */
 static bool is_inner(struct symfile *file, const char *name)
 {
 	if (symfile_is_dynamic(file) || symfile_c_library(file) != UINT64_MAX || symfile_libc(file) != SYMLIBC_GLIBC)

@@ -2,11 +2,11 @@
 /*
  * sym_library.c - where the C (and C++) library begins in a static program
  *
- * Linkers put functions where their files stand on the command line: the start files, the program's objects, its
- * libraries, and last what the compiler adds, libstdc++ and the C library. So from the first function that only these
- * can have on, in the order of addresses, the code is theirs. Linkers of GNU put functions that are hardly ever executed
- * (.text.unlikely), and main (.text.startup), before all others, in an order of their own; the others begin with
- * _start, the entry.
+ * Linkers put functions where their files stand on the command line: the start files, the program's
+ * objects, its libraries, and last what the compiler adds, libstdc++ and the C library. So from the
+ * first function that only these can have on, in the order of addresses, the code is theirs. Linkers
+ * of GNU put functions that are hardly ever executed (.text.unlikely), and main (.text.startup),
+ * before all others, in an order of their own; the others begin with _start, the entry.
  */
 #include <string.h>
 #include "symbols/sym_internal.h"
