@@ -12,7 +12,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long bench install uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long check-matrix bench install uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -41,6 +41,7 @@ help:
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
+		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
 		'bench        measure' \
 		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall removes it' \
 		'clean        remove $(B)/'
@@ -281,6 +282,11 @@ check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
 	@LONG=1 tools/tap $(host_tests) tests/tools/vm $(vm_tests)
+
+# MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
+check-matrix: all
+	@tools/deps vm test
+	@tools/tap "tests/matrix/run $(MATRIX)"
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 

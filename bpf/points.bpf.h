@@ -81,6 +81,82 @@ static __always_inline bool too_hot(const struct zug_site *site)
 	return !(site->hits % ZUG_HOT_HITS) && !watches[0].len;
 }
 
+static __always_inline struct primitive_call *primitive_of(struct task_state *t)
+{
+	return &t->inside[t->handlers & (PRIMITIVE_LEVELS - 1)];
+}
+
+/* True when the call before that return address goes to ip, and to nothing else. */
+static __always_inline bool calls(__u64 ret, __u64 ip)
+{
+	__s32 distance = 0;
+	__u8 op = 0;
+
+	return !bpf_probe_read_user(&op, sizeof(op), (void *)(ret - 5)) && op == 0xe8 &&
+	       !bpf_probe_read_user(&distance, sizeof(distance), (void *)(ret - 4)) && ret + distance == ip;
+}
+
+/*
+ * A task comes to a primitive: true when that is part of the one that it has called, as the library itself calls it, or
+ * jumps to it. (A jump leaves the stack as it is; so does a second call from the same place, but that goes to ip.)
+ */
+static __always_inline bool part_of_primitive(struct task_state *t, const struct zug_site *site,
+					      const struct cached_site *found, __u64 ip, __u64 sp, __u64 ret)
+{
+	struct primitive_call *c = primitive_of(t);
+	__u64 start = site->disp ? ip - (__u32)site->disp : found->start;
+
+	if (site->flags & ZUG_SITE_OUTER) {
+		if (ret >= start && ret < found->end)
+			return true;
+		if (c->sp == sp && c->ret == ret && c->ip != ip && calls(ret, c->ip))
+			return true;
+	}
+	c->sp = site->flags & ZUG_SITE_OUTER ? sp : 0;
+	c->ret = ret;
+	c->ip = ip;
+	c->start = start;
+	c->end = found->end;
+	return false;
+}
+
+/* True for an address behind a call. */
+static __always_inline bool is_return(__u64 addr)
+{
+	__u8 b[6] = {};
+
+	return !bpf_probe_read_user(b, sizeof(b), (void *)(addr - sizeof(b))) &&
+	       (b[1] == 0xe8 || (b[0] == 0xff && b[1] == 0x15));
+}
+
+/*
+ * A system call at ip: true when it is part of the primitive that the task has called. Then that has not returned:
+ * its return address lies where the call left it, and the stack pointer is below. Where it has, and nothing was
+ * written there since, the return address of syscall() tells.
+ */
+static __always_inline bool inside_primitive(struct task_struct *p, struct task_state *t, __u64 ip, __u64 sp)
+{
+	struct primitive_call *c = primitive_of(t);
+	__u64 ret = 0, above[SYSCALL_FRAME] = {}, code, end;
+	__u32 i;
+
+	if (!c->sp || ip < c->start || ip >= c->end)
+		return false;
+	if (sp > c->sp || c->sp - sp >= PRIMITIVE_STACK ||
+	    bpf_probe_read_user(&ret, sizeof(ret), (void *)c->sp) || ret != c->ret ||
+	    bpf_probe_read_user(above, sizeof(above), (void *)sp)) {
+		c->sp = 0;
+		return false;
+	}
+	code = BPF_CORE_READ(p, mm, start_code);
+	end = BPF_CORE_READ(p, mm, end_code);
+	for (i = 0; i < SYSCALL_FRAME; i++)
+		if (sp + 8 * i < c->sp && above[i] >= code && above[i] < end &&
+		    (above[i] < c->start || above[i] >= c->end) && is_return(above[i]))
+			return false;
+	return true;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -110,9 +186,9 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	sp = regs->sp;
 	if (!site || !(site->flags & ZUG_SITE_CODE))
 		bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
-	if (site && (site->flags & ZUG_SITE_OUTER) && ret >= found.start && ret < found.end)
-		return 0;
 	if (site && site->flags & ZUG_SITE_CALL && in_loader(p->mm, ret))
+		return 0;
+	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, sp, ret))
 		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);
 	t->ev.site = idx;
@@ -265,8 +341,10 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	__u64 handler = (__u64)BPF_CORE_READ(ka, sa.sa_handler);
 
 	/* SIG_DFL, SIG_IGN */
-	if (t && handler > 1)
+	if (t && handler > 1) {
 		t->handlers++;
+		primitive_of(t)->sp = 0;
+	}
 	return 0;
 }
 
@@ -276,6 +354,8 @@ static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
 	bool joins = t->joins;
 
 	t->joins = 0;
+	if (t->flags & TF_INSIDE)
+		return true;
 	/* no primitive is longer than 64 bytes */
 	return joins || (t->prim[0] && addr - t->prim[0] < 64) || (t->prim[1] && addr - t->prim[1] < 64);
 }
@@ -351,9 +431,13 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_YIELD | TF_FIFO);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_YIELD | TF_FIFO | TF_INSIDE);
 		wait_begins(nr, &args);
 	}
+	regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	ip = BPF_CORE_READ(regs, ip);
+	if (nr == NR_futex && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp)))
+		t->flags |= TF_INSIDE;
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
 		t->ev.state = own_pid(p);
@@ -389,8 +473,6 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		}
 		return 0;
 	}
-	regs = (struct pt_regs *)bpf_task_pt_regs(p);
-	ip = BPF_CORE_READ(regs, ip);
 	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
@@ -540,6 +622,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 	if (s->setup.seeded)
 		random_exec(mm);
 	t->handlers = 0;
+	__builtin_memset(t->inside, 0, sizeof(t->inside));
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);
 	e.arg[0] = BPF_CORE_READ(mm, start_code);

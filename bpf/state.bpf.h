@@ -66,7 +66,22 @@ enum task_flags {
 	TF_DYING_WAIT = 1 << 17,	/* sleeps while it dies, and is counted in dying_waits */
 	TF_ENDLESS = 1 << 18,	/* TF_TIMED, and the kernel waits for ever: the socket's time-out is kept here */
 	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
+	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
 };
+
+/* A primitive that a task has called. */
+struct primitive_call {
+	__u64 sp;		/* where its return address lies; 0: none */
+	__u64 ret, ip;		/* that address; its own */
+	__u64 start, end;	/* the code of its library */
+};
+
+/* The stack pointer of a primitive's own system calls lies at most so far below its return address. */
+#define PRIMITIVE_STACK		16384
+/* Words from the stack pointer at its system call up to the return address of syscall(): glibc's 1, musl's 12. */
+#define SYSCALL_FRAME		12
+/* Signal handlers within each other that are told apart. */
+#define PRIMITIVE_LEVELS	4
 
 /* Linux 6.18: a uprobe's program may change registers. */
 struct bpf_prog_aux___writes {
@@ -98,6 +113,7 @@ struct task_state {
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
+	struct primitive_call inside[PRIMITIVE_LEVELS];	/* by handlers: each may have interrupted a primitive */
 	__u64 step_addr, step_ip;	/* with TF_STEP: what the instruction accesses (0: not known), and its end */
 };
 

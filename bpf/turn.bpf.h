@@ -484,6 +484,8 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 		e->flags |= ZUG_EF_OBJECT;
 	if (t->flags & TF_ENDLESS)
 		e->flags |= ZUG_EF_ENDLESS;
+	if (t->flags & TF_INSIDE)
+		e->flags |= ZUG_EF_INSIDE;
 	if (!(t->flags & TF_TIMED) || !s->setup.virtual_time)
 		return;
 	e->deadline = t->deadline;

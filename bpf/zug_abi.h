@@ -70,6 +70,7 @@ enum zug_event_kind {
 
 #define ZUG_EF_HANDLER	(1u << 14)	/* POINT at an instruction with an operand: in a signal handler */
 #define ZUG_EF_ENDLESS	(1u << 15)	/* BLOCK with a deadline: the kernel itself would wait for ever */
+#define ZUG_EF_INSIDE	(1u << 16)	/* BLOCK: in the primitive that the task called last */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -225,7 +226,7 @@ struct zug_site {
 	__u8 base, index;	/* index into struct pt_regs as an array of words, plus 1; 0 none */
 	__u8 shift;
 	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
-	__s32 disp;
+	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
 	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
 	__u32 hits, run;	/* the kernel's: so many in that execution */
 };
@@ -237,6 +238,7 @@ struct zug_site {
 #define ZUG_SITE_ANY	(1u << 5)	/* an instruction of which it is not known whether it accesses watched memory */
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
+#define ZUG_SITE_WHOLE	(1u << 8)	/* a primitive: what its library does until it returns is part of it */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)

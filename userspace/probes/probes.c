@@ -181,11 +181,13 @@ static int spin_lock_places(struct found *f, uint64_t offset)
 	return found_add(f, offset + (p - code), f->prim->name, ZUG_OP_SPIN_LOCK, 1, 0, true);
 }
 
-/* In a static glibc program the inner call of a C11 primitive cannot be told from an outer one. */
+/* A static glibc program whose library's code is not known: inner calls of C11 primitives look like outer ones. */
 static bool is_inner(struct symfile *file, const char *name)
 {
-	return (!strncmp(name, "mtx_", 4) || !strncmp(name, "cnd_", 4) || !strncmp(name, "thrd_", 5) ||
-		!strcmp(name, "call_once")) && !symfile_is_dynamic(file) && symfile_libc(file) == SYMLIBC_GLIBC;
+	if (symfile_is_dynamic(file) || symfile_c_library(file) != UINT64_MAX || symfile_libc(file) != SYMLIBC_GLIBC)
+		return false;
+	return !strncmp(name, "mtx_", 4) || !strncmp(name, "cnd_", 4) || !strncmp(name, "thrd_", 5) ||
+	       !strcmp(name, "call_once");
 }
 
 static int on_primitive(const struct symdef *d, unsigned int nr, void *arg)
@@ -230,9 +232,15 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	}
 	kp.what.obj_arg = s->obj_arg;
 	kp.what.obj2_arg = s->obj2_arg;
+	if (s->op != ZUG_OP_POINT)
+		kp.what.flags = ZUG_SITE_WHOLE;
 	/* a C library's own calls of its primitives are part of the outer operation */
-	if (s->op != ZUG_OP_POINT && is_c_library(mod))
-		kp.what.flags = ZUG_SITE_OUTER;
+	if (s->op != ZUG_OP_POINT && is_c_library(mod)) {
+		kp.what.flags |= ZUG_SITE_OUTER;
+	} else if (s->op != ZUG_OP_POINT && s->offset > mod->c_library) {
+		kp.what.flags |= ZUG_SITE_OUTER;
+		kp.what.disp = s->offset - mod->c_library;
+	}
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;
 	if (s->op == ZUG_OP_JOIN)
@@ -419,6 +427,7 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 			return -ENOEXEC;
 		mod.ino = st.st_ino;
 		mod.dev = st.st_dev;
+		mod.c_library = symfile_c_library(mod.file);
 		mod.path = strdup(path);
 		if (!mod.path)
 			return -ENOMEM;

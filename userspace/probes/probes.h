@@ -22,6 +22,7 @@ struct probes;
 struct probe_module {
 	const char *path;	/* as the test sees it */
 	struct symfile *file;	/* NULL: not readable as ELF */
+	uint64_t c_library;	/* symfile_c_library() */
 	uint64_t ino, dev;	/* of what is mapped (the private copy, if there is one) */
 	int nr_sites;
 	bool sync_points;	/* primitives in it are points */

@@ -186,7 +186,7 @@ enum symsays symfile_says_atomic(struct symfile *f, uint64_t offset)
 	if (!s->readable && dwarf_srclang(cu) == DW_LANG_Rust)
 		return SYMSAYS_PLAIN;
 	if (!s->readable) {
-		s->missed = symbols_is_source(file) && !symbols_of_language(file);
+		s->missed = symbols_is_source(file) && !symbols_of_library(file);
 		return SYMSAYS_UNKNOWN;
 	}
 	for (size_t i = 0; i < s->nr_lines; i++)

@@ -81,7 +81,7 @@ struct symfile {
 	int libc;		/* enum symlibc, -1 not looked at */
 
 	bool library_sought;
-	uint64_t library;	/* symfile_library() */
+	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */
 
 	bool syms_read, has_symtab;
 	struct sym *syms;	/* ascending by vaddr, then name */

@@ -2,11 +2,11 @@
 /*
  * sym_library.c - where the C (and C++) library begins in a static program
  *
- * Linkers put functions where their files stand on the command line: the start files, the program's objects, its
- * libraries, and last what the compiler adds, libstdc++ and the C library. So from the first function that only these
- * can have on, in the order of addresses, the code is theirs. Linkers of GNU put functions that are hardly ever executed
- * (.text.unlikely), and main (.text.startup), before all others, in an order of their own; the others begin with
- * _start, the entry.
+ * Linkers put functions where their files stand on the command line: the start files, the program's
+ * objects, its libraries, and last what the compiler adds, libstdc++ and the C library. So from the
+ * first function that only these can have on, in the order of addresses, the code is theirs. Linkers
+ * of GNU put functions that are hardly ever executed (.text.unlikely), and main (.text.startup),
+ * before all others, in an order of their own; the others begin with _start, the entry.
  */
 #include <string.h>
 #include "symbols/sym_internal.h"
@@ -19,16 +19,24 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 	return false;
 }
 
-/* Names that are reserved, and used by no program's own functions. */
-static bool is_library_name(const char *name)
+/* Names that are reserved, and used by no program's own functions: the C library's. */
+static bool is_c_name(const char *name)
 {
 	static const char *const names[] = {
 		"__libc_", "__pthread_", "__lll_", "__nptl_", "_IO_", "_nl_", "_dl_",			/* glibc */
 		"__init_libc", "__init_tp", "libc_start_", "__stdio_", "__tl_", "__vm_", "__timedwait",	/* musl */
 		"__lockfile", "__syscall_", "__funcs_on_exit",
-		"__cxa_guard_", "__cxa_throw", "__cxa_begin_catch", "__cxa_allocate_exception",		/* libstdc++ */
-		"__cxa_get_globals", "__gxx_personality", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1",
-		"_Unwind_", "__gcc_personality",							/* libgcc */
+	};
+
+	return begins_with(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* The same of libstdc++ and libgcc. */
+static bool is_compilers_name(const char *name)
+{
+	static const char *const names[] = {
+		"__cxa_guard_", "__cxa_throw", "__cxa_begin_catch", "__cxa_allocate_exception", "__cxa_get_globals",
+		"__gxx_personality", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1", "_Unwind_", "__gcc_personality",
 	};
 
 	return begins_with(name, names, sizeof(names) / sizeof(names[0]));
@@ -48,36 +56,57 @@ static bool is_start_name(const char *name)
 	return false;
 }
 
-/* The vaddr of the first function of the library, UINT64_MAX: none. */
-static uint64_t first_of_library(struct symfile *f)
+static int note_main(const struct symdef *d, unsigned int name, void *arg)
 {
-	uint64_t first = UINT64_MAX, main = UINT64_MAX;
+	(void)name;
+	if (d->is_function)
+		*(uint64_t *)arg = d->vaddr;
+	return 0;
+}
 
+/* Finds the first function of either library. */
+static void find_libraries(struct symfile *f)
+{
+	static const char *const names[] = { "main" };
+	uint64_t c = UINT64_MAX, any = UINT64_MAX, main = UINT64_MAX;
+
+	f->library_sought = true;
+	f->library = f->c_library = UINT64_MAX;
+	/* a shared library has no main(), and perhaps very many symbols */
+	if (f->interp || !f->ehdr.e_entry || !symfile_find_names(f, names, 1, note_main, &main))
+		return;
 	sym_read_symbols(f);
 	for (size_t i = 0; i < f->nr_syms; i++) {
 		const struct sym *s = &f->syms[i];
 
 		if (s->type != STT_FUNC && s->type != STT_GNU_IFUNC)
 			continue;
-		if (!strcmp(s->name, "main") && s->bind == STB_GLOBAL)
-			main = s->vaddr;
-		else if (first == UINT64_MAX && s->vaddr > f->ehdr.e_entry && !is_start_name(s->name) &&
-			 is_library_name(s->name))
-			first = s->vaddr;
+		if (s->vaddr <= f->ehdr.e_entry || is_start_name(s->name))
+			continue;
+		if (is_c_name(s->name) && s->vaddr < c)
+			c = s->vaddr;
+		if ((is_c_name(s->name) || is_compilers_name(s->name)) && s->vaddr < any)
+			any = s->vaddr;
 	}
-	/* a shared library has no main(); where that lies among the library's they were linked in another order */
-	return main < first ? first : UINT64_MAX;
+	/* main among the library's: they were linked in another order */
+	if (c == UINT64_MAX || main >= any)
+		return;
+	f->library = symfile_offset_of(f, any);
+	f->c_library = symfile_offset_of(f, c);
 }
 
 uint64_t symfile_library(struct symfile *f)
 {
-	if (!f->library_sought) {
-		f->library_sought = true;
-		f->library = f->interp ? UINT64_MAX : first_of_library(f);
-		if (f->library != UINT64_MAX)
-			f->library = symfile_offset_of(f, f->library);
-	}
+	if (!f->library_sought)
+		find_libraries(f);
 	return f->library;
+}
+
+uint64_t symfile_c_library(struct symfile *f)
+{
+	if (!f->library_sought)
+		find_libraries(f);
+	return f->c_library;
 }
 
 bool symfile_is_library(struct symfile *f, uint64_t offset)
@@ -89,5 +118,5 @@ bool symfile_is_library(struct symfile *f, uint64_t offset)
 		return first != UINT64_MAX;
 	vaddr = symfile_vaddr_of(f, offset);
 	s = vaddr == UINT64_MAX ? NULL : sym_at(f, vaddr, true);
-	return s && (is_library_name(s->name) || is_start_name(s->name));
+	return s && (is_c_name(s->name) || is_compilers_name(s->name) || is_start_name(s->name));
 }

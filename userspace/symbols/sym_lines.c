@@ -461,6 +461,21 @@ bool symbols_is_source(const char *file)
 	return (slash ? slash[1] : file[0]) != '<';
 }
 
+/* musl's start files have debug information. */
+static bool is_start_file(const char *file)
+{
+	static const char *const names[] = { "crt/crt1.c", "crt/Scrt1.c", "crt/rcrt1.c" };
+	size_t n = strlen(file);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t m = strlen(names[i]);
+
+		if (n >= m && !strcmp(file + n - m, names[i]) && (n == m || file[n - m - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
 bool symbols_of_library(const char *file)
 {
 	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",
@@ -470,7 +485,8 @@ bool symbols_of_library(const char *file)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
 	/* compilers that lie elsewhere (/opt, a container's root), and their headers */
-	return symbols_of_language(file) || strstr(file, "/usr/include/") || strstr(file, "/include/c++/");
+	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
+	       strstr(file, "/include/c++/");
 }
 
 /* ---- from source to code ---- */

@@ -161,6 +161,7 @@ bool symfile_has_lines(struct symfile *f);	/* anything of it was compiled with -
  * executed, symfile_is_library() tells by its names; start files are the library's, too.
  */
 uint64_t symfile_library(struct symfile *f);
+uint64_t symfile_c_library(struct symfile *f);	/* the same, without libstdc++ */
 bool symfile_is_library(struct symfile *f, uint64_t offset);
 
 uint64_t symfile_offset_of(struct symfile *f, uint64_t vaddr);	/* UINT64_MAX: not in the file */
