@@ -79,6 +79,7 @@ enum world_event_kind {
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */
 	WORLD_ASK,		/* only the flag below */
+	WORLD_SIGNAL,		/* a handler of signal begins; 0: it returns */
 };
 
 struct world_event {
@@ -90,6 +91,7 @@ struct world_event {
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over */
 	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
+	int signal;		/* SIGNAL */
 	char text[256];
 };
 

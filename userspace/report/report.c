@@ -416,6 +416,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	report_put_outcome(&r);
 	put_cycle(&r, "");
 	put_decisions(&r);
+	report_signals(&r);
 	report_source_notes(&r);
 	report_stacks(&r, STACKS_BRIEF);
 	put_outputs(&r, OUTPUT_LINES);
