@@ -337,14 +337,18 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
-	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
 	__u64 handler = (__u64)BPF_CORE_READ(ka, sa.sa_handler);
+	struct zug_sandbox *s;
 
 	/* SIG_DFL, SIG_IGN */
-	if (t && handler > 1) {
-		t->handlers++;
-		primitive_of(t)->sp = 0;
-	}
+	if (!t || handler <= 1)
+		return 0;
+	t->handlers++;
+	primitive_of(t)->sp = 0;
+	if ((s = sandbox_of(t)) && controlled(t, s) && t->id == s->holder)
+		emit(s, ZUG_EV_SIGNAL, 0, p, t, sig, handler);
 	return 0;
 }
 
@@ -417,8 +421,11 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	if (!member(t, s))
 		return 0;
 	t->nr = nr;
-	if (nr == NR_rt_sigreturn && t->handlers)
+	if (nr == NR_rt_sigreturn && t->handlers) {
 		t->handlers--;
+		if (t->id == s->holder)
+			emit(s, ZUG_EV_SIGNAL, 0, p, t, 0, 0);
+	}
 	t->args[0] = a[0];
 	t->args[1] = a[1];
 	t->args[2] = a[2];

@@ -51,6 +51,7 @@ enum zug_event_kind {
 				/* nr 0: it ends its process with status arg[0], not 0 */
 	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
 				/* before all that the task does after that call, also when the call blocks */
+	ZUG_EV_SIGNAL,		/* a handler begins; arg[0]: the signal; 0: it returns */
 };
 
 /* Flags of an event */

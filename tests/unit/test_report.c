@@ -371,6 +371,57 @@ static void compilers_write_too(void **state)
 	}
 }
 
+/* Where a handler came in: after which step, what it does, and with what its task goes on. */
+static void signals_have_a_place(void **state)
+{
+	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	static const char *const functions[] = { "main", "on_child", "waits" };
+	uint32_t enabled[1] = { 0 };
+	struct report_options o;
+	struct trace_writer *w;
+	char error[200], *out;
+	struct trace *t;
+	size_t len;
+	FILE *f;
+	int ret;
+
+	w = trace_create(real, &h, &ret);
+	assert_non_null(w);
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	for (uint64_t i = 0; i < 3; i++) {
+		struct trace_frame frame = { functions[i], "x.c", 1 + i, false };
+
+		if (i == 1)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL, .arg = 17 });
+		if (i == 2)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL });
+		trace_add_site(w, &(struct trace_site){ 7 + i, 1, 16 * i, 1, &frame });
+		trace_add_step(w, &(struct trace_step){ .step = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 1,
+							.enabled = enabled,
+							.label = { .op = ZUG_OP_YIELD, .site = 7 + i } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	assert_int_equal(trace_close(w, false), 0);
+	t = trace_open(real, error, sizeof(error));
+	assert_non_null(t);
+	f = open_memstream(&out, &len);
+	report_options_init(&o, f);
+	report_finding(f, t, &o);
+	fclose(f);
+	expect(out, "Signals that were handled:\n"
+		    "  before step 1: handler of SIGCHLD in T0\n"
+		    "      T0 has done yield  main x.c:1\n"
+		    "      T0 does in the handler yield  on_child x.c:2\n"
+		    "      T0 goes on with yield  waits x.c:3\n");
+	trace_free(t);
+	free(out);
+	out = show(ZUG_EXIT_PASS, real, NULL);
+	expect(out, "~ handler of SIGCHLD");
+	expect(out, "~ the handler returns");
+	free(out);
+}
+
 /* A lock_guard is inlined from the library: the report shows the program's line around it. */
 static void own_lines_come_first(void **state)
 {
@@ -489,6 +540,7 @@ int main(void)
 		cmocka_unit_test(bad_input_is_named),
 		cmocka_unit_test(a_truncated_trace_is_shown_as_far_as_it_goes),
 		cmocka_unit_test(compilers_write_too),
+		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(own_lines_come_first),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

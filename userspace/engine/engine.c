@@ -311,6 +311,9 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 		progress_made(&e->pc);
 		steps_note(e, TRACE_NOTE_EXEC, ev->task, 0, ev->text);
 		break;
+	case WORLD_SIGNAL:
+		steps_note(e, TRACE_NOTE_SIGNAL, ev->task, ev->signal, NULL);
+		break;
 	case WORLD_MESSAGE:
 		steps_note(e, TRACE_NOTE_MESSAGE, ev->task, 0, ev->text);
 		break;

@@ -79,6 +79,7 @@ enum world_event_kind {
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */
 	WORLD_ASK,		/* only the flag below */
+	WORLD_SIGNAL,		/* a handler of signal begins; 0: it returns */
 };
 
 struct world_event {
@@ -89,7 +90,7 @@ struct world_event {
 	bool passed;		/* POINT: not stopped, the task went on */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
-	int signal;		/* FATAL: that ends its process; 0: it quits */
+	int signal;		/* FATAL: it ends its process; 0: the task quits. SIGNAL: see there */
 	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
 	char text[256];
 };

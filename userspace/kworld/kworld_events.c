@@ -230,6 +230,14 @@ static bool on_fault(struct kworld *k, struct arrival *a)
 	return false;
 }
 
+static bool on_signal(struct kworld *k, struct arrival *a)
+{
+	(void)k;
+	a->ev.kind = WORLD_SIGNAL;
+	a->ev.signal = a->e.arg[0];
+	return true;
+}
+
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
@@ -393,6 +401,7 @@ static const struct event_kind {
 	[ZUG_EV_HOT] = { "HOT", on_hot, ANY, false },
 	[ZUG_EV_FATAL] = { "FATAL", on_fatal, ANY, false },
 	[ZUG_EV_FAULT] = { "FAULT", on_fault, ANY, false },
+	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, false },
 };
 
 /* ---- every event ---- */

@@ -78,6 +78,9 @@ static bool errand_takes(struct kworld *k, const struct zug_event *e)
 	/* queued again, for example by priority inheritance; a call that was refused for kworld_byte_flows.c */
 	if (e->kind == ZUG_EV_WAKE || e->kind == ZUG_EV_FAULT)
 		return true;
+	/* a note of it, which is no way that it goes */
+	if (e->kind == ZUG_EV_SIGNAL)
+		return false;
 	/* it went another way: into the program, or to its end */
 	d->strayed = true;
 	return false;

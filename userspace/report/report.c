@@ -527,6 +527,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	put_cycle(&r, "");
 	put_decisions(&r);
 	put_last(&r);
+	report_signals(&r);
 	report_source_notes(&r);
 	report_stacks(&r, STACKS_BRIEF);
 	put_outputs(&r, OUTPUT_LINES);

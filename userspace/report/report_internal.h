@@ -107,6 +107,13 @@ void report_put_outcome(struct report *r);
 /* Prints a word quoted for the shell. */
 void report_put_word(FILE *out, const char *s);
 
+/* ---- report_signals.c ---- */
+
+/* "handler of SIGCHLD", "the handler returns": a TRACE_NOTE_SIGNAL. */
+void report_signal_note(const struct trace_note *n, char *buf, size_t len);
+/* The signals that were handled: after which step of the task, and the handler's steps. */
+void report_signals(struct report *r);
+
 /* ---- report_json.c ---- */
 
 /* A JSON string with its quotes, valid UTF-8 whatever s is; NULL: null. */

@@ -139,6 +139,8 @@ static void put_notes(struct perfetto *p, uint64_t i)
 			snprintf(text, sizeof(text), "%s", clean);
 		else if (note->kind == TRACE_NOTE_EXIT)
 			snprintf(text, sizeof(text), "gone");
+		else if (note->kind == TRACE_NOTE_SIGNAL)
+			report_signal_note(note, text, sizeof(text));
 		else
 			continue;
 		/* a warning that concerns no task in particular is put on the track of the first */

@@ -154,6 +154,10 @@ static void note_text(struct table *t, const struct trace_note *n, char *buf, si
 	case TRACE_NOTE_EXEC:
 		snprintf(buf, len, "~ exec %s", text);
 		break;
+	case TRACE_NOTE_SIGNAL:
+		report_signal_note(n, text, sizeof(text));
+		snprintf(buf, len, "~ %s", text);
+		break;
 	default:
 		snprintf(buf, len, "! %s", text);
 	}
