@@ -868,8 +868,12 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 		return ret || wanted == -ENOMEM ? -ENOMEM : -EIO;
 	s->races->scanning = s->mode == LOOKING;
 	s->races->scanned = s->mode == DONE;
-	/* while suspicions are confirmed, a race ends an execution in any case */
-	s->session->o.failure.race = s->races->fail || (wanted && s->mode == CONFIRMING);
+	/*
+	 * A race ends no execution that looks, nor one that follows the trace of such a one: a simpler
+	 * schedule, a replay. While suspicions are confirmed, it ends one in any case.
+	 */
+	s->session->o.failure.race = (s->races->fail && s->mode != LOOKING) ||
+				     (wanted && s->mode == CONFIRMING);
 	*more |= wanted;
 	return 0;
 }
