@@ -153,7 +153,7 @@ static void reverse(struct reversals *r, uint32_t i, uint32_t j, uint8_t task,
 		in_v |= 1ull << e->task;
 		if (begins)
 			initials |= 1ull << e->task;
-		if (access_dependent(&e->access, a))
+		if (access_dependent(&e->access, a) || (j < r->nr && r->events[j].ends))
 			last_begins = false;
 	}
 	for (uint64_t m = in_v; m && last_begins; m &= m - 1) {
@@ -258,6 +258,24 @@ static void find_partners(struct reversals *r, uint32_t j, uint8_t task, uint16_
 			waiting_partners(r, prev[o], j, task, op, a, a->object[o], before);
 }
 
+/*
+ * What ends other tasks (event j) depends on all that they do: its partners are the last steps of
+ * theirs.
+ */
+static void end_partners(struct reversals *r, uint32_t j, const uint32_t *before)
+{
+	const struct event *e = &r->events[j];
+	uint32_t seen[REVERSALS_TASKS] = { 0 };
+
+	for (uint32_t i = j; i-- > 0;) {
+		if (r->events[i].task == e->task || comes_before(r, i, before) ||
+		    comes_before(r, i, seen))
+			continue;
+		join(r, seen, clock_of(r, i));
+		reverse(r, i, j, e->task, &e->access, before);
+	}
+}
+
 int reversals_detect(struct reversals *r, uint32_t from)
 {
 	id_map_clear(&r->objects);
@@ -289,7 +307,11 @@ int reversals_detect(struct reversals *r, uint32_t from)
 	for (uint32_t j = from; j < r->nr; j++) {
 		const struct event *e = &r->events[j];
 
-		find_partners(r, j, e->task, e->op, &e->access, e->prev, r->clocks[j].before);
+		if (e->ends)
+			end_partners(r, j, r->clocks[j].before);
+		else
+			find_partners(r, j, e->task, e->op, &e->access, e->prev,
+				      r->clocks[j].before);
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@ struct event {
 	uint16_t op;
 	uint8_t task;
 	bool value;		/* asked for a value */
+	bool ends;		/* ZUG_L_ENDS_ALL */
 	uint32_t nth;		/* event of its task, from 1 */
 	uint32_t prev[2];	/* the event before on object[0] and object[1], or REVERSALS_NONE */
 	uint32_t creator;	/* of a first event: the step that created the task, or REVERSALS_NONE */

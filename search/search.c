@@ -469,7 +469,7 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 }
 
 /* One more whenever a state changes its form. */
-#define SAVE_VERSION	3
+#define SAVE_VERSION	4
 
 static void save_state(struct search *s, struct codec *c)
 {

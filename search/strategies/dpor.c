@@ -163,6 +163,20 @@ static uint64_t allowed_mask(const struct choice *c)
 	return m;
 }
 
+/* The tasks of m whose next operation ends others. */
+static uint64_t ending(const struct dpor *d, uint64_t m)
+{
+	uint64_t ends = 0;
+
+	for (; m; m &= m - 1) {
+		int q = __builtin_ctzll(m);
+
+		if (d->pending[q].flags & ZUG_L_ENDS_ALL)
+			ends |= 1ull << q;
+	}
+	return ends;
+}
+
 /* The tasks that still sleep after event e: those that the step does not touch. */
 static uint64_t sleep_after(const struct dpor *d, const struct event *e)
 {
@@ -172,7 +186,7 @@ static uint64_t sleep_after(const struct dpor *d, const struct event *e)
 		int q = __builtin_ctzll(m);
 		struct access a = access_of(&d->pending[q]);
 
-		if (!access_dependent(&a, &e->access))
+		if (!access_dependent(&a, &e->access) && !ending(d, 1ull << q | 1ull << e->task))
 			sleep |= 1ull << q;
 	}
 	return sleep;
@@ -182,6 +196,7 @@ static void take(struct dpor *d, struct event *e, const struct search_cand *cand
 {
 	e->task = (uint8_t)cand->task;
 	e->op = cand->label.op;
+	e->ends = cand->label.flags & ZUG_L_ENDS_ALL;
 	e->access = access_of(&cand->label);
 	e->nth = hb_steps(d->env->hb, cand->task) + 1;
 	e->creator = e->nth == 1 ? d->creator[cand->task] : REVERSALS_NONE;
@@ -213,6 +228,9 @@ static int record(struct dpor *d, const struct choice *c, uint64_t print)
 		.backtrack = 1ull << choice_cand(c, pos)->task,
 	};
 	take(d, e, choice_cand(c, pos));
+	/* what it ends would have gone on: as in reopen() */
+	if (e->ends)
+		e->backtrack |= awake;
 	return (int)pos;
 }
 

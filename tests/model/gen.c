@@ -124,7 +124,9 @@ void gen_program(struct gen_program *p, struct rng *rng, unsigned int what, uint
 				fork = false;
 			}
 		}
-		if (joined || (p->model.nr_started == 1 && t))
+		if (what & GEN_END_ALL && !t)
+			emit(&w, M_END_ALL, 0, 0, 0);
+		else if (joined || (p->model.nr_started == 1 && t))
 			emit(&w, M_END, 0, 0, 0);
 		p->model.code[t] = p->code[t];
 		p->model.len[t] = w.len;

@@ -17,7 +17,8 @@ enum {
 	GEN_FORK	= 1 << 5,	/* the first task starts the others, and may join them */
 	GEN_CHOICE	= 1 << 6,
 	GEN_YIELD	= 1 << 7,
-	GEN_ALL		= (1 << 7) - 1,	/* without yields */
+	GEN_ALL		= (1 << 7) - 1,	/* without yields, and all tasks run to their ends */
+	GEN_END_ALL	= 1 << 8,	/* the end of the first task is the end of all */
 };
 
 #define GEN_CODE	16

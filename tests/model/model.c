@@ -81,7 +81,7 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 		[M_STORE] = { ZUG_OP_DATA_WRITE, VARS }, [M_YIELD] = { ZUG_OP_YIELD, 0 },
 		[M_LOCAL] = { ZUG_OP_BEGIN, 0 }, [M_FORK] = { ZUG_OP_CREATE, TASKS },
 		[M_JOIN] = { ZUG_OP_JOIN, TASKS }, [M_CHOICE] = { ZUG_OP_CHOICE, 0 },
-		[M_END] = { ZUG_OP_END, TASKS },
+		[M_END] = { ZUG_OP_END, TASKS }, [M_END_ALL] = { ZUG_OP_END, 0 },
 	};
 	const struct model_step *o = next(m, s, t);
 	struct zug_label l = {
@@ -96,7 +96,7 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 		if (s->task[t].waits || s->task[t].relock)
 			l.op = ZUG_OP_RESUME;
 	}
-	l.flags = (uint16_t)zug_op_flags(l.op);
+	l.flags = (uint16_t)(zug_op_flags(l.op) | (o->op == M_END_ALL ? ZUG_L_ENDS_ALL : 0));
 	if (l.op == ZUG_OP_RESUME)
 		l.flags = ZUG_L_WRITE | ZUG_L_ACQUIRE;
 	return l;
@@ -206,6 +206,10 @@ void model_step(const struct model *m, struct model_state *s, uint32_t t, int16_
 		break;
 	case M_END:
 		task->status = TASK_ENDED;
+		return;
+	case M_END_ALL:
+		for (uint32_t u = 0; u < m->nr_tasks; u++)
+			s->task[u].status = TASK_ENDED;
 		return;
 	}
 	task->pc++;

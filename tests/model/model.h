@@ -40,7 +40,8 @@ enum model_op {
 	M_JOIN,		/* a: task to wait for */
 	M_CHOICE,	/* reg b: a value in [0, imm) */
 	M_END,		/* the task ends; the table's end does so too, without a step */
-	M_LAST_STEP = M_END,
+	M_END_ALL,	/* all tasks end */
+	M_LAST_STEP = M_END_ALL,
 	/* silent */
 	M_SET,		/* reg b := imm */
 	M_JUMP,		/* to: an index into the table */

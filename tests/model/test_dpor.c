@@ -83,5 +83,6 @@ int main(void)
 	test_random_programs("conditions", GEN_LOCKS | GEN_CONDS, 3, 12, 1, n);
 	test_random_programs("forks, choices", GEN_FORK | GEN_CHOICE | GEN_LOCKS, 3, 11, 1, n);
 	test_random_programs("all", GEN_ALL, 3, 12, 2, n);
+	test_random_programs("an end of all", GEN_LOCKS | GEN_END_ALL, 3, 10, 2, n / 4);
 	return tap_done();
 }

@@ -134,9 +134,11 @@ struct held {
 	uint32_t task;		/* by the place; UINT32_MAX: any */
 };
 
-static bool is_held(void *ctx, const struct zug_label *l)
+static bool is_held(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct held *h = ctx;
+
+	(void)task;
 
 	return l->op == h->op && (h->task == UINT32_MAX || l->site >> 16 == h->task);
 }

@@ -288,7 +288,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct races *r = state;
 
-	if (!r->s->o.failure.race || (r->book->scanning && !r->s->aside))
+	if (!r->s->o.failure.race)
 		return false;
 	return race_at(r, p, i, o);
 }

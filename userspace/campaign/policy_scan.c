@@ -15,6 +15,12 @@
  * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs
  * (PLDI 2008).
  *
+ * The first look is under the schedule that never preempts, in which the thread that a task makes
+ * comes after what the task does next, and much is ordered by who makes whom. So further looks are
+ * under other schedules: the oldest task that can runs, also when it has just been woken; new tasks
+ * run before those that have made them; tasks are held by chance. In all of them a process goes on to its end only when nobody else can run, or the threads
+ * that it ends would have done nothing.
+ *
  * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an
  * execution; DONE.
  */
@@ -43,7 +49,11 @@
  * Executions that look at each instruction of a small program, under different schedules after the
  * first.
  */
-#define LOOKS 3
+#define LOOKS 4
+/* Executions that look at a program with more instructions than a batch has, at most. */
+#define ROUNDS 12
+/* So often a task that ends is held in one execution. */
+#define ENDS 500
 /*
  * So often in one execution an instruction is a point at most; what is reached that often stays so
  * limited, and is looked at once. In an execution that looks the limit is lower where many
@@ -104,6 +114,8 @@ struct scan {
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
 	uint32_t nr_batches, round, rounds;
+	uint32_t span;		/* batches that are looked at */
+	uint32_t nr_ends;	/* decisions of this execution that held a task at its end */
 	uint32_t limit;		/* of a place in a look */
 	bool heated;		/* the last look found more places that are hot */
 	struct seen *seen;
@@ -236,11 +248,12 @@ static int begin(struct scan *s)
 		s->turns[i] = i;
 	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
 	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
+	s->span = s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
 	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
 	s->rounds = !s->nr		    ? 0 :
 		    s->nr_batches == 1	    ? LOOKS :
-		    s->nr_batches < BATCHES ? s->nr_batches :
-					      BATCHES;
+		    2 * s->span < ROUNDS ? 2 * s->span :
+					   ROUNDS;
 	while (plain < s->nr && s->places[s->turns[plain]].op)
 		plain++;
 	if (s->nr_batches > BATCHES && plain < s->nr) {
@@ -401,21 +414,70 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
  * followed.
  */
 
+/* A task that ends: with a process its other tasks end, too. Some of them may go on for ever. */
+static bool hold_end(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	struct scan *s = ctx;
+
+	return !s->session->aside && l->op == ZUG_OP_END && s->nr_ends++ < ENDS;
+}
+
 /* Another schedule for another look: at about every other decision the next task is held. */
-static bool hold_random(void *ctx, const struct zug_label *l)
+static bool hold_random(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 
-	return !s->session->aside &&
-	       mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1;
+	return hold_end(ctx, task, l) ||
+	       (!s->session->aside &&
+		mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1);
 }
 
-static bool hold_pair(void *ctx, const struct zug_label *l)
+/* A task runs when those that it has made cannot. */
+static bool hold_makers(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	const struct scan *s = ctx;
+	const struct world *w = s->session->world;
+
+	if (hold_end(ctx, task, l))
+		return true;
+	for (uint32_t t = 0; !s->session->aside && t < w->nr_tasks; t++)
+		if (w->tasks[t].state == TASK_PARKED && t != task && w->tasks[t].parent == task)
+			return true;
+	return false;
+}
+
+static bool hold_pair(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 	const struct suspect *pair = &s->pairs[s->pair - 1];
 
-	return !s->session->aside && (l->site == pair->a || l->site == pair->b);
+	return hold_end(ctx, task, l) ||
+	       (!s->session->aside && (l->site == pair->a || l->site == pair->b));
+}
+
+/* A task runs when those before it cannot: who has been woken goes on at once. */
+static bool hold_later(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	const struct scan *s = ctx;
+	const struct world *w = s->session->world;
+
+	if (hold_end(ctx, task, l))
+		return true;
+	for (uint32_t t = 0; !s->session->aside && t < task; t++)
+		if (w->tasks[t].state == TASK_PARKED && w->tasks[t].label.op != ZUG_OP_END)
+			return true;
+	return false;
+}
+
+/* Whom the next look holds. */
+static void hold_for_look(struct scan *s)
+{
+	static bool (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {
+		hold_later, hold_makers, hold_random,
+	};
+
+	engine_hold(s->session->engine,
+		    s->round < s->span ? hold_end : others[(s->round - s->span) % 3], s);
 }
 
 /* ---- what comes of it ---- */
@@ -676,10 +738,10 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		if (s->no_memory)
 			return -ENOMEM;
 		if (s->round < s->rounds) {
-			batch = s->round % s->nr_batches;
+			batch = s->round % s->span;
+			s->nr_ends = 0;
 			vector_clocks_begin(s->order);
-			engine_hold(s->session->engine,
-				    s->round >= s->nr_batches ? hold_random : NULL, s);
+			hold_for_look(s);
 			s->round++;
 			/*
 			 * a second look is with the same points, but for the hot ones: a trap of
@@ -701,6 +763,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a,
 							    s->pairs[s->pair - 1].b)))
 			continue;
+		s->nr_ends = 0;
 		engine_hold(s->session->engine, hold_pair, s);
 		return 1;
 	}
@@ -805,8 +868,12 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 		return ret || wanted == -ENOMEM ? -ENOMEM : -EIO;
 	s->races->scanning = s->mode == LOOKING;
 	s->races->scanned = s->mode == DONE;
-	/* while suspicions are confirmed, a race ends an execution in any case */
-	s->session->o.failure.race = s->races->fail || (wanted && s->mode == CONFIRMING);
+	/*
+	 * A race ends no execution that looks, nor one that follows the trace of such a one: a simpler
+	 * schedule, a replay. While suspicions are confirmed, it ends one in any case.
+	 */
+	s->session->o.failure.race = (s->races->fail && s->mode != LOOKING) ||
+				     (wanted && s->mode == CONFIRMING);
 	*more |= wanted;
 	return 0;
 }

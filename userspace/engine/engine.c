@@ -105,7 +105,8 @@ void engine_watch_states(struct engine *e,
 	e->on_state_ctx = ctx;
 }
 
-void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx)
+void engine_hold(struct engine *e,
+		 bool (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
 {
 	e->hold = fn;
 	e->hold_ctx = ctx;

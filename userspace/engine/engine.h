@@ -68,7 +68,8 @@ void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct sea
  * task is held.
  */
 #define ENGINE_HOLDS 2000
-void engine_hold(struct engine *e, bool (*fn)(void *ctx, const struct zug_label *l), void *ctx);
+void engine_hold(struct engine *e,
+		 bool (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
 
 /*
  * From the next execution on fn is called before every decision; task made the last step

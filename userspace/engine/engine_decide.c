@@ -202,7 +202,7 @@ static int pick_any(struct engine *e, uint32_t nr)
 
 static bool is_held(const struct engine *e, const struct search_cand *c)
 {
-	return c->enabled && e->hold(e->hold_ctx, &c->label);
+	return c->enabled && e->hold(e->hold_ctx, c->task, &c->label);
 }
 
 /* The same among the candidates that are not held, if there are such. In a replay none is held. */

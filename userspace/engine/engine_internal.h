@@ -23,7 +23,7 @@ struct engine {
 	void *on_step_ctx;
 	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
 	void *on_state_ctx;
-	bool (*hold)(void *ctx, const struct zug_label *l);
+	bool (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
 	void *hold_ctx;
 
 	/* the choice point: room for all tasks of the world */

@@ -153,6 +153,19 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	return id;
 }
 
+/* Other threads of the process end with it. */
+static bool ends_others(const struct kworld *k, const struct world_task *t)
+{
+	for (uint32_t i = 0; i < k->w.nr_tasks; i++) {
+		const struct world_task *o = &k->w.tasks[i];
+
+		if (o != t && o->process == t->process && o->state != TASK_NONE &&
+		    o->state != TASK_DEAD)
+			return true;
+	}
+	return false;
+}
+
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -179,6 +192,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
+	if (e->nr == SYS_exit_group && ends_others(k, t))
+		l->flags |= ZUG_L_ENDS_ALL;
 	l->site = kworld_caller(k, t, e);
 }
 
