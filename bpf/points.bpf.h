@@ -157,6 +157,17 @@ static __always_inline bool inside_primitive(struct task_struct *p, struct task_
 	return true;
 }
 
+/* The next round of an instruction that repeats: single-stepped, it traps again and again. */
+static __always_inline bool goes_round(struct task_state *t, const struct zug_site *site, __u64 ip, __u64 left)
+{
+	bool again = site && (site->flags & ZUG_SITE_REP) && t->rep_ip == ip && t->rep_left == left + 1;
+
+	t->rep_ip = site && (site->flags & ZUG_SITE_REP) ? ip : 0;
+	t->rep_left = left;
+	/* a watched variable may lie anywhere in what it accesses */
+	return again && !watches[0].len;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -183,6 +194,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (!site || !site->op)
 			return 0;
 	}
+	if (goes_round(t, site, ip, regs->cx))
+		return 0;
 	sp = regs->sp;
 	if (!site || !(site->flags & ZUG_SITE_CODE))
 		bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
@@ -377,6 +390,19 @@ static __always_inline bool fcntl_locks(__u32 cmd)
 }
 
 /* The object of a system call that the current task begins. */
+/* The first two descriptors that are asked about; of more, or of none, nothing is known. */
+static __always_inline void poll_where(struct task_struct *p, __u64 addr, __u64 nr, struct zug_event *e)
+{
+	struct { __s32 fd; __s16 events, revents; } fds[2] = {};
+
+	if (!nr || nr > 2 || bpf_probe_read_user(fds, nr == 1 ? sizeof(fds[0]) : sizeof(fds), (void *)addr) ||
+	    fds[0].fd < 0 || !fd_where(p, fds[0].fd, &e->obj))
+		return;
+	if (nr == 2 && (fds[1].fd < 0 || !fd_where(p, fds[1].fd, &e->obj2)))
+		return;
+	e->flags |= nr == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
+}
+
 __noinline int call_where(__s32 nr, const struct call_args *args)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -393,6 +419,8 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 		t->ev.obj.dev = ZUG_DEV_SYSV;
 		t->ev.obj.offset = d->sysv;
 		t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (d->polls) {
+		poll_where(p, args->a[0], args->a[1], &t->ev);
 	} else if (d->fd_arg && fd_where(p, args->a[(d->fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}

@@ -114,6 +114,7 @@ struct task_state {
 	struct zug_event ev;	/* the stop it is about to make */
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
 	struct primitive_call inside[PRIMITIVE_LEVELS];	/* by handlers: each may have interrupted a primitive */
+	__u64 rep_ip, rep_left;	/* its last point, if that repeats, and its count then */
 	__u64 step_addr, step_ip;	/* with TF_STEP: what the instruction accesses (0: not known), and its end */
 };
 

@@ -186,9 +186,10 @@ struct zug_sandbox {
 #define ZUG_SYS_SIGNAL	(1u << 2)
 #define ZUG_SYS_PROCESS	(1u << 3)
 #define ZUG_SYS_FUTEX	(1u << 4)	/* but those within a probed primitive */
-#define ZUG_SYS_ALL	0x1f
+#define ZUG_SYS_ALL	(0x1f | ZUG_SYS_POLL)
 #define ZUG_SYS_ALLOC	(1u << 5)	/* fork and mmap: points only where they may fail (--faults enomem) */
 #define ZUG_SYS_WAIT	(1u << 6)	/* waits: points only where they may be interrupted (--faults eintr) */
+#define ZUG_SYS_POLL	(1u << 7)	/* poll, select and epoll_wait */
 
 #define ZUG_TIME_SPEC	0	/* pointer to a timespec, NULL is for ever */
 #define ZUG_TIME_MS	1	/* milliseconds, negative is for ever */
@@ -210,7 +211,8 @@ struct zug_syscall {
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
-	__u8 pad[4];
+	__u8 polls;	/* its first argument is an array of struct pollfd: two of them are its objects */
+	__u8 pad[3];
 };
 
 /* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */
@@ -240,6 +242,7 @@ struct zug_site {
 #define ZUG_SITE_SECOND	(1u << 6)	/* accesses also what rsi (arg[1]) leads to: obj2 */
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 #define ZUG_SITE_WHOLE	(1u << 8)	/* a primitive: what its library does until it returns is part of it */
+#define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)

@@ -7,7 +7,7 @@
  * outcome: assert
  * options:
  * args:
- * odds: no preemption. Random walk: T1 checks before it is stopped, 1/2 or more, T2 before T1 goes on: p >= 1/16.
+ * odds: no preemption, or 1. Random walk: T1 checks before it is stopped, 1/2 or more, T2 before T1 goes on: p >= 1/16.
  * executions: 300
  * small: no
  * build:

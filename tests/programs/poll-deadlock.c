@@ -3,12 +3,12 @@
  *	answer for granted
  * how: the child polls its pipe; when work is there it takes it and answers; when none is there it exits its
  *	first round without an answer and waits for more work. The parent gives work once and waits for an
- *	answer. The child's poll() before the parent's write() is enough: it costs no preemption. The twin
+ *	answer. The child's poll() before the parent's write() is enough. The twin
  *	waits in poll().
  * outcome: deadlock
  * options: --points sync,syscall
  * args:
- * odds: no preemption or 1. Random walk: about 1/2.
+ * odds: 1 preemption, before the parent's write(). Random walk: about 1/2.
  * executions: 100
  * small: no
  * build:

@@ -10,7 +10,7 @@
 #include "campaign/trials.h"
 
 /* Steps of all executions together that look for what decides. */
-#define EXPLAIN_STEPS 50000
+#define EXPLAIN_STEPS 10000
 
 struct progress {
 	const struct campaign *c;

@@ -33,7 +33,7 @@ static const struct option_word point_words[] = {
 	{ "sync", SYNC }, { "atomic", ATOMIC }, { "syscall", ZUG_SYS_ALL },
 	{ "syscall:file", ZUG_SYS_FILE }, { "syscall:ipc", ZUG_SYS_IPC },
 	{ "syscall:signal", ZUG_SYS_SIGNAL }, { "syscall:process", ZUG_SYS_PROCESS },
-	{ "syscall:futex", ZUG_SYS_FUTEX }, { "none", 0 }, { 0 },
+	{ "syscall:futex", ZUG_SYS_FUTEX }, { "syscall:poll", ZUG_SYS_POLL }, { "none", 0 }, { 0 },
 };
 
 static const struct option_word clock_words[] = { { "virtual", false }, { "real", true }, { 0 } };
@@ -245,8 +245,8 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_CUSTOM, .parse = parse_points, .print = print_points, .words = point_words,
 	  .preset = "sync,atomic,syscall", .script = true,
 	  .valid = "a list of sync, atomic, syscall, syscall:file, syscall:ipc, syscall:signal, "
-	           "syscall:process, syscall:futex, or none",
-	  .help = "sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, none" },
+	           "syscall:process, syscall:futex, syscall:poll, or none",
+	  .help = "sync, atomic, syscall, syscall:file, :ipc, :signal, :process, :futex, :poll, none" },
 	{ .name = "code", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.code),
 	  .script = true, .key = "code", .place = 32, .conflict = code_conflict,
 	  .help = "atomic instructions of these only: a library, function, 'GLOB' or FILE.c" },

@@ -169,7 +169,7 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 			path);
 	else
 		fprintf(err_to,
-			"zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision "
+			"zug diff: no schedule near %s passes: of the %s%lu that differ from it in one decision or in the order of one pair "
 			"%lu fail like it and %lu in another way%s\n",
 			path, m->r.all ? "" : "first ", (unsigned long)m->r.trials - 1,
 			(unsigned long)m->r.alike, (unsigned long)m->r.otherwise,

@@ -40,10 +40,10 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 	else
 		snprintf(buf, len, "waits in %s", t->where);
 	if (owner != WORLD_NO_TASK)
-		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s", owner,
+		snprintf(buf + strlen(buf), len - strlen(buf), ", held by T%u%s%s", owner,
 			 owner == t->task ? " itself" :
-			 e->w->tasks[owner].state == TASK_DEAD ? ", which has ended" :
-			 e->w->tasks[owner].process != t->process ? " of another process" : "");
+			 e->w->tasks[owner].process != t->process ? " of another process" : "",
+			 e->w->tasks[owner].state == TASK_DEAD ? ", which has ended" : "");
 }
 
 static bool races(const struct engine *e, uint32_t task)

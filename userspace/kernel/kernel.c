@@ -114,6 +114,7 @@ static void fill_syscalls(struct zug_bpf *b)
 		b->rodata->syscalls[d->nr].locks = d->locks;
 		b->rodata->syscalls[d->nr].sysv = d->sysv;
 		b->rodata->syscalls[d->nr].sock_time = d->sock_time;
+		b->rodata->syscalls[d->nr].polls = d->polls;
 	}
 }
 

@@ -166,6 +166,19 @@ static bool ends_others(const struct kworld *k, const struct world_task *t)
 	return false;
 }
 
+/* The one or two descriptors of a poll(). */
+static void poll_objects(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct zug_label *l)
+{
+	struct pollfd fds[2];
+	unsigned int nr = e->flags & ZUG_EF_OBJECT2 ? 2 : 1;
+
+	if (!remote_read(t->pid, e->arg[0], fds, nr * sizeof(fds[0])))
+		return;
+	l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fds[0].fd, l->op);
+	if (nr == 2)
+		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, fds[1].fd, l->op);
+}
+
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -181,9 +194,11 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 			cmd == FUTEX_UNLOCK_PI ? ZUG_OP_FUTEX_WAKE : ZUG_OP_FUTEX_WAIT;
 		l->flags = ZUG_L_WRITE | zug_op_flags(l->op);
 	}
-	if (d && d->fd_arg)
+	if (d && d->polls && (e->flags & ZUG_EF_OBJECT))
+		poll_objects(k, t, e, l);
+	else if (d && d->fd_arg)
 		fd = (int)e->arg[(d->fd_arg - 1) & 3];
-	if (e->flags & ZUG_EF_OBJECT)
+	if ((e->flags & ZUG_EF_OBJECT) && !(d && d->polls))
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
 	else if (d && d->path_arg)
 		l->object = path_object(k, t, d, e, d->path_arg);

@@ -105,6 +105,8 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 		       ZUG_SITE_SHAPE(c->kind == CODE_BLOCK ? 0 : c->size && c->size <= 64 ? c->size : 16, c->len);
 	if (code_second(c))
 		what->flags |= ZUG_SITE_SECOND;
+	if (c->flags & CODE_REP)
+		what->flags |= ZUG_SITE_REP;
 	what->base = pt_reg(c->base);
 	what->index = pt_reg(c->index);
 	what->shift = c->shift;

@@ -15,6 +15,7 @@
 #include "report/report_internal.h"
 
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
+#define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
@@ -487,7 +488,7 @@ static void put_decisions(struct report *r)
 {
 	const struct trace_minimized *m = trace_minimized(r->t);
 	uint64_t nr = trace_nr_steps(r->t);
-	unsigned int total = 0, skip, n = 0;
+	unsigned int total = 0, most = DECISIONS_MAX, skip, n = 0;
 	bool faults = put_faults(r), critical = put_critical(r, m);
 	struct decisions d = { 0 };
 
@@ -505,7 +506,9 @@ static void put_decisions(struct report *r)
 		"The preemptions that lead there:" : d.critical ?
 		"No preemption is needed: these switches, where a task blocks, yields or ends, lead there:" :
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
-	skip = total > DECISIONS_MAX ? total - DECISIONS_MAX : 0;
+	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_LIVELOCK)
+		most = ROUNDS_MAX;
+	skip = total > most ? total - most : 0;
 	if (skip)
 		fprintf(r->out, "  (%u earlier one%s left out)\n", skip, skip == 1 ? " is" : "s are");
 	for (uint64_t i = 0; i < nr; i++)
