@@ -111,7 +111,7 @@ static int add_atomics(struct session *s, char *err, size_t errlen)
 	for (unsigned int i = 0; i < probes_nr_modules(s->probes); i++) {
 		const struct probe_module *m = probes_module(s->probes, i);
 
-		if (m->code_points || !wanted(s, m))
+		if (m->code_points || m->made || !wanted(s, m))
 			continue;
 		ret = probes_add_atomics(s->probes, i, code, err, errlen);
 		if (ret < 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "campaign/policy.h"
 
 /* Names of files without symbols that are told. */
@@ -17,6 +18,7 @@ struct files {
 	char **probed, **known, **atomics;	/* paths, by what of the file is probed */
 	char **bare;		/* names of files without symbols */
 	unsigned int nr_bare;
+	bool made;		/* the test makes programs or libraries */
 };
 
 static void *new_list(char **old, unsigned int nr)
@@ -95,6 +97,9 @@ static int add_files(struct session *s, char *const *paths, bool sync, bool may_
 	for (char *const *p = paths; p && *p; p++) {
 		int ret = probes_add_file(s->probes, *p, sync, err, errlen);
 
+		/* the test made it: see learn_made() */
+		if (ret == -ENOEXEC && s->o.replay.probed && access(*p, F_OK))
+			ret = probes_use_all(s->probes, err, errlen);
 		if (ret < 0 && !(may_fail && ret == -ENOEXEC))
 			return ret;
 	}
@@ -131,13 +136,36 @@ static int start(void *state, char *err, size_t errlen)
 	return ret ? -EIO : 0;
 }
 
+/*
+ * Another file takes its place in each execution, so nothing in it is probed; what it uses of C
+ * libraries is. Names of it come from a copy.
+ */
+static int learn_made(struct files *f, const char *path, char *err, size_t errlen)
+{
+	int ret = f->s->o.points.sync ? probes_use_all(f->s->probes, err, errlen) : 0;
+
+	session_say(f->s,
+		    "%s is made by the test: what it calls in libraries is a point, its own atomic "
+		    "instructions and data are none",
+		    path);
+	f->made = true;
+	return ret < 0 ? -EIO : ret + 1;
+}
+
 static int learn(void *state, bool only_more, char *err, size_t errlen)
 {
 	struct session *s = ((struct files *)state)->s;
 	const char *path;
-	int ret, learnt = 0;
+	int ret, made, learnt = 0;
 
 	while (!s->o.replay.probed && (path = places_next_unprobed(s->places))) {
+		if (probes_made(s->probes, path) >= 0) {
+			made = learn_made(state, path, err, errlen);
+			if (made < 0)
+				return made;
+			learnt += made;
+			continue;
+		}
 		ret = probes_add_file(s->probes, path, s->o.points.sync, err, errlen);
 		if (ret == -ENOEXEC) {
 			session_say(
@@ -186,16 +214,22 @@ static void note(void *state, struct campaign_notes *n)
 {
 	const struct files *f = state;
 	size_t len;
-	FILE *to = f->nr_bare ? open_memstream(&n->files, &len) : NULL;
+	FILE *to = f->nr_bare || f->made ? open_memstream(&n->files, &len) : NULL;
 
 	if (!to)
 		return;
-	fprintf(to, "not tried: switches at the locks that were linked into what has no symbols: ");
+	if (f->made)
+		fprintf(to,
+			"not tried: switches at atomic instructions and data in programs that the test "
+			"itself makes: make them before, and test them\n");
+	if (f->nr_bare)
+		fprintf(to, "not tried: switches at the locks that were linked into what has no symbols: ");
 	for (unsigned int i = 0; i < f->nr_bare && i < BARE_TOLD; i++)
 		fprintf(to, "%s%s", i ? ", " : "", f->bare[i]);
 	if (f->nr_bare > BARE_TOLD)
 		fprintf(to, ", and %u more", f->nr_bare - BARE_TOLD);
-	fprintf(to, "; a build that is not stripped has them\n");
+	if (f->nr_bare)
+		fprintf(to, "; a build that is not stripped has them\n");
 	fclose(to);
 }
 

@@ -7,10 +7,12 @@
  * in which each task uses its objects, and on nothing else.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "kworld/places.h"
@@ -63,6 +65,8 @@ struct places {
 	struct id_map site_index;	/* by site */
 	char **unprobed;		/* paths, to be handed out */
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
+	int *made;			/* descriptors of copies of files that the test makes */
+	unsigned int nr_made, room_made;
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -122,6 +126,9 @@ void places_free(struct places *p)
 	for (unsigned int i = 0; i < p->nr_unprobed; i++)
 		free(p->unprobed[i]);
 	free(p->unprobed);
+	for (unsigned int i = 0; i < p->nr_made; i++)
+		close(p->made[i]);
+	free(p->made);
 	free(p->spaces);
 	id_map_free(&p->seen);
 	free(p->seen_objects);
@@ -227,6 +234,55 @@ static bool mapped_path(int pid, uint64_t start, char *path, size_t len)
 	return found;
 }
 
+/* What is read from there, without a name; a descriptor or -errno. */
+static int copy_of(const char *from)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1, ret = 0;
+	char buf[65536];
+	struct stat st;
+	ssize_t n;
+
+	if (in < 0)
+		return -errno;
+	if (fstat(in, &st) || !S_ISREG(st.st_mode))
+		ret = -ENOEXEC;
+	out = ret ? -1 : memfd_create("zug", MFD_CLOEXEC);
+	if (!ret && out < 0)
+		ret = -errno;
+	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
+		if (n < 0 || write(out, buf, n) != n)
+			ret = -EIO;
+	close(in);
+	if (ret && out >= 0)
+		close(out);
+	return ret ? ret : out;
+}
+
+/*
+ * The module of a file that is only in the environment of this execution: the test has made it. It is
+ * read while it is mapped. -1: it is none.
+ */
+static int made_module(struct places *p, int pid, const char *path)
+{
+	char name[64], root[PATH_MAX + 32];
+	int m = probes_made(p->probes, path), fd;
+
+	if (m >= 0 || !access(path, F_OK) || !ARRAY_RESERVE(p->made, p->room_made, p->nr_made + 1))
+		return m;
+	snprintf(root, sizeof(root), "/proc/%d/root%s", pid, path);
+	fd = copy_of(root);
+	if (fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	m = probes_add_made(p->probes, path, name);
+	if (m < 0) {
+		close(fd);
+		return -1;
+	}
+	p->made[p->nr_made++] = fd;
+	return m;
+}
+
 void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 {
 	struct space *s = space_make(p, process);
@@ -241,9 +297,12 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 	module = e->kind == ZUG_EV_MODULE ? (int)e->site :
 		 probes_module_by_file(p->probes, e->obj.ino, e->obj.dev);
 	if (module < 0) {
-		if (mapped_path(e->pid, m.start, path, sizeof(path)))
-			note_unprobed(p, path);
-		return;
+		if (!mapped_path(e->pid, m.start, path, sizeof(path)))
+			return;
+		module = made_module(p, e->pid, path);
+		note_unprobed(p, path);
+		if (module < 0)
+			return;
 	}
 	mod = probes_module(p->probes, module);
 	if (!mod || !mod->file)

@@ -419,6 +419,8 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 	bool new = m < 0, more = false;
 	struct stat st;
 
+	if (!new && p->modules[m].made)
+		return -ENOEXEC;
 	if (new) {
 		if (!ARRAY_RESERVE(p->modules, p->room_modules, p->nr_modules + 1))
 			return -ENOMEM;
@@ -458,6 +460,50 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 	return total;
 }
 
+int probes_made(const struct probes *p, const char *path)
+{
+	int m = module_by_path(p, path);
+
+	return m >= 0 && p->modules[m].made ? m : -1;
+}
+
+int probes_add_made(struct probes *p, const char *path, const char *copy)
+{
+	struct probe_module mod = { .made = true };
+	char err[256];
+
+	if (module_by_path(p, path) >= 0)
+		return -EEXIST;
+	if (!ARRAY_RESERVE(p->modules, p->room_modules, p->nr_modules + 1))
+		return -ENOMEM;
+	mod.file = symbols_file(p->symbols, path, copy, err, sizeof(err));
+	if (!mod.file)
+		return -ENOEXEC;
+	mod.path = strdup(path);
+	if (!mod.path)
+		return -ENOMEM;
+	p->modules[p->nr_modules] = mod;
+	return (int)p->nr_modules++;
+}
+
+int probes_use_all(struct probes *p, char *err, size_t errlen)
+{
+	int total = 0;
+
+	p->all_used = true;
+	for (unsigned int i = 0; i < p->nr_modules; i++) {
+		int ret;
+
+		if (!p->modules[i].sync_wanted || !is_c_library(&p->modules[i]))
+			continue;
+		ret = plant_primitives(p, i, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+	}
+	return total;
+}
+
 int probes_replant(struct probes *p, char *err, size_t errlen)
 {
 	struct kernel_probe *kp = calloc(p->nr_sites + 1, sizeof(*kp));
@@ -468,6 +514,8 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 		const char *copy;
 		int nr = 0;
 
+		if (mod->made)
+			continue;
 		ret = kernel_add_module(p->k, mod->ino, mod->dev, m);
 		if (!ret)
 			ret = probes_plant_answers(p, m);
@@ -666,7 +714,7 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 		}
 	}
 	for (unsigned int m = 0; m < p->nr_modules; m++) {
-		if (only >= 0 && m != (unsigned int)only)
+		if ((only >= 0 && m != (unsigned int)only) || p->modules[m].made)
 			continue;
 		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
 		point_in(p, m, what, &ps);

@@ -30,6 +30,7 @@ struct probe_module {
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	bool made; /* by the test: it exists only in executions, and nothing in it is probed */
 	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
 	uint32_t nr_answers;
 };
@@ -66,6 +67,18 @@ void probes_answer(struct probes *p, bool time, bool random);
  * The same path again adds nothing.
  */
 int probes_add_file(struct probes *p, const char *path, bool sync, char *err, size_t errlen);
+
+/*
+ * Makes a file that the test itself makes a module, for its names; copy: what it had in it. The
+ * module or -errno. probes_made(): the module of such a path, -1: none.
+ */
+int probes_add_made(struct probes *p, const char *path, const char *copy);
+int probes_made(const struct probes *p, const char *path);
+/*
+ * What cannot be looked into may use any primitive: all that C libraries define are probed from now
+ * on. The number of places added, or -errno with a line in err.
+ */
+int probes_use_all(struct probes *p, char *err, size_t errlen);
 
 /*
  * --point: SYMBOL, a glob, FILE:LINE or BINARY:SYMBOL+OFF, looked for in the modules

@@ -46,6 +46,10 @@ struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t er
 
 	if (m->code)
 		return m->code;
+	if (m->made) {
+		snprintf(err, errlen, "%s is made by the test", m->path);
+		return NULL;
+	}
 	if (code_open(&m->code, m->path, CODE_CACHE, err, errlen))
 		return NULL;
 	code_get_stats(m->code, &st);
