@@ -12,7 +12,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long check-matrix bench install uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long check-releases check-matrix bench install uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -42,6 +42,7 @@ help:
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
+		'check-releases  demo and check in a clean Debian 12 and 13 (root; half an hour each)' \
 		'bench        measure' \
 		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall removes it' \
 		'clean        remove $(B)/'
@@ -287,6 +288,10 @@ check-long: all build-tests
 check-matrix: all
 	@tools/deps vm test
 	@tools/tap "tests/matrix/run $(MATRIX)"
+
+# Before every release: as a new user of each would try it.
+check-releases:
+	@tools/check-release 12 && tools/check-release 13
 
 bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
