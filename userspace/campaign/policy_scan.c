@@ -18,7 +18,7 @@
  * The first look is under the schedule that never preempts, in which the thread that a task makes
  * comes after what the task does next, and much is ordered by who makes whom. So further looks are
  * under other schedules: the oldest task that can runs, also when it has just been woken; new tasks
- * run before those that have made them; tasks are held by chance. In all of them a process goes on to its end only when nobody else can run, or the threads
+ * run before those that have made them; tasks are held by chance. In all of them a process goes on to its end only when no other task can run, or the threads
  * that it ends would have done nothing.
  *
  * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an
@@ -469,7 +469,7 @@ static bool hold_later(void *ctx, uint32_t task, const struct zug_label *l)
 	return false;
 }
 
-/* Whom the next look holds. */
+/* The tasks that the next look holds. */
 static void hold_for_look(struct scan *s)
 {
 	static bool (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {

@@ -2,7 +2,7 @@
 /*
  * The door: `echo $$ >/sys/fs/cgroup/zug/cgroup.procs; exec ./test` makes ./test an execution.
  *
- * The door's cgroup is frozen for good, so whoever enters it waits, in any number, until it is
+ * The door's cgroup is frozen for good, so the processes that enter it wait, in any number, until it is
  * taken into the sandbox's cgroup, which is not. There it is adopted and runs on as it was, up
  * to the first system call of the first program that it or a child of it executes: control
  * begins there. Which campaign's probes are wanted is known only then. They can be planted
@@ -154,7 +154,7 @@ static void home_of(const struct door *d, pid_t pid, char *home, size_t len)
 		fclose(f);
 }
 
-/* Whoever came first has no other sign than a low number. 0: nobody that we can see. */
+/* The process that came first; only its low number tells. 0: none that zugd can see. */
 static pid_t first_in(const struct door *d)
 {
 	char path[320], line[32];
