@@ -200,12 +200,21 @@ static int pick_any(struct engine *e, uint32_t nr)
 	return i;
 }
 
+/* A task that was stopped in a computation, or yields, may wait for the very task that is held. */
+static bool gets_on(const struct search_cand *c)
+{
+	return c->label.op != ZUG_OP_SPIN && !(c->label.flags & ZUG_L_YIELD);
+}
+
 static bool is_held(const struct engine *e, const struct search_cand *c)
 {
 	return c->enabled && e->hold(e->hold_ctx, c->task, &c->label);
 }
 
-/* The same among the candidates that are not held, if there are such. In a replay none is held. */
+/*
+ * The same among the candidates that are not held, if one of them gets on. In a replay none is
+ * held.
+ */
 static int pick(struct engine *e, uint32_t nr)
 {
 	uint32_t nr_held = 0, nr_free = 0;
@@ -214,7 +223,7 @@ static int pick(struct engine *e, uint32_t nr)
 	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
 		e->held[k] = is_held(e, &e->cands[k]);
 		nr_held += e->held[k];
-		nr_free += e->cands[k].enabled && !e->held[k];
+		nr_free += e->cands[k].enabled && !e->held[k] && gets_on(&e->cands[k]);
 	}
 	if (!nr_held || !nr_free)
 		return pick_any(e, nr);

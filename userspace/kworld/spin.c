@@ -77,7 +77,7 @@ static bool hash_region(int pid, const struct scan_region *r, unsigned int *page
  * Adds to *h the memory that was written since forget_writes(), but for the pages around the thread pointer. false: that
  * is unknown, or too much.
  */
-static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h)
+static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h, unsigned int *pages)
 {
 	struct scan_region r[8];
 	struct scan_arg a = {
@@ -86,7 +86,6 @@ static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h)
 	};
 	uint64_t lo = (thread_pointer & ~0xfffull) - 0x1000, hi = lo + 0x3000;
 	int fd = open_of(pid, "pagemap", O_RDONLY), n;
-	unsigned int pages = 0;
 	bool known = fd >= 0;
 
 	while (known && (n = ioctl(fd, SCAN_IOCTL, &a)) != 0) {
@@ -95,8 +94,8 @@ static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h)
 			struct scan_region below = { .start = r[i].start, .end = r[i].end < lo ? r[i].end : lo };
 			struct scan_region above = { .start = r[i].start > hi ? r[i].start : hi, .end = r[i].end };
 
-			known = (below.start >= below.end || hash_region(pid, &below, &pages, h)) &&
-				(above.start >= above.end || hash_region(pid, &above, &pages, h));
+			known = (below.start >= below.end || hash_region(pid, &below, pages, h)) &&
+				(above.start >= above.end || hash_region(pid, &above, pages, h));
 		}
 		if (a.walk_end >= USER_END)
 			break;
@@ -157,13 +156,15 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool
 			      uint64_t thread_pointer)
 {
 	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, 17 * sizeof(*regs));
+	unsigned int pages = 0;
 
 	if (s->task != task) {
 		if (!forget_writes(pid))
 			return SPIN_NO;
 		s->task = task;
 		s->nr = 0;
-	} else if (!hash_written(pid, thread_pointer, &h)) {
+	} else if (!hash_written(pid, thread_pointer, &h, &pages) || (pages && !moved)) {
+		/* a computation that writes works; at points it may write what is there already */
 		spin_reset(s);
 		return SPIN_NO;
 	}
@@ -172,7 +173,7 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool
 	for (unsigned int i = 0; i < s->nr; i++)
 		if (s->states[i] == h)
 			return SPIN_PROVEN;
-	if (s->nr == SPIN_SAMPLES) {
+	if (s->nr == (moved ? SPIN_SAMPLES : SPIN_TICKS)) {
 		spin_reset(s);
 		return SPIN_NO;
 	}

@@ -4,7 +4,8 @@
  *
  * Proof that it loops for ever unless another task runs (a good-samaritan violation, Musuvathi and
  * Qadeer, PLDI'08): it was seen twice in the same state, and no other task ran in between. The state is
- * its registers and the pages of memory that it has written since the trial began, byte for byte. The
+ * its registers and, at points, the pages of memory that it has written since the trial began, byte for
+ * byte; a task that the timer stops between points, and that has written anything, works. The
  * kernel tells which these are (soft-dirty); the page that the kernel itself writes at every stop (rseq,
  * in the thread's control block) does not count. A loop that counts, however long, changes a register
  * or memory; a loop that reads a clock changes a register; one that tries to take a lock writes what is
@@ -23,7 +24,8 @@
 #include "engine/world.h"
 
 #define SPIN_TRIAL_NS	5000000ull	/* between samples: one or two ticks */
-#define SPIN_SAMPLES	64		/* a loop of a few instructions, or points, repeats within so many */
+#define SPIN_SAMPLES	64		/* a loop of a few points repeats within so many */
+#define SPIN_TICKS	16		/* and one of a few instructions, sampled by the timer, within so many */
 #define SPIN_SAME	8		/* samples of one state, where no other one was seen in between */
 #define SPIN_PAGES	64		/* a task that has written more is not tried further */
 

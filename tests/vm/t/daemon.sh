@@ -162,7 +162,7 @@ fi
 
 if begin "watches and points of two searches do not mix"; then
 	start_shared
-	for ((i = 0; i < 12; i++)); do
+	for ((i = 0; i < 30; i++)); do
 		zug 60 exec --watch counter -- "$programs/atomicity-watch"
 		case $rc in
 		0) ;;
@@ -172,7 +172,7 @@ if begin "watches and points of two searches do not mix"; then
 		zug 60 exec --points none -- "$programs/atomicity-locked-fixed"
 		want_status 0
 	done
-	[ $rc = 134 ] || note "the watched variable's race was not found in 12 executions"
+	[ $rc = 134 ] || note "the watched variable's race was not found in 30 executions"
 	end
 fi
 
