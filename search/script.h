@@ -5,7 +5,7 @@
  * A schedule differs from what the base scheduler (schedule.h) would do in a few decisions. Each of
  * these is 'the task that would go on stops before this operation, and another one goes on': so a
  * schedule is a list of such statements, whose places survive when steps elsewhere come and go.
- * 'let' says what becomes of the system call of a step, or that a timer fires before it.
+ * 'let' says how the system call of a step ends, or that a timer fires before it.
  *
  * These functions are for searches with search_options.script; of others they say that there is
  * nothing.
@@ -48,7 +48,7 @@ bool search_script_is_on(const struct search *s, uint64_t object);
 bool search_script_is_in(const struct search *s, uint64_t site);
 
 /*
- * To be called after a search_pick(): true when a statement 'let' says what becomes of the call
+ * To be called after a search_pick(): true when a statement 'let' says how the call ends
  * that this step makes (timer: that a timer fires before it), op and amount (0: not said) being as
  * in the label of such a step. The caller says with _was_made() that it came so.
  */

@@ -196,15 +196,5 @@ out:
 
 int cmd_check(int argc, char **argv)
 {
-	struct run_options o;
-	int ret = cli_run_options(&o, RUN_CHECK, argc, argv);
-
-	if (ret) {
-		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
-		goto out;
-	}
-	ret = command_dispatch(o.socket, "check", argc, argv, check_execute);
-out:
-	run_options_free(&o);
-	return ret;
+	return command_with_run_options(RUN_CHECK, "check", argc, argv, check_execute);
 }

@@ -230,16 +230,5 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 
 int cmd_run(int argc, char **argv)
 {
-	struct run_options o;
-	int ret;
-
-	ret = cli_run_options(&o, RUN_COMMAND, argc, argv);
-	if (ret) {
-		ret = ret == -1 ? ZUG_EXIT_PASS : ret;
-		goto out;
-	}
-	ret = command_dispatch(o.socket, "run", argc, argv, run_execute);
-out:
-	run_options_free(&o);
-	return ret;
+	return command_with_run_options(RUN_COMMAND, "run", argc, argv, run_execute);
 }

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include "campaign/run_options.h"
 
 struct kernel;
 
@@ -30,6 +31,14 @@ int cmd_doctor(int argc, char **argv);
 int command_dispatch(const char *socket, const char *name, int argc, char **argv,
 		     int (*execute)(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 				    const volatile sig_atomic_t *stop));
+
+/*
+ * The same for a command with the options of run_options.h, which are parsed first: what is wrong with
+ * them is printed here.
+ */
+int command_with_run_options(enum run_command command, const char *name, int argc, char **argv,
+			     int (*execute)(struct kernel *k, int argc, char **argv, FILE *out,
+					    FILE *err, const volatile sig_atomic_t *stop));
 
 /* Execute a command in this process. k: zugd's open kernel, or NULL. */
 int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,

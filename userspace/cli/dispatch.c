@@ -2,6 +2,7 @@
 /* Has a command executed by zugd, when one is running, or here. */
 #include <stdio.h>
 #include <string.h>
+#include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "kernel/interrupt.h"
@@ -21,4 +22,19 @@ int command_dispatch(const char *socket, const char *name, int argc, char **argv
 	}
 	interrupt_catch();
 	return execute(NULL, argc, argv, stdout, stderr, interrupt_flag());
+}
+
+int command_with_run_options(enum run_command command, const char *name, int argc, char **argv,
+			     int (*execute)(struct kernel *k, int argc, char **argv, FILE *out,
+					    FILE *err, const volatile sig_atomic_t *stop))
+{
+	struct run_options o;
+	int ret = cli_run_options(&o, command, argc, argv);
+
+	if (!ret)
+		ret = command_dispatch(o.socket, name, argc, argv, execute);
+	else if (ret == -1)
+		ret = ZUG_EXIT_PASS;
+	run_options_free(&o);
+	return ret;
 }
