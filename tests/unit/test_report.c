@@ -396,7 +396,7 @@ static void signals_have_a_place(void **state)
 			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL, .arg = 17 });
 		if (i == 2)
 			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL });
-		trace_add_site(w, &(struct trace_site){ 7 + i, 1, 16 * i, 1, &frame });
+		trace_add_site(w, &(struct trace_site){ .site = 7 + i, .module = 1, .offset = 16 * i, .nr_frames = 1, .frames = &frame });
 		trace_add_step(w, &(struct trace_step){ .step = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 1,
 							.enabled = enabled,
 							.label = { .op = ZUG_OP_YIELD, .site = 7 + i } });
