@@ -731,7 +731,7 @@ SEC("tp/raw_syscalls/sys_exit")
 int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
+	struct task_state *t = state_of_current(p);
 	struct zug_sandbox *s;
 	__s32 nr = ctx->id;
 	__s64 ret = ctx->ret;

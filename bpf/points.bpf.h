@@ -23,8 +23,12 @@
 /* Stops here, or passes when no other task could go on. t->ev is filled. */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
 {
+	__u64 now = bpf_ktime_get_ns();
+
 	s->nr_points++;
-	s->turn_since = bpf_ktime_get_ns();
+	if (s->turn_since)
+		s->ran_ns += now - s->turn_since;
+	s->turn_since = now;
 	clock_step(s);
 	if (!always && !s->turn.stop_always && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) &&
 	    !alarm_due(s)) {
@@ -33,6 +37,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bo
 		return;
 	}
 	s->nr_switches++;
+	s->stopping = 1;
 	t->flags |= TF_STOP;
 	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
@@ -431,7 +436,7 @@ SEC("tp/raw_syscalls/sys_enter")
 int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
+	struct task_state *t = state_of_current(p);
 	struct zug_sandbox *s;
 	struct call_args args = {};
 	const __u64 *a = args.a;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include "lib/label.h"
 #include "lib/trace.h"
+#include "lib/spent.h"
 #include "search/misuse.h"
 
 #define WORLD_NO_TASK UINT32_MAX
@@ -133,6 +134,8 @@ struct world_ops {
 	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
 	/* Gives the turn. */
 	int (*grant)(struct world *w, uint32_t task);
+	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
+	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */
 	void (*status)(struct world *w, struct world_status *s);
 	/* True when something is on its way to a blocked task that no task has to send any more. */

@@ -28,6 +28,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 {
 	struct kworld *k = kw(w);
 	struct stat st;
+	uint64_t before;
 	uint32_t kid;
 	int pid;
 
@@ -59,10 +60,12 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
 	sandbox_reset(k->o.sandbox);
+	before = clock_now_ns();
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)
 		return pid;
 	k->run.root_pid = pid;
+	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;
 }
 
@@ -250,6 +253,19 @@ static int kworld_stop(struct world *w, bool always)
 	return kernel_ctl(k->o.kernel, &c);
 }
 
+static void kworld_spent(struct world *w, struct spent *s)
+{
+	struct kworld *k = kw(w);
+	const volatile struct zug_sandbox *z = kworld_state(k);
+
+	spent_add(s, &k->run.spent);
+	s->ns[SPENT_TEST] += z->ran_ns;
+	s->ns[SPENT_STOP] += z->stop_ns;
+	s->ns[SPENT_GRANT] += z->grant_ns;
+	s->points += z->nr_points;
+	s->asked += z->nr_asks;
+}
+
 static void kworld_status(struct world *w, struct world_status *s)
 {
 	struct kworld *k = kw(w);
@@ -343,6 +359,7 @@ static const struct world_ops kworld_ops = {
 	.start = kworld_start,
 	.next = kworld_next,
 	.grant = kworld_grant,
+	.spent = kworld_spent,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,

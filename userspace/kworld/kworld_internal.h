@@ -168,6 +168,7 @@ struct kworld_run {
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	uint64_t last_blip_ns;
+	struct spent spent;	/* what the kernel side does not know */
 };
 
 struct kworld {
