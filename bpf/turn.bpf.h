@@ -225,7 +225,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				run_now(s, p, enq_flags);
 				return;
 			}
-			s->nr_points++;
+			s->nr_points += !stop;
 			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 			give_up(s, slot, &t->ev);
 			return;

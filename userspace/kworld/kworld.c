@@ -46,6 +46,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	};
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
+	id_map_clear(&k->by_tid);
 	world_changed_all(w);
 	kworld_waiters_reset(k);
 	places_reset(k->o.places);
@@ -414,6 +415,7 @@ void kworld_free(struct world *w)
 	free(k->w.changes.list);
 	free(k->kt);
 	free(k->by_kid);
+	id_map_free(&k->by_tid);
 	free(k->told_events.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);

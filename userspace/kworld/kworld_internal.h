@@ -179,6 +179,7 @@ struct kworld {
 	uint32_t nr_kt;		/* room */
 	uint32_t *by_kid;	/* number + 1, by the kernel's number */
 	uint32_t nr_kid;	/* room */
+	struct id_map by_tid;	/* the first living task that has that number for the test, or another that had it */
 	struct kworld_run run;
 	struct told_events told_events;
 	struct lock_memory locks;
