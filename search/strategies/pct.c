@@ -97,6 +97,34 @@ static int pct_pick(void *state, const struct choice *c)
 	return (int)best;
 }
 
+/*
+ * A task with the highest priority of all goes on up to the next change point, which it still makes:
+ * its priority changes there after the choice. A task without a priority gets one where it can first
+ * be chosen, and none is known before.
+ */
+static uint64_t pct_promise(const void *state, const struct search_point *point, uint32_t task,
+			    enum search_until *until)
+{
+	const struct pct *p = state;
+	uint64_t next = UINT64_MAX;
+
+	*until = SEARCH_UNTIL_WAKE;
+	if (p->suffix)
+		next = (uint64_t)p->suffix;
+	if (p->env->choices >= next || !p->prio[task])
+		return 0;
+	for (uint32_t i = 0; i < point->nr; i++) {
+		uint32_t other = point->cand[i].task;
+
+		if (other != task && (!p->prio[other] || p->prio[other] >= p->prio[task]))
+			return 0;
+	}
+	for (int64_t i = 0; i < p->depth - 1; i++)
+		if (p->change[i] > p->env->choices && p->change[i] < next)
+			next = p->change[i];
+	return next - p->env->choices;
+}
+
 static void pct_fini(void *state)
 {
 	struct pct *p = state;
@@ -120,5 +148,6 @@ const struct strategy_type strategy_pct = {
 	.init = pct_init,
 	.begin = pct_begin,
 	.pick = pct_pick,
+	.promise = pct_promise,
 	.fini = pct_fini,
 };

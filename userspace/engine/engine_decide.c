@@ -121,7 +121,8 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 	}
 	*nr = n;
 	ne = list_enabled(e, n);
-	if (only == WORLD_NO_TASK)
+	/* no time-out was over when a leased point was reached: it would have ended the lease */
+	if (only == WORLD_NO_TASK && e->leased == WORLD_NO_TASK)
 		ne = add_expiring(e, n, ne, false);
 	if (ne)
 		e->spun = 0;
@@ -301,8 +302,10 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 }
 
 /* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */
-static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne)
+static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne,
+			      uint32_t nr)
 {
+	struct search_point p = point_of(e, nr);
 	uint32_t task = e->cands[i].task;
 	struct world_task *t = &e->w->tasks[task];
 	int ret;
@@ -329,6 +332,8 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	steps_record(e, task, ne, false);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);
+	if (!ret && e->leased == WORLD_NO_TASK)
+		lease_give(e, &p, task);
 	if (!ret)
 		e->w->ops->grant(e->w, task);
 	return GO_ON;
@@ -358,15 +363,27 @@ static bool timer_is_due(const struct engine *e, bool jump)
 	       (timer != UINT64_MAX && jump && is_idle(e) && timer <= expiry_first(e->w));
 }
 
+/*
+ * The task that has gone on under its lease is the one to choose: the search has promised that, and
+ * the world has ended the lease where it could not run.
+ */
+static enum verdict lease_broken(struct engine *e, const char *how)
+{
+	e->w->tasks[e->leased].state = TASK_RUNNING;
+	return engine_broken(e, "step %lu: T%u went on under its lease, but %s (please report this; --ask always does "
+			     "without leases)", (unsigned long)e->x->steps, e->leased, how);
+}
+
 enum verdict decide(struct engine *e)
 {
 	const struct trace_step *want = engine_expected(e);
-	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) ||
-		    e->status.now - e->asked_ns > OUTSIDE_NS;
+	bool asked = e->leased == WORLD_NO_TASK;
+	bool jump = asked && ((!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) ||
+			      e->status.now - e->asked_ns > OUTSIDE_NS);
 	uint32_t nr, ne = gather(e, WORLD_NO_TASK, jump, &nr);
 	int i;
 
-	if (timer_is_due(e, jump)) {
+	if (asked && timer_is_due(e, jump)) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
 		return WAIT;
@@ -374,13 +391,20 @@ enum verdict decide(struct engine *e)
 	if (want)
 		ne = keep_to(e, want, nr, ne);
 	if (!ne)
-		return WAIT;
+		return asked ? WAIT : lease_broken(e, "no task can run");
 	i = pick(e, nr);
 	if (i < 0)
 		return refused(e, i);
-	if (is_last(e, nr, i))
+	if (!asked && e->cands[i].task != e->leased)
+		return lease_broken(e, "the search chose another task");
+	e->x->asked += asked;
+	if (is_last(e, nr, i)) {
+		/* there is no stack of it any more */
+		if (!asked)
+			e->w->tasks[e->leased].state = TASK_RUNNING;
 		return end_before(e, e->cands[i].task, ne, false);
-	return make_step(e, want, i, ne);
+	}
+	return make_step(e, want, i, ne, nr);
 }
 
 enum verdict decide_passed(struct engine *e, uint32_t task)
