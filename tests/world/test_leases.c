@@ -356,7 +356,7 @@ static void say(const char *what, const struct sums *s)
 
 static void random_programs(void)
 {
-	uint64_t first = 0, nr = tap_scale(150, 5000);
+	uint64_t first = 0, nr = tap_scale(40, 5000);
 	struct sums sums[NR_STRATEGIES] = { 0 }, replays = { 0 }, trials = { 0 };
 	const char *from = getenv("PROGRAM");
 
@@ -385,6 +385,130 @@ static void random_programs(void)
 	say("replays", &replays);
 	tap_ok(from || (trials.asked * 2 < trials.asked_always && trials.executions), "trials ask for less than half of it");
 	say("minimising and neighbours", &trials);
+}
+
+/* ---- what looks on ---- */
+
+static bool ends_at(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	(void)i;
+	if (p->step != *(const uint64_t *)ctx)
+		return false;
+	outcome_set(o, ZUG_OUTCOME_RACE, "seen enough");
+	return true;
+}
+
+static void watch(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_watch_steps(e, ends_at, NULL, ctx);
+}
+
+static bool is_odd(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	(void)ctx;
+	return (l->site + task) % 3 == 1;
+}
+
+static void hold(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_hold(e, is_odd, NULL);
+}
+
+static bool on_state(void *ctx, uint32_t task, struct outcome *o)
+{
+	(void)task;
+	++*(uint64_t *)ctx;
+	(void)o;
+	return false;
+}
+
+static void monitor(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_watch_states(e, on_state, ctx);
+}
+
+/* A watcher of steps that may end the execution, tasks that are held, a monitor. */
+static void lookers(void)
+{
+	static const struct {
+		void (*prepare)(struct engine *e, struct model_world *m, void *ctx);
+		const char *what;
+	} kinds[] = {
+		{ watch, "a watcher of steps" }, { hold, "tasks that are held" }, { monitor, "a monitor of states" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct sums s = { 0 };
+		uint64_t seen[2] = { 0 };
+		bool same = true;
+
+		for (uint64_t k = 0; k < 40 && same; k++) {
+			uint64_t at[2] = { 5 + k % 7, 5 + k % 7 };
+			struct how how[2] = { { 0 }, { .o.ask_always = true } };
+			struct made m;
+
+			make_program(&m, k);
+			for (int n = 0; n < 2; n++) {
+				how[n].search = bounded_search("preemption", k);
+				how[n].prepare = kinds[i].prepare;
+				how[n].ctx = kinds[i].prepare == watch ? &at[n] : &seen[n];
+			}
+			same = both(&m.p, &how[0], &how[1], 4, &s, NULL);
+			search_free(how[0].search);
+			search_free(how[1].search);
+		}
+		tap_ok(same && seen[0] == seen[1], "%s: the same with leases and without", kinds[i].what);
+	}
+}
+
+/* ---- what the engine sees at points ---- */
+
+/* A task that polls, without yielding, what another one has to write. */
+static const struct mw_program polls = { .code = {
+	TASK(CREATE(1), LOCAL, LOCAL, WRITE(0, 1), LOCAL, JOIN(1)),
+	TASK(READ(0, 0), LOCAL, JUMP_NE(0, 1, 0), LOCAL),
+} };
+/* A mutex that is used when it is gone, while another task could run. */
+static const struct mw_program gone = { .code = {
+	TASK(CREATE(1), { .op = W_INIT, .a = 0 }, LOCAL, { .op = W_DESTROY, .a = 0 }, LOCAL, LOCK(0), LOCAL, UNLOCK(0)),
+	TASK(LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL),
+} };
+/* Two tasks that get nowhere, and yield now and then. */
+static const struct mw_program nowhere = { .code = {
+	TASK(CREATE(1), LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, YIELD, JUMP(1)),
+	TASK(LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, YIELD, JUMP(0)),
+} };
+
+static void engine(void)
+{
+	static const struct {
+		const struct mw_program *p;
+		const char *strategy;
+		uint32_t nr;
+		enum zug_outcome_kind kind;
+		const char *what;
+	} programs[] = {
+		{ &polls, "preemption", 20, ZUG_OUTCOME_PASS, "a task that starves another" },
+		{ &polls, "pct:depth=1", 20, ZUG_OUTCOME_PASS, "a task that starves another, by priority" },
+		{ &gone, "preemption", 20, ZUG_OUTCOME_MISUSE, "a use after destroy" },
+		{ &nowhere, "preemption", 2, ZUG_OUTCOME_LIVELOCK, "a livelock" },
+	};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct how with = { .strategy = programs[i].strategy };
+		struct how without = { .strategy = programs[i].strategy, .o.ask_always = true };
+		struct run *r = run(programs[i].p, &with);
+		struct sums s = { 0 };
+
+		check(r->x.outcome.kind == programs[i].kind && both(programs[i].p, &with, &without, programs[i].nr, &s, NULL) &&
+			      s.asked < s.asked_always,
+		      r, programs[i].what);
+		run_free(r);
+	}
 }
 
 /* Two tasks that lock and count, many times. */
@@ -424,6 +548,8 @@ static void shares(void)
 int main(void)
 {
 	random_programs();
+	lookers();
+	engine();
 	shares();
 	return tap_done();
 }
