@@ -36,6 +36,7 @@ struct search_cand {
 	uint32_t task;		/* stable number of the task's spawn path: equal in all executions */
 	uint32_t parent;	/* the task that created it, SEARCH_NO_TASK for the root */
 	bool enabled;		/* could run, and would not block at once */
+	bool blocked;		/* waits in the kernel: it can run after it has woken up, and not before */
 	struct zug_label label;	/* what it is about to do; op ZUG_OP_NONE when blocked and unknown */
 };
 

@@ -98,9 +98,10 @@ static int pct_pick(void *state, const struct choice *c)
 }
 
 /*
- * A task with the highest priority of all goes on up to the next change point, which it still makes:
- * its priority changes there after the choice. A task without a priority gets one where it can first
- * be chosen, and none is known before.
+ * The task with the highest priority goes on up to the next change point, which it still makes: its
+ * priority changes there after the choice. Tasks that wait in the kernel do not count before they wake
+ * up, and one that stands before a lock does not as long as that is held. A task without a priority
+ * gets one where it can first be chosen, and none is known before.
  */
 static uint64_t pct_promise(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until)
@@ -114,10 +115,14 @@ static uint64_t pct_promise(const void *state, const struct search_point *point,
 	if (p->env->choices >= next || !p->prio[task])
 		return 0;
 	for (uint32_t i = 0; i < point->nr; i++) {
-		uint32_t other = point->cand[i].task;
+		const struct search_cand *c = &point->cand[i];
 
-		if (other != task && (!p->prio[other] || p->prio[other] >= p->prio[task]))
+		if (c->task == task || (c->blocked && !c->enabled) ||
+		    (p->prio[c->task] && p->prio[c->task] < p->prio[task]))
+			continue;
+		if (c->enabled)
 			return 0;
+		*until = SEARCH_UNTIL_CHANGE;
 	}
 	for (int64_t i = 0; i < p->depth - 1; i++)
 		if (p->change[i] > p->env->choices && p->change[i] < next)

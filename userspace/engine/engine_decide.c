@@ -114,7 +114,7 @@ static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
 		}
 		nr_parked += parked;
 		e->cands[n++] = (struct search_cand){
-			.task = i, .parent = t->parent, .label = t->label,
+			.task = i, .parent = t->parent, .label = t->label, .blocked = t->state == TASK_BLOCKED,
 			.enabled = parked && (only == WORLD_NO_TASK ?
 					      !w->ops->would_block(w, t, NULL) : i == only),
 		};
