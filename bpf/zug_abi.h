@@ -189,6 +189,7 @@ struct zug_sandbox {
 	__u32 holder;		/* the task that has the turn; 0: none */
 	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
 	__u32 grant;		/* the task that was granted the turn, and is not dispatched yet */
+	__u32 grant_pid;	/* its number in the machine */
 	__u32 need_ask;		/* ask when the dying are gone */
 	__u32 holder_io;	/* the holder keeps the turn in a wait: enum zug_holder_io */
 	__u32 blip;		/* number of the current blip */
@@ -200,6 +201,7 @@ struct zug_sandbox {
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
 	__u32 net_used;		/* its network namespace may not be what it was */
+	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -325,7 +327,7 @@ enum zug_cmd {
 	/* to a sandbox */
 	ZUG_CMD_BEGIN = 1,	/* a new execution, as setup says. The slot was free, or drained. */
 	ZUG_CMD_FREE,		/* the slot is not in use any more */
-	ZUG_CMD_GRANT,		/* the turn is task's, with turn */
+	ZUG_CMD_GRANT,		/* the turn is task's, whose number in the machine is pid, with turn */
 	ZUG_CMD_TURN,		/* turn is now what came with the turn */
 	ZUG_CMD_TAKE_BACK,	/* task, which was granted the turn and has not got it, does not get it; else -EAGAIN */
 	ZUG_CMD_CLOCK,		/* the clock goes on to clock, if it is not there yet */
@@ -368,7 +370,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 232, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 240, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 40, "zug_site");

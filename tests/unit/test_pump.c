@@ -342,6 +342,7 @@ static void before_lock(struct kworld *k, const uint32_t *words)
 	k->kt[1].libc = SYMLIBC_GLIBC;
 	k->locks.nr = 0;
 	lock_memory_put(&k->locks, k->w.tasks[1].tgid, 0x1000, words);
+	kworld_waiters_follow(k, 1);
 }
 
 /* A point of T0, which has gone on; the mutex that it came to before is held then. */
@@ -398,7 +399,11 @@ static void test_lease(void)
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_POINT, 0, true), "its next point");
 	k->w.tasks[1].label.op = ZUG_OP_DATA_WRITE;
+	kworld_waiters_follow(k, 1);
 	k->w.tasks[2].deadline = 5;
+	k->timed.list = calloc(1, sizeof(*k->timed.list));
+	k->timed.list[0] = 2;
+	k->timed.nr = k->timed.room = 1;
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE);
 	k->w.ops->grant(&k->w, 0);
 	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE, "a timed wait may end too early: its end is to be looked at");

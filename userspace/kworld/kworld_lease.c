@@ -11,6 +11,9 @@
 #include <string.h>
 #include "kworld/kworld_internal.h"
 
+/* A look at more of them for each grant would cost more than the questions. */
+#define MOST_WAITERS 256
+
 void kworld_lease(struct world *w, uint32_t nr, enum search_until until)
 {
 	struct kworld *k = (struct kworld *)w;
@@ -31,19 +34,16 @@ static bool add_lock(struct kworld *k, struct lease *l, uint64_t addr)
 	return true;
 }
 
-/* The locks that other tasks stand before. false: they cannot all be looked at where the task is. */
-static bool gather_locks(struct kworld *k, struct lease *l, uint32_t task)
+/* The locks that tasks stand before. false: they cannot all be looked at where the task is. */
+static bool gather_locks(struct kworld *k, struct lease *l)
 {
 	uint64_t addrs[LOCK_READS];
 
-	for (uint32_t i = 0; i < k->w.nr_tasks; i++) {
-		const struct world_task *t = &k->w.tasks[i];
-		unsigned int nr;
+	for (uint32_t i = 0; i < k->waiters.nr; i++) {
+		uint32_t n = k->waiters.list[i];
+		unsigned int nr = lock_reads(k->w.tasks[n].label.op, k->kt[n].lock, k->kt[n].libc, addrs);
 
-		if (i == task || t->state != TASK_PARKED)
-			continue;
-		nr = lock_reads(t->label.op, k->kt[i].lock, k->kt[i].libc, addrs);
-		if (nr && t->tgid != l->tgid)
+		if (nr && k->w.tasks[n].tgid != l->tgid)
 			return false;
 		for (unsigned int a = 0; a < nr; a++)
 			if (!add_lock(k, l, addrs[a]))
@@ -55,8 +55,8 @@ static bool gather_locks(struct kworld *k, struct lease *l, uint32_t task)
 /* A wake-up out of such a wait may have to be looked into (kworld_hold()). */
 static bool waits_timed(const struct kworld *k)
 {
-	for (uint32_t i = 0; i < k->w.nr_tasks; i++)
-		if (k->w.tasks[i].state == TASK_BLOCKED && k->w.tasks[i].deadline)
+	for (uint32_t i = 0; i < k->timed.nr; i++)
+		if (k->w.tasks[k->timed.list[i]].state == TASK_BLOCKED && k->w.tasks[k->timed.list[i]].deadline)
 			return true;
 	return false;
 }
@@ -68,11 +68,11 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	uint32_t nr = l->nr;
 
 	z->left = l->nr = 0;
-	if (!nr || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
+	if (!nr || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
 	l->tgid = k->w.tasks[task].tgid;
 	l->nr_locks = 0;
-	if (!gather_locks(k, l, task))
+	if (!gather_locks(k, l))
 		return;
 	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
 		   l->until == SEARCH_UNTIL_WAKE || waits_timed(k) ? ZUG_LEASE_WAKE : 0;
