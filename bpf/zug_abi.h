@@ -108,7 +108,7 @@ struct zug_event {
 	union {
 		char comm[16];		/* EXEC */
 		struct {
-			__u64 before_addr;	/* POINT under a lease: the primitive of the point before, if it was one */
+			__u64 before_addr;	/* POINT that stops, or under a lease: the primitive of the point before, if it was one */
 			__u32 before[6];	/* its memory now */
 		};
 	};
