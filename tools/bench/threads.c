@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads.c - many threads that go through two stages, each with a lock
+ * threads.c - many threads that go through two stages, each with a lock, once all of them are there
  *
  *	threads N own		each thread has the locks of its stages for itself
  *	threads N shared	each stage has one lock for all
@@ -18,11 +18,13 @@
 
 static pthread_mutex_t locks[STAGES][MAX_THREADS];
 static int passed[STAGES][MAX_THREADS], shared;
+static pthread_barrier_t all;
 
 static void *work(void *arg)
 {
 	intptr_t n = (intptr_t)arg;
 
+	pthread_barrier_wait(&all);
 	for (int stage = 0; stage < STAGES; stage++) {
 		pthread_mutex_t *lock = &locks[stage][shared ? 0 : n];
 
@@ -44,6 +46,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	shared = argv[2][0] == 's';
+	pthread_barrier_init(&all, NULL, nr);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 65536);
 	for (intptr_t n = 0; n < nr; n++)
