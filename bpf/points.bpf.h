@@ -444,8 +444,12 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	nr = ctx->id;
 	bpf_probe_read_kernel(args.a, 48, (void *)ctx->args);
 	/* also of those that run freely to their end */
-	if (!s->net_used && uses_network(nr, &args))
-		s->net_used = 1;
+	if (s->env_used != ZUG_ENV_ALL) {
+		int used = environment_use(nr, &args);
+
+		if (used)
+			__sync_fetch_and_or(&s->env_used, used);
+	}
 	if (!member(t, s))
 		return 0;
 	t->nr = nr;
@@ -819,6 +823,8 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 	case ZUG_CMD_KILLED:
 		s->may_die = 1;
 		break;
+	case ZUG_CMD_ENVIRONMENT:
+		return environment_look(&c->environment);
 	default:
 		return -22; /* EINVAL */
 	}

@@ -537,7 +537,7 @@ void sandbox_reset(struct sandbox *s)
 		},
 	};
 
-	s->env.net_used |= kernel_sandbox(s->k, s->slot)->net_used;
+	s->env.net_used |= (kernel_sandbox(s->k, s->slot)->env_used & ZUG_ENV_NET) != 0;
 	/* file systems may look at a clock that lags some milliseconds behind */
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
