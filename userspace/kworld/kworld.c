@@ -29,7 +29,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	struct kworld *k = kw(w);
 	struct stat st;
 	uint32_t kid;
-	int pid;
+	int pid, ret;
 
 	/* nothing of the last execution may be taken for this one's */
 	if (!k->o.launch.joined)
@@ -55,6 +55,9 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 		return 0;
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
+	ret = sandbox_prepare(k->o.sandbox, err, errlen);
+	if (ret)
+		return ret;
 	sandbox_reset(k->o.sandbox);
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)

@@ -95,6 +95,34 @@ if begin "parts"; then
 	want_err 'nowhere: No such file or directory'
 	end
 fi
+if begin "what an execution changes, the next does not find"; then
+	mkdir folder
+	echo yours >yours
+	echo inside >folder/inside
+	chmod 755 .
+	for kind in nothing created changed deleted renamed mode attribute shm semaphore queue port mount host; do
+		zug 60 check -n 5 -- "$programs/inputs/world-change" $kind
+		want_status 0 $kind
+		want_out '^5 executions of one schedule, all the same:'
+	done
+	[ "$(cat yours folder/inside)" = "$(printf 'yours\ninside')" ] || note "files of the user have changed"
+	end
+fi
+if begin "an environment that is used again is like a new one"; then
+	# a change of another kind in each execution, seen by none
+	mkdir folder log
+	echo yours >yours
+	echo inside >folder/inside
+	for debug in times rebuild; do
+		# shellcheck disable=SC2016
+		ZUG_DEBUG=$debug zug 60 run -q --executions 8 --strategy random --share log -- sh -c \
+			'"$0" nothing >>log/'$debug "$programs/inputs/world-change"
+		want_status 0
+	done
+	sort -u log/times >log/one
+	sort -u log/rebuild | diff - log/one >log/diff || note "they differ: $(head -n 5 log/diff)"
+	end
+fi
 if begin "a changed network is not used again"; then
 	# shellcheck disable=SC2016
 	zug 60 run -q --world net --executions 3 -- sh -c \
