@@ -41,7 +41,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
-		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox),
+		.stop_always = stop_always,
 	};
 	k->told_events.first = k->told_events.end = 0;
 	places_reset(k->o.places);
@@ -51,8 +51,10 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
-	if (k->o.launch.joined)
+	if (k->o.launch.joined) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
 		return 0;
+	}
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
 	ret = sandbox_prepare(k->o.sandbox, err, errlen);
@@ -63,6 +65,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (pid < 0)
 		return pid;
 	k->run.root_pid = pid;
+	k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
 	return 0;
 }
 

@@ -116,7 +116,7 @@ if begin "an environment that is used again is like a new one"; then
 	for debug in times rebuild; do
 		# shellcheck disable=SC2016
 		ZUG_DEBUG=$debug zug 60 run -q --executions 8 --strategy random --share log -- sh -c \
-			'"$0" nothing >>log/'$debug "$programs/inputs/world-change"
+			'exec "$0" nothing >>log/'$debug "$programs/inputs/world-change"
 		want_status 0
 	done
 	sort -u log/times >log/one
