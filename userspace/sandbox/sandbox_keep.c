@@ -71,12 +71,18 @@ static bool space_used(struct sandbox *s, const struct zug_environment *now)
 	       now->ipc_made || !space_folders_as_they_were(p);
 }
 
-static void drop_space(struct environment *w)
+/* It ends while we go on. */
+static void retire(struct environment *w, struct space *p)
 {
 	space_free(w->old);
-	w->old = w->space;
+	w->old = p;
+	space_end(p);
+}
+
+static void drop_space(struct environment *w)
+{
+	retire(w, w->space);
 	w->space = NULL;
-	space_end(w->old);
 	w->used &= ZUG_ENV_NET;
 }
 
@@ -114,6 +120,7 @@ void sandbox_environment_end(struct sandbox *s)
 	w->helpers = false;
 	w->writes = s->o.own & (SANDBOX_FILES | SANDBOX_IPC | SANDBOX_HOST) && (never || space_used(s, &now));
 	w->talks = w->net >= 0 && (never || w->used & ZUG_ENV_NET);
+	w->fresh = !w->writes && !w->talks && !never;
 	if (w->writes && !w->thrown[0] && w->looks++ < LOOKS)
 		sandbox_environment_find_thrown(s);
 	if (w->talks)
@@ -170,13 +177,13 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 		sandbox_environment_end(s);
 	if (w->space && outdated(s, w->space))
 		drop_space(w);
-	w->fresh = w->space && (!net || w->net >= 0) && !s->o.setup && !s->o.teardown;
+	w->fresh = w->fresh && w->space;
 	if (!w->space && w->spare) {
 		p = w->spare;
 		w->spare = NULL;
 		space_wait(p);
 		if (p->failed || outdated(s, p))
-			space_free(p);
+			retire(w, p);
 		else if ((ret = take(s, p, err, errlen)))
 			return ret;
 	}
