@@ -147,20 +147,20 @@ static __always_inline int environment_look(struct zug_environment *e)
 	struct ipc_namespace *ipc;
 	void *ns;
 
-	if (!bpf_core_field_exists(struct shmem_sb_info, next_ino) || !bpf_core_field_exists(mnt->event) ||
-	    !bpf_core_field_exists(struct ipc_ids, last_idx) || !bpf_core_field_exists(ipc->mq_queues_count) ||
-	    !bpf_core_field_exists(pids->pid_allocated))
+	if (!bpf_core_field_exists(struct shmem_sb_info, next_ino) || !bpf_core_field_exists(struct mnt_namespace, event) ||
+	    !bpf_core_field_exists(struct ipc_ids, last_idx) || !bpf_core_field_exists(struct ipc_namespace, mq_queues_count) ||
+	    !bpf_core_field_exists(struct pid_namespace, pid_allocated))
 		return -95; /* EOPNOTSUPP */
 	e->files_ino = next_inode(p, e->fd[ZUG_ENV_FD_FILES]);
 	e->shm_ino = next_inode(p, e->fd[ZUG_ENV_FD_SHM]);
 	ns = namespace(p, e->fd[ZUG_ENV_FD_MNT_NS]);
-	mnt = ns - bpf_core_field_offset(mnt->ns);
+	mnt = ns - bpf_core_field_offset(struct mnt_namespace, ns);
 	e->mounts = ns ? BPF_CORE_READ(mnt, event) : 0;
 	ns = namespace(p, e->fd[ZUG_ENV_FD_PID_NS]);
-	pids = ns - bpf_core_field_offset(pids->ns);
+	pids = ns - bpf_core_field_offset(struct pid_namespace, ns);
 	e->nr_pids = ns ? BPF_CORE_READ(pids, pid_allocated) & ~PIDNS_ADDING_ : 0;
 	ns = namespace(p, e->fd[ZUG_ENV_FD_IPC_NS]);
-	ipc = ns - bpf_core_field_offset(ipc->ns);
+	ipc = ns - bpf_core_field_offset(struct ipc_namespace, ns);
 	e->ipc_made = 0;
 	if (ns)
 		e->ipc_made = BPF_CORE_READ(ipc, ids[0].last_idx) != -1 || BPF_CORE_READ(ipc, ids[1].last_idx) != -1 ||

@@ -561,13 +561,11 @@ void sandbox_reset(struct sandbox *s)
 	s->env.used |= kernel_sandbox(s->k, s->slot)->env_used;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
-	/*
-	 * file systems may look at a clock that lags some milliseconds behind; whether a file system
-	 * of the execution was made for it, or for the one before, its times say the same
-	 */
-	c.setup.files_since = p && (p->files >= 0 || p->shm >= 0) ? p->born_ns :
-			      now.tv_sec * 1000000000ull + now.tv_nsec;
-	c.setup.files_since -= 20000000;
+	/* file systems may look at a clock that lags some milliseconds behind */
+	c.setup.files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
+	/* the folders of its environment are not the execution's, and it makes none that are as old */
+	if (p && p->done_ns > c.setup.files_since)
+		c.setup.files_since = p->done_ns;
 	/* whole seconds: the two were asked one after the other */
 	c.setup.tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
 	kernel_ctl(s->k, &c);

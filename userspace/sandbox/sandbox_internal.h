@@ -63,7 +63,7 @@ struct space {
 	struct space_folder *folder;
 	int nr_folders;
 	size_t folder_room;
-	uint64_t born_ns;	/* CLOCK_REALTIME when it was begun */
+	uint64_t done_ns;	/* CLOCK_REALTIME: the latest time of its folders; 0: it has none */
 	/* it was made of these; when they are others, the next execution needs another one */
 	unsigned int generation;	/* of the mounts that all executions see */
 	bool hides;		/* there was an output folder to be hidden */
@@ -186,10 +186,9 @@ void space_end(struct space *p);
 void space_free(struct space *p);
 /* True when there is an output folder, which private folders do not show. */
 bool space_hides(const struct sandbox *s);
-/*
- * False when a folder that an execution finds has other attributes than before its first execution.
- * Times of access are set back.
- */
+/* Waits until what is made in it has a later time. */
+void space_wait_for_clock(const struct space *p);
+/* False when a folder that an execution finds has other attributes than before its first execution. */
 bool space_folders_as_they_were(struct space *p);
 
 bool path_is_below(const char *path, const char *folder);

@@ -35,12 +35,31 @@
 #include "lib/base/array.h"
 #include "sandbox/sandbox_internal.h"
 
+/* Longer than it takes to set the times of a folder. */
+#define SETTLE_NS 2000000
+
 #define DO(what, call) do { *stage = what; if (call) return -1; } while (0)
 
 /* ---- folders that exist from the beginning ---- */
 
-/* Remembers a folder, so that a change of it is seen. 0, or -1 with errno. */
-static int note_folder(struct space *p, int at, const char *name)
+static uint64_t clock_real(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/*
+ * Remembers a folder, so that a change of it is seen. It is to have this time of its last change;
+ * NULL: the one that it has. 0, or -1 with errno.
+ */
+static int note_folder(struct space *p, int at, const char *name, const struct timespec *changed)
 {
 	struct space_folder *f;
 
@@ -50,6 +69,7 @@ static int note_folder(struct space *p, int at, const char *name)
 	}
 	f = &p->folder[p->nr_folders];
 	f->at = at;
+	f->st.st_mtim = changed ? *changed : (struct timespec){ .tv_nsec = UTIME_OMIT };
 	f->name = strdup(name);
 	if (!f->name) {
 		errno = ENOMEM;
@@ -59,43 +79,45 @@ static int note_folder(struct space *p, int at, const char *name)
 	return 0;
 }
 
-/* Once all is mounted: an overlay changes its folders when it is mounted. */
-static int look_at_folders(struct space *p)
+/*
+ * Once all is mounted. A folder whose time of access is after its last change keeps it when it is
+ * read (relatime): what is only read stays as it was. The test is told that all these times are the
+ * beginning of the search (bpf/inputs.bpf.h), if no execution begins before them.
+ */
+static int settle_folders(struct space *p)
 {
-	for (int i = 0; i < p->nr_folders; i++)
-		if (fstatat(p->folder[i].at, p->folder[i].name, &p->folder[i].st, AT_EMPTY_PATH))
+	p->done_ns = clock_real(CLOCK_REALTIME) + SETTLE_NS;
+	for (int i = 0; i < p->nr_folders; i++) {
+		struct space_folder *f = &p->folder[i];
+		struct timespec t[2] = { { p->done_ns / 1000000000, p->done_ns % 1000000000 }, f->st.st_mtim };
+
+		if (utimensat(f->at, f->name, t, AT_EMPTY_PATH) || fstatat(f->at, f->name, &f->st, AT_EMPTY_PATH))
 			return -1;
+	}
 	return 0;
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
+void space_wait_for_clock(const struct space *p)
 {
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+	/* file systems look at the coarse clock, which stands still for some milliseconds */
+	for (int i = 0; i < 100 && clock_real(CLOCK_REALTIME_COARSE) <= p->done_ns; i++)
+		usleep(500);
 }
 
-/*
- * A folder that was read has another time of access: it gets back the one that it had. Every other
- * change, also one that was taken back, changes the time of the last change (st_ctim).
- */
-static bool folder_as_it_was(struct space_folder *f)
-{
-	struct timespec t[2] = { f->st.st_atim, { .tv_nsec = UTIME_OMIT } };
-	struct stat st;
-
-	if (fstatat(f->at, f->name, &st, AT_EMPTY_PATH) || !same_time(&st.st_ctim, &f->st.st_ctim) ||
-	    !same_time(&st.st_mtim, &f->st.st_mtim) || st.st_mode != f->st.st_mode || st.st_uid != f->st.st_uid ||
-	    st.st_gid != f->st.st_gid || st.st_nlink != f->st.st_nlink || st.st_size != f->st.st_size)
-		return false;
-	if (same_time(&st.st_atim, &f->st.st_atim))
-		return true;
-	return !utimensat(f->at, f->name, t, AT_EMPTY_PATH) && !fstatat(f->at, f->name, &f->st, AT_EMPTY_PATH);
-}
-
+/* Every change, also one that was taken back, changes st_ctim. */
 bool space_folders_as_they_were(struct space *p)
 {
-	for (int i = 0; i < p->nr_folders; i++)
-		if (!folder_as_it_was(&p->folder[i]))
+	struct stat st;
+
+	for (int i = 0; i < p->nr_folders; i++) {
+		const struct space_folder *f = &p->folder[i];
+
+		if (fstatat(f->at, f->name, &st, AT_EMPTY_PATH) || !same_time(&st.st_ctim, &f->st.st_ctim) ||
+		    !same_time(&st.st_mtim, &f->st.st_mtim) || !same_time(&st.st_atim, &f->st.st_atim) ||
+		    st.st_mode != f->st.st_mode || st.st_uid != f->st.st_uid || st.st_gid != f->st.st_gid ||
+		    st.st_nlink != f->st.st_nlink || st.st_size != f->st.st_size)
 			return false;
+	}
 	return true;
 }
 
@@ -104,11 +126,8 @@ bool space_folders_as_they_were(struct space *p)
 /* Makes a folder with the owner, mode and times of another one, as an overlay's upper folder. */
 static int make_upper(struct space *p, const char *name, const struct stat *st)
 {
-	struct timespec t[2] = { st->st_atim, st->st_mtim };
-
 	return mkdirat(p->files, name, 0700) || fchownat(p->files, name, st->st_uid, st->st_gid, 0) ||
-	       fchmodat(p->files, name, st->st_mode & 07777, 0) || utimensat(p->files, name, t, 0) ||
-	       note_folder(p, p->files, name) ? -1 : 0;
+	       fchmodat(p->files, name, st->st_mode & 07777, 0) || note_folder(p, p->files, name, &st->st_mtim) ? -1 : 0;
 }
 
 bool space_hides(const struct sandbox *s)
@@ -142,16 +161,7 @@ static int hide(const struct sandbox *s, struct space *p)
 		rest = s->o.hide + (slash - path) + 1;
 	}
 	snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
-	slash = strrchr(up, '/');
-	*slash = 0;
-	if (fstatat(p->files, up, &st, 0))
-		return -1;
-	*slash = '/';
-	if (mknodat(p->files, up, S_IFCHR, makedev(0, 0)))
-		return -1;
-	/* the folder keeps the time of its last change */
-	*slash = 0;
-	return utimensat(p->files, up, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);
+	return mknodat(p->files, up, S_IFCHR, makedev(0, 0));
 }
 
 /* A memory file system, mounted nowhere yet. A descriptor, or -1 with errno. */
@@ -173,7 +183,7 @@ static int make_files(const struct sandbox *s, struct space *p)
 	const struct environment *w = &s->env;
 
 	p->files = memory("0700", 0);
-	if (p->files < 0 || note_folder(p, p->files, ""))
+	if (p->files < 0 || note_folder(p, p->files, "", NULL))
 		return -1;
 	/* the root of an overlay has the owner, mode and times of its upper folder */
 	for (int i = 0; i < w->nr_folders; i++) {
@@ -259,11 +269,11 @@ static int make_mounts(const struct sandbox *s, struct space *p, const char **st
 	if (s->o.own & SANDBOX_IPC && !stat("/dev/mqueue", &st)) {
 		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
 		p->mqueue = open("/dev/mqueue", O_PATH | O_CLOEXEC);
-		DO("open /dev/mqueue", p->mqueue < 0 || note_folder(p, p->mqueue, ""));
+		DO("open /dev/mqueue", p->mqueue < 0 || note_folder(p, p->mqueue, "", NULL));
 	}
 	if (s->o.own & SANDBOX_IPC && !stat("/dev/shm", &st)) {
 		p->shm = memory("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-		DO("mount /dev/shm", p->shm < 0 || note_folder(p, p->shm, "") ||
+		DO("mount /dev/shm", p->shm < 0 || note_folder(p, p->shm, "", NULL) ||
 				     move_mount(p->shm, "", AT_FDCWD, "/dev/shm", MOVE_MOUNT_F_EMPTY_PATH));
 	}
 	if (s->env.nr_folders) {
@@ -273,7 +283,7 @@ static int make_mounts(const struct sandbox *s, struct space *p, const char **st
 			DO(s->env.folder[i].path, mount_folder(s, i));
 	}
 	p->mnt_ns = open_own(p, "mnt");
-	DO("open the mount namespace", p->mnt_ns < 0 || look_at_folders(p));
+	DO("open the mount namespace", p->mnt_ns < 0 || settle_folders(p));
 	return 0;
 }
 
@@ -358,10 +368,7 @@ static int make_parts(struct space *p, const char **stage)
 {
 	const struct sandbox *s = p->s;
 	const uint32_t parts = s->o.own;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	p->born_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
 	p->generation = s->env.generation;
 	p->hides = space_hides(s);
 	for (int i = 0; i < s->env.nr_folders; i++)
