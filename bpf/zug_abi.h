@@ -130,6 +130,7 @@ struct zug_setup {
 	__u64 cgid;		/* inode number of the cgroup */
 	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC say at the beginning of virtual time, ns */
 	__u64 files_since;	/* the machine's CLOCK_REALTIME now: file times after that are the execution's, ns */
+	__u64 files_from;	/* file times from then to files_since are those of its environment; 0: none */
 	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
 	__u64 seed;		/* of random numbers, with seeded */
 	__u32 lane;		/* CPU */
@@ -354,7 +355,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 232, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 240, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 28, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");

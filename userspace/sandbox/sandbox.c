@@ -564,8 +564,11 @@ void sandbox_reset(struct sandbox *s)
 	/* file systems may look at a clock that lags some milliseconds behind */
 	c.setup.files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
 	/* the folders of its environment are not the execution's, and it makes none that are as old */
-	if (p && p->done_ns > c.setup.files_since)
-		c.setup.files_since = p->done_ns;
+	if (p && p->done_ns) {
+		c.setup.files_from = p->begun_ns;
+		if (p->done_ns > c.setup.files_since)
+			c.setup.files_since = p->done_ns;
+	}
 	/* whole seconds: the two were asked one after the other */
 	c.setup.tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
 	kernel_ctl(s->k, &c);

@@ -63,10 +63,9 @@ struct space {
 	struct space_folder *folder;
 	int nr_folders;
 	size_t folder_room;
-	uint64_t done_ns;	/* CLOCK_REALTIME: the latest time of its folders; 0: it has none */
+	uint64_t begun_ns, done_ns;	/* CLOCK_REALTIME: times of its folders are between; 0: it has none */
 	/* it was made of these; when they are others, the next execution needs another one */
 	unsigned int generation;	/* of the mounts that all executions see */
-	bool hides;		/* there was an output folder to be hidden */
 	struct stat lower[SANDBOX_MAX_FOLDERS];	/* the private folders themselves */
 	bool known;		/* `was` says what it was like before its first execution */
 	struct zug_environment was;
@@ -184,8 +183,6 @@ int space_enter(struct space *p, const char **stage);
 /* Ends the thread some time; space_free() waits for that, and frees what is left. NULL is fine. */
 void space_end(struct space *p);
 void space_free(struct space *p);
-/* True when there is an output folder, which private folders do not show. */
-bool space_hides(const struct sandbox *s);
 /* Waits until what is made in it has a later time. */
 void space_wait_for_clock(const struct space *p);
 /* False when a folder that an execution finds has other attributes than before its first execution. */

@@ -37,8 +37,6 @@ static bool outdated(const struct sandbox *s, const struct space *p)
 
 	if (p->generation != s->env.generation)
 		return true;
-	if (s->o.own & SANDBOX_FILES && p->hides != space_hides(s))
-		return true;
 	for (int i = 0; i < s->env.nr_folders; i++)
 		if (stat(s->env.folder[i].path, &st) || !same_file(&st, &p->lower[i]))
 			return true;

@@ -29,30 +29,51 @@
 
 #define SPAWN_TRIES 5000		/* a millisecond apart, the first ones less */
 #define SPAWN_SHORT 100
+#define PLACED_TRIES 1000000
 
 struct child {
 	struct sandbox *s;
 	const struct launch *l;
 	uint32_t task;
 	pid_t pid;		/* in our pid namespace */
+	bool placed;		/* its parent has done what it can */
 	int ready, go;		/* pipes: the child says that it waits; the parent lets it go on */
 	int err;		/* set by the child when it fails */
 	const char *stage;	/* what it does, or was doing when it failed */
 	sigset_t mask;
 };
 
-/*
- * In the child, whose filter lets only this pass: it is put into the scheduling class, and may run on
- * all CPUs (its parent keeps off the lane, and the test must not inherit that).
- */
-static int enter_class(uint64_t magic)
+/* Scheduling calls that pass the filter (sandbox_space.c). 0, or -1 with errno. */
+static int set_affinity(const struct sandbox *s, pid_t pid, bool all)
 {
-	struct sched_param sp = { 0 };
 	cpu_set_t cpus;
 
-	memset(&cpus, 0xff, sizeof(cpus));
-	return syscall(SYS_sched_setaffinity, 0, sizeof(cpus), &cpus, 0, 0, magic) < 0 ||
-	       syscall(SYS_sched_setscheduler, 0, SCHED_EXT_POLICY, &sp, 0, 0, magic) ? -1 : 0;
+	memset(&cpus, all ? 0xff : 0, sizeof(cpus));
+	CPU_SET(s->lane, &cpus);
+	return syscall(SYS_sched_setaffinity, pid, sizeof(cpus), &cpus, 0, 0, s->env.space->magic) < 0 ? -1 : 0;
+}
+
+static int set_class(const struct sandbox *s)
+{
+	struct sched_param sp = { 0 };
+
+	return syscall(SYS_sched_setscheduler, 0, SCHED_EXT_POLICY, &sp, 0, 0, s->env.space->magic) ? -1 : 0;
+}
+
+/*
+ * In the child: on another CPU a busy program of a higher class could keep it from running for ever.
+ * Its parent has moved it to the lane, where that was cheap.
+ */
+static int reach_lane(struct child *c)
+{
+	for (int i = 0; !__atomic_load_n(&c->placed, __ATOMIC_ACQUIRE); i++) {
+		if (i == PLACED_TRIES) {
+			errno = ETIME;
+			return -1;
+		}
+		sched_yield();
+	}
+	return sched_getcpu() == c->s->lane ? 0 : set_affinity(c->s, 0, false);
 }
 
 /* The child shares our memory but nothing else: no malloc, no stdio from here on. */
@@ -100,9 +121,10 @@ static int child_main(void *arg)
 		goto fail;
 	}
 	c->task = ctl.task;
-	DO("enter the scheduling class", enter_class(c->s->env.space->magic));
-	/* on another CPU a busy program of a higher class could keep it from running for ever */
-	sched_yield();
+	DO("move to the lane", reach_lane(c));
+	DO("enter the scheduling class", set_class(c->s));
+	/* the daemon keeps off the lane, and the test must not inherit that mask */
+	DO("allow all CPUs", set_affinity(c->s, 0, true));
 	if (l->nr_watches) {
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
@@ -178,8 +200,12 @@ static void spawn(struct space *p, void *arg)
 	 * list of processes
 	 */
 	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
-		if (spawn_child(p->s, c) >= 0)
+		if (spawn_child(p->s, c) >= 0) {
+			/* a task that is runnable, but does not run yet, is moved at once */
+			set_affinity(p->s, c->pid, false);
+			__atomic_store_n(&c->placed, true, __ATOMIC_RELEASE);
 			return;
+		}
 		if (errno != EEXIST)
 			break;
 		usleep(tries < SPAWN_SHORT ? 50 : 1000);

@@ -130,14 +130,10 @@ static int make_upper(struct space *p, const char *name, const struct stat *st)
 	       fchmodat(p->files, name, st->st_mode & 07777, 0) || note_folder(p, p->files, name, &st->st_mtim) ? -1 : 0;
 }
 
-bool space_hides(const struct sandbox *s)
-{
-	struct stat st;
-
-	return s->o.hide && !lstat(s->o.hide, &st);
-}
-
-/* Hides zug's own output: an execution that found it would not find the same as the one before. */
+/*
+ * Hides zug's own output, also where there is none yet: an execution that found it would not find the
+ * same as the one before.
+ */
 static int hide(const struct sandbox *s, struct space *p)
 {
 	const struct environment *w = &s->env;
@@ -148,14 +144,16 @@ static int hide(const struct sandbox *s, struct space *p)
 
 	while (i >= 0 && s->o.hide && !path_is_below(s->o.hide, w->folder[i].path))
 		i--;
-	if (i < 0 || !p->hides)
+	if (i < 0)
 		return 0;
 	snprintf(path, sizeof(path), "%s", s->o.hide);
 	rest = s->o.hide + strlen(w->folder[i].path) + 1;
 	while ((slash = strchr(path + (rest - s->o.hide), '/'))) {
 		*slash = 0;
 		snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
-		if (stat(path, &st) || make_upper(p, up, &st))
+		if (stat(path, &st))
+			return errno == ENOENT ? 0 : -1;
+		if (make_upper(p, up, &st))
 			return -1;
 		*slash = '/';
 		rest = s->o.hide + (slash - path) + 1;
@@ -369,8 +367,8 @@ static int make_parts(struct space *p, const char **stage)
 	const struct sandbox *s = p->s;
 	const uint32_t parts = s->o.own;
 
+	p->begun_ns = clock_real(CLOCK_REALTIME_COARSE);
 	p->generation = s->env.generation;
-	p->hides = space_hides(s);
 	for (int i = 0; i < s->env.nr_folders; i++)
 		if (stat(s->env.folder[i].path, &p->lower[i]))
 			memset(&p->lower[i], 0, sizeof(p->lower[i]));

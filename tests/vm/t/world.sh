@@ -108,7 +108,7 @@ if begin "what an execution changes, the next does not find"; then
 	end
 fi
 if begin "an environment that is used again is like a new one"; then
-	mkdir folder log
+	mkdir folder log zug-out
 	echo inside >folder/inside
 	for debug in times rebuild; do
 		# shellcheck disable=SC2016
