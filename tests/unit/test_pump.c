@@ -163,6 +163,20 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s)
 	return 0;
 }
 
+uint64_t sandbox_cpu_before(const struct sandbox *s)
+{
+	(void)s;
+	return 0;
+}
+
+int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
+{
+	(void)s;
+	(void)err;
+	(void)errlen;
+	return 0;
+}
+
 const char *sandbox_cgroup(const struct sandbox *s)
 {
 	(void)s;
