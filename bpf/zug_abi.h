@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		10
+#define ZUG_ABI_VERSION		11
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -30,7 +30,7 @@ enum zug_event_kind {
 	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
-	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
+	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point, or alone for lone_ns: then arg[0] is 1 */
 	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
 	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
@@ -51,7 +51,8 @@ enum zug_event_kind {
 				/* nr 0: it ends its process with status arg[0], not 0 */
 	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
 				/* before all that the task does after that call, also when the call blocks */
-	ZUG_EV_SIGNAL,		/* a handler begins; arg[0]: the signal; 0: it returns */
+	ZUG_EV_SIGNAL,		/* before the first instruction of a handler: ip; arg[0]: the signal */
+	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
 };
 
@@ -115,7 +116,7 @@ struct zug_event {
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
-		__u64 bp;		/* SYSCALL: the frame pointer */
+		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
 	};
 };
 
@@ -139,6 +140,7 @@ struct zug_setup {
 	__u64 cgid;		/* inode number of the cgroup */
 	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC say at the beginning of virtual time, ns */
 	__u64 files_since;	/* the machine's CLOCK_REALTIME now: file times after that are the execution's, ns */
+	__u64 files_from;	/* file times from then to files_since are those of its environment; 0: none */
 	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
 	__u64 seed;		/* of random numbers, with seeded */
 	__u32 lane;		/* CPU */
@@ -153,6 +155,7 @@ struct zug_setup {
 struct zug_turn {
 	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; 0: never */
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
+	__u64 lone_ns;		/* and so long where no other task is runnable; at least spin_ns */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 pad;
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
@@ -201,7 +204,7 @@ struct zug_sandbox {
 	__u32 dying_round;	/* what slept in an earlier one does not count any more */
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
-	__u32 net_used;		/* its network namespace may not be what it was */
+	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
@@ -215,6 +218,15 @@ struct zug_sandbox {
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
 };
+
+/* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
+ * space find out by looking (ZUG_CMD_ENVIRONMENT). */
+#define ZUG_ENV_NET	(1u << 0)
+#define ZUG_ENV_MOUNTS	(1u << 1)
+#define ZUG_ENV_IPC	(1u << 2)	/* its settings */
+#define ZUG_ENV_HOST	(1u << 3)
+#define ZUG_ENV_FILES	(1u << 4)	/* attributes of a file or folder */
+#define ZUG_ENV_ALL	0x1f
 
 /* Classes of system calls that can be choice points */
 #define ZUG_SYS_FILE	(1u << 0)
@@ -247,7 +259,7 @@ struct zug_syscall {
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
-	__u8 polls;	/* its first argument is an array of struct pollfd: two of them are its objects */
+	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
 	__u8 pad[3];
 };
 
@@ -341,6 +353,7 @@ enum zug_cmd {
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
 	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
+	ZUG_CMD_ENVIRONMENT,	/* environment.fd -> the rest of it. -EOPNOTSUPP: this kernel does not tell */
 	/* to a task */
 	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
@@ -356,6 +369,27 @@ enum zug_cmd {
 struct zug_regs {
 	__u64 regs[17];		/* in DWARF order of x86-64 */
 	__u64 fsbase;		/* thread pointer */
+	__u64 vectors;		/* floating point and vector registers, as a hash */
+};
+
+/* Descriptors of the caller; -1: none. */
+enum zug_env_fd {
+	ZUG_ENV_FD_FILES,	/* in the memory file system of the private folders */
+	ZUG_ENV_FD_SHM,		/* in the one of /dev/shm */
+	ZUG_ENV_FD_MNT_NS,
+	ZUG_ENV_FD_IPC_NS,
+	ZUG_ENV_FD_PID_NS,
+	ZUG_ENV_NR_FDS
+};
+
+/* What the kernel knows of an environment; 0 for what has no descriptor. */
+struct zug_environment {
+	__s32 fd[ZUG_ENV_NR_FDS];
+	__u32 ipc_made;		/* an IPC object was made, or exists */
+	__u32 nr_pids;		/* in use */
+	__u32 pad;
+	__u64 files_ino, shm_ino;	/* inode number of the next new file */
+	__u64 mounts;		/* a number that changes with every change of the mounts */
 };
 
 struct zug_ctl {
@@ -369,18 +403,19 @@ struct zug_ctl {
 		struct zug_regs regs;
 		struct zug_setup setup;
 		struct zug_turn turn;
+		struct zug_environment environment;
 		__u64 clock;
 	};
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 288, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 304, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 40, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");
 
 #endif
