@@ -202,7 +202,7 @@ static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 ad
 {
 	struct addr_key ck = { .mm = mm, .addr = addr >> 12 };
 	struct page_where pw = {}, *known;
-	struct space *sp = mm_space(p->mm);
+	struct space *sp = mm_space(LOOSE(p)->mm);
 	struct vma_info v = {};
 
 	/*
@@ -377,7 +377,7 @@ struct hrtimer___new {
 /* An alarm or a POSIX timer of this process may yet send a signal. */
 static __always_inline bool timer_armed(struct task_struct *p)
 {
-	struct signal_struct *sig = p->signal;
+	struct signal_struct *sig = LOOSE(p)->signal;
 	void *first = NULL;
 
 	if (bpf_core_field_exists(struct hrtimer___old, state)) {

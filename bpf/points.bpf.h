@@ -184,7 +184,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if ((regs->cs & 3) != 3)
 		return 0;
 	ip = regs->ip - 1;
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	find_site(p, t->mm, ip, &found);
 	idx = found.site;
 	if (idx == NOT_OURS)
@@ -199,7 +199,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	sp = regs->sp;
 	if (!site || !(site->flags & ZUG_SITE_CODE))
 		bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
-	if (site && site->flags & ZUG_SITE_CALL && in_loader(p->mm, ret))
+	if (site && site->flags & ZUG_SITE_CALL && in_loader(LOOSE(p)->mm, ret))
 		return 0;
 	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, sp, ret))
 		return 0;
@@ -282,7 +282,7 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;
 	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	t->ev.mm = t->mm;
 	t->ev.ip = t->step_ip;
 	t->ev.arg[0] = t->step_addr;
@@ -508,14 +508,14 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		}
 		return 0;
 	}
-	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
+	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0]))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
 	    (syscalls[nr].locks && !fcntl_locks(a[1])) ||
-	    in_loader(p->mm, ip))
+	    in_loader(LOOSE(p)->mm, ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	t->ev.mm = t->mm;
 	t->ev.nr = nr;
 	t->ev.arg[0] = a[0];
@@ -592,7 +592,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	if (hit == ZUG_MAX_WATCHES)
 		return 0;
 	event_init(&t->ev, ZUG_EV_WATCH, p, t);
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	t->ev.mm = t->mm;
 	t->ev.ip = ctx->regs.ip;
 	t->ev.arg[0] = addr;
@@ -621,9 +621,9 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
 		return 0;
 	if (!(clone_flags & CLONE_VM_)) {
-		struct space *sp = mm_space(cur->mm);
+		struct space *sp = mm_space(LOOSE(cur)->mm);
 
-		mm_add(p->mm, sp ? sp->shared : 1, sp);
+		mm_add(LOOSE(p)->mm, sp ? sp->shared : 1, sp);
 	}
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
@@ -653,7 +653,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		t->flags = (t->flags & ~TF_PRE) | TF_START;
 	else if ((s->setup.virtual_time || s->setup.seeded) && !(t->flags & TF_START))
 		t->flags |= TF_FRESH;
-	mm = p->mm;
+	mm = LOOSE(p)->mm;
 	if (s->setup.seeded)
 		random_exec(mm);
 	t->handlers = 0;
@@ -681,7 +681,7 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || dst->kn->id == s->setup.cgid)
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || LOOSE(dst)->kn->id == s->setup.cgid)
 		return 0;
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 1, 0);
 	return 0;
@@ -690,7 +690,7 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 /* glibc's dynamic loader. (musl's is its C library.) */
 static __always_inline void note_loader(struct vm_area_struct *vma, struct file *f)
 {
-	struct space *sp = mm_space(vma->vm_mm);
+	struct space *sp = mm_space(LOOSE(vma)->vm_mm);
 	char name[8] = {};
 
 	bpf_probe_read_kernel(name, sizeof(name), BPF_CORE_READ(f, f_path.dentry, d_name.name));
@@ -717,8 +717,8 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	flags = vma->vm_flags;
 	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
 		return 0;
-	mm_changed(vma->vm_mm, flags & VM_SHARED_);
-	f = vma->vm_file;
+	mm_changed(LOOSE(vma)->vm_mm, flags & VM_SHARED_);
+	f = LOOSE(vma)->vm_file;
 	if (!f || !(flags & VM_EXEC_))
 		return 0;
 	note_loader(vma, f);
@@ -728,11 +728,11 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
 	if (mod)
 		e.site = *mod;
-	e.mm = mm_number(vma->vm_mm);
+	e.mm = mm_number(LOOSE(vma)->vm_mm);
 	e.arg[0] = vma->vm_start;
 	e.arg[1] = vma->vm_end;
 	e.arg[2] = vma->vm_pgoff;
-	e.arg[3] = (__u64)vma->vm_mm;
+	e.arg[3] = (__u64)LOOSE(vma)->vm_mm;
 	e.state = own_pid(p);
 	/* user space asks the process what that is: it may not be gone by then */
 	if (!mod && !(t->flags & (TF_PRE | TF_START)))
@@ -748,7 +748,7 @@ SEC("fentry/uprobe_munmap")
 int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	if (state_of(bpf_get_current_task_btf()) && (vma->vm_flags & (VM_EXEC_ | VM_SHARED_)))
-		mm_changed(vma->vm_mm, false);
+		mm_changed(LOOSE(vma)->vm_mm, false);
 	return 0;
 }
 
