@@ -726,7 +726,16 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 	return 0;
 }
 
-/* Attached when something is asked for that it does. */
+/* io_uring, which the filter of the sandbox refuses. */
+static __always_inline void refused(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr)
+{
+	struct zug_event e;
+
+	event_init(&e, ZUG_EV_REFUSED, p, t);
+	e.nr = nr;
+	event_send(s, &e);
+}
+
 SEC("tp/raw_syscalls/sys_exit")
 int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 {
@@ -738,6 +747,10 @@ int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
+	if (ret >= 0)
+		nameless_made(p, t, nr, ret);
+	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)
+		refused(s, p, t, nr);
 	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {
 		show_cpus(s, t->args[2], ret);
 		return 0;

@@ -543,23 +543,6 @@ int BPF_PROG(zug_fifo_open)
 	return 0;
 }
 
-/* The filter of the sandbox refused a system call (io_uring). */
-SEC("fentry/audit_seccomp")
-int BPF_PROG(zug_refused, unsigned long syscall, long signr, int code)
-{
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
-	struct zug_sandbox *s;
-	struct zug_event e;
-
-	if (!t || !(s = sandbox_of(t)) || !member(t, s))
-		return 0;
-	event_init(&e, ZUG_EV_REFUSED, p, t);
-	e.nr = syscall;
-	event_send(s, &e);
-	return 0;
-}
-
 SEC("perf_event")
 int zug_watchpoint(struct bpf_perf_event_data *ctx)
 {
@@ -752,7 +735,7 @@ int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsign
 	return 0;
 }
 
-SEC("fentry/uprobe_clear_state")
+SEC("tp_btf/exit_mmap")
 int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 {
 	mm_gone(mm);

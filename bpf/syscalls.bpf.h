@@ -31,6 +31,7 @@
 #define NR_time			201
 #define NR_futex		202
 #define NR_sched_getaffinity	204
+#define NR_epoll_create		213
 #define NR_restart_syscall	219
 #define NR_semtimedop		220
 #define NR_timer_create		222
@@ -39,18 +40,32 @@
 #define NR_clock_gettime	228
 #define NR_clock_nanosleep	230
 #define NR_exit_group		231
+#define NR_inotify_init		253
 #define NR_newfstatat		262
 #define NR_splice		275
+#define NR_signalfd		282
+#define NR_timerfd_create	283
+#define NR_eventfd		284
 #define NR_timerfd_settime	286
 #define NR_accept4		288
+#define NR_signalfd4		289
+#define NR_eventfd2		290
+#define NR_epoll_create1	291
+#define NR_inotify_init1	294
 #define NR_pwritev		296
+#define NR_perf_event_open	298
+#define NR_fanotify_init	300
 #define NR_getrandom		318
 #define NR_bpf			321
+#define NR_userfaultfd		323
 #define NR_copy_file_range	326
 #define NR_pwritev2		328
 #define NR_statx		332
+#define NR_io_uring_setup	425
 #define NR_fsopen		430
 #define NR_fsmount		432
+#define NR_fspick		433
+#define NR_landlock_create_ruleset	444
 #define NR_futex_waitv		449
 
 #endif

@@ -225,8 +225,9 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	}
 	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
 		goto fail;
-	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
-		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
+	if ((o->virtual_time || o->seeded) && !kernel_may_write(k)) {
+		ret = -EPERM;
+		snprintf(err, errlen, "the kernel is locked down: the test cannot be told another time");
 		goto fail;
 	}
 	/* orphans of the test become our children, so that we can reap them */
@@ -508,7 +509,7 @@ int sandbox_show_cpus(struct sandbox *s)
 	close(fd);
 	if (!ret)
 		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
-	return ret ? ret : kernel_watch_exits(s->k);
+	return ret ? ret : kernel_may_write(s->k) ? 0 : -EPERM;
 }
 
 /* ---- ending ---- */
