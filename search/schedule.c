@@ -33,20 +33,21 @@ uint32_t schedule_nth(const struct search_env *env, const struct choice *c)
 
 uint32_t schedule_base(const struct choice *c)
 {
+	uint32_t i;
+
 	if (!c->free)
 		return c->last;
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
-			return i;
-	return 0;
+	if (c->point->last == SEARCH_NO_TASK)
+		return 0;
+	i = choice_from(c, c->point->last + 1);
+	return i < c->nr ? i : 0;
 }
 
 uint32_t schedule_position(const struct choice *c, uint32_t task)
 {
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (choice_cand(c, i)->task == task)
-			return i;
-	return CHOICE_NONE;
+	uint32_t i = choice_from(c, task);
+
+	return i < c->nr && choice_cand(c, i)->task == task ? i : CHOICE_NONE;
 }
 
 uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
@@ -62,6 +63,16 @@ uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct
 			return pos;
 	}
 	return schedule_base(c);
+}
+
+uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task)
+{
+	uint64_t made = hb_steps(env->hb, task), promise = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++)
+		if (diffs[i].task == task && diffs[i].nth >= made && diffs[i].nth - made < promise)
+			promise = diffs[i].nth - made;
+	return promise;
 }
 
 int schedule_note(struct schedule *s, const struct search_env *env, const struct choice *c, uint32_t pos)

@@ -281,8 +281,11 @@ static int guided_pick(void *state, const struct choice *c)
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
 	for (uint32_t i = 0; i < p->nr; i++) {
-		struct access b = access_of(&p->cand[i].label);
+		struct access b;
 
+		if (!access_may_depend(&a, &p->cand[i].label))
+			continue;
+		b = access_of(&p->cand[i].label);
 		if (access_dependent(&a, &b))
 			g->prio[p->cand[i].task] = 0;
 	}
@@ -300,6 +303,16 @@ static int guided_pick(void *state, const struct choice *c)
 	if (a.write && set_writer(g, a.object[0], key))
 		return -ENOMEM;
 	return (int)best;
+}
+
+/* Without constraints it is pos.c: no more than the next point is known. */
+static uint64_t guided_promise(const void *state, const struct search_point *point, uint32_t task,
+			       enum search_until *until)
+{
+	const struct guided *g = state;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	return !g->now.nr && strategy_next_by_priority(g->prio, &g->env->rng, point) == task;
 }
 
 static void guided_end(void *state, const struct search_end *end)
@@ -349,6 +362,7 @@ const struct strategy_type strategy_guided = {
 	.init = guided_init,
 	.begin = guided_begin,
 	.pick = guided_pick,
+	.promise = guided_promise,
 	.end = guided_end,
 	.fini = guided_fini,
 	.save = guided_save,

@@ -231,9 +231,8 @@ static uint32_t rotate(const struct choice *c, uint32_t pos)
 
 	if (!c->free && !pos)
 		return c->last;
-	while (c->point->last != SEARCH_NO_TASK && first < c->nr &&
-	       choice_cand(c, first)->task <= c->point->last)
-		first++;
+	if (c->point->last != SEARCH_NO_TASK)
+		first = choice_from(c, c->point->last + 1);
 	/* The last task stands in front, or else where round robin comes back to it. */
 	pos -= !c->free;
 	first = (first + pos) % c->nr;
@@ -357,6 +356,29 @@ static int pick(void *state, const struct choice *c)
 	    s->nodes[s->depth].value)
 		return leave_prefix(s, print);
 	return replay_node(s, c);
+}
+
+/*
+ * The choices of the prefix, and behind it the last task as long as it can go on: as it does in an
+ * execution that has left its prefix.
+ */
+static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
+			enum search_until *until)
+{
+	const struct systematic *s = state;
+	size_t at = s->depth;
+
+	(void)point;
+	*until = SEARCH_UNTIL_DONE;
+	if (s->redundant || s->diverge.now)
+		return UINT64_MAX;
+	for (; at < s->prefix; at++) {
+		const struct node *n = &s->nodes[at];
+
+		if (n->value || s->options[n->options + n->cur].task != task)
+			return at - s->depth;
+	}
+	return UINT64_MAX;
 }
 
 static int choose(void *state, uint32_t nr)
@@ -491,7 +513,7 @@ static const struct strategy_refusal systematic_refused[] = {
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.choose = choose, .stats = stats, .save = save
+	.promise = promise, .choose = choose, .stats = stats, .save = save
 
 const struct strategy_type strategy_preemption = {
 	.info = {

@@ -41,9 +41,12 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
-		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox),
+		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox), .lease.ahead = WORLD_NO_TASK,
 	};
 	k->told_events.first = k->told_events.end = 0;
+	k->timed.nr = 0;
+	world_changed_all(w);
+	kworld_waiters_reset(k);
 	places_reset(k->o.places);
 	id_map_clear(&k->told);
 	kworld_heat_fold(&k->heat);
@@ -67,6 +70,7 @@ int kworld_grant(struct world *w, uint32_t task)
 {
 	struct kworld *k = kw(w);
 
+	world_changed(w, task);
 	/* it has gone on already, for a call with a fault */
 	if (k->run.injected == task) {
 		k->run.injected = WORLD_NO_TASK;
@@ -75,25 +79,36 @@ int kworld_grant(struct world *w, uint32_t task)
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(clock_now_ns() / 1000 % 100000000),
 			k->kt[task].kid);
-	/* the read half of a read-modify-write: the task stays where it is */
-	if (kworld_split_granted(k, task))
+	/* it has passed the point that this is about */
+	if (k->run.lease.ahead == task) {
+		k->run.lease.ahead = WORLD_NO_TASK;
+		w->tasks[task].state = TASK_RUNNING;
+		kworld_waiters_follow(k, task);
 		return 0;
+	}
+	/* the read half of a read-modify-write: the task stays where it is */
+	if (kworld_split_granted(k, task)) {
+		k->run.lease.nr = 0;
+		return 0;
+	}
 	w->tasks[task].state = TASK_RUNNING;
-	k->locks.nr = 0;
+	kworld_waiters_follow(k, task);
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
 		k->run.stepping = k->kt[task].kid;
 		sandbox_pause_watches(k->o.sandbox, true);
 	}
 	kworld_set_alarm(k);
+	kworld_lease_begin(k, task);
+	k->locks.nr = 0;
 	k->run.asked = false;
-	return kworld_give_turn(k, k->kt[task].kid);
+	return kworld_give_turn(k, k->kt[task].kid, w->tasks[task].pid);
 }
 
 static bool kworld_would_block(struct world *w, const struct world_task *t, uint32_t *owner)
 {
 	struct kworld *k = kw(w);
-	const struct ktask *kt = &k->kt[t->task];
+	struct ktask *kt = &k->kt[t->task];
 
 	if (owner) {
 		uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
@@ -106,7 +121,9 @@ static bool kworld_would_block(struct world *w, const struct world_task *t, uint
 	/* a task whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
 		return false;
-	return lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
+	kt->would_block = lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
+	kt->would_block_known = true;
+	return kt->would_block;
 }
 
 static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
@@ -336,6 +353,7 @@ static const struct world_ops kworld_ops = {
 	.start = kworld_start,
 	.next = kworld_next,
 	.grant = kworld_grant,
+	.lease = kworld_lease,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,
@@ -365,6 +383,7 @@ struct world *kworld_new(const struct kworld_options *o)
 		return NULL;
 	k->w.ops = &kworld_ops;
 	k->w.inspection = &kworld_inspection;
+	k->w.changes.kept = k->w.changes.all = true;
 	k->o = *o;
 	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
 	if (!kworld_room(k, 16)) {
@@ -386,11 +405,14 @@ void kworld_free(struct world *w)
 	if (!w)
 		return;
 	free(k->w.tasks);
+	free(k->w.changes.list);
 	free(k->kt);
 	free(k->by_kid);
 	free(k->told_events.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
+	kworld_waiters_free(k);
+	free(k->timed.list);
 	id_map_free(&k->told);
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);

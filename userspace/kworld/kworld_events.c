@@ -66,6 +66,7 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
 	places_pid(k->o.places, t->own_pid, n);
+	world_changed(&k->w, n);
 	return n;
 }
 
@@ -98,6 +99,7 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 	struct world_task *t = &k->w.tasks[n];
 
 	*ev = (struct world_event){ .kind = WORLD_WAKE, .task = n, .waker = kworld_number(k, waker) };
+	world_changed(&k->w, n);
 	t->deadline = 0;
 	t->state = TASK_PARKED;
 	if (t->label.op == ZUG_OP_BEGIN)
@@ -195,6 +197,7 @@ static bool on_fresh(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
 	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;
 	return false;
 }
@@ -202,6 +205,7 @@ static bool on_fresh(struct kworld *k, struct arrival *a)
 static bool on_fatal(struct kworld *k, struct arrival *a)
 {
 	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;
 	a->ev.ask = false;
 	if (!a->t || (!a->e.nr && a->t->process != k->run.root))
@@ -238,6 +242,12 @@ static bool on_signal(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+static bool on_lock(struct kworld *k, struct arrival *a)
+{
+	kworld_lease_lock(k, &a->e);
+	return false;
+}
+
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
@@ -252,6 +262,7 @@ static void at_point(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_POINT;
 	a->ev.passed = a->e.flags & ZUG_EF_LONE;
+	a->ev.leased = a->e.flags & ZUG_EF_LEASED;
 	a->t->state = a->ev.passed ? TASK_RUNNING : TASK_PARKED;
 	a->t->label = (struct zug_label){ 0 };
 	a->kt->lock = 0;
@@ -263,11 +274,13 @@ static void at_point(struct kworld *k, struct arrival *a)
 static bool on_point(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
+	if (a->ev.leased)
+		kworld_lease_point(k, a->t, &a->e);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
 	kworld_label_point(k, a->t, a->kt, &a->e);
 	a->ev.yield = a->kt->yields;
-	if (a->ev.passed)
-		kworld_split_passed(k, a->n);
+	if (a->ev.passed || a->ev.leased)
+		kworld_split_passed(k, a->n, a->ev.leased);
 	return true;
 }
 
@@ -402,6 +415,7 @@ static const struct event_kind {
 	[ZUG_EV_FATAL] = { "FATAL", on_fatal, ANY, false },
 	[ZUG_EV_FAULT] = { "FAULT", on_fault, ANY, false },
 	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, false },
+	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 };
 
 /* ---- every event ---- */
@@ -429,6 +443,7 @@ static void acts(struct kworld *k, struct arrival *a)
 {
 	if (k->flows.nr)
 		kworld_flows_event(k, a->t, &a->e);
+	kworld_waiters_touch(k, a->n);
 	a->kt->call_nr = -1;
 	a->t->quits = false;
 }
@@ -439,8 +454,10 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	const struct event_kind *kind;
 	struct zug_event *e = &a.e;
 	uint32_t n;
+	bool told;
 
 	k->locks.nr = 0;
+	k->locks.moving = false;
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
 		k->run.broken = "the kernel side sent an event of an unknown kind";
 		return;
@@ -457,6 +474,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	a.ev.ask = e->flags & ZUG_EF_ASK;
 	k->run.asked |= a.ev.ask;
+	a.ev.ask |= (e->flags & ZUG_EF_LEASED) != 0;
 	n = kworld_number(k, e->task);
 	if (n == WORLD_NO_TASK && kind->task == ADOPTS) {
 		n = add_task(k, k->run.have_root ? k->run.root : WORLD_NO_TASK, e, false);
@@ -484,6 +502,13 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	if (kind->acts)
 		acts(k, &a);
-	if (kind->handle(k, &a))
+	told = kind->handle(k, &a);
+	if (n != WORLD_NO_TASK) {
+		world_changed(&k->w, n);
+		kworld_waiters_follow(k, n);
+		kworld_waiters_touch(k, n);
+	}
+	kworld_waiters_event(k, e);
+	if (told)
 		kworld_tell(k, &a.ev);
 }

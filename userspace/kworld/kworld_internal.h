@@ -77,6 +77,7 @@ struct ktask {
 	uint64_t call_args[4];
 	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
 	/* of the timed wait it is in, with virtual time */
+	bool timed;		/* it is in kworld.timed */
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
 	bool real_timer;	/* the kernel's own timer runs, too */
@@ -87,7 +88,22 @@ struct ktask {
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	bool yields;		/* its point is one at which others are to have a turn */
+	/* before a lock (kworld_waiting.c); task numbers + 1, 0: none */
+	uint32_t waits;		/* its index in the list + 1; 0: it is not there */
+	uint32_t wait_next, wait_prev;	/* before the same one */
+	uint64_t waits_for;
+	uint64_t used[2];	/* objects of the primitive that it called last */
+	bool would_block, would_block_known;	/* what its memory said when the engine asked last */
 	struct split split;
+};
+
+/* Tasks that stand before a lock (kworld_waiting.c). */
+struct lock_waiters {
+	uint32_t *list;
+	uint32_t nr, room;
+	struct id_map index;	/* by object (0: not known): the first that stands before it, + 1 */
+	uint32_t check;		/* the next to be checked */
+	bool wild;		/* the program changes its locks by other means than their operations */
 };
 
 /* What was sent, and is on its way (--flows). */
@@ -123,6 +139,19 @@ struct errand {
 	struct zug_event came;	/* the last event that was waited for */
 };
 
+/* Of a task that goes on without stopping (kworld_lease.c). */
+struct lease {
+	uint32_t nr;		/* points that it may pass: the next grant's; 0: there is none */
+	enum search_until until;
+	int tgid;		/* of the one that was granted last: its locks, as they were at its last point */
+	uint32_t nr_locks;
+	struct {
+		uint64_t addr;
+		uint32_t words[LOCK_WORDS];
+	} locks[ZUG_LEASE_LOCKS];
+	uint32_t ahead;		/* the task that has gone on, while the engine decides about the point that it passed; or WORLD_NO_TASK */
+};
+
 /* What is of one execution alone, and plain: kworld_start() sets it anew. */
 struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
@@ -138,12 +167,13 @@ struct kworld_run {
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */
 	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
 	uint32_t goes_on;	/* kernel number of the task that stopped for zugzwang alone; 0: none */
+	int goes_on_pid;
 	bool goes_on_now;	/* its turn is free: at the next call */
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
 	uint32_t nr_held;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t split_task;	/* its second step is to be told next; or WORLD_NO_TASK */
-	bool split_passed;
+	bool split_passed, split_leased;
 	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
 	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
@@ -151,6 +181,7 @@ struct kworld_run {
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	uint64_t last_blip_ns;
+	struct lease lease;
 };
 
 struct kworld {
@@ -164,10 +195,15 @@ struct kworld {
 	struct kworld_run run;
 	struct told_events told_events;
 	struct lock_memory locks;
+	struct lock_waiters waiters;
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
 	uint32_t blips;
 	struct timers timers;
+	struct {
+		uint32_t *list;
+		uint32_t nr, room;
+	} timed;		/* all tasks that wait with a deadline; others, too, until the next grant */
 	struct flows flows;
 	struct heat heat;
 	struct caller_steps callers;
@@ -206,8 +242,16 @@ void kworld_errand_end(struct kworld *k);
 bool kworld_lend(struct kworld *k);
 /* world_ops.grant */
 int kworld_grant(struct world *w, uint32_t task);
-/* The turn, to a task by its kernel number. 0 or -errno. */
-int kworld_give_turn(struct kworld *k, uint32_t kid);
+/* The turn, to a task by its kernel number, and the machine's. 0 or -errno. */
+int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
+
+/* kworld_lease.c. world_ops.lease */
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until);
+/* Before a grant: the task gets the lease that was said, if it can have one. */
+void kworld_lease_begin(struct kworld *k, uint32_t task);
+/* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */
+void kworld_lease_lock(struct kworld *k, const struct zug_event *e);
+void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
 uint32_t kworld_number(const struct kworld *k, uint32_t kid);
@@ -216,6 +260,16 @@ uint32_t kworld_task_of_tid(const struct world *w, int tid);
 uint32_t kworld_dead_of_tid(const struct world *w, int tid);
 /* Room for nr tasks. false: out of memory. */
 bool kworld_room(struct kworld *k, uint32_t nr);
+
+/* Task n was changed: stands before a lock now, or does not any more. */
+void kworld_waiters_follow(struct kworld *k, uint32_t n);
+/* Task n has reached the operation of its label, or has begun it. */
+void kworld_waiters_touch(struct kworld *k, uint32_t n);
+void kworld_waiters_all_changed(struct kworld *k);
+/* Something happened. */
+void kworld_waiters_event(struct kworld *k, const struct zug_event *e);
+void kworld_waiters_reset(struct kworld *k);
+void kworld_waiters_free(struct kworld *k);
 
 /* Fill t->label (and *kt) from the event that names the operation. */
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
@@ -226,8 +280,8 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 void kworld_callers_free(struct caller_steps *c);
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s);
-/* A task that was not stopped at a place: if that is split its second step is told next. */
-void kworld_split_passed(struct kworld *k, uint32_t task);
+/* A task that was not stopped at a place (under a lease: leased): if that is split its second step is told next. */
+void kworld_split_passed(struct kworld *k, uint32_t task, bool leased);
 /* A task is given the turn: true when that was the read, and the kernel is not to be told. */
 bool kworld_split_granted(struct kworld *k, uint32_t task);
 /* The second step, if one is due. */
