@@ -456,7 +456,8 @@ static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, _
 	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
 	if (ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
 		put_time(addr, s->setup.clock_real + file_clock(slot, ns - s->setup.files_since), false);
-	else if (ns <= s->setup.files_since && ns > s->setup.clock_real + s->clock)
+	else if (ns <= s->setup.files_since && ((s->setup.files_from && ns >= s->setup.files_from) ||
+						ns > s->setup.clock_real + s->clock))
 		put_time(addr, s->setup.clock_real, false);
 }
 
@@ -737,17 +738,17 @@ static __always_inline void refused(struct zug_sandbox *s, struct task_struct *p
 	event_send(s, &e);
 }
 
-SEC("tp/raw_syscalls/sys_exit")
-int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
+SEC("tp_btf/sys_exit")
+int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
+	struct task_state *t = state_of_current(p);
 	struct zug_sandbox *s;
-	__s32 nr = ctx->id;
-	__s64 ret = ctx->ret;
+	__s32 nr;
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
+	nr = regs->orig_ax;
 	if (ret >= 0)
 		nameless_made(p, t, nr, ret);
 	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)

@@ -27,7 +27,17 @@
 #define NR_fcntl		72
 #define NR_flock		73
 #define NR_gettimeofday		96
+#define NR_pivot_root		155
 #define NR_mount		165
+#define NR_umount2		166
+#define NR_sethostname		170
+#define NR_setdomainname	171
+#define NR_setxattr		188
+#define NR_lsetxattr		189
+#define NR_fsetxattr		190
+#define NR_removexattr		197
+#define NR_lremovexattr		198
+#define NR_fremovexattr		199
 #define NR_time			201
 #define NR_futex		202
 #define NR_sched_getaffinity	204
@@ -62,10 +72,18 @@
 #define NR_pwritev2		328
 #define NR_statx		332
 #define NR_io_uring_setup	425
+#define NR_open_tree		428
+#define NR_move_mount		429
 #define NR_fsopen		430
+#define NR_fsconfig		431
 #define NR_fsmount		432
 #define NR_fspick		433
+#define NR_mount_setattr	442
 #define NR_landlock_create_ruleset	444
 #define NR_futex_waitv		449
+#define NR_setxattrat		463
+#define NR_removexattrat	466
+#define NR_open_tree_attr	467
+#define NR_file_setattr		469
 
 #endif

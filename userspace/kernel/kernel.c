@@ -179,15 +179,17 @@ static int attach_all(struct kernel *k, char *err, size_t errlen)
 		const char *name;
 		enum bpf_attach_type type;
 	} hooks[] = {
+		{ "zug_sys_enter_raw", BPF_TRACE_RAW_TP }, { "zug_sys_exit", BPF_TRACE_RAW_TP },
 		{ "zug_signal", BPF_TRACE_RAW_TP },	{ "zug_deliver", BPF_TRACE_RAW_TP },
 		{ "zug_newtask", BPF_TRACE_RAW_TP },	{ "zug_exec", BPF_TRACE_RAW_TP },
 		{ "zug_cgroup_move", BPF_TRACE_RAW_TP }, { "zug_mm_gone", BPF_TRACE_RAW_TP },
 		{ "zug_breakpoint", BPF_TRACE_FENTRY },	{ "zug_mmap", BPF_TRACE_FENTRY },
 		{ "zug_munmap", BPF_TRACE_FENTRY },	{ "zug_fifo_open", BPF_TRACE_FENTRY },
 	};
-	int ret = attach_tracepoint(k, "zug_sys_enter", "raw_syscalls/sys_enter", err, errlen);
+	int ret = 0;
 
-	ret = ret ? ret : attach_tracepoint(k, "zug_sys_exit", "raw_syscalls/sys_exit", err, errlen);
+	if (programs_fd(k->programs, "zug_sys_enter") >= 0)
+		ret = attach_tracepoint(k, "zug_sys_enter", "raw_syscalls/sys_enter", err, errlen);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]) && !ret; i++)
 		ret = attach(k, hooks[i].name, hooks[i].type, err, errlen);
 	return ret;

@@ -18,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -120,6 +121,14 @@ static void hooks_find(struct hooks *h)
 	btf__free(btf);
 }
 
+/* Programs at raw tracepoints of system calls run with preemption off: a task can be stopped there (points.bpf.h). */
+static bool raw_is_atomic(void)
+{
+	struct utsname u;
+
+	return !uname(&u) && atoi(u.release) < 7;
+}
+
 static int load_with(struct programs *p, const struct hooks *has, char *err, size_t errlen)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
@@ -142,6 +151,8 @@ static int load_with(struct programs *p, const struct hooks *has, char *err, siz
 	/* else the kernel refuses programs that write to a process's memory */
 	p->own->rodata->may_write = p->may_write;
 	bpf_program__set_autoload(p->own->progs.zug_fifo_open, has->fifo);
+	bpf_program__set_autoload(p->own->progs.zug_sys_enter_raw, raw_is_atomic());
+	bpf_program__set_autoload(p->own->progs.zug_sys_enter, !raw_is_atomic());
 	bpf_object__for_each_program(prog, p->own->obj)
 		if (bpf_program__type(prog) == BPF_PROG_TYPE_LSM)
 			bpf_program__set_autoload(prog, has->fault);

@@ -28,8 +28,9 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 {
 	struct kworld *k = kw(w);
 	struct stat st;
+	uint64_t before;
 	uint32_t kid;
-	int pid;
+	int pid, ret;
 
 	/* nothing of the last execution may be taken for this one's */
 	if (!k->o.launch.joined)
@@ -41,10 +42,11 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
-		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox), .lease.ahead = WORLD_NO_TASK,
+		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
 	};
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
+	id_map_clear(&k->by_tid);
 	world_changed_all(w);
 	kworld_waiters_reset(k);
 	places_reset(k->o.places);
@@ -54,15 +56,23 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
-	if (k->o.launch.joined)
+	if (k->o.launch.joined) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
 		return 0;
+	}
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
+	before = clock_now_ns();
+	ret = sandbox_prepare(k->o.sandbox, err, errlen);
+	if (ret)
+		return ret;
 	sandbox_reset(k->o.sandbox);
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)
 		return pid;
 	k->run.root_pid = pid;
+	k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
+	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;
 }
 
@@ -260,6 +270,19 @@ static int kworld_stop(struct world *w, bool always)
 	return kernel_ctl(k->o.kernel, &c);
 }
 
+static void kworld_spent(struct world *w, struct spent *s)
+{
+	struct kworld *k = kw(w);
+	const volatile struct zug_sandbox *z = kworld_state(k);
+
+	spent_add(s, &k->run.spent);
+	s->ns[SPENT_TEST] += z->ran_ns;
+	s->ns[SPENT_STOP] += z->stop_ns;
+	s->ns[SPENT_GRANT] += z->grant_ns;
+	s->points += z->nr_points;
+	s->asked += z->nr_asks;
+}
+
 static void kworld_status(struct world *w, struct world_status *s)
 {
 	struct kworld *k = kw(w);
@@ -354,6 +377,7 @@ static const struct world_ops kworld_ops = {
 	.next = kworld_next,
 	.grant = kworld_grant,
 	.lease = kworld_lease,
+	.spent = kworld_spent,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,
@@ -408,6 +432,7 @@ void kworld_free(struct world *w)
 	free(k->w.changes.list);
 	free(k->kt);
 	free(k->by_kid);
+	id_map_free(&k->by_tid);
 	free(k->told_events.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
