@@ -150,6 +150,7 @@ static int load_with(struct programs *p, const struct hooks *has, char *err, siz
 	fill_syscalls((struct zug_syscall *)p->own->rodata->syscalls);
 	/* else the kernel refuses programs that write to a process's memory */
 	p->own->rodata->may_write = p->may_write;
+	p->own->rodata->stops_at_exit = raw_is_atomic();
 	bpf_program__set_autoload(p->own->progs.zug_fifo_open, has->fifo);
 	bpf_program__set_autoload(p->own->progs.zug_sys_enter_raw, raw_is_atomic());
 	bpf_program__set_autoload(p->own->progs.zug_sys_enter, !raw_is_atomic());
