@@ -77,4 +77,24 @@ __noinline int uses_network(__s32 nr, const struct call_args *args)
 	return false;
 }
 
+/* The same of the IPC and UTS namespaces, and of mounts, which are made anew for each execution that is started by exec. */
+static __always_inline bool uses_ipc(__s32 nr)
+{
+	switch (nr) {
+	case NR_shmget:
+	case NR_semget:
+	case NR_msgget:
+	case NR_mq_open:
+	case NR_mount:
+	case NR_umount2:
+	case NR_pivot_root:
+	case NR_move_mount:
+	case NR_mount_setattr:
+	case NR_sethostname:
+	case NR_setdomainname:
+		return true;
+	}
+	return false;
+}
+
 #endif

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		9
+#define ZUG_ABI_VERSION		10
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -171,6 +171,10 @@ struct zug_sandbox {
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
 	__u32 net_used;		/* its network namespace may not be what it was */
+	__u32 ipc_used;		/* nor the rest of its environment but files: System V IPC, host name, mounts */
+	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
+	__u32 forked;		/* this execution was forked from that */
+	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -232,6 +236,7 @@ struct zug_site {
 	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
 	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
 	__u32 hits, run;	/* the kernel's: so many in that execution */
+	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
@@ -296,6 +301,8 @@ enum zug_cmd {
 	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
+	ZUG_CMD_TEMPLATE,	/* pid, the only task, has the turn and is stopped by ptrace: it is a prototype (template.bpf.h) */
+	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it goes on with turn */
 };
 
 /* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */
@@ -323,9 +330,9 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 176, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 232, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 248, "zug_sandbox");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 28, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 36, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");

@@ -49,6 +49,7 @@ struct kernel {
 	bool can_fault;
 	struct bpf_link **links;	/* probes, one a module */
 	size_t nr_links, room_links;
+	uint64_t probes_changed;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
 	int ops_last;		/* hold_last() */
@@ -516,6 +517,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	*bad = -1;
 	if (!nr)
 		return 0;
+	k->probes_changed++;
 	offsets = calloc(nr, sizeof(*offsets));
 	if (!offsets)
 		return -ENOMEM;
@@ -573,6 +575,7 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 	struct bpf_link *link;
 	int ret = -ENOMEM;
 
+	k->probes_changed++;
 	for (int i = 0; i < nr && offsets && cookies; i++) {
 		offsets[i] = list[i].offset;
 		cookies[i] = list[i].how;
@@ -586,8 +589,14 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 	return ret;
 }
 
+uint64_t kernel_probes_changed(const struct kernel *k)
+{
+	return k->probes_changed;
+}
+
 void kernel_clear_probes(struct kernel *k)
 {
+	k->probes_changed++;
 	for (size_t i = 0; i < k->nr_links; i++)
 		bpf_link__destroy(k->links[i]);
 	k->nr_links = 0;
@@ -599,8 +608,10 @@ void kernel_clear_probes(struct kernel *k)
 
 void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w)
 {
-	if (i < ZUG_MAX_WATCHES)
-		k->bpf->bss->watches[i] = *w;
+	if (i >= ZUG_MAX_WATCHES)
+		return;
+	k->bpf->bss->watches[i] = *w;
+	k->probes_changed++;
 }
 
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only)

@@ -24,12 +24,9 @@ static struct kworld *kw(struct world *w)
 	return (struct kworld *)w;
 }
 
-static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
+void kworld_begin(struct kworld *k, bool stop_always)
 {
-	struct kworld *k = kw(w);
-	struct stat st;
-	uint32_t kid;
-	int pid;
+	struct world *w = &k->w;
 
 	/* nothing of the last execution may be taken for this one's */
 	if (!k->o.launch.joined)
@@ -51,11 +48,24 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
+	k->prefix.used = k->prefix.feeding = false;
+}
+
+static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
+{
+	struct kworld *k = kw(w);
+	struct stat st;
+	uint32_t kid;
+	int pid;
+
+	kworld_begin(k, stop_always);
 	if (k->o.launch.joined)
 		return 0;
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
 	sandbox_reset(k->o.sandbox);
+	if (kworld_fork(k))
+		return 0;
 	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 	if (pid < 0)
 		return pid;
@@ -389,6 +399,7 @@ void kworld_free(struct world *w)
 	free(k->kt);
 	free(k->by_kid);
 	free(k->told_events.list);
+	free(k->prefix.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
 	id_map_free(&k->told);

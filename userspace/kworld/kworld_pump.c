@@ -91,6 +91,8 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 	struct zug_event e;
 	int ret = kernel_event(k->o.kernel, sandbox_slot(k->o.sandbox), &e, timeout_us, wake_fd);
 
+	if (ret > 0)
+		kworld_prefix_note(k, &e);
 	if (ret < 0)
 		k->run.broken = ret == -ENOMEM ? "out of memory" : "the kernel side sent an event of a wrong size";
 	else if (ret && !errand_takes(k, &e))
@@ -103,6 +105,11 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 int kworld_pump(struct kworld *k)
 {
 	return pump(k, 0, -1);
+}
+
+int kworld_pump_for(struct kworld *k, int64_t timeout_us)
+{
+	return pump(k, timeout_us, -1);
 }
 
 /* ---- errands ---- */
@@ -182,6 +189,9 @@ int kworld_give_turn(struct kworld *k, uint32_t kid)
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid,
 			     .turn = k->run.turn };
 
+	/* it gets it when the prefix has taken effect */
+	if (k->prefix.feeding)
+		return 0;
 	return kernel_ctl(k->o.kernel, &c);
 }
 
@@ -192,6 +202,14 @@ static void go_on(struct kworld *k)
 	k->run.goes_on = 0;
 	k->run.goes_on_now = false;
 	k->run.asked = false;
+}
+
+void kworld_answer_alone(struct kworld *k)
+{
+	if (k->run.goes_on_now)
+		go_on(k);
+	else
+		kworld_grant(&k->w, k->run.root);
 }
 
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen)
@@ -215,7 +233,8 @@ int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, cha
 			go_on(k);
 			continue;
 		}
-		ret = k->run.broken ? -EIO : pump(k, timeout_us, k->o.wake_fd);
+		ret = k->run.broken ? -EIO : kworld_prefix_next(k);
+		ret = ret ? ret : pump(k, timeout_us, k->o.wake_fd);
 		if (ret < 0) {
 			snprintf(err, errlen, "%s", k->run.broken);
 			return ret;

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/user.h>
 #include "sandbox/sandbox.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
@@ -46,6 +47,27 @@ struct private_file {
 	char *path, *copy;
 };
 
+/* sandbox_template.c */
+#define SANDBOX_TEMPLATE_FOLDERS 32
+struct template_folder {
+	int fd;
+	struct timespec changed;	/* when the template was made */
+};
+
+struct sandbox_template {
+	pid_t pid;		/* 0: none */
+	bool followed;		/* the prototype is traced */
+	struct user_regs_struct at;	/* with which executions go on */
+	uint64_t insn;		/* the address of a system call instruction */
+	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
+	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
+	int scratch;		/* the memory file system of its environment; -1: none */
+	struct template_folder folder[SANDBOX_TEMPLATE_FOLDERS];	/* that tell whether files were changed */
+	int nr_folders;
+	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
+	const char *spoilt;	/* why it was dropped; NULL: it was not */
+};
+
 struct sandbox {
 	struct kernel *k;
 	unsigned int slot;
@@ -65,8 +87,11 @@ struct sandbox {
 	int watch_fds[ZUG_MAX_WATCHES];
 	int nr_watch_fds;
 	struct environment env;
+	struct sandbox_template template;
 };
 
+/* Sets the limit on tasks in the cgroup: the test's, and so many others. */
+void sandbox_limit_tasks(const struct sandbox *s, int others);
 /* Replaces the files of /sys that tell how many CPUs there are. 0 or -errno. */
 int sandbox_show_cpus(struct sandbox *s);
 
@@ -97,6 +122,13 @@ int sandbox_environment_spawn_inside(struct sandbox *s, bool inside);
 int sandbox_environment_enter(struct sandbox *s, const char **stage);
 /* In the same process: the next pid is the one after its own. 0, or -1 with errno. */
 int sandbox_environment_reset_pids(const struct sandbox *s);
+/* What the first process of the pid namespace does for us. 0 or -errno. */
+enum environment_request {
+	ENVIRONMENT_KILL = 0,		/* kills all others */
+	ENVIRONMENT_FIRST_PID,		/* the same, but for a template; the next process gets pid 2 */
+	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
+};
+int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
 /*
  * After an execution: kills all processes of its pid namespace, and waits until they are gone. The
  * test's tasks are dead by then, but some may still have their pids, and --setup may have left
@@ -105,6 +137,9 @@ int sandbox_environment_reset_pids(const struct sandbox *s);
 void sandbox_environment_kill(struct sandbox *s);
 /* After that: releases the execution's namespaces and files. */
 void sandbox_environment_end(struct sandbox *s);
+
+/* After each execution: drops the template when its environment is not what it was. */
+void sandbox_template_look(struct sandbox *s);
 
 /* Runs --setup while the first process of the execution waits. 0, or -errno with a line in err. */
 int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *err, size_t errlen);

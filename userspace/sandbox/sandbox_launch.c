@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #include "kernel/lane_watch.h"
 #include "kernel/machine.h"
 #include "sandbox/sandbox_internal.h"
+#include "sandbox/sandbox_template.h"
 
 #define SPAWN_TRIES 5000		/* a millisecond apart */
 
@@ -140,6 +142,8 @@ static int child_main(void *arg)
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
+	if (l->traced)
+		DO("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
 	c->stage = l->file;
@@ -261,6 +265,8 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	pid_t pid = -1;
 	int ret;
 
+	if (s->template.file_looks)
+		sandbox_template_drop(s);
 	ret = sandbox_show_cpus(s);
 	if (ret) {
 		snprintf(err, errlen, "cannot show the test %d CPUs: %s%s", s->o.nr_cpus, strerror(-ret),

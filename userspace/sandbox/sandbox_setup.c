@@ -119,6 +119,7 @@ int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t 
 
 	sandbox_environment_kill(s);
 	sandbox_environment_end(s);
+	sandbox_template_look(s);
 	return ret;
 }
 
