@@ -880,7 +880,7 @@ static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struc
 	return 0;
 }
 
-static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, __u32 slot, struct task_struct *p)
 {
 	struct task_state *t = state_of(p);
 
@@ -910,9 +910,9 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 		t->flags |= TF_TAKEN;
 		return 0;
 	case ZUG_CMD_TEMPLATE:
-		return template_keep(s, c->sandbox, t);
+		return template_keep(s, slot, t);
 	case ZUG_CMD_GO:
-		return template_go(s, p, t, &c->turn);
+		return template_go(s, t);
 	}
 	return -22; /* EINVAL */
 }
@@ -934,7 +934,7 @@ int zug_ctl(struct zug_ctl *c)
 	p = bpf_task_from_pid(c->pid);
 	if (!p)
 		return 0;
-	c->ret = task_command(c, &sandboxes[slot], p);
+	c->ret = task_command(c, &sandboxes[slot], slot, p);
 	bpf_task_release(p);
 	return 0;
 }

@@ -63,14 +63,11 @@ static __always_inline bool template_forks(struct zug_sandbox *s, const struct t
 }
 
 /* The first process, which is stopped by a debugger as its template was, is under control and has the turn. */
-static __always_inline int template_go(struct zug_sandbox *s, struct task_struct *p, struct task_state *t,
-				       const struct zug_turn *turn)
+static __always_inline int template_go(struct zug_sandbox *s, struct task_state *t)
 {
 	if (!member(t, s) || !(t->flags & TF_PRE) || s->holder || s->grant)
 		return -11; /* EAGAIN */
-	t->mm = mm_number(p->mm);
 	t->flags = (t->flags & ~TF_PRE) | TF_TRACED;
-	s->turn = *turn;
 	s->turn_since = bpf_ktime_get_ns();
 	s->holder = t->id;
 	return 0;

@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/prctl.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,9 +354,11 @@ static long call(const struct sandbox_template *t, pid_t pid, long nr, uint64_t 
 	return tracee_call(pid, &c);
 }
 
+/* It has to run in order to die, also while a higher class keeps the lane busy. */
 static void end(pid_t pid)
 {
 	kill(pid, SIGKILL);
+	sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
 	waitpid(pid, NULL, __WALL);
 }
 
@@ -494,9 +496,12 @@ pid_t sandbox_template_fork(struct sandbox *s)
 
 int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_GO, .sandbox = s->slot, .pid = first, .turn = *turn };
-	int ret = kernel_ctl(s->k, &c);
+	struct zug_ctl with = { .cmd = ZUG_CMD_TURN, .sandbox = s->slot, .turn = *turn };
+	struct zug_ctl go = { .cmd = ZUG_CMD_GO, .sandbox = s->slot, .pid = first };
+	int ret = kernel_ctl(s->k, &with);
 
+	if (!ret)
+		ret = kernel_ctl(s->k, &go);
 	if (ret)
 		return ret;
 	return ptrace(PTRACE_DETACH, first, NULL, NULL) ? -errno : 0;
