@@ -801,6 +801,7 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 		return 0;
 	case ZUG_CMD_GRANT:
 		s->turn = c->turn;
+		s->grant_pid = c->pid;
 		s->grant = c->task;
 		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 		return 0;

@@ -39,6 +39,8 @@ static bool has_dying(__u32 slot, struct zug_sandbox *s)
 
 	if (!s->may_die)
 		return false;
+	/* what dies from here on says so again */
+	s->may_die = 0;
 	bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
 		struct task_state *t = state_of(p);
 
@@ -47,7 +49,8 @@ static bool has_dying(__u32 slot, struct zug_sandbox *s)
 			break;
 		}
 	}
-	s->may_die = found;
+	if (found)
+		s->may_die = 1;
 	return found;
 }
 
@@ -263,6 +266,7 @@ static void lend(__u32 slot, struct zug_sandbox *s)
 		bpf_task_release(p);
 		return;
 	}
+	s->may_die = 1;
 	if (s->holder_io == ZUG_IO_STORAGE && has_dying(slot, s)) {
 		s->holder_io = ZUG_IO_DYING;
 		s->io_since = bpf_ktime_get_ns();
@@ -272,6 +276,36 @@ static void lend(__u32 slot, struct zug_sandbox *s)
 		event_init(&t->ev, ZUG_EV_LENT, p, t);
 		t->ev.nr = t->nr;
 		give_up(s, slot, &t->ev);
+	}
+	bpf_task_release(p);
+}
+
+/*
+ * The task that was granted the turn goes to the lane, if it is in the queue. It is found by its number: a walk over the
+ * queue would make each decision dearer the more tasks there are.
+ */
+static void dispatch_granted(__u32 slot, struct zug_sandbox *s)
+{
+	struct task_struct *p = bpf_task_from_pid(s->grant_pid);
+	struct bpf_iter_scx_dsq queue;
+	struct task_state *t;
+	__u32 id;
+
+	if (!p)
+		return;
+	t = state_of(p);
+	if (t && t->slot == slot && t->run == s->run && t->id == s->grant) {
+		id = t->id;
+		t->flags &= ~TF_BLIP;
+		s->grant = 0;
+		s->holder = id;
+		s->turn_since = bpf_ktime_get_ns();
+		if (bpf_iter_scx_dsq_new(&queue, ZUG_DSQ(slot), 0) ||
+		    !scx_bpf_dsq_move(&queue, p, SCX_DSQ_LOCAL, 0)) {
+			s->holder = 0;
+			s->grant = id;
+		}
+		bpf_iter_scx_dsq_destroy(&queue);
 	}
 	bpf_task_release(p);
 }
@@ -313,23 +347,7 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 	if (s->aux)
 		return;
 	if (!s->holder && s->grant) {
-		bpf_for_each(scx_dsq, p, ZUG_DSQ(slot), 0) {
-			struct task_state *t = state_of(p);
-			__u32 id;
-
-			if (!t || t->id != s->grant)
-				continue;
-			id = t->id;
-			t->flags &= ~TF_BLIP;
-			s->grant = 0;
-			s->holder = id;
-			s->turn_since = bpf_ktime_get_ns();
-			if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
-				s->holder = 0;
-				s->grant = id;
-			}
-			break;
-		}
+		dispatch_granted(slot, s);
 		return;
 	}
 	if (s->blip) {
@@ -433,6 +451,16 @@ static __always_inline bool waits_for_the_dying(struct task_struct *p)
 	       ((p->flags & PF_EXITING_) && (p->signal->flags & SIGNAL_UNKILLABLE_));
 }
 
+/*
+ * Tasks in the queue may have SIGKILL pending because of what this one does: it ends its process, or takes it over by
+ * exec. (A signal from elsewhere says so itself; a thread that ends alone takes none along.)
+ */
+static __always_inline bool kills_others(struct task_struct *p)
+{
+	return (p->flags & PF_EXITING_) && (p->signal->flags & SIGNAL_GROUP_EXIT_ || p->signal->core_state ||
+					    p->signal->group_exec_task);
+}
+
 /* What its parent will be told, once the last thread of its process is dead. */
 static __always_inline __u64 exit_status(struct task_struct *p)
 {
@@ -517,7 +545,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s))
 		return;
-	if (p->flags & PF_EXITING_)
+	if (kills_others(p))
 		s->may_die = 1;
 	if (!(deq_flags & SCX_DEQ_SLEEP))
 		return;
@@ -549,9 +577,9 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		t->flags |= TF_INSTANT;
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
-		s->may_die = 1;
 		s->holder_io = waits_for_the_dying(p) ? ZUG_IO_DYING : ZUG_IO_STORAGE;
 		s->io_since = bpf_ktime_get_ns();
+		s->may_die |= s->holder_io == ZUG_IO_DYING;
 		if (s->holder_io == ZUG_IO_DYING && has_dying(t->slot, s))
 			scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		10
+#define ZUG_ABI_VERSION		11
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -160,6 +160,7 @@ struct zug_sandbox {
 	__u32 holder;		/* the task that has the turn; 0: none */
 	__u32 aux;		/* a dying task that runs meanwhile, 0 none */
 	__u32 grant;		/* the task that was granted the turn, and is not dispatched yet */
+	__u32 grant_pid;	/* its number in the machine */
 	__u32 need_ask;		/* ask when the dying are gone */
 	__u32 holder_io;	/* the holder keeps the turn in a wait: enum zug_holder_io */
 	__u32 blip;		/* number of the current blip */
@@ -174,7 +175,6 @@ struct zug_sandbox {
 	__u32 ipc_used;		/* nor the rest of its environment but files: System V IPC, host name, mounts */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
-	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -285,7 +285,7 @@ enum zug_cmd {
 	/* to a sandbox */
 	ZUG_CMD_BEGIN = 1,	/* a new execution, as setup says. The slot was free, or drained. */
 	ZUG_CMD_FREE,		/* the slot is not in use any more */
-	ZUG_CMD_GRANT,		/* the turn is task's, with turn */
+	ZUG_CMD_GRANT,		/* the turn is task's, whose number in the machine is pid, with turn */
 	ZUG_CMD_TURN,		/* turn is now what came with the turn */
 	ZUG_CMD_TAKE_BACK,	/* task, which was granted the turn and has not got it, does not get it; else -EAGAIN */
 	ZUG_CMD_CLOCK,		/* the clock goes on to clock, if it is not there yet */

@@ -426,20 +426,43 @@ static int find_label(struct trace_writer *w, const struct zug_label *l)
 	return -1;
 }
 
-/* Walks both ascending sets at once and calls for every member of just one of them. */
+/* Sets change little from step to step: so many members that are the same are passed over at once. */
+#define SAME 64
+
+static bool ascends(const struct trace_step *s, uint32_t j)
+{
+	return !j || j >= s->nr_enabled || s->enabled[j] > s->enabled[j - 1];
+}
+
+/*
+ * Walks both ascending sets at once; the number of members of just one of them, which are written unless count_only.
+ * NOT_ASCENDING: the step's set is not.
+ */
+#define NOT_ASCENDING UINT32_MAX
 static uint32_t put_toggles(struct trace_writer *w, const struct trace_step *s, bool count_only)
 {
-	uint32_t i = 0, j = 0, n = 0, task, next = 0;
+	uint32_t i = 0, j = 0, n = 0, same = SAME, task, next = 0;
 
 	while (i < w->nr_enabled || j < s->nr_enabled) {
+		if (!ascends(s, j))
+			return NOT_ASCENDING;
+		if (same >= SAME && i + SAME <= w->nr_enabled && j + SAME <= s->nr_enabled &&
+		    !memcmp(&w->enabled[i], &s->enabled[j], SAME * sizeof(*s->enabled))) {
+			i += SAME;
+			j += SAME;
+			continue;
+		}
+		if (same >= SAME)
+			same = 0;
 		if (j == s->nr_enabled || (i < w->nr_enabled && w->enabled[i] < s->enabled[j])) {
 			task = w->enabled[i++];
 		} else if (i == w->nr_enabled || s->enabled[j] < w->enabled[i]) {
 			task = s->enabled[j++];
 		} else {
-			i++, j++;
+			i++, j++, same++;
 			continue;
 		}
+		same = SAME;
 		if (!count_only)
 			put_varint(w, task - next);
 		next = task + 1;
@@ -471,10 +494,9 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 		return w->error;
 	if (s->step != w->nr_steps || s->task == TRACE_NO_TASK)
 		return fail(w, -EINVAL);
-	for (uint32_t i = 1; i < s->nr_enabled; i++)
-		if (s->enabled[i] <= s->enabled[i - 1])
-			return fail(w, -EINVAL);
-
+	toggles = put_toggles(w, s, true);
+	if (toggles == NOT_ASCENDING)
+		return fail(w, -EINVAL);
 	start = w->len;
 	if (!reserve(w, 1))
 		return w->error;
@@ -487,7 +509,6 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 		bits |= TRACE_STEP_LAST;
 		put_varint(w, s->last == TRACE_NO_TASK ? 0 : (uint64_t)s->last + 1);
 	}
-	toggles = put_toggles(w, s, true);
 	if (toggles) {
 		bits |= TRACE_STEP_ENABLED;
 		put_varint(w, toggles);

@@ -59,6 +59,15 @@ static inline struct access access_of(const struct zug_label *l)
 	return a;
 }
 
+/* False when an operation with that label certainly does not depend on a: cheaper than to look closely. */
+static inline bool access_may_depend(const struct access *a, const struct zug_label *l)
+{
+	if (a->object[0] == ACCESS_OPAQUE)
+		return !l->object && !l->object2;
+	return a->object[0] && (l->object == a->object[0] || l->object2 == a->object[0] ||
+				(a->object[1] && (l->object == a->object[1] || l->object2 == a->object[1])));
+}
+
 static inline bool access_dependent(const struct access *a, const struct access *b)
 {
 	if (!(a->write | b->write) || !a->object[0] || !b->object[0])

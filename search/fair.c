@@ -172,13 +172,13 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 	return 0;
 }
 
-static bool blocked(const struct fair *f, uint32_t i, const struct search_point *point)
+/* Whether yielder i stands behind a task that is enabled at this point, which fair_step() has seen. */
+static bool blocked(const struct fair *f, uint32_t i)
 {
 	const uint64_t *p = set(f, i, BEHIND);
 
-	for (uint32_t c = 0; c < point->nr; c++)
-		if (point->cand[c].enabled && point->cand[c].task / 64 < f->words &&
-		    has(p, point->cand[c].task))
+	for (uint32_t w = 0; w < f->words; w++)
+		if (p[w] & f->enabled[w])
 			return true;
 	return false;
 }
@@ -187,20 +187,28 @@ uint32_t fair_filter(const struct fair *f, const struct search_point *point, uin
 {
 	uint32_t nr = 0;
 
-	if (!f->hash) {
+	if (point->enabled) {
+		nr = point->nr_enabled;
+		memcpy(allowed, point->enabled, nr * sizeof(*allowed));
+	} else {
 		for (uint32_t c = 0; c < point->nr; c++)
 			if (point->cand[c].enabled)
 				allowed[nr++] = c;
-		return nr;
 	}
-	for (uint32_t c = 0; c < point->nr; c++) {
-		bool ok = point->cand[c].enabled;
+	for (uint32_t i = 0; f->hash && i < f->nr_yielders; i++) {
+		uint32_t at = 0, high = nr;
 
-		for (uint32_t i = 0; ok && i < f->nr_yielders; i++)
-			if (f->yielders[i].task == point->cand[c].task)
-				ok = !blocked(f, i, point);
-		if (ok)
-			allowed[nr++] = c;
+		while (at < high) {
+			uint32_t mid = at + (high - at) / 2;
+
+			if (point->cand[allowed[mid]].task < f->yielders[i].task)
+				at = mid + 1;
+			else
+				high = mid;
+		}
+		if (at == nr || point->cand[allowed[at]].task != f->yielders[i].task || !blocked(f, i))
+			continue;
+		memmove(&allowed[at], &allowed[at + 1], (--nr - at) * sizeof(*allowed));
 	}
 	return nr;
 }

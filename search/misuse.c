@@ -120,10 +120,17 @@ static struct object *get(struct misuse *m, uint64_t id)
 
 static bool alive(const struct search_point *p, uint32_t task)
 {
-	for (uint32_t i = 0; i < p->nr; i++)
-		if (p->cand[i].task == task)
-			return true;
-	return false;
+	uint32_t low = 0, high = p->nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (p->cand[mid].task < task)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->nr && p->cand[low].task == task;
 }
 
 /* A task that cannot go on because of this object. */

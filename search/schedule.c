@@ -33,20 +33,21 @@ uint32_t schedule_nth(const struct search_env *env, const struct choice *c)
 
 uint32_t schedule_base(const struct choice *c)
 {
+	uint32_t i;
+
 	if (!c->free)
 		return c->last;
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->point->last != SEARCH_NO_TASK && choice_cand(c, i)->task > c->point->last)
-			return i;
-	return 0;
+	if (c->point->last == SEARCH_NO_TASK)
+		return 0;
+	i = choice_from(c, c->point->last + 1);
+	return i < c->nr ? i : 0;
 }
 
 uint32_t schedule_position(const struct choice *c, uint32_t task)
 {
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (choice_cand(c, i)->task == task)
-			return i;
-	return CHOICE_NONE;
+	uint32_t i = choice_from(c, task);
+
+	return i < c->nr && choice_cand(c, i)->task == task ? i : CHOICE_NONE;
 }
 
 uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,

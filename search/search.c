@@ -231,6 +231,10 @@ static int check_point(const struct search *s, const struct search_point *p)
 
 	if (!s->running || p->step != s->step || !p->nr || p->last != s->last)
 		return -EINVAL;
+	/* a caller that keeps its candidates in order has no more to say about them at each step */
+	if (p->enabled)
+		return p->nr_enabled && p->cand[p->enabled[0]].enabled && p->cand[p->nr - 1].task < MAX_TASKS ? 0 :
+		       -EINVAL;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		if (i && p->cand[i].task <= p->cand[i - 1].task)
 			return -EINVAL;
@@ -253,24 +257,30 @@ static int reserve(struct search *s, const struct search_point *p)
 static int fill_choice(struct search *s, const struct search_point *p, struct choice *c)
 {
 	bool ruled = s->rules && !s->force;
+	uint32_t i;
 	int left;
 
 	*c = (struct choice){
 		.point = p,
 		.allowed = s->allowed,
-		.nr = fair_filter(&s->fair, p, s->allowed),
 		.last = CHOICE_NONE,
 		.fair_hash = s->fair.hash,
 	};
+	if (p->enabled && !s->fair.hash && !ruled) {
+		c->allowed = p->enabled;
+		c->nr = p->nr_enabled;
+	} else {
+		c->nr = fair_filter(&s->fair, p, s->allowed);
+	}
 	if (ruled) {
 		left = rules_hold(s->rules, p, s->allowed, c->nr);
 		if (left < 0)
 			return left;
 		c->nr = (uint32_t)left;
 	}
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (choice_cand(c, i)->task == p->last)
-			c->last = i;
+	i = choice_from(c, p->last);
+	if (i < c->nr && choice_cand(c, i)->task == p->last)
+		c->last = i;
 	c->free = p->yielded || c->last == CHOICE_NONE;
 	if (ruled && !c->free && !rules_may_switch(s->rules, choice_cand(c, c->last))) {
 		s->allowed[0] = s->allowed[c->last];
@@ -319,9 +329,12 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 		return -ENOMEM;
 	s->nr_before = 0;
 	/* Only what comes after a first yield is ever compared. */
-	for (uint32_t j = 0; j < p->nr && s->fair.nr_yielders; j++)
-		if (p->cand[j].enabled)
-			s->before[s->nr_before++] = p->cand[j].task;
+	for (uint32_t j = 0; j < (p->enabled ? p->nr_enabled : p->nr) && s->fair.nr_yielders; j++) {
+		const struct search_cand *c = &p->cand[p->enabled ? p->enabled[j] : j];
+
+		if (c->enabled)
+			s->before[s->nr_before++] = c->task;
+	}
 	s->schedule = mix64(s->schedule + p->cand[i].task + 1);
 	s->last = p->cand[i].task;
 	s->step++;

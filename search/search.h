@@ -46,6 +46,8 @@ struct search_point {
 	bool yielded;		/* last yielded or timed out: leaving it is no preemption */
 	uint32_t nr;		/* entries in cand: all live tasks, in ascending task order */
 	const struct search_cand *cand;	/* at least one is enabled */
+	const uint32_t *enabled;	/* indices of those that are, ascending, nr_enabled of them; NULL: the search looks itself */
+	uint32_t nr_enabled;
 };
 
 enum search_result { SEARCH_PASS, SEARCH_FAIL, SEARCH_DIVERGED, SEARCH_ABANDONED };

@@ -38,6 +38,22 @@ static inline const struct search_cand *choice_cand(const struct choice *c, uint
 	return &c->point->cand[c->allowed[pos]];
 }
 
+/* The first position whose task is not below that one; c->nr: none. */
+static inline uint32_t choice_from(const struct choice *c, uint32_t task)
+{
+	uint32_t low = 0, high = c->nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (choice_cand(c, mid)->task < task)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /* The core lends this to a strategy. Everything but rng is read-only. */
 struct search_env {
 	struct rng rng;

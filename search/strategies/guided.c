@@ -281,8 +281,11 @@ static int guided_pick(void *state, const struct choice *c)
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
 	for (uint32_t i = 0; i < p->nr; i++) {
-		struct access b = access_of(&p->cand[i].label);
+		struct access b;
 
+		if (!access_may_depend(&a, &p->cand[i].label))
+			continue;
+		b = access_of(&p->cand[i].label);
 		if (access_dependent(&a, &b))
 			g->prio[p->cand[i].task] = 0;
 	}

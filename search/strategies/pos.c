@@ -63,8 +63,11 @@ static int pos_pick(void *state, const struct choice *c)
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
 	for (uint32_t i = 0; i < point->nr; i++) {
-		struct access b = access_of(&point->cand[i].label);
+		struct access b;
 
+		if (!access_may_depend(&a, &point->cand[i].label))
+			continue;
+		b = access_of(&point->cand[i].label);
 		if (access_dependent(&a, &b))
 			p->prio[point->cand[i].task] = 0;
 	}

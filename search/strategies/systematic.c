@@ -231,9 +231,8 @@ static uint32_t rotate(const struct choice *c, uint32_t pos)
 
 	if (!c->free && !pos)
 		return c->last;
-	while (c->point->last != SEARCH_NO_TASK && first < c->nr &&
-	       choice_cand(c, first)->task <= c->point->last)
-		first++;
+	if (c->point->last != SEARCH_NO_TASK)
+		first = choice_from(c, c->point->last + 1);
 	/* The last task stands in front, or else where round robin comes back to it. */
 	pos -= !c->free;
 	first = (first + pos) % c->nr;

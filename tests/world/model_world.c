@@ -205,6 +205,10 @@ static bool deliver(struct model_world *m, struct world_event *ev)
 	if (s->first == s->nr)
 		return false;
 	*ev = e->ev;
+	/* a task before a lock may be able to go on now */
+	for (uint32_t i = 0; i < m->w.nr_tasks; i++)
+		if (i == ev->task || m->w.tasks[i].state == TASK_PARKED)
+			world_changed(&m->w, i);
 	if (ev->task != WORLD_NO_TASK) {
 		m->w.tasks[ev->task] = e->after;
 		s->task[ev->task].memory = e->memory;
@@ -790,6 +794,7 @@ static int mw_start(struct world *w, bool stop_always, char *err, size_t errlen)
 		.stop_always = stop_always,
 	};
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
+	world_changed_all(w);
 	memset(s->owner, 0xff, sizeof(s->owner));
 	memcpy(s->sems, m->p->sems, sizeof(s->sems));
 	memcpy(m->vars, m->p->vars, sizeof(m->vars));
@@ -922,6 +927,7 @@ static int mw_grant(struct world *w, uint32_t task)
 		abort();
 	}
 	m->grants++;
+	world_changed(w, task);
 	w->tasks[task].state = TASK_RUNNING;
 	m->s->task[task].shown.state = TASK_RUNNING;
 	run(m, task);
@@ -1063,6 +1069,7 @@ static int mw_expire(struct world *w, uint32_t t)
 	task->shown.label.op = task->expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
 	task->shown.label.flags = zug_op_flags(task->shown.label.op);
 	w->tasks[t] = task->shown;
+	world_changed(w, t);
 	return 0;
 }
 
@@ -1193,6 +1200,7 @@ struct model_world *mw_new(const struct mw_program *p, struct capture *c)
 		abort();
 	m->w.ops = &ops;
 	m->w.nr_tasks = MW_TASKS;
+	m->w.changes.kept = m->w.changes.all = true;
 	m->w.tasks = calloc(MW_TASKS, sizeof(*m->w.tasks));
 	m->s = calloc(1, sizeof(*m->s));
 	if (!m->w.tasks || !m->s)
@@ -1209,6 +1217,7 @@ void mw_free(struct model_world *m)
 	id_map_free(&m->s->told);
 	free(m->s);
 	free(m->w.tasks);
+	free(m->w.changes.list);
 	free(m);
 }
 

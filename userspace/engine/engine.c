@@ -76,10 +76,9 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	faults_free_plan(&e->faults);
-	free(e->cands);
-	free(e->enabled);
-	free(e->held);
+	candidates_free(e);
 	free(e->told);
+	free(e->untold);
 	progress_free(&e->pc);
 	misuse_free(e->misuse);
 	free(e);
@@ -557,8 +556,10 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->ran_ns = e->idle_ns = 0;
 	e->on_trial = false;
 	e->trial_at = PROGRESS_WINDOW;
+	candidates_reset(e);
 	if (e->told)
 		memset(e->told, 0, e->told_room * sizeof(*e->told));
+	e->nr_untold = 0;
 	progress_reset(&e->pc);
 	misuse_begin(e->misuse);
 	capture_reset(e->c);

@@ -21,44 +21,27 @@
 /* So long a replay waits for a wake-up that came from outside (a timer) when it was recorded. */
 #define LATE_WAKE_NS (2000 * MS)
 
-static struct search_point point_of(const struct engine *e, uint32_t nr)
+static struct search_point point_of(const struct engine *e)
 {
 	uint32_t last = e->last == WORLD_NO_TASK ? SEARCH_NO_TASK : e->last;
 
 	return (struct search_point){ .step = e->x->steps, .last = last, .yielded = e->yielded,
-				      .nr = nr, .cand = e->cands };
+				      .nr = e->nr_cands, .cand = e->cands,
+				      .enabled = e->places, .nr_enabled = e->nr_enabled };
 }
 
 /* ---- candidates ---- */
-
-static bool room(struct engine *e, uint32_t nr)
-{
-	return ARRAY_RESERVE(e->cands, e->cands_room, nr) &&
-	       ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
-	       ARRAY_RESERVE(e->held, e->held_room, nr);
-}
-
-/* e->enabled, from the candidates. */
-static uint32_t list_enabled(struct engine *e, uint32_t nr)
-{
-	uint32_t ne = 0;
-
-	for (uint32_t i = 0; i < nr; i++)
-		if (e->cands[i].enabled)
-			e->enabled[ne++] = e->cands[i].task;
-	return ne;
-}
 
 /*
  * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
  * number that is enabled then.
  */
-static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool idle)
+static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 {
 	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
 	bool any = false;
 
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
 		if (!expiry_may(&e->w->tasks[c->task], limit))
@@ -67,19 +50,19 @@ static uint32_t add_expiring(struct engine *e, uint32_t nr, uint32_t ne, bool id
 		c->label.op = ZUG_OP_EXPIRE;
 		c->label.flags |= zug_op_flags(ZUG_OP_EXPIRE);
 	}
-	return any ? list_enabled(e, nr) : ne;
+	return any ? candidates_list(e) : ne;
 }
 
 /*
  * All tasks that could run would block: they may, so that it is the kernel that says deadlock. A
  * spin lock is only looked at, unless time may let its holder go on.
  */
-static uint32_t let_block(struct engine *e, uint32_t nr)
+static uint32_t let_block(struct engine *e)
 {
 	bool timed = expiry_first(e->w) != UINT64_MAX || e->status.next_timer != UINT64_MAX;
 
 	e->spun++;
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
 		if (e->w->tasks[c->task].state != TASK_PARKED ||
@@ -89,46 +72,36 @@ static uint32_t let_block(struct engine *e, uint32_t nr)
 		if (c->label.op != ZUG_OP_SPIN_LOCK)
 			e->spun = 0;
 	}
-	return list_enabled(e, nr);
+	return candidates_list(e);
+}
+
+/* Something outside the test may end a wait, so the clock does not jump yet. */
+static bool may_jump(const struct engine *e)
+{
+	return (!e->nr_outside && !e->w->ops->in_flight(e->w)) || e->status.now - e->asked_ns > OUTSIDE_NS;
 }
 
 /*
- * Fills e->cands with *nr candidates, and e->enabled; the number enabled. only: the one task to
- * call enabled, or WORLD_NO_TASK. jump: if no task can run the clock may go on to the next
- * time-out.
+ * Makes e->cands and e->enabled what they are now; the number enabled. only: the one task to
+ * call enabled, or WORLD_NO_TASK. ask: if no task can run the clock may go on to the next time-out.
  */
-static uint32_t gather(struct engine *e, uint32_t only, bool jump, uint32_t *nr)
+static uint32_t gather(struct engine *e, uint32_t only, bool ask)
 {
-	struct world *w = e->w;
-	uint32_t n = 0, nr_parked = 0, ne;
+	uint32_t ne;
 
-	for (uint32_t i = 0; i < w->nr_tasks; i++) {
-		const struct world_task *t = &w->tasks[i];
-		bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && i == only);
-
-		if (t->state == TASK_NONE || t->state == TASK_DEAD)
-			continue;
-		if (!room(e, n + 1)) {
-			*nr = 0;
-			return 0;
-		}
-		nr_parked += parked;
-		e->cands[n++] = (struct search_cand){
-			.task = i, .parent = t->parent, .label = t->label,
-			.enabled = parked && (only == WORLD_NO_TASK ?
-					      !w->ops->would_block(w, t, NULL) : i == only),
-		};
+	if (!candidates_look(e, only)) {
+		e->nr_cands = 0;
+		return 0;
 	}
-	*nr = n;
-	ne = list_enabled(e, n);
-	if (only == WORLD_NO_TASK)
-		ne = add_expiring(e, n, ne, false);
+	ne = e->nr_enabled;
+	if (only == WORLD_NO_TASK && e->nr_timed)
+		ne = add_expiring(e, ne, false);
 	if (ne)
 		e->spun = 0;
-	else if (nr_parked)
-		ne = let_block(e, n);
-	if (!ne && only == WORLD_NO_TASK && jump)
-		ne = add_expiring(e, n, 0, true);
+	else if (e->nr_parked)
+		ne = let_block(e);
+	if (!ne && only == WORLD_NO_TASK && e->nr_timed && ask && may_jump(e))
+		ne = add_expiring(e, 0, true);
 	return ne;
 }
 
@@ -148,49 +121,62 @@ static void check_label(struct engine *e, const struct trace_step *want,
 		       zug_op_name(got->op), engine_name_of(e, got->object));
 }
 
-static bool is_in(uint32_t task, const uint32_t *tasks, uint32_t nr)
+/* A task that was woken early is held back until the step at which it was seen. */
+static void hold_back(struct engine *e, const struct trace_step *want)
 {
-	for (uint32_t i = 0; i < nr; i++)
-		if (tasks[i] == task)
-			return true;
-	return false;
+	uint32_t k = 0;
+	bool any = false;
+
+	if (e->nr_enabled == want->nr_enabled &&
+	    !memcmp(e->enabled, want->enabled, want->nr_enabled * sizeof(*e->enabled)))
+		return;
+	for (uint32_t i = 0; i < e->nr_enabled; i++) {
+		while (k < want->nr_enabled && want->enabled[k] < e->enabled[i])
+			k++;
+		if (k < want->nr_enabled && want->enabled[k] == e->enabled[i])
+			continue;
+		e->cands[e->places[i]].enabled = false;
+		any = true;
+	}
+	if (any)
+		candidates_list(e);
 }
 
 /*
- * Of the ne tasks that are enabled those that the recorded step leaves: their number. 0: an event
+ * Of the tasks that are enabled those that the recorded step leaves: their number. 0: an event
  * has to come first.
  */
-static uint32_t keep_to(struct engine *e, const struct trace_step *want, uint32_t nr, uint32_t ne)
+static uint32_t keep_to(struct engine *e, const struct trace_step *want)
 {
 	const struct world_task *t = want->task < e->w->nr_tasks ? &e->w->tasks[want->task] : NULL;
 
-	if (!is_in(want->task, e->enabled, ne)) {
+	if (!candidates_is_enabled(e, want->task)) {
 		/* a timer or something outside woke it when this was recorded */
 		if (e->status.now - e->asked_ns < LATE_WAKE_NS)
 			return 0;
-		if (ne)
+		if (e->nr_enabled)
 			steps_diverged(e, "step %lu: T%u was to %s, but it cannot run (%s)",
 				       (unsigned long)e->x->steps, want->task,
 				       zug_op_name(want->label.op),
 				       t && t->state == TASK_BLOCKED ? t->where : "it does not exist");
-		return ne;
+		return e->nr_enabled;
 	}
-	/* a task that was woken early is held back until the step at which it was seen */
-	for (uint32_t k = 0; k < nr; k++)
-		e->cands[k].enabled &= is_in(e->cands[k].task, want->enabled, want->nr_enabled);
-	for (uint32_t k = 0; k < nr; k++)
-		if (e->cands[k].task == want->task)
-			check_label(e, want, &e->cands[k].label);
-	return list_enabled(e, nr);
+	hold_back(e, want);
+	check_label(e, want, &e->cands[candidates_find(e, want->task)].label);
+	return e->nr_enabled;
 }
 
 /* ---- the search ---- */
 
-/* Asks the search; index into cands or -errno. */
-static int pick_any(struct engine *e, uint32_t nr)
+/* Asks the search; index into cands or -errno. holds: not all that could run are to be chosen from. */
+static int pick_any(struct engine *e, bool holds)
 {
-	struct search_point p = point_of(e, nr);
-	int i = search_pick(e->s, &p);
+	struct search_point p = point_of(e);
+	int i;
+
+	if (holds)
+		p.enabled = NULL;
+	i = search_pick(e->s, &p);
 
 	if (i == -ESTALE) {
 		steps_diverged(e, "step %lu: the program did not follow the schedule of an earlier "
@@ -215,9 +201,9 @@ static bool is_held(const struct engine *e, const struct search_cand *c)
  * The same among the candidates that are not held, if one of them gets on. In a replay none is
  * held.
  */
-static int pick(struct engine *e, uint32_t nr)
+static int pick(struct engine *e)
 {
-	uint32_t nr_held = 0, nr_free = 0;
+	uint32_t nr_held = 0, nr_free = 0, nr = e->nr_cands;
 	int i;
 
 	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
@@ -226,11 +212,11 @@ static int pick(struct engine *e, uint32_t nr)
 		nr_free += e->cands[k].enabled && !e->held[k] && gets_on(&e->cands[k]);
 	}
 	if (!nr_held || !nr_free)
-		return pick_any(e, nr);
+		return pick_any(e, false);
 	e->holds++;
 	for (uint32_t k = 0; k < nr; k++)
 		e->cands[k].enabled &= !e->held[k];
-	i = pick_any(e, nr);
+	i = pick_any(e, true);
 	for (uint32_t k = 0; k < nr; k++)
 		e->cands[k].enabled |= e->held[k];
 	return i;
@@ -253,9 +239,9 @@ static enum verdict refused(struct engine *e, int error)
  * Candidate i is about to use a primitive against its rules, or a watcher of steps has seen enough:
  * the outcome is set.
  */
-static bool is_last(struct engine *e, uint32_t nr, int i)
+static bool is_last(struct engine *e, int i)
 {
-	struct search_point p = point_of(e, nr);
+	struct search_point p = point_of(e);
 	struct misuse_report r = { 0 };
 	char other[48] = "";
 
@@ -350,35 +336,33 @@ static bool is_idle(const struct engine *e)
 }
 
 /* The next timer fires before this decision: its time has come, or the clock jumps to it. */
-static bool timer_is_due(const struct engine *e, bool jump)
+static bool timer_is_due(const struct engine *e)
 {
 	uint64_t timer = e->status.next_timer;
 
 	return timer <= e->status.clock ||
-	       (timer != UINT64_MAX && jump && is_idle(e) && timer <= expiry_first(e->w));
+	       (timer != UINT64_MAX && may_jump(e) && is_idle(e) && timer <= expiry_first(e->w));
 }
 
 enum verdict decide(struct engine *e)
 {
 	const struct trace_step *want = engine_expected(e);
-	bool jump = (!expiry_outside(e->w) && !e->w->ops->in_flight(e->w)) ||
-		    e->status.now - e->asked_ns > OUTSIDE_NS;
-	uint32_t nr, ne = gather(e, WORLD_NO_TASK, jump, &nr);
+	uint32_t ne = gather(e, WORLD_NO_TASK, true);
 	int i;
 
-	if (timer_is_due(e, jump)) {
+	if (timer_is_due(e)) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
 		return WAIT;
 	}
 	if (want)
-		ne = keep_to(e, want, nr, ne);
+		ne = keep_to(e, want);
 	if (!ne)
 		return WAIT;
-	i = pick(e, nr);
+	i = pick(e);
 	if (i < 0)
 		return refused(e, i);
-	if (is_last(e, nr, i))
+	if (is_last(e, i))
 		return end_before(e, e->cands[i].task, ne, false);
 	return make_step(e, want, i, ne);
 }
@@ -386,7 +370,7 @@ enum verdict decide(struct engine *e)
 enum verdict decide_passed(struct engine *e, uint32_t task)
 {
 	const struct trace_step *want = engine_expected(e);
-	uint32_t nr, ne = gather(e, task, false, &nr);
+	uint32_t ne = gather(e, task, false), at;
 	int i;
 
 	if (want && want->task != task)
@@ -395,13 +379,13 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 			       task);
 	else if (want)
 		check_label(e, want, &e->w->tasks[task].label);
-	i = pick(e, nr);
+	i = pick(e);
 	if (i < 0)
 		return refused(e, i);
-	for (uint32_t k = 0; k < nr; k++)
-		if (e->cands[k].task == task)
-			i = k;
-	if (is_last(e, nr, i))
+	at = candidates_find(e, task);
+	if (at != SEARCH_NO_TASK)
+		i = at;
+	if (is_last(e, i))
 		return end_before(e, task, ne, true);
 	steps_record(e, task, ne, true);
 	return GO_ON;
@@ -411,11 +395,10 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 void decide_final(struct engine *e)
 {
 	struct search_point p;
-	uint32_t nr;
 
 	if (!e->x->steps || e->x->diverged)
 		return;
-	gather(e, WORLD_NO_TASK, false, &nr);
-	p = point_of(e, nr);
+	gather(e, WORLD_NO_TASK, false);
+	p = point_of(e);
 	search_final(e->s, &p);
 }

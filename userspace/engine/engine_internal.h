@@ -26,11 +26,18 @@ struct engine {
 	bool (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
 	void *hold_ctx;
 
-	/* the choice point: room for all tasks of the world */
-	struct search_cand *cands;
-	uint32_t *enabled;	/* tasks, ascending */
+	/* the choice point: engine_candidates.c keeps it from one decision to the next */
+	struct search_cand *cands;	/* all live tasks, ascending */
+	uint32_t nr_cands;
+	uint32_t *enabled, *places;	/* of these the enabled: tasks, and indices into cands; ascending */
+	uint32_t nr_enabled;
+	bool altered;		/* not as the world says, for this decision alone */
+	struct task_traits {
+		bool parked, timed, outside;
+	} *traits;		/* by task */
+	uint32_t nr_parked, nr_timed, nr_outside;	/* live tasks: that could run; with a deadline; see expiry_outside() */
 	bool *held;		/* by candidate */
-	uint32_t cands_room, enabled_room, held_room;
+	uint32_t cands_room, enabled_room, places_room, held_room, traits_room;
 
 	/* of the current execution */
 	const struct replay *r;	/* NULL: it follows no trace */
@@ -58,6 +65,8 @@ struct engine {
 	struct faults faults;
 	bool *told;		/* by task: the trace knows it */
 	uint32_t told_room;
+	uint32_t *untold;	/* tasks that were enabled, and that the trace may not know */
+	uint32_t nr_untold, untold_room;
 	struct stack_set crashed;	/* of the first process besides the root command's that a signal of its own ended */
 	struct stack_set stacks;	/* when a task got a signal that ends its process, or was about to fail by its exit */
 };
@@ -89,6 +98,8 @@ bool engine_debug_granting(struct engine *e, uint64_t step, uint32_t task);
 
 /* engine_steps.c. Writes into the trace what a task is, once. */
 void steps_tell_task(struct engine *e, uint32_t task);
+/* The task is enabled now: the next step tells it, too. */
+void steps_untold(struct engine *e, uint32_t task);
 /* Writes what happened between steps; text may be NULL. */
 void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text);
 /*
@@ -101,6 +112,19 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
  * time counts.
  */
 void steps_diverged(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * engine_candidates.c. Makes cands and what goes with it what the world says now: the number that is enabled. only: the
+ * one task to call enabled, or WORLD_NO_TASK. false: out of memory.
+ */
+bool candidates_look(struct engine *e, uint32_t only);
+/* The candidates were altered for this decision: enabled and places follow from them. The number that is enabled. */
+uint32_t candidates_list(struct engine *e);
+/* The index of a task's candidate, SEARCH_NO_TASK: it has none; whether that is enabled. */
+uint32_t candidates_find(const struct engine *e, uint32_t task);
+bool candidates_is_enabled(const struct engine *e, uint32_t task);
+void candidates_reset(struct engine *e);
+void candidates_free(struct engine *e);
 
 /* engine_decide.c. Gives the turn to a task: GO_ON; END; WAIT: an event has to come first. */
 enum verdict decide(struct engine *e);

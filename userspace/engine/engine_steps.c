@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "engine/engine_internal.h"
 #include "lib/base/array.h"
 
@@ -15,6 +16,11 @@
  */
 #define STARVING_STEPS 100
 
+static bool steps_told(const struct engine *e, uint32_t task)
+{
+	return task < e->told_room && e->told[task];
+}
+
 void steps_tell_task(struct engine *e, uint32_t task)
 {
 	const struct world_task *t = &e->w->tasks[task];
@@ -24,6 +30,36 @@ void steps_tell_task(struct engine *e, uint32_t task)
 	e->told[task] = true;
 	trace_add_task(e->t, &(struct trace_task){ .task = task, .parent = t->parent, .nth = t->nth,
 						   .pid = t->own_pid, .process = t->process, .comm = t->comm });
+}
+
+/* The enabled tasks that the trace does not know yet. */
+static void tell_enabled(struct engine *e)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < e->nr_untold; i++) {
+		uint32_t task = e->untold[i];
+
+		if (candidates_is_enabled(e, task))
+			steps_tell_task(e, task);
+		else if (!steps_told(e, task))
+			e->untold[nr++] = task;
+	}
+	e->nr_untold = nr;
+}
+
+void steps_untold(struct engine *e, uint32_t task)
+{
+	uint32_t i;
+
+	if (!e->t || steps_told(e, task) || !ARRAY_RESERVE(e->untold, e->untold_room, e->nr_untold + 1))
+		return;
+	for (i = e->nr_untold; i && e->untold[i - 1] >= task; i--)
+		if (e->untold[i - 1] == task)
+			return;
+	memmove(&e->untold[i + 1], &e->untold[i], (e->nr_untold - i) * sizeof(*e->untold));
+	e->untold[i] = task;
+	e->nr_untold++;
 }
 
 void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text)
@@ -43,10 +79,8 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 	struct world_task *t = &e->w->tasks[task];
 	struct trace_step s = { .step = e->x->steps, .task = task, .label = t->label, .last = e->last,
 				.nr_enabled = nr_enabled, .enabled = e->enabled };
-	bool last_enabled = false;
+	bool last_enabled = e->last != WORLD_NO_TASK && candidates_is_enabled(e, e->last);
 
-	for (uint32_t i = 0; i < nr_enabled; i++)
-		last_enabled |= e->enabled[i] == e->last;
 	if (e->last != task && e->last != WORLD_NO_TASK)
 		e->x->switches++;
 	if (e->last != task && last_enabled && !e->yielded) {
@@ -61,8 +95,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 		e->x->hash = replay_hash(e->x->hash, task, &t->label);
 	if (e->t) {
 		steps_tell_task(e, task);
-		for (uint32_t i = 0; i < nr_enabled; i++)
-			steps_tell_task(e, e->enabled[i]);
+		tell_enabled(e);
 		e->w->ops->describe(e->w, e->t, &t->label);
 		trace_add_step(e->t, &s);
 	}

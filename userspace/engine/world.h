@@ -190,12 +190,29 @@ struct world_inspection {
 	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
 };
 
+/* The tasks that may be other than the engine has seen them, perhaps more than once each. */
+struct world_changes {
+	bool kept;			/* the world keeps this list; else any task may be */
+	bool all;			/* any of them; the list says nothing */
+	uint32_t *list;
+	uint32_t nr, room;
+};
+
 struct world {
 	const struct world_ops *ops;
 	const struct world_inspection *inspection;	/* NULL: nothing can be inspected */
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
 	uint32_t nr_tasks;
+	/*
+	 * By this a decision costs the same however many tasks there are. The world says when it changes a task, or when what
+	 * would_block() says of it may be another thing; the engine empties it.
+	 */
+	struct world_changes changes;
 };
+
+/* The world has changed that task. */
+void world_changed(struct world *w, uint32_t task);
+void world_changed_all(struct world *w);
 
 /* The task that holds the lock for which t waits; WORLD_NO_TASK: unknown. */
 static inline uint32_t world_owner(struct world *w, const struct world_task *t)

@@ -41,6 +41,9 @@ void kworld_begin(struct kworld *k, bool stop_always)
 		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox),
 	};
 	k->told_events.first = k->told_events.end = 0;
+	k->timed.nr = 0;
+	world_changed_all(w);
+	kworld_waiters_reset(k);
 	places_reset(k->o.places);
 	id_map_clear(&k->told);
 	kworld_heat_fold(&k->heat);
@@ -77,6 +80,7 @@ int kworld_grant(struct world *w, uint32_t task)
 {
 	struct kworld *k = kw(w);
 
+	world_changed(w, task);
 	/* it has gone on already, for a call with a fault */
 	if (k->run.injected == task) {
 		k->run.injected = WORLD_NO_TASK;
@@ -89,6 +93,7 @@ int kworld_grant(struct world *w, uint32_t task)
 	if (kworld_split_granted(k, task))
 		return 0;
 	w->tasks[task].state = TASK_RUNNING;
+	kworld_waiters_follow(k, task);
 	k->locks.nr = 0;
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
@@ -97,13 +102,13 @@ int kworld_grant(struct world *w, uint32_t task)
 	}
 	kworld_set_alarm(k);
 	k->run.asked = false;
-	return kworld_give_turn(k, k->kt[task].kid);
+	return kworld_give_turn(k, k->kt[task].kid, w->tasks[task].pid);
 }
 
 static bool kworld_would_block(struct world *w, const struct world_task *t, uint32_t *owner)
 {
 	struct kworld *k = kw(w);
-	const struct ktask *kt = &k->kt[t->task];
+	struct ktask *kt = &k->kt[t->task];
 
 	if (owner) {
 		uint64_t addr = t->label.op == ZUG_OP_COND_WAIT ? kt->mutex : kt->lock;
@@ -116,7 +121,9 @@ static bool kworld_would_block(struct world *w, const struct world_task *t, uint
 	/* a task whose wait may be interrupted has to be let into it */
 	if (t->label.op == ZUG_OP_SEM_WAIT && kworld_waits_may_fail(k))
 		return false;
-	return lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
+	kt->would_block = lock_would_block(&k->locks, t->tgid, t->own_pid, t->label.op, kt->lock, kt->libc);
+	kt->would_block_known = true;
+	return kt->would_block;
 }
 
 static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
@@ -375,6 +382,7 @@ struct world *kworld_new(const struct kworld_options *o)
 		return NULL;
 	k->w.ops = &kworld_ops;
 	k->w.inspection = &kworld_inspection;
+	k->w.changes.kept = k->w.changes.all = true;
 	k->o = *o;
 	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
 	if (!kworld_room(k, 16)) {
@@ -396,12 +404,15 @@ void kworld_free(struct world *w)
 	if (!w)
 		return;
 	free(k->w.tasks);
+	free(k->w.changes.list);
 	free(k->kt);
 	free(k->by_kid);
 	free(k->told_events.list);
 	free(k->prefix.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
+	kworld_waiters_free(k);
+	free(k->timed.list);
 	id_map_free(&k->told);
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);

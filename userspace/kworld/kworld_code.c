@@ -164,6 +164,7 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 	if (k->run.split_task == WORLD_NO_TASK)
 		return false;
 	t = &k->w.tasks[k->run.split_task];
+	world_changed(&k->w, k->run.split_task);
 	t->label.op = ZUG_OP_DATA_WRITE;
 	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
 	t->access[0].write = true;

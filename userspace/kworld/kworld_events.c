@@ -66,6 +66,7 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
 	places_pid(k->o.places, t->own_pid, n);
+	world_changed(&k->w, n);
 	return n;
 }
 
@@ -98,6 +99,7 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 	struct world_task *t = &k->w.tasks[n];
 
 	*ev = (struct world_event){ .kind = WORLD_WAKE, .task = n, .waker = kworld_number(k, waker) };
+	world_changed(&k->w, n);
 	t->deadline = 0;
 	t->state = TASK_PARKED;
 	if (t->label.op == ZUG_OP_BEGIN)
@@ -195,6 +197,7 @@ static bool on_fresh(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
 	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;
 	return false;
 }
@@ -202,6 +205,7 @@ static bool on_fresh(struct kworld *k, struct arrival *a)
 static bool on_fatal(struct kworld *k, struct arrival *a)
 {
 	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;
 	a->ev.ask = false;
 	if (!a->t || (!a->e.nr && a->t->process != k->run.root))
@@ -429,6 +433,7 @@ static void acts(struct kworld *k, struct arrival *a)
 {
 	if (k->flows.nr)
 		kworld_flows_event(k, a->t, &a->e);
+	kworld_waiters_touch(k, a->n);
 	a->kt->call_nr = -1;
 	a->t->quits = false;
 }
@@ -439,6 +444,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	const struct event_kind *kind;
 	struct zug_event *e = &a.e;
 	uint32_t n;
+	bool told;
 
 	k->locks.nr = 0;
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
@@ -484,6 +490,13 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	if (kind->acts)
 		acts(k, &a);
-	if (kind->handle(k, &a))
+	told = kind->handle(k, &a);
+	if (n != WORLD_NO_TASK) {
+		world_changed(&k->w, n);
+		kworld_waiters_follow(k, n);
+		kworld_waiters_touch(k, n);
+	}
+	kworld_waiters_event(k, e);
+	if (told)
 		kworld_tell(k, &a.ev);
 }

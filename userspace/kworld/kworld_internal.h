@@ -77,6 +77,7 @@ struct ktask {
 	uint64_t call_args[4];
 	uint32_t flow_most;	/* bytes it can be cut to, 0 none; of kworld_flows() */
 	/* of the timed wait it is in, with virtual time */
+	bool timed;		/* it is in kworld.timed */
 	int wait_nr;		/* the call */
 	uint64_t wait_args[4];
 	bool real_timer;	/* the kernel's own timer runs, too */
@@ -87,7 +88,22 @@ struct ktask {
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
 	bool yields;		/* its point is one at which others are to have a turn */
+	/* before a lock (kworld_waiting.c); task numbers + 1, 0: none */
+	uint32_t waits;		/* its index in the list + 1; 0: it is not there */
+	uint32_t wait_next, wait_prev;	/* before the same one */
+	uint64_t waits_for;
+	uint64_t used[2];	/* objects of the primitive that it called last */
+	bool would_block, would_block_known;	/* what its memory said when the engine asked last */
 	struct split split;
+};
+
+/* Tasks that stand before a lock (kworld_waiting.c). */
+struct lock_waiters {
+	uint32_t *list;
+	uint32_t nr, room;
+	struct id_map index;	/* by object (0: not known): the first that stands before it, + 1 */
+	uint32_t check;		/* the next to be checked */
+	bool wild;		/* the program changes its locks by other means than their operations */
 };
 
 /* What was sent, and is on its way (--flows). */
@@ -138,6 +154,7 @@ struct kworld_run {
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */
 	uint32_t wakes_for;	/* kernel number of the task that counts as the waker of tasks that zugzwang wakes now; 0: none */
 	uint32_t goes_on;	/* kernel number of the task that stopped for zugzwang alone; 0: none */
+	int goes_on_pid;
 	bool goes_on_now;	/* its turn is free: at the next call */
 	uint32_t stepping;	/* kernel number of the task that the watches are off for; 0: none */
 	uint32_t nr_held;
@@ -176,10 +193,15 @@ struct kworld {
 	struct prefix prefix;
 	struct told_events told_events;
 	struct lock_memory locks;
+	struct lock_waiters waiters;
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
 	uint32_t blips;
 	struct timers timers;
+	struct {
+		uint32_t *list;
+		uint32_t nr, room;
+	} timed;		/* all tasks that wait with a deadline; others, too, until the next grant */
 	struct flows flows;
 	struct heat heat;
 	struct caller_steps callers;
@@ -231,8 +253,8 @@ void kworld_errand_end(struct kworld *k);
 bool kworld_lend(struct kworld *k);
 /* world_ops.grant */
 int kworld_grant(struct world *w, uint32_t task);
-/* The turn, to a task by its kernel number. 0 or -errno. */
-int kworld_give_turn(struct kworld *k, uint32_t kid);
+/* The turn, to a task by its kernel number, and the machine's. 0 or -errno. */
+int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
 uint32_t kworld_number(const struct kworld *k, uint32_t kid);
@@ -241,6 +263,16 @@ uint32_t kworld_task_of_tid(const struct world *w, int tid);
 uint32_t kworld_dead_of_tid(const struct world *w, int tid);
 /* Room for nr tasks. false: out of memory. */
 bool kworld_room(struct kworld *k, uint32_t nr);
+
+/* Task n was changed: stands before a lock now, or does not any more. */
+void kworld_waiters_follow(struct kworld *k, uint32_t n);
+/* Task n has reached the operation of its label, or has begun it. */
+void kworld_waiters_touch(struct kworld *k, uint32_t n);
+void kworld_waiters_all_changed(struct kworld *k);
+/* Something happened. */
+void kworld_waiters_event(struct kworld *k, const struct zug_event *e);
+void kworld_waiters_reset(struct kworld *k);
+void kworld_waiters_free(struct kworld *k);
 
 /* Fill t->label (and *kt) from the event that names the operation. */
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,

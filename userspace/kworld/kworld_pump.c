@@ -123,6 +123,7 @@ void kworld_errand_end(struct kworld *k)
 {
 	k->run.errand.kid = 0;
 	k->run.errand.awaits = 0;
+	kworld_waiters_all_changed(k);
 }
 
 int kworld_await(struct kworld *k, enum zug_event_kind kind)
@@ -141,9 +142,10 @@ int kworld_await(struct kworld *k, enum zug_event_kind kind)
 
 int kworld_run_errand(struct kworld *k)
 {
+	uint32_t kid = k->run.errand.kid;
 	int ret;
 
-	kworld_give_turn(k, k->run.errand.kid);
+	kworld_give_turn(k, kid, k->w.tasks[kworld_number(k, kid)].pid);
 	ret = kworld_await(k, ZUG_EV_BLOCK);
 	/* the question of that stop is the errand's; it comes later where dying tasks had to run first */
 	if (!ret && !(k->run.errand.came.flags & ZUG_EF_ASK))
@@ -184,9 +186,9 @@ bool kworld_lend(struct kworld *k)
 
 /* ---- the turn ---- */
 
-int kworld_give_turn(struct kworld *k, uint32_t kid)
+int kworld_give_turn(struct kworld *k, uint32_t kid, int pid)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid,
+	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid, .pid = pid,
 			     .turn = k->run.turn };
 
 	/* it gets it when the prefix has taken effect */
@@ -198,7 +200,7 @@ int kworld_give_turn(struct kworld *k, uint32_t kid)
 /* A stop that was not for the search: no other task is asked about. */
 static void go_on(struct kworld *k)
 {
-	kworld_give_turn(k, k->run.goes_on);
+	kworld_give_turn(k, k->run.goes_on, k->run.goes_on_pid);
 	k->run.goes_on = 0;
 	k->run.goes_on_now = false;
 	k->run.asked = false;

@@ -22,6 +22,7 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "kworld/vdso.h"
+#include "lib/base/array.h"
 
 #define NS_PER_S 1000000000ull
 /* The kernel may have started a timer so long before user space saw the wait. */
@@ -53,13 +54,18 @@ void kworld_set_alarm(struct kworld *k)
 	alarm = kworld_next_timer(k);
 	if (alarm == UINT64_MAX)
 		alarm = 0;
-	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+	for (uint32_t i = 0; i < k->timed.nr;) {
+		uint32_t n = k->timed.list[i];
 		const struct world_task *t = &k->w.tasks[n];
 
-		if (t->state != TASK_BLOCKED || !t->deadline)
+		if (t->state != TASK_BLOCKED || !t->deadline) {
+			k->kt[n].timed = false;
+			k->timed.list[i] = k->timed.list[--k->timed.nr];
 			continue;
+		}
 		if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
+		i++;
 	}
 	k->run.turn.alarm = alarm;
 }
@@ -102,6 +108,14 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 	}
 	if (kt->real_timer)
 		kt->timer_ns = clock_now_ns() + t->deadline - kworld_state(k)->clock;
+	if (!t->deadline || kt->timed)
+		return;
+	if (!ARRAY_RESERVE(k->timed.list, k->timed.room, k->timed.nr + 1)) {
+		k->run.broken = "out of memory";
+		return;
+	}
+	k->timed.list[k->timed.nr++] = t->task;
+	kt->timed = true;
 }
 
 /* ---- a wait ends by its time-out ---- */
@@ -248,6 +262,7 @@ int kworld_expire(struct world *w, uint32_t task)
 	if (ret)
 		return ret;
 	kworld_unhold(k, task);
+	world_changed(w, task);
 	t->deadline = 0;
 	t->state = TASK_PARKED;
 	t->label.op = expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
@@ -370,7 +385,7 @@ static bool send_back(struct kworld *k, uint32_t n)
 	}
 	kernel_ctl(k->o.kernel, &c);
 	kworld_errand_begin(k, n);
-	kworld_give_turn(k, kt->kid);
+	kworld_give_turn(k, kt->kid, c.pid);
 	ret = kworld_await(k, ZUG_EV_BLOCK);
 	kworld_errand_end(k);
 	kt = &k->kt[n];

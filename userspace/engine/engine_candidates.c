@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine_candidates.c - the candidates of a decision, kept from one decision to the next
+ *
+ * Between two decisions few tasks change: the one that ran, and those that it woke or whose locks it used. The world
+ * names them (world_changed()), and only these are looked at again. What a decision makes of the candidates for itself
+ * (a time-out that expires, a task that a replay holds back) is undone by making them anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine_internal.h"
+#include "lib/base/array.h"
+
+/* So many names are more work than a look at every task. */
+#define MANY_CHANGES 4096
+
+void world_changed_all(struct world *w)
+{
+	w->changes.all = true;
+	w->changes.nr = 0;
+}
+
+void world_changed(struct world *w, uint32_t task)
+{
+	struct world_changes *c = &w->changes;
+
+	if (!c->kept || c->all)
+		return;
+	if (c->nr == MANY_CHANGES || !ARRAY_RESERVE(c->list, c->room, c->nr + 1)) {
+		world_changed_all(w);
+		return;
+	}
+	c->list[c->nr++] = task;
+}
+
+/* The first of the ascending numbers that is not below v. */
+static uint32_t lower_bound(const uint32_t *list, uint32_t nr, uint32_t v)
+{
+	uint32_t low = 0;
+
+	while (low < nr) {
+		uint32_t mid = low + (nr - low) / 2;
+
+		if (list[mid] < v)
+			low = mid + 1;
+		else
+			nr = mid;
+	}
+	return low;
+}
+
+/* The first candidate that is not below that task. */
+static uint32_t place_of(const struct engine *e, uint32_t task)
+{
+	uint32_t low = 0, high = e->nr_cands;
+
+	/* new tasks have the highest numbers, mostly */
+	if (high && e->cands[high - 1].task < task)
+		return high;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (e->cands[mid].task < task)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+uint32_t candidates_find(const struct engine *e, uint32_t task)
+{
+	uint32_t at = place_of(e, task);
+
+	return at < e->nr_cands && e->cands[at].task == task ? at : SEARCH_NO_TASK;
+}
+
+bool candidates_is_enabled(const struct engine *e, uint32_t task)
+{
+	uint32_t i = lower_bound(e->enabled, e->nr_enabled, task);
+
+	return i < e->nr_enabled && e->enabled[i] == task;
+}
+
+static bool room(struct engine *e, uint32_t nr)
+{
+	return ARRAY_RESERVE(e->cands, e->cands_room, nr) &&
+	       ARRAY_RESERVE(e->enabled, e->enabled_room, nr) &&
+	       ARRAY_RESERVE(e->places, e->places_room, nr) &&
+	       ARRAY_RESERVE(e->held, e->held_room, nr) &&
+	       ARRAY_RESERVE_ZERO(e->traits, e->traits_room, e->w->nr_tasks);
+}
+
+static void list_enabled(struct engine *e)
+{
+	uint32_t ne = 0;
+
+	for (uint32_t i = 0; i < e->nr_cands; i++)
+		if (e->cands[i].enabled) {
+			e->enabled[ne] = e->cands[i].task;
+			e->places[ne++] = i;
+			steps_untold(e, e->cands[i].task);
+		}
+	e->nr_enabled = ne;
+}
+
+uint32_t candidates_list(struct engine *e)
+{
+	list_enabled(e);
+	e->altered = true;
+	return e->nr_enabled;
+}
+
+/* What a task counts as; all false for one that is dead, or not there. */
+static struct task_traits traits_of(const struct world_task *t, bool only)
+{
+	bool blocked = t->state == TASK_BLOCKED;
+
+	return (struct task_traits){
+		.parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && only),
+		.timed = blocked && t->deadline,
+		.outside = blocked && (t->outside || t->wait == WAIT_UNKNOWN),
+	};
+}
+
+static void count(struct engine *e, uint32_t task, struct task_traits now)
+{
+	struct task_traits *t = &e->traits[task];
+
+	e->nr_parked += now.parked - t->parked;
+	e->nr_timed += now.timed - t->timed;
+	e->nr_outside += now.outside - t->outside;
+	*t = now;
+}
+
+static struct search_cand cand_of(struct engine *e, uint32_t task, uint32_t only)
+{
+	const struct world_task *t = &e->w->tasks[task];
+	bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && task == only);
+
+	return (struct search_cand){
+		.task = task, .parent = t->parent, .label = t->label,
+		.enabled = parked && (only == WORLD_NO_TASK ? !e->w->ops->would_block(e->w, t, NULL) : task == only),
+	};
+}
+
+static bool is_live(const struct world_task *t)
+{
+	return t->state != TASK_NONE && t->state != TASK_DEAD;
+}
+
+/* All of them anew. */
+static bool look_at_all(struct engine *e, uint32_t only)
+{
+	struct world *w = e->w;
+
+	if (!room(e, w->nr_tasks))
+		return false;
+	memset(e->traits, 0, e->traits_room * sizeof(*e->traits));
+	e->nr_parked = e->nr_timed = e->nr_outside = e->nr_cands = 0;
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		if (!is_live(&w->tasks[i]))
+			continue;
+		count(e, i, traits_of(&w->tasks[i], i == only));
+		e->cands[e->nr_cands++] = cand_of(e, i, only);
+	}
+	list_enabled(e);
+	w->changes.all = false;
+	w->changes.nr = 0;
+	return true;
+}
+
+/* A candidate comes, or goes: what lies behind it moves. */
+static void shift(struct engine *e, uint32_t at, int by)
+{
+	uint32_t i = lower_bound(e->places, e->nr_enabled, at);
+
+	if (by > 0)
+		memmove(&e->cands[at + 1], &e->cands[at], (e->nr_cands - at) * sizeof(*e->cands));
+	else
+		memmove(&e->cands[at], &e->cands[at + 1], (e->nr_cands - at - 1) * sizeof(*e->cands));
+	e->nr_cands += by;
+	for (; i < e->nr_enabled; i++)
+		e->places[i] += by;
+}
+
+static void enable(struct engine *e, uint32_t task, uint32_t at, bool on)
+{
+	uint32_t i = lower_bound(e->enabled, e->nr_enabled, task), nr = e->nr_enabled - i;
+
+	if (on) {
+		memmove(&e->enabled[i + 1], &e->enabled[i], nr * sizeof(*e->enabled));
+		memmove(&e->places[i + 1], &e->places[i], nr * sizeof(*e->places));
+		e->enabled[i] = task;
+		e->places[i] = at;
+		e->nr_enabled++;
+		steps_untold(e, task);
+	} else {
+		memmove(&e->enabled[i], &e->enabled[i + 1], (nr - 1) * sizeof(*e->enabled));
+		memmove(&e->places[i], &e->places[i + 1], (nr - 1) * sizeof(*e->places));
+		e->nr_enabled--;
+	}
+}
+
+static void look_at(struct engine *e, uint32_t task)
+{
+	const struct world_task *t = &e->w->tasks[task];
+	bool live = is_live(t), known, was = false;
+	uint32_t at = place_of(e, task);
+
+	count(e, task, live ? traits_of(t, false) : (struct task_traits){ 0 });
+	known = at < e->nr_cands && e->cands[at].task == task;
+	if (!live && !known)
+		return;
+	if (known)
+		was = e->cands[at].enabled;
+	if (!live) {
+		if (was)
+			enable(e, task, at, false);
+		shift(e, at, -1);
+		return;
+	}
+	if (!known)
+		shift(e, at, 1);
+	e->cands[at] = cand_of(e, task, WORLD_NO_TASK);
+	if (e->cands[at].enabled != was)
+		enable(e, task, at, !was);
+}
+
+/* One task passes its point while no other one could run: it alone is enabled. */
+static bool look_at_lone(struct engine *e, uint32_t only)
+{
+	uint32_t at = candidates_find(e, only);
+
+	if (at == SEARCH_NO_TASK || e->nr_enabled)
+		return look_at_all(e, only);
+	count(e, only, traits_of(&e->w->tasks[only], true));
+	e->cands[at].enabled = true;
+	enable(e, only, at, true);
+	return true;
+}
+
+bool candidates_look(struct engine *e, uint32_t only)
+{
+	struct world_changes *c = &e->w->changes;
+	bool anew = !c->kept || c->all || e->altered || e->o.debugger || !room(e, e->w->nr_tasks);
+
+	e->altered = only != WORLD_NO_TASK;
+	if (anew)
+		return look_at_all(e, only);
+	for (uint32_t i = 0; i < c->nr; i++)
+		look_at(e, c->list[i]);
+	c->nr = 0;
+	if (only == WORLD_NO_TASK)
+		return true;
+	if (look_at_lone(e, only) && e->nr_enabled == 1) {
+		/* the next look at it puts that right */
+		e->altered = false;
+		world_changed(e->w, only);
+	}
+	return e->nr_cands;
+}
+
+void candidates_reset(struct engine *e)
+{
+	e->altered = true;
+	e->nr_cands = e->nr_enabled = 0;
+}
+
+void candidates_free(struct engine *e)
+{
+	free(e->cands);
+	free(e->enabled);
+	free(e->places);
+	free(e->held);
+	free(e->traits);
+}
