@@ -20,15 +20,103 @@
 
 #define EFLAGS_TF		0x100
 
-/* Stops here, or passes when no other task could go on. t->ev is filled. */
-static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, bool always)
+/* What the lock of a place says: whether a task with a lease may pass it. */
+static __always_inline bool may_pass(struct task_struct *p, const struct task_state *t, const struct zug_site *site)
 {
+	const struct zug_pass *pass = &site->pass;
+	__u32 word;
+
+	if (pass->kind == ZUG_PASS_NEVER || (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)))
+		return false;
+	if (pass->kind == ZUG_PASS_ALWAYS)
+		return true;
+	if (pass->index >= 6)
+		return false;
+	word = t->ev.word[pass->index] & pass->mask;
+	if (pass->kind == ZUG_PASS_IF)
+		return word == pass->value;
+	if (pass->kind == ZUG_PASS_UNLESS)
+		return word != pass->value;
+	return word == own_pid(p);
+}
+
+/* The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. */
+static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
+				       struct zug_lease *l)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
+		struct zug_event e;
+		__u32 word[6];
+
+		if (i >= l->nr_locks)
+			break;
+		if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr))
+			return false;
+		if (!__builtin_memcmp(word, l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, sizeof(word)))
+			continue;
+		if (l->flags & ZUG_LEASE_CHANGE)
+			return false;
+		__builtin_memcpy(l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, word, sizeof(word));
+		event_init(&e, ZUG_EV_LOCK, p, t);
+		e.arg[0] = i;
+		__builtin_memcpy(e.word, word, sizeof(word));
+		event_send(s, &e);
+	}
+	return true;
+}
+
+/* The holder passes the place under its lease. What user space reads of memory at a point goes with the event. */
+static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return false;
+	l = &leases[t->slot];
+	if (l->left < site->pass.steps || !may_pass(p, t, site) ||
+	    (t->ev.before_addr && !(t->ev.flags & ZUG_EF_BEFORE)) || !tell_locks(s, p, t, l))
+		return false;
+	l->left -= site->pass.steps;
+	t->ev.flags |= ZUG_EF_LEASED;
+	return true;
+}
+
+/* The holder passes a place because it is alone: that counts, too. */
+static __always_inline void lease_passed(const struct task_state *t, const struct zug_site *site)
+{
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return;
+	l = &leases[t->slot];
+	if (!site || site->pass.kind == ZUG_PASS_NEVER || l->left < site->pass.steps)
+		l->left = 0;
+	else
+		l->left -= site->pass.steps;
+}
+
+/*
+ * Stops here, or passes when no other task could go on, or (not with site NULL) under a lease. t->ev is
+ * filled.
+ */
+static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site, bool always)
+{
+	bool stays;
+
 	s->nr_points++;
 	s->turn_since = bpf_ktime_get_ns();
 	clock_step(s);
-	if (!always && !s->turn.stop_always && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) &&
-	    !alarm_due(s)) {
+	stays = always || ring_crowded() || alarm_due(s);
+	if (!stays && !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot))) {
+		lease_passed(t, site);
 		t->ev.flags |= ZUG_EF_LONE;
+		event_send(s, &t->ev);
+		return;
+	}
+	if (!stays && site && leased(s, t, site)) {
 		event_send(s, &t->ev);
 		return;
 	}
@@ -219,6 +307,12 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->ev.arg[2] = args[2];
 	t->ev.arg[3] = args[3];
 	t->ev.ret = ret;
+	/* the point before it, if that was at a lock: what has become of that */
+	if (t->last_lock && t->slot < ZUG_MAX_SANDBOXES && leases[t->slot].left) {
+		t->ev.before_addr = t->last_lock;
+		if (!bpf_probe_read_user(t->ev.before, sizeof(t->ev.before), (void *)t->last_lock))
+			t->ev.flags |= ZUG_EF_BEFORE;
+	}
 	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
@@ -243,7 +337,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->ev.flags |= ZUG_EF_OBJECT;
 		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, t->mm, args[1], &t->ev.obj2))
 			t->ev.flags |= ZUG_EF_OBJECT2;
-		stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
+		t->last_lock = 0;
+		stop(s, t, site, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
 	}
 	if (site && site->obj_arg &&
@@ -252,11 +347,13 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if (site && site->obj2_arg &&
 	    addr_where(p, t->mm, args[(site->obj2_arg - 1) & 3], &t->ev.obj2))
 		t->ev.flags |= ZUG_EF_OBJECT2;
+	t->last_lock = 0;
 	if (site && site->obj_arg) {
 		__u64 lock = args[((site->obj2_arg ? site->obj2_arg : site->obj_arg) - 1) & 3];
 
 		if (!bpf_probe_read_user(t->ev.word, sizeof(t->ev.word), (void *)lock))
 			t->ev.flags |= ZUG_EF_WORDS;
+		t->last_lock = lock;
 	}
 	/* what could not be looked up here user space looks up while the task is stopped */
 	if (site && (site->flags & ZUG_SITE_ANY) && watches[0].len) {
@@ -265,7 +362,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		t->step_addr = 0;
 		t->step_ip = ip;
 	}
-	stop(s, t, (t->ev.flags & ZUG_EF_WATCHED) || (site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT)));
+	stop(s, t, site, (t->ev.flags & ZUG_EF_WATCHED) || (site && site->obj_arg && !(t->ev.flags & ZUG_EF_OBJECT)));
 	return 0;
 }
 
@@ -292,7 +389,7 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	t->ev.arg[0] = t->step_addr;
 	if (t->step_addr && addr_where(p, t->mm, t->step_addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
-	stop(s, t, true);
+	stop(s, t, NULL, true);
 	return 0;
 }
 
@@ -363,6 +460,7 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	if (!t || handler <= 1)
 		return 0;
 	t->handlers++;
+	lease_ends(t);
 	primitive_of(t)->sp = 0;
 	if ((s = sandbox_of(t)) && controlled(t, s) && t->id == s->holder)
 		emit(s, ZUG_EV_SIGNAL, 0, p, t, sig, handler);
@@ -533,7 +631,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	/* a label needs a look at the task: at paths, descriptors, its stack */
 	t->ev.sp = BPF_CORE_READ(regs, sp);
 	t->ev.bp = BPF_CORE_READ(regs, bp);
-	stop(s, t, true);
+	stop(s, t, NULL, true);
 	return 0;
 }
 
@@ -605,7 +703,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	t->ev.arg[1] = hit;
 	if (addr_where(p, t->mm, addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
-	stop(s, t, false);
+	stop(s, t, NULL, false);
 	return 0;
 }
 
@@ -638,6 +736,8 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 
 		mm_add(p->mm, sp ? sp->shared : 1, sp);
 	}
+	if (!(clone_flags & CLONE_THREAD_))
+		lease_ends(parent);
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
 	/* the call was not refused: user space learns that before it learns of the child */
@@ -670,6 +770,8 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 	if (s->setup.seeded)
 		random_exec(mm);
 	t->handlers = 0;
+	t->last_lock = 0;
+	lease_ends(t);
 	__builtin_memset(t->inside, 0, sizeof(t->inside));
 	t->mm = mm_number(mm);
 	event_init(&e, ZUG_EV_EXEC, p, t);
@@ -775,13 +877,14 @@ int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 /* ---- commands of user space; see zug_abi.h ---- */
 
 /* What is left of an earlier execution of the slot is not of this one, by its number. */
-static __always_inline void begin(struct zug_sandbox *s, const struct zug_setup *setup)
+static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struct zug_setup *setup)
 {
 	__u32 run = s->run + 1, template_run = s->template_run;
 
 	s->state = ZUG_SB_FREE;
 	barrier();
 	__builtin_memset(s, 0, sizeof(*s));
+	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = 0;
 	s->run = run;
 	s->template_run = template_run;
 	s->setup = *setup;
@@ -794,7 +897,7 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 {
 	switch (c->cmd) {
 	case ZUG_CMD_BEGIN:
-		begin(s, &c->setup);
+		begin(s, c->sandbox, &c->setup);
 		return 0;
 	case ZUG_CMD_FREE:
 		s->state = ZUG_SB_FREE;

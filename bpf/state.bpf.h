@@ -28,9 +28,13 @@
 
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
-/* Mapped by user space, which writes watches (while nothing is under control) and daemon_sleeps; the rest is written here. */
+/*
+ * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn) and daemon_sleeps;
+ * the rest is written here.
+ */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
+struct zug_lease leases[ZUG_MAX_SANDBOXES];
 volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
 volatile __u32 mm_counter;
 volatile __u64 nameless_counter;
@@ -111,6 +115,7 @@ struct task_state {
 	__u32 tells_eintr;	/* its last point was a primitive with ZUG_SITE_EINTR */
 	__u32 dying_round;	/* of its sandbox when it got TF_DYING_WAIT */
 	__u64 prim[2];		/* addresses of the primitive it last reached, and of a wait's mutex */
+	__u64 last_lock;	/* of its last point at an instruction: the lock there; 0: there was none */
 	__u32 fault;		/* the call that it makes is to have that fault (zug_ctl.fault); 0: none, or it is over */
 	__s32 timed_nr;		/* the call that deadline belongs to */
 	struct zug_event ev;	/* the stop it is about to make */
@@ -197,6 +202,13 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 	e.arg[0] = a0;
 	e.arg[1] = a1;
 	event_send(s, &e);
+}
+
+/* The next point of the holder is for user space to see. */
+static __always_inline void lease_ends(const struct task_state *t)
+{
+	if (t->slot < ZUG_MAX_SANDBOXES)
+		leases[t->slot].left = 0;
 }
 
 /* The call that is to have a fault has had it, or goes on without. */

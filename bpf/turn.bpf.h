@@ -65,6 +65,8 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
 	s->holder = 0;
 	s->holder_io = ZUG_IO_NOT;
+	if (slot < ZUG_MAX_SANDBOXES)
+		leases[slot].left = 0;
 	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);
@@ -206,6 +208,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			if (!stop && !s->turn.stop_always && !ring_crowded() &&
 			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s)) {
 				t->ev.flags |= ZUG_EF_LONE;
+				lease_ends(t);
 				s->nr_points++;
 				event_send(s, &t->ev);
 				run_now(s, p, enq_flags);
@@ -222,6 +225,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 
 	scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 	if (is_dying(p, t)) {
+		lease_ends(t);
 		t->flags |= TF_DYING;
 		s->may_die = 1;
 		dying_wakes(s, t);
@@ -233,6 +237,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	w = state_of(cur);
 	if (w && w->slot == slot && w->id == s->holder)
 		waker = w->id;
+	if (!waker || (slot < ZUG_MAX_SANDBOXES && leases[slot].flags & ZUG_LEASE_WAKE))
+		lease_ends(t);
 	if (!(t->flags & TF_RAN))
 		flags |= ZUG_EF_NEW;
 	emit(s, ZUG_EV_WAKE, flags, p, t, waker, 0);
@@ -527,6 +533,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 /* A task that does not have the turn is dead. */
 static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
+	lease_ends(t);
 	emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		11
+#define ZUG_ABI_VERSION		12
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -52,6 +52,7 @@ enum zug_event_kind {
 	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
 				/* before all that the task does after that call, also when the call blocks */
 	ZUG_EV_SIGNAL,		/* a handler begins; arg[0]: the signal; 0: it returns */
+	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
 };
 
 /* Flags of an event */
@@ -72,6 +73,8 @@ enum zug_event_kind {
 #define ZUG_EF_HANDLER	(1u << 14)	/* POINT at an instruction with an operand: in a signal handler */
 #define ZUG_EF_ENDLESS	(1u << 15)	/* BLOCK with a deadline: the kernel itself would wait for ever */
 #define ZUG_EF_INSIDE	(1u << 16)	/* BLOCK: in the primitive that the task called last */
+#define ZUG_EF_LEASED	(1u << 17)	/* POINT: not stopped, as the holder's lease says (struct zug_lease) */
+#define ZUG_EF_BEFORE	(1u << 18)	/* POINT: before_addr and before are known */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -102,7 +105,13 @@ struct zug_event {
 	__u32 state;	/* BLOCK: the kernel's task state; START, EXEC, MODULE, UNPROBED: what the task calls itself */
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
 	struct zug_where obj, obj2;
-	char comm[16];
+	union {
+		char comm[16];		/* EXEC */
+		struct {
+			__u64 before_addr;	/* POINT under a lease: the primitive of the point before, if it was one */
+			__u32 before[6];	/* its memory now */
+		};
+	};
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
@@ -146,6 +155,26 @@ struct zug_turn {
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 pad;
+};
+
+/*
+ * A lease: the holder passes its next points, which are logged but do not stop it, also where other tasks could run. User space
+ * writes it before a grant, while no task has the turn. The kernel side counts it down. It ends the lease, and stops the holder at
+ * its next point, where it cannot tell that this makes no difference; and what the holder says of other tasks' locks comes with
+ * the points: their memory is looked at, at each of them.
+ */
+#define ZUG_LEASE_LOCKS		8
+#define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
+#define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
+struct zug_lease {
+	__u32 left;		/* points */
+	__u32 flags;		/* ZUG_LEASE_* */
+	__u32 nr_locks;
+	__u32 pad;
+	struct {
+		__u64 addr;
+		__u32 word[6];
+	} locks[ZUG_LEASE_LOCKS];	/* in the holder's address space: what other tasks stand before */
 };
 
 /*
@@ -222,6 +251,21 @@ struct zug_syscall {
 /* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */
 #define ZUG_HOT_HITS	4096
 
+/* When a holder with a lease may pass a place: word[index] of the event, which is its lock's memory, decides. */
+enum zug_pass_kind {
+	ZUG_PASS_NEVER = 0,
+	ZUG_PASS_ALWAYS,
+	ZUG_PASS_IF,		/* (word & mask) == value */
+	ZUG_PASS_UNLESS,
+	ZUG_PASS_OWNER,		/* (word & mask) is the number that the task has for itself */
+};
+struct zug_pass {
+	__u8 kind;
+	__u8 index;
+	__u16 steps;		/* that passing it is, for user space */
+	__u32 mask, value;
+};
+
 /* A probed place. Index = id of the site in events. */
 #define ZUG_ARG_NONE	0	/* 1..4: first to fourth argument register */
 struct zug_site {
@@ -237,6 +281,7 @@ struct zug_site {
 	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
 	__u32 hits, run;	/* the kernel's: so many in that execution */
 	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
+	struct zug_pass pass;
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
@@ -329,10 +374,11 @@ struct zug_ctl {
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
-_Static_assert(sizeof(struct zug_event) == 176, "zug_event");
+_Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 248, "zug_sandbox");
+_Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 36, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 48, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");

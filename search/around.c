@@ -32,6 +32,15 @@ uint32_t around_follow(const struct around *a, const struct choice *c)
 	return pos == CHOICE_NONE ? schedule_base(c) : pos;
 }
 
+uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task)
+{
+	uint64_t at = point->step + 1;
+
+	while (at < a->nr_order && a->order[at] == task)
+		at++;
+	return at < a->nr_order ? at - point->step - 1 : UINT64_MAX;
+}
+
 struct search *around_new(const struct search_options *opts, const struct strategy_type *type, const uint32_t *tasks,
 			  size_t nr, uint64_t failure, uint64_t trials, char *err, size_t errlen)
 {

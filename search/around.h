@@ -33,6 +33,9 @@ int around_begin(const struct around *a);
  */
 uint32_t around_follow(const struct around *a, const struct choice *c);
 
+/* At so many of the next points around_follow() lets the task go on that made the last step, as long as it can. */
+uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task);
+
 /* For strategy_type. */
 int around_init(void *state, struct search_env *env, const int64_t *args);
 

@@ -285,6 +285,17 @@ static int pick(void *state, const struct choice *c)
 	return m->a.error ? m->a.error : (int)pos;
 }
 
+static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
+			enum search_until *until)
+{
+	const struct minimize *m = state;
+
+	*until = SEARCH_UNTIL_DONE;
+	if (m->phase == FOLLOW || m->phase == REORDER)
+		return around_promise(&m->a, point, task);
+	return schedule_promise(m->trial, m->nr_trial, m->a.env, task);
+}
+
 static bool simpler(const struct minimize *m)
 {
 	const struct schedule *a = &m->now.s, *b = &m->best.s;
@@ -386,6 +397,7 @@ static const struct strategy_type strategy_minimize = {
 	.init = around_init,
 	.begin = begin,
 	.pick = pick,
+	.promise = promise,
 	.choose = schedule_choose,
 	.end = end,
 	.fini = fini,

@@ -23,6 +23,7 @@ struct object {
 	uint32_t holder;
 	uint8_t state;
 	bool init, destroyed, joined, detached;
+	bool gone;		/* destroyed, and its address means nothing else: a use is misuse */
 	bool nested;		/* its holder locked it again: unlocks prove nothing */
 };
 
@@ -44,6 +45,7 @@ struct misuse {
 	struct pending *pending;	/* by task */
 	uint32_t nr_pending;
 	uint32_t last;		/* the task that made the last step; SEARCH_NO_TASK: none */
+	uint32_t nr_gone;	/* objects */
 	struct misuse_report *report;
 };
 
@@ -92,7 +94,7 @@ void misuse_free(struct misuse *m)
 void misuse_begin(struct misuse *m)
 {
 	id_map_clear(&m->index);
-	m->nr = 0;
+	m->nr = m->nr_gone = 0;
 	m->last = SEARCH_NO_TASK;
 	if (m->nr_pending)
 		memset(m->pending, 0, m->nr_pending * sizeof(*m->pending));
@@ -310,6 +312,8 @@ static int on_init(struct misuse *m, const struct search_point *p, uint32_t task
 	o->nested = false;
 	o->init = true;
 	o->destroyed = false;
+	m->nr_gone -= o->gone;
+	o->gone = false;
 	o->init_site = m->report->label.site;
 	if (lock) {
 		o->state = FREE;
@@ -332,6 +336,9 @@ static int on_destroy(struct misuse *m, const struct search_point *p, uint32_t t
 	forget_state(o);
 	o->init = false;
 	o->destroyed = true;
+	m->nr_gone -= o->gone;
+	o->gone = is_fixed(m, task, o->id);
+	m->nr_gone += o->gone;
 	o->destroy_site = m->report->label.site;
 	return 0;
 }
@@ -439,6 +446,11 @@ static int dispatch(struct misuse *m, const struct search_point *p, uint32_t tas
 		return 0;
 	}
 	return 0;
+}
+
+bool misuse_after_destroy(const struct misuse *m)
+{
+	return m->nr_gone;
 }
 
 int misuse_step(struct misuse *m, const struct search_point *p, uint32_t i,

@@ -306,6 +306,24 @@ static int pick(void *state, const struct choice *c)
 	return n->a.error ? n->a.error : (int)pos;
 }
 
+/* In a reversed schedule what comes next depends on which tasks can run. */
+static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
+			enum search_until *until)
+{
+	const struct neighbour *n = state;
+	uint64_t made = hb_steps(n->a.env->hb, task), nr;
+
+	*until = SEARCH_UNTIL_DONE;
+	if (n->phase == FOLLOW)
+		return around_promise(&n->a, point, task);
+	if (n->phase == REVERSE)
+		return 0;
+	nr = schedule_promise(n->trial, n->nr_trial, n->a.env, task);
+	if (n->use_instead && n->instead.last == task && n->instead.nth >= made && n->instead.nth - made < nr)
+		nr = n->instead.nth - made;
+	return nr;
+}
+
 /* ---- how far it is ---- */
 
 static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *task)
@@ -494,6 +512,7 @@ static const struct strategy_type strategy_neighbour = {
 	.init = around_init,
 	.begin = begin,
 	.pick = pick,
+	.promise = promise,
 	.choose = schedule_choose,
 	.final = final,
 	.end = end,

@@ -65,6 +65,16 @@ uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct
 	return schedule_base(c);
 }
 
+uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task)
+{
+	uint64_t made = hb_steps(env->hb, task), promise = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++)
+		if (diffs[i].task == task && diffs[i].nth >= made && diffs[i].nth - made < promise)
+			promise = diffs[i].nth - made;
+	return promise;
+}
+
 int schedule_note(struct schedule *s, const struct search_env *env, const struct choice *c, uint32_t pos)
 {
 	const struct search_cand *cand = choice_cand(c, pos);

@@ -47,6 +47,12 @@ uint32_t schedule_base(const struct choice *c);
 uint32_t schedule_follow(const struct difference *diffs, size_t nr, const struct search_env *env,
 			 const struct choice *c);
 
+/*
+ * At so many of the next points schedule_follow() lets the task that has the turn go on, as long as it
+ * can.
+ */
+uint64_t schedule_promise(const struct difference *diffs, size_t nr, const struct search_env *env, uint32_t task);
+
 /* As strategy_type has it: a value that a program asks for is always the first, as in search_replay(). */
 int schedule_choose(void *state, uint32_t nr);
 

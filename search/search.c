@@ -377,6 +377,81 @@ int search_pick(struct search *s, const struct search_point *p)
 	return ret ? ret : i;
 }
 
+/* ---- promises ---- */
+
+static uint32_t nr_enabled(const struct search_point *p)
+{
+	uint32_t nr = 0;
+
+	if (p->enabled)
+		return p->nr_enabled;
+	for (uint32_t i = 0; i < p->nr; i++)
+		nr += p->cand[i].enabled;
+	return nr;
+}
+
+uint32_t strategy_next_by_priority(const uint64_t *prio, const struct rng *rng, const struct search_point *p)
+{
+	struct rng draw = *rng;
+	uint32_t first = SEARCH_NO_TASK;
+	uint64_t best = 0, one;
+
+	if (nr_enabled(p) < 2)
+		return SEARCH_NO_TASK;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (!p->cand[i].enabled)
+			continue;
+		one = prio[p->cand[i].task];
+		one = one ? one : rng_next(&draw) | 1;
+		if (one > best) {
+			best = one;
+			first = p->cand[i].task;
+		}
+	}
+	return first;
+}
+
+uint64_t strategy_promise(const struct strategy_type *type, const void *state, const struct search_point *p,
+			  uint32_t task, enum search_until *until)
+{
+	uint64_t nr = type->promise ? type->promise(state, p, task, until) : 0;
+
+	if (nr || nr_enabled(p) > 1)
+		return nr;
+	*until = SEARCH_UNTIL_CHANGE;
+	return UINT64_MAX;
+}
+
+/* The steps that the forced task makes next; the base scheduler lets it go on behind the end. */
+static uint64_t forced_promise(const struct search *s, enum search_until *until)
+{
+	uint64_t nr = 0;
+
+	*until = SEARCH_UNTIL_DONE;
+	if (s->loose)
+		return UINT64_MAX;
+	while (s->step + nr < s->nr_forced && s->forced[s->step + nr] == s->last)
+		nr++;
+	return s->step + nr < s->nr_forced ? nr : UINT64_MAX;
+}
+
+uint64_t search_promise(const struct search *s, const struct search_point *p, enum search_until *until)
+{
+	uint64_t nr;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	/* without an edge of the fair filter none comes before a task yields */
+	if (!s->running || !s->step || p->step + 1 != s->step || s->asked || s->fair.hash)
+		return 0;
+	if (s->force)
+		nr = forced_promise(s, until);
+	else
+		nr = s->rules ? 0 : strategy_promise(s->type, s->state, p, s->last, until);
+	if (s->max_steps && nr > s->max_steps - s->step)
+		nr = s->max_steps - s->step;
+	return nr;
+}
+
 /* The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it. */
 static uint64_t rare_place(struct search *s)
 {

@@ -36,6 +36,7 @@ struct search_cand {
 	uint32_t task;		/* stable number of the task's spawn path: equal in all executions */
 	uint32_t parent;	/* the task that created it, SEARCH_NO_TASK for the root */
 	bool enabled;		/* could run, and would not block at once */
+	bool blocked;		/* waits in the kernel: it can run after it has woken up, and not before */
 	struct zug_label label;	/* what it is about to do; op ZUG_OP_NONE when blocked and unknown */
 };
 
@@ -109,6 +110,18 @@ int search_begin(struct search *s);
 int search_pick(struct search *s, const struct search_point *point);
 
 void search_end(struct search *s, const struct search_end *end);
+
+/*
+ * A promise, after the search_pick() for that point and before the next one: at so many of the next
+ * points (0: none) search_pick() will choose the same task again, if it is enabled there and has not
+ * yielded, until what *until says has happened. Tasks that end or are replaced end it in any case.
+ */
+enum search_until {
+	SEARCH_UNTIL_CHANGE,	/* another task has become enabled, or is not enabled any more */
+	SEARCH_UNTIL_WAKE,	/* another task has been created, or has woken up: it was blocked */
+	SEARCH_UNTIL_DONE,	/* nothing of that: to the last of these points */
+};
+uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until);
 
 /*
  * Force the next execution to follow these tasks, one a step, as long as they

@@ -107,6 +107,12 @@ struct strategy_type {
 	void (*end)(void *state, const struct search_end *end);
 	void (*fini)(void *state);
 
+	/*
+	 * Optional: as search_promise(), of the task that the last pick() chose at that point. No rule
+	 * and no fairness will be in the way.
+	 */
+	uint64_t (*promise)(const void *state, const struct search_point *point, uint32_t task,
+			    enum search_until *until);
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);
 	/* Optional: the state at the end, where perhaps no task can run (search_final()). */
@@ -116,6 +122,16 @@ struct strategy_type {
 	/* Optional: all that the next executions depend on (codec.h). Without it the state is none. */
 	void (*save)(void *state, struct codec *c);
 };
+
+/*
+ * The enabled task with the highest priority, by task; where that is 0 it is drawn, from a copy of the
+ * generator. SEARCH_NO_TASK: it needs no priority, as no other is enabled.
+ */
+uint32_t strategy_next_by_priority(const uint64_t *prio, const struct rng *rng, const struct search_point *point);
+
+/* What that strategy promises, if anything: with one enabled task each of them chooses that one. */
+uint64_t strategy_promise(const struct strategy_type *type, const void *state, const struct search_point *point,
+			  uint32_t task, enum search_until *until);
 
 /* NULL at the end; the first is the default. */
 extern const struct strategy_type *const strategy_types[];

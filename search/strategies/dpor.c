@@ -266,6 +266,26 @@ static int dpor_pick(void *state, const struct choice *c)
 	return (int)pos;
 }
 
+/*
+ * The steps of the prefix, and behind it the last task as long as it can go on: what it has done since
+ * keeps it awake.
+ */
+static uint64_t dpor_promise(const void *state, const struct search_point *point, uint32_t task,
+			     enum search_until *until)
+{
+	const struct dpor *d = state;
+	uint32_t at = d->depth;
+
+	(void)point;
+	*until = SEARCH_UNTIL_DONE;
+	if (d->blocked || d->diverge.now || d->overflow)
+		return UINT64_MAX;
+	for (; at < d->prefix; at++)
+		if (d->reversals.events[at].task != task)
+			return at - d->depth;
+	return UINT64_MAX;
+}
+
 static int dpor_choose(void *state, uint32_t nr)
 {
 	struct dpor *d = state;
@@ -426,6 +446,7 @@ const struct strategy_type strategy_dpor = {
 	.init = dpor_init,
 	.begin = dpor_begin,
 	.pick = dpor_pick,
+	.promise = dpor_promise,
 	.end = dpor_end,
 	.fini = dpor_fini,
 	.choose = dpor_choose,

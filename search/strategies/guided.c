@@ -305,6 +305,16 @@ static int guided_pick(void *state, const struct choice *c)
 	return (int)best;
 }
 
+/* Without constraints it is pos.c: no more than the next point is known. */
+static uint64_t guided_promise(const void *state, const struct search_point *point, uint32_t task,
+			       enum search_until *until)
+{
+	const struct guided *g = state;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	return !g->now.nr && strategy_next_by_priority(g->prio, &g->env->rng, point) == task;
+}
+
 static void guided_end(void *state, const struct search_end *end)
 {
 	struct guided *g = state;
@@ -352,6 +362,7 @@ const struct strategy_type strategy_guided = {
 	.init = guided_init,
 	.begin = guided_begin,
 	.pick = guided_pick,
+	.promise = guided_promise,
 	.end = guided_end,
 	.fini = guided_fini,
 	.save = guided_save,

@@ -97,6 +97,39 @@ static int pct_pick(void *state, const struct choice *c)
 	return (int)best;
 }
 
+/*
+ * The task with the highest priority goes on up to the next change point, which it still makes: its
+ * priority changes there after the choice. Tasks that wait in the kernel do not count before they wake
+ * up, and one that stands before a lock does not as long as that is held. A task without a priority
+ * gets one where it can first be chosen, and none is known before.
+ */
+static uint64_t pct_promise(const void *state, const struct search_point *point, uint32_t task,
+			    enum search_until *until)
+{
+	const struct pct *p = state;
+	uint64_t next = UINT64_MAX;
+
+	*until = SEARCH_UNTIL_WAKE;
+	if (p->suffix)
+		next = (uint64_t)p->suffix;
+	if (p->env->choices >= next || !p->prio[task])
+		return 0;
+	for (uint32_t i = 0; i < point->nr; i++) {
+		const struct search_cand *c = &point->cand[i];
+
+		if (c->task == task || (c->blocked && !c->enabled) ||
+		    (p->prio[c->task] && p->prio[c->task] < p->prio[task]))
+			continue;
+		if (c->enabled)
+			return 0;
+		*until = SEARCH_UNTIL_CHANGE;
+	}
+	for (int64_t i = 0; i < p->depth - 1; i++)
+		if (p->change[i] > p->env->choices && p->change[i] < next)
+			next = p->change[i];
+	return next - p->env->choices;
+}
+
 static void pct_fini(void *state)
 {
 	struct pct *p = state;
@@ -120,5 +153,6 @@ const struct strategy_type strategy_pct = {
 	.init = pct_init,
 	.begin = pct_begin,
 	.pick = pct_pick,
+	.promise = pct_promise,
 	.fini = pct_fini,
 };

@@ -127,6 +127,14 @@ static int portfolio_pick(void *state, const struct choice *c)
 	return type->pick(p->now->state, c);
 }
 
+static uint64_t portfolio_promise(const void *state, const struct search_point *point, uint32_t task,
+				  enum search_until *until)
+{
+	const struct portfolio *p = state;
+
+	return strategy_promise(p->now->type, p->now->state, point, task, until);
+}
+
 static int portfolio_choose(void *state, uint32_t nr)
 {
 	struct portfolio *p = state;
@@ -208,6 +216,7 @@ const struct strategy_type strategy_portfolio = {
 	.init = portfolio_init,
 	.begin = portfolio_begin,
 	.pick = portfolio_pick,
+	.promise = portfolio_promise,
 	.choose = portfolio_choose,
 	.final = portfolio_final,
 	.end = portfolio_end,

@@ -75,6 +75,19 @@ static int pos_pick(void *state, const struct choice *c)
 	return (int)best;
 }
 
+/*
+ * The task's next operation has a new priority, whatever it is. Which priorities that operation
+ * takes away is not known before its label is: so no more than one point is promised.
+ */
+static uint64_t pos_promise(const void *state, const struct search_point *point, uint32_t task,
+			    enum search_until *until)
+{
+	const struct pos *p = state;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	return strategy_next_by_priority(p->prio, &p->env->rng, point) == task;
+}
+
 static void pos_fini(void *state)
 {
 	struct pos *p = state;
@@ -94,5 +107,6 @@ const struct strategy_type strategy_pos = {
 	.init = pos_init,
 	.begin = pos_begin,
 	.pick = pos_pick,
+	.promise = pos_promise,
 	.fini = pos_fini,
 };

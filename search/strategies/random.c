@@ -8,6 +8,9 @@
  */
 #include "search/strategies/strategies.h"
 
+/* Steps that are looked ahead. */
+#define MAX_PROMISE	1000
+
 struct random_walk {
 	struct search_env *env;
 	int64_t stick;
@@ -41,6 +44,29 @@ static int random_pick(void *state, const struct choice *c)
 	return (int)rng_below(&r->env->rng, c->nr);
 }
 
+/* What will be drawn, from a copy of the generator, while the enabled tasks are the same. */
+static uint64_t random_promise(const void *state, const struct search_point *p, uint32_t task,
+			       enum search_until *until)
+{
+	const struct random_walk *r = state;
+	struct rng rng = r->env->rng;
+	uint64_t nr = 0, place = 0, promise = 0;
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		place += p->cand[i].enabled && p->cand[i].task < task;
+		nr += p->cand[i].enabled;
+	}
+	*until = SEARCH_UNTIL_CHANGE;
+	while (nr > 1 && promise < MAX_PROMISE) {
+		bool stays = r->stick && rng_below(&rng, 1ull << r->stick);
+
+		if (!stays && rng_below(&rng, nr) != place)
+			break;
+		promise++;
+	}
+	return promise;
+}
+
 static const struct strategy_param random_params[] = { RANDOM_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
 
 const struct strategy_type strategy_random = {
@@ -56,4 +82,5 @@ const struct strategy_type strategy_random = {
 	.init = random_init,
 	.begin = random_begin,
 	.pick = random_pick,
+	.promise = random_promise,
 };

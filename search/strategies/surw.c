@@ -32,6 +32,7 @@ struct surw_task {
 };
 
 #define SCALE	16		/* parts of an event, for means */
+#define MAX_PROMISE	1000	/* steps that are looked ahead */
 
 struct surw {
 	struct search_env *env;
@@ -261,6 +262,68 @@ static int pick(void *state, const struct choice *c)
 	return (int)i;
 }
 
+/* The task that draw_by_weight() takes next (or, in a first execution, a plain draw); tasks have left[] weights. */
+static uint32_t next_by_weight(const struct surw *s, struct rng *rng, const struct search_point *p, uint32_t task,
+			       uint64_t left)
+{
+	uint64_t sum = 0, at, w;
+
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		at = pass ? rng_below(rng, sum) : 0;
+		for (uint32_t i = 0; i < p->nr; i++) {
+			if (!p->cand[i].enabled)
+				continue;
+			w = p->cand[i].task == task ? (left ? left : SCALE) : weight(s, &p->cand[i]);
+			if (!s->profile.executions)
+				w = 1;
+			if (!pass)
+				sum += w;
+			else if (at < w)
+				return p->cand[i].task;
+			else
+				at -= w;
+		}
+	}
+	return SEARCH_NO_TASK;
+}
+
+/*
+ * What will be drawn, while the enabled tasks are the same. Of the selective form the next point at most:
+ * whether an event is interesting is not known before its label is, unless it is the task's turn to make one.
+ */
+static uint64_t promise(const void *state, const struct search_point *p, uint32_t task, enum search_until *until)
+{
+	const struct surw *s = state;
+	uint64_t left = s->tasks[task].left, best = 0, prio, nr = 0, first = SEARCH_NO_TASK;
+	struct rng rng = s->env->rng;
+	uint32_t enabled = 0;
+
+	*until = SEARCH_UNTIL_CHANGE;
+	for (uint32_t i = 0; i < p->nr; i++)
+		enabled += p->cand[i].enabled;
+	if (enabled < 2)
+		return 0;
+	if (s->all || !s->profile.executions) {
+		while (nr < MAX_PROMISE && next_by_weight(s, &rng, p, task, left) == task) {
+			left -= left < SCALE ? left : SCALE;
+			nr++;
+		}
+		return nr;
+	}
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct surw_task *t = &s->tasks[p->cand[i].task];
+
+		if (!p->cand[i].enabled || t->held)
+			continue;
+		prio = t->prio ? t->prio : rng_next(&rng) | 1;
+		if (prio > best) {
+			best = prio;
+			first = p->cand[i].task;
+		}
+	}
+	return first == task && s->intended == task;
+}
+
 static void end(void *state, const struct search_end *e)
 {
 	struct surw *s = state;
@@ -291,6 +354,7 @@ const struct strategy_type strategy_urw = {
 	.init = urw_init,
 	.begin = begin,
 	.pick = pick,
+	.promise = promise,
 	.end = end,
 	.fini = fini,
 	.save = save,
@@ -309,6 +373,7 @@ const struct strategy_type strategy_surw = {
 	.init = surw_init,
 	.begin = begin,
 	.pick = pick,
+	.promise = promise,
 	.end = end,
 	.fini = fini,
 	.save = save,

@@ -358,6 +358,29 @@ static int pick(void *state, const struct choice *c)
 	return replay_node(s, c);
 }
 
+/*
+ * The choices of the prefix, and behind it the last task as long as it can go on: as it does in an
+ * execution that has left its prefix.
+ */
+static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
+			enum search_until *until)
+{
+	const struct systematic *s = state;
+	size_t at = s->depth;
+
+	(void)point;
+	*until = SEARCH_UNTIL_DONE;
+	if (s->redundant || s->diverge.now)
+		return UINT64_MAX;
+	for (; at < s->prefix; at++) {
+		const struct node *n = &s->nodes[at];
+
+		if (n->value || s->options[n->options + n->cur].task != task)
+			return at - s->depth;
+	}
+	return UINT64_MAX;
+}
+
 static int choose(void *state, uint32_t nr)
 {
 	struct systematic *s = state;
@@ -490,7 +513,7 @@ static const struct strategy_refusal systematic_refused[] = {
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.choose = choose, .stats = stats, .save = save
+	.promise = promise, .choose = choose, .stats = stats, .save = save
 
 const struct strategy_type strategy_preemption = {
 	.info = {

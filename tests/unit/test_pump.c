@@ -70,6 +70,15 @@ const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int
 	return &state;
 }
 
+static struct zug_lease lease;
+
+struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot)
+{
+	(void)k;
+	(void)slot;
+	return &lease;
+}
+
 void kernel_forget(struct kernel *k, unsigned int slot)
 {
 	(void)k;
@@ -278,7 +287,9 @@ static char err[256];
 /* A world in which the root (1) has started two tasks (2, 3) and stands at its first point. */
 static struct kworld *begin(void)
 {
-	struct kworld_options o = { .spawn = &spawn, .places = places_new(NULL, NULL), .wake_fd = -1, .launch.in = -1 };
+	struct probes *probes = probes_new(NULL, NULL, NULL);
+	struct kworld_options o = { .spawn = &spawn, .probes = probes, .places = places_new(probes, NULL), .wake_fd = -1,
+				    .launch.in = -1 };
 	struct kworld *k = (struct kworld *)kworld_new(&o);
 	struct world_event ev;
 
@@ -299,9 +310,11 @@ static struct kworld *begin(void)
 static void end(struct kworld *k)
 {
 	struct places *p = k->o.places;
+	struct probes *probes = k->o.probes;
 
 	kworld_free(&k->w);
 	places_free(p);
+	probes_free(probes);
 }
 
 static bool next_is(struct kworld *k, enum world_event_kind kind, uint32_t task, bool ask)
@@ -363,7 +376,7 @@ static void test_split(void)
 	kworld_handle(k, put(ZUG_EV_YIELD, 1, ZUG_EF_LONE));
 	nr_ring--;
 	k->kt[0].split.phase = SPLIT_READ;
-	kworld_split_passed(k, 0);
+	kworld_split_passed(k, 0, false);
 	put(ZUG_EV_WAKE, 3, 0);
 	ok(next_op_is(k, ZUG_OP_YIELD), "the first of two steps has its own label");
 	ok(next_op_is(k, ZUG_OP_DATA_WRITE) && next_is(k, WORLD_WAKE, 2, false), "the second follows at once");
@@ -373,6 +386,90 @@ static void test_split(void)
 	put(ZUG_EV_WAKE, 2, 0);
 	ok(!nr_commands && next_op_is(k, ZUG_OP_DATA_WRITE) && state_of(k, 0) == TASK_PARKED,
 	   "the read half needs no turn of the kernel's");
+	end(k);
+}
+
+/* T1 stands before a mutex of its process, which is as it was read then. */
+static void before_lock(struct kworld *k, const uint32_t *words)
+{
+	k->w.tasks[1].label.op = ZUG_OP_LOCK;
+	k->kt[1].lock = 0x1000;
+	k->kt[1].libc = SYMLIBC_GLIBC;
+	k->locks.nr = 0;
+	lock_memory_put(&k->locks, k->w.tasks[1].tgid, 0x1000, words);
+	kworld_waiters_follow(k, 1);
+}
+
+/* A point of T0, which has gone on; the mutex that it came to before is held then. */
+static bool leased_next(struct kworld *k)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.kind == WORLD_POINT && ev.task == 0 &&
+	       ev.ask && ev.leased && !ev.passed && state_of(k, 0) == TASK_PARKED;
+}
+
+static bool waits(struct kworld *k)
+{
+	return k->w.ops->would_block(&k->w, &k->w.tasks[1], NULL);
+}
+
+static void test_lease(void)
+{
+	static const uint32_t open[LOCK_WORDS] = { 0 }, held[LOCK_WORDS] = { 1, 0, 77 };
+	struct kworld *k = begin();
+	struct zug_event *e;
+
+	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
+	before_lock(k, open);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE);
+	k->w.ops->grant(&k->w, 0);
+	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE && lease.nr_locks == 1 && lease.locks[0].addr == 0x1000 &&
+	   !memcmp(lease.locks[0].word, open, sizeof(open)), "a lease comes with the locks that others stand before");
+	nr_commands = 0;
+	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	memcpy(put(ZUG_EV_LOCK, 1, 0)->word, held, sizeof(held));
+	e = put(ZUG_EV_POINT, 1, ZUG_EF_LEASED | ZUG_EF_BEFORE);
+	e->before_addr = 0x2000;
+	e->before[0] = 1;
+	ok(leased_next(k) && !waits(k), "a leased point is a question, with locks as they were");
+	ok(!k->w.ops->grant(&k->w, 0) && !nr_commands && state_of(k, 0) == TASK_RUNNING, "the task has the turn already");
+	ok(leased_next(k) && waits(k), "a lock that the task has taken since is held at its next point");
+	k->kt[1].lock = 0x2000;
+	ok(waits(k), "that of the point before is known");
+	k->kt[1].lock = 0x3000;
+	ok(!waits(k), "other memory is not read while a task runs");
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "the end of a lease");
+	k->w.ops->grant(&k->w, 0);
+	ok(!lease.left && nr_commands == 1, "the next grant has none of its own");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "nor is one due");
+	k->kt[1].lock = 0x1000;
+	k->w.tasks[1].tgid++;
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE);
+	k->w.ops->grant(&k->w, 0);
+	ok(!lease.left, "no lease where a lock lies in another process");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "its next point");
+	k->w.tasks[1].label.op = ZUG_OP_DATA_WRITE;
+	kworld_waiters_follow(k, 1);
+	k->w.tasks[2].deadline = 5;
+	k->timed.list = calloc(1, sizeof(*k->timed.list));
+	k->timed.list[0] = 2;
+	k->timed.nr = k->timed.room = 1;
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE);
+	k->w.ops->grant(&k->w, 0);
+	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE, "a timed wait may end too early: its end is to be looked at");
+	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	ok(leased_next(k), "a place");
+	k->kt[0].split.phase = SPLIT_READ;
+	kworld_split_passed(k, 0, true);
+	k->w.ops->grant(&k->w, 0);
+	ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE, "a split one has two steps under a lease");
+	nr_commands = 0;
+	ok(!k->w.ops->grant(&k->w, 0) && !nr_commands, "and neither of them needs the turn");
 	end(k);
 }
 
@@ -594,6 +691,7 @@ int main(void)
 {
 	test_states();
 	test_split();
+	test_lease();
 	test_take_back();
 	test_own_stops();
 	test_errand();

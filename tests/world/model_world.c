@@ -50,10 +50,18 @@ struct mw_task {
 	struct misuse_memory memory;	/* of its lock, when it passed a point */
 };
 
+/* What the engine may ask of tasks and objects, and a task that goes on changes. */
+struct mw_memory {
+	int64_t sems[MW_OBJECTS];
+	uint32_t owner[MW_OBJECTS];
+	bool relocks[MW_TASKS], dead[MW_TASKS];
+};
+
 struct mw_event {
 	struct world_event ev;
 	struct world_task after;
 	struct misuse_memory memory;
+	struct mw_memory then;
 };
 
 #define MW_SEEN	64
@@ -76,7 +84,14 @@ struct mw_state {
 	int status;			/* wait status of the root */
 	struct mw_event *queue;
 	size_t first, nr, room;
+	struct mw_memory then;		/* at the last event that was delivered */
 	struct id_map told;
+	/* as the kernel side's: struct zug_lease */
+	uint32_t lease, next_lease;	/* points left; of the next grant */
+	enum search_until until, next_until;
+	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
+	bool woken;			/* another task, since then */
+	uint32_t ahead;			/* who has passed the point that is decided now, or WORLD_NO_TASK */
 };
 
 static struct model_world *mw(struct world *w)
@@ -176,6 +191,26 @@ static const char *name_of(uint64_t object, char *buf, size_t len)
 
 /* ---- events ---- */
 
+static struct mw_memory memory_now(const struct mw_state *s)
+{
+	struct mw_memory m;
+
+	memset(&m, 0, sizeof(m));
+	memcpy(m.sems, s->sems, sizeof(m.sems));
+	memcpy(m.owner, s->owner, sizeof(m.owner));
+	for (int t = 0; t < MW_TASKS; t++) {
+		m.relocks[t] = s->task[t].relocks;
+		m.dead[t] = s->task[t].life == DEAD;
+	}
+	return m;
+}
+
+/* The same as the engine sees it: what has not been told yet has not happened. */
+static struct mw_memory memory_told(const struct mw_state *s)
+{
+	return s->first < s->nr ? s->then : memory_now(s);
+}
+
 /* Tells what has become of a task; the event is to be filled in by the caller. */
 static struct world_event *tell(struct model_world *m, enum world_event_kind kind, uint32_t t,
 				enum task_state_kind state)
@@ -187,6 +222,7 @@ static struct world_event *tell(struct model_world *m, enum world_event_kind kin
 		abort();
 	e = &s->queue[s->nr++];
 	memset(e, 0, sizeof(*e));
+	e->then = memory_now(s);
 	e->ev.kind = kind;
 	e->ev.task = t;
 	e->ev.waker = WORLD_NO_TASK;
@@ -213,6 +249,8 @@ static bool deliver(struct model_world *m, struct world_event *ev)
 		m->w.tasks[ev->task] = e->after;
 		s->task[ev->task].memory = e->memory;
 	}
+	s->then = e->then;
+	s->ahead = ev->leased ? ev->task : WORLD_NO_TASK;
 	s->first++;
 	if (s->first == s->nr)
 		s->first = s->nr = 0;
@@ -253,6 +291,7 @@ static void wake(struct model_world *m, uint32_t t, uint32_t waker)
 	struct zug_label *l = &task->shown.label;
 
 	task->life = READY;
+	m->s->woken = true;
 	task->deadline = task->shown.deadline = 0;
 	if (m->p->nr_started) {
 		*l = label_of(m, t);
@@ -726,7 +765,7 @@ static bool is_lone(const struct model_world *m, uint32_t t)
 	return true;
 }
 
-static struct misuse_memory memory_of(const struct mw_state *s, unsigned int mutex)
+static struct misuse_memory memory_of(const struct mw_memory *s, unsigned int mutex)
 {
 	bool held = s->owner[mutex] != WORLD_NO_TASK;
 
@@ -741,25 +780,100 @@ static unsigned int mutex_of(const struct zug_label *l)
 										     : l->object);
 }
 
+/* A time-out may be over, or a timer is to fire. */
+static bool alarm_due(const struct mw_state *s)
+{
+	for (uint32_t t = 0; t < MW_TASKS; t++)
+		if (s->task[t].life == BLOCKED && s->task[t].deadline && s->task[t].deadline <= s->clock)
+			return true;
+	return first_deadline(s) <= s->clock;
+}
+
+/* What is known of the operation before which a task stands: struct zug_pass. */
+static bool may_pass(const struct model_world *m, uint32_t t)
+{
+	const struct mw_state *s = m->s;
+	const struct mw_op *o = &m->p->code[t][s->task[t].pc];
+
+	switch (o->op) {
+	case W_LOCK:
+		return s->owner[o->a] == WORLD_NO_TASK || (m->p->blind && s->owner[o->a] != t);
+	case W_SPIN_LOCK:
+		return s->owner[o->a] == WORLD_NO_TASK;
+	case W_SEM_WAIT:
+		return m->p->blind || s->sems[o->a];
+	case W_UNLOCK:
+	case W_SPIN_UNLOCK:
+		return s->owner[o->a] == t;
+	case W_WAIT:
+	case W_TIMED_WAIT:
+		return s->owner[o->b] == t;
+	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
+	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_LEAVE: case W_CREATE:
+		return true;
+	}
+	return false;
+}
+
+/* What other tasks stand before has changed: W_LOCK, W_SEM_WAIT and their kin. */
+static bool is_changed(const struct model_world *m, uint32_t t)
+{
+	const struct mw_state *s = m->s;
+
+	for (uint32_t i = 0; i < MW_TASKS; i++) {
+		const struct mw_op *o = &m->p->code[i][s->task[i].pc];
+
+		if (i == t || s->task[i].life != READY)
+			continue;
+		if ((o->op == W_LOCK || o->op == W_SPIN_LOCK) && s->owner[o->a] != s->leased.owner[o->a])
+			return true;
+		if ((o->op == W_WAIT || o->op == W_TIMED_WAIT) && s->owner[o->b] != s->leased.owner[o->b])
+			return true;
+		if (o->op == W_SEM_WAIT && s->sems[o->a] != s->leased.sems[o->a])
+			return true;
+	}
+	return false;
+}
+
+static uint64_t next_happening(const struct model_world *m);
+
+/* Task t passes its point under its lease. */
+static bool is_leased(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+
+	if (s->until != SEARCH_UNTIL_DONE && s->woken)
+		s->lease = 0;
+	if (!s->lease || alarm_due(s) || !may_pass(m, t) || s->nr > MAX_QUEUE || next_happening(m) <= m->now ||
+	    (s->until == SEARCH_UNTIL_CHANGE && is_changed(m, t)))
+		s->lease = 0;
+	return s->lease;
+}
+
 /* Task t has come to a point. true: it passes it. */
 static bool stands(struct model_world *m, uint32_t t)
 {
 	struct mw_task *task = &m->s->task[t];
 	const struct mw_op *o = op_of(m, t);
 	struct world_event *ev;
-	bool lone = is_lone(m, t);
+	bool lone = is_lone(m, t), leased = !lone && is_leased(m, t);
 
+	m->s->lease -= m->s->lease && (lone || leased);
+	if (o->op == W_YIELD || o->op == W_SLEEP)
+		m->s->lease = 0;
 	task->shown.label = label_of(m, t);
 	task->shown.quits = o->op == W_EXIT && !task->process;
 	task->shown.status = (uint8_t)o->imm;
 	ev = tell(m, WORLD_POINT, t, lone ? TASK_RUNNING : TASK_PARKED);
 	ev->passed = lone;
+	ev->leased = leased;
 	ev->ask = !lone;
 	ev->yield = o->op == W_YIELD || o->op == W_SLEEP;
 	if (task->shown.label.object >> 32 == MW_LOCKS ||
 	    task->shown.label.object2 >> 32 == MW_LOCKS)
-		m->s->queue[m->s->nr - 1].memory = memory_of(m->s, mutex_of(&task->shown.label));
-	return lone;
+		m->s->queue[m->s->nr - 1].memory = memory_of(&m->s->queue[m->s->nr - 1].then,
+							     mutex_of(&task->shown.label));
+	return lone || leased;
 }
 
 /* From a grant, or after an uninterruptible wait, to the next stop. */
@@ -791,7 +905,7 @@ static int mw_start(struct world *w, bool stop_always, char *err, size_t errlen)
 	id_map_free(&s->told);
 	*s = (struct mw_state){
 		.stuck = WORLD_NO_TASK, .start = m->now, .tickets = 1, .status = -1,
-		.stop_always = stop_always,
+		.stop_always = stop_always, .ahead = WORLD_NO_TASK,
 	};
 	memset(w->tasks, 0, w->nr_tasks * sizeof(*w->tasks));
 	world_changed_all(w);
@@ -922,6 +1036,16 @@ static int mw_grant(struct world *w, uint32_t task)
 {
 	struct model_world *m = mw(w);
 
+	if (m->s->ahead == task) {
+		m->s->ahead = WORLD_NO_TASK;
+		w->tasks[task].state = TASK_RUNNING;
+		return 0;
+	}
+	m->s->lease = m->s->next_lease;
+	m->s->until = m->s->next_until;
+	m->s->next_lease = 0;
+	m->s->woken = false;
+	m->s->leased = memory_now(m->s);
 	if (w->tasks[task].state != TASK_PARKED || m->s->task[task].life != READY) {
 		printf("# the model was to grant T%u, which is not parked\n", task);
 		abort();
@@ -932,6 +1056,12 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->task[task].shown.state = TASK_RUNNING;
 	run(m, task);
 	return 0;
+}
+
+static void mw_lease(struct world *w, uint32_t nr, enum search_until until)
+{
+	mw(w)->s->next_lease = nr;
+	mw(w)->s->next_until = until;
 }
 
 static void mw_status(struct world *w, struct world_status *st)
@@ -952,34 +1082,35 @@ static bool mw_in_flight(struct world *w)
 static bool mw_would_block(struct world *w, const struct world_task *t, uint32_t *owner)
 {
 	struct model_world *m = mw(w);
-	struct mw_state *s = m->s;
+	const struct mw_memory s = memory_told(m->s);
 	unsigned int nr = number_of(t->label.object), op = t->label.op;
 
 	if (owner) {
 		*owner = WORLD_NO_TASK;
 		if (op == ZUG_OP_LOCK || op == ZUG_OP_TIMEDLOCK || op == ZUG_OP_COND_WAIT)
-			*owner = s->owner[mutex_of(&t->label)];
+			*owner = s.owner[mutex_of(&t->label)];
 	}
-	if (m->p->nr_started && s->task[t->task].relocks)
-		return s->owner[number_of(t->label.object2)] != WORLD_NO_TASK;
+	if (m->p->nr_started && s.relocks[t->task])
+		return s.owner[number_of(t->label.object2)] != WORLD_NO_TASK;
 	if (m->p->nr_started && op == ZUG_OP_JOIN)
-		return s->task[nr].life != DEAD;
+		return !s.dead[nr];
 	if (m->p->blind)
 		return false;
 	if (op == ZUG_OP_LOCK || op == ZUG_OP_SPIN_LOCK)
-		return s->owner[nr] != WORLD_NO_TASK;
-	return op == ZUG_OP_SEM_WAIT && !s->sems[nr];
+		return s.owner[nr] != WORLD_NO_TASK;
+	return op == ZUG_OP_SEM_WAIT && !s.sems[nr];
 }
 
 static bool mw_lock_memory(struct world *w, const struct world_task *t, uint64_t object,
 			   struct misuse_memory *memory)
 {
 	struct model_world *m = mw(w);
+	const struct mw_memory told = memory_told(m->s);
 
 	if (m->p->nr_started || object >> 32 != MW_LOCKS)
 		return false;
 	*memory = t->state == TASK_RUNNING ? m->s->task[t->task].memory
-					   : memory_of(m->s, number_of(object));
+					   : memory_of(&told, number_of(object));
 	return true;
 }
 
@@ -1186,7 +1317,7 @@ static const char *mw_object_name(struct world *w, uint64_t object)
 }
 
 static const struct world_ops ops = {
-	.start = mw_start, .next = mw_next, .grant = mw_grant, .status = mw_status, .in_flight = mw_in_flight,
+	.start = mw_start, .next = mw_next, .grant = mw_grant, .lease = mw_lease, .status = mw_status, .in_flight = mw_in_flight,
 	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .stop = mw_stop, .expire = mw_expire,
 	.faults = mw_faults, .inject = mw_inject, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
 	.describe = mw_describe, .object_name = mw_object_name,

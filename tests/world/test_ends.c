@@ -390,7 +390,7 @@ static void misuse(void)
 {
 	struct run *r = run(PROGRAM(.code = { TASK(CREATE(1), LOCK(0), LOCAL, UNLOCK(0), JOIN(1)),
 					      TASK(UNLOCK(0)) }),
-			    &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1) });
+			    &(struct how){ SCHEDULE(0, 0, 0, 0, 1, 1), .o.ask_always = true });
 	uint64_t bug = r->x.outcome.failure;
 
 	check(is_outcome(r, ZUG_OUTCOME_MISUSE,

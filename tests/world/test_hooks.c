@@ -40,7 +40,7 @@ static bool on_step(void *ctx, const struct search_point *p, uint32_t i, struct 
 static void watch_steps(struct engine *e, struct model_world *m, void *ctx)
 {
 	(void)m;
-	engine_watch_steps(e, on_step, ctx);
+	engine_watch_steps(e, on_step, NULL, ctx);
 }
 
 static void steps(void)

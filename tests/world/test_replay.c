@@ -110,10 +110,16 @@ static void the_same(const struct mw_program *p, const char *name, uint64_t time
 
 static void each_stops(void)
 {
-	struct run *first, *r = follow(&counters, &(struct how){ 0 }, &counters, &first);
+	struct run *first = run(&counters, &(struct how){ .o.ask_always = true });
+	struct run *r = run(&counters, &(struct how){ .replay = first->t, .o.ask_always = true });
 
 	check(r->stop_always && r->grants == r->x.steps && first->grants < first->x.steps, r,
-	      "a replay stops at every point");
+	      "without leases a replay stops at every point");
+	run_free(r);
+	r = run(&counters, &(struct how){ .replay = first->t });
+	check(r->stop_always && !r->x.diverged && r->grants < r->x.steps / 2 && r->x.asked == r->grants &&
+		      !strcmp(schedule_of(r->t), schedule_of(first->t)),
+	      r, "with leases it does so where another task goes on");
 	done(r, first);
 }
 

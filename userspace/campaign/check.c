@@ -39,7 +39,7 @@ static int see_stacks(struct campaign *c, const struct replay *r, struct check_r
 	struct trace *t;
 	int ret = 0;
 
-	engine_watch_steps(c->s.engine, reached, &stop);
+	engine_watch_steps(c->s.engine, reached, NULL, &stop);
 	for (int i = 0; i < STACK_TRIES && !ret && !(res->at_first && res->at_other); i++) {
 		if (session_interrupted(&c->s))
 			break;

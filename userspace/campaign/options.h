@@ -33,6 +33,7 @@ struct options_search {
 	const char *rules;	/* holds, tactics, scope of preemptions (search/rules.h); NULL: none */
 	const struct script *script;	/* its statements are the rules, and the search follows it; NULL: none */
 	const char *resume;	/* file with the state of the search; NULL: none */
+	bool ask_always;	/* every point asks: there are no leases (engine.h) */
 };
 
 struct options_points {

@@ -96,9 +96,19 @@ static void judge(void *ctx, struct execution *x)
 			policies[i]->judge(p->state[i], x);
 }
 
+static bool looks(void *ctx)
+{
+	struct points *p = ctx;
+
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (policies[i]->looks && policies[i]->looks(p->state[i]))
+			return true;
+	return false;
+}
+
 void points_watch_steps(struct points *p)
 {
-	engine_watch_steps(p->s->engine, on_step, p);
+	engine_watch_steps(p->s->engine, on_step, looks, p);
 }
 
 void points_watch(struct points *p)

@@ -43,6 +43,11 @@ struct point_policy {
 	void (*begin)(void *state);
 	/* As engine_watch_steps(): of every execution, also of replays and trials. */
 	bool (*on_step)(void *state, const struct search_point *p, uint32_t i, struct outcome *o);
+	/*
+	 * Before an execution: on_step() looks at the test's memory, or may end the execution, so that
+	 * no step may be made ahead.
+	 */
+	bool (*looks)(void *state);
 	/* Judges an execution that has ended; of every execution as well. */
 	void (*judge)(void *state, struct execution *x);
 	/* After an execution of the search, or before it: the outcome may become a pass. */

@@ -293,6 +293,11 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	return race_at(r, p, i, o);
 }
 
+static bool looks(void *state)
+{
+	return ((struct races *)state)->s->o.failure.race;
+}
+
 /*
  * Adds the race that ended the last execution to the warnings, with its trace, which is followed
  * once.
@@ -355,5 +360,5 @@ static int lists(void *state, struct options_replay *l)
 }
 
 const struct point_policy policy_races = {
-	.open = open_races, .free = free_races, .on_step = on_step, .after = after, .lists = lists,
+	.open = open_races, .free = free_races, .on_step = on_step, .looks = looks, .after = after, .lists = lists,
 };

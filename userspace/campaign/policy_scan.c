@@ -887,6 +887,13 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	return false;
 }
 
+static bool looks(void *state)
+{
+	const struct scan *s = state;
+
+	return s->mode == LOOKING && !s->session->aside;
+}
+
 /* Stopping at every access takes long: that it was cut is no finding. */
 static int after(void *state, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen)
@@ -953,6 +960,7 @@ const struct point_policy policy_scan = {
 	.free = free_scan,
 	.settle = settle,
 	.on_step = on_step,
+	.looks = looks,
 	.after = after,
 	.lists = lists,
 	.note = note,

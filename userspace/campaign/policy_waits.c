@@ -209,6 +209,16 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 	return w->cut;
 }
 
+static bool looks(void *state)
+{
+	const struct waits *w = state;
+
+	for (unsigned int k = 0; k < w->nr && !w->s->aside; k++)
+		if (w->list[k].state == TRIED)
+			return true;
+	return false;
+}
+
 static int after(void *state, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen)
 {
@@ -272,6 +282,7 @@ const struct point_policy policy_waits = {
 	.learns_always = true,
 	.begin = begin,
 	.on_step = on_step,
+	.looks = looks,
 	.after = after,
 	.lists = lists,
 	.note = note,

@@ -43,6 +43,7 @@ static const struct option_word start_words[] = {
 static const struct option_word timeout_words[] = {
 	{ "never", false }, { "explore", true }, { 0 },
 };
+const struct option_word ask_words[] = { { "unknown", false }, { "always", true }, { 0 } };
 static const struct option_word random_words[] = { { "seed", false }, { "real", true }, { 0 } };
 
 static const struct option_word world_words[] = {
@@ -241,6 +242,10 @@ static const struct option_row rows[] = {
 	  .help = "continue the search whose state is in FILE, and keep its state there" },
 	{ .name = "memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(c.search.memory),
 	  .help = "memory of the search's tables, such as 64M (default 256M); full ones forget" },
+	{ .name = "ask", .argument = "unknown|always", .kind = OPTION_CHOICE, AT(c.search.ask_always),
+	  .words = ask_words,
+	  .help = "stop a task where the search does not know yet how it goes on (default), or at "
+		  "every point" },
 	{ .name = "keep-going", .kind = OPTION_FLAG, AT(c.results.keep_going), .commands = RUN,
 	  .help = "look for further bugs after the first: one trace each, a list at the end" },
 

@@ -29,6 +29,8 @@ struct run_options {
 
 /* For --color. */
 extern const struct option_word colour_words[];
+/* For --ask. */
+extern const struct option_word ask_words[];
 
 enum run_command { RUN_COMMAND, RUN_EXEC, RUN_CHECK, RUN_DAEMON };
 

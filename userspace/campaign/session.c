@@ -344,6 +344,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.faults = o->inputs.faults,
 		.max_faults = o->inputs.max_faults,
 		.max_flows = o->inputs.max_flows,
+		.ask_always = o->search.ask_always,
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit },
 	};
 

@@ -153,10 +153,12 @@ static void on_executed(void *ctx, const struct campaign *c, const struct execut
 	if (debug_times()) {
 		campaign_get_result(c, &r);
 		fprintf(t->err,
-			"execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps\n",
+			"execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps, %lu asked, "
+			"%s, hash %016lx\n",
 			(unsigned long)r.executions, x->launch_ns / 1e6,
 			(x->wall_ns - x->launch_ns - x->drain_ns) / 1e6, x->drain_ns / 1e6,
-			(unsigned long)x->steps);
+			(unsigned long)x->steps, (unsigned long)x->asked,
+			zug_outcome_name(x->outcome.kind), (unsigned long)x->hash);
 	}
 	show_progress(t, c);
 }

@@ -22,6 +22,7 @@ struct retrace_options {
 	int lane;
 	int colour;		/* as of campaign_options */
 	bool quiet, force;
+	bool ask_always;
 };
 
 #define RETRACE_ROWS(what_force_is_for)								\
@@ -30,6 +31,10 @@ struct retrace_options {
 	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, .unset = -1,	\
 	  OPTION_AT(struct retrace_options, lane), .valid = "the number of a CPU",		\
 	  .help = "where it runs (default: the last CPU that is not busy)" },			\
+	{ .name = "ask", .argument = "unknown|always", .kind = OPTION_CHOICE,			\
+	  OPTION_AT(struct retrace_options, ask_always), .words = ask_words,			\
+	  .help = "stop a task where it is not known yet how it goes on (default), or at "	\
+		  "every point" },								\
 	{ .name = "socket", .argument = "PATH", .kind = OPTION_TEXT,				\
 	  OPTION_AT(struct retrace_options, socket),						\
 	  .help = "of zugd, when it is not " CLIENT_SOCKET },					\

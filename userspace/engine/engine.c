@@ -91,9 +91,11 @@ struct faults *engine_faults(struct engine *e)
 
 void engine_watch_steps(struct engine *e,
 			bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
-				   struct outcome *o), void *ctx)
+				   struct outcome *o),
+			bool (*looks)(void *ctx), void *ctx)
 {
 	e->on_step = fn;
+	e->step_looks = looks;
 	e->on_step_ctx = ctx;
 }
 
@@ -415,6 +417,7 @@ static enum verdict on_question(struct engine *e, const struct world_event *ev)
 	if (ev->kind == WORLD_POINT)
 		try_last(e, ev->task, false);
 	e->question = true;
+	e->leased = ev->leased ? ev->task : WORLD_NO_TASK;
 	e->asked_ns = e->status.now;
 	if (!e->on_state || !e->on_state(e->on_state_ctx, e->last, &e->x->outcome))
 		return GO_ON;
@@ -425,7 +428,10 @@ static enum verdict on_question(struct engine *e, const struct world_event *ev)
 /* The decision that is due, if it can be made now. GO_ON or END. */
 static enum verdict answer(struct engine *e)
 {
-	switch (decide(e)) {
+	enum verdict v = decide(e);
+
+	e->leased = WORLD_NO_TASK;
+	switch (v) {
 	case WAIT:
 		return GO_ON;
 	case GO_ON:
@@ -574,6 +580,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	bool ended;
 
 	reset(e, r, t, x);
+	lease_begin(e);
 	e->err = err;
 	e->errlen = errlen;
 	e->start_ns = e->tended_ns = engine_look(e);

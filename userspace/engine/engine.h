@@ -29,6 +29,7 @@ struct engine_options {
 	bool explore_timeouts;	/* a time-out may expire while others can run */
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
+	bool ask_always;	/* no leases: every point stops where another task could run */
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: end the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */
@@ -37,6 +38,7 @@ struct engine_options {
 struct execution {
 	struct outcome outcome;
 	uint64_t steps, preemptions, switches;
+	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
@@ -57,10 +59,12 @@ void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 /*
  * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers
  * true to end the execution there, with the outcome that it has put into *o. NULL: no function
- * does.
+ * does. Steps may have been made already under a lease, unless looks(), which is asked where an
+ * execution begins, says that fn looks at the test or may end this execution. NULL: it does.
  */
 void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct search_point *p, uint32_t i,
-						     struct outcome *o), void *ctx);
+						     struct outcome *o),
+			bool (*looks)(void *ctx), void *ctx);
 
 /*
  * From the next execution on a task is held whose next step fn says true of: it does not get the

@@ -139,7 +139,7 @@ static struct search_cand cand_of(struct engine *e, uint32_t task, uint32_t only
 	bool parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && task == only);
 
 	return (struct search_cand){
-		.task = task, .parent = t->parent, .label = t->label,
+		.task = task, .parent = t->parent, .label = t->label, .blocked = t->state == TASK_BLOCKED,
 		.enabled = parked && (only == WORLD_NO_TASK ? !e->w->ops->would_block(e->w, t, NULL) : task == only),
 	};
 }

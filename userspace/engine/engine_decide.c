@@ -94,7 +94,8 @@ static uint32_t gather(struct engine *e, uint32_t only, bool ask)
 		return 0;
 	}
 	ne = e->nr_enabled;
-	if (only == WORLD_NO_TASK && e->nr_timed)
+	/* no time-out was over when a leased point was reached: it would have ended the lease */
+	if (only == WORLD_NO_TASK && e->nr_timed && e->leased == WORLD_NO_TASK)
 		ne = add_expiring(e, ne, false);
 	if (ne)
 		e->spun = 0;
@@ -289,6 +290,7 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 /* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */
 static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne)
 {
+	struct search_point p = point_of(e);
 	uint32_t task = e->cands[i].task;
 	struct world_task *t = &e->w->tasks[task];
 	int ret;
@@ -315,6 +317,8 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	steps_record(e, task, ne, false);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);
+	if (!ret && e->leased == WORLD_NO_TASK)
+		lease_give(e, &p, task);
 	if (!ret)
 		e->w->ops->grant(e->w, task);
 	return GO_ON;
@@ -344,13 +348,25 @@ static bool timer_is_due(const struct engine *e)
 	       (timer != UINT64_MAX && may_jump(e) && is_idle(e) && timer <= expiry_first(e->w));
 }
 
+/*
+ * The task that has gone on under its lease is the one to choose: the search has promised that, and
+ * the world has ended the lease where it could not run.
+ */
+static enum verdict lease_broken(struct engine *e, const char *how)
+{
+	e->w->tasks[e->leased].state = TASK_RUNNING;
+	return engine_broken(e, "step %lu: T%u went on under its lease, but %s (please report this; --ask always does "
+			     "without leases)", (unsigned long)e->x->steps, e->leased, how);
+}
+
 enum verdict decide(struct engine *e)
 {
 	const struct trace_step *want = engine_expected(e);
-	uint32_t ne = gather(e, WORLD_NO_TASK, true);
+	bool asked = e->leased == WORLD_NO_TASK;
+	uint32_t ne = gather(e, WORLD_NO_TASK, asked);
 	int i;
 
-	if (timer_is_due(e)) {
+	if (asked && timer_is_due(e)) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
 		return WAIT;
@@ -358,12 +374,19 @@ enum verdict decide(struct engine *e)
 	if (want)
 		ne = keep_to(e, want);
 	if (!ne)
-		return WAIT;
+		return asked ? WAIT : lease_broken(e, "no task can run");
 	i = pick(e);
 	if (i < 0)
 		return refused(e, i);
-	if (is_last(e, i))
+	if (!asked && e->cands[i].task != e->leased)
+		return lease_broken(e, "the search chose another task");
+	e->x->asked += asked;
+	if (is_last(e, i)) {
+		/* there is no stack of it any more */
+		if (!asked)
+			e->w->tasks[e->leased].state = TASK_RUNNING;
 		return end_before(e, e->cands[i].task, ne, false);
+	}
 	return make_step(e, want, i, ne);
 }
 

@@ -21,6 +21,7 @@ struct engine {
 	struct engine_options o;
 	bool (*on_step)(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o);
 	void *on_step_ctx;
+	bool (*step_looks)(void *ctx);
 	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
 	void *on_state_ctx;
 	bool (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
@@ -59,6 +60,8 @@ struct engine {
 	uint32_t spun;		/* decisions in a row at which all tasks looked at a spin lock that is held */
 	bool question;		/* no task has the turn, and a decision is due */
 	uint64_t asked_ns;	/* since then */
+	uint32_t leased;	/* the question is about this task, which has gone on under its lease; or WORLD_NO_TASK */
+	bool leases;		/* there may be some in this execution */
 	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;
 	struct misuse *misuse;
@@ -107,6 +110,8 @@ void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint
  * stopped there.
  */
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone);
+/* So many steps of the task that made the last one may come before others are to have a turn. */
+uint64_t steps_before_starving(const struct engine *e);
 /*
  * The execution has left the trace that it replays: from here on it is on its own. Only the first
  * time counts.
@@ -132,6 +137,14 @@ enum verdict decide(struct engine *e);
 enum verdict decide_passed(struct engine *e, uint32_t task);
 /* Shows the search the state in which the execution ended. */
 void decide_final(struct engine *e);
+
+/* engine_lease.c. An execution begins. */
+void lease_begin(struct engine *e);
+/*
+ * The task was chosen at that point, made its step there, and gets the turn next: gives it the lease
+ * that the search promises.
+ */
+void lease_give(struct engine *e, const struct search_point *p, uint32_t task);
 
 /* engine_ends.c. True when no task can run, and none ever will. */
 bool ends_all_wait_inside(const struct engine *e);

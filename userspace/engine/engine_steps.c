@@ -107,6 +107,11 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 		e->same = 0;
 }
 
+uint64_t steps_before_starving(const struct engine *e)
+{
+	return e->yielded ? 0 : STARVING_STEPS - e->same;
+}
+
 void steps_diverged(struct engine *e, const char *fmt, ...)
 {
 	va_list ap;

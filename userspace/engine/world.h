@@ -17,6 +17,7 @@
 #include "lib/label.h"
 #include "lib/trace.h"
 #include "search/misuse.h"
+#include "search/search.h"
 
 #define WORLD_NO_TASK UINT32_MAX
 
@@ -88,6 +89,7 @@ struct world_event {
 	uint32_t waker;		/* WAKE: WORLD_NO_TASK for outside and timers */
 	bool ask;		/* no task has the turn: a decision is due */
 	bool passed;		/* POINT: not stopped, the task went on */
+	bool leased;		/* POINT that asks: the task has gone on already, under its lease; see lease() */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
 	int signal;		/* FATAL: it ends its process; 0: the task quits. SIGNAL: see there */
@@ -131,8 +133,17 @@ struct world_ops {
 	 * that keeps the turn in an uninterruptible wait is the world's to deal with: it blocks, in the end.
 	 */
 	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
-	/* Gives the turn. */
+	/* Gives the turn; after a point that was leased it has it already. */
 	int (*grant)(struct world *w, uint32_t task);
+	/*
+	 * With the next grant the task gets a lease: it does not stop at nr points that come next, also where others could
+	 * run, and each of these is told as a question (leased). Then all that this struct tells of tasks and locks is
+	 * as it was when the task stood there, and what may change that world may not be called; stacks cannot be had. The
+	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
+	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
+	 * over. NULL: the world gives none.
+	 */
+	void (*lease)(struct world *w, uint32_t nr, enum search_until until);
 	/* Cheap: no system calls but for the clock's. */
 	void (*status)(struct world *w, struct world_status *s);
 	/* True when something is on its way to a blocked task that no task has to send any more. */

@@ -339,6 +339,11 @@ const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int
 	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
 }
 
+struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot)
+{
+	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->leases[slot] : NULL;
+}
+
 int kernel_ctl_fd(const struct kernel *k)
 {
 	return k->ctl_fd;

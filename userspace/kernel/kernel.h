@@ -39,6 +39,9 @@ void kernel_drop(struct kernel *k, unsigned int slot, size_t nth);
 /* Drops all events that have come: they are of the sandbox's last execution. */
 void kernel_forget(struct kernel *k, unsigned int slot);
 
+/* The lease of a sandbox's holder: to be written while no task has the turn. */
+struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot);
+
 /* The kernel's words when it has thrown the scheduler out, else NULL. */
 const char *kernel_ejected(struct kernel *k);
 /* The same for a scheduler that is being thrown out just now: waits until it is over. */

@@ -38,7 +38,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
-		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox),
+		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox), .lease.ahead = WORLD_NO_TASK,
 	};
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
@@ -89,18 +89,28 @@ int kworld_grant(struct world *w, uint32_t task)
 	if (k->debug)
 		fprintf(stderr, "%8lu us GRANT     task %u\n", (unsigned long)(clock_now_ns() / 1000 % 100000000),
 			k->kt[task].kid);
-	/* the read half of a read-modify-write: the task stays where it is */
-	if (kworld_split_granted(k, task))
+	/* it has passed the point that this is about */
+	if (k->run.lease.ahead == task) {
+		k->run.lease.ahead = WORLD_NO_TASK;
+		w->tasks[task].state = TASK_RUNNING;
+		kworld_waiters_follow(k, task);
 		return 0;
+	}
+	/* the read half of a read-modify-write: the task stays where it is */
+	if (kworld_split_granted(k, task)) {
+		k->run.lease.nr = 0;
+		return 0;
+	}
 	w->tasks[task].state = TASK_RUNNING;
 	kworld_waiters_follow(k, task);
-	k->locks.nr = 0;
 	if (k->kt[task].watched) {
 		k->kt[task].watched = false;
 		k->run.stepping = k->kt[task].kid;
 		sandbox_pause_watches(k->o.sandbox, true);
 	}
 	kworld_set_alarm(k);
+	kworld_lease_begin(k, task);
+	k->locks.nr = 0;
 	k->run.asked = false;
 	return kworld_give_turn(k, k->kt[task].kid, w->tasks[task].pid);
 }
@@ -353,6 +363,7 @@ static const struct world_ops kworld_ops = {
 	.start = kworld_start,
 	.next = kworld_next,
 	.grant = kworld_grant,
+	.lease = kworld_lease,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,

@@ -122,7 +122,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 
 /* ---- split read-modify-writes ---- */
 
-void kworld_split_passed(struct kworld *k, uint32_t task)
+void kworld_split_passed(struct kworld *k, uint32_t task, bool leased)
 {
 	struct ktask *kt = &k->kt[task];
 
@@ -131,6 +131,7 @@ void kworld_split_passed(struct kworld *k, uint32_t task)
 	kt->split.phase = SPLIT_NONE;
 	k->run.split_task = task;
 	k->run.split_passed = true;
+	k->run.split_leased = leased;
 }
 
 bool kworld_split_granted(struct kworld *k, uint32_t task)
@@ -145,7 +146,7 @@ bool kworld_split_granted(struct kworld *k, uint32_t task)
 		s->known = remote_read(t->tgid, s->addr, s->old, s->size);
 		s->phase = SPLIT_WRITE;
 		k->run.split_task = task;
-		k->run.split_passed = false;
+		k->run.split_passed = k->run.split_leased = false;
 		return true;
 	case SPLIT_WRITE:
 		s->phase = SPLIT_NONE;
@@ -168,13 +169,16 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev)
 	t->label.op = ZUG_OP_DATA_WRITE;
 	t->label.flags = zug_op_flags(ZUG_OP_DATA_WRITE);
 	t->access[0].write = true;
-	t->state = k->run.split_passed ? TASK_RUNNING : TASK_PARKED;
+	t->state = k->run.split_passed && !k->run.split_leased ? TASK_RUNNING : TASK_PARKED;
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = WORLD_POINT;
 	ev->task = k->run.split_task;
 	ev->waker = WORLD_NO_TASK;
-	ev->passed = k->run.split_passed;
-	ev->ask = !k->run.split_passed;
+	ev->passed = k->run.split_passed && !k->run.split_leased;
+	ev->leased = k->run.split_leased;
+	ev->ask = !ev->passed;
+	if (ev->leased)
+		k->run.lease.ahead = ev->task;
 	k->run.split_task = WORLD_NO_TASK;
 	return true;
 }

@@ -242,6 +242,12 @@ static bool on_signal(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+static bool on_lock(struct kworld *k, struct arrival *a)
+{
+	kworld_lease_lock(k, &a->e);
+	return false;
+}
+
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
@@ -256,6 +262,7 @@ static void at_point(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_POINT;
 	a->ev.passed = a->e.flags & ZUG_EF_LONE;
+	a->ev.leased = a->e.flags & ZUG_EF_LEASED;
 	a->t->state = a->ev.passed ? TASK_RUNNING : TASK_PARKED;
 	a->t->label = (struct zug_label){ 0 };
 	a->kt->lock = 0;
@@ -267,11 +274,13 @@ static void at_point(struct kworld *k, struct arrival *a)
 static bool on_point(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
+	if (a->ev.leased)
+		kworld_lease_point(k, a->t, &a->e);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
 	kworld_label_point(k, a->t, a->kt, &a->e);
 	a->ev.yield = a->kt->yields;
-	if (a->ev.passed)
-		kworld_split_passed(k, a->n);
+	if (a->ev.passed || a->ev.leased)
+		kworld_split_passed(k, a->n, a->ev.leased);
 	return true;
 }
 
@@ -406,6 +415,7 @@ static const struct event_kind {
 	[ZUG_EV_FATAL] = { "FATAL", on_fatal, ANY, false },
 	[ZUG_EV_FAULT] = { "FAULT", on_fault, ANY, false },
 	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, false },
+	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 };
 
 /* ---- every event ---- */
@@ -447,6 +457,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	bool told;
 
 	k->locks.nr = 0;
+	k->locks.moving = false;
 	if (e->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[e->kind].handle) {
 		k->run.broken = "the kernel side sent an event of an unknown kind";
 		return;
@@ -463,6 +474,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	a.ev.ask = e->flags & ZUG_EF_ASK;
 	k->run.asked |= a.ev.ask;
+	a.ev.ask |= (e->flags & ZUG_EF_LEASED) != 0;
 	n = kworld_number(k, e->task);
 	if (n == WORLD_NO_TASK && kind->task == ADOPTS) {
 		n = add_task(k, k->run.have_root ? k->run.root : WORLD_NO_TASK, e, false);

@@ -139,6 +139,19 @@ struct errand {
 	struct zug_event came;	/* the last event that was waited for */
 };
 
+/* Of a task that goes on without stopping (kworld_lease.c). */
+struct lease {
+	uint32_t nr;		/* points that it may pass: the next grant's; 0: there is none */
+	enum search_until until;
+	int tgid;		/* of the one that was granted last: its locks, as they were at its last point */
+	uint32_t nr_locks;
+	struct {
+		uint64_t addr;
+		uint32_t words[LOCK_WORDS];
+	} locks[ZUG_LEASE_LOCKS];
+	uint32_t ahead;		/* the task that has gone on, while the engine decides about the point that it passed; or WORLD_NO_TASK */
+};
+
 /* What is of one execution alone, and plain: kworld_start() sets it anew. */
 struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
@@ -160,7 +173,7 @@ struct kworld_run {
 	uint32_t nr_held;
 	uint32_t nr_lent;	/* tasks that may stand in the kernel with locks of a file system held */
 	uint32_t split_task;	/* its second step is to be told next; or WORLD_NO_TASK */
-	bool split_passed;
+	bool split_passed, split_leased;
 	uint64_t input;		/* inode of the pipe that is the test's standard input; 0: it is none */
 	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
@@ -168,6 +181,7 @@ struct kworld_run {
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	uint64_t last_blip_ns;
+	struct lease lease;
 };
 
 /* How an execution from a template begins (kworld_prefix.c). */
@@ -256,6 +270,14 @@ int kworld_grant(struct world *w, uint32_t task);
 /* The turn, to a task by its kernel number, and the machine's. 0 or -errno. */
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
+/* kworld_lease.c. world_ops.lease */
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until);
+/* Before a grant: the task gets the lease that was said, if it can have one. */
+void kworld_lease_begin(struct kworld *k, uint32_t task);
+/* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */
+void kworld_lease_lock(struct kworld *k, const struct zug_event *e);
+void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
 uint32_t kworld_number(const struct kworld *k, uint32_t kid);
 uint32_t kworld_task_of_tid(const struct world *w, int tid);
@@ -283,8 +305,8 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 void kworld_callers_free(struct caller_steps *c);
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s);
-/* A task that was not stopped at a place: if that is split its second step is told next. */
-void kworld_split_passed(struct kworld *k, uint32_t task);
+/* A task that was not stopped at a place (under a lease: leased): if that is split its second step is told next. */
+void kworld_split_passed(struct kworld *k, uint32_t task, bool leased);
 /* A task is given the turn: true when that was the read, and the kernel is not to be told. */
 bool kworld_split_granted(struct kworld *k, uint32_t task);
 /* The second step, if one is due. */

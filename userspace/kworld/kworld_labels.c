@@ -280,7 +280,7 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		kt->lock = e->arg[(s->obj_arg - 1) & 3];
 	if (s->obj2_arg)
 		kt->mutex = e->arg[(s->obj2_arg - 1) & 3];
-	if (kt->have_words && (e->flags & ZUG_EF_ASK))
+	if (kt->have_words && (e->flags & (ZUG_EF_ASK | ZUG_EF_LEASED)))
 		lock_memory_put(&k->locks, t->tgid, kt->mutex ? kt->mutex : kt->lock, kt->words);
 	kt->libc = symfile_libc(probes_module(k->o.probes, s->module)->file);
 	if (s->obj_arg)

@@ -178,9 +178,6 @@ int kworld_prefix_next(struct kworld *k)
 	if (e.kind == ZUG_EV_HOT)
 		return 1;
 	e.pid = e.tgid = k->run.root_pid;
-	/* in a replay every point stops: what the lock's memory said then is in the event */
-	if (k->run.stop_always && e.kind == ZUG_EV_POINT)
-		e.flags = (e.flags & ~ZUG_EF_LONE) | ZUG_EF_ASK;
 	/* as of any fork: an address space is told by the number of its process */
 	if (e.kind == ZUG_EV_EXEC || e.kind == ZUG_EV_MODULE || e.kind == ZUG_EV_UNPROBED)
 		e.arg[3] = 0;

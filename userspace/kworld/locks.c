@@ -20,6 +20,8 @@
 #define KIND_TYPE		3
 #define KIND_ROBUST		16
 #define KIND_PI			32
+/* Where glibc's rwlock has its kind. */
+#define RWLOCK_KIND		48
 
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words)
 {
@@ -39,12 +41,37 @@ static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *
 			memcpy(w, m->e[i].words, nr * sizeof(*w));
 			return true;
 		}
+	if (m->moving)
+		return false;
 	/* a small one may lie at the end of what is mapped */
 	if (nr > LOCK_WORDS || !remote_read(pid, addr, all, sizeof(all)))
 		return remote_read(pid, addr, w, nr * sizeof(*w));
 	lock_memory_put(m, pid, addr, all);
 	memcpy(w, all, nr * sizeof(*w));
 	return true;
+}
+
+bool lock_memory_get(struct lock_memory *m, int pid, uint64_t addr, uint32_t *words)
+{
+	return read_words(m, pid, addr, words, LOCK_WORDS);
+}
+
+unsigned int lock_reads(unsigned int op, uint64_t addr, enum symlibc libc, uint64_t *addrs)
+{
+	if (libc == SYMLIBC_NONE || !addr)
+		return 0;
+	addrs[0] = addr;
+	addrs[1] = addr + RWLOCK_KIND;
+	switch (op) {
+	case ZUG_OP_WRLOCK:
+		return libc == SYMLIBC_GLIBC ? 2 : 1;
+	case ZUG_OP_LOCK:
+	case ZUG_OP_RDLOCK:
+	case ZUG_OP_SEM_WAIT:
+	case ZUG_OP_SPIN_LOCK:
+		return 1;
+	}
+	return 0;
 }
 
 static bool mutex_blocks(struct lock_memory *m, int pid, int tid, uint64_t addr, enum symlibc libc)
@@ -92,7 +119,7 @@ bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, 
 		if (!(w & 2) && !(w >> 3))
 			return false;
 		/* where writers come first one that waits stops readers: it must be let go and wait */
-		return !read_words(m, pid, addr + 48, &kind, 1) || kind != 2;
+		return !read_words(m, pid, addr + RWLOCK_KIND, &kind, 1) || kind != 2;
 	case ZUG_OP_SEM_WAIT:
 		if (!read_words(m, pid, addr, &w, 1))
 			return false;

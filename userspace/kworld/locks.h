@@ -12,6 +12,7 @@
 #define LOCK_MEMORY	16
 struct lock_memory {
 	unsigned int nr;
+	bool moving;	/* a task runs: nothing is known but what is here */
 	struct {
 		int pid;
 		uint64_t addr;
@@ -20,6 +21,16 @@ struct lock_memory {
 };
 /* It is known already what is there now: LOCK_WORDS words. */
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words);
+
+/* What is there, as far as it is known, or read now: LOCK_WORDS words. false: it cannot be. */
+bool lock_memory_get(struct lock_memory *m, int pid, uint64_t addr, uint32_t *words);
+
+/*
+ * The memory that lock_would_block() goes by, for that operation: its addresses, LOCK_WORDS words from
+ * each of them. How many, LOCK_READS at most; 0: it goes by none.
+ */
+#define LOCK_READS	2
+unsigned int lock_reads(unsigned int op, uint64_t addr, enum symlibc libc, uint64_t *addrs);
 
 /*
  * Would op on the primitive at addr in process pid block the thread tid at once? Reads the

@@ -226,6 +226,7 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 
 	kp.what.op = s->op;
 	kp.what.limit = s->limit;
+	kp.what.pass = probes_pass(mod, s);
 	if (s->code.kind) {
 		probes_code_site(s, &kp.what);
 		return kp;

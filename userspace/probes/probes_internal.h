@@ -34,6 +34,9 @@ struct found {
 	bool no_memory;
 };
 
+/* pass.c. When a task with a lease may pass that site. */
+struct zug_pass probes_pass(const struct probe_module *mod, const struct probe_site *s);
+
 /* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
 int found_append(struct found *f, const struct probe_site *s);
 void found_free(struct found *f);

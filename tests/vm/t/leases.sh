@@ -1,0 +1,74 @@
+#!/bin/bash
+# Leases: the same seed gives the same executions with them and with --ask always, and fewer points are asked about.
+# Takes 20 s under emulation. LONG=1: all planted programs, under all strategies.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+strategies=(random random:stick=3 pct pos surw urw guided portfolio preemption delay dfs dpor)
+
+# searched WORD PROGRAM STRATEGY OPTION...: $dir/WORD.all gets a line for each execution, $dir/WORD.runs the same without what
+# leases change.
+searched()
+{
+	ZUG_DEBUG=times zug 120 run -q --keep-going --no-minimize --verify 0 --timeout 10s --seed 3 --ask "$1" \
+		--strategy "$3" "${@:4}" -o "$1" -- "$2"
+	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/' >"$dir/$1.all"
+	sed 's/ [0-9]* asked,//' "$dir/$1.all" >"$dir/$1.runs"
+	[ -s "$dir/$1.runs" ] || note "$2, $3: no executions: $(said)"
+}
+
+# same PROGRAM STRATEGY OPTION...: with leases and without.
+same()
+{
+	searched always "$@"
+	searched unknown "$@"
+	cmp -s "$dir/always.runs" "$dir/unknown.runs" ||
+		note "${1##*/}, $2: $(diff "$dir/always.runs" "$dir/unknown.runs" | head -n 4)"
+}
+
+# share WORD: steps and those that were asked about.
+share()
+{
+	awk '{ gsub(/,/, ""); s += $3; a += $5 } END { printf "%d of %d", a, s }' "$dir/$1.all"
+}
+
+# The same, as a rate in percent.
+rate()
+{
+	awk '{ gsub(/,/, ""); s += $3; a += $5 } END { printf "%d", 100 * a / (s + !s) }' "$dir/$1.all"
+}
+
+if begin "the same executions with leases and without"; then
+	same "$programs/lost-increment" pct --executions 10
+	same "$programs/if-for-while" portfolio --executions 20 --no-races
+	end
+fi
+for strategy in "${strategies[@]}"; do
+	[ "${LONG:-}" ] || continue
+	begin "all planted programs, with leases and without: $strategy" || continue
+	for program in "$programs"/*; do
+		[ -f "$program" ] && [ -x "$program" ] || continue
+		same "$program" "$strategy" --executions 25
+		echo "# ${program##*/}, $strategy: $(share always) -> $(share unknown)"
+	done
+	end
+done
+
+if begin "few points of two tasks are asked about"; then
+	for strategy in pct preemption; do
+		searched unknown "$programs/bench/two-threads-50-points" $strategy --executions 20 --no-races
+		[ "$(rate unknown)" -lt 25 ] || note "$strategy: $(share unknown)"
+	done
+	end
+fi
+
+if begin "a replay stops where another task goes on, and ends as it did"; then
+	zug 60 run -q --strategy random --seed 2 --executions 50 -o traces -- "$programs/lost-increment"
+	want_status 1
+	trace=$(kept_trace traces)
+	zug 60 replay -n 5 "$trace"
+	want_status 1
+	want_out 'replayed 5 of 5 times exactly'
+	end
+fi
+finish

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_leases.c - with leases and without, an execution is the same
+ *
+ * Random programs (make_program()) under every strategy, followed by replays, by the minimiser and by
+ * the search for a neighbour: each execution is made twice, once with `ask_always`, and all that the
+ * trace, the outcome and the search's figures say has to be equal.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "search/minimize.h"
+#include "search/neighbour.h"
+#include "search/rng.h"
+#include "run.h"
+
+#define ROOM	40
+
+/* ---- random programs ---- */
+
+struct made {
+	struct mw_program p;
+	struct mw_op code[MW_TASKS][ROOM];
+	uint32_t n[MW_TASKS], nr_tasks;
+};
+
+enum {
+	HAS_LOCKS	= 1 << 0,	/* taken in any order, given back by the owner */
+	HAS_MISUSE	= 1 << 1,	/* or not: unlocks, inits and destroys come anywhere */
+	HAS_CONDS	= 1 << 2,
+	HAS_SEMS	= 1 << 3,
+	HAS_TIMES	= 1 << 4,
+	HAS_YIELDS	= 1 << 5,
+	HAS_BRANCHES	= 1 << 6,
+	HAS_CALLS	= 1 << 7,	/* points that no lease covers */
+	HAS_SPINS	= 1 << 8,
+	HAS_ENDS	= 1 << 9,	/* assertions, crashes, exits */
+	HAS_LOOPS	= 1 << 10,
+	HAS_FORKS	= 1 << 11,
+	IS_BLIND	= 1 << 12,
+	HAS_LATE	= 1 << 13,	/* tasks create tasks */
+	EVERYTHING	= (1 << 14) - 1,
+};
+
+static void put(struct made *m, uint32_t t, struct mw_op o)
+{
+	if (m->n[t] < ROOM - 4)
+		m->code[t][m->n[t]++] = o;
+}
+
+#define OP(...) ((struct mw_op){ __VA_ARGS__ })
+
+static void one(struct made *m, uint32_t t, unsigned int what, struct rng *rng)
+{
+	uint8_t a = rng_below(rng, 2), r = rng_below(rng, MW_REGS);
+	int64_t ns = 1000 * (1 + (int64_t)rng_below(rng, 30));
+	uint32_t kind = rng_below(rng, 26);
+
+	if (kind < 5 && what & HAS_LOCKS) {
+		uint8_t lock = what & HAS_SPINS && rng_below(rng, 3) == 0 ? W_SPIN_LOCK : W_LOCK;
+
+		if (what & HAS_TIMES && rng_below(rng, 5) == 0)
+			put(m, t, OP(.op = W_TIMEDLOCK, .a = a, .b = r, .imm = ns));
+		else
+			put(m, t, OP(.op = lock, .a = a));
+		if (rng_below(rng, 2))
+			one(m, t, what, rng);
+		put(m, t, OP(.op = lock == W_LOCK ? W_UNLOCK : W_SPIN_UNLOCK, .a = a));
+	} else if (kind == 5 && what & HAS_LOCKS) {
+		put(m, t, OP(.op = W_TRYLOCK, .a = a, .b = r));
+		put(m, t, OP(.op = W_JUMP_NE, .b = r, .imm = 1, .to = m->n[t] + 2));
+		put(m, t, OP(.op = W_UNLOCK, .a = a));
+	} else if (kind == 6 && what & HAS_MISUSE) {
+		static const uint8_t ops[] = { W_UNLOCK, W_LOCK, W_INIT, W_DESTROY };
+
+		put(m, t, OP(.op = ops[rng_below(rng, 4)], .a = a));
+	} else if (kind < 9 && what & HAS_CONDS) {
+		put(m, t, OP(.op = W_LOCK, .a = a));
+		if (rng_below(rng, 3) == 0)
+			put(m, t, OP(.op = what & HAS_TIMES ? W_TIMED_WAIT : W_WAIT, .a = a, .b = a, .imm = ns));
+		else
+			put(m, t, OP(.op = rng_below(rng, 2) ? W_SIGNAL : W_BROADCAST, .a = a));
+		put(m, t, OP(.op = W_UNLOCK, .a = a));
+	} else if (kind < 12 && what & HAS_SEMS) {
+		uint8_t wait = what & HAS_TIMES && rng_below(rng, 2) ? W_SEM_TIMED : W_SEM_WAIT;
+
+		put(m, t, OP(.op = rng_below(rng, 2) ? wait : W_SEM_POST, .a = a, .b = r, .imm = ns));
+	} else if (kind == 12 && what & HAS_TIMES) {
+		put(m, t, OP(.op = rng_below(rng, 2) ? W_SLEEP : W_TIMER, .a = a, .imm = ns));
+	} else if (kind == 13 && what & HAS_YIELDS) {
+		put(m, t, OP(.op = W_YIELD));
+	} else if (kind < 16 && what & HAS_BRANCHES) {
+		put(m, t, OP(.op = W_READ, .a = a, .b = r));
+		put(m, t, OP(.op = W_JUMP_EQ, .b = r, .imm = 1, .to = m->n[t] + 2 + rng_below(rng, 3)));
+	} else if (kind == 16 && what & HAS_CALLS) {
+		if (rng_below(rng, 2))
+			put(m, t, OP(.op = W_CALL, .zop = ZUG_OP_WRITE, .a = a, .b = r));
+		else
+			put(m, t, OP(.op = rng_below(rng, 3) ? W_PUT : W_GET, .a = a, .b = r));
+	} else if (kind == 17 && what & HAS_ENDS && rng_below(rng, 3) == 0) {
+		static const uint8_t ops[] = { W_ASSERT, W_CRASH, W_EXIT, W_QUIT, W_LEAVE };
+
+		put(m, t, OP(.op = ops[rng_below(rng, 5)], .b = r, .imm = 11));
+	} else if (kind == 18 && what & HAS_LOOPS) {
+		/* until the variable is 1: another task may see to that, or none */
+		put(m, t, OP(.op = W_READ, .a = a, .b = r));
+		put(m, t, OP(.op = W_JUMP_NE, .b = r, .imm = 1, .to = m->n[t] - 1));
+	} else {
+		static const uint8_t ops[] = { W_READ, W_WRITE, W_WRITE, W_STORE, W_LOCAL };
+
+		put(m, t, OP(.op = ops[rng_below(rng, 5)], .a = a, .b = r, .imm = rng_below(rng, 2)));
+	}
+}
+
+static void make_program(struct made *m, uint64_t nr)
+{
+	struct rng rng;
+	unsigned int what;
+
+	memset(m, 0, sizeof(*m));
+	rng_seed(&rng, 1492, nr);
+	/* each thing in about every third program, and all of them in some */
+	what = rng_next(&rng) & (rng_next(&rng) | (rng_below(&rng, 8) ? 0 : ~0u)) & EVERYTHING;
+	if (rng_below(&rng, 2))
+		what &= ~(unsigned int)(HAS_MISUSE | HAS_ENDS | HAS_LOOPS);
+	m->nr_tasks = 2 + rng_below(&rng, 3);
+	m->p.blind = what & IS_BLIND && !(what & HAS_SPINS);
+	m->p.real_time = false;
+	m->p.sems[0] = rng_below(&rng, 2);
+	for (uint32_t t = 1; t < m->nr_tasks; t++) {
+		uint32_t parent = t > 1 && what & HAS_LATE ? 1 : 0;
+
+		put(m, parent, OP(.op = what & HAS_FORKS && rng_below(&rng, 3) == 0 ? W_FORK : W_CREATE, .a = t));
+	}
+	for (uint32_t t = 0; t < m->nr_tasks; t++) {
+		uint32_t len = rng_below(&rng, 9);
+
+		while (len--)
+			one(m, t, what, &rng);
+		if (!t && rng_below(&rng, 4))
+			for (uint32_t i = 1; i < m->nr_tasks; i++)
+				put(m, 0, OP(.op = W_JOIN, .a = i));
+		/* targets of jumps lie before the end */
+		for (uint32_t i = 0; i < m->n[t]; i++)
+			if (m->code[t][i].to > m->n[t])
+				m->code[t][i].to = m->n[t];
+		m->p.code[t] = m->code[t];
+	}
+}
+
+/* ---- all that there is to see of an execution ---- */
+
+static void print_label(FILE *out, const struct zug_label *l)
+{
+	fprintf(out, "%s %x %lx %lx %lx", zug_op_name(l->op), l->flags, l->object, l->object2, l->site);
+}
+
+static char *text_of(const struct run *r)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (uint64_t i = 0; i <= trace_nr_steps(r->t); i++) {
+		const struct trace_step *s = i < trace_nr_steps(r->t) ? trace_step(r->t, i) : NULL;
+
+		for (uint32_t k = 0; k < trace_nr_notes(r->t, i); k++) {
+			const struct trace_note *n = trace_note_at(r->t, i, k);
+
+			fprintf(out, "  note %u T%u %u %lx %s\n", n->kind, n->task, n->arg, n->object,
+				n->text ? n->text : "");
+		}
+		if (!s)
+			continue;
+		fprintf(out, "%lu T%u after T%u %x ", s->step, s->task, s->last, s->flags);
+		print_label(out, &s->label);
+		for (uint32_t k = 0; k < s->nr_enabled; k++)
+			fprintf(out, " T%u", s->enabled[k]);
+		fprintf(out, "\n");
+	}
+	for (uint32_t i = 0; i < trace_nr_stacks(r->t); i++) {
+		const struct trace_stack *s = trace_stack_at(r->t, i);
+
+		fprintf(out, "T%u: %s at %u\n", s->task, s->state, s->nr_frames ? s->frames[0].line : 0);
+	}
+	for (uint32_t i = 0; i < trace_nr_tasks(r->t); i++)
+		fprintf(out, "T%u of T%u\n", trace_task_at(r->t, i)->task, trace_task_at(r->t, i)->parent);
+	fprintf(out, "%d (%s) %s: %s, %d %lx; %lu steps, %lu preemptions, %lu switches, hash %lx, diverged %d %s\n",
+		r->ret, r->err, zug_outcome_name(r->x.outcome.kind), r->x.outcome.message, r->x.outcome.code,
+		r->x.outcome.failure, r->x.steps, r->x.preemptions, r->x.switches, r->x.hash, r->x.diverged,
+		r->x.divergence);
+	fclose(out);
+	return text;
+}
+
+struct sums {
+	uint64_t executions, steps, asked, asked_always, points;	/* points: where a task stopped without leases */
+};
+
+static void show_difference(const char *a, const char *b)
+{
+	const char *line = a;
+
+	for (; *a && *a == *b; a++, b++)
+		if (*a == '\n')
+			line = a + 1;
+	b -= a - line;
+	printf("# with leases:    %.*s\n# without leases: %.*s\n", (int)strcspn(line, "\n"), line,
+	       (int)strcspn(b, "\n"), b);
+}
+
+static void print_program(const struct made *m)
+{
+	for (uint32_t t = 0; t < m->nr_tasks; t++) {
+		printf("# T%u:", t);
+		for (uint32_t i = 0; i < m->n[t]; i++)
+			printf(" %u(%u,%u,%ld,%u)", m->code[t][i].op, m->code[t][i].a, m->code[t][i].b, m->code[t][i].imm,
+			       m->code[t][i].to);
+		printf("\n");
+	}
+}
+
+/* Takes both. */
+static bool equal(struct run *a, struct run *b, struct sums *s)
+{
+	char *x = text_of(a), *y = text_of(b);
+	bool same = !strcmp(x, y);
+
+	s->executions++;
+	s->steps += a->x.steps;
+	s->asked += a->x.asked;
+	s->asked_always += b->x.asked;
+	if (!same)
+		show_difference(x, y);
+	free(x);
+	free(y);
+	return same;
+}
+
+/* ---- a search twice ---- */
+
+static bool same_figures(const struct search *a, const struct search *b)
+{
+	struct search_stats x, y;
+
+	search_get_stats(a, &x);
+	search_get_stats(b, &y);
+	return x.executions == y.executions && x.steps == y.steps && x.distinct == y.distinct &&
+	       x.schedules == y.schedules && x.divergences == y.divergences && x.bound == y.bound &&
+	       x.incomplete == y.incomplete && x.sleep_blocked == y.sleep_blocked;
+}
+
+/* Up to nr executions of both. keep: the first that fails is replayed: NULL, or it is freed there. */
+static bool both(const struct mw_program *p, const struct how *with, const struct how *without, uint32_t nr,
+		 struct sums *s, struct run **keep)
+{
+	struct session a, b;
+	bool same = true;
+
+	session_begin(&a, p, with);
+	session_begin(&b, p, without);
+	while (same && nr--) {
+		struct run *x = session_run(&a), *y = session_run(&b);
+
+		same = !x == !y;
+		if (!x || !y) {
+			if (!same)
+				printf("# a search ended before the other\n");
+			break;
+		}
+		same = equal(x, y, s);
+		/* in a livelock progress is judged at every point */
+		if (keep && !*keep && zug_outcome_is_finding(x->x.outcome.kind) && x->x.steps < 500)
+			*keep = x;
+		else
+			run_free(x);
+		run_free(y);
+	}
+	if (same && !same_figures(a.s, b.s)) {
+		printf("# the figures of the searches differ\n");
+		same = false;
+	}
+	session_end(&a);
+	session_end(&b);
+	return same;
+}
+
+static bool replayed(const struct mw_program *p, const struct run *found, struct sums *s)
+{
+	const struct how with = { .replay = found->t, .o.max_steps = 3000 };
+	const struct how without = { .replay = found->t, .o.max_steps = 3000, .o.ask_always = true };
+
+	return both(p, &with, &without, 1, s, NULL);
+}
+
+static bool around(const struct mw_program *p, const struct run *found, bool nearest, struct sums *s)
+{
+	const struct search_options o = { .fair = 1, .preemptions = -1, .max_steps = 4 * found->x.steps + 1000 };
+	struct how how[2] = { { 0 }, { .o.ask_always = true } };
+	struct replay r;
+	bool same;
+
+	if (replay_init(&r, found->t))
+		abort();
+	for (int i = 0; i < 2; i++)
+		how[i].search = nearest ?
+			neighbour_new(&o, r.tasks, r.nr, found->x.outcome.failure, 30, NULL, 0) :
+			minimize_new(&o, r.tasks, r.nr, found->x.outcome.failure, 30, NULL, 0);
+	same = both(p, &how[0], &how[1], 31, s, NULL);
+	for (int i = 0; i < 2; i++)
+		search_free(how[i].search);
+	replay_release(&r);
+	return same;
+}
+
+/* ---- tests ---- */
+
+static const char *const strategies[] = {
+	"random", "random:stick=3", "pct", "pct:depth=1", "pct:depth=6,steps=20,suffix=12", "pos", "surw", "urw", "guided",
+	"portfolio", "dfs", "dfs:cache=1", "preemption:bound=1", "preemption:bound=3", "preemption:cache=yes",
+	"delay:bound=2", "dpor",
+};
+#define NR_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))
+
+static struct search *bounded_search(const char *strategy, uint64_t seed)
+{
+	const struct search_options o = { .strategy = strategy, .seed = seed, .fair = 1, .preemptions = -1,
+					  .max_steps = 600, .memory = 1 << 20 };
+	struct search *s = search_new(&o, NULL, 0);
+
+	return s ? s : (abort(), NULL);
+}
+
+static bool under(const struct made *m, const char *strategy, uint64_t seed, struct sums *s, struct sums *replays,
+		  struct sums *trials)
+{
+	struct how with = { .search = bounded_search(strategy, seed) };
+	struct how without = { .search = bounded_search(strategy, seed), .o.ask_always = true };
+	struct run *found = NULL;
+	bool same = both(&m->p, &with, &without, 8, s, &found);
+
+	if (same && found)
+		same = replayed(&m->p, found, replays) && around(&m->p, found, false, trials) &&
+		       around(&m->p, found, true, trials);
+	if (found)
+		run_free(found);
+	search_free(with.search);
+	search_free(without.search);
+	return same;
+}
+
+static void say(const char *what, const struct sums *s)
+{
+	printf("# %s: %lu executions, %lu steps; asked for %.1f%%, without leases %.1f%%\n", what, s->executions, s->steps,
+	       100.0 * s->asked / (s->steps + !s->steps), 100.0 * s->asked_always / (s->steps + !s->steps));
+}
+
+static void random_programs(void)
+{
+	uint64_t first = 0, nr = tap_scale(40, 5000);
+	struct sums sums[NR_STRATEGIES] = { 0 }, replays = { 0 }, trials = { 0 };
+	const char *from = getenv("PROGRAM");
+
+	if (from) {
+		first = strtoull(from, NULL, 10);
+		nr = first + 1;
+	}
+	for (size_t i = 0; i < NR_STRATEGIES; i++) {
+		uint64_t differ = 0;
+
+		for (uint64_t k = first; k < nr && !differ; k++) {
+			struct made m;
+
+			make_program(&m, k);
+			if (under(&m, strategies[i], k, &sums[i], &replays, &trials))
+				continue;
+			differ++;
+			printf("# %s, PROGRAM=%lu\n", strategies[i], k);
+			print_program(&m);
+		}
+		tap_ok(!differ && sums[i].asked <= sums[i].asked_always,
+		       "%s: %lu random programs, the same with leases and without", strategies[i], nr - first);
+		say(strategies[i], &sums[i]);
+	}
+	tap_ok(from || (replays.asked * 2 < replays.asked_always && replays.executions), "replays ask for less than half of what they did");
+	say("replays", &replays);
+	tap_ok(from || (trials.asked * 2 < trials.asked_always && trials.executions), "trials ask for less than half of it");
+	say("minimising and neighbours", &trials);
+}
+
+/* ---- what looks on ---- */
+
+static bool ends_at(void *ctx, const struct search_point *p, uint32_t i, struct outcome *o)
+{
+	(void)i;
+	if (p->step != *(const uint64_t *)ctx)
+		return false;
+	outcome_set(o, ZUG_OUTCOME_RACE, "seen enough");
+	return true;
+}
+
+static void watch(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_watch_steps(e, ends_at, NULL, ctx);
+}
+
+static bool is_odd(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	(void)ctx;
+	return (l->site + task) % 3 == 1;
+}
+
+static void hold(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_hold(e, is_odd, NULL);
+}
+
+static bool on_state(void *ctx, uint32_t task, struct outcome *o)
+{
+	(void)task;
+	++*(uint64_t *)ctx;
+	(void)o;
+	return false;
+}
+
+static void monitor(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_watch_states(e, on_state, ctx);
+}
+
+/* A watcher of steps that may end the execution, tasks that are held, a monitor. */
+static void lookers(void)
+{
+	static const struct {
+		void (*prepare)(struct engine *e, struct model_world *m, void *ctx);
+		const char *what;
+	} kinds[] = {
+		{ watch, "a watcher of steps" }, { hold, "tasks that are held" }, { monitor, "a monitor of states" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct sums s = { 0 };
+		uint64_t seen[2] = { 0 };
+		bool same = true;
+
+		for (uint64_t k = 0; k < 40 && same; k++) {
+			uint64_t at[2] = { 5 + k % 7, 5 + k % 7 };
+			struct how how[2] = { { 0 }, { .o.ask_always = true } };
+			struct made m;
+
+			make_program(&m, k);
+			for (int n = 0; n < 2; n++) {
+				how[n].search = bounded_search("preemption", k);
+				how[n].prepare = kinds[i].prepare;
+				how[n].ctx = kinds[i].prepare == watch ? &at[n] : &seen[n];
+			}
+			same = both(&m.p, &how[0], &how[1], 4, &s, NULL);
+			search_free(how[0].search);
+			search_free(how[1].search);
+		}
+		tap_ok(same && seen[0] == seen[1], "%s: the same with leases and without", kinds[i].what);
+	}
+}
+
+/* ---- what the engine sees at points ---- */
+
+/* A task that polls, without yielding, what another one has to write. */
+static const struct mw_program polls = { .code = {
+	TASK(CREATE(1), LOCAL, LOCAL, WRITE(0, 1), LOCAL, JOIN(1)),
+	TASK(READ(0, 0), LOCAL, JUMP_NE(0, 1, 0), LOCAL),
+} };
+/* A mutex that is used when it is gone, while another task could run. */
+static const struct mw_program gone = { .code = {
+	TASK(CREATE(1), { .op = W_INIT, .a = 0 }, LOCAL, { .op = W_DESTROY, .a = 0 }, LOCAL, LOCK(0), LOCAL, UNLOCK(0)),
+	TASK(LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL),
+} };
+/* Two tasks that get nowhere, and yield now and then. */
+static const struct mw_program nowhere = { .code = {
+	TASK(CREATE(1), LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, YIELD, JUMP(1)),
+	TASK(LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, LOCAL, YIELD, JUMP(0)),
+} };
+
+static void engine(void)
+{
+	static const struct {
+		const struct mw_program *p;
+		const char *strategy;
+		uint32_t nr;
+		enum zug_outcome_kind kind;
+		const char *what;
+	} programs[] = {
+		{ &polls, "preemption", 20, ZUG_OUTCOME_PASS, "a task that starves another" },
+		{ &polls, "pct:depth=1", 20, ZUG_OUTCOME_PASS, "a task that starves another, by priority" },
+		{ &gone, "preemption", 20, ZUG_OUTCOME_MISUSE, "a use after destroy" },
+		{ &nowhere, "preemption", 2, ZUG_OUTCOME_LIVELOCK, "a livelock" },
+	};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct how with = { .strategy = programs[i].strategy };
+		struct how without = { .strategy = programs[i].strategy, .o.ask_always = true };
+		struct run *r = run(programs[i].p, &with);
+		struct sums s = { 0 };
+
+		check(r->x.outcome.kind == programs[i].kind && both(programs[i].p, &with, &without, programs[i].nr, &s, NULL) &&
+			      s.asked < s.asked_always,
+		      r, programs[i].what);
+		run_free(r);
+	}
+}
+
+/* Two tasks that lock and count, many times. */
+static void shares(void)
+{
+	static const struct {
+		const char *strategy;
+		double most;
+	} wanted[] = {
+		{ "pct", 0.15 }, { "preemption", 0.15 }, { "dpor", 0.2 }, { "dfs", 0.15 }, { "delay", 0.15 },
+	};
+	struct made m = { .nr_tasks = 2 };
+
+	put(&m, 0, OP(.op = W_CREATE, .a = 1));
+	for (uint32_t t = 0; t < 2; t++) {
+		for (int i = 0; i < 6; i++) {
+			put(&m, t, OP(.op = W_LOCK, .a = i % 2));
+			put(&m, t, OP(.op = W_READ));
+			put(&m, t, OP(.op = W_STORE, .imm = 1));
+			put(&m, t, OP(.op = W_UNLOCK, .a = i % 2));
+		}
+		m.p.code[t] = m.code[t];
+	}
+	put(&m, 0, OP(.op = W_JOIN, .a = 1));
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct how with = { .strategy = wanted[i].strategy };
+		struct how without = { .strategy = wanted[i].strategy, .o.ask_always = true };
+		struct sums s = { 0 };
+		bool same = both(&m.p, &with, &without, 100, &s, NULL);
+
+		tap_ok(same && s.asked < wanted[i].most * s.steps, "%s asks for less than %.0f%% of the points of two tasks",
+		       wanted[i].strategy, 100 * wanted[i].most);
+		say(wanted[i].strategy, &s);
+	}
+}
+
+int main(void)
+{
+	random_programs();
+	lookers();
+	engine();
+	shares();
+	return tap_done();
+}

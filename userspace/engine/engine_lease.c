@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine_lease.c - how many points a task may pass before the next question, because the answers are
+ * known already
+ *
+ * The search promises to choose the same task again (search_promise()), and the world lets that task
+ * pass its next points. Each of them is told later as a question (world_event.leased), and decided as
+ * any other one, from what the world says of that moment: so an execution is the same with leases and
+ * without, and a promise that is not kept shows. Here is what the engine itself has to see at a point,
+ * or would do there: no lease reaches so far.
+ */
+#include "engine/engine_internal.h"
+
+#define MOST_POINTS 1000000
+
+void lease_begin(struct engine *e)
+{
+	bool looks = e->on_step && (!e->step_looks || e->step_looks(e->on_step_ctx));
+
+	e->leased = WORLD_NO_TASK;
+	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask &&
+		    !e->o.explore_timeouts && !engine_debugger(e);
+}
+
+/* What is replayed comes with the task's steps, and with no timer or fault before or in one of them. */
+static uint64_t replayed(const struct engine *e, uint32_t task)
+{
+	const struct trace_step *s;
+	uint64_t nr = 0;
+
+	if (e->x->diverged)
+		return 0;
+	while (nr < MOST_POINTS && (s = replay_step(e->r, e->x->steps + nr)) && s->task == task &&
+	       !zug_op_is_fault(s->label.op) && s->label.op != ZUG_OP_EXPIRE && !(s->label.flags & ZUG_L_TIMER))
+		nr++;
+	return nr;
+}
+
+static uint64_t at_most(uint64_t nr, uint64_t most)
+{
+	return nr < most ? nr : most;
+}
+
+void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
+{
+	enum search_until until;
+	uint64_t nr;
+
+	if (!e->leases)
+		return;
+	/* tasks are held, a task is on trial, or any use of what was destroyed is misuse */
+	if ((e->hold && !e->r) || e->on_trial || misuse_after_destroy(e->misuse))
+		return;
+	nr = at_most(search_promise(e->s, p, &until), MOST_POINTS);
+	if (e->r)
+		nr = at_most(nr, replayed(e, task));
+	else
+		nr = at_most(nr, steps_before_starving(e));
+	/* progress is judged where all tasks stand */
+	nr = e->pc.steps < PROGRESS_WINDOW ? at_most(nr, PROGRESS_WINDOW - 1 - e->pc.steps) : 0;
+	if (nr)
+		e->w->ops->lease(e->w, (uint32_t)nr, until);
+}

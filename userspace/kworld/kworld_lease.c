@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kworld_lease.c - leases: a task passes points without stopping (struct zug_lease, world_ops.lease)
+ *
+ * The engine decides about such a point when the task has gone on, and must see what it would have seen
+ * had the task stopped. The states of tasks follow from events, in their order. What else counts is in
+ * memory that the task may have changed since: the locks before which the others stand, and those of
+ * the task's last two points. The kernel side reads them at each point, so that everything here is as
+ * it was there, and nothing is read any more (lock_memory.moving).
+ */
+#include <string.h>
+#include "kworld/kworld_internal.h"
+
+/* A look at more of them for each grant would cost more than the questions. */
+#define MOST_WAITERS 256
+
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until)
+{
+	struct kworld *k = (struct kworld *)w;
+
+	k->run.lease.nr = nr;
+	k->run.lease.until = until;
+}
+
+static bool add_lock(struct kworld *k, struct lease *l, uint64_t addr)
+{
+	for (uint32_t i = 0; i < l->nr_locks; i++)
+		if (l->locks[i].addr == addr)
+			return true;
+	if (l->nr_locks == ZUG_LEASE_LOCKS ||
+	    !lock_memory_get(&k->locks, l->tgid, addr, l->locks[l->nr_locks].words))
+		return false;
+	l->locks[l->nr_locks++].addr = addr;
+	return true;
+}
+
+/* The locks that tasks stand before. false: they cannot all be looked at where the task is. */
+static bool gather_locks(struct kworld *k, struct lease *l)
+{
+	uint64_t addrs[LOCK_READS];
+
+	for (uint32_t i = 0; i < k->waiters.nr; i++) {
+		uint32_t n = k->waiters.list[i];
+		unsigned int nr = lock_reads(k->w.tasks[n].label.op, k->kt[n].lock, k->kt[n].libc, addrs);
+
+		if (nr && k->w.tasks[n].tgid != l->tgid)
+			return false;
+		for (unsigned int a = 0; a < nr; a++)
+			if (!add_lock(k, l, addrs[a]))
+				return false;
+	}
+	return true;
+}
+
+/* A wake-up out of such a wait may have to be looked into (kworld_hold()). */
+static bool waits_timed(const struct kworld *k)
+{
+	for (uint32_t i = 0; i < k->timed.nr; i++)
+		if (k->w.tasks[k->timed.list[i]].state == TASK_BLOCKED && k->w.tasks[k->timed.list[i]].deadline)
+			return true;
+	return false;
+}
+
+void kworld_lease_begin(struct kworld *k, uint32_t task)
+{
+	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
+	struct lease *l = &k->run.lease;
+	uint32_t nr = l->nr;
+
+	z->left = l->nr = 0;
+	/* a copy of a template passes the points of its prefix without one */
+	if (!nr || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
+		return;
+	l->tgid = k->w.tasks[task].tgid;
+	l->nr_locks = 0;
+	if (!gather_locks(k, l))
+		return;
+	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
+		   l->until == SEARCH_UNTIL_WAKE || waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+	z->nr_locks = l->nr_locks;
+	for (uint32_t i = 0; i < l->nr_locks; i++) {
+		z->locks[i].addr = l->locks[i].addr;
+		memcpy(z->locks[i].word, l->locks[i].words, sizeof(z->locks[i].word));
+	}
+	z->left = nr;
+}
+
+void kworld_lease_lock(struct kworld *k, const struct zug_event *e)
+{
+	struct lease *l = &k->run.lease;
+
+	if (e->arg[0] < l->nr_locks)
+		memcpy(l->locks[e->arg[0]].words, e->word, sizeof(e->word));
+}
+
+void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	const struct lease *l = &k->run.lease;
+
+	k->locks.moving = true;
+	for (uint32_t i = 0; i < l->nr_locks; i++)
+		lock_memory_put(&k->locks, l->tgid, l->locks[i].addr, l->locks[i].words);
+	if (e->flags & ZUG_EF_BEFORE)
+		lock_memory_put(&k->locks, t->tgid, e->before_addr, e->before);
+	k->run.lease.ahead = t->task;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pass.c - which places a task with a lease may pass (struct zug_lease)
+ *
+ * Not those where it would block or yield, and not those where it may be about to misuse a primitive:
+ * there all tasks have to stand. What a lock's memory says decides, as in kworld/locks.c, which has the
+ * layouts; where it is not clear the task stops, which is always right.
+ */
+#include <linux/futex.h>
+#include "probes/probes_internal.h"
+
+static struct zug_pass only_if(uint8_t index, uint32_t mask, uint32_t value)
+{
+	return (struct zug_pass){ .kind = ZUG_PASS_IF, .index = index, .mask = mask, .value = value };
+}
+
+static struct zug_pass unless(uint32_t mask, uint32_t value)
+{
+	return (struct zug_pass){ .kind = ZUG_PASS_UNLESS, .mask = mask, .value = value };
+}
+
+/* An operation that only the owner of the mutex may make. (musl keeps no owner of its normal mutexes.) */
+static struct zug_pass as_owner(bool musl)
+{
+	return (struct zug_pass){ .kind = ZUG_PASS_OWNER, .index = musl ? 1 : 2,
+				  .mask = musl ? FUTEX_TID_MASK : UINT32_MAX };
+}
+
+static struct zug_pass pass_of_lock(uint16_t op, bool musl)
+{
+	const uint32_t low = 0x7fffffff;
+
+	switch (op) {
+	case ZUG_OP_LOCK:
+		return musl ? only_if(1, low, 0) : only_if(0, UINT32_MAX, 0);
+	case ZUG_OP_RDLOCK:
+		return musl ? unless(low, low) : unless(3, 3);
+	case ZUG_OP_WRLOCK:
+		/* neither written nor read: the rest are phases */
+		return only_if(0, musl ? low : ~5u, 0);
+	case ZUG_OP_SEM_WAIT:
+		return unless(musl ? low : UINT32_MAX, 0);
+	case ZUG_OP_SPIN_LOCK:
+		return only_if(0, UINT32_MAX, musl ? 0 : 1);
+	default:
+		return as_owner(musl);
+	}
+}
+
+static struct zug_pass pass_of(const struct probe_module *mod, const struct probe_site *s)
+{
+	enum symlibc libc = symfile_libc(mod->file);
+
+	if (s->waits)
+		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
+	switch (s->op) {
+	case ZUG_OP_LOCK: case ZUG_OP_RDLOCK: case ZUG_OP_WRLOCK: case ZUG_OP_SEM_WAIT: case ZUG_OP_SPIN_LOCK:
+	case ZUG_OP_UNLOCK: case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
+		if (libc != SYMLIBC_NONE)
+			return pass_of_lock(s->op, libc == SYMLIBC_MUSL);
+		break;
+	case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_COND_SIGNAL: case ZUG_OP_COND_BROADCAST:
+	case ZUG_OP_TRYRDLOCK: case ZUG_OP_TRYWRLOCK: case ZUG_OP_TIMEDRDLOCK: case ZUG_OP_TIMEDWRLOCK:
+	case ZUG_OP_RWUNLOCK: case ZUG_OP_SPIN_TRYLOCK: case ZUG_OP_SPIN_UNLOCK: case ZUG_OP_BARRIER_WAIT:
+	case ZUG_OP_SEM_TRYWAIT: case ZUG_OP_SEM_TIMEDWAIT: case ZUG_OP_SEM_POST: case ZUG_OP_ONCE:
+	case ZUG_OP_GUARD_ACQUIRE: case ZUG_OP_GUARD_RELEASE: case ZUG_OP_GUARD_ABORT: case ZUG_OP_CREATE:
+	case ZUG_OP_POINT: case ZUG_OP_DATA_READ: case ZUG_OP_DATA_WRITE: case ZUG_OP_DATA_ACCESS:
+	case ZUG_OP_ATOMIC_LOAD: case ZUG_OP_ATOMIC_STORE: case ZUG_OP_ATOMIC_RMW: case ZUG_OP_FENCE:
+		break;
+	default:
+		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
+	}
+	return (struct zug_pass){ .kind = ZUG_PASS_ALWAYS };
+}
+
+struct zug_pass probes_pass(const struct probe_module *mod, const struct probe_site *s)
+{
+	struct zug_pass pass = pass_of(mod, s);
+
+	pass.steps = s->split ? 2 : 1;
+	return pass;
+}
