@@ -36,8 +36,7 @@
 /* Executions whose working folder is searched for files that will be thrown away. */
 #define LOOKS 16
 #define LAST_PID "/proc/sys/kernel/ns_last_pid"
-/* No execution has more. */
-#define MOST_PIDS 100000
+#define PID_MAX_DEFAULT 32768
 
 /* ---- pid 1 ---- */
 
@@ -82,13 +81,13 @@ static bool setting(const char *path, char *buf, size_t len, const char *value)
  * The pids of the last execution are free, whose processes are dead or are killed now, and the next pid is that of an
  * execution's first process. A template, whose pid is far above, is left alone.
  */
-static void free_pids(void)
+static void free_pids(int template)
 {
 	char text[24];
 	int last = setting(LAST_PID, text, sizeof(text), NULL) ? atoi(text) : 0;
 
 	/* the template was the last, and its prototype the only other one */
-	if (last > MOST_PIDS)
+	if (last >= template)
 		last = 2;
 	for (int pid = 2; pid <= last; pid++)
 		while (!kill(pid, SIGKILL))
@@ -96,15 +95,17 @@ static void free_pids(void)
 	setting(LAST_PID, NULL, 0, "1");
 }
 
-/* The next pid is one that no execution comes to. */
-static void reach_high_pid(void)
+/* The next pid is one that no execution comes to. Returns it. */
+static int reach_high_pid(void)
 {
+	int most = PID_MAX_DEFAULT;
 	char text[24];
 
-	if (!setting("/proc/sys/kernel/pid_max", text, sizeof(text), NULL))
-		return;
-	snprintf(text, sizeof(text), "%d", atoi(text) - 2);
+	if (setting("/proc/sys/kernel/pid_max", text, sizeof(text), NULL))
+		most = atoi(text);
+	snprintf(text, sizeof(text), "%d", most - 2);
 	setting(LAST_PID, NULL, 0, text);
+	return most - 1;
 }
 
 static void kill_others(void)
@@ -115,6 +116,7 @@ static void kill_others(void)
 
 static void init_main(int fd)
 {
+	int template = INT_MAX;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -137,10 +139,10 @@ static void init_main(int fd)
 			kill_others();
 			break;
 		case ENVIRONMENT_FIRST_PID:
-			free_pids();
+			free_pids(template);
 			break;
 		case ENVIRONMENT_HIGH_PID:
-			reach_high_pid();
+			template = reach_high_pid();
 			break;
 		}
 		if (write(3, &byte, 1) != 1)
