@@ -728,17 +728,17 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 }
 
 /* Attached when something is asked for that it does. */
-SEC("tp/raw_syscalls/sys_exit")
-int zug_sys_exit(struct trace_event_raw_sys_exit *ctx)
+SEC("tp_btf/sys_exit")
+int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
+	struct task_state *t = state_of_current(p);
 	struct zug_sandbox *s;
-	__s32 nr = ctx->id;
-	__s64 ret = ctx->ret;
+	__s32 nr;
 
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
+	nr = regs->orig_ax;
 	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {
 		show_cpus(s, t->args[2], ret);
 		return 0;

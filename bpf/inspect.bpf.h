@@ -112,18 +112,19 @@ static __always_inline void mm_copy(struct mm_struct *mm, struct mm_struct *from
 	bpf_map_update_elem(&spaces, &key, &copy, BPF_ANY);
 }
 
-static __always_inline __u32 mm_number(struct mm_struct *mm)
+static __always_inline __u32 space_number(const struct space *sp)
 {
-	struct space *sp = mm_space(mm);
-
 	return sp ? sp->nr : 0;
 }
 
-/* Code of the dynamic loader: what it does by itself is no point. */
-static __always_inline bool in_loader(struct mm_struct *mm, __u64 ip)
+static __always_inline __u32 mm_number(struct mm_struct *mm)
 {
-	struct space *sp = mm_space(mm);
+	return space_number(mm_space(mm));
+}
 
+/* Code of the dynamic loader: what it does by itself is no point. */
+static __always_inline bool in_loader(const struct space *sp, __u64 ip)
+{
 	return sp && ip >= sp->loader && ip < sp->loader_end;
 }
 
@@ -209,12 +210,11 @@ static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
 }
 
 /* Where an address really lies, so that one shared object of two processes is one object. */
-static __always_inline bool addr_where(struct task_struct *p, __u32 mm, __u64 addr,
+static __always_inline bool addr_where(struct task_struct *p, const struct space *sp, __u64 addr,
 				       struct zug_where *w)
 {
-	struct addr_key ck = { .mm = mm, .addr = addr >> 12 };
+	struct addr_key ck = { .mm = space_number(sp), .addr = addr >> 12 };
 	struct page_where pw = {}, *known;
-	struct space *sp = mm_space(p->mm);
 	struct vma_info v = {};
 
 	/*

@@ -10,7 +10,7 @@
  *  - probes: fentry on uprobe_pre_sstep_notifier(), in the int3 exception with
  *    interrupts off. The uprobe only plants the breakpoint; its own program
  *    does nothing. The task parks before the probed instruction has any effect.
- *  - system calls: raw_syscalls/sys_enter (TRACEPOINT: preemption off).
+ *  - system calls: raw_syscalls/sys_enter (TRACEPOINT: preemption off; before Linux 7.0 raw tracepoints have it off, too).
  *  - fatal signals: tp_btf/signal_generate, under siglock, with interrupts off.
  *  - data: the perf event of a hardware breakpoint, exception context. It fires
  *    *after* the access.
@@ -67,6 +67,17 @@ static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct
 	return true;
 }
 
+/* The point before this one, if that was at a lock: what has become of that. false: it cannot be read. */
+static __always_inline bool read_before(struct task_state *t)
+{
+	if (!t->ev.before_addr)
+		return true;
+	if (bpf_probe_read_user(t->ev.before, sizeof(t->ev.before), (void *)t->ev.before_addr))
+		return false;
+	t->ev.flags |= ZUG_EF_BEFORE;
+	return true;
+}
+
 /* The holder passes the place under its lease. What user space reads of memory at a point goes with the event. */
 static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
@@ -76,8 +87,7 @@ static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
 	l = &leases[t->slot];
-	if (l->left < site->pass.steps || !may_pass(p, t, site) ||
-	    (t->ev.before_addr && !(t->ev.flags & ZUG_EF_BEFORE)) || !tell_locks(s, p, t, l))
+	if (l->left < site->pass.steps || !may_pass(p, t, site) || !read_before(t) || !tell_locks(s, p, t, l))
 		return false;
 	l->left -= site->pass.steps;
 	t->ev.flags |= ZUG_EF_LEASED;
@@ -104,10 +114,13 @@ static __always_inline void lease_passed(const struct task_state *t, const struc
  */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site, bool always)
 {
+	__u64 now = bpf_ktime_get_ns();
 	bool stays;
 
 	s->nr_points++;
-	s->turn_since = bpf_ktime_get_ns();
+	if (s->turn_since)
+		s->ran_ns += now - s->turn_since;
+	s->turn_since = now;
 	clock_step(s);
 	stays = always || ring_crowded() || alarm_due(s);
 	if (!stays && !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot))) {
@@ -120,7 +133,9 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		event_send(s, &t->ev);
 		return;
 	}
+	read_before(t);
 	s->nr_switches++;
+	s->stopping = 1;
 	t->flags |= TF_STOP;
 	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
@@ -268,7 +283,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	struct zug_sandbox *s;
 	struct zug_site *site = NULL;
 	struct cached_site found = {};
-	__u64 ip, sp, ret = 0, args[4];
+	struct space *sp;
+	__u64 ip, stack, ret = 0, args[4];
 	__u32 idx;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
@@ -276,7 +292,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if ((regs->cs & 3) != 3)
 		return 0;
 	ip = regs->ip - 1;
-	t->mm = mm_number(p->mm);
+	sp = mm_space(p->mm);
+	t->mm = space_number(sp);
 	find_site(p, t->mm, ip, &found);
 	idx = found.site;
 	if (idx == NOT_OURS)
@@ -288,12 +305,12 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	}
 	if (goes_round(t, site, ip, regs->cx))
 		return 0;
-	sp = regs->sp;
+	stack = regs->sp;
 	if (!site || !(site->flags & ZUG_SITE_CODE))
-		bpf_probe_read_user(&ret, sizeof(ret), (void *)sp);
-	if (site && site->flags & ZUG_SITE_CALL && in_loader(p->mm, ret))
+		bpf_probe_read_user(&ret, sizeof(ret), (void *)stack);
+	if (site && site->flags & ZUG_SITE_CALL && in_loader(sp, ret))
 		return 0;
-	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, sp, ret))
+	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, stack, ret))
 		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);
 	t->ev.site = idx;
@@ -307,12 +324,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->ev.arg[2] = args[2];
 	t->ev.arg[3] = args[3];
 	t->ev.ret = ret;
-	/* the point before it, if that was at a lock: what has become of that */
-	if (t->last_lock && t->slot < ZUG_MAX_SANDBOXES && leases[t->slot].left) {
-		t->ev.before_addr = t->last_lock;
-		if (!bpf_probe_read_user(t->ev.before, sizeof(t->ev.before), (void *)t->last_lock))
-			t->ev.flags |= ZUG_EF_BEFORE;
-	}
+	t->ev.before_addr = t->last_lock;
 	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
@@ -333,19 +345,19 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			}
 			return 0;
 		}
-		if (addr_where(p, t->mm, t->ev.arg[0], &t->ev.obj))
+		if (addr_where(p, sp, t->ev.arg[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
-		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, t->mm, args[1], &t->ev.obj2))
+		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, sp, args[1], &t->ev.obj2))
 			t->ev.flags |= ZUG_EF_OBJECT2;
 		t->last_lock = 0;
 		stop(s, t, site, (t->ev.flags & ZUG_EF_WATCHED) || !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
 	}
 	if (site && site->obj_arg &&
-	    addr_where(p, t->mm, args[(site->obj_arg - 1) & 3], &t->ev.obj))
+	    addr_where(p, sp, args[(site->obj_arg - 1) & 3], &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	if (site && site->obj2_arg &&
-	    addr_where(p, t->mm, args[(site->obj2_arg - 1) & 3], &t->ev.obj2))
+	    addr_where(p, sp, args[(site->obj2_arg - 1) & 3], &t->ev.obj2))
 		t->ev.flags |= ZUG_EF_OBJECT2;
 	t->last_lock = 0;
 	if (site && site->obj_arg) {
@@ -376,6 +388,7 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
+	struct space *sp;
 
 	if (!t || !(t->flags & TF_STEP))
 		return 0;
@@ -383,11 +396,12 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;
 	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
-	t->mm = mm_number(p->mm);
+	sp = mm_space(p->mm);
+	t->mm = space_number(sp);
 	t->ev.mm = t->mm;
 	t->ev.ip = t->step_ip;
 	t->ev.arg[0] = t->step_addr;
-	if (t->step_addr && addr_where(p, t->mm, t->step_addr, &t->ev.obj))
+	if (t->step_addr && addr_where(p, sp, t->step_addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	stop(s, t, NULL, true);
 	return 0;
@@ -514,7 +528,7 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 	if (!t || !args)
 		return 0;
 	if (nr == NR_futex) {
-		if (addr_where(p, t->mm, args->a[0], &t->ev.obj))
+		if (addr_where(p, mm_space(p->mm), args->a[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (d->sysv) {
 		t->ev.obj.ino = (__u32)args->a[0] + 1ull;
@@ -529,24 +543,18 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 	return 0;
 }
 
-SEC("tp/raw_syscalls/sys_enter")
-int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
+static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
+				       const struct call_args *args)
 {
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
-	struct call_args args = {};
-	const __u64 *a = args.a;
+	const __u64 *a = args->a;
 	struct pt_regs *regs;
 	__u64 ip;
-	__s32 nr;
 
-	if (!t || !(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
+	if (!(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
-	nr = ctx->id;
-	bpf_probe_read_kernel(args.a, 48, (void *)ctx->args);
 	/* also of those that run freely to their end */
-	if (!s->net_used && uses_network(nr, &args))
+	if (!s->net_used && uses_network(nr, args))
 		s->net_used = 1;
 	if (uses_ipc(nr))
 		s->ipc_used = 1;
@@ -571,7 +579,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		t->flags &= ~TF_YIELD;
 	} else {
 		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_YIELD | TF_FIFO | TF_INSIDE);
-		wait_begins(nr, &args);
+		wait_begins(nr, args);
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	ip = BPF_CORE_READ(regs, ip);
@@ -616,7 +624,7 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
 	    (syscalls[nr].locks && !fcntl_locks(a[1])) ||
-	    in_loader(p->mm, ip))
+	    in_loader(mm_space(p->mm), ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
 	t->mm = mm_number(p->mm);
@@ -627,12 +635,45 @@ int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
 	t->ev.arg[2] = a[2];
 	t->ev.arg[3] = a[3];
 	t->ev.ip = ip;
-	call_where(nr, &args);
+	call_where(nr, args);
 	/* a label needs a look at the task: at paths, descriptors, its stack */
 	t->ev.sp = BPF_CORE_READ(regs, sp);
 	t->ev.bp = BPF_CORE_READ(regs, bp);
 	stop(s, t, NULL, true);
 	return 0;
+}
+
+/* The kernel has room for what perf would want to know, and fills it, at each call of each task of the machine. */
+SEC("tp/raw_syscalls/sys_enter")
+int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of_current(p);
+	struct call_args args = {};
+
+	if (!t)
+		return 0;
+	bpf_probe_read_kernel(args.a, 48, (void *)ctx->args);
+	return enters_call(p, t, ctx->id, &args);
+}
+
+/* The same without that, where the kernel lets it run with preemption off: before Linux 7.0. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(zug_sys_enter_raw, struct pt_regs *regs, long id)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of_current(p);
+	struct call_args args = {};
+
+	if (!t)
+		return 0;
+	args.a[0] = regs->di;
+	args.a[1] = regs->si;
+	args.a[2] = regs->dx;
+	args.a[3] = regs->r10;
+	args.a[4] = regs->r8;
+	args.a[5] = regs->r9;
+	return enters_call(p, t, id, &args);
 }
 
 /* The path has been looked up: what it waits for from here on is the other end. Until its next system call. */
@@ -670,6 +711,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
+	struct space *sp;
 	struct file *exe;
 	__u64 addr, ino;
 	__u32 dev, i, hit = ZUG_MAX_WATCHES;
@@ -696,12 +738,13 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	if (hit == ZUG_MAX_WATCHES)
 		return 0;
 	event_init(&t->ev, ZUG_EV_WATCH, p, t);
-	t->mm = mm_number(p->mm);
+	sp = mm_space(p->mm);
+	t->mm = space_number(sp);
 	t->ev.mm = t->mm;
 	t->ev.ip = ctx->regs.ip;
 	t->ev.arg[0] = addr;
 	t->ev.arg[1] = hit;
-	if (addr_where(p, t->mm, addr, &t->ev.obj))
+	if (addr_where(p, sp, addr, &t->ev.obj))
 		t->ev.flags |= ZUG_EF_OBJECT;
 	stop(s, t, NULL, false);
 	return 0;

@@ -142,6 +142,15 @@ static __always_inline struct task_state *state_of(struct task_struct *p)
 	return bpf_task_storage_get(&tasks, p, 0, 0);
 }
 
+/*
+ * The same of the current task, in programs that every task of the machine comes to: a task without any storage of BPF's,
+ * which is nearly every one of them, costs one look.
+ */
+static __always_inline struct task_state *state_of_current(struct task_struct *p)
+{
+	return p->bpf_storage ? state_of(p) : NULL;
+}
+
 static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t)
 {
 	__u32 slot = t->slot;

@@ -60,6 +60,20 @@ static __always_inline bool dying_first(__u32 slot, struct zug_sandbox *s)
 	return (scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && has_dying(slot, s)) || s->dying_waits;
 }
 
+/* A question is about to be sent: the holder has stopped for it at a point, or has given the turn up itself. */
+static __always_inline void asks(struct zug_sandbox *s)
+{
+	__u64 now = bpf_ktime_get_ns(), since = s->turn_since ? now - s->turn_since : 0;
+
+	if (s->stopping)
+		s->stop_ns += since;
+	else
+		s->ran_ns += since;
+	s->stopping = 0;
+	s->turn_since = s->asked_at = now;
+	s->nr_asks++;
+}
+
 /* The turn is free: say so with @e, unless dying tasks come first (then dispatch goes on). */
 static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
@@ -73,7 +87,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 		scx_bpf_kick_cpu(s->setup.lane, 0);
 		return;
 	}
-	s->nr_asks++;
+	asks(s);
 	e->flags |= ZUG_EF_ASK;
 	event_send(s, e);
 }
@@ -106,7 +120,7 @@ static void ask_anyway(struct zug_sandbox *s, __u32 slot)
 	struct task_state no_task = { .slot = slot };
 
 	s->need_ask = 0;
-	s->nr_asks++;
+	asks(s);
 	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, &no_task, 0, 0);
 }
 
@@ -121,7 +135,7 @@ static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
 		return;
 	}
 	s->need_ask = 0;
-	s->nr_asks++;
+	asks(s);
 	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, t, 0, 0);
 }
 
@@ -214,7 +228,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 				run_now(s, p, enq_flags);
 				return;
 			}
-			s->nr_points++;
+			s->nr_points += !stop;
 			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
 			give_up(s, slot, &t->ev);
 			return;
@@ -295,6 +309,7 @@ static void dispatch_granted(__u32 slot, struct zug_sandbox *s)
 	struct task_struct *p = bpf_task_from_pid(s->grant_pid);
 	struct bpf_iter_scx_dsq queue;
 	struct task_state *t;
+	__u64 now;
 	__u32 id;
 
 	if (!p)
@@ -305,11 +320,13 @@ static void dispatch_granted(__u32 slot, struct zug_sandbox *s)
 		t->flags &= ~TF_BLIP;
 		s->grant = 0;
 		s->holder = id;
-		s->turn_since = bpf_ktime_get_ns();
+		now = s->turn_since = bpf_ktime_get_ns();
 		if (bpf_iter_scx_dsq_new(&queue, ZUG_DSQ(slot), 0) ||
 		    !scx_bpf_dsq_move(&queue, p, SCX_DSQ_LOCAL, 0)) {
 			s->holder = 0;
 			s->grant = id;
+		} else if (s->turn.granted_at) {
+			s->grant_ns += now - s->turn.granted_at;
 		}
 		bpf_iter_scx_dsq_destroy(&queue);
 	}

@@ -108,7 +108,7 @@ struct zug_event {
 	union {
 		char comm[16];		/* EXEC */
 		struct {
-			__u64 before_addr;	/* POINT under a lease: the primitive of the point before, if it was one */
+			__u64 before_addr;	/* POINT that stops, or under a lease: the primitive of the point before, if it was one */
 			__u32 before[6];	/* its memory now */
 		};
 	};
@@ -155,6 +155,7 @@ struct zug_turn {
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 pad;
+	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
 };
 
 /*
@@ -209,6 +210,10 @@ struct zug_sandbox {
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
 	__u64 clock;		/* virtual time: ns since the execution began */
 	__u64 nr_points, nr_asks, nr_switches;
+	__u64 asked_at;		/* ns, when the last question was sent */
+	/* what zug_turn's times and questions come to, ns: the holder ran; from a point to its question; from a grant to the run */
+	__u64 ran_ns, stop_ns, grant_ns;
+	__u64 stopping;		/* the holder leaves its CPU for a point */
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
 };
@@ -375,7 +380,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 248, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 296, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 48, "zug_site");

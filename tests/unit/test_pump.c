@@ -336,6 +336,67 @@ static enum task_state_kind state_of(const struct kworld *k, uint32_t task)
 	return k->w.tasks[task].state;
 }
 
+/* Tasks 1 to nr stand before lock n % 4 + 1; the changes so far are forgotten. */
+static void stand_before_locks(struct kworld *k, uint32_t nr)
+{
+	for (uint32_t n = 1; n <= nr; n++) {
+		struct world_task *t = &k->w.tasks[n];
+
+		t->state = TASK_PARKED;
+		t->label = (struct zug_label){ .op = ZUG_OP_LOCK, .object = n % 4 + 1 };
+		kworld_waiters_follow(k, n);
+	}
+	k->w.changes.all = false;
+	k->w.changes.nr = 0;
+}
+
+static bool is_changed(const struct kworld *k, uint32_t task)
+{
+	for (uint32_t i = 0; i < k->w.changes.nr; i++)
+		if (k->w.changes.list[i] == task)
+			return true;
+	return k->w.changes.all;
+}
+
+/* An event of the root after it was about to unlock object 3: which of the tasks that stand before locks are named? */
+static uint32_t changed_by_unlock(struct kworld *k, uint32_t nr, bool *right)
+{
+	uint32_t all = 0;
+
+	k->w.tasks[0].label = (struct zug_label){ .op = ZUG_OP_UNLOCK, .object = 3 };
+	put(ZUG_EV_YIELD, 1, ZUG_EF_LONE);
+	next_is(k, WORLD_POINT, 0, false);
+	*right = is_changed(k, 0);
+	for (uint32_t n = 1; n <= nr; n++) {
+		all += is_changed(k, n);
+		*right &= is_changed(k, n) || n % 4 + 1 != 3;
+	}
+	return all;
+}
+
+static void test_changes(void)
+{
+	struct kworld *k = begin();
+	bool right;
+
+	kworld_room(k, 41);
+	stand_before_locks(k, 8);
+	ok(changed_by_unlock(k, 8, &right) == 8 && right, "few tasks before locks: each may be able to go on after an event");
+	stand_before_locks(k, 40);
+	ok(changed_by_unlock(k, 40, &right) == 10 && right, "many: those before the lock that was used");
+	stand_before_locks(k, 40);
+	put(ZUG_EV_EXIT, 2, 0);
+	next_is(k, WORLD_EXIT, 1, false);
+	ok(is_changed(k, 2) && is_changed(k, 3) && is_changed(k, 40), "  a task that ends may have held any of them");
+	for (uint32_t n = 2; n <= 40; n++)
+		k->w.tasks[n].state = TASK_RUNNING;
+	for (uint32_t n = 40; n >= 2; n--)
+		kworld_waiters_follow(k, n);
+	k->w.changes.nr = 0;
+	ok(!changed_by_unlock(k, 40, &right) && !k->waiters.nr, "  one that goes on stands there no more");
+	end(k);
+}
+
 static void test_states(void)
 {
 	struct kworld *k = begin();
@@ -689,6 +750,7 @@ static void test_errors(void)
 
 int main(void)
 {
+	test_changes();
 	test_states();
 	test_split();
 	test_lease();

@@ -55,7 +55,9 @@ static void execute(struct record *r, uint64_t n)
 {
 	record_execution(r, &(struct record_execution){ .n = n, .ns = n * 10000000, .steps = 10 * n, .schedules = n,
 		.distinct = 1 + n / 2, .bound = 1, .bound_done = n < 50 ? UINT32_MAX : 0, .new_probability = NAN,
-		.estimate = NAN, .strategy = n % 2 ? "random" : "pct", .preemptions = n % 20 });
+		.estimate = NAN, .strategy = n % 2 ? "random" : "pct", .preemptions = n % 20,
+		.spent = { .ns[SPENT_SEARCH] = 3000 * n, .ns[SPENT_DRAIN] = 2000 * n, .all_ns = 9000 * n,
+			   .points = 7 * n, .asked = 5 * n } });
 }
 
 static void finding(struct record *r, uint64_t n, uint64_t failure)
@@ -89,7 +91,7 @@ static unsigned int lines(void)
 static void a_campaign(void **state)
 {
 	struct record *r;
-	struct json_object *o, *campaign, *samples, *last;
+	struct json_object *o, *campaign, *samples, *last, *spent;
 	char *out;
 
 	unlink(path);
@@ -131,6 +133,13 @@ static void a_campaign(void **state)
 	assert_int_equal(json_object_get_int(get(last, "n")), 100000);
 	assert_int_equal(json_object_array_length(get(campaign, "findings")), 2);
 	assert_int_equal(json_object_get_int(get(get(campaign, "end"), "findings")), 100);
+	/* where the time went, in microseconds */
+	spent = get(last, "spent");
+	assert_int_equal(json_object_get_int(get(spent, "search")), 300000);
+	assert_int_equal(json_object_get_int(get(spent, "drain")), 200000);
+	assert_int_equal(json_object_get_int(get(spent, "trace")), 0);
+	assert_int_equal(json_object_get_int(get(spent, "rest")), 400000);
+	assert_int_equal(json_object_get_int(get(spent, "questions")), 500000);
 	/* ten and more preemptions are counted together */
 	assert_int_equal(json_object_get_int(json_object_array_get_idx(get(last, "preemptions"), 9)), 55000);
 	json_object_put(o);

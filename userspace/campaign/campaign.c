@@ -200,6 +200,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.searched = c->searched,
 		.steps = f->steps,
 		.run_ns = f->run_ns,
+		.spent = f->spent,
 		.findings = c->failures.findings,
 		.diverged = c->diverged,
 		.elapsed_ns = clock_now_ns() - c->start_ns,

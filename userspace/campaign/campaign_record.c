@@ -53,6 +53,7 @@ void campaign_record_execution(struct campaign *c, const struct execution *x)
 						     .new_probability = st.new_probability,
 						     .estimate = st.estimate_total,
 						     .preemptions = x->preemptions,
+						     .spent = c->s.figures.spent,
 						     .strategy = strategy_now(c, &st) });
 	c->recorded = c->s.figures.executions;
 }

@@ -113,6 +113,7 @@ struct options_results {
 	bool minimize;		/* a finding's schedule, before it is reported */
 	int verify;		/* replays of a finding */
 	bool quiet;
+	bool profile;		/* say where the time went */
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
 };
 

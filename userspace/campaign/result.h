@@ -84,6 +84,7 @@ struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
 	uint64_t searched;	/* of the executions; the others prepared the search */
 	uint64_t run_ns;	/* of all executions */
+	struct spent spent;	/* the same in parts */
 	uint64_t elapsed_ns,
 		setup_ns; /* since the campaign began; of that, before the first execution */
 	uint64_t passed;	/* executions of the search that passed */

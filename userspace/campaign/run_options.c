@@ -384,6 +384,8 @@ static const struct option_row rows[] = {
 	  .help = "results in JUnit's XML" },
 	{ .name = "json", .argument = "FILE", .kind = OPTION_TEXT, AT(json), .commands = RUN,
 	  .help = "results in JSON" },
+	{ .name = "profile", .kind = OPTION_FLAG, AT(c.results.profile), .commands = RUN,
+	  .help = "say at the end where the time of the executions went" },
 	{ .name = "each-case", .kind = OPTION_FLAG, AT(each_case), .commands = RUN,
 	  .excludes = "resume record", .why = "such a file belongs to one search",
 	  .help = "search each test case of a GoogleTest, Catch2 or Rust test program by itself" },

@@ -35,6 +35,7 @@ struct session_paths {
 /* Figures of the search's own executions. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
+	struct spent spent;
 	uint32_t most_tasks;	/* in any execution so far */
 };
 

@@ -44,6 +44,7 @@ static void count(struct session *s, const struct execution *x)
 		f->executions++;
 		f->steps += x->steps;
 		f->run_ns += x->wall_ns;
+		spent_add(&f->spent, &x->spent);
 	}
 	if (x->nr_tasks > f->most_tasks)
 		f->most_tasks = x->nr_tasks;

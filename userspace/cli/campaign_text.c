@@ -620,6 +620,28 @@ static void end_text(const struct campaign_text *t, const struct campaign *c)
 		script_text(t, c);
 }
 
+/* --profile */
+static void profile_text(FILE *out, const struct spent *s)
+{
+	double nr = s->executions ? s->executions : 1, all = s->all_ns ? s->all_ns : 1;
+
+	fprintf(out, "profile of %lu executions: %.2f ms each, %.0f points, %.0f questions\n",
+		(unsigned long)s->executions, s->all_ns / nr / 1e6, s->points / nr, s->asked / nr);
+	fprintf(out, "  %-12s %9s %6s %14s\n", "", "ms", "%", "us a question");
+	for (int i = 0; i <= SPENT_NR; i++) {
+		uint64_t ns = i < SPENT_NR ? s->ns[i] : spent_rest_ns(s);
+
+		fprintf(out, "  %-12s %9.3f %6.1f", i < SPENT_NR ? spent_name(i) : "rest", ns / nr / 1e6,
+			100 * ns / all);
+		if (SPENT_IS_HOP(i))
+			fprintf(out, " %14.1f", s->asked ? ns / 1e3 / s->asked : 0);
+		else
+			fprintf(out, " %14s", "");
+		fprintf(out, "   %s\n", i < SPENT_NR ? spent_words(i) : "all else");
+	}
+	fflush(out);
+}
+
 void campaign_text_init(struct campaign_text *t, const struct campaign_options *o, FILE *out,
 			FILE *err)
 {
@@ -661,11 +683,16 @@ int campaign_text_new(struct campaign_text *t, struct campaign **c, struct kerne
 
 enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 {
+	struct campaign_result r;
 	char line[1024] = "";
 	int ret = campaign_run(c, line, sizeof(line));
 	enum zug_exit code = campaign_text_error(t, ret, line);
 
 	end_text(t, c);
+	if (t->o->results.profile) {
+		campaign_get_result(c, &r);
+		profile_text(t->out, &r.spent);
+	}
 	return code;
 }
 

@@ -37,6 +37,7 @@ struct result {
 	char *name, *said;
 	int exit;
 	uint64_t wall_ns, executions, steps;
+	struct spent spent;
 	bool exhausted;
 	uint32_t bound_done;
 	struct failure *failures;	/* those that came once after the findings */
@@ -108,6 +109,7 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			      .wall_ns = wall_ns,
 			      .executions = f->executions,
 			      .steps = f->steps,
+			      .spent = f->spent,
 			      .exhausted = f->exhausted,
 			      .bound_done = f->search.bound_done };
 	c->nr_findings = f->nr_failures;
@@ -351,6 +353,21 @@ static struct json_object *json_races(const struct result *c)
 	return a;
 }
 
+/* Milliseconds of all executions, by part. */
+static struct json_object *json_spent(const struct spent *s)
+{
+	struct json_object *o = json_object_new_object(), *parts = json_object_new_object();
+
+	json_object_object_add(o, "points", json_object_new_uint64(s->points));
+	json_object_object_add(o, "questions", json_object_new_uint64(s->asked));
+	json_object_object_add(o, "ms", json_object_new_double(s->all_ns / 1e6));
+	for (int i = 0; i < SPENT_NR; i++)
+		json_object_object_add(parts, spent_name(i), json_object_new_double(s->ns[i] / 1e6));
+	json_object_object_add(parts, "rest", json_object_new_double(spent_rest_ns(s) / 1e6));
+	json_object_object_add(o, "parts_ms", parts);
+	return o;
+}
+
 int results_write_json(const struct results *r, const char *path, char *err, size_t errlen)
 {
 	struct json_object *j, *a, *o;
@@ -375,6 +392,7 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(o, "seconds", json_object_new_double(c->wall_ns / 1e9));
 		json_object_object_add(o, "executions", json_object_new_uint64(c->executions));
 		json_object_object_add(o, "steps", json_object_new_uint64(c->steps));
+		json_object_object_add(o, "profile", json_spent(&c->spent));
 		json_object_object_add(o, "exhausted", json_object_new_boolean(c->exhausted));
 		json_object_object_add(
 			o, "preemptions_covered",

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "engine/engine_internal.h"
 #include "engine/failure.h"
+#include "lib/base/clock.h"
 
 /* All tasks wait for each other: so long for a wake-up that is on its way in the kernel. */
 #define GRACE_NS (20 * MS)
@@ -117,6 +118,16 @@ uint64_t engine_look(struct engine *e)
 {
 	e->w->ops->status(e->w, &e->status);
 	return e->status.now;
+}
+
+void engine_lap(struct engine *e, enum spent_part part)
+{
+	uint64_t now = clock_now_ns();
+
+	/* what is done while the task goes on takes no time of the execution's */
+	if (part != SPENT_NR && e->leased == WORLD_NO_TASK)
+		e->x->spent.ns[part] += now - e->lap_ns;
+	e->lap_ns = now;
 }
 
 enum verdict engine_broken(struct engine *e, const char *fmt, ...)
@@ -572,6 +583,20 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	faults_begin(&e->faults);
 }
 
+/* The times of the whole execution, from those of its parts. */
+static void say_spent(struct engine *e)
+{
+	struct execution *x = e->x;
+	uint64_t *ns = x->spent.ns;
+
+	if (e->w->ops->spent)
+		e->w->ops->spent(e->w, &x->spent);
+	ns[SPENT_PROGRAM] = x->launch_ns > ns[SPENT_ENVIRONMENT] ? x->launch_ns - ns[SPENT_ENVIRONMENT] : 0;
+	ns[SPENT_DRAIN] = x->drain_ns;
+	x->spent.all_ns = x->wall_ns;
+	x->spent.executions = 1;
+}
+
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	       struct execution *x, char *err, size_t errlen)
 {
@@ -603,6 +628,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	x->status = ended ? status : -1;
 	x->drain_ns = engine_look(e) - end;
 	x->wall_ns = e->status.now - e->start_ns;
+	say_spent(e);
 	if (ended)
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
 	if (ret)

@@ -17,6 +17,7 @@
 #include "engine/debugger.h"
 #include "engine/outcome.h"
 #include "engine/replay.h"
+#include "lib/spent.h"
 #include "engine/world.h"
 
 struct engine_options {
@@ -42,6 +43,7 @@ struct execution {
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
+	struct spent spent;
 	uint32_t nr_tasks;
 	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
 	bool diverged;		/* did not follow the replay; the outcome is what happened then */

@@ -314,7 +314,9 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (ret < 0)
 		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
 				     ret == -EPERM ? ": a debugger, or the test itself, may trace it" : "");
+	engine_lap(e, SPENT_SEARCH);
 	steps_record(e, task, ne, false);
+	engine_lap(e, SPENT_TRACE);
 	if (ends_fails(e, &e->w->tasks[task]))
 		ends_take_stacks(e, task);
 	if (!ret && e->leased == WORLD_NO_TASK)
@@ -363,9 +365,11 @@ enum verdict decide(struct engine *e)
 {
 	const struct trace_step *want = engine_expected(e);
 	bool asked = e->leased == WORLD_NO_TASK;
-	uint32_t ne = gather(e, WORLD_NO_TASK, asked);
+	uint32_t ne;
 	int i;
 
+	engine_lap(e, SPENT_NR);
+	ne = gather(e, WORLD_NO_TASK, asked);
 	if (asked && timer_is_due(e)) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
@@ -373,6 +377,7 @@ enum verdict decide(struct engine *e)
 	}
 	if (want)
 		ne = keep_to(e, want);
+	engine_lap(e, SPENT_READ);
 	if (!ne)
 		return asked ? WAIT : lease_broken(e, "no task can run");
 	i = pick(e);

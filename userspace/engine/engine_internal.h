@@ -48,6 +48,7 @@ struct engine {
 	size_t errlen;
 	struct world_status status;	/* after the last event */
 	uint64_t start_ns;
+	uint64_t lap_ns;	/* clock_now_ns() at the last engine_lap() */
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
@@ -85,6 +86,8 @@ enum verdict {
 uint64_t engine_look(struct engine *e);
 /* The world or the machine failed, not the program: says so in the outcome and to the caller. */
 enum verdict engine_broken(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The time since the last one went into that part (SPENT_NR: into none). It is the machine's, whatever the world's clock says. */
+void engine_lap(struct engine *e, enum spent_part part);
 /* Never NULL. */
 const char *engine_name_of(struct engine *e, uint64_t object);
 /*

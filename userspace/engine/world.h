@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include "lib/label.h"
 #include "lib/trace.h"
+#include "lib/spent.h"
 #include "search/misuse.h"
 #include "search/search.h"
 
@@ -144,6 +145,8 @@ struct world_ops {
 	 * over. NULL: the world gives none.
 	 */
 	void (*lease)(struct world *w, uint32_t nr, enum search_until until);
+	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
+	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */
 	void (*status)(struct world *w, struct world_status *s);
 	/* True when something is on its way to a blocked task that no task has to send any more. */

@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -160,6 +161,14 @@ static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_F
 	memcpy(list, all, sizeof(all));
 }
 
+/* Programs at raw tracepoints of system calls run with preemption off: a task can be stopped there (points.bpf.h). */
+static bool raw_is_atomic(void)
+{
+	struct utsname u;
+
+	return !uname(&u) && atoi(u.release) < 7;
+}
+
 static int load(struct kernel *k, const struct hooks *has, char *err, size_t errlen)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
@@ -183,6 +192,8 @@ static int load(struct kernel *k, const struct hooks *has, char *err, size_t err
 	k->bpf->rodata->may_write = !machine_locked_down("integrity");
 	bpf_program__set_autoload(k->bpf->progs.zug_refused, has->audit);
 	bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, has->fifo);
+	bpf_program__set_autoload(k->bpf->progs.zug_sys_enter_raw, raw_is_atomic());
+	bpf_program__set_autoload(k->bpf->progs.zug_sys_enter, !raw_is_atomic());
 	fault_programs(k, faults);
 	for (int i = 0; i < NR_FAULT_HOOKS; i++)
 		bpf_program__set_autoload(faults[i], has->fault);
@@ -247,7 +258,9 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	    (ret = attach(k->bpf->progs.zug_stepped, &k->bpf->links.zug_stepped, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_signal, &k->bpf->links.zug_signal, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_deliver, &k->bpf->links.zug_deliver, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen)) ||
+	    (raw_is_atomic() ?
+	     (ret = attach(k->bpf->progs.zug_sys_enter_raw, &k->bpf->links.zug_sys_enter_raw, err, errlen)) :
+	     (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen))) ||
 	    (ret = attach(k->bpf->progs.zug_newtask, &k->bpf->links.zug_newtask, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_exec, &k->bpf->links.zug_exec, err, errlen)) ||
 	    (ret = attach(k->bpf->progs.zug_cgroup_move, &k->bpf->links.zug_cgroup_move, err, errlen)) ||

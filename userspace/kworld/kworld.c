@@ -42,6 +42,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	};
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
+	id_map_clear(&k->by_tid);
 	world_changed_all(w);
 	kworld_waiters_reset(k);
 	places_reset(k->o.places);
@@ -58,6 +59,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 {
 	struct kworld *k = kw(w);
 	struct stat st;
+	uint64_t before;
 	uint32_t kid;
 	int pid;
 
@@ -67,12 +69,14 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
 	sandbox_reset(k->o.sandbox);
-	if (kworld_fork(k))
-		return 0;
-	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
-	if (pid < 0)
-		return pid;
-	k->run.root_pid = pid;
+	before = clock_now_ns();
+	if (!kworld_fork(k)) {
+		pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
+		if (pid < 0)
+			return pid;
+		k->run.root_pid = pid;
+	}
+	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;
 }
 
@@ -270,6 +274,19 @@ static int kworld_stop(struct world *w, bool always)
 	return kernel_ctl(k->o.kernel, &c);
 }
 
+static void kworld_spent(struct world *w, struct spent *s)
+{
+	struct kworld *k = kw(w);
+	const volatile struct zug_sandbox *z = kworld_state(k);
+
+	spent_add(s, &k->run.spent);
+	s->ns[SPENT_TEST] += z->ran_ns;
+	s->ns[SPENT_STOP] += z->stop_ns;
+	s->ns[SPENT_GRANT] += z->grant_ns;
+	s->points += z->nr_points;
+	s->asked += z->nr_asks;
+}
+
 static void kworld_status(struct world *w, struct world_status *s)
 {
 	struct kworld *k = kw(w);
@@ -364,6 +381,7 @@ static const struct world_ops kworld_ops = {
 	.next = kworld_next,
 	.grant = kworld_grant,
 	.lease = kworld_lease,
+	.spent = kworld_spent,
 	.status = kworld_status,
 	.in_flight = kworld_in_flight,
 	.would_block = kworld_would_block,
@@ -418,6 +436,7 @@ void kworld_free(struct world *w)
 	free(k->w.changes.list);
 	free(k->kt);
 	free(k->by_kid);
+	id_map_free(&k->by_tid);
 	free(k->told_events.list);
 	free(k->prefix.list);
 	timers_free(&k->timers);

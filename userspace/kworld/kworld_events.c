@@ -42,11 +42,17 @@ bool kworld_room(struct kworld *k, uint32_t nr)
 	return true;
 }
 
+static bool lives(const struct world_task *t)
+{
+	return t->state != TASK_NONE && t->state != TASK_DEAD;
+}
+
 /* The number of a new task; WORLD_NO_TASK: out of memory. */
 static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_event *e, bool thread)
 {
 	uint32_t nth = parent == WORLD_NO_TASK ? 0 : k->kt[parent].nr_children++, n;
 	struct world_task *t;
+	uint32_t *first;
 
 	n = spawn_number(k->o.spawn, parent, nth);
 	if (n == UINT32_MAX || !kworld_room(k, n + 1) || !ARRAY_RESERVE_ZERO(k->by_kid, k->nr_kid, e->task + 1)) {
@@ -66,6 +72,9 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 	if (parent != WORLD_NO_TASK)
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
 	places_pid(k->o.places, t->own_pid, n);
+	first = id_map_add(&k->by_tid, t->own_pid, n, NULL);
+	if (first && (n < *first || !lives(&k->w.tasks[*first])))
+		*first = n;
 	world_changed(&k->w, n);
 	return n;
 }
@@ -80,6 +89,10 @@ uint32_t kworld_dead_of_tid(const struct world *w, int tid)
 
 uint32_t kworld_task_of_tid(const struct world *w, int tid)
 {
+	const uint32_t *first = id_map_find(&((const struct kworld *)w)->by_tid, tid);
+
+	if (first && lives(&w->tasks[*first]))
+		return *first;
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
 		if (w->tasks[i].state != TASK_NONE && w->tasks[i].own_pid == tid &&
 		    w->tasks[i].state != TASK_DEAD)
@@ -276,6 +289,8 @@ static bool on_point(struct kworld *k, struct arrival *a)
 	at_point(k, a);
 	if (a->ev.leased)
 		kworld_lease_point(k, a->t, &a->e);
+	else if (a->ev.ask && a->e.flags & ZUG_EF_BEFORE)
+		lock_memory_put(&k->locks, a->e.tgid, a->e.before_addr, a->e.before);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
 	kworld_label_point(k, a->t, a->kt, &a->e);
 	a->ev.yield = a->kt->yields;

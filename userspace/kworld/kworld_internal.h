@@ -182,6 +182,7 @@ struct kworld_run {
 	uint32_t told_modules;	/* that this execution's trace knows */
 	uint64_t last_blip_ns;
 	struct lease lease;
+	struct spent spent;	/* what the kernel side does not know */
 };
 
 /* How an execution from a template begins (kworld_prefix.c). */
@@ -203,6 +204,7 @@ struct kworld {
 	uint32_t nr_kt;		/* room */
 	uint32_t *by_kid;	/* number + 1, by the kernel's number */
 	uint32_t nr_kid;	/* room */
+	struct id_map by_tid;	/* the first living task that has that number for the test, or another that had it */
 	struct kworld_run run;
 	struct prefix prefix;
 	struct told_events told_events;

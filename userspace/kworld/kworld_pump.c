@@ -90,6 +90,8 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 {
 	struct zug_event e;
 	int ret = kernel_event(k->o.kernel, sandbox_slot(k->o.sandbox), &e, timeout_us, wake_fd);
+	bool asks = ret > 0 && e.flags & ZUG_EF_ASK;
+	uint64_t now = asks ? clock_now_ns() : 0;
 
 	if (ret > 0)
 		kworld_prefix_note(k, &e);
@@ -97,6 +99,10 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 		k->run.broken = ret == -ENOMEM ? "out of memory" : "the kernel side sent an event of a wrong size";
 	else if (ret && !errand_takes(k, &e))
 		kworld_handle(k, &e);
+	if (asks) {
+		k->run.spent.ns[SPENT_WAKE] += now - kworld_state(k)->asked_at;
+		k->run.spent.ns[SPENT_READ] += clock_now_ns() - now;
+	}
 	if (kworld_state(k)->nr_lost)
 		k->run.broken = "events of the test are lost: the event ring was full (please report this)";
 	return k->run.broken ? -EIO : ret;
@@ -194,6 +200,7 @@ int kworld_give_turn(struct kworld *k, uint32_t kid, int pid)
 	/* it gets it when the prefix has taken effect */
 	if (k->prefix.feeding)
 		return 0;
+	c.turn.granted_at = clock_now_ns();
 	return kernel_ctl(k->o.kernel, &c);
 }
 

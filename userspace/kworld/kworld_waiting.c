@@ -128,6 +128,22 @@ void kworld_waiters_touch(struct kworld *k, uint32_t n)
 	}
 }
 
+/* The engine is about to ask about all of them: their memory, of the process that has most of them, mostly. */
+static void fetch(struct kworld *k)
+{
+	int pid = k->w.tasks[k->waiters.list[0]].tgid;
+	uint64_t addrs[FEW];
+	unsigned int nr = 0;
+
+	for (uint32_t i = 0; i < k->waiters.nr; i++) {
+		uint32_t n = k->waiters.list[i];
+
+		if (k->w.tasks[n].tgid == pid && k->kt[n].lock)
+			addrs[nr++] = k->kt[n].lock;
+	}
+	lock_memory_fetch(&k->locks, pid, addrs, nr);
+}
+
 void kworld_waiters_event(struct kworld *k, const struct zug_event *e)
 {
 	struct lock_waiters *l = &k->waiters;
@@ -136,6 +152,8 @@ void kworld_waiters_event(struct kworld *k, const struct zug_event *e)
 		return;
 	if (l->nr > FEW && !l->wild && (e->flags & ZUG_EF_ASK))
 		check_one(k);
+	else if (l->nr <= FEW && (e->flags & ZUG_EF_ASK))
+		fetch(k);
 	if (l->nr <= FEW || l->wild || e->kind == ZUG_EV_EXIT || e->kind == ZUG_EV_EXEC)
 		kworld_waiters_all_changed(k);
 }

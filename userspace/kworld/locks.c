@@ -12,6 +12,7 @@
  */
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/uio.h>
 #include "kworld/locks.h"
 #include "lib/base/remote.h"
 
@@ -30,6 +31,39 @@ void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32
 	m->e[m->nr].pid = pid;
 	m->e[m->nr].addr = addr;
 	memcpy(m->e[m->nr++].words, words, sizeof(m->e[0].words));
+}
+
+static bool known(const struct lock_memory *m, int pid, uint64_t addr)
+{
+	for (unsigned int i = 0; i < m->nr; i++)
+		if (m->e[i].pid == pid && m->e[i].addr == addr)
+			return true;
+	return false;
+}
+
+void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr)
+{
+	uint32_t words[LOCK_MEMORY][LOCK_WORDS];
+	struct iovec local[LOCK_MEMORY], remote[LOCK_MEMORY];
+	unsigned int wanted = 0;
+	ssize_t got;
+
+	for (unsigned int i = 0; i < nr && m->nr + wanted < LOCK_MEMORY; i++) {
+		bool again = known(m, pid, addrs[i]);
+
+		for (unsigned int k = 0; k < wanted; k++)
+			again |= (uint64_t)(uintptr_t)remote[k].iov_base == addrs[i];
+		if (again)
+			continue;
+		local[wanted] = (struct iovec){ words[wanted], sizeof(words[0]) };
+		remote[wanted++] = (struct iovec){ (void *)(uintptr_t)addrs[i], sizeof(words[0]) };
+	}
+	/* one alone is read when it is asked for */
+	if (wanted < 2)
+		return;
+	got = process_vm_readv(pid, local, wanted, remote, wanted, 0);
+	for (unsigned int i = 0; got >= (ssize_t)((i + 1) * sizeof(words[0])); i++)
+		lock_memory_put(m, pid, (uint64_t)(uintptr_t)remote[i].iov_base, words[i]);
 }
 
 static bool read_words(struct lock_memory *m, int pid, uint64_t addr, uint32_t *w, unsigned int nr)

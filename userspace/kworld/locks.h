@@ -21,6 +21,8 @@ struct lock_memory {
 };
 /* It is known already what is there now: LOCK_WORDS words. */
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words);
+/* Several will be asked for: reads those that are not known in one system call. */
+void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr);
 
 /* What is there, as far as it is known, or read now: LOCK_WORDS words. false: it cannot be. */
 bool lock_memory_get(struct lock_memory *m, int pid, uint64_t addr, uint32_t *words);

@@ -154,6 +154,19 @@ static struct by_strategy *by(struct record *r, const char *name)
 	return &r->by[r->nr_by++];
 }
 
+/* Microseconds of all executions so far, by part. */
+static struct json_object *spent_object(const struct spent *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_number(o, "points", s->points);
+	add_number(o, "questions", s->asked);
+	for (int i = 0; i < SPENT_NR; i++)
+		add_number(o, spent_name(i), s->ns[i] / 1000);
+	add_number(o, "rest", spent_rest_ns(s) / 1000);
+	return o;
+}
+
 static void put_sample(struct record *r)
 {
 	const struct record_execution *x = &r->last;
@@ -186,6 +199,7 @@ static void put_sample(struct record *r)
 	for (unsigned int i = 0; i < PREEMPTIONS_MAX; i++)
 		json_object_array_add(preempted, json_object_new_uint64(r->preempted[i]));
 	json_object_object_add(o, "preemptions", preempted);
+	json_object_object_add(o, "spent", spent_object(&r->last.spent));
 	put_line(r, o);
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "lib/spent.h"
 
 struct record;
 
@@ -38,6 +39,7 @@ struct record_execution {
 	double new_probability, estimate;	/* NaN: unknown */
 	const char *strategy;		/* that chose its schedule */
 	uint64_t preemptions;		/* of this execution */
+	struct spent spent;
 };
 void record_execution(struct record *r, const struct record_execution *x);
 

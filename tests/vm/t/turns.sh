@@ -101,8 +101,14 @@ if begin "a search goes on where it was interrupted"; then
 fi
 
 if begin "a campaign is recorded"; then
-	zug 60 run -q --strategy preemption:bound=1 --record record -- "$programs/atomicity-locked-fixed"
+	zug 60 run -q --strategy preemption:bound=1 --record record --profile --json json -- "$programs/atomicity-locked-fixed"
 	want_status 0
+	want_out "^profile of $(sed -n 's/ *"executions": *\([0-9]*\),*/\1/p' json) executions: [0-9.]+ ms each, [1-9][0-9]* points"
+	for part in environment program test stop wake-up reading search trace grant drain; do
+		want_out "^  $part +[0-9.]*[1-9][0-9.]* +[0-9.]+ "
+		grep -Eq "\"$part\": *[0-9.]*[1-9]" json || note "no time went into $part, says --json"
+		grep -Eq "\"spent\":.*\"$part\":[1-9]" record || note "no time went into $part, says the record"
+	done
 	# The record counts those that prepared the search, too.
 	n=$(($(sed -n 's/^nothing found in \([0-9]*\) executions.* and \([0-9]*\) to prepare .*/\1 + \2/p' out)))
 	echo precious >notes

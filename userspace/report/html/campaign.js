@@ -5,6 +5,9 @@ const COLOURS = ["acquire", "data", "task", "syscall", "match", "wait", "other",
 /* executions before the search, which show the files that the test maps */
 const FIRST_LOOK = "first look";
 
+/* parts of an execution's time that each question has */
+const HOPS = ["stop", "wake-up", "reading", "search", "trace", "grant"];
+
 const last = list => list[list.length - 1];
 
 function duration(ms) {
@@ -182,6 +185,16 @@ function showTables(campaigns, all) {
 	if (preempted.some(v => v))
 		parts.push(make("h2", {}, "Executions by their number of preemptions"), table(
 			preempted.map((v, i) => [i === preempted.length - 1 ? i + " or more" : String(i), 1]), [preempted.map(count)]));
+	const spent = {};
+	for (const c of campaigns)
+		for (const [name, v] of Object.entries(last(c.samples)?.spent ?? {}))
+			spent[name] = (spent[name] ?? 0) + v;
+	const { points, questions, ...times } = spent, us = Object.values(times).reduce((sum, v) => sum + v, 0);
+	if (us)
+		parts.push(make("h2", {}, "Where the time of the executions went"),
+			make("p", {}, `${count(points)} points were reached, ${count(questions)} questions asked. From stop to grant: the hops of a question.`),
+			table([["part"], ["time", 1], ["share", 1], ["a question, \u00b5s", 1]], Object.entries(times).map(([name, v]) =>
+				[name, duration(v / 1000), (100 * v / us).toFixed(1) + " %", HOPS.includes(name) && questions ? (v / questions).toFixed(1) : ""])));
 	if (all.findings.length)
 		parts.push(make("h2", {}, "Failures, in the order in which they were found"), table(
 			[["execution", 1], ["after", 1], ["strategy"], ["kind"], ["message"], ["steps", 1], ["preemptions", 1], ["trace"]],

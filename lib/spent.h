@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spent.h - where the time of executions went
+ *
+ * The kernel side and the world measure what happens between the test and zug, the engine what zug does with a
+ * question (struct world_ops.spent, engine.c). Times of points that are passed are the test's.
+ */
+#ifndef ZUG_SPENT_H
+#define ZUG_SPENT_H
+
+#include <stdint.h>
+
+enum spent_part {
+	SPENT_ENVIRONMENT = 0,	/* the start: until the root command's process is in its environment */
+	SPENT_PROGRAM,		/* the start: from there to the first decision, at the first system call after exec */
+	SPENT_TEST,		/* the test's own instructions, and the points that it passed */
+	/* a question, hop by hop */
+	SPENT_STOP,		/* from the point to the event: the task has left its CPU */
+	SPENT_WAKE,		/* until zug has the event */
+	SPENT_READ,		/* what it means, what the test's memory says, and which tasks can go on */
+	SPENT_SEARCH,		/* the strategy, and all that looks at each step */
+	SPENT_TRACE,
+	SPENT_GRANT,		/* until the chosen task runs */
+	SPENT_DRAIN,
+	SPENT_NR
+};
+#define SPENT_IS_HOP(part) ((part) >= SPENT_STOP && (part) <= SPENT_GRANT)
+
+struct spent {
+	uint64_t ns[SPENT_NR];
+	uint64_t all_ns;	/* of all executions, whatever it went into */
+	uint64_t executions, points, asked;	/* points that were reached; of these, and of other stops, questions */
+};
+
+void spent_add(struct spent *to, const struct spent *more);
+/* What the parts do not say. */
+uint64_t spent_rest_ns(const struct spent *s);
+/* One word, and a few. */
+const char *spent_name(enum spent_part part);
+const char *spent_words(enum spent_part part);
+
+#endif
