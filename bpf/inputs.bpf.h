@@ -456,7 +456,8 @@ static __always_inline void file_time(const struct zug_sandbox *s, __u32 slot, _
 	ns = ut.sec * NS_PER_S + (__u32)ut.frac;
 	if (ns > s->setup.files_since && ns <= bpf_ktime_get_tai_ns() - s->setup.tai_ahead)
 		put_time(addr, s->setup.clock_real + file_clock(slot, ns - s->setup.files_since), false);
-	else if (ns <= s->setup.files_since && ns > s->setup.clock_real + s->clock)
+	else if (ns <= s->setup.files_since && ((s->setup.files_from && ns >= s->setup.files_from) ||
+						ns > s->setup.clock_real + s->clock))
 		put_time(addr, s->setup.clock_real, false);
 }
 

@@ -554,10 +554,12 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (!(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
 	/* also of those that run freely to their end */
-	if (!s->net_used && uses_network(nr, args))
-		s->net_used = 1;
-	if (uses_ipc(nr))
-		s->ipc_used = 1;
+	if (s->env_used != ZUG_ENV_ALL) {
+		int used = environment_use(nr, args);
+
+		if (used)
+			__sync_fetch_and_or(&s->env_used, used);
+	}
 	if (!member(t, s))
 		return 0;
 	t->nr = nr;
@@ -980,6 +982,8 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 	case ZUG_CMD_KILLED:
 		s->may_die = 1;
 		break;
+	case ZUG_CMD_ENVIRONMENT:
+		return environment_look(&c->environment);
 	default:
 		return -22; /* EINVAL */
 	}

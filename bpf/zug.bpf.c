@@ -57,7 +57,7 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 
 #include "template.bpf.h"
 #include "turn.bpf.h"
-#include "network.bpf.h"
+#include "environment.bpf.h"
 #include "points.bpf.h"
 #include "faults.bpf.h"
 #include "answers.bpf.h"

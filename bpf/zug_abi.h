@@ -139,6 +139,7 @@ struct zug_setup {
 	__u64 cgid;		/* inode number of the cgroup */
 	__u64 clock_real, clock_mono;	/* what CLOCK_REALTIME and CLOCK_MONOTONIC say at the beginning of virtual time, ns */
 	__u64 files_since;	/* the machine's CLOCK_REALTIME now: file times after that are the execution's, ns */
+	__u64 files_from;	/* file times from then to files_since are those of its environment; 0: none */
 	__u64 tai_ahead;	/* of CLOCK_TAI before CLOCK_REALTIME, ns */
 	__u64 seed;		/* of random numbers, with seeded */
 	__u32 lane;		/* CPU */
@@ -201,8 +202,7 @@ struct zug_sandbox {
 	__u32 dying_round;	/* what slept in an earlier one does not count any more */
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
-	__u32 net_used;		/* its network namespace may not be what it was */
-	__u32 ipc_used;		/* nor the rest of its environment but files: System V IPC, host name, mounts */
+	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
 	__u64 io_since;		/* ns, valid while holder_io */
@@ -217,6 +217,15 @@ struct zug_sandbox {
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
 };
+
+/* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
+ * space find out by looking (ZUG_CMD_ENVIRONMENT). */
+#define ZUG_ENV_NET	(1u << 0)
+#define ZUG_ENV_MOUNTS	(1u << 1)
+#define ZUG_ENV_IPC	(1u << 2)	/* its settings */
+#define ZUG_ENV_HOST	(1u << 3)
+#define ZUG_ENV_FILES	(1u << 4)	/* attributes of a file or folder */
+#define ZUG_ENV_ALL	0x1f
 
 /* Classes of system calls that can be choice points */
 #define ZUG_SYS_FILE	(1u << 0)
@@ -344,6 +353,7 @@ enum zug_cmd {
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
 	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
+	ZUG_CMD_ENVIRONMENT,	/* environment.fd -> the rest of it. -EOPNOTSUPP: this kernel does not tell */
 	/* to a task */
 	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
@@ -363,6 +373,26 @@ struct zug_regs {
 	__u64 fsbase;		/* thread pointer */
 };
 
+/* Descriptors of the caller; -1: none. */
+enum zug_env_fd {
+	ZUG_ENV_FD_FILES,	/* in the memory file system of the private folders */
+	ZUG_ENV_FD_SHM,		/* in the one of /dev/shm */
+	ZUG_ENV_FD_MNT_NS,
+	ZUG_ENV_FD_IPC_NS,
+	ZUG_ENV_FD_PID_NS,
+	ZUG_ENV_NR_FDS
+};
+
+/* What the kernel knows of an environment; 0 for what has no descriptor. */
+struct zug_environment {
+	__s32 fd[ZUG_ENV_NR_FDS];
+	__u32 ipc_made;		/* an IPC object was made, or exists */
+	__u32 nr_pids;		/* in use */
+	__u32 pad;
+	__u64 files_ino, shm_ino;	/* inode number of the next new file */
+	__u64 mounts;		/* a number that changes with every change of the mounts */
+};
+
 struct zug_ctl {
 	__u32 cmd;
 	__u32 sandbox;
@@ -374,13 +404,14 @@ struct zug_ctl {
 		struct zug_regs regs;
 		struct zug_setup setup;
 		struct zug_turn turn;
+		struct zug_environment environment;
 		__u64 clock;
 	};
 };
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 296, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 304, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 48, "zug_site");

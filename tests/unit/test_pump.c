@@ -163,6 +163,20 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s)
 	return 0;
 }
 
+uint64_t sandbox_cpu_before(const struct sandbox *s)
+{
+	(void)s;
+	return 0;
+}
+
+int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
+{
+	(void)s;
+	(void)err;
+	(void)errlen;
+	return 0;
+}
+
 const char *sandbox_cgroup(const struct sandbox *s)
 {
 	(void)s;
@@ -218,6 +232,12 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *why, size_t 
 	(void)len;
 	there = true;
 	return 0;
+}
+
+bool sandbox_fresh(const struct sandbox *s)
+{
+	(void)s;
+	return true;
 }
 
 bool sandbox_template_there(const struct sandbox *s)

@@ -38,7 +38,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
 		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
-		.stop_always = stop_always, .cpu_ns = sandbox_cpu_ns(k->o.sandbox), .lease.ahead = WORLD_NO_TASK,
+		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
 	};
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
@@ -61,20 +61,28 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	struct stat st;
 	uint64_t before;
 	uint32_t kid;
-	int pid;
+	int pid, ret;
 
 	kworld_begin(k, stop_always);
-	if (k->o.launch.joined)
+	if (k->o.launch.joined) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
 		return 0;
+	}
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
-	sandbox_reset(k->o.sandbox);
 	before = clock_now_ns();
-	if (!kworld_fork(k)) {
+	ret = sandbox_prepare(k->o.sandbox, err, errlen);
+	if (ret)
+		return ret;
+	sandbox_reset(k->o.sandbox);
+	if (kworld_fork(k)) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
+	} else {
 		pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
 		if (pid < 0)
 			return pid;
 		k->run.root_pid = pid;
+		k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
 	}
 	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;

@@ -107,10 +107,13 @@ int kworld_make_template(struct world *w, char *err, size_t errlen)
 
 	sandbox_template_drop(k->o.sandbox);
 	kworld_begin(k, false);
-	sandbox_reset(k->o.sandbox);
 	l.traced = true;
 	k->prefix.nr = 0;
-	ret = sandbox_launch(k->o.sandbox, &l, &kid, err, errlen);
+	ret = sandbox_prepare(k->o.sandbox, err, errlen);
+	if (!ret) {
+		sandbox_reset(k->o.sandbox);
+		ret = sandbox_launch(k->o.sandbox, &l, &kid, err, errlen);
+	}
 	if (ret < 0)
 		return ret;
 	k->run.root_pid = ret;
@@ -145,6 +148,10 @@ bool kworld_fork(struct kworld *k)
 
 	if (!k->prefix.wanted || !sandbox_template_there(k->o.sandbox))
 		return false;
+	if (!sandbox_fresh(k->o.sandbox)) {
+		sandbox_template_drop(k->o.sandbox);
+		return false;
+	}
 	k->prefix.used = true;
 	pid = sandbox_template_fork(k->o.sandbox);
 	if (pid < 0) {

@@ -3,8 +3,8 @@
  * sandbox.c - a sandbox from sandbox_new() to sandbox_free(): its cgroup, its private copies of
  * files, its end
  *
- * Read sandbox.h first. sandbox_launch.c starts an execution, sandbox_environment.c gives it
- * namespaces and files, sandbox_setup.c runs --setup and --teardown, sandbox_join.c takes in
+ * Read sandbox.h first. sandbox_launch.c starts an execution, sandbox_environment.c, sandbox_space.c
+ * and sandbox_keep.c give it namespaces and files, sandbox_setup.c runs --setup and --teardown, sandbox_join.c takes in
  * processes that run already.
  */
 #include <dirent.h>
@@ -173,6 +173,18 @@ static void clean_up_after_others(void)
 		closedir(dir);
 }
 
+/* Bit N: signal N. The debugger ignores SIGINT later. */
+static uint64_t find_ignored(void)
+{
+	uint64_t set = 1ull << SIGINT | 1ull << SIGPIPE;
+	struct sigaction sa;
+
+	for (int sig = 1; sig < 64; sig++)
+		if (!sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN)
+			set |= 1ull << sig;
+	return set;
+}
+
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		const struct sandbox_options *o, char *err, size_t errlen)
 {
@@ -191,7 +203,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	s->o = *o;
 	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->stat_fd = s->mnt_ns = -1;
 	sandbox_environment_reset(s);
-	s->template.scratch = -1;
+	s->ignored = find_ignored();
 	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
 	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
@@ -322,6 +334,11 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s)
 	return us * 1000ull;
 }
 
+uint64_t sandbox_cpu_before(const struct sandbox *s)
+{
+	return s->cpu_ns;
+}
+
 void sandbox_avoid_lane(const struct sandbox *s)
 {
 	cpu_set_t set;
@@ -342,6 +359,7 @@ static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 	int up[2], down[2], ret = 0, status;
 	pid_t pid;
 
+	sandbox_environment_settle(s);
 	if (pipe2(up, O_CLOEXEC))
 		return -errno;
 	if (pipe2(down, O_CLOEXEC)) {
@@ -546,11 +564,19 @@ void sandbox_reset(struct sandbox *s)
 		},
 	};
 
-	s->env.net_used |= kernel_sandbox(s->k, s->slot)->net_used;
-	/* file systems may look at a clock that lags some milliseconds behind */
+	const struct space *p = s->env.space;
+
+	s->env.used |= kernel_sandbox(s->k, s->slot)->env_used;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);
+	/* file systems may look at a clock that lags some milliseconds behind */
 	c.setup.files_since = now.tv_sec * 1000000000ull + now.tv_nsec - 20000000;
+	/* the folders of its environment are not the execution's, and it makes none that are as old */
+	if (p && p->done_ns) {
+		c.setup.files_from = p->begun_ns;
+		if (p->done_ns > c.setup.files_since)
+			c.setup.files_since = p->done_ns;
+	}
 	/* whole seconds: the two were asked one after the other */
 	c.setup.tai_ahead = (tai.tv_sec - now.tv_sec - (tai.tv_nsec < now.tv_nsec)) * 1000000000ull;
 	kernel_ctl(s->k, &c);

@@ -5,7 +5,7 @@
  * One sandbox serves all executions of a campaign. sandbox_new() creates the cgroup and the folder
  * for private copies; sandbox_privatise() puts a private copy of a file over its path, in the
  * sandbox's own mount namespace, so that breakpoints in it do not slow other programs down;
- * sandbox_launch() starts an execution; sandbox_drain() ends it and leaves no task;
+ * sandbox_prepare() and sandbox_launch() start an execution; sandbox_drain() ends it and leaves no task;
  * sandbox_finish() ends its environment; sandbox_free() leaves nothing.
  */
 #ifndef ZUG_SANDBOX_H
@@ -61,6 +61,7 @@ unsigned int sandbox_slot(const struct sandbox *s);
 int sandbox_lane(const struct sandbox *s);
 uint64_t sandbox_spin_ns(const struct sandbox *s);
 uint64_t sandbox_cpu_ns(const struct sandbox *s);	/* that its tasks have used so far, in all executions */
+uint64_t sandbox_cpu_before(const struct sandbox *s);	/* the same when sandbox_launch() began the last one */
 /* Keep this process off the lane, so that it and the test do not disturb each other. */
 void sandbox_avoid_lane(const struct sandbox *s);
 
@@ -84,6 +85,17 @@ struct launch {
 	bool traced;		/* by this thread, from its exec on (sandbox_template.h) */
 };
 
+/*
+ * Before each execution, and before sandbox_reset(): sees to it that there is an environment for it.
+ * It is the last execution's where that is as it was at its beginning. 0, or -errno with a line in
+ * err.
+ */
+int sandbox_prepare(struct sandbox *s, char *err, size_t errlen);
+/*
+ * After sandbox_prepare(): true when it is the last execution's. A process that entered it then, and
+ * has done nothing since, finds what a process finds that enters it now.
+ */
+bool sandbox_fresh(const struct sandbox *s);
 /*
  * Starts the program; control begins with its first system call, when ZUG_EV_START comes. *task:
  * its id. Returns its pid (to be waited for), or -errno with a line in err.

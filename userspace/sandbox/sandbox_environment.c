@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sandbox_environment.c - the namespaces and files that each execution has for itself
+ * sandbox_environment.c - the environment that each execution has for itself: pids, private folders
  *
  * Every execution begins with the same environment, and what it changes is gone when it ends.
+ * sandbox_space.c makes the namespaces and files, sandbox_keep.c says which execution has which.
  *
  * A process of ours, outside of the cgroup and of the schedule, is pid 1 of the test's pid
  * namespace. It lives as long as the sandbox; the first task of each execution makes pids start
- * again from 2. That task makes everything else, too, before it executes the test's program
- * (sandbox_environment_enter()): namespaces, a memory file system for what the test writes, and
- * overlays that put it over the private folders.
+ * again from 2.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,8 +32,6 @@
 #include "lib/base/array.h"
 #include "sandbox/sandbox_internal.h"
 
-/* Executions whose working folder is searched for files that will be thrown away. */
-#define LOOKS 16
 #define LAST_PID "/proc/sys/kernel/ns_last_pid"
 #define PID_MAX_DEFAULT 32768
 
@@ -184,6 +181,10 @@ static int start_init(struct sandbox *s)
 	s->env.pid_ns = open_ns(s->env.init, "pid");
 	s->env.own_pid_ns = open_ns(getpid(), "pid");
 	s->mnt_ns = open_ns(s->env.init, "mnt");
+	/* it is that of the namespace of the process that writes */
+	s->env.last_pid = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	if (s->env.last_pid < 0)
+		return -errno;
 	return s->env.pid_ns < 0 ? s->env.pid_ns : s->env.own_pid_ns < 0 ? s->env.own_pid_ns :
 	       s->mnt_ns < 0 ? s->mnt_ns : 0;
 }
@@ -212,9 +213,15 @@ void sandbox_environment_kill(struct sandbox *s)
 	sandbox_environment_ask(s, s->template.pid ? ENVIRONMENT_FIRST_PID : ENVIRONMENT_KILL);
 }
 
+int sandbox_environment_reset_pids(const struct sandbox *s)
+{
+	/* 1 is ours, 2 the root command */
+	return s->env.last_pid >= 0 && pwrite(s->env.last_pid, "2", 1, 0) < 0 ? -1 : 0;
+}
+
 /* ---- folders ---- */
 
-static bool below(const char *path, const char *folder)
+bool path_is_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
 
@@ -223,7 +230,7 @@ static bool below(const char *path, const char *folder)
 
 static bool same_or_below(const char *path, const char *folder)
 {
-	return !strcmp(path, folder) || below(path, folder);
+	return !strcmp(path, folder) || path_is_below(path, folder);
 }
 
 /*
@@ -250,7 +257,7 @@ static int add_folder(struct sandbox *s, const char *path)
 	for (int i = 0; i < w->nr_folders; i++) {
 		other = &w->folder[i];
 		if (!strcmp(real, other->path) ||
-		    (below(real, other->path) && !stat(other->path, &up) && up.st_dev == st.st_dev))
+		    (path_is_below(real, other->path) && !stat(other->path, &up) && up.st_dev == st.st_dev))
 			return 0;
 	}
 	f = &w->folder[w->nr_folders++];
@@ -268,14 +275,14 @@ static int by_length(const void *a, const void *b)
 /* Leaves what is mounted at path visible, if path lies below the folder. 0 or -errno. */
 static int keep(struct private_folder *f, const char *path)
 {
-	if (!below(path, f->path))
+	if (!path_is_below(path, f->path))
 		return 0;
 	for (int i = 0; i < f->nr_keep; i++)
 		if (same_or_below(path, f->keep[i]))
 			return 0;
 	/* mounts below path come with it */
 	for (int i = 0; i < f->nr_keep; i++)
-		if (below(f->keep[i], path)) {
+		if (path_is_below(f->keep[i], path)) {
 			free(f->keep[i]);
 			f->keep[i--] = f->keep[--f->nr_keep];
 		}
@@ -345,245 +352,6 @@ static void drop_folder(struct environment *w, int i)
 	memmove(f, f + 1, (--w->nr_folders - i) * sizeof(*f));
 }
 
-/* ---- for each execution ---- */
-
-/* Makes a folder with the owner, mode and times of another one, as an overlay's upper folder. */
-static int make_upper(int at, const char *name, const struct stat *st)
-{
-	struct timespec t[2] = { st->st_atim, st->st_mtim };
-
-	if (mkdirat(at, name, 0700) || fchownat(at, name, st->st_uid, st->st_gid, 0) ||
-	    fchmodat(at, name, st->st_mode & 07777, 0) || utimensat(at, name, t, 0))
-		return -errno;
-	return 0;
-}
-
-/* Hides zug's own output: an execution that found it would not find the same as the one before. */
-static int hide(const struct sandbox *s)
-{
-	const struct environment *w = &s->env;
-	char path[PATH_MAX], up[PATH_MAX + 8], *slash;
-	int i = w->nr_folders - 1;
-	const char *rest;
-	struct stat st;
-
-	while (i >= 0 && s->o.hide && !below(s->o.hide, w->folder[i].path))
-		i--;
-	if (i < 0 || !s->o.hide || lstat(s->o.hide, &st))
-		return 0;
-	snprintf(path, sizeof(path), "%s", s->o.hide);
-	rest = s->o.hide + strlen(w->folder[i].path) + 1;
-	while ((slash = strchr(path + (rest - s->o.hide), '/'))) {
-		*slash = 0;
-		snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
-		if (stat(path, &st) || make_upper(w->scratch, up, &st))
-			return -errno;
-		*slash = '/';
-		rest = s->o.hide + (slash - path) + 1;
-	}
-	snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
-	slash = strrchr(up, '/');
-	*slash = 0;
-	if (fstatat(w->scratch, up, &st, 0))
-		return -errno;
-	*slash = '/';
-	if (mknodat(w->scratch, up, S_IFCHR, makedev(0, 0)))
-		return -errno;
-	/* the folder keeps the time of its last change */
-	*slash = 0;
-	return utimensat(w->scratch, up, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -errno : 0;
-}
-
-static int prepare_files(struct sandbox *s)
-{
-	struct environment *w = &s->env;
-	int fs, ret = 0;
-
-	if (!w->nr_folders)
-		return 0;
-	fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
-	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0700", 0) ||
-	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		ret = -errno;
-	w->scratch = ret ? -1 : fsmount(fs, FSMOUNT_CLOEXEC, 0);
-	if (!ret && w->scratch < 0)
-		ret = -errno;
-	if (fs >= 0)
-		close(fs);
-	/* the root of an overlay has the owner, mode and times of its upper folder */
-	for (int i = 0; i < w->nr_folders && !ret; i++) {
-		char up[16], work[16];
-
-		snprintf(up, sizeof(up), "u%d", i);
-		snprintf(work, sizeof(work), "w%d", i);
-		ret = mkdirat(w->scratch, work, 0700) ? -errno : make_upper(w->scratch, up, &w->folder[i].st);
-	}
-	return ret ? ret : hide(s);
-}
-
-static int loopback_up(void)
-{
-	struct ifreq i = { .ifr_name = "lo" };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = ioctl(fd, SIOCGIFFLAGS, &i);
-	i.ifr_flags |= IFF_UP;
-	if (!ret)
-		ret = ioctl(fd, SIOCSIFFLAGS, &i);
-	ret = ret ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/*
- * A network namespace costs more than everything else together. So the next execution gets the same
- * one, unless the last one has used it (bpf/network.bpf.h). What --setup and --teardown do there is
- * not seen, so with them it is always new.
- */
-static int prepare_net(struct sandbox *s)
-{
-	struct environment *w = &s->env;
-	int own, ret;
-
-	if (w->net >= 0 && (w->net_used || s->o.setup || s->o.teardown)) {
-		close(w->net);
-		w->net = -1;
-	}
-	w->net_used = false;
-	if (!(s->o.own & SANDBOX_NET) || w->net >= 0)
-		return 0;
-	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (own < 0)
-		return -errno;
-	ret = unshare(CLONE_NEWNET) ? -errno : 0;
-	if (!ret) {
-		ret = loopback_up();
-		if (!ret) {
-			w->net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-			ret = w->net < 0 ? -errno : 0;
-		}
-		/* without the machine's network we cannot serve anything */
-		if (setns(own, CLONE_NEWNET))
-			abort();
-	}
-	close(own);
-	return ret;
-}
-
-int sandbox_environment_prepare(struct sandbox *s)
-{
-	int ret = prepare_net(s);
-
-	return ret ? ret : prepare_files(s);
-}
-
-static int overlay(const struct sandbox *s, int i)
-{
-	char up[sizeof(s->files) + 8], work[sizeof(s->files) + 8];
-	const char *path = s->env.folder[i].path;
-	int fs = fsopen("overlay", FSOPEN_CLOEXEC), m = -1;
-
-	snprintf(up, sizeof(up), "%s/u%d", s->files, i);
-	snprintf(work, sizeof(work), "%s/w%d", s->files, i);
-	/*
-	 * as a plain folder: one device, lasting inode numbers, folders that can be renamed; sync
-	 * has nothing to do
-	 */
-	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) ||
-	    fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", up, 0) ||
-	    fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) ||
-	    fsconfig(fs, FSCONFIG_SET_STRING, "xino", "on", 0) ||
-	    fsconfig(fs, FSCONFIG_SET_STRING, "redirect_dir", "on", 0) ||
-	    fsconfig(fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0) ||
-	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		return -1;
-	m = fsmount(fs, FSMOUNT_CLOEXEC, 0);
-	close(fs);
-	if (m < 0 || move_mount(m, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH))
-		return -1;
-	close(m);
-	return 0;
-}
-
-static int folder_enter(const struct sandbox *s, int i)
-{
-	const struct private_folder *f = &s->env.folder[i];
-	int fds[SANDBOX_MAX_KEPT];
-
-	for (int k = 0; k < f->nr_keep; k++) {
-		fds[k] = open_tree(AT_FDCWD, f->keep[k], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-		/* ENOENT: it was unmounted meanwhile */
-		if (fds[k] < 0 && errno != ENOENT)
-			return -1;
-	}
-	if (overlay(s, i))
-		return -1;
-	for (int k = 0; k < f->nr_keep; k++) {
-		if (fds[k] < 0)
-			continue;
-		if (move_mount(fds[k], "", AT_FDCWD, f->keep[k], MOVE_MOUNT_F_EMPTY_PATH))
-			return -1;
-		close(fds[k]);
-	}
-	return 0;
-}
-
-int sandbox_environment_enter(struct sandbox *s, const char **stage)
-{
-	uint32_t own = s->o.own;
-	struct stat st;
-
-#define DO(what, call) do { *stage = what; if (call) return -1; } while (0)
-	if (s->mnt_ns >= 0)
-		DO("enter the mount namespace", setns(s->mnt_ns, CLONE_NEWNS));
-	if (own & SANDBOX_PIDS)
-		DO("make a cgroup namespace", unshare(CLONE_NEWCGROUP));
-	if (own & SANDBOX_HOST) {
-		DO("make a UTS namespace", unshare(CLONE_NEWUTS));
-		/* a name that resolves without a network */
-		DO("set the host name", sethostname("localhost", 9));
-	}
-	if (s->env.net >= 0)
-		DO("enter the network namespace", setns(s->env.net, CLONE_NEWNET));
-	if (own & SANDBOX_IPC)
-		DO("make an IPC namespace", unshare(CLONE_NEWIPC));
-	if (!(own & (SANDBOX_FILES | SANDBOX_IPC)))
-		return 0;
-	DO("make a mount namespace", unshare(CLONE_NEWNS));
-	if (s->mnt_ns < 0)
-		DO("make mounts private", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-	if (own & SANDBOX_IPC && !stat("/dev/mqueue", &st))
-		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
-	if (own & SANDBOX_IPC && !stat("/dev/shm", &st))
-		DO("mount /dev/shm", mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
-	if (!s->env.nr_folders)
-		return 0;
-	DO("mount memory for what is written", move_mount(s->env.scratch, "", AT_FDCWD, s->files,
-							  MOVE_MOUNT_F_EMPTY_PATH));
-	for (int i = 0; i < s->env.nr_folders; i++)
-		DO(s->env.folder[i].path, folder_enter(s, i));
-	*stage = NULL;
-	return 0;
-#undef DO
-}
-
-int sandbox_environment_reset_pids(const struct sandbox *s)
-{
-	int fd, ret;
-
-	if (s->env.pid_ns < 0)
-		return 0;
-	fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	/* 1 is ours, 2 the root command */
-	ret = write(fd, "2", 1) < 0 ? -1 : 0;
-	close(fd);
-	return ret;
-}
-
 /* ---- files that are thrown away ---- */
 
 /*
@@ -616,7 +384,7 @@ static bool find_change(int dir, char *path, size_t len, const char *hidden)
 }
 
 /* Looks for a file in the working folder only: files in /tmp are not missed. */
-static void find_thrown(struct sandbox *s)
+void sandbox_environment_find_thrown(struct sandbox *s)
 {
 	struct environment *w = &s->env;
 	char path[PATH_MAX], up[16];
@@ -628,8 +396,8 @@ static void find_thrown(struct sandbox *s)
 		return;
 	snprintf(up, sizeof(up), "u%d", i);
 	n = snprintf(path, sizeof(path), "%s%s", up, w->cwd + strlen(w->folder[i].path));
-	if (find_change(openat(w->scratch, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, sizeof(path),
-			s->o.hide && below(s->o.hide, w->cwd) ? s->o.hide + strlen(w->cwd) : NULL))
+	if (find_change(openat(w->space->files, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, sizeof(path),
+			s->o.hide && path_is_below(s->o.hide, w->cwd) ? s->o.hide + strlen(w->cwd) : NULL))
 		snprintf(w->thrown, sizeof(w->thrown), "%s", path + n + 1);
 }
 
@@ -638,71 +406,15 @@ const char *sandbox_thrown(const struct sandbox *s)
 	return s->env.thrown[0] ? s->env.thrown : NULL;
 }
 
-void sandbox_environment_end(struct sandbox *s)
-{
-	struct environment *w = &s->env;
-
-	for (int i = 0; i < SANDBOX_NR_NS; i++)
-		if (w->ns[i] >= 0) {
-			close(w->ns[i]);
-			w->ns[i] = -1;
-		}
-	w->helpers = false;
-	if (w->scratch < 0)
-		return;
-	if (!w->thrown[0] && w->looks++ < LOOKS)
-		find_thrown(s);
-	close(w->scratch);
-	w->scratch = -1;
-}
-
 /* ---- once ---- */
-
-/*
- * Tries in a child process to make the environment. NULL: it can be made; else what failed, and
- * *err why.
- */
-static const char *trial(struct sandbox *s, int *err)
-{
-	const char *stage = NULL, *said[2] = { "start a process", NULL };
-	int p[2], ret = prepare_net(s);
-	pid_t pid;
-
-	*err = -ret;
-	if (ret)
-		return "make a network namespace";
-	ret = prepare_files(s);
-	*err = -ret;
-	if (ret)
-		return "mount a memory file system";
-	if (pipe2(p, O_CLOEXEC)) {
-		*err = errno;
-		return "create a pipe";
-	}
-	pid = fork();
-	if (!pid) {
-		ret = sandbox_environment_enter(s, &stage);
-		said[0] = ret ? stage : NULL;
-		said[1] = (const char *)(intptr_t)errno;
-		_exit(write(p[1], said, sizeof(said)) != sizeof(said));
-	}
-	*err = errno;
-	close(p[1]);
-	/* the child is the same program: its strings have our addresses */
-	if (pid > 0 && read(p[0], said, sizeof(said)) == sizeof(said))
-		*err = (intptr_t)said[1];
-	close(p[0]);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	close(s->env.scratch);
-	s->env.scratch = -1;
-	return said[0];
-}
 
 void sandbox_environment_reset(struct sandbox *s)
 {
+	const char *debug = getenv("ZUG_DEBUG");
+
 	s->env = (struct environment){
-		.scratch = -1, .net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1
+		.net = -1, .init_fd = -1, .pid_ns = -1, .own_pid_ns = -1, .last_pid = -1, .cgroup_ns = -1,
+		.rebuild = debug && strstr(debug, "rebuild"),
 	};
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		s->env.ns[i] = -1;
@@ -744,7 +456,7 @@ int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 			return ret;
 		w->cwd = s->o.cwd;
 	}
-	while ((failed = trial(s, &why))) {
+	while ((failed = sandbox_environment_try(s, &why))) {
 		int i = 0;
 
 		while (i < w->nr_folders && w->folder[i].path != failed)
@@ -771,12 +483,13 @@ void sandbox_environment_free(struct sandbox *s)
 {
 	struct environment *w = &s->env;
 
+	sandbox_environment_forget(s);
 	while (w->nr_folders)
 		drop_folder(w, 0);
-	if (w->scratch >= 0)
-		close(w->scratch);
-	if (w->net >= 0)
-		close(w->net);
+	if (w->last_pid >= 0)
+		close(w->last_pid);
+	if (w->cgroup_ns >= 0)
+		close(w->cgroup_ns);
 	if (w->pid_ns >= 0)
 		close(w->pid_ns);
 	if (w->own_pid_ns >= 0)

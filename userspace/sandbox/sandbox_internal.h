@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sandbox_internal.h - inside of sandbox.h: the state of a sandbox, and the functions of
- * sandbox_environment.c
+ * sandbox_internal.h - inside of sandbox.h: the state of a sandbox, and the functions that its
+ * files have for each other
  */
 #ifndef ZUG_SANDBOX_INTERNAL_H
 #define ZUG_SANDBOX_INTERNAL_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/user.h>
 #include "sandbox/sandbox.h"
@@ -16,6 +17,7 @@
 #define CHILD_STACK (64 * 1024)		/* bytes; of a child before its exec */
 
 #define SANDBOX_MAX_KEPT 64		/* mounts below a private folder */
+#define SANDBOX_MAX_FOLDERS 4		/* private folders */
 #define SANDBOX_NR_NS 4
 
 /* A folder over which each execution has an overlay of its own. */
@@ -27,14 +29,66 @@ struct private_folder {
 	size_t keep_room;
 };
 
+/* A folder that an execution finds in a memory file system of ours. */
+struct space_folder {
+	int at;			/* descriptor; the name is relative to it, or empty */
+	char *name;
+	struct stat st;
+};
+
+enum { SPACE_MNT, SPACE_IPC, SPACE_UTS, SPACE_NR_NS };
+
+/*
+ * The namespaces and file systems that an execution has for itself, and the thread that has made
+ * them. It stays inside, and creates the first process of each execution.
+ */
+struct space {
+	struct sandbox *s;
+	pthread_t thread;
+	pthread_mutex_t lock;	/* guards what is between here and the next comment */
+	pthread_cond_t changed;
+	bool busy, ends;
+	void (*fn)(struct space *p, void *arg);
+	void *arg;
+	/* of the thread while it is busy, of the others while it is not */
+	const char *failed;	/* what could not be made, and why; NULL: nothing */
+	int err;
+	uint64_t magic;		/* lets a scheduling call pass its filter */
+	bool want_net;		/* it makes a network namespace, too */
+	int own;		/* folder of its namespaces in /proc */
+	int mnt_ns, ipc_ns;	/* -1: --world leaves it out */
+	int files, shm, mqueue;	/* file systems: of private folders, /dev/shm, /dev/mqueue; -1: none */
+	int net;		/* network namespace in which the thread is; -1: the machine's */
+	int next_net;		/* one that it has made; -1: none */
+	bool in_cgroup;		/* it is in the cgroup namespace */
+	struct space_folder *folder;
+	int nr_folders;
+	size_t folder_room;
+	uint64_t begun_ns, done_ns;	/* CLOCK_REALTIME: times of its folders are between; 0: it has none */
+	/* it was made of these; when they are others, the next execution needs another one */
+	unsigned int generation;	/* of the mounts that all executions see */
+	struct stat lower[SANDBOX_MAX_FOLDERS];	/* the private folders themselves */
+	bool known;		/* `was` says what it was like before its first execution */
+	struct zug_environment was;
+};
+
 struct environment {
 	pid_t init;		/* pid 1 of the test's pid namespace; 0: the test has none */
 	int init_fd, pid_ns, own_pid_ns;
-	int net;		/* the network namespace; -1: none */
-	bool net_used;		/* the last execution has used it: the next one needs another */
-	int scratch;		/* the memory file system of the running execution; -1: none */
+	int last_pid;		/* the pid namespace's file with its last pid; -1: none */
+	int cgroup_ns;		/* -1: the next execution's first process makes it */
+	struct space *space;	/* of the running execution, or of the last one; NULL: none */
+	struct space *spare;	/* for the next one, if it needs another */
+	struct space *old;	/* ends */
+	int net;		/* the network namespace of that execution; -1: none */
+	uint32_t used;		/* ZUG_ENV_*: what an execution may have changed there */
+	bool in_use;		/* an execution has begun, and what it has changed was not looked for yet */
+	bool fresh;		/* the next execution has the same environment as the last one */
+	bool writes, talks;	/* the last execution needed another space, another network */
+	unsigned int generation;
+	bool rebuild;		/* ZUG_DEBUG=rebuild: no environment is used again */
 	int ns[SANDBOX_NR_NS];	/* the execution's, for --setup and --teardown; -1: the machine's */
-	struct private_folder folder[4];
+	struct private_folder folder[SANDBOX_MAX_FOLDERS];
 	int nr_folders;
 	const char *cwd;
 	char thrown[PATH_MAX];	/* a file that was thrown away with its environment */
@@ -48,22 +102,12 @@ struct private_file {
 };
 
 /* sandbox_template.c */
-#define SANDBOX_TEMPLATE_FOLDERS 32
-struct template_folder {
-	int fd;
-	struct timespec changed;	/* when the template was made */
-};
-
 struct sandbox_template {
 	pid_t pid;		/* 0: none */
-	bool followed;		/* the prototype is traced */
 	struct user_regs_struct at;	/* with which executions go on */
 	uint64_t insn;		/* the address of a system call instruction */
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
-	int scratch;		/* the memory file system of its environment; -1: none */
-	struct template_folder folder[SANDBOX_TEMPLATE_FOLDERS];	/* that tell whether files were changed */
-	int nr_folders;
 	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
 };
@@ -79,10 +123,12 @@ struct sandbox {
 	bool killed;		/* the cgroup was killed as a whole: see spawn_child() */
 	int mnt_ns;		/* -1: none yet */
 	uint64_t cgid, limit_seen;
+	uint64_t cpu_ns;	/* sandbox_cpu_ns() when the execution began */
 	struct private_file *priv;
 	int nr_priv;
 	size_t priv_room;
 	void *stack;
+	uint64_t ignored;	/* signals that we ignore, and that the test must not */
 	char cpus_file[96];
 	int watch_fds[ZUG_MAX_WATCHES];
 	int nr_watch_fds;
@@ -109,18 +155,20 @@ void sandbox_environment_free(struct sandbox *s);
  */
 int sandbox_environment_private_file(struct sandbox *s, const char *path);
 
-/* For each execution, before its first process is created. 0 or -errno. */
-int sandbox_environment_prepare(struct sandbox *s);
+/*
+ * Waits until no thread makes an environment. The mounts that all executions see may be changed
+ * after that; environments that were made before are not used any more.
+ */
+void sandbox_environment_settle(struct sandbox *s);
+/* Once: tries to make an environment. NULL; or what failed, and *err why (errno). */
+const char *sandbox_environment_try(struct sandbox *s, int *err);
+/* After sandbox_launch(): takes what the first process has made itself, and prepares the next one. */
+void sandbox_environment_began(struct sandbox *s, pid_t root);
 /*
  * From now on our children are created in the test's pid namespace (or in ours again). 0 or -errno.
  */
 int sandbox_environment_spawn_inside(struct sandbox *s, bool inside);
-/*
- * In the execution's first process, which may share our memory: no malloc. 0, or -1 with errno and
- * what failed in *stage.
- */
-int sandbox_environment_enter(struct sandbox *s, const char **stage);
-/* In the same process: the next pid is the one after its own. 0, or -1 with errno. */
+/* In the execution's first process: the next pid is the one after its own. 0, or -1 with errno. */
 int sandbox_environment_reset_pids(const struct sandbox *s);
 /* What the first process of the pid namespace does for us. 0 or -errno. */
 enum environment_request {
@@ -135,8 +183,34 @@ int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
  * others.
  */
 void sandbox_environment_kill(struct sandbox *s);
-/* After that: releases the execution's namespaces and files. */
+/* After the tasks are dead: ends the pids, too, and finds out what the execution has changed. */
 void sandbox_environment_end(struct sandbox *s);
+/* In sandbox_free(): ends the thread, and frees all environments. */
+void sandbox_environment_forget(struct sandbox *s);
+/* A file that the execution has changed in its working folder becomes sandbox_thrown(). */
+void sandbox_environment_find_thrown(struct sandbox *s);
+
+/* ---- sandbox_space.c ---- */
+
+/* Starts a thread that makes a space, and with `net` a network namespace. NULL: it cannot be started. */
+struct space *space_new(struct sandbox *s, bool net);
+/* Waits until the thread has done what it was given to do. */
+void space_wait(struct space *p);
+/* Gives it something to do, which space_wait() waits for. */
+void space_do(struct space *p, void (*fn)(struct space *p, void *arg), void *arg);
+/* Makes a network namespace: next_net, or failed. For space_do(). */
+void space_make_net(struct space *p, void *arg);
+/* Enters the network and cgroup namespaces of the next execution. 0, or -1 with errno. For fn. */
+int space_enter(struct space *p, const char **stage);
+/* Ends the thread some time; space_free() waits for that, and frees what is left. NULL is fine. */
+void space_end(struct space *p);
+void space_free(struct space *p);
+/* Waits until what is made in it has a later time. */
+void space_wait_for_clock(const struct space *p);
+/* False when a folder that an execution finds has other attributes than before its first execution. */
+bool space_folders_as_they_were(struct space *p);
+
+bool path_is_below(const char *path, const char *folder);
 
 /* After each execution: drops the template when its environment is not what it was. */
 void sandbox_template_look(struct sandbox *s);

@@ -20,66 +20,61 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "kernel/lane_watch.h"
-#include "kernel/machine.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
 
-#define SPAWN_TRIES 5000		/* a millisecond apart */
+#define SPAWN_TRIES 5000		/* a millisecond apart, the first ones less */
+#define SPAWN_SHORT 100
+#define PLACED_TRIES 1000000
 
 struct child {
 	struct sandbox *s;
 	const struct launch *l;
 	uint32_t task;
 	pid_t pid;		/* in our pid namespace */
+	bool placed;		/* its parent has done what it can */
 	int ready, go;		/* pipes: the child says that it waits; the parent lets it go on */
 	int err;		/* set by the child when it fails */
 	const char *stage;	/* what it does, or was doing when it failed */
 	sigset_t mask;
 };
 
-/* A test must not change its scheduling: these calls succeed and do nothing. */
-static int install_filter(void)
+/* Scheduling calls that pass the filter (sandbox_space.c). 0, or -1 with errno. */
+static int set_affinity(const struct sandbox *s, pid_t pid, bool all)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setscheduler, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setparam, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setattr, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+	cpu_set_t cpus;
 
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog);
+	memset(&cpus, all ? 0xff : 0, sizeof(cpus));
+	CPU_SET(s->lane, &cpus);
+	return syscall(SYS_sched_setaffinity, pid, sizeof(cpus), &cpus, 0, 0, s->env.space->magic) < 0 ? -1 : 0;
+}
+
+static int set_class(const struct sandbox *s)
+{
+	struct sched_param sp = { 0 };
+
+	return syscall(SYS_sched_setscheduler, 0, SCHED_EXT_POLICY, &sp, 0, 0, s->env.space->magic) ? -1 : 0;
 }
 
 /*
- * io_uring is refused: kernel threads do its work, and their order cannot be decided here. The call
- * is logged, so that the kernel side sees it and the user is told.
+ * In the child: on another CPU a busy program of a higher class could keep it from running for ever.
+ * Its parent has moved it to the lane, where that was cheap.
  */
-static int refuse_io_uring(void)
+static int reach_lane(struct child *c)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
-
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		       SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_LOG, &prog);
+	for (int i = 0; !__atomic_load_n(&c->placed, __ATOMIC_ACQUIRE); i++) {
+		if (i == PLACED_TRIES) {
+			errno = ETIME;
+			return -1;
+		}
+		sched_yield();
+	}
+	return sched_getcpu() == c->s->lane ? 0 : set_affinity(c->s, 0, false);
 }
 
 /* The child shares our memory but nothing else: no malloc, no stdio from here on. */
@@ -87,23 +82,22 @@ static int child_main(void *arg)
 {
 	struct child *c = arg;
 	const struct launch *l = c->l;
-	struct sched_param sp = { 0 };
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_ADOPT, .sandbox = c->s->slot };
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctl, .ctx_size_in = sizeof(ctl));
-	cpu_set_t cpus;
 	char byte = 0;
 
 #define DO(what, call) do { c->stage = what; if (call) goto fail; } while (0)
+	/* those with a handler have none any more (spawn()) */
 	for (int sig = 1; sig < 64; sig++)
-		if (sig != SIGKILL && sig != SIGSTOP)
+		if (c->s->ignored >> sig & 1)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
 	/* when we die, the test must not go on without control */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (c->s->killed)
 		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
-	if (sandbox_environment_enter(c->s, &c->stage))
-		goto fail;
+	if (c->s->o.own & SANDBOX_PIDS && !c->s->env.space->in_cgroup)
+		DO("make a cgroup namespace", unshare(CLONE_NEWCGROUP));
 	DO(l->cwd, chdir(l->cwd));
 	if (c->s->o.setup || c->s->o.teardown) {
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
@@ -128,22 +122,14 @@ static int child_main(void *arg)
 		goto fail;
 	}
 	c->task = ctl.task;
-	/* on another CPU a busy program of a higher class could keep it from running for ever */
-	memset(&cpus, 0, sizeof(cpus));
-	CPU_SET(c->s->lane, &cpus);
-	DO("move to the lane", sched_setaffinity(0, sizeof(cpus), &cpus));
-	DO("enter the scheduling class", sched_setscheduler(0, SCHED_EXT_POLICY, &sp));
+	DO("move to the lane", reach_lane(c));
+	DO("enter the scheduling class", set_class(c->s));
 	/* the daemon keeps off the lane, and the test must not inherit that mask */
-	memset(&cpus, 0xff, sizeof(cpus));
-	DO("allow all CPUs", sched_setaffinity(0, sizeof(cpus), &cpus));
-	DO("filter scheduling calls", install_filter());
-	DO("refuse io_uring", refuse_io_uring());
-	if (l->nr_watches) {
+	DO("allow all CPUs", set_affinity(c->s, 0, true));
+	if (l->nr_watches || l->traced) {
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
-	if (l->traced)
-		DO("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
 	c->stage = l->file;
@@ -163,7 +149,7 @@ fail:
 static pid_t spawn_child(struct sandbox *s, struct child *c)
 {
 	const pid_t number = 2;	/* 1 is ours */
-	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID,
+	struct clone_args a = { .flags = CLONE_VM | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID | CLONE_CLEAR_SIGHAND,
 				.exit_signal = SIGCHLD, .parent_tid = (uintptr_t)&c->pid,
 				.stack = (uintptr_t)s->stack, .stack_size = CHILD_STACK,
 				.cgroup = s->cgroup_fd };
@@ -196,6 +182,49 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 		return -1;
 	}
 	return ret;
+}
+
+/*
+ * In the thread of the environment. From the child's birth to its exec the thread does nothing that
+ * may fail: the child has its errno.
+ */
+static void spawn(struct space *p, void *arg)
+{
+	struct child *c = arg;
+
+	if (space_enter(p, &c->stage)) {
+		c->err = errno;
+		return;
+	}
+	/*
+	 * Linux (6.15) frees the pid of a dead process only after the process has gone from the
+	 * list of processes
+	 */
+	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
+		if (spawn_child(p->s, c) >= 0) {
+			/* a task that is runnable, but does not run yet, is moved at once */
+			set_affinity(p->s, c->pid, false);
+			__atomic_store_n(&c->placed, true, __ATOMIC_RELEASE);
+			return;
+		}
+		if (errno != EEXIST)
+			break;
+		usleep(tries < SPAWN_SHORT ? 50 : 1000);
+	}
+	c->stage = "create a process";
+	c->err = errno;
+}
+
+/*
+ * To look at the clock of a cgroup takes as long as a tenth of an exec: that is done while the child
+ * executes the program, where it takes its time for that.
+ */
+static void note_cpu_time(struct sandbox *s, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	poll(&p, 1, 1);
+	s->cpu_ns = sandbox_cpu_ns(s);
 }
 
 /*
@@ -261,56 +290,31 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 {
 	struct child c = { .s = s, .l = l, .stage = "begin" };
 	int up[2] = { -1, -1 }, down[2] = { -1, -1 };
-	sigset_t all;
+	const bool waits = s->o.setup || s->o.teardown || l->nr_watches || l->traced;
 	pid_t pid = -1;
 	int ret;
 
 	if (s->template.file_looks)
 		sandbox_template_drop(s);
-	ret = sandbox_show_cpus(s);
-	if (ret) {
-		snprintf(err, errlen, "cannot show the test %d CPUs: %s%s", s->o.nr_cpus, strerror(-ret),
-			 ret == -EPERM && machine_locked_down("integrity") ?
-			 ": the kernel is locked down (secure boot); leave --cpus out" : "");
-		return ret;
-	}
-	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC)) {
+	if (pipe2(up, O_CLOEXEC) || (waits && pipe2(down, O_CLOEXEC))) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));
 		goto out;
 	}
 	c.ready = up[1];
 	c.go = down[0];
-	if (s->env.scratch >= 0)
-		sandbox_environment_end(s);
-	ret = sandbox_environment_prepare(s);
-	if (!ret)
-		ret = sandbox_environment_spawn_inside(s, true);
-	if (ret) {
-		snprintf(err, errlen, "cannot create the test's environment: %s", strerror(-ret));
-		goto out;
-	}
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &c.mask);
-	/*
-	 * Linux (6.15) frees the pid of a dead process only after the process has gone from the
-	 * list of processes
-	 */
-	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
-		pid = spawn_child(s, &c);
-		ret = -errno;
-		if (pid >= 0 || ret != -EEXIST)
-			break;
-		usleep(1000);
-	}
-	sandbox_environment_spawn_inside(s, false);
-	sigprocmask(SIG_SETMASK, &c.mask, NULL);
-	if (pid < 0) {
-		snprintf(err, errlen, "cannot create a process: %s", strerror(-ret));
+	sigprocmask(SIG_SETMASK, NULL, &c.mask);
+	space_do(s->env.space, spawn, &c);
+	space_wait(s->env.space);
+	pid = c.pid;
+	if (pid <= 0) {
+		ret = -c.err;
+		snprintf(err, errlen, "cannot %s: %s", c.stage, strerror(c.err));
 		goto out;
 	}
 	close(up[1]);
 	up[1] = -1;
+	note_cpu_time(s, up[0]);
 	ret = 0;
 	if (s->o.setup || s->o.teardown)
 		ret = hear(s, up[0], pid, err, errlen);
@@ -322,7 +326,7 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	if (!ret)
 		ret = hear(s, up[0], pid, err, errlen);
 	if (ret > 0) {
-		ret = open_watches(s, l, pid, err, errlen);
+		ret = l->traced ? sandbox_template_trace(pid, err, errlen) : open_watches(s, l, pid, err, errlen);
 		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
 		if (!ret && hear(s, up[0], pid, err, errlen) < 0)
@@ -333,6 +337,8 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	*task = c.task;
 	if (ret)
 		waitpid(pid, NULL, 0);
+	else
+		sandbox_environment_began(s, pid);
 out:
 	for (int i = 0; i < 2; i++) {
 		if (up[i] >= 0)

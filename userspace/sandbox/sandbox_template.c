@@ -141,9 +141,17 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 	return is_point(s, nr) || !stays_inside(nr, a);
 }
 
+int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
+{
+	int ret = ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) ? -errno : 0;
+
+	if (ret)
+		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
+	return ret;
+}
+
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
 {
-	const unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
 	struct sandbox_template *t = &s->template;
 	struct __ptrace_syscall_info i;
 	int status, ret = waitpid(prototype, &status, __WALL | WNOHANG);
@@ -154,11 +162,9 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_
 		snprintf(err, errlen, "the program was ended before its first point");
 		return -ECHILD;
 	}
-	if (!t->followed) {
-		/* it has just executed the program */
-		t->followed = true;
+	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
 		t->tid_address = t->robust_list = t->robust_len = t->loader = t->loader_end = 0;
-		ret = ptrace(PTRACE_SETOPTIONS, prototype, NULL, options) ? -errno : 0;
+		ret = 0;
 	} else if (WSTOPSIG(status) != SYSCALL_STOP) {
 		snprintf(err, errlen, "the program gets signal %d before its first point", WSTOPSIG(status));
 		return -EINTR;
@@ -225,98 +231,11 @@ static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_r
 
 	if (r->cs != CODE_64)
 		return "it is no 64-bit program";
-	if (z->net_used || z->ipc_used)
-		return "it changes its environment before its first point";
+	if (z->env_used)
+		return "it may change its environment before its first point";
 	if (other_descriptors(pid))
 		return "it has open files";
 	return not_at_rest(pid);
-}
-
-/* ---- its environment ---- */
-
-static void look_at(struct sandbox_template *t, int fd, const char *name)
-{
-	struct template_folder *f = &t->folder[t->nr_folders];
-	struct stat st;
-
-	if (fd < 0 || t->nr_folders == SANDBOX_TEMPLATE_FOLDERS)
-		return;
-	f->fd = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (f->fd < 0)
-		return;
-	if (fstat(f->fd, &st)) {
-		close(f->fd);
-		return;
-	}
-	f->changed = st.st_ctim;
-	t->nr_folders++;
-}
-
-/* The folders that are there below one of an overlay's upper folders: those that lead to what is hidden. */
-static void look_below(struct sandbox_template *t, int at, const char *name)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent *d;
-	DIR *dir;
-
-	look_at(t, at, name);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (d = readdir(dir)))
-		if (d->d_type == DT_DIR && strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
-			look_below(t, dirfd(dir), d->d_name);
-	if (dir)
-		closedir(dir);
-}
-
-/* The environment of the prototype is the template's, which the executions that follow look at. */
-static bool take_environment(struct sandbox *s, pid_t pid)
-{
-	struct sandbox_template *t = &s->template;
-	char path[64], up[16];
-
-	t->nr_folders = 0;
-	t->scratch = s->env.scratch;
-	s->env.scratch = -1;
-	for (int i = 0; i < s->env.nr_folders; i++) {
-		snprintf(up, sizeof(up), "u%d", i);
-		look_below(t, t->scratch, up);
-	}
-	if (s->o.own & SANDBOX_IPC) {
-		snprintf(path, sizeof(path), "/proc/%d/root/dev/shm", pid);
-		look_at(t, AT_FDCWD, path);
-		snprintf(path, sizeof(path), "/proc/%d/root/dev/mqueue", pid);
-		look_at(t, AT_FDCWD, path);
-	}
-	return t->nr_folders < SANDBOX_TEMPLATE_FOLDERS;
-}
-
-static void leave_environment(struct sandbox_template *t)
-{
-	while (t->nr_folders)
-		close(t->folder[--t->nr_folders].fd);
-	if (t->scratch >= 0)
-		close(t->scratch);
-	t->scratch = -1;
-}
-
-/* NULL: the last execution has changed nothing in it. */
-static const char *changes(const struct sandbox *s)
-{
-	const volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
-	const struct sandbox_template *t = &s->template;
-	struct stat st;
-
-	if (z->net_used)
-		return "the test uses its network";
-	if (z->ipc_used && z->forked)
-		return "the test uses System V or POSIX IPC, or changes what is mounted";
-	for (int i = 0; i < t->nr_folders; i++)
-		if (fstat(t->folder[i].fd, &st) || st.st_ctim.tv_sec != t->folder[i].changed.tv_sec ||
-		    st.st_ctim.tv_nsec != t->folder[i].changed.tv_nsec)
-			return "the test changes files";
-	return NULL;
 }
 
 /* ---- the template ---- */
@@ -400,7 +319,6 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 	const char *why;
 	int ret = tracee_get_regs(prototype, &r);
 
-	s->template.followed = false;
 	why = ret ? NULL : unfit(s, prototype, &r);
 	if (why) {
 		snprintf(err, errlen, "%s", why);
@@ -412,14 +330,16 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 		snprintf(err, errlen, "it cannot be forked (%s)", strerror(-ret));
 		return ret;
 	}
-	if (!take_environment(s, s->template.pid)) {
-		snprintf(err, errlen, "its environment has too many folders");
+	sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
+	/* the executions that follow find what the prototype has found */
+	sandbox_environment_end(s);
+	if (!sandbox_fresh(s)) {
+		snprintf(err, errlen, "it changes its environment before its first point");
 		sandbox_template_drop(s);
-		return -E2BIG;
+		return -ENOTSUP;
 	}
 	s->template.file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
 	s->template.spoilt = NULL;
-	sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
 	return 0;
 }
 
@@ -437,24 +357,23 @@ void sandbox_template_drop(struct sandbox *s)
 {
 	struct sandbox_template *t = &s->template;
 
-	t->followed = t->file_looks = false;
+	t->file_looks = false;
 	if (!t->pid)
 		return;
 	end(t->pid);
 	t->pid = 0;
 	sandbox_limit_tasks(s, 0);
-	leave_environment(t);
 }
 
 void sandbox_template_look(struct sandbox *s)
 {
 	struct sandbox_template *t = &s->template;
-	const char *why = t->pid ? changes(s) : NULL;
 
-	if (!why)
+	if (!t->pid || sandbox_fresh(s))
 		return;
 	sandbox_template_drop(s);
-	t->spoilt = why;
+	t->spoilt = s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
+		    s->env.talks ? "the test uses its network" : "its environment is another one now";
 }
 
 /* ---- executions ---- */

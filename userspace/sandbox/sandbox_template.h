@@ -17,6 +17,8 @@
 
 #include "sandbox/sandbox.h"
 
+/* Begins to trace it, before its exec: for sandbox_launch(). 0, or -errno with a line in err. */
+int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
 /*
  * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 0: it has not come there yet;
  * -errno with the reason in err: there is no such moment.

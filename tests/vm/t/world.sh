@@ -95,6 +95,39 @@ if begin "parts"; then
 	want_err 'nowhere: No such file or directory'
 	end
 fi
+if begin "what an execution changes, the next does not find"; then
+	mkdir folder
+	echo yours >yours
+	echo inside >folder/inside
+	chmod 755 .
+	for kind in created changed deleted renamed mode attribute shm semaphore queue port mount host; do
+		zug 60 run -q --executions 3 -- "$programs/inputs/world-change" $kind
+		want_status 0 $kind
+	done
+	[ "$(cat yours folder/inside)" = "$(printf 'yours\ninside')" ] || note "files of the user have changed"
+	end
+fi
+if begin "an environment that is used again is like a new one"; then
+	mkdir folder log zug-out
+	echo inside >folder/inside
+	for debug in times rebuild; do
+		# shellcheck disable=SC2016
+		ZUG_DEBUG=$debug zug 60 run -q --executions 4 --strategy random --share log -- sh -c \
+			'exec "$0" nothing >>log/'$debug "$programs/inputs/world-change"
+		want_status 0
+		[ "$(grep -c /dev/shm: log/$debug)" -ge 4 ] || note "not executed: $(cat log/$debug)"
+	done
+	# but for the times of the search's beginning, and the folder that holds the output
+	for debug in times rebuild; do
+		grep -v "^log:" log/$debug | sed -E 's/([0-9]+\.000000000)/begin/g' | sort -u >$debug
+	done
+	diff times rebuild >diff || note "they differ: $(head -n 5 diff)"
+	[ "$(grep -c /dev/shm: times)" = 1 ] || note "not always the same: $(cat times)"
+	zug 60 check -n 4 -- "$programs/inputs/world-change" created
+	want_status 0
+	want_out '^4 executions of one schedule, all the same:'
+	end
+fi
 if begin "a changed network is not used again"; then
 	# shellcheck disable=SC2016
 	zug 60 run -q --world net --executions 3 -- sh -c \
