@@ -89,7 +89,7 @@ reason()
 
 if begin "what speaks against copies is said"; then
 	reason "--aslr gives each execution other addresses" --aslr -- "$programs/abba-deadlock-fixed"
-	reason "the test changes files" -- "$programs/file-lost-update-fixed"
+	reason "the test changes its files" -- "$programs/file-lost-update-fixed"
 	reason "the test uses its network" -- "$programs/accept-order-fixed"
 	want_nothing_left
 	end
