@@ -44,6 +44,8 @@ struct user_time {
 
 /* False where the kernel is locked down: it refuses programs that could write. */
 const volatile bool may_write = true;
+/* False where the program at the ends of calls may be preempted, or is not there: no task can be stopped then. */
+const volatile bool stops_at_exit = true;
 
 static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
 {
@@ -135,23 +137,61 @@ static __always_inline bool is_instant(__s32 nr, const __u64 *a)
 	       !ut.sec && !ut.frac;
 }
 
-/* What the clock said when the execution began, of the clock that an absolute time-out means; 0: relative. */
-static __always_inline __u64 timeout_base(const struct zug_sandbox *s, __s32 nr, const __u64 *a)
+/*
+ * poll() and its kin with no time to wait, and nothing to look at: a sleep of no length. *nothing: that; else what they
+ * look at may be ready.
+ */
+static __always_inline bool only_looks(__s32 nr, const __u64 *a, bool *nothing)
 {
-	__u64 mono = s->setup.clock_mono;
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	__u64 v = a[(d->time_arg - 1) & 7];
+	struct user_time ut;
 
+	if (!(d->class & ZUG_SYS_POLL))
+		return false;
+	*nothing = nr == NR_poll || nr == NR_ppoll ? !a[1] :
+		   nr == NR_select || nr == NR_pselect6 ? !a[1] && !a[2] && !a[3] : false;
+	if (d->time_kind == ZUG_TIME_MS)
+		return !(__u32)v;
+	return !bpf_probe_read_user(&ut, sizeof(ut), (void *)v) && !ut.sec && !ut.frac;
+}
+
+enum time_base { RELATIVE, SINCE_EPOCH, SINCE_BOOT };
+
+/* What a time-out counts from. */
+static __always_inline enum time_base timeout_base(__s32 nr, const __u64 *a)
+{
 	if (nr == NR_futex) {
 		__u32 op = a[1] & 0x7f;
 
 		if (op == 0)
-			return 0;
-		return op == 6 || (a[1] & FUTEX_CLOCK_REALTIME_) ? s->setup.clock_real : mono;
+			return RELATIVE;
+		return op == 6 || (a[1] & FUTEX_CLOCK_REALTIME_) ? SINCE_EPOCH : SINCE_BOOT;
 	}
 	if (nr == NR_clock_nanosleep)
-		return !(a[1] & 1) ? 0 : a[0] == CLOCK_REALTIME_ || a[0] == CLOCK_TAI_ ? s->setup.clock_real : mono;
+		return !(a[1] & 1) ? RELATIVE : a[0] == CLOCK_REALTIME_ || a[0] == CLOCK_TAI_ ? SINCE_EPOCH : SINCE_BOOT;
 	if (nr == NR_futex_waitv)
-		return a[4] == CLOCK_REALTIME_ ? s->setup.clock_real : mono;
-	return syscall_of(nr)->time_abs ? s->setup.clock_real : 0;
+		return a[4] == CLOCK_REALTIME_ ? SINCE_EPOCH : SINCE_BOOT;
+	return syscall_of(nr)->time_abs ? SINCE_EPOCH : RELATIVE;
+}
+
+/*
+ * A time-out that is past already, by the machine's clock: whether a task blocks for it or the kernel's timer is faster
+ * depends on the machine. It keeps the turn, and a sleep is a yield.
+ */
+static __always_inline bool is_past(const struct zug_sandbox *s, __s32 nr, const __u64 *a)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	__u32 arg = nr == NR_futex ? 4 : d->time_arg;
+	enum time_base base = timeout_base(nr, a);
+	struct user_time ut;
+	__u64 now;
+
+	if (base == RELATIVE || !arg || bpf_probe_read_user(&ut, sizeof(ut), (void *)a[(arg - 1) & 7]) ||
+	    (__u64)ut.sec >= FOREVER_S || (__u64)ut.frac >= NS_PER_S)
+		return false;
+	now = base == SINCE_BOOT ? bpf_ktime_get_ns() : bpf_ktime_get_tai_ns() - s->setup.tai_ahead;
+	return ut.sec * NS_PER_S + ut.frac <= now;
 }
 
 /* A timed wait is about to begin: its end is noted, and that it never comes by itself. */
@@ -183,15 +223,29 @@ static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_sta
 	if (ut.sec < 0 || ut.frac < 0 || (__u64)ut.sec >= FOREVER_S)
 		return;
 	ns = ut.sec * NS_PER_S + (d->time_kind == ZUG_TIME_VAL ? ut.frac * 1000 : ut.frac);
-	base = timeout_base(s, nr, a);
+	switch (timeout_base(nr, a)) {
+	case RELATIVE:
+		base = 0;
+		break;
+	case SINCE_EPOCH:
+		base = s->setup.clock_real;
+		break;
+	default:
+		base = s->setup.clock_mono;
+	}
 	if (!base && !ns)
 		return;
 	/* one that is past is left to user space, too: the kernel may block for it, or not */
 	t->deadline = base && ns <= base + s->clock ? s->clock : ns - base + (base ? 0 : s->clock);
 	if (!t->deadline)
 		t->deadline = 1;
-	if (write_user(addr, &never, sizeof(never)))
+	if (write_user(addr, &never, sizeof(never))) {
+		if (!is_past(s, nr, a))
+			return;
+		t->flags = (t->flags & ~TF_TIMED) | TF_INSTANT;
+		t->deadline = 0;
 		return;
+	}
 	t->time_addr = addr;
 	t->flags |= TF_REWROTE;
 }
@@ -704,11 +758,16 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
+	bool nothing;
 
 	if (!args || !t || !(s = sandbox_of(t)))
 		return 0;
 	if (has_timeout(nr, args->a)) {
-		if (is_instant(nr, args->a)) {
+		if (only_looks(nr, args->a, &nothing)) {
+			t->flags |= nothing || !stops_at_exit ? TF_INSTANT : TF_LOOKS;
+			return 0;
+		}
+		if (is_instant(nr, args->a) || (!s->setup.virtual_time && is_past(s, nr, args->a))) {
 			t->flags |= TF_INSTANT;
 			return 0;
 		}
@@ -740,6 +799,12 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
 	nr = regs->orig_ax;
+	/* it looked whether something is ready, and nothing is */
+	if ((t->flags & TF_LOOKS) && !ret && t->id == s->holder) {
+		t->flags |= TF_YIELD;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	}
+	t->flags &= ~TF_LOOKS;
 	if (nr == NR_sched_getaffinity && s->setup.nr_cpus && ret > 0) {
 		show_cpus(s, t->args[2], ret);
 		return 0;

@@ -476,8 +476,16 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	t->handlers++;
 	lease_ends(t);
 	primitive_of(t)->sp = 0;
-	if ((s = sandbox_of(t)) && controlled(t, s) && t->id == s->holder)
-		emit(s, ZUG_EV_SIGNAL, 0, p, t, sig, handler);
+	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
+		return 0;
+	/* it is about to stop already, and ev says why */
+	if (t->flags & TF_STOP)
+		return 0;
+	t->mm = mm_number(p->mm);
+	event_init(&t->ev, ZUG_EV_SIGNAL, p, t);
+	t->ev.ip = handler;
+	t->ev.arg[0] = sig;
+	stop(s, t, NULL, false);
 	return 0;
 }
 
@@ -505,19 +513,98 @@ static __always_inline bool fcntl_locks(__u32 cmd)
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
 
-/* The object of a system call that the current task begins. */
-/* The first two descriptors that are asked about; of more, or of none, nothing is known. */
-static __always_inline void poll_where(struct task_struct *p, __u64 addr, __u64 nr, struct zug_event *e)
+/* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */
+static __always_inline __u32 polled(const struct call_args *args, __s32 fds[2])
 {
-	struct { __s32 fd; __s16 events, revents; } fds[2] = {};
+	struct { __s32 fd; __s16 events, revents; } list[2] = {};
+	__u64 nr = args->a[1];
 
-	if (!nr || nr > 2 || bpf_probe_read_user(fds, nr == 1 ? sizeof(fds[0]) : sizeof(fds), (void *)addr) ||
-	    fds[0].fd < 0 || !fd_where(p, fds[0].fd, &e->obj))
-		return;
-	if (nr == 2 && (fds[1].fd < 0 || !fd_where(p, fds[1].fd, &e->obj2)))
-		return;
-	e->flags |= nr == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
+	if (!nr || nr > 2 ||
+	    bpf_probe_read_user(list, nr == 1 ? sizeof(list[0]) : sizeof(list), (void *)args->a[0]))
+		return 0;
+	fds[0] = list[0].fd;
+	fds[1] = list[1].fd;
+	return nr;
 }
+
+static __always_inline __u32 selected(const struct call_args *args, __s32 fds[2])
+{
+	__u64 in_set, any = 0, n = args->a[0];
+	__u32 i;
+
+	if (!n || n > 64)
+		return 0;
+	for (i = 1; i <= 3; i++) {
+		if (!args->a[i])
+			continue;
+		if (bpf_probe_read_user(&in_set, sizeof(in_set), (void *)args->a[i]))
+			return 0;
+		any |= in_set;
+	}
+	if (n < 64)
+		any &= (1ull << n) - 1;
+	if (!any)
+		return 0;
+	fds[0] = __builtin_ctzll(any);
+	any &= any - 1;
+	if (!any)
+		return 1;
+	fds[1] = __builtin_ctzll(any);
+	return any & (any - 1) ? 0 : 2;
+}
+
+/* Of a tree of descriptors: its root, and the one that hangs from it. */
+static __always_inline __u32 epoll_watched(struct task_struct *p, __u64 epfd, __s32 fds[2])
+{
+	struct file *f = fd_file(p, epfd);
+	struct rb_node *root, *left, *right, *other;
+	struct eventpoll *ep;
+
+	if (!f || BPF_CORE_READ(f, f_inode, i_sb, s_magic) != ANON_INODE_FS_MAGIC_)
+		return 0;
+	ep = BPF_CORE_READ(f, private_data);
+	root = BPF_CORE_READ(ep, rbr.rb_root.rb_node);
+	if (!root)
+		return 0;
+	fds[0] = BPF_CORE_READ((struct epitem *)root, ffd.fd);
+	left = BPF_CORE_READ(root, rb_left);
+	right = BPF_CORE_READ(root, rb_right);
+	other = left ? left : right;
+	if (!other)
+		return 1;
+	if ((left && right) || BPF_CORE_READ(other, rb_left) || BPF_CORE_READ(other, rb_right))
+		return 0;
+	fds[1] = BPF_CORE_READ((struct epitem *)other, ffd.fd);
+	return 2;
+}
+
+/* What they lead to is the call's objects, and word says the descriptors. */
+static __always_inline void poll_where(struct task_struct *p, __s32 nr, const struct call_args *args, struct zug_event *e)
+{
+	__s32 fds[2] = {};
+	__u32 n;
+
+	switch (nr) {
+	case NR_poll:
+	case NR_ppoll:
+		n = polled(args, fds);
+		break;
+	case NR_select:
+	case NR_pselect6:
+		n = selected(args, fds);
+		break;
+	default:
+		n = epoll_watched(p, args->a[0], fds);
+	}
+	if (!n || fds[0] < 0 || !fd_where(p, fds[0], &e->obj) ||
+	    (n == 2 && (fds[1] < 0 || !fd_where(p, fds[1], &e->obj2))))
+		return;
+	e->word[2] = fds[0];
+	e->word[3] = fds[1];
+	e->flags |= n == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
+}
+
+/* The object of a system call that the current task begins. */
 
 __noinline int call_where(__s32 nr, const struct call_args *args)
 {
@@ -536,11 +623,17 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 		t->ev.obj.offset = d->sysv;
 		t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (d->polls) {
-		poll_where(p, args->a[0], args->a[1], &t->ev);
+		poll_where(p, nr, args, &t->ev);
 	} else if (d->fd_arg && fd_where(p, args->a[(d->fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
 	return 0;
+}
+
+/* Of a call with a time to wait that is over: it waits for nothing else. */
+static __always_inline bool is_sleep(__s32 nr)
+{
+	return nr == NR_nanosleep || nr == NR_clock_nanosleep || (syscall_of(nr)->class & ZUG_SYS_POLL);
 }
 
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
@@ -566,7 +659,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (nr == NR_rt_sigreturn && t->handlers) {
 		t->handlers--;
 		if (t->id == s->holder)
-			emit(s, ZUG_EV_SIGNAL, 0, p, t, 0, 0);
+			emit(s, ZUG_EV_RETURNS, 0, p, t, 0, 0);
 	}
 	t->args[0] = a[0];
 	t->args[1] = a[1];
@@ -580,7 +673,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_YIELD | TF_FIFO | TF_INSIDE);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE);
 		wait_begins(nr, args);
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -605,7 +698,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	}
 	/* before the sleep, which takes no time of the test's */
-	if ((t->flags & TF_INSTANT) && (nr == NR_nanosleep || nr == NR_clock_nanosleep) && t->id == s->holder) {
+	if ((t->flags & TF_INSTANT) && is_sleep(nr) && t->id == s->holder) {
 		t->flags |= TF_YIELD;
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
@@ -991,6 +1084,36 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 	return 0;
 }
 
+/* Before Linux 6.16 a task's floating point state is in its thread_struct; since then it comes behind the task. */
+struct thread_struct___fpu_inside {
+	struct fpu fpu;
+} __attribute__((preserve_access_index));
+
+/* Of an XSAVE area: x87 and SSE, the header, AVX; what lies behind is seldom in use. */
+#define VECTORS_BYTES	1088
+
+/* A hash of the floating point and vector registers, which the kernel has saved when the task left its CPU. */
+static __always_inline __u64 vector_registers(struct task_struct *p)
+{
+	struct thread_struct___fpu_inside *inside = (void *)&p->thread;
+	__u64 words[8], h = 0;
+	struct fpstate *fps;
+	struct fpu *fpu;
+	__u32 i, k;
+
+	fpu = bpf_core_field_exists(inside->fpu) ? (void *)inside + bpf_core_field_offset(inside->fpu) :
+						   (void *)p + bpf_core_type_size(struct task_struct);
+	fps = BPF_CORE_READ(fpu, fpstate);
+	bpf_for(i, 0, VECTORS_BYTES / sizeof(words)) {
+		if (bpf_probe_read_kernel(words, sizeof(words),
+					  (void *)fps + bpf_core_field_offset(fps->regs) + i * sizeof(words)))
+			break;
+		for (k = 0; k < 8; k++)
+			h = (h ^ words[k]) * 0x9e3779b97f4a7c15ull + (h >> 29);
+	}
+	return h;
+}
+
 static __always_inline void read_registers(struct task_struct *p, struct zug_regs *to)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -1013,6 +1136,7 @@ static __always_inline void read_registers(struct task_struct *p, struct zug_reg
 	to->regs[15] = BPF_CORE_READ(r, r15);
 	to->regs[16] = BPF_CORE_READ(r, ip);
 	to->fsbase = BPF_CORE_READ(p, thread.fsbase);
+	to->vectors = vector_registers(p);
 }
 
 static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)

@@ -8,11 +8,13 @@
 #define NR_stat			4
 #define NR_fstat		5
 #define NR_lstat		6
+#define NR_poll			7
 #define NR_rt_sigprocmask	14
 #define NR_rt_sigreturn		15
 #define NR_ioctl		16
 #define NR_pwrite64		18
 #define NR_writev		20
+#define NR_select		23
 #define NR_sched_yield		24
 #define NR_nanosleep		35
 #define NR_alarm		37
@@ -50,6 +52,8 @@
 #define NR_clock_nanosleep	230
 #define NR_exit_group		231
 #define NR_newfstatat		262
+#define NR_pselect6		270
+#define NR_ppoll		271
 #define NR_splice		275
 #define NR_timerfd_settime	286
 #define NR_accept4		288

@@ -554,6 +554,22 @@ static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct
 	emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
+/* The current task has blocked in a wait of no length, or until a time that is past. */
+static __noinline int was_over(__s32 nr)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct call_args args = {};
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
+	args.a[0] = t->args[0];
+	args.a[1] = t->args[1];
+	args.a[2] = t->args[2];
+	args.a[3] = t->args[3];
+	return is_instant(nr, args.a) || is_past(s, nr, args.a);
+}
+
 /*
  * A task goes to sleep, or is dead. Not so where the kernel takes it off and puts it back for a change of
  * its group or priority: it may do that to the running task, in any state, and then calls neither
@@ -597,7 +613,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	}
 	nr = user_syscall(p);
-	if ((t->flags & TF_TIMED) && !t->deadline && t->time_addr && nr >= 0 && is_instant(nr, t->args))
+	if ((t->flags & TF_TIMED) && !t->deadline && t->time_addr && nr >= 0 && was_over(nr))
 		t->flags |= TF_INSTANT;
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
@@ -624,20 +640,28 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	give_up(s, t->slot, &t->ev);
 }
 
-/* A task that computes for long without a point would starve the rest: stop it in user mode. */
+/*
+ * A task that computes for long without a point would starve the rest: stop it in user mode. Where there is no rest
+ * user space looks, much more seldom, whether it waits for what no task is left to do.
+ */
 SEC("struct_ops/zug_tick")
 void BPF_PROG(zug_tick, struct task_struct *p)
 {
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
+	bool lone;
+	__u64 ran;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return;
-	if (!s->turn.spin_ns || bpf_ktime_get_ns() - s->turn_since < s->turn.spin_ns)
+	ran = bpf_ktime_get_ns() - s->turn_since;
+	if (!s->turn.spin_ns || ran < s->turn.spin_ns)
 		return;
-	if (!scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot)) || !tick_in_user(p))
+	lone = !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
+	if ((lone && ran < s->turn.lone_ns) || !tick_in_user(p))
 		return;
 	event_init(&t->ev, ZUG_EV_SPIN, p, t);
+	t->ev.arg[0] = lone;
 	t->ev.ip = user_ip(p);
 	t->flags |= TF_STOP;
 	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);

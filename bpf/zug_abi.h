@@ -30,7 +30,7 @@ enum zug_event_kind {
 	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
-	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point */
+	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point, or alone for lone_ns: then arg[0] is 1 */
 	ZUG_EV_BLOCK,		/* not runnable any more: nr, arg[0..3], state, obj */
 	ZUG_EV_WAKE,		/* runnable: arg[0]: waker's id, 0 for none of the sandbox */
 	ZUG_EV_EXIT,		/* dead; arg[0]: wait status of its process so far; ip: if a fault ended it in its turn */
@@ -51,7 +51,8 @@ enum zug_event_kind {
 				/* nr 0: it ends its process with status arg[0], not 0 */
 	ZUG_EV_FAULT,		/* the call that ZUG_CMD_FAULT was given for: arg[0]: 1 it had the fault, 0 it did not; comes */
 				/* before all that the task does after that call, also when the call blocks */
-	ZUG_EV_SIGNAL,		/* a handler begins; arg[0]: the signal; 0: it returns */
+	ZUG_EV_SIGNAL,		/* before the first instruction of a handler: ip; arg[0]: the signal */
+	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
 };
 
@@ -115,7 +116,7 @@ struct zug_event {
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
-		__u64 bp;		/* SYSCALL: the frame pointer */
+		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
 	};
 };
 
@@ -154,6 +155,7 @@ struct zug_setup {
 struct zug_turn {
 	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; 0: never */
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
+	__u64 lone_ns;		/* and so long where no other task is runnable; at least spin_ns */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
 	__u32 pad;
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
@@ -258,7 +260,7 @@ struct zug_syscall {
 	__u8 locks;	/* fcntl(): a point only with a command that locks */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
-	__u8 polls;	/* its first argument is an array of struct pollfd: two of them are its objects */
+	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
 	__u8 pad[3];
 };
 
@@ -371,6 +373,7 @@ enum zug_cmd {
 struct zug_regs {
 	__u64 regs[17];		/* in DWARF order of x86-64 */
 	__u64 fsbase;		/* thread pointer */
+	__u64 vectors;		/* floating point and vector registers, as a hash */
 };
 
 /* Descriptors of the caller; -1: none. */
@@ -411,12 +414,12 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 304, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 312, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_site) == 48, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_ctl) == 168, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");
 
 #endif

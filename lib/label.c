@@ -135,6 +135,8 @@ static const struct op_info {
 	[ZUG_OP_MSGCTL]		= { "msgctl", W | R | A },
 	[ZUG_OP_TIMERFD_SETTIME] = { "timerfd-settime", W | R | A },
 	[ZUG_OP_MMAP]		= { "mmap", W | R | A },
+	/* What it means for other tasks is what its code does. */
+	[ZUG_OP_HANDLER]	= { "signal-handler", 0 },
 };
 
 #undef W

@@ -132,6 +132,7 @@ enum zug_op {
 	ZUG_OP_MSGCTL,
 	ZUG_OP_TIMERFD_SETTIME,
 	ZUG_OP_MMAP,
+	ZUG_OP_HANDLER,		/* a handler of a signal begins; object: as that of the kill */
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 
@@ -172,7 +173,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_COARSE	(1u << 5)	/* the executed operation may differ (trylock, timed, access) */
 #define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
 #define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
-#define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it: no operation of theirs commutes with this one */
+#define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, or handle a signal: no operation of theirs commutes with it */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */
@@ -187,6 +188,15 @@ struct zug_label {
 static inline bool zug_op_is_fault(unsigned int op)
 {
 	return op >= ZUG_OP_FAIL_ENOSPC && op <= ZUG_OP_DELAYED;
+}
+
+/*
+ * A function of a library, at its entry: a task that stands there has not done it when a signal comes. (An
+ * instruction with a breakpoint is executed before the signal is handled.)
+ */
+static inline bool zug_op_is_call(unsigned int op)
+{
+	return op >= ZUG_OP_LOCK && op < ZUG_OP_FORK;
 }
 
 /*

@@ -101,7 +101,7 @@ enum trace_note_kind {
 	TRACE_NOTE_EXIT,	/* task is gone */
 	TRACE_NOTE_EXEC,	/* text: the program */
 	TRACE_NOTE_MESSAGE,	/* text: a warning worth keeping (uncontrolled mapping, lent turn...) */
-	TRACE_NOTE_SIGNAL,	/* a handler of the signal arg begins in task; 0: it returns */
+	TRACE_NOTE_SIGNAL,	/* a handler returns (arg 0); older traces: that of the signal arg begins in task */
 };
 struct trace_note {
 	uint32_t kind;

@@ -7,6 +7,8 @@
  * after a block in the kernel) could do anything; all such operations count as
  * writes of one object, ACCESS_OPAQUE, and so are never reordered with each
  * other. Operations that are known to concern their own task alone are local.
+ * Who gets a signal, and whether a wait ends by it, depends on all that could
+ * do anything, too.
  */
 #ifndef ZUG_SEARCH_ACCESS_H
 #define ZUG_SEARCH_ACCESS_H
@@ -50,6 +52,8 @@ static inline struct access access_of(const struct zug_label *l)
 		.release = (flags & ZUG_L_RELEASE) && !(flags & ZUG_L_ACQUIRE),
 	};
 
+	if (a.object[0] && l->op == ZUG_OP_KILL)
+		a.object[1] = ACCESS_OPAQUE;
 	if (!a.object[0] && !access_op_local(l->op)) {
 		a.object[0] = ACCESS_OPAQUE;
 		a.write = true;
@@ -62,8 +66,9 @@ static inline struct access access_of(const struct zug_label *l)
 /* False when an operation with that label certainly does not depend on a: cheaper than to look closely. */
 static inline bool access_may_depend(const struct access *a, const struct zug_label *l)
 {
-	if (a->object[0] == ACCESS_OPAQUE)
-		return !l->object && !l->object2;
+	if ((a->object[0] == ACCESS_OPAQUE || a->object[1] == ACCESS_OPAQUE) &&
+	    ((!l->object && !l->object2) || l->op == ZUG_OP_KILL))
+		return true;
 	return a->object[0] && (l->object == a->object[0] || l->object2 == a->object[0] ||
 				(a->object[1] && (l->object == a->object[1] || l->object2 == a->object[1])));
 }

@@ -29,6 +29,10 @@
 /* At most this many pairs of operations are reversed; what is bounded keeps a quarter for other schedules. */
 #define PAIRS_MAX	4096
 
+/* So many times the same steps at the end, and at most so many steps, are the rounds of a livelock. */
+#define ROUNDS_MIN	64
+#define ROUND_MAX	24
+
 enum phase { FOLLOW, REVERSE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
 
 /* A task that could have had the turn. */
@@ -47,7 +51,8 @@ struct neighbour {
 	size_t nr_trial;
 	struct other instead;		/* and in front of that */
 	bool use_instead;
-	struct critical failing;	/* REVERSE: the failing execution, and its pairs */
+	struct schedule led;		/* the failing execution, up to where it only repeats; in fails' memory */
+	struct critical failing;	/* REVERSE: the same, and its pairs */
 	struct critical_pending *pending;
 	size_t nr_pending, room_pending;
 	uint32_t *births, *parents;	/* by task */
@@ -358,6 +363,29 @@ static size_t steps_of(const struct schedule *s, uint32_t task, size_t end)
 	return nth;
 }
 
+static bool is_same(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->site == b->site && a->object == b->object;
+}
+
+/* The task's next step of that label after step i; UINT64_MAX: none. */
+static uint64_t next_such(const struct schedule *s, size_t i, uint32_t task, const struct zug_label *l)
+{
+	for (i++; i < s->nr; i++)
+		if (s->tasks[i] == task && is_same(&s->labels[i], l))
+			return i;
+	return UINT64_MAX;
+}
+
+/* The handler came when the task stood before a call, since the signal was sent: *last, its step. */
+static bool handled_before(const struct neighbour *n, const struct critical_pair *pair, uint32_t task, size_t *last)
+{
+	for (*last = pair->second < n->led.nr ? pair->second : n->led.nr; --*last > pair->first;)
+		if (n->fails.tasks[*last] == task)
+			return zug_op_is_call(n->fails.labels[*last].op);
+	return false;
+}
+
 /*
  * The pair of this trial is the one to name, if its operations came in the other order here: the second
  * is the same operation as there, and the first came later, or never.
@@ -366,7 +394,7 @@ static void name_reversed(const struct neighbour *n, const struct pairing *same,
 {
 	const struct critical_pair *pair = &n->pairs[n->nr_pairs - 1 - n->at];
 	struct neighbour_op a = { .failing = pair->first }, b = { .failing = pair->second };
-	size_t nr = n->fails.nr;
+	size_t nr = n->led.nr, last;
 	struct zug_label there;
 
 	a.label = *critical_label(&n->failing, pair->first, &a.task);
@@ -375,13 +403,22 @@ static void name_reversed(const struct neighbour *n, const struct pairing *same,
 	if (b.passing == UINT64_MAX)
 		return;
 	there = pairing_label(same, &n->now.labels[b.passing]);
-	if (there.op != b.label.op || there.site != b.label.site || there.object != b.label.object)
+	if (b.label.op == ZUG_OP_HANDLER && handled_before(n, pair, b.task, &last)) {
+		b.label = n->fails.labels[last];
+		b.failing = last;
+		b.passing = nth_of(&n->now, b.task, steps_of(&n->fails, b.task, last));
+	} else if (b.label.op == ZUG_OP_HANDLER) {
+		/* without the signal the task has done what comes after the handler, if that returns */
+		b.label = there;
+		b.failing = next_such(&n->fails, pair->second, b.task, &there);
+	} else if (!is_same(&there, &b.label)) {
 		return;
+	} else if (pair->second >= nr) {
+		b.failing = UINT64_MAX;
+	}
 	a.passing = nth_of(&n->now, a.task, steps_of(&n->fails, a.task, pair->first));
 	if (a.passing < b.passing)
 		return;
-	if (pair->second >= nr)
-		b.failing = UINT64_MAX;
 	r->second_here = b.label;
 	b.label = n->now.labels[b.passing];
 	r->first = a;
@@ -461,12 +498,30 @@ static void passed(struct neighbour *n)
 		n->best = r;
 }
 
+/* Its steps without the rounds of a livelock, but the first. */
+static size_t without_rounds(const struct schedule *s)
+{
+	for (size_t p = 1; p <= ROUND_MAX && ROUNDS_MIN * p <= s->nr; p++) {
+		size_t i = s->nr - p;
+
+		while (i > 0 && s->tasks[i - 1] == s->tasks[i - 1 + p] && is_same(&s->labels[i - 1], &s->labels[i - 1 + p]))
+			i--;
+		if (s->nr - i >= ROUNDS_MIN * p)
+			return i + p;
+	}
+	return s->nr;
+}
+
 /* The failing execution is known: what could have come in another order there? */
 static int find_pairs(struct neighbour *n)
 {
 	size_t most = n->a.max_trials && n->a.max_trials < PAIRS_MAX ? n->a.max_trials : PAIRS_MAX;
 
-	n->failing = (struct critical){ .s = &n->fails, .births = n->births, .parents = n->parents,
+	n->led = n->fails;
+	n->led.nr = without_rounds(&n->fails);
+	if (n->led.nr < n->fails.nr)
+		n->nr_pending = 0;
+	n->failing = (struct critical){ .s = &n->led, .births = n->births, .parents = n->parents,
 					.nr_tasks = n->nr_tasks, .pending = n->pending, .nr_pending = n->nr_pending };
 	n->order = calloc(n->fails.nr + 1, sizeof(*n->order));
 	n->nth = calloc(n->fails.nr + 1, sizeof(*n->nth));

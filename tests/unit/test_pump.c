@@ -425,7 +425,8 @@ static void test_states(void)
 	   "a task is blocked until its first wake-up");
 	k->w.ops->grant(&k->w, 0);
 	ok(state_of(k, 0) == TASK_RUNNING && commands[nr_commands - 1].cmd == ZUG_CMD_GRANT &&
-	   commands[nr_commands - 1].turn.stop_always && commands[nr_commands - 1].turn.spin_ns == 5,
+	   commands[nr_commands - 1].turn.stop_always && commands[nr_commands - 1].turn.spin_ns == 5 &&
+	   commands[nr_commands - 1].turn.lone_ns == 50,
 	   "the turn comes with what goes with it");
 	put(ZUG_EV_YIELD, 1, ZUG_EF_LONE);
 	ok(next_is(k, WORLD_POINT, 0, false) && state_of(k, 0) == TASK_RUNNING, "a point that is passed");
@@ -436,6 +437,10 @@ static void test_states(void)
 	ok(next_is(k, WORLD_WAKE, 0, false) && state_of(k, 0) == TASK_PARKED, "one that is awake is not woken again");
 	put(ZUG_EV_EXIT, 2, 0);
 	ok(next_is(k, WORLD_EXIT, 1, false) && state_of(k, 1) == TASK_DEAD, "a task that dies");
+	k->w.ops->grant(&k->w, 0);
+	put(ZUG_EV_LENT, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_BLOCK, 0, true) && k->w.tasks[0].wait == WAIT_UNKNOWN,
+	   "a task whose turn was lent may come back by itself");
 	put(ZUG_EV_BLOCK, 9, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_ASK, WORLD_NO_TASK, true), "of an unknown task only the question is told");
 	end(k);

@@ -132,6 +132,11 @@ static void what_decides_comes_first(void **state)
 		    "  and passes when these two alone come the other way round.\n"
 		    "\nThe preemptions that lead there:\n");
 	free(out);
+	out = show(ZUG_EXIT_PASS, "--json", path, NULL);
+	expect(out, "\"critical\":{\"alone\":true,\"first\":{\"op\":\"lock\",\"object\":\"b\",");
+	expect(out, "\"task\":2,\"step\":7},\"second\":{\"op\":\"lock\",\"object\":\"b\",");
+	expect(out, "\"task\":1,\"step\":9}}}");
+	free(out);
 }
 
 /* The sources were moved: below the working folder, by the end of their path. */
@@ -375,7 +380,7 @@ static void compilers_write_too(void **state)
 static void signals_have_a_place(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
-	static const char *const functions[] = { "main", "on_child", "waits" };
+	static const char *const functions[] = { "main", "on_child", "looks", "waits" };
 	uint32_t enabled[1] = { 0 };
 	struct report_options o;
 	struct trace_writer *w;
@@ -389,17 +394,17 @@ static void signals_have_a_place(void **state)
 	assert_non_null(w);
 	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
-	for (uint64_t i = 0; i < 3; i++) {
+	trace_add_object(w, &(struct trace_object){ 5, "signal", "SIGCHLD" });
+	for (uint64_t i = 0; i < 4; i++) {
 		struct trace_frame frame = { functions[i], "x.c", 1 + i, false };
 
-		if (i == 1)
-			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL, .arg = 17 });
-		if (i == 2)
+		if (i == 3)
 			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_SIGNAL });
 		trace_add_site(w, &(struct trace_site){ .site = 7 + i, .module = 1, .offset = 16 * i, .nr_frames = 1, .frames = &frame });
 		trace_add_step(w, &(struct trace_step){ .step = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 1,
 							.enabled = enabled,
-							.label = { .op = ZUG_OP_YIELD, .site = 7 + i } });
+							.label = { .op = i == 1 ? ZUG_OP_HANDLER : ZUG_OP_YIELD,
+								   .object = i == 1 ? 5 : 0, .site = 7 + i } });
 	}
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
 	assert_int_equal(trace_close(w, false), 0);
@@ -410,15 +415,62 @@ static void signals_have_a_place(void **state)
 	report_finding(f, t, &o);
 	fclose(f);
 	expect(out, "Signals that were handled:\n"
-		    "  before step 1: handler of SIGCHLD in T0\n"
+		    "  step 1: SIGCHLD is delivered to T0  handler on_child x.c:2\n"
 		    "      T0 has done yield  main x.c:1\n"
-		    "      T0 does in the handler yield  on_child x.c:2\n"
-		    "      T0 goes on with yield  waits x.c:3\n");
+		    "      T0 does in the handler yield  looks x.c:3\n"
+		    "      T0 goes on with yield  waits x.c:4\n");
 	trace_free(t);
 	free(out);
 	out = show(ZUG_EXIT_PASS, real, NULL);
-	expect(out, "~ handler of SIGCHLD");
+	expect(out, "signal-handler SIGCHLD");
 	expect(out, "~ the handler returns");
+	free(out);
+}
+
+/* Two tasks go round and round: the round is told, and the switches before it. */
+static void a_livelock_shows_its_round(void **state)
+{
+	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
+	static const uint16_t ops[] = { ZUG_OP_TRYLOCK, ZUG_OP_UNLOCK, ZUG_OP_YIELD };
+	uint32_t both[2] = { 0, 1 };
+	struct report_options o;
+	struct trace_writer *w;
+	char error[200], *out;
+	struct trace *t;
+	size_t len;
+	FILE *f;
+	int ret;
+
+	w = trace_create(real, &h, &ret);
+	assert_non_null(w);
+	for (uint32_t i = 0; i < 2; i++)
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
+	trace_add_object(w, &(struct trace_object){ 5, "mutex", "a" });
+	for (uint64_t i = 0; i < 32; i++) {
+		uint32_t task = i < 2 ? (uint32_t)i : (uint32_t)(i - 2) / 3 % 2;
+
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = task, .last = i ? (uint32_t)(i == 1 ? 0 : (i - 3) / 3 % 2) : TRACE_NO_TASK,
+			.nr_enabled = 2, .enabled = both,
+			.label = { .op = i < 2 ? ZUG_OP_BEGIN : ops[(i - 2) % 3], .object = i < 2 ? 0 : 5 } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_LIVELOCK, .message = "T0, T1 only yield" });
+	assert_int_equal(trace_close(w, false), 0);
+	t = trace_open(real, error, sizeof(error));
+	assert_non_null(t);
+	f = open_memstream(&out, &len);
+	report_options_init(&o, f);
+	report_finding(f, t, &o);
+	fclose(f);
+	expect(out, "\nAgain and again, from step 2 to the end:\n"
+		    "      T1 does trylock a\n"
+		    "      T1 does unlock a\n"
+		    "      T1 does yield a\n"
+		    "      T0 does trylock a\n"
+		    "      T0 does unlock a\n"
+		    "      T0 does yield a\n");
+	expect_not(out, "step 5: the turn goes");
+	trace_free(t);
 	free(out);
 }
 
@@ -541,6 +593,7 @@ int main(void)
 		cmocka_unit_test(a_truncated_trace_is_shown_as_far_as_it_goes),
 		cmocka_unit_test(compilers_write_too),
 		cmocka_unit_test(signals_have_a_place),
+		cmocka_unit_test(a_livelock_shows_its_round),
 		cmocka_unit_test(own_lines_come_first),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

@@ -35,9 +35,9 @@ static int tear_down(void **state)
 
 static enum spin_verdict sample(uint64_t ip, bool moved)
 {
-	__u64 regs[17] = { [16] = ip };
+	struct zug_regs regs = { .regs[16] = ip };
 
-	return spin_sample(&trial, 1, child, moved, regs, 0);
+	return spin_sample(&trial, 1, child, moved, &regs);
 }
 
 static void wait_ms(int ms)

@@ -942,7 +942,7 @@ static void lend(struct model_world *m)
 
 	m->s->lent = true;
 	m->s->task[m->s->stuck].life = BLOCKED;
-	m->s->task[m->s->stuck].shown.wait = WAIT_INSIDE;
+	m->s->task[m->s->stuck].shown.wait = WAIT_UNKNOWN;
 	ev = tell(m, WORLD_BLOCK, m->s->stuck, TASK_BLOCKED);
 	snprintf(ev->text, sizeof(ev->text), "in the kernel, uninterruptible (the turn was lent)");
 	ev->ask = true;
@@ -1148,6 +1148,8 @@ static enum spin_verdict mw_spins(struct world *w, const struct world_task *t)
 
 	if (o->op < W_LAST_POINT)
 		return repeats(m, t->task);
+	if (o->op == W_BUSY)
+		return o->b == MW_PROVEN ? SPIN_PROVEN : SPIN_NO;
 	if (o->op != W_COMPUTE || o->a == MW_COMPUTES)
 		return SPIN_NO;
 	if (o->a == MW_PROVEN || (o->a == MW_AGAIN_THEN_PROVEN && !early))

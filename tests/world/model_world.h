@@ -67,7 +67,7 @@ enum mw_op_kind {
 	W_SAY,		/* text, as a message of the world */
 	W_EXEC,		/* text: the program */
 	W_COMPUTE,	/* stopped imm times in a computation; a: what spins() says (enum mw_spin) */
-	W_BUSY,		/* stopped in a computation until variable a is imm */
+	W_BUSY,		/* stopped in a computation until variable a is imm; b: MW_PROVEN if spins() says so, or 0 */
 	W_STUCK,	/* in an uninterruptible wait for imm ms */
 	W_BREAK,	/* the world breaks: next() fails */
 };

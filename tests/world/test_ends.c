@@ -259,8 +259,10 @@ static void livelock(void)
 	run_free(again);
 	ends(&counts, &(struct how){ .no_trace = true }, ZUG_OUTCOME_PASS, NULL,
 	     "the last task works for more steps than that: no livelock");
-	ends(&alarmed, &(struct how){ .no_trace = true, .o.max_steps = 15000 }, ZUG_OUTCOME_TIMEOUT, NULL,
-	     "there is no livelock while a timer may change something");
+	r = run(&alarmed, &(struct how){ .no_trace = true });
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, NULL) && r->x.steps > 20000, r,
+	      "there is no livelock before a timer has fired that might change something");
+	run_free(r);
 	r = run(&polite, &turns);
 
 	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK,
@@ -330,6 +332,11 @@ static void spins(void)
 	};
 	const struct mw_program blocked = {
 		.code = { TASK(CREATE(1), LOCK(0), LOCAL,
+			       { .op = W_COMPUTE, .a = MW_AGAIN_THEN_NOT, .imm = 5 }, UNLOCK(0), JOIN(1)),
+			  TASK(LOCK(0), UNLOCK(0)) }
+	};
+	const struct mw_program keeps = {
+		.code = { TASK(CREATE(1), LOCK(0), LOCAL,
 			       { .op = W_COMPUTE, .a = MW_PROVEN, .imm = 5 }, UNLOCK(0), JOIN(1)),
 			  TASK(LOCK(0), UNLOCK(0)) }
 	};
@@ -359,13 +366,77 @@ static void spins(void)
 	     "T0 goes round in the same state for ever, and no other task can run to change it",
 	     "a computation that repeats its state while no other task lives is a livelock");
 	ends(&blocked, &(struct how){ SCHEDULE(0, 0, 0, 1) }, ZUG_OUTCOME_PASS, NULL,
-	     "a computation is not put on trial while other tasks would block at once");
+	     "a computation works while other tasks would block at once");
+	ends(&keeps, &(struct how){ SCHEDULE(0, 0, 0, 1) }, ZUG_OUTCOME_LIVELOCK, NULL,
+	     "a loop that never gives back the lock before which the others stand is a livelock");
 	r = run(&busy, &plain);
 	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) &&
 		      !strcmp(ops_of(r->t, 0), "begin create begin spin join"),
 	      r, "other tasks get the turn after ten stops of a computation");
 	check(!strcmp(schedule_of(r->t), "0 0 0 1 1 0 0") && r->grants == 14 && r->ns / MS == 100,
 	      r, "other tasks do not get the turn before ten stops of a computation");
+	run_free(r);
+}
+
+/* A task that loops without a point, while none of the others can run. */
+static void spins_alone(void)
+{
+	const struct mw_program in_vain = {
+		.code = { TASK(CREATE(1), CREATE(2), LOCAL, { .op = W_BUSY, .a = 0, .b = MW_PROVEN, .imm = 1 }, JOIN(1)),
+			  TASK(LOCAL), TASK(SEM_WAIT(0)) }
+	};
+	/* it works, and sleepers do not make points of it */
+	const struct mw_program works = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_COMPUTE, .a = MW_COMPUTES, .imm = 200 }, JOIN(1)),
+			  TASK(SLEEP(SECOND)) }
+	};
+	const struct mw_program sleeps = {
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .b = MW_PROVEN, .imm = 1 }, JOIN(1)),
+			  TASK(SLEEP(SECOND), WRITE(0, 1)) }
+	};
+	const struct mw_program alarmed = {
+		.code = { TASK(CREATE(1), TIMER(0, SECOND), LOCAL, { .op = W_BUSY, .a = 0, .b = MW_PROVEN, .imm = 1 }, JOIN(1)),
+			  TASK(SEM_WAIT(0), WRITE(0, 1)) }
+	};
+	const struct mw_program outside = {
+		.outside = 1,
+		.code = { TASK(CREATE(1), LOCAL, { .op = W_BUSY, .a = 0, .b = MW_PROVEN, .imm = 1 }, JOIN(1)),
+			  TASK(GET(0), WRITE(0, 1)) }
+	};
+	/* the same with a point in the loop */
+	const struct mw_program looks = {
+		.code = { TASK(CREATE(1), READ(0, 0), JUMP_EQ(0, 0, 1), JOIN(1)),
+			  TASK(SLEEP(5 * SECOND), WRITE(0, 1)) }
+	};
+	struct run *r = run(&in_vain, &(struct how){ SCHEDULE(0, 0, 0, 1, 1, 2, 2, 0) }), *again;
+
+	check(is_outcome(r, ZUG_OUTCOME_LIVELOCK, "T0 goes round in the same state for ever, and no other task "
+			 "can run to change it") && trace_nr_stacks(r->t) == 2,
+	      r, "a loop without a point for what no task is left to do is a livelock");
+	check(!strstr(ops_of(r->t, 0), "spin"), r, "which is no step");
+	again = run(&in_vain, &(struct how){ .replay = r->t });
+	check(again->x.outcome.kind == ZUG_OUTCOME_LIVELOCK && !again->x.diverged &&
+		      again->x.hash == r->x.hash && again->x.outcome.failure == r->x.outcome.failure,
+	      again, "and the same livelock in its replay");
+	run_free(r);
+	run_free(again);
+	r = run(&works, &(struct how){ SCHEDULE(0, 0, 1, 1, 0) });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && !strstr(ops_of(r->t, 0), "spin"), r,
+	      "a long computation of the only task that can run makes no steps");
+	run_free(r);
+	r = run(&sleeps, &(struct how){ SCHEDULE(0, 0, 1, 1) });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "time passes while a task waits in a loop for one that sleeps");
+	again = run(&sleeps, &(struct how){ .replay = r->t });
+	check(is_outcome(again, ZUG_OUTCOME_PASS, NULL) && !again->x.diverged && again->x.hash == r->x.hash, again,
+	      "in a replay, too");
+	run_free(r);
+	run_free(again);
+	ends(&alarmed, &(struct how){ SCHEDULE(0, 0, 1, 0, 0) }, ZUG_OUTCOME_PASS, NULL, "and so a timer fires");
+	ends(&outside, &(struct how){ SCHEDULE(0, 0, 1, 1, 0), .o.timeout_ns = 3 * SECOND }, ZUG_OUTCOME_TIMEOUT, NULL,
+	     "a loop for one that may be woken from outside is no livelock");
+	r = run(&looks, &(struct how){ .strategy = "random", .no_trace = true });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->x.steps < 12000, r,
+	      "time passes for one that goes round with a point in its loop");
 	run_free(r);
 }
 
@@ -440,6 +511,7 @@ int main(void)
 	livelock();
 	spin_locks();
 	spins();
+	spins_alone();
 	misuse();
 	return tap_done();
 }

@@ -334,6 +334,9 @@ static void cut(void)
 					 .code = { TASK(CREATE(1), { .op = W_STUCK, .imm = 2500 },
 							LOCAL, JOIN(1)),
 						   TASK(LOCAL, GET(0)) } };
+	/* all others wait for it */
+	const struct mw_program slow = { .code = { TASK(CREATE(1), { .op = W_STUCK, .imm = 5000 }, SEM_POST(0), JOIN(1)),
+						   TASK(SEM_WAIT(0)) } };
 	static volatile sig_atomic_t stop = 1;
 	struct run *r = run(&fails_start, &(struct how){ 0 });
 
@@ -392,6 +395,9 @@ static void cut(void)
 		      !strcmp(notes_of(r->t, 0), "block wake block wake exit") &&
 		      !strcmp(schedule_of(r->t), "0 0 1 1 1 0 0 0 1 0"),
 	      r, "a turn that the world lends goes to other tasks");
+	run_free(r);
+	r = run(&slow, &(struct how){ 0 });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "all wait for a task whose turn was lent: no deadlock");
 	run_free(r);
 }
 

@@ -106,7 +106,8 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 			c->s.paths.current);
 		return -ENOTRECOVERABLE;
 	}
-	if (zug_outcome_is_finding(x.outcome.kind))
+	/* with a script, what fails while points are looked for has not followed it */
+	if (zug_outcome_is_finding(x.outcome.kind) && !(c->s.o.search.script && what == CAMPAIGN_PRIMED))
 		ret = take_finding(c, &x, end, err, errlen);
 	return ret || *end ? ret : keep_state(c, false, err, errlen);
 }

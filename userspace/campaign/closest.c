@@ -9,8 +9,9 @@
 #include "engine/faults.h"
 #include "campaign/trials.h"
 
-/* Steps of all executions together that look for what decides. */
+/* Steps of all executions together that look for what decides; of a livelock, which takes as many in each, beside those. */
 #define EXPLAIN_STEPS 10000
+#define EXPLAIN_LIVELOCKS 8
 
 struct progress {
 	const struct campaign *c;
@@ -109,6 +110,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, c
 	struct trace *t = trace_open(path, err, errlen);
 	struct trace_writer *w;
 	struct closest m;
+	uint64_t steps;
 	char *with;
 	int ret;
 
@@ -123,7 +125,10 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, c
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
-	ret = look(c, t, executions, EXPLAIN_STEPS, NULL, &m, err, errlen);
+	steps = EXPLAIN_STEPS;
+	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
+		steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
+	ret = look(c, t, executions, steps, NULL, &m, err, errlen);
 	if (!ret && m.r.reproduced) {
 		w = trace_copy(t, with, &ret);
 		if (w) {

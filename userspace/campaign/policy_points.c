@@ -2,7 +2,8 @@
 /*
  * --point: places that the user names. A name may mean something in a file that only a program maps
  * which the test starts, so it is looked for again whenever files have become known; what is
- * unknown when the first executions have shown them all is an error. A replay has the files of its
+ * unknown when an execution has shown no more of them is an error, and at once what is not in the
+ * file that it names. A replay has the files of its
  * trace from the start, and what is not in them was not known then either.
  */
 #include <errno.h>
@@ -57,7 +58,7 @@ static int look_for_all(struct named *p, char *err, size_t errlen)
 		int ret = look(p, p->s->o.points.places[i], err, errlen);
 
 		p->found[i] |= ret > 0;
-		if (ret == -EOPNOTSUPP || ret == -ENOMEM)
+		if (ret == -EOPNOTSUPP || ret == -ENOMEM || (ret == -ENXIO && !p->s->o.replay.probed))
 			return ret == -ENOMEM ? ret : -EINVAL;
 	}
 	p->modules = probes_nr_modules(p->s->probes);
@@ -71,17 +72,9 @@ static int start(void *state, char *err, size_t errlen)
 	return ret < 0 ? ret : 0;
 }
 
-static int learn(void *state, bool only_more, char *err, size_t errlen)
+/* All files are known: what is in none of them is an error. */
+static int refuse_unknown(struct named *p, char *err, size_t errlen)
 {
-	struct named *p = state;
-
-	return probes_nr_modules(p->s->probes) == p->modules ? 0 : look_for_all(p, err, errlen);
-}
-
-static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
-{
-	struct named *p = state;
-
 	if (p->s->o.replay.probed)
 		return 0;
 	for (unsigned int i = 0; p->s->o.points.places && p->s->o.points.places[i]; i++)
@@ -93,6 +86,19 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 			p->found[i] = true;
 		}
 	return 0;
+}
+
+static int learn(void *state, bool only_more, char *err, size_t errlen)
+{
+	struct named *p = state;
+
+	return probes_nr_modules(p->s->probes) == p->modules ? refuse_unknown(p, err, errlen) :
+							       look_for_all(p, err, errlen);
+}
+
+static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
+{
+	return refuse_unknown(state, err, errlen);
 }
 
 const struct point_policy policy_points = {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/engine_internal.h"
+#include "engine/expiry.h"
 #include "engine/failure.h"
 #include "lib/base/clock.h"
 
@@ -203,11 +204,42 @@ static void debug_ending(struct engine *e, bool exited)
 
 /* ---- events ---- */
 
-/* The last task that can run goes on and on without anything new. */
+/* Only this task can run, until time passes. */
+static bool needs_time(const struct engine *e, uint32_t task)
+{
+	return progress_needs_time(e->w, task, e->status.next_timer != UINT64_MAX);
+}
+
+/* No task but this one can run, but perhaps after some time. */
+static bool is_alone(const struct engine *e, uint32_t task)
+{
+	return needs_time(e, task) || (e->status.next_timer == UINT64_MAX && progress_is_last(e->w, task));
+}
+
+/* Such a task goes on and on without anything new. */
 static bool goes_on_alone(const struct engine *e, uint32_t task)
 {
-	return e->pc.steps >= PROGRESS_WINDOW && e->status.next_timer == UINT64_MAX &&
-	       progress_is_last(e->w, task);
+	return e->pc.steps >= PROGRESS_WINDOW && is_alone(e, task);
+}
+
+/*
+ * A task that is alone was shown to go round in the same state: it can only wait. true: for ever, and the outcome is
+ * set. Else time passes: the next timer fires, or a time-out may expire at the decision that comes.
+ */
+static bool waits_for_ever(struct engine *e, uint32_t task)
+{
+	if (!needs_time(e, task)) {
+		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, LAST_REPEATS, task);
+		return true;
+	}
+	progress_made(&e->pc);
+	e->trial_at = PROGRESS_WINDOW;
+	e->time_passes = expiry_first(e->w) <= e->status.next_timer;
+	if (!e->time_passes) {
+		e->w->ops->expire(e->w, WORLD_NO_TASK);
+		e->fired = true;
+	}
+	return false;
 }
 
 /*
@@ -235,14 +267,12 @@ static bool last_repeats(struct engine *e, uint32_t task)
 		return false;
 	if (goes_on_alone(e, task))
 		v = e->w->ops->spins(e->w, &e->w->tasks[task]);
-	if (v == SPIN_PROVEN)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, LAST_REPEATS, task);
 	if (v != SPIN_AGAIN) {
 		e->on_trial = false;
 		e->trial_at = e->pc.steps + PROGRESS_WINDOW;
 		e->w->ops->stop(e->w, false);
 	}
-	return v == SPIN_PROVEN;
+	return v == SPIN_PROVEN && waits_for_ever(e, task);
 }
 
 static enum verdict on_point(struct engine *e, const struct world_event *ev)
@@ -325,7 +355,7 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 		steps_note(e, TRACE_NOTE_EXEC, ev->task, 0, ev->text);
 		break;
 	case WORLD_SIGNAL:
-		steps_note(e, TRACE_NOTE_SIGNAL, ev->task, ev->signal, NULL);
+		steps_note(e, TRACE_NOTE_SIGNAL, ev->task, 0, NULL);
 		break;
 	case WORLD_MESSAGE:
 		steps_note(e, TRACE_NOTE_MESSAGE, ev->task, 0, ev->text);
@@ -339,8 +369,8 @@ static enum verdict on_event(struct engine *e, const struct world_event *ev)
 /* ---- computations ---- */
 
 /*
- * A task was stopped in a computation, while another one could run, or no other one ever will. If it
- * can be shown to wait in a loop there is no question: it goes on alone until that is shown, or not.
+ * A task was stopped in a computation, while another one could run, or none can but after some time.
+ * If it can be shown to wait in a loop there is no question: it goes on alone until that is shown, or not.
  */
 static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 {
@@ -351,13 +381,13 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 		if (i != task && e->w->tasks[i].state == TASK_PARKED &&
 		    !e->w->ops->would_block(e->w, &e->w->tasks[i], NULL))
 			other = &e->w->tasks[i];
-	if (!other && (e->status.next_timer != UINT64_MAX || !progress_is_last(e->w, task)))
+	if (!other && !is_alone(e, task))
 		return SPIN_NO;
 	v = e->w->ops->spins(e->w, t);
 	if (v == SPIN_AGAIN)
 		e->w->ops->grant(e->w, task);
 	else if (v == SPIN_PROVEN && !other)
-		outcome_set(&e->x->outcome, ZUG_OUTCOME_LIVELOCK, LAST_REPEATS, task);
+		return waits_for_ever(e, task) ? SPIN_PROVEN : SPIN_WAITS;
 	else if (v == SPIN_PROVEN)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
 			    "same state again and again, while T%u could run", task, other->task);
@@ -378,6 +408,15 @@ static bool stops_in_computation(const struct engine *e, uint32_t task)
 	return false;
 }
 
+/* Others were created, and have not ended or blocked: they stand before their operations. */
+static bool others_stand(const struct engine *e, uint32_t task)
+{
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++)
+		if (i != task && e->w->tasks[i].state == TASK_PARKED)
+			return true;
+	return false;
+}
+
 static enum verdict goes_on_computing(struct engine *e, uint32_t task)
 {
 	e->yielded = false;
@@ -392,16 +431,17 @@ static enum verdict goes_on_computing(struct engine *e, uint32_t task)
 static enum verdict on_computation(struct engine *e, uint32_t task)
 {
 	const struct trace_step *want = engine_expected(e);
+	bool alone = !others_stand(e, task);
 	enum spin_verdict spin;
 
-	/* in a replay the timer struck elsewhere, or not at all, when this was recorded */
-	if (want && (want->task == task || !stops_in_computation(e, task)))
-		return goes_on_computing(e, task);
-	spin = want ? SPIN_NO : try_spin(e, task);
+	spin = want && !needs_time(e, task) ? SPIN_NO : try_spin(e, task);
 	if (spin == SPIN_AGAIN)
 		return WAIT;
-	/* a long computation: a switch in it could not be replayed exactly */
-	if (spin == SPIN_NO && !want && ++e->stops < STOPS_BEFORE_SWITCH)
+	/* in a replay the timer struck elsewhere, or not at all, when this was recorded */
+	if (want && spin != SPIN_PROVEN && (want->task == task || !stops_in_computation(e, task)))
+		return goes_on_computing(e, task);
+	/* a long computation: a switch in it could not be replayed exactly, and there may be nothing to switch to */
+	if (spin == SPIN_NO && !want && (alone || ++e->stops < STOPS_BEFORE_SWITCH))
 		return goes_on_computing(e, task);
 	e->stops = 0;
 	if (spin != SPIN_PROVEN)
@@ -535,8 +575,10 @@ static bool follow(struct engine *e, int *broke)
 			quiet_ns = 0;
 		else if (!quiet_ns)
 			quiet_ns = e->status.now;
-		if (v == WAIT)
+		if (v == WAIT && in_time(e, broke))
 			continue;
+		if (v == WAIT)
+			return false;
 		e->fired &= ret;
 		if (v == GO_ON && e->question && !e->fired)
 			v = answer(e);
@@ -571,7 +613,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->yielded = e->question = e->fired = false;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = 0;
-	e->on_trial = false;
+	e->on_trial = e->time_passes = false;
 	e->trial_at = PROGRESS_WINDOW;
 	candidates_reset(e);
 	if (e->told)

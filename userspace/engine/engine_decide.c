@@ -96,7 +96,7 @@ static uint32_t gather(struct engine *e, uint32_t only, bool ask)
 	ne = e->nr_enabled;
 	/* no time-out was over when a leased point was reached: it would have ended the lease */
 	if (only == WORLD_NO_TASK && e->nr_timed && e->leased == WORLD_NO_TASK)
-		ne = add_expiring(e, ne, false);
+		ne = add_expiring(e, ne, e->time_passes && may_jump(e));
 	if (ne)
 		e->spun = 0;
 	else if (e->nr_parked)
@@ -314,6 +314,7 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (ret < 0)
 		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
 				     ret == -EPERM ? ": a debugger, or the test itself, may trace it" : "");
+	e->time_passes = false;
 	engine_lap(e, SPENT_SEARCH);
 	steps_record(e, task, ne, false);
 	engine_lap(e, SPENT_TRACE);

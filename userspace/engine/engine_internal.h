@@ -52,6 +52,7 @@ struct engine {
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
+	bool time_passes;	/* the only task that can run waits in a loop: the next time-out may expire */
 	uint64_t trial_at;	/* steps without anything new: then its states are compared, or it is tried again */
 	uint32_t last;		/* task of the last step, or WORLD_NO_TASK */
 	bool yielded;		/* leaving it is no preemption */

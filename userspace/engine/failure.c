@@ -72,23 +72,6 @@ static uint64_t of_deadlock(struct world *w)
 	return identity_deadlock(s.w, s.nr);
 }
 
-static uint64_t of_livelock(const struct world *w, const struct progress_check *pc)
-{
-	uint64_t sites[WAITS];
-	size_t nr = 0;
-
-	/*
-	 * spin locks are found before the window of steps is full: where they stand is all that
-	 * repeats
-	 */
-	if (pc->steps >= PROGRESS_WINDOW)
-		return identity_livelock(pc->sites, pc->nr_sites);
-	for (uint32_t i = 0; i < w->nr_tasks && nr < WAITS; i++)
-		if (w->tasks[i].state == TASK_PARKED || w->tasks[i].state == TASK_RUNNING)
-			sites[nr++] = w->tasks[i].label.site;
-	return identity_livelock(sites, nr);
-}
-
 /* Where the timer struck within the loop is chance; the function is not. */
 static uint64_t of_spin(struct world *w, uint32_t task)
 {
@@ -101,6 +84,26 @@ static uint64_t of_spin(struct world *w, uint32_t task)
 			name = frames[i].function;
 	/* an address of a function without a name moves with the timer, too */
 	return identity_message(strchr(name, '+') ? "spin" : name);
+}
+
+static uint64_t of_livelock(struct world *w, const struct progress_check *pc)
+{
+	uint64_t sites[WAITS];
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].state == TASK_PARKED && w->tasks[i].label.op == ZUG_OP_SPIN)
+			return of_spin(w, i);
+	/*
+	 * spin locks are found before the window of steps is full: where they stand is all that
+	 * repeats
+	 */
+	if (pc->steps >= PROGRESS_WINDOW)
+		return identity_livelock(pc->sites, pc->nr_sites);
+	for (uint32_t i = 0; i < w->nr_tasks && nr < WAITS; i++)
+		if (w->tasks[i].state == TASK_PARKED || w->tasks[i].state == TASK_RUNNING)
+			sites[nr++] = w->tasks[i].label.site;
+	return identity_livelock(sites, nr);
 }
 
 void failure_identify(struct outcome *o, struct world *w, uint32_t last, const struct progress_check *pc)

@@ -75,14 +75,37 @@ unsigned int progress_livelock(const struct progress_check *p, const struct worl
 	return nr;
 }
 
-bool progress_is_last(const struct world *w, uint32_t task)
+/* Only another task can let it go on: it waits, or stands before a lock that is held. */
+static bool waits_inside(struct world *w, const struct world_task *t)
+{
+	if (t->state == TASK_PARKED)
+		return !(t->label.flags & ZUG_L_TIMED) && w->ops->would_block(w, t, NULL);
+	return t->state == TASK_BLOCKED && t->wait == WAIT_INSIDE;
+}
+
+bool progress_is_last(struct world *w, uint32_t task)
 {
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		const struct world_task *t = &w->tasks[i];
 
-		if (i != task && t->state != TASK_NONE && t->state != TASK_DEAD &&
-		    !(t->state == TASK_BLOCKED && t->wait == WAIT_INSIDE))
+		if (i != task && t->state != TASK_NONE && t->state != TASK_DEAD && !waits_inside(w, t))
 			return false;
 	}
 	return true;
+}
+
+bool progress_needs_time(struct world *w, uint32_t task, bool timer)
+{
+	bool timed = timer;
+
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		if (i == task || t->state == TASK_NONE || t->state == TASK_DEAD || waits_inside(w, t))
+			continue;
+		if (t->state != TASK_BLOCKED || t->outside || t->wait == WAIT_UNKNOWN)
+			return false;
+		timed |= t->deadline != 0;
+	}
+	return timed && !w->ops->in_flight(w);
 }

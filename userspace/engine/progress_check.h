@@ -38,6 +38,11 @@ void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool
 /* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
 unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 /* True when no task but this one can ever run, unless it goes on to something new. */
-bool progress_is_last(const struct world *w, uint32_t task);
+bool progress_is_last(struct world *w, uint32_t task);
+/*
+ * True when no task but this one can run before time passes: a time-out of the test's clock expires, or a timer
+ * fires (timer: one is set).
+ */
+bool progress_needs_time(struct world *w, uint32_t task, bool timer);
 
 #endif

@@ -41,6 +41,7 @@ enum spin_verdict {
 	SPIN_NO = 0,		/* it computes, or cannot be told */
 	SPIN_AGAIN,		/* let it go on, alone; the next stop will tell */
 	SPIN_PROVEN,		/* it will loop for ever unless another task runs */
+	SPIN_WAITS,		/* the same, and one will when time has passed: the engine's, not a world's */
 };
 
 /* A piece of memory that a task is about to access. */
@@ -81,7 +82,7 @@ enum world_event_kind {
 	WORLD_EXEC,
 	WORLD_MESSAGE,		/* text: something the user should know */
 	WORLD_ASK,		/* only the flag below */
-	WORLD_SIGNAL,		/* a handler of signal begins; 0: it returns */
+	WORLD_SIGNAL,		/* a handler of a signal returns; that it begins is a POINT */
 };
 
 struct world_event {
@@ -93,7 +94,7 @@ struct world_event {
 	bool leased;		/* POINT that asks: the task has gone on already, under its lease; see lease() */
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
-	int signal;		/* FATAL: it ends its process; 0: the task quits. SIGNAL: see there */
+	int signal;		/* FATAL: it ends its process; 0: the task quits */
 	uint64_t site;		/* EXIT: where a fault (SIGSEGV and its kin) ended its process while it ran; 0: no */
 	char text[256];
 };

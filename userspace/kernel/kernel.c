@@ -190,6 +190,7 @@ static int load(struct kernel *k, const struct hooks *has, char *err, size_t err
 	fill_syscalls(k->bpf);
 	/* else the kernel refuses programs that write to a process's memory */
 	k->bpf->rodata->may_write = !machine_locked_down("integrity");
+	k->bpf->rodata->stops_at_exit = k->bpf->rodata->may_write && raw_is_atomic();
 	bpf_program__set_autoload(k->bpf->progs.zug_refused, has->audit);
 	bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, has->fifo);
 	bpf_program__set_autoload(k->bpf->progs.zug_sys_enter_raw, raw_is_atomic());

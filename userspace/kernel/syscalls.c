@@ -10,7 +10,7 @@
 #define SIG .class = ZUG_SYS_SIGNAL
 #define ALLOC .class = ZUG_SYS_ALLOC
 #define WAIT .class = ZUG_SYS_WAIT
-#define POLLS .class = ZUG_SYS_WAIT | ZUG_SYS_POLL
+#define POLLS .class = ZUG_SYS_WAIT | ZUG_SYS_POLL, .polls = 1
 #define PROC .class = ZUG_SYS_PROCESS
 #define FD(n) .fd_arg = (n)
 #define PATH(n) .path_arg = (n)
@@ -95,8 +95,7 @@ const struct syscall_desc syscall_table[] = {
 	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
 	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
 	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
-	S(poll, POLL, POLLS, .polls = 1, MS(3)), S(ppoll, POLL, POLLS, .polls = 1, PTR(3), LEFT),
-	S(select, POLL, POLLS, VAL(5), LEFT), S(pselect6, POLL, POLLS, PTR(5), LEFT),
+	S(poll, POLL, POLLS, MS(3)), S(ppoll, POLL, POLLS, PTR(3), LEFT), S(select, POLL, POLLS, VAL(5), LEFT), S(pselect6, POLL, POLLS, PTR(5), LEFT),
 	S(epoll_wait, POLL, POLLS, MS(4)), S(epoll_pwait, POLL, POLLS, MS(4)), S(epoll_pwait2, POLL, POLLS, PTR(4)),
 	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
 	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),

@@ -19,9 +19,23 @@
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
 #define BLIP_NS 8000000000ull
 
+/*
+ * A task that computes while no other can run is looked at after so many times the time of --spin, and then, as long
+ * as it works, at most so seldom.
+ */
+#define LONE_TIMES 10
+#define LONE_MOST_NS 8000000000ull
+
 static struct kworld *kw(struct world *w)
 {
 	return (struct kworld *)w;
+}
+
+/* How long a task may compute. While it is on trial it is stopped at every other tick. */
+static void set_patience(struct kworld *k, bool trial)
+{
+	k->run.turn.spin_ns = trial ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
+	k->run.turn.lone_ns = trial ? SPIN_TRIAL_NS : k->run.lone_ns;
 }
 
 void kworld_begin(struct kworld *k, bool stop_always)
@@ -37,9 +51,11 @@ void kworld_begin(struct kworld *k, bool stop_always)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	k->run = (struct kworld_run){
 		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
-		.turn = { .stop_always = stop_always, .spin_ns = sandbox_spin_ns(k->o.sandbox) },
+		.turn = { .stop_always = stop_always },
+		.lone_ns = LONE_TIMES * sandbox_spin_ns(k->o.sandbox),
 		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
 	};
+	set_patience(k, false);
 	k->told_events.first = k->told_events.end = 0;
 	k->timed.nr = 0;
 	id_map_clear(&k->by_tid);
@@ -258,6 +274,16 @@ static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t 
 	return nr;
 }
 
+/* A time-out may expire, or a timer fire, when the time has come. */
+static bool time_helps(struct kworld *k)
+{
+	bool helps = kworld_next_timer(k) != UINT64_MAX;
+
+	for (uint32_t n = 0; n < k->w.nr_tasks && !helps; n++)
+		helps = k->w.tasks[n].state == TASK_BLOCKED && k->w.tasks[n].deadline;
+	return helps;
+}
+
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
@@ -265,9 +291,13 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	enum spin_verdict v = SPIN_NO;
 
 	if (!kernel_ctl(k->o.kernel, &c))
-		v = spin_sample(&k->spin, t->task, t->pid, t->label.op != ZUG_OP_SPIN, c.regs.regs, c.regs.fsbase);
-	/* while it is on trial it is stopped at every other tick */
-	k->run.turn.spin_ns = v == SPIN_AGAIN ? SPIN_TRIAL_NS : sandbox_spin_ns(k->o.sandbox);
+		v = spin_sample(&k->spin, t->task, t->pid, t->label.op != ZUG_OP_SPIN, &c.regs);
+	/* one that works is looked at more and more seldom */
+	if (v == SPIN_NO && t->label.op == ZUG_OP_SPIN && k->run.lone_ns < LONE_MOST_NS)
+		k->run.lone_ns *= 2;
+	set_patience(k, v == SPIN_AGAIN);
+	if (v == SPIN_PROVEN && t->label.op == ZUG_OP_SPIN && time_helps(k))
+		kworld_loops(k, t->task, t->label.site);
 	return v;
 }
 

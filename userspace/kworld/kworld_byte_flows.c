@@ -409,7 +409,7 @@ int kworld_flow(struct kworld *k, struct world_task *t, int fault, uint32_t amou
 		snprintf(text, sizeof(text), "%u %s", amount, ms ? "ms" : amount == 1 ? "byte" : "bytes");
 		t = &k->w.tasks[n];
 		t->label.object2 = fault_amount_id(ms ? FAULT_MS : FAULT_BYTES, n, amount);
-		places_amount(k->o.places, t->label.object2, text);
+		places_named(k->o.places, t->label.object2, "amount", text);
 	}
 	return 0;
 }

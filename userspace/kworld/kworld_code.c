@@ -311,6 +311,12 @@ void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
 	k->run.computed_long = k->run.nr_stops == KWORLD_STOPS;
 }
 
+void kworld_loops(struct kworld *k, uint32_t n, uint64_t site)
+{
+	while (site && !k->run.computed_long)
+		kworld_computes(k, n, site);
+}
+
 unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)
 {
 	struct kworld *k = (struct kworld *)w;

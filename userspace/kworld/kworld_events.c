@@ -247,11 +247,10 @@ static bool on_fault(struct kworld *k, struct arrival *a)
 	return false;
 }
 
-static bool on_signal(struct kworld *k, struct arrival *a)
+static bool on_returns(struct kworld *k, struct arrival *a)
 {
 	(void)k;
 	a->ev.kind = WORLD_SIGNAL;
-	a->ev.signal = a->e.arg[0];
 	return true;
 }
 
@@ -311,6 +310,17 @@ static bool on_syscall(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+static bool on_signal(struct kworld *k, struct arrival *a)
+{
+	struct zug_label *l = &a->t->label;
+
+	at_point(k, a);
+	l->op = ZUG_OP_HANDLER;
+	l->object = kworld_signal_object(k, a->t->process, a->e.arg[0]);
+	l->site = places_site(k->o.places, a->t->process, a->e.ip);
+	return true;
+}
+
 /* An access to watched data has happened, or an instruction that may be one. */
 static bool on_access(struct kworld *k, struct arrival *a)
 {
@@ -336,7 +346,8 @@ static bool on_yield(struct kworld *k, struct arrival *a)
 	a->t->label.op = a->e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
 	a->t->label.site = places_site(k->o.places, a->t->process, a->e.ip);
 	a->ev.yield = true;
-	if (a->e.kind == ZUG_EV_SPIN)
+	/* where no other task could run a computation is no reason for points */
+	if (a->e.kind == ZUG_EV_SPIN && !a->e.arg[0])
 		kworld_computes(k, a->n, a->t->label.site);
 	return true;
 }
@@ -356,7 +367,8 @@ static bool on_lent(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_BLOCK;
 	a->t->state = TASK_BLOCKED;
-	a->t->wait = WAIT_INSIDE;
+	/* for a disk that is slow, perhaps, or for another machine */
+	a->t->wait = WAIT_UNKNOWN;
 	k->run.nr_lent += !a->kt->lent;
 	a->kt->lent = true;
 	snprintf(a->t->where, sizeof(a->t->where), "%s, uninterruptible (the turn was lent)",
@@ -429,7 +441,8 @@ static const struct event_kind {
 	[ZUG_EV_HOT] = { "HOT", on_hot, ANY, false },
 	[ZUG_EV_FATAL] = { "FATAL", on_fatal, ANY, false },
 	[ZUG_EV_FAULT] = { "FAULT", on_fault, ANY, false },
-	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, false },
+	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, true },
+	[ZUG_EV_RETURNS] = { "RETURNS", on_returns, KNOWN, false },
 	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 };
 

@@ -160,6 +160,7 @@ struct kworld_run {
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	bool asked;		/* no task has the turn: a decision is due */
 	struct zug_turn turn;	/* what is said with the next grants */
+	uint64_t lone_ns;	/* turn.lone_ns while no task is on trial */
 	bool stop_always;	/* as start() was told; stop() may want more */
 	uint64_t cpu_ns;	/* processor time of the sandbox at the start */
 	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
@@ -302,6 +303,8 @@ void kworld_waiters_free(struct kworld *k);
 void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt,
 			const struct zug_event *e);
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* What a signal to a process is known by, for those that send it and its handlers. */
+uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal);
 /* The site of a system call whose task stands before it: the place in the program, if it can be told. */
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 void kworld_callers_free(struct caller_steps *c);
@@ -316,6 +319,8 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev);
 void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l);
 /* Task n was stopped in a computation there (0: it reached a point). */
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
+/* Task n waits in a loop there, as was shown: that is as good as many stops. */
+void kworld_loops(struct kworld *k, uint32_t n, uint64_t site);
 /* The end of an execution. */
 void kworld_heat_fold(struct heat *h);
 /* ZUG_EV_HOT. */

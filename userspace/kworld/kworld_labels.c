@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
+#include "search/rng.h"
 
 /* Newer than the headers of Debian 12: pidfd_open() of any thread. */
 #ifndef PIDFD_THREAD
@@ -166,17 +167,42 @@ static bool ends_others(const struct kworld *k, const struct world_task *t)
 	return false;
 }
 
-/* The one or two descriptors of a poll(). */
+/* The one or two descriptors of a poll() or its kin. */
 static void poll_objects(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
-	struct pollfd fds[2];
-	unsigned int nr = e->flags & ZUG_EF_OBJECT2 ? 2 : 1;
+	l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, (int)e->word[2], l->op);
+	if (e->flags & ZUG_EF_OBJECT2)
+		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, (int)e->word[3], l->op);
+}
 
-	if (!remote_read(t->pid, e->arg[0], fds, nr * sizeof(fds[0])))
+uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal)
+{
+	uint64_t id = mix64(mix64(process + 1) ^ (0x5167ull << 32 | (uint32_t)signal));
+	const char *abbrev = sigabbrev_np(signal);
+	char name[32];
+
+	if (abbrev)
+		snprintf(name, sizeof(name), "SIG%s", abbrev);
+	else
+		snprintf(name, sizeof(name), "signal %d", signal);
+	places_named(k->o.places, id, "signal", name);
+	return id;
+}
+
+/* A task sends a signal: what its receiver does next is another operation then. */
+static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_event *e)
+{
+	bool thread = e->nr == SYS_tgkill || e->nr == SYS_rt_tgsigqueueinfo;
+	uint32_t to = WORLD_NO_TASK;
+	int signal = (int)e->arg[thread ? 2 : 1], pid = (int)e->arg[thread ? 1 : 0];
+
+	if (!signal)
 		return;
-	l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fds[0].fd, l->op);
-	if (nr == 2)
-		l->object2 = places_object(k->o.places, t->process, t->task, e->pid, &e->obj2, fds[1].fd, l->op);
+	l->flags |= ZUG_L_ENDS_ALL;
+	if (pid > 0 && e->nr != SYS_pidfd_send_signal)
+		to = kworld_task_of_tid(&k->w, pid);
+	if (to != WORLD_NO_TASK)
+		l->object = kworld_signal_object(k, k->w.tasks[to].process, signal);
 }
 
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
@@ -207,6 +233,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
+	if (l->op == ZUG_OP_KILL)
+		label_kill(k, l, e);
 	if (e->nr == SYS_exit_group && ends_others(k, t))
 		l->flags |= ZUG_L_ENDS_ALL;
 	l->site = kworld_caller(k, t, e);

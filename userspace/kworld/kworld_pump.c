@@ -79,7 +79,7 @@ static bool errand_takes(struct kworld *k, const struct zug_event *e)
 	if (e->kind == ZUG_EV_WAKE || e->kind == ZUG_EV_FAULT)
 		return true;
 	/* a note of it, which is no way that it goes */
-	if (e->kind == ZUG_EV_SIGNAL)
+	if (e->kind == ZUG_EV_RETURNS)
 		return false;
 	/* it went another way: into the program, or to its end */
 	d->strayed = true;

@@ -627,9 +627,9 @@ uint64_t places_path(struct places *p, const char *path)
 	return id;
 }
 
-void places_amount(struct places *p, uint64_t id, const char *name)
+void places_named(struct places *p, uint64_t id, const char *kind, const char *name)
 {
-	struct named *o = find_object(p, id) ? NULL : add_object(p, id, "amount");
+	struct named *o = find_object(p, id) ? NULL : add_object(p, id, kind);
 
 	if (o)
 		o->o.name = strdup(name);

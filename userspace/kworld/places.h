@@ -60,8 +60,8 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 /* The same for one that task creates now under a name that differs in every execution. */
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 
-/* What an id stands for that is no object: an amount of something, said by name. */
-void places_amount(struct places *p, uint64_t id, const char *name);
+/* What an id stands for that lies nowhere: an amount of something, or a signal, said by name. */
+void places_named(struct places *p, uint64_t id, const char *kind, const char *name);
 
 struct place_object {
 	uint64_t object;

@@ -152,10 +152,9 @@ static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, u
 	return ++s->same < SPIN_SAME || is_stepped_over(pid, ip) ? SPIN_AGAIN : SPIN_PROVEN;
 }
 
-enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const __u64 *regs,
-			      uint64_t thread_pointer)
+enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const struct zug_regs *regs)
 {
-	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, 17 * sizeof(*regs));
+	uint64_t h = add_hash(0xcbf29ce484222325ull, regs, sizeof(*regs));
 	unsigned int pages = 0;
 
 	if (s->task != task) {
@@ -163,13 +162,13 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool
 			return SPIN_NO;
 		s->task = task;
 		s->nr = 0;
-	} else if (!hash_written(pid, thread_pointer, &h, &pages) || (pages && !moved)) {
+	} else if (!hash_written(pid, regs->fsbase, &h, &pages) || (pages && !moved)) {
 		/* a computation that writes works; at points it may write what is there already */
 		spin_reset(s);
 		return SPIN_NO;
 	}
 	if (s->nr && s->states[s->nr - 1] == h)
-		return same_again(s, pid, moved, regs[16]);
+		return same_again(s, pid, moved, regs->regs[16]);
 	for (unsigned int i = 0; i < s->nr; i++)
 		if (s->states[i] == h)
 			return SPIN_PROVEN;

@@ -4,7 +4,7 @@
  *
  * Proof that it loops for ever unless another task runs (a good-samaritan violation, Musuvathi and
  * Qadeer, PLDI'08): it was seen twice in the same state, and no other task ran in between. The state is
- * its registers and, at points, the pages of memory that it has written since the trial began, byte for
+ * its registers, those of floating point and vectors too, and, at points, the pages of memory that it has written since the trial began, byte for
  * byte; a task that the timer stops between points, and that has written anything, works. The
  * kernel tells which these are (soft-dirty); the page that the kernel itself writes at every stop (rseq,
  * in the thread's control block) does not count. A loop that counts, however long, changes a register
@@ -20,7 +20,7 @@
 #define ZUG_SPIN_H
 
 #include <stdint.h>
-#include <linux/types.h>
+#include "bpf/zug_abi.h"
 #include "engine/world.h"
 
 #define SPIN_TRIAL_NS	5000000ull	/* between samples: one or two ticks */
@@ -39,7 +39,6 @@ struct spin_trial {
 
 void spin_reset(struct spin_trial *s);
 /* moved: the task has come to a point since the last sample. */
-enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const __u64 *regs,
-			      uint64_t thread_pointer);
+enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const struct zug_regs *regs);
 
 #endif

@@ -736,7 +736,7 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 	}
 	if (!total)
 		say_nearest(p, what, err, errlen);
-	return total;
+	return !total && only >= 0 ? -ENXIO : total;
 }
 
 unsigned int probes_nr_modules(const struct probes *p)

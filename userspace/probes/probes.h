@@ -84,7 +84,7 @@ int probes_use_all(struct probes *p, char *err, size_t errlen);
  * --point: SYMBOL, a glob, FILE:LINE or BINARY:SYMBOL+OFF, looked for in the modules
  * there are (BINARY: that file, from cwd, which becomes a module with 'sync' if it is none). Number
  * of sites; 0 or less with a line in err, which names the nearest symbol; -EOPNOTSUPP: the place is
- * there, but cannot be probed.
+ * there, but cannot be probed; -ENXIO: it is not in the BINARY, which is known.
  */
 int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
 		     size_t errlen);

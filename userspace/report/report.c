@@ -16,6 +16,7 @@
 
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
+#define ROUND_MAX 24		/* steps of a round of a livelock */
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
@@ -383,6 +384,28 @@ static unsigned int put_faults(struct report *r)
 	return n;
 }
 
+/* Prints the steps before which the search let a timer fire, early. Returns their number. */
+static unsigned int put_timers(struct report *r)
+{
+	unsigned int n = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+		struct zug_label l = s->label;
+
+		if (!(l.flags & ZUG_L_TIMER))
+			continue;
+		if (!n++)
+			fprintf(r->out, "\n%sTimers that the search let fire (--timeouts explore):%s\n",
+				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+		fprintf(r->out, "  %sbefore step %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
+			report_style(r, STYLE_PLAIN));
+		l.flags &= ~ZUG_L_TIMER;
+		put_action(r, s->task, "does", &(struct trace_step){ .step = s->step, .task = s->task, .label = l });
+	}
+	return n;
+}
+
 /* The step as of that operation, for put_action(). */
 static void put_operation(struct report *r, uint32_t task, uint64_t step, const struct zug_label *l)
 {
@@ -430,11 +453,58 @@ static bool leads_to_critical(const struct trace *t, uint64_t i, const struct tr
 struct decisions {
 	bool preemptions;
 	const struct trace_critical *critical;	/* without preemptions; NULL: not known */
+	uint64_t end;				/* from that step on all repeats */
 };
+
+/* ---- what repeats ---- */
+
+static bool same_step(const struct trace *t, uint64_t a, uint64_t b)
+{
+	const struct trace_step *x = trace_step(t, a), *y = trace_step(t, b);
+
+	return x->task == y->task && x->label.op == y->label.op && x->label.object == y->label.object &&
+	       x->label.site == y->label.site;
+}
+
+/* The steps at the end that come again and again: their number, and *from, where they begin. 0: none do. */
+static uint64_t find_round(const struct trace *t, uint64_t *from)
+{
+	uint64_t nr = trace_nr_steps(t), p, i;
+
+	for (p = 1; p <= ROUND_MAX && 3 * p <= nr; p++) {
+		for (i = nr - p; i-- > 0 && same_step(t, i, i + p);)
+			;
+		*from = i + 1;
+		if (nr - *from >= 3 * p)
+			return p;
+	}
+	*from = UINT64_MAX;
+	return 0;
+}
+
+/* Prints the round of a livelock. From that step on all repeats; UINT64_MAX: nothing is known to. */
+static uint64_t put_round(struct report *r)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+	uint64_t from = UINT64_MAX, p, i;
+
+	p = o && o->kind == ZUG_OUTCOME_LIVELOCK ? find_round(r->t, &from) : 0;
+	if (!p)
+		return UINT64_MAX;
+	/* a round is best read from where the turn changes */
+	for (i = from + 1; i < from + p && trace_step(r->t, i)->task == trace_step(r->t, i - 1)->task; i++)
+		;
+	i = i == from + p ? from : i;
+	fprintf(r->out, "\n%sAgain and again, from step %llu to the end:%s\n", report_style(r, STYLE_ALARM),
+		(unsigned long long)from, report_style(r, STYLE_PLAIN));
+	for (uint64_t end = i + p; i < end; i++)
+		put_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
+	return from;
+}
 
 static bool is_told(const struct trace *t, uint64_t i, const struct decisions *d)
 {
-	return is_decision(trace_step(t, i), d->preemptions) &&
+	return i < d->end && is_decision(trace_step(t, i), d->preemptions) &&
 	       (!d->critical || leads_to_critical(t, i, d->critical));
 }
 
@@ -489,24 +559,24 @@ static void put_decisions(struct report *r)
 	const struct trace_minimized *m = trace_minimized(r->t);
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, most = DECISIONS_MAX, skip, n = 0;
-	bool faults = put_faults(r), critical = put_critical(r, m);
-	struct decisions d = { 0 };
+	bool faults = put_faults(r) + put_timers(r), critical = put_critical(r, m);
+	struct decisions d = { .end = put_round(r) };
 
-	for (uint64_t i = 0; i < nr && !d.preemptions; i++)
+	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
 	if (critical && !d.preemptions && m->critical.first_step < nr)
 		d.critical = &m->critical;
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_told(r->t, i, &d);
 	if (!total) {
-		put_no_decisions(r, faults, critical);
+		put_no_decisions(r, faults, critical || d.end != UINT64_MAX);
 		return;
 	}
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ?
 		"The preemptions that lead there:" : d.critical ?
 		"No preemption is needed: these switches, where a task blocks, yields or ends, lead there:" :
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
-	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_LIVELOCK)
+	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_LIVELOCK && d.end == UINT64_MAX)
 		most = ROUNDS_MAX;
 	skip = total > most ? total - most : 0;
 	if (skip)

@@ -471,12 +471,37 @@ static void put_head(struct html *h)
 	fputs("]},\n", h->out);
 }
 
+/* [task, its place among the page's steps (-1: not among them), label] */
+static void put_operation(struct html *h, uint32_t task, uint64_t step, const struct zug_label *l)
+{
+	long long at = step == UINT64_MAX || step < h->first || step >= h->end ? -1 : (long long)(step - h->first);
+
+	fprintf(h->out, "[%u,%lld,%d]", task, at, label(h, l));
+}
+
+/* The two operations whose order decides: [alone, first, second]. */
+static void put_critical(struct html *h)
+{
+	const struct trace_minimized *m = trace_minimized(h->r->t);
+
+	if (!m || !m->critical.known) {
+		fputs("\"critical\":null,\n", h->out);
+		return;
+	}
+	fprintf(h->out, "\"critical\":[%s,", m->critical.alone ? "true" : "false");
+	put_operation(h, m->critical.first_task, m->critical.first_step, &m->critical.first);
+	putc(',', h->out);
+	put_operation(h, m->critical.second_task, m->critical.second_step, &m->critical.second);
+	fputs("],\n", h->out);
+}
+
 static int put_data(FILE *json, void *ctx)
 {
 	struct html *h = ctx;
 
 	h->out = json;
 	put_head(h);
+	put_critical(h);
 	put_steps(h);
 	put_notes(h);
 	put_causality(h);

@@ -289,6 +289,42 @@ static void put_outcome(struct report *r)
 	put(r, ",\n\"outcome\":", o);
 }
 
+static struct json_object *operation_object(struct report *r, uint32_t task, uint64_t step, const struct zug_label *l)
+{
+	struct json_object *o = label_object(r, l);
+
+	json_object_object_add(o, "task", task_number(task));
+	json_object_object_add(o, "step", step == UINT64_MAX ? NULL : json_object_new_uint64(step));
+	return o;
+}
+
+/* What minimising came to: the two operations whose order decides. */
+static void put_minimized(struct report *r)
+{
+	const struct trace_minimized *m = trace_minimized(r->t);
+	struct json_object *o, *pair;
+
+	if (!m) {
+		fputs(",\n\"minimized\":null", r->out);
+		return;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "executions", json_object_new_uint64(m->executions));
+	json_object_object_add(o, "minimal", json_object_new_boolean(m->minimal));
+	json_object_object_add(o, "preemptions", json_object_new_uint64(m->preemptions));
+	json_object_object_add(o, "tried_near", json_object_new_uint64(m->near));
+	pair = m->critical.known ? json_object_new_object() : NULL;
+	json_object_object_add(o, "critical", pair);
+	if (pair) {
+		json_object_object_add(pair, "alone", json_object_new_boolean(m->critical.alone));
+		json_object_object_add(pair, "first", operation_object(r, m->critical.first_task, m->critical.first_step,
+								       &m->critical.first));
+		json_object_object_add(pair, "second", operation_object(r, m->critical.second_task,
+									m->critical.second_step, &m->critical.second));
+	}
+	put(r, ",\n\"minimized\":", o);
+}
+
 static void put_stacks(struct report *r)
 {
 	fputs(",\n\"stacks\":[", r->out);
@@ -314,6 +350,7 @@ void report_json(FILE *out, const struct trace *t, const struct report_options *
 	put_tasks(&r);
 	put_steps(&r);
 	put_outcome(&r);
+	put_minimized(&r);
 	put_stacks(&r);
 	fputs("}\n", out);
 	report_end(&r);

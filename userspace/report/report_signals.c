@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where signals were handled: a preemption tells when another task sent one, and not what the handler
  * came in between of.
@@ -21,13 +21,6 @@ void report_signal_note(const struct trace_note *n, char *buf, size_t len)
 		snprintf(buf, len, "handler of signal %u", n->arg);
 }
 
-static const struct trace_note *signal_note(const struct trace *t, uint64_t i, uint32_t k)
-{
-	const struct trace_note *n = trace_note_at(t, i, k);
-
-	return n && n->kind == TRACE_NOTE_SIGNAL && n->task != TRACE_NO_TASK ? n : NULL;
-}
-
 static void put_step(struct report *r, const struct trace_step *s, const char *verb)
 {
 	char label[600], site[600], name[32];
@@ -40,41 +33,75 @@ static void put_step(struct report *r, const struct trace_step *s, const char *v
 		site[0] ? "  " : "", site);
 }
 
-/* The handler that begins with note k before step i returns before step s. */
-static bool returns_before(const struct trace *t, uint64_t i, uint32_t k, uint32_t task, uint64_t s)
+static bool begins(const struct trace *t, uint64_t i, uint32_t task)
+{
+	return trace_step(t, i)->task == task && trace_step(t, i)->label.op == ZUG_OP_HANDLER;
+}
+
+/* The handler that begins with step i returns before step s. */
+static bool returns_before(const struct trace *t, uint64_t i, uint32_t task, uint64_t s)
 {
 	unsigned int depth = 1;
 
-	for (; i <= s; i++, k = 0)
-		for (uint32_t nr = trace_nr_notes(t, i), m = k; m < nr; m++) {
-			const struct trace_note *n = signal_note(t, i, m);
+	for (i++; i <= s; i++) {
+		for (uint32_t nr = trace_nr_notes(t, i), k = 0; k < nr; k++) {
+			const struct trace_note *n = trace_note_at(t, i, k);
 
-			if (n && n->task == task && !(depth += n->arg ? 1 : -1))
+			if (n && n->kind == TRACE_NOTE_SIGNAL && n->task == task && !n->arg && !--depth)
 				return true;
 		}
+		depth += i < s && begins(t, i, task);
+	}
 	return false;
 }
 
-static void put_signal(struct report *r, uint64_t i, uint32_t k, const struct trace_note *n)
+/*
+ * What the handler that begins with step i changes, its task may have looked at before: the last such step;
+ * NULL: none.
+ */
+static const struct trace_step *looked_before(const struct trace *t, uint64_t i)
 {
-	const struct trace_step *last = NULL, *s;
+	uint32_t task = trace_step(t, i)->task;
+
+	for (uint64_t b = i + 1; b < trace_nr_steps(t); b++) {
+		const struct trace_step *s = trace_step(t, b);
+
+		if (s->task != task || !s->label.object)
+			continue;
+		if (returns_before(t, i, task, b))
+			return NULL;
+		if (!((s->label.flags | zug_op_flags(s->label.op)) & ZUG_L_WRITE))
+			continue;
+		for (uint64_t k = i; k-- > 0;)
+			if (trace_step(t, k)->task == task && trace_step(t, k)->label.object == s->label.object)
+				return trace_step(t, k);
+	}
+	return NULL;
+}
+
+static void put_signal(struct report *r, uint64_t i)
+{
+	const struct trace_step *handler = trace_step(r->t, i), *before = looked_before(r->t, i), *last = NULL, *s;
+	char object[300], site[600], name[32];
 	unsigned int steps = 0;
-	char text[64], name[32];
 
 	for (uint64_t b = i; b-- > 0 && !last;)
-		if (trace_step(r->t, b)->task == n->task)
+		if (trace_step(r->t, b)->task == handler->task)
 			last = trace_step(r->t, b);
-	report_signal_note(n, text, sizeof(text));
-	fprintf(r->out, "  %sbefore step %llu: %s in %s%s\n", report_style(r, STYLE_STRONG),
-		(unsigned long long)i, text, report_task_name(n->task, name, sizeof(name)),
-		report_style(r, STYLE_PLAIN));
+	report_object_name(r, handler->label.object, object, sizeof(object));
+	report_site(r, handler->label.site, site, sizeof(site));
+	fprintf(r->out, "  %sstep %llu: %s is delivered to %s%s%s%s\n", report_style(r, STYLE_STRONG),
+		(unsigned long long)i, object, report_task_name(handler->task, name, sizeof(name)),
+		report_style(r, STYLE_PLAIN), site[0] ? "  handler " : "", site);
+	if (before && before != last)
+		put_step(r, before, "has done");
 	if (last)
-		put_step(r, last, "has done");
-	for (uint64_t b = i; b < trace_nr_steps(r->t); b++) {
+		put_step(r, last, zug_op_is_call(last->label.op) ? "has not yet done" : "has done");
+	for (uint64_t b = i + 1; b < trace_nr_steps(r->t); b++) {
 		s = trace_step(r->t, b);
-		if (s->task != n->task)
+		if (s->task != handler->task)
 			continue;
-		if (returns_before(r->t, i, k + 1, n->task, b)) {
+		if (returns_before(r->t, i, handler->task, b)) {
 			put_step(r, s, steps ? "goes on with" : "goes on, after a handler without points, with");
 			return;
 		}
@@ -89,9 +116,8 @@ void report_signals(struct report *r)
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, n = 0;
 
-	for (uint64_t i = 0; i <= nr; i++)
-		for (uint32_t k = 0; k < trace_nr_notes(r->t, i); k++)
-			total += signal_note(r->t, i, k) && signal_note(r->t, i, k)->arg;
+	for (uint64_t i = 0; i < nr; i++)
+		total += trace_step(r->t, i)->label.op == ZUG_OP_HANDLER;
 	if (!total)
 		return;
 	fprintf(r->out, "\n%sSignals that were handled:%s\n", report_style(r, STYLE_STRONG),
@@ -99,11 +125,7 @@ void report_signals(struct report *r)
 	if (total > SIGNALS_MAX)
 		fprintf(r->out, "  (%u earlier one%s left out)\n", total - SIGNALS_MAX,
 			total - SIGNALS_MAX == 1 ? " is" : "s are");
-	for (uint64_t i = 0; i <= nr; i++)
-		for (uint32_t k = 0; k < trace_nr_notes(r->t, i); k++) {
-			const struct trace_note *note = signal_note(r->t, i, k);
-
-			if (note && note->arg && n++ + SIGNALS_MAX >= total)
-				put_signal(r, i, k, note);
-		}
+	for (uint64_t i = 0; i < nr; i++)
+		if (trace_step(r->t, i)->label.op == ZUG_OP_HANDLER && n++ + SIGNALS_MAX >= total)
+			put_signal(r, i);
 }

@@ -4,11 +4,14 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,6 +51,23 @@ static void files(void)
 	rmdir("folder"); /* op: rmdir folder */
 }
 
+/* All three look at the pipe. */
+static void looks(int fd)
+{
+	struct pollfd one = { .fd = fd, .events = POLLIN };
+	struct epoll_event event = { .events = POLLIN };
+	struct timeval none = { 0, 0 };
+	int set = epoll_create1(0);
+	fd_set fds;
+
+	poll(&one, 1, 0); /* op: poll pipe */
+	FD_ZERO(&fds);
+	FD_SET(fd, &fds);
+	select(fd + 1, &fds, NULL, NULL, &none); /* op: poll pipe */
+	epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+	epoll_wait(set, &event, 1, 0); /* op: poll pipe */
+}
+
 static void pipes(void)
 {
 	char byte = 0;
@@ -57,6 +77,7 @@ static void pipes(void)
 	    write(fds[1], &byte, 1) != 1 || /* op: write pipe */
 	    read(fds[0], &byte, 1) != 1) /* op: read pipe */
 		_exit(2);
+	looks(fds[0]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) || /* op: socket - */
 	    send(fds[0], &byte, 1, 0) != 1 || /* op: send socket */
 	    recv(fds[1], &byte, 1, 0) != 1) /* op: recv socket */

@@ -76,6 +76,8 @@ begin "bad regular expression" && refused 2 "match" run --match '(' -- true
 begin "bad kind of point" && refused 2 "syscall:file" run --points sink -- true
 begin "--point on a missing symbol" &&
 	refused 2 'no such function.*did you mean a_then_b' run --point a_then_c -- "$programs/abba-deadlock"
+begin "--point on a missing symbol of a file, before any execution" &&
+	refused 2 'no such function.*did you mean a_then_b' run --point abba-deadlock:a_then_c -- "$programs/abba-deadlock"
 begin "--point on a function that is inlined" &&
 	refused 2 'inlined it everywhere \(main at .*:[0-9]+.*; --point file-lost-update.c:[0-9]+ is a place in it' \
 		run --point add_one -- "$programs/file-lost-update"

@@ -23,6 +23,7 @@ output_of_replay()
 
 use_daemon
 begin "every timed wait takes its virtual time, and no real time" && { passes -- "$inputs/waits"; end; }
+begin "waits until times that are past are over at once" && { passes -- "$inputs/past"; end; }
 begin "time-outs may expire at any time" && { passes --timeouts explore -- "$inputs/waits"; end; }
 begin "waits that could be answered from outside take their time" && { passes -- "$inputs/socket-polls"; end; }
 if begin "time-outs of sockets"; then

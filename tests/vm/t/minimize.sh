@@ -68,6 +68,32 @@ if begin "where a fault is"; then
 	end
 fi
 
+if begin "a signal has its place"; then
+	zug 120 run -q -o traces -- "$programs/handler-pair"
+	want_status 1
+	tr '\n' '~' <"$dir/out" | grep -qE 'It fails when~ +T1 does kill SIGUSR1 [^~]*~[^~]*~ +before~ +T0 would do data-write pair\.high ' ||
+		note "the signal and the store are not named: $(grep -A 6 '^It fails' "$dir/out")"
+	want_out '^  and passes when these two alone come the other way round'
+	want_out '^  step [0-9]+: SIGUSR1 is delivered to T0  handler look handler-pair\.c:'
+	want_out '^      T0 has done data-write pair\.low '
+	want_out '^replayed: 1 of 1 times'
+	trace=$(kept_trace)
+	zug 60 pin -o pinned "$trace"
+	zug 120 run -q --script pinned -o traces -- "$programs/handler-pair"
+	want_status 1
+	end
+fi
+
+if begin "what decides a livelock, and its round"; then
+	zug 120 run -q -o traces -- "$programs/gave-up"
+	want_status 1
+	tr '\n' '~' <"$dir/out" | grep -qE 'It fails when~ +T0 does atomic-store waiting [^~]*~[^~]*~ +before~ +T1 does atomic-load waiting ' ||
+		note "the two operations are not named: $(grep -A 6 '^It fails' "$dir/out")"
+	tr '\n' '~' <"$dir/out" | grep -qE 'Again and again, from step [0-9]+ to the end:~ +T0 does yield~ +T0 does atomic-load word ' ||
+		note "the round is not told: $(grep -A 6 '^Again' "$dir/out")"
+	end
+fi
+
 if begin "a finding is minimised"; then
 	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/bank-transfer"
 	want_status 1

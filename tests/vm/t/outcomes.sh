@@ -55,7 +55,9 @@ begin "thread sanitizer" && outcome_is sanitizer 'ThreadSanitizer: data race' --
 begin "deadlock" && outcome_is deadlock 'cycle: T1 waits for b, held by T2; T2 waits for a, held by T1' -- "$programs/abba-deadlock"
 begin "deadlock of one" && mkfifo pipe && outcome_is deadlock 'T0 waits in' -- sh -c 'exec cat <pipe'
 begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, held by T2' -- "$outcomes/cycle"
-begin "spin of one" && outcome_is '(spin|timeout)' . --timeout 5s -- "$outcomes/computes"
+begin "spin of one" && outcome_is livelock 'T0 goes round in the same state for ever' -- "$outcomes/computes"
+begin "spin until another has slept" && passes -- "$outcomes/computes" late
+begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/computes" floats
 begin "spin beside a task that could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 4s --time real -- sleep 100

@@ -105,13 +105,30 @@ class Details {
 			make("ul", { class: "plain" }, ...items.slice(0, 20))) : "";
 	}
 
+	/* The two operations whose order decides. */
+	critical() {
+		const m = this.model, c = m.raw.critical;
+		if (!c)
+			return [];
+		const [alone, ...both] = c;
+		const [first, second] = both.map(([task, step, label]) => {
+			const parts = [step < 0 ? "" : make("b", {}, `step ${count(step + m.first)}`), `  T${task} ${m.labelText(label)}`,
+				make("span", { class: "dim" }, "  " + m.labelPlace(label))];
+			return step < 0 ? make("p", {}, ...parts.slice(1)) :
+				make("button", { class: "item", "data-step": step, onclick: () => this.go(step) }, ...parts);
+		});
+		return [make("h2", {}, "It fails when"), first, make("p", { class: "dim" }, "before"), second,
+			make("p", { class: "dim" }, `and passes when ${alone ? "these two alone come the other way round." :
+				"they come the other way round (and others with them)."}`)];
+	}
+
 	/* Without preemptions, switches where several tasks could run are the decisions. */
 	showChoices() {
 		const m = this.model, all = [];
 		for (let step = 1; step < m.nr; step++)
 			if (m.lane[step] !== m.lane[step - 1] && m.raw.sets[m.set[step]].length > 1)
 				all.push(step);
-		byId("story").replaceChildren(make("h2", {}, "No preemption"),
+		byId("story").replaceChildren(...this.critical(), make("h2", {}, "No preemption"),
 			make("p", { class: "dim" }, "No task was stopped that could have gone on." + (!all.length ?
 				" At every switch only one task could run." :
 				" These are the switches where several tasks could run:")),
@@ -132,7 +149,7 @@ class Details {
 				make("span", { class: "dim" }, next < 0 ? "" : `  ${m.place(next)}`),
 				`; T${m.lanes[m.lane[step]].task} goes on`);
 		});
-		byId("story").replaceChildren(make("h2", {}, plural(all.length, "preemption")),
+		byId("story").replaceChildren(...this.critical(), make("h2", {}, plural(all.length, "preemption")),
 			all.length > listed.length ? make("p", { class: "dim" },
 				`The last ${LISTED_MAX} are listed; n and p go through all.`) : "",
 			...items);

@@ -154,6 +154,22 @@ class Model {
 		return object < 0 ? "" : this.string(this.raw.objects[object][1]);
 	}
 
+	/* Of a label: its objects, its operation with them, and its place. */
+	labelOperand(label) {
+		const [, , object, object2] = this.raw.labels[label];
+		return this.objectName(object) + (object2 < 0 ? "" : ` (${this.objectName(object2)})`);
+	}
+
+	labelText(label) {
+		return (this.string(this.raw.labels[label][0]) + " " + this.labelOperand(label)).trim();
+	}
+
+	labelPlace(label) {
+		const site = this.raw.labels[label][4];
+		const frame = site < 0 ? -1 : this.mainFrame(this.raw.sites[site].slice(1));
+		return site < 0 ? "" : frame < 0 ? this.string(this.raw.sites[site][0]) : this.frameText(frame);
+	}
+
 	op(step) {
 		return this.string(this.raw.labels[this.label[step]][0]);
 	}
@@ -163,12 +179,11 @@ class Model {
 	}
 
 	operand(step) {
-		const [, , object, object2] = this.raw.labels[this.label[step]];
-		return this.objectName(object) + (object2 < 0 ? "" : ` (${this.objectName(object2)})`);
+		return this.labelOperand(this.label[step]);
 	}
 
 	text(step) {
-		return (this.op(step) + " " + this.operand(step)).trim();
+		return this.labelText(this.label[step]);
 	}
 
 	/* Frames of a step's place, innermost first. */
@@ -198,8 +213,7 @@ class Model {
 	}
 
 	place(step) {
-		const frame = this.mainFrame(this.frames(step));
-		return frame < 0 ? this.rawPlace(step) : this.frameText(frame);
+		return this.labelPlace(this.label[step]);
 	}
 
 	/* { path, younger, lines: [[number, text, isHere]] or null: not found }, or null: no place known */
