@@ -205,7 +205,7 @@ int sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *kid, cha
 	return 1;
 }
 
-/* A template whose prototype starts, gets a signal and stands there. */
+/* A template whose prototype starts, leaves a handler and stands there. */
 static int way;			/* so far it has come */
 static bool there;
 static int bad_stop;		/* it stops before another point first */
@@ -220,7 +220,7 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *why, size_
 	if (++way == 2)
 		put(ZUG_EV_START, 1, ZUG_EF_ASK);
 	if (way == 4)
-		put(bad_stop ? ZUG_EV_YIELD : ZUG_EV_SIGNAL, 1, bad_stop ? ZUG_EF_ASK : 0);
+		put(bad_stop ? ZUG_EV_YIELD : ZUG_EV_RETURNS, 1, bad_stop ? ZUG_EF_ASK : 0);
 	return way == 5;
 }
 

@@ -42,9 +42,10 @@ static bool can_begin(const struct zug_event *e)
 	case ZUG_EV_UNPROBED:
 	case ZUG_EV_START:
 	case ZUG_EV_FRESH:
-	case ZUG_EV_SIGNAL:
+	case ZUG_EV_RETURNS:
 	case ZUG_EV_HOT:
 		return true;
+	case ZUG_EV_SIGNAL:
 	case ZUG_EV_POINT:
 		return e->flags & ZUG_EF_LONE && !(e->flags & ZUG_EF_WATCHED);
 	}
