@@ -199,7 +199,8 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 		if (ret)
 			return ret;
 	}
-	space_wait_for_clock(w->space);
+	if (s->o.virtual_time)
+		space_wait_for_clock(w->space);
 	if (!w->space->known)
 		w->space->known = !ask(s, &w->space->was);
 	w->in_use = true;

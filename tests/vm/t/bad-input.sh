@@ -272,7 +272,8 @@ if begin "SIGINT in a long execution"; then
 	end
 fi
 if begin "SIGKILL"; then
-	in_the_middle KILL --name zug-killed -- "$programs/fixtures/nested-threads"
+	# It writes a file: the next environment is being made.
+	in_the_middle KILL --name zug-killed -- sh -c "echo >new; exec $programs/fixtures/nested-threads"
 	want_status 137
 	for ((i = 0; i < 50; i++)); do
 		[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] && break
@@ -282,6 +283,8 @@ if begin "SIGKILL"; then
 	sleep 1
 	left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null)
 	[ -z "$left" ] || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"
+	left=$(grep -ls 'upperdir=/run/zug-' /proc/[0-9]*/mountinfo)
+	[ -z "$left" ] || note "its environment is still there: $left"
 	# The next one works, also with the same name, and removes what both have left.
 	zug 60 run -q --name zug-killed --executions 3 -o traces -- "$programs/fixtures/nested-threads"
 	want_status 0
