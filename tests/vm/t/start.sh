@@ -23,14 +23,14 @@ trace()
 # search START: a finding, or none, in `start.out`; its trace in `start.json`.
 search()
 {
-	zug 60 run -q --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 60 -o "zug-out" -- \
+	zug 60 run -q --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 60 -o "$dir/zug-out" -- \
 		"$program" "${args[@]}"
-	echo "status $rc" >"$1.out"
-	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p' out >>"$1.out"
-	sed -nE 's/.* ([0-9]* steps, at most [0-9]* in one; .*)\)$/\1/p' out >>"$1.out"
-	: >"$1.json"
-	[ ! "$(kept_trace)" ] || trace "$(kept_trace)" >"$1.json"
-	rm -rf zug-out
+	echo "status $rc" >"$dir/$1.out"
+	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p' "$dir/out" >>"$dir/$1.out"
+	sed -nE 's/.* ([0-9]* steps, at most [0-9]* in one; .*)\)$/\1/p' "$dir/out" >>"$dir/$1.out"
+	: >"$dir/$1.json"
+	[ ! "$(kept_trace)" ] || trace "$(kept_trace)" >"$dir/$1.json"
+	rm -rf "$dir/zug-out"
 }
 
 remember
@@ -60,8 +60,10 @@ for bug in "${bugs[@]}"; do
 	read_header "$source"
 	read -ra options <<<"${header[options]:-}"
 	read -ra args <<<"${header[args]:-}"
+	cd "$project" || exit 2
 	search exec
 	search auto
+	cd "$dir" || exit 2
 	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
 	cmp -s exec.json auto.json || note "the trace is another one: $(diff exec.json auto.json | head -n 10)"
 	grep -q '^found\|^[0-9]* steps' auto.out || note "nothing was said: $(said)"
@@ -69,11 +71,13 @@ for bug in "${bugs[@]}"; do
 	end
 done
 
+# The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
-	zug 60 run -q --start auto --executions 30 -o traces -- "$programs/abba-deadlock-fixed"
+	cd "$project" || exit 2
+	zug 60 run -q --start auto --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
 	want_status 0
 	want_out '^[0-9]{2} executions began as copies of a process that stands before its first point'
-	zug 60 check -q --start auto -n 20 -o traces -- "$programs/bank-transfer-fixed"
+	zug 60 check -q --start auto -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
 	want_status 0
 	want_nothing_left
 	end
@@ -82,12 +86,13 @@ fi
 # reason TEXT ARGUMENT...: no template, for that reason.
 reason()
 {
-	zug 60 run -q --start auto --executions 6 -o traces "${@:2}"
+	zug 60 run -q --start auto --executions 6 -o "$dir/traces" "${@:2}"
 	want_status 0
 	want_out "started the program anew: $1"
 }
 
 if begin "what speaks against copies is said"; then
+	cd "$project" || exit 2
 	reason "--aslr gives each execution other addresses" --aslr -- "$programs/abba-deadlock-fixed"
 	reason "the test changes its files" -- "$programs/file-lost-update-fixed"
 	reason "the test uses its network" -- "$programs/accept-order-fixed"
