@@ -238,6 +238,12 @@ static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_r
 	return not_at_rest(pid);
 }
 
+static const char *not_fresh(const struct sandbox *s)
+{
+	return s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
+	       s->env.talks ? "the test uses its network" : "each execution has another environment";
+}
+
 /* ---- the template ---- */
 
 /* From the entry of a call to its end, without making it. */
@@ -334,7 +340,7 @@ int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t 
 	/* the executions that follow find what the prototype has found */
 	sandbox_environment_end(s);
 	if (!sandbox_fresh(s)) {
-		snprintf(err, errlen, "it changes its environment before its first point");
+		snprintf(err, errlen, "%s", not_fresh(s));
 		sandbox_template_drop(s);
 		return -ENOTSUP;
 	}
@@ -372,8 +378,7 @@ void sandbox_template_look(struct sandbox *s)
 	if (!t->pid || sandbox_fresh(s))
 		return;
 	sandbox_template_drop(s);
-	t->spoilt = s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
-		    s->env.talks ? "the test uses its network" : "its environment is another one now";
+	t->spoilt = not_fresh(s);
 }
 
 /* ---- executions ---- */

@@ -95,7 +95,6 @@ if begin "what speaks against copies is said"; then
 	cd "$project" || exit 2
 	reason "--aslr gives each execution other addresses" --aslr -- "$programs/abba-deadlock-fixed"
 	reason "the test changes its files" -- "$programs/file-lost-update-fixed"
-	reason "the test uses its network" -- "$programs/accept-order-fixed"
 	want_nothing_left
 	end
 fi
