@@ -74,6 +74,7 @@ static int pct_pick(void *state, const struct choice *c)
 	const struct search_point *point = c->point;
 	uint64_t nth = p->env->choices + 1;	/* of the points with a choice */
 	uint32_t best = 0, task;
+	int64_t highest = 0;
 
 	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
 		return -ENOMEM;
@@ -84,11 +85,14 @@ static int pct_pick(void *state, const struct choice *c)
 	if (p->suffix && nth > (uint64_t)p->suffix)
 		return (int)rng_below(&p->env->rng, c->nr);
 	for (uint32_t i = 0; i < c->nr; i++) {
-		task = choice_cand(c, i)->task;
-		if (!p->prio[task])
-			p->prio[task] = (int64_t)(rng_next(&p->env->rng) >> 2 | 1ull << 61);
-		if (p->prio[task] > p->prio[choice_cand(c, best)->task])
+		int64_t *prio = &p->prio[choice_cand(c, i)->task];
+
+		if (!*prio)
+			*prio = (int64_t)(rng_next(&p->env->rng) >> 2 | 1ull << 61);
+		if (!i || *prio > highest) {
+			highest = *prio;
 			best = i;
+		}
 	}
 	task = choice_cand(c, best)->task;
 	for (int64_t i = 0; i < p->depth - 1; i++)

@@ -47,6 +47,7 @@ static int pos_pick(void *state, const struct choice *c)
 	struct pos *p = state;
 	const struct search_point *point = c->point;
 	const struct search_cand *chosen;
+	uint64_t highest = 0;
 	uint32_t best = 0;
 	struct access a;
 
@@ -57,8 +58,10 @@ static int pos_pick(void *state, const struct choice *c)
 
 		if (!*prio)
 			*prio = rng_next(&p->env->rng) | 1;
-		if (*prio > p->prio[choice_cand(c, best)->task])
+		if (*prio > highest) {
+			highest = *prio;
 			best = i;
+		}
 	}
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);

@@ -408,9 +408,15 @@ static void test_changes(void)
 	put(ZUG_EV_EXIT, 2, 0);
 	next_is(k, WORLD_EXIT, 1, false);
 	ok(is_changed(k, 2) && is_changed(k, 3) && is_changed(k, 40), "  a task that ends may have held any of them");
-	for (uint32_t n = 2; n <= 40; n++)
+	for (uint32_t n = 1; n <= 40; n++)
+		k->kt[n].have_words = true;
+	stand_before_locks(k, 40);
+	put(ZUG_EV_EXIT, 3, 0);
+	next_is(k, WORLD_EXIT, 2, false);
+	ok(is_changed(k, 2) && !is_changed(k, 3) && !is_changed(k, 40), "  not where none of them is robust");
+	for (uint32_t n = 1; n <= 40; n++)
 		k->w.tasks[n].state = TASK_RUNNING;
-	for (uint32_t n = 40; n >= 2; n--)
+	for (uint32_t n = 40; n >= 1; n--)
 		kworld_waiters_follow(k, n);
 	k->w.changes.nr = 0;
 	ok(!changed_by_unlock(k, 40, &right) && !k->waiters.nr, "  one that goes on stands there no more");

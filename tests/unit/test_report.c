@@ -381,6 +381,9 @@ static void signals_have_a_place(void **state)
 {
 	const struct trace_header h = { .cwd = "/src", .argv = (char *[]){ "x", NULL }, .envp = (char *[]){ NULL } };
 	static const char *const functions[] = { "main", "on_child", "looks", "waits" };
+	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
+		.known = true, .alone = true, .second_step = 3 } };
+	char beside[80];
 	uint32_t enabled[1] = { 0 };
 	struct report_options o;
 	struct trace_writer *w;
@@ -419,7 +422,18 @@ static void signals_have_a_place(void **state)
 		    "      T0 has done yield  main x.c:1\n"
 		    "      T0 does in the handler yield  looks x.c:3\n"
 		    "      T0 goes on with yield  waits x.c:4\n");
+	free(out);
+	/* other operations decide */
+	snprintf(beside, sizeof(beside), "%s/signals.zug", dir);
+	w = trace_copy(t, beside, &ret);
+	assert_non_null(w);
+	m.critical.first = m.critical.second = trace_step(t, 0)->label;
+	trace_add_minimized(w, &m);
+	assert_int_equal(trace_close(w, false), 0);
 	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", beside, NULL);
+	expect(out, "It fails when");
+	expect_not(out, "Signals that were handled");
 	free(out);
 	out = show(ZUG_EXIT_PASS, real, NULL);
 	expect(out, "signal-handler SIGCHLD");

@@ -247,6 +247,63 @@ static char *diff(const struct trace *a, const struct trace *b, int *ret)
 	return text;
 }
 
+/* ---- found while a task is held for a race hunt ---- */
+
+/* The same, beside a task that is held before its write. */
+static const struct mw_program beside = { .code = {
+	TASK(CREATE(1), CREATE(2), LOCAL, LOCK(0), READ(0, 0), UNLOCK(0), JUMP_EQ(0, 1, 10), LOCK(0), WAIT(0, 0), UNLOCK(0), LOCAL, JOIN(1), JOIN(2)),
+	TASK(LOCAL, LOCK(0), WRITE(0, 1), SIGNAL(0), UNLOCK(0), LOCAL),
+	TASK(LOCAL, WRITE(5, 1), LOCAL) } };
+
+static bool is_held(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	(void)ctx;
+	return task == 2 && l->op == ZUG_OP_DATA_WRITE;
+}
+
+static void hold(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	engine_hold(e, is_held, ctx);
+}
+
+/* Times that the turn was taken from the held task. */
+static unsigned int taken(const struct trace *t)
+{
+	unsigned int n = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		n += trace_step(t, i)->last == 2 && (trace_step(t, i)->flags & TRACE_STEP_PREEMPTION);
+	return n;
+}
+
+static bool fails_held(const struct run *r)
+{
+	return fails(r) && taken(r->t);
+}
+
+static void found_while_held(void)
+{
+	struct run *r = find(&beside, &(struct how){ .strategy = "random", .seed = 1, .prepare = hold }, fails_held), *best, *near;
+	struct minimize_pair pair = { 0 };
+	struct minimize_result m;
+	struct neighbour_result n;
+
+	check(r, r, "a lost wake-up is found while a task is held");
+	if (!r)
+		return;
+	best = minimise(&beside, r, &m, &pair);
+	check(best && m.reproduced && !taken(best->t), best, "the hold is not what decides: minimising leaves it out");
+	near = best ? neighbour(&beside, best, &n) : NULL;
+	check(near && n.nr_pairs && n.first.task == 1 && n.second.task == 0, near,
+	      "and the two operations are those of the lost wake-up");
+	if (near)
+		run_free(near);
+	if (best)
+		run_free(best);
+	run_free(r);
+}
+
 static void found(void)
 {
 	struct run *r = find(&lost, &(struct how){ .strategy = "random", .seed = 4 }, fails), *best,
@@ -362,6 +419,7 @@ int main(void)
 	strategies();
 	counts();
 	found();
+	found_while_held();
 	simplest();
 	bugs();
 	return tap_done();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads.c - many threads that go through two stages, each with a lock
+ * threads.c - many threads that go through two stages, each with a lock, once all of them are there
  *
- *	threads N own		each thread has the locks of its stages for itself
- *	threads N shared	each stage has one lock for all
+ *	threads N own [ROUNDS]		each thread has the locks of its stages for itself
+ *	threads N shared [ROUNDS]	each stage has one lock for all
  *
  * Exit status 0; 1 when a thread did not come through both stages.
  */
@@ -18,12 +18,16 @@
 
 static pthread_mutex_t locks[STAGES][MAX_THREADS];
 static int passed[STAGES][MAX_THREADS], shared;
+static pthread_barrier_t all;
+static long rounds = 1;
 
 static void *work(void *arg)
 {
 	intptr_t n = (intptr_t)arg;
 
-	for (int stage = 0; stage < STAGES; stage++) {
+	pthread_barrier_wait(&all);
+	for (long i = 0; i < rounds * STAGES; i++) {
+		int stage = i % STAGES;
 		pthread_mutex_t *lock = &locks[stage][shared ? 0 : n];
 
 		pthread_mutex_lock(lock);
@@ -35,15 +39,18 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	long nr = argc == 3 ? atol(argv[1]) : 0;
+	long nr = argc == 3 || argc == 4 ? atol(argv[1]) : 0;
 	static pthread_t id[MAX_THREADS];
 	pthread_attr_t attr;
 
-	if (nr < 1 || nr > MAX_THREADS || (strcmp(argv[2], "own") && strcmp(argv[2], "shared"))) {
-		fprintf(stderr, "usage: threads N own|shared\n");
+	if (argc == 4)
+		rounds = atol(argv[3]);
+	if (nr < 1 || nr > MAX_THREADS || rounds < 1 || (strcmp(argv[2], "own") && strcmp(argv[2], "shared"))) {
+		fprintf(stderr, "usage: threads N own|shared [ROUNDS]\n");
 		return 2;
 	}
 	shared = argv[2][0] == 's';
+	pthread_barrier_init(&all, NULL, nr);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 65536);
 	for (intptr_t n = 0; n < nr; n++)

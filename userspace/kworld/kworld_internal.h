@@ -92,6 +92,7 @@ struct ktask {
 	uint32_t waits;		/* its index in the list + 1; 0: it is not there */
 	uint32_t wait_next, wait_prev;	/* before the same one */
 	uint64_t waits_for;
+	bool outlives;		/* the end of any task may change its lock */
 	uint64_t used[2];	/* objects of the primitive that it called last */
 	bool would_block, would_block_known;	/* what its memory said when the engine asked last */
 	struct split split;
@@ -101,6 +102,7 @@ struct ktask {
 struct lock_waiters {
 	uint32_t *list;
 	uint32_t nr, room;
+	uint32_t nr_outlive;	/* of these, before locks that the end of any task may change */
 	struct id_map index;	/* by object (0: not known): the first that stands before it, + 1 */
 	uint32_t check;		/* the next to be checked */
 	bool wild;		/* the program changes its locks by other means than their operations */

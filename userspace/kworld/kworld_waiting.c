@@ -3,8 +3,8 @@
  * Which tasks may be able to go on after an event, or not any more: those that stand before a lock.
  *
  * Whether such a task would block its lock's memory says, which others change. To read the memory of all these locks
- * for each decision costs a system call for each. But a lock changes by the operations on it, which are points, and by the
- * end of a task: so the tasks before a lock are looked at again when an operation on it was reached or begun. While few
+ * for each decision costs a system call for each. But a lock changes by the operations on it, which are points, and, if it
+ * is robust, by the end of a task: so the tasks before a lock are looked at again when an operation on it was reached or begun. While few
  * tasks stand before locks, all are looked at each time. A program that writes to its locks in any other way is found
  * out by looks at one of them in turn; then all are looked at from then on.
  */
@@ -31,6 +31,7 @@ static void leave(struct kworld *k, uint32_t n)
 	struct ktask *kt = &k->kt[n];
 	uint32_t last = l->list[--l->nr], *first;
 
+	l->nr_outlive -= kt->outlives;
 	l->list[kt->waits - 1] = last;
 	k->kt[last].waits = kt->waits;
 	kt->waits = 0;
@@ -55,6 +56,8 @@ static void enter(struct kworld *k, uint32_t n)
 	}
 	l->list[l->nr++] = n;
 	kt->waits = l->nr;
+	kt->outlives = !kt->have_words || lock_outlives_owner(k->w.tasks[n].label.op, kt->libc, kt->words);
+	l->nr_outlive += kt->outlives;
 	kt->waits_for = object;
 	kt->would_block_known = false;
 	kt->wait_prev = 0;
@@ -154,13 +157,14 @@ void kworld_waiters_event(struct kworld *k, const struct zug_event *e)
 		check_one(k);
 	else if (l->nr <= FEW && (e->flags & ZUG_EF_ASK))
 		fetch(k);
-	if (l->nr <= FEW || l->wild || e->kind == ZUG_EV_EXIT || e->kind == ZUG_EV_EXEC)
+	if (l->nr <= FEW || l->wild || e->kind == ZUG_EV_EXEC ||
+	    (e->kind == ZUG_EV_EXIT && (l->nr_outlive || e->flags & ZUG_EF_ROOT)))
 		kworld_waiters_all_changed(k);
 }
 
 void kworld_waiters_reset(struct kworld *k)
 {
-	k->waiters.nr = 0;
+	k->waiters.nr = k->waiters.nr_outlive = 0;
 	id_map_clear(&k->waiters.index);
 }
 

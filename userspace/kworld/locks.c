@@ -166,6 +166,16 @@ bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, 
 	return false;
 }
 
+/* musl's mutexes: robust, with priority inheritance */
+#define MUSL_KERNEL_SHARES (4 | 8)
+
+bool lock_outlives_owner(unsigned int op, enum symlibc libc, const uint32_t *words)
+{
+	if (op != ZUG_OP_LOCK)
+		return false;
+	return libc == SYMLIBC_MUSL ? words[0] & MUSL_KERNEL_SHARES : words[4] & (KIND_ROBUST | KIND_PI);
+}
+
 int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc)
 {
 	uint32_t w[7];

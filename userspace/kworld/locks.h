@@ -40,6 +40,8 @@ unsigned int lock_reads(unsigned int op, uint64_t addr, enum symlibc libc, uint6
  * do operations with a time-out, which end either way.
  */
 bool lock_would_block(struct lock_memory *m, int pid, int tid, unsigned int op, uint64_t addr, enum symlibc libc);
+/* Whether the kernel changes such a lock when a thread ends that holds it. words: its memory. */
+bool lock_outlives_owner(unsigned int op, enum symlibc libc, const uint32_t *words);
 /* The thread id that holds it, 0 unknown or free. */
 int lock_owner(struct lock_memory *m, int pid, unsigned int op, uint64_t addr, enum symlibc libc);
 

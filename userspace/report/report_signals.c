@@ -111,11 +111,27 @@ static void put_signal(struct report *r, uint64_t i)
 	}
 }
 
+static bool of_signals(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_KILL || l->op == ZUG_OP_HANDLER || l->op == ZUG_OP_SIGNAL_WAIT;
+}
+
+/* Two other operations alone decide: a shell handles the end of each of its children. */
+static bool beside_the_point(const struct trace *t)
+{
+	const struct trace_minimized *m = trace_minimized(t);
+
+	return m && m->critical.known && m->critical.alone && !of_signals(&m->critical.first) &&
+	       !of_signals(&m->critical.second);
+}
+
 void report_signals(struct report *r)
 {
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, n = 0;
 
+	if (beside_the_point(r->t))
+		return;
 	for (uint64_t i = 0; i < nr; i++)
 		total += trace_step(r->t, i)->label.op == ZUG_OP_HANDLER;
 	if (!total)

@@ -87,7 +87,7 @@ fi
 if begin "what decides a livelock, and its round"; then
 	zug 120 run -q -o traces -- "$programs/gave-up"
 	want_status 1
-	tr '\n' '~' <"$dir/out" | grep -qE 'It fails when~ +T0 does atomic-store waiting [^~]*~[^~]*~ +before~ +T1 does atomic-load waiting ' ||
+	tr '\n' '~' <"$dir/out" | grep -qE 'It fails when~ +T0 does atomic-(rmw|store) waiting [^~]*~[^~]*~ +before~ +T1 does atomic-load waiting ' ||
 		note "the two operations are not named: $(grep -A 6 '^It fails' "$dir/out")"
 	tr '\n' '~' <"$dir/out" | grep -qE 'Again and again, from step [0-9]+ to the end:~ +T0 does yield~ +T0 does atomic-load word ' ||
 		note "the round is not told: $(grep -A 6 '^Again' "$dir/out")"
