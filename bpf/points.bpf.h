@@ -60,6 +60,7 @@ static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct
 			return false;
 		__builtin_memcpy(l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, word, sizeof(word));
 		event_init(&e, ZUG_EV_LOCK, p, t);
+		e.flags = ZUG_EF_LEASED;
 		e.arg[0] = i;
 		__builtin_memcpy(e.word, word, sizeof(word));
 		event_send(s, &e);

@@ -189,7 +189,9 @@ static __always_inline void event_init(struct zug_event *e, __u32 kind, struct t
 
 static __always_inline void event_send(struct zug_sandbox *s, const struct zug_event *e)
 {
-	__u64 flags = daemon_sleeps ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	/* a task that goes on does not wait for an answer: a question will come */
+	bool waits = !(e->flags & (ZUG_EF_LONE | ZUG_EF_LEASED));
+	__u64 flags = daemon_sleeps && waits ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
 	if (bpf_ringbuf_output(&events, (void *)e, sizeof(*e), flags))
 		__sync_fetch_and_add(&s->nr_lost, 1);

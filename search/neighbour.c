@@ -311,7 +311,21 @@ static int pick(void *state, const struct choice *c)
 	return n->a.error ? n->a.error : (int)pos;
 }
 
-/* In a reversed schedule what comes next depends on which tasks can run. */
+/* The steps of the reversed schedule that come next whatever other tasks can do: no step before them is left. */
+static uint64_t reversed_promise(const struct neighbour *n, uint32_t task)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = n->first_left; i < n->nr_order; i++) {
+		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
+			continue;
+		if (n->order[i] != task)
+			break;
+		nr++;
+	}
+	return nr;
+}
+
 static uint64_t promise(const void *state, const struct search_point *point, uint32_t task,
 			enum search_until *until)
 {
@@ -322,7 +336,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	if (n->phase == FOLLOW)
 		return around_promise(&n->a, point, task);
 	if (n->phase == REVERSE)
-		return 0;
+		return reversed_promise(n, task);
 	nr = schedule_promise(n->trial, n->nr_trial, n->a.env, task);
 	if (n->use_instead && n->instead.last == task && n->instead.nth >= made && n->instead.nth - made < nr)
 		nr = n->instead.nth - made;

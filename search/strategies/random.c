@@ -9,7 +9,7 @@
 #include "search/strategies/strategies.h"
 
 /* Steps that are looked ahead. */
-#define MAX_PROMISE	1000
+#define MAX_PROMISE	100
 
 struct random_walk {
 	struct search_env *env;

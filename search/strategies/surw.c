@@ -32,7 +32,7 @@ struct surw_task {
 };
 
 #define SCALE	16		/* parts of an event, for means */
-#define MAX_PROMISE	1000	/* steps that are looked ahead */
+#define MAX_PROMISE	100	/* steps that are looked ahead */
 
 struct surw {
 	struct search_env *env;
