@@ -102,6 +102,18 @@ static __always_inline struct space *mm_space(struct mm_struct *mm)
 	return bpf_map_lookup_elem(&spaces, &key);
 }
 
+/* A copy that is the only one of the two to run: what was looked up is true of both until something changes. */
+static __always_inline void mm_copy(struct mm_struct *mm, struct mm_struct *from)
+{
+	struct space *sp = mm_space(from), copy;
+	__u64 key = (__u64)mm;
+
+	if (!sp)
+		return;
+	copy = *sp;
+	bpf_map_update_elem(&spaces, &key, &copy, BPF_ANY);
+}
+
 static __always_inline __u32 space_number(const struct space *sp)
 {
 	return sp ? sp->nr : 0;

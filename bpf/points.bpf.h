@@ -173,8 +173,12 @@ static __always_inline bool is_watched(__u64 addr, __u32 size)
 static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site *site)
 {
 	if (site->run != s->run) {
+		if (site->run == s->template_run) {
+			site->hits_before = site->hits;
+			site->run_before = site->run;
+		}
 		site->run = s->run;
-		site->hits = 0;
+		site->hits = s->forked && site->run_before == s->template_run ? site->hits_before : 0;
 	}
 	return site->hits++ >= site->limit;
 }
@@ -840,7 +844,14 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	struct zug_sandbox *s;
 	struct zug_event e;
 
-	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
+	if (!parent || !t || !(s = sandbox_of(t)))
+		return 0;
+	/* what an execution knows of its first task it knows from the prototype */
+	if (parent->flags & (TF_PROTOTYPE | TF_TEMPLATE)) {
+		mm_copy(p->mm, cur->mm);
+		return 0;
+	}
+	if (!member(t, s))
 		return 0;
 	if (!(clone_flags & CLONE_VM_)) {
 		struct space *sp = mm_space(LOOSE(cur)->mm);
@@ -990,13 +1001,14 @@ int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 /* What is left of an earlier execution of the slot is not of this one, by its number. */
 static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struct zug_setup *setup)
 {
-	__u32 run = s->run + 1;
+	__u32 run = s->run + 1, template_run = s->template_run;
 
 	s->state = ZUG_SB_FREE;
 	barrier();
 	__builtin_memset(s, 0, sizeof(*s));
 	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = 0;
 	s->run = run;
+	s->template_run = template_run;
 	s->setup = *setup;
 	s->next_id = 1;
 	barrier();
@@ -1127,7 +1139,7 @@ static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struc
 	return 0;
 }
 
-static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, __u32 slot, struct task_struct *p)
 {
 	struct task_state *t = state_of(p);
 
@@ -1156,6 +1168,10 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 	case ZUG_CMD_TAKE:
 		t->flags |= TF_TAKEN;
 		return 0;
+	case ZUG_CMD_TEMPLATE:
+		return template_keep(s, slot, t);
+	case ZUG_CMD_GO:
+		return template_go(s, t);
 	}
 	return -22; /* EINVAL */
 }
@@ -1177,7 +1193,7 @@ int zug_ctl(struct zug_ctl *c)
 	p = bpf_task_from_pid(c->pid);
 	if (!p)
 		return 0;
-	c->ret = task_command(c, &sandboxes[slot], p);
+	c->ret = task_command(c, &sandboxes[slot], slot, p);
 	bpf_task_release(p);
 	return 0;
 }

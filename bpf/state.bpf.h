@@ -78,6 +78,8 @@ enum task_flags {
 	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
 	TF_LOOKS = 1 << 21,	/* its poll() has no time to wait: it yields when nothing is ready */
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
+	TF_PROTOTYPE = 1 << 21,	/* see template.bpf.h */
+	TF_TEMPLATE = 1 << 22,
 };
 
 /* A primitive that a task has called. */

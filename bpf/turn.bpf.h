@@ -683,6 +683,8 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t)
 		return -12 /* ENOMEM */;
+	if (template_forks(s, parent, t))
+		return 0;
 	t->slot = parent->slot;
 	t->flags = parent->flags & (TF_PRE | TF_START);
 	t->nr = -1;

@@ -61,6 +61,7 @@ struct kernel {
 	bool faults;			/* may be injected */
 	int *links;	/* probes, one a module */
 	size_t nr_links, room_links;
+	uint64_t probes_changed;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
 	bool spin;
@@ -562,6 +563,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	}
 	if (ret >= 0)
 		ret = keep_link(k, ret);
+	k->probes_changed++;
 out:
 	free(offsets);
 	return ret;
@@ -602,13 +604,20 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 		ret = attach_multi(k, "zug_answer", file, offsets, cookies, nr);
 	if (ret >= 0)
 		ret = keep_link(k, ret);
+	k->probes_changed++;
 	free(offsets);
 	free(cookies);
 	return ret;
 }
 
+uint64_t kernel_probes_changed(const struct kernel *k)
+{
+	return k->probes_changed;
+}
+
 void kernel_clear_probes(struct kernel *k)
 {
+	k->probes_changed++;
 	for (size_t i = 0; i < k->nr_links; i++)
 		close(k->links[i]);
 	k->nr_links = 0;
@@ -630,6 +639,7 @@ int kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w
 		return ret;
 	k->steps = true;
 	k->bss->watches[i] = *w;
+	k->probes_changed++;
 	return 0;
 }
 

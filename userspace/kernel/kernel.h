@@ -73,6 +73,8 @@ struct kernel_answer {
 };
 int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
 
+/* Grows with every change of probes and watches. */
+uint64_t kernel_probes_changed(const struct kernel *k);
 /* Takes all probes out and forgets modules and watches; nothing may be under control. */
 void kernel_clear_probes(struct kernel *k);
 
