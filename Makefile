@@ -94,6 +94,7 @@ $(B)/zug.bpf.o: bpf/zug.bpf.c $(B)/vmlinux.h $(B)/flags
 $(B)/zug.skel.h: $(B)/zug.bpf.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name zug_bpf >$@
+	$(Q)printf '#define ZUG_BPF_ID "%s"\n' "$$(sha256sum $< | cut -c-16)" >>$@
 
 # --- zug ----------------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ struct user_time {
 
 /* False where the kernel is locked down: it refuses programs that could write. */
 const volatile bool may_write = true;
-/* False where the program at the ends of calls may be preempted, or is not there: no task can be stopped then. */
+/* False where the program at the ends of calls may be preempted: no task can be stopped then. */
 const volatile bool stops_at_exit = true;
 
 static __always_inline long write_user(__u64 addr, const void *from, __u32 len)
@@ -787,7 +787,16 @@ __noinline int wait_begins(__s32 nr, const struct call_args *args)
 	return 0;
 }
 
-/* Attached when something is asked for that it does. */
+/* io_uring, which the filter of the sandbox refuses. */
+static __always_inline void refused(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, __s32 nr)
+{
+	struct zug_event e;
+
+	event_init(&e, ZUG_EV_REFUSED, p, t);
+	e.nr = nr;
+	event_send(s, &e);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 {
@@ -799,6 +808,10 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
 	nr = regs->orig_ax;
+	if (ret >= 0)
+		nameless_made(p, t, nr, ret);
+	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)
+		refused(s, p, t, nr);
 	/* it looked whether something is ready, and nothing is */
 	if ((t->flags & TF_LOOKS) && !ret && t->id == s->holder) {
 		t->flags |= TF_YIELD;

@@ -10,6 +10,8 @@
 #ifndef ZUG_INSPECT_BPF_H
 #define ZUG_INSPECT_BPF_H
 
+#include "syscalls.bpf.h"
+
 struct space {
 	__u32 nr;
 	__u32 shared;	/* has, or had, memory that other processes may map too */
@@ -98,6 +100,18 @@ static __always_inline struct space *mm_space(struct mm_struct *mm)
 		return sp;
 	mm_add(mm, 0, NULL);
 	return bpf_map_lookup_elem(&spaces, &key);
+}
+
+/* A copy that is the only one of the two to run: what was looked up is true of both until something changes. */
+static __always_inline void mm_copy(struct mm_struct *mm, struct mm_struct *from)
+{
+	struct space *sp = mm_space(from), copy;
+	__u64 key = (__u64)mm;
+
+	if (!sp)
+		return;
+	copy = *sp;
+	bpf_map_update_elem(&spaces, &key, &copy, BPF_ANY);
 }
 
 static __always_inline __u32 space_number(const struct space *sp)
@@ -297,8 +311,8 @@ static __always_inline void socket_where(struct sock *sk, struct zug_where *w)
 }
 
 /*
- * eventfd, epoll, timerfd and the like share one inode. Each gets a number when it is first looked at, and loses it when it is
- * closed for the last time: what has its address then is another.
+ * eventfd, epoll, timerfd and the like share one inode. Each gets a number when it is first looked at. What had the address
+ * of a new one before was another, and its number is forgotten (nameless_made()).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -318,16 +332,6 @@ static __always_inline __u64 nameless_number(struct file *f)
 	return nr;
 }
 
-SEC("fentry/security_file_release")
-int BPF_PROG(zug_released, struct file *f)
-{
-	__u64 key = (__u64)f;
-
-	if (BPF_CORE_READ(f, f_inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC_)
-		bpf_map_delete_elem(&nameless, &key);
-	return 0;
-}
-
 /* The file behind a descriptor of @p, NULL: none. */
 static __always_inline struct file *fd_file(struct task_struct *p, __u64 fd)
 {
@@ -339,6 +343,41 @@ static __always_inline struct file *fd_file(struct task_struct *p, __u64 fd)
 	table = BPF_CORE_READ(fdt, fd);
 	bpf_probe_read_kernel(&f, sizeof(f), &table[(__u32)fd]);
 	return f;
+}
+
+/* A system call has made the descriptor fd. */
+static __always_inline void nameless_made(struct task_struct *p, const struct task_state *t, __s32 nr, __u64 fd)
+{
+	__u64 key;
+
+	switch (nr) {
+	case NR_signalfd:
+	case NR_signalfd4:
+		/* else it is one that was there */
+		if ((__s32)t->args[0] != -1)
+			return;
+		break;
+	case NR_epoll_create:
+	case NR_inotify_init:
+	case NR_timerfd_create:
+	case NR_eventfd:
+	case NR_eventfd2:
+	case NR_epoll_create1:
+	case NR_inotify_init1:
+	case NR_perf_event_open:
+	case NR_fanotify_init:
+	case NR_bpf:
+	case NR_userfaultfd:
+	case NR_fsopen:
+	case NR_fspick:
+	case NR_landlock_create_ruleset:
+		break;
+	default:
+		return;
+	}
+	key = (__u64)fd_file(p, fd);
+	if (key)
+		bpf_map_delete_elem(&nameless, &key);
 }
 
 static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug_where *w)
@@ -377,7 +416,7 @@ struct hrtimer___new {
 /* An alarm or a POSIX timer of this process may yet send a signal. */
 static __always_inline bool timer_armed(struct task_struct *p)
 {
-	struct signal_struct *sig = p->signal;
+	struct signal_struct *sig = LOOSE(p)->signal;
 	void *first = NULL;
 
 	if (bpf_core_field_exists(struct hrtimer___old, state)) {

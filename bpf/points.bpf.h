@@ -173,8 +173,12 @@ static __always_inline bool is_watched(__u64 addr, __u32 size)
 static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site *site)
 {
 	if (site->run != s->run) {
+		if (site->run == s->template_run) {
+			site->hits_before = site->hits;
+			site->run_before = site->run;
+		}
 		site->run = s->run;
-		site->hits = 0;
+		site->hits = s->forked && site->run_before == s->template_run ? site->hits_before : 0;
 	}
 	return site->hits++ >= site->limit;
 }
@@ -289,7 +293,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if ((regs->cs & 3) != 3)
 		return 0;
 	ip = regs->ip - 1;
-	sp = mm_space(p->mm);
+	sp = mm_space(LOOSE(p)->mm);
 	t->mm = space_number(sp);
 	find_site(p, t->mm, ip, &found);
 	idx = found.site;
@@ -393,7 +397,7 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;
 	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
-	sp = mm_space(p->mm);
+	sp = mm_space(LOOSE(p)->mm);
 	t->mm = space_number(sp);
 	t->ev.mm = t->mm;
 	t->ev.ip = t->step_ip;
@@ -478,7 +482,7 @@ int BPF_PROG(zug_deliver, int sig, struct kernel_siginfo *info, struct k_sigacti
 	/* it is about to stop already, and ev says why */
 	if (t->flags & TF_STOP)
 		return 0;
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	event_init(&t->ev, ZUG_EV_SIGNAL, p, t);
 	t->ev.ip = handler;
 	t->ev.arg[0] = sig;
@@ -612,7 +616,7 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 	if (!t || !args)
 		return 0;
 	if (nr == NR_futex) {
-		if (addr_where(p, mm_space(p->mm), args->a[0], &t->ev.obj))
+		if (addr_where(p, mm_space(LOOSE(p)->mm), args->a[0], &t->ev.obj))
 			t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (d->sysv) {
 		t->ev.obj.ino = (__u32)args->a[0] + 1ull;
@@ -712,14 +716,14 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		}
 		return 0;
 	}
-	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | p->signal->shared_pending.signal.sig[0]))
+	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0]))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
 	    (syscalls[nr].locks && !fcntl_locks(a[1])) ||
-	    in_loader(mm_space(p->mm), ip))
+	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
-	t->mm = mm_number(p->mm);
+	t->mm = mm_number(LOOSE(p)->mm);
 	t->ev.mm = t->mm;
 	t->ev.nr = nr;
 	t->ev.arg[0] = a[0];
@@ -780,23 +784,6 @@ int BPF_PROG(zug_fifo_open)
 	return 0;
 }
 
-/* The filter of the sandbox refused a system call (io_uring). */
-SEC("fentry/audit_seccomp")
-int BPF_PROG(zug_refused, unsigned long syscall, long signr, int code)
-{
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct task_state *t = state_of(p);
-	struct zug_sandbox *s;
-	struct zug_event e;
-
-	if (!t || !(s = sandbox_of(t)) || !member(t, s))
-		return 0;
-	event_init(&e, ZUG_EV_REFUSED, p, t);
-	e.nr = syscall;
-	event_send(s, &e);
-	return 0;
-}
-
 SEC("perf_event")
 int zug_watchpoint(struct bpf_perf_event_data *ctx)
 {
@@ -830,7 +817,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	if (hit == ZUG_MAX_WATCHES)
 		return 0;
 	event_init(&t->ev, ZUG_EV_WATCH, p, t);
-	sp = mm_space(p->mm);
+	sp = mm_space(LOOSE(p)->mm);
 	t->mm = space_number(sp);
 	t->ev.mm = t->mm;
 	t->ev.ip = ctx->regs.ip;
@@ -857,12 +844,19 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	struct zug_sandbox *s;
 	struct zug_event e;
 
-	if (!parent || !t || !(s = sandbox_of(t)) || !member(t, s))
+	if (!parent || !t || !(s = sandbox_of(t)))
+		return 0;
+	/* what an execution knows of its first task it knows from the prototype */
+	if (parent->flags & (TF_PROTOTYPE | TF_TEMPLATE)) {
+		mm_copy(p->mm, cur->mm);
+		return 0;
+	}
+	if (!member(t, s))
 		return 0;
 	if (!(clone_flags & CLONE_VM_)) {
-		struct space *sp = mm_space(cur->mm);
+		struct space *sp = mm_space(LOOSE(cur)->mm);
 
-		mm_add(p->mm, sp ? sp->shared : 1, sp);
+		mm_add(LOOSE(p)->mm, sp ? sp->shared : 1, sp);
 	}
 	if (!(clone_flags & CLONE_THREAD_))
 		lease_ends(parent);
@@ -894,7 +888,7 @@ int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm
 		t->flags = (t->flags & ~TF_PRE) | TF_START;
 	else if ((s->setup.virtual_time || s->setup.seeded) && !(t->flags & TF_START))
 		t->flags |= TF_FRESH;
-	mm = p->mm;
+	mm = LOOSE(p)->mm;
 	if (s->setup.seeded)
 		random_exec(mm);
 	t->handlers = 0;
@@ -924,7 +918,7 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || dst->kn->id == s->setup.cgid)
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || LOOSE(dst)->kn->id == s->setup.cgid)
 		return 0;
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 1, 0);
 	return 0;
@@ -933,7 +927,7 @@ int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_
 /* glibc's dynamic loader. (musl's is its C library.) */
 static __always_inline void note_loader(struct vm_area_struct *vma, struct file *f)
 {
-	struct space *sp = mm_space(vma->vm_mm);
+	struct space *sp = mm_space(LOOSE(vma)->vm_mm);
 	char name[8] = {};
 
 	bpf_probe_read_kernel(name, sizeof(name), BPF_CORE_READ(f, f_path.dentry, d_name.name));
@@ -960,8 +954,8 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	flags = vma->vm_flags;
 	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
 		return 0;
-	mm_changed(vma->vm_mm, flags & VM_SHARED_);
-	f = vma->vm_file;
+	mm_changed(LOOSE(vma)->vm_mm, flags & VM_SHARED_);
+	f = LOOSE(vma)->vm_file;
 	if (!f || !(flags & VM_EXEC_))
 		return 0;
 	note_loader(vma, f);
@@ -971,11 +965,11 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
 	if (mod)
 		e.site = *mod;
-	e.mm = mm_number(vma->vm_mm);
+	e.mm = mm_number(LOOSE(vma)->vm_mm);
 	e.arg[0] = vma->vm_start;
 	e.arg[1] = vma->vm_end;
 	e.arg[2] = vma->vm_pgoff;
-	e.arg[3] = (__u64)vma->vm_mm;
+	e.arg[3] = (__u64)LOOSE(vma)->vm_mm;
 	e.state = own_pid(p);
 	/* user space asks the process what that is: it may not be gone by then */
 	if (!mod && !(t->flags & (TF_PRE | TF_START)))
@@ -991,11 +985,11 @@ SEC("fentry/uprobe_munmap")
 int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	if (state_of(bpf_get_current_task_btf()) && (vma->vm_flags & (VM_EXEC_ | VM_SHARED_)))
-		mm_changed(vma->vm_mm, false);
+		mm_changed(LOOSE(vma)->vm_mm, false);
 	return 0;
 }
 
-SEC("fentry/uprobe_clear_state")
+SEC("tp_btf/exit_mmap")
 int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 {
 	mm_gone(mm);
@@ -1007,13 +1001,14 @@ int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
 /* What is left of an earlier execution of the slot is not of this one, by its number. */
 static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struct zug_setup *setup)
 {
-	__u32 run = s->run + 1;
+	__u32 run = s->run + 1, template_run = s->template_run;
 
 	s->state = ZUG_SB_FREE;
 	barrier();
 	__builtin_memset(s, 0, sizeof(*s));
 	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = 0;
 	s->run = run;
+	s->template_run = template_run;
 	s->setup = *setup;
 	s->next_id = 1;
 	barrier();
@@ -1144,7 +1139,7 @@ static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struc
 	return 0;
 }
 
-static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, __u32 slot, struct task_struct *p)
 {
 	struct task_state *t = state_of(p);
 
@@ -1173,6 +1168,10 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 	case ZUG_CMD_TAKE:
 		t->flags |= TF_TAKEN;
 		return 0;
+	case ZUG_CMD_TEMPLATE:
+		return template_keep(s, slot, t);
+	case ZUG_CMD_GO:
+		return template_go(s, t);
 	}
 	return -22; /* EINVAL */
 }
@@ -1194,7 +1193,7 @@ int zug_ctl(struct zug_ctl *c)
 	p = bpf_task_from_pid(c->pid);
 	if (!p)
 		return 0;
-	c->ret = task_command(c, &sandboxes[slot], p);
+	c->ret = task_command(c, &sandboxes[slot], slot, p);
 	bpf_task_release(p);
 	return 0;
 }

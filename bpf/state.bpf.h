@@ -44,6 +44,12 @@ volatile __s64 exit_code;
 char exit_reason[128];
 char exit_message[256];
 
+/*
+ * To read pointers through a pointer of the kernel's: for each that is read through a trusted one the verifier searches all
+ * types of the kernel by name, three times, on each path to it. That was a third of the time of loading.
+ */
+#define LOOSE(p)		bpf_core_cast(p, typeof(*(p)))
+
 /* Six are passed; the rest is so that an index can be kept in bounds by a mask. */
 struct call_args {
 	__u64 a[8];
@@ -72,6 +78,8 @@ enum task_flags {
 	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
 	TF_LOOKS = 1 << 21,	/* its poll() has no time to wait: it yields when nothing is ready */
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
+	TF_PROTOTYPE = 1 << 21,	/* see template.bpf.h */
+	TF_TEMPLATE = 1 << 22,
 };
 
 /* A primitive that a task has called. */

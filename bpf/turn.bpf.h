@@ -96,7 +96,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 static void dying_sleeps(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
 	/* until the dump is written: the task that writes it may need the others */
-	if (p->signal->core_state || (p->__state & TASK_TRACED_))
+	if (LOOSE(p)->signal->core_state || (p->__state & TASK_TRACED_))
 		return;
 	t->flags |= TF_DYING_WAIT;
 	t->dying_round = s->dying_round;
@@ -468,10 +468,10 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 /* True when only dying tasks can end its wait. */
 static __always_inline bool waits_for_the_dying(struct task_struct *p)
 {
-	struct core_state *core = p->signal->core_state;
+	struct core_state *core = LOOSE(p)->signal->core_state;
 
-	return (core && core->nr_threads.counter > 0) || p->signal->group_exec_task ||
-	       ((p->flags & PF_EXITING_) && (p->signal->flags & SIGNAL_UNKILLABLE_));
+	return (core && core->nr_threads.counter > 0) || LOOSE(p)->signal->group_exec_task ||
+	       ((p->flags & PF_EXITING_) && (LOOSE(p)->signal->flags & SIGNAL_UNKILLABLE_));
 }
 
 /*
@@ -480,15 +480,16 @@ static __always_inline bool waits_for_the_dying(struct task_struct *p)
  */
 static __always_inline bool kills_others(struct task_struct *p)
 {
-	return (p->flags & PF_EXITING_) && (p->signal->flags & SIGNAL_GROUP_EXIT_ || p->signal->core_state ||
-					    p->signal->group_exec_task);
+	return (p->flags & PF_EXITING_) &&
+	       (LOOSE(p)->signal->flags & SIGNAL_GROUP_EXIT_ || LOOSE(p)->signal->core_state ||
+		LOOSE(p)->signal->group_exec_task);
 }
 
 /* What its parent will be told, once the last thread of its process is dead. */
 static __always_inline __u64 exit_status(struct task_struct *p)
 {
-	return p->signal->flags & SIGNAL_GROUP_EXIT_ ? p->signal->group_exit_code :
-						       p->group_leader->exit_code;
+	return LOOSE(p)->signal->flags & SIGNAL_GROUP_EXIT_ ? LOOSE(p)->signal->group_exit_code :
+						       LOOSE(p)->group_leader->exit_code;
 }
 
 /* Where a fault of its own, as far as the status tells, ended the program; 0: something else did. */
@@ -551,7 +552,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
 	lease_ends(t);
-	emit(s, ZUG_EV_EXIT, p->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
+	emit(s, ZUG_EV_EXIT, LOOSE(p)->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
 /* The current task has blocked in a wait of no length, or until a time that is past. */
@@ -631,7 +632,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
 		t->ev.arg[0] = exit_status(p);
 		t->ev.ip = fault_ip(p);
-		if (p->signal->live.counter == 0)
+		if (LOOSE(p)->signal->live.counter == 0)
 			t->ev.flags |= ZUG_EF_ROOT;
 	} else {
 		describe_block(s, p, t, nr);
@@ -682,6 +683,8 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t)
 		return -12 /* ENOMEM */;
+	if (template_forks(s, parent, t))
+		return 0;
 	t->slot = parent->slot;
 	t->flags = parent->flags & (TF_PRE | TF_START);
 	t->nr = -1;

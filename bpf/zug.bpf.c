@@ -5,6 +5,7 @@
  *	state.bpf.h	maps, per-task state, event output
  *	inspect.bpf.h	address spaces, files, timers: from addresses to objects
  *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
+ *	template.bpf.h	executions that are forked from a process that stands still
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
  *	points.bpf.h	where tasks stop, and the daemon's commands (zug_ctl)
  *
@@ -54,6 +55,7 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 	return (__s32)BPF_CORE_READ(regs, orig_ax);
 }
 
+#include "template.bpf.h"
 #include "turn.bpf.h"
 #include "environment.bpf.h"
 #include "points.bpf.h"

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		11
+#define ZUG_ABI_VERSION		12
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -205,7 +205,8 @@ struct zug_sandbox {
 	__u32 nr_file_looks;	/* how many times of files have been given a time of the execution */
 	__u32 looks;		/* at the clock, and yields, since a task blocked or ended */
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
-	__u32 pad;
+	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
+	__u32 forked;		/* this execution was forked from that */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -295,6 +296,7 @@ struct zug_site {
 	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
 	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
 	__u32 hits, run;	/* the kernel's: so many in that execution */
+	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 	struct zug_pass pass;
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
@@ -361,6 +363,8 @@ enum zug_cmd {
 	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
+	ZUG_CMD_TEMPLATE,	/* pid, the only task, has the turn and is stopped by ptrace: it is a prototype (template.bpf.h) */
+	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it has the turn when it goes on */
 };
 
 /* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */
@@ -410,10 +414,10 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 304, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 312, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 40, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 48, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");

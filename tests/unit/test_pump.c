@@ -205,6 +205,67 @@ int sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *kid, cha
 	return 1;
 }
 
+/* A template whose prototype starts, leaves a handler and stands there. */
+static int way;			/* so far it has come */
+static bool there;
+static int bad_stop;		/* it stops before another point first */
+static unsigned int nr_forks, nr_gone;
+
+int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *why, size_t len)
+{
+	(void)s;
+	(void)prototype;
+	(void)why;
+	(void)len;
+	if (++way == 2)
+		put(ZUG_EV_START, 1, ZUG_EF_ASK);
+	if (way == 4)
+		put(bad_stop ? ZUG_EV_YIELD : ZUG_EV_RETURNS, 1, bad_stop ? ZUG_EF_ASK : 0);
+	return way == 5;
+}
+
+int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *why, size_t len)
+{
+	(void)s;
+	(void)prototype;
+	(void)why;
+	(void)len;
+	there = true;
+	return 0;
+}
+
+bool sandbox_fresh(const struct sandbox *s)
+{
+	(void)s;
+	return true;
+}
+
+bool sandbox_template_there(const struct sandbox *s)
+{
+	(void)s;
+	return there;
+}
+
+void sandbox_template_drop(struct sandbox *s)
+{
+	(void)s;
+	there = false;
+}
+
+pid_t sandbox_template_fork(struct sandbox *s)
+{
+	(void)s;
+	nr_forks++;
+	return 0x7fff0009;
+}
+
+int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn)
+{
+	(void)s;
+	nr_gone += first == 0x7fff0009 && turn->spin_ns == 5;
+	return 0;
+}
+
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	(void)s;
@@ -657,6 +718,43 @@ static void test_dead(void)
 	end(k);
 }
 
+/* What the engine is told of the beginning of an execution. */
+static bool begins(struct kworld *k)
+{
+	if (!next_is(k, WORLD_POINT, 0, true) || k->w.tasks[0].label.op != ZUG_OP_BEGIN || !nothing_next(k))
+		return false;
+	k->w.ops->grant(&k->w, 0);
+	return next_is(k, WORLD_SIGNAL, 0, false);
+}
+
+static void test_prefix(void)
+{
+	struct kworld_options o = { .spawn = &spawn, .places = places_new(NULL, NULL), .wake_fd = -1, .launch.in = -1 };
+	struct kworld *k = (struct kworld *)kworld_new(&o);
+
+	way = nr_commands = 0;
+	ok(!kworld_make_template(&k->w, err, sizeof(err)) && there && nr_commands == 1, "a template is made on the way");
+	kworld_use_template(&k->w, true);
+	nr_commands = 0;
+	k->w.ops->start(&k->w, false, err, sizeof(err));
+	ok(nr_forks == 1 && kworld_used_template(&k->w) && begins(k) && !nr_commands && k->w.tasks[0].pid == 0x7fff0009,
+	   "a copy begins as the program did, without a turn of the kernel's");
+	ok(!nr_gone && nothing_next(k) && nr_gone == 1, "  and goes on then, with the turn");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "  from where it stands");
+	nr_commands = 0;
+	k->w.ops->start(&k->w, true, err, sizeof(err));
+	ok(begins(k) && nothing_next(k) && nr_gone == 2 && !nr_commands, "the next copy does the same");
+	kworld_use_template(&k->w, false);
+	k->w.ops->start(&k->w, false, err, sizeof(err));
+	ok(nr_forks == 2 && !kworld_used_template(&k->w), "without the template the program is started");
+
+	way = 0;
+	bad_stop = 1;
+	ok(kworld_make_template(&k->w, err, sizeof(err)) == -ENOTSUP && !there && err[0], "no template where a point stops on the way");
+	end(k);
+}
+
 static void test_errors(void)
 {
 	struct kworld *k = begin();
@@ -695,6 +793,7 @@ int main(void)
 	test_fault(false);
 	test_settle();
 	test_dead();
+	test_prefix();
 	test_errors();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;

@@ -133,6 +133,8 @@ static int explore(struct campaign *c, struct execution *x, enum campaign_step *
 	}
 	points_begin(c->points);
 	ret = session_execute(&c->s, NULL, x, err, errlen);
+	/* its points are those of the search: the next one may be forked */
+	c->s.template.settled = true;
 	if (!ret)
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
@@ -226,6 +228,7 @@ void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
 {
 	*n = (struct campaign_notes){ 0 };
 	points_note(c->points, n);
+	n->start = session_template_note(&c->s);
 }
 
 const char *campaign_file(const struct campaign *c)

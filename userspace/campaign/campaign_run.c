@@ -78,7 +78,7 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	int ret;
 
 	*end = false;
-	c->s.keep_passes = !c->searched;
+	c->s.keep_passes = c->searched < 2;
 	ret = campaign_step(c, &x, &what, err, errlen);
 	c->s.keep_passes = false;
 	if (ret)
@@ -91,6 +91,8 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
 	if (what == CAMPAIGN_EXECUTED && !c->searched++)
 		ret = repeat_first(c, &x, err, errlen);
+	else if (what == CAMPAIGN_EXECUTED && c->searched == 2 && kworld_used_template(c->s.world))
+		ret = repeat_by_exec(c, &x, err, errlen);
 	if (ret)
 		return ret;
 	if (c->s.observer->executed)

@@ -71,7 +71,14 @@ struct options_failure {
 	uint64_t spin_ns;
 };
 
+/* How an execution's first process is made. */
+enum options_start {
+	START_EXEC = 0,
+	START_AUTO,		/* from a template, where there can be one */
+};
+
 struct options_machine {
+	int start;		/* enum options_start */
 	int cpus;		/* 0: this machine's */
 	int lane;		/* -1: chosen */
 	int max_tasks;		/* 0: the default */

@@ -22,5 +22,10 @@ enum check_difference repeat_compare(const struct replay *a, const struct replay
  * observer if it is not the same. 0, or -errno with a line in err.
  */
 int repeat_first(struct campaign *c, const struct execution *x, char *err, size_t errlen);
+/*
+ * The same, of an execution that was forked from a template: it is started by exec once more. If that is not the same
+ * there are no more templates.
+ */
+int repeat_by_exec(struct campaign *c, const struct execution *x, char *err, size_t errlen);
 
 #endif

@@ -76,5 +76,6 @@ void campaign_notes_release(struct campaign_notes *n)
 	free(n->waits);
 	free(n->untried);
 	free(n->files);
+	free(n->start);
 	*n = (struct campaign_notes){ 0 };
 }

@@ -75,6 +75,7 @@ struct campaign_notes {
 	char *waits;		/* points in loops that wait */
 	char *untried; /* what the test does that the search tries in one way only */
 	char *files;		/* files without points */
+	char *start;		/* how executions were started, with --start */
 };
 void campaign_notes_release(struct campaign_notes *n);
 

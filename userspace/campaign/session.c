@@ -16,6 +16,7 @@
 #include "campaign/session.h"
 #include "campaign/script.h"
 #include "engine/faults.h"
+#include "kernel/lane_watch.h"
 #include "kernel/machine.h"
 
 /* ---- what the user gave ---- */
@@ -296,12 +297,13 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 
 	s->k = k;
 	if (!k) {
+		/* while no thread of ours runs: it would be taken for another task in the way */
+		if (!s->o.machine.sandbox && s->o.machine.lane < 0)
+			s->o.machine.lane = lane_watch_choose(sysconf(_SC_NPROCESSORS_ONLN));
 		if (kernel_open(&s->k, err, errlen))
 			return -EIO;
 		s->own_kernel = true;
 	}
-	if (s->o.inputs.faults && kernel_allow_faults(s->k, err, errlen))
-		return -EIO;
 	ret = open_sandbox(s, err, errlen);
 	if (ret)
 		return ret;
@@ -348,6 +350,9 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit },
 	};
 
+	if (kernel_ready(s->k, err, errlen) ||
+	    (s->o.inputs.faults && kernel_allow_faults(s->k, err, errlen)))
+		return -EIO;
 	s->world = kworld_new(&ko);
 	s->engine = s->world ? engine_new(s->world, s->search, s->capture, &eo) : NULL;
 	if (s->engine)
@@ -366,7 +371,7 @@ void session_close(struct session *s)
 	/* probes cannot be taken out while a task stands still in the kernel */
 	if (s->sandbox && s->o.machine.sandbox)
 		sandbox_drain(s->sandbox, 0, NULL);
-	if (s->k)
+	if (s->k && !s->own_kernel)
 		kernel_clear_probes(s->k);
 	if (!s->o.machine.sandbox)
 		sandbox_free(s->sandbox);
@@ -403,7 +408,7 @@ int session_unpark(struct session *s, char *err, size_t errlen)
 	int ret = probes_replant(s->probes, err, errlen);
 
 	for (unsigned int i = 0; i < s->nr_watches && !ret; i++)
-		kernel_set_watch(s->k, i, &s->watch[i].watch);
+		ret = kernel_set_watch(s->k, i, &s->watch[i].watch, err, errlen);
 	return ret;
 }
 

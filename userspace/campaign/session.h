@@ -45,6 +45,19 @@ struct session_watch {
 	uint64_t vaddr, size;
 };
 
+/* Executions that are forked from a template (session_template.c). */
+struct session_template {
+	bool settled;		/* the search goes on: templates may be made */
+	bool paused;		/* the next executions are started by exec, whatever there is */
+	bool off;		/* none are made any more */
+	char why[256];		/* off */
+	uint64_t probes;	/* kernel_probes_changed() when it was made */
+	uint64_t probes_before;	/* the same, before the last execution */
+	uint64_t made, forked;	/* templates; executions */
+	uint64_t lives;		/* executions of the last template */
+	unsigned int spoilt;	/* templates with only one, one after another */
+};
+
 struct session {
 	struct campaign_options o;	/* as the executions have them */
 	const struct campaign_observer *observer;
@@ -71,6 +84,7 @@ struct session {
 	struct session_watch watch[ZUG_MAX_WATCHES];
 
 	struct session_figures figures;
+	struct session_template template;
 	bool aside;		/* executions now are replays or trials, not the search's own */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
@@ -146,6 +160,18 @@ struct session_replays {
 };
 void session_verify(struct session *s, const struct trace *t, int times,
 		    struct session_replays *replays);
+
+/* ---- templates (session_template.c) ---- */
+
+/* Before an execution: makes the template, if it is time, and says whether the execution is forked from it. */
+void session_template_begin(struct session *s);
+/* After it. */
+void session_template_end(struct session *s);
+/* No template from now on. */
+void session_template_give_up(struct session *s, const char *why);
+/* A line for the summary; malloc'd, NULL: there is nothing to say. */
+char *session_template_note(const struct session *s);
+
 /*
  * Makes a folder and the folders above it that are not there; without keep only tries that, and leaves
  * nothing behind. 0 or -errno.

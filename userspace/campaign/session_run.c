@@ -76,6 +76,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 			return -EIO;
 		kworld_launch(s->world)->in = s->input_fd;
 	}
+	session_template_begin(s);
 	t = trace_create(s->paths.current, &h, &ret);
 	if (!t) {
 		snprintf(err, errlen, "cannot write the trace %s: %s", s->paths.current,
@@ -83,6 +84,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 		return ret;
 	}
 	ret = engine_run(s->engine, r, t, x, err, errlen);
+	session_template_end(s);
 	if (s->judge)
 		s->judge(s->judge_ctx, x);
 	count(s, x);

@@ -103,7 +103,8 @@ int session_set_watches(struct session *s, char *err, size_t errlen)
 		if (v.size > 8)
 			session_say(s, "--watch %s: it has %lu bytes, the first %u are watched",
 				    *text, (unsigned long)v.size, w->watch.len);
-		kernel_set_watch(s->k, slot, &w->watch);
+		if (kernel_set_watch(s->k, slot, &w->watch, err, errlen))
+			return -EIO;
 	}
 	s->nr_watches = slot;
 	kworld_launch(s->world)->nr_watches = slot;

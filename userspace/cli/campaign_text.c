@@ -591,6 +591,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 		n.code ? n.code : "", n.waits ? n.waits : "");
 	if (!r->nr_failures)
 		fprintf(t->out, "%s%s", n.untried ? n.untried : "", n.files ? n.files : "");
+	fputs(n.start ? n.start : "", t->out);
 	campaign_notes_release(&n);
 	if (r->nr_once)
 		once_summary_text(t->out, r);

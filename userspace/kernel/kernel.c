@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The BPF side from user space: load and attach it, plant probes, read the event ring, give commands.
+ * The BPF side from user space: attach it, plant probes, read the event ring, give commands.
  *
  * There is one ring for all sandboxes. What is read from it is kept by sandbox, in the order in which it came, until it is
  * taken: by kworld_pump(), or by the door of zugd while a test joins. Read kernel.h first, and bpf/zug_abi.h for what the
@@ -11,7 +11,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <stdarg.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,12 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "kernel/kernel.h"
 #include "kernel/machine.h"
-#include "kernel/syscalls.h"
+#include "kernel/programs.h"
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "zug.skel.h"
@@ -38,21 +36,34 @@
 /* Between two looks at the ring. An emulator may take a microsecond for one. */
 #define PAUSES 4
 
-#define NR_FAULT_HOOKS 10
+/* Between two tries to attach, and for how long: the links of an earlier process are still being taken away. */
+#define ATTACH_PAUSE_US	2000
+#define ATTACH_WITHIN_NS 20000000000ull
 
-/* The verifier's figures, not its log. */
-#define LOG_STATISTICS 4
+#define MAX_HOOKS 40
 
 struct kernel {
-	struct zug_bpf *bpf;
-	struct bpf_link *ops, *exits;
-	struct bpf_link *fault_hooks[NR_FAULT_HOOKS];	/* while --faults is in use */
-	bool can_fault;
-	struct bpf_link **links;	/* probes, one a module */
+	struct programs *programs;
+	struct zug_bpf__bss *bss;	/* the programs' variables */
+	int ops, ops_last;		/* the scheduler's link; hold_last() */
+	/* links of programs in the kernel's own functions and tracepoints */
+	struct hook {
+		int link;
+		bool slow;		/* to take it away waits for all CPUs */
+	} hooks[MAX_HOOKS];
+	int nr_hooks;
+	/* attaches meanwhile; what came of it, once it has ended */
+	pthread_t thread;
+	bool attaching;
+	int attached;
+	char attach_err[512];
+	bool steps;			/* over instructions that access watched memory are seen */
+	bool faults;			/* may be injected */
+	int *links;	/* probes, one a module */
 	size_t nr_links, room_links;
+	uint64_t probes_changed;
 	struct ring_buffer *rb;
 	int ctl_fd, epoll;
-	int ops_last;		/* hold_last() */
 	bool spin;
 	/* by sandbox: the events that were read from the ring and are not taken yet, list[first..end) */
 	struct event_list {
@@ -62,22 +73,6 @@ struct kernel {
 	int lost;		/* -errno: an event could not be kept; 0 */
 	char ejected[512];
 };
-
-static char last_libbpf[512];
-
-/* libbpf explains a failed load on its own channel; keep the first line that looks like the reason. */
-static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (getenv("ZUG_LIBBPF_DEBUG"))
-		return vfprintf(stderr, fmt, ap);
-	if (level != LIBBPF_WARN)
-		return 0;
-	if (!last_libbpf[0]) {
-		vsnprintf(last_libbpf, sizeof(last_libbpf), fmt, ap);
-		last_libbpf[strcspn(last_libbpf, "\n")] = 0;
-	}
-	return 0;
-}
 
 static int on_event(void *ctx, void *data, size_t len)
 {
@@ -98,116 +93,116 @@ static int on_event(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-static void fill_syscalls(struct zug_bpf *b)
-{
-	for (unsigned int i = 0; i < syscall_table_nr; i++) {
-		const struct syscall_desc *d = &syscall_table[i];
+/* ---- attaching ---- */
 
-		b->rodata->syscalls[d->nr].class = d->class;
-		b->rodata->syscalls[d->nr].fd_arg = d->fd_arg;
-		b->rodata->syscalls[d->nr].time_arg = d->time_arg;
-		b->rodata->syscalls[d->nr].time_kind = d->time_kind;
-		b->rodata->syscalls[d->nr].time_abs = d->time_abs;
-		b->rodata->syscalls[d->nr].time_left = d->time_left;
-		b->rodata->syscalls[d->nr].timer = d->timer;
-		b->rodata->syscalls[d->nr].wait_fd = d->wait_fd;
-		b->rodata->syscalls[d->nr].io = d->io;
-		b->rodata->syscalls[d->nr].locks = d->locks;
-		b->rodata->syscalls[d->nr].sysv = d->sysv;
-		b->rodata->syscalls[d->nr].sock_time = d->sock_time;
-		b->rodata->syscalls[d->nr].polls = d->polls;
+static int keep_hook(struct kernel *k, int link, bool slow)
+{
+	if (k->nr_hooks == MAX_HOOKS) {
+		close(link);
+		return -EMFILE;
+	}
+	k->hooks[k->nr_hooks++] = (struct hook){ link, slow };
+	return 0;
+}
+
+static int cannot_attach(const char *name, int error, char *err, size_t errlen)
+{
+	snprintf(err, errlen, "cannot attach %s: %s", name, strerror(-error));
+	return error;
+}
+
+/* A program takes the kernel's place for it once: one that was taken from an earlier start may be there yet. */
+static int link_create(int prog, int target, enum bpf_attach_type type)
+{
+	uint64_t start = clock_now_ns();
+	int link;
+
+	for (;;) {
+		link = bpf_link_create(prog, target, type, NULL);
+		if (link >= 0 || (errno != EBUSY && errno != EEXIST) || clock_now_ns() - start > ATTACH_WITHIN_NS)
+			return link < 0 ? -errno : link;
+		usleep(ATTACH_PAUSE_US);
 	}
 }
 
-static int attach(struct bpf_program *prog, struct bpf_link **link, char *err, size_t errlen)
+/* To a function of the kernel (BPF_TRACE_FENTRY, BPF_LSM_MAC) or a tracepoint (BPF_TRACE_RAW_TP). */
+static int attach(struct kernel *k, const char *name, enum bpf_attach_type type, char *err, size_t errlen)
 {
-	*link = bpf_program__attach(prog);
-	if (*link)
+	int fd = programs_fd(k->programs, name), ret;
+
+	if (fd == -ENOENT)
 		return 0;
-	snprintf(err, errlen, "cannot attach %s: %s%s%s", bpf_program__name(prog), strerror(errno),
-		 last_libbpf[0] ? ": " : "", last_libbpf);
-	return -errno;
+	ret = fd < 0 ? fd : link_create(fd, 0, type);
+	ret = ret < 0 ? ret : keep_hook(k, ret, type != BPF_TRACE_RAW_TP);
+	return ret < 0 ? cannot_attach(name, ret, err, errlen) : 0;
 }
 
-/* The functions of the kernel that zug can do without, and that this kernel has. */
-struct hooks {
-	bool audit;	/* a kernel without auditing says nothing of refused calls */
-	bool fifo;	/* else a FIFO that is opened counts as storage: its opener keeps the turn, and lends it */
-	bool fault;	/* BPF LSM: --faults and --flows */
-};
-
-static void hooks_find(struct hooks *h)
+/* The number of a tracepoint, or -errno. */
+static int tracepoint_number(const char *event)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[128], line[32];
 
-	if (!btf)
-		return;
-	h->audit = btf__find_by_name_kind(btf, "audit_seccomp", BTF_KIND_FUNC) > 0;
-	h->fifo = btf__find_by_name_kind(btf, "fifo_open", BTF_KIND_FUNC) > 0;
-	h->fault = btf__find_by_name_kind(btf, "bpf_lsm_file_permission", BTF_KIND_FUNC) > 0;
-	btf__free(btf);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/id", roots[i], event);
+		machine_line(path, line, sizeof(line));
+		if (line[0])
+			return atoi(line);
+	}
+	return -ENOENT;
 }
 
-static void fault_programs(const struct kernel *k, struct bpf_program *list[NR_FAULT_HOOKS])
+/* To a tracepoint through perf: the program runs with preemption off on all kernels. */
+static int attach_tracepoint(struct kernel *k, const char *name, const char *event, char *err, size_t errlen)
 {
-	struct bpf_program *const all[NR_FAULT_HOOKS] = {
-		k->bpf->progs.zug_fault_rw, k->bpf->progs.zug_fault_create, k->bpf->progs.zug_fault_mkdir,
-		k->bpf->progs.zug_fault_connect, k->bpf->progs.zug_fault_accept, k->bpf->progs.zug_fault_send,
-		k->bpf->progs.zug_fault_recv, k->bpf->progs.zug_fault_fork, k->bpf->progs.zug_fault_mmap,
-		k->bpf->progs.zug_fault_exit,
-	};
+	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(a) };
+	int fd = programs_fd(k->programs, name), number = tracepoint_number(event), perf, ret;
 
-	memcpy(list, all, sizeof(all));
-}
-
-/* Programs at raw tracepoints of system calls run with preemption off: a task can be stopped there (points.bpf.h). */
-static bool raw_is_atomic(void)
-{
-	struct utsname u;
-
-	return !uname(&u) && atoi(u.release) < 7;
-}
-
-static int load(struct kernel *k, const struct hooks *has, char *err, size_t errlen)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
-	struct bpf_program *faults[NR_FAULT_HOOKS];
-	int ret;
-
-	last_libbpf[0] = 0;
-	k->bpf = zug_bpf__open_opts(&opts);
-	if (!k->bpf) {
+	if (fd < 0 || number < 0)
+		return cannot_attach(name, fd < 0 ? fd : number, err, errlen);
+	a.config = number;
+	perf = syscall(SYS_perf_event_open, &a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (perf < 0)
+		return cannot_attach(name, -errno, err, errlen);
+	ret = link_create(fd, perf, BPF_PERF_EVENT);
+	if (ret >= 0 && ioctl(perf, PERF_EVENT_IOC_ENABLE, 0)) {
+		close(ret);
 		ret = -errno;
-		snprintf(err, errlen, "cannot open the BPF object: %s", strerror(errno));
-		return ret;
 	}
-	if (k->bpf->rodata->zug_abi_version != ZUG_ABI_VERSION) {
-		snprintf(err, errlen, "the BPF object has ABI version %u, zug has %u: build both again",
-			 k->bpf->rodata->zug_abi_version, ZUG_ABI_VERSION);
-		return -EPROTO;
-	}
-	fill_syscalls(k->bpf);
-	/* else the kernel refuses programs that write to a process's memory */
-	k->bpf->rodata->may_write = !machine_locked_down("integrity");
-	k->bpf->rodata->stops_at_exit = k->bpf->rodata->may_write && raw_is_atomic();
-	bpf_program__set_autoload(k->bpf->progs.zug_refused, has->audit);
-	bpf_program__set_autoload(k->bpf->progs.zug_fifo_open, has->fifo);
-	bpf_program__set_autoload(k->bpf->progs.zug_sys_enter_raw, raw_is_atomic());
-	bpf_program__set_autoload(k->bpf->progs.zug_sys_enter, !raw_is_atomic());
-	fault_programs(k, faults);
-	for (int i = 0; i < NR_FAULT_HOOKS; i++)
-		bpf_program__set_autoload(faults[i], has->fault);
-	ret = zug_bpf__load(k->bpf);
-	if (!ret)
-		return 0;
-	if (strstr(last_libbpf, "_impl"))
-		snprintf(err, errlen, "this kernel cannot load any sched_ext scheduler: its BTF lacks "
-			 "the *_impl functions (%s); use Linux 6.16 to 7.0", last_libbpf);
-	else
-		snprintf(err, errlen, "cannot load the BPF programs: %s%s%s "
-			 "(ZUG_LIBBPF_DEBUG=1 shows the verifier's words)", strerror(-ret),
-			 last_libbpf[0] ? ": " : "", last_libbpf);
+	close(perf);
+	ret = ret < 0 ? ret : keep_hook(k, ret, true);
+	return ret < 0 ? cannot_attach(name, ret, err, errlen) : 0;
+}
+
+static int attach_all(struct kernel *k, char *err, size_t errlen)
+{
+	static const struct {
+		const char *name;
+		enum bpf_attach_type type;
+	} hooks[] = {
+		{ "zug_sys_enter_raw", BPF_TRACE_RAW_TP }, { "zug_sys_exit", BPF_TRACE_RAW_TP },
+		{ "zug_signal", BPF_TRACE_RAW_TP },	{ "zug_deliver", BPF_TRACE_RAW_TP },
+		{ "zug_newtask", BPF_TRACE_RAW_TP },	{ "zug_exec", BPF_TRACE_RAW_TP },
+		{ "zug_cgroup_move", BPF_TRACE_RAW_TP }, { "zug_mm_gone", BPF_TRACE_RAW_TP },
+		{ "zug_breakpoint", BPF_TRACE_FENTRY },	{ "zug_mmap", BPF_TRACE_FENTRY },
+		{ "zug_munmap", BPF_TRACE_FENTRY },	{ "zug_fifo_open", BPF_TRACE_FENTRY },
+	};
+	int ret = 0;
+
+	if (programs_fd(k->programs, "zug_sys_enter") >= 0)
+		ret = attach_tracepoint(k, "zug_sys_enter", "raw_syscalls/sys_enter", err, errlen);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]) && !ret; i++)
+		ret = attach(k, hooks[i].name, hooks[i].type, err, errlen);
 	return ret;
+}
+
+/* What lies in the ring is of an earlier process. */
+static void drop_events(struct kernel *k)
+{
+	ring_buffer__consume(k->rb);
+	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++)
+		k->events[i].first = k->events[i].end = 0;
+	k->lost = 0;
 }
 
 /*
@@ -224,70 +219,71 @@ static int hold_last(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, last);
 }
 
+/* Most of it is waiting for the kernel. */
+static void *attach_thread(void *arg)
+{
+	struct kernel *k = arg;
+
+	k->attached = attach_all(k, k->attach_err, sizeof(k->attach_err));
+	if (k->attached)
+		return NULL;
+	k->ops = programs_attach_ops(k->programs);
+	if (k->ops < 0) {
+		k->attached = k->ops;
+		snprintf(k->attach_err, sizeof(k->attach_err), "the kernel refused the scheduler: %s%s%s%s",
+			 strerror(-k->ops), k->bss->exit_message[0] ? ": " : "", k->bss->exit_message,
+			 k->ops == -EBUSY ? " (another sched_ext scheduler is loaded)" : "");
+		return NULL;
+	}
+	k->ops_last = hold_last(k->ops);
+	programs_keep(k->programs);
+	return NULL;
+}
+
+int kernel_ready(struct kernel *k, char *err, size_t errlen)
+{
+	if (k->attaching)
+		pthread_join(k->thread, NULL);
+	k->attaching = false;
+	if (k->attached)
+		snprintf(err, errlen, "%s", k->attach_err);
+	return k->attached;
+}
+
 int kernel_open(struct kernel **out, char *err, size_t errlen)
 {
-	struct hooks has = { .audit = true, .fifo = true, .fault = true };
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
 	struct epoll_event ee = { .events = EPOLLIN };
 	struct kernel *k;
-	int ret;
+	int ret, ring;
 
 	*out = NULL;
 	ret = machine_check(err, errlen);
 	if (ret)
 		return ret;
-	libbpf_set_print(on_libbpf);
 	setrlimit(RLIMIT_MEMLOCK, &inf);
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	k->epoll = k->ops_last = -1;
+	k->epoll = k->ops = k->ops_last = -1;
 	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-	/* to look before would cost more than all the rest: libbpf reads the kernel's types anew */
-	ret = load(k, &has, err, errlen);
-	if (ret == -ESRCH) {
-		hooks_find(&has);
-		zug_bpf__destroy(k->bpf);
-		ret = load(k, &has, err, errlen);
-	}
+	ret = programs_open(&k->programs, err, errlen);
 	if (ret)
 		goto fail;
-	k->can_fault = has.fault;
-	k->ctl_fd = bpf_program__fd(k->bpf->progs.zug_ctl);
-	if ((ret = attach(k->bpf->progs.zug_breakpoint, &k->bpf->links.zug_breakpoint, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_stepped, &k->bpf->links.zug_stepped, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_signal, &k->bpf->links.zug_signal, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_deliver, &k->bpf->links.zug_deliver, err, errlen)) ||
-	    (raw_is_atomic() ?
-	     (ret = attach(k->bpf->progs.zug_sys_enter_raw, &k->bpf->links.zug_sys_enter_raw, err, errlen)) :
-	     (ret = attach(k->bpf->progs.zug_sys_enter, &k->bpf->links.zug_sys_enter, err, errlen))) ||
-	    (ret = attach(k->bpf->progs.zug_newtask, &k->bpf->links.zug_newtask, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_exec, &k->bpf->links.zug_exec, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_cgroup_move, &k->bpf->links.zug_cgroup_move, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_mmap, &k->bpf->links.zug_mmap, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_munmap, &k->bpf->links.zug_munmap, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_mm_gone, &k->bpf->links.zug_mm_gone, err, errlen)) ||
-	    (ret = attach(k->bpf->progs.zug_released, &k->bpf->links.zug_released, err, errlen)) ||
-	    (has.fifo && (ret = attach(k->bpf->progs.zug_fifo_open, &k->bpf->links.zug_fifo_open, err, errlen))) ||
-	    (has.audit && (ret = attach(k->bpf->progs.zug_refused, &k->bpf->links.zug_refused, err, errlen))))
-		goto fail;
-	k->ops = bpf_map__attach_struct_ops(k->bpf->maps.zug_ops);
-	if (!k->ops) {
-		ret = -errno;
-		snprintf(err, errlen, "the kernel refused the scheduler: %s%s%s%s", strerror(errno),
-			 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message,
-			 errno == EBUSY ? " (another sched_ext scheduler is loaded)" : "");
-		goto fail;
-	}
-	k->ops_last = hold_last(bpf_link__fd(k->ops));
-	k->rb = ring_buffer__new(bpf_map__fd(k->bpf->maps.events), on_event, k, NULL);
+	k->bss = programs_variables(k->programs);
+	k->ctl_fd = programs_fd(k->programs, "zug_ctl");
+	ring = programs_map(k->programs, "events");
+	k->rb = ring_buffer__new(ring, on_event, k, NULL);
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!k->rb || k->epoll < 0 ||
-	    epoll_ctl(k->epoll, EPOLL_CTL_ADD, bpf_map__fd(k->bpf->maps.events), &ee)) {
+	if (!k->rb || k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, ring, &ee)) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot map the event ring: %s", strerror(errno));
 		goto fail;
 	}
+	drop_events(k);
+	k->attaching = !pthread_create(&k->thread, NULL, attach_thread, k);
+	if (!k->attaching)
+		attach_thread(k);
 	*out = k;
 	return 0;
 fail:
@@ -304,17 +300,20 @@ fail:
 static int leave_detaching(const struct kernel *k)
 {
 	int fs = syscall(SYS_fsopen, "bpf", FSOPEN_CLOEXEC), mnt = -1;
+	char name[32];
 
 	if (fs >= 0 && !syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		mnt = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
 	if (fs >= 0)
 		close(fs);
-	for (int i = 0; mnt >= 0 && i < k->bpf->skeleton->prog_cnt; i++) {
-		struct bpf_link *link = *k->bpf->skeleton->progs[i].link;
+	for (size_t i = 0; mnt >= 0 && i < k->nr_hooks + k->nr_links; i++) {
 		LIBBPF_OPTS(bpf_obj_pin_opts, o, .file_flags = BPF_F_PATH_FD, .path_fd = mnt);
 
-		if (link)
-			bpf_obj_pin_opts(bpf_link__fd(link), k->bpf->skeleton->progs[i].name, &o);
+		snprintf(name, sizeof(name), "%zu", i);
+		if (i >= (size_t)k->nr_hooks)
+			bpf_obj_pin_opts(k->links[i - k->nr_hooks], name, &o);
+		else if (k->hooks[i].slow)
+			bpf_obj_pin_opts(k->hooks[i].link, name, &o);
 	}
 	return mnt;
 }
@@ -322,24 +321,28 @@ static int leave_detaching(const struct kernel *k)
 void kernel_close(struct kernel *k)
 {
 	int detached = -1;
+	char err[512];
 
 	if (!k)
 		return;
-	for (size_t i = 0; i < k->nr_links; i++)
-		bpf_link__destroy(k->links[i]);
-	free(k->links);
-	bpf_link__destroy(k->exits);
-	for (int i = 0; i < NR_FAULT_HOOKS; i++)
-		bpf_link__destroy(k->fault_hooks[i]);
+	kernel_ready(k, err, sizeof(err));
+	/* a kernel that has thrown the scheduler out did so for a reason */
+	if (k->ops >= 0 && k->bss->exit_kind)
+		programs_discard(k->programs);
 	if (k->ops_last >= 0)
 		close(k->ops_last);
-	bpf_link__destroy(k->ops);
+	if (k->ops >= 0)
+		close(k->ops);
 	ring_buffer__free(k->rb);
 	if (k->epoll >= 0)
 		close(k->epoll);
-	if (k->bpf)
-		detached = leave_detaching(k);
-	zug_bpf__destroy(k->bpf);
+	detached = leave_detaching(k);
+	for (int i = 0; i < k->nr_hooks; i++)
+		close(k->hooks[i].link);
+	for (size_t i = 0; i < k->nr_links; i++)
+		close(k->links[i]);
+	free(k->links);
+	programs_close(k->programs);
 	if (detached >= 0)
 		close(detached);
 	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++)
@@ -349,12 +352,12 @@ void kernel_close(struct kernel *k)
 
 const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int slot)
 {
-	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->sandboxes[slot] : NULL;
+	return slot < ZUG_MAX_SANDBOXES ? &k->bss->sandboxes[slot] : NULL;
 }
 
 struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot)
 {
-	return slot < ZUG_MAX_SANDBOXES ? &k->bpf->bss->leases[slot] : NULL;
+	return slot < ZUG_MAX_SANDBOXES ? &k->bss->leases[slot] : NULL;
 }
 
 int kernel_ctl_fd(const struct kernel *k)
@@ -410,18 +413,18 @@ static int wait_events(struct kernel *k, const struct event_list *l, size_t nr, 
 			{ .fd = extra_fd, .events = POLLIN },
 		};
 
-		k->bpf->bss->daemon_sleeps = 1;
+		k->bss->daemon_sleeps = 1;
 		__sync_synchronize();
 		ret = pull(k, l, nr);
 		left = timeout_us - elapsed_us(start);
 		if (ret || left <= 0) {
-			k->bpf->bss->daemon_sleeps = 0;
+			k->bss->daemon_sleeps = 0;
 			return ret;
 		}
 		woken = poll(p, 2, left / 1000 + 1);
 		if (woken < 0)
 			woken = -errno;
-		k->bpf->bss->daemon_sleeps = 0;
+		k->bss->daemon_sleeps = 0;
 		ret = pull(k, l, nr);
 		if (ret || woken == -EINTR || p[1].revents)
 			return ret;
@@ -470,10 +473,10 @@ void kernel_forget(struct kernel *k, unsigned int slot)
 
 const char *kernel_ejected(struct kernel *k)
 {
-	if (!k->bpf->bss->exit_kind)
+	if (!k->bss->exit_kind)
 		return NULL;
-	snprintf(k->ejected, sizeof(k->ejected), "%s%s%s", k->bpf->bss->exit_reason,
-		 k->bpf->bss->exit_message[0] ? ": " : "", k->bpf->bss->exit_message);
+	snprintf(k->ejected, sizeof(k->ejected), "%s%s%s", k->bss->exit_reason,
+		 k->bss->exit_message[0] ? ": " : "", k->bss->exit_message);
 	return k->ejected;
 }
 
@@ -482,7 +485,7 @@ const char *kernel_thrown_out(struct kernel *k)
 	char state[32];
 
 	/* tasks run freely from the moment the kernel decides; why is known when it is done */
-	for (int i = 0; i < 200 && !k->bpf->bss->exit_kind; i++) {
+	for (int i = 0; i < 200 && !k->bss->exit_kind; i++) {
 		machine_line("/sys/kernel/sched_ext/state", state, sizeof(state));
 		if (!strcmp(state, "enabled"))
 			return NULL;
@@ -500,25 +503,26 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 {
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev) };
 
-	return bpf_map__update_elem(k->bpf->maps.modules, &key, sizeof(key), &module,
-				    sizeof(module), BPF_ANY);
+	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
 }
 
-/* Uprobes of one program in a file, in one link. cookies: NULL, or one for each. */
-static int attach_multi(struct bpf_program *prog, const char *file, const unsigned long *offsets, const __u64 *cookies,
-			size_t nr, struct bpf_link **out)
+/* Uprobes of one program in a file, in one link. cookies: NULL, or one for each. The link or -errno. */
+static int attach_multi(struct kernel *k, const char *prog, const char *file, const unsigned long *offsets,
+			const __u64 *cookies, size_t nr)
 {
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, o, .offsets = offsets, .cookies = cookies, .cnt = nr);
+	LIBBPF_OPTS(bpf_link_create_opts, o, .uprobe_multi = {
+		.path = file, .offsets = offsets, .cookies = cookies, .cnt = nr,
+	});
+	int link = bpf_link_create(programs_fd(k->programs, prog), 0, BPF_TRACE_UPROBE_MULTI, &o);
 
-	*out = bpf_program__attach_uprobe_multi(prog, -1, file, NULL, &o);
-	return *out ? 0 : -errno;
+	return link < 0 ? -errno : link;
 }
 
 /* Until kernel_clear_probes(). */
-static int keep_link(struct kernel *k, struct bpf_link *link)
+static int keep_link(struct kernel *k, int link)
 {
 	if (!ARRAY_RESERVE(k->links, k->room_links, k->nr_links + 1)) {
-		bpf_link__destroy(link);
+		close(link);
 		return -ENOMEM;
 	}
 	k->links[k->nr_links++] = link;
@@ -528,9 +532,9 @@ static int keep_link(struct kernel *k, struct bpf_link *link)
 int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad)
 {
+	int map = programs_map(k->programs, "sites"), index = programs_map(k->programs, "site_index");
 	unsigned long *offsets;
-	struct bpf_link *link;
-	int ret;
+	int ret = 0, link;
 
 	*bad = -1;
 	if (!nr)
@@ -541,55 +545,55 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	for (int i = 0; i < nr; i++) {
 		struct zug_site_key key = { .offset = probes[i].offset, .module = module };
 
-		ret = bpf_map__update_elem(k->bpf->maps.sites, &probes[i].site, sizeof(__u32),
-					   &probes[i].what, sizeof(struct zug_site), BPF_ANY);
-		if (!ret)
-			ret = bpf_map__update_elem(k->bpf->maps.site_index, &key, sizeof(key),
-						   &probes[i].site, sizeof(__u32), BPF_ANY);
-		if (ret)
+		if (bpf_map_update_elem(map, &probes[i].site, &probes[i].what, BPF_ANY) ||
+		    bpf_map_update_elem(index, &key, &probes[i].site, BPF_ANY)) {
+			ret = -errno;
 			goto out;
+		}
 		offsets[i] = probes[i].offset;
 	}
-	ret = attach_multi(k->bpf->progs.zug_plant, file, offsets, NULL, nr, &link);
+	ret = attach_multi(k, "zug_plant", file, offsets, NULL, nr);
 	/* one place that cannot be probed fails them all: find it */
-	for (int i = 0; ret && *bad < 0 && i < nr; i++) {
-		if (attach_multi(k->bpf->progs.zug_plant, file, &offsets[i], NULL, 1, &link))
+	for (int i = 0; ret < 0 && *bad < 0 && i < nr; i++) {
+		link = attach_multi(k, "zug_plant", file, &offsets[i], NULL, 1);
+		if (link < 0)
 			*bad = i;
 		else
-			bpf_link__destroy(link);
+			close(link);
 	}
-	if (!ret)
-		ret = keep_link(k, link);
+	if (ret >= 0)
+		ret = keep_link(k, ret);
+	k->probes_changed++;
 out:
 	free(offsets);
 	return ret;
 }
 
-static void clear_map(struct bpf_map *map, size_t key_size)
+static void clear_map(struct kernel *k, const char *name)
 {
+	int map = programs_map(k->programs, name);
 	char key[32], next[32];
 	void *prev = NULL;
 
-	while (!bpf_map__get_next_key(map, prev, next, key_size)) {
+	while (!bpf_map_get_next_key(map, prev, next)) {
 		if (prev)
-			bpf_map__delete_elem(map, key, key_size, 0);
-		memcpy(key, next, key_size);
+			bpf_map_delete_elem(map, key);
+		memcpy(key, next, sizeof(key));
 		prev = key;
 	}
 	if (prev)
-		bpf_map__delete_elem(map, key, key_size, 0);
+		bpf_map_delete_elem(map, key);
 }
 
 bool kernel_can_answer(const struct kernel *k)
 {
-	return k->bpf->bss->answers;
+	return k->bss->answers;
 }
 
 int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)
 {
 	unsigned long *offsets = calloc(nr, sizeof(*offsets));
 	__u64 *cookies = calloc(nr, sizeof(*cookies));
-	struct bpf_link *link;
 	int ret = -ENOMEM;
 
 	for (int i = 0; i < nr && offsets && cookies; i++) {
@@ -597,34 +601,51 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 		cookies[i] = list[i].how;
 	}
 	if (offsets && cookies)
-		ret = attach_multi(k->bpf->progs.zug_answer, file, offsets, cookies, nr, &link);
-	if (!ret)
-		ret = keep_link(k, link);
+		ret = attach_multi(k, "zug_answer", file, offsets, cookies, nr);
+	if (ret >= 0)
+		ret = keep_link(k, ret);
+	k->probes_changed++;
 	free(offsets);
 	free(cookies);
 	return ret;
 }
 
-void kernel_clear_probes(struct kernel *k)
+uint64_t kernel_probes_changed(const struct kernel *k)
 {
-	for (size_t i = 0; i < k->nr_links; i++)
-		bpf_link__destroy(k->links[i]);
-	k->nr_links = 0;
-	clear_map(k->bpf->maps.modules, sizeof(struct zug_file_key));
-	clear_map(k->bpf->maps.site_index, sizeof(struct zug_site_key));
-	clear_map(k->bpf->maps.site_cache, 16);
-	memset(k->bpf->bss->watches, 0, sizeof(k->bpf->bss->watches));
+	return k->probes_changed;
 }
 
-void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w)
+void kernel_clear_probes(struct kernel *k)
 {
-	if (i < ZUG_MAX_WATCHES)
-		k->bpf->bss->watches[i] = *w;
+	k->probes_changed++;
+	for (size_t i = 0; i < k->nr_links; i++)
+		close(k->links[i]);
+	k->nr_links = 0;
+	clear_map(k, "modules");
+	clear_map(k, "site_index");
+	clear_map(k, "site_cache");
+	memset(k->bss->watches, 0, sizeof(k->bss->watches));
+}
+
+int kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	if (i >= ZUG_MAX_WATCHES)
+		return -EINVAL;
+	if (!k->steps)
+		ret = attach(k, "zug_stepped", BPF_TRACE_FENTRY, err, errlen);
+	if (ret)
+		return ret;
+	k->steps = true;
+	k->bss->watches[i] = *w;
+	k->probes_changed++;
+	return 0;
 }
 
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only)
 {
-	const struct zug_watch *w = &k->bpf->bss->watches[i];
+	const struct zug_watch *w = &k->bss->watches[i];
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(a),
@@ -643,7 +664,7 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
 
 	if (fd < 0)
 		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(k->bpf->progs.zug_watchpoint))) {
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, programs_fd(k->programs, "zug_watchpoint"))) {
 		int ret = -errno;
 
 		close(fd);
@@ -652,37 +673,38 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
 	return fd;
 }
 
-int kernel_watch_exits(struct kernel *k)
+bool kernel_may_write(const struct kernel *k)
 {
-	if (!k->bpf->rodata->may_write)
-		return -EPERM;
-	if (!k->exits)
-		k->exits = bpf_program__attach(k->bpf->progs.zug_sys_exit);
-	return k->exits ? 0 : -errno;
+	return programs_may_write(k->programs);
 }
 
 int kernel_allow_faults(struct kernel *k, char *err, size_t errlen)
 {
-	struct bpf_program *progs[NR_FAULT_HOOKS];
+	static const char *const hooks[] = {
+		"zug_fault_rw", "zug_fault_create", "zug_fault_mkdir", "zug_fault_connect", "zug_fault_accept",
+		"zug_fault_send", "zug_fault_recv", "zug_fault_fork", "zug_fault_mmap",
+	};
+	bool can_fault = programs_fd(k->programs, hooks[0]) >= 0;
 	char list[512] = "";
-	FILE *f = fopen("/sys/kernel/security/lsm", "re");
+	int ret = 0;
+	FILE *f;
 
+	if (k->faults)
+		return 0;
+	f = fopen("/sys/kernel/security/lsm", "re");
 	if (f && !fgets(list, sizeof(list), f))
 		list[0] = 0;
 	if (f)
 		fclose(f);
-	if (!k->can_fault || (list[0] && !strstr(list, "bpf"))) {
-		snprintf(err, errlen, "--faults and --flows: this kernel %s", k->can_fault ?
+	if (!can_fault || (list[0] && !strstr(list, "bpf"))) {
+		snprintf(err, errlen, "--faults and --flows: this kernel %s", can_fault ?
 			 "was started without the security module bpf (add it to lsm= on its command line)" :
 			 "was built without the security module bpf (CONFIG_BPF_LSM)");
 		return -EOPNOTSUPP;
 	}
-	fault_programs(k, progs);
-	for (int i = 0; i < NR_FAULT_HOOKS && !k->fault_hooks[i]; i++) {
-		int ret = attach(progs[i], &k->fault_hooks[i], err, errlen);
-
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]) && !ret; i++)
+		ret = attach(k, hooks[i], BPF_LSM_MAC, err, errlen);
+	ret = ret ? ret : attach_tracepoint(k, "zug_fault_exit", "raw_syscalls/sys_exit", err, errlen);
+	k->faults = !ret;
+	return ret;
 }

@@ -15,9 +15,11 @@
 
 struct kernel;
 
-/* Loads and attaches everything but probes. 0, or -errno with one line in err. */
+/* Loads everything, and begins to attach it but for probes. 0, or -errno with one line in err. */
 int kernel_open(struct kernel **out, char *err, size_t errlen);
-/* Detaches and frees; all sandboxes must have been drained. NULL is fine. */
+/* Waits until all is attached: before the first task comes under control. 0, or -errno with one line in err. */
+int kernel_ready(struct kernel *k, char *err, size_t errlen);
+/* Detaches, also probes, and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 
 /* The mapped state of a slot, which commands change. */
@@ -71,19 +73,18 @@ struct kernel_answer {
 };
 int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr);
 
+/* Grows with every change of probes and watches. */
+uint64_t kernel_probes_changed(const struct kernel *k);
 /* Takes all probes out and forgets modules and watches; nothing may be under control. */
 void kernel_clear_probes(struct kernel *k);
 
-/* Watches of the next execution; len 0 clears the slot. */
-void kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w);
+/* Watches of the next execution; len 0 clears the slot. No task may be parked. 0, or -errno with a line in err. */
+int kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w, char *err, size_t errlen);
 /* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
 
-/*
- * What a sandbox has its test told (CPUs, time) is written when system calls end, from now on. -EPERM: the
- * kernel is locked down.
- */
-int kernel_watch_exits(struct kernel *k);
+/* False when the kernel is locked down: then a test cannot be told other CPUs, another time or random numbers. */
+bool kernel_may_write(const struct kernel *k);
 /*
  * From now on calls can be made to fail (ZUG_CMD_FAULT), which costs many calls on the machine a little. No task may
  * be parked meanwhile. 0, or -errno with a line in err.

@@ -166,7 +166,7 @@ static void look_btf(struct machine_fact *f)
 
 /* Where the programs attach, and what they call: bpf/points.bpf.h, bpf/turn.bpf.h. */
 static const char *const functions[] = {
-	"uprobe_pre_sstep_notifier", "uprobe_mmap", "uprobe_munmap", "uprobe_clear_state",
+	"uprobe_pre_sstep_notifier", "uprobe_mmap", "uprobe_munmap",
 	"scx_bpf_create_dsq", "scx_bpf_dsq_insert", "scx_bpf_dsq_move", "scx_bpf_dsq_move_to_local",
 	"scx_bpf_kick_cpu",
 };
@@ -326,17 +326,25 @@ static void find_holder(char *buf, size_t len)
 		closedir(dir);
 }
 
+/* The scheduler of a zug that was killed stays until the kernel has unloaded it. */
+#define UNLOADED_WITHIN_MS	5000
+
 static void look_scheduler(struct machine_fact *f)
 {
 	char state[128], ops[128], holder[384];
 
-	machine_line("/sys/kernel/sched_ext/state", state, sizeof(state));
-	if (!state[0] || !strcmp(state, "disabled")) {
-		snprintf(f->found, sizeof(f->found), "no other sched_ext scheduler is loaded");
-		return;
+	for (int ms = 0;; ms += 10) {
+		machine_line("/sys/kernel/sched_ext/state", state, sizeof(state));
+		if (!state[0] || !strcmp(state, "disabled")) {
+			snprintf(f->found, sizeof(f->found), "no other sched_ext scheduler is loaded");
+			return;
+		}
+		machine_line("/sys/kernel/sched_ext/root/ops", ops, sizeof(ops));
+		find_holder(holder, sizeof(holder));
+		if (holder[0] || (ops[0] && strncmp(ops, "zugzwang", 8)) || ms >= UNLOADED_WITHIN_MS)
+			break;
+		usleep(10000);
 	}
-	machine_line("/sys/kernel/sched_ext/root/ops", ops, sizeof(ops));
-	find_holder(holder, sizeof(holder));
 	bad(f, -EBUSY, strncmp(ops, "zugzwang", 8) ? "stop it first" :
 	    "wait until that ends, or let zugd share it out (zugd, then zug run as before)",
 	    "the sched_ext scheduler '%s' is loaded%s (state: %s), and a system has room for one", ops, holder, state);

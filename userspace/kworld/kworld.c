@@ -38,13 +38,9 @@ static void set_patience(struct kworld *k, bool trial)
 	k->run.turn.lone_ns = trial ? SPIN_TRIAL_NS : k->run.lone_ns;
 }
 
-static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
+void kworld_begin(struct kworld *k, bool stop_always)
 {
-	struct kworld *k = kw(w);
-	struct stat st;
-	uint64_t before;
-	uint32_t kid;
-	int pid, ret;
+	struct world *w = &k->w;
 
 	/* nothing of the last execution may be taken for this one's */
 	if (!k->o.launch.joined)
@@ -72,6 +68,18 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	lane_watch_reset(&k->lane_watch);
 	timers_reset(&k->timers);
 	kworld_flows_reset(k);
+	k->prefix.used = k->prefix.feeding = false;
+}
+
+static int kworld_start(struct world *w, bool stop_always, char *err, size_t errlen)
+{
+	struct kworld *k = kw(w);
+	struct stat st;
+	uint64_t before;
+	uint32_t kid;
+	int pid, ret;
+
+	kworld_begin(k, stop_always);
 	if (k->o.launch.joined) {
 		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
 		return 0;
@@ -83,11 +91,15 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (ret)
 		return ret;
 	sandbox_reset(k->o.sandbox);
-	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
-	if (pid < 0)
-		return pid;
-	k->run.root_pid = pid;
-	k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
+	if (kworld_fork(k)) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
+	} else {
+		pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
+		if (pid < 0)
+			return pid;
+		k->run.root_pid = pid;
+		k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
+	}
 	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;
 }
@@ -464,6 +476,7 @@ void kworld_free(struct world *w)
 	free(k->by_kid);
 	id_map_free(&k->by_tid);
 	free(k->told_events.list);
+	free(k->prefix.list);
 	timers_free(&k->timers);
 	kworld_flows_free(k);
 	kworld_waiters_free(k);

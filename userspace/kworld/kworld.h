@@ -7,6 +7,7 @@
 #include "kworld/places.h"
 #include "probes/probes.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/sandbox_template.h"
 #include "engine/spawn.h"
 #include "engine/world.h"
 
@@ -26,6 +27,16 @@ struct kworld_options {
 struct world *kworld_new(const struct kworld_options *o);
 struct launch *kworld_launch(struct world *w);
 void kworld_free(struct world *w);
+
+/*
+ * Executes the program up to where executions may part, and keeps it there, for executions that are forked from it
+ * (sandbox_template.h). Between executions. 0, or -errno with the reason in err why that cannot be done.
+ */
+int kworld_make_template(struct world *w, char *err, size_t errlen);
+/* The executions that follow are forked from the template as long as there is one, or are not. */
+void kworld_use_template(struct world *w, bool on);
+/* True when the last execution was. */
+bool kworld_used_template(const struct world *w);
 
 /*
  * A code place that was reached KWORLD_HOT times or more in one execution so far. *contended: for memory that

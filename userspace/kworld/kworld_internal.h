@@ -188,6 +188,17 @@ struct kworld_run {
 	struct spent spent;	/* what the kernel side does not know */
 };
 
+/* How an execution from a template begins (kworld_prefix.c). */
+struct prefix {
+	struct zug_event *list;		/* of the execution in which the template was made */
+	size_t nr, room;
+	size_t next;			/* the next one that takes effect */
+	bool recording;
+	bool wanted;			/* the next execution is to be forked, if there is a template */
+	bool used;			/* this one was, or that failed */
+	bool feeding;			/* it stands still until the whole list has taken effect */
+};
+
 struct kworld {
 	struct world w;
 	struct kworld_options o;
@@ -198,6 +209,7 @@ struct kworld {
 	uint32_t nr_kid;	/* room */
 	struct id_map by_tid;	/* the first living task that has that number for the test, or another that had it */
 	struct kworld_run run;
+	struct prefix prefix;
 	struct told_events told_events;
 	struct lock_memory locks;
 	struct lock_waiters waiters;
@@ -223,8 +235,21 @@ static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
 
 /* world_ops.next */
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
+/* The state of an execution that has not begun. */
+void kworld_begin(struct kworld *k, bool stop_always);
 /* Takes the next event, if it has come, and lets it take effect. 1; 0: none has come; -EIO: k->run.broken says why. */
 int kworld_pump(struct kworld *k);
+/* The same, and waits for it. */
+int kworld_pump_for(struct kworld *k, int64_t timeout_us);
+/* The only task gets the turn, as it would without a choice. */
+void kworld_answer_alone(struct kworld *k);
+
+/* An event has come: it is kept, if a template is being made. */
+void kworld_prefix_note(struct kworld *k, const struct zug_event *e);
+/* Begins an execution from the template. false: it is to be started by exec. */
+bool kworld_fork(struct kworld *k);
+/* Lets the next event of the prefix take effect. 1; 0: none, or a question comes first; -EIO: k->run.broken. */
+int kworld_prefix_next(struct kworld *k);
 /* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->run.broken). */
 bool kworld_tell(struct kworld *k, const struct world_event *ev);
 bool kworld_tell_first(struct kworld *k, const struct world_event *ev);

@@ -93,6 +93,8 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 	bool asks = ret > 0 && e.flags & ZUG_EF_ASK;
 	uint64_t now = asks ? clock_now_ns() : 0;
 
+	if (ret > 0)
+		kworld_prefix_note(k, &e);
 	if (ret < 0)
 		k->run.broken = ret == -ENOMEM ? "out of memory" : "the kernel side sent an event of a wrong size";
 	else if (ret && !errand_takes(k, &e))
@@ -109,6 +111,11 @@ static int pump(struct kworld *k, int64_t timeout_us, int wake_fd)
 int kworld_pump(struct kworld *k)
 {
 	return pump(k, 0, -1);
+}
+
+int kworld_pump_for(struct kworld *k, int64_t timeout_us)
+{
+	return pump(k, timeout_us, -1);
 }
 
 /* ---- errands ---- */
@@ -190,6 +197,9 @@ int kworld_give_turn(struct kworld *k, uint32_t kid, int pid)
 	struct zug_ctl c = { .cmd = ZUG_CMD_GRANT, .sandbox = sandbox_slot(k->o.sandbox), .task = kid, .pid = pid,
 			     .turn = k->run.turn };
 
+	/* it gets it when the prefix has taken effect */
+	if (k->prefix.feeding)
+		return 0;
 	c.turn.granted_at = clock_now_ns();
 	return kernel_ctl(k->o.kernel, &c);
 }
@@ -201,6 +211,14 @@ static void go_on(struct kworld *k)
 	k->run.goes_on = 0;
 	k->run.goes_on_now = false;
 	k->run.asked = false;
+}
+
+void kworld_answer_alone(struct kworld *k)
+{
+	if (k->run.goes_on_now)
+		go_on(k);
+	else
+		kworld_grant(&k->w, k->run.root);
 }
 
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen)
@@ -224,7 +242,8 @@ int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, cha
 			go_on(k);
 			continue;
 		}
-		ret = k->run.broken ? -EIO : pump(k, timeout_us, k->o.wake_fd);
+		ret = k->run.broken ? -EIO : kworld_prefix_next(k);
+		ret = ret ? ret : pump(k, timeout_us, k->o.wake_fd);
 		if (ret < 0) {
 			snprintf(err, errlen, "%s", k->run.broken);
 			return ret;

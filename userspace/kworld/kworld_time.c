@@ -74,6 +74,9 @@ int kworld_prepare(struct kworld *k, int pid)
 {
 	const volatile struct zug_sandbox *z = kworld_state(k);
 
+	/* the template was made ready */
+	if (k->prefix.feeding)
+		return 0;
 	return z->setup.virtual_time || z->setup.seeded ?
 	       vdso_patch(pid, z->setup.virtual_time, z->setup.seeded) : 0;
 }

@@ -30,6 +30,7 @@
 #include "lib/base/array.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
+#include "sandbox/sandbox_template.h"
 #include "kernel/tracee.h"
 
 /*
@@ -69,9 +70,17 @@ bool sandbox_populated(const struct sandbox *s)
 	return strstr(buf, "populated 1") != NULL;
 }
 
-static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
+void sandbox_limit_tasks(const struct sandbox *s, int others)
 {
 	char path[320], max[24];
+
+	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
+	snprintf(max, sizeof(max), "%d", (s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS) + others);
+	write_file(path, max);
+}
+
+static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
+{
 	struct stat st;
 	int ret;
 
@@ -100,9 +109,7 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	s->cgid = st.st_ino;
 	/* the limit needs the pids controller; without it the kernel's own limits remain */
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
-	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
-	snprintf(max, sizeof(max), "%d", s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS);
-	write_file(path, max);
+	sandbox_limit_tasks(s, 0);
 	return 0;
 }
 
@@ -238,8 +245,9 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	}
 	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
 		goto fail;
-	if ((o->virtual_time || o->seeded) && (ret = kernel_watch_exits(k))) {
-		snprintf(err, errlen, "cannot attach to the ends of system calls: %s", strerror(-ret));
+	if ((o->virtual_time || o->seeded) && !kernel_may_write(k)) {
+		ret = -EPERM;
+		snprintf(err, errlen, "the kernel is locked down: the test cannot be told another time");
 		goto fail;
 	}
 	/* orphans of the test become our children, so that we can reap them */
@@ -258,6 +266,7 @@ void sandbox_free(struct sandbox *s)
 
 	if (!s)
 		return;
+	sandbox_template_drop(s);
 	sandbox_environment_free(s);
 	if (s->mnt_ns >= 0)
 		close(s->mnt_ns);
@@ -527,7 +536,7 @@ int sandbox_show_cpus(struct sandbox *s)
 	close(fd);
 	if (!ret)
 		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
-	return ret ? ret : kernel_watch_exits(s->k);
+	return ret ? ret : kernel_may_write(s->k) ? 0 : -EPERM;
 }
 
 /* ---- ending ---- */
@@ -574,20 +583,27 @@ void sandbox_reset(struct sandbox *s)
 	kernel_ctl(s->k, &c);
 }
 
-static void kill_all(const struct sandbox *s)
+/* Kills all but the template. The number of processes that were there. */
+static int kill_all(const struct sandbox *s)
 {
 	char buf[4096], *p = buf, *end;
 	ssize_t n = pread(s->procs_fd, buf, sizeof(buf) - 1, 0);
+	int nr = 0;
 
 	if (n <= 0)
-		return;
+		return 0;
 	buf[n] = 0;
 	/*
 	 * a number that is cut off at the end of the buffer may be another process: it is left for
 	 * the next time
 	 */
-	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end)
+	for (long pid; (pid = strtol(p, &end, 10)) > 0 && *end == '\n'; p = end) {
+		if (pid == s->template.pid)
+			continue;
 		kill(pid, SIGKILL);
+		nr++;
+	}
+	return nr;
 }
 
 /*
@@ -630,7 +646,8 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 				if (status)
 					*status = st;
 			}
-		if (!sandbox_populated(s)) {
+		/* a template stays */
+		if (s->template.pid ? !kill_all(s) : !sandbox_populated(s)) {
 			if (!reaped && waitpid(root, status, 0) != root && status)
 				*status = -1;
 			close_watches(s);
@@ -644,6 +661,7 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			kill_all(s);
 		} else if (i % 50 == 0) {
 			s->killed = true;
+			sandbox_template_drop(s);
 			if (write(s->kill_fd, "1", 1) < 0)
 				return -errno;
 		}

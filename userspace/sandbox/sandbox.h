@@ -82,6 +82,7 @@ struct launch {
 	bool watch_write_only;
 	bool randomise;		/* leave address randomisation on */
 	bool joined;		/* sandbox_join() brought it in; it stands at its first system call */
+	bool traced;		/* by this thread, from its exec on (sandbox_template.h) */
 };
 
 /*

@@ -32,6 +32,9 @@
 #include "lib/base/array.h"
 #include "sandbox/sandbox_internal.h"
 
+#define LAST_PID "/proc/sys/kernel/ns_last_pid"
+#define PID_MAX_DEFAULT 32768
+
 /* ---- pid 1 ---- */
 
 /* Hides the name and the arguments of zug from the test, which sees this process as "init". */
@@ -59,8 +62,58 @@ static void rename_process(void)
 	memcpy((void *)begin, "init", 5);
 }
 
+static bool setting(const char *path, char *buf, size_t len, const char *value)
+{
+	int fd = open(path, (value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : value ? write(fd, value, strlen(value)) : read(fd, buf, len - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n >= 0 && !value)
+		buf[n] = 0;
+	return n >= 0;
+}
+
+/*
+ * The pids of the last execution are free, whose processes are dead or are killed now, and the next pid is that of an
+ * execution's first process. A template, whose pid is far above, is left alone.
+ */
+static void free_pids(int template)
+{
+	char text[24];
+	int last = setting(LAST_PID, text, sizeof(text), NULL) ? atoi(text) : 0;
+
+	/* the template was the last, and its prototype the only other one */
+	if (last >= template)
+		last = 2;
+	for (int pid = 2; pid <= last; pid++)
+		while (!kill(pid, SIGKILL))
+			usleep(200);
+	setting(LAST_PID, NULL, 0, "1");
+}
+
+/* The next pid is one that no execution comes to. Returns it. */
+static int reach_high_pid(void)
+{
+	int most = PID_MAX_DEFAULT;
+	char text[24];
+
+	if (setting("/proc/sys/kernel/pid_max", text, sizeof(text), NULL))
+		most = atoi(text);
+	snprintf(text, sizeof(text), "%d", most - 2);
+	setting(LAST_PID, NULL, 0, text);
+	return most - 1;
+}
+
+static void kill_others(void)
+{
+	while (!kill(-1, SIGKILL))
+		usleep(200);
+}
+
 static void init_main(int fd)
 {
+	int template = INT_MAX;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -76,10 +129,19 @@ static void init_main(int fd)
 		dup2(3, i);
 	if (write(3, &byte, 1) != 1)
 		_exit(1);
-	/* a byte asks to kill all processes; end of file: the sandbox is gone */
+	/* a byte asks for something; end of file: the sandbox is gone */
 	while (read(3, &byte, 1) == 1) {
-		while (!kill(-1, SIGKILL))
-			usleep(200);
+		switch (byte) {
+		case ENVIRONMENT_KILL:
+			kill_others();
+			break;
+		case ENVIRONMENT_FIRST_PID:
+			free_pids(template);
+			break;
+		case ENVIRONMENT_HIGH_PID:
+			template = reach_high_pid();
+			break;
+		}
 		if (write(3, &byte, 1) != 1)
 			break;
 	}
@@ -134,13 +196,21 @@ int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 	return setns(inside ? s->env.pid_ns : s->env.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
 }
 
+int sandbox_environment_ask(struct sandbox *s, enum environment_request what)
+{
+	char byte = what;
+	ssize_t n;
+
+	if (s->env.init_fd < 0 || write(s->env.init_fd, &byte, 1) != 1)
+		return -ENOTCONN;
+	while ((n = read(s->env.init_fd, &byte, 1)) < 0 && errno == EINTR)
+		;
+	return n == 1 ? 0 : -ENOTCONN;
+}
+
 void sandbox_environment_kill(struct sandbox *s)
 {
-	char byte = 0;
-
-	if (s->env.init_fd >= 0 && write(s->env.init_fd, &byte, 1) == 1)
-		while (read(s->env.init_fd, &byte, 1) < 0 && errno == EINTR)
-			;
+	sandbox_environment_ask(s, s->template.pid ? ENVIRONMENT_FIRST_PID : ENVIRONMENT_KILL);
 }
 
 int sandbox_environment_reset_pids(const struct sandbox *s)

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/user.h>
 #include "sandbox/sandbox.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
@@ -100,6 +101,17 @@ struct private_file {
 	char *path, *copy;
 };
 
+/* sandbox_template.c */
+struct sandbox_template {
+	pid_t pid;		/* 0: none */
+	struct user_regs_struct at;	/* with which executions go on */
+	uint64_t insn;		/* the address of a system call instruction */
+	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
+	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
+	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
+	const char *spoilt;	/* why it was dropped; NULL: it was not */
+};
+
 struct sandbox {
 	struct kernel *k;
 	unsigned int slot;
@@ -121,8 +133,11 @@ struct sandbox {
 	int watch_fds[ZUG_MAX_WATCHES];
 	int nr_watch_fds;
 	struct environment env;
+	struct sandbox_template template;
 };
 
+/* Sets the limit on tasks in the cgroup: the test's, and so many others. */
+void sandbox_limit_tasks(const struct sandbox *s, int others);
 /* Replaces the files of /sys that tell how many CPUs there are. 0 or -errno. */
 int sandbox_show_cpus(struct sandbox *s);
 
@@ -155,6 +170,13 @@ void sandbox_environment_began(struct sandbox *s, pid_t root);
 int sandbox_environment_spawn_inside(struct sandbox *s, bool inside);
 /* In the execution's first process: the next pid is the one after its own. 0, or -1 with errno. */
 int sandbox_environment_reset_pids(const struct sandbox *s);
+/* What the first process of the pid namespace does for us. 0 or -errno. */
+enum environment_request {
+	ENVIRONMENT_KILL = 0,		/* kills all others */
+	ENVIRONMENT_FIRST_PID,		/* the same, but for a template; the next process gets pid 2 */
+	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
+};
+int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
 /*
  * After an execution: kills all processes of its pid namespace, and waits until they are gone. The
  * test's tasks are dead by then, but some may still have their pids, and --setup may have left
@@ -189,6 +211,9 @@ void space_wait_for_clock(const struct space *p);
 bool space_folders_as_they_were(struct space *p);
 
 bool path_is_below(const char *path, const char *folder);
+
+/* After each execution: drops the template when its environment is not what it was. */
+void sandbox_template_look(struct sandbox *s);
 
 /* Runs --setup while the first process of the execution waits. 0, or -errno with a line in err. */
 int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *err, size_t errlen);

@@ -113,7 +113,7 @@ void sandbox_environment_end(struct sandbox *s)
 	if (ask(s, &now))
 		never = true;
 	/* 1 is ours */
-	if (never || w->helpers || now.nr_pids > 1)
+	if (s->template.pid || never || w->helpers || now.nr_pids > 1)
 		sandbox_environment_kill(s);
 	w->helpers = false;
 	w->writes = s->o.own & (SANDBOX_FILES | SANDBOX_IPC | SANDBOX_HOST) && (never || space_used(s, &now));

@@ -26,6 +26,7 @@
 #include <bpf/bpf.h>
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
+#include "sandbox/sandbox_template.h"
 
 #define SPAWN_TRIES 5000		/* a millisecond apart, the first ones less */
 #define SPAWN_SHORT 100
@@ -125,7 +126,7 @@ static int child_main(void *arg)
 	DO("enter the scheduling class", set_class(c->s));
 	/* the daemon keeps off the lane, and the test must not inherit that mask */
 	DO("allow all CPUs", set_affinity(c->s, 0, true));
-	if (l->nr_watches) {
+	if (l->nr_watches || l->traced) {
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
@@ -289,10 +290,12 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 {
 	struct child c = { .s = s, .l = l, .stage = "begin" };
 	int up[2] = { -1, -1 }, down[2] = { -1, -1 };
-	const bool waits = s->o.setup || s->o.teardown || l->nr_watches;
+	const bool waits = s->o.setup || s->o.teardown || l->nr_watches || l->traced;
 	pid_t pid = -1;
 	int ret;
 
+	if (s->template.file_looks)
+		sandbox_template_drop(s);
 	if (pipe2(up, O_CLOEXEC) || (waits && pipe2(down, O_CLOEXEC))) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create a pipe: %s", strerror(errno));
@@ -323,7 +326,7 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	if (!ret)
 		ret = hear(s, up[0], pid, err, errlen);
 	if (ret > 0) {
-		ret = open_watches(s, l, pid, err, errlen);
+		ret = l->traced ? sandbox_template_trace(pid, err, errlen) : open_watches(s, l, pid, err, errlen);
 		if (ret || write(down[1], "g", 1) != 1)
 			kill(pid, SIGKILL);
 		if (!ret && hear(s, up[0], pid, err, errlen) < 0)

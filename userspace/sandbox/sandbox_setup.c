@@ -118,6 +118,7 @@ int sandbox_finish(struct sandbox *s, const struct launch *l, char *err, size_t 
 	int ret = s->o.teardown ? run(s, "--teardown", s->o.teardown, l, err, errlen) : 0;
 
 	sandbox_environment_end(s);
+	sandbox_template_look(s);
 	return ret;
 }
 

@@ -379,6 +379,7 @@ static int start(struct daemon *d, char *err, size_t errlen)
 	}
 	ret = kernel_open(&d->kernel, err, errlen);
 	ret = ret ? ret : door_new(&d->door, d->kernel, &d->o->defaults->c, err, errlen);
+	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);
 	if (ret)
 		return ret;
 	sandbox_avoid_lane(door_sandbox(d->door));

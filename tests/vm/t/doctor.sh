@@ -1,6 +1,6 @@
 #!/bin/bash
 # zug doctor: it lists what this machine has and what is missing, says how to mend it, and is right.
-# Takes 20 s under emulation.
+# Takes 30 s under emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 remember
@@ -116,6 +116,60 @@ if begin "through zugd"; then
 	want_status 3
 	want_out '^no zugd at '
 	unset ZUG_SOCKET
+	end
+fi
+# key: lists the folders in which programs are kept.
+key() { ls -i /sys/fs/bpf/zugzwang 2>/dev/null; }
+passes() { zug 60 run -q --executions 2 -o traces -- "$programs/abba-deadlock-fixed"; want_status 0; }
+if begin "programs are kept"; then
+	rm -rf /sys/fs/bpf/zugzwang
+	randomise=$(cat /proc/sys/kernel/randomize_va_space)
+	echo 2 >/proc/sys/kernel/randomize_va_space
+	passes
+	first=$(key)
+	[ "$(wc -l <<<"$first")" = 1 ] || note "kept: '$first', not one folder"
+	zug 60 check -n 3 -- "$programs/abba-deadlock-fixed"
+	want_status 0
+	[ "$(key)" = "$first" ] || note "loaded again: $(key), not $first"
+	echo "$randomise" >/proc/sys/kernel/randomize_va_space
+	mkdir -m 700 /sys/fs/bpf/zugzwang/other
+	command_run 60 flock /sys/fs/bpf/zugzwang/"${first##* }" "$zug" run -q --executions 2 -o traces -- true
+	want_status 0
+	[ -d /sys/fs/bpf/zugzwang/"${first##* }" ] || note "what another process uses is gone"
+	rm -rf /sys/fs/bpf/zugzwang/*
+	mkdir -m 700 /sys/fs/bpf/zugzwang/other
+	passes
+	[ -z "$(key | grep other)" ] || note "what another build has left stays"
+	want_nothing_left
+	end
+fi
+if begin "programs are not kept"; then
+	# Of another user; then without a BPF file system.
+	chown 1 /sys/fs/bpf/zugzwang
+	listed=$(ls -R /sys/fs/bpf)
+	zug 60 run -q --executions 2 -o traces -- true
+	want_status 0
+	[ "$(ls -R /sys/fs/bpf)" = "$listed" ] || note "something was kept in another user's folder"
+	chown 0 /sys/fs/bpf/zugzwang
+	command_run 60 unshare -m sh -c 'umount /sys/fs/bpf && exec "$@"' sh "$zug" run -q --executions 2 -o traces -- true
+	want_status 0
+	end
+fi
+if begin "after a zug that was killed"; then
+	for ((i = 0; i < 2; i++)); do
+		"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+		first=$!
+		for ((j = 0; j < 100; j++)); do
+			[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
+			sleep 0.1
+		done
+		sleep 0.$((i * 4))
+		kill -KILL $first
+		{ wait $first; } 2>/dev/null
+		zug 60 check -n 3 -- "$programs/abba-deadlock-fixed"
+		want_status 0
+	done
+	want_nothing_left
 	end
 fi
 begin "an unknown argument" && { zug 60 doctor now; want_status 2; want_err 'usage: zug doctor'; end; }

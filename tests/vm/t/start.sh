@@ -1,0 +1,101 @@
+#!/bin/bash
+# Executions that are forked from a template (--start auto) are those that are started by exec: the same search, the same
+# traces; what speaks against a template is said, and nothing else changes.
+# Takes 50 s under emulation.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+if [ "${LONG:-}" ]; then
+	bugs=(aba-stack abba-deadlock accept-order atomicity-locked bank-transfer bounded-queue broken-pipe c11-threads
+	      chase-lev date-rollover fork-with-lock guard-abba handler-lock heap-list if-for-while lost-sigchld
+	      lost-wakeup no-join openmp-reduction pipe-deadlock refcount-zero rwlock-upgrade seqlock-writers
+	      server-crash timeout-disarm torn-pair)
+else
+	bugs=(abba-deadlock date-rollover fork-with-lock guard-abba lost-sigchld pipe-deadlock seqlock-writers)
+fi
+
+# trace FILE: its content, without what differs from one start of zug to the next.
+trace()
+{
+	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
+}
+
+# search START: a finding, or none, in `start.out`; its trace in `start.json`.
+search()
+{
+	zug 60 run -q --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 60 -o "$dir/zug-out" -- \
+		"$program" "${args[@]}"
+	echo "status $rc" >"$dir/$1.out"
+	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p' "$dir/out" >>"$dir/$1.out"
+	sed -nE 's/.* ([0-9]* steps, at most [0-9]* in one; .*)\)$/\1/p' "$dir/out" >>"$dir/$1.out"
+	: >"$dir/$1.json"
+	[ ! "$(kept_trace)" ] || trace "$(kept_trace)" >"$dir/$1.json"
+	rm -rf "$dir/zug-out"
+}
+
+remember
+if begin "a killed zug leaves no template"; then
+	"$zug" run -q --start auto --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		# the template is the only process with so high a pid of its own
+		pgrep -f "$programs/abba-deadlock-fixed" >/dev/null && [ $i -gt 40 ] && break
+		sleep 0.1
+	done
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	pgrep -f "programs/abba-deadlock-fixe[d]" >left && note "left: $(cat left)"
+	# what a killed zug leaves is cleaned up by the next one
+	zug 60 run -q --executions 1 -o traces -- true
+	want_status 0
+	want_nothing_left
+	end
+fi
+
+use_daemon
+for bug in "${bugs[@]}"; do
+	begin "$bug, forked and started" || continue
+	source=$(ls "$project/tests/programs/$bug".c* | head -n 1)
+	program=$programs/$bug
+	read_header "$source"
+	read -ra options <<<"${header[options]:-}"
+	read -ra args <<<"${header[args]:-}"
+	cd "$project" || exit 2
+	search exec
+	search auto
+	cd "$dir" || exit 2
+	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
+	cmp -s exec.json auto.json || note "the trace is another one: $(diff exec.json auto.json | head -n 10)"
+	grep -q '^found\|^[0-9]* steps' auto.out || note "nothing was said: $(said)"
+	want_nothing_left
+	end
+done
+
+# The working folder is one of the project: below /tmp each execution has another environment.
+if begin "a search of copies"; then
+	cd "$project" || exit 2
+	zug 60 run -q --start auto --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
+	want_status 0
+	want_out '^[0-9]{2} executions began as copies of a process that stands before its first point'
+	zug 60 check -q --start auto -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
+	want_status 0
+	want_nothing_left
+	end
+fi
+
+# reason TEXT ARGUMENT...: no template, for that reason.
+reason()
+{
+	zug 60 run -q --start auto --executions 6 -o "$dir/traces" "${@:2}"
+	want_status 0
+	want_out "started the program anew: $1"
+}
+
+if begin "what speaks against copies is said"; then
+	cd "$project" || exit 2
+	reason "--aslr gives each execution other addresses" --aslr -- "$programs/abba-deadlock-fixed"
+	reason "the test changes its files" -- "$programs/file-lost-update-fixed"
+	want_nothing_left
+	end
+fi
+finish

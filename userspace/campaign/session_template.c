@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session_template.c - which executions of a session are forked from a template (--start auto)
+ *
+ * The template is made once the points have stayed the same over an execution that was started by exec, and made anew when
+ * they change. What makes a template impossible, or has spoilt two, is a reason to start all executions by exec from then
+ * on; the reason is told once, in the summary.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "campaign/session.h"
+
+/* Templates whose first execution has changed their environment, one after another. */
+#define MOST_SPOILT 2
+
+/* What the options have against it; NULL: nothing. */
+static const char *against(const struct session *s)
+{
+	const struct campaign_options *o = &s->o;
+
+	if (o->machine.sandbox)
+		return "the test joins the sandbox of zugd";
+	if (!(o->environment.own & SANDBOX_PIDS))
+		return "--world leaves pids out, so that each execution has others";
+	if (o->environment.setup || o->environment.teardown)
+		return "--setup and --teardown need an environment for each execution";
+	if (o->inputs.file)
+		return "--stdin gives each execution a new pipe";
+	if (o->inputs.real_time)
+		return "the test sees the machine's time";
+	if (o->inputs.real_random)
+		return "the test has the machine's random numbers";
+	if (o->inputs.faults)
+		return "--faults and --flows may change what comes first";
+	if (o->machine.randomise)
+		return "--aslr gives each execution other addresses";
+	if (o->failure.invariants || o->failure.discards)
+		return "--invariant and --discard-if look at memory from the beginning on";
+	if (o->replay.debugger)
+		return "a debugger looks on";
+	if (s->nr_watches)
+		return "--watch sets the processor's debug registers when a program is executed";
+	return NULL;
+}
+
+void session_template_give_up(struct session *s, const char *why)
+{
+	struct session_template *t = &s->template;
+
+	t->off = true;
+	snprintf(t->why, sizeof(t->why), "%s", why);
+	if (s->sandbox)
+		sandbox_template_drop(s->sandbox);
+}
+
+/* The points are those that it was made with. */
+static void keep_or_drop(struct session *s, uint64_t probes)
+{
+	struct session_template *t = &s->template;
+
+	if (sandbox_template_there(s->sandbox) && t->probes != probes)
+		sandbox_template_drop(s->sandbox);
+}
+
+static void make(struct session *s, uint64_t probes)
+{
+	struct session_template *t = &s->template;
+	char err[256];
+
+	if (kworld_make_template(s->world, err, sizeof(err))) {
+		session_template_give_up(s, err);
+		return;
+	}
+	t->probes = probes;
+	t->made++;
+	t->lives = 0;
+}
+
+void session_template_begin(struct session *s)
+{
+	struct session_template *t = &s->template;
+	uint64_t probes = kernel_probes_changed(s->k);
+	const char *why;
+
+	kworld_use_template(s->world, false);
+	if (s->o.machine.start == START_EXEC || t->off || t->paused)
+		return;
+	why = against(s);
+	if (why) {
+		session_template_give_up(s, why);
+		return;
+	}
+	keep_or_drop(s, probes);
+	if (!sandbox_template_there(s->sandbox) && t->settled && t->probes_before == probes)
+		make(s, probes);
+	t->probes_before = probes;
+	kworld_use_template(s->world, t->settled && !t->off);
+}
+
+void session_template_end(struct session *s)
+{
+	struct session_template *t = &s->template;
+	const char *why = s->sandbox ? sandbox_template_spoilt(s->sandbox) : NULL;
+
+	if (!kworld_used_template(s->world))
+		return;
+	t->forked++;
+	t->lives++;
+	if (sandbox_template_there(s->sandbox))
+		return;
+	t->spoilt = t->lives > 1 ? 1 : t->spoilt + 1;
+	if (t->spoilt >= MOST_SPOILT)
+		session_template_give_up(s, why ? why : "the test ends the process from which it is forked");
+}
+
+char *session_template_note(const struct session *s)
+{
+	const struct session_template *t = &s->template;
+	char *text = NULL;
+	int n = 0;
+
+	if (s->o.machine.start == START_EXEC)
+		return NULL;
+	if (t->off && !t->forked)
+		n = asprintf(&text, "every execution started the program anew: %s\n", t->why);
+	else if (t->off)
+		n = asprintf(&text, "%lu executions began as copies of a process, the others started the program anew: %s\n",
+			     (unsigned long)t->forked, t->why);
+	else if (t->forked)
+		n = asprintf(&text, "%lu executions began as copies of a process that stands before its first point "
+			     "(--start auto)\n", (unsigned long)t->forked);
+	return n < 0 ? NULL : text;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kworld_prefix.c - executions that begin as copies of a process that stands still (sandbox_template.h)
+ *
+ * kworld_make_template() starts the program once and follows it to the moment from which executions are copied. The events
+ * up to there, the *prefix*, are kept. Only the program's start, and looks at what it has mapped, are questions among them:
+ * all its points are passed, so that what they say is in the events alone. An execution from the template begins with
+ * the prefix: its events take effect as if they came from the kernel side, and their questions are answered like any
+ * other, but for the grants, of which the last is the copy's. So the engine cannot tell the two ways apart.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "kworld/kworld_internal.h"
+
+#define STEP_US 200
+/* Of machine time, for the program's way to the moment. */
+#define PATIENCE_NS 10000000000ull
+
+void kworld_prefix_note(struct kworld *k, const struct zug_event *e)
+{
+	struct prefix *p = &k->prefix;
+
+	if (!p->recording)
+		return;
+	if (!ARRAY_RESERVE(p->list, p->room, p->nr + 1)) {
+		k->run.broken = "out of memory";
+		return;
+	}
+	p->list[p->nr++] = *e;
+}
+
+/* ---- making the template ---- */
+
+/* True for an event that an execution from a template can begin with. */
+static bool can_begin(const struct zug_event *e)
+{
+	switch (e->kind) {
+	case ZUG_EV_EXEC:
+	case ZUG_EV_MODULE:
+	case ZUG_EV_UNPROBED:
+	case ZUG_EV_START:
+	case ZUG_EV_FRESH:
+	case ZUG_EV_RETURNS:
+	case ZUG_EV_HOT:
+		return true;
+	case ZUG_EV_SIGNAL:
+	case ZUG_EV_POINT:
+		return e->flags & ZUG_EF_LONE && !(e->flags & ZUG_EF_WATCHED);
+	}
+	return false;
+}
+
+/* The events that have come, and the answers to their questions. 0, or -errno with the reason in err. */
+static int take_events(struct kworld *k, int64_t timeout_us, char *err, size_t errlen)
+{
+	size_t first = k->prefix.nr;
+	int ret;
+
+	do {
+		ret = kworld_pump_for(k, timeout_us);
+		k->told_events.first = k->told_events.end = 0;
+		if (ret < 0) {
+			snprintf(err, errlen, "%s", k->run.broken);
+			return ret;
+		}
+		for (; first < k->prefix.nr; first++)
+			if (!can_begin(&k->prefix.list[first])) {
+				snprintf(err, errlen, "it stops before it comes to a system call that could be repeated");
+				return -ENOTSUP;
+			}
+		if (k->run.asked)
+			kworld_answer_alone(k);
+		timeout_us = 0;
+	} while (ret);
+	return 0;
+}
+
+/* Follows the prototype to the moment. 0, or -errno with the reason in err. */
+static int follow(struct kworld *k, pid_t prototype, char *err, size_t errlen)
+{
+	uint64_t end = clock_now_ns() + PATIENCE_NS;
+	int ret = 0, there = 0;
+
+	while (!ret && !there) {
+		there = sandbox_template_follow(k->o.sandbox, prototype, err, errlen);
+		ret = there < 0 ? there : take_events(k, there ? 0 : STEP_US, err, errlen);
+		if (!ret && clock_now_ns() > end) {
+			snprintf(err, errlen, "it takes too long to come to its first point");
+			ret = -ETIME;
+		}
+	}
+	if (!ret && (!k->prefix.nr || !k->run.have_root || k->run.asked)) {
+		snprintf(err, errlen, "it was never under control before its first point");
+		ret = -ENOTSUP;
+	}
+	return ret;
+}
+
+int kworld_make_template(struct world *w, char *err, size_t errlen)
+{
+	struct kworld *k = (struct kworld *)w;
+	struct launch l = k->o.launch;
+	char ignored[256];
+	uint32_t kid;
+	int ret, status;
+
+	sandbox_template_drop(k->o.sandbox);
+	kworld_begin(k, false);
+	l.traced = true;
+	k->prefix.nr = 0;
+	ret = sandbox_prepare(k->o.sandbox, err, errlen);
+	if (!ret) {
+		sandbox_reset(k->o.sandbox);
+		ret = sandbox_launch(k->o.sandbox, &l, &kid, err, errlen);
+	}
+	if (ret < 0)
+		return ret;
+	k->run.root_pid = ret;
+	k->prefix.recording = true;
+	ret = follow(k, k->run.root_pid, err, errlen);
+	k->prefix.recording = false;
+	if (!ret)
+		ret = sandbox_template_keep(k->o.sandbox, k->run.root_pid, err, errlen);
+	if (ret) {
+		sandbox_template_drop(k->o.sandbox);
+		sandbox_drain(k->o.sandbox, k->run.root_pid, &status);
+		sandbox_finish(k->o.sandbox, &k->o.launch, ignored, sizeof(ignored));
+	}
+	return ret;
+}
+
+/* ---- executions ---- */
+
+void kworld_use_template(struct world *w, bool on)
+{
+	((struct kworld *)w)->prefix.wanted = on;
+}
+
+bool kworld_used_template(const struct world *w)
+{
+	return ((const struct kworld *)w)->prefix.used;
+}
+
+bool kworld_fork(struct kworld *k)
+{
+	pid_t pid;
+
+	if (!k->prefix.wanted || !sandbox_template_there(k->o.sandbox))
+		return false;
+	if (!sandbox_fresh(k->o.sandbox)) {
+		sandbox_template_drop(k->o.sandbox);
+		return false;
+	}
+	k->prefix.used = true;
+	pid = sandbox_template_fork(k->o.sandbox);
+	if (pid < 0) {
+		/* as if nothing had been tried */
+		sandbox_template_drop(k->o.sandbox);
+		sandbox_reset(k->o.sandbox);
+		return false;
+	}
+	k->run.root_pid = pid;
+	k->prefix.feeding = true;
+	k->prefix.next = 0;
+	return true;
+}
+
+int kworld_prefix_next(struct kworld *k)
+{
+	struct prefix *p = &k->prefix;
+	struct zug_event e;
+
+	if (!p->feeding || k->run.asked)
+		return 0;
+	if (p->next == p->nr) {
+		p->feeding = false;
+		if (!sandbox_template_go(k->o.sandbox, k->run.root_pid, &k->run.turn))
+			return 0;
+		k->run.broken = "the copy of the template does not go on";
+		return -EIO;
+	}
+	e = p->list[p->next++];
+	/* its breakpoint is out of the template already */
+	if (e.kind == ZUG_EV_HOT)
+		return 1;
+	e.pid = e.tgid = k->run.root_pid;
+	/* as of any fork: an address space is told by the number of its process */
+	if (e.kind == ZUG_EV_EXEC || e.kind == ZUG_EV_MODULE || e.kind == ZUG_EV_UNPROBED)
+		e.arg[3] = 0;
+	kworld_handle(k, &e);
+	return k->run.broken ? -EIO : 1;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sandbox_template.c - makes a template of a test's first process, and forks executions from it
+ *
+ * sandbox_template.h has the steps. A prototype is stopped by ptrace at each of its system calls, until one comes that is
+ * not known to leave everything in the process itself (stays_inside()). It stands before that call. Its pid is free again
+ * once the template exists: that has a pid of its own, and a session of its own, so that an execution's first process can
+ * have those of a program that was started by exec. What fork does not pass on, that process gets by system calls that
+ * are made in its place (first_process()).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "kernel/syscalls.h"
+#include "kernel/tracee_call.h"
+#include "sandbox/sandbox_internal.h"
+#include "sandbox/sandbox_template.h"
+
+#define CODE_64		0x33		/* cs of 64-bit code */
+#define SYSCALL_LEN	2		/* bytes of a system call instruction */
+#define SYSCALL_STOP	(SIGTRAP | 0x80)	/* with PTRACE_O_TRACESYSGOOD */
+#define FIRST_PID	2		/* of an execution's first process; 1 is ours */
+#define FORK_TRIES	1000		/* a millisecond apart */
+#define TCGETS_		0x5401
+
+/* ---- the moment ---- */
+
+/* True for the file of glibc's dynamic loader, as the BPF side knows it: what it does is no point. */
+static bool is_loader(const char *line)
+{
+	const char *name = strrchr(line, '/');
+
+	return name && !strncmp(name + 1, "ld-linux", 8);
+}
+
+static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
+{
+	char path[64], line[4096];
+	unsigned long lo, hi;
+	bool found = false;
+	FILE *f;
+
+	if (ip >= t->loader && ip < t->loader_end)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		if (sscanf(line, "%lx-%lx", &lo, &hi) != 2 || ip < lo || ip >= hi || !is_loader(line))
+			continue;
+		t->loader = lo;
+		t->loader_end = hi;
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* A call that only the loader makes before the moment: of others it is a point. */
+static bool loads(int nr, const uint64_t *a)
+{
+	switch (nr) {
+	case SYS_open:
+		return (a[1] & O_ACCMODE) == O_RDONLY && !(a[1] & O_CREAT);
+	case SYS_openat:
+		return (a[2] & O_ACCMODE) == O_RDONLY && !(a[2] & O_CREAT);
+	case SYS_read: case SYS_pread64: case SYS_close: case SYS_stat: case SYS_lstat: case SYS_newfstatat:
+	case SYS_statx: case SYS_access: case SYS_faccessat: case SYS_faccessat2:
+		return true;
+	}
+	return false;
+}
+
+/* True when a fork passes on all that the call does, or it does nothing. */
+static bool stays_inside(int nr, const uint64_t *a)
+{
+	switch (nr) {
+	case SYS_brk: case SYS_munmap: case SYS_mprotect: case SYS_mremap:
+	case SYS_arch_prctl: case SYS_set_tid_address: case SYS_set_robust_list: case SYS_rseq:
+	case SYS_prlimit64: case SYS_getrlimit: case SYS_getrandom:
+	case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_sigaltstack: case SYS_rt_sigreturn:
+	case SYS_uname: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid: case SYS_getgroups:
+	case SYS_getpid: case SYS_gettid: case SYS_getppid: case SYS_getpgrp: case SYS_getcwd: case SYS_sysinfo:
+	case SYS_clock_gettime: case SYS_clock_getres: case SYS_gettimeofday: case SYS_time: case SYS_times:
+	case SYS_sched_getaffinity: case SYS_sched_getscheduler: case SYS_sched_getparam: case SYS_getcpu:
+	case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access:
+	case SYS_faccessat: case SYS_faccessat2: case SYS_readlink: case SYS_readlinkat: case SYS_umask:
+		return true;
+	case SYS_mmap:
+		return !((a[2] & PROT_WRITE) && (a[3] & MAP_TYPE) != MAP_PRIVATE) && !(a[3] & MAP_LOCKED);
+	case SYS_madvise:
+		return a[2] <= MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_HUGEPAGE || a[2] == MADV_NOHUGEPAGE;
+	case SYS_futex:
+		return (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
+	case SYS_prctl:
+		return a[0] == PR_SET_NAME || a[0] == PR_GET_NAME || a[0] == PR_SET_VMA || a[0] == PR_CAPBSET_READ;
+	case SYS_ioctl:
+		return a[1] == TCGETS_;
+	}
+	return false;
+}
+
+/* A call before which a task stops, or which user space has to look at, unless the loader makes it. */
+static bool is_point(const struct sandbox *s, int nr)
+{
+	const struct syscall_desc *d = syscall_desc(nr);
+
+	/* no signal is pending: then it is none */
+	return d && d->class & s->o.syscall_points && nr != SYS_rt_sigprocmask;
+}
+
+static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscall_info *i)
+{
+	struct sandbox_template *t = &s->template;
+	uint64_t a[6];
+	int nr = i->entry.nr;
+
+	for (int k = 0; k < 6; k++)
+		a[k] = i->entry.args[k];
+	if (nr == SYS_set_tid_address)
+		t->tid_address = a[0];
+	if (nr == SYS_set_robust_list) {
+		t->robust_list = a[0];
+		t->robust_len = a[1];
+	}
+	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
+		return false;
+	return is_point(s, nr) || !stays_inside(nr, a);
+}
+
+int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
+{
+	int ret = ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) ? -errno : 0;
+
+	if (ret)
+		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
+	return ret;
+}
+
+int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
+{
+	struct sandbox_template *t = &s->template;
+	struct __ptrace_syscall_info i;
+	int status, ret = waitpid(prototype, &status, __WALL | WNOHANG);
+
+	if (!ret)
+		return 0;
+	if (ret < 0 || !WIFSTOPPED(status)) {
+		snprintf(err, errlen, "the program was ended before its first point");
+		return -ECHILD;
+	}
+	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
+		t->tid_address = t->robust_list = t->robust_len = t->loader = t->loader_end = 0;
+		ret = 0;
+	} else if (WSTOPSIG(status) != SYSCALL_STOP) {
+		snprintf(err, errlen, "the program gets signal %d before its first point", WSTOPSIG(status));
+		return -EINTR;
+	} else if (ptrace(PTRACE_GET_SYSCALL_INFO, prototype, sizeof(i), &i) < 0) {
+		ret = -errno;
+	} else if (i.op == PTRACE_SYSCALL_INFO_ENTRY && is_moment(s, prototype, &i)) {
+		return 1;
+	} else {
+		ret = 0;
+	}
+	if (!ret && ptrace(PTRACE_SYSCALL, prototype, NULL, NULL))
+		ret = -errno;
+	if (ret)
+		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
+	return ret;
+}
+
+/* ---- what a fork would not pass on ---- */
+
+static bool other_descriptors(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		found |= d->d_name[0] != '.' && atoi(d->d_name) > 2;
+	if (!dir)
+		return true;
+	closedir(dir);
+	return found;
+}
+
+/* A signal is pending, or there is a second thread. */
+static const char *not_at_rest(pid_t pid)
+{
+	const char *why = "its state cannot be read";
+	char path[64], line[256];
+	unsigned long value;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return why;
+	why = NULL;
+	while (!why && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Threads: %lu", &value) == 1 && value != 1)
+			why = "it has a second thread already";
+		if ((sscanf(line, "SigPnd: %lx", &value) == 1 || sscanf(line, "ShdPnd: %lx", &value) == 1) && value)
+			why = "a signal is pending";
+	}
+	fclose(f);
+	return why;
+}
+
+/* NULL: nothing speaks against a template. */
+static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_regs_struct *r)
+{
+	const volatile struct zug_sandbox *z = kernel_sandbox(s->k, s->slot);
+
+	if (r->cs != CODE_64)
+		return "it is no 64-bit program";
+	if (z->env_used)
+		return "it may change its environment before its first point";
+	if (other_descriptors(pid))
+		return "it has open files";
+	return not_at_rest(pid);
+}
+
+static const char *not_fresh(const struct sandbox *s)
+{
+	return s->env.writes ? "the test changes its files, its IPC objects or what is mounted" :
+	       s->env.talks ? "the test uses its network" : "each execution has another environment";
+}
+
+/* ---- the template ---- */
+
+/* From the entry of a call to its end, without making it. */
+static int skip_call(pid_t pid, const struct user_regs_struct *at_entry)
+{
+	struct user_regs_struct r = *at_entry;
+	int status, ret;
+
+	r.orig_rax = -1;
+	ret = tracee_set_regs(pid, &r);
+	if (!ret && ptrace(PTRACE_SYSCALL, pid, NULL, NULL))
+		ret = -errno;
+	if (!ret)
+		ret = tracee_wait(pid, 0, &status);
+	return ret < 0 ? ret : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EINTR;
+}
+
+static pid_t fork_tracee(const struct sandbox_template *t, pid_t pid, pid_t group)
+{
+	const struct tracee_call c = {
+		.regs = t->at, .insn = t->insn, .nr = SYS_clone,
+		.arg = { SIGCHLD | CLONE_PARENT | CLONE_PTRACE | (t->tid_address ? CLONE_CHILD_CLEARTID : 0), 0, 0,
+			 t->tid_address },
+	};
+
+	return tracee_clone(pid, group, &c);
+}
+
+static long call(const struct sandbox_template *t, pid_t pid, long nr, uint64_t a, uint64_t b)
+{
+	const struct tracee_call c = { .regs = t->at, .insn = t->insn, .nr = nr, .arg = { a, b } };
+
+	return tracee_call(pid, &c);
+}
+
+/* It has to run in order to die, also while a higher class keeps the lane busy. */
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	waitpid(pid, NULL, __WALL);
+}
+
+static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struct *at_entry)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_TEMPLATE, .sandbox = s->slot, .pid = prototype };
+	struct sandbox_template *t = &s->template;
+	long ret;
+
+	t->at = *at_entry;
+	t->insn = at_entry->rip - SYSCALL_LEN;
+	t->at.rip = t->insn;
+	t->at.rax = at_entry->orig_rax;
+	t->at.orig_rax = -1;
+	ret = kernel_ctl(s->k, &c);
+	if (!ret)
+		ret = skip_call(prototype, at_entry);
+	if (!ret)
+		ret = sandbox_environment_ask(s, ENVIRONMENT_HIGH_PID);
+	if (!ret)
+		ret = fork_tracee(t, prototype, prototype);
+	if (ret < 0)
+		return ret;
+	t->pid = ret;
+	ret = call(t, t->pid, SYS_setsid, 0, 0);
+	if (ret < 0) {
+		end(t->pid);
+		t->pid = 0;
+		return ret;
+	}
+	end(prototype);
+	sandbox_limit_tasks(s, 1);
+	return 0;
+}
+
+int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t errlen)
+{
+	struct user_regs_struct r;
+	const char *why;
+	int ret = tracee_get_regs(prototype, &r);
+
+	why = ret ? NULL : unfit(s, prototype, &r);
+	if (why) {
+		snprintf(err, errlen, "%s", why);
+		return -ENOTSUP;
+	}
+	if (!ret)
+		ret = keep(s, prototype, &r);
+	if (ret) {
+		snprintf(err, errlen, "it cannot be forked (%s)", strerror(-ret));
+		return ret;
+	}
+	sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
+	/* the executions that follow find what the prototype has found */
+	sandbox_environment_end(s);
+	if (!sandbox_fresh(s)) {
+		snprintf(err, errlen, "%s", not_fresh(s));
+		sandbox_template_drop(s);
+		return -ENOTSUP;
+	}
+	s->template.file_looks = kernel_sandbox(s->k, s->slot)->nr_file_looks;
+	s->template.spoilt = NULL;
+	return 0;
+}
+
+bool sandbox_template_there(const struct sandbox *s)
+{
+	return s->template.pid > 0;
+}
+
+const char *sandbox_template_spoilt(const struct sandbox *s)
+{
+	return s->template.spoilt;
+}
+
+void sandbox_template_drop(struct sandbox *s)
+{
+	struct sandbox_template *t = &s->template;
+
+	t->file_looks = false;
+	if (!t->pid)
+		return;
+	end(t->pid);
+	t->pid = 0;
+	sandbox_limit_tasks(s, 0);
+}
+
+void sandbox_template_look(struct sandbox *s)
+{
+	struct sandbox_template *t = &s->template;
+
+	if (!t->pid || sandbox_fresh(s))
+		return;
+	sandbox_template_drop(s);
+	t->spoilt = not_fresh(s);
+}
+
+/* ---- executions ---- */
+
+/* What an execution's first process has that a fork does not pass on. 1: its pid is another one; 0; -errno. */
+static int first_process(const struct sandbox_template *t, pid_t pid)
+{
+	/* the session's number is that of its leader, as the test knows it */
+	long ret = call(t, pid, SYS_setsid, 0, 0);
+
+	if (ret > 0 && ret != FIRST_PID)
+		return 1;
+	if (ret > 0 && t->robust_list)
+		ret = call(t, pid, SYS_set_robust_list, t->robust_list, t->robust_len);
+	return ret < 0 ? ret : tracee_set_regs(pid, &t->at);
+}
+
+pid_t sandbox_template_fork(struct sandbox *s)
+{
+	struct sandbox_template *t = &s->template;
+	pid_t pid;
+	int ret;
+
+	/* a dead process's pid may be free a little later than the process is gone */
+	for (int tries = 0;; tries++) {
+		pid = fork_tracee(t, t->pid, t->pid);
+		ret = pid < 0 ? pid : first_process(t, pid);
+		if (!ret)
+			return pid;
+		if (pid > 0)
+			end(pid);
+		if (ret < 0 || tries == FORK_TRIES)
+			break;
+		usleep(1000);
+		sandbox_environment_ask(s, ENVIRONMENT_FIRST_PID);
+	}
+	return ret < 0 ? ret : -EEXIST;
+}
+
+int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn)
+{
+	struct zug_ctl with = { .cmd = ZUG_CMD_TURN, .sandbox = s->slot, .turn = *turn };
+	struct zug_ctl go = { .cmd = ZUG_CMD_GO, .sandbox = s->slot, .pid = first };
+	int ret = kernel_ctl(s->k, &with);
+
+	if (!ret)
+		ret = kernel_ctl(s->k, &go);
+	if (ret)
+		return ret;
+	return ptrace(PTRACE_DETACH, first, NULL, NULL) ? -errno : 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sandbox_template.h - executions that are forked from a process that stands still
+ *
+ * All executions of a test are equal until one of them makes a second task, or anything that a fork would share. So a
+ * *prototype* is started by sandbox_launch() with launch.traced, and followed to that moment by
+ * sandbox_template_follow(). sandbox_template_keep() makes a copy of it, the *template*, which stands there until
+ * sandbox_template_drop(). For each execution sandbox_template_fork() makes a copy of that, with the pid that a program
+ * has that was started by exec, and sandbox_template_go() lets it go on: it makes the call before which the prototype
+ * stood. The BPF side gives it the prototype's state (bpf/template.bpf.h).
+ *
+ * The template lives in one environment, and so do the executions that are forked from it: it can be used as long as
+ * they change nothing there.
+ */
+#ifndef ZUG_SANDBOX_TEMPLATE_H
+#define ZUG_SANDBOX_TEMPLATE_H
+
+#include "sandbox/sandbox.h"
+
+/* Begins to trace it, before its exec: for sandbox_launch(). 0, or -errno with a line in err. */
+int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
+/*
+ * Lets the prototype go on from its last stop, if it has stopped. 1: it stands at the moment; 0: it has not come there yet;
+ * -errno with the reason in err: there is no such moment.
+ */
+int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen);
+/*
+ * Makes the template, and ends the prototype, whose events have all been seen. 0, or -errno with the reason in err: then the
+ * prototype is left for sandbox_drain().
+ */
+int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *err, size_t errlen);
+/* True when there is one, in an environment that is as it was. */
+bool sandbox_template_there(const struct sandbox *s);
+/* Why it was dropped, although it was not asked for; NULL: it was not. */
+const char *sandbox_template_spoilt(const struct sandbox *s);
+/* Ends it. */
+void sandbox_template_drop(struct sandbox *s);
+
+/* After sandbox_reset(): the first process of an execution, which stands still. Its pid, or -errno. */
+pid_t sandbox_template_fork(struct sandbox *s);
+/* It goes on, with the turn. 0 or -errno. */
+int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn);
+
+#endif
