@@ -279,6 +279,9 @@ static int make_mounts(const struct sandbox *s, struct space *p, const char **st
 						 move_mount(p->files, "", AT_FDCWD, s->files, MOVE_MOUNT_F_EMPTY_PATH));
 		for (int i = 0; i < s->env.nr_folders; i++)
 			DO(s->env.folder[i].path, mount_folder(s, i));
+		/* an overlay writes an attribute into a folder that hide() has made when it is first looked up: now */
+		if (s->o.hide)
+			stat(s->o.hide, &st);
 	}
 	p->mnt_ns = open_own(p, "mnt");
 	DO("open the mount namespace", p->mnt_ns < 0 || settle_folders(p));
