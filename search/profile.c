@@ -16,7 +16,8 @@ void profile_fini(struct profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
-int profile_task(struct profile *p, uint32_t task, uint32_t parent)
+/* Room for that task. -ENOMEM. */
+static int add_task(struct profile *p, uint32_t task, uint32_t parent)
 {
 	uint32_t nr = p->nr_tasks;
 
@@ -65,25 +66,47 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
 			};
 		o = &p->objects[*at];
 		i = p->nr_pairs++;
-		p->pairs[i] = (struct profile_pair){ .task = task, .next = o->first };
+		p->pairs[i] = (struct profile_pair){ .task = task, .next = o->first, .from = p->executions };
 		o->first = i;
 		o->tasks++;
 	}
 	o = &p->objects[*at];
-	p->pairs[i].steps++;
+	p->pairs[i].steps += PROFILE_SCALE;
 	p->pairs[i].write |= write;
-	o->steps++;
+	o->steps += PROFILE_SCALE;
 	o->write |= write;
 	return 0;
 }
 
-int profile_step(struct profile *p, uint32_t task, const struct zug_label *label)
+int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct zug_label *label)
 {
 	struct access a = access_of(label);
 
-	p->steps[task]++;
+	if (add_task(p, task, parent))
+		return -ENOMEM;
+	p->steps[task] += PROFILE_SCALE;
 	for (int o = 0; o < 2; o++)
 		if (a.object[o] && count(p, a.object[o], task, a.write))
 			return -ENOMEM;
 	return 0;
+}
+
+void profile_end(struct profile *p)
+{
+	p->executions += PROFILE_SCALE;
+	if (p->executions < PROFILE_WINDOW)
+		return;
+	p->executions /= 2;
+	for (uint32_t t = 0; t < p->nr_tasks; t++)
+		p->steps[t] /= 2;
+	for (uint32_t k = 0; k < p->nr_objects; k++) {
+		struct profile_object *o = &p->objects[k];
+
+		o->steps = 0;
+		for (uint32_t i = o->first; i != UINT32_MAX; i = p->pairs[i].next) {
+			p->pairs[i].steps /= 2;
+			p->pairs[i].from /= 2;
+			o->steps += p->pairs[i].steps;
+		}
+	}
 }

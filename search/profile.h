@@ -3,8 +3,11 @@
  * profile.h - the numbers of steps that tasks make, and on which objects: means over the
  * executions so far, learnt for weights (surw.c)
  *
- * Tasks and objects are known by their stable names, so that counts of one
- * execution say something about the next.
+ * Tasks and objects are known by their stable names, so that counts of one execution say something
+ * about the next. The search counts in all executions, whatever strategy chose in them
+ * (STRATEGY_COUNTS). What comes to be points later, or stops being points, must not spoil the means:
+ * one is taken over the executions since the pair of object and task was first met, and all sums are
+ * halved now and then, so that old executions count less and less.
  */
 #ifndef ZUG_SEARCH_PROFILE_H
 #define ZUG_SEARCH_PROFILE_H
@@ -18,10 +21,14 @@
 /* More pairs of object and task than this are not counted: memory is bounded. */
 #define PROFILE_PAIRS	(1u << 16)
 
+#define PROFILE_SCALE	16u			/* parts of a step, for means */
+#define PROFILE_WINDOW	(64 * PROFILE_SCALE)	/* so many executions are halved to half as many */
+
 struct profile_pair {
 	uint32_t task;
 	uint32_t next;		/* next pair of the object, or UINT32_MAX */
-	uint64_t steps;		/* sum over all executions */
+	uint64_t steps;		/* sum, in 1/PROFILE_SCALE */
+	uint64_t from;		/* profile.executions when the pair was first met */
 	bool write;
 };
 
@@ -29,13 +36,13 @@ struct profile_object {
 	uint64_t object;
 	uint32_t first;		/* pair */
 	uint32_t tasks;		/* pairs that there are */
-	uint64_t steps;
+	uint64_t steps;		/* sum of the pairs' */
 	bool write;
 };
 
 struct profile {
-	uint64_t executions;
-	uint64_t *steps;	/* by task: sum over all executions */
+	uint64_t executions;	/* that count, in 1/PROFILE_SCALE */
+	uint64_t *steps;	/* by task: sum, in 1/PROFILE_SCALE */
 	uint32_t *parent;	/* by task */
 	uint32_t nr_tasks, room_parent;
 	struct profile_pair *pairs;
@@ -47,19 +54,24 @@ struct profile {
 
 void profile_fini(struct profile *p);
 
-/* Room for that task. -ENOMEM. */
-int profile_task(struct profile *p, uint32_t task, uint32_t parent);
-
-/* The task makes a step. -ENOMEM. */
-int profile_step(struct profile *p, uint32_t task, const struct zug_label *label);
+/* The task, which that parent created, makes a step. -ENOMEM. */
+int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct zug_label *label);
 
 /* Makes the index, after the lists were read. -ENOMEM. */
 int profile_index(struct profile *p);
 
 /* An execution ended. */
-static inline void profile_end(struct profile *p)
+void profile_end(struct profile *p);
+
+/* Steps on the pair's object that its task makes in an execution, or all steps of a task; in 1/PROFILE_SCALE. */
+static inline uint64_t profile_mean(const struct profile *p, const struct profile_pair *pair)
 {
-	p->executions++;
+	return pair->steps * PROFILE_SCALE / (p->executions > pair->from ? p->executions - pair->from : PROFILE_SCALE);
+}
+
+static inline uint64_t profile_mean_of_task(const struct profile *p, uint32_t task)
+{
+	return p->steps[task] * PROFILE_SCALE / (p->executions ? p->executions : PROFILE_SCALE);
 }
 
 /* Objects that at least two tasks use, one of them writing. */

@@ -37,6 +37,7 @@ struct search {
 	uint64_t max_steps;
 
 	struct hb hb;
+	struct profile profile;		/* if the strategy wants it */
 	struct fair fair;
 	struct rules *rules;		/* NULL: none */
 	struct seen classes, schedules;
@@ -121,6 +122,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	s->env.memory = memory / 2;
 	s->env.preemptions = opts->preemptions;
 	s->env.hb = &s->hb;
+	s->env.profile = &s->profile;
 	s->env.err = err;
 	s->env.errlen = errlen;
 	s->stats.bound = s->stats.bound_done = UINT32_MAX;
@@ -165,6 +167,7 @@ void search_free(struct search *s)
 		s->type->fini(s->state);
 	free(s->state);
 	hb_fini(&s->hb);
+	profile_fini(&s->profile);
 	fair_fini(&s->fair);
 	rules_free(s->rules);
 	seen_fini(&s->classes);
@@ -324,6 +327,11 @@ static int strategy_pick(struct search *s, const struct choice *c)
 static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
+		return -ENOMEM;
+	if (s->type->flags & STRATEGY_COUNTS &&
+	    profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label))
+		return -ENOMEM;
+	if (s->type->observe && s->type->observe(s->state, p, i))
 		return -ENOMEM;
 	if (s->rules && rules_step(s->rules, p, i, s->force))
 		return -ENOMEM;
@@ -533,6 +541,7 @@ void search_end(struct search *s, const struct search_end *end)
 		s->env.novel = seen_add(&s->classes, s->hb.hash);
 		seen_add(&s->schedules, s->schedule);
 	}
+	profile_end(&s->profile);
 	if (s->force) {
 		s->force = false;
 		return;
@@ -557,7 +566,7 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 }
 
 /* One more whenever a state changes its form. */
-#define SAVE_VERSION	4
+#define SAVE_VERSION	5
 
 static void save_state(struct search *s, struct codec *c)
 {
@@ -569,6 +578,7 @@ static void save_state(struct search *s, struct codec *c)
 	codec_field(c, s->stats);
 	codec_field(c, s->env.max_choices);
 	codec_field(c, s->rare_max);
+	save_profile(c, &s->profile);
 	save_seen(c, &s->classes);
 	save_seen(c, &s->schedules);
 	if (s->type->save)

@@ -18,6 +18,7 @@
 
 #include "search/codec.h"
 #include "search/hb.h"
+#include "search/profile.h"
 #include "search/rng.h"
 #include "search/search.h"
 
@@ -58,6 +59,7 @@ static inline uint32_t choice_from(const struct choice *c, uint32_t task)
 struct search_env {
 	struct rng rng;
 	const struct hb *hb;		/* of the current execution, up to this point */
+	const struct profile *profile;	/* steps in all executions so far, for STRATEGY_COUNTS */
 	uint64_t seed;
 	uint64_t memory;		/* bytes that tables may take */
 	int preemptions;		/* search_options.preemptions */
@@ -75,6 +77,7 @@ enum {
 	STRATEGY_EXHAUSTIVE	= 1 << 1,	/* begin() answers SEARCH_EXHAUSTED in the end */
 	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
 	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand */
+	STRATEGY_COUNTS		= 1 << 4,	/* wants env->profile */
 };
 
 struct strategy_param {
@@ -107,6 +110,11 @@ struct strategy_type {
 	void (*end)(void *state, const struct search_end *end);
 	void (*fini)(void *state);
 
+	/*
+	 * Optional: that step is made, in any execution: also those in which pick() is not asked
+	 * (replays), or another member of a portfolio is. -ENOMEM.
+	 */
+	int (*observe)(void *state, const struct search_point *point, uint32_t i);
 	/*
 	 * Optional: as search_promise(), of the task that the last pick() chose at that point. No rule
 	 * and no fairness will be in the way.

@@ -52,6 +52,7 @@ struct guided {
 	struct search_env *env;
 	struct seen pairs;
 	bool news;		/* this execution showed a new pair */
+	bool own;		/* and is one of ours */
 	struct kept kept[MAX_KEPT];
 	uint32_t nr_kept;
 	struct kept now;	/* what this execution follows */
@@ -156,13 +157,14 @@ static int guided_begin(void *state, uint64_t iteration)
 	if (g->nr_prio)
 		memset(g->prio, 0, g->nr_prio * sizeof(*g->prio));
 	id_map_clear(&g->written);
-	g->news = false;
+	g->own = true;
 	g->parent = draw_parent(g);
 	g->now = g->kept[g->parent];
 	for (uint32_t i = 0; i < g->now.nr; i++)
 		g->now.rules[i].met = false;
 	/* Now and then without any change, and the first execution without constraints. */
-	if (iteration && rng_below(&g->env->rng, 8))
+	(void)iteration;
+	if (rng_below(&g->env->rng, 8))
 		mutate(g);
 	return SEARCH_GO;
 }
@@ -271,8 +273,8 @@ static int guided_pick(void *state, const struct choice *c)
 	struct guided *g = state;
 	const struct search_point *p = c->point;
 	const struct search_cand *chosen;
-	uint64_t key, writer;
 	struct access a;
+	uint64_t key, writer;
 	uint32_t best;
 
 	if (!ARRAY_RESERVE_ZERO(g->prio, g->nr_prio, p->cand[p->nr - 1].task + 1))
@@ -294,15 +296,32 @@ static int guided_pick(void *state, const struct choice *c)
 		return (int)best;
 	key = key_of(chosen, a.object[0]);
 	writer = last_writer(g, a.object[0]);
-	if (learn(g, key, chosen->task, &a))
-		return -ENOMEM;
-	g->news |= seen_add(&g->pairs, mix64(writer) + key);
 	for (uint32_t i = 0; i < g->now.nr; i++)
 		g->now.rules[i].met |= g->now.rules[i].access == key &&
 			(g->now.rules[i].write == writer) == g->now.rules[i].see;
-	if (a.write && set_writer(g, a.object[0], key))
-		return -ENOMEM;
 	return (int)best;
+}
+
+/* Every execution shows pairs, whatever strategy chooses in it. */
+static int guided_observe(void *state, const struct search_point *p, uint32_t i)
+{
+	const struct search_cand *c = &p->cand[i];
+	struct access a = access_of(&c->label);
+	struct guided *g = state;
+	uint64_t key, writer;
+
+	if (!p->step) {
+		id_map_clear(&g->written);
+		g->news = false;
+	}
+	if (!a.object[0])
+		return 0;
+	key = key_of(c, a.object[0]);
+	writer = last_writer(g, a.object[0]);
+	if (learn(g, key, c->task, &a))
+		return -ENOMEM;
+	g->news |= seen_add(&g->pairs, mix64(writer) + key);
+	return a.write ? set_writer(g, a.object[0], key) : 0;
 }
 
 /* Without constraints it is pos.c: no more than the next point is known. */
@@ -320,6 +339,7 @@ static void guided_end(void *state, const struct search_end *end)
 	struct guided *g = state;
 
 	(void)end;
+	g->own = false;
 	if (!g->news) {
 		g->kept[g->parent].failed++;
 		return;
@@ -362,6 +382,7 @@ const struct strategy_type strategy_guided = {
 	.init = guided_init,
 	.begin = guided_begin,
 	.pick = guided_pick,
+	.observe = guided_observe,
 	.promise = guided_promise,
 	.end = guided_end,
 	.fini = guided_fini,

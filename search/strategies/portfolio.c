@@ -3,11 +3,18 @@
  * portfolio.c - several strategies in turn, more of those that show something new
  *
  * After Nekara (ASE 2021) and Coyote: no strategy is best on all programs, and
- * ones that fail for different reasons complement each other. Turns are given
- * by stride scheduling: a member with weight w gets its next turn 1/w later. A
- * weight is 1 plus up to BONUS for the share of its latest executions that were
- * happens-before classes that no execution had shown before; so no member starves, and only
- * counts matter, never time.
+ * ones that fail for different reasons complement each other. The first turns are
+ * given in a fixed order (opening[]), later ones by stride scheduling: a member with
+ * weight w gets its next turn 1/w later. A weight is 1, plus the member's bonus
+ * times the share of its latest executions that were happens-before classes that no
+ * execution had shown before; so no member starves, a search that shows little new
+ * is left to those that can end it, and only counts matter, never time.
+ *
+ * The order and the bonuses are what finds most bugs in few executions, measured
+ * (docs/strategies.md): samplers that need to know nothing first, those that learn
+ * as soon as there is something to learn, and learning from all executions, of
+ * whichever member (env->profile, observe()); searches that try schedules in a fixed
+ * order come last.
  *
  * dpor is a member because it is quick on small tests, but its end does not end
  * the search: it assumes that all racing variables are labelled. The end of the
@@ -18,14 +25,26 @@
 #include <stdlib.h>
 #include "search/strategies/strategies.h"
 
-#define BONUS		3.0
 #define MEMORY		16.0	/* executions over which novelty is averaged */
 
-static const char *const specs[] = {
-	"random", "pct:depth=3", "pos", "surw", "guided", "preemption:bound=65000", "dpor",
+static const struct {
+	const char *spec;
+	double bonus;
+} parts[] = {
+	{ "random", 3 },
+	{ "guided", 12 },
+	{ "surw", 9 },
+	{ "pos", 3 },
+	{ "urw", 5 },
+	{ "dpor", 7 },
+	{ "pct:depth=3", 3 },
+	{ "preemption:bound=65000", 3 },
 };
 
-#define NR_MEMBERS	(sizeof(specs) / sizeof(specs[0]))
+#define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
+
+/* Who gets the first turns: numbers of parts[]. Those that are not here come right behind. */
+static const uint8_t opening[] = { 0, 1, 2, 3, 1, 4, 5, 2, 1, 0 };
 
 struct member {
 	const struct strategy_type *type;
@@ -40,6 +59,7 @@ struct portfolio {
 	struct search_env *env;
 	struct member members[NR_MEMBERS];
 	struct member *now;
+	uint64_t turns;		/* given so far */
 };
 
 static void portfolio_fini(void *state)
@@ -66,7 +86,7 @@ static int portfolio_init(void *state, struct search_env *env, const int64_t *ar
 	for (size_t i = 0; i < NR_MEMBERS && !ret; i++) {
 		struct member *m = &p->members[i];
 
-		m->type = strategy_parse(specs[i], values, env->err, env->errlen);
+		m->type = strategy_parse(parts[i].spec, values, env->err, env->errlen);
 		if (!m->type)
 			return -EINVAL;
 		m->novelty = 1;
@@ -86,6 +106,21 @@ static int portfolio_init(void *state, struct search_env *env, const int64_t *ar
 	return ret;
 }
 
+static struct member *next_member(struct portfolio *p)
+{
+	struct member *next = NULL;
+
+	if (p->turns < sizeof(opening) && !p->members[opening[p->turns]].done)
+		return &p->members[opening[p->turns]];
+	for (size_t i = 0; i < NR_MEMBERS; i++) {
+		struct member *m = &p->members[i];
+
+		if (!m->done && (!next || m->next < next->next))
+			next = m;
+	}
+	return next;
+}
+
 static int portfolio_begin(void *state, uint64_t iteration)
 {
 	struct portfolio *p = state;
@@ -94,13 +129,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 
 	(void)iteration;
 	for (;;) {
-		p->now = NULL;
-		for (size_t i = 0; i < NR_MEMBERS; i++) {
-			struct member *m = &p->members[i];
-
-			if (!m->done && (!p->now || m->next < p->now->next))
-				p->now = m;
-		}
+		p->now = next_member(p);
 		ret = p->now->type->begin(p->now->state, p->now->iteration);
 		if (ret != SEARCH_EXHAUSTED)
 			break;
@@ -114,6 +143,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 			return SEARCH_EXHAUSTED;
 	}
 	p->now->iteration++;
+	p->turns++;
 	return ret;
 }
 
@@ -125,6 +155,19 @@ static int portfolio_pick(void *state, const struct choice *c)
 	if (c->nr == 1 && !(type->flags & STRATEGY_EVERY_STEP))
 		return 0;
 	return type->pick(p->now->state, c);
+}
+
+static int portfolio_observe(void *state, const struct search_point *point, uint32_t at)
+{
+	struct portfolio *p = state;
+
+	for (size_t i = 0; i < NR_MEMBERS; i++) {
+		const struct member *m = &p->members[i];
+
+		if (!m->done && m->type->observe && m->type->observe(m->state, point, at))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static uint64_t portfolio_promise(const void *state, const struct search_point *point, uint32_t task,
@@ -158,7 +201,7 @@ static void portfolio_end(void *state, const struct search_end *end)
 	struct member *m = p->now;
 
 	m->novelty += ((p->env->novel ? 1 : 0) - m->novelty) / MEMORY;
-	m->next += 1 / (1 + BONUS * m->novelty);
+	m->next += 1 / (1 + parts[m - p->members].bonus * m->novelty);
 	if (m->type->end)
 		m->type->end(m->state, end);
 }
@@ -168,6 +211,7 @@ static void portfolio_save(void *state, struct codec *c)
 	struct portfolio *p = state;
 
 	codec_same(c, NR_MEMBERS);
+	codec_field(c, p->turns);
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
@@ -208,14 +252,15 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of its members (random, pct, pos, surw, guided, preemption, dpor) for "
-			     "a share of the executions",
+		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption) "
+			     "for a share of the executions",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_COUNTS,
 	.size = sizeof(struct portfolio),
 	.init = portfolio_init,
 	.begin = portfolio_begin,
 	.pick = portfolio_pick,
+	.observe = portfolio_observe,
 	.promise = portfolio_promise,
 	.choose = portfolio_choose,
 	.final = portfolio_final,

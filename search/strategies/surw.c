@@ -11,33 +11,31 @@
  * a task is chosen in advance by weight to make the next interesting event, and
  * all others are held before theirs; everything else is made in random order.
  *
- * Deviations: counts are means over all executions so far instead of one
- * profiling run (the first execution is a random walk); an object counts only
- * if two tasks use it and one writes; where there is none every event counts.
+ * Deviations: counts are means over the executions so far, of all strategies
+ * (profile.h), instead of one profiling run (a first execution is a random walk);
+ * an object counts only if two tasks use it and one writes; where there is none
+ * every event counts.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
 #include "search/profile.h"
-#include "search/save.h"
 #include "search/strategies/strategies.h"
 
 struct surw_task {
-	uint64_t left;		/* interesting events to come, in 1/SCALE */
+	uint64_t left;		/* interesting events to come, in 1/PROFILE_SCALE */
 	uint64_t total;		/* the same at its beginning, with the tasks it will create */
 	uint64_t prio;		/* of its pending operation; 0: to be drawn */
 	bool born;
 	bool held;
 };
 
-#define SCALE	16		/* parts of an event, for means */
 #define MAX_PROMISE	100	/* steps that are looked ahead */
 
 struct surw {
 	struct search_env *env;
 	bool selective;
-	struct profile profile;
 	struct surw_task *tasks;
 	uint32_t nr_tasks;
 	bool all;		/* every event is interesting */
@@ -66,13 +64,12 @@ static void fini(void *state)
 {
 	struct surw *s = state;
 
-	profile_fini(&s->profile);
 	free(s->tasks);
 }
 
 static void draw_object(struct surw *s)
 {
-	const struct profile *p = &s->profile;
+	const struct profile *p = s->env->profile;
 	uint64_t sum = 0, at;
 
 	s->all = true;
@@ -96,19 +93,16 @@ static void draw_object(struct surw *s)
 /* Interesting events of each task and of those it creates, as means. */
 static void weigh(struct surw *s)
 {
-	const struct profile *p = &s->profile;
+	const struct profile *p = s->env->profile;
+	const uint32_t *at = s->all ? NULL : id_map_find(&p->index, s->object);
 
-	for (uint32_t i = 0; i < p->nr_objects && !s->all; i++)
-		for (uint32_t n = p->objects[i].first;
-		     p->objects[i].object == s->object && n != UINT32_MAX; n = p->pairs[n].next)
-			s->tasks[p->pairs[n].task].total = p->pairs[n].steps;
-	for (uint32_t t = 0; t < s->nr_tasks && s->all && t < p->nr_tasks; t++)
-		s->tasks[t].total = p->steps[t];
-	for (uint32_t t = 0; t < s->nr_tasks && p->executions; t++)
-		s->tasks[t].total = s->tasks[t].total * SCALE / p->executions;
+	for (uint32_t n = at ? p->objects[*at].first : UINT32_MAX; n != UINT32_MAX; n = p->pairs[n].next)
+		s->tasks[p->pairs[n].task].total = profile_mean(p, &p->pairs[n]);
+	for (uint32_t t = 0; s->all && t < p->nr_tasks; t++)
+		s->tasks[t].total = profile_mean_of_task(p, t);
 	/* Children have higher numbers than their parents. */
-	for (uint32_t t = s->nr_tasks; t-- > 0;)
-		if (t < p->nr_tasks && p->parent[t] != SEARCH_NO_TASK)
+	for (uint32_t t = p->nr_tasks; t-- > 0;)
+		if (p->parent[t] != SEARCH_NO_TASK)
 			s->tasks[p->parent[t]].total += s->tasks[t].total;
 }
 
@@ -117,6 +111,8 @@ static int begin(void *state, uint64_t iteration)
 	struct surw *s = state;
 
 	(void)iteration;
+	if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->env->profile->nr_tasks))
+		return -ENOMEM;
 	if (s->nr_tasks)
 		memset(s->tasks, 0, s->nr_tasks * sizeof(*s->tasks));
 	s->intended = SEARCH_NO_TASK;
@@ -134,8 +130,7 @@ static int meet(struct surw *s, const struct search_point *p)
 
 		if (c->task < s->nr_tasks && s->tasks[c->task].born)
 			continue;
-		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1) ||
-		    profile_task(&s->profile, c->task, c->parent))
+		if (!ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, c->task + 1))
 			return -ENOMEM;
 		t = &s->tasks[c->task];
 		t->born = true;
@@ -156,7 +151,7 @@ static uint64_t weight(const struct surw *s, const struct search_cand *c)
 {
 	uint64_t left = s->tasks[c->task].left;
 
-	return left ? left : s->all ? SCALE : 0;
+	return left ? left : s->all ? PROFILE_SCALE : 0;
 }
 
 static uint32_t draw_by_weight(struct surw *s, const struct choice *c)
@@ -244,7 +239,7 @@ static int pick(void *state, const struct choice *c)
 		return -ENOMEM;
 	if (c->nr == 1 && (s->all || !interesting(s, choice_cand(c, 0))))
 		i = 0;
-	else if (!s->profile.executions)
+	else if (!s->env->profile->executions)
 		i = (uint32_t)rng_below(&s->env->rng, c->nr);
 	else if (s->all)
 		i = draw_by_weight(s, c);
@@ -254,11 +249,9 @@ static int pick(void *state, const struct choice *c)
 	t = &s->tasks[cand->task];
 	t->prio = 0;
 	if (s->all || interesting(s, cand)) {
-		t->left -= t->left < SCALE ? t->left : SCALE;
+		t->left -= t->left < PROFILE_SCALE ? t->left : PROFILE_SCALE;
 		release_all(s, c);
 	}
-	if (profile_step(&s->profile, cand->task, &cand->label))
-		return -ENOMEM;
 	return (int)i;
 }
 
@@ -273,8 +266,8 @@ static uint32_t next_by_weight(const struct surw *s, struct rng *rng, const stru
 		for (uint32_t i = 0; i < p->nr; i++) {
 			if (!p->cand[i].enabled)
 				continue;
-			w = p->cand[i].task == task ? (left ? left : SCALE) : weight(s, &p->cand[i]);
-			if (!s->profile.executions)
+			w = p->cand[i].task == task ? (left ? left : PROFILE_SCALE) : weight(s, &p->cand[i]);
+			if (!s->env->profile->executions)
 				w = 1;
 			if (!pass)
 				sum += w;
@@ -303,9 +296,9 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 		enabled += p->cand[i].enabled;
 	if (enabled < 2)
 		return 0;
-	if (s->all || !s->profile.executions) {
+	if (s->all || !s->env->profile->executions) {
 		while (nr < MAX_PROMISE && next_by_weight(s, &rng, p, task, left) == task) {
-			left -= left < SCALE ? left : SCALE;
+			left -= left < PROFILE_SCALE ? left : PROFILE_SCALE;
 			nr++;
 		}
 		return nr;
@@ -324,24 +317,6 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 	return first == task && s->intended == task;
 }
 
-static void end(void *state, const struct search_end *e)
-{
-	struct surw *s = state;
-
-	(void)e;
-	profile_end(&s->profile);
-}
-
-static void save(void *state, struct codec *c)
-{
-	struct surw *s = state;
-
-	save_profile(c, &s->profile);
-	if (!c->error && s->profile.nr_tasks &&
-	    !ARRAY_RESERVE_ZERO(s->tasks, s->nr_tasks, s->profile.nr_tasks))
-		c->error = -ENOMEM;
-}
-
 const struct strategy_type strategy_urw = {
 	.info = {
 		.name = "urw",
@@ -349,15 +324,13 @@ const struct strategy_type strategy_urw = {
 		.params = "",
 		.guarantee = "all interleavings equally likely, if no task blocks and counts are stable",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS,
 	.size = sizeof(struct surw),
 	.init = urw_init,
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
-	.end = end,
 	.fini = fini,
-	.save = save,
 };
 
 const struct strategy_type strategy_surw = {
@@ -368,13 +341,11 @@ const struct strategy_type strategy_surw = {
 		.guarantee = "all orders of that object's events equally likely, if no task blocks and "
 			     "counts are stable",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS,
 	.size = sizeof(struct surw),
 	.init = surw_init,
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
-	.end = end,
 	.fini = fini,
-	.save = save,
 };

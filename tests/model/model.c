@@ -86,7 +86,7 @@ struct zug_label model_label(const struct model *m, const struct model_state *s,
 	const struct model_step *o = next(m, s, t);
 	struct zug_label l = {
 		.op = map[o->op].op,
-		.site = (uint64_t)t << 16 | (s->task[t].pc + 1u),
+		.site = (uint64_t)(m->routine[t] ? m->routine[t] - 1 : t) << 16 | (s->task[t].pc + 1u),
 	};
 
 	if (map[o->op].kind)

@@ -64,6 +64,7 @@ struct model {
 	int16_t vars[MODEL_OBJECTS];
 	const struct model_step *code[MODEL_TASKS];
 	uint32_t len[MODEL_TASKS];
+	uint32_t routine[MODEL_TASKS];	/* 1 + the task whose places these are: it has the same code; 0: its own */
 	uint32_t parent[MODEL_TASKS];	/* of tasks that are forked */
 	bool numbered;			/* model_run(): objects are numbered by the task that comes to use them first */
 };

@@ -218,6 +218,29 @@ struct program *program_new(const char *family, uint32_t n)
 	return NULL;
 }
 
+static bool same_code(const struct model *m, uint32_t t, uint32_t u)
+{
+	if (m->len[t] != m->len[u])
+		return false;
+	for (uint32_t i = 0; i < m->len[t]; i++) {
+		const struct model_step *a = &m->code[t][i], *b = &m->code[u][i];
+
+		if (a->op != b->op || a->b != b->b || a->imm != b->imm || a->to != b->to)
+			return false;
+	}
+	return true;
+}
+
+void program_share_places(struct program *p)
+{
+	struct model *m = &p->model;
+
+	for (uint32_t t = 1; t < m->nr_tasks; t++)
+		for (uint32_t u = 0; u < t && !m->routine[t]; u++)
+			if (same_code(m, t, u))
+				m->routine[t] = u + 1;
+}
+
 void program_free(struct program *p)
 {
 	if (!p)

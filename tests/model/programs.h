@@ -32,4 +32,7 @@ void program_free(struct program *p);
  */
 struct program *program_new(const char *family, uint32_t n);
 
+/* Tasks that do the same, on whatever objects, execute one function: their steps have the same places. */
+void program_share_places(struct program *p);
+
 #endif

@@ -197,6 +197,39 @@ static void test_selective(void)
 	free(p);
 }
 
+/* What a replay has shown is counted: the first execution of surw is uniform then, too. */
+static void test_informed(void)
+{
+	static const uint32_t each[] = { 3, 2, 2 };
+	struct gen_program *p = new_lines(each, 3, false);
+	int n = tap_scale(20000, 200000);
+
+	for (int informed = 1; informed >= 0; informed--) {
+		struct counts *c = calloc(1, sizeof(*c));
+		double chi;
+
+		for (int seed = 0; seed < n; seed++) {
+			struct search *s = model_search("surw", (uint64_t)seed, 1);
+			struct model_result r;
+			uint32_t order[16];
+
+			if (informed) {
+				search_replay(s, NULL, 0);
+				model_run(&p->model, s, &r, NULL, 0);
+			}
+			model_run(&p->model, s, &r, order, 16);
+			count(c, order_hash(&p->model, order, r.steps, true));
+			search_free(s);
+		}
+		chi = chi_square(c, 210, n);
+		tap_ok(uniform(chi, 210) == informed, "surw: a first execution %s a replay has %s 210 = 7!/(3!2!2!) "
+		       "orders alike (chi-square %.0f)", informed ? "after" : "without",
+		       informed ? "all" : "not all", chi);
+		free(c);
+	}
+	free(p);
+}
+
 /*
  * Task 0 makes n steps of its own, then writes x; task 1 writes x. Task 1's
  * priority stays until x is written, so it comes last exactly if it is the
@@ -350,6 +383,7 @@ int main(void)
 	test_random();
 	test_uniform();
 	test_selective();
+	test_informed();
 	test_pos();
 	test_pct_depth_2();
 	test_pct_depth_3();

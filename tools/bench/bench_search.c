@@ -3,11 +3,15 @@
  * bench_search.c - the findings of strategies, and their cost
  *
  *	bench_search find [SEEDS [LIMIT [STRATEGY...]]]
+ *	bench_search generated [PROGRAMS [STRATEGY...]]
  *	bench_search speed
  *
  * find: executions to the first bug, median and quartiles over seeds, for each
  * program and strategy, as a Markdown table. A search that gives up after LIMIT
  * executions counts as infinitely long.
+ *
+ * generated: for random programs, the share of those of which a strategy shows the rarest known
+ * end within so many executions, as a Markdown table. No strategy was made with these in mind.
  *
  * speed: time a step against a bare loop over the same programs that picks at
  * random, without fairness, hashes or records.
@@ -17,11 +21,12 @@
 #include <string.h>
 #include <time.h>
 #include "search/rng.h"
+#include "tests/model/gen.h"
 #include "tests/model/programs.h"
 
 static const struct { const char *family; uint32_t n; } programs[] = {
-	{ "reorder", 2 }, { "reorder", 4 }, { "reorder", 9 }, { "reorder", 19 },
-	{ "twostage", 1 }, { "twostage", 9 }, { "twostage", 19 },
+	{ "reorder", 2 }, { "reorder", 3 }, { "reorder", 4 }, { "reorder", 9 }, { "reorder", 19 },
+	{ "twostage", 1 }, { "twostage", 9 }, { "twostage", 19 }, { "twostage", 99 },
 	{ "philosophers", 3 }, { "philosophers", 5 }, { "philosophers", 8 },
 	{ "lostupdate", 0 }, { "lostupdate", 20 }, { "lostupdate", 100 },
 	{ "abba", 0 }, { "abba", 20 }, { "window", 20 }, { "lostwakeup", 10 },
@@ -64,6 +69,17 @@ static void print_count(uint64_t n)
 		printf("%llu", (unsigned long long)n);
 }
 
+/* False: the seed changes nothing. */
+static bool draws(const char *strategy)
+{
+	static const char *const systematic[] = { "preemption", "delay", "dfs", "dpor" };
+
+	for (size_t i = 0; i < sizeof(systematic) / sizeof(systematic[0]); i++)
+		if (!strncmp(strategy, systematic[i], strlen(systematic[i])))
+			return false;
+	return true;
+}
+
 static void find(int seeds, uint64_t limit, const char *const *strategies)
 {
 	uint64_t *nr = calloc((size_t)seeds, sizeof(*nr));
@@ -78,25 +94,145 @@ static void find(int seeds, uint64_t limit, const char *const *strategies)
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		struct program *p = program_new(programs[i].family, programs[i].n);
 
+		program_share_places(p);
 		printf("| %s |", p->name);
 		for (int k = 0; strategies[k]; k++) {
-			for (int s = 0; s < seeds; s++)
+			int n = draws(strategies[k]) ? seeds : 1;
+
+			for (int s = 0; s < n; s++)
 				nr[s] = executions_to_bug(&p->model, strategies[k], (uint64_t)s + 1,
 							  limit);
-			qsort(nr, (size_t)seeds, sizeof(*nr), compare);
+			qsort(nr, (size_t)n, sizeof(*nr), compare);
 			printf(" ");
-			print_count(nr[seeds / 2]);
-			printf(" (");
-			print_count(nr[seeds / 4]);
-			printf("..");
-			print_count(nr[seeds * 3 / 4]);
-			printf(") |");
+			print_count(nr[n / 2]);
+			if (n > 1) {
+				printf(" (");
+				print_count(nr[n / 4]);
+				printf("..");
+				print_count(nr[n * 3 / 4]);
+				printf(")");
+			}
+			printf(" |");
 			fflush(stdout);
 		}
 		printf("\n");
 		program_free(p);
 	}
 	free(nr);
+}
+
+/* ---- random programs ---- */
+
+#define POOL	400	/* executions of each sampler, among whose outcomes the rarest is the target */
+
+/* Tasks of the generator, of which some execute the code of another: a few kinds of tasks, many of some. */
+static void make_random(struct gen_program *p, uint64_t nr)
+{
+	struct rng rng;
+	uint32_t kinds, task;
+
+	rng_seed(&rng, 2718, nr);
+	gen_program(p, &rng, (unsigned int)rng_next(&rng) & GEN_ALL & ~(unsigned int)(GEN_FORK | GEN_CHOICE), 4,
+		    8 + (uint32_t)rng_below(&rng, 28), 1 + (uint32_t)rng_below(&rng, 4));
+	kinds = p->model.nr_tasks;
+	if (nr % 2)
+		return;
+	for (uint32_t more = 1 + (uint32_t)rng_below(&rng, 9); more; more--) {
+		uint32_t like = (uint32_t)rng_below(&rng, kinds);
+
+		task = p->model.nr_tasks++;
+		p->model.code[task] = p->code[like];
+		p->model.len[task] = p->model.len[like];
+		p->model.routine[task] = like + 1;
+	}
+	p->model.nr_started = p->model.nr_tasks;
+}
+
+struct outcome { uint64_t hash, nr; };
+
+/* An end of the program that samplers of several kinds came to most seldom. 0: there is one end only. */
+static uint64_t rare_outcome(const struct model *m)
+{
+	static const char *const samplers[] = { "random", "pct:depth=3", "pos", "urw", "surw" };
+	static struct outcome got[POOL * 5];
+	uint64_t nr = 0, best = 0, target = 0;
+
+	for (size_t k = 0; k < sizeof(samplers) / sizeof(samplers[0]); k++) {
+		struct search *s = model_search(samplers[k], 77, 1);
+		struct model_result r;
+
+		for (int i = 0; i < POOL; i++) {
+			uint64_t at = 0;
+
+			model_run(m, s, &r, NULL, 0);
+			while (at < nr && got[at].hash != r.outcome)
+				at++;
+			if (at == nr)
+				got[nr++] = (struct outcome){ .hash = r.outcome };
+			got[at].nr++;
+		}
+		search_free(s);
+	}
+	for (uint64_t i = 0; i < nr; i++)
+		if (nr > 1 && (!best || got[i].nr < best)) {
+			best = got[i].nr;
+			target = got[i].hash;
+		}
+	return target;
+}
+
+static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed, uint64_t limit,
+			      uint64_t outcome)
+{
+	struct search *s = model_search(strategy, seed, 1);
+	struct model_result r;
+	uint64_t nr = 0;
+	bool found = false;
+
+	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
+		nr++;
+		found = r.outcome == outcome;
+	}
+	search_free(s);
+	return found ? nr : UINT64_MAX;
+}
+
+static void generated(int programs_wanted, const char *const *strategies)
+{
+	static const uint64_t within[] = { 3, 5, 10, 20, 50, 100, 500 };
+	enum { NR = sizeof(within) / sizeof(within[0]) };
+	struct gen_program *p = calloc(1, sizeof(*p));
+	uint64_t found[32][NR] = { 0 }, rows = 0;
+
+	for (int n = 0; n < programs_wanted; n++) {
+		uint64_t target;
+
+		make_random(p, (uint64_t)n);
+		target = rare_outcome(&p->model);
+		if (!target)
+			continue;
+		rows++;
+		for (int k = 0; strategies[k]; k++) {
+			uint64_t took = executions_to(&p->model, strategies[k], (uint64_t)n + 1, within[NR - 1], target);
+
+			for (int w = 0; w < NR; w++)
+				found[k][w] += took <= within[w];
+		}
+	}
+	printf("| strategy |");
+	for (int w = 0; w < NR; w++)
+		printf(" %llu |", (unsigned long long)within[w]);
+	printf("\n|---|");
+	for (int w = 0; w < NR; w++)
+		printf("---|");
+	printf("\n");
+	for (int k = 0; strategies[k]; k++) {
+		printf("| %s |", strategies[k]);
+		for (int w = 0; w < NR; w++)
+			printf(" %.1f %% |", 100.0 * (double)found[k][w] / (double)rows);
+		printf("\n");
+	}
+	free(p);
 }
 
 static double seconds(void)
@@ -190,10 +326,15 @@ int main(int argc, char **argv)
 		     argc > 4 ? (const char *const *)&argv[4] : default_strategies);
 		return 0;
 	}
+	if (argc >= 2 && !strcmp(argv[1], "generated")) {
+		generated(argc > 2 ? atoi(argv[2]) : 1000, argc > 3 ? (const char *const *)&argv[3] : default_strategies);
+		return 0;
+	}
 	if (argc == 2 && !strcmp(argv[1], "speed")) {
 		speed();
 		return 0;
 	}
-	fprintf(stderr, "usage: %s find [SEEDS [LIMIT [STRATEGY...]]] | speed\n", argv[0]);
+	fprintf(stderr, "usage: %s find [SEEDS [LIMIT [STRATEGY...]]] | "
+		"generated [PROGRAMS [STRATEGY...]] | speed\n", argv[0]);
 	return 2;
 }
