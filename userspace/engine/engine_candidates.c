@@ -124,11 +124,6 @@ static struct search_cand cand_of(struct engine *e, uint32_t task, uint32_t only
 	};
 }
 
-static bool is_live(const struct world_task *t)
-{
-	return t->state != TASK_NONE && t->state != TASK_DEAD;
-}
-
 /* All of them anew. */
 static bool look_at_all(struct engine *e, uint32_t only)
 {
@@ -139,7 +134,7 @@ static bool look_at_all(struct engine *e, uint32_t only)
 	memset(e->traits, 0, e->traits_room * sizeof(*e->traits));
 	e->nr_parked = e->nr_timed = e->nr_outside = e->nr_cands = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
-		if (!is_live(&w->tasks[i]))
+		if (!world_lives(&w->tasks[i]))
 			continue;
 		count(e, i, traits_of(&w->tasks[i], i == only));
 		e->cands[e->nr_cands++] = cand_of(e, i, only);
@@ -185,7 +180,7 @@ static void enable(struct engine *e, uint32_t task, uint32_t at, bool on)
 static void look_at(struct engine *e, uint32_t task)
 {
 	const struct world_task *t = &e->w->tasks[task];
-	bool live = is_live(t), known, was = false;
+	bool live = world_lives(t), known, was = false;
 	uint32_t at = place_of(e, task);
 
 	count(e, task, live ? traits_of(t, false) : (struct task_traits){ 0 });
