@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/engine_internal.h"
+#include "engine/expiry.h"
 #include "lib/base/array.h"
 
 /* So many names are more work than a look at every task. */
@@ -94,12 +95,10 @@ uint32_t candidates_list(struct engine *e)
 /* What a task counts as; all false for one that is dead, or not there. */
 static struct task_traits traits_of(const struct world_task *t, bool only)
 {
-	bool blocked = t->state == TASK_BLOCKED;
-
 	return (struct task_traits){
 		.parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && only),
-		.timed = blocked && t->deadline,
-		.outside = blocked && (t->outside || t->wait == WAIT_UNKNOWN),
+		.timed = t->state == TASK_BLOCKED && t->deadline,
+		.outside = expiry_outside(t),
 	};
 }
 

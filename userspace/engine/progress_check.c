@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/expiry.h"
 #include "engine/progress_check.h"
 #include "lib/base/array.h"
 
@@ -103,7 +104,7 @@ bool progress_needs_time(struct world *w, uint32_t task, bool timer)
 
 		if (i == task || !world_lives(t) || waits_inside(w, t))
 			continue;
-		if (t->state != TASK_BLOCKED || t->outside || t->wait == WAIT_UNKNOWN)
+		if (t->state != TASK_BLOCKED || expiry_outside(t))
 			return false;
 		timed |= t->deadline != 0;
 	}
