@@ -186,16 +186,9 @@ static bool blocked(const struct fair *f, uint32_t i)
 
 uint32_t fair_filter(const struct fair *f, const struct search_point *point, uint32_t *allowed)
 {
-	uint32_t nr = 0;
+	uint32_t nr = point->nr_enabled;
 
-	if (point->enabled) {
-		nr = point->nr_enabled;
-		memcpy(allowed, point->enabled, nr * sizeof(*allowed));
-	} else {
-		for (uint32_t c = 0; c < point->nr; c++)
-			if (point->cand[c].enabled)
-				allowed[nr++] = c;
-	}
+	memcpy(allowed, point->enabled, nr * sizeof(*allowed));
 	for (uint32_t i = 0; f->hash && i < f->nr_yielders; i++) {
 		uint32_t at = ARRAY_FROM(nr, a, point->cand[allowed[a]].task < f->yielders[i].task);
 

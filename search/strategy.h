@@ -26,7 +26,7 @@
 
 /* A point after all filters: what the strategy may choose from. */
 struct choice {
-	const struct search_point *point;
+	const struct search_point *point;	/* with the list of the enabled candidates */
 	const uint32_t *allowed;	/* indices into point->cand, ascending; nr of them */
 	uint32_t nr;			/* at least 1 */
 	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
@@ -99,8 +99,8 @@ struct strategy_type {
 	void (*fini)(void *state);
 
 	/*
-	 * Optional: as search_promise(), of the task that the last pick() chose at that point. No rule
-	 * and no fairness will be in the way.
+	 * Optional: as search_promise(), of the task that the last pick() chose at that point, which has
+	 * the list of the enabled candidates. No rule and no fairness will be in the way.
 	 */
 	uint64_t (*promise)(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until);
