@@ -431,6 +431,29 @@ static void complete_pairs(struct record *r)
 	}
 }
 
+/*
+ * Trials of the phases that are not over, if none of them is accepted. Exchanges (REORDER) are not
+ * counted: how many there are turns out when they are tried.
+ */
+static uint64_t trials_left(const struct minimize *m)
+{
+	const struct schedule *s = &m->best.s;
+	uint64_t left = 0, at = m->at;
+
+	for (size_t chunk = m->phase == CHUNKS ? m->chunk : 0; chunk > 1; chunk /= 2, at = 0)
+		left += at < s->nr_diffs ? (s->nr_diffs - at + chunk - 1) / chunk : 0;
+	/* what was accepted in these phases sends it to the begin of SINGLES */
+	if (m->phase >= SINGLES && m->phase != DONE && m->changed)
+		left += s->nr_diffs;
+	if (m->phase <= SINGLES)
+		left += s->nr_diffs - (m->phase == SINGLES && at < s->nr_diffs ? at : 0);
+	for (size_t i = m->phase == LATER ? m->at : 0; m->phase <= LATER && i < s->nr_diffs; i++)
+		left += s->diffs[i].preemption;
+	if (m->phase <= ELSEWHERE && s->preemptions > 1)
+		left += m->best.nr_others - (m->phase == ELSEWHERE && m->at < m->best.nr_others ? m->at : 0);
+	return left;
+}
+
 void minimize_result(const struct search *s, struct minimize_result *result)
 {
 	struct minimize *m = search_state(s);
@@ -445,6 +468,7 @@ void minimize_result(const struct search *s, struct minimize_result *result)
 		.preemptions = m->best.s.preemptions,
 		.differences = (uint32_t)m->best.s.nr_diffs,
 		.trials = m->a.trials,
+		.left = m->a.reproduced ? trials_left(m) : 0,
 		.trial = m->best_trial,
 		.pairs = m->best.pairs,
 		.nr_pairs = m->best.nr_pairs,
