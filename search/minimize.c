@@ -431,6 +431,12 @@ static void complete_pairs(struct record *r)
 	}
 }
 
+/* Of nr trials of a phase: all if it is to come, or those from 'at' on. */
+static size_t of_phase(const struct minimize *m, enum phase phase, size_t nr)
+{
+	return m->phase > phase ? 0 : m->phase < phase ? nr : m->at < nr ? nr - m->at : 0;
+}
+
 /*
  * Trials of the phases that are not over, if none of them is accepted. Exchanges (REORDER) are not
  * counted: how many there are turns out when they are tried.
@@ -438,19 +444,18 @@ static void complete_pairs(struct record *r)
 static uint64_t trials_left(const struct minimize *m)
 {
 	const struct schedule *s = &m->best.s;
-	uint64_t left = 0, at = m->at;
+	uint64_t left = of_phase(m, SINGLES, s->nr_diffs);
+	size_t at = m->at;
 
 	for (size_t chunk = m->phase == CHUNKS ? m->chunk : 0; chunk > 1; chunk /= 2, at = 0)
 		left += at < s->nr_diffs ? (s->nr_diffs - at + chunk - 1) / chunk : 0;
 	/* what was accepted in these phases sends it to the begin of SINGLES */
 	if (m->phase >= SINGLES && m->phase != DONE && m->changed)
 		left += s->nr_diffs;
-	if (m->phase <= SINGLES)
-		left += s->nr_diffs - (m->phase == SINGLES && at < s->nr_diffs ? at : 0);
-	for (size_t i = m->phase == LATER ? m->at : 0; m->phase <= LATER && i < s->nr_diffs; i++)
+	for (size_t i = s->nr_diffs - of_phase(m, LATER, s->nr_diffs); i < s->nr_diffs; i++)
 		left += s->diffs[i].preemption;
-	if (m->phase <= ELSEWHERE && s->preemptions > 1)
-		left += m->best.nr_others - (m->phase == ELSEWHERE && m->at < m->best.nr_others ? m->at : 0);
+	if (s->preemptions > 1)
+		left += of_phase(m, ELSEWHERE, m->best.nr_others);
 	return left;
 }
 
