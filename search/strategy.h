@@ -16,6 +16,7 @@
 #ifndef ZUG_SEARCH_STRATEGY_H
 #define ZUG_SEARCH_STRATEGY_H
 
+#include "lib/base/array.h"
 #include "search/codec.h"
 #include "search/hb.h"
 #include "search/rng.h"
@@ -41,17 +42,7 @@ static inline const struct search_cand *choice_cand(const struct choice *c, uint
 /* The first position whose task is not below that one; c->nr: none. */
 static inline uint32_t choice_from(const struct choice *c, uint32_t task)
 {
-	uint32_t low = 0, high = c->nr;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (choice_cand(c, mid)->task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_FROM(c->nr, pos, choice_cand(c, pos)->task < task);
 }
 
 /* The core lends this to a strategy. Everything but rng is read-only. */

@@ -36,36 +36,16 @@ void world_changed(struct world *w, uint32_t task)
 /* The first of the ascending numbers that is not below v. */
 static uint32_t lower_bound(const uint32_t *list, uint32_t nr, uint32_t v)
 {
-	uint32_t low = 0;
-
-	while (low < nr) {
-		uint32_t mid = low + (nr - low) / 2;
-
-		if (list[mid] < v)
-			low = mid + 1;
-		else
-			nr = mid;
-	}
-	return low;
+	return ARRAY_FROM(nr, i, list[i] < v);
 }
 
 /* The first candidate that is not below that task. */
 static uint32_t place_of(const struct engine *e, uint32_t task)
 {
-	uint32_t low = 0, high = e->nr_cands;
-
 	/* new tasks have the highest numbers, mostly */
-	if (high && e->cands[high - 1].task < task)
-		return high;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (e->cands[mid].task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (e->nr_cands && e->cands[e->nr_cands - 1].task < task)
+		return e->nr_cands;
+	return ARRAY_FROM(e->nr_cands, i, e->cands[i].task < task);
 }
 
 uint32_t candidates_find(const struct engine *e, uint32_t task)
