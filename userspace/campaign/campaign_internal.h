@@ -17,6 +17,7 @@ struct campaign {
 
 	/* how far the search has found its points */
 	int prime_rounds;
+	bool resumed;		/* the search has a state that was read (--resume) */
 	enum points_phase phase;
 
 	uint64_t searched, passed, diverged;	/* executions of the search; the others prepared it */

@@ -277,6 +277,7 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		goto out;
 	}
 	ret = search_load(c->s.search, r.p, len64);
+	c->resumed = true;
 	if (ret)
 		snprintf(err, errlen, "--resume %s: the state of a search with other options "
 			 "(strategy, seed, bounds): give the same ones, or another file", path);

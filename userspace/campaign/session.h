@@ -86,6 +86,7 @@ struct session {
 	struct session_figures figures;
 	struct session_template template;
 	bool aside;		/* executions now are replays or trials, not the search's own */
+	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
 	bool one_by_one; /* each execution is wanted for its result: none is spent on data races
@@ -93,7 +94,9 @@ struct session {
 	void (*judge)(
 		void *ctx,
 		struct execution *x); /* may change the outcome of any execution that has ended */
-	void *judge_ctx;
+	/* Makes options_json anew, after an option has changed. 0 or -errno. */
+	int (*update_options)(void *ctx, char *err, size_t errlen);
+	void *judge_ctx;	/* of both */
 };
 
 /* ---- messages (session_say.c) ---- */
