@@ -21,6 +21,7 @@ static int set_up(struct campaign *c, struct kernel *k, const struct campaign_op
 	/* what the user got wrong comes before what the machine lacks */
 	int ret = session_prepare(&c->s, o, observer, stop, err, errlen);
 
+	c->s.until_ns = o->search.time_ns ? c->start_ns + o->search.time_ns : 0;
 	ret = ret ? ret : points_new(&c->points, &c->s, err, errlen);
 	if (!ret && (campaign_load_state(c, err, errlen) || campaign_record_open(c, err, errlen)))
 		ret = -EINVAL;
@@ -127,7 +128,7 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	int changed = 0, ret;
 	bool more, apart;
 
-	c->s.sampled = !c->resumed && search_samples(c->s.search);
+	c->s.sampled = !c->before && search_samples(c->s.search);
 
 	if (c->prime_rounds) {
 		changed = points_learn(c->points, c->phase, err, errlen);
@@ -221,6 +222,11 @@ int campaign_follow(struct campaign *c, const struct replay *r, struct execution
 	return session_follow(&c->s, r, x, err, errlen);
 }
 
+bool campaign_is_late(const struct campaign *c)
+{
+	return session_late(&c->s);
+}
+
 /* ---- results ---- */
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r)
@@ -231,6 +237,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 	*r = (struct campaign_result){
 		.executions = f->executions,
 		.searched = c->searched,
+		.resumed = c->before,
+		.aside = f->aside,
 		.steps = f->steps,
 		.run_ns = f->run_ns,
 		.spent = f->spent,

@@ -60,6 +60,9 @@ enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED 
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);
 
+/* The time (--time) is over. */
+bool campaign_is_late(const struct campaign *c);
+
 /* ---- results ---- */
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r);

@@ -17,10 +17,10 @@ struct campaign {
 
 	/* how far the search has found its points */
 	int prime_rounds;
-	bool resumed;		/* the search has a state that was read (--resume) */
 	enum points_phase phase;
 
-	uint64_t searched, passed, diverged;	/* executions of the search; the others prepared it */
+	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
+	uint64_t before;		/* executions of earlier runs */
 	char first_divergence[256];
 	bool exhausted, cut;
 	const char *stopped;		/* as in struct campaign_result */

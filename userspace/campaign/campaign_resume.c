@@ -269,6 +269,7 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		spawn_number(&c->s.spawn, sp.parent, sp.nth);
 	}
 	get(&r, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	c->before = c->s.figures.executions;
 	get_failures(&r, &c->failures);
 	get_failures(&r, &c->once);
 	get(&r, &len64, sizeof(len64));
@@ -277,7 +278,6 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		goto out;
 	}
 	ret = search_load(c->s.search, r.p, len64);
-	c->resumed = true;
 	if (ret)
 		snprintf(err, errlen, "--resume %s: the state of a search with other options "
 			 "(strategy, seed, bounds): give the same ones, or another file", path);

@@ -356,10 +356,12 @@ static int follow_to_race(struct races *r, const char *path, char *err, size_t e
 	struct execution x;
 	int ret = -EIO;
 
-	s->aside = s->o.failure.race = true;
+	s->aside = ASIDE_REPLAY;
+	s->o.failure.race = true;
 	if (t && !replay_init(&schedule, t) && !s->update_options(s->judge_ctx, err, errlen))
 		ret = session_follow(s, &schedule, &x, err, errlen);
-	s->aside = s->o.failure.race = false;
+	s->aside = ASIDE_NOT;
+	s->o.failure.race = false;
 	replay_release(&schedule);
 	trace_free(t);
 	if (!ret && x.outcome.kind == ZUG_OUTCOME_RACE && x.outcome.failure == r->noted)

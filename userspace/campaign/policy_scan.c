@@ -274,19 +274,11 @@ static int begin(struct scan *s)
 
 static struct access_place *find_place(const struct scan *s, uint32_t module, uint64_t offset)
 {
-	uint32_t lo = 0, hi = s->nr;
+	uint32_t at = ARRAY_FROM(s->nr, i, s->places[i].module < module ||
+				 (s->places[i].module == module && s->places[i].offset < offset));
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct access_place *p = &s->places[mid];
-
-		if (p->module < module || (p->module == module && p->offset < offset))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ?
-		       &s->places[lo] :
+	return at < s->nr && s->places[at].module == module && s->places[at].offset == offset ?
+		       &s->places[at] :
 		       NULL;
 }
 

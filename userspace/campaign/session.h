@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "campaign/observer.h"
 #include "campaign/options.h"
+#include "campaign/result.h"
 #include "engine/engine.h"
 #include "kworld/kworld.h"
 
@@ -32,9 +33,10 @@ struct session_paths {
 	char *current;		/* where the trace of the running execution lies */
 };
 
-/* Figures of the search's own executions. */
+/* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
+	uint64_t aside[ASIDE_NR];	/* the other ones */
 	struct spent spent;
 	uint32_t most_tasks;	/* in any execution so far */
 };
@@ -85,8 +87,9 @@ struct session {
 
 	struct session_figures figures;
 	struct session_template template;
-	bool aside;		/* executions now are replays or trials, not the search's own */
 	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
+	enum campaign_aside aside;	/* what executions are for now */
+	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
 	bool one_by_one; /* each execution is wanted for its result: none is spent on data races
@@ -107,6 +110,8 @@ void session_say(const struct session *s, const char *fmt, ...)
 void session_say_trying(const struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool session_interrupted(const struct session *s);
+/* The time (--time) is over. */
+bool session_late(const struct session *s);
 
 /* ---- set-up (session.c) ---- */
 
@@ -155,7 +160,12 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 /* The same under the schedule of r, outside of the search; r NULL: under the default schedule. */
 int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
 		   size_t errlen);
-/* Follows a trace up to 'times' times, and adds to what came of it. */
+/* Replays before a failure that comes again in none of them is told to be no finding. */
+#define REPLAYS_FOR_ONCE 3
+/*
+ * Follows a trace up to 'times' times, and adds to what came of it. When the time is over, no more
+ * than is needed to know whether it comes again: one that it does, or REPLAYS_FOR_ONCE that it does not.
+ */
 struct session_replays {
 	int made;
 	int same;	/* the same failure came, step for step */

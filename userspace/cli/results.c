@@ -37,6 +37,7 @@ struct result {
 	char *name, *said;
 	int exit;
 	uint64_t wall_ns, executions, steps;
+	uint64_t aside[ASIDE_NR];
 	struct spent spent;
 	bool exhausted;
 	uint32_t bound_done;
@@ -113,6 +114,9 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			      .exhausted = f->exhausted,
 			      .bound_done = f->search.bound_done };
 	c->nr_findings = f->nr_failures;
+	/* no campaign, no counts */
+	if (f->aside)
+		memcpy(c->aside, f->aside, sizeof(c->aside));
 	c->failures = calloc(f->nr_failures + f->nr_once + 1, sizeof(*c->failures));
 	c->races = calloc(f->nr_races + 1, sizeof(*c->races));
 	if (!c->name || !c->said || !c->failures || !c->races) {
@@ -353,6 +357,16 @@ static struct json_object *json_races(const struct result *c)
 	return a;
 }
 
+/* Executions beside those of the search, by what they were for. */
+static struct json_object *json_aside(const struct result *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (int i = ASIDE_NOT + 1; i < ASIDE_NR; i++)
+		json_object_object_add(o, campaign_aside_name(i), json_object_new_uint64(c->aside[i]));
+	return o;
+}
+
 /* Milliseconds of all executions, by part. */
 static struct json_object *json_spent(const struct spent *s)
 {
@@ -391,6 +405,7 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(o, "verdict", json_object_new_string(verdict(c->exit)));
 		json_object_object_add(o, "seconds", json_object_new_double(c->wall_ns / 1e9));
 		json_object_object_add(o, "executions", json_object_new_uint64(c->executions));
+		json_object_object_add(o, "beside", json_aside(c));
 		json_object_object_add(o, "steps", json_object_new_uint64(c->steps));
 		json_object_object_add(o, "profile", json_spent(&c->spent));
 		json_object_object_add(o, "exhausted", json_object_new_boolean(c->exhausted));
