@@ -52,8 +52,9 @@ void points_free(struct points *p)
 }
 
 /* Makes the options of the traces' headers anew. */
-static int update_options(struct points *p, char *err, size_t errlen)
+static int update_options(void *ctx, char *err, size_t errlen)
 {
+	struct points *p = ctx;
 	struct options_replay lists = p->s->o.replay;
 	int ret = 0;
 
@@ -116,6 +117,7 @@ void points_watch(struct points *p)
 {
 	points_watch_steps(p);
 	p->s->judge = judge;
+	p->s->update_options = update_options;
 	p->s->judge_ctx = p;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->watch)
@@ -160,11 +162,15 @@ int points_settle(struct points *p, bool *more, char *err, size_t errlen)
 	return ret || p->s->o.replay.probed ? ret : update_options(p, err, errlen);
 }
 
-void points_begin(struct points *p)
+int points_begin(struct points *p, bool *apart, char *err, size_t errlen)
 {
+	bool race = p->s->o.failure.race;
+
+	*apart = false;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->begin)
-			policies[i]->begin(p->state[i]);
+			policies[i]->begin(p->state[i], apart);
+	return *apart || p->s->o.failure.race != race ? update_options(p, err, errlen) : 0;
 }
 
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,

@@ -40,8 +40,11 @@ struct point_policy {
 	int (*settle)(void *state, bool only_more, bool *more, char *err, size_t errlen);
 	/* The engine exists: it may be asked to call the policy. */
 	void (*watch)(void *state);
-	/* An execution of the search, or before it, begins. */
-	void (*begin)(void *state);
+	/*
+	 * An execution of the search, or before it, begins. *apart: it is unlike the others
+	 * (search_begin_apart()), which a policy may set only while session.sampled.
+	 */
+	void (*begin)(void *state, bool *apart);
 	/* As engine_watch_steps(): of every execution, also of replays and trials. */
 	bool (*on_step)(void *state, const struct search_point *p, uint32_t i, struct outcome *o);
 	/*

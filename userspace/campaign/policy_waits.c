@@ -190,7 +190,7 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	return gone || added;
 }
 
-static void begin(void *state)
+static void begin(void *state, bool *apart)
 {
 	((struct waits *)state)->cut = false;
 }

@@ -88,6 +88,7 @@ struct session {
 
 	struct session_figures figures;
 	struct session_template template;
+	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
 	enum campaign_aside aside;	/* what executions are for now */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
@@ -97,7 +98,9 @@ struct session {
 	void (*judge)(
 		void *ctx,
 		struct execution *x); /* may change the outcome of any execution that has ended */
-	void *judge_ctx;
+	/* Makes options_json anew, after an option has changed. 0 or -errno. */
+	int (*update_options)(void *ctx, char *err, size_t errlen);
+	void *judge_ctx;	/* of both */
 };
 
 /* ---- messages (session_say.c) ---- */
