@@ -16,6 +16,8 @@
  * whichever member (env->profile, observe()); searches that try schedules in a fixed
  * order come last.
  *
+ * An execution apart (search_begin_apart()) is for members that sample.
+ *
  * dpor is a member because it is quick on small tests, but its end does not end
  * the search: it assumes that all racing variables are labelled. The end of the
  * preemption-bounded member, without a bound that cuts, does.
@@ -75,47 +77,74 @@ static void portfolio_fini(void *state)
 	}
 }
 
+/* The member's state as it is at first; again: for another time. */
+static int start_member(struct portfolio *p, size_t i, bool again)
+{
+	struct search_env *env = p->env;
+	int64_t values[STRATEGY_MAX_PARAMS];
+	int preemptions = env->preemptions, ret;
+	struct member *m = &p->members[i];
+
+	m->type = strategy_parse(parts[i].spec, values, env->err, env->errlen);
+	if (!m->type)
+		return -EINVAL;
+	if (!m->state)
+		m->state = calloc(1, m->type->size);
+	if (!m->state)
+		return -ENOMEM;
+	m->novelty = 1;
+	m->iteration = 0;
+	/* A bound that the user sets is for the member that has bounds. */
+	env->preemptions = m->type == &strategy_preemption ? preemptions : -1;
+	if (again)
+		ret = strategy_again(m->type, m->state, env, values);
+	else
+		ret = m->type->init ? m->type->init(m->state, env, values) : 0;
+	env->preemptions = preemptions;
+	/* With rules the others do alone what the exhaustive ones cannot. */
+	m->done = ret == -EINVAL && env->rules && m->type->flags & STRATEGY_EXHAUSTIVE;
+	return m->done ? 0 : ret;
+}
+
 static int portfolio_init(void *state, struct search_env *env, const int64_t *args)
 {
 	struct portfolio *p = state;
-	int64_t values[STRATEGY_MAX_PARAMS];
-	int preemptions = env->preemptions, ret = 0;
+	int ret = 0;
 
 	(void)args;
 	p->env = env;
-	for (size_t i = 0; i < NR_MEMBERS && !ret; i++) {
-		struct member *m = &p->members[i];
-
-		m->type = strategy_parse(parts[i].spec, values, env->err, env->errlen);
-		if (!m->type)
-			return -EINVAL;
-		m->novelty = 1;
-		m->state = calloc(1, m->type->size);
-		if (!m->state)
-			return -ENOMEM;
-		/* A bound that the user sets is for the member that has bounds. */
-		env->preemptions = m->type == &strategy_preemption ? preemptions : -1;
-		ret = m->type->init ? m->type->init(m->state, env, values) : 0;
-		/* With rules the others do alone what the exhaustive ones cannot. */
-		if (ret == -EINVAL && env->rules && m->type->flags & STRATEGY_EXHAUSTIVE) {
-			m->done = true;
-			ret = 0;
-		}
-	}
-	env->preemptions = preemptions;
+	for (size_t i = 0; i < NR_MEMBERS && !ret; i++)
+		ret = start_member(p, i, false);
 	return ret;
+}
+
+/* What the others have learnt stays true, and whose turn it is. */
+static int portfolio_renew(void *state)
+{
+	struct portfolio *p = state;
+	int ret = 0;
+
+	for (size_t i = 0; i < NR_MEMBERS && !ret; i++)
+		if (p->members[i].type->flags & STRATEGY_EXHAUSTIVE)
+			ret = start_member(p, i, true);
+	return ret;
+}
+
+static bool may_choose(const struct portfolio *p, const struct member *m)
+{
+	return !m->done && !(p->env->apart && m->type->flags & STRATEGY_EXHAUSTIVE);
 }
 
 static struct member *next_member(struct portfolio *p)
 {
 	struct member *next = NULL;
 
-	if (p->turns < sizeof(opening) && !p->members[opening[p->turns]].done)
+	if (p->turns < sizeof(opening) && may_choose(p, &p->members[opening[p->turns]]))
 		return &p->members[opening[p->turns]];
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
-		if (!m->done && (!next || m->next < next->next))
+		if (may_choose(p, m) && (!next || m->next < next->next))
 			next = m;
 	}
 	return next;
@@ -261,6 +290,7 @@ const struct strategy_type strategy_portfolio = {
 	.begin = portfolio_begin,
 	.pick = portfolio_pick,
 	.observe = portfolio_observe,
+	.renew = portfolio_renew,
 	.promise = portfolio_promise,
 	.choose = portfolio_choose,
 	.final = portfolio_final,
