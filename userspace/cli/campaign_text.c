@@ -648,13 +648,19 @@ static void end_text(const struct campaign_text *t, const struct campaign *c)
 		script_text(t, c);
 }
 
-/* --profile */
-static void profile_text(FILE *out, const struct spent *s)
+void profile_text(FILE *out, const struct campaign *c)
 {
-	double nr = s->executions ? s->executions : 1, all = s->all_ns ? s->all_ns : 1;
+	double nr, all, points;
+	struct campaign_result r;
+	const struct spent *s = &r.spent;
 
-	fprintf(out, "profile of %lu executions: %.2f ms each, %.0f points, %.0f questions\n",
-		(unsigned long)s->executions, s->all_ns / nr / 1e6, s->points / nr, s->asked / nr);
+	campaign_get_result(c, &r);
+	nr = s->executions ? s->executions : 1;
+	all = s->all_ns ? s->all_ns : 1;
+	points = s->points ? s->points : 1;
+	fprintf(out, "profile of %lu executions: %.2f ms each, %.0f points, %.1f questions (%.1f %% of the points)\n",
+		(unsigned long)s->executions, s->all_ns / nr / 1e6, s->points / nr, s->asked / nr,
+		100 * s->asked / points);
 	fprintf(out, "  %-12s %9s %6s %14s\n", "", "ms", "%", "us a question");
 	for (int i = 0; i <= SPENT_NR; i++) {
 		uint64_t ns = i < SPENT_NR ? s->ns[i] : spent_rest_ns(s);
@@ -711,7 +717,6 @@ int campaign_text_new(struct campaign_text *t, struct campaign **c, struct kerne
 
 enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 {
-	struct campaign_result r;
 	char line[1024] = "";
 	int ret = campaign_run(c, line, sizeof(line));
 	enum zug_exit code = campaign_text_error(t, ret, line);
@@ -724,10 +729,8 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 			points_text(t->out, &table);
 		point_table_release(&table);
 	}
-	if (t->o->results.profile) {
-		campaign_get_result(c, &r);
-		profile_text(t->out, &r.spent);
-	}
+	if (t->o->results.profile)
+		profile_text(t->out, c);
 	return code;
 }
 
