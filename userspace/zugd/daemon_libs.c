@@ -14,6 +14,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/mappings.h"
 #include "zugd/daemon.h"
 
 #define MARK "ZUGD_LIBRARIES"		/* the folder; set: this is the second start */
@@ -38,21 +39,18 @@ static bool copy(const char *from, const char *to)
 /* Calls fn for every library that is mapped, once. */
 static bool each_library(bool (*fn)(const char *path, const char *dir), const char *dir)
 {
-	char line[PATH_MAX + 128], last[PATH_MAX] = "", *path;
-	FILE *f = fopen("/proc/self/maps", "re");
-	bool ok = f != NULL;
+	char last[PATH_MAX] = "";
+	struct mappings ms;
+	struct mapping m;
+	bool ok = mappings_open(&ms, getpid());
 
-	while (ok && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = 0;
-		path = strchr(line, '/');
-		if (!path || !strcmp(path, last) || !strstr(path, ".so") ||
-		    strstr(path, "/ld-linux"))
+	while (ok && mappings_next(&ms, &m)) {
+		if (m.path[0] != '/' || !strcmp(m.path, last) || !strstr(m.path, ".so") || mapping_is_loader(&m))
 			continue;
-		snprintf(last, sizeof(last), "%s", path);
-		ok = fn(path, dir);
+		snprintf(last, sizeof(last), "%s", m.path);
+		ok = fn(m.path, dir);
 	}
-	if (f)
-		fclose(f);
+	mappings_close(&ms);
 	return ok;
 }
 
