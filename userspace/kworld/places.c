@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "kworld/places.h"
 #include "lib/base/array.h"
+#include "lib/base/file_copy.h"
 #include "lib/base/id_map.h"
 #include "lib/base/mappings.h"
 
@@ -227,9 +228,7 @@ static bool mapped_path(int pid, uint64_t start, char *path, size_t len)
 static int copy_of(const char *from)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1, ret = 0;
-	char buf[65536];
 	struct stat st;
-	ssize_t n;
 
 	if (in < 0)
 		return -errno;
@@ -238,9 +237,8 @@ static int copy_of(const char *from)
 	out = ret ? -1 : memfd_create("zug", MFD_CLOEXEC);
 	if (!ret && out < 0)
 		ret = -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
-		if (n < 0 || write(out, buf, n) != n)
-			ret = -EIO;
+	if (!ret)
+		ret = file_copy(in, out);
 	close(in);
 	if (ret && out >= 0)
 		close(out);

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/file_copy.h"
 #include "lib/base/mappings.h"
 #include "zugd/daemon.h"
 
@@ -23,17 +23,16 @@
 static bool copy(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out;
-	ssize_t n = -1;
+	bool ok;
 
 	if (in < 0)
 		return false;
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 24)) > 0)
-		;
+	ok = out >= 0 && !file_copy(in, out);
 	close(in);
 	if (out >= 0 && close(out))
-		n = -1;
-	return !n;
+		ok = false;
+	return ok;
 }
 
 /* Calls fn for every library that is mapped, once. */
