@@ -33,6 +33,7 @@ struct search {
 	struct search_env env;
 	const struct strategy_type *type;
 	void *state;			/* of the strategy */
+	int64_t args[STRATEGY_MAX_PARAMS];
 	uint64_t options;		/* hash of what a resumed search must have in common */
 	uint64_t max_steps;
 
@@ -119,6 +120,8 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	s->type = type;
 	s->max_steps = opts->max_steps;
 	s->options = hash_options(opts, type, args);
+	for (int i = 0; type->params && type->params[i].name; i++)
+		s->args[i] = args[i];
 	s->env.seed = opts->seed;
 	s->env.memory = memory / 2;
 	s->env.preemptions = opts->preemptions;
@@ -144,7 +147,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	if (!s->state || fair_init(&s->fair, opts->fair) ||
 	    seen_init(&s->classes, memory / 4) || seen_init(&s->schedules, memory / 4))
 		goto nomem;
-	ret = type->init ? type->init(s->state, &s->env, args) : 0;
+	ret = type->init ? type->init(s->state, &s->env, s->args) : 0;
 	s->env.err = NULL;
 	if (ret == -ENOMEM)
 		goto nomem;
@@ -196,12 +199,29 @@ int search_replay(struct search *s, const uint32_t *tasks, size_t nr)
 	return 0;
 }
 
-int search_begin(struct search *s)
+bool search_samples(const struct search *s)
+{
+	return s->type == &strategy_portfolio || !(s->type->flags & STRATEGY_EXHAUSTIVE || s->env.script);
+}
+
+int search_renew(struct search *s)
+{
+	if (s->running)
+		return -EBUSY;
+	if (s->type->fini)
+		s->type->fini(s->state);
+	memset(s->state, 0, s->type->size);
+	s->env.max_choices = 0;
+	return s->type->init ? s->type->init(s->state, &s->env, s->args) : 0;
+}
+
+static int begin(struct search *s, bool apart)
 {
 	int ret;
 
 	if (s->running)
 		return -EBUSY;
+	s->env.apart = apart;
 	hb_reset(&s->hb);
 	fair_reset(&s->fair);
 	s->step = 0;
@@ -226,6 +246,16 @@ int search_begin(struct search *s)
 	}
 	s->running = true;
 	return SEARCH_GO;
+}
+
+int search_begin(struct search *s)
+{
+	return begin(s, false);
+}
+
+int search_begin_apart(struct search *s)
+{
+	return search_samples(s) ? begin(s, true) : -EINVAL;
 }
 
 /* Lists the enabled candidates of a point whose caller has not. */

@@ -56,6 +56,7 @@ struct search_env {
 	struct rules *script;		/* these statements, if they are a script; else NULL */
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
+	bool apart;			/* of this execution: as search_begin_apart() */
 	bool novel;			/* in end(): no execution had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;

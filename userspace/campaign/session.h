@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "campaign/observer.h"
 #include "campaign/options.h"
+#include "campaign/point_table.h"
 #include "campaign/result.h"
 #include "engine/engine.h"
 #include "kworld/kworld.h"
@@ -87,6 +88,7 @@ struct session {
 
 	struct session_figures figures;
 	struct session_template template;
+	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
 	enum campaign_aside aside;	/* what executions are for now */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
@@ -96,7 +98,9 @@ struct session {
 	void (*judge)(
 		void *ctx,
 		struct execution *x); /* may change the outcome of any execution that has ended */
-	void *judge_ctx;
+	/* Makes options_json anew, after an option has changed. 0 or -errno. */
+	int (*update_options)(void *ctx, char *err, size_t errlen);
+	void *judge_ctx;	/* of both */
 };
 
 /* ---- messages (session_say.c) ---- */
@@ -199,6 +203,12 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 
 /* "add_one (counter.c:12)" */
 void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* A row for a place of the code that is no point, or was not reached. 0 or -ENOMEM. */
+int session_table_absent(const struct session *s, struct point_table *t, uint32_t module,
+			 uint64_t offset, const char *why);
+/* The data that a step accessed: "counter", "struct node.next". */
+void session_data_text(const struct session *s, uint64_t object, uint64_t site, char *buf,
+		       size_t len);
 /* "struct node.next": what is accessed there through a pointer; false: unknown. */
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
 /* The file of a place, and the offset of the place in it. NULL: unknown. */
