@@ -232,7 +232,7 @@ static void forgetful(void)
 {
 	struct run *r = run(&two, &(const struct how){ .prepare = forgets });
 
-	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, NULL) && strstr(r->err, "what was kept of T"), r,
+	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, NULL) && strstr(r->err, "the candidate that was kept of T"), r,
 	      "a stale candidate is noticed");
 	run_free(r);
 	r = run(&two, &(const struct how){ .prepare = forgets, .ctx = (void *)two.code });

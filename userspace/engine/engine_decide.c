@@ -366,7 +366,7 @@ static enum verdict stale_candidate(struct engine *e)
 {
 	if (e->leased != WORLD_NO_TASK)
 		e->w->tasks[e->leased].state = TASK_RUNNING;
-	return engine_broken(e, "step %lu: what was kept of T%u is not what the world says (please report this)",
+	return engine_broken(e, "step %lu: the candidate that was kept of T%u is stale (please report this)",
 			     (unsigned long)e->x->steps, e->stale);
 }
 
