@@ -118,6 +118,14 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
+/* Executions that the search will make after this one. */
+static uint64_t expected(const struct campaign *c)
+{
+	const struct options_search *o = &c->s.o.search;
+
+	return !o->executions ? UINT64_MAX : o->executions > c->searched + 1 ? o->executions - c->searched - 1 : 0;
+}
+
 /* The next schedule of the search. */
 static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
 		   size_t errlen)
@@ -134,7 +142,8 @@ static int explore(struct campaign *c, struct execution *x, enum campaign_step *
 	points_begin(c->points);
 	ret = session_execute(&c->s, NULL, x, err, errlen);
 	/* its points are those of the search: the next one may be forked */
-	c->s.template.settled = true;
+	if (!c->s.template.settled)
+		session_template_expect(&c->s, expected(c));
 	if (!ret)
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
@@ -167,9 +176,10 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 
 /* ---- following a trace ---- */
 
-int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen)
+int campaign_prepare_replay(struct campaign *c, const struct trace *t, uint64_t executions, char *err, size_t errlen)
 {
 	struct execution x;
+	int ret;
 
 	replay_number_tasks(t, &c->s.spawn);
 	/* addresses of variables are known once the program was mapped */
@@ -179,7 +189,10 @@ int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err
 			return -EIO;
 		search_end(c->s.search, &(struct search_end){ .result = SEARCH_ABANDONED });
 	}
-	return points_settle(c->points, &(bool){ false }, err, errlen);
+	ret = points_settle(c->points, &(bool){ false }, err, errlen);
+	if (!ret)
+		session_template_expect(&c->s, executions);
+	return ret;
 }
 
 int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,

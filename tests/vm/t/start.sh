@@ -17,7 +17,7 @@ fi
 # trace FILE: its content, without what differs from one start of zug to the next.
 trace()
 {
-	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
+	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/,"copied":(true|false)//; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
 }
 
 # search START: a finding, or none, in `start.out`; its trace in `start.json`.
@@ -35,7 +35,7 @@ search()
 
 remember
 if begin "a killed zug leaves no template"; then
-	"$zug" run -q --start auto --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
+	"$zug" run -q --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
 	pid=$!
 	for ((i = 0; i < 200; i++)); do
 		# the template is the only process with so high a pid of its own
@@ -74,11 +74,25 @@ done
 # The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
 	cd "$project" || exit 2
-	zug 60 run -q --start auto --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
+	zug 60 run -q --profile --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
 	want_status 0
-	want_out '^[0-9]{2} executions began as copies of a process that stands before its first point'
-	zug 60 check -q --start auto -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
+	want_out '^[0-9]{2} of them began as copies of a process that stands before its first point'
+	zug 60 check -q -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
 	want_status 0
+	want_nothing_left
+	end
+fi
+
+# What a fork loses or changes: the first executions are made both ways, and the program looks itself.
+if begin "what a fork would change"; then
+	cd "$project" || exit 2
+	for kinds in "pid atfork no-parent-death" "uring filter parent-death" "memfd timer locked" traced "pending shared"; do
+		# shellcheck disable=SC2086
+		zug 60 run -q --profile --no-races --executions 10 -o "$dir/traces" -- "$programs/inputs/keeps" $kinds
+		want_status 0 "$kinds"
+		want_out '^[0-9]+ of them began as copies'
+		grep -q 'another way' "$dir/out" && note "$kinds: $(said)"
+	done
 	want_nothing_left
 	end
 fi
@@ -86,7 +100,7 @@ fi
 # reason TEXT ARGUMENT...: no template, for that reason.
 reason()
 {
-	zug 60 run -q --start auto --executions 6 -o "$dir/traces" "${@:2}"
+	zug 60 run -q --start auto --executions 12 -o "$dir/traces" "${@:2}"
 	want_status 0
 	want_out "started the program anew: $1"
 }
