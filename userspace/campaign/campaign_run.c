@@ -38,8 +38,7 @@ static const char *bound_reached(struct campaign *c)
 		return "interrupted";
 	if (o->executions && c->searched >= o->executions)
 		return "the number of executions (--executions)";
-	if (o->time_ns && c->phase == POINTS_SEARCHING &&
-	    clock_now_ns() - c->start_ns >= o->time_ns)
+	if (session_late(&c->s))
 		return "the time (--time)";
 	return NULL;
 }
@@ -78,7 +77,7 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	int ret;
 
 	*end = false;
-	c->s.keep_passes = c->searched < 2;
+	c->s.keep_passes = !c->searched || session_template_on_trial(&c->s);
 	ret = campaign_step(c, &x, &what, err, errlen);
 	c->s.keep_passes = false;
 	if (ret)
@@ -91,7 +90,7 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
 	if (what == CAMPAIGN_EXECUTED && !c->searched++)
 		ret = repeat_first(c, &x, err, errlen);
-	else if (what == CAMPAIGN_EXECUTED && c->searched == 2 && kworld_used_template(c->s.world))
+	else if (what == CAMPAIGN_EXECUTED && session_template_on_trial(&c->s) && kworld_used_template(c->s.world))
 		ret = repeat_by_exec(c, &x, err, errlen);
 	if (ret)
 		return ret;

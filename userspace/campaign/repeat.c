@@ -61,9 +61,9 @@ static int follow(struct campaign *c, const struct replay *r, struct difference 
 	int ret;
 
 	*d = (struct difference){ .what = CHECK_SAME };
-	c->s.aside = true;
+	c->s.aside = ASIDE_REPEAT;
 	ret = session_follow(&c->s, r, &x, err, errlen);
-	c->s.aside = false;
+	c->s.aside = ASIDE_NOT;
 	if (!ret && x.outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 		ret = 1;
 	if (ret)
@@ -149,6 +149,8 @@ int repeat_by_exec(struct campaign *c, const struct execution *x, char *err, siz
 	struct trace *t;
 	int ret = 0;
 
+	/* one that takes long is not worth another one either */
+	c->s.template.proved = x->outcome.kind == ZUG_OUTCOME_PASS && !x->diverged;
 	if (last_schedule(c, x, &second, &t)) {
 		c->s.template.paused = true;
 		ret = follow(c, &second, &d, err, errlen);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/file_copy.h"
 #include "lib/version.h"
 #include "campaign/session.h"
 
@@ -41,6 +42,7 @@ static void count(struct session *s, const struct execution *x)
 {
 	struct session_figures *f = &s->figures;
 
+	f->aside[s->aside]++;
 	if (!s->aside) {
 		f->executions++;
 		f->steps += x->steps;
@@ -119,6 +121,11 @@ int session_follow(struct session *s, const struct replay *r, struct execution *
 	return ret;
 }
 
+static bool known_enough(const struct session *s, const struct session_replays *r)
+{
+	return session_late(s) && (r->alike || r->made >= REPLAYS_FOR_ONCE);
+}
+
 void session_verify(struct session *s, const struct trace *t, int times,
 		    struct session_replays *replays)
 {
@@ -130,8 +137,8 @@ void session_verify(struct session *s, const struct trace *t, int times,
 
 	if (replay_init(&r, t))
 		goto out;
-	s->aside = true;
-	for (int i = 0; i < times && !session_interrupted(s); i++) {
+	s->aside = ASIDE_REPLAY;
+	for (int i = 0; i < times && !session_interrupted(s) && !known_enough(s, replays); i++) {
 		if (session_follow(s, &r, &x, err, sizeof(err))) {
 			session_say(s, "it could not be replayed: %s", err);
 			break;
@@ -142,8 +149,9 @@ void session_verify(struct session *s, const struct trace *t, int times,
 		replays->same += alike && !x.diverged && x.hash == r.hash;
 		if (x.diverged)
 			session_say(s, "a replay did not follow: %s", x.divergence);
+		session_say_trying(s, "replaying: %d of %d, %d failed alike", i + 1, times, replays->alike);
 	}
-	s->aside = false;
+	s->aside = ASIDE_NOT;
 out:
 	replay_release(&r);
 }
@@ -180,16 +188,13 @@ fail:
 int session_keep_trace(const struct session *s, const char *to, char *err, size_t errlen)
 {
 	int in, out, ret = 0;
-	char buf[65536];
-	ssize_t n;
 
 	in = open(s->paths.current, O_RDONLY | O_CLOEXEC);
 	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
 	if (in < 0 || out < 0)
 		ret = -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
-		if (n < 0 || write(out, buf, n) != n)
-			ret = n < 0 || errno ? -errno : -ENOSPC;
+	if (!ret)
+		ret = file_copy(in, out);
 	if (!ret && fsync(out) && errno != EINVAL)
 		ret = -errno;
 	if (in >= 0)

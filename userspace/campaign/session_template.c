@@ -85,6 +85,14 @@ void session_template_expect(struct session *s, uint64_t executions)
 	s->template.ahead = executions;
 }
 
+bool session_template_on_trial(const struct session *s)
+{
+	const struct session_template *t = &s->template;
+
+	return s->o.machine.start != START_EXEC && t->settled && !t->off && !t->proved &&
+	       (t->ahead >= WORTH || sandbox_template_there(s->sandbox));
+}
+
 /* The next execution may be forked; the template is there, if one could be made. */
 static bool may_fork(struct session *s)
 {
