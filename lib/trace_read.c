@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include "lib/base/array.h"
 #include "lib/trace_reader.h"
 
 static void say(char *err, size_t errlen, const char *fmt, ...)
@@ -311,17 +312,7 @@ const struct trace_stack *trace_stack_at(const struct trace *t, uint32_t i)
 /* The first note that is not before step i. */
 static uint32_t first_note(const struct trace *t, uint64_t i)
 {
-	uint32_t lo = 0, hi = t->nr_notes;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->notes[mid].step < i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return ARRAY_FROM(t->nr_notes, n, t->notes[n].step < i);
 }
 
 uint32_t trace_nr_notes(const struct trace *t, uint64_t i)

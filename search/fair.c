@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/array.h"
 #include "search/fair.h"
 #include "search/rng.h"
 #include "search/search.h"
@@ -185,27 +186,12 @@ static bool blocked(const struct fair *f, uint32_t i)
 
 uint32_t fair_filter(const struct fair *f, const struct search_point *point, uint32_t *allowed)
 {
-	uint32_t nr = 0;
+	uint32_t nr = point->nr_enabled;
 
-	if (point->enabled) {
-		nr = point->nr_enabled;
-		memcpy(allowed, point->enabled, nr * sizeof(*allowed));
-	} else {
-		for (uint32_t c = 0; c < point->nr; c++)
-			if (point->cand[c].enabled)
-				allowed[nr++] = c;
-	}
+	memcpy(allowed, point->enabled, nr * sizeof(*allowed));
 	for (uint32_t i = 0; f->hash && i < f->nr_yielders; i++) {
-		uint32_t at = 0, high = nr;
+		uint32_t at = ARRAY_FROM(nr, a, point->cand[allowed[a]].task < f->yielders[i].task);
 
-		while (at < high) {
-			uint32_t mid = at + (high - at) / 2;
-
-			if (point->cand[allowed[mid]].task < f->yielders[i].task)
-				at = mid + 1;
-			else
-				high = mid;
-		}
 		if (at == nr || point->cand[allowed[at]].task != f->yielders[i].task || !blocked(f, i))
 			continue;
 		memmove(&allowed[at], &allowed[at + 1], (--nr - at) * sizeof(*allowed));

@@ -46,8 +46,8 @@ int fair_step(struct fair *f, const struct search_point *point, const uint32_t *
 	      size_t nr);
 
 /*
- * The indices of candidates that may run, ascending, into allowed (room for
- * point->nr); returns their number, at least one when one is enabled.
+ * The indices of candidates that may run, of those that point->enabled lists, ascending, into allowed
+ * (room for point->nr); returns their number, at least one when one is enabled.
  */
 uint32_t fair_filter(const struct fair *f, const struct search_point *point, uint32_t *allowed);
 

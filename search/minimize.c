@@ -431,6 +431,34 @@ static void complete_pairs(struct record *r)
 	}
 }
 
+/* Of nr trials of a phase: all if it is to come, or those from 'at' on. */
+static size_t of_phase(const struct minimize *m, enum phase phase, size_t nr)
+{
+	return m->phase > phase ? 0 : m->phase < phase ? nr : m->at < nr ? nr - m->at : 0;
+}
+
+/*
+ * Trials of the phases that are not over, if none of them is accepted. Exchanges (REORDER) are not
+ * counted: how many there are turns out when they are tried.
+ */
+static uint64_t trials_left(const struct minimize *m)
+{
+	const struct schedule *s = &m->best.s;
+	uint64_t left = of_phase(m, SINGLES, s->nr_diffs);
+	size_t at = m->at;
+
+	for (size_t chunk = m->phase == CHUNKS ? m->chunk : 0; chunk > 1; chunk /= 2, at = 0)
+		left += at < s->nr_diffs ? (s->nr_diffs - at + chunk - 1) / chunk : 0;
+	/* what was accepted in these phases sends it to the begin of SINGLES */
+	if (m->phase >= SINGLES && m->phase != DONE && m->changed)
+		left += s->nr_diffs;
+	for (size_t i = s->nr_diffs - of_phase(m, LATER, s->nr_diffs); i < s->nr_diffs; i++)
+		left += s->diffs[i].preemption;
+	if (s->preemptions > 1)
+		left += of_phase(m, ELSEWHERE, m->best.nr_others);
+	return left;
+}
+
 void minimize_result(const struct search *s, struct minimize_result *result)
 {
 	struct minimize *m = search_state(s);
@@ -445,6 +473,7 @@ void minimize_result(const struct search *s, struct minimize_result *result)
 		.preemptions = m->best.s.preemptions,
 		.differences = (uint32_t)m->best.s.nr_diffs,
 		.trials = m->a.trials,
+		.left = m->a.reproduced ? trials_left(m) : 0,
 		.trial = m->best_trial,
 		.pairs = m->best.pairs,
 		.nr_pairs = m->best.nr_pairs,

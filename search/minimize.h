@@ -57,6 +57,7 @@ struct minimize_result {
 	size_t nr;
 	uint32_t preemptions, differences;
 	uint64_t trials;		/* executions made */
+	uint64_t left;			/* about so many more, if nothing simpler fails; 0: minimal */
 	uint64_t trial;			/* which of them, from 1 on, was the simplest schedule */
 	const struct minimize_pair *pairs;	/* one for each preemption; owned by s */
 	size_t nr_pairs;

@@ -122,16 +122,8 @@ static struct object *get(struct misuse *m, uint64_t id)
 
 static bool alive(const struct search_point *p, uint32_t task)
 {
-	uint32_t low = 0, high = p->nr;
+	uint32_t low = ARRAY_FROM(p->nr, c, p->cand[c].task < task);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (p->cand[mid].task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < p->nr && p->cand[low].task == task;
 }
 

@@ -33,6 +33,7 @@ struct search {
 	struct search_env env;
 	const struct strategy_type *type;
 	void *state;			/* of the strategy */
+	int64_t args[STRATEGY_MAX_PARAMS];
 	uint64_t options;		/* hash of what a resumed search must have in common */
 	uint64_t max_steps;
 
@@ -51,7 +52,9 @@ struct search {
 	uint32_t *before;		/* tasks enabled at the point before, ascending */
 	size_t nr_before;
 	uint32_t *allowed;		/* scratch for the choice */
-	size_t room_before, room_allowed;
+	uint32_t *enabled;		/* of a point whose caller gives no list */
+	uint32_t nr_enabled;
+	size_t room_before, room_allowed, room_enabled;
 
 	/* rare values: asked for so far, number of the next that is not 0; most in one execution */
 	struct rng rare_rng;
@@ -117,6 +120,8 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	s->type = type;
 	s->max_steps = opts->max_steps;
 	s->options = hash_options(opts, type, args);
+	for (int i = 0; type->params && type->params[i].name; i++)
+		s->args[i] = args[i];
 	s->env.seed = opts->seed;
 	s->env.memory = memory / 2;
 	s->env.preemptions = opts->preemptions;
@@ -142,7 +147,7 @@ struct search *search_new_type(const struct search_options *opts, const struct s
 	if (!s->state || fair_init(&s->fair, opts->fair) ||
 	    seen_init(&s->classes, memory / 4) || seen_init(&s->schedules, memory / 4))
 		goto nomem;
-	ret = type->init ? type->init(s->state, &s->env, args) : 0;
+	ret = type->init ? type->init(s->state, &s->env, s->args) : 0;
 	s->env.err = NULL;
 	if (ret == -ENOMEM)
 		goto nomem;
@@ -171,6 +176,7 @@ void search_free(struct search *s)
 	seen_fini(&s->schedules);
 	free(s->before);
 	free(s->allowed);
+	free(s->enabled);
 	free(s->forced);
 	free(s);
 }
@@ -193,12 +199,29 @@ int search_replay(struct search *s, const uint32_t *tasks, size_t nr)
 	return 0;
 }
 
-int search_begin(struct search *s)
+bool search_samples(const struct search *s)
+{
+	return s->type == &strategy_portfolio || !(s->type->flags & STRATEGY_EXHAUSTIVE || s->env.script);
+}
+
+int search_renew(struct search *s)
+{
+	if (s->running)
+		return -EBUSY;
+	if (s->type->fini)
+		s->type->fini(s->state);
+	memset(s->state, 0, s->type->size);
+	s->env.max_choices = 0;
+	return s->type->init ? s->type->init(s->state, &s->env, s->args) : 0;
+}
+
+static int begin(struct search *s, bool apart)
 {
 	int ret;
 
 	if (s->running)
 		return -EBUSY;
+	s->env.apart = apart;
 	hb_reset(&s->hb);
 	fair_reset(&s->fair);
 	s->step = 0;
@@ -225,24 +248,46 @@ int search_begin(struct search *s)
 	return SEARCH_GO;
 }
 
-static int check_point(const struct search *s, const struct search_point *p)
+int search_begin(struct search *s)
 {
-	bool enabled = false;
+	return begin(s, false);
+}
+
+int search_begin_apart(struct search *s)
+{
+	return search_samples(s) ? begin(s, true) : -EINVAL;
+}
+
+/* Lists the enabled candidates of a point whose caller has not. */
+static int list_enabled(struct search *s, struct search_point *p)
+{
+	if (!ARRAY_RESERVE(s->enabled, s->room_enabled, p->nr))
+		return -ENOMEM;
+	p->nr_enabled = 0;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (i && p->cand[i].task <= p->cand[i - 1].task)
+			return -EINVAL;
+		if (p->cand[i].enabled)
+			s->enabled[p->nr_enabled++] = i;
+	}
+	p->enabled = s->enabled;
+	s->nr_enabled = p->nr_enabled;
+	return 0;
+}
+
+/* After it p has a list of the enabled candidates, with at least one. */
+static int check_point(struct search *s, struct search_point *p)
+{
+	int ret = 0;
 
 	if (!s->running || p->step != s->step || !p->nr || p->last != s->last)
 		return -EINVAL;
 	/* a caller that keeps its candidates in order has no more to say about them at each step */
-	if (p->enabled)
-		return p->nr_enabled && p->cand[p->enabled[0]].enabled && p->cand[p->nr - 1].task < MAX_TASKS ? 0 :
-		       -EINVAL;
-	for (uint32_t i = 0; i < p->nr; i++) {
-		if (i && p->cand[i].task <= p->cand[i - 1].task)
-			return -EINVAL;
-		enabled |= p->cand[i].enabled;
-	}
-	if (!enabled || p->cand[p->nr - 1].task >= MAX_TASKS)
-		return -EINVAL;
-	return 0;
+	if (!p->enabled)
+		ret = list_enabled(s, p);
+	if (ret)
+		return ret;
+	return p->nr_enabled && p->cand[p->enabled[0]].enabled && p->cand[p->nr - 1].task < MAX_TASKS ? 0 : -EINVAL;
 }
 
 static int reserve(struct search *s, const struct search_point *p)
@@ -266,7 +311,7 @@ static int fill_choice(struct search *s, const struct search_point *p, struct ch
 		.last = CHOICE_NONE,
 		.fair_hash = s->fair.hash,
 	};
-	if (p->enabled && !s->fair.hash && !ruled) {
+	if (!s->fair.hash && !ruled) {
 		c->allowed = p->enabled;
 		c->nr = p->nr_enabled;
 	} else {
@@ -329,12 +374,8 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 		return -ENOMEM;
 	s->nr_before = 0;
 	/* Only what comes after a first yield is ever compared. */
-	for (uint32_t j = 0; j < (p->enabled ? p->nr_enabled : p->nr) && s->fair.nr_yielders; j++) {
-		const struct search_cand *c = &p->cand[p->enabled ? p->enabled[j] : j];
-
-		if (c->enabled)
-			s->before[s->nr_before++] = c->task;
-	}
+	for (uint32_t j = 0; j < p->nr_enabled && s->fair.nr_yielders; j++)
+		s->before[s->nr_before++] = p->cand[p->enabled[j]].task;
 	s->schedule = mix64(s->schedule + p->cand[i].task + 1);
 	s->last = p->cand[i].task;
 	s->step++;
@@ -342,8 +383,9 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 	return 0;
 }
 
-int search_pick(struct search *s, const struct search_point *p)
+int search_pick(struct search *s, const struct search_point *point)
 {
+	struct search_point listed = *point, *p = &listed;
 	struct choice c;
 	int ret, i;
 
@@ -379,24 +421,13 @@ int search_pick(struct search *s, const struct search_point *p)
 
 /* ---- promises ---- */
 
-static uint32_t nr_enabled(const struct search_point *p)
-{
-	uint32_t nr = 0;
-
-	if (p->enabled)
-		return p->nr_enabled;
-	for (uint32_t i = 0; i < p->nr; i++)
-		nr += p->cand[i].enabled;
-	return nr;
-}
-
 uint32_t strategy_next_by_priority(const uint64_t *prio, const struct rng *rng, const struct search_point *p)
 {
 	struct rng draw = *rng;
 	uint32_t first = SEARCH_NO_TASK;
 	uint64_t best = 0, one;
 
-	if (nr_enabled(p) < 2)
+	if (p->nr_enabled < 2)
 		return SEARCH_NO_TASK;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		if (!p->cand[i].enabled)
@@ -416,7 +447,7 @@ uint64_t strategy_promise(const struct strategy_type *type, const void *state, c
 {
 	uint64_t nr = type->promise ? type->promise(state, p, task, until) : 0;
 
-	if (nr || nr_enabled(p) > 1)
+	if (nr || p->nr_enabled > 1)
 		return nr;
 	*until = SEARCH_UNTIL_CHANGE;
 	return UINT64_MAX;
@@ -435,18 +466,23 @@ static uint64_t forced_promise(const struct search *s, enum search_until *until)
 	return s->step + nr < s->nr_forced ? nr : UINT64_MAX;
 }
 
-uint64_t search_promise(const struct search *s, const struct search_point *p, enum search_until *until)
+uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until)
 {
+	struct search_point p = *point;
 	uint64_t nr;
 
 	*until = SEARCH_UNTIL_CHANGE;
 	/* without an edge of the fair filter none comes before a task yields */
-	if (!s->running || !s->step || p->step + 1 != s->step || s->asked || s->fair.hash)
+	if (!s->running || !s->step || p.step + 1 != s->step || s->asked || s->fair.hash)
 		return 0;
+	if (!p.enabled) {
+		p.enabled = s->enabled;
+		p.nr_enabled = s->nr_enabled;
+	}
 	if (s->force)
 		nr = forced_promise(s, until);
 	else
-		nr = s->rules ? 0 : strategy_promise(s->type, s->state, p, s->last, until);
+		nr = s->rules ? 0 : strategy_promise(s->type, s->state, &p, s->last, until);
 	if (s->max_steps && nr > s->max_steps - s->step)
 		nr = s->max_steps - s->step;
 	return nr;

@@ -99,6 +99,19 @@ void search_free(struct search *s);
 
 /* Start the next execution. SEARCH_EXHAUSTED: everything within the bounds was covered. */
 int search_begin(struct search *s);
+/*
+ * The same for an execution that is unlike the others: it has other points than the search, or some of its tasks are held.
+ * Only strategies that sample choose its schedule, and it is no part of what a systematic one covers. -EINVAL: the
+ * strategy does not sample.
+ */
+int search_begin_apart(struct search *s);
+/* The strategy, or some member of a portfolio, samples schedules. */
+bool search_samples(const struct search *s);
+/*
+ * The points have changed: strategies forget what they know of them, and systematic ones begin again. Executions are still
+ * counted, and no schedule is drawn again with the same random numbers. 0 or -errno: it can only be freed then.
+ */
+int search_renew(struct search *s);
 
 /*
  * Chooses the task that gets the turn: an index into point->cand, always an enabled one.

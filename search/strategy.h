@@ -16,6 +16,7 @@
 #ifndef ZUG_SEARCH_STRATEGY_H
 #define ZUG_SEARCH_STRATEGY_H
 
+#include "lib/base/array.h"
 #include "search/codec.h"
 #include "search/hb.h"
 #include "search/rng.h"
@@ -25,7 +26,7 @@
 
 /* A point after all filters: what the strategy may choose from. */
 struct choice {
-	const struct search_point *point;
+	const struct search_point *point;	/* with the list of the enabled candidates */
 	const uint32_t *allowed;	/* indices into point->cand, ascending; nr of them */
 	uint32_t nr;			/* at least 1 */
 	uint32_t last;			/* position in allowed of point->last, or CHOICE_NONE */
@@ -41,17 +42,7 @@ static inline const struct search_cand *choice_cand(const struct choice *c, uint
 /* The first position whose task is not below that one; c->nr: none. */
 static inline uint32_t choice_from(const struct choice *c, uint32_t task)
 {
-	uint32_t low = 0, high = c->nr;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (choice_cand(c, mid)->task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_FROM(c->nr, pos, choice_cand(c, pos)->task < task);
 }
 
 /* The core lends this to a strategy. Everything but rng is read-only. */
@@ -65,6 +56,7 @@ struct search_env {
 	struct rules *script;		/* these statements, if they are a script; else NULL */
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
+	bool apart;			/* of this execution: as search_begin_apart() */
 	bool novel;			/* in end(): no execution had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;
@@ -108,8 +100,8 @@ struct strategy_type {
 	void (*fini)(void *state);
 
 	/*
-	 * Optional: as search_promise(), of the task that the last pick() chose at that point. No rule
-	 * and no fairness will be in the way.
+	 * Optional: as search_promise(), of the task that the last pick() chose at that point, which has
+	 * the list of the enabled candidates. No rule and no fairness will be in the way.
 	 */
 	uint64_t (*promise)(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until);

@@ -44,4 +44,22 @@ bool array_reserve_bytes(void **array, size_t *room, size_t wanted, size_t size)
 	array_done_;									\
 })
 
+/*
+ * The first of nr sorted elements that is not below what is looked for; nr: there is none. 'below' says it of element
+ * 'i', a name of the caller's choice: ARRAY_FROM(a->nr, i, a->list[i].step < step).
+ */
+#define ARRAY_FROM(nr, i, below) ({							\
+	size_t array_low_ = 0, array_high_ = (nr);					\
+											\
+	while (array_low_ < array_high_) {						\
+		size_t i = array_low_ + (array_high_ - array_low_) / 2;			\
+											\
+		if (below)								\
+			array_low_ = i + 1;						\
+		else									\
+			array_high_ = i;						\
+	}										\
+	array_low_;									\
+})
+
 #endif

@@ -9,6 +9,8 @@
  * happens-before classes that no execution had shown before; so no member starves, and only
  * counts matter, never time.
  *
+ * An execution apart (search_begin_apart()) is for members that sample.
+ *
  * dpor is a member because it is quick on small tests, but its end does not end
  * the search: it assumes that all racing variables are labelled. The end of the
  * preemption-bounded member, without a bound that cuts, does.
@@ -98,7 +100,8 @@ static int portfolio_begin(void *state, uint64_t iteration)
 		for (size_t i = 0; i < NR_MEMBERS; i++) {
 			struct member *m = &p->members[i];
 
-			if (!m->done && (!p->now || m->next < p->now->next))
+			if (!m->done && !(p->env->apart && m->type->flags & STRATEGY_EXHAUSTIVE) &&
+			    (!p->now || m->next < p->now->next))
 				p->now = m;
 		}
 		ret = p->now->type->begin(p->now->state, p->now->iteration);

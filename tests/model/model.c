@@ -345,12 +345,12 @@ static int model_go(const struct model *m, struct search *s, struct model_state 
 	}
 }
 
-int model_run(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
-	      uint64_t max_order)
+/* ret: what search_begin() or its like has answered. */
+static int run(const struct model *m, struct search *s, int ret, struct model_result *r, uint32_t *order,
+	       uint64_t max_order)
 {
 	struct model_state st;
 	struct search_end end;
-	int ret = search_begin(s);
 
 	memset(r, 0, sizeof(*r));
 	if (ret != SEARCH_GO)
@@ -365,6 +365,18 @@ int model_run(const struct model *m, struct search *s, struct model_result *r, u
 	end.failure = r->failed ? r->outcome : 0;
 	search_end(s, &end);
 	return SEARCH_GO;
+}
+
+int model_run(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
+	      uint64_t max_order)
+{
+	return run(m, s, search_begin(s), r, order, max_order);
+}
+
+int model_run_apart(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
+		    uint64_t max_order)
+{
+	return run(m, s, search_begin_apart(s), r, order, max_order);
 }
 
 bool model_fail(const struct model *m, uint64_t seed, int executions, struct model_result *r, uint32_t *order,

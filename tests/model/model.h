@@ -126,6 +126,9 @@ uint64_t model_outcome(const struct model *m, const struct model_state *s);
  */
 int model_run(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
 	      uint64_t max_order);
+/* The same for an execution apart: search_begin_apart(). */
+int model_run_apart(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
+		    uint64_t max_order);
 
 /*
  * Executions under random schedules until one fails; at most so many (-1: no bound). Is *r of one that did, and order

@@ -161,6 +161,38 @@ static void test_random_programs(void)
 	report("random programs", &t);
 }
 
+/* A minimiser that is stopped tells about how much is left; one that is through, nothing. */
+static void test_left(void)
+{
+	struct program *p = program_new("philosophers", 4);
+	struct minimize_result before = { 0 }, r;
+	int fell = 0, rounds = 0;
+	uint32_t order[MAX_ORDER];
+	struct model_result m, end;
+	struct search *s;
+
+	model_fail(&p->model, 3, 5000, &m, order, MAX_ORDER);
+	s = minimize_new(&options, order, m.steps, m.outcome, 0, NULL, 0);
+	minimize_result(s, &r);
+	tap_ok(!r.left, "nothing is known to be left before the first trial");
+	while (model_run(&p->model, s, &end, NULL, 0) == SEARCH_GO) {
+		minimize_result(s, &r);
+		/* what is accepted brings new trials */
+		if (rounds++ && r.trial == before.trial)
+			fell += r.left <= before.left;
+		else
+			fell++;
+		if (rounds == 1)
+			tap_ok(r.left > r.differences, "more trials than differences are left at first");
+		before = r;
+	}
+	minimize_result(s, &r);
+	tap_ok(r.minimal && !r.left, "nothing is left of what is minimal");
+	tap_ok(fell == rounds, "a trial that fails otherwise leaves fewer, not more (%d of %d)", fell, rounds);
+	search_free(s);
+	program_free(p);
+}
+
 /* The pair that a lost update comes down to: two accesses to the same variable. */
 static void test_pair(void)
 {
@@ -190,6 +222,7 @@ int main(void)
 	test_programs();
 	test_random_programs();
 	test_pair();
+	test_left();
 	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "
 	       "%d have more)", all_not_least, all_found);
 	return tap_done();

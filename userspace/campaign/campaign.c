@@ -21,6 +21,7 @@ static int set_up(struct campaign *c, struct kernel *k, const struct campaign_op
 	/* what the user got wrong comes before what the machine lacks */
 	int ret = session_prepare(&c->s, o, observer, stop, err, errlen);
 
+	c->s.until_ns = o->search.time_ns ? c->start_ns + o->search.time_ns : 0;
 	ret = ret ? ret : points_new(&c->points, &c->s, err, errlen);
 	if (!ret && (campaign_load_state(c, err, errlen) || campaign_record_open(c, err, errlen)))
 		ret = -EINVAL;
@@ -86,15 +87,48 @@ static int launch_error(int ret)
 								     -EIO;
 }
 
+/* The next schedule of the search; apart: as search_begin_apart(). */
+static int sample(struct campaign *c, bool apart, struct execution *x, enum campaign_step *what,
+		  char *err, size_t errlen)
+{
+	int ret = apart ? search_begin_apart(c->s.search) : search_begin(c->s.search);
+
+	*what = ret == SEARCH_EXHAUSTED ? CAMPAIGN_EXHAUSTED : CAMPAIGN_EXECUTED;
+	if (ret == SEARCH_EXHAUSTED)
+		return 0;
+	if (ret < 0) {
+		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
+		return -ENOTRECOVERABLE;
+	}
+	ret = session_execute(&c->s, NULL, x, err, errlen);
+	/* the next one may be forked, if its points are the same */
+	c->s.template.settled = true;
+	/* first: what comes after may replay it */
+	search_end(c->s.search,
+		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
+					 .failure = x->outcome.failure });
+	if (!ret)
+		ret = points_after(c->points, c->phase, x, err, errlen);
+	if (!ret && x->diverged && !c->diverged++)
+		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
+	return ret ? -EIO : 0;
+}
+
 /*
- * Finds the points: they are learnt first, for points that are added later change every schedule. A
- * bug that is found meanwhile counts all the same, and is replayed with the points it was found
- * with: what an execution showed is learnt before the next one.
+ * Finds the points. A bug that is found meanwhile counts all the same, and is replayed with the
+ * points it was found with: what an execution showed is learnt before the next one.
+ *
+ * The first execution is under the schedule that never preempts. A search that samples chooses the
+ * schedules of all others: that they also look for points is no reason to try nothing. A systematic
+ * one begins when the points are known, and so does one that is resumed, whose state is about these.
  */
-static int prime(struct campaign *c, struct execution *x, char *err, size_t errlen)
+static int prime(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
+		 size_t errlen)
 {
 	int changed = 0, ret;
-	bool more;
+	bool more, apart;
+
+	c->s.sampled = !c->before && search_samples(c->s.search);
 
 	if (c->prime_rounds) {
 		changed = points_learn(c->points, c->phase, err, errlen);
@@ -105,44 +139,44 @@ static int prime(struct campaign *c, struct execution *x, char *err, size_t errl
 	}
 	if (c->phase == POINTS_SETTLING) {
 		ret = points_settle(c->points, &more, err, errlen);
-		if (!ret && !more)
+		if (!ret && !more) {
 			c->phase = POINTS_SEARCHING;
+			ret = c->s.sampled && c->prime_rounds > 1 ? search_renew(c->s.search) : 0;
+		}
 		if (ret || !more)
 			return ret;
 	}
-	c->prime_rounds++;
-	points_begin(c->points);
+	ret = points_begin(c->points, &apart, err, errlen);
+	if (ret)
+		return ret;
+	if (c->prime_rounds++ && c->s.sampled)
+		return sample(c, true, x, what, err, errlen);
 	ret = session_follow(&c->s, NULL, x, err, errlen);
 	if (ret)
 		return ret == -ENOTRECOVERABLE ? ret : launch_error(ret);
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
-/* The next schedule of the search. */
+/* The next execution of the search, with its points. */
 static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
 		   size_t errlen)
 {
-	int ret = search_begin(c->s.search);
+	bool apart;
+	int ret = points_begin(c->points, &apart, err, errlen);
 
-	*what = ret == SEARCH_EXHAUSTED ? CAMPAIGN_EXHAUSTED : CAMPAIGN_EXECUTED;
-	if (ret == SEARCH_EXHAUSTED)
-		return 0;
-	if (ret < 0) {
-		snprintf(err, errlen, "the search failed: %s", strerror(-ret));
-		return -ENOTRECOVERABLE;
+	return ret ? ret : sample(c, apart, x, what, err, errlen);
+}
+
+/* Points have changed while the search went on. */
+static int begin_anew(struct campaign *c, char *err, size_t errlen)
+{
+	if (!c->s.sampled)
+		return session_restart(&c->s, err, errlen);
+	if (search_renew(c->s.search)) {
+		snprintf(err, errlen, "out of memory");
+		return -ENOMEM;
 	}
-	points_begin(c->points);
-	ret = session_execute(&c->s, NULL, x, err, errlen);
-	/* its points are those of the search: the next one may be forked */
-	c->s.template.settled = true;
-	if (!ret)
-		ret = points_after(c->points, c->phase, x, err, errlen);
-	if (!ret && x->diverged && !c->diverged++)
-		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
-	search_end(c->s.search,
-		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
-					 .failure = x->outcome.failure });
-	return ret ? -EIO : 0;
+	return session_set_watches(&c->s, err, errlen);
 }
 
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
@@ -152,13 +186,13 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 
 	*what = CAMPAIGN_PRIMED;
 	if (c->phase != POINTS_SEARCHING) {
-		ret = prime(c, x, err, errlen);
+		ret = prime(c, x, what, err, errlen);
 		if (ret || c->phase != POINTS_SEARCHING)
 			return ret;
 	} else {
 		ret = points_learn(c->points, c->phase, err, errlen);
 		if (ret > 0)
-			ret = session_restart(&c->s, err, errlen);
+			ret = begin_anew(c, err, errlen);
 		if (ret)
 			return ret;
 	}
@@ -188,6 +222,11 @@ int campaign_follow(struct campaign *c, const struct replay *r, struct execution
 	return session_follow(&c->s, r, x, err, errlen);
 }
 
+bool campaign_is_late(const struct campaign *c)
+{
+	return session_late(&c->s);
+}
+
 /* ---- results ---- */
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r)
@@ -198,6 +237,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 	*r = (struct campaign_result){
 		.executions = f->executions,
 		.searched = c->searched,
+		.resumed = c->before,
+		.aside = f->aside,
 		.steps = f->steps,
 		.run_ns = f->run_ns,
 		.spent = f->spent,
@@ -229,6 +270,12 @@ void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
 	*n = (struct campaign_notes){ 0 };
 	points_note(c->points, n);
 	n->start = session_template_note(&c->s);
+}
+
+int campaign_points(const struct campaign *c, struct point_table *t)
+{
+	*t = (struct point_table){ 0 };
+	return points_table(c->points, t);
 }
 
 const char *campaign_file(const struct campaign *c)

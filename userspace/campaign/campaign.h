@@ -30,6 +30,7 @@
 #include "campaign/observer.h"
 #include "campaign/options.h"
 #include "campaign/options_trace.h"
+#include "campaign/point_table.h"
 #include "campaign/result.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
@@ -60,11 +61,16 @@ enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED 
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);
 
+/* The time (--time) is over. */
+bool campaign_is_late(const struct campaign *c);
+
 /* ---- results ---- */
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r);
 /* To be released by campaign_notes_release(). */
 void campaign_get_notes(const struct campaign *c, struct campaign_notes *n);
+/* --list-points: 0 or -ENOMEM; point_table_release() in either case. */
+int campaign_points(const struct campaign *c, struct point_table *t);
 /* The file that is executed. */
 const char *campaign_file(const struct campaign *c);
 /* What the last execution wrote: head and tail as of capture_text(). */

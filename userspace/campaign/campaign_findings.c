@@ -10,18 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/closest.h"
 #include "campaign/minimize.h"
 
-/* Replays before a failure that comes again in none of them is told to be no finding. */
-#define REPLAYS_FOR_ONCE 3
 /* So often is a failure that did not come again replayed when it is seen again. */
 #define ONCE_TRIED 3
 /* Executions near it that look for the two operations whose order decides. */
 #define EXPLAIN_EXECUTIONS 40
 /* The same where a preemption is left: that is an explanation, too. */
 #define EXPLAIN_BESIDES 16
+/*
+ * The time for minimising and explaining is a quarter of that of the search so far: what took long to
+ * find may take longer to become simple, and whatever the search took this adds little to it. At
+ * least LEAST, so that a finding of the first second is made simple all the same; at most MOST, for
+ * someone waits for it.
+ */
+#define SIMPLIFY_LEAST_NS 10000000000ull
+#define SIMPLIFY_MOST_NS 60000000000ull
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -48,20 +55,37 @@ static void note_replays(struct campaign_finding *f, const struct session_replay
 	f->alike = replays->alike;
 }
 
+/* The limits of minimising; *until: the end of the time for it and for explaining, 0: none. */
+static struct minimize_limits time_to_simplify(const struct campaign *c, uint64_t *until)
+{
+	uint64_t now = clock_now_ns(), own = c->s.o.results.minimize_ns, quarter = (now - c->start_ns) / 4;
+	struct minimize_limits limits = MINIMIZE_ALONE;
+
+	if (own == MINIMIZE_NS_AUTO) {
+		own = quarter < SIMPLIFY_LEAST_NS ? SIMPLIFY_LEAST_NS :
+		      quarter > SIMPLIFY_MOST_NS  ? SIMPLIFY_MOST_NS :
+						    quarter;
+		limits = MINIMIZE_ASIDE(0);
+	}
+	limits.time_ns = MINIMIZE_SHARE(own);
+	*until = own ? now + own : 0;
+	return limits;
+}
+
 /*
  * The simplest schedule that fails like t, as a trace at 'min', and what came of its replays. 0;
  * -EAGAIN: there is none, and the observer knows why.
  */
-static int find_simplest(struct campaign *c, const struct trace *t, const char *min,
-			 struct minimized *m, struct campaign_finding *f)
+static int find_simplest(struct campaign *c, const struct trace *t,
+			 const struct minimize_limits *limits, const char *min, struct minimized *m,
+			 struct campaign_finding *f)
 {
-	const struct minimize_limits limits = MINIMIZE_ASIDE;
 	char err[PATH_MAX + 128];
 	struct session_replays replays = { 0 };
 	struct trace *simple;
 	int times = c->s.o.results.verify;
 
-	if (minimize_trace(c, t, &limits, min, m, err, sizeof(err))) {
+	if (minimize_trace(c, t, limits, min, m, err, sizeof(err))) {
 		session_say(&c->s, "not minimised: %s", err);
 		return -EAGAIN;
 	}
@@ -95,11 +119,17 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	char err[PATH_MAX + 128], *found = name_with(f->trace, "found"),
 				  *min = name_with(f->trace, "new");
 	struct trace *t = trace_open(f->trace, err, sizeof(err));
+	struct minimize_limits limits;
 	struct minimized m;
+	uint64_t until;
 
-	if (!found || !min || !t || find_simplest(c, t, min, &m, f))
+	limits = time_to_simplify(c, &until);
+	if (!found || !min || !t || find_simplest(c, t, &limits, min, &m, f))
 		goto out;
-	if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, err, sizeof(err)))
+	if (session_late(&c->s))
+		session_say(&c->s, "what decides was not looked for: the time (--time) is over");
+	else if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, until,
+				 err, sizeof(err)))
 		session_say(&c->s, "what decides was not looked for: %s", err);
 	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
@@ -221,7 +251,9 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 	failure->trace = path;
 	tell(c, &f, FINDING_FOUND);
 	/* of a time-out every trial would be one, too */
-	if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
+	if (c->s.o.results.minimize && session_late(&c->s))
+		session_say(&c->s, "not minimised: the time (--time) is over; zug minimize does it");
+	else if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, &f);
 	tell(c, &f, FINDING_EXPLAINED);
 	if (x->outcome.kind == ZUG_OUTCOME_RACE)

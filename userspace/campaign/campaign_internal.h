@@ -19,7 +19,8 @@ struct campaign {
 	int prime_rounds;
 	enum points_phase phase;
 
-	uint64_t searched, passed, diverged;	/* executions of the search; the others prepared it */
+	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
+	uint64_t before;		/* executions of earlier runs */
 	char first_divergence[256];
 	bool exhausted, cut;
 	const char *stopped;		/* as in struct campaign_result */

@@ -32,7 +32,9 @@ int campaign_record_open(struct campaign *c, char *err, size_t errlen)
 
 static const char *strategy_now(const struct campaign *c, const struct search_stats *st)
 {
-	return c->phase == POINTS_SEARCHING ? st->strategy : "first look";
+	bool sampled = c->s.sampled && c->prime_rounds > 1;
+
+	return c->phase == POINTS_SEARCHING || sampled ? st->strategy : "first look";
 }
 
 void campaign_record_execution(struct campaign *c, const struct execution *x)

@@ -269,6 +269,7 @@ int campaign_load_state(struct campaign *c, char *err, size_t errlen)
 		spawn_number(&c->s.spawn, sp.parent, sp.nth);
 	}
 	get(&r, &c->s.figures.executions, sizeof(c->s.figures.executions));
+	c->before = c->s.figures.executions;
 	get_failures(&r, &c->failures);
 	get_failures(&r, &c->once);
 	get(&r, &len64, sizeof(len64));

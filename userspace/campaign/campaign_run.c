@@ -38,8 +38,7 @@ static const char *bound_reached(struct campaign *c)
 		return "interrupted";
 	if (o->executions && c->searched >= o->executions)
 		return "the number of executions (--executions)";
-	if (o->time_ns && c->phase == POINTS_SEARCHING &&
-	    clock_now_ns() - c->start_ns >= o->time_ns)
+	if (session_late(&c->s))
 		return "the time (--time)";
 	return NULL;
 }

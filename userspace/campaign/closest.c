@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/closest.h"
 #include "engine/faults.h"
@@ -17,6 +18,7 @@ struct progress {
 	const struct campaign *c;
 	const struct search *s;
 	struct closest *m;
+	uint64_t most;		/* executions */
 };
 
 static bool after(void *ctx, const struct execution *x)
@@ -27,19 +29,29 @@ static bool after(void *ctx, const struct execution *x)
 	neighbour_result(p->s, &r);
 	if (r.trials == 1 && !r.reproduced && x->outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x->outcome, p->m->came, sizeof(p->m->came));
-	session_say_trying(&p->c->s, "near it: %lu executions, %s", (unsigned long)r.trials,
-			r.found ? "one passes" : "none passes so far");
+	session_say_trying(&p->c->s, "looking for the closest that passes: %lu of at most %lu executions, %s",
+			   (unsigned long)r.trials, (unsigned long)p->most,
+			   r.found ? "one passes" : "none passes so far");
 	return r.found && r.trial == r.trials;
+}
+
+struct near_limits {
+	uint64_t executions, steps, until_ns;	/* 0: no bound */
+};
+
+static bool is_late(const struct campaign *c, uint64_t until_ns)
+{
+	return session_late(&c->s) || (until_ns && clock_now_ns() >= until_ns);
 }
 
 /*
  * The search near t; in *m what it came to. to: where the trace of the closest goes; NULL: it is not
  * kept. 0 or -errno with a line in err.
  */
-static int look(struct campaign *c, const struct trace *t, uint64_t executions, uint64_t max_steps,
+static int look(struct campaign *c, const struct trace *t, const struct near_limits *limits,
 		const char *to, struct closest *m, char *err, size_t errlen)
 {
-	struct progress p = { .c = c, .m = m };
+	struct progress p = { .c = c, .m = m, .most = limits->executions };
 	struct trials trials;
 	int ret;
 
@@ -49,19 +61,22 @@ static int look(struct campaign *c, const struct trace *t, uint64_t executions, 
 	if (ret)
 		goto out;
 	trials.search = neighbour_new(&trials.options, trials.follow.tasks, trials.follow.nr,
-				     trace_outcome(t)->failure, executions, err, errlen);
+				     trace_outcome(t)->failure, limits->executions, err, errlen);
 	if (!trials.search) {
 		ret = -ENOMEM;
 		goto out;
 	}
 	trials.passes = true;
-	trials.max_steps = max_steps;
+	trials.max_steps = limits->steps;
+	trials.until_ns = limits->until_ns;
+	trials.what = ASIDE_EXPLAIN;
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
 	ret = trials_run(c, &trials, err, errlen);
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = session_interrupted(&c->s);
+	m->late = !m->r.all && is_late(c, limits->until_ns);
 	if (!ret && m->r.found && to)
 		ret = trials_keep(trials.best, to, err, errlen);
 out:
@@ -72,7 +87,7 @@ out:
 int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions, const char *to,
 		  struct closest *m, char *err, size_t errlen)
 {
-	return look(c, t, executions, 0, to, m, err, errlen);
+	return look(c, t, &(struct near_limits){ .executions = executions }, to, m, err, errlen);
 }
 
 /* ---- what decides, in the trace itself ---- */
@@ -104,13 +119,13 @@ static bool something_else(const struct trace *t)
 	return false;
 }
 
-int closest_explain(struct campaign *c, const char *path, uint64_t executions, char *err,
-		    size_t errlen)
+int closest_explain(struct campaign *c, const char *path, uint64_t executions, uint64_t until_ns,
+		    char *err, size_t errlen)
 {
+	struct near_limits limits = { executions, EXPLAIN_STEPS, until_ns };
 	struct trace *t = trace_open(path, err, errlen);
 	struct trace_writer *w;
 	struct closest m;
-	uint64_t steps;
 	char *with;
 	int ret;
 
@@ -125,10 +140,9 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, c
 		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
-	steps = EXPLAIN_STEPS;
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
-		steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
-	ret = look(c, t, executions, steps, NULL, &m, err, errlen);
+		limits.steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
+	ret = look(c, t, &limits, NULL, &m, err, errlen);
 	if (!ret && m.r.reproduced) {
 		w = trace_copy(t, with, &ret);
 		if (w) {
@@ -168,7 +182,7 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 	if (!m->r.reproduced && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x.outcome, m->came, sizeof(m->came));
 	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found &&
-			      !session_interrupted(&c->s);) {
+			      !session_interrupted(&c->s) && !session_late(&c->s);) {
 		if (!faults_decided(trace_step(t, i)))
 			continue;
 		ret = trials_once(c, t,
@@ -180,5 +194,6 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 			*step = i;
 	}
 	m->interrupted = session_interrupted(&c->s);
+	m->late = session_late(&c->s);
 	return ret < 0 ? ret : 0;
 }

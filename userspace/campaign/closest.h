@@ -11,7 +11,7 @@
 
 struct closest {
 	struct neighbour_result r;
-	bool interrupted;
+	bool interrupted, late;	/* it ended so, or at the end of its time, before all were tried */
 	char came[1100]; /* not reproduced: what happened instead; "": interrupted before it could
 			  */
 };
@@ -25,12 +25,12 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 
 /*
  * Looks for the two operations whose order decides, in at most so many executions, and writes them
- * into the minimised trace at 'path'. Nothing is done where something else than an order may have
+ * into the minimised trace at 'path', until until_ns on clock_now_ns() (0: no bound). Nothing is done where something else than an order may have
  * decided: what the search has made of a call, or a timer. 0 or -errno with a line in err; the trace
  * stays as it was then.
  */
-int closest_explain(struct campaign *c, const char *path, uint64_t executions, char *err,
-		    size_t errlen);
+int closest_explain(struct campaign *c, const char *path, uint64_t executions, uint64_t until_ns,
+		    char *err, size_t errlen);
 
 /*
  * Among what is close is the same schedule without what the search has made of a call, or without a

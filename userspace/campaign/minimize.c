@@ -61,7 +61,7 @@ struct progress {
 	struct minimized *m;
 };
 
-/* "minimising: 57 of at most 200 executions, 12 of at most 60 s; 1 preemptions, ..." */
+/* "minimising: 57 of at most 200 executions, 12 of at most 60 s, about 14 left; so far 1 preemption, ..." */
 static void say_progress(const struct progress *p, const struct minimize_result *r)
 {
 	char executions[48] = "", time[48] = "";
@@ -72,11 +72,12 @@ static void say_progress(const struct progress *p, const struct minimize_result 
 	if (p->limits->time_ns)
 		snprintf(time, sizeof(time), " of at most %.0f", p->limits->time_ns / 1e9);
 	session_say_trying(&p->c->s,
-			   "minimising: %lu%s executions, %.0f%s s; so far %u preemptions, %u "
-			   "decisions, %zu steps",
+			   "minimising: %lu%s executions, %.0f%s s, about %lu left; so far %u preemption%s, "
+			   "%u decision%s, %zu steps",
 			   (unsigned long)(p->made + r->trials), executions,
-			   (clock_now_ns() - p->begin_ns) / 1e9, time, r->preemptions, r->differences,
-			   r->nr);
+			   (clock_now_ns() - p->begin_ns) / 1e9, time, (unsigned long)r->left,
+			   r->preemptions, r->preemptions == 1 ? "" : "s", r->differences,
+			   r->differences == 1 ? "" : "s", r->nr);
 }
 
 /* The trace of the simplest one so far is kept. */
@@ -98,9 +99,11 @@ static bool after(void *ctx, const struct execution *x)
 	return r.reproduced && r.trial == r.trials;
 }
 
-static bool is_late(const struct minimize_limits *limits, uint64_t begin_ns)
+static bool is_late(const struct campaign *c, const struct minimize_limits *limits,
+		    uint64_t begin_ns)
 {
-	return limits->time_ns && clock_now_ns() - begin_ns >= limits->time_ns;
+	return session_late(&c->s) ||
+	       (limits->time_ns && clock_now_ns() - begin_ns >= limits->time_ns);
 }
 
 /* What has ended the search of the simplest before it was minimal. */
@@ -109,7 +112,7 @@ static enum minimize_cut what_cut(const struct campaign *c, const struct minimiz
 {
 	return session_interrupted(&c->s)						   ? MINIMIZE_INTERRUPTED :
 	       limits->executions && executions >= limits->executions ? MINIMIZE_CUT_EXECUTIONS :
-	       is_late(limits, begin_ns)				   ? MINIMIZE_CUT_TIME :
+	       is_late(c, limits, begin_ns)				   ? MINIMIZE_CUT_TIME :
 									     MINIMIZE_CUT_STEPS;
 }
 
@@ -149,6 +152,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	if (!r.reproduced)
 		goto out;
 	m->minimal = r.minimal;
+	m->left = r.left;
 	m->cut = r.minimal ? MINIMIZE_WHOLE : what_cut(c, limits, begin_ns, m->executions);
 	m->preemptions = r.preemptions;
 	m->decisions = r.differences;
@@ -183,7 +187,7 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 			continue;
 		timer = !zug_op_is_fault(s->label.op);
 		if ((limits->executions && m->executions >= limits->executions) ||
-		    is_late(limits, begin_ns) || session_interrupted(&c->s)) {
+		    is_late(c, limits, begin_ns) || session_interrupted(&c->s)) {
 			m->minimal = false;
 			m->cut = what_cut(c, limits, begin_ns, m->executions);
 			break;

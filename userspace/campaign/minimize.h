@@ -9,15 +9,21 @@
 
 /*
  * When to stop before the schedule is minimal; 0: no bound. The counts come first where executions
- * are short, and the result is the same each time then; the time is for those that are long.
+ * are short, and the result is the same each time then; the time is for those that are long. Beside
+ * it the campaign's own (--time) holds.
  */
 struct minimize_limits {
 	uint64_t executions, steps, time_ns;
 };
 /* Before something else is told: a finding, the closest that passes. */
-#define MINIMIZE_ASIDE	((struct minimize_limits){ 200, 50000, 60 * 1000000000ull })
+#define MINIMIZE_ASIDE(time_ns)	((struct minimize_limits){ 200, 50000, (time_ns) })
 /* Where the simplest schedule is what was asked for. */
-#define MINIMIZE_ALONE	((struct minimize_limits){ 5000, 0, 300 * 1000000000ull })
+#define MINIMIZE_ALONE		((struct minimize_limits){ 5000, 0, 0 })
+/*
+ * Of this time minimising gets all but a quarter: the rest is for the executions that look for what
+ * decides.
+ */
+#define MINIMIZE_SHARE(time_ns)	((time_ns) - (time_ns) / 4)
 
 /* What ended it before the schedule was minimal. */
 enum minimize_cut {
@@ -33,6 +39,7 @@ struct minimized {
 	bool minimal;		/* nothing simpler under the minimiser's moves */
 	enum minimize_cut cut;	/* else */
 	uint64_t time_ns;	/* that it took */
+	uint64_t left;	/* tries that would have been made yet, about; 0: it is not known */
 	bool simpler;		/* than what was given */
 	uint64_t executions;	/* made */
 	uint64_t steps_before, steps;

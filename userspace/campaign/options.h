@@ -106,14 +106,17 @@ struct options_inputs {
 	uint32_t max_flows;	/* in one execution */
 };
 
+#define MINIMIZE_NS_AUTO UINT64_MAX
 struct options_results {
 	const char *dir;	/* for traces */
 	const char *record;	/* file that the record of the campaign is appended to; NULL: none */
 	bool keep_going;	/* continue after a finding, for further bugs */
 	bool minimize;		/* a finding's schedule, before it is reported */
+	uint64_t minimize_ns;	/* minimising and explaining; 0: no bound; MINIMIZE_NS_AUTO: in proportion */
 	int verify;		/* replays of a finding */
 	bool quiet;
 	bool profile;		/* say where the time went */
+	bool list_points;	/* say which places are points */
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
 };
 

@@ -13,6 +13,7 @@
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
 	&policy_scan,  &policy_races, &policy_monitors, &policy_watches, &policy_untried,
+	&policy_seen,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -51,8 +52,9 @@ void points_free(struct points *p)
 }
 
 /* Makes the options of the traces' headers anew. */
-static int update_options(struct points *p, char *err, size_t errlen)
+static int update_options(void *ctx, char *err, size_t errlen)
 {
+	struct points *p = ctx;
 	struct options_replay lists = p->s->o.replay;
 	int ret = 0;
 
@@ -115,6 +117,7 @@ void points_watch(struct points *p)
 {
 	points_watch_steps(p);
 	p->s->judge = judge;
+	p->s->update_options = update_options;
 	p->s->judge_ctx = p;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->watch)
@@ -159,11 +162,15 @@ int points_settle(struct points *p, bool *more, char *err, size_t errlen)
 	return ret || p->s->o.replay.probed ? ret : update_options(p, err, errlen);
 }
 
-void points_begin(struct points *p)
+int points_begin(struct points *p, bool *apart, char *err, size_t errlen)
 {
+	bool race = p->s->o.failure.race;
+
+	*apart = false;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->begin)
-			policies[i]->begin(p->state[i]);
+			policies[i]->begin(p->state[i], apart);
+	return *apart || p->s->o.failure.race != race ? update_options(p, err, errlen) : 0;
 }
 
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
@@ -182,6 +189,18 @@ void points_note(struct points *p, struct campaign_notes *n)
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->note)
 			policies[i]->note(p->state[i], n);
+}
+
+int points_table(struct points *p, struct point_table *t)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		if (policies[i]->table)
+			ret = policies[i]->table(p->state[i], t);
+	if (!ret)
+		point_table_settle(t);
+	return ret;
 }
 
 struct race_book *points_races(struct points *p)

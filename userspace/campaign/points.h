@@ -26,10 +26,13 @@ void points_watch_steps(struct points *p);
 /* How many points have changed, or -errno. */
 int points_learn(struct points *p, enum points_phase phase, char *err, size_t errlen);
 int points_settle(struct points *p, bool *more, char *err, size_t errlen);
-void points_begin(struct points *p);
+/* *apart: the execution is unlike the others of the search (search_begin_apart()). */
+int points_begin(struct points *p, bool *apart, char *err, size_t errlen);
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen);
 void points_note(struct points *p, struct campaign_notes *n);
+/* --list-points. 0 or -ENOMEM; point_table_release() in either case. */
+int points_table(struct points *p, struct point_table *t);
 struct race_book *points_races(struct points *p);
 
 #endif

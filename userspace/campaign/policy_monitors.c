@@ -248,10 +248,9 @@ static bool look(void *ctx, uint32_t task, struct outcome *o)
 	t = &w->tasks[task];
 	/* the memory of a task that has ended is seen by the others of its process */
 	for (uint32_t i = 0; i < w->nr_tasks && t->state == TASK_DEAD; i++)
-		if (w->tasks[i].process == t->process && w->tasks[i].state != TASK_NONE &&
-		    w->tasks[i].state != TASK_DEAD)
+		if (w->tasks[i].process == t->process && world_lives(&w->tasks[i]))
 			t = &w->tasks[i];
-	if (t->state == TASK_NONE || t->state == TASK_DEAD)
+	if (!world_lives(t))
 		return false;
 	ms->process = t->process;
 	ms->tgid = t->tgid;

@@ -5,9 +5,12 @@
  * first, now.
  *
  * race_at() looks at every step, while races are wanted (o.failure.race); a race ends the
- * execution. It is a finding with
- * --fail-on-race. Otherwise its trace is kept, it becomes a warning in the race book, and the
- * execution counts as a pass.
+ * execution. It is a finding with --fail-on-race. Otherwise its trace is kept, it becomes a warning
+ * in the race book, and the execution counts as a pass.
+ *
+ * Where a race is only to be a warning it shall not take an execution from the search, which may
+ * fail yet because of it. So the execution goes on (race_book.noting), and is followed once more up
+ * to the race.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +30,7 @@ struct races {
 	struct race_book *book;
 	enum campaign_race_kind kind; /* of the race that ended the last execution, and its data */
 	char object[256];
+	uint64_t noted;			/* the race that this execution goes on behind; 0: none */
 	char **known;			/* for replays */
 };
 
@@ -83,15 +87,6 @@ static bool clash(const struct world_task *a, const struct world_task *b, struct
 			return true;
 		}
 	return false;
-}
-
-static void say_data(const struct session *s, uint64_t object, uint64_t site, char *buf, size_t len)
-{
-	const struct place_object *po = places_find_object(s->places, object);
-
-	if ((!po || !po->fixed) && session_member_text(s, site, buf, len))
-		return;
-	snprintf(buf, len, "%s", po && po->name ? po->name : "data");
 }
 
 static bool glob(const char *pattern, const char *text)
@@ -254,14 +249,20 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			continue;
 		}
 		if (on.b->size < on.a->size)
-			say_data(r->s, on.b->object, other->label.site, r->object,
-				 sizeof(r->object));
+			session_data_text(r->s, on.b->object, other->label.site, r->object,
+					  sizeof(r->object));
 		else
-			say_data(r->s, on.a->object, me->label.site, r->object, sizeof(r->object));
+			session_data_text(r->s, on.a->object, me->label.site, r->object,
+					  sizeof(r->object));
 		r->kind = kind_of(r, id, pair, &on, verdict == SYMSAYS_PLAIN);
 		if (suppressed(r, r->object, tasks) || (r->kind != RACE_REAL && r->book->scanned)) {
 			race_book_know(r->book, id);
 			continue;
+		}
+		if (!r->s->o.failure.race) {
+			r->noted = id;
+			r->s->keep_passes = true;
+			return false;
 		}
 		for (int t = 0; t < 2; t++)
 			session_place_text(r->s, pair[t]->label.site, place[t], sizeof(place[t]));
@@ -284,30 +285,37 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 
 /* ---- the policy ---- */
 
+static bool is_noting(const struct races *r)
+{
+	return r->book->noting && !r->noted && !r->s->aside;
+}
+
+static void begin(void *state, bool *apart)
+{
+	((struct races *)state)->noted = 0;
+}
+
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	struct races *r = state;
 
-	if (!r->s->o.failure.race)
+	if (!r->s->o.failure.race && !is_noting(r))
 		return false;
 	return race_at(r, p, i, o);
 }
 
 static bool looks(void *state)
 {
-	return ((struct races *)state)->s->o.failure.race;
+	struct races *r = state;
+
+	return r->s->o.failure.race || is_noting(r);
 }
 
-/*
- * Adds the race that ended the last execution to the warnings, with its trace, which is followed
- * once.
- */
+/* Adds the race that ended the last execution to the warnings, with its trace. */
 static int keep(struct races *r, const struct execution *x, char *err, size_t errlen)
 {
-	struct session_replays replays = { 0 };
 	struct race_book *b = r->book;
 	struct campaign_race *race;
-	struct trace *t;
 	char *path = session_trace_name(r->s, "race.", err, errlen);
 
 	if (!path)
@@ -318,10 +326,6 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 		free(path);
 		return -EIO;
 	}
-	t = trace_open(path, err, errlen);
-	if (t)
-		session_verify(r->s, t, 1, &replays);
-	trace_free(t);
 	race = &b->list[b->nr];
 	*race = (struct campaign_race){ .race = x->outcome.failure,
 					.kind = r->kind,
@@ -335,6 +339,47 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 	return 0;
 }
 
+/* Follows that trace up to the race that was noted, which becomes a warning if it comes. */
+static int follow_to_race(struct races *r, const char *path, char *err, size_t errlen)
+{
+	struct session *s = r->s;
+	struct trace *t = trace_open(path, err, errlen);
+	struct replay schedule = { 0 };
+	struct execution x;
+	int ret = -EIO;
+
+	s->aside = ASIDE_REPLAY;
+	s->o.failure.race = true;
+	if (t && !replay_init(&schedule, t) && !s->update_options(s->judge_ctx, err, errlen))
+		ret = session_follow(s, &schedule, &x, err, errlen);
+	s->aside = ASIDE_NOT;
+	s->o.failure.race = false;
+	replay_release(&schedule);
+	trace_free(t);
+	if (!ret && x.outcome.kind == ZUG_OUTCOME_RACE && x.outcome.failure == r->noted)
+		ret = keep(r, &x, err, errlen);
+	return ret ? ret : s->update_options(s->judge_ctx, err, errlen);
+}
+
+/* The trace of the execution itself is the current one again afterwards: it may have a finding. */
+static int confirm_noted(struct races *r, char *err, size_t errlen)
+{
+	const char *current = r->s->paths.current;
+	char *aside = NULL;
+	int ret = -EIO;
+
+	if (asprintf(&aside, "%s.noted", current) < 0 || rename(current, aside))
+		snprintf(err, errlen, "cannot rename the trace %s: %s", current, strerror(errno));
+	else
+		ret = follow_to_race(r, aside, err, errlen);
+	if (aside && rename(aside, current) && !ret) {
+		snprintf(err, errlen, "cannot rename the trace %s: %s", aside, strerror(errno));
+		ret = -EIO;
+	}
+	free(aside);
+	return ret;
+}
+
 static int after(void *state, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen)
 {
@@ -342,7 +387,9 @@ static int after(void *state, enum points_phase phase, struct execution *x, char
 	bool warns = !r->book->fail || r->kind != RACE_REAL;
 	int ret;
 
-	if (phase == POINTS_SEARCHING || x->outcome.kind != ZUG_OUTCOME_RACE || !warns)
+	if (r->noted)
+		return x->diverged || x->ungranted ? 0 : confirm_noted(r, err, errlen);
+	if (x->outcome.kind != ZUG_OUTCOME_RACE || !warns)
 		return 0;
 	ret = keep(r, x, err, errlen);
 	outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
@@ -360,5 +407,5 @@ static int lists(void *state, struct options_replay *l)
 }
 
 const struct point_policy policy_races = {
-	.open = open_races, .free = free_races, .on_step = on_step, .looks = looks, .after = after, .lists = lists,
+	.open = open_races, .free = free_races, .begin = begin, .on_step = on_step, .looks = looks, .after = after, .lists = lists,
 };

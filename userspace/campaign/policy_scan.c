@@ -8,21 +8,25 @@
  * the search; all other instructions are let alone again.
  *
  * A suspicion is no report: the clocks know only the synchronisation that is seen. So for each
- * suspected pair of places there is one more execution, in which a task that comes to one of the
+ * suspected pair of places there is an execution in which a task that comes to one of the
  * two is held there as long as others can go on. Two tasks that stand before the same data then,
  * one of them about to write, are the race itself, whatever the program's synchronisation is made
  * of (policy_races.c). Holding at a place: Erickson et al., Effective data-race detection for the
  * kernel (OSDI 2010); one pair at a time: Sen, Race directed random testing of concurrent programs
  * (PLDI 2008).
  *
+ * A search that samples chooses the schedules of all these executions, so each look is under another
+ * one: LOOKING, one look an execution; HOLDING, every other execution of the search is for a pair;
+ * DONE.
+ *
+ * Other searches begin when everything is looked at: LOOKING; CONFIRMING, one pair an execution; DONE.
  * The first look is under the schedule that never preempts, in which the thread that a task makes
  * comes after what the task does next, and much is ordered by who makes whom. So further looks are
  * under other schedules: the oldest task that can runs, also when it has just been woken; new tasks
- * run before those that have made them; tasks are held by chance. In all of them a process goes on to its end only when no other task can run, or the threads
- * that it ends would have done nothing.
+ * run before those that have made them; tasks are held by chance. In all of them a process goes on
+ * to its end only when no other task can run, or the threads that it ends would have done nothing.
  *
- * next_mode() is the order of things: LOOKING, one look an execution; CONFIRMING, one pair an
- * execution; DONE.
+ * next_mode() and begin_execution() are the order of things.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +138,8 @@ struct scan {
 	bool unknown;		/* of some accesses it is unknown whether they are atomic */
 	bool no_memory;
 	char **data;		/* for replays: the points */
-	enum { UNBEGUN = 0, LOOKING, CONFIRMING, DONE } mode;
+	bool holding;		/* this execution holds tasks for a pair */
+	enum { UNBEGUN = 0, LOOKING, CONFIRMING, HOLDING, DONE } mode;
 };
 
 /* ---- which instructions ---- */
@@ -269,19 +274,11 @@ static int begin(struct scan *s)
 
 static struct access_place *find_place(const struct scan *s, uint32_t module, uint64_t offset)
 {
-	uint32_t lo = 0, hi = s->nr;
+	uint32_t at = ARRAY_FROM(s->nr, i, s->places[i].module < module ||
+				 (s->places[i].module == module && s->places[i].offset < offset));
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct access_place *p = &s->places[mid];
-
-		if (p->module < module || (p->module == module && p->offset < offset))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->nr && s->places[lo].module == module && s->places[lo].offset == offset ?
-		       &s->places[lo] :
+	return at < s->nr && s->places[at].module == module && s->places[at].offset == offset ?
+		       &s->places[at] :
 		       NULL;
 }
 
@@ -469,15 +466,22 @@ static bool hold_later(void *ctx, uint32_t task, const struct zug_label *l)
 	return false;
 }
 
-/* The tasks that the next look holds. */
+/*
+ * The tasks that the next look holds. Where the search samples its schedules differ anyway: every
+ * other look leaves also the ends of tasks to it, for what comes late in a task may meet what its
+ * process does when it ends.
+ */
 static void hold_for_look(struct scan *s)
 {
 	static bool (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {
 		hold_later, hold_makers, hold_random,
 	};
 
-	engine_hold(s->session->engine,
-		    s->round < s->span ? hold_end : others[(s->round - s->span) % 3], s);
+	if (s->session->sampled)
+		engine_hold(s->session->engine, s->round & 1 ? NULL : hold_end, s);
+	else
+		engine_hold(s->session->engine,
+			    s->round < s->span ? hold_end : others[(s->round - s->span) % 3], s);
 }
 
 /* ---- what comes of it ---- */
@@ -726,6 +730,18 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 	return ret;
 }
 
+/* The next pair that is not known to be a race. */
+static bool next_pair(struct scan *s)
+{
+	while (s->pair < s->nr_pairs) {
+		const struct suspect *p = &s->pairs[s->pair++];
+
+		if (!race_book_knows(s->races, identity_race(p->a, p->b)))
+			return true;
+	}
+	return false;
+}
+
 static int next_mode(struct scan *s, char *err, size_t errlen)
 {
 	uint32_t batch;
@@ -750,7 +766,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
 			       plant(s, batch, err, errlen) ?: 1;
 		}
-		s->mode = CONFIRMING;
+		s->mode = s->session->sampled ? HOLDING : CONFIRMING;
 		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
 		if (ret)
 			return ret;
@@ -758,18 +774,32 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		if (s->session->one_by_one && !s->races->fail)
 			s->pair = s->nr_pairs;
 	}
-	while (s->mode == CONFIRMING && s->pair < s->nr_pairs) {
-		s->pair++;
-		if (race_book_knows(s->races, identity_race(s->pairs[s->pair - 1].a,
-							    s->pairs[s->pair - 1].b)))
-			continue;
+	if (s->mode == CONFIRMING && next_pair(s)) {
 		s->nr_ends = 0;
 		engine_hold(s->session->engine, hold_pair, s);
 		return 1;
 	}
-	s->mode = DONE;
+	if (s->mode == CONFIRMING)
+		s->mode = DONE;
 	engine_hold(s->session->engine, NULL, NULL);
 	return 0;
+}
+
+/* Every other execution of a search that samples holds tasks, as long as there are pairs. */
+static void begin_execution(void *state, bool *apart)
+{
+	struct scan *s = state;
+
+	if (s->mode != HOLDING)
+		return;
+	s->holding = !s->holding && next_pair(s);
+	if (!s->holding && s->pair == s->nr_pairs)
+		s->mode = DONE;
+	s->nr_ends = 0;
+	engine_hold(s->session->engine, s->holding ? hold_pair : NULL, s);
+	s->races->noting = s->holding && !s->races->fail;
+	s->races->scanned = s->mode == DONE;
+	*apart |= s->holding;
 }
 
 static bool looks_at(const struct scan *s, uint32_t module)
@@ -898,7 +928,8 @@ static bool looks(void *state)
 static int after(void *state, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen)
 {
-	if (phase == POINTS_SETTLING && x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
+	if ((phase == POINTS_SETTLING || ((struct scan *)state)->holding) &&
+	    x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	return 0;
 }
@@ -932,6 +963,39 @@ static int lists(void *state, struct options_replay *l)
 	return 0;
 }
 
+/* The reason why a plain access is no point of the search; NULL: it is one. */
+static const char *why_none(const struct scan *s, const struct access_place *a)
+{
+	if (a->added || (a->site != UINT32_MAX && probes_site(s->session->probes, a->site)->waits))
+		return NULL;
+	return a->site == UINT32_MAX ? "not looked at so far" :
+	       !a->label_site	     ? "no access seen" :
+	       a->hot		     ? "hot, looked at in part: never unordered" :
+				       "never unordered";
+}
+
+static int table(void *state, struct point_table *t)
+{
+	const struct scan *s = state;
+	const struct options_points *o = &s->session->o.points;
+	int ret = 0;
+
+	if (s->mode == UNBEGUN)
+		return point_table_add(t, &(struct point_row){
+			.place = "all plain accesses of data",
+			.why = !o->races ? "not looked at (--no-races)" :
+			       !o->sync	 ? "not looked at: synchronisation is no point (--points)" :
+			       s->session->figures.most_tasks < 2 ? "one task alone" :
+								    "not looked at so far" });
+	for (uint32_t i = 0; i < s->nr && !ret; i++) {
+		const char *why = why_none(s, &s->places[i]);
+
+		if (why)
+			ret = session_table_absent(s->session, t, s->places[i].module, s->places[i].offset, why);
+	}
+	return ret;
+}
+
 static void note(void *state, struct campaign_notes *n)
 {
 	const struct scan *s = state;
@@ -959,9 +1023,11 @@ const struct point_policy policy_scan = {
 	.open = open_scan,
 	.free = free_scan,
 	.settle = settle,
+	.begin = begin_execution,
 	.on_step = on_step,
 	.looks = looks,
 	.after = after,
 	.lists = lists,
+	.table = table,
 	.note = note,
 };

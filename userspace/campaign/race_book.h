@@ -23,6 +23,7 @@ struct race_book {
 	bool fail;		/* --fail-on-race */
 	bool scanning; /* the scan compares accesses by clocks: no race ends an execution */
 	bool scanned;		/* the scan is over */
+	bool noting; /* the first race of this execution is noted, and does not end it */
 };
 
 /* known: identities in hexadecimal, NULL-terminated or NULL. 0 or -ENOMEM. */

@@ -61,9 +61,9 @@ static int follow(struct campaign *c, const struct replay *r, struct difference 
 	int ret;
 
 	*d = (struct difference){ .what = CHECK_SAME };
-	c->s.aside = true;
+	c->s.aside = ASIDE_REPEAT;
 	ret = session_follow(&c->s, r, &x, err, errlen);
-	c->s.aside = false;
+	c->s.aside = ASIDE_NOT;
 	if (!ret && x.outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 		ret = 1;
 	if (ret)

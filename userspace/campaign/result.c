@@ -12,6 +12,25 @@ enum campaign_blame campaign_blame(int error)
 							       BLAME_MACHINE;
 }
 
+static const struct {
+	const char *name, *words;
+} asides[ASIDE_NR] = {
+	[ASIDE_REPEAT] = { "repeat", "to see whether it repeats" },
+	[ASIDE_REPLAY] = { "replay", "to replay what was found" },
+	[ASIDE_MINIMIZE] = { "minimize", "to minimise" },
+	[ASIDE_EXPLAIN] = { "explain", "to explain" },
+};
+
+const char *campaign_aside_name(enum campaign_aside what)
+{
+	return asides[what].name;
+}
+
+const char *campaign_aside_words(enum campaign_aside what)
+{
+	return asides[what].words;
+}
+
 struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure)
 {
 	for (unsigned int i = 0; i < f->nr; i++)

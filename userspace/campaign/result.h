@@ -27,6 +27,22 @@ enum campaign_end {
 	CAMPAIGN_MISFIT,	/* the script does not fit the program any more */
 };
 
+/*
+ * What an execution is for that is made beside the search: it has no number of its own, and
+ * --executions does not count it.
+ */
+enum campaign_aside {
+	ASIDE_NOT = 0,		/* it is one of the search */
+	ASIDE_REPEAT,		/* shows whether an execution repeats */
+	ASIDE_REPLAY,		/* verifies a failure or a data race */
+	ASIDE_MINIMIZE,
+	ASIDE_EXPLAIN,		/* looks for the closest schedule that passes */
+	ASIDE_NR
+};
+/* One word, for programs, and a few, behind a number of executions. */
+const char *campaign_aside_name(enum campaign_aside what);
+const char *campaign_aside_words(enum campaign_aside what);
+
 /* A way to fail that was seen. */
 struct campaign_failure {
 	uint64_t failure;	/* its identity */
@@ -82,7 +98,9 @@ void campaign_notes_release(struct campaign_notes *n);
 /* All pointers are the campaign's, until its next execution. */
 struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
-	uint64_t searched;	/* of the executions; the others prepared the search */
+	uint64_t searched;	/* of the executions; the others looked for points before the search */
+	uint64_t resumed;	/* of the executions; those of earlier runs (--resume) */
+	const uint64_t *aside;	/* further executions, by enum campaign_aside */
 	uint64_t run_ns;	/* of all executions */
 	struct spent spent;	/* the same in parts */
 	uint64_t elapsed_ns,

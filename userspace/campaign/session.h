@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include "campaign/observer.h"
 #include "campaign/options.h"
+#include "campaign/point_table.h"
+#include "campaign/result.h"
 #include "engine/engine.h"
 #include "kworld/kworld.h"
 
@@ -32,9 +34,10 @@ struct session_paths {
 	char *current;		/* where the trace of the running execution lies */
 };
 
-/* Figures of the search's own executions. */
+/* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
+	uint64_t aside[ASIDE_NR];	/* the other ones */
 	struct spent spent;
 	uint32_t most_tasks;	/* in any execution so far */
 };
@@ -85,7 +88,9 @@ struct session {
 
 	struct session_figures figures;
 	struct session_template template;
-	bool aside;		/* executions now are replays or trials, not the search's own */
+	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
+	enum campaign_aside aside;	/* what executions are for now */
+	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
 	bool one_by_one; /* each execution is wanted for its result: none is spent on data races
@@ -93,7 +98,9 @@ struct session {
 	void (*judge)(
 		void *ctx,
 		struct execution *x); /* may change the outcome of any execution that has ended */
-	void *judge_ctx;
+	/* Makes options_json anew, after an option has changed. 0 or -errno. */
+	int (*update_options)(void *ctx, char *err, size_t errlen);
+	void *judge_ctx;	/* of both */
 };
 
 /* ---- messages (session_say.c) ---- */
@@ -104,6 +111,8 @@ void session_say(const struct session *s, const char *fmt, ...)
 void session_say_trying(const struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool session_interrupted(const struct session *s);
+/* The time (--time) is over. */
+bool session_late(const struct session *s);
 
 /* ---- set-up (session.c) ---- */
 
@@ -152,7 +161,12 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 /* The same under the schedule of r, outside of the search; r NULL: under the default schedule. */
 int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
 		   size_t errlen);
-/* Follows a trace up to 'times' times, and adds to what came of it. */
+/* Replays before a failure that comes again in none of them is told to be no finding. */
+#define REPLAYS_FOR_ONCE 3
+/*
+ * Follows a trace up to 'times' times, and adds to what came of it. When the time is over, no more
+ * than is needed to know whether it comes again: one that it does, or REPLAYS_FOR_ONCE that it does not.
+ */
 struct session_replays {
 	int made;
 	int same;	/* the same failure came, step for step */
@@ -189,6 +203,12 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 
 /* "add_one (counter.c:12)" */
 void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* A row for a place of the code that is no point, or was not reached. 0 or -ENOMEM. */
+int session_table_absent(const struct session *s, struct point_table *t, uint32_t module,
+			 uint64_t offset, const char *why);
+/* The data that a step accessed: "counter", "struct node.next". */
+void session_data_text(const struct session *s, uint64_t object, uint64_t site, char *buf,
+		       size_t len);
 /* "struct node.next": what is accessed there through a pointer; false: unknown. */
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
 /* The file of a place, and the offset of the place in it. NULL: unknown. */

@@ -40,6 +40,7 @@ static void count(struct session *s, const struct execution *x)
 {
 	struct session_figures *f = &s->figures;
 
+	f->aside[s->aside]++;
 	if (!s->aside) {
 		f->executions++;
 		f->steps += x->steps;
@@ -117,6 +118,11 @@ int session_follow(struct session *s, const struct replay *r, struct execution *
 	return ret;
 }
 
+static bool known_enough(const struct session *s, const struct session_replays *r)
+{
+	return session_late(s) && (r->alike || r->made >= REPLAYS_FOR_ONCE);
+}
+
 void session_verify(struct session *s, const struct trace *t, int times,
 		    struct session_replays *replays)
 {
@@ -128,8 +134,8 @@ void session_verify(struct session *s, const struct trace *t, int times,
 
 	if (replay_init(&r, t))
 		goto out;
-	s->aside = true;
-	for (int i = 0; i < times && !session_interrupted(s); i++) {
+	s->aside = ASIDE_REPLAY;
+	for (int i = 0; i < times && !session_interrupted(s) && !known_enough(s, replays); i++) {
 		if (session_follow(s, &r, &x, err, sizeof(err))) {
 			session_say(s, "it could not be replayed: %s", err);
 			break;
@@ -140,8 +146,9 @@ void session_verify(struct session *s, const struct trace *t, int times,
 		replays->same += alike && !x.diverged && x.hash == r.hash;
 		if (x.diverged)
 			session_say(s, "a replay did not follow: %s", x.divergence);
+		session_say_trying(s, "replaying: %d of %d, %d failed alike", i + 1, times, replays->alike);
 	}
-	s->aside = false;
+	s->aside = ASIDE_NOT;
 out:
 	replay_release(&r);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a session tells its observer. */
+/* What a session tells its observer, and what tells it to end. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "campaign/session.h"
+#include "lib/base/clock.h"
 
 __attribute__((format(printf, 2, 0)))
 static void tell(void (*fn)(void *ctx, const char *line), const char *fmt, va_list ap, void *ctx)
@@ -36,4 +37,9 @@ void session_say_trying(const struct session *s, const char *fmt, ...)
 bool session_interrupted(const struct session *s)
 {
 	return s->stop && *s->stop;
+}
+
+bool session_late(const struct session *s)
+{
+	return s->until_ns && clock_now_ns() >= s->until_ns;
 }

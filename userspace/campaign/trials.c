@@ -31,7 +31,7 @@ static uint64_t trial_timeout(const struct campaign *c, const struct trace *from
 
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from)
 {
-	*t = (struct trials){ .from = from, .without = UINT64_MAX, .options = {
+	*t = (struct trials){ .from = from, .without = UINT64_MAX, .what = ASIDE_MINIMIZE, .options = {
 		.fair = c->s.o.search.fair, .preemptions = -1, .memory = c->s.o.search.memory,
 		.max_steps = TRIAL_STEPS * trace_nr_steps(from) + 1000 } };
 	if (c->s.o.failure.max_steps && c->s.o.failure.max_steps < t->options.max_steps)
@@ -111,14 +111,33 @@ int trials_name_data(const struct campaign *c, struct trace_writer *w, const str
 	return 0;
 }
 
+/* The end of the time for t; 0: it has all the time. */
+static uint64_t end_of_time(const struct campaign *c, const struct trials *t)
+{
+	uint64_t own = t->until_ns, all = c->s.until_ns;
+
+	return own && all ? own < all ? own : all : own | all;
+}
+
+/* A trial that would outlast the time is ended with it, and says nothing then. */
+static enum search_result verdict(const struct execution *x, uint64_t end)
+{
+	return end && x->outcome.kind == ZUG_OUTCOME_TIMEOUT && clock_now_ns() >= end ?
+		       SEARCH_ABANDONED :
+		       campaign_verdict(x);
+}
+
 static int run(struct campaign *c, const struct trials *t, char *err, size_t errlen)
 {
+	uint64_t steps = 0, timeout = trial_timeout(c, t->from), end = 0, now;
 	struct execution x;
-	uint64_t steps = 0;
 	int ret;
 
-	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps) &&
-	       !(t->until_ns && clock_now_ns() >= t->until_ns)) {
+	while (!session_interrupted(&c->s) && !(t->max_steps && steps > t->max_steps)) {
+		now = clock_now_ns();
+		if (end && now >= end)
+			break;
+		engine_use(c->s.engine, t->search, end && end - now < timeout ? end - now : timeout);
 		ret = search_begin(t->search);
 		if (ret == SEARCH_EXHAUSTED)
 			return 0;
@@ -129,10 +148,11 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 		}
 		ret = session_execute(&c->s, NULL, &x, err, errlen);
 		search_end(t->search, &(struct search_end){ .result = ret ? SEARCH_ABANDONED :
-									    campaign_verdict(&x),
+									    verdict(&x, end),
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
+		end = end_of_time(c, t);
 		steps += x.steps;
 		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
 			ret = -errno;
@@ -152,14 +172,13 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 		snprintf(err, errlen, "out of memory");
 		return ret;
 	}
-	c->s.aside = true;
+	c->s.aside = t->what;
 	c->s.keep_passes = t->passes;
-	engine_use(c->s.engine, t->search, trial_timeout(c, t->from));
 	ret = run(c, t, err, errlen);
 	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns);
 	faults_free_plan(engine_faults(c->s.engine));
 	c->s.keep_passes = false;
-	c->s.aside = false;
+	c->s.aside = ASIDE_NOT;
 	return ret;
 }
 
@@ -214,6 +233,7 @@ int trials_once(struct campaign *c, const struct trace *from, const struct trial
 	t.without = o->without;
 	t.gone = o->gone;
 	t.passes = o->passes;
+	t.what = o->passes ? ASIDE_EXPLAIN : ASIDE_MINIMIZE;
 	t.after = after_once;
 	t.ctx = &once;
 	ret = trials_run(c, &t, err, errlen);

@@ -19,7 +19,9 @@ struct trials {
 	/* the caller's: */
 	struct search *search;		/* freed by trials_release() */
 	uint64_t max_steps;		/* of all of them together; 0: no bound */
-	uint64_t until_ns;	/* on clock_now_ns(): none begins after that; 0: no bound */
+	uint64_t until_ns; /* on clock_now_ns(): none but the first begins after that, or goes on; 0: no
+			      bound but --time */
+	enum campaign_aside what;	/* trials_init(): ASIDE_MINIMIZE */
 	uint64_t without; /* step of from where no fault is injected; UINT64_MAX (trials_init()):
 			     all are injected */
 	bool gone;			/* and that step is not made: its call was repeated */
@@ -49,8 +51,8 @@ void trials_describe(const struct campaign *c, struct trace_writer *w, const str
 int trials_name_data(const struct campaign *c, struct trace_writer *w, const struct trace *t);
 
 /*
- * Until the search is exhausted, a bound is reached or the campaign is interrupted. 0 or -errno
- * with a line in err.
+ * Until the search is exhausted, a bound is reached or the campaign is interrupted. The first one is
+ * made whatever the time is. 0 or -errno with a line in err.
  */
 int trials_run(struct campaign *c, const struct trials *t, char *err, size_t errlen);
 

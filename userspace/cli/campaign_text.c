@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "campaign/script.h"
 #include "cli/campaign_text.h"
+#include "cli/points_text.h"
 #include "report/report.h"
 
 #define PROGRESS_NS 200000000ull	/* between two progress lines */
@@ -38,24 +39,26 @@ static void count(FILE *out, uint64_t n, const char *what, const char *after)
 	fprintf(out, "%lu %s%s%s", (unsigned long)n, what, n == 1 ? "" : "s", after);
 }
 
-static const char *cut_text(const struct minimized *m, char *buf, size_t len)
+/* Says why minimising ended before it was through, and how far it was. */
+static void cut_text(FILE *out, const struct minimized *m)
 {
 	char text[32];
 
-	if (m->cut == MINIMIZE_CUT_EXECUTIONS)
-		return "by its bound of executions";
-	if (m->cut == MINIMIZE_CUT_STEPS)
-		return "by its bound of steps";
-	if (m->cut != MINIMIZE_CUT_TIME)
-		return "by you";
-	snprintf(buf, len, "by its bound of time after %s", seconds(m->time_ns, text, sizeof(text)));
-	return buf;
+	if (m->cut == MINIMIZE_INTERRUPTED)
+		fputs("; interrupted", out);
+	else
+		fprintf(out, "; stopped after %s%s", seconds(m->time_ns, text, sizeof(text)),
+			m->cut == MINIMIZE_CUT_EXECUTIONS ? " by its bound of executions" :
+			m->cut == MINIMIZE_CUT_STEPS	  ? " by its bound of steps" :
+							    "");
+	if (m->left)
+		fprintf(out, " with about %lu of %lu tries left", (unsigned long)m->left,
+			(unsigned long)(m->executions + m->left));
+	fputs(": there may be a simpler one", out);
 }
 
 void minimized_text(FILE *out, const struct minimized *m)
 {
-	char text[80];
-
 	fprintf(out, "minimised in ");
 	count(out, m->executions, "execution", ": ");
 	count(out, m->preemptions_before, "preemption", ", ");
@@ -77,8 +80,7 @@ void minimized_text(FILE *out, const struct minimized *m)
 		count(out, m->dropped_timers, "timer", " need not fire early");
 	}
 	if (!m->minimal)
-		fprintf(out, "; cut short %s, there may be a simpler one",
-			cut_text(m, text, sizeof(text)));
+		cut_text(out, m);
 	else if (!m->simpler && m->executions < 2)
 		fputs("; there was nothing to leave out", out);
 	else if (!m->simpler)
@@ -112,11 +114,12 @@ static void show_progress(struct campaign_text *t, const struct campaign *c)
 {
 	char eta[64] = "", bound[32] = "", text[32];
 	struct campaign_result r;
-	uint64_t spent;
+	uint64_t spent, made;
 
 	if (!is_due(t))
 		return;
 	campaign_get_result(c, &r);
+	made = r.executions - r.resumed;
 	spent = r.elapsed_ns - r.setup_ns;
 	if (r.search.bound != UINT32_MAX)
 		snprintf(bound, sizeof(bound), ", bound %u", r.search.bound);
@@ -125,10 +128,10 @@ static void show_progress(struct campaign_text *t, const struct campaign *c)
 			 seconds((r.search.estimate_total - r.executions) *
 					 (spent / (r.executions ? r.executions : 1)),
 				 text, sizeof(text)));
-	else if (t->o->search.executions && r.executions)
+	else if (made && t->o->search.executions >= made)
 		snprintf(eta, sizeof(eta), ", at most %s left",
-			 seconds((t->o->search.executions - r.executions) * (spent / r.executions),
-				 text, sizeof(text)));
+			 seconds((t->o->search.executions - made) * (spent / made), text,
+				 sizeof(text)));
 	fprintf(t->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
 		(unsigned long)r.executions, r.executions * 1e9 / (spent ? spent : 1), bound,
 		(unsigned long)r.search.schedules, eta);
@@ -365,9 +368,10 @@ static void script_text(const struct campaign_text *t, const struct campaign *c)
 		fprintf(out, "%s: ", path);
 	else
 		fprintf(out,
-			"%s under %s (%lu execution%s, %s): ", s.fits ? "passed" : "did not fail",
+			"%s under %s (%lu execution%s, %lu of them under it, %s): ",
+			s.fits ? "passed" : "did not fail",
 			path, (unsigned long)r.executions, r.executions == 1 ? "" : "s",
-			seconds(r.elapsed_ns, text, sizeof(text)));
+			(unsigned long)r.searched, seconds(r.elapsed_ns, text, sizeof(text)));
 	fprintf(out, "%u of %u statements made\n", s.made, s.nr);
 	/* a failure may come before the last of them */
 	if (!failed) {
@@ -440,14 +444,31 @@ static void explained_text(const struct campaign_text *t, const struct campaign 
 	trace_text(t, path);
 }
 
+/* Executions that have no number: those beside the search's. */
+static void aside_text(FILE *out, const struct campaign_result *r)
+{
+	unsigned int nr = 0;
+
+	for (int i = ASIDE_NOT + 1; i < ASIDE_NR; i++) {
+		if (!r->aside[i])
+			continue;
+		fprintf(out, nr++ ? ", " : "beside the %lu execution%s of the search: ",
+			(unsigned long)r->executions, r->executions == 1 ? "" : "s");
+		fprintf(out, "%lu %s", (unsigned long)r->aside[i], campaign_aside_words(i));
+	}
+	if (nr)
+		putc('\n', out);
+}
+
 static void verified_text(const struct campaign_text *t, const struct campaign *c,
 			  const struct campaign_finding *f)
 {
 	struct campaign_result r;
 
 	if (f->replays)
-		fprintf(t->out, "replayed: %d of %d times the same failure, step for step\n",
-			f->same, f->replays);
+		fprintf(t->out, "replayed: %d of %d times the same failure, step for step%s\n",
+			f->same, f->replays,
+			f->replays < t->o->results.verify ? "; --verify wanted more" : "");
 	if (f->alike > f->same)
 		fprintf(t->out, "%d time%s the same failure in another way: the test depends on "
 			"something that is not controlled; zug check says on what\n",
@@ -457,6 +478,7 @@ static void verified_text(const struct campaign_text *t, const struct campaign *
 		"a picture: zug show --html %s\nthe closest that passes: zug diff %s\n",
 		f->trace, f->trace, f->trace, f->trace, f->trace);
 	campaign_get_result(c, &r);
+	aside_text(t->out, &r);
 	if (!t->o->results.keep_going)
 		races_text(t, &r);
 	else
@@ -501,6 +523,8 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 		minimized_text(t->out, f->minimized);
 		if (f->as_found)
 			fprintf(t->out, "as it was found: %s\n", f->as_found);
+		if (!f->minimized->minimal)
+			fprintf(t->out, "go on with it: zug minimize %s\n", f->trace);
 		putc('\n', t->out);
 		break;
 	case FINDING_EXPLAINED:
@@ -566,14 +590,14 @@ static void coverage_text(FILE *out, const struct campaign_result *r)
 static void summary_text(const struct campaign_text *t, const struct campaign *c,
 			 const struct campaign_result *r)
 {
-	uint64_t prepared = r->executions - r->searched;
-	char text[32], each[32], before[48] = "";
+	uint64_t looked = r->executions - r->resumed - r->searched;
+	char text[32], each[32], before[64] = "";
 	struct campaign_notes n;
 
 	if (r->nr_failures)
 		failures_text(t->out, r);
-	if (prepared)
-		snprintf(before, sizeof(before), " and %lu to prepare", (unsigned long)prepared);
+	if (looked)
+		snprintf(before, sizeof(before), " and %lu to prepare", (unsigned long)looked);
 	fprintf(t->out,
 		"%s %lu execution%s%s (%s, %s each; %lu steps, at most %lu in one; "
 		"%lu distinct schedule%s in %lu equivalence class%s)\n",
@@ -584,6 +608,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 		(unsigned long)r->steps, (unsigned long)r->search.max_steps,
 		(unsigned long)r->search.schedules, r->search.schedules == 1 ? "" : "s",
 		(unsigned long)r->search.distinct, r->search.distinct == 1 ? "" : "es");
+	aside_text(t->out, r);
 	coverage_text(t->out, r);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
@@ -689,6 +714,13 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 	enum zug_exit code = campaign_text_error(t, ret, line);
 
 	end_text(t, c);
+	if (t->o->results.list_points) {
+		struct point_table table;
+
+		if (!campaign_points(c, &table))
+			points_text(t->out, &table);
+		point_table_release(&table);
+	}
 	if (t->o->results.profile) {
 		campaign_get_result(c, &r);
 		profile_text(t->out, &r.spent);

@@ -19,6 +19,8 @@
 #define ROWS 12
 #define ROWS_ALONE 5		/* beside the pair, on one screen */
 #define EXECUTIONS 200
+/* A trace that is not minimised yet gets half of the time for that, and no more than this. */
+#define MINIMIZE_MOST_NS 60000000000ull
 
 struct diff_options {
 	struct retrace_options r;	/* r.path is A */
@@ -38,6 +40,7 @@ static const struct option_row rows[] = {
 	{ .name = "executions", .argument = "N", .kind = OPTION_NUMBER,
 	  .min = 1, OPTION_AT(struct diff_options, executions),
 	  .help = "at most N executions near it (default 200)" },
+	RETRACE_TIME,
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,
 };
@@ -63,6 +66,7 @@ static int check(const struct diff_options *o)
 {
 	const char *alone = o->output	   ? "--output" :
 			    o->executions  ? "--executions" :
+			    o->r.time_ns != RETRACE_TIME_UNSET ? "--time" :
 			    o->r.force	   ? "--force" :
 			    o->r.lane >= 0 ? "--lane" :
 			    o->r.socket	   ? "--socket" :
@@ -159,8 +163,9 @@ static void say_missing(const struct closest *m, const char *path, FILE *err_to)
 			"zug diff: %s does not fail again under its own schedule: %s; zug replay -n 20 says how "
 			"often it does\n",
 			path, m->came);
-	else if (m->interrupted)
-		fprintf(err_to, "zug diff: interrupted: none of %lu executions near %s passed\n",
+	else if (m->interrupted || m->late)
+		fprintf(err_to, "zug diff: %s: none of %lu executions near %s passed\n",
+			m->interrupted ? "interrupted" : "the time (--time) is over",
 			(unsigned long)m->r.trials, path);
 	else if (m->r.trials == 1 && m->r.all)
 		fprintf(err_to,
@@ -197,7 +202,8 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	fprintf(out, "A  %s  fails\nB  %s  passes: the closest to it of %lu executions%s\n\n", path,
-		to, (unsigned long)m->r.trials, m->interrupted ? " (interrupted)" : "");
+		to, (unsigned long)m->r.trials,
+		m->interrupted ? " (interrupted)" : m->late ? " (then the time was over: --time)" : "");
 	report_options_init(&ro, out);
 	report_options_colour(&ro, o->r.colour);
 	ro.symbols = symbols_new();
@@ -215,7 +221,9 @@ static int say_closest(const struct diff_options *o, const char *path, const str
 static int simplify(struct retrace *r, const struct diff_options *o, struct trace **t, char *path,
 		    size_t len, FILE *out, FILE *err_to)
 {
-	struct minimize_limits limits = MINIMIZE_ASIDE;
+	uint64_t half = r->o.search.time_ns ? r->o.search.time_ns / 2 : MINIMIZE_MOST_NS;
+	struct minimize_limits limits =
+		MINIMIZE_ASIDE(half < MINIMIZE_MOST_NS ? half : MINIMIZE_MOST_NS);
 	struct minimized m;
 	char err[1024];
 	int ret;

@@ -27,9 +27,7 @@ static const struct option_row rows[] = {
 	  OPTION_AT(struct minimize_options, limits.executions), .preset = "5000",
 	  .zero = "no bound",
 	  .help = "at most N executions" },
-	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION,
-	  OPTION_AT(struct minimize_options, limits.time_ns), .preset = "5m", .zero = "no bound",
-	  .help = "stop after that time, such as 90s, 10m, 2h" },
+	RETRACE_TIME,
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,
 };

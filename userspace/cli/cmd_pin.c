@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
 #include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -24,6 +25,7 @@ struct pin_options {
 	const char *output;
 	char out[PATH_MAX];
 	int verify;
+	uint64_t begin_ns;
 };
 
 static const struct option_row rows[] = {
@@ -33,6 +35,7 @@ static const struct option_row rows[] = {
 	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 10000,
 	  .preset = "3", OPTION_AT(struct pin_options, verify),
 	  .help = "follow the script N times before it is kept" },
+	RETRACE_TIME,
 	RETRACE_ROWS("although the program was rebuilt since, or FILE exists already"),
 };
 
@@ -138,12 +141,12 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 }
 
 /*
- * The script as zug run would follow it, so often. How many executions failed as the trace did, or
- * -1.
+ * The script as zug run would follow it, so often, but when the time is over only once: *followed.
+ * How many executions failed as the trace did, or -1.
  */
 static int follow(struct kernel *k, const struct campaign_options *from,
 		  const struct pin_options *po, const char *path, uint64_t failure,
-		  struct otherwise *otherwise, FILE *out, FILE *err_to,
+		  struct otherwise *otherwise, int *followed, FILE *out, FILE *err_to,
 		  const volatile sig_atomic_t *stop)
 {
 	struct campaign_options o = *from;
@@ -153,8 +156,12 @@ static int follow(struct kernel *k, const struct campaign_options *from,
 	struct campaign *c;
 	struct execution x;
 	char err[1024] = "";
+	uint64_t used = clock_now_ns() - po->begin_ns;
 	int same = 0, done = 0, ret = -1;
 
+	/* what is left of the time */
+	if (o.search.time_ns)
+		o.search.time_ns = used < o.search.time_ns ? o.search.time_ns - used : 1;
 	if (script_load(&script, path, err, sizeof(err))) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		goto out;
@@ -168,7 +175,8 @@ static int follow(struct kernel *k, const struct campaign_options *from,
 	campaign_text_init(&text, &o, out, err_to);
 	if (campaign_text_new(&text, &c, k, stop))
 		goto out;
-	while (done < po->verify && !(stop && *stop)) {
+	/* followed once, the script is known to do what it is for */
+	while (done < po->verify && !(stop && *stop) && !(done && campaign_is_late(c))) {
 		ret = campaign_step(c, &x, &what, err, sizeof(err));
 		if (ret) {
 			if (err[0])
@@ -185,18 +193,19 @@ static int follow(struct kernel *k, const struct campaign_options *from,
 			note_otherwise(otherwise, c, path, &x);
 	}
 	campaign_free(c);
+	*followed = done;
 	ret = same;
 out:
 	script_free(&script);
 	return ret;
 }
 
-static void say_otherwise(const struct otherwise *o, int same, int statements,
-			  const struct pin_options *po, const char *path, FILE *err_to)
+static void say_otherwise(const struct otherwise *o, int same, int followed, int statements,
+			  const char *path, FILE *err_to)
 {
 	fprintf(err_to,
 		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s\n",
-		same, po->verify, o->came[0] ? ", else " : "", o->came, path);
+		same, followed, o->came[0] ? ", else " : "", o->came, path);
 	if (o->nr_unmade)
 		fprintf(err_to, "%u of %d statements not made, or only in part:\n%s", o->nr_unmade,
 			statements, o->unmade);
@@ -213,7 +222,7 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 	struct otherwise otherwise = { 0 };
 	char path[PATH_MAX + 8];
 	struct symbols *s = symbols_new();
-	int statements = -ENOMEM, same, ret = ZUG_EXIT_ENVIRONMENT;
+	int statements = -ENOMEM, same, followed = 0, ret = ZUG_EXIT_ENVIRONMENT;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s.new", po->out);
@@ -233,20 +242,21 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 			"its steps do not follow the rules of the default schedule" : strerror(-statements));
 		goto out;
 	}
-	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, out, err_to, stop);
-	if (same >= 0 && same < po->verify)
-		say_otherwise(&otherwise, same, statements, po, path, err_to);
+	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, &followed, out, err_to, stop);
+	if (same >= 0 && (same < followed || !followed))
+		say_otherwise(&otherwise, same, followed, statements, path, err_to);
 	free(otherwise.unmade);
 	if (same < 0)
 		goto out;
-	if (same < po->verify)
+	if (same < followed || !followed)
 		return ZUG_EXIT_INCOMPLETE;
 	if (rename(path, po->out)) {
 		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
 		goto out;
 	}
-	fprintf(out, "%s: %d statement%s; followed %d times, the same failure each time\n", po->out,
-		statements, statements == 1 ? "" : "s", same);
+	fprintf(out, "%s: %d statement%s; followed %d time%s, the same failure each time%s\n", po->out,
+		statements, statements == 1 ? "" : "s", same, same == 1 ? "" : "s",
+		same < po->verify ? " (--verify wanted more)" : "");
 	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
 	return ZUG_EXIT_PASS;
 out:
@@ -267,6 +277,7 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	ret = parse(&po, argc, argv);
 	if (ret)
 		return ret;
+	po.begin_ns = clock_now_ns();
 	ret = retrace_open(&r, &po.r, "pin", err_to);
 	if (!ret)
 		ret = trace_check_failing(r.t, po.r.path, "pin", err_to);

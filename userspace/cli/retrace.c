@@ -37,6 +37,7 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 	trace_check_kernel(r->t, err);
 	r->o.machine.lane = o->lane;
 	r->o.search.ask_always = o->ask_always;
+	r->o.search.time_ns = o->time_ns == RETRACE_TIME_UNSET ? RETRACE_TIME_NS : o->time_ns;
 	r->o.results.quiet = o->quiet;
 	r->o.results.colour = o->colour;
 	return 0;

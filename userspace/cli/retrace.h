@@ -23,6 +23,7 @@ struct retrace_options {
 	int colour;		/* as of campaign_options */
 	bool quiet, force;
 	bool ask_always;
+	uint64_t time_ns;	/* RETRACE_TIME; 0: no bound; RETRACE_TIME_UNSET: RETRACE_TIME_NS */
 };
 
 #define RETRACE_ROWS(what_force_is_for)								\
@@ -40,6 +41,13 @@ struct retrace_options {
 	  .help = "of zugd, when it is not " CLIENT_SOCKET },					\
 	{ .name = "quiet", .letter = 'q', .kind = OPTION_FLAG,					\
 	  OPTION_AT(struct retrace_options, quiet), .help = "no progress line" }
+#define RETRACE_TIME										\
+	{ .name = "time", .argument = "DURATION", .kind = OPTION_DURATION,			\
+	  OPTION_AT(struct retrace_options, time_ns), .unset = RETRACE_TIME_UNSET,		\
+	  .zero = "no bound",									\
+	  .help = "stop after that time, whatever goes on: 90s, 10m, 2h (default 5m)" }
+#define RETRACE_TIME_UNSET	UINT64_MAX
+#define RETRACE_TIME_NS		(5 * 60 * 1000000000ull)
 #define RETRACE_COLOUR										\
 	{ .name = "color", .alias = "colour", .argument = "WHEN", .kind = OPTION_CHOICE,	\
 	  OPTION_AT(struct retrace_options, colour), .words = colour_words,			\

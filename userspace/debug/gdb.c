@@ -66,7 +66,7 @@ bool gdb_shows(const struct gdb *g, uint32_t task)
 {
 	const struct world_task *t = task < g->w->nr_tasks ? &g->w->tasks[task] : NULL;
 
-	return t && t->process == g->process && t->state != TASK_NONE && t->state != TASK_DEAD;
+	return t && t->process == g->process && world_lives(t);
 }
 
 static uint32_t any_task(const struct gdb *g)

@@ -513,7 +513,7 @@ static void monitor(struct gdb *g, const char *hex)
 			char one[300];
 			size_t len = strlen(text);
 
-			if (g->w->tasks[i].state == TASK_NONE || g->w->tasks[i].state == TASK_DEAD)
+			if (!world_lives(&g->w->tasks[i]))
 				continue;
 			say_task(g, i, one, sizeof(one));
 			snprintf(text + len, sizeof(text) - len, "%-40s  (%.16s, pid %d, thread %d)\n", one,

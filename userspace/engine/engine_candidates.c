@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/engine_internal.h"
+#include "engine/expiry.h"
 #include "lib/base/array.h"
 
 /* So many names are more work than a look at every task. */
@@ -36,36 +37,16 @@ void world_changed(struct world *w, uint32_t task)
 /* The first of the ascending numbers that is not below v. */
 static uint32_t lower_bound(const uint32_t *list, uint32_t nr, uint32_t v)
 {
-	uint32_t low = 0;
-
-	while (low < nr) {
-		uint32_t mid = low + (nr - low) / 2;
-
-		if (list[mid] < v)
-			low = mid + 1;
-		else
-			nr = mid;
-	}
-	return low;
+	return ARRAY_FROM(nr, i, list[i] < v);
 }
 
 /* The first candidate that is not below that task. */
 static uint32_t place_of(const struct engine *e, uint32_t task)
 {
-	uint32_t low = 0, high = e->nr_cands;
-
 	/* new tasks have the highest numbers, mostly */
-	if (high && e->cands[high - 1].task < task)
-		return high;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (e->cands[mid].task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (e->nr_cands && e->cands[e->nr_cands - 1].task < task)
+		return e->nr_cands;
+	return ARRAY_FROM(e->nr_cands, i, e->cands[i].task < task);
 }
 
 uint32_t candidates_find(const struct engine *e, uint32_t task)
@@ -114,12 +95,10 @@ uint32_t candidates_list(struct engine *e)
 /* What a task counts as; all false for one that is dead, or not there. */
 static struct task_traits traits_of(const struct world_task *t, bool only)
 {
-	bool blocked = t->state == TASK_BLOCKED;
-
 	return (struct task_traits){
 		.parked = t->state == TASK_PARKED || (t->state == TASK_RUNNING && only),
-		.timed = blocked && t->deadline,
-		.outside = blocked && (t->outside || t->wait == WAIT_UNKNOWN),
+		.timed = t->state == TASK_BLOCKED && t->deadline,
+		.outside = expiry_outside(t),
 	};
 }
 
@@ -144,11 +123,6 @@ static struct search_cand cand_of(struct engine *e, uint32_t task, uint32_t only
 	};
 }
 
-static bool is_live(const struct world_task *t)
-{
-	return t->state != TASK_NONE && t->state != TASK_DEAD;
-}
-
 /* All of them anew. */
 static bool look_at_all(struct engine *e, uint32_t only)
 {
@@ -159,7 +133,7 @@ static bool look_at_all(struct engine *e, uint32_t only)
 	memset(e->traits, 0, e->traits_room * sizeof(*e->traits));
 	e->nr_parked = e->nr_timed = e->nr_outside = e->nr_cands = 0;
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
-		if (!is_live(&w->tasks[i]))
+		if (!world_lives(&w->tasks[i]))
 			continue;
 		count(e, i, traits_of(&w->tasks[i], i == only));
 		e->cands[e->nr_cands++] = cand_of(e, i, only);
@@ -205,7 +179,7 @@ static void enable(struct engine *e, uint32_t task, uint32_t at, bool on)
 static void look_at(struct engine *e, uint32_t task)
 {
 	const struct world_task *t = &e->w->tasks[task];
-	bool live = is_live(t), known, was = false;
+	bool live = world_lives(t), known, was = false;
 	uint32_t at = place_of(e, task);
 
 	count(e, task, live ? traits_of(t, false) : (struct task_traits){ 0 });

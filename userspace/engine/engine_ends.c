@@ -18,7 +18,7 @@ bool ends_all_wait_inside(const struct engine *e)
 	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
 		const struct world_task *t = &e->w->tasks[i];
 
-		if (t->state == TASK_NONE || t->state == TASK_DEAD)
+		if (!world_lives(t))
 			continue;
 		if (t->state != TASK_BLOCKED || t->wait != WAIT_INSIDE)
 			return false;

@@ -31,11 +31,7 @@ bool expiry_may(const struct world_task *t, uint64_t limit)
 	return t->state == TASK_BLOCKED && t->deadline && t->deadline <= limit;
 }
 
-bool expiry_outside(const struct world *w)
+bool expiry_outside(const struct world_task *t)
 {
-	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state == TASK_BLOCKED &&
-		    (w->tasks[i].outside || w->tasks[i].wait == WAIT_UNKNOWN))
-			return true;
-	return false;
+	return t->state == TASK_BLOCKED && (t->outside || t->wait == WAIT_UNKNOWN);
 }

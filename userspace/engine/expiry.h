@@ -21,7 +21,7 @@ uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle, bool exp
 uint64_t expiry_first(const struct world *w);
 /* True when t is blocked with a deadline up to limit. */
 bool expiry_may(const struct world_task *t, uint64_t limit);
-/* True when a task waits for something that may come from outside, with a time-out or without. */
-bool expiry_outside(const struct world *w);
+/* True when t is blocked and what it waits for may come from outside, with a time-out or without. */
+bool expiry_outside(const struct world_task *t);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/expiry.h"
 #include "engine/progress_check.h"
 #include "lib/base/array.h"
 
@@ -88,7 +89,7 @@ bool progress_is_last(struct world *w, uint32_t task)
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		const struct world_task *t = &w->tasks[i];
 
-		if (i != task && t->state != TASK_NONE && t->state != TASK_DEAD && !waits_inside(w, t))
+		if (i != task && world_lives(t) && !waits_inside(w, t))
 			return false;
 	}
 	return true;
@@ -101,9 +102,9 @@ bool progress_needs_time(struct world *w, uint32_t task, bool timer)
 	for (uint32_t i = 0; i < w->nr_tasks; i++) {
 		const struct world_task *t = &w->tasks[i];
 
-		if (i == task || t->state == TASK_NONE || t->state == TASK_DEAD || waits_inside(w, t))
+		if (i == task || !world_lives(t) || waits_inside(w, t))
 			continue;
-		if (t->state != TASK_BLOCKED || t->outside || t->wait == WAIT_UNKNOWN)
+		if (t->state != TASK_BLOCKED || expiry_outside(t))
 			return false;
 		timed |= t->deadline != 0;
 	}

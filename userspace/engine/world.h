@@ -225,6 +225,12 @@ struct world {
 	struct world_changes changes;
 };
 
+/* It is in this execution, and has not ended. */
+static inline bool world_lives(const struct world_task *t)
+{
+	return t->state != TASK_NONE && t->state != TASK_DEAD;
+}
+
 /* The world has changed that task. */
 void world_changed(struct world *w, uint32_t task);
 void world_changed_all(struct world *w);

@@ -275,13 +275,9 @@ static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t 
 }
 
 /* A time-out may expire, or a timer fire, when the time has come. */
-static bool time_helps(struct kworld *k)
+static bool time_helps(const struct kworld *k)
 {
-	bool helps = kworld_next_timer(k) != UINT64_MAX;
-
-	for (uint32_t n = 0; n < k->w.nr_tasks && !helps; n++)
-		helps = k->w.tasks[n].state == TASK_BLOCKED && k->w.tasks[n].deadline;
-	return helps;
+	return kworld_next_timer(k) != UINT64_MAX || kworld_waits_timed(k);
 }
 
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)

@@ -42,11 +42,6 @@ bool kworld_room(struct kworld *k, uint32_t nr)
 	return true;
 }
 
-static bool lives(const struct world_task *t)
-{
-	return t->state != TASK_NONE && t->state != TASK_DEAD;
-}
-
 /* The number of a new task; WORLD_NO_TASK: out of memory. */
 static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_event *e, bool thread)
 {
@@ -73,7 +68,7 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
 	places_pid(k->o.places, t->own_pid, n);
 	first = id_map_add(&k->by_tid, t->own_pid, n, NULL);
-	if (first && (n < *first || !lives(&k->w.tasks[*first])))
+	if (first && (n < *first || !world_lives(&k->w.tasks[*first])))
 		*first = n;
 	world_changed(&k->w, n);
 	return n;
@@ -91,11 +86,10 @@ uint32_t kworld_task_of_tid(const struct world *w, int tid)
 {
 	const uint32_t *first = id_map_find(&((const struct kworld *)w)->by_tid, tid);
 
-	if (first && lives(&w->tasks[*first]))
+	if (first && world_lives(&w->tasks[*first]))
 		return *first;
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state != TASK_NONE && w->tasks[i].own_pid == tid &&
-		    w->tasks[i].state != TASK_DEAD)
+		if (world_lives(&w->tasks[i]) && w->tasks[i].own_pid == tid)
 			return i;
 	return WORLD_NO_TASK;
 }

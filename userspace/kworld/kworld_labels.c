@@ -162,8 +162,7 @@ static bool ends_others(const struct kworld *k, const struct world_task *t)
 	for (uint32_t i = 0; i < k->w.nr_tasks; i++) {
 		const struct world_task *o = &k->w.tasks[i];
 
-		if (o != t && o->process == t->process && o->state != TASK_NONE &&
-		    o->state != TASK_DEAD)
+		if (o != t && o->process == t->process && world_lives(o))
 			return true;
 	}
 	return false;

@@ -52,15 +52,6 @@ static bool gather_locks(struct kworld *k, struct lease *l)
 	return true;
 }
 
-/* A wake-up out of such a wait may have to be looked into (kworld_hold()). */
-static bool waits_timed(const struct kworld *k)
-{
-	for (uint32_t i = 0; i < k->timed.nr; i++)
-		if (k->w.tasks[k->timed.list[i]].state == TASK_BLOCKED && k->w.tasks[k->timed.list[i]].deadline)
-			return true;
-	return false;
-}
-
 void kworld_lease_begin(struct kworld *k, uint32_t task)
 {
 	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
@@ -75,8 +66,9 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	l->nr_locks = 0;
 	if (!gather_locks(k, l))
 		return;
+	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
 	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
-		   l->until == SEARCH_UNTIL_WAKE || waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	z->nr_locks = l->nr_locks;
 	for (uint32_t i = 0; i < l->nr_locks; i++) {
 		z->locks[i].addr = l->locks[i].addr;

@@ -22,6 +22,7 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "kworld/vdso.h"
+#include "engine/expiry.h"
 #include "lib/base/array.h"
 
 #define NS_PER_S 1000000000ull
@@ -218,6 +219,14 @@ static void expire_result(struct kworld *k, uint32_t n, struct user_regs_struct 
 	r->rax = timeout_result(kt->wait_nr);
 	r->orig_rax = -1;	/* nothing to restart */
 	clear_sets(k->w.tasks[n].pid, kt);
+}
+
+bool kworld_waits_timed(const struct kworld *k)
+{
+	for (uint32_t i = 0; i < k->timed.nr; i++)
+		if (expiry_may(&k->w.tasks[k->timed.list[i]], UINT64_MAX))
+			return true;
+	return false;
 }
 
 uint64_t kworld_next_timer(const struct kworld *k)

@@ -490,42 +490,23 @@ const struct code_place *code_at(const struct code *c, uint32_t i)
 	return i < c->nr_places ? &c->places[i] : NULL;
 }
 
-/* The number of places that begin before offset. */
-static uint32_t lower(const struct code *c, uint64_t offset)
-{
-	uint32_t lo = 0, hi = c->nr_places;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->places[mid].offset < offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 const struct code_place *code_find(const struct code *c, uint64_t offset)
 {
-	uint32_t i = lower(c, offset);
+	uint32_t i = ARRAY_FROM(c->nr_places, n, c->places[n].offset < offset);
 
 	return i < c->nr_places && c->places[i].offset == offset ? &c->places[i] : NULL;
 }
 
+const struct code_function *code_function_in(const struct code_function *list, uint32_t nr, uint64_t offset)
+{
+	uint32_t i = ARRAY_FROM(nr, n, list[n].end <= offset);
+
+	return i < nr && list[i].start <= offset ? &list[i] : NULL;
+}
+
 const struct code_function *code_function(const struct code *c, uint64_t offset)
 {
-	uint32_t lo = 0, hi = c->nr_functions;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->functions[mid].end <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->nr_functions && c->functions[lo].start <= offset ? &c->functions[lo] : NULL;
+	return code_function_in(c->functions, c->nr_functions, offset);
 }
 
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr)

@@ -82,21 +82,6 @@ static bool is_typical(const struct asks *a, const struct code_ask *ask)
 	       (ask->offset >= sizeof(fence) && !memcmp(a->file + ask->offset - sizeof(fence), fence, sizeof(fence)));
 }
 
-static const struct code_function *around(const struct asks *a, uint32_t offset)
-{
-	uint32_t lo = 0, hi = a->nr_bounds;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (a->bounds[mid].end <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < a->nr_bounds && a->bounds[lo].start <= offset ? &a->bounds[lo] : NULL;
-}
-
 static int add_ask(struct asks *a, const struct code_ask *ask)
 {
 	if (!ARRAY_RESERVE(a->list, a->room, a->nr + 1))
@@ -122,7 +107,7 @@ static int look_at(struct asks *a, int fd, uint32_t opcode, uint32_t begin)
 				return ret;
 			a->bounded = true;
 		}
-		f = around(a, at);
+		f = code_function_in(a->bounds, a->nr_bounds, at);
 		if (f ? at + ask.len <= f->end && is_instruction(a, f, at) : is_typical(a, &ask))
 			return add_ask(a, &ask);
 	}

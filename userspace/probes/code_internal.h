@@ -46,6 +46,9 @@ enum code_block code_target(const struct code *c, uint64_t vaddr, bool word);
 /* Decodes these functions into places; those that do not decode are taken out of the list. 0 or -errno. */
 int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_function *list, uint32_t nr);
 
+/* The one of these functions, by start and not overlapping, that has code at offset, or NULL. */
+const struct code_function *code_function_in(const struct code_function *list, uint32_t nr, uint64_t offset);
+
 uint64_t code_vaddr(const struct code *c, uint64_t offset);	/* UINT64_MAX: not mapped executable */
 uint64_t code_offset(const struct code *c, uint64_t vaddr);
 /* By the processor's number, of registers in DWARF order. */

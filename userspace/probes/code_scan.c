@@ -451,22 +451,6 @@ static void mark_static(struct scan *s)
 	}
 }
 
-/* Which of the decoded functions; nr: none. */
-static uint32_t function_at(const struct code_function *list, uint32_t nr, uint32_t offset)
-{
-	uint32_t lo = 0, hi = nr;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (list[mid].end <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < nr && list[lo].start <= offset ? lo : nr;
-}
-
 /*
  * A jump into the middle of an instruction says that one of the two ends is no code. Old C libraries
  * jump behind a LOCK prefix on purpose, when there is one thread only.
@@ -478,19 +462,20 @@ static int judge_jumps(struct scan *s, struct code_function *list, uint32_t *nr)
 	uint32_t n = 0, k = 0, f = 0;
 
 	for (size_t i = 0; i < s->nr_jumps; i++) {
-		uint32_t to = s->jumps[i].to, at;
+		const struct code_function *at;
+		uint32_t to = s->jumps[i].to;
 
 		if (is_start(s, to) || (to && s->file[to - 1] == 0xf0 && is_start(s, to - 1)))
 			continue;
-		at = function_at(list, *nr, to);
-		if (at == *nr)
+		at = code_function_in(list, *nr, to);
+		if (!at)
 			continue;
 		if (!bad && !(bad = calloc(*nr, 1)))
 			return -ENOMEM;
-		bad[at] = 1;
-		at = function_at(list, *nr, s->jumps[i].from);
-		if (at < *nr)
-			bad[at] = 1;
+		bad[at - list] = 1;
+		at = code_function_in(list, *nr, s->jumps[i].from);
+		if (at)
+			bad[at - list] = 1;
 	}
 	if (!bad)
 		return 0;

@@ -648,18 +648,10 @@ bool sym_atomic_inside(Dwarf_Die *die, uint64_t at)
 
 static const struct sym_variable *variable_at(struct symfile *f, uint64_t vaddr)
 {
-	size_t lo = 0, hi;
+	size_t lo;
 
 	read_variables(f);
-	hi = f->nr_variables;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->variables[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_FROM(f->nr_variables, i, f->variables[i].vaddr <= vaddr);
 	if (!lo || vaddr - f->variables[lo - 1].vaddr >= (f->variables[lo - 1].size ? f->variables[lo - 1].size : 1))
 		return NULL;
 	return &f->variables[lo - 1];

@@ -78,18 +78,10 @@ void sym_lines_free(struct symfile *f)
 
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr)
 {
-	size_t lo = 0, hi;
+	size_t lo;
 
 	sym_read_cus(f);
-	hi = f->nr_ranges;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->ranges[mid].lo <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_FROM(f->nr_ranges, i, f->ranges[i].lo <= vaddr);
 	return lo && vaddr < f->ranges[lo - 1].hi ? &f->cus[f->ranges[lo - 1].cu] : NULL;
 }
 
@@ -268,7 +260,7 @@ static void add_functions(struct symfile *f, Dwarf_Die *scope, int depth)
 
 static struct sym_function *function_at(struct symfile *f, Dwarf_Die *cu, uint64_t vaddr)
 {
-	size_t lo = 0, hi;
+	size_t lo;
 
 	if (!f->cus_functions) {
 		f->cus_functions = calloc(f->nr_cus, sizeof(*f->cus_functions));
@@ -281,15 +273,7 @@ static struct sym_function *function_at(struct symfile *f, Dwarf_Die *cu, uint64
 		if (f->nr_functions)
 			qsort(f->functions, f->nr_functions, sizeof(*f->functions), compare_functions);
 	}
-	hi = f->nr_functions;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->functions[mid].lo <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_FROM(f->nr_functions, i, f->functions[i].lo <= vaddr);
 	return lo && vaddr < f->functions[lo - 1].hi ? &f->functions[lo - 1] : NULL;
 }
 

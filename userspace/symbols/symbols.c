@@ -598,18 +598,10 @@ bool symfile_has_symbols(struct symfile *f)
 const struct sym *sym_at(struct symfile *f, uint64_t vaddr, bool function)
 {
 	const struct sym *best = NULL;
-	size_t lo = 0, hi;
+	size_t lo;
 
 	sym_read_symbols(f);
-	hi = f->nr_syms;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->syms[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_FROM(f->nr_syms, i, f->syms[i].vaddr <= vaddr);
 	/* Aliases and nested symbols: the nearest start wins, then global names, then short ones. */
 	for (size_t i = lo; i-- > 0 && lo - i < 64;) {
 		const struct sym *s = &f->syms[i];

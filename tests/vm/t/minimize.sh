@@ -131,11 +131,32 @@ if begin "zug minimize"; then
 	# cut short, the result is never worse
 	zug 60 minimize -q --executions 2 -o short traces/dining-philosophers.1.trace
 	want_status 1
-	want_out 'cut short by its bound of executions'
+	want_out 'stopped after .* by its bound of executions with about [0-9]+ of [0-9]+ tries left: there may be'
 	zug 60 minimize -q --time 1ms -o short traces/dining-philosophers.1.trace
 	want_status 1
-	want_out 'minimised in 1 execution: .*; cut short by its bound of time after '
+	want_out 'minimised in 1 execution: .*; stopped after [0-9.]+ m?s with about [0-9]+ of [0-9]+ tries left'
 	[ "$(preemptions short)" -le "$before" ] || note "worse: $(preemptions short) preemptions"
+	end
+fi
+
+# Executions of 100 ms or more: each phase after the finding has some of them at most.
+if begin "the time holds in every phase"; then
+	zug 60 run -q --strategy random --minimize-time 500ms --json json -o traces -- "$outcomes/slow" 10
+	want_status 1
+	want_out '^minimised in [1-9] executions?: .*; stopped after [0-9.]+ m?s with about [0-9]+ of [0-9]+ tries left'
+	want_out '^go on with it: zug minimize traces/slow.1.trace$'
+	n=$(sed -n 's/^minimised in \([0-9]*\) .*/\1/p' "$dir/out")
+	grep -q "\"minimize\": *$n," json || note "minimised in $n, says the text; --json: $(grep minimize json)"
+	want_out "^beside the [0-9]+ executions of the search: .*, $n to minimise, [1-9] to explain$"
+	zug 60 diff -q --time 1ms traces/slow.1.trace
+	want_status 5
+	want_err 'the time \(--time\) is over: none of 1 executions near traces/slow.1.trace passed'
+	zug 60 pin -q --time 1ms -o script traces/slow.1.trace
+	want_status 0
+	want_out 'followed 1 time, the same failure each time \(--verify wanted more\)'
+	zug 60 run -q --strategy random --time 1ms --verify 9 -o late -- false
+	want_status 0
+	want_out '^stopped: the time \(--time\)'
 	end
 fi
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_apart.c - executions that are unlike the others, and points that change, while a search goes on
+ */
+#include <errno.h>
+#include <string.h>
+#include "programs.h"
+#include "tap.h"
+
+static bool is_systematic(const struct search *s)
+{
+	struct search_stats st;
+
+	search_get_stats(s, &st);
+	return !strcmp(st.strategy, "preemption") || !strcmp(st.strategy, "dpor");
+}
+
+/* Executions of a systematic member until the portfolio has covered everything; 0: it did not say so. */
+static int covered(const struct program *p, struct search *s)
+{
+	struct search_stats st;
+	struct model_result r;
+	int nr = 0;
+
+	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO) {
+		search_get_stats(s, &st);
+		nr += !strcmp(st.strategy, "preemption");
+	}
+	search_get_stats(s, &st);
+	return st.bound_done != UINT32_MAX && !st.incomplete ? nr : 0;
+}
+
+static void test_portfolio(void)
+{
+	struct program *p = program_new("lostupdate", 1);
+	struct search *s = model_search("portfolio", 5, 1), *fresh = model_search("portfolio", 5, 1);
+	struct search_stats st;
+	struct model_result r;
+	int systematic = 0, among = 0, whole = covered(p, fresh), again;
+
+	for (int i = 0; i < 100; i++) {
+		bool apart = i % 2;
+
+		if (apart)
+			model_run_apart(&p->model, s, &r, NULL, 0);
+		else
+			model_run(&p->model, s, &r, NULL, 0);
+		systematic += apart && is_systematic(s);
+		among += !apart && is_systematic(s);
+	}
+	tap_ok(!systematic && among, "members that sample choose executions apart (%d of the others are systematic)",
+	       among);
+	search_get_stats(s, &st);
+	tap_ok(st.executions == 100, "all of them are counted (%llu)", (unsigned long long)st.executions);
+	tap_ok(!search_renew(s), "the points change");
+	search_get_stats(s, &st);
+	tap_ok(st.executions == 100 && st.bound_done == UINT32_MAX, "nothing is covered any more, and all are counted");
+	again = covered(p, s);
+	tap_ok(whole && again == whole, "all schedules are tried again: %d, then %d", whole, again);
+	search_free(s);
+	search_free(fresh);
+	program_free(p);
+}
+
+/* The same executions with the same seed, and other ones than before the points have changed. */
+static void test_draws(void)
+{
+	static const char *const strategies[] = { "random", "pct:depth=3", "pos", "urw", "surw", "guided", "portfolio" };
+	struct program *p = program_new("reorder", 4);
+	uint32_t order[4][64];
+	struct model_result r;
+
+	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
+		struct search *s = model_search(strategies[i], 3, 1), *t = model_search(strategies[i], 3, 1);
+		int same = 0, repeated = 0;
+
+		for (int n = 0; n < 20; n++) {
+			memset(order, 0, sizeof(order));
+			model_run_apart(&p->model, s, &r, order[0], 64);
+			model_run_apart(&p->model, t, &r, order[1], 64);
+			same += !memcmp(order[0], order[1], sizeof(order[0]));
+		}
+		tap_ok(search_samples(s) && same == 20, "%s: the same executions apart with the same seed", strategies[i]);
+		search_free(t);
+		t = model_search(strategies[i], 3, 1);
+		search_renew(s);
+		for (int n = 0; n < 20; n++) {
+			memset(order, 0, sizeof(order));
+			model_run(&p->model, s, &r, order[0], 64);
+			model_run(&p->model, t, &r, order[1], 64);
+			repeated += !memcmp(order[0], order[1], sizeof(order[0]));
+		}
+		tap_ok(repeated < 10, "%s: others when the points have changed (%d of 20 alike)", strategies[i], repeated);
+		search_free(s);
+		search_free(t);
+	}
+	program_free(p);
+}
+
+static void test_systematic(void)
+{
+	static const char *const strategies[] = { "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
+
+	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
+		struct search *s = model_search(strategies[i], 1, 1);
+
+		tap_ok(!search_samples(s) && search_begin_apart(s) == -EINVAL && search_begin(s) == SEARCH_GO,
+		       "%s does not sample, and goes on", strategies[i]);
+		search_free(s);
+	}
+}
+
+int main(void)
+{
+	test_portfolio();
+	test_draws();
+	test_systematic();
+	return tap_done();
+}
