@@ -606,7 +606,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */
 	if (t->deadline || (!kworld_virtual(k) && (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER))))
 		t->wait = WAIT_TIMED;
-	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
+	if (d && d->sysv) {
+		o = places_find_object(k->o.places, t->label.object);
+	} else if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
 		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
 					    (int)e->arg[0], d->op);
 
