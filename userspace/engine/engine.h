@@ -31,6 +31,11 @@ struct engine_options {
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
 	bool ask_always;	/* no leases: every point stops where another task could run */
+	/*
+	 * For tests of the engine and of worlds: each decision compares the candidates that were kept with a look at all
+	 * tasks, and one that differs breaks the execution.
+	 */
+	bool check_candidates;
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: end the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */
@@ -41,6 +46,7 @@ struct execution {
 	uint64_t steps, preemptions, switches;
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
+	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;
