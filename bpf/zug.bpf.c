@@ -7,7 +7,9 @@
  *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
  *	template.bpf.h	executions that are forked from a process that stands still
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
- *	points.bpf.h	where tasks stop, and the daemon's commands (zug_ctl)
+ *	points.bpf.h	where tasks stop
+ *	tasks.bpf.h	which tasks and mappings a test has
+ *	commands.bpf.h	the commands of user space (zug_ctl)
  *
  * Everything is loaded and attached before an execution starts and detached
  * after its sandbox was drained: attaching waits for RCU, and a parked task may
@@ -59,5 +61,7 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "turn.bpf.h"
 #include "environment.bpf.h"
 #include "points.bpf.h"
+#include "tasks.bpf.h"
+#include "commands.bpf.h"
 #include "faults.bpf.h"
 #include "answers.bpf.h"

@@ -199,6 +199,13 @@ static inline bool zug_op_is_call(unsigned int op)
 	return op >= ZUG_OP_LOCK && op < ZUG_OP_FORK;
 }
 
+/* A call that waits for a lock until it has it, and the lock's memory says whether it would wait. */
+static inline bool zug_op_waits_for_lock(unsigned int op)
+{
+	return op == ZUG_OP_LOCK || op == ZUG_OP_RDLOCK || op == ZUG_OP_WRLOCK || op == ZUG_OP_SEM_WAIT ||
+	       op == ZUG_OP_SPIN_LOCK;
+}
+
 /*
  * True when a trace or a script that says 'wanted' means 'op'; those from before 'op' had a name of
  * its own are still good.

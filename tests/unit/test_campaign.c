@@ -13,6 +13,7 @@
 #include "campaign/result.h"
 #include "campaign/untried.h"
 #include "cli/exit_codes.h"
+#include "cli/points_text.h"
 
 static struct execution failing(uint64_t failure, const char *message)
 {
@@ -51,6 +52,52 @@ static void failures_are_counted(void **state)
 	assert_int_equal(l.nr, 99);
 	assert_int_equal(l.findings, 297);
 	failures_release(&l);
+}
+
+static void add_point(struct point_table *t, const char *object, const char *place, const char *op,
+		      uint64_t times, uint64_t since, const char *why)
+{
+	assert_int_equal(point_table_add(t, &(struct point_row){ object, place, op, times, since, why, 0 }), 0);
+}
+
+static void points_are_tabled(void **state)
+{
+	struct point_table t = { 0 };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	/* one place in two instructions, and for two objects of one name */
+	add_point(&t, "", "main (a.c:9)", "exit", 20, 1, NULL);
+	add_point(&t, "sum", "add (a.c:3)", NULL, 0, 0, "never unordered");
+	add_point(&t, "count", "add (a.c:4)", "data-read", 5, 4, NULL);
+	add_point(&t, "count", "add (a.c:4)", "data-write", 5, 4, NULL);
+	add_point(&t, "count", "add (a.c:4)", "data-read", 2, 3, NULL);
+	add_point(&t, "sum", "add (a.c:3)", NULL, 0, 0, "never unordered");
+	add_point(&t, "sum", "add (a.c:3)", NULL, 0, 0, "no access seen");
+	add_point(&t, "count", "a place with a name that is far longer than its column is wide", NULL, 0, 0, "hot");
+	/* a point while it was looked at; and one of two instructions of a line that is none */
+	assert_int_equal(point_table_add(&t, &(struct point_row){ "sum", "add (a.c:5)", "data-write", 3, 2, NULL, 77 }), 0);
+	assert_int_equal(point_table_add(&t, &(struct point_row){ "sum", "add (a.c:5)", NULL, 0, 0, "never unordered", 77 }), 0);
+	assert_int_equal(point_table_add(&t, &(struct point_row){ "sum", "add (a.c:5)", "data-read", 4, 2, NULL, 78 }), 0);
+	point_table_settle(&t);
+	assert_int_equal(t.nr, 8);
+	points_text(f, &t);
+	fclose(f);
+	assert_string_equal(text,
+		"\n4 points, 4 that are none:\n"
+		"  object  place                                             operation         times  since  no point, because\n"
+		"  count   add (a.c:4)                                       data-read             7      3\n"
+		"  count   add (a.c:4)                                       data-write            5      4\n"
+		"  count   a place with a name that is far longer than its column is wide  -                     -      -  hot\n"
+		"  sum     add (a.c:5)                                       data-read             4      2\n"
+		"  sum     add (a.c:3)                                       -                     -      -  never unordered\n"
+		"  sum     add (a.c:3)                                       -                     -      -  no access seen\n"
+		"  sum     add (a.c:5)                                       data-write            3      2  never unordered\n"
+		"  -       main (a.c:9)                                      exit                 20      1\n");
+	free(text);
+	point_table_release(&t);
+	assert_int_equal(t.nr, 0);
 }
 
 static void races_are_known(void **state)
@@ -193,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures_are_counted),
+		cmocka_unit_test(points_are_tabled),
 		cmocka_unit_test(races_are_known),
 		cmocka_unit_test(places_have_names),
 		cmocka_unit_test(ends_have_statuses),

@@ -106,20 +106,26 @@ static void results_of_anything(void **state)
 					    .message = (char *)"T1 <waits>\x02" };
 	struct campaign_result f = { .executions = 7, .steps = 70, .search.bound_done = UINT32_MAX, .failures = &failure,
 				      .nr_failures = 1 };
+	const uint64_t aside[ASIDE_NR] = { [ASIDE_REPLAY] = 4, [ASIDE_MINIMIZE] = 12 };
 	struct results *r = results_new("./t \"x\"");
+	struct point_table points = { 0 };
 	char xml[] = "/tmp/test_cases.XXXXXX", *text, err[200];
 	struct json_object *j, *cases, *one, *v;
 	unsigned int n, failed, incomplete;
 
 	close(mkstemp(xml));
 	assert_int_equal(results_exit(r), ZUG_EXIT_PASS);
-	assert_int_equal(results_add(r, "first", ZUG_EXIT_FINDING, 1500000000, &f, said), 0);
+	f.aside = aside;
+	assert_int_equal(point_table_add(&points, &(struct point_row){ .object = "counter", .place = "f (a.c:1)",
+								       .op = "data-write", .times = 9, .since = 3 }), 0);
+	assert_int_equal(point_table_add(&points, &(struct point_row){ .place = "/lib/x.so", .why = "library" }), 0);
+	assert_int_equal(results_add(r, "first", ZUG_EXIT_FINDING, 1500000000, &f, &points, said), 0);
 	f.nr_failures = 0;
-	assert_int_equal(results_add(r, "second", ZUG_EXIT_PASS, 0, &f, NULL), 0);
-	assert_int_equal(results_add(r, "third", ZUG_EXIT_INCOMPLETE, 0, &f, "cut"), 0);
+	assert_int_equal(results_add(r, "second", ZUG_EXIT_PASS, 0, &f, NULL, NULL), 0);
+	assert_int_equal(results_add(r, "third", ZUG_EXIT_INCOMPLETE, 0, &f, NULL, "cut"), 0);
 	f.once = &failure;
 	f.nr_once = 1;
-	assert_int_equal(results_add(r, "fourth", ZUG_EXIT_INCOMPLETE, 0, &f, "once"), 0);
+	assert_int_equal(results_add(r, "fourth", ZUG_EXIT_INCOMPLETE, 0, &f, NULL, "once"), 0);
 	assert_int_equal(results_exit(r), ZUG_EXIT_FINDING);
 	results_count(r, &n, &failed, &incomplete);
 	assert_int_equal(n, 4);
@@ -144,7 +150,17 @@ static void results_of_anything(void **state)
 	assert_string_equal(json_object_get_string(v), "failed");
 	assert_int_equal(json_length(one, "failures"), 1);
 	assert_int_equal(json_length(one, "seen_once"), 0);
+	assert_int_equal(json_length(one, "points"), 2);
+	assert_true(json_object_object_get_ex(one, "beside", &v));
+	assert_true(json_object_object_get_ex(v, "minimize", &v));
+	assert_int_equal(json_object_get_int(v), 12);
+	assert_true(json_object_object_get_ex(one, "points", &v));
+	v = json_object_array_get_idx(v, 0);
+	assert_string_equal(json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN),
+			    "{\"object\":\"counter\",\"place\":\"f (a.c:1)\",\"operation\":\"data-write\",\"times\":9,"
+			    "\"since\":3,\"why_none\":null}");
 	one = json_object_array_get_idx(cases, 3);
+	assert_false(json_object_object_get_ex(one, "points", &v));
 	assert_int_equal(json_length(one, "failures"), 0);
 	assert_int_equal(json_length(one, "seen_once"), 1);
 	json_object_put(j);

@@ -154,6 +154,18 @@ things()
 	things+="the scheduler: $comm"
 }
 
+# wait_scheduler STATE [SECONDS]: for up to 10 s, or that, until sched_ext is enabled, or disabled.
+wait_scheduler()
+{
+	local i
+
+	for ((i = 0; i < ${2:-10} * 10; i++)); do
+		[ "$(cat /sys/kernel/sched_ext/state)" = "$1" ] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 # Call before the first run; want_nothing_left compares with it.
 remember()
 {

@@ -272,6 +272,12 @@ void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
 	n->start = session_template_note(&c->s);
 }
 
+int campaign_points(const struct campaign *c, struct point_table *t)
+{
+	*t = (struct point_table){ 0 };
+	return points_table(c->points, t);
+}
+
 const char *campaign_file(const struct campaign *c)
 {
 	return c->s.paths.program;

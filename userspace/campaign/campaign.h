@@ -30,6 +30,7 @@
 #include "campaign/observer.h"
 #include "campaign/options.h"
 #include "campaign/options_trace.h"
+#include "campaign/point_table.h"
 #include "campaign/result.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
@@ -68,6 +69,8 @@ bool campaign_is_late(const struct campaign *c);
 void campaign_get_result(const struct campaign *c, struct campaign_result *r);
 /* To be released by campaign_notes_release(). */
 void campaign_get_notes(const struct campaign *c, struct campaign_notes *n);
+/* --list-points: 0 or -ENOMEM; point_table_release() in either case. */
+int campaign_points(const struct campaign *c, struct point_table *t);
 /* The file that is executed. */
 const char *campaign_file(const struct campaign *c);
 /* What the last execution wrote: head and tail as of capture_text(). */

@@ -116,6 +116,7 @@ struct options_results {
 	int verify;		/* replays of a finding */
 	bool quiet;
 	bool profile;		/* say where the time went */
+	bool list_points;	/* say which places are points */
 	int colour;		/* of findings: REPORT_COLOUR_* (report.h) */
 };
 

@@ -13,6 +13,7 @@
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
 	&policy_scan,  &policy_races, &policy_monitors, &policy_watches, &policy_untried,
+	&policy_seen,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -190,6 +191,18 @@ void points_note(struct points *p, struct campaign_notes *n)
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->note)
 			policies[i]->note(p->state[i], n);
+}
+
+int points_table(struct points *p, struct point_table *t)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
+		if (policies[i]->table)
+			ret = policies[i]->table(p->state[i], t);
+	if (!ret)
+		point_table_settle(t);
+	return ret;
 }
 
 struct race_book *points_races(struct points *p)

@@ -31,6 +31,8 @@ int points_begin(struct points *p, bool *apart, char *err, size_t errlen);
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen);
 void points_note(struct points *p, struct campaign_notes *n);
+/* --list-points. 0 or -ENOMEM; point_table_release() in either case. */
+int points_table(struct points *p, struct point_table *t);
 struct race_book *points_races(struct points *p);
 
 #endif

@@ -12,6 +12,7 @@
 #define ZUG_POLICY_H
 
 #include "campaign/options_trace.h"
+#include "campaign/point_table.h"
 #include "campaign/race_book.h"
 #include "campaign/result.h"
 #include "campaign/session.h"
@@ -59,6 +60,11 @@ struct point_policy {
 	/* What a replay needs, for the trace; the strings stay the policy's until the next call. */
 	int (*lists)(void *state, struct options_replay *l);
 	/*
+	 * --list-points: adds what is a point because of this policy, or is none (point_table.h). 0 or
+	 * -ENOMEM.
+	 */
+	int (*table)(void *state, struct point_table *t);
+	/*
 	 * What people should know, in the field of n that is this policy's: malloc'd, NULL for
 	 * nothing.
 	 */
@@ -78,5 +84,6 @@ extern const struct point_policy policy_races;		/* data races end an execution *
 extern const struct point_policy policy_monitors;	/* --invariant and --discard-if */
 extern const struct point_policy policy_watches;	/* --watch */
 extern const struct point_policy policy_untried; /* makes none: what the search does not try */
+extern const struct point_policy policy_seen; /* makes none: which points were reached, how often */
 
 #endif

@@ -264,6 +264,33 @@ static void say_places(const struct session *s, unsigned int nr, bool silent, FI
 	fputs(nr > said ? ", ..." : "", f);
 }
 
+/* Hot places, and files in which nothing is a point. */
+static int table(void *state, struct point_table *t)
+{
+	const struct code_points *c = state;
+	const struct session *s = c->s;
+	int ret = 0;
+
+	for (uint32_t m = 0; m < probes_nr_modules(s->probes) && !ret; m++) {
+		const struct probe_module *mod = probes_module(s->probes, m);
+		size_t len = strlen(mod->path), n;
+		uint64_t offset;
+
+		for (unsigned int i = 0; i < c->silent.nr && !ret; i++) {
+			n = probe_place_parse(c->silent.list[i], &offset);
+			if (n == len && !strncmp(mod->path, c->silent.list[i], n))
+				ret = session_table_absent(s, t, m, offset,
+							 "hot and of one task alone, left out (--code)");
+		}
+		if (!ret && s->o.points.atomic && (mod->made || !wanted(s, mod)))
+			ret = point_table_add(t, &(struct point_row){
+				.place = mod->path, .why = mod->made ?
+				"made by the test: its atomic instructions and data are none" :
+				"library: its data is none, its atomic instructions need --code" });
+	}
+	return ret;
+}
+
 static void note(void *state, struct campaign_notes *n)
 {
 	const struct code_points *c = state;
@@ -296,5 +323,5 @@ static void note(void *state, struct campaign_notes *n)
 
 const struct point_policy policy_code = {
 	.open = open_code, .free = free_code, .start = start, .learn = learn, .after = after,
-	.lists = lists, .note = note,
+	.lists = lists, .table = table, .note = note,
 };

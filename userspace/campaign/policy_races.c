@@ -89,15 +89,6 @@ static bool clash(const struct world_task *a, const struct world_task *b, struct
 	return false;
 }
 
-static void say_data(const struct session *s, uint64_t object, uint64_t site, char *buf, size_t len)
-{
-	const struct place_object *po = places_find_object(s->places, object);
-
-	if ((!po || !po->fixed) && session_member_text(s, site, buf, len))
-		return;
-	snprintf(buf, len, "%s", po && po->name ? po->name : "data");
-}
-
 static bool glob(const char *pattern, const char *text)
 {
 	return text && !fnmatch(pattern, text, 0);
@@ -258,10 +249,11 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 			continue;
 		}
 		if (on.b->size < on.a->size)
-			say_data(r->s, on.b->object, other->label.site, r->object,
-				 sizeof(r->object));
+			session_data_text(r->s, on.b->object, other->label.site, r->object,
+					  sizeof(r->object));
 		else
-			say_data(r->s, on.a->object, me->label.site, r->object, sizeof(r->object));
+			session_data_text(r->s, on.a->object, me->label.site, r->object,
+					  sizeof(r->object));
 		r->kind = kind_of(r, id, pair, &on, verdict == SYMSAYS_PLAIN);
 		if (suppressed(r, r->object, tasks) || (r->kind != RACE_REAL && r->book->scanned)) {
 			race_book_know(r->book, id);

@@ -1079,6 +1079,39 @@ static int lists(void *state, struct options_replay *l)
 	return 0;
 }
 
+/* The reason why a plain access is no point of the search; NULL: it is one. */
+static const char *why_none(const struct scan *s, const struct access_place *a)
+{
+	if (a->added || (a->site != UINT32_MAX && probes_site(s->session->probes, a->site)->waits))
+		return NULL;
+	return a->site == UINT32_MAX ? "not looked at so far" :
+	       !a->label_site	     ? "no access seen" :
+	       a->hot		     ? "hot, looked at in part: never unordered" :
+				       "never unordered";
+}
+
+static int table(void *state, struct point_table *t)
+{
+	const struct scan *s = state;
+	const struct options_points *o = &s->session->o.points;
+	int ret = 0;
+
+	if (s->mode == UNBEGUN)
+		return point_table_add(t, &(struct point_row){
+			.place = "all plain accesses of data",
+			.why = !o->races ? "not looked at (--no-races)" :
+			       !o->sync	 ? "not looked at: synchronisation is no point (--points)" :
+			       s->session->figures.most_tasks < 2 ? "one task alone" :
+								    "not looked at so far" });
+	for (uint32_t i = 0; i < s->nr && !ret; i++) {
+		const char *why = why_none(s, &s->places[i]);
+
+		if (why)
+			ret = session_table_absent(s->session, t, s->places[i].module, s->places[i].offset, why);
+	}
+	return ret;
+}
+
 static void note(void *state, struct campaign_notes *n)
 {
 	const struct scan *s = state;
@@ -1113,5 +1146,6 @@ const struct point_policy policy_scan = {
 	.looks = looks,
 	.after = after,
 	.lists = lists,
+	.table = table,
 	.note = note,
 };

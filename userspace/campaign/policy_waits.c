@@ -244,6 +244,20 @@ static int lists(void *state, struct options_replay *l)
 	return 0;
 }
 
+static int table(void *state, struct point_table *t)
+{
+	const struct waits *w = state;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < w->nr && !ret; i++) {
+		const struct probe_site *s = probes_site(w->s->probes, w->list[i].site);
+
+		if (w->list[i].state == COMPUTES)
+			ret = session_table_absent(w->s, t, s->module, s->offset, "in a computation, left out");
+	}
+	return ret;
+}
+
 static void note(void *state, struct campaign_notes *n)
 {
 	const struct waits *w = state;
@@ -285,5 +299,6 @@ const struct point_policy policy_waits = {
 	.looks = looks,
 	.after = after,
 	.lists = lists,
+	.table = table,
 	.note = note,
 };

@@ -379,7 +379,7 @@ static const struct option_row rows[] = {
 	  .help = "report the schedule as it was found, not the simplest that fails alike" },
 	{ .name = "minimize-time", .argument = "DURATION", .kind = OPTION_DURATION,
 	  AT(c.results.minimize_ns), .unset = MINIMIZE_NS_AUTO, .zero = "no bound", .commands = RUN,
-	  .excludes = "no-minimize", .why = "nothing is minimised then",
+	  .excludes = "no-minimize script", .why = "nothing is minimised then",
 	  .help = "the time to minimise and explain a finding (default: a quarter of that of the "
 		  "search, 10s to 60s)" },
 	{ .name = "verify", .argument = "N", .kind = OPTION_NUMBER, .max = 10000,
@@ -391,6 +391,9 @@ static const struct option_row rows[] = {
 	  .help = "results in JSON" },
 	{ .name = "profile", .kind = OPTION_FLAG, AT(c.results.profile), .commands = RUN,
 	  .help = "say at the end where the time of the executions went" },
+	{ .name = "list-points", .kind = OPTION_FLAG, AT(c.results.list_points), .commands = RUN,
+	  .help = "list at the end what the points are, and why the rest is none; after 20 "
+		  "executions, unless --executions says otherwise" },
 	{ .name = "each-case", .kind = OPTION_FLAG, AT(each_case), .commands = RUN,
 	  .excludes = "resume record", .why = "such a file belongs to one search",
 	  .help = "search each test case of a GoogleTest, Catch2 or Rust test program by itself" },

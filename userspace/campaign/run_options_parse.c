@@ -9,6 +9,9 @@
 #include "campaign/run_options.h"
 #include "engine/faults.h"
 
+/* --list-points: enough for the first looks of most programs. */
+#define LISTING_EXECUTIONS 20
+
 /* The script's options come before those of the command line, which may say otherwise. */
 static int read_script(struct run_options *o, const struct command_line *line, const char *path,
 		       char *err, size_t errlen)
@@ -41,6 +44,14 @@ static void reset(struct run_options *o, enum run_command command)
 		o->c.environment.own = 0;
 }
 
+static bool is_given(const struct run_options *o, const struct command_line *line, const char *name)
+{
+	for (unsigned int i = 0; i < line->nr_rows; i++)
+		if (o->given[i] && !strcmp(line->rows[i].name, name))
+			return true;
+	return false;
+}
+
 int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
 		      char *err, size_t errlen)
 {
@@ -69,6 +80,8 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 	ret = command_line_check(line, o, o->given, err, errlen);
 	if (ret)
 		return ret;
+	if (c->results.list_points && !o->script_path && !is_given(o, line, "executions"))
+		c->search.executions = LISTING_EXECUTIONS;
 	/* where only calls that fail are points */
 	if (c->inputs.faults & 1u << FAULT_ENOMEM)
 		c->points.syscalls |= ZUG_SYS_ALLOC;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "campaign/observer.h"
 #include "campaign/options.h"
+#include "campaign/point_table.h"
 #include "campaign/result.h"
 #include "engine/engine.h"
 #include "kworld/kworld.h"
@@ -202,6 +203,12 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 
 /* "add_one (counter.c:12)" */
 void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len);
+/* A row for a place of the code that is no point, or was not reached. 0 or -ENOMEM. */
+int session_table_absent(const struct session *s, struct point_table *t, uint32_t module,
+			 uint64_t offset, const char *why);
+/* The data that a step accessed: "counter", "struct node.next". */
+void session_data_text(const struct session *s, uint64_t object, uint64_t site, char *buf,
+		       size_t len);
 /* "struct node.next": what is accessed there through a pointer; false: unknown. */
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
 /* The file of a place, and the offset of the place in it. NULL: unknown. */

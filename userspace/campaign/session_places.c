@@ -15,11 +15,9 @@ const struct probe_module *session_module_at(const struct session *s, uint64_t s
 	return probes_module(s->probes, at->module);
 }
 
-void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len)
+static void place_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {
 	struct trace_frame f;
-	uint64_t offset = 0;
-	const struct probe_module *m = session_module_at(s, site, &offset);
 	const char *base;
 
 	if (!m || symfile_frames(m->file, offset, &f, 1) <= 0) {
@@ -37,10 +35,17 @@ void session_place_text(const struct session *s, uint64_t site, char *buf, size_
 		 f.line);
 }
 
-bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len)
+void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len)
 {
 	uint64_t offset = 0;
 	const struct probe_module *m = session_module_at(s, site, &offset);
+
+	place_text(m, offset, buf, len);
+}
+
+/* What an instruction accesses through a pointer. */
+static bool pointee_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
+{
 	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
 
 	/* with an index it may be any element */
@@ -48,4 +53,46 @@ bool session_member_text(const struct session *s, uint64_t site, char *buf, size
 	       p->index == CODE_NO_REG &&
 	       !symfile_pointee_name(m->file, offset, code_dwarf_register(p->base), p->disp, buf,
 				     len);
+}
+
+bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len)
+{
+	uint64_t offset = 0;
+	const struct probe_module *m = session_module_at(s, site, &offset);
+
+	return pointee_text(m, offset, buf, len);
+}
+
+/* The variable that an instruction accesses, or what it accesses through a pointer. */
+static bool operand_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
+{
+	const struct code_place *p = m && m->code ? code_find(m->code, offset) : NULL;
+	uint64_t vaddr;
+
+	if (p && m->file && code_static_operand(m->code, p, &vaddr))
+		return !symfile_data_name(m->file, vaddr, buf, len);
+	return pointee_text(m, offset, buf, len);
+}
+
+void session_data_text(const struct session *s, uint64_t object, uint64_t site, char *buf,
+		       size_t len)
+{
+	const struct place_object *po = places_find_object(s->places, object);
+
+	if ((!po || !po->fixed) && session_member_text(s, site, buf, len))
+		return;
+	snprintf(buf, len, "%s", po && po->name ? po->name : "data");
+}
+
+int session_table_absent(const struct session *s, struct point_table *t, uint32_t module,
+			 uint64_t offset, const char *why)
+{
+	const struct probe_module *m = probes_module(s->probes, module);
+	char object[256] = "", place[256];
+
+	if (!operand_text(m, offset, object, sizeof(object)))
+		object[0] = 0;
+	place_text(m, offset, place, sizeof(place));
+	return point_table_add(t, &(struct point_row){ .object = object, .place = place, .why = why,
+						      .code = point_table_code(module, offset) });
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/file_copy.h"
 #include "lib/version.h"
 #include "campaign/session.h"
 
@@ -185,16 +186,13 @@ fail:
 int session_keep_trace(const struct session *s, const char *to, char *err, size_t errlen)
 {
 	int in, out, ret = 0;
-	char buf[65536];
-	ssize_t n;
 
 	in = open(s->paths.current, O_RDONLY | O_CLOEXEC);
 	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
 	if (in < 0 || out < 0)
 		ret = -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
-		if (n < 0 || write(out, buf, n) != n)
-			ret = n < 0 || errno ? -errno : -ENOSPC;
+	if (!ret)
+		ret = file_copy(in, out);
 	if (!ret && fsync(out) && errno != EINVAL)
 		ret = -errno;
 	if (in >= 0)

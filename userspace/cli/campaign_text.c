@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "campaign/script.h"
 #include "cli/campaign_text.h"
+#include "cli/points_text.h"
 #include "report/report.h"
 
 #define PROGRESS_NS 200000000ull	/* between two progress lines */
@@ -713,6 +714,13 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 	enum zug_exit code = campaign_text_error(t, ret, line);
 
 	end_text(t, c);
+	if (t->o->results.list_points) {
+		struct point_table table;
+
+		if (!campaign_points(c, &table))
+			points_text(t->out, &table);
+		point_table_release(&table);
+	}
 	if (t->o->results.profile) {
 		campaign_get_result(c, &r);
 		profile_text(t->out, &r.spent);

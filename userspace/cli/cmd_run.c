@@ -88,6 +88,7 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 		       struct results *r, FILE *out, FILE *err, const volatile sig_atomic_t *stop)
 {
 	struct campaign_result result = { 0 };
+	struct point_table points = { 0 };
 	struct campaign_options own = *o;
 	struct campaign *c = NULL;
 	uint64_t start = clock_now_ns();
@@ -109,8 +110,11 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 		}
 	}
 	kept_end(&kept);
-	if (results_add(r, name, ret, clock_now_ns() - start, &result, kept.text))
+	if (c && o->results.list_points && campaign_points(c, &points))
 		ret = ZUG_EXIT_INTERNAL;
+	if (results_add(r, name, ret, clock_now_ns() - start, &result, &points, kept.text))
+		ret = ZUG_EXIT_INTERNAL;
+	point_table_release(&points);
 	/* where the record is, is no result */
 	if (c)
 		campaign_text_end(&text, c);

@@ -45,6 +45,7 @@ struct result {
 	unsigned int nr_failures, nr_findings;
 	struct race *races;
 	unsigned int nr_races;
+	struct point_table points;	/* --list-points */
 };
 
 struct results {
@@ -80,6 +81,7 @@ static void release(struct result *c)
 		free(c->races[i].trace);
 	}
 	free(c->races);
+	point_table_release(&c->points);
 	free(c->name);
 	free(c->said);
 }
@@ -96,7 +98,7 @@ void results_free(struct results *r)
 }
 
 int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
-		const struct campaign_result *f, const char *said)
+		const struct campaign_result *f, struct point_table *points, const char *said)
 {
 	struct result *list = realloc(r->list, (r->nr + 1) * sizeof(*list)), *c;
 
@@ -152,6 +154,11 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			release(c);
 			return -ENOMEM;
 		}
+	}
+	/* the rows are its own now */
+	if (points) {
+		c->points = *points;
+		*points = (struct point_table){ 0 };
 	}
 	r->nr++;
 	return 0;
@@ -357,6 +364,25 @@ static struct json_object *json_races(const struct result *c)
 	return a;
 }
 
+static struct json_object *json_points(const struct result *c)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (uint32_t i = 0; i < c->points.nr; i++) {
+		const struct point_row *row = &c->points.rows[i];
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "object", row->object[0] ? json_text(row->object) : NULL);
+		json_object_object_add(o, "place", row->place[0] ? json_text(row->place) : NULL);
+		json_object_object_add(o, "operation", row->op ? json_text(row->op) : NULL);
+		json_object_object_add(o, "times", json_object_new_uint64(row->times));
+		json_object_object_add(o, "since", row->since ? json_object_new_uint64(row->since) : NULL);
+		json_object_object_add(o, "why_none", row->why ? json_text(row->why) : NULL);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
 /* Executions beside those of the search, by what they were for. */
 static struct json_object *json_aside(const struct result *c)
 {
@@ -415,6 +441,8 @@ int results_write_json(const struct results *r, const char *path, char *err, siz
 		json_object_object_add(o, "failures", json_failures(c, false));
 		json_object_object_add(o, "seen_once", json_failures(c, true));
 		json_object_object_add(o, "data_races", json_races(c));
+		if (c->points.nr)
+			json_object_object_add(o, "points", json_points(c));
 		json_object_object_add(o, "report", json_text(c->said));
 		json_object_array_add(a, o);
 	}

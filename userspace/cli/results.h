@@ -19,10 +19,11 @@ void results_free(struct results *r);
 
 /*
  * A case has been searched; exit: the enum zug_exit that it ended with; said: all that was printed
- * (report and messages). Everything is copied. 0 or -ENOMEM.
+ * (report and messages). Everything is copied, but the rows of points (NULL: none are listed), which
+ * are taken. 0 or -ENOMEM.
  */
 int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
-		const struct campaign_result *f, const char *said);
+		const struct campaign_result *f, struct point_table *points, const char *said);
 
 /* The exit status for all cases: a finding says more than an incomplete search. */
 int results_exit(const struct results *r);

@@ -27,6 +27,7 @@
 #include "kernel/machine.h"
 #include "kernel/programs.h"
 #include "kernel/syscalls.h"
+#include "lib/base/hash.h"
 #include "zug.skel.h"
 
 #define BPFFS		"/sys/fs/bpf"
@@ -220,16 +221,6 @@ static int open_top(bool make)
 	return fd;
 }
 
-static uint64_t hash(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	/* FNV-1a */
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3ull;
-	return h;
-}
-
 /* All that the verifier has seen. */
 static void make_key(struct programs *p)
 {
@@ -237,8 +228,8 @@ static void make_key(struct programs *p)
 	uint64_t h;
 
 	fill_syscalls(list);
-	h = hash(0xcbf29ce484222325ull, list, sizeof(list));
-	h = hash(h, &p->may_write, sizeof(p->may_write));
+	h = hash_bytes(HASH_BEGIN, list, sizeof(list));
+	h = hash_bytes(h, &p->may_write, sizeof(p->may_write));
 	snprintf(p->key, sizeof(p->key), "%.12s%016llx", ZUG_BPF_ID, (unsigned long long)h);
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
+#include "lib/base/mappings.h"
 #include "search/rng.h"
 
 /* Newer than the headers of Debian 12: pidfd_open() of any thread. */
@@ -242,25 +243,19 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 /* The place of an address that the kernel side could not look up at once, in shared memory or private. */
 static bool where_is(int pid, uint64_t addr, struct zug_where *w)
 {
-	unsigned long lo, hi, offset, ino;
-	unsigned int major, minor;
-	char name[64], line[PATH_MAX + 128], perm[8];
-	FILE *f;
+	struct mappings ms;
+	struct mapping m;
 
 	memset(w, 0, sizeof(*w));
 	w->offset = addr;
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
+	if (!mappings_open(&ms, pid))
 		return false;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &lo, &hi, perm, &offset, &major, &minor,
-			   &ino) == 7 && addr >= lo && addr < hi && perm[3] == 's') {
-			w->ino = ino;
-			w->dev = major << 20 | minor;
-			w->offset = addr - lo + offset;
-		}
-	fclose(f);
+	if (mappings_find(&ms, addr, &m) && m.shared) {
+		w->ino = m.ino;
+		w->dev = m.dev;
+		w->offset = addr - m.start + m.offset;
+	}
+	mappings_close(&ms);
 	return true;
 }
 

@@ -18,11 +18,7 @@
 
 static bool stands_before_lock(const struct world_task *t)
 {
-	switch (t->label.op) {
-	case ZUG_OP_LOCK: case ZUG_OP_RDLOCK: case ZUG_OP_WRLOCK: case ZUG_OP_SEM_WAIT: case ZUG_OP_SPIN_LOCK:
-		return t->state == TASK_PARKED;
-	}
-	return false;
+	return t->state == TASK_PARKED && zug_op_waits_for_lock(t->label.op);
 }
 
 static void leave(struct kworld *k, uint32_t n)

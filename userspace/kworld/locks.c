@@ -92,20 +92,11 @@ bool lock_memory_get(struct lock_memory *m, int pid, uint64_t addr, uint32_t *wo
 
 unsigned int lock_reads(unsigned int op, uint64_t addr, enum symlibc libc, uint64_t *addrs)
 {
-	if (libc == SYMLIBC_NONE || !addr)
+	if (libc == SYMLIBC_NONE || !addr || !zug_op_waits_for_lock(op))
 		return 0;
 	addrs[0] = addr;
 	addrs[1] = addr + RWLOCK_KIND;
-	switch (op) {
-	case ZUG_OP_WRLOCK:
-		return libc == SYMLIBC_GLIBC ? 2 : 1;
-	case ZUG_OP_LOCK:
-	case ZUG_OP_RDLOCK:
-	case ZUG_OP_SEM_WAIT:
-	case ZUG_OP_SPIN_LOCK:
-		return 1;
-	}
-	return 0;
+	return op == ZUG_OP_WRLOCK && libc == SYMLIBC_GLIBC ? 2 : 1;
 }
 
 static bool mutex_blocks(struct lock_memory *m, int pid, int tid, uint64_t addr, enum symlibc libc)

@@ -17,9 +17,11 @@
 #include <unistd.h>
 #include "kworld/places.h"
 #include "lib/base/array.h"
+#include "lib/base/file_copy.h"
 #include "lib/base/id_map.h"
+#include "lib/base/mappings.h"
 
-struct mapping {
+struct mapped_module {
 	uint32_t module;
 	uint64_t start, end, pgoff;	/* pgoff in bytes */
 	uint64_t bias;			/* address - vaddr of the file */
@@ -28,7 +30,7 @@ struct mapping {
 
 struct space {
 	uint32_t process;
-	struct mapping *maps;
+	struct mapped_module *maps;
 	unsigned int nr, room;
 };
 
@@ -210,27 +212,15 @@ const char *places_next_unprobed(struct places *p)
 /* The path of a file that process pid has mapped at start, as the test sees it. */
 static bool mapped_path(int pid, uint64_t start, char *path, size_t len)
 {
-	char name[64], line[PATH_MAX + 128];
-	unsigned long lo, hi;
-	bool found = false;
-	char *slash;
-	FILE *f;
+	struct mappings ms;
+	struct mapping m;
+	bool found;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx", &lo, &hi) != 2 || start < lo || start >= hi)
-			continue;
-		slash = strchr(line, '/');
-		if (!slash)
-			break;
-		slash[strcspn(slash, "\n")] = 0;
-		snprintf(path, len, "%s", slash);
-		found = true;
-	}
-	fclose(f);
+	mappings_open(&ms, pid);
+	found = mappings_find(&ms, start, &m) && m.path[0] == '/';
+	if (found)
+		snprintf(path, len, "%s", m.path);
+	mappings_close(&ms);
 	return found;
 }
 
@@ -238,9 +228,7 @@ static bool mapped_path(int pid, uint64_t start, char *path, size_t len)
 static int copy_of(const char *from)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1, ret = 0;
-	char buf[65536];
 	struct stat st;
-	ssize_t n;
 
 	if (in < 0)
 		return -errno;
@@ -249,9 +237,8 @@ static int copy_of(const char *from)
 	out = ret ? -1 : memfd_create("zug", MFD_CLOEXEC);
 	if (!ret && out < 0)
 		ret = -errno;
-	while (!ret && (n = read(in, buf, sizeof(buf))) != 0)
-		if (n < 0 || write(out, buf, n) != n)
-			ret = -EIO;
+	if (!ret)
+		ret = file_copy(in, out);
 	close(in);
 	if (ret && out >= 0)
 		close(out);
@@ -287,7 +274,7 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 {
 	struct space *s = space_make(p, process);
 	const struct probe_module *mod;
-	struct mapping m = { .start = e->arg[0], .end = e->arg[1], .pgoff = e->arg[2] << 12,
+	struct mapped_module m = { .start = e->arg[0], .end = e->arg[1], .pgoff = e->arg[2] << 12,
 			     .mm = e->arg[3] };
 	char path[PATH_MAX];
 	int module;
@@ -355,7 +342,7 @@ uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 		return 0;
 	/* later mappings hide earlier ones */
 	for (int k = (int)s->nr - 1; k >= 0; k--) {
-		const struct mapping *m = &s->maps[k];
+		const struct mapped_module *m = &s->maps[k];
 
 		if (addr < m->start || addr >= m->end)
 			continue;
@@ -474,7 +461,7 @@ static bool static_data(const struct places *p, uint32_t process, uint64_t addr,
 	uint64_t lo, hi;
 
 	for (int i = s ? (int)s->nr - 1 : -1; i >= 0; i--) {
-		const struct mapping *m = &s->maps[i];
+		const struct mapped_module *m = &s->maps[i];
 		const struct probe_module *mod = probes_module(p->probes, m->module);
 
 		symfile_extent(mod->file, &lo, &hi);

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "kworld/spin.h"
+#include "lib/base/mappings.h"
 #include "lib/base/remote.h"
 
 /* linux/fs.h of the build machine may be older than the kernel that zug runs on. */
@@ -123,18 +124,13 @@ static uint64_t run_time(int pid)
 /* True where the kernel executes probed instructions out of line. */
 static bool is_stepped_over(int pid, uint64_t ip)
 {
-	unsigned long start, end;
-	char path[64], line[512];
-	bool inside = false;
-	FILE *f;
+	struct mappings ms;
+	struct mapping m;
+	bool inside;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f && !inside && fgets(line, sizeof(line), f))
-		inside = strstr(line, "[uprobes]") && sscanf(line, "%lx-%lx", &start, &end) == 2 &&
-			 ip >= start && ip < end;
-	if (f)
-		fclose(f);
+	mappings_open(&ms, pid);
+	inside = mappings_find(&ms, ip, &m) && !strcmp(m.path, "[uprobes]");
+	mappings_close(&ms);
 	return inside;
 }
 

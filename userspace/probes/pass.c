@@ -42,9 +42,8 @@ static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 		return unless(musl ? low : UINT32_MAX, 0);
 	case ZUG_OP_SPIN_LOCK:
 		return only_if(0, UINT32_MAX, musl ? 0 : 1);
-	default:
-		return as_owner(musl);
 	}
+	return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
 }
 
 /* How much is accessed depends on memory as it is before. */
@@ -60,11 +59,14 @@ static struct zug_pass pass_of(const struct probe_module *mod, const struct prob
 
 	if (s->waits || reads_text(&s->code))
 		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
+	if (zug_op_waits_for_lock(s->op) && libc != SYMLIBC_NONE)
+		return pass_of_lock(s->op, libc == SYMLIBC_MUSL);
+	if (zug_op_waits_for_lock(s->op))
+		return (struct zug_pass){ .kind = ZUG_PASS_ALWAYS };
 	switch (s->op) {
-	case ZUG_OP_LOCK: case ZUG_OP_RDLOCK: case ZUG_OP_WRLOCK: case ZUG_OP_SEM_WAIT: case ZUG_OP_SPIN_LOCK:
 	case ZUG_OP_UNLOCK: case ZUG_OP_COND_WAIT: case ZUG_OP_COND_TIMEDWAIT:
 		if (libc != SYMLIBC_NONE)
-			return pass_of_lock(s->op, libc == SYMLIBC_MUSL);
+			return as_owner(libc == SYMLIBC_MUSL);
 		break;
 	case ZUG_OP_TRYLOCK: case ZUG_OP_TIMEDLOCK: case ZUG_OP_COND_SIGNAL: case ZUG_OP_COND_BROADCAST:
 	case ZUG_OP_TRYRDLOCK: case ZUG_OP_TRYWRLOCK: case ZUG_OP_TIMEDRDLOCK: case ZUG_OP_TIMEDWRLOCK:

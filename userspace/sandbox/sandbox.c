@@ -22,12 +22,12 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/file_copy.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -417,7 +417,6 @@ static int copy_file(const char *from, const char *to)
 	int in = open(from, O_RDONLY | O_CLOEXEC), out, ret = 0;
 	struct timespec t[2];
 	struct stat st;
-	ssize_t n;
 
 	if (in < 0)
 		return -errno;
@@ -432,10 +431,7 @@ static int copy_file(const char *from, const char *to)
 		close(in);
 		return ret;
 	}
-	while ((n = sendfile64(out, in, NULL, 1 << 20)) > 0)
-		;
-	if (n < 0)
-		ret = -errno;
+	ret = file_copy(in, out);
 	t[0] = st.st_atim;
 	t[1] = st.st_mtim;
 	if (!ret && (fchown(out, st.st_uid, st.st_gid) || fchmod(out, st.st_mode & 07777) ||

@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include "kernel/syscalls.h"
 #include "kernel/tracee_call.h"
+#include "lib/base/mappings.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
 
@@ -37,35 +38,22 @@
 
 /* ---- the moment ---- */
 
-/* True for the file of glibc's dynamic loader, as the BPF side knows it: what it does is no point. */
-static bool is_loader(const char *line)
-{
-	const char *name = strrchr(line, '/');
-
-	return name && !strncmp(name + 1, "ld-linux", 8);
-}
-
+/* The BPF side knows the loader, too: what it does is no point. */
 static bool in_loader(struct sandbox_template *t, pid_t pid, uint64_t ip)
 {
-	char path[64], line[4096];
-	unsigned long lo, hi;
-	bool found = false;
-	FILE *f;
+	struct mappings ms;
+	struct mapping m;
+	bool found;
 
 	if (ip >= t->loader && ip < t->loader_end)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = 0;
-		if (sscanf(line, "%lx-%lx", &lo, &hi) != 2 || ip < lo || ip >= hi || !is_loader(line))
-			continue;
-		t->loader = lo;
-		t->loader_end = hi;
-		found = true;
+	mappings_open(&ms, pid);
+	found = mappings_find(&ms, ip, &m) && mapping_is_loader(&m);
+	if (found) {
+		t->loader = m.start;
+		t->loader_end = m.end;
 	}
-	if (f)
-		fclose(f);
+	mappings_close(&ms);
 	return found;
 }
 

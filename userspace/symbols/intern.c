@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
+#include "lib/base/hash.h"
 #include "symbols/intern.h"
 
 void intern_release(struct intern *in)
@@ -12,16 +13,6 @@ void intern_release(struct intern *in)
 	*in = (struct intern){ 0 };
 }
 
-/* FNV-1a */
-static uint64_t hash_of(const unsigned char *p, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
-	return h;
-}
-
 /*
  * The number of a key, or INTERN_FAILED and the hash under which it belongs: keys with one hash lie
  * under those that come after it.
@@ -30,7 +21,7 @@ static uint32_t find(const struct intern *in, const void *key, size_t len, uint6
 {
 	const uint32_t *nr;
 
-	for (*hash = hash_of(key, len); (nr = id_map_find(&in->by_hash, *hash)); ++*hash)
+	for (*hash = hash_bytes(HASH_BEGIN, key, len); (nr = id_map_find(&in->by_hash, *hash)); ++*hash)
 		if (in->keys[*nr].len == len && !memcmp(in->bytes + in->keys[*nr].at, key, len))
 			return *nr;
 	return INTERN_FAILED;

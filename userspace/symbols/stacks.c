@@ -15,15 +15,11 @@
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
 #include "lib/base/array.h"
+#include "lib/base/mappings.h"
 #include "lib/base/remote.h"
 #include "symbols/sym_internal.h"
 
 #define PAGE 4096u
-
-struct mapping {
-	uint64_t start, end, offset;
-	char *path;		/* "" for anonymous memory */
-};
 
 struct unwind {
 	struct symbols *s;
@@ -39,30 +35,21 @@ struct unwind {
 
 static bool read_maps(struct unwind *u)
 {
-	char path[64], *line = NULL;
-	size_t size = 0;
-	FILE *f;
+	struct mappings ms;
+	struct mapping m;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", u->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (getline(&line, &size, f) > 0) {
-		unsigned long long start, end, offset;
-		int at = 0;
-
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) < 3 || !at)
-			continue;
-		if (!ARRAY_RESERVE(u->maps, u->maps_size, u->nr_maps + 1))
+	mappings_open(&ms, u->tid);
+	while (mappings_next(&ms, &m)) {
+		m.path = strdup(m.path);
+		if (!m.path)
 			break;
-		u->maps[u->nr_maps] = (struct mapping){ start, end, offset, strdup(line + at) };
-		if (!u->maps[u->nr_maps].path)
+		if (!ARRAY_RESERVE(u->maps, u->maps_size, u->nr_maps + 1)) {
+			free(m.path);
 			break;
-		u->nr_maps++;
+		}
+		u->maps[u->nr_maps++] = m;
 	}
-	free(line);
-	fclose(f);
+	mappings_close(&ms);
 	return u->nr_maps;
 }
 

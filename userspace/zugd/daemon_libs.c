@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/file_copy.h"
+#include "lib/base/mappings.h"
 #include "zugd/daemon.h"
 
 #define MARK "ZUGD_LIBRARIES"		/* the folder; set: this is the second start */
@@ -22,37 +23,33 @@
 static bool copy(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out;
-	ssize_t n = -1;
+	bool ok;
 
 	if (in < 0)
 		return false;
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 24)) > 0)
-		;
+	ok = out >= 0 && !file_copy(in, out);
 	close(in);
 	if (out >= 0 && close(out))
-		n = -1;
-	return !n;
+		ok = false;
+	return ok;
 }
 
 /* Calls fn for every library that is mapped, once. */
 static bool each_library(bool (*fn)(const char *path, const char *dir), const char *dir)
 {
-	char line[PATH_MAX + 128], last[PATH_MAX] = "", *path;
-	FILE *f = fopen("/proc/self/maps", "re");
-	bool ok = f != NULL;
+	char last[PATH_MAX] = "";
+	struct mappings ms;
+	struct mapping m;
+	bool ok = mappings_open(&ms, getpid());
 
-	while (ok && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = 0;
-		path = strchr(line, '/');
-		if (!path || !strcmp(path, last) || !strstr(path, ".so") ||
-		    strstr(path, "/ld-linux"))
+	while (ok && mappings_next(&ms, &m)) {
+		if (m.path[0] != '/' || !strcmp(m.path, last) || !strstr(m.path, ".so") || mapping_is_loader(&m))
 			continue;
-		snprintf(last, sizeof(last), "%s", path);
-		ok = fn(path, dir);
+		snprintf(last, sizeof(last), "%s", m.path);
+		ok = fn(m.path, dir);
 	}
-	if (f)
-		fclose(f);
+	mappings_close(&ms);
 	return ok;
 }
 

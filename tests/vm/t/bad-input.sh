@@ -201,10 +201,7 @@ fi
 if begin "a second zug"; then
 	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 	first=$!
-	for ((i = 0; i < 100; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
-		sleep 0.1
-	done
+	wait_scheduler enabled
 	zug 60 run -q -o traces -- true
 	want_status 3
 	want_err "scheduler 'zug[^']*' is loaded"
@@ -241,10 +238,7 @@ in_the_middle()
 	"$zug" run -q --executions 0 -o traces "$@" >"$dir/out" 2>"$dir/err" </dev/null &
 	pid=$!
 	set +m
-	for ((i = 0; i < 100; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
-		sleep 0.1
-	done
+	wait_scheduler enabled
 	sleep 1.5
 	kill -"$signal" $pid
 	for ((i = 0; i < 150; i++)); do
@@ -275,11 +269,7 @@ if begin "SIGKILL"; then
 	# It writes a file: the next environment is being made.
 	in_the_middle KILL --name zug-killed -- sh -c "echo >new; exec $programs/fixtures/nested-threads"
 	want_status 137
-	for ((i = 0; i < 50; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] && break
-		sleep 0.1
-	done
-	[ "$(cat /sys/kernel/sched_ext/state)" = disabled ] || note "the scheduler stays"
+	wait_scheduler disabled 5 || note "the scheduler stays"
 	sleep 1
 	left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null)
 	[ -z "$left" ] || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"

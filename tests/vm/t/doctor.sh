@@ -97,10 +97,7 @@ fi
 if begin "another scheduler is loaded"; then
 	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 	first=$!
-	for ((i = 0; i < 100; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
-		sleep 0.1
-	done
+	wait_scheduler enabled
 	doctor 3 "^  MISSING +scheduler .*'zug[^']*' is loaded by zug \(pid $first\)" 'let zugd share it out'
 	kill -INT $first
 	wait $first
@@ -159,10 +156,7 @@ if begin "after a zug that was killed"; then
 	for ((i = 0; i < 2; i++)); do
 		"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 		first=$!
-		for ((j = 0; j < 100; j++)); do
-			[ "$(cat /sys/kernel/sched_ext/state)" = enabled ] && break
-			sleep 0.1
-		done
+		wait_scheduler enabled
 		sleep 0.$((i * 4))
 		kill -KILL $first
 		{ wait $first; } 2>/dev/null

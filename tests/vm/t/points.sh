@@ -163,4 +163,23 @@ if begin "zug names files that cannot have points"; then
 	[ "$(grep -c '/stripped' "$dir/err")" = 1 ] || note "not said once: $(cat "$dir/err")"
 	end
 fi
+
+if begin "what the points are"; then
+	zug 60 run -q --list-points --executions 12 --point worker --json json -o traces -- "$programs/heap-list-fixed"
+	want_status 0
+	want_out '^[0-9]+ points, [0-9]+ that are none:$'
+	want_out '^  mutex #0 of T0 +push \(heap-list\.c:32\) +lock +[2-9][0-9] +1$'
+	want_out '^  struct node\.next +push \(heap-list\.c:34\) +data-write +[1-9][0-9]* +[1-9][0-9]*  never unordered$'
+	want_out '^  - +worker \(heap-list\.c:42\) +point +[2-9][0-9] +1$'
+	want_out '^  - +/.*/libc\.so\.6 +- +- +-  library: '
+	n=$(sed -n 's/^\([0-9]*\) points, \([0-9]*\) that are none:$/\1 + \2/p' "$dir/out")
+	[ "$(grep -c '"since":' json)" = $(($n)) ] || note "$n points, says the text; $(grep -c '"since":' json), says --json"
+	zug 60 run -q --list-points --no-races --executions 2 -o traces -- "$programs/heap-list-fixed"
+	want_out '^  - +all plain accesses of data +- +- +-  not looked at \(--no-races\)$'
+	zug 10 exec --list-points -- true
+	want_status 125
+	want_err '--list-points belongs to zug run'
+	end
+fi
+
 finish

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* commands.bpf.h - the commands of user space (struct zug_ctl of zug_abi.h) */
+#ifndef ZUG_COMMANDS_BPF_H
+#define ZUG_COMMANDS_BPF_H
+
+/* What is left of an earlier execution of the slot is not of this one, by its number. */
+static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struct zug_setup *setup)
+{
+	__u32 run = s->run + 1, template_run = s->template_run;
+
+	s->state = ZUG_SB_FREE;
+	barrier();
+	__builtin_memset(s, 0, sizeof(*s));
+	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = 0;
+	s->run = run;
+	s->template_run = template_run;
+	s->setup = *setup;
+	s->next_id = 1;
+	barrier();
+	s->state = ZUG_SB_ACTIVE;
+}
+
+static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox *s)
+{
+	switch (c->cmd) {
+	case ZUG_CMD_BEGIN:
+		begin(s, c->sandbox, &c->setup);
+		return 0;
+	case ZUG_CMD_FREE:
+		s->state = ZUG_SB_FREE;
+		return 0;
+	case ZUG_CMD_GRANT:
+		s->turn = c->turn;
+		s->grant_pid = c->pid;
+		s->grant = c->task;
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
+		return 0;
+	case ZUG_CMD_TURN:
+		s->turn = c->turn;
+		return 0;
+	case ZUG_CMD_TAKE_BACK:
+		if (s->holder || s->grant != c->task)
+			return -11; /* EAGAIN */
+		s->grant = 0;
+		return 0;
+	case ZUG_CMD_CLOCK:
+		if (s->clock < c->clock)
+			s->clock = c->clock;
+		s->looks = 0;
+		return 0;
+	case ZUG_CMD_DRAIN:
+		s->state = ZUG_SB_DRAIN;
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
+		return 0;
+	case ZUG_CMD_BLIP:
+		s->blip = c->task;
+		break;
+	case ZUG_CMD_LEND:
+		s->lend = c->pid;
+		break;
+	case ZUG_CMD_KILLING:
+		s->need_ask = 1;
+		return 0;
+	case ZUG_CMD_KILLED:
+		s->may_die = 1;
+		break;
+	case ZUG_CMD_ENVIRONMENT:
+		return environment_look(&c->environment);
+	default:
+		return -22; /* EINVAL */
+	}
+	scx_bpf_kick_cpu(s->setup.lane, 0);
+	return 0;
+}
+
+/* Before Linux 6.16 a task's floating point state is in its thread_struct; since then it comes behind the task. */
+struct thread_struct___fpu_inside {
+	struct fpu fpu;
+} __attribute__((preserve_access_index));
+
+/* Of an XSAVE area: x87 and SSE, the header, AVX; what lies behind is seldom in use. */
+#define VECTORS_BYTES	1088
+
+/* A hash of the floating point and vector registers, which the kernel has saved when the task left its CPU. */
+static __always_inline __u64 vector_registers(struct task_struct *p)
+{
+	struct thread_struct___fpu_inside *inside = (void *)&p->thread;
+	__u64 words[8], h = 0;
+	struct fpstate *fps;
+	struct fpu *fpu;
+	__u32 i, k;
+
+	fpu = bpf_core_field_exists(inside->fpu) ? (void *)inside + bpf_core_field_offset(inside->fpu) :
+						   (void *)p + bpf_core_type_size(struct task_struct);
+	fps = BPF_CORE_READ(fpu, fpstate);
+	bpf_for(i, 0, VECTORS_BYTES / sizeof(words)) {
+		if (bpf_probe_read_kernel(words, sizeof(words),
+					  (void *)fps + bpf_core_field_offset(fps->regs) + i * sizeof(words)))
+			break;
+		for (k = 0; k < 8; k++)
+			h = (h ^ words[k]) * 0x9e3779b97f4a7c15ull + (h >> 29);
+	}
+	return h;
+}
+
+static __always_inline void read_registers(struct task_struct *p, struct zug_regs *to)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	to->regs[0] = BPF_CORE_READ(r, ax);
+	to->regs[1] = BPF_CORE_READ(r, dx);
+	to->regs[2] = BPF_CORE_READ(r, cx);
+	to->regs[3] = BPF_CORE_READ(r, bx);
+	to->regs[4] = BPF_CORE_READ(r, si);
+	to->regs[5] = BPF_CORE_READ(r, di);
+	to->regs[6] = BPF_CORE_READ(r, bp);
+	to->regs[7] = BPF_CORE_READ(r, sp);
+	to->regs[8] = BPF_CORE_READ(r, r8);
+	to->regs[9] = BPF_CORE_READ(r, r9);
+	to->regs[10] = BPF_CORE_READ(r, r10);
+	to->regs[11] = BPF_CORE_READ(r, r11);
+	to->regs[12] = BPF_CORE_READ(r, r12);
+	to->regs[13] = BPF_CORE_READ(r, r13);
+	to->regs[14] = BPF_CORE_READ(r, r14);
+	to->regs[15] = BPF_CORE_READ(r, r15);
+	to->regs[16] = BPF_CORE_READ(r, ip);
+	to->fsbase = BPF_CORE_READ(p, thread.fsbase);
+	to->vectors = vector_registers(p);
+}
+
+static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		return -12; /* ENOMEM */
+	__builtin_memset(t, 0, sizeof(*t));
+	t->slot = c->sandbox;
+	t->flags = TF_PRE;
+	t->nr = -1;
+	t->run = s->run;
+	t->id = __sync_fetch_and_add(&s->next_id, 1);
+	c->task = t->id;
+	return 0;
+}
+
+static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s, __u32 slot, struct task_struct *p)
+{
+	struct task_state *t = state_of(p);
+
+	switch (c->cmd) {
+	case ZUG_CMD_ADOPT:
+		return adopt(c, s, p);
+	case ZUG_CMD_RELEASE:
+		if (t && !(t->flags & TF_PRE))
+			return -16; /* EBUSY */
+		if (t)
+			bpf_task_storage_delete(&tasks, p);
+		return 0;
+	case ZUG_CMD_REGS:
+		read_registers(p, &c->regs);
+		return 0;
+	}
+	if (!t)
+		return -3; /* ESRCH */
+	switch (c->cmd) {
+	case ZUG_CMD_FAULT:
+		t->fault = c->fault;
+		return 0;
+	case ZUG_CMD_AGAIN:
+		t->flags |= TF_AGAIN;
+		return 0;
+	case ZUG_CMD_TAKE:
+		t->flags |= TF_TAKEN;
+		return 0;
+	case ZUG_CMD_TEMPLATE:
+		return template_keep(s, slot, t);
+	case ZUG_CMD_GO:
+		return template_go(s, t);
+	}
+	return -22; /* EINVAL */
+}
+
+SEC("syscall")
+int zug_ctl(struct zug_ctl *c)
+{
+	struct task_struct *p;
+	__u32 slot = c->sandbox;
+
+	c->ret = -22; /* EINVAL */
+	if (slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	if (c->cmd < ZUG_CMD_ADOPT) {
+		c->ret = sandbox_command(c, &sandboxes[slot]);
+		return 0;
+	}
+	c->ret = -3; /* ESRCH */
+	p = bpf_task_from_pid(c->pid);
+	if (!p)
+		return 0;
+	c->ret = task_command(c, &sandboxes[slot], slot, p);
+	bpf_task_release(p);
+	return 0;
+}
+
+#endif

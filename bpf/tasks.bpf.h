@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tasks.bpf.h - which tasks and mappings a test has: they are created, exec, are put into the sandbox's cgroup
+ */
+#ifndef ZUG_TASKS_BPF_H
+#define ZUG_TASKS_BPF_H
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
+{
+	struct task_struct *cur = bpf_get_current_task_btf();
+	struct task_state *parent = state_of(cur), *t = state_of(p);
+	struct zug_sandbox *s;
+	struct zug_event e;
+
+	if (!parent || !t || !(s = sandbox_of(t)))
+		return 0;
+	/* what an execution knows of its first task it knows from the prototype */
+	if (parent->flags & (TF_PROTOTYPE | TF_TEMPLATE)) {
+		mm_copy(p->mm, cur->mm);
+		return 0;
+	}
+	if (!member(t, s))
+		return 0;
+	if (!(clone_flags & CLONE_VM_)) {
+		struct space *sp = mm_space(LOOSE(cur)->mm);
+
+		mm_add(LOOSE(p)->mm, sp ? sp->shared : 1, sp);
+	}
+	if (!(clone_flags & CLONE_THREAD_))
+		lease_ends(parent);
+	if (clone_flags & CLONE_VFORK_)
+		parent->flags |= TF_VFORK;
+	/* the call was not refused: user space learns that before it learns of the child */
+	fault_over(s, cur, parent, false);
+	event_init(&e, ZUG_EV_NEW, p, t);
+	e.flags = clone_flags & CLONE_THREAD_ ? ZUG_EF_THREAD : 0;
+	e.arg[0] = parent->id;
+	e.arg[1] = clone_flags;
+	e.arg[2] = own_pid(p);
+	event_send(s, &e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(zug_exec, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct mm_struct *mm;
+	struct file *exe;
+	struct zug_event e;
+
+	if (!t || !(s = sandbox_of(t)) || !member(t, s))
+		return 0;
+	if (t->flags & TF_PRE)
+		t->flags = (t->flags & ~TF_PRE) | TF_START;
+	else if ((s->setup.virtual_time || s->setup.seeded) && !(t->flags & TF_START))
+		t->flags |= TF_FRESH;
+	mm = LOOSE(p)->mm;
+	if (s->setup.seeded)
+		random_exec(mm);
+	t->handlers = 0;
+	t->last_lock = 0;
+	lease_ends(t);
+	__builtin_memset(t->inside, 0, sizeof(t->inside));
+	t->mm = mm_number(mm);
+	event_init(&e, ZUG_EV_EXEC, p, t);
+	e.arg[0] = BPF_CORE_READ(mm, start_code);
+	e.arg[1] = BPF_CORE_READ(mm, start_data);
+	e.arg[2] = BPF_CORE_READ(mm, start_brk);
+	e.arg[3] = (__u64)mm;
+	e.state = own_pid(p);
+	exe = BPF_CORE_READ(mm, exe_file);
+	e.obj.ino = BPF_CORE_READ(exe, f_inode, i_ino);
+	e.obj.dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
+	e.flags |= ZUG_EF_OBJECT;
+	bpf_probe_read_kernel_str(e.comm, sizeof(e.comm), p->comm);
+	event_send(s, &e);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(zug_cgroup_move, struct cgroup *dst, const char *path, struct task_struct *p,
+	     bool threadgroup)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || LOOSE(dst)->kn->id == s->setup.cgid)
+		return 0;
+	emit(s, ZUG_EV_LEAVE, 0, p, t, 1, 0);
+	return 0;
+}
+
+/* glibc's dynamic loader. (musl's is its C library.) */
+static __always_inline void note_loader(struct vm_area_struct *vma, struct file *f)
+{
+	struct space *sp = mm_space(LOOSE(vma)->vm_mm);
+	char name[8] = {};
+
+	bpf_probe_read_kernel(name, sizeof(name), BPF_CORE_READ(f, f_path.dentry, d_name.name));
+	if (!sp || __builtin_memcmp(name, "ld-linux", 8))
+		return;
+	sp->loader = vma->vm_start;
+	sp->loader_end = vma->vm_end;
+}
+
+SEC("fentry/uprobe_mmap")
+int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+	struct zug_file_key fk = {};
+	struct zug_event e;
+	struct file *f;
+	__u64 flags;
+	__u32 *mod;
+
+	if (!t || !(s = sandbox_of(t)) || !member(t, s))
+		return 0;
+	flags = vma->vm_flags;
+	if (!(flags & (VM_EXEC_ | VM_SHARED_)))
+		return 0;
+	mm_changed(LOOSE(vma)->vm_mm, flags & VM_SHARED_);
+	f = LOOSE(vma)->vm_file;
+	if (!f || !(flags & VM_EXEC_))
+		return 0;
+	note_loader(vma, f);
+	fk.ino = BPF_CORE_READ(f, f_inode, i_ino);
+	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+	mod = bpf_map_lookup_elem(&modules, &fk);
+	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
+	if (mod)
+		e.site = *mod;
+	e.mm = mm_number(LOOSE(vma)->vm_mm);
+	e.arg[0] = vma->vm_start;
+	e.arg[1] = vma->vm_end;
+	e.arg[2] = vma->vm_pgoff;
+	e.arg[3] = (__u64)LOOSE(vma)->vm_mm;
+	e.state = own_pid(p);
+	/* user space asks the process what that is: it may not be gone by then */
+	if (!mod && !(t->flags & (TF_PRE | TF_START)))
+		t->flags |= TF_FRESH;
+	e.obj.ino = fk.ino;
+	e.obj.dev = fk.dev;
+	e.flags = ZUG_EF_OBJECT;
+	event_send(s, &e);
+	return 0;
+}
+
+SEC("fentry/uprobe_munmap")
+int BPF_PROG(zug_munmap, struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	if (state_of(bpf_get_current_task_btf()) && (vma->vm_flags & (VM_EXEC_ | VM_SHARED_)))
+		mm_changed(LOOSE(vma)->vm_mm, false);
+	return 0;
+}
+
+SEC("tp_btf/exit_mmap")
+int BPF_PROG(zug_mm_gone, struct mm_struct *mm)
+{
+	mm_gone(mm);
+	return 0;
+}
+
+#endif
