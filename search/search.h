@@ -151,6 +151,7 @@ struct search_stats {
 	uint32_t bound;		/* preemption (or delay) bound being explored; UINT32_MAX: none */
 	uint32_t bound_done;	/* the highest bound completed, UINT32_MAX: none */
 	bool unbounded;		/* and no schedule needs more than that */
+	bool delays;		/* the bounds count delays, not preemptions */
 	double estimate_total;	/* executions within the bound (Knuth); NaN: unknown */
 	double new_probability;	/* chance of a new class next (Good-Turing); NaN: unknown */
 	uint64_t divergences;	/* executions that did not follow their prefix */

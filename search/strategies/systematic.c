@@ -465,6 +465,7 @@ static void stats(const void *state, struct search_stats *stats)
 		stats->bound = s->bound;
 		stats->bound_done = s->bound_done;
 		stats->unbounded = s->bound_done == s->bound && !s->cut;
+		stats->delays = s->metric == METRIC_DELAY;
 	}
 	if (share > 0)
 		stats->estimate_total = (double)s->before + (double)s->round / share;

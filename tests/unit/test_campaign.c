@@ -54,6 +54,23 @@ static void failures_are_counted(void **state)
 	failures_release(&l);
 }
 
+/* Two preemptions may take more than two delays. */
+static void delays_are_no_preemptions(void **state)
+{
+	struct search_options o = { .strategy = "delay:bound=1", .preemptions = -1, .max_steps = 100 };
+	struct search *s = search_new(&o, NULL, 0);
+	struct search_stats st;
+
+	assert_non_null(s);
+	search_get_stats(s, &st);
+	assert_true(st.delays);
+	st.bound_done = 2;
+	assert_int_equal(campaign_preemptions_done(&st), UINT32_MAX);
+	st.delays = false;
+	assert_int_equal(campaign_preemptions_done(&st), 2);
+	search_free(s);
+}
+
 static void add_point(struct point_table *t, const char *object, const char *place, const char *op,
 		      uint64_t times, uint64_t since, const char *why)
 {
@@ -240,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures_are_counted),
+		cmocka_unit_test(delays_are_no_preemptions),
 		cmocka_unit_test(points_are_tabled),
 		cmocka_unit_test(races_are_known),
 		cmocka_unit_test(places_have_names),

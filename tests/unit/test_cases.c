@@ -104,7 +104,7 @@ static void results_of_anything(void **state)
 	static const char said[] = "a<b>&\"'\n\nline\x01\x1b[31m \xff\xc3\xa4 \xed\xa0\x80 ]]>\n";
 	struct campaign_failure failure = { .kind = ZUG_OUTCOME_DEADLOCK, .times = 2, .trace = (char *)"out/t.1.trace",
 					    .message = (char *)"T1 <waits>\x02" };
-	struct campaign_result f = { .executions = 7, .steps = 70, .search.bound_done = UINT32_MAX, .failures = &failure,
+	struct campaign_result f = { .executions = 7, .steps = 70, .preemptions_done = UINT32_MAX, .failures = &failure,
 				      .nr_failures = 1 };
 	const uint64_t aside[ASIDE_NR] = { [ASIDE_REPLAY] = 4, [ASIDE_MINIMIZE] = 12 };
 	struct results *r = results_new("./t \"x\"");

@@ -71,10 +71,14 @@ struct trace *memory_trace_end(struct memory_trace *m, const struct execution *x
 
 void session_begin(struct session *n, const struct mw_program *p, const struct how *how)
 {
+	struct engine_options o = how->o;
+
+	/* in all tests */
+	o.check_candidates = true;
 	*n = (struct session){ .how = how, .c = capture_new() };
 	n->m = mw_new(p, n->c);
 	n->s = how->search ? how->search : new_search(how->strategy, how->seed ? how->seed : 1);
-	n->e = engine_new(&n->m->w, n->s, n->c, &how->o);
+	n->e = engine_new(&n->m->w, n->s, n->c, &o);
 	if (!n->c || !n->e)
 		abort();
 	if (how->replay) {

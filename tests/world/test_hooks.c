@@ -200,6 +200,46 @@ static void holds(void)
 	}
 }
 
+/* ---- a world that does not name what has changed ---- */
+
+static bool forget(void *ctx, uint32_t task, struct outcome *o)
+{
+	struct model_world *m = ctx;
+
+	(void)task;
+	(void)o;
+	m->w.changes.all = false;
+	m->w.changes.nr = 0;
+	return false;
+}
+
+static bool name_all(void *ctx, uint32_t task, struct outcome *o)
+{
+	struct model_world *m = ctx;
+
+	(void)task;
+	(void)o;
+	world_changed_all(&m->w);
+	return false;
+}
+
+static void forgets(struct engine *e, struct model_world *m, void *ctx)
+{
+	engine_watch_states(e, ctx ? name_all : forget, m);
+}
+
+static void forgetful(void)
+{
+	struct run *r = run(&two, &(const struct how){ .prepare = forgets });
+
+	check(is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, NULL) && strstr(r->err, "the candidate that was kept of T"), r,
+	      "a stale candidate is noticed");
+	run_free(r);
+	r = run(&two, &(const struct how){ .prepare = forgets, .ctx = (void *)two.code });
+	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL), r, "a world may name all tasks");
+	run_free(r);
+}
+
 /* ---- a debugger ---- */
 
 struct toy {
@@ -271,6 +311,7 @@ static void debugger(void)
 
 	check(t.ok && t.granting == r->x.steps && !strcmp(t.text, schedule_of(r->t)), r,
 	      "a debugger is told which task gets the turn");
+	check(r->x.asked == r->x.steps, r, "all tasks stand at each step that a debugger is told");
 	check(t.running >= r->x.steps, r, "a debugger is called while a task has the turn");
 	check(t.ending == 1 && t.exited && !strcmp(t.why, "pass"), r, "a debugger is told the end");
 	run_free(r);
@@ -309,6 +350,7 @@ int main(void)
 	steps();
 	states();
 	holds();
+	forgetful();
 	debugger();
 	return tap_done();
 }

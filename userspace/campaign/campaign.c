@@ -229,6 +229,20 @@ bool campaign_is_late(const struct campaign *c)
 
 /* ---- results ---- */
 
+const char *campaign_tried(const struct campaign *c)
+{
+	bool ruled = c->s.o.search.rules && !c->s.o.search.script;
+	struct search_stats st;
+
+	search_get_stats(c->s.search, &st);
+	if (st.incomplete)
+		return "nothing is left to try, but not everything was tried";
+	if (st.bound_done != UINT32_MAX && !st.unbounded)
+		return ruled ? "every schedule within the bound and the rules was tried" :
+			       "every schedule within the bound was tried";
+	return ruled ? "every schedule that the rules allow was tried" : "every schedule was tried";
+}
+
 void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 {
 	const struct session_figures *f = &c->s.figures;
@@ -249,6 +263,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.passed = c->passed,
 		.primed = c->phase == POINTS_SEARCHING,
 		.exhausted = c->exhausted,
+		.tried = c->exhausted ? campaign_tried(c) : NULL,
 		.cut = c->cut,
 		.stopped = c->stopped,
 		.first_divergence = c->first_divergence,
@@ -263,6 +278,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.symbols = c->s.symbols,
 	};
 	search_get_stats(c->s.search, &r->search);
+	r->preemptions_done = campaign_preemptions_done(&r->search);
 }
 
 void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)

@@ -34,6 +34,9 @@ struct campaign {
 /* What an execution is for the search. */
 enum search_result campaign_verdict(const struct execution *x);
 
+/* What was tried when nothing is left to try, in words. */
+const char *campaign_tried(const struct campaign *c);
+
 /* --resume: writes the state of the search; reads it. Without the option both do nothing. */
 int campaign_save_state(struct campaign *c);
 int campaign_load_state(struct campaign *c, char *err, size_t errlen);

@@ -51,7 +51,7 @@ void campaign_record_execution(struct campaign *c, const struct execution *x)
 						     .schedules = st.schedules,
 						     .distinct = st.distinct,
 						     .bound = st.bound,
-						     .bound_done = st.bound_done,
+						     .bound_done = campaign_preemptions_done(&st),
 						     .new_probability = st.new_probability,
 						     .estimate = st.estimate_total,
 						     .preemptions = x->preemptions,
@@ -94,7 +94,7 @@ void campaign_record_end(struct campaign *c, const char *why)
 	if (!c->record || c->record_ended)
 		return;
 	search_get_stats(c->s.search, &st);
-	record_end(c->record, why, st.bound_done);
+	record_end(c->record, why, campaign_preemptions_done(&st));
 	c->record_ended = true;
 }
 

@@ -28,6 +28,12 @@ static int keep_state(struct campaign *c, bool now, char *err, size_t errlen)
 	return -EIO;
 }
 
+/* What --executions counts: all of them; with a script those that follow it. */
+static uint64_t made(const struct campaign *c)
+{
+	return c->s.o.search.script ? c->searched : c->s.figures.executions - c->before;
+}
+
 /* The bound that has been reached, or the interruption; NULL: none. */
 static const char *bound_reached(struct campaign *c)
 {
@@ -36,7 +42,7 @@ static const char *bound_reached(struct campaign *c)
 	c->cut = session_interrupted(&c->s);
 	if (c->cut)
 		return "interrupted";
-	if (o->executions && c->searched >= o->executions)
+	if (o->executions && made(c) >= o->executions)
 		return "the number of executions (--executions)";
 	if (session_late(&c->s))
 		return "the time (--time)";
@@ -146,7 +152,6 @@ static int end_of(const struct campaign *c)
 
 int campaign_run(struct campaign *c, char *err, size_t errlen)
 {
-	struct search_stats st;
 	const char *why;
 	bool end;
 	int ret;
@@ -162,10 +167,8 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 			break;
 	}
 	say_limits(c);
-	search_get_stats(c->s.search, &st);
 	if (c->exhausted)
-		why = st.incomplete ? "nothing is left to try, but not everything was tried" :
-				      "every schedule was tried";
+		why = campaign_tried(c);
 	campaign_record_end(c, why);
 	c->stopped = why;
 	ret = keep_state(c, true, err, errlen);

@@ -12,6 +12,11 @@ enum campaign_blame campaign_blame(int error)
 							       BLAME_MACHINE;
 }
 
+uint32_t campaign_preemptions_done(const struct search_stats *s)
+{
+	return s->delays ? UINT32_MAX : s->bound_done;
+}
+
 static const struct {
 	const char *name, *words;
 } asides[ASIDE_NR] = {

@@ -95,6 +95,9 @@ struct campaign_notes {
 };
 void campaign_notes_release(struct campaign_notes *n);
 
+/* Up to so many preemptions all schedules were tried; UINT32_MAX: of no number. */
+uint32_t campaign_preemptions_done(const struct search_stats *s);
+
 /* All pointers are the campaign's, until its next execution. */
 struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
@@ -107,12 +110,14 @@ struct campaign_result {
 		setup_ns; /* since the campaign began; of that, before the first execution */
 	uint64_t passed;	/* executions of the search that passed */
 	bool primed;		/* the points are those of the search */
-	bool exhausted;		/* every schedule was tried */
+	bool exhausted;		/* nothing is left to try */
+	const char *tried;	/* what was tried then, in words: "every schedule was tried"; else NULL */
 	bool cut;		/* interrupted */
 	const char *stopped; /* the bound that ended the search; NULL: it goes on, or ended with a
 				finding */
 	const char *first_divergence;
 	struct search_stats search;
+	uint32_t preemptions_done; /* all schedules with up to so many were tried; UINT32_MAX: unknown */
 	const struct campaign_failure *failures;
 	unsigned int nr_failures;
 	const struct campaign_failure *once; /* failures that did not come again: no findings */

@@ -328,6 +328,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 int session_start(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
+	const char *debug = getenv("ZUG_DEBUG");
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
@@ -347,6 +348,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.max_faults = o->inputs.max_faults,
 		.max_flows = o->inputs.max_flows,
 		.ask_always = o->search.ask_always,
+		.check_candidates = debug && strstr(debug, "candidates"),
 		.rules = { .match = s->match, .expect_exit = o->failure.expect_exit },
 	};
 

@@ -557,8 +557,9 @@ static void failures_text(FILE *out, const struct campaign_result *r)
 }
 
 /* Says what an end without a finding means. */
-static void coverage_text(FILE *out, const struct campaign_result *r)
+static void coverage_text(FILE *out, const struct campaign_result *r, bool rules)
 {
+	const char *bound = r->search.delays ? "delay" : "preemption", *ruled = rules ? " that the rules allow" : "";
 	const struct search_stats *st = &r->search;
 	bool bounded = st->bound_done != UINT32_MAX;
 
@@ -568,21 +569,22 @@ static void coverage_text(FILE *out, const struct campaign_result *r)
 			"their schedules, were cut short, or were too long; nothing is covered completely\n");
 	else if (r->exhausted && bounded && st->unbounded)
 		fprintf(out,
-			"covered: every schedule of the points there are; none has more than %u preemption%s; "
+			"covered: every schedule of the points there are%s; none has more than %u %s%s; "
 			"a switch where there is no point is not covered\n",
-			st->bound_done, st->bound_done == 1 ? "" : "s");
+			ruled, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted && bounded)
 		fprintf(out,
-			"covered: every schedule of the points there are with up to %u preemption%s; "
+			"covered: every schedule of the points there are%s with up to %u %s%s; "
 			"what needs more, or a switch where there is no point, is not covered\n",
-			st->bound_done, st->bound_done == 1 ? "" : "s");
+			ruled, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted)
 		fprintf(out,
-			"covered: every schedule of the points there are; a switch where there is no "
-			"point is not covered\n");
+			"covered: every schedule of the points there are%s; a switch where there is no "
+			"point is not covered\n",
+			ruled);
 	else if (bounded && !st->incomplete)
-		fprintf(out, "stopped: %s; covered completely: up to %u preemption%s\n", r->stopped,
-			st->bound_done, st->bound_done == 1 ? "" : "s");
+		fprintf(out, "stopped: %s; covered completely: up to %u %s%s\n", r->stopped,
+			st->bound_done, bound, st->bound_done == 1 ? "" : "s");
 	else
 		fprintf(out, "stopped: %s; a sample: more executions may find more\n", r->stopped);
 }
@@ -591,25 +593,26 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 			 const struct campaign_result *r)
 {
 	uint64_t looked = r->executions - r->resumed - r->searched;
-	char text[32], each[32], before[64] = "";
+	char text[32], each[32], only[64] = "";
 	struct campaign_notes n;
 
 	if (r->nr_failures)
 		failures_text(t->out, r);
 	if (looked)
-		snprintf(before, sizeof(before), " and %lu to prepare", (unsigned long)looked);
+		snprintf(only, sizeof(only), "; %lu of them only looked for points",
+			 (unsigned long)looked);
 	fprintf(t->out,
-		"%s %lu execution%s%s (%s, %s each; %lu steps, at most %lu in one; "
-		"%lu distinct schedule%s in %lu equivalence class%s)\n",
-		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->searched,
-		r->searched == 1 ? "" : "s", before,
+		"%s %lu execution%s (%s, %s each; %lu steps, at most %lu in one; "
+		"%lu distinct schedule%s in %lu equivalence class%s%s)\n",
+		r->nr_failures ? "searched" : "nothing found in", (unsigned long)r->executions,
+		r->executions == 1 ? "" : "s",
 		seconds(r->elapsed_ns, text, sizeof(text)),
 		seconds(r->executions ? r->run_ns / r->executions : 0, each, sizeof(each)),
 		(unsigned long)r->steps, (unsigned long)r->search.max_steps,
 		(unsigned long)r->search.schedules, r->search.schedules == 1 ? "" : "s",
-		(unsigned long)r->search.distinct, r->search.distinct == 1 ? "" : "es");
+		(unsigned long)r->search.distinct, r->search.distinct == 1 ? "" : "es", only);
 	aside_text(t->out, r);
-	coverage_text(t->out, r);
+	coverage_text(t->out, r, t->o->search.rules != NULL);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
 	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
@@ -645,13 +648,19 @@ static void end_text(const struct campaign_text *t, const struct campaign *c)
 		script_text(t, c);
 }
 
-/* --profile */
-static void profile_text(FILE *out, const struct spent *s)
+void profile_text(FILE *out, const struct campaign *c)
 {
-	double nr = s->executions ? s->executions : 1, all = s->all_ns ? s->all_ns : 1;
+	double nr, all, points;
+	struct campaign_result r;
+	const struct spent *s = &r.spent;
 
-	fprintf(out, "profile of %lu executions: %.2f ms each, %.0f points, %.0f questions\n",
-		(unsigned long)s->executions, s->all_ns / nr / 1e6, s->points / nr, s->asked / nr);
+	campaign_get_result(c, &r);
+	nr = s->executions ? s->executions : 1;
+	all = s->all_ns ? s->all_ns : 1;
+	points = s->points ? s->points : 1;
+	fprintf(out, "profile of %lu executions: %.2f ms each, %.0f points, %.1f questions (%.1f %% of the points)\n",
+		(unsigned long)s->executions, s->all_ns / nr / 1e6, s->points / nr, s->asked / nr,
+		100 * s->asked / points);
 	fprintf(out, "  %-12s %9s %6s %14s\n", "", "ms", "%", "us a question");
 	for (int i = 0; i <= SPENT_NR; i++) {
 		uint64_t ns = i < SPENT_NR ? s->ns[i] : spent_rest_ns(s);
@@ -708,7 +717,6 @@ int campaign_text_new(struct campaign_text *t, struct campaign **c, struct kerne
 
 enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 {
-	struct campaign_result r;
 	char line[1024] = "";
 	int ret = campaign_run(c, line, sizeof(line));
 	enum zug_exit code = campaign_text_error(t, ret, line);
@@ -721,10 +729,8 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 			points_text(t->out, &table);
 		point_table_release(&table);
 	}
-	if (t->o->results.profile) {
-		campaign_get_result(c, &r);
-		profile_text(t->out, &r.spent);
-	}
+	if (t->o->results.profile)
+		profile_text(t->out, c);
 	return code;
 }
 

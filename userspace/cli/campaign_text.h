@@ -37,6 +37,8 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c);
 /* Ends the record, and says where it is. */
 void campaign_text_end(struct campaign_text *t, struct campaign *c);
 
+/* --profile: where the time of the executions went. */
+void profile_text(FILE *out, const struct campaign *c);
 /* "minimised in 57 executions: 5 preemptions, 14 decisions, 120 steps -> 1, 1, 96", one line. */
 void minimized_text(FILE *out, const struct minimized *m);
 /* The statements of the script that were not made in the last execution, and why. How many. */

@@ -22,6 +22,7 @@
 struct replay_options {
 	struct retrace_options r;
 	int times;
+	bool profile;
 	/* debugging */
 	bool gdb, at_preemption, before_failure;
 	const char *gdb_socket, *core;
@@ -48,6 +49,8 @@ static const struct option_row rows[] = {
 	  .max = 1000000, .preset = "1", AT(times), .excludes = "gdb gdb-socket core",
 	  .why = "a debugger follows one execution",
 	  .help = "execute it N times" },
+	{ .name = "profile", .kind = OPTION_FLAG, AT(profile),
+	  .help = "say at the end where the time went, and how many points asked" },
 	RETRACE_ROWS(RETRACE_REBUILT),
 	RETRACE_COLOUR,
 	{ .section = "debugging, under the recorded schedule", .name = "gdb", .kind = OPTION_FLAG,
@@ -368,6 +371,8 @@ int replay_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err
 		ret = retrace_begin(&r, &ro.r, k, out, err_to, stop);
 	if (!ret) {
 		ret = replay(&r, ro.times, stop);
+		if (ro.profile)
+			profile_text(out, r.c);
 		if (ro.core && access(ro.core, R_OK)) {
 			fprintf(err_to,
 				"zug replay: no core was written to %s: the program did not fail, or gdb could not\n",

@@ -70,11 +70,11 @@ static void print_campaign(struct json_object *c)
 	printf("\n ");
 	print_words(command);
 	printf("\n    in %s, by %s\n", text(c, "cwd"), text(c, "started_by"));
-	printf("    %lld executions (%.0f ms each), %lld failed%s",
+	printf("    %lld executions (%.0f ms each), %lld failed%s%s",
 	       (long long)json_object_get_int64(get(c, "executions")),
 	       json_object_get_double(get(c, "milliseconds_each")),
 	       (long long)json_object_get_int64(get(c, "findings")),
-	       json_object_get_boolean(get(c, "exhausted")) ? "; every schedule was tried" : "");
+	       get(c, "tried") ? "; " : "", get(c, "tried") ? text(c, "tried") : "");
 	if (json_object_get_int64(get(c, "diverged")))
 		printf("; %lld did not follow their schedule",
 		       (long long)json_object_get_int64(get(c, "diverged")));

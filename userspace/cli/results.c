@@ -114,7 +114,7 @@ int results_add(struct results *r, const char *name, int exit, uint64_t wall_ns,
 			      .steps = f->steps,
 			      .spent = f->spent,
 			      .exhausted = f->exhausted,
-			      .bound_done = f->search.bound_done };
+			      .bound_done = f->preemptions_done };
 	c->nr_findings = f->nr_failures;
 	/* no campaign, no counts */
 	if (f->aside)

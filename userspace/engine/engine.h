@@ -31,6 +31,11 @@ struct engine_options {
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
 	bool ask_always;	/* no leases: every point stops where another task could run */
+	/*
+	 * For tests of the engine and of worlds: each decision compares the candidates that were kept with a look at all
+	 * tasks, and one that differs breaks the execution.
+	 */
+	bool check_candidates;
 	struct outcome_rules rules;
 	const volatile sig_atomic_t *stop;	/* set: end the execution (Ctrl-C); may be NULL */
 	struct debugger *debugger;	/* of replays; NULL: none */

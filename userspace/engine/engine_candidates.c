@@ -4,7 +4,8 @@
  *
  * Between two decisions few tasks change: the one that ran, and those that it woke or whose locks it used. The world
  * names them (world_changed()), and only these are looked at again. What a decision makes of the candidates for itself
- * (a time-out that expires, a task that a replay holds back) is undone by making them anew.
+ * (a time-out that expires, a task that a replay holds back) is undone by making them anew. Tests, and
+ * ZUG_DEBUG=candidates, compare what was kept with a look at all tasks (engine_options.check_candidates).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -214,14 +215,54 @@ static bool look_at_lone(struct engine *e, uint32_t only)
 	return true;
 }
 
-bool candidates_look(struct engine *e, uint32_t only)
+static bool same_cand(const struct search_cand *a, const struct search_cand *b)
+{
+	return a->task == b->task && a->parent == b->parent && a->blocked == b->blocked && a->enabled == b->enabled &&
+	       !memcmp(&a->label, &b->label, sizeof(a->label));
+}
+
+static bool same_traits(struct task_traits a, struct task_traits b)
+{
+	return a.parked == b.parked && a.timed == b.timed && a.outside == b.outside;
+}
+
+/* The first task of which the world says another thing than what was kept; WORLD_NO_TASK: there is none. */
+static uint32_t find_stale(struct engine *e, uint32_t only)
+{
+	uint32_t at = 0, on = 0, parked = 0, timed = 0, outside = 0;
+
+	for (uint32_t i = 0; i < e->w->nr_tasks; i++) {
+		const struct world_task *t = &e->w->tasks[i];
+		struct task_traits now = { 0 };
+		struct search_cand c;
+
+		if (world_lives(t)) {
+			now = traits_of(t, i == only);
+			c = cand_of(e, i, only);
+			if (at == e->nr_cands || !same_cand(&c, &e->cands[at]))
+				return i;
+			if (c.enabled && (on == e->nr_enabled || e->enabled[on] != i || e->places[on++] != at))
+				return i;
+			at++;
+		}
+		if (!same_traits(now, e->traits[i]))
+			return i;
+		parked += now.parked;
+		timed += now.timed;
+		outside += now.outside;
+	}
+	if (at < e->nr_cands)
+		return e->cands[at].task;
+	if (on < e->nr_enabled)
+		return e->enabled[on];
+	return e->nr_parked == parked && e->nr_timed == timed && e->nr_outside == outside ? WORLD_NO_TASK : 0;
+}
+
+/* Only what has changed. */
+static bool look_at_changes(struct engine *e, uint32_t only)
 {
 	struct world_changes *c = &e->w->changes;
-	bool anew = !c->kept || c->all || e->altered || e->o.debugger || !room(e, e->w->nr_tasks);
 
-	e->altered = only != WORLD_NO_TASK;
-	if (anew)
-		return look_at_all(e, only);
 	for (uint32_t i = 0; i < c->nr; i++)
 		look_at(e, c->list[i]);
 	c->nr = 0;
@@ -235,8 +276,21 @@ bool candidates_look(struct engine *e, uint32_t only)
 	return e->nr_cands;
 }
 
+bool candidates_look(struct engine *e, uint32_t only)
+{
+	const struct world_changes *c = &e->w->changes;
+	bool anew = !c->kept || c->all || e->altered || e->o.debugger || !room(e, e->w->nr_tasks), good;
+
+	e->altered = only != WORLD_NO_TASK;
+	good = anew ? look_at_all(e, only) : look_at_changes(e, only);
+	if (good && !anew && e->o.check_candidates)
+		e->stale = find_stale(e, only);
+	return good;
+}
+
 void candidates_reset(struct engine *e)
 {
+	e->stale = WORLD_NO_TASK;
 	e->altered = true;
 	e->nr_cands = e->nr_enabled = 0;
 }

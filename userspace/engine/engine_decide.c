@@ -362,6 +362,14 @@ static enum verdict lease_broken(struct engine *e, const char *how)
 			     "without leases)", (unsigned long)e->x->steps, e->leased, how);
 }
 
+static enum verdict stale_candidate(struct engine *e)
+{
+	if (e->leased != WORLD_NO_TASK)
+		e->w->tasks[e->leased].state = TASK_RUNNING;
+	return engine_broken(e, "step %lu: the candidate that was kept of T%u is stale (please report this)",
+			     (unsigned long)e->x->steps, e->stale);
+}
+
 enum verdict decide(struct engine *e)
 {
 	const struct trace_step *want = engine_expected(e);
@@ -371,6 +379,8 @@ enum verdict decide(struct engine *e)
 
 	engine_lap(e, SPENT_NR);
 	ne = gather(e, WORLD_NO_TASK, asked);
+	if (e->stale != WORLD_NO_TASK)
+		return stale_candidate(e);
 	if (asked && timer_is_due(e)) {
 		e->w->ops->expire(e->w, WORLD_NO_TASK);
 		e->fired = true;
@@ -402,6 +412,8 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 	uint32_t ne = gather(e, task, false), at;
 	int i;
 
+	if (e->stale != WORLD_NO_TASK)
+		return stale_candidate(e);
 	if (want && want->task != task)
 		steps_diverged(e, "step %lu: T%u was to %s, but T%u went on alone",
 			       (unsigned long)e->x->steps, want->task, zug_op_name(want->label.op),

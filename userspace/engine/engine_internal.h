@@ -33,6 +33,7 @@ struct engine {
 	uint32_t *enabled, *places;	/* of these the enabled: tasks, and indices into cands; ascending */
 	uint32_t nr_enabled;
 	bool altered;		/* not as the world says, for this decision alone */
+	uint32_t stale;		/* a task that the world did not name though it has changed (o.check_candidates), or WORLD_NO_TASK */
 	struct task_traits {
 		bool parked, timed, outside;
 	} *traits;		/* by task */

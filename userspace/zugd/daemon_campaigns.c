@@ -413,6 +413,8 @@ static struct json_object *describe(const struct entry *e)
 	json_object_object_add(j, "findings", json_object_new_int64(f.findings));
 	json_object_object_add(j, "diverged", json_object_new_int64(f.diverged));
 	json_object_object_add(j, "exhausted", json_object_new_boolean(f.exhausted));
+	if (f.tried)
+		json_object_object_add(j, "tried", json_object_new_string(f.tried));
 	if (e->last)
 		json_object_object_add(j, "last", json_object_new_string(e->last));
 	a = json_object_new_array();

@@ -105,9 +105,10 @@ if begin "a finding is minimised"; then
 	want_out '^as it was found: traces/bank-transfer\.1\.found\.trace$'
 	want_out '^trace: traces/bank-transfer\.1\.trace \([0-9]+ steps, 1 preemption\)$'
 	want_out '^replayed: 1 of 1 times the same failure, step for step$'
-	zug 60 replay -q -n 3 traces/bank-transfer.1.trace
+	zug 60 replay -q -n 3 --profile traces/bank-transfer.1.trace
 	want_status 1
 	want_out 'replayed 3 of 3 times exactly'
+	want_out '^profile of 3 executions: .* points, [0-9.]+ questions \([0-9.]+ % of the points\)$'
 	zug 60 replay -q traces/bank-transfer.1.found.trace
 	want_status 1
 	end
