@@ -24,6 +24,7 @@ void spent_add(struct spent *to, const struct spent *more)
 	to->executions += more->executions;
 	to->points += more->points;
 	to->asked += more->asked;
+	to->copied += more->copied;
 }
 
 uint64_t spent_rest_ns(const struct spent *s)

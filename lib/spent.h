@@ -30,6 +30,7 @@ struct spent {
 	uint64_t ns[SPENT_NR];
 	uint64_t all_ns;	/* of all executions, whatever it went into */
 	uint64_t executions, points, asked;	/* points that were reached; of these, and of other stops, questions */
+	uint64_t copied;	/* executions whose first process was forked from a template */
 };
 
 void spent_add(struct spent *to, const struct spent *more);

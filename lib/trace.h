@@ -34,6 +34,7 @@ struct trace_header {
 	uint64_t seed;
 	uint64_t execution;	/* 1 for the first of its campaign */
 	const char *options;	/* JSON object: what else replay needs (points, watches, cpus, limits) */
+	bool copied;		/* its first process was forked from one that stood still, rather than started */
 };
 
 /* A task. Tasks are numbered by the stable number of their spawn path. */
@@ -210,6 +211,11 @@ int trace_add_stack(struct trace_writer *w, const struct trace_stack *s);
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o);
 int trace_add_minimized(struct trace_writer *w, const struct trace_minimized *m);
 int trace_flush(struct trace_writer *w);
+/*
+ * Of all records so far, but for the header, the pids of tasks and the wall time of the outcome: equal for equal
+ * executions.
+ */
+uint64_t trace_sum(const struct trace_writer *w);
 /* Flushes, syncs and frees; with discard, removes the file instead. 0 or the first error. */
 int trace_close(struct trace_writer *w, bool discard);
 

@@ -176,6 +176,7 @@ static void get_header(struct cursor *c)
 	h->seed = cursor_varint(c);
 	h->execution = cursor_varint(c);
 	h->options = cursor_text(c);
+	h->copied = c->p < c->end && cursor_varint(c);
 	c->t->has_header = !c->error;
 }
 

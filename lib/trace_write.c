@@ -26,6 +26,7 @@ struct trace_writer {
 	int fd;			/* -1 until the first frame: a discarded execution costs no file */
 	int error;		/* the first, negative; 0 none */
 	uint64_t written;
+	uint64_t sum;		/* trace_sum() */
 
 	unsigned char *buf;	/* records of the frame being built */
 	size_t len, size;
@@ -177,6 +178,18 @@ int trace_flush(struct trace_writer *w)
 	return 0;
 }
 
+/* What was put since the buffer had `from` bytes. */
+static void add_to_sum(struct trace_writer *w, size_t from)
+{
+	for (size_t i = from; i < w->len && !w->error; i++)
+		w->sum = (w->sum ^ w->buf[i]) * 0x100000001b3ull;
+}
+
+uint64_t trace_sum(const struct trace_writer *w)
+{
+	return w->sum;
+}
+
 static void begin_record(struct trace_writer *w, enum trace_tag tag)
 {
 	if (reserve(w, 1))
@@ -256,6 +269,7 @@ struct trace_writer *trace_create(const char *path, const struct trace_header *h
 	put_varint(w, h->seed);
 	put_varint(w, h->execution);
 	put_string(w, h->options);
+	put_varint(w, h->copied);
 	*err = end_record(w);
 	if (!*err)
 		return w;
@@ -266,13 +280,18 @@ out:
 
 int trace_add_task(struct trace_writer *w, const struct trace_task *t)
 {
+	size_t behind;
+
 	begin_record(w, TRACE_TAG_TASK);
 	put_varint(w, t->task);
 	put_varint(w, t->parent == TRACE_NO_TASK ? 0 : (uint64_t)t->parent + 1);
 	put_varint(w, t->nth);
+	add_to_sum(w, w->body);
 	put_varint(w, t->pid);
+	behind = w->len;
 	put_varint(w, t->process);
 	put_string(w, t->comm);
+	add_to_sum(w, behind);
 	return end_record(w);
 }
 
@@ -282,6 +301,7 @@ int trace_add_module(struct trace_writer *w, const struct trace_module *m)
 	put_varint(w, m->module);
 	put_string(w, m->path);
 	put_string(w, m->build_id);
+	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -294,6 +314,7 @@ int trace_add_site(struct trace_writer *w, const struct trace_site *s)
 	put_frames(w, s->frames, s->nr_frames);
 	if (s->data)
 		put_string(w, s->data);
+	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -303,6 +324,7 @@ int trace_add_object(struct trace_writer *w, const struct trace_object *o)
 	put_varint(w, o->object);
 	put_string(w, o->kind);
 	put_string(w, o->name);
+	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -314,6 +336,7 @@ int trace_add_note(struct trace_writer *w, const struct trace_note *n)
 	put_varint(w, n->arg == TRACE_NO_TASK ? 0 : (uint64_t)n->arg + 1);
 	put_varint(w, n->object);
 	put_string(w, n->text);
+	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -323,22 +346,28 @@ int trace_add_stack(struct trace_writer *w, const struct trace_stack *s)
 	put_varint(w, s->task);
 	put_string(w, s->state);
 	put_frames(w, s->frames, s->nr_frames);
+	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o)
 {
+	size_t behind;
+
 	begin_record(w, TRACE_TAG_OUTCOME);
 	put_varint(w, o->kind);
 	put_varint(w, (uint32_t)o->code);
 	put_varint(w, o->failure);
 	put_varint(w, o->ungranted);
+	add_to_sum(w, w->body);
 	put_varint(w, o->wall_ns);
+	behind = w->len;
 	put_string(w, o->message);
 	put_string(w, o->out_head);
 	put_string(w, o->out_tail);
 	put_string(w, o->err_head);
 	put_string(w, o->err_tail);
+	add_to_sum(w, behind);
 	return end_record(w);
 }
 
@@ -530,6 +559,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	if (w->error)
 		return w->error;
 	w->buf[start] = TRACE_STEP_TAG | bits;
+	add_to_sum(w, start);
 	w->task = s->task;
 	w->nr_steps++;
 	return w->len >= TRACE_FRAME_TARGET ? trace_flush(w) : 0;

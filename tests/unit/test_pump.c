@@ -734,8 +734,8 @@ static void test_prefix(void)
 
 	way = nr_commands = 0;
 	ok(!kworld_make_template(&k->w, err, sizeof(err)) && there && nr_commands == 1, "a template is made on the way");
-	kworld_use_template(&k->w, true);
 	nr_commands = 0;
+	ok(kworld_fork(&k->w), "a copy of it is made");
 	k->w.ops->start(&k->w, false, err, sizeof(err));
 	ok(nr_forks == 1 && kworld_used_template(&k->w) && begins(k) && !nr_commands && k->w.tasks[0].pid == 0x7fff0009,
 	   "a copy begins as the program did, without a turn of the kernel's");
@@ -743,11 +743,11 @@ static void test_prefix(void)
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_POINT, 0, true), "  from where it stands");
 	nr_commands = 0;
+	kworld_fork(&k->w);
 	k->w.ops->start(&k->w, true, err, sizeof(err));
 	ok(begins(k) && nothing_next(k) && nr_gone == 2 && !nr_commands, "the next copy does the same");
-	kworld_use_template(&k->w, false);
 	k->w.ops->start(&k->w, false, err, sizeof(err));
-	ok(nr_forks == 2 && !kworld_used_template(&k->w), "without the template the program is started");
+	ok(nr_forks == 2 && !kworld_used_template(&k->w), "without a copy the program is started");
 
 	way = 0;
 	bad_stop = 1;

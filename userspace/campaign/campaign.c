@@ -87,6 +87,14 @@ static int launch_error(int ret)
 								     -EIO;
 }
 
+/* Executions that the search will make after this one. */
+static uint64_t expected(const struct campaign *c)
+{
+	const struct options_search *o = &c->s.o.search;
+
+	return !o->executions ? UINT64_MAX : o->executions > c->searched + 1 ? o->executions - c->searched - 1 : 0;
+}
+
 /* The next schedule of the search; apart: as search_begin_apart(). */
 static int sample(struct campaign *c, bool apart, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen)
@@ -101,8 +109,9 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 		return -ENOTRECOVERABLE;
 	}
 	ret = session_execute(&c->s, NULL, x, err, errlen);
-	/* the next one may be forked, if its points are the same */
-	c->s.template.settled = true;
+	/* the points are found: the next one may be forked */
+	if (c->phase == POINTS_SEARCHING && !c->s.template.settled)
+		session_template_expect(&c->s, expected(c));
 	/* first: what comes after may replay it */
 	search_end(c->s.search,
 		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
@@ -201,9 +210,10 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 
 /* ---- following a trace ---- */
 
-int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen)
+int campaign_prepare_replay(struct campaign *c, const struct trace *t, uint64_t executions, char *err, size_t errlen)
 {
 	struct execution x;
+	int ret;
 
 	replay_number_tasks(t, &c->s.spawn);
 	/* addresses of variables are known once the program was mapped */
@@ -213,7 +223,10 @@ int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err
 			return -EIO;
 		search_end(c->s.search, &(struct search_end){ .result = SEARCH_ABANDONED });
 	}
-	return points_settle(c->points, &(bool){ false }, err, errlen);
+	ret = points_settle(c->points, &(bool){ false }, err, errlen);
+	if (!ret)
+		session_template_expect(&c->s, executions);
+	return ret;
 }
 
 int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,

@@ -121,10 +121,10 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 /* ---- following a trace ---- */
 
 /*
- * Before a trace's schedule is followed in a campaign that was made from its options: numbers the
- * tasks as it does, and sets the watchpoints.
+ * Before a trace's schedule is followed so many times (UINT64_MAX: many), or searched around, in a campaign that was made
+ * from its options: numbers the tasks as it does, and sets the watchpoints.
  */
-int campaign_prepare_replay(struct campaign *c, const struct trace *t, char *err, size_t errlen);
+int campaign_prepare_replay(struct campaign *c, const struct trace *t, uint64_t executions, char *err, size_t errlen);
 /* One execution under the schedule of r. */
 int campaign_follow(struct campaign *c, const struct replay *r, struct execution *x, char *err,
 		    size_t errlen);

@@ -50,6 +50,8 @@ int campaign_once(struct campaign *c, const struct campaign_io *io, struct campa
 
 	*r = (struct campaign_once){ 0 };
 	c->s.one_by_one = true;
+	/* its caller's environment and descriptors are others each time */
+	c->s.o.machine.start = START_EXEC;
 	c->s.o.command.envp = io->envp;
 	c->s.observer = io->observer;
 	l->envp = io->envp;

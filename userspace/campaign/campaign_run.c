@@ -83,7 +83,7 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	int ret;
 
 	*end = false;
-	c->s.keep_passes = c->searched < 2;
+	c->s.keep_passes = !c->searched || session_template_on_trial(&c->s);
 	ret = campaign_step(c, &x, &what, err, errlen);
 	c->s.keep_passes = false;
 	if (ret)
@@ -96,7 +96,7 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
 	if (what == CAMPAIGN_EXECUTED && !c->searched++)
 		ret = repeat_first(c, &x, err, errlen);
-	else if (what == CAMPAIGN_EXECUTED && c->searched == 2 && kworld_used_template(c->s.world))
+	else if (what == CAMPAIGN_EXECUTED && session_template_on_trial(&c->s) && kworld_used_template(c->s.world))
 		ret = repeat_by_exec(c, &x, err, errlen);
 	if (ret)
 		return ret;

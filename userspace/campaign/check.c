@@ -124,6 +124,7 @@ static int compare_all(struct campaign *c, const struct replay *first, int times
 	int ret = 0;
 
 	c->s.aside = ASIDE_REPEAT;
+	session_template_expect(&c->s, times - 1);
 	res->steps = first->nr;
 	for (res->done = 1; res->done < times && res->what == CHECK_SAME && !ret;) {
 		if (session_interrupted(&c->s))

@@ -73,6 +73,7 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
+	session_template_expect(&c->s, UINT64_MAX);
 	ret = trials_run(c, &trials, err, errlen);
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = session_interrupted(&c->s);

@@ -145,6 +145,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
+	session_template_expect(&c->s, UINT64_MAX);
 	ret = trials_run(c, &trials, err, errlen);
 	minimize_result(trials.search, &r);
 	m->executions += r.trials;

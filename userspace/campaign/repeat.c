@@ -149,6 +149,8 @@ int repeat_by_exec(struct campaign *c, const struct execution *x, char *err, siz
 	struct trace *t;
 	int ret = 0;
 
+	/* one that takes long is not worth another one either */
+	c->s.template.proved = x->outcome.kind == ZUG_OUTCOME_PASS && !x->diverged;
 	if (last_schedule(c, x, &second, &t)) {
 		c->s.template.paused = true;
 		ret = follow(c, &second, &d, err, errlen);

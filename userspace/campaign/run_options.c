@@ -38,7 +38,7 @@ static const struct option_word point_words[] = {
 
 static const struct option_word clock_words[] = { { "virtual", false }, { "real", true }, { 0 } };
 static const struct option_word start_words[] = {
-	{ "exec", START_EXEC }, { "auto", START_AUTO }, { 0 },
+	{ "auto", START_AUTO }, { "exec", START_EXEC }, { 0 },
 };
 static const struct option_word timeout_words[] = {
 	{ "never", false }, { "explore", true }, { 0 },
@@ -314,9 +314,9 @@ static const struct option_row rows[] = {
 	  .commands = RUN | CHECK | DAEMON, .why = "zug exec uses the cgroup of zugd",
 	  .help = "of its cgroup" },
 	{ .name = "start", .argument = "exec|auto", .kind = OPTION_CHOICE, AT(c.machine.start),
-	  .words = start_words, .commands = RUN | CHECK,
+	  .words = start_words, .preset = "auto", .commands = RUN | CHECK,
 	  .why = "tests that join zugd's sandbox are started by others",
-	  .help = "start the program for each execution (default), or fork executions from a started one" },
+	  .help = "start the program for each execution, or fork executions from a started one where that can be" },
 	{ .name = "aslr", .kind = OPTION_FLAG, AT(c.machine.randomise), .script = true,
 	  .key = "randomise", .place = 11,
 	  .help = "leave address randomisation on" },

@@ -50,14 +50,18 @@ struct session_watch {
 
 /* Executions that are forked from a template (session_template.c). */
 struct session_template {
-	bool settled;		/* the search goes on: templates may be made */
+	bool settled;		/* the points are known: templates may be made */
+	uint64_t ahead;		/* executions that are expected, with the next one */
+	bool proved;		/* an execution of the search that was forked came to the same by exec */
 	bool paused;		/* the next executions are started by exec, whatever there is */
 	bool off;		/* none are made any more */
 	char why[256];		/* off */
 	uint64_t probes;	/* kernel_probes_changed() when it was made */
 	uint64_t probes_before;	/* the same, before the last execution */
-	uint64_t made, forked;	/* templates; executions */
+	uint64_t forked;	/* executions */
 	uint64_t lives;		/* executions of the last template */
+	bool tried;		/* the last execution was to be forked */
+	uint64_t begin_ns;	/* what that took before the execution */
 	unsigned int spoilt;	/* templates with only one, one after another */
 };
 
@@ -177,10 +181,14 @@ void session_verify(struct session *s, const struct trace *t, int times,
 
 /* ---- templates (session_template.c) ---- */
 
-/* Before an execution: makes the template, if it is time, and says whether the execution is forked from it. */
-void session_template_begin(struct session *s);
+/* From now on templates may be made: so many executions are expected, UINT64_MAX: many. */
+void session_template_expect(struct session *s, uint64_t executions);
+/* Before an execution: makes the template, if it is time. True when the execution is forked from it. */
+bool session_template_begin(struct session *s);
 /* After it. */
-void session_template_end(struct session *s);
+void session_template_end(struct session *s, struct execution *x);
+/* True while no execution that was forked has been compared with one by exec, and some are to come. */
+bool session_template_on_trial(const struct session *s);
 /* No template from now on. */
 void session_template_give_up(struct session *s, const char *why);
 /* A line for the summary; malloc'd, NULL: there is nothing to say. */

@@ -9,10 +9,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "lib/base/clock.h"
 #include "campaign/session.h"
 
 /* Templates whose first execution has changed their environment, one after another. */
 #define MOST_SPOILT 2
+/* Executions that make up for the template's own. */
+#define WORTH 8
 
 /* What the options have against it; NULL: nothing. */
 static const char *against(const struct session *s)
@@ -73,39 +76,77 @@ static void make(struct session *s, uint64_t probes)
 		return;
 	}
 	t->probes = probes;
-	t->made++;
 	t->lives = 0;
 }
 
-void session_template_begin(struct session *s)
+void session_template_expect(struct session *s, uint64_t executions)
+{
+	s->template.settled = true;
+	s->template.ahead = executions;
+}
+
+bool session_template_on_trial(const struct session *s)
+{
+	const struct session_template *t = &s->template;
+
+	return s->o.machine.start != START_EXEC && t->settled && !t->off && !t->proved &&
+	       (t->ahead >= WORTH || sandbox_template_there(s->sandbox));
+}
+
+/* The next execution may be forked; the template is there, if one could be made. */
+static bool may_fork(struct session *s)
 {
 	struct session_template *t = &s->template;
-	uint64_t probes = kernel_probes_changed(s->k);
+	uint64_t probes = kernel_probes_changed(s->k), ahead = t->ahead;
 	const char *why;
 
-	kworld_use_template(s->world, false);
-	if (s->o.machine.start == START_EXEC || t->off || t->paused)
-		return;
+	if (t->ahead && t->ahead != UINT64_MAX)
+		t->ahead--;
+	if (s->o.machine.start == START_EXEC || t->off || t->paused || !t->settled)
+		return false;
 	why = against(s);
 	if (why) {
 		session_template_give_up(s, why);
-		return;
+		return false;
 	}
 	keep_or_drop(s, probes);
-	if (!sandbox_template_there(s->sandbox) && t->settled && t->probes_before == probes)
+	if (!sandbox_template_there(s->sandbox) && ahead >= WORTH && t->probes_before == probes)
 		make(s, probes);
 	t->probes_before = probes;
-	kworld_use_template(s->world, t->settled && !t->off);
+	return !t->off && sandbox_template_there(s->sandbox);
 }
 
-void session_template_end(struct session *s)
+bool session_template_begin(struct session *s)
+{
+	struct session_template *t = &s->template;
+	uint64_t before;
+
+	t->begin_ns = 0;
+	t->tried = may_fork(s);
+	if (!t->tried)
+		return false;
+	before = clock_now_ns();
+	if (!kworld_fork(s->world))
+		return false;
+	t->begin_ns = clock_now_ns() - before;
+	return true;
+}
+
+void session_template_end(struct session *s, struct execution *x)
 {
 	struct session_template *t = &s->template;
 	const char *why = s->sandbox ? sandbox_template_spoilt(s->sandbox) : NULL;
 
-	if (!kworld_used_template(s->world))
+	if (!t->tried)
 		return;
-	t->forked++;
+	if (kworld_used_template(s->world)) {
+		t->forked++;
+		x->wall_ns += t->begin_ns;
+		x->launch_ns += t->begin_ns;
+		x->spent.ns[SPENT_ENVIRONMENT] += t->begin_ns;
+		x->spent.all_ns += t->begin_ns;
+		x->spent.copied++;
+	}
 	t->lives++;
 	if (sandbox_template_there(s->sandbox))
 		return;
@@ -120,15 +161,12 @@ char *session_template_note(const struct session *s)
 	char *text = NULL;
 	int n = 0;
 
-	if (s->o.machine.start == START_EXEC)
+	if (!t->off)
 		return NULL;
-	if (t->off && !t->forked)
+	if (!t->forked)
 		n = asprintf(&text, "every execution started the program anew: %s\n", t->why);
-	else if (t->off)
+	else
 		n = asprintf(&text, "%lu executions began as copies of a process, the others started the program anew: %s\n",
 			     (unsigned long)t->forked, t->why);
-	else if (t->forked)
-		n = asprintf(&text, "%lu executions began as copies of a process that stands before its first point "
-			     "(--start auto)\n", (unsigned long)t->forked);
 	return n < 0 ? NULL : text;
 }

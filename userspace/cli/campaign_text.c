@@ -157,11 +157,11 @@ static void on_executed(void *ctx, const struct campaign *c, const struct execut
 		campaign_get_result(c, &r);
 		fprintf(t->err,
 			"execution %lu: launch %.2f ms, run %.2f ms, drain %.2f ms, %lu steps, %lu asked, "
-			"%s, hash %016lx\n",
+			"%s, hash %016lx, trace %016lx\n",
 			(unsigned long)r.executions, x->launch_ns / 1e6,
 			(x->wall_ns - x->launch_ns - x->drain_ns) / 1e6, x->drain_ns / 1e6,
 			(unsigned long)x->steps, (unsigned long)x->asked,
-			zug_outcome_name(x->outcome.kind), (unsigned long)x->hash);
+			zug_outcome_name(x->outcome.kind), (unsigned long)x->hash, (unsigned long)x->trace_sum);
 	}
 	show_progress(t, c);
 }
@@ -509,7 +509,7 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
 		fprintf(t->out, "found in execution %lu, after %s: %s\n\n",
-			(unsigned long)r.executions, seconds(r.elapsed_ns, text, sizeof(text)),
+			(unsigned long)r.executions, seconds(f->after_ns, text, sizeof(text)),
 			zug_outcome_name(f->failure->kind));
 		fflush(t->out);
 		break;
@@ -673,6 +673,9 @@ void profile_text(FILE *out, const struct campaign *c)
 			fprintf(out, " %14s", "");
 		fprintf(out, "   %s\n", i < SPENT_NR ? spent_words(i) : "all else");
 	}
+	if (s->copied)
+		fprintf(out, "%lu of them began as copies of a process that stands before its first point\n",
+			(unsigned long)s->copied);
 	fflush(out);
 }
 

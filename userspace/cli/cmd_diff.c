@@ -260,7 +260,7 @@ static int diff_one(struct retrace *r, const struct diff_options *o, FILE *out, 
 	struct trace *t = r->t;
 	uint64_t step;
 	struct closest m;
-	int ret = retrace_prepare(r);
+	int ret = retrace_prepare(r, UINT64_MAX);
 
 	snprintf(path, sizeof(path), "%s", o->r.path);
 	if (!ret && !trace_minimized(t))

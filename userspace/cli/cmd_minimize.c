@@ -104,7 +104,7 @@ static int minimize(struct retrace *r, const struct minimize_options *mo, FILE *
 {
 	struct minimized m;
 	char err[1024];
-	int ret = retrace_prepare(r);
+	int ret = retrace_prepare(r, UINT64_MAX);
 
 	if (ret)
 		return ret;

@@ -88,7 +88,7 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 	struct trace *simple;
 	int ret;
 
-	ret = retrace_prepare(r);
+	ret = retrace_prepare(r, UINT64_MAX);
 	if (ret)
 		return ret;
 	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());

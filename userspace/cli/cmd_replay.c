@@ -320,7 +320,7 @@ static int replay(struct retrace *r, int times, const volatile sig_atomic_t *sto
 		replay_release(&schedule);
 		return ZUG_EXIT_INTERNAL;
 	}
-	ret = retrace_prepare(r);
+	ret = retrace_prepare(r, times);
 	while (!ret && n.made < times && !(stop && *stop)) {
 		ret = campaign_follow(r->c, &schedule, &x, why, sizeof(why));
 		if (ret) {

@@ -52,10 +52,10 @@ int retrace_begin(struct retrace *r, const struct retrace_options *o, struct ker
 	return ret ? ret : campaign_text_new(&r->text, &r->c, k, stop);
 }
 
-int retrace_prepare(struct retrace *r)
+int retrace_prepare(struct retrace *r, uint64_t executions)
 {
 	char line[1024] = "";
-	int ret = campaign_prepare_replay(r->c, r->t, line, sizeof(line));
+	int ret = campaign_prepare_replay(r->c, r->t, executions, line, sizeof(line));
 
 	return ret ? campaign_text_error(&r->text, ret, line) : 0;
 }

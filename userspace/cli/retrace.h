@@ -82,7 +82,7 @@ int retrace_begin(struct retrace *r, const struct retrace_options *o, struct ker
  * Before the schedule is followed: campaign_prepare_replay(). 0 or an enum zug_exit with a message
  * printed.
  */
-int retrace_prepare(struct retrace *r);
+int retrace_prepare(struct retrace *r, uint64_t executions);
 void retrace_end(struct retrace *r);
 
 #endif

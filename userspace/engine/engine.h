@@ -46,6 +46,7 @@ struct execution {
 	uint64_t steps, preemptions, switches;
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
+	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;

@@ -86,20 +86,20 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	}
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
+	if (kworld_take_copy(k)) {
+		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
+		return 0;
+	}
 	before = clock_now_ns();
 	ret = sandbox_prepare(k->o.sandbox, err, errlen);
 	if (ret)
 		return ret;
 	sandbox_reset(k->o.sandbox);
-	if (kworld_fork(k)) {
-		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
-	} else {
-		pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
-		if (pid < 0)
-			return pid;
-		k->run.root_pid = pid;
-		k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
-	}
+	pid = sandbox_launch(k->o.sandbox, &k->o.launch, &kid, err, errlen);
+	if (pid < 0)
+		return pid;
+	k->run.root_pid = pid;
+	k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
 	k->run.spent.ns[SPENT_ENVIRONMENT] = clock_now_ns() - before;
 	return 0;
 }

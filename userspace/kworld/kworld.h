@@ -33,9 +33,12 @@ void kworld_free(struct world *w);
  * (sandbox_template.h). Between executions. 0, or -errno with the reason in err why that cannot be done.
  */
 int kworld_make_template(struct world *w, char *err, size_t errlen);
-/* The executions that follow are forked from the template as long as there is one, or are not. */
-void kworld_use_template(struct world *w, bool on);
-/* True when the last execution was. */
+/*
+ * Forks the first process of the next execution, which is the next thing that is done with the world. false: there is no
+ * template, or no more; the execution will be started by exec.
+ */
+bool kworld_fork(struct world *w);
+/* True when the last execution was forked. */
 bool kworld_used_template(const struct world *w);
 
 /*

@@ -194,8 +194,8 @@ struct prefix {
 	size_t nr, room;
 	size_t next;			/* the next one that takes effect */
 	bool recording;
-	bool wanted;			/* the next execution is to be forked, if there is a template */
-	bool used;			/* this one was, or that failed */
+	pid_t pid;			/* the first process of the next execution, which stands still; 0: there is none yet */
+	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
 };
 
@@ -246,8 +246,8 @@ void kworld_answer_alone(struct kworld *k);
 
 /* An event has come: it is kept, if a template is being made. */
 void kworld_prefix_note(struct kworld *k, const struct zug_event *e);
-/* Begins an execution from the template. false: it is to be started by exec. */
-bool kworld_fork(struct kworld *k);
+/* Takes the first process that kworld_fork() has made. false: there is none, the execution is to be started by exec. */
+bool kworld_take_copy(struct kworld *k);
 /* Lets the next event of the prefix take effect. 1; 0: none, or a question comes first; -EIO: k->run.broken. */
 int kworld_prefix_next(struct kworld *k);
 /* The engine is told that after, or before, all that it is to be told already. false: out of memory (k->run.broken). */

@@ -133,37 +133,42 @@ int kworld_make_template(struct world *w, char *err, size_t errlen)
 
 /* ---- executions ---- */
 
-void kworld_use_template(struct world *w, bool on)
-{
-	((struct kworld *)w)->prefix.wanted = on;
-}
-
 bool kworld_used_template(const struct world *w)
 {
 	return ((const struct kworld *)w)->prefix.used;
 }
 
-bool kworld_fork(struct kworld *k)
+bool kworld_fork(struct world *w)
 {
-	pid_t pid;
+	struct kworld *k = (struct kworld *)w;
+	struct sandbox *s = k->o.sandbox;
+	char ignored[256];
+	pid_t pid = -1;
 
-	if (!k->prefix.wanted || !sandbox_template_there(k->o.sandbox))
+	if (!sandbox_template_there(s))
 		return false;
-	if (!sandbox_fresh(k->o.sandbox)) {
-		sandbox_template_drop(k->o.sandbox);
-		return false;
+	/* what is wrong here is said when the execution is started by exec */
+	if (!sandbox_prepare(s, ignored, sizeof(ignored)) && sandbox_fresh(s)) {
+		sandbox_reset(s);
+		pid = sandbox_template_fork(s);
 	}
-	k->prefix.used = true;
-	pid = sandbox_template_fork(k->o.sandbox);
-	if (pid < 0) {
-		/* as if nothing had been tried */
-		sandbox_template_drop(k->o.sandbox);
-		sandbox_reset(k->o.sandbox);
+	if (pid < 0)
+		sandbox_template_drop(s);
+	else
+		k->prefix.pid = pid;
+	return pid > 0;
+}
+
+bool kworld_take_copy(struct kworld *k)
+{
+	struct prefix *p = &k->prefix;
+
+	if (!p->pid)
 		return false;
-	}
-	k->run.root_pid = pid;
-	k->prefix.feeding = true;
-	k->prefix.next = 0;
+	k->run.root_pid = p->pid;
+	p->pid = 0;
+	p->used = p->feeding = true;
+	p->next = 0;
 	return true;
 }
 

@@ -81,6 +81,7 @@ static void put_header(struct report *r)
 	json_object_object_add(o, "seed", json_object_new_uint64(h->seed));
 	json_object_object_add(o, "execution", json_object_new_uint64(h->execution));
 	json_object_object_add(o, "options", options);
+	json_object_object_add(o, "copied", json_object_new_boolean(h->copied));
 	put(r, "{\"version\":1,\n\"header\":", o);
 }
 

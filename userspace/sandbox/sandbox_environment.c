@@ -196,21 +196,45 @@ int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 	return setns(inside ? s->env.pid_ns : s->env.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
 }
 
-int sandbox_environment_ask(struct sandbox *s, enum environment_request what)
+int sandbox_environment_wait(struct sandbox *s)
 {
-	char byte = what;
 	ssize_t n;
+	char byte;
 
-	if (s->env.init_fd < 0 || write(s->env.init_fd, &byte, 1) != 1)
-		return -ENOTCONN;
+	if (!s->env.asked)
+		return 0;
+	s->env.asked = false;
 	while ((n = read(s->env.init_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
 	return n == 1 ? 0 : -ENOTCONN;
 }
 
+static int send_request(struct sandbox *s, enum environment_request what)
+{
+	char byte = what;
+	int ret = sandbox_environment_wait(s);
+
+	if (!ret && (s->env.init_fd < 0 || write(s->env.init_fd, &byte, 1) != 1))
+		ret = -ENOTCONN;
+	s->env.asked = !ret;
+	return ret;
+}
+
+int sandbox_environment_ask(struct sandbox *s, enum environment_request what)
+{
+	int ret = send_request(s, what);
+
+	return ret ? ret : sandbox_environment_wait(s);
+}
+
 void sandbox_environment_kill(struct sandbox *s)
 {
 	sandbox_environment_ask(s, s->template.pid ? ENVIRONMENT_FIRST_PID : ENVIRONMENT_KILL);
+}
+
+void sandbox_environment_first_pid(struct sandbox *s)
+{
+	send_request(s, ENVIRONMENT_FIRST_PID);
 }
 
 int sandbox_environment_reset_pids(const struct sandbox *s)

@@ -75,6 +75,7 @@ struct space {
 struct environment {
 	pid_t init;		/* pid 1 of the test's pid namespace; 0: the test has none */
 	int init_fd, pid_ns, own_pid_ns;
+	bool asked;		/* init has not answered yet */
 	int last_pid;		/* the pid namespace's file with its last pid; -1: none */
 	int cgroup_ns;		/* -1: the next execution's first process makes it */
 	struct space *space;	/* of the running execution, or of the last one; NULL: none */
@@ -177,6 +178,10 @@ enum environment_request {
 	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
 };
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
+/* Asks for the first pid, and goes on. */
+void sandbox_environment_first_pid(struct sandbox *s);
+/* Waits until the last thing that was asked for is done. 0 or -errno. */
+int sandbox_environment_wait(struct sandbox *s);
 /*
  * After an execution: kills all processes of its pid namespace, and waits until they are gone. The
  * test's tasks are dead by then, but some may still have their pids, and --setup may have left

@@ -112,9 +112,11 @@ void sandbox_environment_end(struct sandbox *s)
 	space_wait(w->space);
 	if (ask(s, &now))
 		never = true;
-	/* 1 is ours */
-	if (s->template.pid || never || w->helpers || now.nr_pids > 1)
+	/* 1 is ours; where only the template is beside it, nothing of this execution is left that could change anything */
+	if (never || w->helpers || now.nr_pids > 1 + !!s->template.pid)
 		sandbox_environment_kill(s);
+	else if (s->template.pid)
+		sandbox_environment_first_pid(s);
 	w->helpers = false;
 	w->writes = s->o.own & (SANDBOX_FILES | SANDBOX_IPC | SANDBOX_HOST) && (never || space_used(s, &now));
 	w->talks = w->net >= 0 && (never || w->used & ZUG_ENV_NET);
@@ -203,6 +205,7 @@ int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 		space_wait_for_clock(w->space);
 	if (!w->space->known)
 		w->space->known = !ask(s, &w->space->was);
+	sandbox_environment_wait(s);
 	w->in_use = true;
 	return 0;
 }

@@ -92,8 +92,9 @@ static int child_main(void *arg)
 		if (c->s->ignored >> sig & 1)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
-	/* when we die, the test must not go on without control */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* when we die, the test must not go on without control; in a pid namespace it dies with our pid 1 */
+	if (!(c->s->o.own & SANDBOX_PIDS))
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (c->s->killed)
 		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
 	if (c->s->o.own & SANDBOX_PIDS && !c->s->env.space->in_cgroup)

@@ -11,21 +11,23 @@ if [ "${LONG:-}" ]; then
 	      lost-wakeup no-join openmp-reduction pipe-deadlock refcount-zero rwlock-upgrade seqlock-writers
 	      server-crash timeout-disarm torn-pair)
 else
-	bugs=(abba-deadlock date-rollover fork-with-lock guard-abba lost-sigchld pipe-deadlock seqlock-writers)
+	bugs=(fork-with-lock guard-abba lost-sigchld pipe-deadlock)
 fi
 
 # trace FILE: its content, without what differs from one start of zug to the next.
 trace()
 {
-	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
+	"$zug" show --json "$1" 2>&1 | sed -E 's/"(pid|wall_ns|clock_real)": ?[0-9]+/"\1":0/g; s/,"copied":(true|false)//; s/\\"clock_real\\":[0-9]+//; s/zug-out-[a-z]+//g'
 }
 
 # search START: a finding, or none, in `start.out`; its trace in `start.json`.
 search()
 {
-	zug 60 run -q --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 60 -o "$dir/zug-out" -- \
+	zug 60 run -q --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 24 -o "$dir/zug-out" -- \
 		"$program" "${args[@]}"
 	echo "status $rc" >"$dir/$1.out"
+	# of each execution: steps, outcome, checksum of the trace
+	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/' >>"$dir/$1.out"
 	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p' "$dir/out" >>"$dir/$1.out"
 	sed -nE 's/.* ([0-9]* steps, at most [0-9]* in one; .*)\)$/\1/p' "$dir/out" >>"$dir/$1.out"
 	: >"$dir/$1.json"
@@ -35,7 +37,7 @@ search()
 
 remember
 if begin "a killed zug leaves no template"; then
-	"$zug" run -q --start auto --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
+	"$zug" run -q --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
 	pid=$!
 	for ((i = 0; i < 200; i++)); do
 		# the template is the only process with so high a pid of its own
@@ -52,7 +54,10 @@ if begin "a killed zug leaves no template"; then
 	end
 fi
 
+# zugd, too, prints a line for each execution
+export ZUG_DEBUG=times
 use_daemon
+unset ZUG_DEBUG
 for bug in "${bugs[@]}"; do
 	begin "$bug, forked and started" || continue
 	source=$(ls "$project/tests/programs/$bug".c* | head -n 1)
@@ -66,7 +71,7 @@ for bug in "${bugs[@]}"; do
 	cd "$dir" || exit 2
 	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
 	cmp -s exec.json auto.json || note "the trace is another one: $(diff exec.json auto.json | head -n 10)"
-	grep -q '^found\|^[0-9]* steps' auto.out || note "nothing was said: $(said)"
+	grep -q '^execution 24:' auto.out || note "nothing was said: $(said)"
 	want_nothing_left
 	end
 done
@@ -74,11 +79,25 @@ done
 # The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
 	cd "$project" || exit 2
-	zug 60 run -q --start auto --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
+	zug 60 run -q --profile --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
 	want_status 0
-	want_out '^[0-9]{2} executions began as copies of a process that stands before its first point'
-	zug 60 check -q --start auto -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
+	want_out '^[0-9]{2} of them began as copies of a process that stands before its first point'
+	zug 60 check -q -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
 	want_status 0
+	want_nothing_left
+	end
+fi
+
+# What a fork loses or changes: the first executions are made both ways, and the program looks itself.
+if begin "what a fork would change"; then
+	cd "$project" || exit 2
+	for kinds in "pid atfork no-parent-death" "uring filter parent-death" "memfd timer locked" traced "pending shared"; do
+		# shellcheck disable=SC2086
+		zug 60 run -q --profile --no-races --executions 10 -o "$dir/traces" -- "$programs/inputs/keeps" $kinds
+		want_status 0 "$kinds"
+		want_out '^[0-9]+ of them began as copies'
+		grep -q 'another way' "$dir/out" && note "$kinds: $(said)"
+	done
 	want_nothing_left
 	end
 fi
@@ -86,7 +105,7 @@ fi
 # reason TEXT ARGUMENT...: no template, for that reason.
 reason()
 {
-	zug 60 run -q --start auto --executions 6 -o "$dir/traces" "${@:2}"
+	zug 60 run -q --start auto --executions 20 -o "$dir/traces" "${@:2}"
 	want_status 0
 	want_out "started the program anew: $1"
 }
