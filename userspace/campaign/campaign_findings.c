@@ -222,7 +222,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 			size_t errlen)
 {
 	struct campaign_failure lost = { .kind = x->outcome.kind };
-	struct campaign_finding f = { .failure = &lost };
+	struct campaign_finding f = { .failure = &lost, .after_ns = clock_now_ns() - c->start_ns };
 	struct campaign_failure *failure;
 	uint64_t execution = c->s.figures.executions;
 	char *path;

@@ -31,6 +31,7 @@ struct campaign_finding {
 	enum finding_stage stage;
 	const struct campaign_failure *failure;
 	const char *trace;			/* its path */
+	uint64_t after_ns;	/* since the campaign began, when it was seen */
 	const struct minimized *minimized;	/* FINDING_MINIMIZED */
 	const char *as_found; /* FINDING_MINIMIZED: the trace before it was simplified; NULL: it was
 				 not */

@@ -509,7 +509,7 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
 		fprintf(t->out, "found in execution %lu, after %s: %s\n\n",
-			(unsigned long)r.executions, seconds(r.elapsed_ns, text, sizeof(text)),
+			(unsigned long)r.executions, seconds(f->after_ns, text, sizeof(text)),
 			zug_outcome_name(f->failure->kind));
 		fflush(t->out);
 		break;
