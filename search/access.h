@@ -8,7 +8,8 @@
  * writes of one object, ACCESS_OPAQUE, and so are never reordered with each
  * other. Operations that are known to concern their own task alone are local.
  * Who gets a signal, and whether a wait ends by it, depends on all that could
- * do anything, too.
+ * do anything, too: that is so for what sends one (the end of a process is such
+ * a thing where its parent notices that), and for what waits for one.
  */
 #ifndef ZUG_SEARCH_ACCESS_H
 #define ZUG_SEARCH_ACCESS_H
@@ -42,6 +43,13 @@ static inline bool access_op_local(unsigned int op)
 	return false;
 }
 
+/* It sends a signal, or waits for one or for a child, and that has a name; anything that could do anything matters to it. */
+static inline bool access_is_signal(const struct zug_label *l)
+{
+	return l->object && (l->op == ZUG_OP_KILL || l->op == ZUG_OP_SIGNAL_WAIT || l->op == ZUG_OP_WAITPID ||
+			     (l->op == ZUG_OP_END && l->flags & ZUG_L_ENDS_ALL));
+}
+
 static inline struct access access_of(const struct zug_label *l)
 {
 	unsigned int flags = l->flags | zug_op_flags(l->op);
@@ -52,7 +60,7 @@ static inline struct access access_of(const struct zug_label *l)
 		.release = (flags & ZUG_L_RELEASE) && !(flags & ZUG_L_ACQUIRE),
 	};
 
-	if (a.object[0] && l->op == ZUG_OP_KILL)
+	if (access_is_signal(l))
 		a.object[1] = ACCESS_OPAQUE;
 	if (!a.object[0] && !access_op_local(l->op)) {
 		a.object[0] = ACCESS_OPAQUE;
@@ -67,7 +75,7 @@ static inline struct access access_of(const struct zug_label *l)
 static inline bool access_may_depend(const struct access *a, const struct zug_label *l)
 {
 	if ((a->object[0] == ACCESS_OPAQUE || a->object[1] == ACCESS_OPAQUE) &&
-	    ((!l->object && !l->object2) || l->op == ZUG_OP_KILL))
+	    ((!l->object && !l->object2) || access_is_signal(l)))
 		return true;
 	return a->object[0] && (l->object == a->object[0] || l->object2 == a->object[0] ||
 				(a->object[1] && (l->object == a->object[1] || l->object2 == a->object[1])));

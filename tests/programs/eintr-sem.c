@@ -2,6 +2,7 @@
  * bug: a consumer takes the return of sem_wait() for an item, also when a signal has ended the wait (EINTR)
  * how: the consumer waits for an item that is not there yet; interrupted, it takes from an empty queue.
  * outcome: exit 1
+ * musl: none (its sem_wait goes on after a signal where no handler was ever installed)
  * options: --faults eintr
  * args:
  * odds: no preemption, 1 fault. The consumer waits at most twice, and must be the one that is interrupted: about 1/4.

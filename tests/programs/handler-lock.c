@@ -3,6 +3,7 @@
  * how: the worker holds the log's lock and is preempted before it unlocks; main sends it SIGUSR1;
  *	the handler runs in the worker at once and is about to wait for the worker's own lock.
  * outcome: misuse
+ * musl: deadlock
  * options: --points sync,syscall
  * args:
  * odds: 1 preemption (of the worker, inside the lock). Random walk: the worker passes its start and

@@ -3,6 +3,7 @@
  * how: when main is already waiting in pthread_join the detach comes too late to matter and the
  *	test passes; when the thread runs first it is detached, and the join is refused (EINVAL).
  * outcome: assert
+ * musl: deadlock
  * options:
  * args:
  * odds: 1 preemption (of main, before its join). Random walk: the thread passes its start and the

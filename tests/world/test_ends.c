@@ -348,7 +348,8 @@ static void spins(void)
 
 	check(is_outcome(
 		      r, ZUG_OUTCOME_SPIN,
-		      "T0 loops without yielding, in the same state again and again, while T1 could run"),
+		      "T0 loops without yielding, in the same state again and again, while T1 could run: "
+		      "only a preemption by the kernel would end that"),
 	      r, "a loop that only another task could end is a spin");
 	check(trace_nr_stacks(r->t) == 2 && r->grants < 6, r,
 	      "a spin is told at its proof, with the stacks");

@@ -22,6 +22,7 @@ struct points {
 	struct session *s;
 	struct race_book races;
 	void *state[NR_POLICIES];
+	bool apart;		/* the last execution was */
 };
 
 int points_new(struct points **out, struct session *s, char *err, size_t errlen)
@@ -164,13 +165,14 @@ int points_settle(struct points *p, bool *more, char *err, size_t errlen)
 
 int points_begin(struct points *p, bool *apart, char *err, size_t errlen)
 {
-	bool race = p->s->o.failure.race;
+	bool race = p->s->o.failure.race, was_apart = p->apart;
 
 	*apart = false;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->begin)
 			policies[i]->begin(p->state[i], apart);
-	return *apart || p->s->o.failure.race != race ? update_options(p, err, errlen) : 0;
+	p->apart = *apart;
+	return *apart || was_apart || p->s->o.failure.race != race ? update_options(p, err, errlen) : 0;
 }
 
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,

@@ -17,7 +17,7 @@
  *
  * A search that samples chooses the schedules of all these executions, so each look is under another
  * one: LOOKING, one look an execution; HOLDING, every other execution of the search is for a pair;
- * DONE.
+ * DONE, with a late look now and then.
  *
  * Other searches begin when everything is looked at: LOOKING; CONFIRMING, one pair an execution; DONE.
  * The first look is under the schedule that never preempts, in which the thread that a task makes
@@ -66,6 +66,18 @@
 #define LIMIT 256
 #define LEAST 16
 #define STOPS 4096
+/*
+ * A search that samples has looks among its executions all the time, and so they cost less: a part of
+ * the steps of the first execution, at least FEWEST; fewer instructions each; at first LOOKS, or for a
+ * program with more instructions FIRST_LOOKS; then one in EVERY executions, until all instructions
+ * have been looked at twice, or MORE_LOOKS times if they are few.
+ */
+#define FEWEST 512
+#define LEAST_SAMPLED 4
+#define BATCH_SAMPLED 128
+#define FIRST_LOOKS 6
+#define EVERY 16
+#define MORE_LOOKS 12
 /* Suspected pairs that are tried, one in an execution. */
 #define PAIRS 16
 /* Names that are told. */
@@ -117,8 +129,11 @@ struct scan {
 	struct access_place *places;	/* by module and offset */
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
-	uint32_t nr_batches, round, rounds;
+	uint32_t batch;		/* places of a look */
+	uint32_t nr_batches, round, rounds, last_round;
 	uint32_t span;		/* batches that are looked at */
+	uint32_t since;		/* executions since the last look */
+	bool late;		/* this execution looks, in the search */
 	uint32_t nr_ends;	/* decisions of this execution that held a task at its end */
 	uint32_t limit;		/* of a place in a look */
 	bool heated;		/* the last look found more places that are hot */
@@ -237,6 +252,36 @@ static uint32_t share(uint32_t stops, uint32_t places)
 	return limit < LEAST ? LEAST : limit > LIMIT ? LIMIT : limit;
 }
 
+static uint32_t within(uint64_t n, uint32_t least, uint32_t most)
+{
+	return n < least ? least : n > most ? most : (uint32_t)n;
+}
+
+/* How many looks there are, and at how much. */
+static void plan(struct scan *s)
+{
+	s->batch = BATCH;
+	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
+	s->span = s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
+	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
+	s->rounds = !s->nr		    ? 0 :
+		    s->nr_batches == 1	    ? LOOKS :
+		    2 * s->span < ROUNDS ? 2 * s->span :
+					   ROUNDS;
+}
+
+static void plan_sampled(struct scan *s)
+{
+	const struct session_figures *f = &s->session->figures;
+	uint32_t stops = within(f->steps / (f->executions + 1) / 4, FEWEST, STOPS);
+
+	s->batch = within(stops / LEAST_SAMPLED, BATCH_SAMPLED, BATCH);
+	s->span = s->nr_batches = (s->nr + s->batch - 1) / s->batch;
+	s->limit = s->nr_batches > 1 ? stops / s->batch : share(STOPS, s->nr + 1);
+	s->rounds = s->nr ? within(s->nr_batches, LOOKS, FIRST_LOOKS) : 0;
+	s->last_round = s->nr ? s->rounds + within(2 * s->nr_batches, MORE_LOOKS, UINT32_MAX) : 0;
+}
+
 static int begin(struct scan *s)
 {
 	uint32_t plain = 0, first;
@@ -252,16 +297,13 @@ static int begin(struct scan *s)
 	for (uint32_t i = 0; i < s->nr; i++)
 		s->turns[i] = i;
 	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);
-	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
-	s->span = s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
-	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
-	s->rounds = !s->nr		    ? 0 :
-		    s->nr_batches == 1	    ? LOOKS :
-		    2 * s->span < ROUNDS ? 2 * s->span :
-					   ROUNDS;
+	if (s->session->sampled)
+		plan_sampled(s);
+	else
+		plan(s);
 	while (plain < s->nr && s->places[s->turns[plain]].op)
 		plain++;
-	if (s->nr_batches > BATCHES && plain < s->nr) {
+	if (s->nr_batches > (s->session->sampled ? s->rounds : BATCHES) && plain < s->nr) {
 		/* another seed looks elsewhere */
 		first = mix64(s->session->o.search.seed) % (s->nr - plain);
 		memcpy(s->turns + s->nr, s->turns + plain, first * sizeof(*s->turns));
@@ -467,10 +509,16 @@ static bool hold_later(void *ctx, uint32_t task, const struct zug_label *l)
 }
 
 /*
- * The tasks that the next look holds. Where the search samples its schedules differ anyway: every
- * other look leaves also the ends of tasks to it, for what comes late in a task may meet what its
- * process does when it ends.
+ * In a search that samples schedules differ anyway. Its looks hold the ends of tasks now and then, for
+ * what comes late in a task may meet what its process does when it ends: every other one, of a large
+ * program one in four, as there are no leases meanwhile.
  */
+static bool look_holds_ends(const struct scan *s)
+{
+	return !(s->round % (s->nr_batches == 1 ? 2 : 4));
+}
+
+/* The tasks that the next look holds. */
 static void hold_for_look(struct scan *s)
 {
 	static bool (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {
@@ -478,7 +526,7 @@ static void hold_for_look(struct scan *s)
 	};
 
 	if (s->session->sampled)
-		engine_hold(s->session->engine, s->round & 1 ? NULL : hold_end, s);
+		engine_hold(s->session->engine, look_holds_ends(s) ? hold_end : NULL, s);
 	else
 		engine_hold(s->session->engine,
 			    s->round < s->span ? hold_end : others[(s->round - s->span) % 3], s);
@@ -670,12 +718,23 @@ static void conclude(struct scan *s)
 	}
 }
 
-/* Points are what was added, and these of a batch. */
+/*
+ * So often an instruction is a point in one execution; looks: one that looks. A search that samples
+ * goes on with its points also where it looks, and the order of atomic accesses must be seen.
+ */
+static uint32_t limit_of(const struct scan *s, const struct access_place *a, bool looks)
+{
+	if (!looks || (s->session->sampled && a->added))
+		return a->hot ? LIMIT : 0;
+	return s->session->sampled && a->op ? LIMIT : s->limit;
+}
+
+/* Points are what was added, and these of a batch; UINT32_MAX: none. */
 static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 {
-	uint32_t first = batch * BATCH, end = first + BATCH < s->nr ? first + BATCH : s->nr;
+	uint32_t first = batch * s->batch, end = first + s->batch < s->nr ? first + s->batch : s->nr;
 	bool *now = calloc(s->nr + 1, sizeof(*now));
-	struct probe_code *list = malloc(BATCH * sizeof(*list));
+	struct probe_code *list = malloc(s->batch * sizeof(*list));
 	int ret = now && list ? 0 : -ENOMEM;
 
 	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
@@ -689,10 +748,7 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 			continue;
 		probes_silence(s->session->probes, a->site,
 			       !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
-		probes_set_limit(s->session->probes, a->site,
-				 batch != UINT32_MAX ? s->limit :
-				 a->hot		     ? LIMIT :
-						       0);
+		probes_set_limit(s->session->probes, a->site, limit_of(s, a, batch != UINT32_MAX));
 		/*
 		 * only in the search: what is not known at first, and then is, would be two names
 		 * for the same
@@ -713,7 +769,7 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 				list[nr++] = (struct probe_code){ .offset = a->offset,
 								  .op = a->op,
 								  .split = a->split,
-								  .limit = s->limit };
+								  .limit = limit_of(s, a, true) };
 		}
 		ret = nr ? probes_add_code(s->session->probes, m, list, nr, err, errlen) : 0;
 		ret = ret < 0 ? ret : 0;
@@ -740,6 +796,13 @@ static bool next_pair(struct scan *s)
 			return true;
 	}
 	return false;
+}
+
+/* An execution that ends with a warning, or is followed once more, has no result for its caller. */
+static void leave_pairs(struct scan *s)
+{
+	if (s->session->one_by_one && !s->races->fail)
+		s->pair = s->nr_pairs;
 }
 
 static int next_mode(struct scan *s, char *err, size_t errlen)
@@ -770,9 +833,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
 		if (ret)
 			return ret;
-		/* an execution that ends with a warning has no result for its caller */
-		if (s->session->one_by_one && !s->races->fail)
-			s->pair = s->nr_pairs;
+		leave_pairs(s);
 	}
 	if (s->mode == CONFIRMING && next_pair(s)) {
 		s->nr_ends = 0;
@@ -785,21 +846,70 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 	return 0;
 }
 
+/* Now and then an execution of a search that samples looks: for this one its points are planted. */
+static int look_late(struct scan *s, char *err, size_t errlen)
+{
+	if (s->mode != DONE || s->round >= s->last_round || ++s->since < EVERY)
+		return 0;
+	s->since = 0;
+	s->late = true;
+	vector_clocks_begin(s->order);
+	return plant(s, s->round++ % s->span, err, errlen);
+}
+
+/* After it: what it has found are points from now on. How many, or -errno. */
+static int conclude_late(struct scan *s, char *err, size_t errlen)
+{
+	int nr = 0, ret;
+
+	s->late = false;
+	for (uint32_t i = 0; i < s->nr; i++)
+		nr -= s->places[i].added;
+	conclude(s);
+	if (s->no_memory)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr; i++)
+		nr += s->places[i].added;
+	leave_pairs(s);
+	if (s->pair < s->nr_pairs)
+		s->mode = HOLDING;
+	ret = plant(s, UINT32_MAX, err, errlen);
+	return ret ? ret : nr;
+}
+
+static int learn(void *state, bool only_more, char *err, size_t errlen)
+{
+	struct scan *s = state;
+	int ret = 0;
+
+	if (only_more || !s->session->sampled || s->mode < HOLDING)
+		return 0;
+	snprintf(err, errlen, "out of memory");
+	ret = s->late ? conclude_late(s, err, errlen) : look_late(s, err, errlen);
+	return ret >= 0 || ret == -ENOMEM ? ret : -EIO;
+}
+
 /* Every other execution of a search that samples holds tasks, as long as there are pairs. */
 static void begin_execution(void *state, bool *apart)
 {
 	struct scan *s = state;
 
-	if (s->mode != HOLDING)
+	if (!s->session->sampled || s->mode < HOLDING)
 		return;
-	s->holding = !s->holding && next_pair(s);
-	if (!s->holding && s->pair == s->nr_pairs)
+	s->holding = s->mode == HOLDING && !s->holding && next_pair(s);
+	if (s->mode == HOLDING && !s->holding && s->pair == s->nr_pairs)
 		s->mode = DONE;
 	s->nr_ends = 0;
-	engine_hold(s->session->engine, s->holding ? hold_pair : NULL, s);
+	engine_hold(s->session->engine,
+		    s->holding			      ? hold_pair :
+		    s->late && look_holds_ends(s) ? hold_end :
+							NULL,
+		    s);
 	s->races->noting = s->holding && !s->races->fail;
+	s->races->scanning = s->late;
 	s->races->scanned = s->mode == DONE;
-	*apart |= s->holding;
+	s->session->o.failure.race = s->races->fail && !s->late;
+	*apart |= s->holding || s->late;
 }
 
 static bool looks_at(const struct scan *s, uint32_t module)
@@ -908,27 +1018,33 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	return 0;
 }
 
+static bool is_looking(const struct scan *s)
+{
+	return (s->mode == LOOKING || s->late) && !s->session->aside;
+}
+
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	struct scan *s = state;
 
-	if (s->mode == LOOKING && !s->session->aside)
+	if (is_looking(s))
 		look(s, p, i);
 	return false;
 }
 
+/* What an access is about comes with its event: steps may be made ahead of this. */
 static bool looks(void *state)
 {
-	const struct scan *s = state;
-
-	return s->mode == LOOKING && !s->session->aside;
+	return false;
 }
 
 /* Stopping at every access takes long: that it was cut is no finding. */
 static int after(void *state, enum points_phase phase, struct execution *x, char *err,
 		 size_t errlen)
 {
-	if ((phase == POINTS_SETTLING || ((struct scan *)state)->holding) &&
+	const struct scan *s = state;
+
+	if ((phase == POINTS_SETTLING || s->holding || s->late) &&
 	    x->outcome.kind == ZUG_OUTCOME_TIMEOUT)
 		outcome_set(&x->outcome, ZUG_OUTCOME_PASS, "%s", "");
 	return 0;
@@ -1022,6 +1138,8 @@ static void note(void *state, struct campaign_notes *n)
 const struct point_policy policy_scan = {
 	.open = open_scan,
 	.free = free_scan,
+	.learn = learn,
+	.learns_always = true,
 	.settle = settle,
 	.begin = begin_execution,
 	.on_step = on_step,

@@ -390,7 +390,8 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 		return waits_for_ever(e, task) ? SPIN_PROVEN : SPIN_WAITS;
 	else if (v == SPIN_PROVEN)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
-			    "same state again and again, while T%u could run", task, other->task);
+			    "same state again and again, while T%u could run: only a preemption by the kernel would end "
+			    "that", task, other->task);
 	return v;
 }
 

@@ -365,6 +365,8 @@ int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
 /* A signal that the task will take when it goes on. */
 bool kworld_has_signal(int pid);
+/* A signal that is ignored where it is neither handled nor blocked: the task handles or blocks it. */
+bool kworld_notices(int pid, int signal);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops. */

@@ -12,11 +12,13 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
@@ -205,6 +207,103 @@ static void label_kill(struct kworld *k, struct zug_label *l, const struct zug_e
 		l->object = kworld_signal_object(k, k->w.tasks[to].process, signal);
 }
 
+/* The only signal of a set; 0: it has none, or several. */
+static int only_signal(uint64_t set)
+{
+	return set && !(set & (set - 1)) ? __builtin_ctzll(set) + 1 : 0;
+}
+
+/* A task waits for signals of a set: for which one, if there is only one. */
+static void label_signal_wait(struct kworld *k, const struct world_task *t, struct zug_label *l, const struct zug_event *e)
+{
+	uint64_t set;
+
+	if (e->nr == SYS_rt_sigtimedwait && remote_read(e->pid, e->arg[0], &set, sizeof(set)) && only_signal(set))
+		l->object = kworld_signal_object(k, t->process, only_signal(set));
+}
+
+/*
+ * A task reads a descriptor of signals: it is about the signal as much as about the descriptor. With several signals it
+ * could be about anything.
+ */
+static void label_signal_read(struct kworld *k, const struct world_task *t, int fd, struct zug_label *l)
+{
+	char name[64], text[64];
+	unsigned long long set = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd/%d", t->pid, fd);
+	n = readlink(name, text, sizeof(text) - 1);
+	if (n < 0)
+		return;
+	text[n] = 0;
+	if (strcmp(text, "anon_inode:[signalfd]"))
+		return;
+	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", t->pid, fd);
+	f = fopen(name, "re");
+	while (f && fgets(text, sizeof(text), f))
+		if (sscanf(text, "sigmask: %llx", &set) == 1)
+			break;
+	if (f)
+		fclose(f);
+	if (only_signal(set))
+		l->object2 = kworld_signal_object(k, t->process, only_signal(set));
+	else
+		l->object = 0;
+}
+
+static uint64_t children_object(struct kworld *k, uint32_t process)
+{
+	uint64_t id = mix64(mix64(process + 1) ^ 0x6368696c64ull);
+	char name[40];
+
+	snprintf(name, sizeof(name), "children of T%u", process);
+	places_named(k->o.places, id, "children", name);
+	return id;
+}
+
+/* A process ends: its parent may look for that, or be told by a signal. */
+static void label_end(struct kworld *k, const struct world_task *t, struct zug_label *l)
+{
+	const struct world_task *first = &k->w.tasks[t->process], *o = NULL;
+	uint32_t parent;
+
+	if (first->parent == WORLD_NO_TASK)
+		return;
+	parent = k->w.tasks[first->parent].process;
+	for (uint32_t i = 0; i < k->w.nr_tasks && !o; i++)
+		if (k->w.tasks[i].process == parent && k->w.tasks[i].state != TASK_NONE &&
+		    k->w.tasks[i].state != TASK_DEAD)
+			o = &k->w.tasks[i];
+	if (!o)
+		return;
+	if (kworld_notices(o->pid, SIGCHLD)) {
+		l->object = kworld_signal_object(k, parent, SIGCHLD);
+		l->flags |= ZUG_L_ENDS_ALL;
+	} else {
+		l->object = children_object(k, parent);
+	}
+}
+
+/* What system calls have to do with signals and the ends of processes. */
+static void label_signals(struct kworld *k, struct world_task *t, const struct zug_event *e, struct zug_label *l)
+{
+	bool others = l->op == ZUG_OP_END && ends_others(k, t);
+
+	if (l->op == ZUG_OP_KILL)
+		label_kill(k, l, e);
+	if (l->op == ZUG_OP_SIGNAL_WAIT)
+		label_signal_wait(k, t, l, e);
+	if (e->nr == SYS_exit_group && others)
+		l->flags |= ZUG_L_ENDS_ALL;
+	if (e->nr == SYS_exit_group || (e->nr == SYS_exit && !others))
+		label_end(k, t, l);
+	/* it does not wait for the end: whether that has come makes a difference */
+	if ((e->nr == SYS_wait4 && e->arg[2] & WNOHANG) || (e->nr == SYS_waitid && e->arg[3] & WNOHANG))
+		l->object = children_object(k, t->process);
+}
+
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -233,10 +332,9 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;
-	if (l->op == ZUG_OP_KILL)
-		label_kill(k, l, e);
-	if (e->nr == SYS_exit_group && ends_others(k, t))
-		l->flags |= ZUG_L_ENDS_ALL;
+	if (l->op == ZUG_OP_READ && fd >= 0 && e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT))
+		label_signal_read(k, t, fd, l);
+	label_signals(k, t, e, l);
 	l->site = kworld_caller(k, t, e);
 }
 
@@ -503,7 +601,9 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 	/* with virtual time only a time-out that has an end has a deadline, and timers are known otherwise */
 	if (t->deadline || (!kworld_virtual(k) && (e->flags & (ZUG_EF_TIMED | ZUG_EF_TIMER))))
 		t->wait = WAIT_TIMED;
-	if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
+	if (d && d->sysv) {
+		o = places_find_object(k->o.places, t->label.object);
+	} else if (d && d->wait_fd && (e->flags & ZUG_EF_OBJECT)) {
 		uint64_t id = places_object(k->o.places, t->process, t->task, e->pid, &e->obj,
 					    (int)e->arg[0], d->op);
 

@@ -302,9 +302,14 @@ int kworld_interrupt(struct kworld *k, uint32_t n)
 
 /* ---- the kernel's timer was too early ---- */
 
-bool kworld_has_signal(int pid)
+struct signal_sets {
+	unsigned long long pending, blocked, handled;
+};
+
+static struct signal_sets signals_of(int pid)
 {
-	unsigned long long pending = 0, blocked = 0, v;
+	struct signal_sets s = { 0 };
+	unsigned long long v;
 	char path[48], line[128];
 	FILE *f;
 
@@ -312,13 +317,29 @@ bool kworld_has_signal(int pid)
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "SigPnd: %llx", &v) == 1 || sscanf(line, "ShdPnd: %llx", &v) == 1)
-			pending |= v;
+			s.pending |= v;
 		else if (sscanf(line, "SigBlk: %llx", &v) == 1)
-			blocked = v;
+			s.blocked = v;
+		else if (sscanf(line, "SigCgt: %llx", &v) == 1)
+			s.handled = v;
 	}
 	if (f)
 		fclose(f);
-	return pending & ~blocked;
+	return s;
+}
+
+bool kworld_has_signal(int pid)
+{
+	struct signal_sets s = signals_of(pid);
+
+	return s.pending & ~s.blocked;
+}
+
+bool kworld_notices(int pid, int signal)
+{
+	struct signal_sets s = signals_of(pid);
+
+	return (s.handled | s.blocked) >> (signal - 1) & 1;
 }
 
 static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)

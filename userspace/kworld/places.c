@@ -518,7 +518,9 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 			path[len - 10] = 0;
 		id = places_path(p, path);
 	} else {
-		if (fd >= 0)
+		if (w->ino && w->dev == ZUG_DEV_SYSV)
+			kind = w->offset == 1 ? "semaphore set" : "message queue";
+		else if (fd >= 0)
 			kind = S_ISFIFO(w->mode) ? "pipe" : S_ISSOCK(w->mode) ? "socket" :
 			       S_ISCHR(w->mode) ? "device" : S_ISDIR(w->mode) ? "directory" : "descriptor";
 		n = count_of(p, task);

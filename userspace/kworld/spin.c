@@ -75,8 +75,9 @@ static bool hash_region(int pid, const struct scan_region *r, unsigned int *page
 }
 
 /*
- * Adds to *h the memory that was written since forget_writes(), but for the pages around the thread pointer. false: that
- * is unknown, or too much.
+ * Adds to *h the memory that was written since forget_writes(), and to *pages how much it is: the pages around the thread
+ * pointer are written by the kernel, too, and add their bytes alone. (A thread's stack may begin there, and all that a loop
+ * of an unoptimised program changes.) false: that is unknown, or too much.
  */
 static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h, unsigned int *pages)
 {
@@ -87,6 +88,7 @@ static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h, unsigned
 	};
 	uint64_t lo = (thread_pointer & ~0xfffull) - 0x1000, hi = lo + 0x3000;
 	int fd = open_of(pid, "pagemap", O_RDONLY), n;
+	unsigned int shared = 0;
 	bool known = fd >= 0;
 
 	while (known && (n = ioctl(fd, SCAN_IOCTL, &a)) != 0) {
@@ -94,8 +96,11 @@ static bool hash_written(int pid, uint64_t thread_pointer, uint64_t *h, unsigned
 		for (int i = 0; i < n && known; i++) {
 			struct scan_region below = { .start = r[i].start, .end = r[i].end < lo ? r[i].end : lo };
 			struct scan_region above = { .start = r[i].start > hi ? r[i].start : hi, .end = r[i].end };
+			struct scan_region both = { .start = r[i].start > lo ? r[i].start : lo,
+						    .end = r[i].end < hi ? r[i].end : hi };
 
 			known = (below.start >= below.end || hash_region(pid, &below, pages, h)) &&
+				(both.start >= both.end || hash_region(pid, &both, &shared, h)) &&
 				(above.start >= above.end || hash_region(pid, &above, pages, h));
 		}
 		if (a.walk_end >= USER_END)

@@ -46,11 +46,18 @@ static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 	return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
 }
 
+/* How much is accessed depends on memory as it is before. */
+static bool reads_text(const struct code_place *p)
+{
+	return p->kind == CODE_BLOCK && (p->size == CODE_BLOCK_STRCPY || p->size == CODE_BLOCK_STRLEN ||
+					 p->size == CODE_BLOCK_STRCMP);
+}
+
 static struct zug_pass pass_of(const struct probe_module *mod, const struct probe_site *s)
 {
 	enum symlibc libc = symfile_libc(mod->file);
 
-	if (s->waits)
+	if (s->waits || reads_text(&s->code))
 		return (struct zug_pass){ .kind = ZUG_PASS_NEVER };
 	if (zug_op_waits_for_lock(s->op) && libc != SYMLIBC_NONE)
 		return pass_of_lock(s->op, libc == SYMLIBC_MUSL);

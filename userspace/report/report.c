@@ -585,9 +585,9 @@ static void put_decisions(struct report *r)
 		if (is_told(r->t, i, &d) && n++ >= skip)
 			put_decision(r, i, d.preemptions);
 	if (!critical && m && m->near > 1 && !d.preemptions)
-		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedules near this one: it may\n"
+		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one: it may\n"
 			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
-			(unsigned long long)m->near - 1);
+			(unsigned long long)m->near - 1, m->near == 2 ? "" : "s");
 }
 
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o)

@@ -141,10 +141,14 @@ static void put_source_name(const struct report *r, const struct zug_label *l, c
 
 void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len)
 {
+	const struct trace_object *o = trace_object(r->t, l->object);
 	char a[300], b[256];
 
 	a[0] = b[0] = '\0';
-	if (l->object)
+	/* a process that ends: the signal that it sends, where its parent notices that */
+	if (l->op == ZUG_OP_END && o && !strcmp(o->kind, "signal"))
+		report_object_name(r, l->object, b, sizeof(b));
+	else if (l->object && l->op != ZUG_OP_END)
 		report_object_name(r, l->object, a, sizeof(a));
 	put_source_name(r, l, a, sizeof(a));
 	if (l->object2 && !(l->flags & ZUG_L_PART))

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "symbols/sym_internal.h"
 
 /*
@@ -87,7 +88,8 @@ int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, i
 		return 0;
 	}
 	name = dwarf_diename(&variable);
-	if (!name)
+	/* reserved names: __atomic_load_ptr, inside a macro of <stdatomic.h> */
+	if (!name || !strncmp(name, "__", 2))
 		return -ENOENT;
 	snprintf(buf, len, disp ? "%s[...]" : "*%s", name);
 	return 0;

@@ -2,17 +2,28 @@
  * Computes without a point, a system call or a yield: for ever; `beside`: beside a second thread
  * that would end it; `late`: until a second thread, which sleeps already, has slept for a second;
  * `long`: some tenths of a second, while a second thread could run; `floats`: as long, while none
- * could, and only a floating point register changes.
+ * could, and only a floating point register changes; `stack`: in two threads, as a program that is not
+ * optimised, which changes its stack and no register.
  */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile int stop, late;
+static volatile int stop, late, stack;
 static volatile unsigned long sum;
+
+static void *counts(void *arg)
+{
+	unsigned int n = 0;
+
+	__asm__ volatile("1: addl $1, %0\n\tcmpl $50000000, %0\n\tjb 1b" : "+m"(n) : : "cc");
+	return arg;
+}
 
 static void *stops(void *arg)
 {
+	if (stack)
+		return counts(arg);
 	if (late)
 		sleep(1);
 	stop = 1;
@@ -31,11 +42,14 @@ int main(int argc, char **argv)
 		return x < 0;
 	}
 	late = !strcmp(how, "late");
+	stack = !strcmp(how, "stack");
 	if (how[0] && pthread_create(&thread, NULL, stops, NULL))
 		return 2;
 	if (late)
 		usleep(1000);
-	if (!strcmp(how, "long"))
+	if (stack)
+		counts(NULL);
+	else if (!strcmp(how, "long"))
 		for (unsigned long i = 0; i < 200000000; i++)
 			sum += i;
 	else

@@ -84,6 +84,14 @@ if begin "a signal has its place"; then
 	end
 fi
 
+if begin "a child's end is tied to its parent's signal"; then
+	zug 60 run -q --points sync,syscall -o traces -- "$programs/lost-sigchld"
+	want_status 1
+	tr '\n' '~' <"$dir/out" | grep -qE 'It fails when~ +T1 does end \(SIGCHLD\) [^~]*~[^~]*~ +before~ +T0 (does|would do) signal-wait ' ||
+		note "the child's end and the wait are not named: $(grep -A 6 '^It fails' "$dir/out")"
+	end
+fi
+
 if begin "what decides a livelock, and its round"; then
 	zug 120 run -q -o traces -- "$programs/gave-up"
 	want_status 1

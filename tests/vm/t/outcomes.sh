@@ -58,6 +58,7 @@ begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, h
 begin "spin of one" && outcome_is livelock 'T0 goes round in the same state for ever' -- "$outcomes/computes"
 begin "spin until another has slept" && passes -- "$outcomes/computes" late
 begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/computes" floats
+begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
 begin "spin beside a task that could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 4s --time real -- sleep 100

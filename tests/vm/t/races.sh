@@ -120,7 +120,7 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	mixed-increment once-misuse openmp-reduction peterson-atomic pipe-deadlock refcount-zero rwlock-upgrade \
 	semaphore-misuse seqlock-writers; do
 	begin "no race in $twin-fixed" || continue
-	zug 60 run -q --fail-on-race --executions 8 -o traces -- "$programs/$twin-fixed"
+	zug 60 run -q --fail-on-race --executions 6 -o traces -- "$programs/$twin-fixed"
 	want_status 0
 	said='^added points|data race'
 	# data that a handler shares with its own task gets points, and is no race

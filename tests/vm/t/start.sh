@@ -23,7 +23,7 @@ trace()
 # search START: a finding, or none, in `start.out`; its trace in `start.json`.
 search()
 {
-	zug 60 run -q --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 24 -o "$dir/zug-out" -- \
+	ZUG_DEBUG=times zug 60 run -q --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 24 -o "$dir/zug-out" -- \
 		"$program" "${args[@]}"
 	echo "status $rc" >"$dir/$1.out"
 	# of each execution: steps, outcome, checksum of the trace
@@ -54,10 +54,6 @@ if begin "a killed zug leaves no template"; then
 	end
 fi
 
-# zugd, too, prints a line for each execution
-export ZUG_DEBUG=times
-use_daemon
-unset ZUG_DEBUG
 for bug in "${bugs[@]}"; do
 	begin "$bug, forked and started" || continue
 	source=$(ls "$project/tests/programs/$bug".c* | head -n 1)
@@ -76,6 +72,7 @@ for bug in "${bugs[@]}"; do
 	end
 done
 
+use_daemon
 # The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
 	cd "$project" || exit 2
