@@ -4,7 +4,7 @@
  * executions so far, learnt for weights (surw.c)
  *
  * Tasks and objects are known by their stable names, so that counts of one execution say something
- * about the next. The search counts in all executions, whatever strategy chose in them
+ * about the next. The search counts in all executions but replays, whatever strategy chose in them
  * (STRATEGY_COUNTS). What comes to be points later, or stops being points, must not spoil the means:
  * one is taken over the executions since the pair of object and task was first met, and all sums are
  * halved now and then, so that old executions count less and less.

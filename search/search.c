@@ -375,15 +375,21 @@ static int strategy_pick(struct search *s, const struct choice *c)
 	return (int)c->allowed[pos];
 }
 
+/* Replays show nothing new, and their number must not change what a search does. */
+static bool is_replay(const struct search *s)
+{
+	return s->force && s->nr_forced;
+}
+
 /* Everything that follows from giving the turn to candidate i. */
 static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
-	if (s->type->flags & STRATEGY_COUNTS &&
+	if (s->type->flags & STRATEGY_COUNTS && !is_replay(s) &&
 	    profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label))
 		return -ENOMEM;
-	if (s->type->observe && s->type->observe(s->state, p, i))
+	if (s->type->observe && !is_replay(s) && s->type->observe(s->state, p, i))
 		return -ENOMEM;
 	if (s->rules && rules_step(s->rules, p, i, s->force))
 		return -ENOMEM;
@@ -584,7 +590,8 @@ void search_end(struct search *s, const struct search_end *end)
 		s->env.novel = seen_add(&s->classes, s->hb.hash);
 		seen_add(&s->schedules, s->schedule);
 	}
-	profile_end(&s->profile);
+	if (!is_replay(s))
+		profile_end(&s->profile);
 	if (s->force) {
 		s->force = false;
 		return;

@@ -97,6 +97,38 @@ static void test_draws(void)
 	program_free(p);
 }
 
+/* The same executions, however often some of them are replayed meanwhile. */
+static void test_replays(void)
+{
+	static const char *const strategies[] = { "random", "pct:depth=3", "pos", "urw", "surw", "guided", "portfolio" };
+	struct program *p = program_new("reorder", 4);
+	uint32_t order[2][64], again[64];
+	struct model_result r;
+
+	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
+		struct search *s = model_search(strategies[i], 3, 1), *t = model_search(strategies[i], 3, 1);
+		int same = 0, replayed = 0;
+
+		for (int n = 0; n < 60; n++) {
+			memset(order, 0, sizeof(order));
+			model_run(&p->model, s, &r, order[0], 64);
+			model_run(&p->model, t, &r, order[1], 64);
+			same += !memcmp(order[0], order[1], sizeof(order[0]));
+			if (n % 3)
+				continue;
+			memset(again, 0, sizeof(again));
+			search_replay(s, order[0], (uint32_t)(r.steps < 64 ? r.steps : 64));
+			model_run(&p->model, s, &r, again, 64);
+			replayed += !memcmp(order[0], again, sizeof(again));
+		}
+		tap_ok(same == 60 && replayed == 20, "%s: replays change nothing (%d alike, %d replayed)", strategies[i],
+		       same, replayed);
+		search_free(s);
+		search_free(t);
+	}
+	program_free(p);
+}
+
 static void test_systematic(void)
 {
 	static const char *const strategies[] = { "preemption:bound=2", "delay:bound=2", "dfs", "dpor" };
@@ -114,6 +146,7 @@ int main(void)
 {
 	test_portfolio();
 	test_draws();
+	test_replays();
 	test_systematic();
 	return tap_done();
 }

@@ -416,6 +416,6 @@ int session_unpark(struct session *s, char *err, size_t errlen)
 
 int session_replant(struct session *s, char *err, size_t errlen)
 {
-	kernel_clear_probes(s->k);
-	return probes_replant(s->probes, err, errlen);
+	session_park(s);
+	return session_unpark(s, err, errlen);
 }
