@@ -3,6 +3,7 @@
  * how: T0 is preempted before it ends; T1 reads the counter and is preempted; T2 reads and writes
  *	it; T1 writes: the last of them finds a count too few.
  * outcome: assert
+ * musl: none (main's exit() locks stderr for good, so the assertion's message is never written)
  * options:
  * args:
  * odds: 2 preemptions. Random walk: T0 must not have the turn while T1 and T2 make eight steps
