@@ -245,10 +245,9 @@ static bool look(void *ctx, uint32_t task, struct outcome *o)
 		return false;
 	t = &w->tasks[task];
 	/* the memory of a task that has ended is seen by the others of its process */
-	for (uint32_t i = 0; i < w->nr_tasks && t->state == TASK_DEAD; i++)
-		if (w->tasks[i].process == t->process && world_lives(&w->tasks[i]))
-			t = &w->tasks[i];
-	if (!world_lives(t))
+	if (t->state == TASK_DEAD)
+		t = world_living(w, t->process, NULL);
+	if (!t || !world_lives(t))
 		return false;
 	ms->process = t->process;
 	ms->tgid = t->tgid;
