@@ -27,7 +27,8 @@ struct engine_options {
 	 */
 	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
-	bool explore_timeouts;	/* a time-out may expire while others can run */
+	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
+	bool spare_watchdogs;	/* no timer fires early whose signal would end its process */
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
 	bool ask_always;	/* no leases: every point stops where another task could run */
@@ -47,6 +48,7 @@ struct execution {
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */
+	uint64_t early;		/* time-outs and timers that ended before their time */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;
@@ -61,6 +63,8 @@ struct engine;
 struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 			  const struct engine_options *o);
 void engine_free(struct engine *e);
+/* From the next execution on time-outs and timers may end before their time, or may not. */
+void engine_explore_timeouts(struct engine *e, bool may);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 

@@ -41,6 +41,7 @@ static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
 	bool any = false;
 
+	e->due = e->o.explore_timeouts ? expiry_limit(e->w, e->status.clock, idle || !ne, false) : limit;
 	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
@@ -266,6 +267,19 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 	return END;
 }
 
+/* A time-out, or (WORLD_NO_TASK) the next timer, ends before its time: the trace says by how much. */
+static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
+{
+	double seconds = ((double)deadline - (double)e->status.clock) / 1e9;
+	char text[32];
+
+	if (deadline <= e->status.clock)
+		return;
+	snprintf(text, sizeof(text), seconds < 100 ? "%.3g s" : "%.0f s", seconds);
+	steps_note(e, TRACE_NOTE_EARLY, task, 0, text);
+	e->x->early++;
+}
+
 /*
  * --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0
  * or -errno.
@@ -277,11 +291,13 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 	if (!e->o.explore_timeouts)
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
-	if (e->status.next_timer == UINT64_MAX)
+	if (e->status.next_timer == UINT64_MAX ||
+	    (e->o.spare_watchdogs && !want && e->w->ops->timer_kills && e->w->ops->timer_kills(e->w)))
 		return 0;
 	fires = faults_timer(&e->faults, e->w, e->s, want, e->r, task);
 	if (fires <= 0)
 		return fires;
+	note_early(e, WORLD_NO_TASK, e->status.next_timer);
 	e->w->ops->expire(e->w, WORLD_NO_TASK);
 	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
 	return 0;
@@ -298,6 +314,8 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (engine_debugger(e) && !engine_debug_granting(e, want ? want->step : e->x->steps, task))
 		return END;
 	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
+		if (t->deadline > e->due)
+			note_early(e, task, t->deadline);
 		ret = e->w->ops->expire(e->w, task);
 		if (ret)
 			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): "
