@@ -236,13 +236,25 @@ static void timers(void)
 	run_free(r);
 }
 
+/* How many time-outs and timers ended early where only those do that are likely to. */
+static uint64_t likely_early(const struct mw_program *p, uint64_t seed)
+{
+	struct run *r = run(p, &(struct how){ .strategy = "random", .seed = seed,
+					      .o.explore_timeouts = true, .o.likely_timeouts = true });
+	uint64_t nr = r->x.early;
+
+	run_free(r);
+	return nr;
+}
+
 static void timers_explored(void)
 {
-#define TIMED_TASKS { TASK(TIMER(0, 3600 * SECOND), CREATE(1), READ(0, 0), STORE(1, 0, 0), JOIN(1)),	\
+#define TIMED_TASKS(ns) { TASK(TIMER(0, ns), CREATE(1), READ(0, 0), STORE(1, 0, 0), JOIN(1)),	\
 		      TASK(SEM_WAIT(0), WRITE(0, 1)) }
-	const struct mw_program *p = PROGRAM(.code = TIMED_TASKS);
-	const struct mw_program *watched = PROGRAM(.code = TIMED_TASKS, .watchdog = true);
-	uint32_t early = 0, late = 0, flagged = 0, followed = 0, spared = 0, fired = 0, nr = 60;
+	const struct mw_program *p = PROGRAM(.code = TIMED_TASKS(3600 * SECOND));
+	const struct mw_program *soon = PROGRAM(.code = TIMED_TASKS(5 * SECOND));
+	const struct mw_program *watched = PROGRAM(.code = TIMED_TASKS(5 * SECOND), .watchdog = true);
+	uint32_t early = 0, late = 0, flagged = 0, followed = 0, spared = 0, fired = 0, likely = 0, far = 0, nr = 60;
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
 		struct run *r = run(p, &(struct how){ .strategy = "random",
@@ -263,12 +275,13 @@ static void timers_explored(void)
 			    again->x.steps == r->x.steps;
 		run_free(again);
 		run_free(r);
-		r = run(watched, &(struct how){ .strategy = "random", .seed = seed,
-						.o.explore_timeouts = true, .o.spare_watchdogs = true });
-		spared += !r->x.early && r->vars[1] == 0;
-		run_free(r);
+		spared += !likely_early(watched, seed);
+		likely += likely_early(soon, seed);
+		far += likely_early(p, seed);
 	}
 	check(fired == flagged, NULL, "it says by how much each was early");
+	check(likely, NULL, "a timer that is likely to be early is explored");
+	check(!far, NULL, "one that would be an hour early is not");
 	check(spared == nr, NULL, "a timer whose signal would end the test is spared");
 	check(early && late, NULL, "a timer that is explored may fire before any step");
 	check(flagged >= early && flagged, NULL, "the trace says before which step a timer fired");

@@ -11,7 +11,7 @@
  */
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
-	&policy_scan,  &policy_races, &policy_monitors, &policy_watches, &policy_timeouts,
+	&policy_scan,  &policy_races, &policy_timeouts, &policy_monitors, &policy_watches,
 	&policy_untried, &policy_seen,
 };
 

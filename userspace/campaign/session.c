@@ -344,7 +344,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.stop = s->stop,
 		.debugger = o->replay.debugger,
 		.explore_timeouts = o->inputs.explore_timeouts,
-		.spare_watchdogs = o->inputs.timeouts == TIMEOUTS_AUTO,
+		.likely_timeouts = o->inputs.timeouts == TIMEOUTS_AUTO,
 		.faults = o->inputs.faults,
 		.max_faults = o->inputs.max_faults,
 		.max_flows = o->inputs.max_flows,

@@ -20,6 +20,9 @@
 #include "lib/spent.h"
 #include "engine/world.h"
 
+#define EARLY_MOST	10
+#define EARLY_NS	60000000000ull
+
 struct engine_options {
 	/*
 	 * Of one execution: processor time of its tasks, and time in which none of them could run; 0: none. How long zug
@@ -28,7 +31,11 @@ struct engine_options {
 	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
 	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
-	bool spare_watchdogs;	/* no timer fires early whose signal would end its process */
+	/*
+	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS, and no timer whose
+	 * signal would end its process. (A replay lets happen what was recorded.)
+	 */
+	bool likely_timeouts;
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
 	bool ask_always;	/* no leases: every point stops where another task could run */

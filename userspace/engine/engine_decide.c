@@ -32,20 +32,30 @@ static struct search_point point_of(const struct engine *e)
 
 /* ---- candidates ---- */
 
+/* A time-out or timer of that time may end early now. */
+static bool may_be_early(const struct engine *e, uint64_t deadline)
+{
+	return e->o.explore_timeouts &&
+	       (!e->o.likely_timeouts ||
+		(e->x->early < EARLY_MOST && deadline <= e->status.clock + EARLY_NS));
+}
+
 /*
  * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
  * number that is enabled then.
  */
 static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 {
-	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
+	uint64_t limit = expiry_limit(e->w, e->status.clock, idle);
 	bool any = false;
 
-	e->due = e->o.explore_timeouts ? expiry_limit(e->w, e->status.clock, idle || !ne, false) : limit;
+	e->due = ne ? limit : expiry_limit(e->w, e->status.clock, true);
 	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
-		if (!expiry_may(&e->w->tasks[c->task], limit))
+		const struct world_task *t = &e->w->tasks[c->task];
+
+		if (!expiry_may(t, limit) && !(expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline)))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -292,7 +302,8 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
 	if (e->status.next_timer == UINT64_MAX ||
-	    (e->o.spare_watchdogs && !want && e->w->ops->timer_kills && e->w->ops->timer_kills(e->w)))
+	    (!want && !may_be_early(e, e->status.next_timer)) ||
+	    (!want && e->o.likely_timeouts && e->w->ops->timer_kills && e->w->ops->timer_kills(e->w)))
 		return 0;
 	fires = faults_timer(&e->faults, e->w, e->s, want, e->r, task);
 	if (fires <= 0)
