@@ -240,6 +240,18 @@ static inline bool world_lives(const struct world_task *t)
 	return t->state != TASK_NONE && t->state != TASK_DEAD;
 }
 
+/* A living task of that process other than but (NULL: any). NULL: there is none. */
+static inline const struct world_task *world_living(const struct world *w, uint32_t process, const struct world_task *but)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		if (t != but && t->process == process && world_lives(t))
+			return t;
+	}
+	return NULL;
+}
+
 /* The world has changed that task. */
 void world_changed(struct world *w, uint32_t task);
 void world_changed_all(struct world *w);
