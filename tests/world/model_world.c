@@ -88,6 +88,7 @@ struct mw_state {
 	struct id_map told;
 	/* as the kernel side's: struct zug_lease */
 	uint32_t lease, next_lease;	/* points left; of the next grant */
+	bool known, next_known;		/* they are those of a trace */
 	enum search_until until, next_until;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */
@@ -755,7 +756,9 @@ static uint64_t first_deadline(const struct mw_state *s)
 /* No other task could have the turn now. */
 static bool is_lone(const struct model_world *m, uint32_t t)
 {
-	if ((m->stop_always && !m->p->passes_anyway) || first_deadline(m->s) != UINT64_MAX ||
+	bool known = m->s->known && m->s->lease && m->p->code[t][m->s->task[t].pc].op == W_YIELD;
+
+	if ((m->stop_always && !m->p->passes_anyway && !known) || first_deadline(m->s) != UINT64_MAX ||
 	    m->s->nr > MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
@@ -859,7 +862,7 @@ static bool stands(struct model_world *m, uint32_t t)
 	bool lone = is_lone(m, t), leased = !lone && is_leased(m, t);
 
 	m->s->lease -= m->s->lease && (lone || leased);
-	if (o->op == W_YIELD || o->op == W_SLEEP)
+	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;
 	task->shown.label = label_of(m, t);
 	task->shown.quits = o->op == W_EXIT && !task->process;
@@ -1042,6 +1045,7 @@ static int mw_grant(struct world *w, uint32_t task)
 		return 0;
 	}
 	m->s->lease = m->s->next_lease;
+	m->s->known = m->s->next_known;
 	m->s->until = m->s->next_until;
 	m->s->next_lease = 0;
 	m->s->woken = false;
@@ -1058,8 +1062,9 @@ static int mw_grant(struct world *w, uint32_t task)
 	return 0;
 }
 
-static void mw_lease(struct world *w, uint32_t nr, enum search_until until)
+static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
 {
+	mw(w)->s->next_known = known;
 	mw(w)->s->next_lease = nr;
 	mw(w)->s->next_until = until;
 }
