@@ -45,8 +45,11 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t executions_to_bug(const struct model *m, const char *strategy, uint64_t seed,
-				  uint64_t limit)
+#define THE_BUG	0	/* no outcome is that */
+
+/* Executions until that outcome, or THE_BUG; UINT64_MAX: more than the limit. */
+static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed,
+			      uint64_t limit, uint64_t outcome)
 {
 	struct search *s = model_search(strategy, seed, 1);
 	struct model_result r;
@@ -55,7 +58,7 @@ static uint64_t executions_to_bug(const struct model *m, const char *strategy, u
 
 	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
 		nr++;
-		found = r.failed;
+		found = outcome == THE_BUG ? r.failed : r.outcome == outcome;
 	}
 	search_free(s);
 	return found ? nr : UINT64_MAX;
@@ -100,8 +103,8 @@ static void find(int seeds, uint64_t limit, const char *const *strategies)
 			int n = draws(strategies[k]) ? seeds : 1;
 
 			for (int s = 0; s < n; s++)
-				nr[s] = executions_to_bug(&p->model, strategies[k], (uint64_t)s + 1,
-							  limit);
+				nr[s] = executions_to(&p->model, strategies[k], (uint64_t)s + 1,
+						      limit, THE_BUG);
 			qsort(nr, (size_t)n, sizeof(*nr), compare);
 			printf(" ");
 			print_count(nr[n / 2]);
@@ -179,22 +182,6 @@ static uint64_t rare_outcome(const struct model *m)
 			target = got[i].hash;
 		}
 	return target;
-}
-
-static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed, uint64_t limit,
-			      uint64_t outcome)
-{
-	struct search *s = model_search(strategy, seed, 1);
-	struct model_result r;
-	uint64_t nr = 0;
-	bool found = false;
-
-	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
-		nr++;
-		found = r.outcome == outcome;
-	}
-	search_free(s);
-	return found ? nr : UINT64_MAX;
 }
 
 static void generated(int programs_wanted, const char *const *strategies)
