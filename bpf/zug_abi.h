@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		12
+#define ZUG_ABI_VERSION		13
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -170,6 +170,7 @@ struct zug_turn {
 #define ZUG_LEASE_LOCKS		8
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
+#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
 struct zug_lease {
 	__u32 left;		/* points */
 	__u32 flags;		/* ZUG_LEASE_* */
