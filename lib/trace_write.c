@@ -13,12 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 #include "lib/base/array.h"
 #include "lib/base/hash.h"
 #include "lib/trace.h"
 #include "lib/trace_format.h"
+#include "lib/trace_frames.h"
 
 #define HINTS (2 * TRACE_LABELS)
 
@@ -35,7 +34,7 @@ struct trace_writer {
 	size_t summed;		/* what of the buffer has gone into the sum, or stays out of it */
 	unsigned char *frame;	/* head and stored bytes */
 	size_t frame_size;
-	ZSTD_CCtx *zstd;
+	void *compressor;
 
 	/* what the next step is predicted from */
 	uint64_t nr_steps;
@@ -144,7 +143,8 @@ static int start_file(struct trace_writer *w)
 
 int trace_flush(struct trace_writer *w)
 {
-	size_t bound = ZSTD_compressBound(w->len), stored;
+	size_t bound = trace_compress_bound(w->len);
+	long stored;
 	unsigned char *p;
 	int err;
 
@@ -155,24 +155,20 @@ int trace_flush(struct trace_writer *w)
 		if (err)
 			return fail(w, err);
 	}
-	if (!w->zstd)
-		w->zstd = ZSTD_createCCtx();
-	if (!w->zstd)
-		return fail(w, -ENOMEM);
 	if (!ARRAY_RESERVE(w->frame, w->frame_size, TRACE_FRAME_HEAD_LEN + bound))
 		return fail(w, -ENOMEM);
 	p = w->frame + TRACE_FRAME_HEAD_LEN;
-	stored = ZSTD_compressCCtx(w->zstd, p, bound, w->buf, w->len, 3);
-	if (ZSTD_isError(stored))
-		return fail(w, -EIO);
-	if (stored >= w->len) {
-		stored = w->len;
+	stored = trace_compress(&w->compressor, p, bound, w->buf, w->len);
+	if (stored < 0)
+		return fail(w, (int)stored);
+	if ((size_t)stored >= w->len) {
+		stored = (long)w->len;
 		memcpy(p, w->buf, stored);
 	}
 	trace_put_u32(w->frame, stored);
 	trace_put_u32(w->frame + 4, w->len);
-	trace_put_u32(w->frame + 8, crc32(0, p, stored));
-	trace_put_u32(w->frame + 12, crc32(0, w->frame, 12));
+	trace_put_u32(w->frame + 8, trace_crc32(p, stored));
+	trace_put_u32(w->frame + 12, trace_crc32(w->frame, 12));
 	err = write_all(w, w->frame, TRACE_FRAME_HEAD_LEN + stored);
 	if (err)
 		return fail(w, err);
@@ -581,7 +577,7 @@ int trace_close(struct trace_writer *w, bool discard)
 			fail(w, -errno);
 	}
 	err = discard ? 0 : w->error;
-	ZSTD_freeCCtx(w->zstd);
+	trace_compress_end(w->compressor);
 	free(w->labels);
 	free(w->hints);
 	free(w->enabled);

@@ -143,9 +143,10 @@ struct world_ops {
 	 * as it was when the task stood there, and what may change that world may not be called; stacks cannot be had. The
 	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
 	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
-	 * over. NULL: the world gives none.
+	 * over. NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
+	 * no other task can run they are passed, whatever start() was told.
 	 */
-	void (*lease)(struct world *w, uint32_t nr, enum search_until until);
+	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
 	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */
@@ -205,6 +206,15 @@ struct world_inspection {
 	int (*registers)(struct world *w, const struct world_task *t, uint64_t regs[18]);
 	/* Code of a task's process that was read from addr: puts back what probes hide. The number of probes in it. */
 	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
+	/*
+	 * What the instruction at regs[16] accesses, whose bytes are code: addr, size and write of up to max pieces, of a
+	 * repeated instruction those of one round. Their number, or -ENOENT: it cannot be told.
+	 */
+	int (*memory)(const uint64_t regs[18], const uint8_t *code, size_t len, struct world_access *a, int max);
+	/* True when an access of that memory by the task is a point behind it, by the processor's debug registers. */
+	bool (*watched)(struct world *w, const struct world_task *t, uint64_t addr, uint64_t size);
+	/* Switches such points off, or on again, while a task that has the turn is stepped. */
+	void (*pause_watched)(struct world *w, bool off);
 };
 
 /* The tasks that may be other than the engine has seen them, perhaps more than once each. */
