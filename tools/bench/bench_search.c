@@ -53,6 +53,12 @@ static uint64_t executions_to_bug(const struct model *m, const char *strategy, u
 	uint64_t nr = 0;
 	bool found = false;
 
+	if (getenv("PRIME")) {
+		search_replay(s, NULL, 0);
+		model_run(m, s, &r, NULL, 0);
+		nr++;
+		found = r.failed;
+	}
 	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
 		nr++;
 		found = r.failed;
@@ -189,6 +195,12 @@ static uint64_t executions_to(const struct model *m, const char *strategy, uint6
 	uint64_t nr = 0;
 	bool found = false;
 
+	if (getenv("PRIME")) {
+		search_replay(s, NULL, 0);
+		model_run(m, s, &r, NULL, 0);
+		nr++;
+		found = r.outcome == outcome;
+	}
 	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
 		nr++;
 		found = r.outcome == outcome;

@@ -109,7 +109,7 @@ void engine_watch_states(struct engine *e,
 }
 
 void engine_hold(struct engine *e,
-		 bool (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+		 enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
 {
 	e->hold = fn;
 	e->hold_ctx = ctx;

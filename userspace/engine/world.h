@@ -231,6 +231,15 @@ static inline bool world_lives(const struct world_task *t)
 	return t->state != TASK_NONE && t->state != TASK_DEAD;
 }
 
+/* Another task of its process lives. */
+static inline bool world_has_others(const struct world *w, const struct world_task *t)
+{
+	for (uint32_t i = 0; i < w->nr_tasks; i++)
+		if (&w->tasks[i] != t && w->tasks[i].process == t->process && world_lives(&w->tasks[i]))
+			return true;
+	return false;
+}
+
 /* The world has changed that task. */
 void world_changed(struct world *w, uint32_t task);
 void world_changed_all(struct world *w);

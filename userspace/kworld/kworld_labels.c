@@ -157,18 +157,6 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	return id;
 }
 
-/* Other threads of the process end with it. */
-static bool ends_others(const struct kworld *k, const struct world_task *t)
-{
-	for (uint32_t i = 0; i < k->w.nr_tasks; i++) {
-		const struct world_task *o = &k->w.tasks[i];
-
-		if (o != t && o->process == t->process && world_lives(o))
-			return true;
-	}
-	return false;
-}
-
 /* The one or two descriptors of a poll() or its kin. */
 static void poll_objects(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
@@ -289,7 +277,7 @@ static void label_end(struct kworld *k, const struct world_task *t, struct zug_l
 /* What system calls have to do with signals and the ends of processes. */
 static void label_signals(struct kworld *k, struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
-	bool others = l->op == ZUG_OP_END && ends_others(k, t);
+	bool others = l->op == ZUG_OP_END && world_has_others(&k->w, t);
 
 	if (l->op == ZUG_OP_KILL)
 		label_kill(k, l, e);
