@@ -8,7 +8,7 @@
  *
  * find: executions to the first bug, median and quartiles over seeds, for each
  * program and strategy, as a Markdown table. A search that gives up after LIMIT
- * executions counts as infinitely long.
+ * executions counts as infinitely long. The first execution never preempts, as that of `zug run`.
  *
  * generated: for random programs, the share of those of which a strategy shows the rarest known
  * end within so many executions, as a Markdown table. No strategy was made with these in mind.
@@ -53,9 +53,7 @@ static uint64_t executions_to_bug(const struct model *m, const char *strategy, u
 	uint64_t nr = 0;
 	bool found = false;
 
-	if (getenv("PRIME")) {
-		search_replay(s, NULL, 0);
-		model_run(m, s, &r, NULL, 0);
+	if (limit && model_run_base(m, s, &r) == SEARCH_GO) {
 		nr++;
 		found = r.failed;
 	}
@@ -195,9 +193,7 @@ static uint64_t executions_to(const struct model *m, const char *strategy, uint6
 	uint64_t nr = 0;
 	bool found = false;
 
-	if (getenv("PRIME")) {
-		search_replay(s, NULL, 0);
-		model_run(m, s, &r, NULL, 0);
+	if (limit && model_run_base(m, s, &r) == SEARCH_GO) {
 		nr++;
 		found = r.outcome == outcome;
 	}

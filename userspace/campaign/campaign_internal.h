@@ -17,6 +17,7 @@ struct campaign {
 
 	/* how far the search has found its points */
 	int prime_rounds;
+	char *first_points;		/* the options of the first execution, which name its points */
 	enum points_phase phase;
 
 	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
