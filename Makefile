@@ -12,11 +12,12 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-world check-html check-languages check-vm check-long check-releases check-matrix bench install uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
 CXX		:= g++
+OBJCOPY		:= objcopy
 BPF_CC		:= clang-19
 PREFIX		?= /usr/local
 DESTDIR		?=
@@ -31,19 +32,20 @@ say		= @printf '  %-8s %s\n'
 MAKEFLAGS	+= --no-print-directory
 endif
 
-all: $(B)/zug $(B)/zugd programs
+all: $(B)/zug $(B)/zugd $(B)/libzug.a $(B)/libzug.so programs
 
 help:
 	@printf '%s\n' \
 		'all          zug, zugd and the test programs' \
 		'demo         find a bug, explain it, replay it' \
-		'check        every test; also check-unit, check-model, check-world, check-vm alone' \
+		'check        every test; also check-unit, check-model, check-world, check-libzug, check-vm alone' \
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
 		'check-releases  demo and check in a clean Debian 12 and 13 (root; half an hour each)' \
 		'bench        measure' \
+		'install-libzug  the library for tests of one'\''s own, alone' \
 		'install      to DESTDIR and PREFIX ($(PREFIX)); uninstall removes it' \
 		'clean        remove $(B)/'
 
@@ -98,7 +100,9 @@ $(B)/zug.skel.h: $(B)/zug.bpf.o
 
 # --- zug ----------------------------------------------------------------------------------------
 
-lib_src		:= $(wildcard lib/*.c lib/*/*.c)
+# lib/zug is a library of its own, which zug does not use.
+libzug_src	:= $(wildcard lib/zug/*.c)
+lib_src		:= $(filter-out $(libzug_src),$(wildcard lib/*.c lib/*/*.c))
 search_src	:= $(wildcard search/*.c search/*/*.c)
 user_src	:= $(wildcard userspace/*/*.c)
 lib_obj		:= $(lib_src:%.c=$(B)/%.o)
@@ -133,6 +137,34 @@ $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# --- libzug -------------------------------------------------------------------------------------
+# The parts of zug that need no kernel, once more: for a shared library, and with nothing to be seen but zug_*.
+
+libzug_parts	:= $(filter-out lib/spent.c lib/trace_frames.c lib/base/command_line.c lib/base/file_copy.c lib/base/mappings.c \
+		   lib/base/remote.c,$(lib_src)) $(search_src) $(libzug_src) \
+		   $(addprefix userspace/engine/,progress_check.c failure.c spawn.c replay.c expiry.c)
+libzug_obj	:= $(libzug_parts:%.c=$(B)/libzug/%.o)
+libzug_map	:= lib/zug/libzug.map
+LIBZUG_VERSION	:= 1
+
+$(B)/libzug/%.o: %.c $(B)/flags
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(B)/libzug.so: $(libzug_obj) $(libzug_map)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libzug.so.$(LIBZUG_VERSION) -Wl,--version-script,$(libzug_map) \
+		-Wl,-z,defs -o $@ $(libzug_obj) -lm -pthread
+	$(Q)ln -sf libzug.so $@.$(LIBZUG_VERSION)
+
+$(B)/libzug.a: $(libzug_obj) $(libzug_map)
+	$(say) AR $@
+	$(Q)$(LD) -r -o $(B)/libzug.o $(libzug_obj)
+	$(Q)sed -n 's/^\t\(zug_[a-z_]*\);$$/\1/p' $(libzug_map) >$(B)/libzug.names
+	$(Q)$(OBJCOPY) --keep-global-symbols=$(B)/libzug.names $(B)/libzug.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/libzug.o
+
 $(B)/zugd: $(B)/zug
 	$(Q)ln -sf zug $@
 
@@ -166,14 +198,22 @@ $(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/use
 
 $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/pure.a -lcmocka -lzstd -lm -pthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/pure.a -lcmocka -lz -lzstd -lm -pthread
 
 # The engine in a world without a kernel; model programs of the search run there, too.
 $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
 
-build-tests: $(unit_bin) $(model_bin) $(world_bin)
+# Tests of libzug, which is all that they are linked with but for the models and the search that they compare it with.
+libzug_test_src	:= $(wildcard tests/libzug/*.c)
+libzug_bin	:= $(libzug_test_src:%.c=$(B)/%)
+
+$(libzug_bin): $(B)/%: $(B)/%.o $(B)/libzug.a $(model_help) $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a $(B)/pure.a -lz -lzstd -lm -pthread
+
+build-tests: $(unit_bin) $(model_bin) $(world_bin) $(libzug_bin)
 
 # Pages in a browser: a target of its own, because it needs a browser.
 html_bin	:= $(B)/tests/html/test_page
@@ -248,7 +288,8 @@ VM_TIMEOUT	?= 3600
 vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
 # What needs no kernel of its own.
-host_tests	= $(addprefix tests/tools/,tap rooms rooms-calls man messages doctor install) $(unit_bin) $(model_bin) $(world_bin)
+host_tests	= $(addprefix tests/tools/,tap rooms rooms-calls man messages doctor install libzug) $(unit_bin) $(model_bin) \
+		  $(world_bin) $(libzug_bin)
 
 check: all build-tests
 	@tools/deps vm test
@@ -275,6 +316,9 @@ check-model: $(model_bin)
 
 check-world: $(world_bin)
 	@tools/tap $(world_bin)
+
+check-libzug: $(B)/zug $(B)/libzug.so $(libzug_bin)
+	@tools/tap tests/tools/libzug $(libzug_bin)
 
 check-vm: all
 	@tools/deps vm test
@@ -318,7 +362,13 @@ demo:
 share		:= $(DESTDIR)$(PREFIX)/share
 man_pages	:= $(wildcard docs/man/*.1 docs/man/*.8)
 # The files that install writes and uninstall removes.
-installed	= $(DESTDIR)$(PREFIX)/bin/zug $(DESTDIR)$(PREFIX)/bin/zugd $(share)/man/man5/zug-trace.5 \
+libzug_headers	:= $(wildcard lib/zug/zug.h lib/zug/zug_pthread.h lib/zug/zug.hpp)
+libzug_man	:= $(wildcard docs/man/*.3)
+libzug_to	= $(DESTDIR)$(PREFIX)/lib
+libzug_installed = $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(libzug_headers))) $(libzug_to)/libzug.a \
+		  $(libzug_to)/libzug.so.$(LIBZUG_VERSION) $(libzug_to)/libzug.so $(libzug_to)/pkgconfig/libzug.pc \
+		  $(addprefix $(share)/man/man3/,$(notdir $(libzug_man)))
+installed	= $(libzug_installed) $(DESTDIR)$(PREFIX)/bin/zug $(DESTDIR)$(PREFIX)/bin/zugd $(share)/man/man5/zug-trace.5 \
 		  $(share)/bash-completion/completions/zug \
 		  $(foreach page,$(man_pages),$(share)/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
@@ -326,7 +376,21 @@ $(B)/zug-trace.5: docs/trace-format.md tools/md-to-man
 	$(say) MAN $@
 	$(Q)tools/md-to-man zug-trace 5 "a trace of zugzwang: one execution, to be replayed and explained" <$< >$@
 
-install: $(B)/zug $(B)/zug-trace.5
+$(B)/libzug.pc: lib/zug/libzug.pc.in lib/version.h $(B)/flags
+	$(Q)sed -e 's,@PREFIX@,$(PREFIX),' -e "s,@VERSION@,$$(sed -n 's/#define ZUG_VERSION "\(.*\)"/\1/p' lib/version.h)," $< >$@
+
+# The library alone needs neither root nor a kernel.
+install-libzug: $(B)/libzug.a $(B)/libzug.so
+	$(Q)rm -f $(B)/libzug.pc && $(MAKE) -s $(B)/libzug.pc PREFIX='$(PREFIX)'
+	install -d $(sort $(dir $(libzug_installed)))
+	install -m 644 $(libzug_headers) $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(B)/libzug.a $(libzug_to)/
+	install -m 755 $(B)/libzug.so $(libzug_to)/libzug.so.$(LIBZUG_VERSION)
+	ln -sf libzug.so.$(LIBZUG_VERSION) $(libzug_to)/libzug.so
+	install -m 644 $(B)/libzug.pc $(libzug_to)/pkgconfig/
+	$(if $(libzug_man),install -m 644 $(libzug_man) $(share)/man/man3/)
+
+install: install-libzug $(B)/zug $(B)/zug-trace.5
 	install -d $(sort $(dir $(installed)))
 	install -m 755 $(B)/zug $(DESTDIR)$(PREFIX)/bin/zug
 	ln -sf zug $(DESTDIR)$(PREFIX)/bin/zugd
@@ -341,4 +405,4 @@ uninstall:
 clean:
 	rm -rf $(B)
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/*/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/*/*/*.d $(B)/*/*/*/*.d)

@@ -137,6 +137,9 @@ static const struct op_info {
 	[ZUG_OP_MMAP]		= { "mmap", W | R | A },
 	/* What it means for other tasks is what its code does. */
 	[ZUG_OP_HANDLER]	= { "signal-handler", 0 },
+	[ZUG_OP_RESOURCE_WAIT]	= { "resource-wait", W | A },
+	[ZUG_OP_RESOURCE_SIGNAL] = { "resource-signal", W | R },
+	[ZUG_OP_RESOURCE_SIGNAL_ALL] = { "resource-signal-all", W | R },
 };
 
 #undef W

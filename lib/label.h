@@ -133,6 +133,10 @@ enum zug_op {
 	ZUG_OP_TIMERFD_SETTIME,
 	ZUG_OP_MMAP,
 	ZUG_OP_HANDLER,		/* a handler of a signal begins; object: as that of the kill */
+	/* of a test that uses libzug: what operations wait for, without memory; object: the resource */
+	ZUG_OP_RESOURCE_WAIT,	/* goes on after a signal */
+	ZUG_OP_RESOURCE_SIGNAL,
+	ZUG_OP_RESOURCE_SIGNAL_ALL,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

@@ -37,6 +37,9 @@ struct trace_header {
 	bool copied;		/* its first process was forked from one that stood still, rather than started */
 };
 
+/* The options of a trace that libzug has written by itself begin with it; zug can show it, and does not execute its test. */
+#define TRACE_LIBZUG_OPTIONS	"{\"libzug_test\":\""
+
 /* A task. Tasks are numbered by the stable number of their spawn path. */
 struct trace_task {
 	uint32_t task;

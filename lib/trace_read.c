@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 #include "lib/base/array.h"
+#include "lib/trace_frames.h"
 #include "lib/trace_reader.h"
 
 static void say(char *err, size_t errlen, const char *fmt, ...)
@@ -69,14 +68,15 @@ static int64_t read_frame(struct trace *t, const unsigned char *data, size_t len
 	const unsigned char *p = data + at, *records;
 	uint32_t stored, rawlen;
 	const char *why;
-	size_t where, n;
+	size_t where;
+	long n;
 	int ret;
 
 	if (len - at < TRACE_FRAME_HEAD_LEN)
 		return 0;
 	stored = trace_get_u32(p);
 	rawlen = trace_get_u32(p + 4);
-	if (crc32(0, p, 12) != trace_get_u32(p + 12) || !stored || stored > rawlen ||
+	if (trace_crc32(p, 12) != trace_get_u32(p + 12) || !stored || stored > rawlen ||
 	    rawlen > TRACE_FRAME_MAX) {
 		say(err, errlen, "damaged at byte %zu: the frame head is wrong", at);
 		return -EBADMSG;
@@ -84,7 +84,7 @@ static int64_t read_frame(struct trace *t, const unsigned char *data, size_t len
 	if (stored > len - at - TRACE_FRAME_HEAD_LEN)
 		return 0;
 	p += TRACE_FRAME_HEAD_LEN;
-	if (crc32(0, p, stored) != trace_get_u32(p - 8)) {
+	if (trace_crc32(p, stored) != trace_get_u32(p - 8)) {
 		say(err, errlen, "damaged at byte %zu: the checksum of a frame of %u bytes is wrong",
 		    at, stored);
 		return -EBADMSG;
@@ -101,8 +101,12 @@ static int64_t read_frame(struct trace *t, const unsigned char *data, size_t len
 			}
 			*raw_size = rawlen;
 		}
-		n = ZSTD_decompress(*raw, rawlen, p, stored);
-		if (ZSTD_isError(n) || n != rawlen) {
+		n = trace_decompress(*raw, rawlen, p, stored);
+		if (n == -ENOTSUP) {
+			say(err, errlen, "its frames are compressed, which libzug cannot read");
+			return n;
+		}
+		if (n != rawlen) {
 			say(err, errlen, "damaged at byte %zu: a frame does not decompress", at);
 			return -EBADMSG;
 		}

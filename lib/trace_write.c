@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 #include "lib/base/array.h"
+#include "lib/base/hash.h"
 #include "lib/trace.h"
 #include "lib/trace_format.h"
+#include "lib/trace_frames.h"
 
 #define HINTS (2 * TRACE_LABELS)
 
@@ -31,9 +31,10 @@ struct trace_writer {
 	unsigned char *buf;	/* records of the frame being built */
 	size_t len, size;
 	size_t body;		/* where the body of the open record begins */
+	size_t summed;		/* what of the buffer has gone into the sum, or stays out of it */
 	unsigned char *frame;	/* head and stored bytes */
 	size_t frame_size;
-	ZSTD_CCtx *zstd;
+	void *compressor;
 
 	/* what the next step is predicted from */
 	uint64_t nr_steps;
@@ -142,7 +143,8 @@ static int start_file(struct trace_writer *w)
 
 int trace_flush(struct trace_writer *w)
 {
-	size_t bound = ZSTD_compressBound(w->len), stored;
+	size_t bound = trace_compress_bound(w->len);
+	long stored;
 	unsigned char *p;
 	int err;
 
@@ -153,24 +155,20 @@ int trace_flush(struct trace_writer *w)
 		if (err)
 			return fail(w, err);
 	}
-	if (!w->zstd)
-		w->zstd = ZSTD_createCCtx();
-	if (!w->zstd)
-		return fail(w, -ENOMEM);
 	if (!ARRAY_RESERVE(w->frame, w->frame_size, TRACE_FRAME_HEAD_LEN + bound))
 		return fail(w, -ENOMEM);
 	p = w->frame + TRACE_FRAME_HEAD_LEN;
-	stored = ZSTD_compressCCtx(w->zstd, p, bound, w->buf, w->len, 3);
-	if (ZSTD_isError(stored))
-		return fail(w, -EIO);
-	if (stored >= w->len) {
-		stored = w->len;
+	stored = trace_compress(&w->compressor, p, bound, w->buf, w->len);
+	if (stored < 0)
+		return fail(w, (int)stored);
+	if ((size_t)stored >= w->len) {
+		stored = (long)w->len;
 		memcpy(p, w->buf, stored);
 	}
 	trace_put_u32(w->frame, stored);
 	trace_put_u32(w->frame + 4, w->len);
-	trace_put_u32(w->frame + 8, crc32(0, p, stored));
-	trace_put_u32(w->frame + 12, crc32(0, w->frame, 12));
+	trace_put_u32(w->frame + 8, trace_crc32(p, stored));
+	trace_put_u32(w->frame + 12, trace_crc32(w->frame, 12));
 	err = write_all(w, w->frame, TRACE_FRAME_HEAD_LEN + stored);
 	if (err)
 		return fail(w, err);
@@ -178,11 +176,20 @@ int trace_flush(struct trace_writer *w)
 	return 0;
 }
 
-/* What was put since the buffer had `from` bytes. */
-static void add_to_sum(struct trace_writer *w, size_t from)
+/* What was put since the last call goes into the sum. */
+static void add_to_sum(struct trace_writer *w)
 {
-	for (size_t i = from; i < w->len && !w->error; i++)
-		w->sum = (w->sum ^ w->buf[i]) * 0x100000001b3ull;
+	if (!w->error && w->len > w->summed)
+		w->sum = hash_bytes(w->sum, w->buf + w->summed, w->len - w->summed);
+	w->summed = w->len;
+}
+
+/* A number that two executions of the same schedule need not share: it stays out of the sum. */
+static void put_unsummed(struct trace_writer *w, uint64_t v)
+{
+	add_to_sum(w);
+	put_varint(w, v);
+	w->summed = w->len;
 }
 
 uint64_t trace_sum(const struct trace_writer *w)
@@ -194,7 +201,7 @@ static void begin_record(struct trace_writer *w, enum trace_tag tag)
 {
 	if (reserve(w, 1))
 		w->buf[w->len++] = tag;
-	w->body = w->len;
+	w->body = w->summed = w->len;
 }
 
 /* The length of the body is known only now: it is moved up to let the length in. */
@@ -205,6 +212,7 @@ static int end_record(struct trace_writer *w)
 
 	if (w->error)
 		return w->error;
+	add_to_sum(w);
 	n = trace_put_varint(length, w->len - w->body);
 	if (!reserve(w, n))
 		return w->error;
@@ -271,6 +279,7 @@ struct trace_writer *trace_create(const char *path, const struct trace_header *h
 	put_string(w, h->options);
 	put_varint(w, h->copied);
 	*err = end_record(w);
+	w->sum = HASH_BEGIN;
 	if (!*err)
 		return w;
 out:
@@ -280,18 +289,13 @@ out:
 
 int trace_add_task(struct trace_writer *w, const struct trace_task *t)
 {
-	size_t behind;
-
 	begin_record(w, TRACE_TAG_TASK);
 	put_varint(w, t->task);
 	put_varint(w, t->parent == TRACE_NO_TASK ? 0 : (uint64_t)t->parent + 1);
 	put_varint(w, t->nth);
-	add_to_sum(w, w->body);
-	put_varint(w, t->pid);
-	behind = w->len;
+	put_unsummed(w, t->pid);
 	put_varint(w, t->process);
 	put_string(w, t->comm);
-	add_to_sum(w, behind);
 	return end_record(w);
 }
 
@@ -301,7 +305,6 @@ int trace_add_module(struct trace_writer *w, const struct trace_module *m)
 	put_varint(w, m->module);
 	put_string(w, m->path);
 	put_string(w, m->build_id);
-	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -314,7 +317,6 @@ int trace_add_site(struct trace_writer *w, const struct trace_site *s)
 	put_frames(w, s->frames, s->nr_frames);
 	if (s->data)
 		put_string(w, s->data);
-	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -324,7 +326,6 @@ int trace_add_object(struct trace_writer *w, const struct trace_object *o)
 	put_varint(w, o->object);
 	put_string(w, o->kind);
 	put_string(w, o->name);
-	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -336,7 +337,6 @@ int trace_add_note(struct trace_writer *w, const struct trace_note *n)
 	put_varint(w, n->arg == TRACE_NO_TASK ? 0 : (uint64_t)n->arg + 1);
 	put_varint(w, n->object);
 	put_string(w, n->text);
-	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
@@ -346,28 +346,22 @@ int trace_add_stack(struct trace_writer *w, const struct trace_stack *s)
 	put_varint(w, s->task);
 	put_string(w, s->state);
 	put_frames(w, s->frames, s->nr_frames);
-	add_to_sum(w, w->body);
 	return end_record(w);
 }
 
 int trace_add_outcome(struct trace_writer *w, const struct trace_outcome *o)
 {
-	size_t behind;
-
 	begin_record(w, TRACE_TAG_OUTCOME);
 	put_varint(w, o->kind);
 	put_varint(w, (uint32_t)o->code);
 	put_varint(w, o->failure);
 	put_varint(w, o->ungranted);
-	add_to_sum(w, w->body);
-	put_varint(w, o->wall_ns);
-	behind = w->len;
+	put_unsummed(w, o->wall_ns);
 	put_string(w, o->message);
 	put_string(w, o->out_head);
 	put_string(w, o->out_tail);
 	put_string(w, o->err_head);
 	put_string(w, o->err_tail);
-	add_to_sum(w, behind);
 	return end_record(w);
 }
 
@@ -526,7 +520,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	toggles = put_toggles(w, s, true);
 	if (toggles == NOT_ASCENDING)
 		return fail(w, -EINVAL);
-	start = w->len;
+	start = w->summed = w->len;
 	if (!reserve(w, 1))
 		return w->error;
 	w->len++;
@@ -559,7 +553,7 @@ int trace_add_step(struct trace_writer *w, const struct trace_step *s)
 	if (w->error)
 		return w->error;
 	w->buf[start] = TRACE_STEP_TAG | bits;
-	add_to_sum(w, start);
+	add_to_sum(w);
 	w->task = s->task;
 	w->nr_steps++;
 	return w->len >= TRACE_FRAME_TARGET ? trace_flush(w) : 0;
@@ -583,7 +577,7 @@ int trace_close(struct trace_writer *w, bool discard)
 			fail(w, -errno);
 	}
 	err = discard ? 0 : w->error;
-	ZSTD_freeCCtx(w->zstd);
+	trace_compress_end(w->compressor);
 	free(w->labels);
 	free(w->hints);
 	free(w->enabled);

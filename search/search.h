@@ -144,8 +144,8 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 
 /*
  * Force the next execution to follow these tasks, one a step, as long as they
- * last (replay; priming). The strategy is not consulted; what it learns from steps
- * (how many there are, and which see which) it learns from these too. tasks is copied.
+ * last (replay; priming). The strategy is not consulted, and learns nothing from
+ * their steps. tasks is copied.
  */
 int search_replay(struct search *s, const uint32_t *tasks, size_t nr);
 

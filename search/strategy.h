@@ -107,8 +107,8 @@ struct strategy_type {
 	/* Optional: as search_renew(). Without it exhaustive ones begin again, and others go on. 0 or -errno. */
 	int (*renew)(void *state);
 	/*
-	 * Optional: that step is made, in any execution: also those in which pick() is not asked
-	 * (replays), or another member of a portfolio is. -ENOMEM.
+	 * Optional: that step is made, in an execution that the search chose: also where another member
+	 * of a portfolio is asked, but not in replays. -ENOMEM.
 	 */
 	int (*observe)(void *state, const struct search_point *point, uint32_t i);
 	/*

@@ -52,7 +52,6 @@ struct guided {
 	struct search_env *env;
 	struct seen pairs;
 	bool news;		/* this execution showed a new pair */
-	bool own;		/* and is one of ours */
 	struct kept kept[MAX_KEPT];
 	uint32_t nr_kept;
 	struct kept now;	/* what this execution follows */
@@ -157,7 +156,6 @@ static int guided_begin(void *state, uint64_t iteration)
 	if (g->nr_prio)
 		memset(g->prio, 0, g->nr_prio * sizeof(*g->prio));
 	id_map_clear(&g->written);
-	g->own = true;
 	g->parent = draw_parent(g);
 	g->now = g->kept[g->parent];
 	for (uint32_t i = 0; i < g->now.nr; i++)
@@ -339,7 +337,6 @@ static void guided_end(void *state, const struct search_end *end)
 	struct guided *g = state;
 
 	(void)end;
-	g->own = false;
 	if (!g->news) {
 		g->kept[g->parent].failed++;
 		return;

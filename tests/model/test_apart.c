@@ -7,6 +7,10 @@
 #include "programs.h"
 #include "tap.h"
 
+static const char *const sampling[] = { "random", "pct:depth=3", "pos", "urw", "surw", "guided", "portfolio" };
+
+#define NR_SAMPLING (sizeof(sampling) / sizeof(sampling[0]))
+
 static bool is_systematic(const struct search *s)
 {
 	struct search_stats st;
@@ -95,13 +99,12 @@ static void test_portfolio(void)
 /* The same executions with the same seed, and other ones than before the points have changed. */
 static void test_draws(void)
 {
-	static const char *const strategies[] = { "random", "pct:depth=3", "pos", "urw", "surw", "guided", "portfolio" };
 	struct program *p = program_new("reorder", 4);
 	uint32_t order[4][64];
 	struct model_result r;
 
-	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
-		struct search *s = model_search(strategies[i], 3, 1), *t = model_search(strategies[i], 3, 1);
+	for (size_t i = 0; i < NR_SAMPLING; i++) {
+		struct search *s = model_search(sampling[i], 3, 1), *t = model_search(sampling[i], 3, 1);
 		int same = 0, repeated = 0;
 
 		for (int n = 0; n < 20; n++) {
@@ -110,9 +113,9 @@ static void test_draws(void)
 			model_run_apart(&p->model, t, &r, order[1], 64);
 			same += !memcmp(order[0], order[1], sizeof(order[0]));
 		}
-		tap_ok(search_samples(s) && same == 20, "%s: the same executions apart with the same seed", strategies[i]);
+		tap_ok(search_samples(s) && same == 20, "%s: the same executions apart with the same seed", sampling[i]);
 		search_free(t);
-		t = model_search(strategies[i], 3, 1);
+		t = model_search(sampling[i], 3, 1);
 		search_renew(s);
 		for (int n = 0; n < 20; n++) {
 			memset(order, 0, sizeof(order));
@@ -120,7 +123,7 @@ static void test_draws(void)
 			model_run(&p->model, t, &r, order[1], 64);
 			repeated += !memcmp(order[0], order[1], sizeof(order[0]));
 		}
-		tap_ok(repeated < 10, "%s: others when the points have changed (%d of 20 alike)", strategies[i], repeated);
+		tap_ok(repeated < 10, "%s: others when the points have changed (%d of 20 alike)", sampling[i], repeated);
 		search_free(s);
 		search_free(t);
 	}
@@ -130,13 +133,12 @@ static void test_draws(void)
 /* The same executions, however often some of them are replayed meanwhile. */
 static void test_replays(void)
 {
-	static const char *const strategies[] = { "random", "pct:depth=3", "pos", "urw", "surw", "guided", "portfolio" };
 	struct program *p = program_new("reorder", 4);
 	uint32_t order[2][64], again[64];
 	struct model_result r;
 
-	for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
-		struct search *s = model_search(strategies[i], 3, 1), *t = model_search(strategies[i], 3, 1);
+	for (size_t i = 0; i < NR_SAMPLING; i++) {
+		struct search *s = model_search(sampling[i], 3, 1), *t = model_search(sampling[i], 3, 1);
 		int same = 0, replayed = 0;
 
 		for (int n = 0; n < 60; n++) {
@@ -151,7 +153,7 @@ static void test_replays(void)
 			model_run(&p->model, s, &r, again, 64);
 			replayed += !memcmp(order[0], again, sizeof(again));
 		}
-		tap_ok(same == 60 && replayed == 20, "%s: replays change nothing (%d alike, %d replayed)", strategies[i],
+		tap_ok(same == 60 && replayed == 20, "%s: replays change nothing (%d alike, %d replayed)", sampling[i],
 		       same, replayed);
 		search_free(s);
 		search_free(t);

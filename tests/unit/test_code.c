@@ -447,6 +447,49 @@ static void test_values(void **state)
 	}
 }
 
+/* What an instruction accesses, with what a register leads to: rax 0x1000, rcx 2, rsp 0x7000, fs 0x9000. */
+static void test_memory(void **state)
+{
+	static const struct {
+		const char *bytes;
+		int len, nr;
+		struct code_memory m[2];
+	} list[] = {
+		{ "\x89\x05\x00\x01\x00\x00", 6, 1, { { 0x400106, 4, true } } },	/* mov %eax,0x100(%rip) */
+		{ "\x8b\x44\x88\x10", 4, 1, { { 0x1018, 4, false } } },		/* mov 0x10(%rax,%rcx,4),%eax */
+		{ "\xf0\x48\x0f\xb1\x08", 5, 1, { { 0x1000, 8, true } } },	/* lock cmpxchg %rcx,(%rax) */
+		{ "\x64\x8b\x04\x25\x28\x00\x00\x00", 8, 1, { { 0x9028, 4, false } } },	/* mov %fs:0x28,%eax */
+		{ "\x55", 1, 1, { { 0x6ff8, 8, true } } },				/* push %rbp */
+		{ "\xe8\x00\x00\x00\x00", 5, 1, { { 0x6ff8, 8, true } } },		/* call */
+		{ "\xc3", 1, 1, { { 0x7000, 8, false } } },				/* ret */
+		{ "\xff\x10", 2, 2, { { 0x1000, 8, false }, { 0x6ff8, 8, true } } },	/* call *(%rax) */
+		{ "\xf3\xa4", 2, 2, { { 0x2000, 1, true }, { 0x3000, 1, false } } },	/* rep movsb */
+		{ "\x8d\x44\x88\x10", 4, 0, { { 0 } } },					/* lea */
+		{ "\x0f\x1f\x40\x00", 4, 0, { { 0 } } },					/* nopl 0(%rax) */
+		{ "\xf3\x0f\x1e\xfa", 4, 0, { { 0 } } },					/* endbr64 */
+		{ "\x01\xc8", 2, 0, { { 0 } } },						/* add %ecx,%eax */
+		{ "\x65\x8b\x00", 3, -ENOENT, { { 0 } } },					/* mov %gs:(%rax),%eax */
+		{ "\xc8\x10\x00\x00", 4, -ENOENT, { { 0 } } },				/* enter */
+		{ "\x0f", 1, -ENOENT, { { 0 } } },
+	};
+	/* in DWARF order: rax rdx rcx rbx rsi rdi rbp rsp ... rip, then the base of fs */
+	const uint64_t regs[18] = { [0] = 0x1000, [2] = 2, [4] = 0x3000, [5] = 0x2000, [7] = 0x7000, [16] = 0x400000,
+				    [17] = 0x9000 };
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		struct code_memory m[4];
+		int nr = code_memory((const uint8_t *)list[i].bytes, list[i].len, regs, m, 4);
+
+		if (nr != list[i].nr)
+			fail_msg("instruction %zu: %d pieces", i, nr);
+		for (int k = 0; k < nr; k++)
+			if (m[k].addr != list[i].m[k].addr || m[k].size != list[i].m[k].size ||
+			    m[k].write != list[i].m[k].write)
+				fail_msg("instruction %zu: %lx, %u bytes, write %d", i, (unsigned long)m[k].addr, m[k].size,
+					 m[k].write);
+	}
+}
+
 static void same_places(const struct code *a, const struct code *b)
 {
 	assert_int_equal(code_nr(a), code_nr(b));
@@ -952,6 +995,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_shared),

@@ -6,52 +6,11 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include "symbols/symbols.h"
-
-static char dir[] = "/tmp/zug-test-symbols-XXXXXX";
-static struct symbols *syms;
-
-static const char c_source[] =
-	"#include <pthread.h>\n"						/* 1 */
-	"#include <unistd.h>\n"
-	"struct account { int id; union { long sum; double f; };\n"
-	"	pthread_mutex_t lock; };\n"
-	"struct account accounts[4];\n"						/* 5 */
-	"int grid[3][5];\n"
-	"static int counter = 1;\n"
-	"__thread int mine;\n"
-	"static inline __attribute__((always_inline)) int twice(int x)\n"
-	"{\n"									/* 10 */
-	"	static int calls;\n"
-	"	calls++;\n"
-	"	return 2 * x + grid[1][2];\n"
-	"}\n"
-	"__attribute__((noinline)) int add(int x)\n"				/* 15 */
-	"{\n"
-	"	counter += x;\n"
-	"	return twice(counter);\n"
-	"}\n"
-	"__attribute__((noinline)) int wait_here(int x)\n"			/* 20 */
-	"{\n"
-	"	for (;;)\n"
-	"		pause();\n"
-	"	return x;\n"
-	"}\n"									/* 25 */
-	"int main(int argc, char **argv)\n"
-	"{\n"
-	"	(void)argv;\n"
-	"	pthread_mutex_lock(&accounts[1].lock);\n"
-	"	pthread_mutex_unlock(&accounts[1].lock);\n"			/* 30 */
-	"	return (argc > 1 ? wait_here(argc) + 1 : 0) + add(argc) - 2 * (1 + argc);\n"
-	"}\n";
+#include "compiled.h"
 
 /* Static programs: which code is the C library's. */
 static const char library_source[] =
@@ -77,8 +36,6 @@ static const char cxx_source[] =
 	"}\n"
 	"int main() { return bank::desk.serve(bank::twice(0)) - 1; }\n";
 
-static const char *in_dir(const char *name);
-
 /* One definition's place. */
 static int note_offset(const struct symdef *d, void *arg)
 {
@@ -92,83 +49,6 @@ static bool is_library(struct symfile *f, const char *name)
 
 	assert_true(symfile_find(f, name, note_offset, &offset) > 0);
 	return symfile_is_library(f, offset);
-}
-
-static const char *in_dir(const char *name)
-{
-	static char paths[4][100];
-	static unsigned int next;
-	char *p = paths[next++ % 4];
-
-	snprintf(p, sizeof(paths[0]), "%s/%s", dir, name);
-	return p;
-}
-
-static void make(const char *name, const char *source, const char *compile)
-{
-	char cmd[400];
-	FILE *f = fopen(in_dir(name), "w");
-
-	assert_non_null(f);
-	fputs(source, f);
-	fclose(f);
-	snprintf(cmd, sizeof(cmd), "cd %s && %s", dir, compile);
-	assert_int_equal(system(cmd), 0);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	syms = symbols_new();
-	return syms && mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char cmd[100];
-
-	(void)state;
-	symbols_free(syms);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	return system(cmd);
-}
-
-static struct symfile *open_file(const char *path)
-{
-	char err[300] = "";
-	struct symfile *f = symbols_file(syms, path, NULL, err, sizeof(err));
-
-	if (!f)
-		print_message("%s\n", err);
-	assert_non_null(f);
-	return f;
-}
-
-struct found {
-	int nr;
-	struct symdef last;
-	char names[1000];
-};
-
-static int note(const struct symdef *d, void *arg)
-{
-	struct found *f = arg;
-
-	f->nr++;
-	f->last = *d;
-	if (strlen(f->names) + strlen(d->name) + 2 < sizeof(f->names))
-		strcat(strcat(f->names, d->name), " ");
-	return 0;
-}
-
-static struct found find(struct symfile *f, const char *pattern)
-{
-	struct found r = { 0 };
-
-	int nr = symfile_find(f, pattern, note, &r);
-
-	assert_int_equal(nr, r.nr);
-	return r;
 }
 
 static void expect_variable(struct symfile *f, const char *expr, const char *base, uint64_t plus,
@@ -218,22 +98,22 @@ static void a_c_program(void **state)
 	int nr;
 
 	(void)state;
-	make("bank.c", c_source, "cc -O1 -g -o bank bank.c -pthread");
-	f = open_file(in_dir("bank"));
+	compiled_make("bank.c", compiled_c, "cc -O1 -g -o bank bank.c -pthread");
+	f = compiled_open(compiled_path("bank"));
 	assert_true(symfile_is_dynamic(f));
 	assert_true(symfile_has_symtab(f));
 	assert_int_equal(strlen(symfile_build_id(f)), 40);
 	assert_non_null(strstr(symfile_interp(f), "ld-linux"));
 	assert_int_equal(symfile_libc(f), SYMLIBC_NONE);
-	assert_ptr_equal(open_file(in_dir("bank")), f);
+	assert_ptr_equal(compiled_open(compiled_path("bank")), f);
 
-	assert_int_equal(find(f, "add").nr, 1);
-	assert_true(find(f, "add").last.is_function);
-	assert_int_equal(find(f, "nothing").nr, 0);
-	assert_int_equal(find(f, "wait_*").nr, 1);
-	assert_int_equal(find(f, "accounts").last.offset, UINT64_MAX);
-	assert_true(find(f, "counter").last.offset != UINT64_MAX);
-	assert_true(find(f, "accounts").last.is_object);
+	assert_int_equal(compiled_find(f, "add").nr, 1);
+	assert_true(compiled_find(f, "add").last.is_function);
+	assert_int_equal(compiled_find(f, "nothing").nr, 0);
+	assert_int_equal(compiled_find(f, "wait_*").nr, 1);
+	assert_int_equal(compiled_find(f, "accounts").last.offset, UINT64_MAX);
+	assert_true(compiled_find(f, "counter").last.offset != UINT64_MAX);
+	assert_true(compiled_find(f, "accounts").last.is_object);
 	symfile_nearest(f, "wait_hree", true, buf, sizeof(buf));
 	assert_string_equal(buf, "wait_here");
 	symfile_nearest(f, "qqqqqqq", true, buf, sizeof(buf));
@@ -294,7 +174,7 @@ static void a_c_program(void **state)
 	assert_int_equal(symfile_frames(f, offsets[0], frames, 1), 1);
 	assert_int_equal(symfile_frames(f, 1ull << 40, frames, 1), -ENOENT);
 
-	vaddr = find(f, "add").last.vaddr;
+	vaddr = compiled_find(f, "add").last.vaddr;
 	size = symfile_offset_of(f, vaddr);
 	assert_true(symfile_vaddr_of(f, size) == vaddr);
 }
@@ -304,19 +184,19 @@ static void a_cxx_program(void **state)
 	struct symfile *f;
 	struct trace_frame frames[4];
 	char buf[200];
-	struct found r;
+	struct compiled_found r;
 
 	(void)state;
-	make("desk.cc", cxx_source, "c++ -O1 -g -o desk desk.cc -pthread");
-	f = open_file(in_dir("desk"));
-	assert_int_equal(find(f, "bank::transfer").nr, 1);
-	assert_int_equal(find(f, "bank::transfer(int, int)").nr, 1);
-	assert_int_equal(find(f, "bank::transfer(int)").nr, 0);
-	assert_int_equal(find(f, "_ZN4bank8transferEii").nr, 1);
-	assert_int_equal(find(f, "bank::twice<int>").nr, 1);
-	r = find(f, "bank::*");
+	compiled_make("desk.cc", cxx_source, "c++ -O1 -g -o desk desk.cc -pthread");
+	f = compiled_open(compiled_path("desk"));
+	assert_int_equal(compiled_find(f, "bank::transfer").nr, 1);
+	assert_int_equal(compiled_find(f, "bank::transfer(int, int)").nr, 1);
+	assert_int_equal(compiled_find(f, "bank::transfer(int)").nr, 0);
+	assert_int_equal(compiled_find(f, "_ZN4bank8transferEii").nr, 1);
+	assert_int_equal(compiled_find(f, "bank::twice<int>").nr, 1);
+	r = compiled_find(f, "bank::*");
 	assert_true(r.nr >= 5);
-	r = find(f, "bank::teller::serve");
+	r = compiled_find(f, "bank::teller::serve");
 	assert_int_equal(r.nr, 1);
 	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 1);
 	assert_string_equal(frames[0].function, "bank::teller::serve(int)");
@@ -336,34 +216,34 @@ static void without_debug_information(void **state)
 	uint64_t offsets[2];
 	uint32_t nearest;
 	char buf[200];
-	struct found r;
+	struct compiled_found r;
 
 	(void)state;
-	make("plain.c", c_source, "cc -O1 -o plain plain.c -pthread && strip -o bare plain");
-	f = open_file(in_dir("plain"));
+	compiled_make("plain.c", compiled_c, "cc -O1 -o plain plain.c -pthread && strip -o bare plain");
+	f = compiled_open(compiled_path("plain"));
 	assert_int_equal(symfile_line(f, "plain.c", 17, offsets, 2, &nearest), -ENOENT);
-	r = find(f, "add");
+	r = compiled_find(f, "add");
 	assert_int_equal(symfile_frames(f, r.last.offset + 1, frames, 4), 1);
 	assert_string_equal(frames[0].function, "add");
 	assert_null(frames[0].file);
 	expect_variable(f, "accounts", "accounts", 0, 4 * 56);
 	expect_no_variable(f, "accounts[1]", "without -g");
-	assert_int_equal(symfile_data_name(f, find(f, "accounts").last.vaddr + 24, buf,
+	assert_int_equal(symfile_data_name(f, compiled_find(f, "accounts").last.vaddr + 24, buf,
 					   sizeof(buf)), 0);
 	assert_string_equal(buf, "accounts+0x18");
 
-	f = open_file(in_dir("bare"));
+	f = compiled_open(compiled_path("bare"));
 	assert_false(symfile_has_symtab(f));
-	assert_int_equal(find(f, "add").nr, 0);
+	assert_int_equal(compiled_find(f, "add").nr, 0);
 	assert_int_equal(symfile_frames(f, r.last.offset, frames, 4), 0);
 }
 
 /* The file offset of a function's first call (e8). */
 static uint64_t first_call(struct symfile *f, const char *file, const char *function)
 {
-	struct symdef d = find(f, function).last;
+	struct symdef d = compiled_find(f, function).last;
 	unsigned char code[256] = { 0 };
-	int fd = open(in_dir(file), O_RDONLY);
+	int fd = open(compiled_path(file), O_RDONLY);
 
 	assert_true(fd >= 0);
 	assert_true(d.size && d.size <= sizeof(code));
@@ -385,7 +265,7 @@ struct compared {
 static int compare_steps(const struct symdef *d, void *arg)
 {
 	struct compared *c = arg;
-	struct symfile *f = open_file(in_dir("whole"));
+	struct symfile *f = compiled_open(compiled_path("whole"));
 	struct symfile_step told, seen;
 
 	/* a hand-written one whose call frame information forgets what it pushes */
@@ -426,14 +306,14 @@ static void callers(void **state)
 
 	(void)state;
 	snprintf(bare_command, sizeof(bare_command), "cd %s && "
-		 "objcopy --strip-debug --remove-section .eh_frame --remove-section .eh_frame_hdr whole bare-whole", dir);
-	make("callers.c", callers_source,
+		 "objcopy --strip-debug --remove-section .eh_frame --remove-section .eh_frame_hdr whole bare-whole", compiled_dir);
+	compiled_make("callers.c", callers_source,
 	     "cc -O1 -g -fno-inline -fno-optimize-sibling-calls -fomit-frame-pointer -o callers callers.c && "
 	     "strip -o stripped callers && objcopy --strip-debug callers undebugged && "
 	     "cc -O1 -g -fno-asynchronous-unwind-tables -fno-inline -fno-optimize-sibling-calls -o goish callers.c && "
 	     "cc -O1 -g -static -o whole callers.c && objcopy --strip-debug whole undebugged-whole");
-	f = open_file(in_dir("callers"));
-	entry = find(f, "keeps_array").last.offset;
+	f = compiled_open(compiled_path("callers"));
+	entry = compiled_find(f, "keeps_array").last.offset;
 	assert_int_equal(symfile_step(f, entry, &step), 0);
 	assert_int_equal(step.size, 8);
 	assert_false(step.by_bp || step.bp_kept);
@@ -449,20 +329,20 @@ static void callers(void **state)
 	assert_int_equal(step.size, 16);
 	assert_int_equal(step.bp_at, -16);
 	/* nobody called that, and that is no code */
-	assert_int_equal(symfile_step(f, find(f, "_start").last.offset, &step), -ENOENT);
+	assert_int_equal(symfile_step(f, compiled_find(f, "_start").last.offset, &step), -ENOENT);
 	assert_int_equal(symfile_step(f, 1ull << 40, &step), -ENOENT);
 	assert_int_equal(symfile_owner(f, entry), SYMOWNER_PROGRAM);
-	assert_int_equal(symfile_owner(f, find(f, "_start").last.offset), SYMOWNER_LIBRARY);
+	assert_int_equal(symfile_owner(f, compiled_find(f, "_start").last.offset), SYMOWNER_LIBRARY);
 
 	/* .debug_frame alone */
-	f = open_file(in_dir("goish"));
+	f = compiled_open(compiled_path("goish"));
 	assert_int_equal(symfile_step(f, first_call(f, "goish", "keeps_nothing"), &step), 0);
 	assert_int_equal(step.size, 16);
 
 	/* none at all */
 	assert_int_equal(system(bare_command), 0);
-	c.bare = open_file(in_dir("bare-whole"));
-	symfile_find(open_file(in_dir("whole")), "*", compare_steps, &c);
+	c.bare = compiled_open(compiled_path("bare-whole"));
+	symfile_find(compiled_open(compiled_path("whole")), "*", compare_steps, &c);
 	assert_int_equal(c.otherwise, 0);
 	assert_true(c.known > 10000 && c.alike > c.known / 2);
 	f = c.bare;
@@ -470,24 +350,24 @@ static void callers(void **state)
 	assert_true(step.size >= 168 && step.size < 208);
 	assert_int_equal(symfile_step(f, first_call(f, "bare-whole", "keeps_some"), &step), -ENOENT);
 
-	f = open_file(in_dir("undebugged"));
+	f = compiled_open(compiled_path("undebugged"));
 	assert_int_equal(symfile_owner(f, entry), SYMOWNER_PROGRAM);
-	assert_int_equal(symfile_owner(f, find(f, "_start").last.offset), SYMOWNER_UNKNOWN);
-	f = open_file(in_dir("stripped"));
+	assert_int_equal(symfile_owner(f, compiled_find(f, "_start").last.offset), SYMOWNER_UNKNOWN);
+	f = compiled_open(compiled_path("stripped"));
 	assert_int_equal(symfile_owner(f, entry), SYMOWNER_UNKNOWN);
 
 	/* a program that has its C library within */
-	f = open_file(in_dir("whole"));
-	assert_int_equal(symfile_owner(f, find(f, "keeps_array").last.offset), SYMOWNER_PROGRAM);
-	assert_int_equal(symfile_owner(f, find(f, "abort").last.offset), SYMOWNER_LIBRARY);
-	f = open_file(in_dir("undebugged-whole"));
-	assert_int_equal(symfile_owner(f, find(f, "keeps_array").last.offset), SYMOWNER_UNKNOWN);
+	f = compiled_open(compiled_path("whole"));
+	assert_int_equal(symfile_owner(f, compiled_find(f, "keeps_array").last.offset), SYMOWNER_PROGRAM);
+	assert_int_equal(symfile_owner(f, compiled_find(f, "abort").last.offset), SYMOWNER_LIBRARY);
+	f = compiled_open(compiled_path("undebugged-whole"));
+	assert_int_equal(symfile_owner(f, compiled_find(f, "keeps_array").last.offset), SYMOWNER_UNKNOWN);
 }
 
 /* What the first place of a function says of its source line. */
 static enum symsays says(struct symfile *f, const char *function)
 {
-	struct symdef d = find(f, function).last;
+	struct symdef d = compiled_find(f, function).last;
 
 	return symfile_says_atomic(f, d.offset);
 }
@@ -506,10 +386,10 @@ static void atomic_accesses(void **state)
 	struct symfile *f;
 
 	(void)state;
-	make("my_atomics.h",
+	compiled_make("my_atomics.h",
 	     "static __attribute__((noinline)) int helper(void) { return x; }\n", "mkdir -p sub");
-	make("says.c", source, "cc -g -O1 -o says says.c && cp says elsewhere");
-	f = open_file(in_dir("says"));
+	compiled_make("says.c", source, "cc -g -O1 -o says says.c && cp says elsewhere");
+	f = compiled_open(compiled_path("says"));
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 	assert_int_equal(says(f, "plain"), SYMSAYS_PLAIN);
 	assert_int_equal(says(f, "remarks"), SYMSAYS_PLAIN);
@@ -517,30 +397,30 @@ static void atomic_accesses(void **state)
 	assert_int_equal(says(f, "once"), SYMSAYS_PLAIN);
 	assert_int_equal(symfile_says_atomic(f, 1u << 30), SYMSAYS_NOTHING);
 	assert_int_equal(symfile_missing_sources(f, &missing), 0);
-	assert_true(symfile_has_lines(f) && symfile_by_gcc(f, find(f, "plain").last.offset));
+	assert_true(symfile_has_lines(f) && symfile_by_gcc(f, compiled_find(f, "plain").last.offset));
 	/* a source that cannot be read */
-	assert_int_equal(rename(in_dir("says.c"), in_dir("gone.c")), 0);
-	f = open_file(in_dir("elsewhere"));
+	assert_int_equal(rename(compiled_path("says.c"), compiled_path("gone.c")), 0);
+	f = compiled_open(compiled_path("elsewhere"));
 	assert_int_equal(says(f, "plain"), SYMSAYS_UNKNOWN);
 	assert_int_equal(says(f, "helper"), SYMSAYS_ATOMIC);
 	assert_int_equal(symfile_missing_sources(f, &missing), 1);
 	assert_true(strlen(missing) > 7 && !strcmp(missing + strlen(missing) - 7, "/says.c"));
 	/* without lines; of a program that has a C library within nobody knows what is its own */
-	make("bare.c", source, "cc -O1 -o named bare.c && strip -o bare named && cc -static -O1 -o bare-whole bare.c");
-	f = open_file(in_dir("bare"));
-	assert_int_equal(symfile_says_atomic(f, find(open_file(in_dir("named")), "plain").last.offset), SYMSAYS_UNKNOWN);
-	assert_true(!symfile_has_lines(f) && symfile_by_gcc(f, find(open_file(in_dir("named")), "plain").last.offset));
-	f = open_file(in_dir("bare-whole"));
+	compiled_make("bare.c", source, "cc -O1 -o named bare.c && strip -o bare named && cc -static -O1 -o bare-whole bare.c");
+	f = compiled_open(compiled_path("bare"));
+	assert_int_equal(symfile_says_atomic(f, compiled_find(compiled_open(compiled_path("named")), "plain").last.offset), SYMSAYS_UNKNOWN);
+	assert_true(!symfile_has_lines(f) && symfile_by_gcc(f, compiled_find(compiled_open(compiled_path("named")), "plain").last.offset));
+	f = compiled_open(compiled_path("bare-whole"));
 	assert_int_equal(says(f, "plain"), SYMSAYS_NOTHING);
 	/* compiled elsewhere: found below the folder that is looked in */
-	make("far.c", source, "mkdir -p far/src && mv far.c far/src && cd far && cc -g -O1 -I.. -o ../far.elf src/far.c "
+	compiled_make("far.c", source, "mkdir -p far/src && mv far.c far/src && cd far && cc -g -O1 -I.. -o ../far.elf src/far.c "
 	     "-fdebug-prefix-map=$PWD=/no/such/far && cp ../far.elf ../far2.elf");
-	f = open_file(in_dir("far.elf"));
+	f = compiled_open(compiled_path("far.elf"));
 	assert_int_equal(says(f, "plain"), SYMSAYS_UNKNOWN);
 	assert_int_equal(symfile_missing_sources(f, &missing), 1);
 	assert_string_equal(missing, "/no/such/far/src/far.c");
-	assert_int_equal(symbols_look_in(syms, in_dir("far")), 0);
-	f = open_file(in_dir("far2.elf"));
+	assert_int_equal(symbols_look_in(compiled_syms, compiled_path("far")), 0);
+	f = compiled_open(compiled_path("far2.elf"));
 	assert_int_equal(says(f, "plain"), SYMSAYS_PLAIN);
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
 }
@@ -573,8 +453,8 @@ static void atomic_types(void **state)
 	struct symfile *f;
 
 	(void)state;
-	make("types.c", source, "cc -g -O1 -fno-inline -o types types.c");
-	f = open_file(in_dir("types"));
+	compiled_make("types.c", source, "cc -g -O1 -fno-inline -o types types.c");
+	f = compiled_open(compiled_path("types"));
 	assert_int_equal(symfile_variable(f, "pair", &at, &size, err, sizeof(err)), 0);
 	assert_false(symfile_is_atomic(f, at));
 	assert_true(symfile_is_atomic(f, at + 8) && symfile_is_atomic(f, at + 16) && symfile_is_atomic(f, at + 24));
@@ -586,7 +466,7 @@ static void atomic_types(void **state)
 	assert_true(symfile_is_atomic(f, at));
 	assert_false(symfile_is_atomic(f, 0));
 	/* the first argument is in rdi, DWARF's register 5 */
-	offset = find(f, "use").last.offset;
+	offset = compiled_find(f, "use").last.offset;
 	assert_false(symfile_pointee_is_atomic(f, offset, 5, 0));
 	assert_true(symfile_pointee_is_atomic(f, offset, 5, 8) && symfile_pointee_is_atomic(f, offset, 5, 24));
 	assert_false(symfile_pointee_is_atomic(f, offset, 5, 32) || symfile_pointee_is_atomic(f, offset, 4, 8));
@@ -600,11 +480,11 @@ static void a_separate_debug_file(void **state)
 	uint32_t nearest;
 
 	(void)state;
-	make("split.c", c_source,
+	compiled_make("split.c", compiled_c,
 	     "cc -O1 -g -Wl,--build-id=none -o split split.c -pthread && mkdir -p .debug &&"
 	     "objcopy --only-keep-debug split .debug/split.debug &&"
 	     "strip -g split && objcopy --add-gnu-debuglink=.debug/split.debug split && strip split");
-	f = open_file(in_dir("split"));
+	f = compiled_open(compiled_path("split"));
 	assert_string_equal(symfile_build_id(f), "");
 	assert_true(symfile_has_symtab(f));
 	assert_true(symfile_line(f, "split.c", 17, offsets, 8, &nearest) >= 1);
@@ -650,11 +530,11 @@ static void many_names_at_once(void **state)
 		assert_int_equal(b.nr[0], 2);
 		assert_true(b.last[1].is_ifunc);
 		for (int i = 0; i < 4; i++) {
-			struct found r = { 0 };
+			struct compiled_found r;
 
 			if (!round)
 				continue;
-			r.nr = symfile_find(f, names[i], note, &r);
+			r = compiled_find(f, names[i]);
 			assert_int_equal(r.nr, b.nr[i]);
 			if (!r.nr)
 				continue;
@@ -664,14 +544,14 @@ static void many_names_at_once(void **state)
 			assert_string_equal(r.last.version, b.last[i].version);
 		}
 		/* reads them all */
-		symfile_find(f, "pthread_*", note, &(struct found){ 0 });
+		compiled_find(f, "pthread_*");
 	}
-	make("names.c", source, "cc -O2 -o names names.c");
-	f = symbols_file(fresh, in_dir("names"), NULL, err, sizeof(err));
+	compiled_make("names.c", source, "cc -O2 -o names names.c");
+	f = symbols_file(fresh, compiled_path("names"), NULL, err, sizeof(err));
 	assert_int_equal(symfile_find_names(f, names, 4, note_by_name, &c), 1);
 	assert_string_equal(c.last[2].name, "pthread_mutex_lock.constprop.0");
-	make("names.c", source, "cc -O2 -s -o nameless names.c");
-	assert_false(symfile_has_symbols(symbols_file(fresh, in_dir("nameless"), NULL, err, sizeof(err))));
+	compiled_make("names.c", source, "cc -O2 -s -o nameless names.c");
+	assert_false(symfile_has_symbols(symbols_file(fresh, compiled_path("nameless"), NULL, err, sizeof(err))));
 	symbols_free(fresh);
 }
 
@@ -686,9 +566,9 @@ static void behind_a_pointer(void **state)
 	char buf[100];
 
 	(void)state;
-	make("pointee.c", source, "cc -O1 -g -o pointee pointee.c");
-	f = open_file(in_dir("pointee"));
-	offset = find(f, "set").last.offset;
+	compiled_make("pointee.c", source, "cc -O1 -g -o pointee pointee.c");
+	f = compiled_open(compiled_path("pointee"));
+	offset = compiled_find(f, "set").last.offset;
 	/* at its first instruction its arguments are in rdi, rsi, edx: 5, 4, 1 to DWARF */
 	assert_int_equal(symfile_pointee_name(f, offset, 5, 20, buf, sizeof(buf)), 0);
 	assert_string_equal(buf, "struct node.values[1].high");
@@ -709,37 +589,37 @@ static void the_c_library(void **state)
 {
 	char **paths;
 	struct symfile *f = NULL;
-	struct found r;
+	struct compiled_found r;
 
 	(void)state;
-	make("libs.c", c_source, "cc -o libs libs.c -pthread");
-	paths = symbols_needed_paths(syms, in_dir("libs"), environ);
+	compiled_make("libs.c", compiled_c, "cc -o libs libs.c -pthread");
+	paths = symbols_needed_paths(compiled_syms, compiled_path("libs"), environ);
 	assert_non_null(strstr(paths[0], "/libs"));
 	for (char **p = paths; *p; p++)
 		if (strstr(*p, "/libc.so.6"))
-			f = open_file(*p);
+			f = compiled_open(*p);
 	assert_non_null(f);
 	symbols_free_paths(paths);
 	assert_int_equal(symfile_libc(f), SYMLIBC_GLIBC);
-	r = find(f, "pthread_cond_wait");
+	r = compiled_find(f, "pthread_cond_wait");
 	assert_int_equal(r.nr, 2);
-	r = find(f, "pthread_mutex_lock");
+	r = compiled_find(f, "pthread_mutex_lock");
 	assert_true(r.nr >= 1);
 	assert_non_null(r.last.version);
-	assert_true(find(f, "time").last.is_ifunc);
+	assert_true(compiled_find(f, "time").last.is_ifunc);
 
-	make("script", "#!/usr/bin/env -S sh\n", "chmod +x script");
-	paths = symbols_needed_paths(syms, in_dir("script"), environ);
+	compiled_make("script", "#!/usr/bin/env -S sh\n", "chmod +x script");
+	paths = symbols_needed_paths(compiled_syms, compiled_path("script"), environ);
 	assert_non_null(paths[0]);
 	assert_non_null(strstr(paths[0], "/env"));
 	symbols_free_paths(paths);
 
-	make("fixed.c", c_source, "cc -static -o fixed fixed.c -pthread && strip -o nothing fixed");
-	assert_int_equal(symfile_libc(open_file(in_dir("nothing"))), SYMLIBC_GLIBC);
-	f = open_file(in_dir("fixed"));
+	compiled_make("fixed.c", compiled_c, "cc -static -o fixed fixed.c -pthread && strip -o nothing fixed");
+	assert_int_equal(symfile_libc(compiled_open(compiled_path("nothing"))), SYMLIBC_GLIBC);
+	f = compiled_open(compiled_path("fixed"));
 	assert_false(symfile_is_dynamic(f));
 	assert_int_equal(symfile_libc(f), SYMLIBC_GLIBC);
-	paths = symbols_needed_paths(syms, in_dir("fixed"), environ);
+	paths = symbols_needed_paths(compiled_syms, compiled_path("fixed"), environ);
 	assert_non_null(paths[0]);
 	assert_null(paths[1]);
 	symbols_free_paths(paths);
@@ -754,7 +634,7 @@ static void expect_imports(const char *file, bool all, const char *want)
 	char got[5] = "";
 	int nr = 0;
 
-	assert_int_equal(symfile_imports(open_file(in_dir(file)), names, 4, takes), !all);
+	assert_int_equal(symfile_imports(compiled_open(compiled_path(file)), names, 4, takes), !all);
 	for (int i = 0; i < 4; i++)
 		if (takes[i])
 			got[nr++] = "rluw"[i];
@@ -778,8 +658,8 @@ static void library_of_static_programs(void **state)
 		snprintf(name, sizeof(name), "library-%zu", i);
 		snprintf(command, sizeof(command), "%s -static%s -pthread -o %s l.c && strip -o %s-s %s", compilers[i],
 			 strstr(compilers[i], "-pie") ? "-pie" : "", name, name, name);
-		make("l.c", library_source, command);
-		f = symbols_file(syms, in_dir(name), NULL, err, sizeof(err));
+		compiled_make("l.c", library_source, command);
+		f = symbols_file(compiled_syms, compiled_path(name), NULL, err, sizeof(err));
 		assert_non_null(f);
 		if (is_library(f, "main") || is_library(f, "*work*") || is_library(f, "*rare*"))
 			fail_msg("%s: the program's own code", compilers[i]);
@@ -788,13 +668,13 @@ static void library_of_static_programs(void **state)
 			fail_msg("%s: the C library's code", compilers[i]);
 		assert_true(symfile_c_library(f) >= symfile_library(f) && symfile_c_library(f) != UINT64_MAX);
 		strcat(name, "-s");
-		f = symbols_file(syms, in_dir(name), NULL, err, sizeof(err));
+		f = symbols_file(compiled_syms, compiled_path(name), NULL, err, sizeof(err));
 		assert_non_null(f);
 		assert_true(symfile_library(f) == UINT64_MAX);
 		assert_false(symfile_is_library(f, 0x1000));
 	}
-	make("l.c", library_source, "gcc -O2 -o dynamic l.c");
-	f = symbols_file(syms, in_dir("dynamic"), NULL, err, sizeof(err));
+	compiled_make("l.c", library_source, "gcc -O2 -o dynamic l.c");
+	f = symbols_file(compiled_syms, compiled_path("dynamic"), NULL, err, sizeof(err));
 	assert_non_null(f);
 	assert_true(symfile_library(f) == UINT64_MAX);
 }
@@ -802,21 +682,21 @@ static void library_of_static_programs(void **state)
 static void imports(void **state)
 {
 	(void)state;
-	make("imports.c", c_source, "cc -o imports imports.c -pthread");
+	compiled_make("imports.c", compiled_c, "cc -o imports imports.c -pthread");
 	expect_imports("imports", false, "lu");
-	make("static.c", c_source, "cc -static -o static static.c -pthread");
+	compiled_make("static.c", compiled_c, "cc -static -o static static.c -pthread");
 	expect_imports("static", false, "");
 	/* the linker keeps one string where another ends alike; without dlsym() a string says nothing */
-	make("strings.c", "#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
+	compiled_make("strings.c", "#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
 	     "puts(\"pthread_cond_wait\"); puts(\"pthread_mutex_lock()\"); return 0; }\n", "cc -o strings strings.c");
 	expect_imports("strings", false, "");
-	make("looks.c", "#include <dlfcn.h>\n#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
+	compiled_make("looks.c", "#include <dlfcn.h>\n#include <stdio.h>\nint main(void) { puts(\"my_pthread_cond_wait\"); "
 	     "puts(\"pthread_mutex_lock()\"); return !dlsym(0, \"pthread_cond_wait\"); }\n", "cc -o looks looks.c");
 	expect_imports("looks", false, "w");
-	make("ffi.c", "void ffi_call(void); void f(void) { ffi_call(); }\n", "cc -shared -fPIC -o ffi ffi.c");
+	compiled_make("ffi.c", "void ffi_call(void); void f(void) { ffi_call(); }\n", "cc -shared -fPIC -o ffi ffi.c");
 	expect_imports("ffi", true, "");
 	/* nothing to tell it by */
-	make("cut.sh", "", "cp imports cut && objcopy --strip-section-headers cut 2>/dev/null ||"
+	compiled_make("cut.sh", "", "cp imports cut && objcopy --strip-section-headers cut 2>/dev/null ||"
 	     "printf '\\0\\0\\0\\0' | dd of=cut bs=1 seek=60 conv=notrunc status=none");
 	expect_imports("cut", true, "");
 }
@@ -825,7 +705,7 @@ static void expect_no_file(const char *path, const char *why)
 {
 	char err[300] = "";
 
-	assert_null(symbols_file(syms, path, NULL, err, sizeof(err)));
+	assert_null(symbols_file(compiled_syms, path, NULL, err, sizeof(err)));
 	if (!strstr(err, why))
 		print_message("wanted '%s' in '%s'\n", why, err);
 	assert_non_null(strstr(err, why));
@@ -834,16 +714,16 @@ static void expect_no_file(const char *path, const char *why)
 static void bad_files(void **state)
 {
 	(void)state;
-	make("o.c", "int x;\n", "cc -c o.c && mkfifo pipe && printf 'hello' > text && : > empty &&"
+	compiled_make("o.c", "int x;\n", "cc -c o.c && mkfifo pipe && printf 'hello' > text && : > empty &&"
 	     "cc -shared -o arm o.c && printf '\\267' | dd of=arm bs=1 seek=18 conv=notrunc status=none"
 	     "&& head -c 100 arm > cut");
-	expect_no_file(in_dir("none"), "No such file");
-	expect_no_file(in_dir("text"), "not an ELF file");
-	expect_no_file(in_dir("empty"), "not an ELF file");
-	expect_no_file(in_dir("o.o"), "an object file");
-	expect_no_file(in_dir("pipe"), "not a regular file");
-	expect_no_file(in_dir("arm"), "built for aarch64");
-	expect_no_file(dir, "not a regular file");
+	expect_no_file(compiled_path("none"), "No such file");
+	expect_no_file(compiled_path("text"), "not an ELF file");
+	expect_no_file(compiled_path("empty"), "not an ELF file");
+	expect_no_file(compiled_path("o.o"), "an object file");
+	expect_no_file(compiled_path("pipe"), "not a regular file");
+	expect_no_file(compiled_path("arm"), "built for aarch64");
+	expect_no_file(compiled_dir, "not a regular file");
 }
 
 static void demangling(void **state)
@@ -882,128 +762,6 @@ static void demangling(void **state)
 	}
 }
 
-static struct user_registers registers_of(pid_t pid)
-{
-	struct user_regs_struct r;
-
-	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
-	return (struct user_registers){ .r = {
-		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
-		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
-}
-
-/* Runs until it waits in pause(), and takes its registers as a scheduler would know them. */
-static pid_t start_and_stop(const char *exe, struct user_registers *regs)
-{
-	char path[64], state[100] = "";
-	pid_t pid = fork();
-	FILE *f;
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		execl(exe, exe, "wait", NULL);
-		_exit(127);
-	}
-	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	/* 34: pause */
-	while (strncmp(state, "34 ", 3)) {
-		usleep(1000);
-		f = fopen(path, "r");
-		assert_non_null(f);
-		if (!fgets(state, sizeof(state), f))
-			state[0] = '\0';
-		fclose(f);
-	}
-	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	*regs = registers_of(pid);
-	ptrace(PTRACE_DETACH, pid, NULL, NULL);
-	return pid;
-}
-
-static void the_stack_of(const char *exe, bool lines)
-{
-	struct user_registers regs;
-	struct trace_frame frames[32];
-	pid_t pid = start_and_stop(exe, &regs);
-	bool in_wait = false, in_main = false;
-	int nr = symbols_unwind(syms, pid, pid, &regs, frames, 32);
-
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	assert_true(nr >= 3);
-	for (int i = 0; i < nr; i++) {
-		if (frames[i].function && !strcmp(frames[i].function, "wait_here")) {
-			in_wait = true;
-			assert_int_equal(frames[i].line, lines ? 23 : 0);
-		}
-		if (frames[i].function && !strcmp(frames[i].function, "main")) {
-			in_main = true;
-			assert_true(in_wait);
-			assert_int_equal(frames[i].line, lines ? 31 : 0);
-		}
-	}
-	assert_true(in_main);
-	assert_int_equal(symbols_unwind(syms, pid, pid, &regs, frames, 32), -ESRCH);
-}
-
-static void stacks_of_waiting_programs(void **state)
-{
-	(void)state;
-	make("wait.c", c_source, "cc -O2 -g -o wait wait.c -pthread");
-	the_stack_of(in_dir("wait"), true);
-	make("waits.c", c_source, "cc -O2 -static -o waits waits.c -pthread");
-	the_stack_of(in_dir("waits"), false);
-}
-
-/*
- * Behind a breakpoint on "push %rbp" the unwinding rules of the next instruction hold, and would take
- * the wrong word for the return address.
- */
-static void a_stack_at_a_probe(void **state)
-{
-	struct user_registers regs;
-	struct trace_frame frames[32];
-	struct symfile *f;
-	unsigned long base;
-	char path[64];
-	FILE *maps;
-	pid_t pid;
-	long word;
-	int nr;
-
-	make("probe.c", c_source, "cc -O1 -fno-omit-frame-pointer -fcf-protection=none -o probe probe.c -pthread");
-	f = open_file(in_dir("probe"));
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execl(in_dir("probe"), "probe", "wait", NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "r");
-	assert_non_null(maps);
-	assert_int_equal(fscanf(maps, "%lx", &base), 1);
-	fclose(maps);
-	base += find(f, "wait_here").last.vaddr;
-	word = ptrace(PTRACE_PEEKTEXT, pid, base, NULL);
-	assert_int_equal(word & 0xff, 0x55);
-	assert_int_equal(ptrace(PTRACE_POKETEXT, pid, base, (word & ~0xffl) | 0xcc), 0);
-	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	regs = registers_of(pid);
-	assert_true(regs.r[16] == base + 1);
-	nr = symbols_unwind(syms, pid, pid, &regs, frames, 32);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	assert_true(nr >= 2);
-	assert_string_equal(frames[0].function, "wait_here");
-	assert_string_equal(frames[1].function, "main");
-}
-
 static void files_of_libraries(void **state)
 {
 	static const char *const theirs[] = { "/usr/include/c++/12/bits/std_mutex.h", "/opt/gcc/include/c++/14/mutex",
@@ -1035,9 +793,7 @@ int main(void)
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
 		cmocka_unit_test(files_of_libraries),
-		cmocka_unit_test(stacks_of_waiting_programs),
-		cmocka_unit_test(a_stack_at_a_probe),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);
 }

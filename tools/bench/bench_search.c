@@ -45,8 +45,17 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t executions_to_bug(const struct model *m, const char *strategy, uint64_t seed,
-				  uint64_t limit)
+#define THE_BUG	0	/* no outcome is that */
+
+/* The execution came to that end, or to THE_BUG. */
+static bool ended(const struct model_result *r, uint64_t outcome)
+{
+	return outcome == THE_BUG ? r->failed : r->outcome == outcome;
+}
+
+/* Executions until that outcome, or THE_BUG; UINT64_MAX: more than the limit. */
+static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed,
+			      uint64_t limit, uint64_t outcome)
 {
 	struct search *s = model_search(strategy, seed, 1);
 	struct model_result r;
@@ -55,11 +64,11 @@ static uint64_t executions_to_bug(const struct model *m, const char *strategy, u
 
 	if (limit && model_run_base(m, s, &r) == SEARCH_GO) {
 		nr++;
-		found = r.failed;
+		found = ended(&r, outcome);
 	}
 	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
 		nr++;
-		found = r.failed;
+		found = ended(&r, outcome);
 	}
 	search_free(s);
 	return found ? nr : UINT64_MAX;
@@ -104,8 +113,8 @@ static void find(int seeds, uint64_t limit, const char *const *strategies)
 			int n = draws(strategies[k]) ? seeds : 1;
 
 			for (int s = 0; s < n; s++)
-				nr[s] = executions_to_bug(&p->model, strategies[k], (uint64_t)s + 1,
-							  limit);
+				nr[s] = executions_to(&p->model, strategies[k], (uint64_t)s + 1,
+						      limit, THE_BUG);
 			qsort(nr, (size_t)n, sizeof(*nr), compare);
 			printf(" ");
 			print_count(nr[n / 2]);
@@ -183,26 +192,6 @@ static uint64_t rare_outcome(const struct model *m)
 			target = got[i].hash;
 		}
 	return target;
-}
-
-static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed, uint64_t limit,
-			      uint64_t outcome)
-{
-	struct search *s = model_search(strategy, seed, 1);
-	struct model_result r;
-	uint64_t nr = 0;
-	bool found = false;
-
-	if (limit && model_run_base(m, s, &r) == SEARCH_GO) {
-		nr++;
-		found = r.outcome == outcome;
-	}
-	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
-		nr++;
-		found = r.outcome == outcome;
-	}
-	search_free(s);
-	return found ? nr : UINT64_MAX;
 }
 
 static void generated(int programs_wanted, const char *const *strategies)

@@ -88,12 +88,12 @@ static int launch_error(int ret)
 								     -EIO;
 }
 
-/* Executions that the search will make after this one. */
-static uint64_t expected(const struct campaign *c)
+uint64_t campaign_left(const struct campaign *c)
 {
 	const struct options_search *o = &c->s.o.search;
+	uint64_t made = o->script ? c->searched : c->s.figures.executions - c->before;
 
-	return !o->executions ? UINT64_MAX : o->executions > c->searched + 1 ? o->executions - c->searched - 1 : 0;
+	return !o->executions ? UINT64_MAX : o->executions > made ? o->executions - made : 0;
 }
 
 /* The next schedule of the search; apart: as search_begin_apart(). */
@@ -112,7 +112,7 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 	ret = session_execute(&c->s, NULL, x, err, errlen);
 	/* the points are found: the next one may be forked */
 	if (c->phase == POINTS_SEARCHING && !c->s.template.settled)
-		session_template_expect(&c->s, expected(c));
+		session_template_expect(&c->s, campaign_left(c));
 	/* first: what comes after may replay it */
 	search_end(c->s.search,
 		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
@@ -219,11 +219,10 @@ static int begin_anew(struct campaign *c, char *err, size_t errlen)
 {
 	if (!c->s.sampled)
 		return session_restart(&c->s, err, errlen);
-	if (search_renew(c->s.search)) {
-		snprintf(err, errlen, "out of memory");
-		return -ENOMEM;
-	}
-	return session_set_watches(&c->s, err, errlen);
+	if (!search_renew(c->s.search))
+		return 0;
+	snprintf(err, errlen, "out of memory");
+	return -ENOMEM;
 }
 
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
@@ -275,7 +274,7 @@ int campaign_follow(struct campaign *c, const struct replay *r, struct execution
 
 bool campaign_is_late(const struct campaign *c)
 {
-	return session_late(&c->s);
+	return session_late(&c->s, 0);
 }
 
 /* ---- results ---- */

@@ -126,7 +126,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	limits = time_to_simplify(c, &until);
 	if (!found || !min || !t || find_simplest(c, t, &limits, min, &m, f))
 		goto out;
-	if (session_late(&c->s))
+	if (session_late(&c->s, 0))
 		session_say(&c->s, "what decides was not looked for: the time (--time) is over");
 	else if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, until,
 				 err, sizeof(err)))
@@ -251,7 +251,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 	failure->trace = path;
 	tell(c, &f, FINDING_FOUND);
 	/* of a time-out every trial would be one, too */
-	if (c->s.o.results.minimize && session_late(&c->s))
+	if (c->s.o.results.minimize && session_late(&c->s, 0))
 		session_say(&c->s, "not minimised: the time (--time) is over; zug minimize does it");
 	else if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, &f);

@@ -35,6 +35,9 @@ struct campaign {
 /* What an execution is for the search. */
 enum search_result campaign_verdict(const struct execution *x);
 
+/* How many executions --executions still allows: it counts all, with a script those that follow it. */
+uint64_t campaign_left(const struct campaign *c);
+
 /* What was tried when nothing is left to try, in words. */
 const char *campaign_tried(const struct campaign *c);
 

@@ -28,23 +28,15 @@ static int keep_state(struct campaign *c, bool now, char *err, size_t errlen)
 	return -EIO;
 }
 
-/* What --executions counts: all of them; with a script those that follow it. */
-static uint64_t made(const struct campaign *c)
-{
-	return c->s.o.search.script ? c->searched : c->s.figures.executions - c->before;
-}
-
 /* The bound that has been reached, or the interruption; NULL: none. */
 static const char *bound_reached(struct campaign *c)
 {
-	const struct options_search *o = &c->s.o.search;
-
 	c->cut = session_interrupted(&c->s);
 	if (c->cut)
 		return "interrupted";
-	if (o->executions && made(c) >= o->executions)
+	if (!campaign_left(c))
 		return "the number of executions (--executions)";
-	if (session_late(&c->s))
+	if (session_late(&c->s, 0))
 		return "the time (--time)";
 	return NULL;
 }

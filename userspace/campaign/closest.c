@@ -39,11 +39,6 @@ struct near_limits {
 	uint64_t executions, steps, until_ns;	/* 0: no bound */
 };
 
-static bool is_late(const struct campaign *c, uint64_t until_ns)
-{
-	return session_late(&c->s) || (until_ns && clock_now_ns() >= until_ns);
-}
-
 /*
  * The search near t; in *m what it came to. to: where the trace of the closest goes; NULL: it is not
  * kept. 0 or -errno with a line in err.
@@ -77,7 +72,7 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 	ret = trials_run(c, &trials, err, errlen);
 	neighbour_result(trials.search, &m->r);
 	m->interrupted = session_interrupted(&c->s);
-	m->late = !m->r.all && is_late(c, limits->until_ns);
+	m->late = !m->r.all && session_late(&c->s, limits->until_ns);
 	if (!ret && m->r.found && to)
 		ret = trials_keep(trials.best, to, err, errlen);
 out:
@@ -183,7 +178,7 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 	if (!m->r.reproduced && x.outcome.kind != ZUG_OUTCOME_INTERRUPTED)
 		outcome_words(&x.outcome, m->came, sizeof(m->came));
 	for (uint64_t i = nr; i-- > 0 && ret >= 0 && m->r.reproduced && !m->r.found &&
-			      !session_interrupted(&c->s) && !session_late(&c->s);) {
+			      !session_interrupted(&c->s) && !session_late(&c->s, 0);) {
 		if (!faults_decided(trace_step(t, i)))
 			continue;
 		ret = trials_once(c, t,
@@ -195,6 +190,6 @@ int closest_without(struct campaign *c, const struct trace *t, const char *to, u
 			*step = i;
 	}
 	m->interrupted = session_interrupted(&c->s);
-	m->late = session_late(&c->s);
+	m->late = session_late(&c->s, 0);
 	return ret < 0 ? ret : 0;
 }

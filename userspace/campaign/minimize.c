@@ -99,11 +99,10 @@ static bool after(void *ctx, const struct execution *x)
 	return r.reproduced && r.trial == r.trials;
 }
 
-static bool is_late(const struct campaign *c, const struct minimize_limits *limits,
-		    uint64_t begin_ns)
+/* When the time of all that has been made since begin_ns is over; 0: no bound. */
+static uint64_t until_ns(const struct minimize_limits *limits, uint64_t begin_ns)
 {
-	return session_late(&c->s) ||
-	       (limits->time_ns && clock_now_ns() - begin_ns >= limits->time_ns);
+	return limits->time_ns ? begin_ns + limits->time_ns : 0;
 }
 
 /* What has ended the search of the simplest before it was minimal. */
@@ -112,7 +111,7 @@ static enum minimize_cut what_cut(const struct campaign *c, const struct minimiz
 {
 	return session_interrupted(&c->s)						   ? MINIMIZE_INTERRUPTED :
 	       limits->executions && executions >= limits->executions ? MINIMIZE_CUT_EXECUTIONS :
-	       is_late(c, limits, begin_ns)				   ? MINIMIZE_CUT_TIME :
+	       session_late(&c->s, until_ns(limits, begin_ns))				   ? MINIMIZE_CUT_TIME :
 									     MINIMIZE_CUT_STEPS;
 }
 
@@ -141,7 +140,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 		goto out;
 	}
 	trials.max_steps = limits->steps;
-	trials.until_ns = limits->time_ns ? begin_ns + limits->time_ns : 0;
+	trials.until_ns = until_ns(limits, begin_ns);
 	trials.after = after;
 	trials.ctx = &p;
 	p.s = trials.search;
@@ -188,7 +187,7 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 			continue;
 		timer = !zug_op_is_fault(s->label.op);
 		if ((limits->executions && m->executions >= limits->executions) ||
-		    is_late(c, limits, begin_ns) || session_interrupted(&c->s)) {
+		    session_late(&c->s, until_ns(limits, begin_ns)) || session_interrupted(&c->s)) {
 			m->minimal = false;
 			m->cut = what_cut(c, limits, begin_ns, m->executions);
 			break;

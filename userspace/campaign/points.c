@@ -6,9 +6,8 @@
 
 /*
  * In the order in which they learn and settle. The waits come first: they need the counts of the
- * last execution, which the hot places of policy_code read and reset. The watches come last:
- * replanting probes takes watchpoints out. Steps are shown, and executions judged, in the opposite
- * order.
+ * last execution, which the hot places of policy_code read and reset. Steps are shown, and
+ * executions judged, in the opposite order.
  */
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
@@ -36,8 +35,11 @@ int points_new(struct points **out, struct session *s, char *err, size_t errlen)
 		return -ENOMEM;
 	p->s = s;
 	ret = race_book_init(&p->races, o->replay.races, o->failure.suppressions, o->failure.race);
-	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
-		ret = policies[i]->open(&p->state[i], s, &p->races, err, errlen);
+	for (size_t i = 0; i < NR_POLICIES && !ret; i++) {
+		p->state[i] = calloc(1, policies[i]->size);
+		ret = p->state[i] ? policies[i]->open(p->state[i], s, &p->races, err, errlen) :
+				    -ENOMEM;
+	}
 	return ret;
 }
 
@@ -45,9 +47,11 @@ void points_free(struct points *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < NR_POLICIES; i++)
-		if (p->state[i])
-			policies[i]->free(p->state[i]);
+	for (size_t i = 0; i < NR_POLICIES; i++) {
+		if (p->state[i] && policies[i]->release)
+			policies[i]->release(p->state[i]);
+		free(p->state[i]);
+	}
 	race_book_release(&p->races);
 	free(p);
 }

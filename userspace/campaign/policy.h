@@ -5,7 +5,7 @@
  *
  * A policy sees what executions show and changes the probes of its session. It knows neither the
  * other policies nor the loop: points.c calls a table of them, in its order. What two policies
- * share is data (race_book.h). Any function but open and free may be NULL. Functions that return
+ * share is data (race_book.h). Any function but open may be NULL. Functions that return
  * int return -errno with a line in err when they fail.
  */
 #ifndef ZUG_POLICY_H
@@ -21,10 +21,11 @@
 enum points_phase { POINTS_LEARNING = 0, POINTS_SETTLING, POINTS_SEARCHING };
 
 struct point_policy {
-	/* Its state, from the options of the session; the state is freed also when this fails. */
-	int (*open)(void **state, struct session *s, struct race_book *races, char *err,
+	size_t size;	/* of its state, which points.c allocates and frees */
+	/* Fills the state, which is all zeroes, from the options of the session. */
+	int (*open)(void *state, struct session *s, struct race_book *races, char *err,
 		    size_t errlen);
-	void (*free)(void *state);
+	void (*release)(void *state);	/* what the state holds; also when open() failed */
 	/* The first points, before any execution. */
 	int (*start)(void *state, char *err, size_t errlen);
 	/*

@@ -21,24 +21,21 @@ struct code_points {
 	bool cut; /* the last execution was, because it stood at atomic instructions so often */
 };
 
-static int open_code(void **state, struct session *s, struct race_book *races, char *err,
+static int open_code(void *state, struct session *s, struct race_book *races, char *err,
 		     size_t errlen)
 {
-	struct code_points *c = *state = calloc(1, sizeof(*c));
+	struct code_points *c = state;
 
-	if (!c)
-		return -ENOMEM;
 	c->s = s;
 	return 0;
 }
 
-static void free_code(void *state)
+static void release_code(void *state)
 {
 	struct code_points *c = state;
 
 	place_list_release(&c->silent);
 	place_list_release(&c->limited);
-	free(c);
 }
 
 /* ---- which files ---- */
@@ -322,6 +319,7 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_code = {
-	.open = open_code, .free = free_code, .start = start, .learn = learn, .after = after,
-	.lists = lists, .table = table, .note = note,
+	.size = sizeof(struct code_points), .open = open_code, .release = release_code,
+	.start = start, .learn = learn, .after = after, .lists = lists, .table = table,
+	.note = note,
 };

@@ -27,18 +27,16 @@ static void *new_list(char **old, unsigned int nr)
 	return calloc(nr + 1, sizeof(*old));
 }
 
-static int open_files(void **state, struct session *s, struct race_book *races, char *err,
+static int open_files(void *state, struct session *s, struct race_book *races, char *err,
 		      size_t errlen)
 {
-	struct files *f = *state = calloc(1, sizeof(*f));
+	struct files *f = state;
 
-	if (!f)
-		return -ENOMEM;
 	f->s = s;
 	return 0;
 }
 
-static void free_files(void *state)
+static void release_files(void *state)
 {
 	struct files *f = state;
 
@@ -48,7 +46,6 @@ static void free_files(void *state)
 	for (unsigned int i = 0; i < f->nr_bare; i++)
 		free(f->bare[i]);
 	free(f->bare);
-	free(f);
 }
 
 static bool is_script(const char *file)
@@ -234,6 +231,6 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_files = {
-	.open = open_files, .free = free_files, .start = start, .learn = learn, .lists = lists,
-	.note = note,
+	.size = sizeof(struct files), .open = open_files, .release = release_files,
+	.start = start, .learn = learn, .lists = lists, .note = note,
 };

@@ -79,20 +79,19 @@ static int parse(struct monitor *m, char *err, size_t errlen)
 	return -EINVAL;
 }
 
-static int open_monitors(void **state, struct session *s, struct race_book *races, char *err,
+static int open_monitors(void *state, struct session *s, struct race_book *races, char *err,
 			 size_t errlen)
 {
 	char **const lists[] = { s->o.failure.invariants, s->o.failure.discards };
-	struct monitors *ms = *state = calloc(1, sizeof(*ms));
+	struct monitors *ms = state;
 	unsigned int nr = 0;
 	int ret = 0;
 
 	for (int k = 0; k < 2; k++)
 		for (char **t = lists[k]; t && *t; t++)
 			nr++;
-	if (ms)
-		ms->list = calloc(nr + 1, sizeof(*ms->list));
-	if (!ms || !ms->list)
+	ms->list = calloc(nr + 1, sizeof(*ms->list));
+	if (!ms->list)
 		return -ENOMEM;
 	ms->s = s;
 	for (int k = 0; k < 2; k++)
@@ -106,7 +105,7 @@ static int open_monitors(void **state, struct session *s, struct race_book *race
 	return ret;
 }
 
-static void free_monitors(void *state)
+static void release_monitors(void *state)
 {
 	struct monitors *ms = state;
 
@@ -118,7 +117,6 @@ static void free_monitors(void *state)
 	free(ms->list);
 	free(ms->files);
 	free(ms->modules);
-	free(ms);
 }
 
 /*
@@ -247,10 +245,9 @@ static bool look(void *ctx, uint32_t task, struct outcome *o)
 		return false;
 	t = &w->tasks[task];
 	/* the memory of a task that has ended is seen by the others of its process */
-	for (uint32_t i = 0; i < w->nr_tasks && t->state == TASK_DEAD; i++)
-		if (w->tasks[i].process == t->process && world_lives(&w->tasks[i]))
-			t = &w->tasks[i];
-	if (!world_lives(t))
+	if (t->state == TASK_DEAD)
+		t = world_living(w, t->process, NULL);
+	if (!t || !world_lives(t))
 		return false;
 	ms->process = t->process;
 	ms->tgid = t->tgid;
@@ -338,8 +335,9 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_monitors = {
+	.size = sizeof(struct monitors),
 	.open = open_monitors,
-	.free = free_monitors,
+	.release = release_monitors,
 	.start = start,
 	.watch = watch,
 	.settle = settle,

@@ -17,28 +17,26 @@ struct named {
 	unsigned int modules;	/* so many files have been looked through */
 };
 
-static int open_points(void **state, struct session *s, struct race_book *races, char *err,
+static int open_points(void *state, struct session *s, struct race_book *races, char *err,
 		       size_t errlen)
 {
-	struct named *p = *state = calloc(1, sizeof(*p));
+	struct named *p = state;
 	unsigned int nr = 0;
 
 	while (s->o.points.places && s->o.points.places[nr])
 		nr++;
-	if (p)
-		p->found = calloc(nr + 1, sizeof(*p->found));
-	if (!p || !p->found)
+	p->found = calloc(nr + 1, sizeof(*p->found));
+	if (!p->found)
 		return -ENOMEM;
 	p->s = s;
 	return 0;
 }
 
-static void free_points(void *state)
+static void release_points(void *state)
 {
 	struct named *p = state;
 
 	free(p->found);
-	free(p);
 }
 
 static int look(struct named *p, const char *place, char *err, size_t errlen)
@@ -102,5 +100,6 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 }
 
 const struct point_policy policy_points = {
-	.open = open_points, .free = free_points, .start = start, .learn = learn, .settle = settle,
+	.size = sizeof(struct named), .open = open_points, .release = release_points,
+	.start = start, .learn = learn, .settle = settle,
 };

@@ -34,13 +34,11 @@ struct races {
 	char **known;			/* for replays */
 };
 
-static int open_races(void **state, struct session *s, struct race_book *races, char *err,
+static int open_races(void *state, struct session *s, struct race_book *races, char *err,
 		      size_t errlen)
 {
-	struct races *r = *state = calloc(1, sizeof(*r));
+	struct races *r = state;
 
-	if (!r)
-		return -ENOMEM;
 	r->s = s;
 	r->book = races;
 	return 0;
@@ -53,12 +51,11 @@ static void free_known(struct races *r)
 	free(r->known);
 }
 
-static void free_races(void *state)
+static void release_races(void *state)
 {
 	struct races *r = state;
 
 	free_known(r);
-	free(r);
 }
 
 /* ---- seeing one ---- */
@@ -407,5 +404,6 @@ static int lists(void *state, struct options_replay *l)
 }
 
 const struct point_policy policy_races = {
-	.open = open_races, .free = free_races, .begin = begin, .on_step = on_step, .looks = looks, .after = after, .lists = lists,
+	.size = sizeof(struct races), .open = open_races, .release = release_races,
+	.begin = begin, .on_step = on_step, .looks = looks, .after = after, .lists = lists,
 };

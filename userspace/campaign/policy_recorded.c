@@ -12,15 +12,17 @@
 #include "campaign/policy.h"
 #include "campaign/probe_places.h"
 
-static int open_recorded(void **state, struct session *s, struct race_book *races, char *err,
+struct recorded {
+	struct session *s;
+};
+
+static int open_recorded(void *state, struct session *s, struct race_book *races, char *err,
 			 size_t errlen)
 {
-	*state = s;
-	return 0;
-}
+	struct recorded *r = state;
 
-static void free_recorded(void *state)
-{
+	r->s = s;
+	return 0;
 }
 
 static int add_places(struct session *s, char *const *list, struct probe_code place, char *err,
@@ -106,7 +108,8 @@ static int add_data(struct session *s, char *err, size_t errlen)
 
 static int start(void *state, char *err, size_t errlen)
 {
-	struct session *s = state;
+	const struct recorded *rec = state;
+	struct session *s = rec->s;
 	const struct options_replay *r = &s->o.replay;
 	int ret = add_places(s, r->split, (struct probe_code){ .split = true }, err, errlen);
 
@@ -116,5 +119,5 @@ static int start(void *state, char *err, size_t errlen)
 }
 
 const struct point_policy policy_recorded = {
-	.open = open_recorded, .free = free_recorded, .start = start,
+	.size = sizeof(struct recorded), .open = open_recorded, .start = start,
 };

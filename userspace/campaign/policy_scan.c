@@ -967,13 +967,11 @@ static void tell_unknown(const struct scan *s, FILE *to)
 
 /* ---- the policy ---- */
 
-static int open_scan(void **state, struct session *session, struct race_book *races, char *err,
+static int open_scan(void *state, struct session *session, struct race_book *races, char *err,
 		     size_t errlen)
 {
-	struct scan *s = *state = calloc(1, sizeof(*s));
+	struct scan *s = state;
 
-	if (!s)
-		return -ENOMEM;
 	s->session = session;
 	s->races = races;
 	return 0;
@@ -987,7 +985,7 @@ static void free_data(struct scan *s)
 	s->data = NULL;
 }
 
-static void free_scan(void *state)
+static void release_scan(void *state)
 {
 	struct scan *s = state;
 
@@ -1000,7 +998,6 @@ static void free_scan(void *state)
 	free(s->places);
 	free(s->turns);
 	free(s->seen);
-	free(s);
 }
 
 static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
@@ -1172,8 +1169,9 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_scan = {
+	.size = sizeof(struct scan),
 	.open = open_scan,
-	.free = free_scan,
+	.release = release_scan,
 	.learn = learn,
 	.learns_always = true,
 	.settle = settle,

@@ -32,18 +32,16 @@ struct seen_points {
 	bool no_memory;
 };
 
-static int open_seen(void **state, struct session *s, struct race_book *races, char *err,
+static int open_seen(void *state, struct session *s, struct race_book *races, char *err,
 		     size_t errlen)
 {
-	struct seen_points *p = *state = calloc(1, sizeof(*p));
+	struct seen_points *p = state;
 
-	if (!p)
-		return -ENOMEM;
 	p->s = s;
 	return 0;
 }
 
-static void free_seen(void *state)
+static void release_seen(void *state)
 {
 	struct seen_points *p = state;
 
@@ -53,7 +51,6 @@ static void free_seen(void *state)
 	}
 	free(p->list);
 	id_map_free(&p->by_id);
-	free(p);
 }
 
 static void note_step(struct seen_points *p, const struct zug_label *l)
@@ -170,6 +167,6 @@ static int table(void *state, struct point_table *t)
 }
 
 const struct point_policy policy_seen = {
-	.open = open_seen, .free = free_seen, .on_step = on_step, .after = after,
-	.table = table,
+	.size = sizeof(struct seen_points), .open = open_seen, .release = release_seen,
+	.on_step = on_step, .after = after, .table = table,
 };

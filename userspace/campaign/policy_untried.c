@@ -11,21 +11,14 @@ struct watched {
 	struct untried u;
 };
 
-static int open_untried(void **state, struct session *s, struct race_book *races, char *err,
+static int open_untried(void *state, struct session *s, struct race_book *races, char *err,
 			size_t errlen)
 {
-	struct watched *w = *state = calloc(1, sizeof(*w));
+	struct watched *w = state;
 
-	if (!w)
-		return -ENOMEM;
 	w->s = s;
 	w->races = races;
 	return 0;
-}
-
-static void free_untried(void *state)
-{
-	free(state);
 }
 
 /* Blocked with a time-out: what of a poll() its label does not say. */
@@ -75,5 +68,5 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_untried = {
-	.open = open_untried, .free = free_untried, .on_step = on_step, .note = note,
+	.size = sizeof(struct watched), .open = open_untried, .on_step = on_step, .note = note,
 };

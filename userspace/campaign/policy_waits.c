@@ -37,18 +37,16 @@ struct waits {
 	bool cut; /* a point proved to be in a computation, and has ended the execution */
 };
 
-static int open_waits(void **state, struct session *s, struct race_book *races, char *err,
+static int open_waits(void *state, struct session *s, struct race_book *races, char *err,
 		      size_t errlen)
 {
-	struct waits *w = *state = calloc(1, sizeof(*w));
+	struct waits *w = state;
 
-	if (!w)
-		return -ENOMEM;
 	w->s = s;
 	return 0;
 }
 
-static void free_waits(void *state)
+static void release_waits(void *state)
 {
 	struct waits *w = state;
 
@@ -56,7 +54,6 @@ static void free_waits(void *state)
 		free(w->list[i].name);
 	free(w->list);
 	free(w->names);
-	free(w);
 }
 
 /* The site that exists there; UINT32_MAX: none. */
@@ -290,8 +287,9 @@ static void note(void *state, struct campaign_notes *n)
 }
 
 const struct point_policy policy_waits = {
+	.size = sizeof(struct waits),
 	.open = open_waits,
-	.free = free_waits,
+	.release = release_waits,
 	.learn = learn,
 	.learns_always = true,
 	.begin = begin,

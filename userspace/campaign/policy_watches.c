@@ -14,23 +14,20 @@ struct watches {
 	struct place_list split;
 };
 
-static int open_watches(void **state, struct session *s, struct race_book *races, char *err,
+static int open_watches(void *state, struct session *s, struct race_book *races, char *err,
 			size_t errlen)
 {
-	struct watches *c = *state = calloc(1, sizeof(*c));
+	struct watches *c = state;
 
-	if (!c)
-		return -ENOMEM;
 	c->s = s;
 	return 0;
 }
 
-static void free_watches(void *state)
+static void release_watches(void *state)
 {
 	struct watches *c = state;
 
 	place_list_release(&c->split);
-	free(c);
 }
 
 static int split_variable(struct watches *c, const struct session_watch *w, char *err,
@@ -80,5 +77,6 @@ static int lists(void *state, struct options_replay *l)
 }
 
 const struct point_policy policy_watches = {
-	.open = open_watches, .free = free_watches, .settle = settle, .lists = lists,
+	.size = sizeof(struct watches), .open = open_watches, .release = release_watches,
+	.settle = settle, .lists = lists,
 };

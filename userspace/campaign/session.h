@@ -115,8 +115,10 @@ void session_say(const struct session *s, const char *fmt, ...)
 void session_say_trying(const struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool session_interrupted(const struct session *s);
-/* The time (--time) is over. */
-bool session_late(const struct session *s);
+/* When the time is over, on clock_now_ns(): at until_ns or at the end of --time, whichever is first; 0: no bound. */
+uint64_t session_until(const struct session *s, uint64_t until_ns);
+/* That time is over; until_ns as above, 0: only --time counts. */
+bool session_late(const struct session *s, uint64_t until_ns);
 
 /* ---- set-up (session.c) ---- */
 

@@ -125,7 +125,7 @@ int session_follow(struct session *s, const struct replay *r, struct execution *
 
 static bool known_enough(const struct session *s, const struct session_replays *r)
 {
-	return session_late(s) && (r->alike || r->made >= REPLAYS_FOR_ONCE);
+	return session_late(s, 0) && (r->alike || r->made >= REPLAYS_FOR_ONCE);
 }
 
 void session_verify(struct session *s, const struct trace *t, int times,

@@ -39,7 +39,14 @@ bool session_interrupted(const struct session *s)
 	return s->stop && *s->stop;
 }
 
-bool session_late(const struct session *s)
+uint64_t session_until(const struct session *s, uint64_t until_ns)
 {
-	return s->until_ns && clock_now_ns() >= s->until_ns;
+	return !until_ns || (s->until_ns && s->until_ns < until_ns) ? s->until_ns : until_ns;
+}
+
+bool session_late(const struct session *s, uint64_t until_ns)
+{
+	uint64_t until = session_until(s, until_ns);
+
+	return until && clock_now_ns() >= until;
 }

@@ -128,5 +128,5 @@ int session_restart(struct session *s, char *err, size_t errlen)
 	if (!s->search)
 		return -ENOTRECOVERABLE;
 	engine_use(s->engine, s->search, s->o.failure.timeout_ns);
-	return session_set_watches(s, err, errlen);
+	return 0;
 }

@@ -111,14 +111,6 @@ int trials_name_data(const struct campaign *c, struct trace_writer *w, const str
 	return 0;
 }
 
-/* The end of the time for t; 0: it has all the time. */
-static uint64_t end_of_time(const struct campaign *c, const struct trials *t)
-{
-	uint64_t own = t->until_ns, all = c->s.until_ns;
-
-	return own && all ? own < all ? own : all : own | all;
-}
-
 /* A trial that would outlast the time is ended with it, and says nothing then. */
 static enum search_result verdict(const struct execution *x, uint64_t end)
 {
@@ -152,7 +144,7 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 							    .failure = x.outcome.failure });
 		if (ret)
 			return ret;
-		end = end_of_time(c, t);
+		end = session_until(&c->s, t->until_ns);
 		steps += x.steps;
 		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
 			ret = -errno;

@@ -30,6 +30,11 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		fprintf(err,
 			"zug %s: %s was cut off: only the %lu steps that are there can be followed\n",
 			command, o->path, (unsigned long)trace_nr_steps(r->t));
+	if (!strncmp(trace_header(r->t)->options, TRACE_LIBZUG_OPTIONS, strlen(TRACE_LIBZUG_OPTIONS))) {
+		fprintf(err, "zug %s: %s was written by a test with libzug, which repeats it without zug: ZUG_REPLAY=%s %s\n",
+			command, o->path, o->path, trace_header(r->t)->argv[0] ? trace_header(r->t)->argv[0] : "TEST");
+		return ZUG_EXIT_USAGE;
+	}
 	if (campaign_options_from_header(&r->o, trace_header(r->t), &r->holder, why, sizeof(why))) {
 		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
 		return ZUG_EXIT_USAGE;

@@ -101,23 +101,33 @@ static bool room(struct gdb *g)
 	return true;
 }
 
+/* Of a task that ptrace has not stopped. *at_probe: it is parked before a probed instruction. 0 or -errno. */
+static int parked_registers(struct gdb *g, uint32_t task, uint64_t dwarf[18], bool *at_probe)
+{
+	const struct world_task *t = &g->w->tasks[task];
+	uint8_t byte;
+	int ret = g->w->inspection->registers(g->w, t, dwarf);
+
+	*at_probe = !ret && t->state == TASK_PARKED && g->w->inspection->unprobe(g->w, t, dwarf[16] - 1, &byte, 1);
+	/* the kernel has not put the counter back yet */
+	dwarf[16] -= *at_probe;
+	return ret;
+}
+
 int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE])
 {
 	const struct world_task *t = &g->w->tasks[task];
 	uint64_t dwarf[18];
-	uint8_t byte;
+	bool at_probe;
 	int ret;
 
 	if (task == g->stopped) {
 		memset(known, 1, TRACEE_REGS_SIZE);
 		return tracee_get_registers(t->pid, regs);
 	}
-	ret = g->w->inspection->registers(g->w, t, dwarf);
+	ret = parked_registers(g, task, dwarf, &at_probe);
 	if (ret)
 		return ret;
-	/* parked before a probed instruction: the kernel has not put the counter back yet */
-	if (t->state == TASK_PARKED && g->w->inspection->unprobe(g->w, t, dwarf[16] - 1, &byte, 1))
-		dwarf[16]--;
 	tracee_pack_registers(dwarf, regs, known);
 	return 0;
 }
@@ -174,6 +184,126 @@ static void report_stop(struct gdb *g, uint32_t task, int signal, const char *wh
 		gdb_serve(g);
 }
 
+/* ---- watchpoints ---- */
+
+int gdb_set_watches(struct gdb *g, uint32_t task)
+{
+	struct gdb_task *t = &g->tasks[task];
+	int ret;
+
+	if (t->watches_serial == g->watches_serial)
+		return 0;
+	ret = tracee_set_watches(g->w->tasks[task].pid, g->watches, &t->watches);
+	t->watches_serial = ret ? 0 : g->watches_serial;
+	return ret;
+}
+
+static bool any_watch(const struct gdb *g)
+{
+	for (int i = 0; i < TRACEE_WATCHES; i++)
+		if (g->watches[i].len)
+			return true;
+	return false;
+}
+
+static int watch_touched(const struct gdb *g, const struct world_access *a)
+{
+	for (int i = 0; i < TRACEE_WATCHES; i++) {
+		const struct tracee_watch *w = &g->watches[i];
+
+		if (w->len && w->kind != TRACEE_WATCH_EXECUTE && (a->write || w->kind == TRACEE_WATCH_ACCESS) &&
+		    a->addr < w->addr + w->len && w->addr < a->addr + a->size)
+			return i;
+	}
+	return -1;
+}
+
+enum touch {
+	TOUCH_NOTHING,
+	TOUCH_WATCH,		/* perhaps; hit says which one, -1: it cannot be told */
+	TOUCH_POINT,		/* the same, and a point of the replay (--watch) comes behind it */
+};
+
+/* What the instruction at regs[16] does. gdb looks itself whether a value has changed. */
+static enum touch touches(struct gdb *g, uint32_t task, const uint64_t regs[18], int *hit)
+{
+	const struct world_inspection *in = g->w->inspection;
+	struct world_access a[8];
+	uint8_t code[16];
+	int n = gdb_read(g, regs[16], code, sizeof(code)), nr = n > 0 ? in->memory(regs, code, n, a, 8) : -ENOENT;
+
+	bool point = false;
+
+	*hit = -1;
+	for (int i = 0; i < nr; i++) {
+		point |= in->watched(g->w, &g->w->tasks[task], a[i].addr, a[i].size);
+		if (*hit < 0)
+			*hit = watch_touched(g, &a[i]);
+	}
+	for (int i = 0; i < TRACEE_WATCHES && nr < 0 && *hit < 0; i++)
+		if (g->watches[i].len && g->watches[i].kind == TRACEE_WATCH_WRITE)
+			*hit = i;
+	return point ? TOUCH_POINT : nr < 0 || *hit >= 0 ? TOUCH_WATCH : TOUCH_NOTHING;
+}
+
+/* Its watchpoints are off until it stops again, which is behind one instruction. */
+static void unwatch(struct gdb *g, uint32_t task, int hit)
+{
+	g->tasks[task].unwatched = true;
+	g->tasks[task].hit = hit;
+	tracee_pause_watches(&g->tasks[task].watches, true);
+}
+
+/* It has stopped. The watchpoint that it has touched with its watchpoints off; -1: none. */
+static int watch_again(struct gdb *g, uint32_t task)
+{
+	struct gdb_task *t = &g->tasks[task];
+
+	if (!t->unwatched)
+		return -1;
+	t->unwatched = false;
+	tracee_pause_watches(&t->watches, false);
+	return t->hit;
+}
+
+/* The world's watched variables are points again. */
+static void world_watches(struct gdb *g)
+{
+	if (g->paused)
+		g->w->inspection->pause_watched(g->w, false);
+	g->paused = false;
+}
+
+/*
+ * Before the stopped task is stepped: true when ptrace may do it. An access that is a point is not stepped, or the
+ * point would be lost: the task is stopped behind that, by prepare().
+ */
+static bool may_step(struct gdb *g, uint32_t task)
+{
+	uint64_t regs[18];
+	int hit = -1;
+
+	if (!tracee_dwarf_registers(g->w->tasks[task].pid, regs) && touches(g, task, regs, &hit) == TOUCH_POINT)
+		return false;
+	unwatch(g, task, hit);
+	g->w->inspection->pause_watched(g->w, true);
+	g->paused = true;
+	return true;
+}
+
+static void report_watch(struct gdb *g, uint32_t task, int i)
+{
+	static const char *const accesses[] = { "hwbreak", "watch", "rwatch", "awatch" };
+	const struct tracee_watch *w = &g->watches[i];
+	char why[64];
+
+	if (w->kind == TRACEE_WATCH_EXECUTE)
+		snprintf(why, sizeof(why), "hwbreak:;");
+	else
+		snprintf(why, sizeof(why), "%s:%lx;", accesses[w->kind], (unsigned long)w->addr);
+	report_stop(g, task, 5, why);
+}
+
 void gdb_leave(struct gdb *g)
 {
 	pid_t tid = gdb_memory_tid(g);
@@ -184,6 +314,11 @@ void gdb_leave(struct gdb *g)
 	g->nr_breakpoints = 0;
 	memset(g->watches, 0, sizeof(g->watches));
 	g->watches_serial++;
+	for (uint32_t i = 0; i < g->nr_tasks; i++) {
+		tracee_clear_watches(&g->tasks[i].watches);
+		g->tasks[i].unwatched = false;
+	}
+	world_watches(g);
 	g->over = true;
 	g->step = WORLD_NO_TASK;
 }
@@ -192,20 +327,21 @@ void gdb_leave(struct gdb *g)
 static void go_on(struct gdb *g)
 {
 	uint32_t task = g->stopped;
+	bool step = !g->over && g->step == task;
 	const struct world_task *t;
 
 	if (task == WORLD_NO_TASK)
 		return;
 	t = &g->w->tasks[task];
+	if (!g->over)
+		gdb_set_watches(g, task);
+	step = step && may_step(g, task);
 	g->stopped = WORLD_NO_TASK;
-	if (!g->over && g->tasks[task].watches != g->watches_serial &&
-	    !tracee_set_watches(t->pid, g->watches))
-		g->tasks[task].watches = g->watches_serial;
 	if (g->over) {
 		tracee_detach(t->pid, g->signal);
 		g->tasks[task].seized = false;
 	} else {
-		tracee_resume(t->pid, g->step == task, g->signal);
+		tracee_resume(t->pid, step, g->signal);
 	}
 	g->signal = 0;
 }
@@ -294,11 +430,12 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 /* Handles a ptrace stop of the task: reports it to gdb if gdb wants it, and lets the task go on. */
 static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 {
-	static const char *const accesses[] = { "hwbreak", "watch", "rwatch", "awatch" };
 	struct world_task *t = &g->w->tasks[task];
 	char why[220], path[100], link[64];
+	int hit = watch_again(g, task);
 	ssize_t n;
 
+	world_watches(g);
 	g->stopped = task;
 	g->signal = 0;
 	switch (s->kind) {
@@ -313,7 +450,8 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 	case TRACEE_EXEC:
 		g->nr_breakpoints = 0;
 		memset(g->watches, 0, sizeof(g->watches));
-		g->tasks[task].watches = ++g->watches_serial;
+		tracee_clear_watches(&g->tasks[task].watches);
+		g->tasks[task].watches_serial = ++g->watches_serial;
 		if (!g->connected) {
 			g->next_stop = GDB_NO_STEP;
 			connect_gdb(g, task);
@@ -329,14 +467,18 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 		}
 		break;
 	case TRACEE_INTERRUPTED:
-		/* it was stopped to be stepped, to be interrupted, or to get its watchpoints */
-		if (!g->over && g->step == task)
+		/* it was stopped to be stepped, to be interrupted, or behind an instruction that touches a watchpoint */
+		if (!g->over && hit >= 0)
+			report_watch(g, task, hit);
+		else if (!g->over && g->step == task)
 			report_stop(g, task, 5, "");
 		else if (!g->over && g->interrupt)
 			report_stop(g, task, 2, "");
 		break;
 	case TRACEE_STEPPED:
-		if (!g->over && g->step == task)
+		if (!g->over && hit >= 0)
+			report_watch(g, task, hit);
+		else if (!g->over && g->step == task)
 			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_BREAKPOINT:
@@ -353,14 +495,8 @@ static void on_stop(struct gdb *g, uint32_t task, const struct tracee_stop *s)
 			report_stop(g, task, 5, "");
 		break;
 	case TRACEE_WATCHPOINT:
-		if (g->over)
-			break;
-		if (g->watches[s->value].kind == TRACEE_WATCH_EXECUTE)
-			snprintf(why, sizeof(why), "hwbreak:;");
-		else
-			snprintf(why, sizeof(why), "%s:%lx;", accesses[g->watches[s->value].kind],
-				 (unsigned long)g->watches[s->value].addr);
-		report_stop(g, task, 5, why);
+		if (!g->over && (unsigned int)s->value < TRACEE_WATCHES && g->watches[s->value].len)
+			report_watch(g, task, s->value);
 		break;
 	case TRACEE_SIGNAL:
 		g->signal = s->value;
@@ -411,7 +547,9 @@ static void prepare(struct gdb *g, uint32_t task)
 {
 	const struct world_task *t = &g->w->tasks[task];
 	uint8_t byte, int3 = 0xcc;
-	int ret;
+	bool at_probe, watched;
+	uint64_t regs[18];
+	int ret, hit;
 
 	if (!gdb_shows(g, task)) {
 		/* a forked child has a copy of our breakpoints, which would kill it */
@@ -435,13 +573,19 @@ static void prepare(struct gdb *g, uint32_t task)
 			return;
 		}
 		g->tasks[task].seized = true;
-		g->tasks[task].watches = 0;
+		g->tasks[task].watches_serial = 0;
 	}
 	/* a vfork child may have taken the breakpoints out of the memory that it shares */
 	for (size_t i = 0; i < g->nr_breakpoints; i++)
 		if (!g->breakpoints[i].probed)
 			tracee_write(t->pid, g->breakpoints[i].addr, &int3, 1);
-	if (g->step == task || (g->tasks[task].watches != g->watches_serial))
+	gdb_set_watches(g, task);
+	/* the kernel steps over a probed instruction */
+	watched = any_watch(g) && !parked_registers(g, task, regs, &at_probe) && at_probe &&
+		  touches(g, task, regs, &hit) != TOUCH_NOTHING;
+	if (watched)
+		unwatch(g, task, hit);
+	if (g->step == task || watched)
 		tracee_interrupt(t->pid);
 }
 
@@ -479,6 +623,7 @@ static bool on_granting(struct debugger *d, struct world *w, uint64_t step, uint
 	g->last_step = step;
 	if (!room(g))
 		return false;
+	world_watches(g);
 	if (!g->connected && !g->over && step >= g->next_stop && w->tasks[task].process == g->process) {
 		g->next_stop = GDB_NO_STEP;
 		connect_gdb(g, task);

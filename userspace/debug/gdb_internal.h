@@ -19,7 +19,10 @@ struct gdb_breakpoint {
 
 struct gdb_task {
 	bool seized;
-	uint32_t watches;	/* the watches_serial of the watchpoints that it has */
+	struct tracee_watches watches;
+	uint32_t watches_serial;	/* of the watchpoints that it has */
+	bool unwatched;		/* they are off while it executes one instruction */
+	int hit;		/* the watchpoint that this instruction touches; -1: none */
 };
 
 struct gdb {
@@ -55,8 +58,9 @@ struct gdb {
 	uint32_t nr_tasks, tasks_room;
 	struct gdb_breakpoint *breakpoints;
 	size_t nr_breakpoints, breakpoints_room;
-	struct tracee_watch watches[4];
+	struct tracee_watch watches[TRACEE_WATCHES];
 	uint32_t watches_serial;	/* grows with each change of watches */
+	bool paused;		/* so are the world's, for a task that is stepped */
 	int files[GDB_MAX_FILES];	/* opened for gdb; -1: none */
 };
 
@@ -77,6 +81,8 @@ int gdb_read(struct gdb *g, uint64_t addr, void *buf, size_t len);
 int gdb_registers(struct gdb *g, uint32_t task, uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE]);
 /* gdb has left: takes its breakpoints and watchpoints out of the process. */
 void gdb_leave(struct gdb *g);
+/* Gives the task gdb's watchpoints as they are now. 0 or -errno. */
+int gdb_set_watches(struct gdb *g, uint32_t task);
 /* Linux's number for gdb's number of a signal; 0: there is none. */
 int gdb_signal_to_linux(int number);
 

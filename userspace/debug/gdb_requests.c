@@ -270,13 +270,13 @@ static int set_watch(struct gdb *g, bool set, char type, uint64_t addr, uint64_t
 {
 	struct tracee_watch want = { .addr = addr, .len = len, .kind = type == '1' ? TRACEE_WATCH_EXECUTE :
 				     type == '2' ? TRACEE_WATCH_WRITE : TRACEE_WATCH_ACCESS };
-	int free_slot = -1;
+	int free_slot = -1, ret;
 
 	if (type == '1')
 		want.len = len = 1;
 	if ((len != 1 && len != 2 && len != 4 && len != 8) || (type != '1' && addr % len))
 		return -EINVAL;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < TRACEE_WATCHES; i++) {
 		struct tracee_watch *w = &g->watches[i];
 
 		if (w->len == len && w->addr == addr && w->kind == want.kind) {
@@ -295,15 +295,13 @@ static int set_watch(struct gdb *g, bool set, char type, uint64_t addr, uint64_t
 		return -ENOSPC;
 	g->watches[free_slot] = want;
 	g->watches_serial++;
-	/*
-	 * a stopped task tells at once whether the processor has one left: --watch uses them, too
-	 */
-	if (g->stopped != WORLD_NO_TASK && tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches)) {
+	/* this tells at once whether the processor has a register left: --watch uses them, too */
+	ret = gdb_shows(g, g->current) ? gdb_set_watches(g, g->current) : 0;
+	if (ret) {
 		memset(&g->watches[free_slot], 0, sizeof(want));
-		tracee_set_watches(g->w->tasks[g->stopped].pid, g->watches);
-		return -ENOSPC;
+		g->watches_serial++;
 	}
-	return 0;
+	return ret;
 }
 
 /* Ztype,addr,kind */

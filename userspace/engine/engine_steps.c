@@ -9,13 +9,6 @@
 #include "engine/engine_internal.h"
 #include "lib/base/array.h"
 
-/*
- * A task that goes on for so many steps while others wait, without ever yielding, is taken for
- * one that has yielded: else a loop that only another task can end would starve that task under
- * every strategy that does not preempt.
- */
-#define STARVING_STEPS 100
-
 static bool steps_told(const struct engine *e, uint32_t task)
 {
 	return task < e->told_room && e->told[task];
@@ -102,14 +95,14 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 	e->x->steps++;
 	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;
-	e->yielded = e->same >= STARVING_STEPS;
+	e->yielded = e->same >= PROGRESS_STARVING;
 	if (e->yielded)
 		e->same = 0;
 }
 
 uint64_t steps_before_starving(const struct engine *e)
 {
-	return e->yielded ? 0 : STARVING_STEPS - e->same;
+	return e->yielded ? 0 : PROGRESS_STARVING - e->same;
 }
 
 void steps_diverged(struct engine *e, const char *fmt, ...)

@@ -15,6 +15,13 @@
 
 #define PROGRESS_WINDOW 10000	/* steps: half of CHESS' bound of 20000 */
 
+/*
+ * A task that goes on for so many steps while others wait, without ever yielding, is taken for
+ * one that has yielded: else a loop that only another task can end would starve that task under
+ * every strategy that does not preempt.
+ */
+#define PROGRESS_STARVING 100
+
 struct progress_task {
 	uint64_t steps, yields;		/* in the window */
 };

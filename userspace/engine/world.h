@@ -203,6 +203,15 @@ struct world_inspection {
 	int (*registers)(struct world *w, const struct world_task *t, uint64_t regs[18]);
 	/* Code of a task's process that was read from addr: puts back what probes hide. The number of probes in it. */
 	int (*unprobe)(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len);
+	/*
+	 * What the instruction at regs[16] accesses, whose bytes are code: addr, size and write of up to max pieces, of a
+	 * repeated instruction those of one round. Their number, or -ENOENT: it cannot be told.
+	 */
+	int (*memory)(const uint64_t regs[18], const uint8_t *code, size_t len, struct world_access *a, int max);
+	/* True when an access of that memory by the task is a point behind it, by the processor's debug registers. */
+	bool (*watched)(struct world *w, const struct world_task *t, uint64_t addr, uint64_t size);
+	/* Switches such points off, or on again, while a task that has the turn is stepped. */
+	void (*pause_watched)(struct world *w, bool off);
 };
 
 /* The tasks that may be other than the engine has seen them, perhaps more than once each. */
@@ -231,13 +240,16 @@ static inline bool world_lives(const struct world_task *t)
 	return t->state != TASK_NONE && t->state != TASK_DEAD;
 }
 
-/* Another task of its process lives. */
-static inline bool world_has_others(const struct world *w, const struct world_task *t)
+/* A living task of that process other than but (NULL: any). NULL: there is none. */
+static inline const struct world_task *world_living(const struct world *w, uint32_t process, const struct world_task *but)
 {
-	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (&w->tasks[i] != t && w->tasks[i].process == t->process && world_lives(&w->tasks[i]))
-			return true;
-	return false;
+	for (uint32_t i = 0; i < w->nr_tasks; i++) {
+		const struct world_task *t = &w->tasks[i];
+
+		if (t != but && t->process == process && world_lives(t))
+			return t;
+	}
+	return NULL;
 }
 
 /* The world has changed that task. */

@@ -643,6 +643,18 @@ int kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w
 	return 0;
 }
 
+bool kernel_watched(const struct kernel *k, uint64_t addr, uint64_t size, uint32_t exe_dev, uint64_t exe_ino)
+{
+	for (unsigned int i = 0; i < ZUG_MAX_WATCHES; i++) {
+		const struct zug_watch *w = &k->bss->watches[i];
+
+		if (w->len && addr < w->addr + w->len && w->addr < addr + size &&
+		    (!w->exe_ino || (w->exe_ino == exe_ino && w->exe_dev == exe_dev)))
+			return true;
+	}
+	return false;
+}
+
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only)
 {
 	const struct zug_watch *w = &k->bss->watches[i];

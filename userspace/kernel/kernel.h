@@ -80,6 +80,8 @@ void kernel_clear_probes(struct kernel *k);
 
 /* Watches of the next execution; len 0 clears the slot. No task may be parked. 0, or -errno with a line in err. */
 int kernel_set_watch(struct kernel *k, unsigned int i, const struct zug_watch *w, char *err, size_t errlen);
+/* True when a watch covers a part of that memory in a process that executes that file (exe_dev: kernel_dev()). */
+bool kernel_watched(const struct kernel *k, uint64_t addr, uint64_t size, uint32_t exe_dev, uint64_t exe_ino);
 /* Opens breakpoint i of pid (and what it will create); enabled at its next exec. fd or -errno. */
 int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ptrace for the debugger on a replay: stops and their causes, registers in gdb's layout, debug registers, memory.
+ * ptrace for the debugger on a replay: stops and their causes, registers in gdb's layout, watched memory, memory.
  * tracee.h has the contract.
  */
 #include <errno.h>
@@ -9,14 +9,20 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kernel/tracee.h"
 
-#define TRAP_HWBKPT_ 4
+/* of a watch, with its number in the kernel's si_perf_data; older C libraries have no name for it */
+#define TRAP_PERF_ 6
+#define PERF_DATA_OFFSET (offsetof(siginfo_t, si_addr) + sizeof(void *))
 
 static int request(enum __ptrace_request what, pid_t tid, unsigned long addr, unsigned long data)
 {
@@ -63,23 +69,17 @@ int tracee_detach(pid_t tid, int signal)
 static void on_trap(pid_t tid, struct tracee_stop *s)
 {
 	siginfo_t si = { 0 };
-	unsigned long dr6;
 
 	request(PTRACE_GETSIGINFO, tid, 0, (unsigned long)&si);
 	s->kind = TRACEE_SIGNAL;
 	s->value = SIGTRAP;
 	if (si.si_code == SI_KERNEL) {
 		s->kind = TRACEE_BREAKPOINT;
-	} else if (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT || si.si_code == TRAP_HWBKPT_) {
-		errno = 0;
-		dr6 = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user, u_debugreg[6]), 0);
+	} else if (si.si_code == TRAP_PERF_) {
+		s->kind = TRACEE_WATCHPOINT;
+		memcpy(&s->value, (char *)&si + PERF_DATA_OFFSET, sizeof(s->value));
+	} else if (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT) {
 		s->kind = TRACEE_STEPPED;
-		for (int i = 0; i < 4 && !errno; i++)
-			if (dr6 & 1ul << i) {
-				s->kind = TRACEE_WATCHPOINT;
-				s->value = i;
-			}
-		request(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[6]), 0);
 	}
 }
 
@@ -282,11 +282,23 @@ int tracee_set_pc(pid_t tid, uint64_t pc)
 	return request(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), pc);
 }
 
+/* rax rbx rcx rdx rsi rdi rbp rsp r8..r15 rip, as DWARF numbers them */
+static const uint8_t order[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+
+int tracee_dwarf_registers(pid_t tid, uint64_t dwarf[18])
+{
+	struct user_regs_struct r;
+	int ret = request(PTRACE_GETREGS, tid, 0, (unsigned long)&r);
+
+	for (int i = 0; i < 17 && !ret; i++)
+		memcpy(&dwarf[order[i]], (char *)&r + integer[i].from, 8);
+	if (!ret)
+		dwarf[17] = r.fs_base;
+	return ret;
+}
+
 void tracee_pack_registers(const uint64_t dwarf[18], uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE])
 {
-	/* rax rbx rcx rdx rsi rdi rbp rsp r8..r15 rip, as DWARF numbers them */
-	static const uint8_t order[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
-
 	memset(regs, 0, TRACEE_REGS_SIZE);
 	memset(known, 0, TRACEE_REGS_SIZE);
 	for (int i = 0; i < 17; i++)
@@ -296,24 +308,51 @@ void tracee_pack_registers(const uint64_t dwarf[18], uint8_t regs[TRACEE_REGS_SI
 	memset(known + SYSTEM_OFFSET + 8, 1, 8);
 }
 
-/* ---- debug registers ---- */
+/* ---- watched memory ---- */
 
-int tracee_set_watches(pid_t tid, const struct tracee_watch w[4])
+void tracee_clear_watches(struct tracee_watches *s)
 {
-	unsigned long dr7 = 0;
-	int ret;
+	while (s->nr)
+		close(s->fds[--s->nr]);
+}
 
-	/* off while the addresses change */
-	ret = request(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), 0);
-	for (int i = 0; i < 4 && !ret; i++) {
+int tracee_set_watches(pid_t tid, const struct tracee_watch w[TRACEE_WATCHES], struct tracee_watches *s)
+{
+	tracee_clear_watches(s);
+	for (int i = 0; i < TRACEE_WATCHES; i++) {
+		struct perf_event_attr a = {
+			.type = PERF_TYPE_BREAKPOINT,
+			.size = sizeof(a),
+			.bp_type = w[i].kind == TRACEE_WATCH_EXECUTE ? HW_BREAKPOINT_X :
+				   w[i].kind == TRACEE_WATCH_WRITE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+			.bp_addr = w[i].addr,
+			.bp_len = w[i].kind == TRACEE_WATCH_EXECUTE ? sizeof(long) : w[i].len,
+			.sample_period = 1,
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+			.remove_on_exec = 1,
+			.sigtrap = 1,
+			.sig_data = i,
+		};
+		int fd;
+
 		if (!w[i].len)
 			continue;
-		ret = request(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[i]), w[i].addr);
-		dr7 |= 1ul << 2 * i;
-		dr7 |= (unsigned long)w[i].kind << (16 + 4 * i);
-		dr7 |= (w[i].len == 8 ? 2ul : w[i].len == 4 ? 3ul : w[i].len == 2 ? 1ul : 0ul) << (18 + 4 * i);
+		fd = syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0) {
+			fd = -errno;
+			tracee_clear_watches(s);
+			return fd;
+		}
+		s->fds[s->nr++] = fd;
 	}
-	return ret ? ret : request(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), dr7);
+	return 0;
+}
+
+void tracee_pause_watches(const struct tracee_watches *s, bool off)
+{
+	for (unsigned int i = 0; i < s->nr; i++)
+		ioctl(s->fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* ---- memory ---- */

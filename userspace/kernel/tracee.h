@@ -52,6 +52,8 @@ int tracee_detach(pid_t tid, int signal);
 int tracee_get_registers(pid_t tid, uint8_t regs[TRACEE_REGS_SIZE]);
 int tracee_set_registers(pid_t tid, const uint8_t regs[TRACEE_REGS_SIZE]);
 int tracee_set_pc(pid_t tid, uint64_t pc);
+/* Integer registers of a stopped task in DWARF order, then fs_base. */
+int tracee_dwarf_registers(pid_t tid, uint64_t dwarf[18]);
 
 /* Integer registers in DWARF order and fs_base (as the kernel side reads them of a parked task) into the same form; known: a byte for each. */
 void tracee_pack_registers(const uint64_t dwarf[18], uint8_t regs[TRACEE_REGS_SIZE], uint8_t known[TRACEE_REGS_SIZE]);
@@ -60,13 +62,30 @@ char *tracee_description(void);
 /* Where register n lies; false: there is none. */
 bool tracee_register_place(unsigned int n, size_t *offset, size_t *size);
 
-/* Watched memory, by debug register i of 0..3, of a stopped task. len 0: none. */
+/* Watched memory, by debug register i of 0..3. len 0: none. */
 struct tracee_watch {
 	uint64_t addr;
 	unsigned int len;	/* 1, 2, 4, 8 */
 	enum { TRACEE_WATCH_EXECUTE = 0, TRACEE_WATCH_WRITE = 1, TRACEE_WATCH_ACCESS = 3 } kind;
 };
-int tracee_set_watches(pid_t tid, const struct tracee_watch w[4]);
+#define TRACEE_WATCHES 4
+/*
+ * The watches of one task, which stops right behind an access of its program; zeroed: it has none.
+ * They are events of the kernel and not the registers that ptrace writes, because those can be
+ * changed only in a ptrace stop, and a task that is parked before a probe is in none. They must be
+ * off (tracee_pause_watches()) while an instruction is single-stepped, by ptrace or by the kernel
+ * behind a probe, that accesses what they watch: the kernel does not tell such an access behind a
+ * probe, and QEMU's emulation reports it once more in the kernel's own handler of it, which then
+ * never ends: the machine stands still. A task that blocks SIGTRAP stops when it unblocks it.
+ */
+struct tracee_watches {
+	int fds[TRACEE_WATCHES];
+	unsigned int nr;
+};
+/* In place of those that it has. It need not be stopped. 0, or -errno: it has none then. */
+int tracee_set_watches(pid_t tid, const struct tracee_watch w[TRACEE_WATCHES], struct tracee_watches *s);
+void tracee_pause_watches(const struct tracee_watches *s, bool off);
+void tracee_clear_watches(struct tracee_watches *s);
 
 /* Memory, of a task that is alive; it need be neither stopped nor seized. Number of bytes, or -errno. */
 ssize_t tracee_read(pid_t tid, uint64_t addr, void *buf, size_t len);

@@ -274,6 +274,30 @@ static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t 
 	return nr;
 }
 
+static int kworld_memory(const uint64_t regs[18], const uint8_t *code, size_t len, struct world_access *a, int max)
+{
+	struct code_memory m[8];
+	int nr = code_memory(code, len, regs, m, max < 8 ? max : 8);
+
+	for (int i = 0; i < nr; i++)
+		a[i] = (struct world_access){ .addr = m[i].addr, .size = m[i].size, .write = m[i].write };
+	return nr;
+}
+
+static bool kworld_watched(struct world *w, const struct world_task *t, uint64_t addr, uint64_t size)
+{
+	char exe[32];
+	struct stat st;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", t->tgid);
+	return !stat(exe, &st) && kernel_watched(kw(w)->o.kernel, addr, size, kernel_dev(st.st_dev), st.st_ino);
+}
+
+static void kworld_pause_watched(struct world *w, bool off)
+{
+	sandbox_pause_watches(kw(w)->o.sandbox, off);
+}
+
 /* A time-out may expire, or a timer fire, when the time has come. */
 static bool time_helps(const struct kworld *k)
 {
@@ -435,6 +459,9 @@ static const struct world_ops kworld_ops = {
 static const struct world_inspection kworld_inspection = {
 	.registers = kworld_registers,
 	.unprobe = kworld_unprobe,
+	.memory = kworld_memory,
+	.watched = kworld_watched,
+	.pause_watched = kworld_pause_watched,
 };
 
 struct world *kworld_new(const struct kworld_options *o)

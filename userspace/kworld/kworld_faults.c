@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
+#include "lib/base/proc_status.h"
 
 /* Waits that no security hook can refuse: they are interrupted, as by a signal that comes at once. */
 static bool waits(const struct ktask *kt)
@@ -124,8 +125,7 @@ static int64_t position(const struct world_task *t, const struct ktask *kt)
 
 	if (kt->call_nr == SYS_pwrite64)
 		return kt->call_args[3];
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", t->pid, (int)kt->call_args[0]);
-	f = fopen(path, "re");
+	f = proc_fdinfo(t->pid, kt->call_args[0]);
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "pos: %ld", &pos) != 1)
 			sscanf(line, "flags: %o", &flags);

@@ -23,6 +23,7 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "lib/base/mappings.h"
+#include "lib/base/proc_status.h"
 #include "search/rng.h"
 
 /* Newer than the headers of Debian 12: pidfd_open() of any thread. */
@@ -157,6 +158,12 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	return id;
 }
 
+/* Other threads of the process end with it. */
+static bool ends_others(const struct kworld *k, const struct world_task *t)
+{
+	return world_living(&k->w, t->process, t);
+}
+
 /* The one or two descriptors of a poll() or its kin. */
 static void poll_objects(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
@@ -228,8 +235,7 @@ static void label_signal_read(struct kworld *k, const struct world_task *t, int 
 	text[n] = 0;
 	if (strcmp(text, "anon_inode:[signalfd]"))
 		return;
-	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", t->pid, fd);
-	f = fopen(name, "re");
+	f = proc_fdinfo(t->pid, fd);
 	while (f && fgets(text, sizeof(text), f))
 		if (sscanf(text, "sigmask: %llx", &set) == 1)
 			break;
@@ -254,16 +260,13 @@ static uint64_t children_object(struct kworld *k, uint32_t process)
 /* A process ends: its parent may look for that, or be told by a signal. */
 static void label_end(struct kworld *k, const struct world_task *t, struct zug_label *l)
 {
-	const struct world_task *first = &k->w.tasks[t->process], *o = NULL;
+	const struct world_task *first = &k->w.tasks[t->process], *o;
 	uint32_t parent;
 
 	if (first->parent == WORLD_NO_TASK)
 		return;
 	parent = k->w.tasks[first->parent].process;
-	for (uint32_t i = 0; i < k->w.nr_tasks && !o; i++)
-		if (k->w.tasks[i].process == parent && k->w.tasks[i].state != TASK_NONE &&
-		    k->w.tasks[i].state != TASK_DEAD)
-			o = &k->w.tasks[i];
+	o = world_living(&k->w, parent, NULL);
 	if (!o)
 		return;
 	if (kworld_notices(o->pid, SIGCHLD)) {
@@ -277,7 +280,7 @@ static void label_end(struct kworld *k, const struct world_task *t, struct zug_l
 /* What system calls have to do with signals and the ends of processes. */
 static void label_signals(struct kworld *k, struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
-	bool others = l->op == ZUG_OP_END && world_has_others(&k->w, t);
+	bool others = l->op == ZUG_OP_END && ends_others(k, t);
 
 	if (l->op == ZUG_OP_KILL)
 		label_kill(k, l, e);
@@ -418,12 +421,10 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd);
 static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, int fd)
 {
 	enum wait_kind worst = WAIT_INSIDE, w;
-	char name[64], line[256];
+	FILE *f = proc_fdinfo(t->pid, fd);
 	unsigned int target;
-	FILE *f;
+	char line[256];
 
-	snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", t->pid, fd);
-	f = fopen(name, "re");
 	if (!f)
 		return WAIT_UNKNOWN;
 	while (fgets(line, sizeof(line), f)) {

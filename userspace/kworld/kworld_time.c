@@ -24,6 +24,7 @@
 #include "kworld/vdso.h"
 #include "engine/expiry.h"
 #include "lib/base/array.h"
+#include "lib/base/proc_status.h"
 
 #define NS_PER_S 1000000000ull
 /* The kernel may have started a timer so long before user space saw the wait. */
@@ -302,44 +303,18 @@ int kworld_interrupt(struct kworld *k, uint32_t n)
 
 /* ---- the kernel's timer was too early ---- */
 
-struct signal_sets {
-	unsigned long long pending, blocked, handled;
-};
-
-static struct signal_sets signals_of(int pid)
-{
-	struct signal_sets s = { 0 };
-	unsigned long long v;
-	char path[48], line[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "SigPnd: %llx", &v) == 1 || sscanf(line, "ShdPnd: %llx", &v) == 1)
-			s.pending |= v;
-		else if (sscanf(line, "SigBlk: %llx", &v) == 1)
-			s.blocked = v;
-		else if (sscanf(line, "SigCgt: %llx", &v) == 1)
-			s.handled = v;
-	}
-	if (f)
-		fclose(f);
-	return s;
-}
-
 bool kworld_has_signal(int pid)
 {
-	struct signal_sets s = signals_of(pid);
+	struct proc_status st;
 
-	return s.pending & ~s.blocked;
+	return proc_status(pid, &st) && st.pending & ~st.blocked;
 }
 
 bool kworld_notices(int pid, int signal)
 {
-	struct signal_sets s = signals_of(pid);
+	struct proc_status st;
 
-	return (s.handled | s.blocked) >> (signal - 1) & 1;
+	return proc_status(pid, &st) && (st.handled | st.blocked) >> (signal - 1) & 1;
 }
 
 static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)

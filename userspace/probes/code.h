@@ -138,6 +138,20 @@ bool code_verify(const struct code_place *p, const uint8_t *bytes, size_t n);
  */
 int code_stored_value(const struct code_place *p, const uint8_t *bytes, size_t n, const uint64_t *regs,
 		      uint64_t *value);
+/* What an instruction accesses. */
+struct code_memory {
+	uint64_t addr;
+	uint32_t size;		/* CODE_MEMORY_MOST at most */
+	bool write;
+};
+#define CODE_MEMORY_MOST 64	/* bytes: a vector register */
+/*
+ * What the instruction that begins with bytes accesses, its stack too; of a repeated string
+ * operation, the first element. regs: in DWARF order, then the base of fs. The number of pieces, or
+ * -ENOENT: it cannot be told (no instruction, gs, gather and scatter, xsave...), or there are more
+ * than max.
+ */
+int code_memory(const uint8_t *bytes, size_t n, const uint64_t *regs, struct code_memory *m, int max);
 /* True when it adds to its operand, or subtracts. */
 bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n);
 

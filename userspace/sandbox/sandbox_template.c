@@ -26,6 +26,7 @@
 #include "kernel/syscalls.h"
 #include "kernel/tracee_call.h"
 #include "lib/base/mappings.h"
+#include "lib/base/proc_status.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
 
@@ -192,24 +193,11 @@ static bool other_descriptors(pid_t pid)
 /* A signal is pending, or there is a second thread. */
 static const char *not_at_rest(pid_t pid)
 {
-	const char *why = "its state cannot be read";
-	char path[64], line[256];
-	unsigned long value;
-	FILE *f;
+	struct proc_status st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return why;
-	why = NULL;
-	while (!why && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "Threads: %lu", &value) == 1 && value != 1)
-			why = "it has a second thread already";
-		if ((sscanf(line, "SigPnd: %lx", &value) == 1 || sscanf(line, "ShdPnd: %lx", &value) == 1) && value)
-			why = "a signal is pending";
-	}
-	fclose(f);
-	return why;
+	return !proc_status(pid, &st) ? "its state cannot be read" :
+	       st.threads != 1 ? "it has a second thread already" :
+	       st.pending ? "a signal is pending" : NULL;
 }
 
 /* NULL: nothing speaks against a template. */

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/proc_status.h"
 #include "zugd/daemon.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
@@ -116,33 +117,16 @@ int door_lane(const struct door *d)
 
 /* ---- who a process is ---- */
 
-/* A field of /proc/PID/status, 0 none. */
-static long status_field(pid_t pid, const char *name)
-{
-	char path[64], line[256];
-	long value = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':') {
-			value = atol(line + strlen(name) + 1);
-			break;
-		}
-	if (f)
-		fclose(f);
-	return value;
-}
-
 /* Where a process belongs that has left its own cgroup for ours: its parent's, below the root. */
 static void home_of(const struct door *d, pid_t pid, char *home, size_t len)
 {
 	char path[64], line[PATH_MAX];
+	struct proc_status st;
 	FILE *f;
 
 	snprintf(home, len, "/");
-	snprintf(path, sizeof(path), "/proc/%ld/cgroup", status_field(pid, "PPid"));
+	proc_status(pid, &st);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", st.parent);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;

@@ -90,7 +90,7 @@ if begin "what a fork would change"; then
 	cd "$project" || exit 2
 	for kinds in "pid atfork no-parent-death" "uring filter parent-death" "memfd timer locked" traced "pending shared"; do
 		# shellcheck disable=SC2086
-		zug 60 run -q --profile --no-races --executions 10 -o "$dir/traces" -- "$programs/inputs/keeps" $kinds
+		zug 60 run -q --profile --no-races --executions 14 -o "$dir/traces" -- "$programs/inputs/keeps" $kinds
 		want_status 0 "$kinds"
 		want_out '^[0-9]+ of them began as copies'
 		grep -q 'another way' "$dir/out" && note "$kinds: $(said)"

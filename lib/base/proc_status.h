@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* proc_status.h - what /proc/PID/status and /proc/PID/fdinfo say of a process and its descriptors */
+#ifndef ZUG_PROC_STATUS_H
+#define ZUG_PROC_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct proc_status {
+	pid_t parent;
+	unsigned int threads;
+	uint64_t pending, blocked, handled;	/* signals: bit N - 1 is signal N; pending for the task or its process */
+};
+
+/* Of a task; false: there is no such task, and *st is all zeroes. */
+bool proc_status(pid_t pid, struct proc_status *st);
+/* The lines about a descriptor of a task, to be closed with fclose(); NULL: there is no such descriptor. */
+FILE *proc_fdinfo(pid_t pid, int fd);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report.c - the lines that a test prints when it has failed, and what errors mean */
+#include <stdio.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "lib/zug/internal.h"
+#include "lib/zug/report.h"
+
+static const struct {
+	int error;
+	const char *text;
+} texts[] = {
+	{ ZUG_OK, "no error" },
+	{ ZUG_E_NOT_OPERATION, "the calling thread is not the operation that has the turn" },
+	{ ZUG_E_UNKNOWN, "no such operation or resource in this execution" },
+	{ ZUG_E_STARTED, "the operation has been started already" },
+	{ ZUG_E_NOT_OWN, "only the operation itself can complete it" },
+	{ ZUG_E_COMPLETED, "the operation has ended" },
+	{ ZUG_E_SELF, "an operation cannot wait for its own end" },
+	{ ZUG_E_DELETED, "the resource has been deleted" },
+	{ ZUG_E_BUSY, "the resource has waiters, or a test is running" },
+	{ ZUG_E_INVALID, "an argument makes no sense" },
+	{ ZUG_E_MANY, "more operations or resources than there can be" },
+	{ ZUG_E_MEMORY, "out of memory" },
+	{ ZUG_E_OVER, "the execution has failed" },
+	{ ZUG_E_NOT_ATTACHED, "no execution is attached" },
+	{ ZUG_E_OPTION, "an option was refused" },
+	{ ZUG_E_REPLAY, "the trace cannot be replayed" },
+	{ ZUG_E_THREAD, "no thread could be created" },
+	{ ZUG_E_ROOT, "the first operation ends with zug_detach()" },
+	{ ZUG_E_STUCK, "an operation has not come to a point for too long" },
+	{ ZUG_E_WRITE, "the trace could not be written" },
+};
+
+const char *zug_strerror(int error)
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].error == error)
+			return texts[i].text;
+	return error > 0 ? "a finding" : "no error of libzug";
+}
+
+static const char *plural(unsigned long nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+static void say_operation(uint32_t task, const struct zug_label *l)
+{
+	const struct place *p = place_of(l->site);
+	char name[64];
+
+	object_name(l->object, name, sizeof(name));
+	fprintf(stderr, "      T%u (%s) does %s%s%s", task, task < z.nr_ops && z.ops[task] ? z.ops[task]->name : "?",
+		zug_op_name(l->op), name[0] ? " " : "", name);
+	if (p && p->line)
+		fprintf(stderr, "  %s %s:%d", p->func, p->file, p->line);
+	fprintf(stderr, "\n");
+}
+
+static void say_pairs(const struct trace_minimized *m)
+{
+	if (m->critical.known) {
+		fprintf(stderr, "it fails when\n");
+		say_operation(m->critical.first_task, &m->critical.first);
+		fprintf(stderr, "  before\n");
+		say_operation(m->critical.second_task, &m->critical.second);
+		fprintf(stderr, "  and passes when these two%s come the other way round\n",
+			m->critical.alone ? " alone" : "");
+	}
+	for (uint32_t i = 0; i < m->nr_pairs; i++) {
+		fprintf(stderr, "step %lu: the turn goes from T%u to T%u; T%u is stopped before\n",
+			(unsigned long)m->pairs[i].step, m->pairs[i].preempted, m->pairs[i].by, m->pairs[i].preempted);
+		say_operation(m->pairs[i].preempted, &m->pairs[i].before);
+	}
+}
+
+/* The command, its words apart by spaces. */
+static void command_text(char *buf, size_t len)
+{
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	size_t n = f ? fread(buf, 1, len - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	buf[n] = 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+}
+
+void report_finding(const struct zug_report *r, const char *name, const struct trace_minimized *m,
+		    unsigned long found_in)
+{
+	char words[4096];
+
+	fprintf(stderr, "zug: %s: found in execution %lu: %s\n", name, found_in, r->failure);
+	if (!r->replayed) {
+		fprintf(stderr, "zug: %s: but the same schedule does not fail again: the test depends on something "
+			"besides the schedule (state of an earlier execution, time, addresses)\n", name);
+		return;
+	}
+	if (m) {
+		fprintf(stderr, "minimised in %lu executions: %u preemption%s, %lu steps -> %u preemption%s, %lu step%s\n",
+			(unsigned long)m->executions, m->preemptions_before, plural(m->preemptions_before),
+			(unsigned long)m->steps_before, r->preemptions, plural(r->preemptions), r->failing_steps,
+			plural(r->failing_steps));
+		say_pairs(m);
+	}
+	if (r->result == ZUG_E_WRITE) {
+		fprintf(stderr, "zug: %s: %s\n", name, zug_message());
+		return;
+	}
+	command_text(words, sizeof(words));
+	fprintf(stderr, "look at it: zug show %s\nrepeat it:  ZUG_REPLAY=%s %s\n", r->trace, r->trace, words);
+}
+
+void report_replay(const struct zug_report *r, const char *name, const char *divergence)
+{
+	if (r->replayed)
+		fprintf(stderr, "zug: %s: replayed exactly (%lu steps): %s\n", name, r->steps,
+			r->failure[0] ? r->failure : "pass");
+	else if (divergence)
+		fprintf(stderr, "zug: %s: left its trace at %s; then: %s\n", name, divergence,
+			r->failure[0] ? r->failure : "pass");
+	else
+		fprintf(stderr, "zug: %s: followed its trace, but the outcome is another: %s\n", name,
+			r->failure[0] ? r->failure : "pass");
+}

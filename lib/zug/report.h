@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report.h - what a test prints of its end, and what errors mean */
+#ifndef ZUG_LIB_REPORT_H
+#define ZUG_LIB_REPORT_H
+
+#include "lib/trace.h"
+#include "lib/zug/zug.h"
+
+/* m: NULL when the simplest schedule was not looked for, or could not be found. */
+void report_finding(const struct zug_report *r, const char *name, const struct trace_minimized *m,
+		    unsigned long found_in);
+/* divergence: NULL when the schedule could be followed. */
+void report_replay(const struct zug_report *r, const char *name, const char *divergence);
+
+#endif

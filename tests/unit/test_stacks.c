@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_stacks.c - the stacks of programs that wait, and of one at a probe */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "compiled.h"
+
+static struct user_registers registers_of(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
+	return (struct user_registers){ .r = {
+		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
+		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+}
+
+/* Runs until it waits in pause(), and takes its registers as a scheduler would know them. */
+static pid_t start_and_stop(const char *exe, struct user_registers *regs)
+{
+	char path[64], state[100] = "";
+	pid_t pid = fork();
+	FILE *f;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execl(exe, exe, "wait", NULL);
+		_exit(127);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	/* 34: pause */
+	while (strncmp(state, "34 ", 3)) {
+		usleep(1000);
+		f = fopen(path, "r");
+		assert_non_null(f);
+		if (!fgets(state, sizeof(state), f))
+			state[0] = '\0';
+		fclose(f);
+	}
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	*regs = registers_of(pid);
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	return pid;
+}
+
+static void the_stack_of(const char *exe, bool lines)
+{
+	struct user_registers regs;
+	struct trace_frame frames[32];
+	pid_t pid = start_and_stop(exe, &regs);
+	bool in_wait = false, in_main = false;
+	int nr = symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(nr >= 3);
+	for (int i = 0; i < nr; i++) {
+		if (frames[i].function && !strcmp(frames[i].function, "wait_here")) {
+			in_wait = true;
+			assert_int_equal(frames[i].line, lines ? 23 : 0);
+		}
+		if (frames[i].function && !strcmp(frames[i].function, "main")) {
+			in_main = true;
+			assert_true(in_wait);
+			assert_int_equal(frames[i].line, lines ? 31 : 0);
+		}
+	}
+	assert_true(in_main);
+	assert_int_equal(symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32), -ESRCH);
+}
+
+static void stacks_of_waiting_programs(void **state)
+{
+	(void)state;
+	compiled_make("wait.c", compiled_c, "cc -O2 -g -o wait wait.c -pthread");
+	the_stack_of(compiled_path("wait"), true);
+	compiled_make("waits.c", compiled_c, "cc -O2 -static -o waits waits.c -pthread");
+	the_stack_of(compiled_path("waits"), false);
+}
+
+/*
+ * Behind a breakpoint on "push %rbp" the unwinding rules of the next instruction hold, and would take
+ * the wrong word for the return address.
+ */
+static void a_stack_at_a_probe(void **state)
+{
+	struct user_registers regs;
+	struct trace_frame frames[32];
+	struct symfile *f;
+	unsigned long base;
+	char path[64];
+	FILE *maps;
+	pid_t pid;
+	long word;
+	int nr;
+
+	compiled_make("probe.c", compiled_c, "cc -O1 -fno-omit-frame-pointer -fcf-protection=none -o probe probe.c -pthread");
+	f = compiled_open(compiled_path("probe"));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execl(compiled_path("probe"), "probe", "wait", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "r");
+	assert_non_null(maps);
+	assert_int_equal(fscanf(maps, "%lx", &base), 1);
+	fclose(maps);
+	base += compiled_find(f, "wait_here").last.vaddr;
+	word = ptrace(PTRACE_PEEKTEXT, pid, base, NULL);
+	assert_int_equal(word & 0xff, 0x55);
+	assert_int_equal(ptrace(PTRACE_POKETEXT, pid, base, (word & ~0xffl) | 0xcc), 0);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	regs = registers_of(pid);
+	assert_true(regs.r[16] == base + 1);
+	nr = symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(nr >= 2);
+	assert_string_equal(frames[0].function, "wait_here");
+	assert_string_equal(frames[1].function, "main");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_of_waiting_programs),
+		cmocka_unit_test(a_stack_at_a_probe),
+	};
+
+	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);
+}
