@@ -152,6 +152,23 @@ static void hold(struct engine *e, struct model_world *m, void *ctx)
 	engine_hold(e, is_held, ctx);
 }
 
+static void cut_at_once(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_until(e, 1);
+}
+
+static void cuts(void)
+{
+	struct run *r = run(&two, &(struct how){ .prepare = cut_at_once });
+
+	check(r->x.outcome.kind == ZUG_OUTCOME_INTERRUPTED && !zug_outcome_is_finding(r->x.outcome.kind) &&
+		      r->drains == 1,
+	      r, "an execution that has no time left is cut, and is no finding");
+	run_free(r);
+}
+
 static void holds(void)
 {
 	struct held writes = { .op = ZUG_OP_DATA_WRITE };
@@ -366,6 +383,7 @@ int main(void)
 {
 	steps();
 	states();
+	cuts();
 	holds();
 	forgetful();
 	debugger();

@@ -22,6 +22,8 @@ struct campaign {
 
 	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
 	uint64_t before;		/* executions of earlier runs */
+	uint64_t whole;			/* executions that were not cut by the user or the time */
+	bool severed;			/* the last one was */
 	char first_divergence[256];
 	bool exhausted, cut;
 	const char *stopped;		/* as in struct campaign_result */

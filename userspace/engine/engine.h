@@ -63,6 +63,8 @@ struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 void engine_free(struct engine *e);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
+/* From now on an execution that has not ended by then (clock_now_ns()) is cut, as by the user. 0: none is. */
+void engine_until(struct engine *e, uint64_t until_ns);
 
 /*
  * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers

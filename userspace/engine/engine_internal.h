@@ -26,6 +26,7 @@ struct engine {
 	void *on_state_ctx;
 	enum engine_hold (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
 	void *hold_ctx;
+	uint64_t until_ns;	/* engine_until() */
 
 	/* the choice point: engine_candidates.c keeps it from one decision to the next */
 	struct search_cand *cands;	/* all live tasks, ascending */
