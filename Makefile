@@ -205,13 +205,17 @@ $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
 
-# Tests of libzug, which is all that they are linked with but for the models and the search that they compare it with.
+# Tests of libzug, which is all that they are linked with. The one that compares it with models looks inside, too.
 libzug_test_src	:= $(wildcard tests/libzug/*.c)
 libzug_bin	:= $(libzug_test_src:%.c=$(B)/%)
 
-$(libzug_bin): $(B)/%: $(B)/%.o $(B)/libzug.a $(model_help) $(B)/pure.a
+$(B)/tests/libzug/test_model: $(B)/tests/libzug/test_model.o $(libzug_obj) $(model_help)
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a $(B)/pure.a -lz -lzstd -lm -pthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lm -pthread
+
+$(filter-out %/test_model,$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/tests/model/tap.o
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
 build-tests: $(unit_bin) $(model_bin) $(world_bin) $(libzug_bin)
 

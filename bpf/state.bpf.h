@@ -78,8 +78,8 @@ enum task_flags {
 	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
 	TF_LOOKS = 1 << 21,	/* its poll() has no time to wait: it yields when nothing is ready */
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
-	TF_PROTOTYPE = 1 << 21,	/* see template.bpf.h */
-	TF_TEMPLATE = 1 << 22,
+	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
+	TF_TEMPLATE = 1 << 23,
 };
 
 /* A primitive that a task has called. */
@@ -227,6 +227,22 @@ static __always_inline void lease_ends(const struct task_state *t)
 {
 	if (t->slot < ZUG_MAX_SANDBOXES)
 		leases[t->slot].left = 0;
+}
+
+/* The holder yields, and no other task could run: true when it goes on. That ends its lease, unless that knows of the yield. */
+static __always_inline bool yields_alone(const struct zug_sandbox *s, const struct task_state *t)
+{
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return false;
+	l = &leases[t->slot];
+	if (l->flags & ZUG_LEASE_KNOWN && l->left) {
+		l->left--;
+		return true;
+	}
+	l->left = 0;
+	return !s->turn.stop_always;
 }
 
 /* The call that is to have a fault has had it, or goes on without. */

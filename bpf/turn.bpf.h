@@ -219,10 +219,9 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			t->flags &= ~(TF_STOP | TF_YIELD);
 			if (!stop)
 				clock_look(s);
-			if (!stop && !s->turn.stop_always && !ring_crowded() &&
-			    !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s)) {
+			if (!stop && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) &&
+			    yields_alone(s, t)) {
 				t->ev.flags |= ZUG_EF_LONE;
-				lease_ends(t);
 				s->nr_points++;
 				event_send(s, &t->ev);
 				run_now(s, p, enq_flags);

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		12
+#define ZUG_ABI_VERSION		13
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -170,6 +170,7 @@ struct zug_turn {
 #define ZUG_LEASE_LOCKS		8
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
+#define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
 struct zug_lease {
 	__u32 left;		/* points */
 	__u32 flags;		/* ZUG_LEASE_* */
@@ -257,7 +258,7 @@ struct zug_syscall {
 	__u8 timer;	/* sets or ends a timer */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
-	__u8 locks;	/* fcntl(): a point only with a command that locks */
+	__u8 some;	/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's size */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */

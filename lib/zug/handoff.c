@@ -130,7 +130,7 @@ static void fiber_main(void)
 	for (;;) {
 		struct operation *op = z.current;
 
-		op->fn(op->arg);
+		op_run(op);
 		op_finish(op);
 		op->fiber->next = idle_fibers;
 		idle_fibers = op->fiber;
@@ -284,7 +284,7 @@ static void *thread_main(void *arg)
 	turn_pin();
 	turn_await(&op->own);
 	op->state = OP_LIVE;
-	op->fn(op->arg);
+	op_run(op);
 	op_finish(op);
 	turn_leave(op);
 	return NULL;

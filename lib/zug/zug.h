@@ -119,7 +119,7 @@ int zug_test_named(const char *name, void (*fn)(void *arg), void *arg, const str
 /*
  * The same as a loop:
  *
- *	struct zug *z = zug_open("queue", NULL);
+ *	struct zug_campaign *z = zug_open("queue", NULL);
  *
  *	while (zug_iteration(z)) {
  *		... the test
@@ -130,20 +130,20 @@ int zug_test_named(const char *name, void (*fn)(void *arg), void *arg, const str
  * the body, and are used after it, must be volatile. zug_open() returns NULL when it refuses the
  * options: zug_close(NULL) returns that error.
  */
-struct zug;
-struct zug *zug_open(const char *name, const struct zug_options *options);
+struct zug_campaign;
+struct zug_campaign *zug_open(const char *name, const struct zug_options *options);
 #define zug_iteration(z)	(_setjmp(*zug_loop(z)), zug_next(z))
-int zug_close(struct zug *z);
-jmp_buf *zug_loop(struct zug *z);	/* for zug_iteration() */
-int zug_next(struct zug *z);
+int zug_close(struct zug_campaign *z);
+jmp_buf *zug_loop(struct zug_campaign *z);	/* for zug_iteration() */
+int zug_next(struct zug_campaign *z);
 
 /*
  * The same by hand. zug_attach(): 1: the calling thread is the first operation of an execution until
  * zug_detach(); 0: there are no more executions. zug_detach() waits for all other operations; 0, or 1
  * when the execution failed. In an execution that has failed all calls return ZUG_E_OVER.
  */
-int zug_attach(struct zug *z);
-int zug_detach(struct zug *z);
+int zug_attach(struct zug_campaign *z);
+int zug_detach(struct zug_campaign *z);
 
 /* ---- how calls reach the library ---- */
 

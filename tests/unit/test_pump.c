@@ -519,7 +519,7 @@ static void test_lease(void)
 
 	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
 	before_lock(k, open);
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false);
 	k->w.ops->grant(&k->w, 0);
 	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE && lease.nr_locks == 1 && lease.locks[0].addr == 0x1000 &&
 	   !memcmp(lease.locks[0].word, open, sizeof(open)), "a lease comes with the locks that others stand before");
@@ -545,7 +545,7 @@ static void test_lease(void)
 	ok(next_is(k, WORLD_POINT, 0, true), "nor is one due");
 	k->kt[1].lock = 0x1000;
 	k->w.tasks[1].tgid++;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false);
 	k->w.ops->grant(&k->w, 0);
 	ok(!lease.left, "no lease where a lock lies in another process");
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
@@ -556,9 +556,9 @@ static void test_lease(void)
 	k->timed.list = calloc(1, sizeof(*k->timed.list));
 	k->timed.list[0] = 2;
 	k->timed.nr = k->timed.room = 1;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true);
 	k->w.ops->grant(&k->w, 0);
-	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE, "a timed wait may end too early: its end is to be looked at");
+	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN), "a timed wait may end too early: its end is to be looked at");
 	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	ok(leased_next(k), "a place");
 	k->kt[0].split.phase = SPLIT_READ;

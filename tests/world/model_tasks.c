@@ -663,7 +663,9 @@ uint64_t mw_first_deadline(const struct mw_state *s)
 /* No other task could have the turn now. */
 static bool is_lone(const struct model_world *m, uint32_t t)
 {
-	if ((m->stop_always && !m->p->passes_anyway) || mw_first_deadline(m->s) != UINT64_MAX ||
+	bool known = m->s->known && m->s->lease && m->p->code[t][m->s->task[t].pc].op == W_YIELD;
+
+	if ((m->stop_always && !m->p->passes_anyway && !known) || mw_first_deadline(m->s) != UINT64_MAX ||
 	    m->s->nr > MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
@@ -765,7 +767,7 @@ static bool stands(struct model_world *m, uint32_t t)
 	bool lone = is_lone(m, t), leased = !lone && is_leased(m, t);
 
 	m->s->lease -= m->s->lease && (lone || leased);
-	if (o->op == W_YIELD || o->op == W_SLEEP)
+	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;
 	task->shown.label = label_of(m, t);
 	task->shown.quits = o->op == W_EXIT && !task->process;

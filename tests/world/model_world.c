@@ -161,6 +161,7 @@ static int mw_grant(struct world *w, uint32_t task)
 		return 0;
 	}
 	m->s->lease = m->s->next_lease;
+	m->s->known = m->s->next_known;
 	m->s->until = m->s->next_until;
 	m->s->next_lease = 0;
 	m->s->woken = false;
@@ -177,8 +178,9 @@ static int mw_grant(struct world *w, uint32_t task)
 	return 0;
 }
 
-static void mw_lease(struct world *w, uint32_t nr, enum search_until until)
+static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
 {
+	mw(w)->s->next_known = known;
 	mw(w)->s->next_lease = nr;
 	mw(w)->s->next_until = until;
 }

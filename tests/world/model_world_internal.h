@@ -78,6 +78,7 @@ struct mw_state {
 	struct id_map told;
 	/* as the kernel side's: struct zug_lease */
 	uint32_t lease, next_lease;	/* points left; of the next grant */
+	bool known, next_known;		/* they are those of a trace */
 	enum search_until until, next_until;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */

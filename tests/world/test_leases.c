@@ -582,6 +582,28 @@ static void diverging(void)
 	run_free(first);
 }
 
+/* What a task does alone is known in a replay, also that it yields. */
+static void alone(void)
+{
+	struct sums s = { 0 };
+	struct made m = { .nr_tasks = 2 };
+	struct run *first;
+	bool same;
+
+	put(&m, 0, OP(.op = W_CREATE, .a = 1));
+	put(&m, 0, OP(.op = W_JOIN, .a = 1));
+	for (int i = 0; i < 30; i++)
+		put(&m, 0, OP(.op = i % 2 ? W_YIELD : W_READ));
+	put(&m, 1, OP(.op = W_LOCAL));
+	for (uint32_t t = 0; t < 2; t++)
+		m.p.code[t] = m.code[t];
+	first = run(&m.p, &(struct how){ 0 });
+	same = replayed(&m.p, first, 0, &s);
+	tap_ok(same && s.asked < 6 && s.asked_always > 30, "a replay passes what a task does alone");
+	say("alone", &s);
+	run_free(first);
+}
+
 /* Two tasks that lock and count, many times. */
 static void shares(void)
 {
@@ -623,6 +645,7 @@ int main(void)
 	engine();
 	on_trial();
 	diverging();
+	alone();
 	shares();
 	return tap_done();
 }

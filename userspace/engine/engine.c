@@ -290,9 +290,13 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 	progress_point(&e->pc, ev->task, l->site, ev->yield);
 	if (l->op != ZUG_OP_SPIN)
 		e->stops = 0;
+	/* a replay tells of a yield as if it had stopped there */
+	if (e->r)
+		e->yielded |= ev->yield;
 	if (ev->passed)
 		v = decide_passed(e, ev->task);
-	e->yielded |= ev->yield;
+	if (!e->r)
+		e->yielded |= ev->yield;
 	if (v == GO_ON && ev->passed) {
 		try_last(e, ev->task, true);
 		if (ends_livelock(e)) {

@@ -429,8 +429,9 @@ enum verdict decide_passed(struct engine *e, uint32_t task)
 	if (at != SEARCH_NO_TASK)
 		i = at;
 	if (is_last(e, i))
-		return end_before(e, task, ne, true);
-	steps_record(e, task, ne, true);
+		return end_before(e, task, ne, !e->r);
+	/* a replay may stop anywhere, and its trace does not tell whether it did */
+	steps_record(e, task, ne, !e->r);
 	return GO_ON;
 }
 

@@ -59,5 +59,5 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	/* progress is judged where all tasks stand */
 	nr = e->pc.steps < PROGRESS_WINDOW ? at_most(nr, PROGRESS_WINDOW - 1 - e->pc.steps) : 0;
 	if (nr)
-		e->w->ops->lease(e->w, (uint32_t)nr, until);
+		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL);
 }

@@ -143,9 +143,10 @@ struct world_ops {
 	 * as it was when the task stood there, and what may change that world may not be called; stacks cannot be had. The
 	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
 	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
-	 * over. NULL: the world gives none.
+	 * over. NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
+	 * no other task can run they are passed, whatever start() was told.
 	 */
-	void (*lease)(struct world *w, uint32_t nr, enum search_until until);
+	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
 	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */

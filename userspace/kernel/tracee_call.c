@@ -30,6 +30,8 @@ pid_t tracee_wait(pid_t pid, pid_t group, int *status)
 	pid_t got;
 
 	while (!(got = waitpid(group ? -group : pid, status, __WALL | WNOHANG))) {
+		/* also where an emulator runs all CPUs in turns: the task gets the next one */
+		__builtin_ia32_pause();
 		waited = clock_now_ns() - begin;
 		if (waited > PATIENCE_NS)
 			return -ETIME;

@@ -145,6 +145,7 @@ struct errand {
 struct lease {
 	uint32_t nr;		/* points that it may pass: the next grant's; 0: there is none */
 	enum search_until until;
+	bool known;		/* they are those of a trace */
 	int tgid;		/* of the one that was granted last: its locks, as they were at its last point */
 	uint32_t nr_locks;
 	struct {
@@ -276,7 +277,7 @@ int kworld_grant(struct world *w, uint32_t task);
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
 /* kworld_lease.c. world_ops.lease */
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until);
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known);
 /* Before a grant: the task gets the lease that was said, if it can have one. */
 void kworld_lease_begin(struct kworld *k, uint32_t task);
 /* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */

@@ -14,9 +14,11 @@
 /* A look at more of them for each grant would cost more than the questions. */
 #define MOST_WAITERS 256
 
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until)
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
 {
 	struct kworld *k = (struct kworld *)w;
+
+	k->run.lease.known = known;
 
 	k->run.lease.nr = nr;
 	k->run.lease.until = until;
@@ -69,6 +71,8 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
 	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
 		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+	if (l->known)
+		z->flags |= ZUG_LEASE_KNOWN;
 	z->nr_locks = l->nr_locks;
 	for (uint32_t i = 0; i < l->nr_locks; i++) {
 		z->locks[i].addr = l->locks[i].addr;

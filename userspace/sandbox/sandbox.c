@@ -537,6 +537,9 @@ int sandbox_show_cpus(struct sandbox *s)
 
 /* ---- ending ---- */
 
+/* So often it is looked for soon. */
+#define SOON_TRIES 10
+
 static void close_watches(struct sandbox *s)
 {
 	while (s->nr_watch_fds)
@@ -625,7 +628,7 @@ static void leave_class(const struct sandbox *s)
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
-	struct timespec ms = { .tv_nsec = 500000 };
+	struct timespec soon = { .tv_nsec = 50000 }, later = { .tv_nsec = 500000 };
 	bool reaped = root <= 0;
 	pid_t pid;
 	int st;
@@ -665,7 +668,8 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			leave_class(s);
 		if (i % 50 == 0)
 			kernel_ctl(s->k, &ctl);
-		nanosleep(&ms, NULL);
+		/* mostly all are dead, but for the last steps of the last one */
+		nanosleep(i < SOON_TRIES ? &soon : &later, NULL);
 	}
 	close_watches(s);
 	return -ETIME;

@@ -71,4 +71,15 @@ if begin "a replay stops where another task goes on, and ends as it did"; then
 	want_out 'replayed 5 of 5 times exactly'
 	end
 fi
+
+if begin "a replay does not ask where a task yields and no other can run"; then
+	zug 60 run -q --strategy random --seed 2 --verify 0 --no-minimize --executions 40 -o alone -- "$programs/gave-up"
+	want_status 1
+	zug 60 replay --profile "$(kept_trace alone)"
+	want_status 1
+	# of some 10,000 points
+	asked=$(sed -n 's/.* points, \([0-9]*\)[.0-9]* questions.*/\1/p' "$dir/out" "$dir/err" | head -n 1)
+	[ "${asked:-10000}" -lt 100 ] || note "$asked questions"
+	end
+fi
 finish
