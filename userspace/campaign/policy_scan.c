@@ -80,11 +80,6 @@
 #define MORE_LOOKS 12
 /* Suspected pairs that are tried, one in an execution. */
 #define PAIRS 16
-/*
- * So many looks in which a place was hot and one task alone came there. The limit counts what all tasks
- * do: the first of them may use it up before the next one begins, but not under all schedules.
- */
-#define HEATS 3
 /* Names that are told. */
 #define NAMES 12
 /* Pieces of memory that overlap one that is accessed: of more than these so many are looked at. */
@@ -97,9 +92,6 @@ struct access_place {
 	bool plain;		/* it is known to be no atomic access */
 	bool added;		/* a point of the search */
 	bool hot;		/* was reached s->limit times in one execution */
-	bool left;		/* and is looked at no more */
-	uint8_t heats;		/* looks in which it was hot */
-	uint32_t task;		/* that came there in a look, plus 1; UINT32_MAX: several did */
 	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
 	uint32_t within;	/* as struct probe_site has it */
 	uint64_t label_site;	/* of its labels, once it was reached */
@@ -431,7 +423,6 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
 	if (a) {
 		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
 		a->label_site = p->cand[i].label.site;
-		a->task = !a->task || a->task == t->task + 1 ? t->task + 1 : UINT32_MAX;
 	}
 	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
 		uint32_t range = add_range(s, &t->access[n]);
@@ -704,18 +695,6 @@ static void add_of_script(const struct scan *s)
 	}
 }
 
-/* After a look: a place that was reached too often. */
-static void cool(struct scan *s, struct access_place *a)
-{
-	bool hot = a->hits >= s->limit, left = a->left;
-
-	a->heats += hot;
-	a->left |= hot && (a->task == UINT32_MAX || a->heats == HEATS);
-	s->heated |= (hot && !a->hot) || a->left != left;
-	a->hot |= hot;
-	a->hits = 0;
-}
-
 /* After a look. */
 static void conclude(struct scan *s)
 {
@@ -737,8 +716,11 @@ static void conclude(struct scan *s)
 	if (s->seen)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
 	ranges_reset(s->ranges);
-	for (uint32_t i = 0; i < s->nr; i++)
-		cool(s, &s->places[i]);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		s->heated |= !s->places[i].hot && s->places[i].hits >= s->limit;
+		s->places[i].hot |= s->places[i].hits >= s->limit;
+		s->places[i].hits = 0;
+	}
 }
 
 /*
@@ -761,7 +743,7 @@ static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
 	int ret = now && list ? 0 : -ENOMEM;
 
 	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
-		now[s->turns[t]] = !s->places[s->turns[t]].left;
+		now[s->turns[t]] = !s->places[s->turns[t]].hot;
 	for (uint32_t i = 0; !ret && i < s->nr; i++) {
 		struct access_place *a = &s->places[i];
 
