@@ -140,8 +140,8 @@ $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 # --- libzug -------------------------------------------------------------------------------------
 # The parts of zug that need no kernel, once more: for a shared library, and with nothing to be seen but zug_*.
 
-libzug_parts	:= $(filter-out lib/spent.c lib/trace_frames.c lib/base/command_line.c lib/base/file_copy.c lib/base/mappings.c \
-		   lib/base/remote.c,$(lib_src)) $(search_src) $(libzug_src) \
+libzug_parts	:= $(addprefix lib/,label.c trace.c trace_copy.c trace_cursor.c trace_decode.c trace_read.c trace_steps.c \
+		   trace_write.c base/array.c base/id_map.c) $(search_src) $(libzug_src) \
 		   $(addprefix userspace/engine/,progress_check.c failure.c spawn.c replay.c expiry.c)
 libzug_obj	:= $(libzug_parts:%.c=$(B)/libzug/%.o)
 libzug_map	:= lib/zug/libzug.map
@@ -352,6 +352,7 @@ $(bench_bin): $(B)/%: tools/%.c
 bench: all $(bench_bin)
 	@tools/deps vm test
 	@tools/bench-search speed
+	@tools/bench-libzug
 	@tools/bench-show
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
 

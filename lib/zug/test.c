@@ -778,6 +778,8 @@ int zug_close(struct zug_campaign *t)
 	fiber_forget_abandoned();
 	fiber_release();
 	speak(t);
+	if (getenv("ZUG_SUMMARY") && !t->r.result && t->r.executions)
+		report_pass(&t->r, t->name);
 	result = t->r.result;
 	if (t->o.report)
 		*t->o.report = t->r;

@@ -97,8 +97,8 @@ static inline int zug_errno(int error)
 
 #ifndef ZUG_PTHREAD_NO_NAMES
 
-#define pthread_create(t, attr, fn, arg)	\
-	(ZUG_MINE ? zug_at_thread_create(t, fn, arg, #fn, ZUG_HERE) : pthread_create(t, attr, fn, arg))
+#define pthread_create(t, attr, fn, ...)	\
+	(ZUG_MINE ? zug_at_thread_create(t, fn, __VA_ARGS__, #fn, ZUG_HERE) : pthread_create(t, attr, fn, __VA_ARGS__))
 #define pthread_join(t, value)		(ZUG_MINE ? zug_at_thread_join(t, value, ZUG_HERE) : pthread_join(t, value))
 #define pthread_detach(t)		(ZUG_MINE ? zug_at_thread_detach(t) : pthread_detach(t))
 #define pthread_self()			(ZUG_MINE ? zug_thread_self() : pthread_self())
@@ -108,7 +108,8 @@ static inline int zug_errno(int error)
 	(ZUG_MINE ? zug_at_mutex_init(m, zug_mutex_type(attr), #m, ZUG_HERE) : pthread_mutex_init(m, attr))
 #define pthread_mutex_destroy(m)	(ZUG_MINE ? zug_at_mutex_destroy(m, #m, ZUG_HERE) : pthread_mutex_destroy(m))
 #define pthread_mutex_lock(m)		(ZUG_MINE ? zug_at_mutex_lock(m, 0, #m, ZUG_HERE) : pthread_mutex_lock(m))
-#define pthread_mutex_timedlock(m, t)	(ZUG_MINE ? zug_at_mutex_lock(m, 1, #m, ZUG_HERE) : pthread_mutex_timedlock(m, t))
+#define pthread_mutex_timedlock(m, ...)	\
+	(ZUG_MINE ? zug_at_mutex_lock(m, 1, #m, ZUG_HERE) : pthread_mutex_timedlock(m, __VA_ARGS__))
 #define pthread_mutex_trylock(m)	(ZUG_MINE ? zug_at_mutex_trylock(m, #m, ZUG_HERE) : pthread_mutex_trylock(m))
 #define pthread_mutex_unlock(m)		(ZUG_MINE ? zug_at_mutex_unlock(m, #m, ZUG_HERE) : pthread_mutex_unlock(m))
 
@@ -123,8 +124,8 @@ static inline int zug_errno(int error)
 #define pthread_cond_init(c, attr)	(ZUG_MINE ? zug_at_cond_init(c, #c, ZUG_HERE) : pthread_cond_init(c, attr))
 #define pthread_cond_destroy(c)		(ZUG_MINE ? zug_at_cond_destroy(c, #c, ZUG_HERE) : pthread_cond_destroy(c))
 #define pthread_cond_wait(c, m)		(ZUG_MINE ? zug_at_cond_wait(c, m, 0, #c, #m, ZUG_HERE) : pthread_cond_wait(c, m))
-#define pthread_cond_timedwait(c, m, t)	\
-	(ZUG_MINE ? zug_at_cond_wait(c, m, 1, #c, #m, ZUG_HERE) : pthread_cond_timedwait(c, m, t))
+#define pthread_cond_timedwait(c, m, ...)	\
+	(ZUG_MINE ? zug_at_cond_wait(c, m, 1, #c, #m, ZUG_HERE) : pthread_cond_timedwait(c, m, __VA_ARGS__))
 #define pthread_cond_signal(c)		(ZUG_MINE ? zug_at_cond_signal(c, 0, #c, ZUG_HERE) : pthread_cond_signal(c))
 #define pthread_cond_broadcast(c)	(ZUG_MINE ? zug_at_cond_signal(c, 1, #c, ZUG_HERE) : pthread_cond_broadcast(c))
 
@@ -154,8 +155,8 @@ static inline int zug_errno(int error)
 #define sem_destroy(s)			(ZUG_MINE ? zug_errno(zug_at_sem_destroy(s, #s, ZUG_HERE)) : sem_destroy(s))
 #define sem_wait(s)			(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_BLOCK, #s, ZUG_HERE)) : sem_wait(s))
 #define sem_trywait(s)			(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TRY, #s, ZUG_HERE)) : sem_trywait(s))
-#define sem_timedwait(s, t)		\
-	(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TIMED, #s, ZUG_HERE)) : sem_timedwait(s, t))
+#define sem_timedwait(s, ...)		\
+	(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TIMED, #s, ZUG_HERE)) : sem_timedwait(s, __VA_ARGS__))
 #define sem_post(s)			(ZUG_MINE ? zug_errno(zug_at_sem_post(s, #s, ZUG_HERE)) : sem_post(s))
 #define sem_getvalue(s, to)		(ZUG_MINE ? zug_errno(zug_at_sem_getvalue(s, to, #s)) : sem_getvalue(s, to))
 
@@ -208,7 +209,8 @@ static inline int zug_thrd_join(thrd_t thread, int *value, ZUG_AT)
 	return zug_thrd_error(error);
 }
 
-#define thrd_create(t, fn, arg)	(ZUG_MINE ? zug_thrd_create(t, fn, arg, #fn, ZUG_HERE) : thrd_create(t, fn, arg))
+#define thrd_create(t, fn, ...)	\
+	(ZUG_MINE ? zug_thrd_create(t, fn, __VA_ARGS__, #fn, ZUG_HERE) : thrd_create(t, fn, __VA_ARGS__))
 #define thrd_join(t, value)	(ZUG_MINE ? zug_thrd_join(t, value, ZUG_HERE) : thrd_join(t, value))
 #define thrd_detach(t)		(ZUG_MINE ? zug_thrd_error(zug_at_thread_detach(t)) : thrd_detach(t))
 #define thrd_current()		(ZUG_MINE ? (thrd_t)zug_thread_self() : thrd_current())

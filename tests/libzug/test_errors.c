@@ -328,7 +328,7 @@ int main(void)
 		     ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION),
 	       "a thread that is no operation");
 	tap_ok(NOTES(root_completes, ZUG_E_ROOT, ZUG_E_NOT_OWN, ZUG_E_SELF), "the first operation does not complete itself");
-	zug_test(stale, NULL, (&(struct zug_options){ .executions = 1, .flags = ZUG_QUIET }));
+	zug_test(stale, NULL, &(struct zug_options){ .executions = 1, .flags = ZUG_QUIET });
 	tap_ok(NOTES(stale, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN), "a handle of an earlier execution");
 	tap_ok(NOTES(resources, 1, 0, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_INVALID,
 		     ZUG_E_INVALID, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, 0, 0), "resources");

@@ -1157,8 +1157,8 @@ static void note(void *state, struct campaign_notes *n)
 		tell_unknown(s, to);
 	if (s->nr_names) {
 		fprintf(to,
-			"added points where data is accessed without synchronisation%s: ",
-			s->handlers ? ", or by a signal handler" : "");
+			"added points where no synchronisation was seen between accesses%s: ",
+			s->handlers ? ", or a signal handler accesses data" : "");
 		for (uint32_t i = 0; i < s->nr_names; i++)
 			fprintf(to, "%s%s", i ? ", " : "", s->names[i]);
 		if (s->nr_unnamed)
