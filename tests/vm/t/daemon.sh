@@ -126,6 +126,31 @@ if begin "exec is the test, seen from outside"; then
 	end
 fi
 
+# links: what zugd has attached to the kernel.
+links()
+{
+	find "/proc/$(pgrep -x zugd | head -n 1)/fd" -lname '*bpf?link*' | wc -l
+}
+
+if begin "an idle zugd leaves the machine's system calls alone"; then
+	start_shared
+	sleep 2
+	idle=$(links)
+	"$zug" exec --time real -- sleep 1 &
+	for ((i = 0; i < 30; i++)); do
+		busy=$(links)
+		[ "$busy" -le "$idle" ] || break
+		sleep 0.1
+	done
+	wait $!
+	[ "$idle" -gt 0 ] && [ "$busy" -gt "$idle" ] || note "attached: $idle without a test, $busy with one"
+	sleep 2
+	[ "$(links)" = "$idle" ] || note "attached after it: $(links), before it $idle"
+	zug 30 exec -- sh -c 'exit 7'
+	want_status 7
+	end
+fi
+
 if begin "exec walks through the search"; then
 	cp "$programs/abba-deadlock" "$programs/abba-deadlock-fixed" .
 	start_shared
