@@ -140,8 +140,8 @@ $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 # --- libzug -------------------------------------------------------------------------------------
 # The parts of zug that need no kernel, once more: for a shared library, and with nothing to be seen but zug_*.
 
-libzug_parts	:= $(filter-out lib/spent.c lib/trace_frames.c lib/base/command_line.c lib/base/file_copy.c lib/base/mappings.c \
-		   lib/base/remote.c,$(lib_src)) $(search_src) $(libzug_src) \
+libzug_parts	:= $(addprefix lib/,label.c trace.c trace_copy.c trace_cursor.c trace_decode.c trace_read.c trace_steps.c \
+		   trace_write.c base/array.c base/id_map.c) $(search_src) $(libzug_src) \
 		   $(addprefix userspace/engine/,progress_check.c failure.c spawn.c replay.c expiry.c)
 libzug_obj	:= $(libzug_parts:%.c=$(B)/libzug/%.o)
 libzug_map	:= lib/zug/libzug.map
@@ -205,13 +205,17 @@ $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
 
-# Tests of libzug, which is all that they are linked with but for the models and the search that they compare it with.
+# Tests of libzug, which is all that they are linked with. The one that compares it with models looks inside, too.
 libzug_test_src	:= $(wildcard tests/libzug/*.c)
 libzug_bin	:= $(libzug_test_src:%.c=$(B)/%)
 
-$(libzug_bin): $(B)/%: $(B)/%.o $(B)/libzug.a $(model_help) $(B)/pure.a
+$(B)/tests/libzug/test_model: $(B)/tests/libzug/test_model.o $(libzug_obj) $(model_help)
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a $(B)/pure.a -lz -lzstd -lm -pthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lm -pthread
+
+$(filter-out %/test_model,$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/tests/model/tap.o
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
 build-tests: $(unit_bin) $(model_bin) $(world_bin) $(libzug_bin)
 
@@ -338,7 +342,7 @@ check-matrix: all
 check-releases:
 	@tools/check-release 12 && tools/check-release 13
 
-bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/show_trace.c,$(wildcard tools/bench/*.c)))
+bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/safestack.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
 $(bench_bin): $(B)/%: tools/%.c
 	$(say) CC $@
@@ -348,6 +352,7 @@ $(bench_bin): $(B)/%: tools/%.c
 bench: all $(bench_bin)
 	@tools/deps vm test
 	@tools/bench-search speed
+	@tools/bench-libzug
 	@tools/bench-show
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)
 

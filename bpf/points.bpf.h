@@ -508,8 +508,11 @@ static __always_inline bool may_be_interrupted(const struct zug_sandbox *s, cons
 	return s->setup.syscall_points & ZUG_SYS_WAIT && t->tells_eintr;
 }
 
-static __always_inline bool fcntl_locks(__u32 cmd)
+/* Such a call is a point with these arguments only. */
+static __always_inline bool is_some(int nr, __u32 cmd, __u32 whence)
 {
+	if (nr == NR_lseek)
+		return whence == 2 /* SEEK_END */;
 	return cmd == 6 /* F_SETLK */ || cmd == 7 /* F_SETLKW */ || cmd == 37 /* F_OFD_SETLK */ ||
 	       cmd == 38 /* F_OFD_SETLKW */;
 }
@@ -719,7 +722,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0]))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
-	    (syscalls[nr].locks && !fcntl_locks(a[1])) ||
+	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);

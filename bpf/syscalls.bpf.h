@@ -9,6 +9,7 @@
 #define NR_fstat		5
 #define NR_lstat		6
 #define NR_poll			7
+#define NR_lseek		8
 #define NR_rt_sigprocmask	14
 #define NR_rt_sigreturn		15
 #define NR_ioctl		16

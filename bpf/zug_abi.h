@@ -258,7 +258,7 @@ struct zug_syscall {
 	__u8 timer;	/* sets or ends a timer */
 	__u8 wait_fd;	/* waits for fd_arg's object */
 	__u8 io;	/* waits for nothing but storage: keeps the turn meanwhile */
-	__u8 locks;	/* fcntl(): a point only with a command that locks */
+	__u8 some;	/* a point only with some arguments: fcntl() that locks, lseek() that asks for the file's size */
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */

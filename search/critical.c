@@ -99,6 +99,28 @@ static size_t taken_at(const struct clocks *k, size_t unlock)
 	return SIZE_MAX;
 }
 
+/* It takes a lock for reading, or gives back one that it has for reading. */
+static bool is_reader(const struct clocks *k, size_t step)
+{
+	uint32_t task;
+	const struct zug_label *l = critical_label(k->c, step, &task);
+	size_t taken;
+
+	if (l->op == ZUG_OP_RWUNLOCK) {
+		taken = taken_at(k, step);
+		if (taken == SIZE_MAX)
+			return false;
+		l = critical_label(k->c, taken, &task);
+	}
+	return l->op == ZUG_OP_RDLOCK || l->op == ZUG_OP_TRYRDLOCK || l->op == ZUG_OP_TIMEDRDLOCK;
+}
+
+/* Steps i and j depend on each other. Readers of a lock do not, also when one of them gives it back. */
+static bool dependent(const struct clocks *k, size_t i, const struct access *a, size_t j, const struct access *b)
+{
+	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j));
+}
+
 struct found {
 	struct critical_pair *pairs;
 	size_t nr, room;
@@ -166,7 +188,7 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 		struct access b = access_of(x);
 		bool seen;
 
-		if (other == task || !access_dependent(&a, &b))
+		if (other == task || !dependent(k, i, &b, j, &a))
 			continue;
 		seen = before(k, i, j);
 		join(k, j, i);

@@ -126,6 +126,15 @@ static void judge(enum zug_outcome_kind kind, const char *message)
 	end_set(kind, o.failure, "%s", message);
 }
 
+/* What an operation that waits has called. */
+static unsigned int called(const struct operation *op, unsigned int label)
+{
+	if (label != ZUG_OP_RESUME || !op->on)
+		return label;
+	return op->need == NEED_MUTEX ? ZUG_OP_LOCK :
+	       op->on->kind == OBJECT_BARRIER ? ZUG_OP_BARRIER_WAIT : ZUG_OP_COND_WAIT;
+}
+
 const char *end_state(const struct operation *op, char *buf, size_t len)
 {
 	const struct search_cand *c = &z.cands[op->pos];
@@ -140,7 +149,7 @@ const char *end_state(const struct operation *op, char *buf, size_t len)
 	if (c->enabled)
 		snprintf(buf, len, "could run: about to %s%s%s", zug_op_name(c->label.op), name[0] ? " " : "", name);
 	else
-		snprintf(buf, len, "waits in %s%s%s%s", zug_op_name(c->label.op),
+		snprintf(buf, len, "waits in %s%s%s%s", zug_op_name(called(op, c->label.op)),
 			 name[0] && op->need != NEED_END ? " for " : "", op->need != NEED_END ? name : "", by);
 	return buf;
 }

@@ -32,12 +32,13 @@
 
 /* A thread on which operations run: one, or the user contexts of a test. */
 struct host {
-	uint32_t word;			/* 1: the turn has come to it; a futex */
+	uint32_t word;			/* 1: the turn has come to it, or see turn_forget(); a futex */
 };
 
 enum operation_state { OP_NONE = 0, OP_CREATED, OP_LIVE, OP_ENDED };
 
-enum object_kind { OBJECT_RESOURCE = 1, OBJECT_MUTEX, OBJECT_COND, OBJECT_SEM, OBJECT_RWLOCK };
+enum object_kind { OBJECT_RESOURCE = 1, OBJECT_MUTEX, OBJECT_COND, OBJECT_SEM, OBJECT_RWLOCK,
+		   OBJECT_BARRIER, OBJECT_ONCE };
 
 struct waiter;
 
@@ -45,11 +46,12 @@ struct object {
 	uint64_t id;
 	enum object_kind kind;
 	bool live;
-	bool recursive;
+	bool recursive, checks;		/* of a mutex: its type */
 	char name[NAME_LEN];
 	uint32_t creator, nth;
 	struct operation *owner;	/* of a mutex, or the writer of an rwlock */
-	int32_t count;			/* of a semaphore; readers; how often the owner has the mutex */
+	int32_t limit;			/* of a barrier */
+	int32_t count;			/* of a semaphore; at a barrier; readers; how often the owner has the mutex */
 	struct waiter *first, *last;	/* wait for a signal, in the order in which they came */
 	struct operation *pending;	/* stand before an operation that this object may block */
 };
@@ -74,14 +76,17 @@ struct operation {
 	struct host own;
 
 	uint32_t task, parent, nth;
-	uint32_t children, objects, choices;	/* so far */
+	uint32_t children, objects, choices, numbered;	/* so far */
 	enum operation_state state;
 	struct host *host;		/* own, or that of the contexts */
 	struct fiber *fiber;		/* NULL: a thread */
 	uint32_t pos;			/* of its candidate */
 	char name[NAME_LEN];
 	void (*fn)(void *arg);
-	void *arg;
+	void *(*start)(void *arg);	/* instead of fn: a thread that has a value */
+	void *arg, *value;
+	bool joined;			/* or detached */
+	jmp_buf out;			/* to its end, from anywhere */
 
 	enum need need;
 	struct object *on;		/* of need; NULL */
@@ -93,6 +98,9 @@ struct operation {
 	uint32_t nr_left;		/* signals to come */
 	int signalled;			/* index of the first */
 	bool blocked;			/* told to the log */
+	struct zug_label label_before;	/* while its time-out could be over */
+	bool timed, expired;		/* its wait has a time-out, which is over */
+	struct object *relock;		/* it waits for a condition: the mutex */
 };
 
 /* An event of the log between steps, see log.c. */
@@ -125,7 +133,7 @@ struct place {
 };
 
 struct runtime {
-	struct zug *test;		/* that executes; NULL: none */
+	struct zug_campaign *test;		/* that executes; NULL: none */
 	struct search *search;
 	uint32_t execution;		/* serial number, for handles */
 	bool over;			/* the execution has failed, or was cut */
@@ -147,6 +155,7 @@ struct runtime {
 	uint32_t *enabled;		/* places in cands */
 	uint32_t nr_cands, nr_enabled, room_cands, room_enabled;
 
+	struct id_map primitives;	/* addresses of locks and the like -> objects */
 	struct object **objects;
 	uint32_t nr_objects, room_objects;
 
@@ -191,6 +200,13 @@ void op_wake_pending(struct object *o);
 /* A waiting operation can go on: what the signal was, for traces. */
 void op_signalled(struct operation *op);
 void op_wait(struct operation *me);
+/* The operation runs what it is for. */
+void op_run(struct operation *op);
+__attribute__((noreturn)) void op_exit(struct operation *me);
+int op_spawn(const char *name, void (*fn)(void *arg), void *(*start)(void *arg), void *arg, const char *file, int line,
+	     const char *func);
+/* The time-out of its last wait was over; that is said once. */
+bool op_expired(struct operation *me);
 struct operation *op_of(int handle, int *error);
 int op_begin_root(void);
 /* The root's end: waits for all others. False: the execution failed meanwhile. */
@@ -212,6 +228,8 @@ void turn_leave(struct operation *me);
 /* The root goes on, and me never does. */
 __attribute__((noreturn)) void turn_abandon(struct operation *me);
 void turn_await(struct host *h);
+/* The thread that waits there for the turn will not get it any more. */
+void turn_forget(struct host *h);
 int fiber_assign(struct operation *op);
 int thread_begin(struct operation *op);
 void turn_pin(void);
@@ -257,6 +275,16 @@ const char *object_name(uint64_t id, char *buf, size_t len);
 struct object *object_new(struct operation *creator, enum object_kind kind, const char *name, int *handle);
 struct object *object_of(int handle, enum object_kind kind, int *error);
 void objects_reset(void);
+/* It queues for a signal of o, and will not be enabled before that. */
+void wait_one(struct operation *me, struct object *o);
+/* No signal is waited for any more. */
+void wait_over(struct operation *op);
+/* The first waiter goes on, or all do. */
+void object_signal(struct object *o, bool all);
+
+/* ---- primitives.c ---- */
+
+void primitives_reset(void);
 
 /* ---- test.c ---- */
 

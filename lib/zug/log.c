@@ -109,7 +109,8 @@ const struct place *place_of(uint64_t site)
 
 static const char *const kinds[] = { [OBJECT_RESOURCE] = "resource", [OBJECT_MUTEX] = "mutex",
 				     [OBJECT_COND] = "condition", [OBJECT_SEM] = "semaphore",
-				     [OBJECT_RWLOCK] = "rwlock" };
+				     [OBJECT_RWLOCK] = "rwlock",
+				     [OBJECT_BARRIER] = "barrier", [OBJECT_ONCE] = "once" };
 
 const char *object_name(uint64_t id, char *buf, size_t len)
 {

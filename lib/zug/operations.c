@@ -6,6 +6,7 @@
  * the search itself: there is no thread that only decides. If the search chooses another one, the turn
  * is handed on. The candidates are kept from one decision to the next.
  */
+#undef _FORTIFY_SOURCE		/* its longjmp() knows one stack only */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,17 +243,65 @@ static void cut(enum zug_outcome_kind kind, const char *why)
 	z.fatal = kind == ZUG_OUTCOME_ENVIRONMENT;
 }
 
+/*
+ * Nothing can go on: then time-outs can be over. The operations that wait with one are enabled for this
+ * decision, to go on with EXPIRE.
+ */
+static void enable_timed(bool enable)
+{
+	for (uint32_t i = 0; i < z.nr_cands; i++) {
+		struct operation *op = z.ops[z.cands[i].task];
+		struct search_cand *c = &z.cands[i];
+
+		if (!op->timed || op->need == NEED_NOTHING)
+			continue;
+		if (enable) {
+			op->label_before = c->label;
+			c->label.op = ZUG_OP_EXPIRE;
+			c->label.flags |= (uint16_t)zug_op_flags(ZUG_OP_EXPIRE);
+		} else {
+			c->label = op->label_before;
+		}
+		set_enabled(op, enable);
+	}
+}
+
+/* Its time-out is over: it waits for nothing. */
+static void expire(struct operation *op)
+{
+	op->expired = true;
+	if (op->need == NEED_SIGNAL) {
+		wait_over(op);
+		op_signalled(op);
+	}
+	need_over(op);
+	set_enabled(op, true);
+}
+
+bool op_expired(struct operation *me)
+{
+	bool expired = me->expired;
+
+	me->expired = me->timed = false;
+	return expired;
+}
+
 /* The operation that gets the turn; NULL: the execution is over, as z.outcome says. */
 static struct operation *decide(void)
 {
-	struct search_point p = point_now();
+	bool timed = !z.nr_enabled;
+	struct operation *op;
+	struct search_point p;
 	char why[96];
 	int i;
 
+	if (timed)
+		enable_timed(true);
 	if (!z.nr_enabled) {
 		end_deadlock();
 		return NULL;
 	}
+	p = point_now();
 	i = search_pick(z.search, &p);
 	if (i == -ESTALE) {
 		z.diverged = true;
@@ -271,9 +320,14 @@ static struct operation *decide(void)
 		cut(ZUG_OUTCOME_ENVIRONMENT, why);
 		return NULL;
 	}
+	op = z.ops[z.cands[i].task];
+	if (timed) {
+		enable_timed(false);
+		expire(op);
+	}
 	if (end_livelock())
 		return NULL;
-	return z.ops[z.cands[i].task];
+	return op;
 }
 
 static int leave(struct operation *me)
@@ -363,8 +417,10 @@ static struct operation *take_slot(uint32_t task)
 {
 	struct operation *op = z.ops[task], *was = op;
 
-	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task)
+	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task) {
+		turn_forget(&op->own);
 		op = NULL;
+	}
 	if (!op) {
 		op = calloc(1, sizeof(*op));
 		if (!op)
@@ -448,17 +504,19 @@ int zug_at_create_operation(const char *name, const char *file, int line, const 
 	return op ? (int)op->handle : error;
 }
 
-int zug_at_spawn(const char *name, void (*fn)(void *arg), void *arg, const char *file, int line, const char *func)
+int op_spawn(const char *name, void (*fn)(void *arg), void *(*start)(void *arg), void *arg, const char *file, int line,
+	     const char *func)
 {
 	struct operation *op;
 	int error;
 
-	if (!fn)
+	if (!fn && !start)
 		return ZUG_E_INVALID;
 	op = create(name, file, line, func, &error);
 	if (!op)
 		return error;
 	op->fn = fn;
+	op->start = start;
 	op->arg = arg;
 	error = z.flags & ZUG_FIBERS ? fiber_assign(op) : thread_begin(op);
 	if (error) {
@@ -470,6 +528,26 @@ int zug_at_spawn(const char *name, void (*fn)(void *arg), void *arg, const char 
 	if (op->fiber)
 		op->state = OP_LIVE;
 	return (int)op->handle;
+}
+
+int zug_at_spawn(const char *name, void (*fn)(void *arg), void *arg, const char *file, int line, const char *func)
+{
+	return op_spawn(name, fn, NULL, arg, file, line, func);
+}
+
+void op_run(struct operation *op)
+{
+	if (_setjmp(op->out))
+		return;
+	if (op->fn)
+		op->fn(op->arg);
+	else
+		op->value = op->start(op->arg);
+}
+
+void op_exit(struct operation *me)
+{
+	_longjmp(me->out, 1);
 }
 
 int zug_at_start_operation(int handle, const char *file, int line, const char *func)
@@ -559,7 +637,7 @@ int zug_at_complete_operation(int handle, const char *file, int line, const char
 		return z.over ? ZUG_E_OVER : ZUG_E_NOT_OPERATION;
 	if (op == z.root)
 		return ZUG_E_ROOT;
-	if (op != me || me->fn)
+	if (op != me || me->fn || me->start)
 		return ZUG_E_NOT_OWN;
 	error = finish_at(me, file, line, func);
 	if (!error)

@@ -115,6 +115,13 @@ void report_finding(const struct zug_report *r, const char *name, const struct t
 	fprintf(stderr, "look at it: zug show %s\nrepeat it:  ZUG_REPLAY=%s %s\n", r->trace, r->trace, words);
 }
 
+void report_pass(const struct zug_report *r, const char *name)
+{
+	fprintf(stderr, "zug: %s: nothing found in %lu execution%s, %lu steps%s\n", name, r->executions,
+		plural(r->executions), r->steps,
+		r->exhausted ? ": these are all that there are within the strategy's bounds" : "");
+}
+
 void report_replay(const struct zug_report *r, const char *name, const char *divergence)
 {
 	if (r->replayed)

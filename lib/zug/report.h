@@ -9,6 +9,8 @@
 /* m: NULL when the simplest schedule was not looked for, or could not be found. */
 void report_finding(const struct zug_report *r, const char *name, const struct trace_minimized *m,
 		    unsigned long found_in);
+/* ZUG_SUMMARY: nothing was found. */
+void report_pass(const struct zug_report *r, const char *name);
 /* divergence: NULL when the schedule could be followed. */
 void report_replay(const struct zug_report *r, const char *name, const char *divergence);
 

@@ -139,10 +139,25 @@ static void signal_first(struct object *o)
 		op->signalled = (int)(w - op->waiters);
 	if (--op->nr_left)
 		return;
+	wait_over(op);
+	op_signalled(op);
+	/* the label of a wait for a condition is that of having its mutex again */
+	op_need(op, op->relock ? NEED_MUTEX : NEED_NOTHING, op->relock);
+}
+
+void wait_over(struct operation *op)
+{
 	for (uint32_t i = 0; i < op->nr_waiters; i++)
 		unqueue(&op->waiters[i]);
-	op_signalled(op);
-	op_need(op, NEED_NOTHING, NULL);
+}
+
+void object_signal(struct object *o, bool all)
+{
+	while (o->first) {
+		signal_first(o);
+		if (!all)
+			break;
+	}
 }
 
 /* The label of going on after a wait: more than two objects have no place in one, so it may concern anything. */
@@ -157,6 +172,39 @@ static struct zug_label wait_label(const struct operation *me, const char *file,
 	return l;
 }
 
+/* Room for so many waiters. */
+static bool reserve_waiters(struct operation *me, uint32_t nr)
+{
+	if (nr == 1 && !me->waiters) {
+		me->waiters = &me->one;
+		me->room_waiters = 1;
+	}
+	if (nr > me->room_waiters && me->waiters == &me->one) {
+		me->waiters = NULL;
+		me->room_waiters = 0;
+	}
+	return ARRAY_RESERVE(me->waiters, me->room_waiters, nr);
+}
+
+/* The waiters are there. */
+static void queue_all(struct operation *me, uint32_t nr, uint32_t nr_left)
+{
+	me->nr_waiters = nr;
+	for (uint32_t i = 0; i < nr; i++)
+		queue(&me->waiters[i]);
+	me->nr_left = nr_left;
+	me->signalled = -1;
+	op_need(me, NEED_SIGNAL, me->waiters[0].object);
+	op_wait(me);
+}
+
+void wait_one(struct operation *me, struct object *o)
+{
+	reserve_waiters(me, 1);
+	me->waiters[0] = (struct waiter){ .op = me, .object = o };
+	queue_all(me, 1, 1);
+}
+
 /* Until nr_left of nr resources have been signalled; the index of the first one, or an error. */
 static int wait_for(const int *list, int nr, uint32_t nr_left, const char *file, int line, const char *func)
 {
@@ -168,18 +216,8 @@ static int wait_for(const int *list, int nr, uint32_t nr_left, const char *file,
 		return error;
 	if (!list || nr < 1)
 		return ZUG_E_INVALID;
-	me->nr_waiters = (uint32_t)nr;
-	if (nr == 1 && me->waiters == NULL) {
-		me->waiters = &me->one;
-		me->room_waiters = 1;
-	} else if ((uint32_t)nr > me->room_waiters) {
-		if (me->waiters == &me->one) {
-			me->waiters = NULL;
-			me->room_waiters = 0;
-		}
-		if (!ARRAY_RESERVE(me->waiters, me->room_waiters, nr))
-			return ZUG_E_MEMORY;
-	}
+	if (!reserve_waiters(me, (uint32_t)nr))
+		return ZUG_E_MEMORY;
 	for (int i = 0; i < nr; i++) {
 		struct object *o = object_of(list[i], OBJECT_RESOURCE, &error);
 
@@ -187,14 +225,10 @@ static int wait_for(const int *list, int nr, uint32_t nr_left, const char *file,
 			return error;
 		me->waiters[i] = (struct waiter){ .op = me, .object = o };
 	}
-	for (int i = 0; i < nr; i++)
-		queue(&me->waiters[i]);
-	me->nr_left = nr_left;
-	me->signalled = -1;
+	me->nr_waiters = (uint32_t)nr;
 	label = wait_label(me, file, line, func);
 	z.cands[me->pos].label = label;
-	op_need(me, NEED_SIGNAL, me->waiters[0].object);
-	op_wait(me);
+	queue_all(me, (uint32_t)nr, nr_left);
 	error = op_point(me, &label);
 	return error ? error : me->signalled;
 }
@@ -236,11 +270,7 @@ static int do_signal(int resource, bool all, const char *file, int line, const c
 		return error;
 	if (!o->live)
 		return ZUG_E_DELETED;
-	while (o->first) {
-		signal_first(o);
-		if (!all)
-			break;
-	}
+	object_signal(o, all);
 	return 0;
 }
 

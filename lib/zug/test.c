@@ -38,7 +38,7 @@
 
 enum phase { PHASE_EXPLORE, PHASE_MINIMIZE, PHASE_NEAR, PHASE_WRITE, PHASE_REPLAY, PHASE_DONE };
 
-struct zug {
+struct zug_campaign {
 	char *name, *strategy, *out;
 	struct zug_options o;
 	uint64_t seed, begin_ns;
@@ -91,7 +91,7 @@ void test_jump(void)
 	_longjmp(z.test->loop, 1);
 }
 
-jmp_buf *zug_loop(struct zug *t)
+jmp_buf *zug_loop(struct zug_campaign *t)
 {
 	static jmp_buf nowhere;
 
@@ -122,7 +122,7 @@ static void on_abort(int signal)
 
 /* ---- standard error ---- */
 
-static void hush(struct zug *t)
+static void hush(struct zug_campaign *t)
 {
 	int null;
 
@@ -137,7 +137,7 @@ static void hush(struct zug *t)
 		close(null);
 }
 
-static void speak(struct zug *t)
+static void speak(struct zug_campaign *t)
 {
 	if (t->quiet_fd < 0)
 		return;
@@ -152,6 +152,7 @@ static void speak(struct zug *t)
 static void reset(void)
 {
 	objects_reset();
+	primitives_reset();
 	fiber_forget_abandoned();
 	/* a thread may still sleep on the word of one that did not end: operations.c takes another slot */
 	z.nr_cands = z.nr_enabled = 0;
@@ -168,7 +169,7 @@ static void reset(void)
 	__atomic_store_n(&z.execution, z.execution + 1, __ATOMIC_RELAXED);
 }
 
-static int begin(struct zug *t)
+static int begin(struct zug_campaign *t)
 {
 	int ret;
 
@@ -187,7 +188,7 @@ static int begin(struct zug *t)
 	return 1;
 }
 
-static void end(struct zug *t)
+static void end(struct zug_campaign *t)
 {
 	struct search_end e = { .result = SEARCH_PASS };
 
@@ -206,13 +207,13 @@ static void end(struct zug *t)
 
 /* ---- phases ---- */
 
-static struct search_options search_options(const struct zug *t)
+static struct search_options search_options(const struct zug_campaign *t)
 {
 	return (struct search_options){ .strategy = t->strategy, .seed = t->seed, .fair = 1,
 					.max_steps = t->o.steps, .preemptions = -1 };
 }
 
-static void take_search(struct zug *t, struct search *s, enum phase phase)
+static void take_search(struct zug_campaign *t, struct search *s, enum phase phase)
 {
 	search_free(t->search);
 	t->search = s;
@@ -220,7 +221,7 @@ static void take_search(struct zug *t, struct search *s, enum phase phase)
 }
 
 /* The schedule and the values of the execution that has just ended. */
-static bool keep_schedule(struct zug *t)
+static bool keep_schedule(struct zug_campaign *t)
 {
 	free(t->tasks);
 	t->nr_tasks = z.log.nr_steps;
@@ -236,7 +237,7 @@ static bool keep_schedule(struct zug *t)
 	return t->tasks;
 }
 
-static void begin_write(struct zug *t)
+static void begin_write(struct zug_campaign *t)
 {
 	struct search_options o = search_options(t);
 	char why[256];
@@ -246,7 +247,7 @@ static void begin_write(struct zug *t)
 		take_search(t, NULL, PHASE_DONE);
 }
 
-static void begin_minimize(struct zug *t)
+static void begin_minimize(struct zug_campaign *t)
 {
 	struct search_options o = search_options(t);
 	char why[256];
@@ -258,7 +259,7 @@ static void begin_minimize(struct zug *t)
 		begin_write(t);
 }
 
-static void begin_near(struct zug *t)
+static void begin_near(struct zug_campaign *t)
 {
 	struct search_options o = search_options(t);
 	char why[256];
@@ -267,7 +268,7 @@ static void begin_near(struct zug *t)
 }
 
 /* The simplest schedule is known. */
-static void end_minimize(struct zug *t)
+static void end_minimize(struct zug_campaign *t)
 {
 	struct minimize_result r;
 
@@ -300,7 +301,7 @@ static void end_minimize(struct zug *t)
 		take_search(t, NULL, PHASE_DONE);
 }
 
-static void end_near(struct zug *t)
+static void end_near(struct zug_campaign *t)
 {
 	struct neighbour_result r;
 	struct trace_critical *c = &t->minimized.critical;
@@ -319,7 +320,7 @@ static void end_near(struct zug *t)
 	begin_write(t);
 }
 
-static void stats(struct zug *t)
+static void stats(struct zug_campaign *t)
 {
 	struct search_stats s;
 
@@ -330,7 +331,7 @@ static void stats(struct zug *t)
 	t->r.classes = s.distinct;
 }
 
-static void done(struct zug *t)
+static void done(struct zug_campaign *t)
 {
 	take_search(t, NULL, PHASE_DONE);
 }
@@ -354,7 +355,7 @@ static char **command(char *buf, size_t len)
 	return words;
 }
 
-static int write_trace(struct zug *t)
+static int write_trace(struct zug_campaign *t)
 {
 	static char *none[] = { NULL };
 	char words[4096], cwd[2048] = "", kernel[160] = "", options[256];
@@ -380,12 +381,12 @@ static int write_trace(struct zug *t)
 	return log_write(t->r.trace, &h, t->has_minimized ? &t->minimized : NULL);
 }
 
-static void say_failure(struct zug *t)
+static void say_failure(struct zug_campaign *t)
 {
 	snprintf(t->r.failure, sizeof(t->r.failure), "%s: %s", zug_outcome_name(z.outcome.kind), z.message);
 }
 
-static void finding(struct zug *t)
+static void finding(struct zug_campaign *t)
 {
 	int ret;
 
@@ -407,7 +408,7 @@ static void finding(struct zug *t)
 
 /* ---- after each execution ---- */
 
-static void explored(struct zug *t)
+static void explored(struct zug_campaign *t)
 {
 	stats(t);
 	if (z.fatal) {
@@ -431,7 +432,7 @@ static void explored(struct zug *t)
 	begin_minimize(t);
 }
 
-static void minimized(struct zug *t)
+static void minimized(struct zug_campaign *t)
 {
 	struct minimize_result r;
 
@@ -440,7 +441,7 @@ static void minimized(struct zug *t)
 		t->minimized.decisions_before = r.differences;
 }
 
-static void replayed(struct zug *t)
+static void replayed(struct zug_campaign *t)
 {
 	const struct trace_outcome *was = trace_outcome(t->replayed);
 	bool same = was && was->failure == z.outcome.failure && was->kind == z.outcome.kind;
@@ -459,7 +460,7 @@ static void replayed(struct zug *t)
 	done(t);
 }
 
-static void after(struct zug *t)
+static void after(struct zug_campaign *t)
 {
 	end(t);
 	if (z.stuck) {
@@ -490,7 +491,7 @@ static void after(struct zug *t)
 }
 
 /* The search of the phase has no more executions. */
-static void phase_over(struct zug *t)
+static void phase_over(struct zug_campaign *t)
 {
 	switch (t->phase) {
 	case PHASE_EXPLORE:
@@ -509,14 +510,14 @@ static void phase_over(struct zug *t)
 	}
 }
 
-static bool explore_is_over(const struct zug *t)
+static bool explore_is_over(const struct zug_campaign *t)
 {
 	return t->phase == PHASE_EXPLORE && (t->r.executions >= t->o.executions ||
 		(t->o.seconds > 0 && (double)(clock_now_ns() - t->begin_ns) / 1e9 >= t->o.seconds));
 }
 
 /* 1: an execution has begun; 0: there are no more; or an error. */
-static int next(struct zug *t)
+static int next(struct zug_campaign *t)
 {
 	while (t->phase != PHASE_DONE) {
 		int ret;
@@ -539,7 +540,7 @@ static int next(struct zug *t)
 	return 0;
 }
 
-int zug_next(struct zug *t)
+int zug_next(struct zug_campaign *t)
 {
 	int ret;
 
@@ -556,7 +557,7 @@ int zug_next(struct zug *t)
 	return ret > 0;
 }
 
-int zug_attach(struct zug *t)
+int zug_attach(struct zug_campaign *t)
 {
 	if (!t)
 		return open_error ? open_error : ZUG_E_INVALID;
@@ -566,7 +567,7 @@ int zug_attach(struct zug *t)
 	return next(t);
 }
 
-int zug_detach(struct zug *t)
+int zug_detach(struct zug_campaign *t)
 {
 	int failed;
 
@@ -597,7 +598,7 @@ static bool env_number(const char *name, unsigned long *to, int *error)
 	return true;
 }
 
-static int from_environment(struct zug *t)
+static int from_environment(struct zug_campaign *t)
 {
 	const char *strategy = getenv("ZUG_STRATEGY");
 	int error = 0;
@@ -620,7 +621,7 @@ static bool trace_is_of(const struct trace *tr, const char *name)
 	return !strncmp(trace_header(tr)->options, want, strlen(want));
 }
 
-static int begin_replay(struct zug *t, const char *path)
+static int begin_replay(struct zug_campaign *t, const char *path)
 {
 	struct search_options o = search_options(t);
 	char why[256];
@@ -676,7 +677,7 @@ static void forget(void)
 	z.nr_ops = 0;
 }
 
-static int set_up(struct zug *t, const char *name, const struct zug_options *o)
+static int set_up(struct zug_campaign *t, const char *name, const struct zug_options *o)
 {
 	const char *replay = getenv("ZUG_REPLAY");
 	struct search_options so;
@@ -713,7 +714,7 @@ static int set_up(struct zug *t, const char *name, const struct zug_options *o)
 	return t->search ? 0 : refuse(ZUG_E_OPTION, "%s", why);
 }
 
-static void free_test(struct zug *t)
+static void free_test(struct zug_campaign *t)
 {
 	search_free(t->search);
 	if (t->replayed)
@@ -727,10 +728,10 @@ static void free_test(struct zug *t)
 	free(t);
 }
 
-struct zug *zug_open(const char *name, const struct zug_options *o)
+struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 {
 	struct sigaction sa = { .sa_handler = on_abort, .sa_flags = SA_NODEFER };
-	struct zug *t;
+	struct zug_campaign *t;
 
 	open_error = ZUG_E_BUSY;
 	if (z.test)
@@ -758,7 +759,7 @@ struct zug *zug_open(const char *name, const struct zug_options *o)
 	return t;
 }
 
-int zug_close(struct zug *t)
+int zug_close(struct zug_campaign *t)
 {
 	int result;
 
@@ -777,6 +778,8 @@ int zug_close(struct zug *t)
 	fiber_forget_abandoned();
 	fiber_release();
 	speak(t);
+	if (getenv("ZUG_SUMMARY") && !t->r.result && t->r.executions)
+		report_pass(&t->r, t->name);
 	result = t->r.result;
 	if (t->o.report)
 		*t->o.report = t->r;
@@ -796,7 +799,7 @@ unsigned long zug_get_seed(void)
 
 int zug_test_named(const char *name, void (*fn)(void *arg), void *arg, const struct zug_options *o)
 {
-	struct zug *t;
+	struct zug_campaign *t;
 
 	if (!fn)
 		return ZUG_E_INVALID;

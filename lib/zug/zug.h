@@ -113,13 +113,13 @@ struct zug_options {
  * Runs fn(arg) under one schedule after another. 0: none failed; 1: one did, as was printed; or enum
  * zug_error. options may be NULL. fn() must begin from the same state each time.
  */
-#define zug_test(fn, arg, options)	zug_test_named(#fn, fn, arg, options)
+#define zug_test(fn, ...)		zug_test_named(#fn, fn, __VA_ARGS__)	/* arg, options */
 int zug_test_named(const char *name, void (*fn)(void *arg), void *arg, const struct zug_options *options);
 
 /*
  * The same as a loop:
  *
- *	struct zug *z = zug_open("queue", NULL);
+ *	struct zug_campaign *z = zug_open("queue", NULL);
  *
  *	while (zug_iteration(z)) {
  *		... the test
@@ -130,27 +130,27 @@ int zug_test_named(const char *name, void (*fn)(void *arg), void *arg, const str
  * the body, and are used after it, must be volatile. zug_open() returns NULL when it refuses the
  * options: zug_close(NULL) returns that error.
  */
-struct zug;
-struct zug *zug_open(const char *name, const struct zug_options *options);
+struct zug_campaign;
+struct zug_campaign *zug_open(const char *name, const struct zug_options *options);
 #define zug_iteration(z)	(_setjmp(*zug_loop(z)), zug_next(z))
-int zug_close(struct zug *z);
-jmp_buf *zug_loop(struct zug *z);	/* for zug_iteration() */
-int zug_next(struct zug *z);
+int zug_close(struct zug_campaign *z);
+jmp_buf *zug_loop(struct zug_campaign *z);	/* for zug_iteration() */
+int zug_next(struct zug_campaign *z);
 
 /*
  * The same by hand. zug_attach(): 1: the calling thread is the first operation of an execution until
  * zug_detach(); 0: there are no more executions. zug_detach() waits for all other operations; 0, or 1
  * when the execution failed. In an execution that has failed all calls return ZUG_E_OVER.
  */
-int zug_attach(struct zug *z);
-int zug_detach(struct zug *z);
+int zug_attach(struct zug_campaign *z);
+int zug_detach(struct zug_campaign *z);
 
 /* ---- how calls reach the library ---- */
 
 extern int zug_active;
 #define ZUG_IN_TEST	__builtin_expect(__atomic_load_n(&zug_active, __ATOMIC_RELAXED), 0)
 #define ZUG_HERE	__FILE__, __LINE__, __func__
-#define ZUG_CALL(call)	(ZUG_IN_TEST ? (call) : 0)
+#define ZUG_CALL(...)	(ZUG_IN_TEST ? (__VA_ARGS__) : 0)
 
 /* ---- operations ---- */
 
@@ -158,7 +158,7 @@ extern int zug_active;
  * An operation that runs fn(arg), in a thread of its own (or see ZUG_FIBERS). Its handle, or enum
  * zug_error. Outside of a test no operation is made and the result is 0: the caller makes a thread.
  */
-#define zug_spawn(name, fn, arg)	ZUG_CALL(zug_at_spawn(name, fn, arg, ZUG_HERE))
+#define zug_spawn(name, fn, ...)	ZUG_CALL(zug_at_spawn(name, fn, __VA_ARGS__, ZUG_HERE))	/* arg */
 /* Waits until the operation has ended. */
 #define zug_join(op)			ZUG_CALL(zug_at_join_operation(op, ZUG_HERE))
 
@@ -191,8 +191,8 @@ extern int zug_active;
 #define zug_seed()			ZUG_CALL(zug_get_seed())
 
 /* The execution fails when the condition is false. Outside of a test it is not evaluated. */
-#define zug_assert(condition)	\
-	((void)(ZUG_IN_TEST && !(condition) && (zug_at_fail("Assertion `" #condition "' failed", ZUG_HERE), 0)))
+#define zug_assert(...)	\
+	((void)(ZUG_IN_TEST && !(__VA_ARGS__) && (zug_at_fail("Assertion `" #__VA_ARGS__ "' failed", ZUG_HERE), 0)))
 /* The execution fails, with a message. */
 #define zug_fail(message)		ZUG_CALL(zug_at_fail(message, ZUG_HERE))
 
@@ -211,8 +211,8 @@ extern int zug_active;
 #define zug_delete_resource(r)		ZUG_CALL(zug_delete(r))
 #define zug_wait_resource(r)		ZUG_CALL(zug_at_wait_resource(r, ZUG_HERE))
 /* Until one of nr resources has been signalled: its index. Until each of them has been. */
-#define zug_wait_any(list, nr)		ZUG_CALL(zug_at_wait_any(list, nr, ZUG_HERE))
-#define zug_wait_all(list, nr)		ZUG_CALL(zug_at_wait_all(list, nr, ZUG_HERE))
+#define zug_wait_any(...)		ZUG_CALL(zug_at_wait_any(__VA_ARGS__, ZUG_HERE))	/* list, nr */
+#define zug_wait_all(...)		ZUG_CALL(zug_at_wait_all(__VA_ARGS__, ZUG_HERE))
 /* The operation that has waited longest goes on; all that wait do. */
 #define zug_signal_resource(r)		ZUG_CALL(zug_at_signal_resource(r, ZUG_HERE))
 #define zug_signal_all(r)		ZUG_CALL(zug_at_signal_all(r, ZUG_HERE))

@@ -176,7 +176,7 @@ static void resources(void *arg)
 static void busy(void *arg)
 {
 	struct zug_options o = { .flags = ZUG_QUIET };
-	struct zug *z;
+	struct zug_campaign *z;
 
 	(void)arg;
 	z = zug_open("inner", &o);
@@ -235,7 +235,7 @@ static void by_hand(void)
 {
 	struct zug_report r;
 	struct zug_options o = { .executions = 3, .flags = ZUG_QUIET | ZUG_NO_MINIMIZE, .report = &r, .out = "zug-out" };
-	struct zug *z = zug_open("hand", &o);
+	struct zug_campaign *z = zug_open("hand", &o);
 
 	tap_ok(zug_detach(z) == ZUG_E_NOT_ATTACHED && zug_detach(NULL) == ZUG_E_NOT_ATTACHED, "detach without attach");
 	tap_ok(zug_attach(z) == 1 && zug_attach(z) == ZUG_E_BUSY && zug_detach(z) == 0, "attach twice");
@@ -328,7 +328,7 @@ int main(void)
 		     ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION, ZUG_E_NOT_OPERATION),
 	       "a thread that is no operation");
 	tap_ok(NOTES(root_completes, ZUG_E_ROOT, ZUG_E_NOT_OWN, ZUG_E_SELF), "the first operation does not complete itself");
-	zug_test(stale, NULL, (&(struct zug_options){ .executions = 1, .flags = ZUG_QUIET }));
+	zug_test(stale, NULL, &(struct zug_options){ .executions = 1, .flags = ZUG_QUIET });
 	tap_ok(NOTES(stale, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN), "a handle of an earlier execution");
 	tap_ok(NOTES(resources, 1, 0, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_DELETED, ZUG_E_INVALID,
 		     ZUG_E_INVALID, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, 0, 0), "resources");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "search/access.h"
+#include "search/critical.h"
 #include "search/minimize.h"
 #include "search/neighbour.h"
 #include "gen.h"
@@ -225,8 +226,43 @@ static void test_numbered(const char *family, uint32_t n)
 	program_free(p);
 }
 
+/*
+ * Readers of a lock commute, also when one gives it back: what a reader has seen before it waited for the lock again is
+ * reversed with the other's writing, and not with the reading of a third.
+ */
+static void test_readers(void)
+{
+	enum { R = ZUG_OP_RDLOCK, U = ZUG_OP_RWUNLOCK, W = ZUG_OP_WRLOCK };
+	uint32_t tasks[] = { 2, 2, 1, 1, 1, 1, 2, 2 };
+	static const uint8_t ops[] = { R, U, R, U, W, U, W, U };
+	struct zug_label labels[8];
+	uint32_t births[3] = { 0, 0, 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[9];
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 8 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	bool upgrade = false, between_readers = false, before_it = false;
+	size_t nr, steps;
+
+	for (int i = 0; i < 8; i++)
+		labels[i] = (struct zug_label){ .op = ops[i], .object = 77, .site = 100 + i };
+	if (critical_pairs(&c, 100, &pairs, &nr))
+		abort();
+	for (size_t i = 0; i < nr; i++) {
+		between_readers |= pairs[i].second == 2 || pairs[i].second == 3;
+		if (pairs[i].first != 0 || pairs[i].second != 4)
+			continue;
+		upgrade = true;
+		steps = critical_reverse(&c, &pairs[i], order);
+		before_it = steps == 8 && order[0] == 1 && order[1] == 1 && order[2] == 1 && order[3] == 2;
+	}
+	free(pairs);
+	tap_ok(upgrade && !between_readers, "readers: the upgrade is a pair, two readers are none");
+	tap_ok(before_it, "readers: the writer comes before the other reader when it is reversed");
+}
+
 int main(void)
 {
+	test_readers();
 	test_programs();
 	test_random_programs();
 	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);

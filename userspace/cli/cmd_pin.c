@@ -203,6 +203,11 @@ out:
 static void say_otherwise(const struct otherwise *o, int same, int followed, int statements,
 			  const char *path, FILE *err_to)
 {
+	if (!followed) {
+		fprintf(err_to, "zug pin: interrupted before an execution had followed the script; it is kept, untried, as %s\n",
+			path);
+		return;
+	}
 	fprintf(err_to,
 		"zug pin: the failure came in %d of %d executions of the script%s%s; it is kept as %s\n",
 		same, followed, o->came[0] ? ", else " : "", o->came, path);

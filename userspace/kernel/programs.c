@@ -98,7 +98,7 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->timer = d->timer;
 		s->wait_fd = d->wait_fd;
 		s->io = d->io;
-		s->locks = d->locks;
+		s->some = d->some;
 		s->sysv = d->sysv;
 		s->sock_time = d->sock_time;
 		s->polls = d->polls;

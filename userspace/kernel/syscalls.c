@@ -104,7 +104,8 @@ const struct syscall_desc syscall_table[] = {
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
 	S(timerfd_settime, TIMERFD_SETTIME, SIG, FD(1), W, TIMER),
 	S(io_getevents, SYSCALL, PTR(5)),
-	S(fcntl, FLOCK, FILE_, FD(1), .locks = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(fcntl, FLOCK, FILE_, FD(1), .some = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
+	S(lseek, STAT, IO, FILE_, FD(1), .some = 1),
 	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W),
 	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
 	 S(execve, EXEC, PROC, IO),
@@ -119,7 +120,7 @@ const struct syscall_desc syscall_table[] = {
 	/* bash asks whether its script is a terminal: of a file only a file system in user space makes that wait */
 	S(ioctl, SYSCALL, WAITS),
 	/* what may have to ask a file system in user space, and waits for nothing else */
-	S(lseek, SYSCALL, IO), S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
+	S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
 	S(mknod, SYSCALL, IO), S(mknodat, SYSCALL, IO), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
 	S(chroot, SYSCALL, IO), S(fchmod, SYSCALL, IO), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
 	S(fchown, SYSCALL, IO), S(fchownat, SYSCALL, IO), S(utime, SYSCALL, IO), S(utimes, SYSCALL, IO),

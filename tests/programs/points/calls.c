@@ -36,6 +36,8 @@ static void files(void)
 	flock(fd, LOCK_EX); /* op: flock file */
 	if (write(fd, "hello", 5) != 5) /* op: write file */
 		_exit(2);
+	if (lseek(fd, 0, SEEK_END) != 5) /* op: stat file */
+		_exit(2);
 	lseek(fd, 0, SEEK_SET);
 	if (read(fd, buf, sizeof(buf)) != 5) /* op: read file */
 		_exit(2);
