@@ -457,7 +457,8 @@ static __always_inline bool waits_for_storage(struct task_struct *p, const struc
 	switch (w.mode & 0170000) {
 	case 0100000: /* S_IFREG */
 	case 0040000: /* S_IFDIR */
-		return nr != NR_flock && nr != NR_fcntl;
+		/* a POSIX message queue is a regular file */
+		return nr != NR_flock && nr != NR_fcntl && nr != NR_mq_timedsend && nr != NR_mq_timedreceive;
 	case 0140000: /* S_IFSOCK: a connection by name is looked up in the file system */
 		return nr == NR_connect && w.offset == AF_UNIX_;
 	}

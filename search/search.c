@@ -268,6 +268,17 @@ int search_begin_apart(struct search *s)
 	return search_samples(s) ? begin(s, true) : -EINVAL;
 }
 
+int search_begin_base(struct search *s)
+{
+	int ret = 0;
+
+	if (s->running)
+		return -EBUSY;
+	if (!s->type->base || !s->type->base(s->state))
+		ret = search_replay(s, NULL, 0);
+	return ret ? ret : begin(s, false);
+}
+
 /* Lists the enabled candidates of a point whose caller has not. */
 static int list_enabled(struct search *s, struct search_point *p)
 {

@@ -105,6 +105,11 @@ int search_begin(struct search *s);
  * strategy does not sample.
  */
 int search_begin_apart(struct search *s);
+/*
+ * The same under the schedule that never preempts. To a portfolio it is the first execution of a systematic member, which
+ * would begin with it anyway.
+ */
+int search_begin_base(struct search *s);
 /* The strategy, or some member of a portfolio, samples schedules. */
 bool search_samples(const struct search *s);
 /*

@@ -94,6 +94,8 @@ struct strategy_type {
 	int (*init)(void *state, struct search_env *env, const int64_t *args);
 	/* SEARCH_GO, SEARCH_EXHAUSTED or -errno. */
 	int (*begin)(void *state, uint64_t iteration);
+	/* Optional: the next execution is to be the schedule that never preempts; false: it cannot be a part of the search. */
+	bool (*base)(void *state);
 	/*
 	 * A position in c->allowed, or -errno. -ESTALE: the execution does not follow the prefix
 	 * that this strategy replays; the next call, for the same point, must give a position.

@@ -22,6 +22,7 @@
 #include "lib/zug/internal.h"
 
 #define STACK	(256u << 10)
+#define GONE	2		/* of a host's word: the turn will never come */
 
 struct fiber {
 	struct fiber *next;		/* in a list */
@@ -33,6 +34,7 @@ struct fiber {
 };
 
 static __thread struct host *my_host __attribute__((tls_model("initial-exec")));
+static __thread bool mine_to_end __attribute__((tls_model("initial-exec")));	/* zug_spawn() has made this thread */
 static struct fiber *idle_fibers;
 static jmp_buf root_ctx;
 static cpu_set_t cpus_before;
@@ -80,6 +82,30 @@ static void await_root(void)
 	}
 }
 
+/* Sanitizers keep books about stacks, which jumps between them would spoil. */
+bool fiber_possible(void)
+{
+	return !__tsan_init && !__asan_init;
+}
+
+/*
+ * The execution of this thread has failed. Nothing of it is unwound, for what it would do then is not
+ * controlled; but the kernel's part of the thread can end.
+ */
+__attribute__((noreturn)) static void gone(void)
+{
+	if (mine_to_end && fiber_possible())
+		syscall(SYS_exit, 0);
+	for (;;)
+		pause();
+}
+
+void turn_forget(struct host *h)
+{
+	__atomic_store_n(&h->word, GONE, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &h->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 void turn_await(struct host *h)
 {
 	if (h == &z.root_host)
@@ -87,6 +113,8 @@ void turn_await(struct host *h)
 	else
 		while (!__atomic_load_n(&h->word, __ATOMIC_ACQUIRE))
 			futex_wait(&h->word, NULL);
+	if (__atomic_load_n(&h->word, __ATOMIC_RELAXED) == GONE)
+		gone();
 	__atomic_store_n(&h->word, 0, __ATOMIC_RELAXED);
 	if (__tsan_acquire)
 		__tsan_acquire(&z);
@@ -108,12 +136,6 @@ void turn_claim(struct host *h)
 }
 
 /* ---- contexts ---- */
-
-/* Sanitizers keep books about stacks, which jumps between them would spoil. */
-bool fiber_possible(void)
-{
-	return !__tsan_init && !__asan_init;
-}
 
 static void enter_fiber(struct fiber *f)
 {
@@ -270,8 +292,7 @@ void turn_abandon(struct operation *me)
 	if (me->fiber && me->host == z.root->host)
 		_longjmp(root_ctx, 1);
 	post(z.root->host);
-	for (;;)
-		pause();
+	gone();
 }
 
 /* ---- threads ---- */
@@ -280,6 +301,7 @@ static void *thread_main(void *arg)
 {
 	struct operation *op = arg;
 
+	mine_to_end = true;
 	turn_claim(&op->own);
 	turn_pin();
 	turn_await(&op->own);

@@ -32,7 +32,7 @@
 
 /* A thread on which operations run: one, or the user contexts of a test. */
 struct host {
-	uint32_t word;			/* 1: the turn has come to it; a futex */
+	uint32_t word;			/* 1: the turn has come to it, or see turn_forget(); a futex */
 };
 
 enum operation_state { OP_NONE = 0, OP_CREATED, OP_LIVE, OP_ENDED };
@@ -228,6 +228,8 @@ void turn_leave(struct operation *me);
 /* The root goes on, and me never does. */
 __attribute__((noreturn)) void turn_abandon(struct operation *me);
 void turn_await(struct host *h);
+/* The thread that waits there for the turn will not get it any more. */
+void turn_forget(struct host *h);
 int fiber_assign(struct operation *op);
 int thread_begin(struct operation *op);
 void turn_pin(void);

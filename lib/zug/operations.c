@@ -417,8 +417,10 @@ static struct operation *take_slot(uint32_t task)
 {
 	struct operation *op = z.ops[task], *was = op;
 
-	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task)
+	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task) {
+		turn_forget(&op->own);
 		op = NULL;
+	}
 	if (!op) {
 		op = calloc(1, sizeof(*op));
 		if (!op)

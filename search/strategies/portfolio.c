@@ -16,7 +16,8 @@
  * whichever member (env->profile, observe()); searches that try schedules in a fixed
  * order come last.
  *
- * An execution apart (search_begin_apart()) is for members that sample.
+ * An execution apart (search_begin_apart()) is for members that sample. The one that never preempts,
+ * before all turns (search_begin_base()), is the first of dpor, which begins with it.
  *
  * dpor is a member because it is quick on small tests, but its end does not end
  * the search: it assumes that all racing variables are labelled. The end of the
@@ -45,8 +46,11 @@ static const struct {
 
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
 
-/* Who gets the first turns: numbers of parts[]. Those that are not here come right behind. */
-static const uint8_t opening[] = { 0, 1, 2, 3, 1, 4, 5, 2, 1, 0 };
+/*
+ * Who gets the first turns: numbers of parts[]. Those that are not here come right behind. One that
+ * cannot choose an execution has its turn when it can.
+ */
+static const uint8_t opening[] = { 0, 2, 1, 5, 3, 4, 1, 2, 1, 0 };
 
 struct member {
 	const struct strategy_type *type;
@@ -61,7 +65,8 @@ struct portfolio {
 	struct search_env *env;
 	struct member members[NR_MEMBERS];
 	struct member *now;
-	uint64_t turns;		/* given so far */
+	struct member *base;	/* chooses the next execution, which never preempts; NULL: none does */
+	uint64_t opened;	/* bits: turns of the opening that were given */
 };
 
 static void portfolio_fini(void *state)
@@ -130,6 +135,20 @@ static int portfolio_renew(void *state)
 	return ret;
 }
 
+/* The first execution of a systematic member never preempts. */
+static bool portfolio_base(void *state)
+{
+	struct portfolio *p = state;
+
+	for (size_t i = 0; i < NR_MEMBERS && !p->base; i++) {
+		struct member *m = &p->members[i];
+
+		if (m->type->flags & STRATEGY_EXHAUSTIVE && !m->done && !m->iteration)
+			p->base = m;
+	}
+	return p->base;
+}
+
 static bool may_choose(const struct portfolio *p, const struct member *m)
 {
 	return !m->done && !(p->env->apart && m->type->flags & STRATEGY_EXHAUSTIVE);
@@ -139,8 +158,11 @@ static struct member *next_member(struct portfolio *p)
 {
 	struct member *next = NULL;
 
-	if (p->turns < sizeof(opening) && may_choose(p, &p->members[opening[p->turns]]))
-		return &p->members[opening[p->turns]];
+	for (size_t i = 0; i < sizeof(opening); i++)
+		if (!(p->opened >> i & 1) && may_choose(p, &p->members[opening[i]])) {
+			p->opened |= 1ull << i;
+			return &p->members[opening[i]];
+		}
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
@@ -158,7 +180,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 
 	(void)iteration;
 	for (;;) {
-		p->now = next_member(p);
+		p->now = p->base ? p->base : next_member(p);
 		ret = p->now->type->begin(p->now->state, p->now->iteration);
 		if (ret != SEARCH_EXHAUSTED)
 			break;
@@ -172,7 +194,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 			return SEARCH_EXHAUSTED;
 	}
 	p->now->iteration++;
-	p->turns++;
+	p->base = NULL;
 	return ret;
 }
 
@@ -240,7 +262,7 @@ static void portfolio_save(void *state, struct codec *c)
 	struct portfolio *p = state;
 
 	codec_same(c, NR_MEMBERS);
-	codec_field(c, p->turns);
+	codec_field(c, p->opened);
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
@@ -288,6 +310,7 @@ const struct strategy_type strategy_portfolio = {
 	.size = sizeof(struct portfolio),
 	.init = portfolio_init,
 	.begin = portfolio_begin,
+	.base = portfolio_base,
 	.pick = portfolio_pick,
 	.observe = portfolio_observe,
 	.renew = portfolio_renew,

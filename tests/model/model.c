@@ -379,6 +379,11 @@ int model_run_apart(const struct model *m, struct search *s, struct model_result
 	return run(m, s, search_begin_apart(s), r, order, max_order);
 }
 
+int model_run_base(const struct model *m, struct search *s, struct model_result *r)
+{
+	return run(m, s, search_begin_base(s), r, NULL, 0);
+}
+
 bool model_fail(const struct model *m, uint64_t seed, int executions, struct model_result *r, uint32_t *order,
 		uint64_t max_order)
 {

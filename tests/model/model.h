@@ -130,6 +130,8 @@ int model_run(const struct model *m, struct search *s, struct model_result *r, u
 /* The same for an execution apart: search_begin_apart(). */
 int model_run_apart(const struct model *m, struct search *s, struct model_result *r, uint32_t *order,
 		    uint64_t max_order);
+/* The same under the schedule that never preempts (search_begin_base()). */
+int model_run_base(const struct model *m, struct search *s, struct model_result *r);
 
 /*
  * Executions under random schedules until one fails; at most so many (-1: no bound). Is *r of one that did, and order

@@ -34,6 +34,36 @@ static int covered(const struct program *p, struct search *s)
 	return st.bound_done != UINT32_MAX && !st.incomplete ? nr : 0;
 }
 
+/*
+ * The execution that never preempts is the first of dpor, which goes on from it when it can; turns that
+ * it could not take are not lost.
+ */
+static void test_base(void)
+{
+	struct program *p = program_new("abba", 20);
+	struct search *s = model_search("portfolio", 5, 1);
+	struct search_stats st;
+	struct model_result r;
+	bool same;
+
+	model_run_base(&p->model, s, &r);
+	search_get_stats(s, &st);
+	same = !strcmp(st.strategy, "dpor") && !r.failed;
+	for (int i = 0; i < 4; i++)
+		model_run_apart(&p->model, s, &r, NULL, 0);
+	model_run(&p->model, s, &r, NULL, 0);
+	search_get_stats(s, &st);
+	tap_ok(same && !strcmp(st.strategy, "dpor") && r.failed,
+	       "dpor goes on from the execution that never preempts, as soon as it can");
+	search_free(s);
+	s = model_search("random", 5, 1);
+	same = model_run_base(&p->model, s, &r) == SEARCH_GO && !r.failed;
+	search_get_stats(s, &st);
+	tap_ok(same && !st.executions, "to a strategy that only samples it is none of the search");
+	search_free(s);
+	program_free(p);
+}
+
 static void test_portfolio(void)
 {
 	struct program *p = program_new("lostupdate", 1);
@@ -146,6 +176,7 @@ static void test_systematic(void)
 
 int main(void)
 {
+	test_base();
 	test_portfolio();
 	test_draws();
 	test_replays();

@@ -132,15 +132,18 @@ static void states(void)
 struct held {
 	uint16_t op;
 	uint32_t task;		/* by the place; UINT32_MAX: any */
+	uint16_t last;		/* these are held to the last; 0: none */
 };
 
-static bool is_held(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold is_held(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct held *h = ctx;
 
 	(void)task;
 
-	return l->op == h->op && (h->task == UINT32_MAX || l->site >> 16 == h->task);
+	if (h->last && l->op == h->last)
+		return HOLD_LAST;
+	return l->op == h->op && (h->task == UINT32_MAX || l->site >> 16 == h->task) ? HOLD : HOLD_NOT;
 }
 
 static void hold(struct engine *e, struct model_world *m, void *ctx)
@@ -149,9 +152,26 @@ static void hold(struct engine *e, struct model_world *m, void *ctx)
 	engine_hold(e, is_held, ctx);
 }
 
+static void cut_at_once(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_until(e, 1);
+}
+
+static void cuts(void)
+{
+	struct run *r = run(&two, &(struct how){ .prepare = cut_at_once });
+
+	check(r->x.outcome.kind == ZUG_OUTCOME_INTERRUPTED && !zug_outcome_is_finding(r->x.outcome.kind) &&
+		      r->drains == 1,
+	      r, "an execution that has no time left is cut, and is no finding");
+	run_free(r);
+}
+
 static void holds(void)
 {
-	struct held writes = { ZUG_OP_DATA_WRITE, 0 };
+	struct held writes = { .op = ZUG_OP_DATA_WRITE };
 	struct run *r = run(&two, &(struct how){ .prepare = hold, .ctx = &writes });
 	uint64_t other = 0, nr = 0;
 
@@ -162,7 +182,7 @@ static void holds(void)
 	run_free(r);
 	r = run(&two, &(struct how){ .strategy = "random",
 				     .prepare = hold,
-				     .ctx = &(struct held){ ZUG_OP_DATA_WRITE, UINT32_MAX } });
+				     .ctx = &(struct held){ .op = ZUG_OP_DATA_WRITE, .task = UINT32_MAX } });
 	check(is_outcome(r, ZUG_OUTCOME_PASS, NULL) && r->vars[0] == 2, r,
 	      "one task goes on where all are held");
 	run_free(r);
@@ -197,6 +217,20 @@ static void holds(void)
 			      nr < ENGINE_HOLDS + 210,
 		      r, "no task is held for ever");
 		run_free(r);
+	}
+	{
+		/* two writers, and a first task that ends without waiting for them */
+		const struct mw_program left = { .code = { TASK(CREATE(1), CREATE(2), EXIT(0)), TASK(WRITE(0, 1)),
+							   TASK(WRITE(1, 1)) } };
+		struct held ends = { ZUG_OP_DATA_WRITE, UINT32_MAX, ZUG_OP_SYSCALL };
+
+		nr = 0;
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			r = run(&left, &(struct how){ .strategy = "random", .seed = seed, .prepare = hold, .ctx = &ends });
+			nr += r->vars[0] && r->vars[1];
+			run_free(r);
+		}
+		check(nr == 20, NULL, "where all are held, what is held to the last waits for the others");
 	}
 }
 
@@ -349,6 +383,7 @@ int main(void)
 {
 	steps();
 	states();
+	cuts();
 	holds();
 	forgetful();
 	debugger();

@@ -409,10 +409,10 @@ static void watch(struct engine *e, struct model_world *m, void *ctx)
 	engine_watch_steps(e, ends_at, NULL, ctx);
 }
 
-static bool is_odd(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold is_odd(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	(void)ctx;
-	return (l->site + task) % 3 == 1;
+	return (l->site + task) % 3 == 1 ? HOLD : HOLD_NOT;
 }
 
 static void hold(struct engine *e, struct model_world *m, void *ctx)

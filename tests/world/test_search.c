@@ -255,10 +255,10 @@ static const struct mw_program beside = { .code = {
 	TASK(LOCAL, LOCK(0), WRITE(0, 1), SIGNAL(0), UNLOCK(0), LOCAL),
 	TASK(LOCAL, WRITE(5, 1), LOCAL) } };
 
-static bool is_held(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold is_held(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	(void)ctx;
-	return task == 2 && l->op == ZUG_OP_DATA_WRITE;
+	return task == 2 && l->op == ZUG_OP_DATA_WRITE ? HOLD : HOLD_NOT;
 }
 
 static void hold(struct engine *e, struct model_world *m, void *ctx)

@@ -5,16 +5,20 @@
  *	bench_search find [SEEDS [LIMIT [STRATEGY...]]]
  *	bench_search generated [PROGRAMS [STRATEGY...]]
  *	bench_search speed
+ *	bench_search safestack [SEEDS [LIMIT [STRATEGY...]]]
  *
  * find: executions to the first bug, median and quartiles over seeds, for each
  * program and strategy, as a Markdown table. A search that gives up after LIMIT
- * executions counts as infinitely long.
+ * executions counts as infinitely long. The first execution never preempts, as that of `zug run`.
  *
  * generated: for random programs, the share of those of which a strategy shows the rarest known
  * end within so many executions, as a Markdown table. No strategy was made with these in mind.
  *
  * speed: time a step against a bare loop over the same programs that picks at
  * random, without fairness, hashes or records.
+ *
+ * safestack: executions until the bug of a program whose bug is known as very rare (safestack.c), one
+ * line for each seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,7 @@
 #include "search/rng.h"
 #include "tests/model/gen.h"
 #include "tests/model/programs.h"
+#include "tools/bench/safestack.h"
 
 static const struct { const char *family; uint32_t n; } programs[] = {
 	{ "reorder", 2 }, { "reorder", 3 }, { "reorder", 4 }, { "reorder", 9 }, { "reorder", 19 },
@@ -47,6 +52,12 @@ static int compare(const void *a, const void *b)
 
 #define THE_BUG	0	/* no outcome is that */
 
+/* The execution came to that end, or to THE_BUG. */
+static bool ended(const struct model_result *r, uint64_t outcome)
+{
+	return outcome == THE_BUG ? r->failed : r->outcome == outcome;
+}
+
 /* Executions until that outcome, or THE_BUG; UINT64_MAX: more than the limit. */
 static uint64_t executions_to(const struct model *m, const char *strategy, uint64_t seed,
 			      uint64_t limit, uint64_t outcome)
@@ -56,9 +67,13 @@ static uint64_t executions_to(const struct model *m, const char *strategy, uint6
 	uint64_t nr = 0;
 	bool found = false;
 
+	if (limit && model_run_base(m, s, &r) == SEARCH_GO) {
+		nr++;
+		found = ended(&r, outcome);
+	}
 	while (nr < limit && !found && model_run(m, s, &r, NULL, 0) == SEARCH_GO) {
 		nr++;
-		found = outcome == THE_BUG ? r.failed : r.outcome == outcome;
+		found = ended(&r, outcome);
 	}
 	search_free(s);
 	return found ? nr : UINT64_MAX;
@@ -305,6 +320,24 @@ static void speed(void)
 	}
 }
 
+static void safestack(int seeds, uint64_t limit, const char *const *strategies)
+{
+	for (int k = 0; strategies[k]; k++)
+		for (int seed = 1; seed <= seeds; seed++) {
+			struct search *s = model_search(strategies[k], (uint64_t)seed, 1);
+			uint64_t nr = 0;
+			bool found = false;
+			double from = seconds();
+
+			for (; nr < limit && !found; nr++)
+				found = safestack_fails(s);
+			printf("%s, seed %d: %s %llu executions, %.0f s\n", strategies[k], seed,
+			       found ? "found in" : "not in", (unsigned long long)nr, seconds() - from);
+			fflush(stdout);
+			search_free(s);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc >= 2 && !strcmp(argv[1], "find")) {
@@ -321,7 +354,12 @@ int main(int argc, char **argv)
 		speed();
 		return 0;
 	}
-	fprintf(stderr, "usage: %s find [SEEDS [LIMIT [STRATEGY...]]] | "
-		"generated [PROGRAMS [STRATEGY...]] | speed\n", argv[0]);
+	if (argc >= 2 && !strcmp(argv[1], "safestack")) {
+		safestack(argc > 2 ? atoi(argv[2]) : 5, argc > 3 ? strtoull(argv[3], NULL, 10) : 2000000,
+			  argc > 4 ? (const char *const *)&argv[4] : default_strategies);
+		return 0;
+	}
+	fprintf(stderr, "usage: %s find [SEEDS [LIMIT [STRATEGY...]]] | generated [PROGRAMS [STRATEGY...]] | speed | "
+		"safestack [SEEDS [LIMIT [STRATEGY...]]]\n", argv[0]);
 	return 2;
 }

@@ -65,6 +65,7 @@ void campaign_free(struct campaign *c)
 	session_close(&c->s);
 	failures_release(&c->failures);
 	failures_release(&c->once);
+	free(c->first_points);
 	free(c);
 }
 
@@ -124,6 +125,45 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 }
 
 /*
+ * The first execution, under the schedule that never preempts: what the test maps shows in it. Its points
+ * are noted: if they stay as they are, it was a part of the search.
+ */
+static int first(struct campaign *c, struct execution *x, char *err, size_t errlen)
+{
+	int ret;
+
+	free(c->first_points);
+	c->first_points = strdup(c->s.options_json);
+	if (!c->first_points) {
+		snprintf(err, errlen, "out of memory");
+		return -ENOMEM;
+	}
+	if (search_begin_base(c->s.search) != SEARCH_GO) {
+		snprintf(err, errlen, "the search does not begin");
+		return -ENOTRECOVERABLE;
+	}
+	ret = session_execute(&c->s, NULL, x, err, errlen);
+	search_end(c->s.search,
+		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
+					 .failure = x->outcome.failure });
+	return ret;
+}
+
+/*
+ * The points are known. The options name them, but for watched variables, which are points once the
+ * program is mapped.
+ */
+static int search_with_points(struct campaign *c)
+{
+	char **watches = c->s.o.points.watches;
+
+	c->phase = POINTS_SEARCHING;
+	if (!c->s.sampled || (!(watches && watches[0]) && !strcmp(c->first_points, c->s.options_json)))
+		return 0;
+	return search_renew(c->s.search);
+}
+
+/*
  * Finds the points. A bug that is found meanwhile counts all the same, and is replayed with the
  * points it was found with: what an execution showed is learnt before the next one.
  *
@@ -148,10 +188,8 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	}
 	if (c->phase == POINTS_SETTLING) {
 		ret = points_settle(c->points, &more, err, errlen);
-		if (!ret && !more) {
-			c->phase = POINTS_SEARCHING;
-			ret = c->s.sampled && c->prime_rounds > 1 ? search_renew(c->s.search) : 0;
-		}
+		if (!ret && !more)
+			ret = search_with_points(c);
 		if (ret || !more)
 			return ret;
 	}
@@ -160,7 +198,7 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 		return ret;
 	if (c->prime_rounds++ && c->s.sampled)
 		return sample(c, true, x, what, err, errlen);
-	ret = session_follow(&c->s, NULL, x, err, errlen);
+	ret = c->s.sampled ? first(c, x, err, errlen) : session_follow(&c->s, NULL, x, err, errlen);
 	if (ret)
 		return ret == -ENOTRECOVERABLE ? ret : launch_error(ret);
 	return points_after(c->points, c->phase, x, err, errlen);

@@ -17,10 +17,13 @@ struct campaign {
 
 	/* how far the search has found its points */
 	int prime_rounds;
+	char *first_points;		/* the options of the first execution, which name its points */
 	enum points_phase phase;
 
 	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
 	uint64_t before;		/* executions of earlier runs */
+	uint64_t whole;			/* executions that were not cut by the user or the time */
+	bool severed;			/* the last one was */
 	char first_divergence[256];
 	bool exhausted, cut;
 	const char *stopped;		/* as in struct campaign_result */

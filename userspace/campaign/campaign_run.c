@@ -37,7 +37,7 @@ static const char *bound_reached(struct campaign *c)
 	if (!campaign_left(c))
 		return "the number of executions (--executions)";
 	if (session_late(&c->s, 0))
-		return "the time (--time)";
+		return c->severed ? "the time (--time), in the middle of an execution" : "the time (--time)";
 	return NULL;
 }
 
@@ -85,10 +85,13 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 		return 0;
 	}
 	campaign_record_execution(c, &x);
+	c->severed = x.outcome.kind == ZUG_OUTCOME_INTERRUPTED;
+	c->whole += !c->severed;
 	c->passed += what == CAMPAIGN_EXECUTED && x.outcome.kind == ZUG_OUTCOME_PASS;
-	if (what == CAMPAIGN_EXECUTED && !c->searched++)
+	if (what == CAMPAIGN_EXECUTED && !c->searched++ && !c->severed)
 		ret = repeat_first(c, &x, err, errlen);
-	else if (what == CAMPAIGN_EXECUTED && session_template_on_trial(&c->s) && kworld_used_template(c->s.world))
+	else if (what == CAMPAIGN_EXECUTED && !c->severed && session_template_on_trial(&c->s) &&
+		 kworld_used_template(c->s.world))
 		ret = repeat_by_exec(c, &x, err, errlen);
 	if (ret)
 		return ret;
@@ -139,7 +142,7 @@ static int end_of(const struct campaign *c)
 		if (!script.fits)
 			return CAMPAIGN_MISFIT;
 	}
-	return c->cut || c->diverged || c->once.nr ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
+	return c->cut || !c->whole || c->diverged || c->once.nr ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
 }
 
 int campaign_run(struct campaign *c, char *err, size_t errlen)

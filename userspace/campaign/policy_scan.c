@@ -135,6 +135,9 @@ struct scan {
 	uint32_t since;		/* executions since the last look */
 	bool late;		/* this execution looks, in the search */
 	uint32_t nr_ends;	/* decisions of this execution that held a task at its end */
+	bool cuts;		/* a process has ended while others of its tasks could go on */
+	bool ends_last;		/* this execution holds such an end */
+	bool endless;		/* and the others went on for too long */
 	uint32_t limit;		/* of a place in a look */
 	bool heated;		/* the last look found more places that are hot */
 	struct seen *seen;
@@ -453,59 +456,61 @@ static void look(struct scan *s, const struct search_point *p, uint32_t i)
  * followed.
  */
 
-/* A task that ends: with a process its other tasks end, too. Some of them may go on for ever. */
-static bool hold_end(void *ctx, uint32_t task, const struct zug_label *l)
+/*
+ * A task that ends: with a process its other tasks end, too. Some of them may go on for ever. Where
+ * all tasks are held it still waits for the others.
+ */
+static enum engine_hold hold_end(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	struct scan *s = ctx;
 
-	return !s->session->aside && l->op == ZUG_OP_END && s->nr_ends++ < ENDS;
+	return !s->session->aside && l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
+}
+
+static enum engine_hold hold_if(const struct scan *s, bool held)
+{
+	return held && !s->session->aside ? HOLD : HOLD_NOT;
 }
 
 /* Another schedule for another look: at about every other decision the next task is held. */
-static bool hold_random(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold hold_random(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
+	uint64_t drawn = mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site);
 
-	return hold_end(ctx, task, l) ||
-	       (!s->session->aside &&
-		mix64(s->session->o.search.seed + s->round + mix64(s->steps) + l->site) & 1);
+	return hold_end(ctx, task, l) ?: hold_if(s, drawn & 1);
 }
 
 /* A task runs when those that it has made cannot. */
-static bool hold_makers(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold hold_makers(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 	const struct world *w = s->session->world;
+	bool made = false;
 
-	if (hold_end(ctx, task, l))
-		return true;
-	for (uint32_t t = 0; !s->session->aside && t < w->nr_tasks; t++)
-		if (w->tasks[t].state == TASK_PARKED && t != task && w->tasks[t].parent == task)
-			return true;
-	return false;
+	for (uint32_t t = 0; t < w->nr_tasks && !made; t++)
+		made = w->tasks[t].state == TASK_PARKED && t != task && w->tasks[t].parent == task;
+	return hold_end(ctx, task, l) ?: hold_if(s, made);
 }
 
-static bool hold_pair(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold hold_pair(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 	const struct suspect *pair = &s->pairs[s->pair - 1];
 
-	return hold_end(ctx, task, l) ||
-	       (!s->session->aside && (l->site == pair->a || l->site == pair->b));
+	return hold_end(ctx, task, l) ?: hold_if(s, l->site == pair->a || l->site == pair->b);
 }
 
 /* A task runs when those before it cannot: who has been woken goes on at once. */
-static bool hold_later(void *ctx, uint32_t task, const struct zug_label *l)
+static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_label *l)
 {
 	const struct scan *s = ctx;
 	const struct world *w = s->session->world;
+	bool before = false;
 
-	if (hold_end(ctx, task, l))
-		return true;
-	for (uint32_t t = 0; !s->session->aside && t < task; t++)
-		if (w->tasks[t].state == TASK_PARKED && w->tasks[t].label.op != ZUG_OP_END)
-			return true;
-	return false;
+	for (uint32_t t = 0; t < task && !before; t++)
+		before = w->tasks[t].state == TASK_PARKED && w->tasks[t].label.op != ZUG_OP_END;
+	return hold_end(ctx, task, l) ?: hold_if(s, before);
 }
 
 /*
@@ -521,7 +526,7 @@ static bool look_holds_ends(const struct scan *s)
 /* The tasks that the next look holds. */
 static void hold_for_look(struct scan *s)
 {
-	static bool (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {
+	static enum engine_hold (*const others[])(void *ctx, uint32_t task, const struct zug_label *l) = {
 		hold_later, hold_makers, hold_random,
 	};
 
@@ -889,27 +894,42 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	return ret >= 0 || ret == -ENOMEM ? ret : -EIO;
 }
 
+/*
+ * Where a process ends while other tasks of it could go on, most schedules are cut by that: every
+ * other one goes on without the end, unless those tasks never come to theirs.
+ */
+static bool holds_ends_now(struct scan *s)
+{
+	s->endless |= s->ends_last && s->nr_ends >= ENDS;
+	if (s->holding || s->late)
+		return false;
+	s->ends_last = s->cuts && !s->endless && !s->ends_last;
+	return s->ends_last;
+}
+
 /* Every other execution of a search that samples holds tasks, as long as there are pairs. */
 static void begin_execution(void *state, bool *apart)
 {
 	struct scan *s = state;
+	bool ends_last;
 
 	if (!s->session->sampled || s->mode < HOLDING)
 		return;
 	s->holding = s->mode == HOLDING && !s->holding && next_pair(s);
 	if (s->mode == HOLDING && !s->holding && s->pair == s->nr_pairs)
 		s->mode = DONE;
+	ends_last = holds_ends_now(s);
 	s->nr_ends = 0;
 	engine_hold(s->session->engine,
-		    s->holding			      ? hold_pair :
-		    s->late && look_holds_ends(s) ? hold_end :
-							NULL,
+		    s->holding					   ? hold_pair :
+		    ends_last || (s->late && look_holds_ends(s)) ? hold_end :
+								     NULL,
 		    s);
 	s->races->noting = s->holding && !s->races->fail;
 	s->races->scanning = s->late;
 	s->races->scanned = s->mode == DONE;
 	s->session->o.failure.race = s->races->fail && !s->late;
-	*apart |= s->holding || s->late;
+	*apart |= s->holding || s->late || ends_last;
 }
 
 static bool looks_at(const struct scan *s, uint32_t module)
@@ -1020,10 +1040,26 @@ static bool is_looking(const struct scan *s)
 	return (s->mode == LOOKING || s->late) && !s->session->aside;
 }
 
+/* Candidate i ends its process, in which another one could go on. */
+static bool cuts_others(const struct world *w, const struct search_point *p, uint32_t i)
+{
+	const struct search_cand *me = &p->cand[i];
+
+	if (me->label.op != ZUG_OP_END || !(me->label.flags & ZUG_L_ENDS_ALL))
+		return false;
+	for (uint32_t k = 0; k < p->nr; k++)
+		if (k != i && p->cand[k].enabled &&
+		    w->tasks[p->cand[k].task].process == w->tasks[me->task].process)
+			return true;
+	return false;
+}
+
 static bool on_step(void *state, const struct search_point *p, uint32_t i, struct outcome *o)
 {
 	struct scan *s = state;
 
+	if (!s->session->aside)
+		s->cuts |= cuts_others(s->session->world, p, i);
 	if (is_looking(s))
 		look(s, p, i);
 	return false;

@@ -78,6 +78,11 @@ void engine_explore_timeouts(struct engine *e, bool may)
 	e->o.explore_timeouts = may;
 }
 
+void engine_until(struct engine *e, uint64_t until_ns)
+{
+	e->until_ns = until_ns;
+}
+
 void engine_free(struct engine *e)
 {
 	if (!e)
@@ -114,7 +119,7 @@ void engine_watch_states(struct engine *e,
 }
 
 void engine_hold(struct engine *e,
-		 bool (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+		 enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
 {
 	e->hold = fn;
 	e->hold_ctx = ctx;
@@ -535,7 +540,7 @@ static bool in_time(struct engine *e, int *broke)
 {
 	uint64_t now = e->status.now, every = e->o.timeout_ns / TENDS_IN_TIMEOUT;
 
-	if (e->o.stop && *e->o.stop) {
+	if ((e->o.stop && *e->o.stop) || (e->until_ns && now >= e->until_ns)) {
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
 		return false;
 	}

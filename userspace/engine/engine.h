@@ -74,6 +74,8 @@ void engine_free(struct engine *e);
 void engine_explore_timeouts(struct engine *e, bool may);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
+/* From now on an execution that has not ended by then (clock_now_ns()) is cut, as by the user. 0: none is. */
+void engine_until(struct engine *e, uint64_t until_ns);
 
 /*
  * From the next execution on fn sees every step before it is made: p->cand[i] makes it. It answers
@@ -86,13 +88,15 @@ void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct sea
 			bool (*looks)(void *ctx), void *ctx);
 
 /*
- * From the next execution on a task is held whose next step fn says true of: it does not get the
- * turn while another task can have it, for at most ENGINE_HOLDS decisions of an execution. NULL: no
+ * From the next execution on a task is held whose next step fn says so of: it does not get the turn
+ * while another task can have it, for at most ENGINE_HOLDS decisions of an execution. Where all are
+ * held, those of HOLD_LAST still wait for the others: the end of a process ends them, too. NULL: no
  * task is held.
  */
 #define ENGINE_HOLDS 2000
+enum engine_hold { HOLD_NOT = 0, HOLD, HOLD_LAST };
 void engine_hold(struct engine *e,
-		 bool (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+		 enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
 
 /*
  * From the next execution on fn is called before every decision; task made the last step

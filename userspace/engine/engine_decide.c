@@ -204,33 +204,35 @@ static bool gets_on(const struct search_cand *c)
 	return c->label.op != ZUG_OP_SPIN && !(c->label.flags & ZUG_L_YIELD);
 }
 
-static bool is_held(const struct engine *e, const struct search_cand *c)
+static enum engine_hold hold_of(const struct engine *e, const struct search_cand *c)
 {
-	return c->enabled && e->hold(e->hold_ctx, c->task, &c->label);
+	return c->enabled ? e->hold(e->hold_ctx, c->task, &c->label) : HOLD_NOT;
 }
 
 /*
- * The same among the candidates that are not held, if one of them gets on. In a replay none is
- * held.
+ * The same among the candidates that are not held, if one of them gets on, or else among those that
+ * are not held to the last. In a replay none is held.
  */
 static int pick(struct engine *e)
 {
-	uint32_t nr_held = 0, nr_free = 0, nr = e->nr_cands;
+	uint32_t free[HOLD_LAST + 1] = { 0 }, let = HOLD_NOT, nr_held = 0, nr = e->nr_cands;
 	int i;
 
 	for (uint32_t k = 0; e->hold && !e->r && e->holds < ENGINE_HOLDS && k < nr; k++) {
-		e->held[k] = is_held(e, &e->cands[k]);
-		nr_held += e->held[k];
-		nr_free += e->cands[k].enabled && !e->held[k] && gets_on(&e->cands[k]);
+		e->held[k] = hold_of(e, &e->cands[k]);
+		nr_held += e->held[k] != HOLD_NOT;
+		free[e->held[k]] += e->cands[k].enabled && gets_on(&e->cands[k]);
 	}
-	if (!nr_held || !nr_free)
+	while (nr_held && let < HOLD_LAST && !free[let])
+		let++;
+	if (!nr_held || let == HOLD_LAST)
 		return pick_any(e, false);
 	e->holds++;
 	for (uint32_t k = 0; k < nr; k++)
-		e->cands[k].enabled &= !e->held[k];
+		e->cands[k].enabled &= e->held[k] <= let;
 	i = pick_any(e, true);
 	for (uint32_t k = 0; k < nr; k++)
-		e->cands[k].enabled |= e->held[k];
+		e->cands[k].enabled |= e->held[k] > let;
 	return i;
 }
 

@@ -24,8 +24,9 @@ struct engine {
 	bool (*step_looks)(void *ctx);
 	bool (*on_state)(void *ctx, uint32_t task, struct outcome *o);
 	void *on_state_ctx;
-	bool (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
+	enum engine_hold (*hold)(void *ctx, uint32_t task, const struct zug_label *l);
 	void *hold_ctx;
+	uint64_t until_ns;	/* engine_until() */
 
 	/* the choice point: engine_candidates.c keeps it from one decision to the next */
 	struct search_cand *cands;	/* all live tasks, ascending */
@@ -38,7 +39,7 @@ struct engine {
 		bool parked, timed, outside;
 	} *traits;		/* by task */
 	uint32_t nr_parked, nr_timed, nr_outside;	/* live tasks: that could run; with a deadline; see expiry_outside() */
-	bool *held;		/* by candidate */
+	uint8_t *held;		/* by candidate: HOLD_* */
 	uint32_t cands_room, enabled_room, places_room, held_room, traits_room;
 
 	/* of the current execution */

@@ -50,8 +50,10 @@ struct kernel {
 	struct hook {
 		int link;
 		bool slow;		/* to take it away waits for all CPUs */
+		bool calls;		/* each system call of each process of the machine comes there */
 	} hooks[MAX_HOOKS];
 	int nr_hooks;
+	bool rests;			/* kernel_rest() */
 	/* attaches meanwhile; what came of it, once it has ended */
 	pthread_t thread;
 	bool attaching;
@@ -101,7 +103,7 @@ static int keep_hook(struct kernel *k, int link, bool slow)
 		close(link);
 		return -EMFILE;
 	}
-	k->hooks[k->nr_hooks++] = (struct hook){ link, slow };
+	k->hooks[k->nr_hooks++] = (struct hook){ .link = link, .slow = slow };
 	return 0;
 }
 
@@ -174,23 +176,34 @@ static int attach_tracepoint(struct kernel *k, const char *name, const char *eve
 	return ret < 0 ? cannot_attach(name, ret, err, errlen) : 0;
 }
 
+/* What sees the begin and the end of system calls. */
+static int attach_calls(struct kernel *k, char *err, size_t errlen)
+{
+	int ret = 0, first = k->nr_hooks;
+
+	if (programs_fd(k->programs, "zug_sys_enter") >= 0)
+		ret = attach_tracepoint(k, "zug_sys_enter", "raw_syscalls/sys_enter", err, errlen);
+	ret = ret ? ret : attach(k, "zug_sys_enter_raw", BPF_TRACE_RAW_TP, err, errlen);
+	ret = ret ? ret : attach(k, "zug_sys_exit", BPF_TRACE_RAW_TP, err, errlen);
+	for (int i = first; i < k->nr_hooks; i++)
+		k->hooks[i].calls = true;
+	return ret;
+}
+
 static int attach_all(struct kernel *k, char *err, size_t errlen)
 {
 	static const struct {
 		const char *name;
 		enum bpf_attach_type type;
 	} hooks[] = {
-		{ "zug_sys_enter_raw", BPF_TRACE_RAW_TP }, { "zug_sys_exit", BPF_TRACE_RAW_TP },
 		{ "zug_signal", BPF_TRACE_RAW_TP },	{ "zug_deliver", BPF_TRACE_RAW_TP },
 		{ "zug_newtask", BPF_TRACE_RAW_TP },	{ "zug_exec", BPF_TRACE_RAW_TP },
 		{ "zug_cgroup_move", BPF_TRACE_RAW_TP }, { "zug_mm_gone", BPF_TRACE_RAW_TP },
 		{ "zug_breakpoint", BPF_TRACE_FENTRY },	{ "zug_mmap", BPF_TRACE_FENTRY },
 		{ "zug_munmap", BPF_TRACE_FENTRY },	{ "zug_fifo_open", BPF_TRACE_FENTRY },
 	};
-	int ret = 0;
+	int ret = attach_calls(k, err, errlen);
 
-	if (programs_fd(k->programs, "zug_sys_enter") >= 0)
-		ret = attach_tracepoint(k, "zug_sys_enter", "raw_syscalls/sys_enter", err, errlen);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]) && !ret; i++)
 		ret = attach(k, hooks[i].name, hooks[i].type, err, errlen);
 	return ret;
@@ -248,6 +261,32 @@ int kernel_ready(struct kernel *k, char *err, size_t errlen)
 	if (k->attached)
 		snprintf(err, errlen, "%s", k->attach_err);
 	return k->attached;
+}
+
+void kernel_rest(struct kernel *k)
+{
+	int nr = 0;
+
+	for (int i = 0; i < k->nr_hooks; i++)
+		if (k->hooks[i].calls)
+			close(k->hooks[i].link);
+		else
+			k->hooks[nr++] = k->hooks[i];
+	k->nr_hooks = nr;
+	k->rests = true;
+}
+
+int kernel_wake(struct kernel *k, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	if (k->rests)
+		ret = attach_calls(k, err, errlen);
+	if (!ret)
+		k->rests = false;
+	else
+		kernel_rest(k);
+	return ret;
 }
 
 int kernel_open(struct kernel **out, char *err, size_t errlen)

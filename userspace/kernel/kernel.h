@@ -19,6 +19,12 @@ struct kernel;
 int kernel_open(struct kernel **out, char *err, size_t errlen);
 /* Waits until all is attached: before the first task comes under control. 0, or -errno with one line in err. */
 int kernel_ready(struct kernel *k, char *err, size_t errlen);
+/*
+ * No task is under control, nor comes under control, before kernel_wake(): the system calls of other processes cost nothing
+ * meanwhile. Each takes milliseconds. wake: 0, or -errno with one line in err, and it rests on. After kernel_ready().
+ */
+void kernel_rest(struct kernel *k);
+int kernel_wake(struct kernel *k, char *err, size_t errlen);
 /* Detaches, also probes, and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 

@@ -14,6 +14,9 @@
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
+/* Requests come one after the other: so long after the last one the kernel side rests. */
+#define REST_AFTER_S	1
+
 struct worker {
 	struct worker_options o;
 	pthread_t thread;
@@ -145,6 +148,36 @@ static void note_campaigns(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Until there is a request, or the end. The lock is held. Before long the machine's system calls cost nothing meanwhile. */
+static void wait_for_work(struct worker *w)
+{
+	struct timespec rest;
+
+	clock_gettime(CLOCK_MONOTONIC, &rest);
+	rest.tv_sec += REST_AFTER_S;
+	while (!w->queue && !w->ending)
+		if (pthread_cond_timedwait(&w->work, &w->lock, &rest) == ETIMEDOUT)
+			break;
+	if (w->queue || w->ending)
+		return;
+	kernel_rest(w->o.kernel);
+	while (!w->queue && !w->ending)
+		pthread_cond_wait(&w->work, &w->lock);
+}
+
+static void serve(struct worker *w, struct request *r)
+{
+	if (kernel_wake(w->o.kernel, r->message, sizeof(r->message))) {
+		r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->failed;
+		if (r->kind == REQUEST_JOIN)
+			fprintf(stderr, "zugd: %s\n", r->message);
+	} else if (r->kind == REQUEST_JOIN) {
+		for_guest(w, r);
+	} else {
+		for_client(w, r);
+	}
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -153,8 +186,7 @@ static void *work(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		while (!w->queue && !w->ending)
-			pthread_cond_wait(&w->work, &w->lock);
+		wait_for_work(w);
 		if (w->ending)
 			break;
 		r = w->queue;
@@ -163,10 +195,7 @@ static void *work(void *arg)
 		w->abort = 0;
 		r->since_ns = clock_now_ns();
 		pthread_mutex_unlock(&w->lock);
-		if (r->kind == REQUEST_JOIN)
-			for_guest(w, r);
-		else
-			for_client(w, r);
+		serve(w, r);
 		note_campaigns(w);
 		pthread_mutex_lock(&w->lock);
 		w->running = NULL;
@@ -191,12 +220,16 @@ struct worker *worker_new(const struct worker_options *o)
 	/* no SA_RESTART: a write to a client that does not read has to end */
 	struct sigaction sa = { .sa_handler = on_prod };
 	struct worker *w = calloc(1, sizeof(*w));
+	pthread_condattr_t monotonic;
 
 	if (!w)
 		return NULL;
 	w->o = *o;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->work, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->work, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	sigaction(SIGUSR1, &sa, NULL);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->campaigns = campaigns_new(&w->o, &w->abort);

@@ -126,6 +126,30 @@ if begin "exec is the test, seen from outside"; then
 	end
 fi
 
+# hears_calls: zugd is attached to the end of the machine's system calls.
+hears_calls()
+{
+	cat "/proc/$(pgrep -x zugd | head -n 1)/fdinfo/"* 2>/dev/null | grep -q 'tp_name:.*sys_exit'
+}
+
+if begin "an idle zugd leaves the machine's system calls alone"; then
+	start_shared
+	sleep 2
+	hears_calls && note "attached without a test"
+	"$zug" exec --time real -- sleep 1 &
+	for ((i = 0; i < 30; i++)); do
+		hears_calls && break
+		sleep 0.1
+	done
+	[ $i -lt 30 ] || note "not attached while a test runs"
+	wait $!
+	sleep 2
+	hears_calls && note "attached after a test"
+	zug 30 exec -- sh -c 'exit 7'
+	want_status 7
+	end
+fi
+
 if begin "exec walks through the search"; then
 	cp "$programs/abba-deadlock" "$programs/abba-deadlock-fixed" .
 	start_shared

@@ -5,7 +5,7 @@
 
 use_daemon
 if begin "a list behind a pointer, without an option"; then
-	zug 120 run -q --no-minimize --executions 100 -o traces -- "$programs/heap-list"
+	zug 120 run -q --no-minimize --executions 200 --strategy preemption:bound=2 -o traces -- "$programs/heap-list"
 	want_status 1
 	want_out '^added points where no synchronisation was seen between accesses: (memory|struct (list.head|node.next)) in push \(heap-list.c:[0-9]+\)$'
 	want_out '^replayed: 1 of 1 times the same'
