@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the instructions that the race scan looks at access, and what of it is left unordered. */
+#include <errno.h>
+#include <stdlib.h>
+#include "lib/base/array.h"
+#include "search/rng.h"
+#include "campaign/scan.h"
+
+static struct seen *seen_slot(const struct scan *s, const struct seen *what)
+{
+	size_t i = mix64(what->range ^ mix64((uint64_t)what->task << 32 | what->place)) &
+		   (s->size_seen - 1);
+
+	while (s->seen[i].range &&
+	       (s->seen[i].range != what->range || s->seen[i].task != what->task ||
+		s->seen[i].place != what->place))
+		i = (i + 1) & (s->size_seen - 1);
+	return &s->seen[i];
+}
+
+static bool note_access(struct scan *s, const struct seen *what)
+{
+	struct seen *old = s->seen, *slot;
+	size_t size = s->size_seen;
+	uint8_t how = what->how;
+
+	if (2 * (s->nr_seen + 1) > size) {
+		s->size_seen = size ? 2 * size : 1024;
+		s->seen = calloc(s->size_seen, sizeof(*old));
+		if (!s->seen) {
+			s->seen = old;
+			s->size_seen = size;
+			return false;
+		}
+		for (size_t i = 0; i < size; i++)
+			if (old[i].range)
+				*seen_slot(s, &old[i]) = old[i];
+		free(old);
+	}
+	slot = seen_slot(s, what);
+	s->nr_seen += !slot->range;
+	how |= slot->how;
+	*slot = *what;
+	slot->how = how;
+	return true;
+}
+
+static uint32_t add_range(struct scan *s, const struct world_access *a)
+{
+	uint32_t n = ranges_add(s->ranges, &(struct range){ a->space, a->addr, a->size });
+
+	if (n == RANGES_NONE || !ARRAY_RESERVE(s->objects, s->size_objects, n + 1u))
+		return RANGES_NONE;
+	s->objects[n] = a->object;
+	return n;
+}
+
+/* A number for the clocks, which stays the same from execution to execution where objects do. */
+static uint64_t clock_object(const struct scan *s, uint32_t range)
+{
+	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
+}
+
+static void note_race(struct scan *s, const struct vector_clocks_race *race)
+{
+	uint32_t mine = RANGES_NONE, with = RANGES_NONE;
+	struct raced *r;
+
+	if (s->nr_raced == sizeof(s->raced) / sizeof(s->raced[0]))
+		return;
+	for (uint32_t i = 0; i < ranges_nr(s->ranges); i++) {
+		if (clock_object(s, i) == race->object)
+			mine = i;
+		if (clock_object(s, i) == race->with)
+			with = i;
+	}
+	if (mine == RANGES_NONE || with == RANGES_NONE)
+		return;
+	r = &s->raced[s->nr_raced++];
+	*r = (struct raced){ .range = mine,
+			     .object = s->objects[mine],
+			     .a = race->earlier.site,
+			     .b = race->label.site };
+	if (ranges_at(s->ranges, with)->size < ranges_at(s->ranges, mine)->size)
+		r->object = s->objects[with];
+}
+
+void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
+{
+	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
+	const struct place_site *site = places_find_site(s->session->places, p->cand[i].label.site);
+	struct access_place *a = site ? scan_place(s, site->module, site->offset) : NULL;
+	uint64_t overlaps[2][OVERLAPS];
+	struct vector_clocks_access acc[2];
+	struct vector_clocks_race race;
+	uint32_t list[OVERLAPS], nr = 0;
+	int ret;
+
+	s->steps++;
+	if (a) {
+		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
+		a->label_site = p->cand[i].label.site;
+	}
+	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
+		uint32_t range = add_range(s, &t->access[n]);
+
+		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) |
+			      (t->access[n].write ? HOW_WRITE : 0);
+
+		if (range == RANGES_NONE ||
+		    !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
+			s->no_memory = true;
+			return;
+		}
+		acc[nr] = (struct vector_clocks_access){
+			.object = clock_object(s, range),
+			.write = t->access[n].write,
+			.overlaps = overlaps[nr],
+			.nr_overlaps = ranges_overlaps(s->ranges, range, list, OVERLAPS),
+		};
+		for (uint32_t k = 0; k < acc[nr].nr_overlaps; k++)
+			overlaps[nr][k] = clock_object(s, list[k]);
+		nr += t->access[n].size != 0;
+	}
+	ret = vector_clocks_step_on(s->order, p, i, acc, nr, &race);
+	s->no_memory |= ret == -ENOMEM;
+	if (ret == 1)
+		note_race(s, &race);
+}
