@@ -149,16 +149,11 @@ static int first(struct campaign *c, struct execution *x, char *err, size_t errl
 	return ret;
 }
 
-/*
- * The points are known. The options name them, but for watched variables, which are points once the
- * program is mapped.
- */
+/* The points are known; the options name them. */
 static int search_with_points(struct campaign *c)
 {
-	char **watches = c->s.o.points.watches;
-
 	c->phase = POINTS_SEARCHING;
-	if (!c->s.sampled || (!(watches && watches[0]) && !strcmp(c->first_points, c->s.options_json)))
+	if (!c->s.sampled || !strcmp(c->first_points, c->s.options_json))
 		return 0;
 	return search_renew(c->s.search);
 }

@@ -61,13 +61,17 @@ static int update_options(void *ctx, char *err, size_t errlen)
 {
 	struct points *p = ctx;
 	struct options_replay lists = p->s->o.replay;
+	struct campaign_options o = p->s->o;
 	int ret = 0;
 
 	for (size_t i = 0; i < NR_POLICIES && !ret; i++)
 		if (policies[i]->lists)
 			ret = policies[i]->lists(p->state[i], &lists);
 	free(p->s->options_json);
-	p->s->options_json = ret ? NULL : campaign_options_json(&p->s->o, &lists);
+	/* an execution before they are set has no steps of them, and neither has its replay */
+	if (!p->s->nr_watches)
+		o.points.watches = NULL;
+	p->s->options_json = ret ? NULL : campaign_options_json(&o, &lists);
 	if (p->s->options_json)
 		return 0;
 	snprintf(err, errlen, "out of memory");

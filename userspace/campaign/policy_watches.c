@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --watch: the watchpoints are set once addresses are known. When the points are settled,
- * instructions that read and write a watched variable without LOCK are split into two steps. A
- * replay has those that its trace lists (policy_recorded.c).
+ * --watch: the watchpoints are set once addresses are known, which one execution may show. When the
+ * points are settled, instructions that read and write a watched variable without LOCK are split into
+ * two steps. A replay has those that its trace lists (policy_recorded.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,10 +56,20 @@ static int split_variable(struct watches *c, const struct session_watch *w, char
 	return 0;
 }
 
+static int learn(void *state, bool only_more, char *err, size_t errlen)
+{
+	struct watches *c = state;
+	char why[512];
+
+	/* what stays unknown is told when the points are settled */
+	return c->s->o.points.watches && !c->s->nr_watches && !session_set_watches(c->s, why, sizeof(why)) &&
+	       c->s->nr_watches;
+}
+
 static int settle(void *state, bool only_more, bool *more, char *err, size_t errlen)
 {
 	struct watches *c = state;
-	int ret = session_set_watches(c->s, err, errlen);
+	int ret = c->s->nr_watches ? 0 : session_set_watches(c->s, err, errlen);
 
 	for (unsigned int i = 0; i < c->s->nr_watches && !ret && !*more && !c->s->o.replay.probed;
 	     i++)
@@ -78,5 +88,5 @@ static int lists(void *state, struct options_replay *l)
 
 const struct point_policy policy_watches = {
 	.size = sizeof(struct watches), .open = open_watches, .release = release_watches,
-	.settle = settle, .lists = lists,
+	.learn = learn, .settle = settle, .lists = lists,
 };
