@@ -106,6 +106,7 @@ enum trace_note_kind {
 	TRACE_NOTE_EXEC,	/* text: the program */
 	TRACE_NOTE_MESSAGE,	/* text: a warning worth keeping (uncontrolled mapping, lent turn...) */
 	TRACE_NOTE_SIGNAL,	/* a handler returns (arg 0); older traces: that of the signal arg begins in task */
+	TRACE_NOTE_EARLY,	/* its time-out, or (TRACE_NO_TASK) a timer, ends before its time; text: by how much ("5 s") */
 };
 struct trace_note {
 	uint32_t kind;

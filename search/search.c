@@ -520,10 +520,13 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 	return nr;
 }
 
-/* The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it. */
+/*
+ * The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it; in one
+ * that is longer already, as long again as it is.
+ */
 static uint64_t rare_place(struct search *s)
 {
-	uint64_t left = s->rare_max > s->rare ? s->rare_max - s->rare : 0;
+	uint64_t left = s->rare_max > s->rare ? s->rare_max - s->rare : s->rare;
 
 	return s->rare + rng_below(&s->rare_rng, (uint32_t)(left + left / 4 + 1));
 }

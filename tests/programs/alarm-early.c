@@ -3,7 +3,7 @@
  * how: the alarm comes while main is between the two halves. They take less than a second, so this happens only
  *	on a machine that is slow.
  * outcome: assert
- * options: --timeouts explore
+ * options:
  * args:
  * odds: no preemption, one timer that fires early, at one of the 3 points between the halves of about 10: p >= 1/8.
  * executions: 100

@@ -3,7 +3,7 @@
  * how: midnight passes between the two, while the line is formatted: the stamp is a day early. A
  *	thread waits for midnight, so the clock jumps to midnight when its time-out expires.
  * outcome: assert
- * options: --timeouts explore
+ * options:
  * args:
  * odds: 1 preemption. Random walk: the midnight job waits before the first reading (1/2 or more), and of
  *	its expiry and the three steps of the main task the expiry is chosen between the readings (1/4 or

@@ -3,7 +3,7 @@
  * how: the worker sees `cancelled` false and is preempted at the statistics; the client's time-out
  *	expires, it cancels the request and gives the buffer back; the worker writes into it.
  * outcome: assert
- * options: --timeouts explore
+ * options:
  * args:
  * odds: 1 preemption. Random walk: the client waits before the worker is past its check (1/2 or
  *	more), its time-out expires at one of two points (1/4 or more) and it does its two steps

@@ -188,7 +188,7 @@ struct did {
 	uint64_t object;
 };
 
-static void assert_told(const struct did *steps, const struct campaign_options *o, const char *want)
+static void assert_told_of(const struct did *steps, const struct campaign_options *o, bool early, const char *want)
 {
 	static const char *const marks[][2] = { { "--timeouts explore", "timeouts " },
 						{ "--faults eintr", "signals " },
@@ -201,6 +201,7 @@ static void assert_told(const struct did *steps, const struct campaign_options *
 	assert_non_null(u);
 	assert_non_null(to);
 	untried_begin(u);
+	u->early = early;
 	for (; steps->op; steps++)
 		untried_step(u, steps->task, &(struct zug_label){ .op = steps->op,
 			     .flags = zug_op_flags(steps->op), .object = steps->object }, true);
@@ -212,6 +213,11 @@ static void assert_told(const struct did *steps, const struct campaign_options *
 	assert_string_equal(got, want);
 	free(text);
 	free(u);
+}
+
+static void assert_told(const struct did *steps, const struct campaign_options *o, const char *want)
+{
+	assert_told_of(steps, o, false, want);
 }
 
 static void untried_is_told(void **state)
@@ -247,10 +253,9 @@ static void untried_is_told(void **state)
 				    { 1, ZUG_OP_DATA_READ, 2 }, { 1, ZUG_OP_DATA_READ, 1 },
 				    { 0 } }, &o, "");
 	/* what is tried is not told */
-	o.inputs.explore_timeouts = true;
 	o.inputs.faults = 1u << FAULT_EINTR;
-	assert_told((struct did[]){ { 0, ZUG_OP_SLEEP, 0 }, { 0, ZUG_OP_SIGACTION, 0 },
-				    { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, "");
+	assert_told_of((struct did[]){ { 0, ZUG_OP_SLEEP, 0 }, { 0, ZUG_OP_SIGACTION, 0 },
+				       { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, true, "");
 }
 
 int main(void)

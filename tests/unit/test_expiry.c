@@ -21,15 +21,19 @@ static void ok(bool good, const char *what)
 }
 
 /* Which of the four tasks may go on, as the digits of their numbers. */
-static unsigned int who(const struct world *w, uint64_t clock, bool idle, bool explore)
+static unsigned int who_up_to(const struct world *w, uint64_t limit)
 {
-	uint64_t limit = expiry_limit(w, clock, idle, explore);
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
 		if (expiry_may(&w->tasks[i], limit))
 			n = 10 * n + i;
 	return n;
+}
+
+static unsigned int who(const struct world *w, uint64_t clock, bool idle)
+{
+	return who_up_to(w, expiry_limit(w, clock, idle));
 }
 
 /* True when one of the tasks waits for something that may come from outside. */
@@ -53,11 +57,11 @@ static void waits(void)
 	};
 	struct world w = { .tasks = t, .nr_tasks = 5 };
 
-	ok(who(&w, 0, false, false) == 0, "before its time nobody's is over");
-	ok(who(&w, 0, true, false) == 23, "when nobody can run, those that come first, and who is less than 1 ms after");
-	ok(who(&w, 20 * MS + 1, false, false) == 2, "whose time has come goes on, though others can run");
-	ok(who(&w, 30 * MS, true, false) == 23, "whose time has come is before whose has not");
-	ok(who(&w, 0, false, true) == 123, "explore: everybody who has a time-out");
+	ok(who(&w, 0, false) == 0, "before its time nobody's is over");
+	ok(who(&w, 0, true) == 23, "when nobody can run, those that come first, and who is less than 1 ms after");
+	ok(who(&w, 20 * MS + 1, false) == 2, "whose time has come goes on, though others can run");
+	ok(who(&w, 30 * MS, true) == 23, "whose time has come is before whose has not");
+	ok(who_up_to(&w, UINT64_MAX) == 123, "without a limit: everybody who has a time-out");
 	ok(expiry_first(&w) == 20 * MS + 1, "the first deadline");
 	ok(!any_outside(&w), "nobody waits for something outside");
 	t[1].outside = true;
@@ -66,7 +70,7 @@ static void waits(void)
 	t[4].wait = WAIT_UNKNOWN;
 	ok(any_outside(&w), "what is not known may be outside");
 	memset(t, 0, sizeof(t));
-	ok(who(&w, 7, true, false) == 0 && expiry_first(&w) == UINT64_MAX, "nobody at all");
+	ok(who(&w, 7, true) == 0 && expiry_first(&w) == UINT64_MAX, "nobody at all");
 }
 
 static void set(struct timers *t, int tgid, int nr, uint64_t id, uint64_t deadline)

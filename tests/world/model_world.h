@@ -105,6 +105,7 @@ struct mw_program {
 	uint64_t in_flight_ns;	/* until then something is on its way */
 	int fails_start, fails_drain, fails_tend, fails_expire;	/* -errno */
 	bool passes_anyway;	/* points are passed where every one is to stop */
+	bool watchdog;		/* the signal of timers would end the test */
 	bool woken_meanwhile;	/* what expires has been woken by something else */
 	uint64_t ungranted;
 	uint64_t grant_ns;	/* that a step takes; 0: 1000 */

@@ -116,6 +116,15 @@ static void outside(void)
 	run_free(r);
 }
 
+/* Of the first time-out or timer that ended early, in front of that step; NULL: none did. */
+static const char *early(const struct run *r, uint64_t step)
+{
+	for (uint32_t k = 0; k < trace_nr_notes(r->t, step); k++)
+		if (trace_note_at(r->t, step, k)->kind == TRACE_NOTE_EARLY)
+			return trace_note_at(r->t, step, k)->text;
+	return NULL;
+}
+
 static void explored(void)
 {
 	const struct mw_program *p = PROGRAM(POSTED(2, 3600 * SECOND));
@@ -131,6 +140,8 @@ static void explored(void)
 	      "a task that waits with a time-out has given the turn away");
 	check(r->t && trace_step(r->t, 3)->nr_enabled == 2, r,
 	      "a task with a time-out that is explored is enabled");
+	check(early(r, 3) && !strcmp(early(r, 3), "3600 s") && r->x.early == 1, r,
+	      "the trace says by how much a time-out was early");
 	run_free(r);
 	r = run(p, &(struct how){ SCHEDULE(0, 0, 0, 0) });
 	check(r->x.diverged && r->vars[0] == 11, r,
@@ -146,6 +157,11 @@ static void explored(void)
 	}
 	check(timeouts && in_time && timeouts + in_time == 200, NULL,
 	      "a random search finds waits that expire and waits that do not");
+	r = run(PROGRAM(.code = { TASK(SLEEP(SECOND), LOCAL) }),
+		&(struct how){ SCHEDULE(0, 0, 0), .o.explore_timeouts = true });
+	check(!r->x.early && is_outcome(r, ZUG_OUTCOME_PASS, NULL), r,
+	      "a time-out is not early when nothing else can go on");
+	run_free(r);
 }
 
 static void meanwhile(void)
@@ -220,12 +236,25 @@ static void timers(void)
 	run_free(r);
 }
 
+/* How many time-outs and timers ended early where only those do that are likely to. */
+static uint64_t likely_early(const struct mw_program *p, uint64_t seed)
+{
+	struct run *r = run(p, &(struct how){ .strategy = "random", .seed = seed,
+					      .o.explore_timeouts = true, .o.likely_timeouts = true });
+	uint64_t nr = r->x.early;
+
+	run_free(r);
+	return nr;
+}
+
 static void timers_explored(void)
 {
-	const struct mw_program *p = PROGRAM(.code = { TASK(TIMER(0, 3600 * SECOND), CREATE(1),
-							    READ(0, 0), STORE(1, 0, 0), JOIN(1)),
-						       TASK(SEM_WAIT(0), WRITE(0, 1)) });
-	uint32_t early = 0, late = 0, flagged = 0, followed = 0, nr = 60;
+#define TIMED_TASKS(ns) { TASK(TIMER(0, ns), CREATE(1), READ(0, 0), STORE(1, 0, 0), JOIN(1)),	\
+		      TASK(SEM_WAIT(0), WRITE(0, 1)) }
+	const struct mw_program *p = PROGRAM(.code = TIMED_TASKS(3600 * SECOND));
+	const struct mw_program *soon = PROGRAM(.code = TIMED_TASKS(5 * SECOND));
+	const struct mw_program *watched = PROGRAM(.code = TIMED_TASKS(5 * SECOND), .watchdog = true);
+	uint32_t early = 0, late = 0, flagged = 0, followed = 0, spared = 0, fired = 0, likely = 0, far = 0, nr = 60;
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
 		struct run *r = run(p, &(struct how){ .strategy = "random",
@@ -237,6 +266,8 @@ static void timers_explored(void)
 		again = run(p, &(struct how){ .replay = r->t, .o.explore_timeouts = true });
 		for (uint64_t i = 0; i < r->x.steps; i++)
 			flag |= !!(trace_step(r->t, i)->label.flags & ZUG_L_TIMER);
+		if (flag)
+			fired += r->x.early == 1;
 		early += r->vars[1] == 1;
 		late += r->vars[1] == 0;
 		flagged += flag;
@@ -244,7 +275,14 @@ static void timers_explored(void)
 			    again->x.steps == r->x.steps;
 		run_free(again);
 		run_free(r);
+		spared += !likely_early(watched, seed);
+		likely += likely_early(soon, seed);
+		far += likely_early(p, seed);
 	}
+	check(fired == flagged, NULL, "it says by how much each was early");
+	check(likely, NULL, "a timer that is likely to be early is explored");
+	check(!far, NULL, "one that would be an hour early is not");
+	check(spared == nr, NULL, "a timer whose signal would end the test is spared");
 	check(early && late, NULL, "a timer that is explored may fire before any step");
 	check(flagged >= early && flagged, NULL, "the trace says before which step a timer fired");
 	check(followed == nr, NULL, "a replay lets the timer fire there");

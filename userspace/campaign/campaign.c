@@ -204,14 +204,20 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
-/* The next execution of the search, with its points. */
+/* The next execution of the search, with its points; at the end those that only early time-outs make others. */
 static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
 		   size_t errlen)
 {
 	bool apart;
 	int ret = points_begin(c->points, &apart, err, errlen);
 
-	return ret ? ret : sample(c, apart, x, what, err, errlen);
+	*what = CAMPAIGN_EXHAUSTED;
+	if (!ret && (apart || !c->s.exhausted))
+		ret = sample(c, apart, x, what, err, errlen);
+	if (ret || *what != CAMPAIGN_EXHAUSTED || c->s.exhausted)
+		return ret;
+	c->s.exhausted = true;
+	return explore(c, x, what, err, errlen);
 }
 
 /* Points have changed while the search went on. */
@@ -279,18 +285,28 @@ bool campaign_is_late(const struct campaign *c)
 
 /* ---- results ---- */
 
+#define ON_TIME " in which no time-out ends early"
+
 const char *campaign_tried(const struct campaign *c)
 {
+	/* by: bounded, ruled, on time only */
+	static const char *const told[2][2][2] = {
+		{ { "every schedule was tried", "every schedule was tried" ON_TIME },
+		  { "every schedule that the rules allow was tried",
+		    "every schedule that the rules allow was tried" ON_TIME } },
+		{ { "every schedule within the bound was tried",
+		    "every schedule within the bound was tried" ON_TIME },
+		  { "every schedule within the bound and the rules was tried",
+		    "every schedule within the bound and the rules was tried" ON_TIME } },
+	};
 	bool ruled = c->s.o.search.rules && !c->s.o.search.script;
 	struct search_stats st;
 
 	search_get_stats(c->s.search, &st);
 	if (st.incomplete)
 		return "nothing is left to try, but not everything was tried";
-	if (st.bound_done != UINT32_MAX && !st.unbounded)
-		return ruled ? "every schedule within the bound and the rules was tried" :
-			       "every schedule within the bound was tried";
-	return ruled ? "every schedule that the rules allow was tried" : "every schedule was tried";
+	return told[st.bound_done != UINT32_MAX && !st.unbounded][ruled]
+		   [c->s.timed && c->s.o.inputs.timeouts == TIMEOUTS_AUTO];
 }
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r)

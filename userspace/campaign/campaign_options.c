@@ -113,6 +113,8 @@ int campaign_options_from_header(struct campaign_options *o, const struct trace_
 	o->points.races = false;
 	for (unsigned int i = 1; (r = run_options_kept(i)) && !ret; i++)
 		ret = read_value(r, o, c);
+	if (o->inputs.explore_timeouts)
+		o->inputs.timeouts = TIMEOUTS_EXPLORE;
 	o->environment.own &= SANDBOX_ALL;
 	if (!ret &&
 	    (!o->command.argv || !o->command.argv[0] || !o->command.cwd || !o->command.envp)) {

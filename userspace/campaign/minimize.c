@@ -206,6 +206,46 @@ static int drop_fault(struct campaign *c, const struct minimize_limits *limits, 
 	return ret == 1 ? *less ? 0 : -EIO : ret;
 }
 
+static bool has_early(const struct trace *t)
+{
+	for (uint64_t i = 0; i <= trace_nr_steps(t); i++)
+		for (uint32_t k = 0; k < trace_nr_notes(t, i); k++)
+			if (trace_note_at(t, i, k)->kind == TRACE_NOTE_EARLY)
+				return true;
+	return false;
+}
+
+static int allow_early(struct campaign *c, bool may, char *err, size_t errlen)
+{
+	session_explore_timeouts(&c->s, may);
+	return c->s.update_options ? c->s.update_options(c->s.judge_ctx, err, errlen) : 0;
+}
+
+/*
+ * The same schedule, as far as it goes, where no time-out ends before its time: *less is its trace if
+ * it fails like that too, and NULL if it does not.
+ */
+static int without_early(struct campaign *c, const struct trace *t, const char *to,
+			 struct minimized *m, struct trace **less, char *err, size_t errlen)
+{
+	struct execution x;
+	int ret;
+
+	*less = NULL;
+	if (!has_early(t))
+		return 0;
+	ret = allow_early(c, false, err, errlen);
+	if (!ret)
+		ret = trials_once(c, t, &(struct trials_once){ .without = UINT64_MAX, .to = to }, &x,
+				  err, errlen);
+	m->executions++;
+	if (ret == 1) {
+		*less = trace_open(to, err, errlen);
+		return *less ? 0 : -EIO;
+	}
+	return ret ? ret : allow_early(c, true, err, errlen);
+}
+
 int minimize_trace(struct campaign *c, const struct trace *t, const struct minimize_limits *limits,
 		   const char *to, struct minimized *m, char *err, size_t errlen)
 {
@@ -214,7 +254,12 @@ int minimize_trace(struct campaign *c, const struct trace *t, const struct minim
 	int ret;
 
 	memset(m, 0, sizeof(*m));
-	ret = minimize_schedule(c, t, limits, begin_ns, to, m, err, errlen);
+	ret = without_early(c, t, to, m, &less, err, errlen);
+	if (!ret)
+		ret = minimize_schedule(c, less ? less : t, limits, begin_ns, to, m, err, errlen);
+	if (less)
+		m->simpler = true;
+	trace_free(less);
 	while (!ret && m->reproduced && m->minimal) {
 		ret = drop_fault(c, limits, begin_ns, to, m, &less, err, errlen);
 		if (ret || !less)

@@ -95,10 +95,18 @@ struct options_environment {
 	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
 };
 
+/* When time-outs, sleeps and timers end before their time. */
+enum timeouts {
+	TIMEOUTS_NEVER,
+	TIMEOUTS_EXPLORE,	/* whenever the search says so */
+	TIMEOUTS_AUTO,		/* the same in some of the executions of a search that samples */
+};
+
 struct options_inputs {
 	bool real_time;		/* the test sees the machine's clock */
 	uint64_t clock_real;	/* else: CLOCK_REALTIME at the start of an execution, ns; 0: now */
-	bool explore_timeouts;	/* else a time-out expires only when no other task can run */
+	int timeouts;		/* enum timeouts */
+	bool explore_timeouts;	/* of an execution: a time-out may expire while other tasks can run */
 	bool real_random;	/* else random numbers follow the seed */
 	const char *file;	/* --stdin: the file that the test reads; NULL: nothing */
 	uint32_t faults;	/* 1 << enum fault: faults and byte flows that may be injected */

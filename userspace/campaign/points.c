@@ -11,8 +11,8 @@
  */
 static const struct point_policy *const policies[] = {
 	&policy_waits, &policy_files, &policy_points,	&policy_code,	 &policy_recorded,
-	&policy_scan,  &policy_races, &policy_monitors, &policy_watches, &policy_untried,
-	&policy_seen,
+	&policy_scan,  &policy_races, &policy_timeouts, &policy_monitors, &policy_watches,
+	&policy_untried, &policy_seen,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -169,14 +169,15 @@ int points_settle(struct points *p, bool *more, char *err, size_t errlen)
 
 int points_begin(struct points *p, bool *apart, char *err, size_t errlen)
 {
-	bool race = p->s->o.failure.race, was_apart = p->apart;
+	bool race = p->s->o.failure.race, early = p->s->o.inputs.explore_timeouts, was_apart = p->apart;
 
 	*apart = false;
 	for (size_t i = 0; i < NR_POLICIES; i++)
 		if (policies[i]->begin)
 			policies[i]->begin(p->state[i], apart);
 	p->apart = *apart;
-	return *apart || was_apart || p->s->o.failure.race != race ? update_options(p, err, errlen) : 0;
+	return *apart || was_apart || p->s->o.failure.race != race || p->s->o.inputs.explore_timeouts != early ?
+		       update_options(p, err, errlen) : 0;
 }
 
 int points_after(struct points *p, enum points_phase phase, struct execution *x, char *err,

@@ -98,6 +98,7 @@ void campaign_notes_release(struct campaign_notes *n)
 	free(n->monitors);
 	free(n->code);
 	free(n->waits);
+	free(n->timeouts);
 	free(n->untried);
 	free(n->files);
 	free(n->start);

@@ -89,6 +89,7 @@ struct campaign_notes {
 	char *monitors; /* --invariant and --discard-if: what was not tested, or does not count */
 	char *code;		/* atomic instructions that are no points, or only at first */
 	char *waits;		/* points in loops that wait */
+	char *timeouts;		/* executions with early time-outs that do not count */
 	char *untried; /* what the test does that the search tries in one way only */
 	char *files;		/* files without points */
 	char *start;		/* how executions were started, with --start */

@@ -41,7 +41,7 @@ static const struct option_word start_words[] = {
 	{ "auto", START_AUTO }, { "exec", START_EXEC }, { 0 },
 };
 static const struct option_word timeout_words[] = {
-	{ "never", false }, { "explore", true }, { 0 },
+	{ "auto", TIMEOUTS_AUTO }, { "never", TIMEOUTS_NEVER }, { "explore", TIMEOUTS_EXPLORE }, { 0 },
 };
 const struct option_word ask_words[] = { { "unknown", false }, { "always", true }, { 0 } };
 static const struct option_word random_words[] = { { "seed", false }, { "real", true }, { 0 } };
@@ -325,10 +325,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_CHOICE, AT(c.inputs.real_time), .words = clock_words, .script = true,
 	  .key = "virtual_time", .place = 12, .inverted = true,
 	  .help = "its clock; with a virtual one (default) sleeping takes no time" },
-	{ .name = "timeouts", .argument = "never|explore", .kind = OPTION_CHOICE,
-	  AT(c.inputs.explore_timeouts), .words = timeout_words, .script = true,
-	  .key = "explore_timeouts", .place = 15,
-	  .help = "when a time-out expires: when no task can run (default), or at any time" },
+	{ .name = "timeouts", .argument = "auto|never|explore", .kind = OPTION_CHOICE,
+	  AT(c.inputs.timeouts), .words = timeout_words, .preset = "auto", .script = true,
+	  .help = "whether a time-out may end before its time: in some executions (default), never, in all" },
 	{ .name = "random", .argument = "seed|real", .kind = OPTION_CHOICE,
 	  AT(c.inputs.real_random), .words = random_words, .script = true, .key = "seeded_random",
 	  .place = 14, .inverted = true,
@@ -421,6 +420,7 @@ static const struct option_row kept[] = {
 	{ .kind = OPTION_FLAG, AT(c.points.atomic), .key = "atomic_points", .place = 2 },
 	{ .kind = OPTION_NUMBER, AT(c.points.syscalls), .key = "syscall_points", .place = 3 },
 	{ .kind = OPTION_NUMBER, AT(c.inputs.clock_real), .key = "clock_real", .place = 13 },
+	{ .kind = OPTION_FLAG, AT(c.inputs.explore_timeouts), .key = "explore_timeouts", .place = 15 },
 	{ .kind = OPTION_TEXT, AT(c.environment.hide), .key = "hidden", .place = 18 },
 	{ .kind = OPTION_LIST, AT(c.replay.probed), .key = "probed", .place = 30 },
 	{ .kind = OPTION_LIST, AT(c.replay.known), .key = "known", .place = 31 },

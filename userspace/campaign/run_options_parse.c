@@ -82,6 +82,10 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 		return ret;
 	if (c->results.list_points && !o->script_path && !is_given(o, line, "executions"))
 		c->search.executions = LISTING_EXECUTIONS;
+	/* zug check executes one schedule again and again */
+	if (command == RUN_CHECK && c->inputs.timeouts == TIMEOUTS_AUTO)
+		c->inputs.timeouts = TIMEOUTS_NEVER;
+	c->inputs.explore_timeouts = c->inputs.timeouts == TIMEOUTS_EXPLORE;
 	/* where only calls that fail are points */
 	if (c->inputs.faults & 1u << FAULT_ENOMEM)
 		c->points.syscalls |= ZUG_SYS_ALLOC;

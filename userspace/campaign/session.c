@@ -344,6 +344,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.stop = s->stop,
 		.debugger = o->replay.debugger,
 		.explore_timeouts = o->inputs.explore_timeouts,
+		.likely_timeouts = o->inputs.timeouts == TIMEOUTS_AUTO,
 		.faults = o->inputs.faults,
 		.max_faults = o->inputs.max_faults,
 		.max_flows = o->inputs.max_flows,
@@ -361,6 +362,13 @@ int session_start(struct session *s, char *err, size_t errlen)
 		return 0;
 	snprintf(err, errlen, "out of memory");
 	return -ENOMEM;
+}
+
+void session_explore_timeouts(struct session *s, bool may)
+{
+	s->o.inputs.explore_timeouts = may;
+	engine_explore_timeouts(s->engine, may);
+	kworld_explore_timeouts(s->world, may);
 }
 
 void session_close(struct session *s)

@@ -93,6 +93,8 @@ struct session {
 	struct session_figures figures;
 	struct session_template template;
 	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
+	bool exhausted;		/* nothing is left to try but early time-outs */
+	bool timed;		/* the test was seen to have waits with a time-out, or timers */
 	enum campaign_aside aside;	/* what executions are for now */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
@@ -106,6 +108,12 @@ struct session {
 	int (*update_options)(void *ctx, char *err, size_t errlen);
 	void *judge_ctx;	/* of both */
 };
+
+/*
+ * From the next execution on time-outs and timers may end before their time, or may not. The options of
+ * traces (update_options) are to be made anew.
+ */
+void session_explore_timeouts(struct session *s, bool may);
 
 /* ---- messages (session_say.c) ---- */
 

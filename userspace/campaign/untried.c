@@ -83,7 +83,7 @@ static const char *name_of(const char *(*name)(void *ctx, uint64_t object), void
 void untried_text(const struct untried *u, const struct campaign_options *o,
 		  const char *(*name)(void *ctx, uint64_t object), void *ctx, FILE *to)
 {
-	if (u->timed && !o->inputs.explore_timeouts)
+	if (u->timed && !u->early)
 		fprintf(to,
 			"not tried: time-outs and timers that are over while other tasks can run: "
 			"--timeouts explore\n");

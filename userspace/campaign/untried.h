@@ -24,6 +24,7 @@ struct untried_pair {
 
 struct untried {
 	bool timed;		/* a wait has a time-out, or a timer is set */
+	bool early;		/* in some executions these could end before their time */
 	bool handlers, signals;	/* signal handlers are set; signals are sent, or timers send them */
 	uint64_t delayed[2];	/* objects: the stores of two tasks could each come after the other's load; 0: none */
 	struct untried_pair pairs[UNTRIED_PAIRS];

@@ -615,8 +615,8 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	coverage_text(t->out, r, t->o->search.rules != NULL);
 	races_text(t, r);
 	campaign_get_notes(c, &n);
-	fprintf(t->out, "%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
-		n.code ? n.code : "", n.waits ? n.waits : "");
+	fprintf(t->out, "%s%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
+		n.timeouts ? n.timeouts : "", n.code ? n.code : "", n.waits ? n.waits : "");
 	if (!r->nr_failures)
 		fprintf(t->out, "%s%s", n.untried ? n.untried : "", n.files ? n.files : "");
 	fputs(n.start ? n.start : "", t->out);

@@ -73,6 +73,11 @@ void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns)
 	e->o.timeout_ns = timeout_ns;
 }
 
+void engine_explore_timeouts(struct engine *e, bool may)
+{
+	e->o.explore_timeouts = may;
+}
+
 void engine_until(struct engine *e, uint64_t until_ns)
 {
 	e->until_ns = until_ns;

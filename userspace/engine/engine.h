@@ -20,6 +20,9 @@
 #include "lib/spent.h"
 #include "engine/world.h"
 
+#define EARLY_MOST	10
+#define EARLY_NS	60000000000ull
+
 struct engine_options {
 	/*
 	 * Of one execution: processor time of its tasks, and time in which none of them could run; 0: none. How long zug
@@ -27,7 +30,12 @@ struct engine_options {
 	 */
 	uint64_t timeout_ns;
 	uint64_t max_steps;	/* 0: none */
-	bool explore_timeouts;	/* a time-out may expire while others can run */
+	bool explore_timeouts;	/* a time-out may expire while others can run: engine_explore_timeouts() */
+	/*
+	 * Then only where that is likely enough: EARLY_MOST times in an execution, by EARLY_NS, and no timer whose
+	 * signal would end its process. (A replay lets happen what was recorded.)
+	 */
+	bool likely_timeouts;
 	uint32_t faults;	/* 1 << enum fault, of calls */
 	uint32_t max_faults, max_flows;	/* in one execution */
 	bool ask_always;	/* no leases: every point stops where another task could run */
@@ -47,6 +55,7 @@ struct execution {
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */
+	uint64_t early;		/* time-outs and timers that ended before their time */
 	uint64_t ungranted;
 	uint64_t wall_ns, launch_ns, drain_ns;	/* the whole; until the first point; for its end */
 	struct spent spent;
@@ -61,6 +70,8 @@ struct engine;
 struct engine *engine_new(struct world *w, struct search *s, struct capture *c,
 			  const struct engine_options *o);
 void engine_free(struct engine *e);
+/* From the next execution on time-outs and timers may end before their time, or may not. */
+void engine_explore_timeouts(struct engine *e, bool may);
 /* From now on the engine asks s, and ends executions after timeout_ns (0: never). */
 void engine_use(struct engine *e, struct search *s, uint64_t timeout_ns);
 /* From now on an execution that has not ended by then (clock_now_ns()) is cut, as by the user. 0: none is. */

@@ -32,19 +32,30 @@ static struct search_point point_of(const struct engine *e)
 
 /* ---- candidates ---- */
 
+/* A time-out or timer of that time may end early now. */
+static bool may_be_early(const struct engine *e, uint64_t deadline)
+{
+	return e->o.explore_timeouts &&
+	       (!e->o.likely_timeouts ||
+		(e->x->early < EARLY_MOST && deadline <= e->status.clock + EARLY_NS));
+}
+
 /*
  * Tasks whose time-outs may expire can go on, too, besides the ne that are enabled. Returns the
  * number that is enabled then.
  */
 static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 {
-	uint64_t limit = expiry_limit(e->w, e->status.clock, idle, e->o.explore_timeouts);
+	uint64_t limit = expiry_limit(e->w, e->status.clock, idle);
 	bool any = false;
 
+	e->due = ne ? limit : expiry_limit(e->w, e->status.clock, true);
 	for (uint32_t i = 0; i < e->nr_cands; i++) {
 		struct search_cand *c = &e->cands[i];
 
-		if (!expiry_may(&e->w->tasks[c->task], limit))
+		const struct world_task *t = &e->w->tasks[c->task];
+
+		if (!expiry_may(t, limit) && !(expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline)))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -268,6 +279,19 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 	return END;
 }
 
+/* A time-out, or (WORLD_NO_TASK) the next timer, ends before its time: the trace says by how much. */
+static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
+{
+	double seconds = ((double)deadline - (double)e->status.clock) / 1e9;
+	char text[32];
+
+	if (deadline <= e->status.clock)
+		return;
+	snprintf(text, sizeof(text), seconds < 100 ? "%.3g s" : "%.0f s", seconds);
+	steps_note(e, TRACE_NOTE_EARLY, task, 0, text);
+	e->x->early++;
+}
+
 /*
  * --timeouts explore: whether the next timer fires before the step of the task that was chosen. 0
  * or -errno.
@@ -279,11 +303,14 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 	if (!e->o.explore_timeouts)
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
-	if (e->status.next_timer == UINT64_MAX)
+	if (e->status.next_timer == UINT64_MAX ||
+	    (!want && !may_be_early(e, e->status.next_timer)) ||
+	    (!want && e->o.likely_timeouts && e->w->ops->timer_kills && e->w->ops->timer_kills(e->w)))
 		return 0;
 	fires = faults_timer(&e->faults, e->w, e->s, want, e->r, task);
 	if (fires <= 0)
 		return fires;
+	note_early(e, WORLD_NO_TASK, e->status.next_timer);
 	e->w->ops->expire(e->w, WORLD_NO_TASK);
 	e->w->tasks[task].label.flags |= ZUG_L_TIMER;
 	return 0;
@@ -300,6 +327,8 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (engine_debugger(e) && !engine_debug_granting(e, want ? want->step : e->x->steps, task))
 		return END;
 	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
+		if (t->deadline > e->due)
+			note_early(e, task, t->deadline);
 		ret = e->w->ops->expire(e->w, task);
 		if (ret)
 			return engine_broken(e, "the time-out of T%u cannot be made to expire (%s): "

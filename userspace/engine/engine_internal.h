@@ -61,6 +61,7 @@ struct engine {
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	uint32_t stops;		/* of a computation in a row */
 	uint32_t holds;		/* decisions at which a task was held */
+	uint64_t due;		/* time-outs up to here may expire at this decision also where none may early */
 	uint32_t spun;		/* decisions in a row at which all tasks looked at a spin lock that is held */
 	bool question;		/* no task has the turn, and a decision is due */
 	uint64_t asked_ns;	/* since then */

@@ -14,12 +14,10 @@ uint64_t expiry_first(const struct world *w)
 	return first;
 }
 
-uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle, bool explore)
+uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle)
 {
 	uint64_t first;
 
-	if (explore)
-		return UINT64_MAX;
 	first = idle ? expiry_first(w) : UINT64_MAX;
 	if (first == UINT64_MAX || first + EXPIRY_SLACK_NS < clock)
 		return clock;

@@ -13,10 +13,9 @@
 /*
  * The limit of deadlines: blocked tasks whose deadline is not after it may go on, as if their
  * time-out were over. It is `clock`; with `idle` (no task can run, nor be woken from outside) the
- * clock may jump, and it is the next deadline, plus EXPIRY_SLACK_NS; with `explore` there is no
- * limit.
+ * clock may jump, and it is the next deadline, plus EXPIRY_SLACK_NS.
  */
-uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle, bool explore);
+uint64_t expiry_limit(const struct world *w, uint64_t clock, bool idle);
 /* The first deadline of a blocked task; UINT64_MAX: none. */
 uint64_t expiry_first(const struct world *w);
 /* True when t is blocked with a deadline up to limit. */

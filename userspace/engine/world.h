@@ -171,6 +171,8 @@ struct world_ops {
 	 * No task may have the turn.
 	 */
 	int (*expire)(struct world *w, uint32_t task);
+	/* The next timer of the test sends a signal that would end its process. NULL: the world does not know. */
+	bool (*timer_kills)(struct world *w);
 	/* Those of the wanted faults (1 << enum fault) that the call can have before which the parked task t stands. */
 	void (*faults)(struct world *w, const struct world_task *t, uint32_t wanted, struct world_faults *f);
 	/*

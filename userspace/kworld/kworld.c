@@ -446,6 +446,7 @@ static const struct world_ops kworld_ops = {
 	.lock_memory = kworld_lock_memory,
 	.spins = kworld_spins,
 	.expire = kworld_expire,
+	.timer_kills = kworld_timer_kills,
 	.faults = kworld_faults,
 	.inject = kworld_inject,
 	.tend = kworld_tend,
@@ -485,6 +486,11 @@ struct world *kworld_new(const struct kworld_options *o)
 struct launch *kworld_launch(struct world *w)
 {
 	return &kw(w)->o.launch;
+}
+
+void kworld_explore_timeouts(struct world *w, bool may)
+{
+	kw(w)->o.explore_timeouts = may;
 }
 
 void kworld_free(struct world *w)

@@ -20,13 +20,15 @@ struct kworld_options {
 	struct spawn_table *spawn;
 	struct launch launch;	/* descriptors may be changed between executions */
 	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
-	bool explore_timeouts;	/* tasks stop at every point while a task has a time-out */
+	bool explore_timeouts;	/* kworld_explore_timeouts() */
 };
 
 /* Everything in o stays the caller's and must outlive the world. NULL: out of memory. */
 struct world *kworld_new(const struct kworld_options *o);
 struct launch *kworld_launch(struct world *w);
 void kworld_free(struct world *w);
+/* In the next executions tasks stop at every point while a task has a time-out, which may expire there; or they do not. */
+void kworld_explore_timeouts(struct world *w, bool may);
 
 /*
  * Executes the program up to where executions may part, and keeps it there, for executions that are forked from it

@@ -352,6 +352,8 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 /* world_ops.expire */
 int kworld_expire(struct world *w, uint32_t task);
 uint64_t kworld_next_timer(const struct kworld *k);
+/* world_ops.timer_kills */
+bool kworld_timer_kills(struct world *w);
 /* True when a task is blocked with a time-out. */
 bool kworld_waits_timed(const struct kworld *k);
 /* Task n was woken. True: perhaps by the kernel's timer, before its time; then the task is held, and not awake. */

@@ -237,6 +237,14 @@ uint64_t kworld_next_timer(const struct kworld *k)
 	return timer < message ? timer : message;
 }
 
+bool kworld_timer_kills(struct world *w)
+{
+	struct kworld *k = (struct kworld *)w;
+	int tgid, signal = timers_signal(&k->timers, &tgid);
+
+	return kworld_next_timer(k) < kworld_flows_next(k) && signal && !kworld_notices(tgid, signal);
+}
+
 /* Lets the next timer fire, or what is on its way arrive. */
 static int fire(struct kworld *k)
 {

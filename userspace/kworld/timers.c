@@ -95,6 +95,16 @@ uint64_t timers_next(const struct timers *t)
 	return l ? l->deadline : UINT64_MAX;
 }
 
+int timers_signal(const struct timers *t, int *tgid)
+{
+	const struct timer *l = first(t);
+
+	if (!l || l->nr == SYS_timerfd_settime)
+		return 0;
+	*tgid = l->tgid;
+	return l->nr == SYS_timer_settime ? l->signo : SIGALRM;
+}
+
 /* The kernel's own timer is set to fire now, by a duration: it may be one of another clock. */
 static int fire_fd(const struct timer *l)
 {

@@ -36,6 +36,8 @@ void timers_event(struct timers *t, const struct zug_event *e);
 void timers_drop(struct timers *t, int tgid, bool exec);
 /* When the next one fires; UINT64_MAX: none. */
 uint64_t timers_next(const struct timers *t);
+/* The signal that the next one sends, to the process *tgid. 0: none. */
+int timers_signal(const struct timers *t, int *tgid);
 /*
  * Fires the next one. When it returns, the tasks that it wakes are awake. It comes again after its interval,
  * from when it was due. -errno: its process or descriptor is gone (and so is the timer).

@@ -384,6 +384,31 @@ static unsigned int put_faults(struct report *r)
 	return n;
 }
 
+/* Prints the time-outs that ended before their time. Returns their number. */
+static unsigned int put_early(struct report *r)
+{
+	unsigned int n = 0;
+	char name[32];
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++)
+		for (uint32_t k = 0; k < trace_nr_notes(r->t, i); k++) {
+			const struct trace_note *note = trace_note_at(r->t, i, k);
+			const struct trace_step *s = trace_step(r->t, i);
+
+			if (note->kind != TRACE_NOTE_EARLY || note->task != s->task)
+				continue;
+			if (!n++)
+				fprintf(r->out, "\n%sTime-outs that end early, while other tasks are slow (--timeouts never: none does):%s\n",
+					report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+			fprintf(r->out, "  %sstep %llu: the time-out of %s is over %s early%s\n",
+				report_style(r, STYLE_ALARM), (unsigned long long)s->step,
+				report_task_name(s->task, name, sizeof(name)), note->text ? note->text : "",
+				report_style(r, STYLE_PLAIN));
+			put_action(r, s->task, "does", s);
+		}
+	return n;
+}
+
 /* Prints the steps before which the search let a timer fire, early. Returns their number. */
 static unsigned int put_timers(struct report *r)
 {
@@ -396,7 +421,7 @@ static unsigned int put_timers(struct report *r)
 		if (!(l.flags & ZUG_L_TIMER))
 			continue;
 		if (!n++)
-			fprintf(r->out, "\n%sTimers that the search let fire (--timeouts explore):%s\n",
+			fprintf(r->out, "\n%sTimers that fire early, while other tasks are slow (--timeouts never: none does):%s\n",
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		fprintf(r->out, "  %sbefore step %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
@@ -559,7 +584,7 @@ static void put_decisions(struct report *r)
 	const struct trace_minimized *m = trace_minimized(r->t);
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, most = DECISIONS_MAX, skip, n = 0;
-	bool faults = put_faults(r) + put_timers(r), critical = put_critical(r, m);
+	bool faults = put_faults(r) + put_early(r) + put_timers(r), critical = put_critical(r, m);
 	struct decisions d = { .end = put_round(r) };
 
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)

@@ -143,7 +143,7 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 	static const char *const kinds[] = {
 		[TRACE_NOTE_BLOCK] = "block", [TRACE_NOTE_WAKE] = "wake", [TRACE_NOTE_EXIT] = "exit",
 		[TRACE_NOTE_EXEC] = "exec", [TRACE_NOTE_MESSAGE] = "message",
-		[TRACE_NOTE_SIGNAL] = "signal",
+		[TRACE_NOTE_SIGNAL] = "signal", [TRACE_NOTE_EARLY] = "early",
 	};
 	struct json_object *o = json_object_new_object();
 	bool known = n->kind < sizeof(kinds) / sizeof(*kinds) && kinds[n->kind];

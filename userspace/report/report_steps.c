@@ -154,6 +154,10 @@ static void note_text(struct table *t, const struct trace_note *n, char *buf, si
 	case TRACE_NOTE_EXEC:
 		snprintf(buf, len, "~ exec %s", text);
 		break;
+	case TRACE_NOTE_EARLY:
+		snprintf(buf, len, "~ %s %s early", n->task == TRACE_NO_TASK ? "a timer fires" :
+			 "its time-out is over", text);
+		break;
 	case TRACE_NOTE_SIGNAL:
 		report_signal_note(n, text, sizeof(text));
 		snprintf(buf, len, "~ %s", text);
@@ -297,7 +301,7 @@ static void put_notes(struct table *t, uint64_t i, bool show)
 			char name[32] = "";
 
 			/* the task has no column */
-			if (note->kind != TRACE_NOTE_MESSAGE)
+			if (note->task != TRACE_NO_TASK)
 				report_task_name(note->task, name, sizeof(name));
 			fprintf(t->r->out, "%*s%s%s%s%s%s\n", NUMBER_WIDTH, "",
 				report_style(t->r, STYLE_DIM), name, name[0] ? " " : "", text,

@@ -101,7 +101,7 @@ if begin "at most N faults"; then
 fi
 if begin "flows: each kind"; then
 	seq 1 40 >input
-	zug 60 run -q --flows short-read,short-write,stdin,loss,reorder,delay --stdin input --keep-going --no-minimize --no-races \
+	zug 60 run -q --timeouts never --flows short-read,short-write,stdin,loss,reorder,delay --stdin input --keep-going --no-minimize --no-races \
 		--strategy random --executions 21 -o traces -- "$programs/inputs/flows"
 	want_status 1
 	for status in 10 11 12 13 14 15 16; do
@@ -115,7 +115,7 @@ if begin "flows: each kind"; then
 fi
 if begin "flows: only when asked for"; then
 	seq 1 40 >input
-	zug 60 run -q --stdin input --strategy random --executions 3 -- "$programs/inputs/flows"
+	zug 60 run -q --timeouts never --stdin input --strategy random --executions 3 -- "$programs/inputs/flows"
 	want_status 0
 	zug 10 run --flows stdin -- true
 	want_status 2

@@ -31,7 +31,7 @@ if begin "time-outs of sockets"; then
 	passes --executions 1 --time real -- "$inputs/socket-times" real
 	end
 fi
-begin "timers" && { passes -- "$inputs/alarms"; end; }
+begin "timers" && { passes --timeouts never -- "$inputs/alarms"; end; }
 if begin "a shell that sleeps"; then
 	passes --executions 2 -- \
 		sh -c 'a=$(date +%s); sleep 100 & sleep 1000; wait; b=$(date +%s); [ $((b - a)) -ge 1000 ] && [ $((b - a)) -le 1001 ]'
@@ -51,10 +51,16 @@ if begin "make sees times of files that fit the clock"; then
 fi
 
 if begin "a time-out expires only when no other task can run"; then
-	passes --executions 60 -- "$programs/timeout-disarm"
+	passes --executions 40 --timeouts never -- "$programs/timeout-disarm"
+	want_out '--timeouts explore'
+	zug 60 run -q -o traces -- "$programs/gave-up-waiting"
+	want_status 1
+	want_out 'the time-out of T0 is over 1 s early'
+	want_out '^replayed: 1 of 1'
+	passes --executions 20 -- "$programs/gave-up-waiting-fixed"
 	zug 60 run -q --executions 1 --timeouts maybe -- true
 	want_status 2
-	want_err 'never or explore'
+	want_err 'auto, never or explore'
 	end
 fi
 
