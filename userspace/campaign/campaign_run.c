@@ -152,6 +152,7 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 	int ret;
 
 	err[0] = 0;
+	c->s.cuts = true;
 	while (!(why = bound_reached(c))) {
 		ret = run_once(c, &end, err, errlen);
 		if (ret)

@@ -97,6 +97,7 @@ struct session {
 	bool timed;		/* the test was seen to have waits with a time-out, or timers */
 	enum campaign_aside aside;	/* what executions are for now */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
+	bool cuts;		/* an execution of the search that goes on then is ended */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the
 			     next one */
 	bool one_by_one; /* each execution is wanted for its result: none is spent on data races

@@ -88,7 +88,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 		return ret;
 	}
 	/* what replays and trials may take is for their callers to say */
-	engine_until(s->engine, s->aside ? 0 : s->until_ns);
+	engine_until(s->engine, s->cuts && !s->aside ? s->until_ns : 0);
 	ret = engine_run(s->engine, r, t, x, err, errlen);
 	session_template_end(s, x);
 	if (s->judge)

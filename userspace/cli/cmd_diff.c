@@ -85,8 +85,10 @@ static int check(const struct diff_options *o)
 static int parse(struct diff_options *o, int argc, char **argv)
 {
 	char **operands;
-	int ret = cli_options(&line, o, argc, argv, 1, 2, &operands);
+	int ret;
 
+	memset(o, 0, sizeof(*o));
+	ret = cli_options(&line, o, argc, argv, 1, 2, &operands);
 	if (ret)
 		return ret;
 	o->r.path = operands[0];

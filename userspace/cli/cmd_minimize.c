@@ -50,7 +50,7 @@ static int parse(struct minimize_options *o, int argc, char **argv)
 	char **operands;
 	int ret;
 
-	o->limits = (struct minimize_limits){ 0 };
+	memset(o, 0, sizeof(*o));
 	ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
 	if (ret)
 		return ret;

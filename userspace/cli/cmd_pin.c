@@ -56,8 +56,10 @@ static int parse(struct pin_options *o, int argc, char **argv)
 {
 	char **operands;
 	size_t n;
-	int ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
+	int ret;
 
+	memset(o, 0, sizeof(*o));
+	ret = cli_options(&line, o, argc, argv, 1, 1, &operands);
 	o->r.colour = REPORT_COLOUR_AUTO;
 	if (ret)
 		return ret;

@@ -95,8 +95,10 @@ static const struct command_line line = {
 static int parse(struct replay_options *o, int argc, char **argv)
 {
 	char **operands;
-	int ret = cli_options(&line, o, argc, argv, 1, -1, &operands);
+	int ret;
 
+	memset(o, 0, sizeof(*o));
+	ret = cli_options(&line, o, argc, argv, 1, -1, &operands);
 	if (ret)
 		return ret;
 	o->r.path = operands[0];

@@ -164,7 +164,7 @@ if begin "the time holds in every phase"; then
 	want_status 0
 	want_out 'followed 1 time, the same failure each time \(--verify wanted more\)'
 	zug 60 run -q --strategy random --time 1ms --verify 9 -o late -- false
-	want_status 0
+	want_status 5
 	want_out '^stopped: the time \(--time\)'
 	end
 fi
