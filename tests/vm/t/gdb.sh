@@ -66,7 +66,7 @@ if begin "breakpoint where a probe is"; then
 		'print/d $eax'
 	exact
 	want_out 'hit Breakpoint 2, .*pthread_mutex_lock'
-	want_out '^b in section '
+	want_out '^[ab] in section '
 	# gdb does not show the breakpoints of probes.
 	! grep -q int3 out || note "int3 is seen: $(grep int3 out)"
 	want_out '^\$[0-9]+ = 0$'
