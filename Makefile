@@ -394,6 +394,8 @@ install-libzug: $(B)/libzug.a $(B)/libzug.so
 	ln -sf libzug.so.$(LIBZUG_VERSION) $(libzug_to)/libzug.so
 	install -m 644 $(B)/libzug.pc $(libzug_to)/pkgconfig/
 	$(if $(libzug_man),install -m 644 $(libzug_man) $(share)/man/man3/)
+	@# the loader has a list of the libraries in its folders, /usr/local/lib among them; only root can renew it
+	$(if $(DESTDIR),,@ldconfig 2>/dev/null || :)
 
 install: install-libzug $(B)/zug $(B)/zug-trace.5
 	install -d $(sort $(dir $(installed)))
