@@ -3,13 +3,14 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "compiled.h"
 
-char compiled_dir[] = "/tmp/zug-test-symbols-XXXXXX";
+char compiled_dir[] = "/tmp/zug-test-XXXXXX";
 struct symbols *compiled_syms;
 
 const char compiled_c[] =
@@ -48,24 +49,39 @@ const char compiled_c[] =
 
 const char *compiled_path(const char *name)
 {
-	static char paths[4][100];
+	static char paths[64][PATH_MAX];
 	static unsigned int next;
-	char *p = paths[next++ % 4];
+	char *p = paths[next++ % 64];
 
-	snprintf(p, sizeof(paths[0]), "%s/%s", compiled_dir, name);
+	snprintf(p, PATH_MAX, "%s/%s", compiled_dir, name);
 	return p;
+}
+
+void compiled_write(const char *name, const void *data, size_t len)
+{
+	FILE *f = fopen(compiled_path(name), "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	fclose(f);
+}
+
+void compiled_run(const char *fmt, ...)
+{
+	char cmd[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	if (system(cmd))
+		fail_msg("failed: %s", cmd);
 }
 
 void compiled_make(const char *name, const char *source, const char *compile)
 {
-	char cmd[400];
-	FILE *f = fopen(compiled_path(name), "w");
-
-	assert_non_null(f);
-	fputs(source, f);
-	fclose(f);
-	snprintf(cmd, sizeof(cmd), "cd %s && %s", compiled_dir, compile);
-	assert_int_equal(system(cmd), 0);
+	compiled_write(name, source, strlen(source));
+	compiled_run("cd %s && %s", compiled_dir, compile);
 }
 
 int compiled_begin(void **state)

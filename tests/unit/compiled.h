@@ -12,8 +12,11 @@ extern struct symbols *compiled_syms;
 int compiled_begin(void **state);
 int compiled_end(void **state);
 
-/* A file of the folder; the last four paths stay. */
+/* A file of the folder; the last 64 paths stay. */
 const char *compiled_path(const char *name);
+void compiled_write(const char *name, const void *data, size_t len);
+/* A command, which must succeed. */
+void compiled_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the source into that file, and runs the command in the folder. */
 void compiled_make(const char *name, const char *source, const char *compile);
 struct symfile *compiled_open(const char *path);

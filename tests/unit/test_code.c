@@ -17,9 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "probes/code.h"
-#include "symbols/symbols.h"
-
-static char dir[] = "/tmp/zug-test-code-XXXXXX";
+#include "compiled.h"
 
 /* One function for each kind of instruction, and ones that must be left out. */
 static const char asm_source[] =
@@ -201,38 +199,6 @@ static const char calls_source[] =
 	"	return calls(p, argv[0], 1) == 77;\n"
 	"}\n";
 
-static char *in_dir(const char *name)
-{
-	static char path[64][PATH_MAX];
-	static int n;
-	char *p = path[n++ & 63];
-
-	snprintf(p, PATH_MAX, "%s/%s", dir, name);
-	return p;
-}
-
-static void write_file(const char *name, const void *data, size_t len)
-{
-	FILE *f = fopen(in_dir(name), "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, len, f), len);
-	fclose(f);
-}
-
-__attribute__((format(printf, 1, 2)))
-static void run(const char *fmt, ...)
-{
-	char cmd[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	if (system(cmd))
-		fail_msg("failed: %s", cmd);
-}
-
 static struct code *open_code(const char *path, enum code_cache cache)
 {
 	struct code *c;
@@ -288,7 +254,7 @@ static void check(const struct code_place *p, enum code_kind kind, unsigned int 
 
 static void test_kinds(void **state)
 {
-	const char *path = in_dir("kinds.so");
+	const char *path = compiled_path("kinds.so");
 	struct code *c = open_code(path, CODE_CACHE_NONE);
 	struct code_stats st;
 	struct func f;
@@ -388,7 +354,7 @@ static int operand_at(const struct code_place *p, uint64_t addr, const uint64_t 
 
 static void test_operands(void **state)
 {
-	const char *path = in_dir("kinds.so");
+	const char *path = compiled_path("kinds.so");
 	struct code *c = open_code(path, CODE_CACHE_NONE);
 	uint64_t regs[17], a, vaddr;
 	struct func f;
@@ -505,11 +471,11 @@ static void test_forms(void **state)
 	struct code *c, *s;
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		run("gcc -O2 %s -o %s %s", forms[i], in_dir("form"), in_dir("c.c"));
-		c = open_code(in_dir("form"), CODE_CACHE_NONE);
-		assert_int_equal(places_of(c, in_dir("form"), "add").p[0]->kind, CODE_LOCK);
-		run("strip -o %s %s", in_dir("stripped"), in_dir("form"));
-		s = open_code(in_dir("stripped"), CODE_CACHE_NONE);
+		compiled_run("gcc -O2 %s -o %s %s", forms[i], compiled_path("form"), compiled_path("c.c"));
+		c = open_code(compiled_path("form"), CODE_CACHE_NONE);
+		assert_int_equal(places_of(c, compiled_path("form"), "add").p[0]->kind, CODE_LOCK);
+		compiled_run("strip -o %s %s", compiled_path("stripped"), compiled_path("form"));
+		s = open_code(compiled_path("stripped"), CODE_CACHE_NONE);
 		code_get_stats(c, &full);
 		code_get_stats(s, &stripped);
 		/* .eh_frame knows a function or two less or more (_init, the start code) */
@@ -519,10 +485,10 @@ static void test_forms(void **state)
 		code_free(c);
 	}
 	/* without section headers, too */
-	run("gcc -O2 -o %s %s && strip %s", in_dir("form"), in_dir("c.c"), in_dir("form"));
-	c = open_code(in_dir("form"), CODE_CACHE_NONE);
+	compiled_run("gcc -O2 -o %s %s && strip %s", compiled_path("form"), compiled_path("c.c"), compiled_path("form"));
+	c = open_code(compiled_path("form"), CODE_CACHE_NONE);
 	{
-		FILE *f = fopen(in_dir("form"), "r+");
+		FILE *f = fopen(compiled_path("form"), "r+");
 		Elf64_Ehdr eh;
 
 		assert_non_null(f);
@@ -532,7 +498,7 @@ static void test_forms(void **state)
 		assert_int_equal(fwrite(&eh, sizeof(eh), 1, f), 1);
 		fclose(f);
 	}
-	s = open_code(in_dir("form"), CODE_CACHE_NONE);
+	s = open_code(compiled_path("form"), CODE_CACHE_NONE);
 	same_places(c, s);
 	assert_true(code_nr(s) > 10);
 	code_free(s);
@@ -565,15 +531,15 @@ static void test_calls(void **state)
 		CODE_BLOCK_COPY, CODE_BLOCK_FILL, CODE_BLOCK_STRCPY, CODE_BLOCK_COMPARE, CODE_BLOCK_STRCMP, CODE_BLOCK_STRLEN,
 	};
 
-	write_file("calls.c", calls_source, strlen(calls_source));
+	compiled_write("calls.c", calls_source, strlen(calls_source));
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		unsigned int nr = 0, seen = 0;
 		struct code *c;
 		struct func f;
 
-		run("gcc -O2 -fno-builtin %s -o %s %s", forms[i], in_dir("calls"), in_dir("calls.c"));
-		c = open_code(in_dir("calls"), CODE_CACHE_NONE);
-		f = places_of(c, in_dir("calls"), "calls");
+		compiled_run("gcc -O2 -fno-builtin %s -o %s %s", forms[i], compiled_path("calls"), compiled_path("calls.c"));
+		c = open_code(compiled_path("calls"), CODE_CACHE_NONE);
+		f = places_of(c, compiled_path("calls"), "calls");
 		for (unsigned int k = 0; k < f.nr; k++) {
 			uint8_t bytes[16];
 			FILE *file;
@@ -590,7 +556,7 @@ static void test_calls(void **state)
 					 f.p[k]->size == CODE_BLOCK_STRCMP || f.p[k]->size == CODE_BLOCK_STRLEN);
 			assert_int_equal(code_second(f.p[k]), f.p[k]->size != CODE_BLOCK_FILL &&
 					 f.p[k]->size != CODE_BLOCK_STRLEN);
-			file = fopen(in_dir("calls"), "r");
+			file = fopen(compiled_path("calls"), "r");
 			assert_non_null(file);
 			assert_int_equal(fseek(file, f.p[k]->offset, SEEK_SET), 0);
 			assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
@@ -601,14 +567,14 @@ static void test_calls(void **state)
 		}
 		if (nr != 6 || seen != 63)
 			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
-		f = places_of(c, in_dir("calls"), "jumps");
+		f = places_of(c, compiled_path("calls"), "jumps");
 		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
 			fail_msg("%s: the jump to memmove: %d places", forms[i], f.nr);
 		code_free(c);
 		/* the linker's own jumps load addresses, but are no code of the program */
-		run("strip %s", in_dir("calls"));
-		c = open_code(in_dir("calls"), CODE_CACHE_NONE);
-		no_jumps(c, in_dir("calls"), forms[i]);
+		compiled_run("strip %s", compiled_path("calls"));
+		c = open_code(compiled_path("calls"), CODE_CACHE_NONE);
+		no_jumps(c, compiled_path("calls"), forms[i]);
 		code_free(c);
 	}
 }
@@ -616,7 +582,7 @@ static void test_calls(void **state)
 /* What is most likely an atomic load is told from other loads. */
 static void test_shared(void **state)
 {
-	const char *path = in_dir("c.so");
+	const char *path = compiled_path("c.so");
 	struct code *c = open_code(path, CODE_CACHE_NONE);
 	unsigned int shared = 0, others = 0;
 	struct func f;
@@ -641,7 +607,7 @@ static void test_shared(void **state)
 /* Code without its LOCK prefixes does the same, alone on a processor, and every place can be probed. */
 static void test_rewrite(void **state)
 {
-	struct code *c = open_code(in_dir("c.so"), CODE_CACHE_NONE), *after;
+	struct code *c = open_code(compiled_path("c.so"), CODE_CACHE_NONE), *after;
 	long (*add)(long), (*both)(long *, long);
 	bool (*wide)(unsigned short *, unsigned short, unsigned short);
 	void (*push)(void *), (*fence)(void);
@@ -653,8 +619,8 @@ static void test_rewrite(void **state)
 	long node[2][2] = { { 0 } }, bits = 5;
 	int fd;
 
-	run("cp %s %s", in_dir("c.so"), in_dir("rewritten.so"));
-	fd = open(in_dir("rewritten.so"), O_RDWR);
+	compiled_run("cp %s %s", compiled_path("c.so"), compiled_path("rewritten.so"));
+	fd = open(compiled_path("rewritten.so"), O_RDWR);
 	assert_true(fd >= 0);
 	for (uint32_t i = 0; i < code_nr(c); i++) {
 		const struct code_place *p = code_at(c, i);
@@ -673,12 +639,12 @@ static void test_rewrite(void **state)
 	}
 	close(fd);
 	assert_true(nr >= 6);
-	after = open_code(in_dir("rewritten.so"), CODE_CACHE_NONE);
+	after = open_code(compiled_path("rewritten.so"), CODE_CACHE_NONE);
 	code_get_stats(c, &st);
 	code_get_stats(after, &st2);
 	assert_int_equal(st2.places[CODE_LOCK], 0);
 	assert_int_equal(st2.left_out, st.left_out);
-	lib = dlopen(in_dir("rewritten.so"), RTLD_NOW | RTLD_LOCAL);
+	lib = dlopen(compiled_path("rewritten.so"), RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
 		fail_msg("%s", dlerror());
 	*(void **)&add = dlsym(lib, "add");
@@ -708,7 +674,7 @@ static void test_rewrite(void **state)
 static char *cache_file(void)
 {
 	static char path[PATH_MAX];
-	DIR *d = opendir(in_dir("cache/zugzwang"));
+	DIR *d = opendir(compiled_path("cache/zugzwang"));
 	struct dirent *e;
 	int nr = 0;
 
@@ -716,7 +682,7 @@ static char *cache_file(void)
 		return NULL;
 	while ((e = readdir(d)))
 		if (e->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%s/cache/zugzwang/%s", dir, e->d_name);
+			snprintf(path, sizeof(path), "%s/cache/zugzwang/%s", compiled_dir, e->d_name);
 			nr++;
 		}
 	closedir(d);
@@ -740,13 +706,13 @@ static void damage(const char *path, long at)
 static void test_cache(void **state)
 {
 	static const long places[] = { 0, 9, 20, 60, 200, -1, -300 };
-	const char *path = in_dir("c.so");
+	const char *path = compiled_path("c.so");
 	struct code *fresh = open_code(path, CODE_CACHE_NONE), *c;
 	struct code_stats st;
 	char *file;
 
-	run("rm -rf %s", in_dir("cache"));
-	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	compiled_run("rm -rf %s", compiled_path("cache"));
+	setenv("XDG_CACHE_HOME", compiled_path("cache"), 1);
 	for (size_t i = 0; i <= sizeof(places) / sizeof(places[0]); i++) {
 		/* not there, or damaged: made anew, and then good */
 		c = open_code(path, CODE_CACHE);
@@ -784,16 +750,16 @@ static void test_cache(void **state)
 	same_places(c, fresh);
 	code_free(c);
 	/* a file without build-id is known by where it lies and its time */
-	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
-	run("rm -rf %s && gcc -shared -Wl,--build-id=none -o %s %s", in_dir("cache"), in_dir("kinds2.so"),
-	    in_dir("kinds.s"));
-	code_free(open_code(in_dir("kinds2.so"), CODE_CACHE));
-	c = open_code(in_dir("kinds2.so"), CODE_CACHE);
+	setenv("XDG_CACHE_HOME", compiled_path("cache"), 1);
+	compiled_run("rm -rf %s && gcc -shared -Wl,--build-id=none -o %s %s", compiled_path("cache"), compiled_path("kinds2.so"),
+	    compiled_path("kinds.s"));
+	code_free(open_code(compiled_path("kinds2.so"), CODE_CACHE));
+	c = open_code(compiled_path("kinds2.so"), CODE_CACHE);
 	code_get_stats(c, &st);
 	assert_true(st.cached);
 	code_free(c);
-	run("touch -d 2001-01-01 %s", in_dir("kinds2.so"));
-	c = open_code(in_dir("kinds2.so"), CODE_CACHE);
+	compiled_run("touch -d 2001-01-01 %s", compiled_path("kinds2.so"));
+	c = open_code(compiled_path("kinds2.so"), CODE_CACHE);
 	code_get_stats(c, &st);
 	assert_false(st.cached);
 	code_free(c);
@@ -805,11 +771,11 @@ static void test_refused(void **state)
 	struct code *c;
 	char err[256] = "";
 
-	assert_int_equal(code_open(&c, in_dir("kinds.s"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+	assert_int_equal(code_open(&c, compiled_path("kinds.s"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
 	assert_non_null(strstr(err, "not a program or shared library"));
-	assert_int_equal(code_open(&c, in_dir("missing"), CODE_CACHE_NONE, err, sizeof(err)), -ENOENT);
-	run("gcc -c -o %s %s", in_dir("c.o"), in_dir("c.c"));
-	assert_int_equal(code_open(&c, in_dir("c.o"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
+	assert_int_equal(code_open(&c, compiled_path("missing"), CODE_CACHE_NONE, err, sizeof(err)), -ENOENT);
+	compiled_run("gcc -c -o %s %s", compiled_path("c.o"), compiled_path("c.c"));
+	assert_int_equal(code_open(&c, compiled_path("c.o"), CODE_CACHE_NONE, err, sizeof(err)), -ENOEXEC);
 }
 
 static void test_asks(void **state)
@@ -825,10 +791,10 @@ static void test_asks(void **state)
 	struct code_ask *list;
 	uint32_t nr;
 
-	write_file("asks.s", asks_source, strlen(asks_source));
+	compiled_write("asks.s", asks_source, strlen(asks_source));
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		run("gcc -shared %s -o %s %s", forms[i], in_dir("asks.so"), in_dir("asks.s"));
-		assert_int_equal(code_asks(in_dir("asks.so"), &list, &nr), 0);
+		compiled_run("gcc -shared %s -o %s %s", forms[i], compiled_path("asks.so"), compiled_path("asks.s"));
+		assert_int_equal(code_asks(compiled_path("asks.so"), &list, &nr), 0);
 		assert_int_equal(nr, sizeof(want) / sizeof(want[0]));
 		for (uint32_t k = 0; k < nr; k++) {
 			assert_int_equal(list[k].kind, want[k].kind);
@@ -841,20 +807,20 @@ static void test_asks(void **state)
 		free(list);
 	}
 	/* where nobody can tell functions apart, what can be nothing else */
-	run("sed -e /movabs/d -e /cfi_/d -e /asks.*function/d -e /size/d -e /globl/d %s >%s && gcc -shared -nostdlib -Wl,-s -o %s %s",
-	    in_dir("asks.s"), in_dir("bare.s"), in_dir("bare.so"), in_dir("bare.s"));
-	assert_int_equal(code_asks(in_dir("bare.so"), &list, &nr), 0);
+	compiled_run("sed -e /movabs/d -e /cfi_/d -e /asks.*function/d -e /size/d -e /globl/d %s >%s && gcc -shared -nostdlib -Wl,-s -o %s %s",
+	    compiled_path("asks.s"), compiled_path("bare.s"), compiled_path("bare.so"), compiled_path("bare.s"));
+	assert_int_equal(code_asks(compiled_path("bare.so"), &list, &nr), 0);
 	assert_int_equal(nr, 1);
 	assert_true(list[0].cpu && list[0].len == 3);
 	free(list);
-	assert_int_equal(code_asks(in_dir("asks.s"), &list, &nr), -ENOEXEC);
-	assert_int_equal(code_asks(in_dir("missing"), &list, &nr), -ENOENT);
+	assert_int_equal(code_asks(compiled_path("asks.s"), &list, &nr), -ENOEXEC);
+	assert_int_equal(code_asks(compiled_path("missing"), &list, &nr), -ENOENT);
 }
 
 /* Damaged files are refused or give what can be told, and never more. */
 static void test_damaged(void **state)
 {
-	FILE *f = fopen(in_dir("c.so"), "r");
+	FILE *f = fopen(compiled_path("c.so"), "r");
 	unsigned char *data;
 	struct code_ask *asks;
 	struct code *c;
@@ -878,14 +844,14 @@ static void test_damaged(void **state)
 			seed = seed * 1103515245 + 12345;
 			copy[(seed >> 8) % (i % 2 ? size : 1024)] = seed >> 3;
 		}
-		write_file("damaged.so", copy, i % 5 ? size : size / 2 + i);
+		compiled_write("damaged.so", copy, i % 5 ? size : size / 2 + i);
 		free(copy);
-		if (!code_asks(in_dir("damaged.so"), &asks, &nr)) {
+		if (!code_asks(compiled_path("damaged.so"), &asks, &nr)) {
 			for (uint32_t k = 0; k < nr; k++)
 				assert_true(asks[k].offset + asks[k].len <= size);
 			free(asks);
 		}
-		if (code_open(&c, in_dir("damaged.so"), CODE_CACHE_NONE, err, sizeof(err)))
+		if (code_open(&c, compiled_path("damaged.so"), CODE_CACHE_NONE, err, sizeof(err)))
 			continue;
 		for (uint32_t k = 0; k < code_nr(c); k++)
 			assert_true(code_at(c, k)->offset + code_at(c, k)->len <= size);
@@ -972,21 +938,13 @@ static void test_speed(void **state)
 
 static int set_up(void **state)
 {
-	if (!mkdtemp(dir))
+	if (compiled_begin(state))
 		return -1;
-	write_file("kinds.s", asm_source, strlen(asm_source));
-	write_file("c.c", c_source, strlen(c_source));
-	run("gcc -shared -o %s %s", in_dir("kinds.so"), in_dir("kinds.s"));
-	run("gcc -O2 -shared -fPIC -fvisibility=default -o %s %s", in_dir("c.so"), in_dir("c.c"));
+	compiled_write("kinds.s", asm_source, strlen(asm_source));
+	compiled_write("c.c", c_source, strlen(c_source));
+	compiled_run("gcc -shared -o %s %s", compiled_path("kinds.so"), compiled_path("kinds.s"));
+	compiled_run("gcc -O2 -shared -fPIC -fvisibility=default -o %s %s", compiled_path("c.so"), compiled_path("c.c"));
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	char cmd[PATH_MAX];
-
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	return system(cmd);
 }
 
 int main(void)
@@ -1008,5 +966,5 @@ int main(void)
 		cmocka_unit_test(test_speed),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, compiled_end);
 }
