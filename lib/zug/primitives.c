@@ -113,12 +113,11 @@ static int point(struct operation *me, struct zug_label *label, enum need need, 
 	return op_point(me, label) ? EINVAL : 0;
 }
 
-/* Init and destroy: a step on the object. */
-static int simple(struct operation *me, unsigned int op, struct object *o, ZUG_AT)
+/* The same, before that operation on the object. */
+static int step(struct operation *me, struct zug_label *label, unsigned int op, enum need need, struct object *o, ZUG_AT)
 {
-	struct zug_label label = op_label(op, o->id, file, line, func);
-
-	return point(me, &label, NEED_NOTHING, NULL);
+	*label = op_label(op, o->id, file, line, func);
+	return point(me, label, need, o);
 }
 
 static bool is_used(const struct object *o)
@@ -129,10 +128,9 @@ static bool is_used(const struct object *o)
 static int destroy(enum object_kind kind, unsigned int op, void *addr, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, addr, kind, name, false);
-	error = simple(me, op, o, file, line, func);
+	error = step(me, &label, op, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
-	label = op_label(op, o->id, file, line, func);
 	if (is_used(o))
 		return misuse(me, MISUSE_DESTROY_USED, o, label.site);
 	return 0;
@@ -143,10 +141,9 @@ static int destroy(enum object_kind kind, unsigned int op, void *addr, const cha
 int zug_at_mutex_init(void *m, int type, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, m, OBJECT_MUTEX, name, true);
-	(void)label;
 	o->recursive = type == ZUG_MUTEX_RECURSIVE;
 	o->checks = type == ZUG_MUTEX_ERRORCHECK;
-	return simple(me, ZUG_OP_MUTEX_INIT, o, file, line, func);
+	return step(me, &label, ZUG_OP_MUTEX_INIT, NEED_NOTHING, o, file, line, func);
 }
 
 int zug_at_mutex_destroy(void *m, const char *name, ZUG_AT)
@@ -166,9 +163,8 @@ int zug_at_mutex_lock(void *m, int timed, const char *name, ZUG_AT)
 	BEGIN(me, o, m, OBJECT_MUTEX, name, false);
 	if (o->checks && o->owner == me)
 		return EDEADLK;
-	label = op_label(timed ? ZUG_OP_TIMEDLOCK : ZUG_OP_LOCK, o->id, file, line, func);
 	me->timed = timed;
-	error = point(me, &label, NEED_MUTEX, o);
+	error = step(me, &label, timed ? ZUG_OP_TIMEDLOCK : ZUG_OP_LOCK, NEED_MUTEX, o, file, line, func);
 	if (error)
 		return error;
 	if (op_expired(me))
@@ -180,8 +176,7 @@ int zug_at_mutex_lock(void *m, int timed, const char *name, ZUG_AT)
 int zug_at_mutex_trylock(void *m, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, m, OBJECT_MUTEX, name, false);
-	label = op_label(ZUG_OP_TRYLOCK, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, ZUG_OP_TRYLOCK, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
 	if (o->owner && !(o->owner == me && o->recursive))
@@ -193,8 +188,7 @@ int zug_at_mutex_trylock(void *m, const char *name, ZUG_AT)
 int zug_at_mutex_unlock(void *m, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, m, OBJECT_MUTEX, name, false);
-	label = op_label(ZUG_OP_UNLOCK, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, ZUG_OP_UNLOCK, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
 	if (o->owner != me && o->checks)
@@ -213,8 +207,7 @@ int zug_at_mutex_unlock(void *m, const char *name, ZUG_AT)
 int zug_at_cond_init(void *c, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, c, OBJECT_COND, name, true);
-	(void)label;
-	return simple(me, ZUG_OP_COND_INIT, o, file, line, func);
+	return step(me, &label, ZUG_OP_COND_INIT, NEED_NOTHING, o, file, line, func);
 }
 
 int zug_at_cond_destroy(void *c, const char *name, ZUG_AT)
@@ -265,8 +258,8 @@ int zug_at_cond_wait(void *c, void *m, int timed, const char *name, const char *
 int zug_at_cond_signal(void *c, int all, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, c, OBJECT_COND, name, false);
-	label = op_label(all ? ZUG_OP_COND_BROADCAST : ZUG_OP_COND_SIGNAL, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, all ? ZUG_OP_COND_BROADCAST : ZUG_OP_COND_SIGNAL,
+		     NEED_NOTHING, o, file, line, func);
 	if (!error)
 		object_signal(o, all);
 	return error;
@@ -277,9 +270,8 @@ int zug_at_cond_signal(void *c, int all, const char *name, ZUG_AT)
 int zug_at_sem_init(void *s, unsigned int value, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, s, OBJECT_SEM, name, true);
-	(void)label;
 	o->count = (int)value;
-	return simple(me, ZUG_OP_SEM_INIT, o, file, line, func);
+	return step(me, &label, ZUG_OP_SEM_INIT, NEED_NOTHING, o, file, line, func);
 }
 
 int zug_at_sem_destroy(void *s, const char *name, ZUG_AT)
@@ -289,11 +281,11 @@ int zug_at_sem_destroy(void *s, const char *name, ZUG_AT)
 
 int zug_at_sem_wait(void *s, int how, const char *name, ZUG_AT)
 {
+	static const unsigned int ops[3] = { ZUG_OP_SEM_WAIT, ZUG_OP_SEM_TRYWAIT, ZUG_OP_SEM_TIMEDWAIT };
+
 	BEGIN(me, o, s, OBJECT_SEM, name, false);
-	label = op_label(how == ZUG_TRY ? ZUG_OP_SEM_TRYWAIT : how == ZUG_TIMED ? ZUG_OP_SEM_TIMEDWAIT : ZUG_OP_SEM_WAIT,
-			 o->id, file, line, func);
 	me->timed = how == ZUG_TIMED;
-	error = point(me, &label, how == ZUG_TRY ? NEED_NOTHING : NEED_COUNT, o);
+	error = step(me, &label, ops[how], how == ZUG_TRY ? NEED_NOTHING : NEED_COUNT, o, file, line, func);
 	if (error)
 		return error;
 	if (op_expired(me))
@@ -308,8 +300,7 @@ int zug_at_sem_wait(void *s, int how, const char *name, ZUG_AT)
 int zug_at_sem_post(void *s, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, s, OBJECT_SEM, name, false);
-	label = op_label(ZUG_OP_SEM_POST, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, ZUG_OP_SEM_POST, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
 	o->count++;
@@ -334,8 +325,7 @@ int zug_at_sem_getvalue(void *s, int *value, const char *name)
 int zug_at_rwlock_init(void *l, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, l, OBJECT_RWLOCK, name, true);
-	(void)label;
-	return simple(me, ZUG_OP_RWLOCK_INIT, o, file, line, func);
+	return step(me, &label, ZUG_OP_RWLOCK_INIT, NEED_NOTHING, o, file, line, func);
 }
 
 int zug_at_rwlock_destroy(void *l, const char *name, ZUG_AT)
@@ -351,9 +341,9 @@ int zug_at_rwlock_lock(void *l, int write, int how, const char *name, ZUG_AT)
 	};
 
 	BEGIN(me, o, l, OBJECT_RWLOCK, name, false);
-	label = op_label(ops[!!write][how], o->id, file, line, func);
 	me->timed = how == ZUG_TIMED;
-	error = point(me, &label, how == ZUG_TRY ? NEED_NOTHING : write ? NEED_FREE : NEED_NO_WRITER, o);
+	error = step(me, &label, ops[!!write][how],
+		     how == ZUG_TRY ? NEED_NOTHING : write ? NEED_FREE : NEED_NO_WRITER, o, file, line, func);
 	if (error)
 		return error;
 	if (op_expired(me))
@@ -371,8 +361,7 @@ int zug_at_rwlock_lock(void *l, int write, int how, const char *name, ZUG_AT)
 int zug_at_rwlock_unlock(void *l, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, l, OBJECT_RWLOCK, name, false);
-	label = op_label(ZUG_OP_RWUNLOCK, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, ZUG_OP_RWUNLOCK, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
 	if (o->owner == me)
@@ -390,11 +379,10 @@ int zug_at_rwlock_unlock(void *l, const char *name, ZUG_AT)
 int zug_at_barrier_init(void *b, unsigned int count, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, b, OBJECT_BARRIER, name, true);
-	(void)label;
 	if (!count)
 		return EINVAL;
 	o->limit = (int)count;
-	return simple(me, ZUG_OP_BARRIER_INIT, o, file, line, func);
+	return step(me, &label, ZUG_OP_BARRIER_INIT, NEED_NOTHING, o, file, line, func);
 }
 
 int zug_at_barrier_destroy(void *b, const char *name, ZUG_AT)
@@ -405,8 +393,7 @@ int zug_at_barrier_destroy(void *b, const char *name, ZUG_AT)
 int zug_at_barrier_wait(void *b, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, b, OBJECT_BARRIER, name, false);
-	label = op_label(ZUG_OP_BARRIER_WAIT, o->id, file, line, func);
-	error = point(me, &label, NEED_NOTHING, NULL);
+	error = step(me, &label, ZUG_OP_BARRIER_WAIT, NEED_NOTHING, o, file, line, func);
 	if (error)
 		return error;
 	if (++o->count == o->limit) {
@@ -424,8 +411,7 @@ int zug_at_barrier_wait(void *b, const char *name, ZUG_AT)
 int zug_at_once(void *once, void (*fn)(void), const char *name, ZUG_AT)
 {
 	BEGIN(me, o, once, OBJECT_ONCE, name, false);
-	label = op_label(ZUG_OP_ONCE, o->id, file, line, func);
-	error = point(me, &label, NEED_MUTEX, o);
+	error = step(me, &label, ZUG_OP_ONCE, NEED_MUTEX, o, file, line, func);
 	if (error || o->count)
 		return error;
 	o->owner = me;

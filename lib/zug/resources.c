@@ -78,15 +78,19 @@ int zug_create_resource_named(const char *name)
 	return handle;
 }
 
+/* The resource, and the operation that asks for it. NULL: *error. */
+static struct object *resource_of(int handle, struct operation **me, int *error)
+{
+	*me = op_self(error);
+	return *me ? object_of(handle, OBJECT_RESOURCE, error) : NULL;
+}
+
 int zug_delete(int resource)
 {
 	int error;
-	struct operation *me = op_self(&error);
-	struct object *o;
+	struct operation *me;
+	struct object *o = resource_of(resource, &me, &error);
 
-	if (!me)
-		return error;
-	o = object_of(resource, OBJECT_RESOURCE, &error);
 	if (!o)
 		return error;
 	if (o->first)
@@ -253,13 +257,10 @@ int zug_at_wait_all(const int *list, int nr, const char *file, int line, const c
 static int do_signal(int resource, bool all, const char *file, int line, const char *func)
 {
 	int error;
-	struct operation *me = op_self(&error);
+	struct operation *me;
+	struct object *o = resource_of(resource, &me, &error);
 	struct zug_label label;
-	struct object *o;
 
-	if (!me)
-		return error;
-	o = object_of(resource, OBJECT_RESOURCE, &error);
 	if (!o)
 		return error;
 	label = op_label(all ? ZUG_OP_RESOURCE_SIGNAL_ALL : ZUG_OP_RESOURCE_SIGNAL, o->id, file, line, func);
