@@ -96,33 +96,40 @@ static void test_portfolio(void)
 	program_free(p);
 }
 
+/* Executes the next schedule of each; true: they are the same. */
+static bool alike(const struct program *p, struct search *s, struct search *t, bool apart)
+{
+	uint32_t order[2][64] = { 0 };
+	struct model_result r;
+
+	for (int i = 0; i < 2; i++) {
+		struct search *one = i ? t : s;
+
+		if (apart)
+			model_run_apart(&p->model, one, &r, order[i], 64);
+		else
+			model_run(&p->model, one, &r, order[i], 64);
+	}
+	return !memcmp(order[0], order[1], sizeof(order[0]));
+}
+
 /* The same executions with the same seed, and other ones than before the points have changed. */
 static void test_draws(void)
 {
 	struct program *p = program_new("reorder", 4);
-	uint32_t order[4][64];
-	struct model_result r;
 
 	for (size_t i = 0; i < NR_SAMPLING; i++) {
 		struct search *s = model_search(sampling[i], 3, 1), *t = model_search(sampling[i], 3, 1);
 		int same = 0, repeated = 0;
 
-		for (int n = 0; n < 20; n++) {
-			memset(order, 0, sizeof(order));
-			model_run_apart(&p->model, s, &r, order[0], 64);
-			model_run_apart(&p->model, t, &r, order[1], 64);
-			same += !memcmp(order[0], order[1], sizeof(order[0]));
-		}
+		for (int n = 0; n < 20; n++)
+			same += alike(p, s, t, true);
 		tap_ok(search_samples(s) && same == 20, "%s: the same executions apart with the same seed", sampling[i]);
 		search_free(t);
 		t = model_search(sampling[i], 3, 1);
 		search_renew(s);
-		for (int n = 0; n < 20; n++) {
-			memset(order, 0, sizeof(order));
-			model_run(&p->model, s, &r, order[0], 64);
-			model_run(&p->model, t, &r, order[1], 64);
-			repeated += !memcmp(order[0], order[1], sizeof(order[0]));
-		}
+		for (int n = 0; n < 20; n++)
+			repeated += alike(p, s, t, false);
 		tap_ok(repeated < 10, "%s: others when the points have changed (%d of 20 alike)", sampling[i], repeated);
 		search_free(s);
 		search_free(t);
