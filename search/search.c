@@ -16,7 +16,9 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "search/fair.h"
+#include "search/division.h"
 #include "search/hb.h"
+#include "search/parts.h"
 #include "search/search_internal.h"
 #include "search/rules_internal.h"
 #include "search/save.h"
@@ -66,6 +68,15 @@ struct search {
 	size_t nr_forced;
 	bool force;			/* the current or next execution is forced */
 	bool loose;			/* it left what was forced: go on by the base scheduler */
+
+	/* parts (parts.h) */
+	struct division division;
+	bool dividing, divided;
+	bool inside;			/* a part was entered, and is not over */
+	uint64_t first;			/* iteration of part 0, where a part is one execution */
+	struct search_part_end part_end;
+	struct branch *path;		/* scratch for the division */
+	size_t room_path;
 
 	uint64_t iteration;		/* of the strategy */
 	uint64_t complete;		/* executions that were not cut */
@@ -177,6 +188,8 @@ void search_free(struct search *s)
 	rules_free(s->rules);
 	seen_fini(&s->classes);
 	seen_fini(&s->schedules);
+	division_fini(&s->division);
+	free(s->path);
 	free(s->before);
 	free(s->allowed);
 	free(s->enabled);
@@ -212,6 +225,7 @@ int search_renew(struct search *s)
 	if (s->running)
 		return -EBUSY;
 	s->env.max_choices = 0;
+	s->dividing = s->divided = false;
 	if (s->type->renew)
 		return s->type->renew(s->state);
 	return s->type->flags & STRATEGY_EXHAUSTIVE ? strategy_again(s->type, s->state, &s->env, s->args) : 0;
@@ -223,6 +237,149 @@ int strategy_again(const struct strategy_type *type, void *state, struct search_
 		type->fini(state);
 	memset(state, 0, type->size);
 	return type->init ? type->init(state, env, args) : 0;
+}
+
+/* ---- parts ---- */
+
+bool search_divides(const struct search *s)
+{
+	return s->type->confine;
+}
+
+int search_divide(struct search *s, uint32_t wanted)
+{
+	if (s->running)
+		return -EBUSY;
+	if (!search_divides(s) || s->env.frozen || !wanted)
+		return -EINVAL;
+	s->divided = false;
+	s->dividing = true;
+	return division_begin(&s->division, wanted);
+}
+
+int search_set_division(struct search *s, const struct search_subtree *list, uint64_t nr, bool cut)
+{
+	int ret = 0;
+
+	if (s->running)
+		return -EBUSY;
+	if (!search_divides(s) || s->env.frozen || !nr)
+		return -EINVAL;
+	division_fini(&s->division);
+	for (uint64_t i = 0; i < nr && !ret; i++)
+		ret = division_add(&s->division, list[i].choices, list[i].nr, list[i].cost, list[i].size);
+	s->division.cut = cut;
+	s->dividing = false;
+	s->divided = !ret;
+	return ret;
+}
+
+struct search_subtree search_subtree(const struct search *s, uint64_t i)
+{
+	const struct subtree *t = &s->division.list[i];
+
+	return (struct search_subtree){ t->choices, t->nr, t->cost, t->size };
+}
+
+bool search_division_cut(const struct search *s)
+{
+	return s->division.cut;
+}
+
+int search_freeze(struct search *s)
+{
+	if (s->running)
+		return -EBUSY;
+	if (s->env.script || (search_divides(s) && !s->divided))
+		return -EINVAL;
+	s->env.frozen = true;
+	s->inside = false;
+	s->first = s->iteration;
+	return 0;
+}
+
+uint64_t search_parts(const struct search *s)
+{
+	return search_divides(s) ? s->division.nr : UINT64_MAX;
+}
+
+uint32_t search_max_bound(const struct search *s)
+{
+	return s->type->max_bound ? s->type->max_bound(s->state) : 0;
+}
+
+int search_enter(struct search *s, uint64_t part, uint32_t bound)
+{
+	const struct subtree *t;
+	int ret;
+
+	if (s->running)
+		return -EBUSY;
+	if (!s->env.frozen || part >= search_parts(s))
+		return -EINVAL;
+	s->part_end = (struct search_part_end){ 0 };
+	s->inside = true;
+	s->iteration = s->first + part;
+	if (!search_divides(s))
+		return SEARCH_GO;
+	t = &s->division.list[part];
+	if (t->cost > bound && s->type->max_bound) {
+		s->inside = false;
+		s->part_end.cut = true;
+		return SEARCH_EXHAUSTED;
+	}
+	ret = s->type->confine(s->state, &(struct confine){ .choices = t->choices, .nr = t->nr, .bound = bound });
+	return ret ? ret : SEARCH_GO;
+}
+
+void search_part_end(const struct search *s, struct search_part_end *e)
+{
+	*e = s->part_end;
+}
+
+/* Before a strategy chooses an execution: there is one of a part, or of the division. */
+static int begin_part(struct search *s)
+{
+	const struct subtree *t;
+	int ret = 0;
+
+	if (s->env.frozen)
+		return s->inside ? SEARCH_GO : SEARCH_EXHAUSTED;
+	if (!s->dividing)
+		return SEARCH_GO;
+	t = division_next(&s->division, &ret);
+	if (!ret && t)
+		ret = s->type->confine(s->state, &(struct confine){ .choices = t->choices, .nr = t->nr, .measures = true });
+	return ret ? ret : t ? SEARCH_GO : SEARCH_EXHAUSTED;
+}
+
+/* There is none, for that reason. */
+static int end_part(struct search *s, int ret)
+{
+	struct search_stats st = { .bound_done = UINT32_MAX };
+
+	if (ret == SEARCH_EXHAUSTED && s->dividing) {
+		s->dividing = false;
+		s->divided = true;
+	} else if (ret == SEARCH_EXHAUSTED && s->inside && search_divides(s)) {
+		s->type->stats(s->state, &st);
+		s->part_end.cut = st.bound_done != UINT32_MAX && !st.unbounded;
+		s->part_end.incomplete = st.incomplete;
+	}
+	s->inside = false;
+	return ret;
+}
+
+/* An execution of the division has ended: its path. */
+static void note_path(struct search *s)
+{
+	uint64_t nr = s->type->branches(s->state, NULL, 0);
+
+	if (!ARRAY_RESERVE(s->path, s->room_path, nr))
+		return;
+	s->type->branches(s->state, s->path, nr);
+	/* without memory it is measured again */
+	(void)division_note(&s->division, s->path, nr);
 }
 
 static int begin(struct search *s, bool apart)
@@ -249,9 +406,12 @@ static int begin(struct search *s, bool apart)
 		rng_seed(&s->rare_rng, ~s->env.seed, s->iteration);
 		if (s->rules)
 			rules_begin(s->rules, &s->env.rng, s->iteration);
-		ret = s->type->begin(s->state, s->iteration);
+		ret = begin_part(s);
+		if (ret == SEARCH_GO)
+			ret = s->type->begin(s->state, s->iteration);
 		if (ret != SEARCH_GO)
-			return ret;
+			return end_part(s, ret);
+		s->inside &= search_divides(s);
 		s->iteration++;
 	}
 	s->running = true;
@@ -397,7 +557,7 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
-	if (s->type->flags & STRATEGY_COUNTS && !is_replay(s) &&
+	if (s->type->flags & STRATEGY_COUNTS && !s->env.frozen && !is_replay(s) &&
 	    profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label))
 		return -ENOMEM;
 	if (s->type->observe && !is_replay(s) && s->type->observe(s->state, p, i))
@@ -594,9 +754,9 @@ void search_end(struct search *s, const struct search_end *end)
 	if (s->step > s->stats.max_steps)
 		s->stats.max_steps = s->step;
 	/* An execution that ran into a bound says nothing about how long the others are. */
-	if (s->rare > s->rare_max)
+	if (s->rare > s->rare_max && !s->env.frozen)
 		s->rare_max = s->rare;
-	if (s->env.choices > s->env.max_choices && (s->force || e.result != SEARCH_ABANDONED))
+	if (s->env.choices > s->env.max_choices && !s->env.frozen && (s->force || e.result != SEARCH_ABANDONED))
 		s->env.max_choices = s->env.choices;
 	s->env.novel = false;
 	if (e.result == SEARCH_PASS || e.result == SEARCH_FAIL) {
@@ -604,13 +764,15 @@ void search_end(struct search *s, const struct search_end *end)
 		s->env.novel = seen_add(&s->classes, s->hb.hash);
 		seen_add(&s->schedules, s->schedule);
 	}
-	if (!is_replay(s))
+	if (!is_replay(s) && !s->env.frozen)
 		profile_end(&s->profile);
 	if (s->force) {
 		s->force = false;
 		return;
 	}
 	s->stats.executions++;
+	if (s->dividing)
+		note_path(s);
 	if (s->type->end)
 		s->type->end(s->state, &e);
 }
@@ -663,7 +825,8 @@ long search_save(const struct search *s, void *buf, size_t len)
 	struct codec c = { .write = true, .buf = buf, .len = len };
 	uint64_t sum;
 
-	if (s->running)
+	/* parts are entered anew, by their numbers */
+	if (s->running || s->dividing || s->env.frozen)
 		return -EBUSY;
 	/* Writing reads the state only. */
 	save_state((struct search *)s, &c);

@@ -18,6 +18,7 @@
 
 #include "lib/base/array.h"
 #include "search/codec.h"
+#include "search/division.h"
 #include "search/hb.h"
 #include "search/profile.h"
 #include "search/rng.h"
@@ -59,6 +60,7 @@ struct search_env {
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
 	bool apart;			/* of this execution: as search_begin_apart() */
+	bool frozen;			/* nothing is learnt any more (parts.h) */
 	bool novel;			/* in end(): no execution had shown this happens-before class before */
 	char *err;			/* during init() only: where to say what is wrong */
 	size_t errlen;
@@ -75,6 +77,13 @@ enum {
 struct strategy_param {
 	const char *name;
 	int64_t def, min, max;	/* a range of 0..1 also takes "no" and "yes" */
+};
+
+/* The part of the tree that a systematic strategy is confined to. */
+struct confine {
+	const uint32_t *choices;	/* NULL and 0: all of it, as after init() */
+	uint32_t nr, bound;
+	bool measures;
 };
 
 /* An argument that users may expect, but that would lose bugs: refused with the reason. */
@@ -123,6 +132,16 @@ struct strategy_type {
 	void (*final)(void *state, const struct search_point *point);
 	/* Optional: fill in what only the strategy knows (bounds, estimates). */
 	void (*stats)(const void *state, struct search_stats *stats);
+	/*
+	 * Optional, both or none: begins anew with what lies below these choices (the option taken at each point that has
+	 * more than one), under that bound alone. measures: executions take random options behind the choices, and
+	 * branches() is asked for the path of each, up to max choices; the number of those that there were, or of those
+	 * on the way if it did not come below the choices. -ENOMEM.
+	 */
+	int (*confine)(void *state, const struct confine *c);
+	uint64_t (*branches)(const void *state, struct branch *path, uint64_t max);
+	/* The greatest bound; without it there are none. */
+	uint32_t (*max_bound)(const void *state);
 	/* Optional: all that the next executions depend on (codec.h). Without it the state is none. */
 	void (*save)(void *state, struct codec *c);
 };

@@ -38,6 +38,16 @@ struct dpor {
 	bool incomplete;
 	struct diverge diverge;
 
+	/*
+	 * confine(): options of the first choices, which are never left. At these every task that is awake goes first in
+	 * some part of the tree, in the order of their numbers: what a reversal would ask for is there already.
+	 */
+	uint32_t *pinned, nr_pinned;
+	bool measures;		/* random options behind the pinned ones, and no other execution after it */
+	uint32_t met;		/* choices of this execution so far */
+	uint32_t floor;		/* events up to the last pinned choice, once it was met */
+	bool floor_value;	/* which is a value of the last of them, not its task */
+
 	/* at the last point, and after it if the caller shows that */
 	struct zug_label pending[REVERSALS_TASKS];
 	uint64_t live, enabled;
@@ -71,6 +81,7 @@ static void dpor_fini(void *state)
 	struct dpor *d = state;
 
 	reversals_fini(&d->reversals);
+	free(d->pinned);
 }
 
 static int dpor_begin(void *state, uint64_t iteration)
@@ -82,7 +93,7 @@ static int dpor_begin(void *state, uint64_t iteration)
 		return SEARCH_EXHAUSTED;
 	d->started = true;
 	d->prefix = d->reversals.nr;
-	d->depth = 0;
+	d->depth = d->met = 0;
 	d->sleep = 0;
 	d->blocked = d->overflow = d->final = false;
 	d->live = d->enabled = 0;
@@ -206,8 +217,46 @@ static void take(struct dpor *d, struct event *e, const struct search_cand *cand
 	d->depth++;
 }
 
+static uint32_t nth_task(uint64_t mask, uint32_t nth)
+{
+	while (nth--)
+		mask &= mask - 1;
+	return (uint32_t)__builtin_ctzll(mask);
+}
+
+/*
+ * A choice among nr options. Where it is pinned or drawn: true, with the option, or with nr if there is none like the
+ * pinned one.
+ */
+static bool is_set(struct dpor *d, uint32_t nr, uint32_t *option)
+{
+	uint32_t at = d->met++;
+
+	if (at >= d->nr_pinned && !d->measures)
+		return false;
+	if (at < d->nr_pinned)
+		*option = d->pinned[at] < nr ? d->pinned[at] : nr;
+	else
+		*option = (uint32_t)rng_below(&d->env->rng, nr);
+	/* the event is there, or about to be */
+	if (at + 1 == d->nr_pinned) {
+		d->floor = d->depth + 1;
+		d->floor_value = false;
+	}
+	return true;
+}
+
+/* The execution does not come to the part of the tree. */
+static int miss(struct dpor *d, uint64_t print)
+{
+	diverge_note(&d->diverge, d->depth, print);
+	d->diverge.adopted = false;
+	return -ESTALE;
+}
+
 static int record(struct dpor *d, const struct choice *c, uint64_t print)
 {
+	uint32_t nr, option;
 	uint64_t allowed = allowed_mask(c), awake;
 	struct event *e;
 	uint32_t pos;
@@ -221,12 +270,23 @@ static int record(struct dpor *d, const struct choice *c, uint64_t print)
 	}
 	if (reversals_reserve(&d->reversals))
 		return -ENOMEM;
+	nr = (uint32_t)__builtin_popcountll(awake);
 	pos = base_among(c, awake);
+	option = UINT32_MAX;
+	if (nr > 1 && is_set(d, nr, &option)) {
+		if (option == nr)
+			return miss(d, print);
+		pos = position(c, nth_task(awake, option));
+	}
 	e = &d->reversals.events[d->reversals.nr++];
 	*e = (struct event){
 		.print = print, .enabled = d->enabled, .allowed = allowed, .sleep = d->sleep,
 		.backtrack = 1ull << choice_cand(c, pos)->task,
 	};
+	if (option != UINT32_MAX) {
+		e->backtrack = awake;
+		e->done = awake & ((1ull << choice_cand(c, pos)->task) - 1);
+	}
 	take(d, e, choice_cand(c, pos));
 	/* what it ends would have gone on: as in reopen() */
 	if (e->ends)
@@ -262,6 +322,7 @@ static int dpor_pick(void *state, const struct choice *c)
 		}
 		return -ESTALE;
 	}
+	d->met += __builtin_popcountll(e->allowed & ~e->sleep) > 1;
 	take(d, e, choice_cand(c, pos));
 	return (int)pos;
 }
@@ -283,7 +344,21 @@ static uint64_t dpor_promise(const void *state, const struct search_point *point
 	for (; at < d->prefix; at++)
 		if (d->reversals.events[at].task != task)
 			return at - d->depth;
-	return UINT64_MAX;
+	return d->measures || d->met < d->nr_pinned ? at - d->depth : UINT64_MAX;
+}
+
+/* A new value, which may be pinned or drawn. True: it has none like the pinned one. */
+static bool is_set_value(struct dpor *d, struct event *e, uint32_t nr)
+{
+	uint32_t option = 0;
+
+	d->depth--;
+	if (is_set(d, nr, &option) && option == nr)
+		miss(d, nr);
+	d->depth++;
+	d->floor_value |= d->met == d->nr_pinned;
+	e->cur_value = option < nr ? option : 0;
+	return option == nr;
 }
 
 static int dpor_choose(void *state, uint32_t nr)
@@ -300,6 +375,10 @@ static int dpor_choose(void *state, uint32_t nr)
 			return 0;
 		e->cur_value = 0;
 	}
+	if (nr > 1 && e->value)
+		d->met++;
+	else if (nr > 1 && is_set_value(d, e, nr))
+		return 0;
 	e->value = true;
 	e->nr_values = nr;
 	return (int)e->cur_value;
@@ -349,20 +428,30 @@ static void find_reversals(struct dpor *d, const struct search_end *end)
 		reopen(d);
 }
 
+/* The last event has another value to try: it is the next one. */
+static bool next_value(struct dpor *d)
+{
+	struct reversals *r = &d->reversals;
+	struct event *e = r->nr ? &r->events[r->nr - 1] : NULL;
+
+	if (!e || !e->value || e->cur_value + 1 >= e->nr_values)
+		return false;
+	e->cur_value++;
+	reversals_redo_last(r);
+	return true;
+}
+
 /* The deepest event that has another beginning to try. */
 static void advance(struct dpor *d)
 {
 	struct reversals *r = &d->reversals;
 
-	while (r->nr) {
+	while (r->nr > d->floor) {
 		struct event *e = &r->events[r->nr - 1];
 		uint64_t todo;
 
-		if (e->value && e->cur_value + 1 < e->nr_values) {
-			e->cur_value++;
-			reversals_redo_last(r);
+		if (next_value(d))
 			return;
-		}
 		e->done |= 1ull << e->task;
 		todo = e->backtrack & ~e->done & ~e->sleep;
 		if (todo) {
@@ -374,13 +463,20 @@ static void advance(struct dpor *d)
 		}
 		reversals_truncate(r, r->nr - 1);
 	}
+	/* of the last pinned task the values are not pinned */
+	if (r->nr == d->floor && !d->floor_value && next_value(d))
+		return;
+	reversals_truncate(r, 0);
 }
 
 static void dpor_end(void *state, const struct search_end *end)
 {
 	struct dpor *d = state;
 
-	if (!d->diverge.now && (d->depth < d->prefix || end->result == SEARCH_DIVERGED))
+	if (d->measures)
+		return;
+	if (!d->diverge.now &&
+	    (d->depth < d->prefix || d->met < d->nr_pinned || end->result == SEARCH_DIVERGED))
 		diverge_note(&d->diverge, d->depth, 0);
 	switch (diverge_end(&d->diverge)) {
 	case DIVERGE_RETRY:
@@ -409,6 +505,49 @@ static void dpor_stats(const void *state, struct search_stats *stats)
 
 	stats->incomplete |= d->incomplete || d->diverge.given_up;
 	stats->sleep_blocked = d->sleep_blocked;
+}
+
+/* ---- parts of the tree ---- */
+
+static int dpor_confine(void *state, const struct confine *c)
+{
+	struct dpor *d = state;
+	uint32_t *pinned = calloc(c->nr + 1, sizeof(*pinned));
+
+	if (!pinned)
+		return -ENOMEM;
+	if (c->nr)
+		memcpy(pinned, c->choices, c->nr * sizeof(*pinned));
+	free(d->pinned);
+	d->pinned = pinned;
+	d->nr_pinned = c->nr;
+	d->measures = c->measures;
+	d->floor = 0;
+	d->floor_value = false;
+	reversals_truncate(&d->reversals, 0);
+	d->started = d->incomplete = false;
+	d->diverge = (struct diverge){ 0 };
+	return 0;
+}
+
+static uint64_t dpor_branches(const void *state, struct branch *path, uint64_t max)
+{
+	const struct dpor *d = state;
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < d->reversals.nr; i++) {
+		const struct event *e = &d->reversals.events[i];
+		uint64_t awake = e->allowed & ~e->sleep, before = awake & ((1ull << e->task) - 1);
+		uint32_t tasks = (uint32_t)__builtin_popcountll(awake);
+
+		if (tasks > 1 && nr++ < max)
+			path[nr - 1] = (struct branch){ .nr = tasks, .allowed = tasks,
+							.taken = (uint32_t)__builtin_popcountll(before) };
+		if (e->value && e->nr_values > 1 && nr++ < max)
+			path[nr - 1] = (struct branch){ .nr = e->nr_values, .allowed = e->nr_values,
+							.taken = e->cur_value };
+	}
+	return nr;
 }
 
 static void dpor_save(void *state, struct codec *c)
@@ -451,6 +590,8 @@ const struct strategy_type strategy_dpor = {
 	.fini = dpor_fini,
 	.choose = dpor_choose,
 	.final = dpor_final,
+	.confine = dpor_confine,
+	.branches = dpor_branches,
 	.stats = dpor_stats,
 	.save = dpor_save,
 };

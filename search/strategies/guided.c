@@ -316,9 +316,9 @@ static int guided_observe(void *state, const struct search_point *p, uint32_t i)
 		return 0;
 	key = key_of(c, a.object[0]);
 	writer = last_writer(g, a.object[0]);
-	if (learn(g, key, c->task, &a))
+	if (!g->env->frozen && learn(g, key, c->task, &a))
 		return -ENOMEM;
-	g->news |= seen_add(&g->pairs, mix64(writer) + key);
+	g->news |= !g->env->frozen && seen_add(&g->pairs, mix64(writer) + key);
 	return a.write ? set_writer(g, a.object[0], key) : 0;
 }
 
@@ -337,6 +337,8 @@ static void guided_end(void *state, const struct search_end *end)
 	struct guided *g = state;
 
 	(void)end;
+	if (g->env->frozen)
+		return;
 	if (!g->news) {
 		g->kept[g->parent].failed++;
 		return;

@@ -16,6 +16,8 @@
  * whichever member (env->profile, observe()); searches that try schedules in a fixed
  * order come last.
  *
+ * A search in parts (parts.h) leaves the exhaustive members out: they are not made of single executions.
+ *
  * An execution apart (search_begin_apart()) is for members that sample. The one that never preempts,
  * before all turns (search_begin_base()), is the first of dpor, which begins with it.
  *
@@ -151,13 +153,42 @@ static bool portfolio_base(void *state)
 
 static bool may_choose(const struct portfolio *p, const struct member *m)
 {
-	return !m->done && !(p->env->apart && m->type->flags & STRATEGY_EXHAUSTIVE);
+	return !m->done && !((p->env->apart || p->env->frozen) && m->type->flags & STRATEGY_EXHAUSTIVE);
+}
+
+/* What a member has earned: it gets a turn so often. */
+static double weight(const struct portfolio *p, const struct member *m)
+{
+	return 1 + parts[m - p->members].bonus * m->novelty;
+}
+
+/* Where every execution is a part of its own, members are drawn, with their weights as they were at last. */
+static struct member *draw_member(struct portfolio *p)
+{
+	uint64_t sum = 0, at, w;
+
+	for (bool pass = false;; pass = true) {
+		at = pass ? rng_below(&p->env->rng, sum) : UINT64_MAX;
+		for (size_t i = 0; i < NR_MEMBERS; i++) {
+			struct member *m = &p->members[i];
+
+			w = may_choose(p, m) ? (uint64_t)(weight(p, m) * 1024) : 0;
+			if (pass && at < w)
+				return m;
+			if (pass)
+				at -= w;
+			else
+				sum += w;
+		}
+	}
 }
 
 static struct member *next_member(struct portfolio *p)
 {
 	struct member *next = NULL;
 
+	if (p->env->frozen)
+		return draw_member(p);
 	for (size_t i = 0; i < sizeof(opening); i++)
 		if (!(p->opened >> i & 1) && may_choose(p, &p->members[opening[i]])) {
 			p->opened |= 1ull << i;
@@ -251,8 +282,10 @@ static void portfolio_end(void *state, const struct search_end *end)
 	struct portfolio *p = state;
 	struct member *m = p->now;
 
-	m->novelty += ((p->env->novel ? 1 : 0) - m->novelty) / MEMORY;
-	m->next += 1 / (1 + parts[m - p->members].bonus * m->novelty);
+	if (!p->env->frozen) {
+		m->novelty += ((p->env->novel ? 1 : 0) - m->novelty) / MEMORY;
+		m->next += 1 / weight(p, m);
+	}
 	if (m->type->end)
 		m->type->end(m->state, end);
 }

@@ -76,6 +76,11 @@ struct systematic {
 	bool incomplete;
 	struct diverge diverge;
 
+	/* confine(): options of the first choices, which are never left */
+	uint32_t *pinned, nr_pinned;
+	bool confined;		/* there is one round, with that bound */
+	bool measures;		/* random options behind the pinned ones, and no other execution after it */
+
 	uint32_t bound, max_bound, bound_done;
 	uint64_t round;		/* executions of this round */
 	uint64_t before;	/* executions of earlier rounds */
@@ -141,6 +146,7 @@ static void fini(void *state)
 	cache_fini(&s->cache);
 	free(s->nodes);
 	free(s->options);
+	free(s->pinned);
 }
 
 static uint32_t option_cost(const struct systematic *s, const struct node *n, uint32_t pos)
@@ -178,7 +184,7 @@ static void truncate_nodes(struct systematic *s, size_t nr)
 /* The deepest option not taken yet that the bound and the cache allow. */
 static bool advance(struct systematic *s)
 {
-	while (s->nr_nodes) {
+	while (s->nr_nodes > s->nr_pinned) {
 		struct node *n = &s->nodes[s->nr_nodes - 1];
 
 		while (++n->cur < n->nr) {
@@ -195,6 +201,7 @@ static bool advance(struct systematic *s)
 		}
 		truncate_nodes(s, s->nr_nodes - 1);
 	}
+	truncate_nodes(s, 0);
 	return false;
 }
 
@@ -205,7 +212,7 @@ static int begin(void *state, uint64_t iteration)
 	(void)iteration;
 	if (s->open && !s->nr_nodes) {
 		s->bound_done = s->bound;
-		if (!s->cut || s->bound >= s->max_bound)
+		if (s->confined || !s->cut || s->bound >= s->max_bound)
 			return SEARCH_EXHAUSTED;
 		s->bound++;
 		s->before += s->round;
@@ -265,6 +272,35 @@ static struct node *push(struct systematic *s, uint64_t print, uint32_t nr, bool
 	return n;
 }
 
+/* How many of a choice's options the greatest bound allows. */
+static uint32_t nr_allowed(const struct systematic *s, const struct node *n)
+{
+	uint32_t nr = 0;
+
+	while (nr < n->nr && (s->metric == METRIC_NONE || n->cost + option_cost(s, n, nr) <= s->max_bound))
+		nr++;
+	return nr;
+}
+
+/* The option that a new choice begins with. False: it has not got the one that is pinned. */
+static bool first_option(struct systematic *s, struct node *n)
+{
+	uint64_t at = s->nr_nodes - 1;
+
+	if (at < s->nr_pinned)
+		n->cur = s->pinned[at];
+	else if (s->measures)
+		n->cur = (uint32_t)rng_below(&s->env->rng, nr_allowed(s, n));
+	if (n->cur < n->nr) {
+		s->cost += option_cost(s, n, n->cur);
+		return true;
+	}
+	diverge_note(&s->diverge, at, n->print);
+	s->diverge.adopted = false;
+	truncate_nodes(s, at);
+	return false;
+}
+
 static int record(struct systematic *s, const struct choice *c, uint64_t print)
 {
 	const struct hb *hb = s->env->hb;
@@ -272,6 +308,8 @@ static int record(struct systematic *s, const struct choice *c, uint64_t print)
 
 	if (!n)
 		return -ENOMEM;
+	if (!first_option(s, n))
+		return -ESTALE;
 	for (uint32_t i = 0; i < c->nr; i++) {
 		const struct search_cand *cand = choice_cand(c, rotate(c, i));
 		unsigned int flags = cand->label.flags | zug_op_flags(cand->label.op);
@@ -284,7 +322,7 @@ static int record(struct systematic *s, const struct choice *c, uint64_t print)
 		s->options[n->options + i] = (struct option){ cand->task, child };
 	}
 	s->depth = s->nr_nodes;
-	return (int)rotate(c, 0);
+	return (int)rotate(c, n->cur);
 }
 
 /* True when the rest of the execution need not be recorded. */
@@ -293,7 +331,7 @@ static bool known_state(struct systematic *s, const struct choice *c)
 	uint32_t last = c->point->last;
 	uint64_t state;
 
-	if (!s->use_cache)
+	if (!s->use_cache || s->measures)
 		return false;
 	state = cache_state(s, s->env->hb->hash, c->fair_hash, last);
 	if (cache_dominated(&s->cache, state, last, s->cost))
@@ -378,7 +416,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 		if (n->value || s->options[n->options + n->cur].task != task)
 			return at - s->depth;
 	}
-	return UINT64_MAX;
+	return s->measures || s->nr_nodes < s->nr_pinned ? at - s->depth : UINT64_MAX;
 }
 
 static int choose(void *state, uint32_t nr)
@@ -404,9 +442,11 @@ static int choose(void *state, uint32_t nr)
 	n = push(s, print, nr, true, true);
 	if (!n)
 		return -ENOMEM;
+	if (!first_option(s, n))
+		return 0;
 	memset(&s->options[n->options], 0, nr * sizeof(*s->options));
 	s->depth = s->nr_nodes;
-	return 0;
+	return (int)n->cur;
 }
 
 static void end(void *state, const struct search_end *e)
@@ -414,7 +454,10 @@ static void end(void *state, const struct search_end *e)
 	struct systematic *s = state;
 
 	s->round++;
-	if (!s->diverge.now && (s->depth < s->prefix || e->result == SEARCH_DIVERGED))
+	if (s->measures)
+		return;
+	if (!s->diverge.now &&
+	    (s->depth < s->prefix || s->nr_nodes < s->nr_pinned || e->result == SEARCH_DIVERGED))
 		diverge_note(&s->diverge, s->depth, 0);
 	else if (e->result == SEARCH_ABANDONED && !s->redundant)
 		s->incomplete = true;
@@ -439,7 +482,7 @@ static double share_done(const struct systematic *s)
 {
 	double share = 0, width = 1;
 
-	for (size_t i = 0; i < s->nr_nodes; i++) {
+	for (size_t i = s->nr_pinned; i < s->nr_nodes; i++) {
 		const struct node *n = &s->nodes[i];
 		uint32_t allowed = 0, taken = 0;
 
@@ -470,6 +513,53 @@ static void stats(const void *state, struct search_stats *stats)
 	if (share > 0)
 		stats->estimate_total = (double)s->before + (double)s->round / share;
 	stats->incomplete |= s->incomplete || s->diverge.given_up;
+}
+
+/* ---- parts of the tree ---- */
+
+static int confine(void *state, const struct confine *c)
+{
+	struct systematic *s = state;
+	uint32_t *pinned = calloc(c->nr + 1, sizeof(*pinned));
+
+	if (!pinned)
+		return -ENOMEM;
+	if (c->nr)
+		memcpy(pinned, c->choices, c->nr * sizeof(*pinned));
+	free(s->pinned);
+	s->pinned = pinned;
+	s->nr_pinned = c->nr;
+	s->measures = c->measures;
+	s->confined = true;
+	s->bound = c->measures ? s->max_bound : c->bound;
+	s->bound_done = UINT32_MAX;
+	truncate_nodes(s, 0);
+	s->open = s->cut = s->incomplete = false;
+	s->round = s->before = 0;
+	s->diverge = (struct diverge){ 0 };
+	if (s->use_cache)
+		cache_clear(&s->cache);
+	return 0;
+}
+
+static uint64_t branches(const void *state, struct branch *path, uint64_t max)
+{
+	const struct systematic *s = state;
+
+	for (uint64_t i = 0; i < s->nr_nodes && i < max; i++) {
+		const struct node *n = &s->nodes[i];
+
+		path[i] = (struct branch){
+			.nr = n->nr, .allowed = nr_allowed(s, n), .taken = n->cur, .cost = n->cost,
+			.step = option_cost(s, n, 1), .grows = s->metric == METRIC_DELAY,
+		};
+	}
+	return s->nr_nodes;
+}
+
+static uint32_t max_bound(const void *state)
+{
+	return ((const struct systematic *)state)->max_bound;
 }
 
 static void save(void *state, struct codec *c)
@@ -514,7 +604,8 @@ static const struct strategy_refusal systematic_refused[] = {
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.promise = promise, .choose = choose, .stats = stats, .save = save
+	.promise = promise, .choose = choose, .stats = stats, .confine = confine, .branches = branches, \
+	.max_bound = max_bound, .save = save
 
 const struct strategy_type strategy_preemption = {
 	.info = {
