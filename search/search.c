@@ -791,6 +791,12 @@ void search_get_stats(const struct search *s, struct search_stats *stats)
 		s->type->stats(s->state, stats);
 }
 
+void search_hashes(const struct search *s, uint64_t *class, uint64_t *schedule)
+{
+	*class = s->hb.hash;
+	*schedule = s->schedule;
+}
+
 /* One more whenever a state changes its form. */
 #define SAVE_VERSION	5
 

@@ -166,6 +166,8 @@ struct search_stats {
 	uint64_t sleep_blocked;	/* dpor: executions that turned out to be known; part of executions */
 };
 void search_get_stats(const struct search *s, struct search_stats *stats);
+/* Of the last execution: its happens-before class, and its decisions. */
+void search_hashes(const struct search *s, uint64_t *class, uint64_t *schedule);
 
 /* The strategies there are, for `zug strategies` and for messages. NULL at the end. */
 struct search_strategy_info {

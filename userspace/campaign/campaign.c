@@ -19,10 +19,16 @@ static int set_up(struct campaign *c, struct kernel *k, const struct campaign_op
 		  char *err, size_t errlen)
 {
 	/* what the user got wrong comes before what the machine lacks */
-	int ret = session_prepare(&c->s, o, observer, stop, err, errlen);
+	struct campaign_options own = *o;
+	int ret;
 
+	campaign_parts_options(&own);
+	ret = session_prepare(&c->s, &own, observer, stop, err, errlen);
 	c->s.until_ns = o->search.time_ns ? c->start_ns + o->search.time_ns : 0;
 	ret = ret ? ret : points_new(&c->points, &c->s, err, errlen);
+	ret = ret ? ret : campaign_parts_open(c, err, errlen);
+	if (ret > 0)
+		return ret;
 	if (!ret && (campaign_load_state(c, err, errlen) || campaign_record_open(c, err, errlen)))
 		ret = -EINVAL;
 	ret = ret ? ret : session_open(&c->s, k, err, errlen);
@@ -43,11 +49,13 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 		return -ENOMEM;
 	c->start_ns = clock_now_ns();
 	ret = set_up(c, k, o, observer, stop, err, errlen);
-	if (ret) {
+	if (ret < 0) {
 		campaign_free(c);
 		return ret;
 	}
-	points_watch(c->points);
+	c->made_before = ret;
+	if (!ret)
+		points_watch(c->points);
 	c->setup_ns = clock_now_ns() - c->start_ns;
 	err[0] = 0;
 	*out = c;
@@ -61,6 +69,7 @@ void campaign_free(struct campaign *c)
 	if (!c)
 		return;
 	campaign_close_record(c, err, sizeof(err));
+	campaign_parts_close(c);
 	points_free(c->points);
 	session_close(&c->s);
 	failures_release(&c->failures);
@@ -70,15 +79,6 @@ void campaign_free(struct campaign *c)
 }
 
 /* ---- steps ---- */
-
-enum search_result campaign_verdict(const struct execution *x)
-{
-	if (x->diverged)
-		return SEARCH_DIVERGED;
-	if (x->outcome.kind == ZUG_OUTCOME_PASS)
-		return SEARCH_PASS;
-	return zug_outcome_is_finding(x->outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
-}
 
 /* The errors of launching say what is wrong with the command, at first. */
 static int launch_error(int ret)
@@ -93,6 +93,8 @@ uint64_t campaign_left(const struct campaign *c)
 	const struct options_search *o = &c->s.o.search;
 	uint64_t made = o->script ? c->searched : c->s.figures.executions - c->before;
 
+	if (c->s.frozen)
+		return campaign_parts_left(c);
 	return !o->executions ? UINT64_MAX : o->executions > made ? o->executions - made : 0;
 }
 
@@ -117,6 +119,7 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 	search_end(c->s.search,
 		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
 					 .failure = x->outcome.failure });
+	campaign_parts_note(c);
 	if (!ret)
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
@@ -146,6 +149,7 @@ static int first(struct campaign *c, struct execution *x, char *err, size_t errl
 	search_end(c->s.search,
 		   &(struct search_end){ .result = ret ? SEARCH_ABANDONED : campaign_verdict(x),
 					 .failure = x->outcome.failure });
+	campaign_parts_note(c);
 	return ret;
 }
 
@@ -196,6 +200,7 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	ret = c->s.sampled ? first(c, x, err, errlen) : session_follow(&c->s, NULL, x, err, errlen);
 	if (ret)
 		return ret == -ENOTRECOVERABLE ? ret : launch_error(ret);
+	campaign_parts_note(c);
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
@@ -204,20 +209,32 @@ static int explore(struct campaign *c, struct execution *x, enum campaign_step *
 		   size_t errlen)
 {
 	bool apart;
-	int ret = points_begin(c->points, &apart, err, errlen);
+	int ret;
 
-	*what = CAMPAIGN_EXHAUSTED;
-	if (!ret && (apart || !c->s.exhausted))
-		ret = sample(c, apart, x, what, err, errlen);
-	if (ret || *what != CAMPAIGN_EXHAUSTED || c->s.exhausted)
-		return ret;
-	c->s.exhausted = true;
-	return explore(c, x, what, err, errlen);
+	for (;;) {
+		*what = CAMPAIGN_SHARED;
+		ret = campaign_parts_enter(c, err, errlen);
+		if (ret <= 0)
+			return ret;
+		ret = points_begin(c->points, &apart, err, errlen);
+		*what = CAMPAIGN_EXHAUSTED;
+		if (!ret && (apart || !c->s.exhausted))
+			ret = sample(c, apart, x, what, err, errlen);
+		if (ret || *what != CAMPAIGN_EXHAUSTED)
+			return ret;
+		ret = campaign_parts_leave(c, err, errlen);
+		if (c->parts.over)
+			*what = CAMPAIGN_SHARED;
+		if (ret < 0 || c->parts.over || (!ret && c->s.exhausted))
+			return ret;
+		c->s.exhausted |= !ret;
+	}
 }
 
 /* Points have changed while the search went on. */
 static int begin_anew(struct campaign *c, char *err, size_t errlen)
 {
+	campaign_parts_renew(c);
 	if (!c->s.sampled)
 		return session_restart(&c->s, err, errlen);
 	if (!search_renew(c->s.search))
@@ -236,7 +253,7 @@ int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *w
 		ret = prime(c, x, what, err, errlen);
 		if (ret || c->phase != POINTS_SEARCHING)
 			return ret;
-	} else {
+	} else if (!c->s.frozen) {
 		ret = points_learn(c->points, c->phase, err, errlen);
 		if (ret > 0)
 			ret = begin_anew(c, err, errlen);
@@ -311,6 +328,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 
 	*r = (struct campaign_result){
 		.executions = f->executions,
+		.number = f->executions + c->s.skipped,
 		.searched = c->searched,
 		.resumed = c->before,
 		.aside = f->aside,
@@ -326,6 +344,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.exhausted = c->exhausted,
 		.tried = c->exhausted ? campaign_tried(c) : NULL,
 		.cut = c->cut,
+		.share = c->parts.log && !c->exhausted,
 		.stopped = c->stopped,
 		.first_divergence = c->first_divergence,
 		.failures = c->failures.list,
@@ -337,14 +356,18 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.nr_suppressed = races->nr_suppressed,
 		.suppression_used = races->used,
 		.symbols = c->s.symbols,
+		.record = c->s.o.results.record,
 	};
 	search_get_stats(c->s.search, &r->search);
+	campaign_parts_stats(c, &r->search);
 	r->preemptions_done = campaign_preemptions_done(&r->search);
 }
 
 void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
 {
 	*n = (struct campaign_notes){ 0 };
+	if (c->made_before)
+		return;
 	points_note(c->points, n);
 	n->start = session_template_note(&c->s);
 }
@@ -352,6 +375,8 @@ void campaign_get_notes(const struct campaign *c, struct campaign_notes *n)
 int campaign_points(const struct campaign *c, struct point_table *t)
 {
 	*t = (struct point_table){ 0 };
+	if (c->made_before)
+		return 0;
 	return points_table(c->points, t);
 }
 

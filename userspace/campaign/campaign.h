@@ -13,6 +13,7 @@
  *	session_*			kernel side, sandbox, probes, world, engine; one execution
  *	policy_*			the reasons for which places are points (policy.h)
  *	points				the table of policies, which the loop calls
+ *	campaign_parts			its share of a search that many machines make
  *	campaign			one step: an execution that finds points, or of the search
  *	trials, minimize, closest	executions beside the search: simpler schedules, neighbours
  *	campaign_findings, _run, _once	the loop, and one execution for zugd
@@ -56,8 +57,19 @@ int campaign_run(struct campaign *c, char *err, size_t errlen);
  */
 int campaign_close_record(struct campaign *c, char *err, size_t errlen);
 
+/* zug plan: divides the tree of schedules, and writes the plan (options.search.plan). As campaign_run(). */
+struct campaign_plan {
+	uint64_t subtrees, measured;	/* measured: executions for it */
+	double total, largest, smallest;	/* executions below them, estimated */
+	bool bounds;
+};
+int campaign_plan(struct campaign *c, struct campaign_plan *p, char *err, size_t errlen);
+
 /* One execution: at first ones that find the points, then one schedule after another. */
-enum campaign_step { CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED };
+enum campaign_step {
+	CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED,
+	CAMPAIGN_SHARED,	/* its share is made (--shard) */
+};
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);
 

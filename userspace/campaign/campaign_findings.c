@@ -194,7 +194,7 @@ static int note_once(struct campaign *c, const struct execution *x, struct campa
 	struct campaign_failure *failure;
 	bool new;
 
-	f->failure = failure = failures_note(&c->once, x, c->s.figures.executions, &new);
+	f->failure = failure = failures_note(&c->once, x, c->s.figures.executions + c->s.skipped, &new);
 	if (failure && new)
 		failure->trace = path;
 	else
@@ -224,7 +224,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 	struct campaign_failure lost = { .kind = x->outcome.kind };
 	struct campaign_finding f = { .failure = &lost, .after_ns = clock_now_ns() - c->start_ns };
 	struct campaign_failure *failure;
-	uint64_t execution = c->s.figures.executions;
+	uint64_t execution = c->s.figures.executions + c->s.skipped;
 	char *path;
 	bool new;
 
@@ -256,7 +256,7 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 	else if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, &f);
 	tell(c, &f, FINDING_EXPLAINED);
-	if (x->outcome.kind == ZUG_OUTCOME_RACE)
+	if (x->outcome.kind == ZUG_OUTCOME_RACE && !c->s.frozen)
 		race_book_know(points_races(c->points), x->outcome.failure);
 	tell(c, &f, FINDING_VERIFIED);
 	return 0;

@@ -4,13 +4,36 @@
 #define ZUG_CAMPAIGN_INTERNAL_H
 
 #include "campaign/campaign.h"
+#include "campaign/campaign_parts.h"
 #include "campaign/points.h"
 #include "campaign/session.h"
+#include "report/shard.h"
 
 struct record;
 
+/* Its share of a search (campaign_parts.c). */
+struct campaign_parts {
+	char *dir, *record;	/* the shard's folder, and its record */
+	struct shard_log *log;
+	struct shard *old;	/* what an earlier run has made; NULL: nothing */
+	uint64_t old_prologue;	/* executions of its prologue */
+	bool dividing;
+	bool inside;		/* a part was entered */
+	bool over;		/* nothing is left that is its own; of zug plan: the division is made */
+	bool unbounded;		/* there is no last part */
+	uint64_t prologue;	/* executions */
+	uint64_t nr;		/* parts, or those that an earlier run may have made */
+	uint32_t *done;		/* by part: 1 + the bound up to which it was made */
+	uint32_t *owner;	/* by subtree; NULL: a part is one execution */
+	uint64_t next, part, n;	/* n: executions of this part so far */
+	uint32_t bound, max_bound;
+	uint32_t tasks;		/* numbers of tasks that the prologue has given out */
+	uint64_t class, schedule;	/* of the last execution */
+};
+
 struct campaign {
 	struct session s;
+	struct campaign_parts parts;
 	struct points *points;
 	struct failure_list failures;
 	struct failure_list once;	/* that did not come again when they were replayed */
@@ -32,10 +55,8 @@ struct campaign {
 	struct record *record;
 	uint64_t recorded;		/* number of the execution that was recorded last */
 	bool record_ended;
+	bool made_before;		/* the shard was complete: nothing is executed */
 };
-
-/* What an execution is for the search. */
-enum search_result campaign_verdict(const struct execution *x);
 
 /* How many executions --executions still allows: it counts all, with a script those that follow it. */
 uint64_t campaign_left(const struct campaign *c);

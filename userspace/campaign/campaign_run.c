@@ -9,6 +9,8 @@
 #include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/repeat.h"
+#include "report/plan.h"
+#include "search/parts.h"
 
 #define KEEP_STATE_NS 1000000000ull	/* so that a crash of ours loses little */
 
@@ -51,10 +53,16 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 	int ret = campaign_on_finding(c, x, &once, err, errlen);
 
 	if (once) {
-		if (!ret && failures_find(&c->once, x->outcome.failure)->times == 1)
+		const struct campaign_failure *f = failures_find(&c->once, x->outcome.failure);
+
+		if (!ret && f->times == 1) {
 			campaign_record_once(c, x);
+			campaign_parts_finding(c, f, true);
+		}
 		return ret;
 	}
+	if (!ret && !known)
+		campaign_parts_finding(c, failures_find(&c->failures, x->outcome.failure), false);
 	campaign_record_finding(c, x);
 	if (c->s.observer->finding)
 		c->s.observer->finding(c->s.observer->ctx, c, &counted);
@@ -84,6 +92,10 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 		c->exhausted = *end = true;
 		return 0;
 	}
+	if (what == CAMPAIGN_SHARED) {
+		*end = true;
+		return 0;
+	}
 	campaign_record_execution(c, &x);
 	c->severed = x.outcome.kind == ZUG_OUTCOME_INTERRUPTED;
 	c->whole += !c->severed;
@@ -109,6 +121,8 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	/* with a script, what fails while points are looked for has not followed it */
 	if (zug_outcome_is_finding(x.outcome.kind) && !(c->s.o.search.script && what == CAMPAIGN_PRIMED))
 		ret = take_finding(c, &x, end, err, errlen);
+	if (!ret)
+		ret = campaign_parts_executed(c, &x, err, errlen);
 	return ret || *end ? ret : keep_state(c, false, err, errlen);
 }
 
@@ -142,6 +156,8 @@ static int end_of(const struct campaign *c)
 		if (!script.fits)
 			return CAMPAIGN_MISFIT;
 	}
+	if (c->made_before)
+		return c->once.nr ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
 	return c->cut || !c->whole || c->diverged || c->once.nr ? CAMPAIGN_INCOMPLETE : CAMPAIGN_PASSED;
 }
 
@@ -152,21 +168,62 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 	int ret;
 
 	err[0] = 0;
+	if (c->made_before) {
+		session_say(&c->s, "%s was complete: nothing is left to do", c->parts.dir);
+		return end_of(c);
+	}
 	c->s.cuts = true;
 	while (!(why = bound_reached(c))) {
 		ret = run_once(c, &end, err, errlen);
 		if (ret)
 			return ret;
-		if (end && !c->exhausted)
-			return end_of(c);
+		if (end && !c->exhausted && !c->parts.over) {
+			ret = campaign_parts_end(c, "a finding", true, err, errlen);
+			return ret ? ret : end_of(c);
+		}
 		if (end)
 			break;
 	}
 	say_limits(c);
 	if (c->exhausted)
 		why = campaign_tried(c);
+	else if (c->parts.over)
+		why = c->s.o.search.shards ? "its share is made" : "the tree is divided";
+	ret = campaign_parts_end(c, why, c->exhausted || c->parts.over || !campaign_left(c), err, errlen);
+	if (ret)
+		return ret;
 	campaign_record_end(c, why);
 	c->stopped = why;
 	ret = keep_state(c, true, err, errlen);
 	return ret ? ret : end_of(c);
+}
+
+static void measure(const struct search *s, struct campaign_plan *p)
+{
+	p->subtrees = search_parts(s);
+	p->bounds = search_max_bound(s);
+	for (uint64_t i = 0; i < p->subtrees; i++) {
+		double size = search_subtree(s, i).size;
+
+		p->total += size;
+		p->largest = size > p->largest ? size : p->largest;
+		p->smallest = !i || size < p->smallest ? size : p->smallest;
+	}
+}
+
+int campaign_plan(struct campaign *c, struct campaign_plan *p, char *err, size_t errlen)
+{
+	const char *path = c->s.o.search.plan;
+	int ret = campaign_run(c, err, errlen);
+
+	*p = (struct campaign_plan){ .measured = c->searched };
+	if (ret)
+		return ret;
+	if (!c->parts.over)
+		return CAMPAIGN_INCOMPLETE;
+	measure(c->s.search, p);
+	ret = plan_write(path, c->s.search, c->s.o.command.argv[0]);
+	if (ret)
+		snprintf(err, errlen, "--plan %s: %s", path, strerror(-ret));
+	return ret ? -EIO : 0;
 }

@@ -34,6 +34,10 @@ struct options_search {
 	const struct script *script;	/* its statements are the rules, and the search follows it; NULL: none */
 	const char *resume;	/* file with the state of the search; NULL: none */
 	bool ask_always;	/* every point asks: there are no leases (engine.h) */
+	uint32_t shard, shards;	/* this is shard 1.. of so many; 0: there are none */
+	const char *shard_variable;	/* of the environment, that said so; NULL: none */
+	uint32_t subtrees;	/* zug plan: into so many the tree is divided; 0: no plan is made */
+	const char *plan;	/* file with a division; NULL: none */
 };
 
 struct options_points {

@@ -313,8 +313,12 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 {
 	struct race_book *b = r->book;
 	struct campaign_race *race;
-	char *path = session_trace_name(r->s, "race.", err, errlen);
+	char *path;
 
+	for (unsigned int i = 0; i < b->nr; i++)
+		if (b->list[i].race == x->outcome.failure)
+			return 0;
+	path = session_trace_name(r->s, "race.", err, errlen);
 	if (!path)
 		return -EIO;
 	if (!ARRAY_RESERVE(b->list, b->room, b->nr + 1) ||
@@ -332,7 +336,9 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 	if (!race->object || !race->message)
 		return -ENOMEM;
 	b->nr++;
-	race_book_know(b, x->outcome.failure);
+	/* what others have found may not be known */
+	if (!r->s->frozen)
+		race_book_know(b, x->outcome.failure);
 	return 0;
 }
 

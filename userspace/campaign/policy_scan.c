@@ -477,6 +477,8 @@ static int learn(void *state, bool only_more, char *err, size_t errlen)
 	if (only_more || !s->session->sampled || s->mode < HOLDING)
 		return 0;
 	snprintf(err, errlen, "out of memory");
+	if (s->session->frozen && !s->late)
+		return 0;
 	ret = s->late ? conclude_late(s, err, errlen) : look_late(s, err, errlen);
 	return ret >= 0 || ret == -ENOMEM ? ret : -EIO;
 }
@@ -502,6 +504,15 @@ static void begin_execution(void *state, bool *apart)
 
 	if (!s->session->sampled || s->mode < HOLDING)
 		return;
+	/* what an execution holds may depend on nothing but its number */
+	if (s->session->frozen) {
+		s->holding = s->ends_last = s->races->noting = s->races->scanning = false;
+		s->session->o.failure.race = s->races->fail;
+		engine_hold(s->session->engine, s->cuts && !s->endless && s->session->part % 2 ? hold_end : NULL, s);
+		s->nr_ends = 0;
+		*apart |= s->cuts && !s->endless && s->session->part % 2;
+		return;
+	}
 	s->holding = s->mode == HOLDING && !s->holding && next_pair(s);
 	if (s->mode == HOLDING && !s->holding && s->pair == s->nr_pairs)
 		s->mode = DONE;
@@ -645,7 +656,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct scan *s = state;
 
-	if (!s->session->aside)
+	if (!s->session->aside && !s->session->frozen)
 		s->cuts |= cuts_others(s->session->world, p, i);
 	if (is_looking(s))
 		scan_look(s, p, i);

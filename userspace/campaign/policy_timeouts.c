@@ -46,7 +46,9 @@ static void begin(void *state, bool *apart)
 	/* looks and holds have executions of their own */
 	e->since++;
 	early = s->sampled && s->timed && !*apart &&
-		(s->exhausted ? e->nr < ENOUGH : e->since >= EVERY);
+		(s->frozen    ? s->part % EVERY == EVERY - 1 :
+		 s->exhausted ? e->nr < ENOUGH :
+				e->since >= EVERY);
 	if (early) {
 		e->since = 0;
 		e->nr++;

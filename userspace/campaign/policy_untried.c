@@ -46,7 +46,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 		u->timed |= st.next_timer != UINT64_MAX || waits_timed(w->s->world);
 	}
 	u->early |= w->s->o.inputs.explore_timeouts;
-	w->s->timed |= u->timed;
+	w->s->timed |= u->timed && !w->s->frozen;
 	return false;
 }
 

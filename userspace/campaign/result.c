@@ -17,6 +17,15 @@ uint32_t campaign_preemptions_done(const struct search_stats *s)
 	return s->delays ? UINT32_MAX : s->bound_done;
 }
 
+enum search_result campaign_verdict(const struct execution *x)
+{
+	if (x->diverged)
+		return SEARCH_DIVERGED;
+	if (x->outcome.kind == ZUG_OUTCOME_PASS)
+		return SEARCH_PASS;
+	return zug_outcome_is_finding(x->outcome.kind) ? SEARCH_FAIL : SEARCH_ABANDONED;
+}
+
 static const struct {
 	const char *name, *words;
 } asides[ASIDE_NR] = {
@@ -66,6 +75,14 @@ struct campaign_failure *failures_note(struct failure_list *f, const struct exec
 		return NULL;
 	*new = true;
 	return &f->list[f->nr++];
+}
+
+int failures_add(struct failure_list *f, const struct campaign_failure *known)
+{
+	if (!ARRAY_RESERVE(f->list, f->room, f->nr + 1))
+		return -ENOMEM;
+	f->list[f->nr++] = *known;
+	return 0;
 }
 
 static void release(struct campaign_failure *failure)

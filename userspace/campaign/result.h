@@ -43,6 +43,9 @@ enum campaign_aside {
 const char *campaign_aside_name(enum campaign_aside what);
 const char *campaign_aside_words(enum campaign_aside what);
 
+/* What an execution is for the search. */
+enum search_result campaign_verdict(const struct execution *x);
+
 /* A way to fail that was seen. */
 struct campaign_failure {
 	uint64_t failure;	/* its identity */
@@ -62,6 +65,8 @@ struct failure_list {
 /* Counts the failure of an execution; *new: it was not known. NULL: out of memory. */
 struct campaign_failure *failures_note(struct failure_list *f, const struct execution *x,
 				       uint64_t execution, bool *new);
+/* Takes over a failure that was counted before. 0 or -ENOMEM. */
+int failures_add(struct failure_list *f, const struct campaign_failure *known);
 /* NULL: not known. */
 struct campaign_failure *failures_find(const struct failure_list *f, uint64_t failure);
 /* Takes a failure off the list. */
@@ -102,6 +107,7 @@ uint32_t campaign_preemptions_done(const struct search_stats *s);
 /* All pointers are the campaign's, until its next execution. */
 struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
+	uint64_t number;	/* of the last execution, among those of all shards */
 	uint64_t searched;	/* of the executions; the others looked for points before the search */
 	uint64_t resumed;	/* of the executions; those of earlier runs (--resume) */
 	const uint64_t *aside;	/* further executions, by enum campaign_aside */
@@ -114,6 +120,7 @@ struct campaign_result {
 	bool exhausted;		/* nothing is left to try */
 	const char *tried;	/* what was tried then, in words: "every schedule was tried"; else NULL */
 	bool cut;		/* interrupted */
+	bool share;		/* it made its share, and not all of the search */
 	const char *stopped; /* the bound that ended the search; NULL: it goes on, or ended with a
 				finding */
 	const char *first_divergence;
@@ -127,6 +134,7 @@ struct campaign_result {
 	unsigned int nr_races, nr_suppressed;
 	const bool *suppression_used;	/* by suppression of the options; NULL: none was */
 	struct symbols *symbols;	/* for reports */
+	const char *record;	/* its file; NULL: there is none */
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "bpf/zug_abi.h"
 #include "campaign/run_options.h"
+#include "campaign/shard_number.h"
 #include "engine/faults.h"
 #include "report/report.h"
 #include "sandbox/sandbox.h"
@@ -20,6 +21,7 @@
 #define EXEC	(1u << RUN_EXEC)
 #define CHECK	(1u << RUN_CHECK)
 #define DAEMON	(1u << RUN_DAEMON)
+#define PLAN	(1u << RUN_PLAN)
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -120,6 +122,18 @@ static int parse_rules(const struct option_row *r, const char *arg, void *option
 	free(o->rules);
 	o->c.search.rules = o->rules = text;
 	return 0;
+}
+
+static int parse_shard(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
+{
+	struct run_options *o = options;
+	struct shard_number s;
+	int ret = shard_number_parse(text, &s, err, errlen);
+
+	o->c.search.shard = s.k;
+	o->c.search.shards = s.n;
+	o->c.search.shard_variable = s.variable;
+	return ret;
 }
 
 /* Lines "race:GLOB". */
@@ -240,6 +254,16 @@ static const struct option_row rows[] = {
 	{ .name = "resume", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.resume),
 	  .commands = RUN,
 	  .help = "continue the search whose state is in FILE, and keep its state there" },
+	{ .name = "shard", .argument = "K/N | auto | auto/N", .kind = OPTION_CUSTOM, .parse = parse_shard,
+	  AT(c.search.shards), .commands = RUN, .excludes = "resume script each-case",
+	  .why = "a shard has its own state, of one search",
+	  .help = "make the share of shard K of N, in a folder of its own, for zug merge; auto: which one "
+		  "the batch system says" },
+	{ .name = "plan", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.plan), .commands = RUN | PLAN,
+	  .help = "the subtrees that shards share: zug plan writes FILE, zug run --shard reads it" },
+	{ .name = "subtrees", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000000,
+	  AT(c.search.subtrees), .commands = PLAN, .why = "zug run takes those of a --plan",
+	  .help = "divide the tree of schedules into so many (default 64)" },
 	{ .name = "memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(c.search.memory),
 	  .help = "memory of the search's tables, such as 64M (default 256M); full ones forget" },
 	{ .name = "ask", .argument = "unknown|always", .kind = OPTION_CHOICE, AT(c.search.ask_always),
@@ -462,6 +486,15 @@ static const struct command_line lines[] = {
 		.end = "The options of zug run that say which schedule it is (--strategy, --seed, ...), where the points\n"
 		       "are, what the test's machine and its inputs are, are taken, too. Default strategy: random.\n\n"
 		       "Exit status: 0 when everything repeats, 1 when something differs, 5 when it was interrupted.\n",
+	},
+	[RUN_PLAN] = {
+		.command = "zug plan", .bit = PLAN, TABLE,
+		.usage = "zug plan [options] -- COMMAND [ARGUMENT...]\n",
+		.only = "subtrees plan strategy",
+		.about = "Measures the tree of schedules of a strategy that tries everything (dfs, dpor, preemption, delay) by\n"
+			 "random executions, and divides it into subtrees of about equal size, for zug run --shard K/N --plan FILE.\n",
+		.end = "It takes the options of zug run that say what is searched, and the shards must be given the same ones.\n\n"
+		       "Exit status: 0 when the plan is written, 1 when an execution failed, 5 when it was interrupted.\n",
 	},
 	[RUN_DAEMON] = {
 		.command = "zugd", .bit = DAEMON, TABLE,

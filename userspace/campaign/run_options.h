@@ -32,7 +32,7 @@ extern const struct option_word colour_words[];
 /* For --ask. */
 extern const struct option_word ask_words[];
 
-enum run_command { RUN_COMMAND, RUN_EXEC, RUN_CHECK, RUN_DAEMON };
+enum run_command { RUN_COMMAND, RUN_EXEC, RUN_CHECK, RUN_DAEMON, RUN_PLAN };
 
 /* The table, for help and tests. */
 const struct command_line *run_options_line(enum run_command command);

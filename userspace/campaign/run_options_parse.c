@@ -8,9 +8,13 @@
 #include "bpf/zug_abi.h"
 #include "campaign/run_options.h"
 #include "engine/faults.h"
+#include "search/strategy.h"
 
 /* --list-points: enough for the first looks of most programs. */
 #define LISTING_EXECUTIONS 20
+/* zug plan */
+#define DEFAULT_SUBTREES 64
+#define DEFAULT_PLAN "zug.plan"
 
 /* The script's options come before those of the command line, which may say otherwise. */
 static int read_script(struct run_options *o, const struct command_line *line, const char *path,
@@ -52,6 +56,16 @@ static bool is_given(const struct run_options *o, const struct command_line *lin
 	return false;
 }
 
+/* What is wrong with the strategy is said where the search is made. */
+static bool strategy_divides(const struct campaign_options *c)
+{
+	int64_t args[STRATEGY_MAX_PARAMS];
+	char ignored[256];
+	const struct strategy_type *type = strategy_parse(c->search.strategy, args, ignored, sizeof(ignored));
+
+	return type && type->confine;
+}
+
 int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
 		      char *err, size_t errlen)
 {
@@ -82,6 +96,13 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 		return ret;
 	if (c->results.list_points && !o->script_path && !is_given(o, line, "executions"))
 		c->search.executions = LISTING_EXECUTIONS;
+	/* with a tree there is no number of executions that all shards would share */
+	if (command == RUN_PLAN || (c->search.shards && !is_given(o, line, "executions") && strategy_divides(c)))
+		c->search.executions = 0;
+	if (command == RUN_PLAN && !c->search.subtrees)
+		c->search.subtrees = DEFAULT_SUBTREES;
+	if (command == RUN_PLAN && !c->search.plan)
+		c->search.plan = DEFAULT_PLAN;
 	/* zug check executes one schedule again and again */
 	if (command == RUN_CHECK && c->inputs.timeouts == TIMEOUTS_AUTO)
 		c->inputs.timeouts = TIMEOUTS_NEVER;

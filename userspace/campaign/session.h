@@ -94,6 +94,9 @@ struct session {
 	struct session_template template;
 	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
 	bool exhausted;		/* nothing is left to try but early time-outs */
+	bool frozen;		/* nothing is learnt any more, and points stay as they are (campaign_parts.h) */
+	uint64_t part;		/* frozen: the part that this execution is of */
+	uint64_t skipped;	/* numbers of executions that others make, before this one */
 	bool timed;		/* the test was seen to have waits with a time-out, or timers */
 	enum campaign_aside aside;	/* what executions are for now */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */

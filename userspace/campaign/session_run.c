@@ -69,7 +69,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 			    search->strategy ? search->strategy :
 					       "default",
 		.seed = search->seed,
-		.execution = s->figures.executions + !s->aside,
+		.execution = s->figures.executions + s->skipped + !s->aside,
 		.options = s->options_json,
 	};
 	struct trace_writer *t;

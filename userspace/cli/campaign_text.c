@@ -509,7 +509,7 @@ static void on_finding(void *ctx, const struct campaign *c, const struct campaig
 	case FINDING_FOUND:
 		campaign_get_result(c, &r);
 		fprintf(t->out, "found in execution %lu, after %s: %s\n\n",
-			(unsigned long)r.executions, seconds(f->after_ns, text, sizeof(text)),
+			(unsigned long)r.number, seconds(f->after_ns, text, sizeof(text)),
 			zug_outcome_name(f->failure->kind));
 		fflush(t->out);
 		break;
@@ -563,7 +563,9 @@ static void coverage_text(FILE *out, const struct campaign_result *r, bool rules
 	const struct search_stats *st = &r->search;
 	bool bounded = st->bound_done != UINT32_MAX;
 
-	if (r->exhausted && st->incomplete)
+	if (r->share)
+		fprintf(out, "stopped: %s; zug merge tells what all shards have found together\n", r->stopped);
+	else if (r->exhausted && st->incomplete)
 		fprintf(out,
 			"stopped: nothing is left to try, but not everything was tried: executions did not follow "
 			"their schedules, were cut short, or were too long; nothing is covered completely\n");
@@ -737,12 +739,13 @@ enum zug_exit campaign_text_run(struct campaign_text *t, struct campaign *c)
 
 void campaign_text_end(struct campaign_text *t, struct campaign *c)
 {
-	const char *record = t->o->results.record;
+	struct campaign_result r;
 	char line[512];
 	int ret = campaign_close_record(c, line, sizeof(line));
 
+	campaign_get_result(c, &r);
 	if (ret > 0)
-		fprintf(t->out, "record: %s (a page of it: zug show --html %s)\n", record, record);
+		fprintf(t->out, "record: %s (a page of it: zug show --html %s)\n", r.record, r.record);
 	else
 		campaign_text_error(t, ret, line);
 }

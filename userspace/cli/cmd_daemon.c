@@ -18,6 +18,7 @@ static const struct daemon_command commands[] = {
 	{ "diff", diff_execute },
 	{ "check", check_execute },
 	{ "pin", pin_execute },
+	{ "plan", plan_execute },
 	{ 0 },
 };
 

@@ -15,6 +15,8 @@ int cmd_replay(int argc, char **argv);
 int cmd_minimize(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_pin(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_strategies(int argc, char **argv);
@@ -50,6 +52,8 @@ int check_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 int minimize_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		     const volatile sig_atomic_t *stop);
 int diff_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
+		 const volatile sig_atomic_t *stop);
+int plan_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		 const volatile sig_atomic_t *stop);
 int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		const volatile sig_atomic_t *stop);

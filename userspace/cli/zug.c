@@ -17,6 +17,8 @@ static const struct command {
 	  "execute one schedule many times: does everything repeat, and if not, why" },
 	{ "pin", cmd_pin,
 	  "a script that makes the failure of a trace come again, for a regression test" },
+	{ "merge", cmd_merge, "what the shards of a search have found together" },
+	{ "plan", cmd_plan, "divide an exhaustive search into subtrees, for shards" },
 	{ "minimize", cmd_minimize, "the simplest schedule that fails as a trace does" },
 	{ "show", cmd_show, "print a trace: what each task did, and why it failed" },
 	{ "diff", cmd_diff, "where two traces part; of one, what makes the difference" },

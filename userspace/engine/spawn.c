@@ -18,6 +18,18 @@ uint32_t spawn_number(struct spawn_table *t, uint32_t parent, uint32_t nth)
 	return *number;
 }
 
+void spawn_forget(struct spawn_table *t, uint32_t nr)
+{
+	uint32_t known = nr;
+
+	if (t->nr <= nr)
+		return;
+	id_map_clear(&t->numbers);
+	t->nr = 0;
+	for (uint32_t i = 0; i < known; i++)
+		spawn_number(t, t->paths[i].parent, t->paths[i].nth);
+}
+
 void spawn_free(struct spawn_table *t)
 {
 	free(t->paths);

@@ -22,6 +22,8 @@ struct spawn_table {
 
 /* The number of a path, given out in order of first request. UINT32_MAX: out of memory. */
 uint32_t spawn_number(struct spawn_table *t, uint32_t parent, uint32_t nth);
+/* Only the first nr numbers have been given out. */
+void spawn_forget(struct spawn_table *t, uint32_t nr);
 void spawn_free(struct spawn_table *t);
 
 #endif
