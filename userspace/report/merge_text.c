@@ -85,6 +85,14 @@ static void bugs_text(FILE *out, const struct merge *m)
 	}
 }
 
+static const char *head_text(const struct merge *m, const char *name)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(m->shards[0].s->head, name, &v);
+	return v ? json_object_get_string(v) : "";
+}
+
 static void coverage_text(FILE *out, const struct merge *m)
 {
 	if (!m->parts) {
@@ -97,7 +105,8 @@ static void coverage_text(FILE *out, const struct merge *m)
 	} else if (m->bound_done != UINT32_MAX && (m->bounded || m->all)) {
 		fprintf(out, "covered: every schedule of the points there are%s", m->bounded ? " with up to " : "\n");
 		if (m->bounded)
-			fprintf(out, "%u preemption%s or delay%s\n", m->bound_done, plural(m->bound_done), plural(m->bound_done));
+			fprintf(out, "%u %s%s\n", m->bound_done, strncmp(head_text(m, "strategy"), "delay", 5) ? "preemption" :
+				"delay", plural(m->bound_done));
 	} else {
 		fprintf(out, "%" PRIu64 " of %" PRIu64 " subtrees are searched%s\n", m->parts_done, m->parts,
 			m->bounded ? " under the next bound" : "");
@@ -339,14 +348,6 @@ static void put_executions(struct record *r, const struct merge *m, const struct
 		record_execution(r, &x);
 		put_finding(r, m, &list[i], i + 1, x.ns, row);
 	}
-}
-
-static const char *head_text(const struct merge *m, const char *name)
-{
-	struct json_object *v = NULL;
-
-	json_object_object_get_ex(m->shards[0].s->head, name, &v);
-	return v ? json_object_get_string(v) : "";
 }
 
 static char **head_argv(const struct merge *m)
