@@ -12,22 +12,6 @@
 #define EFLAGS_CF		0x1ull
 #define EFLAGS_ARITHMETIC	0x8d5ull
 
-static __always_inline __u64 merged(__u64 old, __u64 v, __u32 size)
-{
-	return size == 8 ? v : size == 4 ? (__u32)v : (old & ~0xffffull) | (__u16)v;
-}
-
-/* The context can be written at constant offsets only. */
-#define PUT(nr, reg) case nr: ctx->reg = merged(ctx->reg, v, size); break
-
-static __always_inline void put_register(struct pt_regs *ctx, __u32 nr, __u64 v, __u32 size)
-{
-	switch (nr & 15) {
-	PUT(0, ax); PUT(1, cx); PUT(2, dx); PUT(3, bx); PUT(4, sp); PUT(5, bp); PUT(6, si); PUT(7, di);
-	PUT(8, r8); PUT(9, r9); PUT(10, r10); PUT(11, r11); PUT(12, r12); PUT(13, r13); PUT(14, r14); PUT(15, r15);
-	}
-}
-
 SEC("uprobe.multi")
 int zug_answer(struct pt_regs *ctx)
 {

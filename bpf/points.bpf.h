@@ -832,11 +832,4 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* Plants the breakpoint; zug_breakpoint above has done the work when this runs. */
-SEC("uprobe.multi")
-int zug_plant(struct pt_regs *ctx)
-{
-	return 0;
-}
-
 #endif

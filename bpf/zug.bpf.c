@@ -8,6 +8,7 @@
  *	template.bpf.h	executions that are forked from a process that stands still
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
  *	points.bpf.h	where tasks stop
+ *	execute.bpf.h	what a task does there, in place of the processor
  *	tasks.bpf.h	which tasks and mappings a test has
  *	commands.bpf.h	the commands of user space (zug_ctl)
  *
@@ -64,4 +65,5 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "tasks.bpf.h"
 #include "commands.bpf.h"
 #include "faults.bpf.h"
+#include "execute.bpf.h"
 #include "answers.bpf.h"

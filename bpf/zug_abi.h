@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define ZUG_ABI_VERSION		13
+#define ZUG_ABI_VERSION		14
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -148,7 +148,7 @@ struct zug_setup {
 	__u32 nr_cpus;		/* what sched_getaffinity() says; 0: the machine's own */
 	__u32 virtual_time;	/* the test sees the clock of the sandbox, and its time-outs expire when user space says so */
 	__u32 seeded;		/* the test gets random numbers of the seed instead of the machine's */
-	__u32 pad;
+	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what they access */
 };
 
 /* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
@@ -285,6 +285,33 @@ struct zug_pass {
 
 /* A probed place. Index = id of the site in events. */
 #define ZUG_ARG_NONE	0	/* 1..4: first to fourth argument register */
+/*
+ * An instruction that the kernel side can execute in its place (execute.bpf.h): to = from, or to = to OP from. Registers are
+ * indices into struct pt_regs as an array of words.
+ */
+enum zug_insn_op {
+	ZUG_INSN_NONE = 0,	/* the processor executes it, in a single step */
+	ZUG_INSN_MOVE, ZUG_INSN_ADD, ZUG_INSN_SUB, ZUG_INSN_AND, ZUG_INSN_OR, ZUG_INSN_XOR,
+	ZUG_INSN_CMP, ZUG_INSN_TEST,	/* set flags only */
+};
+enum zug_insn_place { ZUG_INSN_REG, ZUG_INSN_MEM, ZUG_INSN_IMM, ZUG_INSN_ADDR };
+#define ZUG_INSN_NO_REG		31
+#define ZUG_INSN_IP		16	/* the instruction's end */
+struct zug_insn {
+	__u8 op;		/* enum zug_insn_op */
+	__u8 len;		/* of the instruction */
+	__u8 to, from;		/* enum zug_insn_place; at most one is MEM or ADDR */
+	__u8 to_reg, from_reg;
+	__u8 size;		/* of to: 1, 2, 4 or 8 bytes */
+	__u8 from_size;		/* of from, if that is smaller: extended */
+	__u8 extend_sign;	/* else with zeros */
+	__u8 base, index;	/* of the memory operand: also ZUG_INSN_NO_REG, ZUG_INSN_IP */
+	__u8 shift;
+	__s32 disp;
+	__s32 imm;		/* extended with its sign */
+	__u32 pad;
+};
+
 struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
@@ -299,6 +326,7 @@ struct zug_site {
 	__u32 hits, run;	/* the kernel's: so many in that execution */
 	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 	struct zug_pass pass;
+	struct zug_insn insn;
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
@@ -319,9 +347,9 @@ struct zug_site {
 #define ZUG_ANSWER_RANDOM	(1u << 4)	/* rdrand, rdseed; else the time */
 #define ZUG_ANSWER_CPU		(1u << 5)	/* rdtscp: rcx as well */
 #define ZUG_ANSWER_LEN(how)	((how) & 15)	/* of the instruction */
-#define ZUG_ANSWER_REG(how)	((how) >> 8 & 15)	/* where a random number goes, by the processor's numbers */
-#define ZUG_ANSWER_SIZE(how)	((how) >> 12 & 15)	/* its bytes */
-#define ZUG_ANSWER_SHAPE(len, reg, size) ((len) | (reg) << 8 | (size) << 12)
+#define ZUG_ANSWER_REG(how)	((how) >> 8 & 31)	/* where a random number goes: which word of struct pt_regs */
+#define ZUG_ANSWER_SIZE(how)	((how) >> 13 & 15)	/* its bytes */
+#define ZUG_ANSWER_SHAPE(len, reg, size) ((len) | (reg) << 8 | (size) << 13)
 
 struct zug_site_key {
 	__u64 offset;		/* in the file */
@@ -418,7 +446,8 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 312, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
-_Static_assert(sizeof(struct zug_site) == 48, "zug_site");
+_Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
+_Static_assert(sizeof(struct zug_site) == 72, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");

@@ -258,6 +258,7 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 static int open_sandbox(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
+	const char *debug = getenv("ZUG_DEBUG");
 	const struct sandbox_options so = {
 		.name = o->machine.name,
 		.lane = o->machine.lane,
@@ -268,6 +269,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.virtual_time = !o->inputs.real_time,
 		.seeded = !o->inputs.real_random,
 		.seed = o->search.seed,
+		.stepped = o->replay.debugger || (debug && strstr(debug, "step")),
 		.clock_real = o->inputs.clock_real,
 		.own = o->environment.own,
 		.cwd = o->command.cwd,

@@ -545,7 +545,7 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
 }
 
-/* Uprobes of one program in a file, in one link. cookies: NULL, or one for each. The link or -errno. */
+/* Uprobes of one program in a file, in one link. cookies: one for each; NULL: none. The link or -errno. */
 static int attach_multi(struct kernel *k, const char *prog, const char *file, const unsigned long *offsets,
 			const __u64 *cookies, size_t nr)
 {
@@ -573,14 +573,18 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 {
 	int map = programs_map(k->programs, "sites"), index = programs_map(k->programs, "site_index");
 	unsigned long *offsets;
+	__u64 *cookies;
 	int ret = 0, link;
 
 	*bad = -1;
 	if (!nr)
 		return 0;
 	offsets = calloc(nr, sizeof(*offsets));
-	if (!offsets)
-		return -ENOMEM;
+	cookies = calloc(nr, sizeof(*cookies));
+	if (!offsets || !cookies) {
+		ret = -ENOMEM;
+		goto out;
+	}
 	for (int i = 0; i < nr; i++) {
 		struct zug_site_key key = { .offset = probes[i].offset, .module = module };
 
@@ -590,8 +594,9 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 			goto out;
 		}
 		offsets[i] = probes[i].offset;
+		cookies[i] = probes[i].site + 1ull;
 	}
-	ret = attach_multi(k, "zug_plant", file, offsets, NULL, nr);
+	ret = attach_multi(k, "zug_plant", file, offsets, cookies, nr);
 	/* one place that cannot be probed fails them all: find it */
 	for (int i = 0; ret < 0 && *bad < 0 && i < nr; i++) {
 		link = attach_multi(k, "zug_plant", file, &offsets[i], NULL, 1);
@@ -605,6 +610,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	k->probes_changed++;
 out:
 	free(offsets);
+	free(cookies);
 	return ret;
 }
 

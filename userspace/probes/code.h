@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "bpf/zug_abi.h"
 
 struct code;
 
@@ -152,6 +153,16 @@ struct code_memory {
  * than max.
  */
 int code_memory(const uint8_t *bytes, size_t n, const uint64_t *regs, struct code_memory *m, int max);
+/* Which word of struct pt_regs one of the processor's registers is; CODE_NO_REG: it is none (CODE_RIP...). */
+uint8_t code_saved_register(uint8_t nr);
+/* The longest instruction, in bytes. */
+#define CODE_LONGEST 15
+/*
+ * Whether the instruction that begins with bytes is a move, an arithmetic or a comparison of general registers, constants
+ * and at most one piece of memory, which the kernel side executes in its place. Then it is in *insn; else insn->op is
+ * ZUG_INSN_NONE.
+ */
+void code_simple(const uint8_t *bytes, size_t n, struct zug_insn *insn);
 /* True when it adds to its operand, or subtracts. */
 bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n);
 

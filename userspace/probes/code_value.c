@@ -4,7 +4,7 @@
 #include <Zydis/Zydis.h>
 #include "probes/code_internal.h"
 
-static bool decode(const uint8_t *bytes, size_t n, ZydisDecodedInstruction *in, ZydisDecodedOperand *ops)
+bool code_decode(const uint8_t *bytes, size_t n, ZydisDecodedInstruction *in, ZydisDecodedOperand *ops)
 {
 	ZydisDecoder d;
 
@@ -19,7 +19,7 @@ int code_stored_value(const struct code_place *p, const uint8_t *bytes, size_t n
 	ZydisDecodedInstruction in;
 	uint64_t v;
 
-	if (p->kind != CODE_STORE || !p->size || p->size > 8 || !decode(bytes, n, &in, ops) ||
+	if (p->kind != CODE_STORE || !p->size || p->size > 8 || !code_decode(bytes, n, &in, ops) ||
 	    in.mnemonic != ZYDIS_MNEMONIC_MOV)
 		return -ENOENT;
 	if (ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
@@ -86,7 +86,7 @@ int code_memory(const uint8_t *bytes, size_t n, const uint64_t *regs, struct cod
 	ZydisDecodedInstruction in;
 	int nr = 0;
 
-	if (!decode(bytes, n, &in, ops) || in.mnemonic == ZYDIS_MNEMONIC_ENTER)
+	if (!code_decode(bytes, n, &in, ops) || in.mnemonic == ZYDIS_MNEMONIC_ENTER)
 		return -ENOENT;
 	for (int i = 0; i < in.operand_count; i++) {
 		/* lea, and the hint that a long nop carries, access nothing */
@@ -105,7 +105,7 @@ bool code_counts(const struct code_place *p, const uint8_t *bytes, size_t n)
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
 
-	if (p->kind != CODE_RMW || !decode(bytes, n, &in, ops))
+	if (p->kind != CODE_RMW || !code_decode(bytes, n, &in, ops))
 		return false;
 	return in.mnemonic == ZYDIS_MNEMONIC_ADD || in.mnemonic == ZYDIS_MNEMONIC_SUB ||
 	       in.mnemonic == ZYDIS_MNEMONIC_INC || in.mnemonic == ZYDIS_MNEMONIC_DEC;

@@ -305,6 +305,23 @@ static int keep_new(const struct probes *p, uint32_t m, struct found *f)
 	return 0;
 }
 
+/* Plants places of a module in its private copy: where they are simple, the kernel side executes the instructions there. */
+static int add_probes(struct probes *p, uint32_t m, const char *copy, struct kernel_probe *kp, int nr, int *bad)
+{
+	int fd = open(copy, O_RDONLY | O_CLOEXEC);
+
+	for (int i = 0; i < nr && fd >= 0; i++) {
+		uint8_t bytes[CODE_LONGEST] = { 0 };
+		ssize_t n = pread(fd, bytes, sizeof(bytes), kp[i].offset);
+
+		if (n > 0)
+			code_simple(bytes, n, &kp[i].what.insn);
+	}
+	if (fd >= 0)
+		close(fd);
+	return kernel_add_probes(p->k, m, copy, kp, nr, bad);
+}
+
 int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_t errlen)
 {
 	struct probe_module *mod = &p->modules[m];
@@ -345,7 +362,7 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 	mod->dev = st.st_dev;
 	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
 	if (!ret)
-		ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+		ret = add_probes(p, m, copy, kp, nr, &bad);
 	free(kp);
 	if (ret) {
 		if (bad >= 0)
@@ -527,7 +544,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 			continue;
 		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);
 		if (!ret)
-			ret = kernel_add_probes(p->k, m, copy, kp, nr, &bad);
+			ret = add_probes(p, m, copy, kp, nr, &bad);
 		if (ret)
 			snprintf(err, errlen, "cannot probe %s again: %s", mod->path, strerror(-ret));
 	}

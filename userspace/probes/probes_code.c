@@ -88,12 +88,12 @@ uint16_t probes_code_op(const struct code_place *c)
 	}
 }
 
-/* struct pt_regs of x86-64 as words, by the processor's numbers, plus 1. */
-static uint8_t pt_reg(uint8_t reg)
+/* Of struct zug_site: 0 is none. */
+static uint8_t site_register(uint8_t reg)
 {
-	static const uint8_t words[16] = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 };
+	uint8_t word = code_saved_register(reg);
 
-	return reg < 16 ? words[reg] + 1 : 0;
+	return word == CODE_NO_REG ? 0 : word + 1;
 }
 
 void probes_code_site(const struct probe_site *s, struct zug_site *what)
@@ -111,8 +111,8 @@ void probes_code_site(const struct probe_site *s, struct zug_site *what)
 		what->flags |= ZUG_SITE_SECOND;
 	if (c->flags & CODE_REP)
 		what->flags |= ZUG_SITE_REP;
-	what->base = pt_reg(c->base);
-	what->index = pt_reg(c->index);
+	what->base = site_register(c->base);
+	what->index = site_register(c->index);
 	what->shift = c->shift;
 	what->ip_add = c->base == CODE_RIP ? c->len : 0;
 	what->disp = c->disp;
@@ -236,7 +236,7 @@ int probes_find_answers(struct probes *p, uint32_t m, char *err, size_t errlen)
 	ret = rewrite_rdtscp(copy, list, n);
 	for (uint32_t i = 0; i < n; i++)
 		mod->answers[i] = (struct kernel_answer){ list[i].offset,
-			ZUG_ANSWER_SHAPE(list[i].len, list[i].reg, list[i].size) | (list[i].cpu ? ZUG_ANSWER_CPU : 0) |
+			ZUG_ANSWER_SHAPE(list[i].len, code_saved_register(list[i].reg), list[i].size) | (list[i].cpu ? ZUG_ANSWER_CPU : 0) |
 			(list[i].kind == CODE_RANDOM ? ZUG_ANSWER_RANDOM : 0) };
 	mod->nr_answers = n;
 	if (!ret && !stat(copy, &st)) {

@@ -41,6 +41,7 @@ struct sandbox_options {
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	bool in_place;		/* no private copies: processes that join keep their files */
 	bool virtual_time;	/* the test has a clock of its own */
+	bool stepped;		/* the processor itself executes the instructions at points: a debugger watches data */
 	uint64_t clock_real;	/* its CLOCK_REALTIME when an execution begins, in ns */
 	bool seeded;		/* the test's random numbers are made from `seed` */
 	uint64_t seed;

@@ -47,6 +47,17 @@ if begin "atomic instructions without symbols"; then
 	end
 fi
 
+if begin "instructions executed in their place"; then
+	cat >compare.sh <<-'END'
+		"$1" >here
+		cmp here "$2"
+	END
+	"$points/instructions" >native
+	zug 60 run -q --executions 2 --point 'insn_*' -o traces -- sh compare.sh "$points/instructions" native
+	want_out '^nothing found in 2 executions .*; ([3-9][0-9]{2}|[0-9]{4,}) steps,'
+	end
+fi
+
 if begin "no atomic instructions"; then
 	trace_of --points sync -- "$points/atomics"
 	nr_steps 0 '"op":"(atomic-[a-z]*|pause|fence)"'
