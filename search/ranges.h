@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "search/rng.h"
 
 /* Of a longer range only this many bytes count. */
 #define RANGES_BYTES	4096
@@ -33,6 +34,15 @@ const struct range *ranges_at(const struct ranges *r, uint32_t i);
 
 /* The other ranges that share a byte with range i, up to max of them in list, in no order. Their number. */
 uint32_t ranges_overlaps(const struct ranges *r, uint32_t i, uint32_t *list, uint32_t max);
+
+/*
+ * A number other than 0 for a piece of an object, which is the same in executions where the object and the
+ * size are. Numbers of objects may follow each other as closely as sizes do.
+ */
+static inline uint64_t range_name(uint64_t object, uint32_t size)
+{
+	return mix64(mix64(object) + size) | 1;
+}
 
 static inline bool range_overlap(const struct range *a, const struct range *b)
 {

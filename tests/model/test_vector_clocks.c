@@ -4,6 +4,7 @@
  * what the program synchronises, over random programs and schedules
  */
 #include <string.h>
+#include <stdlib.h>
 #include "search/vector_clocks.h"
 #include "search/ranges.h"
 #include "gen.h"
@@ -278,9 +279,32 @@ static void test_ranges(void)
 	tap_ok(!again, "equal ranges have one number");
 }
 
+static int compare_numbers(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Two members of neighbours on the heap, whose numbers differ by as much as their sizes, are two variables. */
+static void test_range_names(void)
+{
+	uint64_t names[64 * 64];
+	int n = 0, equal = 0;
+
+	for (uint64_t object = 0; object < 64; object++)
+		for (uint32_t size = 1; size <= 64; size++)
+			names[n++] = range_name(0x4e6f000030000000 + object, size);
+	qsort(names, n, sizeof(*names), compare_numbers);
+	for (int i = 1; i < n; i++)
+		equal += names[i] == names[i - 1];
+	tap_ok(!equal, "pieces of neighbouring objects have names of their own (%d have not)", equal);
+}
+
 int main(void)
 {
 	test_once();
+	test_range_names();
 	test_overlaps();
 	test_ranges();
 	test_random_programs("locks", GEN_LOCKS, 2);

@@ -58,7 +58,7 @@ static uint32_t add_range(struct scan *s, const struct world_access *a)
 /* A number for the clocks, which stays the same from execution to execution where objects do. */
 static uint64_t clock_object(const struct scan *s, uint32_t range)
 {
-	return mix64(s->objects[range] + ranges_at(s->ranges, range)->size) | 1;
+	return range_name(s->objects[range], ranges_at(s->ranges, range)->size);
 }
 
 static void note_race(struct scan *s, const struct vector_clocks_race *race)
