@@ -172,6 +172,8 @@ static __always_inline bool is_watched(__u64 addr, __u32 size)
 
 static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site *site)
 {
+	__u32 hits;
+
 	if (site->run != s->run) {
 		if (site->run == s->template_run) {
 			site->hits_before = site->hits;
@@ -180,7 +182,9 @@ static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site
 		site->run = s->run;
 		site->hits = s->forked && site->run_before == s->template_run ? site->hits_before : 0;
 	}
-	return site->hits++ >= site->limit;
+	hits = site->hits++;
+	/* beyond the limit, a few: tasks that come late reach the place after those that came first */
+	return hits >= site->limit && (hits >= ZUG_HOT_HITS || (hits & (hits - 1)));
 }
 
 /* Beyond its limit, so many hits make the breakpoint alone too slow. */

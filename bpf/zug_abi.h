@@ -265,8 +265,11 @@ struct zug_syscall {
 	__u8 pad[3];
 };
 
-/* Hits of a place in one execution, beyond its limit, after which its breakpoint is taken out of the process. */
-#define ZUG_HOT_HITS	4096
+/*
+ * After so many hits of a place in one execution, beyond its limit, its breakpoint is taken out of the process: each
+ * costs a sixth of a stop. Before that it still stops at hits that are a power of two.
+ */
+#define ZUG_HOT_HITS	64
 
 /* When a holder with a lease may pass a place: word[index] of the event, which is its lock's memory, decides. */
 enum zug_pass_kind {
@@ -322,7 +325,7 @@ struct zug_site {
 	__u8 shift;
 	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
 	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
-	__u32 limit;		/* in one execution no stop any more after so many; 0: always one */
+	__u32 limit;		/* in one execution few stops after so many hits; 0: always one */
 	__u32 hits, run;	/* the kernel's: so many in that execution */
 	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 	struct zug_pass pass;

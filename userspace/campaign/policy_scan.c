@@ -107,7 +107,7 @@ static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_la
  */
 static bool look_holds_ends(const struct scan *s)
 {
-	return !(s->round % (s->nr_batches == 1 ? 2 : 4));
+	return !(s->round % (s->window == s->nr ? 2 : 4));
 }
 
 /* The tasks that the next look holds. */
@@ -303,76 +303,69 @@ static void conclude(struct scan *s)
 	if (s->seen)
 		memset(s->seen, 0, s->size_seen * sizeof(*s->seen));
 	ranges_reset(s->ranges);
-	for (uint32_t i = 0; i < s->nr; i++) {
-		s->heated |= !s->places[i].hot && s->places[i].hits >= s->limit;
-		s->places[i].hot |= s->places[i].hits >= s->limit;
-		s->places[i].hits = 0;
-	}
+	scan_count(s);
 }
 
 /*
- * So often an instruction is a point in one execution; looks: one that looks. A search that samples
- * goes on with its points also where it looks, and the order of atomic accesses must be seen.
+ * A place that is a site already. "within" is for the search alone: what is not known at first, and
+ * then is, would be two names for the same.
  */
-static uint32_t limit_of(const struct scan *s, const struct access_place *a, bool looks)
+static void set_site(const struct scan *s, const struct access_place *a, bool looks, bool now)
 {
-	if (!looks || (s->session->sampled && a->added))
-		return a->hot ? LIMIT : 0;
-	return s->session->sampled && a->op ? LIMIT : s->limit;
+	struct probes *p = s->session->probes;
+
+	if (a->site == UINT32_MAX || probes_site(p, a->site)->waits)
+		return;
+	probes_silence(p, a->site, !(a->added || now || (a->op && looks)));
+	probes_set_limit(p, a->site, scan_limit(s, a, looks));
+	probes_set_within(p, a->site, looks ? 0 : a->within);
 }
 
-/* Points are what was added, and these of a batch; UINT32_MAX: none. */
-static int plant(struct scan *s, uint32_t batch, char *err, size_t errlen)
+/* The places of the look that are no sites yet become some. */
+static int add_sites(struct scan *s, uint32_t module, struct probe_code *list, char *err, size_t errlen)
 {
-	uint32_t first = batch * s->batch, end = first + s->batch < s->nr ? first + s->batch : s->nr;
+	struct probes *p = s->session->probes;
+	uint32_t site = probes_nr_sites(p);
+	int nr = 0, ret;
+
+	for (uint32_t i = 0; i < s->window; i++) {
+		const struct access_place *a = scan_turn(s, s->first + i);
+
+		if (a->module == module && a->site == UINT32_MAX)
+			list[nr++] = (struct probe_code){ .offset = a->offset,
+							  .op = a->op,
+							  .split = a->split,
+							  .limit = scan_limit(s, a, true) };
+	}
+	ret = nr ? probes_add_code(p, module, list, nr, err, errlen) : 0;
+	for (; ret >= 0 && site < probes_nr_sites(p); site++) {
+		const struct probe_site *ps = probes_site(p, site);
+		struct access_place *a = scan_place(s, ps->module, ps->offset);
+
+		if (a)
+			a->site = site;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Points are what was added, and where the execution looks the places of the look. */
+static int plant(struct scan *s, bool looks, char *err, size_t errlen)
+{
 	bool *now = calloc(s->nr + 1, sizeof(*now));
-	struct probe_code *list = malloc(s->batch * sizeof(*list));
+	struct probe_code *list = malloc((s->nr + 1) * sizeof(*list));
 	int ret = now && list ? 0 : -ENOMEM;
 
-	for (uint32_t t = first; !ret && batch != UINT32_MAX && t < end; t++)
-		now[s->turns[t]] = !s->places[s->turns[t]].hot;
-	for (uint32_t i = 0; !ret && i < s->nr; i++) {
-		struct access_place *a = &s->places[i];
+	for (uint32_t i = 0; !ret && looks && i < s->window; i++) {
+		struct access_place *a = scan_turn(s, s->first + i);
 
-		if (a->site == UINT32_MAX)
-			continue;
-		if (probes_site(s->session->probes, a->site)->waits)
-			continue;
-		probes_silence(s->session->probes, a->site,
-			       !(a->added || now[i] || (a->op && batch != UINT32_MAX)));
-		probes_set_limit(s->session->probes, a->site, limit_of(s, a, batch != UINT32_MAX));
-		/*
-		 * only in the search: what is not known at first, and then is, would be two names
-		 * for the same
-		 */
-		probes_set_within(s->session->probes, a->site, batch != UINT32_MAX ? 0 : a->within);
+		now[a - s->places] = s->session->sampled || !a->hot;
 	}
+	for (uint32_t i = 0; !ret && i < s->nr; i++)
+		set_site(s, &s->places[i], looks, now[i]);
 	if (!ret)
 		ret = session_replant(s->session, err, errlen);
-	for (uint32_t m = 0;
-	     !ret && batch != UINT32_MAX && m < probes_nr_modules(s->session->probes); m++) {
-		uint32_t site = probes_nr_sites(s->session->probes);
-		int nr = 0;
-
-		for (uint32_t t = first; t < end; t++) {
-			const struct access_place *a = &s->places[s->turns[t]];
-
-			if (a->module == m && a->site == UINT32_MAX)
-				list[nr++] = (struct probe_code){ .offset = a->offset,
-								  .op = a->op,
-								  .split = a->split,
-								  .limit = limit_of(s, a, true) };
-		}
-		ret = nr ? probes_add_code(s->session->probes, m, list, nr, err, errlen) : 0;
-		ret = ret < 0 ? ret : 0;
-		for (; !ret && site < probes_nr_sites(s->session->probes); site++) {
-			const struct probe_site *ps = probes_site(s->session->probes, site);
-			struct access_place *a = scan_place(s, ps->module, ps->offset);
-
-			if (a)
-				a->site = site;
-		}
-	}
+	for (uint32_t m = 0; !ret && looks && m < probes_nr_modules(s->session->probes); m++)
+		ret = add_sites(s, m, list, err, errlen);
 	free(now);
 	free(list);
 	return ret;
@@ -399,7 +392,6 @@ static void leave_pairs(struct scan *s)
 
 static int next_mode(struct scan *s, char *err, size_t errlen)
 {
-	uint32_t batch;
 	int ret;
 
 	if (s->mode == LOOKING) {
@@ -409,7 +401,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 		if (s->no_memory)
 			return -ENOMEM;
 		if (s->round < s->rounds) {
-			batch = s->round % s->span;
+			scan_next_window(s);
 			s->nr_ends = 0;
 			vector_clocks_begin(s->order);
 			hold_for_look(s);
@@ -418,11 +410,10 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 			 * a second look is with the same points, but for the hot ones: a trap of
 			 * each costs time
 			 */
-			return s->round > 1 && s->nr_batches == 1 && !s->heated ? 1 :
-			       plant(s, batch, err, errlen) ?: 1;
+			return s->moved || s->heated ? plant(s, true, err, errlen) ?: 1 : 1;
 		}
 		s->mode = s->session->sampled ? HOLDING : CONFIRMING;
-		ret = s->rounds ? plant(s, UINT32_MAX, err, errlen) : 0;
+		ret = s->rounds ? plant(s, false, err, errlen) : 0;
 		if (ret)
 			return ret;
 		leave_pairs(s);
@@ -441,12 +432,16 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 /* Now and then an execution of a search that samples looks: for this one its points are planted. */
 static int look_late(struct scan *s, char *err, size_t errlen)
 {
-	if (s->mode != DONE || s->round >= s->last_round || ++s->since < EVERY)
+	uint32_t every = s->nr_looked < s->nr ? EVERY_NEW : EVERY;
+
+	if (s->mode != DONE || s->round >= s->last_round || ++s->since < every)
 		return 0;
 	s->since = 0;
 	s->late = true;
 	vector_clocks_begin(s->order);
-	return plant(s, s->round++ % s->span, err, errlen);
+	scan_next_window(s);
+	s->round++;
+	return plant(s, true, err, errlen);
 }
 
 /* After it: what it has found are points from now on. How many, or -errno. */
@@ -465,7 +460,7 @@ static int conclude_late(struct scan *s, char *err, size_t errlen)
 	leave_pairs(s);
 	if (s->pair < s->nr_pairs)
 		s->mode = HOLDING;
-	ret = plant(s, UINT32_MAX, err, errlen);
+	ret = plant(s, false, err, errlen);
 	return ret ? ret : nr;
 }
 

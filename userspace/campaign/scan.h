@@ -15,8 +15,12 @@
 
 /* So often in one execution an instruction is a point at most; what is reached that often stays so limited. */
 #define LIMIT 256
-/* A search that samples looks in one of so many executions, after its first looks. */
+/*
+ * A search that samples looks in one of so many executions after its first looks, and while there are
+ * places that it has not looked at in one of so many.
+ */
 #define EVERY 16
+#define EVERY_NEW 4
 /* Suspected pairs that are tried, one in an execution. */
 #define PAIRS 16
 /* Names that are told. */
@@ -30,8 +34,10 @@ struct access_place {
 	bool split, counts;	/* counts: it is an addition */
 	bool plain;		/* it is known to be no atomic access */
 	bool added;		/* a point of the search */
-	bool hot;		/* was reached s->limit times in one execution */
-	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; in this execution */
+	bool hot;		/* was reached very often in one execution */
+	bool looked;		/* was looked at in some execution */
+	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; stops in this execution */
+	uint32_t reached;	/* so often in one execution, about; beyond ZUG_HOT_HITS it is not counted */
 	uint32_t within;	/* as struct probe_site has it */
 	uint64_t label_site;	/* of its labels, once it was reached */
 	uint64_t key;		/* equal for what may well access the same */
@@ -68,9 +74,11 @@ struct scan {
 	struct access_place *places;	/* by module and offset */
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
-	uint32_t batch;		/* places of a look */
+	uint32_t first, window;	/* of turns: the places of this look begin there, and are so many */
 	uint32_t nr_batches, round, rounds, last_round;
-	uint32_t span;		/* batches that are looked at */
+	uint32_t span;		/* batches that are looked at, where the search does not sample */
+	uint32_t stops;		/* of a look in a search that samples, about */
+	uint32_t nr_looked;	/* places that were looked at */
 	uint32_t since;		/* executions since the last look */
 	bool late;		/* this execution looks, in the search */
 	uint32_t nr_ends;	/* decisions of this execution that held a task at its end */
@@ -78,6 +86,7 @@ struct scan {
 	bool ends_last;		/* this execution holds such an end */
 	bool endless;		/* and the others went on for too long */
 	uint32_t limit;		/* of a place in a look */
+	bool moved;		/* this look has other points than the one before it */
 	bool heated;		/* the last look found more places that are hot */
 	struct seen *seen;
 	size_t nr_seen, size_seen;
@@ -103,6 +112,14 @@ struct scan {
 
 /* The places of the program, and how they are looked at. 0 or -ENOMEM. */
 int scan_plan(struct scan *s);
+/* The places of the next look, and their limit: s->first, s->window, s->limit, s->moved. */
+void scan_next_window(struct scan *s);
+/* After a look: how often each place was reached. */
+void scan_count(struct scan *s);
+/* So often a place is a point in an execution that looks, or in another one. */
+uint32_t scan_limit(const struct scan *s, const struct access_place *a, bool looks);
+/* Place i of the turns, which come round. */
+struct access_place *scan_turn(const struct scan *s, uint32_t i);
 /* NULL: that instruction is none of them. */
 struct access_place *scan_place(const struct scan *s, uint32_t module, uint64_t offset);
 

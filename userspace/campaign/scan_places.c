@@ -30,16 +30,21 @@
 #define LEAST 16
 #define STOPS 4096
 /*
- * A search that samples has looks among its executions all the time, and so they cost less: a part of
- * the steps of the first execution, at least FEWEST; fewer instructions each; at first LOOKS, or for a
- * program with more instructions FIRST_LOOKS; then one in EVERY executions, until all instructions
- * have been looked at twice, or MORE_LOOKS times if they are few.
+ * A search that samples has looks among its executions all the time, and so they cost less: another
+ * sample of the places each time, neighbours in the order of their turns, for a sixth of the stops
+ * of an ordinary execution. One with less than SHORT of those takes most of its time to start, and
+ * may have so many stops with those that look. A place has a limit of LEAST_SAMPLED or more, a few
+ * stops beyond it (ZUG_HOT_HITS), and until it is known how often it is reached counts as UNKNOWN.
+ * There are LOOKS to FIRST_LOOKS of these executions at first, and more of them later, until all
+ * places were looked at twice, or MORE_LOOKS times if they are few.
  */
-#define FEWEST 512
+#define SHORT 512
 #define LEAST_SAMPLED 4
-#define BATCH_SAMPLED 128
+#define UNKNOWN 16
 #define FIRST_LOOKS 6
 #define MORE_LOOKS 12
+/* A stop costs as much as so many hits that do not stop. */
+#define HITS_OF_STOP 6
 
 static int compare_turns(const void *pa, const void *pb, void *ctx)
 {
@@ -142,7 +147,6 @@ static uint32_t within(uint64_t n, uint32_t least, uint32_t most)
 /* How many looks there are, and at how much. */
 static void plan(struct scan *s)
 {
-	s->batch = BATCH;
 	s->nr_batches = (s->nr + BATCH - 1) / BATCH;
 	s->span = s->nr_batches < BATCHES ? s->nr_batches : BATCHES;
 	s->limit = share(STOPS, s->nr_batches > 1 ? BATCH : s->nr + 1);
@@ -152,14 +156,116 @@ static void plan(struct scan *s)
 					   ROUNDS;
 }
 
+struct access_place *scan_turn(const struct scan *s, uint32_t i)
+{
+	return &s->places[s->turns[i % s->nr]];
+}
+
+/* Hits that are a power of two, from one number to another. */
+static uint32_t powers(uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = 1; p < to; p *= 2)
+		n += p >= from;
+	return n;
+}
+
+/* What looking at a place costs, in stops; one more, as what is never reached may be another time. */
+static uint32_t cost(const struct access_place *a, uint32_t limit, uint32_t unknown)
+{
+	if (!a->looked)
+		return unknown + limit - LEAST_SAMPLED;
+	/* it is a point in all executions */
+	if (a->added)
+		return 1;
+	return 1 + (a->reached < limit ? a->reached :
+					 limit + powers(limit, a->reached) + a->reached / HITS_OF_STOP);
+}
+
+static uint32_t cost_of_all(const struct scan *s, uint32_t limit, uint32_t unknown)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		sum += cost(&s->places[i], limit, unknown);
+	return sum;
+}
+
+static uint32_t cost_of_unknown(const struct scan *s)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->places[i].looked)
+			sum += cost(&s->places[i], LEAST_SAMPLED, 0);
+	return s->nr_looked ? sum / s->nr_looked : UNKNOWN;
+}
+
+static void sample(struct scan *s)
+{
+	uint32_t unknown = cost_of_unknown(s), sum = 0;
+
+	s->first = s->window < s->nr ? (s->first + s->window) % s->nr : 0;
+	s->limit = LEAST_SAMPLED;
+	for (s->window = 0; s->window < s->nr && sum < s->stops; s->window++)
+		sum += cost(scan_turn(s, s->first + s->window), s->limit, unknown);
+	while (s->window == s->nr && s->limit < LIMIT && cost_of_all(s, 2 * s->limit, unknown) <= s->stops)
+		s->limit *= 2;
+}
+
+void scan_next_window(struct scan *s)
+{
+	uint32_t first = s->first, window = s->window, limit = s->limit;
+
+	if (s->session->sampled) {
+		sample(s);
+	} else {
+		s->first = s->round % s->span * BATCH;
+		s->window = s->nr - s->first < BATCH ? s->nr - s->first : BATCH;
+	}
+	s->moved = first != s->first || window != s->window || limit != s->limit || s->late;
+}
+
+uint32_t scan_limit(const struct scan *s, const struct access_place *a, bool looks)
+{
+	if (!looks || (s->session->sampled && a->added))
+		return a->hot ? LIMIT : 0;
+	return s->session->sampled && a->op ? LIMIT : s->limit;
+}
+
+void scan_count(struct scan *s)
+{
+	for (uint32_t i = 0; i < s->window; i++) {
+		struct access_place *a = scan_turn(s, s->first + i);
+
+		s->nr_looked += !a->looked;
+		a->looked = true;
+	}
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct access_place *a = &s->places[i];
+		uint32_t limit = scan_limit(s, a, true), hits = a->hits;
+		bool hot;
+
+		/* behind the limit the stops are at powers of two */
+		if (limit && hits > limit)
+			hits = within((uint64_t)limit << within(hits - limit, 0, 8), 0, ZUG_HOT_HITS);
+		a->hits = 0;
+		if (hits > a->reached)
+			a->reached = hits;
+		hot = s->session->sampled ? a->reached >= ZUG_HOT_HITS / 2 : hits >= s->limit;
+		s->heated |= hot && !a->hot;
+		a->hot |= hot;
+	}
+}
+
 static void plan_sampled(struct scan *s)
 {
 	const struct session_figures *f = &s->session->figures;
-	uint32_t stops = within(f->steps / (f->executions + 1) / 4, FEWEST, STOPS);
+	uint64_t steps = f->steps / (f->executions ? f->executions : 1);
 
-	s->batch = within(stops / LEAST_SAMPLED, BATCH_SAMPLED, BATCH);
-	s->span = s->nr_batches = (s->nr + s->batch - 1) / s->batch;
-	s->limit = s->nr_batches > 1 ? stops / s->batch : share(STOPS, s->nr + 1);
+	s->stops = within(steps / 6, steps < SHORT ? SHORT - steps : 0, STOPS);
+	s->nr_batches = s->nr * UNKNOWN / s->stops + 1;
 	s->rounds = s->nr ? within(s->nr_batches, LOOKS, FIRST_LOOKS) : 0;
 	s->last_round = s->nr ? s->rounds + within(2 * s->nr_batches, MORE_LOOKS, UINT32_MAX) : 0;
 }
