@@ -12,7 +12,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -43,6 +43,7 @@ help:
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
+		'check-cluster  shards under Slurm and GNU parallel; installs them' \
 		'check-releases  demo and check in a clean Debian 12 and 13 (root; half an hour each)' \
 		'bench        measure' \
 		'install-libzug  the library for tests of one'\''s own, alone' \
@@ -332,6 +333,11 @@ check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
 	@LONG=1 tools/tap $(host_tests) tests/tools/vm $(vm_tests)
+
+# The recipes of docs/scale.md with Slurm, GNU parallel and Kubernetes' types. CLUSTER: which of them; SHARDS: of the array job.
+check-cluster: all
+	@tools/deps vm cluster
+	@tools/tap "tests/cluster/run $(CLUSTER)"
 
 # MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
 check-matrix: all

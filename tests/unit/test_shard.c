@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "campaign/shard_number.h"
@@ -289,6 +291,69 @@ static void test_refused(void **state)
 	merge_release(&m);
 }
 
+/* The disk is full: what is there counts, and the next run goes on behind the last whole line. */
+static void test_full(void **state)
+{
+	struct rlimit old_limit, limit;
+	struct shard *old, *s;
+	struct shard_log *l;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old_limit);
+	limit = old_limit;
+	limit.rlim_cur = 700;
+	l = open_log("shard-1-of-2", 1, 2, &old);
+	assert_non_null(l);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	for (uint64_t i = 0; i < PROLOGUE; i++)
+		put(l, i);
+	setrlimit(RLIMIT_FSIZE, &old_limit);
+	assert_int_not_equal(shard_log_error(l), 0);
+	assert_int_not_equal(shard_log_close(l), 0);
+	s = shard_read("shard-1-of-2", err, sizeof(err));
+	assert_non_null(s);
+	assert_true(s->torn && s->nr_executions > 0 && s->nr_executions < PROLOGUE);
+	l = open_log("shard-1-of-2", 1, 2, &old);
+	assert_int_equal(old->nr_executions, s->nr_executions);
+	for (uint64_t i = s->nr_executions; i < PROLOGUE; i++)
+		put(l, i);
+	assert_int_equal(shard_log_close(l), 0);
+	shard_free(old);
+	shard_free(s);
+	s = shard_read("shard-1-of-2", err, sizeof(err));
+	assert_int_equal(s->nr_executions, PROLOGUE);
+	shard_free(s);
+}
+
+/* The search ended before there was anything to share. */
+static void test_prologue_only(void **state)
+{
+	struct shard *old;
+	struct shard_log *l;
+	struct merge m;
+	char at[40], *text;
+	size_t len;
+	FILE *f;
+
+	for (uint32_t k = 1; k <= 2; k++) {
+		snprintf(at, sizeof(at), "shard-%u-of-2", k);
+		l = open_log(at, k, 2, &old);
+		for (uint64_t i = 0; i < 5; i++)
+			put(l, i);
+		shard_log_end(l, "every schedule was tried", true);
+		shard_log_close(l);
+	}
+	assert_int_equal(merge(&m, ".", NULL), MERGE_GOOD);
+	assert_int_equal(m.executions, 5);
+	assert_true(merge_is_complete(&m));
+	f = open_memstream(&text, &len);
+	merge_text(f, &m);
+	fclose(f);
+	assert_non_null(strstr(text, "the prologue was the whole search: every schedule was tried\n"));
+	free(text);
+	merge_release(&m);
+}
+
 /* Other options of one object are told by their names. */
 static void test_difference(void **state)
 {
@@ -493,6 +558,7 @@ int main(void)
 		cmocka_unit_test_setup(test_missing, clean), cmocka_unit_test_setup(test_torn, clean),
 		cmocka_unit_test_setup(test_begun_again, clean), cmocka_unit_test_setup(test_refused, clean),
 		cmocka_unit_test(test_difference), cmocka_unit_test_setup(test_diverged, clean),
+		cmocka_unit_test_setup(test_full, clean), cmocka_unit_test_setup(test_prologue_only, clean),
 		cmocka_unit_test_setup(test_record, clean), cmocka_unit_test_setup(test_coverage, clean),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_plan),
 	};

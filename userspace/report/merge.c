@@ -11,6 +11,9 @@
 #include "lib/base/array.h"
 #include "report/merge.h"
 
+/* The end of a shard that ended with its first finding. */
+#define FOUND "a finding"
+
 /* ---- reading ---- */
 
 static enum merge_end read_one(struct merge *m, const char *dir, char *err, size_t errlen)
@@ -490,7 +493,9 @@ static void judge_shards(struct merge *m)
 	for (unsigned int i = 0; i < m->nr; i++) {
 		const struct shard *s = m->shards[i].s;
 
-		m->shards[i].state = !s->complete ? MERGE_PARTLY : !strcmp(s->end, "a finding") ? MERGE_FOUND : MERGE_COMPLETE;
+		if (s->complete && !s->frozen && strcmp(s->end, FOUND))
+			m->ended = s->end;
+		m->shards[i].state = !s->complete ? MERGE_PARTLY : !strcmp(s->end, FOUND) ? MERGE_FOUND : MERGE_COMPLETE;
 	}
 }
 

@@ -55,6 +55,7 @@ struct merge {
 	bool bounded;			/* it has bounds */
 	bool all;			/* nothing is left to try, under any bound */
 	uint64_t parts_done;		/* under the bound that is not done, or of all */
+	const char *ended;		/* all ended so in the prologue, which was the whole search; NULL: they did not */
 	bool incomplete;		/* something could not be tried, or did not follow its schedule */
 };
 

@@ -95,7 +95,9 @@ static const char *head_text(const struct merge *m, const char *name)
 
 static void coverage_text(FILE *out, const struct merge *m)
 {
-	if (!m->parts) {
+	if (!m->parts && m->ended) {
+		fprintf(out, "the prologue was the whole search: %s\n", m->ended);
+	} else if (!m->parts) {
 		fputs("a sample: more executions may find more\n", out);
 	} else if (m->incomplete) {
 		fputs("not everything was tried: executions did not follow their schedules, were cut short, or were too "
