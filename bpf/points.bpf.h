@@ -644,6 +644,41 @@ static __always_inline bool is_sleep(__s32 nr)
 	return nr == NR_nanosleep || nr == NR_clock_nanosleep || (syscall_of(nr)->class & ZUG_SYS_POLL);
 }
 
+/* libzug tells what the task is about to do (zug_note.h). */
+static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+{
+	const __u64 *a = args->a;
+	__u64 hello = ZUG_NOTE;
+	__u32 what = a[1];
+
+	if (what & ZUG_NOTE_HELLO) {
+		write_user(a[5], &hello, sizeof(hello));
+		return 0;
+	}
+	if (t->id != s->holder)
+		return 0;
+	t->prim[0] = t->prim[1] = 0;
+	t->last_lock = 0;
+	t->joins = t->tells_eintr = 0;
+	event_init(&t->ev, ZUG_EV_NOTE, p, t);
+	t->mm = mm_number(LOOSE(p)->mm);
+	t->ev.mm = t->mm;
+	t->ev.ip = user_ip(p);
+	t->ev.arg[0] = what;
+	t->ev.arg[1] = a[2];
+	t->ev.arg[2] = a[3];
+	t->ev.answer = a[5];
+	if (a[4])
+		bpf_probe_read_user_str(t->ev.name, sizeof(t->ev.name), (void *)a[4]);
+	if (what & ZUG_NOTE_NEXT) {
+		t->ev.flags |= ZUG_EF_LONE;
+		event_send(s, &t->ev);
+		return 0;
+	}
+	stop(s, t, NULL, what & ZUG_NOTE_CHOICE);
+	return 0;
+}
+
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
 				       const struct call_args *args)
 {
@@ -686,7 +721,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	ip = BPF_CORE_READ(regs, ip);
-	if (nr == NR_futex && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp)))
+	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp))))
 		t->flags |= TF_INSIDE;
 	if (t->flags & TF_START) {
 		event_init(&t->ev, ZUG_EV_START, p, t);
@@ -701,6 +736,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
+	if (nr == NR_prctl && a[0] == ZUG_NOTE)
+		return note(s, p, t, args);
 	if (nr == NR_sched_yield) {
 		t->flags |= TF_YIELD;
 		return 0;

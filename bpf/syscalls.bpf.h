@@ -31,6 +31,7 @@
 #define NR_flock		73
 #define NR_gettimeofday		96
 #define NR_pivot_root		155
+#define NR_prctl		157
 #define NR_mount		165
 #define NR_umount2		166
 #define NR_sethostname		170

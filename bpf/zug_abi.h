@@ -11,6 +11,7 @@
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
 #endif
+#include "zug_note.h"
 
 #define ZUG_ABI_VERSION		14
 #define ZUG_MAX_SANDBOXES	8
@@ -54,6 +55,7 @@ enum zug_event_kind {
 	ZUG_EV_SIGNAL,		/* before the first instruction of a handler: ip; arg[0]: the signal */
 	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
+	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, answer, name, ip */
 };
 
 /* Flags of an event */
@@ -100,6 +102,7 @@ struct zug_event {
 	union {
 		__u64 ret;		/* POINT: the word on top of the stack (return address at a function's start) */
 		__u64 sp;		/* SYSCALL: the stack pointer */
+		__u64 answer;		/* NOTE: where the value goes */
 		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */
 	};
 	__u64 arg[4];
@@ -115,6 +118,7 @@ struct zug_event {
 	};
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
+		char name[ZUG_NOTE_NAME];	/* NOTE */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
 		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
 	};

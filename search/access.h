@@ -60,7 +60,8 @@ static inline struct access access_of(const struct zug_label *l)
 		.release = (flags & ZUG_L_RELEASE) && !(flags & ZUG_L_ACQUIRE),
 	};
 
-	if (access_is_signal(l))
+	/* a wait for a resource began in the step before it, which may be one that says nothing */
+	if (access_is_signal(l) || l->op == ZUG_OP_RESOURCE_SIGNAL || l->op == ZUG_OP_RESOURCE_SIGNAL_ALL)
 		a.object[1] = ACCESS_OPAQUE;
 	if (!a.object[0] && !access_op_local(l->op)) {
 		a.object[0] = ACCESS_OPAQUE;

@@ -27,7 +27,8 @@
  *	any ... end			one of them, at random
  *
  *	WHO	T0, T1, ... (default: every task)
- *	OUTCOME	fail-eintr, short-read, killed, ...: an operation that zug_op_is_fault(), or timer
+ *	OUTCOME	fail-eintr, short-read, killed, ...: an operation that zug_op_is_fault(), or timer;
+ *		value N: the operation (CHOICE) gets that value
  *	WHERE	[at OPERATION] [on OBJECT] [in FUNCTION-OR-MODULE] [ordered] [line FILE:LINE]
  *	CMP	== != < <= > >=
  *

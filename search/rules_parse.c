@@ -295,6 +295,18 @@ static int parse_before(struct parser *p, struct rule *rule)
 	return ret;
 }
 
+/* 'value N', of an operation that asks for one. */
+static int parse_value(struct parser *p, struct rule_before *b)
+{
+	double value;
+	int ret = argument(p, "value");
+
+	b->fault = ZUG_OP_CHOICE;
+	ret = ret ? ret : parse_number(p, "value", 0, INT32_MAX, &value);
+	b->amount = ret ? 0 : (uint32_t)value;
+	return ret;
+}
+
 static int parse_let(struct parser *p, struct rule *rule)
 {
 	struct rule_before *b = &rule->before;
@@ -307,10 +319,12 @@ static int parse_let(struct parser *p, struct rule *rule)
 		return ret;
 	if (is(p, "timer"))
 		return next_word(p);
+	if (is(p, "value"))
+		return parse_value(p, b);
 	op = zug_op_by_name(p->word);
 	if (op < 0 || !zug_op_is_fault((unsigned int)op))
 		return fail(p, "unknown outcome '%s'; there are: fail-enospc fail-eintr fail-enomem "
-			    "fail-refused killed short-write short-read lost reordered delayed timer", p->word);
+			    "fail-refused killed short-write short-read lost reordered delayed timer value", p->word);
 	b->fault = (uint16_t)op;
 	ret = next_word(p);
 	if (ret || p->word[0] < '0' || p->word[0] > '9')

@@ -13,6 +13,7 @@
 #include "engine/failure.h"
 #include "search/identity.h"
 #include "lib/zug/internal.h"
+#include "lib/zug/under.h"
 
 static void set_outcome(enum zug_outcome_kind kind, uint64_t failure, const char *fmt, va_list ap)
 {
@@ -65,6 +66,8 @@ int zug_at_fail(const char *message, const char *file, int line, const char *fun
 	int error;
 	struct operation *me = op_self(&error);
 
+	if (under_zug)
+		under_fail(message, file, line, func);
 	if (!me)
 		return error;
 	return end_fail(me, ZUG_OUTCOME_ABORT, 0, "%s:%d: %s: %s", file, line, func, message ? message : "failed");

@@ -21,6 +21,7 @@
 #include "engine/progress_check.h"
 #include "engine/replay.h"
 #include "engine/spawn.h"
+#include "engine/values.h"
 #include "lib/base/id_map.h"
 #include "lib/trace.h"
 #include "search/search.h"
@@ -76,7 +77,7 @@ struct operation {
 	struct host own;
 
 	uint32_t task, parent, nth;
-	uint32_t children, objects, choices, numbered;	/* so far */
+	uint32_t children, objects, numbered;	/* so far */
 	enum operation_state state;
 	struct host *host;		/* own, or that of the contexts */
 	struct fiber *fiber;		/* NULL: a thread */
@@ -168,9 +169,9 @@ struct runtime {
 	struct progress_check progress;
 	struct log log;
 
-	/* given: values by (task, ordinal among its choices), and what is replayed */
+	/* given: values, and what is replayed */
 	bool follow_values;
-	struct id_map values;
+	struct values values;
 	const struct replay *replay;
 	bool diverged;
 	char divergence[256];
@@ -262,8 +263,6 @@ bool log_step(const struct search_cand *c);
 void log_value(uint32_t value);
 /* Writes the execution as it was. 0 or -errno. */
 int log_write(const char *path, const struct trace_header *h, const struct trace_minimized *m);
-uint64_t value_object(uint32_t value);
-bool value_of(uint64_t object, uint32_t *value);
 uint64_t place_site(const char *file, int line, const char *func);
 /* The same for the first step of an operation that is created there. */
 uint64_t place_begin(const char *file, int line, const char *func);

@@ -12,22 +12,8 @@
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/hash.h"
-#include "search/access.h"
 #include "search/rng.h"
 #include "lib/zug/internal.h"
-
-#define VALUE	(0x7a76ull << 48)
-
-uint64_t value_object(uint32_t value)
-{
-	return VALUE | value;
-}
-
-bool value_of(uint64_t object, uint32_t *value)
-{
-	*value = (uint32_t)object;
-	return object >> 32 == VALUE >> 32;
-}
 
 void log_event(enum event_kind kind, uint32_t task, uint32_t arg, uint64_t object)
 {
@@ -135,7 +121,7 @@ static void add_object(struct trace_writer *w, uint64_t id, struct id_map *told)
 	uint32_t value;
 	bool added;
 
-	if (!id || id == ACCESS_OPAQUE || !id_map_add(told, id, 0, &added) || !added)
+	if (!id || !id_map_add(told, id, 0, &added) || !added)
 		return;
 	object_name(id, name, sizeof(name));
 	for (uint32_t i = 0; i < z.nr_objects; i++)
@@ -223,8 +209,6 @@ static void write_steps(struct trace_writer *w, struct id_map *told)
 			follow_event(&e, w, &l->events[at]);
 		if (s->chosen)
 			step.label.object2 = value_object(s->value);
-		if (step.label.object2 == ACCESS_OPAQUE)
-			step.label.object2 = 0;
 		for (uint32_t k = 0; k < e.nr; k++)
 			last_enabled |= e.tasks[k] == last;
 		if (last != s->task && last_enabled && !yielded)

@@ -15,6 +15,7 @@
 #include "lib/base/hash.h"
 #include "search/rng.h"
 #include "lib/zug/internal.h"
+#include "lib/zug/under.h"
 
 struct runtime z;
 int zug_active;
@@ -499,8 +500,11 @@ static struct operation *create(const char *name, const char *file, int line, co
 int zug_at_create_operation(const char *name, const char *file, int line, const char *func)
 {
 	int error;
-	struct operation *op = create(name, file, line, func, &error);
+	struct operation *op;
 
+	if (under_zug)
+		return under_create(name, CALLER);
+	op = create(name, file, line, func, &error);
 	return op ? (int)op->handle : error;
 }
 
@@ -532,6 +536,8 @@ int op_spawn(const char *name, void (*fn)(void *arg), void *(*start)(void *arg),
 
 int zug_at_spawn(const char *name, void (*fn)(void *arg), void *arg, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_spawn(name, fn, arg, CALLER);
 	return op_spawn(name, fn, NULL, arg, file, line, func);
 }
 
@@ -556,6 +562,8 @@ int zug_at_start_operation(int handle, const char *file, int line, const char *f
 	struct operation *op = op_of(handle, &error);
 
 	(void)file, (void)line, (void)func;
+	if (under_zug)
+		return under_start(handle);
 	if (!op)
 		return error;
 	if (__atomic_exchange_n(&op->claimed, 1, __ATOMIC_ACQ_REL))
@@ -573,6 +581,8 @@ int zug_at_join_operation(int handle, const char *file, int line, const char *fu
 	struct operation *me = op_self(&error), *op;
 	struct zug_label label;
 
+	if (under_zug)
+		return under_join(handle, CALLER);
 	if (!me)
 		return error;
 	op = op_of(handle, &error);
@@ -629,6 +639,8 @@ int zug_at_complete_operation(int handle, const char *file, int line, const char
 	int error;
 	struct operation *me = op_self(&error), *op = op_of(handle, &error);
 
+	if (under_zug)
+		return under_complete(handle, CALLER);
 	if (!op)
 		return error;
 	if (op->state == OP_ENDED)
@@ -691,11 +703,15 @@ static int simple_point(unsigned int op, uint64_t object, const char *file, int 
 
 int zug_at_schedule_next(const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_point(ZUG_OP_POINT, NULL, CALLER);
 	return simple_point(ZUG_OP_POINT, 0, file, line, func);
 }
 
 int zug_at_yield(const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_yield();
 	return simple_point(ZUG_OP_YIELD, 0, file, line, func);
 }
 
@@ -710,27 +726,26 @@ static int data_point(unsigned int op, const char *name, const char *file, int l
 
 int zug_at_read(const char *name, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return name ? under_point(ZUG_OP_DATA_READ, name, CALLER) : ZUG_E_INVALID;
 	return data_point(ZUG_OP_DATA_READ, name, file, line, func);
 }
 
 int zug_at_write(const char *name, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return name ? under_point(ZUG_OP_DATA_WRITE, name, CALLER) : ZUG_E_INVALID;
 	return data_point(ZUG_OP_DATA_WRITE, name, file, line, func);
-}
-
-/* The value that the replayed execution had there: by the operation and the ordinal of its choice. */
-static int given_value(const struct operation *me, int nr)
-{
-	const uint32_t *value = id_map_find(&z.values, (uint64_t)me->task << 32 | (me->choices - 1));
-
-	return value && *value < (uint32_t)nr ? (int)*value : 0;
 }
 
 int zug_at_next_integer(int nr, const char *file, int line, const char *func)
 {
 	int error, value;
 	struct operation *me = op_self(&error);
+	uint32_t nth;
 
+	if (under_zug)
+		return under_choose(nr, CALLER);
 	if (!me)
 		return error;
 	if (nr < 1)
@@ -738,8 +753,9 @@ int zug_at_next_integer(int nr, const char *file, int line, const char *func)
 	error = simple_point(ZUG_OP_CHOICE, 0, file, line, func);
 	if (error)
 		return error;
-	me->choices++;
-	value = z.follow_values ? given_value(me, nr) : search_choose(z.search, (uint32_t)nr);
+	nth = values_next(&z.values, me->task);
+	value = z.follow_values ? (int)values_given(&z.values, me->task, nth, (uint32_t)nr) :
+				  search_choose(z.search, (uint32_t)nr);
 	if (value < 0) {
 		cut(ZUG_OUTCOME_ENVIRONMENT, "the search gave no value");
 		return leave(me);

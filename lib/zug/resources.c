@@ -10,9 +10,9 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "lib/base/hash.h"
-#include "search/access.h"
 #include "search/rng.h"
 #include "lib/zug/internal.h"
+#include "lib/zug/under.h"
 
 struct object *object_new(struct operation *creator, enum object_kind kind, const char *name, int *handle)
 {
@@ -73,6 +73,8 @@ int zug_create_resource_named(const char *name)
 	int handle;
 	struct operation *me = op_self(&handle);
 
+	if (under_zug)
+		return under_create_resource(name);
 	if (me)
 		object_new(me, OBJECT_RESOURCE, name, &handle);
 	return handle;
@@ -91,6 +93,8 @@ int zug_delete(int resource)
 	struct operation *me;
 	struct object *o = resource_of(resource, &me, &error);
 
+	if (under_zug)
+		return under_delete(resource);
 	if (!o)
 		return error;
 	if (o->first)
@@ -239,17 +243,22 @@ static int wait_for(const int *list, int nr, uint32_t nr_left, const char *file,
 
 int zug_at_wait_resource(int resource, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_wait(&resource, 1, 1, CALLER);
 	return wait_for(&resource, 1, 1, file, line, func);
 }
 
 int zug_at_wait_any(const int *list, int nr, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_wait(list, nr, 1, CALLER);
 	return wait_for(list, nr, 1, file, line, func);
 }
 
 int zug_at_wait_all(const int *list, int nr, const char *file, int line, const char *func)
 {
-	int ret = wait_for(list, nr, nr < 1 ? 1 : (uint32_t)nr, file, line, func);
+	int ret = under_zug ? under_wait(list, nr, nr, CALLER) :
+			      wait_for(list, nr, nr < 1 ? 1 : (uint32_t)nr, file, line, func);
 
 	return ret > 0 ? 0 : ret;
 }
@@ -264,8 +273,6 @@ static int do_signal(int resource, bool all, const char *file, int line, const c
 	if (!o)
 		return error;
 	label = op_label(all ? ZUG_OP_RESOURCE_SIGNAL_ALL : ZUG_OP_RESOURCE_SIGNAL, o->id, file, line, func);
-	/* a wait belongs to the step before it, which may be a point that says nothing */
-	label.object2 = ACCESS_OPAQUE;
 	error = op_point(me, &label);
 	if (error)
 		return error;
@@ -277,10 +284,14 @@ static int do_signal(int resource, bool all, const char *file, int line, const c
 
 int zug_at_signal_resource(int resource, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_signal(resource, false, CALLER);
 	return do_signal(resource, false, file, line, func);
 }
 
 int zug_at_signal_all(int resource, const char *file, int line, const char *func)
 {
+	if (under_zug)
+		return under_signal(resource, true, CALLER);
 	return do_signal(resource, true, file, line, func);
 }

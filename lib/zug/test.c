@@ -29,6 +29,7 @@
 #include "search/neighbour.h"
 #include "lib/zug/internal.h"
 #include "lib/zug/report.h"
+#include "lib/zug/under.h"
 
 #define EXECUTIONS	10000
 #define STEPS		20000
@@ -165,6 +166,7 @@ static void reset(void)
 	z.outcome = (struct trace_outcome){ .kind = ZUG_OUTCOME_PASS, .message = "" };
 	z.message[0] = 0;
 	progress_reset(&z.progress);
+	values_begin(&z.values);
 	host_reset(&z.root_host);
 	__atomic_store_n(&z.execution, z.execution + 1, __ATOMIC_RELAXED);
 }
@@ -226,13 +228,14 @@ static bool keep_schedule(struct zug_campaign *t)
 	free(t->tasks);
 	t->nr_tasks = z.log.nr_steps;
 	t->tasks = malloc((t->nr_tasks + 1) * sizeof(*t->tasks));
-	id_map_clear(&z.values);
-	for (uint32_t i = 0, nr[OPERATIONS] = { 0 }; t->tasks && i < z.log.nr_steps; i++) {
+	values_clear(&z.values);
+	values_begin(&z.values);
+	for (uint32_t i = 0; t->tasks && i < z.log.nr_steps; i++) {
 		const struct log_step *s = &z.log.steps[i];
 
 		t->tasks[i] = s->task;
 		if (s->chosen)
-			id_map_add(&z.values, (uint64_t)s->task << 32 | nr[s->task]++, s->value, NULL);
+			values_give(&z.values, s->task, values_next(&z.values, s->task), s->value);
 	}
 	return t->tasks;
 }
@@ -516,9 +519,28 @@ static bool explore_is_over(const struct zug_campaign *t)
 		(t->o.seconds > 0 && (double)(clock_now_ns() - t->begin_ns) / 1e9 >= t->o.seconds));
 }
 
+/* zug executes the whole program again and again: here there is one execution, and zug looks at how it ends. */
+static int begin_under(struct zug_campaign *t)
+{
+	if (t->phase == PHASE_DONE)
+		return 0;
+	t->phase = PHASE_DONE;
+	t->running = true;
+	t->r.executions = 1;
+	return 1;
+}
+
+static void end_under(struct zug_campaign *t)
+{
+	under_join_all();
+	t->running = false;
+}
+
 /* 1: an execution has begun; 0: there are no more; or an error. */
 static int next(struct zug_campaign *t)
 {
+	if (under_zug)
+		return begin_under(t);
 	while (t->phase != PHASE_DONE) {
 		int ret;
 
@@ -546,7 +568,9 @@ int zug_next(struct zug_campaign *t)
 
 	if (!t)
 		return 0;
-	if (t->running) {
+	if (t->running && under_zug) {
+		end_under(t);
+	} else if (t->running) {
 		if (!z.over)
 			op_end_root();
 		after(t);
@@ -573,6 +597,10 @@ int zug_detach(struct zug_campaign *t)
 
 	if (!t || !t->running || !t->by_hand)
 		return ZUG_E_NOT_ATTACHED;
+	if (under_zug) {
+		end_under(t);
+		return 0;
+	}
 	if (!turn_is_mine(z.root))
 		return ZUG_E_NOT_OPERATION;
 	if (!z.over)
@@ -625,7 +653,6 @@ static int begin_replay(struct zug_campaign *t, const char *path)
 {
 	struct search_options o = search_options(t);
 	char why[256];
-	uint64_t nr;
 
 	t->replayed = trace_open(path, why, sizeof(why));
 	if (!t->replayed)
@@ -644,15 +671,8 @@ static int begin_replay(struct zug_campaign *t, const char *path)
 	    search_replay(t->search, t->replay.tasks, t->replay.nr))
 		return ZUG_E_MEMORY;
 	t->seed = trace_header(t->replayed)->seed;
-	id_map_clear(&z.values);
-	nr = trace_nr_steps(t->replayed);
-	for (uint32_t i = 0, of[OPERATIONS] = { 0 }; i < nr; i++) {
-		const struct trace_step *s = trace_step(t->replayed, i);
-		uint32_t value;
-
-		if (s->label.op == ZUG_OP_CHOICE && s->task < OPERATIONS && value_of(s->label.object2, &value))
-			id_map_add(&z.values, (uint64_t)s->task << 32 | of[s->task]++, value, NULL);
-	}
+	if (values_of_trace(&z.values, t->replayed))
+		return ZUG_E_MEMORY;
 	replay_number_tasks(t->replayed, &z.spawn);
 	t->phase = PHASE_REPLAY;
 	return 0;
@@ -707,6 +727,8 @@ static int set_up(struct zug_campaign *t, const char *name, const struct zug_opt
 	for (size_t i = 0; i < sizeof(t->o.reserved) / sizeof(*t->o.reserved); i++)
 		if (t->o.reserved[i])
 			return refuse(ZUG_E_OPTION, "reserved fields must be NULL: the struct may not be initialised");
+	if (under_zug)
+		return 0;
 	if (replay && *replay)
 		return begin_replay(t, replay);
 	so = search_options(t);
@@ -754,9 +776,21 @@ struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 		free_test(t);
 		return NULL;
 	}
-	sigaction(SIGABRT, &sa, &t->abort_before);
+	if (!under_zug)
+		sigaction(SIGABRT, &sa, &t->abort_before);
 	z.test = t;
 	return t;
+}
+
+static int close_under(struct zug_campaign *t)
+{
+	if (t->running)
+		end_under(t);
+	if (t->o.report)
+		*t->o.report = t->r;
+	z.test = NULL;
+	free_test(t);
+	return 0;
 }
 
 int zug_close(struct zug_campaign *t)
@@ -765,6 +799,8 @@ int zug_close(struct zug_campaign *t)
 
 	if (!t)
 		return open_error ? open_error : ZUG_E_INVALID;
+	if (under_zug)
+		return close_under(t);
 	if (t->running && !turn_is_mine(z.root))
 		return ZUG_E_NOT_OPERATION;
 	if (t->running) {

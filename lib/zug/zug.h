@@ -24,6 +24,9 @@
  * The code between two points of an operation runs undisturbed. So an operation must reach a point
  * before each access to what others may change, and must not block in anything but these calls.
  *
+ * In a program that zug runs (zug run ./test) zug schedules, and executes the whole program again and
+ * again: a test is one execution, and what the calls tell are points, values and names of zug's search.
+ *
  * Outside of a test every call does nothing and returns 0, at the price of one comparison: the
  * calls may stay in production code. All functions return 0 or a handle above 0, or one of enum
  * zug_error, which is below 0. They may be called in any thread.

@@ -190,6 +190,15 @@ static void lines(struct program *p, uint32_t n)
 	p->model.nr_tasks = 3;
 }
 
+static void values(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < 2; t++) {
+		add(p, t, M_CHOICE, 0, 0, (int)n);
+		add(p, t, M_STORE, 0, 0, 0);
+	}
+	p->model.nr_tasks = 2;
+}
+
 struct program *program_new(const char *family, uint32_t n)
 {
 	static const struct {
@@ -200,6 +209,7 @@ struct program *program_new(const char *family, uint32_t n)
 		{ "philosophers", philosophers }, { "lostupdate", lostupdate },
 		{ "abba", abba }, { "chain", chain }, { "window", window },
 		{ "lostwakeup", lostwakeup }, { "spin", spin }, { "lines", lines },
+		{ "values", values },
 	};
 	struct program *p;
 

@@ -29,6 +29,7 @@ void program_free(struct program *p);
  *	lostwakeup N	a signal before the wait, N other steps before both
  *	spin N		N tasks wait for a flag with yields; no bug
  *	lines N		three tasks of N steps on one variable; no bug
+ *	values N	two tasks write a value below N that the search chooses; no bug
  */
 struct program *program_new(const char *family, uint32_t n);
 

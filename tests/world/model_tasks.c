@@ -49,6 +49,7 @@ static struct zug_label label_of(struct model_world *m, uint32_t t)
 		[W_WRITE] = { ZUG_OP_DATA_WRITE, MW_VARS },
 		[W_STORE] = { ZUG_OP_DATA_WRITE, MW_VARS },
 		[W_YIELD] = { ZUG_OP_YIELD, 0 },
+		[W_CHOICE] = { ZUG_OP_CHOICE, 0 },
 		[W_LOCAL] = { ZUG_OP_BEGIN, 0 },
 		[W_LEAVE] = { ZUG_OP_END, MW_TASK_OBJECTS },
 		[W_GET] = { ZUG_OP_READ, MW_PIPES },
@@ -443,11 +444,20 @@ static void set_timer(struct mw_state *s, const struct mw_op *o)
 
 static bool settle(struct model_world *m, uint32_t t);
 
+/* It stands before its operation. */
+static void show_label(struct model_world *m, uint32_t t)
+{
+	const struct mw_op *o = op_of(m, t);
+
+	m->s->task[t].shown.label = label_of(m, t);
+	m->s->task[t].shown.nr_values = o->op == W_CHOICE ? (uint32_t)o->imm : 0;
+}
+
 void mw_stand_first(struct model_world *m, uint32_t t)
 {
 	if (!settle(m, t))
 		return;
-	m->s->task[t].shown.label = label_of(m, t);
+	show_label(m, t);
 	mw_tell(m, WORLD_POINT, t, TASK_PARKED);
 }
 
@@ -516,6 +526,9 @@ static int perform(struct model_world *m, uint32_t t)
 		break;
 	case W_STORE:
 		m->vars[o->a] = task->reg[o->b] + o->imm;
+		break;
+	case W_CHOICE:
+		task->reg[o->b] = task->value;
 		break;
 	case W_GET:
 		return get_byte(m, t, o);
@@ -663,9 +676,10 @@ uint64_t mw_first_deadline(const struct mw_state *s)
 /* No other task could have the turn now. */
 static bool is_lone(const struct model_world *m, uint32_t t)
 {
-	bool known = m->s->known && m->s->lease && m->p->code[t][m->s->task[t].pc].op == W_YIELD;
+	unsigned int op = m->p->code[t][m->s->task[t].pc].op;
+	bool known = m->s->known && m->s->lease && op == W_YIELD;
 
-	if ((m->stop_always && !m->p->passes_anyway && !known) || mw_first_deadline(m->s) != UINT64_MAX ||
+	if (op == W_CHOICE || (m->stop_always && !m->p->passes_anyway && !known) || mw_first_deadline(m->s) != UINT64_MAX ||
 	    m->s->nr > MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
@@ -769,7 +783,7 @@ static bool stands(struct model_world *m, uint32_t t)
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;
-	task->shown.label = label_of(m, t);
+	show_label(m, t);
 	task->shown.quits = o->op == W_EXIT && !task->process;
 	task->shown.status = (uint8_t)o->imm;
 	ev = mw_tell(m, WORLD_POINT, t, lone ? TASK_RUNNING : TASK_PARKED);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/values.h"
 #include "search/rng.h"
 #include "tests/model/model.h"
 #include "model_world_internal.h"
@@ -348,6 +349,15 @@ static void mw_faults(struct world *w, const struct world_task *t, uint32_t want
 				f->amounts[i][f->nr_amounts[i]++] = o->amounts[k];
 }
 
+static int mw_choose(struct world *w, struct world_task *t, uint32_t value)
+{
+	struct model_world *m = (struct model_world *)w;
+
+	m->s->task[t->task].value = value;
+	t->label.object2 = value_object(value);
+	return 0;
+}
+
 static int mw_inject(struct world *w, struct world_task *t, int fault, uint32_t amount)
 {
 	struct model_world *m = mw(w);
@@ -447,7 +457,7 @@ static const char *mw_object_name(struct world *w, uint64_t object)
 static const struct world_ops ops = {
 	.start = mw_start, .next = mw_next, .grant = mw_grant, .lease = mw_lease, .status = mw_status, .in_flight = mw_in_flight,
 	.would_block = mw_would_block, .lock_memory = mw_lock_memory, .spins = mw_spins, .stop = mw_stop, .expire = mw_expire, .timer_kills = mw_timer_kills,
-	.faults = mw_faults, .inject = mw_inject, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
+	.faults = mw_faults, .inject = mw_inject, .choose = mw_choose, .tend = mw_tend, .drain = mw_drain, .stack = mw_stack,
 	.describe = mw_describe, .object_name = mw_object_name,
 };
 
@@ -489,7 +499,7 @@ void mw_from_model(const struct model *from, struct mw_program *p, struct mw_op 
 		[M_WAIT] = W_WAIT,	   [M_SIGNAL] = W_SIGNAL,     [M_BROADCAST] = W_BROADCAST,
 		[M_SEM_WAIT] = W_SEM_WAIT, [M_SEM_POST] = W_SEM_POST, [M_READ] = W_READ,
 		[M_WRITE] = W_WRITE,	   [M_STORE] = W_STORE,	      [M_YIELD] = W_YIELD,
-		[M_LOCAL] = W_LOCAL,	   [M_FORK] = W_CREATE,	      [M_JOIN] = W_JOIN,
+		[M_CHOICE] = W_CHOICE,	   [M_LOCAL] = W_LOCAL,	   [M_FORK] = W_CREATE,	      [M_JOIN] = W_JOIN,
 		[M_END] = W_LEAVE,	   [M_SET] = W_SET,	      [M_JUMP] = W_JUMP,
 		[M_JUMP_NE] = W_JUMP_NE,   [M_JUMP_EQ] = W_JUMP_EQ,   [M_ASSERT] = W_ASSERT,
 	};

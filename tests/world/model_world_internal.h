@@ -30,6 +30,7 @@ struct mw_task {
 	bool injected;
 	int fault;
 	uint32_t amount;
+	uint32_t value;		/* chosen for W_CHOICE */
 	uint32_t stops;		/* in a computation, so far */
 	uint32_t trials;	/* times that spins() was asked */
 	uint64_t deadline, ticket;

@@ -413,6 +413,56 @@ static void repeated(void)
 	run_free(r);
 }
 
+/* ---- values that a test asks for ---- */
+
+/* Two tasks ask: variables 0 and 1 are what they got; and one that runs after both asks again. */
+#define ASKS(variable)	TASK({ .op = W_CHOICE, .imm = 3 }, STORE(variable, 0, 0))
+
+static bool is_wanted(const struct run *r)
+{
+	return r->vars[0] == 2 && r->vars[1] == 1;
+}
+
+static void give_values(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	if (engine_give_values(e, ctx))
+		abort();
+}
+
+static void values(void)
+{
+	const struct mw_program p = { .nr_started = 2, .code = { ASKS(0), ASKS(1) } };
+	const struct engine_options o = { 0 };
+	struct search_script_line line;
+	struct run *r, *again;
+	uint32_t nr = 0, seen = 0;
+	struct session n;
+
+	session_begin(&n, &p, &(struct how){ .strategy = "dpor", .no_trace = true });
+	while (nr < 100 && (r = session_run(&n))) {
+		nr++;
+		seen |= 1u << (3 * r->vars[0] + r->vars[1]);
+		run_free(r);
+	}
+	session_end(&n);
+	check(nr == 9 && seen == 0x1ff, NULL, "dpor tries each combination of values once");
+	r = find(&p, &(struct how){ .strategy = "random" }, is_wanted);
+	again = run(&p, &(struct how){ .replay = r->t });
+	check(is_wanted(again) && !again->x.diverged, again, "a replay gives the recorded values");
+	run_free(again);
+	again = run(&p, &(struct how){ .strategy = "random", .prepare = give_values, .ctx = r->t });
+	check(is_wanted(again), again, "values that are given come under another schedule");
+	run_free(again);
+	run_free(r);
+	r = scripted(&p, &o, "let T1 at choice get value 2", &line);
+	check(r->vars[0] + r->vars[1] == 2 && line.state == SEARCH_SCRIPT_MADE, r, "a script says a value, and the rest is 0");
+	run_free(r);
+	r = scripted(&p, &o, "let T1 at choice get value 3", &line);
+	check(!r->vars[0] && !r->vars[1] && line.state == SEARCH_SCRIPT_UNABLE, r, "a value that cannot be");
+	run_free(r);
+}
+
 int main(void)
 {
 	searched();
@@ -423,5 +473,6 @@ int main(void)
 	scripts();
 	planned();
 	repeated();
+	values();
 	return tap_done();
 }

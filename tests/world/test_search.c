@@ -82,7 +82,7 @@ static void strategies(void)
 		uint32_t n;
 	} programs[] = {
 		{ "reorder", 2 }, { "twostage", 1 }, { "lostupdate", 1 },
-		{ "chain", 3 },	  { "window", 1 },   { "lines", 2 },
+		{ "chain", 3 },	  { "window", 1 },   { "lines", 2 }, { "values", 3 },
 	};
 
 	for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++) {

@@ -12,6 +12,7 @@
 #include "search/script.h"
 #include "lib/version.h"
 #include "engine/faults.h"
+#include "engine/values.h"
 #include "campaign/pin.h"
 #include "report/report_internal.h"
 #include "campaign/rule_names.h"
@@ -430,13 +431,21 @@ static void put_statement(FILE *out, struct pin *n, size_t k, bool *said)
 	putc('\n', out);
 }
 
-/* The faults and timers that are decided with a step. How many statements. */
+/* What is decided with a step besides its task: faults, timers, values. How many statements. */
 static int put_lets(FILE *out, const struct pin *n, uint64_t step)
 {
 	const struct trace_step *s = trace_step(n->t, step);
-	uint32_t amount = fault_amount(s->label.object2);
+	uint32_t amount = fault_amount(s->label.object2), value;
 	struct where w;
 	int nr = 0;
+
+	if (s->label.op == ZUG_OP_CHOICE && value_of(s->label.object2, &value)) {
+		find_place(n, s->task, step, &w);
+		fprintf(out, "let T%u", s->task);
+		put_place(out, &w);
+		fprintf(out, " get value %u\n", value);
+		return 1;
+	}
 
 	for (int timer = 1; timer >= 0; timer--) {
 		if (timer ? !(s->label.flags & ZUG_L_TIMER) : !zug_op_is_fault(s->label.op))

@@ -107,7 +107,7 @@ static int find_places(struct scan *s)
 		char err[256];
 		int fd, ret = 0;
 
-		if (!mod->file || probes_is_system(mod->path))
+		if (!mod->file || mod->tells || probes_is_system(mod->path))
 			continue;
 		/*
 		 * without its code nothing is known of its accesses, and nothing is lost but that

@@ -83,7 +83,7 @@ static int check_script(const struct campaign_options *o, const struct search *s
 
 	for (unsigned int i = 0; i < nr; i++) {
 		search_script_line(s, i, &l);
-		if (!l.let || (l.fault ? faults_of(o->inputs.faults, l.fault) >= 0 :
+		if (!l.let || l.fault == ZUG_OP_CHOICE || (l.fault ? faults_of(o->inputs.faults, l.fault) >= 0 :
 					 o->inputs.explore_timeouts))
 			continue;
 		if (l.fault)

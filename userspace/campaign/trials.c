@@ -160,6 +160,8 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 {
 	int ret = faults_make_plan(engine_faults(c->s.engine), t->from, t->without, t->gone);
 
+	if (!ret)
+		ret = engine_give_values(c->s.engine, t->from);
 	if (ret) {
 		snprintf(err, errlen, "out of memory");
 		return ret;
@@ -169,6 +171,7 @@ int trials_run(struct campaign *c, const struct trials *t, char *err, size_t err
 	ret = run(c, t, err, errlen);
 	engine_use(c->s.engine, c->s.search, c->s.o.failure.timeout_ns);
 	faults_free_plan(engine_faults(c->s.engine));
+	engine_give_values(c->s.engine, NULL);
 	c->s.keep_passes = false;
 	c->s.aside = ASIDE_NOT;
 	return ret;

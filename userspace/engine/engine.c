@@ -88,6 +88,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	faults_free_plan(&e->faults);
+	values_free(&e->values);
 	candidates_free(e);
 	free(e->told);
 	free(e->untold);
@@ -99,6 +100,12 @@ void engine_free(struct engine *e)
 struct faults *engine_faults(struct engine *e)
 {
 	return &e->faults;
+}
+
+int engine_give_values(struct engine *e, const struct trace *t)
+{
+	e->values_given = t;
+	return t ? values_of_trace(&e->values, t) : 0;
 }
 
 void engine_watch_steps(struct engine *e,
@@ -638,6 +645,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	misuse_begin(e->misuse);
 	capture_reset(e->c);
 	faults_begin(&e->faults);
+	values_begin(&e->values);
 }
 
 /* The times of the whole execution, from those of its parts. */

@@ -108,6 +108,11 @@ void engine_watch_states(struct engine *e, bool (*fn)(void *ctx, uint32_t task, 
 /* The faults of the engine's executions, for a plan (faults.h). */
 struct faults;
 struct faults *engine_faults(struct engine *e);
+/*
+ * From the next execution on the test gets the values of a trace where it asks for some (values.h),
+ * in whatever order its tasks come to that; NULL: the search chooses again. 0 or -ENOMEM.
+ */
+int engine_give_values(struct engine *e, const struct trace *t);
 
 /*
  * Runs the test once under the next schedule of the search (search_begin() has answered SEARCH_GO;

@@ -15,6 +15,7 @@
 #include "engine/expiry.h"
 #include "lib/base/array.h"
 #include "search/identity.h"
+#include "search/script.h"
 
 /* Something outside may yet answer: so long before the clock jumps. */
 #define OUTSIDE_NS (20 * MS)
@@ -316,13 +317,37 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 	return 0;
 }
 
+/* The task that was chosen asks for a value. 0 or -errno. */
+static int decide_value(struct engine *e, const struct trace_step *want, uint32_t task)
+{
+	struct world_task *t = &e->w->tasks[task];
+	uint32_t nth, recorded, said;
+	unsigned int op;
+	int value;
+
+	if (t->state != TASK_PARKED || t->label.op != ZUG_OP_CHOICE || !t->nr_values)
+		return 0;
+	nth = values_next(&e->values, task);
+	if (e->values_given) {
+		value = values_given(&e->values, task, nth, t->nr_values);
+	} else if (e->r) {
+		value = want && value_of(want->label.object2, &recorded) && recorded < t->nr_values ? recorded : 0;
+	} else if (search_script_let(e->s, false, &op, &said) && op == ZUG_OP_CHOICE && said < t->nr_values) {
+		search_script_was_made(e->s, false);
+		value = said;
+	} else {
+		value = search_choose(e->s, t->nr_values);
+	}
+	return value < 0 ? value : e->w->ops->choose(e->w, t, value);
+}
+
 /* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */
 static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne)
 {
 	struct search_point p = point_of(e);
 	uint32_t task = e->cands[i].task;
 	struct world_task *t = &e->w->tasks[task];
-	int ret;
+	int ret, value;
 
 	if (engine_debugger(e) && !engine_debug_granting(e, want ? want->step : e->x->steps, task))
 		return END;
@@ -345,6 +370,10 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (ret < 0)
 		return engine_broken(e, "cannot inject a fault into the system call of T%u (%s)%s", task, strerror(-ret),
 				     ret == -EPERM ? ": a debugger, or the test itself, may trace it" : "");
+	value = decide_value(e, want, task);
+	if (value < 0)
+		return engine_broken(e, "T%u cannot be given the value that it asks for at step %lu: %s", task,
+				     (unsigned long)e->x->steps, strerror(-value));
 	e->time_passes = false;
 	engine_lap(e, SPENT_SEARCH);
 	steps_record(e, task, ne, false);

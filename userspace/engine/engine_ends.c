@@ -32,7 +32,7 @@ static void say_wait(struct engine *e, const struct world_task *t, char *buf, si
 	uint32_t owner = world_owner(e->w, t);
 	const char *name = engine_name_of(e, t->label.object);
 
-	bool primitive = t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH;
+	bool primitive = (t->label.op >= ZUG_OP_LOCK && t->label.op <= ZUG_OP_DETACH) || t->label.op == ZUG_OP_RESOURCE_WAIT;
 
 	/* the function that the program called says more than the system call */
 	if (primitive)

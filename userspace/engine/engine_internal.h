@@ -11,6 +11,7 @@
 #include "engine/faults.h"
 #include "engine/progress_check.h"
 #include "engine/stack_set.h"
+#include "engine/values.h"
 
 #define MS 1000000ull
 
@@ -71,6 +72,8 @@ struct engine {
 	struct progress_check pc;
 	struct misuse *misuse;
 	struct faults faults;
+	struct values values;
+	bool values_given;	/* not the search chooses them */
 	bool *told;		/* by task: the trace knows it */
 	uint32_t told_room;
 	uint32_t *untold;	/* tasks that were enabled, and that the trace may not know */

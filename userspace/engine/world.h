@@ -60,6 +60,7 @@ struct world_task {
 	enum task_state_kind state;
 	struct zug_label label;		/* pending when parked; what it blocked in otherwise */
 	bool in_handler;		/* of a signal, at a label with accesses */
+	uint32_t nr_values;		/* of an operation CHOICE: the number to choose from */
 	uint32_t nr_accesses;		/* to data, of an operation on data or an atomic one */
 	struct world_access access[2];
 	enum wait_kind wait;
@@ -181,6 +182,8 @@ struct world_ops {
 	 * 1: the task is dead instead; 0; WORLD_FAULT_MISSED: the call did not have the fault; -errno.
 	 */
 	int (*inject)(struct world *w, struct world_task *t, int fault, uint32_t amount);
+	/* The parked task t, which asks for a value (ZUG_OP_CHOICE), gets that one; it goes into its label. 0 or -errno. */
+	int (*choose)(struct world *w, struct world_task *t, uint32_t value);
 	/*
 	 * Called about once a second: keeps long executions alive. *ran_ns, unless NULL: the processor time that the test's tasks have
 	 * used in this execution. -errno: the execution cannot go on, and err says why.

@@ -449,6 +449,7 @@ static const struct world_ops kworld_ops = {
 	.timer_kills = kworld_timer_kills,
 	.faults = kworld_faults,
 	.inject = kworld_inject,
+	.choose = kworld_choose,
 	.tend = kworld_tend,
 	.stop = kworld_stop,
 	.drain = kworld_drain,

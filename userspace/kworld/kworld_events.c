@@ -64,8 +64,12 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 		.state = TASK_BLOCKED,	/* until its first wake-up */
 		.label.op = ZUG_OP_BEGIN,
 	};
-	if (parent != WORLD_NO_TASK)
-		memcpy(t->comm, k->w.tasks[parent].comm, sizeof(t->comm));
+	if (parent != WORLD_NO_TASK) {
+		struct ktask *kp = &k->kt[parent];
+
+		memcpy(t->comm, kp->child_name[0] ? kp->child_name : k->w.tasks[parent].comm, sizeof(t->comm));
+		kp->child_name[0] = 0;
+	}
 	places_pid(k->o.places, t->own_pid, n);
 	first = id_map_add(&k->by_tid, t->own_pid, n, NULL);
 	if (first && (n < *first || !world_lives(&k->w.tasks[*first])))
@@ -292,6 +296,15 @@ static bool on_point(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+static bool on_note(struct kworld *k, struct arrival *a)
+{
+	if (kworld_note_next(k, a->n, &a->e))
+		return false;
+	at_point(k, a);
+	kworld_label_note(k, a->t, a->kt, &a->e);
+	return true;
+}
+
 static bool on_syscall(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
@@ -438,6 +451,7 @@ static const struct event_kind {
 	[ZUG_EV_SIGNAL] = { "SIGNAL", on_signal, KNOWN, true },
 	[ZUG_EV_RETURNS] = { "RETURNS", on_returns, KNOWN, false },
 	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
+	[ZUG_EV_NOTE] = { "NOTE", on_note, KNOWN, true },
 };
 
 /* ---- every event ---- */

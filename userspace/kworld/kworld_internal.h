@@ -87,6 +87,9 @@ struct ktask {
 	uint32_t waker;		/* kernel number of the task that seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
 	bool watched;		/* stands before a probed instruction that accesses watched memory */
+	uint64_t told_site;	/* libzug: the caller of the primitive that comes next, 0: not told */
+	uint64_t answer;	/* libzug: where the value goes that it asks for */
+	char child_name[16];	/* libzug: the name of the next task that it makes */
 	bool yields;		/* its point is one at which others are to have a turn */
 	/* before a lock (kworld_waiting.c); task numbers + 1, 0: none */
 	uint32_t waits;		/* its index in the list + 1; 0: it is not there */
@@ -311,6 +314,11 @@ uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal);
 /* The site of a system call whose task stands before it: the place in the program, if it can be told. */
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 void kworld_callers_free(struct caller_steps *c);
+/* libzug's notes (kworld_notes.c). True when it is no point, but about what comes next. */
+bool kworld_note_next(struct kworld *k, uint32_t task, const struct zug_event *e);
+void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e);
+/* world_ops.choose */
+int kworld_choose(struct world *w, struct world_task *t, uint32_t value);
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,
 		       const struct probe_site *s);
 /* A task that was not stopped at a place (under a lease: leased): if that is split its second step is told next. */

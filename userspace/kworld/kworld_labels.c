@@ -406,7 +406,10 @@ void kworld_label_point(struct kworld *k, struct world_task *t, struct ktask *kt
 		kt->mutexes[0].libc = kt->libc;
 	}
 	/* a person wants to see the caller: the instruction before the return address */
-	if (s->entry && e->ret)
+	if (s->entry && kt->told_site) {
+		l->site = kt->told_site;
+		kt->told_site = 0;
+	} else if (s->entry && e->ret)
 		l->site = places_site(k->o.places, t->process, e->ret - 1);
 	if (!l->site)
 		l->site = places_site(k->o.places, t->process, e->ip);

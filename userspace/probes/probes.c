@@ -756,6 +756,12 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 	return !total && only >= 0 ? -ENXIO : total;
 }
 
+void probes_tells(struct probes *p, uint32_t module)
+{
+	if (module < p->nr_modules)
+		p->modules[module].tells = true;
+}
+
 unsigned int probes_nr_modules(const struct probes *p)
 {
 	return p->nr_modules;

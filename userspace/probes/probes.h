@@ -30,6 +30,7 @@ struct probe_module {
 	bool code_points;	/* probes_add_atomics() has been there */
 	struct code *code;	/* its catalogue, once probes_code() was asked for it */
 	struct probe_foreign *foreign;	/* once probes_is_own() was asked */
+	bool tells;	/* its points itself, by libzug (probes_tells()) */
 	bool made; /* by the test: it exists only in executions, and nothing in it is probed */
 	struct kernel_answer *answers;	/* instructions that are answered in the processor's place */
 	uint32_t nr_answers;
@@ -150,6 +151,9 @@ void probes_set_within(struct probes *p, uint32_t site, uint32_t within);
 
 /* After kernel_clear_probes(): plants everything again. 0, or -errno with a line in err. */
 int probes_replant(struct probes *p, char *err, size_t errlen);
+
+/* A module that uses libzug, or libzug: what it does to data between the points that it tells is one step, and no race. */
+void probes_tells(struct probes *p, uint32_t module);
 
 unsigned int probes_nr_modules(const struct probes *p);
 const struct probe_module *probes_module(const struct probes *p, uint32_t module);

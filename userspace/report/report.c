@@ -16,6 +16,7 @@
 
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
+#define VALUES_MAX 12
 #define ROUND_MAX 24		/* steps of a round of a livelock */
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
@@ -431,6 +432,27 @@ static unsigned int put_timers(struct report *r)
 	return n;
 }
 
+/* Prints the values that the test asked for. */
+static void put_values(struct report *r)
+{
+	unsigned int n = 0;
+
+	for (uint64_t i = 0; i < trace_nr_steps(r->t); i++) {
+		const struct trace_step *s = trace_step(r->t, i);
+
+		if (s->label.op != ZUG_OP_CHOICE)
+			continue;
+		if (!n++)
+			fprintf(r->out, "\n%sThe values that the test asked for:%s\n", report_style(r, STYLE_STRONG),
+				report_style(r, STYLE_PLAIN));
+		if (n > VALUES_MAX) {
+			fprintf(r->out, "      ... and more: zug show has all steps\n");
+			return;
+		}
+		put_action(r, s->task, "does", s);
+	}
+}
+
 /* The step as of that operation, for put_action(). */
 static void put_operation(struct report *r, uint32_t task, uint64_t step, const struct zug_label *l)
 {
@@ -623,6 +645,7 @@ void report_finding(FILE *out, const struct trace *t, const struct report_option
 	put_crash(&r);
 	report_put_outcome(&r);
 	put_cycle(&r, "");
+	put_values(&r);
 	put_decisions(&r);
 	put_last(&r);
 	report_signals(&r);

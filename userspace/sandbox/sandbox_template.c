@@ -95,7 +95,7 @@ static bool stays_inside(int nr, const uint64_t *a)
 	case SYS_futex:
 		return (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
 	case SYS_prctl:
-		return a[0] == PR_SET_NAME || a[0] == PR_GET_NAME || a[0] == PR_SET_VMA || a[0] == PR_CAPBSET_READ;
+		return (a[0] == ZUG_NOTE && a[1] & ZUG_NOTE_HELLO) || a[0] == PR_SET_NAME || a[0] == PR_GET_NAME || a[0] == PR_SET_VMA || a[0] == PR_CAPBSET_READ;
 	case SYS_ioctl:
 		return a[1] == TCGETS_;
 	}
