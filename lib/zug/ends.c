@@ -33,6 +33,15 @@ void end_set(enum zug_outcome_kind kind, uint64_t failure, const char *fmt, ...)
 	va_end(ap);
 }
 
+int end_leave(struct operation *me)
+{
+	if (me != z.root)
+		turn_abandon(me);
+	if (test_can_jump())
+		test_jump();
+	return ZUG_E_OVER;
+}
+
 int end_fail(struct operation *me, enum zug_outcome_kind kind, uint64_t failure, const char *fmt, ...)
 {
 	va_list ap;
@@ -40,11 +49,7 @@ int end_fail(struct operation *me, enum zug_outcome_kind kind, uint64_t failure,
 	va_start(ap, fmt);
 	set_outcome(kind, failure, fmt, ap);
 	va_end(ap);
-	if (me != z.root)
-		turn_abandon(me);
-	if (test_can_jump())
-		test_jump();
-	return ZUG_E_OVER;
+	return end_leave(me);
 }
 
 void end_stuck(void)

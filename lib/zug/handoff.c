@@ -303,6 +303,7 @@ static void *thread_main(void *arg)
 
 	mine_to_end = true;
 	turn_claim(&op->own);
+	crash_stack(&op->signal_stack);
 	turn_pin();
 	turn_await(&op->own);
 	op->state = OP_LIVE;

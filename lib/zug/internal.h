@@ -9,6 +9,7 @@
  *	resources.c	what operations wait for
  *	handoff.c	the turn, from thread to thread and from context to context
  *	log.c		an execution as it was, in memory, and its trace
+ *	crash.c		abort() and faults
  *	ends.c		deadlock, livelock, failed assertions
  *	test.c		the campaign: search, simplest schedule, what decides, replay
  */
@@ -81,6 +82,7 @@ struct operation {
 	enum operation_state state;
 	struct host *host;		/* own, or that of the contexts */
 	struct fiber *fiber;		/* NULL: a thread */
+	void *signal_stack;		/* of the thread; stays when the slot is used again */
 	uint32_t pos;			/* of its candidate */
 	char name[NAME_LEN];
 	void (*fn)(void *arg);
@@ -251,6 +253,8 @@ int end_fail(struct operation *me, enum zug_outcome_kind kind, uint64_t failure,
 	__attribute__((format(printf, 4, 5)));
 /* The same where the caller has not been an operation for a while: only notes it. */
 void end_set(enum zug_outcome_kind kind, uint64_t failure, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The outcome is set: as end_fail() goes on. */
+int end_leave(struct operation *me);
 void end_deadlock(void);
 /* True, and set, when all only yield. */
 bool end_livelock(void);
@@ -290,5 +294,16 @@ void primitives_reset(void);
 /* After the execution failed or ended: the root goes where the test goes on. */
 __attribute__((noreturn)) void test_jump(void);
 bool test_can_jump(void);
+/* The execution that goes on has failed by a fault: names a file for its trace, if it is to be kept as it is. */
+bool test_keeps_found(void);
+/* Writes that trace, and says how to repeat it. */
+void test_write_as_found(void);
+
+/* ---- crash.c ---- */
+
+void crash_begin(void);
+void crash_end(void);
+/* Handlers of the calling thread get a stack, which is made when *stack is NULL. */
+void crash_stack(void **stack);
 
 #endif

@@ -430,8 +430,10 @@ static struct operation *take_slot(uint32_t task)
 	if (op == was) {
 		struct waiter *many = op->waiters != &op->one ? op->waiters : NULL;
 		uint32_t room = many ? op->room_waiters : 0;
+		void *stack = op->signal_stack;
 
 		memset(op, 0, sizeof(*op));
+		op->signal_stack = stack;
 		op->waiters = many;
 		op->room_waiters = room;
 	}
@@ -569,6 +571,7 @@ int zug_at_start_operation(int handle, const char *file, int line, const char *f
 	if (__atomic_exchange_n(&op->claimed, 1, __ATOMIC_ACQ_REL))
 		return ZUG_E_STARTED;
 	turn_claim(&op->own);
+	crash_stack(&op->signal_stack);
 	turn_pin();
 	turn_await(&op->own);
 	op->state = OP_LIVE;

@@ -115,6 +115,14 @@ void report_finding(const struct zug_report *r, const char *name, const struct t
 	fprintf(stderr, "look at it: zug show %s\nrepeat it:  ZUG_REPLAY=%s %s\n", r->trace, r->trace, words);
 }
 
+void report_as_found(const char *name, unsigned long found_in, const char *what, const char *trace)
+{
+	char words[4096];
+
+	command_text(words, sizeof(words));
+	fprintf(stderr, "zug: %s: execution %lu: %s\nas it was found: ZUG_REPLAY=%s %s\n", name, found_in, what, trace, words);
+}
+
 void report_pass(const struct zug_report *r, const char *name)
 {
 	fprintf(stderr, "zug: %s: nothing found in %lu execution%s, %lu steps%s\n", name, r->executions,

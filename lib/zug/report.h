@@ -9,6 +9,8 @@
 /* m: NULL when the simplest schedule was not looked for, or could not be found. */
 void report_finding(const struct zug_report *r, const char *name, const struct trace_minimized *m,
 		    unsigned long found_in);
+/* A trace that was written at once, as the execution was found. */
+void report_as_found(const char *name, unsigned long found_in, const char *what, const char *trace);
 /* ZUG_SUMMARY: nothing was found. */
 void report_pass(const struct zug_report *r, const char *name);
 /* divergence: NULL when the schedule could be followed. */

@@ -13,7 +13,6 @@
 #undef _FORTIFY_SOURCE		/* its longjmp() knows one stack only */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ struct zug_campaign {
 	struct trace *replayed;
 	struct replay replay;
 	int quiet_fd;				/* standard error, while what it prints is known already; -1 */
-	struct sigaction abort_before;
+	char found_trace[512];			/* of a fault, as it was found; "" */
 };
 
 static char last_message[512];
@@ -97,28 +96,6 @@ jmp_buf *zug_loop(struct zug_campaign *t)
 	static jmp_buf nowhere;
 
 	return t ? &t->loop : &nowhere;
-}
-
-/* ---- abort() ---- */
-
-/* A failed assert() ends the execution, not the process. */
-static void on_abort(int signal)
-{
-	struct operation *me;
-	char name[64];
-	int error;
-
-	me = op_self(&error);
-	if (me) {
-		const struct place *p = place_of(z.cands[me->pos].label.site);
-
-		snprintf(name, sizeof(name), "%s", me->name);
-		end_fail(me, ZUG_OUTCOME_ABORT, 0, "abort() in %s, after the point at %s:%d", name,
-			 p && p->line ? p->file : "its begin", p ? p->line : 0);
-	}
-	/* not of the test, or the test runs by hand: as always */
-	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-	raise(signal);
 }
 
 /* ---- standard error ---- */
@@ -358,11 +335,28 @@ static char **command(char *buf, size_t len)
 	return words;
 }
 
+/* A name that no file has, but the trace of this very failure. */
+static int name_trace(struct zug_campaign *t)
+{
+	snprintf(t->r.trace, sizeof(t->r.trace), "%s", t->found_trace[0] ? t->found_trace : t->out);
+	if (t->found_trace[0])
+		return 0;
+	if (mkdir(t->out, 0777) && errno != EEXIST)
+		return -errno;
+	for (int i = 1; i < 1000; i++) {
+		snprintf(t->r.trace, sizeof(t->r.trace), "%s/%s.%d.trace", t->out, t->name, i);
+		if (access(t->r.trace, F_OK))
+			break;
+	}
+	return 0;
+}
+
 static int write_trace(struct zug_campaign *t)
 {
 	static char *none[] = { NULL };
 	char words[4096], cwd[2048] = "", kernel[160] = "", options[256];
 	struct utsname u;
+	int ret;
 	struct trace_header h = { .argv = command(words, sizeof(words)), .cwd = cwd, .envp = none, .kernel = kernel,
 				  .zug_version = ZUG_VERSION, .strategy = t->strategy ? t->strategy : "portfolio",
 				  .seed = t->seed, .execution = t->found_in, .options = options };
@@ -372,16 +366,30 @@ static int write_trace(struct zug_campaign *t)
 	if (!uname(&u))
 		snprintf(kernel, sizeof(kernel), "%s %.80s", u.release, u.version);
 	snprintf(options, sizeof(options), TRACE_LIBZUG_OPTIONS "%s\",\"steps\":%lu}", t->name, t->o.steps);
-	snprintf(t->r.trace, sizeof(t->r.trace), "%s", t->out);
-	if (mkdir(t->out, 0777) && errno != EEXIST)
-		return -errno;
-	for (int i = 1; i < 1000; i++) {
-		snprintf(t->r.trace, sizeof(t->r.trace), "%s/%s.%d.trace", t->out, t->name, i);
-		if (access(t->r.trace, F_OK))
-			break;
-	}
+	ret = name_trace(t);
+	if (ret)
+		return ret;
 	t->minimized.steps_before = t->minimized.steps_before ? t->minimized.steps_before : z.steps;
 	return log_write(t->r.trace, &h, t->has_minimized ? &t->minimized : NULL);
+}
+
+bool test_keeps_found(void)
+{
+	struct zug_campaign *t = z.test;
+
+	if (t->phase != PHASE_EXPLORE || name_trace(t))
+		return false;
+	snprintf(t->found_trace, sizeof(t->found_trace), "%s", t->r.trace);
+	return true;
+}
+
+void test_write_as_found(void)
+{
+	struct zug_campaign *t = z.test;
+
+	t->found_in = t->r.executions + 1;
+	if (!write_trace(t) && !(t->o.flags & ZUG_QUIET))
+		report_as_found(t->name, t->found_in, z.message, t->r.trace);
 }
 
 static void say_failure(struct zug_campaign *t)
@@ -752,7 +760,6 @@ static void free_test(struct zug_campaign *t)
 
 struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 {
-	struct sigaction sa = { .sa_handler = on_abort, .sa_flags = SA_NODEFER };
 	struct zug_campaign *t;
 
 	open_error = ZUG_E_BUSY;
@@ -777,7 +784,7 @@ struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 		return NULL;
 	}
 	if (!under_zug)
-		sigaction(SIGABRT, &sa, &t->abort_before);
+		crash_begin();
 	z.test = t;
 	return t;
 }
@@ -819,7 +826,7 @@ int zug_close(struct zug_campaign *t)
 	result = t->r.result;
 	if (t->o.report)
 		*t->o.report = t->r;
-	sigaction(SIGABRT, &t->abort_before, NULL);
+	crash_end();
 	turn_unpin();
 	turn_claim(NULL);
 	z.test = NULL;

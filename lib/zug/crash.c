@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * crash.c - executions that end with a signal of their own doing: abort(), and faults
+ *
+ * The handler of abort() lets the execution fail, and the root goes on: the search, and then the simplest
+ * schedule. A fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL) is treated alike, but the memory of the process may be in
+ * any state by then, a lock of malloc() may be held, and the root may not get far. So the handler first makes a
+ * copy of the process by a bare clone() system call, which runs no handlers of fork(). The copy writes the trace
+ * of the execution as it is, with time for that, and says how to repeat it. It can fail, too; then the process
+ * is as it was.
+ *
+ * Handlers run on stacks of their own, for a fault may be the end of a stack. Sanitizers have their own handlers,
+ * which say more: where one is, a fault ends the process.
+ */
+#undef _FORTIFY_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "lib/zug/internal.h"
+
+#define STACK	(256u << 10)
+#define SECONDS	5		/* for the trace */
+
+static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+#define NR_FAULTS (sizeof(faults) / sizeof(faults[0]))
+static struct sigaction abort_before, faults_before[NR_FAULTS];
+static void *root_stack;
+static stack_t stack_before;
+static bool installed;
+
+/* Where the operation was when it ended so: the same text in each execution that ends alike. */
+static void set_outcome(const struct operation *me, int signal)
+{
+	const struct place *p = place_of(z.cands[me->pos].label.site);
+	const char *file = p && p->line ? p->file : "its begin";
+	int line = p ? p->line : 0;
+
+	if (signal == SIGABRT) {
+		end_set(ZUG_OUTCOME_ABORT, 0, "abort() in %s, after the point at %s:%d", me->name, file, line);
+		return;
+	}
+	end_set(ZUG_OUTCOME_SIGNAL, 0, "SIG%s in %s, after the point at %s:%d", sigabbrev_np(signal), me->name, file, line);
+	z.outcome.code = signal;
+}
+
+/* The default, now. */
+static void die(int signal)
+{
+	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	raise(signal);
+}
+
+static void write_in_copy(void)
+{
+	long copy = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	int status;
+
+	if (!copy) {
+		for (size_t i = 0; i < NR_FAULTS; i++)
+			sigaction(faults[i], &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+		sigaction(SIGALRM, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+		alarm(SECONDS);
+		test_write_as_found();
+		syscall(SYS_exit_group, 0);
+	}
+	while (copy > 0 && waitpid((pid_t)copy, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void on_signal(int signal)
+{
+	int error;
+	struct operation *me = op_self(&error);
+
+	if (me) {
+		set_outcome(me, signal);
+		if (signal != SIGABRT && test_keeps_found())
+			write_in_copy();
+		end_leave(me);
+	}
+	/* not of the test, or the test runs by hand: as always */
+	die(signal);
+}
+
+void crash_stack(void **stack)
+{
+	stack_t ss = { .ss_size = STACK };
+
+	if (!installed)
+		return;
+	if (!*stack) {
+		*stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (*stack == MAP_FAILED)
+			*stack = NULL;
+	}
+	ss.ss_sp = *stack;
+	if (ss.ss_sp)
+		sigaltstack(&ss, NULL);
+}
+
+void crash_begin(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_NODEFER | SA_ONSTACK };
+
+	sigaction(SIGABRT, &sa, &abort_before);
+	if (!fiber_possible())
+		return;
+	installed = true;
+	sigaltstack(NULL, &stack_before);
+	crash_stack(&root_stack);
+	for (size_t i = 0; i < NR_FAULTS; i++)
+		sigaction(faults[i], &sa, &faults_before[i]);
+}
+
+void crash_end(void)
+{
+	sigaction(SIGABRT, &abort_before, NULL);
+	if (!installed)
+		return;
+	for (size_t i = 0; i < NR_FAULTS; i++)
+		sigaction(faults[i], &faults_before[i], NULL);
+	sigaltstack(&stack_before, NULL);
+	installed = false;
+}
