@@ -14,6 +14,7 @@
 #include "lib/base/array.h"
 #include "lib/base/hash.h"
 #include "search/rng.h"
+#include "search/script.h"
 #include "lib/zug/internal.h"
 #include "lib/zug/under.h"
 
@@ -745,7 +746,8 @@ int zug_at_next_integer(int nr, const char *file, int line, const char *func)
 {
 	int error, value;
 	struct operation *me = op_self(&error);
-	uint32_t nth;
+	uint32_t nth, said;
+	unsigned int op;
 
 	if (under_zug)
 		return under_choose(nr, CALLER);
@@ -757,8 +759,14 @@ int zug_at_next_integer(int nr, const char *file, int line, const char *func)
 	if (error)
 		return error;
 	nth = values_next(&z.values, me->task);
-	value = z.follow_values ? (int)values_given(&z.values, me->task, nth, (uint32_t)nr) :
-				  search_choose(z.search, (uint32_t)nr);
+	if (z.follow_values) {
+		value = (int)values_given(&z.values, me->task, nth, (uint32_t)nr);
+	} else if (search_script_let(z.search, false, &op, &said) && op == ZUG_OP_CHOICE && said < (uint32_t)nr) {
+		search_script_was_made(z.search, false);
+		value = (int)said;
+	} else {
+		value = search_choose(z.search, (uint32_t)nr);
+	}
 	if (value < 0) {
 		cut(ZUG_OUTCOME_ENVIRONMENT, "the search gave no value");
 		return leave(me);

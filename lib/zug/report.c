@@ -130,6 +130,14 @@ void report_pass(const struct zug_report *r, const char *name)
 		r->exhausted ? ": these are all that there are within the strategy's bounds" : "");
 }
 
+void report_script(const struct zug_report *r, const char *name, const char *script, unsigned int nr, unsigned int unmade)
+{
+	fprintf(stderr, "zug: %s: under %s: %s\n", name, script, r->failure[0] ? r->failure : "pass");
+	if (unmade)
+		fprintf(stderr, "the script does not fit the test any more: %u of %u statement%s not made, or only in part\n",
+			unmade, nr, plural(nr));
+}
+
 void report_replay(const struct zug_report *r, const char *name, const char *divergence)
 {
 	if (r->replayed)

@@ -13,6 +13,8 @@ void report_finding(const struct zug_report *r, const char *name, const struct t
 void report_as_found(const char *name, unsigned long found_in, const char *what, const char *trace);
 /* ZUG_SUMMARY: nothing was found. */
 void report_pass(const struct zug_report *r, const char *name);
+/* nr statements of a script were followed, of which so many do not fit. */
+void report_script(const struct zug_report *r, const char *name, const char *script, unsigned int nr, unsigned int unmade);
 /* divergence: NULL when the schedule could be followed. */
 void report_replay(const struct zug_report *r, const char *name, const char *divergence);
 

@@ -5,7 +5,8 @@
  * zug_next() is where to begin. A test goes through phases, each of which is a search of its own
  * over the same test: EXPLORE until an execution fails; MINIMIZE to the simplest schedule that fails
  * alike; NEAR, for the two operations whose order decides; WRITE, which repeats the simplest one for
- * its trace. With ZUG_REPLAY the only phase is REPLAY.
+ * its trace. With ZUG_REPLAY the only phase is REPLAY, with ZUG_SCRIPT
+ * SCRIPT.
  *
  * Operations of an execution that failed stay where they are. Only the root goes on, and jumps out
  * of the body to the loop's head.
@@ -23,6 +24,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/version.h"
+#include "engine/script.h"
 #include "search/identity.h"
 #include "search/minimize.h"
 #include "search/neighbour.h"
@@ -36,7 +38,7 @@
 #define NEAR		40
 #define STUCK		10
 
-enum phase { PHASE_EXPLORE, PHASE_MINIMIZE, PHASE_NEAR, PHASE_WRITE, PHASE_REPLAY, PHASE_DONE };
+enum phase { PHASE_EXPLORE, PHASE_MINIMIZE, PHASE_NEAR, PHASE_WRITE, PHASE_REPLAY, PHASE_SCRIPT, PHASE_DONE };
 
 struct zug_campaign {
 	char *name, *strategy, *out;
@@ -58,6 +60,7 @@ struct zug_campaign {
 
 	struct trace *replayed;
 	struct replay replay;
+	struct script script;
 	int quiet_fd;				/* standard error, while what it prints is known already; -1 */
 	char found_trace[512];			/* of a fault, as it was found; "" */
 };
@@ -157,7 +160,7 @@ static int begin(struct zug_campaign *t)
 	z.search = t->search;
 	z.flags = t->o.flags;
 	z.stuck_after = t->o.stuck;
-	z.follow_values = t->phase != PHASE_EXPLORE;
+	z.follow_values = t->phase != PHASE_EXPLORE && t->phase != PHASE_SCRIPT;
 	z.replay = t->phase == PHASE_REPLAY ? &t->replay : NULL;
 	ret = op_begin_root();
 	if (ret)
@@ -471,6 +474,34 @@ static void replayed(struct zug_campaign *t)
 	done(t);
 }
 
+/* Says what came of the script, and which of its statements do not fit any more. */
+static void scripted(struct zug_campaign *t)
+{
+	struct search_script_line l;
+	unsigned int nr = search_script_lines(t->search), unmade = 0;
+
+	t->r.executions = 1;
+	t->r.steps = t->r.failing_steps = z.steps;
+	t->r.preemptions = z.preemptions;
+	t->r.result = zug_outcome_is_finding(z.outcome.kind);
+	if (z.outcome.kind != ZUG_OUTCOME_PASS)
+		say_failure(t);
+	speak(t);
+	for (unsigned int i = 0; i < nr; i++) {
+		search_script_line(t->search, i, &l);
+		unmade += l.state != SEARCH_SCRIPT_MADE;
+	}
+	if (!(t->o.flags & ZUG_QUIET)) {
+		report_script(&t->r, t->name, t->script.path, nr, unmade);
+		for (unsigned int i = 0; i < nr; i++) {
+			search_script_line(t->search, i, &l);
+			if (l.state != SEARCH_SCRIPT_MADE)
+				script_unmade_text(&l, t->script.path, stderr);
+		}
+	}
+	done(t);
+}
+
 static void after(struct zug_campaign *t)
 {
 	end(t);
@@ -494,6 +525,9 @@ static void after(struct zug_campaign *t)
 		break;
 	case PHASE_REPLAY:
 		replayed(t);
+		break;
+	case PHASE_SCRIPT:
+		scripted(t);
 		break;
 	case PHASE_NEAR:
 	case PHASE_DONE:
@@ -686,6 +720,60 @@ static int begin_replay(struct zug_campaign *t, const char *path)
 	return 0;
 }
 
+static bool is_script_option(const char *name, size_t len)
+{
+	return len == 4 && !strncmp(name, "test", len);
+}
+
+static void list_script_options(char *buf, size_t len)
+{
+	snprintf(buf, len, "test");
+}
+
+static bool is_in(void *ctx, uint64_t site, const char *pattern)
+{
+	const struct place *p = place_of(site);
+
+	(void)ctx;
+	return p && rule_name_is(pattern, p->func);
+}
+
+static bool is_on(void *ctx, uint64_t object, const char *pattern)
+{
+	char name[64];
+
+	(void)ctx;
+	return object_name(object, name, sizeof(name))[0] && rule_name_is(pattern, name);
+}
+
+static int begin_script(struct zug_campaign *t, const char *path)
+{
+	static const struct script_allows allows = { is_script_option, list_script_options };
+	static const struct search_names names = { .in = is_in, .on = is_on };
+	struct search_options o = search_options(t);
+	char why[400];
+
+	if (script_load(&t->script, path, &allows, why, sizeof(why)))
+		return refuse(ZUG_E_OPTION, "%s", why);
+	t->phase = PHASE_DONE;
+	for (size_t i = 0; i < t->script.nr_options; i++)
+		if (strcmp(t->script.options[i].argument + strlen("--test="), t->name)) {
+			if (!(t->o.flags & ZUG_QUIET))
+				fprintf(stderr, "zug: %s: skipped, the script is of another test\n", t->name);
+			return 0;
+		}
+	o.strategy = NULL;
+	o.rules = t->script.rules;
+	o.script = path;
+	o.names = &names;
+	t->search = search_new(&o, why, sizeof(why));
+	if (!t->search)
+		return refuse(ZUG_E_OPTION, "%s", why);
+	script_number_tasks(&t->script, &z.spawn);
+	t->phase = PHASE_SCRIPT;
+	return 0;
+}
+
 /* Files of traces have its name, and so has JSON. */
 static char *plain_name(const char *name)
 {
@@ -707,7 +795,7 @@ static void forget(void)
 
 static int set_up(struct zug_campaign *t, const char *name, const struct zug_options *o)
 {
-	const char *replay = getenv("ZUG_REPLAY");
+	const char *replay = getenv("ZUG_REPLAY"), *script = getenv("ZUG_SCRIPT");
 	struct search_options so;
 	char why[400];
 	int ret;
@@ -739,6 +827,8 @@ static int set_up(struct zug_campaign *t, const char *name, const struct zug_opt
 		return 0;
 	if (replay && *replay)
 		return begin_replay(t, replay);
+	if (script && *script)
+		return begin_script(t, script);
 	so = search_options(t);
 	t->search = search_new(&so, why, sizeof(why));
 	return t->search ? 0 : refuse(ZUG_E_OPTION, "%s", why);
@@ -750,6 +840,7 @@ static void free_test(struct zug_campaign *t)
 	if (t->replayed)
 		replay_release(&t->replay);
 	trace_free(t->replayed);
+	script_free(&t->script);
 	free(t->tasks);
 	free(t->pairs);
 	free(t->name);

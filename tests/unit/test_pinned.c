@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "campaign/script.h"
+#include "engine/script.h"
 
 static char path[] = "/tmp/zug-test-pinned-XXXXXX";
 
@@ -20,7 +20,7 @@ static int load(struct script *s, const char *text, size_t len, char *err, size_
 	assert_non_null(f);
 	assert_int_equal(fwrite(text, 1, len, f), len);
 	fclose(f);
-	return script_load(s, path, err, errlen);
+	return script_load(s, path, &run_options_script, err, errlen);
 }
 
 static void test_parts(void **state)
@@ -78,7 +78,7 @@ static void test_refused(void **state)
 	assert_int_equal(load(&s, "strict\0x", 8, err, sizeof(err)), -EINVAL);
 	assert_non_null(strstr(err, "not a script"));
 	script_free(&s);
-	assert_int_equal(script_load(&s, "/nonesuch/x.zug", err, sizeof(err)), -ENOENT);
+	assert_int_equal(script_load(&s, "/nonesuch/x.zug", &run_options_script, err, sizeof(err)), -ENOENT);
 	assert_string_equal(err, "/nonesuch/x.zug: No such file or directory");
 	script_free(&s);
 }

@@ -244,6 +244,12 @@ static int own_frame(const struct trace_frame *frames, int nr)
 	return 0;
 }
 
+/* libzug knows places by their source, and has written that into the trace. NULL: the place is code of a file. */
+static const struct trace_frame *told_frame(const struct trace_site *site)
+{
+	return site && site->module == UINT32_MAX && site->nr_frames && site->frames[0].function ? site->frames : NULL;
+}
+
 /*
  * Names the place by the program's function, not by the function of the C library that called the
  * kernel.
@@ -251,21 +257,29 @@ static int own_frame(const struct trace_frame *frames, int nr)
 static void name_place(const struct pin *n, uint64_t id, struct where *w)
 {
 	const struct trace_site *site = id ? trace_site(n->t, id) : NULL;
+	const struct trace_frame *told = told_frame(site);
 	const struct trace_module *m;
 	struct symfile *f = file_of(n, site, &m);
 	struct trace_frame frames[8];
-	int nr = f ? symfile_frames(f, site->offset, frames, 8) : 0, own;
+	int nr;
 
+	if (told) {
+		copy_name(w->in, told->function);
+		w->file = told->file;
+		w->line = told->line;
+		return;
+	}
+	nr = f ? symfile_frames(f, site->offset, frames, 8) : 0;
 	if (nr < 1 || !frames[0].function)
 		return;
 	/* a static program has it within */
 	if (symfile_libc(f) != SYMLIBC_NONE &&
 	    strcmp(base_of(m->path), base_of(trace_header(n->t)->argv[0])))
 		return;
-	own = own_frame(frames, nr);
-	copy_name(w->in, frames[own].function);
-	w->file = frames[own].file;
-	w->line = frames[own].line;
+	told = &frames[own_frame(frames, nr)];
+	copy_name(w->in, told->function);
+	w->file = told->file;
+	w->line = told->line;
 }
 
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
@@ -282,6 +296,8 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 		return false;
 	if (!w->in[0])
 		return true;
+	if (told_frame(site))
+		return rule_name_is(w->in, site->frames[0].function);
 	f = file_of(n, site, &m);
 	return f && rule_place_is(f, m->path, site->offset, w->in);
 }
@@ -528,7 +544,7 @@ static int put_tasks(FILE *out, const struct pin *n)
 	return 0;
 }
 
-static void put_head(FILE *out, const struct trace *t, const char *path, const char *name)
+static void put_head(FILE *out, const struct trace *t, const char *path, const char *name, bool test)
 {
 	const struct trace_outcome *o = trace_outcome(t);
 	char message[512];
@@ -537,7 +553,7 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 	fprintf(out,
 		"# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n",
 		ZUG_VERSION, path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
-	fprintf(out, "# zug run --script %s --", name);
+	fprintf(out, test ? "# ZUG_SCRIPT=%s" : "# zug run --script %s --", name);
 	for (char *const *a = trace_header(t)->argv; *a; a++) {
 		putc(' ', out);
 		report_put_word(out, *a);
@@ -546,11 +562,19 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 	      out);
 }
 
+/* The test of libzug that the trace is of: a program may have several. */
+static void put_test(FILE *out, const struct trace *t)
+{
+	const char *name = trace_header(t)->options + strlen(TRACE_LIBZUG_OPTIONS);
+
+	fprintf(out, "option test %.*s\n", (int)strcspn(name, "\""), name);
+}
+
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
 	      const char *path, const char *name)
 {
 	struct pin n = { .t = t, .symbols = s };
-	int ret = script_differences(o->search.fair, next_point, &n, &n.d), statements = 0;
+	int ret = script_differences(o ? o->search.fair : 1, next_point, &n, &n.d), statements = 0;
 	uint64_t step = 0;
 	bool *said;
 
@@ -563,8 +587,11 @@ int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o
 		free(n.d);
 		return -ENOMEM;
 	}
-	put_head(out, t, path, name);
-	put_options(out, o);
+	put_head(out, t, path, name, !o);
+	if (o)
+		put_options(out, o);
+	else
+		put_test(out, t);
 	ret = put_tasks(out, &n);
 	for (size_t i = 0; i < n.nr; i++) {
 		for (; step < n.d[i].step; step++)

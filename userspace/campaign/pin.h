@@ -10,7 +10,7 @@
 #include "symbols/symbols.h"
 
 /*
- * Writes the script. o: the trace's options; s: where names of places come from; path, name: of the
+ * Writes the script. o: the trace's options, NULL: libzug has written it; s: where names of places come from; path, name: of the
  * trace and of the script, for what is said in it. The number of statements, or -errno.
  */
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Patterns of --rules and of scripts (search/rules.h). */
-#include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 #include "campaign/rule_names.h"
-
-bool rule_name_is(const char *pattern, const char *name)
-{
-	/* "accounts[3].lock" is its own name, and a pattern of others */
-	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
-}
 
 bool rule_place_is(struct symfile *f, const char *path, uint64_t offset, const char *pattern)
 {

@@ -5,10 +5,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "engine/script.h"
 #include "symbols/symbols.h"
 
-/* The pattern is the name, or a glob that matches it. */
-bool rule_name_is(const char *pattern, const char *name);
 /*
  * The pattern names the file at path, or a function (inlined ones too) at that file offset of it.
  */

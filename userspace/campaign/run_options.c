@@ -539,6 +539,8 @@ bool run_options_in_scripts(const char *name, size_t len)
 	return false;
 }
 
+const struct script_allows run_options_script = { run_options_in_scripts, run_options_list_for_scripts };
+
 void run_options_list_for_scripts(char *buf, size_t len)
 {
 	size_t n = 0;

@@ -9,7 +9,7 @@
 #define ZUG_RUN_OPTIONS_H
 
 #include "campaign/options.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 #include "lib/base/command_line.h"
 
 struct run_options {
@@ -51,6 +51,7 @@ void run_options_free(struct run_options *o);
 /* The options that scripts may name. */
 bool run_options_in_scripts(const char *name, size_t len);
 void run_options_list_for_scripts(char *buf, size_t len);
+extern const struct script_allows run_options_script;	/* these */
 /* Lines "option NAME VALUE" for what is not the default; printed for a script. */
 void run_options_print(const struct campaign_options *o, FILE *out);
 

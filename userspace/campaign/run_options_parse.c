@@ -21,7 +21,7 @@ static int read_script(struct run_options *o, const struct command_line *line, c
 		       char *err, size_t errlen)
 {
 	char why[1024];
-	int ret = script_load(&o->script, path, why, sizeof(why));
+	int ret = script_load(&o->script, path, &run_options_script, why, sizeof(why));
 
 	if (ret)
 		snprintf(err, errlen, "--script: %s", why);

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "campaign/session.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 #include "engine/faults.h"
 #include "kernel/lane_watch.h"
 #include "kernel/machine.h"

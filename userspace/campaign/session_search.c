@@ -9,7 +9,7 @@
 #include "lib/base/remote.h"
 #include "campaign/rule_names.h"
 #include "campaign/run_options.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 #include "campaign/session.h"
 #include "search/script.h"
 #include "engine/faults.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 #include "cli/campaign_text.h"
 #include "cli/points_text.h"
 #include "report/report.h"
@@ -276,47 +276,6 @@ static void once_summary_text(FILE *out, const struct campaign_result *r)
 
 /* ---- scripts ---- */
 
-static void script_line_text(const struct search_script_line *l, const char *script, FILE *out)
-{
-	unsigned long came = l->came;
-
-	fprintf(out, "  %s:%u: %s\n    ", script, l->line, l->text);
-	switch (l->state) {
-	case SEARCH_SCRIPT_MADE:
-		break;
-	case SEARCH_SCRIPT_PART:
-		fprintf(out, "made in part: T%u ran, but did not come to where it was to stop\n",
-			l->run);
-		break;
-	case SEARCH_SCRIPT_UNTIL_GONE:
-		fprintf(out, "gone: T%u ran, but does nothing any more like where it was to stop\n",
-			l->run);
-		break;
-	case SEARCH_SCRIPT_UNABLE:
-		if (l->let)
-			fprintf(out, "not made: T%u came there, but %s\n", l->task, l->fault ?
-				"its call there cannot have that" : "no timer was set");
-		else
-			fprintf(out, "not made: T%u came there, but T%u could not run then\n",
-				l->task, l->run);
-		break;
-	case SEARCH_SCRIPT_FEWER:
-		fprintf(out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came,
-			came == 1 ? "" : "s", (unsigned long)l->nth);
-		break;
-	case SEARCH_SCRIPT_OTHER:
-		fprintf(out, "not made: T%u uses that in this function, but not in this way\n",
-			l->task);
-		break;
-	case SEARCH_SCRIPT_GONE:
-		fprintf(out, "gone: T%u does nothing like that there any more\n", l->task);
-		break;
-	case SEARCH_SCRIPT_NO_TASK:
-		fprintf(out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
-		break;
-	}
-}
-
 unsigned int script_text_unmade(const struct campaign *c, const char *script, FILE *out)
 {
 	struct search_script_line l;
@@ -328,7 +287,7 @@ unsigned int script_text_unmade(const struct campaign *c, const char *script, FI
 		campaign_script_line(c, i, &l);
 		if (l.state == SEARCH_SCRIPT_MADE)
 			continue;
-		script_line_text(&l, script, out);
+		script_unmade_text(&l, script, out);
 		unmade++;
 	}
 	return unmade;

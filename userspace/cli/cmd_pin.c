@@ -16,7 +16,7 @@
 #include "campaign/minimize.h"
 #include "campaign/pin.h"
 #include "cli/retrace.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 #include "symbols/symbols.h"
 #include "cli/trace_check.h"
 
@@ -164,7 +164,7 @@ static int follow(struct kernel *k, const struct campaign_options *from,
 	/* what is left of the time */
 	if (o.search.time_ns)
 		o.search.time_ns = used < o.search.time_ns ? o.search.time_ns - used : 1;
-	if (script_load(&script, path, err, sizeof(err))) {
+	if (script_load(&script, path, &run_options_script, err, sizeof(err))) {
 		fprintf(err_to, "zug pin: %s\n", err);
 		goto out;
 	}
@@ -312,12 +312,48 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 	return ret;
 }
 
+/* libzug follows the script, not zug; its trace is of the simplest schedule already. */
+static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
+{
+	struct symbols *s = symbols_new();
+	FILE *f = s ? fopen(po->out, "we") : NULL;
+	int statements = s ? -errno : -ENOMEM;
+
+	if (f) {
+		statements = pin_write(f, t, NULL, s, po->r.path, po->out);
+		if (fclose(f) && statements >= 0)
+			statements = -errno;
+	}
+	symbols_free(s);
+	if (statements < 0) {
+		fprintf(stderr, "zug pin: cannot write %s: %s\n", po->out, strerror(-statements));
+		if (f)
+			unlink(po->out);
+		return ZUG_EXIT_USAGE;
+	}
+	printf("%s: %d statement%s\nrun it: ZUG_SCRIPT=%s", po->out, statements, statements == 1 ? "" : "s", po->out);
+	for (char *const *a = trace_header(t)->argv; *a; a++)
+		printf(" %s", *a);
+	putchar('\n');
+	return ZUG_EXIT_PASS;
+}
+
 int cmd_pin(int argc, char **argv)
 {
 	struct pin_options po;
 	int ret = parse(&po, argc, argv);
+	struct trace *t;
+	char why[512];
 
 	if (ret)
 		return ret == -1 ? ZUG_EXIT_PASS : ret;
+	t = trace_open(po.r.path, why, sizeof(why));
+	if (t && !strncmp(trace_header(t)->options, TRACE_LIBZUG_OPTIONS, strlen(TRACE_LIBZUG_OPTIONS))) {
+		ret = trace_check_failing(t, po.r.path, "pin", stderr);
+		ret = ret ? ret : pin_of_libzug(t, &po);
+		trace_free(t);
+		return ret;
+	}
+	trace_free(t);
 	return command_dispatch(po.r.socket, "pin", argc, argv, pin_execute);
 }

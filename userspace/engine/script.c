@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/trace.h"
-#include "campaign/run_options.h"
-#include "campaign/script.h"
+#include "engine/script.h"
 
 struct reader {
 	struct script *s;
+	const struct script_allows *allows;
 	unsigned int line;
 	char *err;
 	size_t errlen;
@@ -71,8 +72,8 @@ static int add_option(struct reader *r, const char *rest)
 		r->s->races = true;
 		return *value && *value != '\r' ? fail(r, "'races' has no value") : 0;
 	}
-	if (!run_options_in_scripts(rest, n)) {
-		run_options_list_for_scripts(valid, sizeof(valid));
+	if (!r->allows->option(rest, n)) {
+		r->allows->list(valid, sizeof(valid));
 		return fail(r, "'%.*s' is no option of a script; there are: races %s", (int)n, rest,
 			    valid);
 	}
@@ -138,9 +139,9 @@ static int take_line(struct reader *r, const char *line)
 	return ret ? ret : 1;
 }
 
-int script_load(struct script *s, const char *path, char *err, size_t errlen)
+int script_load(struct script *s, const char *path, const struct script_allows *allows, char *err, size_t errlen)
 {
-	struct reader r = { .s = s, .line = 1, .err = err, .errlen = errlen };
+	struct reader r = { .s = s, .allows = allows, .line = 1, .err = err, .errlen = errlen };
 	int ret;
 
 	memset(s, 0, sizeof(*s));
@@ -191,5 +192,52 @@ void script_number_tasks(const struct script *s, struct spawn_table *spawn)
 			if (s->tasks[i].task == k)
 				t = &s->tasks[i];
 		spawn_number(spawn, t ? t->parent : TRACE_NO_TASK - 1, t ? t->nth : k);
+	}
+}
+
+bool rule_name_is(const char *pattern, const char *name)
+{
+	/* "accounts[3].lock" is its own name, and a pattern of others */
+	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+void script_unmade_text(const struct search_script_line *l, const char *script, FILE *out)
+{
+	unsigned long came = l->came;
+
+	fprintf(out, "  %s:%u: %s\n    ", script, l->line, l->text);
+	switch (l->state) {
+	case SEARCH_SCRIPT_MADE:
+		break;
+	case SEARCH_SCRIPT_PART:
+		fprintf(out, "made in part: T%u ran, but did not come to where it was to stop\n",
+			l->run);
+		break;
+	case SEARCH_SCRIPT_UNTIL_GONE:
+		fprintf(out, "gone: T%u ran, but does nothing any more like where it was to stop\n",
+			l->run);
+		break;
+	case SEARCH_SCRIPT_UNABLE:
+		if (l->let)
+			fprintf(out, "not made: T%u came there, but %s\n", l->task, l->fault ?
+				"what it does there cannot have that" : "no timer was set");
+		else
+			fprintf(out, "not made: T%u came there, but T%u could not run then\n",
+				l->task, l->run);
+		break;
+	case SEARCH_SCRIPT_FEWER:
+		fprintf(out, "not made: T%u came there %lu time%s, not %lu\n", l->task, came,
+			came == 1 ? "" : "s", (unsigned long)l->nth);
+		break;
+	case SEARCH_SCRIPT_OTHER:
+		fprintf(out, "not made: T%u uses that in this function, but not in this way\n",
+			l->task);
+		break;
+	case SEARCH_SCRIPT_GONE:
+		fprintf(out, "gone: T%u does nothing like that there any more\n", l->task);
+		break;
+	case SEARCH_SCRIPT_NO_TASK:
+		fprintf(out, "gone: there was no T%u\n", l->run_exists ? l->task : l->run);
+		break;
 	}
 }

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "engine/spawn.h"
+#include "search/script.h"
 
 struct script_option {
 	char *argument;		/* "--NAME=VALUE" */
@@ -34,10 +36,20 @@ struct script {
 	bool races; /* "option races": look for data races first, to make points of their places */
 };
 
+/* The options that a script may have, besides 'races'. */
+struct script_allows {
+	bool (*option)(const char *name, size_t len);
+	void (*list)(char *buf, size_t len);	/* their names, for a message */
+};
+
 /* 0, or -errno with a line in err ("test.zug:3: ..."). script_free() in either case. */
-int script_load(struct script *s, const char *path, char *err, size_t errlen);
+int script_load(struct script *s, const char *path, const struct script_allows *allows, char *err, size_t errlen);
 void script_free(struct script *s);
 /* Gives the spawn paths that the script names their numbers. The table is empty before. */
 void script_number_tasks(const struct script *s, struct spawn_table *spawn);
+/* The pattern of a statement is the name, or a glob that matches it. */
+bool rule_name_is(const char *pattern, const char *name);
+/* A statement that was not made, or only in part: two lines, which say why. */
+void script_unmade_text(const struct search_script_line *l, const char *script, FILE *out);
 
 #endif
