@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "campaign/run_options.h"
 #include "engine/script.h"
 
 static char path[] = "/tmp/zug-test-pinned-XXXXXX";
