@@ -14,6 +14,8 @@
 #ifndef ZUG_EXECUTE_BPF_H
 #define ZUG_EXECUTE_BPF_H
 
+#define USER_CODE_64		0x33	/* the code segment of 64-bit programs */
+
 #define EFLAGS_CF		0x1ull
 #define EFLAGS_PF		0x4ull
 #define EFLAGS_AF		0x10ull
@@ -192,7 +194,7 @@ int zug_plant(struct pt_regs *ctx)
 
 	if (!bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx))
 		return 0;
-	if (!cookie || watches[0].len || p->ptrace || ctx->flags & EFLAGS_TF)
+	if (!cookie || ctx->cs != USER_CODE_64 || watches[0].len || p->ptrace || ctx->flags & EFLAGS_TF)
 		return 0;
 	site = bpf_map_lookup_elem(&sites, &number);
 	if (!site || !site->insn.op)
