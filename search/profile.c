@@ -10,6 +10,7 @@ void profile_fini(struct profile *p)
 {
 	free(p->steps);
 	free(p->parent);
+	free(p->lives);
 	free(p->pairs);
 	free(p->objects);
 	id_map_free(&p->index);
@@ -72,9 +73,18 @@ static int count(struct profile *p, uint64_t object, uint32_t task, bool write)
 	}
 	o = &p->objects[*at];
 	p->pairs[i].steps += PROFILE_SCALE;
+	p->pairs[i].now += PROFILE_SCALE;
 	p->pairs[i].write |= write;
 	o->steps += PROFILE_SCALE;
 	o->write |= write;
+	return 0;
+}
+
+int profile_meet(struct profile *p, uint32_t task, uint32_t parent)
+{
+	if (add_task(p, task, parent) || !ARRAY_RESERVE_ZERO(p->lives, p->nr_lives, p->nr_tasks))
+		return -ENOMEM;
+	p->lives[task].born = true;
 	return 0;
 }
 
@@ -82,17 +92,95 @@ int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct
 {
 	struct access a = access_of(label);
 
-	if (add_task(p, task, parent))
+	if (profile_meet(p, task, parent))
 		return -ENOMEM;
 	p->steps[task] += PROFILE_SCALE;
+	p->lives[task].now += PROFILE_SCALE;
 	for (int o = 0; o < 2; o++)
 		if (a.object[o] && count(p, a.object[o], task, a.write))
 			return -ENOMEM;
 	return 0;
 }
 
+/* Of a task that never comes to its own end the steps that it makes are all that there is to know. */
+static bool was_cut(const struct profile *p, uint32_t task)
+{
+	return task < p->nr_lives && p->lives[task].born && p->lives[task].known && !p->lives[task].ended;
+}
+
+/* What a mean of the executions before this one is more than this one's steps. */
+static uint64_t missing(const struct profile *p, uint64_t steps, uint64_t from, uint64_t now)
+{
+	uint64_t mean = p->executions > from ? (steps - now) * PROFILE_SCALE / (p->executions - from) : 0;
+
+	return mean > now ? mean - now : 0;
+}
+
+static void complete_tasks(struct profile *p)
+{
+	for (uint32_t t = 0; t < p->nr_tasks; t++)
+		if (was_cut(p, t))
+			p->steps[t] += missing(p, p->steps[t], 0, p->lives[t].now);
+	for (uint32_t k = 0; k < p->nr_objects; k++) {
+		struct profile_object *o = &p->objects[k];
+
+		for (uint32_t i = o->first; i != UINT32_MAX; i = p->pairs[i].next) {
+			struct profile_pair *pair = &p->pairs[i];
+			uint64_t add = was_cut(p, pair->task) ?
+				       missing(p, pair->steps, pair->from, pair->now) : 0;
+
+			pair->steps += add;
+			o->steps += add;
+		}
+	}
+	for (uint32_t i = 0; i < p->nr_pairs; i++)
+		p->pairs[i].now = 0;
+	for (uint32_t t = 0; t < p->nr_lives; t++)
+		p->lives[t] = (struct profile_life){
+			.met = p->lives[t].met || p->lives[t].born,
+			.known = p->lives[t].known || p->lives[t].ended,
+		};
+}
+
+/* It is known how many steps it makes, or there never was such a task. */
+static bool is_known(const struct profile *p, uint32_t task)
+{
+	return task >= p->nr_lives || p->lives[task].known || !p->lives[task].met;
+}
+
+uint64_t profile_weight(const struct profile *p, uint32_t task)
+{
+	uint64_t sum = 0, nr = 0, mean = profile_mean_of_task(p, task);
+
+	for (uint32_t t = 0; !is_known(p, task) && t < p->nr_lives; t++)
+		if (p->lives[t].known) {
+			sum += profile_mean_of_task(p, t);
+			nr++;
+		}
+	return nr && sum / nr > mean ? sum / nr : mean;
+}
+
+uint64_t profile_weight_on(const struct profile *p, const struct profile_object *o, const struct profile_pair *pair)
+{
+	uint64_t sum = 0, nr = 0, mean = profile_mean(p, pair);
+
+	for (uint32_t i = is_known(p, pair->task) ? UINT32_MAX : o->first; i != UINT32_MAX; i = p->pairs[i].next)
+		if (p->pairs[i].task < p->nr_lives && p->lives[p->pairs[i].task].known) {
+			sum += profile_mean(p, &p->pairs[i]);
+			nr++;
+		}
+	return nr && sum / nr > mean ? sum / nr : mean;
+}
+
+void profile_ended(struct profile *p, uint32_t task)
+{
+	if (task < p->nr_lives)
+		p->lives[task].ended = true;
+}
+
 void profile_end(struct profile *p)
 {
+	complete_tasks(p);
 	p->executions += PROFILE_SCALE;
 	if (p->executions < PROFILE_WINDOW)
 		return;

@@ -8,6 +8,11 @@
  * (STRATEGY_COUNTS). What comes to be points later, or stops being points, must not spoil the means:
  * one is taken over the executions since the pair of object and task was first met, and all sums are
  * halved now and then, so that old executions count less and less.
+ *
+ * A task that was killed, or ended with its process, says nothing about the steps that it would have
+ * made: if it came to its own end in some execution its means stand in where it has made fewer. Else a
+ * task that most schedules cut before it comes to an object would be taken for one that does not use
+ * it, and be cut for ever.
  */
 #ifndef ZUG_SEARCH_PROFILE_H
 #define ZUG_SEARCH_PROFILE_H
@@ -29,6 +34,7 @@ struct profile_pair {
 	uint32_t next;		/* next pair of the object, or UINT32_MAX */
 	uint64_t steps;		/* sum, in 1/PROFILE_SCALE */
 	uint64_t from;		/* profile.executions when the pair was first met */
+	uint64_t now;		/* steps of this execution, which are in steps */
 	bool write;
 };
 
@@ -45,6 +51,12 @@ struct profile {
 	uint64_t *steps;	/* by task: sum, in 1/PROFILE_SCALE */
 	uint32_t *parent;	/* by task */
 	uint32_t nr_tasks, room_parent;
+	struct profile_life {
+		uint64_t now;	/* steps of this execution */
+		bool born, ended;	/* ended: by itself */
+		bool met, known;	/* in some execution: it existed, it ended by itself */
+	} *lives;		/* by task */
+	uint32_t nr_lives;
 	struct profile_pair *pairs;
 	uint32_t nr_pairs, room_pairs;
 	struct profile_object *objects;
@@ -54,11 +66,17 @@ struct profile {
 
 void profile_fini(struct profile *p);
 
+/* The task exists in this execution, if it makes steps or not. -ENOMEM. */
+int profile_meet(struct profile *p, uint32_t task, uint32_t parent);
+
 /* The task, which that parent created, makes a step. -ENOMEM. */
 int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct zug_label *label);
 
 /* Makes the index, after the lists were read. -ENOMEM. */
 int profile_index(struct profile *p);
+
+/* The task came to its own end in this execution. */
+void profile_ended(struct profile *p, uint32_t task);
 
 /* An execution ended. */
 void profile_end(struct profile *p);
@@ -73,6 +91,14 @@ static inline uint64_t profile_mean_of_task(const struct profile *p, uint32_t ta
 {
 	return p->steps[task] * PROFILE_SCALE / (p->executions ? p->executions : PROFILE_SCALE);
 }
+
+/*
+ * The weight of a task, in 1/PROFILE_SCALE: its mean, and of one that never came to its own end at least
+ * the mean of those that did, as it is unknown how many steps it would make.
+ */
+uint64_t profile_weight(const struct profile *p, uint32_t task);
+/* The same for the steps on an object. */
+uint64_t profile_weight_on(const struct profile *p, const struct profile_object *o, const struct profile_pair *pair);
 
 /* Objects that at least two tasks use, one of them writing. */
 static inline bool profile_shared(const struct profile_object *o)

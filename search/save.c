@@ -42,6 +42,7 @@ void save_profile(struct codec *c, struct profile *p)
 	codec_array32(c, &p->steps, &nr, NULL, sizeof(*p->steps));
 	codec_array32(c, &p->parent, &nr, &p->room_parent, sizeof(*p->parent));
 	p->nr_tasks = nr;
+	codec_array32(c, &p->lives, &p->nr_lives, NULL, sizeof(*p->lives));
 	codec_array32(c, &p->pairs, &p->nr_pairs, &p->room_pairs, sizeof(*p->pairs));
 	codec_array32(c, &p->objects, &p->nr_objects, &p->room_objects, sizeof(*p->objects));
 	if (!c->write && !c->error && profile_index(p))

@@ -41,6 +41,7 @@ struct search {
 
 	struct hb hb;
 	struct profile profile;		/* if the strategy wants it */
+	uint32_t nr_met, counted;	/* at the last step of this execution that was counted: tasks, who made it */
 	struct fair fair;
 	struct rules *rules;		/* NULL: none */
 	struct seen classes, schedules;
@@ -552,13 +553,28 @@ static bool is_replay(const struct search *s)
 	return s->force && s->nr_forced;
 }
 
+/* Steps teach where tasks end, too: one that is gone after its own step came to its end, others were killed. */
+static int count_step(struct search *s, const struct search_point *p, uint32_t i)
+{
+	uint32_t last = ARRAY_FROM(p->nr, k, p->cand[k].task < s->counted);
+
+	if (p->step && (last == p->nr || p->cand[last].task != s->counted))
+		profile_ended(&s->profile, s->counted);
+	s->counted = p->cand[i].task;
+	/* who is killed before it makes a step is only seen here */
+	for (uint32_t k = 0; p->nr != s->nr_met && k < p->nr; k++)
+		if (profile_meet(&s->profile, p->cand[k].task, p->cand[k].parent))
+			return -ENOMEM;
+	s->nr_met = p->nr;
+	return profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label);
+}
+
 /* Everything that follows from giving the turn to candidate i. */
 static int commit(struct search *s, const struct search_point *p, uint32_t i)
 {
 	if (hb_push(&s->hb, p->cand[i].task, &p->cand[i].label))
 		return -ENOMEM;
-	if (s->type->flags & STRATEGY_COUNTS && !s->env.frozen && !is_replay(s) &&
-	    profile_step(&s->profile, p->cand[i].task, p->cand[i].parent, &p->cand[i].label))
+	if (s->type->flags & STRATEGY_COUNTS && !s->env.frozen && !is_replay(s) && count_step(s, p, i))
 		return -ENOMEM;
 	if (s->type->observe && !is_replay(s) && s->type->observe(s->state, p, i))
 		return -ENOMEM;
@@ -764,6 +780,9 @@ void search_end(struct search *s, const struct search_end *end)
 		s->env.novel = seen_add(&s->classes, s->hb.hash);
 		seen_add(&s->schedules, s->schedule);
 	}
+	if (e.result == SEARCH_PASS && s->nr_met)
+		profile_ended(&s->profile, s->counted);
+	s->nr_met = 0;
 	if (!is_replay(s) && !s->env.frozen)
 		profile_end(&s->profile);
 	if (s->force) {

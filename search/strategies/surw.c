@@ -97,9 +97,9 @@ static void weigh(struct surw *s)
 	const uint32_t *at = s->all ? NULL : id_map_find(&p->index, s->object);
 
 	for (uint32_t n = at ? p->objects[*at].first : UINT32_MAX; n != UINT32_MAX; n = p->pairs[n].next)
-		s->tasks[p->pairs[n].task].total = profile_mean(p, &p->pairs[n]);
+		s->tasks[p->pairs[n].task].total = profile_weight_on(p, &p->objects[*at], &p->pairs[n]);
 	for (uint32_t t = 0; s->all && t < p->nr_tasks; t++)
-		s->tasks[t].total = profile_mean_of_task(p, t);
+		s->tasks[t].total = profile_weight(p, t);
 	/* Children have higher numbers than their parents. */
 	for (uint32_t t = p->nr_tasks; t-- > 0;)
 		if (p->parent[t] != SEARCH_NO_TASK)

@@ -14,15 +14,22 @@ static void steps_on(struct profile *p, uint32_t task, uint64_t object, int nr)
 			abort();
 }
 
-/* In steps; -1: no such pair. */
-static double mean_of(const struct profile *p, uint64_t object, uint32_t task)
+static const struct profile_pair *pair_of(const struct profile *p, uint64_t object, uint32_t task)
 {
 	const uint32_t *at = id_map_find(&p->index, object);
 
 	for (uint32_t i = at ? p->objects[*at].first : UINT32_MAX; i != UINT32_MAX; i = p->pairs[i].next)
 		if (p->pairs[i].task == task)
-			return (double)profile_mean(p, &p->pairs[i]) / PROFILE_SCALE;
-	return -1;
+			return &p->pairs[i];
+	return NULL;
+}
+
+/* In steps; -1: no such pair. */
+static double mean_of(const struct profile *p, uint64_t object, uint32_t task)
+{
+	const struct profile_pair *pair = pair_of(p, object, task);
+
+	return pair ? (double)profile_mean(p, pair) / PROFILE_SCALE : -1;
 }
 
 static void test_means(void)
@@ -70,9 +77,48 @@ static void test_changing(void)
 	profile_fini(&p);
 }
 
+/* A task that is cut in all executions but one, and one that makes nothing on the object before its own end. */
+static void test_cut(void)
+{
+	struct profile p = { 0 };
+
+	for (int n = 0; n < 50; n++) {
+		for (uint32_t task = 1; task < 3; task++) {
+			steps_on(&p, task, 7, n == 0 ? 4 : 0);
+			steps_on(&p, task, 8, 1);
+		}
+		/* killed before its first step in all but one */
+		steps_on(&p, 3, 7, n == 0 ? 4 : 0);
+		if (profile_meet(&p, 3, 0))
+			abort();
+		if (n == 0) {
+			profile_ended(&p, 1);
+			profile_ended(&p, 3);
+		}
+		profile_ended(&p, 2);
+		/* one that is cut in all */
+		steps_on(&p, 4, 7, 1);
+		steps_on(&p, 0, 7, 2);
+		profile_ended(&p, 0);
+		profile_end(&p);
+	}
+	tap_ok(mean_of(&p, 7, 1) == 4 && mean_of(&p, 8, 1) == 1,
+	       "a task that is cut counts as its mean (%.2f on what it did not come to)", mean_of(&p, 7, 1));
+	tap_ok(mean_of(&p, 7, 3) == 4, "also before its first step");
+	tap_ok(mean_of(&p, 7, 2) < 0.3 && mean_of(&p, 7, 0) == 2, "one that comes to its own end does not");
+	tap_ok(profile_mean_of_task(&p, 1) > 5 * PROFILE_SCALE - 2, "and so it is for all steps of a task");
+	tap_ok(profile_weight(&p, 2) == profile_mean_of_task(&p, 2) && profile_mean_of_task(&p, 4) == PROFILE_SCALE &&
+	       profile_weight(&p, 4) > 2 * PROFILE_SCALE,
+	       "a task that never came to its end counts as the others at least");
+	tap_ok(mean_of(&p, 7, 4) == 1 &&
+	       profile_weight_on(&p, &p.objects[0], pair_of(&p, 7, 4)) > 2 * PROFILE_SCALE, "and on an object");
+	profile_fini(&p);
+}
+
 int main(void)
 {
 	test_means();
+	test_cut();
 	test_changing();
 	return tap_done();
 }
