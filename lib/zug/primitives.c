@@ -26,6 +26,21 @@ static struct id_map static_index;
 static uint64_t *static_ids;
 static uint32_t nr_static, room_static;
 
+/* The linker's: where a static program lies, in which dladdr() knows nothing. */
+extern const char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak));
+
+static uint64_t place_id(const char *file, const void *addr, const void *start)
+{
+	return mix64(hash_bytes(HASH_BEGIN, file, strlen(file)) ^
+		     (uint64_t)((const char *)addr - (const char *)start)) | 1;
+}
+
+static bool in_static_program(const void *addr)
+{
+	return __executable_start && _end && (uintptr_t)addr >= (uintptr_t)__executable_start &&
+	       (uintptr_t)addr < (uintptr_t)_end;
+}
+
 static uint64_t static_id(const void *addr)
 {
 	bool added;
@@ -43,8 +58,9 @@ static uint64_t static_id(const void *addr)
 	if (dladdr(addr, &info) && info.dli_fname) {
 		base = strrchr(info.dli_fname, '/');
 		base = base ? base + 1 : info.dli_fname;
-		static_ids[nr_static] = mix64(hash_bytes(HASH_BEGIN, base, strlen(base)) ^
-					      (uint64_t)((const char *)addr - (const char *)info.dli_fbase)) | 1;
+		static_ids[nr_static] = place_id(base, addr, info.dli_fbase);
+	} else if (in_static_program(addr)) {
+		static_ids[nr_static] = place_id("", addr, __executable_start);
 	}
 	return static_ids[nr_static++];
 }
