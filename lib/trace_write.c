@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/hash.h"
+#include "lib/base/new_file.h"
 #include "lib/trace.h"
 #include "lib/trace_format.h"
 #include "lib/trace_frames.h"
@@ -133,9 +134,9 @@ static int start_file(struct trace_writer *w)
 {
 	unsigned char preamble[TRACE_PREAMBLE_LEN] = { 0 };
 
-	w->fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = new_file(w->path, 0666);
 	if (w->fd < 0)
-		return -errno;
+		return w->fd;
 	memcpy(preamble, TRACE_MAGIC, TRACE_MAGIC_LEN);
 	trace_put_u32(preamble + 8, TRACE_VERSION);
 	return write_all(w, preamble, sizeof(preamble));
@@ -569,7 +570,7 @@ int trace_close(struct trace_writer *w, bool discard)
 		trace_flush(w);
 	if (w->fd >= 0) {
 		if (discard) {
-			unlink(w->path);
+			new_file_unlink(w->path);
 		} else if (!w->error && fsync(w->fd) && errno != EINVAL && errno != EROFS) {
 			fail(w, -errno);
 		}

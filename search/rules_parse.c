@@ -155,9 +155,9 @@ static int parse_match(struct parser *p, struct rule_match *m, uint64_t *nth)
 			copy_word(p, m->in);
 		} else if (nth && is(p, "nth")) {
 			ret = number(p, "nth", 1, 1e9, &value);
-			*nth = (uint64_t)value;
 			if (ret)
 				return ret;
+			*nth = (uint64_t)value;
 			continue;
 		} else if (is(p, "line")) {
 			ret = argument(p, "line");

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "lib/base/machine_mark.h"
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/version.h"
@@ -368,7 +369,8 @@ static int write_trace(struct zug_campaign *t)
 		cwd[0] = 0;
 	if (!uname(&u))
 		snprintf(kernel, sizeof(kernel), "%s %.80s", u.release, u.version);
-	snprintf(options, sizeof(options), TRACE_LIBZUG_OPTIONS "%s\",\"steps\":%lu}", t->name, t->o.steps);
+	snprintf(options, sizeof(options), TRACE_LIBZUG_OPTIONS "%s\",\"steps\":%lu,\"" MACHINE_MARK_KEY "\":\"%s\"}", t->name,
+		 t->o.steps, machine_mark());
 	ret = name_trace(t);
 	if (ret)
 		return ret;

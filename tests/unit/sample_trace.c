@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <assert.h>
 #include <stdio.h>
+#include "lib/base/machine_mark.h"
 #include "lib/trace.h"
 #include "sample_trace.h"
 
@@ -9,6 +10,7 @@
 
 static struct trace_writer *create(const char *path, const char *dir)
 {
+	char options[80];
 	const struct trace_header h = {
 		.argv = (char *[]){ "./abba", "two words", NULL },
 		.cwd = dir,
@@ -18,11 +20,13 @@ static struct trace_writer *create(const char *path, const char *dir)
 		.strategy = "pct:d=2",
 		.seed = 42,
 		.execution = 17,
-		.options = "{\"points\":[\"sync\"]}",
+		.options = options,
 	};
+	struct trace_writer *w;
 	int err;
-	struct trace_writer *w = trace_create(path, &h, &err);
 
+	snprintf(options, sizeof(options), "{\"points\":[\"sync\"],\"" MACHINE_MARK_KEY "\":\"%s\"}", machine_mark());
+	w = trace_create(path, &h, &err);
 	assert(w);
 	return w;
 }

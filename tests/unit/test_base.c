@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* lib/base: arrays that grow, maps of ids, another process's memory */
 #include <setjmp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,31 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/id_map.h"
+#include "lib/base/patient_write.h"
 #include "lib/base/remote.h"
+
+/* A pipe that is full, and not read. */
+static void test_writes_have_an_end(void **state)
+{
+	char bytes[70000] = { 1 }, got[4096];
+	volatile sig_atomic_t stop = 1;
+	size_t nr = 0;
+	ssize_t n;
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	assert_int_equal(patient_write(p[1], bytes, sizeof(bytes), 100000000, NULL), -ETIMEDOUT);
+	assert_int_equal(patient_write(p[1], bytes, sizeof(bytes), UINT64_MAX, &stop), -EINTR);
+	while (nr < 65536 && (n = read(p[0], got, sizeof(got))) > 0)
+		nr += n;
+	assert_int_equal(nr, 65536);
+	assert_int_equal(patient_write(p[1], bytes, 4096, 100000000, NULL), 0);
+	signal(SIGPIPE, SIG_IGN);
+	close(p[0]);
+	assert_int_equal(patient_write(p[1], bytes, 1, 100000000, NULL), -EPIPE);
+	signal(SIGPIPE, SIG_DFL);
+	close(p[1]);
+}
 
 static void test_array_grows(void **state)
 {
@@ -137,6 +162,7 @@ static void test_clock_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writes_have_an_end),
 		cmocka_unit_test(test_array_grows),
 		cmocka_unit_test(test_array_zeroes_new_room_only),
 		cmocka_unit_test(test_array_refuses_what_cannot_be),

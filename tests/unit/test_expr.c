@@ -145,6 +145,26 @@ static void test_no_value(void **state)
 	mapped = true;
 }
 
+/* Trees that are as deep as a text is long are walked by recursion. */
+static void test_long_texts(void **state)
+{
+	const size_t len = 1 << 20;
+	char *text = malloc(len + 1), err[512];
+
+	assert_non_null(text);
+	for (int k = 0; k < 4; k++) {
+		static const char *const pieces[] = { "1+", "!", "(", "a.a." };
+		size_t n = strlen(pieces[k]);
+
+		for (size_t i = 0; i + n <= len; i += n)
+			memcpy(text + i, pieces[k], n);
+		text[len] = 0;
+		assert_null(expr_parse(text, err, sizeof(err)));
+		assert_non_null(strstr(err, k == 1 || k == 2 ? "too deep" : "more than 2000 operators"));
+	}
+	free(text);
+}
+
 static void test_refused(void **state)
 {
 	static const struct { const char *text, *why; int ret; } bad[] = {
@@ -223,7 +243,7 @@ static void test_garbage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_no_value), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_long_texts), cmocka_unit_test(test_no_value), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_said), cmocka_unit_test(test_garbage),
 	};
 

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +118,138 @@ static void other_things_are_refused(void **state)
 	}
 }
 
+/* A value of any type, as text; most of them are wrong where a request wants a list or a string. */
+static void put_value(char *out, size_t len, unsigned int *seed, int depth)
+{
+	static const char *const plain[] = { "null", "true", "1", "-1e309", "99999999999999999999999", "\"a\"", "\"\"", "\"/\"",
+		"\"a\\u0000b\"", "[]", "{}", "[null]", "[1,\"a\"]", "[[\"a\"]]", "[\"a\\u0000\"]", "[\"a\",\"b\"]",
+		"{\"args\":[1]}", "\"\\ud800\"" };
+	size_t n;
+
+	if (depth > 30 || rand_r(seed) % 8) {
+		snprintf(out, len, "%s", plain[rand_r(seed) % (sizeof(plain) / sizeof(plain[0]))]);
+		return;
+	}
+	out[0] = '[';
+	put_value(out + 1, len - 3, seed, depth + 1);
+	n = strlen(out);
+	out[n] = ']';
+	out[n + 1] = 0;
+}
+
+/* A message with fields of a request, each absent, right or wrong, and then perhaps broken somewhere. */
+static size_t put_message(char *out, size_t len, unsigned int *seed)
+{
+	static const char *const names[] = { "v", "request", "args", "env", "cwd", "message", "exit" };
+	static const char *const right[] = { "1", "\"run\"", "[\"--\",\"a\"]", "[\"A=1\"]", "\"/\"", "\"x\"", "0" };
+	char value[256];
+	size_t n = 0;
+
+	out[n++] = '{';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(rand_r(seed) % 5))
+			continue;
+		if (rand_r(seed) % 3)
+			snprintf(value, sizeof(value), "%s", right[i]);
+		else
+			put_value(value, sizeof(value), seed, 0);
+		n += snprintf(out + n, len - n, "%s\"%s\":%s", n > 1 ? "," : "", names[i], value);
+	}
+	out[n++] = '}';
+	for (int i = rand_r(seed) % 4; i > 2; i--)
+		out[rand_r(seed) % n] = rand_r(seed);
+	out[n++] = '\n';
+	return n;
+}
+
+/* What zugd does with a message that was not refused: it must have all that is read of it. */
+static void use_message(struct json_object *m, int nr_fds, unsigned long *taken)
+{
+	const char *what = protocol_text(m, "request");
+	char **args, **env;
+	int nr;
+
+	protocol_int(m, "v", 0);
+	if (protocol_wrong(m, nr_fds))
+		return;
+	assert_non_null(what);
+	++*taken;
+	if (!strcmp(what, "status") || !strcmp(what, "stop"))
+		return;
+	args = protocol_list(m, "args", &nr);
+	env = protocol_list(m, "env", NULL);
+	assert_true(args && env && !args[nr]);
+	assert_int_equal(protocol_text(m, "cwd")[0], '/');
+	for (int i = 0; i < nr; i++)
+		assert_non_null(args[i]);
+	free(args);
+	free(env);
+}
+
+/* Several in a packet, as many as fit into the socket. */
+#define IN_A_PACKET 25
+
+static void a_million_malformed_messages(void **state)
+{
+	struct protocol_reader r = { 0 };
+	unsigned long taken = 0, read = 0;
+	unsigned int seed = 7;
+	char text[IN_A_PACKET * 4096];
+	struct json_object *m;
+	int fd[2], ret;
+
+	pair(fd);
+	for (int round = 0; round < 1000000; round += IN_A_PACKET) {
+		size_t len = 0;
+
+		for (int i = 0; i < IN_A_PACKET; i++)
+			len += put_message(text + len, 4096, &seed);
+		assert_int_equal(write(fd[0], text, len), len);
+		do {
+			ret = protocol_read(&r, fd[1], &m);
+			if (ret != 1)
+				continue;
+			read++;
+			use_message(m, rand_r(&seed) % 4, &taken);
+			json_object_put(m);
+		} while (ret);
+	}
+	protocol_reader_free(&r);
+	close(fd[0]);
+	close(fd[1]);
+	/* the generator comes by what is taken and by what is refused */
+	assert_true(read > 500000);
+	assert_true(taken > 1000 && taken < read / 2);
+}
+
+static void requests_have_a_form(void **state)
+{
+	static const struct {
+		const char *text;
+		int nr_fds;
+		bool good;
+	} cases[] = {
+		{ "{\"request\":\"status\"}", 0, true },
+		{ "{\"request\":[\"status\"]}", 0, false },
+		{ "{}", 3, false },
+		{ "{\"request\":\"run\",\"args\":[\"a\"],\"env\":[],\"cwd\":\"/\"}", 3, true },
+		{ "{\"request\":\"run\",\"args\":[\"a\"],\"env\":[],\"cwd\":\"/\"}", 2, false },
+		{ "{\"request\":\"run\",\"args\":[\"a\"],\"env\":[],\"cwd\":\"a\"}", 3, false },
+		{ "{\"request\":\"run\",\"args\":[1],\"env\":[],\"cwd\":\"/\"}", 3, false },
+		{ "{\"request\":\"run\",\"args\":{\"0\":\"a\"},\"env\":[],\"cwd\":\"/\"}", 3, false },
+		{ "{\"request\":\"run\",\"args\":[\"a\\u0000b\"],\"env\":[],\"cwd\":\"/\"}", 3, false },
+		{ "{\"request\":\"run\",\"args\":[],\"env\":[null],\"cwd\":\"/\"}", 3, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_object *m = json_tokener_parse(cases[i].text);
+
+		assert_non_null(m);
+		assert_int_equal(!protocol_wrong(m, cases[i].nr_fds), cases[i].good);
+		json_object_put(m);
+	}
+}
+
 static void *send_much(void *arg)
 {
 	struct json_object *m = protocol_message("request", "exec"), *a = json_object_new_array();
@@ -198,6 +332,8 @@ int main(void)
 		cmocka_unit_test(messages_arrive_in_any_pieces),
 		cmocka_unit_test(two_messages_in_one_piece),
 		cmocka_unit_test(other_things_are_refused),
+		cmocka_unit_test(requests_have_a_form),
+		cmocka_unit_test(a_million_malformed_messages),
 		cmocka_unit_test(large_ones_too),
 		cmocka_unit_test(descriptors_come_along),
 	};

@@ -367,6 +367,43 @@ static int take_offset(const struct symdef *d, void *arg)
 	return 0;
 }
 
+/* Which source lines a report of the trace has: a foreign one does not make its reader print any file. */
+static bool shows_source(bool foreign, char **sources)
+{
+	struct report_options o;
+	char error[256], *out;
+	struct trace *t = trace_open(deadlock, error, sizeof(error));
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	bool shows;
+
+	assert_non_null(t);
+	assert_non_null(f);
+	report_options_init(&o, f);
+	o.foreign = foreign;
+	o.sources = sources;
+	report_finding(f, t, &o);
+	fclose(f);
+	trace_free(t);
+	shows = strstr(out, " |");
+	free(out);
+	return shows;
+}
+
+static void foreign_traces_choose_no_files(void **state)
+{
+	char *sources[] = { (char *)"/nonexistent", dir, NULL }, *root[] = { (char *)"/", NULL }, old[4096];
+
+	assert_true(shows_source(false, NULL));
+	assert_false(shows_source(true, NULL));
+	assert_true(shows_source(true, sources));
+	assert_true(shows_source(true, root));
+	assert_non_null(getcwd(old, sizeof(old)));
+	assert_int_equal(chdir(dir), 0);
+	assert_true(shows_source(true, NULL));
+	assert_int_equal(chdir(old), 0);
+}
+
 /* The wrapper of a method has no source file: it is not reported as missing. */
 static void compilers_write_too(void **state)
 {
@@ -586,6 +623,7 @@ int main(void)
 		cmocka_unit_test(a_deadlock_in_brief),
 		cmocka_unit_test(what_decides_comes_first),
 		cmocka_unit_test(sources_are_looked_for_below),
+		cmocka_unit_test(foreign_traces_choose_no_files),
 		cmocka_unit_test(a_long_trace_is_windowed),
 		cmocka_unit_test(steps_can_be_chosen),
 		cmocka_unit_test(colours_when_asked),

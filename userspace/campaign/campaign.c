@@ -392,8 +392,8 @@ int campaign_output(const struct campaign *c, bool standard_error, char **head, 
 
 void campaign_pass_on(struct campaign *c, int out, int err)
 {
-	capture_copy(c->s.capture, 0, out);
-	capture_copy(c->s.capture, 1, err);
+	capture_copy(c->s.capture, 0, out, c->s.stop);
+	capture_copy(c->s.capture, 1, err, c->s.stop);
 }
 
 /* The statement is about a part of the program that is no more. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/new_file.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/closest.h"
 #include "campaign/minimize.h"
@@ -131,7 +132,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	else if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, until,
 				 err, sizeof(err)))
 		session_say(&c->s, "what decides was not looked for: %s", err);
-	if ((m.simpler && rename(f->trace, found)) || rename(min, f->trace)) {
+	if ((m.simpler && new_file_rename(f->trace, found)) || new_file_rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
 		goto out;
 	}
@@ -142,7 +143,7 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	f->as_found = NULL;
 out:
 	if (min)
-		unlink(min);
+		new_file_unlink(min);
 	free(found);
 	free(min);
 	trace_free(t);
@@ -178,7 +179,7 @@ static char *keep_trace(struct campaign *c, struct campaign_finding *f, char *er
 
 	if (!path || !session_keep_trace(&c->s, path, err, errlen))
 		return path;
-	unlink(path);
+	new_file_unlink(path);
 	free(path);
 	f->trace = c->s.paths.current;
 	session_say(&c->s, "%s", err);
@@ -198,7 +199,7 @@ static int note_once(struct campaign *c, const struct execution *x, struct campa
 	if (failure && new)
 		failure->trace = path;
 	else
-		unlink(path);
+		new_file_unlink(path);
 	if (failure && new)
 		tell(c, f, FINDING_ONCE);
 	else

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
 #include "campaign/campaign_internal.h"
 
 void campaign_park(struct campaign *c)
@@ -36,7 +37,7 @@ static void on_failure(struct campaign *c, struct campaign_once *r)
 		return;
 	session_say(&c->s, "%s", err);
 	if (f->trace)
-		unlink(f->trace);
+		new_file_unlink(f->trace);
 	free(f->trace);
 	f->trace = NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
+#include "lib/base/machine_mark.h"
 #include "campaign/options_trace.h"
 #include "campaign/run_options.h"
 #include "sandbox/sandbox.h"
@@ -43,6 +44,7 @@ char *campaign_options_json(const struct campaign_options *o, const struct optio
 		if (v)
 			json_object_object_add(j, r->key, v);
 	}
+	json_object_object_add(j, MACHINE_MARK_KEY, json_object_new_string(machine_mark()));
 	text = strdup(json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
 	json_object_put(j);
 	return text;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "lib/base/array.h"
+#include "lib/base/new_file.h"
 #include "campaign/campaign_internal.h"
 
 #define MAGIC "zugstate"
@@ -120,9 +121,9 @@ int campaign_save_state(struct campaign *c)
 		free(buf);
 		return -ENOMEM;
 	}
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	fd = new_file(tmp, 0644);
 	if (fd < 0) {
-		ret = -errno;
+		ret = fd;
 		goto out;
 	}
 	for (at = 0; at < total && !ret;) {
@@ -135,10 +136,10 @@ int campaign_save_state(struct campaign *c)
 	}
 	if (close(fd) && !ret)
 		ret = -errno;
-	if (!ret && rename(tmp, path))
-		ret = -errno;
+	if (!ret)
+		ret = new_file_rename(tmp, path);
 	if (ret)
-		unlink(tmp);
+		new_file_unlink(tmp);
 out:
 	free(tmp);
 	free(buf);
@@ -147,13 +148,15 @@ out:
 
 static char *read_all(const char *path, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
 	struct stat st;
 	char *buf = NULL;
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && (buf = malloc(st.st_size + 1))) {
+	if (!fstat(fd, &st) && !S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+	} else if (!fstat(fd, &st) && (buf = malloc(st.st_size + 1))) {
 		*len = st.st_size;
 		if (read(fd, buf, *len) != (ssize_t)*len) {
 			free(buf);

@@ -133,6 +133,15 @@ static void say_limits(struct campaign *c)
 	if (sandbox_limit_hits(c->s.sandbox))
 		session_say(&c->s, "the test met its limit of tasks (--max-tasks %d): forks failed",
 			    max_tasks ? max_tasks : SANDBOX_MAX_TASKS);
+	if (sandbox_memory_kills(c->s.sandbox))
+		session_say(&c->s, "the test met its limit of memory (--memory-max): the kernel killed processes of it");
+	if (sandbox_was_left(c->s.sandbox))
+		session_say(&c->s, "processes of the test moved to another cgroup: zug ended them, too, but limits of "
+			    "tasks and memory did not hold for them");
+}
+
+static void say_thrown(struct campaign *c)
+{
 	if (!c->s.o.machine.sandbox && sandbox_thrown(c->s.sandbox))
 		session_say(
 			&c->s,
@@ -178,6 +187,7 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 		if (ret)
 			return ret;
 		if (end && !c->exhausted && !c->parts.over) {
+			say_limits(c);
 			ret = campaign_parts_end(c, "a finding", true, err, errlen);
 			return ret ? ret : end_of(c);
 		}
@@ -185,6 +195,7 @@ int campaign_run(struct campaign *c, char *err, size_t errlen)
 			break;
 	}
 	say_limits(c);
+	say_thrown(c);
 	if (c->exhausted)
 		why = campaign_tried(c);
 	else if (c->parts.over)

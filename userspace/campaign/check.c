@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/check.h"
 
@@ -138,7 +139,7 @@ static int compare_all(struct campaign *c, const struct replay *first, int times
 	if (res->what == CHECK_STEPS && !ret)
 		ret = see_stacks(c, first, res, err, errlen);
 	if (res->what == CHECK_SAME)
-		unlink(res->path_first);
+		new_file_unlink(res->path_first);
 	return ret;
 }
 

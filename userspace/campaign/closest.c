@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/new_file.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/closest.h"
 #include "engine/faults.h"
@@ -145,7 +146,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 			write_critical(c, w, t, &m.r);
 			ret = trace_close(w, false);
 		}
-		if (!ret && rename(with, path))
+		if (!ret && new_file_rename(with, path))
 			ret = -errno;
 		if (ret)
 			snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));

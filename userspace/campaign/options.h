@@ -86,6 +86,7 @@ struct options_machine {
 	int cpus;		/* 0: this machine's */
 	int lane;		/* -1: chosen */
 	int max_tasks;		/* 0: the default */
+	uint64_t max_memory;	/* bytes; 0: no limit */
 	bool randomise;		/* addresses */
 	const char *name;	/* of the sandbox; NULL: made up */
 	struct sandbox *sandbox;	/* an existing one, which stays; NULL: a new one */

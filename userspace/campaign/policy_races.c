@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/new_file.h"
 #include "search/identity.h"
 #include "search/ranges.h"
 #include "campaign/access.h"
@@ -323,7 +324,7 @@ static int keep(struct races *r, const struct execution *x, char *err, size_t er
 		return -EIO;
 	if (!ARRAY_RESERVE(b->list, b->room, b->nr + 1) ||
 	    session_keep_trace(r->s, path, err, errlen)) {
-		unlink(path);
+		new_file_unlink(path);
 		free(path);
 		return -EIO;
 	}
@@ -371,11 +372,11 @@ static int confirm_noted(struct races *r, char *err, size_t errlen)
 	char *aside = NULL;
 	int ret = -EIO;
 
-	if (asprintf(&aside, "%s.noted", current) < 0 || rename(current, aside))
+	if (asprintf(&aside, "%s.noted", current) < 0 || new_file_rename(current, aside))
 		snprintf(err, errlen, "cannot rename the trace %s: %s", current, strerror(errno));
 	else
 		ret = follow_to_race(r, aside, err, errlen);
-	if (aside && rename(aside, current) && !ret) {
+	if (aside && new_file_rename(aside, current) && !ret) {
 		snprintf(err, errlen, "cannot rename the trace %s: %s", aside, strerror(errno));
 		ret = -EIO;
 	}

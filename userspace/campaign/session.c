@@ -13,6 +13,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
+#include "lib/base/proc_status.h"
 #include "campaign/session.h"
 #include "engine/script.h"
 #include "engine/faults.h"
@@ -155,7 +157,7 @@ int session_make_folder(const char *dir, bool keep)
 	char *path = strdup(dir), *end;
 	size_t made[64];
 	unsigned int nr = 0;
-	int ret = path ? 0 : -ENOMEM;
+	int ret = path ? 0 : -ENOMEM, failed;
 
 	for (size_t len = 1; !ret && len <= strlen(dir); len++) {
 		if ((dir[len] && dir[len] != '/') || dir[len - 1] == '/')
@@ -164,10 +166,10 @@ int session_make_folder(const char *dir, bool keep)
 		*end = 0;
 		if (nr == sizeof(made) / sizeof(made[0]))
 			ret = -ENAMETOOLONG;
-		else if (!mkdir(path, 0755))
+		else if (!(failed = new_folder(path, 0755)))
 			made[nr++] = len;
-		else if (errno != EEXIST)
-			ret = -errno;
+		else if (failed != -EEXIST)
+			ret = failed;
 		*end = dir[len];
 	}
 	while (nr && (ret || !keep)) {
@@ -189,7 +191,7 @@ static int try_folder(const struct session *s, char *err, size_t errlen)
 	if (!ret)
 		return 0;
 	snprintf(err, errlen, "cannot create the folder for traces %s: %s", s->o.results.dir,
-		 strerror(-ret));
+		 new_file_error(ret));
 	return -EINVAL;
 }
 
@@ -264,6 +266,9 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.lane = o->machine.lane,
 		.nr_cpus = o->machine.cpus,
 		.max_tasks = o->machine.max_tasks,
+		.max_memory = o->machine.max_memory,
+		.stop = s->stop,
+		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
 		.syscall_points = o->points.syscalls,
 		.virtual_time = !o->inputs.real_time,
@@ -320,7 +325,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 	s->capture = capture_new();
 	if (!s->places || !s->capture || s->input_fd < 0)
 		return -ENOMEM;
-	if (asprintf(&s->paths.current, "/run/zug-%d-0.trace", getpid()) < 0) {
+	if (asprintf(&s->paths.current, "/run/%s-0.trace", proc_own_name()) < 0) {
 		s->paths.current = NULL;
 		return -ENOMEM;
 	}
@@ -398,7 +403,7 @@ void session_close(struct session *s)
 	if (s->input_fd >= 0)
 		close(s->input_fd);
 	if (s->paths.current)
-		unlink(s->paths.current);
+		new_file_unlink(s->paths.current);
 	free(s->paths.current);
 	free(s->options_json);
 	for (char **p = s->paths.shares; p && *p; p++)

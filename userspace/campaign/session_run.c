@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/file_copy.h"
+#include "lib/base/new_file.h"
 #include "lib/version.h"
 #include "campaign/session.h"
 
@@ -177,18 +178,19 @@ char *session_trace_name(const struct session *s, const char *what, char *err, s
 	for (int n = 1; n < 1000000; n++) {
 		if (asprintf(&path, "%s/%s.%s%d.trace", dir, base, what, n) < 0)
 			goto fail;
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		fd = new_file_only(path, 0644);
 		if (fd >= 0) {
 			close(fd);
 			return path;
 		}
 		free(path);
+		errno = -fd;
 		if (errno != EEXIST)
 			goto fail;
 	}
 	errno = EEXIST;
 fail:
-	snprintf(err, errlen, "cannot create a trace in %s: %s", dir, strerror(errno));
+	snprintf(err, errlen, "cannot create a trace in %s: %s", dir, new_file_error(errno));
 	return NULL;
 }
 
@@ -197,9 +199,11 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 	int in, out, ret = 0;
 
 	in = open(s->paths.current, O_RDONLY | O_CLOEXEC);
-	out = open(to, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644);
-	if (in < 0 || out < 0)
+	if (in < 0)
 		ret = -errno;
+	out = new_file(to, 0644);
+	if (!ret && out < 0)
+		ret = out;
 	if (!ret)
 		ret = file_copy(in, out);
 	if (!ret && fsync(out) && errno != EINVAL)
@@ -211,6 +215,6 @@ int session_keep_trace(const struct session *s, const char *to, char *err, size_
 	if (ret)
 		snprintf(err, errlen,
 			 "cannot keep the trace as %s: %s (it is in %s until zug ends)", to,
-			 strerror(-ret), s->paths.current);
+			 new_file_error(ret), s->paths.current);
 	return ret;
 }

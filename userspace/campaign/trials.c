@@ -10,6 +10,7 @@
 #include "campaign/trials.h"
 #include "engine/faults.h"
 #include "lib/base/id_map.h"
+#include "lib/base/new_file.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -44,7 +45,7 @@ int trials_init(struct trials *t, const struct campaign *c, const struct trace *
 void trials_release(struct trials *t)
 {
 	if (t->best)
-		unlink(t->best);
+		new_file_unlink(t->best);
 	free(t->best);
 	search_free(t->search);
 	replay_release(&t->follow);
@@ -146,7 +147,7 @@ static int run(struct campaign *c, const struct trials *t, char *err, size_t err
 			return ret;
 		end = session_until(&c->s, t->until_ns);
 		steps += x.steps;
-		if (t->after(t->ctx, &x) && rename(c->s.paths.current, t->best)) {
+		if (t->after(t->ctx, &x) && new_file_rename(c->s.paths.current, t->best)) {
 			ret = -errno;
 			snprintf(err, errlen, "cannot keep the trace %s: %s", t->best,
 				 strerror(errno));

@@ -134,12 +134,15 @@ static int diff_two(const struct diff_options *o)
 	struct trace *a = open_trace(o->r.path), *b = a ? open_trace(o->b) : NULL;
 	int ret = ZUG_EXIT_USAGE;
 	struct report_options ro;
+	char why[80];
 
 	if (b) {
 		compare_builds(a, b);
 		report_options_init(&ro, stdout);
 		report_options_colour(&ro, o->r.colour);
 		ro.symbols = symbols_new();
+		ro.foreign = trace_is_foreign(a, o->r.path, why, sizeof(why)) ||
+			     trace_is_foreign(b, o->b, why, sizeof(why));
 		printf("A  %s\nB  %s\n\n", o->r.path, o->b);
 		ret = report_diff(stdout, a, b, o->rows < 0 ? ROWS : o->rows, &ro);
 		symbols_free(ro.symbols);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/new_file.h"
+#include "lib/base/proc_status.h"
 #include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -85,7 +87,7 @@ static int parse(struct pin_options *o, int argc, char **argv)
 static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to)
 {
 	const struct minimize_limits limits = MINIMIZE_ALONE;
-	char path[64], err[1024];
+	char path[96], err[1024];
 	struct minimized m;
 	struct trace *simple;
 	int ret;
@@ -93,12 +95,12 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 	ret = retrace_prepare(r, UINT64_MAX);
 	if (ret)
 		return ret;
-	snprintf(path, sizeof(path), "/run/zug-%d-pin.trace", getpid());
+	snprintf(path, sizeof(path), "/run/%s-pin.trace", proc_own_name());
 	ret = minimize_trace(r->c, *t, &limits, path, &m, err, sizeof(err));
 	campaign_text_clear(&r->text);
 	if (ret) {
 		fprintf(err_to, "zug pin: %s\n", err);
-		unlink(path);
+		new_file_unlink(path);
 		return ZUG_EXIT_ENVIRONMENT;
 	}
 	if (!m.reproduced) {
@@ -110,7 +112,7 @@ static int simplify(struct retrace *r, struct trace **t, FILE *out, FILE *err_to
 	}
 	minimized_text(out, &m);
 	simple = trace_open(path, err, sizeof(err));
-	unlink(path);
+	new_file_unlink(path);
 	if (!simple) {
 		fprintf(err_to, "zug pin: %s: %s\n", path, err);
 		return ZUG_EXIT_ENVIRONMENT;
@@ -229,13 +231,13 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 	struct otherwise otherwise = { 0 };
 	char path[PATH_MAX + 8];
 	struct symbols *s = symbols_new();
-	int statements = -ENOMEM, same, followed = 0, ret = ZUG_EXIT_ENVIRONMENT;
+	int statements = -ENOMEM, same, followed = 0, renamed, ret = ZUG_EXIT_ENVIRONMENT;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s.new", po->out);
-	f = fopen(path, "we");
+	f = new_file_stream(path);
 	if (!f) {
-		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, strerror(errno));
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, new_file_error(errno));
 		symbols_free(s);
 		return ZUG_EXIT_USAGE;
 	}
@@ -257,8 +259,9 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 		goto out;
 	if (same < followed || !followed)
 		return ZUG_EXIT_INCOMPLETE;
-	if (rename(path, po->out)) {
-		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
+	renamed = new_file_rename(path, po->out);
+	if (renamed) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", po->out, new_file_error(renamed));
 		goto out;
 	}
 	fprintf(out, "%s: %d statement%s; followed %d time%s, the same failure each time%s\n", po->out,
@@ -267,7 +270,7 @@ static int write_script(struct kernel *k, const struct trace *t, const struct ca
 	fprintf(out, "run it: zug run --script %s -- COMMAND\n", po->out);
 	return ZUG_EXIT_PASS;
 out:
-	unlink(path);
+	new_file_unlink(path);
 	return ret;
 }
 

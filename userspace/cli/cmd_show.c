@@ -5,9 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
 #include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/trace_check.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "symbols/symbols.h"
@@ -101,6 +103,8 @@ static const struct option_row rows[] = {
 	{ .name = "perfetto", .kind = OPTION_FLAG, AT(perfetto), .excludes = "task object",
 	  .why = "trace events are of all tasks; --steps chooses among them",
 	  .help = "trace events for ui.perfetto.dev; a microsecond there is a step" },
+	{ .name = "source", .argument = "FOLDER", .kind = OPTION_LIST, AT(o.sources),
+	  .help = "look for source files there, too (may be repeated)" },
 	{ .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_CUSTOM,
 	  .parse = parse_output, AT(output), .valid = "the name of a file",
 	  .help = "write there instead of to standard output; pages and trace events go, when "
@@ -118,7 +122,8 @@ static const struct command_line line = {
 	.ends_at_operand = true,
 	.usage =
 		"zug show [--steps=A..B] [--task=T1] [--object=NAME] [--all] [--brief] [--json]\n"
-		"                [--html] [--perfetto] [--output=FILE] [--color=auto|always|never] TRACE\n",
+		"                [--html] [--perfetto] [--source=FOLDER] [--output=FILE]\n"
+		"                [--color=auto|always|never] TRACE\n",
 	.about =
 		"Prints a trace (or the record of a campaign): a column per task, each step with its operation, object\n"
 		"and place in the source; preemptions; how it ended; for a deadlock, which task waits for which, and where.\n",
@@ -169,7 +174,7 @@ static int write_view(const struct show *s, const struct trace *t, const char *p
 	bool page = s->view == VIEW_HTML || s->view == VIEW_PERFETTO;
 	char *named = page && !s->output && isatty(STDOUT_FILENO) ? page_name(path, s->view) : NULL;
 	const char *name = s->output ? s->output : named;
-	FILE *out = name ? fopen(name, "we") : stdout;
+	FILE *out = name ? new_file_stream(name) : stdout;
 	struct stat st;
 	int ret = out ? 0 : -errno;
 
@@ -182,7 +187,7 @@ static int write_view(const struct show *s, const struct trace *t, const char *p
 	if (out && name && fclose(out) && !ret)
 		ret = -errno;
 	if (ret && out && name && S_ISREG(st.st_mode))
-		unlink(name);
+		new_file_unlink(name);
 	if (ret)
 		fprintf(stderr, "zug show: %s: %s\n", name ? name : "standard output",
 			strerror(-ret));
@@ -241,6 +246,10 @@ static int show(const char *path, struct show *s)
 		fprintf(stderr, "zug show: %s: cut off after %llu steps%s; this is what there is\n",
 			path, (unsigned long long)trace_nr_steps(t),
 			trace_outcome(t) ? "" : ", before its outcome");
+	s->o.foreign = trace_is_foreign(t, path, err, sizeof(err));
+	if (s->o.foreign)
+		fprintf(stderr, "zug show: %s %s: source lines are shown from below the current folder%s only\n",
+			path, err, s->o.sources ? " and --source" : " (and --source)");
 	s->o.symbols = symbols_new();
 	ret = write_view(s, t, path);
 	symbols_free(s->o.symbols);

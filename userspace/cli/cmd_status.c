@@ -47,9 +47,15 @@ static const char *text(struct json_object *m, const char *name)
 	return t ? t : "?";
 }
 
+/* 0 for what is no array, too. */
+static size_t length(struct json_object *a)
+{
+	return json_object_is_type(a, json_type_array) ? json_object_array_length(a) : 0;
+}
+
 static void print_words(struct json_object *a)
 {
-	size_t n = a && json_object_is_type(a, json_type_array) ? json_object_array_length(a) : 0;
+	size_t n = length(a);
 
 	for (size_t i = 0; i < n; i++)
 		printf(" %s", json_object_get_string(json_object_array_get_idx(a, i)));
@@ -65,7 +71,7 @@ static void print_request(struct json_object *r)
 static void print_campaign(struct json_object *c)
 {
 	struct json_object *failures = get(c, "failures"), *command = get(c, "command");
-	size_t n = failures ? json_object_array_length(failures) : 0;
+	size_t n = length(failures);
 
 	printf("\n ");
 	print_words(command);
@@ -91,7 +97,7 @@ static void print_campaign(struct json_object *c)
 static void print(struct json_object *m)
 {
 	struct json_object *queue = get(m, "queue"), *campaigns = get(m, "campaigns");
-	size_t nr = queue ? json_object_array_length(queue) : 0;
+	size_t nr = length(queue);
 
 	printf("zugd %s, pid %d, for %.0f s\n", text(m, "version"), protocol_int(m, "pid", 0),
 	       json_object_get_double(get(m, "seconds")));
@@ -106,7 +112,7 @@ static void print(struct json_object *m)
 		printf("waiting: ");
 		print_request(json_object_array_get_idx(queue, i));
 	}
-	nr = campaigns ? json_object_array_length(campaigns) : 0;
+	nr = length(campaigns);
 	printf("searches: %zu\n", nr);
 	for (size_t i = 0; i < nr; i++)
 		print_campaign(json_object_array_get_idx(campaigns, i));

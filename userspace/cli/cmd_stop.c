@@ -55,7 +55,8 @@ int cmd_stop(int argc, char **argv)
 	m = client_ask(fd, "stop");
 	close(fd);
 	if (m) {
-		fprintf(stderr, "zug stop: zugd refused: %s\n", protocol_text(m, "message"));
+		fprintf(stderr, "zug stop: zugd refused: %s\n",
+			protocol_text(m, "message") ? protocol_text(m, "message") : "it did not say why");
 		json_object_put(m);
 		return ZUG_EXIT_ENVIRONMENT;
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
+#include "lib/base/new_file.h"
 #include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -305,12 +306,12 @@ static int finish(FILE *f, const char *path, char *err, size_t errlen)
 
 int results_write_junit(const struct results *r, const char *path, char *err, size_t errlen)
 {
-	FILE *f = fopen(path, "we");
+	FILE *f = new_file_stream(path);
 	unsigned int cases, failed, incomplete;
 	uint64_t ns = 0;
 
 	if (!f) {
-		snprintf(err, errlen, "cannot write %s: %s", path, strerror(errno));
+		snprintf(err, errlen, "cannot write %s: %s", path, new_file_error(errno));
 		return -errno;
 	}
 	results_count(r, &cases, &failed, &incomplete);
@@ -411,10 +412,10 @@ static struct json_object *json_spent(const struct spent *s)
 int results_write_json(const struct results *r, const char *path, char *err, size_t errlen)
 {
 	struct json_object *j, *a, *o;
-	FILE *f = fopen(path, "we");
+	FILE *f = new_file_stream(path);
 
 	if (!f) {
-		snprintf(err, errlen, "cannot write %s: %s", path, strerror(errno));
+		snprintf(err, errlen, "cannot write %s: %s", path, new_file_error(errno));
 		return -errno;
 	}
 	j = json_object_new_object();

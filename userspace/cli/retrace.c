@@ -19,6 +19,7 @@ void retrace_name_beside(const char *path, const char *word, char *out, size_t l
 int retrace_open(struct retrace *r, const struct retrace_options *o, const char *command, FILE *err)
 {
 	char why[512];
+	int ret;
 
 	*r = (struct retrace){ 0 };
 	r->t = trace_open(o->path, why, sizeof(why));
@@ -39,6 +40,9 @@ int retrace_open(struct retrace *r, const struct retrace_options *o, const char 
 		fprintf(err, "zug %s: %s: %s\n", command, o->path, why);
 		return ZUG_EXIT_USAGE;
 	}
+	ret = trace_check_origin(r->t, o->path, err, o->trust);
+	if (ret)
+		return ret;
 	trace_check_kernel(r->t, err);
 	r->o.machine.lane = o->lane;
 	r->o.search.ask_always = o->ask_always;

@@ -21,7 +21,7 @@ struct retrace_options {
 	const char *path, *socket;
 	int lane;
 	int colour;		/* as of campaign_options */
-	bool quiet, force;
+	bool quiet, force, trust;
 	bool ask_always;
 	uint64_t time_ns;	/* RETRACE_TIME; 0: no bound; RETRACE_TIME_UNSET: RETRACE_TIME_NS */
 };
@@ -29,6 +29,8 @@ struct retrace_options {
 #define RETRACE_ROWS(what_force_is_for)								\
 	{ .name = "force", .kind = OPTION_FLAG, OPTION_AT(struct retrace_options, force),	\
 	  .help = what_force_is_for },								\
+	{ .name = "trust", .kind = OPTION_FLAG, OPTION_AT(struct retrace_options, trust),	\
+	  .help = "although the trace is of another user or machine: its command is executed" },	\
 	{ .name = "lane", .argument = "CPU", .kind = OPTION_NUMBER, .max = 8191, .unset = -1,	\
 	  OPTION_AT(struct retrace_options, lane), .valid = "the number of a CPU",		\
 	  .help = "where it runs (default: the last CPU that is not busy)" },			\

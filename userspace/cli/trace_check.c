@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <json-c/json.h>
+#include "lib/base/machine_mark.h"
+#include "lib/base/new_file.h"
 #include "symbols/symbols.h"
 #include "cli/exit_codes.h"
 #include "cli/trace_check.h"
@@ -76,4 +80,41 @@ int trace_check_failing(const struct trace *t, const char *path, const char *wha
 		return ZUG_EXIT_USAGE;
 	}
 	return 0;
+}
+
+bool trace_is_foreign(const struct trace *t, const char *path, char *why, size_t len)
+{
+	const char *options = trace_header(t)->options;
+	struct json_object *j = options ? json_tokener_parse(options) : NULL, *mark;
+	bool here = json_object_is_type(j, json_type_object) &&
+		    json_object_object_get_ex(j, MACHINE_MARK_KEY, &mark) &&
+		    json_object_is_type(mark, json_type_string) &&
+		    !strcmp(json_object_get_string(mark), machine_mark());
+	struct stat st;
+
+	json_object_put(j);
+	if (stat(path, &st))
+		snprintf(why, len, "is not there any more");
+	else if (!new_file_trusts(st.st_uid))
+		snprintf(why, len, "belongs to user %u", st.st_uid);
+	else if (!here)
+		snprintf(why, len, "was recorded on another machine");
+	else
+		return false;
+	return true;
+}
+
+int trace_check_origin(const struct trace *t, const char *path, FILE *err, bool trust)
+{
+	const struct trace_header *h = trace_header(t);
+	char why[80];
+
+	if (trust || !trace_is_foreign(t, path, why, sizeof(why)))
+		return 0;
+	fprintf(err, "zug: %s %s, and to follow it is to execute what it says: '", path, why);
+	for (char *const *a = h->argv; a && *a; a++)
+		fprintf(err, "%s%s", a == h->argv ? "" : " ", *a);
+	fprintf(err, "' in %s, with the environment, the --setup and the --teardown that it names. Add --trust if "
+		"you trust its author\n", h->cwd ? h->cwd : "?");
+	return ZUG_EXIT_USAGE;
 }

@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/new_file.h"
+#include "lib/base/proc_status.h"
 #include "debug/gdb_internal.h"
 
 static struct gdb *of(struct debugger *d)
@@ -383,6 +386,19 @@ static int start_gdb(struct gdb *g, uint32_t task)
 	return 0;
 }
 
+/* The connection of root, of our user, or of the one who used sudo. -1: none, or somebody else's. */
+static int accept_gdb(int listen_fd)
+{
+	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (fd < 0 || (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && new_file_trusts(who.uid)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 /* True when the gdb that was started has just ended. */
 static bool child_gone(struct gdb *g)
 {
@@ -413,7 +429,7 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 		g->w->ops->tend(g->w, NULL, NULL, 0);
 		if (child_gone(g))
 			break;
-		if (poll(&p, 1, 200) > 0 && (g->rsp.fd = accept4(g->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		if (poll(&p, 1, 200) > 0 && (g->rsp.fd = accept_gdb(g->listen_fd)) >= 0) {
 			g->connected = true;
 			g->current = g->selected = task;
 			snprintf(g->reply, sizeof(g->reply), "T05thread:%s;", gdb_thread_id(g, task, id));
@@ -703,6 +719,7 @@ int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct sigaction sa = { .sa_handler = on_child };
 	struct gdb *g = calloc(1, sizeof(*g));
+	mode_t old;
 	int ret;
 
 	*out = NULL;
@@ -726,12 +743,16 @@ int gdb_new(struct gdb **out, const struct gdb_options *o, const struct trace *t
 	if (o->socket)
 		snprintf(g->path, sizeof(g->path), "%s", o->socket);
 	else
-		snprintf(g->path, sizeof(g->path), "/run/zug-%d-gdb", getpid());
+		snprintf(g->path, sizeof(g->path), "/run/%s-gdb", proc_own_name());
 	memcpy(a.sun_path, g->path, sizeof(g->path));
 	g->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (g->listen_fd < 0 || bind(g->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(g->listen_fd, 1)) {
-		ret = -errno;
-		snprintf(err, errlen, "cannot listen for gdb at %s: %s", g->path, strerror(errno));
+	/* who connects may read and change all that the test may */
+	old = umask(0177);
+	ret = g->listen_fd < 0 || bind(g->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(g->listen_fd, 1) ?
+	      -errno : 0;
+	umask(old);
+	if (ret) {
+		snprintf(err, errlen, "cannot listen for gdb at %s: %s", g->path, strerror(-ret));
 		g->path[0] = 0;
 		gdb_free(g);
 		return ret;

@@ -662,6 +662,15 @@ static void say_spent(struct engine *e)
 	x->spent.executions = 1;
 }
 
+/* What was begun for the test (--setup, --teardown) has ended because zug is to end: that is no error. */
+static bool cut_short(struct engine *e, int ret)
+{
+	if (ret != -EINTR || !e->o.stop || !*e->o.stop)
+		return false;
+	outcome_set(&e->x->outcome, ZUG_OUTCOME_INTERRUPTED, "interrupted");
+	return true;
+}
+
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	       struct execution *x, char *err, size_t errlen)
 {
@@ -675,6 +684,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	e->errlen = errlen;
 	e->start_ns = e->tended_ns = engine_look(e);
 	ret = e->w->ops->start(e->w, r || e->on_state || e->faults.mask, err, errlen);
+	if (cut_short(e, ret))
+		return 0;
 	if (ret) {
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 		return ret;
@@ -696,6 +707,8 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	say_spent(e);
 	if (ended)
 		outcome_judge(&x->outcome, status, &e->o.rules, e->c);
+	if (cut_short(e, ret))
+		ret = 0;
 	if (ret)
 		outcome_set(&x->outcome, ZUG_OUTCOME_ENVIRONMENT, "%s", err);
 	if (t && zug_outcome_is_finding(x->outcome.kind)) {

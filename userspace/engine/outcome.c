@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/patient_write.h"
 #include "search/identity.h"
 #include "engine/outcome.h"
 
@@ -137,36 +138,35 @@ int capture_text(struct capture *c, int which, char **head, char **tail)
 	return 0;
 }
 
-static int copy_part(int from, off_t at, off_t end, int to)
+static int copy_part(int from, off_t at, off_t end, int to, const volatile sig_atomic_t *stop)
 {
 	char buf[65536];
-	ssize_t n, done, w;
+	ssize_t n;
+	int ret;
 
 	while (at < end) {
 		n = pread(from, buf, end - at < (off_t)sizeof(buf) ? end - at : (off_t)sizeof(buf), at);
 		if (n <= 0)
 			return n ? -errno : 0;
-		for (done = 0; done < n; done += w) {
-			w = write(to, buf + done, n - done);
-			if (w < 0)
-				return -errno;
-		}
+		ret = patient_write(to, buf, n, PATIENCE_NS, stop);
+		if (ret)
+			return ret;
 		at += n;
 	}
 	return 0;
 }
 
-int capture_copy(struct capture *c, int which, int to)
+int capture_copy(struct capture *c, int which, int to, const volatile sig_atomic_t *stop)
 {
 	off_t size = size_of(c->fd[which]), gap = c->punched[which];
 	int ret;
 
 	if (!gap)
-		return copy_part(c->fd[which], 0, size, to);
-	ret = copy_part(c->fd[which], 0, KEEP, to);
+		return copy_part(c->fd[which], 0, size, to, stop);
+	ret = copy_part(c->fd[which], 0, KEEP, to, stop);
 	if (!ret && dprintf(to, "\n[... %lu bytes cut ...]\n", (unsigned long)(gap - KEEP)) < 0)
 		ret = -errno;
-	return ret ? ret : copy_part(c->fd[which], gap, size, to);
+	return ret ? ret : copy_part(c->fd[which], gap, size, to, stop);
 }
 
 /* ---- judging ---- */

@@ -4,6 +4,7 @@
 #define ZUG_OUTCOME_H
 
 #include <regex.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,8 +40,11 @@ void capture_trim(struct capture *c);
  */
 int capture_text(struct capture *c, int which, char **head, char **tail);
 
-/* Writes a stream to a descriptor, with a line where its middle was cut out. 0 or -errno. */
-int capture_copy(struct capture *c, int which, int to);
+/*
+ * Writes a stream to a descriptor, with a line where its middle was cut out. 0 or -errno: its reader does not
+ * read, and *stop became true or it took too long (patient_write.h).
+ */
+int capture_copy(struct capture *c, int which, int to, const volatile sig_atomic_t *stop);
 
 /* Judges a root command that ended with a wait status; o->site is kept. */
 void outcome_judge(struct outcome *o, int status, const struct outcome_rules *rules,

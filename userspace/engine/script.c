@@ -29,10 +29,31 @@ static int fail(struct reader *r, const char *fmt, ...)
 	return -EINVAL;
 }
 
+#define SCRIPT_MAX (16 << 20)	/* bytes; it may come from a pipe without an end */
+
+/* All of a script, and a zero byte behind it. Its length; more than SCRIPT_MAX: it is longer; -1: not read. */
+static ssize_t read_some(FILE *f, char **text)
+{
+	size_t room = 0, len = 0, n;
+
+	do {
+		char *more;
+
+		room = room ? 2 * room : 4096;
+		more = realloc(*text, room);
+		if (!more)
+			return -1;
+		*text = more;
+		n = fread(*text + len, 1, room - 1 - len, f);
+		len += n;
+		(*text)[len] = 0;
+	} while (n && len <= SCRIPT_MAX);
+	return ferror(f) ? -1 : (ssize_t)len;
+}
+
 static int read_file(struct reader *r, char **text)
 {
 	FILE *f = fopen(r->s->path, "re");
-	size_t size = 0;
 	ssize_t len;
 	int ret = 0;
 
@@ -41,17 +62,17 @@ static int read_file(struct reader *r, char **text)
 		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
 		return ret;
 	}
-	len = getdelim(text, &size, 0, f);
+	len = read_some(f, text);
 	if (len < 0 && ferror(f)) {
 		ret = -errno;
 		snprintf(r->err, r->errlen, "%s: %s", r->s->path, strerror(errno));
-	} else if (len > 0 && !(*text)[len - 1] ) {
+	} else if (len > SCRIPT_MAX) {
+		snprintf(r->err, r->errlen, "%s: not a script: it has more than %d MiB", r->s->path, SCRIPT_MAX >> 20);
+		ret = -EINVAL;
+	} else if (len > 0 && memchr(*text, 0, len)) {
 		snprintf(r->err, r->errlen, "%s: not a script: it has a byte that is 0",
 			 r->s->path);
 		ret = -EINVAL;
-	} else if (len < 0) {
-		free(*text);
-		*text = strdup("");
 	}
 	fclose(f);
 	return ret ? ret : *text ? 0 : -ENOMEM;

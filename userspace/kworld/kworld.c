@@ -356,12 +356,26 @@ static void kworld_status(struct world *w, struct world_status *s)
 	s->ungranted = z->nr_ungranted;
 }
 
+/*
+ * What has left the cgroup is not killed with it, nor what it has created since. While the tasks are
+ * parked, none can escape by a fork.
+ */
+static void kill_strays(struct kworld *k)
+{
+	for (uint32_t i = 0; i < k->w.nr_tasks; i++)
+		if (world_lives(&k->w.tasks[i]))
+			sandbox_kill_stray(k->o.sandbox, k->w.tasks[i].tgid);
+}
+
 static int kworld_drain(struct world *w, int *status, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
-	int ret = sandbox_drain(k->o.sandbox, k->run.root_pid, status), finish = 0;
 	const char *words;
+	int ret, finish = 0;
 
+	if (k->run.left)
+		kill_strays(k);
+	ret = sandbox_drain(k->o.sandbox, k->run.root_pid, status);
 	if (k->o.launch.joined)
 		*status = k->run.root_status;
 	if (!ret && k->run.root_pid > 0)

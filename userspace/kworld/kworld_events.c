@@ -162,8 +162,8 @@ static bool on_exec(struct kworld *k, struct arrival *a)
 
 static bool on_leave(struct kworld *k, struct arrival *a)
 {
-	(void)k;
 	a->ev.kind = WORLD_MESSAGE;
+	k->run.left |= a->e.arg[0];
 	if (a->e.arg[0])
 		snprintf(a->ev.text, sizeof(a->ev.text), "pid %u moved itself to another cgroup: "
 			 "it stays under control, but not under the sandbox's limits", a->e.pid);

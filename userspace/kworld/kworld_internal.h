@@ -162,6 +162,7 @@ struct lease {
 struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
 	bool have_root;
+	bool left;		/* a process has moved itself to another cgroup */
 	uint32_t root;		/* number */
 	int root_status;	/* wait status of a root that is not our child; -1: it has not ended */
 	bool asked;		/* no task has the turn: a decision is due */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/new_file.h"
 #include "report/record.h"
 #include "report/record_internal.h"
 
@@ -107,9 +108,9 @@ struct record *record_open(const char *path, const struct record_head *h, char *
 		snprintf(err, errlen, "out of memory");
 		return NULL;
 	}
-	r->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	r->fd = new_file_append(path, 0644);
 	if (r->fd < 0) {
-		snprintf(err, errlen, "--record %s: %s", path, strerror(errno));
+		snprintf(err, errlen, "--record %s: %s", path, new_file_error(r->fd));
 		goto fail;
 	}
 	if (check_old(path, r->fd, err, errlen))

@@ -8,6 +8,7 @@
  * of them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,14 @@ bool record_is_one(const char *path)
 {
 	static const char magic[] = "{\"record\":\"" RECORD_MAGIC "\"";
 	char begin[sizeof(magic)] = "";
-	FILE *f = fopen(path, "re");
+	struct stat st;
+	FILE *f;
 	size_t n;
 
+	/* to look into a pipe is to take from it, and to wait */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	f = fopen(path, "re");
 	if (!f)
 		return false;
 	n = fread(begin, 1, sizeof(magic) - 1, f);
@@ -202,7 +208,8 @@ static bool is_newer(struct json_object *o, const char *path, char *err, size_t 
 struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 {
 	struct campaign_record *c = calloc(1, sizeof(*c));
-	FILE *f = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	unsigned long long nr = 0;
 	char *line = NULL;
 	struct stat st;
@@ -214,7 +221,12 @@ struct campaign_record *record_read(const char *path, char *err, size_t errlen)
 		snprintf(err, errlen, "%s: %s", path, strerror(errno));
 		goto out;
 	}
-	if (!fstat(fileno(f), &st) && st.st_size > (off_t)RECORD_MAX) {
+	if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) {
+		snprintf(err, errlen, "%s: is not a regular file", path);
+		ok = false;
+		goto out;
+	}
+	if (st.st_size > (off_t)RECORD_MAX) {
 		snprintf(err, errlen, "%s: too large: the record of a campaign has at most %u MiB", path,
 			 RECORD_MAX >> 20);
 		ok = false;

@@ -19,6 +19,8 @@ struct symbols;
 struct report_options {
 	bool colour;
 	int width;			/* columns of the terminal, or what to assume */
+	bool foreign;			/* the trace is not of this machine and user: it does not say which files are shown */
+	char **sources;			/* further folders with sources, absolute; NULL: none */
 	struct symbols *symbols;	/* for sites without names in the trace; NULL: those are offsets */
 
 	/* steps that report_trace() and report_json() print */

@@ -6,6 +6,7 @@
  * control characters visible. report_site() prints a place: from the trace, or from the program's
  * files where the trace has no names (look_up()) and the files are still the same build.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -332,20 +333,55 @@ static void compiled_path(const struct report *r, const char *file, char *buf, s
  * Where the source was compiled; or, as debuggers look for it, below the test's working folder or the
  * current one by the end of its path: /build/src/x.c, src/x.c, x.c.
  */
+/* True when the file lies in a folder, or below it, once all links are followed. */
+static bool lies_below(const char *path, const char *folder)
+{
+	char file[PATH_MAX], top[PATH_MAX];
+	size_t n;
+
+	if (!realpath(path, file) || !realpath(folder, top))
+		return false;
+	n = strlen(top);
+	return !strncmp(file, top, n) && (file[n] == '/' || n == 1);
+}
+
+/* The source may be shown: a foreign trace must not make its reader print any file. */
+static bool may_show(const struct report *r, const char *path)
+{
+	if (access(path, R_OK))
+		return false;
+	if (!r->o->foreign || lies_below(path, "."))
+		return true;
+	for (char **s = r->o->sources; s && *s; s++)
+		if (lies_below(path, *s))
+			return true;
+	return false;
+}
+
+/* Looks for the end of a path in a folder. */
+static bool find_below(const struct report *r, const char *folder, const char *file, char *buf, size_t len)
+{
+	for (const char *end = file + (file[0] == '/'); end; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
+		if (!strncmp(end, "../", 3))
+			continue;
+		snprintf(buf, len, "%s/%s", folder, end);
+		if (may_show(r, buf))
+			return true;
+	}
+	return false;
+}
+
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len)
 {
-	const char *const folders[] = { trace_header(r->t)->cwd, "." };
-	const char *end;
-
 	compiled_path(r, file, buf, len);
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && access(buf, R_OK); i++)
-		for (end = file + (file[0] == '/'); end; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
-			if (!strncmp(end, "../", 3))
-				continue;
-			snprintf(buf, len, "%s/%s", folders[i], end);
-			if (!access(buf, R_OK))
-				return buf;
-		}
+	if (may_show(r, buf))
+		return buf;
+	for (char **s = r->o->sources; s && *s; s++)
+		if (find_below(r, *s, file, buf, len))
+			return buf;
+	if (find_below(r, trace_header(r->t)->cwd ? trace_header(r->t)->cwd : ".", file, buf, len) ||
+	    find_below(r, ".", file, buf, len))
+		return buf;
 	compiled_path(r, file, buf, len);
 	return buf;
 }
@@ -361,7 +397,7 @@ const char *report_source(struct report *r, const char *path)
 	free(r->source);
 	r->source = NULL;
 	r->source_path = strdup(path);
-	if (!r->source_path || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
+	if (!r->source_path || !may_show(r, path) || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
 		return NULL;
 	f = fopen(path, "re");
 	if (!f)

@@ -23,11 +23,13 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/file_copy.h"
+#include "lib/base/proc_status.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -79,6 +81,28 @@ void sandbox_limit_tasks(const struct sandbox *s, int others)
 	write_file(path, max);
 }
 
+/* 0, or -errno with a line in err: a limit that was asked for must hold. */
+static int limit_memory(const struct sandbox *s, char *err, size_t errlen)
+{
+	char path[320], max[24];
+	int ret;
+
+	ret = write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
+	snprintf(path, sizeof(path), "%s/memory.max", s->cgroup);
+	snprintf(max, sizeof(max), "%llu", (unsigned long long)s->o.max_memory);
+	if (!ret)
+		ret = write_file(path, max);
+	if (ret) {
+		snprintf(err, errlen, "--memory-max needs the memory controller of cgroups, which cannot be used at %s: %s",
+			 path, strerror(-ret));
+		return ret;
+	}
+	/* what is swapped out would only be slow; a kernel without swap has no such file */
+	snprintf(path, sizeof(path), "%s/memory.swap.max", s->cgroup);
+	write_file(path, "0");
+	return 0;
+}
+
 static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 {
 	struct stat st;
@@ -110,19 +134,7 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 	/* the limit needs the pids controller; without it the kernel's own limits remain */
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
 	sandbox_limit_tasks(s, 0);
-	return 0;
-}
-
-/* True for a name "zug-PID..." whose process is gone. */
-static bool is_orphan(const char *name)
-{
-	char *end;
-	long pid;
-
-	if (strncmp(name, "zug-", 4))
-		return false;
-	pid = strtol(name + 4, &end, 10);
-	return end != name + 4 && (!*end || *end == '-') && pid > 0 && kill(pid, 0) && errno == ESRCH;
+	return s->o.max_memory ? limit_memory(s, err, errlen) : 0;
 }
 
 static void remove_folder(const char *path)
@@ -151,7 +163,7 @@ static void clean_up_after_others(void)
 	DIR *dir = opendir(CGROUP_ROOT);
 
 	while (dir && (d = readdir(dir))) {
-		if (!is_orphan(d->d_name))
+		if (!proc_name_is_orphan(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), CGROUP_ROOT "/%s/cgroup.kill", d->d_name);
 		write_file(path, "1");
@@ -163,7 +175,7 @@ static void clean_up_after_others(void)
 		closedir(dir);
 	dir = opendir("/run");
 	while (dir && (d = readdir(dir))) {
-		if (!is_orphan(d->d_name))
+		if (!proc_name_is_orphan(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/run/%s", d->d_name);
 		if (unlink(path))
@@ -183,6 +195,17 @@ static uint64_t find_ignored(void)
 		if (!sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN)
 			set |= 1ull << sig;
 	return set;
+}
+
+/* With a page below it that cannot be touched: the child that uses it shares our memory. 0 or -errno. */
+static int make_stack(struct sandbox *s)
+{
+	char *p = mmap(NULL, CHILD_GUARD + CHILD_STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	s->stack = p + CHILD_GUARD;
+	return mprotect(s->stack, CHILD_STACK, PROT_READ | PROT_WRITE) ? -errno : 0;
 }
 
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
@@ -214,7 +237,7 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	if (o->name)
 		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
 	else
-		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/zug-%d-%u", getpid(), serial);
+		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s-%u", proc_own_name(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
 		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
 			 "'/'", o->name);
@@ -229,20 +252,16 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 			s->cgroup[0] = 0;	/* it is not ours to remove */
 		goto fail;
 	}
-	snprintf(s->files, sizeof(s->files), "/run/zug-%d-%u", getpid(), serial++);
+	snprintf(s->files, sizeof(s->files), "/run/%s-%u", proc_own_name(), serial++);
 	if (mkdir(s->files, 0700) && errno != EEXIST) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
 		s->files[0] = 0;
 		goto fail;
 	}
-	s->stack = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	if (s->stack == MAP_FAILED) {
-		s->stack = NULL;
-		ret = -ENOMEM;
+	ret = make_stack(s);
+	if (ret)
 		goto fail;
-	}
 	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
 		goto fail;
 	if ((o->virtual_time || o->seeded) && !kernel_may_write(k)) {
@@ -296,7 +315,7 @@ void sandbox_free(struct sandbox *s)
 	if (s->cgroup[0])
 		rmdir(s->cgroup);
 	if (s->stack)
-		munmap(s->stack, CHILD_STACK);
+		munmap((char *)s->stack - CHILD_GUARD, CHILD_GUARD + CHILD_STACK);
 	if (s->k)
 		kernel_ctl(s->k, &(struct zug_ctl){ .cmd = ZUG_CMD_FREE, .sandbox = s->slot });
 	free(s);
@@ -539,6 +558,10 @@ int sandbox_show_cpus(struct sandbox *s)
 
 /* So often it is looked for soon. */
 #define SOON_TRIES 10
+/* Up to 10 s for what left the cgroup; a root command that is dying already is not hurried. */
+#define STRAY_TRIES 10000
+#define STRAY_US 1000
+#define REAP_TRIES 200
 
 static void close_watches(struct sandbox *s)
 {
@@ -625,13 +648,71 @@ static void leave_class(const struct sandbox *s)
 		sched_setscheduler(tid, SCHED_OTHER, &zero);
 }
 
+/* The cgroup is empty, but the root command has left it. It is our child, so the number is still its own. */
+static int reap_root(pid_t root, int *status)
+{
+	int st = -1;
+	pid_t pid;
+
+	for (int i = 0; i < STRAY_TRIES; i++) {
+		pid = waitpid(root, &st, WNOHANG);
+		if (pid == root || (pid < 0 && errno == ECHILD)) {
+			if (status)
+				*status = pid == root ? st : -1;
+			return 0;
+		}
+		if (i == REAP_TRIES)
+			kill(root, SIGKILL);
+		usleep(STRAY_US);
+	}
+	return -ETIME;
+}
+
+void sandbox_kill_stray(struct sandbox *s, pid_t pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+
+	kill(pid, SIGKILL);
+	s->left = true;
+	if (fd < 0 || s->nr_strays == SANDBOX_MAX_STRAYS) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	s->strays[s->nr_strays++] = fd;
+}
+
+/* Waits for the processes that were killed outside of the cgroup. */
+static int await_strays(struct sandbox *s)
+{
+	int ret = 0;
+
+	while (s->nr_strays) {
+		struct pollfd p = { .fd = s->strays[--s->nr_strays], .events = POLLIN };
+
+		for (int i = 0; !ret && poll(&p, 1, 1) == 0; i++) {
+			while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
+				;
+			if (i == STRAY_TRIES)
+				ret = -ETIME;
+		}
+		close(p.fd);
+	}
+	return ret;
+}
+
+bool sandbox_was_left(const struct sandbox *s)
+{
+	return s->left;
+}
+
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
 	struct timespec soon = { .tv_nsec = 50000 }, later = { .tv_nsec = 500000 };
 	bool reaped = root <= 0;
+	int st, ret;
 	pid_t pid;
-	int st;
 
 	kernel_ctl(s->k, &ctl);
 	/* 10 s: a task that cannot die by then is stuck in the kernel */
@@ -647,10 +728,9 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			}
 		/* a template stays */
 		if (s->template.pid ? !kill_all(s) : !sandbox_populated(s)) {
-			if (!reaped && waitpid(root, status, 0) != root && status)
-				*status = -1;
+			ret = reaped ? 0 : reap_root(root, status);
 			close_watches(s);
-			return 0;
+			return ret ? ret : await_strays(s);
 		}
 		/*
 		 * one by one first: processes cannot be created in a cgroup that was killed as a
@@ -675,13 +755,13 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 	return -ETIME;
 }
 
-uint64_t sandbox_limit_hits(struct sandbox *s)
+/* A number that only grows, from a file of the cgroup; what was added since *seen. */
+static uint64_t count_of(const struct sandbox *s, const char *file, const char *word, uint64_t *seen)
 {
-	int fd = open_in(s, "pids.events", O_RDONLY);
-	uint64_t n = 0, seen;
-	char buf[128];
+	int fd = open_in(s, file, O_RDONLY);
+	uint64_t before = *seen;
+	char buf[256], *p;
 	ssize_t len;
-	char *p;
 
 	if (fd < 0)
 		return 0;
@@ -690,10 +770,17 @@ uint64_t sandbox_limit_hits(struct sandbox *s)
 	if (len <= 0)
 		return 0;
 	buf[len] = 0;
-	p = strstr(buf, "max ");
-	if (p)
-		n = strtoull(p + 4, NULL, 10);
-	seen = s->limit_seen;
-	s->limit_seen = n;
-	return n - seen;
+	p = strstr(buf, word);
+	*seen = p ? strtoull(p + strlen(word), NULL, 10) : 0;
+	return *seen - before;
+}
+
+uint64_t sandbox_limit_hits(struct sandbox *s)
+{
+	return count_of(s, "pids.events", "max ", &s->limit_seen);
+}
+
+uint64_t sandbox_memory_kills(struct sandbox *s)
+{
+	return count_of(s, "memory.events", "oom_kill ", &s->kills_seen);
 }

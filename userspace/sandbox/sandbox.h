@@ -11,6 +11,7 @@
 #ifndef ZUG_SANDBOX_H
 #define ZUG_SANDBOX_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 struct sandbox;
 
 #define SANDBOX_MAX_TASKS 256
+#define SANDBOX_SETUP_NS 60000000000ull
 
 /*
  * Parts of the environment that each execution can have for itself, always in the same state
@@ -37,6 +39,7 @@ struct sandbox_options {
 	int lane;		/* CPU; -1: the last one */
 	int nr_cpus;		/* CPUs that the test sees; 0: those of the machine */
 	int max_tasks;		/* live tasks at most (pids.max); 0: SANDBOX_MAX_TASKS */
+	uint64_t max_memory;	/* bytes of all its tasks and files (memory.max); 0: no limit */
 	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
 	bool in_place;		/* no private copies: processes that join keep their files */
@@ -50,6 +53,8 @@ struct sandbox_options {
 	const char *hide;	/* absolute path that private folders do not show; NULL: none */
 	char *const *share;	/* absolute paths that are not private; NULL: none */
 	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
+	uint64_t setup_ns;	/* they may take so long, but SANDBOX_SETUP_NS in any case */
+	const volatile sig_atomic_t *stop;	/* ends them when it becomes true; NULL: nothing does */
 };
 
 /* 0, or -errno with one line in err (name in use: -EEXIST; no such lane: -EINVAL). */
@@ -125,6 +130,13 @@ bool sandbox_net_closed(const struct sandbox *s);
  */
 int sandbox_drain(struct sandbox *s, pid_t root, int *status);
 /*
+ * Before that, for a living task that may have left the cgroup: kills its process, for whose end
+ * sandbox_drain() waits. Only for sandboxes without pids of their own.
+ */
+void sandbox_kill_stray(struct sandbox *s, pid_t pid);
+/* True when sandbox_kill_stray() was called: limits of the cgroup did not hold for all of the test. */
+bool sandbox_was_left(const struct sandbox *s);
+/*
  * After that: runs --teardown, and ends the execution's environment. 0, or -errno with a line in
  * err.
  */
@@ -149,6 +161,8 @@ bool sandbox_populated(const struct sandbox *s);
 
 /* Forgets the last execution; nothing may be left in the sandbox. */
 void sandbox_reset(struct sandbox *s);
+/* How many of its processes the kernel has killed for memory since the last call. */
+uint64_t sandbox_memory_kills(struct sandbox *s);
 /* How often the limit on tasks was hit since the last call. */
 uint64_t sandbox_limit_hits(struct sandbox *s);
 

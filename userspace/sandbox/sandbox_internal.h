@@ -15,6 +15,8 @@
 #define CGROUP_ROOT "/sys/fs/cgroup"
 #define SCHED_EXT_POLICY 7
 #define CHILD_STACK (64 * 1024)		/* bytes; of a child before its exec */
+#define CHILD_GUARD 65536		/* bytes below it that cannot be touched */
+#define SANDBOX_MAX_STRAYS 64
 
 #define SANDBOX_MAX_KEPT 64		/* mounts below a private folder */
 #define SANDBOX_MAX_FOLDERS 4		/* private folders */
@@ -123,7 +125,7 @@ struct sandbox {
 	int cgroup_fd, procs_fd, kill_fd, events_fd, stat_fd;
 	bool killed;		/* the cgroup was killed as a whole: see spawn_child() */
 	int mnt_ns;		/* -1: none yet */
-	uint64_t cgid, limit_seen;
+	uint64_t cgid, limit_seen, kills_seen;
 	uint64_t cpu_ns;	/* sandbox_cpu_ns() when the execution began */
 	struct private_file *priv;
 	int nr_priv;
@@ -133,6 +135,9 @@ struct sandbox {
 	char cpus_file[96];
 	int watch_fds[ZUG_MAX_WATCHES];
 	int nr_watch_fds;
+	int strays[SANDBOX_MAX_STRAYS];	/* pidfds of processes that were killed outside of the cgroup */
+	int nr_strays;
+	bool left;		/* processes of the test have left the cgroup */
 	struct environment env;
 	struct sandbox_template template;
 };

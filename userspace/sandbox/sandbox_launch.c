@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "lib/base/descriptors.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -92,6 +93,7 @@ static int child_main(void *arg)
 		if (c->s->ignored >> sig & 1)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	descriptors_restore();
 	/* when we die, the test must not go on without control; in a pid namespace it dies with our pid 1 */
 	if (!(c->s->o.own & SANDBOX_PIDS))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -185,9 +187,23 @@ static pid_t spawn_child(struct sandbox *s, struct child *c)
 	return ret;
 }
 
+/* As set_affinity() to the lane alone, without errno: the child, which shares our memory, uses it. */
+static void place(const struct space *p, pid_t pid)
+{
+	register unsigned long none __asm__("r10") = 0, nothing __asm__("r8") = 0, magic __asm__("r9") = p->magic;
+	cpu_set_t cpus;
+	long ret = SYS_sched_setaffinity;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(p->s->lane, &cpus);
+	__asm__ volatile("syscall" : "+a"(ret)
+			 : "D"((long)pid), "S"(sizeof(cpus)), "d"(&cpus), "r"(none), "r"(nothing), "r"(magic)
+			 : "rcx", "r11", "memory");
+}
+
 /*
- * In the thread of the environment. From the child's birth to its exec the thread does nothing that
- * may fail: the child has its errno.
+ * In the thread of the environment. From the child's birth to its exec the thread makes no call that
+ * sets errno: that is the child's.
  */
 static void spawn(struct space *p, void *arg)
 {
@@ -204,7 +220,7 @@ static void spawn(struct space *p, void *arg)
 	for (int tries = 0; tries < SPAWN_TRIES; tries++) {
 		if (spawn_child(p->s, c) >= 0) {
 			/* a task that is runnable, but does not run yet, is moved at once */
-			set_affinity(p->s, c->pid, false);
+			place(p, c->pid);
 			__atomic_store_n(&c->placed, true, __ATOMIC_RELEASE);
 			return;
 		}
@@ -286,6 +302,22 @@ static int child_result(const struct child *c, char *err, size_t errlen)
 	return 0;
 }
 
+/* When the machine has no memory left, the test is to end, and not what the kernel finds largest. */
+static void die_first(pid_t pid)
+{
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* without the right to (which root always has) it stays as it is */
+	if (write(fd, "1000", 4) < 0)
+		errno = 0;
+	close(fd);
+}
+
 pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 		     char *err, size_t errlen)
 {
@@ -335,6 +367,8 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	if (!ret)
 		ret = child_result(&c, err, errlen);
+	if (!ret)
+		die_first(pid);
 	*task = c.task;
 	if (ret)
 		waitpid(pid, NULL, 0);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/clock.h"
+#include "lib/base/descriptors.h"
 #include "sandbox/sandbox_internal.h"
+
+#define LOOK_MS 100	/* so often it is looked whether the command is to end */
 
 static const struct {
 	uint32_t own;
@@ -29,6 +34,8 @@ static const struct {
 
 static void child(const struct sandbox *s, const char *command, const struct launch *l, int out)
 {
+	setpgid(0, 0);
+	descriptors_restore();
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		if (s->env.ns[i] >= 0 && setns(s->env.ns[i], namespaces[i].flag))
 			_exit(126);
@@ -59,6 +66,31 @@ static void last_line(int fd, char *text, size_t len)
 	snprintf(text, len, ": %s", line ? line + 1 : buf);
 }
 
+/*
+ * Waits for the command within its time. 0, or -ETIMEDOUT or -EINTR: it was killed, with the
+ * processes of its group.
+ */
+static int wait_for(const struct sandbox *s, pid_t pid, int *status)
+{
+	uint64_t limit = s->o.setup_ns > SANDBOX_SETUP_NS ? s->o.setup_ns : SANDBOX_SETUP_NS;
+	uint64_t until = clock_now_ns() + limit;
+	struct pollfd p = { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	int ret = p.fd < 0 ? -errno : 0;
+
+	while (!ret && poll(&p, 1, LOOK_MS) <= 0)
+		ret = s->o.stop && *s->o.stop ? -EINTR : clock_now_ns() > until ? -ETIMEDOUT : 0;
+	if (p.fd >= 0)
+		close(p.fd);
+	if (ret) {
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+	}
+	while (waitpid(pid, status, 0) < 0)
+		if (errno != EINTR)
+			return ret ? ret : -errno;
+	return ret;
+}
+
 static int run(struct sandbox *s, const char *option, const char *command, const struct launch *l, char *err,
 	       size_t errlen)
 {
@@ -74,12 +106,15 @@ static int run(struct sandbox *s, const char *option, const char *command, const
 		ret = pid < 0 ? -errno : 0;
 		sandbox_environment_spawn_inside(s, false);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR) {
-			ret = -errno;
-			break;
-		}
-	if (ret) {
+	if (pid > 0)
+		ret = wait_for(s, pid, &status);
+	if (ret == -EINTR) {
+		snprintf(err, errlen, "interrupted while %s '%s' ran", option, command);
+	} else if (ret == -ETIMEDOUT) {
+		snprintf(err, errlen, "%s '%s' did not end within %llu s, and was killed", option, command,
+			 (unsigned long long)((s->o.setup_ns > SANDBOX_SETUP_NS ? s->o.setup_ns : SANDBOX_SETUP_NS) /
+					      1000000000));
+	} else if (ret) {
 		snprintf(err, errlen, "cannot execute %s '%s': %s", option, command, strerror(-ret));
 	} else if (status) {
 		last_line(out, said, sizeof(said));

@@ -162,6 +162,9 @@ static int hide(const struct sandbox *s, struct space *p)
 	return mknodat(p->files, up, S_IFCHR, makedev(0, 0));
 }
 
+/* Of the machine's memory. Without it each of them could take half. */
+#define MEMORY_SIZE "25%"
+
 /* A memory file system, mounted nowhere yet. A descriptor, or -1 with errno. */
 static int memory(const char *mode, unsigned int attributes)
 {
@@ -170,7 +173,9 @@ static int memory(const char *mode, unsigned int attributes)
 	if (fs < 0)
 		return -1;
 	if (!fsconfig(fs, FSCONFIG_SET_STRING, "source", "tmpfs", 0) &&
-	    !fsconfig(fs, FSCONFIG_SET_STRING, "mode", mode, 0) && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+	    !fsconfig(fs, FSCONFIG_SET_STRING, "mode", mode, 0) &&
+	    !fsconfig(fs, FSCONFIG_SET_STRING, "size", MEMORY_SIZE, 0) &&
+	    !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		fd = fsmount(fs, FSMOUNT_CLOEXEC, attributes);
 	close(fs);
 	return fd;

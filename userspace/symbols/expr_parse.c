@@ -14,10 +14,11 @@
 #include "symbols/expr_internal.h"
 
 #define MAX_DEPTH 200	/* of the recursion, for any text */
+#define MAX_NODES 2000	/* a+a+a... is a tree as deep as it is long, and is walked by recursion */
 
 struct parser {
 	const char *text, *at;
-	int depth;
+	int depth, nodes;
 	char *err;
 	size_t errlen;
 };
@@ -72,12 +73,14 @@ static bool take(struct parser *p, const char *token)
 static struct expr_node *node(struct parser *p, enum expr_kind kind, size_t from, struct expr_node *a,
 			      struct expr_node *b, struct expr_node *c)
 {
-	struct expr_node *n = calloc(1, sizeof(*n));
+	struct expr_node *n = ++p->nodes > MAX_NODES ? NULL : calloc(1, sizeof(*n));
 
 	if (!n) {
 		expr_node_free(a);
 		expr_node_free(b);
 		expr_node_free(c);
+		if (p->nodes > MAX_NODES)
+			return fail(p, "more than %d operators and values", MAX_NODES);
 		snprintf(p->err, p->errlen, "out of memory");
 		return NULL;
 	}

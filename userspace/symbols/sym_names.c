@@ -14,11 +14,37 @@
 #include <string.h>
 #include "symbols/sym_internal.h"
 
+/* Of names that compilers make: longer ones stay as they are. */
+#define MAX_MANGLED 16384
+
+/*
+ * In a name of Rust (RFC 2603) B, a number in base 62 and _ stand for what was at an earlier place,
+ * counted from behind "_R". One that stands for its own place or a later one would be read for ever.
+ */
+static bool refers_to_itself(const char *name)
+{
+	for (const char *p = name + 2; (p = strchr(p, 'B')); p++) {
+		uint64_t at = p - name - 2, to = 0;
+		const char *q = p + 1;
+
+		for (; isalnum((unsigned char)*q) && to <= MAX_MANGLED; q++)
+			to = to * 62 + (isdigit((unsigned char)*q) ? *q - '0' : islower((unsigned char)*q) ? *q - 'a' + 10 :
+					*q - 'A' + 36);
+		/* "B_" is place 0, "B0_" place 1 */
+		if (*q == '_' && q > p + 1 && to + 1 >= at && at)
+			return true;
+	}
+	return false;
+}
+
 char *symbols_demangle(const char *name)
 {
 	char *s;
 
 	if (strncmp(name, "_R", 2) && strncmp(name, "_Z", 2))
+		return NULL;
+	/* what reads them calls itself for what is nested, of constants of Rust without a bound */
+	if (strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED || (name[1] == 'R' && refers_to_itself(name)))
 		return NULL;
 	s = rust_demangle(name, DMGL_PARAMS);
 	return s ? s : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES);
@@ -48,7 +74,7 @@ static char *argument_list(char *s)
 		}
 		if (*p == '<' || *p == '{')
 			depth++;
-		else if ((*p == '>' && p[-1] != '-') || *p == '}')
+		else if ((*p == '>' && (p == s || p[-1] != '-')) || *p == '}')
 			depth--;
 		else if (*p == '(' && depth == 0 && p != s)
 			return p;

@@ -18,12 +18,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/descriptors.h"
 #include "lib/version.h"
 #include "zugd/client.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
 #define MAX_CLIENTS 256
+/* A connection without a whole request is closed after so long. */
+#define REQUEST_WITHIN_NS 10000000000ull
+#define IDLE_LOOK_MS 1000
 /* A request that was aborted ends within its execution's drain; after so long it is prodded. */
 #define PROD_AFTER_NS 2000000000ull
 #define PROD_MS 500
@@ -36,6 +40,7 @@ struct client {
 	int fd;
 	struct protocol_reader in;
 	struct request *request;	/* the worker's */
+	uint64_t since_ns;
 	bool gone;			/* has shut down its side */
 	bool wants_stop;
 };
@@ -99,7 +104,8 @@ static void accept_client(struct daemon *d)
 {
 	struct ucred who;
 	socklen_t len = sizeof(who);
-	struct client c = { .fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
+	struct client c = { .fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK),
+			    .since_ns = clock_now_ns() };
 
 	if (c.fd < 0)
 		return;
@@ -142,10 +148,6 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 	struct request *r;
 	int ahead;
 
-	if (!protocol_text(m, "cwd") || c->in.nr_fds != 3) {
-		refuse(c, "a request to execute needs args, env, cwd and three descriptors");
-		return;
-	}
 	r = request_new(kind, json_object_get(m));
 	if (!r) {
 		json_object_put(m);
@@ -166,7 +168,7 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 
 static void on_message(struct daemon *d, struct client *c, struct json_object *m)
 {
-	const char *what = protocol_text(m, "request");
+	const char *what = protocol_text(m, "request"), *wrong = protocol_wrong(m, c->in.nr_fds);
 	char text[128];
 
 	if (protocol_int(m, "v", 0) != PROTOCOL_VERSION) {
@@ -175,8 +177,10 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 			 "stop it and start the new one",
 			 PROTOCOL_VERSION, protocol_int(m, "v", 0));
 		refuse(c, text);
-	} else if (c->request || !what) {
+	} else if (c->request) {
 		refuse(c, "one request for each connection");
+	} else if (wrong) {
+		refuse(c, wrong);
 	} else if (!strcmp(what, "status")) {
 		status(d, c);
 	} else if (!strcmp(what, "stop")) {
@@ -263,6 +267,37 @@ static void look_at_door(struct daemon *d)
 	worker_submit(d->worker, r);
 }
 
+/* Closes connections that have asked for nothing in time. True: there are others of that kind. */
+static bool drop_idle(struct daemon *d)
+{
+	const uint64_t now = clock_now_ns();
+	bool more = false;
+
+	for (int i = d->nr_clients - 1; i >= 0; i--) {
+		struct client *c = &d->clients[i];
+
+		if (c->request || c->gone || c->wants_stop)
+			continue;
+		if (now - c->since_ns > REQUEST_WITHIN_NS) {
+			refuse(c, "no request came in time");
+			drop_client(d, i);
+		} else {
+			more = true;
+		}
+	}
+	return more;
+}
+
+/* How long the loop may sleep, in ms; -1: until something happens. */
+static int patience(const struct daemon *d, bool idle)
+{
+	if (worker_aborting(d->worker))
+		return PROD_MS;
+	if (idle)
+		return IDLE_LOOK_MS;
+	return d->no_join_before_ns ? (int)(JOIN_PAUSE_NS / 1000000) : -1;
+}
+
 int daemon_serve(struct daemon *d, char *err, size_t errlen)
 {
 	struct pollfd p[4 + MAX_CLIENTS];
@@ -281,8 +316,7 @@ int daemon_serve(struct daemon *d, char *err, size_t errlen)
 			p[4 + i] =
 				(struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
 						 .events = POLLIN };
-		timeout = worker_aborting(d->worker) ? PROD_MS : d->no_join_before_ns ?
-			  (int)(JOIN_PAUSE_NS / 1000000) : -1;
+		timeout = patience(d, drop_idle(d));
 		if (poll(p, 4 + nr, timeout) < 0 && errno != EINTR)
 			abort();
 		if (worker_aborting(d->worker) && d->abort_ns &&
@@ -377,6 +411,8 @@ static int start(struct daemon *d, char *err, size_t errlen)
 		close(fd);
 		return -EEXIST;
 	}
+	/* each client brings four, and each campaign has those of its probes */
+	descriptors_raise();
 	ret = kernel_open(&d->kernel, err, errlen);
 	ret = ret ? ret : door_new(&d->door, d->kernel, &d->o->defaults->c, err, errlen);
 	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);

@@ -297,8 +297,7 @@ void campaigns_exec(struct campaigns *cs, struct request *r, FILE *err)
 	ret = activate(cs, e, text, sizeof(text));
 	ret = ret ? ret : campaign_once(e->c, &io, &once, text, sizeof(text));
 	if (ret) {
-		if (text[0])
-			snprintf(r->message, sizeof(r->message), "%.500s", text);
+		snprintf(r->message, sizeof(r->message), "%.500s", text[0] ? text : strerror(-ret));
 		return;
 	}
 	campaign_pass_on(e->c, r->fds[1], r->fds[2]);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "lib/base/file_copy.h"
 #include "lib/base/mappings.h"
+#include "lib/base/proc_status.h"
 #include "zugd/daemon.h"
 
 #define MARK "ZUGD_LIBRARIES"		/* the folder; set: this is the second start */
@@ -86,15 +87,16 @@ static void arrived(const char *dir)
 void daemon_own_libraries(char **argv)
 {
 	const char *old = getenv("LD_LIBRARY_PATH");
-	char dir[64], self[PATH_MAX], path[PATH_MAX];
+	char dir[96], self[PATH_MAX], path[PATH_MAX];
 	ssize_t n;
 
-	if (getenv(MARK)) {
-		arrived(getenv(MARK));
+	snprintf(dir, sizeof(dir), "/run/%s-lib", proc_own_name());
+	/* an exec keeps the name; any other folder in the environment is not ours to empty */
+	if (getenv(MARK) && !strcmp(getenv(MARK), dir)) {
+		arrived(dir);
 		return;
 	}
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	snprintf(dir, sizeof(dir), "/run/zug-%d-lib", getpid());
 	if (n < 0 || mkdir(dir, 0700))
 		return;
 	self[n] = 0;

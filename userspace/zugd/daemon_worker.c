@@ -11,11 +11,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/patient_write.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
 /* Requests come one after the other: so long after the last one the kernel side rests. */
 #define REST_AFTER_S	1
+/* So many words of a command line are told. */
+#define STATUS_WORDS	64
 
 struct worker {
 	struct worker_options o;
@@ -65,18 +68,34 @@ static void append(struct request **list, struct request *r)
 
 /* ---- the thread ---- */
 
-static FILE *stream(int fd)
-{
-	FILE *f;
-	int copy = dup(fd);
+/* A client's descriptor, as a stream. */
+struct output {
+	struct worker *w;
+	int fd;
+	bool dropped;	/* the client does not read: what follows is thrown away */
+};
 
-	if (copy < 0)
-		return NULL;
-	f = fdopen(copy, "w");
+/* For fopencookie(). A client that does not read ends its request, and no others. */
+static ssize_t put(void *cookie, const char *text, size_t len)
+{
+	struct output *o = cookie;
+	int ret = o->dropped ? 0 : patient_write(o->fd, text, len, PATIENCE_NS, &o->w->abort);
+
+	if (ret == -ETIMEDOUT) {
+		snprintf(o->w->running->message, sizeof(o->w->running->message),
+			 "its output was not read for %llu s: the request was ended", PATIENCE_NS / 1000000000);
+		o->w->abort = 1;
+	}
+	o->dropped |= ret != 0;
+	return len;
+}
+
+static FILE *stream(struct output *o)
+{
+	FILE *f = fopencookie(o, "w", (cookie_io_functions_t){ .write = put });
+
 	if (f)
 		setvbuf(f, NULL, _IOLBF, BUFSIZ);
-	else
-		close(copy);
 	return f;
 }
 
@@ -104,7 +123,8 @@ static void for_client(struct worker *w, struct request *r)
 	extern char **environ;
 	char **own = environ, **env = protocol_list(r->m, "env", NULL);
 	const char *cwd = protocol_text(r->m, "cwd");
-	FILE *out = stream(r->fds[1]), *err = stream(r->fds[2]);
+	struct output to[2] = { { .w = w, .fd = r->fds[1] }, { .w = w, .fd = r->fds[2] } };
+	FILE *out = stream(&to[0]), *err = stream(&to[1]);
 
 	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->failed;
 	if (!env || !out || !err) {
@@ -374,7 +394,7 @@ static struct json_object *describe(const struct request *r)
 	if (json_object_object_get_ex(r->m, "args", &args)) {
 		struct json_object *a = json_object_new_array();
 
-		for (size_t i = 0; i < json_object_array_length(args); i++)
+		for (size_t i = 0; i < json_object_array_length(args) && i < STATUS_WORDS; i++)
 			json_object_array_add(a, json_object_new_string(
 				json_object_get_string(json_object_array_get_idx(args, i))));
 		json_object_object_add(j, "args", a);

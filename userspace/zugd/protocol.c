@@ -187,3 +187,40 @@ char **protocol_list(struct json_object *m, const char *name, int *nr)
 		*nr = n;
 	return list;
 }
+
+/* A C string, as a whole. */
+static bool is_text(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string) &&
+	       strlen(json_object_get_string(v)) == (size_t)json_object_get_string_len(v);
+}
+
+static bool is_list(struct json_object *m, const char *name)
+{
+	struct json_object *a;
+
+	if (!json_object_object_get_ex(m, name, &a) || !json_object_is_type(a, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(a); i++)
+		if (!is_text(json_object_array_get_idx(a, i)))
+			return false;
+	return true;
+}
+
+const char *protocol_wrong(struct json_object *m, int nr_fds)
+{
+	struct json_object *what, *cwd;
+
+	if (!json_object_object_get_ex(m, "request", &what) || !is_text(what))
+		return "a message needs a request, which is a string";
+	if (!strcmp(json_object_get_string(what), "status") || !strcmp(json_object_get_string(what), "stop"))
+		return NULL;
+	if (!is_list(m, "args") || !is_list(m, "env"))
+		return "a request to execute needs args and env, which are lists of strings without zero bytes";
+	if (!json_object_object_get_ex(m, "cwd", &cwd) || !is_text(cwd) ||
+	    json_object_get_string(cwd)[0] != '/')
+		return "a request to execute needs cwd, which is an absolute path";
+	if (nr_fds != PROTOCOL_MAX_FDS)
+		return "a request to execute needs three descriptors";
+	return NULL;
+}

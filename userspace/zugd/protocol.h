@@ -64,4 +64,10 @@ int protocol_int(struct json_object *m, const char *name, int otherwise);
  */
 char **protocol_list(struct json_object *m, const char *name, int *nr);
 
+/*
+ * Holds a request against its form: types of all fields that zugd reads, no string with a zero byte,
+ * what a request to execute must have. NULL, or what is wrong with it, in a line.
+ */
+const char *protocol_wrong(struct json_object *m, int nr_fds);
+
 #endif

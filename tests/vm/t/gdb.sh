@@ -191,6 +191,13 @@ if begin "another gdb, which takes its time"; then
 		[ -S socket ] && grep -q waiting replay.err && break
 		sleep 0.1
 	done
+	# It is for its user alone, and another one who reaches it all the same is not answered.
+	[ "$(stat -c %a socket)" = 600 ] || note "the socket's mode is $(stat -c %a socket)"
+	chmod 777 socket
+	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1]); s.sendall(b"$qSupported#37")
+print("got", s.recv(10))' "$dir/socket" >other.out 2>&1
+	! grep -q "got b'[+$]" other.out || note "another user was answered: $(<other.out)"
 	command_run 120 /usr/bin/gdb -batch -iex 'set sysroot /' -ex "target remote $dir/socket" \
 		-ex "shell sleep ${LONG:+6}1" -ex 'info threads' -ex 'set var from_a = 5' -ex 'print from_a' -ex 'set var from_a = 0' -ex detach
 	want_out '^\$1 = 5$'

@@ -1,0 +1,193 @@
+#!/bin/bash
+# What another user, another client or the test itself must not be able to do: docs/security.md has the list.
+# Takes 40 s under emulation.
+. "$(dirname "$0")/../lib.sh"
+use_daemon
+racy=$programs/lost-increment
+fixed=$programs/lost-increment-fixed
+nobody=65534
+
+# raw: sends standard input to zugd as it is, and prints what it answers, for up to 3 s.
+raw()
+{
+	/usr/bin/python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect(sys.argv[1]); s.sendall(sys.stdin.buffer.read())
+try:
+    while True:
+        b = s.recv(65536)
+        if not b: break
+        sys.stdout.write(b.decode())
+except OSError: pass' "$ZUG_SOCKET"
+}
+
+if begin "malformed messages while a search runs"; then
+	"$zug" run -q --executions 60 -o traces -- "$fixed" >search.out 2>&1 &
+	search=$!
+	for message in '{"v":1,"request":"exec","args":[1,null],"env":[],"cwd":"/"}' '{"v":1,"request":"run","args":"x","env":[],"cwd":"/"}' \
+		'{"v":1,"request":"exec","args":[],"env":{"a":1},"cwd":"/"}' '{"v":1,"request":["status"]}' '{"v":1}' \
+		'{"v":1,"request":"run","args":["a\u0000b"],"env":[],"cwd":"/"}' '[]' '{"v":"1","request":"status"}' \
+		'{"v":1,"request":"run","args":["--","true"],"env":[],"cwd":"/"}'; do
+		raw <<<"$message" >answer
+		grep -q '"event":"refused"' answer || note "not refused: $message: $(cat answer)"
+		zug 30 status
+		want_status 0
+	done
+	head -c 100000 /dev/urandom | raw >answer
+	wait $search
+	[ $? = 0 ] || note "the search that ran meanwhile: $(tail -n 3 search.out)"
+	grep -q 'nothing found in 60 executions' search.out || note "the search's result: $(tail -n 3 search.out)"
+	end
+fi
+
+if begin "a --setup without an end"; then
+	"$zug" run -q --executions 5 --setup 'sleep 1000' -- "$fixed" >search.out 2>&1 &
+	search=$!
+	for ((i = 0; i < 100; i++)); do
+		pgrep -x -f 'sleep 1000' >/dev/null && break
+		sleep 0.1
+	done
+	kill -INT $search
+	for ((i = 0; i < 100; i++)); do
+		kill -0 $search 2>/dev/null || break
+		sleep 0.1
+	done
+	[ $i -lt 100 ] || note "the client did not end within 10 s"
+	wait $search
+	[ $? = 5 ] || note "exit status $?, not 5: $(tail -n 3 search.out)"
+	pgrep -x -f 'sleep 1000' >/dev/null && note "the command lives on"
+	zug 30 status
+	want_out '^executing: nothing$'
+	end
+fi
+
+if begin "links that others have planted"; then
+	echo precious >precious
+	mkdir zug-out planted
+	for n in .new ''; do
+		for i in 1 2; do
+			ln -s "$PWD/precious" "zug-out/lost-increment.$i$n.trace"
+		done
+	done
+	chown -Rh $nobody zug-out
+	zug 60 run -q --seed 1 --executions 60 -- "$racy"
+	want_status 1
+	[ "$(cat precious)" = precious ] || note "the file behind the link was written to"
+	rm -rf zug-out
+	ln -s planted zug-out
+	chown -h $nobody zug-out
+	zug 60 run -q --seed 1 --executions 60 -- "$racy"
+	want_status 2
+	want_err 'cannot create the folder for traces zug-out: a symbolic link on the path belongs to another user'
+	[ -z "$(ls planted)" ] || note "written through the link: $(ls planted)"
+	zug 30 run -q --executions 2 -o traces --junit zug-out/results.xml -- "$fixed"
+	want_err 'a symbolic link on the path belongs to another user'
+	chown -h 0 zug-out
+	zug 60 run -q --seed 1 --executions 60 --no-minimize --verify 0 -- "$racy"
+	want_status 1
+	ls planted/*.trace >"$dir/out" 2>&1 || note "root's own link was not followed"
+	end
+fi
+
+if begin "a trace of another user"; then
+	zug 60 run -q --seed 1 --executions 60 --no-minimize --verify 0 -o traces -- "$racy"
+	trace=$(kept_trace)
+	chown $nobody "$trace"
+	for command in replay minimize diff; do
+		zug 60 $command "$trace"
+		want_status 2
+		want_err "belongs to user $nobody, and to follow it is to execute what it says: '.*lost-increment' in .*--trust"
+	done
+	zug 60 pin "$trace" -o script
+	want_status 2
+	zug 60 replay -q --trust "$trace"
+	want_status 1
+	zug 60 show --brief "$trace"
+	want_status 0
+	want_err 'source lines are shown from below the current folder \(and --source\) only'
+	! grep -q ' |' out || note "a source line from outside of the folder: $(grep ' |' out)"
+	zug 60 show --brief --source "$project/tests" "$trace"
+	grep -q ' |' out || note "no source line with --source"
+	chown 0 "$trace"
+	zug 60 show --brief "$trace"
+	grep -q ' |' out || note "no source line of one's own trace"
+	end
+fi
+
+if begin "a test leaves its cgroup"; then
+	mkdir /sys/fs/cgroup/elsewhere
+	cat >leave.sh <<-'END'
+		echo $$ >/sys/fs/cgroup/elsewhere/cgroup.procs
+		sleep 1001 &
+		(sleep 1001 & )
+	END
+	zug 60 run -q --world shared --time real --executions 3 -o traces -- sh leave.sh
+	want_status 0
+	want_err 'processes of the test moved to another cgroup: zug ended them, too'
+	left=$(cat /sys/fs/cgroup/elsewhere/cgroup.procs)
+	[ -z "$left" ] || note "processes live on: $(ps -o pid,comm -p "${left//$'\n'/,}")"
+	rmdir /sys/fs/cgroup/elsewhere
+	want_nothing_left
+	end
+fi
+
+if begin "memory"; then
+	zug 60 run -q --executions 1 --memory-max 40M -o traces -- /usr/bin/python3 -c 'x = bytearray(200 << 20)'
+	want_status 1
+	want_err 'met its limit of memory \(--memory-max\)'
+	# private folders and /dev/shm: of the machine's memory a quarter each
+	total=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+	zug 60 run -q --executions 1 -o traces -- sh -c "grep -qx 1000 /proc/self/oom_score_adj || exit 1
+		for folder in /tmp /dev/shm; do [ \$(df -k --output=size \$folder | tail -n 1) -le $((total / 4)) ] || exit 2; done"
+	want_status 0
+	end
+fi
+
+if begin "a folder in ZUGD_LIBRARIES is not emptied"; then
+	mkdir libraries
+	for library in $(ldd "$zug" | sed -n 's|.* \(/[^ ]*\) .*|\1|p'); do
+		: >"libraries/${library##*/}"
+	done
+	number=$(ls libraries | wc -l)
+	command_run 30 env ZUGD_LIBRARIES="$dir/libraries" "${zug}d"
+	want_status 3
+	[ "$(ls libraries | wc -l)" = "$number" ] || note "files are gone: $(ls libraries | wc -l) of $number are left"
+	end
+fi
+
+if begin "a reader that leaves"; then
+	"$zug" run --seed 1 --executions 60 -o traces -- "$racy" | head -c 1 >/dev/null
+	statuses=("${PIPESTATUS[@]}")
+	[ "${statuses[0]}" = 1 ] || note "exit status ${statuses[0]}, not 1"
+	ls traces/*.trace >"$dir/out" 2>&1 || note "no trace was kept"
+	want_nothing_left
+	end
+fi
+
+if begin "a cgroup that is removed"; then
+	"$zug" run -q --start exec --executions 100000 -o traces -- "$fixed" >search.out 2>&1 &
+	search=$!
+	for ((i = 0; i < 50; i++)); do
+		cgroup=$(ls -d /sys/fs/cgroup/zug-*-[1-9]* 2>/dev/null | head -n 1)
+		[ ! "$cgroup" ] || break
+		sleep 0.2
+	done
+	timeout 20 bash -c "until rmdir '$cgroup' 2>/dev/null; do :; done" || note "the cgroup '$cgroup' could not be removed"
+	for ((i = 0; i < 200; i++)); do
+		kill -0 $search 2>/dev/null || break
+		sleep 0.1
+	done
+	kill $search 2>/dev/null
+	wait $search
+	rc=$?
+	[ $rc = 3 ] || note "exit status $rc, not 3: $(tail -n 3 search.out)"
+	want_nothing_left
+	end
+fi
+
+if begin "limits of zugd are not the test's"; then
+	zug 30 exec -- sh -c 'ulimit -n'
+	want_out "^$(ulimit -n)$"
+	grep -q "^Max open files *$(ulimit -Hn) " "/proc/$(pgrep -x zugd | head -n 1)/limits" || note "zugd has: $(grep files "/proc/$(pgrep -x zugd | head -n 1)/limits")"
+	end
+fi
+finish
