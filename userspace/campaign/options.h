@@ -87,6 +87,7 @@ struct options_machine {
 	int lane;		/* -1: chosen */
 	int max_tasks;		/* 0: the default */
 	uint64_t max_memory;	/* bytes; 0: no limit */
+	const char *user;	/* name or number, whose rights the test has; NULL: of the one who called sudo, or ours */
 	bool randomise;		/* addresses */
 	const char *name;	/* of the sandbox; NULL: made up */
 	struct sandbox *sandbox;	/* an existing one, which stays; NULL: a new one */

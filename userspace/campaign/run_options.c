@@ -337,6 +337,8 @@ static const struct option_row rows[] = {
 	{ .name = "memory-max", .argument = "SIZE", .kind = OPTION_SIZE, AT(c.machine.max_memory), .script = true,
 	  .key = "max_memory", .place = 42,
 	  .help = "memory of the test's tasks and of the files that they write, such as 2G" },
+	{ .name = "user", .argument = "NAME", .kind = OPTION_TEXT, AT(c.machine.user), .key = "user", .place = 43,
+	  .help = "whose rights it has (default: of the user who called sudo, else yours)" },
 	{ .name = "name", .argument = "NAME", .kind = OPTION_TEXT, AT(c.machine.name),
 	  .commands = RUN | CHECK | DAEMON, .why = "zug exec uses the cgroup of zugd",
 	  .help = "of its cgroup" },

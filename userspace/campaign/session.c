@@ -222,6 +222,40 @@ static int adjust_inputs(struct session *s, char *err, size_t errlen)
 	return -EIO;
 }
 
+/* Whose rights the test gets, and whose files those of zug become. A test that joins has its own. */
+static int find_user(struct session *s, char *err, size_t errlen)
+{
+	const char *name = s->o.machine.user;
+	int ret = s->o.machine.sandbox ? 0 : run_user_find(&s->user, name, err, errlen);
+
+	if (ret < 0)
+		return ret;
+	s->has_user = ret;
+	new_file_owner(ret ? s->user.uid : geteuid(), ret ? s->user.gid : getegid());
+	if (!ret)
+		return 0;
+	if (!name && asprintf(&s->paths.user, "%u", s->user.uid) < 0)
+		s->paths.user = NULL;
+	s->paths.envp = run_user_environment(&s->user, s->o.command.envp);
+	if (!s->paths.envp || (!name && !s->paths.user)) {
+		snprintf(err, errlen, "out of memory");
+		return -ENOMEM;
+	}
+	s->o.command.envp = s->paths.envp;
+	s->o.machine.user = name ? name : s->paths.user;
+	return 0;
+}
+
+/* A test that is not ours gives its programs no rights that it does not have itself. */
+static void say_setuid(struct session *s)
+{
+	struct stat st;
+
+	if (s->has_user && !stat(s->paths.program, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
+		session_say(s, "%s is a setuid or setgid program: it gets no other rights than the user's; --user root "
+			    "executes it as root", s->paths.program);
+}
+
 int session_prepare(struct session *s, const struct campaign_options *o,
 		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		    char *err, size_t errlen)
@@ -234,11 +268,14 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 	uname(&u);
 	snprintf(s->release, sizeof(s->release), "%s %s", u.release, u.version);
 	ret = adjust_inputs(s, err, errlen);
+	ret = ret ? ret : find_user(s, err, errlen);
 	if (ret)
 		return ret;
+	o = &s->o;
 	s->paths.program = o->command.file ? strdup(o->command.file) : find_program(o, err, errlen);
 	if (!s->paths.program)
 		return -EINVAL;
+	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)
 		return ret;
@@ -281,6 +318,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.temporary = temporary_folder(o->command.envp),
 		.share = s->paths.shares,
 		.hide = o->environment.hide,
+		.user = s->has_user ? &s->user : NULL,
 		.setup = o->environment.setup,
 		.teardown = o->environment.teardown,
 	};
@@ -409,6 +447,9 @@ void session_close(struct session *s)
 	for (char **p = s->paths.shares; p && *p; p++)
 		free(*p);
 	free(s->paths.shares);
+	free(s->paths.envp);
+	free(s->paths.user);
+	run_user_free(&s->user);
 	free(s->paths.hide);
 	free(s->paths.program);
 }

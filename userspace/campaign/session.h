@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "lib/base/run_user.h"
 #include "campaign/observer.h"
 #include "campaign/options.h"
 #include "campaign/point_table.h"
@@ -31,6 +32,8 @@ struct session_paths {
 	char *program;		/* resolved */
 	char *hide;		/* behind o.environment.hide */
 	char **shares;		/* absolute, behind o.environment.shares */
+	char **envp;		/* of the user, behind o.command.envp; NULL: it is the caller's */
+	char *user;		/* behind o.machine.user; NULL: it is the caller's */
 	char *current;		/* where the trace of the running execution lies */
 };
 
@@ -83,6 +86,8 @@ struct session {
 	struct engine *engine;
 
 	struct session_paths paths;
+	struct run_user user;	/* whose rights the test has, if has_user: not ours */
+	bool has_user;
 	char *options_json; /* for the traces' headers; the point policies keep it up to date */
 	char release[256];		/* of the kernel */
 	regex_t *match;			/* --match; NULL: none */

@@ -2,6 +2,8 @@
 /* zug.c - the table of commands */
 #include <stdio.h>
 #include <string.h>
+#include "lib/base/new_file.h"
+#include "lib/base/run_user.h"
 #include "lib/version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -68,12 +70,24 @@ static void help(void)
 	       ZUG_EXIT_INTERNAL, ZUG_EXIT_INCOMPLETE, ZUG_EXIT_SCRIPT);
 }
 
+/* What sudo zug writes belongs to the user who called sudo. */
+static void own_files(void)
+{
+	struct run_user u;
+	char err[128];
+
+	if (run_user_find(&u, NULL, err, sizeof(err)) == 1)
+		new_file_owner(u.uid, u.gid);
+	run_user_free(&u);
+}
+
 int main(int argc, char **argv)
 {
 	const char *self = argc && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 :
 			   argc ? argv[0] : "zug";
 	const struct command *c;
 
+	own_files();
 	/* zugd is the daemon command under its own name */
 	if (!strcmp(self, "zugd")) {
 		c = find_command("daemon");

@@ -19,6 +19,7 @@
 #include "kernel/kernel.h"
 
 struct sandbox;
+struct run_user;
 
 #define SANDBOX_MAX_TASKS 256
 #define SANDBOX_SETUP_NS 60000000000ull
@@ -52,6 +53,7 @@ struct sandbox_options {
 	const char *cwd, *temporary;	/* folders; NULL: none */
 	const char *hide;	/* absolute path that private folders do not show; NULL: none */
 	char *const *share;	/* absolute paths that are not private; NULL: none */
+	const struct run_user *user;	/* whose rights the test has; NULL: ours. Must outlive the sandbox */
 	const char *setup, *teardown;	/* shell commands around each execution; NULL: none */
 	uint64_t setup_ns;	/* they may take so long, but SANDBOX_SETUP_NS in any case */
 	const volatile sig_atomic_t *stop;	/* ends them when it becomes true; NULL: nothing does */

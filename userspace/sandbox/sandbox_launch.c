@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "lib/base/descriptors.h"
+#include "lib/base/run_user.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -133,6 +134,10 @@ static int child_main(void *arg)
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
+	DO("take on the rights of the user", c->s->o.user && run_user_become(c->s->o.user));
+	/* a change of user ends it */
+	if (!(c->s->o.own & SANDBOX_PIDS))
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
 	c->stage = l->file;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "lib/base/clock.h"
 #include "lib/base/descriptors.h"
+#include "lib/base/run_user.h"
 #include "sandbox/sandbox_internal.h"
 
 #define LOOK_MS 100	/* so often it is looked whether the command is to end */
@@ -44,6 +45,8 @@ static void child(const struct sandbox *s, const char *command, const struct lau
 			signal(sig, SIG_DFL);
 	if (chdir(l->cwd) || dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
 	    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC))
+		_exit(126);
+	if (s->o.user && run_user_become(s->o.user))
 		_exit(126);
 	execle("/bin/sh", "sh", "-c", command, NULL, l->envp);
 	_exit(127);
