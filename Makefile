@@ -2,6 +2,8 @@
 #
 #   V=1                            show the commands
 #   SANITIZE=address,undefined     instrument zug and its tests
+#   WERROR=1                       a warning ends the build
+#   FUZZ_S=20                      seconds that check-fuzz gives each reader of foreign bytes
 #   DEPS=no                        install nothing, print what is missing
 #   MUST_RUN=1                     a skipped test counts as failed
 #   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
@@ -12,7 +14,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -21,7 +23,8 @@ OBJCOPY		:= objcopy
 BPF_CC		:= clang-19
 PREFIX		?= /usr/local
 DESTDIR		?=
-export DEPS MUST_RUN VM KERNEL KERNEL_VERSION MACHINES
+FUZZ_S		?= 20
+export FUZZ_S DEPS MUST_RUN VM KERNEL KERNEL_VERSION MACHINES
 
 ifeq ($(V),1)
 Q		:=
@@ -39,9 +42,12 @@ help:
 		'all          zug, zugd and the test programs' \
 		'demo         find a bug, explain it, replay it' \
 		'check        every test; also check-unit, check-model, check-world, check-libzug, check-vm alone' \
+		'check-fuzz   readers of foreign bytes under libFuzzer, $(FUZZ_S) s each' \
+		'check-sanitized  the tests that need no kernel, under ASan and UBSan' \
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
+		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
 		'check-cluster  shards under Slurm and GNU parallel; installs them' \
 		'check-releases  demo and check in a clean Debian 12 and 13 (root; half an hour each)' \
@@ -67,7 +73,10 @@ $(B)/config.mk: tools/deps tools/libbpf tools/lib.sh
 SANITIZE_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 CFLAGS		?= -O2 -g
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(CFLAGS) $(SANITIZE_FLAGS) -pthread \
+# What makes an error in reading foreign bytes harder to use. Sanitizers have checks of their own.
+HARDEN		:= -fstack-protector-strong $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -fPIE
+HARDEN_LINK	:= -pie -Wl,-z,relro,-z,now
+ALL_CFLAGS	= -std=gnu11 -D_GNU_SOURCE= $(WARNINGS) $(if $(WERROR),-Werror) $(CFLAGS) $(HARDEN) $(SANITIZE_FLAGS) -pthread \
 		  -iquote . -iquote $(B) -iquote userspace $(if $(LIBBPF_PREFIX:/usr=),-isystem $(LIBBPF_PREFIX)/include)
 # The same without -I: the test programs are compiled as a user compiles a program.
 PROGRAM_CFLAGS	:= -O1 -g -pthread -Wall -Wextra
@@ -136,7 +145,7 @@ $(B)/user.a: $(filter-out $(main_obj) $(kernel_obj),$(user_obj))
 
 $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # --- libzug -------------------------------------------------------------------------------------
 # The parts of zug that need no kernel, once more: for a shared library, and with nothing to be seen but zug_*.
@@ -219,6 +228,23 @@ $(filter-out %/test_model,$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/te
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
 build-tests: $(unit_bin) $(model_bin) $(world_bin) $(libzug_bin)
+
+# Readers of foreign bytes under libFuzzer; tests/unit/test_fuzz.c is a bounded run of the same in `make check`.
+$(B)/tests/fuzz/fuzz: $(B)/tests/fuzz/fuzz_target.o $(B)/tests/fuzz/targets.o $(B)/user.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/tests/fuzz/fuzz_trace: $(B)/tests/fuzz/fuzz_trace.o $(B)/user.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+check-fuzz:
+	@tools/deps build fuzz
+	@tools/check-fuzz
+
+# All tests that need no kernel, under ASan and UBSan.
+check-sanitized:
+	@$(MAKE) B=$(B)/sanitized SANITIZE=address,undefined check-unit check-model check-world
 
 # Pages in a browser: a target of its own, because it needs a browser.
 html_bin	:= $(B)/tests/html/test_page
@@ -340,6 +366,11 @@ check-long: all build-tests
 check-cluster: all
 	@tools/deps vm cluster
 	@tools/tap "tests/cluster/run $(CLUSTER)"
+
+# DEATH: options of tests/vm/death, such as "--moments 1000 --seed 3".
+check-death: all
+	@tools/deps vm test
+	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/death $(DEATH)"
 
 # MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
 check-matrix: all

@@ -184,6 +184,44 @@ if begin "a cgroup that is removed"; then
 	end
 fi
 
+if begin "a test under sudo has its user's rights"; then
+	mkdir -m 755 home && chown $nobody home && cd home || exit 2
+	cat >who.sh <<-'END'
+		[ "$(id -u) $(id -g) $(id -G)" = "65534 65534 65534" ] || { id; exit 11; }
+		grep -q '^CapEff:[[:space:]]*0000000000000000$' /proc/self/status || exit 12
+		grep -q '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || exit 13
+		[ "$USER $HOME" = "nobody $(getent passwd nobody | cut -d: -f6)" ] || exit 14
+		! cat /etc/shadow 2>/dev/null || exit 15
+		echo >here && echo >/tmp/there && echo >/dev/stdout || exit 16
+		exit 3
+	END
+	sudo_env=(env SUDO_UID=$nobody SUDO_GID=$nobody)
+	command_run 60 "${sudo_env[@]}" "$zug" run -q --executions 3 --setup 'test $(id -u) = 65534' -- sh who.sh
+	want_status 1
+	want_out 'exit status 3 '
+	trace=$(kept_trace)
+	[ "$(stat -c %u:%g zug-out "$trace" | sort -u)" = $nobody:$nobody ] || note "zug-out belongs to $(stat -c %u zug-out "$trace")"
+	# a replay has the same rights, also without sudo
+	zug 60 replay -q --trust "$trace"
+	want_status 1
+	want_out 'replayed 1 of 1 times exactly'
+	command_run 60 "${sudo_env[@]}" "$zug" run -q --executions 1 --user root -o root -- sh -c '[ $(id -u) = 0 ]'
+	want_status 0
+	zug 60 run -q --executions 1 --user nobody -o root -- sh -c '[ $(id -u) = 65534 ]'
+	want_status 0
+	zug 60 run -q --executions 1 --user noone-here -o root -- true
+	want_status 2
+	want_err '^zug.*--user noone-here: there is no such user'
+	# threads, and executions that are forked from one
+	command_run 60 "${sudo_env[@]}" "$zug" run -q --seed 1 --executions 60 -- "$racy"
+	want_status 1
+	want_out 'replayed [0-9]+ of [0-9]+ times'
+	cp /bin/true suid && chmod 4755 suid
+	command_run 60 "${sudo_env[@]}" "$zug" run -q --executions 1 -o root -- ./suid
+	want_err 'suid is a setuid or setgid program: it gets no other rights'
+	end
+fi
+
 if begin "limits of zugd are not the test's"; then
 	zug 30 exec -- sh -c 'ulimit -n'
 	want_out "^$(ulimit -n)$"
