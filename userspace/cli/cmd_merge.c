@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
 #include "cli/cli_options.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -46,10 +47,10 @@ static int write_file(const char *path, const struct merge *m, int (*write)(cons
 		return ZUG_EXIT_PASS;
 	if (asprintf(&new, "%s.new", path) < 0)
 		return ZUG_EXIT_INTERNAL;
-	unlink(new);
-	if (write(new, m, err, sizeof(err)) || rename(new, path)) {
+	new_file_unlink(new);
+	if (write(new, m, err, sizeof(err)) || new_file_rename(new, path)) {
 		fprintf(stderr, "zug merge: %s: %s\n", path, err[0] ? err : strerror(errno));
-		unlink(new);
+		new_file_unlink(new);
 		ret = ZUG_EXIT_ENVIRONMENT;
 	}
 	free(new);
@@ -70,7 +71,7 @@ static int close_file(FILE *f, int ret, char *err, size_t errlen)
 
 static int write_json(const char *to, const struct merge *m, char *err, size_t errlen)
 {
-	FILE *f = fopen(to, "we");
+	FILE *f = new_file_stream(to);
 
 	return f ? close_file(f, merge_json(f, m), err, errlen) : -errno;
 }
@@ -87,12 +88,12 @@ static int write_html(const char *to, const struct merge *m, char *err, size_t e
 	ret = merge_record(path, m, err, errlen);
 	r = ret ? NULL : record_read(path, err, errlen);
 	if (r)
-		f = fopen(to, "we");
+		f = new_file_stream(to);
 	if (r && !f)
 		snprintf(err, errlen, "%s", strerror(errno));
 	ret = f ? close_file(f, record_html(f, r), err, errlen) : -EIO;
 	record_free(r);
-	unlink(path);
+	new_file_unlink(path);
 	free(path);
 	return ret;
 }

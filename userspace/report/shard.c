@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/new_file.h"
 #include "report/json_text.h"
 #include "report/shard.h"
 
@@ -93,7 +94,7 @@ static int make_folders(const char *dir)
 		if ((dir[i] && dir[i] != '/') || i >= sizeof(path))
 			continue;
 		snprintf(path, sizeof(path), "%.*s", (int)i, dir);
-		if (mkdir(path, 0755) && errno != EEXIST)
+		if ((errno = -new_folder(path, 0755)) && errno != EEXIST)
 			return -errno;
 		if (!dir[i])
 			break;
@@ -114,9 +115,9 @@ struct shard_log *shard_log_open(const char *dir, struct json_object *head, stru
 		return NULL;
 	snprintf(path, sizeof(path), "%s/log", dir);
 	ret = make_folders(dir);
-	l->fd = ret ? -1 : open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	l->fd = ret ? ret : new_file_append(path, 0644);
 	if (l->fd < 0) {
-		snprintf(err, errlen, "the log of the shard, %s: %s", path, strerror(ret ? -ret : errno));
+		snprintf(err, errlen, "the log of the shard, %s: %s", path, new_file_error(l->fd));
 		goto fail;
 	}
 	if (flock(l->fd, LOCK_EX | LOCK_NB)) {
