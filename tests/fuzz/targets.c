@@ -9,7 +9,8 @@
 #include <json-c/json.h>
 #include "campaign/options.h"
 #include "campaign/options_trace.h"
-#include "campaign/script.h"
+#include "campaign/run_options.h"
+#include "engine/script.h"
 #include "cli/cases.h"
 #include "debug/rsp.h"
 #include "report/record.h"
@@ -82,7 +83,7 @@ static void use_script(const uint8_t *data, size_t len)
 	struct script s = { 0 };
 	char err[1024] = "";
 
-	if (script_load(&s, f.path, err, sizeof(err)))
+	if (script_load(&s, f.path, &run_options_script, err, sizeof(err)))
 		one_line(err);
 	script_free(&s);
 	close(f.fd);
