@@ -7,6 +7,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+/* The target's seeds, as files of the folder FUZZ_SEEDS. */
+static void put_seeds(const struct fuzz_target *t, const char *folder)
+{
+	char path[4096];
+	FILE *f;
+
+	for (int i = 0; folder && t->seeds[i]; i++) {
+		snprintf(path, sizeof(path), "%s/seed%d", folder, i);
+		f = fopen(path, "w");
+		if (!f || fputs(t->seeds[i], f) == EOF || fclose(f))
+			perror(path);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct fuzz_target *t;
@@ -22,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			fputc('\n', stderr);
 			exit(2);
 		}
+		put_seeds(t, getenv("FUZZ_SEEDS"));
 	}
 	t->use(data, len);
 	return 0;
