@@ -141,7 +141,8 @@ int division_note(struct division *d, const struct branch *path, uint64_t nr)
 	t->path = malloc((t->nr_path + 1) * sizeof(*t->path));
 	if (!t->path)
 		return -ENOMEM;
-	memcpy(t->path, path + t->nr, t->nr_path * sizeof(*t->path));
+	if (t->nr_path)
+		memcpy(t->path, path + t->nr, t->nr_path * sizeof(*t->path));
 	t->probes = 1;
 	t->size = leaves(t->path, t->nr_path);
 	return 0;

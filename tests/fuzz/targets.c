@@ -239,7 +239,7 @@ static void use_elf(const uint8_t *data, size_t len)
 	char err[1024] = "", name[256];
 	struct symfile *elf;
 	uint64_t vaddr, size;
-	bool takes[2];
+	bool takes[2] = { false };
 	int nr = 0;
 
 	if (!s)

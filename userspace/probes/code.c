@@ -236,7 +236,8 @@ static uint32_t cut(struct code_function *f, size_t nr)
 {
 	uint32_t n = 0, end = 0;
 
-	qsort(f, nr, sizeof(*f), compare_bounds);
+	if (nr)
+		qsort(f, nr, sizeof(*f), compare_bounds);
 	for (size_t i = 0; i < nr; i++) {
 		if (f[i].end > end)
 			end = f[i].end;

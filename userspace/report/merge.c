@@ -200,7 +200,8 @@ static enum merge_end check_results(struct merge *m, char *err, size_t errlen)
 	enum merge_end end = MERGE_GOOD;
 
 	for (unsigned int i = 0; i < m->nr_owned; i++)
-		qsort(m->owned[i]->executions, m->owned[i]->nr_executions, sizeof(struct shard_execution), in_order);
+		if (m->owned[i]->nr_executions)
+			qsort(m->owned[i]->executions, m->owned[i]->nr_executions, sizeof(struct shard_execution), in_order);
 	for (unsigned int i = 1; i < m->nr_owned && end == MERGE_GOOD; i++)
 		end = check_common(m->owned[0], m->owned[i], err, errlen);
 	for (unsigned int i = 1; i < m->nr_owned && end == MERGE_GOOD; i++)
