@@ -525,7 +525,8 @@ int code_scan(struct code *c, const uint8_t *file, size_t size, struct code_func
 		mark_static(&s);
 		c->functions = malloc((k + 1) * sizeof(*list));
 		if (c->functions) {
-			memcpy(c->functions, list, k * sizeof(*list));
+			if (k)
+				memcpy(c->functions, list, k * sizeof(*list));
 			c->nr_functions = k;
 		} else {
 			ret = -ENOMEM;
