@@ -242,6 +242,20 @@ int strategy_again(const struct strategy_type *type, void *state, struct search_
 
 /* ---- parts ---- */
 
+int confine_pin(const struct confine *c, uint32_t **pinned, uint32_t *nr)
+{
+	uint32_t *choices = calloc(c->nr + 1, sizeof(*choices));
+
+	if (!choices)
+		return -ENOMEM;
+	if (c->nr)
+		memcpy(choices, c->choices, c->nr * sizeof(*choices));
+	free(*pinned);
+	*pinned = choices;
+	*nr = c->nr;
+	return 0;
+}
+
 bool search_divides(const struct search *s)
 {
 	return s->type->confine;

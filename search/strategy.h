@@ -86,6 +86,9 @@ struct confine {
 	bool measures;
 };
 
+/* Its choices, copied in place of those that *pinned had (NULL: none). 0 or -ENOMEM, and *pinned is as it was. */
+int confine_pin(const struct confine *c, uint32_t **pinned, uint32_t *nr);
+
 /* An argument that users may expect, but that would lose bugs: refused with the reason. */
 struct strategy_refusal {
 	const char *param;

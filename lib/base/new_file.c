@@ -18,7 +18,7 @@
 #include "lib/base/new_file.h"
 
 #define MAX_LINKS 40		/* as many as the kernel follows */
-#define CREATE_TRIES 8		/* while somebody else makes and removes the same name */
+#define CREATE_TRIES 8		/* while another process makes and removes the same name */
 
 static struct {
 	bool known;

@@ -3,7 +3,7 @@
  * new_file.h - files that zug writes, as root, in folders of other users
  *
  * All output goes through these calls. A symbolic link on the path is followed only if it belongs to
- * root, to the user of this process, or to the user whom new_file_owner() names: any other user may
+ * root, to the user of this process, or to the user that new_file_owner() names: any other user may
  * have planted it. What stands in the way of a new file is replaced, and never written through: a
  * link, another name of a file, the file of another user. Devices and FIFOs are opened as they are.
  */

@@ -10,7 +10,7 @@
 #define PATIENCE_NS 60000000000ull
 
 /*
- * Writes all to a descriptor of somebody else, which may be blocking, and whose mode is not ours to
+ * Writes all to another process's descriptor, which may be blocking, and whose mode is not ours to
  * change. 0 or -errno; -ETIMEDOUT: nothing was taken within patience_ns; -EINTR: *stop (NULL: none)
  * became true while the reader took nothing.
  */

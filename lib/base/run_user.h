@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run_user.h - the user whose rights a program gets that root starts for somebody */
+/* run_user.h - the user whose rights a program gets that root starts for another user */
 #ifndef ZUG_RUN_USER_H
 #define ZUG_RUN_USER_H
 
@@ -16,7 +16,7 @@ struct run_user {
 };
 
 /*
- * By name or number; NULL: the user who has called sudo. 1; 0: nobody, so that the program keeps our
+ * By name or number; NULL: the user who has called sudo. 1; 0: none, so that the program keeps our
  * rights (we are not root, it is root who is meant, or there was no sudo); -errno with a line in err.
  */
 int run_user_find(struct run_user *u, const char *name, char *err, size_t errlen);

@@ -512,15 +512,10 @@ static void dpor_stats(const void *state, struct search_stats *stats)
 static int dpor_confine(void *state, const struct confine *c)
 {
 	struct dpor *d = state;
-	uint32_t *pinned = calloc(c->nr + 1, sizeof(*pinned));
+	int ret = confine_pin(c, &d->pinned, &d->nr_pinned);
 
-	if (!pinned)
-		return -ENOMEM;
-	if (c->nr)
-		memcpy(pinned, c->choices, c->nr * sizeof(*pinned));
-	free(d->pinned);
-	d->pinned = pinned;
-	d->nr_pinned = c->nr;
+	if (ret)
+		return ret;
 	d->measures = c->measures;
 	d->floor = 0;
 	d->floor_value = false;

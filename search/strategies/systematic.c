@@ -520,15 +520,10 @@ static void stats(const void *state, struct search_stats *stats)
 static int confine(void *state, const struct confine *c)
 {
 	struct systematic *s = state;
-	uint32_t *pinned = calloc(c->nr + 1, sizeof(*pinned));
+	int ret = confine_pin(c, &s->pinned, &s->nr_pinned);
 
-	if (!pinned)
-		return -ENOMEM;
-	if (c->nr)
-		memcpy(pinned, c->choices, c->nr * sizeof(*pinned));
-	free(s->pinned);
-	s->pinned = pinned;
-	s->nr_pinned = c->nr;
+	if (ret)
+		return ret;
 	s->measures = c->measures;
 	s->confined = true;
 	s->bound = c->measures ? s->max_bound : c->bound;

@@ -231,7 +231,7 @@ static void lock_free_stack(void *arg)
 		zug_assert(popped[i] == 1);
 }
 
-/* ---- dining philosophers: everyone takes the left fork first ---- */
+/* ---- dining philosophers: each takes the left fork first ---- */
 
 static struct lock forks[50];
 static int meals;

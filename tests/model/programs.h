@@ -21,7 +21,7 @@ void program_free(struct program *p);
  *
  *	reorder N	N tasks set a, then b; one reads a set and b not set
  *	twostage N	N tasks set x, then y, under two locks; one sees x without y
- *	philosophers N	everyone takes the left fork first
+ *	philosophers N	each takes the left fork first
  *	lostupdate N	two tasks add one to x without a lock, N other steps before and after
  *	abba N		two locks in two orders, N other steps around
  *	chain N		bug of depth N: two tasks have to alternate N - 1 times at one place

@@ -95,7 +95,7 @@ static void spin_program(struct gen_program *p, struct rng *rng)
 	for (uint32_t t = 0; t < nr; t++) {
 		struct model_step *code = p->code[t];
 		uint32_t len = 0, accesses = 1 + (uint32_t)rng_below(rng, 2);
-		/* Flags are variables 4 and up; everybody sets its own at a random place. */
+		/* Flags are variables 4 and up; each task sets its own at a random place. */
 		uint32_t set_at = (uint32_t)rng_below(rng, accesses + 1);
 		uint32_t wait_at = t ? (uint32_t)rng_below(rng, accesses + 1) : UINT32_MAX;
 

@@ -227,7 +227,7 @@ void sample_busy(const char *path, const char *dir, unsigned int nr_steps)
 			goes_on |= k == last;
 		}
 		if (!s.nr_enabled) {
-			/* everybody sleeps: a timer wakes the first */
+			/* all tasks sleep: a timer wakes the first */
 			who[0].sleeps = false;
 			who[0].wants = 0;
 			trace_add_note(w, &(struct trace_note){ TRACE_NOTE_WAKE, 0, TRACE_NO_TASK, 0, NULL });

@@ -15,20 +15,11 @@
 #include <unistd.h>
 #include "tests/fuzz/targets.c"
 #include "compiled.h"
+#include "noise.h"
 
 #define INPUT_MAX (1u << 16)
 #define MUTATIONS 2000
 #define MUTATIONS_OF_FILES 200
-
-static uint64_t rng = 0x2545f4914f6cdd1d;
-
-static uint64_t next_random(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x9e3779b97f4a7c15u >> 16;
-}
 
 /* Some bytes are changed, or a piece is doubled, taken out or cut off. The new length. */
 static size_t mutate(uint8_t *data, size_t len)

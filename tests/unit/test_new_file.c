@@ -69,7 +69,7 @@ static void write_new(const char *path, const char *text)
 	close(fd);
 }
 
-/* A link that belongs to somebody else. */
+/* A link that belongs to another user. */
 static void plant(const char *target, const char *path)
 {
 	assert_int_equal(symlink(target, path), 0);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "lib/trace_format.h"
+#include "noise.h"
 #include "sample_trace.h"
 #include "tests/fuzz/fuzz_trace.c"
 
@@ -30,15 +31,6 @@ struct input {
 
 static struct input inputs[INPUTS_MAX];
 static unsigned int nr_inputs;
-static uint64_t rng = 0x2545f4914f6cdd1d;
-
-static uint64_t next_random(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x9e3779b97f4a7c15u >> 16;
-}
 
 /* The same trace with its frames stored as they are. */
 static struct input unpack(const unsigned char *data, size_t len)

@@ -26,7 +26,7 @@
  * The time for minimising and explaining is a quarter of that of the search so far: what took long to
  * find may take longer to become simple, and whatever the search took this adds little to it. At
  * least LEAST, so that a finding of the first second is made simple all the same; at most MOST, for
- * someone waits for it.
+ * a user waits for it.
  */
 #define SIMPLIFY_LEAST_NS 10000000000ull
 #define SIMPLIFY_MOST_NS 60000000000ull

@@ -57,16 +57,6 @@ static int identify(const char *path, char *buf, size_t len)
 	return 0;
 }
 
-static void add_text(struct json_object *o, const char *name, const char *text)
-{
-	json_object_object_add(o, name, json_text(text));
-}
-
-static void add_number(struct json_object *o, const char *name, uint64_t v)
-{
-	json_object_object_add(o, name, json_object_new_uint64(v));
-}
-
 /* The options as traces have them; what an execution alone has is no part of it. */
 static struct json_object *options_object(const char *text)
 {
@@ -85,28 +75,28 @@ static struct json_object *make_head(const struct campaign *c)
 	char program[64] = "";
 
 	identify(c->s.paths.program, program, sizeof(program));
-	add_text(o, "shard", "zugzwang shard");
-	add_number(o, "version", 1);
-	add_number(o, "k", s->shard);
-	add_number(o, "n", s->shards);
+	json_add_text(o, "shard", "zugzwang shard");
+	json_add_number(o, "version", 1);
+	json_add_number(o, "k", s->shard);
+	json_add_number(o, "n", s->shards);
 	for (char **a = c->s.o.command.argv; *a; a++)
 		json_object_array_add(argv, json_text(*a));
 	json_object_object_add(o, "argv", argv);
-	add_text(o, "program", program);
-	add_text(o, "cwd", c->s.o.command.cwd);
-	add_text(o, "kernel", c->s.release);
-	add_text(o, "zug_version", ZUG_VERSION);
-	add_text(o, "strategy", s->strategy ? s->strategy : "default");
-	add_number(o, "seed", s->seed);
-	add_number(o, "executions", s->executions);
+	json_add_text(o, "program", program);
+	json_add_text(o, "cwd", c->s.o.command.cwd);
+	json_add_text(o, "kernel", c->s.release);
+	json_add_text(o, "zug_version", ZUG_VERSION);
+	json_add_text(o, "strategy", s->strategy ? s->strategy : "default");
+	json_add_number(o, "seed", s->seed);
+	json_add_number(o, "executions", s->executions);
 	json_object_object_add(o, "preemptions", json_object_new_int64(s->preemptions));
-	add_text(o, "rules", s->rules ? s->rules : "");
+	json_add_text(o, "rules", s->rules ? s->rules : "");
 	json_object_object_add(o, "keep_going", json_object_new_boolean(c->s.o.results.keep_going));
 	json_object_object_add(o, "races", json_object_new_boolean(c->s.o.points.races));
 	json_object_object_add(o, "timeouts", json_object_new_int64(c->s.o.inputs.timeouts));
 	json_object_object_add(o, "options", options_object(options ? options : "{}"));
-	add_text(o, "variable", s->shard_variable ? s->shard_variable : "");
-	add_number(o, "started", time(NULL));
+	json_add_text(o, "variable", s->shard_variable ? s->shard_variable : "");
+	json_add_number(o, "started", time(NULL));
 	free(options);
 	return o;
 }
@@ -225,13 +215,13 @@ static struct json_object *make_frozen(const struct campaign *c)
 	const struct search *s = c->s.search;
 	char hash[24];
 
-	add_number(o, "executions", c->s.figures.executions);
-	add_number(o, "subtrees", search_divides(s) ? search_parts(s) : 0);
-	add_number(o, "bounds", search_max_bound(s));
-	add_number(o, "cut", search_divides(s) && search_division_cut(s));
+	json_add_number(o, "executions", c->s.figures.executions);
+	json_add_number(o, "subtrees", search_divides(s) ? search_parts(s) : 0);
+	json_add_number(o, "bounds", search_max_bound(s));
+	json_add_number(o, "cut", search_divides(s) && search_division_cut(s));
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)division_hash(s));
-	add_text(o, "division", hash);
-	add_number(o, "tasks", c->s.spawn.nr);
+	json_add_text(o, "division", hash);
+	json_add_number(o, "tasks", c->s.spawn.nr);
 	json_object_object_add(o, "points", options_object(c->s.options_json));
 	return o;
 }

@@ -21,7 +21,7 @@
  *
  * Other searches begin when everything is looked at: LOOKING; CONFIRMING, one pair an execution; DONE.
  * The first look is under the schedule that never preempts, in which the thread that a task makes
- * comes after what the task does next, and much is ordered by who makes whom. So further looks are
+ * comes after what the task does next, and much is ordered by which task makes which. So further looks are
  * under other schedules: the oldest task that can runs, also when it has just been woken; new tasks
  * run before those that have made them; tasks are held by chance. In all of them a process goes on
  * to its end only when no other task can run, or the threads that it ends would have done nothing.

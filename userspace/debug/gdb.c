@@ -386,7 +386,7 @@ static int start_gdb(struct gdb *g, uint32_t task)
 	return 0;
 }
 
-/* The connection of root, of our user, or of the one who used sudo. -1: none, or somebody else's. */
+/* The connection of root, of our user, or of the one who used sudo. -1: none, or another user's. */
 static int accept_gdb(int listen_fd)
 {
 	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "symbols/symbols.h"
 
-/* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before anybody runs. */
+/* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before any task runs. */
 #define LOCK_WORDS	6
 #define LOCK_MEMORY	16
 struct lock_memory {

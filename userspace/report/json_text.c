@@ -42,6 +42,16 @@ struct json_object *json_text(const char *s)
 	return o;
 }
 
+void json_add_text(struct json_object *o, const char *name, const char *s)
+{
+	json_object_object_add(o, name, json_text(s));
+}
+
+void json_add_number(struct json_object *o, const char *name, uint64_t v)
+{
+	json_object_object_add(o, name, json_object_new_uint64(v));
+}
+
 const char *json_line(struct json_object *o)
 {
 	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |

@@ -2,7 +2,7 @@
 /*
  * merge.h - what the shards of a search came to, together (zug merge)
  *
- * Exact, in any order, and as often as wanted: it only reads. Executions are counted once, whoever made them; the
+ * Exact, in any order, and as often as wanted: it only reads. Executions are counted once, whichever shard made them; the
  * prologue, which every shard makes, is one.
  */
 #ifndef ZUG_MERGE_H

@@ -143,23 +143,18 @@ void merge_text(FILE *out, const struct merge *m)
 
 /* ---- JSON ---- */
 
-static void add_number(struct json_object *o, const char *name, uint64_t v)
-{
-	json_object_object_add(o, name, json_object_new_uint64(v));
-}
-
 static struct json_object *shard_json(const struct merge_shard *s)
 {
 	static const char *const states[] = { "complete", "found", "partly" };
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "shard", s->s->k);
-	json_object_object_add(o, "folder", json_text(s->s->dir));
-	json_object_object_add(o, "state", json_text(states[s->state]));
-	json_object_object_add(o, "end", json_text(s->s->end));
-	add_number(o, "executions", s->executions);
-	add_number(o, "distinct", s->distinct);
-	add_number(o, "failing", s->failing);
+	json_add_number(o, "shard", s->s->k);
+	json_add_text(o, "folder", s->s->dir);
+	json_add_text(o, "state", states[s->state]);
+	json_add_text(o, "end", s->s->end);
+	json_add_number(o, "executions", s->executions);
+	json_add_number(o, "distinct", s->distinct);
+	json_add_number(o, "failing", s->failing);
 	return o;
 }
 
@@ -169,16 +164,16 @@ static struct json_object *bug_json(const struct merge_bug *b)
 	char text[24], *trace = NULL;
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, b->failure);
-	json_object_object_add(o, "failure", json_text(text));
-	json_object_object_add(o, "kind", json_text(b->first->kind));
-	json_object_object_add(o, "message", json_text(b->first->message));
-	add_number(o, "times", b->executions);
-	add_number(o, "shards", b->shards);
-	add_number(o, "first", b->first->number);
-	add_number(o, "first_shard", b->shard->k);
+	json_add_text(o, "failure", text);
+	json_add_text(o, "kind", b->first->kind);
+	json_add_text(o, "message", b->first->message);
+	json_add_number(o, "times", b->executions);
+	json_add_number(o, "shards", b->shards);
+	json_add_number(o, "first", b->first->number);
+	json_add_number(o, "first_shard", b->shard->k);
 	if (b->first->trace && asprintf(&trace, "%s/%s", b->shard->dir, b->first->trace) < 0)
 		trace = NULL;
-	json_object_object_add(o, "trace", json_text(trace));
+	json_add_text(o, "trace", trace);
 	free(trace);
 	return o;
 }
@@ -194,17 +189,17 @@ int merge_json(FILE *out, const struct merge *m)
 		json_object_array_add(bugs, bug_json(&m->bugs[i]));
 	for (unsigned int i = 0; i < m->nr_missing; i++)
 		json_object_array_add(missing, json_object_new_uint64(m->missing[i]));
-	add_number(o, "of", m->of);
+	json_add_number(o, "of", m->of);
 	json_object_object_add(o, "shards", shards);
 	json_object_object_add(o, "missing", missing);
 	json_object_object_add(o, "complete", json_object_new_boolean(merge_is_complete(m)));
-	add_number(o, "executions", m->executions);
-	add_number(o, "prologue", m->prologue);
-	add_number(o, "steps", m->steps);
-	add_number(o, "schedules", m->schedules);
-	add_number(o, "distinct", m->classes);
-	add_number(o, "failing", m->failing);
-	add_number(o, "subtrees", m->parts);
+	json_add_number(o, "executions", m->executions);
+	json_add_number(o, "prologue", m->prologue);
+	json_add_number(o, "steps", m->steps);
+	json_add_number(o, "schedules", m->schedules);
+	json_add_number(o, "distinct", m->classes);
+	json_add_number(o, "failing", m->failing);
+	json_add_number(o, "subtrees", m->parts);
 	json_object_object_add(o, "bound_done", m->bound_done == UINT32_MAX ? NULL : json_object_new_uint64(m->bound_done));
 	json_object_object_add(o, "all_tried", json_object_new_boolean(m->all && !m->incomplete));
 	json_object_object_add(o, "failures", bugs);

@@ -55,11 +55,6 @@ static void put_line(struct record *r, struct json_object *o)
 	json_object_put(o);
 }
 
-static void add_number(struct json_object *o, const char *name, uint64_t v)
-{
-	json_object_object_add(o, name, json_object_new_uint64(v));
-}
-
 static void add_bound(struct json_object *o, const char *name, uint32_t v)
 {
 	json_object_object_add(o, name, v == UINT32_MAX ? NULL : json_object_new_uint64(v));
@@ -68,11 +63,6 @@ static void add_bound(struct json_object *o, const char *name, uint32_t v)
 static void add_double(struct json_object *o, const char *name, double v)
 {
 	json_object_object_add(o, name, isfinite(v) ? json_object_new_double(v) : NULL);
-}
-
-static void add_text(struct json_object *o, const char *name, const char *s)
-{
-	json_object_object_add(o, name, json_text(s));
 }
 
 /*
@@ -118,19 +108,19 @@ struct record *record_open(const char *path, const struct record_head *h, char *
 	r->next = 1;
 	o = json_object_new_object();
 	argv = json_object_new_array();
-	add_text(o, "record", RECORD_MAGIC);
-	add_number(o, "version", RECORD_VERSION);
+	json_add_text(o, "record", RECORD_MAGIC);
+	json_add_number(o, "version", RECORD_VERSION);
 	for (char *const *a = h->argv; *a; a++)
 		json_object_array_add(argv, json_text(*a));
 	json_object_object_add(o, "argv", argv);
-	add_text(o, "cwd", h->cwd);
-	add_text(o, "strategy", h->strategy);
-	add_number(o, "seed", h->seed);
-	add_text(o, "kernel", h->kernel);
-	add_text(o, "zug_version", h->zug_version);
-	add_number(o, "executions", h->executions);
-	add_number(o, "time_ms", h->time_ns / 1000000);
-	add_number(o, "start", time(NULL));
+	json_add_text(o, "cwd", h->cwd);
+	json_add_text(o, "strategy", h->strategy);
+	json_add_number(o, "seed", h->seed);
+	json_add_text(o, "kernel", h->kernel);
+	json_add_text(o, "zug_version", h->zug_version);
+	json_add_number(o, "executions", h->executions);
+	json_add_number(o, "time_ms", h->time_ns / 1000000);
+	json_add_number(o, "start", time(NULL));
 	put_line(r, o);
 	if (r->error) {
 		snprintf(err, errlen, "--record %s: %s", path, strerror(-r->error));
@@ -160,11 +150,11 @@ static struct json_object *spent_object(const struct spent *s)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "points", s->points);
-	add_number(o, "questions", s->asked);
+	json_add_number(o, "points", s->points);
+	json_add_number(o, "questions", s->asked);
 	for (int i = 0; i < SPENT_NR; i++)
-		add_number(o, spent_name(i), s->ns[i] / 1000);
-	add_number(o, "rest", spent_rest_ns(s) / 1000);
+		json_add_number(o, spent_name(i), s->ns[i] / 1000);
+	json_add_number(o, "rest", spent_rest_ns(s) / 1000);
 	return o;
 }
 
@@ -179,11 +169,11 @@ static void put_sample(struct record *r)
 	strategies = json_object_new_object();
 	preempted = json_object_new_array();
 	r->written = x->n;
-	add_number(o, "n", x->n);
-	add_number(o, "at", x->ns / 1000000);
-	add_number(o, "steps", x->steps);
-	add_number(o, "schedules", x->schedules);
-	add_number(o, "distinct", x->distinct);
+	json_add_number(o, "n", x->n);
+	json_add_number(o, "at", x->ns / 1000000);
+	json_add_number(o, "steps", x->steps);
+	json_add_number(o, "schedules", x->schedules);
+	json_add_number(o, "distinct", x->distinct);
 	add_bound(o, "bound", x->bound);
 	add_bound(o, "bound_done", x->bound_done);
 	add_double(o, "chance", x->new_probability);
@@ -224,16 +214,16 @@ static void put_failure(struct record *r, const struct record_finding *f, const 
 	struct json_object *o = json_object_new_object();
 	char failure[32];
 
-	add_number(o, first, f->n);
-	add_number(o, "at", f->ns / 1000000);
-	add_text(o, "kind", f->kind);
+	json_add_number(o, first, f->n);
+	json_add_number(o, "at", f->ns / 1000000);
+	json_add_text(o, "kind", f->kind);
 	snprintf(failure, sizeof(failure), "0x%llx", (unsigned long long)f->failure);
-	add_text(o, "failure", failure);
-	add_text(o, "message", f->message);
-	add_text(o, "strategy", f->strategy);
-	add_number(o, "steps", f->steps);
-	add_number(o, "preemptions", f->preemptions);
-	add_text(o, "trace", f->trace);
+	json_add_text(o, "failure", failure);
+	json_add_text(o, "message", f->message);
+	json_add_text(o, "strategy", f->strategy);
+	json_add_number(o, "steps", f->steps);
+	json_add_number(o, "preemptions", f->preemptions);
+	json_add_text(o, "trace", f->trace);
 	put_line(r, o);
 }
 
@@ -265,10 +255,10 @@ void record_end(struct record *r, const char *why, uint32_t bound_done)
 
 	if (r->last.n)
 		put_sample(r);
-	add_text(o, "end", why);
-	add_number(o, "n", r->last.n);
-	add_number(o, "at", r->last.ns / 1000000);
-	add_number(o, "findings", r->findings);
+	json_add_text(o, "end", why);
+	json_add_number(o, "n", r->last.n);
+	json_add_number(o, "at", r->last.ns / 1000000);
+	json_add_number(o, "findings", r->findings);
 	add_bound(o, "bound_done", bound_done);
 	put_line(r, o);
 }

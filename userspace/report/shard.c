@@ -161,11 +161,6 @@ void shard_log_execution(struct shard_log *l, const struct shard_execution *x)
 	put_text(l, line, len);
 }
 
-static void add_number(struct json_object *o, const char *name, int64_t v)
-{
-	json_object_object_add(o, name, json_object_new_int64(v));
-}
-
 void shard_log_finding(struct shard_log *l, const struct shard_finding *f)
 {
 	struct json_object *o = json_object_new_object();
@@ -173,13 +168,13 @@ void shard_log_finding(struct shard_log *l, const struct shard_finding *f)
 
 	snprintf(failure, sizeof(failure), "%llx", (unsigned long long)f->failure);
 	json_object_object_add(o, f->once ? "once" : "finding", json_text(failure));
-	add_number(o, "part", f->part);
-	add_number(o, "bound", f->bound);
-	add_number(o, "n", f->n);
-	add_number(o, "number", f->number);
-	json_object_object_add(o, "kind", json_text(f->kind));
-	json_object_object_add(o, "message", json_text(f->message));
-	json_object_object_add(o, "trace", json_text(f->trace));
+	json_object_object_add(o, "part", json_object_new_int64(f->part));
+	json_add_number(o, "bound", f->bound);
+	json_add_number(o, "n", f->n);
+	json_add_number(o, "number", f->number);
+	json_add_text(o, "kind", f->kind);
+	json_add_text(o, "message", f->message);
+	json_add_text(o, "trace", f->trace);
 	put_line(l, o);
 }
 
@@ -195,8 +190,8 @@ void shard_log_part(struct shard_log *l, const struct shard_part *p)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "done", p->part);
-	add_number(o, "bound", p->bound);
+	json_add_number(o, "done", p->part);
+	json_add_number(o, "bound", p->bound);
 	json_object_object_add(o, "cut", json_object_new_boolean(p->cut));
 	json_object_object_add(o, "incomplete", json_object_new_boolean(p->incomplete));
 	put_line(l, o);
@@ -206,7 +201,7 @@ void shard_log_end(struct shard_log *l, const char *why, bool complete)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "end", json_text(why));
+	json_add_text(o, "end", why);
 	json_object_object_add(o, "complete", json_object_new_boolean(complete));
 	put_line(l, o);
 }

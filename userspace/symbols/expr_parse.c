@@ -48,7 +48,7 @@ static void *fail(struct parser *p, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < p->errlen)
 		snprintf(p->err + n, p->errlen - n, *p->at ? " before '%.40s'" : " at the end%s", p->at);
-	/* the text may come from the trace of somebody else */
+	/* the text may come from another user's trace */
 	for (char *c = p->err; p->errlen && *c; c++)
 		if (iscntrl((unsigned char)*c))
 			*c = '?';

@@ -21,7 +21,7 @@
 #include "zugd/daemon.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
-/* Everybody else waits while a process that has joined does not execute anything. */
+/* All others wait while a process that has joined does not execute anything. */
 #define EXEC_WITHIN_NS 10000000000ull
 
 struct door {
