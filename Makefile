@@ -320,13 +320,15 @@ $(B)/programs/%.sh: tests/programs/%.sh
 VM_TIMEOUT	?= 3600
 vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 
-# What needs no kernel of its own.
-host_tests	= $(addprefix tests/tools/,tap rooms rooms-calls man messages doctor install libzug) $(unit_bin) $(model_bin) \
-		  $(world_bin) $(libzug_bin)
+# What needs no kernel of its own: as many at once as there are processors, those that take longest first. Tests in machines
+# run alone, because their machines keep the processors busy.
+host_tests	= $(addprefix tests/tools/,libzug tap rooms rooms-calls man messages doctor install) $(model_bin) $(world_bin) \
+		  $(libzug_bin) $(unit_bin)
+tap_host	= tools/tap -j "$$(nproc)" $(host_tests) --
 
 check: all build-tests
 	@tools/deps vm test
-	@tools/tap $(host_tests) $(vm_tests)
+	@$(tap_host) $(vm_tests)
 
 check-unit: $(unit_bin)
 	@tools/tap $(unit_bin)
@@ -360,7 +362,7 @@ check-vm: all
 check-long: VM_TIMEOUT := 14400
 check-long: all build-tests
 	@tools/deps vm test
-	@LONG=1 tools/tap $(host_tests) tests/tools/vm $(vm_tests)
+	@LONG=1 $(tap_host) tests/tools/vm $(vm_tests)
 
 # The recipes of docs/scale.md with Slurm, GNU parallel and Kubernetes' types. CLUSTER: which of them; SHARDS: of the array job.
 check-cluster: all
@@ -420,18 +422,16 @@ $(B)/zug-trace.5: docs/trace-format.md tools/md-to-man
 	$(say) MAN $@
 	$(Q)tools/md-to-man zug-trace 5 "a trace of zugzwang: one execution, to be replayed and explained" <$< >$@
 
-$(B)/libzug.pc: lib/zug/libzug.pc.in lib/version.h $(B)/flags
-	$(Q)sed -e 's,@PREFIX@,$(PREFIX),' -e "s,@VERSION@,$$(sed -n 's/#define ZUG_VERSION "\(.*\)"/\1/p' lib/version.h)," $< >$@
-
 # The library alone needs neither root nor a kernel.
 install-libzug: $(B)/libzug.a $(B)/libzug.so
-	$(Q)rm -f $(B)/libzug.pc && $(MAKE) -s $(B)/libzug.pc PREFIX='$(PREFIX)'
 	install -d $(sort $(dir $(libzug_installed)))
 	install -m 644 $(libzug_headers) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(B)/libzug.a $(libzug_to)/
 	install -m 755 $(B)/libzug.so $(libzug_to)/libzug.so.$(LIBZUG_VERSION)
 	ln -sf libzug.so.$(LIBZUG_VERSION) $(libzug_to)/libzug.so
-	install -m 644 $(B)/libzug.pc $(libzug_to)/pkgconfig/
+	sed -e 's,@PREFIX@,$(PREFIX),' -e "s,@VERSION@,$$(sed -n 's/#define ZUG_VERSION "\(.*\)"/\1/p' lib/version.h)," \
+		lib/zug/libzug.pc.in >$(libzug_to)/pkgconfig/libzug.pc
+	chmod 644 $(libzug_to)/pkgconfig/libzug.pc
 	$(if $(libzug_man),install -m 644 $(libzug_man) $(share)/man/man3/)
 	@# the loader has a list of the libraries in its folders, /usr/local/lib among them; only root can renew it
 	$(if $(DESTDIR),,@ldconfig 2>/dev/null || :)

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "probes/code.h"
 #include "compiled.h"
@@ -906,30 +905,22 @@ static void test_libc(void **state)
 	code_free(c);
 }
 
-/* The aim: a 10 MB program in under a second, without the cache. */
-static void test_speed(void **state)
+/* A program of more than a megabyte of code. (tools/bench says how long that takes.) */
+static void test_large(void **state)
 {
 	static const char *const files[] = { "/usr/bin/qemu-system-x86_64", "/usr/lib/llvm-19/lib/libLLVM.so.1",
 					     "/usr/lib/x86_64-linux-gnu/libcrypto.so.3" };
-	struct timespec a, b;
 	struct code_stats st;
 	struct code *c;
-	double s;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (access(files[i], R_OK))
 			continue;
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 		c = open_code(files[i], CODE_CACHE_NONE);
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-		s = (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9;
 		code_get_stats(c, &st);
-		print_message("# %s: %.1f MB of code, %u functions, %u left out, %u places: %.2f s\n", files[i],
-			      st.bytes / 1e6, st.functions, st.left_out, code_nr(c), s);
+		print_message("# %s: %.1f MB of code, %u functions, %u left out, %u places\n", files[i], st.bytes / 1e6,
+			      st.functions, st.left_out, code_nr(c));
 		assert_true(st.bytes > 1000000 && st.left_out < 10 + st.functions / 1000);
-#ifndef __SANITIZE_ADDRESS__
-		assert_true(s < st.bytes / 10e6 || s < 0.5);
-#endif
 		code_free(c);
 		return;
 	}
@@ -963,7 +954,7 @@ int main(void)
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_libc),
-		cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, compiled_end);

@@ -3,6 +3,7 @@
  * handoff.c - executions a second of libzug, and of a model of how Nekara's library hands the turn on
  *
  *	handoff WORKLOAD libzug|threads|model EXECUTIONS
+ *	handoff outside CALLS: the nanoseconds of a call outside of any test
  *
  * The model: a thread for each operation, one mutex for the scheduler, a condition for each operation;
  * at a point an operation locks the mutex, draws the next one, signals its condition and waits for its
@@ -188,6 +189,15 @@ static void test(void *arg)
 		zug_join(op[i]);
 }
 
+static void outside(unsigned long calls)
+{
+	double begin = now();
+
+	for (unsigned long i = 0; i < calls; i++)
+		zug_schedule_next();
+	printf("%.2f\n", (now() - begin) * 1e9 / (double)calls);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -204,6 +214,10 @@ int main(int argc, char **argv)
 	double begin;
 	int found = -1;
 
+	if (argc == 3 && !strcmp(argv[1], "outside") && strtoul(argv[2], NULL, 0)) {
+		outside(strtoul(argv[2], NULL, 0));
+		return 0;
+	}
 	for (size_t i = 0; argc > 3 && i < sizeof(workloads) / sizeof(*workloads); i++)
 		if (!strcmp(argv[1], workloads[i].name))
 			found = (int)i;
