@@ -16,6 +16,7 @@ static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struc
 	s->template_run = template_run;
 	s->setup = *setup;
 	s->next_id = 1;
+	s->quiet = setup->quiet;
 	barrier();
 	s->state = ZUG_SB_ACTIVE;
 }

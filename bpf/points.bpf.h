@@ -141,6 +141,35 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
+/*
+ * The holder passes a point before the test has come to where its search begins: that is no step, and nobody is told.
+ * Loops that wait for another task stop there all the same, or they would go on for ever.
+ */
+static __noinline bool quiet_pass(struct zug_sandbox *s)
+{
+	__u64 now;
+
+	if (!s->quiet)
+		return false;
+	now = bpf_ktime_get_ns();
+	if (s->turn_since)
+		s->ran_ns += now - s->turn_since;
+	s->turn_since = now;
+	clock_step(s);
+	return true;
+}
+
+/* A task comes to where its search begins. false: it has been there, and the place is none else. */
+static __always_inline bool begins_there(struct zug_sandbox *s, const struct zug_site *site)
+{
+	if (!site || !(site->flags & ZUG_SITE_FROM))
+		return true;
+	if (!s->quiet)
+		return !(site->flags & ZUG_SITE_ONCE);
+	s->quiet = 0;
+	return true;
+}
+
 /* Registers are told by number in the site, and pointers to kernel objects take no variable offset: copied first. */
 static __always_inline __u64 operand(struct task_state *t, const struct zug_site *site, struct pt_regs *regs,
 				     __u64 ip)
@@ -315,6 +344,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		bpf_probe_read_user(&ret, sizeof(ret), (void *)stack);
 	if (site && site->flags & ZUG_SITE_CALL && in_loader(sp, ret))
 		return 0;
+	if (!begins_there(s, site))
+		return 0;
 	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, stack, ret))
 		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);
@@ -334,6 +365,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
+	if (!(site && site->flags & ZUG_SITE_WAITS) && quiet_pass(s)) {
+		t->last_lock = 0;
+		return 0;
+	}
 	if (site && (site->flags & ZUG_SITE_OPERAND)) {
 		if (t->handlers)
 			t->ev.flags |= ZUG_EF_HANDLER;
@@ -675,6 +710,8 @@ static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct 
 		event_send(s, &t->ev);
 		return 0;
 	}
+	if (!(what & ZUG_NOTE_CHOICE) && quiet_pass(s))
+		return 0;
 	stop(s, t, NULL, what & ZUG_NOTE_CHOICE);
 	return 0;
 }
@@ -765,6 +802,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
 	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
+		return 0;
+	if (quiet_pass(s))
 		return 0;
 	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
 	t->mm = mm_number(LOOSE(p)->mm);
@@ -858,7 +897,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 		    (!w->exe_ino || (w->exe_ino == ino && w->exe_dev == dev)))
 			hit = i;
 	}
-	if (hit == ZUG_MAX_WATCHES)
+	if (hit == ZUG_MAX_WATCHES || quiet_pass(s))
 		return 0;
 	event_init(&t->ev, ZUG_EV_WATCH, p, t);
 	sp = mm_space(LOOSE(p)->mm);

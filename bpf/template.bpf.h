@@ -37,6 +37,7 @@ static __always_inline void template_restore(struct zug_sandbox *s, const struct
 	s->clock = kept->clock;
 	s->looks = kept->looks;
 	s->nr_file_looks = kept->nr_file_looks;
+	s->quiet = kept->quiet;
 	s->nr_points = kept->nr_points;
 	s->nr_asks = kept->nr_asks;
 	s->nr_switches = kept->nr_switches;

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		14
+#define ZUG_ABI_VERSION		15
 #define ZUG_MAX_SANDBOXES	8
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -153,6 +153,8 @@ struct zug_setup {
 	__u32 virtual_time;	/* the test sees the clock of the sandbox, and its time-outs expire when user space says so */
 	__u32 seeded;		/* the test gets random numbers of the seed instead of the machine's */
 	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what they access */
+	__u32 quiet;		/* what zug_sandbox.quiet is at first */
+	__u32 pad;
 };
 
 /* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
@@ -212,6 +214,8 @@ struct zug_sandbox {
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
+	__u32 quiet;		/* points are passed, and nobody is told, until a task comes to a place with ZUG_SITE_FROM */
+	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
@@ -345,6 +349,9 @@ struct zug_site {
 #define ZUG_SITE_EINTR	(1u << 7)	/* a primitive that says when a signal has ended its wait */
 #define ZUG_SITE_WHOLE	(1u << 8)	/* a primitive: what its library does until it returns is part of it */
 #define ZUG_SITE_REP	(1u << 9)	/* repeats with a count in rcx: one stop for all of it, though each trap is one round */
+#define ZUG_SITE_FROM	(1u << 10)	/* ends zug_sandbox.quiet */
+#define ZUG_SITE_ONCE	(1u << 11)	/* with ZUG_SITE_FROM: a stop only where it does that */
+#define ZUG_SITE_WAITS	(1u << 12)	/* in a loop that waits for other tasks: a stop also while the sandbox is quiet */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
@@ -450,7 +457,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 312, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 328, "zug_sandbox");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");

@@ -124,7 +124,7 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
 		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
-	return ret ? -EIO : 0;
+	return ret == -EINVAL ? ret : ret ? -EIO : 0;
 }
 
 /*

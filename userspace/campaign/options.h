@@ -48,6 +48,7 @@ struct options_points {
 	char **code;		/* --code: the modules, functions and files with atomic points */
 	char **watches;
 	char **places;		/* --point */
+	char **from;		/* --from: places where the search begins; nothing before them is a point */
 };
 
 /* What a trace adds to the points, so that its replay has the same ones. */

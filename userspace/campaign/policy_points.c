@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --point: places that the user names. A name may mean something in a file that only a program maps
+ * --point and --from: places that the user names, and where the search begins. A name may mean something in a file that only a program maps
  * which the test starts, so it is looked for again whenever files have become known; what is
  * unknown when an execution has shown no more of them is an error, and at once what is not in the
  * file that it names. A replay has the files of its
  * trace from the start, and what is not in them was not known then either.
+ *
+ * What the test does before it comes to a --from is the same in all executions, but for what is not
+ * under control: no schedule of it is searched. So the first execution of the search shows whether
+ * the test gets there at all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,23 +17,36 @@
 
 struct named {
 	struct session *s;
+	char **places;		/* NULL: none */
+	bool from;
 	bool *found;		/* by place of the options */
 	unsigned int modules;	/* so many files have been looked through */
 };
 
-static int open_points(void *state, struct session *s, struct race_book *races, char *err,
-		       size_t errlen)
+static int open_named(struct named *p, struct session *s, char **places, bool from)
 {
-	struct named *p = state;
 	unsigned int nr = 0;
 
-	while (s->o.points.places && s->o.points.places[nr])
+	while (places && places[nr])
 		nr++;
 	p->found = calloc(nr + 1, sizeof(*p->found));
 	if (!p->found)
 		return -ENOMEM;
 	p->s = s;
+	p->places = places;
+	p->from = from;
 	return 0;
+}
+
+static int open_points(void *state, struct session *s, struct race_book *races, char *err,
+		       size_t errlen)
+{
+	return open_named(state, s, s->o.points.places, false);
+}
+
+static int open_from(void *state, struct session *s, struct race_book *races, char *err, size_t errlen)
+{
+	return open_named(state, s, s->o.points.from, true);
 }
 
 static void release_points(void *state)
@@ -41,10 +58,15 @@ static void release_points(void *state)
 
 static int look(struct named *p, const char *place, char *err, size_t errlen)
 {
-	const struct session *s = p->s;
+	struct session *s = p->s;
 	bool sync = s->o.points.sync && !s->o.replay.probed;
+	bool again;
+	int ret;
 
-	return probes_add_point(s->probes, place, s->o.command.cwd, sync, err, errlen);
+	if (!p->from)
+		return probes_add_point(s->probes, place, s->o.command.cwd, sync, err, errlen);
+	ret = probes_add_from(s->probes, place, s->o.command.cwd, sync, &again, err, errlen);
+	return ret > 0 && again && session_replant(s, err, errlen) ? -EIO : ret;
 }
 
 /* How many places were added. */
@@ -52,12 +74,12 @@ static int look_for_all(struct named *p, char *err, size_t errlen)
 {
 	uint32_t before = probes_nr_sites(p->s->probes);
 
-	for (unsigned int i = 0; p->s->o.points.places && p->s->o.points.places[i]; i++) {
-		int ret = look(p, p->s->o.points.places[i], err, errlen);
+	for (unsigned int i = 0; p->places && p->places[i]; i++) {
+		int ret = look(p, p->places[i], err, errlen);
 
 		p->found[i] |= ret > 0;
-		if (ret == -EOPNOTSUPP || ret == -ENOMEM || (ret == -ENXIO && !p->s->o.replay.probed))
-			return ret == -ENOMEM ? ret : -EINVAL;
+		if (ret == -EOPNOTSUPP || ret == -ENOMEM || ret == -EIO || (ret == -ENXIO && !p->s->o.replay.probed))
+			return ret == -ENOMEM || ret == -EIO ? ret : -EINVAL;
 	}
 	p->modules = probes_nr_modules(p->s->probes);
 	return (int)(probes_nr_sites(p->s->probes) - before);
@@ -75,9 +97,9 @@ static int refuse_unknown(struct named *p, char *err, size_t errlen)
 {
 	if (p->s->o.replay.probed)
 		return 0;
-	for (unsigned int i = 0; p->s->o.points.places && p->s->o.points.places[i]; i++)
+	for (unsigned int i = 0; p->places && p->places[i]; i++)
 		if (!p->found[i]) {
-			int ret = look(p, p->s->o.points.places[i], err, errlen);
+			int ret = look(p, p->places[i], err, errlen);
 
 			if (ret <= 0)
 				return ret == -ENOMEM ? ret : -EINVAL;
@@ -99,7 +121,31 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	return refuse_unknown(state, err, errlen);
 }
 
+/* The place where no execution of the search has come. */
+static int after_from(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
+{
+	const struct named *p = state;
+
+	if (!p->places || !p->places[0] || phase != POINTS_SEARCHING || !x->before)
+		return 0;
+	if (x->outcome.kind != ZUG_OUTCOME_PASS) {
+		session_say(p->s, "execution %lu ended before the test came to --from %s: nothing of it was searched",
+			    (unsigned long)p->s->figures.executions, p->places[0]);
+		return 0;
+	}
+	snprintf(err, errlen,
+		 "--from %s%s: the test ended without getting there, so that nothing of it was searched: name a function that "
+		 "it calls (the compiler may have inlined the calls of this one)",
+		 p->places[0], p->places[1] ? " (and the others)" : "");
+	return -EINVAL;
+}
+
 const struct point_policy policy_points = {
 	.size = sizeof(struct named), .open = open_points, .release = release_points,
 	.start = start, .learn = learn, .settle = settle,
+};
+
+const struct point_policy policy_from = {
+	.size = sizeof(struct named), .open = open_from, .release = release_points,
+	.start = start, .learn = learn, .settle = settle, .after = after_from,
 };

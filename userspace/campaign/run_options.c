@@ -290,6 +290,10 @@ static const struct option_row rows[] = {
 	{ .name = "point", .argument = "SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET",
 	  .kind = OPTION_LIST, AT(c.points.places), .script = true, .key = "point", .place = 27,
 	  .help = "a place in the code (may be repeated)" },
+	{ .name = "from", .argument = "FUNCTION | FILE:LINE", .kind = OPTION_LIST, AT(c.points.from),
+	  .script = true, .key = "from", .place = 44, .commands = RUN | CHECK | PLAN,
+	  .why = "tests that join zugd's sandbox are started by others",
+	  .help = "search from there: what the test does before it gets there is never preempted" },
 
 	{ .section = "what is a failure", .name = "expect-exit", .argument = "N",
 	  .kind = OPTION_NUMBER, .max = 255, AT(c.failure.expect_exit), .preset = "0",

@@ -308,6 +308,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
 		.syscall_points = o->points.syscalls,
+		.quiet = o->points.from && o->points.from[0],
 		.virtual_time = !o->inputs.real_time,
 		.seeded = !o->inputs.real_random,
 		.seed = o->search.seed,

@@ -463,7 +463,7 @@ static enum verdict on_computation(struct engine *e, uint32_t task)
 	if (want && spin != SPIN_PROVEN && (want->task == task || !stops_in_computation(e, task)))
 		return goes_on_computing(e, task);
 	/* a long computation: a switch in it could not be replayed exactly, and there may be nothing to switch to */
-	if (spin == SPIN_NO && !want && (alone || ++e->stops < STOPS_BEFORE_SWITCH))
+	if (spin == SPIN_NO && !want && (alone || e->status.quiet || ++e->stops < STOPS_BEFORE_SWITCH))
 		return goes_on_computing(e, task);
 	e->stops = 0;
 	if (spin != SPIN_PROVEN)
@@ -694,6 +694,7 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	debug_ending(e, ended);
 	end = engine_look(e);
 	x->ungranted = e->status.ungranted;
+	x->before = e->status.quiet;
 	if (!ended)
 		failure_identify(&x->outcome, e->w, e->last, &e->pc);
 	if (r && !x->diverged && x->steps < r->nr && ended)

@@ -36,7 +36,7 @@ static struct search_point point_of(const struct engine *e)
 /* A time-out or timer of that time may end early now. */
 static bool may_be_early(const struct engine *e, uint64_t deadline)
 {
-	return e->o.explore_timeouts &&
+	return e->o.explore_timeouts && !e->status.quiet &&
 	       (!e->o.likely_timeouts ||
 		(e->x->early < EARLY_MOST && deadline <= e->status.clock + EARLY_NS));
 }
@@ -179,6 +179,28 @@ static uint32_t keep_to(struct engine *e, const struct trace_step *want)
 	return e->nr_enabled;
 }
 
+/* ---- before the search begins ---- */
+
+/*
+ * The test has not come yet to where its search begins: the base scheduler decides. The last task goes on, and where it
+ * cannot, or yields, the next one by number. To the search, and to a replay, that one alone is enabled.
+ */
+static uint32_t keep_base(struct engine *e)
+{
+	uint32_t chosen = e->enabled[0];
+
+	for (uint32_t i = 0; i < e->nr_enabled && e->last != WORLD_NO_TASK; i++)
+		if (e->enabled[i] > e->last) {
+			chosen = e->enabled[i];
+			break;
+		}
+	if (e->last != WORLD_NO_TASK && !e->yielded && candidates_is_enabled(e, e->last))
+		chosen = e->last;
+	for (uint32_t i = 0; i < e->nr_cands; i++)
+		e->cands[i].enabled &= e->cands[i].task == chosen;
+	return candidates_list(e);
+}
+
 /* ---- the search ---- */
 
 /* Asks the search; index into cands or -errno. holds: not all that could run are to be chosen from. */
@@ -301,7 +323,7 @@ static int decide_timer(struct engine *e, const struct trace_step *want, uint32_
 {
 	int fires;
 
-	if (!e->o.explore_timeouts)
+	if (!e->o.explore_timeouts || e->status.quiet)
 		return 0;
 	engine_look(e);	/* a time-out may have expired since the event */
 	if (e->status.next_timer == UINT64_MAX ||
@@ -335,6 +357,8 @@ static int decide_value(struct engine *e, const struct trace_step *want, uint32_
 	} else if (search_script_let(e->s, false, &op, &said) && op == ZUG_OP_CHOICE && said < t->nr_values) {
 		search_script_was_made(e->s, false);
 		value = said;
+	} else if (e->status.quiet) {
+		value = 0;
 	} else {
 		value = search_choose(e->s, t->nr_values);
 	}
@@ -451,6 +475,8 @@ enum verdict decide(struct engine *e)
 	engine_lap(e, SPENT_READ);
 	if (!ne)
 		return asked ? WAIT : lease_broken(e, "no task can run");
+	if (e->status.quiet && asked)
+		ne = keep_base(e);
 	i = pick(e);
 	if (i < 0)
 		return refused(e, i);

@@ -352,6 +352,7 @@ static void kworld_status(struct world *w, struct world_status *s)
 
 	s->now = clock_now_ns();
 	s->clock = z->clock;
+	s->quiet = kworld_state(k)->quiet;
 	s->next_timer = kworld_next_timer(k);
 	s->ungranted = z->nr_ungranted;
 }

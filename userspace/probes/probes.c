@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point)
+ * probes.c - sites of modules: the synchronisation primitives, and places that the user names (--point,
+ * --from)
  *
  * probes_add_file() is called for each file that the test maps, probes_add_point() for each
- * --point. Both collect places (struct found) and give them to probes_plant(), which numbers them
+ * --point or --from. Both collect places (struct found) and give them to probes_plant(), which numbers them
  * and plants the breakpoints. Places by kind of instruction are in probes_code.c.
  */
 #include <errno.h>
@@ -142,6 +143,14 @@ int found_append(struct found *f, const struct probe_site *s)
 	return 0;
 }
 
+static int found_append_once(struct found *f, const struct probe_site *s)
+{
+	for (int i = 0; i < f->nr; i++)
+		if (f->sites[i].offset == s->offset)
+			return 0;
+	return found_append(f, s);
+}
+
 static int found_add(struct found *f, uint64_t offset, const char *symbol, uint16_t op,
 		     uint8_t obj_arg, uint8_t obj2_arg, bool entry)
 {
@@ -150,10 +159,7 @@ static int found_add(struct found *f, uint64_t offset, const char *symbol, uint1
 		.obj2_arg = obj2_arg, .entry = entry,
 	};
 
-	for (int i = 0; i < f->nr; i++)
-		if (f->sites[i].offset == offset)
-			return 0;
-	return found_append(f, &s);
+	return found_append_once(f, &s);
 }
 
 /*
@@ -227,14 +233,19 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	kp.what.op = s->op;
 	kp.what.limit = s->limit;
 	kp.what.pass = probes_pass(mod, s);
-	if (s->code.kind) {
+	if (s->code.kind)
 		probes_code_site(s, &kp.what);
+	/* others are to have a turn there, also before the search begins */
+	if (s->waits || s->op == ZUG_OP_PAUSE || s->op == ZUG_OP_SPIN_LOCK)
+		kp.what.flags |= ZUG_SITE_WAITS;
+	if (s->from)
+		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0);
+	if (s->code.kind)
 		return kp;
-	}
 	kp.what.obj_arg = s->obj_arg;
 	kp.what.obj2_arg = s->obj2_arg;
 	if (s->op != ZUG_OP_POINT)
-		kp.what.flags = ZUG_SITE_WHOLE;
+		kp.what.flags |= ZUG_SITE_WHOLE;
 	/* a C library's own calls of its primitives are part of the outer operation */
 	if (s->op != ZUG_OP_POINT && is_c_library(mod)) {
 		kp.what.flags |= ZUG_SITE_OUTER;
@@ -552,10 +563,11 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 	return ret;
 }
 
-/* ---- --point ---- */
+/* ---- --point and --from ---- */
 
 struct point_spec {
 	struct found f;
+	bool from;
 	const char *path;	/* of the module */
 	uint64_t add;		/* SYMBOL+OFF */
 	uint64_t refused;	/* offset of a place that cannot be probed, 0 none */
@@ -567,7 +579,8 @@ static int add_point(struct point_spec *ps, uint64_t offset, const char *symbol)
 		ps->refused = offset;
 		return 0;
 	}
-	return found_add(&ps->f, offset, symbol, ZUG_OP_POINT, 0, 0, false);
+	return found_append_once(&ps->f, &(struct probe_site){ .offset = offset, .symbol = symbol, .op = ZUG_OP_POINT,
+							       .from = ps->from, .once = ps->from });
 }
 
 static int on_point(const struct symdef *d, void *arg)
@@ -620,7 +633,7 @@ static const char *base_of(const char *path)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-static void say_inlined(const char *what, const struct symfile_inlined *in, char *err, size_t errlen)
+static void say_inlined(const char *option, const char *what, const struct symfile_inlined *in, char *err, size_t errlen)
 {
 	char more[64] = "", place[256] = "", instead[512] = "";
 
@@ -629,14 +642,14 @@ static void say_inlined(const char *what, const struct symfile_inlined *in, char
 	if (in->into.file && in->into.line)
 		snprintf(place, sizeof(place), " at %s:%u", base_of(in->into.file), in->into.line);
 	if (in->body.file && in->body.line)
-		snprintf(instead, sizeof(instead), "; --point %s:%u is a place in it", base_of(in->body.file),
+		snprintf(instead, sizeof(instead), "; %s %s:%u is a place in it", option, base_of(in->body.file),
 			 in->body.line);
-	snprintf(err, errlen, "--point %s: the compiler has inlined it everywhere (%s%s%s)%s", what,
+	snprintf(err, errlen, "%s %s: the compiler has inlined it everywhere (%s%s%s)%s", option, what,
 		 in->into.function ? in->into.function : "?", place, more, instead);
 }
 
 /* The next line with code after FILE:LINE, for the message. */
-static void say_nearest(struct probes *p, const char *what, char *err, size_t errlen)
+static void say_nearest(struct probes *p, const char *option, const char *what, char *err, size_t errlen)
 {
 	char name[512], near[256] = "", *colon;
 	struct symfile_inlined in;
@@ -652,21 +665,21 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
 			    nearest && (!best || nearest < best))
 				best = nearest;
 		if (best)
-			snprintf(err, errlen, "--point %s: no code at that line; the next line with code is %s:%u",
-				 what, name, best);
+			snprintf(err, errlen, "%s %s: no code at that line; the next line with code is %s:%u",
+				 option, what, name, best);
 		else
-			snprintf(err, errlen, "--point %s: no line table names that file (was the program "
-				 "built with -g?)", what);
+			snprintf(err, errlen, "%s %s: no line table names that file (was the program "
+				 "built with -g?)", option, what);
 		return;
 	}
 	for (unsigned int m = 0; m < p->nr_modules; m++)
 		if (symfile_inlined(p->modules[m].file, name, &in)) {
-			say_inlined(what, &in, err, errlen);
+			say_inlined(option, what, &in, err, errlen);
 			return;
 		}
 	for (unsigned int m = 0; m < p->nr_modules && !near[0]; m++)
 		symfile_nearest(p->modules[m].file, name, true, near, sizeof(near));
-	snprintf(err, errlen, "--point %s: no such function in the program or its libraries%s%s%s", what,
+	snprintf(err, errlen, "%s %s: no such function in the program or its libraries%s%s%s", option, what,
 		 near[0] ? "; did you mean " : "", near, near[0] ? "?" : " (was it stripped?)");
 }
 
@@ -674,7 +687,7 @@ static void say_nearest(struct probes *p, const char *what, char *err, size_t er
  * The module of a path. A file that is not there may be one that the test makes, and a module
  * already. -errno with a line in err.
  */
-static int module_of(struct probes *p, const char *spec, const char *name, const char *cwd,
+static int module_of(struct probes *p, const char *option, const char *spec, const char *name, const char *cwd,
 		     bool sync, char *err, size_t errlen)
 {
 	char full[2 * PATH_MAX], path[PATH_MAX];
@@ -687,16 +700,30 @@ static int module_of(struct probes *p, const char *spec, const char *name, const
 	if (!realpath(full, path)) {
 		m = module_by_path(p, full);
 		if (m < 0)
-			snprintf(err, errlen, "--point %s: %s: %s", spec, name, strerror(errno));
+			snprintf(err, errlen, "%s %s: %s: %s", option, spec, name, strerror(errno));
 		return m < 0 ? -ENOENT : m;
 	}
 	ret = probes_add_file(p, path, sync, err, errlen);
 	return ret < 0 ? ret : module_by_path(p, path);
 }
 
-int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
+/* Sites that exist already where the search begins as well. true: there is one that did not. */
+static bool mark_from(struct probes *p, uint32_t m, const struct found *f)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < p->nr_sites; i++)
+		for (int k = 0; k < f->nr && p->sites[i].module == m && !p->sites[i].from; k++)
+			if (p->sites[i].offset == f->sites[k].offset)
+				any = p->sites[i].from = true;
+	return any;
+}
+
+/* again: for --from, as probes_add_from() has it; NULL: for --point. */
+static int add_named(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err,
 		     size_t errlen)
 {
+	const char *option = again ? "--from" : "--point";
 	struct point_spec ps;
 	const char *refused_in = NULL;
 	uint64_t refused = 0;
@@ -711,7 +738,7 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 			char name[PATH_MAX];
 
 			snprintf(name, sizeof(name), "%.*s", (int)(colon - spec), spec);
-			only = module_of(p, spec, name, cwd, sync, err, errlen);
+			only = module_of(p, option, spec, name, cwd, sync, err, errlen);
 			if (only < 0)
 				return only;
 			what = colon + 1;
@@ -734,8 +761,10 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 	for (unsigned int m = 0; m < p->nr_modules; m++) {
 		if ((only >= 0 && m != (unsigned int)only) || p->modules[m].made)
 			continue;
-		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC) };
+		ps = (struct point_spec){ .f.fd = open(p->modules[m].path, O_RDONLY | O_CLOEXEC), .from = again };
 		point_in(p, m, what, &ps);
+		if (again)
+			*again |= mark_from(p, m, &ps.f);
 		total += ps.f.nr;	/* with those that are points already */
 		ret = probes_plant(p, m, &ps.f, err, errlen);
 		found_free(&ps.f);
@@ -747,13 +776,25 @@ int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool s
 		}
 	}
 	if (!total && refused) {
-		snprintf(err, errlen, "--point %s: the kernel does not probe the instruction at offset 0x%lx of %s "
-			 "(LOCK prefix, syscall, fence): take the one after it", spec, refused, refused_in);
+		snprintf(err, errlen, "%s %s: the kernel does not probe the instruction at offset 0x%lx of %s "
+			 "(LOCK prefix, syscall, fence): take the one after it", option, spec, refused, refused_in);
 		return -EOPNOTSUPP;
 	}
 	if (!total)
-		say_nearest(p, what, err, errlen);
+		say_nearest(p, option, what, err, errlen);
 	return !total && only >= 0 ? -ENXIO : total;
+}
+
+int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
+		     size_t errlen)
+{
+	return add_named(p, spec, cwd, sync, NULL, err, errlen);
+}
+
+int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err, size_t errlen)
+{
+	*again = false;
+	return add_named(p, spec, cwd, sync, again, err, errlen);
 }
 
 void probes_tells(struct probes *p, uint32_t module)

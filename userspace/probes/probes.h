@@ -46,6 +46,8 @@ struct probe_site {
 	bool split;		/* a read-modify-write that is two steps: ZUG_OP_DATA_READ, then ZUG_OP_DATA_WRITE */
 	bool waits;		/* in a loop that waits: others are to have a turn */
 	bool silent;		/* not a point any more */
+	bool from;		/* the search begins there (--from) */
+	bool once;		/* and the place is no point again after that */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
@@ -89,6 +91,11 @@ int probes_use_all(struct probes *p, char *err, size_t errlen);
  */
 int probes_add_point(struct probes *p, const char *spec, const char *cwd, bool sync, char *err,
 		     size_t errlen);
+/*
+ * --from: the same, for places where the search begins. A place that is a site already begins it from the next
+ * probes_replant() on; *again: there is one.
+ */
+int probes_add_from(struct probes *p, const char *spec, const char *cwd, bool sync, bool *again, char *err, size_t errlen);
 
 /* The catalogue of a module, made or read from the cache when first asked for. NULL with a line in err. */
 struct code *probes_code(struct probes *p, uint32_t module, char *err, size_t errlen);

@@ -584,6 +584,7 @@ void sandbox_reset(struct sandbox *s)
 			.cgid = s->cgid, .lane = s->lane, .syscall_points = s->o.syscall_points, .nr_cpus = s->o.nr_cpus,
 			.virtual_time = s->o.virtual_time, .clock_real = s->o.clock_real, .clock_mono = CLOCK_MONO,
 			.seeded = s->o.seeded, .seed = s->o.seed, .stepped = s->o.stepped,
+			.quiet = s->o.quiet,
 		},
 	};
 

@@ -43,6 +43,7 @@ struct sandbox_options {
 	uint64_t max_memory;	/* bytes of all its tasks and files (memory.max); 0: no limit */
 	uint64_t spin_ns;	/* a task that computes so long without a point is stopped; 0: never */
 	uint32_t syscall_points;	/* ZUG_SYS_* */
+	bool quiet;		/* no point is one until a task comes to a place with ZUG_SITE_FROM */
 	bool in_place;		/* no private copies: processes that join keep their files */
 	bool virtual_time;	/* the test has a clock of its own */
 	bool stepped;		/* the processor itself executes the instructions at points: a debugger watches data */

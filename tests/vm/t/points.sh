@@ -126,6 +126,44 @@ if begin "--point BINARY:SYMBOL+OFFSET"; then
 	end
 fi
 
+if begin "--from FUNCTION"; then
+	zug 60 run -q --from serve --executions 100 -o traces -- "$points/after-start"
+	want_status 1
+	want_out '^replayed: 1 of 1 .*step for step'
+	trace=$(kept_trace)
+	zug 60 diff "$trace"
+	want_status 1
+	want_out '       pass$'
+	zug 30 show --json "$trace"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+	nr_steps 1 '"op":"point".*"function":"serve"'
+	nr_steps 0 '"function":"start"'
+	[ "$(wc -l <"$dir/steps")" -lt 60 ] || note "$(wc -l <"$dir/steps") steps, of which the start takes 400"
+	zug 60 pin -o script "$trace"
+	want_status 0
+	grep -q '^option from serve$' script || note "the script does not say where the search begins: $(cat script)"
+	zug 60 check -q -n 4 --from serve -- "$points/after-start"
+	want_status 0
+	want_out '^4 executions of one schedule, all the same: [2-5][0-9] steps'
+	# the whole of it
+	zug 60 check -q -n 2 -- "$points/after-start"
+	want_out 'all the same: 4[0-9][0-9] steps'
+	end
+fi
+
+if begin "--from FILE:LINE that is no place, and one that is not reached"; then
+	zug 60 run -q --from after-start.c:1 -o traces -- "$points/after-start"
+	want_status 2
+	want_err '--from after-start.c:1: no code at that line; the next line with code is '
+	zug 60 run -q --from servo -o traces -- "$points/after-start"
+	want_status 2
+	want_err '--from servo: no such function in the program or its libraries; did you mean serve'
+	zug 60 run -q --from shut_down -o traces -- "$points/after-start"
+	want_status 2
+	want_err '--from shut_down: the test ended without getting there'
+	end
+fi
+
 # watched NAME TASKS ACCESSES TRACE: exactly TASKS tasks access NAME, at least ACCESSES times.
 watched()
 {
