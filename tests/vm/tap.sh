@@ -13,6 +13,7 @@ renumber()
 	while IFS= read -r line; do
 		case $line in
 		'ok '* | 'not ok '*) holding=${held:+${line%%ok *}} ran=$((ran + 1)) ;;
+		1..*) holding='' ;;
 		esac
 		if [ "$holding" ]; then
 			printf '%s\n' "$line" >>"$held"
