@@ -154,17 +154,31 @@ things()
 	things+="the scheduler: $comm"
 }
 
-# wait_scheduler STATE [SECONDS]: for up to 10 s, or that, until sched_ext is enabled, or disabled.
-wait_scheduler()
+# wait_until COMMAND...: until it is true, for up to a minute; false when it never was. No test takes for granted how long
+# something takes: a busy machine needs many times as long as a quiet one.
+wait_until()
 {
-	local i
+	local end=$((SECONDS + 60))
 
-	for ((i = 0; i < ${2:-10} * 10; i++)); do
-		[ "$(cat /sys/kernel/sched_ext/state)" = "$1" ] && return 0
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
 		sleep 0.1
 	done
-	return 1
 }
+
+# wait_scheduler STATE: until sched_ext is enabled, or disabled.
+is_scheduler() { [ "$(</sys/kernel/sched_ext/state)" = "$1" ]; }
+wait_scheduler() { wait_until is_scheduler "$1"; }
+
+# wait_end PID: until the process, a child of this one, has ended.
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
+wait_end() { wait_until has_ended "$1"; }
+
+# executes NAME: true while a process with this name (at most 15 letters) exists: a test, or a template of one.
+executes() { pgrep -x "${1:0:15}" >/dev/null; }
+
+# has_line REGEX FILE
+has_line() { grep -qE -e "$1" "$2" 2>/dev/null; }
 
 # Call before the first run; want_nothing_left compares with it.
 remember()
@@ -185,7 +199,7 @@ want_nothing_left()
 	local thing left i
 
 	# The kernel unloads the scheduler of a killed zug a little later.
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 300; i++)); do
 		things
 		left=
 		while IFS= read -r thing; do

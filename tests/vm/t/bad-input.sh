@@ -146,7 +146,7 @@ if begin "damaged trace"; then
 fi
 if begin "program changed since the trace"; then
 	cp "$programs/abba-deadlock" program
-	zug 60 run -q --verify 0 -o traces -- ./program
+	zug 60 run -q --no-minimize --verify 0 -o traces -- ./program
 	trace=$(kept_trace)
 	cp "$programs/lost-wakeup" program
 	zug 60 replay -q "$trace"
@@ -160,7 +160,7 @@ if begin "program changed since the trace"; then
 fi
 if begin "program of a trace is gone"; then
 	cp "$programs/abba-deadlock" program
-	zug 60 run -q --verify 0 -o traces -- ./program
+	zug 60 run -q --no-minimize --verify 0 -o traces -- ./program
 	rm program
 	refused 2 'program: No such file' replay "$(kept_trace)"
 fi
@@ -199,7 +199,7 @@ if begin "no cgroup v2"; then
 	end
 fi
 if begin "a second zug"; then
-	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+	"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 	first=$!
 	wait_scheduler enabled
 	zug 60 run -q -o traces -- true
@@ -216,8 +216,8 @@ fi
 if begin "the scheduler is ejected"; then
 	# SysRq-S is the kernel's own way to do it.
 	echo 'vm: allow disabled (' >/dev/kmsg
-	(sleep 6; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
-	zug 60 run -q -o traces --executions 0 --time 40s -- "$programs/fixtures/nested-threads"
+	(wait_scheduler enabled && wait_until executes nested-threads; echo 1 >/proc/sys/kernel/sysrq; echo S >/proc/sysrq-trigger) &
+	zug 60 run -q -o traces --executions 0 -- "$programs/fixtures/nested-threads"
 	wait $!
 	want_status 3
 	want_err 'ejected the scheduler'
@@ -226,55 +226,52 @@ if begin "the scheduler is ejected"; then
 fi
 
 # --- being stopped ---
-# in_the_middle SIGNAL COMMAND...: sends SIGNAL to zug when executions are under way; its status is in $rc.
+# in_the_middle SIGNAL NAME COMMAND...: sends SIGNAL to zug when a process NAME executes; its status is in $rc.
 in_the_middle()
 {
-	local signal=$1 pid i
+	local signal=$1 name=$2 pid
 
-	shift
+	shift 2
 	commands+=("zug run $*, then SIG$signal")
 	# Job control: a background process without it ignores SIGINT.
 	set -m
 	"$zug" run -q --executions 0 -o traces "$@" >"$dir/out" 2>"$dir/err" </dev/null &
 	pid=$!
 	set +m
-	wait_scheduler enabled
-	sleep 1.5
+	wait_until executes "$name" || note "no $name: $(said)"
+	sleep 0.5
 	kill -"$signal" $pid
-	for ((i = 0; i < 150; i++)); do
-		kill -0 $pid 2>/dev/null || break
-		sleep 0.1
-	done 2>/dev/null
-	[ $i -lt 150 ] || { note "alive 15 s after SIG$signal"; kill -KILL $pid; }
+	wait_end $pid || { note "alive a minute after SIG$signal"; kill -KILL $pid; }
 	{ wait $pid; rc=$?; } 2>/dev/null
 }
 
 for signal in INT TERM; do
 	if begin "SIG$signal between executions"; then
-		in_the_middle $signal -- "$programs/fixtures/nested-threads"
+		in_the_middle $signal nested-threads -- "$programs/fixtures/nested-threads"
 		want_status 5
-		want_out 'nothing found in [0-9]+ executions'
+		want_out 'nothing found in [0-9]+ executions?'
 		want_out 'interrupted'
 		want_nothing_left
 		end
 	fi
 done
 if begin "SIGINT in a long execution"; then
-	in_the_middle INT --timeout 0 --time real -- sleep 100
+	# sleep's name is that of many; the test's is its own
+	cp "$(command -v sleep)" long-sleep
+	in_the_middle INT long-sleep --timeout 0 --time real -- ./long-sleep 100
 	want_status 5
 	want_nothing_left
 	end
 fi
 if begin "SIGKILL"; then
 	# It writes a file: the next environment is being made.
-	in_the_middle KILL --name zug-killed -- sh -c "echo >new; exec $programs/fixtures/nested-threads"
+	in_the_middle KILL nested-threads --name zug-killed -- sh -c "echo >new; exec $programs/fixtures/nested-threads"
 	want_status 137
-	wait_scheduler disabled 5 || note "the scheduler stays"
-	sleep 1
-	left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null)
-	[ -z "$left" ] || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"
-	left=$(grep -ls 'upperdir=/run/zug-' /proc/[0-9]*/mountinfo)
-	[ -z "$left" ] || note "its environment is still there: $left"
+	wait_scheduler disabled || note "the scheduler stays"
+	no_process() { left=$(cat /sys/fs/cgroup/zug-killed/cgroup.procs 2>/dev/null); [ -z "$left" ]; }
+	wait_until no_process || note "its test is still there: $(ps -o pid,stat,cls,comm -p "${left//$'\n'/,}")"
+	no_environment() { left=$(grep -ls 'upperdir=/run/zug-' /proc/[0-9]*/mountinfo); [ -z "$left" ]; }
+	wait_until no_environment || note "its environment is still there: $left"
 	# The next one works, also with the same name, and removes what both have left.
 	zug 60 run -q --name zug-killed --executions 3 -o traces -- "$programs/fixtures/nested-threads"
 	want_status 0

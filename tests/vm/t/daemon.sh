@@ -60,6 +60,18 @@ figure()
 	sed -n "\|\"$2\"|,\$p" "$dir/out" | sed -nE "s/^ *\"$1\": ?([^,]*),?$/\1/p" | head -n 1
 }
 
+# tells REGEX...: zug status has a line for each.
+tells()
+{
+	local regex
+
+	"$zug" status >status.now 2>&1
+	for regex; do has_line "$regex" status.now || return; done
+}
+
+# at_door: a process waits for its turn in zugd's cgroup.
+at_door() { [ "$(cat $door/cgroup.procs 2>/dev/null)" ]; }
+
 if begin "one is enough"; then
 	zug 30 status
 	want_status 3
@@ -133,18 +145,14 @@ hears_calls()
 }
 
 if begin "an idle zugd leaves the machine's system calls alone"; then
+	idle() { ! hears_calls; }
 	start_shared
-	sleep 2
-	hears_calls && note "attached without a test"
-	"$zug" exec --time real -- sleep 1 &
-	for ((i = 0; i < 30; i++)); do
-		hears_calls && break
-		sleep 0.1
-	done
-	[ $i -lt 30 ] || note "not attached while a test runs"
-	wait $!
-	sleep 2
-	hears_calls && note "attached after a test"
+	wait_until idle || note "attached without a test"
+	"$zug" exec --time real --timeout 100s -- sleep 1000 2>/dev/null &
+	wait_until hears_calls || note "not attached while a test runs"
+	kill -INT $!
+	{ wait $!; } 2>/dev/null
+	wait_until idle || note "attached after a test"
 	zug 30 exec -- sh -c 'exit 7'
 	want_status 7
 	end
@@ -206,15 +214,13 @@ if begin "they wait for each other, and Ctrl-C ends one"; then
 	"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err </dev/null &
 	first=$!
 	set +m
-	sleep 1
+	wait_until tells '^executing: run .*nested-threads' || note "the first one is not executed: $(cat status.now)"
 	"$zug" exec -- echo second >second.out 2>second.err </dev/null &
 	second=$!
 	"$zug" run -q --executions 1 -o traces -- echo third >third.out 2>third.err </dev/null &
 	third=$!
-	sleep 0.5
-	zug 30 status
-	want_out '^executing: run .*nested-threads'
-	want_out '^waiting: exec .*echo second'
+	wait_until tells '^executing: run .*nested-threads' '^waiting: exec .*echo second' '^waiting: run .*echo third' ||
+		note "not all are told: $(cat status.now)"
 	kill -INT $first
 	wait $first
 	rc=$?
@@ -239,7 +245,8 @@ if begin "a client that does not read"; then
 	reader=$!
 	"$zug" exec -- seq 1000000 >pipe 2>first.err &
 	first=$!
-	sleep 2
+	wait_until tells '^executing: exec .*seq'
+	sleep 1
 	kill -INT $first 2>/dev/null || note "the client has ended"
 	kill -KILL $first
 	{ wait $first; } 2>/dev/null
@@ -279,7 +286,7 @@ if begin "many join at once"; then
 	start_shared
 	"$zug" run -q --time 3s --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>&1 &
 	first=$!
-	sleep 1
+	wait_until executes nested-threads
 	pids=()
 	for i in 1 2 3 4; do
 		timeout 60 sh "$joins" sh -c "sleep 0.1; echo $i >joined.$i" &
@@ -335,12 +342,13 @@ if begin "stopped in the middle"; then
 	start
 	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
 	first=$!
-	sleep 1
+	wait_until tells '^executing: exec .*while' || note "the first one is not executed: $(cat status.now)"
 	"$zug" exec -- echo second >second.out 2>second.err &
 	second=$!
 	timeout 60 sh "$joins" sh -c 'echo third' >third.out 2>&1 &
 	third=$!
-	sleep 0.5
+	wait_until tells '^waiting: exec .*echo second' || note "the second one does not wait: $(cat status.now)"
+	wait_until at_door || note "none is at the door"
 	stop
 	wait $first
 	rc=$?
@@ -359,10 +367,10 @@ if begin "killed in the middle"; then
 	pid=$(sed -n 's/.*pid \([0-9]*\).*/\1/p' <<<"$("$zug" status)" | head -n 1)
 	"$zug" exec -- sh -c 'while :; do :; done' >first.out 2>first.err &
 	first=$!
-	sleep 1
+	wait_until tells '^executing: exec .*while' || note "the first one is not executed: $(cat status.now)"
 	timeout 60 sh "$joins" sh -c 'echo third' >third.out 2>&1 &
 	third=$!
-	sleep 0.5
+	wait_until at_door || note "none is at the door"
 	kill -KILL "$pid"
 	wait $first
 	rc=$?

@@ -95,7 +95,7 @@ if begin "no QEMU"; then
 	end
 fi
 if begin "another scheduler is loaded"; then
-	"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+	"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 	first=$!
 	wait_scheduler enabled
 	doctor 3 "^  MISSING +scheduler .*'zug[^']*' is loaded by zug \(pid $first\)" 'let zugd share it out'
@@ -154,7 +154,7 @@ if begin "programs are not kept"; then
 fi
 if begin "after a zug that was killed"; then
 	for ((i = 0; i < 2; i++)); do
-		"$zug" run -q --executions 0 --time 60s -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
+		"$zug" run -q --executions 0 -o traces -- "$programs/fixtures/nested-threads" >first.out 2>first.err &
 		first=$!
 		wait_scheduler enabled
 		sleep 0.$((i * 4))

@@ -61,7 +61,7 @@ begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/com
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
 begin "spin beside a task that could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
-begin "time-out" && outcome_is timeout 'longer than|time' --timeout 4s --time real -- sleep 100
+begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
 
 if begin "divergence"; then
 	echo 3 >locks

@@ -9,7 +9,7 @@
 if [ "${LONG:-}" ]; then
 	seeds=30 may_miss=1 replays=20 twin_executions=300 small='*'
 else
-	seeds=1 may_miss=0 replays=2 twin_executions=8 small='@(abba-deadlock|order-violation)'
+	seeds=1 may_miss=0 replays=2 twin_executions=8 small=abba-deadlock
 fi
 shopt -s extglob
 
@@ -105,15 +105,15 @@ for source in "$project"/tests/programs/*.{c,cc,sh}; do
 	fi
 	# shellcheck disable=SC2053
 	if [ "${header[small]}" = yes ] && [[ $bug == $small ]] && begin "$bug exhausted"; then
-		# A second seed makes no difference: the strategy draws no random numbers.
-		for seed in 1 2; do
+		# A second seed makes no difference: the strategy draws no random numbers. (The models show it, too.)
+		for seed in 1 ${LONG:+2}; do
 			zug 1200 run -q "${options[@]}" --strategy preemption:bound=2 --executions 0 --seed $seed -o traces -- \
 				"$twin" "${args[@]}"
 			want_status 0
 			want_out '^covered: every schedule .*( with up to 2|; none has more than [012]) preemptions?'
 			counts[seed]=$(sed -n 's/^nothing found in \([0-9]*\) executions\? .*; \([0-9]*\) distinct.*/\1 \2/p' "$dir/out")
 		done
-		[ "${counts[1]}" = "${counts[2]}" ] || note "executions and schedules: ${counts[1]}, then ${counts[2]}"
+		[ "${counts[1]}" = "${counts[seed]}" ] || note "executions and schedules: ${counts[1]}, then ${counts[2]}"
 		end
 	fi
 done

@@ -37,16 +37,14 @@ search()
 
 remember
 if begin "a killed zug leaves no template"; then
-	"$zug" run -q --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
+	ZUG_DEBUG=times "$zug" run -q --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed" >out 2>err &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		# the template is the only process with so high a pid of its own
-		pgrep -f "$programs/abba-deadlock-fixed" >/dev/null && [ $i -gt 40 ] && break
-		sleep 0.1
-	done
+	# the first ones are made both ways
+	wait_until has_line '^execution 15:' err || note "not executed: $(tail -n 3 err)"
 	kill -9 $pid
 	wait $pid 2>/dev/null
-	pgrep -f "programs/abba-deadlock-fixe[d]" >left && note "left: $(cat left)"
+	gone() { ! executes abba-deadlock-fixed; }
+	wait_until gone || note "left: $(pgrep -x abba-deadlock-f)"
 	# what a killed zug leaves is cleaned up by the next one
 	zug 60 run -q --executions 1 -o traces -- true
 	want_status 0

@@ -56,13 +56,13 @@ alone=
 for how in "chrt -f 10" "nice -n -10"; do
 	begin "the same search while '$how' uses the lane" || continue
 	if [ ! "$alone" ]; then
-		zug 120 run -q --strategy random --executions 12 -- "$programs/fixtures/nested-threads"
+		zug 120 run -q --strategy random --executions 6 -- "$programs/fixtures/nested-threads"
 		want_status 0 "alone"
 		alone=$(schedules)
 	fi
 	disturb "$how" &
 	noise=$!
-	zug 240 run -q --strategy random --executions 12 -- "$programs/fixtures/nested-threads"
+	zug 240 run -q --strategy random --executions 6 -- "$programs/fixtures/nested-threads"
 	kill $noise && wait $noise 2>/dev/null
 	want_status 0 "disturbed (4 would be a run without a grant)"
 	[ -n "$alone" ] && [ "$alone" = "$(schedules)" ] || note "alone '$alone', disturbed '$(schedules)'"
@@ -70,12 +70,13 @@ for how in "chrt -f 10" "nice -n -10"; do
 	end
 done
 
-for n in 1 3 64; do
-	begin "--cpus $n" || continue
-	zug 60 run -q --cpus $n --executions 4 --expect-exit 9 -o traces -- sh -c "[ \$(nproc) = $n ] && [ \$(getconf _NPROCESSORS_ONLN) = $n ] && exit 9"
+# (fixtures.sh has numbers that a machine may have.)
+if begin "--cpus 64"; then
+	zug 60 run -q --cpus 64 --executions 1 --expect-exit 9 -o traces -- \
+		sh -c '[ $(nproc) = 64 ] && [ $(getconf _NPROCESSORS_ONLN) = 64 ] && exit 9'
 	want_status 0
 	end
-done
+fi
 
 if begin "a search goes on where it was interrupted"; then
 	zug 120 run -q --strategy preemption:bound=1 -- "$programs/atomicity-locked-fixed"
