@@ -327,7 +327,7 @@ static void find_holder(char *buf, size_t len)
 }
 
 /* The scheduler of a zug that was killed stays until the kernel has unloaded it. */
-#define UNLOADED_WITHIN_MS	5000
+#define UNLOADED_WITHIN_MS	30000
 
 static void look_scheduler(struct machine_fact *f)
 {

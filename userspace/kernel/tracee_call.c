@@ -9,9 +9,12 @@
 #include "lib/base/clock.h"
 #include "kernel/tracee_call.h"
 
-/* A stop takes microseconds: so long it is waited for without sleeping, and so long at all. */
+/*
+ * A stop takes microseconds: so long it is waited for without sleeping, and so long at all. An emulated machine may stand
+ * still for seconds.
+ */
 #define SPIN_NS		300000ull
-#define PATIENCE_NS	5000000000ull
+#define PATIENCE_NS	30000000000ull
 
 int tracee_get_regs(pid_t pid, struct user_regs_struct *r)
 {
