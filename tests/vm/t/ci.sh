@@ -19,7 +19,7 @@ in_file()
 }
 
 if begin "each case of a GoogleTest program"; then
-	zug 90 run -q --each-case --executions 40 --junit junit.xml --json results.json -o traces -- "$programs/ci/cases-googletest"
+	zug 90 run -q --each-case --executions 15 --junit junit.xml --json results.json -o traces -- "$programs/ci/cases-googletest"
 	want_status 1
 	want_out '^case 1 of 5: Counter\.KeepsItsSum$'
 	want_out '^case 5 of 5: Two/Numbers\.AreSmall/1$'
@@ -119,7 +119,7 @@ if begin "a project with cargo"; then
 			esac
 		END
 		chmod +x tests-of-rust
-		zug 90 run -q --each-case --executions 60 -o traces -- ./tests-of-rust
+		zug 90 run -q --each-case --executions 20 --no-minimize -o traces -- ./tests-of-rust
 		want_status 1
 		want_out '^case 1 of 2: tests::locked$'
 		want_out '^2 of 2 cases searched: 1 passed, 1 failed, 0 incomplete$'

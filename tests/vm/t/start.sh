@@ -11,7 +11,7 @@ if [ "${LONG:-}" ]; then
 	      lost-wakeup no-join openmp-reduction pipe-deadlock refcount-zero rwlock-upgrade seqlock-writers
 	      server-crash timeout-disarm torn-pair)
 else
-	bugs=(fork-with-lock guard-abba lost-sigchld pipe-deadlock)
+	bugs=(fork-with-lock lost-sigchld pipe-deadlock)
 fi
 
 # trace FILE: its content, without what differs from one start of zug to the next.

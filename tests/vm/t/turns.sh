@@ -145,7 +145,7 @@ fi
 
 if begin "misuse of a mutex is found before it happens"; then
 	for how in free foreign relock destroy wait; do
-		zug 60 run -q -o traces --executions 10 -- "$programs/outcomes/misuse" $how
+		zug 60 run -q -o traces --no-minimize --executions 10 -- "$programs/outcomes/misuse" $how
 		want_status 1 "$how"
 		want_out '^found in execution 1, .*: misuse'
 		want_out '^replayed: 1 of 1'
