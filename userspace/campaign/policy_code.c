@@ -48,12 +48,16 @@ static bool listed(char *const *list, const char *path)
 	return false;
 }
 
-static bool wanted(const struct session *s, const struct probe_module *m)
+static bool wanted(const struct session *s, uint32_t module)
 {
+	const struct probe_module *m = probes_module(s->probes, module);
 	const char *base = strrchr(m->path, '/');
 
 	if (s->o.replay.atomics)
 		return listed(s->o.replay.atomics, m->path);
+	/* it would have tens of thousands, and none is the program's */
+	if (!(s->o.points.code && s->o.points.code[0]) && probes_is_runtime(s->probes, module))
+		return false;
 	if (!strcmp(m->path, s->paths.program) || !probes_is_system(m->path))
 		return true;
 	/* how OpenMP's threads wait for each other */
@@ -108,7 +112,7 @@ static int add_atomics(struct session *s, char *err, size_t errlen)
 	for (unsigned int i = 0; i < probes_nr_modules(s->probes); i++) {
 		const struct probe_module *m = probes_module(s->probes, i);
 
-		if (m->code_points || m->made || !wanted(s, m))
+		if (m->code_points || m->made || !wanted(s, i))
 			continue;
 		ret = probes_add_atomics(s->probes, i, code, err, errlen);
 		if (ret < 0)
@@ -279,10 +283,12 @@ static int table(void *state, struct point_table *t)
 				ret = session_table_absent(s, t, m, offset,
 							 "hot and of one task alone, left out (--code)");
 		}
-		if (!ret && s->o.points.atomic && (mod->made || !wanted(s, mod)))
+		if (!ret && s->o.points.atomic && (mod->made || !wanted(s, m)))
 			ret = point_table_add(t, &(struct point_row){
 				.place = mod->path, .why = mod->made ?
 				"made by the test: its atomic instructions and data are none" :
+				probes_is_runtime(s->probes, m) ?
+				"runtime of a language: its atomic instructions and data are none (--code makes points of the former)" :
 				"library: its data is none, its atomic instructions need --code" });
 	}
 	return ret;

@@ -133,6 +133,11 @@ bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset);
  * The same, and not in Rust's or Go's libraries, primitives or not: their own data is their affair.
  */
 bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
+/*
+ * The interpreter of a language whose programs are no machine code of its own files: nothing in it is own. Known by what
+ * it defines.
+ */
+bool probes_is_runtime(struct probes *p, uint32_t module);
 /* True when an item of --code means anything in the modules there are. */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */

@@ -446,6 +446,7 @@ struct probe_foreign {
 	bool go;
 	bool rust;
 	bool sanitizer;	/* linked into the program */
+	bool runtime;	/* of a language whose programs lie elsewhere: Python, Node.js, Java, Ruby, .NET */
 };
 
 static bool begins_with(const char *name, const char *const *list, size_t nr)
@@ -476,7 +477,7 @@ static bool is_foreign(struct probe_module *m, uint64_t offset, const struct pro
 	struct trace_frame frames[64];
 	int nr;
 
-	if (symfile_is_library(m->file, offset))
+	if (f->runtime || symfile_is_library(m->file, offset))
 		return true;
 	if (!f->lines && !f->go && !f->rust && !f->sanitizer)
 		return false;
@@ -510,7 +511,10 @@ static bool is_atomic(const struct code_place *c)
 	}
 }
 
-static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace" };
+/* From the fourth on: what only such a runtime defines. */
+static const char *const marks[] = { "runtime.main", "rust_eh_personality", "__sanitizer_print_stack_trace",
+				     "Py_BytesMain", "napi_create_function", "JNI_CreateJavaVM", "ruby_process_options",
+				     "coreclr_initialize" };
 
 static int note_mark(const struct symdef *d, unsigned int name, void *arg)
 {
@@ -519,10 +523,12 @@ static int note_mark(const struct symdef *d, unsigned int name, void *arg)
 	f->go |= name == 0;
 	f->rust |= name == 1;
 	f->sanitizer |= name == 2;
+	f->runtime |= name > 2 && d->is_function && d->offset != UINT64_MAX;
 	return 0;
 }
 
-bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
+/* NULL: not known. */
+static const struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
 {
 	struct probe_module *m = &p->modules[module];
 	struct probe_foreign *f = m->foreign;
@@ -530,17 +536,30 @@ bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 	struct code *code;
 	char err[256];
 
-	if (!f) {
-		f = m->foreign = calloc(1, sizeof(*f));
-		code = f ? probes_code(p, module, err, sizeof(err)) : NULL;
-		if (!code)
-			return true;
-		symfile_find_names(m->file, marks, 3, note_mark, f);
-		for (uint32_t i = 0; !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
-			f->lines = is_atomic(code_at(code, i)) &&
-				   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
-	}
-	return !is_foreign(m, offset, f);
+	if (f)
+		return f;
+	f = m->foreign = calloc(1, sizeof(*f));
+	if (f)
+		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, f);
+	code = f && !f->runtime ? probes_code(p, module, err, sizeof(err)) : NULL;
+	for (uint32_t i = 0; code && !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
+		f->lines = is_atomic(code_at(code, i)) &&
+			   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
+	return f;
+}
+
+bool probes_is_runtime(struct probes *p, uint32_t module)
+{
+	const struct probe_foreign *f = foreign_of(p, module);
+
+	return f && f->runtime;
+}
+
+bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
+{
+	const struct probe_foreign *f = foreign_of(p, module);
+
+	return !f || !is_foreign(&p->modules[module], offset, f);
 }
 
 bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)

@@ -164,6 +164,15 @@ if begin "--from FILE:LINE that is no place, and one that is not reached"; then
 	end
 fi
 
+if begin "a runtime of a language has no points of its own"; then
+	trace_of -- "$points/runtime"
+	nr_steps 0 '"op":"atomic-'
+	nr_steps 1 '"op":"create"'
+	trace_of --code napi_create_function -- "$points/runtime"
+	nr_steps 2 '"op":"atomic-rmw"'
+	end
+fi
+
 # watched NAME TASKS ACCESSES TRACE: exactly TASKS tasks access NAME, at least ACCESSES times.
 watched()
 {
