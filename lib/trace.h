@@ -179,6 +179,8 @@ struct trace_pair {
  */
 struct trace_critical {
 	bool known;
+	bool torn;			/* not known: another one came into an update (search/torn.h), but no schedule
+					 * without that passed, as far as they were tried */
 	bool alone;			/* nothing else was reversed, but what follows from it */
 	uint32_t first_task, second_task;
 	uint64_t first_step;		/* UINT64_MAX: it is not reached here, as below */

@@ -252,8 +252,9 @@ static void get_critical(struct cursor *c, struct trace_minimized *m)
 
 	m->near = cursor_varint(c);
 	known = cursor_varint(c);
-	p->known = known;
-	p->alone = known > 1;
+	p->known = known == 1 || known == 2;
+	p->alone = known == 2;
+	p->torn = known == 3;
 	if (!known)
 		return;
 	p->first_task = cursor_u32(c);

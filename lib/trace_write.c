@@ -380,8 +380,8 @@ static void put_critical(struct trace_writer *w, const struct trace_minimized *m
 	const struct trace_critical *c = &m->critical;
 
 	put_varint(w, m->near);
-	put_varint(w, c->known ? 1 + c->alone : 0);
-	if (!c->known)
+	put_varint(w, c->known ? 1 + c->alone : c->torn ? 3 : 0);
+	if (!c->known && !c->torn)
 		return;
 	put_varint(w, c->first_task);
 	put_varint(w, c->first_step + 1);

@@ -18,6 +18,7 @@
 #include "search/pairing.h"
 #include "search/schedule.h"
 #include "search/search_internal.h"
+#include "search/torn.h"
 
 /* A decision is made at most this many steps earlier or later. */
 #define MOVES_MAX	64
@@ -33,13 +34,30 @@
 #define ROUNDS_MIN	64
 #define ROUND_MAX	24
 
-enum phase { FOLLOW, REVERSE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+/* Where more pairs are there, torn updates come before them. */
+#define PAIRS_FEW	16
+/* Torn updates are looked for; objects whose updates are made whole; and so many updates of each. */
+#define TORN_MAX	256
+#define WHOLE_OBJECTS	4
+#define WHOLE_MAX	8
+
+enum phase { FOLLOW, WHOLE_FIRST, REVERSE, WHOLE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
 
 /* A task that could have had the turn. */
 struct other {
 	uint32_t last, nth;	/* when that task had made nth steps */
 	uint32_t task;
 	bool difference;	/* the decision there was not the base scheduler's */
+};
+
+/* When each task was first seen, and its creator: both by task. */
+struct births {
+	uint32_t *at, *parents, nr;
+};
+
+/* What makes one torn update whole: in steps of their tasks, so that it says something in another schedule, too. */
+struct whole {
+	uint32_t task, look, other, between;
 };
 
 struct neighbour {
@@ -55,11 +73,19 @@ struct neighbour {
 	struct critical failing;	/* REVERSE: the same, and its pairs */
 	struct critical_pending *pending;
 	size_t nr_pending, room_pending;
-	uint32_t *births, *parents;	/* by task */
-	uint32_t nr_tasks;
+	struct births births, births_now;	/* of fails, now */
 	struct critical_pair *pairs;
 	size_t nr_pairs;
+	struct torn *torn;		/* in led, one for each object, the last first; and room for those of whole */
+	size_t nr_torn, at_torn;
+	struct schedule whole;		/* the execution in which the first nr_made updates were made whole */
+	struct births births_whole;
+	struct whole made[WHOLE_MAX];
+	size_t nr_made;
+	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
+	bool whole_passes;		/* best has whole updates, and names the first that was torn */
 	uint32_t *order;		/* the reversed schedule: its tasks, */
+	size_t room_order, room_nth;
 	size_t nr_order, first_left;	/* those before first_left have made their steps */
 	uint32_t *nth;			/* and which of its task's steps each is */
 	enum phase phase;
@@ -68,52 +94,163 @@ struct neighbour {
 	struct neighbour_result best;
 };
 
+static void births_release(struct births *b)
+{
+	free(b->at);
+	free(b->parents);
+}
+
 static void fini(void *state)
 {
 	struct neighbour *n = state;
 
 	schedule_release(&n->fails);
 	schedule_release(&n->now);
+	schedule_release(&n->whole);
 	around_release(&n->a);
 	free(n->others);
 	free(n->trial);
 	free(n->pending);
-	free(n->births);
-	free(n->parents);
+	births_release(&n->births);
+	births_release(&n->births_now);
+	births_release(&n->births_whole);
 	free(n->pairs);
+	free(n->torn);
 	free(n->order);
 	free(n->nth);
 }
 
 /* ---- which schedule is next ---- */
 
+/* What was found names what decides. */
+static bool explains(const struct neighbour *n)
+{
+	return n->best.alone || n->whole_passes;
+}
+
+static size_t steps_of(const struct schedule *s, uint32_t task, size_t end)
+{
+	size_t nth = 0;
+
+	for (size_t i = 0; i < end; i++)
+		nth += s->tasks[i] == task;
+	return nth;
+}
+
 static void start(struct neighbour *n, enum phase phase)
 {
 	n->phase = phase;
 	if (phase == REVERSE)
 		n->at = n->nr_pairs;
+	else if (phase == WHOLE_FIRST || phase == WHOLE)
+		n->at = 0;
 	else
 		n->at = phase == INSTEAD || phase == ANYWHERE ? n->nr_others : n->fails.nr_diffs;
 	n->moved = 0;
 }
 
-/* The failing schedule with one pair the other way round. */
-static bool next_reversed(struct neighbour *n)
+/* An order of so many tasks can be followed: 0 or -ENOMEM. */
+static int make_room(struct neighbour *n, size_t nr)
 {
-	uint32_t *seen;
+	return ARRAY_RESERVE(n->order, n->room_order, nr) && ARRAY_RESERVE(n->nth, n->room_nth, nr) ? 0 : -ENOMEM;
+}
 
-	if (!n->at || n->best.alone || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
-		return false;
-	n->at--;
-	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
+/* The order is followed from its begin on. */
+static void take_order(struct neighbour *n)
+{
+	uint32_t *seen = calloc(n->births.nr + n->births_now.nr + n->births_whole.nr + 1, sizeof(*seen));
+
 	n->first_left = 0;
-	seen = calloc(n->nr_tasks + 1, sizeof(*seen));
 	if (!n->nr_order || !seen)
 		n->a.error = -ENOMEM;
 	for (size_t i = 0; !n->a.error && i < n->nr_order; i++)
 		n->nth[i] = seen[n->order[i]]++;
 	free(seen);
+}
+
+/* The failing schedule with one pair the other way round. */
+static bool next_reversed(struct neighbour *n)
+{
+	if (!n->at || explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
+		return false;
+	n->at--;
+	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
+	take_order(n);
 	return !n->a.error;
+}
+
+static struct critical critical_of(const struct schedule *s, const struct births *b)
+{
+	return (struct critical){ .s = s, .births = b->at, .parents = b->parents, .nr_tasks = b->nr };
+}
+
+/* The schedule with the side's task held from its first look on, until the other has changed the object. */
+static bool hold(struct neighbour *n, const struct schedule *s, const struct torn *t)
+{
+	uint32_t task = s->tasks[t->look];
+
+	n->a.error = make_room(n, s->nr);
+	n->nr_order = 0;
+	for (size_t i = 0; !n->a.error && i <= t->between; i++)
+		if (i < t->look || s->tasks[i] != task)
+			n->order[n->nr_order++] = s->tasks[i];
+	for (size_t i = t->look; !n->a.error && i < s->nr; i++)
+		if (i > t->between || s->tasks[i] == task)
+			n->order[n->nr_order++] = s->tasks[i];
+	if (!n->a.error)
+		take_order(n);
+	return !n->a.error;
+}
+
+static bool is_made(const struct neighbour *n, const struct whole *w)
+{
+	for (size_t i = 0; i < n->nr_made; i++)
+		if (n->made[i].task == w->task && n->made[i].look == w->look && n->made[i].other == w->other &&
+		    n->made[i].between == w->between)
+			return true;
+	return false;
+}
+
+/* The first update of that object in the schedule that is torn and was not tried yet is made whole. */
+static bool make_whole(struct neighbour *n, const struct critical *c, uint64_t object)
+{
+	struct torn *t = n->torn + WHOLE_OBJECTS;
+	size_t nr = n->nr_made < WHOLE_MAX ? torn_updates(c, object, t, TORN_MAX) : 0;
+
+	for (; nr--; t++) {
+		const struct schedule *s = c->s;
+		struct whole w = { s->tasks[t->look], steps_of(s, s->tasks[t->look], t->look), s->tasks[t->between],
+				   steps_of(s, s->tasks[t->between], t->between) };
+
+		if (is_made(n, &w))
+			continue;
+		n->made[n->nr_made++] = w;
+		return hold(n, s, t);
+	}
+	return false;
+}
+
+/*
+ * One more update of the object is made whole where that fails as before; or the first of the next
+ * object.
+ */
+static bool next_whole(struct neighbour *n)
+{
+	struct critical c = critical_of(&n->whole, &n->births_whole);
+
+	if (explains(n))
+		return false;
+	if (n->whole_fails) {
+		n->whole_fails = false;
+		if (make_whole(n, &c, n->torn[n->at_torn - 1].object))
+			return true;
+	}
+	while (!n->a.error && n->at_torn < n->nr_torn) {
+		n->nr_made = 0;
+		if (make_whole(n, &n->failing, n->torn[n->at_torn++].object))
+			return true;
+	}
+	return false;
 }
 
 /* The failing schedule with another decision at one place. */
@@ -152,13 +289,17 @@ static bool next_trial(struct neighbour *n)
 		memcpy(n->trial, n->fails.diffs, n->fails.nr_diffs * sizeof(*n->trial));
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
+	case WHOLE_FIRST:
+		return n->nr_pairs > PAIRS_FEW && next_whole(n);
 	case REVERSE:
 		return next_reversed(n);
+	case WHOLE:
+		return next_whole(n);
 	case INSTEAD:
-		return !n->best.alone && next_instead(n, true);
+		return !explains(n) && next_instead(n, true);
 	case EARLIER:
 	case LATER:
-		return !n->best.alone && next_moved(n);
+		return !explains(n) && next_moved(n);
 	case ANYWHERE:
 		return !n->best.found && next_instead(n, false);
 	default:
@@ -182,6 +323,7 @@ static int begin(void *state, uint64_t iteration)
 		return SEARCH_EXHAUSTED;
 	n->a.trials++;
 	schedule_clear(&n->now);
+	n->births_now.nr = 0;
 	return SEARCH_GO;
 }
 
@@ -208,6 +350,11 @@ static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos
 	return 0;
 }
 
+static bool follows_order(const struct neighbour *n)
+{
+	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE;
+}
+
 /* The first task of the reversed schedule that can run and has not made that step yet. */
 static uint32_t follow_reversed(struct neighbour *n, const struct choice *c)
 {
@@ -232,7 +379,7 @@ static uint32_t follow(struct neighbour *n, const struct choice *c)
 
 	if (n->phase == FOLLOW)
 		return around_follow(&n->a, c);
-	if (n->phase == REVERSE)
+	if (follows_order(n))
 		return follow_reversed(n, c);
 	if (n->use_instead && n->instead.last == c->point->last && n->instead.nth == schedule_nth(n->a.env, c))
 		pos = schedule_position(c, n->instead.task);
@@ -259,29 +406,29 @@ static int note_pending(struct neighbour *n, const struct search_point *p, uint3
 	return 0;
 }
 
-/* When each task was first seen, and its creator. */
-static int note_births(struct neighbour *n, const struct search_point *p)
+/* steps: made so far. */
+static int note_births(struct births *b, const struct search_point *p, size_t steps)
 {
-	uint32_t most = p->cand[p->nr - 1].task + 1, *births, *parents;
+	uint32_t most = p->cand[p->nr - 1].task + 1, *at, *parents;
 
-	if (most > n->nr_tasks) {
-		births = realloc(n->births, most * sizeof(*births));
-		n->births = births ? births : n->births;
-		parents = realloc(n->parents, most * sizeof(*parents));
-		n->parents = parents ? parents : n->parents;
-		if (!births || !parents)
+	if (most > b->nr) {
+		at = realloc(b->at, most * sizeof(*at));
+		b->at = at ? at : b->at;
+		parents = realloc(b->parents, most * sizeof(*parents));
+		b->parents = parents ? parents : b->parents;
+		if (!at || !parents)
 			return -ENOMEM;
-		for (uint32_t i = n->nr_tasks; i < most; i++)
-			n->births[i] = UINT32_MAX;
-		n->nr_tasks = most;
+		for (uint32_t i = b->nr; i < most; i++)
+			b->at[i] = b->parents[i] = UINT32_MAX;
+		b->nr = most;
 	}
 	for (uint32_t i = 0; i < p->nr; i++) {
 		uint32_t task = p->cand[i].task;
 
-		if (n->births[task] != UINT32_MAX)
+		if (b->at[task] != UINT32_MAX)
 			continue;
-		n->births[task] = n->now.nr;
-		n->parents[task] = p->cand[i].parent;
+		b->at[task] = steps;
+		b->parents[task] = p->cand[i].parent;
 	}
 	return 0;
 }
@@ -303,7 +450,9 @@ static int pick(void *state, const struct choice *c)
 	if (n->phase == FOLLOW)
 		n->a.error = note_others(n, c, pos);
 	if (n->phase == FOLLOW && !n->a.error)
-		n->a.error = note_births(n, c->point);
+		n->a.error = note_births(&n->births, c->point, n->now.nr);
+	if (n->phase == WHOLE_FIRST || n->phase == WHOLE)
+		n->a.error = note_births(&n->births_now, c->point, n->now.nr);
 	if (n->phase == FOLLOW && !n->a.error)
 		n->a.error = note_pending(n, c->point, choice_cand(c, pos)->task);
 	if (!n->a.error)
@@ -335,7 +484,7 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	*until = SEARCH_UNTIL_DONE;
 	if (n->phase == FOLLOW)
 		return around_promise(&n->a, point, task);
-	if (n->phase == REVERSE)
+	if (follows_order(n))
 		return reversed_promise(n, task);
 	nr = schedule_promise(n->trial, n->nr_trial, n->a.env, task);
 	if (n->use_instead && n->instead.last == task && n->instead.nth >= made && n->instead.nth - made < nr)
@@ -366,15 +515,6 @@ static uint64_t nth_of(const struct schedule *s, uint32_t task, size_t nth)
 		if (s->tasks[i] == task && !nth--)
 			return i;
 	return UINT64_MAX;
-}
-
-static size_t steps_of(const struct schedule *s, uint32_t task, size_t end)
-{
-	size_t nth = 0;
-
-	for (size_t i = 0; i < end; i++)
-		nth += s->tasks[i] == task;
-	return nth;
 }
 
 static bool is_same(const struct zug_label *a, const struct zug_label *b)
@@ -441,6 +581,37 @@ static void name_reversed(const struct neighbour *n, const struct pairing *same,
 	r->alone = true;
 }
 
+/* What the torn update has read, and what came between. */
+static void name_torn(const struct neighbour *n, const struct torn *t, struct neighbour_result *r)
+{
+	r->first = (struct neighbour_op){ n->fails.tasks[t->read], n->fails.labels[t->read], t->read, UINT64_MAX };
+	r->second = (struct neighbour_op){ n->fails.tasks[t->between], n->fails.labels[t->between], t->between,
+					   UINT64_MAX };
+	r->second_here = r->second.label;
+}
+
+/* The first torn update of this trial's object is the one to name, if it is whole here. */
+static bool name_whole(const struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	struct neighbour_result named = *r;
+	struct neighbour_op *a = &named.first, *b = &named.second;
+	struct zug_label there;
+
+	name_torn(n, &n->torn[n->at_torn - 1], &named);
+	b->passing = nth_of(&n->now, b->task, steps_of(&n->fails, b->task, b->failing));
+	a->passing = nth_of(&n->now, a->task, steps_of(&n->fails, a->task, a->failing));
+	if (b->passing == UINT64_MAX || a->passing <= b->passing)
+		return false;
+	there = pairing_label(same, &n->now.labels[b->passing]);
+	if (!is_same(&there, &b->label))
+		return false;
+	b->label = n->now.labels[b->passing];
+	named.alone = n->nr_made == 1;
+	named.nr_pairs += !named.nr_pairs;
+	*r = named;
+	return true;
+}
+
 /*
  * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
  * them by the place of a, and of these by that of b, becomes r's; a vague one only when there is no other.
@@ -488,6 +659,8 @@ static int compare(struct neighbour *n, struct neighbour_result *r)
 	}
 	if (n->phase == REVERSE)
 		name_reversed(n, same, r);
+	else if (follows_order(n))
+		n->whole_passes = name_whole(n, same, r);
 	pairing_free(same);
 	return 0;
 }
@@ -508,7 +681,7 @@ static void passed(struct neighbour *n)
 				      .otherwise = n->best.otherwise };
 
 	n->a.error = compare(n, &r);
-	if (!n->a.error && closer(&r, &n->best))
+	if (!n->a.error && (n->whole_passes || closer(&r, &n->best)))
 		n->best = r;
 }
 
@@ -526,6 +699,26 @@ static size_t without_rounds(const struct schedule *s)
 	return s->nr;
 }
 
+/* The first torn update of each object, of that first which is torn last. 0 or -ENOMEM. */
+static int find_torn(struct neighbour *n)
+{
+	struct torn *all, first;
+	size_t nr, k;
+
+	n->torn = calloc(WHOLE_OBJECTS + TORN_MAX, sizeof(*n->torn));
+	if (!n->torn)
+		return -ENOMEM;
+	all = n->torn + WHOLE_OBJECTS;
+	nr = torn_updates(&n->failing, 0, all, TORN_MAX);
+	while (nr-- && n->nr_torn < WHOLE_OBJECTS) {
+		for (k = 0; k < n->nr_torn && n->torn[k].object != all[nr].object; k++)
+			;
+		if (k == n->nr_torn && torn_updates(&n->failing, all[nr].object, &first, 1))
+			n->torn[n->nr_torn++] = first;
+	}
+	return 0;
+}
+
 /* The failing execution is known: what could have come in another order there? */
 static int find_pairs(struct neighbour *n)
 {
@@ -535,13 +728,25 @@ static int find_pairs(struct neighbour *n)
 	n->led.nr = without_rounds(&n->fails);
 	if (n->led.nr < n->fails.nr)
 		n->nr_pending = 0;
-	n->failing = (struct critical){ .s = &n->led, .births = n->births, .parents = n->parents,
-					.nr_tasks = n->nr_tasks, .pending = n->pending, .nr_pending = n->nr_pending };
-	n->order = calloc(n->fails.nr + 1, sizeof(*n->order));
-	n->nth = calloc(n->fails.nr + 1, sizeof(*n->nth));
-	if (!n->order || !n->nth)
+	n->failing = critical_of(&n->led, &n->births);
+	n->failing.pending = n->pending;
+	n->failing.nr_pending = n->nr_pending;
+	if (make_room(n, n->fails.nr + 1) || find_torn(n))
 		return -ENOMEM;
 	return critical_pairs(&n->failing, most, &n->pairs, &n->nr_pairs);
+}
+
+/* The next update is made whole in this execution. */
+static void keep_whole(struct neighbour *n)
+{
+	struct schedule s = n->whole;
+	struct births b = n->births_whole;
+
+	n->whole = n->now;
+	n->now = s;
+	n->births_whole = n->births_now;
+	n->births_now = b;
+	n->whole_fails = true;
 }
 
 static void end(void *state, const struct search_end *e)
@@ -560,13 +765,15 @@ static void end(void *state, const struct search_end *e)
 		n->a.error = n->trial ? 0 : -ENOMEM;
 		if (fails && !n->a.error)
 			n->a.error = find_pairs(n);
-		start(n, fails && !n->a.error ? REVERSE : DONE);
+		start(n, fails && !n->a.error ? WHOLE_FIRST : DONE);
 		return;
 	}
 	n->best.alike += fails;
 	n->best.otherwise += !fails && e->result == SEARCH_FAIL;
 	if (e->result == SEARCH_PASS)
 		passed(n);
+	else if (fails && (n->phase == WHOLE_FIRST || n->phase == WHOLE))
+		keep_whole(n);
 	/* what fails alike may pass a step further; another failure or a pass ends that way */
 	if ((n->phase == EARLIER || n->phase == LATER) && !fails) {
 		n->at--;
@@ -599,6 +806,10 @@ void neighbour_result(const struct search *s, struct neighbour_result *result)
 	const struct neighbour *n = search_state(s);
 
 	*result = n->best;
+	if (!result->found && n->nr_torn) {
+		result->torn = true;
+		name_torn(n, n->torn, result);
+	}
 	result->reproduced = n->a.reproduced;
 	result->all = n->a.reproduced && n->phase == DONE;
 	result->trials = n->a.trials;

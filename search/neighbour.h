@@ -5,7 +5,8 @@
  * A search like any other, driven by the loop of minimize.h. The first execution follows the given
  * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
  * by itself (critical.h), from the last to the first; the first that passes so ends the search. Where
- * none does, a single decision of the schedule is another one: first where it differs from the base scheduler (schedule.h), then such a decision is
+ * others come into the updates of an object (torn.h), these updates are made whole, one after the other: after
+ * the pairs where these are few, else before them. Where that does not pass either, a single decision of the schedule is another one: first where it differs from the base scheduler (schedule.h), then such a decision is
  * made some steps earlier or later, and where nothing of that passes, any decision at which another
  * task could have had the turn, from the last to the first. What came after it stays as far as it
  * can.
@@ -45,6 +46,8 @@ struct neighbour_result {
 	bool alone;
 	struct neighbour_op first, second;
 	struct zug_label second_here;	/* second's label with the objects of the failing execution */
+	/* None passes: the first and the second of a torn update, or nothing is known of any (torn). */
+	bool torn;
 };
 
 void neighbour_result(const struct search *s, struct neighbour_result *result);

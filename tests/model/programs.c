@@ -98,6 +98,27 @@ static void lostupdate(struct program *p, uint32_t n)
 	p->model.nr_tasks = 3;
 }
 
+/*
+ * n tasks read a number and yield before they write it back with one more, so that it fails without a preemption; with
+ * three or more no single pair of operations can be reversed so that it passes. They write another variable, too.
+ */
+static void clerks(struct program *p, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++) {
+		for (int i = 0; i < 4; i++)
+			add(p, t, M_WRITE, 1, 0, i);
+		add(p, t, M_READ, 0, 0, 0);
+		add(p, t, M_YIELD, 0, 0, 0);
+		add(p, t, M_STORE, 0, 0, 1);
+		add(p, t, M_END, 0, 0, 0);
+	}
+	for (uint32_t t = 0; t < n; t++)
+		add(p, n, M_JOIN, t, 0, 0);
+	add(p, n, M_READ, 0, 0, 0);
+	add(p, n, M_ASSERT, 0, 0, (int)n);
+	p->model.nr_tasks = n + 1;
+}
+
 static void abba(struct program *p, uint32_t n)
 {
 	for (uint32_t t = 0; t < 2; t++) {
@@ -206,7 +227,7 @@ struct program *program_new(const char *family, uint32_t n)
 		void (*make)(struct program *p, uint32_t n);
 	} families[] = {
 		{ "reorder", reorder }, { "twostage", twostage },
-		{ "philosophers", philosophers }, { "lostupdate", lostupdate },
+		{ "philosophers", philosophers }, { "lostupdate", lostupdate }, { "clerks", clerks },
 		{ "abba", abba }, { "chain", chain }, { "window", window },
 		{ "lostwakeup", lostwakeup }, { "spin", spin }, { "lines", lines },
 		{ "values", values },

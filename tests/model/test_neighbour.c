@@ -186,6 +186,31 @@ static void test_pair(const char *family, unsigned int first, unsigned int secon
 	program_free(p);
 }
 
+/* Updates that others come into without any preemption: the first of them is named, when all are whole and it passes. */
+static void test_torn(uint32_t clerks)
+{
+	struct program *p = program_new("clerks", clerks);
+	struct search *s = model_search("preemption", 1, 1);
+	struct neighbour_result n;
+	struct model_result r;
+	uint32_t order[MAX_ORDER];
+
+	if (model_run(&p->model, s, &r, order, MAX_ORDER) != SEARCH_GO || !r.failed)
+		abort();
+	search_free(s);
+	s = neighbour_new(&options, order, r.steps, r.outcome, 0, NULL, 0);
+	while (model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO)
+		;
+	neighbour_result(s, &n);
+	tap_ok(n.found && n.alone == (clerks == 2) && n.first.label.op == ZUG_OP_DATA_READ &&
+	       n.second.label.op == ZUG_OP_DATA_WRITE && n.first.label.object == n.second.label.object &&
+	       n.first.failing < n.second.failing && n.second.passing < n.first.passing && !n.torn &&
+	       n.trials <= (clerks > 4 ? clerks : 20), "%s: what is read before another writes it, in %llu executions", p->name,
+	       (unsigned long long)n.trials);
+	search_free(s);
+	program_free(p);
+}
+
 static bool same_op(const struct neighbour_op *a, const struct neighbour_op *b)
 {
 	return a->task == b->task && a->label.op == b->label.op && a->failing == b->failing && a->passing == b->passing;
@@ -267,6 +292,8 @@ int main(void)
 	test_random_programs();
 	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);
 	test_pair("abba", ZUG_OP_LOCK, ZUG_OP_LOCK);
+	for (uint32_t n = 2; n <= 5; n++)
+		test_torn(n);
 	test_numbered("lostupdate", 0);
 	test_numbered("lostupdate", 20);
 	test_numbered("abba", 3);

@@ -166,6 +166,7 @@ static void everything_comes_back(void **state)
 	};
 	char copied[] = "/tmp/zug-trace-copy-XXXXXX";
 	const struct trace_minimized *m;
+	struct trace_minimized torn;
 	char message[256];
 	struct trace *t;
 	int err;
@@ -216,16 +217,29 @@ static void everything_comes_back(void **state)
 	assert_true(!m->critical.second_task && m->critical.second_step == UINT64_MAX);
 	assert_true(trace_label_equal(&m->critical.first, &pairs[0].before));
 	assert_true(trace_label_equal(&m->critical.second, &pairs[1].after));
-	close(mkstemp(copied));
-	w = trace_copy(t, copied, &err);
-	assert_non_null(w);
-	assert_int_equal(trace_close(w, false), 0);
-	trace_free(t);
-	t = trace_open(copied, message, sizeof(message));
-	unlink(copied);
-	assert_non_null(t);
-	is_all_there(t, &step.label);
-	assert_null(trace_minimized(t));
+	torn = *m;
+	torn.critical.known = torn.critical.alone = false;
+	torn.critical.torn = true;
+	for (int i = 0; i < 2; i++) {
+		close(mkstemp(copied));
+		w = trace_copy(t, copied, &err);
+		assert_non_null(w);
+		if (!i)
+			trace_add_minimized(w, &torn);
+		assert_int_equal(trace_close(w, false), 0);
+		trace_free(t);
+		t = trace_open(copied, message, sizeof(message));
+		unlink(copied);
+		memcpy(copied + strlen(copied) - 6, "XXXXXX", 6);
+		assert_non_null(t);
+		is_all_there(t, &step.label);
+		m = trace_minimized(t);
+		assert_int_equal(!m, i);
+		if (i)
+			continue;
+		assert_true(m->critical.torn && !m->critical.known && m->critical.second_step == UINT64_MAX);
+		assert_true(trace_label_equal(&m->critical.second, &pairs[1].after));
+	}
 	trace_free(t);
 }
 

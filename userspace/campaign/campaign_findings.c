@@ -25,10 +25,11 @@
 /*
  * The time for minimising and explaining is a quarter of that of the search so far: what took long to
  * find may take longer to become simple, and whatever the search took this adds little to it. At
- * least LEAST, so that a finding of the first second is made simple all the same; at most MOST, for
- * a user waits for it.
+ * least LEAST, so that a finding of the first second is made simple all the same, and as long as so many
+ * executions like the failing one take; at most MOST, for a user waits for it.
  */
 #define SIMPLIFY_LEAST_NS 10000000000ull
+#define SIMPLIFY_LEAST_EXECUTIONS 24
 #define SIMPLIFY_MOST_NS 60000000000ull
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
@@ -57,15 +58,15 @@ static void note_replays(struct campaign_finding *f, const struct session_replay
 }
 
 /* The limits of minimising; *until: the end of the time for it and for explaining, 0: none. */
-static struct minimize_limits time_to_simplify(const struct campaign *c, uint64_t *until)
+static struct minimize_limits time_to_simplify(const struct campaign *c, const struct trace *t, uint64_t *until)
 {
 	uint64_t now = clock_now_ns(), own = c->s.o.results.minimize_ns, quarter = (now - c->start_ns) / 4;
+	uint64_t least = SIMPLIFY_LEAST_EXECUTIONS * trace_outcome(t)->wall_ns;
 	struct minimize_limits limits = MINIMIZE_ALONE;
 
 	if (own == MINIMIZE_NS_AUTO) {
-		own = quarter < SIMPLIFY_LEAST_NS ? SIMPLIFY_LEAST_NS :
-		      quarter > SIMPLIFY_MOST_NS  ? SIMPLIFY_MOST_NS :
-						    quarter;
+		own = quarter > least ? quarter : least;
+		own = own < SIMPLIFY_LEAST_NS ? SIMPLIFY_LEAST_NS : own > SIMPLIFY_MOST_NS ? SIMPLIFY_MOST_NS : own;
 		limits = MINIMIZE_ASIDE(0);
 	}
 	limits.time_ns = MINIMIZE_SHARE(own);
@@ -124,8 +125,10 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	struct minimized m;
 	uint64_t until;
 
-	limits = time_to_simplify(c, &until);
-	if (!found || !min || !t || find_simplest(c, t, &limits, min, &m, f))
+	if (!found || !min || !t)
+		goto out;
+	limits = time_to_simplify(c, t, &until);
+	if (find_simplest(c, t, &limits, min, &m, f))
 		goto out;
 	if (session_late(&c->s, 0))
 		session_say(&c->s, "what decides was not looked for: the time (--time) is over");

@@ -12,7 +12,7 @@
 #include "campaign/trials.h"
 
 /* Steps of all executions together that look for what decides; of a livelock, which takes as many in each, beside those. */
-#define EXPLAIN_STEPS 10000
+#define EXPLAIN_STEPS 40000
 #define EXPLAIN_LIVELOCKS 8
 
 struct progress {
@@ -95,8 +95,8 @@ static void write_critical(const struct campaign *c, struct trace_writer *w, con
 	struct trace_minimized m = *trace_minimized(t);
 
 	m.near = r->trials;
-	m.critical = (struct trace_critical){ .known = r->found && r->nr_pairs, .alone = r->alone };
-	if (m.critical.known) {
+	m.critical = (struct trace_critical){ .known = r->found && r->nr_pairs, .alone = r->alone, .torn = r->torn };
+	if (m.critical.known || m.critical.torn) {
 		m.critical.first_task = r->first.task;
 		m.critical.first_step = r->first.failing;
 		m.critical.first = r->first.label;

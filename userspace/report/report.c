@@ -478,6 +478,31 @@ static bool put_critical(struct report *r, const struct trace_minimized *m)
 	return true;
 }
 
+/*
+ * What can be said when no two operations are known whose order decides: an update that another one came
+ * into, or what was looked for.
+ */
+static void put_undecided(struct report *r, const struct trace_minimized *m, bool preemptions)
+{
+	const struct trace_critical *c = &m->critical;
+	unsigned long long others = m->near - 1;
+
+	if (c->torn) {
+		fprintf(r->out, "\n%sIt may fail because%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));
+		put_operation(r, c->first_task, c->first_step, &c->first);
+		fprintf(r->out, "  %sbefore%s\n", report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
+		put_operation(r, c->second_task, c->second_step, &c->second);
+		fprintf(r->out, "  and what was read before that change is the base of a later one. No schedule without that was\n"
+			"  seen to pass, in %llu near this one (zug diff tries more).\n", others);
+	} else if (others && !preemptions) {
+		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one: it may\n"
+			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
+			others, plural(others));
+	} else if (!preemptions) {
+		fprintf(r->out, "  Which two operations decide was not looked for, as the time for it was over: zug diff does that.\n");
+	}
+}
+
 /* A switch between the two operations, or the one that brought the first: it made their order. */
 static bool leads_to_critical(const struct trace *t, uint64_t i, const struct trace_critical *c)
 {
@@ -631,10 +656,8 @@ static void put_decisions(struct report *r)
 	for (uint64_t i = 0; i < nr; i++)
 		if (is_told(r->t, i, &d) && n++ >= skip)
 			put_decision(r, i, d.preemptions);
-	if (!critical && m && m->near > 1 && !d.preemptions)
-		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one: it may\n"
-			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
-			(unsigned long long)m->near - 1, m->near == 2 ? "" : "s");
+	if (!critical && m && m->near)
+		put_undecided(r, m, d.preemptions);
 }
 
 void report_finding(FILE *out, const struct trace *t, const struct report_options *o)

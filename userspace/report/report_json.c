@@ -299,11 +299,17 @@ static struct json_object *operation_object(struct report *r, uint32_t task, uin
 	return o;
 }
 
+static void add_pair(struct report *r, struct json_object *to, const struct trace_critical *c)
+{
+	json_object_object_add(to, "first", operation_object(r, c->first_task, c->first_step, &c->first));
+	json_object_object_add(to, "second", operation_object(r, c->second_task, c->second_step, &c->second));
+}
+
 /* What minimising came to: the two operations whose order decides. */
 static void put_minimized(struct report *r)
 {
 	const struct trace_minimized *m = trace_minimized(r->t);
-	struct json_object *o, *pair;
+	struct json_object *o, *pair, *torn;
 
 	if (!m) {
 		fputs(",\n\"minimized\":null", r->out);
@@ -316,12 +322,13 @@ static void put_minimized(struct report *r)
 	json_object_object_add(o, "tried_near", json_object_new_uint64(m->near));
 	pair = m->critical.known ? json_object_new_object() : NULL;
 	json_object_object_add(o, "critical", pair);
+	torn = m->critical.torn ? json_object_new_object() : NULL;
+	json_object_object_add(o, "torn", torn);
 	if (pair) {
 		json_object_object_add(pair, "alone", json_object_new_boolean(m->critical.alone));
-		json_object_object_add(pair, "first", operation_object(r, m->critical.first_task, m->critical.first_step,
-								       &m->critical.first));
-		json_object_object_add(pair, "second", operation_object(r, m->critical.second_task,
-									m->critical.second_step, &m->critical.second));
+		add_pair(r, pair, &m->critical);
+	} else if (torn) {
+		add_pair(r, torn, &m->critical);
 	}
 	put(r, ",\n\"minimized\":", o);
 }
