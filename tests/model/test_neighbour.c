@@ -9,6 +9,7 @@
 #include "search/critical.h"
 #include "search/minimize.h"
 #include "search/neighbour.h"
+#include "search/torn.h"
 #include "gen.h"
 #include "programs.h"
 #include "tap.h"
@@ -285,9 +286,42 @@ static void test_readers(void)
 	tap_ok(before_it, "readers: the writer comes before the other reader when it is reversed");
 }
 
+/*
+ * Two shells (1, 2) whose children (3, 4) read a file that the shells then write: task 2 writes over what task 1 has
+ * written. The children only look at it, the shells open it to write; the first shell's update is whole.
+ */
+static void test_sides(void)
+{
+	enum { O = ZUG_OP_OPEN, S = ZUG_OP_STAT, R = ZUG_OP_READ, C = ZUG_OP_CLOSE, W = ZUG_OP_WRITE };
+	uint32_t tasks[] = { 3, 3, 3, 4, 4, 4, 1, 1, 1, 2, 2, 0 };
+	static const uint8_t ops[] = { O, S, R, O, S, R, O, C, W, O, W, ZUG_OP_UNLINK };
+	struct zug_label labels[12];
+	uint32_t births[5] = { 0 }, parents[5] = { SEARCH_NO_TASK, 0, 0, 1, 2 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 12 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 5 };
+	struct torn t[8];
+	size_t nr;
+
+	for (int i = 0; i < 12; i++)
+		labels[i] = (struct zug_label){ .op = ops[i], .object = 77, .site = 100 + i };
+	nr = torn_updates(&c, 0, t, 8);
+	tap_ok(nr == 1 && t[0].look == 3 && t[0].read == 5 && t[0].between == 8 && t[0].own == 9 && t[0].object == 77,
+	       "sides: what a child has read, another shell's write, and the shell's own (%zu)", nr);
+	tap_ok(!torn_updates(&c, 78, t, 8), "sides: no update of another object");
+	/* the second shell's child reads it once more when the first has written */
+	labels[6].op = W;
+	labels[7].op = R;
+	tasks[7] = 4;
+	labels[8] = labels[10];
+	tasks[8] = 2;
+	schedule.nr = 9;
+	tap_ok(!torn_updates(&c, 0, t, 8), "sides: what is read again is not torn");
+}
+
 int main(void)
 {
 	test_readers();
+	test_sides();
 	test_programs();
 	test_random_programs();
 	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);
