@@ -636,7 +636,8 @@ static void put_decisions(struct report *r)
 
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
-	if (critical && !d.preemptions && m->critical.first_step < nr)
+	/* of many that nobody had the time to leave out, those that make the order */
+	if (critical && (!d.preemptions || (!m->minimal && m->preemptions > DECISIONS_MAX)) && m->critical.first_step < nr)
 		d.critical = &m->critical;
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_told(r->t, i, &d);
@@ -644,7 +645,8 @@ static void put_decisions(struct report *r)
 		put_no_decisions(r, faults, critical || d.end != UINT64_MAX);
 		return;
 	}
-	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ?
+	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ? d.critical ?
+		"Of the preemptions, some of which may not be needed, these lead there:" :
 		"The preemptions that lead there:" : d.critical ?
 		"No preemption is needed: these switches, where a task blocks, yields or ends, lead there:" :
 		"No preemption is needed, only this order of switches:", report_style(r, STYLE_PLAIN));
