@@ -499,7 +499,7 @@ static void put_undecided(struct report *r, const struct trace_minimized *m, boo
 			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
 			others, plural(others));
 	} else if (!preemptions) {
-		fprintf(r->out, "  Which two operations decide was not looked for, as the time for it was over: zug diff does that.\n");
+		fprintf(r->out, "  There was no time to look for the two operations whose order decides: zug diff does that.\n");
 	}
 }
 
