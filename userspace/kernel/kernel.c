@@ -298,6 +298,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 
 	*out = NULL;
 	ret = machine_check(err, errlen);
+	ret = ret ? ret : machine_drop_privileges(err, errlen);
 	if (ret)
 		return ret;
 	setrlimit(RLIMIT_MEMLOCK, &inf);

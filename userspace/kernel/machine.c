@@ -227,39 +227,70 @@ static void look_lockdown(struct machine_fact *f)
 		snprintf(f->found, sizeof(f->found), "not locked down");
 }
 
-static bool may(cap_value_t v)
-{
-	cap_flag_value_t set = CAP_CLEAR;
-	cap_t caps = cap_get_proc();
+/* What zug needs of root's rights; docs/security.md says the same, and tests/vm/t/bad-input.sh that each is needed. */
+static const struct {
+	cap_value_t cap;
+	const char *name, *why;
+} privileges[] = {
+	/* with CAP_BPF and CAP_PERFMON in it */
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "to load the scheduler, to place probes and for namespaces" },
+	{ CAP_SYS_CHROOT, "CAP_SYS_CHROOT", "to enter a test's mount namespace" },
+	{ CAP_NET_ADMIN, "CAP_NET_ADMIN", "for a test's own network" },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the memory of tests of other users" },
+	{ CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE", "for a test's limits" },
+	{ CAP_KILL, "CAP_KILL", "to end tests of other users" },
+	{ CAP_SETUID, "CAP_SETUID", "to give a test its user's rights" },
+	{ CAP_SETGID, "CAP_SETGID", "to give a test its user's groups" },
+	{ CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", "for control groups and the files of users" },
+	{ CAP_CHOWN, "CAP_CHOWN", "to give files to a test's user" },
+	{ CAP_FOWNER, "CAP_FOWNER", "for private copies of the files of users" },
+	{ CAP_FSETID, "CAP_FSETID", "for private copies of setuid files" },
+	{ CAP_SETFCAP, "CAP_SETFCAP", "for private copies of files with capabilities" },
+	{ CAP_MKNOD, "CAP_MKNOD", "for private copies of device files" },
+};
 
-	if (caps) {
-		cap_get_flag(caps, v, CAP_EFFECTIVE, &set);
-		cap_free(caps);
-	}
-	return set == CAP_SET;
-}
+#define NR_PRIVILEGES (sizeof(privileges) / sizeof(privileges[0]))
 
 static void look_privileges(struct machine_fact *f)
 {
-	static const struct {
-		cap_value_t cap;
-		const char *name, *why;
-	} need[] = {
-		{ CAP_BPF, "CAP_BPF", "to load the scheduler" },
-		{ CAP_PERFMON, "CAP_PERFMON", "to place probes" },
-		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "for mount namespaces and the scheduling class" },
-		{ CAP_SYS_NICE, "CAP_SYS_NICE", "to move a test into the scheduling class" },
-	};
-	char missing[256] = "";
+	cap_t caps = cap_get_proc();
+	char missing[1024] = "";
 
-	for (size_t i = 0; i < sizeof(need) / sizeof(need[0]); i++)
-		if (!may(need[i].cap))
-			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
-				 "%s%s (%s)", missing[0] ? ", " : "", need[i].name, need[i].why);
+	for (size_t i = 0; i < NR_PRIVILEGES; i++) {
+		cap_flag_value_t set = CAP_CLEAR;
+
+		if (!caps || cap_get_flag(caps, privileges[i].cap, CAP_EFFECTIVE, &set) || set != CAP_SET)
+			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing), "%s%s (%s)",
+				 missing[0] ? ", " : "", privileges[i].name, privileges[i].why);
+	}
+	cap_free(caps);
 	if (missing[0])
 		bad(f, -EPERM, "run as root", "missing privileges: %s", missing);
 	else
-		snprintf(f->found, sizeof(f->found), "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_NICE");
+		snprintf(f->found, sizeof(f->found), "the %zu capabilities that zug needs", NR_PRIVILEGES);
+}
+
+int machine_drop_privileges(char *err, size_t errlen)
+{
+	const char *debug = getenv("ZUG_DEBUG"), *without = debug ? strstr(debug, "without:") : NULL;
+	cap_t caps = cap_init();
+	int ret = caps ? 0 : -errno;
+
+	for (size_t i = 0; i < NR_PRIVILEGES && !ret; i++) {
+		const char *name = privileges[i].name;
+
+		if (without && !strncmp(without + strlen("without:"), name, strlen(name)))
+			continue;
+		if (cap_set_flag(caps, CAP_PERMITTED, 1, &privileges[i].cap, CAP_SET) ||
+		    cap_set_flag(caps, CAP_EFFECTIVE, 1, &privileges[i].cap, CAP_SET))
+			ret = -errno;
+	}
+	if (!ret && cap_set_proc(caps))
+		ret = -errno;
+	cap_free(caps);
+	if (ret)
+		snprintf(err, errlen, "cannot give up the capabilities that are not needed: %s", strerror(-ret));
+	return ret;
 }
 
 static void look_cgroup(struct machine_fact *f)

@@ -34,6 +34,13 @@ int machine_look(unsigned int i, struct machine_fact *f);
 /* The first needed thing that is missing: its -errno, with what it is and the fix in err. 0: none. Takes no time. */
 int machine_check(char *err, size_t errlen);
 
+/*
+ * Keeps those capabilities that zug needs, of this thread and those that it makes, and gives the others up; none is
+ * inherited by what it executes (a program of root has all of root's all the same). Call it after machine_check(), before
+ * there are threads. ZUG_DEBUG=without:CAP_X gives up CAP_X as well. 0, or -errno with a line in err.
+ */
+int machine_drop_privileges(char *err, size_t errlen);
+
 /* True when a program of that name is in PATH, or the file 'also' (NULL: none) is one. */
 bool machine_has_program(const char *name, const char *also);
 

@@ -36,7 +36,7 @@ if begin "no privileges"; then
 	zug 60 --version
 	command_run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" doctor
 	want_status 3
-	want_out '^  MISSING +privileges +missing privileges: CAP_BPF '
+	want_out '^  MISSING +privileges +missing privileges: CAP_SYS_ADMIN '
 	want_out '^ +to mend it: run as root$'
 	want_out '^zug run does not work here: 1 of what it needs is missing\.$'
 	end
