@@ -234,6 +234,7 @@ static const struct {
 } privileges[] = {
 	/* with CAP_BPF and CAP_PERFMON in it */
 	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "to load the scheduler, to place probes and for namespaces" },
+	{ CAP_SYS_NICE, "CAP_SYS_NICE", "to move a test that joins into the scheduling class" },
 	{ CAP_SYS_CHROOT, "CAP_SYS_CHROOT", "to enter a test's mount namespace" },
 	{ CAP_NET_ADMIN, "CAP_NET_ADMIN", "for a test's own network" },
 	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the memory of tests of other users" },
