@@ -123,7 +123,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		s->ran_ns += now - s->turn_since;
 	s->turn_since = now;
 	clock_step(s);
-	stays = always || ring_crowded() || alarm_due(s);
+	stays = always || ring_crowded(t) || alarm_due(s);
 	if (!stays && !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot))) {
 		lease_passed(t, site);
 		t->ev.flags |= ZUG_EF_LONE;

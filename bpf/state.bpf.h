@@ -29,13 +29,14 @@
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
- * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn) and daemon_sleeps;
+ * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), sleeps and nr_slots;
  * the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 struct zug_lease leases[ZUG_MAX_SANDBOXES];
-volatile __u32 daemon_sleeps;	/* the daemon waits in epoll: wake it up */
+volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
+volatile __u32 nr_slots;	/* only sandboxes below that are in use */
 volatile __u32 mm_counter;
 volatile __u64 nameless_counter;
 volatile __u32 answers;		/* zug_answer() can be used */
@@ -139,9 +140,17 @@ struct {
 	__type(value, struct task_state);
 } tasks SEC(".maps");
 
-struct {
+struct event_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ZUG_RING_BYTES);
+};
+
+/* The ring of each sandbox, which user space makes: so each may have a reader of its own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, ZUG_MAX_SANDBOXES);
+	__type(key, __u32);
+	__array(values, struct event_ring);
 } events SEC(".maps");
 
 static __always_inline struct task_state *state_of(struct task_struct *p)
@@ -197,16 +206,20 @@ static __always_inline void event_send(struct zug_sandbox *s, const struct zug_e
 {
 	/* a task that goes on does not wait for an answer: a question will come */
 	bool waits = !(e->flags & (ZUG_EF_LONE | ZUG_EF_LEASED));
-	__u64 flags = daemon_sleeps && waits ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u64 flags = waits && sleeps[e->sandbox & (ZUG_MAX_SANDBOXES - 1)] ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	/* its number where it lies: there is no room for another one on the stack */
+	void *ring = bpf_map_lookup_elem(&events, &e->sandbox);
 
-	if (bpf_ringbuf_output(&events, (void *)e, sizeof(*e), flags))
+	if (!ring || bpf_ringbuf_output(ring, (void *)e, sizeof(*e), flags))
 		__sync_fetch_and_add(&s->nr_lost, 1);
 }
 
 /* Events of tasks that do not stop must not fill the ring: beyond half of it tasks are made to stop. */
-static __always_inline bool ring_crowded(void)
+static __always_inline bool ring_crowded(const struct task_state *t)
 {
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
+	void *ring = bpf_map_lookup_elem(&events, &t->slot);
+
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ZUG_RING_BYTES / 2;
 }
 
 static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,

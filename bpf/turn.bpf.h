@@ -219,7 +219,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			t->flags &= ~(TF_STOP | TF_YIELD);
 			if (!stop)
 				clock_look(s);
-			if (!stop && !ring_crowded() && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) &&
+			if (!stop && !ring_crowded(t) && !scx_bpf_dsq_nr_queued(ZUG_DSQ(slot)) && !alarm_due(s) &&
 			    yields_alone(s, t)) {
 				t->ev.flags |= ZUG_EF_LONE;
 				s->nr_points++;
@@ -397,15 +397,16 @@ void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
 {
 	__u32 i;
 
-	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
-		struct zug_sandbox *s = &sandboxes[i];
+	bpf_for(i, 0, nr_slots) {
+		__u32 slot = i & (ZUG_MAX_SANDBOXES - 1);
+		struct zug_sandbox *s = &sandboxes[slot];
 
 		if (s->setup.lane != (__u32)cpu)
 			continue;
 		if (s->state == ZUG_SB_DRAIN)
-			scx_bpf_dsq_move_to_local(ZUG_DSQ(i));
+			scx_bpf_dsq_move_to_local(ZUG_DSQ(slot));
 		else if (s->state == ZUG_SB_ACTIVE)
-			dispatch_sandbox(i, s);
+			dispatch_sandbox(slot, s);
 	}
 }
 

@@ -13,8 +13,8 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		15
-#define ZUG_MAX_SANDBOXES	8
+#define ZUG_ABI_VERSION		16
+#define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
 #define ZUG_MAX_MODULES		1024

@@ -2,9 +2,9 @@
 /*
  * The BPF side from user space: attach it, plant probes, read the event ring, give commands.
  *
- * There is one ring for all sandboxes. What is read from it is kept by sandbox, in the order in which it came, until it is
- * taken: by kworld_pump(), or by the door of zugd while a test joins. Read kernel.h first, and bpf/zug_abi.h for what the
- * events and commands say.
+ * Each sandbox has a ring. What is read from it is kept, in the order in which it came, until it is taken: by
+ * kworld_pump(), or by the door of zugd while a test joins. Read kernel.h first, and bpf/zug_abi.h for what the events
+ * and commands say.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,8 +64,9 @@ struct kernel {
 	int *links;	/* probes, one a module */
 	size_t nr_links, room_links;
 	uint64_t probes_changed;
-	struct ring_buffer *rb;
+	struct ring_buffer *rb;		/* of the sandboxes that this process has opened; NULL: none yet */
 	int ctl_fd, epoll;
+	int rings[ZUG_MAX_SANDBOXES];	/* -1: not opened */
 	bool spin;
 	/* by sandbox: the events that were read from the ring and are not taken yet, list[first..end) */
 	struct event_list {
@@ -209,13 +210,85 @@ static int attach_all(struct kernel *k, char *err, size_t errlen)
 	return ret;
 }
 
-/* What lies in the ring is of an earlier process. */
-static void drop_events(struct kernel *k)
+/* ---- rings ---- */
+
+/* The ring of a sandbox, which is made if it is not there: a descriptor, or -errno. */
+static int find_ring(struct kernel *k, unsigned int slot)
 {
-	ring_buffer__consume(k->rb);
-	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++)
+	int all = programs_map(k->programs, "events"), fd, ret;
+	uint32_t id;
+
+	if (!bpf_map_lookup_elem(all, &slot, &id)) {
+		fd = bpf_map_get_fd_by_id(id);
+		return fd < 0 ? -errno : fd;
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "event_ring", 0, 0, ZUG_RING_BYTES, NULL);
+	if (fd < 0)
+		return -errno;
+	ret = bpf_map_update_elem(all, &slot, &fd, BPF_ANY) ? -errno : 0;
+	if (ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
+/* The events of that ring are read from now on. 0 or -errno. */
+static int read_ring(struct kernel *k, int ring)
+{
+	struct epoll_event ee = { .events = EPOLLIN };
+	int ret = 0;
+
+	if (k->rb)
+		ret = ring_buffer__add(k->rb, ring, on_event, k);
+	else
+		k->rb = ring_buffer__new(ring, on_event, k, NULL);
+	if (ret || !k->rb)
+		return ret ? ret : -errno;
+	return epoll_ctl(k->epoll, EPOLL_CTL_ADD, ring, &ee) ? -errno : 0;
+}
+
+/* Other processes may open other slots meanwhile. */
+static void count_slot(struct kernel *k, unsigned int slot)
+{
+	uint32_t nr = k->bss->nr_slots;
+
+	while (nr <= slot && !__atomic_compare_exchange_n(&k->bss->nr_slots, &nr, slot + 1, false, __ATOMIC_SEQ_CST,
+							  __ATOMIC_SEQ_CST))
+		;
+}
+
+int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errlen)
+{
+	int ret = -EINVAL;
+
+	if (slot < ZUG_MAX_SANDBOXES && k->rings[slot] >= 0)
+		return 0;
+	if (slot < ZUG_MAX_SANDBOXES)
+		ret = k->rings[slot] = find_ring(k, slot);
+	if (ret >= 0)
+		ret = read_ring(k, k->rings[slot]);
+	if (ret) {
+		snprintf(err, errlen, "cannot map the event ring of sandbox %u: %s", slot, strerror(-ret));
+		return ret;
+	}
+	count_slot(k, slot);
+	/* what lies in it is of an earlier process */
+	kernel_forget(k, slot);
+	return 0;
+}
+
+static void close_rings(struct kernel *k)
+{
+	ring_buffer__free(k->rb);
+	k->rb = NULL;
+	for (int i = 0; i < ZUG_MAX_SANDBOXES; i++) {
+		if (k->rings[i] >= 0)
+			close(k->rings[i]);
+		k->rings[i] = -1;
 		k->events[i].first = k->events[i].end = 0;
-	k->lost = 0;
+	}
+	if (k->epoll >= 0)
+		close(k->epoll);
+	k->epoll = -1;
 }
 
 /*
@@ -292,9 +365,8 @@ int kernel_wake(struct kernel *k, char *err, size_t errlen)
 int kernel_open(struct kernel **out, char *err, size_t errlen)
 {
 	struct rlimit inf = { RLIM_INFINITY, RLIM_INFINITY };
-	struct epoll_event ee = { .events = EPOLLIN };
 	struct kernel *k;
-	int ret, ring;
+	int ret;
 
 	*out = NULL;
 	ret = machine_check(err, errlen);
@@ -306,21 +378,17 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	if (!k)
 		return -ENOMEM;
 	k->epoll = k->ops = k->ops_last = -1;
+	memset(k->rings, -1, sizeof(k->rings));
 	k->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	ret = programs_open(&k->programs, err, errlen);
 	if (ret)
 		goto fail;
 	k->bss = programs_variables(k->programs);
 	k->ctl_fd = programs_fd(k->programs, "zug_ctl");
-	ring = programs_map(k->programs, "events");
-	k->rb = ring_buffer__new(ring, on_event, k, NULL);
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!k->rb || k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, ring, &ee)) {
-		ret = -errno;
-		snprintf(err, errlen, "cannot map the event ring: %s", strerror(errno));
+	ret = k->epoll < 0 ? -errno : kernel_open_slot(k, 0, err, errlen);
+	if (ret)
 		goto fail;
-	}
-	drop_events(k);
 	k->attaching = !pthread_create(&k->thread, NULL, attach_thread, k);
 	if (!k->attaching)
 		attach_thread(k);
@@ -373,9 +441,7 @@ void kernel_close(struct kernel *k)
 		close(k->ops_last);
 	if (k->ops >= 0)
 		close(k->ops);
-	ring_buffer__free(k->rb);
-	if (k->epoll >= 0)
-		close(k->epoll);
+	close_rings(k);
 	detached = leave_detaching(k);
 	for (int i = 0; i < k->nr_hooks; i++)
 		close(k->hooks[i].link);
@@ -430,8 +496,10 @@ static int pull(struct kernel *k, const struct event_list *l, size_t nr)
 }
 
 /* Waits until more than nr events of the sandbox are there to be taken. As kernel_event(). */
-static int wait_events(struct kernel *k, const struct event_list *l, size_t nr, int64_t timeout_us, int extra_fd)
+static int wait_events(struct kernel *k, unsigned int slot, size_t nr, int64_t timeout_us, int extra_fd)
 {
+	const struct event_list *l = &k->events[slot];
+	volatile uint32_t *sleeps = &k->bss->sleeps[slot];
 	uint64_t start;
 	int64_t left;
 	int ret = pull(k, l, nr), woken;
@@ -453,18 +521,18 @@ static int wait_events(struct kernel *k, const struct event_list *l, size_t nr, 
 			{ .fd = extra_fd, .events = POLLIN },
 		};
 
-		k->bss->daemon_sleeps = 1;
+		*sleeps = 1;
 		__sync_synchronize();
 		ret = pull(k, l, nr);
 		left = timeout_us - elapsed_us(start);
 		if (ret || left <= 0) {
-			k->bss->daemon_sleeps = 0;
+			*sleeps = 0;
 			return ret;
 		}
 		woken = poll(p, 2, left / 1000 + 1);
 		if (woken < 0)
 			woken = -errno;
-		k->bss->daemon_sleeps = 0;
+		*sleeps = 0;
 		ret = pull(k, l, nr);
 		if (ret || woken == -EINTR || p[1].revents)
 			return ret;
@@ -474,7 +542,7 @@ static int wait_events(struct kernel *k, const struct event_list *l, size_t nr, 
 int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64_t timeout_us, int extra_fd)
 {
 	struct event_list *l = &k->events[slot];
-	int ret = wait_events(k, l, 0, timeout_us, extra_fd);
+	int ret = wait_events(k, slot, 0, timeout_us, extra_fd);
 
 	if (ret != 1)
 		return ret;
@@ -487,7 +555,7 @@ int kernel_event(struct kernel *k, unsigned int slot, struct zug_event *e, int64
 int kernel_look(struct kernel *k, unsigned int slot, size_t nth, struct zug_event *e, int64_t timeout_us)
 {
 	struct event_list *l = &k->events[slot];
-	int ret = wait_events(k, l, nth, timeout_us, -1);
+	int ret = wait_events(k, slot, nth, timeout_us, -1);
 
 	if (ret == 1)
 		*e = l->list[l->first + nth];

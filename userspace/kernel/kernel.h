@@ -25,6 +25,8 @@ int kernel_ready(struct kernel *k, char *err, size_t errlen);
  */
 void kernel_rest(struct kernel *k);
 int kernel_wake(struct kernel *k, char *err, size_t errlen);
+/* For more sandboxes than the first one: its events can be had. 0, or -errno with one line in err. */
+int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errlen);
 /* Detaches, also probes, and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 

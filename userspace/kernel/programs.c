@@ -414,6 +414,15 @@ static int empty_all(struct programs *p)
 	return ret;
 }
 
+/* The event rings of all sandboxes but the first one, which is always in use. */
+static void drop_rings(struct programs *p)
+{
+	int all = programs_map(p, "events");
+
+	for (uint32_t slot = 1; slot < p->variables->nr_slots; slot++)
+		bpf_map_delete_elem(all, &slot);
+}
+
 /*
  * The numbers of executions and of address spaces go on: tasks that the last process has left have theirs, and no task
  * may be taken for a member of what comes now.
@@ -422,6 +431,7 @@ static int set_back(struct programs *p)
 {
 	struct zug_bpf__bss *v = p->variables, clean = { .mm_counter = v->mm_counter, .nameless_counter = v->nameless_counter };
 
+	drop_rings(p);
 	for (unsigned int i = 0; i < ZUG_MAX_SANDBOXES; i++)
 		clean.sandboxes[i].run = v->sandboxes[i].run;
 	*v = clean;

@@ -262,6 +262,9 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	ret = make_stack(s);
 	if (ret)
 		goto fail;
+	ret = kernel_open_slot(k, slot, err, errlen);
+	if (ret)
+		goto fail;
 	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
 		goto fail;
 	if ((o->virtual_time || o->seeded) && !kernel_may_write(k)) {
