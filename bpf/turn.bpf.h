@@ -646,18 +646,37 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
  * A task that computes for long without a point would starve the rest: stop it in user mode. Where there is no rest
  * user space looks, much more seldom, whether it waits for what no task is left to do.
  */
+/* Ticks that the holder of each sandbox has seen since it got to where it is. */
+static struct {
+	__u64 since;		/* turn_since then */
+	__u64 nr;
+} ticks[ZUG_MAX_SANDBOXES];
+
+/* One that computes sees at least so many in the shortest time of a spin; a machine that stalled makes up for none. */
+#define SPIN_TICKS	5
+
+static __always_inline bool computes(const struct zug_sandbox *s, __u32 slot)
+{
+	slot &= ZUG_MAX_SANDBOXES - 1;
+	if (ticks[slot].since != s->turn_since)
+		ticks[slot].nr = 0;
+	ticks[slot].since = s->turn_since;
+	return ++ticks[slot].nr >= SPIN_TICKS;
+}
+
 SEC("struct_ops/zug_tick")
 void BPF_PROG(zug_tick, struct task_struct *p)
 {
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
-	bool lone;
+	bool lone, busy;
 	__u64 ran;
 
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return;
+	busy = computes(s, t->slot);
 	ran = bpf_ktime_get_ns() - s->turn_since;
-	if (!s->turn.spin_ns || ran < s->turn.spin_ns)
+	if (!s->turn.spin_ns || ran < s->turn.spin_ns || !busy)
 		return;
 	lone = !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
 	if ((lone && ran < s->turn.lone_ns) || !tick_in_user(p))
