@@ -69,6 +69,15 @@ struct search_part_end {
 void search_part_end(const struct search *s, struct search_part_end *e);
 
 /*
+ * An execution of the part that was entered, which passed or failed, and which another search made that was a copy of
+ * this one when it was frozen: it counts as if this one had made it. The part must not be gone on with.
+ */
+struct search_made {
+	uint64_t class, schedule, steps;	/* search_hashes() */
+};
+void search_count(struct search *s, const struct search_made *m);
+
+/*
  * Shares parts out, so that each of nr has about the same to do: owner[i] becomes the number, from 0, of who makes
  * part i. The greatest part goes to who has least, and so on. 0 or -ENOMEM.
  */

@@ -810,6 +810,17 @@ void search_end(struct search *s, const struct search_end *end)
 		s->type->end(s->state, &e);
 }
 
+void search_count(struct search *s, const struct search_made *m)
+{
+	s->complete++;
+	seen_add(&s->classes, m->class);
+	seen_add(&s->schedules, m->schedule);
+	if (m->steps > s->stats.max_steps)
+		s->stats.max_steps = m->steps;
+	s->stats.steps += m->steps;
+	s->stats.executions++;
+}
+
 void search_get_stats(const struct search *s, struct search_stats *stats)
 {
 	*stats = s->stats;

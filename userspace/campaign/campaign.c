@@ -10,6 +10,7 @@
 #include <string.h>
 #include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
+#include "campaign/campaign_lanes.h"
 
 /* At most so many executions only to see what the test maps. */
 #define PRIMING_ROUNDS 4
@@ -23,7 +24,8 @@ static int set_up(struct campaign *c, struct kernel *k, const struct campaign_op
 	int ret;
 
 	campaign_parts_options(&own);
-	ret = session_prepare(&c->s, &own, observer, stop, err, errlen);
+	ret = campaign_lanes_check(&own, k, err, errlen);
+	ret = ret ? ret : session_prepare(&c->s, &own, observer, stop, err, errlen);
 	c->s.until_ns = o->search.time_ns ? c->start_ns + o->search.time_ns : 0;
 	ret = ret ? ret : points_new(&c->points, &c->s, err, errlen);
 	ret = ret ? ret : campaign_parts_open(c, err, errlen);
@@ -68,6 +70,7 @@ void campaign_free(struct campaign *c)
 
 	if (!c)
 		return;
+	campaign_lanes_stop(c);
 	campaign_close_record(c, err, sizeof(err));
 	campaign_parts_close(c);
 	points_free(c->points);
@@ -204,11 +207,22 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
-/* The next execution of the search, with its points; at the end those that only early time-outs make others. */
+/* The next execution of the search, with its points. */
+static int make(struct campaign *c, struct execution *x, enum campaign_step *what, char *err, size_t errlen)
+{
+	bool apart;
+	int ret = points_begin(c->points, &apart, err, errlen);
+
+	*what = CAMPAIGN_EXHAUSTED;
+	if (!ret && (apart || !c->s.exhausted))
+		ret = sample(c, apart, x, what, err, errlen);
+	return ret;
+}
+
+/* The same, whoever makes it; at the end those that only early time-outs make others. */
 static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
 		   size_t errlen)
 {
-	bool apart;
 	int ret;
 
 	for (;;) {
@@ -216,10 +230,13 @@ static int explore(struct campaign *c, struct execution *x, enum campaign_step *
 		ret = campaign_parts_enter(c, err, errlen);
 		if (ret <= 0)
 			return ret;
-		ret = points_begin(c->points, &apart, err, errlen);
-		*what = CAMPAIGN_EXHAUSTED;
-		if (!ret && (apart || !c->s.exhausted))
-			ret = sample(c, apart, x, what, err, errlen);
+		ret = campaign_lanes_take(c, make, x, err, errlen);
+		if (ret == TAKEN_PART)
+			continue;
+		*what = ret == TAKEN_STOP ? CAMPAIGN_WAITED : CAMPAIGN_EXECUTED;
+		if (ret != TAKEN_NOT)
+			return ret < 0 ? ret : 0;
+		ret = make(c, x, what, err, errlen);
 		if (ret || *what != CAMPAIGN_EXHAUSTED)
 			return ret;
 		ret = campaign_parts_leave(c, err, errlen);
@@ -315,6 +332,7 @@ const char *campaign_tried(const struct campaign *c)
 	struct search_stats st;
 
 	search_get_stats(c->s.search, &st);
+	campaign_parts_stats(c, &st);
 	if (st.incomplete)
 		return "nothing is left to try, but not everything was tried";
 	return told[st.bound_done != UINT32_MAX && !st.unbounded][ruled]

@@ -13,7 +13,7 @@
  *	session_*			kernel side, sandbox, probes, world, engine; one execution
  *	policy_*			the reasons for which places are points (policy.h)
  *	points				the table of policies, which the loop calls
- *	campaign_parts			its share of a search that many machines make
+ *	campaign_parts, _lanes		its share of a search that many machines make; several executions at a time
  *	campaign			one step: an execution that finds points, or of the search
  *	trials, minimize, closest	executions beside the search: simpler schedules, neighbours
  *	campaign_findings, _run, _once	the loop, and one execution for zugd
@@ -69,6 +69,7 @@ int campaign_plan(struct campaign *c, struct campaign_plan *p, char *err, size_t
 enum campaign_step {
 	CAMPAIGN_PRIMED = 1, CAMPAIGN_EXECUTED, CAMPAIGN_EXHAUSTED,
 	CAMPAIGN_SHARED,	/* its share is made (--shard) */
+	CAMPAIGN_WAITED,	/* nothing was executed: the campaign is to end */
 };
 int campaign_step(struct campaign *c, struct execution *x, enum campaign_step *what,
 		  char *err, size_t errlen);

@@ -27,13 +27,29 @@ struct campaign_parts {
 	uint32_t *owner;	/* by subtree; NULL: a part is one execution */
 	uint64_t next, part, n;	/* n: executions of this part so far */
 	uint32_t bound, max_bound;
+	uint32_t deepest;	/* the greatest bound under which there was something to search */
 	uint32_t tasks;		/* numbers of tasks that the prologue has given out */
 	uint64_t class, schedule;	/* of the last execution */
+};
+
+struct lane;
+struct lane_part;
+
+/* -j: copies of this process that make parts, too (campaign_lanes.c). */
+struct campaign_lanes {
+	struct lane *list;	/* NULL: none now */
+	uint32_t nr;
+	struct lane_part *given;	/* parts that they have, or have made, in their order */
+	size_t nr_given, room;
+	uint64_t part;		/* the next one to be given is not before it, under this bound */
+	uint32_t bound;
+	bool inside;		/* the executions of a part are being counted */
 };
 
 struct campaign {
 	struct session s;
 	struct campaign_parts parts;
+	struct campaign_lanes lanes;
 	struct points *points;
 	struct failure_list failures;
 	struct failure_list once;	/* that did not come again when they were replayed */

@@ -33,6 +33,9 @@ static uint64_t next_month(void)
 
 void campaign_parts_options(struct campaign_options *o)
 {
+	o->search.alone = o->search.lanes && !o->search.shards;
+	if (o->search.alone)
+		o->search.shard = o->search.shards = 1;
 	if (o->search.shards && !o->inputs.clock_real)
 		o->inputs.clock_real = next_month();
 }
@@ -149,7 +152,7 @@ int campaign_parts_open(struct campaign *c, char *err, size_t errlen)
 			 "give --strategy dfs, dpor, preemption or delay", o->plan ? "plan" : "subtrees");
 		return -EINVAL;
 	}
-	if (!o->shards)
+	if (!o->shards || o->alone)
 		return 0;
 	if (asprintf(&p->dir, "%s/shard-%u-of-%u", c->s.o.results.dir, o->shard, o->shards) < 0 ||
 	    asprintf(&p->record, "%s/record", p->dir) < 0) {
@@ -301,8 +304,10 @@ static int begin_parts(struct campaign *c, char *err, size_t errlen)
 	}
 	if (p->old)
 		json_object_put(frozen);
-	else
+	else if (p->log)
 		shard_log_frozen(p->log, frozen);
+	else
+		json_object_put(frozen);
 	return ret;
 }
 
@@ -403,19 +408,59 @@ static int find_next(struct campaign *c)
 	}
 }
 
-static void part_over(struct campaign *c)
+void campaign_parts_over(struct campaign *c, const struct search_part_end *e)
 {
 	struct campaign_parts *p = &c->parts;
+
+	p->inside = false;
+	if (p->part < p->nr)
+		p->done[p->part] = e->cut ? p->bound + 1 : UINT32_MAX;
+	if (p->owner && p->log)
+		shard_log_part(p->log, &(struct shard_part){ .part = p->part, .bound = p->bound, .cut = e->cut,
+							     .incomplete = e->incomplete });
+	p->next = p->part + 1;
+}
+
+static void part_over(struct campaign *c)
+{
 	struct search_part_end e;
 
 	search_part_end(c->s.search, &e);
-	p->inside = false;
-	if (p->part < p->nr)
-		p->done[p->part] = e.cut ? p->bound + 1 : UINT32_MAX;
-	if (p->owner)
-		shard_log_part(p->log, &(struct shard_part){ .part = p->part, .bound = p->bound, .cut = e.cut,
-							     .incomplete = e.incomplete });
-	p->next = p->part + 1;
+	campaign_parts_over(c, &e);
+}
+
+/* Everything that the executions of a part have in common. SEARCH_GO, SEARCH_EXHAUSTED or -errno. */
+static int enter(struct campaign *c, uint64_t part)
+{
+	struct campaign_parts *p = &c->parts;
+	int ret;
+
+	p->part = c->s.part = part;
+	p->n = 0;
+	ret = search_enter(c->s.search, part, p->bound);
+	if (ret != SEARCH_GO)
+		return ret;
+	p->inside = true;
+	/* numbers of tasks that the prologue has not seen are each part's own */
+	spawn_forget(&c->s.spawn, p->tasks);
+	c->s.skipped = p->owner ? 0 : p->prologue + part - c->s.figures.executions;
+	return SEARCH_GO;
+}
+
+int campaign_parts_go(struct campaign *c, uint64_t part, uint32_t bound)
+{
+	c->parts.bound = bound;
+	return enter(c, part);
+}
+
+bool campaign_parts_after(const struct campaign *c, uint64_t *part)
+{
+	const struct campaign_parts *p = &c->parts;
+
+	for (; *part < p->nr || p->unbounded; (*part)++)
+		if (is_mine(c, *part) && !is_done(p, *part))
+			return true;
+	return false;
 }
 
 /* 1, 0 or -errno as campaign_parts_enter(). */
@@ -425,14 +470,9 @@ static int enter_next(struct campaign *c, char *err, size_t errlen)
 	int ret;
 
 	while (find_next(c)) {
-		p->part = c->s.part = p->next;
-		p->n = 0;
-		ret = search_enter(c->s.search, p->part, p->bound);
+		ret = enter(c, p->next);
 		if (ret == SEARCH_GO) {
-			p->inside = true;
-			/* numbers of tasks that the prologue has not seen are each part's own */
-			spawn_forget(&c->s.spawn, p->tasks);
-			c->s.skipped = p->owner ? 0 : p->prologue + p->part - c->s.figures.executions;
+			p->deepest = p->bound;
 			return 1;
 		}
 		if (ret < 0) {
@@ -515,6 +555,17 @@ void campaign_parts_stats(const struct campaign *c, struct search_stats *st)
 	st->bound = p->max_bound ? p->bound : UINT32_MAX;
 	st->bound_done = UINT32_MAX;
 	st->unbounded = false;
+	/* a shard does not know of the others */
+	if (!c->s.o.search.alone || !p->max_bound)
+		return;
+	if (c->exhausted) {
+		st->unbounded = !search_division_cut(c->s.search);
+		for (uint64_t i = 0; i < p->nr; i++)
+			st->unbounded &= p->done[i] == UINT32_MAX;
+		st->bound_done = st->unbounded ? p->deepest : p->max_bound;
+	} else if (p->bound) {
+		st->bound_done = p->bound - 1;
+	}
 }
 
 /* ---- the log ---- */
@@ -571,17 +622,18 @@ int campaign_parts_executed(struct campaign *c, const struct execution *x, char 
 		.preemptions = x->preemptions, .ns = x->wall_ns,
 	};
 
-	if (!p->log)
+	if (!c->s.o.search.shards)
 		return 0;
 	/* cut by the user or the time: it is made again */
 	if (x->outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 		return 0;
 	if (p->old && !c->s.frozen)
 		return compare(p, &e, err, errlen);
-	shard_log_execution(p->log, &e);
+	if (p->log)
+		shard_log_execution(p->log, &e);
 	if (c->s.frozen && !p->owner)
 		part_over(c);
-	return log_error(p, err, errlen);
+	return p->log ? log_error(p, err, errlen) : 0;
 }
 
 int campaign_parts_end(struct campaign *c, const char *why, bool complete, char *err, size_t errlen)

@@ -6,7 +6,7 @@
  * that are its own. All of it is in the log of its folder (report/shard.h). Run again, it makes the prologue once more,
  * for points live in the kernel and not in a file, and then the parts that the log has not.
  *
- * Without --shard all of these do nothing.
+ * With -j and without --shard all parts are its own, and there is no log. Without both all of these do nothing.
  */
 #ifndef ZUG_CAMPAIGN_PARTS_H
 #define ZUG_CAMPAIGN_PARTS_H
@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include "campaign/options.h"
 #include "engine/engine.h"
+#include "search/parts.h"
 
 struct campaign;
 struct campaign_failure;
@@ -39,6 +40,12 @@ void campaign_parts_close(struct campaign *c);
 int campaign_parts_enter(struct campaign *c, char *err, size_t errlen);
 /* The search is exhausted: a part is over, or the division is made, and there is more. -errno with a line in err. */
 int campaign_parts_leave(struct campaign *c, char *err, size_t errlen);
+/* For a copy of this process: enters that part. SEARCH_GO, SEARCH_EXHAUSTED or -errno. */
+int campaign_parts_go(struct campaign *c, uint64_t part, uint32_t bound);
+/* The first part from *part on that is to be made here, under the bound that is searched. False: there is none. */
+bool campaign_parts_after(const struct campaign *c, uint64_t *part);
+/* All executions of the part that was entered were made by others, and counted; e: what came of it. */
+void campaign_parts_over(struct campaign *c, const struct search_part_end *e);
 /* The points have changed: a division that was begun is none. */
 void campaign_parts_renew(struct campaign *c);
 /* Right after an execution: which one it was, before replays. */

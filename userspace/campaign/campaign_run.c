@@ -8,6 +8,7 @@
 #include <string.h>
 #include "lib/base/clock.h"
 #include "campaign/campaign_internal.h"
+#include "campaign/campaign_lanes.h"
 #include "campaign/repeat.h"
 #include "report/plan.h"
 #include "search/parts.h"
@@ -50,7 +51,12 @@ static int take_finding(struct campaign *c, const struct execution *x, bool *end
 	struct campaign_finding counted = { .stage = FINDING_COUNTED };
 	bool known = c->s.o.results.keep_going && failures_find(&c->failures, x->outcome.failure);
 	bool once;
-	int ret = campaign_on_finding(c, x, &once, err, errlen);
+	int ret;
+
+	/* what is done with a failure may take probes out */
+	if (!known)
+		campaign_lanes_stop(c);
+	ret = campaign_on_finding(c, x, &once, err, errlen);
 
 	if (once) {
 		const struct campaign_failure *f = failures_find(&c->once, x->outcome.failure);
@@ -94,8 +100,12 @@ static int run_once(struct campaign *c, bool *end, char *err, size_t errlen)
 	}
 	if (what == CAMPAIGN_SHARED) {
 		*end = true;
+		/* with all parts it is the whole */
+		c->exhausted = c->s.o.search.alone && c->parts.owner;
 		return 0;
 	}
+	if (what == CAMPAIGN_WAITED)
+		return 0;
 	campaign_record_execution(c, &x);
 	c->severed = x.outcome.kind == ZUG_OUTCOME_INTERRUPTED;
 	c->whole += !c->severed;

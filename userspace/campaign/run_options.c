@@ -124,6 +124,14 @@ static int parse_rules(const struct option_row *r, const char *arg, void *option
 	return 0;
 }
 
+static const char *jobs_conflict(const void *options)
+{
+	const struct run_options *o = options;
+
+	return o->c.environment.own != SANDBOX_ALL ? "needs an environment of its own for each execution: --world leaves "
+						     "something out" : NULL;
+}
+
 static int parse_shard(const struct option_row *r, const char *text, void *options, char *err, size_t errlen)
 {
 	struct run_options *o = options;
@@ -259,6 +267,10 @@ static const struct option_row rows[] = {
 	  .why = "a shard has its own state, of one search",
 	  .help = "make the share of shard K of N, in a folder of its own, for zug merge; auto: which one "
 		  "the batch system says" },
+	{ .name = "jobs", .letter = 'j', .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 63, AT(c.search.lanes),
+	  .commands = RUN, .excludes = "resume script each-case list-points share setup teardown lane name",
+	  .why = "executions at the same time have nothing in common", .conflict = jobs_conflict,
+	  .help = "make N executions at a time, each on a CPU of its own; what is found does not depend on N" },
 	{ .name = "plan", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.plan), .commands = RUN | PLAN,
 	  .help = "the subtrees that shards share: zug plan writes FILE, zug run --shard reads it" },
 	{ .name = "subtrees", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000000,

@@ -410,6 +410,42 @@ int session_start(struct session *s, char *err, size_t errlen)
 	return -ENOMEM;
 }
 
+int session_forked(struct session *s, unsigned int slot, int lane, char *err, size_t errlen)
+{
+	static const struct campaign_observer nobody;
+	struct launch *l = kworld_launch(s->world);
+	int ret;
+
+	/* of the other process, which unlinks it */
+	free(s->paths.current);
+	s->paths.current = NULL;
+	s->observer = &nobody;
+	ret = kernel_forked(s->k, err, errlen);
+	ret = ret ? ret : sandbox_forked(s->sandbox, slot, lane, err, errlen);
+	if (ret)
+		return ret;
+	/* the template is in the other sandbox */
+	s->template.tried = false;
+	s->template.spoilt = 0;
+	ret = capture_renew(s->capture);
+	l->out = capture_out(s->capture);
+	l->err = capture_err(s->capture);
+	if (!ret && asprintf(&s->paths.current, "/run/%s-0.trace", proc_own_name()) < 0) {
+		s->paths.current = NULL;
+		ret = -ENOMEM;
+	}
+	if (ret)
+		snprintf(err, errlen, "cannot keep the test's output: %s", strerror(-ret));
+	return ret;
+}
+
+void session_forked_close(struct session *s)
+{
+	sandbox_free(s->sandbox);
+	if (s->paths.current)
+		new_file_unlink(s->paths.current);
+}
+
 void session_explore_timeouts(struct session *s, bool may)
 {
 	s->o.inputs.explore_timeouts = may;

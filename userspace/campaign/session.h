@@ -145,6 +145,12 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 /* k: an open kernel, which stays the caller's; NULL: one of its own. */
 int session_open(struct session *s, struct kernel *k, char *err, size_t errlen);
 int session_start(struct session *s, char *err, size_t errlen);
+/*
+ * In a copy of the process (fork()): the session goes on in a sandbox of its own on another lane, with the points as they
+ * are. It tells nobody anything. 0, or -errno with a line in err; session_forked_close() in any case, not session_close().
+ */
+int session_forked(struct session *s, unsigned int slot, int lane, char *err, size_t errlen);
+void session_forked_close(struct session *s);
 /* Also after one of the above has failed. */
 void session_close(struct session *s);
 
@@ -181,6 +187,8 @@ int session_set_watches(struct session *s, char *err, size_t errlen);
  */
 int session_execute(struct session *s, const struct replay *r, struct execution *x, char *err,
 		    size_t errlen);
+/* Adds an execution to the figures: session_execute() has done that, for one that another lane has made it is to be done. */
+void session_count(struct session *s, const struct execution *x);
 /* The same under the schedule of r, outside of the search; r NULL: under the default schedule. */
 int session_follow(struct session *s, const struct replay *r, struct execution *x, char *err,
 		   size_t errlen);

@@ -40,7 +40,7 @@ static int finish_trace(struct session *s, struct trace_writer *t, struct execut
 	return ret ? ret : closed;
 }
 
-static void count(struct session *s, const struct execution *x)
+void session_count(struct session *s, const struct execution *x)
 {
 	struct session_figures *f = &s->figures;
 
@@ -94,7 +94,7 @@ int session_execute(struct session *s, const struct replay *r, struct execution 
 	session_template_end(s, x);
 	if (s->judge)
 		s->judge(s->judge_ctx, x);
-	count(s, x);
+	session_count(s, x);
 	/* without the end of one that passed: not every such trace has it */
 	x->trace_sum = trace_sum(t);
 	if (x->outcome.kind == ZUG_OUTCOME_PASS && !r && !s->keep_passes && !x->ungranted) {

@@ -33,31 +33,52 @@ struct capture {
  * Memory files, not pipes: a write never blocks, whether they are read or not, so that output
  * does not add scheduling events that depend on us.
  */
-struct capture *capture_new(void)
+static int open_files(struct capture *c)
 {
 	static const char *const names[2] = { "zug-stdout", "zug-stderr" };
+
+	for (int i = 0; i < 2; i++) {
+		c->punched[i] = 0;
+		c->fd[i] = memfd_create(names[i], MFD_CLOEXEC);
+		if (c->fd[i] < 0 || fcntl(c->fd[i], F_SETFL, O_APPEND))
+			return -errno;
+	}
+	return 0;
+}
+
+static void close_files(struct capture *c)
+{
+	for (int i = 0; i < 2; i++) {
+		if (c->fd[i] >= 0)
+			close(c->fd[i]);
+		c->fd[i] = -1;
+	}
+}
+
+struct capture *capture_new(void)
+{
 	struct capture *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->fd[0] = c->fd[1] = -1;
-	for (int i = 0; i < 2; i++) {
-		c->fd[i] = memfd_create(names[i], MFD_CLOEXEC);
-		if (c->fd[i] < 0 || fcntl(c->fd[i], F_SETFL, O_APPEND)) {
-			capture_free(c);
-			return NULL;
-		}
-	}
-	return c;
+	if (!open_files(c))
+		return c;
+	capture_free(c);
+	return NULL;
+}
+
+int capture_renew(struct capture *c)
+{
+	close_files(c);
+	return open_files(c);
 }
 
 void capture_free(struct capture *c)
 {
 	if (!c)
 		return;
-	for (int i = 0; i < 2; i++)
-		if (c->fd[i] >= 0)
-			close(c->fd[i]);
+	close_files(c);
 	free(c);
 }
 

@@ -29,6 +29,8 @@ struct outcome {
 struct capture;
 struct capture *capture_new(void);	/* NULL with errno */
 void capture_free(struct capture *c);
+/* In a copy of the process: into files of its own, with other descriptors. 0 or -errno. */
+int capture_renew(struct capture *c);
 int capture_out(const struct capture *c);	/* descriptors for the test */
 int capture_err(const struct capture *c);
 void capture_reset(struct capture *c);

@@ -276,6 +276,12 @@ int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errl
 	return 0;
 }
 
+void kernel_free_slot(struct kernel *k, unsigned int slot)
+{
+	kernel_ctl(k, &(struct zug_ctl){ .cmd = ZUG_CMD_FREE, .sandbox = slot });
+	bpf_map_delete_elem(programs_map(k->programs, "events"), &slot);
+}
+
 static void close_rings(struct kernel *k)
 {
 	ring_buffer__free(k->rb);
@@ -289,6 +295,26 @@ static void close_rings(struct kernel *k)
 	if (k->epoll >= 0)
 		close(k->epoll);
 	k->epoll = -1;
+}
+
+int kernel_forked(struct kernel *k, char *err, size_t errlen)
+{
+	/* the parent decides how long they last */
+	for (int i = 0; i < k->nr_hooks; i++)
+		close(k->hooks[i].link);
+	for (size_t i = 0; i < k->nr_links; i++)
+		close(k->links[i]);
+	close(k->ops_last);
+	close(k->ops);
+	k->nr_hooks = 0;
+	k->nr_links = 0;
+	k->ops = k->ops_last = -1;
+	close_rings(k);
+	k->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (k->epoll >= 0)
+		return 0;
+	snprintf(err, errlen, "cannot wait for events: %s", strerror(errno));
+	return -errno;
 }
 
 /*

@@ -27,6 +27,13 @@ void kernel_rest(struct kernel *k);
 int kernel_wake(struct kernel *k, char *err, size_t errlen);
 /* For more sandboxes than the first one: its events can be had. 0, or -errno with one line in err. */
 int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errlen);
+/* After another process, a copy of this one, had it and is gone. */
+void kernel_free_slot(struct kernel *k, unsigned int slot);
+/*
+ * In a copy of the process that has opened it: it can be used for other sandboxes, until the other process closes it. This
+ * one must not. 0, or -errno with one line in err.
+ */
+int kernel_forked(struct kernel *k, char *err, size_t errlen);
 /* Detaches, also probes, and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 

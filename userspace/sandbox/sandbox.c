@@ -153,10 +153,7 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/*
- * Removes what killed zugs left behind: their cgroups with the processes in them, and their files.
- */
-static void clean_up_after_others(void)
+void sandbox_clean_up(void)
 {
 	char path[PATH_MAX];
 	struct dirent *d;
@@ -208,19 +205,15 @@ static int make_stack(struct sandbox *s)
 	return mprotect(s->stack, CHILD_STACK, PROT_READ | PROT_WRITE) ? -errno : 0;
 }
 
-int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
-		const struct sandbox_options *o, char *err, size_t errlen)
+/* 0, or -errno with a line in err; what was made until then is left to sandbox_free(). */
+static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const struct sandbox_options *o, char *err,
+		  size_t errlen)
 {
 	/* zugd has many sandboxes: each needs its own cgroup and folder */
 	static unsigned int serial;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), conf = sysconf(_SC_NPROCESSORS_CONF);
-	struct sandbox *s = calloc(1, sizeof(*s));
-	cpu_set_t online;
 	int ret;
 
-	*out = NULL;
-	if (!s)
-		return -ENOMEM;
 	s->k = k;
 	s->slot = slot;
 	s->o = *o;
@@ -228,11 +221,9 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 	sandbox_environment_reset(s);
 	s->ignored = find_ignored();
 	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
-	sched_getaffinity(0, sizeof(online), &online);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
 		snprintf(err, errlen, "no such lane: CPU %d; this machine has 0..%ld", s->lane, conf - 1);
-		ret = -EINVAL;
-		goto fail;
+		return -EINVAL;
 	}
 	if (o->name)
 		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
@@ -242,45 +233,55 @@ int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
 			 "'/'", o->name);
 		s->cgroup[0] = 0;
-		ret = -EINVAL;
-		goto fail;
+		return -EINVAL;
 	}
-	clean_up_after_others();
+	sandbox_clean_up();
 	ret = make_cgroup(s, err, errlen);
 	if (ret) {
 		if (ret == -EEXIST)
 			s->cgroup[0] = 0;	/* it is not ours to remove */
-		goto fail;
+		return ret;
 	}
 	snprintf(s->files, sizeof(s->files), "/run/%s-%u", proc_own_name(), serial++);
 	if (mkdir(s->files, 0700) && errno != EEXIST) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
 		s->files[0] = 0;
-		goto fail;
+		return ret;
 	}
 	ret = make_stack(s);
+	ret = ret ? ret : kernel_open_slot(k, slot, err, errlen);
+	if (!ret && o->own)
+		ret = sandbox_environment_new(s, err, errlen);
 	if (ret)
-		goto fail;
-	ret = kernel_open_slot(k, slot, err, errlen);
-	if (ret)
-		goto fail;
-	if (o->own && (ret = sandbox_environment_new(s, err, errlen)))
-		goto fail;
+		return ret;
 	if ((o->virtual_time || o->seeded) && !kernel_may_write(k)) {
-		ret = -EPERM;
 		snprintf(err, errlen, "the kernel is locked down: the test cannot be told another time");
-		goto fail;
+		return -EPERM;
 	}
 	/* orphans of the test become our children, so that we can reap them */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sandbox_reset(s);
-	*out = s;
 	return 0;
-fail:
-	sandbox_free(s);
+}
+
+int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
+		const struct sandbox_options *o, char *err, size_t errlen)
+{
+	struct sandbox *s = calloc(1, sizeof(*s));
+	int ret;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	ret = set_up(s, k, slot, o, err, errlen);
+	if (ret)
+		sandbox_free(s);
+	else
+		*out = s;
 	return ret;
 }
+
 
 void sandbox_free(struct sandbox *s)
 {
@@ -293,7 +294,8 @@ void sandbox_free(struct sandbox *s)
 	if (s->mnt_ns >= 0)
 		close(s->mnt_ns);
 	for (int i = 0; i < s->nr_priv; i++) {
-		unlink(s->priv[i].copy);
+		if (!s->borrows)
+			unlink(s->priv[i].copy);
 		free(s->priv[i].path);
 		free(s->priv[i].copy);
 	}
@@ -518,6 +520,32 @@ int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 fail:
 	free(f.copy);
 	free(f.path);
+	return ret;
+}
+
+int sandbox_forked(struct sandbox *s, unsigned int slot, int lane, char *err, size_t errlen)
+{
+	struct private_file *priv = s->priv;
+	struct sandbox_options o = s->o;
+	struct kernel *k = s->k;
+	int nr = s->nr_priv, ret;
+	cpu_set_t all;
+
+	o.lane = lane;
+	o.name = NULL;
+	*s = (struct sandbox){ .borrows = true, .priv = priv, .priv_room = s->priv_room };
+	ret = set_up(s, k, slot, &o, err, errlen);
+	for (int i = 0; i < nr && !ret; i++) {
+		ret = in_mount_ns(s, do_bind, &priv[i]);
+		s->nr_priv++;
+		ret = ret ? ret : sandbox_environment_private_file(s, priv[i].path);
+		if (ret)
+			snprintf(err, errlen, "cannot put the private copy over %s: %s", priv[i].path, strerror(-ret));
+	}
+	/* the other lane may be ours now */
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+	sandbox_avoid_lane(s);
 	return ret;
 }
 

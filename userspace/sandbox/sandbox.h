@@ -64,6 +64,13 @@ struct sandbox_options {
 int sandbox_new(struct sandbox **out, struct kernel *k, unsigned int slot,
 		const struct sandbox_options *o, char *err, size_t errlen);
 void sandbox_free(struct sandbox *s);
+/*
+ * In a copy of the process that has made it: s becomes another sandbox on another lane, with the same options and the same
+ * private copies, which stay the other process's. 0, or -errno with one line in err; s is to be freed in any case.
+ */
+int sandbox_forked(struct sandbox *s, unsigned int slot, int lane, char *err, size_t errlen);
+/* Removes what killed zugs have left behind: their cgroups with the processes in them, and their files. */
+void sandbox_clean_up(void);
 
 const char *sandbox_cgroup(const struct sandbox *s);	/* full path */
 unsigned int sandbox_slot(const struct sandbox *s);

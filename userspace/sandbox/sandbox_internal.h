@@ -130,6 +130,7 @@ struct sandbox {
 	struct private_file *priv;
 	int nr_priv;
 	size_t priv_room;
+	bool borrows;		/* the copies are those of the process that this one was forked from */
 	void *stack;
 	uint64_t ignored;	/* signals that we ignore, and that the test must not */
 	char cpus_file[96];

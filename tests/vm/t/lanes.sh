@@ -1,0 +1,110 @@
+#!/bin/bash
+# Lanes: what zug run -j N finds does not depend on N, nor on what happens to a lane; nothing is left of them.
+# Takes 40 s under emulation. LONG=1: all strategies. -j 4 where the machine has four CPUs (tools/vm --cpus 4).
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+counts='1 2'
+[ "$(nproc)" -lt 4 ] || counts='1 2 4'
+
+# What a search came to, without times and what the shell has in its environment: each execution with the checksum of its
+# trace, the findings, the sums, the traces.
+told()
+{
+	echo "status $rc"
+	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/'
+	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p; /^stopped:/p; /^covered:/p; /first in execution/p' "$dir/out"
+	sed -nE 's/\(([0-9.]+ (ms|s|min)), [0-9.]+ (us|ms|s) each; /(/p' "$dir/out"
+	for trace in traces/*.trace; do
+		[ ! -e "$trace" ] || "$zug" show --json "$trace" 2>&1 | sed -E 's/"(pid|wall_ns)": ?[0-9]+/"\1":0/g; /^"header":/d'
+	done
+}
+
+# same PROGRAM OPTION...: the same search with each number of lanes.
+same()
+{
+	local j
+
+	for j in $counts; do
+		ZUG_DEBUG=times zug 100 run -q -j "$j" --verify 1 --no-minimize -o traces "${@:2}" -- "$programs/$1"
+		told >"$j"
+		rm -rf traces
+		cmp -s 1 "$j" || note "-j $j $*: $(diff 1 "$j" | head -n 6)"
+	done
+	grep -q '^execution 7' 1 || note "$*: $(said)"
+}
+
+remember
+begin 'the same executions on each number of lanes' && {
+	same lost-increment --keep-going --executions 84
+	grep -q 'first in execution' 1 || note "no failure"
+	cp 1 "$base/whole"
+	if [ "${LONG:-}" = 1 ]; then
+		same abba-deadlock-fixed --strategy dpor
+		grep -q '^covered: every schedule' 1 || note "not exhausted: $(tail -n 2 1)"
+		for s in random pct pos surw urw guided portfolio; do same gave-up-waiting --keep-going --executions 110 --strategy $s; done
+		for s in preemption:bound=1 delay:bound=1 dfs; do same abba-deadlock --keep-going --strategy $s; done
+	fi
+	want_nothing_left
+	end
+}
+
+begin 'a lane that is killed' && {
+	# the search of the first test
+	ZUG_DEBUG=times "$zug" run -q -j 2 --verify 1 --no-minimize --keep-going --executions 84 -o traces -- "$programs/lost-increment" >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	for _ in {1..600}; do
+		lane=$(pgrep -P $pid -x zug | tail -n 1)
+		[ -z "$lane" ] || break
+		sleep 0.05
+	done
+	sleep 0.3
+	[ -n "$lane" ] && kill -9 "$lane" || note "there was no lane"
+	wait $pid
+	rc=$?
+	told >killed
+	[ ! -e "$base/whole" ] || cmp -s "$base/whole" killed || note "another result: $(diff "$base/whole" killed | head -n 6)"
+	want_nothing_left
+	end
+}
+
+begin 'a killed zug leaves no lane, nor does an interrupted one' && {
+	for signal in KILL ${LONG:+INT}; do
+		# a shell ignores SIGINT in what it starts in the background
+		(trap - INT; exec "$zug" run -q -j 2 --executions 0 --no-races -o traces -- "$programs/abba-deadlock-fixed") >out 2>err &
+		pid=$!
+		for _ in {1..600}; do
+			[ "$(pgrep -c -P $pid -x zug)" -lt 2 ] || break
+			sleep 0.05
+		done
+		lanes=$(pgrep -P $pid -x zug)
+		[ -n "$lanes" ] || note "there were no lanes"
+		sleep 0.5
+		kill -$signal $pid
+		wait $pid 2>/dev/null
+		for lane in $lanes; do
+			for _ in {1..40}; do kill -0 "$lane" 2>/dev/null && sleep 0.1; done
+			kill -0 "$lane" 2>/dev/null && note "$signal: lane $lane goes on"
+		done
+		[ $signal = KILL ] || want_nothing_left
+	done
+	zug 60 run -q --executions 1 -o traces -- true
+	want_status 0
+	want_nothing_left
+	end
+}
+
+begin 'what -j cannot be' && {
+	zug 20 run -j 63 -- true
+	want_status 2
+	want_err 'each execution needs a CPU, and this machine has'
+	zug 20 run -j 2 --share /tmp -- true
+	want_status 2
+	want_err '^zug run: --jobs cannot be combined with --share'
+	zug 20 run -j 2 --world pids -- true
+	want_status 2
+	want_err '^zug run: --jobs needs an environment of its own'
+	end
+}
+
+finish

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lanes: the two ends of the socket between the campaign and its copies. Read campaign_lanes.h first; lane_main() is the
+ * copy, all behind it is the campaign.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "lib/base/array.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "campaign/campaign_internal.h"
+#include "campaign/campaign_lanes.h"
+#include "campaign/race_book.h"
+#include "kernel/interrupt.h"
+
+/* Parts that a lane is given beforehand, so that it need not wait for the campaign. */
+#define AHEAD 2
+/* Results that wait for one that comes before them. */
+#define MOST_WAITING 4096
+/* Until a lane is killed that was asked to end: it drains its sandbox. */
+#define END_MS 15000
+/* How often the campaign looks whether it is to end, while it waits. */
+#define LOOK_MS 100
+
+struct lane_order {
+	uint64_t part;
+	uint32_t bound, pad;
+};
+
+/* What a lane tells: an execution, or the end of a part. */
+struct lane_report {
+	uint64_t part;
+	uint32_t bound;
+	bool over;		/* the end of the part; else an execution */
+	bool plain;		/* nothing in it is for the campaign to see; of an end: of the part */
+	struct search_part_end end;
+	enum search_result result;
+	struct search_made made;
+	uint64_t failure, preemptions, switches, asked, hash, trace_sum, wall_ns, launch_ns, drain_ns;
+	struct spent spent;
+	uint32_t nr_tasks;
+};
+
+struct lane {
+	pid_t pid;
+	int fd, pidfd;
+	int cpu;
+	unsigned int slot, given;	/* parts that it has not ended */
+};
+
+/* A part that a lane was given, in the order of parts. */
+struct lane_part {
+	struct lane *lane;	/* NULL: it is over, or the lane has ended */
+	uint64_t part;
+	uint32_t bound;
+	bool over, plain;
+	struct search_part_end end;
+	struct lane_report *list;	/* executions */
+	size_t nr, room, next;
+};
+
+int campaign_lanes_check(const struct campaign_options *o, const struct kernel *k, char *err, size_t errlen)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!o->search.lanes)
+		return 0;
+	if (k) {
+		snprintf(err, errlen, "-j: zugd makes one execution at a time; end it first (zug stop)");
+		return -EINVAL;
+	}
+	if (o->search.lanes > 1 && o->search.lanes > cpus) {
+		snprintf(err, errlen, "-j %u: each execution needs a CPU, and this machine has %ld", o->search.lanes, cpus);
+		return -EINVAL;
+	}
+	/* the campaign has one sandbox itself */
+	if (o->search.lanes >= ZUG_MAX_SANDBOXES) {
+		snprintf(err, errlen, "-j %u: there can be %u lanes at most", o->search.lanes, ZUG_MAX_SANDBOXES - 1);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- a lane ---- */
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	return text ? hash_bytes(h, text, strlen(text) + 1) : hash_bytes(h, "", 1);
+}
+
+/* What the summary says about all executions. */
+static uint64_t hash_notes(const struct campaign *c)
+{
+	struct campaign_notes n = { 0 };
+	uint64_t h = HASH_BEGIN;
+
+	points_note(c->points, &n);
+	h = hash_text(h, n.races);
+	h = hash_text(h, n.monitors);
+	h = hash_text(h, n.code);
+	h = hash_text(h, n.waits);
+	h = hash_text(h, n.timeouts);
+	h = hash_text(h, n.untried);
+	h = hash_text(h, n.files);
+	campaign_notes_release(&n);
+	return h + points_races(c->points)->nr;
+}
+
+static void report(const struct lane *l, const struct lane_report *r)
+{
+	while (send(l->fd, r, sizeof(*r), MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			_exit(1);
+}
+
+static void report_execution(struct campaign *c, const struct lane *l, struct lane_report *r, const struct execution *x,
+			     bool plain)
+{
+	r->plain = plain && !x->ungranted;
+	r->result = campaign_verdict(x);
+	r->failure = x->outcome.failure;
+	r->made = (struct search_made){ .class = c->parts.class, .schedule = c->parts.schedule, .steps = x->steps };
+	r->preemptions = x->preemptions;
+	r->switches = x->switches;
+	r->asked = x->asked;
+	r->hash = x->hash;
+	r->trace_sum = x->trace_sum;
+	r->wall_ns = x->wall_ns;
+	r->launch_ns = x->launch_ns;
+	r->drain_ns = x->drain_ns;
+	r->spent = x->spent;
+	r->nr_tasks = x->nr_tasks;
+	report(l, r);
+}
+
+/* 0, or -errno: the lane cannot go on. */
+static int make_part(struct campaign *c, const struct lane *l, const struct lane_order *o, campaign_make make,
+		     uint64_t *notes)
+{
+	struct lane_report r = { .part = o->part, .bound = o->bound, .plain = true };
+	enum campaign_step what = CAMPAIGN_EXECUTED;
+	int ret = campaign_parts_go(c, o->part, o->bound);
+	struct execution x;
+	uint64_t before;
+	char err[512];
+
+	while (ret == SEARCH_GO && what == CAMPAIGN_EXECUTED && r.plain) {
+		if (make(c, &x, &what, err, sizeof(err)) || x.outcome.kind == ZUG_OUTCOME_INTERRUPTED)
+			return -EIO;
+		if (what == CAMPAIGN_EXHAUSTED)
+			break;
+		before = *notes;
+		*notes = hash_notes(c);
+		report_execution(c, l, &r, &x, before == *notes);
+		/* another failure may be known to the campaign: it says so when it comes to it */
+		r.plain = r.plain && (r.result == SEARCH_PASS || (r.result == SEARCH_FAIL && c->s.o.results.keep_going));
+		if (!c->parts.owner)
+			break;
+	}
+	if (ret < 0)
+		return ret;
+	search_part_end(c->s.search, &r.end);
+	r.over = true;
+	r.plain = r.plain && !r.end.incomplete && !r.end.missed;
+	report(l, &r);
+	return 0;
+}
+
+static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane *l, pid_t parent, campaign_make make)
+{
+	struct lane_order o;
+	uint64_t notes;
+	char err[512];
+	int ret;
+
+	interrupt_catch();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	c->s.stop = interrupt_flag();
+	/* files of the campaign */
+	c->record = NULL;
+	c->parts.log = NULL;
+	ret = session_forked(&c->s, l->slot, l->cpu, err, sizeof(err));
+	notes = hash_notes(c);
+	while (!ret && !session_interrupted(&c->s) && recv(l->fd, &o, sizeof(o), 0) == sizeof(o))
+		ret = make_part(c, l, &o, make, &notes);
+	session_forked_close(&c->s);
+	/* what is in buffers is the campaign's */
+	_exit(ret != 0);
+}
+
+/* ---- starting and ending ---- */
+
+/* The campaign's own CPU comes last: it has little to do. */
+static int lane_cpu(const struct campaign *c, unsigned int i)
+{
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), own = sandbox_lane(c->s.sandbox);
+
+	return ((own - 1 - (int)i) % cpus + cpus) % cpus;
+}
+
+static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
+{
+	pid_t parent = getpid();
+	int fd[2], ret;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
+		return -errno;
+	l->pid = fork();
+	if (!l->pid) {
+		for (const struct lane *other = c->lanes.list; other < l; other++) {
+			close(other->fd);
+			close(other->pidfd);
+		}
+		close(fd[0]);
+		l->fd = fd[1];
+		lane_main(c, l, parent, make);
+	}
+	ret = l->pid < 0 ? -errno : 0;
+	close(fd[1]);
+	l->fd = fd[0];
+	l->pidfd = ret ? -1 : (int)syscall(SYS_pidfd_open, l->pid, 0);
+	if (!ret && l->pidfd < 0) {
+		ret = -errno;
+		kill(l->pid, SIGKILL);
+	}
+	if (ret)
+		close(l->fd);
+	return ret;
+}
+
+static int start(struct campaign *c, campaign_make make, char *err, size_t errlen)
+{
+	struct campaign_lanes *s = &c->lanes;
+	uint32_t nr = c->s.o.search.lanes;
+	int ret = 0;
+
+	s->list = calloc(nr, sizeof(*s->list));
+	if (!s->list)
+		return -ENOMEM;
+	s->part = c->parts.part;
+	s->bound = c->parts.bound;
+	for (s->nr = 0; s->nr < nr && !ret; s->nr += !ret) {
+		struct lane *l = &s->list[s->nr];
+
+		*l = (struct lane){ .cpu = lane_cpu(c, s->nr), .slot = s->nr + 1 };
+		ret = start_lane(c, l, make);
+	}
+	if (!ret)
+		return 0;
+	snprintf(err, errlen, "-j %u: cannot start a lane: %s", nr, strerror(-ret));
+	campaign_lanes_stop(c);
+	return ret;
+}
+
+static void forget(struct lane_part *p)
+{
+	free(p->list);
+	*p = (struct lane_part){ 0 };
+}
+
+/* Its parts are not made, or not to their ends. */
+static void lane_gone(struct campaign *c, struct lane *l)
+{
+	for (size_t i = 0; i < c->lanes.nr_given; i++)
+		if (c->lanes.given[i].lane == l)
+			c->lanes.given[i].lane = NULL;
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+	l->given = 0;
+}
+
+/* Until it has ended, which it was asked to. */
+static void wait_end(struct campaign *c, struct lane *l)
+{
+	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
+	uint64_t until = clock_now_ns() + END_MS * 1000000ull;
+
+	while (poll(&p, 1, LOOK_MS) <= 0 && clock_now_ns() < until)
+		;
+	syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
+	while (poll(&p, 1, LOOK_MS) < 0 && errno == EINTR)
+		;
+	waitpid(l->pid, NULL, WNOHANG);
+	close(l->pidfd);
+	/* what one that was killed has left may stand still in the kernel */
+	kernel_ctl(c->s.k, &(struct zug_ctl){ .cmd = ZUG_CMD_DRAIN, .sandbox = l->slot });
+}
+
+void campaign_lanes_stop(struct campaign *c)
+{
+	struct campaign_lanes *s = &c->lanes;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		lane_gone(c, &s->list[i]);
+		wait_end(c, &s->list[i]);
+	}
+	if (s->nr)
+		sandbox_clean_up();
+	for (uint32_t i = 0; i < s->nr; i++)
+		kernel_free_slot(c->s.k, s->list[i].slot);
+	for (size_t i = 0; i < s->nr_given; i++)
+		forget(&s->given[i]);
+	free(s->given);
+	free(s->list);
+	*s = (struct campaign_lanes){ 0 };
+}
+
+/* ---- giving and taking ---- */
+
+/* The lane that has least to do, and may get more; NULL: none. */
+static struct lane *idle_lane(struct campaign_lanes *s)
+{
+	struct lane *best = NULL;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->list[i].fd >= 0 && s->list[i].given < AHEAD && (!best || s->list[i].given < best->given))
+			best = &s->list[i];
+	return best;
+}
+
+/* 0 or -ENOMEM. */
+static int give(struct campaign *c)
+{
+	struct campaign_lanes *s = &c->lanes;
+	struct lane_order o = { 0 };
+	struct lane *l;
+
+	/* which parts a greater bound has is known when this one is over */
+	if (s->bound != c->parts.bound) {
+		s->bound = c->parts.bound;
+		s->part = c->parts.part;
+	}
+	while (s->nr_given < MOST_WAITING && (l = idle_lane(s))) {
+		o = (struct lane_order){ .part = s->part, .bound = s->bound };
+		if (!campaign_parts_after(c, &o.part))
+			return 0;
+		if (!ARRAY_RESERVE(s->given, s->room, s->nr_given + 1))
+			return -ENOMEM;
+		if (send(l->fd, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o)) {
+			lane_gone(c, l);
+			continue;
+		}
+		l->given++;
+		s->given[s->nr_given++] = (struct lane_part){ .lane = l, .part = o.part, .bound = o.bound, .plain = true };
+		s->part = o.part + 1;
+	}
+	return 0;
+}
+
+static struct lane_part *find_part(struct campaign_lanes *s, uint64_t part, uint32_t bound)
+{
+	for (size_t i = 0; i < s->nr_given; i++)
+		if (s->given[i].part == part && s->given[i].bound == bound)
+			return &s->given[i];
+	return NULL;
+}
+
+static int note(struct campaign_lanes *s, struct lane *l, const struct lane_report *r)
+{
+	struct lane_part *p = find_part(s, r->part, r->bound);
+
+	l->given -= r->over;
+	if (!p)
+		return 0;
+	p->plain &= r->plain;
+	if (r->over) {
+		p->over = true;
+		p->end = r->end;
+		p->lane = NULL;
+		return 0;
+	}
+	if (!ARRAY_RESERVE(p->list, p->room, p->nr + 1))
+		return -ENOMEM;
+	p->list[p->nr++] = *r;
+	return 0;
+}
+
+/* Takes what lanes have told; waits for something if it has to. 0 or -errno. */
+static int read_reports(struct campaign *c, int timeout_ms)
+{
+	struct campaign_lanes *s = &c->lanes;
+	struct pollfd p[ZUG_MAX_SANDBOXES];
+	struct lane_report r;
+	ssize_t n;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		p[i] = (struct pollfd){ .fd = s->list[i].fd, .events = POLLIN };
+	if (poll(p, s->nr, timeout_ms) <= 0)
+		return 0;
+	for (uint32_t i = 0; i < s->nr && !ret; i++) {
+		struct lane *l = &s->list[i];
+
+		if (!p[i].revents)
+			continue;
+		while (!ret && (n = recv(l->fd, &r, sizeof(r), MSG_DONTWAIT)) == sizeof(r))
+			ret = note(s, l, &r);
+		if (!ret && (n >= 0 || errno != EAGAIN))
+			lane_gone(c, l);
+	}
+	return ret;
+}
+
+/* The first part is done with. */
+static void pop(struct campaign_lanes *s)
+{
+	forget(&s->given[0]);
+	memmove(s->given, s->given + 1, --s->nr_given * sizeof(*s->given));
+}
+
+/* What passed, and with --keep-going a failure that is known: there is nothing to do but to count it. */
+static bool only_counts(const struct campaign *c, const struct lane_report *r)
+{
+	return r->plain && (r->result == SEARCH_PASS || (r->result == SEARCH_FAIL && c->s.o.results.keep_going &&
+							 failures_find(&c->failures, r->failure)));
+}
+
+static bool all_count(const struct campaign *c, const struct lane_part *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (!only_counts(c, &p->list[i]))
+			return false;
+	return p->over && p->plain;
+}
+
+static void count(struct campaign *c, const struct lane_report *r, struct execution *x)
+{
+	const struct campaign_failure *f = r->result == SEARCH_FAIL ? failures_find(&c->failures, r->failure) : NULL;
+
+	*x = (struct execution){
+		.outcome = { .kind = f ? f->kind : ZUG_OUTCOME_PASS, .failure = r->failure }, .steps = r->made.steps,
+		.preemptions = r->preemptions, .switches = r->switches, .asked = r->asked, .hash = r->hash,
+		.trace_sum = r->trace_sum,
+		.wall_ns = r->wall_ns, .launch_ns = r->launch_ns, .drain_ns = r->drain_ns, .spent = r->spent,
+		.nr_tasks = r->nr_tasks, .status = -1,
+	};
+	if (f)
+		snprintf(x->outcome.message, sizeof(x->outcome.message), "%s", f->message);
+	session_count(&c->s, x);
+	c->s.template.forked += r->spent.copied;
+	search_count(c->s.search, &r->made);
+	c->parts.class = r->made.class;
+	c->parts.schedule = r->made.schedule;
+}
+
+/* Waits until the part is over, or its lane has ended. 0: it is; TAKEN_STOP; -errno. */
+static int wait_for(struct campaign *c, uint64_t part, uint32_t bound)
+{
+	struct lane_part *p;
+	int ret = read_reports(c, 0);
+
+	for (;;) {
+		ret = ret ? ret : give(c);
+		if (ret)
+			return ret;
+		p = find_part(&c->lanes, part, bound);
+		if (!p || !p->lane)
+			return 0;
+		if (session_interrupted(&c->s) || session_late(&c->s, 0))
+			return TAKEN_STOP;
+		ret = read_reports(c, LOOK_MS);
+	}
+}
+
+static bool has_lanes(const struct campaign *c)
+{
+	return c->s.o.search.lanes > 1 && c->s.frozen && c->parts.inside && c->searched && !session_template_on_trial(&c->s);
+}
+
+int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution *x, char *err, size_t errlen)
+{
+	const struct campaign_parts *now = &c->parts;
+	struct campaign_lanes *s = &c->lanes;
+	struct lane_part *p;
+	int ret = 0;
+
+	/* a part that was begun here is made here */
+	if (!has_lanes(c) || (now->n && !s->inside))
+		return TAKEN_NOT;
+	snprintf(err, errlen, "out of memory");
+	if (!s->list)
+		ret = start(c, make, err, errlen);
+	while (!ret && s->nr_given && (s->given[0].bound != now->bound || s->given[0].part < now->part))
+		pop(s);
+	ret = ret ? ret : wait_for(c, now->part, now->bound);
+	if (ret)
+		return ret;
+	p = s->nr_given ? &s->given[0] : NULL;
+	if (!p || p->part != now->part || (!s->inside && !all_count(c, p))) {
+		s->inside = false;
+		return TAKEN_NOT;
+	}
+	s->inside = p->next < p->nr;
+	if (!s->inside) {
+		campaign_parts_over(c, &p->end);
+		pop(s);
+		return TAKEN_PART;
+	}
+	count(c, &p->list[p->next++], x);
+	/* of a strategy that samples it is the only one */
+	if (!now->owner)
+		s->inside = false;
+	return TAKEN_EXECUTION;
+}
