@@ -142,7 +142,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 }
 
 /*
- * The holder passes a point before the test has come to where its search begins: that is no step, and nobody is told.
+ * The holder passes a point before the test has come to where its search begins: that is no step, and makes no event.
  * Loops that wait for another task stop there all the same, or they would go on for ever.
  */
 static __noinline bool quiet_pass(struct zug_sandbox *s)

@@ -214,7 +214,7 @@ struct zug_sandbox {
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
-	__u32 quiet;		/* points are passed, and nobody is told, until a task comes to a place with ZUG_SITE_FROM */
+	__u32 quiet;		/* points are passed without an event until a task comes to a place with ZUG_SITE_FROM */
 	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */

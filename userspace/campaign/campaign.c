@@ -219,7 +219,7 @@ static int make(struct campaign *c, struct execution *x, enum campaign_step *wha
 	return ret;
 }
 
-/* The same, whoever makes it; at the end those that only early time-outs make others. */
+/* The same for each shard and lane; at the end those that only early time-outs make others. */
 static int explore(struct campaign *c, struct execution *x, enum campaign_step *what, char *err,
 		   size_t errlen)
 {

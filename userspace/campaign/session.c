@@ -412,14 +412,14 @@ int session_start(struct session *s, char *err, size_t errlen)
 
 int session_forked(struct session *s, unsigned int slot, int lane, char *err, size_t errlen)
 {
-	static const struct campaign_observer nobody;
+	static const struct campaign_observer none;
 	struct launch *l = kworld_launch(s->world);
 	int ret;
 
 	/* of the other process, which unlinks it */
 	free(s->paths.current);
 	s->paths.current = NULL;
-	s->observer = &nobody;
+	s->observer = &none;
 	ret = kernel_forked(s->k, err, errlen);
 	ret = ret ? ret : sandbox_forked(s->sandbox, slot, lane, err, errlen);
 	if (ret)

@@ -147,7 +147,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen);
 int session_start(struct session *s, char *err, size_t errlen);
 /*
  * In a copy of the process (fork()): the session goes on in a sandbox of its own on another lane, with the points as they
- * are. It tells nobody anything. 0, or -errno with a line in err; session_forked_close() in any case, not session_close().
+ * are. It has no observer. 0, or -errno with a line in err; session_forked_close() in any case, not session_close().
  */
 int session_forked(struct session *s, unsigned int slot, int lane, char *err, size_t errlen);
 void session_forked_close(struct session *s);

@@ -274,16 +274,15 @@ static void look_privileges(struct machine_fact *f)
 int machine_drop_privileges(char *err, size_t errlen)
 {
 	const char *debug = getenv("ZUG_DEBUG"), *without = debug ? strstr(debug, "without:") : NULL;
-	cap_t caps = cap_init();
-	int ret = caps ? 0 : -errno;
+	cap_t caps = cap_get_proc();
+	int ret = !caps || cap_clear_flag(caps, CAP_EFFECTIVE) ? -errno : 0;
 
 	for (size_t i = 0; i < NR_PRIVILEGES && !ret; i++) {
 		const char *name = privileges[i].name;
 
 		if (without && !strncmp(without + strlen("without:"), name, strlen(name)))
 			continue;
-		if (cap_set_flag(caps, CAP_PERMITTED, 1, &privileges[i].cap, CAP_SET) ||
-		    cap_set_flag(caps, CAP_EFFECTIVE, 1, &privileges[i].cap, CAP_SET))
+		if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &privileges[i].cap, CAP_SET))
 			ret = -errno;
 	}
 	if (!ret && cap_set_proc(caps))

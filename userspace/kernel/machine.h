@@ -35,8 +35,8 @@ int machine_look(unsigned int i, struct machine_fact *f);
 int machine_check(char *err, size_t errlen);
 
 /*
- * Keeps those capabilities that zug needs, of this thread and those that it makes, and gives the others up; none is
- * inherited by what it executes (a program of root has all of root's all the same). Call it after machine_check(), before
+ * Keeps those capabilities in effect that zug needs, of this thread and those that it makes. The others stay permitted: a
+ * program that gains capabilities when it is executed has its addresses randomised. Call it after machine_check(), before
  * there are threads. ZUG_DEBUG=without:CAP_X gives up CAP_X as well. 0, or -errno with a line in err.
  */
 int machine_drop_privileges(char *err, size_t errlen);

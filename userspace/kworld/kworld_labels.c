@@ -557,7 +557,7 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 
 	t->wait = WAIT_UNKNOWN;
 	t->outside = t->network = false;
-	/* of a point that was passed before the search begins nobody was told */
+	/* a point that was passed before the search began made no event */
 	if (kworld_state(k)->quiet || (!inside_label(t, &k->kt[t->task], e) && !(d && t->label.op == d->op))) {
 		t->label = (struct zug_label){ .op = d ? d->op : ZUG_OP_NONE };
 		k->kt[t->task].lock = k->kt[t->task].mutex = 0;

@@ -636,7 +636,7 @@ static void put_decisions(struct report *r)
 
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
-	/* of many that nobody had the time to leave out, those that make the order */
+	/* of many that there was no time to leave out, those that make the order */
 	if (critical && (!d.preemptions || (!m->minimal && m->preemptions > DECISIONS_MAX)) && m->critical.first_step < nr)
 		d.critical = &m->critical;
 	for (uint64_t i = 0; i < nr; i++)
