@@ -346,8 +346,9 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	space_wait(s->env.space);
 	pid = c.pid;
 	if (pid <= 0) {
-		ret = -c.err;
-		snprintf(err, errlen, "cannot %s: %s", c.stage, strerror(c.err));
+		/* of what clone3() is given only the cgroup can be gone: not the command is wrong */
+		ret = c.err == ENOENT ? -EIO : -c.err;
+		snprintf(err, errlen, "cannot %s in the cgroup %s: %s", c.stage, s->cgroup, strerror(c.err));
 		goto out;
 	}
 	close(up[1]);

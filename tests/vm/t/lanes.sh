@@ -36,7 +36,7 @@ same()
 
 remember
 begin 'the same executions on each number of lanes' && {
-	same lost-increment --keep-going --executions 84
+	same lost-increment --keep-going --executions 120
 	grep -q 'first in execution' 1 || note "no failure"
 	cp 1 "$base/whole"
 	if [ "${LONG:-}" = 1 ]; then
@@ -51,14 +51,14 @@ begin 'the same executions on each number of lanes' && {
 
 begin 'a lane that is killed' && {
 	# the search of the first test
-	ZUG_DEBUG=times "$zug" run -q -j 2 --verify 1 --no-minimize --keep-going --executions 84 -o traces -- "$programs/lost-increment" >"$dir/out" 2>"$dir/err" &
+	ZUG_DEBUG=times "$zug" run -q -j 2 --verify 1 --no-minimize --keep-going --executions 120 -o traces -- "$programs/lost-increment" >"$dir/out" 2>"$dir/err" &
 	pid=$!
+	# a test that is about to be executed is called zug, too
 	for _ in {1..600}; do
-		lane=$(pgrep -P $pid -x zug | tail -n 1)
-		[ -z "$lane" ] || break
+		[ "$(pgrep -c -P $pid -x zug)" -lt 2 ] || break
 		sleep 0.05
 	done
-	sleep 0.3
+	lane=$(pgrep -P $pid -x zug | tail -n 1)
 	[ -n "$lane" ] && kill -9 "$lane" || note "there was no lane"
 	wait $pid
 	rc=$?
