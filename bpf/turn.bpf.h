@@ -642,10 +642,6 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	give_up(s, t->slot, &t->ev);
 }
 
-/*
- * A task that computes for long without a point would starve the rest: stop it in user mode. Where there is no rest
- * user space looks, much more seldom, whether it waits for what no task is left to do.
- */
 /* Ticks that the holder of each sandbox has seen since it got to where it is. */
 static struct {
 	__u64 since;		/* turn_since then */
@@ -664,6 +660,10 @@ static __always_inline bool computes(const struct zug_sandbox *s, __u32 slot)
 	return ++ticks[slot].nr >= SPIN_TICKS;
 }
 
+/*
+ * A task that computes for long without a point would starve the rest: stop it in user mode. Where there is no rest
+ * user space looks, much more seldom, whether it waits for what no task is left to do.
+ */
 SEC("struct_ops/zug_tick")
 void BPF_PROG(zug_tick, struct task_struct *p)
 {
