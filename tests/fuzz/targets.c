@@ -217,7 +217,11 @@ static void use_cases(const uint8_t *data, size_t len)
 static void use_names(const uint8_t *data, size_t len)
 {
 	char *text = string(data, len), *demangled = symbols_demangle(text), *brief = sym_short_name(text);
+	char shown[64];
 
+	symbols_brief(text, shown, sizeof(shown));
+	if (demangled)
+		symbols_brief(demangled, shown, sizeof(shown));
 	free(brief);
 	brief = demangled ? sym_short_name(demangled) : NULL;
 	free(brief);

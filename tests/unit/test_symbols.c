@@ -744,6 +744,8 @@ static void demangling(void **state)
 		{ "_RINvC1a1fKj2a_E", "a::f::<42>" },
 		{ "_RINvC1a1fTRlQAhj4_FUKCjEuEE",
 		  "a::f::<(&i32, &mut [u8; 4], unsafe extern \"C\" fn(usize))>" },
+		{ "_RNvNtNtCsjrHSEGnQ3l9_3std9panicking11panic_count18GLOBAL_PANIC_COUNT",
+		  "std::panicking::panic_count::GLOBAL_PANIC_COUNT" },
 		{ "_RINvC1a1fB9999_E", NULL },
 		{ "_R", NULL }, { "_RNv", NULL }, { "_RNvC99999999999999999999a", NULL },
 		{ "_ZZZZ", NULL },
@@ -759,6 +761,50 @@ static void demangling(void **state)
 		if (s)
 			assert_string_equal(s, pairs[i][1]);
 		free(s);
+	}
+}
+
+static void brief_names(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "main", "main" },
+		{ "bank::transfer(int, std::vector<int>)", "bank::transfer" },
+		{ "void std::__invoke_impl<void, void (Work::*)(int, char const*), Work*>(int)", "std::__invoke_impl<...>" },
+		{ "std::remove_volatile<int>::type std::__atomic_impl::load<int>(int const*)", "std::__atomic_impl::load<int>" },
+		{ "decltype ((forward<int>)({parm#1})) std::get<1ul, std::__cxx11::basic_string<char> >(x)", "std::get<...>" },
+		{ "std::map<std::string, int>::find(std::string const&) const", "std::map<std::string, int>::find" },
+		{ "A<std::vector<std::pair<long, long> > >::B<int>::f()", "A<...>::B<int>::f" },
+		{ "bool std::operator== <char, std::char_traits<char>, std::allocator<char> >(x)", "std::operator== <...>" },
+		{ "main::{lambda()#1}::operator()() const", "main::{lambda()#1}::operator()" },
+		{ "f(int, char)::{lambda(int)#1}::operator()(int) const", "f::{lambda(int)#1}::operator()" },
+		{ "A::f(int) const::{lambda()#1}::operator()<int>(int)", "A::f::{lambda()#1}::operator()<int>" },
+		{ "Stack::operator bool() const", "Stack::operator bool" },
+		{ "operator new(unsigned long)", "operator new" },
+		{ "A::operator->()", "A::operator->" },
+		{ "(anonymous namespace)::count(int)", "(anon)::count" },
+		{ "_State_impl<std::thread::_Invoker<std::tuple<main()::<lambda()> > > >", "_State_impl<...>" },
+		{ "<std::sys::sync::condvar::futex::Condvar>::wait", "<std::sys::sync::condvar::futex::Condvar>::wait" },
+		{ "core::sync::atomic::atomic_add::<u32, u32>", "core::sync::atomic::atomic_add::<u32, u32>" },
+		{ "t::main::{{closure}}::{{closure}}", "t::main::{{closure}}::{{closure}}" },
+		{ "sync.(*Mutex).Lock", "sync.(*Mutex).Lock" },
+		{ "my lib.so+0x10", "my lib.so+0x10" },
+		{ "f<(", "f<(" }, { "f(", "f" }, { "", "" },
+	};
+	char buf[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		symbols_brief(pairs[i][0], buf, sizeof(buf));
+		assert_string_equal(buf, pairs[i][1]);
+		for (size_t len = 0; len < sizeof(buf); len++) {
+			char *small = malloc(len + 1);
+
+			memset(small, 'x', len + 1);
+			symbols_brief(pairs[i][0], small, len);
+			assert_true(!len || strlen(small) < len);
+			assert_int_equal(small[len], 'x');
+			free(small);
+		}
 	}
 }
 
@@ -792,6 +838,7 @@ int main(void)
 		cmocka_unit_test(imports),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(demangling),
+		cmocka_unit_test(brief_names),
 		cmocka_unit_test(files_of_libraries),
 	};
 

@@ -244,6 +244,7 @@ static void say_places(const struct session *s, unsigned int nr, bool silent, FI
 {
 	struct trace_frame frame;
 	unsigned int said = 0;
+	char function[256];
 
 	for (uint32_t i = 0; i < probes_nr_sites(s->probes) && said < 5; i++) {
 		const struct probe_site *site = probes_site(s->probes, i);
@@ -251,11 +252,13 @@ static void say_places(const struct session *s, unsigned int nr, bool silent, FI
 
 		if (silent ? !site->silent : !is_limited(site))
 			continue;
-		if (symfile_frames(m->file, site->offset, &frame, 1) > 0 && frame.function)
-			fprintf(f, "%s %s", said++ ? "," : "", frame.function);
-		else
+		if (symfile_frames(m->file, site->offset, &frame, 1) > 0 && frame.function) {
+			symbols_brief(frame.function, function, sizeof(function));
+			fprintf(f, "%s %s", said++ ? "," : "", function);
+		} else {
 			fprintf(f, "%s %s+0x%lx", said++ ? "," : "", strrchr(m->path, '/') + 1,
 				(unsigned long)site->offset);
+		}
 		if (frame.file && frame.line)
 			fprintf(f, " (%s:%u)",
 				strrchr(frame.file, '/') ? strrchr(frame.file, '/') + 1 :

@@ -259,6 +259,7 @@ static void note(void *state, struct campaign_notes *n)
 {
 	const struct waits *w = state;
 	struct trace_frame frame;
+	char function[256];
 	bool any = false;
 	size_t len;
 	FILE *f = open_memstream(&n->waits, &len);
@@ -274,11 +275,13 @@ static void note(void *state, struct campaign_notes *n)
 		any = true;
 		if (symfile_frames(probes_module(w->s->probes, s->module)->file, s->offset, &frame,
 				   1) > 0 &&
-		    frame.function && frame.file)
-			fprintf(f, "%s (%s:%u)", frame.function, strrchr(frame.file, '/') ?
+		    frame.function && frame.file) {
+			symbols_brief(frame.function, function, sizeof(function));
+			fprintf(f, "%s (%s:%u)", function, strrchr(frame.file, '/') ?
 				strrchr(frame.file, '/') + 1 : frame.file, frame.line);
-		else
+		} else {
 			fprintf(f, "%s", one->name);
+		}
 	}
 	if (any)
 		fprintf(f, "\n");

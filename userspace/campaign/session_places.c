@@ -17,6 +17,7 @@ const struct probe_module *session_module_at(const struct session *s, uint64_t s
 
 static void place_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {
+	char function[256] = "?";
 	struct trace_frame f;
 	const char *base;
 
@@ -25,14 +26,14 @@ static void place_text(const struct probe_module *m, uint64_t offset, char *buf,
 			 (unsigned long)offset);
 		return;
 	}
+	if (f.function)
+		symbols_brief(f.function, function, sizeof(function));
 	if (!f.file) {
-		snprintf(buf, len, "%s (%s)", f.function ? f.function : "?",
-			 strrchr(m->path, '/') + 1);
+		snprintf(buf, len, "%s (%s)", function, strrchr(m->path, '/') + 1);
 		return;
 	}
 	base = strrchr(f.file, '/');
-	snprintf(buf, len, "%s (%s:%u)", f.function ? f.function : "?", base ? base + 1 : f.file,
-		 f.line);
+	snprintf(buf, len, "%s (%s:%u)", function, base ? base + 1 : f.file, f.line);
 }
 
 void session_place_text(const struct session *s, uint64_t site, char *buf, size_t len)

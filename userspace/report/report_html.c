@@ -74,7 +74,7 @@ static int frame(struct html *h, const struct trace_frame *f)
 	char function[256];
 
 	if (f->function) {
-		report_short_function(f->function, function, sizeof(function));
+		symbols_brief(f->function, function, sizeof(function));
 		key.function = clean_string(h, function);
 	}
 	if (f->file)

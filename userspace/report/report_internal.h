@@ -69,12 +69,8 @@ void report_frame(const struct report *r, const struct trace_frame *f, char *buf
  * inlined from the language's library are left out: "push queue.cc:11", not "lock std_mutex.h:100".
  */
 void report_site(struct report *r, uint64_t site, char *buf, size_t len);
-/*
- * The file's path below the test's working folder, or its last component; the function without its
- * arguments.
- */
+/* The file's path below the test's working folder, or its last component. */
 const char *report_short_file(const struct report *r, const char *file);
-void report_short_function(const char *function, char *buf, size_t len);
 /* The path at which a frame's source file is looked for. */
 const char *report_source_path(const struct report *r, const char *file, char *buf, size_t len);
 /*

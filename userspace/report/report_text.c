@@ -238,37 +238,12 @@ const char *report_short_file(const struct report *r, const char *file)
 	return file[0] == '/' && slash ? slash + 1 : file;
 }
 
-/* Leaves out the types of the arguments: they say little and take much room. */
-void report_short_function(const char *function, char *buf, size_t len)
-{
-	size_t at = 0;
-	int depth = 0;
-
-	for (const char *p = function; *p && at + 1 < len; p++) {
-		if (!strncmp(p, "(anonymous namespace)", 21)) {
-			at += snprintf(buf + at, len - at, "(anon)");
-			at = at < len ? at : len - 1;
-			p += 20;
-			continue;
-		}
-		depth += (*p == '<' || *p == '{') - ((*p == '>' && p > function && p[-1] != '-') ||
-						    *p == '}');
-		/* Go's methods: sync.(*Mutex).Lock */
-		if (*p == '(' && depth <= 0 && p != function && p[-1] != '.' &&
-		    (at < 8 || strncmp(buf + at - 8, "operator", 8)))
-			break;
-		buf[at++] = *p;
-	}
-	if (len)
-		buf[at] = '\0';
-}
-
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len)
 {
 	char function[256] = "", raw[512] = "", file[256] = "";
 
 	if (f->function) {
-		report_short_function(f->function, raw, sizeof(raw));
+		symbols_brief(f->function, raw, sizeof(raw));
 		report_clean(function, sizeof(function), raw);
 	}
 	if (f->file)

@@ -695,7 +695,10 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 		return -ENOENT;
 symbol:
 	demangled = symbols_demangle(s->name);
-	snprintf(buf, len, "%s", demangled ? demangled : s->name);
+	if (demangled)
+		symbols_brief(demangled, buf, len);
+	else
+		snprintf(buf, len, "%s", s->name);
 	free(demangled);
 	if (vaddr != s->vaddr && strlen(buf) < len)
 		snprintf(buf + strlen(buf), len - strlen(buf), "+0x%llx",

@@ -23,6 +23,8 @@
  */
 static bool refers_to_itself(const char *name)
 {
+	const size_t len = strlen(name);
+
 	for (const char *p = name + 2; (p = strchr(p, 'B')); p++) {
 		uint64_t at = p - name - 2, to = 0;
 		const char *q = p + 1;
@@ -30,8 +32,8 @@ static bool refers_to_itself(const char *name)
 		for (; isalnum((unsigned char)*q) && to <= MAX_MANGLED; q++)
 			to = to * 62 + (isdigit((unsigned char)*q) ? *q - '0' : islower((unsigned char)*q) ? *q - 'a' + 10 :
 					*q - 'A' + 36);
-		/* "B_" is place 0, "B0_" place 1 */
-		if (*q == '_' && q > p + 1 && to + 1 >= at && at)
+		/* "B_" is place 0, "B0_" place 1; behind the name's end ("GLOBAL_") nothing is read */
+		if (*q == '_' && q > p + 1 && to + 1 >= at && at && to + 1 < len)
 			return true;
 	}
 	return false;
@@ -106,6 +108,95 @@ char *sym_short_name(const char *demangled)
 	if (!strstr(s, "operator"))
 		memmove(s, start, strlen(start) + 1);
 	return s;
+}
+
+/* Template arguments of at most so many characters are told. */
+#define ARGUMENTS_MAX	24
+
+/* The end of what the bracket at p opens, behind its other one; NULL: it is not closed. */
+static const char *behind_bracket(const char *p)
+{
+	int depth = 0;
+
+	for (; *p; p++) {
+		depth += (*p == '(') - (*p == ')');
+		if (!depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* The arguments of a function that another is within, "f(int)::{lambda()#1}", or of decltype(): what follows them. */
+static const char *behind_arguments(const char *p, const char *name, size_t len)
+{
+	const char *end = behind_bracket(p);
+
+	if (!end)
+		return NULL;
+	while (len && name[len - 1] == ' ')
+		len--;
+	if (len >= 8 && !memcmp(name + len - 8, "decltype", 8))
+		return end;
+	if (!strncmp(end, " const", 6))
+		end += 6;
+	return strncmp(end, "::", 2) ? NULL : end;
+}
+
+void symbols_brief(const char *name, char *buf, size_t len)
+{
+	size_t at = 0, start = 0, args = SIZE_MAX, nr = 0;
+	const char *p, *behind;
+	bool operator = false;
+	int depth = 0;
+
+	for (p = name; len && *p && at + 1 < len; p++) {
+		char c = *p;
+
+		if (!strncmp(p, "(anonymous namespace)", 21)) {
+			at += snprintf(buf + at, len - at, "(anon)");
+			at = at < len ? at : len - 1;
+			p += 20;
+			continue;
+		}
+		if (!depth && !strncmp(p, "operator", 8) && (p == name || p[-1] == ':' || p[-1] == ' ')) {
+			size_t n = 8 + (strncmp(p + 8, "()", 2) ? strspn(p + 8, "<>-+*/%^&|~!=,[]") : 2);
+
+			at += snprintf(buf + at, len - at, "%.*s", (int)n, p);
+			at = at < len ? at : len - 1;
+			p += n - 1;
+			operator = true;
+			continue;
+		}
+		if (depth == 1 && c == '>' && p[-1] != '-' && args != SIZE_MAX) {
+			if (nr > ARGUMENTS_MAX)
+				at = args + snprintf(buf + args, len - args, "...");
+			at = at < len - 1 ? at : len - 2;
+			args = SIZE_MAX;
+		}
+		depth += (c == '<' || c == '{') - ((c == '>' && p > name && p[-1] != '-') || c == '}');
+		/* Go's methods: sync.(*Mutex).Lock */
+		if (c == '(' && depth <= 0 && p != name && p[-1] != '.') {
+			behind = behind_arguments(p, buf, at);
+			if (!behind) {
+				/* templates are demangled with their return type in front */
+				memmove(buf, buf + start, at - start);
+				at -= start;
+				break;
+			}
+			p = behind - 1;
+			continue;
+		}
+		if (args == SIZE_MAX || nr++ < ARGUMENTS_MAX)
+			buf[at++] = c;
+		if (c == '<' && depth == 1 && p != name && args == SIZE_MAX) {
+			args = at;
+			nr = 0;
+		}
+		if (c == ' ' && !depth && !operator)
+			start = at;
+	}
+	if (len)
+		buf[at] = '\0';
 }
 
 static bool is_glob(const char *s)

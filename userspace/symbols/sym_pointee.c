@@ -71,6 +71,7 @@ bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int 
 int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len)
 {
 	Dwarf_Die variable, pointee;
+	char brief[256];
 	const char *name;
 	uint64_t size;
 
@@ -82,8 +83,9 @@ int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, i
 	if (!sym_is_class(&pointee) || !name || disp < 0 || (uint64_t)disp >= size)
 		name = NULL;
 	if (name) {
+		symbols_brief(name, brief, sizeof(brief));
 		snprintf(buf, len, "%s %s", dwarf_tag(&pointee) == DW_TAG_union_type ? "union" :
-			 dwarf_tag(&pointee) == DW_TAG_class_type ? "class" : "struct", name);
+			 dwarf_tag(&pointee) == DW_TAG_class_type ? "class" : "struct", brief);
 		sym_name_inside(&pointee, disp, buf, len);
 		return 0;
 	}

@@ -42,6 +42,12 @@ const char *symfile_interp(struct symfile *f);	/* NULL when static */
 char **symbols_needed_paths(struct symbols *s, const char *exe, char *const *envp);
 void symbols_free_paths(char **paths);
 
+/*
+ * A demangled name of a function or a type as people read it: without its argument list and return type, and with
+ * "..." for template arguments that are long. Other names stay as they are.
+ */
+void symbols_brief(const char *name, char *buf, size_t len);
+
 /* One definition of a name. */
 struct symdef {
 	const char *name;	/* as in the file (mangled) */
