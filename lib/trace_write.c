@@ -236,14 +236,14 @@ static int check_path(const char *path)
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return -EISDIR;
-		return access(path, W_OK) ? -errno : 0;
+		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? -errno : 0;
 	}
 	if (errno != ENOENT)
 		return -errno;
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
-	if (access(dirname(copy), W_OK | X_OK))
+	if (faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS))
 		err = -errno;
 	free(copy);
 	return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,19 @@ int run_user_become(const struct run_user *u)
 	/* the C library's functions would change all threads of the process that shares our memory */
 	if (syscall(SYS_setgroups, (long)u->nr_groups, u->groups) || syscall(SYS_setresgid, u->gid, u->gid, u->gid) ||
 	    syscall(SYS_setresuid, u->uid, u->uid, u->uid))
+		return -1;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+int run_user_remain(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (!geteuid())
+		return 0;
+	/* the ambient ones go with them */
+	if (syscall(SYS_capset, &header, none))
 		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

@@ -26,6 +26,11 @@ void run_user_free(struct run_user *u);
  * give others. Async-signal-safe, and changes the calling thread alone. 0, or -1 with errno.
  */
 int run_user_become(const struct run_user *u);
+/*
+ * The same where the program keeps our user: root stays root; any other user gives up all capabilities, and that setuid
+ * programs give others.
+ */
+int run_user_remain(void);
 /* The environment with the user's HOME, USER and LOGNAME: malloc'd, NULL-terminated, in one piece. NULL: no memory. */
 char **run_user_environment(const struct run_user *u, char *const *envp);
 

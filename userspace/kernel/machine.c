@@ -227,7 +227,10 @@ static void look_lockdown(struct machine_fact *f)
 		snprintf(f->found, sizeof(f->found), "not locked down");
 }
 
-/* What zug needs of root's rights; docs/security.md says the same, and tests/vm/t/bad-input.sh that each is needed. */
+/*
+ * What zug needs of root's rights: the one list, which every start looks through. tests/vm/t/trust.sh holds the list of
+ * docs/security.md against it, tests/vm/t/bad-input.sh shows that each is needed.
+ */
 static const struct {
 	cap_value_t cap;
 	const char *name, *why;
@@ -266,7 +269,8 @@ static void look_privileges(struct machine_fact *f)
 	}
 	cap_free(caps);
 	if (missing[0])
-		bad(f, -EPERM, "run as root", "missing privileges: %s", missing);
+		bad(f, -EPERM, "run zug as root, or give it these as ambient capabilities (docs/security.md)",
+		    "missing privileges: %s", missing);
 	else
 		snprintf(f->found, sizeof(f->found), "the %zu capabilities that zug needs", NR_PRIVILEGES);
 }

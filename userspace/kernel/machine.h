@@ -37,7 +37,7 @@ int machine_check(char *err, size_t errlen);
 /*
  * Keeps those capabilities in effect that zug needs, of this thread and those that it makes. The others stay permitted: a
  * program that gains capabilities when it is executed has its addresses randomised. Call it after machine_check(), before
- * there are threads. ZUG_DEBUG=without:CAP_X gives up CAP_X as well. 0, or -errno with a line in err.
+ * there are threads. ZUG_DEBUG=without:CAP_X gives up CAP_X as well, which no check sees then. 0, or -errno with a line in err.
  */
 int machine_drop_privileges(char *err, size_t errlen);
 

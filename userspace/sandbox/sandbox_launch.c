@@ -134,7 +134,7 @@ static int child_main(void *arg)
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for watchpoints", read(c->go, &byte, 1) != 1);
 	}
-	DO("take on the rights of the user", c->s->o.user && run_user_become(c->s->o.user));
+	DO("take on the rights of the user", c->s->o.user ? run_user_become(c->s->o.user) : run_user_remain());
 	/* a change of user ends it */
 	if (!(c->s->o.own & SANDBOX_PIDS))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

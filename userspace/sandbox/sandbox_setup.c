@@ -46,7 +46,7 @@ static void child(const struct sandbox *s, const char *command, const struct lau
 	if (chdir(l->cwd) || dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
 	    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC))
 		_exit(126);
-	if (s->o.user && run_user_become(s->o.user))
+	if (s->o.user ? run_user_become(s->o.user) : run_user_remain())
 		_exit(126);
 	execle("/bin/sh", "sh", "-c", command, NULL, l->envp);
 	_exit(127);

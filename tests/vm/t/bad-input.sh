@@ -190,7 +190,7 @@ if begin "capabilities dropped"; then
 	want_err 'CAP_(SYS_ADMIN|BPF)'
 	end
 fi
-# The capabilities of docs/security.md that are not looked for at each start fail late: these show that each is needed.
+# ZUG_DEBUG takes them away behind the look at start, so that what needs them fails: each is needed.
 if begin "zug has the capabilities that it needs, and no other"; then
 	mkdir -m 777 log && cp "$programs/lost-increment" "$programs/alarm-early" "$programs/short-write" .
 	touch other suid && chown 1000:1000 other suid && chmod 6755 suid && cp /bin/true caps && setcap cap_net_raw+ep caps
@@ -212,7 +212,6 @@ if begin "zug has the capabilities that it needs, and no other"; then
 	without SYS_PTRACE 1 --executions 20 --user nobody -- ./lost-increment
 	without SYS_RESOURCE 1 --executions 20 --user nobody --faults short -- ./short-write
 	if [ "${LONG:-}" = 1 ]; then
-		# ends only because it is killed: it cannot end the test
 		without KILL 1 --executions 20 --user nobody -- ./alarm-early
 		# CAP_SYS_NICE is for tests that join: daemon.sh
 		for c in SYS_ADMIN SYS_CHROOT NET_ADMIN DAC_OVERRIDE; do without $c 0 --executions 1 -- true; done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What another user, another client or the test itself must not be able to do: docs/security.md has the list.
-# Takes 40 s under emulation.
+# Takes 50 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 use_daemon
 racy=$programs/lost-increment
@@ -242,6 +242,52 @@ if begin "limits of zugd are not the test's"; then
 	zug 30 exec -- sh -c 'ulimit -n'
 	want_out "^$(ulimit -n)$"
 	grep -q "^Max open files *$(ulimit -Hn) " "/proc/$(pgrep -x zugd | head -n 1)/limits" || note "zugd has: $(grep files "/proc/$(pgrep -x zugd | head -n 1)/limits")"
+	end
+fi
+
+# From here on without zugd.
+stop_daemon
+unset ZUG_SOCKET
+remember
+
+# as_user CAPABILITIES COMMAND...: as a user that has these alone, as ambient capabilities
+as_user()
+{
+	command_run 60 setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps "-all,$1" --ambient-caps "-all,$1" "${@:2}"
+}
+
+# list NAMES [NAME]: capabilities as setpriv wants them, without NAME
+list()
+{
+	local c
+
+	for c in $1; do
+		[ "$c" = "${2:-}" ] || printf '+%s\n' "${c#CAP_}"
+	done | tr A-Z a-z | paste -sd,
+}
+
+if begin "a user with the capabilities of docs/security.md"; then
+	mkdir -m 777 user && cp "$zug" "$racy" user && cd user || exit 2
+	names=$(sed -n 's/^| \(CAP_[A-Z_, ]*\) |.*/\1/p' "$project/docs/security.md" | grep -o '[A-Z_]*')
+	[ "$(wc -w <<<"$names")" = 15 ] || note "the table has: $names"
+	as_user "$(list "$names")" ./zug run -q --seed 1 --executions 60 -- ./lost-increment
+	want_status 1
+	trace=$(kept_trace)
+	[ "$(stat -c %u "$trace")" = 1000 ] || note "the trace belongs to user $(stat -c %u "$trace")"
+	as_user "$(list "$names")" ./zug replay -q "$trace"
+	want_status 1
+	want_out 'replayed 1 of 1 times exactly'
+	# shellcheck disable=SC2016
+	as_user "$(list "$names")" ./zug run -q --executions 1 -o plain -- sh -c \
+		'! grep "^Cap[IPEA].*:.*[1-9a-f]" /proc/self/status && grep "^NoNewPrivs:.1$" /proc/self/status && [ $(id -u) = 1000 ]'
+	want_status 0
+	for c in $names; do
+		as_user "$(list "$names" "$c")" ./zug run -q --executions 1 -o without -- true
+		want_status 3 "without $c"
+		want_err "^zug: missing privileges: $c \\([^)]*\\): "
+		[ ! -e without ] || note "traces without $c"
+	done
+	want_nothing_left
 	end
 fi
 finish
