@@ -15,6 +15,8 @@
 
 /* Only so many steps at the end are looked at: the failure is there. */
 #define LOOKED_MAX	2000
+/* What a task does with an object in a row is looked for over so many steps. */
+#define ROW_MAX		200
 /* Tasks times steps that clocks are kept for. */
 #define CLOCKS_MAX	(1u << 20)
 
@@ -22,6 +24,7 @@
 struct clocks {
 	const struct critical *c;
 	size_t from, nr;		/* of steps, with the pending ones */
+	bool named;			/* operations of which nothing is known order nothing */
 	uint32_t *at;
 };
 
@@ -60,6 +63,20 @@ static bool before(const struct clocks *k, size_t a, size_t b)
 
 	critical_label(k->c, a, &task);
 	return clock_of(k, b)[task] > a;
+}
+
+/* What that operation touches. Points of the user order others also where nothing else that could do anything does. */
+static struct access touched(const struct clocks *k, const struct zug_label *l)
+{
+	struct access a = access_of(l);
+
+	if (!k->named || l->op == ZUG_OP_POINT)
+		return a;
+	if (a.object[0] == ACCESS_OPAQUE)
+		a.object[0] = 0;
+	if (a.object[1] == ACCESS_OPAQUE)
+		a.object[1] = 0;
+	return a;
 }
 
 static bool is_named(const struct access *a)
@@ -126,43 +143,90 @@ struct found {
 	size_t nr, room;
 };
 
-/*
- * Steps i and j as a pair, if it can be reversed: the steps of j's task before j must not depend on
- * i. 0 or -ENOMEM.
- */
-static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
+/* The steps of q's task before j do not depend on i, and i's task p has not created q after it. */
+static bool can_be_reversed(const struct clocks *k, size_t i, uint32_t p, size_t j, uint32_t q)
 {
-	uint32_t p, q, task;
-	const struct zug_label *a = critical_label(k->c, i, &p), *b = critical_label(k->c, j, &q);
 	size_t last = last_of(k, q, j);
 
-	if (is_unlock(a->op) && zug_op_flags(b->op) & ZUG_L_ACQUIRE) {
-		i = taken_at(k, i);
-		if (i == SIZE_MAX)
-			return 0;
-		a = critical_label(k->c, i, &p);
-	}
-	/* created by it, or after it */
-	if ((last != SIZE_MAX && last > i && before(k, i, last)) ||
-	    (q < k->c->nr_tasks && k->c->births[q] > i && k->c->parents[q] == p))
-		return 0;
-	if (!f)
-		return 0;
+	return !(last != SIZE_MAX && last > i && before(k, i, last)) &&
+	       !(q < k->c->nr_tasks && k->c->births[q] > i && k->c->parents[q] == p);
+}
+
+static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j, bool wide)
+{
+	uint32_t task;
+	const struct zug_label *a = critical_label(k->c, i, &task), *b = critical_label(k->c, j, &task);
+
 	for (size_t n = 0; n < f->nr; n++)
 		if (f->pairs[n].first == i && f->pairs[n].second == j)
 			return 0;
 	if (!ARRAY_RESERVE(f->pairs, f->room, f->nr + 1))
 		return -ENOMEM;
-	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j };
+	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j, .wide = wide, .named = k->named };
 	for (size_t n = 0; n < f->nr; n++) {
 		const struct zug_label *x = critical_label(k->c, f->pairs[n].first, &task), *y;
 
 		y = critical_label(k->c, f->pairs[n].second, &task);
 		f->pairs[n].again |= x->op == a->op && x->site == a->site && y->op == b->op && y->site == b->site &&
-				     x->object == a->object;
+				     x->object == a->object && f->pairs[n].named == k->named;
 	}
 	f->nr++;
 	return 0;
+}
+
+/* The first, or the last, step of those that i's task makes on the object in a row, without another's that depends on one. */
+static size_t end_of_row(const struct clocks *k, size_t i, bool first)
+{
+	uint32_t task, t;
+	const struct zug_label *l = critical_label(k->c, i, &task), *x;
+	uint64_t object = l->object;
+	struct access a, b;
+	size_t at = i;
+
+	for (size_t n = 1; n < ROW_MAX && (first ? n <= i - k->from : i + n < k->c->s->nr); n++) {
+		x = critical_label(k->c, first ? i - n : i + n, &t);
+		if ((x->object != object && x->object2 != object) || (!first && x->op == ZUG_OP_CLOSE))
+			continue;
+		a = access_of(critical_label(k->c, at, &task));
+		b = access_of(x);
+		if (t == task)
+			at = first ? i - n : i + n;
+		else if (dependent(k, at, &a, first ? i - n : i + n, &b))
+			break;
+	}
+	return at;
+}
+
+/*
+ * Steps i and j as a pair, if it can be reversed: the steps of j's task before j must not depend on
+ * i; and as wide ones. 0 or -ENOMEM.
+ */
+static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
+{
+	uint32_t p, q;
+	const struct zug_label *a = critical_label(k->c, i, &p), *b = critical_label(k->c, j, &q);
+	size_t start, end;
+	int ret;
+
+	if (is_unlock(a->op) && zug_op_flags(b->op) & ZUG_L_ACQUIRE) {
+		i = taken_at(k, i);
+		if (i == SIZE_MAX)
+			return 0;
+	}
+	if (!f || !can_be_reversed(k, i, p, j, q))
+		return 0;
+	start = end_of_row(k, i, true);
+	if (is_unlock(critical_label(k->c, start, &p)->op))
+		start = taken_at(k, start);
+	if (start == SIZE_MAX || !can_be_reversed(k, start, p, j, q))
+		start = i;
+	end = j < k->c->s->nr ? end_of_row(k, j, false) : j;
+	if (is_unlock(critical_label(k->c, end, &q)->op))
+		end = taken_at(k, end);
+	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true) : 0;
+	if (!ret && start < i)
+		ret = note_pair(k, f, start, j, true);
+	return ret ? ret : note_pair(k, f, i, j, false);
 }
 
 /* The clock of step j; and, going back from it, the steps that race with it (f: NULL, not those). */
@@ -171,7 +235,7 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 	const struct critical *c = k->c;
 	uint32_t task, other;
 	const struct zug_label *l = critical_label(c, j, &task);
-	struct access a = access_of(l);
+	struct access a = touched(k, l);
 	size_t last = last_of(k, task, j);
 	int ret = 0;
 
@@ -185,7 +249,7 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 	/* from the last one back: what an earlier one has seen is no race */
 	for (size_t i = j < c->s->nr ? j : c->s->nr; !ret && i-- > k->from;) {
 		const struct zug_label *x = critical_label(c, i, &other);
-		struct access b = access_of(x);
+		struct access b = touched(k, x);
 		bool seen;
 
 		if (other == task || !dependent(k, i, &b, j, &a))
@@ -198,38 +262,53 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 	return ret;
 }
 
-static int start(struct clocks *k, const struct critical *c)
+static int start(struct clocks *k, const struct critical *c, bool named)
 {
 	size_t most = c->nr_tasks ? CLOCKS_MAX / c->nr_tasks : 0;
 
 	if (most > LOOKED_MAX)
 		most = LOOKED_MAX;
-	*k = (struct clocks){ .c = c, .from = c->s->nr > most ? c->s->nr - most : 0 };
+	*k = (struct clocks){ .c = c, .named = named, .from = c->s->nr > most ? c->s->nr - most : 0 };
 	k->nr = c->s->nr + c->nr_pending - k->from;
 	k->at = calloc(k->nr * c->nr_tasks + 1, sizeof(*k->at));
 	return k->at ? 0 : -ENOMEM;
+}
+
+static int find(const struct critical *c, struct found *f, bool named)
+{
+	struct clocks k;
+	int ret = start(&k, c, named);
+
+	for (size_t j = k.from; !ret && j < c->s->nr + c->nr_pending; j++)
+		ret = look_back(&k, f, j);
+	free(k.at);
+	return ret;
+}
+
+#define RANKS	5
+
+static unsigned int rank_of(const struct critical_pair *p)
+{
+	return p->named ? p->again ? 4 : 3 : p->again ? 2 : p->wide;
 }
 
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr)
 {
 	struct found f = { 0 };
 	struct critical_pair *sorted;
-	struct clocks k;
 	size_t n = 0;
-	int ret = start(&k, c);
+	int ret = find(c, &f, false);
 
-	for (size_t j = k.from; !ret && j < c->s->nr + c->nr_pending; j++)
-		ret = look_back(&k, &f, j);
+	ret = ret ? ret : find(c, &f, true);
 	sorted = calloc(f.nr + 1, sizeof(*sorted));
 	if (!sorted)
 		ret = -ENOMEM;
 	/* the last first */
-	for (int again = 0; !ret && again < 2; again++)
+	for (unsigned int rank = 0; !ret && rank < RANKS; rank++)
 		for (size_t i = f.nr; i-- > 0 && n < most;)
-			if (f.pairs[i].again == again)
+			if (rank_of(&f.pairs[i]) == rank)
 				sorted[n++] = f.pairs[i];
 	free(f.pairs);
-	free(k.at);
 	if (ret) {
 		free(sorted);
 		return ret;
@@ -245,18 +324,18 @@ size_t critical_reverse(const struct critical *c, const struct critical_pair *pa
 	struct clocks k;
 	uint32_t task;
 
-	if (start(&k, c))
+	critical_label(c, pair->second, &task);
+	if (start(&k, c, pair->named))
 		return 0;
 	for (size_t j = k.from; j < end; j++)
 		look_back(&k, NULL, j);
 	for (int late = 0; late < 2; late++) {
 		for (size_t i = late ? pair->first : 0; i < end; i++)
-			if ((i >= pair->first && (i == pair->first || before(&k, pair->first, i))) == late)
+			if ((i == pair->first || (i > pair->first && before(&k, pair->first, i) &&
+						  !(pair->wide && c->s->tasks[i] == task))) == late)
 				order[nr++] = c->s->tasks[i];
-		if (late)
-			continue;
-		critical_label(c, pair->second, &task);
-		order[nr++] = task;
+		if (!late)
+			order[nr++] = task;
 	}
 	free(k.at);
 	for (size_t i = end + 1; i < c->s->nr; i++)

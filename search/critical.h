@@ -10,6 +10,10 @@
  *
  * An unlock and the lock that waited for it cannot change places: there the lock before the unlock
  * stands for it, as in DPOR.
+ *
+ * Only neighbours are a pair: what a task has done with the object before, and what the other does with
+ * it afterwards, stays as it is. Two that are wide stand for that, too: a file that is opened, read and
+ * closed before the other writes it; a lock that is held twice between two of the other's times.
  */
 #ifndef ZUG_SEARCH_CRITICAL_H
 #define ZUG_SEARCH_CRITICAL_H
@@ -27,6 +31,8 @@ struct critical_pair {
 	size_t first;		/* step of the schedule */
 	size_t second;		/* later step; from the schedule's number of steps on: of pending */
 	bool again;		/* the same two operations come as a later pair, too */
+	bool wide;		/* of all that the two tasks did with the object in a row: its first, or its last, operation */
+	bool named;		/* a pair only where operations of which nothing is known order nothing */
 };
 
 struct critical {
@@ -39,8 +45,8 @@ struct critical {
 };
 
 /*
- * The pairs, those that are tried first first: what comes last, and what is not there again.
- * Malloc'd; at most 'most'. 0 or -ENOMEM.
+ * The pairs, those that are tried first first: what comes last, and what is not there again; those that
+ * are named last. Malloc'd; at most 'most'. 0 or -ENOMEM.
  */
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr);
 

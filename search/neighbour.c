@@ -83,7 +83,7 @@ struct neighbour {
 	struct whole made[WHOLE_MAX];
 	size_t nr_made;
 	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
-	bool whole_passes;		/* best has whole updates, and names the first that was torn */
+	bool decides;			/* best names what decides, where that alone was not reversed */
 	uint32_t *order;		/* the reversed schedule: its tasks, */
 	size_t room_order, room_nth;
 	size_t nr_order, first_left;	/* those before first_left have made their steps */
@@ -125,7 +125,7 @@ static void fini(void *state)
 /* What was found names what decides. */
 static bool explains(const struct neighbour *n)
 {
-	return n->best.alone || n->whole_passes;
+	return n->best.alone || n->decides;
 }
 
 static size_t steps_of(const struct schedule *s, uint32_t task, size_t end)
@@ -540,18 +540,34 @@ static bool handled_before(const struct neighbour *n, const struct critical_pair
 	return false;
 }
 
+/* The step after an open or a look at a file's attributes with which its task uses it, before step end. */
+static size_t use_of(const struct schedule *s, size_t step, size_t end)
+{
+	const struct zug_label *l = &s->labels[step], *x;
+
+	if (l->op != ZUG_OP_OPEN && l->op != ZUG_OP_STAT)
+		return step;
+	for (size_t i = step + 1; i < end && i < s->nr; i++) {
+		x = &s->labels[i];
+		if (s->tasks[i] == s->tasks[step] && x->object == l->object && x->op != ZUG_OP_OPEN && x->op != ZUG_OP_STAT)
+			return x->op == ZUG_OP_CLOSE ? step : i;
+	}
+	return step;
+}
+
 /*
  * The pair of this trial is the one to name, if its operations came in the other order here: the second
  * is the same operation as there, and the first came later, or never.
  */
-static void name_reversed(const struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+static void name_reversed(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
 {
 	const struct critical_pair *pair = &n->pairs[n->nr_pairs - 1 - n->at];
-	struct neighbour_op a = { .failing = pair->first }, b = { .failing = pair->second };
+	struct neighbour_op a = { .failing = pair->wide ? use_of(&n->led, pair->first, pair->second) : pair->first };
+	struct neighbour_op b = { .failing = pair->second };
 	size_t nr = n->led.nr, last;
 	struct zug_label there;
 
-	a.label = *critical_label(&n->failing, pair->first, &a.task);
+	a.label = *critical_label(&n->failing, a.failing, &a.task);
 	b.label = *critical_label(&n->failing, pair->second, &b.task);
 	b.passing = nth_of(&n->now, b.task, steps_of(&n->fails, b.task, pair->second < nr ? pair->second : nr));
 	if (b.passing == UINT64_MAX)
@@ -570,7 +586,7 @@ static void name_reversed(const struct neighbour *n, const struct pairing *same,
 	} else if (pair->second >= nr) {
 		b.failing = UINT64_MAX;
 	}
-	a.passing = nth_of(&n->now, a.task, steps_of(&n->fails, a.task, pair->first));
+	a.passing = nth_of(&n->now, a.task, steps_of(&n->fails, a.task, a.failing));
 	if (a.passing < b.passing)
 		return;
 	r->second_here = b.label;
@@ -578,7 +594,8 @@ static void name_reversed(const struct neighbour *n, const struct pairing *same,
 	r->first = a;
 	r->second = b;
 	r->nr_pairs += !r->nr_pairs;
-	r->alone = true;
+	r->alone = !pair->named;
+	n->decides = pair->named;
 }
 
 /* What the torn update has read, and what came between. */
@@ -660,7 +677,7 @@ static int compare(struct neighbour *n, struct neighbour_result *r)
 	if (n->phase == REVERSE)
 		name_reversed(n, same, r);
 	else if (follows_order(n))
-		n->whole_passes = name_whole(n, same, r);
+		n->decides = name_whole(n, same, r);
 	pairing_free(same);
 	return 0;
 }
@@ -681,7 +698,7 @@ static void passed(struct neighbour *n)
 				      .otherwise = n->best.otherwise };
 
 	n->a.error = compare(n, &r);
-	if (!n->a.error && (n->whole_passes || closer(&r, &n->best)))
+	if (!n->a.error && (n->decides || closer(&r, &n->best)))
 		n->best = r;
 }
 
@@ -719,6 +736,42 @@ static int find_torn(struct neighbour *n)
 	return 0;
 }
 
+/* The first operation reads what an update is made of, and the second is in the other's change that came into it. */
+static bool tears(const struct neighbour *n, const struct critical_pair *p, const struct torn *t)
+{
+	uint32_t first, second;
+	const struct zug_label *l;
+
+	critical_label(&n->failing, p->first, &first);
+	l = critical_label(&n->failing, p->second, &second);
+	return p->first >= t->look && p->first <= t->read && p->second <= t->between &&
+	       first == n->fails.tasks[t->read] && second == n->fails.tasks[t->between] &&
+	       (l->object == t->object || l->object2 == t->object);
+}
+
+/* Pairs that tear an update are reversed before all others. 0 or -ENOMEM. */
+static int put_torn_first(struct neighbour *n)
+{
+	struct torn *t = n->torn + WHOLE_OBJECTS;
+	size_t nr = torn_updates(&n->failing, 0, t, TORN_MAX), at = 0;
+	struct critical_pair *sorted = calloc(n->nr_pairs + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int rest = 0; rest < 2; rest++)
+		for (size_t i = 0; i < n->nr_pairs; i++) {
+			size_t k = 0;
+
+			while (k < nr && !tears(n, &n->pairs[i], &t[k]))
+				k++;
+			if ((k == nr) == rest)
+				sorted[at++] = n->pairs[i];
+		}
+	free(n->pairs);
+	n->pairs = sorted;
+	return 0;
+}
+
 /* The failing execution is known: what could have come in another order there? */
 static int find_pairs(struct neighbour *n)
 {
@@ -733,7 +786,7 @@ static int find_pairs(struct neighbour *n)
 	n->failing.nr_pending = n->nr_pending;
 	if (make_room(n, n->fails.nr + 1) || find_torn(n))
 		return -ENOMEM;
-	return critical_pairs(&n->failing, most, &n->pairs, &n->nr_pairs);
+	return critical_pairs(&n->failing, most, &n->pairs, &n->nr_pairs) || put_torn_first(n) ? -ENOMEM : 0;
 }
 
 /* The next update is made whole in this execution. */

@@ -60,14 +60,18 @@ static void say_operation(uint32_t task, const struct zug_label *l)
 
 static void say_pairs(const struct trace_minimized *m)
 {
-	if (m->critical.known) {
-		fprintf(stderr, "it fails when\n");
+	if (m->critical.known || m->critical.torn) {
+		fprintf(stderr, m->critical.known ? "it fails when\n" : "it may fail because\n");
 		say_operation(m->critical.first_task, &m->critical.first);
 		fprintf(stderr, "  before\n");
 		say_operation(m->critical.second_task, &m->critical.second);
+	}
+	if (m->critical.known)
 		fprintf(stderr, "  and passes when these two%s come the other way round\n",
 			m->critical.alone ? " alone" : "");
-	}
+	else if (m->critical.torn)
+		fprintf(stderr, "  and what was read before that change is the base of a later one; no schedule\n"
+			"  without that was seen to pass\n");
 	for (uint32_t i = 0; i < m->nr_pairs; i++) {
 		fprintf(stderr, "step %lu: the turn goes from T%u to T%u; T%u is stopped before\n",
 			(unsigned long)m->pairs[i].step, m->pairs[i].preempted, m->pairs[i].by, m->pairs[i].preempted);

@@ -292,8 +292,8 @@ static void end_near(struct zug_campaign *t)
 
 	neighbour_result(t->search, &r);
 	t->minimized.near = r.trials;
-	*c = (struct trace_critical){ .known = r.found && r.nr_pairs, .alone = r.alone };
-	if (c->known) {
+	*c = (struct trace_critical){ .known = r.found && r.nr_pairs, .alone = r.alone, .torn = r.torn };
+	if (c->known || c->torn) {
 		c->first_task = r.first.task;
 		c->first_step = r.first.failing;
 		c->first = r.first.label;

@@ -3,6 +3,7 @@
  * test_neighbour.c - the neighbour of a minimal failing schedule passes, parts from it where it is said to, and the
  * pair of operations is in one order in the one and in the other order in the other
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "search/access.h"
@@ -318,10 +319,73 @@ static void test_sides(void)
 	tap_ok(!torn_updates(&c, 0, t, 8), "sides: what is read again is not torn");
 }
 
+static bool has_pair(const struct critical_pair *pairs, size_t nr, size_t first, size_t second, bool named)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (pairs[i].first == first && pairs[i].second == second && pairs[i].named == named)
+			return true;
+	return false;
+}
+
+/* The reversal of that pair, as the tasks in a row of digits. */
+static bool reverses_to(const struct critical *c, const struct critical_pair *pairs, size_t nr, size_t first, size_t second,
+			const char *want)
+{
+	uint32_t order[32];
+	char got[32] = "";
+
+	for (size_t i = 0; i < nr; i++)
+		if (pairs[i].first == first && pairs[i].second == second)
+			for (size_t k = critical_reverse(c, &pairs[i], order); k--;)
+				got[k] = '0' + order[k];
+	if (strcmp(got, want))
+		printf("# %s, not %s\n", got, want);
+	return !strcmp(got, want);
+}
+
+/*
+ * Task 1 gets a value under a lock; 2 gets and sets it, each under the lock; 1 sets it. Only neighbours are
+ * strict pairs; that 2 has got it before 1 set it is a wide one. Then a file: 1 opens, reads and closes it,
+ * 2 looks at it and writes. Calls without an object, of which nothing is known, order them but for named pairs.
+ */
+static void test_wide(void)
+{
+	enum { L = ZUG_OP_LOCK, U = ZUG_OP_UNLOCK, O = ZUG_OP_OPEN, R = ZUG_OP_READ, C = ZUG_OP_CLOSE, W = ZUG_OP_WRITE,
+	       A = ZUG_OP_SIGACTION };
+	uint32_t locks[] = { 1, 1, 2, 2, 2, 2, 1, 1 }, files[] = { 1, 1, 1, 1, 2, 2, 2 };
+	static const uint8_t lock_ops[] = { L, U, L, U, L, U, L, U }, file_ops[] = { O, R, C, A, A, ZUG_OP_STAT, W };
+	struct zug_label labels[8];
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = locks, .labels = labels, .nr = 8 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	for (int i = 0; i < 8; i++)
+		labels[i] = (struct zug_label){ .op = lock_ops[i], .object = 77, .site = 100 + i };
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 2, false) && has_pair(pairs, nr, 4, 6, false) &&
+	       has_pair(pairs, nr, 2, 6, false), "wide: two sections of a lock (%zu pairs)", nr);
+	tap_ok(reverses_to(&c, pairs, nr, 2, 6, "11122221"), "wide: the other section comes before both");
+	free(pairs);
+	for (int i = 0; i < 7; i++)
+		labels[i] = (struct zug_label){ .op = file_ops[i], .object = file_ops[i] == A ? 0 : 77, .site = 100 + i };
+	schedule.tasks = files;
+	schedule.nr = 7;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 0, 6, false) && has_pair(pairs, nr, 0, 6, true),
+	       "named: what nothing is known of orders nothing (%zu pairs)", nr);
+	tap_ok(reverses_to(&c, pairs, nr, 0, 6, "2221111"), "named: all of the one before all of the other");
+	free(pairs);
+}
+
 int main(void)
 {
 	test_readers();
 	test_sides();
+	test_wide();
 	test_programs();
 	test_random_programs();
 	test_pair("lostupdate", ZUG_OP_DATA_READ, ZUG_OP_DATA_WRITE);

@@ -272,6 +272,43 @@ static void a_page(void **state)
 	free(html);
 }
 
+/* What the page tells of the order that decides; an update that another came into has no passing order. */
+static void what_decides(void **state)
+{
+	struct trace_minimized m = { .executions = 9, .minimal = true, .near = 4, .critical = {
+		.known = true, .first_task = 2, .first_step = 7, .second_task = 1, .second_step = 9 } };
+	char path[80], err[256], *html;
+	struct json_object *o, *c;
+	struct trace_writer *w;
+	struct trace *t = trace_open(deadlock, err, sizeof(err));
+	int ret;
+
+	(void)state;
+	assert_non_null(t);
+	m.critical.first = trace_step(t, 7)->label;
+	m.critical.second = trace_step(t, 9)->label;
+	snprintf(path, sizeof(path), "%s/decides.zug", dir);
+	for (int torn = 0; torn < 2; torn++) {
+		m.critical.known = !torn;
+		m.critical.torn = torn;
+		w = trace_copy(t, path, &ret);
+		assert_non_null(w);
+		trace_add_minimized(w, &m);
+		assert_int_equal(trace_close(w, false), 0);
+		show(ZUG_EXIT_PASS, "--html", "-o", out, path, NULL);
+		html = slurp(out);
+		o = page_data(html);
+		c = get(o, "critical");
+		assert_int_equal(json_object_array_length(c), 3);
+		assert_int_equal(json_object_is_type(json_object_array_get_idx(c, 0), json_type_null), torn);
+		assert_int_equal(at(json_object_array_get_idx(c, 1), 0), 2);
+		assert_int_equal(at(json_object_array_get_idx(c, 2), 1), 9);
+		json_object_put(o);
+		free(html);
+	}
+	trace_free(t);
+}
+
 static void numbers_point_into_tables(void **state)
 {
 	struct json_object *o, *steps, *sets, *a;
@@ -568,6 +605,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_what),
 		cmocka_unit_test(causality_of_a_busy_trace),
 		cmocka_unit_test(a_page),
+		cmocka_unit_test(what_decides),
 		cmocka_unit_test(numbers_point_into_tables),
 		cmocka_unit_test(a_window_of_steps),
 		cmocka_unit_test(markup_in_names_is_text),

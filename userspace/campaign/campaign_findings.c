@@ -21,7 +21,7 @@
 /* Executions near it that look for the two operations whose order decides. */
 #define EXPLAIN_EXECUTIONS 40
 /* The same where a preemption is left: that is an explanation, too. */
-#define EXPLAIN_BESIDES 16
+#define EXPLAIN_BESIDES 32
 /*
  * The time for minimising and explaining is a quarter of that of the search so far: what took long to
  * find may take longer to become simple, and whatever the search took this adds little to it. At

@@ -479,16 +479,16 @@ static void put_operation(struct html *h, uint32_t task, uint64_t step, const st
 	fprintf(h->out, "[%u,%lld,%d]", task, at, label(h, l));
 }
 
-/* The two operations whose order decides: [alone, first, second]. */
+/* The two operations whose order decides: [alone, first, second]; alone is null: an update that the second came into. */
 static void put_critical(struct html *h)
 {
 	const struct trace_minimized *m = trace_minimized(h->r->t);
 
-	if (!m || !m->critical.known) {
+	if (!m || !(m->critical.known || m->critical.torn)) {
 		fputs("\"critical\":null,\n", h->out);
 		return;
 	}
-	fprintf(h->out, "\"critical\":[%s,", m->critical.alone ? "true" : "false");
+	fprintf(h->out, "\"critical\":[%s,", m->critical.torn ? "null" : m->critical.alone ? "true" : "false");
 	put_operation(h, m->critical.first_task, m->critical.first_step, &m->critical.first);
 	putc(',', h->out);
 	put_operation(h, m->critical.second_task, m->critical.second_step, &m->critical.second);

@@ -27,6 +27,34 @@ pair()
 begin "the pair of a lost wake-up" && pair lost-wakeup 'T2 cond-signal cond' 'T1 cond-wait cond'
 begin "the pair of a deadlock" && pair abba-deadlock 'T[12] lock [ab]' 'T[12] lock [ab]'
 
+# decides PROGRAM FIRST SECOND: the report of a finding names these two, and says that they alone decide.
+decides()
+{
+	zug 60 run -q --verify 0 -o t -- "$programs/$1"
+	want_status 1
+	sed -n '/^It fails when$/,/and passes when/p' "$dir/out" >pair
+	grep -A1 '^It fails when$' pair | grep -qE "$2" && grep -A1 '^  before$' pair | grep -qE "$3" &&
+		grep -q 'when these two alone' pair || note "another pair: $(cat pair)"
+	end
+}
+
+begin "sections of a lock that belong together" &&
+	decides atomicity-locked 'lock lock  deposit atomicity-locked.c:29' 'lock lock  deposit atomicity-locked.c:33'
+begin "the cause, and not what comes of it later" &&
+	decides pool-slot 'atomic-load busy\[[01]\]  claim' 'atomic-rmw busy\[[01]\]  claim'
+
+if begin "names of C++ in the report of a finding"; then
+	zug 60 run -q --verify 0 -o t -- "$programs/async-count"
+	want_status 1
+	sed -n '/^It fails when$/,/and passes when/p' "$dir/out" >pair
+	grep -A1 '^It fails when$' pair | grep -qE 'T[123] does data-read words  count async-count' &&
+		grep -A1 '^  before$' pair | grep -qE 'T[123] does data-write words  count async-count' ||
+		note "another pair: $(cat pair)"
+	want_out 'does .*std::__invoke_impl<\.\.\.> invoke'
+	! grep -E 'basic_string|^ .{140}' "$dir/out" >long || note "long names: $(head -n 5 long)"
+	end
+fi
+
 if begin "one that was not minimised"; then
 	zug 60 run -q --no-minimize --strategy random --verify 0 -o t -- "$programs/bank-transfer"
 	want_status 1

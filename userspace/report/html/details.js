@@ -105,7 +105,7 @@ class Details {
 			make("ul", { class: "plain" }, ...items.slice(0, 20))) : "";
 	}
 
-	/* The two operations whose order decides. */
+	/* The two operations whose order decides; or an update that the second came into (alone is null). */
 	critical() {
 		const m = this.model, c = m.raw.critical;
 		if (!c)
@@ -117,9 +117,12 @@ class Details {
 			return step < 0 ? make("p", {}, ...parts.slice(1)) :
 				make("button", { class: "item", "data-step": step, onclick: () => this.go(step) }, ...parts);
 		});
-		return [make("h2", {}, "It fails when"), first, make("p", { class: "dim" }, "before"), second,
-			make("p", { class: "dim" }, `and passes when ${alone ? "these two alone come the other way round." :
-				"they come the other way round (and others with them)."}`)];
+		return [make("h2", {}, alone === null ? "It may fail because" : "It fails when"), first,
+			make("p", { class: "dim" }, "before"), second,
+			make("p", { class: "dim" }, alone === null ?
+				"and what was read before that change is the base of a later one. No schedule without that was seen to pass." :
+				`and passes when ${alone ? "these two alone come the other way round." :
+					"they come the other way round (and others with them)."}`)];
 	}
 
 	/* Without preemptions, switches where several tasks could run are the decisions. */
