@@ -369,6 +369,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.nr_failures = c->failures.nr,
 		.once = c->once.list,
 		.nr_once = c->once.nr,
+		.lanes = c->lanes.figures,
+		.nr_lanes = c->lanes.nr,
 		.races = races->list,
 		.nr_races = races->nr,
 		.nr_suppressed = races->nr_suppressed,

@@ -38,6 +38,7 @@ struct lane_part;
 /* -j: copies of this process that make parts, too (campaign_lanes.c). */
 struct campaign_lanes {
 	struct lane *list;	/* NULL: none now */
+	struct campaign_lane *figures;	/* of each */
 	uint32_t nr;
 	struct lane_part *given;	/* parts that they have, or have made, in their order */
 	size_t nr_given, room;

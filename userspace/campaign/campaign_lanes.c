@@ -246,14 +246,18 @@ static int start(struct campaign *c, campaign_make make, char *err, size_t errle
 	int ret = 0;
 
 	s->list = calloc(nr, sizeof(*s->list));
-	if (!s->list)
+	s->figures = calloc(nr, sizeof(*s->figures));
+	if (!s->list || !s->figures) {
+		campaign_lanes_stop(c);
 		return -ENOMEM;
+	}
 	s->part = c->parts.part;
 	s->bound = c->parts.bound;
 	for (s->nr = 0; s->nr < nr && !ret; s->nr += !ret) {
 		struct lane *l = &s->list[s->nr];
 
 		*l = (struct lane){ .cpu = lane_cpu(c, s->nr), .slot = s->nr + 1 };
+		s->figures[s->nr].cpu = l->cpu;
 		ret = start_lane(c, l, make);
 	}
 	if (!ret)
@@ -279,6 +283,7 @@ static void lane_gone(struct campaign *c, struct lane *l)
 		close(l->fd);
 	l->fd = -1;
 	l->given = 0;
+	c->lanes.figures[l - c->lanes.list].ended = true;
 }
 
 /* Until it has ended, which it was asked to. */
@@ -315,6 +320,7 @@ void campaign_lanes_stop(struct campaign *c)
 	for (size_t i = 0; i < s->nr_given; i++)
 		forget(&s->given[i]);
 	free(s->given);
+	free(s->figures);
 	free(s->list);
 	*s = (struct campaign_lanes){ 0 };
 }
@@ -374,6 +380,7 @@ static int note(struct campaign_lanes *s, struct lane *l, const struct lane_repo
 	struct lane_part *p = find_part(s, r->part, r->bound);
 
 	l->given -= r->over;
+	s->figures[l - s->list].executions += !r->over;
 	if (!p)
 		return 0;
 	p->plain &= r->plain;
@@ -460,6 +467,7 @@ static void count(struct campaign *c, const struct lane_report *r, struct execut
 /* Waits until the part is over, or its lane has ended. 0: it is; TAKEN_STOP; -errno. */
 static int wait_for(struct campaign *c, uint64_t part, uint32_t bound)
 {
+	const struct campaign_observer *observer = c->s.observer;
 	struct lane_part *p;
 	int ret = read_reports(c, 0);
 
@@ -472,6 +480,8 @@ static int wait_for(struct campaign *c, uint64_t part, uint32_t bound)
 			return 0;
 		if (session_interrupted(&c->s) || session_late(&c->s, 0))
 			return TAKEN_STOP;
+		if (observer && observer->waiting)
+			observer->waiting(observer->ctx, c);
 		ret = read_reports(c, LOOK_MS);
 	}
 }

@@ -46,16 +46,21 @@ static int identify(const char *path, char *buf, size_t len)
 	unsigned char block[65536];
 	uint64_t size = 0;
 	uLong crc = 0;
+	bool failed;
 	size_t n;
 	FILE *f = fopen(path, "re");
 
 	if (!f)
 		return -errno;
-	while ((n = fread(block, 1, sizeof(block), f))) {
+	do {
+		n = fread(block, 1, sizeof(block), f);
 		crc = crc32(crc, block, n);
 		size += n;
-	}
+	} while (n == sizeof(block));
+	failed = ferror(f);
 	fclose(f);
+	if (failed)
+		return -EIO;
 	snprintf(buf, len, "%llu-%08lx", (unsigned long long)size, crc);
 	return 0;
 }

@@ -47,6 +47,8 @@ struct campaign_observer {
 	void (*message)(void *ctx, const char *line);
 	/* After each execution of campaign_run(). */
 	void (*executed)(void *ctx, const struct campaign *c, const struct execution *x);
+	/* Ten times a second, at least, while campaign_run() waits for what lanes make. */
+	void (*waiting)(void *ctx, const struct campaign *c);
 	/*
 	 * After an execution that tries a schedule besides the search; what: a line about how far
 	 * that is.

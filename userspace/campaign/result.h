@@ -104,6 +104,13 @@ void campaign_notes_release(struct campaign_notes *n);
 /* Up to so many preemptions all schedules were tried; UINT32_MAX: of no number. */
 uint32_t campaign_preemptions_done(const struct search_stats *s);
 
+/* A lane of -j. */
+struct campaign_lane {
+	int cpu;
+	uint64_t executions;	/* made so far; not all of them are in the figures yet */
+	bool ended;		/* it was killed, or could not go on: the others do its work */
+};
+
 /* All pointers are the campaign's, until its next execution. */
 struct campaign_result {
 	uint64_t executions, steps, findings, diverged;
@@ -130,6 +137,8 @@ struct campaign_result {
 	unsigned int nr_failures;
 	const struct campaign_failure *once; /* failures that did not come again: no findings */
 	unsigned int nr_once;
+	const struct campaign_lane *lanes;	/* those that execute now */
+	unsigned int nr_lanes;
 	const struct campaign_race *races;
 	unsigned int nr_races, nr_suppressed;
 	const bool *suppression_used;	/* by suppression of the options; NULL: none was */

@@ -15,6 +15,7 @@
 #include "report/report.h"
 
 #define PROGRESS_NS 200000000ull	/* between two progress lines */
+#define LANES_ALONE 8			/* so many lanes are shown one by one */
 /* Races that are shown with their steps; each further one gets a line. */
 #define RACES_SHOWN 3
 
@@ -110,9 +111,35 @@ static bool is_due(struct campaign_text *t)
 	return true;
 }
 
+/* ", lanes 12+11+0 (ended)+14": what each lane has made; of many the least and the most. "": there are none. */
+static void say_lanes(const struct campaign_result *r, char *text, size_t len)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+	unsigned int ended = 0;
+	size_t n = 0;
+
+	text[0] = 0;
+	for (unsigned int i = 0; i < r->nr_lanes; i++) {
+		const struct campaign_lane *l = &r->lanes[i];
+
+		ended += l->ended;
+		least = l->executions < least && !l->ended ? l->executions : least;
+		most = l->executions > most ? l->executions : most;
+		if (r->nr_lanes <= LANES_ALONE)
+			n += snprintf(text + n, len - n, "%s%lu%s", i ? "+" : ", lanes ", (unsigned long)l->executions,
+				      l->ended ? " (ended)" : "");
+	}
+	if (r->nr_lanes <= LANES_ALONE)
+		return;
+	n = snprintf(text, len, ", %u lanes with %lu to %lu", r->nr_lanes, (unsigned long)(ended < r->nr_lanes ? least : 0),
+		     (unsigned long)most);
+	if (ended)
+		snprintf(text + n, len - n, " (%u ended)", ended);
+}
+
 static void show_progress(struct campaign_text *t, const struct campaign *c)
 {
-	char eta[64] = "", bound[32] = "", text[32];
+	char eta[64] = "", bound[32] = "", text[32], lanes[320];
 	struct campaign_result r;
 	uint64_t spent, made;
 
@@ -132,9 +159,10 @@ static void show_progress(struct campaign_text *t, const struct campaign *c)
 		snprintf(eta, sizeof(eta), ", at most %s left",
 			 seconds((t->o->search.executions - made) * (spent / made), text,
 				 sizeof(text)));
-	fprintf(t->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s",
+	say_lanes(&r, lanes, sizeof(lanes));
+	fprintf(t->err, "\r\033[K%lu executions, %.0f/s%s, %lu distinct schedules%s%s",
 		(unsigned long)r.executions, r.executions * 1e9 / (spent ? spent : 1), bound,
-		(unsigned long)r.search.schedules, eta);
+		(unsigned long)r.search.schedules, lanes, eta);
 	fflush(t->err);
 }
 
@@ -164,6 +192,11 @@ static void on_executed(void *ctx, const struct campaign *c, const struct execut
 			zug_outcome_name(x->outcome.kind), (unsigned long)x->hash, (unsigned long)x->trace_sum);
 	}
 	show_progress(t, c);
+}
+
+static void on_waiting(void *ctx, const struct campaign *c)
+{
+	show_progress(ctx, c);
 }
 
 static void on_trying(void *ctx, const char *what)
@@ -644,6 +677,7 @@ void campaign_text_init(struct campaign_text *t, const struct campaign_options *
 	*t = (struct campaign_text){
 		.observer = { .message = on_message,
 			      .executed = on_executed,
+			      .waiting = on_waiting,
 			      .trying = on_trying,
 			      .finding = on_finding,
 			      .ctx = t },

@@ -49,6 +49,17 @@ begin 'the same executions on each number of lanes' && {
 	end
 }
 
+begin 'the progress of all lanes' && {
+	# a progress line is for terminals
+	command_run 100 script -qefc "'$zug' run -j 2 --seed 1 --executions 200 --no-races -o traces -- '$programs/lost-increment-fixed'" typescript
+	want_status 0
+	tr '\r' '\n' <typescript >lines
+	grep -qE '^.\[K[0-9]+ executions, .* distinct schedules, lanes [1-9][0-9]*\+[1-9][0-9]*(, at most .* left)?$' lines ||
+		note "no line with both lanes: $(grep distinct lines | tail -n 3)"
+	want_nothing_left
+	end
+}
+
 begin 'a lane that is killed' && {
 	# the search of the first test
 	ZUG_DEBUG=times "$zug" run -q -j 2 --verify 1 --no-minimize --keep-going --executions 120 -o traces -- "$programs/lost-increment" >"$dir/out" 2>"$dir/err" &
