@@ -84,7 +84,8 @@ LDLIBS		= $(LIBBPF) -ldw -lelf -lzstd -ljson-c -lcap -lz -lZydis -liberty -lm -p
 BPF_CFLAGS	= -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wno-missing-declarations -D__TARGET_ARCH_x86 \
 		  -iquote . -iquote $(B) -iquote bpf -isystem $(LIBBPF_PREFIX)/include
 
-FLAGS_NOW	= $(CC) $(ALL_CFLAGS) $(LDLIBS) $(BPF_CC) $(BPF_CFLAGS)
+# What was built with WERROR=1 is built.
+FLAGS_NOW	= $(CC) $(subst -Werror,,$(ALL_CFLAGS)) $(LDLIBS) $(BPF_CC) $(BPF_CFLAGS)
 ifneq ($(shell cat $(B)/flags 2>/dev/null),$(FLAGS_NOW))
 .PHONY: $(B)/flags
 endif

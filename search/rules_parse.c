@@ -253,7 +253,7 @@ static int parse_task(struct parser *p, const char *keyword, uint32_t *task)
 static int parse_step(struct parser *p, struct rule *rule, const char *keyword, const char *next, const char *what)
 {
 	struct rule_before *b = &rule->before;
-	uint32_t task;
+	uint32_t task = SEARCH_NO_TASK;
 	int ret = parse_task(p, keyword, &task);
 
 	if (!ret && p->group)
