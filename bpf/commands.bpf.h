@@ -129,6 +129,26 @@ static __always_inline void read_registers(struct task_struct *p, struct zug_reg
 	to->vectors = vector_registers(p);
 }
 
+static __always_inline int read_signals(struct task_struct *p, struct zug_signal *to)
+{
+	struct sighand_struct *hand = BPF_CORE_READ(p, sighand);
+	__u32 at = (to->signal - 1) & 63;
+	__u64 handler = 0;
+
+	to->pending = to->blocked = to->handled = 0;
+	/* it is dead, and has none any more */
+	if (!hand)
+		return 0;
+	bpf_probe_read_kernel(&handler, sizeof(handler),
+			      (void *)hand + bpf_core_field_offset(hand->action) + at * bpf_core_type_size(struct k_sigaction) +
+			      bpf_core_field_offset(struct k_sigaction, sa.sa_handler));
+	/* SIG_DFL, SIG_IGN */
+	to->handled = handler > 1;
+	to->pending = p->pending.signal.sig[0] | BPF_CORE_READ(p, signal, shared_pending.signal.sig[0]);
+	to->blocked = p->blocked.sig[0];
+	return 0;
+}
+
 static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
 {
 	struct task_state *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -161,6 +181,8 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 	case ZUG_CMD_REGS:
 		read_registers(p, &c->regs);
 		return 0;
+	case ZUG_CMD_SIGNAL:
+		return read_signals(p, &c->signal);
 	}
 	if (!t)
 		return -3; /* ESRCH */

@@ -35,6 +35,7 @@ const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 struct zug_lease leases[ZUG_MAX_SANDBOXES];
+struct zug_call call_memories[ZUG_MAX_SANDBOXES];
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */
 volatile __u32 mm_counter;

@@ -8,6 +8,7 @@
  *	template.bpf.h	executions that are forked from a process that stands still
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
  *	points.bpf.h	where tasks stop
+ *	calls.bpf.h	system calls
  *	execute.bpf.h	what a task does there, in place of the processor
  *	tasks.bpf.h	which tasks and mappings a test has
  *	commands.bpf.h	the commands of user space (zug_ctl)
@@ -62,6 +63,7 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "turn.bpf.h"
 #include "environment.bpf.h"
 #include "points.bpf.h"
+#include "calls.bpf.h"
 #include "tasks.bpf.h"
 #include "commands.bpf.h"
 #include "faults.bpf.h"

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		16
+#define ZUG_ABI_VERSION		18
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -60,7 +60,7 @@ enum zug_event_kind {
 
 /* Flags of an event */
 #define ZUG_EF_ASK	(1u << 0)	/* the turn is free: a decision is due */
-#define ZUG_EF_LONE	(1u << 1)	/* not stopped: no other task was runnable */
+#define ZUG_EF_LONE	(1u << 1)	/* not stopped: no other task was runnable, or the point is left out */
 #define ZUG_EF_TIMED	(1u << 3)	/* BLOCK: the wait has a time-out */
 #define ZUG_EF_TIMER	(1u << 4)	/* BLOCK: an alarm or POSIX timer of the process is armed */
 #define ZUG_EF_VFORK	(1u << 5)	/* BLOCK: waits for its vfork child */
@@ -78,6 +78,8 @@ enum zug_event_kind {
 #define ZUG_EF_INSIDE	(1u << 16)	/* BLOCK: in the primitive that the task called last */
 #define ZUG_EF_LEASED	(1u << 17)	/* POINT: not stopped, as the holder's lease says (struct zug_lease) */
 #define ZUG_EF_BEFORE	(1u << 18)	/* POINT: before_addr and before are known */
+#define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
+#define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {
@@ -105,7 +107,7 @@ struct zug_event {
 		__u64 answer;		/* NOTE: where the value goes */
 		__u64 time_addr;	/* BLOCK: the time-out to put back, or, without a deadline, to read */
 	};
-	__u64 arg[4];
+	__u64 arg[4];		/* POINT with ZUG_EF_CALLER at a function: [2] and [3] are stack and frame pointer */
 	__u32 state;	/* BLOCK: the kernel's task state; START, EXEC, MODULE, UNPROBED: what the task calls itself */
 	__u32 mm;	/* number of the address space, changes with every exec and unmap */
 	struct zug_where obj, obj2;
@@ -119,6 +121,7 @@ struct zug_event {
 	union {
 		__u32 word[6];		/* POINT: the lock's own memory then (a wait's mutex); valid with ZUG_EF_WORDS */
 		char name[ZUG_NOTE_NAME];	/* NOTE */
+		__u64 stack[2];		/* POINT with ZUG_EF_CALLER at an instruction: stack and frame pointer */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
 		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
 	};
@@ -181,7 +184,7 @@ struct zug_lease {
 	__u32 left;		/* points */
 	__u32 flags;		/* ZUG_LEASE_* */
 	__u32 nr_locks;
-	__u32 pad;
+	__u32 passes;		/* with any grant: points that are left out which the holder may pass before it stops at one */
 	struct {
 		__u64 addr;
 		__u32 word[6];
@@ -229,6 +232,25 @@ struct zug_sandbox {
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
 };
 
+/*
+ * What the arguments and the stack of a system call lead to, for its label: to read it from user space takes ten times as
+ * long. Of the ZUG_EV_SYSCALL that came last, until its task goes on. What could not be read at once is left out.
+ */
+#define ZUG_CALL_STACK	2048
+#define ZUG_CALL_PATH	256
+struct zug_call {
+	__u64 sp;
+	__u64 root_mnt, root_dentry;	/* the folder that is / for the task: equal for the same one, as long as that is open */
+	struct zug_where at;	/* the descriptor that an empty first path is about; ino 0: there is none */
+	__u32 at_links;		/* names of that file */
+	__u32 task;
+	__u32 stack_len;	/* bytes at sp */
+	__u32 path_len[2];	/* with the 0 at the end; 0: not known */
+	__u32 pad;
+	char path[2][ZUG_CALL_PATH];
+	__u8 stack[ZUG_CALL_STACK];
+};
+
 /* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
  * space find out by looking (ZUG_CMD_ENVIRONMENT). */
 #define ZUG_ENV_NET	(1u << 0)
@@ -270,7 +292,8 @@ struct zug_syscall {
 	__u8 sysv;	/* its first argument is a System V id: 1 of semaphores, 2 of a queue */
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
-	__u8 pad[3];
+	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is the one before */
+	__u8 pad;
 };
 
 /*
@@ -352,6 +375,8 @@ struct zug_site {
 #define ZUG_SITE_FROM	(1u << 10)	/* ends zug_sandbox.quiet */
 #define ZUG_SITE_ONCE	(1u << 11)	/* with ZUG_SITE_FROM: a stop only where it does that */
 #define ZUG_SITE_WAITS	(1u << 12)	/* in a loop that waits for other tasks: a stop also while the sandbox is quiet */
+#define ZUG_SITE_LEFT_OUT (1u << 13)	/* passed where others could run, too: --only and --not leave it out */
+#define ZUG_SITE_CALLED	(1u << 14)	/* its caller says whether it is left out (struct zug_caller_key) */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
@@ -369,6 +394,23 @@ struct zug_site_key {
 	__u64 offset;		/* in the file */
 	__u32 module;
 	__u32 pad;
+};
+
+/*
+ * A caller of primitives, by its return address in an address space: whether --only and --not leave its points out, or
+ * where its own return address lies, because its caller says that. User space tells it when it has been asked.
+ */
+struct zug_caller_key {
+	__u32 mm;
+	__u32 pad;
+	__u64 addr;
+};
+enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE };
+struct zug_caller {
+	__u32 what;		/* ZUG_CALLER_* */
+	__s32 size;		/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
+	__s32 bp_at;		/* its caller's frame pointer lies so many bytes behind that end; 0: it is still in the register */
+	__u32 by_bp;		/* above the frame pointer instead */
 };
 
 struct zug_file_key {
@@ -403,6 +445,7 @@ enum zug_cmd {
 	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */
 	ZUG_CMD_RELEASE,	/* pid is no member any more, if it has not executed anything; else -EBUSY */
 	ZUG_CMD_REGS,		/* pid -> regs */
+	ZUG_CMD_SIGNAL,		/* signal.signal -> what pid does with it */
 	ZUG_CMD_FAULT,		/* the system call before which pid stands is to have fault; ZUG_EV_FAULT says whether it had */
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
@@ -439,6 +482,14 @@ struct zug_environment {
 	__u64 mounts;		/* a number that changes with every change of the mounts */
 };
 
+/* Bit N - 1 is signal N. All 0 for a task that is dead. */
+struct zug_signal {
+	__u64 pending;		/* for the task or its process */
+	__u64 blocked;
+	__u32 signal;
+	__u32 handled;		/* it has a handler for that one */
+};
+
 struct zug_ctl {
 	__u32 cmd;
 	__u32 sandbox;
@@ -451,6 +502,7 @@ struct zug_ctl {
 		struct zug_setup setup;
 		struct zug_turn turn;
 		struct zug_environment environment;
+		struct zug_signal signal;
 		__u64 clock;
 	};
 };
@@ -458,11 +510,14 @@ struct zug_ctl {
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 328, "zug_sandbox");
+_Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
 _Static_assert(sizeof(struct zug_site) == 72, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
+_Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
+_Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
 _Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");
 

@@ -178,6 +178,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_TIMER	(1u << 6)	/* of a step: the search lets a timer of the test fire before it */
 #define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
 #define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, or handle a signal: no operation of theirs commutes with it */
+#define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */

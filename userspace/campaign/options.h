@@ -50,6 +50,7 @@ struct options_points {
 	char **code;		/* --code: the modules, functions and files with atomic points */
 	char **watches;
 	char **places;		/* --point */
+	char **only, **without;	/* --only, --not: modules, functions, sources and folders where points are, and where none is */
 	char **from;		/* --from: places where the search begins; nothing before them is a point */
 };
 

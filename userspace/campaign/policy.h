@@ -78,6 +78,7 @@ extern const struct point_policy
 	policy_files; /* the functions of the program and of what it maps */
 extern const struct point_policy policy_points;		/* --point */
 extern const struct point_policy policy_from;		/* --from */
+extern const struct point_policy policy_scope;		/* makes none: --only and --not name what there is */
 extern const struct point_policy policy_code;		/* atomic instructions */
 extern const struct point_policy policy_recorded; /* in a replay: places that the trace lists */
 extern const struct point_policy

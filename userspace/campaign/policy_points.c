@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --point and --from: places that the user names, and where the search begins. A name may mean something in a file that only a program maps
- * which the test starts, so it is looked for again whenever files have become known; what is
- * unknown when an execution has shown no more of them is an error, and at once what is not in the
- * file that it names. A replay has the files of its
- * trace from the start, and what is not in them was not known then either.
+ * --point, --from, --only and --not: places that the user names, where the search begins, and where
+ * points are. A name may mean something in a file that only a program maps which the test starts, so
+ * it is looked for again whenever files have become known; what is unknown when an execution has
+ * shown no more of them is an error, and at once what is not in the file that it names. A replay has
+ * the files of its trace from the start, and what is not in them was not known then either.
  *
  * What the test does before it comes to a --from is the same in all executions, but for what is not
  * under control: no schedule of it is searched. So the first execution of the search shows whether
@@ -121,6 +121,32 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 	return refuse_unknown(state, err, errlen);
 }
 
+/* ---- --only and --not ---- */
+
+static int open_scope(void *state, struct session *s, struct race_book *races, char *err, size_t errlen)
+{
+	((struct named *)state)->s = s;
+	return 0;
+}
+
+/* All files are known: what is in none of them is an error. */
+static int settle_scope(void *state, bool only_more, bool *more, char *err, size_t errlen)
+{
+	const struct session *s = ((struct named *)state)->s;
+	char **lists[] = { s->o.points.only, s->o.points.without };
+
+	for (int i = 0; i < 2 && !s->o.replay.probed; i++)
+		for (char **item = lists[i]; item && *item; item++)
+			if (!probes_scope_known(s->probes, *item)) {
+				snprintf(err, errlen, "--%s %s: no such library, function, source file or folder in the program "
+					 "or its libraries (a folder has a slash behind its name)", i ? "not" : "only", *item);
+				return -EINVAL;
+			}
+	return 0;
+}
+
+/* ---- --from ---- */
+
 /* The place where no execution of the search has come. */
 static int after_from(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
 {
@@ -149,3 +175,5 @@ const struct point_policy policy_from = {
 	.size = sizeof(struct named), .open = open_from, .release = release_points,
 	.start = start, .learn = learn, .settle = settle, .after = after_from,
 };
+
+const struct point_policy policy_scope = { .size = sizeof(struct named), .open = open_scope, .settle = settle_scope };

@@ -221,6 +221,16 @@ static const char *code_conflict(const void *options)
 				  "them out: add atomic to it";
 }
 
+/* dpor takes it that a task may be preempted before each of its operations. */
+static const char *scope_conflict(const void *options)
+{
+	const struct campaign_options *o = options;
+
+	return o->search.strategy && !strncmp(o->search.strategy, "dpor", 4) ?
+		       "leaves out points, without which dpor would miss orders that can be had: use --strategy preemption, "
+		       "delay or dfs, or one that samples" : NULL;
+}
+
 static const char *race_conflict(const void *options)
 {
 	const struct campaign_options *o = options;
@@ -302,6 +312,12 @@ static const struct option_row rows[] = {
 	{ .name = "point", .argument = "SYMBOL | 'GLOB' | FILE:LINE | BINARY:SYMBOL+OFFSET",
 	  .kind = OPTION_LIST, AT(c.points.places), .script = true, .key = "point", .place = 27,
 	  .help = "a place in the code (may be repeated)" },
+	{ .name = "only", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.only), .script = true, .key = "only",
+	  .place = 45, .conflict = scope_conflict,
+	  .help = "points only there: a library, FUNCTION, 'GLOB', FILE.c or FOLDER/ (may be repeated)" },
+	{ .name = "not", .argument = "WHERE", .kind = OPTION_LIST, AT(c.points.without), .script = true, .key = "not",
+	  .place = 46, .conflict = scope_conflict,
+	  .help = "no points there, though --only names it" },
 	{ .name = "from", .argument = "FUNCTION | FILE:LINE", .kind = OPTION_LIST, AT(c.points.from),
 	  .script = true, .key = "from", .place = 44, .commands = RUN | CHECK | PLAN,
 	  .why = "tests that join zugd's sandbox are started by others",

@@ -117,7 +117,8 @@ static int find_places(struct scan *s)
 		for (uint32_t i = 0; code && !ret && i < code_nr(code); i++) {
 			const struct code_place *p = code_at(code, i);
 
-			says = is_plain(p) && probes_is_users(s->session->probes, m, p->offset) ?
+			says = is_plain(p) && probes_is_users(s->session->probes, m, p->offset) &&
+			       probes_scope_of(s->session->probes, m, p->offset) != PROBES_LEFT_OUT ?
 			       access_says(mod, p) : SYMSAYS_NOTHING;
 			s->unknown |= says == SYMSAYS_UNKNOWN;
 			if (says != SYMSAYS_NOTHING)

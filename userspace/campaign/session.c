@@ -359,6 +359,8 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 		return -ENOMEM;
 	s->probes = s->symbols ? probes_new(s->k, s->sandbox, s->symbols) : NULL;
 	if (s->probes)
+		probes_leave_out(s->probes, s->o.points.only, s->o.points.without);
+	if (s->probes)
 		probes_answer(s->probes, !s->o.inputs.real_time, !s->o.inputs.real_random);
 	s->places = s->probes ? places_new(s->probes, s->symbols) : NULL;
 	s->capture = capture_new();

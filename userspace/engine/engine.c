@@ -632,7 +632,8 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->t = t;
 	e->x = x;
 	e->last = WORLD_NO_TASK;
-	e->yielded = e->question = e->fired = false;
+	e->yielded = e->question = e->fired = e->forced = false;
+	e->w->passes = LEFT_OUT_MOST;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = 0;
 	e->on_trial = e->time_passes = false;

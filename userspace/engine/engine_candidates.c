@@ -202,16 +202,20 @@ static void look_at(struct engine *e, uint32_t task)
 		enable(e, task, at, !was);
 }
 
-/* One task passes its point while no other one could run: it alone is enabled. */
+/* One task passes its point: it alone is enabled. */
 static bool look_at_lone(struct engine *e, uint32_t only)
 {
 	uint32_t at = candidates_find(e, only);
 
+	/* others could run, where the point is left out: the next look is at all of them again */
 	if (at == SEARCH_NO_TASK || e->nr_enabled)
 		return look_at_all(e, only);
 	count(e, only, traits_of(&e->w->tasks[only], true));
 	e->cands[at].enabled = true;
 	enable(e, only, at, true);
+	/* the next look at it puts that right */
+	e->altered = false;
+	world_changed(e->w, only);
 	return true;
 }
 
@@ -266,14 +270,7 @@ static bool look_at_changes(struct engine *e, uint32_t only)
 	for (uint32_t i = 0; i < c->nr; i++)
 		look_at(e, c->list[i]);
 	c->nr = 0;
-	if (only == WORLD_NO_TASK)
-		return true;
-	if (look_at_lone(e, only) && e->nr_enabled == 1) {
-		/* the next look at it puts that right */
-		e->altered = false;
-		world_changed(e->w, only);
-	}
-	return e->nr_cands;
+	return only == WORLD_NO_TASK || look_at_lone(e, only);
 }
 
 bool candidates_look(struct engine *e, uint32_t only)

@@ -201,6 +201,15 @@ static uint32_t keep_base(struct engine *e)
 	return candidates_list(e);
 }
 
+/* ---- what is left out ---- */
+
+/* The last task stands at a point that --only and --not leave out, and goes on: to the search it alone is enabled. */
+static bool is_left_out(struct engine *e)
+{
+	return e->last != WORLD_NO_TASK && !e->yielded && e->w->passes && candidates_is_enabled(e, e->last) &&
+	       e->w->tasks[e->last].label.flags & ZUG_L_LEFT_OUT;
+}
+
 /* ---- the search ---- */
 
 /* Asks the search; index into cands or -errno. holds: not all that could run are to be chosen from. */
@@ -475,7 +484,8 @@ enum verdict decide(struct engine *e)
 	engine_lap(e, SPENT_READ);
 	if (!ne)
 		return asked ? WAIT : lease_broken(e, "no task can run");
-	if (e->status.quiet && asked)
+	e->forced = is_left_out(e);
+	if ((e->status.quiet && asked) || e->forced)
 		ne = keep_base(e);
 	i = pick(e);
 	if (i < 0)

@@ -14,6 +14,8 @@
 #include "engine/values.h"
 
 #define MS 1000000ull
+/* So many steps in a row may be left out: a task that waits for others there, in a loop, gives them a turn then. */
+#define LEFT_OUT_MOST 10000
 
 struct engine {
 	struct world *w;
@@ -60,6 +62,7 @@ struct engine {
 	uint32_t last;		/* task of the last step, or WORLD_NO_TASK */
 	bool yielded;		/* leaving it is no preemption */
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
+	bool forced;		/* at this decision the last task goes on: its point is left out */
 	uint32_t stops;		/* of a computation in a row */
 	uint32_t holds;		/* decisions at which a task was held */
 	uint64_t due;		/* time-outs up to here may expire at this decision also where none may early */

@@ -46,7 +46,8 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	enum search_until until;
 	uint64_t nr;
 
-	if (!e->leases || e->status.quiet)
+	/* what was promised where one task alone could be chosen says nothing of other points */
+	if (!e->leases || e->status.quiet || (e->forced && !e->r))
 		return;
 	/* tasks are held, a task is on trial, or any use of what was destroyed is misuse */
 	if ((e->hold && !e->r) || e->on_trial || misuse_after_destroy(e->misuse))

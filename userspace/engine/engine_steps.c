@@ -93,6 +93,10 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 		trace_add_step(e->t, &s);
 	}
 	e->x->steps++;
+	if (t->label.flags & ZUG_L_LEFT_OUT && e->last == task && e->w->passes)
+		e->w->passes--;
+	else
+		e->w->passes = LEFT_OUT_MOST;
 	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;
 	e->yielded = e->same >= PROGRESS_STARVING;

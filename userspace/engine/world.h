@@ -232,6 +232,8 @@ struct world_changes {
 struct world {
 	const struct world_ops *ops;
 	const struct world_inspection *inspection;	/* NULL: nothing can be inspected */
+	/* Points with ZUG_L_LEFT_OUT that the task may pass, once it has the turn, before it stops at one: the engine's. */
+	uint32_t passes;
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
 	uint32_t nr_tasks;
 	/*

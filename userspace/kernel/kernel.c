@@ -492,6 +492,11 @@ struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot)
 	return slot < ZUG_MAX_SANDBOXES ? &k->bss->leases[slot] : NULL;
 }
 
+const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
+{
+	return slot < ZUG_MAX_SANDBOXES ? &k->bss->call_memories[slot] : NULL;
+}
+
 int kernel_ctl_fd(const struct kernel *k)
 {
 	return k->ctl_fd;
@@ -638,6 +643,14 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev) };
 
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
+}
+
+void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c)
+{
+	struct zug_caller_key key = { .mm = mm, .addr = addr };
+
+	/* where that fails it is asked about again */
+	bpf_map_update_elem(programs_map(k->programs, "callers"), &key, c, BPF_ANY);
 }
 
 /* Uprobes of one program in a file, in one link. cookies: one for each; NULL: none. The link or -errno. */

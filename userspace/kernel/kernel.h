@@ -59,6 +59,9 @@ void kernel_forget(struct kernel *k, unsigned int slot);
 /* The lease of a sandbox's holder: to be written while no task has the turn. */
 struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot);
 
+/* What was read of the memory of the task whose system call stopped last: to be read before it goes on. */
+const struct zug_call *kernel_call(struct kernel *k, unsigned int slot);
+
 /* The kernel's words when it has thrown the scheduler out, else NULL. */
 const char *kernel_ejected(struct kernel *k);
 /* The same for a scheduler that is being thrown out just now: waits until it is over. */
@@ -66,6 +69,9 @@ const char *kernel_thrown_out(struct kernel *k);
 
 /* A file whose probes stop tasks. module: index for events. */
 int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module);
+
+/* What is known of a caller of primitives. */
+void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c);
 
 /* One probe: site is the index that events name. */
 struct kernel_probe {

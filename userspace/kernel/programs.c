@@ -102,6 +102,8 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->sysv = d->sysv;
 		s->sock_time = d->sock_time;
 		s->polls = d->polls;
+		s->path_arg = d->path_arg;
+		s->path2_arg = d->path2_arg;
 	}
 }
 

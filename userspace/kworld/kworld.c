@@ -87,7 +87,7 @@ static int kworld_start(struct world *w, bool stop_always, char *err, size_t err
 	if (!fstat(k->o.launch.in, &st) && S_ISFIFO(st.st_mode))
 		k->run.input = st.st_ino;
 	if (kworld_take_copy(k)) {
-		k->run.cpu_ns = sandbox_cpu_ns(k->o.sandbox);
+		k->run.cpu_ns = sandbox_cpu_before(k->o.sandbox);
 		return 0;
 	}
 	before = clock_now_ns();
@@ -529,5 +529,6 @@ void kworld_free(struct world *w)
 	id_map_free(&k->told);
 	kworld_heat_free(&k->heat);
 	kworld_callers_free(&k->callers);
+	kworld_root_close(&k->root);
 	free(k);
 }

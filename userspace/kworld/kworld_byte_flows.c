@@ -195,7 +195,7 @@ uint32_t kworld_flows(struct kworld *k, const struct world_task *t, uint32_t wan
 				      writes(k, kt, &c, total_of(part, nr));
 	close(c.fd);
 	/* a signal would be taken between the call and what is done for it */
-	return mask && kworld_has_signal(t->pid) ? 0 : mask & wanted;
+	return mask && kworld_has_signal(k, t->pid) ? 0 : mask & wanted;
 }
 
 unsigned int kworld_flow_amounts(const struct kworld *k, const struct world_task *t, int flow, uint32_t *amounts)

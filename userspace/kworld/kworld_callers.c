@@ -23,6 +23,13 @@ struct stack {
 	unsigned char data[WINDOW];
 };
 
+static void stack_begin(struct stack *s, const struct world_task *t, uint64_t sp)
+{
+	s->pid = t->tgid;
+	s->at = sp;
+	s->len = 0;
+}
+
 static bool word_at(struct stack *s, uint64_t addr, uint64_t *word)
 {
 	ssize_t n;
@@ -74,13 +81,15 @@ static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 	return &c->steps[*i];
 }
 
-uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+/*
+ * The first caller in the program of the code at site, whose function's stack and frame pointer these are; 0: not known.
+ * mm, unless 0: the kernel side is told the way, from the return address *addr on, which becomes that of the one found.
+ */
+static uint64_t walk(struct kworld *k, const struct world_task *t, struct stack *s, uint64_t site, uint64_t sp, uint64_t bp,
+		     uint32_t mm, uint64_t *addr)
 {
-	uint64_t first = places_site(k->o.places, t->process, e->ip - 2), site = first, sp = e->sp, bp = e->bp, end, ret;
-	struct stack s = { .pid = t->tgid };
+	uint64_t end, ret;
 
-	/* most often all that will be asked for */
-	word_at(&s, sp, &ret);
 	for (int i = 0; i < LEVELS_MAX && site; i++) {
 		const struct caller_step *step = step_of(k, site);
 
@@ -90,17 +99,121 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 			return site;
 		end = (step->step.by_bp ? bp : sp) + step->step.size;
 		/* callers lie above, and only there */
-		if (end <= sp || !word_at(&s, end - sizeof(ret), &ret) ||
-		    (step->step.bp_kept && !word_at(&s, end + step->step.bp_at, &bp)))
+		if (end <= sp)
 			break;
+		if (!word_at(s, end - sizeof(ret), &ret) ||
+		    (step->step.bp_kept && !word_at(s, end + step->step.bp_at, &bp)))
+			break;
+		if (mm) {
+			kernel_tell_caller(k->o.kernel, mm, *addr, &(struct zug_caller){
+				.what = ZUG_CALLER_ABOVE, .size = step->step.size, .by_bp = step->step.by_bp,
+				.bp_at = step->step.bp_kept ? step->step.bp_at : 0 });
+			*addr = ret;
+		}
 		sp = end;
 		site = places_site(k->o.places, t->process, ret - 1);
 	}
-	return first;
+	return 0;
+}
+
+uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	uint64_t first = places_site(k->o.places, t->process, e->ip - 2), site;
+	const struct zug_call *c = kworld_call(k, e);
+	struct stack s;
+
+	stack_begin(&s, t, e->sp);
+	/* most often all that will be asked for */
+	if (c && c->stack_len <= sizeof(s.data)) {
+		memcpy(s.data, c->stack, c->stack_len);
+		s.len = c->stack_len;
+	}
+	site = walk(k, t, &s, first, e->sp, e->bp, 0, NULL);
+	return site ? site : first;
+}
+
+/* ---- --only and --not ---- */
+
+/* What they say of a place, kept. */
+static enum probes_verdict judge(struct kworld *k, uint64_t site)
+{
+	const struct place_site *ps;
+	uint32_t *known;
+	bool added;
+
+	known = id_map_add(&k->callers.judged, site, PROBES_NEITHER, &added);
+	if (known && !added)
+		return *known;
+	ps = places_find_site(k->o.places, site);
+	if (!ps || !known)
+		return PROBES_NEITHER;
+	return *known = probes_judge(k->o.probes, ps->module, ps->offset);
+}
+
+/* No caller of that code can be found, or has to be. */
+static bool stands_alone(struct kworld *k, uint64_t site)
+{
+	/* code that was made at run time lies in no file */
+	const struct caller_step *step = site ? step_of(k, site) : NULL;
+
+	return !step || step->kind != CALLER_ABOVE;
+}
+
+/*
+ * What is done at addr, with these stack and frame pointers: the place before or at it (site) says whether it is left out,
+ * or, where that is a library's, the program's code that called that. The task stands still.
+ */
+static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t mm, uint64_t site, uint64_t addr,
+			uint64_t sp, uint64_t bp)
+{
+	enum probes_verdict here = judge(k, site), above = here;
+	/* it says so whatever calls it */
+	bool final = here == PROBES_NOT || stands_alone(k, site), out;
+	uint64_t caller;
+	struct stack s;
+
+	if (!final) {
+		stack_begin(&s, t, sp);
+		caller = walk(k, t, &s, site, sp, bp, here == PROBES_NEITHER ? mm : 0, &addr);
+		above = caller ? judge(k, caller) : PROBES_NEITHER;
+		final = caller && here == PROBES_NEITHER;
+	}
+	out = probes_judged_out(k->o.probes, here, above);
+	if (final)
+		kernel_tell_caller(k->o.kernel, mm, addr, &(struct zug_caller){
+			.what = out ? ZUG_CALLER_LEFT_OUT : ZUG_CALLER_IN });
+	return out;
+}
+
+void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	bool out = e->flags & ZUG_EF_LEFT_OUT;
+	const struct probe_site *s;
+
+	if (e->flags & ZUG_EF_CALLER && (s = probes_site(k->o.probes, e->site)))
+		out = s->code.kind ?
+		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ip), e->ip, e->stack[0],
+				  e->stack[1]) :
+		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ret - 1), e->ret,
+				  e->arg[2] + sizeof(e->ret), e->arg[3]);
+	if (out)
+		t->label.flags |= ZUG_L_LEFT_OUT;
+}
+
+void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e)
+{
+	uint64_t site;
+
+	if (!probes_has_scope(k->o.probes))
+		return;
+	site = places_site(k->o.places, t->process, e->ip - 2);
+	if (probes_judged_out(k->o.probes, judge(k, site), judge(k, t->label.site)))
+		t->label.flags |= ZUG_L_LEFT_OUT;
 }
 
 void kworld_callers_free(struct caller_steps *c)
 {
 	id_map_free(&c->index);
+	id_map_free(&c->judged);
 	free(c->steps);
 }

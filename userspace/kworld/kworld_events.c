@@ -290,6 +290,7 @@ static bool on_point(struct kworld *k, struct arrival *a)
 		lock_memory_put(&k->locks, a->e.tgid, a->e.before_addr, a->e.before);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
 	kworld_label_point(k, a->t, a->kt, &a->e);
+	kworld_scope_point(k, a->t, &a->e);
 	a->ev.yield = a->kt->yields;
 	if (a->ev.passed || a->ev.leased)
 		kworld_split_passed(k, a->n, a->ev.leased);
@@ -302,6 +303,7 @@ static bool on_note(struct kworld *k, struct arrival *a)
 		return false;
 	at_point(k, a);
 	kworld_label_note(k, a->t, a->kt, &a->e);
+	kworld_scope_call(k, a->t, &a->e);
 	return true;
 }
 
@@ -309,6 +311,7 @@ static bool on_syscall(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
 	kworld_label_syscall(k, a->t, &a->e);
+	kworld_scope_call(k, a->t, &a->e);
 	a->t->quits = a->e.nr == SYS_exit_group && a->t->process == k->run.root;
 	a->t->status = a->e.arg[0];
 	a->kt->call_nr = a->e.nr;

@@ -32,6 +32,13 @@ struct caller_steps {
 	struct id_map index;	/* by site */
 	struct caller_step *steps;
 	size_t room;
+	struct id_map judged;	/* enum probes_verdict, by site */
+};
+
+/* The folder that is / for the test's tasks, kept open (kworld_labels.c). */
+struct test_root {
+	uint64_t mnt, dentry;	/* of struct zug_call; 0: there is none */
+	int fd;
 };
 
 /* How often code places are reached, and whether several tasks use what they access. */
@@ -229,8 +236,17 @@ struct kworld {
 	struct flows flows;
 	struct heat heat;
 	struct caller_steps callers;
+	struct test_root root;
 	struct id_map told;	/* ids that this execution's trace knows */
 };
+
+/* What the kernel side has read for a ZUG_EV_SYSCALL whose task stands still; NULL: it was not that one. */
+static inline const struct zug_call *kworld_call(struct kworld *k, const struct zug_event *e)
+{
+	const struct zug_call *c = kernel_call(k->o.kernel, sandbox_slot(k->o.sandbox));
+
+	return c && c->task == e->task && c->sp == e->sp ? c : NULL;
+}
 
 /* The kernel side's state of the sandbox. */
 static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
@@ -314,7 +330,11 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 uint64_t kworld_signal_object(struct kworld *k, uint32_t process, int signal);
 /* The site of a system call whose task stands before it: the place in the program, if it can be told. */
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+/* Sets ZUG_L_LEFT_OUT in t->label where --only and --not say so: of a probed place; of a system call or a note of libzug. */
+void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e);
+void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e);
 void kworld_callers_free(struct caller_steps *c);
+void kworld_root_close(struct test_root *r);
 /* libzug's notes (kworld_notes.c). True when it is no point, but about what comes next. */
 bool kworld_note_next(struct kworld *k, uint32_t task, const struct zug_event *e);
 void kworld_label_note(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e);
@@ -376,9 +396,9 @@ void kworld_unhold(struct kworld *k, uint32_t n);
 int kworld_take_out(struct kworld *k, uint32_t n, bool parked,
 		    void (*change)(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg), void *arg);
 /* A signal that the task will take when it goes on. */
-bool kworld_has_signal(int pid);
+bool kworld_has_signal(struct kworld *k, int pid);
 /* A signal that is ignored where it is neither handled nor blocked: the task handles or blocks it. */
-bool kworld_notices(int pid, int signal);
+bool kworld_notices(struct kworld *k, int pid, int signal);
 /* A copy of a task's descriptor, close-on-exec, or -errno. */
 int kworld_copy_fd(int pid, int fd);
 /* Faults (kworld_faults.c): as in struct world_ops. */

@@ -76,15 +76,18 @@ static void fold(char *path)
 	*out = 0;
 }
 
-/* An argument that is a path, made absolute; full has room for two paths. */
-static bool path_text(const struct zug_event *e, int path_arg, char *full)
+/* An argument that is a path, made absolute; full has room for two paths. c may be NULL. */
+static bool path_text(const struct zug_event *e, const struct zug_call *c, bool second, int path_arg, char *full)
 {
 	const size_t size = 2 * PATH_MAX;
-	char path[PATH_MAX], link[64];
+	char text[PATH_MAX], link[64];
+	const char *path = text;
 	int dirfd = AT_FDCWD;
 	ssize_t n;
 
-	if (!path_arg || !read_text(e->pid, e->arg[(path_arg - 1) & 3], path, sizeof(path)))
+	if (c && c->path_len[second])
+		path = c->path[second];
+	else if (!read_text(e->pid, e->arg[(path_arg - 1) & 3], text, sizeof(text)))
 		return false;
 	if (path[0] == '/') {
 		snprintf(full, size, "%s", path);
@@ -122,23 +125,65 @@ static bool creates_temporary(const struct syscall_desc *d, const struct zug_eve
 	       (flags & O_ACCMODE) == O_RDWR && (mode & 0777) == 0600;
 }
 
+void kworld_root_close(struct test_root *r)
+{
+	if (r->mnt)
+		close(r->fd);
+	r->mnt = 0;
+}
+
+/* Its / as a descriptor; -1: not known. While it is open the kernel gives its numbers to nothing else. */
+static int root_of(struct test_root *r, const struct zug_event *e, const struct zug_call *c)
+{
+	char path[32];
+
+	if (!c || !c->root_mnt)
+		return -1;
+	if (r->mnt == c->root_mnt && r->dentry == c->root_dentry)
+		return r->fd;
+	kworld_root_close(r);
+	snprintf(path, sizeof(path), "/proc/%u/root", e->pid);
+	r->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (r->fd < 0)
+		return -1;
+	r->mnt = c->root_mnt;
+	r->dentry = c->root_dentry;
+	return r->fd;
+}
+
 /* The file that a path names now, if it exists. Symbolic links are followed, for what they stand for. */
-static bool find_file(const struct zug_event *e, const char *full, struct stat *st)
+static bool find_file(struct kworld *k, const struct zug_event *e, const struct zug_call *c, const char *full, struct stat *st)
 {
 	char path[2 * PATH_MAX + 32];
+	int root = root_of(&k->root, e, c);
 
+	if (root >= 0)
+		return !fstatat(root, full[1] ? full + 1 : ".", st, 0);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", e->pid, full);
 	return !stat(path, st);
 }
 
-static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
-			    const struct zug_event *e, int path_arg)
+/* fstat(): the file behind a descriptor, if an operation on it has come before. 0: not so. */
+static uint64_t known_file(struct kworld *k, const struct zug_call *c)
 {
+	/* what has no name any more, or never had one, is not told by its inode alone */
+	if (!c || !c->at.ino || !c->at_links || !(S_ISREG(c->at.mode) || S_ISDIR(c->at.mode) || S_ISCHR(c->at.mode)))
+		return 0;
+	return places_known_file(k->o.places, c->at.dev, c->at.ino);
+}
+
+static uint64_t path_object(struct kworld *k, const struct world_task *t, const struct syscall_desc *d,
+			    const struct zug_event *e, bool second)
+{
+	const struct zug_call *c = kworld_call(k, e);
+	int path_arg = second ? d->path2_arg : d->path_arg;
 	char full[2 * PATH_MAX];
 	struct stat st;
 	uint64_t id;
 
-	if (!path_arg || !path_text(e, path_arg, full))
+	if (!second && !k->run.nr_lent && (id = known_file(k, c)))
+		return id;
+	if (!path_text(e, c, second, path_arg, full))
 		return 0;
 	if (!strncmp(full, "/proc/self/", 11)) {
 		char rest[PATH_MAX];
@@ -149,11 +194,11 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
 	/* a look at the file could wait for a lock of a task that waits for us */
-	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || !find_file(e, full, &st))
+	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || !find_file(k, e, c, full, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
 	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||
-				 (d->op == ZUG_OP_RENAME && path_arg == d->path2_arg)))
+				 (d->op == ZUG_OP_RENAME && second)))
 		places_file_gone(k->o.places, kernel_dev(st.st_dev), st.st_ino);
 	return id;
 }
@@ -269,7 +314,7 @@ static void label_end(struct kworld *k, const struct world_task *t, struct zug_l
 	o = world_living(&k->w, parent, NULL);
 	if (!o)
 		return;
-	if (kworld_notices(o->pid, SIGCHLD)) {
+	if (kworld_notices(k, o->pid, SIGCHLD)) {
 		l->object = kworld_signal_object(k, parent, SIGCHLD);
 		l->flags |= ZUG_L_ENDS_ALL;
 	} else {
@@ -317,9 +362,9 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 	if ((e->flags & ZUG_EF_OBJECT) && !(d && d->polls))
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
 	else if (d && d->path_arg)
-		l->object = path_object(k, t, d, e, d->path_arg);
+		l->object = path_object(k, t, d, e, false);
 	if (d && d->path2_arg)
-		l->object2 = path_object(k, t, d, e, d->path2_arg);
+		l->object2 = path_object(k, t, d, e, true);
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;

@@ -61,6 +61,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	uint32_t nr = l->nr;
 
 	z->left = l->nr = 0;
+	z->passes = k->w.passes;
 	/* a copy of a template passes the points of its prefix without one */
 	if (!nr || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;

@@ -24,7 +24,6 @@
 #include "kworld/vdso.h"
 #include "engine/expiry.h"
 #include "lib/base/array.h"
-#include "lib/base/proc_status.h"
 
 #define NS_PER_S 1000000000ull
 /* The kernel may have started a timer so long before user space saw the wait. */
@@ -242,7 +241,7 @@ bool kworld_timer_kills(struct world *w)
 	struct kworld *k = (struct kworld *)w;
 	int tgid, signal = timers_signal(&k->timers, &tgid);
 
-	return kworld_next_timer(k) < kworld_flows_next(k) && signal && !kworld_notices(tgid, signal);
+	return kworld_next_timer(k) < kworld_flows_next(k) && signal && !kworld_notices(k, tgid, signal);
 }
 
 /* Lets the next timer fire, or what is on its way arrive. */
@@ -311,18 +310,18 @@ int kworld_interrupt(struct kworld *k, uint32_t n)
 
 /* ---- the kernel's timer was too early ---- */
 
-bool kworld_has_signal(int pid)
+bool kworld_has_signal(struct kworld *k, int pid)
 {
-	struct proc_status st;
+	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = 1 };
 
-	return proc_status(pid, &st) && st.pending & ~st.blocked;
+	return !kernel_ctl(k->o.kernel, &c) && c.signal.pending & ~c.signal.blocked;
 }
 
-bool kworld_notices(int pid, int signal)
+bool kworld_notices(struct kworld *k, int pid, int signal)
 {
-	struct proc_status st;
+	struct zug_ctl c = { .cmd = ZUG_CMD_SIGNAL, .sandbox = sandbox_slot(k->o.sandbox), .pid = pid, .signal.signal = signal };
 
-	return proc_status(pid, &st) && (st.handled | st.blocked) >> (signal - 1) & 1;
+	return !kernel_ctl(k->o.kernel, &c) && (c.signal.handled || c.signal.blocked >> (signal - 1) & 1);
 }
 
 static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
@@ -332,7 +331,7 @@ static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, 
 	unsigned long long *reg = timeout_register(r, kt->wait_nr);
 	bool *again = arg;
 
-	*again = was_interrupted((long)r->rax) ? !kworld_has_signal(k->w.tasks[n].pid) :
+	*again = was_interrupted((long)r->rax) ? !kworld_has_signal(k, k->w.tasks[n].pid) :
 						 (long)r->rax == timeout_result(kt->wait_nr);
 	if (!*again) {
 		give_back_timeout(kt, r);

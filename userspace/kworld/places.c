@@ -636,6 +636,11 @@ uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t
 	return id ? id : see_at(p, key, places_path(p, path));
 }
 
+uint64_t places_known_file(const struct places *p, uint32_t kdev, uint64_t ino)
+{
+	return seen_at(p, inode_key(kdev, ino));
+}
+
 void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
 {
 	if (seen_at(p, inode_key(kdev, ino)))

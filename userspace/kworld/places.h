@@ -55,6 +55,8 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 uint64_t places_path(struct places *p, const char *path);
 /* The same where the entry exists: two names of one inode (kernel_dev(st_dev), st_ino) are one object. */
 uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t ino);
+/* The id of a file that was met already; 0: it was not. */
+uint64_t places_known_file(const struct places *p, uint32_t kdev, uint64_t ino);
 /* The inode's last name is about to vanish: its number may come again. */
 void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 /* The same for one that task creates now under a name that differs in every execution. */

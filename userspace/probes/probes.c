@@ -225,10 +225,11 @@ static bool is_c_library(const struct probe_module *mod)
 }
 
 /* The site as the kernel side has to know it. */
-static struct kernel_probe probe_of(const struct probe_module *mod, const struct probe_site *s,
-				    uint32_t nr)
+static struct kernel_probe probe_of(const struct probes *p, const struct probe_module *mod,
+				    const struct probe_site *s, uint32_t nr)
 {
 	struct kernel_probe kp = { .offset = s->offset, .site = nr };
+	enum probes_scope scope;
 
 	kp.what.op = s->op;
 	kp.what.limit = s->limit;
@@ -240,8 +241,11 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 		kp.what.flags |= ZUG_SITE_WAITS;
 	if (s->from)
 		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0);
-	if (s->code.kind)
+	if (s->code.kind) {
+		scope = probes_scope_of(p, s->module, s->offset);
+		kp.what.flags |= scope == PROBES_LEFT_OUT ? ZUG_SITE_LEFT_OUT : scope == PROBES_BY_CALLER ? ZUG_SITE_CALLED : 0;
 		return kp;
+	}
 	kp.what.obj_arg = s->obj_arg;
 	kp.what.obj2_arg = s->obj2_arg;
 	if (s->op != ZUG_OP_POINT)
@@ -255,6 +259,8 @@ static struct kernel_probe probe_of(const struct probe_module *mod, const struct
 	}
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;
+	if (s->entry && s->op != ZUG_OP_POINT && probes_has_scope(p))
+		kp.what.flags |= ZUG_SITE_CALLED;
 	if (s->op == ZUG_OP_JOIN)
 		kp.what.flags |= ZUG_SITE_JOIN;
 	if (s->op == ZUG_OP_SEM_WAIT || s->op == ZUG_OP_SEM_TIMEDWAIT)
@@ -368,7 +374,7 @@ int probes_plant(struct probes *p, uint32_t m, struct found *f, char *err, size_
 		return -ENOMEM;
 	}
 	for (int i = 0; i < nr; i++)
-		kp[i] = probe_of(mod, &f->sites[i], p->nr_sites + i);
+		kp[i] = probe_of(p, mod, &f->sites[i], p->nr_sites + i);
 	mod->ino = st.st_ino;
 	mod->dev = st.st_dev;
 	ret = kernel_add_module(p->k, st.st_ino, st.st_dev, m);
@@ -550,7 +556,7 @@ int probes_replant(struct probes *p, char *err, size_t errlen)
 			ret = probes_plant_answers(p, m);
 		for (uint32_t i = 0; i < p->nr_sites; i++)
 			if (p->sites[i].module == m && !p->sites[i].silent)
-				kp[nr++] = probe_of(mod, &p->sites[i], i);
+				kp[nr++] = probe_of(p, mod, &p->sites[i], i);
 		if (ret || !nr)
 			continue;
 		ret = sandbox_privatise(p->s, mod->path, &copy, err, errlen);

@@ -138,7 +138,24 @@ bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset);
  * it defines.
  */
 bool probes_is_runtime(struct probes *p, uint32_t module);
-/* True when an item of --code means anything in the modules there are. */
+/*
+ * --only and --not: files, functions, sources and folders in which points are, and in which none is; lists end with NULL
+ * and stay the caller's. Before any place is planted. What is left out is passed (ZUG_SITE_LEFT_OUT): it orders, and is no
+ * decision.
+ */
+void probes_leave_out(struct probes *p, char *const *only, char *const *without);
+bool probes_has_scope(const struct probes *p);
+/* Whether the instruction at a file offset is left out; BY_CALLER: what calls its function says so, which is a library's. */
+enum probes_scope { PROBES_IN, PROBES_LEFT_OUT, PROBES_BY_CALLER };
+enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint64_t offset);
+/*
+ * What the lists say of a place; and whether an operation is left out that is made there, for a caller in the program: it is
+ * where one of both is named by --not, or neither is by --only.
+ */
+enum probes_verdict { PROBES_NEITHER, PROBES_ONLY, PROBES_NOT };
+enum probes_verdict probes_judge(const struct probes *p, uint32_t module, uint64_t offset);
+bool probes_judged_out(const struct probes *p, enum probes_verdict here, enum probes_verdict caller);
+/* True when an item of --code, --only or --not means anything in the modules there are. */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */
 bool probes_is_system(const char *path);

@@ -374,72 +374,6 @@ bool probes_is_system(const char *path)
 	return is_sanitizer(path);
 }
 
-static bool is_module(const struct probe_module *m, const char *item)
-{
-	const char *base = strrchr(m->path, '/');
-
-	return !fnmatch(item, m->path, 0) || (base && !fnmatch(item, base + 1, 0));
-}
-
-static bool is_source(const char *item)
-{
-	static const char *const ends[] = { ".c", ".h", ".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".inl",
-					    ".rs", ".go", ".s", ".S", ".d", ".f90", ".zig", ".m" };
-	const char *dot = strrchr(item, '.');
-
-	for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (!strcmp(dot, ends[i]))
-			return true;
-	return false;
-}
-
-static bool path_ends(const char *path, const char *item)
-{
-	size_t n = strlen(path), m = strlen(item);
-
-	return n >= m && !strcmp(path + n - m, item) && (n == m || item[0] == '/' || path[n - m - 1] == '/');
-}
-
-/* A name, with its argument list or without. */
-static bool is_function(const char *name, const char *item)
-{
-	size_t n = strcspn(name, "(");
-	char bare[256];
-
-	if (!fnmatch(item, name, 0))
-		return true;
-	if (!name[n] || n >= sizeof(bare))
-		return false;
-	snprintf(bare, sizeof(bare), "%.*s", (int)n, name);
-	return !fnmatch(item, bare, 0);
-}
-
-/* True when the place lies in what --code names. */
-static bool in_scope(struct probe_module *m, uint64_t offset, char *const *scope)
-{
-	struct trace_frame frames[8];
-	int nr = -1;
-
-	if (!scope || !scope[0])
-		return true;
-	for (char *const *s = scope; *s; s++) {
-		if (is_module(m, *s))
-			return true;
-		if (nr < 0)
-			nr = symfile_frames(m->file, offset, frames, 8);
-		for (int i = 0; i < nr; i++)
-			if (is_source(*s) ? frames[i].file && path_ends(frames[i].file, *s) :
-					    frames[i].function && is_function(frames[i].function, *s))
-				return true;
-	}
-	return false;
-}
-
-static int stop_at_first(const struct symdef *d, void *arg)
-{
-	return 1;
-}
-
 /* Code that is not a program's own although it lies in its file. */
 struct probe_foreign {
 	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
@@ -594,33 +528,16 @@ int probes_add_atomics(struct probes *p, uint32_t module, char *const *scope, ch
 	for (uint32_t i = 0; i < code_nr(code); i++) {
 		const struct code_place *c = code_at(code, i);
 
-		if (!is_atomic(c) || !in_scope(m, c->offset, scope))
+		if (!is_atomic(c) || !probes_in_scope(m, c->offset, scope))
 			continue;
 		if ((scope && scope[0]) || probes_is_own(p, module, c->offset))
-			list[nr++] = (struct probe_code){ .offset = c->offset, .split = c->kind == CODE_RMW };
+			list[nr++] = (struct probe_code){ .offset = c->offset,
+							  .split = c->kind == CODE_RMW &&
+								   probes_scope_of(p, module, c->offset) != PROBES_LEFT_OUT };
 	}
 	ret = probes_add_code(p, module, list, nr, err, errlen);
 	free(list);
 	if (ret >= 0)
 		m->code_points = true;
 	return ret;
-}
-
-bool probes_scope_known(struct probes *p, const char *item)
-{
-	uint64_t offset;
-	uint32_t nearest;
-
-	for (unsigned int m = 0; m < p->nr_modules; m++) {
-		if (is_module(&p->modules[m], item))
-			return true;
-		if (is_source(item)) {
-			nearest = 0;
-			if (symfile_line(p->modules[m].file, item, 1, &offset, 1, &nearest) > 0 || nearest)
-				return true;
-		} else if (symfile_find(p->modules[m].file, item, stop_at_first, NULL)) {
-			return true;
-		}
-	}
-	return false;
 }

@@ -21,6 +21,7 @@ struct probes {
 	bool answer_time, answer_random;
 	bool used[MAX_PRIMITIVES];	/* by any of the modules */
 	bool all_used;			/* or that cannot be told */
+	char *const *only, *const *without;	/* probes_leave_out(); NULL: none */
 };
 
 /* Places found in one file, before they are planted. */
@@ -36,6 +37,9 @@ struct found {
 
 /* pass.c. When a task with a lease may pass that site. */
 struct zug_pass probes_pass(const struct probe_module *mod, const struct probe_site *s);
+
+/* probes_scope.c. True when the place lies in what the list names; NULL or empty: always. */
+bool probes_in_scope(const struct probe_module *m, uint64_t offset, char *const *scope);
 
 /* Takes over s->symbol's copy; the same offset is not looked for. 0 or -ENOMEM. */
 int found_append(struct found *f, const struct probe_site *s);

@@ -323,7 +323,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
 	for (i = first; i < end && n < MEANWHILE_MAX; i++) {
 		const struct trace_step *s = trace_step(r->t, i);
 
-		if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME)
+		if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME || s->label.flags & ZUG_L_LEFT_OUT)
 			continue;
 		put_action(r, s->task, "does", s);
 		n++;

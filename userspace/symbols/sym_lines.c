@@ -571,3 +571,17 @@ int symfile_line(struct symfile *f, const char *file, uint32_t line,
 	*nearest = s.nr ? line : s.nearest;
 	return s.nr ? s.nr : -ENOENT;
 }
+
+bool symfile_has_source(struct symfile *f, bool (*is_it)(const char *path, void *arg), void *arg)
+{
+	Dwarf_Files *files;
+	const char *path;
+	size_t nr;
+
+	sym_read_cus(f);
+	for (size_t i = 0; i < f->nr_cus; i++)
+		for (size_t k = 0; !dwarf_getsrcfiles(&f->cus[i], &files, &nr) && k < nr; k++)
+			if ((path = dwarf_filesrc(files, k, NULL, NULL)) && is_it(path, arg))
+				return true;
+	return false;
+}

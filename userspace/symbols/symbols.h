@@ -114,6 +114,9 @@ bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int 
 int symfile_line(struct symfile *f, const char *file, uint32_t line,
 		 uint64_t *offsets, int max, uint32_t *nearest);
 
+/* True when it was compiled from a source whose path is_it() takes. */
+bool symfile_has_source(struct symfile *f, bool (*is_it)(const char *path, void *arg), void *arg);
+
 /* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
 

@@ -151,6 +151,40 @@ if begin "--from FUNCTION"; then
 	end
 fi
 
+if begin "--not and --only"; then
+	# callers within functions of the C++ library
+	zug 90 run -q --seed 3 --only 'bank::*' --no-minimize -o traces -- "$points/left-out"
+	want_status 1
+	trace=$(kept_trace)
+	zug 30 show --json "$trace"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+	# the log's locks are steps, and none of them is a decision
+	grep -q '"object":"accounts.lock".*"enabled":\[[0-9]*,' "$dir/steps" || note "no decision in the bank"
+	[ "$(grep -c '"object":"notes.lock"' "$dir/steps")" -ge 160 ] || note "the log's locks are no steps"
+	[ "$(grep -c '"op":"atomic-.*"object":"notes.lines"' "$dir/steps")" -ge 80 ] || note "the log's counter makes no steps"
+	! grep '"object":"notes\.' "$dir/steps" | grep '"enabled":\[[0-9]*,' || note "decisions in the log"
+	zug 60 replay -n 3 "$trace"
+	want_status 1
+	want_out 'replayed 3 of 3 times exactly'
+	# the same search where every point asks
+	for ask in unknown always; do
+		zug 60 run -q --executions 20 --not 'journal::*' --seed 3 --no-minimize --ask $ask -o traces -- "$points/left-out"
+		want_status 1
+		grep -o '^found in execution [0-9]*' "$dir/out" >found.$ask
+	done
+	cmp -s found.unknown found.always || note "another search with --ask always: $(cat found.*)"
+	# a caller that lies in no file
+	zug 60 run -q --executions 4 --only main -o traces -- "$points/made-code"
+	want_status 0
+	zug 60 run -q --only nosuch/ --not libnosuch.so.1 -o traces -- "$points/left-out"
+	want_status 2
+	want_err '--only nosuch/: no such library, function, source file or folder'
+	zug 60 run -q --not libc.so.6 --strategy dpor -o traces -- "$points/left-out"
+	want_status 2
+	want_err '--not leaves out points, without which dpor would miss orders'
+	end
+fi
+
 if begin "--from FILE:LINE that is no place, and one that is not reached"; then
 	zug 60 run -q --from after-start.c:1 -o traces -- "$points/after-start"
 	want_status 2

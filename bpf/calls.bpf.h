@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * calls.bpf.h - system calls as points: which of them are, what they act on, and what user space reads for their labels;
+ * what libzug tells by one
+ */
+#ifndef ZUG_CALLS_BPF_H
+#define ZUG_CALLS_BPF_H
+
+#include "points.bpf.h"
+
+/* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
+static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
+{
+	bool joins = t->joins;
+
+	t->joins = 0;
+	if (t->flags & TF_INSIDE)
+		return true;
+	/* no primitive is longer than 64 bytes */
+	return joins || (t->prim[0] && addr - t->prim[0] < 64) || (t->prim[1] && addr - t->prim[1] < 64);
+}
+
+/* Its wait is then a point of its own. */
+static __always_inline bool may_be_interrupted(const struct zug_sandbox *s, const struct task_state *t)
+{
+	return s->setup.syscall_points & ZUG_SYS_WAIT && t->tells_eintr;
+}
+
+/* Such a call is a point with these arguments only. */
+static __always_inline bool is_some(int nr, __u32 cmd, __u32 whence)
+{
+	if (nr == NR_lseek)
+		return whence == 2 /* SEEK_END */;
+	return cmd == 6 /* F_SETLK */ || cmd == 7 /* F_SETLKW */ || cmd == 37 /* F_OFD_SETLK */ ||
+	       cmd == 38 /* F_OFD_SETLKW */;
+}
+
+/* The descriptors that poll() and its kin are asked about go to fds. Their number; 0: none, or more than two. */
+static __always_inline __u32 polled(const struct call_args *args, __s32 fds[2])
+{
+	struct { __s32 fd; __s16 events, revents; } list[2] = {};
+	__u64 nr = args->a[1];
+
+	if (!nr || nr > 2 ||
+	    bpf_probe_read_user(list, nr == 1 ? sizeof(list[0]) : sizeof(list), (void *)args->a[0]))
+		return 0;
+	fds[0] = list[0].fd;
+	fds[1] = list[1].fd;
+	return nr;
+}
+
+static __always_inline __u32 selected(const struct call_args *args, __s32 fds[2])
+{
+	__u64 in_set, any = 0, n = args->a[0];
+	__u32 i;
+
+	if (!n || n > 64)
+		return 0;
+	for (i = 1; i <= 3; i++) {
+		if (!args->a[i])
+			continue;
+		if (bpf_probe_read_user(&in_set, sizeof(in_set), (void *)args->a[i]))
+			return 0;
+		any |= in_set;
+	}
+	if (n < 64)
+		any &= (1ull << n) - 1;
+	if (!any)
+		return 0;
+	fds[0] = __builtin_ctzll(any);
+	any &= any - 1;
+	if (!any)
+		return 1;
+	fds[1] = __builtin_ctzll(any);
+	return any & (any - 1) ? 0 : 2;
+}
+
+/* Of a tree of descriptors: its root, and the one that hangs from it. */
+static __always_inline __u32 epoll_watched(struct task_struct *p, __u64 epfd, __s32 fds[2])
+{
+	struct file *f = fd_file(p, epfd);
+	struct rb_node *root, *left, *right, *other;
+	struct eventpoll *ep;
+
+	if (!f || BPF_CORE_READ(f, f_inode, i_sb, s_magic) != ANON_INODE_FS_MAGIC_)
+		return 0;
+	ep = BPF_CORE_READ(f, private_data);
+	root = BPF_CORE_READ(ep, rbr.rb_root.rb_node);
+	if (!root)
+		return 0;
+	fds[0] = BPF_CORE_READ((struct epitem *)root, ffd.fd);
+	left = BPF_CORE_READ(root, rb_left);
+	right = BPF_CORE_READ(root, rb_right);
+	other = left ? left : right;
+	if (!other)
+		return 1;
+	if ((left && right) || BPF_CORE_READ(other, rb_left) || BPF_CORE_READ(other, rb_right))
+		return 0;
+	fds[1] = BPF_CORE_READ((struct epitem *)other, ffd.fd);
+	return 2;
+}
+
+/* What they lead to is the call's objects, and word says the descriptors. */
+static __always_inline void poll_where(struct task_struct *p, __s32 nr, const struct call_args *args, struct zug_event *e)
+{
+	__s32 fds[2] = {};
+	__u32 n;
+
+	switch (nr) {
+	case NR_poll:
+	case NR_ppoll:
+		n = polled(args, fds);
+		break;
+	case NR_select:
+	case NR_pselect6:
+		n = selected(args, fds);
+		break;
+	default:
+		n = epoll_watched(p, args->a[0], fds);
+	}
+	if (!n || fds[0] < 0 || !fd_where(p, fds[0], &e->obj) ||
+	    (n == 2 && (fds[1] < 0 || !fd_where(p, fds[1], &e->obj2))))
+		return;
+	e->word[2] = fds[0];
+	e->word[3] = fds[1];
+	e->flags |= n == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
+}
+
+/* The object of a system call that the current task begins. */
+
+__noinline int call_where(__s32 nr, const struct call_args *args)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct task_state *t = state_of(p);
+
+	if (!t || !args)
+		return 0;
+	if (nr == NR_futex) {
+		if (addr_where(p, mm_space(LOOSE(p)->mm), args->a[0], &t->ev.obj))
+			t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (d->sysv) {
+		t->ev.obj.ino = (__u32)args->a[0] + 1ull;
+		t->ev.obj.dev = ZUG_DEV_SYSV;
+		t->ev.obj.offset = d->sysv;
+		t->ev.flags |= ZUG_EF_OBJECT;
+	} else if (d->polls) {
+		poll_where(p, nr, args, &t->ev);
+	} else if (d->fd_arg && fd_where(p, args->a[(d->fd_arg - 1) & 7], &t->ev.obj)) {
+		t->ev.flags |= ZUG_EF_OBJECT;
+	}
+	return 0;
+}
+
+static __always_inline __u32 read_stack(struct zug_call *c)
+{
+	__u64 to_end = 4096 - (c->sp & 4095);
+
+	if (!bpf_probe_read_user(c->stack, sizeof(c->stack), (void *)c->sp))
+		return sizeof(c->stack);
+	/* it ends with this page, or the next one is not there */
+	if (to_end >= sizeof(c->stack) || bpf_probe_read_user(c->stack, to_end & (sizeof(c->stack) - 1), (void *)c->sp))
+		return 0;
+	return to_end;
+}
+
+static __always_inline __u32 read_path(char *path, __u64 addr)
+{
+	long n = bpf_probe_read_user_str(path, ZUG_CALL_PATH, (void *)addr);
+
+	/* what fills all of it may be longer */
+	return n > 0 && n < ZUG_CALL_PATH ? n : 0;
+}
+
+/* What user space wants to see of the memory of the current task, for the label of its call (struct zug_call). */
+__noinline int call_memory(__s32 nr, const struct call_args *args)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct task_state *t = state_of(p);
+	struct zug_call *c;
+	struct file *f;
+	__u64 fd;
+
+	if (!t || !args || t->slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	c = &call_memories[t->slot];
+	c->task = t->id;
+	c->sp = t->ev.sp;
+	c->root_mnt = (__u64)BPF_CORE_READ(p, fs, root.mnt);
+	c->root_dentry = (__u64)BPF_CORE_READ(p, fs, root.dentry);
+	c->stack_len = read_stack(c);
+	c->path_len[0] = c->path_len[1] = 0;
+	c->at.ino = 0;
+	if (d->path_arg)
+		c->path_len[0] = read_path(c->path[0], args->a[(d->path_arg - 1) & 7]);
+	if (d->path2_arg)
+		c->path_len[1] = read_path(c->path[1], args->a[(d->path2_arg - 1) & 7]);
+	if (c->path_len[0] != 1 || d->path_arg < 2)
+		return 0;
+	fd = args->a[(d->path_arg - 2) & 7];
+	f = fd_file(p, fd);
+	if (f && fd_where(p, fd, &c->at))
+		c->at_links = BPF_CORE_READ(f, f_inode, i_nlink);
+	return 0;
+}
+
+/* Of a call with a time to wait that is over: it waits for nothing else. */
+static __always_inline bool is_sleep(__s32 nr)
+{
+	return nr == NR_nanosleep || nr == NR_clock_nanosleep || (syscall_of(nr)->class & ZUG_SYS_POLL);
+}
+
+/* libzug tells what the task is about to do (zug_note.h). */
+static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+{
+	const __u64 *a = args->a;
+	__u64 hello = ZUG_NOTE;
+	__u32 what = a[1];
+
+	if (what & ZUG_NOTE_HELLO) {
+		write_user(a[5], &hello, sizeof(hello));
+		return 0;
+	}
+	if (t->id != s->holder)
+		return 0;
+	t->prim[0] = t->prim[1] = 0;
+	t->last_lock = 0;
+	t->joins = t->tells_eintr = 0;
+	event_init(&t->ev, ZUG_EV_NOTE, p, t);
+	t->mm = mm_number(LOOSE(p)->mm);
+	t->ev.mm = t->mm;
+	t->ev.ip = user_ip(p);
+	t->ev.arg[0] = what;
+	t->ev.arg[1] = a[2];
+	t->ev.arg[2] = a[3];
+	t->ev.answer = a[5];
+	if (a[4])
+		bpf_probe_read_user_str(t->ev.name, sizeof(t->ev.name), (void *)a[4]);
+	if (what & ZUG_NOTE_NEXT) {
+		t->ev.flags |= ZUG_EF_LONE;
+		event_send(s, &t->ev);
+		return 0;
+	}
+	if (!(what & ZUG_NOTE_CHOICE) && quiet_pass(s))
+		return 0;
+	stop(s, t, NULL, what & ZUG_NOTE_CHOICE);
+	return 0;
+}
+
+static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
+				       const struct call_args *args)
+{
+	struct zug_sandbox *s;
+	const __u64 *a = args->a;
+	struct pt_regs *regs;
+	__u64 ip;
+
+	if (!(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
+		return 0;
+	/* also of those that run freely to their end */
+	if (s->env_used != ZUG_ENV_ALL) {
+		int used = environment_use(nr, args);
+
+		if (used)
+			__sync_fetch_and_or(&s->env_used, used);
+	}
+	if (!member(t, s))
+		return 0;
+	t->nr = nr;
+	if (nr == NR_rt_sigreturn && t->handlers) {
+		t->handlers--;
+		if (t->id == s->holder)
+			emit(s, ZUG_EV_RETURNS, 0, p, t, 0, 0);
+	}
+	t->args[0] = a[0];
+	t->args[1] = a[1];
+	t->args[2] = a[2];
+	t->args[3] = a[3];
+	if (t->flags & TF_AGAIN) {
+		/* the same call once more: its timer ran out too early */
+		t->flags &= ~TF_AGAIN;
+		return 0;
+	}
+	if (nr == NR_restart_syscall) {
+		t->flags &= ~TF_YIELD;
+	} else {
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE);
+		wait_begins(nr, args);
+	}
+	regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	ip = BPF_CORE_READ(regs, ip);
+	if (nr == NR_futex && (a[5] == ZUG_NOTE || inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp))))
+		t->flags |= TF_INSIDE;
+	if (t->flags & TF_START) {
+		event_init(&t->ev, ZUG_EV_START, p, t);
+		t->ev.state = own_pid(p);
+		t->flags |= TF_STOP;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		return 0;
+	}
+	if ((t->flags & TF_FRESH) && t->id == s->holder) {
+		event_init(&t->ev, ZUG_EV_FRESH, p, t);
+		t->flags = (t->flags & ~TF_FRESH) | TF_STOP;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		return 0;
+	}
+	if (nr == NR_prctl && a[0] == ZUG_NOTE)
+		return note(s, p, t, args);
+	if (nr == NR_sched_yield) {
+		t->flags |= TF_YIELD;
+		return 0;
+	}
+	/* before the sleep, which takes no time of the test's */
+	if ((t->flags & TF_INSTANT) && is_sleep(nr) && t->id == s->holder) {
+		t->flags |= TF_YIELD;
+		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		return 0;
+	}
+	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)
+		return 0;
+	if (!(syscalls[nr].class & s->setup.syscall_points)) {
+		if (nr == NR_exit_group && (a[0] & 0xff)) {
+			event_init(&t->ev, ZUG_EV_FATAL, p, t);
+			t->ev.nr = 0;
+			t->ev.arg[0] = a[0] & 0xff;
+			t->flags |= TF_STOP;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		}
+		return 0;
+	}
+	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0]))
+		return 0;
+	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
+	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
+	    in_loader(mm_space(LOOSE(p)->mm), ip))
+		return 0;
+	if (quiet_pass(s))
+		return 0;
+	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
+	t->mm = mm_number(LOOSE(p)->mm);
+	t->ev.mm = t->mm;
+	t->ev.nr = nr;
+	t->ev.arg[0] = a[0];
+	t->ev.arg[1] = a[1];
+	t->ev.arg[2] = a[2];
+	t->ev.arg[3] = a[3];
+	t->ev.ip = ip;
+	call_where(nr, args);
+	/* a label needs a look at the task: at paths, descriptors, its stack */
+	t->ev.sp = BPF_CORE_READ(regs, sp);
+	t->ev.bp = BPF_CORE_READ(regs, bp);
+	call_memory(nr, args);
+	stop(s, t, NULL, true);
+	return 0;
+}
+
+/* The kernel has room for what perf would want to know, and fills it, at each call of each task of the machine. */
+SEC("tp/raw_syscalls/sys_enter")
+int zug_sys_enter(struct trace_event_raw_sys_enter *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of_current(p);
+	struct call_args args = {};
+
+	if (!t)
+		return 0;
+	bpf_probe_read_kernel(args.a, 48, (void *)ctx->args);
+	return enters_call(p, t, ctx->id, &args);
+}
+
+/* The same without that, where the kernel lets it run with preemption off: before Linux 7.0. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(zug_sys_enter_raw, struct pt_regs *regs, long id)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of_current(p);
+	struct call_args args = {};
+
+	if (!t)
+		return 0;
+	args.a[0] = regs->di;
+	args.a[1] = regs->si;
+	args.a[2] = regs->dx;
+	args.a[3] = regs->r10;
+	args.a[4] = regs->r8;
+	args.a[5] = regs->r9;
+	return enters_call(p, t, id, &args);
+}
+
+/* The path has been looked up: what it waits for from here on is the other end. Until its next system call. */
+SEC("fentry/fifo_open")
+int BPF_PROG(zug_fifo_open)
+{
+	struct task_state *t = state_of(bpf_get_current_task_btf());
+	struct zug_sandbox *s;
+
+	if (t && (s = sandbox_of(t)) && member(t, s))
+		t->flags |= TF_FIFO;
+	return 0;
+}
+
+#endif
