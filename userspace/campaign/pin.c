@@ -135,7 +135,7 @@ static const char *object_name(const struct trace *t, uint64_t object)
 
 /*
  * True when mkstemp() or mktemp(1) may have made the n characters. A pattern in place of typed ones
- * matches, too.
+ * matches, too. What is separate from the characters before it is not expected to be a Word.
  */
 static bool is_made_up(const char *p, int n, bool separate)
 {
@@ -150,7 +150,20 @@ static bool is_made_up(const char *p, int n, bool separate)
 	}
 	if (separate && digits && digits < (unsigned int)n)
 		return true;
+	if (separate && upper && upper + digits < (unsigned int)n && !(upper == 1 && isupper((unsigned char)p[0])))
+		return true;
 	return changes > 1 && upper < (unsigned int)n;
+}
+
+/* A name below a folder for temporary files: there mkdtemp() makes folders, of which few are typed. */
+static bool is_temporary(const char *name)
+{
+	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(name, folders[i], strlen(folders[i])))
+			return true;
+	return false;
 }
 
 /*
@@ -160,6 +173,7 @@ static bool is_made_up(const char *p, int n, bool separate)
 static void name_file(const struct trace *t, const char *name, char *to)
 {
 	const char *cwd = trace_header(t)->cwd, *end;
+	const bool temporary = is_temporary(name);
 	size_t n = strlen(cwd), at = 0;
 
 	if (n > 1 && !strncmp(name, cwd, n) && name[n] == '/') {
@@ -175,7 +189,8 @@ static void name_file(const struct trace *t, const char *name, char *to)
 			size_t left = len - i;
 			bool separate = i && strchr("./-_", name[i - 1]);
 			bool made_up =
-				(i && left == TEMPORARY && is_made_up(name + i, left, separate)) ||
+				(i && left == TEMPORARY && (is_made_up(name + i, left, separate) ||
+							    (temporary && *end && separate))) ||
 				(i && left == TEMPORARY_OF_SHELL && name[i - 1] == '.' &&
 				 is_made_up(name + i, left, true));
 
