@@ -14,7 +14,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -45,6 +45,7 @@ help:
 		'check-fuzz   readers of foreign bytes under libFuzzer, $(FUZZ_S) s each' \
 		'check-sanitized  the tests that need no kernel, under ASan and UBSan' \
 		'check-html   the pages of zug show --html, in a browser' \
+		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
 		'check-death  what takes part in a search is killed at random moments' \
@@ -355,6 +356,16 @@ check-world: $(world_bin)
 
 check-libzug: $(B)/zug $(B)/libzug.so $(libzug_bin)
 	@tools/tap tests/tools/libzug $(libzug_bin)
+
+# libzug on another processor: cross-built into a folder of its own, its tests under qemu-user.
+arm64		:= aarch64-linux-gnu
+arm64_bin	:= $(libzug_bin:$(B)/%=$(B)/arm64/%)
+
+check-arm64: $(B)/zug $(B)/libzug.a $(B)/libzug.so
+	@tools/deps arm64
+	@$(MAKE) B=$(B)/arm64 CC=$(arm64)-gcc AR=$(arm64)-ar LD=$(arm64)-ld OBJCOPY=$(arm64)-objcopy \
+		$(arm64_bin) $(B)/arm64/libzug.so
+	@tools/tap 'tests/tools/arm64 $(B)/arm64' $(arm64_bin:%='qemu-aarch64 -L /usr/$(arm64) %')
 
 check-vm: all
 	@tools/deps vm test
