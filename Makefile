@@ -217,15 +217,24 @@ $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
 
-# Tests of libzug, which is all that they are linked with. The one that compares it with models looks inside, too.
+# Tests of libzug, which is all that they are linked with. Those that compare it with models and with zug's engine look
+# inside, too; beside the engine it has zug's parts instead of its own copy of them.
 libzug_test_src	:= $(wildcard tests/libzug/*.c)
-libzug_bin	:= $(libzug_test_src:%.c=$(B)/%)
+libzug_main	:= $(call has_main,$(libzug_test_src))
+libzug_bin	:= $(libzug_main:%.c=$(B)/%)
+libzug_twins	:= $(B)/tests/libzug/test_model $(B)/tests/libzug/test_world
 
-$(B)/tests/libzug/test_model: $(B)/tests/libzug/test_model.o $(libzug_obj) $(model_help)
+$(B)/tests/libzug/test_model: $(B)/tests/libzug/test_model.o $(B)/tests/libzug/twin.o $(libzug_obj) $(model_help)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lm -pthread
 
-$(filter-out %/test_model,$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/tests/model/tap.o
+$(B)/tests/libzug/test_world: $(B)/tests/libzug/test_world.o $(B)/tests/libzug/twin.o \
+			      $(patsubst %.c,$(B)/libzug/%.o,$(filter-out %/frames.c,$(libzug_src))) $(world_help) $(model_help) \
+			      $(B)/user.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
+
+$(filter-out $(libzug_twins),$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/tests/model/tap.o
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
@@ -359,13 +368,13 @@ check-libzug: $(B)/zug $(B)/libzug.so $(libzug_bin)
 
 # libzug on another processor: cross-built into a folder of its own, its tests under qemu-user.
 arm64		:= aarch64-linux-gnu
-arm64_bin	:= $(libzug_bin:$(B)/%=$(B)/arm64/%)
+arm64_bin	:= $(patsubst $(B)/%,$(B)/arm64/%,$(filter-out %/test_world,$(libzug_bin)))
 
 check-arm64: $(B)/zug $(B)/libzug.a $(B)/libzug.so
 	@tools/deps arm64
 	@$(MAKE) B=$(B)/arm64 CC=$(arm64)-gcc AR=$(arm64)-ar LD=$(arm64)-ld OBJCOPY=$(arm64)-objcopy \
 		$(arm64_bin) $(B)/arm64/libzug.so
-	@tools/tap 'tests/tools/arm64 $(B)/arm64' $(arm64_bin:%='qemu-aarch64 -L /usr/$(arm64) %')
+	@tools/tap 'tests/tools/arm64 $(B)/arm64' $(arm64_bin:%='QEMU_LD_PREFIX=/usr/$(arm64) qemu-aarch64 %')
 
 check-vm: all
 	@tools/deps vm test

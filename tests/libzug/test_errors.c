@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "lib/zug/zug.h"
 #include "tests/model/tap.h"
@@ -195,6 +197,59 @@ static void values(void *arg)
 	note(zug_write(NULL));
 }
 
+static void many_resources(void *arg)
+{
+	int error = 0;
+
+	(void)arg;
+	for (int i = 0; i < 1 << 21 && error >= 0; i++)
+		error = zug_create_resource("one of many");
+	note(error);
+}
+
+/* ---- no memory, and no thread ---- */
+
+static void spawn_once(void *arg)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY };
+
+	(void)arg;
+	setrlimit(RLIMIT_AS, &none);
+	note(zug_spawn("one more", nothing, NULL));
+	setrlimit(RLIMIT_AS, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
+}
+
+/* In a process of its own, which gets no more memory: what zug_spawn() answers. */
+static int spawn_without_memory(unsigned int flags)
+{
+	struct zug_options o = { .executions = 1, .flags = ZUG_QUIET | flags };
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		zug_test(spawn_once, NULL, &o);
+		_exit(nr_got == 1 && got[0] < 0 ? -1000 - got[0] : 0);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) ? -1000 - WEXITSTATUS(status) : 0;
+}
+
+static void without_memory(void)
+{
+	int thread, context;
+
+#ifdef __SANITIZE_ADDRESS__
+	return;		/* it would end the process itself */
+#endif
+	/* QEMU does not hold its guests to that limit */
+	if (getenv("QEMU_LD_PREFIX"))
+		return;
+	thread = spawn_without_memory(0);
+	context = spawn_without_memory(ZUG_FIBERS);
+	tap_ok(thread == ZUG_E_THREAD, "no memory for a thread: %s", zug_strerror(thread));
+	tap_ok(context == ZUG_E_MEMORY, "no memory for a context: %s", zug_strerror(context));
+}
+
 /* ---- tests ---- */
 
 static void fails(void *arg)
@@ -350,6 +405,8 @@ int main(void)
 
 	if (!mkdtemp(folder) || chdir(folder))
 		return 1;
+	/* first: stacks of threads that have ended would be used again */
+	without_memory();
 	tap_ok(NOTES(operations, 0, ZUG_E_STARTED, ZUG_E_NOT_OWN, ZUG_E_SELF, 0, ZUG_E_NOT_OPERATION, ZUG_E_COMPLETED, 0,
 		     ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, ZUG_E_UNKNOWN, ZUG_E_INVALID, 0, ZUG_E_STARTED),
 	       "operations");
@@ -365,6 +422,7 @@ int main(void)
 	tap_ok(NOTES(busy, 1, ZUG_E_BUSY, ZUG_E_BUSY), "a test within a test");
 	tap_ok(zug_test(many_operations, NULL, (&(struct zug_options){ .executions = 1, .flags = ZUG_QUIET | ZUG_FIBERS })) == 0 &&
 		       got[nr_got - 1] == ZUG_E_MANY, "more operations than there can be");
+	tap_ok(NOTES(many_resources, ZUG_E_MANY), "more resources than there can be");
 	stuck();
 	torn();
 	by_hand();
