@@ -14,7 +14,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-libzug-programs check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -255,7 +255,7 @@ check-fuzz:
 
 # All tests that need no kernel, under ASan and UBSan.
 check-sanitized:
-	@$(MAKE) B=$(B)/sanitized SANITIZE=address,undefined check-unit check-model check-world
+	@$(MAKE) B=$(B)/sanitized SANITIZE=address,undefined check-unit check-model check-world check-libzug-programs
 
 # Pages in a browser: a target of its own, because it needs a browser.
 html_bin	:= $(B)/tests/html/test_page
@@ -362,6 +362,10 @@ check-model: $(model_bin)
 
 check-world: $(world_bin)
 	@tools/tap $(world_bin)
+
+# Without what installs the library, which is built as it is for users.
+check-libzug-programs: $(libzug_bin)
+	@tools/tap $(libzug_bin)
 
 check-libzug: $(B)/zug $(B)/libzug.so $(libzug_bin)
 	@tools/tap tests/tools/libzug $(libzug_bin)

@@ -277,7 +277,7 @@ static void end_minimize(struct zug_campaign *t)
 	free(t->tasks);
 	t->nr_tasks = r.nr;
 	t->tasks = malloc((r.nr + 1) * sizeof(*t->tasks));
-	if (t->tasks)
+	if (t->tasks && r.nr)
 		memcpy(t->tasks, r.tasks, r.nr * sizeof(*t->tasks));
 	if (t->tasks)
 		begin_near(t);

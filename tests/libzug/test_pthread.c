@@ -90,7 +90,7 @@ static void *thread(void *arg)
 	return (void *)(intptr_t)(t + 10);
 }
 
-static int result;
+static unsigned int result;
 
 static void random_program(void *arg)
 {
@@ -108,16 +108,16 @@ static void random_program(void *arg)
 	result = 0;
 	for (int t = 0; t < THREADS; t++) {
 		pthread_join(threads[t], &value);
-		result = result * 31 + (int)(intptr_t)value;
+		result = result * 31 + (unsigned int)(intptr_t)value;
 	}
 	for (int i = 0; i < VARS; i++)
-		result = result * 31 + vars[i];
-	result = result * 31 + shared + 1000 * onces;
+		result = result * 31 + (unsigned int)vars[i];
+	result = result * 31 + (unsigned int)shared + 1000 * (unsigned int)onces;
 	pthread_barrier_destroy(&barrier);
 	sem_destroy(&tokens);
 }
 
-static int wanted;
+static unsigned int wanted;
 
 static void compared_program(void *arg)
 {
