@@ -181,20 +181,22 @@ static __always_inline bool execute(struct pt_regs *ctx, const __u64 *regs, cons
 	return true;
 }
 
-/* The breakpoint of a place. zug_breakpoint() has done the work when this runs; the cookie is the place's number plus 1. */
+/* The breakpoint of a place. zug_breakpoint() has done the work when this runs; the cookie has the place's number plus 1. */
 SEC("uprobe.multi")
 int zug_plant(struct pt_regs *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	__u32 number = cookie - 1;
+	__u32 number = (__u32)cookie - 1;
 	struct zug_sandbox *s;
 	struct zug_site *site;
 	struct task_state *t;
 
 	if (!bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx))
 		return 0;
-	if (!cookie || ctx->cs != USER_CODE_64 || watches[0].len || p->ptrace || ctx->flags & EFLAGS_TF)
+	if (!(__u32)cookie || ZUG_COOKIE_ROUND(cookie) != plants)
+		return 0;
+	if (ctx->cs != USER_CODE_64 || watches[0].len || p->ptrace || ctx->flags & EFLAGS_TF)
 		return 0;
 	site = bpf_map_lookup_elem(&sites, &number);
 	if (!site || !site->insn.op)

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		18
+#define ZUG_ABI_VERSION		19
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -381,6 +381,14 @@ struct zug_site {
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
 #define ZUG_SITE_SHAPE(size, len) ((__u32)(size) << 16 | (__u32)(len) << 24)
+
+/*
+ * The cookie of a probe. The kernel takes probes out a little after they were given up, and what a probe of an earlier round
+ * would do is done by one of this round: round is the variable `plants`.
+ */
+#define ZUG_COOKIE(round, what)	((__u64)(what) | (__u64)(round) << 48)
+#define ZUG_COOKIE_ROUND(cookie) ((cookie) >> 48)
+#define ZUG_COOKIE_ROUNDS	0x10000
 
 /* What the cookie of an instruction that asks the processor says, which zug_answer() executes in its place. */
 #define ZUG_ANSWER_RANDOM	(1u << 4)	/* rdrand, rdseed; else the time */

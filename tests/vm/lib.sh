@@ -130,6 +130,7 @@ kept_trace()
 	sed -n 's/^trace: \(.*\) ([0-9]* steps, .*/\1/p' "$dir/out" | tail -n 1
 }
 
+declare -A kernel_threads=()
 # things: lists in $things, one a line, the processes (without this test's own helpers), the mounts (without tracefs,
 # which the kernel mounts on access), and zug's cgroups and files.
 things()
@@ -138,12 +139,17 @@ things()
 
 	things=
 	for p in /proc/[0-9]*; do
+		[ -z "${kernel_threads[$p]:-}" ] || continue
 		{ read -r comm <"$p/comm"; } 2>/dev/null || continue
 		case $comm in
 		bash | sh | timeout) continue ;;
 		esac
-		# Kernel threads have no program.
-		[ ! -e "$p/exe" ] || things+="process $comm"$'\n'
+		# Kernel threads have no program, and stay: there are many.
+		if [ -e "$p/exe" ]; then
+			things+="process $comm"$'\n'
+		elif [[ $comm != kworker* ]]; then
+			kernel_threads[$p]=1
+		fi
 	done
 	while read -r _ folder type rest; do
 		[ "$type" = tracefs ] || things+="mount $folder $type"$'\n'

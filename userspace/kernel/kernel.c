@@ -426,12 +426,12 @@ fail:
 }
 
 /*
- * A process that closes the last descriptor of a program attached to a function of the kernel waits until no CPU can be
- * in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of it, a worker of the
- * kernel does that after us. That file system is seen by no other process, and gone with the descriptor returned; -1 where
- * there can be none (then we wait).
+ * A process that closes the last descriptor of a program attached to a function of the kernel, or to code of user space,
+ * waits until no CPU can be in it: a tenth of a second for each. Where a file of a BPF file system is the last to know of
+ * it, a worker of the kernel does that after us. That file system is seen by no other process, and gone with the descriptor
+ * returned; -1 where there can be none (then we wait). hooks: those of the kernel's functions, too.
  */
-static int leave_detaching(const struct kernel *k)
+static int leave_detaching(const struct kernel *k, bool hooks)
 {
 	int fs = syscall(SYS_fsopen, "bpf", FSOPEN_CLOEXEC), mnt = -1;
 	char name[32];
@@ -440,7 +440,7 @@ static int leave_detaching(const struct kernel *k)
 		mnt = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
 	if (fs >= 0)
 		close(fs);
-	for (size_t i = 0; mnt >= 0 && i < k->nr_hooks + k->nr_links; i++) {
+	for (size_t i = hooks ? 0 : k->nr_hooks; mnt >= 0 && i < k->nr_hooks + k->nr_links; i++) {
 		LIBBPF_OPTS(bpf_obj_pin_opts, o, .file_flags = BPF_F_PATH_FD, .path_fd = mnt);
 
 		snprintf(name, sizeof(name), "%zu", i);
@@ -468,7 +468,7 @@ void kernel_close(struct kernel *k)
 	if (k->ops >= 0)
 		close(k->ops);
 	close_rings(k);
-	detached = leave_detaching(k);
+	detached = leave_detaching(k, true);
 	for (int i = 0; i < k->nr_hooks; i++)
 		close(k->hooks[i].link);
 	for (size_t i = 0; i < k->nr_links; i++)
@@ -702,7 +702,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 			goto out;
 		}
 		offsets[i] = probes[i].offset;
-		cookies[i] = probes[i].site + 1ull;
+		cookies[i] = ZUG_COOKIE(k->bss->plants, probes[i].site + 1);
 	}
 	ret = attach_multi(k, "zug_plant", file, offsets, cookies, nr);
 	/* one place that cannot be probed fails them all: find it */
@@ -751,7 +751,7 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 
 	for (int i = 0; i < nr && offsets && cookies; i++) {
 		offsets[i] = list[i].offset;
-		cookies[i] = list[i].how;
+		cookies[i] = ZUG_COOKIE(k->bss->plants, list[i].how);
 	}
 	if (offsets && cookies)
 		ret = attach_multi(k, "zug_answer", file, offsets, cookies, nr);
@@ -770,10 +770,15 @@ uint64_t kernel_probes_changed(const struct kernel *k)
 
 void kernel_clear_probes(struct kernel *k)
 {
+	int detached = leave_detaching(k, false);
+
 	k->probes_changed++;
 	for (size_t i = 0; i < k->nr_links; i++)
 		close(k->links[i]);
 	k->nr_links = 0;
+	if (detached >= 0)
+		close(detached);
+	k->bss->plants = (k->bss->plants + 1) % ZUG_COOKIE_ROUNDS;
 	clear_map(k, "modules");
 	clear_map(k, "site_index");
 	clear_map(k, "site_cache");

@@ -376,7 +376,8 @@ bool probes_is_system(const char *path)
 
 /* Code that is not a program's own although it lies in its file. */
 struct probe_foreign {
-	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library */
+	bool lines;	/* a static program that was compiled with -g: what has no lines is its C library. See know_lines() */
+	bool lines_known;
 	bool go;
 	bool rust;
 	bool sanitizer;	/* linked into the program */
@@ -462,24 +463,30 @@ static int note_mark(const struct symdef *d, unsigned int name, void *arg)
 }
 
 /* NULL: not known. */
-static const struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
+static struct probe_foreign *foreign_of(struct probes *p, uint32_t module)
 {
 	struct probe_module *m = &p->modules[module];
-	struct probe_foreign *f = m->foreign;
+
+	if (!m->foreign && (m->foreign = calloc(1, sizeof(*m->foreign))))
+		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, m->foreign);
+	return m->foreign;
+}
+
+/* Reads debug information, which takes long: only when a place in the file is asked about. */
+static void know_lines(struct probes *p, uint32_t module, struct probe_foreign *f)
+{
+	const struct probe_module *m = &p->modules[module];
 	struct trace_frame frame;
 	struct code *code;
 	char err[256];
 
-	if (f)
-		return f;
-	f = m->foreign = calloc(1, sizeof(*f));
-	if (f)
-		symfile_find_names(m->file, marks, sizeof(marks) / sizeof(marks[0]), note_mark, f);
-	code = f && !f->runtime ? probes_code(p, module, err, sizeof(err)) : NULL;
+	if (f->lines_known)
+		return;
+	f->lines_known = true;
+	code = f->runtime ? NULL : probes_code(p, module, err, sizeof(err));
 	for (uint32_t i = 0; code && !symfile_is_dynamic(m->file) && !f->lines && i < code_nr(code); i++)
 		f->lines = is_atomic(code_at(code, i)) &&
 			   symfile_frames(m->file, code_at(code, i)->offset, &frame, 1) > 0 && frame.line;
-	return f;
 }
 
 bool probes_is_runtime(struct probes *p, uint32_t module)
@@ -491,8 +498,10 @@ bool probes_is_runtime(struct probes *p, uint32_t module)
 
 bool probes_is_own(struct probes *p, uint32_t module, uint64_t offset)
 {
-	const struct probe_foreign *f = foreign_of(p, module);
+	struct probe_foreign *f = foreign_of(p, module);
 
+	if (f)
+		know_lines(p, module, f);
 	return !f || !is_foreign(&p->modules[module], offset, f);
 }
 
