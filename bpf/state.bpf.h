@@ -41,7 +41,6 @@ volatile __u32 nr_slots;	/* only sandboxes below that are in use */
 volatile __u32 mm_counter;
 volatile __u32 plants;		/* how often the probes were given up, modulo ZUG_COOKIE_ROUNDS */
 volatile __u64 nameless_counter;
-volatile __u32 answers;		/* zug_answer() can be used */
 volatile __u64 exit_kind;	/* why the scheduler was unloaded; 0 while it is loaded */
 volatile __s64 exit_code;
 char exit_reason[128];

@@ -731,7 +731,6 @@ s32 BPF_PROG(zug_init)
 	__u32 i;
 	s32 err;
 
-	answers = bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx);
 	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
 		err = scx_bpf_create_dsq(ZUG_DSQ(i), -1);
 		if (err)

@@ -448,6 +448,7 @@ enum zug_cmd {
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
 	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
+	ZUG_CMD_CAN_ANSWER,	/* whether zug_answer() can be used; else -EOPNOTSUPP */
 	ZUG_CMD_ENVIRONMENT,	/* environment.fd -> the rest of it. -EOPNOTSUPP: this kernel does not tell */
 	/* to a task */
 	ZUG_CMD_ADOPT,		/* pid becomes a member; control begins at its next exec. Returns its id in task. */

@@ -738,9 +738,11 @@ static void clear_map(struct kernel *k, const char *name)
 		bpf_map_delete_elem(map, key);
 }
 
-bool kernel_can_answer(const struct kernel *k)
+bool kernel_can_answer(struct kernel *k)
 {
-	return k->bss->answers;
+	struct zug_ctl c = { .cmd = ZUG_CMD_CAN_ANSWER };
+
+	return !kernel_ctl(k, &c);
 }
 
 int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_answer *list, int nr)

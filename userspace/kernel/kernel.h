@@ -87,7 +87,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad);
 
 /* True when the test can be given other answers than the processor's (Linux 6.18). */
-bool kernel_can_answer(const struct kernel *k);
+bool kernel_can_answer(struct kernel *k);
 /* An instruction that asks it, in a file that only the test executes; how: ZUG_ANSWER_*. 0 or -errno. */
 struct kernel_answer {
 	uint64_t offset, how;
