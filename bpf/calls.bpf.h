@@ -248,6 +248,43 @@ static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct 
 	return 0;
 }
 
+/* True for a system call with which the search begins (--from-call). */
+static __always_inline bool begins_with(const struct zug_sandbox *s, __s32 nr)
+{
+	__u32 i = nr;
+
+	return i < ZUG_NR_SYSCALLS && s->setup.from_calls[(i / 64) & (ZUG_NR_SYSCALLS / 64 - 1)] & 1ull << (i & 63);
+}
+
+static __always_inline bool writes_text(__s32 nr)
+{
+	return nr == NR_write || nr == NR_writev || nr == NR_pwrite64 || nr == NR_pwritev || nr == NR_pwritev2;
+}
+
+/* t->ev is all that is told of a system call of the holder. */
+static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u32 kind, const struct call_args *args)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+
+	if (!args)
+		return 0;
+	event_init(&t->ev, kind, p, t);
+	t->mm = mm_number(LOOSE(p)->mm);
+	t->ev.mm = t->mm;
+	t->ev.nr = t->nr;
+	t->ev.arg[0] = args->a[0];
+	t->ev.arg[1] = args->a[1];
+	t->ev.arg[2] = args->a[2];
+	t->ev.arg[3] = args->a[3];
+	t->ev.ip = BPF_CORE_READ(regs, ip);
+	call_where(t->nr, args);
+	/* a label needs a look at the task: at paths, descriptors, its stack */
+	t->ev.sp = BPF_CORE_READ(regs, sp);
+	t->ev.bp = BPF_CORE_READ(regs, bp);
+	call_memory(t->nr, args);
+	return 0;
+}
+
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
 				       const struct call_args *args)
 {
@@ -305,6 +342,17 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		return 0;
 	}
+	if (s->quiet && t->id == s->holder) {
+		if (begins_with(s, nr))
+			s->quiet = 0;
+		else if (s->setup.tell_output && writes_text(nr)) {
+			tell_call(p, t, ZUG_EV_OUTPUT, args);
+			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */) {
+				stop(s, t, NULL, true);
+				return 0;
+			}
+		}
+	}
 	if (nr == NR_prctl && a[0] == ZUG_NOTE)
 		return note(s, p, t, args);
 	if (nr == NR_sched_yield) {
@@ -337,20 +385,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	if (quiet_pass(s))
 		return 0;
-	event_init(&t->ev, ZUG_EV_SYSCALL, p, t);
-	t->mm = mm_number(LOOSE(p)->mm);
-	t->ev.mm = t->mm;
-	t->ev.nr = nr;
-	t->ev.arg[0] = a[0];
-	t->ev.arg[1] = a[1];
-	t->ev.arg[2] = a[2];
-	t->ev.arg[3] = a[3];
-	t->ev.ip = ip;
-	call_where(nr, args);
-	/* a label needs a look at the task: at paths, descriptors, its stack */
-	t->ev.sp = BPF_CORE_READ(regs, sp);
-	t->ev.bp = BPF_CORE_READ(regs, bp);
-	call_memory(nr, args);
+	tell_call(p, t, ZUG_EV_SYSCALL, args);
 	stop(s, t, NULL, true);
 	return 0;
 }

@@ -65,6 +65,9 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 	case ZUG_CMD_KILLED:
 		s->may_die = 1;
 		break;
+	case ZUG_CMD_LOUD:
+		s->quiet = 0;
+		return 0;
 	case ZUG_CMD_CAN_ANSWER:
 		return bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx) ? 0 : -95; /* EOPNOTSUPP */
 	case ZUG_CMD_ENVIRONMENT:

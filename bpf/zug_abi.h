@@ -13,12 +13,13 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		19
+#define ZUG_ABI_VERSION		20
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
 #define ZUG_MAX_MODULES		1024
 #define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
+#define ZUG_NR_SYSCALLS		512	/* a power of two */
 #define ZUG_NO_SITE		0xffffffffu
 #define ZUG_DEV_SYSV		0xffffffffu	/* zug_where.dev of a System V IPC object: ino is its id + 1, offset zug_syscall.sysv */
 
@@ -56,6 +57,8 @@ enum zug_event_kind {
 	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
 	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, answer, name, ip */
+	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a regular file (gives up the turn): with ZUG_CMD_LOUD it is where the search */
+				/* begins, else no point, let it go on */
 };
 
 /* Flags of an event */
@@ -157,7 +160,8 @@ struct zug_setup {
 	__u32 seeded;		/* the test gets random numbers of the seed instead of the machine's */
 	__u32 stepped;		/* instructions at points are never executed in their place: a debugger may watch what they access */
 	__u32 quiet;		/* what zug_sandbox.quiet is at first */
-	__u32 pad;
+	__u32 tell_output;	/* while it is: ZUG_EV_OUTPUT */
+	__u64 from_calls[ZUG_NR_SYSCALLS / 64];	/* bits: system calls that end it */
 };
 
 /* What comes with the turn (ZUG_CMD_GRANT), and stays until the next one is granted. */
@@ -217,7 +221,7 @@ struct zug_sandbox {
 	__u32 env_used;		/* ZUG_ENV_*: parts of its environment that may not be what they were */
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
-	__u32 quiet;		/* points are passed without an event until a task comes to a place with ZUG_SITE_FROM */
+	__u32 quiet;		/* points are passed without an event until a task comes to where the search begins */
 	__u32 pad;
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
@@ -277,7 +281,6 @@ struct zug_call {
 #define ZUG_TIME_VAL	3	/* pointer to a timeval, NULL is for ever */
 
 /* A system call; all 0 for one that is of no interest. */
-#define ZUG_NR_SYSCALLS 512
 struct zug_syscall {
 	__u8 class;	/* ZUG_SYS_*, 0: never a point */
 	__u8 fd_arg;	/* 1..: which argument is a descriptor, 0 none */
@@ -448,6 +451,7 @@ enum zug_cmd {
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
 	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
+	ZUG_CMD_LOUD,		/* not quiet any more */
 	ZUG_CMD_CAN_ANSWER,	/* whether zug_answer() can be used; else -EOPNOTSUPP */
 	ZUG_CMD_ENVIRONMENT,	/* environment.fd -> the rest of it. -EOPNOTSUPP: this kernel does not tell */
 	/* to a task */
@@ -518,7 +522,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 328, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 392, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

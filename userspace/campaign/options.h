@@ -52,6 +52,8 @@ struct options_points {
 	char **places;		/* --point */
 	char **only, **without;	/* --only, --not: modules, functions, sources and folders where points are, and where none is */
 	char **from;		/* --from: places where the search begins; nothing before them is a point */
+	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not by that */
+	char **from_calls;	/* or makes one of these system calls */
 };
 
 /* What a trace adds to the points, so that its replay has the same ones. */

@@ -6,7 +6,7 @@
  * shown no more of them is an error, and at once what is not in the file that it names. A replay has
  * the files of its trace from the start, and what is not in them was not known then either.
  *
- * What the test does before it comes to a --from is the same in all executions, but for what is not
+ * What the test does before it comes to a --from (or --from-output, --from-call) is the same in all executions, but for what is not
  * under control: no schedule of it is searched. So the first execution of the search shows whether
  * the test gets there at all.
  */
@@ -147,22 +147,37 @@ static int settle_scope(void *state, bool only_more, bool *more, char *err, size
 
 /* ---- --from ---- */
 
-/* The place where no execution of the search has come. */
+/* What the first option says of where the search begins. */
+static void name_begin(const struct options_points *o, char *buf, size_t len)
+{
+	const char *first = o->from && o->from[0] ? o->from[0] : o->from_output ? o->from_output : o->from_calls[0];
+	int nr = !!o->from_output;
+
+	for (char **s = o->from; s && *s; s++)
+		nr++;
+	for (char **s = o->from_calls; s && *s; s++)
+		nr++;
+	snprintf(buf, len, "--from%s %s%s", o->from && o->from[0] ? "" : o->from_output ? "-output" : "-call", first,
+		 nr > 1 ? " (and the others)" : "");
+}
+
+/* Where no execution of the search has come. */
 static int after_from(void *state, enum points_phase phase, struct execution *x, char *err, size_t errlen)
 {
 	const struct named *p = state;
+	char name[256];
 
-	if (!p->places || !p->places[0] || phase != POINTS_SEARCHING || !x->before)
+	if (!session_begins_late(&p->s->o) || phase != POINTS_SEARCHING || !x->before)
 		return 0;
+	name_begin(&p->s->o.points, name, sizeof(name));
 	if (x->outcome.kind != ZUG_OUTCOME_PASS) {
-		session_say(p->s, "execution %lu ended before the test came to --from %s: nothing of it was searched",
-			    (unsigned long)p->s->figures.executions, p->places[0]);
+		session_say(p->s, "execution %lu ended before the test came to %s: nothing of it was searched",
+			    (unsigned long)p->s->figures.executions, name);
 		return 0;
 	}
-	snprintf(err, errlen,
-		 "--from %s%s: the test ended without getting there, so that nothing of it was searched: name a function that "
-		 "it calls (the compiler may have inlined the calls of this one)",
-		 p->places[0], p->places[1] ? " (and the others)" : "");
+	snprintf(err, errlen, "%s: the test ended without getting there, so that nothing of it was searched%s", name,
+		 p->places && p->places[0] ?
+			 ": name a function that it calls (the compiler may have inlined the calls of this one)" : "");
 	return -EINVAL;
 }
 

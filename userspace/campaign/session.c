@@ -20,6 +20,7 @@
 #include "engine/faults.h"
 #include "kernel/lane_watch.h"
 #include "kernel/machine.h"
+#include "kernel/syscalls.h"
 
 /* ---- what the user gave ---- */
 
@@ -132,24 +133,32 @@ static const char *temporary_folder(char *const *envp)
 	return NULL;
 }
 
-static int compile_match(struct session *s, char *err, size_t errlen)
+/* *re stays NULL without a text. */
+static int compile(regex_t **re, const char *option, const char *text, char *err, size_t errlen)
 {
 	char why[256];
 	int ret;
 
-	if (!s->o.failure.match)
+	if (!text)
 		return 0;
-	s->match = calloc(1, sizeof(*s->match));
-	if (!s->match)
+	*re = calloc(1, sizeof(**re));
+	if (!*re)
 		return -ENOMEM;
-	ret = regcomp(s->match, s->o.failure.match, REG_EXTENDED | REG_NEWLINE);
+	ret = regcomp(*re, text, REG_EXTENDED | REG_NEWLINE);
 	if (!ret)
 		return 0;
-	regerror(ret, s->match, why, sizeof(why));
-	snprintf(err, errlen, "--match '%s': %s", s->o.failure.match, why);
-	free(s->match);
-	s->match = NULL;
+	regerror(ret, *re, why, sizeof(why));
+	snprintf(err, errlen, "--%s '%s': %s", option, text, why);
+	free(*re);
+	*re = NULL;
 	return -EINVAL;
+}
+
+static void release_regex(regex_t *re)
+{
+	if (re)
+		regfree(re);
+	free(re);
 }
 
 int session_make_folder(const char *dir, bool keep)
@@ -286,7 +295,8 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 		return -EINVAL;
 	if (o->search.script)
 		script_number_tasks(o->search.script, &s->spawn);
-	ret = compile_match(s, err, errlen);
+	ret = compile(&s->match, "match", s->o.failure.match, err, errlen);
+	ret = ret ? ret : compile(&s->from_output, "from-output", s->o.points.from_output, err, errlen);
 	if (!ret && session_feed(s, err, errlen))
 		ret = -EINVAL;
 	return ret ? ret : try_folder(s, err, errlen);
@@ -294,11 +304,32 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 
 /* ---- what the machine must have ---- */
 
+bool session_begins_late(const struct campaign_options *o)
+{
+	return (o->points.from && o->points.from[0]) || o->points.from_output ||
+	       (o->points.from_calls && o->points.from_calls[0]);
+}
+
+/* The bits of --from-call. */
+static int note_calls(const struct campaign_options *o, uint64_t *bits, char *err, size_t errlen)
+{
+	for (char **name = o->points.from_calls; name && *name; name++) {
+		int nr = syscall_number(*name);
+
+		if (nr < 0) {
+			snprintf(err, errlen, "--from-call %s: zug knows no such system call", *name);
+			return -EINVAL;
+		}
+		bits[nr / 64] |= 1ull << nr % 64;
+	}
+	return 0;
+}
+
 static int open_sandbox(struct session *s, char *err, size_t errlen)
 {
 	const struct campaign_options *o = &s->o;
 	const char *debug = getenv("ZUG_DEBUG");
-	const struct sandbox_options so = {
+	struct sandbox_options so = {
 		.name = o->machine.name,
 		.lane = o->machine.lane,
 		.nr_cpus = o->machine.cpus,
@@ -308,7 +339,8 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.setup_ns = o->failure.timeout_ns,
 		.spin_ns = o->failure.spin_ns,
 		.syscall_points = o->points.syscalls,
-		.quiet = o->points.from && o->points.from[0],
+		.quiet = session_begins_late(o),
+		.tell_output = o->points.from_output,
 		.virtual_time = !o->inputs.real_time,
 		.seeded = !o->inputs.real_random,
 		.seed = o->search.seed,
@@ -323,8 +355,10 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		.setup = o->environment.setup,
 		.teardown = o->environment.teardown,
 	};
-	int ret;
+	int ret = note_calls(o, so.from_calls, err, errlen);
 
+	if (ret)
+		return ret;
 	s->sandbox = o->machine.sandbox;
 	if (!s->sandbox) {
 		ret = sandbox_new(&s->sandbox, s->k, 0, &so, err, errlen);
@@ -380,6 +414,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
+		.from_output = s->from_output,
 		.launch = {
 			.file = s->paths.program, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,
 			.in = s->input_fd, .out = capture_out(s->capture), .err = capture_err(s->capture),
@@ -474,9 +509,8 @@ void session_close(struct session *s)
 	symbols_free(s->symbols);
 	capture_free(s->capture);
 	spawn_free(&s->spawn);
-	if (s->match)
-		regfree(s->match);
-	free(s->match);
+	release_regex(s->match);
+	release_regex(s->from_output);
 	if (s->input_fd >= 0)
 		close(s->input_fd);
 	if (s->paths.current)

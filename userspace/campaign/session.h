@@ -91,6 +91,7 @@ struct session {
 	char *options_json; /* for the traces' headers; the point policies keep it up to date */
 	char release[256];		/* of the kernel */
 	regex_t *match;			/* --match; NULL: none */
+	regex_t *from_output;		/* --from-output; NULL: none */
 	int input_fd;			/* the test's standard input */
 	unsigned int nr_watches;
 	struct session_watch watch[ZUG_MAX_WATCHES];
@@ -142,6 +143,8 @@ bool session_late(const struct session *s, uint64_t until_ns);
 int session_prepare(struct session *s, const struct campaign_options *o,
 		    const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		    char *err, size_t errlen);
+/* True where the search begins late: --from, --from-output, --from-call. */
+bool session_begins_late(const struct campaign_options *o);
 /* k: an open kernel, which stays the caller's; NULL: one of its own. */
 int session_open(struct session *s, struct kernel *k, char *err, size_t errlen);
 int session_start(struct session *s, char *err, size_t errlen);

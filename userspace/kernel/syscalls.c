@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include "kernel/syscalls.h"
 #include "lib/label.h"
@@ -140,6 +141,14 @@ const struct syscall_desc *syscall_desc(int nr)
 		if (syscall_table[i].nr == nr)
 			return &syscall_table[i];
 	return NULL;
+}
+
+int syscall_number(const char *name)
+{
+	for (unsigned int i = 0; i < syscall_table_nr; i++)
+		if (!strcmp(syscall_table[i].name, name))
+			return syscall_table[i].nr;
+	return -1;
 }
 
 const char *syscall_name(int nr)

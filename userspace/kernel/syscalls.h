@@ -30,6 +30,7 @@ struct syscall_desc {
 
 /* By number; NULL: unknown. */
 const struct syscall_desc *syscall_desc(int nr);
+int syscall_number(const char *name);	/* -1: unknown */
 const char *syscall_name(int nr);	/* "syscall 999" for unknown ones; static storage */
 extern const struct syscall_desc syscall_table[];
 extern const unsigned int syscall_table_nr;

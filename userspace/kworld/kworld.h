@@ -3,6 +3,7 @@
 #ifndef ZUG_KWORLD_H
 #define ZUG_KWORLD_H
 
+#include <regex.h>
 #include "kernel/kernel.h"
 #include "kworld/places.h"
 #include "probes/probes.h"
@@ -21,6 +22,7 @@ struct kworld_options {
 	struct launch launch;	/* descriptors may be changed between executions */
 	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
 	bool explore_timeouts;	/* kworld_explore_timeouts() */
+	const regex_t *from_output;	/* the search begins when the test writes a line that matches; NULL: not by output */
 };
 
 /* Everything in o stays the caller's and must outlive the world. NULL: out of memory. */

@@ -320,6 +320,21 @@ static bool on_syscall(struct kworld *k, struct arrival *a)
 	return true;
 }
 
+static bool on_output(struct kworld *k, struct arrival *a)
+{
+	const struct syscall_desc *d = syscall_desc(a->e.nr);
+
+	if (kworld_begins_search(k, &a->e) && d && d->class & kworld_state(k)->setup.syscall_points) {
+		a->e.kind = ZUG_EV_SYSCALL;
+		kworld_handle(k, &a->e);
+		return false;
+	}
+	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
+	k->run.goes_on_now = a->ev.ask;
+	return false;
+}
+
 static bool on_signal(struct kworld *k, struct arrival *a)
 {
 	struct zug_label *l = &a->t->label;
@@ -455,15 +470,20 @@ static const struct event_kind {
 	[ZUG_EV_RETURNS] = { "RETURNS", on_returns, KNOWN, false },
 	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 	[ZUG_EV_NOTE] = { "NOTE", on_note, KNOWN, true },
+	[ZUG_EV_OUTPUT] = { "OUTPUT", on_output, KNOWN, false },
 };
 
 /* ---- every event ---- */
 
 /* ZUG_DEBUG=events: what the kernel side says, and when; for people who work on zugzwang itself. */
-static void print_event(const struct zug_event *e)
+static void print_event(struct kworld *k, const struct zug_event *e)
 {
-	fprintf(stderr, "%8lu us %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx state %x obj %x:%llu+%llx%s\n",
-		(unsigned long)(clock_now_ns() / 1000 % 100000000), kinds[e->kind].name, e->task, e->pid,
+	const volatile struct zug_sandbox *z = kworld_state(k);
+
+	fprintf(stderr, "%8lu us clock %lu looks %u %-9s task %u pid %u flags %x nr %d site %d ip %llx arg %llx %llx %llx "
+		"state %x obj %x:%llu+%llx%s\n",
+		(unsigned long)(clock_now_ns() / 1000 % 100000000), (unsigned long)(z ? z->clock : 0), z ? z->looks : 0,
+		kinds[e->kind].name, e->task, e->pid,
 		e->flags, e->nr, (int)e->site, e->ip, e->arg[0], e->arg[1], e->arg[2], e->state, e->obj.dev,
 		e->obj.ino, e->obj.offset,
 		e->flags & ZUG_EF_ASK ? " ASK" : "");
@@ -503,7 +523,7 @@ void kworld_handle(struct kworld *k, const struct zug_event *event)
 	}
 	kind = &kinds[e->kind];
 	if (k->debug)
-		print_event(e);
+		print_event(k, e);
 	/* the task was killed, slept while it died, and was given the turn meanwhile: the question comes again */
 	if (e->kind == ZUG_EV_EXIT && !(e->flags & ZUG_EF_ASK) && take_back(k, e->task))
 		e->flags |= ZUG_EF_ASK;

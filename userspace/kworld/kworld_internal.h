@@ -254,6 +254,9 @@ static inline const volatile struct zug_sandbox *kworld_state(struct kworld *k)
 	return kernel_sandbox(k->o.kernel, sandbox_slot(k->o.sandbox));
 }
 
+/* A ZUG_EV_OUTPUT writes what --from-output names: the sandbox is not quiet any more. */
+bool kworld_begins_search(struct kworld *k, const struct zug_event *e);
+
 /* world_ops.next */
 int kworld_next(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
 /* The state of an execution that has not begun. */

@@ -615,12 +615,13 @@ void sandbox_reset(struct sandbox *s)
 			.cgid = s->cgid, .lane = s->lane, .syscall_points = s->o.syscall_points, .nr_cpus = s->o.nr_cpus,
 			.virtual_time = s->o.virtual_time, .clock_real = s->o.clock_real, .clock_mono = CLOCK_MONO,
 			.seeded = s->o.seeded, .seed = s->o.seed, .stepped = s->o.stepped,
-			.quiet = s->o.quiet,
+			.quiet = s->o.quiet, .tell_output = s->o.tell_output,
 		},
 	};
 
 	const struct space *p = s->env.space;
 
+	memcpy(c.setup.from_calls, s->o.from_calls, sizeof(c.setup.from_calls));
 	s->env.used |= kernel_sandbox(s->k, s->slot)->env_used;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_TAI, &tai);

@@ -151,6 +151,33 @@ if begin "--from FUNCTION"; then
 	end
 fi
 
+if begin "--from-output and --from-call"; then
+	# the line comes in three writes, and another thread locks meanwhile
+	zug 60 run -q --no-minimize --from-output '^it is ready' --executions 100 -o traces -- "$points/after-start" says
+	want_status 1
+	want_out '^replayed: 1 of 1 .*step for step'
+	trace=$(kept_trace)
+	zug 30 show --json "$trace"
+	grep '^{"step"' "$dir/out" >"$dir/steps"
+	nr_steps 1 '"op":"write","object":"stdout"'
+	nr_steps 0 '"function":"start"'
+	zug 60 check -q -n 2 --from-call writev -- "$points/after-start" complains
+	want_out '^2 executions of one schedule, all the same: [2-9][0-9] steps'
+	# an error output, where writes are no points
+	zug 60 check -q -n 2 --points sync --from-output 'begins' -- "$points/after-start" complains
+	want_out '^2 executions of one schedule, all the same: [2-9][0-9] steps'
+	zug 60 run -q --from-output nothing -o traces -- "$points/after-start" says
+	want_status 2
+	want_err '--from-output nothing: the test ended without getting there'
+	zug 60 run -q --from-output '(' -o traces -- "$points/after-start"
+	want_status 2
+	want_err "--from-output '\\(': "
+	zug 60 run -q --from-call accep -o traces -- "$points/after-start"
+	want_status 2
+	want_err '--from-call accep: zug knows no such system call'
+	end
+fi
+
 if begin "--not and --only"; then
 	# callers within functions of the C++ library
 	zug 90 run -q --seed 3 --only 'bank::*' --no-minimize -o traces -- "$points/left-out"
