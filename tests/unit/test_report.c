@@ -562,6 +562,56 @@ static void own_lines_come_first(void **state)
 	free(out);
 }
 
+/* While a task is stopped others do much: the operation that decides, and those on its object, are told first, with the programs. */
+static void what_matters_meanwhile(void **state)
+{
+	const uint32_t enabled[] = { 0, 1 };
+	struct trace_minimized m = { .executions = 2, .minimal = true, .preemptions = 1, .near = 2, .critical = {
+		.known = true, .alone = true, .first_task = 1, .first_step = 11, .second_task = 0, .second_step = 14,
+		.first = { .op = ZUG_OP_DATA_WRITE, .object = 5 }, .second = { .op = ZUG_OP_DATA_READ, .object = 5 } } };
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+	for (uint64_t i = 0; i < 16; i++) {
+		struct trace_step s = { .step = i, .task = i && i < 14, .nr_enabled = 2, .enabled = enabled,
+					.flags = i == 1 ? TRACE_STEP_PREEMPTION : 0,
+					.label = { .op = ZUG_OP_DATA_READ, .object = i == 5 || i == 14 ? 5 : 100 + i } };
+
+		if (i == 1)
+			s.label = (struct zug_label){ .op = ZUG_OP_BEGIN };
+		if (i == 11)
+			s.label = m.critical.first;
+		s.last = i ? i > 1 && i <= 14 : TRACE_NO_TASK;
+		trace_add_step(w, &s);
+		if (i == 2)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_EXEC, .task = 1, .text = "/bin/cat" });
+	}
+	for (uint64_t i = 100; i < 116; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "v%d", (int)i - 100);
+		trace_add_object(w, &(struct trace_object){ i, "variable", name });
+	}
+	trace_add_object(w, &(struct trace_object){ 5, "variable", "sum" });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	trace_add_minimized(w, &m);
+	t = end_real(w, &out);
+	expect(out, "      T0 is stopped before data-read sum\n"
+		    "      T1 does data-read v2\n"
+		    "      T1 (cat) does data-read v3\n"
+		    "      T1 (cat) does data-read v4\n"
+		    "      T1 (cat) does data-read sum\n"
+		    "      T1 (cat) does data-read v6\n"
+		    "      ... 4 more steps\n"
+		    "      T1 (cat) does data-write sum\n"
+		    "      ... 2 more steps before it goes on\n");
+	free(out);
+	trace_free(t);
+}
+
 /* A site without frames in the trace is looked up in the file, if that is still the same build. */
 static void places_are_looked_up(void **state)
 {
@@ -652,6 +702,7 @@ int main(void)
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
 		cmocka_unit_test(own_lines_come_first),
+		cmocka_unit_test(what_matters_meanwhile),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),
 	};

@@ -31,6 +31,11 @@
 #define SIMPLIFY_LEAST_NS 10000000000ull
 #define SIMPLIFY_LEAST_EXECUTIONS 24
 #define SIMPLIFY_MOST_NS 60000000000ull
+/*
+ * Explaining has what minimising has left of that time, but at least LEAST, and as long as its executions take: what
+ * took long to become simple is explained, too. At most SIMPLIFY_MOST_NS more.
+ */
+#define EXPLAIN_LEAST_NS 10000000000ull
 
 static void tell(const struct campaign *c, struct campaign_finding *f, enum finding_stage stage)
 {
@@ -57,16 +62,23 @@ static void note_replays(struct campaign_finding *f, const struct session_replay
 	f->alike = replays->alike;
 }
 
+/* As long as so many executions like that of t take, but at least 'least' and at most SIMPLIFY_MOST_NS. */
+static uint64_t time_of_executions(const struct trace *t, uint64_t executions, uint64_t least)
+{
+	uint64_t ns = executions * trace_outcome(t)->wall_ns;
+
+	return ns < least ? least : ns > SIMPLIFY_MOST_NS ? SIMPLIFY_MOST_NS : ns;
+}
+
 /* The limits of minimising; *until: the end of the time for it and for explaining, 0: none. */
 static struct minimize_limits time_to_simplify(const struct campaign *c, const struct trace *t, uint64_t *until)
 {
 	uint64_t now = clock_now_ns(), own = c->s.o.results.minimize_ns, quarter = (now - c->start_ns) / 4;
-	uint64_t least = SIMPLIFY_LEAST_EXECUTIONS * trace_outcome(t)->wall_ns;
 	struct minimize_limits limits = MINIMIZE_ALONE;
 
 	if (own == MINIMIZE_NS_AUTO) {
-		own = quarter > least ? quarter : least;
-		own = own < SIMPLIFY_LEAST_NS ? SIMPLIFY_LEAST_NS : own > SIMPLIFY_MOST_NS ? SIMPLIFY_MOST_NS : own;
+		own = time_of_executions(t, SIMPLIFY_LEAST_EXECUTIONS, SIMPLIFY_LEAST_NS);
+		own = quarter < own ? own : quarter < SIMPLIFY_MOST_NS ? quarter : SIMPLIFY_MOST_NS;
 		limits = MINIMIZE_ASIDE(0);
 	}
 	limits.time_ns = MINIMIZE_SHARE(own);
@@ -123,17 +135,22 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	struct trace *t = trace_open(f->trace, err, sizeof(err));
 	struct minimize_limits limits;
 	struct minimized m;
-	uint64_t until;
+	uint64_t until, executions;
 
 	if (!found || !min || !t)
 		goto out;
 	limits = time_to_simplify(c, t, &until);
 	if (find_simplest(c, t, &limits, min, &m, f))
 		goto out;
+	executions = m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS;
+	if (c->s.o.results.minimize_ns == MINIMIZE_NS_AUTO) {
+		uint64_t least = clock_now_ns() + time_of_executions(t, executions, EXPLAIN_LEAST_NS);
+
+		until = until < least ? least : until;
+	}
 	if (session_late(&c->s, 0))
 		session_say(&c->s, "what decides was not looked for: the time (--time) is over");
-	else if (closest_explain(c, min, m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, until,
-				 err, sizeof(err)))
+	else if (closest_explain(c, min, executions, until, err, sizeof(err)))
 		session_say(&c->s, "what decides was not looked for: %s", err);
 	if ((m.simpler && new_file_rename(f->trace, found)) || new_file_rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));

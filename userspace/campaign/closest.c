@@ -140,6 +140,9 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
 		limits.steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
 	ret = look(c, t, &limits, NULL, &m, err, errlen);
+	if (!ret && m.late && !m.r.found)
+		session_say(&c->s, "what decides was looked for in %lu executions, until the time for that was over; "
+			    "zug diff tries more", (unsigned long)m.r.trials);
 	if (!ret && m.r.reproduced) {
 		w = trace_copy(t, with, &ret);
 		if (w) {

@@ -286,16 +286,45 @@ static void put_outputs(struct report *r, int max_lines)
 
 /* ---- decisions ---- */
 
+/* The last program that the task has executed before that step; NULL: none is known. */
+static const char *executed(const struct trace *t, uint32_t task, uint64_t step)
+{
+	const char *last = NULL;
+
+	for (uint64_t i = 0; i <= trace_nr_steps(t) && i <= step; i++)
+		for (uint32_t k = 0; k < trace_nr_notes(t, i); k++) {
+			const struct trace_note *n = trace_note_at(t, i, k);
+
+			if (n->kind == TRACE_NOTE_EXEC && n->task == task && n->text)
+				last = n->text;
+		}
+	return last;
+}
+
+/* Of a task that has executed another program, as those of scripts do: " (cat)". */
+static const char *program_of(const struct report *r, uint32_t task, uint64_t step, char *buf, size_t len)
+{
+	const char *path = task ? executed(r->t, task, step) : NULL;
+	char name[64];
+
+	if (!path)
+		return "";
+	report_clean(name, sizeof(name), strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	snprintf(buf, len, " (%s)", name);
+	return buf;
+}
+
 static void put_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
-	char label[600], site[600], name[32];
+	char label[600], site[600], name[32], program[72];
 	uint32_t nr;
 
 	report_label(r, &s->label, label, sizeof(label));
 	report_site(r, s->label.site, site, sizeof(site));
-	fprintf(r->out, "      %s%s%s %s %s%s%s%s%s\n", report_task_style(r, task),
-		report_task_name(task, name, sizeof(name)), report_style(r, STYLE_PLAIN), verb,
+	fprintf(r->out, "      %s%s%s%s %s %s%s%s%s%s\n", report_task_style(r, task),
+		report_task_name(task, name, sizeof(name)), report_style(r, STYLE_PLAIN),
+		program_of(r, task, s->step, program, sizeof(program)), verb,
 		report_style(r, STYLE_STRONG), label, report_style(r, STYLE_PLAIN),
 		site[0] ? "  " : "", site);
 	nr = report_frames(r, s->label.site, &frames);
@@ -314,24 +343,57 @@ static const struct trace_step *next_of(const struct trace *t, uint64_t from, ui
 	return NULL;
 }
 
-/* Prints the steps of the other tasks while one is stopped: the bug is mostly among them. */
-static void put_meanwhile(struct report *r, uint64_t first, uint64_t end)
+/* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */
+static int weight_of(const struct trace *t, uint64_t i, const struct zug_label *pending)
 {
-	unsigned int n = 0;
-	uint64_t i;
+	const struct trace_minimized *m = trace_minimized(t);
+	const struct trace_critical *c = m && m->critical.known ? &m->critical : NULL;
+	const struct trace_step *s = trace_step(t, i);
+	uint64_t object = s->label.object;
 
-	for (i = first; i < end && n < MEANWHILE_MAX; i++) {
-		const struct trace_step *s = trace_step(r->t, i);
+	if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME || s->label.flags & ZUG_L_LEFT_OUT)
+		return 0;
+	if (c && (i == c->first_step || i == c->second_step))
+		return 3;
+	return object && (object == pending->object || (c && (object == c->first.object || object == c->second.object))) ?
+		2 : 1;
+}
 
-		if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME || s->label.flags & ZUG_L_LEFT_OUT)
-			continue;
-		put_action(r, s->task, "does", s);
-		n++;
+static void put_more(struct report *r, uint64_t nr, const char *until)
+{
+	if (nr)
+		fprintf(r->out, "      ... %llu more step%s%s\n", (unsigned long long)nr, plural(nr), until);
+}
+
+/*
+ * Prints steps of the other tasks while one is stopped before 'pending': the bug is mostly among them. Where there are
+ * many, the two operations whose order decides come first, then those on their objects and on that of 'pending', then
+ * those that come first.
+ */
+static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const struct zug_label *pending)
+{
+	unsigned int of[4] = { 0 }, left = MEANWHILE_MAX;
+	uint64_t hidden = 0;
+
+	for (uint64_t i = first; i < end; i++)
+		of[weight_of(r->t, i, pending)]++;
+	for (int w = 3; w > 0; w--) {
+		of[w] = of[w] < left ? of[w] : left;
+		left -= of[w];
 	}
-	if (i < end)
-		fprintf(r->out, "      ... %llu more step%s%s\n",
-			(unsigned long long)(end - i), plural(end - i),
-			end < trace_nr_steps(r->t) ? " before it goes on" : "");
+	for (uint64_t i = first; i < end; i++) {
+		int w = weight_of(r->t, i, pending);
+
+		if (!w || !of[w]) {
+			hidden += w > 0;
+			continue;
+		}
+		of[w]--;
+		put_more(r, hidden, "");
+		hidden = 0;
+		put_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
+	}
+	put_more(r, hidden, end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
 
 /*
@@ -584,7 +646,7 @@ static void put_decision(struct report *r, uint64_t i, bool preemption)
 {
 	const struct trace_step *s = trace_step(r->t, i);
 	uint64_t nr = trace_nr_steps(r->t);
-	struct trace_step pending;
+	struct trace_step pending = { 0 };
 	bool runs_again;
 	char from[32], to[32];
 
@@ -598,7 +660,7 @@ static void put_decision(struct report *r, uint64_t i, bool preemption)
 		fprintf(r->out, "      %s does not run again\n",
 			report_task_name(s->last, from, sizeof(from)));
 	if (preemption)
-		put_meanwhile(r, i, runs_again ? pending.step : nr);
+		put_meanwhile(r, i, runs_again ? pending.step : nr, &pending.label);
 	else
 		put_action(r, s->task, "does", s);
 }
