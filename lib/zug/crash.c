@@ -103,6 +103,17 @@ void crash_stack(void **stack)
 		sigaltstack(&ss, NULL);
 }
 
+void crash_leave_stack(void)
+{
+	sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
+}
+
+void crash_free_stack(void *stack)
+{
+	if (stack)
+		munmap(stack, STACK);
+}
+
 void crash_begin(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_NODEFER | SA_ONSTACK };

@@ -2,27 +2,34 @@
 /*
  * handoff.c - the turn, from thread to thread by a futex, and from context to context by a jump
  *
- * A thread sleeps on the word of its host until that is 1. All threads of a test share one CPU: the
- * one that is woken is then queued there, and no other CPU has to be asked.
+ * A thread sleeps on the word of its host until that is TURN; only one that sleeps is woken. All threads of a test
+ * share one CPU: the one that is woken is then queued there, and no other CPU has to be asked.
  *
  * Contexts are entered with makecontext() once and then left and entered with _setjmp() and
  * _longjmp(), which make no system call. A context whose operation has ended is used again.
  */
 #undef _FORTIFY_SOURCE		/* its longjmp() refuses to go to another stack */
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <linux/futex.h>
+#include <locale.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "lib/base/clock.h"
 #include "lib/zug/internal.h"
 
 #define STACK	(256u << 10)
-#define GONE	2		/* of a host's word: the turn will never come */
+#define YIELDS	4		/* so many operations at most: waiting begins with one sched_yield() */
+
+/* Of a host's word; 0: its thread is running, or about to look. */
+enum { TURN = 1, GONE, ASLEEP };
 
 struct fiber {
 	struct fiber *next;		/* in a list */
@@ -38,13 +45,7 @@ static __thread bool mine_to_end __attribute__((tls_model("initial-exec")));	/* 
 static struct fiber *idle_fibers;
 static jmp_buf root_ctx;
 static cpu_set_t cpus_before;
-static bool pinned;
-static int pin_cpu;
-
-static void futex_wait(uint32_t *word, const struct timespec *timeout)
-{
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, timeout, NULL, 0);
-}
+static int pin_cpu = -1;	/* on which all threads are; -1: they are where they are */
 
 /* A program with -fsanitize=thread does not see the words of a library that is without. */
 extern void __tsan_init(void) __attribute__((weak, visibility("default")));
@@ -52,33 +53,54 @@ extern void __tsan_acquire(void *addr) __attribute__((weak, visibility("default"
 extern void __tsan_release(void *addr) __attribute__((weak, visibility("default")));
 extern void __asan_init(void) __attribute__((weak, visibility("default")));
 
+static void say(struct host *h, uint32_t word)
+{
+	if (__atomic_exchange_n(&h->word, word, __ATOMIC_ACQ_REL) == ASLEEP)
+		syscall(SYS_futex, &h->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 static void post(struct host *h)
 {
 	if (__tsan_release)
 		__tsan_release(&z);
-	__atomic_store_n(&h->word, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &h->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	say(h, TURN);
+}
+
+/* Something has been said to it. */
+static bool is_told(struct host *h)
+{
+	const uint32_t word = __atomic_load_n(&h->word, __ATOMIC_ACQUIRE);
+
+	return word == TURN || word == GONE;
+}
+
+/* Until then, or that time, which is then over. */
+static bool doze(struct host *h, const struct timespec *most)
+{
+	uint32_t word = 0;
+
+	if (!__atomic_compare_exchange_n(&h->word, &word, ASLEEP, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) && word != ASLEEP)
+		return false;
+	return syscall(SYS_futex, &h->word, FUTEX_WAIT_PRIVATE, ASLEEP, most, NULL, 0) && errno == ETIMEDOUT;
 }
 
 /* The root looks whether there are steps while it waits: an operation may block in what zug does not know. */
 static void await_root(void)
 {
-	const uint64_t most = (uint64_t)(z.stuck_after * 1e9);
-	const struct timespec wait = { .tv_sec = (time_t)(most / 4 / 1000000000), .tv_nsec = most / 4 % 1000000000 };
-	uint32_t beat = __atomic_load_n(&z.beat, __ATOMIC_RELAXED);
-	uint64_t since = clock_now_ns();
+	const uint64_t quarter = (uint64_t)(z.stuck_after * 1e9 / 4);
+	const struct timespec wait = { .tv_sec = (time_t)(quarter / 1000000000), .tv_nsec = quarter % 1000000000 };
+	uint32_t beat = __atomic_load_n(&z.beat, __ATOMIC_RELAXED), now;
 
-	while (!__atomic_load_n(&z.root_host.word, __ATOMIC_ACQUIRE)) {
-		uint32_t now = __atomic_load_n(&z.beat, __ATOMIC_RELAXED);
-
-		if (now != beat)
-			since = clock_now_ns();
+	for (int quiet = 0; !is_told(&z.root_host);) {
+		if (!doze(&z.root_host, &wait))
+			continue;
+		now = __atomic_load_n(&z.beat, __ATOMIC_RELAXED);
+		quiet = now == beat ? quiet + 1 : 0;
 		beat = now;
-		if (clock_now_ns() - since > most) {
+		if (quiet > 4) {
 			end_stuck();
 			return;
 		}
-		futex_wait(&z.root_host.word, &wait);
 	}
 }
 
@@ -102,8 +124,7 @@ __attribute__((noreturn)) static void gone(void)
 
 void turn_forget(struct host *h)
 {
-	__atomic_store_n(&h->word, GONE, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &h->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	say(h, GONE);
 }
 
 void turn_await(struct host *h)
@@ -111,8 +132,8 @@ void turn_await(struct host *h)
 	if (h == &z.root_host)
 		await_root();
 	else
-		while (!__atomic_load_n(&h->word, __ATOMIC_ACQUIRE))
-			futex_wait(&h->word, NULL);
+		while (!is_told(h))
+			doze(h, NULL);
 	if (__atomic_load_n(&h->word, __ATOMIC_RELAXED) == GONE)
 		gone();
 	__atomic_store_n(&h->word, 0, __ATOMIC_RELAXED);
@@ -248,13 +269,18 @@ static void switch_context(struct operation *me)
 void turn_pass(struct operation *me)
 {
 	struct host *here = me->host;
+	bool few;
 
 	while (z.current != me) {
 		if (z.current->host == here) {
 			switch_context(me);
 			continue;
 		}
+		/* soon it is this one's turn again: then sleeping and being woken costs more than looking once more */
+		few = pin_cpu >= 0 && z.nr_cands <= YIELDS;
 		post(z.current->host);
+		if (few)
+			sched_yield();
 		turn_await(here);
 	}
 }
@@ -297,58 +323,204 @@ void turn_abandon(struct operation *me)
 
 /* ---- threads ---- */
 
-static void *thread_main(void *arg)
+/*
+ * A thread of zug_spawn(). When its operation has ended it waits for another one, of this execution or a later one, if
+ * the operation has left nothing behind that belongs to a thread: the next one finds what it would in a new thread.
+ */
+struct worker {
+	struct worker *next;		/* in a list */
+	struct host host;
+	struct operation *op;		/* NULL: it is to end */
+	void *signal_stack;
+	sigset_t blocked;		/* signals, when it began */
+};
+
+/* Threads that wait; and what is left of those that have ended. The operation that has the turn changes the lists. */
+static struct worker *idle_workers, *ended_workers;
+
+static bool is_within(const void *what, const char *data, size_t len)
 {
-	struct operation *op = arg;
+	return (uintptr_t)what - (uintptr_t)data < len;
+}
+
+/* Thread-local data of one module. 0: as it begins; the C library's is no state of the program. */
+static int is_touched(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *data = info->dlpi_tls_data;
+
+	(void)size, (void)arg;
+	for (int i = 0; data && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const char *rest = data + p->p_filesz;
+		size_t nr = p->p_memsz - p->p_filesz;
+
+		if (p->p_type != PT_TLS)
+			continue;
+		/* in a static program both are one */
+		if (is_within(&errno, data, p->p_memsz))
+			return is_within(&my_host, data, p->p_memsz);
+		if (memcmp(data, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_filesz))
+			return 1;
+		if (nr && (rest[0] || memcmp(rest, rest + 1, nr - 1)))
+			return 1;
+	}
+	return 0;
+}
+
+static sigset_t blocked_now(void)
+{
+	sigset_t set;
+
+	memset(&set, 0, sizeof(set));
+	pthread_sigmask(SIG_SETMASK, NULL, &set);
+	return set;
+}
+
+/* The calling thread is, to its next operation, like a new one. */
+static bool is_as_new(const struct worker *w)
+{
+	sigset_t blocked = blocked_now();
+	bool touched;
+
+	if (!fiber_possible() || uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
+		return false;
+	for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++)
+		if (pthread_getspecific(key))
+			return false;
+	if (memcmp(&blocked, &w->blocked, sizeof(blocked)))
+		return false;
+	my_host = NULL;
+	mine_to_end = false;
+	touched = dl_iterate_phdr(is_touched, NULL);
+	mine_to_end = true;
+	errno = 0;
+	return !touched;
+}
+
+static void list(struct worker **to, struct worker *w)
+{
+	w->next = *to;
+	*to = w;
+}
+
+/* Of the calling thread, or of one that has ended. */
+static void worker_free(struct worker *w)
+{
+	crash_free_stack(w->signal_stack);
+	free(w);
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct operation *op;
+	bool stays;
 
 	mine_to_end = true;
-	turn_claim(&op->own);
-	crash_stack(&op->signal_stack);
+	w->blocked = blocked_now();
+	crash_stack(&w->signal_stack);
+	turn_claim(&w->host);
 	turn_pin();
-	turn_await(&op->own);
-	op->state = OP_LIVE;
-	op_run(op);
-	op_finish(op);
-	turn_leave(op);
+	do {
+		turn_claim(&w->host);
+		turn_await(&w->host);
+		op = w->op;
+		if (!op) {
+			crash_leave_stack();
+			worker_free(w);
+			break;
+		}
+		op->state = OP_LIVE;
+		op_run(op);
+		op_finish(op);
+		stays = is_as_new(w);
+		if (!stays)
+			crash_leave_stack();
+		list(stays ? &idle_workers : &ended_workers, w);
+		/* from here on w is another's, unless it stays */
+		turn_leave(op);
+	} while (stays);
+	return NULL;
+}
+
+static struct worker *worker_new(void)
+{
+	struct worker *w = ended_workers;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int ret;
+
+	if (w)
+		ended_workers = w->next;
+	else
+		w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	ret = pthread_create(&thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	if (!ret)
+		return w;
+	list(&ended_workers, w);
 	return NULL;
 }
 
 int thread_begin(struct operation *op)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	int ret;
+	struct worker *w = idle_workers;
 
+	if (w)
+		idle_workers = w->next;
+	else
+		w = worker_new();
+	if (!w)
+		return ZUG_E_THREAD;
 	__atomic_store_n(&op->claimed, 1, __ATOMIC_RELAXED);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	ret = pthread_create(&thread, &attr, thread_main, op);
-	pthread_attr_destroy(&attr);
-	return ret ? ZUG_E_THREAD : 0;
+	op->host = &w->host;
+	w->op = op;
+	return 0;
+}
+
+void workers_release(void)
+{
+	struct worker *w;
+
+	while ((w = idle_workers)) {
+		idle_workers = w->next;
+		w->op = NULL;
+		post(&w->host);
+	}
+	while ((w = ended_workers)) {
+		ended_workers = w->next;
+		worker_free(w);
+	}
 }
 
 void turn_pin(void)
 {
 	cpu_set_t one;
+	int cpu;
 
 	if (z.flags & ZUG_ANY_CPU)
 		return;
-	if (my_host == &z.root_host) {
-		if (pinned || sched_getaffinity(0, sizeof(cpus_before), &cpus_before))
+	if (my_host == &z.root_host && pin_cpu < 0) {
+		if (sched_getaffinity(0, sizeof(cpus_before), &cpus_before))
 			return;
-		pinned = true;
-		pin_cpu = sched_getcpu();
+		__atomic_store_n(&pin_cpu, sched_getcpu(), __ATOMIC_RELAXED);
 	}
-	if (!pinned || pin_cpu < 0)
+	/* a thread may begin late, when the execution that made it has failed */
+	cpu = __atomic_load_n(&pin_cpu, __ATOMIC_RELAXED);
+	if (cpu < 0)
 		return;
 	CPU_ZERO(&one);
-	CPU_SET(pin_cpu, &one);
+	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
 void turn_unpin(void)
 {
-	if (pinned)
+	if (pin_cpu >= 0)
 		sched_setaffinity(0, sizeof(cpus_before), &cpus_before);
-	pinned = false;
+	__atomic_store_n(&pin_cpu, -1, __ATOMIC_RELAXED);
 }

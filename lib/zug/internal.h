@@ -34,7 +34,7 @@
 
 /* A thread on which operations run: one, or the user contexts of a test. */
 struct host {
-	uint32_t word;			/* 1: the turn has come to it, or see turn_forget(); a futex */
+	uint32_t word;			/* whether the turn has come to it; a futex, see handoff.c */
 };
 
 enum operation_state { OP_NONE = 0, OP_CREATED, OP_LIVE, OP_ENDED };
@@ -80,7 +80,7 @@ struct operation {
 	uint32_t task, parent, nth;
 	uint32_t children, objects, numbered;	/* so far */
 	enum operation_state state;
-	struct host *host;		/* own, or that of the contexts */
+	struct host *host;		/* own, or that of the contexts, or of a thread of zug_spawn() */
 	struct fiber *fiber;		/* NULL: a thread */
 	void *signal_stack;		/* of the thread; stays when the slot is used again */
 	uint32_t pos;			/* of its candidate */
@@ -235,6 +235,8 @@ void turn_await(struct host *h);
 void turn_forget(struct host *h);
 int fiber_assign(struct operation *op);
 int thread_begin(struct operation *op);
+/* Threads that wait for operations end. */
+void workers_release(void);
 void turn_pin(void);
 void turn_unpin(void);
 /* The last turn_await() of the root has waited for so long without a step: what it knows of the reason. */
@@ -305,5 +307,8 @@ void crash_begin(void);
 void crash_end(void);
 /* Handlers of the calling thread get a stack, which is made when *stack is NULL. */
 void crash_stack(void **stack);
+/* The calling thread is about to end, or its stack to be another's. */
+void crash_leave_stack(void);
+void crash_free_stack(void *stack);
 
 #endif

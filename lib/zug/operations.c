@@ -420,7 +420,7 @@ static struct operation *take_slot(uint32_t task)
 	struct operation *op = z.ops[task], *was = op;
 
 	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task) {
-		turn_forget(&op->own);
+		turn_forget(op->host);
 		op = NULL;
 	}
 	if (!op) {

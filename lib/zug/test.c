@@ -913,6 +913,7 @@ int zug_close(struct zug_campaign *t)
 	}
 	fiber_forget_abandoned();
 	fiber_release();
+	workers_release();
 	speak(t);
 	if (getenv("ZUG_SUMMARY") && !t->r.result && t->r.executions)
 		report_pass(&t->r, t->name);
