@@ -49,6 +49,9 @@ struct object {
 	enum object_kind kind;
 	bool live;
 	bool recursive, checks;		/* of a mutex: its type */
+	bool begun, destroyed;		/* by calls */
+	bool fixed;			/* static: its memory is never another object's */
+	struct object *before;		/* what it was before an init call; NULL */
 	char name[NAME_LEN];
 	uint32_t creator, nth;
 	struct operation *owner;	/* of a mutex, or the writer of an rwlock */

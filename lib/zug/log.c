@@ -177,6 +177,9 @@ static void follow_event(struct enabled *e, struct trace_writer *w, const struct
 		e->nr++;
 		break;
 	case EVENT_DISABLE:
+		/* there was no memory to add it */
+		if (at == e->nr || e->tasks[at] != ev->task)
+			return;
 		e->nr--;
 		memmove(&e->tasks[at], &e->tasks[at + 1], (e->nr - at) * sizeof(*e->tasks));
 		break;

@@ -74,18 +74,20 @@ void primitives_reset(void)
 static struct object *object_at(struct operation *me, const void *addr, enum object_kind kind, const char *name, bool anew)
 {
 	uint32_t *at = id_map_find(&z.primitives, (uintptr_t)addr);
-	struct object *o;
+	struct object *o, *before = at && z.objects[*at]->kind == kind ? z.objects[*at] : NULL;
 	uint64_t id;
 	int handle;
 
-	if (at && !anew && z.objects[*at]->kind == kind)
-		return z.objects[*at];
+	if (before && !anew)
+		return before;
 	while (name && (*name == '&' || *name == '('))
 		name++;
 	o = object_new(me, kind, name, &handle);
 	if (!o)
 		return NULL;
 	id = static_id(addr);
+	o->fixed = id;
+	o->before = before;
 	o->id = id ? id : zug_object_numbered(me->task, me->numbered++);
 	if (at)
 		*at = z.nr_objects - 1;
@@ -132,13 +134,36 @@ static int point(struct operation *me, struct zug_label *label, enum need need, 
 /* The same, before that operation on the object. */
 static int step(struct operation *me, struct zug_label *label, unsigned int op, enum need need, struct object *o, ZUG_AT)
 {
+	int error;
+
 	*label = op_label(op, o->id, file, line, func);
-	return point(me, label, need, o);
+	if (o->destroyed && o->fixed)
+		return misuse(me, MISUSE_USE_DESTROYED, o, label->site);
+	error = point(me, label, need, o);
+	if (!error && o->destroyed && o->fixed)
+		return misuse(me, MISUSE_USE_DESTROYED, o, label->site);
+	return error;
 }
 
 static bool is_used(const struct object *o)
 {
 	return o->first || o->pending || o->owner || (o->kind == OBJECT_RWLOCK && o->count);
+}
+
+/* An init call. What is not static may have been freed in any state: only waiters show that it is still the same. */
+static int init(struct operation *me, struct zug_label *label, unsigned int op, struct object *o, ZUG_AT)
+{
+	const struct object *b = o->before;
+	int error = step(me, label, op, NEED_NOTHING, o, file, line, func);
+
+	if (error)
+		return error;
+	o->begun = true;
+	if (b && !b->destroyed && (b->first || b->pending || (o->fixed && is_used(b))))
+		return misuse(me, MISUSE_INIT_USED, o, label->site);
+	if (b && !b->destroyed && b->begun && o->fixed)
+		return misuse(me, MISUSE_INIT_TWICE, o, label->site);
+	return 0;
 }
 
 static int destroy(enum object_kind kind, unsigned int op, void *addr, const char *name, ZUG_AT)
@@ -149,6 +174,7 @@ static int destroy(enum object_kind kind, unsigned int op, void *addr, const cha
 		return error;
 	if (is_used(o))
 		return misuse(me, MISUSE_DESTROY_USED, o, label.site);
+	o->destroyed = true;
 	return 0;
 }
 
@@ -159,7 +185,7 @@ int zug_at_mutex_init(void *m, int type, const char *name, ZUG_AT)
 	BEGIN(me, o, m, OBJECT_MUTEX, name, true);
 	o->recursive = type == ZUG_MUTEX_RECURSIVE;
 	o->checks = type == ZUG_MUTEX_ERRORCHECK;
-	return step(me, &label, ZUG_OP_MUTEX_INIT, NEED_NOTHING, o, file, line, func);
+	return init(me, &label, ZUG_OP_MUTEX_INIT, o, file, line, func);
 }
 
 int zug_at_mutex_destroy(void *m, const char *name, ZUG_AT)
@@ -223,7 +249,7 @@ int zug_at_mutex_unlock(void *m, const char *name, ZUG_AT)
 int zug_at_cond_init(void *c, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, c, OBJECT_COND, name, true);
-	return step(me, &label, ZUG_OP_COND_INIT, NEED_NOTHING, o, file, line, func);
+	return init(me, &label, ZUG_OP_COND_INIT, o, file, line, func);
 }
 
 int zug_at_cond_destroy(void *c, const char *name, ZUG_AT)
@@ -242,6 +268,8 @@ int zug_at_cond_wait(void *c, void *m, int timed, const char *name, const char *
 		return ENOMEM;
 	label = op_label(timed ? ZUG_OP_COND_TIMEDWAIT : ZUG_OP_COND_WAIT, o->id, file, line, func);
 	label.object2 = mutex->id;
+	if (o->destroyed && o->fixed)
+		return misuse(me, MISUSE_USE_DESTROYED, o, label.site);
 	error = point(me, &label, NEED_NOTHING, NULL);
 	if (error)
 		return error;
@@ -287,7 +315,7 @@ int zug_at_sem_init(void *s, unsigned int value, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, s, OBJECT_SEM, name, true);
 	o->count = (int)value;
-	return step(me, &label, ZUG_OP_SEM_INIT, NEED_NOTHING, o, file, line, func);
+	return init(me, &label, ZUG_OP_SEM_INIT, o, file, line, func);
 }
 
 int zug_at_sem_destroy(void *s, const char *name, ZUG_AT)
@@ -341,7 +369,7 @@ int zug_at_sem_getvalue(void *s, int *value, const char *name)
 int zug_at_rwlock_init(void *l, const char *name, ZUG_AT)
 {
 	BEGIN(me, o, l, OBJECT_RWLOCK, name, true);
-	return step(me, &label, ZUG_OP_RWLOCK_INIT, NEED_NOTHING, o, file, line, func);
+	return init(me, &label, ZUG_OP_RWLOCK_INIT, o, file, line, func);
 }
 
 int zug_at_rwlock_destroy(void *l, const char *name, ZUG_AT)
@@ -398,7 +426,7 @@ int zug_at_barrier_init(void *b, unsigned int count, const char *name, ZUG_AT)
 	if (!count)
 		return EINVAL;
 	o->limit = (int)count;
-	return step(me, &label, ZUG_OP_BARRIER_INIT, NEED_NOTHING, o, file, line, func);
+	return init(me, &label, ZUG_OP_BARRIER_INIT, o, file, line, func);
 }
 
 int zug_at_barrier_destroy(void *b, const char *name, ZUG_AT)

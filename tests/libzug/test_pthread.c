@@ -231,6 +231,62 @@ static void relock(void *arg)
 	pthread_mutex_lock(&a);
 }
 
+static void init_held(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&a);
+	pthread_mutex_init(&a, NULL);
+}
+
+static void init_twice(void *arg)
+{
+	(void)arg;
+	pthread_cond_init(&cond, NULL);
+	pthread_cond_init(&cond, NULL);
+}
+
+static void *locks_late(void *arg)
+{
+	zug_schedule_next();
+	pthread_mutex_lock(&a);
+	pthread_mutex_unlock(&a);
+	return arg;
+}
+
+/* In some schedules. */
+static void use_destroyed(void *arg)
+{
+	pthread_t t;
+
+	pthread_mutex_init(&a, NULL);
+	pthread_create(&t, NULL, locks_late, arg);
+	if (arg)
+		pthread_join(t, NULL);
+	pthread_mutex_destroy(&a);
+	if (!arg)
+		pthread_join(t, NULL);
+}
+
+/* No misuse: destroyed and begun again, and memory that is another lock's. */
+static void begin_again(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_t *m = malloc(sizeof(*m)), here;
+
+		pthread_mutex_init(&a, NULL);
+		pthread_mutex_lock(&a);
+		pthread_mutex_unlock(&a);
+		pthread_mutex_destroy(&a);
+		pthread_mutex_init(m, NULL);
+		pthread_mutex_lock(m);
+		free(m);
+		pthread_mutex_init(&here, NULL);
+		pthread_mutex_lock(&here);
+	}
+	use_destroyed(&a);
+}
+
 static void wait_unlocked(void *arg)
 {
 	(void)arg;
@@ -356,6 +412,10 @@ int main(void)
 	expect(unlock_free, "unlock of a free lock", "misuse: ");
 	expect(destroy_used, "destroy of a held lock", "misuse: ");
 	expect(relock, "a lock taken twice", "held by T0 itself");
+	expect(init_held, "init of a held lock", "misuse: ");
+	expect(init_twice, "init twice", "misuse: ");
+	expect(use_destroyed, "use after destroy", "misuse: ");
+	expect(begin_again, "destroyed and begun again", NULL);
 	expect(wait_unlocked, "a wait without the lock", "misuse: ");
 	expect(aborts, "abort", "abort() in test");
 	expect(errors, "error numbers", NULL);
