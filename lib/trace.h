@@ -107,6 +107,7 @@ enum trace_note_kind {
 	TRACE_NOTE_MESSAGE,	/* text: a warning worth keeping (uncontrolled mapping, lent turn...) */
 	TRACE_NOTE_SIGNAL,	/* a handler returns (arg 0); older traces: that of the signal arg begins in task */
 	TRACE_NOTE_EARLY,	/* its time-out, or (TRACE_NO_TASK) a timer, ends before its time; text: by how much ("5 s") */
+	TRACE_NOTE_CALLER,	/* task's next step is in a library's code that the program calls: text: "FUNCTION\tFILE", arg: line */
 };
 struct trace_note {
 	uint32_t kind;
@@ -261,5 +262,7 @@ const struct trace_note *trace_note_at(const struct trace *t, uint64_t i, uint32
  * closed. As trace_create().
  */
 struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err);
+/* The same with the callers (TRACE_NOTE_CALLER) of another trace with the same steps; NULL: of none. */
+struct trace_writer *trace_copy_with(const struct trace *t, const struct trace *callers, const char *path, int *err);
 
 #endif

@@ -24,7 +24,19 @@ static void copy_notes(struct trace_writer *w, const struct trace *t, uint64_t i
 		trace_add_note(w, trace_note_at(t, i, k));
 }
 
+static void copy_callers(struct trace_writer *w, const struct trace *t, uint64_t i)
+{
+	for (uint32_t k = 0, nr = t ? trace_nr_notes(t, i) : 0; k < nr; k++)
+		if (trace_note_at(t, i, k)->kind == TRACE_NOTE_CALLER)
+			trace_add_note(w, trace_note_at(t, i, k));
+}
+
 struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err)
+{
+	return trace_copy_with(t, NULL, path, err);
+}
+
+struct trace_writer *trace_copy_with(const struct trace *t, const struct trace *callers, const char *path, int *err)
 {
 	struct trace_writer *w = trace_create(path, &t->header, err);
 
@@ -33,6 +45,7 @@ struct trace_writer *trace_copy(const struct trace *t, const char *path, int *er
 	copy_tables(w, t);
 	for (uint64_t i = 0; i < t->nr_steps; i++) {
 		copy_notes(w, t, i);
+		copy_callers(w, callers, i);
 		trace_add_step(w, trace_step(t, i));
 	}
 	copy_notes(w, t, t->nr_steps);

@@ -562,6 +562,57 @@ static void own_lines_come_first(void **state)
 	free(out);
 }
 
+/* The two operations of a pair lie in a header's method: the lines that call it are told, and what was never done from the stack. */
+static void callers_of_headers(void **state)
+{
+	static const struct trace_frame theirs[] = { { "std::atomic<int>::load()", "/usr/include/c++/12/atomic", 100, false } };
+	static const struct trace_frame stack[] = { theirs[0], { "Pool::stop()", "/src/pool.cc", 51, false } };
+	const uint32_t enabled[] = { 0, 1 };
+	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
+		.known = true, .alone = true, .first_task = 1, .first_step = 1, .second_task = 0, .second_step = UINT64_MAX,
+		.first = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 }, .second = { .op = ZUG_OP_ATOMIC_STORE, .site = 8 } } };
+	char copy[96], why[256], *out, *again;
+	struct trace_writer *w = begin_real();
+	struct trace *t, *callers;
+	int err;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs, NULL });
+	for (uint64_t i = 0; i < 2; i++) {
+		if (i)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = 1, .arg = 26,
+								.text = "Pool::work()\t/src/pool.cc" });
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 2,
+							.enabled = enabled, .label = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 } });
+	}
+	trace_add_stack(w, &(struct trace_stack){ 0, "could run", 2, stack });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	trace_add_minimized(w, &m);
+	t = end_real(w, &out);
+	expect(out, "      T1 does atomic-load  Pool::work pool.cc:26\n");
+	expect(out, "      T0 would do atomic-store  Pool::stop pool.cc:51\n");
+	again = show(ZUG_EXIT_PASS, "--json", real, NULL);
+	expect(again, "\"caller\"");
+	free(again);
+	free(out);
+	/* those of another trace are taken as well */
+	snprintf(copy, sizeof(copy), "%s/callers.zug", dir);
+	callers = trace_open(real, why, sizeof(why));
+	assert_non_null(callers);
+	w = trace_copy_with(t, callers, copy, &err);
+	assert_non_null(w);
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(callers);
+	trace_free(t);
+	t = trace_open(copy, why, sizeof(why));
+	assert_non_null(t);
+	assert_int_equal(trace_nr_notes(t, 0), 0);
+	assert_int_equal(trace_nr_notes(t, 1), 2);
+	trace_free(t);
+}
+
 /* While a task is stopped others do much: the operation that decides, and those on its object, are told first, with the programs. */
 static void what_matters_meanwhile(void **state)
 {
@@ -702,6 +753,7 @@ int main(void)
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
 		cmocka_unit_test(own_lines_come_first),
+		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(what_matters_meanwhile),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

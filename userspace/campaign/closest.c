@@ -116,11 +116,48 @@ static bool something_else(const struct trace *t)
 	return false;
 }
 
+/*
+ * The steps of t with the lines that call the library code which makes them, in a trace at 'to'. NULL: there is no
+ * such execution.
+ */
+static struct trace *note_callers(struct campaign *c, const struct trace *t, const char *to)
+{
+	const struct trials_once same = { .without = UINT64_MAX, .to = to };
+	struct trace *told = NULL;
+	struct execution x;
+	char err[512];
+	int ret;
+
+	engine_note_callers(c->s.engine, true);
+	ret = trials_once(c, t, &same, &x, err, sizeof(err));
+	engine_note_callers(c->s.engine, false);
+	told = ret == 1 ? trace_open(to, err, sizeof(err)) : NULL;
+	for (uint64_t i = 0; told && i < trace_nr_steps(t); i++) {
+		const struct trace_step *a = trace_step(t, i), *b = trace_step(told, i);
+
+		if (b && a->task == b->task && a->label.op == b->label.op && a->label.site == b->label.site)
+			continue;
+		trace_free(told);
+		told = NULL;
+	}
+	return told;
+}
+
+/* A step of t is made by code of a library that has lines: a method of a header. */
+static bool has_library_lines(const struct campaign *c, const struct trace *t)
+{
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
+		if (session_in_library(&c->s, trace_step(t, i)->label.site))
+			return true;
+	return false;
+}
+
 int closest_explain(struct campaign *c, const char *path, uint64_t executions, uint64_t until_ns,
 		    char *err, size_t errlen)
 {
 	struct near_limits limits = { executions, EXPLAIN_STEPS, until_ns };
 	struct trace *t = trace_open(path, err, errlen);
+	struct trace *callers = NULL;
 	struct trace_writer *w;
 	struct closest m;
 	char *with;
@@ -144,7 +181,9 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		session_say(&c->s, "what decides was looked for in %lu executions, until the time for that was over; "
 			    "zug diff tries more", (unsigned long)m.r.trials);
 	if (!ret && m.r.reproduced) {
-		w = trace_copy(t, with, &ret);
+		if (!session_late(&c->s, 0) && !session_interrupted(&c->s) && has_library_lines(c, t))
+			callers = note_callers(c, t, with);
+		w = trace_copy_with(t, callers, with, &ret);
 		if (w) {
 			write_critical(c, w, t, &m.r);
 			ret = trace_close(w, false);
@@ -154,6 +193,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		if (ret)
 			snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));
 	}
+	trace_free(callers);
 	trace_free(t);
 	free(with);
 	return ret;

@@ -64,6 +64,19 @@ bool session_member_text(const struct session *s, uint64_t site, char *buf, size
 	return pointee_text(m, offset, buf, len);
 }
 
+bool session_in_library(const struct session *s, uint64_t site)
+{
+	uint64_t offset = 0;
+	const struct probe_module *m = session_module_at(s, site, &offset);
+	struct trace_frame frames[16];
+	int nr = m && m->file ? symfile_frames(m->file, offset, frames, 16) : 0;
+
+	for (int i = 0; i < nr; i++)
+		if (frames[i].file && symbols_is_source(frames[i].file) && !symbols_of_library(frames[i].file))
+			return false;
+	return nr > 0 && frames[0].line;
+}
+
 /* The variable that an instruction accesses, or what it accesses through a pointer. */
 static bool operand_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {

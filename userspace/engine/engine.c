@@ -78,6 +78,11 @@ void engine_explore_timeouts(struct engine *e, bool may)
 	e->o.explore_timeouts = may;
 }
 
+void engine_note_callers(struct engine *e, bool may)
+{
+	e->callers = may;
+}
+
 void engine_until(struct engine *e, uint64_t until_ns)
 {
 	e->until_ns = until_ns;

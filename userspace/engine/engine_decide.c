@@ -374,6 +374,19 @@ static int decide_value(struct engine *e, const struct trace_step *want, uint32_
 	return value < 0 ? value : e->w->ops->choose(e->w, t, value);
 }
 
+/* Tells the trace where the program calls the library's code in which the task stands. */
+static void note_caller(struct engine *e, const struct world_task *t)
+{
+	char text[512];
+	int line;
+
+	if (!e->callers || !e->t || t->state != TASK_PARKED || !e->w->ops->caller)
+		return;
+	line = e->w->ops->caller(e->w, t, text, sizeof(text));
+	if (line > 0)
+		steps_note(e, TRACE_NOTE_CALLER, t->task, line, text);
+}
+
 /* Candidate i makes the step: what was decided with it happens, and its task gets the turn. */
 static enum verdict make_step(struct engine *e, const struct trace_step *want, int i, uint32_t ne)
 {
@@ -409,6 +422,7 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 				     (unsigned long)e->x->steps, strerror(-value));
 	e->time_passes = false;
 	engine_lap(e, SPENT_SEARCH);
+	note_caller(e, t);
 	steps_record(e, task, ne, false);
 	engine_lap(e, SPENT_TRACE);
 	if (ends_fails(e, &e->w->tasks[task]))

@@ -56,6 +56,7 @@ struct engine {
 	uint64_t lap_ns;	/* clock_now_ns() at the last engine_lap() */
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
+	bool callers;		/* the trace says which lines call library code that makes a step */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
 	bool time_passes;	/* the only task that can run waits in a loop: the next time-out may expire */
 	uint64_t trial_at;	/* steps without anything new: then its states are compared, or it is tried again */

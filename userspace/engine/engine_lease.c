@@ -18,7 +18,7 @@ void lease_begin(struct engine *e)
 	bool looks = e->on_step && (!e->step_looks || e->step_looks(e->on_step_ctx));
 
 	e->leased = WORLD_NO_TASK;
-	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask &&
+	e->leases = e->w->ops->lease && !e->o.ask_always && !looks && !e->on_state && !e->faults.mask && !e->callers &&
 		    !e->o.explore_timeouts && !engine_debugger(e);
 }
 

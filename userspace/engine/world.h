@@ -197,6 +197,11 @@ struct world_ops {
 	 * frames or -errno. Frames live until the next start.
 	 */
 	int (*stack)(struct world *w, const struct world_task *t, struct trace_frame *frames, int max);
+	/*
+	 * Where the program calls the library's code, such as a method of a header, in which the task stands: the line, or
+	 * -ENOENT when it stands in its own code, or that is not known. text: "FUNCTION\tFILE". NULL: it cannot say.
+	 */
+	int (*caller)(struct world *w, const struct world_task *t, char *text, size_t len);
 	/* Adds what the label's ids mean to the trace: sites, modules, objects. */
 	int (*describe)(struct world *w, struct trace_writer *t, const struct zug_label *l);
 	/* NULL: it has none. */

@@ -248,6 +248,40 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
 }
 
+/* The first frame of the program's own code; -1: none. */
+static int own_frame(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (frames[i].file && frames[i].line && symbols_is_source(frames[i].file) &&
+		    !symbols_of_library(frames[i].file))
+			return i;
+	return -1;
+}
+
+static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)
+{
+	return a->function && b->function && a->line == b->line && !strcmp(a->function, b->function);
+}
+
+static int kworld_own_caller(struct world *w, const struct world_task *t, char *text, size_t len)
+{
+	const struct place_site *ps = places_find_site(kw(w)->o.places, t->label.site);
+	struct trace_frame here[16], frames[64];
+	int nr_here, nr, i, own;
+
+	nr_here = ps ? symfile_frames(probes_module(kw(w)->o.probes, ps->module)->file, ps->offset, here, 16) : 0;
+	if (nr_here <= 0 || !here[0].line || own_frame(here, nr_here) >= 0)
+		return -ENOENT;
+	nr = kworld_stack(w, t, frames, 64);
+	for (i = 0; i < nr && !same_frame(&frames[i], &here[0]); i++)
+		;
+	own = i < nr ? own_frame(frames + i, nr - i) : -1;
+	if (own < 0)
+		return -ENOENT;
+	snprintf(text, len, "%s\t%s", frames[i + own].function ? frames[i + own].function : "", frames[i + own].file);
+	return frames[i + own].line;
+}
+
 static int kworld_unprobe(struct world *w, const struct world_task *t, uint64_t addr, uint8_t *code, size_t len)
 {
 	struct kworld *k = kw(w);
@@ -469,6 +503,7 @@ static const struct world_ops kworld_ops = {
 	.stop = kworld_stop,
 	.drain = kworld_drain,
 	.stack = kworld_stack,
+	.caller = kworld_own_caller,
 	.describe = kworld_describe,
 	.object_name = kworld_object_name,
 };

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "report/report_internal.h"
+#include "symbols/symbols.h"
 
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
@@ -286,6 +287,12 @@ static void put_outputs(struct report *r, int max_lines)
 
 /* ---- decisions ---- */
 
+/* A line of the program, whose names live as long as this. */
+struct caller {
+	struct trace_frame frame;
+	char function[400];
+};
+
 /* The last program that the task has executed before that step; NULL: none is known. */
 static const char *executed(const struct trace *t, uint32_t task, uint64_t step)
 {
@@ -314,21 +321,74 @@ static const char *program_of(const struct report *r, uint32_t task, uint64_t st
 	return buf;
 }
 
+static bool is_own(const struct trace_frame *f)
+{
+	return f->file && f->line && symbols_is_source(f->file) && !symbols_of_library(f->file);
+}
+
+/* The line of the program that calls the library's code which makes that step. False: it is not known, or not needed. */
+static bool caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct caller *c)
+{
+	const struct trace_frame *frames, *main;
+	uint32_t nr = report_frames(r, s->label.site, &frames);
+
+	main = report_main_frame(frames, nr);
+	if (!main || is_own(main))
+		return false;
+	for (uint32_t k = 0; s->step != UINT64_MAX && k < trace_nr_notes(r->t, s->step); k++) {
+		const struct trace_note *n = trace_note_at(r->t, s->step, k);
+		const char *tab = n->kind == TRACE_NOTE_CALLER && n->task == task && n->text ? strchr(n->text, '\t') : NULL;
+
+		if (!tab)
+			continue;
+		snprintf(c->function, sizeof(c->function), "%.*s", (int)(tab - n->text), n->text);
+		c->frame = (struct trace_frame){ .function = c->function, .file = tab + 1, .line = n->arg };
+		return true;
+	}
+	/* what a task never did it was about to do at the end */
+	for (uint32_t i = 0; s->step == UINT64_MAX && i < trace_nr_stacks(r->t); i++) {
+		const struct trace_stack *st = trace_stack_at(r->t, i);
+
+		for (uint32_t k = 0; st->task == task && k < st->nr_frames; k++)
+			if (is_own(&st->frames[k])) {
+				c->frame = st->frames[k];
+				return true;
+			}
+	}
+	return false;
+}
+
+void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len)
+{
+	struct caller caller;
+
+	if (caller_of(r, s->task, s, &caller))
+		report_frame(r, &caller.frame, buf, len);
+	else
+		report_site(r, s->label.site, buf, len);
+}
+
 static void put_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
 	char label[600], site[600], name[32], program[72];
+	struct caller caller;
 	uint32_t nr;
 
 	report_label(r, &s->label, label, sizeof(label));
-	report_site(r, s->label.site, site, sizeof(site));
+	nr = report_frames(r, s->label.site, &frames);
+	frame = report_main_frame(frames, nr);
+	if (caller_of(r, task, s, &caller)) {
+		frame = &caller.frame;
+		report_frame(r, frame, site, sizeof(site));
+	} else {
+		report_site(r, s->label.site, site, sizeof(site));
+	}
 	fprintf(r->out, "      %s%s%s%s %s %s%s%s%s%s\n", report_task_style(r, task),
 		report_task_name(task, name, sizeof(name)), report_style(r, STYLE_PLAIN),
 		program_of(r, task, s->step, program, sizeof(program)), verb,
 		report_style(r, STYLE_STRONG), label, report_style(r, STYLE_PLAIN),
 		site[0] ? "  " : "", site);
-	nr = report_frames(r, s->label.site, &frames);
-	frame = report_main_frame(frames, nr);
 	if (frame) {
 		report_check_source(r, s->label.site, frame);
 		report_source_line(r, frame, 8);

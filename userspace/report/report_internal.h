@@ -62,6 +62,8 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
  * number.
  */
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
+/* The place of a step; where that is code of a library, the line of the program that calls it, if the trace has it. */
+void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /*

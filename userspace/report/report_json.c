@@ -144,6 +144,7 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 		[TRACE_NOTE_BLOCK] = "block", [TRACE_NOTE_WAKE] = "wake", [TRACE_NOTE_EXIT] = "exit",
 		[TRACE_NOTE_EXEC] = "exec", [TRACE_NOTE_MESSAGE] = "message",
 		[TRACE_NOTE_SIGNAL] = "signal", [TRACE_NOTE_EARLY] = "early",
+		[TRACE_NOTE_CALLER] = "caller",
 	};
 	struct json_object *o = json_object_new_object();
 	bool known = n->kind < sizeof(kinds) / sizeof(*kinds) && kinds[n->kind];
@@ -154,6 +155,8 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 		json_object_object_add(o, "by", task_number(n->arg));
 	if (n->kind == TRACE_NOTE_SIGNAL)
 		json_object_object_add(o, "signal", json_object_new_int(n->arg));
+	if (n->kind == TRACE_NOTE_CALLER)
+		json_object_object_add(o, "line", json_object_new_int(n->arg));
 	add_object(r, o, "object", "kind", n->object);
 	if (n->text)
 		json_object_object_add(o, "text", json_text(n->text));

@@ -199,7 +199,7 @@ static bool lay_out(struct table *t)
 			const struct trace_note *note = trace_note_at(t->r->t, i, k);
 
 			note_text(t, note, text, sizeof(text));
-			if (note->kind != TRACE_NOTE_MESSAGE)
+			if (note->kind != TRACE_NOTE_MESSAGE && note->kind != TRACE_NOTE_CALLER)
 				cell_width(t, note->task, text);
 		}
 	}
@@ -294,7 +294,7 @@ static void put_notes(struct table *t, uint64_t i, bool show)
 
 		if (c && note->kind == TRACE_NOTE_EXIT)
 			c->gone = true;
-		if (!show || (t->r->o->task != TRACE_NO_TASK && note->task != t->r->o->task))
+		if (!show || note->kind == TRACE_NOTE_CALLER || (t->r->o->task != TRACE_NO_TASK && note->task != t->r->o->task))
 			continue;
 		note_text(t, note, text, sizeof(text));
 		if (note->kind == TRACE_NOTE_MESSAGE || !c) {
@@ -324,7 +324,7 @@ static void put_step(struct table *t, const struct trace_step *s)
 			report_task_name(s->last, from, sizeof(from)),
 			report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
 	report_label(r, &s->label, text, sizeof(text));
-	report_site(r, s->label.site, site, sizeof(site));
+	report_step_place(r, s, site, sizeof(site));
 	put_row(t, s->step, true, s->task, text, "*", site, STYLE_PLAIN);
 }
 

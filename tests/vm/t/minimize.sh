@@ -102,6 +102,16 @@ if begin "what decides a livelock, and its round"; then
 	end
 fi
 
+if begin "steps in methods of headers are told by the lines that call them"; then
+	zug 120 run -q -o traces -- "$programs/guard-abba"
+	want_status 1
+	want_out '^It fails when$'
+	want_out '^ +T[12] does lock .*  [^ ]+ guard-abba\.cc:[0-9]+$'
+	! grep -E '^ +T[0-9]+ (does|would do|is stopped before) (un)?lock .*\.h:[0-9]+$' "$dir/out" ||
+		note "a header is named"
+	end
+fi
+
 if begin "a finding is minimised"; then
 	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/bank-transfer"
 	want_status 1
