@@ -132,6 +132,10 @@ const struct syscall_desc syscall_table[] = {
 	S(listxattr, SYSCALL, IO), S(llistxattr, SYSCALL, IO), S(flistxattr, SYSCALL, IO),
 	S(removexattr, SYSCALL, IO), S(lremovexattr, SYSCALL, IO), S(fremovexattr, SYSCALL, IO),
 	S(inotify_add_watch, SYSCALL, IO), S(mount, SYSCALL, IO), S(umount2, SYSCALL, IO),
+	S(name_to_handle_at, SYSCALL, IO), S(open_by_handle_at, SYSCALL, IO), S(mlock2, SYSCALL, IO),
+	S(mlockall, SYSCALL, IO), S(shmdt, SYSCALL, IO),
+	/* they close what the descriptor was */
+	S(dup2, SYSCALL, IO), S(dup3, SYSCALL, IO), S(close_range, SYSCALL, IO),
 };
 const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_table[0]);
 
