@@ -17,6 +17,7 @@
 #include "cli/exit_codes.h"
 #include "campaign/minimize.h"
 #include "campaign/pin.h"
+#include "cli/libzug_follow.h"
 #include "cli/retrace.h"
 #include "engine/script.h"
 #include "symbols/symbols.h"
@@ -318,10 +319,17 @@ int pin_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err_to
 /* libzug follows the script, not zug; its trace is of the simplest schedule already. */
 static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
 {
+	const uint64_t most = po->r.time_ns == RETRACE_TIME_UNSET ? RETRACE_TIME_NS : po->r.time_ns;
+	const uint64_t until = most ? clock_now_ns() + most : 0;
 	struct symbols *s = symbols_new();
-	FILE *f = s ? fopen(po->out, "we") : NULL;
-	int statements = s ? -errno : -ENOMEM;
+	char path[PATH_MAX + 8], came[1200] = "";
+	int statements = s ? 0 : -ENOMEM, followed = 0;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "%s.new", po->out);
+	f = s ? fopen(path, "we") : NULL;
+	if (s && !f)
+		statements = -errno;
 	if (f) {
 		statements = pin_write(f, t, NULL, s, po->r.path, po->out);
 		if (fclose(f) && statements >= 0)
@@ -329,12 +337,23 @@ static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
 	}
 	symbols_free(s);
 	if (statements < 0) {
-		fprintf(stderr, "zug pin: cannot write %s: %s\n", po->out, strerror(-statements));
+		fprintf(stderr, "zug pin: cannot write %s: %s\n", path, strerror(-statements));
 		if (f)
-			unlink(po->out);
+			unlink(path);
 		return ZUG_EXIT_USAGE;
 	}
-	printf("%s: %d statement%s\nrun it: ZUG_SCRIPT=%s", po->out, statements, statements == 1 ? "" : "s", po->out);
+	while (followed < po->verify && libzug_follow(t, path, until, came, sizeof(came)))
+		followed++;
+	if (followed < po->verify) {
+		fprintf(stderr, "zug pin: %s was followed %d of %d times, then: %s\n", path, followed, po->verify, came);
+		return ZUG_EXIT_INCOMPLETE;
+	}
+	if (rename(path, po->out)) {
+		fprintf(stderr, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
+		return ZUG_EXIT_USAGE;
+	}
+	printf("%s: %d statement%s; followed %d time%s, the same failure each time\nrun it: ZUG_SCRIPT=%s", po->out, statements,
+	       statements == 1 ? "" : "s", followed, followed == 1 ? "" : "s", po->out);
 	for (char *const *a = trace_header(t)->argv; *a; a++)
 		printf(" %s", *a);
 	putchar('\n');
@@ -353,6 +372,7 @@ int cmd_pin(int argc, char **argv)
 	t = trace_open(po.r.path, why, sizeof(why));
 	if (t && !strncmp(trace_header(t)->options, TRACE_LIBZUG_OPTIONS, strlen(TRACE_LIBZUG_OPTIONS))) {
 		ret = trace_check_failing(t, po.r.path, "pin", stderr);
+		ret = ret ? ret : trace_check_origin(t, po.r.path, stderr, po.r.trust);
 		ret = ret ? ret : pin_of_libzug(t, &po);
 		trace_free(t);
 		return ret;
