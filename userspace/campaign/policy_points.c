@@ -167,7 +167,8 @@ static int after_from(void *state, enum points_phase phase, struct execution *x,
 	const struct named *p = state;
 	char name[256];
 
-	if (!session_begins_late(&p->s->o) || phase != POINTS_SEARCHING || !x->before)
+	if (!session_begins_late(&p->s->o) || phase != POINTS_SEARCHING || !x->before ||
+	    x->outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 		return 0;
 	name_begin(&p->s->o.points, name, sizeof(name));
 	if (x->outcome.kind != ZUG_OUTCOME_PASS) {
