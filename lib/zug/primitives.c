@@ -521,8 +521,13 @@ void zug_thread_exit(void *value)
 	int error;
 	struct operation *me = op_self(&error);
 
-	if (!me || me == z.root)
-		end_fail(z.current, ZUG_OUTCOME_ABORT, 0, "the test's own operation cannot end as a thread does");
+	if (!me || me == z.root) {
+		if (me)
+			end_fail(me, ZUG_OUTCOME_ABORT, 0, "the test's own operation cannot end as a thread does");
+		/* an execution by hand goes on after a failure, and this call cannot return */
+		fprintf(stderr, "zug: the test's own operation cannot end as a thread does\n");
+		abort();
+	}
 	me->value = value;
 	op_exit(me);
 }

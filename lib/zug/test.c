@@ -322,18 +322,19 @@ static void done(struct zug_campaign *t)
 
 /* ---- the trace ---- */
 
-/* The words of the command, NULL at the end; NULL: unknown. */
-static char **command(char *buf, size_t len)
+#define WORDS	256
+
+/* The words of the command, NULL at the end. */
+static char **command(char *words[WORDS], char *buf, size_t len)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, buf, len - 1);
-	static char *words[256];
 	int nr = 0;
 
 	if (fd >= 0)
 		close(fd);
 	buf[n > 0 ? n : 0] = 0;
-	for (char *p = buf; p < buf + n && nr < 255; p += strlen(p) + 1)
+	for (char *p = buf; p < buf + n && nr < WORDS - 1; p += strlen(p) + 1)
 		words[nr++] = p;
 	words[nr] = NULL;
 	return words;
@@ -358,10 +359,10 @@ static int name_trace(struct zug_campaign *t)
 static int write_trace(struct zug_campaign *t)
 {
 	static char *none[] = { NULL };
-	char words[4096], cwd[2048] = "", kernel[160] = "", options[256];
+	char *words[WORDS], text[4096], cwd[2048] = "", kernel[160] = "", options[256];
 	struct utsname u;
 	int ret;
-	struct trace_header h = { .argv = command(words, sizeof(words)), .cwd = cwd, .envp = none, .kernel = kernel,
+	struct trace_header h = { .argv = command(words, text, sizeof(text)), .cwd = cwd, .envp = none, .kernel = kernel,
 				  .zug_version = ZUG_VERSION, .strategy = t->strategy ? t->strategy : "portfolio",
 				  .seed = t->seed, .execution = t->found_in, .options = options };
 

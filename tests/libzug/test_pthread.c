@@ -3,9 +3,11 @@
  * test_pthread.c - programs with pthreads, C11 threads and semaphores: in tests, and the same ones on
  * the real library, with the same results
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "lib/zug/zug_pthread.h"
@@ -348,6 +350,29 @@ static void errors(void *arg)
 	zug_assert(pthread_join(pthread_self(), NULL) == EDEADLK);
 }
 
+/* In an execution by hand a failure is no end of the caller's code, but that call has no way back. */
+static void test_exit_by_hand(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct zug_options o = { .flags = ZUG_QUIET | ZUG_NO_MINIMIZE };
+		struct zug_campaign *z = zug_open("exit", &o);
+
+		close(2);
+		zug_attach(z);
+		pthread_exit(NULL);
+	}
+	waitpid(child, &status, 0);
+	tap_ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "pthread_exit() of a test by hand ends the process");
+}
+
+static void root_exits(void *arg)
+{
+	pthread_exit(arg);
+}
+
 static mtx_t mtx;
 static cnd_t cnd;
 static int c11_sum, c11_ready;
@@ -420,6 +445,8 @@ int main(void)
 	expect(aborts, "abort", "abort() in test");
 	expect(errors, "error numbers", NULL);
 	expect(c11, "C11 threads", NULL);
+	expect(root_exits, "the test's own operation exits", "cannot end as a thread does");
+	test_exit_by_hand();
 	snprintf(rm, sizeof(rm), "rm -rf %s", folder);
 	if (chdir("/") || system(rm))
 		return 1;
