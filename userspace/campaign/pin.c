@@ -326,6 +326,31 @@ static bool is_learnt(const char *name)
 	return !strncmp(name, "variable #", 10) || !strncmp(name, "atomic #", 8);
 }
 
+/* "mutex #6 of T0" -> 6 and 0. */
+static bool number_of(const char *name, unsigned long *nth, unsigned long *task)
+{
+	const char *number = strstr(name, " #");
+
+	return number && sscanf(number, " #%lu of T%lu", nth, task) == 2;
+}
+
+/*
+ * All that a task uses first is numbered together: the number of a mutex depends on the data that was seen before it,
+ * and the data on what the executions before have learnt.
+ */
+static bool is_behind_learnt(const struct trace *t, const char *name)
+{
+	unsigned long nth, task, other, of;
+	const struct trace_object *o;
+
+	if (!number_of(name, &nth, &task))
+		return false;
+	for (uint32_t i = 0; (o = trace_object_at(t, i)); i++)
+		if (o->name && is_learnt(o->name) && number_of(o->name, &other, &of) && of == task && other < nth)
+			return true;
+	return false;
+}
+
 static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
 {
 	const struct zug_label *l = pending(n->t, task, step);
@@ -338,7 +363,7 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		copy_name(w->on, name);
 	if (l)
 		name_place(n, l->site, w);
-	if (w->in[0] && is_learnt(w->on))
+	if ((w->in[0] && is_learnt(w->on)) || (w->op >= 0 && is_behind_learnt(n->t, w->on)))
 		w->on[0] = 0;
 	/*
 	 * when it is unknown whether a step before was such an operation, all operations at the
