@@ -75,7 +75,10 @@ static __always_inline __u32 selected(const struct call_args *args, __s32 fds[2]
 	return any & (any - 1) ? 0 : 2;
 }
 
-/* Of a tree of descriptors: its root, and the one that hangs from it. */
+/*
+ * Of a tree of descriptors: its root, and the one that hangs from it. The kernel orders it by addresses of its own, so the
+ * smaller descriptor comes first here.
+ */
 static __always_inline __u32 epoll_watched(struct task_struct *p, __u64 epfd, __s32 fds[2])
 {
 	struct file *f = fd_file(p, epfd);
@@ -97,6 +100,12 @@ static __always_inline __u32 epoll_watched(struct task_struct *p, __u64 epfd, __
 	if ((left && right) || BPF_CORE_READ(other, rb_left) || BPF_CORE_READ(other, rb_right))
 		return 0;
 	fds[1] = BPF_CORE_READ((struct epitem *)other, ffd.fd);
+	if (fds[1] < fds[0]) {
+		__s32 larger = fds[0];
+
+		fds[0] = fds[1];
+		fds[1] = larger;
+	}
 	return 2;
 }
 
@@ -205,12 +214,6 @@ __noinline int call_memory(__s32 nr, const struct call_args *args)
 	return 0;
 }
 
-/* Of a call with a time to wait that is over: it waits for nothing else. */
-static __always_inline bool is_sleep(__s32 nr)
-{
-	return nr == NR_nanosleep || nr == NR_clock_nanosleep || (syscall_of(nr)->class & ZUG_SYS_POLL);
-}
-
 /* libzug tells what the task is about to do (zug_note.h). */
 static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
@@ -316,13 +319,13 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	t->args[3] = a[3];
 	if (t->flags & TF_AGAIN) {
 		/* the same call once more: its timer ran out too early */
-		t->flags &= ~TF_AGAIN;
+		t->flags = (t->flags & ~TF_AGAIN) | TF_REPEATS;
 		return 0;
 	}
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
 		wait_begins(nr, args);
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);

@@ -156,6 +156,12 @@ static __always_inline bool only_looks(__s32 nr, const __u64 *a, bool *nothing)
 	return !bpf_probe_read_user(&ut, sizeof(ut), (void *)v) && !ut.sec && !ut.frac;
 }
 
+/* Of a call with a time to wait that is over: it waits for nothing else, or has looked already. */
+static __always_inline bool is_sleep(__s32 nr)
+{
+	return nr == NR_nanosleep || nr == NR_clock_nanosleep || (syscall_of(nr)->class & ZUG_SYS_POLL);
+}
+
 enum time_base { RELATIVE, SINCE_EPOCH, SINCE_BOOT };
 
 /* What a time-out counts from. */
@@ -194,34 +200,21 @@ static __always_inline bool is_past(const struct zug_sandbox *s, __s32 nr, const
 	return ut.sec * NS_PER_S + ut.frac <= now;
 }
 
-/* A timed wait is about to begin: its end is noted, and that it never comes by itself. */
-static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_state *t, __s32 nr,
-					  const __u64 *a)
+/* Reads the time-out at addr, from which the end of the wait follows. False: it cannot be read, or has no end. */
+static __always_inline bool timeout_read(struct zug_sandbox *s, struct task_state *t, __s32 nr, const __u64 *a, __u64 addr)
 {
 	const volatile struct zug_syscall *d = syscall_of(nr);
-	struct user_time ut, never = { FOREVER_S, 0 };
-	__u64 addr, ns, base;
-	__u32 arg;
+	struct user_time ut;
+	__u64 ns, base;
 
-	t->deadline = 0;
-	t->time_addr = 0;
-	t->flags &= ~TF_REWROTE;
-	t->timed_nr = nr;
-	arg = nr == NR_futex ? 4 : d->time_arg;
-	addr = a[(arg - 1) & 7];
-	if (d->time_kind == ZUG_TIME_MS) {
-		if ((__s32)addr > 0)
-			t->deadline = s->clock + (__u64)(__u32)addr * 1000000;
-		return;
-	}
 	t->time_addr = addr;
 	if (bpf_probe_read_user(&ut, sizeof(ut), (void *)addr))
-		return;	/* user space reads it when the task has blocked */
+		return false;	/* when the task has blocked it can be read */
 	t->time_addr = 0;
 	t->time_orig[0] = ut.sec;
 	t->time_orig[1] = ut.frac;
 	if (ut.sec < 0 || ut.frac < 0 || (__u64)ut.sec >= FOREVER_S)
-		return;
+		return false;
 	ns = ut.sec * NS_PER_S + (d->time_kind == ZUG_TIME_VAL ? ut.frac * 1000 : ut.frac);
 	switch (timeout_base(nr, a)) {
 	case RELATIVE:
@@ -234,11 +227,85 @@ static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_sta
 		base = s->setup.clock_mono;
 	}
 	if (!base && !ns)
-		return;
+		return false;
 	/* one that is past is left to user space, too: the kernel may block for it, or not */
 	t->deadline = base && ns <= base + s->clock ? s->clock : ns - base + (base ? 0 : s->clock);
 	if (!t->deadline)
 		t->deadline = 1;
+	return true;
+}
+
+/*
+ * The sets of a select() whose time-out stays the kernel's, by the slot: where its timer is faster than the wait they are
+ * cleared, and the call is to be repeated with them.
+ */
+#define SETS_BYTES	128
+struct select_sets {
+	__u8 set[3][SETS_BYTES];
+	__u32 len;		/* of each */
+	bool kept;
+};
+static struct select_sets select_sets[ZUG_MAX_SANDBOXES];
+
+static __always_inline bool is_select(__s32 nr)
+{
+	return nr == NR_select || nr == NR_pselect6;
+}
+
+static __always_inline void sets_keep(const struct task_state *t, const __u64 *a)
+{
+	struct select_sets *k = &select_sets[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	__u64 len = ((__u32)a[0] + 63ull) / 64 * 8;
+	__u32 i;
+
+	k->kept = false;
+	if (len > SETS_BYTES)
+		return;
+	for (i = 0; i < 3; i++)
+		if (a[i + 1] && bpf_probe_read_user(k->set[i], len, (void *)a[i + 1]))
+			return;
+	k->len = len;
+	k->kept = true;
+}
+
+/* False: they were not kept. */
+static __always_inline bool sets_restore(const struct task_state *t)
+{
+	const struct select_sets *k = &select_sets[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+	__u32 i, len = k->len;
+
+	if (!k->kept || len > SETS_BYTES)
+		return false;
+	if (!len)
+		return true;
+	for (i = 0; i < 3; i++)
+		if (t->args[i + 1] && write_user(t->args[i + 1], k->set[i], len))
+			return false;
+	return true;
+}
+
+/* A timed wait is about to begin: its end is noted, and that it never comes by itself. */
+static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_state *t, __s32 nr,
+					  const __u64 *a)
+{
+	const volatile struct zug_syscall *d = syscall_of(nr);
+	struct user_time never = { FOREVER_S, 0 };
+	__u32 arg = nr == NR_futex ? 4 : d->time_arg;
+	__u64 addr = a[(arg - 1) & 7];
+
+	t->deadline = 0;
+	t->time_addr = 0;
+	t->flags &= ~TF_REWROTE;
+	t->timed_nr = nr;
+	if (d->time_kind == ZUG_TIME_MS) {
+		if ((__s32)addr > 0)
+			t->deadline = s->clock + (__u64)(__u32)addr * 1000000;
+		return;
+	}
+	if (is_select(nr))
+		sets_keep(t, a);
+	if (!timeout_read(s, t, nr, a, addr))
+		return;
 	if (write_user(addr, &never, sizeof(never))) {
 		if (!is_past(s, nr, a))
 			return;
@@ -248,6 +315,35 @@ static __always_inline void timeout_begin(struct zug_sandbox *s, struct task_sta
 	}
 	t->time_addr = addr;
 	t->flags |= TF_REWROTE;
+}
+
+/*
+ * The time-out of the current task's call could not be read when that began, and the kernel has read it meanwhile. False: it
+ * is of no length or past, or has no end.
+ */
+__noinline int late_deadline(__s32 nr)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
+	struct call_args args = {};
+	struct zug_sandbox *s;
+	__u64 addr;
+
+	if (!t || !(s = sandbox_of(t)))
+		return 0;
+	if (t->deadline || !t->time_addr)
+		return 1;
+	args.a[0] = t->args[0];
+	args.a[1] = t->args[1];
+	args.a[2] = t->args[2];
+	args.a[3] = t->args[3];
+	args.a[4] = BPF_CORE_READ((struct pt_regs *)bpf_task_pt_regs(p), r8);
+	if (is_instant(nr, args.a) || is_past(s, nr, args.a))
+		return 0;
+	addr = t->time_addr;
+	timeout_read(s, t, nr, args.a, addr);
+	t->time_addr = addr;
+	return 1;
 }
 
 static __always_inline void put_time(__u64 addr, __u64 ns, bool val)
@@ -719,6 +815,37 @@ static __always_inline void random_exec(struct mm_struct *mm)
 	}
 }
 
+/* Such a call says with ret that its time is over. */
+static __always_inline bool says_over(__s32 nr, __s64 ret)
+{
+	switch (nr) {
+	case NR_futex:
+	case NR_futex_waitv:
+	case NR_mq_timedsend:
+	case NR_mq_timedreceive:
+		return ret == -110; /* ETIMEDOUT */
+	case NR_rt_sigtimedwait:
+	case NR_semtimedop:
+		return ret == -11; /* EAGAIN */
+	default:
+		return is_sleep(nr) && !ret;
+	}
+}
+
+int stands_behind(__s32 nr);
+
+/*
+ * The kernel's timer, which could not be taken away, was faster than the holder's way to sleep. Whether it is depends on the
+ * machine, so the task stops as if it had blocked: user space lets it look again, or its time be over.
+ */
+static __always_inline bool over_early(struct zug_sandbox *s, struct task_state *t, __s32 nr, __s64 ret)
+{
+	if (t->flags & (TF_SLEPT | TF_REPEATS | TF_REWROTE | TF_ENDLESS | TF_TAKEN) || !stops_at_exit ||
+	    t->id != s->holder || nr != t->timed_nr || !says_over(nr, ret) || !late_deadline(nr) || !t->deadline)
+		return false;
+	return !is_select(nr) || sets_restore(t);
+}
+
 /* What the time-outs of sockets are told, and asked for. */
 __noinline int socket_told(__s32 nr, __s64 ret)
 {
@@ -747,6 +874,8 @@ __noinline int wait_ends(__s32 nr, __s64 ret)
 		return 0;
 	if (sets_timer(nr))
 		timer_end(s, p, t, nr, ret);
+	else if ((t->flags & TF_TIMED) && over_early(s, t, nr, ret))
+		stands_behind(nr);
 	else if (t->flags & TF_TIMED)
 		timeout_end(s, t, nr, ret);
 	return 0;

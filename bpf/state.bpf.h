@@ -80,6 +80,8 @@ enum task_flags {
 	TF_INSTANT = 1 << 19,	/* the wait of its system call has no length: the turn stays meanwhile */
 	TF_LOOKS = 1 << 21,	/* its poll() has no time to wait: it yields when nothing is ready */
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
+	TF_SLEPT = 1 << 24,	/* it has blocked in the system call that it is in */
+	TF_REPEATS = 1 << 25,	/* that call is a repetition */
 	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
 	TF_TEMPLATE = 1 << 23,
 };

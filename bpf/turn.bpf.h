@@ -542,7 +542,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 	if (!(t->flags & TF_TIMED) || !s->setup.virtual_time)
 		return;
 	e->deadline = t->deadline;
-	e->time_addr = t->time_addr;
+	e->time_addr = !t->deadline || (t->flags & TF_REWROTE) ? t->time_addr : 0;
 	e->time_orig[0] = t->time_orig[0];
 	e->time_orig[1] = t->time_orig[1];
 	/* user space puts it back at once: no other task may see it */
@@ -556,20 +556,22 @@ static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct
 	emit(s, ZUG_EV_EXIT, LOOSE(p)->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
 }
 
-/* The current task has blocked in a wait of no length, or until a time that is past. */
-static __noinline int was_over(__s32 nr)
+/* The current task, which has the turn, is about to leave its call, and stops there as if it had blocked in it (over_early()). */
+__noinline int stands_behind(__s32 nr)
 {
-	struct task_state *t = state_of(bpf_get_current_task_btf());
-	struct call_args args = {};
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
 	if (!t || !(s = sandbox_of(t)))
 		return 0;
-	args.a[0] = t->args[0];
-	args.a[1] = t->args[1];
-	args.a[2] = t->args[2];
-	args.a[3] = t->args[3];
-	return is_instant(nr, args.a) || is_past(s, nr, args.a);
+	fault_over(s, p, t, false);
+	s->looks = 0;
+	describe_block(s, p, t, nr);
+	t->ev.flags |= ZUG_EF_OVER;
+	t->flags = (t->flags & ~(TF_VFORK | TF_YIELD)) | TF_STOP | TF_SLEPT;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	return 0;
 }
 
 /*
@@ -615,7 +617,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	}
 	nr = user_syscall(p);
-	if ((t->flags & TF_TIMED) && !t->deadline && t->time_addr && nr >= 0 && was_over(nr))
+	if ((t->flags & TF_TIMED) && nr >= 0 && s->setup.virtual_time && !late_deadline(nr))
 		t->flags |= TF_INSTANT;
 	if (waits_for_storage(p, t, st, nr)) {
 		t->flags |= TF_IO;
@@ -627,8 +629,10 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	}
 	fault_over(s, p, t, false);
-	if (!(st & TASK_TRACED_))
+	/* when a task is sent back into its wait depends on the machine, and counts for nothing */
+	if (!(st & TASK_TRACED_) && !(t->flags & TF_REPEATS))
 		s->looks = 0;
+	t->flags |= TF_SLEPT;
 	if (st & TASK_DEAD_) {
 		event_init(&t->ev, ZUG_EV_EXIT, p, t);
 		t->ev.arg[0] = exit_status(p);

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		20
+#define ZUG_ABI_VERSION		21
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -83,6 +83,7 @@ enum zug_event_kind {
 #define ZUG_EF_BEFORE	(1u << 18)	/* POINT: before_addr and before are known */
 #define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
 #define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
+#define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands behind the call */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
 struct zug_where {

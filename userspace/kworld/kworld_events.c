@@ -383,6 +383,8 @@ static bool on_block(struct kworld *k, struct arrival *a)
 	a->t->state = TASK_BLOCKED;
 	if (kworld_virtual(k))
 		kworld_wait_begins(k, a->t, a->kt, &a->e);
+	if (a->e.flags & ZUG_EF_OVER)
+		kworld_hold_over(k, a->n);
 	kworld_describe_wait(k, a->t, &a->e);
 	snprintf(a->ev.text, sizeof(a->ev.text), "%s", a->t->where);
 	return true;

@@ -90,6 +90,8 @@ struct ktask {
 	bool real_timer;	/* the kernel's own timer runs, too */
 	bool endless;		/* it stands in that call without a time-out: time_reg has it */
 	uint64_t time_reg;	/* the register that told the time-out */
+	uint64_t scratch_addr;	/* memory of the test that lends that register a time without end; 0: none does */
+	uint64_t scratch[2];	/* what was there */
 	bool held;		/* the timer has run out too early: kworld_settle() sends it back */
 	uint32_t waker;		/* kernel number of the task that seems to have woken it */
 	uint64_t timer_ns;	/* real_timer: when it runs out, at the latest, on the machine's clock */
@@ -390,6 +392,8 @@ bool kworld_timer_kills(struct world *w);
 bool kworld_waits_timed(const struct kworld *k);
 /* Task n was woken. True: perhaps by the kernel's timer, before its time; then the task is held, and not awake. */
 bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker);
+/* The same where the task has not slept at all (ZUG_EF_OVER). */
+void kworld_hold_over(struct kworld *k, uint32_t n);
 /* The task is not held any more. */
 void kworld_unhold(struct kworld *k, uint32_t n);
 /*

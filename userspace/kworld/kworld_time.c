@@ -11,6 +11,7 @@
  * written) the kernel's timer may run out before the virtual time has come. Then the task is held, made to
  * come out in the same way, and sent into the same call again, now without a time-out: it looks once more
  * whether it is to wait. Before it goes on with its program it gets back what it had in that register.
+ * So it is, too, when the timer was faster than the task, which has not slept at all (ZUG_EF_OVER).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "kworld/vdso.h"
@@ -194,7 +196,39 @@ static unsigned long long *timeout_register(struct user_regs_struct *r, int nr)
 	const struct syscall_desc *d = syscall_desc(nr);
 	unsigned int arg = nr == SYS_futex ? 4 : d ? d->time_arg : 0;
 
-	return arg && arg <= 6 && d->time_kind != ZUG_TIME_ALWAYS ? args[arg - 1] : NULL;
+	return arg && arg <= 6 ? args[arg - 1] : NULL;
+}
+
+/* Below what the program uses of its stack. */
+#define BELOW_STACK	512
+
+/* Its call is made again with a time-out that never comes. What a sleep needs for that lies in memory for as long as it begins. */
+static void take_timeout(struct ktask *kt, int pid, struct user_regs_struct *r)
+{
+	static const int64_t never[2] = { 8000000000ll, 0 };
+	const struct syscall_desc *d = syscall_desc(kt->wait_nr);
+	unsigned long long *reg = timeout_register(r, kt->wait_nr);
+	uint64_t addr = (r->rsp - BELOW_STACK) & ~15ull, value = 0;
+
+	if (!reg || kt->endless)
+		return;
+	if (d->time_kind == ZUG_TIME_MS) {
+		value = -1ull;
+	} else if (d->time_kind == ZUG_TIME_ALWAYS) {
+		if (!remote_read(pid, addr, kt->scratch, sizeof(kt->scratch)) || !remote_write(pid, addr, never, sizeof(never)))
+			return;
+		value = kt->scratch_addr = addr;
+	}
+	kt->endless = true;
+	kt->time_reg = *reg;
+	*reg = value;
+}
+
+static void give_back_memory(struct ktask *kt, int pid)
+{
+	if (kt->scratch_addr)
+		remote_write(pid, kt->scratch_addr, kt->scratch, sizeof(kt->scratch));
+	kt->scratch_addr = 0;
 }
 
 static void give_back_timeout(struct ktask *kt, struct user_regs_struct *r)
@@ -324,24 +358,45 @@ bool kworld_notices(struct kworld *k, int pid, int signal)
 	return !kernel_ctl(k->o.kernel, &c) && (c.signal.handled || c.signal.blocked >> (signal - 1) & 1);
 }
 
+static uint64_t t_left(struct kworld *k, uint32_t n)
+{
+	uint64_t clock = kworld_state(k)->clock, deadline = k->w.tasks[n].deadline;
+
+	return deadline > clock ? deadline - clock : 0;
+}
+
+/* A signal has ended its wait: a sleep says how much is left of it. */
+static void signal_result(struct kworld *k, uint32_t n, struct user_regs_struct *r)
+{
+	const struct ktask *kt = &k->kt[n];
+	uint64_t left = t_left(k, n), addr;
+	int64_t time[2] = { left / NS_PER_S, left % NS_PER_S };
+
+	addr = kt->wait_nr == SYS_nanosleep ? kt->wait_args[1] :
+	       kt->wait_nr == SYS_clock_nanosleep && !(kt->wait_args[1] & TIMER_ABSTIME) ? kt->wait_args[3] : 0;
+	r->rax = -EINTR;
+	if (addr)
+		remote_write(k->w.tasks[n].pid, addr, time, sizeof(time));
+}
+
 static void same_call(struct kworld *k, uint32_t n, struct user_regs_struct *r, void *arg)
 {
-	const struct syscall_desc *d = syscall_desc(k->kt[n].wait_nr);
 	struct ktask *kt = &k->kt[n];
-	unsigned long long *reg = timeout_register(r, kt->wait_nr);
-	bool *again = arg;
+	bool over = (long)r->rax == timeout_result(kt->wait_nr), *again = arg;
+	int pid = k->w.tasks[n].pid;
 
-	*again = was_interrupted((long)r->rax) ? !kworld_has_signal(k, k->w.tasks[n].pid) :
-						 (long)r->rax == timeout_result(kt->wait_nr);
+	*again = over || was_interrupted((long)r->rax);
+	if (*again && kworld_has_signal(k, pid)) {
+		*again = false;
+		/* its time is not over, so the signal was first */
+		if (over)
+			signal_result(k, n, r);
+	}
 	if (!*again) {
 		give_back_timeout(kt, r);
 		return;
 	}
-	if (reg && !kt->endless) {
-		kt->endless = true;
-		kt->time_reg = *reg;
-		*reg = d->time_kind == ZUG_TIME_MS ? -1ull : 0;
-	}
+	take_timeout(kt, pid, r);
 	r->rax = kt->wait_nr;
 	r->rip -= 2;		/* the length of the instruction `syscall` */
 	r->orig_rax = -1;
@@ -354,8 +409,7 @@ bool kworld_hold(struct kworld *k, uint32_t n, uint32_t waker)
 
 	if (t->state != TASK_BLOCKED || !t->deadline)
 		return false;
-	if (!kt->endless && (!kt->real_timer || kworld_state(k)->clock >= t->deadline ||
-			     clock_now_ns() + TIMER_EARLY_NS < kt->timer_ns))
+	if (!kt->endless && (!kt->real_timer || clock_now_ns() + TIMER_EARLY_NS < kt->timer_ns))
 		return false;
 	if (!kt->held)
 		k->run.nr_held++;
@@ -372,11 +426,14 @@ void kworld_unhold(struct kworld *k, uint32_t n)
 	k->run.nr_held--;
 }
 
-static uint64_t t_left(struct kworld *k, uint32_t n)
+void kworld_hold_over(struct kworld *k, uint32_t n)
 {
-	uint64_t clock = kworld_state(k)->clock, deadline = k->w.tasks[n].deadline;
+	struct ktask *kt = &k->kt[n];
 
-	return deadline > clock ? deadline - clock : 0;
+	if (!kt->held)
+		k->run.nr_held++;
+	kt->held = true;
+	kt->waker = 0;
 }
 
 /* Task n was woken by the kernel's timer, perhaps: sends it back into its wait. False: it is awake for good. */
@@ -391,6 +448,7 @@ static bool send_back(struct kworld *k, uint32_t n)
 	ret = kworld_take_out(k, n, true, same_call, &again);
 	kt = &k->kt[n];
 	if (ret || !again) {
+		give_back_memory(kt, c.pid);
 		/* something has happened that it waited for */
 		kt->real_timer = false;
 		return false;
@@ -401,6 +459,7 @@ static bool send_back(struct kworld *k, uint32_t n)
 	ret = kworld_await(k, ZUG_EV_BLOCK);
 	kworld_errand_end(k);
 	kt = &k->kt[n];
+	give_back_memory(kt, c.pid);
 	kt->real_timer = !kt->endless;
 	kt->timer_ns = clock_now_ns() + t_left(k, n);
 	/* something outside was faster: it is in another wait already */
