@@ -468,9 +468,9 @@ bool symbols_of_library(const char *file)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
-	/* compilers that lie elsewhere (/opt, a container's root), and their headers */
+	/* compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them ("/usr/bin/../lib/gcc/...") */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
-	       strstr(file, "/include/c++/");
+	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/");
 }
 
 /* ---- from source to code ---- */
