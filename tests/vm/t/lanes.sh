@@ -54,7 +54,7 @@ begin 'the progress of all lanes' && {
 	command_run 100 script -qefc "'$zug' run -j 2 --seed 1 --executions 200 --no-races -o traces -- '$programs/lost-increment-fixed'" typescript
 	want_status 0
 	tr '\r' '\n' <typescript >lines
-	grep -qE '^.\[K[0-9]+ executions, .* distinct schedules, lanes [1-9][0-9]*\+[1-9][0-9]*(, at most .* left)?$' lines ||
+	grep -qE '^.\[K[0-9]+ executions, .* distinct schedules, lanes [0-9]+\+[0-9]+(, at most .* left)?$' lines ||
 		note "no line with both lanes: $(grep distinct lines | tail -n 3)"
 	want_nothing_left
 	end

@@ -160,7 +160,7 @@ fi
 
 # Executions of 100 ms or more: each phase after the finding has some of them at most.
 if begin "the time holds in every phase"; then
-	zug 60 run -q --strategy random --minimize-time 500ms --json json -o traces -- "$outcomes/slow" 10
+	zug 60 run -q --strategy random --minimize-time 200ms --json json -o traces -- "$outcomes/slow" 10
 	want_status 1
 	want_out '^minimised in [1-9] executions?: .*; stopped after [0-9.]+ m?s with about [0-9]+ of [0-9]+ tries left'
 	want_out '^go on with it: zug minimize traces/slow.1.trace$'
