@@ -7,7 +7,8 @@
  * all tasks are dead (environment_look()).
  *
  *  - network: a task that changes something there needs a socket, a device of its own, a file of /proc/sys or of a
- *    sysfs, or a BPF program.
+ *    sysfs, or a BPF program. A Unix socket is gone with the last process that has it, with its name, unless it is on its
+ *    way in a message; and it changes the devices by ioctl() alone.
  *  - mounts: a system call, or the namespace's count of changes, which automatic mounts raise, too.
  *  - host name: a system call, or a file of /proc/sys.
  *  - IPC: the namespace remembers the last index that it gave to an object of each kind; message queues of POSIX have
@@ -55,6 +56,15 @@ static __always_inline bool fd_makes_devices(struct task_struct *p, __u64 fd)
 
 #define FS_IOC_SETFLAGS_	0x40086602
 #define FS_IOC_FSSETXATTR_	0x401c5820
+#define SOCKET_IOCTLS_		0x89	/* SIOC..., by the second byte */
+
+/* Descriptors among what a message carries, or other such things. */
+static __always_inline bool carries_control(__u64 msghdr)
+{
+	__u64 controllen;
+
+	return bpf_probe_read_user(&controllen, sizeof(controllen), (void *)msghdr + 40) || controllen;
+}
 
 /* ZUG_ENV_* that a system call of the current task may change. More may be named, but not less. */
 __noinline int environment_use(__s32 nr, const struct call_args *args)
@@ -94,11 +104,14 @@ __noinline int environment_use(__s32 nr, const struct call_args *args)
 	case NR_removexattrat:
 	case NR_file_setattr:
 		return ZUG_ENV_FILES;
-	case NR_socket:
 	case NR_bpf:
+	case NR_sendmmsg:
 		return ZUG_ENV_NET;
+	case NR_socket:
 	case NR_socketpair:
 		return a[0] != AF_UNIX_ ? ZUG_ENV_NET : 0;
+	case NR_sendmsg:
+		return carries_control(a[1]) ? ZUG_ENV_NET : 0;
 	case NR_write:
 	case NR_pwrite64:
 	case NR_writev:
@@ -112,7 +125,7 @@ __noinline int environment_use(__s32 nr, const struct call_args *args)
 	case NR_ioctl:
 		if ((__u32)a[1] == FS_IOC_SETFLAGS_ || (__u32)a[1] == FS_IOC_FSSETXATTR_)
 			return ZUG_ENV_FILES;
-		return fd_makes_devices(p, a[0]) ? ZUG_ENV_NET : 0;
+		return ((__u32)a[1] >> 8 & 255) == SOCKET_IOCTLS_ || fd_makes_devices(p, a[0]) ? ZUG_ENV_NET : 0;
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@
 #define NR_socket		41
 #define NR_connect		42
 #define NR_accept		43
+#define NR_sendmsg		46
 #define NR_socketpair		53
 #define NR_setsockopt		54
 #define NR_getsockopt		55
@@ -74,6 +75,7 @@
 #define NR_pwritev		296
 #define NR_perf_event_open	298
 #define NR_fanotify_init	300
+#define NR_sendmmsg		307
 #define NR_getrandom		318
 #define NR_bpf			321
 #define NR_userfaultfd		323

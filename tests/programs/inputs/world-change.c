@@ -8,15 +8,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <mqueue.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -97,6 +101,48 @@ static void port(void)
 	need(read(fd, text, sizeof(text)) == 3 && !strcmp(text, "64\n") && pwrite(fd, "65", 2, 0) == 2, "setting");
 }
 
+/* A name in no folder; a device is changed by a socket of any kind. */
+static int local(const char *also)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = "\0mine" };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	need(!bind(fd, (struct sockaddr *)&a, offsetof(struct sockaddr_un, sun_path) + 5) && !listen(fd, 1), also);
+	return fd;
+}
+
+static void name(void)
+{
+	local("name");
+}
+
+static void device(void)
+{
+	struct ifreq r = { .ifr_name = "lo" };
+	int fd = local("device");
+
+	need(!ioctl(fd, SIOCGIFMTU, &r) && r.ifr_mtu != 1234, "a device as before");
+	r.ifr_mtu = 1234;
+	need(!ioctl(fd, SIOCSIFMTU, &r), "device");
+}
+
+/* Two sockets that are on their way in each other outlive all processes for a time. */
+static void cycle(void)
+{
+	char space[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = "", byte = 0;
+	struct iovec v = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	int fd = local("name in a message"), pair[2];
+
+	*c = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+	need(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "pair");
+	for (int i = 0; i < 3; i++) {
+		memcpy(CMSG_DATA(c), i < 2 ? &pair[i] : &fd, sizeof(fd));
+		need(sendmsg(pair[i == 0], &m, 0) == 1, "message");
+	}
+}
+
 static void mounts(void)
 {
 	need(!access("folder/inside", F_OK) && !mount("none", "folder", "tmpfs", 0, NULL), "mount");
@@ -120,6 +166,7 @@ static const struct {
 	{ "nothing", nothing }, { "created", create }, { "changed", change }, { "deleted", delete },
 	{ "renamed", renames }, { "mode", mode }, { "attribute", attribute }, { "shm", shared_memory },
 	{ "semaphore", semaphore }, { "queue", queue }, { "port", port }, { "mount", mounts }, { "host", host },
+	{ "name", name }, { "device", device }, { "cycle", cycle },
 };
 
 static void show(const char *path)

@@ -77,6 +77,10 @@ if begin "a search of copies"; then
 	zug 60 run -q --profile --executions 30 -o "$dir/traces" -- "$programs/abba-deadlock-fixed"
 	want_status 0
 	want_out '^[0-9]{2} of them began as copies of a process that stands before its first point'
+	# a socket of the machine itself leaves nothing
+	zug 60 run -q --profile --no-races --executions 14 -o "$dir/traces" -- "$programs/inputs/world-change" name
+	want_status 0
+	want_out '^[0-9]+ of them began as copies'
 	zug 60 check -q -n 20 -o "$dir/traces" -- "$programs/bank-transfer-fixed"
 	want_status 0
 	want_nothing_left

@@ -100,7 +100,7 @@ if begin "what an execution changes, the next does not find"; then
 	echo yours >yours
 	echo inside >folder/inside
 	chmod 755 .
-	for kind in created changed deleted renamed mode attribute shm semaphore queue port mount host; do
+	for kind in created changed deleted renamed mode attribute shm semaphore queue port mount host name device cycle; do
 		zug 60 run -q --executions 3 -- "$programs/inputs/world-change" $kind
 		want_status 0 $kind
 	done
