@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "search/around.h"
 #include "search/schedule.h"
 #include "search/search_internal.h"
@@ -16,6 +18,7 @@ int around_init(void *state, struct search_env *env, const int64_t *args)
 void around_release(struct around *a)
 {
 	free(a->order);
+	free(a->labels);
 }
 
 int around_begin(const struct around *a)
@@ -25,9 +28,65 @@ int around_begin(const struct around *a)
 	return a->max_trials && a->trials >= a->max_trials ? SEARCH_EXHAUSTED : SEARCH_GO;
 }
 
-uint32_t around_follow(const struct around *a, const struct choice *c)
+int around_other_data(struct around *a, const struct zug_label *labels)
 {
-	uint32_t pos = c->point->step < a->nr_order ? schedule_position(c, a->order[c->point->step]) : CHOICE_NONE;
+	a->labels = malloc((a->nr_order + 1) * sizeof(*labels));
+	if (!a->labels)
+		return -ENOMEM;
+	memcpy(a->labels, labels, a->nr_order * sizeof(*labels));
+	return 0;
+}
+
+static bool is_data(const struct zug_label *l)
+{
+	return l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_DATA_ACCESS;
+}
+
+static bool is_same(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->site == b->site;
+}
+
+/* The task that made the last step stands before an access that the schedule does not have: it goes on. */
+static bool goes_on(const struct around *a, const struct choice *c)
+{
+	const struct search_cand *last = c->last == CHOICE_NONE ? NULL : choice_cand(c, c->last);
+	size_t next = a->at;
+
+	if (!last || !is_data(&last->label))
+		return false;
+	while (next < a->nr_order && a->order[next] != last->task)
+		next++;
+	return next == a->nr_order || !is_same(&a->labels[next], &last->label);
+}
+
+static uint32_t follow_other_data(struct around *a, const struct choice *c)
+{
+	if (goes_on(a, c))
+		return c->last;
+	for (; a->at < a->nr_order; a->at++) {
+		const struct zug_label *then = &a->labels[a->at];
+		uint32_t pos = schedule_position(c, a->order[a->at]);
+
+		if (pos == CHOICE_NONE) {
+			a->at++;
+			break;
+		}
+		if (is_data(then) && !is_same(then, &choice_cand(c, pos)->label))
+			continue;
+		a->at += is_data(then) || !is_data(&choice_cand(c, pos)->label);
+		return pos;
+	}
+	return schedule_base(c);
+}
+
+uint32_t around_follow(struct around *a, const struct choice *c)
+{
+	uint32_t pos;
+
+	if (a->labels && a->trials == 1)
+		return follow_other_data(a, c);
+	pos = c->point->step < a->nr_order ? schedule_position(c, a->order[c->point->step]) : CHOICE_NONE;
 
 	return pos == CHOICE_NONE ? schedule_base(c) : pos;
 }
@@ -36,6 +95,8 @@ uint64_t around_promise(const struct around *a, const struct search_point *point
 {
 	uint64_t at = point->step + 1;
 
+	if (a->labels && a->trials == 1)
+		return 0;
 	while (at < a->nr_order && a->order[at] == task)
 		at++;
 	return at < a->nr_order ? at - point->step - 1 : UINT64_MAX;

@@ -16,6 +16,8 @@ struct around {
 	uint64_t max_trials, trials;	/* executions, 0: no bound; those that were begun */
 	uint32_t *order;		/* decisions to follow: those of the schedule, at first */
 	size_t nr_order;
+	struct zug_label *labels;	/* of these; NULL: the first execution has the points of the schedule */
+	size_t at;			/* of the first execution otherwise: the next one to follow */
 	bool reproduced;		/* the first execution did fail so */
 	int error;			/* -errno */
 };
@@ -25,13 +27,19 @@ struct search *around_new(const struct search_options *opts, const struct strate
 			  size_t nr, uint64_t failure, uint64_t trials, char *err, size_t errlen);
 void around_release(struct around *a);
 
+/*
+ * The first execution has other accesses of data as points than the schedule had: a task goes on at those that are new,
+ * and what is no point any more is left out. labels: of the steps of the schedule. 0 or -ENOMEM.
+ */
+int around_other_data(struct around *a, const struct zug_label *labels);
+
 /* SEARCH_GO, SEARCH_EXHAUSTED when there is no trial left, or the error. */
 int around_begin(const struct around *a);
 /*
  * The position of the task that goes on by 'order', or by the base scheduler where 'order' does not
  * say it.
  */
-uint32_t around_follow(const struct around *a, const struct choice *c);
+uint32_t around_follow(struct around *a, const struct choice *c);
 
 /* At so many of the next points around_follow() lets the task go on that made the last step, as long as it can. */
 uint64_t around_promise(const struct around *a, const struct search_point *point, uint32_t task);

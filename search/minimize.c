@@ -230,7 +230,7 @@ static int begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static uint32_t follow(const struct minimize *m, const struct choice *c)
+static uint32_t follow(struct minimize *m, const struct choice *c)
 {
 	if (m->phase == FOLLOW || m->phase == REORDER)
 		return around_follow(&m->a, c);
@@ -457,6 +457,13 @@ static uint64_t trials_left(const struct minimize *m)
 	if (s->preemptions > 1)
 		left += of_phase(m, ELSEWHERE, m->best.nr_others);
 	return left;
+}
+
+int minimize_other_data(struct search *s, const struct zug_label *labels)
+{
+	struct minimize *m = search_state(s);
+
+	return around_other_data(&m->a, labels);
 }
 
 void minimize_result(const struct search *s, struct minimize_result *result)

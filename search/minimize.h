@@ -38,6 +38,12 @@ struct search *minimize_new(const struct search_options *opts, const uint32_t *t
 			    uint64_t failure, uint64_t trials, char *err, size_t errlen);
 
 /*
+ * Before the first execution: it has other accesses of data as points than the schedule had (around.h). labels: of its
+ * nr steps. 0 or -ENOMEM.
+ */
+int minimize_other_data(struct search *s, const struct zug_label *labels);
+
+/*
  * The reason why a preemption matters: the preempted operation and the one that came before it
  * instead.
  */

@@ -207,6 +207,39 @@ static int prime(struct campaign *c, struct execution *x, enum campaign_step *wh
 	return points_after(c->points, c->phase, x, err, errlen);
 }
 
+int campaign_find_points(struct campaign *c, uint64_t until_ns, char *err, size_t errlen)
+{
+	bool race = c->s.o.failure.race;
+	enum campaign_step what;
+	struct execution x;
+	int ret = 0;
+	char *before;
+
+	/* what these executions find is not told, and a shard has to make the same as the others */
+	if (c->phase == POINTS_SEARCHING || c->s.frozen || c->s.o.results.keep_going || c->parts.log)
+		return 0;
+	before = strdup(c->s.options_json);
+	snprintf(err, errlen, "out of memory");
+	if (!before)
+		return -ENOMEM;
+	c->s.aside = ASIDE_EXPLAIN;
+	c->s.looks_aside = true;
+	while (!ret && c->phase != POINTS_SEARCHING && !session_late(&c->s, until_ns) && !session_interrupted(&c->s)) {
+		session_say_trying(&c->s, "looking for data races beside it");
+		ret = prime(c, &x, &what, err, errlen);
+	}
+	c->s.aside = ASIDE_NOT;
+	c->s.looks_aside = false;
+	c->s.o.failure.race = race;
+	engine_hold(c->s.engine, NULL, NULL);
+	if (!ret)
+		ret = c->s.update_options(c->s.judge_ctx, err, errlen);
+	if (!ret)
+		ret = c->phase == POINTS_SEARCHING && strcmp(before, c->s.options_json);
+	free(before);
+	return ret;
+}
+
 /* The next execution of the search, with its points. */
 static int make(struct campaign *c, struct execution *x, enum campaign_step *what, char *err, size_t errlen)
 {

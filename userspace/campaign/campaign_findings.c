@@ -124,6 +124,65 @@ static int find_simplest(struct campaign *c, const struct trace *t,
 	return 0;
 }
 
+/* The operations whose order decides in the trace at 'min', written into it. */
+static bool explain(struct campaign *c, const char *min, const struct minimized *m, uint64_t until)
+{
+	char err[PATH_MAX + 128];
+	bool known = true;
+
+	if (session_late(&c->s, 0))
+		session_say(&c->s, "what decides was not looked for: the time (--time) is over");
+	else if (closest_explain(c, min, m->preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS, until, &known, err,
+				 sizeof(err)))
+		session_say(&c->s, "what decides was not looked for: %s", err);
+	return known;
+}
+
+/*
+ * No two operations decide in the trace at 'min', but not all of them may be points yet: data that tasks access
+ * unordered is looked for now, and where it tells more the trace becomes one with these accesses.
+ */
+static void explain_with_data(struct campaign *c, const char *min, struct minimized *m, uint64_t until,
+			      struct campaign_finding *f)
+{
+	struct campaign_finding before = *f;
+	struct minimize_limits limits = MINIMIZE_ASIDE(0);
+	char err[PATH_MAX + 128], *with = name_with(min, "data");
+	struct minimized more;
+	struct trace *t = NULL;
+	int ret = with ? campaign_find_points(c, until, err, sizeof(err)) : 0;
+
+	if (ret < 0)
+		session_say(&c->s, "data races beside it were not looked for: %s", err);
+	if (ret > 0)
+		t = trace_open(min, err, sizeof(err));
+	if (!t)
+		goto out;
+	limits.other_data = true;
+	if (until)
+		limits.time_ns = until > clock_now_ns() ? MINIMIZE_SHARE(until - clock_now_ns()) : 1;
+	more.came[0] = 0;
+	if (find_simplest(c, t, &limits, with, &more, f) || !explain(c, with, &more, until) || !more.reproduced ||
+	    new_file_rename(with, min)) {
+		*f = before;
+		goto out;
+	}
+	session_say(&c->s, "data that tasks access unordered was looked for to explain it: the trace has these accesses");
+	more.executions += m->executions;
+	more.time_ns += m->time_ns;
+	more.preemptions_before = m->preemptions_before;
+	more.decisions_before = m->decisions_before;
+	more.steps_before = m->steps_before;
+	more.dropped += m->dropped;
+	more.dropped_timers += m->dropped_timers;
+	*m = more;
+out:
+	if (with)
+		new_file_unlink(with);
+	free(with);
+	trace_free(t);
+}
+
 /*
  * The simplest schedule takes the place of the one that was found, which stays beside it. If
  * anything goes wrong here, the trace at its path fails as it was found to.
@@ -148,10 +207,8 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 
 		until = until < least ? least : until;
 	}
-	if (session_late(&c->s, 0))
-		session_say(&c->s, "what decides was not looked for: the time (--time) is over");
-	else if (closest_explain(c, min, executions, until, err, sizeof(err)))
-		session_say(&c->s, "what decides was not looked for: %s", err);
+	if (!explain(c, min, &m, until))
+		explain_with_data(c, min, &m, until, f);
 	if ((m.simpler && new_file_rename(f->trace, found)) || new_file_rename(min, f->trace)) {
 		session_say(&c->s, "not minimised: %s: %s", min, strerror(errno));
 		goto out;

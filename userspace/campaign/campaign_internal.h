@@ -78,6 +78,12 @@ struct campaign {
 /* How many executions --executions still allows: it counts all, with a script those that follow it. */
 uint64_t campaign_left(const struct campaign *c);
 
+/*
+ * Finds the points where the search has not come to that yet, beside it, until until_ns on clock_now_ns() (0: no bound). 1:
+ * they are others now; 0: they are as before, or time was too short; -errno with a line in err.
+ */
+int campaign_find_points(struct campaign *c, uint64_t until_ns, char *err, size_t errlen);
+
 /* What was tried when nothing is left to try, in words. */
 const char *campaign_tried(const struct campaign *c);
 

@@ -153,7 +153,7 @@ static bool has_library_lines(const struct campaign *c, const struct trace *t)
 }
 
 int closest_explain(struct campaign *c, const char *path, uint64_t executions, uint64_t until_ns,
-		    char *err, size_t errlen)
+		    bool *known, char *err, size_t errlen)
 {
 	struct near_limits limits = { executions, EXPLAIN_STEPS, until_ns };
 	struct trace *t = trace_open(path, err, errlen);
@@ -163,6 +163,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 	char *with;
 	int ret;
 
+	*known = true;
 	if (!t)
 		return -EIO;
 	if (!trace_minimized(t) || something_else(t)) {
@@ -177,6 +178,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
 		limits.steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
 	ret = look(c, t, &limits, NULL, &m, err, errlen);
+	*known = ret || !m.r.reproduced || m.r.torn || (m.r.found && m.r.nr_pairs);
 	if (!ret && m.late && !m.r.found)
 		session_say(&c->s, "what decides was looked for in %lu executions, until the time for that was over; "
 			    "zug diff tries more", (unsigned long)m.r.trials);

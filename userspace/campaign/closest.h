@@ -25,12 +25,13 @@ int closest_trace(struct campaign *c, const struct trace *t, uint64_t executions
 
 /*
  * Looks for the two operations whose order decides, in at most so many executions, and writes them
- * into the minimised trace at 'path', until until_ns on clock_now_ns() (0: no bound). Nothing is done where something else than an order may have
- * decided: what the search has made of a call, or a timer. 0 or -errno with a line in err; the trace
+ * into the minimised trace at 'path', until until_ns on clock_now_ns() (0: no bound).
+ * Nothing is done where something else than an order may have decided: what the search has made of a call, or a timer.
+ * *known: they were found, or there is nothing to look for. 0 or -errno with a line in err; the trace
  * stays as it was then.
  */
 int closest_explain(struct campaign *c, const char *path, uint64_t executions, uint64_t until_ns,
-		    char *err, size_t errlen);
+		    bool *known, char *err, size_t errlen);
 
 /*
  * Among what is close is the same schedule without what the search has made of a call, or without a

@@ -115,6 +115,21 @@ static enum minimize_cut what_cut(const struct campaign *c, const struct minimiz
 									     MINIMIZE_CUT_STEPS;
 }
 
+/* The first trial follows steps of t although points on data are others. 0 or -ENOMEM. */
+static int follow_other_data(struct trials *trials)
+{
+	const struct replay *r = &trials->follow;
+	struct zug_label *labels = malloc((r->nr + 1) * sizeof(*labels));
+	int ret = -ENOMEM;
+
+	for (uint64_t i = 0; labels && i < r->nr; i++)
+		labels[i] = replay_step(r, i)->label;
+	if (labels)
+		ret = minimize_other_data(trials->search, labels);
+	free(labels);
+	return ret;
+}
+
 /* limits: of all that has been made since begin_ns, with m->executions of it before this. */
 static int minimize_schedule(struct campaign *c, const struct trace *t,
 			     const struct minimize_limits *limits, uint64_t begin_ns,
@@ -135,10 +150,9 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 		goto out;
 	trials.search = minimize_new(&trials.options, trials.follow.tasks, trials.follow.nr,
 				     trace_outcome(t)->failure, left, err, errlen);
-	if (!trials.search) {
-		ret = -ENOMEM;
+	ret = !trials.search || (limits->other_data && follow_other_data(&trials)) ? -ENOMEM : 0;
+	if (ret)
 		goto out;
-	}
 	trials.max_steps = limits->steps;
 	trials.until_ns = until_ns(limits, begin_ns);
 	trials.after = after;
@@ -157,7 +171,7 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	m->preemptions = r.preemptions;
 	m->decisions = r.differences;
 	m->steps = r.nr;
-	m->simpler = r.trial > 1 || m->dropped || m->dropped_timers;
+	m->simpler = r.trial > 1 || limits->other_data || m->dropped || m->dropped_timers;
 	if (!ret)
 		ret = write_result(c, trials.best, to, m, &r, err, errlen);
 out:

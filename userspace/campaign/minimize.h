@@ -14,11 +14,12 @@
  */
 struct minimize_limits {
 	uint64_t executions, steps, time_ns;
+	bool other_data;	/* points on data have come or gone since the trace was made */
 };
 /* Before something else is told: a finding, the closest that passes. */
-#define MINIMIZE_ASIDE(time_ns)	((struct minimize_limits){ 200, 50000, (time_ns) })
+#define MINIMIZE_ASIDE(time_ns)	((struct minimize_limits){ 200, 50000, (time_ns), false })
 /* Where the simplest schedule is what was asked for. */
-#define MINIMIZE_ALONE		((struct minimize_limits){ 5000, 0, 0 })
+#define MINIMIZE_ALONE		((struct minimize_limits){ 5000, 0, 0, false })
 /*
  * Of this time minimising gets all but a quarter: the rest is for the executions that look for what
  * decides.

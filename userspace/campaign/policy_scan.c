@@ -41,6 +41,12 @@
 /* So often a task that ends is held in one execution. */
 #define ENDS 500
 
+/* It is no execution that looks for data. */
+static bool is_aside(const struct session *s)
+{
+	return s->aside && !s->looks_aside;
+}
+
 /* ---- which tasks are held: none in a replay or a trial, where that is in the schedule that is followed ---- */
 
 /*
@@ -51,12 +57,12 @@ static enum engine_hold hold_end(void *ctx, uint32_t task, const struct zug_labe
 {
 	struct scan *s = ctx;
 
-	return !s->session->aside && l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
+	return !is_aside(s->session) && l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
 }
 
 static enum engine_hold hold_if(const struct scan *s, bool held)
 {
-	return held && !s->session->aside ? HOLD : HOLD_NOT;
+	return held && !is_aside(s->session) ? HOLD : HOLD_NOT;
 }
 
 /* Another schedule for another look: at about every other decision the next task is held. */
@@ -630,7 +636,7 @@ static int settle(void *state, bool only_more, bool *more, char *err, size_t err
 
 static bool is_looking(const struct scan *s)
 {
-	return (s->mode == LOOKING || s->late) && !s->session->aside;
+	return (s->mode == LOOKING || s->late) && !is_aside(s->session);
 }
 
 /* Candidate i ends its process, in which another one could go on. */
@@ -651,7 +657,7 @@ static bool on_step(void *state, const struct search_point *p, uint32_t i, struc
 {
 	struct scan *s = state;
 
-	if (!s->session->aside && !s->session->frozen)
+	if (!is_aside(s->session) && !s->session->frozen)
 		s->cuts |= cuts_others(s->session->world, p, i);
 	if (is_looking(s))
 		scan_look(s, p, i);

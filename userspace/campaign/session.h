@@ -105,6 +105,7 @@ struct session {
 	uint64_t skipped;	/* numbers of executions that others make, before this one */
 	bool timed;		/* the test was seen to have waits with a time-out, or timers */
 	enum campaign_aside aside;	/* what executions are for now */
+	bool looks_aside;	/* they look for points all the same */
 	uint64_t until_ns;	/* --time, on clock_now_ns(); 0: no bound */
 	bool cuts;		/* an execution of the search that goes on then is ended */
 	bool keep_passes; /* the trace of an execution that passed stays in paths.current until the

@@ -43,6 +43,9 @@ begin "sections of a lock that belong together" &&
 begin "the cause, and not what comes of it later" &&
 	decides pool-slot 'atomic-load busy\[[01]\]  claim' 'atomic-rmw busy\[[01]\]  claim'
 
+begin "an execution that failed before the data was points" &&
+	decides missing-barrier 'T1 does data-read cell\[1\]  works' 'T2 does data-write cell\[1\]  works'
+
 if begin "names of C++ in the report of a finding"; then
 	zug 60 run -q --verify 0 -o t -- "$programs/async-count"
 	want_status 1
