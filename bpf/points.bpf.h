@@ -156,6 +156,7 @@ static __noinline bool quiet_pass(struct zug_sandbox *s)
 {
 	if (!s->quiet)
 		return false;
+	s->nr_quiet++;
 	reaches_point(s);
 	return true;
 }

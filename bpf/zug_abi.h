@@ -223,7 +223,7 @@ struct zug_sandbox {
 	__u32 template_run;	/* the execution in which its template was made; 0: it has none */
 	__u32 forked;		/* this execution was forked from that */
 	__u32 quiet;		/* points are passed without an event until a task comes to where the search begins */
-	__u32 pad;
+	__u32 nr_quiet;		/* how many were */
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */

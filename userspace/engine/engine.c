@@ -304,6 +304,9 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 
 	if (!e->x->launch_ns)
 		e->x->launch_ns = e->status.now - e->start_ns;
+	if (e->quiet && !e->status.quiet)
+		progress_made(&e->pc);
+	e->quiet = e->status.quiet;
 	progress_point(&e->pc, ev->task, l->site, ev->yield);
 	if (l->op != ZUG_OP_SPIN)
 		e->stops = 0;
@@ -414,6 +417,8 @@ static enum spin_verdict try_spin(struct engine *e, uint32_t task)
 		e->w->ops->grant(e->w, task);
 	else if (v == SPIN_PROVEN && !other)
 		return waits_for_ever(e, task) ? SPIN_PROVEN : SPIN_WAITS;
+	else if (v == SPIN_PROVEN && e->status.quiet)
+		return SPIN_WAITS;
 	else if (v == SPIN_PROVEN)
 		outcome_set(&e->x->outcome, ZUG_OUTCOME_SPIN, "T%u loops without yielding, in the "
 			    "same state again and again, while T%u could run: only a preemption by the kernel would end "
@@ -637,7 +642,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->t = t;
 	e->x = x;
 	e->last = WORLD_NO_TASK;
-	e->yielded = e->question = e->fired = e->forced = false;
+	e->yielded = e->question = e->fired = e->forced = e->quiet = false;
 	e->w->passes = LEFT_OUT_MOST;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = 0;

@@ -202,8 +202,8 @@ bool ends_livelock(struct engine *e)
 			    text);
 		return true;
 	}
-	/* a handler may change things */
-	if (e->status.next_timer != UINT64_MAX)
+	/* a handler may change things, and so may the points that a task passes before the search begins */
+	if (e->status.next_timer != UINT64_MAX || e->status.quiet)
 		return false;
 	nr = progress_livelock(&e->pc, e->w, who, sizeof(who));
 	if (nr)

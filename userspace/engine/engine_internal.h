@@ -65,6 +65,7 @@ struct engine {
 	uint32_t same;		/* steps in a row of the last task while others were enabled */
 	bool forced;		/* at this decision the last task goes on: its point is left out */
 	uint32_t stops;		/* of a computation in a row */
+	bool quiet;		/* at the last point the search had not begun yet */
 	uint32_t holds;		/* decisions at which a task was held */
 	uint64_t due;		/* time-outs up to here may expire at this decision also where none may early */
 	uint32_t spun;		/* decisions in a row at which all tasks looked at a spin lock that is held */

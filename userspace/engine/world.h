@@ -41,7 +41,7 @@ enum spin_verdict {
 	SPIN_NO = 0,		/* it computes, or cannot be told */
 	SPIN_AGAIN,		/* let it go on, alone; the next stop will tell */
 	SPIN_PROVEN,		/* it will loop for ever unless another task runs */
-	SPIN_WAITS,		/* the same, and one will when time has passed: the engine's, not a world's */
+	SPIN_WAITS,		/* the same, and one will: when time has passed, or as the search has not begun yet */
 };
 
 /* A piece of memory that a task is about to access. */

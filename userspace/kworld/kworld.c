@@ -341,6 +341,7 @@ static bool time_helps(const struct kworld *k)
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
+	bool quiet = kworld_state(k)->quiet && t->label.op == ZUG_OP_SPIN && !k->run.lone_stop;
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 	enum spin_verdict v = SPIN_NO;
 
@@ -350,8 +351,10 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	if (v == SPIN_NO && t->label.op == ZUG_OP_SPIN && k->run.lone_ns < LONE_MOST_NS)
 		k->run.lone_ns *= 2;
 	set_patience(k, v == SPIN_AGAIN);
-	if (v == SPIN_PROVEN && t->label.op == ZUG_OP_SPIN && time_helps(k))
+	if (v == SPIN_PROVEN && t->label.op == ZUG_OP_SPIN && (quiet || time_helps(k)))
 		kworld_loops(k, t->task, t->label.site);
+	if (v == SPIN_NO && quiet && kworld_waits_quietly(k, t))
+		v = SPIN_WAITS;
 	return v;
 }
 

@@ -301,6 +301,8 @@ uint32_t kworld_hits(struct world *w, uint32_t site)
 
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site)
 {
+	if (!site && k->run.quiet_stops.task == n)
+		k->run.quiet_stops.nr = 0;
 	if (k->run.computed_long || (!site && k->run.computes != n))
 		return;
 	if (!site || k->run.computes != n)
@@ -315,6 +317,37 @@ void kworld_loops(struct kworld *k, uint32_t n, uint64_t site)
 {
 	while (site && !k->run.computed_long)
 		kworld_computes(k, n, site);
+}
+
+/* The task was stopped there too. true: all places since the first one of q are so near that they may be one loop. */
+static bool is_near(struct quiet_stops *q, const struct place_site *at)
+{
+	if (!at || (q->nr && at->module != q->module))
+		return false;
+	if (!q->nr || at->offset < q->low)
+		q->low = at->offset;
+	if (!q->nr || at->offset > q->high)
+		q->high = at->offset;
+	q->module = at->module;
+	return q->high - q->low <= QUIET_LOOP;
+}
+
+bool kworld_waits_quietly(struct kworld *k, const struct world_task *t)
+{
+	struct quiet_stops *q = &k->run.quiet_stops;
+	uint32_t passed = kworld_state(k)->nr_quiet;
+	bool near;
+
+	if (q->task != t->task || q->passed != passed)
+		*q = (struct quiet_stops){ .task = t->task, .passed = passed };
+	near = is_near(q, places_find_site(k->o.places, t->label.site));
+	q->scattered |= !near;
+	if (++q->nr < QUIET_STOPS)
+		return false;
+	if (!q->scattered)
+		kworld_loops(k, t->task, t->label.site);
+	*q = (struct quiet_stops){ .task = t->task, .passed = passed };
+	return true;
 }
 
 unsigned int kworld_long_computation(struct world *w, const uint64_t **sites)

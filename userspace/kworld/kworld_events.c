@@ -371,8 +371,9 @@ static bool on_yield(struct kworld *k, struct arrival *a)
 	a->t->label.op = a->e.kind == ZUG_EV_YIELD ? ZUG_OP_YIELD : ZUG_OP_SPIN;
 	a->t->label.site = places_site(k->o.places, a->t->process, a->e.ip);
 	a->ev.yield = true;
-	/* where no other task could run a computation is no reason for points */
-	if (a->e.kind == ZUG_EV_SPIN && !a->e.arg[0])
+	k->run.lone_stop = a->e.arg[0];
+	/* where no other task could run a computation is no reason for points, nor before the search begins (kworld_spins()) */
+	if (a->e.kind == ZUG_EV_SPIN && !a->e.arg[0] && !kworld_state(k)->quiet)
 		kworld_computes(k, a->n, a->t->label.site);
 	return true;
 }
@@ -381,6 +382,7 @@ static bool on_block(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_BLOCK;
 	a->t->state = TASK_BLOCKED;
+	kworld_computes(k, a->n, 0);
 	if (kworld_virtual(k))
 		kworld_wait_begins(k, a->t, a->kt, &a->e);
 	if (a->e.flags & ZUG_EF_OVER)

@@ -167,6 +167,19 @@ struct lease {
 	uint32_t ahead;		/* the task that has gone on, while the engine decides about the point that it passed; or WORLD_NO_TASK */
 };
 
+/* Before the search begins a task is taken for one that waits for another after so many stops in a computation in a row, */
+#define QUIET_STOPS 50
+/* and for one that does so in a loop when all were within so many bytes. */
+#define QUIET_LOOP 256
+
+struct quiet_stops {
+	uint32_t task, passed;	/* its number; zug_sandbox.nr_quiet then */
+	unsigned int nr;
+	uint32_t module;
+	uint64_t low, high;	/* offsets of the first and the last place */
+	bool scattered;		/* they lie farther apart, or in no file */
+};
+
 /* What is of one execution alone, and plain: kworld_start() sets it anew. */
 struct kworld_run {
 	int root_pid;		/* 0: the root is not our child */
@@ -195,6 +208,8 @@ struct kworld_run {
 	uint32_t computes;	/* the task that was stopped in a computation last, and has reached no point since */
 	unsigned int nr_stops;
 	uint64_t stops[KWORLD_STOPS];	/* sites */
+	bool lone_stop;		/* no other task could run at the last stop in a computation */
+	struct quiet_stops quiet_stops;
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
 	uint64_t last_blip_ns;
@@ -356,6 +371,11 @@ bool kworld_split_next(struct kworld *k, struct world_event *ev);
 void kworld_heat_hit(struct kworld *k, uint32_t site, uint32_t task, const struct zug_label *l);
 /* Task n was stopped in a computation there (0: it reached a point). */
 void kworld_computes(struct kworld *k, uint32_t n, uint64_t site);
+/*
+ * Before the search begins, task t was stopped in a computation and not shown to wait. true: so often that it is taken for a
+ * loop that waits for another task.
+ */
+bool kworld_waits_quietly(struct kworld *k, const struct world_task *t);
 /* Task n waits in a loop there, as was shown: that is as good as many stops. */
 void kworld_loops(struct kworld *k, uint32_t n, uint64_t site);
 /* The end of an execution. */

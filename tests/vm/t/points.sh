@@ -178,6 +178,22 @@ if begin "--from-output and --from-call"; then
 	end
 fi
 
+# Each round takes longer than --spin. With points in the computation it had 228 steps.
+if begin "a long computation before --from, and loops that wait there"; then
+	zug 60 check -q -n 2 --spin 20ms --from serve -- "$points/long-start" 12 2000000
+	want_status 0
+	want_out '^2 executions of one schedule, all the same: 1[0-9] steps'
+	# a loop that goes round in one state, while a task could run that ends it, is no finding there
+	zug 60 check -q -n 2 --spin 20ms --from serve -- "$points/long-start" 0 0 looks
+	want_status 0
+	want_out '^2 executions of one schedule, all the same: 1[0-9] steps'
+	# one that counts its turns comes to an end without --timeout
+	zug 40 check -q -n 2 --spin 20ms --timeout 0 --from serve -- "$points/long-start" 0 0 waits
+	want_status 0
+	want_out '^2 executions of one schedule, all the same: 1[0-9] steps'
+	end
+fi
+
 if begin "--not and --only"; then
 	# callers within functions of the C++ library
 	zug 90 run -q --seed 3 --only 'bank::*' --no-minimize -o traces -- "$points/left-out"
