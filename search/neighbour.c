@@ -27,7 +27,10 @@
 /* At most this many other decisions are kept: the last ones, which are closest to the failure. */
 #define OTHERS_MAX	65536
 
-/* At most this many pairs of operations are reversed; what is bounded keeps a quarter for other schedules. */
+/*
+ * At most this many pairs of operations are reversed; what is bounded keeps a quarter for other schedules, and half of
+ * that for others than those of several pairs.
+ */
 #define PAIRS_MAX	4096
 
 /* So many times the same steps at the end, and at most so many steps, are the rounds of a livelock. */
@@ -41,7 +44,7 @@
 #define WHOLE_OBJECTS	4
 #define WHOLE_MAX	8
 
-enum phase { FOLLOW, WHOLE_FIRST, REVERSE, WHOLE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+enum phase { FOLLOW, WHOLE_FIRST, REVERSE, WHOLE, ALIKE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
 
 /* A task that could have had the turn. */
 struct other {
@@ -83,6 +86,7 @@ struct neighbour {
 	struct whole made[WHOLE_MAX];
 	size_t nr_made;
 	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
+	size_t at_alike;		/* ALIKE: the number of pairs whose places were tried, or are being tried */
 	bool decides;			/* best names what decides, where that alone was not reversed */
 	uint32_t *order;		/* the reversed schedule: its tasks, */
 	size_t room_order, room_nth;
@@ -142,7 +146,7 @@ static void start(struct neighbour *n, enum phase phase)
 	n->phase = phase;
 	if (phase == REVERSE)
 		n->at = n->nr_pairs;
-	else if (phase == WHOLE_FIRST || phase == WHOLE)
+	else if (phase == WHOLE_FIRST || phase == WHOLE || phase == ALIKE)
 		n->at = 0;
 	else
 		n->at = phase == INSTEAD || phase == ANYWHERE ? n->nr_others : n->fails.nr_diffs;
@@ -253,6 +257,93 @@ static bool next_whole(struct neighbour *n)
 	return false;
 }
 
+/* ---- several pairs at the same places ---- */
+
+static bool is_place(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->site == b->site;
+}
+
+/* The pairs p of c and q of d are of operations at the same places. */
+static bool are_alike(const struct critical *c, const struct critical_pair *p, const struct critical *d,
+		      const struct critical_pair *q)
+{
+	uint32_t task;
+
+	return p->wide == q->wide && p->named == q->named &&
+	       is_place(critical_label(c, p->first, &task), critical_label(d, q->first, &task)) &&
+	       is_place(critical_label(c, p->second, &task), critical_label(d, q->second, &task));
+}
+
+/* The pair is reversed in c, unless it was. */
+static bool reverse_in(struct neighbour *n, const struct critical *c, const struct critical_pair *p)
+{
+	struct whole w = { .look = 0 };
+	size_t nr = c->s->nr;
+
+	critical_label(c, p->first, &w.task);
+	critical_label(c, p->second, &w.other);
+	w.look = steps_of(c->s, w.task, p->first);
+	w.between = steps_of(c->s, w.other, p->second < nr ? p->second : nr);
+	if (n->nr_made == WHOLE_MAX || is_made(n, &w))
+		return false;
+	n->made[n->nr_made++] = w;
+	n->a.error = make_room(n, nr + 1);
+	if (n->a.error)
+		return false;
+	n->nr_order = critical_reverse(c, p, n->order);
+	take_order(n);
+	return !n->a.error;
+}
+
+/* One more pair alike in the execution where those before it are reversed. */
+static bool next_beside(struct neighbour *n)
+{
+	struct critical c = critical_of(&n->whole, &n->births_whole);
+	const struct critical_pair *like = &n->pairs[n->at_alike - 1];
+	struct critical_pair *pairs = NULL;
+	bool found = false;
+	size_t nr = 0;
+
+	n->a.error = critical_pairs(&c, PAIRS_MAX, &pairs, &nr);
+	for (size_t i = 0; !n->a.error && i < nr && !found; i++)
+		found = are_alike(&c, &pairs[i], &n->failing, like) && reverse_in(n, &c, &pairs[i]);
+	free(pairs);
+	return found;
+}
+
+/* No pair before this one is alike, but one behind it. */
+static bool is_first_of_several(const struct neighbour *n, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (are_alike(&n->failing, &n->pairs[i], &n->failing, &n->pairs[at]))
+			return false;
+	for (size_t i = at + 1; i < n->nr_pairs; i++)
+		if (are_alike(&n->failing, &n->pairs[i], &n->failing, &n->pairs[at]))
+			return true;
+	return false;
+}
+
+/* The failing schedule with one pair after the other reversed, of those at the same places: several tasks do the same. */
+static bool next_alike(struct neighbour *n)
+{
+	if (explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 8 * 7))
+		return false;
+	if (n->whole_fails) {
+		n->whole_fails = false;
+		if (n->at_alike && next_beside(n))
+			return true;
+	}
+	while (!n->a.error && n->at_alike < n->nr_pairs) {
+		n->nr_made = 0;
+		if (is_first_of_several(n, n->at_alike++) && reverse_in(n, &n->failing, &n->pairs[n->at_alike - 1]))
+			return true;
+	}
+	return false;
+}
+
+/* ---- another decision ---- */
+
 /* The failing schedule with another decision at one place. */
 static bool next_instead(struct neighbour *n, bool differences)
 {
@@ -295,6 +386,8 @@ static bool next_trial(struct neighbour *n)
 		return next_reversed(n);
 	case WHOLE:
 		return next_whole(n);
+	case ALIKE:
+		return next_alike(n);
 	case INSTEAD:
 		return !explains(n) && next_instead(n, true);
 	case EARLIER:
@@ -352,7 +445,7 @@ static int note_others(struct neighbour *n, const struct choice *c, uint32_t pos
 
 static bool follows_order(const struct neighbour *n)
 {
-	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE;
+	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE || n->phase == ALIKE;
 }
 
 /* The first task of the reversed schedule that can run and has not made that step yet. */
@@ -451,7 +544,7 @@ static int pick(void *state, const struct choice *c)
 		n->a.error = note_others(n, c, pos);
 	if (n->phase == FOLLOW && !n->a.error)
 		n->a.error = note_births(&n->births, c->point, n->now.nr);
-	if (n->phase == WHOLE_FIRST || n->phase == WHOLE)
+	if (n->phase == WHOLE_FIRST || n->phase == WHOLE || n->phase == ALIKE)
 		n->a.error = note_births(&n->births_now, c->point, n->now.nr);
 	if (n->phase == FOLLOW && !n->a.error)
 		n->a.error = note_pending(n, c->point, choice_cand(c, pos)->task);
@@ -561,7 +654,7 @@ static size_t use_of(const struct schedule *s, size_t step, size_t end)
  */
 static void name_reversed(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
 {
-	const struct critical_pair *pair = &n->pairs[n->nr_pairs - 1 - n->at];
+	const struct critical_pair *pair = &n->pairs[n->phase == ALIKE ? n->at_alike - 1 : n->nr_pairs - 1 - n->at];
 	struct neighbour_op a = { .failing = pair->wide ? use_of(&n->led, pair->first, pair->second) : pair->first };
 	struct neighbour_op b = { .failing = pair->second };
 	size_t nr = n->led.nr, last;
@@ -594,8 +687,8 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 	r->first = a;
 	r->second = b;
 	r->nr_pairs += !r->nr_pairs;
-	r->alone = !pair->named;
-	n->decides = pair->named;
+	r->alone = !pair->named && n->phase == REVERSE;
+	n->decides = !r->alone;
 }
 
 /* What the torn update has read, and what came between. */
@@ -674,7 +767,7 @@ static int compare(struct neighbour *n, struct neighbour_result *r)
 			r->second_here = label;
 		}
 	}
-	if (n->phase == REVERSE)
+	if (n->phase == REVERSE || n->phase == ALIKE)
 		name_reversed(n, same, r);
 	else if (follows_order(n))
 		n->decides = name_whole(n, same, r);
@@ -825,7 +918,7 @@ static void end(void *state, const struct search_end *e)
 	n->best.otherwise += !fails && e->result == SEARCH_FAIL;
 	if (e->result == SEARCH_PASS)
 		passed(n);
-	else if (fails && (n->phase == WHOLE_FIRST || n->phase == WHOLE))
+	else if (fails && (n->phase == WHOLE_FIRST || n->phase == WHOLE || n->phase == ALIKE))
 		keep_whole(n);
 	/* what fails alike may pass a step further; another failure or a pass ends that way */
 	if ((n->phase == EARLIER || n->phase == LATER) && !fails) {

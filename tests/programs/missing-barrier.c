@@ -1,7 +1,8 @@
 /*
  * bug: two workers use each other's results of the first phase, and no barrier is between the phases
- * how: each writes its own cell, and adds that of the other to it. Where one of them has read the other's cell
- *	before that is written, its sum is too small. The twin waits at a barrier in between.
+ * how: each writes its own cell, and adds that of the next one to it. Where one of them has read the other's cell
+ *	before that is written, its sum is too small. The twin waits at a barrier in between. With an
+ *	argument there are three workers: two pairs have to change places.
  * outcome: assert
  * options:
  * args:
@@ -14,34 +15,37 @@
 #include <pthread.h>
 #include <stddef.h>
 
-static int cell[2], sum[2];
+static int nr = 2, cell[3], sum[3];
 #ifdef FIXED
 static pthread_barrier_t written;
 #endif
 
 static void *works(void *arg)
 {
-	int me = arg == &cell[1];
+	int me = (int *)arg - cell;
 
-	cell[me] = me + 1;
+	cell[me] = 1;
 #ifdef FIXED
 	pthread_barrier_wait(&written);
 #endif
-	sum[me] = cell[me] + cell[!me];
+	sum[me] = cell[me] + cell[(me + 1) % nr];
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	pthread_t one, other;
+	pthread_t worker[3];
 
+	(void)argv;
+	nr += argc > 1;
 #ifdef FIXED
-	pthread_barrier_init(&written, NULL, 2);
+	pthread_barrier_init(&written, NULL, nr);
 #endif
-	pthread_create(&one, NULL, works, &cell[0]);
-	pthread_create(&other, NULL, works, &cell[1]);
-	pthread_join(one, NULL);
-	pthread_join(other, NULL);
-	assert(sum[0] == 3 && sum[1] == 3);
+	for (int i = 0; i < nr; i++)
+		pthread_create(&worker[i], NULL, works, &cell[i]);
+	for (int i = 0; i < nr; i++)
+		pthread_join(worker[i], NULL);
+	for (int i = 0; i < nr; i++)
+		assert(sum[i] == 2);
 	return 0;
 }

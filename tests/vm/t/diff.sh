@@ -45,6 +45,15 @@ begin "the cause, and not what comes of it later" &&
 
 begin "an execution that failed before the data was points" &&
 	decides missing-barrier 'T1 does data-read cell\[1\]  works' 'T2 does data-write cell\[1\]  works'
+if begin "two pairs at the same places, of which none alone decides"; then
+	zug 60 run -q --verify 0 -o t -- "$programs/missing-barrier" 3
+	want_status 1
+	sed -n '/^It fails when$/,/and passes when/p' "$dir/out" >pair
+	grep -A1 '^It fails when$' pair | grep -qE 'T[12] does data-read cell\[[12]\]' &&
+		grep -A1 '^  before$' pair | grep -qE 'T[23] does data-write cell\[[12]\]' &&
+		grep -q 'and others with them' pair || note "another pair: $(cat pair)"
+	end
+fi
 
 if begin "names of C++ in the report of a finding"; then
 	zug 60 run -q --verify 0 -o t -- "$programs/async-count"
