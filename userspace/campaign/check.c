@@ -64,16 +64,16 @@ static int see_stacks(struct campaign *c, const struct replay *r, struct check_r
 }
 
 /*
- * Makes the schedule: the first of the search, once its points are found. 0, CAMPAIGN_INCOMPLETE,
+ * Makes the schedule: the first whole one of the search, once its points are found. 0, CAMPAIGN_INCOMPLETE,
  * or -errno.
  */
 static int record(struct campaign *c, char *err, size_t errlen)
 {
 	enum campaign_step what = CAMPAIGN_PRIMED;
-	struct execution x;
+	struct execution x = { 0 };
 	int ret;
 
-	while (what == CAMPAIGN_PRIMED) {
+	while (what == CAMPAIGN_PRIMED || (what == CAMPAIGN_EXECUTED && x.cut)) {
 		if (session_interrupted(&c->s))
 			return CAMPAIGN_INCOMPLETE;
 		ret = campaign_step(c, &x, &what, err, errlen);

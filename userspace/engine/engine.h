@@ -62,6 +62,7 @@ struct execution {
 	uint32_t nr_tasks;
 	int status;		/* wait status of the root command; -1: it did not end by itself, or unknown */
 	bool before;		/* it ended before the test came to where its search begins */
+	bool cut;		/* what looks for points has ended it: it is no whole execution */
 	bool diverged;		/* did not follow the replay; the outcome is what happened then */
 	uint64_t diverged_at;	/* step */
 	char divergence[256];

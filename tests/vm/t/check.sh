@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 inputs=$programs/inputs
+outcomes=$programs/outcomes
 
 # Address randomisation is on, as on ordinary machines: tools/vm turns it off.
 echo 2 >/proc/sys/kernel/randomize_va_space
@@ -47,6 +48,11 @@ if begin "time"; then
 fi
 if begin "waits of no length"; then
 	same -- "$inputs/instant"
+	end
+fi
+# an execution that a point in the computation has ended is no schedule to repeat
+if begin "long computation"; then
+	times=2 same --spin 20ms -- "$outcomes/computes" long
 	end
 fi
 if begin "randomness"; then
