@@ -4,8 +4,8 @@
  *
  * First it tries: with each control of inputs that is off, the schedule is executed again, and if
  * everything repeats then, that is the answer. Other causes are told from evidence: instructions
- * that ask the processor, files that the test has changed, a computation that the timer cut, wakers
- * outside of the test. check_causes() has the order.
+ * that ask the processor, files that the test has changed, a computation that the timer cut, or in which a timer of the test
+ * rang, wakers outside of the test. check_causes() has the order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,6 +401,32 @@ static const struct trace_object *fed_from_outside(const struct trace *t, uint64
 	return NULL;
 }
 
+/* The signal of a timer of the test begins there; NULL: another step. */
+static const char *signal_of_timer(const struct trace *t, uint64_t step)
+{
+	static const char *const names[] = { "SIGALRM", "SIGVTALRM", "SIGPROF" };
+	const struct trace_step *s = step < trace_nr_steps(t) ? trace_step(t, step) : NULL;
+	const struct trace_object *o = s && s->label.op == ZUG_OP_HANDLER ? trace_object(t, s->label.object) : NULL;
+
+	for (size_t i = 0; o && o->name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(o->name, names[i], strlen(names[i])))
+			return names[i];
+	return NULL;
+}
+
+static bool look_at_timers(struct causes *c)
+{
+	const char *a = signal_of_timer(c->res->first, c->res->at), *b = signal_of_timer(c->res->other, c->res->at);
+
+	if (!a == !b)
+		return false;
+	tell(c, "a timer's signal");
+	fprintf(c->out,
+		"%s comes while the test computes, which takes as long as it takes: let the computation end after a number of "
+		"rounds, or by another task\n", a ? a : b);
+	return true;
+}
+
 static void look_at_wakers(struct causes *c)
 {
 	const struct trace_object *o;
@@ -445,7 +471,7 @@ void check_causes(struct kernel *k, const struct campaign_options *o,
 	struct report rep;
 
 	try_controls(&c);
-	if (!c.nr) {
+	if (!c.nr && !look_at_timers(&c)) {
 		look_at_files(&c, res->since);
 		look_at_wakers(&c);
 	}

@@ -1,15 +1,17 @@
 /*
  * Two threads that take one lock or the other; an input decides: `varies SOURCE [FILE]`. An execution repeats
- * if that input is the same.
+ * if that input is the same. `varies timer`: one thread that takes a lock until a timer rings.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -94,12 +96,36 @@ static void *work(void *arg)
 	return arg;
 }
 
+static volatile sig_atomic_t rang;
+
+static void ring(int sig)
+{
+	rang = sig;
+}
+
+/* Computes until a timer of its CPU time rings. */
+static void until_timer(void)
+{
+	signal(SIGPROF, ring);
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_usec = 100000 }, NULL);
+	while (!rang) {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		pthread_mutex_lock(&even);
+		pthread_mutex_unlock(&even);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t other;
 
 	source = argc > 1 ? argv[1] : "";
 	file = argc > 2 ? argv[2] : "/nowhere";
+	if (!strcmp(source, "timer")) {
+		until_timer();
+		return 0;
+	}
 	if (!strcmp(source, "outside") && (outside = open(file, O_RDONLY)) < 0)
 		return 2;
 	if (pthread_create(&other, NULL, work, NULL))
