@@ -318,6 +318,27 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
 	return 0;
 }
 
+static bool only_looks(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_OPEN || l->op == ZUG_OP_STAT || l->op == ZUG_OP_READ || l->op == ZUG_OP_CLOSE;
+}
+
+bool critical_is_unchanged(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+	uint64_t object = critical_label(c, p->first, &task)->object;
+
+	if (!object || critical_label(c, p->second, &task)->object != object)
+		return false;
+	for (size_t i = 0; i < c->s->nr + c->nr_pending; i++) {
+		const struct zug_label *l = critical_label(c, i, &task);
+
+		if ((l->object == object || l->object2 == object) && !only_looks(l))
+			return false;
+	}
+	return true;
+}
+
 size_t critical_reverse(const struct critical *c, const struct critical_pair *pair, uint32_t *order)
 {
 	size_t end = pair->second < c->s->nr ? pair->second : c->s->nr, nr = 0;

@@ -50,6 +50,12 @@ struct critical {
  */
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr);
 
+/*
+ * Tasks open, look at and close the file of that pair, and are not seen to do anything else with it: mostly a library, or a
+ * table of messages.
+ */
+bool critical_is_unchanged(const struct critical *c, const struct critical_pair *pair);
+
 /* The label and task of an operation of a pair. */
 const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task);
 

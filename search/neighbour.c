@@ -865,11 +865,28 @@ static int put_torn_first(struct neighbour *n)
 	return 0;
 }
 
+/* Pairs on files that no operation is seen to change are reversed after all others. 0 or -ENOMEM. */
+static int put_unchanged_last(struct neighbour *n)
+{
+	struct critical_pair *sorted = calloc(n->nr_pairs + 1, sizeof(*sorted));
+	size_t nr = 0, last = n->nr_pairs;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->nr_pairs; i++)
+		if (!critical_is_unchanged(&n->failing, &n->pairs[i]))
+			sorted[nr++] = n->pairs[i];
+	for (size_t i = n->nr_pairs; i-- > 0;)
+		if (critical_is_unchanged(&n->failing, &n->pairs[i]))
+			sorted[--last] = n->pairs[i];
+	free(n->pairs);
+	n->pairs = sorted;
+	return 0;
+}
+
 /* The failing execution is known: what could have come in another order there? */
 static int find_pairs(struct neighbour *n)
 {
-	size_t most = n->a.max_trials && n->a.max_trials < PAIRS_MAX ? n->a.max_trials : PAIRS_MAX;
-
 	n->led = n->fails;
 	n->led.nr = without_rounds(&n->fails);
 	if (n->led.nr < n->fails.nr)
@@ -879,7 +896,11 @@ static int find_pairs(struct neighbour *n)
 	n->failing.nr_pending = n->nr_pending;
 	if (make_room(n, n->fails.nr + 1) || find_torn(n))
 		return -ENOMEM;
-	return critical_pairs(&n->failing, most, &n->pairs, &n->nr_pairs) || put_torn_first(n) ? -ENOMEM : 0;
+	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) || put_torn_first(n) || put_unchanged_last(n))
+		return -ENOMEM;
+	if (n->a.max_trials && n->nr_pairs > n->a.max_trials)
+		n->nr_pairs = n->a.max_trials;
+	return 0;
 }
 
 /* The next update is made whole in this execution. */

@@ -359,7 +359,7 @@ static void test_wide(void)
 	struct schedule schedule = { .tasks = locks, .labels = labels, .nr = 8 };
 	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
 	struct critical_pair *pairs;
-	size_t nr;
+	size_t nr, unchanged = 0;
 
 	for (int i = 0; i < 8; i++)
 		labels[i] = (struct zug_label){ .op = lock_ops[i], .object = 77, .site = 100 + i };
@@ -378,6 +378,13 @@ static void test_wide(void)
 	tap_ok(!has_pair(pairs, nr, 0, 6, false) && has_pair(pairs, nr, 0, 6, true),
 	       "named: what nothing is known of orders nothing (%zu pairs)", nr);
 	tap_ok(reverses_to(&c, pairs, nr, 0, 6, "2221111"), "named: all of the one before all of the other");
+	for (size_t i = 0; i < nr; i++)
+		unchanged += critical_is_unchanged(&c, &pairs[i]);
+	tap_ok(nr && !unchanged, "a file that is written is none that stays as it is");
+	labels[6].op = C;
+	for (size_t i = 0; i < nr; i++)
+		unchanged += critical_is_unchanged(&c, &pairs[i]);
+	tap_ok(unchanged == nr, "one that is opened, read and closed stays as it is");
 	free(pairs);
 }
 
