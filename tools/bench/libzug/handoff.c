@@ -15,21 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "lib/zug/zug.h"
-
-#define TASKS	1001
+#include "tools/bench/libzug/workloads.h"
 
 static int tasks, points, items;
 static bool queue_work;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* ---- the model ---- */
 
@@ -200,34 +190,21 @@ static void outside(unsigned long calls)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int tasks, points;
-		bool queue;
-	} workloads[] = {
-		{ "2-threads-40-points", 2, 40, false },
-		{ "10-threads-400-points", 10, 400, false },
-		{ "1000-tasks-2000-points", 1000, 2000, false },
-		{ "producer-4-consumers-40-items", 5, 40, true },
-	};
+	const struct workload *w = argc > 3 ? workload_of(argv[1]) : NULL;
 	unsigned long nr = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
 	double begin;
-	int found = -1;
 
 	if (argc == 3 && !strcmp(argv[1], "outside") && strtoul(argv[2], NULL, 0)) {
 		outside(strtoul(argv[2], NULL, 0));
 		return 0;
 	}
-	for (size_t i = 0; argc > 3 && i < sizeof(workloads) / sizeof(*workloads); i++)
-		if (!strcmp(argv[1], workloads[i].name))
-			found = (int)i;
-	if (found < 0 || !nr) {
+	if (!w || !nr) {
 		fprintf(stderr, "usage: handoff WORKLOAD libzug|threads|model EXECUTIONS\n");
 		return 2;
 	}
-	tasks = workloads[found].tasks;
-	points = workloads[found].points;
-	queue_work = workloads[found].queue;
+	tasks = w->tasks;
+	points = w->points;
+	queue_work = w->queue;
 	begin = now();
 	if (!strcmp(argv[2], "model")) {
 		for (unsigned long i = 0; i < nr; i++)
