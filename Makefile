@@ -6,6 +6,7 @@
 #   FUZZ_S=20                      seconds that check-fuzz gives each reader of foreign bytes
 #   DEPS=no                        install nothing, print what is missing
 #   MUST_RUN=1                     a skipped test counts as failed
+#   NEKARA=                        bench: a checkout of Nekara's C++ library, to be measured beside libzug
 #   KERNEL=, KERNEL_VERSION=, VM=1 see tools/kernel and tools/run-in-kernel
 #   VM_TIMEOUT=3600                seconds that the tests in the machine may take
 #   MACHINES=                      how many machines share those tests, see tests/vm/machines
@@ -24,7 +25,7 @@ BPF_CC		:= clang-19
 PREFIX		?= /usr/local
 DESTDIR		?=
 FUZZ_S		?= 20
-export FUZZ_S DEPS MUST_RUN VM KERNEL KERNEL_VERSION MACHINES
+export FUZZ_S DEPS MUST_RUN VM KERNEL KERNEL_VERSION MACHINES NEKARA
 
 ifeq ($(V),1)
 Q		:=
@@ -60,8 +61,13 @@ help:
 # --- what the build needs -----------------------------------------------------------------------
 # Make builds config.mk first and then starts over with it.
 
-ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
--include $(B)/config.mk
+# libzug alone needs a compiler and nothing else: it takes what is known already, so that its objects stay the same.
+libzug_goals	:= install-libzug $(B)/libzug.a $(B)/libzug.so
+ifneq ($(filter-out clean help uninstall $(libzug_goals),$(or $(MAKECMDGOALS),all)),)
+config		:= $(B)/config.mk
+-include $(config)
+else ifneq ($(wildcard $(B)/config.mk),)
+$(eval $(file <$(B)/config.mk))
 endif
 
 $(B)/config.mk: tools/deps tools/libbpf tools/lib.sh
@@ -90,7 +96,7 @@ FLAGS_NOW	= $(CC) $(subst -Werror,,$(ALL_CFLAGS)) $(LDLIBS) $(BPF_CC) $(BPF_CFLA
 ifneq ($(shell cat $(B)/flags 2>/dev/null),$(FLAGS_NOW))
 .PHONY: $(B)/flags
 endif
-$(B)/flags: | $(B)/config.mk
+$(B)/flags: | $(config)
 	@mkdir -p $(B)
 	@printf '%s\n' '$(FLAGS_NOW)' >$@
 
@@ -153,7 +159,7 @@ $(B)/zug: $(main_obj) $(kernel_obj) $(B)/user.a $(B)/pure.a
 # The parts of zug that need no kernel, once more: for a shared library, and with nothing to be seen but zug_*.
 
 libzug_parts	:= $(addprefix lib/,label.c trace.c trace_copy.c trace_cursor.c trace_decode.c trace_read.c trace_steps.c \
-		   trace_write.c base/array.c base/id_map.c base/machine_mark.c base/new_file.c) $(search_src) $(libzug_src) \
+		   trace_write.c base/array.c base/id_map.c base/machine_mark.c base/new_file.c base/shell_word.c) $(search_src) $(libzug_src) \
 		   $(addprefix userspace/engine/,progress_check.c failure.c spawn.c replay.c expiry.c values.c script.c)
 libzug_obj	:= $(libzug_parts:%.c=$(B)/libzug/%.o)
 libzug_map	:= lib/zug/libzug.map
@@ -167,7 +173,7 @@ $(B)/libzug/%.o: %.c $(B)/flags
 $(B)/libzug.so: $(libzug_obj) $(libzug_map)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libzug.so.$(LIBZUG_VERSION) -Wl,--version-script,$(libzug_map) \
-		-Wl,-z,defs -o $@ $(libzug_obj) -lm -pthread
+		-Wl,-z,defs,-z,nodelete -o $@ $(libzug_obj) -lm -pthread
 	$(Q)ln -sf libzug.so $@.$(LIBZUG_VERSION)
 
 $(B)/libzug.a: $(libzug_obj) $(libzug_map)
@@ -435,10 +441,13 @@ man_pages	:= $(wildcard docs/man/*.1 docs/man/*.8)
 # The files that install writes and uninstall removes.
 libzug_headers	:= $(wildcard lib/zug/zug.h lib/zug/zug_pthread.h lib/zug/zug.hpp)
 libzug_man	:= $(wildcard docs/man/*.3)
+# man zug_join: a page for each call that libzug(3) tells.
+libzug_calls	:= $(sort $(filter-out zug_options zug_campaign,\
+		   $(shell sed -n '/^.SH SYN/,/^.SH DESC/p' docs/man/libzug.3 | grep -o 'zug_[a-z_]*')))
 libzug_to	= $(DESTDIR)$(PREFIX)/lib
 libzug_installed = $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(libzug_headers))) $(libzug_to)/libzug.a \
 		  $(libzug_to)/libzug.so.$(LIBZUG_VERSION) $(libzug_to)/libzug.so $(libzug_to)/pkgconfig/libzug.pc \
-		  $(addprefix $(share)/man/man3/,$(notdir $(libzug_man)))
+		  $(addprefix $(share)/man/man3/,$(notdir $(libzug_man)) $(libzug_calls:=.3))
 installed	= $(libzug_installed) $(DESTDIR)$(PREFIX)/bin/zug $(DESTDIR)$(PREFIX)/bin/zugd $(share)/man/man5/zug-trace.5 \
 		  $(share)/bash-completion/completions/zug \
 		  $(foreach page,$(man_pages),$(share)/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
@@ -457,7 +466,9 @@ install-libzug: $(B)/libzug.a $(B)/libzug.so
 	sed -e 's,@PREFIX@,$(PREFIX),' -e "s,@VERSION@,$$(sed -n 's/#define ZUG_VERSION "\(.*\)"/\1/p' lib/version.h)," \
 		lib/zug/libzug.pc.in >$(libzug_to)/pkgconfig/libzug.pc
 	chmod 644 $(libzug_to)/pkgconfig/libzug.pc
-	$(if $(libzug_man),install -m 644 $(libzug_man) $(share)/man/man3/)
+	install -m 644 $(libzug_man) $(share)/man/man3/
+	@for call in $(libzug_calls); do echo '.so man3/libzug.3' >$(share)/man/man3/$$call.3; done
+	@chmod 644 $(libzug_calls:%=$(share)/man/man3/%.3)
 	@# the loader has a list of the libraries in its folders, /usr/local/lib among them; only root can renew it
 	$(if $(DESTDIR),,@ldconfig 2>/dev/null || :)
 

@@ -146,6 +146,7 @@ struct runtime {
 	bool fatal;			/* and the search has an error of its own */
 	bool stuck;			/* an operation has kept the turn for too long */
 	double stuck_after;		/* seconds */
+	bool foreign;			/* a thread that is no operation has called; any thread may set it */
 	uint32_t beat;			/* changes with each step; any thread may look */
 	bool ending;			/* the root is at its end */
 	unsigned int flags;
@@ -197,6 +198,8 @@ extern struct runtime z __attribute__((visibility("hidden")));
 /* ---- operations.c ---- */
 
 /* The operation that calls, if it has the turn; or the error is in *error. */
+struct operation *op_now(int *error);
+/* The same in a call of a test, which another thread is told about. */
 struct operation *op_self(int *error);
 /* It stands before that; returns when it has the turn. 0, or ZUG_E_OVER in an execution by hand that failed. */
 int op_point(struct operation *me, const struct zug_label *label);
@@ -303,6 +306,8 @@ bool test_can_jump(void);
 bool test_keeps_found(void);
 /* Writes that trace, and says how to repeat it. */
 void test_write_as_found(void);
+/* The process is about to exit in the execution that goes on, which z.outcome says: tells what there is to tell. */
+void test_exits(void);
 
 /* ---- crash.c ---- */
 

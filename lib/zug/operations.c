@@ -375,16 +375,22 @@ void op_wait(struct operation *me)
 	progress_made(&z.progress);
 }
 
-struct operation *op_self(int *error)
+struct operation *op_now(int *error)
 {
-	struct operation *me;
-
 	*error = ZUG_E_NOT_OPERATION;
 	if (!turn_is_mine(z.current))
 		return NULL;
-	me = z.current;
 	*error = ZUG_E_OVER;
-	return z.over ? NULL : me;
+	return z.over ? NULL : z.current;
+}
+
+struct operation *op_self(int *error)
+{
+	struct operation *me = op_now(error);
+
+	if (!me && *error == ZUG_E_NOT_OPERATION && ZUG_IN_TEST)
+		__atomic_store_n(&z.foreign, true, __ATOMIC_RELAXED);
+	return me;
 }
 
 /* ---- the life of operations ---- */

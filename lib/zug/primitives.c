@@ -106,7 +106,7 @@ bool zug_is_operation(void)
 {
 	int error;
 
-	return op_self(&error) != NULL;
+	return op_now(&error) != NULL;
 }
 
 /* The caller and its object; out of memory ends the execution. */

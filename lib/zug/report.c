@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* report.c - the lines that a test prints when it has failed, and what errors mean */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/shell_word.h"
 #include "lib/zug/internal.h"
 #include "lib/zug/report.h"
 
@@ -79,25 +82,35 @@ static void say_pairs(const struct trace_minimized *m)
 	}
 }
 
-/* The command, its words apart by spaces. */
-static void command_text(char *buf, size_t len)
+char **report_command(char *words[REPORT_WORDS], char *buf, size_t len)
 {
-	FILE *f = fopen("/proc/self/cmdline", "re");
-	size_t n = f ? fread(buf, 1, len - 1, f) : 0;
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, len - 1);
+	int nr = 0;
 
-	if (f)
-		fclose(f);
-	buf[n] = 0;
-	for (size_t i = 0; i + 1 < n; i++)
-		if (!buf[i])
-			buf[i] = ' ';
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	for (char *p = buf; p < buf + n && nr < REPORT_WORDS - 1; p += strlen(p) + 1)
+		words[nr++] = p;
+	words[nr] = NULL;
+	return words;
+}
+
+/* The command that repeats a trace, as a line for a shell. */
+static void say_replay(const char *trace)
+{
+	char *words[REPORT_WORDS], text[4096];
+
+	fputs("ZUG_REPLAY=", stderr);
+	shell_word_put(stderr, trace);
+	shell_words_put(stderr, report_command(words, text, sizeof(text)));
+	putc('\n', stderr);
 }
 
 void report_finding(const struct zug_report *r, const char *name, const struct trace_minimized *m,
 		    unsigned long found_in)
 {
-	char words[4096];
-
 	fprintf(stderr, "zug: %s: found in execution %lu: %s\n", name, found_in, r->failure);
 	if (!r->replayed) {
 		fprintf(stderr, "zug: %s: but the same schedule does not fail again: the test depends on something "
@@ -115,16 +128,25 @@ void report_finding(const struct zug_report *r, const char *name, const struct t
 		fprintf(stderr, "zug: %s: %s\n", name, zug_message());
 		return;
 	}
-	command_text(words, sizeof(words));
-	fprintf(stderr, "look at it: zug show %s\nrepeat it:  ZUG_REPLAY=%s %s\n", r->trace, r->trace, words);
+	fputs("look at it: zug show ", stderr);
+	shell_word_put(stderr, r->trace);
+	fputs("\nrepeat it:  ", stderr);
+	say_replay(r->trace);
 }
 
 void report_as_found(const char *name, unsigned long found_in, const char *what, const char *trace)
 {
-	char words[4096];
+	fprintf(stderr, "zug: %s: execution %lu: %s\n", name, found_in, what);
+	if (!trace)
+		return;
+	fputs("as it was found: ", stderr);
+	say_replay(trace);
+}
 
-	command_text(words, sizeof(words));
-	fprintf(stderr, "zug: %s: execution %lu: %s\nas it was found: ZUG_REPLAY=%s %s\n", name, found_in, what, trace, words);
+void report_foreign(const char *name)
+{
+	fprintf(stderr, "zug: %s: calls of a thread that is no operation did nothing (zug_spawn, zug_start_operation and "
+		"zug_pthread.h make operations)\n", name);
 }
 
 void report_pass(const struct zug_report *r, const char *name)

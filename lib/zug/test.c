@@ -67,7 +67,8 @@ struct zug_campaign {
 };
 
 static char last_message[512];
-static int open_error;
+static uint32_t is_open;		/* only one test at a time */
+static __thread int open_error __attribute__((tls_model("initial-exec")));
 
 const char *zug_message(void)
 {
@@ -322,24 +323,6 @@ static void done(struct zug_campaign *t)
 
 /* ---- the trace ---- */
 
-#define WORDS	256
-
-/* The words of the command, NULL at the end. */
-static char **command(char *words[WORDS], char *buf, size_t len)
-{
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf, len - 1);
-	int nr = 0;
-
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = 0;
-	for (char *p = buf; p < buf + n && nr < WORDS - 1; p += strlen(p) + 1)
-		words[nr++] = p;
-	words[nr] = NULL;
-	return words;
-}
-
 /* A name that no file has, but the trace of this very failure. */
 static int name_trace(struct zug_campaign *t)
 {
@@ -359,10 +342,10 @@ static int name_trace(struct zug_campaign *t)
 static int write_trace(struct zug_campaign *t)
 {
 	static char *none[] = { NULL };
-	char *words[WORDS], text[4096], cwd[2048] = "", kernel[160] = "", options[256];
+	char *words[REPORT_WORDS], text[4096], cwd[2048] = "", kernel[160] = "", options[256];
 	struct utsname u;
 	int ret;
-	struct trace_header h = { .argv = command(words, text, sizeof(text)), .cwd = cwd, .envp = none, .kernel = kernel,
+	struct trace_header h = { .argv = report_command(words, text, sizeof(text)), .cwd = cwd, .envp = none, .kernel = kernel,
 				  .zug_version = ZUG_VERSION, .strategy = t->strategy ? t->strategy : "portfolio",
 				  .seed = t->seed, .execution = t->found_in, .options = options };
 
@@ -393,9 +376,12 @@ void test_write_as_found(void)
 {
 	struct zug_campaign *t = z.test;
 
+	bool written;
+
 	t->found_in = t->r.executions + 1;
-	if (!write_trace(t) && !(t->o.flags & ZUG_QUIET))
-		report_as_found(t->name, t->found_in, z.message, t->r.trace);
+	written = !write_trace(t);
+	if (!(t->o.flags & ZUG_QUIET))
+		report_as_found(t->name, t->found_in, z.message, written ? t->r.trace : NULL);
 }
 
 static void say_failure(struct zug_campaign *t)
@@ -535,6 +521,23 @@ static void after(struct zug_campaign *t)
 	case PHASE_NEAR:
 	case PHASE_DONE:
 		break;
+	}
+}
+
+void test_exits(void)
+{
+	struct zug_campaign *t = z.test;
+
+	speak(t);
+	if (t->phase == PHASE_REPLAY) {
+		replayed(t);
+	} else if (t->phase == PHASE_SCRIPT) {
+		scripted(t);
+	} else {
+		/* also while another failure is minimised: this is a finding of its own */
+		t->has_minimized = false;
+		t->found_trace[0] = 0;
+		test_write_as_found();
 	}
 }
 
@@ -792,6 +795,7 @@ static char *plain_name(const char *name)
 
 static void forget(void)
 {
+	__atomic_store_n(&z.foreign, 0, __ATOMIC_RELAXED);
 	spawn_free(&z.spawn);
 	z.nr_ops = 0;
 }
@@ -857,12 +861,14 @@ struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 	struct zug_campaign *t;
 
 	open_error = ZUG_E_BUSY;
-	if (z.test)
+	if (__atomic_exchange_n(&is_open, 1, __ATOMIC_ACQUIRE))
 		return NULL;
 	open_error = ZUG_E_MEMORY;
 	t = calloc(1, sizeof(*t));
-	if (!t)
+	if (!t) {
+		__atomic_store_n(&is_open, 0, __ATOMIC_RELEASE);
 		return NULL;
+	}
 	t->quiet_fd = -1;
 	t->begin_ns = clock_now_ns();
 	last_message[0] = 0;
@@ -875,6 +881,7 @@ struct zug_campaign *zug_open(const char *name, const struct zug_options *o)
 		if (o && o->report)
 			*o->report = (struct zug_report){ .result = open_error };
 		free_test(t);
+		__atomic_store_n(&is_open, 0, __ATOMIC_RELEASE);
 		return NULL;
 	}
 	if (!under_zug)
@@ -891,6 +898,7 @@ static int close_under(struct zug_campaign *t)
 		*t->o.report = t->r;
 	z.test = NULL;
 	free_test(t);
+	__atomic_store_n(&is_open, 0, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -916,6 +924,8 @@ int zug_close(struct zug_campaign *t)
 	fiber_release();
 	workers_release();
 	speak(t);
+	if (__atomic_load_n(&z.foreign, __ATOMIC_RELAXED) && !t->r.result && !(t->o.flags & ZUG_QUIET))
+		report_foreign(t->name);
 	if (getenv("ZUG_SUMMARY") && !t->r.result && t->r.executions)
 		report_pass(&t->r, t->name);
 	result = t->r.result;
@@ -927,6 +937,7 @@ int zug_close(struct zug_campaign *t)
 	z.test = NULL;
 	z.search = NULL;
 	free_test(t);
+	__atomic_store_n(&is_open, 0, __ATOMIC_RELEASE);
 	return result;
 }
 

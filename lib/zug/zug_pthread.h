@@ -8,11 +8,12 @@
  *
  *	pthread_create join detach exit self equal, pthread_mutex_*, pthread_cond_*, pthread_rwlock_*,
  *	pthread_barrier_*, pthread_spin_*, pthread_once; thrd_*, mtx_*, cnd_*, call_once; sem_init destroy
- *	wait trywait timedwait post getvalue; sched_yield
+ *	wait trywait timedwait clockwait post getvalue; sched_yield
  *
  * An object belongs to one execution: a static one is as new in the next. A time-out is over when no
  * operation can go on otherwise. What is left as it is: named semaphores, cancellation, keys, robust and
- * process-shared objects, recursive mutexes that have no init call, and calls by a pointer to the function.
+ * process-shared objects, recursive mutexes that have no init call, joins that do not wait, sleeps, and calls
+ * by a pointer to the function or in other libraries, as those of std::thread.
  */
 #ifndef ZUG_PTHREAD_H
 #define ZUG_PTHREAD_H
@@ -110,6 +111,8 @@ static inline int zug_errno(int error)
 #define pthread_mutex_lock(m)		(ZUG_MINE ? zug_at_mutex_lock(m, 0, #m, ZUG_HERE) : pthread_mutex_lock(m))
 #define pthread_mutex_timedlock(m, ...)	\
 	(ZUG_MINE ? zug_at_mutex_lock(m, 1, #m, ZUG_HERE) : pthread_mutex_timedlock(m, __VA_ARGS__))
+#define pthread_mutex_clocklock(m, ...)	\
+	(ZUG_MINE ? zug_at_mutex_lock(m, 1, #m, ZUG_HERE) : pthread_mutex_clocklock(m, __VA_ARGS__))
 #define pthread_mutex_trylock(m)	(ZUG_MINE ? zug_at_mutex_trylock(m, #m, ZUG_HERE) : pthread_mutex_trylock(m))
 #define pthread_mutex_unlock(m)		(ZUG_MINE ? zug_at_mutex_unlock(m, #m, ZUG_HERE) : pthread_mutex_unlock(m))
 
@@ -126,6 +129,8 @@ static inline int zug_errno(int error)
 #define pthread_cond_wait(c, m)		(ZUG_MINE ? zug_at_cond_wait(c, m, 0, #c, #m, ZUG_HERE) : pthread_cond_wait(c, m))
 #define pthread_cond_timedwait(c, m, ...)	\
 	(ZUG_MINE ? zug_at_cond_wait(c, m, 1, #c, #m, ZUG_HERE) : pthread_cond_timedwait(c, m, __VA_ARGS__))
+#define pthread_cond_clockwait(c, m, ...)	\
+	(ZUG_MINE ? zug_at_cond_wait(c, m, 1, #c, #m, ZUG_HERE) : pthread_cond_clockwait(c, m, __VA_ARGS__))
 #define pthread_cond_signal(c)		(ZUG_MINE ? zug_at_cond_signal(c, 0, #c, ZUG_HERE) : pthread_cond_signal(c))
 #define pthread_cond_broadcast(c)	(ZUG_MINE ? zug_at_cond_signal(c, 1, #c, ZUG_HERE) : pthread_cond_broadcast(c))
 
@@ -143,6 +148,10 @@ static inline int zug_errno(int error)
 	(ZUG_MINE ? zug_at_rwlock_lock(l, 0, ZUG_TIMED, #l, ZUG_HERE) : pthread_rwlock_timedrdlock(l, t))
 #define pthread_rwlock_timedwrlock(l, t)	\
 	(ZUG_MINE ? zug_at_rwlock_lock(l, 1, ZUG_TIMED, #l, ZUG_HERE) : pthread_rwlock_timedwrlock(l, t))
+#define pthread_rwlock_clockrdlock(l, ...)	\
+	(ZUG_MINE ? zug_at_rwlock_lock(l, 0, ZUG_TIMED, #l, ZUG_HERE) : pthread_rwlock_clockrdlock(l, __VA_ARGS__))
+#define pthread_rwlock_clockwrlock(l, ...)	\
+	(ZUG_MINE ? zug_at_rwlock_lock(l, 1, ZUG_TIMED, #l, ZUG_HERE) : pthread_rwlock_clockwrlock(l, __VA_ARGS__))
 #define pthread_rwlock_unlock(l)	(ZUG_MINE ? zug_at_rwlock_unlock(l, #l, ZUG_HERE) : pthread_rwlock_unlock(l))
 
 #define pthread_barrier_init(b, attr, n)	\
@@ -157,6 +166,8 @@ static inline int zug_errno(int error)
 #define sem_trywait(s)			(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TRY, #s, ZUG_HERE)) : sem_trywait(s))
 #define sem_timedwait(s, ...)		\
 	(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TIMED, #s, ZUG_HERE)) : sem_timedwait(s, __VA_ARGS__))
+#define sem_clockwait(s, ...)		\
+	(ZUG_MINE ? zug_errno(zug_at_sem_wait(s, ZUG_TIMED, #s, ZUG_HERE)) : sem_clockwait(s, __VA_ARGS__))
 #define sem_post(s)			(ZUG_MINE ? zug_errno(zug_at_sem_post(s, #s, ZUG_HERE)) : sem_post(s))
 #define sem_getvalue(s, to)		(ZUG_MINE ? zug_errno(zug_at_sem_getvalue(s, to, #s)) : sem_getvalue(s, to))
 

@@ -345,6 +345,39 @@ static void by_hand(void)
 	tap_ok(zug_close(z) == 1 && r.result == 1 && r.replayed && strstr(r.failure, "on purpose"), "it is repeated by hand");
 }
 
+/* ---- several threads ---- */
+
+static void *tests_too(void *arg)
+{
+	struct zug_options o = { .executions = 50, .strategy = "random", .flags = ZUG_QUIET };
+
+	for (int i = 0; i < 30; i++) {
+		int ret = zug_test(nothing, NULL, &o);
+
+		if (ret != 0 && ret != ZUG_E_BUSY)
+			return NULL;
+		if (!ret)
+			__atomic_fetch_add((int *)arg, 1, __ATOMIC_RELAXED);
+	}
+	return arg;
+}
+
+static void tests_in_threads(void)
+{
+	pthread_t threads[4];
+	void *back;
+	int tested = 0;
+	bool good = true;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, tests_too, &tested);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &back);
+		good &= back == &tested;
+	}
+	tap_ok(good && tested > 0, "tests in four threads at once: one is open at a time, %s", good ? "others are told" : "others fail");
+}
+
 static bool option(const struct zug_options *o, int error, const char *message)
 {
 	int ret = zug_test(nothing, NULL, o);
@@ -423,6 +456,7 @@ int main(void)
 	tap_ok(zug_test(many_operations, NULL, (&(struct zug_options){ .executions = 1, .flags = ZUG_QUIET | ZUG_FIBERS })) == 0 &&
 		       got[nr_got - 1] == ZUG_E_MANY, "more operations than there can be");
 	tap_ok(NOTES(many_resources, ZUG_E_MANY), "more resources than there can be");
+	tests_in_threads();
 	stuck();
 	torn();
 	by_hand();

@@ -332,14 +332,18 @@ static void errors(void *arg)
 	zug_assert(!pthread_mutex_unlock(&m) && !pthread_mutex_unlock(&m) && !pthread_mutex_unlock(&m));
 	pthread_mutex_lock(&m);
 	zug_assert(pthread_cond_timedwait(&cond, &m, &past) == ETIMEDOUT);
+	zug_assert(pthread_cond_clockwait(&cond, &m, CLOCK_MONOTONIC, &past) == ETIMEDOUT);
 	zug_assert(!pthread_mutex_unlock(&m));
 	sem_init(&s, 0, 0);
 	zug_assert(sem_trywait(&s) == -1 && errno == EAGAIN);
 	zug_assert(sem_timedwait(&s, &past) == -1 && errno == ETIMEDOUT);
+	errno = 0;
+	zug_assert(sem_clockwait(&s, CLOCK_MONOTONIC, &past) == -1 && errno == ETIMEDOUT);
 	zug_assert(!sem_post(&s) && !sem_getvalue(&s, &n) && n == 1 && !sem_timedwait(&s, &past));
 	pthread_rwlock_init(&rw, NULL);
 	zug_assert(!pthread_rwlock_rdlock(&rw) && !pthread_rwlock_tryrdlock(&rw) && pthread_rwlock_trywrlock(&rw) == EBUSY);
 	zug_assert(pthread_rwlock_timedwrlock(&rw, &past) == ETIMEDOUT);
+	zug_assert(pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &past) == ETIMEDOUT);
 	zug_assert(!pthread_rwlock_unlock(&rw) && !pthread_rwlock_unlock(&rw) && !pthread_rwlock_wrlock(&rw));
 	zug_assert(pthread_rwlock_tryrdlock(&rw) == EBUSY && !pthread_rwlock_unlock(&rw) && !pthread_rwlock_destroy(&rw));
 	pthread_create(&t, NULL, nothing, &n);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "search/script.h"
+#include "lib/base/shell_word.h"
 #include "lib/version.h"
 #include "engine/faults.h"
 #include "engine/values.h"
@@ -593,11 +594,11 @@ static void put_head(FILE *out, const struct trace *t, const char *path, const c
 	fprintf(out,
 		"# A schedule under which a test fails; made by zug pin (zug %s) from %s:\n#   %s%s%s\n",
 		ZUG_VERSION, path, zug_outcome_name(o->kind), message[0] ? ": " : "", message);
-	fprintf(out, test ? "# ZUG_SCRIPT=%s" : "# zug run --script %s --", name);
-	for (char *const *a = trace_header(t)->argv; *a; a++) {
-		putc(' ', out);
-		report_put_word(out, *a);
-	}
+	fprintf(out, test ? "# ZUG_SCRIPT=" : "# zug run --script ");
+	shell_word_put(out, name);
+	if (!test)
+		fputs(" --", out);
+	shell_words_put(out, trace_header(t)->argv);
 	fputs("\n# Each 'before' is one switch; otherwise each task runs on until it blocks. zug-pin(1) has the language.\n",
 	      out);
 }

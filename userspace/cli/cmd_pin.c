@@ -12,6 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/new_file.h"
 #include "lib/base/proc_status.h"
+#include "lib/base/shell_word.h"
 #include "campaign/campaign.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -352,10 +353,10 @@ static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
 		fprintf(stderr, "zug pin: cannot write %s: %s\n", po->out, strerror(errno));
 		return ZUG_EXIT_USAGE;
 	}
-	printf("%s: %d statement%s; followed %d time%s, the same failure each time\nrun it: ZUG_SCRIPT=%s", po->out, statements,
-	       statements == 1 ? "" : "s", followed, followed == 1 ? "" : "s", po->out);
-	for (char *const *a = trace_header(t)->argv; *a; a++)
-		printf(" %s", *a);
+	printf("%s: %d statement%s; followed %d time%s, the same failure each time\nrun it: ZUG_SCRIPT=", po->out, statements,
+	       statements == 1 ? "" : "s", followed, followed == 1 ? "" : "s");
+	shell_word_put(stdout, po->out);
+	shell_words_put(stdout, trace_header(t)->argv);
 	putchar('\n');
 	return ZUG_EXIT_PASS;
 }

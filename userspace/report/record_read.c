@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/shell_word.h"
 #include "report/page.h"
 #include "report/record.h"
 #include "report/record_internal.h"
@@ -319,7 +320,7 @@ static void put_command(FILE *out, struct json_object *head)
 
 		if (i)
 			putc(' ', out);
-		report_put_word(out, word ? word : "");
+		shell_word_put(out, word ? word : "");
 	}
 }
 
@@ -357,7 +358,7 @@ static void put_failures(FILE *out, struct json_object *list, const char *execut
 		put_clean(out, text(f, "message"));
 		if (get(f, "trace")) {
 			fputs("\n    zug show ", out);
-			report_put_word(out, text(f, "trace"));
+			shell_word_put(out, text(f, "trace"));
 		}
 		putc('\n', out);
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "lib/base/shell_word.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
@@ -163,27 +164,6 @@ void report_outcome_line(FILE *out, const struct trace *t, const struct report_o
 
 /* ---- header ---- */
 
-void report_put_word(FILE *out, const char *s)
-{
-	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			     "%+,-./:=@_")]) {
-		fputs(s, out);
-		return;
-	}
-	putc('\'', out);
-	for (; *s; s++) {
-		char one[2] = { *s, '\0' };
-
-		if (*s == '\'')
-			fputs("'\\''", out);
-		else if ((unsigned char)*s >= 0x80)
-			putc(*s, out);
-		else
-			report_put(out, one, false);
-	}
-	putc('\'', out);
-}
-
 static void put_field(struct report *r, const char *name)
 {
 	fprintf(r->out, "%s%-10s%s", report_style(r, STYLE_DIM), name, report_style(r, STYLE_PLAIN));
@@ -203,7 +183,7 @@ static void put_header(struct report *r)
 	put_field(r, "command");
 	for (char *const *a = h->argv; *a; a++) {
 		fputs(a == h->argv ? "" : " ", r->out);
-		report_put_word(r->out, *a);
+		shell_word_put(r->out, *a);
 	}
 	putc('\n', r->out);
 	put_field(r, "in");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "lib/base/shell_word.h"
 #include "report/causality.h"
 #include "symbols/intern.h"
 #include "report/page.h"
@@ -408,7 +409,7 @@ static char *command_line(const struct trace_header *head)
 	for (char *const *a = head->argv; *a; a++) {
 		if (a != head->argv)
 			putc(' ', f);
-		report_put_word(f, *a);
+		shell_word_put(f, *a);
 	}
 	if (fclose(f)) {
 		free(text);

@@ -102,8 +102,6 @@ const struct trace_frame *report_main_frame(const struct trace_frame *frames, ui
 void report_outcome_words(const struct report *r, char *buf, size_t len);
 /* The same, as a line. */
 void report_put_outcome(struct report *r);
-/* Prints a word quoted for the shell. */
-void report_put_word(FILE *out, const char *s);
 
 /* ---- report_signals.c ---- */
 

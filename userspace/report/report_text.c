@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/shell_word.h"
 #include "report/report_internal.h"
 #include "symbols/symbols.h"
 
@@ -62,21 +63,10 @@ const char *report_task_style(const struct report *r, uint32_t task)
 	return r->o->colour ? codes[task % (sizeof(codes) / sizeof(*codes))] : "";
 }
 
-/*
- * Bytes of the C0 or C1 control character at p, 0: none. A program's escape sequences must not
- * reach our terminal.
- */
-static size_t control_bytes(const unsigned char *p)
-{
-	if (*p < 0x20 || *p == 0x7f)
-		return 1;
-	return *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
-}
-
 void report_put(FILE *out, const char *s, bool lines)
 {
 	for (const unsigned char *p = (const unsigned char *)s; *p;) {
-		size_t n = control_bytes(p);
+		int n = control_bytes(p);
 
 		if (!n || (lines && (*p == '\n' || *p == '\t'))) {
 			putc(*p++, out);
@@ -92,7 +82,7 @@ void report_clean(char *buf, size_t len, const char *s)
 	size_t at = 0;
 
 	for (const unsigned char *p = (const unsigned char *)s; *p && at + 9 < len;) {
-		size_t n = control_bytes(p);
+		int n = control_bytes(p);
 
 		if (!n)
 			buf[at++] = *p++;
