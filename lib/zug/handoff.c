@@ -46,6 +46,7 @@ static struct fiber *idle_fibers;
 static jmp_buf root_ctx;
 static cpu_set_t cpus_before;
 static int pin_cpu = -1;	/* on which all threads are; -1: they are where they are */
+static int policy_before;
 
 /* A program with -fsanitize=thread does not see the words of a library that is without. */
 extern void __tsan_init(void) __attribute__((weak, visibility("default")));
@@ -497,6 +498,13 @@ void workers_release(void)
 	}
 }
 
+/* One policy of the two for threads without a priority instead of the other. */
+static void change_policy(int from, int to)
+{
+	if (sched_getscheduler(0) == from)
+		sched_setscheduler(0, to, &(struct sched_param){ .sched_priority = 0 });
+}
+
 void turn_pin(void)
 {
 	cpu_set_t one;
@@ -507,6 +515,7 @@ void turn_pin(void)
 	if (my_host == &z.root_host && pin_cpu < 0) {
 		if (sched_getaffinity(0, sizeof(cpus_before), &cpus_before))
 			return;
+		policy_before = sched_getscheduler(0);
 		__atomic_store_n(&pin_cpu, sched_getcpu(), __ATOMIC_RELAXED);
 	}
 	/* a thread may begin late, when the execution that made it has failed */
@@ -516,11 +525,16 @@ void turn_pin(void)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof(one), &one);
+	/* who hands the turn on goes to sleep before the other one runs: one switch, and not two */
+	change_policy(SCHED_OTHER, SCHED_BATCH);
 }
 
 void turn_unpin(void)
 {
-	if (pin_cpu >= 0)
+	if (pin_cpu >= 0) {
 		sched_setaffinity(0, sizeof(cpus_before), &cpus_before);
+		if (policy_before == SCHED_OTHER)
+			change_policy(SCHED_BATCH, SCHED_OTHER);
+	}
 	__atomic_store_n(&pin_cpu, -1, __ATOMIC_RELAXED);
 }
