@@ -422,6 +422,19 @@ static void hold(struct engine *e, struct model_world *m, void *ctx)
 	engine_hold(e, is_odd, NULL);
 }
 
+static enum engine_hold at_end(void *ctx, uint32_t task, const struct zug_label *l)
+{
+	(void)ctx;
+	return (l->op == ZUG_OP_END && task) ? HOLD_LAST : HOLD_NOT;
+}
+
+static void hold_ends(struct engine *e, struct model_world *m, void *ctx)
+{
+	(void)m;
+	(void)ctx;
+	engine_hold_before(e, ZUG_OP_END, at_end, NULL);
+}
+
 static bool on_state(void *ctx, uint32_t task, struct outcome *o)
 {
 	(void)task;
@@ -444,6 +457,7 @@ static void lookers(void)
 		const char *what;
 	} kinds[] = {
 		{ watch, "a watcher of steps" }, { hold, "tasks that are held" }, { monitor, "a monitor of states" },
+		{ hold_ends, "tasks that are held at their ends" },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -467,6 +481,10 @@ static void lookers(void)
 			search_free(how[1].search);
 		}
 		tap_ok(same && seen[0] == seen[1], "%s: the same with leases and without", kinds[i].what);
+		/* nothing but ends is held: until one comes to its end tasks go on without being asked about */
+		if (kinds[i].prepare == hold_ends)
+			tap_ok(s.asked < s.asked_always, "%s: %lu questions instead of %lu", kinds[i].what,
+			       (unsigned long)s.asked, (unsigned long)s.asked_always);
 	}
 }
 

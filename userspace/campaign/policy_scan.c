@@ -60,6 +60,11 @@ static enum engine_hold hold_end(void *ctx, uint32_t task, const struct zug_labe
 	return !is_aside(s->session) && l->op == ZUG_OP_END && s->nr_ends++ < ENDS ? HOLD_LAST : HOLD_NOT;
 }
 
+static void hold_ends(struct scan *s)
+{
+	engine_hold_before(s->session->engine, ZUG_OP_END, hold_end, s);
+}
+
 static enum engine_hold hold_if(const struct scan *s, bool held)
 {
 	return held && !is_aside(s->session) ? HOLD : HOLD_NOT;
@@ -109,7 +114,7 @@ static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_la
 /*
  * In a search that samples schedules differ anyway. Its looks hold the ends of tasks now and then, for
  * what comes late in a task may meet what its process does when it ends: every other one, of a large
- * program one in four, as there are no leases meanwhile.
+ * program one in four, as there are no leases while one is held.
  */
 static bool look_holds_ends(const struct scan *s)
 {
@@ -123,11 +128,10 @@ static void hold_for_look(struct scan *s)
 		hold_later, hold_makers, hold_random,
 	};
 
-	if (s->session->sampled)
-		engine_hold(s->session->engine, look_holds_ends(s) ? hold_end : NULL, s);
+	if (s->session->sampled ? look_holds_ends(s) : s->round < s->span)
+		hold_ends(s);
 	else
-		engine_hold(s->session->engine,
-			    s->round < s->span ? hold_end : others[(s->round - s->span) % 3], s);
+		engine_hold(s->session->engine, s->session->sampled ? NULL : others[(s->round - s->span) % 3], s);
 }
 
 /* ---- what comes of it ---- */
@@ -509,7 +513,10 @@ static void begin_execution(void *state, bool *apart)
 	if (s->session->frozen) {
 		s->holding = s->ends_last = s->races->noting = s->races->scanning = false;
 		s->session->o.failure.race = s->races->fail;
-		engine_hold(s->session->engine, s->cuts && !s->endless && s->session->part % 2 ? hold_end : NULL, s);
+		if (s->cuts && !s->endless && s->session->part % 2)
+			hold_ends(s);
+		else
+			engine_hold(s->session->engine, NULL, NULL);
 		s->nr_ends = 0;
 		*apart |= s->cuts && !s->endless && s->session->part % 2;
 		return;
@@ -519,11 +526,10 @@ static void begin_execution(void *state, bool *apart)
 		s->mode = DONE;
 	ends_last = holds_ends_now(s);
 	s->nr_ends = 0;
-	engine_hold(s->session->engine,
-		    s->holding					   ? hold_pair :
-		    ends_last || (s->late && look_holds_ends(s)) ? hold_end :
-								     NULL,
-		    s);
+	if (!s->holding && (ends_last || (s->late && look_holds_ends(s))))
+		hold_ends(s);
+	else
+		engine_hold(s->session->engine, s->holding ? hold_pair : NULL, s);
 	s->races->noting = s->holding && !s->races->fail;
 	s->races->scanning = s->late;
 	s->races->scanned = s->mode == DONE;

@@ -133,8 +133,15 @@ void engine_watch_states(struct engine *e,
 void engine_hold(struct engine *e,
 		 enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
 {
+	engine_hold_before(e, ZUG_OP_NONE, fn, ctx);
+}
+
+void engine_hold_before(struct engine *e, unsigned int op,
+			enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx)
+{
 	e->hold = fn;
 	e->hold_ctx = ctx;
+	e->hold_op = op;
 }
 
 uint64_t engine_look(struct engine *e)

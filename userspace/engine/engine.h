@@ -101,6 +101,9 @@ void engine_watch_steps(struct engine *e, bool (*fn)(void *ctx, const struct sea
 enum engine_hold { HOLD_NOT = 0, HOLD, HOLD_LAST };
 void engine_hold(struct engine *e,
 		 enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
+/* The same of tasks before that operation alone. While none stands there, points are passed under leases. */
+void engine_hold_before(struct engine *e, unsigned int op,
+			enum engine_hold (*fn)(void *ctx, uint32_t task, const struct zug_label *l), void *ctx);
 
 /*
  * From the next execution on fn is called before every decision; task made the last step

@@ -238,7 +238,9 @@ static bool gets_on(const struct search_cand *c)
 
 static enum engine_hold hold_of(const struct engine *e, const struct search_cand *c)
 {
-	return c->enabled ? e->hold(e->hold_ctx, c->task, &c->label) : HOLD_NOT;
+	if (!c->enabled || (e->hold_op && c->label.op != e->hold_op))
+		return HOLD_NOT;
+	return e->hold(e->hold_ctx, c->task, &c->label);
 }
 
 /*

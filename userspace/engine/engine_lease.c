@@ -41,6 +41,17 @@ static uint64_t at_most(uint64_t nr, uint64_t most)
 	return nr < most ? nr : most;
 }
 
+/* A task is held now, or the one that goes on may come to where it is. (No task ends under a lease.) */
+static bool may_hold(const struct engine *e)
+{
+	if (!e->hold || e->r)
+		return false;
+	for (uint32_t i = 0; e->hold_op == ZUG_OP_END && i < e->nr_cands; i++)
+		if (e->cands[i].label.op == ZUG_OP_END)
+			return true;
+	return e->hold_op != ZUG_OP_END;
+}
+
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 {
 	enum search_until until;
@@ -49,8 +60,8 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	/* what was promised where one task alone could be chosen says nothing of other points */
 	if (!e->leases || e->status.quiet || (e->forced && !e->r))
 		return;
-	/* tasks are held, a task is on trial, or any use of what was destroyed is misuse */
-	if ((e->hold && !e->r) || e->on_trial || misuse_after_destroy(e->misuse))
+	/* a task is on trial, or any use of what was destroyed is misuse */
+	if (may_hold(e) || e->on_trial || misuse_after_destroy(e->misuse))
 		return;
 	nr = at_most(search_promise(e->s, p, &until), MOST_POINTS);
 	if (e->r)
