@@ -379,6 +379,35 @@ static void spins(void)
 	run_free(r);
 }
 
+/* How often the timer strikes in a computation is up to the machine, so nothing that is decided may depend on it. */
+static void timer_strikes(void)
+{
+	uint64_t first[20];
+	struct run *r;
+	char what[96];
+
+	for (int32_t n = 0; n < 5; n++) {
+		const struct mw_program computes = {
+			.code = { TASK(CREATE(1), CREATE(2), READ(0, 0), { .op = W_COMPUTE, .a = MW_AGAIN_THEN_NOT, .imm = n },
+				       WRITE(0, 1), READ(0, 0), JOIN(1), JOIN(2)),
+				  TASK(WRITE(0, 2), READ(0, 0)), TASK(WRITE(0, 3), READ(0, 0)) }
+		};
+		uint32_t same = 0;
+
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			r = run(&computes, &(struct how){ .strategy = seed % 2 ? "random" : "pct:depth=3", .seed = seed });
+			if (!n)
+				first[seed] = r->x.hash;
+			same += r->x.hash == first[seed];
+			run_free(r);
+		}
+		r = run(&computes, &(struct how){ SCHEDULE(0, 0, 0, 0, 1) });
+		snprintf(what, sizeof(what), "%d stops of a computation change nothing that is decided", n);
+		check(same == 20 && r->x.preemptions == 1, r, what);
+		run_free(r);
+	}
+}
+
 /* A task that loops without a point, while none of the others can run. */
 static void spins_alone(void)
 {
@@ -512,6 +541,7 @@ int main(void)
 	livelock();
 	spin_locks();
 	spins();
+	timer_strikes();
 	spins_alone();
 	misuse();
 	return tap_done();

@@ -307,6 +307,7 @@ static bool last_repeats(struct engine *e, uint32_t task)
 static enum verdict on_point(struct engine *e, const struct world_event *ev)
 {
 	const struct zug_label *l = &e->w->tasks[ev->task].label;
+	bool yields = ev->yield && l->op != ZUG_OP_SPIN;
 	enum verdict v = GO_ON;
 
 	if (!e->x->launch_ns)
@@ -315,15 +316,16 @@ static enum verdict on_point(struct engine *e, const struct world_event *ev)
 		progress_made(&e->pc);
 	e->quiet = e->status.quiet;
 	progress_point(&e->pc, ev->task, l->site, ev->yield);
+	/* whether the timer strikes in a computation is up to the machine: on_computation() says what comes of it */
 	if (l->op != ZUG_OP_SPIN)
 		e->stops = 0;
 	/* a replay tells of a yield as if it had stopped there */
 	if (e->r)
-		e->yielded |= ev->yield;
+		e->yielded |= yields;
 	if (ev->passed)
 		v = decide_passed(e, ev->task);
 	if (!e->r)
-		e->yielded |= ev->yield;
+		e->yielded |= yields;
 	if (v == GO_ON && ev->passed) {
 		try_last(e, ev->task, true);
 		if (ends_livelock(e)) {
@@ -458,7 +460,6 @@ static bool others_stand(const struct engine *e, uint32_t task)
 
 static enum verdict goes_on_computing(struct engine *e, uint32_t task)
 {
-	e->yielded = false;
 	e->w->ops->grant(e->w, task);
 	return WAIT;
 }
@@ -483,6 +484,7 @@ static enum verdict on_computation(struct engine *e, uint32_t task)
 	if (spin == SPIN_NO && !want && (alone || e->status.quiet || ++e->stops < STOPS_BEFORE_SWITCH))
 		return goes_on_computing(e, task);
 	e->stops = 0;
+	e->yielded = true;
 	if (spin != SPIN_PROVEN)
 		return GO_ON;
 	ends_add_stacks(e);
