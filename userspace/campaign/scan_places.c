@@ -31,7 +31,7 @@
 #define STOPS 4096
 /*
  * A search that samples has looks among its executions all the time, and so they cost less: another
- * sample of the places each time, neighbours in the order of their turns, for a sixth of the stops
+ * sample of the places each time, neighbours in the order of their turns, for an eighth of the stops
  * of an ordinary execution. One with less than SHORT of those takes most of its time to start, and
  * may have so many stops with those that look. A place has a limit of LEAST_SAMPLED or more, a few
  * stops beyond it (ZUG_HOT_HITS), and until it is known how often it is reached counts as UNKNOWN.
@@ -265,7 +265,7 @@ static void plan_sampled(struct scan *s)
 	const struct session_figures *f = &s->session->figures;
 	uint64_t steps = f->steps / (f->executions ? f->executions : 1);
 
-	s->stops = within(steps / 6, steps < SHORT ? SHORT - steps : 0, STOPS);
+	s->stops = within(steps / 8, steps < SHORT ? SHORT - steps : 0, STOPS);
 	s->nr_batches = s->nr * UNKNOWN / s->stops + 1;
 	s->rounds = s->nr ? within(s->nr_batches, LOOKS, FIRST_LOOKS) : 0;
 	s->last_round = s->nr ? s->rounds + within(2 * s->nr_batches, MORE_LOOKS, UINT32_MAX) : 0;
