@@ -7,6 +7,7 @@
 #define ZUG_CALLS_BPF_H
 
 #include "points.bpf.h"
+#include "call_lease.bpf.h"
 
 /* The primitive that was the task's last point waits, or wakes others: that is one operation with it. */
 static __always_inline bool within_primitive(struct task_state *t, __u64 addr)
@@ -281,10 +282,25 @@ static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u
 	t->ev.arg[3] = args->a[3];
 	t->ev.ip = BPF_CORE_READ(regs, ip);
 	call_where(t->nr, args);
-	/* a label needs a look at the task: at paths, descriptors, its stack */
 	t->ev.sp = BPF_CORE_READ(regs, sp);
 	t->ev.bp = BPF_CORE_READ(regs, bp);
+	return 0;
+}
+
+/* A system call that is a point: the holder stops, or passes under its lease. */
+static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+{
+	if (!args)
+		return 0;
+	tell_call(p, t, ZUG_EV_SYSCALL, args);
+	t->ev.before_addr = t->last_lock;
+	s->nr_points++;
+	reaches_point(s);
+	if (!ring_crowded(t) && !alarm_due(s) && call_leased(s, p, t, args))
+		return 0;
+	/* a label needs a look at the task: at paths, descriptors, its stack */
 	call_memory(t->nr, args);
+	halt(s, t);
 	return 0;
 }
 
@@ -350,6 +366,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 			s->quiet = 0;
 		else if (s->setup.tell_output && writes_text(nr)) {
 			tell_call(p, t, ZUG_EV_OUTPUT, args);
+			call_memory(nr, args);
 			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */) {
 				stop(s, t, NULL, true);
 				return 0;
@@ -377,6 +394,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 			t->ev.arg[0] = a[0] & 0xff;
 			t->flags |= TF_STOP;
 			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		} else {
+			sync_paths(p, t);
 		}
 		return 0;
 	}
@@ -388,9 +407,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		return 0;
 	if (quiet_pass(s))
 		return 0;
-	tell_call(p, t, ZUG_EV_SYSCALL, args);
-	stop(s, t, NULL, true);
-	return 0;
+	return call_point(s, p, t, args);
 }
 
 /* The kernel has room for what perf would want to know, and fills it, at each call of each task of the machine. */

@@ -211,6 +211,26 @@ static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
 	bpf_map_update_elem(&site_cache, &ck, out, BPF_ANY);
 }
 
+/* Whose code lies there. false: no known file's. */
+static __always_inline bool find_code(struct task_struct *p, __u64 addr, struct zug_step_key *key)
+{
+	struct zug_file_key fk = {};
+	struct vma_info v = {};
+	__u32 *mod;
+
+	if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
+		return false;
+	fk.ino = v.ino;
+	fk.dev = v.dev;
+	mod = bpf_map_lookup_elem(&modules, &fk);
+	if (!mod)
+		return false;
+	key->module = *mod;
+	key->offset = addr - v.start + (v.pgoff << 12);
+	key->round = plants;
+	return true;
+}
+
 /* Where an address really lies, so that one shared object of two processes is one object. */
 static __always_inline bool addr_where(struct task_struct *p, const struct space *sp, __u64 addr,
 				       struct zug_where *w)

@@ -79,7 +79,18 @@ static __always_inline bool read_before(struct task_state *t)
 	return true;
 }
 
-/* The holder passes the place under its lease. What user space reads of memory at a point goes with the event. */
+/* Whether the holder may pass what takes so many steps of its lease. What user space reads of memory at a point goes with the event. */
+static __always_inline bool lease_covers(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, struct zug_lease *l,
+					 __u32 steps)
+{
+	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l))
+		return false;
+	l->left -= steps;
+	t->ev.flags |= ZUG_EF_LEASED;
+	return true;
+}
+
+/* The holder passes the place under its lease. */
 static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -88,11 +99,7 @@ static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
 	l = &leases[t->slot];
-	if (l->left < site->pass.steps || !may_pass(p, t, site) || !read_before(t) || !tell_locks(s, p, t, l))
-		return false;
-	l->left -= site->pass.steps;
-	t->ev.flags |= ZUG_EF_LEASED;
-	return true;
+	return l->left >= site->pass.steps && may_pass(p, t, site) && lease_covers(s, p, t, l, site->pass.steps);
 }
 
 /* The holder passes a place because it is alone: that counts, too. */
@@ -120,6 +127,15 @@ static __always_inline void reaches_point(struct zug_sandbox *s)
 	clock_step(s);
 }
 
+/* The holder stops here. t->ev is filled. */
+static __always_inline void halt(struct zug_sandbox *s, struct task_state *t)
+{
+	s->nr_switches++;
+	s->stopping = 1;
+	t->flags |= TF_STOP;
+	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+}
+
 /*
  * Stops here, or passes when no other task could go on, or (not with site NULL) under a lease. t->ev is
  * filled.
@@ -142,10 +158,7 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		return;
 	}
 	read_before(t);
-	s->nr_switches++;
-	s->stopping = 1;
-	t->flags |= TF_STOP;
-	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+	halt(s, t);
 }
 
 /*

@@ -29,13 +29,17 @@
 const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
- * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), sleeps and nr_slots;
+ * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), known_files,
+ * sleeps and nr_slots;
  * the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
 struct zug_watch watches[ZUG_MAX_WATCHES];
 struct zug_lease leases[ZUG_MAX_SANDBOXES];
 struct zug_call call_memories[ZUG_MAX_SANDBOXES];
+struct zug_path call_paths[ZUG_MAX_SANDBOXES];
+struct zug_known_file known_files[ZUG_MAX_SANDBOXES][ZUG_KNOWN_FILES];
+__u32 paths_ahead[ZUG_MAX_SANDBOXES];	/* the holder has passed calls with paths since it got the turn */
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */
 volatile __u32 mm_counter;

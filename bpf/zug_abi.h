@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		21
+#define ZUG_ABI_VERSION		22
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
@@ -29,7 +29,8 @@ enum zug_event_kind {
 	ZUG_EV_NEW = 1,		/* arg[0]: creator's id, [1]: clone flags, [2]: what it calls itself (its own namespace's pid) */
 	ZUG_EV_START,		/* first exec done, control begins (gives up the turn) */
 	ZUG_EV_POINT,		/* before a probed instruction: site, ip, arg[0..3] (or [0]: operand), ret, obj */
-	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd */
+	ZUG_EV_SYSCALL,		/* before a system call: nr, ip, sp, bp, arg[0..3], obj of its first fd. LEASED: sp is an address in what */
+				/* has called it (0: it is known by ip); of an empty path obj2 is the file, state its number of names */
 	ZUG_EV_WATCH,		/* after an access to a watched variable: ip, arg[0]: address, arg[1]: index */
 	ZUG_EV_YIELD,		/* sched_yield() */
 	ZUG_EV_SPIN,		/* ran for spin_ns without reaching a point, or alone for lone_ns: then arg[0] is 1 */
@@ -59,6 +60,8 @@ enum zug_event_kind {
 	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, answer, name, ip */
 	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a regular file (gives up the turn): with ZUG_CMD_LOUD it is where the search */
 				/* begins, else no point, let it go on */
+	ZUG_EV_PATH,		/* struct zug_path: of the SYSCALL that comes next and is LEASED */
+	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to (gives up the turn): no point, let it go on */
 };
 
 /* Flags of an event */
@@ -79,8 +82,8 @@ enum zug_event_kind {
 #define ZUG_EF_HANDLER	(1u << 14)	/* POINT at an instruction with an operand: in a signal handler */
 #define ZUG_EF_ENDLESS	(1u << 15)	/* BLOCK with a deadline: the kernel itself would wait for ever */
 #define ZUG_EF_INSIDE	(1u << 16)	/* BLOCK: in the primitive that the task called last */
-#define ZUG_EF_LEASED	(1u << 17)	/* POINT: not stopped, as the holder's lease says (struct zug_lease) */
-#define ZUG_EF_BEFORE	(1u << 18)	/* POINT: before_addr and before are known */
+#define ZUG_EF_LEASED	(1u << 17)	/* POINT, SYSCALL: not stopped, as the holder's lease says (struct zug_lease) */
+#define ZUG_EF_BEFORE	(1u << 18)	/* POINT, SYSCALL: before_addr and before are known */
 #define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
 #define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
 #define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands behind the call */
@@ -118,7 +121,7 @@ struct zug_event {
 	union {
 		char comm[16];		/* EXEC */
 		struct {
-			__u64 before_addr;	/* POINT that stops, or under a lease: the primitive of the point before, if it was one */
+			__u64 before_addr;	/* POINT that stops, or what passes under a lease: the primitive of the point before, if it was one */
 			__u32 before[6];	/* its memory now */
 		};
 	};
@@ -129,6 +132,18 @@ struct zug_event {
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
 		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
 	};
+};
+
+/* ZUG_EV_PATH. As long as an event. */
+#define ZUG_PATH_TEXT	168
+struct zug_path {
+	__u32 kind;
+	__u32 flags;
+	__u32 sandbox;
+	__u32 task;
+	__u32 len;		/* with the 0 at the end */
+	__u32 pad;
+	char text[ZUG_PATH_TEXT];
 };
 
 enum zug_sandbox_state {
@@ -185,11 +200,15 @@ struct zug_turn {
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
 #define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
+#define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
 struct zug_lease {
 	__u32 left;		/* points */
 	__u32 flags;		/* ZUG_LEASE_* */
 	__u32 nr_locks;
 	__u32 passes;		/* with any grant: points that are left out which the holder may pass before it stops at one */
+	__u32 root;		/* CALLS: the first process of the test, whose end is looked at */
+	__u32 pad;
+	__u64 root_mnt, root_dentry;	/* CALLS: paths from that folder can be looked up when the task has gone on */
 	struct {
 		__u64 addr;
 		__u32 word[6];
@@ -256,6 +275,21 @@ struct zug_call {
 	__u8 stack[ZUG_CALL_STACK];
 };
 
+/*
+ * Files and the like that user space has a name for in execution run, so that it need not look at the descriptor of a task that
+ * goes on. It writes them, at zug_file_place(); a later one takes the place of an earlier one.
+ */
+#define ZUG_KNOWN_FILES	256	/* a power of two */
+struct zug_known_file {
+	__u64 ino;
+	__u32 dev;
+	__u32 run;		/* 0: there is none */
+};
+static inline __u32 zug_file_place(__u64 ino, __u32 dev)
+{
+	return (__u32)(ino ^ ino >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
+}
+
 /* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
  * space find out by looking (ZUG_CMD_ENVIRONMENT). */
 #define ZUG_ENV_NET	(1u << 0)
@@ -297,7 +331,17 @@ struct zug_syscall {
 	__u8 sock_time;	/* a time-out of fd_arg's socket ends its wait: 1 SO_RCVTIMEO, 2 SO_SNDTIMEO */
 	__u8 polls;	/* poll() and its kin: one or two descriptors that it looks at are its objects */
 	__u8 path_arg, path2_arg;	/* 1..: which arguments are paths; the descriptor of the first one's folder is the one before */
-	__u8 pad;
+	__u8 lease;	/* enum zug_call_lease */
+};
+
+/* How a task with a lease goes on at a system call. */
+enum zug_call_lease {
+	ZUG_CALL_STOPS = 0,
+	ZUG_CALL_PASSES,	/* its label follows from the event */
+	ZUG_CALL_READS,		/* the same, but what has no name may be a descriptor of signals, of which user space asks the process */
+	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
+	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0 */
+	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
 
 /*
@@ -417,13 +461,24 @@ struct zug_caller_key {
 	__u32 pad;
 	__u64 addr;
 };
-enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE };
+enum { ZUG_CALLER_UNKNOWN = 0, ZUG_CALLER_IN, ZUG_CALLER_LEFT_OUT, ZUG_CALLER_ABOVE, ZUG_CALLER_NONE };
 struct zug_caller {
 	__u32 what;		/* ZUG_CALLER_* */
 	__s32 size;		/* ABOVE: its frame ends so many bytes above the stack pointer, behind the return address */
 	__s32 bp_at;		/* its caller's frame pointer lies so many bytes behind that end; 0: it is still in the register */
 	__u32 by_bp;		/* above the frame pointer instead */
 };
+
+/*
+ * Of a place in a file's code: what the caller of a system call is there. IN: the place itself; NONE: it cannot be told; ABOVE: the
+ * place before its return address says.
+ */
+struct zug_step_key {
+	__u64 offset;		/* in the file */
+	__u32 module;
+	__u32 round;		/* the variable `plants`: modules get other numbers then */
+};
+#define ZUG_CALLER_DEPTH 24	/* Rust's standard library, Go's and C++'s streams are about ten functions deep */
 
 struct zug_file_key {
 	__u64 ino;
@@ -525,7 +580,10 @@ _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 392, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
-_Static_assert(sizeof(struct zug_lease) == 272, "zug_lease");
+_Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
+_Static_assert(sizeof(struct zug_lease) == 296, "zug_lease");
+_Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
+_Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
 _Static_assert(sizeof(struct zug_site) == 72, "zug_site");

@@ -6,9 +6,12 @@
  * bring more events, as the kernel side would send them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 
@@ -77,6 +80,25 @@ const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
 	(void)k;
 	(void)slot;
 	return NULL;
+}
+
+static struct zug_known_file known[ZUG_KNOWN_FILES];
+
+volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned int slot)
+{
+	(void)k;
+	(void)slot;
+	return known;
+}
+
+void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c)
+{
+}
+
+uint32_t kernel_probes_round(const struct kernel *k)
+{
+	(void)k;
+	return 0;
 }
 
 void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c)
@@ -538,7 +560,7 @@ static void test_lease(void)
 	before_lock(k, open);
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false);
 	k->w.ops->grant(&k->w, 0);
-	ok(lease.left == 5 && lease.flags == ZUG_LEASE_WAKE && lease.nr_locks == 1 && lease.locks[0].addr == 0x1000 &&
+	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS) && lease.nr_locks == 1 && lease.locks[0].addr == 0x1000 &&
 	   !memcmp(lease.locks[0].word, open, sizeof(open)), "a lease comes with the locks that others stand before");
 	nr_commands = 0;
 	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
@@ -575,7 +597,7 @@ static void test_lease(void)
 	k->timed.nr = k->timed.room = 1;
 	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true);
 	k->w.ops->grant(&k->w, 0);
-	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN), "a timed wait may end too early: its end is to be looked at");
+	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS), "a timed wait may end too early: its end is to be looked at");
 	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	ok(leased_next(k), "a place");
 	k->kt[0].split.phase = SPLIT_READ;
@@ -584,6 +606,71 @@ static void test_lease(void)
 	ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE, "a split one has two steps under a lease");
 	nr_commands = 0;
 	ok(!k->w.ops->grant(&k->w, 0) && !nr_commands, "and neither of them needs the turn");
+	end(k);
+}
+
+/* A system call of T0, which has gone on; path is what it is about (NULL: the descriptor is). */
+static struct zug_event *leased_call(int nr, const char *path)
+{
+	struct zug_path *p = (struct zug_path *)put(ZUG_EV_PATH, 1, ZUG_EF_LEASED);
+	struct zug_event *e;
+
+	if (path) {
+		p->len = strlen(path) + 1;
+		memcpy(p->text, path, p->len);
+	} else {
+		nr_ring--;
+	}
+	e = put(ZUG_EV_SYSCALL, 1, ZUG_EF_LEASED);
+	e->nr = nr;
+	return e;
+}
+
+static bool is_known(uint64_t ino)
+{
+	return known[zug_file_place(ino, 0)].ino == ino && known[zug_file_place(ino, 0)].run == state.run;
+}
+
+static void test_leased_calls(void)
+{
+	struct kworld *k = begin();
+	uint64_t pipe_id = 0, file = places_path(k->o.places, "/no/such/file");
+	struct zug_event *e;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	/* no process has these tasks' numbers: what passes here was not looked at */
+	state.run = 7;
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false);
+	k->w.ops->grant(&k->w, 0);
+	leased_call(SYS_openat, "/no//such/./file");
+	ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_OPEN && k->w.tasks[0].label.object == file,
+	   "a system call that is passed is a question, and its path came before it");
+	k->w.ops->grant(&k->w, 0);
+	e = leased_call(SYS_write, NULL);
+	e->flags |= ZUG_EF_OBJECT;
+	e->obj = (struct zug_where){ .ino = 55, .mode = S_IFIFO };
+	ok(leased_next(k) && zug_object_is_numbered(pipe_id = k->w.tasks[0].label.object), "a pipe is known by its number");
+	k->w.ops->grant(&k->w, 0);
+	e = leased_call(SYS_newfstatat, NULL);
+	e->obj2 = (struct zug_where){ .ino = 55, .mode = S_IFIFO };
+	e->state = 1;
+	ok(leased_next(k) && !k->w.tasks[0].label.object, "an empty path that is about a pipe names nothing");
+	k->w.ops->grant(&k->w, 0);
+	ok(!is_known(66), "a file that nothing has named");
+	put(ZUG_EV_SYNC, 1, ZUG_EF_ASK);
+	nr_commands = 0;
+	ok(nothing_next(k) && nr_commands == 1 && commands[0].cmd == ZUG_CMD_GRANT && commands[0].task == 1,
+	   "where paths are about to lead elsewhere the task stops, and goes on alone");
+	e = put(ZUG_EV_SYSCALL, 1, ZUG_EF_ASK | ZUG_EF_OBJECT);
+	e->nr = SYS_close;
+	e->pid = getpid();
+	e->arg[0] = fd;
+	e->obj = (struct zug_where){ .ino = 66, .mode = S_IFREG };
+	ok(next_is(k, WORLD_POINT, 0, true) && k->w.tasks[0].label.object && k->w.tasks[0].label.object != pipe_id && is_known(66),
+	   "is known from then on");
+	places_file_gone(k->o.places, 0, 66);
+	ok(!is_known(66), "  until its last name goes");
+	close(fd);
 	end(k);
 }
 
@@ -807,6 +894,7 @@ int main(void)
 	test_states();
 	test_split();
 	test_lease();
+	test_leased_calls();
 	test_take_back();
 	test_own_stops();
 	test_errand();

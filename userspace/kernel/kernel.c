@@ -492,6 +492,11 @@ struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot)
 	return slot < ZUG_MAX_SANDBOXES ? &k->bss->leases[slot] : NULL;
 }
 
+volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned int slot)
+{
+	return slot < ZUG_MAX_SANDBOXES ? k->bss->known_files[slot] : NULL;
+}
+
 const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
 {
 	return slot < ZUG_MAX_SANDBOXES ? &k->bss->call_memories[slot] : NULL;
@@ -643,6 +648,19 @@ int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t 
 	struct zug_file_key key = { .ino = ino, .dev = kernel_dev(st_dev) };
 
 	return bpf_map_update_elem(programs_map(k->programs, "modules"), &key, &module, BPF_ANY) ? -errno : 0;
+}
+
+void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c)
+{
+	struct zug_step_key key = { .module = module, .offset = offset, .round = k->bss->plants };
+
+	/* where that fails tasks stop */
+	bpf_map_update_elem(programs_map(k->programs, "steps"), &key, c, BPF_ANY);
+}
+
+uint32_t kernel_probes_round(const struct kernel *k)
+{
+	return k->bss->plants;
 }
 
 void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c)

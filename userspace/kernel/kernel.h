@@ -59,6 +59,9 @@ void kernel_forget(struct kernel *k, unsigned int slot);
 /* The lease of a sandbox's holder: to be written while no task has the turn. */
 struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot);
 
+/* Files that user space has a name for, by zug_file_place(): to be written at any time, run last. */
+volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned int slot);
+
 /* What was read of the memory of the task whose system call stopped last: to be read before it goes on. */
 const struct zug_call *kernel_call(struct kernel *k, unsigned int slot);
 
@@ -69,6 +72,10 @@ const char *kernel_thrown_out(struct kernel *k);
 
 /* A file whose probes stop tasks. module: index for events. */
 int kernel_add_module(struct kernel *k, uint64_t ino, uint64_t st_dev, uint32_t module);
+
+/* The way from a place in a module's code to the caller of its system call; good until kernel_probes_round() is another one. */
+void kernel_tell_step(struct kernel *k, uint32_t module, uint64_t offset, const struct zug_caller *c);
+uint32_t kernel_probes_round(const struct kernel *k);
 
 /* What is known of a caller of primitives. */
 void kernel_tell_caller(struct kernel *k, uint32_t mm, uint64_t addr, const struct zug_caller *c);

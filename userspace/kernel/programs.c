@@ -104,6 +104,7 @@ static void fill_syscalls(struct zug_syscall *list)
 		s->polls = d->polls;
 		s->path_arg = d->path_arg;
 		s->path2_arg = d->path2_arg;
+		s->lease = d->lease;
 	}
 }
 

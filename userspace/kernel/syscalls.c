@@ -29,28 +29,33 @@
 #define QUEUE .sysv = 2
 #define RCVTIMEO .sock_time = 1
 #define SNDTIMEO .sock_time = 2
+#define PASSES .lease = ZUG_CALL_PASSES
+#define READS .lease = ZUG_CALL_READS
+#define OPENS .lease = ZUG_CALL_OPENS
+#define ENDS .lease = ZUG_CALL_ENDS
+#define MOVES .lease = ZUG_CALL_MOVES
 
 const struct syscall_desc syscall_table[] = {
-	S(open, OPEN, IO, FILE_, PATH(1)),
-	S(openat, OPEN, IO, FILE_, PATH(2)),
+	S(open, OPEN, IO, FILE_, PATH(1), OPENS),
+	S(openat, OPEN, IO, FILE_, PATH(2), OPENS),
 	S(openat2, OPEN, IO, FILE_, PATH(2)),
 	S(creat, OPEN, IO, FILE_, PATH(1), W),
-	S(read, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO),
-	S(pread64, READ, IO, FILE_, FD(1)),
-	S(readv, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO),
-	S(preadv, READ, IO, FILE_, FD(1)),
-	S(preadv2, READ, IO, FILE_, FD(1)),
-	S(write, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(pwrite64, WRITE, IO, FILE_, FD(1), W),
-	S(writev, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(pwritev, WRITE, IO, FILE_, FD(1), W),
-	S(pwritev2, WRITE, IO, FILE_, FD(1), W),
-	S(sendfile, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(splice, WRITE, .class = ZUG_SYS_IPC, FD(3), WAITS, SNDTIMEO, W),
-	S(tee, WRITE, IPC, FD(2), WAITS, W),
-	S(copy_file_range, WRITE, IO, FILE_, FD(3), W),
+	S(read, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO, READS),
+	S(pread64, READ, IO, FILE_, FD(1), READS),
+	S(readv, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO, READS),
+	S(preadv, READ, IO, FILE_, FD(1), READS),
+	S(preadv2, READ, IO, FILE_, FD(1), READS),
+	S(write, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(pwrite64, WRITE, IO, FILE_, FD(1), W, PASSES),
+	S(writev, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(pwritev, WRITE, IO, FILE_, FD(1), W, PASSES),
+	S(pwritev2, WRITE, IO, FILE_, FD(1), W, PASSES),
+	S(sendfile, WRITE, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(splice, WRITE, .class = ZUG_SYS_IPC, FD(3), WAITS, SNDTIMEO, W, PASSES),
+	S(tee, WRITE, IPC, FD(2), WAITS, W, PASSES),
+	S(copy_file_range, WRITE, IO, FILE_, FD(3), W, PASSES),
 	S(truncate, TRUNCATE, IO, FILE_, PATH(1), W),
-	S(ftruncate, TRUNCATE, IO, FILE_, FD(1), W),
+	S(ftruncate, TRUNCATE, IO, FILE_, FD(1), W, PASSES),
 	S(unlink, UNLINK, IO, FILE_, PATH(1), W),
 	S(unlinkat, UNLINK, IO, FILE_, PATH(2), W),
 	S(rename, RENAME, IO, FILE_, PATH(1), .path2_arg = 2, W),
@@ -63,51 +68,51 @@ const struct syscall_desc syscall_table[] = {
 	S(mkdir, MKDIR, IO, FILE_, PATH(1), W),
 	S(mkdirat, MKDIR, IO, FILE_, PATH(2), W),
 	S(rmdir, RMDIR, IO, FILE_, PATH(1), W),
-	S(stat, STAT, IO, FILE_, PATH(1)),
-	S(lstat, STAT, IO, FILE_, PATH(1)),
-	S(newfstatat, STAT, IO, FILE_, PATH(2)),
-	S(statx, STAT, IO, FILE_, PATH(2)),
-	S(access, STAT, IO, FILE_, PATH(1)),
-	S(faccessat, STAT, IO, FILE_, PATH(2)),
-	S(faccessat2, STAT, IO, FILE_, PATH(2)),
-	S(flock, FLOCK, FILE_, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
-	S(close, CLOSE, IO, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE),
-	S(pipe, PIPE, IPC), S(pipe2, PIPE, IPC),
-	S(socket, SOCKET, IPC), S(socketpair, SOCKET, IPC),
-	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(accept, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W),
-	S(accept4, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W),
-	S(bind, BIND, IO, IPC, FD(1), W),
-	S(listen, LISTEN, IPC, FD(1), W),
-	S(sendto, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(sendmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(sendmmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W),
-	S(recvfrom, RECV, IPC, FD(1), WAITS, RCVTIMEO, W),
-	S(recvmsg, RECV, IPC, FD(1), WAITS, RCVTIMEO, W),
-	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), RCVTIMEO, W),
-	S(shutdown, SEND, IPC, FD(1), W),
+	S(stat, STAT, IO, FILE_, PATH(1), PASSES),
+	S(lstat, STAT, IO, FILE_, PATH(1), PASSES),
+	S(newfstatat, STAT, IO, FILE_, PATH(2), PASSES),
+	S(statx, STAT, IO, FILE_, PATH(2), PASSES),
+	S(access, STAT, IO, FILE_, PATH(1), PASSES),
+	S(faccessat, STAT, IO, FILE_, PATH(2), PASSES),
+	S(faccessat2, STAT, IO, FILE_, PATH(2), PASSES),
+	S(flock, FLOCK, FILE_, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS, PASSES),
+	S(close, CLOSE, IO, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, PASSES),
+	S(pipe, PIPE, IPC, PASSES), S(pipe2, PIPE, IPC, PASSES),
+	S(socket, SOCKET, IPC, PASSES), S(socketpair, SOCKET, IPC, PASSES),
+	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(accept, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
+	S(accept4, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
+	S(bind, BIND, IO, IPC, FD(1), W, MOVES),
+	S(listen, LISTEN, IPC, FD(1), W, PASSES),
+	S(sendto, SEND, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(sendmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(sendmmsg, SEND, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	S(recvfrom, RECV, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
+	S(recvmsg, RECV, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
+	S(recvmmsg, RECV, IPC, FD(1), WAITS, PTR(5), RCVTIMEO, W, PASSES),
+	S(shutdown, SEND, IPC, FD(1), W, PASSES),
 	S(kill, KILL, SIG, W), S(tkill, KILL, SIG, W), S(tgkill, KILL, SIG, W),
 	S(rt_sigqueueinfo, KILL, SIG, W), S(rt_tgsigqueueinfo, KILL, SIG, W),
 	S(pidfd_send_signal, KILL, SIG, W),
-	S(rt_sigaction, SIGACTION, SIG, W),
+	S(rt_sigaction, SIGACTION, SIG, W, PASSES),
 	S(rt_sigprocmask, SIGPROCMASK, SIG, W),	/* while a signal is pending */
 	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
 	S(rt_sigtimedwait, SIGNAL_WAIT, SIG, PTR(3)),
-	S(wait4, WAITPID, PROC), S(waitid, WAITPID, PROC),
-	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W),
-	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4)),
-	S(poll, POLL, POLLS, MS(3)), S(ppoll, POLL, POLLS, PTR(3), LEFT), S(select, POLL, POLLS, VAL(5), LEFT), S(pselect6, POLL, POLLS, PTR(5), LEFT),
-	S(epoll_wait, POLL, POLLS, MS(4)), S(epoll_pwait, POLL, POLLS, MS(4)), S(epoll_pwait2, POLL, POLLS, PTR(4)),
+	S(wait4, WAITPID, PROC, PASSES), S(waitid, WAITPID, PROC, PASSES),
+	S(futex, SYSCALL, .class = ZUG_SYS_FUTEX, W, PASSES),
+	S(futex_waitv, FUTEX_WAIT, .class = ZUG_SYS_FUTEX, PTR(4), PASSES),
+	S(poll, POLL, POLLS, MS(3), PASSES), S(ppoll, POLL, POLLS, PTR(3), LEFT, PASSES), S(select, POLL, POLLS, VAL(5), LEFT, PASSES), S(pselect6, POLL, POLLS, PTR(5), LEFT, PASSES),
+	S(epoll_wait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait2, POLL, POLLS, PTR(4), PASSES),
 	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
-	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),
-	S(msgsnd, SEND, IPC, QUEUE, W), S(msgrcv, RECV, IPC, QUEUE, W), S(msgctl, MSGCTL, IPC, QUEUE, W),
+	S(semop, SEMOP, IPC, SEM, W, PASSES), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W, PASSES), S(semctl, SEMCTL, IPC, SEM, W),
+	S(msgsnd, SEND, IPC, QUEUE, W, PASSES), S(msgrcv, RECV, IPC, QUEUE, W, PASSES), S(msgctl, MSGCTL, IPC, QUEUE, W),
 	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),
 	S(timerfd_settime, TIMERFD_SETTIME, SIG, FD(1), W, TIMER),
 	S(io_getevents, SYSCALL, PTR(5)),
-	S(fcntl, FLOCK, FILE_, FD(1), .some = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS),
-	S(lseek, STAT, IO, FILE_, FD(1), .some = 1),
-	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W),
+	S(fcntl, FLOCK, FILE_, FD(1), .some = 1, .flags = ZUG_L_WRITE | ZUG_L_RELEASE, WAITS, PASSES),
+	S(lseek, STAT, IO, FILE_, FD(1), .some = 1, PASSES),
+	S(sched_yield, YIELD), S(exit, END, IO), S(exit_group, END, PROC, IO, W, ENDS),
 	S(clone, FORK, ALLOC), S(clone3, FORK, ALLOC), S(fork, FORK, ALLOC), S(vfork, FORK, ALLOC),
 	 S(execve, EXEC, PROC, IO),
 	S(execveat, EXEC, PROC, IO), S(restart_syscall, SYSCALL), S(fsync, SYSCALL, IO), S(fdatasync, SYSCALL, IO),
@@ -122,8 +127,8 @@ const struct syscall_desc syscall_table[] = {
 	S(ioctl, SYSCALL, WAITS),
 	/* what may have to ask a file system in user space, and waits for nothing else */
 	S(fallocate, SYSCALL, IO), S(fadvise64, SYSCALL, IO), S(readahead, SYSCALL, IO),
-	S(mknod, SYSCALL, IO), S(mknodat, SYSCALL, IO), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
-	S(chroot, SYSCALL, IO), S(fchmod, SYSCALL, IO), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
+	S(mknod, SYSCALL, IO, MOVES), S(mknodat, SYSCALL, IO, MOVES), S(getcwd, SYSCALL, IO), S(fchdir, SYSCALL, IO),
+	S(chroot, SYSCALL, IO, MOVES), S(fchmod, SYSCALL, IO), S(chown, SYSCALL, IO), S(lchown, SYSCALL, IO),
 	S(fchown, SYSCALL, IO), S(fchownat, SYSCALL, IO), S(utime, SYSCALL, IO), S(utimes, SYSCALL, IO),
 	S(futimesat, SYSCALL, IO), S(getdents, SYSCALL, IO), S(fstatfs, SYSCALL, IO), S(sync, SYSCALL, IO),
 	S(syncfs, SYSCALL, IO), S(sync_file_range, SYSCALL, IO), S(mremap, SYSCALL, IO), S(mlock, SYSCALL, IO),
@@ -131,9 +136,11 @@ const struct syscall_desc syscall_table[] = {
 	S(setxattr, SYSCALL, IO), S(lsetxattr, SYSCALL, IO), S(fsetxattr, SYSCALL, IO),
 	S(listxattr, SYSCALL, IO), S(llistxattr, SYSCALL, IO), S(flistxattr, SYSCALL, IO),
 	S(removexattr, SYSCALL, IO), S(lremovexattr, SYSCALL, IO), S(fremovexattr, SYSCALL, IO),
-	S(inotify_add_watch, SYSCALL, IO), S(mount, SYSCALL, IO), S(umount2, SYSCALL, IO),
+	S(inotify_add_watch, SYSCALL, IO), S(mount, SYSCALL, IO, MOVES), S(umount2, SYSCALL, IO, MOVES),
 	S(name_to_handle_at, SYSCALL, IO), S(open_by_handle_at, SYSCALL, IO), S(mlock2, SYSCALL, IO),
 	S(mlockall, SYSCALL, IO), S(shmdt, SYSCALL, IO),
+	S(pivot_root, SYSCALL, MOVES), S(move_mount, SYSCALL, MOVES), S(mount_setattr, SYSCALL, MOVES), S(setns, SYSCALL, MOVES),
+	S(unshare, SYSCALL, MOVES),
 	/* they close what the descriptor was */
 	S(dup2, SYSCALL, IO), S(dup3, SYSCALL, IO), S(close_range, SYSCALL, IO),
 };
@@ -141,10 +148,14 @@ const unsigned int syscall_table_nr = sizeof(syscall_table) / sizeof(syscall_tab
 
 const struct syscall_desc *syscall_desc(int nr)
 {
-	for (unsigned int i = 0; i < syscall_table_nr; i++)
-		if (syscall_table[i].nr == nr)
-			return &syscall_table[i];
-	return NULL;
+	static const struct syscall_desc *by_number[ZUG_NR_SYSCALLS];
+
+	if (nr < 0 || nr >= ZUG_NR_SYSCALLS)
+		return NULL;
+	/* the first one of the table is there when all are */
+	for (unsigned int i = syscall_table_nr; i-- > 0 && !by_number[syscall_table[0].nr];)
+		by_number[syscall_table[i].nr] = &syscall_table[i];
+	return by_number[nr];
 }
 
 int syscall_number(const char *name)

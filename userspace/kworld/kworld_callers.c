@@ -12,8 +12,6 @@
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
 
-/* Rust's standard library, Go's and C++'s streams are about ten functions deep. */
-#define LEVELS_MAX 24
 #define WINDOW 2048
 
 struct stack {
@@ -64,6 +62,24 @@ static void read_step(struct kworld *k, uint64_t site, struct caller_step *s)
 	}
 }
 
+/* The kernel side goes the way of a system call that passes under a lease. */
+static void tell_step(struct kworld *k, uint64_t site, struct caller_step *s)
+{
+	static const uint32_t what[] = {
+		[CALLER_UNKNOWN] = ZUG_CALLER_NONE, [CALLER_HERE] = ZUG_CALLER_IN, [CALLER_ABOVE] = ZUG_CALLER_ABOVE,
+	};
+	const struct place_site *ps = places_find_site(k->o.places, site);
+	uint32_t round = kernel_probes_round(k->o.kernel);
+
+	if (s->told && s->round == round)
+		return;
+	s->told = true;
+	s->round = round;
+	kernel_tell_step(k->o.kernel, ps->module, ps->offset, &(struct zug_caller){
+		.what = what[s->kind], .size = s->step.size, .by_bp = s->step.by_bp,
+		.bp_at = s->step.bp_kept ? s->step.bp_at : 0 });
+}
+
 /* NULL: out of memory. */
 static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 {
@@ -76,8 +92,11 @@ static const struct caller_step *step_of(struct kworld *k, uint64_t site)
 	i = id_map_add(&c->index, site, c->index.nr, &added);
 	if (!i)
 		return NULL;
-	if (added)
+	if (added) {
+		c->steps[*i] = (struct caller_step){ 0 };
 		read_step(k, site, &c->steps[*i]);
+	}
+	tell_step(k, site, &c->steps[*i]);
 	return &c->steps[*i];
 }
 
@@ -90,7 +109,7 @@ static uint64_t walk(struct kworld *k, const struct world_task *t, struct stack 
 {
 	uint64_t end, ret;
 
-	for (int i = 0; i < LEVELS_MAX && site; i++) {
+	for (int i = 0; i < ZUG_CALLER_DEPTH && site; i++) {
 		const struct caller_step *step = step_of(k, site);
 
 		if (!step || step->kind == CALLER_UNKNOWN)
@@ -122,6 +141,11 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 	const struct zug_call *c = kworld_call(k, e);
 	struct stack s;
 
+	/* the kernel side has gone the way */
+	if (e->flags & ZUG_EF_LEASED) {
+		site = e->sp ? places_site(k->o.places, t->process, e->sp) : 0;
+		return site ? site : first;
+	}
 	stack_begin(&s, t, e->sp);
 	/* most often all that will be asked for */
 	if (c && c->stack_len <= sizeof(s.data)) {

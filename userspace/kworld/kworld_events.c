@@ -258,6 +258,21 @@ static bool on_lock(struct kworld *k, struct arrival *a)
 	return false;
 }
 
+static bool on_path(struct kworld *k, struct arrival *a)
+{
+	kworld_lease_path(k, &a->e);
+	return false;
+}
+
+/* What came before has taken effect. */
+static bool on_sync(struct kworld *k, struct arrival *a)
+{
+	k->run.goes_on = a->e.task;
+	k->run.goes_on_pid = a->e.pid;
+	k->run.goes_on_now = a->ev.ask;
+	return false;
+}
+
 static bool on_start(struct kworld *k, struct arrival *a)
 {
 	kworld_prepare(k, a->e.pid);
@@ -310,7 +325,12 @@ static bool on_note(struct kworld *k, struct arrival *a)
 static bool on_syscall(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
+	if (a->ev.leased) {
+		kworld_lease_point(k, a->t, &a->e);
+		kworld_lease_call(k, &a->e);
+	}
 	kworld_label_syscall(k, a->t, &a->e);
+	k->run.lease.call.path_len[0] = 0;
 	kworld_scope_call(k, a->t, &a->e);
 	a->t->quits = a->e.nr == SYS_exit_group && a->t->process == k->run.root;
 	a->t->status = a->e.arg[0];
@@ -474,6 +494,8 @@ static const struct event_kind {
 	[ZUG_EV_RETURNS] = { "RETURNS", on_returns, KNOWN, false },
 	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 	[ZUG_EV_NOTE] = { "NOTE", on_note, KNOWN, true },
+	[ZUG_EV_PATH] = { "PATH", on_path, KNOWN, false },
+	[ZUG_EV_SYNC] = { "SYNC", on_sync, KNOWN, false },
 	[ZUG_EV_OUTPUT] = { "OUTPUT", on_output, KNOWN, false },
 };
 

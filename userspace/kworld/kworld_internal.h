@@ -27,6 +27,8 @@ struct split {
 struct caller_step {
 	enum { CALLER_UNKNOWN, CALLER_HERE, CALLER_ABOVE } kind;
 	struct symfile_step step;	/* ABOVE */
+	bool told;
+	uint32_t round;		/* told: of probes (kernel_probes_round()) when the kernel side was told */
 };
 struct caller_steps {
 	struct id_map index;	/* by site */
@@ -164,6 +166,7 @@ struct lease {
 		uint64_t addr;
 		uint32_t words[LOCK_WORDS];
 	} locks[ZUG_LEASE_LOCKS];
+	struct zug_call call;	/* of the next system call that was passed: its path */
 	uint32_t ahead;		/* the task that has gone on, while the engine decides about the point that it passed; or WORLD_NO_TASK */
 };
 
@@ -257,11 +260,13 @@ struct kworld {
 	struct id_map told;	/* ids that this execution's trace knows */
 };
 
-/* What the kernel side has read for a ZUG_EV_SYSCALL whose task stands still; NULL: it was not that one. */
+/* What the kernel side has read for a ZUG_EV_SYSCALL that was passed, or whose task stands still; NULL: it was not that one. */
 static inline const struct zug_call *kworld_call(struct kworld *k, const struct zug_event *e)
 {
 	const struct zug_call *c = kernel_call(k->o.kernel, sandbox_slot(k->o.sandbox));
 
+	if (e->flags & ZUG_EF_LEASED)
+		return &k->run.lease.call;
 	return c && c->task == e->task && c->sp == e->sp ? c : NULL;
 }
 
@@ -322,6 +327,9 @@ void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool kn
 void kworld_lease_begin(struct kworld *k, uint32_t task);
 /* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */
 void kworld_lease_lock(struct kworld *k, const struct zug_event *e);
+/* ZUG_EV_PATH; the system call that was passed: what else is known of it (kworld_call()). */
+void kworld_lease_path(struct kworld *k, const struct zug_event *e);
+void kworld_lease_call(struct kworld *k, const struct zug_event *e);
 void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */

@@ -6,9 +6,11 @@
  * had the task stopped. The states of tasks follow from events, in their order. What else counts is in
  * memory that the task may have changed since: the locks before which the others stand, and those of
  * the task's last two points. The kernel side reads them at each point, so that everything here is as
- * it was there, and nothing is read any more (lock_memory.moving).
+ * it was there, and nothing is read any more (lock_memory.moving). At a system call it reads what the label needs, too, or the
+ * task stops (call_lease.bpf.h): only the file that a path names is looked up here, before the task can change that.
  */
 #include <string.h>
+#include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
 
 /* A look at more of them for each grant would cost more than the questions. */
@@ -74,6 +76,12 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
+	/* what --only and --not leave out is no decision, and more may be passed than was promised */
+	if (!probes_has_scope(k->o.probes))
+		z->flags |= ZUG_LEASE_CALLS;
+	z->root = k->w.tasks[k->run.root].tgid;
+	z->root_mnt = k->root.mnt;
+	z->root_dentry = k->root.dentry;
 	z->nr_locks = l->nr_locks;
 	for (uint32_t i = 0; i < l->nr_locks; i++) {
 		z->locks[i].addr = l->locks[i].addr;
@@ -88,6 +96,35 @@ void kworld_lease_lock(struct kworld *k, const struct zug_event *e)
 
 	if (e->arg[0] < l->nr_locks)
 		memcpy(l->locks[e->arg[0]].words, e->word, sizeof(e->word));
+}
+
+void kworld_lease_path(struct kworld *k, const struct zug_event *e)
+{
+	struct zug_call *c = &k->run.lease.call;
+	struct zug_path p;
+
+	memcpy(&p, e, sizeof(p));
+	if (p.len > sizeof(p.text))
+		return;
+	memcpy(c->path[0], p.text, p.len);
+	c->path_len[0] = p.len;
+}
+
+void kworld_lease_call(struct kworld *k, const struct zug_event *e)
+{
+	struct zug_call *c = &k->run.lease.call;
+	const struct syscall_desc *d = syscall_desc(e->nr);
+
+	c->root_mnt = k->root.mnt;
+	c->root_dentry = k->root.dentry;
+	c->at.ino = 0;
+	/* no path came ahead: it is empty, and the call about a descriptor */
+	if (d && d->path_arg && !c->path_len[0]) {
+		c->path_len[0] = 1;
+		c->path[0][0] = 0;
+		c->at = e->obj2;
+		c->at_links = e->state;
+	}
 }
 
 void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e)

@@ -67,6 +67,8 @@ struct places {
 	struct id_map site_index;	/* by site */
 	char **unprobed;		/* paths, to be handed out */
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
+	volatile struct zug_known_file *known;	/* NULL: none is to be told */
+	const volatile uint32_t *run;
 	int *made;			/* descriptors of copies of files that the test makes */
 	unsigned int nr_made, room_made;
 };
@@ -386,6 +388,26 @@ static uint64_t see_at(struct places *p, uint64_t key, uint64_t object)
 	return p->seen_objects[*i] = object;
 }
 
+void places_say_known(struct places *p, volatile struct zug_known_file *table, const volatile uint32_t *run)
+{
+	p->known = table;
+	p->run = run;
+}
+
+/* Files with that inode have a name, or (false) none any more. The reader may look at any time: run says that the rest is there. */
+static void say_known(struct places *p, uint32_t kdev, uint64_t ino, bool known)
+{
+	volatile struct zug_known_file *f = p->known ? &p->known[zug_file_place(ino, kdev)] : NULL;
+
+	if (!f || (!known && (f->ino != ino || f->dev != kdev)))
+		return;
+	f->run = 0;
+	f->ino = ino;
+	f->dev = kdev;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	f->run = known ? *p->run : 0;
+}
+
 static const char *kind_of_op(unsigned int op)
 {
 	switch (op) {
@@ -529,7 +551,10 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 		if (o)
 			name_nth(o, kind, n, task);
 	}
-	return see_at(p, key, id);
+	id = see_at(p, key, id);
+	if (id && fd >= 0 && (S_ISREG(w->mode) || S_ISDIR(w->mode) || S_ISCHR(w->mode)))
+		say_known(p, w->dev, w->ino, true);
+	return id;
 }
 
 void places_pid(struct places *p, int pid, uint32_t task)
@@ -633,7 +658,11 @@ uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t
 {
 	uint64_t key = inode_key(kdev, ino), id = seen_at(p, key);
 
-	return id ? id : see_at(p, key, places_path(p, path));
+	if (!id)
+		id = see_at(p, key, places_path(p, path));
+	if (id)
+		say_known(p, kdev, ino, true);
+	return id;
 }
 
 uint64_t places_known_file(const struct places *p, uint32_t kdev, uint64_t ino)
@@ -645,6 +674,7 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino)
 {
 	if (seen_at(p, inode_key(kdev, ino)))
 		see_at(p, inode_key(kdev, ino), 0);
+	say_known(p, kdev, ino, false);
 }
 
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
