@@ -17,6 +17,7 @@ static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struc
 	s->setup = *setup;
 	s->next_id = 1;
 	s->quiet = setup->quiet;
+	s->blip_since = bpf_ktime_get_ns();
 	barrier();
 	s->state = ZUG_SB_ACTIVE;
 }
@@ -53,9 +54,6 @@ static __always_inline int sandbox_command(struct zug_ctl *c, struct zug_sandbox
 		s->state = ZUG_SB_DRAIN;
 		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 		return 0;
-	case ZUG_CMD_BLIP:
-		s->blip = c->task;
-		break;
 	case ZUG_CMD_LEND:
 		s->lend = c->pid;
 		break;

@@ -27,6 +27,10 @@
  * The kernel ejects a scheduler that leaves a runnable task off the CPU for
  * 30 s. A *blip* resets that clock: every parked task is dispatched once with
  * TF_BLIP, and kicked off again in ops.running before it gets back to user mode.
+ * A timer of the kernel's begins it, so that a search outlives that zug is stopped.
+ *
+ * A CPU that is switched off, or on, is no reason to end, unless it is the lane
+ * of a sandbox: then the scheduler leaves, and says so.
  */
 #ifndef ZUG_TURN_BPF_H
 #define ZUG_TURN_BPF_H
@@ -303,16 +307,17 @@ static void lend(__u32 slot, struct zug_sandbox *s)
  * The task that was granted the turn goes to the lane, if it is in the queue. It is found by its number: a walk over the
  * queue would make each decision dearer the more tasks there are.
  */
-static void dispatch_granted(__u32 slot, struct zug_sandbox *s)
+static bool dispatch_granted(__u32 slot, struct zug_sandbox *s)
 {
 	struct task_struct *p = bpf_task_from_pid(s->grant_pid);
 	struct bpf_iter_scx_dsq queue;
 	struct task_state *t;
+	bool moved = false;
 	__u64 now;
 	__u32 id;
 
 	if (!p)
-		return;
+		return false;
 	t = state_of(p);
 	if (t && t->slot == slot && t->run == s->run && t->id == s->grant) {
 		id = t->id;
@@ -324,12 +329,15 @@ static void dispatch_granted(__u32 slot, struct zug_sandbox *s)
 		    !scx_bpf_dsq_move(&queue, p, SCX_DSQ_LOCAL, 0)) {
 			s->holder = 0;
 			s->grant = id;
-		} else if (s->turn.granted_at) {
-			s->grant_ns += now - s->turn.granted_at;
+		} else {
+			moved = true;
+			if (s->turn.granted_at)
+				s->grant_ns += now - s->turn.granted_at;
 		}
 		bpf_iter_scx_dsq_destroy(&queue);
 	}
 	bpf_task_release(p);
+	return moved;
 }
 
 /* One pass over the queue of a sandbox whose lane this is. */
@@ -368,10 +376,8 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 	}
 	if (s->aux)
 		return;
-	if (!s->holder && s->grant) {
-		dispatch_granted(slot, s);
+	if (!s->holder && s->grant && dispatch_granted(slot, s))
 		return;
-	}
 	if (s->blip) {
 		bool more = false;
 
@@ -729,10 +735,43 @@ void BPF_PROG(zug_disable, struct task_struct *p)
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 0, 0);
 }
 
+struct blip_timer {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blip_timer);
+} blip_timers SEC(".maps");
+
+static __u32 nr_blips;
+
+/* Every sandbox whose last blip, or beginning, is long ago has one now. */
+static int blip_all(void *map, __u32 *key, struct blip_timer *b)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u32 i;
+
+	bpf_for(i, 0, nr_slots) {
+		struct zug_sandbox *s = &sandboxes[i & (ZUG_MAX_SANDBOXES - 1)];
+
+		if (s->state != ZUG_SB_ACTIVE || now - s->blip_since < ZUG_BLIP_NS)
+			continue;
+		s->blip_since = now;
+		s->blip = ++nr_blips;
+		scx_bpf_kick_cpu(s->setup.lane, 0);
+	}
+	bpf_timer_start(&b->timer, ZUG_BLIP_LOOK_NS, 0);
+	return 0;
+}
+
 SEC("struct_ops.s/zug_init")
 s32 BPF_PROG(zug_init)
 {
-	__u32 i;
+	struct blip_timer *b;
+	__u32 i, first = 0;
 	s32 err;
 
 	bpf_for(i, 0, ZUG_MAX_SANDBOXES) {
@@ -740,16 +779,49 @@ s32 BPF_PROG(zug_init)
 		if (err)
 			return err;
 	}
-	return 0;
+	b = bpf_map_lookup_elem(&blip_timers, &first);
+	if (!b)
+		return -3 /* ESRCH */;
+	/* one of an earlier start, whose programs are pinned, is there already */
+	bpf_timer_init(&b->timer, &blip_timers, 1 /* CLOCK_MONOTONIC */);
+	err = bpf_timer_set_callback(&b->timer, blip_all);
+	return err ? err : bpf_timer_start(&b->timer, ZUG_BLIP_LOOK_NS, 0);
 }
 
 SEC("struct_ops/zug_exit")
 void BPF_PROG(zug_exit, struct scx_exit_info *ei)
 {
+	__u32 first = 0;
+	struct blip_timer *b = bpf_map_lookup_elem(&blip_timers, &first);
+
 	bpf_probe_read_kernel_str(exit_reason, sizeof(exit_reason), ei->reason);
 	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), ei->msg);
 	exit_code = ei->exit_code;
 	exit_kind = ei->kind;
+	if (b)
+		bpf_timer_cancel(&b->timer);
+}
+
+SEC("struct_ops.s/zug_cpu_online")
+void BPF_PROG(zug_cpu_online, s32 cpu)
+{
+}
+
+SEC("struct_ops.s/zug_cpu_offline")
+void BPF_PROG(zug_cpu_offline, s32 cpu)
+{
+	char why[] = "CPU %d, on which a test runs, was switched off";
+	__u64 number = cpu;
+	__u32 i;
+
+	bpf_for(i, 0, nr_slots) {
+		struct zug_sandbox *s = &sandboxes[i & (ZUG_MAX_SANDBOXES - 1)];
+
+		if (s->state != ZUG_SB_FREE && s->setup.lane == (__u32)cpu) {
+			scx_bpf_exit_bstr(0, why, &number, sizeof(number));
+			return;
+		}
+	}
 }
 
 SEC(".struct_ops.link")
@@ -762,6 +834,8 @@ struct sched_ext_ops zug_ops = {
 	.tick		= (void *)zug_tick,
 	.init_task	= (void *)zug_init_task,
 	.disable	= (void *)zug_disable,
+	.cpu_online	= (void *)zug_cpu_online,
+	.cpu_offline	= (void *)zug_cpu_offline,
 	.init		= (void *)zug_init,
 	.exit		= (void *)zug_exit,
 	/* user space adds SCX_OPS_ENQ_MIGRATION_DISABLED where the kernel has it */

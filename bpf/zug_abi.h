@@ -13,8 +13,11 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		22
+#define ZUG_ABI_VERSION		23
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
+/* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
+#define ZUG_BLIP_NS		8000000000ull
+#define ZUG_BLIP_LOOK_NS	1000000000ull	/* between looks for sandboxes that are due */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
 #define ZUG_MAX_MODULES		1024
@@ -246,6 +249,7 @@ struct zug_sandbox {
 	__u64 io_since;		/* ns, valid while holder_io */
 	__u64 dying_since;	/* ns, valid while dying_waits: when the last of them fell asleep */
 	__u64 turn_since;	/* ns, when the holder last stopped or passed a point */
+	__u64 blip_since;	/* ns, when the last blip began, or else the execution */
 	__u64 clock;		/* virtual time: ns since the execution began */
 	__u64 nr_points, nr_asks, nr_switches;
 	__u64 asked_at;		/* ns, when the last question was sent */
@@ -503,7 +507,6 @@ enum zug_cmd {
 	ZUG_CMD_TAKE_BACK,	/* task, which was granted the turn and has not got it, does not get it; else -EAGAIN */
 	ZUG_CMD_CLOCK,		/* the clock goes on to clock, if it is not there yet */
 	ZUG_CMD_DRAIN,
-	ZUG_CMD_BLIP,		/* let parked tasks touch a CPU, for the kernel's watchdog */
 	ZUG_CMD_LEND,		/* the holder, pid (or ZUG_LEND_DYING), waits uninterruptibly on another task: ask again */
 	ZUG_CMD_KILLING,	/* tasks are about to be killed: ask when they are dead */
 	ZUG_CMD_KILLED,		/* a task that does not have the turn has SIGKILL pending: look for it */
@@ -578,7 +581,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 392, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 400, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_lease) == 296, "zug_lease");

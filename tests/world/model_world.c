@@ -381,8 +381,7 @@ static int mw_inject(struct world *w, struct world_task *t, int fault, uint32_t 
 
 static int mw_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errlen)
 {
-	if (ran_ns)
-		*ran_ns = mw(w)->s->ran_ns;
+	*ran_ns = mw(w)->s->ran_ns;
 	mw(w)->nr_tends++;
 	if (mw(w)->p->fails_tend)
 		snprintf(err, errlen, "the model cannot go on");

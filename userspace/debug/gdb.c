@@ -426,7 +426,6 @@ static bool connect_gdb(struct gdb *g, uint32_t task)
 		fflush(g->o.err);
 	}
 	while (!ret && !g->killed) {
-		g->w->ops->tend(g->w, NULL, NULL, 0);
 		if (child_gone(g))
 			break;
 		if (poll(&p, 1, 200) > 0 && (g->rsp.fd = accept_gdb(g->listen_fd)) >= 0) {

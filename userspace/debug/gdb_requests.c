@@ -729,7 +729,6 @@ void gdb_serve(struct gdb *g)
 	g->new_signal = 0;
 	for (;;) {
 		ret = rsp_read(&g->rsp, text, &len, 1000);
-		g->w->ops->tend(g->w, NULL, NULL, 0);
 		if (ret < 0 || (g->o.stop && *g->o.stop)) {
 			g->killed |= ret >= 0;
 			gdb_leave(g);

@@ -30,6 +30,8 @@
  */
 #define HANG_TIMES 10
 #define HANG_NS (60000 * MS)
+/* From one look to the next takes so long where zug itself was stopped (Ctrl-Z, a suspended machine). */
+#define STOPPED_NS (5000 * MS)
 /* Steps between the begin of a trial and the first state that counts. */
 #define TRIAL_LATER 500
 #define LAST_REPEATS "T%u goes round in the same state for ever, and no other task can run to change it"
@@ -590,7 +592,7 @@ static bool in_time(struct engine *e, int *broke)
  */
 static bool follow(struct engine *e, int *broke)
 {
-	uint64_t quiet_ns = 0, steps = 0, before;
+	uint64_t quiet_ns = 0, steps = 0, took;
 	struct world_event ev;
 	enum verdict v;
 	int ret;
@@ -604,11 +606,15 @@ static bool follow(struct engine *e, int *broke)
 		}
 		if (engine_debugger(e) && !debug_running(e))
 			return false;
-		before = e->status.now;
-		engine_look(e);
+		took = e->status.now;
+		took = engine_look(e) - took;
+		if (took > STOPPED_NS) {
+			e->start_ns += took;
+			took = 0;
+		}
 		/* no task has the turn, and none can be given it */
 		if (!ret && e->question)
-			e->idle_ns += e->status.now - before;
+			e->idle_ns += took;
 		v = ret ? on_event(e, &ev) : GO_ON;
 		if (v == GO_ON && ret && ev.ask)
 			v = on_question(e, &ev);

@@ -16,9 +16,6 @@
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
 
-/* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
-#define BLIP_NS 8000000000ull
-
 /*
  * A task that computes while no other can run is looked at after so many times the time of --spin, and then, as long
  * as it works, at most so seldom.
@@ -50,7 +47,7 @@ void kworld_begin(struct kworld *k, bool stop_always)
 	if (k->by_kid)
 		memset(k->by_kid, 0, k->nr_kid * sizeof(*k->by_kid));
 	k->run = (struct kworld_run){
-		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK, .last_blip_ns = clock_now_ns(),
+		.root_status = -1, .injected = WORLD_NO_TASK, .split_task = WORLD_NO_TASK,
 		.turn = { .stop_always = stop_always },
 		.lone_ns = LONE_TIMES * sandbox_spin_ns(k->o.sandbox),
 		.stop_always = stop_always, .lease.ahead = WORLD_NO_TASK,
@@ -199,19 +196,12 @@ static bool kworld_lock_memory(struct world *w, const struct world_task *t, uint
 static int kworld_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errlen)
 {
 	struct kworld *k = kw(w);
-	struct zug_ctl c = { .cmd = ZUG_CMD_BLIP, .sandbox = sandbox_slot(k->o.sandbox) };
 	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint32_t n = kworld_number(k, z->holder ? z->holder : z->grant);
 	int ret = lane_watch_look(&k->lane_watch, sandbox_lane(k->o.sandbox), n == WORLD_NO_TASK ? 0 : w->tasks[n].pid,
 				  err, errlen);
 
-	if (ran_ns)
-		*ran_ns = sandbox_cpu_ns(k->o.sandbox) - k->run.cpu_ns;
-	if (clock_now_ns() - k->run.last_blip_ns < BLIP_NS)
-		return ret;
-	k->run.last_blip_ns = clock_now_ns();
-	c.task = ++k->blips;
-	kernel_ctl(k->o.kernel, &c);
+	*ran_ns = sandbox_cpu_ns(k->o.sandbox) - k->run.cpu_ns;
 	return ret;
 }
 

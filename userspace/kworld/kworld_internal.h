@@ -215,7 +215,6 @@ struct kworld_run {
 	struct quiet_stops quiet_stops;
 	bool computed_long;	/* a task did: those stops stay */
 	uint32_t told_modules;	/* that this execution's trace knows */
-	uint64_t last_blip_ns;
 	struct lease lease;
 	struct spent spent;	/* what the kernel side does not know */
 };
@@ -247,7 +246,6 @@ struct kworld {
 	struct lock_waiters waiters;
 	struct spin_trial spin;
 	struct lane_watch lane_watch;
-	uint32_t blips;
 	struct timers timers;
 	struct {
 		uint32_t *list;
@@ -316,6 +314,8 @@ int kworld_run_errand(struct kworld *k);
 void kworld_errand_end(struct kworld *k);
 /* When a wait has kept the turn for long the others go on. True: they do. */
 bool kworld_lend(struct kworld *k);
+/* The test has mounted a file system that it may serve itself: nothing is to be looked up there while its tasks stand still. */
+bool kworld_serves_files(struct kworld *k, pid_t pid);
 /* world_ops.grant */
 int kworld_grant(struct world *w, uint32_t task);
 /* The turn, to a task by its kernel number, and the machine's. 0 or -errno. */
