@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/id_map.h"
+#include "lib/base/mounts.h"
 #include "lib/base/patient_write.h"
 #include "lib/base/remote.h"
 
@@ -38,6 +41,32 @@ static void test_writes_have_an_end(void **state)
 	assert_int_equal(patient_write(p[1], bytes, 1, 100000000, NULL), -EPIPE);
 	signal(SIGPIPE, SIG_DFL);
 	close(p[1]);
+}
+
+static const char *put_list(char *path, const char *text)
+{
+	int fd = memfd_create("list", 0);
+
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	sprintf(path, "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static void test_file_systems_of_its_own(void **state)
+{
+	static const char own[] = "36 35 98:0 / / rw master:1 - ext4 /dev/sda1 rw\n"
+				  "40 36 0:50 / /home rw - fuse.sshfs host: rw\n"
+				  "41 36 0:20 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n";
+	char path[40], copy[40], more[400];
+
+	put_list(path, own);
+	assert_false(mounts_fuse_of(put_list(copy, own), path));
+	snprintf(more, sizeof(more), "%s70 36 0:51 / /tmp/fuse rw - tmpfs none rw\n71 36 0:52 / /x rw - fusectl none rw\n", own);
+	assert_false(mounts_fuse_of(put_list(copy, more), path));
+	snprintf(more, sizeof(more), "%s70 36 0:51 / /tmp/x rw shared:1 - fuse fuse rw\n", own);
+	assert_true(mounts_fuse_of(put_list(copy, more), path));
+	assert_false(mounts_fuse_of("/proc/none", path));
+	assert_false(mounts_own_fuse(getpid()));
 }
 
 static void test_array_grows(void **state)
@@ -168,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_array_refuses_what_cannot_be),
 		cmocka_unit_test(test_id_map),
 		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_file_systems_of_its_own),
 		cmocka_unit_test(test_clock_goes_on),
 	};
 

@@ -23,6 +23,7 @@
 #include "kworld/kworld_internal.h"
 #include "kernel/syscalls.h"
 #include "lib/base/mappings.h"
+#include "lib/base/mounts.h"
 #include "lib/base/proc_status.h"
 #include "search/rng.h"
 
@@ -163,6 +164,11 @@ static bool find_file(struct kworld *k, const struct zug_event *e, const struct 
 	return !stat(path, st);
 }
 
+bool kworld_serves_files(struct kworld *k, pid_t pid)
+{
+	return kworld_state(k)->env_used & ZUG_ENV_MOUNTS && mounts_own_fuse(pid);
+}
+
 /* fstat(): the file behind a descriptor, if an operation on it has come before. 0: not so. */
 static uint64_t known_file(struct kworld *k, const struct zug_call *c)
 {
@@ -196,8 +202,8 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	}
 	if (creates_temporary(d, e))
 		return places_temporary(k->o.places, full, t->task);
-	/* a look at the file could wait for a lock of a task that waits for us */
-	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || !find_file(k, e, c, full, &st))
+	/* a look at the file could wait for a lock of a task that waits for us, or for an answer of the test's own */
+	if (k->run.nr_lent || !strncmp(full, "/proc/", 6) || kworld_serves_files(k, e->pid) || !find_file(k, e, c, full, &st))
 		return places_path(k->o.places, full);
 	id = places_file(k->o.places, full, kernel_dev(st.st_dev), st.st_ino);
 	if (st.st_nlink <= 1 && (d->op == ZUG_OP_UNLINK || d->op == ZUG_OP_RMDIR ||

@@ -21,6 +21,8 @@
  * whose turn was lent stops inside the kernel when it wakes up, and may hold locks there.
  */
 #define LEND_AFTER_MS 2000
+/* So long where the test itself serves files: it waits for the answer of a task that needs the turn for that. */
+#define LEND_FUSE_AFTER_MS 10
 
 /* ---- the queue ---- */
 
@@ -178,15 +180,35 @@ static uint32_t stuck_ms(struct kworld *k)
 	return (now - since) / 1000000 + 1;
 }
 
+/* That process waits for an answer of a FUSE server, while the test has one, or perhaps for a lock of another that does. */
+static bool waits_for_own_files(struct kworld *k, uint32_t pid)
+{
+	char path[40], where[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/wchan", pid);
+	f = fopen(path, "re");
+	if (f) {
+		if (!fgets(where, sizeof(where), f))
+			where[0] = 0;
+		fclose(f);
+	}
+	return (k->run.nr_lent || !strcmp(where, "request_wait_answer")) && kworld_serves_files(k, pid);
+}
+
 bool kworld_lend(struct kworld *k)
 {
 	const volatile struct zug_sandbox *z = kworld_state(k);
 	uint32_t n = kworld_number(k, z->holder);
 	struct zug_ctl c = { .cmd = ZUG_CMD_LEND, .sandbox = sandbox_slot(k->o.sandbox) };
 
-	if (stuck_ms(k) <= LEND_AFTER_MS || (n == WORLD_NO_TASK && !dying_wait(z)))
+	uint32_t ms = stuck_ms(k);
+
+	if (ms <= LEND_FUSE_AFTER_MS || (n == WORLD_NO_TASK && !dying_wait(z)))
 		return false;
 	c.pid = n == WORLD_NO_TASK ? ZUG_LEND_DYING : (uint32_t)k->w.tasks[n].pid;
+	if (ms <= LEND_AFTER_MS && (n == WORLD_NO_TASK || !waits_for_own_files(k, c.pid)))
+		return false;
 	return !kernel_ctl(k->o.kernel, &c);
 }
 
