@@ -13,6 +13,7 @@
 #include "engine/script.h"
 #include "cli/cases.h"
 #include "debug/rsp.h"
+#include "probes/code_internal.h"
 #include "report/record.h"
 #include "search/rules.h"
 #include "search/search.h"
@@ -272,6 +273,50 @@ static void use_elf(const uint8_t *data, size_t len)
 	close(f.fd);
 }
 
+/* The bytes as a file of the cache: its header's numbers and checksum are made to fit, or all would end there. */
+static void use_catalogue(const uint8_t *data, size_t len)
+{
+	struct code *c = calloc(1, sizeof(*c));
+	struct code_cache_header h;
+	uint8_t *copy;
+	struct file f;
+	size_t left;
+
+	if (!c)
+		abort();
+	copy = malloc(len + 1);
+	if (!copy)
+		abort();
+	memcpy(copy, data, len);
+	if (len >= sizeof(h) && copy[0]) {
+		memcpy(&h, copy, sizeof(h));
+		memcpy(h.magic, CODE_CACHE_MAGIC, sizeof(h.magic));
+		h.version = CODE_CACHE_VERSION;
+		h.place_size = sizeof(struct code_place);
+		h.file_size = 1 << 20;
+		left = len - sizeof(h);
+		h.nr_places %= left / sizeof(struct code_place) + 1;
+		left -= h.nr_places * sizeof(struct code_place);
+		h.nr_functions = left / sizeof(struct code_function);
+		len -= left % sizeof(struct code_function);
+		h.crc = code_cache_checksum(h, copy + sizeof(h), copy + sizeof(h) + h.nr_places * sizeof(struct code_place));
+		memcpy(copy, &h, sizeof(h));
+	}
+	f = file(copy, len);
+	lseek(f.fd, 0, SEEK_SET);
+	if (!code_cache_take(c, f.fd, 1 << 20))
+		for (uint32_t i = 0; i < code_nr(c); i++) {
+			const struct code_place *p = code_at(c, i);
+
+			if (code_find(c, p->offset) != p)
+				abort();
+			code_function(c, p->offset + p->len);
+		}
+	free(copy);
+	code_free(c);
+	close(f.fd);
+}
+
 static void use_state(const uint8_t *data, size_t len)
 {
 	const struct search_options o = { .strategy = len & 1 ? "pct" : NULL, .seed = 1, .preemptions = -1 };
@@ -304,6 +349,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "names", use_names, { "_ZN4bank8transferEii", "_RINvC1a1fKj2a_E", "_RNvMs_NtC5crate3modNtB4_4Type3new",
 				"_ZSt4moveIRSt6vectorIiSaIiEEEONSt16remove_referenceIT_E4typeEOS5_", ">a(b)", "operator()(int)", NULL } },
 	{ "elf", use_elf, { NULL } },
+	{ "catalogue", use_catalogue, { NULL } },
 	{ "state", use_state, { NULL } },
 	{ 0 },
 };

@@ -106,6 +106,31 @@ static void programs(void **state)
 	free(data);
 }
 
+/* The catalogue of that program, as the cache keeps it. */
+static void catalogues(void **state)
+{
+	uint8_t *data = malloc(INPUT_MAX);
+	struct code_cache_header h = { 0 };
+	struct code *c;
+	char err[256];
+	size_t len;
+
+	assert_non_null(data);
+	assert_int_equal(code_open(&c, compiled_path("p"), CODE_CACHE_NONE, err, sizeof(err)), 0);
+	assert_true(c->nr_places && c->nr_functions);
+	h.magic[0] = 'z';
+	h.nr_places = c->nr_places;
+	memcpy(data, &h, sizeof(h));
+	len = sizeof(h);
+	memcpy(data + len, c->places, c->nr_places * sizeof(*c->places));
+	len += c->nr_places * sizeof(*c->places);
+	memcpy(data + len, c->functions, c->nr_functions * sizeof(*c->functions));
+	len += c->nr_functions * sizeof(*c->functions);
+	with_mutations(target("catalogue"), data, len, MUTATIONS);
+	code_free(c);
+	free(data);
+}
+
 static void states_of_searches(void **state)
 {
 	const struct search_options o = { .strategy = "pct", .seed = 1, .preemptions = -1 };
@@ -127,7 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts),
-		cmocka_unit_test(programs),
+		cmocka_unit_test(programs), cmocka_unit_test(catalogues),
 		cmocka_unit_test(states_of_searches),
 	};
 

@@ -4,7 +4,7 @@
  *
  * One file each, named by the build-id and the size of what was disassembled, or by where it lies
  * and when it was changed. A cache that is damaged, of another version, or of another user is as
- * good as none.
+ * good as none; its bytes are not trusted beyond what in_order() has checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,35 +15,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "lib/base/new_file.h"
 #include "probes/code_internal.h"
-
-#define CACHE_MAGIC	"zugcode"
-#define CACHE_VERSION	3	/* also when what the scanner finds changes */
-
-struct cache_header {
-	char magic[8];
-	uint32_t version;
-	uint32_t place_size;
-	uint64_t file_size;
-	uint64_t bytes;
-	uint32_t nr_places, nr_functions, left_out;
-	uint32_t places[CODE_NR_KINDS];
-	uint32_t crc;		/* of the whole file, this field being 0 */
-};
 
 static int make_folder(char *path)
 {
-	for (char *p = path + 1; *p; p++) {
+	int ret = 0;
+
+	for (char *p = path + 1; *p && (!ret || ret == -EEXIST); p++) {
 		if (*p != '/')
 			continue;
 		*p = 0;
-		if (mkdir(path, 0700) && errno != EEXIST) {
-			*p = '/';
-			return -errno;
-		}
+		ret = new_folder(path, 0700);
 		*p = '/';
 	}
-	return 0;
+	return ret == -EEXIST ? 0 : ret;
 }
 
 static int cache_path(char *path, size_t len, const char *id, const struct stat *st)
@@ -69,7 +55,7 @@ static int cache_path(char *path, size_t len, const char *id, const struct stat 
 	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
 
-static uint32_t checksum(struct cache_header h, const void *places, const void *functions)
+uint32_t code_cache_checksum(struct code_cache_header h, const void *places, const void *functions)
 {
 	uint32_t crc;
 
@@ -95,7 +81,7 @@ static bool read_all(int fd, void *buf, size_t n)
 }
 
 /* Checks what lookups rely on, in case the checksum was computed over nonsense. */
-static bool in_order(const struct cache_header *h, const struct code_place *p, const struct code_function *f)
+static bool in_order(const struct code_cache_header *h, const struct code_place *p, const struct code_function *f)
 {
 	for (uint32_t i = 0; i < h->nr_places; i++)
 		if (!p[i].kind || p[i].kind >= CODE_NR_KINDS || !p[i].len || p[i].len > 15 || p[i].shift > 3 ||
@@ -108,37 +94,29 @@ static bool in_order(const struct cache_header *h, const struct code_place *p, c
 	return true;
 }
 
-int code_cache_read(struct code *c, const char *id, const struct stat *st)
+int code_cache_take(struct code *c, int fd, uint64_t file_size)
 {
 	struct code_function *functions = NULL;
 	struct code_place *places = NULL;
-	struct cache_header h;
-	char path[PATH_MAX];
-	struct stat cst;
-	int fd, ret;
+	struct code_cache_header h;
+	int ret = -EINVAL;
+	struct stat st;
 
-	ret = cache_path(path, sizeof(path), id, st);
-	if (ret)
-		return ret;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	ret = -EINVAL;
-	if (fstat(fd, &cst) || cst.st_uid != geteuid() || !read_all(fd, &h, sizeof(h)) ||
-	    memcmp(h.magic, CACHE_MAGIC, sizeof(h.magic)) || h.version != CACHE_VERSION ||
-	    h.place_size != sizeof(*places) || h.file_size != (uint64_t)st->st_size ||
-	    (uint64_t)cst.st_size != sizeof(h) + (uint64_t)h.nr_places * sizeof(*places) +
-				     (uint64_t)h.nr_functions * sizeof(*functions))
-		goto out;
-	places = malloc(((size_t)h.nr_places + 1) * sizeof(*places));
-	functions = malloc(((size_t)h.nr_functions + 1) * sizeof(*functions));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !new_file_trusts(st.st_uid) || !read_all(fd, &h, sizeof(h)) ||
+	    memcmp(h.magic, CODE_CACHE_MAGIC, sizeof(h.magic)) || h.version != CODE_CACHE_VERSION ||
+	    h.place_size != sizeof(*places) || h.file_size != file_size ||
+	    (uint64_t)st.st_size != sizeof(h) + (uint64_t)h.nr_places * sizeof(*places) +
+				    (uint64_t)h.nr_functions * sizeof(*functions))
+		return -EINVAL;
+	places = calloc((size_t)h.nr_places + 1, sizeof(*places));
+	functions = calloc((size_t)h.nr_functions + 1, sizeof(*functions));
 	if (!places || !functions) {
 		ret = -ENOMEM;
 		goto out;
 	}
 	if (!read_all(fd, places, h.nr_places * sizeof(*places)) ||
 	    !read_all(fd, functions, h.nr_functions * sizeof(*functions)) ||
-	    checksum(h, places, functions) != h.crc || !in_order(&h, places, functions))
+	    code_cache_checksum(h, places, functions) != h.crc || !in_order(&h, places, functions))
 		goto out;
 	c->places = places;
 	c->functions = functions;
@@ -148,12 +126,26 @@ int code_cache_read(struct code *c, const char *id, const struct stat *st)
 	c->stats.bytes = h.bytes;
 	c->stats.functions = h.nr_functions;
 	memcpy(c->stats.places, h.places, sizeof(h.places));
-	places = NULL;
-	functions = NULL;
-	ret = 0;
+	return 0;
 out:
 	free(places);
 	free(functions);
+	return ret;
+}
+
+int code_cache_read(struct code *c, const char *id, const struct stat *st)
+{
+	char path[PATH_MAX];
+	int fd, ret;
+
+	ret = cache_path(path, sizeof(path), id, st);
+	if (ret)
+		return ret;
+	/* without waiting: it may be a FIFO */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	ret = code_cache_take(c, fd, st->st_size);
 	close(fd);
 	return ret;
 }
@@ -176,7 +168,7 @@ static bool write_all(int fd, const void *buf, size_t n)
 /* Under another name first: another zug may read it meanwhile. Without a cache all works, so nothing is said. */
 void code_cache_write(const struct code *c, const char *id, const struct stat *st)
 {
-	struct cache_header h = { .magic = CACHE_MAGIC, .version = CACHE_VERSION,
+	struct code_cache_header h = { .magic = CODE_CACHE_MAGIC, .version = CODE_CACHE_VERSION,
 				  .place_size = sizeof(struct code_place), .file_size = st->st_size,
 				  .bytes = c->stats.bytes, .nr_places = c->nr_places,
 				  .nr_functions = c->nr_functions, .left_out = c->stats.left_out };
@@ -187,13 +179,13 @@ void code_cache_write(const struct code *c, const char *id, const struct stat *s
 	if (cache_path(path, sizeof(path), id, st) || make_folder(path))
 		return;
 	memcpy(h.places, c->stats.places, sizeof(h.places));
-	h.crc = checksum(h, c->places, c->functions);
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	fd = mkostemp(temporary, O_CLOEXEC);
+	h.crc = code_cache_checksum(h, c->places, c->functions);
+	snprintf(temporary, sizeof(temporary), "%s.%d", path, getpid());
+	fd = new_file(temporary, 0600);
 	if (fd < 0)
 		return;
 	ok = write_all(fd, &h, sizeof(h)) && write_all(fd, c->places, c->nr_places * sizeof(*c->places)) &&
 	     write_all(fd, c->functions, c->nr_functions * sizeof(*c->functions));
-	if (close(fd) || !ok || rename(temporary, path))
-		unlink(temporary);
+	if (close(fd) || !ok || new_file_rename(temporary, path))
+		new_file_unlink(temporary);
 }

@@ -58,7 +58,25 @@ bool code_decode(const uint8_t *bytes, size_t n, ZydisDecodedInstruction *in, Zy
 uint64_t code_register(const uint64_t *regs, uint8_t nr);
 bool code_is_const(const struct code *c, uint64_t vaddr);
 
-/* id: hex of the build-id, "" without one. Places and functions of c. 0, or -errno: not there, not sound. */
+/* A file of the cache begins with it; places and functions follow. */
+#define CODE_CACHE_MAGIC	"zugcode"
+#define CODE_CACHE_VERSION	3	/* also when what the scanner finds changes */
+
+struct code_cache_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t place_size;
+	uint64_t file_size;
+	uint64_t bytes;
+	uint32_t nr_places, nr_functions, left_out;
+	uint32_t places[CODE_NR_KINDS];
+	uint32_t crc;		/* of the whole file, this field being 0 */
+};
+
+uint32_t code_cache_checksum(struct code_cache_header h, const void *places, const void *functions);
+/* Places and functions of c, from a file of the cache, of a program of that size. 0, or -errno: it is not sound. */
+int code_cache_take(struct code *c, int fd, uint64_t file_size);
+/* The same, found by id: hex of the build-id, "" without one. Places and functions of c. 0, or -errno: not there, not sound. */
 int code_cache_read(struct code *c, const char *id, const struct stat *st);
 void code_cache_write(const struct code *c, const char *id, const struct stat *st);
 
