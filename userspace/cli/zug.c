@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* zug.c - the table of commands */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "lib/base/new_file.h"
@@ -81,6 +82,16 @@ static void own_files(void)
 	run_user_free(&u);
 }
 
+/* The status, unless it says that all is well and what was printed has not arrived. A reader that has left knows so itself. */
+static int told(const char *command, int status)
+{
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || errno == EBADF || status == ZUG_EXIT_ENVIRONMENT)
+		return status;
+	fprintf(stderr, "zug %s: standard output: %s\n", command, errno ? strerror(errno) : "a write has failed");
+	return status ? status : ZUG_EXIT_ENVIRONMENT;
+}
+
 int main(int argc, char **argv)
 {
 	const char *self = argc && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 :
@@ -123,5 +134,5 @@ int main(int argc, char **argv)
 		list_commands(stderr);
 		return ZUG_EXIT_USAGE;
 	}
-	return c->run(argc - 1, argv + 1);
+	return told(argv[1], c->run(argc - 1, argv + 1));
 }

@@ -73,6 +73,7 @@ struct output {
 	struct worker *w;
 	int fd;
 	bool dropped;	/* the client does not read: what follows is thrown away */
+	int broke;	/* -errno: why not all was written */
 };
 
 /* For fopencookie(). A client that does not read ends its request, and no others. */
@@ -86,6 +87,8 @@ static ssize_t put(void *cookie, const char *text, size_t len)
 			 "its output was not read for %llu s: the request was ended", PATIENCE_NS / 1000000000);
 		o->w->abort = 1;
 	}
+	if (ret && !o->broke)
+		o->broke = ret;
 	o->dropped |= ret != 0;
 	return len;
 }
@@ -145,6 +148,11 @@ static void for_client(struct worker *w, struct request *r)
 	free(env);
 	if (out)
 		fclose(out);
+	/* a reader that has left knows so itself */
+	if (!r->status && r->kind != REQUEST_EXEC && to[0].broke && to[0].broke != -EPIPE && !r->message[0]) {
+		snprintf(r->message, sizeof(r->message), "standard output: %s", strerror(-to[0].broke));
+		r->status = w->o.o->failed;
+	}
 	if (err)
 		fclose(err);
 }

@@ -176,6 +176,9 @@ if begin "a reader that leaves"; then
 	[ "${statuses[0]}" = 1 ] || note "exit status ${statuses[0]}, not 1"
 	ls traces/*.trace >"$dir/out" 2>&1 || note "no trace was kept"
 	want_nothing_left
+	command_run 60 sh -c '"$@" >/dev/full' sh "$zug" run -q --executions 1 -o traces -- "$fixed"
+	want_status 3
+	want_err '^zug.*: standard output: '
 	end
 fi
 
