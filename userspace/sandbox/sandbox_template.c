@@ -211,6 +211,9 @@ static const char *unfit(const struct sandbox *s, pid_t pid, const struct user_r
 		return "it may change its environment before its first point";
 	if (other_descriptors(pid))
 		return "it has open files";
+	/* before anything is forked that could not be ended */
+	if (kill(pid, 0))
+		return "it could not be ended without CAP_KILL";
 	return not_at_rest(pid);
 }
 
@@ -267,7 +270,6 @@ static long call(const struct sandbox_template *t, pid_t pid, long nr, uint64_t 
 /* It has to run in order to die, also while a higher class keeps the lane busy. */
 static int end(pid_t pid)
 {
-	/* without CAP_KILL one of another user would never end */
 	if (kill(pid, SIGKILL))
 		return -errno;
 	sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
