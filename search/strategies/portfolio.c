@@ -326,6 +326,7 @@ static void portfolio_stats(const void *state, struct search_stats *stats)
 		if (m->type == &strategy_preemption) {
 			stats->bound = own.bound;
 			stats->bound_done = own.bound_done;
+			stats->unbounded = own.unbounded;
 			stats->incomplete = own.incomplete;
 		}
 	}

@@ -31,7 +31,7 @@ static int covered(const struct program *p, struct search *s)
 		nr += !strcmp(st.strategy, "preemption");
 	}
 	search_get_stats(s, &st);
-	return st.bound_done != UINT32_MAX && !st.incomplete ? nr : 0;
+	return st.bound_done != UINT32_MAX && st.unbounded && !st.incomplete ? nr : 0;
 }
 
 /*
