@@ -70,6 +70,9 @@ static struct access touched(const struct clocks *k, const struct zug_label *l)
 {
 	struct access a = access_of(l);
 
+	/* what is left out is no operation of the program: the lock of an interpreter orders all that it executes */
+	if (l->flags & ZUG_L_LEFT_OUT)
+		return (struct access){ 0 };
 	if (!k->named || l->op == ZUG_OP_POINT)
 		return a;
 	if (a.object[0] == ACCESS_OPAQUE)

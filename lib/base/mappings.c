@@ -27,7 +27,7 @@ bool mappings_next(struct mappings *ms, struct mapping *m)
 			continue;
 		*m = (struct mapping){
 			.start = start, .end = end, .offset = offset, .ino = ino, .dev = major << 20 | minor,
-			.shared = perm[3] == 's', .path = ms->line + at,
+			.shared = perm[3] == 's', .executable = perm[2] == 'x', .path = ms->line + at,
 		};
 		return true;
 	}

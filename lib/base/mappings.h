@@ -20,7 +20,7 @@ struct mapping {
 	uint64_t start, end;
 	uint64_t offset, ino;	/* of a file */
 	uint32_t dev;		/* the kernel's number of it */
-	bool shared;
+	bool shared, executable;
 	char *path;		/* as the process sees it, or "[stack]" and its kin, or ""; lives until the next call */
 };
 

@@ -14,19 +14,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "compiled.h"
+#include "symbols/sym_python.h"
 
 static struct user_registers registers_of(pid_t pid)
 {
 	struct user_regs_struct r;
 
 	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
-	return (struct user_registers){ .r = {
+	return (struct user_registers){ .tls = r.fs_base, .r = {
 		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
 		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
 }
 
-/* Runs until it waits in pause(), and takes its registers as a scheduler would know them. */
-static pid_t start_and_stop(const char *exe, struct user_registers *regs)
+/* Runs until it waits in pause(), and takes its registers as a scheduler would know them. -1: it ended before. */
+static pid_t start_and_stop(const char *exe, const char *arg, struct user_registers *regs)
 {
 	char path[64], state[100] = "";
 	pid_t pid = fork();
@@ -34,12 +35,14 @@ static pid_t start_and_stop(const char *exe, struct user_registers *regs)
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		execl(exe, exe, "wait", NULL);
+		execl(exe, exe, arg, NULL);
 		_exit(127);
 	}
 	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
 	/* 34: pause */
 	while (strncmp(state, "34 ", 3)) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return -1;
 		usleep(1000);
 		f = fopen(path, "r");
 		assert_non_null(f);
@@ -59,7 +62,7 @@ static void the_stack_of(const char *exe, bool lines)
 {
 	struct user_registers regs;
 	struct trace_frame frames[32];
-	pid_t pid = start_and_stop(exe, &regs);
+	pid_t pid = start_and_stop(exe, "wait", &regs);
 	bool in_wait = false, in_main = false;
 	int nr = symbols_unwind(compiled_syms, pid, pid, &regs, frames, 32);
 
@@ -137,11 +140,91 @@ static void a_stack_at_a_probe(void **state)
 	assert_string_equal(frames[1].function, "main");
 }
 
+static const char in_python[] =
+	"import signal, sys\n"
+	"if sys.version_info[:2] not in ((3, 11), (3, 13)):\n"
+	"    sys.exit(0)\n"
+	"class Wägung:\n"
+	"    def deep(self, n):\n"
+	"        if n:\n"
+	"            return self.deep(n - 1)\n"
+	"\n"
+	"        x = (1,\n"
+	"             signal.pause())\n"
+	"def key(n):\n"
+	"    return Wägung().deep(n)\n"
+	"sorted([2], key=key)\n";
+
+/* Functions of Python stand where the interpreter executes them, also below a function in C that called one. */
+static void a_stack_in_python(void **state)
+{
+	static const struct trace_frame want[] = {
+		{ "Wägung.deep", "wait.py", 10, false }, { "Wägung.deep", "wait.py", 7, false }, { "Wägung.deep", "wait.py", 7, false },
+		{ "key", "wait.py", 12, false }, { "<module>", "wait.py", 13, false },
+	};
+	struct user_registers regs;
+	struct trace_frame frames[64];
+	int nr, at = 0;
+	pid_t pid;
+
+	(void)state;
+	compiled_make("wait.py", in_python, "true");
+	pid = access("/usr/bin/python3", X_OK) ? -1 : start_and_stop("/usr/bin/python3", compiled_path("wait.py"), &regs);
+	if (pid < 0)
+		skip();
+	nr = symbols_unwind(compiled_syms, pid, pid, &regs, frames, 64);
+	for (int i = 0; i < nr; i++) {
+		const char *file = frames[i].file ? strrchr(frames[i].file, '/') : NULL;
+
+		if (!file || strcmp(file + 1, "wait.py"))
+			continue;
+		assert_true(at < 5);
+		assert_string_equal(frames[i].function, want[at].function);
+		assert_int_equal(frames[i].line, want[at].line);
+		at++;
+	}
+	assert_int_equal(at, 5);
+	assert_true(symbols_interpret(compiled_syms));
+	assert_int_equal(symbols_interpreted(compiled_syms, pid, regs.tls, frames, 64), 5);
+	assert_string_equal(frames[3].function, "key");
+	/* not of a thread that is none of Python's */
+	assert_int_equal(symbols_interpreted(compiled_syms, pid, regs.tls + 8, frames, 64), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* co_linetable: kinds of entries, and tables that end early. */
+static void lines_of_python(void **state)
+{
+	static const uint8_t table[] = {
+		0x80 | 15 << 3,				/* one code unit without a line */
+		0x80 | 1, 0x11,				/* two on the line of the entry before */
+		0x80 | 11 << 3, 1, 2,			/* on the next */
+		0x80 | 13 << 3 | 7, 0x40 | 8, 3,	/* eight, 100 lines on */
+		0x80 | 14 << 3, 5, 0, 0, 0,		/* two lines back */
+	};
+
+	(void)state;
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 0), -1);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 2), 10);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 4), 10);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 6), 11);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 8), 111);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 22), 111);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 24), 109);
+	assert_int_equal(sym_python_line(table, sizeof(table), 10, 26), -1);
+	assert_int_equal(sym_python_line(table, 7, 10, 8), -1);
+	assert_int_equal(sym_python_line((const uint8_t[]){ 1 }, 1, 10, 0), -1);
+	assert_int_equal(sym_python_line(table, 0, 10, 0), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_of_waiting_programs),
 		cmocka_unit_test(a_stack_at_a_probe),
+		cmocka_unit_test(a_stack_in_python),
+		cmocka_unit_test(lines_of_python),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -164,6 +164,22 @@ static void explored(void)
 	run_free(r);
 }
 
+/* As the 5 ms after which a Python thread asks for the GIL: at any decision, and early by nothing. */
+static void any_time(void)
+{
+	const struct mw_program *p = PROGRAM(POSTED(2, 5 * MS), .any_time = true);
+	struct run *r = run(p, &(struct how){ SCHEDULE(0, 0, 0, 0) });
+
+	check(!r->x.diverged && r->vars[0] == 10, r, "a time-out that counts what others compute may expire at once");
+	check(!early(r, 3) && !r->x.early, r, "it is not early then");
+	check(r->t && trace_step(r->t, 3)->nr_enabled == 2 && trace_step(r->t, 3)->flags & TRACE_STEP_YIELDED, r,
+	      "a task with such a time-out is enabled, and has given the turn away");
+	run_free(r);
+	r = run(p, &(struct how){ SCHEDULE(0, 0, 0, 1, 1) });
+	check(r->vars[0] == 11, r, "it need not expire");
+	run_free(r);
+}
+
 static void meanwhile(void)
 {
 	struct run *r = run(
@@ -294,6 +310,7 @@ int main(void)
 	clock_goes_on();
 	outside();
 	explored();
+	any_time();
 	meanwhile();
 	timers();
 	timers_explored();

@@ -143,9 +143,11 @@ static struct trace *note_callers(struct campaign *c, const struct trace *t, con
 	return told;
 }
 
-/* A step of t is made by code of a library that has lines: a method of a header. */
+/* A step of t is made by code of a library that has lines: a method of a header; or by an interpreter, for its program. */
 static bool has_library_lines(const struct campaign *c, const struct trace *t)
 {
+	if (symbols_interpret(c->s.symbols))
+		return true;
 	for (uint64_t i = 0; i < trace_nr_steps(t); i++)
 		if (session_in_library(&c->s, trace_step(t, i)->label.site))
 			return true;
@@ -157,7 +159,6 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 {
 	struct near_limits limits = { executions, EXPLAIN_STEPS, until_ns };
 	struct trace *t = trace_open(path, err, errlen);
-	struct trace *callers = NULL;
 	struct trace_writer *w;
 	struct closest m;
 	char *with;
@@ -183,9 +184,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		session_say(&c->s, "what decides was looked for in %lu executions, until the time for that was over; "
 			    "zug diff tries more", (unsigned long)m.r.trials);
 	if (!ret && m.r.reproduced) {
-		if (!session_late(&c->s, 0) && !session_interrupted(&c->s) && has_library_lines(c, t))
-			callers = note_callers(c, t, with);
-		w = trace_copy_with(t, callers, with, &ret);
+		w = trace_copy(t, with, &ret);
 		if (w) {
 			write_critical(c, w, t, &m.r);
 			ret = trace_close(w, false);
@@ -195,6 +194,35 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		if (ret)
 			snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));
 	}
+	trace_free(t);
+	free(with);
+	return ret;
+}
+
+int closest_note_callers(struct campaign *c, const char *path, char *err, size_t errlen)
+{
+	struct trace *t = trace_open(path, err, errlen), *callers = NULL;
+	struct trace_writer *w = NULL;
+	char *with = NULL;
+	int ret = 0;
+
+	if (!t)
+		return -EIO;
+	if (asprintf(&with, "%s.with", path) < 0) {
+		with = NULL;
+		ret = -ENOMEM;
+	}
+	/* of what an interpreter executes nothing else tells the place */
+	if (with && (!session_late(&c->s, 0) || symbols_interpret(c->s.symbols)) && has_library_lines(c, t))
+		callers = note_callers(c, t, with);
+	if (callers)
+		w = trace_copy_with(t, callers, with, &ret);
+	if (w)
+		ret = trace_close(w, false);
+	if (w && !ret && new_file_rename(with, path))
+		ret = -errno;
+	if (ret)
+		snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));
 	trace_free(callers);
 	trace_free(t);
 	free(with);

@@ -34,6 +34,13 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		    bool *known, char *err, size_t errlen);
 
 /*
+ * One more execution of the schedule at 'path' stops at each step, and notes in that trace which lines of the program call
+ * the code of libraries and interpreters that makes them. 0, also where there is nothing to note, or the execution was
+ * another one; -errno with a line in err.
+ */
+int closest_note_callers(struct campaign *c, const char *path, char *err, size_t errlen);
+
+/*
  * Among what is close is the same schedule without what the search has made of a call, or without a
  * timer that fired: so that t fails again, and then without each of these, from the last to the
  * first. The first that passes is *step, its trace at 'to', and counts as found in m; none passes

@@ -25,7 +25,7 @@ static int open_untried(void *state, struct session *s, struct race_book *races,
 static bool waits_timed(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].state == TASK_BLOCKED && w->tasks[i].deadline)
+		if (w->tasks[i].state == TASK_BLOCKED && w->tasks[i].deadline && !w->tasks[i].for_turn)
 			return true;
 	return false;
 }

@@ -414,6 +414,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
+		.leave_interpreter = !o->search.strategy || strncmp(o->search.strategy, "dpor", 4),
 		.from_output = s->from_output,
 		.launch = {
 			.file = s->paths.program, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,

@@ -65,7 +65,7 @@ static void note_memory(struct untried *u, uint32_t task, const struct zug_label
 
 void untried_step(struct untried *u, uint32_t task, const struct zug_label *l, bool stores)
 {
-	u->timed |= !!(l->flags & (ZUG_L_TIMED | ZUG_L_TIMER));
+	u->timed |= l->flags & (ZUG_L_TIMED | ZUG_L_TIMER) && !(l->flags & ZUG_L_LEFT_OUT);
 	u->handlers |= l->op == ZUG_OP_SIGACTION;
 	u->signals |= l->op == ZUG_OP_KILL;
 	if (stores && task < UNTRIED_TASKS && !u->delayed[0])

@@ -33,6 +33,12 @@ static struct search_point point_of(const struct engine *e)
 
 /* ---- candidates ---- */
 
+/* A time-out that is no clock's, but a measure of what others compute, may be over now. */
+static bool may_any_time(const struct engine *e, const struct world_task *t)
+{
+	return t->any_time && !e->status.quiet && expiry_may(t, UINT64_MAX);
+}
+
 /* A time-out or timer of that time may end early now. */
 static bool may_be_early(const struct engine *e, uint64_t deadline)
 {
@@ -56,7 +62,7 @@ static uint32_t add_expiring(struct engine *e, uint32_t ne, bool idle)
 
 		const struct world_task *t = &e->w->tasks[c->task];
 
-		if (!expiry_may(t, limit) && !(expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline)))
+		if (!expiry_may(t, limit) && !may_any_time(e, t) && !(expiry_may(t, UINT64_MAX) && may_be_early(e, t->deadline)))
 			continue;
 		c->enabled = any = true;
 		c->label.op = ZUG_OP_EXPIRE;
@@ -382,7 +388,7 @@ static void note_caller(struct engine *e, const struct world_task *t)
 	char text[512];
 	int line;
 
-	if (!e->callers || !e->t || t->state != TASK_PARKED || !e->w->ops->caller)
+	if (!e->callers || !e->t || t->state != TASK_PARKED || t->label.flags & ZUG_L_LEFT_OUT || !e->w->ops->caller)
 		return;
 	line = e->w->ops->caller(e->w, t, text, sizeof(text));
 	if (line > 0)
@@ -400,7 +406,7 @@ static enum verdict make_step(struct engine *e, const struct trace_step *want, i
 	if (engine_debugger(e) && !engine_debug_granting(e, want ? want->step : e->x->steps, task))
 		return END;
 	if (e->cands[i].label.op == ZUG_OP_EXPIRE && t->state == TASK_BLOCKED) {
-		if (t->deadline > e->due)
+		if (t->deadline > e->due && !may_any_time(e, t))
 			note_early(e, task, t->deadline);
 		ret = e->w->ops->expire(e->w, task);
 		if (ret)

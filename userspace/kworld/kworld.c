@@ -236,6 +236,7 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 	if (ret)
 		return ret;
 	memcpy(regs.r, all, sizeof(regs.r));
+	regs.tls = all[17];
 	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
 }
 
@@ -257,16 +258,28 @@ static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)
 static int kworld_own_caller(struct world *w, const struct world_task *t, char *text, size_t len)
 {
 	const struct place_site *ps = places_find_site(kw(w)->o.places, t->label.site);
+	struct symfile *f = ps ? probes_module(kw(w)->o.probes, ps->module)->file : NULL;
 	struct trace_frame here[16], frames[64];
-	int nr_here, nr, i, own;
+	int nr_here, nr = 0, i = 0, own;
+	uint64_t all[18];
 
-	nr_here = ps ? symfile_frames(probes_module(kw(w)->o.probes, ps->module)->file, ps->offset, here, 16) : 0;
-	if (nr_here <= 0 || !here[0].line || own_frame(here, nr_here) >= 0)
+	nr_here = f ? symfile_frames(f, ps->offset, here, 16) : 0;
+	if (own_frame(here, nr_here) >= 0 && !symfile_interprets(f))
 		return -ENOENT;
-	nr = kworld_stack(w, t, frames, 64);
-	for (i = 0; i < nr && !same_frame(&frames[i], &here[0]); i++)
-		;
-	own = i < nr ? own_frame(frames + i, nr - i) : -1;
+	/* of an interpreter the lines that it executes are the program's */
+	if (symbols_interpret(kw(w)->o.symbols) && !kworld_registers(w, t, all))
+		nr = symbols_interpreted(kw(w)->o.symbols, t->pid, all[17], frames, 64);
+	own = own_frame(frames, nr);
+	/* or else those of its library */
+	for (int k = 0; own < 0 && k < nr; k++)
+		if (frames[k].line && symbols_is_source(frames[k].file))
+			own = k;
+	if (own < 0 && nr_here > 0 && here[0].line) {
+		nr = kworld_stack(w, t, frames, 64);
+		while (i < nr && !same_frame(&frames[i], &here[0]))
+			i++;
+		own = i < nr ? own_frame(frames + i, nr - i) : -1;
+	}
 	if (own < 0)
 		return -ENOENT;
 	snprintf(text, len, "%s\t%s", frames[i + own].function ? frames[i + own].function : "", frames[i + own].file);

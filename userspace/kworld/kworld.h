@@ -22,6 +22,11 @@ struct kworld_options {
 	struct launch launch;	/* descriptors may be changed between executions */
 	int wake_fd;		/* readable: next() returns early (Ctrl-C, a client that left); -1 none */
 	bool explore_timeouts;	/* kworld_explore_timeouts() */
+	/*
+	 * The locks that an interpreter has for itself (Python's GIL) are left out as by --not, and who waits for its turn to
+	 * execute the program may ask for it at any point of the one that has it.
+	 */
+	bool leave_interpreter;
 	const regex_t *from_output;	/* the search begins when the test writes a line that matches; NULL: not by output */
 };
 

@@ -209,6 +209,42 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	return out;
 }
 
+/* Where the next interpreter from module *m on has its own data in that process; *m is the one behind it. */
+static bool next_interpreter(struct kworld *k, uint32_t process, unsigned int *m, uint64_t *begin, uint64_t *size)
+{
+	uint64_t bias;
+
+	while (k->o.leave_interpreter && *m < probes_nr_modules(k->o.probes)) {
+		unsigned int nr = (*m)++;
+		struct symfile *f = probes_module(k->o.probes, nr)->file;
+
+		if (!f || !symfile_interpreter_data(f, begin, size) || places_bias(k->o.places, process, nr, &bias))
+			continue;
+		*begin += bias;
+		return true;
+	}
+	return false;
+}
+
+bool kworld_has_interpreter(struct kworld *k, uint32_t process)
+{
+	uint64_t begin, size;
+	unsigned int m = 0;
+
+	return next_interpreter(k, process, &m, &begin, &size);
+}
+
+bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr)
+{
+	uint64_t begin, size;
+	unsigned int m = 0;
+
+	while (addr && next_interpreter(k, t->process, &m, &begin, &size))
+		if (addr - begin < size)
+			return true;
+	return false;
+}
+
 void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	bool out = e->flags & ZUG_EF_LEFT_OUT;
@@ -220,6 +256,10 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 				  e->stack[1]) :
 		      ask_callers(k, t, e->mm, places_site(k->o.places, t->process, e->ret - 1), e->ret,
 				  e->arg[2] + sizeof(e->ret), e->arg[3]);
+	if (kworld_is_interpreters(k, t, k->kt[t->task].lock))
+		out = true;
+	else
+		k->kt[t->task].asked_for_turn = false;
 	if (out)
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
@@ -228,6 +268,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 {
 	uint64_t site;
 
+	k->kt[t->task].asked_for_turn = false;
 	if (!probes_has_scope(k->o.probes))
 		return;
 	site = places_site(k->o.places, t->process, e->ip - 2);

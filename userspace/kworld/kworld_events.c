@@ -117,7 +117,8 @@ void kworld_wakes(struct kworld *k, uint32_t n, uint32_t waker, struct world_eve
 		return;
 	/* it keeps the object it waited for: that is what it goes on with */
 	t->label.op = ZUG_OP_RESUME;
-	t->label.flags = zug_op_flags(ZUG_OP_RESUME);
+	t->label.flags = zug_op_flags(ZUG_OP_RESUME) | (t->for_turn ? ZUG_L_LEFT_OUT : 0);
+	t->for_turn = t->any_time = false;
 }
 
 /* ---- handlers: true when a->ev is to be told ---- */

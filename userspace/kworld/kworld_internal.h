@@ -77,6 +77,7 @@ struct ktask {
 		unsigned int op;
 		enum symlibc libc;
 	} mutexes[2];		/* of its last two operations on one, the last first */
+	bool asked_for_turn;	/* its wait for the interpreter's lock was over: until it has the lock the next one takes its time */
 	bool lent;		/* its turn was lent, and it has not come back from the kernel since */
 	bool have_words;
 	uint32_t words[LOCK_WORDS];	/* of the lock (of a wait: the mutex), when the point was reached */
@@ -361,6 +362,9 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 /* Sets ZUG_L_LEFT_OUT in t->label where --only and --not say so: of a probed place; of a system call or a note of libzug. */
 void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e);
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e);
+/* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */
+bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr);
+bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */
 void kworld_callers_free(struct caller_steps *c);
 void kworld_root_close(struct test_root *r);
 /* libzug's notes (kworld_notes.c). True when it is no point, but about what comes next. */

@@ -67,6 +67,9 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	/* a copy of a template passes the points of its prefix without one */
 	if (!nr || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
+	/* that a point is left out is known behind it, and what was promised says nothing of the next one then */
+	if (!l->known && kworld_has_interpreter(k, k->w.tasks[task].process))
+		nr = 1;
 	l->tgid = k->w.tasks[task].tgid;
 	l->nr_locks = 0;
 	if (!gather_locks(k, l))

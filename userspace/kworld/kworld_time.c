@@ -66,7 +66,9 @@ void kworld_set_alarm(struct kworld *k)
 			k->timed.list[i] = k->timed.list[--k->timed.nr];
 			continue;
 		}
-		if (!alarm || t->deadline < alarm)
+		if (t->any_time && !kworld_state(k)->quiet)
+			alarm = 1;
+		else if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 		i++;
 	}
@@ -314,10 +316,12 @@ int kworld_expire(struct world *w, uint32_t task)
 		return ret;
 	kworld_unhold(k, task);
 	world_changed(w, task);
+	k->kt[task].asked_for_turn |= t->any_time;
 	t->deadline = 0;
 	t->state = TASK_PARKED;
 	t->label.op = expired ? ZUG_OP_EXPIRE : ZUG_OP_RESUME;
-	t->label.flags = zug_op_flags(t->label.op);
+	t->label.flags = zug_op_flags(t->label.op) | (t->for_turn ? ZUG_L_LEFT_OUT : 0);
+	t->for_turn = t->any_time = false;
 	return 0;
 }
 

@@ -696,12 +696,17 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 const struct place_object *places_find_object(struct places *p, uint64_t object)
 {
 	struct named *o = find_object(p, object);
+	uint64_t at, size;
 	char name[512];
 
 	if (!o)
 		return NULL;
 	if (!o->o.name && o->module != UINT32_MAX) {
-		if (!symfile_data_name(probes_module(p->probes, o->module)->file, o->vaddr, name,
+		if (symfile_interpreter_data(probes_module(p->probes, o->module)->file, &at, &size) &&
+		    o->vaddr - at < size) {
+			if (asprintf(&o->o.name, "GIL+0x%lx", o->vaddr - at) < 0)
+				o->o.name = NULL;
+		} else if (!symfile_data_name(probes_module(p->probes, o->module)->file, o->vaddr, name,
 				       sizeof(name)))
 			o->o.name = strdup(name);
 		else if (asprintf(&o->o.name, "%s+0x%lx",

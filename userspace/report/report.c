@@ -310,11 +310,8 @@ static bool is_own(const struct trace_frame *f)
 static bool caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct caller *c)
 {
 	const struct trace_frame *frames, *main;
-	uint32_t nr = report_frames(r, s->label.site, &frames);
+	uint32_t nr;
 
-	main = report_main_frame(frames, nr);
-	if (!main || is_own(main))
-		return false;
 	for (uint32_t k = 0; s->step != UINT64_MAX && k < trace_nr_notes(r->t, s->step); k++) {
 		const struct trace_note *n = trace_note_at(r->t, s->step, k);
 		const char *tab = n->kind == TRACE_NOTE_CALLER && n->task == task && n->text ? strchr(n->text, '\t') : NULL;
@@ -325,6 +322,10 @@ static bool caller_of(struct report *r, uint32_t task, const struct trace_step *
 		c->frame = (struct trace_frame){ .function = c->function, .file = tab + 1, .line = n->arg };
 		return true;
 	}
+	nr = report_frames(r, s->label.site, &frames);
+	main = report_main_frame(frames, nr);
+	if (main && is_own(main))
+		return false;
 	/* what a task never did it was about to do at the end */
 	for (uint32_t i = 0; s->step == UINT64_MAX && i < trace_nr_stacks(r->t); i++) {
 		const struct trace_stack *st = trace_stack_at(r->t, i);
@@ -353,12 +354,14 @@ static void put_action(struct report *r, uint32_t task, const char *verb, const 
 	const struct trace_frame *frames, *frame;
 	char label[600], site[600], name[32], program[72];
 	struct caller caller;
+	bool called;
 	uint32_t nr;
 
 	report_label(r, &s->label, label, sizeof(label));
 	nr = report_frames(r, s->label.site, &frames);
 	frame = report_main_frame(frames, nr);
-	if (caller_of(r, task, s, &caller)) {
+	called = caller_of(r, task, s, &caller);
+	if (called) {
 		frame = &caller.frame;
 		report_frame(r, frame, site, sizeof(site));
 	} else {
@@ -370,7 +373,9 @@ static void put_action(struct report *r, uint32_t task, const char *verb, const 
 		report_style(r, STYLE_STRONG), label, report_style(r, STYLE_PLAIN),
 		site[0] ? "  " : "", site);
 	if (frame) {
-		report_check_source(r, s->label.site, frame);
+		/* the source of a caller may belong to another file than the place does: to none, if it is interpreted */
+		if (!called)
+			report_check_source(r, s->label.site, frame);
 		report_source_line(r, frame, 8);
 	}
 }

@@ -17,9 +17,10 @@
 #include "lib/base/array.h"
 #include "lib/base/mappings.h"
 #include "lib/base/remote.h"
-#include "symbols/sym_internal.h"
+#include "symbols/sym_python.h"
 
 #define PAGE 4096u
+#define PYTHON_MAX 64
 
 struct unwind {
 	struct symbols *s;
@@ -31,6 +32,9 @@ struct unwind {
 	unsigned char data[PAGE];
 	struct trace_frame *frames;
 	int nr, max;
+	struct symfile *interpreter;	/* Python's; NULL: none, or it executes nothing here */
+	struct python_frame python[PYTHON_MAX];
+	int nr_python, next_python;	/* the next one that is not among the frames yet */
 };
 
 static bool read_maps(struct unwind *u)
@@ -121,6 +125,35 @@ static bool is_outermost(const struct trace_frame *f)
 	return false;
 }
 
+/* Finds the interpreter among the mappings, and the functions that it executes in this task. */
+static void read_python(struct unwind *u)
+{
+	uint64_t bias;
+
+	for (size_t i = 0; i < u->nr_maps && !u->nr_python; i++) {
+		const struct mapping *m = &u->maps[i];
+		struct symfile *f;
+
+		f = m->executable ? file_of(u, m) : NULL;
+		if (!f || !sym_is_python(f) || symfile_code_bias(f, m->start, m->offset, &bias))
+			continue;
+		u->interpreter = f;
+		u->nr_python = sym_python_frames(f, &u->s->strings, u->tid, bias, u->regs.tls, u->python, PYTHON_MAX);
+	}
+}
+
+/* The Python functions that one call of the interpreter executes, in its place. */
+static void add_python(struct unwind *u)
+{
+	while (u->next_python < u->nr_python && u->nr < u->max) {
+		const struct python_frame *p = &u->python[u->next_python++];
+
+		u->frames[u->nr++] = p->frame;
+		if (p->entry)
+			return;
+	}
+}
+
 static int add_frame(Dwfl_Frame *state, void *arg)
 {
 	struct unwind *u = arg;
@@ -140,6 +173,20 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	f = file_of(u, m);
 	if (f)
 		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
+	if (f && u->nr_python && f == u->interpreter) {
+		/*
+		 * What the interpreter does below its innermost function of Python is told, its way between them is not.
+		 * Its own lines are none of the program's.
+		 */
+		if (nr > 0 && sym_is_python_loop(u->frames[u->nr + nr - 1].function)) {
+			add_python(u);
+			return DWARF_CB_OK;
+		}
+		if (u->next_python)
+			return DWARF_CB_OK;
+		for (int i = 0; i < nr; i++)
+			u->frames[u->nr + i] = (struct trace_frame){ .function = u->frames[u->nr + i].function };
+	}
 	if (nr > 0) {
 		u->nr += nr;
 		/* frames behind the first function of a thread are chance */
@@ -222,6 +269,14 @@ static bool initial_registers(Dwfl_Thread *thread, void *arg)
 	return dwfl_thread_state_registers(thread, 0, 17, regs);
 }
 
+static void end_unwind(struct unwind *u)
+{
+	for (size_t i = 0; i < u->nr_maps; i++)
+		free(u->maps[i].path);
+	free(u->maps);
+	free(u);
+}
+
 int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
 		   struct trace_frame *frames, int max)
 {
@@ -246,6 +301,7 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
 		goto out;
 	}
 	step_back_from_probe(u);
+	read_python(u);
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)
 		goto out;
@@ -255,13 +311,51 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
 		goto out;
 	/* Its end is often an error, and a stack that is cut off is better than none. */
 	dwfl_getthread_frames(dwfl, tid, add_frame, u);
+	while (u->next_python < u->nr_python && u->nr < u->max)
+		add_python(u);
 	ret = u->nr;
 out:
 	if (dwfl)
 		dwfl_end(dwfl);
-	for (size_t i = 0; i < u->nr_maps; i++)
-		free(u->maps[i].path);
-	free(u->maps);
-	free(u);
+	end_unwind(u);
 	return ret;
+}
+
+int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_frame *frames, int max)
+{
+	struct unwind *u = calloc(1, sizeof(*u));
+	int nr = 0;
+
+	if (!u)
+		return -ENOMEM;
+	*u = (struct unwind){ .s = s, .tid = tid, .regs.tls = tls, .page = 1, .frames = frames, .max = max };
+	if (read_maps(u))
+		read_python(u);
+	while (u->next_python < u->nr_python && u->nr < u->max)
+		add_python(u);
+	nr = u->nr;
+	end_unwind(u);
+	return nr;
+}
+
+bool symfile_interprets(struct symfile *f)
+{
+	return sym_is_python(f);
+}
+
+bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size)
+{
+	if (!sym_is_python(f))
+		return false;
+	*vaddr = f->python.runtime;
+	*size = f->python.runtime_size;
+	return true;
+}
+
+bool symbols_interpret(struct symbols *s)
+{
+	for (struct symfile *f = s->files; f; f = f->next)
+		if (symfile_interprets(f))
+			return true;
+	return false;
 }

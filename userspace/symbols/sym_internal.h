@@ -62,6 +62,11 @@ struct sym_string {
 	char text[];
 };
 
+/* Where CPython's interpreter has its data; 0: nowhere. */
+struct symfile_python {
+	uint64_t runtime, runtime_size, version, code, text, bytes;
+};
+
 struct sym_list {
 	struct sym *list;
 	size_t nr, size;
@@ -79,6 +84,9 @@ struct symfile {
 	char build_id[2 * 64 + 1];
 	char *interp;
 	int libc;		/* enum symlibc, -1 not looked at */
+
+	bool python_sought;
+	struct symfile_python python;
 
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */

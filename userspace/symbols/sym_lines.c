@@ -470,7 +470,8 @@ bool symbols_of_library(const char *file)
 			return true;
 	/* compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them ("/usr/bin/../lib/gcc/...") */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
-	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/");
+	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/") ||
+	       strstr(file, "/lib/python3.");
 }
 
 /* ---- from source to code ---- */

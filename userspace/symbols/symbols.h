@@ -191,6 +191,7 @@ char *symbols_demangle(const char *name);
 /* User registers of a stopped task, in DWARF order of x86-64 (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip). */
 struct user_registers {
 	uint64_t r[17];
+	uint64_t tls;		/* the thread pointer (fsbase); 0: unknown, and then no frames of an interpreter are found */
 };
 /*
  * Unwinds a task that does not run (parked or blocked), without ptrace: memory by
@@ -199,5 +200,18 @@ struct user_registers {
  */
 int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
 		   struct trace_frame *frames, int max);
+/*
+ * Of such a stack only the functions of an interpreted language (Python), which symbols_unwind() puts where the
+ * interpreter executes them. 0: it executes none, or they cannot be read.
+ */
+int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_frame *frames, int max);
+/* True when the file is such an interpreter; when one is among the files. */
+bool symfile_interprets(struct symfile *f);
+/*
+ * Where it keeps its own state, with the lock that a thread must have to execute the program (Python's GIL). false: it is
+ * none, or has none.
+ */
+bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size);
+bool symbols_interpret(struct symbols *s);
 
 #endif

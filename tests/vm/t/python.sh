@@ -1,0 +1,98 @@
+#!/bin/bash
+# Programs in Python: found without options of the interpreter, and told by their own functions and lines. Takes 40 s under
+# emulation.
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+python=/usr/bin/python3
+# without it, or with a version whose memory is not read, there is nothing to try
+known=$($python -c 'import sys; print(sys.version_info[:2] in ((3, 11), (3, 13)))' 2>/dev/null)
+
+# An update in two steps, each under the lock.
+account()
+{
+	cat >account.py <<-'end'
+		import sys, threading
+		class Account:
+		    def __init__(self):
+		        self.lock = threading.Lock()
+		        self.balance = 0
+		    def get(self):
+		        with self.lock:
+		            return self.balance
+		    def set(self, value):
+		        with self.lock:
+		            self.balance = value
+		    def add(self, value):
+		        with self.lock:
+		            self.balance += value
+		def deposit(account):
+		    if "fixed" in sys.argv:
+		        account.add(1)
+		    else:
+		        account.set(account.get() + 1)
+		account = Account()
+		print("ready", flush=True)
+		threads = [threading.Thread(target=deposit, args=(account,)) for _ in range(2)]
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+		sys.exit(account.balance != 2)
+	end
+}
+
+if [ "$known" != True ]; then
+	echo "# $python is no version that is known"
+elif begin "a race in Python is found, and told by its lines"; then
+	account
+	for ask in unknown always; do
+		zug 60 run -q --seed 1 --from-output '^ready' --executions 30 --minimize-time 8s --ask $ask -o $ask -- $python account.py
+		want_status 1
+		want_out '^found in execution [0-9]+, '
+		sed -n 's/^found in \(execution [0-9]*\).*/\1/p' "$dir/out" >found.$ask
+	done
+	cmp -s found.unknown found.always || note "with leases: $(cat found.unknown); without: $(cat found.always)"
+	want_out ' account\.py:[0-9]+$'
+	! grep -qE '^It fails when$' "$dir/out" || want_out '^ +T[0-9] (does|would do|is stopped before) .* [^ ]+ (account|threading)\.py:[0-9]+$'
+	zug 60 replay -q -n 2 always/*.1.trace
+	want_status 1
+	want_out 'replayed 2 of 2 times exactly'
+	"$zug" show --json always/*.1.trace >json
+	grep -q '"note":"caller"' json || note "no line in --json"
+	end
+fi
+
+if [ "$known" = True ] && begin "no such race where one step does it"; then
+	account
+	zug 60 run -q --seed 1 --from-output '^ready' --executions 12 -o traces -- $python account.py fixed
+	want_status 0
+	end
+fi
+
+if [ "$known" = True ] && begin "where threads of Python wait"; then
+	cat >locks.py <<-'end'
+		import os, threading
+		first, second = threading.Lock(), threading.Lock()
+		null = os.open("/dev/null", os.O_WRONLY)
+		def transfer(a, b):
+		    with a:
+		        os.write(null, b"x")
+		        with b:
+		            pass
+		threads = [threading.Thread(target=transfer, args=pair) for pair in ((first, second), (second, first))]
+		print("ready", flush=True)
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+	end
+	zug 60 run -q --from-output '^ready' --executions 60 --no-minimize -o traces -- $python locks.py
+	want_status 1
+	want_out '^deadlock: '
+	want_out '^    #[0-9]+ +transfer locks\.py:7$'
+	want_out '^    #[0-9]+ +<module> locks\.py:14$'
+	end
+fi
+
+finish

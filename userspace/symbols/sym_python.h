@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* sym_python.h - the Python functions in which a task stands, read from its memory */
+#ifndef ZUG_SYM_PYTHON_H
+#define ZUG_SYM_PYTHON_H
+
+#include "symbols/sym_internal.h"
+
+struct python_frame {
+	struct trace_frame frame;
+	bool entry;		/* a C function called the interpreter for it: behind it begins the stack of another call */
+};
+
+/* True when the file is CPython's interpreter, of a version whose memory can be read. */
+bool sym_is_python(struct symfile *f);
+/*
+ * The frames of a task of that process, innermost first; their names are kept in 'strings'. bias: address minus vaddr of
+ * f, the interpreter; tls: the task's thread pointer. 0: it executes no Python, or the memory is not as expected.
+ */
+int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
+		      struct python_frame *frames, int max);
+/* The function of the interpreter in which all Python code is executed. */
+bool sym_is_python_loop(const char *function);
+/*
+ * The line of the code unit at that offset (in bytes) by a code object's co_linetable. -1: it has none. For tests, too.
+ */
+int sym_python_line(const uint8_t *table, size_t len, int first, int64_t at);
+
+#endif
