@@ -118,6 +118,7 @@ void campaign_notes_release(struct campaign_notes *n)
 	free(n->timeouts);
 	free(n->untried);
 	free(n->files);
+	free(n->runtime);
 	free(n->start);
 	*n = (struct campaign_notes){ 0 };
 }

@@ -97,6 +97,7 @@ struct campaign_notes {
 	char *timeouts;		/* executions with early time-outs that do not count */
 	char *untried; /* what the test does that the search tries in one way only */
 	char *files;		/* files without points */
+	char *runtime;		/* options for the runtime of a language */
 	char *start;		/* how executions were started, with --start */
 };
 void campaign_notes_release(struct campaign_notes *n);

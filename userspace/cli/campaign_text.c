@@ -612,7 +612,7 @@ static void summary_text(const struct campaign_text *t, const struct campaign *c
 	fprintf(t->out, "%s%s%s%s%s", n.races ? n.races : "", n.monitors ? n.monitors : "",
 		n.timeouts ? n.timeouts : "", n.code ? n.code : "", n.waits ? n.waits : "");
 	if (!r->nr_failures)
-		fprintf(t->out, "%s%s", n.untried ? n.untried : "", n.files ? n.files : "");
+		fprintf(t->out, "%s%s%s", n.untried ? n.untried : "", n.files ? n.files : "", n.runtime ? n.runtime : "");
 	fputs(n.start ? n.start : "", t->out);
 	campaign_notes_release(&n);
 	if (r->nr_once)

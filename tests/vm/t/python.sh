@@ -67,6 +67,10 @@ if [ "$known" = True ] && begin "no such race where one step does it"; then
 	account
 	zug 60 run -q --seed 1 --from-output '^ready' --executions 12 -o traces -- $python account.py fixed
 	want_status 0
+	! grep -q 'steps of an execution are the start of' "$dir/out" || note "an option for a late begin is told: $(said)"
+	zug 60 run --seed 1 --executions 2 -o traces -- $python account.py fixed
+	want_status 0
+	want_out '^many of the [0-9]+ steps of an execution are the start of python3\.[0-9]+: --from PyThread_start_new_thread '
 	end
 fi
 
