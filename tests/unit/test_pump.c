@@ -210,12 +210,6 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s)
 	return 0;
 }
 
-uint64_t sandbox_cpu_before(const struct sandbox *s)
-{
-	(void)s;
-	return 0;
-}
-
 int sandbox_prepare(struct sandbox *s, char *err, size_t errlen)
 {
 	(void)s;

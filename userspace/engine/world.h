@@ -188,8 +188,8 @@ struct world_ops {
 	/* The parked task t, which asks for a value (ZUG_OP_CHOICE), gets that one; it goes into its label. 0 or -errno. */
 	int (*choose)(struct world *w, struct world_task *t, uint32_t value);
 	/*
-	 * Called about once a second. *ran_ns: the processor time that the test's tasks have used in this execution. -errno: the
-	 * execution cannot go on, and err says why.
+	 * Called about once a second. *ran_ns: the processor time that the test's tasks have used in this execution, but for its
+	 * first moments. -errno: the execution cannot go on, and err says why.
 	 */
 	int (*tend)(struct world *w, uint64_t *ran_ns, char *err, size_t errlen);
 	/* Ends the execution; *status: wait status of the root command, -1 unknown. Nothing is left after it. */

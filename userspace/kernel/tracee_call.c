@@ -101,8 +101,6 @@ pid_t tracee_clone(pid_t pid, pid_t group, const struct tracee_call *c)
 	pid_t child = 0;
 	long result = 0;
 
-	if (!ret && c->meanwhile)
-		c->meanwhile(c->ctx);
 	while (!ret && !(behind && (child || result < 0))) {
 		ret = tracee_wait(pid, group, &status);
 		if (ret == pid) {

@@ -21,8 +21,6 @@ struct tracee_call {
 	uint64_t insn;			/* the address of a system call instruction */
 	long nr;
 	uint64_t arg[5];
-	void (*meanwhile)(void *ctx);	/* of tracee_clone(): called while the task makes it; may be NULL */
-	void *ctx;
 };
 /* Makes the call. What it returned, or an error as above (which no call of zug's returns). */
 long tracee_call(pid_t pid, const struct tracee_call *c);

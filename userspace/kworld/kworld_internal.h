@@ -195,7 +195,9 @@ struct kworld_run {
 	struct zug_turn turn;	/* what is said with the next grants */
 	uint64_t lone_ns;	/* turn.lone_ns while no task is on trial */
 	bool stop_always;	/* as start() was told; stop() may want more */
-	uint64_t cpu_ns;	/* processor time of the sandbox at the start */
+	uint64_t begun_ns;
+	uint64_t cpu_ns;	/* processor time of the sandbox when it was looked at first, early in the execution */
+	bool cpu_known;
 	uint32_t injected;	/* the task that has the turn already, for a call with a fault; or WORLD_NO_TASK */
 	struct errand errand;
 	const char *broken;	/* why events cannot be followed any more; NULL: they can */

@@ -359,11 +359,6 @@ uint64_t sandbox_cpu_ns(const struct sandbox *s)
 	return us * 1000ull;
 }
 
-uint64_t sandbox_cpu_before(const struct sandbox *s)
-{
-	return s->cpu_ns;
-}
-
 void sandbox_avoid_lane(const struct sandbox *s)
 {
 	cpu_set_t set;

@@ -79,7 +79,6 @@ unsigned int sandbox_slot(const struct sandbox *s);
 int sandbox_lane(const struct sandbox *s);
 uint64_t sandbox_spin_ns(const struct sandbox *s);
 uint64_t sandbox_cpu_ns(const struct sandbox *s);	/* that its tasks have used so far, in all executions */
-uint64_t sandbox_cpu_before(const struct sandbox *s);	/* the same when the last one was launched, or forked from the template */
 /* Keep this process off the lane, so that it and the test do not disturb each other. */
 void sandbox_avoid_lane(const struct sandbox *s);
 

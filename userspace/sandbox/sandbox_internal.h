@@ -126,7 +126,6 @@ struct sandbox {
 	bool killed;		/* the cgroup was killed as a whole: see spawn_child() */
 	int mnt_ns;		/* -1: none yet */
 	uint64_t cgid, limit_seen, kills_seen;
-	uint64_t cpu_ns;	/* sandbox_cpu_ns() when the execution began */
 	struct private_file *priv;
 	int nr_priv;
 	size_t priv_room;

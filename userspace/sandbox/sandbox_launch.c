@@ -238,18 +238,6 @@ static void spawn(struct space *p, void *arg)
 }
 
 /*
- * To look at the clock of a cgroup takes as long as a tenth of an exec: that is done while the child
- * executes the program, where it takes its time for that.
- */
-static void note_cpu_time(struct sandbox *s, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	poll(&p, 1, 1);
-	s->cpu_ns = sandbox_cpu_ns(s);
-}
-
-/*
  * Waits for the child. 1: it waits for us; 0: it has executed the program, or is dead; -EBUSY: it
  * cannot run, see err.
  */
@@ -353,7 +341,6 @@ pid_t sandbox_launch(struct sandbox *s, const struct launch *l, uint32_t *task,
 	}
 	close(up[1]);
 	up[1] = -1;
-	note_cpu_time(s, up[0]);
 	ret = 0;
 	if (s->o.setup || s->o.teardown)
 		ret = hear(s, up[0], pid, err, errlen);

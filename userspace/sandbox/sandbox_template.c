@@ -240,19 +240,11 @@ static int skip_call(pid_t pid, const struct user_regs_struct *at_entry)
 	return ret < 0 ? ret : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EINTR;
 }
 
-/* To look at the clock of a cgroup takes a tenth as long as a fork. */
-static void note_cpu_time(void *ctx)
-{
-	struct sandbox *s = ctx;
-
-	s->cpu_ns = sandbox_cpu_ns(s);
-}
-
 static pid_t fork_tracee(struct sandbox *s, pid_t pid, pid_t group)
 {
 	const struct sandbox_template *t = &s->template;
 	const struct tracee_call c = {
-		.regs = t->at, .insn = t->insn, .nr = SYS_clone, .meanwhile = note_cpu_time, .ctx = s,
+		.regs = t->at, .insn = t->insn, .nr = SYS_clone,
 		.arg = { SIGCHLD | CLONE_PARENT | CLONE_PTRACE | (t->tid_address ? CLONE_CHILD_CLEARTID : 0), 0, 0,
 			 t->tid_address },
 	};
