@@ -202,6 +202,7 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 	case ZUG_CMD_TEMPLATE:
 		return template_keep(s, slot, t);
 	case ZUG_CMD_GO:
+		s->turn = c->turn;
 		return template_go(s, t);
 	}
 	return -22; /* EINVAL */

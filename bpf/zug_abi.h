@@ -528,7 +528,7 @@ enum zug_cmd {
 	ZUG_CMD_AGAIN,		/* the next system call of pid is the same once more */
 	ZUG_CMD_TAKE,		/* the next stop of pid by ptrace gives the turn up, as a wait does */
 	ZUG_CMD_TEMPLATE,	/* pid, the only task, has the turn and is stopped by ptrace: it is a prototype (template.bpf.h) */
-	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it has the turn when it goes on */
+	ZUG_CMD_GO,		/* pid, the child of a template, is stopped by ptrace: it has the turn, with turn, when it goes on */
 };
 
 /* zug_ctl.fault: an errno (up to 4095), with which a hook refuses the call, if it comes to one that can; or */

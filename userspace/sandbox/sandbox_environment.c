@@ -30,10 +30,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/clock.h"
 #include "sandbox/sandbox_internal.h"
 
 #define LAST_PID "/proc/sys/kernel/ns_last_pid"
 #define PID_MAX_DEFAULT 32768
+#define SPIN_NS 300000ull
+#define PAUSES 32
 
 /* ---- pid 1 ---- */
 
@@ -62,26 +65,36 @@ static void rename_process(void)
 	memcpy((void *)begin, "init", 5);
 }
 
-static bool setting(const char *path, char *buf, size_t len, const char *value)
+/* A number in a file; other: there is none. */
+static int number_in(int fd, int other)
 {
-	int fd = open(path, (value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : value ? write(fd, value, strlen(value)) : read(fd, buf, len - 1);
+	char text[24];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (fd >= 0)
-		close(fd);
-	if (n >= 0 && !value)
-		buf[n] = 0;
-	return n >= 0;
+	if (n <= 0)
+		return other;
+	text[n] = 0;
+	return atoi(text);
+}
+
+/* The next pid is the one after that. last_pid: the file with the last one. */
+static void go_on_after(int last_pid, int pid)
+{
+	char text[24];
+	int len = snprintf(text, sizeof(text), "%d", pid);
+
+	/* where that fails, the one who asked sees that a pid is not the one that it wants */
+	if (pwrite(last_pid, text, len, 0) < 0)
+		errno = 0;
 }
 
 /*
  * The pids of the last execution are free, whose processes are dead or are killed now, and the next pid is that of an
  * execution's first process. A template, whose pid is far above, is left alone.
  */
-static void free_pids(int template)
+static void free_pids(int last_pid, int template)
 {
-	char text[24];
-	int last = setting(LAST_PID, text, sizeof(text), NULL) ? atoi(text) : 0;
+	int last = number_in(last_pid, 0);
 
 	/* the template was the last, and its prototype the only other one */
 	if (last >= template)
@@ -89,19 +102,17 @@ static void free_pids(int template)
 	for (int pid = 2; pid <= last; pid++)
 		while (!kill(pid, SIGKILL))
 			usleep(200);
-	setting(LAST_PID, NULL, 0, "1");
+	go_on_after(last_pid, 1);
 }
 
 /* The next pid is one that no execution comes to. Returns it. */
-static int reach_high_pid(void)
+static int reach_high_pid(int last_pid)
 {
-	int most = PID_MAX_DEFAULT;
-	char text[24];
+	int fd = open("/proc/sys/kernel/pid_max", O_RDONLY | O_CLOEXEC), most = number_in(fd, PID_MAX_DEFAULT);
 
-	if (setting("/proc/sys/kernel/pid_max", text, sizeof(text), NULL))
-		most = atoi(text);
-	snprintf(text, sizeof(text), "%d", most - 2);
-	setting(LAST_PID, NULL, 0, text);
+	if (fd >= 0)
+		close(fd);
+	go_on_after(last_pid, most - 2);
 	return most - 1;
 }
 
@@ -113,7 +124,7 @@ static void kill_others(void)
 
 static void init_main(int fd)
 {
-	int template = INT_MAX;
+	int template = INT_MAX, last_pid;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -127,6 +138,7 @@ static void init_main(int fd)
 	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ? errno : 0;
 	for (int i = 0; i < 3; i++)
 		dup2(3, i);
+	last_pid = open(LAST_PID, O_RDWR | O_CLOEXEC);
 	if (write(3, &byte, 1) != 1)
 		_exit(1);
 	/* a byte asks for something; end of file: the sandbox is gone */
@@ -136,10 +148,13 @@ static void init_main(int fd)
 			kill_others();
 			break;
 		case ENVIRONMENT_FIRST_PID:
-			free_pids(template);
+			free_pids(last_pid, template);
+			break;
+		case ENVIRONMENT_NEXT_PID:
+			go_on_after(last_pid, 1);
 			break;
 		case ENVIRONMENT_HIGH_PID:
-			template = reach_high_pid();
+			template = reach_high_pid(last_pid);
 			break;
 		}
 		if (write(3, &byte, 1) != 1)
@@ -182,7 +197,7 @@ static int start_init(struct sandbox *s)
 	s->env.own_pid_ns = open_ns(getpid(), "pid");
 	s->mnt_ns = open_ns(s->env.init, "mnt");
 	/* it is that of the namespace of the process that writes */
-	s->env.last_pid = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	s->env.last_pid = open(LAST_PID, O_WRONLY | O_CLOEXEC);
 	if (s->env.last_pid < 0)
 		return -errno;
 	return s->env.pid_ns < 0 ? s->env.pid_ns : s->env.own_pid_ns < 0 ? s->env.own_pid_ns :
@@ -198,14 +213,19 @@ int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 
 int sandbox_environment_wait(struct sandbox *s)
 {
+	uint64_t begin = clock_now_ns();
 	ssize_t n;
 	char byte;
 
 	if (!s->env.asked)
 		return 0;
 	s->env.asked = false;
-	while ((n = read(s->env.init_fd, &byte, 1)) < 0 && errno == EINTR)
-		;
+	/* where no process has to die it takes less time than to sleep and wake up */
+	while ((n = recv(s->env.init_fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN && clock_now_ns() - begin < SPIN_NS)
+		for (int i = 0; i < PAUSES; i++)
+			__builtin_ia32_pause();
+	while (n < 0 && (errno == EAGAIN || errno == EINTR))
+		n = read(s->env.init_fd, &byte, 1);
 	return n == 1 ? 0 : -ENOTCONN;
 }
 
@@ -234,7 +254,7 @@ void sandbox_environment_kill(struct sandbox *s)
 
 void sandbox_environment_first_pid(struct sandbox *s)
 {
-	send_request(s, ENVIRONMENT_FIRST_PID);
+	send_request(s, ENVIRONMENT_NEXT_PID);
 }
 
 int sandbox_environment_reset_pids(const struct sandbox *s)

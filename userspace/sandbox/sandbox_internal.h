@@ -180,10 +180,11 @@ int sandbox_environment_reset_pids(const struct sandbox *s);
 enum environment_request {
 	ENVIRONMENT_KILL = 0,		/* kills all others */
 	ENVIRONMENT_FIRST_PID,		/* the same, but for a template; the next process gets pid 2 */
+	ENVIRONMENT_NEXT_PID,		/* the same, where none is left */
 	ENVIRONMENT_HIGH_PID,		/* the next process gets a pid that is used in no execution */
 };
 int sandbox_environment_ask(struct sandbox *s, enum environment_request what);
-/* Asks for the first pid, and goes on. */
+/* Where no process but a template is left: asks for the first pid, and goes on. */
 void sandbox_environment_first_pid(struct sandbox *s);
 /* Waits until the last thing that was asked for is done. 0 or -errno. */
 int sandbox_environment_wait(struct sandbox *s);

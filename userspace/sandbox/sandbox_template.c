@@ -403,12 +403,9 @@ pid_t sandbox_template_fork(struct sandbox *s)
 
 int sandbox_template_go(struct sandbox *s, pid_t first, const struct zug_turn *turn)
 {
-	struct zug_ctl with = { .cmd = ZUG_CMD_TURN, .sandbox = s->slot, .turn = *turn };
-	struct zug_ctl go = { .cmd = ZUG_CMD_GO, .sandbox = s->slot, .pid = first };
-	int ret = kernel_ctl(s->k, &with);
+	struct zug_ctl go = { .cmd = ZUG_CMD_GO, .sandbox = s->slot, .pid = first, .turn = *turn };
+	int ret = kernel_ctl(s->k, &go);
 
-	if (!ret)
-		ret = kernel_ctl(s->k, &go);
 	if (ret)
 		return ret;
 	return ptrace(PTRACE_DETACH, first, NULL, NULL) ? -errno : 0;
