@@ -231,6 +231,7 @@ struct prefix {
 	pid_t pid;			/* the first process of the next execution, which stands still; 0: there is none yet */
 	bool used;			/* this execution was forked */
 	bool feeding;			/* it stands still until the whole list has taken effect */
+	uint32_t lease;			/* points that it may pass when it goes on */
 };
 
 struct kworld {

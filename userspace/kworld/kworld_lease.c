@@ -64,7 +64,9 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 
 	z->left = l->nr = 0;
 	z->passes = k->w.passes;
-	/* a copy of a template passes the points of its prefix without one */
+	/* a copy of a template has it when it goes on */
+	if (k->prefix.feeding)
+		k->prefix.lease = nr;
 	if (!nr || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
 	/* that a point is left out is known behind it, and what was promised says nothing of the next one then */

@@ -836,3 +836,10 @@ const struct probe_site *probes_site(const struct probes *p, uint32_t site)
 {
 	return site < p->nr_sites ? &p->sites[site] : NULL;
 }
+
+struct zug_pass probes_site_pass(const struct probes *p, uint32_t site)
+{
+	const struct probe_site *s = probes_site(p, site);
+
+	return s ? probes_pass(probes_module(p, s->module), s) : (struct zug_pass){ .kind = ZUG_PASS_NEVER };
+}

@@ -189,5 +189,7 @@ const struct probe_module *probes_module(const struct probes *p, uint32_t module
 int probes_module_by_file(const struct probes *p, uint64_t ino, uint32_t kdev);	/* -1: unknown */
 unsigned int probes_nr_sites(const struct probes *p);
 const struct probe_site *probes_site(const struct probes *p, uint32_t site);
+/* When a task with a lease may pass it; never where there is no such site. */
+struct zug_pass probes_site_pass(const struct probes *p, uint32_t site);
 
 #endif
