@@ -585,6 +585,84 @@ static void behind_a_pointer(void **state)
 	assert_int_equal(symfile_pointee_name(f, 0, 5, 0, buf, sizeof(buf)), -ENOENT);
 }
 
+/* The name of what the function's last instruction with that operand accesses, as objdump writes it: "0x8(%rax),". */
+static const char *pointee_of(const char *program, const char *function, const char *operand, bool *atomic)
+{
+	static const char *const registers[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp" };
+	static char name[200];
+	struct symfile *f = compiled_open(compiled_path(program));
+	char command[512], line[512], *base;
+	uint64_t at = 0;
+	FILE *p;
+
+	snprintf(command, sizeof(command), "objdump -d --no-show-raw-insn --disassemble=%s %s", function,
+		 compiled_path(program));
+	p = popen(command, "r");
+	assert_non_null(p);
+	while (fgets(line, sizeof(line), p))
+		if (strstr(line, operand))
+			at = strtoull(line, NULL, 16);
+	assert_int_equal(pclose(p), 0);
+	assert_true(at);
+	base = strstr(operand, "(%");
+	snprintf(name, sizeof(name), "none");
+	for (unsigned int i = 0; i < 8; i++) {
+		uint64_t offset = symfile_offset_of(f, at);
+		int64_t disp = strtoll(operand, NULL, 16);
+
+		if (strncmp(base + 2, registers[i], 3))
+			continue;
+		symfile_pointee_name(f, offset, i, disp, name, sizeof(name));
+		*atomic = symfile_pointee_is_atomic(f, offset, i, disp);
+	}
+	return name;
+}
+
+/* Without optimisation no variable lives in a register. */
+static void behind_a_pointer_in_memory(void **state)
+{
+	static const char source[] =
+		"struct in { char c; _Atomic int count; int plain; };\n"
+		"struct out { long id; struct in *in; int *numbers; struct { struct in *last; } tail; };\n"
+		"struct out *global;\n"
+		"int member(struct out *o) { return o->id; }\n"
+		"int two(struct out *o) { return o->in->count; }\n"
+		"int three(struct out *o) { return o->tail.last->plain; }\n"
+		"int number(struct out *o) { return *o->numbers; }\n"
+		"int of_global(void) { return global->in->plain; }\n"
+		"int local(struct out *o) { struct out *all[2] = { o, o }; return all[1]->tail.last->count; }\n"
+		"int either(struct out *o, struct out *p, int n) { return (n ? o : p)->in->plain; }\n"
+		"long call(struct out *(*f)(void)) { return f()->id; }\n"
+		"int cast(void *any) { return *(int *)any; }\n"
+		"int main(void) { return 0; }\n";
+	static const char *const commands[] = { "gcc -O0 -g -o mem0 mem.c", "clang -O0 -g -o mem1 mem.c",
+						"gcc -O0 -g -fomit-frame-pointer -o mem2 mem.c" };
+	bool atomic = false;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		const char *p = i == 0 ? "mem0" : i == 1 ? "mem1" : "mem2";
+		/* gcc adds 4 to the pointer before */
+		const char *count = i == 1 ? "0x4(%rax),%eax" : "(%rax),%eax";
+
+		compiled_make("mem.c", source, commands[i]);
+		assert_string_equal(pointee_of(p, "member", "(%rax),", &atomic), "struct out.id");
+		assert_string_equal(pointee_of(p, "two", count, &atomic), "struct in.count");
+		assert_true(atomic);
+		assert_string_equal(pointee_of(p, "three", "0x8(%rax),", &atomic), "struct in.plain");
+		assert_false(atomic);
+		assert_string_equal(pointee_of(p, "three", "0x18(%rax),", &atomic), "struct out.tail.last");
+		assert_string_equal(pointee_of(p, "number", "(%rax),%eax", &atomic), "*numbers");
+		assert_string_equal(pointee_of(p, "of_global", "0x8(%rax),%eax", &atomic), "struct in.plain");
+		assert_string_equal(pointee_of(p, "local", count, &atomic), "struct in.count");
+		assert_true(atomic);
+		/* two paths come there; what a function returns; a pointer to anything */
+		assert_string_equal(pointee_of(p, "either", "0x8(%rax),%rax", &atomic), "none");
+		assert_string_equal(pointee_of(p, "call", "(%rax),", &atomic), "none");
+		assert_string_equal(pointee_of(p, "cast", "(%rax),%eax", &atomic), "none");
+	}
+}
+
 static void the_c_library(void **state)
 {
 	char **paths;
@@ -837,6 +915,7 @@ int main(void)
 		cmocka_unit_test(a_separate_debug_file),
 		cmocka_unit_test(many_names_at_once),
 		cmocka_unit_test(behind_a_pointer),
+		cmocka_unit_test(behind_a_pointer_in_memory),
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(library_of_static_programs),
 		cmocka_unit_test(imports),

@@ -93,7 +93,7 @@ out:
 }
 
 /* True of a shared library of the system: users do not look for their bugs there. */
-bool sym_of_system(const struct symfile *f)
+bool symfile_of_system(const struct symfile *f)
 {
 	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/" };
 	const char *base = strrchr(f->path, '/');
@@ -112,7 +112,7 @@ enum symowner symfile_owner(struct symfile *f, uint64_t offset)
 	bool named = false;
 	int nr;
 
-	if (sym_of_system(f) || (symfile_libc(f) != SYMLIBC_NONE && strstr(f->path, ".so")))
+	if (symfile_of_system(f) || (symfile_libc(f) != SYMLIBC_NONE && strstr(f->path, ".so")))
 		return SYMOWNER_LIBRARY;
 	nr = symfile_frames(f, offset, frames, 16);
 	for (int i = 0; i < nr; i++) {

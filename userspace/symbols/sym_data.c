@@ -646,7 +646,7 @@ bool sym_atomic_inside(Dwarf_Die *die, uint64_t at)
 	return false;
 }
 
-static const struct sym_variable *variable_at(struct symfile *f, uint64_t vaddr)
+const struct sym_variable *sym_variable_at(struct symfile *f, uint64_t vaddr)
 {
 	size_t lo;
 
@@ -659,7 +659,7 @@ static const struct sym_variable *variable_at(struct symfile *f, uint64_t vaddr)
 
 bool symfile_is_atomic(struct symfile *f, uint64_t vaddr)
 {
-	const struct sym_variable *v = variable_at(f, vaddr);
+	const struct sym_variable *v = sym_variable_at(f, vaddr);
 	Dwarf_Die die;
 
 	if (!v)
@@ -676,10 +676,10 @@ int symfile_data_name(struct symfile *f, uint64_t vaddr, char *buf, size_t len)
 	Dwarf_Die type, die;
 
 	/* reading the variables of the C library takes longer than a small test does */
-	s = sym_of_system(f) ? sym_at(f, vaddr, false) : NULL;
+	s = symfile_of_system(f) ? sym_at(f, vaddr, false) : NULL;
 	if (s && s->vaddr == vaddr)
 		goto symbol;
-	v = variable_at(f, vaddr);
+	v = sym_variable_at(f, vaddr);
 	if (v) {
 		die = v->die;
 		snprintf(buf, len, "%s", v->name);

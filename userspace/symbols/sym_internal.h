@@ -169,8 +169,6 @@ void sym_lines_free(struct symfile *f);
 Dwarf_Die *sym_cu_at(struct symfile *f, uint64_t vaddr);
 
 /* sym_callers.c */
-/* True when it lies where the distribution keeps its shared libraries. */
-bool sym_of_system(const struct symfile *f);
 void sym_callers_free(struct symfile *f);
 
 /* sym_atomic.c */
@@ -181,8 +179,22 @@ const char *sym_die_name(struct symfile *f, Dwarf_Die *die);
 /* DW_LANG_*, or -1. */
 int sym_language(Dwarf_Die *die);
 
+/* sym_origin.c */
+/* How a register got its value: the instruction at vaddr put base + disp there, or (load) what lies in memory there. */
+struct sym_origin {
+	uint64_t vaddr;
+	int64_t disp;
+	unsigned int base;	/* DWARF's number */
+	bool load;
+	bool fixed;		/* no register: disp is an address */
+};
+/* That of the register (DWARF's number), before the instruction at vaddr is executed. false: it is not known. */
+bool sym_origin(struct symfile *f, uint64_t vaddr, unsigned int reg, struct sym_origin *o);
+
 /* sym_data.c */
 void sym_data_free(struct symfile *f);
+/* The variable at a fixed address that vaddr lies in, NULL: none. */
+const struct sym_variable *sym_variable_at(struct symfile *f, uint64_t vaddr);
 /* Of a variable, member, array or pointer: the type without typedefs, const and the like; false: void or broken. */
 bool sym_type_of(Dwarf_Die *die, Dwarf_Die *type);
 uint64_t sym_type_size(Dwarf_Die *type);	/* 0: unknown */

@@ -3,8 +3,9 @@
  * sym_pointee.c - names of what an instruction accesses through a pointer: "struct node.next"
  *
  * Memory on the heap has no symbol. But the pointer that led there is a variable more often than
- * not, and while the instruction stands before it, DWARF says which variable its base register
- * holds.
+ * not. While the instruction stands before it, DWARF says which variable its base register holds;
+ * or, mostly without optimisation, the register was loaded from a variable or a member shortly
+ * before (sym_origin.c).
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -13,74 +14,247 @@
 #include <string.h>
 #include "symbols/sym_internal.h"
 
-/*
- * True when the variable is a pointer that lives in that register at vaddr; *pointee is the type
- * that it points to.
- */
-static bool points(Dwarf_Die *variable, uint64_t vaddr, unsigned int reg, Dwarf_Die *pointee)
+/* Pointers behind each other, as in a->b->c. */
+#define DEPTH_MAX 8
+
+/* A pointer that a register holds. */
+struct held {
+	Dwarf_Die type;		/* of the pointer or reference */
+	int64_t disp;		/* added to it */
+	char name[128];		/* of the variable or member that it comes from; "" without one */
+};
+
+/* What lies at an offset from the frame: from the frame's end, and from rbp, if that is known. */
+struct in_frame {
+	int64_t from_end, from_bp;
+	bool by_bp;
+};
+
+/* To something of a type: one of another type often has the value of a pointer to anything. */
+static bool is_pointer(Dwarf_Die *type)
 {
+	Dwarf_Die pointee;
+
+	return (dwarf_tag(type) == DW_TAG_pointer_type || dwarf_tag(type) == DW_TAG_reference_type) &&
+	       sym_type_of(type, &pointee);
+}
+
+static bool is_variable(Dwarf_Die *die)
+{
+	return dwarf_tag(die) == DW_TAG_variable || dwarf_tag(die) == DW_TAG_formal_parameter;
+}
+
+/* The pointer that lies 'at' bytes behind the begin of a variable, or of an object, of that type. */
+static bool pointer_inside(Dwarf_Die *type, uint64_t at, const char *variable, struct held *h)
+{
+	char inside[256] = "";
+	const char *dot;
+
+	if (at >= sym_type_size(type))
+		return false;
+	sym_name_inside(type, at, inside, sizeof(inside));
+	if (!is_pointer(type) || strchr(inside, '+'))
+		return false;
+	dot = strrchr(inside, '.');
+	*h = (struct held){ .type = *type };
+	snprintf(h->name, sizeof(h->name), "%s", dot ? dot + 1 : variable ? variable : "");
+	return true;
+}
+
+/* ---- variables ---- */
+
+typedef bool variable_fn(Dwarf_Die *variable, void *ctx, struct held *h);
+
+/* The first variable, from the innermost scope on, that fn takes. */
+static bool find_variable(Dwarf_Die *scopes, int nr, variable_fn *fn, void *ctx, struct held *h)
+{
+	Dwarf_Die die;
+
+	for (int i = 0; i < nr; i++) {
+		if (dwarf_child(&scopes[i], &die))
+			continue;
+		do
+			if (is_variable(&die) && fn(&die, ctx, h))
+				return true;
+		while (dwarf_siblingof(&die, &die) == 0);
+	}
+	return false;
+}
+
+struct register_at {
+	uint64_t vaddr;
+	unsigned int reg;
+};
+
+static bool lives_in_register(Dwarf_Die *variable, void *ctx, struct held *h)
+{
+	const struct register_at *r = ctx;
+	Dwarf_Attribute attr;
+	const char *name;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (!dwarf_attr_integrate(variable, DW_AT_location, &attr) ||
+	    dwarf_getlocation_addr(&attr, r->vaddr, &ops, &nr, 1) != 1 || nr != 1 ||
+	    ops[0].atom != DW_OP_reg0 + r->reg)
+		return false;
+	*h = (struct held){ 0 };
+	name = dwarf_diename(variable);
+	snprintf(h->name, sizeof(h->name), "%s", name ? name : "");
+	return sym_type_of(variable, &h->type) && is_pointer(&h->type);
+}
+
+static bool lies_in_frame(Dwarf_Die *variable, void *ctx, struct held *h)
+{
+	const struct in_frame *where = ctx;
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
 	Dwarf_Op *ops;
 	size_t nr;
+	int64_t at;
 
-	if (dwarf_tag(variable) != DW_TAG_variable && dwarf_tag(variable) != DW_TAG_formal_parameter)
+	if (!dwarf_attr(variable, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &nr) || nr != 1 ||
+	    ops[0].atom != DW_OP_fbreg || !sym_type_of(variable, &type))
 		return false;
-	if (!dwarf_attr_integrate(variable, DW_AT_location, &attr) ||
-	    dwarf_getlocation_addr(&attr, vaddr, &ops, &nr, 1) != 1 || nr != 1 || ops[0].atom != DW_OP_reg0 + reg)
-		return false;
-	if (!sym_type_of(variable, &type))
-		return false;
-	return (dwarf_tag(&type) == DW_TAG_pointer_type || dwarf_tag(&type) == DW_TAG_reference_type) &&
-	       sym_type_of(&type, pointee);
+	at = (where->by_bp ? where->from_bp : where->from_end) - (int64_t)ops[0].number;
+	return at >= 0 && pointer_inside(&type, (uint64_t)at, dwarf_diename(variable), h);
 }
 
-static bool find_pointer(Dwarf_Die *scope, uint64_t vaddr, unsigned int reg, Dwarf_Die *variable, Dwarf_Die *pointee)
+/* The offsets of the function's variables are from rbp, or (*by_bp false) from the frame's end. */
+static bool frame_base(Dwarf_Die *function, bool *by_bp)
 {
-	if (dwarf_child(scope, variable))
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attr) || dwarf_getlocation(&attr, &ops, &nr) || nr != 1)
 		return false;
-	do
-		if (points(variable, vaddr, reg, pointee))
-			return true;
-	while (dwarf_siblingof(variable, variable) == 0);
-	return false;
+	*by_bp = ops[0].atom == DW_OP_reg6;
+	return *by_bp || ops[0].atom == DW_OP_call_frame_cfa;
 }
 
-/* The variable that the register holds there, and what it points to. */
-static bool pointer_in(struct symfile *f, uint64_t offset, unsigned int reg, Dwarf_Die *variable, Dwarf_Die *pointee)
+/* The scopes around vaddr, the innermost first; free() them. */
+static int scopes_at(struct symfile *f, uint64_t vaddr, Dwarf_Die **scopes)
 {
-	uint64_t vaddr = symfile_vaddr_of(f, offset);
-	Dwarf_Die *cu = vaddr != UINT64_MAX && reg < 16 ? sym_cu_at(f, vaddr) : NULL, *scopes = NULL;
-	int nr = cu ? dwarf_getscopes(cu, vaddr, &scopes) : 0;
-	bool found = false;
+	Dwarf_Die *cu = sym_cu_at(f, vaddr);
 
-	for (int i = 0; i < nr && !found; i++)
-		found = find_pointer(&scopes[i], vaddr, reg, variable, pointee);
+	*scopes = NULL;
+	return cu ? dwarf_getscopes(cu, vaddr, scopes) : 0;
+}
+
+static bool in_register(struct symfile *f, uint64_t vaddr, unsigned int reg, struct held *h)
+{
+	struct register_at r = { vaddr, reg };
+	Dwarf_Die *scopes;
+	int nr = scopes_at(f, vaddr, &scopes);
+	bool found = find_variable(scopes, nr, lives_in_register, &r, h);
+
 	free(scopes);
 	return found;
 }
 
+static bool in_frame(struct symfile *f, uint64_t vaddr, struct in_frame *where, bool bp_known, struct held *h)
+{
+	Dwarf_Die *scopes;
+	int nr = scopes_at(f, vaddr, &scopes);
+	bool found = false;
+
+	for (int i = 0; i < nr; i++) {
+		if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram)
+			continue;
+		found = frame_base(&scopes[i], &where->by_bp) && (bp_known || !where->by_bp) &&
+			find_variable(scopes, nr, lies_in_frame, where, h);
+		break;
+	}
+	free(scopes);
+	return found;
+}
+
+static bool in_data(struct symfile *f, uint64_t vaddr, struct held *h)
+{
+	const struct sym_variable *v = sym_variable_at(f, vaddr);
+	Dwarf_Die die, type;
+
+	if (!v)
+		return false;
+	die = v->die;
+	return sym_type_of(&die, &type) && pointer_inside(&type, vaddr - v->vaddr, v->name, h);
+}
+
+/* ---- registers ---- */
+
+#define DWARF_BP 6
+#define DWARF_SP 7
+
+#define DWARF_BP 6
+#define DWARF_SP 7
+
+/* What the register holds at vaddr. */
+static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, int depth, struct held *h);
+
+/* What a move from memory has put into a register. */
+static bool loaded(struct symfile *f, const struct sym_origin *o, int depth, struct held *h)
+{
+	struct symfile_step step;
+	struct in_frame where;
+	Dwarf_Die pointee;
+
+	if (o->fixed)
+		return in_data(f, (uint64_t)o->disp, h);
+	if ((o->base == DWARF_BP || o->base == DWARF_SP) &&
+	    !symfile_step(f, symfile_offset_of(f, o->vaddr), &step) && step.by_bp == (o->base == DWARF_BP)) {
+		where = (struct in_frame){ .from_end = o->disp - step.size, .from_bp = o->disp };
+		return in_frame(f, o->vaddr, &where, step.by_bp, h);
+	}
+	return held_by(f, o->vaddr, o->base, depth, h) && h->disp + o->disp >= 0 && sym_type_of(&h->type, &pointee) &&
+	       pointer_inside(&pointee, (uint64_t)(h->disp + o->disp), NULL, h);
+}
+
+static bool held_by(struct symfile *f, uint64_t vaddr, unsigned int reg, int depth, struct held *h)
+{
+	struct sym_origin o;
+
+	if (in_register(f, vaddr, reg, h))
+		return true;
+	if (depth >= DEPTH_MAX || !sym_origin(f, vaddr, reg, &o))
+		return false;
+	if (o.load)
+		return loaded(f, &o, depth + 1, h);
+	/* the address of a variable is no pointer variable, and has its own name */
+	if (o.fixed || !held_by(f, o.vaddr, o.base, depth + 1, h))
+		return false;
+	h->disp += o.disp;
+	return true;
+}
+
+static bool pointer_in(struct symfile *f, uint64_t offset, unsigned int reg, struct held *h)
+{
+	uint64_t vaddr = symfile_vaddr_of(f, offset);
+
+	return vaddr != UINT64_MAX && reg < 16 && held_by(f, vaddr, reg, 0, h);
+}
+
 bool symfile_pointee_is_atomic(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp)
 {
-	Dwarf_Die variable, pointee, pointer;
+	struct held h;
 
-	return disp >= 0 && pointer_in(f, offset, reg, &variable, &pointee) && sym_type_of(&variable, &pointer) &&
-	       sym_atomic_inside(&pointer, disp);
+	return pointer_in(f, offset, reg, &h) && h.disp + disp >= 0 &&
+	       sym_atomic_inside(&h.type, (uint64_t)(h.disp + disp));
 }
 
 int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, int64_t disp, char *buf, size_t len)
 {
-	Dwarf_Die variable, pointee;
+	Dwarf_Die pointee;
 	char brief[256];
 	const char *name;
-	uint64_t size;
+	struct held h;
 
-	if (!pointer_in(f, offset, reg, &variable, &pointee))
+	if (!pointer_in(f, offset, reg, &h))
 		return -ENOENT;
-	size = sym_type_size(&pointee);
-	name = dwarf_diename(&pointee);
+	disp += h.disp;
+	name = sym_type_of(&h.type, &pointee) ? dwarf_diename(&pointee) : NULL;
 	/* before it, or in an array behind it, of which the element is not known */
-	if (!sym_is_class(&pointee) || !name || disp < 0 || (uint64_t)disp >= size)
+	if (name && (!sym_is_class(&pointee) || disp < 0 || (uint64_t)disp >= sym_type_size(&pointee)))
 		name = NULL;
 	if (name) {
 		symbols_brief(name, brief, sizeof(brief));
@@ -89,10 +263,9 @@ int symfile_pointee_name(struct symfile *f, uint64_t offset, unsigned int reg, i
 		sym_name_inside(&pointee, disp, buf, len);
 		return 0;
 	}
-	name = dwarf_diename(&variable);
 	/* reserved names: __atomic_load_ptr, inside a macro of <stdatomic.h> */
-	if (!name || !strncmp(name, "__", 2))
+	if (!h.name[0] || !strncmp(h.name, "__", 2))
 		return -ENOENT;
-	snprintf(buf, len, disp ? "%s[...]" : "*%s", name);
+	snprintf(buf, len, disp ? "%s[...]" : "*%s", h.name);
 	return 0;
 }

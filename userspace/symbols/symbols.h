@@ -120,6 +120,8 @@ bool symfile_has_source(struct symfile *f, bool (*is_it)(const char *path, void 
 /* Source position of a file offset of code, inlined frames first; frames point into f. 0..max, or -errno. */
 int symfile_frames(struct symfile *f, uint64_t offset, struct trace_frame *frames, int max);
 
+/* True when it lies where the distribution keeps its shared libraries. */
+bool symfile_of_system(const struct symfile *f);
 /* The owner of code. UNKNOWN: there is nothing to tell it by. */
 enum symowner { SYMOWNER_UNKNOWN, SYMOWNER_PROGRAM, SYMOWNER_LIBRARY };
 enum symowner symfile_owner(struct symfile *f, uint64_t offset);
