@@ -388,6 +388,14 @@ static void atomic_accesses(void **state)
 	(void)state;
 	compiled_make("my_atomics.h",
 	     "static __attribute__((noinline)) int helper(void) { return x; }\n", "mkdir -p sub");
+	/* a program about atomics has plain accesses, too; a file that defines them has not */
+	compiled_make("atomic_stack.c", source, "cc -g -O1 -o named-so atomic_stack.c && cp atomic_stack.c atomics.c &&"
+		      "cc -g -O1 -o theirs atomics.c");
+	f = compiled_open(compiled_path("named-so"));
+	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);
+	assert_int_equal(says(f, "plain"), SYMSAYS_PLAIN);
+	f = compiled_open(compiled_path("theirs"));
+	assert_int_equal(says(f, "plain"), SYMSAYS_ATOMIC);
 	compiled_make("says.c", source, "cc -g -O1 -o says says.c && cp says elsewhere");
 	f = compiled_open(compiled_path("says"));
 	assert_int_equal(says(f, "loads"), SYMSAYS_ATOMIC);

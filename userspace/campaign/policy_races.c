@@ -171,7 +171,7 @@ static bool is_copy(const struct session *s, uint64_t site)
  * The type of what it accesses is _Atomic: then all accesses are atomic, also where no word in the
  * source tells.
  */
-static bool is_atomic_type(const struct session *s, uint64_t site)
+static bool is_atomic_type(const struct session *s, uint64_t site, uint64_t object)
 {
 	const struct probe_module *m;
 	const struct code_place *p = instruction(s, site, &m);
@@ -181,7 +181,8 @@ static bool is_atomic_type(const struct session *s, uint64_t site)
 		return false;
 	if (code_static_operand(m->code, p, &vaddr))
 		return symfile_is_atomic(m->file, vaddr);
-	return p->index == CODE_NO_REG &&
+	/* an element of an array is of the type of the first one, which is what the pointer leads to without the index */
+	return places_is_atomic(s->places, object) ||
 	       symfile_pointee_is_atomic(m->file, p->offset, code_dwarf_register(p->base), p->disp);
 }
 
@@ -195,13 +196,13 @@ static enum symsays says(const struct session *s, uint64_t site)
 }
 
 /* Whether two accesses are a data race. PLAIN: they are; ATOMIC: they are not; UNKNOWN. */
-static enum symsays judge(const struct session *s, uint64_t a, uint64_t b)
+static enum symsays judge(const struct session *s, uint64_t a, uint64_t b, const struct clash *on)
 {
 	enum symsays one = says(s, a), two = says(s, b);
 
 	if (one == SYMSAYS_ATOMIC && two == SYMSAYS_ATOMIC)
 		return SYMSAYS_ATOMIC;
-	if (!is_copy(s, a) && !is_copy(s, b) && (is_atomic_type(s, a) || is_atomic_type(s, b)))
+	if (!is_copy(s, a) && !is_copy(s, b) && (is_atomic_type(s, a, on->a->object) || is_atomic_type(s, b, on->b->object)))
 		return SYMSAYS_ATOMIC;
 	return one == SYMSAYS_PLAIN || two == SYMSAYS_PLAIN ? SYMSAYS_PLAIN : SYMSAYS_UNKNOWN;
 }
@@ -241,7 +242,7 @@ static bool race_at(struct races *r, const struct search_point *p, uint32_t i, s
 		id = identity_race(me->label.site, other->label.site);
 		if (race_book_knows(r->book, id))
 			continue;
-		verdict = judge(r->s, me->label.site, other->label.site);
+		verdict = judge(r->s, me->label.site, other->label.site, &on);
 		if (verdict == SYMSAYS_ATOMIC) {
 			race_book_know(r->book, id);
 			continue;

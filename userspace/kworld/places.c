@@ -725,6 +725,13 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task)
 	return see_at(p, key, id);
 }
 
+bool places_is_atomic(struct places *p, uint64_t object)
+{
+	const struct named *o = find_object(p, object);
+
+	return o && o->o.fixed && symfile_is_atomic(probes_module(p->probes, o->module)->file, o->vaddr);
+}
+
 const struct place_object *places_find_object(struct places *p, uint64_t object)
 {
 	struct named *o = find_object(p, object);

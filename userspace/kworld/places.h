@@ -80,6 +80,9 @@ struct place_object {
 /* NULL: not an object of this execution. Names static data on demand. */
 const struct place_object *places_find_object(struct places *p, uint64_t object);
 
+/* True when the object is static data whose type is _Atomic (symfile_is_atomic()). */
+bool places_is_atomic(struct places *p, uint64_t object);
+
 /* Files mapped executable that had no probes, since the last call: paths for probes_add_file(). */
 const char *places_next_unprobed(struct places *p);
 

@@ -117,15 +117,32 @@ static bool read_source(struct atomic_source *s, const char *folder)
 	return false;
 }
 
+/* Of a source file that does nothing but define atomic operations. */
+static bool is_name_of_atomics(const char *name, size_t len)
+{
+	static const char *const names[] = { "atomic", "atomics", "atomic_ops", "atomic-ops" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !strncasecmp(name, names[i], len))
+			return true;
+	return false;
+}
+
 static bool is_about_atomics(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".m", ".mm" };
+	const char *base = strrchr(path, '/'), *dot;
 
 	base = base ? base + 1 : path;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (strstr(path, folders[i]) || !strncmp(path, folders[i] + 1, strlen(folders[i] + 1)))
 			return true;
-	return says_so(base, strlen(base));
+	/* a program may have any name: its lines tell */
+	dot = strrchr(base, '.');
+	for (size_t i = 0; dot && i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (!strcmp(dot, sources[i]))
+			return is_name_of_atomics(base, (size_t)(dot - base));
+	return strcasestr(base, "atomic");
 }
 
 static struct atomic_source *source_of(struct symfile *f, Dwarf_Die *cu, const char *path)
