@@ -25,6 +25,10 @@ struct one {
 
 #define ON(task, nth, op)	((op) | ((task) * 16u + (nth)) << 16)
 
+/* A place in a header's method. A failing trace has the lines that call it. */
+#define HEADER 40
+static const struct trace_frame method[] = { { "std::mutex::lock()", "/usr/include/c++/12/mutex", 100, false } };
+
 static void add_numbered(struct trace_writer *w, uint64_t object)
 {
 	char name[64];
@@ -50,6 +54,8 @@ static struct trace *make(uint32_t second, const struct one *steps, size_t nr, c
 	trace_add_task(w, &(struct trace_task){ 1, 0, 0, 2, 0, "test" });
 	trace_add_task(w, &(struct trace_task){ second, 0, 1, 3, 0, "test" });
 	trace_add_object(w, &(struct trace_object){ LOCK, "mutex", "m" });
+	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
+	trace_add_site(w, &(struct trace_site){ HEADER, 1, 32, 1, method, NULL });
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t enabled[32], n = 0;
 		unsigned int op = steps[i].op & 0xffff, on = steps[i].op >> 16;
@@ -60,6 +66,9 @@ static struct trace *make(uint32_t second, const struct one *steps, size_t nr, c
 				enabled[n++] = k;
 		if (zug_object_is_numbered(object))
 			add_numbered(w, object);
+		if (steps[i].site == HEADER && message)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = steps[i].task, .arg = 10 + i,
+								.text = "work()\t/src/work.cc" });
 		assert_int_equal(trace_add_step(w, &(struct trace_step){
 			.step = i, .task = steps[i].task, .last = last, .nr_enabled = n, .enabled = enabled,
 			.label = { .op = op, .site = steps[i].site,
@@ -128,6 +137,22 @@ static void a_decision(void **state)
 	free(text);
 }
 
+/* The program's lines are told; of B, which has none, where all of A's steps there have the same. */
+static void callers_of_headers(void **state)
+{
+	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 1, ZUG_OP_LOCK, HEADER, 6 }, { 2, ZUG_OP_LOCK, HEADER, 6 },
+				 { 2, ZUG_OP_LOCK, HEADER, 6 } };
+	const struct one y[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 9, ZUG_OP_LOCK, HEADER, 0x202 }, { 1, ZUG_OP_LOCK, HEADER, 0x202 },
+				 { 9, ZUG_OP_LOCK, HEADER, 6 } };
+	char *text = diff(make(2, x, 4, "no"), make(9, y, 4, NULL), 1);
+
+	has(text, "A goes on:\n    1  T1 lock m  work work.cc:11\n    2  T2 lock m  work work.cc:12\n"
+		  "    3  T2 lock m  work work.cc:13\n");
+	has(text, "B goes on:\n    1  T2 lock m  std::mutex::lock mutex:100\n    2  T1 lock m  work work.cc:11\n"
+		  "    3  T2 lock m  std::mutex::lock mutex:100\n");
+	free(text);
+}
+
 static void no_decision(void **state)
 {
 	const struct one x[] = { { 0, ZUG_OP_CREATE, 1, 1 }, { 0, ZUG_OP_LOCK, 2, 1 } };
@@ -172,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_schedule),
 		cmocka_unit_test(a_decision),
+		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(no_decision),
 		cmocka_unit_test(numbered),
 	};

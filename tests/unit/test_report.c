@@ -613,7 +613,10 @@ static void callers_of_headers(void **state)
 	trace_free(t);
 }
 
-/* While a task is stopped others do much: the operation that decides, and those on its object, are told first, with the programs. */
+/*
+ * While a task is stopped others do much: the operation that decides, and those on its object, are told first, with the
+ * programs. What only one task uses is not told.
+ */
 static void what_matters_meanwhile(void **state)
 {
 	const uint32_t enabled[] = { 0, 1 };
@@ -629,7 +632,8 @@ static void what_matters_meanwhile(void **state)
 	for (uint64_t i = 0; i < 16; i++) {
 		struct trace_step s = { .step = i, .task = i && i < 14, .nr_enabled = 2, .enabled = enabled,
 					.flags = i == 1 ? TRACE_STEP_PREEMPTION : 0,
-					.label = { .op = ZUG_OP_DATA_READ, .object = i == 5 || i == 14 ? 5 : 100 + i } };
+					.label = { .op = i > 6 && i < 9 ? ZUG_OP_LOCK : ZUG_OP_DATA_READ,
+						   .object = i == 5 || i == 14 ? 5 : i == 15 ? 103 : 100 + i } };
 
 		if (i == 1)
 			s.label = (struct zug_label){ .op = ZUG_OP_BEGIN };
@@ -651,12 +655,14 @@ static void what_matters_meanwhile(void **state)
 	trace_add_minimized(w, &m);
 	t = end_real(w, &out);
 	expect(out, "      T0 is stopped before data-read sum\n"
-		    "      T1 does data-read v2\n"
+		    "      ... 1 more step\n"
 		    "      T1 (cat) does data-read v3\n"
-		    "      T1 (cat) does data-read v4\n"
+		    "      ... 1 more step\n"
 		    "      T1 (cat) does data-read sum\n"
-		    "      T1 (cat) does data-read v6\n"
-		    "      ... 4 more steps\n"
+		    "      ... 1 more step\n"
+		    "      T1 (cat) does lock v7\n"
+		    "      T1 (cat) does lock v8\n"
+		    "      ... 2 more steps\n"
 		    "      T1 (cat) does data-write sum\n"
 		    "      ... 2 more steps before it goes on\n");
 	free(out);

@@ -20,6 +20,7 @@
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define VALUES_MAX 12
 #define ROUND_MAX 24		/* steps of a round of a livelock */
+#define SEVERAL_TASKS UINT32_MAX
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
@@ -267,12 +268,6 @@ static void put_outputs(struct report *r, int max_lines)
 
 /* ---- decisions ---- */
 
-/* A line of the program, whose names live as long as this. */
-struct caller {
-	struct trace_frame frame;
-	char function[400];
-};
-
 /* The last program that the task has executed before that step; NULL: none is known. */
 static const char *executed(const struct trace *t, uint32_t task, uint64_t step)
 {
@@ -306,8 +301,7 @@ static bool is_own(const struct trace_frame *f)
 	return f->file && f->line && symbols_is_source(f->file) && !symbols_of_library(f->file);
 }
 
-/* The line of the program that calls the library's code which makes that step. False: it is not known, or not needed. */
-static bool caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct caller *c)
+bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct report_caller *c)
 {
 	const struct trace_frame *frames, *main;
 	uint32_t nr;
@@ -341,9 +335,9 @@ static bool caller_of(struct report *r, uint32_t task, const struct trace_step *
 
 void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len)
 {
-	struct caller caller;
+	struct report_caller caller;
 
-	if (caller_of(r, s->task, s, &caller))
+	if (report_caller_of(r, s->task, s, &caller))
 		report_frame(r, &caller.frame, buf, len);
 	else
 		report_site(r, s->label.site, buf, len);
@@ -353,14 +347,14 @@ static void put_action(struct report *r, uint32_t task, const char *verb, const 
 {
 	const struct trace_frame *frames, *frame;
 	char label[600], site[600], name[32], program[72];
-	struct caller caller;
+	struct report_caller caller;
 	bool called;
 	uint32_t nr;
 
 	report_label(r, &s->label, label, sizeof(label));
 	nr = report_frames(r, s->label.site, &frames);
 	frame = report_main_frame(frames, nr);
-	called = caller_of(r, task, s, &caller);
+	called = report_caller_of(r, task, s, &caller);
 	if (called) {
 		frame = &caller.frame;
 		report_frame(r, frame, site, sizeof(site));
@@ -388,9 +382,48 @@ static const struct trace_step *next_of(const struct trace *t, uint64_t from, ui
 	return NULL;
 }
 
-/* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */
-static int weight_of(const struct trace *t, uint64_t i, const struct zug_label *pending)
+static void note_user(struct report *r, uint64_t object, uint32_t task)
 {
+	bool added;
+	uint32_t *user = object ? id_map_add(&r->users, object, task, &added) : NULL;
+
+	if (user && !added && *user != task)
+		*user = SEVERAL_TASKS;
+}
+
+/* The step accesses memory that no other task accesses in this trace. */
+static bool is_private(struct report *r, const struct trace_step *s)
+{
+	const struct trace_minimized *m = trace_minimized(r->t);
+	const struct zug_label *l = &s->label;
+	uint32_t *user;
+
+	for (uint64_t i = 0; !r->users_known && i < trace_nr_steps(r->t); i++) {
+		const struct trace_step *x = trace_step(r->t, i);
+
+		note_user(r, x->label.object, x->task);
+		note_user(r, x->label.object2, x->task);
+	}
+	for (uint32_t i = 0; !r->users_known && m && i < m->nr_pairs; i++)
+		note_user(r, m->pairs[i].before.object, m->pairs[i].preempted);
+	if (!r->users_known && m && m->critical.known) {
+		note_user(r, m->critical.first.object, m->critical.first_task);
+		note_user(r, m->critical.second.object, m->critical.second_task);
+	}
+	r->users_known = true;
+	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW || !l->object)
+		return false;
+	user = id_map_find(&r->users, l->object);
+	if (!user || *user == SEVERAL_TASKS)
+		return false;
+	user = l->object2 ? id_map_find(&r->users, l->object2) : user;
+	return user && *user != SEVERAL_TASKS;
+}
+
+/* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */
+static int weight_of(struct report *r, uint64_t i, const struct zug_label *pending)
+{
+	const struct trace *t = r->t;
 	const struct trace_minimized *m = trace_minimized(t);
 	const struct trace_critical *c = m && m->critical.known ? &m->critical : NULL;
 	const struct trace_step *s = trace_step(t, i);
@@ -399,9 +432,10 @@ static int weight_of(const struct trace *t, uint64_t i, const struct zug_label *
 	if (s->label.op == ZUG_OP_BEGIN || s->label.op == ZUG_OP_RESUME || s->label.flags & ZUG_L_LEFT_OUT)
 		return 0;
 	if (c && (i == c->first_step || i == c->second_step))
+		return 4;
+	if (object && (object == pending->object || (c && (object == c->first.object || object == c->second.object))))
 		return 3;
-	return object && (object == pending->object || (c && (object == c->first.object || object == c->second.object))) ?
-		2 : 1;
+	return is_private(r, s) ? 1 : 2;
 }
 
 static void put_more(struct report *r, uint64_t nr, const char *until)
@@ -413,21 +447,21 @@ static void put_more(struct report *r, uint64_t nr, const char *until)
 /*
  * Prints steps of the other tasks while one is stopped before 'pending': the bug is mostly among them. Where there are
  * many, the two operations whose order decides come first, then those on their objects and on that of 'pending', then
- * those that come first.
+ * those that come first. Memory that only one task uses is told only where there is nothing else.
  */
 static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const struct zug_label *pending)
 {
-	unsigned int of[4] = { 0 }, left = MEANWHILE_MAX;
+	unsigned int of[5] = { 0 }, left = MEANWHILE_MAX;
 	uint64_t hidden = 0;
 
 	for (uint64_t i = first; i < end; i++)
-		of[weight_of(r->t, i, pending)]++;
-	for (int w = 3; w > 0; w--) {
-		of[w] = of[w] < left ? of[w] : left;
+		of[weight_of(r, i, pending)]++;
+	for (int w = 4; w > 0; w--) {
+		of[w] = w == 1 && left < MEANWHILE_MAX ? 0 : of[w] < left ? of[w] : left;
 		left -= of[w];
 	}
 	for (uint64_t i = first; i < end; i++) {
-		int w = weight_of(r->t, i, pending);
+		int w = weight_of(r, i, pending);
 
 		if (!w || !of[w]) {
 			hidden += w > 0;

@@ -119,12 +119,54 @@ static bool same_step(const struct diff *d, const struct trace_step *x, const st
 	       !((x->label.flags ^ y->label.flags) & ZUG_L_TIMER);
 }
 
+/*
+ * The line of the program that calls the library's code at that place, in the task; the failing trace has it, for
+ * its step 'at' (UINT64_MAX: for all its steps there, if it is the same for each). False: it is not known, or not needed.
+ */
+static bool caller_in_a(struct diff *d, uint32_t task, uint64_t site, uint64_t at, struct report_caller *c)
+{
+	struct report_caller other;
+	bool found = false;
+
+	for (uint64_t i = at < UINT64_MAX ? at : 0; site && i < trace_nr_steps(d->a.t); i++) {
+		const struct trace_step *x = trace_step(d->a.t, i);
+		bool here = x->task == task && x->label.site == site;
+
+		if (at < UINT64_MAX)
+			return here && report_caller_of(&d->a.r, task, x, c);
+		if (!here)
+			continue;
+		if (!report_caller_of(&d->a.r, task, x, found ? &other : c) ||
+		    (found && (other.frame.line != c->frame.line || strcmp(other.frame.file, c->frame.file))))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+/* The place of an operation as the program's user knows it. Returns its frame for the source line, NULL: none is known. */
+static const struct trace_frame *place_of(struct diff *d, struct side *s, uint32_t task, uint64_t site, uint64_t at,
+					  char *buf, size_t len, struct report_caller *c)
+{
+	const struct trace_frame *frames;
+	uint32_t nr;
+
+	if (caller_in_a(d, task, site, at, c)) {
+		report_frame(&d->a.r, &c->frame, buf, len);
+		return &c->frame;
+	}
+	report_site(&s->r, site, buf, len);
+	nr = report_frames(&s->r, site, &frames);
+	return report_main_frame(frames, nr);
+}
+
 static void put_step(struct diff *d, struct side *s, const struct trace_step *st, const char *lead)
 {
 	char label[600], site[600], name[32];
+	struct report_caller caller;
 
 	report_label(&s->r, &st->label, label, sizeof(label));
-	report_site(&s->r, st->label.site, site, sizeof(site));
+	place_of(d, s, name_of(s, st->task), st->label.site, s == &d->a ? st->step : UINT64_MAX, site, sizeof(site), &caller);
 	fprintf(d->out, "%s%5llu  %s%s%s %s%s%s\n", lead, (unsigned long long)st->step,
 		report_task_style(&s->r, name_of(s, st->task)),
 		report_task_name(name_of(s, st->task), name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
@@ -329,17 +371,16 @@ static bool is_step(const struct diff *d, const struct side *s, uint64_t i, cons
 
 static void put_op(struct diff *d, struct side *s, const struct neighbour_op *op)
 {
-	const struct trace_frame *frames, *frame;
+	const struct trace_frame *frame;
 	char label[600], site[600], name[32];
-	uint32_t nr;
+	struct report_caller caller;
 
 	report_label(&s->r, &op->label, label, sizeof(label));
-	report_site(&s->r, op->label.site, site, sizeof(site));
+	frame = place_of(d, s, op->task, op->label.site, op->failing < trace_nr_steps(d->a.t) ? op->failing : UINT64_MAX,
+			 site, sizeof(site), &caller);
 	fprintf(d->out, "    %s%s%s %s%s%s%s%s\n", report_task_style(&s->r, op->task),
 		report_task_name(op->task, name, sizeof(name)), report_style(&s->r, STYLE_PLAIN),
 		report_style(&s->r, STYLE_STRONG), label, report_style(&s->r, STYLE_PLAIN), site[0] ? "  " : "", site);
-	nr = report_frames(&s->r, op->label.site, &frames);
-	frame = report_main_frame(frames, nr);
 	if (frame)
 		report_source_line(&s->r, frame, 6);
 }
@@ -392,7 +433,7 @@ static void put_pair(struct diff *d, const struct neighbour_result *n)
 static void put_cause(struct diff *d, uint64_t step)
 {
 	const struct trace_step *s = trace_step(d->a.t, step);
-	const struct neighbour_op op = { .task = s->task, .label = s->label };
+	const struct neighbour_op op = { .task = s->task, .label = s->label, .failing = step };
 	const struct report *r = &d->a.r;
 
 	fprintf(d->out, "%sIt fails when%s\n", report_style(r, STYLE_ALARM), report_style(r, STYLE_PLAIN));

@@ -28,6 +28,8 @@ struct report {
 	char *missing;			/* the first source file of the program that cannot be read */
 	char *changed;			/* the first source file that is newer than its module */
 	struct id_map stale;		/* modules reported to be of another build */
+	struct id_map users;		/* objects to the task that uses it, or UINT32_MAX: several do */
+	bool users_known;
 	struct report_alias *aliases;	/* report_name_objects() */
 	size_t nr_aliases, aliases_room;
 };
@@ -64,6 +66,16 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
 uint32_t report_frames(struct report *r, uint64_t site, const struct trace_frame **frames);
 /* The place of a step; where that is code of a library, the line of the program that calls it, if the trace has it. */
 void report_step_place(struct report *r, const struct trace_step *s, char *buf, size_t len);
+/* A line of the program that calls a library's code. */
+struct report_caller {
+	struct trace_frame frame;
+	char function[400];
+};
+/*
+ * The line of the program that calls the library's code which makes that step of the task. False: it is not known, or
+ * not needed.
+ */
+bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *s, struct report_caller *c);
 /* "transfer bank.c:31" */
 void report_frame(const struct report *r, const struct trace_frame *f, char *buf, size_t len);
 /*

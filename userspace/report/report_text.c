@@ -41,6 +41,7 @@ void report_end(struct report *r)
 	free(r->missing);
 	free(r->changed);
 	id_map_free(&r->stale);
+	id_map_free(&r->users);
 	report_forget_names(r);
 }
 
