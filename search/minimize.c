@@ -5,7 +5,8 @@
  * Zeller, Hildebrandt: Simplifying and isolating failure-inducing input (2002)
  * on the list of differences from the base scheduler, which is what Hermit does
  * with its preemptions. Failures are not monotone in these, so after the chunks
- * each single one is tried until none can go; then each preemption is moved
+ * each single one is tried until none can go (of a livelock, those within its
+ * loop go together, before all others); then each preemption is moved
  * later as long as it fails: where that stops, the next step of the preempted
  * task is one half of the pair that matters.
  */
@@ -31,7 +32,7 @@ struct record {
 /* So many preemptions elsewhere are tried, each alone, where more than one is left. */
 #define OTHERS_MAX	64
 
-enum phase { FOLLOW, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
+enum phase { FOLLOW, LOOP, CHUNKS, SINGLES, REORDER, LATER, ELSEWHERE, DONE };
 
 struct minimize {
 	struct around a;		/* its order: of the trial in REORDER */
@@ -40,6 +41,7 @@ struct minimize {
 	struct difference *trial;	/* what this execution follows */
 	size_t nr_trial;
 	enum phase phase;
+	uint64_t loop;			/* so many of the last steps are a loop; 0: none are known to be */
 	size_t chunk, at;		/* in best.diffs, or (REORDER) best.tasks: what is changed */
 	int move;			/* REORDER, SINGLES: which change is tried there */
 	bool changed;			/* something was accepted in this round of a phase */
@@ -161,6 +163,13 @@ static bool next_of_phase(struct minimize *m)
 	size_t nr = m->best.s.nr_diffs;
 
 	switch (m->phase) {
+	case LOOP:
+		while (m->at < nr && m->best.s.diffs[m->at].step + m->loop < m->best.s.nr)
+			m->at++;
+		if (!m->loop || m->at >= nr)
+			return false;
+		try_without(m, m->at, nr);
+		return true;
 	case CHUNKS:
 		for (; m->chunk > 1; m->chunk /= 2, m->at = 0) {
 			if (m->at >= nr)
@@ -345,6 +354,13 @@ static bool came_later(const struct minimize *m)
 	       m->now.s.nr_diffs == m->best.s.nr_diffs && lateness(&m->now.s) > lateness(&m->best.s);
 }
 
+/* Chunks begin with all differences. */
+static void set_chunk(struct minimize *m)
+{
+	for (m->chunk = 1; m->chunk < m->best.s.nr_diffs; m->chunk *= 2)
+		;
+}
+
 static void end(void *state, const struct search_end *e)
 {
 	struct minimize *m = state;
@@ -356,11 +372,17 @@ static void end(void *state, const struct search_end *e)
 	switch (m->phase) {
 	case FOLLOW:
 		m->a.reproduced = fails;
-		m->phase = fails ? CHUNKS : DONE;
+		m->phase = fails ? LOOP : DONE;
 		if (fails)
 			m->a.error = accept(m);
-		for (m->chunk = 1; m->chunk < m->best.s.nr_diffs; m->chunk *= 2)
-			;
+		set_chunk(m);
+		return;
+	case LOOP:
+		if (fails && simpler(m))
+			m->a.error = accept(m);
+		set_chunk(m);
+		m->phase = CHUNKS;
+		m->at = 0;
 		return;
 	case CHUNKS:
 	case SINGLES:
@@ -445,9 +467,10 @@ static uint64_t trials_left(const struct minimize *m)
 {
 	const struct schedule *s = &m->best.s;
 	uint64_t left = of_phase(m, SINGLES, s->nr_diffs);
-	size_t at = m->at;
+	size_t at = m->phase == CHUNKS ? m->at : 0;
 
-	for (size_t chunk = m->phase == CHUNKS ? m->chunk : 0; chunk > 1; chunk /= 2, at = 0)
+	left += m->phase == LOOP && m->loop;
+	for (size_t chunk = m->phase <= CHUNKS ? m->chunk : 0; chunk > 1; chunk /= 2, at = 0)
 		left += at < s->nr_diffs ? (s->nr_diffs - at + chunk - 1) / chunk : 0;
 	/* what was accepted in these phases sends it to the begin of SINGLES */
 	if (m->phase >= SINGLES && m->phase != DONE && m->changed)
@@ -464,6 +487,13 @@ int minimize_other_data(struct search *s, const struct zug_label *labels)
 	struct minimize *m = search_state(s);
 
 	return around_other_data(&m->a, labels);
+}
+
+void minimize_loop(struct search *s, uint64_t steps)
+{
+	struct minimize *m = search_state(s);
+
+	m->loop = steps;
 }
 
 void minimize_result(const struct search *s, struct minimize_result *result)

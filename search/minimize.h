@@ -44,6 +44,12 @@ struct search *minimize_new(const struct search_options *opts, const uint32_t *t
 int minimize_other_data(struct search *s, const struct zug_label *labels);
 
 /*
+ * Before the first execution: so many of the last steps of the schedule are a loop of tasks that get nowhere. What differs
+ * in them is left out first, all together.
+ */
+void minimize_loop(struct search *s, uint64_t steps);
+
+/*
  * The reason why a preemption matters: the preempted operation and the one that came before it
  * instead.
  */

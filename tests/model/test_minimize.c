@@ -193,6 +193,39 @@ static void test_left(void)
 	program_free(p);
 }
 
+/* What the last steps differ in goes first where they are said to be a loop; the result is as good. */
+static void test_loop(void)
+{
+	struct program *p = program_new("lostupdate", 10);
+	int at_once = 0, good = 0, nr = 0;
+
+	for (int i = 0; i < 20; i++) {
+		struct minimize_result a;
+		uint32_t order[MAX_ORDER];
+		struct model_result r, end;
+		struct search *s;
+
+		if (!model_fail(&p->model, (uint64_t)i, 50, &r, order, MAX_ORDER))
+			continue;
+		nr++;
+		s = minimize_new(&options, order, r.steps, r.outcome, 0, NULL, 0);
+		minimize_loop(s, r.steps / 4);
+		model_run(&p->model, s, &end, NULL, 0);
+		model_run(&p->model, s, &end, NULL, 0);
+		minimize_result(s, &a);
+		at_once += a.trial == 2;
+		while (model_run(&p->model, s, &end, NULL, 0) == SEARCH_GO)
+			;
+		minimize_result(s, &a);
+		good += a.reproduced && a.minimal && a.preemptions == 1 && !a.left &&
+			replays(&p->model, a.tasks, a.nr, r.outcome);
+		search_free(s);
+	}
+	tap_ok(nr > 5 && good == nr, "a schedule whose end is said to be a loop is minimised (%d of %d)", good, nr);
+	tap_ok(at_once > 0, "its end is left out at once where that fails alike (%d)", at_once);
+	program_free(p);
+}
+
 /* The pair that a lost update comes down to: two accesses to the same variable. */
 static void test_pair(void)
 {
@@ -221,6 +254,7 @@ int main(void)
 {
 	test_programs();
 	test_random_programs();
+	test_loop();
 	test_pair();
 	test_left();
 	tap_ok(all_not_least * 20 <= all_found, "the fewest preemptions there are, in 19 of 20 (%d of "

@@ -10,6 +10,7 @@
 #include "engine/faults.h"
 #include "campaign/minimize.h"
 #include "campaign/trials.h"
+#include "engine/progress_check.h"
 
 /* The trace at 'from', with what was found out about it. */
 static int write_result(struct campaign *c, const char *from, const char *to,
@@ -153,6 +154,8 @@ static int minimize_schedule(struct campaign *c, const struct trace *t,
 	ret = !trials.search || (limits->other_data && follow_other_data(&trials)) ? -ENOMEM : 0;
 	if (ret)
 		goto out;
+	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
+		minimize_loop(trials.search, PROGRESS_WINDOW);
 	trials.max_steps = limits->steps;
 	trials.until_ns = until_ns(limits, begin_ns);
 	trials.after = after;
