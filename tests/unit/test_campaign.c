@@ -192,7 +192,8 @@ static void assert_told_of(const struct did *steps, const struct campaign_option
 {
 	static const char *const marks[][2] = { { "--timeouts explore", "timeouts " },
 						{ "--faults eintr", "signals " },
-						{ "weak memory", "stores " } };
+						{ "weak memory", "stores " },
+						{ "--point strtok", "strtok " } };
 	struct untried *u = calloc(1, sizeof(*u));
 	char *text = NULL, got[64] = "";
 	size_t len;
@@ -202,12 +203,13 @@ static void assert_told_of(const struct did *steps, const struct campaign_option
 	assert_non_null(to);
 	untried_begin(u);
 	u->early = early;
+	u->keep[0] = "strtok";
 	for (; steps->op; steps++)
 		untried_step(u, steps->task, &(struct zug_label){ .op = steps->op,
 			     .flags = zug_op_flags(steps->op), .object = steps->object }, true);
 	untried_text(u, o, NULL, NULL, to);
 	fclose(to);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (strstr(text, marks[i][0]))
 			strcat(got, marks[i][1]);
 	assert_string_equal(got, want);
@@ -252,6 +254,10 @@ static void untried_is_told(void **state)
 	assert_told((struct did[]){ { 0, ZUG_OP_DATA_WRITE, 1 }, { 0, ZUG_OP_DATA_WRITE, 2 },
 				    { 1, ZUG_OP_DATA_READ, 2 }, { 1, ZUG_OP_DATA_READ, 1 },
 				    { 0 } }, &o, "");
+	/* a function that threads should not share, where there are threads */
+	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "strtok ");
+	o.points.places = (char *[]){ "strtok", NULL };
+	assert_told((struct did[]){ { 0, ZUG_OP_CREATE, 0 }, { 0 } }, &o, "");
 	/* what is tried is not told */
 	o.inputs.faults = 1u << FAULT_EINTR;
 	assert_told_of((struct did[]){ { 0, ZUG_OP_SLEEP, 0 }, { 0, ZUG_OP_SIGACTION, 0 },

@@ -2,6 +2,7 @@
 /* Makes no points: watches what the test does that the search tries in one way only (untried.h). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "campaign/policy.h"
 #include "campaign/untried.h"
 
@@ -57,14 +58,37 @@ static const char *name_of(void *ctx, uint64_t object)
 	return o ? o->name : NULL;
 }
 
+/* Which functions of a C library that keep something the test's own files call. */
+static void find_keepers(struct watched *w)
+{
+	const char *const *names = untried_keepers();
+	unsigned int nr = 0, n = 0;
+	bool calls[32] = { 0 };
+
+	while (nr < sizeof(calls) && names[nr])
+		nr++;
+	for (unsigned int i = 0; i < probes_nr_modules(w->s->probes); i++) {
+		struct symfile *f = probes_module(w->s->probes, i)->file;
+
+		if (f && !symfile_of_system(f))
+			symfile_imports(f, names, nr, calls);
+	}
+	memset(w->u.keep, 0, sizeof(w->u.keep));
+	for (unsigned int i = 0; i < nr && n < UNTRIED_KEEP; i++)
+		if (calls[i])
+			w->u.keep[n++] = names[i];
+}
+
 static void note(void *state, struct campaign_notes *n)
 {
-	const struct watched *w = state;
+	struct watched *w = state;
 	size_t len;
 	FILE *to = open_memstream(&n->untried, &len);
 
 	if (!to)
 		return;
+	if (w->u.threads)
+		find_keepers(w);
 	untried_text(&w->u, &w->s->o, name_of, w->s, to);
 	fclose(to);
 }

@@ -68,8 +68,28 @@ void untried_step(struct untried *u, uint32_t task, const struct zug_label *l, b
 	u->timed |= l->flags & (ZUG_L_TIMED | ZUG_L_TIMER) && !(l->flags & ZUG_L_LEFT_OUT);
 	u->handlers |= l->op == ZUG_OP_SIGACTION;
 	u->signals |= l->op == ZUG_OP_KILL;
+	u->threads |= l->op == ZUG_OP_CREATE;
 	if (stores && task < UNTRIED_TASKS && !u->delayed[0])
 		note_memory(u, task, l);
+}
+
+const char *const *untried_keepers(void)
+{
+	/* POSIX: need not be thread-safe; and in glibc they are not */
+	static const char *const names[] = {
+		"strtok", "localtime", "gmtime", "ctime", "asctime", "gethostbyname", "gethostbyaddr", "getpwnam",
+		"getpwuid", "getgrnam", "getgrgid", "drand48", "lrand48", "mrand48", "hsearch", "ttyname", NULL
+	};
+
+	return names;
+}
+
+static bool is_point(const struct campaign_options *o, const char *function)
+{
+	for (char **p = o->points.places; p && *p; p++)
+		if (!strcmp(*p, function))
+			return true;
+	return false;
 }
 
 static const char *name_of(const char *(*name)(void *ctx, uint64_t object), void *ctx,
@@ -91,6 +111,11 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 		fprintf(to,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
 			"between two points: --point adds one\n");
+	for (int i = 0; u->threads && i < UNTRIED_KEEP && u->keep[i]; i++)
+		if (!is_point(o, u->keep[i]))
+			fprintf(to,
+				"not tried: switches between calls of %s(), which keeps something for all threads: "
+				"--point %s\n", u->keep[i], u->keep[i]);
 	if (u->delayed[0])
 		fprintf(to,
 			"not tried: stores that other tasks see late, as processors do it (weak "

@@ -14,6 +14,7 @@
 
 #define UNTRIED_STORES	8	/* of a task that no barrier has followed; older ones are forgotten */
 #define UNTRIED_PAIRS	256
+#define UNTRIED_KEEP	4	/* functions that are named */
 #define UNTRIED_TASKS	64	/* stores of further tasks are not looked at */
 
 /* A task loads one object after it has stored to another, with no barrier between them. */
@@ -26,6 +27,8 @@ struct untried {
 	bool timed;		/* a wait has a time-out, or a timer is set */
 	bool early;		/* in some executions these could end before their time */
 	bool handlers, signals;	/* signal handlers are set; signals are sent, or timers send them */
+	bool threads;		/* threads are created */
+	const char *keep[UNTRIED_KEEP];	/* functions of the C library that keep something between two calls, for all threads */
 	uint64_t delayed[2];	/* objects: the stores of two tasks could each come after the other's load; 0: none */
 	struct untried_pair pairs[UNTRIED_PAIRS];
 	uint32_t nr_pairs;
@@ -37,6 +40,8 @@ struct untried {
 void untried_begin(struct untried *u);
 /* A step; stores: accesses to data are points because tasks share it. */
 void untried_step(struct untried *u, uint32_t task, const struct zug_label *l, bool stores);
+/* The functions of that kind, of which some must not be called by two threads at a time; ends with NULL. */
+const char *const *untried_keepers(void);
 /*
  * A line for each, with the option that tries it, if there is one and o does not have it. name: of
  * an object, NULL or the answer NULL: it has none.

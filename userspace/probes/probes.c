@@ -72,6 +72,8 @@ static const struct primitive {
 	{ "pthread_timedjoin_np", ZUG_OP_JOIN, 0, 0 },
 	{ "pthread_clockjoin_np", ZUG_OP_JOIN, 0, 0 },
 	{ "pthread_detach", ZUG_OP_DETACH, 0, 0 },
+	/* writes the key's number: of two threads that both make it, one has another's */
+	{ "pthread_key_create", ZUG_OP_DATA_WRITE, 1, 0 },
 	{ "mtx_lock", ZUG_OP_LOCK, 1, 0 },
 	{ "mtx_trylock", ZUG_OP_TRYLOCK, 1, 0 },
 	{ "mtx_timedlock", ZUG_OP_TIMEDLOCK, 1, 0 },
