@@ -622,6 +622,56 @@ static void alone(void)
 	run_free(first);
 }
 
+static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, bool known);
+
+static void longer_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
+{
+	model_lease(w, nr + 10, until, known);
+}
+
+static void make_leases_longer(struct engine *e, struct model_world *m, void *ctx)
+{
+	static struct world_ops ops;
+
+	(void)e;
+	(void)ctx;
+	if (m->w.ops == &ops)
+		return;
+	ops = *m->w.ops;
+	model_lease = ops.lease;
+	ops.lease = longer_lease;
+	m->w.ops = &ops;
+}
+
+/* A task passes more points than the search has promised. */
+static void broken_promise(void)
+{
+	struct how how = { .strategy = "random", .prepare = make_leases_longer };
+	struct made m = { .nr_tasks = 2 };
+	struct session n;
+	struct run *r;
+	int broken = 0, passed = 0;
+
+	put(&m, 0, OP(.op = W_CREATE, .a = 1));
+	for (uint32_t t = 0; t < 2; t++) {
+		for (int i = 0; i < 20; i++)
+			put(&m, t, OP(.op = W_READ));
+		m.p.code[t] = m.code[t];
+	}
+	put(&m, 0, OP(.op = W_JOIN, .a = 1));
+	session_begin(&n, &m.p, &how);
+	for (int i = 0; i < 20 && (r = session_run(&n)); i++) {
+		if (is_outcome(r, ZUG_OUTCOME_ENVIRONMENT, NULL) && strstr(r->err, "went on under its lease"))
+			broken += !r->ret && !passed;
+		else if (broken)
+			passed += is_outcome(r, ZUG_OUTCOME_PASS, NULL);
+		run_free(r);
+	}
+	session_end(&n);
+	tap_ok(broken == 1 && passed > 10, "a broken promise ends its execution, and there are no leases from then on (%d, %d)",
+	       broken, passed);
+}
+
 /* Two tasks that lock and count, many times. */
 static void shares(void)
 {
@@ -664,6 +714,7 @@ int main(void)
 	on_trial();
 	diverging();
 	alone();
+	broken_promise();
 	shares();
 	return tap_done();
 }

@@ -127,7 +127,9 @@ static int sample(struct campaign *c, bool apart, struct execution *x, enum camp
 		ret = points_after(c->points, c->phase, x, err, errlen);
 	if (!ret && x->diverged && !c->diverged++)
 		snprintf(c->first_divergence, sizeof(c->first_divergence), "%s", x->divergence);
-	return ret == -EINVAL ? ret : ret ? -EIO : 0;
+	if (!ret && x->outcome.kind == ZUG_OUTCOME_ENVIRONMENT && !c->abandoned++)
+		session_say(&c->s, "an execution was given up: %s", x->outcome.message);
+	return ret == -EINVAL || ret == -ENOTRECOVERABLE ? ret : ret ? -EIO : 0;
 }
 
 /*

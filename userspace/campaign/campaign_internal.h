@@ -60,6 +60,7 @@ struct campaign {
 	char *first_points;		/* the options of the first execution, which name its points */
 	enum points_phase phase;
 
+	uint64_t abandoned;	/* executions that could not go on, by no fault of the test */
 	uint64_t searched, passed, diverged;	/* executions of the search; the others looked for points */
 	uint64_t before;		/* executions of earlier runs */
 	uint64_t whole;			/* executions that were not cut by the user or the time */

@@ -657,7 +657,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->t = t;
 	e->x = x;
 	e->last = WORLD_NO_TASK;
-	e->yielded = e->question = e->fired = e->forced = e->quiet = false;
+	e->yielded = e->question = e->fired = e->forced = e->quiet = e->bug = false;
 	e->w->passes = LEFT_OUT_MOST;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = 0;
@@ -744,5 +744,5 @@ int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	}
 	stack_set_clear(&e->crashed);
 	stack_set_clear(&e->stacks);
-	return broke ? broke : ret;
+	return broke ? broke : e->bug ? -ENOTRECOVERABLE : ret;
 }

@@ -125,7 +125,8 @@ int engine_give_values(struct engine *e, const struct trace *t);
  * Runs the test once under the next schedule of the search (search_begin() has answered SEARCH_GO;
  * for a replay, after search_replay() with its tasks). The trace, if any, gets everything but its
  * outcome's output texts; sites are not symbolised. 0, or -errno with a line in err when the world
- * broke; the outcome is then ENVIRONMENT.
+ * broke (-ENOTRECOVERABLE: zug has a bug); the outcome is then ENVIRONMENT. It is that with 0, too,
+ * where this execution alone could not go on.
  */
 int engine_run(struct engine *e, const struct replay *r, struct trace_writer *t,
 	       struct execution *x, char *err, size_t errlen);

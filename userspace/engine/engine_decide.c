@@ -279,8 +279,9 @@ static int pick(struct engine *e)
 /* pick() gave that error. */
 static enum verdict refused(struct engine *e, int error)
 {
-	if (error != -ELOOP)
-		return engine_broken(e, "the search refused step %lu: %s",
+	e->bug = error != -ELOOP;
+	if (e->bug)
+		return engine_broken(e, "the search refused step %lu: %s (please report this)",
 				     (unsigned long)e->x->steps, strerror(-error));
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
 		    (unsigned long)e->x->steps);
@@ -473,14 +474,17 @@ static bool timer_is_due(const struct engine *e)
 static enum verdict lease_broken(struct engine *e, const char *how)
 {
 	e->w->tasks[e->leased].state = TASK_RUNNING;
-	return engine_broken(e, "step %lu: T%u went on under its lease, but %s (please report this; --ask always does "
-			     "without leases)", (unsigned long)e->x->steps, e->leased, how);
+	/* what comes after this execution does without */
+	e->o.ask_always = true;
+	return engine_broken(e, "step %lu: T%u went on under its lease, but %s (please report this; from now on there are no "
+			     "leases, as with --ask always)", (unsigned long)e->x->steps, e->leased, how);
 }
 
 static enum verdict stale_candidate(struct engine *e)
 {
 	if (e->leased != WORLD_NO_TASK)
 		e->w->tasks[e->leased].state = TASK_RUNNING;
+	e->bug = true;
 	return engine_broken(e, "step %lu: the candidate that was kept of T%u is stale (please report this)",
 			     (unsigned long)e->x->steps, e->stale);
 }

@@ -57,6 +57,7 @@ struct engine {
 	uint64_t lap_ns;	/* clock_now_ns() at the last engine_lap() */
 	uint64_t tended_ns;	/* when the world was tended last */
 	uint64_t ran_ns, idle_ns;	/* the tasks' processor time; how long none of them could run */
+	bool bug;		/* the execution has ended by an error of zug's that no other execution may follow */
 	bool callers;		/* the trace says which lines call library code that makes a step */
 	bool on_trial;		/* the last task that can run stops at each point, to see whether it gets anywhere */
 	bool time_passes;	/* the only task that can run waits in a loop: the next time-out may expire */
@@ -97,7 +98,7 @@ enum verdict {
 
 /* Asks the world how it is; its clock, which is in e->status as well. */
 uint64_t engine_look(struct engine *e);
-/* The world or the machine failed, not the program: says so in the outcome and to the caller. */
+/* This execution cannot go on, by no fault of the program: says so in the outcome. Others may follow, unless e->bug is set. */
 enum verdict engine_broken(struct engine *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The time since the last one went into that part (SPENT_NR: into none). It is the machine's, whatever the world's clock says. */
 void engine_lap(struct engine *e, enum spent_part part);
