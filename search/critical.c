@@ -289,10 +289,20 @@ static int find(const struct critical *c, struct found *f, bool named)
 }
 
 #define RANKS	5
+/* Where more pairs are there, those of what all schedules name alike come first. */
+#define PAIRS_FEW	16
 
 static unsigned int rank_of(const struct critical_pair *p)
 {
 	return p->named ? p->again ? 4 : 3 : p->again ? 2 : p->wide;
+}
+
+/* A pipe, a socket: with many of them most pairs are about how processes are started, and end. */
+static bool is_numbered(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+
+	return zug_object_is_numbered(critical_label(c, p->first, &task)->object);
 }
 
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr)
@@ -307,9 +317,9 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
 	if (!sorted)
 		ret = -ENOMEM;
 	/* the last first */
-	for (unsigned int rank = 0; !ret && rank < RANKS; rank++)
+	for (unsigned int turn = 0; !ret && turn < 2 * RANKS; turn++)
 		for (size_t i = f.nr; i-- > 0 && n < most;)
-			if (rank_of(&f.pairs[i]) == rank)
+			if (rank_of(&f.pairs[i]) == turn / 2 && (f.nr > PAIRS_FEW && is_numbered(c, &f.pairs[i])) == turn % 2)
 				sorted[n++] = f.pairs[i];
 	free(f.pairs);
 	if (ret) {
