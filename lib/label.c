@@ -140,6 +140,9 @@ static const struct op_info {
 	[ZUG_OP_RESOURCE_WAIT]	= { "resource-wait", W | A },
 	[ZUG_OP_RESOURCE_SIGNAL] = { "resource-signal", W | R },
 	[ZUG_OP_RESOURCE_SIGNAL_ALL] = { "resource-signal-all", W | R },
+	[ZUG_OP_ADD_WATCH]	= { "inotify-add-watch", W | R | A },
+	[ZUG_OP_MKNOD]		= { "mknod", W },
+	[ZUG_OP_CHMOD]		= { "chmod", W },
 };
 
 #undef W

@@ -137,6 +137,10 @@ enum zug_op {
 	ZUG_OP_RESOURCE_WAIT,	/* goes on after a signal */
 	ZUG_OP_RESOURCE_SIGNAL,
 	ZUG_OP_RESOURCE_SIGNAL_ALL,
+	/* more system calls on files */
+	ZUG_OP_ADD_WATCH,	/* inotify: of what is changed before nothing is told */
+	ZUG_OP_MKNOD,
+	ZUG_OP_CHMOD,
 	ZUG_OP_NR,		/* one more than the highest number */
 };
 

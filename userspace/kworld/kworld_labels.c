@@ -495,6 +495,38 @@ static enum wait_kind epoll_wait_kind(struct kworld *k, struct world_task *t, in
 	return worst;
 }
 
+/* True when others than the test may reach a file system: it is mounted where zug is. */
+static bool is_mounted_here(unsigned int dev)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	unsigned int major, minor;
+	char line[1024];
+	bool found = !f;
+
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%*d %*d %u:%u ", &major, &minor) == 2 && (major << 20 | minor) == dev;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The same for an inotify descriptor: what it watches in the test's own environment only the test changes. */
+static enum wait_kind inotify_wait_kind(struct world_task *t, int fd)
+{
+	enum wait_kind kind = WAIT_INSIDE;
+	FILE *f = proc_fdinfo(t->pid, fd);
+	unsigned int dev;
+	char line[512];
+
+	if (!f)
+		return WAIT_UNKNOWN;
+	while (kind == WAIT_INSIDE && fgets(line, sizeof(line), f))
+		if (sscanf(line, "inotify wd:%*x ino:%*x sdev:%x", &dev) == 1 && is_mounted_here(dev))
+			kind = WAIT_UNKNOWN;
+	fclose(f);
+	return kind;
+}
+
 int kworld_copy_fd(int pid, int fd)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, PIDFD_THREAD), copy;
@@ -547,6 +579,8 @@ static enum wait_kind fd_wait(struct kworld *k, struct world_task *t, int fd)
 		return WAIT_TIMED;
 	if (!strcmp(path, "anon_inode:[eventpoll]"))
 		return epoll_wait_kind(k, t, fd);
+	if (!strcmp(path, "anon_inode:inotify") || !strcmp(path, "anon_inode:[inotify]"))
+		return inotify_wait_kind(t, fd);
 	return strncmp(path, "socket:", 7) ? WAIT_UNKNOWN : socket_wait(k, t->pid, fd, &t->network);
 }
 
