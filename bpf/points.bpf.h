@@ -590,9 +590,11 @@ int BPF_PROG(zug_signal, int sig, struct kernel_siginfo *info, struct task_struc
 	struct task_state *t = state_of(to);
 	struct zug_sandbox *s;
 
-	/* the task that it ends may stand in the queue, and nothing else would tell that it dies */
-	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t)))
+	/* the task that it ends may stand in the queue, and nothing else would tell that it dies: it does before the next point */
+	if (t && to->pending.signal.sig[0] & SIGKILL_BIT && (s = sandbox_of(t))) {
 		s->may_die = 1;
+		lease_ends(t);
+	}
 	if (to != p || p->ptrace)
 		return 0;
 	if (!t || !(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder || !ends_process(p, sig))
