@@ -518,7 +518,8 @@ static void a_livelock_shows_its_round(void **state)
 		trace_add_step(w, &(struct trace_step){
 			.step = i, .task = task, .last = i ? (uint32_t)(i == 1 ? 0 : (i - 3) / 3 % 2) : TRACE_NO_TASK,
 			.nr_enabled = 2, .enabled = both,
-			.label = { .op = i < 2 ? ZUG_OP_BEGIN : ops[(i - 2) % 3], .object = i < 2 ? 0 : 5 } });
+			.label = { .op = i < 2 ? ZUG_OP_BEGIN : ops[(i - 2) % 3], .object = i < 2 ? 0 : 5,
+				   .flags = i < 2 ? 0 : zug_op_flags(ops[(i - 2) % 3]) } });
 	}
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_LIVELOCK, .message = "T0, T1 only yield" });
 	t = end_real(w, &out);
@@ -528,8 +529,68 @@ static void a_livelock_shows_its_round(void **state)
 		    "      T1 does yield a\n"
 		    "      T0 does trylock a\n"
 		    "      T0 does unlock a\n"
-		    "      T0 does yield a\n");
+		    "      T0 does yield a\n"
+		    "    a: changed last by T0 (step 27: unlock)\n");
 	expect_not(out, "step 5: the turn goes");
+	trace_free(t);
+	free(out);
+}
+
+/* A time-out: T1 looks at a flag again and again, while T0 now and then does something else. T2 alone has changed the flag. */
+static void a_timeout_shows_its_loops(void **state)
+{
+	uint32_t all[3] = { 0, 1, 2 }, before = TRACE_NO_TASK;
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	for (uint32_t i = 0; i < 3; i++)
+		trace_add_task(w, &(struct trace_task){ .task = i, .parent = i ? 0 : TRACE_NO_TASK, .comm = "x" });
+	trace_add_object(w, &(struct trace_object){ 5, "data", "flag" });
+	trace_add_object(w, &(struct trace_object){ 6, "data", "other" });
+	for (uint64_t i = 0; i < 200; i++) {
+		uint32_t task = i == 3 ? 2 : (i * i) % 31 % 4 || i > 195 ? 1 : 0;
+		unsigned int op = task == 2 ? ZUG_OP_ATOMIC_STORE : task ? ZUG_OP_ATOMIC_LOAD : ZUG_OP_DATA_READ;
+
+		trace_add_step(w, &(struct trace_step){
+			.step = i, .task = task, .last = before, .nr_enabled = 3, .enabled = all,
+			.label = { .op = op, .object = task ? 5 : 6, .flags = zug_op_flags(op) } });
+		before = task;
+	}
+	trace_add_stack(w, &(struct trace_stack){ 2, "waits in lock for m, held by T1", 0, NULL });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_TIMEOUT, .message = "no end within 200 steps" });
+	t = end_real(w, &out);
+	expect(out, "\nWhat ran at the end:\n"
+		    "  T1 made 67 of the last 100 steps, in a loop:\n"
+		    "      T1 does atomic-load flag\n"
+		    "    flag: changed last by T2, which waits in lock for m, held by T1 (step 3: atomic-store)\n"
+		    "  T0 made 33 of the last 100 steps, in a loop:\n"
+		    "      T0 does data-read other\n"
+		    "    other: no other task has changed it\n"
+		    "  after the last step T1 ran on, without coming to a point\n");
+	expect_not(out, "the turn goes");
+	trace_free(t);
+	free(out);
+}
+
+/* A time-out at whose end all tasks wait: no loop is told. */
+static void a_timeout_without_a_loop(void **state)
+{
+	uint32_t one = 0;
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	for (uint64_t i = 0; i < 4; i++)
+		trace_add_step(w, &(struct trace_step){ .step = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 1,
+							.enabled = &one, .label = { .op = ZUG_OP_SLEEP } });
+	trace_add_stack(w, &(struct trace_stack){ 0, "waits in nanosleep", 0, NULL });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_TIMEOUT, .message = "no end within 1.0 s" });
+	t = end_real(w, &out);
+	expect(out, "No task could run at the end: only time, or something outside of the test, can wake one.\n");
+	expect_not(out, "Again and again");
+	expect_not(out, "What ran");
 	trace_free(t);
 	free(out);
 }
@@ -611,6 +672,33 @@ static void callers_of_headers(void **state)
 	assert_int_equal(trace_nr_notes(t, 0), 0);
 	assert_int_equal(trace_nr_notes(t, 1), 2);
 	trace_free(t);
+}
+
+/* The same in a program that was stripped: where it calls the C library has no line, but a place in its file. */
+static void callers_without_lines(void **state)
+{
+	static const struct trace_frame theirs[] = { { "__libc_open64", "../sysdeps/unix/sysv/linux/open64.c", 41, false } };
+	static const struct trace_frame fileops[] = { { "_IO_new_file_close_it", "./libio/fileops.c", 142, false } };
+	static const char *const text[] = { "dash+0x12631\t", "dash+0x4689\t" };
+	const uint32_t enabled[] = { 0 };
+	struct trace_writer *w = begin_real();
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_module(w, &(struct trace_module){ 1, "/usr/lib/x86_64-linux-gnu/libc.so.6", "" });
+	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs, NULL });
+	trace_add_site(w, &(struct trace_site){ 9, 1, 64, 1, fileops, NULL });
+	for (uint64_t i = 0; i < 2; i++) {
+		trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .text = text[i] });
+		trace_add_step(w, &(struct trace_step){ .step = i, .last = TRACE_NO_TASK, .nr_enabled = 1, .enabled = enabled,
+							.label = { .op = ZUG_OP_OPEN, .site = 8 + i } });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
+	assert_int_equal(trace_close(w, false), 0);
+	out = show(ZUG_EXIT_PASS, real, NULL);
+	expect(out, "open   dash+0x12631\n");
+	expect(out, "open   dash+0x4689\n");
+	free(out);
 }
 
 /*
@@ -758,8 +846,11 @@ int main(void)
 		cmocka_unit_test(compilers_write_too),
 		cmocka_unit_test(signals_have_a_place),
 		cmocka_unit_test(a_livelock_shows_its_round),
+		cmocka_unit_test(a_timeout_shows_its_loops),
+		cmocka_unit_test(a_timeout_without_a_loop),
 		cmocka_unit_test(own_lines_come_first),
 		cmocka_unit_test(callers_of_headers),
+		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(what_matters_meanwhile),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

@@ -285,6 +285,7 @@ static enum verdict refused(struct engine *e, int error)
 				     (unsigned long)e->x->steps, strerror(-error));
 	outcome_set(&e->x->outcome, ZUG_OUTCOME_TIMEOUT, "no end within %lu steps (--max-steps)",
 		    (unsigned long)e->x->steps);
+	ends_add_stacks(e);
 	return END;
 }
 

@@ -19,7 +19,6 @@
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define VALUES_MAX 12
-#define ROUND_MAX 24		/* steps of a round of a livelock */
 #define SEVERAL_TASKS UINT32_MAX
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
@@ -313,7 +312,7 @@ bool report_caller_of(struct report *r, uint32_t task, const struct trace_step *
 		if (!tab)
 			continue;
 		snprintf(c->function, sizeof(c->function), "%.*s", (int)(tab - n->text), n->text);
-		c->frame = (struct trace_frame){ .function = c->function, .file = tab + 1, .line = n->arg };
+		c->frame = (struct trace_frame){ .function = c->function, .file = tab[1] ? tab + 1 : NULL, .line = n->arg };
 		return true;
 	}
 	nr = report_frames(r, s->label.site, &frames);
@@ -343,7 +342,7 @@ void report_step_place(struct report *r, const struct trace_step *s, char *buf, 
 		report_site(r, s->label.site, buf, len);
 }
 
-static void put_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
+void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s)
 {
 	const struct trace_frame *frames, *frame;
 	char label[600], site[600], name[32], program[72];
@@ -470,7 +469,7 @@ static void put_meanwhile(struct report *r, uint64_t first, uint64_t end, const 
 		of[w]--;
 		put_more(r, hidden, "");
 		hidden = 0;
-		put_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
+		report_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
 	}
 	put_more(r, hidden, end < trace_nr_steps(r->t) ? " before it goes on" : "");
 }
@@ -521,7 +520,7 @@ static unsigned int put_faults(struct report *r)
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
 		fprintf(r->out, "  %sstep %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
-		put_action(r, s->task, "gets", s);
+		report_action(r, s->task, "gets", s);
 	}
 	return n;
 }
@@ -546,7 +545,7 @@ static unsigned int put_early(struct report *r)
 				report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 				report_task_name(s->task, name, sizeof(name)), note->text ? note->text : "",
 				report_style(r, STYLE_PLAIN));
-			put_action(r, s->task, "does", s);
+			report_action(r, s->task, "does", s);
 		}
 	return n;
 }
@@ -568,7 +567,7 @@ static unsigned int put_timers(struct report *r)
 		fprintf(r->out, "  %sbefore step %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
 		l.flags &= ~ZUG_L_TIMER;
-		put_action(r, s->task, "does", &(struct trace_step){ .step = s->step, .task = s->task, .label = l });
+		report_action(r, s->task, "does", &(struct trace_step){ .step = s->step, .task = s->task, .label = l });
 	}
 	return n;
 }
@@ -590,16 +589,16 @@ static void put_values(struct report *r)
 			fprintf(r->out, "      ... and more: zug show has all steps\n");
 			return;
 		}
-		put_action(r, s->task, "does", s);
+		report_action(r, s->task, "does", s);
 	}
 }
 
-/* The step as of that operation, for put_action(). */
+/* The step as of that operation, for report_action(). */
 static void put_operation(struct report *r, uint32_t task, uint64_t step, const struct zug_label *l)
 {
 	const struct trace_step s = { .step = step, .task = task, .label = *l };
 
-	put_action(r, task, step == UINT64_MAX ? "would do" : "does", &s);
+	report_action(r, task, step == UINT64_MAX ? "would do" : "does", &s);
 }
 
 /* Prints the two operations whose order decides. False: they are not known. */
@@ -669,52 +668,6 @@ struct decisions {
 	uint64_t end;				/* from that step on all repeats */
 };
 
-/* ---- what repeats ---- */
-
-static bool same_step(const struct trace *t, uint64_t a, uint64_t b)
-{
-	const struct trace_step *x = trace_step(t, a), *y = trace_step(t, b);
-
-	return x->task == y->task && x->label.op == y->label.op && x->label.object == y->label.object &&
-	       x->label.site == y->label.site;
-}
-
-/* The steps at the end that come again and again: their number, and *from, where they begin. 0: none do. */
-static uint64_t find_round(const struct trace *t, uint64_t *from)
-{
-	uint64_t nr = trace_nr_steps(t), p, i;
-
-	for (p = 1; p <= ROUND_MAX && 3 * p <= nr; p++) {
-		for (i = nr - p; i-- > 0 && same_step(t, i, i + p);)
-			;
-		*from = i + 1;
-		if (nr - *from >= 3 * p)
-			return p;
-	}
-	*from = UINT64_MAX;
-	return 0;
-}
-
-/* Prints the round of a livelock. From that step on all repeats; UINT64_MAX: nothing is known to. */
-static uint64_t put_round(struct report *r)
-{
-	const struct trace_outcome *o = trace_outcome(r->t);
-	uint64_t from = UINT64_MAX, p, i;
-
-	p = o && o->kind == ZUG_OUTCOME_LIVELOCK ? find_round(r->t, &from) : 0;
-	if (!p)
-		return UINT64_MAX;
-	/* a round is best read from where the turn changes */
-	for (i = from + 1; i < from + p && trace_step(r->t, i)->task == trace_step(r->t, i - 1)->task; i++)
-		;
-	i = i == from + p ? from : i;
-	fprintf(r->out, "\n%sAgain and again, from step %llu to the end:%s\n", report_style(r, STYLE_ALARM),
-		(unsigned long long)from, report_style(r, STYLE_PLAIN));
-	for (uint64_t end = i + p; i < end; i++)
-		put_action(r, trace_step(r->t, i)->task, "does", trace_step(r->t, i));
-	return from;
-}
-
 static bool is_told(const struct trace *t, uint64_t i, const struct decisions *d)
 {
 	return i < d->end && is_decision(trace_step(t, i), d->preemptions) &&
@@ -734,22 +687,24 @@ static void put_decision(struct report *r, uint64_t i, bool preemption)
 		(unsigned long long)s->step, report_task_name(s->last, from, sizeof(from)),
 		report_task_name(s->task, to, sizeof(to)), report_style(r, STYLE_PLAIN));
 	if (pending_of(r->t, i, &pending, &runs_again))
-		put_action(r, s->last, preemption ? "is stopped before" : "later does", &pending);
+		report_action(r, s->last, preemption ? "is stopped before" : "later does", &pending);
 	if (!runs_again)
 		fprintf(r->out, "      %s does not run again\n",
 			report_task_name(s->last, from, sizeof(from)));
 	if (preemption)
 		put_meanwhile(r, i, runs_again ? pending.step : nr, &pending.label);
 	else
-		put_action(r, s->task, "does", s);
+		report_action(r, s->task, "does", s);
 }
 
-static void put_no_decisions(struct report *r, bool faults, bool critical)
+static void put_no_decisions(struct report *r, const struct trace_minimized *m, bool faults, bool known)
 {
-	if (critical)
+	if (known)
 		return;
-	fprintf(r->out, "\n%s: at every switch only one task could run.\n",
-		faults ? "No special schedule is needed" : "No scheduling decision is needed");
+	fprintf(r->out, "\n%s: it fails when no task is preempted, and wherever one blocks, yields or ends only\n"
+		"one other could run.\n", faults ? "No special schedule is needed" : "No scheduling decision is needed");
+	if (m && m->near && !faults)
+		put_undecided(r, m, false);
 }
 
 /* The last step, where it is the failure (misuse), or where no stack shows where that was. */
@@ -763,7 +718,7 @@ static void put_last(struct report *r)
 		return;
 	fprintf(r->out, "%s  %sstep %llu is the %s%s\n", misuse ? "\n" : "", report_style(r, STYLE_STRONG),
 		(unsigned long long)nr - 1, misuse ? "misuse" : "last", report_style(r, STYLE_PLAIN));
-	put_action(r, trace_step(r->t, nr - 1)->task, misuse ? "is about to do" : "does",
+	report_action(r, trace_step(r->t, nr - 1)->task, misuse ? "is about to do" : "does",
 		   trace_step(r->t, nr - 1));
 }
 
@@ -773,7 +728,7 @@ static void put_decisions(struct report *r)
 	uint64_t nr = trace_nr_steps(r->t);
 	unsigned int total = 0, most = DECISIONS_MAX, skip, n = 0;
 	bool faults = put_faults(r) + put_early(r) + put_timers(r), critical = put_critical(r, m);
-	struct decisions d = { .end = put_round(r) };
+	struct decisions d = { .end = report_loops(r) };
 
 	for (uint64_t i = 0; i < nr && i < d.end && !d.preemptions; i++)
 		d.preemptions = trace_step(r->t, i)->flags & TRACE_STEP_PREEMPTION;
@@ -783,9 +738,12 @@ static void put_decisions(struct report *r)
 	for (uint64_t i = 0; i < nr; i++)
 		total += is_told(r->t, i, &d);
 	if (!total) {
-		put_no_decisions(r, faults, critical || d.end != UINT64_MAX);
+		put_no_decisions(r, m, faults, critical || d.end != UINT64_MAX);
 		return;
 	}
+	/* a time-out is not made simpler: most of its decisions are nothing that it needs */
+	if (trace_outcome(r->t) && trace_outcome(r->t)->kind == ZUG_OUTCOME_TIMEOUT && !m)
+		return;
 	fprintf(r->out, "\n%s%s%s\n", report_style(r, STYLE_STRONG), d.preemptions ? d.critical ?
 		"Of the preemptions, some of which may not be needed, these lead there:" :
 		"The preemptions that lead there:" : d.critical ?

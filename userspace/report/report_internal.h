@@ -115,6 +115,17 @@ void report_outcome_words(const struct report *r, char *buf, size_t len);
 /* The same, as a line. */
 void report_put_outcome(struct report *r);
 
+/* Prints "      T1 does lock m  transfer bank.c:31", and its source line; verb: "does". */
+void report_action(struct report *r, uint32_t task, const char *verb, const struct trace_step *s);
+
+/* ---- report_loops.c ---- */
+
+/*
+ * Of a livelock or a time-out: prints what the tasks do again and again at the end, what they look at there, and
+ * who changes that. Returns the step from which on all repeats; UINT64_MAX: nothing is known to.
+ */
+uint64_t report_loops(struct report *r);
+
 /* ---- report_signals.c ---- */
 
 /* "handler of SIGCHLD", "the handler returns": a TRACE_NOTE_SIGNAL. */

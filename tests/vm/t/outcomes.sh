@@ -63,6 +63,16 @@ begin "spin beside a task that could end it" && outcome_is spin . --strategy ran
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
 
+if begin "a time-out says what ran, and for what it waits"; then
+	zug 60 run -q -o traces --executions 1 --max-steps 3000 -- "$outcomes/polls"
+	want_status 1
+	want_out '^timeout: no end within 3000 steps \(--max-steps\)$'
+	want_out '^      T0 does atomic-load ready  main polls\.c:26$'
+	want_out '^      T0 does expire$'
+	want_out '^    ready: no other task has changed it$'
+	want_out '^T1 \(polls\): waits in lock for lock, held by T0$|^T1 \(polls\): could run: about to lock lock$'
+	end
+fi
 if begin "divergence"; then
 	echo 3 >locks
 	zug 60 run -q -o traces --executions 1 -- "$outcomes/locks-of-file"

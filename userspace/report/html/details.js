@@ -133,7 +133,7 @@ class Details {
 				all.push(step);
 		byId("story").replaceChildren(...this.critical(), make("h2", {}, "No preemption"),
 			make("p", { class: "dim" }, "No task was stopped that could have gone on." + (!all.length ?
-				" At every switch only one task could run." :
+				" Wherever one blocked, yielded or ended only one other could run." :
 				" These are the switches where several tasks could run:")),
 			...all.slice(-LISTED_MAX).map(step => make("button", { class: "item", "data-step": step, onclick: () => this.go(step) },
 				make("b", {}, `step ${count(step + m.first)}`), `  T${m.lanes[m.lane[step]].task}, not `,
