@@ -6,8 +6,7 @@
  * on, so all of that has to be in the event, or may be looked up later:
  *
  *  - what has called it: the way up the stack is known for each place in code (struct zug_step_key), as user space has gone it before;
- *  - the file behind a descriptor: user space has a name for it already (known_files), or will have when it comes to the event
- *    (opened_files). Other objects are told by numbers;
+ *  - the file behind a descriptor: user space has a name for it already (known_files). Other objects are told by numbers;
  *  - a path from the root: the text goes ahead of the event, and user space looks at the file when it comes to the event. What
  *    changes where paths lead stops, so the file is still the same then.
  */
@@ -35,7 +34,6 @@ struct {
 static __noinline bool find_caller(struct task_struct *p, struct task_state *t, __u64 *caller)
 {
 	__u64 sp = t->ev.sp, bp = t->ev.bp, at = t->ev.ip - 2, ret = 0;
-	struct code_mapping m = {};
 	__u32 i;
 
 	bpf_for(i, 0, ZUG_CALLER_DEPTH) {
@@ -43,7 +41,7 @@ static __noinline bool find_caller(struct task_struct *p, struct task_state *t, 
 		struct zug_caller *c;
 		__u64 end;
 
-		if (!find_code(p, at, &m, &key) || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
+		if (!find_code(p, at, &key) || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
 			return false;
 		if (c->what == ZUG_CALLER_IN) {
 			*caller = at;
@@ -64,11 +62,9 @@ static __noinline bool find_caller(struct task_struct *p, struct task_state *t, 
 
 static __always_inline bool file_known(const struct zug_sandbox *s, const struct task_state *t, const struct zug_where *w)
 {
-	__u32 slot = t->slot & (ZUG_MAX_SANDBOXES - 1), place = zug_file_place(w->ino, w->dev);
-	const struct zug_known_file *f = &known_files[slot][place], *opened = &opened_files[slot][place];
+	const struct zug_known_file *f = &known_files[t->slot & (ZUG_MAX_SANDBOXES - 1)][zug_file_place(w->ino, w->dev)];
 
-	return (f->run == s->run && f->ino == w->ino && f->dev == w->dev) ||
-	       (opened->run == turn_nr[slot] && opened->ino == w->ino && opened->dev == w->dev);
+	return f->run == s->run && f->ino == w->ino && f->dev == w->dev;
 }
 
 static __always_inline bool object_told(const struct zug_sandbox *s, const struct task_state *t, __u32 flag, const struct zug_where *w)
@@ -111,8 +107,8 @@ static __always_inline bool begins_with_text(const char *text, const char *with,
 }
 
 /*
- * The path of a call, relative to the descriptor fd (-1: the call has none). Its text goes ahead of the event (len 0: none does).
- * false: user space has to look at the task. Devices make others (/dev/ptmx), and the kernel's own files change by themselves.
+ * The path of a call, relative to the descriptor fd (-1: the call has none). Its text goes ahead of the event (len 0: none does). false: user space has to look at the
+ * task. Devices make others (/dev/ptmx), and the kernel's own files change by themselves.
  */
 static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __u64 addr, __u64 fd, struct zug_path *path)
 {
@@ -167,19 +163,12 @@ static __noinline bool call_leased(struct zug_sandbox *s, struct task_struct *p,
 	}
 	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2))
 		return false;
-	/* mounts of its own: the test may serve the file itself, and then only a task that stands still can be looked at */
-	if (d->path_arg && s->env_used & ZUG_ENV_MOUNTS)
-		return false;
 	if (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
 				      d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : -1ull, path))
 		return false;
 	if (!find_caller(p, t, &caller) || !lease_covers(s, p, t, l, 1))
 		return false;
 	e->sp = caller;
-	/* what these lead to differs for user space */
-	if (d->lease == ZUG_CALL_OPENS && path->len && !begins_with_text(path->text, "/proc/", 6) &&
-	    !begins_with_text(path->text, "/dev/", 5))
-		t->flags |= TF_OPENS;
 	if (path->len) {
 		path->kind = ZUG_EV_PATH;
 		path->flags = ZUG_EF_LEASED;

@@ -341,7 +341,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	if (nr == NR_restart_syscall) {
 		t->flags &= ~TF_YIELD;
 	} else {
-		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS | TF_OPENS);
+		t->flags &= ~(TF_TIMED | TF_ENDLESS | TF_INSTANT | TF_LOOKS | TF_YIELD | TF_FIFO | TF_INSIDE | TF_SLEPT | TF_REPEATS);
 		wait_begins(nr, args);
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(p);

@@ -937,8 +937,6 @@ int BPF_PROG(zug_sys_exit, struct pt_regs *regs, long ret)
 	if (!t || !(s = sandbox_of(t)) || !member(t, s) || (t->flags & TF_PRE))
 		return 0;
 	nr = regs->orig_ax;
-	if (ret >= 0 && t->flags & TF_OPENS)
-		file_opened(p, t, ret);
 	if (ret >= 0)
 		nameless_made(p, t, nr, ret);
 	else if (nr == NR_io_uring_setup && ret == -38 /* ENOSYS */)

@@ -211,34 +211,22 @@ static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
 	bpf_map_update_elem(&site_cache, &ck, out, BPF_ANY);
 }
 
-/* A mapping of a module's code: what lies at addr is at addr + shift in the file. */
-struct code_mapping {
-	__u64 start, end, shift;
-	__u32 module, pad;
-};
-
-/* Whose code lies there. *m: the mapping of the last look, or 0. false: no known file's. */
-static __always_inline bool find_code(struct task_struct *p, __u64 addr, struct code_mapping *m, struct zug_step_key *key)
+/* Whose code lies there. false: no known file's. */
+static __always_inline bool find_code(struct task_struct *p, __u64 addr, struct zug_step_key *key)
 {
 	struct zug_file_key fk = {};
 	struct vma_info v = {};
 	__u32 *mod;
 
-	if (addr < m->start || addr >= m->end) {
-		if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
-			return false;
-		fk.ino = v.ino;
-		fk.dev = v.dev;
-		mod = bpf_map_lookup_elem(&modules, &fk);
-		if (!mod)
-			return false;
-		m->start = v.start;
-		m->end = v.end;
-		m->shift = (v.pgoff << 12) - v.start;
-		m->module = *mod;
-	}
-	key->module = m->module;
-	key->offset = addr + m->shift;
+	if (bpf_find_vma(p, addr, read_vma, &v, 0) || !v.found)
+		return false;
+	fk.ino = v.ino;
+	fk.dev = v.dev;
+	mod = bpf_map_lookup_elem(&modules, &fk);
+	if (!mod)
+		return false;
+	key->module = *mod;
+	key->offset = addr - v.start + (v.pgoff << 12);
 	key->round = plants;
 	return true;
 }
@@ -435,26 +423,6 @@ static __always_inline bool fd_where(struct task_struct *p, __u64 fd, struct zug
 		w->offset = nameless_number(f);
 	}
 	return true;
-}
-
-/* The holder has opened a file by a path, under its lease: user space knows the file when it comes to what is done with it. */
-static __always_inline void file_opened(struct task_struct *p, const struct task_state *t, __u64 fd)
-{
-	struct zug_known_file *f;
-	struct zug_where w = {};
-	__u32 slot = t->slot, i;
-
-	if (slot >= ZUG_MAX_SANDBOXES || !fd_where(p, fd, &w) || (w.mode & 0170000) != 0100000 /* S_IFREG */)
-		return;
-	for (i = 0; i < ZUG_TRUSTED_DEVS; i++)
-		if (trusted_devs[slot][i] == w.dev)
-			break;
-	if (i == ZUG_TRUSTED_DEVS)
-		return;
-	f = &opened_files[slot][zug_file_place(w.ino, w.dev)];
-	f->ino = w.ino;
-	f->dev = w.dev;
-	f->run = turn_nr[slot];
 }
 
 struct hrtimer___old {

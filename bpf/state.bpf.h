@@ -30,7 +30,7 @@ const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
  * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), known_files,
- * trusted_devs, sleeps and nr_slots;
+ * sleeps and nr_slots;
  * the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
@@ -39,9 +39,6 @@ struct zug_lease leases[ZUG_MAX_SANDBOXES];
 struct zug_call call_memories[ZUG_MAX_SANDBOXES];
 struct zug_path call_paths[ZUG_MAX_SANDBOXES];
 struct zug_known_file known_files[ZUG_MAX_SANDBOXES][ZUG_KNOWN_FILES];
-volatile __u32 trusted_devs[ZUG_MAX_SANDBOXES][ZUG_TRUSTED_DEVS];
-struct zug_known_file opened_files[ZUG_MAX_SANDBOXES][ZUG_KNOWN_FILES];	/* by the holder, under its lease; run: turn_nr */
-__u32 turn_nr[ZUG_MAX_SANDBOXES];	/* so many turns have ended */
 __u32 paths_ahead[ZUG_MAX_SANDBOXES];	/* the holder has passed calls with paths since it got the turn */
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */
@@ -89,7 +86,6 @@ enum task_flags {
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
 	TF_SLEPT = 1 << 24,	/* it has blocked in the system call that it is in */
 	TF_REPEATS = 1 << 25,	/* that call is a repetition */
-	TF_OPENS = 1 << 26,	/* that call passes under a lease, and opens a file by a path */
 	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
 	TF_TEMPLATE = 1 << 23,
 };

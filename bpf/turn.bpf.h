@@ -83,10 +83,8 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 {
 	s->holder = 0;
 	s->holder_io = ZUG_IO_NOT;
-	if (slot < ZUG_MAX_SANDBOXES) {
+	if (slot < ZUG_MAX_SANDBOXES)
 		leases[slot].left = paths_ahead[slot] = 0;
-		turn_nr[slot]++;
-	}
 	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);

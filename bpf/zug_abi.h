@@ -294,12 +294,6 @@ static inline __u32 zug_file_place(__u64 ino, __u32 dev)
 	return (__u32)(ino ^ ino >> 8 ^ dev) & (ZUG_KNOWN_FILES - 1);
 }
 
-/*
- * Devices of file systems on which the file that user space found by a path was the one that a descriptor of the test led to, by its
- * numbers: there a file that was opened by a path has a name when user space comes to the next event. 0: none
- */
-#define ZUG_TRUSTED_DEVS	8
-
 /* Parts of an environment that a task has used in a way that may have changed them. What is not here, kernel and user
  * space find out by looking (ZUG_CMD_ENVIRONMENT). */
 #define ZUG_ENV_NET	(1u << 0)

@@ -497,11 +497,6 @@ volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned in
 	return slot < ZUG_MAX_SANDBOXES ? k->bss->known_files[slot] : NULL;
 }
 
-volatile uint32_t *kernel_trusted_devs(struct kernel *k, unsigned int slot)
-{
-	return slot < ZUG_MAX_SANDBOXES ? k->bss->trusted_devs[slot] : NULL;
-}
-
 const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
 {
 	return slot < ZUG_MAX_SANDBOXES ? &k->bss->call_memories[slot] : NULL;

@@ -62,9 +62,6 @@ struct zug_lease *kernel_lease(struct kernel *k, unsigned int slot);
 /* Files that user space has a name for, by zug_file_place(): to be written at any time, run last. */
 volatile struct zug_known_file *kernel_known_files(struct kernel *k, unsigned int slot);
 
-/* Devices with files that have the same numbers by path and by descriptor (ZUG_TRUSTED_DEVS). */
-volatile uint32_t *kernel_trusted_devs(struct kernel *k, unsigned int slot);
-
 /* What was read of the memory of the task whose system call stopped last: to be read before it goes on. */
 const struct zug_call *kernel_call(struct kernel *k, unsigned int slot);
 

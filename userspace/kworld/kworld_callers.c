@@ -137,16 +137,15 @@ static uint64_t walk(struct kworld *k, const struct world_task *t, struct stack 
 
 uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
-	uint64_t first, site;
+	uint64_t first = places_site(k->o.places, t->process, e->ip - 2), site;
 	const struct zug_call *c = kworld_call(k, e);
 	struct stack s;
 
 	/* the kernel side has gone the way */
 	if (e->flags & ZUG_EF_LEASED) {
 		site = e->sp ? places_site(k->o.places, t->process, e->sp) : 0;
-		return site ? site : places_site(k->o.places, t->process, e->ip - 2);
+		return site ? site : first;
 	}
-	first = places_site(k->o.places, t->process, e->ip - 2);
 	stack_begin(&s, t, e->sp);
 	/* most often all that will be asked for */
 	if (c && c->stack_len <= sizeof(s.data)) {

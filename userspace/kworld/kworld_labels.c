@@ -190,7 +190,7 @@ static uint64_t path_object(struct kworld *k, const struct world_task *t, const 
 	if (!second && !k->run.nr_lent && (id = known_file(k, c)))
 		return id;
 	/* nor is it a path that /proc would say of that descriptor */
-	if (e->flags & ZUG_EF_LEASED && c->at.ino && !(S_ISREG(c->at.mode) || S_ISDIR(c->at.mode) || S_ISCHR(c->at.mode)))
+	if (e->flags & ZUG_EF_LEASED && c->at.ino)
 		return 0;
 	if (!path_text(e, c, second, path_arg, full))
 		return 0;

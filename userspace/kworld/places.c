@@ -26,7 +26,6 @@ struct mapped_module {
 	uint64_t start, end, pgoff;	/* pgoff in bytes */
 	uint64_t bias;			/* address - vaddr of the file */
 	uint64_t mm;			/* 0: inherited by fork */
-	uint64_t path_hash;
 };
 
 struct space {
@@ -70,13 +69,6 @@ struct places {
 	unsigned int nr_unprobed, next_unprobed, room_unprobed;
 	volatile struct zug_known_file *known;	/* NULL: none is to be told */
 	const volatile uint32_t *run;
-	struct {
-		uint64_t ino;
-		uint32_t dev;
-	} by_path[ZUG_KNOWN_FILES];	/* files that were found by their paths, by zug_file_place() */
-	uint32_t trusted[ZUG_TRUSTED_DEVS];
-	volatile uint32_t *devs;	/* the kernel side's copy of that */
-	unsigned int nr_trusted;
 	int *made;			/* descriptors of copies of files that the test makes */
 	unsigned int nr_made, room_made;
 };
@@ -305,7 +297,6 @@ void places_map(struct places *p, uint32_t process, const struct zug_event *e)
 	if (!mod || !mod->file)
 		return;
 	m.module = module;
-	m.path_hash = mix_text(1, mod->path);
 	if (symfile_code_bias(mod->file, m.start, m.pgoff, &m.bias))
 		return;
 	for (unsigned int i = 0; i < s->nr; i++)
@@ -359,7 +350,7 @@ uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 			continue;
 		ps.module = m->module;
 		ps.offset = addr - m->start + m->pgoff;
-		ps.site = mix(m->path_hash, ps.offset);
+		ps.site = mix(mix_text(1, probes_module(p->probes, m->module)->path), ps.offset);
 		if (!ps.site)
 			ps.site = 1;
 		return add_site(p, &ps) ? ps.site : 0;
@@ -397,28 +388,10 @@ static uint64_t see_at(struct places *p, uint64_t key, uint64_t object)
 	return p->seen_objects[*i] = object;
 }
 
-void places_say_known(struct places *p, volatile struct zug_known_file *table, volatile uint32_t *devs,
-		      const volatile uint32_t *run)
+void places_say_known(struct places *p, volatile struct zug_known_file *table, const volatile uint32_t *run)
 {
 	p->known = table;
-	p->devs = devs;
 	p->run = run;
-	for (unsigned int i = 0; i < ZUG_TRUSTED_DEVS; i++)
-		devs[i] = p->trusted[i];
-}
-
-/* A descriptor led to a file that has a name: by a path? Then the numbers of its file system are the same both ways. */
-static void try_trust(struct places *p, const struct zug_where *w)
-{
-	uint32_t at = zug_file_place(w->ino, w->dev);
-
-	if (!p->devs || p->by_path[at].ino != w->ino || p->by_path[at].dev != w->dev)
-		return;
-	for (unsigned int i = 0; i < ZUG_TRUSTED_DEVS; i++)
-		if (p->trusted[i] == w->dev)
-			return;
-	at = p->nr_trusted++ % ZUG_TRUSTED_DEVS;
-	p->devs[at] = p->trusted[at] = w->dev;
 }
 
 /* Files with that inode have a name, or (false) none any more. The reader may look at any time: run says that the rest is there. */
@@ -546,8 +519,6 @@ uint64_t places_object(struct places *p, uint32_t process, uint32_t task, int pi
 	else
 		key = mix(mix(2, process), w->offset);
 	last = seen_at(p, key);
-	if (last && fd >= 0 && S_ISREG(w->mode))
-		try_trust(p, w);
 	if (last && !creates(op))
 		return last;
 
@@ -687,11 +658,8 @@ uint64_t places_file(struct places *p, const char *path, uint32_t kdev, uint64_t
 {
 	uint64_t key = inode_key(kdev, ino), id = seen_at(p, key);
 
-	if (!id) {
+	if (!id)
 		id = see_at(p, key, places_path(p, path));
-		p->by_path[zug_file_place(ino, kdev)].ino = ino;
-		p->by_path[zug_file_place(ino, kdev)].dev = kdev;
-	}
 	if (id)
 		say_known(p, kdev, ino, true);
 	return id;

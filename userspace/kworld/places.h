@@ -27,12 +27,8 @@ struct places;
 struct places *places_new(struct probes *probes, struct symbols *symbols);
 void places_free(struct places *p);
 void places_reset(struct places *p);	/* a new execution */
-/*
- * In table stands from now on which files have a name in the execution *run (struct zug_known_file), and in devs where a path leads to
- * the file that a descriptor says (ZUG_TRUSTED_DEVS).
- */
-void places_say_known(struct places *p, volatile struct zug_known_file *table, volatile uint32_t *devs,
-		      const volatile uint32_t *run);
+/* In table stands from now on which files have a name in the execution *run (struct zug_known_file). */
+void places_say_known(struct places *p, volatile struct zug_known_file *table, const volatile uint32_t *run);
 
 /* Feed: NEW (of a process), EXEC, MODULE, UNPROBED. task numbers are the engine's stable ones. */
 void places_fork(struct places *p, uint32_t process, uint32_t parent);
