@@ -217,6 +217,8 @@ int closest_note_callers(struct campaign *c, const char *path, char *err, size_t
 		callers = note_callers(c, t, with);
 	if (callers)
 		w = trace_copy_with(t, callers, with, &ret);
+	if (w && trace_minimized(t))
+		trace_add_minimized(w, trace_minimized(t));
 	if (w)
 		ret = trace_close(w, false);
 	if (w && !ret && new_file_rename(with, path))
