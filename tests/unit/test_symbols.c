@@ -643,7 +643,7 @@ static void behind_a_pointer_in_memory(void **state)
 		"long call(struct out *(*f)(void)) { return f()->id; }\n"
 		"int cast(void *any) { return *(int *)any; }\n"
 		"int main(void) { return 0; }\n";
-	static const char *const commands[] = { "gcc -O0 -g -o mem0 mem.c", "clang -O0 -g -o mem1 mem.c",
+	static const char *const commands[] = { "gcc -O0 -g -o mem0 mem.c", "clang-19 -O0 -g -o mem1 mem.c",
 						"gcc -O0 -g -fomit-frame-pointer -o mem2 mem.c" };
 	bool atomic = false;
 
