@@ -154,11 +154,10 @@ static __always_inline int read_signals(struct task_struct *p, struct zug_signal
 
 static __always_inline int adopt(struct zug_ctl *c, struct zug_sandbox *s, struct task_struct *p)
 {
-	struct task_state *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_state *t = state_new(p);
 
 	if (!t)
 		return -12; /* ENOMEM */
-	__builtin_memset(t, 0, sizeof(*t));
 	t->slot = c->sandbox;
 	t->flags = TF_PRE;
 	t->nr = -1;
@@ -179,7 +178,7 @@ static __always_inline int task_command(struct zug_ctl *c, struct zug_sandbox *s
 		if (t && !(t->flags & TF_PRE))
 			return -16; /* EBUSY */
 		if (t)
-			bpf_task_storage_delete(&tasks, p);
+			state_free(p);
 		return 0;
 	case ZUG_CMD_REGS:
 		read_registers(p, &c->regs);

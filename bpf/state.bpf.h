@@ -140,12 +140,25 @@ struct task_state {
 	__u64 step_addr, step_ip;	/* with TF_STEP: what the instruction accesses (0: not known), and its end */
 };
 
+/*
+ * By the address of the task. Not in a storage of the task's own: a fork that fails early (RLIMIT_NPROC, or no
+ * number is left on the machine) frees that of its parent, in Linux 6.18 and others: the child begins as a copy of the parent.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(max_entries, ZUG_MAX_TASKS);
+	__type(key, __u64);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
+
+/* How a task's state begins. */
+static const struct task_state no_state;
+
+/* By number, modulo the size of this: a task that has, or had, a state. */
+#define MARKS			65536	/* a power of two */
+static __u8 marks[MARKS];
+#define MARK(p)			marks[(p)->pid & (MARKS - 1)]
 
 struct event_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -162,16 +175,31 @@ struct {
 
 static __always_inline struct task_state *state_of(struct task_struct *p)
 {
-	return bpf_task_storage_get(&tasks, p, 0, 0);
+	__u64 key = (__u64)p;
+
+	return bpf_map_lookup_elem(&tasks, &key);
 }
 
-/*
- * The same of the current task, in programs that every task of the machine comes to: a task without any storage of BPF's,
- * which is nearly every one of them, costs one look.
- */
+/* The same of the current task, in programs that every task of the machine comes to: nearly all of them cost one look. */
 static __always_inline struct task_state *state_of_current(struct task_struct *p)
 {
-	return p->bpf_storage ? state_of(p) : NULL;
+	return MARK(p) ? state_of(p) : NULL;
+}
+
+/* A state for a task that may have one already, of no execution that goes on. NULL: no memory. */
+static __always_inline struct task_state *state_new(struct task_struct *p)
+{
+	__u64 key = (__u64)p;
+
+	MARK(p) = 1;
+	return bpf_map_update_elem(&tasks, &key, &no_state, BPF_ANY) ? NULL : bpf_map_lookup_elem(&tasks, &key);
+}
+
+static __always_inline void state_free(struct task_struct *p)
+{
+	__u64 key = (__u64)p;
+
+	bpf_map_delete_elem(&tasks, &key);
 }
 
 static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t)

@@ -556,7 +556,7 @@ static __always_inline void describe_block(struct zug_sandbox *s, struct task_st
 }
 
 /* A task that does not have the turn is dead. */
-static __always_inline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+static __noinline void dies_aside(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
 {
 	lease_ends(t);
 	emit(s, ZUG_EV_EXIT, LOOSE(p)->signal->live.counter == 0 ? ZUG_EF_ROOT : 0, p, t, exit_status(p), 0);
@@ -710,7 +710,7 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	parent = state_of(bpf_get_current_task_btf());
 	if (!parent || !(s = sandbox_of(parent)) || s->state == ZUG_SB_FREE)
 		return 0;
-	t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t = state_new(p);
 	if (!t)
 		return -12 /* ENOMEM */;
 	if (template_forks(s, parent, t))
@@ -722,6 +722,13 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	t->path = (parent->path ^ ++parent->nr_children) * 0x9e3779b97f4a7c15ull + 1;
 	t->id = __sync_fetch_and_add(&s->next_id, 1);
 	return 0;
+}
+
+/* A task is gone, or was not created after all. */
+SEC("struct_ops/zug_exit_task")
+void BPF_PROG(zug_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
+	state_free(p);
 }
 
 SEC("struct_ops/zug_disable")
@@ -767,6 +774,13 @@ static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 	return 0;
 }
 
+/* A state whose task ended while no scheduler was there. */
+static int left_over(void *map, __u64 *key, struct task_state *t, void *none)
+{
+	bpf_map_delete_elem(map, key);
+	return 0;
+}
+
 SEC("struct_ops.s/zug_init")
 s32 BPF_PROG(zug_init)
 {
@@ -779,6 +793,7 @@ s32 BPF_PROG(zug_init)
 		if (err)
 			return err;
 	}
+	bpf_for_each_map_elem(&tasks, left_over, NULL, 0);
 	b = bpf_map_lookup_elem(&blip_timers, &first);
 	if (!b)
 		return -3 /* ESRCH */;
@@ -833,6 +848,7 @@ struct sched_ext_ops zug_ops = {
 	.quiescent	= (void *)zug_quiescent,
 	.tick		= (void *)zug_tick,
 	.init_task	= (void *)zug_init_task,
+	.exit_task	= (void *)zug_exit_task,
 	.disable	= (void *)zug_disable,
 	.cpu_online	= (void *)zug_cpu_online,
 	.cpu_offline	= (void *)zug_cpu_offline,

@@ -15,6 +15,7 @@
 
 #define ZUG_ABI_VERSION		23
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
+#define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
 #define ZUG_BLIP_NS		8000000000ull
 #define ZUG_BLIP_LOOK_NS	1000000000ull	/* between looks for sandboxes that are due */
