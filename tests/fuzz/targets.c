@@ -5,8 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <json-c/json.h>
+#include <zlib.h>
+#include "campaign/campaign_internal.h"
 #include "campaign/options.h"
 #include "campaign/options_trace.h"
 #include "campaign/run_options.h"
@@ -14,11 +17,15 @@
 #include "cli/cases.h"
 #include "debug/rsp.h"
 #include "probes/code_internal.h"
+#include "report/merge.h"
+#include "report/plan.h"
 #include "report/record.h"
+#include "report/shard.h"
 #include "search/rules.h"
 #include "search/search.h"
 #include "symbols/expr.h"
 #include "symbols/sym_internal.h"
+#include "symbols/sym_python.h"
 #include "symbols/symbols.h"
 #include "targets.h"
 #include "zugd/protocol.h"
@@ -329,6 +336,142 @@ static void use_state(const uint8_t *data, size_t len)
 	search_free(s);
 }
 
+/* The bytes as a file of --resume, whose checksum, and the length of the search's part, are made to fit. */
+static void use_resume(const uint8_t *data, size_t len)
+{
+	const struct search_options o = { .strategy = "pct", .seed = 1, .preemptions = -1 };
+	struct campaign *c = calloc(1, sizeof(*c));
+	char err[512] = "", *copy = string(data, len);
+	struct file f;
+	uint32_t crc;
+
+	if (!c)
+		abort();
+	c->s.search = search_new(&o, err, sizeof(err));
+	if (!c->s.search)
+		abort();
+	/* what it begins with */
+	if (len >= 16 && copy[0])
+		memcpy(copy, "zugstate\3\0\0", 12);
+	if (len >= sizeof(crc)) {
+		crc = crc32(0, (const Bytef *)copy, len - sizeof(crc));
+		memcpy(copy + len - sizeof(crc), &crc, sizeof(crc));
+	}
+	f = file((const uint8_t *)copy, len);
+	c->s.o.search.resume = f.path;
+	if (campaign_load_state(c, err, sizeof(err)))
+		one_line(err);
+	failures_release(&c->failures);
+	failures_release(&c->once);
+	spawn_free(&c->s.spawn);
+	search_free(c->s.search);
+	free(c);
+	free(copy);
+	close(f.fd);
+}
+
+/* The bytes as the log of a shard, and what `zug merge` makes of it. */
+static void use_shard(const uint8_t *data, size_t len)
+{
+	static char dir[] = "/dev/shm/zug-fuzz-XXXXXX", path[sizeof(dir) + 4];
+	char *dirs[] = { dir, NULL }, err[1024] = "";
+	FILE *null = nowhere(), *log;
+	struct merge m = { 0 };
+
+	if (!path[0] && !mkdtemp(dir))
+		abort();
+	snprintf(path, sizeof(path), "%s/log", dir);
+	log = fopen(path, "w");
+	if (!log || fwrite(data, 1, len, log) != len || fclose(log))
+		abort();
+	if (merge_read(&m, dirs, 1, err, sizeof(err))) {
+		if (!err[0])
+			abort();
+	} else {
+		merge_text(null, &m);
+		merge_json(null, &m);
+	}
+	merge_release(&m);
+	fclose(null);
+	unlink(path);
+}
+
+static void use_plan(const uint8_t *data, size_t len)
+{
+	struct file f = file(data, len);
+	char err[512] = "";
+	struct plan *p = plan_read(f.path, err, sizeof(err));
+
+	if (!p)
+		one_line(err);
+	plan_free(p);
+	close(f.fd);
+}
+
+enum { PYTHON = 0x10000000, PYTHON_ROOM = 4096 };
+
+/* The memory of an interpreter of Python 3.11, which executes abc(). */
+static void python_memory(uint8_t *memory)
+{
+	static const struct {
+		uint16_t at;
+		uint64_t value;
+	} words[] = {
+		{ 8, 0x030b0000 }, { 40, PYTHON + 0x100 },				/* the runtime */
+		{ 0x100 + 16, PYTHON + 0x200 },						/* an interpreter */
+		{ 0x200 + 152, 0x1004 }, { 0x200 + 56, PYTHON + 0x300 },			/* its thread */
+		{ 0x300 + 8, PYTHON + 0x400 },						/* the frame of C */
+		{ 0x400 + 32, PYTHON + 0x500 }, { 0x400 + 56, PYTHON + 0x500 + 188 },	/* its own frame */
+		{ 0x500 + 8, 0x1001 }, { 0x500 + 72, 5 }, { 0x500 + 112, PYTHON + 0x600 },	/* the code */
+		{ 0x500 + 128, PYTHON + 0x600 }, { 0x500 + 136, PYTHON + 0x700 },
+		{ 0x600 + 8, 0x1002 }, { 0x600 + 16, 3 }, { 0x600 + 32, 0x64 }, { 0x600 + 48, 0x636261 },	/* "abc" */
+		{ 0x700 + 8, 0x1003 }, { 0x700 + 16, 8 }, { 0x700 + 32, 0x4201e80002f10001 },	/* its lines */
+	};
+
+	memset(memory, 0, PYTHON_ROOM);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		memcpy(memory + words[i].at, &words[i].value, sizeof(words[i].value));
+}
+
+/* Each three bytes as an address and a byte that stands there, in the memory of an interpreter that is else well. */
+static void use_python(const uint8_t *data, size_t len)
+{
+	static uint8_t *memory;
+	struct symfile f = { .python_sought = true, .python = { .runtime = PYTHON, .runtime_size = 4096, .version = PYTHON + 8,
+			     .code = 0x1001, .text = 0x1002, .bytes = 0x1003 } };
+	struct python_frame frames[16];
+	struct sym_string *strings = NULL;
+	int nr;
+
+	if (!memory)
+		memory = mmap((void *)(uintptr_t)PYTHON, PYTHON_ROOM, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	python_memory(memory);
+	for (size_t i = 0; i + 3 <= len; i += 3)
+		memory[(data[i] << 8 | data[i + 1]) % PYTHON_ROOM] = data[i + 2];
+	nr = sym_python_frames(&f, &strings, getpid(), 0, 0x1004, frames, 16);
+	if (nr > 16 || (!len && (nr != 1 || strcmp(frames[0].frame.function, "abc"))))
+		abort();
+	for (int i = 0; i < nr; i++)
+		if (!frames[i].frame.function || !frames[i].frame.file)
+			abort();
+	sym_strings_free(strings);
+}
+
+static void use_lines(const uint8_t *data, size_t len)
+{
+	int32_t first = 0;
+
+	if (len < sizeof(first))
+		return;
+	memcpy(&first, data, sizeof(first));
+	for (int64_t at = 0; at < (int64_t)len * 2; at += 7)
+		if (sym_python_line(data + sizeof(first), len - sizeof(first), first, at) < -1)
+			abort();
+}
+
 const struct fuzz_target fuzz_targets[] = {
 	{ "rules", use_rules, { "hold T1 at lock on m until T2 at unlock nth 3", "tactic yield 0.5 while T0 in main",
 				"before T1 at data-write on \"x y\" run T2 until nth 5e67", "strict", NULL } },
@@ -351,5 +494,14 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "elf", use_elf, { NULL } },
 	{ "catalogue", use_catalogue, { NULL } },
 	{ "state", use_state, { NULL } },
+	{ "resume", use_resume, { "zugstate\003 and so on, with some tasks and failures of the search that come here, and its state", NULL } },
+	{ "shard", use_shard, { "{\"shard\":\"zugzwang shard\",\"version\":1,\"k\":1,\"n\":2,\"options\":{}}\n"
+				"{\"x\":[-1,0,1,\"p\",\"1f\",\"2\",\"0\",5,1,100]}\n"
+				"{\"finding\":\"1f\",\"part\":0,\"bound\":0,\"n\":1,\"number\":1,\"kind\":\"deadlock\","
+				"\"message\":\"m\",\"trace\":\"t\"}\n"
+				"{\"done\":1,\"bound\":2,\"cut\":false,\"incomplete\":false}\n{\"end\":\"done\",\"complete\":true}\n", NULL } },
+	{ "plan", use_plan, { "{\"plan\":\"zugzwang plan\",\"version\":1,\"cut\":true,\"subtrees\":[{\"choices\":[1,2],\"cost\":1,\"size\":0.5}]}\n", NULL } },
+	{ "python", use_python, { "", "\004\060\001", NULL } },
+	{ "lines", use_lines, { "\001\001\001\001\360\001\350\102", NULL } },
 	{ 0 },
 };

@@ -289,6 +289,11 @@ static void test_refused(void **state)
 	assert_int_equal(merge(&m, ".", NULL), MERGE_REFUSED);
 	assert_non_null(strstr(err, "damaged in line"));
 	merge_release(&m);
+	/* more shards than a search may have */
+	assert_int_equal(system("sed -i -e '1s/\"n\": *2/\"n\":1000001/' -e '2,$d' shard-1-of-2/log; grep -q 1000001 shard-1-of-2/log"), 0);
+	assert_int_equal(merge(&m, ".", NULL), MERGE_REFUSED);
+	assert_non_null(strstr(err, "its first line is damaged"));
+	merge_release(&m);
 }
 
 /* The disk is full: what is there counts, and the next run goes on behind the last whole line. */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "campaign/shard_number.h"
-
-#define MOST 1000000
+#include "report/shard.h"
 
 /* How an engine numbers its jobs. */
 static const struct engine {
@@ -27,7 +26,7 @@ static bool number(const char *text, long min, long *v)
 
 	errno = 0;
 	*v = text ? strtol(text, &end, 10) : 0;
-	return text && *text && !*end && !errno && *v >= min && *v <= MOST;
+	return text && *text && !*end && !errno && *v >= min && *v <= SHARDS_MAX;
 }
 
 /* 0; -ENOENT: the variable is not there; -EINVAL with a line in err. */
@@ -112,7 +111,7 @@ int shard_number_parse(const char *text, struct shard_number *s, char *err, size
 	*s = (struct shard_number){ 0 };
 	snprintf(first, sizeof(first), "%.*s", slash ? (int)(slash - text) : 20, text);
 	if (slash && !number(slash + 1, 1, &n)) {
-		snprintf(err, errlen, "not a number of shards, from 1 to %d: '%.40s'", MOST, slash + 1);
+		snprintf(err, errlen, "not a number of shards, from 1 to %d: '%.40s'", SHARDS_MAX, slash + 1);
 		return -EINVAL;
 	}
 	if (!strcmp(first, "auto"))

@@ -23,6 +23,8 @@ struct shard_execution {
 	uint64_t class, schedule, failure, steps, preemptions, ns;
 };
 #define SHARD_PROLOGUE (-1)
+/* So many shards a search may have. */
+#define SHARDS_MAX 1000000
 
 struct shard_finding {
 	int64_t part;

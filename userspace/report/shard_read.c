@@ -169,7 +169,7 @@ static bool take_head(struct shard *s, struct json_object *o, char *why, size_t 
 	if (version > VERSION)
 		return false;
 	snprintf(why, len, "its first line is damaged");
-	if (!number(o, "k", 1, &k) || !number(o, "n", k, &n) || n > UINT32_MAX)
+	if (!number(o, "k", 1, &k) || !number(o, "n", k, &n) || n > SHARDS_MAX)
 		return false;
 	s->k = (uint32_t)k;
 	s->n = (uint32_t)n;
