@@ -161,7 +161,7 @@ static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j
 	const struct zug_label *a = critical_label(k->c, i, &task), *b = critical_label(k->c, j, &task);
 
 	for (size_t n = 0; n < f->nr; n++)
-		if (f->pairs[n].first == i && f->pairs[n].second == j)
+		if (f->pairs[n].first == i && f->pairs[n].second == j && !f->pairs[n].ends)
 			return 0;
 	if (!ARRAY_RESERVE(f->pairs, f->room, f->nr + 1))
 		return -ENOMEM;
@@ -232,6 +232,12 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 	return ret ? ret : note_pair(k, f, i, j, false);
 }
 
+/* The number of steps that come before step j, or, of a pending one, before its task ended. */
+static size_t steps_before(const struct critical *c, size_t j)
+{
+	return j < c->s->nr ? j : c->pending[j - c->s->nr].ended ? c->pending[j - c->s->nr].by : c->s->nr;
+}
+
 /* The clock of step j; and, going back from it, the steps that race with it (f: NULL, not those). */
 static int look_back(const struct clocks *k, struct found *f, size_t j)
 {
@@ -250,7 +256,7 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 			join(k, j, last);
 	}
 	/* from the last one back: what an earlier one has seen is no race */
-	for (size_t i = j < c->s->nr ? j : c->s->nr; !ret && i-- > k->from;) {
+	for (size_t i = steps_before(c, j); !ret && i-- > k->from;) {
 		const struct zug_label *x = critical_label(c, i, &other);
 		struct access b = touched(k, x);
 		bool seen;
@@ -277,6 +283,29 @@ static int start(struct clocks *k, const struct critical *c, bool named)
 	return k->at ? 0 : -ENOMEM;
 }
 
+/* Pairs of what ends a task and what that was about to do, for so many tasks: the last ones. */
+#define ENDED_MAX	4
+
+static int add_ended(const struct clocks *k, struct found *f)
+{
+	const struct critical *c = k->c;
+	size_t first = c->nr_pending;
+	int ret = 0;
+
+	for (unsigned int n = 0; n < ENDED_MAX && first; n += c->pending[first].ended)
+		first--;
+	for (size_t i = first; !ret && i < c->nr_pending; i++) {
+		if (!c->pending[i].ended || c->pending[i].by < k->from)
+			continue;
+		for (int wide = 1; !ret && wide >= 0; wide--) {
+			ret = note_pair(k, f, c->pending[i].by, c->s->nr + i, wide);
+			if (!ret)
+				f->pairs[f->nr - 1].ends = true;
+		}
+	}
+	return ret;
+}
+
 static int find(const struct critical *c, struct found *f, bool named)
 {
 	struct clocks k;
@@ -284,6 +313,8 @@ static int find(const struct critical *c, struct found *f, bool named)
 
 	for (size_t j = k.from; !ret && j < c->s->nr + c->nr_pending; j++)
 		ret = look_back(&k, f, j);
+	if (!ret && !named)
+		ret = add_ended(&k, f);
 	free(k.at);
 	return ret;
 }
@@ -294,6 +325,8 @@ static int find(const struct critical *c, struct found *f, bool named)
 
 static unsigned int rank_of(const struct critical_pair *p)
 {
+	if (p->ends)
+		return 0;
 	return p->named ? p->again ? 4 : 3 : p->again ? 2 : p->wide;
 }
 
@@ -368,7 +401,7 @@ size_t critical_reverse(const struct critical *c, const struct critical_pair *pa
 			if ((i == pair->first || (i > pair->first && before(&k, pair->first, i) &&
 						  !(pair->wide && c->s->tasks[i] == task))) == late)
 				order[nr++] = c->s->tasks[i];
-		if (!late)
+		for (size_t i = 0; !late && i < (pair->ends && pair->wide ? CRITICAL_MORE : 1); i++)
 			order[nr++] = task;
 	}
 	free(k.at);

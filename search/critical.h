@@ -11,6 +11,9 @@
  * An unlock and the lock that waited for it cannot change places: there the lock before the unlock
  * stands for it, as in DPOR.
  *
+ * What ends a task (a signal that kills it, the end of its process) and the operation that the task was about to do are a
+ * pair, too. Its reversal lets that task do this one operation before, or (wide) all that it does until it waits.
+ *
  * Only neighbours are a pair: what a task has done with the object before, and what the other does with
  * it afterwards, stays as it is. Two that are wide stand for that, too: a file that is opened, read and
  * closed before the other writes it; a lock that is held twice between two of the other's times.
@@ -21,10 +24,12 @@
 #include "lib/base/id_map.h"
 #include "search/schedule.h"
 
-/* An operation that a task was about to do when the execution ended. */
+/* An operation that a task was about to do when the execution ended, or when step 'by' ended the task. */
 struct critical_pending {
 	uint32_t task;
 	struct zug_label label;
+	bool ended;
+	size_t by;		/* ended: the step of another task */
 };
 
 struct critical_pair {
@@ -32,6 +37,7 @@ struct critical_pair {
 	size_t second;		/* later step; from the schedule's number of steps on: of pending */
 	bool again;		/* the same two operations come as a later pair, too */
 	bool wide;		/* of all that the two tasks did with the object in a row: its first, or its last, operation */
+	bool ends;		/* the first ends the second's task */
 	bool named;		/* a pair only where operations of which nothing is known order nothing */
 };
 
@@ -44,8 +50,11 @@ struct critical {
 	size_t nr_pending;
 };
 
+/* A reversed schedule has at most so many steps more. */
+#define CRITICAL_MORE	64
+
 /*
- * The pairs, those that are tried first first: what comes last, and what is not there again; those that
+ * The pairs, those that are tried first first: what ends a task; what comes last, and what is not there again; those that
  * are named last. Malloc'd; at most 'most'. 0 or -ENOMEM.
  */
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr);
@@ -60,7 +69,7 @@ bool critical_is_unchanged(const struct critical *c, const struct critical_pair 
 const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task);
 
 /*
- * The tasks of the reversed schedule, in order has room for a step more than the schedule has. Their
+ * The tasks of the reversed schedule; order has room for CRITICAL_MORE steps more than the schedule has. Their
  * number; 0: out of memory.
  */
 size_t critical_reverse(const struct critical *c, const struct critical_pair *pair, uint32_t *order);

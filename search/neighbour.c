@@ -15,6 +15,7 @@
 #include "search/around.h"
 #include "search/critical.h"
 #include "search/neighbour.h"
+#include "search/pair_order.h"
 #include "search/pairing.h"
 #include "search/schedule.h"
 #include "search/search_internal.h"
@@ -76,6 +77,10 @@ struct neighbour {
 	struct critical failing;	/* REVERSE: the same, and its pairs */
 	struct critical_pending *pending;
 	size_t nr_pending, room_pending;
+	struct critical_pending *ended;	/* what tasks were about to do that others have ended */
+	size_t nr_ended, room_ended;
+	uint64_t *waited;		/* all tasks wait at the end of the failing execution: for these objects */
+	size_t nr_waited, room_waited;
 	struct births births, births_now;	/* of fails, now */
 	struct critical_pair *pairs;
 	size_t nr_pairs;
@@ -115,6 +120,8 @@ static void fini(void *state)
 	free(n->others);
 	free(n->trial);
 	free(n->pending);
+	free(n->ended);
+	free(n->waited);
 	births_release(&n->births);
 	births_release(&n->births_now);
 	births_release(&n->births_whole);
@@ -288,7 +295,7 @@ static bool reverse_in(struct neighbour *n, const struct critical *c, const stru
 	if (n->nr_made == WHOLE_MAX || is_made(n, &w))
 		return false;
 	n->made[n->nr_made++] = w;
-	n->a.error = make_room(n, nr + 1);
+	n->a.error = make_room(n, nr + CRITICAL_MORE);
 	if (n->a.error)
 		return false;
 	n->nr_order = critical_reverse(c, p, n->order);
@@ -479,9 +486,57 @@ static uint32_t follow(struct neighbour *n, const struct choice *c)
 	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->a.env, c) : pos;
 }
 
+static bool is_candidate(const struct search_point *p, uint32_t task)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].task == task)
+			return true;
+	return false;
+}
+
+/* Tasks that were about to do something are gone: another one's last step has ended them, if it can. */
+static int note_ended(struct neighbour *n, const struct search_point *p)
+{
+	size_t by = n->now.nr - 1;
+	const struct zug_label *l = n->now.nr ? &n->now.labels[by] : NULL;
+
+	if (!l || !(l->flags & ZUG_L_ENDS_ALL))
+		return 0;
+	for (size_t i = 0; i < n->nr_pending; i++) {
+		if (is_candidate(p, n->pending[i].task))
+			continue;
+		if (!ARRAY_RESERVE(n->ended, n->room_ended, n->nr_ended + 1))
+			return -ENOMEM;
+		n->ended[n->nr_ended] = n->pending[i];
+		n->ended[n->nr_ended].ended = true;
+		n->ended[n->nr_ended++].by = by;
+	}
+	return 0;
+}
+
+/* All tasks wait: for what? */
+static int note_waited(struct neighbour *n, const struct search_point *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->cand[i].enabled)
+			return 0;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct zug_label *l = &p->cand[i].label;
+
+		if (!l->object)
+			continue;
+		if (!ARRAY_RESERVE(n->waited, n->room_waited, n->nr_waited + 1))
+			return -ENOMEM;
+		n->waited[n->nr_waited++] = l->object;
+	}
+	return 0;
+}
+
 /* What the tasks are about to do, but for the chosen one: an operation that it is in already is none. */
 static int note_pending(struct neighbour *n, const struct search_point *p, uint32_t chosen)
 {
+	if (note_ended(n, p))
+		return -ENOMEM;
 	n->nr_pending = 0;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct search_cand *cand = &p->cand[i];
@@ -494,7 +549,7 @@ static int note_pending(struct neighbour *n, const struct search_point *p, uint3
 			continue;
 		if (!ARRAY_RESERVE(n->pending, n->room_pending, n->nr_pending + 1))
 			return -ENOMEM;
-		n->pending[n->nr_pending++] = (struct critical_pending){ cand->task, cand->label };
+		n->pending[n->nr_pending++] = (struct critical_pending){ .task = cand->task, .label = cand->label };
 	}
 	return 0;
 }
@@ -533,6 +588,8 @@ static void final(void *state, const struct search_point *p)
 	/* when the command has ended no task is left: what they were about to do was noted before that */
 	if (n->phase == FOLLOW && !n->a.error && p->nr)
 		n->a.error = note_pending(n, p, SEARCH_NO_TASK);
+	if (n->phase == FOLLOW && !n->a.error)
+		n->a.error = note_waited(n, p);
 }
 
 static int pick(void *state, const struct choice *c)
@@ -687,7 +744,7 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 	r->first = a;
 	r->second = b;
 	r->nr_pairs += !r->nr_pairs;
-	r->alone = !pair->named && n->phase == REVERSE;
+	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
 	n->decides = !r->alone;
 }
 
@@ -829,58 +886,14 @@ static int find_torn(struct neighbour *n)
 	return 0;
 }
 
-/* The first operation reads what an update is made of, and the second is in the other's change that came into it. */
-static bool tears(const struct neighbour *n, const struct critical_pair *p, const struct torn *t)
+/* Pending operations are also those of the tasks that were ended before its end. 0 or -ENOMEM. */
+static int add_ended(struct neighbour *n)
 {
-	uint32_t first, second;
-	const struct zug_label *l;
-
-	critical_label(&n->failing, p->first, &first);
-	l = critical_label(&n->failing, p->second, &second);
-	return p->first >= t->look && p->first <= t->read && p->second <= t->between &&
-	       first == n->fails.tasks[t->read] && second == n->fails.tasks[t->between] &&
-	       (l->object == t->object || l->object2 == t->object);
-}
-
-/* Pairs that tear an update are reversed before all others. 0 or -ENOMEM. */
-static int put_torn_first(struct neighbour *n)
-{
-	struct torn *t = n->torn + WHOLE_OBJECTS;
-	size_t nr = torn_updates(&n->failing, 0, t, TORN_MAX), at = 0;
-	struct critical_pair *sorted = calloc(n->nr_pairs + 1, sizeof(*sorted));
-
-	if (!sorted)
+	if (!ARRAY_RESERVE(n->pending, n->room_pending, n->nr_pending + n->nr_ended))
 		return -ENOMEM;
-	for (int rest = 0; rest < 2; rest++)
-		for (size_t i = 0; i < n->nr_pairs; i++) {
-			size_t k = 0;
-
-			while (k < nr && !tears(n, &n->pairs[i], &t[k]))
-				k++;
-			if ((k == nr) == rest)
-				sorted[at++] = n->pairs[i];
-		}
-	free(n->pairs);
-	n->pairs = sorted;
-	return 0;
-}
-
-/* Pairs on files that no operation is seen to change are reversed after all others. 0 or -ENOMEM. */
-static int put_unchanged_last(struct neighbour *n)
-{
-	struct critical_pair *sorted = calloc(n->nr_pairs + 1, sizeof(*sorted));
-	size_t nr = 0, last = n->nr_pairs;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < n->nr_pairs; i++)
-		if (!critical_is_unchanged(&n->failing, &n->pairs[i]))
-			sorted[nr++] = n->pairs[i];
-	for (size_t i = n->nr_pairs; i-- > 0;)
-		if (critical_is_unchanged(&n->failing, &n->pairs[i]))
-			sorted[--last] = n->pairs[i];
-	free(n->pairs);
-	n->pairs = sorted;
+	for (size_t i = 0; i < n->nr_ended; i++)
+		if (n->ended[i].by < n->led.nr)
+			n->pending[n->nr_pending++] = n->ended[i];
 	return 0;
 }
 
@@ -891,12 +904,15 @@ static int find_pairs(struct neighbour *n)
 	n->led.nr = without_rounds(&n->fails);
 	if (n->led.nr < n->fails.nr)
 		n->nr_pending = 0;
+	if (add_ended(n))
+		return -ENOMEM;
 	n->failing = critical_of(&n->led, &n->births);
 	n->failing.pending = n->pending;
 	n->failing.nr_pending = n->nr_pending;
-	if (make_room(n, n->fails.nr + 1) || find_torn(n))
+	if (make_room(n, n->fails.nr + CRITICAL_MORE) || find_torn(n))
 		return -ENOMEM;
-	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) || put_torn_first(n) || put_unchanged_last(n))
+	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) ||
+	    pair_order(&n->failing, n->waited, n->nr_waited, n->pairs, n->nr_pairs))
 		return -ENOMEM;
 	if (n->a.max_trials && n->nr_pairs > n->a.max_trials)
 		n->nr_pairs = n->a.max_trials;

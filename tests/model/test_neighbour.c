@@ -10,6 +10,7 @@
 #include "search/critical.h"
 #include "search/minimize.h"
 #include "search/neighbour.h"
+#include "search/pair_order.h"
 #include "search/torn.h"
 #include "gen.h"
 #include "programs.h"
@@ -388,8 +389,69 @@ static void test_wide(void)
 	free(pairs);
 }
 
+/*
+ * Task 1 has begun an update, 2 kills it before it has ended it, and looks: the signal and what task 1 was about to do are a
+ * pair, which comes first; nothing after the signal is one with it.
+ */
+static void test_ended(void)
+{
+	enum { R = ZUG_OP_READ, W = ZUG_OP_WRITE };
+	uint32_t tasks[] = { 1, 2, 2, 2 };
+	struct zug_label labels[] = {
+		{ .op = W, .object = 77, .site = 1 }, { .op = R, .object = 78, .site = 2 },
+		{ .op = ZUG_OP_KILL, .flags = ZUG_L_ENDS_ALL, .object = 79, .site = 3 }, { .op = R, .object = 77, .site = 4 },
+	};
+	struct critical_pending pending[] = {
+		{ .task = 1, .label = { .op = W, .object = 77, .site = 5 }, .ended = true, .by = 2 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 }, order[4 + CRITICAL_MORE];
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .pending = pending,
+			      .nr_pending = 1 };
+	struct critical_pair *pairs;
+	size_t nr, steps;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(nr >= 2 && pairs[0].first == 2 && pairs[0].second == 4 && pairs[0].ends && !pairs[0].wide &&
+	       pairs[1].first == 2 && pairs[1].second == 4 && pairs[1].ends && pairs[1].wide &&
+	       !has_pair(pairs, nr, 3, 4, false), "ended: a signal and what its task was about to do (%zu pairs)", nr);
+	steps = critical_reverse(&c, &pairs[0], order);
+	tap_ok(steps == 5 && order[2] == 1 && order[3] == 2 && order[4] == 2, "ended: that comes before the signal");
+	steps = critical_reverse(&c, &pairs[1], order);
+	tap_ok(steps == 4 + CRITICAL_MORE && order[2] == 1 && order[1 + CRITICAL_MORE] == 1 && order[2 + CRITICAL_MORE] == 2,
+	       "ended: or all until the task waits");
+	free(pairs);
+}
+
+/* Where tasks wait for an object at the end its pairs come first, though others came later. */
+static void test_waited(void)
+{
+	enum { W = ZUG_OP_ATOMIC_STORE };
+	uint32_t tasks[] = { 1, 2, 1, 2 };
+	struct zug_label labels[4];
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	const uint64_t waited[] = { 70, 77 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	for (int i = 0; i < 4; i++)
+		labels[i] = (struct zug_label){ .op = W, .object = i < 2 ? 77 : 78, .site = 100 + i };
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(nr == 2 && pairs[0].first == 2 && !pair_order(&c, waited, 0, pairs, nr) && pairs[0].first == 2,
+	       "order: the last pair first");
+	tap_ok(!pair_order(&c, waited, 2, pairs, nr) && pairs[0].first == 0 && pairs[1].first == 2,
+	       "order: what is waited for before it");
+	free(pairs);
+}
+
 int main(void)
 {
+	test_ended();
+	test_waited();
 	test_readers();
 	test_sides();
 	test_wide();

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/pair_order.h"
+#include "search/torn.h"
+
+/* Torn updates are looked for. */
+#define TORN_MAX	256
+
+/* The first operation reads what an update is made of, and the second is in the other's change that came into it. */
+static bool tears(const struct critical *c, const struct critical_pair *p, const struct torn *t)
+{
+	uint32_t first, second;
+	const struct zug_label *l;
+
+	critical_label(c, p->first, &first);
+	l = critical_label(c, p->second, &second);
+	return p->first >= t->look && p->first <= t->read && p->second <= t->between &&
+	       first == c->s->tasks[t->read] && second == c->s->tasks[t->between] &&
+	       (l->object == t->object || l->object2 == t->object);
+}
+
+static bool is_waited(const struct critical *c, const struct critical_pair *p, const uint64_t *waited, size_t nr)
+{
+	uint32_t task;
+	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
+
+	for (size_t i = 0; i < nr; i++)
+		if (a->object == waited[i] || a->object2 == waited[i] || b->object == waited[i] || b->object2 == waited[i])
+			return true;
+	return false;
+}
+
+int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr)
+{
+	struct torn *torn = calloc(TORN_MAX, sizeof(*torn));
+	struct critical_pair *sorted = calloc(nr + 1, sizeof(*sorted));
+	unsigned char *kind = calloc(nr + 1, 1);
+	size_t nr_torn, at = 0;
+	int ret = torn && sorted && kind ? 0 : -ENOMEM;
+
+	nr_torn = ret ? 0 : torn_updates(c, 0, torn, TORN_MAX);
+	for (size_t i = 0; !ret && i < nr; i++) {
+		size_t k = 0;
+
+		while (k < nr_torn && !tears(c, &pairs[i], &torn[k]))
+			k++;
+		kind[i] = critical_is_unchanged(c, &pairs[i]) ? 2 : k == nr_torn;
+		if (pairs[i].ends)
+			kind[i] = 0;
+		else
+			kind[i] += is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;
+	}
+	for (unsigned int now = 0; !ret && now < 7; now++)
+		for (size_t i = 0; i < nr; i++)
+			if (kind[i] == now)
+				sorted[at++] = pairs[i];
+	if (!ret && nr)
+		memcpy(pairs, sorted, nr * sizeof(*sorted));
+	free(torn);
+	free(sorted);
+	free(kind);
+	return ret;
+}
