@@ -126,6 +126,11 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
 	       !begins_with_text(path->text, "/sys/", 5);
 }
 
+static __always_inline bool has_pending_signal(struct task_struct *p)
+{
+	return p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0];
+}
+
 /* The holder passes a system call under its lease. t->ev is filled. */
 static __noinline bool call_leased(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
@@ -145,6 +150,11 @@ static __noinline bool call_leased(struct zug_sandbox *s, struct task_struct *p,
 		return false;
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:
+		break;
+	case ZUG_CALL_MASKS:
+		/* it may let one be handled */
+		if (has_pending_signal(p))
+			return false;
 		break;
 	case ZUG_CALL_READS:
 		if (e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT_))

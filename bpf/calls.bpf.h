@@ -136,6 +136,18 @@ static __always_inline void poll_where(struct task_struct *p, __s32 nr, const st
 	e->flags |= n == 2 ? ZUG_EF_OBJECT | ZUG_EF_OBJECT2 : ZUG_EF_OBJECT;
 }
 
+/* The signals that rt_sigprocmask() will block, and that are not blocked now; but none where a library blocks all. */
+static __always_inline __u64 newly_blocked(struct task_struct *p, const struct call_args *args)
+{
+	__u64 set = 0;
+
+	if (args->a[0] == 1 /* SIG_UNBLOCK */ || !args->a[1] || bpf_probe_read_user(&set, sizeof(set), (void *)args->a[1]))
+		return 0;
+	if (zug_blocks_all(set, args->a[1], user_ip(p)))
+		return 0;
+	return set & ~p->blocked.sig[0];
+}
+
 /* The object of a system call that the current task begins. */
 
 __noinline int call_where(__s32 nr, const struct call_args *args)
@@ -143,6 +155,7 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 	struct task_struct *p = bpf_get_current_task_btf();
 	const volatile struct zug_syscall *d = syscall_of(nr);
 	struct task_state *t = state_of(p);
+	__u64 set;
 
 	if (!t || !args)
 		return 0;
@@ -156,6 +169,10 @@ __noinline int call_where(__s32 nr, const struct call_args *args)
 		t->ev.flags |= ZUG_EF_OBJECT;
 	} else if (d->polls) {
 		poll_where(p, nr, args, &t->ev);
+	} else if (nr == NR_rt_sigprocmask) {
+		set = newly_blocked(p, args);
+		t->ev.word[2] = set;
+		t->ev.word[3] = set >> 32;
 	} else if (d->fd_arg && fd_where(p, args->a[(d->fd_arg - 1) & 7], &t->ev.obj)) {
 		t->ev.flags |= ZUG_EF_OBJECT;
 	}
@@ -399,7 +416,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		}
 		return 0;
 	}
-	if (nr == NR_rt_sigprocmask && !(p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0]))
+	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||
 	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||

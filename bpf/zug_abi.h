@@ -134,7 +134,7 @@ struct zug_event {
 		char name[ZUG_NOTE_NAME];	/* NOTE */
 		__u64 stack[2];		/* POINT with ZUG_EF_CALLER at an instruction: stack and frame pointer */
 		__u64 time_orig[2];	/* BLOCK: what lay at time_addr */
-		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by */
+		__u64 bp;		/* SYSCALL: the frame pointer; of poll() and its kin word[2..3]: what obj and obj2 are by; of rt_sigprocmask() the signals that it blocks, and that were not blocked */
 	};
 };
 
@@ -346,8 +346,23 @@ enum zug_call_lease {
 	ZUG_CALL_READS,		/* the same, but what has no name may be a descriptor of signals, of which user space asks the process */
 	ZUG_CALL_OPENS,		/* passes if it creates nothing: flags come behind its path */
 	ZUG_CALL_ENDS,		/* passes if it is not the root command that ends, and with status 0 */
+	ZUG_CALL_MASKS,		/* passes while no signal is pending, which it could let the task handle */
 	ZUG_CALL_MOVES,		/* no point, but it changes what paths lead to: ZUG_EV_SYNC where paths were passed before it */
 };
+
+/* Signals 32 to 34: those that C libraries keep for themselves. */
+#define ZUG_LIBRARY_SIGNALS	(7ull << 31)
+
+/*
+ * True for the set at addr with which a library blocks all signals for a moment, for its own sake: a constant beside its code,
+ * which makes the call at ip.
+ */
+static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip)
+{
+	const __u64 beside = 16ull << 20;
+
+	return !~(set | ZUG_LIBRARY_SIGNALS) && addr - ip + beside < 2 * beside;
+}
 
 /*
  * After so many hits of a place in one execution, beyond its limit, its breakpoint is taken out of the process: each

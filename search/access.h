@@ -9,7 +9,8 @@
  * other. Operations that are known to concern their own task alone are local.
  * Who gets a signal, and whether a wait ends by it, depends on all that could
  * do anything, too: that is so for what sends one (the end of a process is such
- * a thing where its parent notices that), and for what waits for one.
+ * a thing where its parent notices that), for what waits for one, and for what
+ * blocks one or says how it is handled.
  */
 #ifndef ZUG_SEARCH_ACCESS_H
 #define ZUG_SEARCH_ACCESS_H
@@ -43,10 +44,14 @@ static inline bool access_op_local(unsigned int op)
 	return false;
 }
 
-/* It sends a signal, or waits for one or for a child, and that has a name; anything that could do anything matters to it. */
+/*
+ * It sends a signal, waits for one or for a child, or says what is to become of one, and that has a name; anything that could
+ * do anything matters to it.
+ */
 static inline bool access_is_signal(const struct zug_label *l)
 {
 	return l->object && (l->op == ZUG_OP_KILL || l->op == ZUG_OP_SIGNAL_WAIT || l->op == ZUG_OP_WAITPID ||
+			     l->op == ZUG_OP_SIGACTION || l->op == ZUG_OP_SIGPROCMASK ||
 			     (l->op == ZUG_OP_END && l->flags & ZUG_L_ENDS_ALL));
 }
 

@@ -33,6 +33,7 @@
 #define READS .lease = ZUG_CALL_READS
 #define OPENS .lease = ZUG_CALL_OPENS
 #define ENDS .lease = ZUG_CALL_ENDS
+#define MASKS .lease = ZUG_CALL_MASKS
 #define MOVES .lease = ZUG_CALL_MOVES
 
 const struct syscall_desc syscall_table[] = {
@@ -101,7 +102,8 @@ const struct syscall_desc syscall_table[] = {
 	S(rt_sigqueueinfo, KILL, SIG, W), S(rt_tgsigqueueinfo, KILL, SIG, W),
 	S(pidfd_send_signal, KILL, SIG, W),
 	S(rt_sigaction, SIGACTION, SIG, W, PASSES),
-	S(rt_sigprocmask, SIGPROCMASK, SIG, W),	/* while a signal is pending */
+	/* where it blocks a signal that was not blocked, or while one is pending */
+	S(rt_sigprocmask, SIGPROCMASK, SIG, W, MASKS),
 	S(rt_sigsuspend, SIGNAL_WAIT, SIG), S(pause, SIGNAL_WAIT, SIG),
 	S(rt_sigtimedwait, SIGNAL_WAIT, SIG, PTR(3)),
 	S(wait4, WAITPID, PROC, PASSES), S(waitid, WAITPID, PROC, PASSES),

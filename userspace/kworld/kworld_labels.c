@@ -331,6 +331,21 @@ static void label_end(struct kworld *k, const struct world_task *t, struct zug_l
 	}
 }
 
+/*
+ * A task says what is to become of a signal: sigaction(), or it blocks one. The end of a child that the task does not notice
+ * yet is an operation on its children.
+ */
+static void label_signal_rule(struct kworld *k, const struct world_task *t, struct zug_label *l, const struct zug_event *e)
+{
+	int signal = e->nr == SYS_rt_sigprocmask ? only_signal(e->word[2] | (uint64_t)e->word[3] << 32) :
+		     e->arg[1] ? (int)e->arg[0] : 0;
+
+	if (signal == SIGCHLD)
+		l->object = children_object(k, t->process);
+	else if (signal)
+		l->object = kworld_signal_object(k, t->process, signal);
+}
+
 /* What system calls have to do with signals and the ends of processes. */
 static void label_signals(struct kworld *k, struct world_task *t, const struct zug_event *e, struct zug_label *l)
 {
@@ -340,6 +355,8 @@ static void label_signals(struct kworld *k, struct world_task *t, const struct z
 		label_kill(k, l, e);
 	if (l->op == ZUG_OP_SIGNAL_WAIT)
 		label_signal_wait(k, t, l, e);
+	if (l->op == ZUG_OP_SIGACTION || l->op == ZUG_OP_SIGPROCMASK)
+		label_signal_rule(k, t, l, e);
 	if (e->nr == SYS_exit_group && others)
 		l->flags |= ZUG_L_ENDS_ALL;
 	if (e->nr == SYS_exit_group || (e->nr == SYS_exit && !others))

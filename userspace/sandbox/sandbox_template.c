@@ -27,6 +27,7 @@
 #include "kernel/tracee_call.h"
 #include "lib/base/mappings.h"
 #include "lib/base/proc_status.h"
+#include "lib/base/remote.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
 
@@ -103,12 +104,16 @@ static bool stays_inside(int nr, const uint64_t *a)
 }
 
 /* A call before which a task stops, or which user space has to look at, unless the loader makes it. */
-static bool is_point(const struct sandbox *s, int nr)
+static bool is_point(const struct sandbox *s, pid_t pid, int nr, const uint64_t *a, uint64_t ip)
 {
 	const struct syscall_desc *d = syscall_desc(nr);
+	uint64_t set;
 
-	/* no signal is pending: then it is none */
-	return d && d->class & s->o.syscall_points && nr != SYS_rt_sigprocmask;
+	if (!d || !(d->class & s->o.syscall_points))
+		return false;
+	/* no signal is pending: then it is none where it blocks none */
+	return nr != SYS_rt_sigprocmask || (a[0] != SIG_UNBLOCK && a[1] &&
+					    !(remote_read(pid, a[1], &set, sizeof(set)) && zug_blocks_all(set, a[1], ip)));
 }
 
 static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscall_info *i)
@@ -127,7 +132,7 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 	}
 	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
 		return false;
-	return is_point(s, nr) || !stays_inside(nr, a);
+	return is_point(s, pid, nr, a, i->instruction_pointer) || !stays_inside(nr, a);
 }
 
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
