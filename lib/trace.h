@@ -262,7 +262,10 @@ const struct trace_note *trace_note_at(const struct trace *t, uint64_t i, uint32
  * closed. As trace_create().
  */
 struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err);
-/* The same with the callers (TRACE_NOTE_CALLER) of another trace with the same steps; NULL: of none. */
-struct trace_writer *trace_copy_with(const struct trace *t, const struct trace *callers, const char *path, int *err);
+/*
+ * Writes a file with all that t holds, also of having been minimised, and with the callers (TRACE_NOTE_CALLER) of another
+ * trace with the same steps. 0 or -errno.
+ */
+int trace_write_callers(const struct trace *t, const struct trace *callers, const char *path);
 
 #endif

@@ -31,12 +31,7 @@ static void copy_callers(struct trace_writer *w, const struct trace *t, uint64_t
 			trace_add_note(w, trace_note_at(t, i, k));
 }
 
-struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err)
-{
-	return trace_copy_with(t, NULL, path, err);
-}
-
-struct trace_writer *trace_copy_with(const struct trace *t, const struct trace *callers, const char *path, int *err)
+static struct trace_writer *copy(const struct trace *t, const struct trace *callers, const char *path, int *err)
 {
 	struct trace_writer *w = trace_create(path, &t->header, err);
 
@@ -54,4 +49,21 @@ struct trace_writer *trace_copy_with(const struct trace *t, const struct trace *
 	if (t->has_outcome)
 		trace_add_outcome(w, &t->outcome);
 	return w;
+}
+
+struct trace_writer *trace_copy(const struct trace *t, const char *path, int *err)
+{
+	return copy(t, NULL, path, err);
+}
+
+int trace_write_callers(const struct trace *t, const struct trace *callers, const char *path)
+{
+	int ret = 0;
+	struct trace_writer *w = copy(t, callers, path, &ret);
+
+	if (!w)
+		return ret;
+	if (trace_minimized(t))
+		trace_add_minimized(w, trace_minimized(t));
+	return trace_close(w, false);
 }

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "campaign/probe_places.h"
 #include "campaign/race_book.h"
@@ -14,6 +16,8 @@
 #include "campaign/untried.h"
 #include "cli/exit_codes.h"
 #include "cli/points_text.h"
+#include "lib/trace.h"
+#include "sample_trace.h"
 
 static struct execution failing(uint64_t failure, const char *message)
 {
@@ -264,6 +268,69 @@ static void untried_is_told(void **state)
 				       { 1, ZUG_OP_KILL, 0 }, { 0 } }, &o, true, "");
 }
 
+/* The execution that notes which lines call a library's code is written into the trace; what was found out before stays. */
+static void callers_keep_what_decides(void **state)
+{
+	char dir[] = "/tmp/zug-callers-XXXXXX", found[64], callers[64], with[64], err[256];
+	const struct trace_pair pair = { .step = 7, .after_step = 9, .preempted = 2, .by = 1 };
+	const struct trace_minimized *m;
+	struct trace_writer *w;
+	struct trace *t, *told;
+	int ret;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(found, sizeof(found), "%s/found.zug", dir);
+	snprintf(callers, sizeof(callers), "%s/callers.zug", dir);
+	snprintf(with, sizeof(with), "%s/with.zug", dir);
+	sample_deadlock(callers, dir);
+	t = trace_open(callers, err, sizeof(err));
+	assert_non_null(t);
+	w = trace_copy(t, found, &ret);
+	assert_non_null(w);
+	trace_add_minimized(w, &(struct trace_minimized){
+		.executions = 9, .minimal = true, .near = 4, .nr_pairs = 1, .pairs = &pair,
+		.critical = { .known = true, .alone = true, .first_task = 2, .first_step = 7, .second_task = 1,
+			      .second_step = 9, .first = trace_step(t, 7)->label, .second = trace_step(t, 9)->label } });
+	assert_int_equal(trace_close(w, false), 0);
+	/* the same steps, with a caller */
+	w = trace_create(callers, trace_header(t), &ret);
+	assert_non_null(w);
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		if (i == 7)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = 2, .arg = 5,
+								.text = "push\tqueue.h" });
+		trace_add_step(w, trace_step(t, i));
+	}
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+
+	t = trace_open(found, err, sizeof(err));
+	told = trace_open(callers, err, sizeof(err));
+	assert_non_null(t);
+	assert_non_null(told);
+	assert_int_equal(trace_write_callers(t, told, with), 0);
+	trace_free(t);
+	trace_free(told);
+	t = trace_open(with, err, sizeof(err));
+	assert_non_null(t);
+	m = trace_minimized(t);
+	assert_non_null(m);
+	assert_true(m->critical.known && m->critical.alone && m->critical.first_step == 7 && m->critical.second_step == 9);
+	assert_int_equal(m->critical.second.op, trace_step(t, 9)->label.op);
+	assert_true(m->executions == 9 && m->minimal && m->near == 4 && m->nr_pairs == 1 && m->pairs[0].after_step == 9);
+	ret = 0;
+	for (uint32_t k = 0; k < trace_nr_notes(t, 7); k++)
+		ret += trace_note_at(t, 7, k)->kind == TRACE_NOTE_CALLER;
+	assert_int_equal(ret, 1);
+	trace_free(t);
+	unlink(found);
+	unlink(callers);
+	unlink(with);
+	snprintf(with, sizeof(with), "%s/abba.c", dir);
+	unlink(with);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +341,7 @@ int main(void)
 		cmocka_unit_test(places_have_names),
 		cmocka_unit_test(ends_have_statuses),
 		cmocka_unit_test(untried_is_told),
+		cmocka_unit_test(callers_keep_what_decides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

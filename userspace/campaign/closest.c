@@ -11,9 +11,8 @@
 #include "engine/faults.h"
 #include "campaign/trials.h"
 
-/* Steps of all executions together that look for what decides; of a livelock, which takes as many in each, beside those. */
+/* Steps of all executions together that look for what decides; of a livelock, which takes thousands in each, beside those. */
 #define EXPLAIN_STEPS 40000
-#define EXPLAIN_LIVELOCKS 8
 
 struct progress {
 	const struct campaign *c;
@@ -177,7 +176,7 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 		return -ENOMEM;
 	}
 	if (trace_outcome(t)->kind == ZUG_OUTCOME_LIVELOCK)
-		limits.steps += EXPLAIN_LIVELOCKS * trace_nr_steps(t);
+		limits.steps += executions * trace_nr_steps(t);
 	ret = look(c, t, &limits, NULL, &m, err, errlen);
 	*known = ret || !m.r.reproduced || m.r.torn || (m.r.found && m.r.nr_pairs);
 	if (!ret && m.late && !m.r.found)
@@ -202,7 +201,6 @@ int closest_explain(struct campaign *c, const char *path, uint64_t executions, u
 int closest_note_callers(struct campaign *c, const char *path, char *err, size_t errlen)
 {
 	struct trace *t = trace_open(path, err, errlen), *callers = NULL;
-	struct trace_writer *w = NULL;
 	char *with = NULL;
 	int ret = 0;
 
@@ -216,12 +214,8 @@ int closest_note_callers(struct campaign *c, const char *path, char *err, size_t
 	if (with && (!session_late(&c->s, 0) || symbols_interpret(c->s.symbols)) && has_library_lines(c, t))
 		callers = note_callers(c, t, with);
 	if (callers)
-		w = trace_copy_with(t, callers, with, &ret);
-	if (w && trace_minimized(t))
-		trace_add_minimized(w, trace_minimized(t));
-	if (w)
-		ret = trace_close(w, false);
-	if (w && !ret && new_file_rename(with, path))
+		ret = trace_write_callers(t, callers, with);
+	if (callers && !ret && new_file_rename(with, path))
 		ret = -errno;
 	if (ret)
 		snprintf(err, errlen, "cannot write %s: %s", path, strerror(-ret));
