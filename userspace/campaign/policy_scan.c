@@ -292,6 +292,21 @@ static void add_of_script(const struct scan *s)
 	}
 }
 
+/*
+ * What a script says of data where no look has come: the schedule that never preempts does not go there, or not in the first
+ * executions. These places are points, or the script could not be followed there.
+ */
+static void add_unreached_of_script(const struct scan *s)
+{
+	for (uint32_t i = 0; search_script_lines(s->session->search) && i < s->nr; i++) {
+		struct access_place *a = &s->places[i];
+
+		if (!a->label_site && !a->added)
+			a->added = search_script_is_in(s->session->search,
+						       places_site_in(s->session->places, a->module, a->offset));
+	}
+}
+
 /* After a look. */
 static void conclude(struct scan *s)
 {
@@ -423,6 +438,7 @@ static int next_mode(struct scan *s, char *err, size_t errlen)
 			return s->moved || s->heated ? plant(s, true, err, errlen) ?: 1 : 1;
 		}
 		s->mode = s->session->sampled ? HOLDING : CONFIRMING;
+		add_unreached_of_script(s);
 		ret = s->rounds ? plant(s, false, err, errlen) : 0;
 		if (ret)
 			return ret;

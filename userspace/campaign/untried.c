@@ -110,7 +110,7 @@ void untried_text(const struct untried *u, const struct campaign_options *o,
 	if (u->handlers && u->signals && !(o->inputs.faults & 1u << FAULT_EINTR))
 		fprintf(to,
 			"not tried: system calls that a signal interrupts: --faults eintr; a signal "
-			"between two points: --point adds one\n");
+			"between two accesses: --watch stops behind the first\n");
 	for (int i = 0; u->threads && i < UNTRIED_KEEP && u->keep[i]; i++)
 		if (!is_point(o, u->keep[i]))
 			fprintf(to,

@@ -335,10 +335,19 @@ static bool add_site(struct places *p, const struct place_site *site)
 	return true;
 }
 
+uint64_t places_site_in(struct places *p, uint32_t module, uint64_t offset)
+{
+	struct place_site ps = { .module = module, .offset = offset };
+
+	ps.site = mix(mix_text(1, probes_module(p->probes, module)->path), offset);
+	if (!ps.site)
+		ps.site = 1;
+	return add_site(p, &ps) ? ps.site : 0;
+}
+
 uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 {
 	const struct space *s = space_of(p, process);
-	struct place_site ps = { 0 };
 
 	if (!s)
 		return 0;
@@ -346,14 +355,8 @@ uint64_t places_site(struct places *p, uint32_t process, uint64_t addr)
 	for (int k = (int)s->nr - 1; k >= 0; k--) {
 		const struct mapped_module *m = &s->maps[k];
 
-		if (addr < m->start || addr >= m->end)
-			continue;
-		ps.module = m->module;
-		ps.offset = addr - m->start + m->pgoff;
-		ps.site = mix(mix_text(1, probes_module(p->probes, m->module)->path), ps.offset);
-		if (!ps.site)
-			ps.site = 1;
-		return add_site(p, &ps) ? ps.site : 0;
+		if (addr >= m->start && addr < m->end)
+			return places_site_in(p, m->module, addr - m->start + m->pgoff);
 	}
 	return 0;
 }
