@@ -411,6 +411,11 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 			t->ev.arg[0] = a[0] & 0xff;
 			t->flags |= TF_STOP;
 			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
+		} else if (sets_timer(nr) && s->setup.virtual_time) {
+			tell_call(p, t, ZUG_EV_SYNC, args);
+			call_memory(nr, args);
+			t->flags |= TF_STOP;
+			scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 		} else {
 			sync_paths(p, t);
 		}

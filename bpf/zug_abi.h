@@ -65,7 +65,7 @@ enum zug_event_kind {
 	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a regular file (gives up the turn): with ZUG_CMD_LOUD it is where the search */
 				/* begins, else no point, let it go on */
 	ZUG_EV_PATH,		/* struct zug_path: of the SYSCALL that comes next and is LEASED */
-	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to (gives up the turn): no point, let it go on */
+	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up the turn): no point, let it go on */
 };
 
 /* Flags of an event */

@@ -78,12 +78,13 @@ static void set(struct timers *t, int tgid, int nr, uint64_t id, uint64_t deadli
 	struct zug_event e = { .kind = ZUG_EV_TIMER, .tgid = tgid, .nr = nr, .deadline = deadline };
 
 	e.arg[0] = id;
-	timers_event(t, &e);
+	timers_event(t, &e, 3, 1000 + (uint64_t)nr);
 }
 
 static void timers(void)
 {
 	struct timers t = { 0 };
+	char text[64];
 
 	ok(timers_next(&t) == UINT64_MAX && timers_fire(&t) < 0, "no timer is set");
 	set(&t, 10, SYS_setitimer, 0, 500);
@@ -95,6 +96,9 @@ static void timers(void)
 	ok(timers_next(&t) == 300 && t.nr == 3, "set again, it is the same timer");
 	set(&t, 10, SYS_alarm, 60, 100);
 	ok(timers_next(&t) == 100 && t.nr == 3, "alarm() and setitimer() share theirs");
+	timers_text(timers_first(&t), text, sizeof(text));
+	ok(timers_first(&t)->task == 3 && timers_first(&t)->site == 1000 + SYS_alarm &&
+	   !strcmp(text, "alarm() or setitimer(), SIGALRM"), "who has set it, where, and what it sends");
 	set(&t, 10, SYS_alarm, 0, 0);
 	ok(timers_next(&t) == 300, "alarm(0) ends it");
 	timers_drop(&t, 11, true);

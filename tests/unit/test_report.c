@@ -156,6 +156,44 @@ static void what_decides_comes_first(void **state)
 	free(out);
 }
 
+/* A timer that fires early: which one, and who has set it where. */
+static void early_timers_are_named(void **state)
+{
+	char path[80], err[256], *out;
+	struct trace *t = trace_open(deadlock, err, sizeof(err));
+	struct trace_writer *w;
+	int ret;
+
+	assert_non_null(t);
+	snprintf(path, sizeof(path), "%s/timer.zug", dir);
+	w = trace_create(path, trace_header(t), &ret);
+	assert_non_null(w);
+	for (uint32_t i = 0; i < trace_nr_tasks(t); i++)
+		trace_add_task(w, trace_task_at(t, i));
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		struct trace_step s = *trace_step(t, i);
+
+		if (i == 5) {
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_EARLY, .task = TRACE_NO_TASK, .arg = 1,
+								.object = s.label.site,
+								.text = "4.5 s\ttimer_settime(), SIGUSR1" });
+			s.label.flags |= ZUG_L_TIMER;
+		}
+		trace_add_step(w, &s);
+	}
+	trace_add_outcome(w, trace_outcome(t));
+	assert_int_equal(trace_close(w, false), 0);
+	trace_free(t);
+	out = show(ZUG_EXIT_PASS, "--brief", path, NULL);
+	expect(out, "\nTimers that fire early, while other tasks are slow (--timeouts never: none does):\n"
+		    "  before step 5, 4.5 s early: the timer of timer_settime(), SIGUSR1, which T1 has set\n"
+		    "      T1 sets it by syscall");
+	free(out);
+	out = show(ZUG_EXIT_PASS, path, NULL);
+	expect(out, "~ a timer fires 4.5 s early\n");
+	free(out);
+}
+
 /* The sources were moved: below the working folder, by the end of their path. */
 static void sources_are_looked_for_below(void **state)
 {
@@ -831,6 +869,7 @@ int main(void)
 		cmocka_unit_test(a_deadlock_in_columns),
 		cmocka_unit_test(a_deadlock_in_brief),
 		cmocka_unit_test(what_decides_comes_first),
+		cmocka_unit_test(early_timers_are_named),
 		cmocka_unit_test(sources_are_looked_for_below),
 		cmocka_unit_test(foreign_traces_choose_no_files),
 		cmocka_unit_test(a_long_trace_is_windowed),

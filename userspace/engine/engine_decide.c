@@ -325,13 +325,17 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
 {
 	double seconds = ((double)deadline - (double)e->status.clock) / 1e9;
-	char text[32];
+	struct world_timer timer = { .task = WORLD_NO_TASK };
+	char text[128];
 
 	if (deadline <= e->status.clock)
 		return;
 	snprintf(text, sizeof(text), seconds < 100 ? "%.3g s" : "%.0f s", seconds);
-	steps_note(e, TRACE_NOTE_EARLY, task, 0, text);
 	e->x->early++;
+	if (task == WORLD_NO_TASK && e->w->ops->timer && e->w->ops->timer(e->w, &timer))
+		steps_note_timer(e, text, &timer);
+	else
+		steps_note(e, TRACE_NOTE_EARLY, task, 0, text);
 }
 
 /*

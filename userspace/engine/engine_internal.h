@@ -122,6 +122,8 @@ void steps_tell_task(struct engine *e, uint32_t task);
 void steps_untold(struct engine *e, uint32_t task);
 /* Writes what happened between steps; text may be NULL. */
 void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint32_t arg, const char *text);
+/* A timer fires early, by so much. */
+void steps_note_timer(struct engine *e, const char *early, const struct world_timer *t);
 /*
  * A task makes the step before which it stands; e->enabled has nr_enabled tasks. lone: it was not
  * stopped there.

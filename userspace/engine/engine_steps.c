@@ -67,6 +67,21 @@ void steps_note(struct engine *e, enum trace_note_kind kind, uint32_t task, uint
 			  e->w->tasks[task].label.object : 0 });
 }
 
+void steps_note_timer(struct engine *e, const char *early, const struct world_timer *t)
+{
+	const struct zug_label set = { .op = ZUG_OP_SYSCALL, .site = t->site };
+	char text[128];
+
+	if (!e->t)
+		return;
+	if (t->task != WORLD_NO_TASK)
+		steps_tell_task(e, t->task);
+	e->w->ops->describe(e->w, e->t, &set);
+	snprintf(text, sizeof(text), "%s\t%s", early, t->text);
+	trace_add_note(e->t, &(struct trace_note){
+		.kind = TRACE_NOTE_EARLY, .task = TRACE_NO_TASK, .arg = t->task, .object = t->site, .text = text });
+}
+
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone)
 {
 	struct world_task *t = &e->w->tasks[task];

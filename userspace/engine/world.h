@@ -120,6 +120,13 @@ struct world_faults {
 	uint32_t amounts[FAULT_NR][WORLD_FAULT_AMOUNTS];	/* bytes or ms, from least to most */
 };
 
+/* A timer of the test. */
+struct world_timer {
+	uint32_t task;			/* who has set it; WORLD_NO_TASK: unknown */
+	uint64_t site;			/* where; 0: unknown */
+	char text[64];			/* what sets it and what it does: "timer_settime(), SIGUSR1" */
+};
+
 /* How a world is. */
 struct world_status {
 	uint64_t now;		/* the machine's clock, ns */
@@ -175,6 +182,8 @@ struct world_ops {
 	 * No task may have the turn.
 	 */
 	int (*expire)(struct world *w, uint32_t task);
+	/* The next timer of the test; false: unknown. NULL: the world does not know. */
+	bool (*timer)(struct world *w, struct world_timer *t);
 	/* The next timer of the test sends a signal that would end its process. NULL: the world does not know. */
 	bool (*timer_kills)(struct world *w);
 	/* Those of the wanted faults (1 << enum fault) that the call can have before which the parked task t stands. */

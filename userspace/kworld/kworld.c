@@ -511,6 +511,7 @@ static const struct world_ops kworld_ops = {
 	.lock_memory = kworld_lock_memory,
 	.spins = kworld_spins,
 	.expire = kworld_expire,
+	.timer = kworld_timer,
 	.timer_kills = kworld_timer_kills,
 	.faults = kworld_faults,
 	.inject = kworld_inject,

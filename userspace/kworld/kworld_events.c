@@ -201,7 +201,9 @@ static bool on_timer(struct kworld *k, struct arrival *a)
 		n = kworld_task_of_tid(&k->w, a->e.word[4]);
 		a->e.word[4] = n == WORLD_NO_TASK ? a->e.word[4] : (uint32_t)k->w.tasks[n].pid;
 	}
-	timers_event(&k->timers, &a->e);
+	/* timerfd_settime() is a point itself */
+	timers_event(&k->timers, &a->e, a->n, !a->t ? 0 : a->t->label.op == ZUG_OP_TIMERFD_SETTIME ? a->t->label.site :
+		     a->kt->timer_site);
 	return false;
 }
 
@@ -268,6 +270,10 @@ static bool on_path(struct kworld *k, struct arrival *a)
 /* What came before has taken effect. */
 static bool on_sync(struct kworld *k, struct arrival *a)
 {
+	const struct syscall_desc *d = syscall_desc(a->e.nr);
+
+	if (d && d->timer)
+		a->kt->timer_site = kworld_caller(k, a->t, &a->e);
 	k->run.goes_on = a->e.task;
 	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;

@@ -70,6 +70,7 @@ struct ktask {
 	uint32_t nr_children;
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
+	uint64_t timer_site;	/* where it sets a timer now, or did last */
 	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
 	enum symlibc libc;
 	struct {
@@ -421,6 +422,8 @@ void kworld_wait_begins(struct kworld *k, struct world_task *t, struct ktask *kt
 /* world_ops.expire */
 int kworld_expire(struct world *w, uint32_t task);
 uint64_t kworld_next_timer(const struct kworld *k);
+/* world_ops.timer */
+bool kworld_timer(struct world *w, struct world_timer *t);
 /* world_ops.timer_kills */
 bool kworld_timer_kills(struct world *w);
 /* True when a task is blocked with a time-out. */

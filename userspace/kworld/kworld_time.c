@@ -272,6 +272,19 @@ uint64_t kworld_next_timer(const struct kworld *k)
 	return timer < message ? timer : message;
 }
 
+bool kworld_timer(struct world *w, struct world_timer *t)
+{
+	struct kworld *k = (struct kworld *)w;
+	const struct timer *l = timers_first(&k->timers);
+
+	if (!l || kworld_flows_next(k) <= l->deadline)
+		return false;
+	t->task = l->task;
+	t->site = l->site;
+	timers_text(l, t->text, sizeof(t->text));
+	return true;
+}
+
 bool kworld_timer_kills(struct world *w)
 {
 	struct kworld *k = (struct kworld *)w;

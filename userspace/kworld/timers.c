@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -35,7 +36,7 @@ static struct timer *find(struct timers *t, int tgid, int nr, int id)
 	return l;
 }
 
-void timers_event(struct timers *t, const struct zug_event *e)
+void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site)
 {
 	int tgid = e->tgid, id = (int)e->arg[0];
 	struct timer *l;
@@ -55,6 +56,10 @@ void timers_event(struct timers *t, const struct zug_event *e)
 		return;
 	l->deadline = e->deadline;
 	l->interval = e->arg[1];
+	if (e->nr != SYS_timer_create) {
+		l->task = task;
+		l->site = site;
+	}
 	if (e->nr != SYS_timer_create)
 		return;
 	l->interval = 0;
@@ -86,6 +91,27 @@ static struct timer *first(const struct timers *t)
 		if (t->list[i].deadline && (!best || t->list[i].deadline < best->deadline))
 			best = &t->list[i];
 	return best;
+}
+
+const struct timer *timers_first(const struct timers *t)
+{
+	return first(t);
+}
+
+void timers_text(const struct timer *l, char *text, size_t len)
+{
+	const char *abbrev = sigabbrev_np(l->nr == SYS_setitimer ? SIGALRM : l->signo);
+
+	if (l->nr == SYS_timerfd_settime)
+		snprintf(text, len, "timerfd_settime(), descriptor %d", l->id);
+	else if (l->nr == SYS_setitimer)
+		snprintf(text, len, "alarm() or setitimer(), SIGALRM");
+	else if (abbrev)
+		snprintf(text, len, "timer_settime(), SIG%s", abbrev);
+	else if (l->signo)
+		snprintf(text, len, "timer_settime(), signal %d", l->signo);
+	else
+		snprintf(text, len, "timer_settime(), no signal");
 }
 
 uint64_t timers_next(const struct timers *t)

@@ -21,6 +21,8 @@ struct timer {
 	/* POSIX timers */
 	int signo, tid;		/* signo 0: none is sent; tid 0: to the process */
 	uint64_t value;
+	uint32_t task;		/* who has set it last, */
+	uint64_t site;		/* and where; 0: unknown */
 };
 
 struct timers {
@@ -30,10 +32,14 @@ struct timers {
 
 void timers_reset(struct timers *t);
 void timers_free(struct timers *t);
-/* A ZUG_EV_TIMER. */
-void timers_event(struct timers *t, const struct zug_event *e);
+/* A ZUG_EV_TIMER of that task, at that place. */
+void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, uint64_t site);
 /* A process is gone, or (exec) has another program now: its timers end, or those that do not survive that. */
 void timers_drop(struct timers *t, int tgid, bool exec);
+/* The next one; NULL: none. */
+const struct timer *timers_first(const struct timers *t);
+/* The call that has set it and what it sends or makes readable, as people read it: "setitimer(), SIGALRM". */
+void timers_text(const struct timer *l, char *text, size_t len);
 /* When the next one fires; UINT64_MAX: none. */
 uint64_t timers_next(const struct timers *t);
 /* The signal that the next one sends, to the process *tgid. 0: none. */

@@ -550,6 +550,42 @@ static unsigned int put_early(struct report *r)
 	return n;
 }
 
+void report_early(const struct trace_note *n, char *buf, size_t len, const char **which)
+{
+	const char *tab = n->text ? strchr(n->text, '\t') : NULL;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s", tab ? (int)(tab - n->text) : 60, n->text ? n->text : "");
+	report_clean(buf, len, text);
+	*which = tab ? tab + 1 : NULL;
+}
+
+/* Which timer fires before step i, and where it was set. */
+static void put_timer(struct report *r, uint64_t i)
+{
+	const struct trace_note *n = NULL;
+	const char *which = NULL;
+	char text[160], early[80], name[32];
+
+	for (uint32_t k = 0; k < trace_nr_notes(r->t, i) && !which; k++) {
+		n = trace_note_at(r->t, i, k);
+		if (n->kind == TRACE_NOTE_EARLY && n->task == TRACE_NO_TASK)
+			report_early(n, early, sizeof(early), &which);
+	}
+	if (which) {
+		report_clean(text, sizeof(text), which);
+		fprintf(r->out, ", %s early: the timer of %s", early, text);
+	}
+	if (which && n->arg != TRACE_NO_TASK)
+		fprintf(r->out, ", which %s has set", report_task_name(n->arg, name, sizeof(name)));
+	fputc('\n', r->out);
+	if (which && n->arg != TRACE_NO_TASK && n->object) {
+		const struct zug_label set = { .op = ZUG_OP_SYSCALL, .site = n->object };
+
+		report_action(r, n->arg, "sets it by", &(struct trace_step){ .step = i, .task = n->arg, .label = set });
+	}
+}
+
 /* Prints the steps before which the search let a timer fire, early. Returns their number. */
 static unsigned int put_timers(struct report *r)
 {
@@ -564,8 +600,9 @@ static unsigned int put_timers(struct report *r)
 		if (!n++)
 			fprintf(r->out, "\n%sTimers that fire early, while other tasks are slow (--timeouts never: none does):%s\n",
 				report_style(r, STYLE_STRONG), report_style(r, STYLE_PLAIN));
-		fprintf(r->out, "  %sbefore step %llu%s\n", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
+		fprintf(r->out, "  %sbefore step %llu%s", report_style(r, STYLE_ALARM), (unsigned long long)s->step,
 			report_style(r, STYLE_PLAIN));
+		put_timer(r, i);
 		l.flags &= ~ZUG_L_TIMER;
 		report_action(r, s->task, "does", &(struct trace_step){ .step = s->step, .task = s->task, .label = l });
 	}

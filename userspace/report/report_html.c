@@ -160,7 +160,7 @@ static void put_notes(struct html *h)
 				continue;
 			fprintf(h->out, "%s[%llu,%u,%d,%d,%d,%d]", before,
 				(unsigned long long)(i - h->first), note->kind, (int)note->task,
-				(int)note->arg, object(h, note->object), clean_string(h, note->text));
+				(int)note->arg, object(h, note->kind == TRACE_NOTE_EARLY ? 0 : note->object), clean_string(h, note->text));
 			before = ",\n";
 		}
 	fputs("],\n", h->out);

@@ -54,6 +54,8 @@ const char *report_task_style(const struct report *r, uint32_t task);
 void report_put(FILE *out, const char *s, bool lines);
 /* The same into a buffer, without newlines. */
 void report_clean(char *buf, size_t len, const char *s);
+/* By how much something ends early (TRACE_NOTE_EARLY); *which: the timer that does, NULL: the trace does not say. */
+void report_early(const struct trace_note *n, char *buf, size_t len, const char **which);
 /* "T3", "outside" for TRACE_NO_TASK. */
 const char *report_task_name(uint32_t task, char *buf, size_t len);
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);

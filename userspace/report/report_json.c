@@ -157,7 +157,9 @@ static struct json_object *note_object(struct report *r, const struct trace_note
 		json_object_object_add(o, "signal", json_object_new_int(n->arg));
 	if (n->kind == TRACE_NOTE_CALLER)
 		json_object_object_add(o, "line", json_object_new_int(n->arg));
-	add_object(r, o, "object", "kind", n->object);
+	/* of a timer it is a place */
+	if (n->kind != TRACE_NOTE_EARLY)
+		add_object(r, o, "object", "kind", n->object);
 	if (n->text)
 		json_object_object_add(o, "text", json_text(n->text));
 	return o;

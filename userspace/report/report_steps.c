@@ -136,6 +136,7 @@ static bool add_column(struct table *t, uint32_t task)
 static void note_text(struct table *t, const struct trace_note *n, char *buf, size_t len)
 {
 	char text[300] = "", name[32];
+	const char *which;
 
 	if (n->text)
 		report_clean(text, sizeof(text), n->text);
@@ -155,6 +156,7 @@ static void note_text(struct table *t, const struct trace_note *n, char *buf, si
 		snprintf(buf, len, "~ exec %s", text);
 		break;
 	case TRACE_NOTE_EARLY:
+		report_early(n, text, sizeof(text), &which);
 		snprintf(buf, len, "~ %s %s early", n->task == TRACE_NO_TASK ? "a timer fires" :
 			 "its time-out is over", text);
 		break;
