@@ -17,6 +17,10 @@
 #define LOOKED_MAX	2000
 /* What a task does with an object in a row is looked for over so many steps. */
 #define ROW_MAX		200
+/* Points in a row that are one side of a pair. */
+#define POINTS_ROW	8
+/* What points of the user are about, where that counts as one object. */
+#define POINTS_OBJECT	0x706f696e74730001ull
 /* Tasks times steps that clocks are kept for. */
 #define CLOCKS_MAX	(1u << 20)
 
@@ -25,6 +29,7 @@ struct clocks {
 	const struct critical *c;
 	size_t from, nr;		/* of steps, with the pending ones */
 	bool named;			/* operations of which nothing is known order nothing */
+	bool points;			/* and points of the user are operations on one object */
 	uint32_t *at;
 };
 
@@ -73,6 +78,8 @@ static struct access touched(const struct clocks *k, const struct zug_label *l)
 	/* what is left out is no operation of the program: the lock of an interpreter orders all that it executes */
 	if (l->flags & ZUG_L_LEFT_OUT)
 		return (struct access){ 0 };
+	if (k->points && l->op == ZUG_OP_POINT)
+		return (struct access){ .object = { POINTS_OBJECT }, .write = true };
 	if (!k->named || l->op == ZUG_OP_POINT)
 		return a;
 	if (a.object[0] == ACCESS_OPAQUE)
@@ -155,7 +162,7 @@ static bool can_be_reversed(const struct clocks *k, size_t i, uint32_t p, size_t
 	       !(q < k->c->nr_tasks && k->c->births[q] > i && k->c->parents[q] == p);
 }
 
-static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j, bool wide)
+static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j, bool wide, unsigned int span)
 {
 	uint32_t task;
 	const struct zug_label *a = critical_label(k->c, i, &task), *b = critical_label(k->c, j, &task);
@@ -165,8 +172,9 @@ static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j
 			return 0;
 	if (!ARRAY_RESERVE(f->pairs, f->room, f->nr + 1))
 		return -ENOMEM;
-	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j, .wide = wide, .named = k->named };
-	for (size_t n = 0; n < f->nr; n++) {
+	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j, .wide = wide, .named = k->named,
+						 .points = k->points, .span = span };
+	for (size_t n = 0; n < f->nr && !k->points; n++) {
 		const struct zug_label *x = critical_label(k->c, f->pairs[n].first, &task), *y;
 
 		y = critical_label(k->c, f->pairs[n].second, &task);
@@ -201,6 +209,43 @@ static size_t end_of_row(const struct clocks *k, size_t i, bool first)
 }
 
 /*
+ * The next point of that step's task (forward; or the one before), with no point of another between: SIZE_MAX: none.
+ */
+static size_t point_beside(const struct clocks *k, size_t at, bool forward)
+{
+	const struct zug_label *l;
+	uint32_t task, t;
+
+	critical_label(k->c, at, &task);
+	while (forward ? ++at < k->c->s->nr : at-- > k->from) {
+		l = critical_label(k->c, at, &t);
+		if (l->op == ZUG_OP_POINT && !(l->flags & ZUG_L_LEFT_OUT))
+			return t == task ? at : SIZE_MAX;
+	}
+	return SIZE_MAX;
+}
+
+/* Points i and j, and those in a row with each: what is read before i is written behind j. 0 or -ENOMEM. */
+static int add_points(const struct clocks *k, struct found *f, size_t i, size_t j)
+{
+	uint32_t p, q;
+	size_t end;
+	int ret = 0;
+
+	critical_label(k->c, i, &p);
+	critical_label(k->c, j, &q);
+	for (unsigned int back = 0; !ret && back < POINTS_ROW && i != SIZE_MAX && can_be_reversed(k, i, p, j, q); back++) {
+		end = j;
+		for (unsigned int on = 0; !ret && back + on < POINTS_ROW && end != SIZE_MAX; on++) {
+			ret = note_pair(k, f, i, end, true, back + on);
+			end = end < k->c->s->nr ? point_beside(k, end, true) : SIZE_MAX;
+		}
+		i = point_beside(k, i, false);
+	}
+	return ret;
+}
+
+/*
  * Steps i and j as a pair, if it can be reversed: the steps of j's task before j must not depend on
  * i; and as wide ones. 0 or -ENOMEM.
  */
@@ -226,10 +271,10 @@ static int add(const struct clocks *k, struct found *f, size_t i, size_t j)
 	end = j < k->c->s->nr ? end_of_row(k, j, false) : j;
 	if (is_unlock(critical_label(k->c, end, &q)->op))
 		end = taken_at(k, end);
-	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true) : 0;
+	ret = end > j && end != SIZE_MAX ? note_pair(k, f, start, end, true, 0) : 0;
 	if (!ret && start < i)
-		ret = note_pair(k, f, start, j, true);
-	return ret ? ret : note_pair(k, f, i, j, false);
+		ret = note_pair(k, f, start, j, true, 0);
+	return ret ? ret : note_pair(k, f, i, j, false, 0);
 }
 
 /* The number of steps that come before step j, or, of a pending one, before its task ended. */
@@ -265,19 +310,21 @@ static int look_back(const struct clocks *k, struct found *f, size_t j)
 			continue;
 		seen = before(k, i, j);
 		join(k, j, i);
-		if (!seen && is_named(&a) && is_named(&b))
+		if (!seen && f && k->points && x->op == ZUG_OP_POINT && l->op == ZUG_OP_POINT)
+			ret = add_points(k, f, i, j);
+		else if (!seen && !k->points && is_named(&a) && is_named(&b))
 			ret = add(k, f, i, j);
 	}
 	return ret;
 }
 
-static int start(struct clocks *k, const struct critical *c, bool named)
+static int start(struct clocks *k, const struct critical *c, bool named, bool points)
 {
 	size_t most = c->nr_tasks ? CLOCKS_MAX / c->nr_tasks : 0;
 
 	if (most > LOOKED_MAX)
 		most = LOOKED_MAX;
-	*k = (struct clocks){ .c = c, .named = named, .from = c->s->nr > most ? c->s->nr - most : 0 };
+	*k = (struct clocks){ .c = c, .named = named, .points = points, .from = c->s->nr > most ? c->s->nr - most : 0 };
 	k->nr = c->s->nr + c->nr_pending - k->from;
 	k->at = calloc(k->nr * c->nr_tasks + 1, sizeof(*k->at));
 	return k->at ? 0 : -ENOMEM;
@@ -298,7 +345,7 @@ static int add_ended(const struct clocks *k, struct found *f)
 		if (!c->pending[i].ended || c->pending[i].by < k->from)
 			continue;
 		for (int wide = 1; !ret && wide >= 0; wide--) {
-			ret = note_pair(k, f, c->pending[i].by, c->s->nr + i, wide);
+			ret = note_pair(k, f, c->pending[i].by, c->s->nr + i, wide, 0);
 			if (!ret)
 				f->pairs[f->nr - 1].ends = true;
 		}
@@ -306,10 +353,10 @@ static int add_ended(const struct clocks *k, struct found *f)
 	return ret;
 }
 
-static int find(const struct critical *c, struct found *f, bool named)
+static int find(const struct critical *c, struct found *f, bool named, bool points)
 {
 	struct clocks k;
-	int ret = start(&k, c, named);
+	int ret = start(&k, c, named, points);
 
 	for (size_t j = k.from; !ret && j < c->s->nr + c->nr_pending; j++)
 		ret = look_back(&k, f, j);
@@ -319,7 +366,8 @@ static int find(const struct critical *c, struct found *f, bool named)
 	return ret;
 }
 
-#define RANKS	5
+#define RANKS_NAMED	5
+#define RANKS		(RANKS_NAMED + POINTS_ROW)
 /* Where more pairs are there, those of what all schedules name alike come first. */
 #define PAIRS_FEW	16
 
@@ -327,6 +375,8 @@ static unsigned int rank_of(const struct critical_pair *p)
 {
 	if (p->ends)
 		return 0;
+	if (p->points)
+		return RANKS_NAMED + p->span;
 	return p->named ? p->again ? 4 : 3 : p->again ? 2 : p->wide;
 }
 
@@ -343,9 +393,10 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
 	struct found f = { 0 };
 	struct critical_pair *sorted;
 	size_t n = 0;
-	int ret = find(c, &f, false);
+	int ret = find(c, &f, false, false);
 
-	ret = ret ? ret : find(c, &f, true);
+	ret = ret ? ret : find(c, &f, true, false);
+	ret = ret ? ret : find(c, &f, true, true);
 	sorted = calloc(f.nr + 1, sizeof(*sorted));
 	if (!sorted)
 		ret = -ENOMEM;
@@ -392,7 +443,7 @@ size_t critical_reverse(const struct critical *c, const struct critical_pair *pa
 	uint32_t task;
 
 	critical_label(c, pair->second, &task);
-	if (start(&k, c, pair->named))
+	if (start(&k, c, pair->named, pair->points))
 		return 0;
 	for (size_t j = k.from; j < end; j++)
 		look_back(&k, NULL, j);

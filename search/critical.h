@@ -17,6 +17,10 @@
  * Only neighbours are a pair: what a task has done with the object before, and what the other does with
  * it afterwards, stays as it is. Two that are wide stand for that, too: a file that is opened, read and
  * closed before the other writes it; a lock that is held twice between two of the other's times.
+ *
+ * What is done at points that the user named (--point) is not known. Where they are all that tasks do together (the methods
+ * of a program in Java), they count as operations on one object, and each step of the one row with each of the other
+ * is a pair.
  */
 #ifndef ZUG_SEARCH_CRITICAL_H
 #define ZUG_SEARCH_CRITICAL_H
@@ -39,6 +43,8 @@ struct critical_pair {
 	bool wide;		/* of all that the two tasks did with the object in a row: its first, or its last, operation */
 	bool ends;		/* the first ends the second's task */
 	bool named;		/* a pair only where operations of which nothing is known order nothing */
+	bool points;		/* and points that the user named are about one thing; they are two of these */
+	uint8_t span;		/* of such points: so many more than the nearest two come the other way round */
 };
 
 struct critical {

@@ -277,7 +277,8 @@ static bool are_alike(const struct critical *c, const struct critical_pair *p, c
 {
 	uint32_t task;
 
-	return p->wide == q->wide && p->named == q->named &&
+	/* points have all one place, the function */
+	return !p->points && !q->points && p->wide == q->wide && p->named == q->named &&
 	       is_place(critical_label(c, p->first, &task), critical_label(d, q->first, &task)) &&
 	       is_place(critical_label(c, p->second, &task), critical_label(d, q->second, &task));
 }

@@ -448,10 +448,41 @@ static void test_waited(void)
 	free(pairs);
 }
 
+/*
+ * Points of the user, of which only the function is known: 1 gets, 2 gets and sets, 1 sets, 2 ends with one more. That 1
+ * has got it before 2 set it is a pair, and the nearest two come first.
+ */
+static void test_points(void)
+{
+	uint32_t tasks[] = { 1, 2, 2, 1, 2 };
+	struct zug_label labels[5];
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	for (int i = 0; i < 5; i++)
+		labels[i] = (struct zug_label){ .op = ZUG_OP_POINT, .site = 100 };
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 1, true) && has_pair(pairs, nr, 0, 2, true) && !has_pair(pairs, nr, 1, 2, true) &&
+	       !has_pair(pairs, nr, 0, 4, true), "points: each of a row with each of the next (%zu pairs)", nr);
+	tap_ok(reverses_to(&c, pairs, nr, 0, 2, "22112"), "points: both of 2's come before");
+	tap_ok(nr && pairs[0].span == 0 && pairs[nr - 1].span > 0, "points: the nearest are tried first");
+	free(pairs);
+	labels[1].op = ZUG_OP_SIGACTION;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 2, true) && !has_pair(pairs, nr, 0, 1, true), "points: other calls are none");
+	free(pairs);
+}
+
 int main(void)
 {
 	test_ended();
 	test_waited();
+	test_points();
 	test_readers();
 	test_sides();
 	test_wide();

@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "compiled.h"
+#include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
 static struct user_registers registers_of(pid_t pid)
@@ -24,6 +27,18 @@ static struct user_registers registers_of(pid_t pid)
 	return (struct user_registers){ .tls = r.fs_base, .r = {
 		r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp,
 		r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+}
+
+static struct user_registers registers_of_waiting(pid_t tid)
+{
+	struct user_registers regs;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, tid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
+	assert_int_equal(waitpid(tid, NULL, __WALL), tid);
+	regs = registers_of(tid);
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	return regs;
 }
 
 /* Runs until it waits in pause(), and takes its registers as a scheduler would know them. -1: it ended before. */
@@ -50,11 +65,7 @@ static pid_t start_and_stop(const char *exe, const char *arg, struct user_regist
 			state[0] = '\0';
 		fclose(f);
 	}
-	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	*regs = registers_of(pid);
-	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	*regs = registers_of_waiting(pid);
 	return pid;
 }
 
@@ -218,6 +229,141 @@ static void lines_of_python(void **state)
 	assert_int_equal(sym_python_line(table, 0, 10, 0), -1);
 }
 
+static const char in_java[] =
+	"package bank;\n"
+	"public class Stack {\n"
+	"    static final Object lock = new Object();\n"
+	"    static class Inner implements Comparable<Inner> {\n"
+	"        public int compareTo(Inner other) {\n"
+	"            synchronized (lock) {\n"
+	"                try {\n"
+	"                    return\n"
+	"                        System.in.read();\n"
+	"                } catch (java.io.IOException e) {\n"
+	"                    return 0;\n"
+	"                }\n"
+	"            }\n"
+	"        }\n"
+	"    }\n"
+	"    static void deep(int n) {\n"
+	"        if (n > 0) {\n"
+	"            deep(n - 1);\n"
+	"            return;\n"
+	"        }\n"
+	"        java.util.Arrays.sort(new Inner[] { new Inner(), new Inner() });\n"
+	"    }\n"
+	"    public static void main(String[] args) {\n"
+	"        Runnable r = () -> deep(2);\n"
+	"        r.run();\n"
+	"    }\n"
+	"}\n";
+
+/* The thread of the process that reads its standard input; 0: none yet. */
+static pid_t thread_that_reads(pid_t pid)
+{
+	char path[PATH_MAX], state[100];
+	pid_t found = 0;
+	struct dirent *d;
+	DIR *dir;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", pid, d->d_name);
+		f = fopen(path, "r");
+		if (f && fgets(state, sizeof(state), f) && !strncmp(state, "0 0x0 ", 6))
+			found = atoi(d->d_name);
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* The methods of the program, innermost first, with their lines; those of the JDK between them. */
+static void a_stack_in_java(void **state)
+{
+	static const struct trace_frame want[] = {
+		{ "bank.Stack$Inner.compareTo", "bank/Stack.java", 9, false },
+		{ "bank.Stack$Inner.compareTo", "bank/Stack.java", 4, false },
+		{ "bank.Stack.deep", "bank/Stack.java", 21, false }, { "bank.Stack.deep", "bank/Stack.java", 18, false },
+		{ "bank.Stack.deep", "bank/Stack.java", 18, false }, { "bank.Stack.lambda$main$0", "bank/Stack.java", 24, false },
+		{ "bank.Stack.main", "bank/Stack.java", 25, false },
+	};
+	struct trace_frame frames[64], alone[64];
+	bool sorts = false;
+	struct user_registers regs;
+	int in[2], nr, at = 0;
+	pid_t pid, tid = 0;
+
+	(void)state;
+	if (system("javac --release 17 -version >/dev/null 2>&1"))
+		skip();
+	compiled_make("Stack.java", in_java, "javac --release 17 -g -d . Stack.java");
+	assert_int_equal(pipe(in), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(in[0], 0);
+		close(in[0]);
+		close(in[1]);
+		execlp("java", "java", "-Xint", "-XX:+UseSerialGC", "-cp", compiled_path("."), "bank.Stack", NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	while (!(tid = thread_that_reads(pid))) {
+		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+		usleep(10000);
+	}
+	regs = registers_of_waiting(tid);
+	nr = symbols_unwind(compiled_syms, pid, tid, &regs, frames, 64);
+	for (int i = 0; i < nr; i++) {
+		sorts = sorts || (at == 2 && !strcmp(frames[i].function, "java.util.Arrays.sort"));
+		if (!frames[i].file || strcmp(frames[i].file, "bank/Stack.java"))
+			continue;
+		assert_true(at < 7);
+		assert_string_equal(frames[i].function, want[at].function);
+		assert_int_equal(frames[i].line, want[at].line);
+		at++;
+	}
+	assert_int_equal(at, 7);
+	assert_true(sorts);
+	assert_true(nr < 64);
+	assert_true(symbols_of_library("java/util/Arrays.java"));
+	assert_false(symbols_of_library(want[0].file));
+	assert_in_range(symbols_interpreted(compiled_syms, tid, regs.tls, alone, 64), 8, nr);
+	/* not of a thread that is none of Java's */
+	assert_int_equal(symbols_interpreted(compiled_syms, tid, regs.tls + 8, alone, 64), 0);
+	close(in[1]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Tables of line numbers: bytes, pairs of numbers, and tables that end early. */
+static void lines_of_java(void **state)
+{
+	/* line 5; 4 bytes on 2 lines on; 10 bytes on 300 lines on; at 8 three lines back */
+	static const uint8_t table[] = { 5, 4 << 3 | 2, 255, 20, 216, 6, 255, 11, 5, 0 };
+	/* the same: since JDK 20 all bytes of numbers are one more */
+	static const uint8_t later[] = { 5, 4 << 3 | 2, 255, 21, 217, 7, 255, 12, 6, 0 };
+
+	(void)state;
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 0), 5);
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 3), 5);
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 4), 7);
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 8), 304);
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 13), 304);
+	assert_int_equal(sym_java_line(table, sizeof(table), 17, 14), 307);
+	assert_int_equal(sym_java_line(later, sizeof(later), 25, 4), 7);
+	assert_int_equal(sym_java_line(later, sizeof(later), 25, 8), 304);
+	assert_int_equal(sym_java_line(later, sizeof(later), 25, 14), 307);
+	for (size_t n = 0; n < sizeof(table); n++)
+		assert_int_equal(sym_java_line(table, n, 17, 14), 0);
+	assert_int_equal(sym_java_line((const uint8_t[]){ 255, 0, 1, 0 }, 4, 20, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +371,8 @@ int main(void)
 		cmocka_unit_test(a_stack_at_a_probe),
 		cmocka_unit_test(a_stack_in_python),
 		cmocka_unit_test(lines_of_python),
+		cmocka_unit_test(a_stack_in_java),
+		cmocka_unit_test(lines_of_java),
 	};
 
 	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);

@@ -17,10 +17,11 @@
 #include "lib/base/array.h"
 #include "lib/base/mappings.h"
 #include "lib/base/remote.h"
+#include "symbols/sym_java.h"
 #include "symbols/sym_python.h"
 
 #define PAGE 4096u
-#define PYTHON_MAX 64
+#define INTERPRETED_MAX 64
 
 struct unwind {
 	struct symbols *s;
@@ -32,9 +33,10 @@ struct unwind {
 	unsigned char data[PAGE];
 	struct trace_frame *frames;
 	int nr, max;
-	struct symfile *interpreter;	/* Python's; NULL: none, or it executes nothing here */
-	struct python_frame python[PYTHON_MAX];
-	int nr_python, next_python;	/* the next one that is not among the frames yet */
+	struct symfile *interpreter;	/* NULL: none, or it executes nothing here */
+	struct interpreted_frame interpreted[INTERPRETED_MAX];
+	int nr_interpreted, next_interpreted;	/* the next one that is not among the frames yet */
+	bool generated;		/* the frame before is of code that is in no file */
 };
 
 static bool read_maps(struct unwind *u)
@@ -126,27 +128,28 @@ static bool is_outermost(const struct trace_frame *f)
 }
 
 /* Finds the interpreter among the mappings, and the functions that it executes in this task. */
-static void read_python(struct unwind *u)
+static void read_interpreted(struct unwind *u)
 {
 	uint64_t bias;
 
-	for (size_t i = 0; i < u->nr_maps && !u->nr_python; i++) {
+	for (size_t i = 0; i < u->nr_maps && !u->nr_interpreted; i++) {
 		const struct mapping *m = &u->maps[i];
 		struct symfile *f;
 
 		f = m->executable ? file_of(u, m) : NULL;
-		if (!f || !sym_is_python(f) || symfile_code_bias(f, m->start, m->offset, &bias))
+		if (!f || !symfile_interprets(f) || symfile_code_bias(f, m->start, m->offset, &bias))
 			continue;
 		u->interpreter = f;
-		u->nr_python = sym_python_frames(f, &u->s->strings, u->tid, bias, u->regs.tls, u->python, PYTHON_MAX);
+		u->nr_interpreted = (sym_is_python(f) ? sym_python_frames : sym_java_frames)
+			(f, &u->s->strings, u->tid, bias, u->regs.tls, u->interpreted, INTERPRETED_MAX);
 	}
 }
 
-/* The Python functions that one call of the interpreter executes, in its place. */
-static void add_python(struct unwind *u)
+/* The functions that one call of the interpreter executes, in its place. */
+static void add_interpreted(struct unwind *u)
 {
-	while (u->next_python < u->nr_python && u->nr < u->max) {
-		const struct python_frame *p = &u->python[u->next_python++];
+	while (u->next_interpreted < u->nr_interpreted && u->nr < u->max) {
+		const struct interpreted_frame *p = &u->interpreted[u->next_interpreted++];
 
 		u->frames[u->nr++] = p->frame;
 		if (p->entry)
@@ -160,7 +163,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	const struct mapping *m;
 	struct symfile *f;
 	Dwarf_Addr pc;
-	bool active;
+	bool active, generated;
 	char text[PATH_MAX];
 	int nr = 0;
 
@@ -171,18 +174,25 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 		pc--;
 	m = mapping_at(u, pc);
 	f = file_of(u, m);
+	/* HotSpot's interpreter is made at run time */
+	generated = m && !m->path[0] && u->nr_interpreted && sym_is_java(u->interpreter);
+	if (generated && !u->generated)
+		add_interpreted(u);
+	u->generated = generated;
+	if (generated)
+		return DWARF_CB_OK;
 	if (f)
 		nr = symfile_frames(f, pc - m->start + m->offset, u->frames + u->nr, u->max - u->nr);
-	if (f && u->nr_python && f == u->interpreter) {
+	if (f && u->nr_interpreted && f == u->interpreter) {
 		/*
-		 * What the interpreter does below its innermost function of Python is told, its way between them is not.
+		 * What the interpreter does below its innermost function is told, its way between them is not.
 		 * Its own lines are none of the program's.
 		 */
 		if (nr > 0 && sym_is_python_loop(u->frames[u->nr + nr - 1].function)) {
-			add_python(u);
+			add_interpreted(u);
 			return DWARF_CB_OK;
 		}
-		if (u->next_python)
+		if (u->next_interpreted)
 			return DWARF_CB_OK;
 		for (int i = 0; i < nr; i++)
 			u->frames[u->nr + i] = (struct trace_frame){ .function = u->frames[u->nr + i].function };
@@ -301,7 +311,7 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
 		goto out;
 	}
 	step_back_from_probe(u);
-	read_python(u);
+	read_interpreted(u);
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)
 		goto out;
@@ -311,8 +321,8 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
 		goto out;
 	/* Its end is often an error, and a stack that is cut off is better than none. */
 	dwfl_getthread_frames(dwfl, tid, add_frame, u);
-	while (u->next_python < u->nr_python && u->nr < u->max)
-		add_python(u);
+	while (u->next_interpreted < u->nr_interpreted && u->nr < u->max)
+		add_interpreted(u);
 	ret = u->nr;
 out:
 	if (dwfl)
@@ -330,9 +340,9 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 		return -ENOMEM;
 	*u = (struct unwind){ .s = s, .tid = tid, .regs.tls = tls, .page = 1, .frames = frames, .max = max };
 	if (read_maps(u))
-		read_python(u);
-	while (u->next_python < u->nr_python && u->nr < u->max)
-		add_python(u);
+		read_interpreted(u);
+	while (u->next_interpreted < u->nr_interpreted && u->nr < u->max)
+		add_interpreted(u);
 	nr = u->nr;
 	end_unwind(u);
 	return nr;
@@ -340,7 +350,7 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 
 bool symfile_interprets(struct symfile *f)
 {
-	return sym_is_python(f);
+	return sym_is_python(f) || sym_is_java(f);
 }
 
 bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size)

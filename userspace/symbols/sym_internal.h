@@ -67,6 +67,34 @@ struct symfile_python {
 	uint64_t runtime, runtime_size, version, code, text, bytes;
 };
 
+/* What HotSpot tells of its own data: addresses of static members, offsets of others, sizes of types, constants. */
+enum symjava {
+	SYMJAVA_VERSION, SYMJAVA_THREADS, SYMJAVA_LIST_LENGTH, SYMJAVA_LIST_THREADS, SYMJAVA_OSTHREAD, SYMJAVA_PTHREAD,
+	SYMJAVA_STACK_BASE, SYMJAVA_STACK_SIZE, SYMJAVA_ANCHOR, SYMJAVA_ANCHOR_SP, SYMJAVA_ANCHOR_FP, SYMJAVA_ANCHOR_PC,
+	SYMJAVA_INTERPRETER, SYMJAVA_STUBS, SYMJAVA_STUBS_SIZE, SYMJAVA_CALL_STUB, SYMJAVA_WRAPPER_ANCHOR,
+	SYMJAVA_METHOD_CONST, SYMJAVA_CONST_POOL, SYMJAVA_CONST_SIZE, SYMJAVA_CONST_FLAGS, SYMJAVA_CODE_SIZE,
+	SYMJAVA_NAME_INDEX, SYMJAVA_METHOD_NUMBER, SYMJAVA_POOL_HOLDER, SYMJAVA_POOL_LENGTH, SYMJAVA_POOL_SOURCE,
+	SYMJAVA_CLASS_NAME, SYMJAVA_CLASS_POOL, SYMJAVA_CLASS_METHODS, SYMJAVA_ARRAY_LENGTH, SYMJAVA_ARRAY_METHODS,
+	SYMJAVA_SYMBOL_LENGTH, SYMJAVA_SYMBOL_TEXT, SYMJAVA_POOL_BYTES, SYMJAVA_CONST_BYTES, SYMJAVA_HAS_LINES,
+	SYMJAVA_CALL_WRAPPER, SYMJAVA_LAST_SP, NR_SYMJAVA,
+};
+
+#define SYMJAVA_VARIABLES	15
+
+struct symfile_java {
+	bool sought, is, read;	/* read: its tables */
+	uint64_t variables[SYMJAVA_VARIABLES];	/* where they lie in the file */
+	const uint64_t *told;	/* while its tables are read: what these variables are */
+	uint64_t known;		/* bits of enum symjava */
+	int64_t value[NR_SYMJAVA];
+};
+
+/* A function of an interpreted language. */
+struct interpreted_frame {
+	struct trace_frame frame;
+	bool entry;	/* code of another language called the interpreter for it: behind it begins the stack of another call */
+};
+
 struct sym_list {
 	struct sym *list;
 	size_t nr, size;
@@ -87,6 +115,7 @@ struct symfile {
 
 	bool python_sought;
 	struct symfile_python python;
+	struct symfile_java java;
 
 	bool library_sought;
 	uint64_t library, c_library;	/* symfile_library(), symfile_c_library() */

@@ -460,6 +460,18 @@ static bool is_start_file(const char *file)
 	return false;
 }
 
+/* A class of the JDK, by the names that it keeps for its own packages. */
+static bool is_of_jdk(const char *file)
+{
+	static const char *const packages[] = { "java/", "javax/", "jdk/", "sun/", "com/sun/" };
+	size_t n = strlen(file);
+
+	for (size_t i = 0; n > 5 && !strcmp(file + n - 5, ".java") && i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (!strncmp(file, packages[i], strlen(packages[i])))
+			return true;
+	return false;
+}
+
 bool symbols_of_library(const char *file)
 {
 	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/src/debug/", "/usr/share/go",
@@ -473,7 +485,7 @@ bool symbols_of_library(const char *file)
 	/* compilers that lie elsewhere (/opt, a container's root), and headers as clang finds them ("/usr/bin/../lib/gcc/...") */
 	return symbols_of_language(file) || is_start_file(file) || strstr(file, "/usr/include/") ||
 	       strstr(file, "/include/c++/") || strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/") ||
-	       strstr(file, "/lib/python3.");
+	       strstr(file, "/lib/python3.") || is_of_jdk(file);
 }
 
 /* ---- from source to code ---- */

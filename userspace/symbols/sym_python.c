@@ -323,7 +323,7 @@ static bool read_frame(const struct python *p, uint64_t code, uint64_t instructi
 }
 
 int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
-		      struct python_frame *frames, int max)
+		      struct interpreted_frame *frames, int max)
 {
 	struct python p = { .names = &f->python, .pid = pid, .bias = bias, .strings = strings };
 	uint64_t at, code, instruction;

@@ -5,11 +5,6 @@
 
 #include "symbols/sym_internal.h"
 
-struct python_frame {
-	struct trace_frame frame;
-	bool entry;		/* a C function called the interpreter for it: behind it begins the stack of another call */
-};
-
 /* True when the file is CPython's interpreter, of a version whose memory can be read. */
 bool sym_is_python(struct symfile *f);
 /*
@@ -17,7 +12,7 @@ bool sym_is_python(struct symfile *f);
  * f, the interpreter; tls: the task's thread pointer. 0: it executes no Python, or the memory is not as expected.
  */
 int sym_python_frames(struct symfile *f, struct sym_string **strings, int pid, uint64_t bias, uint64_t tls,
-		      struct python_frame *frames, int max);
+		      struct interpreted_frame *frames, int max);
 /* The function of the interpreter in which all Python code is executed. */
 bool sym_is_python_loop(const char *function);
 /*

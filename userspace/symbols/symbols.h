@@ -203,7 +203,7 @@ struct user_registers {
 int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_registers *regs,
 		   struct trace_frame *frames, int max);
 /*
- * Of such a stack only the functions of an interpreted language (Python), which symbols_unwind() puts where the
+ * Of such a stack only the functions of an interpreted language (Python, Java), which symbols_unwind() puts where the
  * interpreter executes them. 0: it executes none, or they cannot be read.
  */
 int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_frame *frames, int max);
