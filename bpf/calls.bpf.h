@@ -384,7 +384,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		else if (s->setup.tell_output && writes_text(nr)) {
 			tell_call(p, t, ZUG_EV_OUTPUT, args);
 			call_memory(nr, args);
-			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */) {
+			if ((t->ev.obj.mode & 0170000) == 0100000 /* S_IFREG */ ||
+			    (t->ev.obj.mode & 0170000) == 0010000 /* S_IFIFO */) {
 				stop(s, t, NULL, true);
 				return 0;
 			}

@@ -62,7 +62,7 @@ enum zug_event_kind {
 	ZUG_EV_RETURNS,		/* a handler returns */
 	ZUG_EV_LOCK,		/* lock arg[0] of the lease has changed: word. Comes before the point at which that was seen */
 	ZUG_EV_NOTE,		/* libzug tells what comes next (zug_note.h): arg[0]: what, [1]: object, [2]: caller, answer, name, ip */
-	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a regular file (gives up the turn): with ZUG_CMD_LOUD it is where the search */
+	ZUG_EV_OUTPUT,		/* as SYSCALL, of a write to a file or pipe (gives up the turn): with ZUG_CMD_LOUD it is where the search */
 				/* begins, else no point, let it go on */
 	ZUG_EV_PATH,		/* struct zug_path: of the SYSCALL that comes next and is LEASED */
 	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up the turn): no point, let it go on */

@@ -2,8 +2,9 @@
 /*
  * kworld_output.c - --from-output: the search begins when the test writes a line that matches
  *
- * While the sandbox is quiet its tasks stop before they write to a regular file (ZUG_EV_OUTPUT). What the test has for its
- * output is such a file. The line that is about to be written begins there, and goes on in the task's memory.
+ * While the sandbox is quiet its tasks stop before they write to a file or a pipe (ZUG_EV_OUTPUT). What the test has for its
+ * output is a file: the line that is about to be written begins there, and goes on in the task's memory. Elsewhere (a
+ * server that a script starts has a log, or a pipe) each write begins a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +87,17 @@ bool kworld_begins_search(struct kworld *k, const struct zug_event *e)
 	bool matches;
 	int fd;
 
-	fd = !k->o.from_output ? -1 : is_file(l->out, &e->obj) ? l->out : is_file(l->err, &e->obj) ? l->err : -1;
-	if (fd < 0)
+	if (!k->o.from_output)
 		return false;
 	t.bytes = malloc(BEFORE_MOST + WRITE_MOST + 1);
 	if (!t.bytes) {
 		k->run.broken = "out of memory";
 		return false;
 	}
-	add_line_before(&t, fd);
+	/* of other files nothing is opened: the test may watch them */
+	fd = is_file(l->out, &e->obj) ? l->out : is_file(l->err, &e->obj) ? l->err : -1;
+	if (fd >= 0)
+		add_line_before(&t, fd);
 	add_written(&t, e);
 	for (size_t i = 0; i < t.len; i++)
 		if (!t.bytes[i])

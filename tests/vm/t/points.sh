@@ -166,6 +166,11 @@ if begin "--from-output and --from-call"; then
 	# an error output, where writes are no points
 	zug 60 check -q -n 2 --points sync --from-output 'begins' -- "$points/after-start" complains
 	want_out '^2 executions of one schedule, all the same: [2-9][0-9] steps'
+	# a log, and a pipe from which a script reads
+	for to in '>log' '| cat'; do
+		zug 60 check -q -n 2 --points sync --from-output '^it begins' -- sh -c "\"$points/after-start\" complains 2>&1 $to"
+		want_out '^2 executions of one schedule, all the same: 1?[0-9][0-9] steps'
+	done
 	zug 60 run -q --from-output nothing -o traces -- "$points/after-start" says
 	want_status 2
 	want_err '--from-output nothing: the test ended without getting there'
