@@ -11,7 +11,10 @@
 #include "engine/faults.h"
 #include "campaign/trials.h"
 
-/* Steps of all executions together that look for what decides; of a livelock, which takes thousands in each, beside those. */
+/*
+ * Steps of all executions together that look for what decides, without those that are left out; of a livelock, which takes as
+ * many in each, beside those.
+ */
 #define EXPLAIN_STEPS 40000
 
 struct progress {

@@ -18,7 +18,7 @@ struct trials {
 	char *best; /* the trace of one of them is left there, until trials_release() */
 	/* the caller's: */
 	struct search *search;		/* freed by trials_release() */
-	uint64_t max_steps;		/* of all of them together; 0: no bound */
+	uint64_t max_steps;		/* of all of them together, without what is left out; 0: no bound */
 	uint64_t until_ns; /* on clock_now_ns(): none but the first begins after that, or goes on; 0: no
 			      bound but --time */
 	enum campaign_aside what;	/* trials_init(): ASIDE_MINIMIZE */

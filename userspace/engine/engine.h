@@ -52,6 +52,7 @@ struct engine_options {
 struct execution {
 	struct outcome outcome;
 	uint64_t steps, preemptions, switches;
+	uint64_t left_out;	/* steps among them that are no points of the search (ZUG_L_LEFT_OUT) */
 	uint64_t asked;		/* decisions for which all tasks stood still: steps that were neither passed nor leased */
 	uint64_t hash;		/* of the sequence of (task, operation, object, site): equal for equal executions */
 	uint64_t trace_sum;	/* of its trace (trace_sum()), by the one who has the trace written; 0: not known */

@@ -108,6 +108,7 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 		trace_add_step(e->t, &s);
 	}
 	e->x->steps++;
+	e->x->left_out += !!(t->label.flags & ZUG_L_LEFT_OUT);
 	if (t->label.flags & ZUG_L_LEFT_OUT && e->last == task && e->w->passes)
 		e->w->passes--;
 	else
