@@ -107,6 +107,18 @@ static __always_inline __u64 vector_registers(struct task_struct *p)
 	return h;
 }
 
+/* See zug_regs.stepped. */
+static __always_inline __u64 stepped_over(struct task_struct *p, __u64 ip)
+{
+	struct uprobe_task *u = BPF_CORE_READ(p, utask);
+	__u64 done;
+
+	if (!u || !BPF_CORE_READ(u, active_uprobe))
+		return 0;
+	done = ip - BPF_CORE_READ(u, xol_vaddr);
+	return done <= 15 /* the longest instruction */ ? BPF_CORE_READ(u, vaddr) + done : 0;
+}
+
 static __always_inline void read_registers(struct task_struct *p, struct zug_regs *to)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -130,6 +142,7 @@ static __always_inline void read_registers(struct task_struct *p, struct zug_reg
 	to->regs[16] = BPF_CORE_READ(r, ip);
 	to->fsbase = BPF_CORE_READ(p, thread.fsbase);
 	to->vectors = vector_registers(p);
+	to->stepped = stepped_over(p, to->regs[16]);
 }
 
 static __always_inline int read_signals(struct task_struct *p, struct zug_signal *to)

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		23
+#define ZUG_ABI_VERSION		24
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -548,6 +548,7 @@ struct zug_regs {
 	__u64 regs[17];		/* in DWARF order of x86-64 */
 	__u64 fsbase;		/* thread pointer */
 	__u64 vectors;		/* floating point and vector registers, as a hash */
+	__u64 stepped;		/* the kernel executes a probed instruction out of line: where it is in the program; 0: it does not */
 };
 
 /* Descriptors of the caller; -1: none. */
@@ -610,6 +611,6 @@ _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");
 _Static_assert(sizeof(struct zug_file_key) == 16, "zug_file_key");
-_Static_assert(sizeof(struct zug_ctl) == 176, "zug_ctl");
+_Static_assert(sizeof(struct zug_ctl) == 184, "zug_ctl");
 
 #endif

@@ -84,6 +84,18 @@ static void states_that_come_again(void **state)
 	assert_int_equal(sample(2, false), SPIN_PROVEN);
 }
 
+static void an_instruction_that_the_kernel_steps_over(void **state)
+{
+	struct zug_regs regs = { .regs[16] = 1, .stepped = 2 };
+
+	(void)state;
+	first_sample(1);
+	for (int i = 0; i < 5 * SPIN_SAME; i++) {
+		wait_ms(10);
+		assert_int_equal(spin_sample(&trial, 1, child, false, &regs), SPIN_AGAIN);
+	}
+}
+
 static void the_same_point(void **state)
 {
 	(void)state;
@@ -97,6 +109,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stopped_task_is_not_judged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_instruction, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(states_that_come_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_instruction_that_the_kernel_steps_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_point, set_up, tear_down),
 	};
 

@@ -221,6 +221,8 @@ static int kworld_registers(struct world *w, const struct world_task *t, uint64_
 	if (ret)
 		return ret;
 	memcpy(regs, c.regs.regs, sizeof(c.regs.regs));
+	if (c.regs.stepped)
+		regs[16] = c.regs.stepped;
 	regs[17] = c.regs.fsbase;
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "kworld/spin.h"
-#include "lib/base/mappings.h"
 #include "lib/base/remote.h"
 
 /* linux/fs.h of the build machine may be older than the kernel that zug runs on. */
@@ -126,21 +125,8 @@ static uint64_t run_time(int pid)
 	return strtoull(buf, NULL, 10);
 }
 
-/* True where the kernel executes probed instructions out of line. */
-static bool is_stepped_over(int pid, uint64_t ip)
-{
-	struct mappings ms;
-	struct mapping m;
-	bool inside;
-
-	mappings_open(&ms, pid);
-	inside = mappings_find(&ms, ip, &m) && !strcmp(m.path, "[uprobes]");
-	mappings_close(&ms);
-	return inside;
-}
-
 /* The task is in the state that it was in at the last sample. */
-static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, uint64_t ip)
+static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, bool stepped)
 {
 	uint64_t run_ns;
 
@@ -150,7 +136,7 @@ static enum spin_verdict same_again(struct spin_trial *s, int pid, bool moved, u
 	if (run_ns < s->run_ns + SPIN_TRIAL_NS)
 		return SPIN_AGAIN;
 	s->run_ns = run_ns;
-	return ++s->same < SPIN_SAME || is_stepped_over(pid, ip) ? SPIN_AGAIN : SPIN_PROVEN;
+	return ++s->same < SPIN_SAME || stepped ? SPIN_AGAIN : SPIN_PROVEN;
 }
 
 enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool moved, const struct zug_regs *regs)
@@ -169,7 +155,7 @@ enum spin_verdict spin_sample(struct spin_trial *s, uint32_t task, int pid, bool
 		return SPIN_NO;
 	}
 	if (s->nr && s->states[s->nr - 1] == h)
-		return same_again(s, pid, moved, regs->regs[16]);
+		return same_again(s, pid, moved, regs->stepped);
 	for (unsigned int i = 0; i < s->nr; i++)
 		if (s->states[i] == h)
 			return SPIN_PROVEN;

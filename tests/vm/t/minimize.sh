@@ -65,6 +65,12 @@ if begin "where a fault is"; then
 	want_out '^T0 .*: died here$'
 	want_out '#0 +look .*segv\.c:16'
 	want_out '^T1 .*: (could run|waits)'
+	# at an instruction that the kernel executes elsewhere, for it is a point
+	zug 60 run -q -o traces -- "$programs/order-violation"
+	want_status 1
+	want_out '^T[0-9] .*: died here$'
+	want_out '#0 +[a-z_]+ .*order-violation\.c:[0-9]+'
+	! grep -q 'uprobes' "$dir/out" || note "the kernel's page of instructions is told"
 	end
 fi
 
