@@ -185,7 +185,8 @@ static void suspect(struct scan *s, const struct raced *r)
 	for (size_t i = 0; i < s->nr_seen; i++) {
 		struct access_place *a;
 
-		if (!range_overlap(ranges_at(s->ranges, s->seen[i].range - 1), range))
+		if (s->seen[i].place == NO_PLACE ||
+		    !range_overlap(ranges_at(s->ranges, s->seen[i].range - 1), range))
 			continue;
 		a = &s->places[s->seen[i].place];
 		a->added = true;
@@ -214,15 +215,18 @@ static void suspect_handlers(struct scan *s)
 	for (size_t i = 0; i < s->nr_seen; i++) {
 		const struct seen *in = &s->seen[i];
 
-		for (size_t k = 0; (in->how & HOW_HANDLER) && k < s->nr_seen; k++) {
+		for (size_t k = 0; in->place != NO_PLACE && (in->how & HOW_HANDLER) && k < s->nr_seen; k++) {
 			const struct seen *out = &s->seen[k];
-			struct access_place *a = &s->places[in->place], *b = &s->places[out->place];
 			const struct range *range = ranges_at(s->ranges, in->range - 1);
+			struct access_place *a, *b;
 
-			if (!(out->how & HOW_OUTSIDE) || out->task != in->task ||
+			if (out->place == NO_PLACE || !(out->how & HOW_OUTSIDE) || out->task != in->task ||
 			    !((in->how | out->how) & HOW_WRITE) ||
-			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)) ||
-			    (a->op && b->op))
+			    !(range_overlap(ranges_at(s->ranges, out->range - 1), range)))
+				continue;
+			a = &s->places[in->place];
+			b = &s->places[out->place];
+			if (a->op && b->op)
 				continue;
 			s->handlers |= !a->added || !b->added;
 			if (!a->added || !b->added)
@@ -233,7 +237,7 @@ static void suspect_handlers(struct scan *s)
 }
 
 /*
- * What was said to be atomic, and several tasks access, is a point like LOCK instructions. And what
+ * What was said to be atomic, and several tasks access, be it by LOCK instructions, is a point like these. And what
  * lies in a larger piece that is accessed as a whole, or reaches out of one, is told from now on by
  * the begin of that, too: its label and that of the other have an object in common then.
  */
@@ -254,8 +258,11 @@ static void conclude_ranges(struct scan *s)
 		     end++)
 			shared |= s->seen[end].task != s->seen[first].task;
 		for (size_t i = first; i < end; i++) {
-			struct access_place *a = &s->places[s->seen[i].place];
+			struct access_place *a;
 
+			if (s->seen[i].place == NO_PLACE)
+				continue;
+			a = &s->places[s->seen[i].place];
 			a->added |= shared && a->op != ZUG_OP_NONE;
 			if (addr - begin > a->within)
 				a->within = addr - begin;
@@ -277,12 +284,14 @@ static void add_of_script(const struct scan *s)
 		     shared = false;
 		uint8_t how = 0;
 
+		if (x->place == NO_PLACE)
+			continue;
 		if (!on && !search_script_is_in(s->session->search, s->places[x->place].label_site))
 			continue;
 		for (int add = 0; add < 2 && (!add || on || (shared && how & HOW_WRITE)); add++) {
 			for (size_t k = 0; k < s->nr_seen; k++) {
-				if (!range_overlap(ranges_at(s->ranges, s->seen[k].range - 1),
-						   range))
+				if (s->seen[k].place == NO_PLACE ||
+				    !range_overlap(ranges_at(s->ranges, s->seen[k].range - 1), range))
 					continue;
 				shared |= s->seen[k].task != x->task;
 				how |= s->seen[k].how;

@@ -49,9 +49,10 @@ struct access_place {
  */
 struct seen {
 	uint32_t range;		/* 0: free */
-	uint32_t task, place;
+	uint32_t task, place;	/* place: NO_PLACE: an atomic instruction, which is a point anyway */
 	uint8_t how;		/* HOW_*, of all times */
 };
+#define NO_PLACE	UINT32_MAX
 #define HOW_WRITE	1u	/* it was written there */
 #define HOW_HANDLER	2u	/* in a signal handler */
 #define HOW_OUTSIDE	4u	/* outside of one */

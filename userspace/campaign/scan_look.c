@@ -85,6 +85,11 @@ static void note_race(struct scan *s, const struct vector_clocks_race *race)
 		r->object = s->objects[with];
 }
 
+static bool is_atomic(unsigned int op)
+{
+	return op == ZUG_OP_ATOMIC_RMW || op == ZUG_OP_ATOMIC_LOAD || op == ZUG_OP_ATOMIC_STORE;
+}
+
 void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 {
 	const struct world_task *t = &s->session->world->tasks[p->cand[i].task];
@@ -101,17 +106,19 @@ void scan_look(struct scan *s, const struct search_point *p, uint32_t i)
 		a->hits += !a->split || p->cand[i].label.op == ZUG_OP_DATA_READ;
 		a->label_site = p->cand[i].label.site;
 	}
-	for (uint32_t n = 0; a && n < t->nr_accesses; n++) {
+	for (uint32_t n = 0; (a || is_atomic(p->cand[i].label.op)) && n < t->nr_accesses; n++) {
 		uint32_t range = add_range(s, &t->access[n]);
-
+		uint32_t place = a ? a - s->places : NO_PLACE;
 		uint8_t how = (t->in_handler ? HOW_HANDLER : HOW_OUTSIDE) |
 			      (t->access[n].write ? HOW_WRITE : 0);
 
 		if (range == RANGES_NONE ||
-		    !note_access(s, &(struct seen){ range + 1, t->task, a - s->places, how })) {
+		    !note_access(s, &(struct seen){ range + 1, t->task, place, how })) {
 			s->no_memory = true;
 			return;
 		}
+		if (!a)
+			continue;
 		acc[nr] = (struct vector_clocks_access){
 			.object = clock_object(s, range),
 			.write = t->access[n].write,
