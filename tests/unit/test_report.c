@@ -656,7 +656,7 @@ static void own_lines_come_first(void **state)
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_PASS });
 	assert_int_equal(trace_close(w, false), 0);
 	out = show(ZUG_EXIT_PASS, real, NULL);
-	expect(out, "Queue::push queue.cc:11 (in run queue.cc:30)\n");
+	expect(out, "Queue::push queue.cc:11 (in run :30)\n");
 	expect(out, "std::mutex::lock std_mutex.h:100\n");
 	free(out);
 }

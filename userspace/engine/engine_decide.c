@@ -324,13 +324,14 @@ static enum verdict end_before(struct engine *e, uint32_t task, uint32_t ne, boo
 /* A time-out, or (WORLD_NO_TASK) the next timer, ends before its time: the trace says by how much. */
 static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
 {
-	double seconds = ((double)deadline - (double)e->status.clock) / 1e9;
+	double ns = (double)deadline - (double)e->status.clock;
 	struct world_timer timer = { .task = WORLD_NO_TASK };
 	char text[128];
 
 	if (deadline <= e->status.clock)
 		return;
-	snprintf(text, sizeof(text), seconds < 100 ? "%.3g s" : "%.0f s", seconds);
+	snprintf(text, sizeof(text), "%.*f %s", ns < 10e9 && ns >= 1e9, ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9),
+		 ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s");
 	e->x->early++;
 	if (task == WORLD_NO_TASK && e->w->ops->timer && e->w->ops->timer(e->w, &timer))
 		steps_note_timer(e, text, &timer);

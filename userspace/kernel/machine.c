@@ -151,7 +151,7 @@ static void look_sched_ext(struct machine_fact *f)
 	say_config("CONFIG_SCHED_CLASS_EXT", config, sizeof(config));
 	snprintf(fix, sizeof(fix), "%s; or test in a virtual machine: tools/vm of zugzwang's source",
 		 distribution()->kernel);
-	bad(f, -ENOSYS, fix, "this kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT)%s%s%s", config[0] ? "; " : "", config,
+	bad(f, -ENOSYS, fix, "this kernel has no sched_ext (%s)%s", config[0] ? config : "CONFIG_SCHED_CLASS_EXT",
 	    access("/sys", R_OK) || access("/sys/kernel", R_OK) ? "; /sys is not mounted" : "");
 }
 

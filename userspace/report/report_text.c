@@ -245,9 +245,23 @@ void report_frame(const struct report *r, const struct trace_frame *f, char *buf
 		snprintf(buf, len, "%s%s%s", function, function[0] && file[0] ? " " : "", file);
 }
 
+/* A frame behind another one: the file of both is told once. */
+static void caller(const struct report *r, const struct trace_frame *f, const struct trace_frame *before, char *buf,
+		   size_t len)
+{
+	char line[16];
+
+	report_frame(r, f, buf, len);
+	if (!f->function || !f->file || !f->line || !before->file || strcmp(f->file, before->file))
+		return;
+	report_frame(r, &(struct trace_frame){ .function = f->function }, buf, len);
+	snprintf(line, sizeof(line), " :%u", f->line);
+	strncat(buf, line, len - strlen(buf) - 1);
+}
+
 void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 {
-	const struct trace_frame *frames, *main;
+	const struct trace_frame *frames, *main, *told;
 	uint32_t nr = report_frames(r, site, &frames);
 	const struct trace_module *m;
 	const struct trace_site *s;
@@ -258,7 +272,7 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 	if (len)
 		buf[0] = '\0';
 	if (nr) {
-		main = report_main_frame(frames, nr);
+		main = told = report_main_frame(frames, nr);
 		report_frame(r, main, buf, len);
 		for (uint32_t i = main - frames + 1; i < nr && frames[i - 1].inlined; i++) {
 			if (frames[i].file && symbols_of_library(frames[i].file))
@@ -267,7 +281,8 @@ void report_site(struct report *r, uint64_t site, char *buf, size_t len)
 			if (at + 8 > len)
 				return;
 			at += snprintf(buf + at, len - at, inner ? ", in " : " (in ");
-			report_frame(r, &frames[i], buf + at, len - at);
+			caller(r, &frames[i], told, buf + at, len - at);
+			told = &frames[i];
 			inner = true;
 		}
 		at = strlen(buf);
