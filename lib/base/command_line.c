@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,12 +403,53 @@ static bool is_second(const struct command_line *c, unsigned int row)
 	return false;
 }
 
+/* How many characters must be changed, added or left out to make b of the n characters of a; long ones: very many. */
+static unsigned int edits(const char *a, size_t n, const char *b)
+{
+	unsigned int row[64], above, left;
+	size_t m = strlen(b);
+
+	if (n >= 64 || m >= 64)
+		return UINT_MAX;
+	for (size_t k = 0; k <= m; k++)
+		row[k] = k;
+	for (size_t i = 1; i <= n; i++) {
+		above = row[0];
+		row[0] = i;
+		for (size_t k = 1; k <= m; k++) {
+			left = above + (a[i - 1] != b[k - 1]);
+			above = row[k];
+			row[k] = left < above + 1 ? left : above + 1;
+			if (row[k - 1] + 1 < row[k])
+				row[k] = row[k - 1] + 1;
+		}
+	}
+	return row[m];
+}
+
+/* The option that may be meant by a word that is none; NULL: none is like it. */
+static const char *like(const struct command_line *c, const char *word, size_t n)
+{
+	unsigned int best = n > 6 ? 2 : 1, few;
+	const char *name = NULL;
+
+	for (unsigned int i = 0; i < c->nr_rows && n > 2; i++) {
+		few = edits(word, n, c->rows[i].name);
+		if (few < best || (few == best && !name)) {
+			best = few;
+			name = c->rows[i].name;
+		}
+	}
+	return name;
+}
+
 /* Why getopt_long() did not take a word. */
 static void refuse(const struct command_line *c, const char *word, bool missing, char *err,
 		   size_t errlen)
 {
 	const struct option_row *r = row_of(c, optopt);
 	size_t n = strcspn(word, "=");
+	const char *meant;
 	unsigned int nr = 0;
 
 	if (missing && r) {
@@ -429,9 +471,11 @@ static void refuse(const struct command_line *c, const char *word, bool missing,
 				snprintf(err, errlen, "'%.*s' is ambiguous:", (int)n, word);
 			add(err, errlen, " --%s", c->rows[i].name);
 		}
-	if (nr < 2)
-		snprintf(err, errlen, "unknown option '%.*s'; %s --help lists the options", (int)n,
-			 word, c->command);
+	if (nr > 1)
+		return;
+	meant = n > 2 ? like(c, word + 2, n - 2) : NULL;
+	snprintf(err, errlen, "unknown option '%.*s'%s%s%s; %s --help lists the options", (int)n, word,
+		 meant ? " (perhaps --" : "", meant ? meant : "", meant ? ")" : "", c->command);
 }
 
 /* The rows as getopt_long() wants them. */

@@ -317,6 +317,10 @@ static void conflicts(void **state)
 	expect_refused("--seed needs an argument: N", "--seed", NULL, NULL);
 	expect_refused("--quiet takes no argument", "--quiet=3", "x", "x");
 	expect_refused("unknown option '--nix'; zug run --help", "--nix=3", "x", "x");
+	expect_refused("unknown option '--seeds' (perhaps --seed); zug run --help", "--seeds", "3", "x");
+	expect_refused("unknown option '--stategry' (perhaps --strategy);", "--stategry=dfs", "x", "x");
+	expect_refused("unknown option '--feed' (perhaps --seed);", "--feed=2", "x", "x");
+	expect_refused("unknown option '--verbose'; zug run", "--verbose", "x", "x");
 	expect_refused("unknown option '-x'", "-x", "x", "x");
 	expect_refused("'--max' is ambiguous: --max-steps --max-tasks ",
 		       "--max=3", "x", "x");
