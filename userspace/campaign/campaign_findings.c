@@ -333,8 +333,8 @@ int campaign_on_finding(struct campaign *c, const struct execution *x, bool *onc
 		session_say(&c->s, "not minimised: the time (--time) is over; zug minimize does it");
 	else if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT)
 		simplify(c, &f);
-	if (c->s.o.results.minimize && x->outcome.kind != ZUG_OUTCOME_TIMEOUT && !session_interrupted(&c->s) &&
-	    closest_note_callers(c, f.trace, err, errlen))
+	if ((c->s.o.results.minimize || c->s.o.search.script) && x->outcome.kind != ZUG_OUTCOME_TIMEOUT &&
+	    !session_interrupted(&c->s) && closest_note_callers(c, f.trace, err, errlen))
 		session_say(&c->s, "which lines of the program lead there was not noted: %s", err);
 	tell(c, &f, FINDING_EXPLAINED);
 	if (x->outcome.kind == ZUG_OUTCOME_RACE && !c->s.frozen)

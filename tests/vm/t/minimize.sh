@@ -115,6 +115,12 @@ if begin "steps in methods of headers are told by the lines that call them"; the
 	want_out '^ +T[12] does lock .*  [^ ]+ guard-abba\.cc:[0-9]+$'
 	! grep -E '^ +T[0-9]+ (does|would do|is stopped before) (un)?lock .*\.h:[0-9]+$' "$dir/out" ||
 		note "a header is named"
+	zug 120 run -q -o traces -- "$programs/early-notify"
+	zug 60 pin -o pinned "$(kept_trace)"
+	zug 60 run -q --script pinned -o traces -- "$programs/early-notify"
+	want_status 1
+	want_out '^ +T[01] is stopped before .* early-notify\.cc:[0-9]+$'
+	! grep -qE '^ +T[01] (does|is stopped before) .*\.h:[0-9]+$' "$dir/out" || note "a script tells a header"
 	end
 fi
 
