@@ -521,6 +521,42 @@ static void no_jumps(const struct code *c, const char *path, const char *form)
 	fclose(file);
 }
 
+static const char containers_source[] =
+	"#include <list>\n"
+	"#include <map>\n"
+	"extern \"C\" void containers(std::list<int> &l, std::map<int, int> &m, int k)\n"
+	"{ l.push_back(k); l.splice(l.begin(), l, --l.end()); l.pop_back(); m[k] = 1; m.erase(m.begin()); }\n"
+	"int main() { std::list<int> l; std::map<int, int> m; containers(l, m, 3); }\n";
+
+/* The functions of libstdc++ that link the nodes of containers are told, and what they change. */
+static void test_containers(void **state)
+{
+	static const char *const forms[] = { "-O2 -pie", "-O0 -fno-plt", "-O1 -static" };
+	compiled_write("containers.cc", containers_source, strlen(containers_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		unsigned int seen = 0;
+		struct code *c;
+		compiled_run("g++ %s -o %s %s", forms[i], compiled_path("containers"), compiled_path("containers.cc"));
+		c = open_code(compiled_path("containers"), CODE_CACHE_NONE);
+		for (uint32_t k = 0; k < code_nr(c); k++) {
+			const struct code_place *p = code_at(c, k);
+
+			if (p->kind != CODE_BLOCK || !code_block_bytes(p->size))
+				continue;
+			seen |= 1u << p->size;
+			assert_int_equal(p->base, p->size == CODE_BLOCK_TREE_INSERT ? CODE_RCX : CODE_RDI);
+			assert_int_equal(!(p->flags & CODE_WRITE), p->size == CODE_BLOCK_TREE_WALK);
+			assert_int_equal(code_second(p), code_block_changes_second(p->size));
+			assert_int_equal(code_block_bytes(p->size),
+					 p->size == CODE_BLOCK_LIST || p->size == CODE_BLOCK_LIST_TWO ? 16 : 32);
+		}
+		seen |= 1u << CODE_BLOCK_TREE_WALK;
+		if (seen != ((1u << CODE_NR_BLOCKS) - (1u << CODE_BLOCK_LIST)))
+			fail_msg("%s: kinds %x", forms[i], seen);
+		code_free(c);
+	}
+}
+
 static void test_calls(void **state)
 {
 	static const char *const forms[] = {
@@ -947,6 +983,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_rewrite),
 		cmocka_unit_test(test_cache),

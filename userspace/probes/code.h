@@ -33,11 +33,11 @@ enum code_kind {
 	CODE_FENCE,		/* mfence, lfence, sfence, and a LOCK operation on the stack that changes nothing */
 	CODE_TIME,		/* rdtsc, rdtscp */
 	CODE_RANDOM,		/* rdrand, rdseed */
-	CODE_BLOCK,		/* calls (or jumps to) a function of the C library that accesses what its arguments lead to */
+	CODE_BLOCK,		/* calls (or jumps to) a function of a library that accesses what its arguments lead to */
 	CODE_NR_KINDS,
 };
 
-/* Of a CODE_BLOCK place: what it calls, in `size`. Its operand is what its first argument leads to. */
+/* Of a CODE_BLOCK place: what it calls, in `size`. Its operand is what its first argument leads to, or the one told here. */
 enum code_block {
 	CODE_BLOCK_COPY = 1,	/* memcpy, memmove, mempcpy: to the first, from the second, third bytes */
 	CODE_BLOCK_FILL,	/* memset: the first, third bytes */
@@ -45,6 +45,12 @@ enum code_block {
 	CODE_BLOCK_STRCPY,	/* strcpy, stpcpy: to the first, from the second, as long as that string */
 	CODE_BLOCK_STRLEN,	/* strlen: reads the first, a string */
 	CODE_BLOCK_STRCMP,	/* strcmp: reads both, as far as they are equal, and one byte */
+	/* of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a tree */
+	CODE_BLOCK_LIST,	/* changes the list's node that is its first argument, or what lies around it */
+	CODE_BLOCK_LIST_TWO,	/* and the one that is its second */
+	CODE_BLOCK_TREE_WALK,	/* reads the tree's node that is its first */
+	CODE_BLOCK_TREE_ERASE,	/* changes that, and the head of the tree, its second */
+	CODE_BLOCK_TREE_INSERT,	/* changes the head, its fourth, and the new node, its second */
 	CODE_NR_BLOCKS,
 };
 
@@ -63,6 +69,7 @@ enum code_block {
 /* An operand that no other task can reach, or that never changes: never worth a point. */
 #define CODE_LOCAL	(CODE_STACK | CODE_TLS | CODE_CONST)
 
+#define CODE_RCX	1		/* as base: the fourth argument */
 #define CODE_RSI	6		/* as base: of a string operation, where it reads; of the arguments, the second */
 #define CODE_RDI	7
 #define CODE_RIP	16		/* as base */
@@ -99,6 +106,10 @@ enum code_cache {
 
 /* The function of that name; 0: none of interest. */
 enum code_block code_block(const char *name);
+/* The bytes that one accesses at each of its arguments; 0: they do not follow from the function. */
+uint32_t code_block_bytes(enum code_block b);
+/* True for one that changes what its second argument leads to. */
+bool code_block_changes_second(enum code_block b);
 
 /*
  * Reads the file at path (any ELF program or shared library for x86-64). The cache is in

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * code_calls.c - where the calls of the C library's functions on blocks of memory go
+ * code_calls.c - where the calls of the C library's functions on blocks of memory go, and those of libstdc++'s functions
+ * that link the nodes of containers
  *
  * By a word of the global offset table, through a stub or not; in a static program to the function itself, or
  * through a stub to the one that suits the processor (an IFUNC).
@@ -22,6 +23,17 @@ enum code_block code_block(const char *name)
 		{ "memset", CODE_BLOCK_FILL }, { "memcmp", CODE_BLOCK_COMPARE }, { "bcmp", CODE_BLOCK_COMPARE },
 		{ "strcpy", CODE_BLOCK_STRCPY }, { "stpcpy", CODE_BLOCK_STRCPY },
 		{ "strlen", CODE_BLOCK_STRLEN }, { "strcmp", CODE_BLOCK_STRCMP },
+		{ "_ZNSt8__detail15_List_node_base7_M_hookEPS0_", CODE_BLOCK_LIST_TWO },
+		{ "_ZNSt8__detail15_List_node_base9_M_unhookEv", CODE_BLOCK_LIST },
+		{ "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", CODE_BLOCK_LIST_TWO },
+		{ "_ZNSt8__detail15_List_node_base10_M_reverseEv", CODE_BLOCK_LIST },
+		{ "_ZNSt8__detail15_List_node_base4swapERS0_S1_", CODE_BLOCK_LIST_TWO },
+		{ "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", CODE_BLOCK_TREE_WALK },
+		{ "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", CODE_BLOCK_TREE_WALK },
+		{ "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base", CODE_BLOCK_TREE_WALK },
+		{ "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", CODE_BLOCK_TREE_WALK },
+		{ "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_", CODE_BLOCK_TREE_ERASE },
+		{ "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", CODE_BLOCK_TREE_INSERT },
 		/* with _FORTIFY_SOURCE */
 		{ "__memcpy_chk", CODE_BLOCK_COPY }, { "__memmove_chk", CODE_BLOCK_COPY },
 		{ "__mempcpy_chk", CODE_BLOCK_COPY }, { "__memset_chk", CODE_BLOCK_FILL },
@@ -32,6 +44,23 @@ enum code_block code_block(const char *name)
 		if (!strcmp(name, known[i].name))
 			return known[i].block;
 	return 0;
+}
+
+uint32_t code_block_bytes(enum code_block b)
+{
+	switch (b) {
+	case CODE_BLOCK_LIST: case CODE_BLOCK_LIST_TWO:
+		return 2 * sizeof(void *);
+	case CODE_BLOCK_TREE_WALK: case CODE_BLOCK_TREE_ERASE: case CODE_BLOCK_TREE_INSERT:
+		return 4 * sizeof(void *);
+	default:
+		return 0;
+	}
+}
+
+bool code_block_changes_second(enum code_block b)
+{
+	return b == CODE_BLOCK_LIST_TWO || b == CODE_BLOCK_TREE_ERASE || b == CODE_BLOCK_TREE_INSERT;
 }
 
 static int add_target(struct code *c, uint64_t vaddr, enum code_block block, bool word)
