@@ -15,17 +15,21 @@ const struct probe_module *session_module_at(const struct session *s, uint64_t s
 	return probes_module(s->probes, at->module);
 }
 
+/* What is inlined from a library is told by the program's line. */
 static void place_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {
+	struct trace_frame frames[16], f;
+	int nr = m ? symfile_frames(m->file, offset, frames, 16) : 0, own;
 	char function[256] = "?";
-	struct trace_frame f;
 	const char *base;
 
-	if (!m || symfile_frames(m->file, offset, &f, 1) <= 0) {
+	if (nr <= 0) {
 		snprintf(buf, len, "%s+0x%lx", m ? strrchr(m->path, '/') + 1 : "?",
 			 (unsigned long)offset);
 		return;
 	}
+	own = symbols_own_frame(frames, nr);
+	f = frames[own < 0 ? 0 : own];
 	if (f.function)
 		symbols_brief(f.function, function, sizeof(function));
 	if (!f.file) {

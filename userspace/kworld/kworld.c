@@ -249,16 +249,6 @@ static int kworld_stack(struct world *w, const struct world_task *t, struct trac
 	return symbols_unwind(k->o.symbols, t->tgid, t->pid, &regs, frames, max);
 }
 
-/* The first frame of the program's own code; -1: none. */
-static int own_frame(const struct trace_frame *frames, int nr)
-{
-	for (int i = 0; i < nr; i++)
-		if (frames[i].file && frames[i].line && symbols_is_source(frames[i].file) &&
-		    !symbols_of_library(frames[i].file))
-			return i;
-	return -1;
-}
-
 static bool same_frame(const struct trace_frame *a, const struct trace_frame *b)
 {
 	return a->function && b->function && a->line == b->line && !strcmp(a->function, b->function);
@@ -273,12 +263,12 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 	uint64_t all[18];
 
 	nr_here = f ? symfile_frames(f, ps->offset, here, 16) : 0;
-	if (own_frame(here, nr_here) >= 0 && !symfile_interprets(f))
+	if (symbols_own_frame(here, nr_here) >= 0 && !symfile_interprets(f))
 		return -ENOENT;
 	/* of an interpreter the lines that it executes are the program's */
 	if (symbols_interpret(kw(w)->o.symbols) && !kworld_registers(w, t, all))
 		nr = symbols_interpreted(kw(w)->o.symbols, t->pid, all[17], frames, 64);
-	own = own_frame(frames, nr);
+	own = symbols_own_frame(frames, nr);
 	/* or else those of its library */
 	for (int k = 0; own < 0 && k < nr; k++)
 		if (frames[k].line && symbols_is_source(frames[k].file))
@@ -287,7 +277,7 @@ static int kworld_own_caller(struct world *w, const struct world_task *t, char *
 		nr = kworld_stack(w, t, frames, 64);
 		while (i < nr && !same_frame(&frames[i], &here[0]))
 			i++;
-		own = i < nr ? own_frame(frames + i, nr - i) : -1;
+		own = i < nr ? symbols_own_frame(frames + i, nr - i) : -1;
 	}
 	if (own < 0)
 		return -ENOENT;

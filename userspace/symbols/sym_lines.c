@@ -488,6 +488,15 @@ bool symbols_of_library(const char *file)
 	       strstr(file, "/lib/python3.") || is_of_jdk(file);
 }
 
+int symbols_own_frame(const struct trace_frame *frames, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (frames[i].file && frames[i].line && symbols_is_source(frames[i].file) &&
+		    !symbols_of_library(frames[i].file))
+			return i;
+	return -1;
+}
+
 /* ---- from source to code ---- */
 
 /* "bank.c" and "src/bank.c" name /home/u/src/bank.c; "k.c" does not. */

@@ -145,6 +145,8 @@ bool symbols_of_library(const char *file);
  * below a folder.
  */
 bool symbols_is_source(const char *file);
+/* The first frame of the program's own code; -1: none. */
+int symbols_own_frame(const struct trace_frame *frames, int nr);
 bool symbols_of_language(const char *file);	/* of Rust's or Go's, which are in every program */
 /*
  * ATOMIC when the innermost source line says that its accesses are atomic: it lies in a file for
