@@ -102,6 +102,15 @@ int profile_step(struct profile *p, uint32_t task, uint32_t parent, const struct
 	return 0;
 }
 
+uint32_t profile_tasks(const struct profile *p)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t t = 0; t < p->nr_lives; t++)
+		nr += p->lives[t].met;
+	return nr;
+}
+
 /* Of a task that never comes to its own end the steps that it makes are all that there is to know. */
 static bool was_cut(const struct profile *p, uint32_t task)
 {

@@ -78,6 +78,9 @@ int profile_index(struct profile *p);
 /* The task came to its own end in this execution. */
 void profile_ended(struct profile *p, uint32_t task);
 
+/* Tasks that there were in executions before this one. */
+uint32_t profile_tasks(const struct profile *p);
+
 /* An execution ended. */
 void profile_end(struct profile *p);
 

@@ -28,9 +28,13 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "search/profile.h"
 #include "search/strategies/strategies.h"
 
 #define MEMORY		16.0	/* executions over which novelty is averaged */
+#define EASY		16	/* executions in which samplers find what is easy */
+#define DPOR_END	100	/* from there up to this one dpor has a bonus of its own, ... */
+#define DPOR_BONUS	60.0	/* ... divided by the number of tasks */
 
 static const struct {
 	const char *spec;
@@ -69,6 +73,7 @@ struct portfolio {
 	struct member *now;
 	struct member *base;	/* chooses the next execution, which never preempts; NULL: none does */
 	uint64_t opened;	/* bits: turns of the opening that were given */
+	uint64_t iteration;	/* executions before this one */
 };
 
 static void portfolio_fini(void *state)
@@ -159,7 +164,14 @@ static bool may_choose(const struct portfolio *p, const struct member *m)
 /* What a member has earned: it gets a turn so often. */
 static double weight(const struct portfolio *p, const struct member *m)
 {
-	return 1 + parts[m - p->members].bonus * m->novelty;
+	double bonus = parts[m - p->members].bonus;
+	uint32_t tasks;
+
+	if (m->type == &strategy_dpor && p->iteration >= EASY && p->iteration < DPOR_END) {
+		tasks = profile_tasks(p->env->profile);
+		bonus = fmax(bonus, tasks ? DPOR_BONUS / tasks : 0);
+	}
+	return 1 + bonus * m->novelty;
 }
 
 /* Where every execution is a part of its own, members are drawn, with their weights as they were at last. */
@@ -209,7 +221,7 @@ static int portfolio_begin(void *state, uint64_t iteration)
 	struct search_stats stats;
 	int ret;
 
-	(void)iteration;
+	p->iteration = iteration;
 	for (;;) {
 		p->now = p->base ? p->base : next_member(p);
 		ret = p->now->type->begin(p->now->state, p->now->iteration);

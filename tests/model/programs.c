@@ -156,6 +156,46 @@ static void chain(struct program *p, uint32_t n)
 	p->model.nr_tasks = 2;
 }
 
+/*
+ * Two tasks take numbers, and one goes in before the other when both have the same: Lamport's bakery, in which they do
+ * not say that they choose. Each has to stand still while the other makes all steps up to a place; n more steps before.
+ */
+static void bakery(struct program *p, uint32_t n)
+{
+	enum { INSIDE, NUMBER, CHOOSING = NUMBER + 2 };
+
+	for (uint32_t t = 0; t < 2; t++) {
+		uint32_t other = !t, wait;
+		struct model_step *none, *own, *greater;
+
+		noise(p, t, n);
+		add(p, t, M_READ, NUMBER + other, 0, 0);
+		add(p, t, M_STORE, NUMBER + t, 0, 1);
+		add(p, t, M_WRITE, CHOOSING + t, 0, 0);
+		add(p, t, M_READ, CHOOSING + other, 0, 0);
+		wait = p->model.len[t];
+		add(p, t, M_READ, NUMBER + other, 0, 0);
+		none = add(p, t, M_JUMP_EQ, 0, 0, 0);
+		add(p, t, M_READ, NUMBER + other, 0, 0);
+		add(p, t, M_READ, NUMBER + t, 1, 0);
+		/* numbers are 1 or 2; task 0 waits for a smaller one, task 1 for the same, too */
+		own = add(p, t, M_JUMP_EQ, 0, 1, t ? 2 : 1);
+		greater = add(p, t, M_JUMP_EQ, 0, 0, 2);
+		if (t)
+			own->to = (uint16_t)p->model.len[t];
+		add(p, t, M_YIELD, 0, 0, 0);
+		add(p, t, M_JUMP, 0, 0, 0)->to = (uint16_t)wait;
+		if (!t)
+			own->to = (uint16_t)p->model.len[t];
+		none->to = greater->to = (uint16_t)p->model.len[t];
+		add(p, t, M_TRYLOCK, INSIDE, 0, 0);
+		add(p, t, M_ASSERT, 0, 0, 1);
+		add(p, t, M_UNLOCK, INSIDE, 0, 0);
+		add(p, t, M_WRITE, NUMBER + t, 0, 0);
+	}
+	p->model.nr_tasks = 2;
+}
+
 static void window(struct program *p, uint32_t n)
 {
 	struct model_step *none;
@@ -229,7 +269,7 @@ struct program *program_new(const char *family, uint32_t n)
 		{ "reorder", reorder }, { "twostage", twostage },
 		{ "philosophers", philosophers }, { "lostupdate", lostupdate }, { "clerks", clerks },
 		{ "abba", abba }, { "chain", chain }, { "window", window },
-		{ "lostwakeup", lostwakeup }, { "spin", spin }, { "lines", lines },
+		{ "lostwakeup", lostwakeup }, { "bakery", bakery }, { "spin", spin }, { "lines", lines },
 		{ "values", values },
 	};
 	struct program *p;

@@ -27,6 +27,7 @@ void program_free(struct program *p);
  *	chain N		bug of depth N: two tasks have to alternate N - 1 times at one place
  *	window N	two steps of one task are N apart from its ends, another falls between
  *	lostwakeup N	a signal before the wait, N other steps before both
+ *	bakery N	two tasks take numbers without saying so, N other steps before; two long stops
  *	spin N		N tasks wait for a flag with yields; no bug
  *	lines N		three tasks of N steps on one variable; no bug
  *	values N	two tasks write a value below N that the search chooses; no bug

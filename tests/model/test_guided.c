@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_guided.c - guided learns from all executions, and the portfolio's first turns
+ * test_guided.c - guided learns from all executions, and the portfolio's turns
  */
 #include <string.h>
 #include "programs.h"
@@ -112,8 +112,38 @@ static void test_all_turns(void)
 	program_free(p);
 }
 
+/* The turns of dpor in executions first to last, counted from 1. */
+static int turns_of_dpor(const char *family, uint32_t n, int first, int last)
+{
+	struct program *p = program_new(family, n);
+	struct search *s = model_search("portfolio", 1, 1);
+	struct search_stats st;
+	struct model_result r;
+	int turns = 0;
+
+	for (int i = 1; i <= last; i++) {
+		model_run(&p->model, s, &r, NULL, 0);
+		search_get_stats(s, &st);
+		turns += i >= first && !strcmp(st.strategy, "dpor");
+	}
+	search_free(s);
+	program_free(p);
+	return turns;
+}
+
+/* dpor has many turns for a while, if there are few tasks. */
+static void test_few_tasks(void)
+{
+	int few = turns_of_dpor("lines", 10, 18, 97), later = turns_of_dpor("lines", 10, 102, 181),
+	    many = turns_of_dpor("philosophers", 16, 18, 97);
+
+	tap_ok(few > 20, "dpor has many turns where few tasks are (%d of 80)", few);
+	tap_ok(many < 16 && later < 16, "but not where many are, nor later (%d and %d of 80)", many, later);
+}
+
 int main(void)
 {
+	test_few_tasks();
 	test_replays();
 	test_members();
 	test_all_turns();

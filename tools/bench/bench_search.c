@@ -35,6 +35,7 @@ static const struct { const char *family; uint32_t n; } programs[] = {
 	{ "philosophers", 3 }, { "philosophers", 5 }, { "philosophers", 8 },
 	{ "lostupdate", 0 }, { "lostupdate", 20 }, { "lostupdate", 100 },
 	{ "abba", 0 }, { "abba", 20 }, { "window", 20 }, { "lostwakeup", 10 },
+	{ "bakery", 0 }, { "bakery", 20 },
 	{ "chain", 2 }, { "chain", 4 }, { "chain", 6 },
 };
 
