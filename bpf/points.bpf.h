@@ -298,10 +298,12 @@ static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site
 	return hits >= site->limit && (hits >= ZUG_HOT_HITS || (hits & (hits - 1)));
 }
 
-/* Beyond its limit, so many hits make the breakpoint alone too slow. */
-static __always_inline bool too_hot(const struct zug_site *site)
+/* At the first hit behind the last that can stop, and at some later ones: the breakpoint is of no use any more. */
+static __always_inline bool useless(const struct zug_site *site)
 {
-	return !(site->hits % ZUG_HOT_HITS) && !watches[0].len;
+	__u32 last = site->limit > ZUG_HOT_HITS / 2 ? site->limit : ZUG_HOT_HITS / 2 + 1;
+
+	return site->hits > last && !((site->hits - last - 1) % ZUG_HOT_HITS) && !watches[0].len;
 }
 
 static __always_inline struct primitive_call *primitive_of(struct task_state *t)
@@ -474,7 +476,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->step_addr = t->ev.arg[0];
 			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
 		} else if (site->limit && used_up(s, site)) {
-			if (too_hot(site)) {
+			if (useless(site)) {
 				t->ev.kind = ZUG_EV_HOT;
 				event_send(s, &t->ev);
 			}

@@ -365,8 +365,8 @@ static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip)
 }
 
 /*
- * After so many hits of a place in one execution, beyond its limit, its breakpoint is taken out of the process: each
- * costs a sixth of a stop. Before that it still stops at hits that are a power of two.
+ * Beyond its limit a place stops at hits that are a power of two, below this number. Behind the last of those its
+ * breakpoint is taken out of the process: each hit costs a sixth of a stop.
  */
 #define ZUG_HOT_HITS	64
 
