@@ -439,7 +439,7 @@ static void use_python(const uint8_t *data, size_t len)
 	static uint8_t *memory;
 	struct symfile f = { .python_sought = true, .python = { .runtime = PYTHON, .runtime_size = 4096, .version = PYTHON + 8,
 			     .code = 0x1001, .text = 0x1002, .bytes = 0x1003 } };
-	struct python_frame frames[16];
+	struct interpreted_frame frames[16];
 	struct sym_string *strings = NULL;
 	int nr;
 
