@@ -875,6 +875,8 @@ static void brief_names(void **state)
 		{ "sync.(*Mutex).Lock", "sync.(*Mutex).Lock" },
 		{ "my lib.so+0x10", "my lib.so+0x10" },
 		{ "f<(", "f<(" }, { "f(", "f" }, { "", "" },
+		/* brackets that do not match: the last blank is among the arguments that are left out */
+		{ "a<bbbbbbbbbbbbbbbb} {cccccccccccccccccccccccc>x(", ">x" },
 	};
 	char buf[256];
 

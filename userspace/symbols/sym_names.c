@@ -171,6 +171,7 @@ void symbols_brief(const char *name, char *buf, size_t len)
 			if (nr > ARGUMENTS_MAX)
 				at = args + snprintf(buf + args, len - args, "...");
 			at = at < len - 1 ? at : len - 2;
+			start = start < at ? start : at;
 			args = SIZE_MAX;
 		}
 		depth += (c == '<' || c == '{') - ((c == '>' && p > name && p[-1] != '-') || c == '}');
