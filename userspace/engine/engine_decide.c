@@ -330,8 +330,11 @@ static void note_early(struct engine *e, uint32_t task, uint64_t deadline)
 
 	if (deadline <= e->status.clock)
 		return;
-	snprintf(text, sizeof(text), "%.*f %s", ns < 10e9 && ns >= 1e9, ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9),
-		 ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s");
+	/* as it is rounded: no 1000 ms */
+	if (ns < 999.5e6)
+		snprintf(text, sizeof(text), "%.0f %s", ns / (ns < 999.5e3 ? 1e3 : 1e6), ns < 999.5e3 ? "us" : "ms");
+	else
+		snprintf(text, sizeof(text), ns < 9.95e9 ? "%.2g s" : "%.0f s", ns / 1e9);
 	e->x->early++;
 	if (task == WORLD_NO_TASK && e->w->ops->timer && e->w->ops->timer(e->w, &timer))
 		steps_note_timer(e, text, &timer);
