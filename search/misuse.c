@@ -122,9 +122,7 @@ static struct object *get(struct misuse *m, uint64_t id)
 
 static bool alive(const struct search_point *p, uint32_t task)
 {
-	uint32_t low = ARRAY_FROM(p->nr, c, p->cand[c].task < task);
-
-	return low < p->nr && p->cand[low].task == task;
+	return search_cand_of(p, task) != UINT32_MAX;
 }
 
 /* A task that cannot go on because of this object. */

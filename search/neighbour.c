@@ -40,8 +40,7 @@
 
 /* Where more pairs are there, torn updates come before them. */
 #define PAIRS_FEW	16
-/* Torn updates are looked for; objects whose updates are made whole; and so many updates of each. */
-#define TORN_MAX	256
+/* Objects whose torn updates are made whole; and so many updates of each. */
 #define WHOLE_OBJECTS	4
 #define WHOLE_MAX	8
 
@@ -487,14 +486,6 @@ static uint32_t follow(struct neighbour *n, const struct choice *c)
 	return pos == CHOICE_NONE ? schedule_follow(n->trial, n->nr_trial, n->a.env, c) : pos;
 }
 
-static bool is_candidate(const struct search_point *p, uint32_t task)
-{
-	for (uint32_t i = 0; i < p->nr; i++)
-		if (p->cand[i].task == task)
-			return true;
-	return false;
-}
-
 /* Tasks that were about to do something are gone: another one's last step has ended them, if it can. */
 static int note_ended(struct neighbour *n, const struct search_point *p)
 {
@@ -504,7 +495,7 @@ static int note_ended(struct neighbour *n, const struct search_point *p)
 	if (!l || !(l->flags & ZUG_L_ENDS_ALL))
 		return 0;
 	for (size_t i = 0; i < n->nr_pending; i++) {
-		if (is_candidate(p, n->pending[i].task))
+		if (search_cand_of(p, n->pending[i].task) != UINT32_MAX)
 			continue;
 		if (!ARRAY_RESERVE(n->ended, n->room_ended, n->nr_ended + 1))
 			return -ENOMEM;

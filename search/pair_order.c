@@ -5,9 +5,6 @@
 #include "search/pair_order.h"
 #include "search/torn.h"
 
-/* Torn updates are looked for. */
-#define TORN_MAX	256
-
 /* The first operation reads what an update is made of, and the second is in the other's change that came into it. */
 static bool tears(const struct critical *c, const struct critical_pair *p, const struct torn *t)
 {

@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
+#include "lib/base/array.h"
 #include "lib/label.h"
 
 #define SEARCH_NO_TASK	UINT32_MAX
@@ -50,6 +51,14 @@ struct search_point {
 	const uint32_t *enabled;	/* indices of those that are, ascending, nr_enabled of them; NULL: the search looks itself */
 	uint32_t nr_enabled;
 };
+
+/* Where the task is among the candidates; UINT32_MAX: it is none. */
+static inline uint32_t search_cand_of(const struct search_point *p, uint32_t task)
+{
+	uint32_t low = ARRAY_FROM(p->nr, c, p->cand[c].task < task);
+
+	return low < p->nr && p->cand[low].task == task ? low : UINT32_MAX;
+}
 
 enum search_result { SEARCH_PASS, SEARCH_FAIL, SEARCH_DIVERGED, SEARCH_ABANDONED };
 

@@ -13,6 +13,9 @@
 
 #include "search/critical.h"
 
+/* So many torn updates are looked for in a schedule. */
+#define TORN_MAX	256
+
 struct torn {
 	size_t look;		/* the first of the side's operations in this update that look at it */
 	size_t read;		/* the first of them that reads it, if one does: not an open or a look at its attributes */

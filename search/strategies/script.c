@@ -45,17 +45,9 @@ static int script_begin(void *state, uint64_t iteration)
 	return SEARCH_GO;
 }
 
-static uint32_t index_of(const struct search_point *p, uint32_t task)
-{
-	for (uint32_t i = 0; i < p->nr; i++)
-		if (p->cand[i].task == task)
-			return i;
-	return UINT32_MAX;
-}
-
 static bool can_run(const struct search_point *p, uint32_t task)
 {
-	uint32_t i = index_of(p, task);
+	uint32_t i = search_cand_of(p, task);
 
 	return i != UINT32_MAX && p->cand[i].enabled;
 }
@@ -71,7 +63,7 @@ static struct rule *waiting(const struct rules *r, uint32_t task)
 /* A task that can run and waits for no other, run if possible; UINT32_MAX: there is none. */
 static uint32_t another(const struct rules *r, const struct search_point *p, uint32_t run)
 {
-	uint32_t i = index_of(p, run);
+	uint32_t i = search_cand_of(p, run);
 
 	if (i != UINT32_MAX && p->cand[i].enabled && !waiting(r, run))
 		return i;
@@ -113,11 +105,11 @@ static uint32_t after_exits(struct rules *r, const struct search_point *p, uint3
 	for (uint32_t k = 0; k < r->nr; k++) {
 		struct rule_before *b = &r->rules[k].before;
 
-		if (!b->waits || index_of(p, b->run) != UINT32_MAX)
+		if (!b->waits || search_cand_of(p, b->run) != UINT32_MAX)
 			continue;
 		b->waits = false;
 		if (can_run(p, r->rules[k].match.task))
-			i = index_of(p, r->rules[k].match.task);
+			i = search_cand_of(p, r->rules[k].match.task);
 	}
 	return i;
 }
@@ -138,7 +130,7 @@ static uint32_t follow(struct rules *r, const struct search_point *p, uint32_t i
 			rule->before.waits = false;
 			rule->before.arrived = true;
 			if (can_run(p, rule->match.task)) {
-				i = index_of(p, rule->match.task);
+				i = search_cand_of(p, rule->match.task);
 				continue;
 			}
 		}
@@ -165,7 +157,7 @@ static uint32_t follow(struct rules *r, const struct search_point *p, uint32_t i
 		rule->before.made = true;
 		rule->before.unable = false;
 		rule->before.waits = rule->before.has_until || rule->before.until_exit;
-		i = index_of(p, rule->before.run);
+		i = search_cand_of(p, rule->before.run);
 	}
 	return i;
 }
@@ -191,7 +183,7 @@ static void note_step(struct rules *r, const struct search_point *p, const struc
 			continue;
 		b->now = false;
 		b->saw_task |= rule->match.task == c->task;
-		b->saw_run |= b->run == c->task || index_of(p, b->run) != UINT32_MAX;
+		b->saw_run |= b->run == c->task || search_cand_of(p, b->run) != UINT32_MAX;
 		b->near += is_near(r, &rule->match, c);
 		if (rules_match(r, &rule->match, c))
 			b->now = ++b->came == b->nth && rule->kind == RULE_LET;

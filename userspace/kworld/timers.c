@@ -59,9 +59,8 @@ void timers_event(struct timers *t, const struct zug_event *e, uint32_t task, ui
 	if (e->nr != SYS_timer_create) {
 		l->task = task;
 		l->site = site;
-	}
-	if (e->nr != SYS_timer_create)
 		return;
+	}
 	l->interval = 0;
 	l->signo = SIGALRM;
 	l->tid = 0;
