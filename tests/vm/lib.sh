@@ -9,7 +9,7 @@
 #   command_run SECONDS C...  the same with any command
 #   want_...                  notes a failure when the result is not the wanted one
 #   end                       prints the test's line; a failed test's folder is kept in build/vm-failed
-#   finish                    at the end of a file
+#   finish                    at the end of a file; a failed test when the pattern matches none of its tests
 #
 # LONG=1: everything that the docs claim; otherwise a part that takes minutes under emulation.
 set -u
@@ -25,14 +25,20 @@ pattern=${1:-*}
 base=${TMPDIR:-/tmp}/zug-vm-tests/$file
 rm -rf "$base"
 mkdir -p "$base"
-nr_tests=0 nr_bad=0 dir=$base name='' rc=0 commands=() notes=()
+nr_tests=0 nr_bad=0 nr_matched=0 dir=$base name='' rc=0 commands=() notes=()
 ulimit -c 0
+
+# is_wanted NAME: true when NAME matches the pattern.
+is_wanted()
+{
+	# shellcheck disable=SC2254
+	case $1 in $pattern) nr_matched=$((nr_matched + 1)) ;; *) return 1 ;; esac
+}
 
 begin()
 {
 	name=$1
-	# shellcheck disable=SC2254
-	case $name in $pattern) ;; *) return 1 ;; esac
+	is_wanted "$name" || return 1
 	dir=$base/${name//[^A-Za-z0-9._-]/_}
 	mkdir -p "$dir" && cd "$dir" || exit 2
 	commands=() notes=()
@@ -78,6 +84,10 @@ end()
 finish()
 {
 	[ -z "${ZUG_SOCKET:-}" ] || stop_daemon
+	if [ $nr_matched = 0 ]; then
+		nr_tests=$((nr_tests + 1)) nr_bad=$((nr_bad + 1))
+		echo "not ok $nr_tests - $file has no test whose name matches '$pattern'"
+	fi
 	echo "1..$nr_tests"
 	[ $nr_bad = 0 ]
 	exit
@@ -236,6 +246,7 @@ use_daemon()
 stop_daemon()
 {
 	name="zugd leaves nothing" dir=$base/stop
+	is_wanted "$name"
 	started=${EPOCHREALTIME/[.,]/} commands=() notes=()
 	mkdir -p "$dir" && cd "$dir" || exit 2
 	zug 60 status
