@@ -388,6 +388,20 @@ static bool is_numbered(const struct critical *c, const struct critical_pair *p)
 	return zug_object_is_numbered(critical_label(c, p->first, &task)->object);
 }
 
+/* The user named points, and the program came to one. */
+static bool has_points(const struct critical *c)
+{
+	uint32_t task;
+
+	for (size_t i = 0; i < c->s->nr + c->nr_pending; i++) {
+		const struct zug_label *l = critical_label(c, i, &task);
+
+		if (l->op == ZUG_OP_POINT && !(l->flags & ZUG_L_LEFT_OUT))
+			return true;
+	}
+	return false;
+}
+
 int critical_pairs(const struct critical *c, size_t most, struct critical_pair **pairs, size_t *nr)
 {
 	struct found f = { 0 };
@@ -396,7 +410,8 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
 	int ret = find(c, &f, false, false);
 
 	ret = ret ? ret : find(c, &f, true, false);
-	ret = ret ? ret : find(c, &f, true, true);
+	if (!ret && has_points(c))
+		ret = find(c, &f, true, true);
 	sorted = calloc(f.nr + 1, sizeof(*sorted));
 	if (!sorted)
 		ret = -ENOMEM;

@@ -67,7 +67,7 @@ static int take_events(struct kworld *k, int64_t timeout_us, char *err, size_t e
 		}
 		for (; first < k->prefix.nr; first++)
 			if (!can_begin(&k->prefix.list[first])) {
-				snprintf(err, errlen, "it stops before it comes to a system call that could be repeated");
+				snprintf(err, errlen, "it waits, or comes to a point, before the first system call at which copies could begin");
 				return -ENOTSUP;
 			}
 		if (k->run.asked)
