@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The test cases in a test program: asks the program for its list, parses what it prints, and makes
+ * The test cases in a test program: has the program asked for its list, parses what it prints, and makes
  * the command for one case. frameworks[] has the arguments of each framework; cases_list() tries
  * them in turn.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 #include "cli/cases.h"
-
-#define LIST_SECONDS 30		/* a program that does not know the option may run all its tests instead */
-#define LIST_BYTES (16u << 20)
 
 /*
  * Arguments that make the program print the list, and those that run one case (its name follows).
@@ -194,94 +185,21 @@ char **cases_command(const struct case_list *l, size_t i, char *const *argv)
 	return command;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
-
-/* The output of a command; malloc'd, NULL when it cannot be run or does not end. */
-static char *output_of(char *const *argv, char *const *envp, const char *cwd, int *exit_status)
-{
-	uint64_t until = now_ms() + LIST_SECONDS * 1000;
-	int fd[2], null, status = 0;
-	size_t len = 0, size = 4096;
-	char *text = malloc(size), *more;
-	bool ended = false;
-	pid_t pid;
-
-	if (!text || pipe2(fd, O_CLOEXEC)) {
-		free(text);
-		return NULL;
-	}
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		null = open("/dev/null", O_RDWR);
-		setpgid(0, 0);
-		dup2(null, 0);
-		dup2(fd[1], 1);
-		dup2(null, 2);
-		signal(SIGINT, SIG_DFL);
-		if (!chdir(cwd))
-			execvpe(argv[0], argv, envp);
-		_exit(127);
-	}
-	close(fd[1]);
-	while (pid > 0 && now_ms() < until && len < LIST_BYTES) {
-		struct pollfd p = { .fd = fd[0], .events = POLLIN };
-		ssize_t n;
-
-		if (poll(&p, 1, 200) <= 0)
-			continue;
-		if (len + 1 == size) {
-			more = realloc(text, 2 * size);
-			if (!more)
-				break;
-			text = more;
-			size *= 2;
-		}
-		n = read(fd[0], text + len, size - len - 1);
-		if (n <= 0) {
-			ended = !n;
-			break;
-		}
-		len += n;
-	}
-	close(fd[0]);
-	if (pid > 0) {
-		if (!ended)
-			kill(-pid, SIGKILL);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-	}
-	text[len] = 0;
-	if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
-		free(text);
-		return NULL;
-	}
-	*exit_status = WEXITSTATUS(status);
-	return text;
-}
-
-static bool is_catch2(char *const *argv, char *const *envp, const char *cwd)
+static bool is_catch2(char *const *argv, cases_output_fn *output, void *ctx)
 {
 	static const char *const list[] = { "--list-tests" };
 	char **command = extend(argv, list, 1, NULL), *text;
 	int exit_status;
 	bool is;
 
-	text = command ? output_of(command, envp, cwd, &exit_status) : NULL;
+	text = command ? output(ctx, command, &exit_status) : NULL;
 	is = text && !strncmp(text, catch2_head, strlen(catch2_head));
 	cases_free_command(command);
 	free(text);
 	return is;
 }
 
-int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd,
-	       char *err, size_t errlen)
+int cases_list(struct case_list *l, char *const *argv, cases_output_fn *output, void *ctx, char *err, size_t errlen)
 {
 	static const enum case_framework order[] = { CASES_GOOGLETEST, CASES_RUST, CASES_CATCH2,
 						     CASES_CATCH2_OLD };
@@ -292,14 +210,14 @@ int cases_list(struct case_list *l, char *const *argv, char *const *envp, const 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
 		const char *const *list = frameworks[order[k]].list;
 
-		if (order[k] == CASES_CATCH2 && !is_catch2(argv, envp, cwd))
+		if (order[k] == CASES_CATCH2 && !is_catch2(argv, output, ctx))
 			break;
 		for (nr = 0; nr < 4 && list[nr]; nr++)
 			;
 		command = extend(argv, list, nr, NULL);
 		if (!command)
 			return -ENOMEM;
-		text = output_of(command, envp, cwd, &exit_status);
+		text = output(ctx, command, &exit_status);
 		cases_free_command(command);
 		if (!text)
 			continue;

@@ -18,9 +18,12 @@ struct case_list {
 	size_t nr;
 };
 
-/* Asks the program (it is executed, outside of the sandbox). 0, or -errno with a line in err. */
-int cases_list(struct case_list *l, char *const *argv, char *const *envp, const char *cwd,
-	       char *err, size_t errlen);
+/*
+ * Executes a command. What it wrote to its standard output, malloc'd, and its exit status; NULL: it did not come to its end.
+ */
+typedef char *cases_output_fn(void *ctx, char *const *argv, int *exit_status);
+/* Asks the program, through output(). 0, or -errno with a line in err. */
+int cases_list(struct case_list *l, char *const *argv, cases_output_fn *output, void *ctx, char *err, size_t errlen);
 /*
  * The same from what a program has printed; exit: its status. -EINVAL: this is not that framework's
  * list.

@@ -5,10 +5,15 @@
  * program (cases.h).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "lib/base/clock.h"
 #include "campaign/run_options.h"
 #include "cli/campaign_text.h"
@@ -123,26 +128,98 @@ static int search_case(struct kernel *k, const struct campaign_options *o, const
 	return ret;
 }
 
+/* How the program is asked for its cases. */
+struct lister {
+	struct kernel *k;
+	const struct campaign_options *o;
+	FILE *err;
+	const volatile sig_atomic_t *stop;
+	int ret;	/* an enum zug_exit: it cannot be asked, and a message was printed */
+};
+
+/* All that the last execution wrote to its standard output; NULL: no memory. */
+static char *whole_output(struct campaign *c)
+{
+	int fd = memfd_create("zug-list", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	char *text = NULL;
+	struct stat st;
+
+	if (fd >= 0 && null >= 0) {
+		campaign_pass_on(c, fd, null);
+		text = fstat(fd, &st) ? NULL : calloc(1, st.st_size + 1);
+		if (text && pread(fd, text, st.st_size, 0) != st.st_size) {
+			free(text);
+			text = NULL;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	if (null >= 0)
+		close(null);
+	return text;
+}
+
+/* One execution, as those of the search are, but without points. A cases_output_fn. */
+static char *output_of(void *ctx, char *const *argv, int *exit_status)
+{
+	struct lister *l = ctx;
+	struct campaign_options o = *l->o;
+	struct campaign_text text;
+	struct campaign *c = NULL;
+	enum campaign_step what;
+	struct execution x;
+	char line[1024] = "", *output = NULL;
+	int ret;
+
+	if (l->ret)
+		return NULL;
+	o.command.argv = (char **)argv;
+	o.points = (struct options_points){ 0 };
+	o.failure.match = NULL;
+	o.failure.invariants = o.failure.discards = NULL;
+	o.inputs.file = NULL;
+	o.inputs.faults = 0;
+	o.machine.start = START_EXEC;
+	o.results.record = NULL;
+	campaign_text_init(&text, &o, l->err, l->err);
+	l->ret = campaign_text_new(&text, &c, l->k, l->stop);
+	if (l->ret)
+		return NULL;
+	ret = campaign_step(c, &x, &what, line, sizeof(line));
+	if (ret)
+		l->ret = campaign_text_error(&text, ret, line);
+	else if (l->stop && *l->stop)
+		l->ret = ZUG_EXIT_INCOMPLETE;
+	else if (x.status != -1 && WIFEXITED(x.status))
+		output = whole_output(c);
+	if (output)
+		*exit_status = WEXITSTATUS(x.status);
+	campaign_free(c);
+	return output;
+}
+
 /* Each test case of the program by itself. An enum zug_exit; the cases are in r. */
 static int search_cases(struct kernel *k, const struct run_options *o, struct results *r, FILE *out,
 			FILE *err, const volatile sig_atomic_t *stop)
 {
 	unsigned int cases, failed, incomplete;
 	struct campaign_options co = o->c;
+	struct lister lister = { .o = &o->c, .err = err, .stop = stop };
 	struct case_list l = { 0 };
 	struct kernel *own = NULL;
 	char line[1024] = "";
 	int ret = 0;
 
-	if (cases_list(&l, o->c.command.argv, o->c.command.envp, o->c.command.cwd, line,
-		       sizeof(line))) {
-		fprintf(err, "zug run: %s\n", line[0] ? line : "out of memory");
-		return ZUG_EXIT_USAGE;
-	}
 	if (!k && kernel_open(&own, line, sizeof(line))) {
 		fprintf(err, "zug: %s\n", line);
-		cases_free(&l);
 		return ZUG_EXIT_ENVIRONMENT;
+	}
+	lister.k = k ? k : own;
+	if (cases_list(&l, o->c.command.argv, output_of, &lister, line, sizeof(line))) {
+		if (!lister.ret)
+			fprintf(err, "zug run: %s\n", line[0] ? line : "out of memory");
+		kernel_close(own);
+		return lister.ret ? lister.ret : ZUG_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < l.nr && !(stop && *stop); i++) {
 		co.command.argv = cases_command(&l, i, o->c.command.argv);

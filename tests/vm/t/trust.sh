@@ -235,6 +235,16 @@ if begin "a test under sudo has its user's rights"; then
 	want_status 1
 	zug 60 replay -q --trust "$(kept_trace)"
 	want_out 'replayed 1 of 1 times exactly'
+	# the list of cases is made as the search is: with these rights, and in private files
+	cat >cases.sh <<-'END'
+		#!/bin/sh
+		[ "$1" != --gtest_list_tests ] || { echo >listed && [ "$(id -u)" = 65534 ] && printf 'One.\n  Case\n'; }
+	END
+	chmod +x cases.sh
+	command_run 60 "${sudo_env[@]}" "$zug" run -q --each-case --executions 1 -- ./cases.sh
+	want_status 0
+	want_out '^1 of 1 cases searched: 1 passed'
+	[ ! -e listed ] || note "the list was made outside of the sandbox"
 	cp /bin/true suid && chmod 4755 suid
 	command_run 60 "${sudo_env[@]}" "$zug" run -q --executions 1 -o root -- ./suid
 	want_err 'suid is a setuid or setgid program: it gets no other rights'
