@@ -28,8 +28,11 @@ static inline void codec_bytes(struct codec *c, void *p, size_t n)
 {
 	if (c->error || !n)
 		return;
-	if (!c->buf && c->write) {
-		c->pos += n;
+	if (!c->buf) {
+		if (c->write)
+			c->pos += n;
+		else
+			c->error = -EBADMSG;
 		return;
 	}
 	if (n > c->len - c->pos) {

@@ -86,11 +86,11 @@ struct search {
 
 struct search *search_new(const struct search_options *opts, char *err, size_t errlen)
 {
-	int64_t args[STRATEGY_MAX_PARAMS];
+	int64_t args[STRATEGY_MAX_PARAMS] = { 0 };
 	const struct strategy_type *type;
 
 	if (opts->script)
-		return search_new_type(opts, &strategy_script, NULL, err, errlen);
+		return search_new_type(opts, &strategy_script, args, err, errlen);
 	type = strategy_parse(opts->strategy, args, err, errlen);
 	return type ? search_new_type(opts, type, args, err, errlen) : NULL;
 }

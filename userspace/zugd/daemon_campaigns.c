@@ -145,8 +145,12 @@ static char **whole_command_line(const struct campaigns *cs, char **args, int nr
 		all[i] = strdup(!i     ? "exec" :
 				i <= n ? cs->o->default_args[i - 1] :
 					 args[i - 1 - n]);
-		if (!all[i])
+		if (!all[i]) {
+			while (i)
+				free(all[--i]);
+			free(all);
 			return NULL;
+		}
 	}
 	return all;
 }

@@ -74,10 +74,12 @@ static bool remove_from(const char *path, const char *dir)
 /* The second start: they are mapped, and their names are not needed any more. */
 static void arrived(const char *dir)
 {
+	const char *before = getenv(BEFORE);
+
 	each_library(remove_from, dir);
 	rmdir(dir);
-	if (getenv(BEFORE))
-		setenv("LD_LIBRARY_PATH", getenv(BEFORE), 1);
+	if (before)
+		setenv("LD_LIBRARY_PATH", before, 1);
 	else
 		unsetenv("LD_LIBRARY_PATH");
 	unsetenv(BEFORE);
@@ -86,13 +88,13 @@ static void arrived(const char *dir)
 
 void daemon_own_libraries(char **argv)
 {
-	const char *old = getenv("LD_LIBRARY_PATH");
+	const char *old = getenv("LD_LIBRARY_PATH"), *mark = getenv(MARK);
 	char dir[96], self[PATH_MAX], path[PATH_MAX];
 	ssize_t n;
 
 	snprintf(dir, sizeof(dir), "/run/%s-lib", proc_own_name());
 	/* an exec keeps the name; any other folder in the environment is not ours to empty */
-	if (getenv(MARK) && !strcmp(getenv(MARK), dir)) {
+	if (mark && !strcmp(mark, dir)) {
 		arrived(dir);
 		return;
 	}
