@@ -41,7 +41,7 @@ static __noinline bool find_caller(struct task_struct *p, struct task_state *t, 
 		struct zug_caller *c;
 		__u64 end;
 
-		if (!find_code(p, at, &key) || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
+		if (!find_code(p, t, at, &key) || !(c = bpf_map_lookup_elem(&steps, &key)) || c->what == ZUG_CALLER_UNKNOWN)
 			return false;
 		if (c->what == ZUG_CALLER_IN) {
 			*caller = at;

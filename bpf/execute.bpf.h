@@ -194,15 +194,15 @@ int zug_plant(struct pt_regs *ctx)
 
 	if (!bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx))
 		return 0;
-	if (!(__u32)cookie || ZUG_COOKIE_ROUND(cookie) != plants)
+	if (!(__u32)cookie || !live_rounds[ZUG_COOKIE_ROUND(cookie)])
 		return 0;
-	if (ctx->cs != USER_CODE_64 || watches[0].len || p->ptrace || ctx->flags & EFLAGS_TF)
+	if (ctx->cs != USER_CODE_64 || p->ptrace || ctx->flags & EFLAGS_TF)
 		return 0;
 	site = bpf_map_lookup_elem(&sites, &number);
 	if (!site || !site->insn.op)
 		return 0;
 	t = state_of(p);
-	if (!t || t->flags & TF_STEP || !(s = sandbox_of(t)) || s->setup.stepped)
+	if (!t || t->flags & TF_STEP || !(s = sandbox_of(t)) || s->setup.stepped || any_watch(t))
 		return 0;
 	if (!bpf_probe_read_kernel(t->regs, sizeof(*ctx), ctx))
 		execute(ctx, t->regs, &site->insn);

@@ -176,7 +176,7 @@ static long read_vma(struct task_struct *task, struct vm_area_struct *vma, void 
 
 /* The place of an int3: a site index, ZUG_NO_SITE - 1 when it is not ours, ZUG_NO_SITE when unknown. */
 #define NOT_OURS (ZUG_NO_SITE - 1)
-static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
+static __always_inline void find_site(struct task_struct *p, const struct task_state *t, __u32 mm, __u64 ip,
 				      struct cached_site *out)
 {
 	struct addr_key ck = { .mm = mm, .addr = ip };
@@ -200,6 +200,7 @@ static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
 	out->end = v.end;
 	fk.ino = v.ino;
 	fk.dev = v.dev;
+	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (mod) {
 		sk.module = *mod;
@@ -212,7 +213,7 @@ static __always_inline void find_site(struct task_struct *p, __u32 mm, __u64 ip,
 }
 
 /* Whose code lies there. false: no known file's. */
-static __always_inline bool find_code(struct task_struct *p, __u64 addr, struct zug_step_key *key)
+static __always_inline bool find_code(struct task_struct *p, const struct task_state *t, __u64 addr, struct zug_step_key *key)
 {
 	struct zug_file_key fk = {};
 	struct vma_info v = {};
@@ -222,12 +223,13 @@ static __always_inline bool find_code(struct task_struct *p, __u64 addr, struct 
 		return false;
 	fk.ino = v.ino;
 	fk.dev = v.dev;
+	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	if (!mod)
 		return false;
 	key->module = *mod;
 	key->offset = addr - v.start + (v.pgoff << 12);
-	key->round = plants;
+	key->round = rounds[t->slot & (ZUG_MAX_SANDBOXES - 1)];
 	return true;
 }
 

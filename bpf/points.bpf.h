@@ -270,13 +270,13 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
-static __always_inline bool is_watched(__u64 addr, __u32 size)
+static __always_inline bool is_watched(const struct task_state *t, __u64 addr, __u32 size)
 {
+	const struct zug_watch *list = watches[t->slot & (ZUG_MAX_SANDBOXES - 1)];
 	__u32 i;
 
 	bpf_for(i, 0, ZUG_MAX_WATCHES)
-		if (watches[i].len && addr < watches[i].addr + watches[i].len &&
-		    watches[i].addr < addr + size)
+		if (list[i].len && addr < list[i].addr + list[i].len && list[i].addr < addr + size)
 			return true;
 	return false;
 }
@@ -299,11 +299,11 @@ static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site
 }
 
 /* At the first hit behind the last that can stop, and at some later ones: the breakpoint is of no use any more. */
-static __always_inline bool useless(const struct zug_site *site)
+static __always_inline bool useless(const struct task_state *t, const struct zug_site *site)
 {
 	__u32 last = site->limit > ZUG_HOT_HITS / 2 ? site->limit : ZUG_HOT_HITS / 2 + 1;
 
-	return site->hits > last && !((site->hits - last - 1) % ZUG_HOT_HITS) && !watches[0].len;
+	return site->hits > last && !((site->hits - last - 1) % ZUG_HOT_HITS) && !any_watch(t);
 }
 
 static __always_inline struct primitive_call *primitive_of(struct task_state *t)
@@ -390,7 +390,7 @@ static __always_inline bool goes_round(struct task_state *t, const struct zug_si
 	t->rep_ip = site && (site->flags & ZUG_SITE_REP) ? ip : 0;
 	t->rep_left = left;
 	/* a watched variable may lie anywhere in what it accesses */
-	return again && !watches[0].len;
+	return again && !any_watch(t);
 }
 
 SEC("fentry/uprobe_pre_sstep_notifier")
@@ -412,7 +412,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	ip = regs->ip - 1;
 	sp = mm_space(LOOSE(p)->mm);
 	t->mm = space_number(sp);
-	find_site(p, t->mm, ip, &found);
+	find_site(p, t, t->mm, ip, &found);
 	idx = found.site;
 	if (idx == NOT_OURS)
 		return 0;
@@ -470,13 +470,13 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if (t->handlers)
 			t->ev.flags |= ZUG_EF_HANDLER;
 		t->ev.arg[0] = operand(t, site, regs, ip);
-		if (ZUG_SITE_SIZE(site->flags) && is_watched(t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
+		if (ZUG_SITE_SIZE(site->flags) && is_watched(t, t->ev.arg[0], ZUG_SITE_SIZE(site->flags))) {
 			t->ev.flags |= ZUG_EF_WATCHED;
 			t->flags |= TF_STEP;
 			t->step_addr = t->ev.arg[0];
 			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
 		} else if (site->limit && used_up(s, site)) {
-			if (useless(site)) {
+			if (useless(t, site)) {
 				t->ev.kind = ZUG_EV_HOT;
 				event_send(s, &t->ev);
 			}
@@ -510,7 +510,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(s, t))
 		return 0;
 	/* what could not be looked up here user space looks up while the task is stopped */
-	if (site && (site->flags & ZUG_SITE_ANY) && watches[0].len) {
+	if (site && (site->flags & ZUG_SITE_ANY) && any_watch(t)) {
 		t->ev.flags |= ZUG_EF_WATCHED;
 		t->flags |= TF_STEP;
 		t->step_addr = 0;
@@ -660,7 +660,7 @@ int zug_watchpoint(struct bpf_perf_event_data *ctx)
 	ino = BPF_CORE_READ(exe, f_inode, i_ino);
 	dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
 	bpf_for(i, 0, ZUG_MAX_WATCHES) {
-		struct zug_watch *w = &watches[i];
+		struct zug_watch *w = &watches[t->slot & (ZUG_MAX_SANDBOXES - 1)][i];
 
 		if (w->len && addr >= w->addr && addr < w->addr + w->len &&
 		    (!w->exe_ino || (w->exe_ino == ino && w->exe_dev == dev)))

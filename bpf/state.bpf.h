@@ -30,11 +30,11 @@ const volatile __u32 zug_abi_version = ZUG_ABI_VERSION;
 
 /*
  * Mapped by user space, which writes watches (while nothing is under control), leases (while no task has the turn), known_files,
- * sleeps and nr_slots;
+ * sleeps, nr_slots, rounds, searches and owners;
  * the rest is written here.
  */
 struct zug_sandbox sandboxes[ZUG_MAX_SANDBOXES];
-struct zug_watch watches[ZUG_MAX_WATCHES];
+struct zug_watch watches[ZUG_MAX_SANDBOXES][ZUG_MAX_WATCHES];
 struct zug_lease leases[ZUG_MAX_SANDBOXES];
 struct zug_call call_memories[ZUG_MAX_SANDBOXES];
 struct zug_path call_paths[ZUG_MAX_SANDBOXES];
@@ -43,7 +43,14 @@ __u32 paths_ahead[ZUG_MAX_SANDBOXES];	/* the holder has passed calls with paths 
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */
 volatile __u32 mm_counter;
-volatile __u32 plants;		/* how often the probes were given up, modulo ZUG_COOKIE_ROUNDS */
+/* The probes that a search has planted are a round; it gives them up, and plants others in another one. */
+volatile __u32 last_round;	/* modulo ZUG_COOKIE_ROUNDS */
+volatile __u32 rounds[ZUG_MAX_SANDBOXES];	/* that of the search that the sandbox belongs to */
+volatile __u8 live_rounds[ZUG_COOKIE_ROUNDS];	/* true while its probes count */
+__u32 searches[ZUG_MAX_SANDBOXES];	/* which search the sandbox belongs to: its first one */
+/* Which search has these numbers of sites and modules: its first sandbox plus 1; 0: none. */
+__u16 site_owners[ZUG_MAX_SITES / ZUG_SITE_CHUNK];
+__u16 module_owners[ZUG_MAX_MODULES / ZUG_MODULE_CHUNK];
 volatile __u64 nameless_counter;
 volatile __u64 exit_kind;	/* why the scheduler was unloaded; 0 while it is loaded */
 volatile __s64 exit_code;
@@ -209,6 +216,17 @@ static __always_inline struct zug_sandbox *sandbox_of(const struct task_state *t
 	if (slot >= ZUG_MAX_SANDBOXES)
 		return NULL;
 	return &sandboxes[slot];
+}
+
+static __always_inline __u32 search_of(const struct task_state *t)
+{
+	return searches[t->slot & (ZUG_MAX_SANDBOXES - 1)];
+}
+
+/* Data of the test is watched. */
+static __always_inline bool any_watch(const struct task_state *t)
+{
+	return watches[t->slot & (ZUG_MAX_SANDBOXES - 1)][0].len;
 }
 
 /* Belongs to the execution that goes on in its sandbox. */

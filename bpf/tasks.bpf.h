@@ -130,6 +130,7 @@ int BPF_PROG(zug_mmap, struct vm_area_struct *vma)
 	note_loader(vma, f);
 	fk.ino = BPF_CORE_READ(f, f_inode, i_ino);
 	fk.dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+	fk.search = search_of(t);
 	mod = bpf_map_lookup_elem(&modules, &fk);
 	event_init(&e, mod ? ZUG_EV_MODULE : ZUG_EV_UNPROBED, p, t);
 	if (mod)

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		24
+#define ZUG_ABI_VERSION		25
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -21,7 +21,10 @@
 #define ZUG_BLIP_LOOK_NS	1000000000ull	/* between looks for sandboxes that are due */
 #define ZUG_RING_BYTES		(8u << 20)
 #define ZUG_MAX_SITES		65536
-#define ZUG_MAX_MODULES		1024
+#define ZUG_MAX_MODULES		2048
+/* Several searches share the numbers of sites and modules: each takes so many at a time. */
+#define ZUG_SITE_CHUNK		512
+#define ZUG_MODULE_CHUNK	32
 #define ZUG_MAX_WATCHES		4	/* debug registers of x86-64 */
 #define ZUG_NR_SYSCALLS		512	/* a power of two */
 #define ZUG_NO_SITE		0xffffffffu
@@ -452,7 +455,7 @@ struct zug_site {
 
 /*
  * The cookie of a probe. The kernel takes probes out a little after they were given up, and what a probe of an earlier round
- * would do is done by one of this round: round is the variable `plants`.
+ * would do is done by one of this round.
  */
 #define ZUG_COOKIE(round, what)	((__u64)(what) | (__u64)(round) << 48)
 #define ZUG_COOKIE_ROUND(cookie) ((cookie) >> 48)
@@ -496,14 +499,14 @@ struct zug_caller {
 struct zug_step_key {
 	__u64 offset;		/* in the file */
 	__u32 module;
-	__u32 round;		/* the variable `plants`: modules get other numbers then */
+	__u32 round;		/* of its search: modules get other numbers then */
 };
 #define ZUG_CALLER_DEPTH 24	/* Rust's standard library, Go's and C++'s streams are about ten functions deep */
 
 struct zug_file_key {
 	__u64 ino;
 	__u32 dev;		/* kernel encoding */
-	__u32 pad;
+	__u32 search;		/* its first sandbox: two searches may use one file */
 };
 
 struct zug_watch {

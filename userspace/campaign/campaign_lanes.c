@@ -51,10 +51,11 @@ struct lane_report {
 };
 
 struct lane {
-	pid_t pid;
+	pid_t pid;		/* 0: there is none, where another process gives lanes */
 	int fd, pidfd;
 	int cpu;
 	unsigned int slot, given;	/* parts that it has not ended */
+	bool retires;		/* gets no more parts, and ends then */
 };
 
 /* A part that a lane was given, in the order of parts. */
@@ -74,8 +75,8 @@ int campaign_lanes_check(const struct campaign_options *o, const struct kernel *
 
 	if (!o->search.lanes)
 		return 0;
-	if (k) {
-		snprintf(err, errlen, "-j: zugd makes one execution at a time; end it first (zug stop)");
+	if (k && !kernel_broker(k)) {
+		snprintf(err, errlen, "-j: a test that is executed once has one lane");
 		return -EINVAL;
 	}
 	if (o->search.lanes > 1 && o->search.lanes > cpus) {
@@ -184,6 +185,8 @@ static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane 
 
 	interrupt_catch();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (kernel_broker(c->s.k))
+		kernel_broker(c->s.k)->forked(kernel_broker(c->s.k)->ctx);
 	if (getppid() != parent)
 		_exit(1);
 	c->s.stop = interrupt_flag();
@@ -218,7 +221,11 @@ static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
 		return -errno;
 	l->pid = fork();
 	if (!l->pid) {
-		for (const struct lane *other = c->lanes.list; other < l; other++) {
+		for (uint32_t i = 0; i < c->lanes.nr; i++) {
+			const struct lane *other = &c->lanes.list[i];
+
+			if (other == l || !other->pid)
+				continue;
 			close(other->fd);
 			close(other->pidfd);
 		}
@@ -241,6 +248,7 @@ static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
 
 static int start(struct campaign *c, campaign_make make, char *err, size_t errlen)
 {
+	const struct lane_broker *b = kernel_broker(c->s.k);
 	struct campaign_lanes *s = &c->lanes;
 	uint32_t nr = c->s.o.search.lanes;
 	int ret = 0;
@@ -253,6 +261,11 @@ static int start(struct campaign *c, campaign_make make, char *err, size_t errle
 	}
 	s->part = c->parts.part;
 	s->bound = c->parts.bound;
+	if (b) {
+		s->nr = s->keep = nr;
+		b->want(b->ctx, nr);
+		return 0;
+	}
 	for (s->nr = 0; s->nr < nr && !ret; s->nr += !ret) {
 		struct lane *l = &s->list[s->nr];
 
@@ -283,7 +296,7 @@ static void lane_gone(struct campaign *c, struct lane *l)
 		close(l->fd);
 	l->fd = -1;
 	l->given = 0;
-	c->lanes.figures[l - c->lanes.list].ended = true;
+	c->lanes.figures[l - c->lanes.list].ended = !l->retires;
 }
 
 /* Until it has ended, which it was asked to. */
@@ -303,20 +316,38 @@ static void wait_end(struct campaign *c, struct lane *l)
 	kernel_ctl(c->s.k, &(struct zug_ctl){ .cmd = ZUG_CMD_DRAIN, .sandbox = l->slot });
 }
 
+static void free_lane(struct campaign *c, struct lane *l)
+{
+	const struct lane_broker *b = kernel_broker(c->s.k);
+
+	kernel_free_slot(c->s.k, l->slot);
+	if (b)
+		b->freed(b->ctx, l->cpu, l->slot);
+	l->pid = 0;
+}
+
 void campaign_lanes_stop(struct campaign *c)
 {
+	/* a campaign that never began has no kernel */
+	const struct lane_broker *b = c->lanes.list ? kernel_broker(c->s.k) : NULL;
 	struct campaign_lanes *s = &c->lanes;
 
 	for (uint32_t i = 0; i < s->nr; i++)
-		syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
+		if (s->list[i].pid)
+			syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
 	for (uint32_t i = 0; i < s->nr; i++) {
+		if (!s->list[i].pid)
+			continue;
 		lane_gone(c, &s->list[i]);
 		wait_end(c, &s->list[i]);
 	}
 	if (s->nr)
 		sandbox_clean_up();
 	for (uint32_t i = 0; i < s->nr; i++)
-		kernel_free_slot(c->s.k, s->list[i].slot);
+		if (s->list[i].pid)
+			free_lane(c, &s->list[i]);
+	if (b)
+		b->want(b->ctx, 1);
 	for (size_t i = 0; i < s->nr_given; i++)
 		forget(&s->given[i]);
 	free(s->given);
@@ -333,7 +364,7 @@ static struct lane *idle_lane(struct campaign_lanes *s)
 	struct lane *best = NULL;
 
 	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->list[i].fd >= 0 && s->list[i].given < AHEAD && (!best || s->list[i].given < best->given))
+		if (s->list[i].pid && !s->list[i].retires && s->list[i].fd >= 0 && s->list[i].given < AHEAD && (!best || s->list[i].given < best->given))
 			best = &s->list[i];
 	return best;
 }
@@ -350,6 +381,9 @@ static int give(struct campaign *c)
 		s->bound = c->parts.bound;
 		s->part = c->parts.part;
 	}
+	/* what was made here while there was no lane */
+	if (s->part < c->parts.part)
+		s->part = c->parts.part;
 	while (s->nr_given < MOST_WAITING && (l = idle_lane(s))) {
 		o = (struct lane_order){ .part = s->part, .bound = s->bound };
 		if (!campaign_parts_after(c, &o.part))
@@ -406,7 +440,7 @@ static int read_reports(struct campaign *c, int timeout_ms)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < s->nr; i++)
-		p[i] = (struct pollfd){ .fd = s->list[i].fd, .events = POLLIN };
+		p[i] = (struct pollfd){ .fd = s->list[i].pid ? s->list[i].fd : -1, .events = POLLIN };
 	if (poll(p, s->nr, timeout_ms) <= 0)
 		return 0;
 	for (uint32_t i = 0; i < s->nr && !ret; i++) {
@@ -464,14 +498,93 @@ static void count(struct campaign *c, const struct lane_report *r, struct execut
 	c->parts.schedule = r->made.schedule;
 }
 
+/* ---- lanes that come and go: zugd gives them ---- */
+
+static int begin_lane(struct campaign *c, const struct lane_change *change, campaign_make make)
+{
+	const struct lane_broker *b = kernel_broker(c->s.k);
+	struct campaign_lanes *s = &c->lanes;
+	struct lane *l = NULL;
+	int ret = -ENOSPC;
+
+	for (uint32_t i = 0; i < s->nr && !l; i++)
+		if (!s->list[i].pid)
+			l = &s->list[i];
+	if (l) {
+		*l = (struct lane){ .cpu = change->cpu, .slot = change->slot };
+		s->figures[l - s->list] = (struct campaign_lane){ .cpu = l->cpu };
+		ret = start_lane(c, l, make);
+	}
+	if (!ret)
+		return 0;
+	if (l)
+		l->pid = 0;
+	b->freed(b->ctx, change->cpu, change->slot);
+	return ret == -ENOSPC ? 0 : ret;
+}
+
+/* The last ones retire, where there are more than it may keep. */
+static void retire(struct campaign_lanes *s)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->list[i].pid)
+			s->list[i].retires = nr++ >= s->keep;
+}
+
+static void end_retired(struct campaign *c)
+{
+	struct campaign_lanes *s = &c->lanes;
+
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct lane *l = &s->list[i];
+
+		if (!l->pid || !l->retires || l->given)
+			continue;
+		syscall(SYS_pidfd_send_signal, l->pidfd, SIGTERM, NULL, 0);
+		lane_gone(c, l);
+		wait_end(c, l);
+		free_lane(c, l);
+	}
+}
+
+/* 0, or -errno: a lane could not be started. */
+static int look_at_broker(struct campaign *c, campaign_make make)
+{
+	const struct lane_broker *b = kernel_broker(c->s.k);
+	struct lane_change change;
+	int ret = 0;
+
+	while (b && !ret && b->next(b->ctx, &change)) {
+		if (change.keep)
+			c->lanes.keep = change.nr;
+		else
+			ret = begin_lane(c, &change, make);
+		retire(&c->lanes);
+	}
+	if (b)
+		end_retired(c);
+	return ret;
+}
+
+static bool any_lane(const struct campaign_lanes *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->list[i].pid && !s->list[i].retires)
+			return true;
+	return s->nr_given;
+}
+
 /* Waits until the part is over, or its lane has ended. 0: it is; TAKEN_STOP; -errno. */
-static int wait_for(struct campaign *c, uint64_t part, uint32_t bound)
+static int wait_for(struct campaign *c, uint64_t part, uint32_t bound, campaign_make make)
 {
 	const struct campaign_observer *observer = c->s.observer;
 	struct lane_part *p;
 	int ret = read_reports(c, 0);
 
 	for (;;) {
+		ret = ret ? ret : look_at_broker(c, make);
 		ret = ret ? ret : give(c);
 		if (ret)
 			return ret;
@@ -506,7 +619,10 @@ int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution
 		ret = start(c, make, err, errlen);
 	while (!ret && s->nr_given && (s->given[0].bound != now->bound || s->given[0].part < now->part))
 		pop(s);
-	ret = ret ? ret : wait_for(c, now->part, now->bound);
+	ret = ret ? ret : look_at_broker(c, make);
+	if (!ret && !any_lane(s))
+		return TAKEN_NOT;
+	ret = ret ? ret : wait_for(c, now->part, now->bound, make);
 	if (ret)
 		return ret;
 	p = s->nr_given ? &s->given[0] : NULL;

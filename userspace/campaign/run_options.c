@@ -480,6 +480,8 @@ static const struct option_row rows[] = {
 	  .help = "of zugd (default $ZUG_SOCKET, or /run/zugd.sock)" },
 	{ .name = "foreground", .kind = OPTION_FLAG, AT(foreground), .commands = DAEMON,
 	  .help = "stay in the foreground, with messages on standard error" },
+	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 63, AT(shared_lanes), .commands = DAEMON,
+	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
 };
 
 /* What else a trace keeps. */
@@ -543,7 +545,7 @@ static const struct command_line lines[] = {
 	},
 	[RUN_DAEMON] = {
 		.command = "zugd", .bit = DAEMON, TABLE,
-		.usage = "zugd [options] [--foreground]\n",
+		.usage = "zugd [options] [--lanes N] [--foreground]\n",
 		.about = "Holds the scheduler for zug run, zug replay and zug exec, and for every test that enters\n"
 			 "its cgroup. The options are those of zug exec where it is given none, and of such tests.\n",
 	},

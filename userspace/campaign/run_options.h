@@ -20,6 +20,7 @@ struct run_options {
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */
+	uint32_t shared_lanes;		/* zugd only: CPUs for all clients; 0: not given */
 	const char *junit, *json;	/* zug run: files for its results; NULL: none */
 	bool each_case;			/* zug run: a search for each test case of the command */
 	int times;			/* zug check: executions */

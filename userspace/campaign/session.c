@@ -361,7 +361,7 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		return ret;
 	s->sandbox = o->machine.sandbox;
 	if (!s->sandbox) {
-		ret = sandbox_new(&s->sandbox, s->k, 0, &so, err, errlen);
+		ret = sandbox_new(&s->sandbox, s->k, kernel_first_slot(s->k), &so, err, errlen);
 		if (ret)
 			return ret == -EINVAL || ret == -EEXIST ? -EINVAL : -EIO;
 		if (sandbox_note(s->sandbox))

@@ -63,9 +63,14 @@ static void print_words(struct json_object *a)
 
 static void print_request(struct json_object *r)
 {
+	struct json_object *lanes = get(r, "lanes");
+	size_t n = length(lanes);
+
 	printf("%s", text(r, "request"));
 	print_words(get(r, "args"));
-	printf(" (for %.1f s)\n", json_object_get_double(get(r, "seconds")));
+	printf(" (for %.1f s%s", json_object_get_double(get(r, "seconds")), n > 1 ? ", on CPUs" : n ? ", on CPU" : "");
+	print_words(lanes);
+	printf(")\n");
 }
 
 static void print_campaign(struct json_object *c)
@@ -96,18 +101,21 @@ static void print_campaign(struct json_object *c)
 
 static void print(struct json_object *m)
 {
-	struct json_object *queue = get(m, "queue"), *campaigns = get(m, "campaigns");
-	size_t nr = length(queue);
+	struct json_object *queue = get(m, "queue"), *campaigns = get(m, "campaigns"), *running = get(m, "running");
+	size_t nr = length(running);
 
 	printf("zugd %s, pid %d, for %.0f s\n", text(m, "version"), protocol_int(m, "pid", 0),
 	       json_object_get_double(get(m, "seconds")));
-	printf("kernel: %s\nlane: CPU %d\nsocket: %s\ncgroup: %s\n", text(m, "kernel"),
-	       protocol_int(m, "lane", -1), text(m, "socket"), text(m, "cgroup"));
-	printf("executing: ");
-	if (get(m, "running"))
-		print_request(get(m, "running"));
-	else
-		printf("nothing\n");
+	printf("kernel: %s\nlanes: CPU", text(m, "kernel"));
+	print_words(get(m, "lanes"));
+	printf("\nsocket: %s\ncgroup: %s\n", text(m, "socket"), text(m, "cgroup"));
+	if (!nr)
+		printf("executing: nothing\n");
+	for (size_t i = 0; i < nr; i++) {
+		printf("executing: ");
+		print_request(json_object_array_get_idx(running, i));
+	}
+	nr = length(queue);
 	for (size_t i = 0; i < nr; i++) {
 		printf("waiting: ");
 		print_request(json_object_array_get_idx(queue, i));

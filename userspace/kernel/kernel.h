@@ -34,6 +34,41 @@ void kernel_free_slot(struct kernel *k, unsigned int slot);
  * one must not. 0, or -errno with one line in err.
  */
 int kernel_forked(struct kernel *k, char *err, size_t errlen);
+/*
+ * In a copy of the process, too: it makes a search of its own, besides others, with the sandbox `slot` and probes of its own.
+ * The other process holds the scheduler, and attaches for it what is asked for: 0, or -errno with one line in err.
+ */
+enum kernel_extra { KERNEL_STEPS, KERNEL_FAULTS };
+typedef int (*kernel_attach_fn)(void *ctx, enum kernel_extra what, char *err, size_t errlen);
+int kernel_share(struct kernel *k, unsigned int slot, kernel_attach_fn ask, void *ctx, char *err, size_t errlen);
+/* In that other process: attaches it. Until kernel_close(). */
+int kernel_attach(struct kernel *k, enum kernel_extra what, char *err, size_t errlen);
+/* In that other process, when the copy is gone, and its sandboxes were drained: its numbers and probes are others' to have. */
+void kernel_search_gone(struct kernel *k, unsigned int slot);
+/* The sandbox of this process's search; 0 but after kernel_share(). */
+unsigned int kernel_first_slot(const struct kernel *k);
+/*
+ * Who gives a search more sandboxes and CPUs than its own, and takes them back; NULL: they are all its own. The search asks
+ * for nr CPUs, its own among them (1: nothing more comes after that), and looks for changes: what it gets, and how many it is to keep. What it gives back was
+ * freed before. forked: in a copy of the process, which must hold nothing of it.
+ */
+struct lane_change {
+	bool keep;		/* no more than nr; else cpu and slot are its own */
+	unsigned int nr, slot;
+	int cpu;
+};
+struct lane_broker {
+	void *ctx;
+	void (*want)(void *ctx, unsigned int nr);
+	bool (*next)(void *ctx, struct lane_change *c);
+	void (*freed)(void *ctx, int cpu, unsigned int slot);
+	void (*forked)(void *ctx);
+};
+void kernel_set_broker(struct kernel *k, const struct lane_broker *b);
+const struct lane_broker *kernel_broker(const struct kernel *k);
+/* The CPU for the first sandbox where no option says another one; -1: the quietest one. */
+void kernel_set_lane(struct kernel *k, int lane);
+int kernel_lane(const struct kernel *k);
 /* Detaches, also probes, and frees; all sandboxes must have been drained. NULL is fine. */
 void kernel_close(struct kernel *k);
 

@@ -432,7 +432,8 @@ static void drop_rings(struct programs *p)
  */
 static int set_back(struct programs *p)
 {
-	struct zug_bpf__bss *v = p->variables, clean = { .mm_counter = v->mm_counter, .nameless_counter = v->nameless_counter };
+	struct zug_bpf__bss *v = p->variables, clean = { .mm_counter = v->mm_counter, .nameless_counter = v->nameless_counter,
+				    .last_round = v->last_round };
 
 	drop_rings(p);
 	for (unsigned int i = 0; i < ZUG_MAX_SANDBOXES; i++)

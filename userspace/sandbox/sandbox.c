@@ -220,7 +220,7 @@ static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const 
 	s->cgroup_fd = s->procs_fd = s->kill_fd = s->events_fd = s->stat_fd = s->mnt_ns = -1;
 	sandbox_environment_reset(s);
 	s->ignored = find_ignored();
-	s->lane = o->lane < 0 ? lane_watch_choose(cpus) : o->lane;
+	s->lane = o->lane >= 0 ? o->lane : kernel_lane(k) >= 0 ? kernel_lane(k) : lane_watch_choose(cpus);
 	if (s->lane >= conf || s->lane >= CPU_SETSIZE) {
 		snprintf(err, errlen, "no such lane: CPU %d; this machine has 0..%ld", s->lane, conf - 1);
 		return -EINVAL;

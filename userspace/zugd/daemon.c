@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd's first thread: clients and their requests, and its beginning and end. daemon_serve() is the
- * loop; requests are executed by the worker (daemon_worker.c). Read daemon.h first.
+ * The process that serves: clients and their requests, and its beginning and end. daemon_serve() is the
+ * loop; requests are executed by workers (daemon_workers.c). Read daemon.h first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +28,6 @@
 /* A connection without a whole request is closed after so long. */
 #define REQUEST_WITHIN_NS 10000000000ull
 #define IDLE_LOOK_MS 1000
-/* A request that was aborted ends within its execution's drain; after so long it is prodded. */
-#define PROD_AFTER_NS 2000000000ull
-#define PROD_MS 500
 /*
  * After no process could be taken although one is there (it belongs to another PID namespace, say).
  */
@@ -39,7 +36,7 @@
 struct client {
 	int fd;
 	struct protocol_reader in;
-	struct request *request;	/* the worker's */
+	struct request *request;	/* the workers' */
 	uint64_t since_ns;
 	bool gone;			/* has shut down its side */
 	bool wants_stop;
@@ -51,14 +48,13 @@ struct daemon {
 	char **default_args, *default_out;
 	struct kernel *kernel;
 	struct door *door;
-	struct worker *worker;
+	struct workers *workers;
 	bool joining;			/* a join is queued or running */
 	uint64_t no_join_before_ns;
 	int listen_fd;
 	struct client clients[MAX_CLIENTS];
 	int nr_clients;
 	uint64_t started_ns;
-	uint64_t abort_ns;		/* when the running request was aborted, 0: it was not */
 	bool stopping;
 };
 
@@ -133,10 +129,9 @@ static void status(struct daemon *d, struct client *c)
 	json_object_object_add(m, "seconds", json_object_new_double(
 			(clock_now_ns() - d->started_ns) / 1e9));
 	json_object_object_add(m, "kernel", json_object_new_string(u.release));
-	json_object_object_add(m, "lane", json_object_new_int(door_lane(d->door)));
 	json_object_object_add(m, "cgroup", json_object_new_string(door_cgroup(d->door)));
 	json_object_object_add(m, "socket", json_object_new_string(d->path));
-	worker_status(d->worker, m);
+	workers_status(d->workers, m);
 	answer(c, m);
 	c->gone = true;
 }
@@ -158,7 +153,7 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 	memcpy(r->fds, c->in.fds, sizeof(r->fds));
 	c->in.nr_fds = 0;
 	c->request = r;
-	ahead = worker_submit(d->worker, r);
+	ahead = workers_submit(d->workers, r);
 	if (!ahead)
 		return;
 	event = protocol_message("event", "queued");
@@ -217,17 +212,15 @@ static void serve(struct daemon *d, struct client *c)
 	if (ret == -EPROTO && !c->request)
 		refuse(c, "that is not a message of zug");
 	c->gone = true;
-	if (c->request) {
-		worker_abort(d->worker, c->request);
-		d->abort_ns = clock_now_ns();
-	}
+	if (c->request)
+		workers_abort(d->workers, c->request);
 }
 
 static void on_done(struct daemon *d)
 {
 	struct request *r;
 
-	while ((r = worker_done(d->worker))) {
+	while ((r = workers_done(d->workers))) {
 		if (r->kind == REQUEST_JOIN) {
 			d->joining = false;
 			d->no_join_before_ns = r->message[0] ? 0 : clock_now_ns() + JOIN_PAUSE_NS;
@@ -264,7 +257,7 @@ static void look_at_door(struct daemon *d)
 	if (!r)
 		return;
 	d->joining = true;
-	worker_submit(d->worker, r);
+	workers_submit(d->workers, r);
 }
 
 /* Closes connections that have asked for nothing in time. True: there are others of that kind. */
@@ -291,48 +284,52 @@ static bool drop_idle(struct daemon *d)
 /* How long the loop may sleep, in ms; -1: until something happens. */
 static int patience(const struct daemon *d, bool idle)
 {
-	if (worker_aborting(d->worker))
-		return PROD_MS;
-	if (idle)
-		return IDLE_LOOK_MS;
-	return d->no_join_before_ns ? (int)(JOIN_PAUSE_NS / 1000000) : -1;
+	int ms = workers_patience(d->workers);
+
+	if (idle && (ms < 0 || ms > IDLE_LOOK_MS))
+		ms = IDLE_LOOK_MS;
+	if (d->no_join_before_ns && ms < 0)
+		ms = (int)(JOIN_PAUSE_NS / 1000000);
+	return ms;
 }
 
 int daemon_serve(struct daemon *d, char *err, size_t errlen)
 {
-	struct pollfd p[4 + MAX_CLIENTS];
-	int nr, timeout;
+	struct pollfd p[3 + WORKERS_MOST + MAX_CLIENTS];
+	int nr, nr_workers, timeout, fds[WORKERS_MOST];
+	struct pollfd *clients;
 
 	while (!d->stopping) {
 		look_at_door(d);
 		p[0] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
-		p[1] = (struct pollfd){ .fd = worker_fd(d->worker), .events = POLLIN };
-		p[2] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
+		p[1] = (struct pollfd){ .fd = d->listen_fd, .events = POLLIN };
 		/* looked at when the join is over: until then it would wake us all the time */
-		p[3] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door),
+		p[2] = (struct pollfd){ .fd = d->joining ? -1 : door_fd(d->door),
 					.events = POLLPRI };
+		nr_workers = workers_fds(d->workers, fds, WORKERS_MOST);
+		for (int i = 0; i < nr_workers; i++)
+			p[3 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+		clients = p + 3 + nr_workers;
+		timeout = patience(d, drop_idle(d));
 		nr = d->nr_clients;
 		for (int i = 0; i < nr; i++)
-			p[4 + i] =
+			clients[i] =
 				(struct pollfd){ .fd = d->clients[i].gone ? -1 : d->clients[i].fd,
 						 .events = POLLIN };
-		timeout = patience(d, drop_idle(d));
-		if (poll(p, 4 + nr, timeout) < 0 && errno != EINTR)
+		if (poll(p, 3 + nr_workers + nr, timeout) < 0 && errno != EINTR)
 			abort();
-		if (worker_aborting(d->worker) && d->abort_ns &&
-		    clock_now_ns() - d->abort_ns > PROD_AFTER_NS)
-			worker_prod(d->worker);
 		if (p[0].revents)
 			return 0;
-		if (p[1].revents)
-			on_done(d);
+		workers_look(d->workers);
+		on_done(d);
 		for (int i = 0; i < nr; i++)
-			if (p[4 + i].revents)
+			if (clients[i].revents)
 				serve(d, &d->clients[i]);
+		on_done(d);
 		for (int i = d->nr_clients - 1; i >= 0; i--)
 			if (d->clients[i].gone && !d->clients[i].request)
 				drop_client(d, i);
-		if (p[2].revents)
+		if (p[1].revents)
 			accept_client(d);
 	}
 	if (!kernel_ejected(d->kernel))
@@ -383,9 +380,17 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	if (!args)
 		return NULL;
 	campaign_defaults(&defaults);
-	for (int i = 1; i <= o->nr_options; i++)
+	for (int i = 1; i <= o->nr_options; i++) {
+		/* what is zugd's own */
+		if (!strcmp(argv[i], "--foreground") || !strncmp(argv[i], "--lanes=", 8))
+			continue;
+		if (!strcmp(argv[i], "--lanes")) {
+			i++;
+			continue;
+		}
 		if (i < o->nr_options || strcmp(argv[i], "--"))
 			args[n++] = argv[i];
+	}
 	if (strcmp(o->c.results.dir, defaults.results.dir) && o->c.results.dir[0] != '/') {
 		if (asprintf(&d->default_out, "%s/%s", o->cwd, o->c.results.dir) < 0) {
 			d->default_out = NULL;
@@ -397,6 +402,20 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	}
 	*nr = n;
 	return args;
+}
+
+/* A worker is no server. */
+static void in_worker(void *ctx)
+{
+	struct daemon *d = ctx;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	close(d->listen_fd);
+	close(stop_fd);
+	for (int i = 0; i < d->nr_clients; i++)
+		close(d->clients[i].fd);
 }
 
 static int start(struct daemon *d, char *err, size_t errlen)
@@ -411,14 +430,18 @@ static int start(struct daemon *d, char *err, size_t errlen)
 		close(fd);
 		return -EEXIST;
 	}
+	if ((long)d->o->defaults->shared_lanes > sysconf(_SC_NPROCESSORS_ONLN)) {
+		snprintf(err, errlen, "--lanes %u: each execution needs a CPU, and this machine has %ld",
+			 d->o->defaults->shared_lanes, sysconf(_SC_NPROCESSORS_ONLN));
+		return -EINVAL;
+	}
 	/* each client brings four, and each campaign has those of its probes */
 	descriptors_raise();
 	ret = kernel_open(&d->kernel, err, errlen);
-	ret = ret ? ret : door_new(&d->door, d->kernel, &d->o->defaults->c, err, errlen);
+	ret = ret ? ret : door_new(&d->door, &d->o->defaults->c, err, errlen);
 	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);
 	if (ret)
 		return ret;
-	sandbox_avoid_lane(door_sandbox(d->door));
 	wo.kernel = d->kernel;
 	wo.door = d->door;
 	wo.default_args = d->default_args =
@@ -432,11 +455,12 @@ static int start(struct daemon *d, char *err, size_t errlen)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	d->worker = worker_new(&wo);
-	if (!d->worker) {
-		snprintf(err, errlen, "cannot start a thread: %s", strerror(errno));
+	d->workers = workers_new(&wo, d->o->defaults->c.machine.lane, d->o->defaults->shared_lanes);
+	if (!d->workers) {
+		snprintf(err, errlen, "out of memory");
 		return -ENOMEM;
 	}
+	workers_in_child(d->workers, in_worker, d);
 	d->listen_fd = make_socket(d->path, err, errlen);
 	if (d->listen_fd < 0)
 		return d->listen_fd;
@@ -470,21 +494,25 @@ int daemon_new(struct daemon **out, const struct daemon_options *o, char *err, s
 /* Cuts short what is being executed; every waiting client gets an answer. */
 static void abort_all(struct daemon *d)
 {
-	struct pollfd p = { .events = POLLIN };
+	struct pollfd p[WORKERS_MOST];
+	int fds[WORKERS_MOST], nr;
 	bool waiting = true;
 
-	if (!d->worker)
+	if (!d->workers)
 		return;
-	worker_stop(d->worker);
+	workers_stop(d->workers);
+	on_done(d);
 	while (waiting) {
 		waiting = false;
 		for (int i = 0; i < d->nr_clients; i++)
 			waiting |= d->clients[i].request != NULL;
 		if (!waiting)
 			break;
-		p.fd = worker_fd(d->worker);
-		if (!poll(&p, 1, PROD_AFTER_NS / 1000000))
-			worker_prod(d->worker);
+		nr = workers_fds(d->workers, fds, WORKERS_MOST);
+		for (int i = 0; i < nr; i++)
+			p[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+		poll(p, nr, workers_patience(d->workers));
+		workers_look(d->workers);
 		on_done(d);
 	}
 }
@@ -498,7 +526,7 @@ void daemon_free(struct daemon *d)
 		close(d->listen_fd);
 	}
 	abort_all(d);
-	worker_free(d->worker);
+	workers_free(d->workers);
 	door_free(d->door);
 	kernel_close(d->kernel);
 	/* the end of the connection tells the clients of zug stop that nothing is left */

@@ -2,14 +2,16 @@
 /*
  * daemon.h - the parts of zugd
  *
- *	daemon.c		the main thread: sockets, signals, the door's events
- *	daemon_worker.c		the other thread: requests, one after the other
+ *	daemon.c		the process that serves: sockets, signals, the door's events
+ *	daemon_workers.c	its workers: which request begins when, who has which lanes
+ *	daemon_worker.c		a worker, a process of its own: executes requests
+ *	daemon_notes.c		what the two say to each other
  *	daemon_campaigns.c	zug exec: a campaign for each command, kept between calls
  *	daemon_door.c		the cgroup into which tests of any harness put themselves
  *	daemon_libs.c		a C library of its own
  *
- * The kernel side, campaigns and the environment belong to the worker; what both
- * threads touch is in struct worker, behind its lock.
+ * The process that serves holds the scheduler and the maps, executes nothing, and gives workers sandboxes and CPUs. A
+ * worker plants its own probes, and its crash costs its own search alone.
  */
 #ifndef ZUG_DAEMON_H
 #define ZUG_DAEMON_H
@@ -72,8 +74,11 @@ void daemon_free(struct daemon *d);
 
 enum request_kind { REQUEST_COMMAND, REQUEST_EXEC, REQUEST_JOIN };
 
+struct worker;
+
 struct request {
 	struct request *next;
+	struct worker *worker;		/* that executes it; NULL: it waits */
 	enum request_kind kind;
 	const struct daemon_command *command;	/* REQUEST_COMMAND */
 	struct json_object *m;		/* the client's message; NULL: a join */
@@ -89,14 +94,17 @@ void request_free(struct request *r);
 /* ---- the door ---- */
 
 /*
- * A cgroup that is always frozen: a process that is put into it waits there. The worker takes one
+ * A cgroup that is always frozen: a process that is put into it waits there. A worker takes one
  * after the other into the door's sandbox and lets it go on to the first system call of the program
  * it executes.
  */
 struct door;
 /* name: of the cgroup; NULL: zug. 0, or -errno with a line in err. */
-int door_new(struct door **d, struct kernel *k, const struct campaign_options *o, char *err,
-	     size_t errlen);
+int door_new(struct door **d, const struct campaign_options *o, char *err, size_t errlen);
+/* In the worker: before the calls below. 0, or -errno with a line in err. */
+int door_open(struct door *d, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen);
+/* In the worker, at its end: the cgroup stays. */
+void door_leave(struct door *d);
 /* Processes that still wait go on, uncontrolled, in the cgroups of their parents. */
 void door_free(struct door *d);
 const char *door_cgroup(const struct door *d);	/* its full path */
@@ -104,7 +112,6 @@ int door_fd(const struct door
 		    *d); /* POLLPRI: a process may have come; to be polled by one thread only */
 bool door_occupied(struct door *d);		/* a process waits; clears door_fd() */
 struct sandbox *door_sandbox(struct door *d);
-int door_lane(const struct door *d);
 
 /* A test that has come through the door. */
 struct guest {
@@ -122,41 +129,81 @@ int door_take(struct door *d, struct guest *g, const volatile sig_atomic_t *stop
 	      size_t errlen);
 void guest_free(struct guest *g);
 
-/* ---- the worker ---- */
+/* ---- what the process that serves and its workers say to each other ---- */
+
+enum note_kind {
+	NOTE_REQUEST,	/* to a worker that is kept: the message in a file, and the client's descriptors */
+	NOTE_DONE,	/* to zugd: status, text; in a file what worker_status() tells of its campaigns */
+	NOTE_WANT,	/* to zugd: the search could use n CPUs */
+	NOTE_LANE,	/* to a worker: cpu and slot are its own from now on */
+	NOTE_KEEP,	/* to a worker: it is to give lanes back, but n */
+	NOTE_FREED,	/* to zugd: cpu and slot were given back */
+	NOTE_ATTACH,	/* to zugd: n, an enum kernel_extra, is wanted */
+	NOTE_ATTACHED,	/* to a worker: status, text */
+};
+#define NOTE_FDS 4
+struct note {
+	enum note_kind kind;
+	int status, cpu;
+	unsigned int slot, n;
+	char text[600];
+};
+/* 0 or -errno. fds: NOTE_FDS of them, those of -1 are not sent; NULL: none. */
+int note_send(int fd, const struct note *n, const int *fds);
+/* 1: a note, whose descriptors are the caller's; 0: none yet, unless it waits; -errno, -EPIPE: the other side has ended. */
+int note_receive(int fd, struct note *n, int *fds, bool wait);
+/* A text as a file, and back (malloc'd; closes fd). */
+int note_file(const char *text);
+char *note_text(int fd);
+
+/* ---- a worker ---- */
 
 struct worker_options {
 	const struct daemon_options *o;
-	struct kernel *kernel;		/* the caller's, not to be used by it until worker_free() */
+	struct kernel *kernel;
 	char **default_args;		/* the same as a command line; nr of them */
 	int nr_default_args;
-	struct door *door;		/* the caller's, which polls it */
+	struct door *door;
 };
-struct worker;
 
-/* Starts the thread. NULL with errno. */
-struct worker *worker_new(const struct worker_options *o);
-/* Aborts everything; worker_done() gives it back. Nothing is begun any more. */
-void worker_stop(struct worker *w);
-/* After worker_stop(): waits for the thread, frees. */
-void worker_free(struct worker *w);
+/* What a worker is when it begins. */
+struct worker_start {
+	const struct worker_options *o;
+	struct request *request;	/* its only one; NULL: it is kept, and gets them by notes */
+	bool door;			/* tests that join are its */
+	int fd;				/* for notes */
+	unsigned int slot;
+	int cpu;
+	pid_t parent;
+};
+/* In the new process, which has none of the clients' descriptors. Does not return. */
+void worker_main(const struct worker_start *s) __attribute__((noreturn));
+
+/* ---- all workers ---- */
+
+struct workers;
+/* lane: the first CPU to be used; -1: the quietest. nr: CPUs; 0: all, or one of two. NULL: no memory. */
+struct workers *workers_new(const struct worker_options *o, int lane, unsigned int nr);
+/* Before workers_free(): ends everything; workers_done() gives the requests back. Nothing is begun any more. */
+void workers_stop(struct workers *ws);
+void workers_free(struct workers *ws);
 /*
- * Queues a request, which is the worker's until worker_done() gives it back. How many come before
- * it.
+ * Queues a request, which is theirs until workers_done() gives it back. in_child: called in a new worker, closes what is
+ * not its own. How many come before it.
  */
-int worker_submit(struct worker *w, struct request *r);
-/* Readable when worker_done() has something; reading it is worker_done()'s business. */
-int worker_fd(const struct worker *w);
-struct request *worker_done(struct worker *w);
-/*
- * The client has left: takes the request out of the queue, or cuts it short. worker_done() gives it
- * back soon.
- */
-void worker_abort(struct worker *w, struct request *r);
-/* True while an aborted request does not end: call worker_prod() then and when. */
-bool worker_aborting(struct worker *w);
-void worker_prod(struct worker *w);
-/* Adds "running", "queue" and "campaigns" to an answer. */
-void worker_status(struct worker *w, struct json_object *m);
+int workers_submit(struct workers *ws, struct request *r);
+void workers_in_child(struct workers *ws, void (*fn)(void *ctx), void *ctx);
+/* Descriptors to poll for input; at most max. workers_look() is to be called when one is readable, or at times. */
+#define WORKERS_MOST 64
+int workers_fds(const struct workers *ws, int *fds, int max);
+void workers_look(struct workers *ws);
+struct request *workers_done(struct workers *ws);
+/* The client has left: takes the request out of the queue, or cuts it short. workers_done() gives it back soon. */
+void workers_abort(struct workers *ws, struct request *r);
+/* In how many ms workers_look() is to be called; -1: not by itself. */
+int workers_patience(const struct workers *ws);
+/* Adds "lane", "lanes", "running", "queue" and "campaigns" to an answer. */
+void workers_status(struct workers *ws, struct json_object *m);
 
 /* ---- campaigns of single executions ---- */
 

@@ -39,10 +39,8 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-int door_new(struct door **out, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen)
+int door_new(struct door **out, const struct campaign_options *o, char *err, size_t errlen)
 {
-	struct sandbox_options so = { .lane = o->machine.lane, .max_tasks = o->machine.max_tasks, .spin_ns = o->failure.spin_ns,
-				      .syscall_points = o->points.syscalls, .in_place = true };
 	const char *name = o->machine.name ? o->machine.name : "zug";
 	struct door *d = calloc(1, sizeof(*d));
 	char path[320];
@@ -51,17 +49,11 @@ int door_new(struct door **out, struct kernel *k, const struct campaign_options 
 	*out = NULL;
 	if (!d)
 		return -ENOMEM;
-	d->k = k;
 	d->events_fd = -1;
 	if (!name[0] || name[0] == '.' || strchr(name, '/') || !strncmp(name, "zug-", 4)) {
 		snprintf(err, errlen, "bad name of a cgroup '%s': no '/', no leading '.' or 'zug-', not empty", name);
 		free(d);
 		return -EINVAL;
-	}
-	ret = sandbox_new(&d->sandbox, k, 0, &so, err, errlen);
-	if (ret) {
-		free(d);
-		return ret;
 	}
 	snprintf(d->cgroup, sizeof(d->cgroup), CGROUP_ROOT "/%s", name);
 	/* one that is there already is what a zugd that was killed has left, with those who still wait */
@@ -82,6 +74,21 @@ int door_new(struct door **out, struct kernel *k, const struct campaign_options 
 	}
 	*out = d;
 	return 0;
+}
+
+int door_open(struct door *d, struct kernel *k, const struct campaign_options *o, char *err, size_t errlen)
+{
+	struct sandbox_options so = { .lane = o->machine.lane, .max_tasks = o->machine.max_tasks, .spin_ns = o->failure.spin_ns,
+				      .syscall_points = o->points.syscalls, .in_place = true };
+
+	d->k = k;
+	return sandbox_new(&d->sandbox, k, kernel_first_slot(k), &so, err, errlen);
+}
+
+void door_leave(struct door *d)
+{
+	sandbox_free(d->sandbox);
+	d->sandbox = NULL;
 }
 
 const char *door_cgroup(const struct door *d)
@@ -108,11 +115,6 @@ bool door_occupied(struct door *d)
 struct sandbox *door_sandbox(struct door *d)
 {
 	return d->sandbox;
-}
-
-int door_lane(const struct door *d)
-{
-	return sandbox_lane(d->sandbox);
 }
 
 /* ---- who a process is ---- */
@@ -170,7 +172,6 @@ void door_free(struct door *d)
 		close(d->events_fd);
 	if (d->cgroup[0])
 		rmdir(d->cgroup);
-	sandbox_free(d->sandbox);
 	free(d);
 }
 

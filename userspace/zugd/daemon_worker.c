@@ -1,76 +1,140 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zugd's second thread: executes requests one after the other, so that the first thread can answer
- * meanwhile. work() is the thread; what follows it is called by the first thread. Read daemon.h
- * first.
+ * A worker of zugd: a process that executes the request that it was made for, or, kept, one request for single executions
+ * after the other. It ends with zugd. Read daemon.h first; worker_main() is what happens, in its order.
  */
 #include <errno.h>
-#include <pthread.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
-#include "lib/base/clock.h"
 #include "lib/base/patient_write.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
-/* Requests come one after the other: so long after the last one the kernel side rests. */
-#define REST_AFTER_S	1
-/* So many words of a command line are told. */
-#define STATUS_WORDS	64
+/* Notes about lanes that came while another one was waited for. */
+#define MOST_WAITING 128
+/* Above all descriptors of probes; every fork copies a table as long as that. */
+#define HIGH_FD 4095
 
-struct worker {
-	struct worker_options o;
-	pthread_t thread;
-	int done_fd;
-	struct campaigns *campaigns;	/* the thread's own */
-	volatile sig_atomic_t abort;	/* cuts the running request */
-
-	pthread_mutex_t lock;		/* guards what follows */
-	pthread_cond_t work;
-	struct request *queue, *running, *done;
-	bool ending;
-	char *campaigns_json;
+struct here {
+	struct worker_start start;
+	struct kernel *kernel;
+	struct campaigns *campaigns;
+	struct request *running;
+	struct note waiting[MOST_WAITING];
+	size_t nr_waiting;
+	unsigned int unanswered;	/* NOTE_WANT */
 };
 
-struct request *request_new(enum request_kind kind, struct json_object *m)
-{
-	struct request *r = calloc(1, sizeof(*r));
+/* Cuts the running request. Of the process, because a signal sets it. */
+static volatile sig_atomic_t cut;
 
-	if (!r)
-		return NULL;
-	r->kind = kind;
-	r->m = m;
-	r->fds[0] = r->fds[1] = r->fds[2] = -1;
-	r->since_ns = clock_now_ns();
-	return r;
+static void on_cut(int sig)
+{
+	(void)sig;
+	cut = 1;
 }
 
-void request_free(struct request *r)
+/* A terminal's signals are zugd's business. Not ignored: programs that are executed would ignore them, too. */
+static void on_nothing(int sig)
 {
-	if (!r)
+	(void)sig;
+}
+
+static void set_signals(void)
+{
+	/* no SA_RESTART: a write to a client that does not read has to end */
+	struct sigaction ends = { .sa_handler = on_cut }, not = { .sa_handler = on_nothing, .sa_flags = SA_RESTART };
+
+	sigaction(SIGUSR1, &ends, NULL);
+	sigaction(SIGTERM, &ends, NULL);
+	sigaction(SIGINT, &not, NULL);
+	sigaction(SIGHUP, &not, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- what it asks zugd for ---- */
+
+static int ask_attach(void *ctx, enum kernel_extra what, char *err, size_t errlen)
+{
+	struct note n = { .kind = NOTE_ATTACH, .n = what };
+	struct here *h = ctx;
+	int fds[NOTE_FDS], ret = note_send(h->start.fd, &n, NULL);
+
+	while (!ret) {
+		ret = note_receive(h->start.fd, &n, fds, true);
+		if (ret == 1 && n.kind == NOTE_ATTACHED)
+			break;
+		ret = ret < 0 ? ret : 0;
+		if (!ret && h->nr_waiting < MOST_WAITING)
+			h->waiting[h->nr_waiting++] = n;
+	}
+	snprintf(err, errlen, "%s", ret < 0 ? "zugd has ended" : n.text);
+	return ret < 0 ? ret : n.status;
+}
+
+static void lane_freed(void *ctx, int cpu, unsigned int slot)
+{
+	struct here *h = ctx;
+
+	note_send(h->start.fd, &(struct note){ .kind = NOTE_FREED, .cpu = cpu, .slot = slot }, NULL);
+}
+
+static void want_lanes(void *ctx, unsigned int nr)
+{
+	struct here *h = ctx;
+
+	int fds[NOTE_FDS];
+	struct note n;
+
+	h->unanswered++;
+	if (note_send(h->start.fd, &(struct note){ .kind = NOTE_WANT, .n = nr }, NULL) || nr > 1)
 		return;
-	for (int i = 0; i < 3; i++)
-		if (r->fds[i] >= 0)
-			close(r->fds[i]);
-	json_object_put(r->m);
-	free(r);
+	/* what was on its way is given back, up to zugd's answer */
+	while (h->unanswered) {
+		if (h->nr_waiting)
+			n = h->waiting[--h->nr_waiting];
+		else if (note_receive(h->start.fd, &n, fds, true) != 1)
+			return;
+		if (n.kind == NOTE_LANE)
+			lane_freed(h, n.cpu, n.slot);
+		h->unanswered -= n.kind == NOTE_KEEP && n.status;
+	}
 }
 
-static void append(struct request **list, struct request *r)
+static bool next_change(void *ctx, struct lane_change *c)
 {
-	r->next = NULL;
-	while (*list)
-		list = &(*list)->next;
-	*list = r;
+	struct here *h = ctx;
+	int fds[NOTE_FDS];
+	struct note n;
+
+	if (h->nr_waiting) {
+		n = h->waiting[0];
+		memmove(h->waiting, h->waiting + 1, --h->nr_waiting * sizeof(n));
+	} else if (note_receive(h->start.fd, &n, fds, false) != 1) {
+		return false;
+	}
+	h->unanswered -= n.kind == NOTE_KEEP && n.status;
+	*c = (struct lane_change){ .keep = n.kind == NOTE_KEEP, .nr = n.n, .cpu = n.cpu, .slot = n.slot };
+	return true;
 }
 
-/* ---- the thread ---- */
+static void lane_forked(void *ctx)
+{
+	struct here *h = ctx;
+
+	close(h->start.fd);
+}
+
+/* ---- a request ---- */
 
 /* A client's descriptor, as a stream. */
 struct output {
-	struct worker *w;
+	struct here *h;
 	int fd;
 	bool dropped;	/* the client does not read: what follows is thrown away */
 	int broke;	/* -errno: why not all was written */
@@ -80,12 +144,12 @@ struct output {
 static ssize_t put(void *cookie, const char *text, size_t len)
 {
 	struct output *o = cookie;
-	int ret = o->dropped ? 0 : patient_write(o->fd, text, len, PATIENCE_NS, &o->w->abort);
+	int ret = o->dropped ? 0 : patient_write(o->fd, text, len, PATIENCE_NS, &cut);
 
 	if (ret == -ETIMEDOUT) {
-		snprintf(o->w->running->message, sizeof(o->w->running->message),
+		snprintf(o->h->running->message, sizeof(o->h->running->message),
 			 "its output was not read for %llu s: the request was ended", PATIENCE_NS / 1000000000);
-		o->w->abort = 1;
+		cut = 1;
 	}
 	if (ret && !o->broke)
 		o->broke = ret;
@@ -103,7 +167,7 @@ static FILE *stream(struct output *o)
 }
 
 /* A command, as if the client did it: its arguments, folder and environment. */
-static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
+static void hand_over(struct here *h, struct request *r, FILE *out, FILE *err)
 {
 	int nr = 0;
 	char **list = protocol_list(r->m, "args", &nr), **argv = calloc(nr + 2, sizeof(*argv));
@@ -111,25 +175,24 @@ static void hand_over(struct worker *w, struct request *r, FILE *out, FILE *err)
 	if (list && argv) {
 		argv[0] = (char *)r->command->name;
 		memcpy(argv + 1, list, nr * sizeof(*argv));
-		campaigns_park(w->campaigns);
-		r->status = r->command->execute(w->o.kernel, nr + 1, argv, out, err, &w->abort);
+		r->status = r->command->execute(h->kernel, nr + 1, argv, out, err, &cut);
 		/* what only clients print, such as --help */
 		if (r->status < 0)
-			r->status = w->o.o->failed;
+			r->status = h->start.o->o->failed;
 	}
 	free(list);
 	free(argv);
 }
 
-static void for_client(struct worker *w, struct request *r)
+static void for_client(struct here *h, struct request *r)
 {
 	extern char **environ;
 	char **own = environ, **env = protocol_list(r->m, "env", NULL);
 	const char *cwd = protocol_text(r->m, "cwd");
-	struct output to[2] = { { .w = w, .fd = r->fds[1] }, { .w = w, .fd = r->fds[2] } };
+	struct output to[2] = { { .h = h, .fd = r->fds[1] }, { .h = h, .fd = r->fds[2] } };
 	FILE *out = stream(&to[0]), *err = stream(&to[1]);
 
-	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->failed;
+	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : h->start.o->o->failed;
 	if (!env || !out || !err) {
 		snprintf(r->message, sizeof(r->message), "zugd: out of memory or descriptors");
 	} else if (chdir(cwd)) {
@@ -138,9 +201,9 @@ static void for_client(struct worker *w, struct request *r)
 	} else {
 		environ = env;
 		if (r->kind == REQUEST_EXEC)
-			campaigns_exec(w->campaigns, r, err);
+			campaigns_exec(h->campaigns, r, err);
 		else
-			hand_over(w, r, out, err);
+			hand_over(h, r, out, err);
 		environ = own;
 	}
 	if (chdir("/"))
@@ -151,278 +214,136 @@ static void for_client(struct worker *w, struct request *r)
 	/* a reader that has left knows so itself */
 	if (!r->status && r->kind != REQUEST_EXEC && to[0].broke && to[0].broke != -EPIPE && !r->message[0]) {
 		snprintf(r->message, sizeof(r->message), "standard output: %s", strerror(-to[0].broke));
-		r->status = w->o.o->failed;
+		r->status = h->start.o->o->failed;
 	}
 	if (err)
 		fclose(err);
 }
 
-static void for_guest(struct worker *w, struct request *r)
+static void execute(struct here *h, struct request *r)
 {
-	campaigns_join(w->campaigns, r);
-	if (r->message[0])
-		fprintf(stderr, "zugd: %s\n", r->message);
-}
-
-static void note_campaigns(struct worker *w)
-{
-	struct json_object *a = campaigns_status(w->campaigns);
-	char *text = strdup(json_object_to_json_string_ext(a, JSON_C_TO_STRING_PLAIN));
-
-	json_object_put(a);
-	pthread_mutex_lock(&w->lock);
-	free(w->campaigns_json);
-	w->campaigns_json = text;
-	pthread_mutex_unlock(&w->lock);
-}
-
-/* Until there is a request, or the end. The lock is held. Before long the machine's system calls cost nothing meanwhile. */
-static void wait_for_work(struct worker *w)
-{
-	struct timespec rest;
-
-	clock_gettime(CLOCK_MONOTONIC, &rest);
-	rest.tv_sec += REST_AFTER_S;
-	while (!w->queue && !w->ending)
-		if (pthread_cond_timedwait(&w->work, &w->lock, &rest) == ETIMEDOUT)
-			break;
-	if (w->queue || w->ending)
-		return;
-	kernel_rest(w->o.kernel);
-	while (!w->queue && !w->ending)
-		pthread_cond_wait(&w->work, &w->lock);
-}
-
-static void serve(struct worker *w, struct request *r)
-{
-	if (kernel_wake(w->o.kernel, r->message, sizeof(r->message))) {
-		r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->failed;
-		if (r->kind == REQUEST_JOIN)
+	h->running = r;
+	if (r->kind == REQUEST_JOIN) {
+		campaigns_join(h->campaigns, r);
+		if (r->message[0])
 			fprintf(stderr, "zugd: %s\n", r->message);
-	} else if (r->kind == REQUEST_JOIN) {
-		for_guest(w, r);
 	} else {
-		for_client(w, r);
+		for_client(h, r);
 	}
+	h->running = NULL;
 }
 
-static void *work(void *arg)
+static void tell_done(struct here *h, const struct request *r)
 {
-	struct worker *w = arg;
+	struct note n = { .kind = NOTE_DONE, .status = r->status };
+	int fds[NOTE_FDS] = { -1, -1, -1, -1 };
+	struct json_object *a;
+
+	snprintf(n.text, sizeof(n.text), "%s", r->message);
+	if (h->campaigns) {
+		a = campaigns_status(h->campaigns);
+		fds[0] = note_file(json_object_to_json_string_ext(a, JSON_C_TO_STRING_PLAIN));
+		json_object_put(a);
+	}
+	note_send(h->start.fd, &n, fds);
+	if (fds[0] >= 0)
+		close(fds[0]);
+}
+
+/* ---- a worker that is kept ---- */
+
+/* The next request; NULL: zugd ends it. */
+static struct request *next_request(struct here *h)
+{
+	int fds[NOTE_FDS], nr = 1;
 	struct request *r;
-	uint64_t one = 1;
+	struct note n;
+	char *text;
 
-	pthread_mutex_lock(&w->lock);
-	for (;;) {
-		wait_for_work(w);
-		if (w->ending)
-			break;
-		r = w->queue;
-		w->queue = r->next;
-		w->running = r;
-		w->abort = 0;
-		r->since_ns = clock_now_ns();
-		pthread_mutex_unlock(&w->lock);
-		serve(w, r);
-		note_campaigns(w);
-		pthread_mutex_lock(&w->lock);
-		w->running = NULL;
-		append(&w->done, r);
-		if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
-			abort();
-	}
-	pthread_mutex_unlock(&w->lock);
-	campaigns_free(w->campaigns);
-	return NULL;
-}
-
-/* ---- for the main thread ---- */
-
-static void on_prod(int sig)
-{
-	(void)sig;
-}
-
-struct worker *worker_new(const struct worker_options *o)
-{
-	/* no SA_RESTART: a write to a client that does not read has to end */
-	struct sigaction sa = { .sa_handler = on_prod };
-	struct worker *w = calloc(1, sizeof(*w));
-	pthread_condattr_t monotonic;
-
-	if (!w)
+	if (note_receive(h->start.fd, &n, fds, true) != 1 || n.kind != NOTE_REQUEST)
 		return NULL;
-	w->o = *o;
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->work, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	sigaction(SIGUSR1, &sa, NULL);
-	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	w->campaigns = campaigns_new(&w->o, &w->abort);
-	if (w->done_fd < 0 || !w->campaigns)
-		goto fail;
-	errno = pthread_create(&w->thread, NULL, work, w);
-	if (!errno)
-		return w;
-fail:
-	campaigns_free(w->campaigns);
-	if (w->done_fd >= 0)
-		close(w->done_fd);
-	free(w);
-	return NULL;
-}
-
-/* Answers a request that was not begun. The lock is held. */
-static void give_back(struct worker *w, struct request *r)
-{
-	uint64_t one = 1;
-
-	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : w->o.o->interrupted;
-	if (r->kind != REQUEST_JOIN)
-		snprintf(r->message, sizeof(r->message), "interrupted before its turn came");
-	append(&w->done, r);
-	if (write(w->done_fd, &one, sizeof(one)) != sizeof(one))
-		abort();
-}
-
-void worker_stop(struct worker *w)
-{
-	struct request *r;
-
-	pthread_mutex_lock(&w->lock);
-	w->ending = true;
-	w->abort = 1;
-	while ((r = w->queue)) {
-		w->queue = r->next;
-		give_back(w, r);
-	}
-	pthread_cond_signal(&w->work);
-	pthread_mutex_unlock(&w->lock);
-}
-
-void worker_free(struct worker *w)
-{
-	struct request *r;
-
-	if (!w)
-		return;
-	pthread_join(w->thread, NULL);
-	while ((r = w->done)) {
-		w->done = r->next;
-		request_free(r);
-	}
-	close(w->done_fd);
-	free(w->campaigns_json);
-	free(w);
-}
-
-int worker_submit(struct worker *w, struct request *r)
-{
-	int ahead;
-
-	pthread_mutex_lock(&w->lock);
-	ahead = w->running != NULL;
-	for (const struct request *q = w->queue; q; q = q->next)
-		ahead++;
-	append(&w->queue, r);
-	pthread_cond_signal(&w->work);
-	pthread_mutex_unlock(&w->lock);
-	return ahead;
-}
-
-int worker_fd(const struct worker *w)
-{
-	return w->done_fd;
-}
-
-struct request *worker_done(struct worker *w)
-{
-	struct request *r;
-	uint64_t n;
-
-	pthread_mutex_lock(&w->lock);
-	r = w->done;
-	if (r)
-		w->done = r->next;
-	else if (read(w->done_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		abort();
-	pthread_mutex_unlock(&w->lock);
+	r = request_new(n.status, NULL);
+	text = r && r->kind != REQUEST_JOIN ? note_text(fds[0]) : NULL;
+	if (text)
+		r->m = json_tokener_parse(text);
+	/* n.n: which of its descriptors the client has sent */
+	for (int i = 0; text && i < 3; i++)
+		if (n.n & 1u << i)
+			r->fds[i] = fds[nr++];
+	free(text);
 	return r;
 }
 
-void worker_abort(struct worker *w, struct request *r)
+static int keep(struct here *h, char *err, size_t errlen)
 {
-	pthread_mutex_lock(&w->lock);
-	if (w->running == r) {
-		w->abort = 1;
-	} else {
-		for (struct request **q = &w->queue; *q; q = &(*q)->next) {
-			if (*q != r)
-				continue;
-			*q = r->next;
-			give_back(w, r);
-			break;
-		}
+	const struct worker_options *o = h->start.o;
+	struct request *r;
+	int ret = 0;
+
+	if (h->start.door)
+		ret = door_open(o->door, h->kernel, &o->o->defaults->c, err, errlen);
+	h->campaigns = campaigns_new(o, &cut);
+	while (!ret && h->campaigns && (r = next_request(h))) {
+		cut = 0;
+		execute(h, r);
+		tell_done(h, r);
+		request_free(r);
 	}
-	pthread_mutex_unlock(&w->lock);
+	campaigns_free(h->campaigns);
+	if (h->start.door)
+		door_leave(o->door);
+	return ret;
 }
 
-bool worker_aborting(struct worker *w)
-{
-	bool is;
+/* ---- its beginning and end ---- */
 
-	pthread_mutex_lock(&w->lock);
-	is = w->running && w->abort;
-	pthread_mutex_unlock(&w->lock);
-	return is;
+/*
+ * When it is killed zugd has to hear of it before the kernel takes probes out, which waits for tasks that stand in them: zugd
+ * lets those go. Descriptors that the kernel lets go of first are those with the highest numbers.
+ */
+static int hold_high(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
 }
 
-void worker_prod(struct worker *w)
+void worker_main(const struct worker_start *start)
 {
-	pthread_kill(w->thread, SIGUSR1);
-}
+	static struct here h;
+	struct lane_broker broker = { .ctx = &h, .want = want_lanes, .next = next_change, .freed = lane_freed,
+				      .forked = lane_forked };
+	char err[512] = "";
+	cpu_set_t all;
+	int ret;
 
-/* ---- status ---- */
-
-static struct json_object *describe(const struct request *r)
-{
-	const char *name = r->command		   ? r->command->name :
-			   r->kind == REQUEST_EXEC ? "exec" :
-						     "join";
-	struct json_object *j = json_object_new_object(), *args;
-
-	json_object_object_add(j, "request", json_object_new_string(name));
-	json_object_object_add(j, "seconds",
-			       json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
-	if (!r->m)
-		return j;
-	/* the main thread's own copy: reference counts of json-c are not for two threads */
-	if (json_object_object_get_ex(r->m, "args", &args)) {
-		struct json_object *a = json_object_new_array();
-
-		for (size_t i = 0; i < json_object_array_length(args) && i < STATUS_WORDS; i++)
-			json_object_array_add(a, json_object_new_string(
-				json_object_get_string(json_object_array_get_idx(args, i))));
-		json_object_object_add(j, "args", a);
+	h.start = *start;
+	h.start.fd = hold_high(start->fd);
+	h.kernel = start->o->kernel;
+	set_signals();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != start->parent)
+		_exit(1);
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+	ret = kernel_share(h.kernel, start->slot, ask_attach, &h, err, sizeof(err));
+	kernel_set_lane(h.kernel, start->cpu);
+	if (ret && start->request) {
+		start->request->status = start->o->o->failed;
+		snprintf(start->request->message, sizeof(start->request->message), "zugd: %s", err);
+	} else if (!ret && start->request) {
+		kernel_set_broker(h.kernel, &broker);
+		execute(&h, start->request);
+	} else if (!ret) {
+		ret = keep(&h, err, sizeof(err));
 	}
-	json_object_object_add(j, "cwd", json_object_new_string(protocol_text(r->m, "cwd")));
-	return j;
-}
-
-void worker_status(struct worker *w, struct json_object *m)
-{
-	struct json_object *queue = json_object_new_array(), *campaigns = NULL;
-
-	pthread_mutex_lock(&w->lock);
-	if (w->running)
-		json_object_object_add(m, "running", describe(w->running));
-	for (const struct request *q = w->queue; q; q = q->next)
-		json_object_array_add(queue, describe(q));
-	if (w->campaigns_json)
-		campaigns = json_tokener_parse(w->campaigns_json);
-	pthread_mutex_unlock(&w->lock);
-	json_object_object_add(m, "queue", queue);
-	json_object_object_add(m, "campaigns", campaigns ? campaigns : json_object_new_array());
+	if (start->request)
+		tell_done(&h, start->request);
+	else if (ret)
+		fprintf(stderr, "zugd: %s\n", err);
+	/* nothing else is this process's to take down */
+	_exit(ret != 0);
 }

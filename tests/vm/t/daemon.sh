@@ -1,7 +1,7 @@
 #!/bin/bash
 # zugd: one execution a call (zug exec), whole searches handed over (zug run, zug replay), tests that join its cgroup, and
 # all ways in which it ends.
-# Takes 60 s under emulation.
+# Takes 110 s under emulation.
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 door=/sys/fs/cgroup/zug
@@ -336,6 +336,110 @@ if begin "run and replay are handed over"; then
 	end
 fi
 
+# worker WORD: the process that executes the request whose command has that word.
+worker()
+{
+	"$zug" status --json | awk -F : -v word="$1" '/"pid":/ { pid = $2 + 0 } index($0, word) { print pid; exit }'
+}
+
+# In the background, with its output in NAME.out and NAME.err: client NAME ARGUMENT...
+client()
+{
+	set -m
+	"$zug" "$2" -o traces "${@:3}" >"$1.out" 2>"$1.err" </dev/null &
+	clients[$1]=$!
+	set +m
+}
+
+# over NAME STATUS: it ends so.
+over()
+{
+	wait "${clients[$1]}"
+	rc=$?
+	want_status "$2" "$1"
+	[ $rc = "$2" ] || note "$1: $(tail -n 5 "$1.err" "$1.out")"
+}
+
+if begin "several searches at a time"; then
+	declare -A clients=()
+	stop_shared
+	# as on a machine with more CPUs; want_nothing_left comes with its end
+	cd "$base" && start --lanes 2 && cd "$dir" || exit 2
+	shared=1
+	zug 30 status
+	want_out '^lanes: CPU [01] [01]$'
+
+	# probes, watches and faults of one are not the other's
+	client faults run -q --faults eintr --no-minimize -- "$programs/eintr-read"
+	client watch run -q --watch counter --no-minimize -- "$programs/atomicity-watch"
+	over faults 1
+	over watch 1
+	for who in faults watch; do
+		grep -q '^replayed: 1 of 1 times the same failure' $who.out || note "$who: $(tail -n 5 $who.out)"
+	done
+
+	client endless run -q --executions 0 --no-races -- "$programs/fixtures/nested-threads"
+	client other run -q --executions 0 --no-races -- "$programs/abba-deadlock-fixed"
+	wait_until tells '^executing: run .*nested-threads.*on CPU [01]\)' '^executing: run .*abba-deadlock-fixed.*on CPU [01]\)' \
+		'on CPU 0\)' 'on CPU 1\)' ||
+		note "not one on each CPU: $(cat status.now)"
+	# a third one waits
+	client third run -q --executions 1 -- true
+	wait_until tells '^waiting: run .*true' || note "the third one does not wait: $(cat status.now)"
+
+	# a crash costs one search
+	kill -KILL "$(worker nested-threads)" || note "no worker"
+	over endless 3
+	grep -q 'the process of this search has ended (signal 9); others are not affected' endless.err || note "it says: $(cat endless.err)"
+	over third 0
+	tells '^executing: run .*abba-deadlock-fixed' || note "the other one has ended, too: $(cat status.now)"
+	zug 60 exec -- true
+	want_status 0
+
+	# as does the end of a client
+	kill -KILL "${clients[other]}"
+	{ wait "${clients[other]}"; } 2>/dev/null
+	wait_until tells '^executing: nothing$' || note "a search without a client goes on: $(cat status.now)"
+
+	# what single executions have learnt goes with their worker
+	"$zug" exec -- sh -c 'while :; do :; done' >exec.out 2>exec.err &
+	clients[exec]=$!
+	wait_until tells '^executing: exec .*while'
+	kill -KILL "$(worker 'while :')" || note "no worker"
+	over exec 125
+	zug 60 exec -- true
+	want_status 0
+	zug 30 status
+	want_out '^searches: 1$'
+	end
+fi
+
+if begin "-j through zugd"; then
+	declare -A clients=()
+	[ "$shared" ] || { cd "$base" && start --lanes 2 && cd "$dir" && shared=1; }
+	for j in 1 2; do
+		zug 100 run -q -j $j --no-minimize --keep-going --executions 100 -o traces.$j -- "$programs/lost-increment"
+		want_status 1
+		sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /first in execution/p; s/\(([0-9.]+ (ms|s|min)), [0-9.]+ (us|ms|s) each; /(/p' "$dir/out" | sed "s/traces.$j/traces/" >sums.$j
+	done
+	grep -q 'first in execution' sums.1 || note "$(said)"
+	cmp -s sums.1 sums.2 || note "-j 2 came to something else: $(diff sums.1 sums.2)"
+
+	# one that wants both CPUs gives one to another client, and gets it back
+	client both run -q -j 2 --no-races --executions 0 -- "$programs/abba-deadlock-fixed"
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "one lane only: $(cat status.now)"
+	client one run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
+	wait_until tells '^executing: run .*-j 2 .*on CPU [01]\)' '^executing: run .*nested-threads.*on CPU [01]\)' ||
+		note "not one lane each: $(cat status.now)"
+	kill -INT "${clients[one]}"
+	over one 5
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "the lane did not come back: $(cat status.now)"
+	kill -KILL "$(worker abba-deadlock-fixed)" || note "no worker"
+	over both 3
+	stop_shared
+	end
+fi
+
 if begin "stopped in the middle"; then
 	stop_shared
 	start
@@ -387,5 +491,5 @@ if begin "killed in the middle"; then
 	end
 fi
 
-stop_shared
+[ ! "$shared" ] || "$zug" stop >/dev/null
 finish

@@ -183,9 +183,11 @@ if begin "a reader that leaves"; then
 fi
 
 if begin "a cgroup that is removed"; then
+	cgroups() { ls -d /sys/fs/cgroup/zug-*-[0-9]* 2>/dev/null | sort; }
+	cgroups >before
 	"$zug" run -q --start exec --executions 100000 -o traces -- "$fixed" >search.out 2>&1 &
 	search=$!
-	has_cgroup() { cgroup=$(ls -d /sys/fs/cgroup/zug-*-[1-9]* 2>/dev/null | head -n 1); [ "$cgroup" ]; }
+	has_cgroup() { cgroup=$(cgroups | comm -13 before - | head -n 1); [ "$cgroup" ]; }
 	wait_until has_cgroup || note "no cgroup"
 	# It is empty for a moment between two executions; a shell's rmdir would hardly ever come in time.
 	timeout 60 /usr/bin/python3 -c 'import os, sys

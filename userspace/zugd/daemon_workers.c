@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * zugd's workers, seen from the process that serves: who waits, who executes, who has which CPUs (lanes) and sandboxes.
+ *
+ * A command of a client has a worker of its own, made for it. Single executions (zug exec, tests that join) go to one that
+ * is kept, because their searches go on between calls. A worker that begins gets one CPU; one that asks for more gets its
+ * share: CPUs are dealt out one by one to those that want another one, so that all who want many have as many, and those
+ * who wait in the queue count. Who has more than that is told to give back; it does when the executions there have ended.
+ * share_out() does all of this, whenever anything has changed.
+ *
+ * A worker that ends without a word has crashed: its tasks may be parked, and the kernel does not let go of its probes
+ * before they run. So its sandboxes are drained first, and given to others when it is gone. Read daemon.h first.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "kernel/lane_watch.h"
+#include "lib/base/clock.h"
+#include "sandbox/sandbox.h"
+#include "zugd/daemon.h"
+#include "zugd/protocol.h"
+
+/* When nothing is executed for so long the kernel side rests. */
+#define REST_AFTER_NS 1000000000ull
+/* A request that was aborted ends within its execution's drain; it is prodded after the first, and killed after the second. */
+#define PROD_AFTER_NS 2000000000ull
+#define KILL_AFTER_NS 30000000000ull
+#define PROD_MS 500
+/* What workers that crashed have left is looked for so long, because processes take time to end. */
+#define LEFT_FOR_NS 5000000000ull
+/* So many words of a command line are told. */
+#define STATUS_WORDS 64
+/* With two CPUs zug needs the other one. */
+#define FEW_CPUS 2
+
+struct lent {
+	int cpu;
+	unsigned int slot;
+};
+
+struct worker {
+	struct worker *next;
+	pid_t pid;
+	int fd, pidfd;
+	bool kept;
+	unsigned int slot;
+	int cpu;
+	struct lent lanes[ZUG_MAX_SANDBOXES];	/* besides its own; one of them on its own CPU, so that it has two at least */
+	unsigned int nr_lanes;
+	unsigned int wanted;		/* CPUs */
+	unsigned int told;		/* to keep so many lanes */
+	struct request *r;		/* that it executes; NULL: none */
+	uint64_t cut_ns;		/* since when it is to end; 0: it is not */
+	bool silent;			/* it has ended, or will */
+	char *campaigns;		/* of a kept one, as JSON */
+};
+
+struct workers {
+	struct worker_options o;
+	struct worker *list;
+	struct request *queue, *done;
+	int *cpus, nr_cpus;	/* in the order in which they are used */
+	bool used[ZUG_MAX_SANDBOXES];	/* slots */
+	bool ending, rests;
+	uint64_t idle_ns;	/* since when nothing is executed; 0: something is */
+	uint64_t left_ns;	/* since when there may be something left */
+	void (*in_child)(void *ctx);
+	void *in_child_ctx;
+};
+
+struct request *request_new(enum request_kind kind, struct json_object *m)
+{
+	struct request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->kind = kind;
+	r->m = m;
+	r->fds[0] = r->fds[1] = r->fds[2] = -1;
+	r->since_ns = clock_now_ns();
+	return r;
+}
+
+void request_free(struct request *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < 3; i++)
+		if (r->fds[i] >= 0)
+			close(r->fds[i]);
+	json_object_put(r->m);
+	free(r);
+}
+
+static void append(struct request **list, struct request *r)
+{
+	r->next = NULL;
+	while (*list)
+		list = &(*list)->next;
+	*list = r;
+}
+
+/* ---- CPUs and sandboxes ---- */
+
+struct workers *workers_new(const struct worker_options *o, int lane, unsigned int nr)
+{
+	struct workers *ws = calloc(1, sizeof(*ws));
+	int n = (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!ws)
+		return NULL;
+	ws->o = *o;
+	if (lane < 0)
+		lane = lane_watch_choose(n);
+	ws->cpus = calloc(n, sizeof(*ws->cpus));
+	if (!ws->cpus) {
+		free(ws);
+		return NULL;
+	}
+	ws->nr_cpus = nr && (int)nr < n ? (int)nr : nr || n > FEW_CPUS ? n : 1;
+	for (int i = 0; i < ws->nr_cpus; i++)
+		ws->cpus[i] = i ? ((lane - i) % n + n) % n : lane;
+	ws->idle_ns = clock_now_ns();
+	/* what workers that crash leave becomes ours */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return ws;
+}
+
+void workers_in_child(struct workers *ws, void (*fn)(void *ctx), void *ctx)
+{
+	ws->in_child = fn;
+	ws->in_child_ctx = ctx;
+}
+
+/* A sandbox that none has; -1: there is none. The first one is for tests that join. */
+static int take_slot(struct workers *ws)
+{
+	for (int i = 1; i < ZUG_MAX_SANDBOXES; i++)
+		if (!ws->used[i]) {
+			ws->used[i] = true;
+			return i;
+		}
+	return -1;
+}
+
+/* How many CPUs it has. */
+static unsigned int has_cpus(const struct worker *w)
+{
+	return !w->r ? 0 : w->nr_lanes ? w->nr_lanes : 1;
+}
+
+static bool is_used(const struct workers *ws, int cpu)
+{
+	for (const struct worker *w = ws->list; w; w = w->next) {
+		if (w->r && w->cpu == cpu)
+			return true;
+		for (unsigned int i = 0; i < w->nr_lanes; i++)
+			if (w->lanes[i].cpu == cpu)
+				return true;
+	}
+	return false;
+}
+
+/* The last of them that none uses: the first one is where single executions are made. -1: none. */
+static int free_cpu(const struct workers *ws)
+{
+	for (int i = ws->nr_cpus; i--;)
+		if (!is_used(ws, ws->cpus[i]))
+			return ws->cpus[i];
+	return -1;
+}
+
+static int nr_used(const struct workers *ws)
+{
+	int nr = 0;
+
+	for (const struct worker *w = ws->list; w; w = w->next)
+		nr += has_cpus(w);
+	return nr;
+}
+
+/* ---- who executes ---- */
+
+static void lend(struct workers *ws, struct worker *w, int cpu)
+{
+	struct note n = { .kind = NOTE_LANE, .cpu = cpu };
+	int slot = take_slot(ws);
+
+	if (slot < 0)
+		return;
+	n.slot = slot;
+	w->lanes[w->nr_lanes++] = (struct lent){ .cpu = cpu, .slot = slot };
+	/* one that cannot be told has ended, which is seen soon */
+	note_send(w->fd, &n, NULL);
+}
+
+/* How many CPUs each may have: they are dealt out one by one, those who wait in the queue first get one each. */
+static unsigned int share_of(const struct workers *ws, const struct worker *of)
+{
+	unsigned int left = ws->nr_cpus, nr_waiting = 0, round, most = 0, mine = 0;
+
+	for (const struct request *r = ws->queue; r; r = r->next)
+		nr_waiting++;
+	for (round = 1; left; round++) {
+		unsigned int before = left;
+
+		for (const struct worker *w = ws->list; w && left; w = w->next) {
+			if (!w->r || w->wanted < round)
+				continue;
+			left--;
+			mine += w == of;
+		}
+		for (unsigned int i = 0; i < nr_waiting && round == 1 && left; i++)
+			left--;
+		if (before == left)
+			break;
+	}
+	most = mine ? mine : 1;
+	return most;
+}
+
+static void share_lanes(struct workers *ws)
+{
+	for (struct worker *w = ws->list; w; w = w->next) {
+		unsigned int share, keep;
+		int cpu;
+
+		if (!w->r || w->kept || w->silent)
+			continue;
+		share = share_of(ws, w);
+		keep = share > 1 ? share : 0;
+		if (keep != w->told)
+			note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .n = keep }, NULL);
+		w->told = keep;
+		while (has_cpus(w) < share && (cpu = free_cpu(ws)) >= 0) {
+			unsigned int before = w->nr_lanes;
+
+			if (!w->nr_lanes)
+				lend(ws, w, w->cpu);
+			lend(ws, w, cpu);
+			if (w->nr_lanes == before)
+				break;
+		}
+	}
+}
+
+static void __attribute__((noreturn)) child(struct workers *ws, const struct worker_start *start)
+{
+	for (const struct worker *w = ws->list; w; w = w->next) {
+		close(w->fd);
+		close(w->pidfd);
+	}
+	for (const struct request *r = ws->queue; r; r = r->next)
+		for (int i = 0; i < 3; i++)
+			if (r != start->request && r->fds[i] >= 0)
+				close(r->fds[i]);
+	ws->in_child(ws->in_child_ctx);
+	worker_main(start);
+}
+
+/* A new worker, with a request or to be kept. NULL with errno. */
+static struct worker *begin_worker(struct workers *ws, struct request *r, unsigned int slot, int cpu)
+{
+	struct worker_start start = { .o = &ws->o, .request = r, .door = !r, .slot = slot, .cpu = cpu, .parent = getpid() };
+	struct worker *w = calloc(1, sizeof(*w)), **end = &ws->list;
+	int fd[2];
+
+	if (!w)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)) {
+		free(w);
+		return NULL;
+	}
+	w->pid = fork();
+	if (!w->pid) {
+		close(fd[0]);
+		start.fd = fd[1];
+		child(ws, &start);
+	}
+	close(fd[1]);
+	w->pidfd = w->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd < 0) {
+		close(fd[0]);
+		free(w);
+		return NULL;
+	}
+	w->fd = fd[0];
+	w->kept = !r;
+	w->slot = slot;
+	w->cpu = cpu;
+	w->wanted = 1;
+	while (*end)
+		end = &(*end)->next;
+	*end = w;
+	return w;
+}
+
+static struct worker *kept_worker(struct workers *ws)
+{
+	for (struct worker *w = ws->list; w; w = w->next)
+		if (w->kept && !w->silent)
+			return w;
+	/* one that has crashed has its sandbox until it is gone */
+	return ws->used[0] ? NULL : begin_worker(ws, NULL, 0, ws->cpus[0]);
+}
+
+static void answer(struct workers *ws, struct request *r, int status, const char *text)
+{
+	r->worker = NULL;
+	r->status = status;
+	snprintf(r->message, sizeof(r->message), "%.511s", text);
+	append(&ws->done, r);
+}
+
+static int failed_status(const struct workers *ws, const struct request *r)
+{
+	return r->kind == REQUEST_EXEC ? EXEC_FAILED : ws->o.o->failed;
+}
+
+/* Gives a request to the worker that is kept. */
+static int pass_on(struct worker *w, struct request *r)
+{
+	struct note n = { .kind = NOTE_REQUEST, .status = r->kind };
+	int fds[NOTE_FDS] = { -1, r->fds[0], r->fds[1], r->fds[2] }, ret;
+
+	if (r->m) {
+		fds[0] = note_file(json_object_to_json_string_ext(r->m, JSON_C_TO_STRING_PLAIN));
+		if (fds[0] < 0)
+			return -errno;
+	}
+	for (int i = 0; i < 3; i++)
+		n.n |= (r->fds[i] >= 0) << i;
+	ret = note_send(w->fd, &n, fds);
+	if (fds[0] >= 0)
+		close(fds[0]);
+	return ret;
+}
+
+/* 1: it has begun; 0: it has to wait; -errno. */
+static int begin(struct workers *ws, struct request *r)
+{
+	struct worker *w;
+	int slot, ret = 0;
+
+	if (nr_used(ws) >= ws->nr_cpus)
+		return 0;
+	if (r->kind == REQUEST_COMMAND) {
+		slot = take_slot(ws);
+		if (slot < 0)
+			return 0;
+		w = begin_worker(ws, r, slot, free_cpu(ws) < 0 ? ws->cpus[0] : free_cpu(ws));
+		if (!w)
+			ws->used[slot] = false;
+	} else {
+		w = kept_worker(ws);
+		if (w ? w->r != NULL : ws->used[0])
+			return 0;
+		if (w)
+			ws->used[0] = true;
+		ret = w ? pass_on(w, r) : 0;
+	}
+	if (!w || ret)
+		return ret ? ret : -errno;
+	w->r = r;
+	w->told = 0;
+	r->worker = w;
+	r->since_ns = clock_now_ns();
+	return 1;
+}
+
+/*
+ * The machine's own libraries have breakpoints while a test that joined is executed, which no other test may meet: it is
+ * executed alone.
+ */
+static bool must_wait(const struct workers *ws, const struct request *r)
+{
+	for (const struct worker *w = ws->list; w; w = w->next)
+		if (w->r && (r->kind == REQUEST_JOIN || w->r->kind == REQUEST_JOIN))
+			return true;
+	return false;
+}
+
+/* Begins what can be begun, in the order of the queue, and gives lanes to who wants them. */
+static void share_out(struct workers *ws)
+{
+	struct request **q = &ws->queue, *r;
+	char err[512] = "";
+	int ret = 0;
+
+	while (!ws->ending && (r = *q)) {
+		if (!must_wait(ws, r)) {
+			ret = ws->rests ? kernel_wake(ws->o.kernel, err, sizeof(err)) : 0;
+			ws->rests &= ret != 0;
+			ret = ret ? ret : begin(ws, r);
+			if (ret) {
+				*q = r->next;
+				r->next = NULL;
+			}
+			if (ret < 0)
+				answer(ws, r, failed_status(ws, r), err[0] ? err : strerror(-ret));
+			if (ret)
+				continue;
+		}
+		/* none that comes later may keep it waiting */
+		if (r->kind == REQUEST_JOIN)
+			break;
+		q = &r->next;
+	}
+	share_lanes(ws);
+	if (nr_used(ws))
+		ws->idle_ns = 0;
+	else if (!ws->idle_ns)
+		ws->idle_ns = clock_now_ns();
+}
+
+/* ---- what workers say ---- */
+
+static void request_over(struct workers *ws, struct worker *w, int status, const char *text)
+{
+	struct request *r = w->r;
+
+	w->r = NULL;
+	w->cut_ns = 0;
+	if (r)
+		answer(ws, r, status, text);
+}
+
+static void freed(struct workers *ws, struct worker *w, const struct note *n)
+{
+	for (unsigned int i = 0; i < w->nr_lanes; i++)
+		if (w->lanes[i].slot == n->slot) {
+			ws->used[n->slot] = false;
+			w->lanes[i] = w->lanes[--w->nr_lanes];
+			return;
+		}
+}
+
+static void on_note(struct workers *ws, struct worker *w, const struct note *n, int *fds)
+{
+	struct note reply = { .kind = NOTE_ATTACHED };
+
+	switch (n->kind) {
+	case NOTE_DONE:
+		if (fds[0] >= 0) {
+			free(w->campaigns);
+			w->campaigns = note_text(fds[0]);
+			fds[0] = -1;
+		}
+		request_over(ws, w, n->status, n->text);
+		break;
+	case NOTE_WANT:
+		w->wanted = n->n;
+		w->told = share_of(ws, w) > 1 ? share_of(ws, w) : 0;
+		note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .status = 1, .n = w->told }, NULL);
+		break;
+	case NOTE_FREED:
+		freed(ws, w, n);
+		break;
+	case NOTE_ATTACH:
+		reply.status = kernel_attach(ws->o.kernel, n->n, reply.text, sizeof(reply.text));
+		note_send(w->fd, &reply, NULL);
+		break;
+	default:
+		break;
+	}
+	for (int i = 0; i < NOTE_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Its tasks go on, so that the kernel can let go of its probes. */
+static void drain(struct workers *ws, struct worker *w)
+{
+	struct zug_ctl c = { .cmd = ZUG_CMD_DRAIN, .sandbox = w->slot };
+
+	kernel_ctl(ws->o.kernel, &c);
+	for (unsigned int i = 0; i < w->nr_lanes; i++) {
+		c = (struct zug_ctl){ .cmd = ZUG_CMD_DRAIN, .sandbox = w->lanes[i].slot };
+		kernel_ctl(ws->o.kernel, &c);
+	}
+}
+
+/* It says nothing any more: a command's worker after it was done, or one that has crashed. */
+static void fell_silent(struct workers *ws, struct worker *w)
+{
+	w->silent = true;
+	if (!w->r)
+		return;
+	drain(ws, w);
+	syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+}
+
+/* The process is gone. */
+static void gone(struct workers *ws, struct worker *w)
+{
+	bool crashed = w->r || w->nr_lanes;
+	siginfo_t how = { 0 };
+	char text[128];
+
+	waitid(P_PID, w->pid, &how, WEXITED | WNOHANG);
+	snprintf(text, sizeof(text), "the process of this search has ended (%s %d); others are not affected",
+		 how.si_code == CLD_EXITED ? "exit status" : "signal", how.si_status);
+	if (w->r)
+		fprintf(stderr, "zugd: %s\n", text);
+	if (w->r)
+		request_over(ws, w, failed_status(ws, w->r), text);
+	if (crashed || w->kept) {
+		drain(ws, w);
+		sandbox_clean_up();
+		ws->left_ns = clock_now_ns();
+	}
+	for (unsigned int i = 0; i < w->nr_lanes; i++) {
+		kernel_free_slot(ws->o.kernel, w->lanes[i].slot);
+		ws->used[w->lanes[i].slot] = false;
+	}
+	kernel_free_slot(ws->o.kernel, w->slot);
+	kernel_search_gone(ws->o.kernel, w->slot);
+	ws->used[w->slot] = false;
+	for (struct worker **at = &ws->list; *at; at = &(*at)->next)
+		if (*at == w) {
+			*at = w->next;
+			break;
+		}
+	close(w->fd);
+	close(w->pidfd);
+	free(w->campaigns);
+	free(w);
+}
+
+int workers_fds(const struct workers *ws, int *fds, int max)
+{
+	int nr = 0;
+
+	for (const struct worker *w = ws->list; w && nr < max; w = w->next)
+		fds[nr++] = w->silent ? w->pidfd : w->fd;
+	return nr;
+}
+
+/* What processes of those that crashed have left, once these have ended as well. */
+static void look_for_left(struct workers *ws)
+{
+	if (!ws->left_ns)
+		return;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	sandbox_clean_up();
+	if (clock_now_ns() - ws->left_ns > LEFT_FOR_NS)
+		ws->left_ns = 0;
+}
+
+static void prod(struct worker *w)
+{
+	uint64_t since = w->cut_ns ? clock_now_ns() - w->cut_ns : 0;
+
+	if (since > KILL_AFTER_NS)
+		syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+	else if (since > PROD_AFTER_NS)
+		syscall(SYS_pidfd_send_signal, w->pidfd, SIGUSR1, NULL, 0);
+}
+
+void workers_look(struct workers *ws)
+{
+	struct worker *next;
+	int fds[NOTE_FDS], ret;
+	struct note n;
+
+	for (struct worker *w = ws->list; w; w = next) {
+		struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+		next = w->next;
+		while (!w->silent && (ret = note_receive(w->fd, &n, fds, false))) {
+			if (ret == 1)
+				on_note(ws, w, &n, fds);
+			else
+				fell_silent(ws, w);
+		}
+		prod(w);
+		if (w->silent && poll(&p, 1, 0) == 1)
+			gone(ws, w);
+	}
+	look_for_left(ws);
+	share_out(ws);
+	if (!ws->rests && ws->idle_ns && clock_now_ns() - ws->idle_ns > REST_AFTER_NS) {
+		kernel_rest(ws->o.kernel);
+		ws->rests = true;
+	}
+}
+
+int workers_patience(const struct workers *ws)
+{
+	if (ws->left_ns)
+		return PROD_MS;
+	for (const struct worker *w = ws->list; w; w = w->next)
+		if (w->cut_ns)
+			return PROD_MS;
+	return ws->idle_ns && !ws->rests ? (int)(REST_AFTER_NS / 1000000) : -1;
+}
+
+/* ---- requests ---- */
+
+int workers_submit(struct workers *ws, struct request *r)
+{
+	int ahead = 0;
+
+	append(&ws->queue, r);
+	share_out(ws);
+	for (const struct request *q = ws->queue; q; q = q->next) {
+		if (q != r)
+			continue;
+		for (const struct worker *w = ws->list; w; w = w->next)
+			ahead += w->r != NULL;
+		for (q = ws->queue; q != r; q = q->next)
+			ahead++;
+		break;
+	}
+	return ahead;
+}
+
+struct request *workers_done(struct workers *ws)
+{
+	struct request *r = ws->done;
+
+	if (r)
+		ws->done = r->next;
+	return r;
+}
+
+static void cut(struct worker *w)
+{
+	if (!w->cut_ns)
+		w->cut_ns = clock_now_ns();
+	syscall(SYS_pidfd_send_signal, w->pidfd, SIGUSR1, NULL, 0);
+}
+
+static void give_back(struct workers *ws, struct request *r)
+{
+	answer(ws, r, r->kind == REQUEST_EXEC ? EXEC_FAILED : ws->o.o->interrupted,
+	       r->kind == REQUEST_JOIN ? "" : "interrupted before its turn came");
+}
+
+void workers_abort(struct workers *ws, struct request *r)
+{
+	if (r->worker) {
+		cut(r->worker);
+		return;
+	}
+	for (struct request **q = &ws->queue; *q; q = &(*q)->next)
+		if (*q == r) {
+			*q = r->next;
+			give_back(ws, r);
+			break;
+		}
+}
+
+void workers_stop(struct workers *ws)
+{
+	struct request *r;
+
+	ws->ending = true;
+	while ((r = ws->queue)) {
+		ws->queue = r->next;
+		give_back(ws, r);
+	}
+	for (struct worker *w = ws->list; w; w = w->next) {
+		if (w->r)
+			cut(w);
+		else if (!w->silent)
+			/* one that is kept ends when it has nothing to wait for */
+			shutdown(w->fd, SHUT_WR);
+	}
+}
+
+void workers_free(struct workers *ws)
+{
+	struct request *r;
+
+	if (!ws)
+		return;
+	while (ws->list) {
+		struct worker *w = ws->list;
+		struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+		shutdown(w->fd, SHUT_WR);
+		if (poll(&p, 1, (int)(KILL_AFTER_NS / 1000000)) < 1) {
+			drain(ws, w);
+			kill(w->pid, SIGKILL);
+			poll(&p, 1, PROD_MS);
+		}
+		gone(ws, w);
+	}
+	while ((r = ws->done)) {
+		ws->done = r->next;
+		request_free(r);
+	}
+	free(ws->cpus);
+	free(ws);
+}
+
+/* ---- status ---- */
+
+static struct json_object *describe(const struct request *r)
+{
+	const char *name = r->command ? r->command->name : r->kind == REQUEST_EXEC ? "exec" : "join";
+	struct json_object *j = json_object_new_object(), *args, *lanes;
+	const struct worker *w = r->worker;
+
+	json_object_object_add(j, "request", json_object_new_string(name));
+	json_object_object_add(j, "seconds", json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
+	if (w) {
+		lanes = json_object_new_array();
+		json_object_array_add(lanes, json_object_new_int(w->cpu));
+		for (unsigned int i = 0; i < w->nr_lanes; i++)
+			if (w->lanes[i].cpu != w->cpu)
+				json_object_array_add(lanes, json_object_new_int(w->lanes[i].cpu));
+		json_object_object_add(j, "lanes", lanes);
+		json_object_object_add(j, "pid", json_object_new_int(w->pid));
+	}
+	if (!r->m)
+		return j;
+	if (json_object_object_get_ex(r->m, "args", &args)) {
+		struct json_object *a = json_object_new_array();
+
+		for (size_t i = 0; i < json_object_array_length(args) && i < STATUS_WORDS; i++)
+			json_object_array_add(a, json_object_new_string(
+				json_object_get_string(json_object_array_get_idx(args, i))));
+		json_object_object_add(j, "args", a);
+	}
+	json_object_object_add(j, "cwd", json_object_new_string(protocol_text(r->m, "cwd")));
+	return j;
+}
+
+void workers_status(struct workers *ws, struct json_object *m)
+{
+	struct json_object *queue = json_object_new_array(), *running = json_object_new_array();
+	struct json_object *campaigns = NULL, *lanes = json_object_new_array();
+
+	for (const struct worker *w = ws->list; w; w = w->next) {
+		if (w->r)
+			json_object_array_add(running, describe(w->r));
+		if (w->campaigns && !campaigns)
+			campaigns = json_tokener_parse(w->campaigns);
+	}
+	for (const struct request *q = ws->queue; q; q = q->next)
+		json_object_array_add(queue, describe(q));
+	for (int i = 0; i < ws->nr_cpus; i++)
+		json_object_array_add(lanes, json_object_new_int(ws->cpus[i]));
+	json_object_object_add(m, "lanes", lanes);
+	json_object_object_add(m, "running", running);
+	json_object_object_add(m, "queue", queue);
+	json_object_object_add(m, "campaigns", campaigns ? campaigns : json_object_new_array());
+}
