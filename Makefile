@@ -15,7 +15,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-death check-fuzz check-sanitized check-unit check-model check-world check-libzug check-libzug-programs check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-death check-fuzz check-sanitized check-soak check-unit check-model check-world check-libzug check-libzug-programs check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -49,6 +49,7 @@ help:
 		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
 		'check-long   the tests that take long' \
+		'check-soak   what one long search has and keeps' \
 		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
 		'check-cluster  shards under Slurm and GNU parallel; installs them' \
@@ -404,6 +405,11 @@ check-cluster: all
 check-death: all
 	@tools/deps vm test
 	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/death $(DEATH)"
+
+# SOAK: options of tests/vm/soak, such as "--seconds 3600 --rows 12".
+check-soak: all
+	@tools/deps vm test
+	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/soak $(SOAK)"
 
 # MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
 check-matrix: all
