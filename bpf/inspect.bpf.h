@@ -46,6 +46,15 @@ struct {
 	__type(value, struct zug_site);
 } sites SEC(".maps");
 
+/* Of places with a limit that were reached; a search takes those of its places away with them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4 * ZUG_MAX_SITES);
+	__type(key, struct zug_hits_key);
+	__type(value, struct zug_hits);
+} hit_counts SEC(".maps");
+
 struct addr_key {
 	__u32 mm;
 	__u32 pad;

@@ -281,29 +281,41 @@ static __always_inline bool is_watched(const struct task_state *t, __u64 addr, _
 	return false;
 }
 
-static __always_inline bool used_up(const struct zug_sandbox *s, struct zug_site *site)
+/* NULL: there is no memory. */
+static __always_inline struct zug_hits *hits_of(const struct task_state *t, __u32 number)
+{
+	struct zug_hits_key key = { .sandbox = t->slot, .site = number };
+	struct zug_hits *h = bpf_map_lookup_elem(&hit_counts, &key), none = {};
+
+	if (h)
+		return h;
+	bpf_map_update_elem(&hit_counts, &key, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&hit_counts, &key);
+}
+
+static __always_inline bool used_up(const struct zug_sandbox *s, const struct zug_site *site, struct zug_hits *h)
 {
 	__u32 hits;
 
-	if (site->run != s->run) {
-		if (site->run == s->template_run) {
-			site->hits_before = site->hits;
-			site->run_before = site->run;
+	if (h->run != s->run) {
+		if (h->run == s->template_run) {
+			h->hits_before = h->hits;
+			h->run_before = h->run;
 		}
-		site->run = s->run;
-		site->hits = s->forked && site->run_before == s->template_run ? site->hits_before : 0;
+		h->run = s->run;
+		h->hits = s->forked && h->run_before == s->template_run ? h->hits_before : 0;
 	}
-	hits = site->hits++;
+	hits = h->hits++;
 	/* beyond the limit, a few: tasks that come late reach the place after those that came first */
 	return hits >= site->limit && (hits >= ZUG_HOT_HITS || (hits & (hits - 1)));
 }
 
 /* At the first hit behind the last that can stop, and at some later ones: the breakpoint is of no use any more. */
-static __always_inline bool useless(const struct task_state *t, const struct zug_site *site)
+static __always_inline bool useless(const struct task_state *t, const struct zug_site *site, const struct zug_hits *h)
 {
 	__u32 last = site->limit > ZUG_HOT_HITS / 2 ? site->limit : ZUG_HOT_HITS / 2 + 1;
 
-	return site->hits > last && !((site->hits - last - 1) % ZUG_HOT_HITS) && !any_watch(t);
+	return h->hits > last && !((h->hits - last - 1) % ZUG_HOT_HITS) && !any_watch(t);
 }
 
 static __always_inline struct primitive_call *primitive_of(struct task_state *t)
@@ -400,6 +412,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 	struct zug_site *site = NULL;
+	struct zug_hits *hits;
 	struct cached_site found = {};
 	struct space *sp;
 	__u64 ip, stack, ret = 0, args[4];
@@ -475,8 +488,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->flags |= TF_STEP;
 			t->step_addr = t->ev.arg[0];
 			t->step_ip = ip + ZUG_SITE_LEN(site->flags);
-		} else if (site->limit && used_up(s, site)) {
-			if (useless(t, site)) {
+		} else if (site->limit && (hits = hits_of(t, idx)) && used_up(s, site, hits)) {
+			if (useless(t, site, hits)) {
 				t->ev.kind = ZUG_EV_HOT;
 				event_send(s, &t->ev);
 			}

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		25
+#define ZUG_ABI_VERSION		26
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -428,10 +428,16 @@ struct zug_site {
 	__u8 ip_add;		/* relative to the instruction's end, this many bytes after its begin; 0: not */
 	__s32 disp;		/* with ZUG_SITE_OUTER: its library's code begins so many bytes before; 0: where its file does */
 	__u32 limit;		/* in one execution few stops after so many hits; 0: always one */
-	__u32 hits, run;	/* the kernel's: so many in that execution */
-	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 	struct zug_pass pass;
 	struct zug_insn insn;
+};
+/* How often a place with a limit was reached in one execution: by sandbox, because each of them has its own. */
+struct zug_hits_key {
+	__u32 sandbox, site;
+};
+struct zug_hits {
+	__u32 hits, run;	/* so many in that execution */
+	__u32 hits_before, run_before;	/* the same of the execution in which the template was made */
 };
 #define ZUG_SITE_OUTER	(1u << 0)	/* not a stop when called from its own library */
 #define ZUG_SITE_CALL	(1u << 1)	/* a function's entry: not a stop when the dynamic loader calls it */
@@ -609,7 +615,7 @@ _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
-_Static_assert(sizeof(struct zug_site) == 72, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 56, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");

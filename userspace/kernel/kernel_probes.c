@@ -59,6 +59,16 @@ static uint32_t number_ours(const struct numbers *n, uint32_t theirs)
 	return n->ours[theirs / n->size] * n->size + theirs % n->size;
 }
 
+/* Those of another process's search: which they are, but not in which order. */
+static struct numbers numbers_of(const struct numbers *n, unsigned int slot)
+{
+	struct numbers theirs = *n;
+
+	for (uint32_t i = 0; i < n->nr_chunks; i++)
+		theirs.ours[i] = n->owners[i] == slot + 1 ? 0 : -1;
+	return theirs;
+}
+
 static void numbers_free(const struct numbers *n, unsigned int slot)
 {
 	for (uint32_t i = 0; i < n->nr_chunks; i++)
@@ -164,6 +174,7 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 		      const struct kernel_probe *probes, int nr, int *bad)
 {
 	int map = programs_map(k->programs, "sites"), index = programs_map(k->programs, "site_index");
+	int counts = programs_map(k->programs, "hit_counts");
 	unsigned long *offsets;
 	__u64 *cookies;
 	int ret = 0, link;
@@ -179,12 +190,17 @@ int kernel_add_probes(struct kernel *k, uint32_t module, const char *file,
 	}
 	for (int i = 0; i < nr; i++) {
 		struct zug_site_key key = { .offset = probes[i].offset };
+		struct zug_hits_key count = { .sandbox = k->first_slot };
 		uint32_t site;
 
 		ret = number_theirs(k, &k->modules, module, &key.module);
 		ret = ret ? ret : number_theirs(k, &k->sites, probes[i].site, &site);
 		if (ret)
 			goto out;
+		/* an earlier place may have had the number */
+		count.site = site;
+		if (probes[i].what.limit)
+			bpf_map_delete_elem(counts, &count);
 		if (bpf_map_update_elem(map, &site, &probes[i].what, BPF_ANY) ||
 		    bpf_map_update_elem(index, &key, &site, BPF_ANY)) {
 			ret = -errno;
@@ -238,6 +254,12 @@ int kernel_add_answers(struct kernel *k, const char *file, const struct kernel_a
 	return ret;
 }
 
+static bool is_our_count(const struct numbers *sites, int map, const void *key)
+{
+	(void)map;
+	return number_is_ours(sites, ((const struct zug_hits_key *)key)->site);
+}
+
 static bool is_our_module(const struct numbers *modules, int map, const void *key)
 {
 	uint32_t module;
@@ -252,8 +274,8 @@ static bool is_our_site(const struct numbers *modules, int map, const void *key)
 }
 
 /* Deletes what belongs to us in a map that other searches use, too; all of it without a function. */
-static void clear_map(struct kernel *k, const char *name, const struct numbers *modules,
-		      bool (*ours)(const struct numbers *modules, int map, const void *key))
+static void clear_map(struct kernel *k, const char *name, const struct numbers *numbers,
+		      bool (*ours)(const struct numbers *numbers, int map, const void *key))
 {
 	int map = programs_map(k->programs, name);
 	_Alignas(8) char key[32], next[32];
@@ -262,15 +284,17 @@ static void clear_map(struct kernel *k, const char *name, const struct numbers *
 
 	do {
 		more = !bpf_map_get_next_key(map, prev, next);
-		if (prev && (!ours || ours(modules, map, prev)))
+		if (prev && (!ours || ours(numbers, map, prev)))
 			bpf_map_delete_elem(map, key);
 		memcpy(key, next, sizeof(key));
 		prev = key;
 	} while (more);
 }
 
-static void clear_numbers(struct kernel *k, const struct numbers *modules)
+static void clear_numbers(struct kernel *k, const struct numbers *modules, const struct numbers *sites)
 {
+	clear_map(k, "hit_counts", sites, is_our_count);
+
 	clear_map(k, "modules", modules, is_our_module);
 	clear_map(k, "site_index", modules, is_our_site);
 	/* it is only a cache: others fill it again */
@@ -279,12 +303,10 @@ static void clear_numbers(struct kernel *k, const struct numbers *modules)
 
 void kernel_search_gone(struct kernel *k, unsigned int slot)
 {
-	struct numbers modules = k->modules;
+	struct numbers modules = numbers_of(&k->modules, slot), sites = numbers_of(&k->sites, slot);
 
 	k->bss->live_rounds[k->bss->rounds[slot]] = 0;
-	for (uint32_t i = 0; i < modules.nr_chunks; i++)
-		modules.ours[i] = modules.owners[i] == slot + 1 ? 0 : -1;
-	clear_numbers(k, &modules);
+	clear_numbers(k, &modules, &sites);
 	numbers_free(&k->sites, slot);
 	numbers_free(&k->modules, slot);
 	memset(k->bss->watches[slot], 0, sizeof(k->bss->watches[slot]));
@@ -307,7 +329,7 @@ void kernel_clear_probes(struct kernel *k)
 		close(detached);
 	k->bss->live_rounds[k->round] = 0;
 	begin_round(k);
-	clear_numbers(k, &k->modules);
+	clear_numbers(k, &k->modules, &k->sites);
 	memset(k->bss->watches[k->first_slot], 0, sizeof(k->bss->watches[k->first_slot]));
 }
 

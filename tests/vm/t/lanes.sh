@@ -1,6 +1,6 @@
 #!/bin/bash
 # Lanes: what zug run -j N finds does not depend on N, nor on what happens to a lane; nothing is left of them.
-# Takes 40 s under emulation. LONG=1: all strategies. -j 4 where the machine has four CPUs (tools/vm --cpus 4).
+# Takes 60 s under emulation. LONG=1: all strategies. -j 4 where the machine has four CPUs (tools/vm --cpus 4).
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -43,8 +43,15 @@ begin 'the same executions on each number of lanes' && {
 		same abba-deadlock-fixed --strategy dpor
 		grep -q '^covered: every schedule' 1 || note "not exhausted: $(tail -n 2 1)"
 		for s in random pct pos surw urw guided portfolio; do same gave-up-waiting --keep-going --executions 110 --strategy $s; done
+		for s in pct portfolio; do same fixtures/hot-race --strategy $s --seed 5 --executions 84; done
 		for s in preemption:bound=1 delay:bound=1 dfs; do same abba-deadlock --keep-going --strategy $s; done
 	fi
+	want_nothing_left
+	end
+}
+
+begin 'each execution counts for itself how often a place was reached' && {
+	same fixtures/hot-race --strategy random --seed 5 --executions 84
 	want_nothing_left
 	end
 }
@@ -101,6 +108,16 @@ begin 'a killed zug leaves no lane, nor does an interrupted one' && {
 	done
 	zug 60 run -q --executions 1 -o traces -- true
 	want_status 0
+	want_nothing_left
+	end
+}
+
+begin 'as many lanes as quiet CPUs without -j' && {
+	[ "$(nproc)" -gt 2 ] && wanted=yes || wanted=no
+	command_run 100 script -qefc "'$zug' run --seed 1 --executions 200 --no-races -o traces -- '$programs/lost-increment-fixed'" typescript
+	want_status 0
+	grep -qE ', lanes [0-9]+(\+[0-9]+)+' typescript && lanes=yes || lanes=no
+	[ $lanes = $wanted ] || note "$(nproc) CPUs, several lanes: $lanes"
 	want_nothing_left
 	end
 }
