@@ -126,58 +126,59 @@ static __noinline bool tell_path(struct task_struct *p, struct task_state *t, __
 	       !begins_with_text(path->text, "/sys/", 5);
 }
 
-static __always_inline bool has_pending_signal(struct task_struct *p)
-{
-	return p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0];
-}
-
-/* The holder passes a system call under its lease. t->ev is filled. */
-static __noinline bool call_leased(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
+/* The holder passes a system call under its lease, or hands the turn on: enum plan_says. t->ev is filled. */
+static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
 	const volatile struct zug_syscall *d = syscall_of(t->nr);
 	struct zug_event *e = &t->ev;
 	struct zug_path *path;
 	__u32 slot = t->slot;
+	struct stand at = { .pass.kind = ZUG_PASS_ALWAYS };
 	struct zug_lease *l;
 	__u64 caller = 0;
+	int says;
 
 	if (slot >= ZUG_MAX_SANDBOXES || !args)
-		return false;
+		return PLAN_STOPS;
 	l = &leases[slot];
 	path = &call_paths[slot];
 	path->len = 0;
 	if (!l->left || !(l->flags & ZUG_LEASE_CALLS))
-		return false;
+		return PLAN_STOPS;
 	switch (d->lease) {
 	case ZUG_CALL_PASSES:
 		break;
 	case ZUG_CALL_MASKS:
 		/* it may let one be handled */
 		if (has_pending_signal(p))
-			return false;
+			return PLAN_STOPS;
 		break;
 	case ZUG_CALL_READS:
 		if (e->flags & ZUG_EF_OBJECT && !(e->obj.mode & S_IFMT_))
-			return false;
+			return PLAN_STOPS;
 		break;
 	case ZUG_CALL_OPENS:
 		if (args->a[d->path_arg & 7] & (O_CREAT_ | O_TMPFILE_))
-			return false;
+			return PLAN_STOPS;
 		break;
 	case ZUG_CALL_ENDS:
-		if (p->tgid == l->root || args->a[0] & 0xff)
-			return false;
+		if (!(l->flags & ZUG_LEASE_ENDS) || p->tgid == l->root || args->a[0] & 0xff)
+			return PLAN_STOPS;
 		break;
 	default:
-		return false;
+		return PLAN_STOPS;
 	}
 	if (!object_told(s, t, ZUG_EF_OBJECT, &e->obj) || !object_told(s, t, ZUG_EF_OBJECT2, &e->obj2))
-		return false;
+		return PLAN_STOPS;
 	if (d->path_arg && !tell_path(p, t, args->a[(d->path_arg - 1) & 7],
 				      d->path_arg > 1 ? args->a[(d->path_arg - 2) & 7] : -1ull, path))
-		return false;
-	if (!find_caller(p, t, &caller) || !lease_covers(s, p, t, l, 1))
-		return false;
+		return PLAN_STOPS;
+	if (!find_caller(p, t, &caller))
+		return PLAN_STOPS;
+	says = lease_says(s, p, t, l, 1, &at, true);
+	if (says == PLAN_STOPS)
+		return says;
+	l->plan.sp = e->sp;
 	e->sp = caller;
 	if (path->len) {
 		path->kind = ZUG_EV_PATH;
@@ -187,8 +188,11 @@ static __noinline bool call_leased(struct zug_sandbox *s, struct task_struct *p,
 		paths_ahead[slot] = 1;
 		event_send(s, (struct zug_event *)path);
 	}
-	event_send(s, e);
-	return true;
+	/* it is no earlier call's, should user space be asked all the same */
+	call_memories[slot].task = 0;
+	if (says == PLAN_PASSES)
+		event_send(s, e);
+	return says;
 }
 
 /* Of a call that is no point, and that may change what paths lead to: user space has to look at those that were passed before. */

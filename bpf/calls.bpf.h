@@ -307,16 +307,21 @@ static __noinline int tell_call(struct task_struct *p, struct task_state *t, __u
 /* A system call that is a point: the holder stops, or passes under its lease. */
 static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, const struct call_args *args)
 {
+	int says = PLAN_STOPS;
+
 	if (!args)
 		return 0;
 	tell_call(p, t, ZUG_EV_SYSCALL, args);
 	t->ev.before_addr = t->last_lock;
 	s->nr_points++;
 	reaches_point(s);
-	if (!ring_crowded(t) && !alarm_due(s) && call_leased(s, p, t, args))
+	if (!ring_crowded(t) && !alarm_due(s))
+		says = call_leased(s, p, t, args);
+	if (says == PLAN_PASSES)
 		return 0;
 	/* a label needs a look at the task: at paths, descriptors, its stack */
-	call_memory(t->nr, args);
+	if (says == PLAN_STOPS)
+		call_memory(t->nr, args);
 	halt(s, t);
 	return 0;
 }

@@ -11,7 +11,7 @@ static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struc
 	s->state = ZUG_SB_FREE;
 	barrier();
 	__builtin_memset(s, 0, sizeof(*s));
-	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = 0;
+	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan.next = 0;
 	s->run = run;
 	s->template_run = template_run;
 	s->setup = *setup;

@@ -79,27 +79,47 @@ static __always_inline bool read_before(struct task_state *t)
 	return true;
 }
 
-/* Whether the holder may pass what takes so many steps of its lease. What user space reads of memory at a point goes with the event. */
-static __always_inline bool lease_covers(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, struct zug_lease *l,
-					 __u32 steps)
+/*
+ * What becomes of the holder at what takes so many steps of its lease, and which it may pass or not: enum plan_says. What user
+ * space reads of memory at a point goes with the event.
+ */
+static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, struct zug_lease *l,
+				      __u32 steps, const struct stand *at, bool may)
 {
+	int says = may ? PLAN_PASSES : PLAN_STOPS;
+
 	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l))
-		return false;
+		return PLAN_STOPS;
+	if (l->plan.kind)
+		says = steps == 1 ? plan_goes(t->slot, at, may) : PLAN_STOPS;
+	if (says == PLAN_STOPS)
+		return says;
 	l->left -= steps;
 	t->ev.flags |= ZUG_EF_LEASED;
-	return true;
+	if (says == PLAN_HANDS)
+		t->flags |= TF_HAND;
+	return says;
 }
 
-/* The holder passes the place under its lease. */
-static __noinline bool leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
+/* The holder passes the place under its lease, or hands the turn on: enum plan_says. */
+static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct zug_lease *l;
+	struct stand at = {};
+	bool may;
 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
-		return false;
+		return PLAN_STOPS;
 	l = &leases[t->slot];
-	return l->left >= site->pass.steps && may_pass(p, t, site) && lease_covers(s, p, t, l, site->pass.steps);
+	if (l->left < site->pass.steps || (site->obj_arg && !(t->ev.flags & ZUG_EF_WORDS)))
+		return PLAN_STOPS;
+	may = may_pass(p, t, site);
+	if (!may && !l->plan.kind)
+		return PLAN_STOPS;
+	at.pass = site->pass;
+	at.lock = t->last_lock;
+	return lease_says(s, p, t, l, site->pass.steps, &at, may);
 }
 
 /* The holder passes a place because it is alone: that counts, too. */
@@ -110,10 +130,12 @@ static __always_inline void lease_passed(const struct task_state *t, const struc
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return;
 	l = &leases[t->slot];
-	if (!site || site->pass.kind == ZUG_PASS_NEVER || l->left < site->pass.steps)
+	if (!site || site->pass.kind == ZUG_PASS_NEVER || l->left < site->pass.steps) {
 		l->left = 0;
-	else
-		l->left -= site->pass.steps;
+		return;
+	}
+	l->left -= site->pass.steps;
+	plan_counts(l, site->pass.steps);
 }
 
 /* The time that the holder has had since its last point is its own, and the test's clock goes on. */
@@ -142,6 +164,7 @@ static __always_inline void halt(struct zug_sandbox *s, struct task_state *t)
  */
 static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site, bool always)
 {
+	int says = PLAN_STOPS;
 	bool stays;
 
 	s->nr_points++;
@@ -153,11 +176,14 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 		event_send(s, &t->ev);
 		return;
 	}
-	if (!stays && site && leased(s, t, site)) {
+	if (!stays && site)
+		says = leased(s, t, site);
+	if (says == PLAN_PASSES) {
 		event_send(s, &t->ev);
 		return;
 	}
-	read_before(t);
+	if (says == PLAN_STOPS)
+		read_before(t);
 	halt(s, t);
 }
 

@@ -93,6 +93,7 @@ enum task_flags {
 	TF_INSIDE = 1 << 20,	/* the system call it is in is part of a primitive */
 	TF_SLEPT = 1 << 24,	/* it has blocked in the system call that it is in */
 	TF_REPEATS = 1 << 25,	/* that call is a repetition */
+	TF_HAND = 1 << 26,	/* with TF_STOP: the turn goes to the next one of the plan, nobody is asked */
 	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
 	TF_TEMPLATE = 1 << 23,
 };
@@ -292,23 +293,7 @@ static __always_inline void emit(struct zug_sandbox *s, __u32 kind, __u32 flags,
 static __always_inline void lease_ends(const struct task_state *t)
 {
 	if (t->slot < ZUG_MAX_SANDBOXES)
-		leases[t->slot].left = 0;
-}
-
-/* The holder yields, and no other task could run: true when it goes on. That ends its lease, unless that knows of the yield. */
-static __always_inline bool yields_alone(const struct zug_sandbox *s, const struct task_state *t)
-{
-	struct zug_lease *l;
-
-	if (t->slot >= ZUG_MAX_SANDBOXES)
-		return false;
-	l = &leases[t->slot];
-	if (l->flags & ZUG_LEASE_KNOWN && l->left) {
-		l->left--;
-		return true;
-	}
-	l->left = 0;
-	return !s->turn.stop_always;
+		leases[t->slot].left = leases[t->slot].plan.next = 0;
 }
 
 /* The call that is to have a fault has had it, or goes on without. */

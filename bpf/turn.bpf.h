@@ -84,7 +84,7 @@ static void give_up(struct zug_sandbox *s, __u32 slot, struct zug_event *e)
 	s->holder = 0;
 	s->holder_io = ZUG_IO_NOT;
 	if (slot < ZUG_MAX_SANDBOXES)
-		leases[slot].left = paths_ahead[slot] = 0;
+		leases[slot].left = leases[slot].plan.next = paths_ahead[slot] = 0;
 	if (dying_first(slot, s)) {
 		s->need_ask = 1;
 		event_send(s, e);
@@ -141,6 +141,58 @@ static void ask_late(struct zug_sandbox *s, __u32 slot, struct task_struct *p,
 	s->need_ask = 0;
 	asks(s);
 	emit(s, ZUG_EV_ASK, ZUG_EF_ASK, p, t, 0, 0);
+}
+
+/*
+ * The holder has stopped, as that event says, to hand the turn to the next one of the plan. 0: what happened meanwhile is for
+ * user space to see. (The verifier looks at it by itself: within zug_enqueue() there are too many ways to get here.)
+ */
+__noinline int hand_over(__u32 slot, struct zug_event *ev)
+{
+	struct zug_sandbox *s;
+	struct zug_event e = { .kind = ZUG_EV_HAND, .flags = ZUG_EF_LEASED, .site = ZUG_NO_SITE, .nr = -1 };
+	struct zug_plan *plan;
+	struct zug_lease *l;
+	struct zug_peer *to;
+	__u32 next, lock;
+
+	if (!ev || slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	s = &sandboxes[slot];
+	l = &leases[slot];
+	plan = &l->plan;
+	next = plan->next;
+	plan->next = 0;
+	if (!next || s->need_ask || s->may_die || s->dying_waits) {
+		ev->flags &= ~ZUG_EF_LEASED;
+		/* user space looks at the task itself */
+		if (ev->kind == ZUG_EV_SYSCALL)
+			ev->sp = plan->sp;
+		return 0;
+	}
+	to = &plan->peers[(next - 1) & (ZUG_PLAN_PEERS - 1)];
+	lock = plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)].lock;
+	e.sandbox = slot;
+	e.task = ev->task;
+	e.pid = ev->pid;
+	e.tgid = ev->tgid;
+	e.arg[0] = to->task;
+	e.arg[1] = lock;
+	if (lock) {
+		e.arg[2] = l->locks[(lock - 1) & (ZUG_LEASE_LOCKS - 1)].addr;
+		__builtin_memcpy(e.word, l->locks[(lock - 1) & (ZUG_LEASE_LOCKS - 1)].word, sizeof(e.word));
+	}
+	event_send(s, &e);
+	event_send(s, ev);
+	plan->holder = next - 1;
+	s->stopping = 0;
+	s->holder = 0;
+	s->holder_io = ZUG_IO_NOT;
+	s->turn.granted_at = 0;
+	s->grant_pid = to->pid;
+	s->grant = to->task;
+	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
+	return 1;
 }
 
 SEC("struct_ops/zug_select_cpu")
@@ -233,6 +285,11 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			}
 			s->nr_points += !stop;
 			scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
+			if (t->flags & TF_HAND) {
+				t->flags &= ~TF_HAND;
+				if (hand_over(slot, &t->ev))
+					return;
+			}
 			give_up(s, slot, &t->ev);
 			return;
 		}
@@ -648,7 +705,7 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 	} else {
 		describe_block(s, p, t, nr);
 	}
-	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD | TF_TAKEN);
+	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD | TF_TAKEN | TF_HAND);
 	give_up(s, t->slot, &t->ev);
 }
 

@@ -33,6 +33,7 @@ char _license[] SEC("license") = "GPL";
 #include "state.bpf.h"
 #include "inspect.bpf.h"
 #include "inputs.bpf.h"
+#include "plan.bpf.h"
 
 extern struct pt_regs *__irq_regs __ksym __weak;
 

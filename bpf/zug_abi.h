@@ -69,6 +69,8 @@ enum zug_event_kind {
 				/* begins, else no point, let it go on */
 	ZUG_EV_PATH,		/* struct zug_path: of the SYSCALL that comes next and is LEASED */
 	ZUG_EV_SYNC,		/* before a system call that changes what paths lead to, or sets a timer by nr (gives up the turn): no point, let it go on */
+	ZUG_EV_HAND,		/* stops at the point that comes next, which is LEASED, and task arg[0] has the turn; arg[1]: 1 + the place */
+				/* in the lease of the lock before which it stops (0: none), [2]: its address; word */
 };
 
 /* Flags of an event */
@@ -197,6 +199,55 @@ struct zug_turn {
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
 };
 
+/* When a holder with a lease may pass a place: word[index] of the event, which is its lock's memory, decides. */
+enum zug_pass_kind {
+	ZUG_PASS_NEVER = 0,
+	ZUG_PASS_ALWAYS,
+	ZUG_PASS_IF,		/* (word & mask) == value */
+	ZUG_PASS_UNLESS,
+	ZUG_PASS_OWNER,		/* (word & mask) is the number that the task has for itself */
+};
+struct zug_pass {
+	__u8 kind;
+	__u8 index;
+	__u8 steps;		/* that passing it is, for user space */
+	__u8 plain;		/* of a lock, 1 + index of the word that is 0 where the task surely blocks if it may not pass; 0: it always does */
+	__u32 mask, value;
+};
+#define ZUG_PASS_UNCLEAR	7	/* plain: whether it blocks cannot be told */
+
+/*
+ * Behind the lease of one task: who has the turn next, without a question. At each step the kernel side finds out who is to make
+ * it: the holder goes on, or hands the turn to the next one. Where it cannot tell, or that task has something for user space
+ * to see, it asks.
+ */
+#define ZUG_PLAN_PEERS		16
+#define ZUG_PLAN_RUNS		32
+enum zug_plan_kind {
+	ZUG_PLAN_NONE = 0,
+	ZUG_PLAN_STEPS,		/* runs say who makes the next steps */
+	ZUG_PLAN_DRAWS,		/* where several tasks are enabled a generator of random numbers (search/rng.h) draws one of them */
+};
+struct zug_peer {
+	__u32 task, pid;	/* as with ZUG_CMD_GRANT */
+	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
+	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
+};
+struct zug_plan {
+	__u32 kind;		/* enum zug_plan_kind */
+	__u32 nr_peers;		/* in the order of the search. DRAWS: all that are parked, and the holder */
+	__u32 holder;		/* the peer that has the turn */
+	__u32 next;		/* 1 + the one that gets it when the holder has stopped; 0: none */
+	__u32 nr_runs, at;
+	__u32 on, nth;		/* the kernel side's own */
+	__u64 draws;		/* state of the generator */
+	__u64 sp;		/* of the holder, while it stops at a system call */
+	struct zug_peer peers[ZUG_PLAN_PEERS];
+	struct {
+		__u32 peer, steps;
+	} runs[ZUG_PLAN_RUNS];
+};
+
 /*
  * A lease: the holder passes its next points, which are logged but do not stop it, also where other tasks could run. User space
  * writes it before a grant, while no task has the turn. The kernel side counts it down. It ends the lease, and stops the holder at
@@ -208,8 +259,9 @@ struct zug_turn {
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
 #define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
 #define ZUG_LEASE_CALLS		(1u << 3)	/* also system calls */
+#define ZUG_LEASE_ENDS		(1u << 4)	/* also those that end a process */
 struct zug_lease {
-	__u32 left;		/* points */
+	__u32 left;		/* points, of all tasks of the plan */
 	__u32 flags;		/* ZUG_LEASE_* */
 	__u32 nr_locks;
 	__u32 passes;		/* with any grant: points that are left out which the holder may pass before it stops at one */
@@ -220,6 +272,7 @@ struct zug_lease {
 		__u64 addr;
 		__u32 word[6];
 	} locks[ZUG_LEASE_LOCKS];	/* in the holder's address space: what other tasks stand before */
+	struct zug_plan plan;
 };
 
 /*
@@ -372,21 +425,6 @@ static inline _Bool zug_blocks_all(__u64 set, __u64 addr, __u64 ip)
  * breakpoint is taken out of the process: each hit costs a sixth of a stop.
  */
 #define ZUG_HOT_HITS	64
-
-/* When a holder with a lease may pass a place: word[index] of the event, which is its lock's memory, decides. */
-enum zug_pass_kind {
-	ZUG_PASS_NEVER = 0,
-	ZUG_PASS_ALWAYS,
-	ZUG_PASS_IF,		/* (word & mask) == value */
-	ZUG_PASS_UNLESS,
-	ZUG_PASS_OWNER,		/* (word & mask) is the number that the task has for itself */
-};
-struct zug_pass {
-	__u8 kind;
-	__u8 index;
-	__u16 steps;		/* that passing it is, for user space */
-	__u32 mask, value;
-};
 
 /* A probed place. Index = id of the site in events. */
 #define ZUG_ARG_NONE	0	/* 1..4: first to fourth argument register */
@@ -610,7 +648,9 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 400, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_lease) == 296, "zug_lease");
+_Static_assert(sizeof(struct zug_peer) == 24, "zug_peer");
+_Static_assert(sizeof(struct zug_plan) == 688, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 984, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

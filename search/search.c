@@ -688,14 +688,19 @@ static uint64_t forced_promise(const struct search *s, enum search_until *until)
 	return s->step + nr < s->nr_forced ? nr : UINT64_MAX;
 }
 
+/* Something may be said of the next steps. Without an edge of the fair filter none comes before a task yields. */
+static bool is_ahead(const struct search *s, const struct search_point *p)
+{
+	return s->running && s->step && p->step + 1 == s->step && !s->asked && !s->fair.hash;
+}
+
 uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until)
 {
 	struct search_point p = *point;
 	uint64_t nr;
 
 	*until = SEARCH_UNTIL_CHANGE;
-	/* without an edge of the fair filter none comes before a task yields */
-	if (!s->running || !s->step || p.step + 1 != s->step || s->asked || s->fair.hash)
+	if (!is_ahead(s, &p))
 		return 0;
 	if (!p.enabled) {
 		p.enabled = s->enabled;
@@ -705,9 +710,26 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 		nr = forced_promise(s, until);
 	else
 		nr = s->rules ? 0 : strategy_promise(s->type, s->state, &p, s->last, until);
-	if (s->max_steps && nr > s->max_steps - s->step)
-		nr = s->max_steps - s->step;
-	return nr;
+	return nr < search_steps_left(s) ? nr : search_steps_left(s);
+}
+
+uint64_t search_steps_left(const struct search *s)
+{
+	return s->max_steps ? s->max_steps - s->step : UINT64_MAX;
+}
+
+uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth)
+{
+	if (!is_ahead(s, point))
+		return SEARCH_NO_TASK;
+	if (s->force)
+		return !s->loose && nth < s->nr_forced - s->step && s->step < s->nr_forced ? s->forced[s->step + nth] : SEARCH_NO_TASK;
+	return s->type->ahead && !s->rules ? s->type->ahead(s->state, nth) : SEARCH_NO_TASK;
+}
+
+bool search_draws(const struct search *s, const struct search_point *point, uint64_t *state)
+{
+	return is_ahead(s, point) && !s->force && !s->rules && s->type->draws && s->type->draws(s->state, state);
 }
 
 /*

@@ -152,6 +152,16 @@ enum search_until {
 uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until);
 
 /*
+ * What is known of further steps, at the same time. search_ahead(): the task that makes the next step but nth if it is enabled
+ * there, whatever comes before; SEARCH_NO_TASK: that is not known. search_draws(): true when, until a task yields, rng_below()
+ * of the enabled tasks, in their order, with a generator in the state *state, says which one is chosen, where there are several.
+ */
+uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth);
+bool search_draws(const struct search *s, const struct search_point *point, uint64_t *state);
+/* So many steps may still be made. */
+uint64_t search_steps_left(const struct search *s);
+
+/*
  * Force the next execution to follow these tasks, one a step, as long as they
  * last (replay; priming). The strategy is not consulted, and learns nothing from
  * their steps. tasks is copied.

@@ -347,6 +347,16 @@ static uint64_t dpor_promise(const void *state, const struct search_point *point
 	return d->measures || d->met < d->nr_pinned ? at - d->depth : UINT64_MAX;
 }
 
+/* The steps of the prefix. */
+static uint32_t dpor_ahead(const void *state, uint64_t nth)
+{
+	const struct dpor *d = state;
+
+	if (d->blocked || d->diverge.now || d->overflow || d->depth >= d->prefix || nth >= d->prefix - d->depth)
+		return SEARCH_NO_TASK;
+	return d->reversals.events[d->depth + nth].task;
+}
+
 /* A new value, which may be pinned or drawn. True: it has none like the pinned one. */
 static bool is_set_value(struct dpor *d, struct event *e, uint32_t nr)
 {
@@ -581,6 +591,7 @@ const struct strategy_type strategy_dpor = {
 	.begin = dpor_begin,
 	.pick = dpor_pick,
 	.promise = dpor_promise,
+	.ahead = dpor_ahead,
 	.end = dpor_end,
 	.fini = dpor_fini,
 	.choose = dpor_choose,

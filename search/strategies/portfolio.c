@@ -272,6 +272,20 @@ static uint64_t portfolio_promise(const void *state, const struct search_point *
 	return strategy_promise(p->now->type, p->now->state, point, task, until);
 }
 
+static uint32_t portfolio_ahead(const void *state, uint64_t nth)
+{
+	const struct portfolio *p = state;
+
+	return p->now->type->ahead ? p->now->type->ahead(p->now->state, nth) : SEARCH_NO_TASK;
+}
+
+static bool portfolio_draws(const void *state, uint64_t *rng)
+{
+	const struct portfolio *p = state;
+
+	return p->now->type->draws && p->now->type->draws(p->now->state, rng);
+}
+
 static int portfolio_choose(void *state, uint32_t nr)
 {
 	struct portfolio *p = state;
@@ -361,6 +375,8 @@ const struct strategy_type strategy_portfolio = {
 	.observe = portfolio_observe,
 	.renew = portfolio_renew,
 	.promise = portfolio_promise,
+	.ahead = portfolio_ahead,
+	.draws = portfolio_draws,
 	.choose = portfolio_choose,
 	.final = portfolio_final,
 	.end = portfolio_end,

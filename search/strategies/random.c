@@ -67,6 +67,14 @@ static uint64_t random_promise(const void *state, const struct search_point *p, 
 	return promise;
 }
 
+static bool random_draws(const void *state, uint64_t *rng)
+{
+	const struct random_walk *r = state;
+
+	*rng = r->env->rng.state;
+	return !r->stick;
+}
+
 static const struct strategy_param random_params[] = { RANDOM_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
 
 const struct strategy_type strategy_random = {
@@ -83,4 +91,5 @@ const struct strategy_type strategy_random = {
 	.begin = random_begin,
 	.pick = random_pick,
 	.promise = random_promise,
+	.draws = random_draws,
 };

@@ -552,9 +552,10 @@ static void test_lease(void)
 
 	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
 	before_lock(k, open);
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false, NULL);
 	k->w.ops->grant(&k->w, 0);
-	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS) && lease.nr_locks == 1 && lease.locks[0].addr == 0x1000 &&
+	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS) && lease.nr_locks == 1 &&
+	   lease.locks[0].addr == 0x1000 &&
 	   !memcmp(lease.locks[0].word, open, sizeof(open)), "a lease comes with the locks that others stand before");
 	nr_commands = 0;
 	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
@@ -578,7 +579,7 @@ static void test_lease(void)
 	ok(next_is(k, WORLD_POINT, 0, true), "nor is one due");
 	k->kt[1].lock = 0x1000;
 	k->w.tasks[1].tgid++;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	ok(!lease.left, "no lease where a lock lies in another process");
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
@@ -589,8 +590,10 @@ static void test_lease(void)
 	k->timed.list = calloc(1, sizeof(*k->timed.list));
 	k->timed.list[0] = 2;
 	k->timed.nr = k->timed.room = 1;
-	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true);
+	k->w.ends_stop = true;
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true, NULL);
 	k->w.ops->grant(&k->w, 0);
+	k->w.ends_stop = false;
 	ok(lease.left == 5 && lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS), "a timed wait may end too early: its end is to be looked at");
 	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
 	ok(leased_next(k), "a place");
@@ -600,6 +603,47 @@ static void test_lease(void)
 	ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE, "a split one has two steps under a lease");
 	nr_commands = 0;
 	ok(!k->w.ops->grant(&k->w, 0) && !nr_commands, "and neither of them needs the turn");
+	end(k);
+}
+
+static void test_plan(void)
+{
+	static const uint32_t open[LOCK_WORDS] = { 0 };
+	const struct world_plan steps = { .kind = PLAN_STEPS, .nr = 3, .nr_runs = 2, .runs = { { 0, 2 }, { 1, 1 } } };
+	const struct world_plan draws = { .kind = PLAN_DRAWS, .nr = 7, .draws = 77 };
+	struct kworld *k = begin();
+	struct world_event ev;
+
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->grant(&k->w, 0);
+	ok(lease.left == 3 && lease.plan.kind == ZUG_PLAN_STEPS && lease.plan.nr_peers == 3 && lease.plan.holder == 0 &&
+	   lease.plan.nr_runs == 2 && lease.plan.runs[1].peer == 1 && lease.plan.runs[1].steps == 1 && lease.plan.peers[1].task == 2,
+	   "a plan goes with a lease, also to tasks that may wake up");
+	put(ZUG_EV_HAND, 1, ZUG_EF_LEASED)->arg[0] = 2;
+	put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	put(ZUG_EV_POINT, 2, ZUG_EF_LEASED);
+	nr_commands = 0;
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.leased && ev.handed && ev.to == 1 && ev.task == 0 && ev.ask &&
+	   state_of(k, 0) == TASK_PARKED, "the turn has gone to another task: a question all the same");
+	ok(!k->w.ops->grant(&k->w, 1) && !nr_commands && state_of(k, 1) == TASK_RUNNING, "that task has it already");
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.leased && !ev.handed && ev.task == 1, "and passes its point");
+	ok(!k->w.ops->grant(&k->w, 1) && !nr_commands, "  without another grant");
+	put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 1, true), "it stops");
+	k->kt[0].split.phase = SPLIT_WRITE;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->grant(&k->w, 1);
+	ok(lease.left == 7 && lease.plan.kind == ZUG_PLAN_DRAWS && lease.plan.nr_peers == 2 && lease.plan.holder == 1 &&
+	   lease.plan.draws == 77 && lease.flags & ZUG_LEASE_WAKE, "one of the tasks that stand is drawn");
+	ok(lease.plan.peers[0].pass.kind == ZUG_PASS_NEVER && lease.plan.peers[1].pass.kind == ZUG_PASS_ALWAYS,
+	   "what user space has to do something for is not handed the turn");
+	put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 1, true), "it stops again");
+	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
+	before_lock(k, open);
+	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->grant(&k->w, 0);
+	ok(lease.left == 4 && !lease.plan.kind, "no plan where it is not known what a lock's memory says");
 	end(k);
 }
 
@@ -634,7 +678,7 @@ static void test_leased_calls(void)
 
 	/* no process has these tasks' numbers: what passes here was not looked at */
 	state.run = 7;
-	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false);
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false, NULL);
 	k->w.ops->grant(&k->w, 0);
 	leased_call(SYS_openat, "/no//such/./file");
 	ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_OPEN && k->w.tasks[0].label.object == file,
@@ -888,6 +932,7 @@ int main(void)
 	test_states();
 	test_split();
 	test_lease();
+	test_plan();
 	test_leased_calls();
 	test_take_back();
 	test_own_stops();

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "search/rng.h"
 #include "model_world_internal.h"
 
 #define STEP_NS		1000
@@ -162,7 +163,7 @@ bool mw_deliver(struct model_world *m, struct world_event *ev)
 		s->task[ev->task].memory = e->memory;
 	}
 	s->then = e->then;
-	s->ahead = ev->leased ? ev->task : WORLD_NO_TASK;
+	s->ahead = ev->handed ? ev->to : ev->leased ? ev->task : WORLD_NO_TASK;
 	s->first++;
 	if (s->first == s->nr)
 		s->first = s->nr = 0;
@@ -734,8 +735,10 @@ static bool may_pass(const struct model_world *m, uint32_t t)
 	case W_TIMED_WAIT:
 		return s->owner[o->b] == t;
 	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
-	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_LEAVE: case W_CREATE:
+	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
 		return true;
+	case W_LEAVE:
+		return !m->w.ends_stop;
 	}
 	return false;
 }
@@ -773,14 +776,94 @@ static bool is_leased(struct model_world *m, uint32_t t)
 	return s->lease;
 }
 
+/* ---- plans: as bpf/plan.bpf.h ---- */
+
+/* The operation can be one that a plan goes over, whatever its lock says. */
+static bool is_plain(const struct model_world *m, const struct mw_op *o)
+{
+	switch (o->op) {
+	case W_LOCK: case W_SPIN_LOCK: case W_SEM_WAIT: case W_UNLOCK: case W_SPIN_UNLOCK: case W_WAIT: case W_TIMED_WAIT:
+	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
+	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
+		return true;
+	case W_LEAVE:
+		return !m->w.ends_stop;
+	}
+	return false;
+}
+
+/* A task that waits for nothing. */
+static bool is_enabled(const struct model_world *m, uint32_t t)
+{
+	const struct mw_op *o = &m->p->code[t][m->s->task[t].pc];
+
+	if (m->s->task[t].life != READY)
+		return false;
+	if (m->s->task[t].fresh || (o->op != W_LOCK && o->op != W_SPIN_LOCK && o->op != W_SEM_WAIT))
+		return true;
+	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
+}
+
+/* Who makes the next step, as the plan says; t has come to a point. WORLD_NO_TASK: it does not. */
+static uint32_t planned_step(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	struct rng rng = { .state = s->plan.draws };
+	uint32_t nr = 0, nth;
+
+	if (s->plan.kind == PLAN_STEPS) {
+		while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
+			s->run++;
+		if (s->run == s->plan.nr_runs)
+			return WORLD_NO_TASK;
+		s->plan.runs[s->run].steps--;
+		return s->plan.runs[s->run].task;
+	}
+	(void)t;
+	for (uint32_t i = 0; i < MW_TASKS; i++)
+		nr += is_enabled(m, i);
+	if (!nr)
+		return WORLD_NO_TASK;
+	nth = nr > 1 ? rng_below(&rng, nr) : 0;
+	s->plan.draws = rng.state;
+	for (uint32_t i = 0; i < MW_TASKS; i++)
+		if (is_enabled(m, i) && !nth--)
+			return i;
+	return WORLD_NO_TASK;
+}
+
+/* Where the turn goes from a point of task t; WORLD_NO_TASK: that is to be asked. */
+static uint32_t follow_plan(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	uint32_t to = WORLD_NO_TASK;
+
+	if (s->until != SEARCH_UNTIL_DONE && s->woken)
+		s->lease = 0;
+	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now && is_plain(m, op_of(m, t)))
+		to = planned_step(m, t);
+	if (to != WORLD_NO_TASK && to != t &&
+	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
+		to = WORLD_NO_TASK;
+	if (to == t && !may_pass(m, t))
+		to = WORLD_NO_TASK;
+	if (to == WORLD_NO_TASK)
+		s->lease = 0;
+	return to;
+}
+
 /* Task t has come to a point. true: it passes it. */
 static bool stands(struct model_world *m, uint32_t t)
 {
 	struct mw_task *task = &m->s->task[t];
 	const struct mw_op *o = op_of(m, t);
 	struct world_event *ev;
-	bool lone = is_lone(m, t), leased = !lone && is_leased(m, t);
+	bool lone = is_lone(m, t), plans = m->s->planned && m->s->lease;
+	uint32_t to = plans && !lone ? follow_plan(m, t) : t;
+	bool leased = !lone && (plans ? to != WORLD_NO_TASK : is_leased(m, t));
 
+	if (lone && plans && m->s->plan.kind == PLAN_STEPS && planned_step(m, t) != t)
+		m->s->lease = 0;
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;
@@ -790,16 +873,20 @@ static bool stands(struct model_world *m, uint32_t t)
 	ev = mw_tell(m, WORLD_POINT, t, lone ? TASK_RUNNING : TASK_PARKED);
 	ev->passed = lone;
 	ev->leased = leased;
+	ev->handed = leased && to != t;
+	ev->to = to;
+	if (ev->handed)
+		m->s->to = to;
 	ev->ask = !lone;
 	ev->yield = o->op == W_YIELD || o->op == W_SLEEP;
 	if (task->shown.label.object >> 32 == MW_LOCKS ||
 	    task->shown.label.object2 >> 32 == MW_LOCKS)
 		m->s->queue[m->s->nr - 1].memory = mw_memory_of(&m->s->queue[m->s->nr - 1].then,
 							     mw_mutex_of(&task->shown.label));
-	return lone || leased;
+	return lone || (leased && to == t);
 }
 
-void mw_run(struct model_world *m, uint32_t t)
+static void run(struct model_world *m, uint32_t t)
 {
 	struct mw_task *task = &m->s->task[t];
 
@@ -814,4 +901,14 @@ void mw_run(struct model_world *m, uint32_t t)
 		if (!settle(m, t) || !stands(m, t))
 			return;
 	}
+}
+
+void mw_run(struct model_world *m, uint32_t t)
+{
+	do {
+		m->s->to = WORLD_NO_TASK;
+		m->s->task[t].shown.state = TASK_RUNNING;
+		run(m, t);
+		t = m->s->to;
+	} while (t != WORLD_NO_TASK);
 }

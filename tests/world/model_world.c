@@ -158,13 +158,19 @@ static int mw_grant(struct world *w, uint32_t task)
 
 	if (m->s->ahead == task) {
 		m->s->ahead = WORLD_NO_TASK;
+		world_changed(w, task);
 		w->tasks[task].state = TASK_RUNNING;
 		return 0;
 	}
 	m->s->lease = m->s->next_lease;
 	m->s->known = m->s->next_known;
 	m->s->until = m->s->next_until;
+	m->s->planned = m->s->next_planned;
+	m->s->plan = m->s->next_plan;
+	m->s->run = 0;
+	m->s->to = WORLD_NO_TASK;
 	m->s->next_lease = 0;
+	m->s->next_planned = false;
 	m->s->woken = false;
 	m->s->leased = mw_memory_now(m->s);
 	if (w->tasks[task].state != TASK_PARKED || m->s->task[task].life != READY) {
@@ -179,11 +185,20 @@ static int mw_grant(struct world *w, uint32_t task)
 	return 0;
 }
 
-static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
+static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
 {
-	mw(w)->s->next_known = known;
-	mw(w)->s->next_lease = nr;
-	mw(w)->s->next_until = until;
+	struct mw_state *s = mw(w)->s;
+
+	s->next_known = known;
+	s->next_lease = nr;
+	s->next_until = until;
+	/* a program of tests/model knows more than its operations show */
+	s->next_planned = plan && !mw(w)->p->nr_started;
+	if (!s->next_planned)
+		return;
+	s->next_plan = *plan;
+	s->next_lease = plan->nr;
+	s->next_until = plan->kind == PLAN_DRAWS ? SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
 }
 
 static void mw_status(struct world *w, struct world_status *st)

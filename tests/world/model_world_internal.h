@@ -83,7 +83,11 @@ struct mw_state {
 	enum search_until until, next_until;
 	struct mw_memory leased;	/* when it was granted, as far as other tasks go */
 	bool woken;			/* another task, since then */
-	uint32_t ahead;			/* who has passed the point that is decided now, or WORLD_NO_TASK */
+	struct world_plan plan, next_plan;
+	bool planned, next_planned;
+	uint32_t run;			/* of the plan, the one that goes on */
+	uint32_t to;			/* who has been handed the turn, and is to run; or WORLD_NO_TASK */
+	uint32_t ahead;			/* who has the turn already at the point that is decided now, or WORLD_NO_TASK */
 };
 
 static inline struct model_world *mw(struct world *w)

@@ -471,8 +471,12 @@ static void lookers(void)
 			struct made m;
 
 			make_program(&m, k);
+			/* threads that end at a point, which could be passed */
+			if (kinds[i].prepare == hold_ends && k % 4 == 1)
+				for (uint32_t t = 1; t < m.nr_tasks; t++)
+					put(&m, t, OP(.op = W_LEAVE));
 			for (int n = 0; n < 2; n++) {
-				how[n].search = bounded_search("preemption", k);
+				how[n].search = bounded_search(k % 2 ? "random" : "preemption", k);
 				how[n].prepare = kinds[i].prepare;
 				how[n].ctx = kinds[i].prepare == watch ? &at[n] : &seen[n];
 			}
@@ -557,6 +561,8 @@ static void on_trial(void)
 		put(&m, 1, OP(.op = W_READ));
 		put(&m, 1, OP(.op = W_STORE, .imm = 1));
 		put(&m, 1, OP(.op = W_JUMP_NE, .imm = 170, .to = 0));
+		/* behind that no plan goes on */
+		put(&m, 1, OP(.op = W_CALL, .zop = ZUG_OP_WRITE));
 		put(&m, 1, OP(.op = W_LOCK));
 		for (uint32_t t = 0; t < 2; t++)
 			m.p.code[t] = m.code[t];
@@ -622,11 +628,24 @@ static void alone(void)
 	run_free(first);
 }
 
-static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, bool known);
+static void (*model_lease)(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
 
-static void longer_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
+static void longer_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
 {
-	model_lease(w, nr + 10, until, known);
+	(void)plan;
+	model_lease(w, nr + 10, until, known, NULL);
+}
+
+/* The turn goes to other tasks than the search will draw. */
+static void other_plan(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
+{
+	struct world_plan other;
+
+	if (plan) {
+		other = *plan;
+		other.draws++;
+	}
+	model_lease(w, nr, until, known, plan ? &other : NULL);
 }
 
 static void make_leases_longer(struct engine *e, struct model_world *m, void *ctx)
@@ -634,19 +653,18 @@ static void make_leases_longer(struct engine *e, struct model_world *m, void *ct
 	static struct world_ops ops;
 
 	(void)e;
-	(void)ctx;
 	if (m->w.ops == &ops)
 		return;
 	ops = *m->w.ops;
 	model_lease = ops.lease;
-	ops.lease = longer_lease;
+	ops.lease = *(bool *)ctx ? other_plan : longer_lease;
 	m->w.ops = &ops;
 }
 
-/* A task passes more points than the search has promised. */
-static void broken_promise(void)
+/* A task passes more points than the search has promised; or the turn goes to other tasks. */
+static void broken_promise(bool plan)
 {
-	struct how how = { .strategy = "random", .prepare = make_leases_longer };
+	struct how how = { .strategy = "random", .prepare = make_leases_longer, .ctx = &plan };
 	struct made m = { .nr_tasks = 2 };
 	struct session n;
 	struct run *r;
@@ -668,8 +686,8 @@ static void broken_promise(void)
 		run_free(r);
 	}
 	session_end(&n);
-	tap_ok(broken == 1 && passed > 10, "a broken promise ends its execution, and there are no leases from then on (%d, %d)",
-	       broken, passed);
+	tap_ok(broken == 1 && passed > 10, "a broken %s ends its execution, and there are no leases from then on (%d, %d)",
+	       plan ? "plan" : "promise", broken, passed);
 }
 
 /* Two tasks that lock and count, many times. */
@@ -679,7 +697,7 @@ static void shares(void)
 		const char *strategy;
 		double most;
 	} wanted[] = {
-		{ "pct", 0.15 }, { "preemption", 0.15 }, { "dpor", 0.2 }, { "dfs", 0.15 }, { "delay", 0.15 },
+		{ "random", 0.15 }, { "pct", 0.15 }, { "preemption", 0.15 }, { "dpor", 0.2 }, { "dfs", 0.15 }, { "delay", 0.15 },
 	};
 	struct made m = { .nr_tasks = 2 };
 
@@ -714,7 +732,8 @@ int main(void)
 	on_trial();
 	diverging();
 	alone();
-	broken_promise();
+	broken_promise(false);
+	broken_promise(true);
 	shares();
 	return tap_done();
 }

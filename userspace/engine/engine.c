@@ -511,7 +511,7 @@ static enum verdict on_question(struct engine *e, const struct world_event *ev)
 	if (ev->kind == WORLD_POINT)
 		try_last(e, ev->task, false);
 	e->question = true;
-	e->leased = ev->leased ? ev->task : WORLD_NO_TASK;
+	e->leased = ev->handed ? ev->to : ev->leased ? ev->task : WORLD_NO_TASK;
 	e->asked_ns = e->status.now;
 	if (!e->on_state || !e->on_state(e->on_state_ctx, e->last, &e->x->outcome))
 		return GO_ON;
@@ -659,6 +659,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 	e->last = WORLD_NO_TASK;
 	e->yielded = e->question = e->fired = e->forced = e->quiet = e->bug = false;
 	e->w->passes = LEFT_OUT_MOST;
+	e->w->ends_stop = e->hold && e->hold_op == ZUG_OP_END && !r;
 	e->same = e->spun = e->stops = e->holds = 0;
 	e->ran_ns = e->idle_ns = 0;
 	e->on_trial = e->time_passes = false;

@@ -41,7 +41,7 @@ static uint64_t at_most(uint64_t nr, uint64_t most)
 	return nr < most ? nr : most;
 }
 
-/* A task is held now, or the one that goes on may come to where it is. (No task ends under a lease.) */
+/* A task is held now, or the one that goes on may come to where it is. (No task ends under a lease: world.ends_stop.) */
 static bool may_hold(const struct engine *e)
 {
 	if (!e->hold || e->r)
@@ -52,10 +52,57 @@ static bool may_hold(const struct engine *e)
 	return e->hold_op != ZUG_OP_END;
 }
 
+/* The step that the plan has next can be made without the engine, as far as it knows already. */
+static bool may_plan(const struct engine *e, uint32_t task, uint64_t nth)
+{
+	const struct trace_step *s = e->r ? replay_step(e->r, e->x->steps + nth) : NULL;
+
+	if (task == SEARCH_NO_TASK || task >= e->w->nr_tasks || !world_lives(&e->w->tasks[task]))
+		return false;
+	return !e->r || (s && !e->x->diverged && s->task == task && !zug_op_is_fault(s->label.op) && s->label.op != ZUG_OP_EXPIRE &&
+			 !(s->label.flags & ZUG_L_TIMER));
+}
+
+/* The next steps of all tasks, up to most: as many as are known. */
+static void plan_steps(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
+{
+	plan->kind = PLAN_STEPS;
+	while (plan->nr < most) {
+		uint32_t task = search_ahead(e->s, p, plan->nr), at = plan->nr_runs - 1;
+
+		if (!may_plan(e, task, plan->nr))
+			break;
+		if (!plan->nr_runs || plan->runs[at].task != task) {
+			if (plan->nr_runs == WORLD_PLAN_RUNS)
+				break;
+			at = plan->nr_runs++;
+			plan->runs[at].task = task;
+			plan->runs[at].steps = 0;
+		}
+		plan->runs[at].steps++;
+		plan->nr++;
+	}
+}
+
+/* Whom the turn goes to from here, at most for so many steps. false: that is not known, or no other task comes into it. */
+static bool make_plan(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
+{
+	*plan = (struct world_plan){ 0 };
+	most = at_most(most, search_steps_left(e->s));
+	if (search_draws(e->s, p, &plan->draws)) {
+		plan->kind = PLAN_DRAWS;
+		plan->nr = most;
+		return most;
+	}
+	plan_steps(e, p, plan, most);
+	return plan->nr_runs > 1;
+}
+
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 {
+	struct world_plan plan;
 	enum search_until until;
-	uint64_t nr;
+	uint64_t nr, most;
 
 	/* what was promised where one task alone could be chosen says nothing of other points */
 	if (!e->leases || e->status.quiet || (e->forced && !e->r))
@@ -63,13 +110,15 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	/* a task is on trial, or any use of what was destroyed is misuse */
 	if (may_hold(e) || e->on_trial || misuse_after_destroy(e->misuse))
 		return;
-	nr = at_most(search_promise(e->s, p, &until), MOST_POINTS);
+	/* progress is judged where all tasks stand */
+	most = e->pc.steps < PROGRESS_WINDOW ? PROGRESS_WINDOW - 1 - e->pc.steps : 0;
+	if (!e->r)
+		most = at_most(most, steps_before_starving(e));
+	nr = at_most(search_promise(e->s, p, &until), most);
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
-	else
-		nr = at_most(nr, steps_before_starving(e));
-	/* progress is judged where all tasks stand */
-	nr = e->pc.steps < PROGRESS_WINDOW ? at_most(nr, PROGRESS_WINDOW - 1 - e->pc.steps) : 0;
-	if (nr)
-		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL);
+	if (make_plan(e, p, &plan, most))
+		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, &plan);
+	else if (nr)
+		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, NULL);
 }

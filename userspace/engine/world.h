@@ -95,6 +95,8 @@ struct world_event {
 	bool ask;		/* no task has the turn: a decision is due */
 	bool passed;		/* POINT: not stopped, the task went on */
 	bool leased;		/* POINT that asks: the task has gone on already, under its lease; see lease() */
+	bool handed;		/* leased: not so, but the turn has gone to the task `to` */
+	uint32_t to;
 	bool yield;		/* POINT: the task's operation was a yield (or a forced switch out of a spin) */
 	bool root;		/* EXIT: of the root command: the execution is over; FATAL: of its process */
 	int signal;		/* FATAL: it ends its process; 0: the task quits */
@@ -136,6 +138,21 @@ struct world_status {
 	uint64_t ungranted;	/* runs without a grant, in this execution */
 };
 
+/* Who makes the next steps, as far as the search knows (lease()). */
+#define WORLD_PLAN_RUNS	32
+struct world_plan {
+	enum {
+		PLAN_STEPS,	/* runs say so; a task that is to make one is enabled there */
+		PLAN_DRAWS,	/* where several tasks are enabled it is one that is drawn: search_draws(). Until any task is created or woken up */
+	} kind;
+	uint32_t nr;		/* steps */
+	uint64_t draws;
+	uint32_t nr_runs;
+	struct {
+		uint32_t task, steps;
+	} runs[WORLD_PLAN_RUNS];
+};
+
 struct world;
 
 struct world_ops {
@@ -146,7 +163,7 @@ struct world_ops {
 	 * that keeps the turn in an uninterruptible wait is the world's to deal with: it blocks, in the end.
 	 */
 	int (*next)(struct world *w, struct world_event *ev, int64_t timeout_us, char *err, size_t errlen);
-	/* Gives the turn; after a point that was leased it has it already. */
+	/* Gives the turn; after a point that was leased the task (or the one that the turn has gone to) has it already. */
 	int (*grant)(struct world *w, uint32_t task);
 	/*
 	 * With the next grant the task gets a lease: it does not stop at nr points that come next, also where others could
@@ -155,9 +172,10 @@ struct world_ops {
 	 * world ends the lease where a task that does not stand still would make a difference, where *until says so, and
 	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
 	 * over. NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
-	 * no other task can run they are passed, whatever start() was told.
+	 * no other task can run they are passed, whatever start() was told. plan, unless NULL: where the turn goes from
+	 * there (handed); a world that cannot follow it has the lease alone.
 	 */
-	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known);
+	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */
 	void (*spent)(struct world *w, struct spent *s);
 	/* Cheap: no system calls but for the clock's. */
@@ -250,6 +268,7 @@ struct world {
 	const struct world_inspection *inspection;	/* NULL: nothing can be inspected */
 	/* Points with ZUG_L_LEFT_OUT that the task may pass, once it has the turn, before it stops at one: the engine's. */
 	uint32_t passes;
+	bool ends_stop;			/* the engine's, too: no lease and no plan goes over a task's end */
 	struct world_task *tasks;	/* by task number; state TASK_NONE when not in this execution */
 	uint32_t nr_tasks;
 	/*

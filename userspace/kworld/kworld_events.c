@@ -55,7 +55,7 @@ static uint32_t add_task(struct kworld *k, uint32_t parent, const struct zug_eve
 		return WORLD_NO_TASK;
 	}
 	k->by_kid[e->task] = n + 1;
-	k->kt[n] = (struct ktask){ .kid = e->task, .call_nr = -1 };
+	k->kt[n] = (struct ktask){ .kid = e->task, .call_nr = -1, .site = ZUG_NO_SITE };
 	t = &k->w.tasks[n];
 	*t = (struct world_task){
 		.task = n, .parent = parent, .nth = nth, .pid = e->pid, .tgid = e->tgid,
@@ -261,6 +261,12 @@ static bool on_lock(struct kworld *k, struct arrival *a)
 	return false;
 }
 
+static bool on_hand(struct kworld *k, struct arrival *a)
+{
+	kworld_lease_hand(k, &a->e);
+	return false;
+}
+
 static bool on_path(struct kworld *k, struct arrival *a)
 {
 	kworld_lease_path(k, &a->e);
@@ -299,6 +305,7 @@ static void at_point(struct kworld *k, struct arrival *a)
 	a->t->label = (struct zug_label){ 0 };
 	a->kt->lock = 0;
 	a->kt->yields = false;
+	a->kt->site = a->e.kind == ZUG_EV_POINT ? a->e.site : ZUG_NO_SITE;
 	if (a->e.kind != ZUG_EV_SPIN)
 		kworld_computes(k, a->n, 0);
 }
@@ -307,7 +314,7 @@ static bool on_point(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
 	if (a->ev.leased)
-		kworld_lease_point(k, a->t, &a->e);
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	else if (a->ev.ask && a->e.flags & ZUG_EF_BEFORE)
 		lock_memory_put(&k->locks, a->e.tgid, a->e.before_addr, a->e.before);
 	a->kt->watched = a->e.flags & ZUG_EF_WATCHED;
@@ -333,7 +340,7 @@ static bool on_syscall(struct kworld *k, struct arrival *a)
 {
 	at_point(k, a);
 	if (a->ev.leased) {
-		kworld_lease_point(k, a->t, &a->e);
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 		kworld_lease_call(k, &a->e);
 	}
 	kworld_label_syscall(k, a->t, &a->e);
@@ -502,6 +509,7 @@ static const struct event_kind {
 	[ZUG_EV_LOCK] = { "LOCK", on_lock, KNOWN, false },
 	[ZUG_EV_NOTE] = { "NOTE", on_note, KNOWN, true },
 	[ZUG_EV_PATH] = { "PATH", on_path, KNOWN, false },
+	[ZUG_EV_HAND] = { "HAND", on_hand, KNOWN, false },
 	[ZUG_EV_SYNC] = { "SYNC", on_sync, KNOWN, false },
 	[ZUG_EV_OUTPUT] = { "OUTPUT", on_output, KNOWN, false },
 };
@@ -537,6 +545,7 @@ static void acts(struct kworld *k, struct arrival *a)
 		kworld_flows_event(k, a->t, &a->e);
 	kworld_waiters_touch(k, a->n);
 	a->kt->call_nr = -1;
+	a->kt->site = ZUG_NO_SITE;
 	a->t->quits = false;
 }
 

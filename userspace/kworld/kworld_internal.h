@@ -67,6 +67,7 @@ struct heat {
 /* What the kernel world knows of a task beyond struct world_task. */
 struct ktask {
 	uint32_t kid;		/* the BPF side's number; 0: none */
+	uint32_t site;		/* of probes: where it stands; ZUG_NO_SITE: at none */
 	uint32_t nr_children;
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
@@ -169,7 +170,11 @@ struct lease {
 		uint32_t words[LOCK_WORDS];
 	} locks[ZUG_LEASE_LOCKS];
 	struct zug_call call;	/* of the next system call that was passed: its path */
-	uint32_t ahead;		/* the task that has gone on, while the engine decides about the point that it passed; or WORLD_NO_TASK */
+	struct world_plan plan;	/* the next grant's, if planned */
+	bool planned;
+	bool handed;		/* at the point that comes next the turn goes to the task `to` */
+	uint32_t to;
+	uint32_t ahead;		/* the task that has the turn, while the engine decides about the point at which it got or kept it; or WORLD_NO_TASK */
 };
 
 /* Before the search begins a task is taken for one that waits for another after so many stops in a computation in a row, */
@@ -327,15 +332,17 @@ int kworld_grant(struct world *w, uint32_t task);
 int kworld_give_turn(struct kworld *k, uint32_t kid, int pid);
 
 /* kworld_lease.c. world_ops.lease */
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known);
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
 /* Before a grant: the task gets the lease that was said, if it can have one. */
 void kworld_lease_begin(struct kworld *k, uint32_t task);
+/* ZUG_EV_HAND. */
+void kworld_lease_hand(struct kworld *k, const struct zug_event *e);
 /* ZUG_EV_LOCK; a point that was passed under the lease: what is known of memory then. */
 void kworld_lease_lock(struct kworld *k, const struct zug_event *e);
 /* ZUG_EV_PATH; the system call that was passed: what else is known of it (kworld_call()). */
 void kworld_lease_path(struct kworld *k, const struct zug_event *e);
 void kworld_lease_call(struct kworld *k, const struct zug_event *e);
-void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e);
+void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct world_event *ev);
 
 /* The number of a task by the kernel's, or by the thread id that the test knows; WORLD_NO_TASK: none. */
 uint32_t kworld_number(const struct kworld *k, uint32_t kid);

@@ -9,21 +9,25 @@
  * it was there, and nothing is read any more (lock_memory.moving). At a system call it reads what the label needs, too, or the
  * task stops (call_lease.bpf.h): only the file that a path names is looked up here, before the task can change that.
  */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
 
 /* A look at more of them for each grant would cost more than the questions. */
 #define MOST_WAITERS 256
 
-void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known)
+void kworld_lease(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan)
 {
 	struct kworld *k = (struct kworld *)w;
 
 	k->run.lease.known = known;
-
 	k->run.lease.nr = nr;
 	k->run.lease.until = until;
+	k->run.lease.planned = plan;
+	if (plan)
+		k->run.lease.plan = *plan;
 }
 
 static bool add_lock(struct kworld *k, struct lease *l, uint64_t addr)
@@ -56,18 +60,124 @@ static bool gather_locks(struct kworld *k, struct lease *l)
 	return true;
 }
 
+/*
+ * What the system call before which a task stands does is told by its label, and user space need not see anything when it is
+ * made: as call_leased() of the kernel side.
+ */
+static bool call_is_plain(const struct kworld *k, const struct ktask *kt, const struct world_task *t)
+{
+	const struct syscall_desc *d = syscall_desc(kt->call_nr);
+
+	switch (d ? d->lease : ZUG_CALL_STOPS) {
+	case ZUG_CALL_PASSES:
+	case ZUG_CALL_MASKS:
+		return true;
+	case ZUG_CALL_READS:
+		return kt->call_mode & S_IFMT;
+	case ZUG_CALL_OPENS:
+		return d->path_arg < 4 && !(kt->call_args[d->path_arg] & (O_CREAT | O_TMPFILE));
+	case ZUG_CALL_ENDS:
+		return t->process != k->run.root && !(kt->call_args[0] & 0xff);
+	default:
+		return false;
+	}
+}
+
+/* Where task n stands, for the kernel side. false: what that says of it cannot be told there. */
+static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug_peer *q)
+{
+	const struct probe_site *s = k->kt[n].site == ZUG_NO_SITE ? NULL : probes_site(k->o.probes, k->kt[n].site);
+	const struct world_task *t = &k->w.tasks[n];
+	const struct ktask *kt = &k->kt[n];
+	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
+
+	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .pass.kind = ZUG_PASS_ALWAYS };
+	if (t->state != TASK_PARKED)
+		return true;
+	if (kt->split.phase || kt->watched || k->run.injected == n || t->quits)
+		q->pass.kind = ZUG_PASS_NEVER;
+	else if (s)
+		q->pass = probes_site_pass(k->o.probes, kt->site);
+	else if (kt->call_nr >= 0)
+		q->pass.kind = call_is_plain(k, kt, t) ? ZUG_PASS_ALWAYS : ZUG_PASS_NEVER;
+	else if (t->label.op != ZUG_OP_BEGIN && t->label.op != ZUG_OP_RESUME && t->label.op != ZUG_OP_YIELD)
+		q->pass.kind = ZUG_PASS_NEVER;
+	if (q->pass.steps > 1)
+		q->pass.kind = ZUG_PASS_NEVER;
+	if (!zug_op_waits_for_lock(t->label.op) && (!s || !lock))
+		return true;
+	if (kt->libc == SYMLIBC_NONE)
+		return !lock;
+	/* whether it is enabled that alone says */
+	if (zug_op_waits_for_lock(t->label.op) && q->pass.kind == ZUG_PASS_NEVER)
+		return false;
+	if (t->tgid != l->tgid || !add_lock(k, l, lock))
+		return false;
+	while (l->locks[q->lock].addr != lock)
+		q->lock++;
+	q->lock++;
+	return true;
+}
+
+/* A task that the turn may go to, or come from. */
+static bool is_peer(const struct lease *l, const struct world_task *t)
+{
+	return world_lives(t) && (l->plan.kind == PLAN_STEPS || t->state != TASK_BLOCKED);
+}
+
+/* The plan of the search goes with the lease to that task. false: it cannot. */
+static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
+{
+	struct lease *l = &k->run.lease;
+	uint32_t peer[ZUG_PLAN_PEERS];
+
+	p->kind = l->plan.kind == PLAN_STEPS ? ZUG_PLAN_STEPS : ZUG_PLAN_DRAWS;
+	p->nr_peers = p->nr_runs = p->at = p->next = 0;
+	p->draws = l->plan.draws;
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		if (!is_peer(l, &k->w.tasks[n]))
+			continue;
+		if (p->nr_peers == ZUG_PLAN_PEERS || !tell_stand(k, l, n, &p->peers[p->nr_peers]))
+			return false;
+		if (n == task)
+			p->holder = p->nr_peers;
+		peer[p->nr_peers++] = n;
+	}
+	for (; l->plan.kind == PLAN_STEPS && p->nr_runs < l->plan.nr_runs; p->nr_runs++) {
+		uint32_t at = 0;
+
+		while (at < p->nr_peers && peer[at] != l->plan.runs[p->nr_runs].task)
+			at++;
+		if (at == p->nr_peers)
+			return false;
+		p->runs[p->nr_runs].peer = at;
+		p->runs[p->nr_runs].steps = l->plan.runs[p->nr_runs].steps;
+	}
+	return true;
+}
+
+/* The kernel side follows a plan where all that decides is in sight there. */
+static bool may_plan(struct kworld *k, uint32_t task)
+{
+	return k->run.lease.planned && !k->prefix.feeding && !probes_has_scope(k->o.probes) &&
+	       !kworld_has_interpreter(k, k->w.tasks[task].process);
+}
+
 void kworld_lease_begin(struct kworld *k, uint32_t task)
 {
 	struct zug_lease *z = kernel_lease(k->o.kernel, sandbox_slot(k->o.sandbox));
 	struct lease *l = &k->run.lease;
+	bool plans = may_plan(k, task);
 	uint32_t nr = l->nr;
 
 	z->left = l->nr = 0;
+	z->plan.kind = ZUG_PLAN_NONE;
+	l->planned = false;
 	z->passes = k->w.passes;
 	/* a copy of a template has it when it goes on */
 	if (k->prefix.feeding)
 		k->prefix.lease = nr;
-	if (!nr || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
+	if ((!nr && !plans) || k->prefix.feeding || k->waiters.nr > MOST_WAITERS || k->run.stepping || k->run.nr_lent || k->run.nr_held || k->flows.nr)
 		return;
 	/* that a point is left out is known behind it, and what was promised says nothing of the next one then */
 	if (!l->known && kworld_has_interpreter(k, k->w.tasks[task].process))
@@ -76,14 +186,21 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	l->nr_locks = 0;
 	if (!gather_locks(k, l))
 		return;
+	plans = plans && give_plan(k, task, &z->plan);
+	if (!plans)
+		z->plan.kind = ZUG_PLAN_NONE;
+	if (!plans && !nr)
+		return;
 	/* a wake-up out of a timed wait may have to be looked into (kworld_hold()) */
 	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
 		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+	if (plans)
+		z->flags = l->plan.kind == PLAN_DRAWS || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
 	/* what --only and --not leave out is no decision, and more may be passed than was promised */
 	if (!probes_has_scope(k->o.probes))
-		z->flags |= ZUG_LEASE_CALLS;
+		z->flags |= k->w.ends_stop ? ZUG_LEASE_CALLS : ZUG_LEASE_CALLS | ZUG_LEASE_ENDS;
 	z->root = k->w.tasks[k->run.root].tgid;
 	z->root_mnt = k->root.mnt;
 	z->root_dentry = k->root.dentry;
@@ -92,7 +209,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 		z->locks[i].addr = l->locks[i].addr;
 		memcpy(z->locks[i].word, l->locks[i].words, sizeof(z->locks[i].word));
 	}
-	z->left = nr;
+	z->left = plans ? l->plan.nr : nr;
 }
 
 void kworld_lease_lock(struct kworld *k, const struct zug_event *e)
@@ -101,6 +218,23 @@ void kworld_lease_lock(struct kworld *k, const struct zug_event *e)
 
 	if (e->arg[0] < l->nr_locks)
 		memcpy(l->locks[e->arg[0]].words, e->word, sizeof(e->word));
+}
+
+void kworld_lease_hand(struct kworld *k, const struct zug_event *e)
+{
+	struct lease *l = &k->run.lease;
+	uint32_t place = e->arg[1] - 1;
+
+	l->to = kworld_number(k, e->arg[0]);
+	l->handed = l->to != WORLD_NO_TASK;
+	if (place < ZUG_LEASE_LOCKS && place <= l->nr_locks) {
+		l->locks[place].addr = e->arg[2];
+		memcpy(l->locks[place].words, e->word, sizeof(e->word));
+		l->nr_locks += place == l->nr_locks;
+	}
+	/* with locks it is the same process */
+	if (l->handed && !l->nr_locks)
+		l->tgid = k->w.tasks[l->to].tgid;
 }
 
 void kworld_lease_path(struct kworld *k, const struct zug_event *e)
@@ -132,14 +266,17 @@ void kworld_lease_call(struct kworld *k, const struct zug_event *e)
 	}
 }
 
-void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+void kworld_lease_point(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct world_event *ev)
 {
-	const struct lease *l = &k->run.lease;
+	struct lease *l = &k->run.lease;
 
 	k->locks.moving = true;
 	for (uint32_t i = 0; i < l->nr_locks; i++)
 		lock_memory_put(&k->locks, l->tgid, l->locks[i].addr, l->locks[i].words);
 	if (e->flags & ZUG_EF_BEFORE)
 		lock_memory_put(&k->locks, t->tgid, e->before_addr, e->before);
-	k->run.lease.ahead = t->task;
+	ev->handed = l->handed;
+	ev->to = l->to;
+	l->ahead = l->handed ? l->to : t->task;
+	l->handed = false;
 }

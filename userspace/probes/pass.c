@@ -19,6 +19,13 @@ static struct zug_pass unless(uint32_t mask, uint32_t value)
 	return (struct zug_pass){ .kind = ZUG_PASS_UNLESS, .mask = mask, .value = value };
 }
 
+/* Where it may not pass it surely blocks if that word, the kind of the lock, is 0. */
+static struct zug_pass plainly(struct zug_pass pass, uint8_t kind)
+{
+	pass.plain = 1 + kind;
+	return pass;
+}
+
 /* An operation that only the owner of the mutex may make. (musl keeps no owner of its normal mutexes.) */
 static struct zug_pass as_owner(bool musl)
 {
@@ -29,15 +36,19 @@ static struct zug_pass as_owner(bool musl)
 static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 {
 	const uint32_t low = 0x7fffffff;
+	struct zug_pass pass;
 
 	switch (op) {
 	case ZUG_OP_LOCK:
-		return musl ? only_if(1, low, 0) : only_if(0, UINT32_MAX, 0);
+		/* others count, or are partly the kernel's */
+		return plainly(musl ? only_if(1, low, 0) : only_if(0, UINT32_MAX, 0), musl ? 0 : 4);
 	case ZUG_OP_RDLOCK:
 		return musl ? unless(low, low) : unless(3, 3);
 	case ZUG_OP_WRLOCK:
 		/* neither written nor read: the rest are phases */
-		return only_if(0, musl ? low : ~5u, 0);
+		pass = only_if(0, musl ? low : ~5u, 0);
+		pass.plain = musl ? 0 : ZUG_PASS_UNCLEAR;
+		return pass;
 	case ZUG_OP_SEM_WAIT:
 		return unless(musl ? low : UINT32_MAX, 0);
 	case ZUG_OP_SPIN_LOCK:

@@ -125,6 +125,12 @@ if begin "few points of two tasks are asked about"; then
 	end
 fi
 
+if begin "a random walk goes from task to task without a question"; then
+	searched unknown "$programs/bench/two-threads-50-points" random --executions 20 --no-races
+	[ "$(rate unknown)" -lt 45 ] || note "random: $(share unknown)"
+	end
+fi
+
 if begin "a replay stops where another task goes on, and ends as it did"; then
 	zug 60 run -q --strategy random --seed 2 --executions 50 -o traces -- "$programs/lost-increment"
 	want_status 1

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * plan.bpf.h - who has the turn next, without a question (struct zug_plan)
+ *
+ * A task that comes to a point takes the step's number from the plan: it goes on itself, or stops and hands the turn to
+ * another one (hand_over()). User space decides about the same step later, from what the events say, and must come to the
+ * same task. So where it is not clear here which tasks are enabled, or what the next one does needs a look at it, the task
+ * stops and asks.
+ */
+#ifndef ZUG_PLAN_BPF_H
+#define ZUG_PLAN_BPF_H
+
+enum plan_says {
+	PLAN_STOPS = 0,
+	PLAN_PASSES,
+	PLAN_HANDS,
+};
+
+/* Where a task stands. */
+struct stand {
+	struct zug_pass pass;
+	__u64 lock;		/* address; 0: none */
+};
+
+/* Whether a task is enabled that stands before a lock with that memory: 1, 0; -1: that is not clear. */
+static __always_inline int enabled_by(const struct zug_pass *pass, const __u32 *word)
+{
+	if (pass->kind != ZUG_PASS_IF && pass->kind != ZUG_PASS_UNLESS)
+		return 1;
+	if (pass->index >= 6)
+		return -1;
+	if (((word[pass->index] & pass->mask) == pass->value) == (pass->kind == ZUG_PASS_IF))
+		return 1;
+	if (!pass->plain)
+		return 0;
+	return pass->plain <= 6 && !word[pass->plain - 1] ? 0 : -1;
+}
+
+static __always_inline int peer_enabled(const struct zug_lease *l, __u32 i)
+{
+	const struct zug_peer *q = &l->plan.peers[i & (ZUG_PLAN_PEERS - 1)];
+
+	if (!q->lock)
+		return q->pass.kind == ZUG_PASS_IF || q->pass.kind == ZUG_PASS_UNLESS ? -1 : 1;
+	return enabled_by(&q->pass, l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word);
+}
+
+static __always_inline __u64 mix64(__u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/* rng_below() of search/rng.h: below n, of 64 random bits. */
+static __always_inline __u32 below(__u64 bits, __u32 n)
+{
+	return ((bits >> 32) * n + (((bits & 0xffffffff) * n) >> 32)) >> 32;
+}
+
+/* The peer that makes the next step; -1: that is not clear. */
+static __always_inline int plan_run(struct zug_plan *plan)
+{
+	__u32 i = plan->at;
+
+	if (i < ZUG_PLAN_RUNS && !plan->runs[i].steps)
+		i = ++plan->at;
+	if (i >= plan->nr_runs || i >= ZUG_PLAN_RUNS || !plan->runs[i].steps)
+		return -1;
+	plan->runs[i].steps--;
+	return plan->runs[i].peer & (ZUG_PLAN_PEERS - 1);
+}
+
+/* The same, also where it is drawn. self: whether the holder is enabled, as enabled_by() says. */
+__noinline int plan_step(__u32 slot, int self)
+{
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct zug_plan *plan = &l->plan;
+	/* in memory, for the verifier would follow each of their values around the loops */
+	volatile __u32 *on = &plan->on, *nth = &plan->nth;
+	__u32 nr, i;
+
+	if (plan->kind == ZUG_PLAN_STEPS)
+		return plan_run(plan);
+	*on = *nth = 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		int is;
+
+		if (i >= plan->nr_peers)
+			break;
+		is = i == plan->holder ? self : peer_enabled(l, i);
+		if (is < 0)
+			return -1;
+		if (!is)
+			continue;
+		*on |= 1u << i;
+		++*nth;
+	}
+	nr = *nth;
+	if (!nr)
+		return -1;
+	*nth = nr > 1 ? below(mix64(plan->draws += 0x9e3779b97f4a7c15ull), nr) : 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		if (!(*on >> i & 1))
+			continue;
+		if (!*nth)
+			return i;
+		--*nth;
+	}
+	return -1;
+}
+
+/* The holder makes so many steps because it is alone. */
+static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
+{
+	if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_run(&l->plan) != (int)l->plan.holder))
+		l->left = 0;
+}
+
+/* The holder yields, and no other task could run: true when it goes on. That ends its lease, unless that knows of the yield. */
+static __always_inline bool yields_alone(const struct zug_sandbox *s, const struct task_state *t)
+{
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return false;
+	l = &leases[t->slot];
+	if (l->flags & ZUG_LEASE_KNOWN && l->left) {
+		l->left--;
+		plan_counts(l, 1);
+		return true;
+	}
+	l->left = 0;
+	return !s->turn.stop_always;
+}
+
+/* 1 + the place of that lock in the lease; 0: there is no room for it. */
+static __always_inline __u32 lock_place(struct zug_lease *l, __u64 addr, const __u32 *word)
+{
+	volatile __u32 *used = &l->plan.on;
+	__u32 i, place = ZUG_LEASE_LOCKS;
+
+	bpf_for(i, 0, ZUG_LEASE_LOCKS)
+		if (i < l->nr_locks && l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == addr)
+			return i + 1;
+	if (l->nr_locks < ZUG_LEASE_LOCKS) {
+		place = l->nr_locks++;
+	} else {
+		*used = 0;
+		bpf_for(i, 0, ZUG_PLAN_PEERS)
+			if (i < l->plan.nr_peers && i != l->plan.holder && l->plan.peers[i & (ZUG_PLAN_PEERS - 1)].lock)
+				*used |= 1u << ((l->plan.peers[i & (ZUG_PLAN_PEERS - 1)].lock - 1) & 31);
+		place = *used & ((1u << ZUG_LEASE_LOCKS) - 1);
+		place = place == (1u << ZUG_LEASE_LOCKS) - 1 ? ZUG_LEASE_LOCKS : __builtin_ctz(~place);
+	}
+	if (place >= ZUG_LEASE_LOCKS)
+		return 0;
+	l->locks[place].addr = addr;
+	__builtin_memcpy(l->locks[place].word, word, sizeof(l->locks[place].word));
+	return place + 1;
+}
+
+static __always_inline bool has_pending_signal(struct task_struct *p)
+{
+	return p->pending.signal.sig[0] | LOOSE(p)->signal->shared_pending.signal.sig[0];
+}
+
+/* That peer can be given the turn, and user space need not look at it. */
+static __always_inline bool may_have_turn(struct task_struct *p, const struct task_state *t, const struct zug_lease *l,
+					  const struct zug_peer *q, bool locks)
+{
+	struct task_struct *to = bpf_task_from_pid(q->pid);
+	bool may = false;
+	struct task_state *x;
+	__u32 word = 0;
+
+	if (!to)
+		return false;
+	x = state_of(to);
+	if (x && x->id == q->task && x->slot == t->slot && x->run == t->run && !(x->flags & (TF_STEP | TF_STOP)) &&
+	    !is_dying(to, x) && !has_pending_signal(to) && (!locks || to->tgid == p->tgid) &&
+	    BPF_CORE_READ(to, scx.dsq, id) == ZUG_DSQ(t->slot)) {
+		if (q->lock && q->pass.index < 6)
+			word = l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word[q->pass.index] & q->pass.mask;
+		may = q->pass.kind != ZUG_PASS_OWNER || (q->lock && word == own_pid(to));
+	}
+	bpf_task_release(to);
+	return may;
+}
+
+/* What becomes of the holder, which stands there, and may pass if it is its turn. (The verifier looks at this by itself, as at plan_step().) */
+__noinline int plan_goes(__u32 slot, const struct stand *at, int may)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct task_state *t = state_of(p);
+	struct zug_plan *plan = &l->plan;
+	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)], *to;
+	int next;
+
+	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER)
+		return PLAN_STOPS;
+	next = plan_step(slot, enabled_by(&at->pass, t->ev.word));
+	if (next < 0 || next >= ZUG_PLAN_PEERS)
+		return PLAN_STOPS;
+	if (next == (int)plan->holder)
+		return may ? PLAN_PASSES : PLAN_STOPS;
+	to = &plan->peers[next];
+	if (to->pass.kind == ZUG_PASS_NEVER || peer_enabled(l, next) != 1 ||
+	    !may_have_turn(p, t, l, to, l->nr_locks || at->lock))
+		return PLAN_STOPS;
+	from->pass = at->pass;
+	from->lock = at->lock ? lock_place(l, at->lock, t->ev.word) : 0;
+	if (at->lock && !from->lock)
+		return PLAN_STOPS;
+	plan->next = next + 1;
+	return PLAN_HANDS;
+}
+
+#endif
