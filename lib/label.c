@@ -89,7 +89,8 @@ static const struct op_info {
 	[ZUG_OP_FENCE]		= { "fence", 0 },
 	[ZUG_OP_PAUSE]		= { "pause", Y },
 
-	[ZUG_OP_OPEN]		= { "open", W },
+	/* A write where it may create or change the file. */
+	[ZUG_OP_OPEN]		= { "open", 0 },
 	[ZUG_OP_CLOSE]		= { "close", W | R },
 	/* Reading takes bytes from a pipe and moves a shared file position. */
 	[ZUG_OP_READ]		= { "read", W | A },

@@ -328,6 +328,35 @@ static bool has_pair(const struct critical_pair *pairs, size_t nr, size_t first,
 	return false;
 }
 
+/*
+ * make (0) has started a command (1) that opens a file, looks at that file, and starts another command (2), which makes it.
+ * An open that changes nothing orders nothing with a look, so the two commands could come in the other order.
+ */
+static void test_opens(void)
+{
+	uint32_t tasks[] = { 1, 0, 0, 2 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_OPEN, .object = 77, .site = 1 }, { .op = ZUG_OP_STAT, .object = 77, .site = 2 },
+		{ .op = ZUG_OP_FORK, .site = 3 },
+		{ .op = ZUG_OP_OPEN, .flags = ZUG_L_WRITE, .object = 77, .site = 4 },
+	};
+	uint32_t births[3] = { 0, 0, 3 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 3, false), "opens: one that only reads, and one that makes the file (%zu pairs)", nr);
+	free(pairs);
+	labels[0].flags = ZUG_L_WRITE;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 0, 3, false), "opens: what the look has to see orders them");
+	free(pairs);
+}
+
 /* The reversal of that pair, as the tasks in a row of digits. */
 static bool reverses_to(const struct critical *c, const struct critical_pair *pairs, size_t nr, size_t first, size_t second,
 			const char *want)
@@ -485,6 +514,7 @@ int main(void)
 	test_points();
 	test_readers();
 	test_sides();
+	test_opens();
 	test_wide();
 	test_programs();
 	test_random_programs();

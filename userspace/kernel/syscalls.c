@@ -39,7 +39,7 @@
 const struct syscall_desc syscall_table[] = {
 	S(open, OPEN, IO, FILE_, PATH(1), OPENS),
 	S(openat, OPEN, IO, FILE_, PATH(2), OPENS),
-	S(openat2, OPEN, IO, FILE_, PATH(2)),
+	S(openat2, OPEN, IO, FILE_, PATH(2), W),
 	S(creat, OPEN, IO, FILE_, PATH(1), W),
 	S(read, READ, .class = ZUG_SYS_FILE | ZUG_SYS_IPC, FD(1), WAITS, RCVTIMEO, READS),
 	S(pread64, READ, IO, FILE_, FD(1), READS),
