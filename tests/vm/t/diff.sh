@@ -43,6 +43,9 @@ begin "sections of a lock that belong together" &&
 begin "the cause, and not what comes of it later" &&
 	decides pool-slot 'atomic-load busy\[[01]\]  claim' 'atomic-rmw busy\[[01]\]  claim'
 
+begin "a look at a file's size, and not what is done with it" &&
+	decides map-append 'T[12] does stat .*pages  append' 'T[12] does truncate .*pages  append'
+
 begin "an execution that failed before the data was points" &&
 	decides missing-barrier 'T1 does data-read cell\[1\]  works' 'T2 does data-write cell\[1\]  works'
 if begin "two pairs at the same places, of which none alone decides"; then

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* neighbour_internal.h - what the parts of neighbour.h share: the strategy, the orders that it tries, the names of what decides */
+#ifndef ZUG_SEARCH_NEIGHBOUR_INTERNAL_H
+#define ZUG_SEARCH_NEIGHBOUR_INTERNAL_H
+
+#include "search/around.h"
+#include "search/critical.h"
+#include "search/neighbour.h"
+#include "search/schedule.h"
+#include "search/torn.h"
+
+/*
+ * At most this many pairs of operations are reversed; what is bounded keeps a quarter for other schedules, and half of
+ * that for others than those of several pairs.
+ */
+#define PAIRS_MAX	4096
+
+/* Objects whose torn updates are made whole; and so many updates of each. */
+#define WHOLE_OBJECTS	4
+#define WHOLE_MAX	8
+
+enum phase { FOLLOW, WHOLE_FIRST, REVERSE, WHOLE, ALIKE, INSTEAD, EARLIER, LATER, ANYWHERE, DONE };
+
+/* A task that could have had the turn. */
+struct other {
+	uint32_t last, nth;	/* when that task had made nth steps */
+	uint32_t task;
+	bool difference;	/* the decision there was not the base scheduler's */
+};
+
+/* When each task was first seen, and its creator: both by task. */
+struct births {
+	uint32_t *at, *parents, nr;
+};
+
+/* What makes one torn update whole: in steps of their tasks, so that it says something in another schedule, too. */
+struct whole {
+	uint32_t task, look, other, between;
+};
+
+struct neighbour {
+	struct around a;
+	struct schedule fails, now;
+	struct other *others;		/* of the failing execution, in its order */
+	size_t nr_others, room_others;
+	struct difference *trial;	/* what this execution follows */
+	size_t nr_trial;
+	struct other instead;		/* and in front of that */
+	bool use_instead;
+	struct schedule led;		/* the failing execution, up to where it only repeats; in fails' memory */
+	struct critical failing;	/* REVERSE: the same, and its pairs */
+	struct critical_pending *pending;
+	size_t nr_pending, room_pending;
+	struct critical_pending *ended;	/* what tasks were about to do that others have ended */
+	size_t nr_ended, room_ended;
+	uint64_t *waited;		/* all tasks wait at the end of the failing execution: for these objects */
+	size_t nr_waited, room_waited;
+	struct births births, births_now;	/* of fails, now */
+	struct critical_pair *pairs;
+	size_t nr_pairs;
+	struct torn *torn;		/* in led, one for each object, the last first; and room for those of whole */
+	size_t nr_torn, at_torn;
+	struct schedule whole;		/* the execution in which the first nr_made updates were made whole */
+	struct births births_whole;
+	struct whole made[WHOLE_MAX];
+	size_t nr_made;
+	bool whole_fails;		/* it fails alike: the next update of the object can be made whole in it */
+	size_t at_alike;		/* ALIKE: the number of pairs whose places were tried, or are being tried */
+	bool decides;			/* best names what decides, where that alone was not reversed */
+	uint32_t *order;		/* the reversed schedule: its tasks, */
+	size_t room_order, room_nth;
+	size_t nr_order, first_left;	/* those before first_left have made their steps */
+	uint32_t *nth;			/* and which of its task's steps each is */
+	enum phase phase;
+	size_t at;			/* the number of pairs, others, or of fails.diffs, that remain */
+	uint32_t moved;			/* EARLIER, LATER: by this many steps */
+	struct neighbour_result best;
+};
+
+/* What was found names what decides. */
+static inline bool neighbour_explains(const struct neighbour *n)
+{
+	return n->best.alone || n->decides;
+}
+
+/* An order of tasks is followed, not the failing schedule with another decision. */
+static inline bool neighbour_follows_order(const struct neighbour *n)
+{
+	return n->phase == WHOLE_FIRST || n->phase == REVERSE || n->phase == WHOLE || n->phase == ALIKE;
+}
+
+static inline bool neighbour_is_same(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->site == b->site && a->object == b->object;
+}
+
+/* The steps of that task before step end. */
+static inline size_t neighbour_steps_of(const struct schedule *s, uint32_t task, size_t end)
+{
+	size_t nth = 0;
+
+	for (size_t i = 0; i < end; i++)
+		nth += s->tasks[i] == task;
+	return nth;
+}
+
+static inline struct critical neighbour_critical(const struct schedule *s, const struct births *b)
+{
+	return (struct critical){ .s = s, .births = b->at, .parents = b->parents, .nr_tasks = b->nr };
+}
+
+/* ---- neighbour_orders.c ---- */
+
+/* An order of so many tasks can be followed: 0 or -ENOMEM. */
+int neighbour_make_room(struct neighbour *n, size_t nr);
+/* The next order of each phase that follows one; false: there is no other, or n->a.error. */
+bool neighbour_next_reversed(struct neighbour *n);
+bool neighbour_next_whole(struct neighbour *n);
+bool neighbour_next_alike(struct neighbour *n);
+/* The position that the order says, and how many of the next steps of that task it says whatever others can do. */
+uint32_t neighbour_follow_order(struct neighbour *n, const struct choice *c);
+uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task);
+
+/* ---- neighbour_names.c ---- */
+
+/*
+ * How far the execution that has just passed is from the failing one, and the two operations to name. 0 or -ENOMEM.
+ */
+int neighbour_compare(struct neighbour *n, struct neighbour_result *r);
+/* What that torn update has read, and what came between. */
+void neighbour_name_torn(const struct neighbour *n, const struct torn *t, struct neighbour_result *r);
+
+#endif

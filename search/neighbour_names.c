@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * neighbour_names.c - how far a schedule that passes is from the failing one, and which two operations decide (neighbour.h)
+ */
+#include <errno.h>
+#include "search/access.h"
+#include "search/neighbour_internal.h"
+#include "search/pairing.h"
+
+/* Orders are compared over this many steps from the first difference on. */
+#define COMPARED_MAX	2000
+
+static const struct zug_label *step_of(const void *ctx, uint64_t i, uint32_t *task)
+{
+	const struct schedule *s = ctx;
+
+	*task = s->tasks[i];
+	return &s->labels[i];
+}
+
+static bool has_object(const struct access *a, uint64_t object)
+{
+	return object && object != ACCESS_OPAQUE && (a->object[0] == object || a->object[1] == object);
+}
+
+/* They share no object with a name: they may depend on each other. */
+static bool vague(const struct access *a, const struct access *b)
+{
+	return !has_object(a, b->object[0]) && !has_object(a, b->object[1]);
+}
+
+/* The step of this execution that is the task's nth; UINT64_MAX: none. */
+static uint64_t nth_of(const struct schedule *s, uint32_t task, size_t nth)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->tasks[i] == task && !nth--)
+			return i;
+	return UINT64_MAX;
+}
+
+/* The task's next step of that label after step i; UINT64_MAX: none. */
+static uint64_t next_such(const struct schedule *s, size_t i, uint32_t task, const struct zug_label *l)
+{
+	for (i++; i < s->nr; i++)
+		if (s->tasks[i] == task && neighbour_is_same(&s->labels[i], l))
+			return i;
+	return UINT64_MAX;
+}
+
+/* The handler came when the task stood before a call, since the signal was sent: *last, its step. */
+static bool handled_before(const struct neighbour *n, const struct critical_pair *pair, uint32_t task, size_t *last)
+{
+	for (*last = pair->second < n->led.nr ? pair->second : n->led.nr; --*last > pair->first;)
+		if (n->fails.tasks[*last] == task)
+			return zug_op_is_call(n->fails.labels[*last].op);
+	return false;
+}
+
+/*
+ * The step after an open or a look at a file's attributes with which its task uses it, before step end. Where the file is not
+ * read or written then, but cut or removed, a look before that is what decides.
+ */
+static size_t use_of(const struct schedule *s, size_t step, size_t end)
+{
+	const struct zug_label *l = &s->labels[step], *x;
+	size_t look = l->op == ZUG_OP_STAT ? step : end;
+
+	if (l->op != ZUG_OP_OPEN && l->op != ZUG_OP_STAT)
+		return step;
+	for (size_t i = step + 1; i < end && i < s->nr; i++) {
+		x = &s->labels[i];
+		if (s->tasks[i] != s->tasks[step] || x->object != l->object || x->op == ZUG_OP_OPEN)
+			continue;
+		if (x->op == ZUG_OP_CLOSE)
+			return step;
+		if (x->op != ZUG_OP_STAT)
+			return x->op == ZUG_OP_READ || x->op == ZUG_OP_WRITE || look == end ? i : look;
+		look = look == end ? i : look;
+	}
+	return step;
+}
+
+/*
+ * The pair of this trial is the one to name, if its operations came in the other order here: the second
+ * is the same operation as there, and the first came later, or never.
+ */
+static void name_reversed(struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	const struct critical_pair *pair = &n->pairs[n->phase == ALIKE ? n->at_alike - 1 : n->nr_pairs - 1 - n->at];
+	struct neighbour_op a = { .failing = pair->wide ? use_of(&n->led, pair->first, pair->second) : pair->first };
+	struct neighbour_op b = { .failing = pair->second };
+	size_t nr = n->led.nr, last;
+	struct zug_label there;
+
+	a.label = *critical_label(&n->failing, a.failing, &a.task);
+	b.label = *critical_label(&n->failing, pair->second, &b.task);
+	b.passing = nth_of(&n->now, b.task, neighbour_steps_of(&n->fails, b.task, pair->second < nr ? pair->second : nr));
+	if (b.passing == UINT64_MAX)
+		return;
+	there = pairing_label(same, &n->now.labels[b.passing]);
+	if (b.label.op == ZUG_OP_HANDLER && handled_before(n, pair, b.task, &last)) {
+		b.label = n->fails.labels[last];
+		b.failing = last;
+		b.passing = nth_of(&n->now, b.task, neighbour_steps_of(&n->fails, b.task, last));
+	} else if (b.label.op == ZUG_OP_HANDLER) {
+		/* without the signal the task has done what comes after the handler, if that returns */
+		b.label = there;
+		b.failing = next_such(&n->fails, pair->second, b.task, &there);
+	} else if (!neighbour_is_same(&there, &b.label)) {
+		return;
+	} else if (pair->second >= nr) {
+		b.failing = UINT64_MAX;
+	}
+	a.passing = nth_of(&n->now, a.task, neighbour_steps_of(&n->fails, a.task, a.failing));
+	if (a.passing < b.passing)
+		return;
+	r->second_here = b.label;
+	b.label = n->now.labels[b.passing];
+	r->first = a;
+	r->second = b;
+	r->nr_pairs += !r->nr_pairs;
+	r->alone = !pair->named && !(pair->ends && pair->wide) && n->phase == REVERSE;
+	n->decides = !r->alone;
+}
+
+/* What the torn update has read, and what came between. */
+void neighbour_name_torn(const struct neighbour *n, const struct torn *t, struct neighbour_result *r)
+{
+	r->first = (struct neighbour_op){ n->fails.tasks[t->read], n->fails.labels[t->read], t->read, UINT64_MAX };
+	r->second = (struct neighbour_op){ n->fails.tasks[t->between], n->fails.labels[t->between], t->between,
+					   UINT64_MAX };
+	r->second_here = r->second.label;
+}
+
+/* The first torn update of this trial's object is the one to name, if it is whole here. */
+static bool name_whole(const struct neighbour *n, const struct pairing *same, struct neighbour_result *r)
+{
+	struct neighbour_result named = *r;
+	struct neighbour_op *a = &named.first, *b = &named.second;
+	struct zug_label there;
+
+	neighbour_name_torn(n, &n->torn[n->at_torn - 1], &named);
+	b->passing = nth_of(&n->now, b->task, neighbour_steps_of(&n->fails, b->task, b->failing));
+	a->passing = nth_of(&n->now, a->task, neighbour_steps_of(&n->fails, a->task, a->failing));
+	if (b->passing == UINT64_MAX || a->passing <= b->passing)
+		return false;
+	there = pairing_label(same, &n->now.labels[b->passing]);
+	if (!neighbour_is_same(&there, &b->label))
+		return false;
+	b->label = n->now.labels[b->passing];
+	named.alone = n->nr_made == 1;
+	named.nr_pairs += !named.nr_pairs;
+	*r = named;
+	return true;
+}
+
+/*
+ * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
+ * them by the place of a, and of these by that of b, becomes r's; a vague one only when there is no other.
+ */
+int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
+{
+	const struct schedule *f = &n->fails, *p = &n->now;
+	struct pairing *same = pairing_new(&(struct pairing_steps){ f, f->nr, step_of },
+					   &(struct pairing_steps){ p, p->nr, step_of });
+	size_t part = 0, f_end, p_end;
+	bool have = false, have_vague = true;
+
+	if (!same)
+		return -ENOMEM;
+	while (part < f->nr && part < p->nr && pairing_in_second(same, part) == part)
+		part++;
+	f_end = f->nr - part > COMPARED_MAX ? part + COMPARED_MAX : f->nr;
+	p_end = p->nr - part > COMPARED_MAX ? part + COMPARED_MAX : p->nr;
+	r->part = part;
+	r->nr = p->nr;
+	r->nr_pairs = 0;
+	for (size_t i = part; i < f_end; i++) {
+		struct access a = access_of(&f->labels[i]);
+		uint64_t in_p = pairing_in_second(same, i);
+
+		if (!a.object[0] || in_p == PAIRING_STRAYED)
+			continue;
+		for (size_t k = part; k < p_end && k < in_p; k++) {
+			const struct zug_label label = pairing_label(same, &p->labels[k]);
+			struct access b = access_of(&label);
+			uint64_t in_f = pairing_in_first(same, k);
+			bool is_vague = vague(&a, &b);
+
+			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b))
+				continue;
+			/* that the failure comes before what may depend on it says nothing */
+			if (is_vague && i + 1 == f->nr)
+				continue;
+			r->nr_pairs++;
+			if (have && (is_vague || !have_vague))
+				continue;
+			have = true;
+			have_vague = is_vague;
+			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p };
+			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f, k };
+			r->second_here = label;
+		}
+	}
+	if (n->phase == REVERSE || n->phase == ALIKE)
+		name_reversed(n, same, r);
+	else if (neighbour_follows_order(n))
+		n->decides = name_whole(n, same, r);
+	pairing_free(same);
+	return 0;
+}

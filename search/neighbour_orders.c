@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * neighbour_orders.c - the failing schedule in another order (neighbour.h)
+ *
+ * Each neighbour_next_...() writes the next order of its phase: one pair the other way round, one torn update made whole, one
+ * more pair at the same places. neighbour_follow_order() is how an execution follows it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "lib/base/array.h"
+#include "search/neighbour_internal.h"
+#include "search/search_internal.h"
+
+/* An order of so many tasks can be followed: 0 or -ENOMEM. */
+int neighbour_make_room(struct neighbour *n, size_t nr)
+{
+	return ARRAY_RESERVE(n->order, n->room_order, nr) && ARRAY_RESERVE(n->nth, n->room_nth, nr) ? 0 : -ENOMEM;
+}
+
+/* The order is followed from its begin on. */
+static void take_order(struct neighbour *n)
+{
+	uint32_t *seen = calloc(n->births.nr + n->births_now.nr + n->births_whole.nr + 1, sizeof(*seen));
+
+	n->first_left = 0;
+	if (!n->nr_order || !seen)
+		n->a.error = -ENOMEM;
+	for (size_t i = 0; !n->a.error && i < n->nr_order; i++)
+		n->nth[i] = seen[n->order[i]]++;
+	free(seen);
+}
+
+/* The failing schedule with one pair the other way round. */
+bool neighbour_next_reversed(struct neighbour *n)
+{
+	if (!n->at || neighbour_explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 4 * 3))
+		return false;
+	n->at--;
+	n->nr_order = critical_reverse(&n->failing, &n->pairs[n->nr_pairs - 1 - n->at], n->order);
+	take_order(n);
+	return !n->a.error;
+}
+
+/* The schedule with the side's task held from its first look on, until the other has changed the object. */
+static bool hold(struct neighbour *n, const struct schedule *s, const struct torn *t)
+{
+	uint32_t task = s->tasks[t->look];
+
+	n->a.error = neighbour_make_room(n, s->nr);
+	n->nr_order = 0;
+	for (size_t i = 0; !n->a.error && i <= t->between; i++)
+		if (i < t->look || s->tasks[i] != task)
+			n->order[n->nr_order++] = s->tasks[i];
+	for (size_t i = t->look; !n->a.error && i < s->nr; i++)
+		if (i > t->between || s->tasks[i] == task)
+			n->order[n->nr_order++] = s->tasks[i];
+	if (!n->a.error)
+		take_order(n);
+	return !n->a.error;
+}
+
+static bool is_made(const struct neighbour *n, const struct whole *w)
+{
+	for (size_t i = 0; i < n->nr_made; i++)
+		if (n->made[i].task == w->task && n->made[i].look == w->look && n->made[i].other == w->other &&
+		    n->made[i].between == w->between)
+			return true;
+	return false;
+}
+
+/* The first update of that object in the schedule that is torn and was not tried yet is made whole. */
+static bool make_whole(struct neighbour *n, const struct critical *c, uint64_t object)
+{
+	struct torn *t = n->torn + WHOLE_OBJECTS;
+	size_t nr = n->nr_made < WHOLE_MAX ? torn_updates(c, object, t, TORN_MAX) : 0;
+
+	for (; nr--; t++) {
+		const struct schedule *s = c->s;
+		struct whole w = { s->tasks[t->look], neighbour_steps_of(s, s->tasks[t->look], t->look), s->tasks[t->between],
+				   neighbour_steps_of(s, s->tasks[t->between], t->between) };
+
+		if (is_made(n, &w))
+			continue;
+		n->made[n->nr_made++] = w;
+		return hold(n, s, t);
+	}
+	return false;
+}
+
+/*
+ * One more update of the object is made whole where that fails as before; or the first of the next
+ * object.
+ */
+bool neighbour_next_whole(struct neighbour *n)
+{
+	struct critical c = neighbour_critical(&n->whole, &n->births_whole);
+
+	if (neighbour_explains(n))
+		return false;
+	if (n->whole_fails) {
+		n->whole_fails = false;
+		if (make_whole(n, &c, n->torn[n->at_torn - 1].object))
+			return true;
+	}
+	while (!n->a.error && n->at_torn < n->nr_torn) {
+		n->nr_made = 0;
+		if (make_whole(n, &n->failing, n->torn[n->at_torn++].object))
+			return true;
+	}
+	return false;
+}
+
+/* ---- several pairs at the same places ---- */
+
+static bool is_place(const struct zug_label *a, const struct zug_label *b)
+{
+	return a->op == b->op && a->site == b->site;
+}
+
+/* The pairs p of c and q of d are of operations at the same places. */
+static bool are_alike(const struct critical *c, const struct critical_pair *p, const struct critical *d,
+		      const struct critical_pair *q)
+{
+	uint32_t task;
+
+	/* points have all one place, the function */
+	return !p->points && !q->points && p->wide == q->wide && p->named == q->named &&
+	       is_place(critical_label(c, p->first, &task), critical_label(d, q->first, &task)) &&
+	       is_place(critical_label(c, p->second, &task), critical_label(d, q->second, &task));
+}
+
+/* The pair is reversed in c, unless it was. */
+static bool reverse_in(struct neighbour *n, const struct critical *c, const struct critical_pair *p)
+{
+	struct whole w = { .look = 0 };
+	size_t nr = c->s->nr;
+
+	critical_label(c, p->first, &w.task);
+	critical_label(c, p->second, &w.other);
+	w.look = neighbour_steps_of(c->s, w.task, p->first);
+	w.between = neighbour_steps_of(c->s, w.other, p->second < nr ? p->second : nr);
+	if (n->nr_made == WHOLE_MAX || is_made(n, &w))
+		return false;
+	n->made[n->nr_made++] = w;
+	n->a.error = neighbour_make_room(n, nr + CRITICAL_MORE);
+	if (n->a.error)
+		return false;
+	n->nr_order = critical_reverse(c, p, n->order);
+	take_order(n);
+	return !n->a.error;
+}
+
+/* One more pair alike in the execution where those before it are reversed. */
+static bool next_beside(struct neighbour *n)
+{
+	struct critical c = neighbour_critical(&n->whole, &n->births_whole);
+	const struct critical_pair *like = &n->pairs[n->at_alike - 1];
+	struct critical_pair *pairs = NULL;
+	bool found = false;
+	size_t nr = 0;
+
+	n->a.error = critical_pairs(&c, PAIRS_MAX, &pairs, &nr);
+	for (size_t i = 0; !n->a.error && i < nr && !found; i++)
+		found = are_alike(&c, &pairs[i], &n->failing, like) && reverse_in(n, &c, &pairs[i]);
+	free(pairs);
+	return found;
+}
+
+/* No pair before this one is alike, but one behind it. */
+static bool is_first_of_several(const struct neighbour *n, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (are_alike(&n->failing, &n->pairs[i], &n->failing, &n->pairs[at]))
+			return false;
+	for (size_t i = at + 1; i < n->nr_pairs; i++)
+		if (are_alike(&n->failing, &n->pairs[i], &n->failing, &n->pairs[at]))
+			return true;
+	return false;
+}
+
+/* The failing schedule with one pair after the other reversed, of those at the same places: several tasks do the same. */
+bool neighbour_next_alike(struct neighbour *n)
+{
+	if (neighbour_explains(n) || (n->a.max_trials && n->a.trials > n->a.max_trials / 8 * 7))
+		return false;
+	if (n->whole_fails) {
+		n->whole_fails = false;
+		if (n->at_alike && next_beside(n))
+			return true;
+	}
+	while (!n->a.error && n->at_alike < n->nr_pairs) {
+		n->nr_made = 0;
+		if (is_first_of_several(n, n->at_alike++) && reverse_in(n, &n->failing, &n->pairs[n->at_alike - 1]))
+			return true;
+	}
+	return false;
+}
+
+/* The first task of the reversed schedule that can run and has not made that step yet. */
+uint32_t neighbour_follow_order(struct neighbour *n, const struct choice *c)
+{
+	uint32_t pos;
+
+	while (n->first_left < n->nr_order &&
+	       n->nth[n->first_left] < hb_steps(n->a.env->hb, n->order[n->first_left]))
+		n->first_left++;
+	for (size_t i = n->first_left; i < n->nr_order; i++) {
+		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
+			continue;
+		pos = schedule_position(c, n->order[i]);
+		if (pos != CHOICE_NONE)
+			return pos;
+	}
+	return schedule_base(c);
+}
+
+/* The steps of the reversed schedule that come next whatever other tasks can do: no step before them is left. */
+uint64_t neighbour_order_promise(const struct neighbour *n, uint32_t task)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = n->first_left; i < n->nr_order; i++) {
+		if (n->nth[i] < hb_steps(n->a.env->hb, n->order[i]))
+			continue;
+		if (n->order[i] != task)
+			break;
+		nr++;
+	}
+	return nr;
+}
