@@ -73,6 +73,16 @@ void rules_begin(struct rules *r, struct rng *rng, uint64_t iteration)
 	}
 }
 
+/* It is on an object of that name, or on data that the source calls so. */
+static bool is_on(const struct search_names *n, const struct zug_label *l, const char *pattern)
+{
+	if (n->on && ((l->object && n->on(n->ctx, l->object, pattern)) ||
+		      (l->object2 && n->on(n->ctx, l->object2, pattern))))
+		return true;
+	return n->data && l->site && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW &&
+	       n->data(n->ctx, l->site, pattern);
+}
+
 bool rules_match(const struct rules *r, const struct rule_match *m, const struct search_cand *c)
 {
 	const struct search_names *n = &r->names;
@@ -83,8 +93,7 @@ bool rules_match(const struct rules *r, const struct rule_match *m, const struct
 		return false;
 	if (m->ordered && !(c->label.object && vector_clocks_always(r->clocks, c->label.object)))
 		return false;
-	if (m->on[0] && !(n->on && ((c->label.object && n->on(n->ctx, c->label.object, m->on)) ||
-				    (c->label.object2 && n->on(n->ctx, c->label.object2, m->on)))))
+	if (m->on[0] && !is_on(n, &c->label, m->on))
 		return false;
 	return !m->in[0] || (n->in && c->label.site && n->in(n->ctx, c->label.site, m->in));
 }

@@ -79,6 +79,8 @@ struct search_names {
 	bool (*in)(void *ctx, uint64_t site, const char *pattern);
 	/* The object has that name. */
 	bool (*on)(void *ctx, uint64_t object, const char *pattern);
+	/* What the instruction at that place accesses has that name in the source, such as "struct ring.head". NULL: unknown. */
+	bool (*data)(void *ctx, uint64_t site, const char *pattern);
 	/* The value of a variable as that task sees it; false: unknown. */
 	bool (*value)(void *ctx, uint32_t task, const char *name, int64_t *value);
 	void *ctx;

@@ -435,6 +435,17 @@ int campaign_points(const struct campaign *c, struct point_table *t)
 	return points_table(c->points, t);
 }
 
+bool campaign_has_point(const struct campaign *c, const char *path, uint64_t offset)
+{
+	for (unsigned int i = 0; i < probes_nr_sites(c->s.probes); i++) {
+		const struct probe_site *s = probes_site(c->s.probes, i);
+
+		if (s->offset == offset && !s->silent && !strcmp(probes_module(c->s.probes, s->module)->path, path))
+			return true;
+	}
+	return false;
+}
+
 const char *campaign_file(const struct campaign *c)
 {
 	return c->s.paths.program;

@@ -84,6 +84,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r);
 void campaign_get_notes(const struct campaign *c, struct campaign_notes *n);
 /* --list-points: 0 or -ENOMEM; point_table_release() in either case. */
 int campaign_points(const struct campaign *c, struct point_table *t);
+/* True when the instruction at that offset of a file is a point. */
+bool campaign_has_point(const struct campaign *c, const char *path, uint64_t offset);
 /* The file that is executed. */
 const char *campaign_file(const struct campaign *c);
 /* What the last execution wrote: head and tail as of capture_text(). */

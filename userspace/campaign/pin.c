@@ -37,6 +37,7 @@ struct where {
 struct pin {
 	const struct trace *t;
 	struct symbols *symbols;
+	const struct id_map *absent;
 	struct script_difference *d;
 	size_t nr;
 	uint64_t at;			/* walking the points: the next step */
@@ -298,9 +299,18 @@ static void name_place(const struct pin *n, uint64_t id, struct where *w)
 	w->line = told->line;
 }
 
+/* What a member is called in the source: its object has a number only. NULL: it has no such name. */
+static const char *data_name(const struct trace *t, const struct zug_label *l)
+{
+	const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
+
+	return site && l->op >= ZUG_OP_DATA_READ && l->op <= ZUG_OP_ATOMIC_RMW ? site->data : NULL;
+}
+
 static bool matches(const struct pin *n, const struct where *w, const struct trace_step *s)
 {
 	const struct trace_site *site = s->label.site ? trace_site(n->t, s->label.site) : NULL;
+	const char *data = data_name(n->t, &s->label);
 	const char *a = object_name(n->t, s->label.object),
 		   *b = object_name(n->t, s->label.object2);
 	const struct trace_module *m;
@@ -308,7 +318,8 @@ static bool matches(const struct pin *n, const struct where *w, const struct tra
 
 	if (w->op >= 0 && op_of(n->t, &s->label) != w->op)
 		return false;
-	if (w->on[0] && !(a && rule_name_is(w->on, a)) && !(b && rule_name_is(w->on, b)))
+	if (w->on[0] && !(a && rule_name_is(w->on, a)) && !(b && rule_name_is(w->on, b)) &&
+	    !(data && rule_name_is(w->on, data)))
 		return false;
 	if (!w->in[0])
 		return true;
@@ -355,7 +366,7 @@ static bool is_behind_learnt(const struct trace *t, const char *name)
 static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct where *w)
 {
 	const struct zug_label *l = pending(n->t, task, step);
-	const char *name = l ? object_name(n->t, l->object) : NULL;
+	const char *name = l ? object_name(n->t, l->object) : NULL, *data = l ? data_name(n->t, l) : NULL;
 
 	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
 	if (name && name[0] == '/')
@@ -364,7 +375,10 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		copy_name(w->on, name);
 	if (l)
 		name_place(n, l->site, w);
-	if ((w->in[0] && is_learnt(w->on)) || (w->op >= 0 && is_behind_learnt(n->t, w->on)))
+	/* which other data are points may be another matter next time: it is not counted where this has a name */
+	if (data && is_learnt(w->on))
+		copy_name(w->on, data);
+	else if ((w->in[0] && is_learnt(w->on)) || (w->op >= 0 && is_behind_learnt(n->t, w->on)))
 		w->on[0] = 0;
 	/*
 	 * when it is unknown whether a step before was such an operation, all operations at the
@@ -378,8 +392,26 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 		if (s->task == task && op_of(n->t, &s->label) < 0 && matches(n, &any, s))
 			w->op = -1;
 	}
-	for (uint64_t i = 0; i < step; i++)
-		w->nth += trace_step(n->t, i)->task == task && matches(n, w, trace_step(n->t, i));
+	for (uint64_t i = 0; i < step; i++) {
+		const struct trace_step *s = trace_step(n->t, i);
+
+		w->nth += s->task == task && !id_map_find(n->absent, s->label.site) && matches(n, w, s);
+	}
+}
+
+int pin_absent(const struct trace *t, const struct campaign *c, struct id_map *absent)
+{
+	for (uint64_t i = 0; i < trace_nr_steps(t); i++) {
+		const struct zug_label *l = &trace_step(t, i)->label;
+		const struct trace_site *site = l->site ? trace_site(t, l->site) : NULL;
+		const struct trace_module *m = site && site->module != UINT32_MAX ? trace_module(t, site->module) : NULL;
+
+		if (!m || l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW || campaign_has_point(c, m->path, site->offset))
+			continue;
+		if (!id_map_add(absent, l->site, 0, NULL))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* ---- the text ---- */
@@ -612,9 +644,9 @@ static void put_test(FILE *out, const struct trace *t)
 }
 
 int pin_write(FILE *out, const struct trace *t, const struct campaign_options *o, struct symbols *s,
-	      const char *path, const char *name)
+	      const struct id_map *absent, const char *path, const char *name)
 {
-	struct pin n = { .t = t, .symbols = s };
+	struct pin n = { .t = t, .symbols = s, .absent = absent };
 	int ret = script_differences(o ? o->search.fair : 1, next_point, &n, &n.d), statements = 0;
 	uint64_t step = 0;
 	bool *said;

@@ -31,6 +31,14 @@ static bool on_object(void *ctx, uint64_t object, const char *pattern)
 	return o && o->name && rule_name_is(pattern, o->name);
 }
 
+static bool on_data(void *ctx, uint64_t site, const char *pattern)
+{
+	struct session *s = ctx;
+	char name[128];
+
+	return s->places && session_member_text(s, site, name, sizeof(name)) && rule_name_is(pattern, name);
+}
+
 static bool variable_value(void *ctx, uint32_t task, const char *name, int64_t *value)
 {
 	struct session *s = ctx;
@@ -66,7 +74,7 @@ static bool variable_value(void *ctx, uint32_t task, const char *name, int64_t *
 struct search_names session_names(struct session *s)
 {
 	return (struct search_names){
-		.in = in_place, .on = on_object, .value = variable_value, .ctx = s
+		.in = in_place, .on = on_object, .data = on_data, .value = variable_value, .ctx = s
 	};
 }
 

@@ -148,13 +148,14 @@ static void note_otherwise(struct otherwise *o, const struct campaign *c, const 
 
 /*
  * The script as zug run would follow it, so often, but when the time is over only once: *followed.
- * How many executions failed as the trace did, or -1.
+ * How many executions failed as the trace did, or -1. absent: where some did not, the places of t that were no points.
  */
-static int follow(struct kernel *k, const struct campaign_options *from,
-		  const struct pin_options *po, const char *path, uint64_t failure,
+static int follow(struct kernel *k, const struct campaign_options *from, const struct trace *t,
+		  const struct pin_options *po, const char *path, struct id_map *absent,
 		  struct otherwise *otherwise, int *followed, FILE *out, FILE *err_to,
 		  const volatile sig_atomic_t *stop)
 {
+	const uint64_t failure = trace_outcome(t)->failure;
 	struct campaign_options o = *from;
 	struct campaign_text text;
 	enum campaign_step what;
@@ -198,6 +199,8 @@ static int follow(struct kernel *k, const struct campaign_options *from,
 		else
 			note_otherwise(otherwise, c, path, &x);
 	}
+	if (same >= 0 && same < done && pin_absent(t, c, absent))
+		same = -1;
 	campaign_free(c);
 	*followed = done;
 	ret = same;
@@ -225,35 +228,59 @@ static void say_otherwise(const struct otherwise *o, int same, int followed, int
 		      err_to);
 }
 
+/* The number of statements, or an enum zug_exit below 0 with a message printed. */
+static int write_statements(const struct trace *t, const struct campaign_options *o, const struct pin_options *po,
+			    const struct id_map *absent, const char *path, FILE *err_to)
+{
+	struct symbols *s = symbols_new();
+	FILE *f = new_file_stream(path);
+	int statements = -ENOMEM;
+
+	if (!f) {
+		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, new_file_error(errno));
+		symbols_free(s);
+		return -ZUG_EXIT_USAGE;
+	}
+	if (s)
+		statements = pin_write(f, t, o, s, absent, po->r.path, po->out);
+	symbols_free(s);
+	if (fclose(f) && statements >= 0)
+		statements = -errno;
+	if (statements >= 0)
+		return statements;
+	fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
+		"its steps do not follow the rules of the default schedule" : strerror(-statements));
+	new_file_unlink(path);
+	return -ZUG_EXIT_ENVIRONMENT;
+}
+
 /* Writes the script beside its place, and keeps it when it does what it is for. */
 static int write_script(struct kernel *k, const struct trace *t, const struct campaign_options *o,
 			const struct pin_options *po, FILE *out, FILE *err_to,
 			const volatile sig_atomic_t *stop)
 {
 	struct otherwise otherwise = { 0 };
+	struct id_map absent = { 0 };
 	char path[PATH_MAX + 8];
-	struct symbols *s = symbols_new();
-	int statements = -ENOMEM, same, followed = 0, renamed, ret = ZUG_EXIT_ENVIRONMENT;
-	FILE *f;
+	int statements, same, followed = 0, renamed, ret = ZUG_EXIT_ENVIRONMENT;
 
 	snprintf(path, sizeof(path), "%s.new", po->out);
-	f = new_file_stream(path);
-	if (!f) {
-		fprintf(err_to, "zug pin: cannot write %s: %s\n", path, new_file_error(errno));
-		symbols_free(s);
-		return ZUG_EXIT_USAGE;
+	/* once more where data that the search knew as points would be counted, and is none when the script is followed */
+	for (int again = 0; again < 2; again++) {
+		size_t nr_absent = absent.nr;
+
+		free(otherwise.unmade);
+		otherwise = (struct otherwise){ 0 };
+		statements = write_statements(t, o, po, &absent, path, err_to);
+		if (statements < 0) {
+			id_map_free(&absent);
+			return -statements;
+		}
+		same = follow(k, o, t, po, path, &absent, &otherwise, &followed, out, err_to, stop);
+		if (same < 0 || same == followed || absent.nr == nr_absent || !otherwise.nr_unmade)
+			break;
 	}
-	if (s)
-		statements = pin_write(f, t, o, s, po->r.path, po->out);
-	symbols_free(s);
-	if (fclose(f) && statements >= 0)
-		statements = -errno;
-	if (statements < 0) {
-		fprintf(err_to, "zug pin: %s: %s\n", path, statements == -EINVAL ?
-			"its steps do not follow the rules of the default schedule" : strerror(-statements));
-		goto out;
-	}
-	same = follow(k, o, po, path, trace_outcome(t)->failure, &otherwise, &followed, out, err_to, stop);
+	id_map_free(&absent);
 	if (same >= 0 && (same < followed || !followed))
 		say_otherwise(&otherwise, same, followed, statements, path, err_to);
 	free(otherwise.unmade);
@@ -322,6 +349,7 @@ static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
 {
 	const uint64_t most = po->r.time_ns == RETRACE_TIME_UNSET ? RETRACE_TIME_NS : po->r.time_ns;
 	const uint64_t until = most ? clock_now_ns() + most : 0;
+	const struct id_map none = { 0 };
 	struct symbols *s = symbols_new();
 	char path[PATH_MAX + 8], came[1200] = "";
 	int statements = s ? 0 : -ENOMEM, followed = 0;
@@ -332,7 +360,7 @@ static int pin_of_libzug(const struct trace *t, const struct pin_options *po)
 	if (s && !f)
 		statements = -errno;
 	if (f) {
-		statements = pin_write(f, t, NULL, s, po->r.path, po->out);
+		statements = pin_write(f, t, NULL, s, &none, po->r.path, po->out);
 		if (fclose(f) && statements >= 0)
 			statements = -errno;
 	}

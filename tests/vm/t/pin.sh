@@ -9,7 +9,7 @@ shopt -s extglob
 if [ "${LONG:-}" ]; then
 	times=100 which='*'
 else
-	times=10 which='@(abba-deadlock|atomicity-watch|early-notify|lost-wakeup)'
+	times=10 which='@(abba-deadlock|atomicity-watch|early-notify|lost-wakeup|ring-slots)'
 fi
 
 # follow SCRIPT PROGRAM...: sets $n to the number of $times executions that failed.
