@@ -768,8 +768,10 @@ s32 BPF_PROG(zug_init_task, struct task_struct *p, struct scx_init_task_args *ar
 	if (!parent || !(s = sandbox_of(parent)) || s->state == ZUG_SB_FREE)
 		return 0;
 	t = state_new(p);
-	if (!t)
+	if (!t) {
+		__sync_fetch_and_add(&s->nr_refused, 1);
 		return -12 /* ENOMEM */;
+	}
 	if (template_forks(s, parent, t))
 		return 0;
 	t->slot = parent->slot;

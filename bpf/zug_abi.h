@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		26
+#define ZUG_ABI_VERSION		27
 #define ZUG_MAX_SANDBOXES	64	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -315,6 +315,7 @@ struct zug_sandbox {
 	__u64 stopping;		/* the holder leaves its CPU for a point */
 	__u64 nr_ungranted;	/* runs without a grant: 0, or zugzwang is broken */
 	__u64 nr_lost;		/* events that found no room: 0, or zugzwang is broken */
+	__u64 nr_refused;	/* tasks that could not begin, because there was no room for their states (ZUG_MAX_TASKS) */
 };
 
 /*
@@ -645,7 +646,7 @@ struct zug_ctl {
 
 _Static_assert(sizeof(struct zug_where) == 24, "zug_where");
 _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
-_Static_assert(sizeof(struct zug_sandbox) == 400, "zug_sandbox");
+_Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 24, "zug_peer");

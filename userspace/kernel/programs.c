@@ -133,6 +133,14 @@ static bool raw_is_atomic(void)
 	return !uname(&u) && atoi(u.release) < 7;
 }
 
+/* ZUG_DEBUG=tasks:N; 0: not given. */
+static int room_for_tasks(void)
+{
+	const char *debug = getenv("ZUG_DEBUG"), *tasks = debug ? strstr(debug, "tasks:") : NULL;
+
+	return tasks ? atoi(tasks + strlen("tasks:")) : 0;
+}
+
 static int load_with(struct programs *p, const struct hooks *has, char *err, size_t errlen)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_level = getenv("ZUG_LIBBPF_DEBUG") ? LOG_STATISTICS : 0);
@@ -151,6 +159,8 @@ static int load_with(struct programs *p, const struct hooks *has, char *err, siz
 			 p->own->rodata->zug_abi_version, ZUG_ABI_VERSION);
 		return -EPROTO;
 	}
+	if (room_for_tasks())
+		bpf_map__set_max_entries(p->own->maps.tasks, room_for_tasks());
 	fill_syscalls((struct zug_syscall *)p->own->rodata->syscalls);
 	/* else the kernel refuses programs that write to a process's memory */
 	p->own->rodata->may_write = p->may_write;
@@ -211,8 +221,8 @@ static int open_top(bool make)
 	struct statfs fs;
 	int at, fd;
 
-	/* of a kernel without its own words: each start is to show the verifier's */
-	if (getenv("ZUG_LIBBPF_DEBUG") || statfs(BPFFS, &fs) || (uint32_t)fs.f_type != BPFFS_MAGIC)
+	/* each start is to show the verifier's words; and programs with another map are no other start's */
+	if (getenv("ZUG_LIBBPF_DEBUG") || room_for_tasks() || statfs(BPFFS, &fs) || (uint32_t)fs.f_type != BPFFS_MAGIC)
 		return -1;
 	at = open(BPFFS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)

@@ -808,6 +808,11 @@ uint64_t sandbox_limit_hits(struct sandbox *s)
 	return count_of(s, "pids.events", "max ", &s->limit_seen);
 }
 
+uint64_t sandbox_refused(const struct sandbox *s)
+{
+	return kernel_sandbox(s->k, s->slot)->nr_refused;
+}
+
 uint64_t sandbox_memory_kills(struct sandbox *s)
 {
 	return count_of(s, "memory.events", "oom_kill ", &s->kills_seen);

@@ -176,5 +176,7 @@ void sandbox_reset(struct sandbox *s);
 uint64_t sandbox_memory_kills(struct sandbox *s);
 /* How often the limit on tasks was hit since the last call. */
 uint64_t sandbox_limit_hits(struct sandbox *s);
+/* How often the kernel side had no room for another task (ZUG_MAX_TASKS), so that its fork failed. */
+uint64_t sandbox_refused(const struct sandbox *s);
 
 #endif

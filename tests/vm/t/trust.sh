@@ -281,6 +281,17 @@ list()
 	done | tr A-Z a-z | paste -sd,
 }
 
+if begin "no room for the state of a task"; then
+	many=(sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done; wait')
+	command_run 60 env ZUG_DEBUG=tasks:6 "$zug" run -q --executions 1 --no-minimize --verify 0 -- "${many[@]}"
+	want_status 1
+	want_err '^zug.* has no room for the states of more tasks .*: forks failed'
+	zug 60 run -q --executions 1 -- "${many[@]}"
+	want_status 0
+	want_nothing_left
+	end
+fi
+
 if begin "a user with the capabilities of docs/security.md"; then
 	mkdir -m 777 user && cp "$zug" "$racy" user && cd user || exit 2
 	names=$(sed -n 's/^| \(CAP_[A-Z_, ]*\) |.*/\1/p' "$project/docs/security.md" | grep -o '[A-Z_]*')
