@@ -52,7 +52,8 @@ int end_fail(struct operation *me, enum zug_outcome_kind kind, uint64_t failure,
 	return end_leave(me);
 }
 
-void end_stuck(void)
+/* TSan does not look: the thread of the operation does not know that it is looked at. */
+__attribute__((no_sanitize_thread)) void end_stuck(void)
 {
 	const struct operation *op = z.current;
 	const struct place *p = op->state == OP_ENDED ? NULL : place_of(z.cands[op->pos].label.site);

@@ -147,9 +147,10 @@ void host_reset(struct host *h)
 	__atomic_store_n(&h->word, 0, __ATOMIC_RELAXED);
 }
 
-bool turn_is_mine(const struct operation *op)
+bool turn_is_mine(struct operation *const *op)
 {
-	return my_host && op && op->host == my_host;
+	/* a thread that is none of the test's does not look at what the others write */
+	return my_host && *op && (*op)->host == my_host;
 }
 
 void turn_claim(struct host *h)
@@ -431,7 +432,7 @@ static void *worker_main(void *arg)
 			worker_free(w);
 			break;
 		}
-		op->state = OP_LIVE;
+		__atomic_store_n(&op->state, OP_LIVE, __ATOMIC_RELAXED);
 		op_run(op);
 		op_finish(op);
 		stays = is_as_new(w);
@@ -510,10 +511,8 @@ void turn_pin(void)
 	cpu_set_t one;
 	int cpu;
 
-	if (z.flags & ZUG_ANY_CPU)
-		return;
 	if (my_host == &z.root_host && pin_cpu < 0) {
-		if (sched_getaffinity(0, sizeof(cpus_before), &cpus_before))
+		if (z.flags & ZUG_ANY_CPU || sched_getaffinity(0, sizeof(cpus_before), &cpus_before))
 			return;
 		policy_before = sched_getscheduler(0);
 		__atomic_store_n(&pin_cpu, sched_getcpu(), __ATOMIC_RELAXED);

@@ -251,7 +251,7 @@ void end_stuck(void);
 void fiber_forget_abandoned(void);
 void fiber_release(void);
 bool fiber_possible(void);
-bool turn_is_mine(const struct operation *op);
+bool turn_is_mine(struct operation *const *op);
 void turn_claim(struct host *h);
 
 /* ---- ends.c ---- */

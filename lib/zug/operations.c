@@ -378,7 +378,7 @@ void op_wait(struct operation *me)
 struct operation *op_now(int *error)
 {
 	*error = ZUG_E_NOT_OPERATION;
-	if (!turn_is_mine(z.current))
+	if (!turn_is_mine(&z.current))
 		return NULL;
 	*error = ZUG_E_OVER;
 	return z.over ? NULL : z.current;
@@ -424,8 +424,10 @@ static void set_name(struct operation *op, const char *name)
 static struct operation *take_slot(uint32_t task)
 {
 	struct operation *op = z.ops[task], *was = op;
+	/* it was set without a word to this thread where the test ended because that one came to no point (end_stuck()) */
+	int state = op ? __atomic_load_n(&op->state, __ATOMIC_RELAXED) : OP_NONE;
 
-	if (op && op->state != OP_NONE && op->state != OP_ENDED && !op->fiber && task) {
+	if (state != OP_NONE && state != OP_ENDED && !op->fiber && task) {
 		turn_forget(op->host);
 		op = NULL;
 	}
@@ -581,7 +583,7 @@ int zug_at_start_operation(int handle, const char *file, int line, const char *f
 	crash_stack(&op->signal_stack);
 	turn_pin();
 	turn_await(&op->own);
-	op->state = OP_LIVE;
+	__atomic_store_n(&op->state, OP_LIVE, __ATOMIC_RELAXED);
 	return 0;
 }
 

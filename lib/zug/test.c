@@ -649,7 +649,7 @@ int zug_detach(struct zug_campaign *t)
 		end_under(t);
 		return 0;
 	}
-	if (!turn_is_mine(z.root))
+	if (!turn_is_mine(&z.root))
 		return ZUG_E_NOT_OPERATION;
 	if (!z.over)
 		op_end_root();
@@ -910,7 +910,7 @@ int zug_close(struct zug_campaign *t)
 		return open_error ? open_error : ZUG_E_INVALID;
 	if (under_zug)
 		return close_under(t);
-	if (t->running && !turn_is_mine(z.root))
+	if (t->running && !turn_is_mine(&z.root))
 		return ZUG_E_NOT_OPERATION;
 	if (t->running) {
 		/* in the middle of an execution: as if it ended here */

@@ -238,7 +238,7 @@ static void without_memory(void)
 {
 	int thread, context;
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return;		/* it would end the process itself */
 #endif
 	/* QEMU does not hold its guests to that limit */
