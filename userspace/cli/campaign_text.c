@@ -21,7 +21,9 @@
 
 static bool debug_times(void)
 {
-	return getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "times");
+	const char *debug = getenv("ZUG_DEBUG");
+
+	return debug && strstr(debug, "times");
 }
 
 static const char *seconds(uint64_t ns, char *buf, size_t len)

@@ -207,6 +207,7 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	struct lister lister = { .o = &o->c, .err = err, .stop = stop };
 	struct case_list l = { 0 };
 	struct kernel *own = NULL;
+	bool no_memory = false;
 	char line[1024] = "";
 	int ret = 0;
 
@@ -223,10 +224,9 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	}
 	for (size_t i = 0; i < l.nr && !(stop && *stop); i++) {
 		co.command.argv = cases_command(&l, i, o->c.command.argv);
-		if (!co.command.argv) {
-			ret = ZUG_EXIT_INTERNAL;
+		no_memory = !co.command.argv;
+		if (no_memory)
 			break;
-		}
 		fprintf(out, "%scase %zu of %zu: %s\n", i ? "\n" : "", i + 1, l.nr, l.names[i]);
 		fflush(out);
 		ret = search_case(k ? k : own, &co, l.names[i], r, out, err, stop);
@@ -239,8 +239,8 @@ static int search_cases(struct kernel *k, const struct run_options *o, struct re
 	fprintf(out, "\n%u of %zu cases searched: %u passed, %u failed, %u incomplete\n", cases,
 		l.nr, cases - failed - incomplete, failed, incomplete);
 	kernel_close(own);
-	ret = cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE :
-								 results_exit(r);
+	ret = no_memory ? ZUG_EXIT_INTERNAL :
+	      cases < l.nr && results_exit(r) == ZUG_EXIT_PASS ? ZUG_EXIT_INCOMPLETE : results_exit(r);
 	cases_free(&l);
 	return ret;
 }

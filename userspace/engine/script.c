@@ -47,7 +47,7 @@ static ssize_t read_some(FILE *f, char **text)
 		n = fread(*text + len, 1, room - 1 - len, f);
 		len += n;
 		(*text)[len] = 0;
-	} while (n && len <= SCRIPT_MAX);
+	} while (n && !feof(f) && !ferror(f) && len <= SCRIPT_MAX);
 	return ferror(f) ? -1 : (ssize_t)len;
 }
 

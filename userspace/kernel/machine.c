@@ -396,7 +396,7 @@ static void look_breakpoints(struct machine_fact *f)
 		.exclude_kernel = 1, .exclude_hv = 1,
 	};
 	char paranoid[32];
-	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), error = errno;
 
 	if (fd >= 0) {
 		close(fd);
@@ -404,12 +404,12 @@ static void look_breakpoints(struct machine_fact *f)
 		return;
 	}
 	machine_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
-	if (errno == EACCES || errno == EPERM)
+	if (error == EACCES || error == EPERM)
 		note(f, "run as root", "hardware breakpoints (--watch): this user may not, kernel.perf_event_paranoid is %s",
 		     paranoid);
 	else
 		note(f, "in a virtual machine: one whose processor has debug registers; else stop the debugger that uses them",
-		     "no hardware breakpoints: --watch does not work (%s)", strerror(errno));
+		     "no hardware breakpoints: --watch does not work (%s)", strerror(error));
 }
 
 static void look_cpus(struct machine_fact *f)

@@ -84,7 +84,7 @@ static int is_behind(pid_t pid, int status, const struct tracee_call *c, long *r
 long tracee_call(pid_t pid, const struct tracee_call *c)
 {
 	int ret = begin_call(pid, c), status;
-	long result;
+	long result = 0;
 
 	while (!ret) {
 		ret = tracee_wait(pid, 0, &status);

@@ -527,6 +527,7 @@ static const struct world_inspection kworld_inspection = {
 
 struct world *kworld_new(const struct kworld_options *o)
 {
+	const char *debug = getenv("ZUG_DEBUG");
 	struct kworld *k = calloc(1, sizeof(*k));
 
 	if (!k)
@@ -535,7 +536,7 @@ struct world *kworld_new(const struct kworld_options *o)
 	k->w.inspection = &kworld_inspection;
 	k->w.changes.kept = k->w.changes.all = true;
 	k->o = *o;
-	k->debug = getenv("ZUG_DEBUG") && strstr(getenv("ZUG_DEBUG"), "events");
+	k->debug = debug && strstr(debug, "events");
 	if (!kworld_room(k, 16)) {
 		kworld_free(&k->w);
 		return NULL;

@@ -164,7 +164,7 @@ static int frame_bounds(struct bounds *b, const struct code *c, Elf *elf, Elf_Da
 	Dwarf_CFI_Entry e, cie;
 	int ret;
 
-	for (; (ret = dwarf_next_cfi(ident, data, true, off, &next, &e)) == 0 && next > off; off = next) {
+	for (; !dwarf_next_cfi(ident, data, true, off, &next, &e) && next > off; off = next) {
 		const uint8_t *p;
 		uint64_t start;
 		int size;

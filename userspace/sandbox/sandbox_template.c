@@ -234,7 +234,7 @@ static const char *not_fresh(const struct sandbox *s)
 static int skip_call(pid_t pid, const struct user_regs_struct *at_entry)
 {
 	struct user_regs_struct r = *at_entry;
-	int status, ret;
+	int status = 0, ret;
 
 	r.orig_rax = -1;
 	ret = tracee_set_regs(pid, &r);
