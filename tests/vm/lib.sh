@@ -12,13 +12,14 @@
 #   finish                    at the end of a file; a failed test when the pattern matches none of its tests
 #
 # LONG=1: everything that the docs claim; otherwise a part that takes minutes under emulation.
+# ZUG: the zug that is tried (build/zug); zugd is a link beside it.
 set -u
 export LC_ALL=C.UTF-8
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=tests/header.sh
 . "$project/tests/header.sh"
-zug=$project/build/zug
+zug=${ZUG:-$project/build/zug}
 programs=$project/build/programs
 file=$(basename "$0" .sh)
 pattern=${1:-*}
@@ -234,11 +235,11 @@ use_daemon()
 {
 	export ZUG_SOCKET=$base/zugd.sock
 	if begin "zugd starts"; then
-		command_run 60 "$project/build/zugd" -q
+		command_run 60 "${zug}d" -q
 		want_status 0
 		end
 	else
-		"$project/build/zugd" -q
+		"${zug}d" -q
 	fi
 	remember
 }

@@ -72,7 +72,7 @@ if begin "results of one search"; then
 fi
 if [ "${LONG:-}" ] && begin "results through zugd"; then
 	export ZUG_SOCKET=$dir/zugd.sock
-	command_run 60 "$project/build/zugd" -q
+	command_run 60 "${zug}d" -q
 	zug 90 run -q --each-case --executions 6 --verify 0 --junit junit.xml -o traces -- "$programs/ci/cases-googletest"
 	want_status 1
 	valid_xml junit.xml

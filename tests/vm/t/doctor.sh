@@ -117,7 +117,7 @@ if begin "another scheduler is loaded"; then
 fi
 if begin "through zugd"; then
 	export ZUG_SOCKET=$dir/zugd.sock
-	command_run 60 "$project/build/zugd" -q
+	command_run 60 "${zug}d" -q
 	doctor 0 "^  note +scheduler .*is loaded" "^zug run works here: zugd \(pid [0-9]+\) answers at $ZUG_SOCKET"
 	zug 60 stop
 	want_status 0
