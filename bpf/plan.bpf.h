@@ -58,6 +58,21 @@ static __always_inline __u32 below(__u64 bits, __u32 n)
 	return ((bits >> 32) * n + (((bits & 0xffffffff) * n) >> 32)) >> 32;
 }
 
+static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
+{
+	__u32 weight = plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight;
+
+	return weight ? weight : plan->weight_least;
+}
+
+/* That peer makes so many steps. */
+static __always_inline void peer_steps(struct zug_plan *plan, __u32 i, __u32 steps)
+{
+	__u32 *weight = &plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight, lost = steps * plan->weight_step;
+
+	*weight -= lost < *weight ? lost : *weight;
+}
+
 /* The peer that makes the next step; -1: that is not clear. */
 static __always_inline int plan_run(struct zug_plan *plan)
 {
@@ -77,12 +92,12 @@ __noinline int plan_step(__u32 slot, int self)
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
 	/* in memory, for the verifier would follow each of their values around the loops */
-	volatile __u32 *on = &plan->on, *nth = &plan->nth;
-	__u32 nr, i;
+	volatile __u32 *on = &plan->on, *nth = &plan->nth, *sum = &plan->sum, *at = &plan->drawn;
+	__u32 i;
 
 	if (plan->kind == ZUG_PLAN_STEPS)
 		return plan_run(plan);
-	*on = *nth = 0;
+	*on = *nth = *sum = 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		int is;
 
@@ -94,18 +109,22 @@ __noinline int plan_step(__u32 slot, int self)
 		if (!is)
 			continue;
 		*on |= 1u << i;
+		*sum += peer_weight(plan, i);
 		++*nth;
 	}
-	nr = *nth;
-	if (!nr)
+	if (!*nth)
 		return -1;
-	*nth = nr > 1 ? below(mix64(plan->draws += 0x9e3779b97f4a7c15ull), nr) : 0;
+	*at = *nth > 1 ? below(mix64(plan->draws += 0x9e3779b97f4a7c15ull), *sum) : 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		__u32 weight = peer_weight(plan, i);
+
 		if (!(*on >> i & 1))
 			continue;
-		if (!*nth)
+		if (*at < weight) {
+			peer_steps(plan, i, 1);
 			return i;
-		--*nth;
+		}
+		*at -= weight;
 	}
 	return -1;
 }
@@ -113,7 +132,9 @@ __noinline int plan_step(__u32 slot, int self)
 /* The holder makes so many steps because it is alone. */
 static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
-	if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_run(&l->plan) != (int)l->plan.holder))
+	if (l->plan.kind == ZUG_PLAN_DRAWS)
+		peer_steps(&l->plan, l->plan.holder, steps);
+	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_run(&l->plan) != (int)l->plan.holder))
 		l->left = 0;
 }
 

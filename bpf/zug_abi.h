@@ -226,11 +226,12 @@ struct zug_pass {
 enum zug_plan_kind {
 	ZUG_PLAN_NONE = 0,
 	ZUG_PLAN_STEPS,		/* runs say who makes the next steps */
-	ZUG_PLAN_DRAWS,		/* where several tasks are enabled a generator of random numbers (search/rng.h) draws one of them */
+	ZUG_PLAN_DRAWS,		/* where several tasks are enabled a generator of random numbers (search/rng.h) draws one, by its weight */
 };
 struct zug_peer {
 	__u32 task, pid;	/* as with ZUG_CMD_GRANT */
 	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
+	__u32 weight;		/* DRAWS */
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
 };
 struct zug_plan {
@@ -239,8 +240,10 @@ struct zug_plan {
 	__u32 holder;		/* the peer that has the turn */
 	__u32 next;		/* 1 + the one that gets it when the holder has stopped; 0: none */
 	__u32 nr_runs, at;
-	__u32 on, nth;		/* the kernel side's own */
+	__u32 on, nth, sum, drawn;	/* the kernel side's own */
 	__u64 draws;		/* state of the generator */
+	__u32 weight_step;	/* what a task's weight loses with a step */
+	__u32 weight_least;	/* the weight of one that has none. (The sum of all weights is below 2^32.) */
 	__u64 sp;		/* of the holder, while it stops at a system call */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
@@ -649,9 +652,9 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_peer) == 24, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 688, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 984, "zug_lease");
+_Static_assert(sizeof(struct zug_peer) == 28, "zug_peer");
+_Static_assert(sizeof(struct zug_plan) == 768, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 1064, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

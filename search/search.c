@@ -727,9 +727,15 @@ uint32_t search_ahead(const struct search *s, const struct search_point *point, 
 	return s->type->ahead && !s->rules ? s->type->ahead(s->state, nth) : SEARCH_NO_TASK;
 }
 
-bool search_draws(const struct search *s, const struct search_point *point, uint64_t *state)
+bool search_draws(const struct search *s, const struct search_point *point, struct search_draws *d)
 {
-	return is_ahead(s, point) && !s->force && !s->rules && s->type->draws && s->type->draws(s->state, state);
+	*d = (struct search_draws){ .state = s->env.rng.state, .least = 1 };
+	return is_ahead(s, point) && !s->force && !s->rules && s->type->draws && s->type->draws(s->state, d);
+}
+
+uint64_t search_weight(const struct search *s, uint32_t task)
+{
+	return s->type->weight ? s->type->weight(s->state, task) : 0;
 }
 
 /*

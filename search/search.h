@@ -155,11 +155,17 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 
 /*
  * What is known of further steps, at the same time. search_ahead(): the task that makes the next step but nth if it is enabled
- * there, whatever comes before; SEARCH_NO_TASK: that is not known. search_draws(): true when, until a task yields, rng_below()
- * of the enabled tasks, in their order, with a generator in the state *state, says which one is chosen, where there are several.
+ * there, whatever comes before; SEARCH_NO_TASK: that is not known. search_draws(): true when, until a task yields or is new,
+ * one of the enabled tasks is drawn, where there are several: each by search_weight(), of rng_below() their sum, in their order.
  */
+struct search_draws {
+	uint64_t state;		/* of the generator */
+	uint32_t step;		/* what the weight of a task loses with each step that it makes, drawn or not */
+	uint32_t least;		/* the weight of one that has none */
+};
 uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth);
-bool search_draws(const struct search *s, const struct search_point *point, uint64_t *state);
+bool search_draws(const struct search *s, const struct search_point *point, struct search_draws *d);
+uint64_t search_weight(const struct search *s, uint32_t task);
 /* So many steps may still be made. */
 uint64_t search_steps_left(const struct search *s);
 

@@ -129,9 +129,10 @@ struct strategy_type {
 	 */
 	uint64_t (*promise)(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until);
-	/* Optional: as search_ahead() and search_draws(), likewise. */
+	/* Optional: as search_ahead(), search_draws() (where *d is for equal weights) and search_weight(), likewise. */
 	uint32_t (*ahead)(const void *state, uint64_t nth);
-	bool (*draws)(const void *state, uint64_t *rng);
+	bool (*draws)(const void *state, struct search_draws *d);
+	uint64_t (*weight)(const void *state, uint32_t task);
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);
 	/* Optional: the state at the end, where perhaps no task can run (search_final()). */

@@ -279,11 +279,18 @@ static uint32_t portfolio_ahead(const void *state, uint64_t nth)
 	return p->now->type->ahead ? p->now->type->ahead(p->now->state, nth) : SEARCH_NO_TASK;
 }
 
-static bool portfolio_draws(const void *state, uint64_t *rng)
+static bool portfolio_draws(const void *state, struct search_draws *d)
 {
 	const struct portfolio *p = state;
 
-	return p->now->type->draws && p->now->type->draws(p->now->state, rng);
+	return p->now->type->draws && p->now->type->draws(p->now->state, d);
+}
+
+static uint64_t portfolio_weight(const void *state, uint32_t task)
+{
+	const struct portfolio *p = state;
+
+	return p->now->type->weight ? p->now->type->weight(p->now->state, task) : 0;
 }
 
 static int portfolio_choose(void *state, uint32_t nr)
@@ -377,6 +384,7 @@ const struct strategy_type strategy_portfolio = {
 	.promise = portfolio_promise,
 	.ahead = portfolio_ahead,
 	.draws = portfolio_draws,
+	.weight = portfolio_weight,
 	.choose = portfolio_choose,
 	.final = portfolio_final,
 	.end = portfolio_end,

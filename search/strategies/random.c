@@ -67,11 +67,11 @@ static uint64_t random_promise(const void *state, const struct search_point *p, 
 	return promise;
 }
 
-static bool random_draws(const void *state, uint64_t *rng)
+static bool random_draws(const void *state, struct search_draws *d)
 {
 	const struct random_walk *r = state;
 
-	*rng = r->env->rng.state;
+	(void)d;
 	return !r->stick;
 }
 

@@ -317,6 +317,23 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 	return first == task && s->intended == task;
 }
 
+/* draw_by_weight(); and in a first execution a plain draw. */
+static bool draws(const void *state, struct search_draws *d)
+{
+	const struct surw *s = state;
+
+	if (s->env->profile->executions && s->all)
+		d->step = d->least = PROFILE_SCALE;
+	return s->all || !s->env->profile->executions;
+}
+
+static uint64_t weight_left(const void *state, uint32_t task)
+{
+	const struct surw *s = state;
+
+	return s->env->profile->executions && task < s->nr_tasks ? s->tasks[task].left : 0;
+}
+
 const struct strategy_type strategy_urw = {
 	.info = {
 		.name = "urw",
@@ -330,6 +347,8 @@ const struct strategy_type strategy_urw = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
+	.draws = draws,
+	.weight = weight_left,
 	.fini = fini,
 };
 
@@ -347,5 +366,7 @@ const struct strategy_type strategy_surw = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
+	.draws = draws,
+	.weight = weight_left,
 	.fini = fini,
 };

@@ -610,7 +610,7 @@ static void test_plan(void)
 {
 	static const uint32_t open[LOCK_WORDS] = { 0 };
 	const struct world_plan steps = { .kind = PLAN_STEPS, .nr = 3, .nr_runs = 2, .runs = { { 0, 2 }, { 1, 1 } } };
-	const struct world_plan draws = { .kind = PLAN_DRAWS, .nr = 7, .draws = 77 };
+	const struct world_plan draws = { .kind = PLAN_DRAWS, .nr = 7, .draws = { .state = 77, .least = 1 } };
 	struct kworld *k = begin();
 	struct world_event ev;
 

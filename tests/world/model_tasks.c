@@ -804,12 +804,26 @@ static bool is_enabled(const struct model_world *m, uint32_t t)
 	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
 }
 
+static uint32_t plan_weight(const struct world_plan *plan, uint32_t i)
+{
+	return plan->weights[i].weight ? plan->weights[i].weight : plan->draws.least;
+}
+
+static void task_steps(struct world_plan *plan, uint32_t task)
+{
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		if (plan->weights[i].task == task)
+			plan->weights[i].weight -= plan->draws.step < plan->weights[i].weight ? plan->draws.step :
+						   plan->weights[i].weight;
+}
+
 /* Who makes the next step, as the plan says; t has come to a point. WORLD_NO_TASK: it does not. */
 static uint32_t planned_step(struct model_world *m, uint32_t t)
 {
 	struct mw_state *s = m->s;
-	struct rng rng = { .state = s->plan.draws };
-	uint32_t nr = 0, nth;
+	struct rng rng = { .state = s->plan.draws.state };
+	uint32_t nr = 0;
+	uint64_t sum = 0, at;
 
 	if (s->plan.kind == PLAN_STEPS) {
 		while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
@@ -820,15 +834,24 @@ static uint32_t planned_step(struct model_world *m, uint32_t t)
 		return s->plan.runs[s->run].task;
 	}
 	(void)t;
-	for (uint32_t i = 0; i < MW_TASKS; i++)
-		nr += is_enabled(m, i);
+	for (uint32_t i = 0; i < s->plan.nr_weights; i++)
+		if (is_enabled(m, s->plan.weights[i].task)) {
+			sum += plan_weight(&s->plan, i);
+			nr++;
+		}
 	if (!nr)
 		return WORLD_NO_TASK;
-	nth = nr > 1 ? rng_below(&rng, nr) : 0;
-	s->plan.draws = rng.state;
-	for (uint32_t i = 0; i < MW_TASKS; i++)
-		if (is_enabled(m, i) && !nth--)
-			return i;
+	at = nr > 1 ? rng_below(&rng, sum) : 0;
+	s->plan.draws.state = rng.state;
+	for (uint32_t i = 0; i < s->plan.nr_weights; i++) {
+		if (!is_enabled(m, s->plan.weights[i].task))
+			continue;
+		if (at < plan_weight(&s->plan, i)) {
+			task_steps(&s->plan, s->plan.weights[i].task);
+			return s->plan.weights[i].task;
+		}
+		at -= plan_weight(&s->plan, i);
+	}
 	return WORLD_NO_TASK;
 }
 
@@ -864,6 +887,8 @@ static bool stands(struct model_world *m, uint32_t t)
 
 	if (lone && plans && m->s->plan.kind == PLAN_STEPS && planned_step(m, t) != t)
 		m->s->lease = 0;
+	if (lone && plans && m->s->plan.kind == PLAN_DRAWS)
+		task_steps(&m->s->plan, t);
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;

@@ -84,6 +84,26 @@ static void plan_steps(struct engine *e, const struct search_point *p, struct wo
 	}
 }
 
+/* The weights of the tasks that may be drawn. false: they are too many, or too heavy. */
+static bool plan_weights(struct engine *e, const struct search_point *p, struct world_plan *plan)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		uint32_t task = p->cand[i].task;
+		uint64_t weight = search_weight(e->s, task);
+
+		if (p->cand[i].blocked)
+			continue;
+		if (plan->nr_weights == WORLD_PLAN_TASKS)
+			return false;
+		sum += weight + plan->draws.least;
+		plan->weights[plan->nr_weights].task = task;
+		plan->weights[plan->nr_weights++].weight = (uint32_t)weight;
+	}
+	return sum < UINT32_MAX;
+}
+
 /* Whom the turn goes to from here, at most for so many steps. false: that is not known, or no other task comes into it. */
 static bool make_plan(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
 {
@@ -92,7 +112,7 @@ static bool make_plan(struct engine *e, const struct search_point *p, struct wor
 	if (search_draws(e->s, p, &plan->draws)) {
 		plan->kind = PLAN_DRAWS;
 		plan->nr = most;
-		return most;
+		return most && plan_weights(e, p, plan);
 	}
 	plan_steps(e, p, plan, most);
 	return plan->nr_runs > 1;

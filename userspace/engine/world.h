@@ -140,13 +140,18 @@ struct world_status {
 
 /* Who makes the next steps, as far as the search knows (lease()). */
 #define WORLD_PLAN_RUNS	32
+#define WORLD_PLAN_TASKS	16
 struct world_plan {
 	enum {
 		PLAN_STEPS,	/* runs say so; a task that is to make one is enabled there */
 		PLAN_DRAWS,	/* where several tasks are enabled it is one that is drawn: search_draws(). Until any task is created or woken up */
 	} kind;
 	uint32_t nr;		/* steps */
-	uint64_t draws;
+	struct search_draws draws;
+	uint32_t nr_weights;	/* DRAWS: of all tasks that are not blocked */
+	struct {
+		uint32_t task, weight;
+	} weights[WORLD_PLAN_TASKS];
 	uint32_t nr_runs;
 	struct {
 		uint32_t task, steps;

@@ -125,6 +125,14 @@ static bool is_peer(const struct lease *l, const struct world_task *t)
 	return world_lives(t) && (l->plan.kind == PLAN_STEPS || t->state != TASK_BLOCKED);
 }
 
+static uint32_t weight_of(const struct world_plan *plan, uint32_t task)
+{
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		if (plan->weights[i].task == task)
+			return plan->weights[i].weight;
+	return 0;
+}
+
 /* The plan of the search goes with the lease to that task. false: it cannot. */
 static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 {
@@ -133,7 +141,9 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 
 	p->kind = l->plan.kind == PLAN_STEPS ? ZUG_PLAN_STEPS : ZUG_PLAN_DRAWS;
 	p->nr_peers = p->nr_runs = p->at = p->next = 0;
-	p->draws = l->plan.draws;
+	p->draws = l->plan.draws.state;
+	p->weight_step = l->plan.draws.step;
+	p->weight_least = l->plan.draws.least;
 	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
 		if (!is_peer(l, &k->w.tasks[n]))
 			continue;
@@ -141,6 +151,7 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 			return false;
 		if (n == task)
 			p->holder = p->nr_peers;
+		p->peers[p->nr_peers].weight = weight_of(&l->plan, n);
 		peer[p->nr_peers++] = n;
 	}
 	for (; l->plan.kind == PLAN_STEPS && p->nr_runs < l->plan.nr_runs; p->nr_runs++) {

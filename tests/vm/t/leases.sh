@@ -126,8 +126,10 @@ if begin "few points of two tasks are asked about"; then
 fi
 
 if begin "a random walk goes from task to task without a question"; then
-	searched unknown "$programs/bench/two-threads-50-points" random --executions 20 --no-races
-	[ "$(rate unknown)" -lt 45 ] || note "random: $(share unknown)"
+	for strategy in random urw; do
+		searched unknown "$programs/bench/two-threads-50-points" $strategy --executions 20 --no-races
+		[ "$(rate unknown)" -lt 45 ] || note "$strategy: $(share unknown)"
+	done
 	end
 fi
 
