@@ -639,6 +639,14 @@ static void test_plan(void)
 	   "what user space has to do something for is not handed the turn");
 	put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_POINT, 1, true), "it stops again");
+	k->kt[1].split.phase = SPLIT_READ;
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->grant(&k->w, 1);
+	ok(next_is(k, WORLD_POINT, 1, true), "the second half of an instruction that is split");
+	k->w.ops->grant(&k->w, 1);
+	ok(!lease.left && !lease.plan.kind, "a plan made at its first half says nothing of what comes behind the second");
+	put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 1, true), "it stops once more");
 	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
 	before_lock(k, open);
 	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, false, &draws);

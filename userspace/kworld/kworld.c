@@ -123,6 +123,7 @@ int kworld_grant(struct world *w, uint32_t task)
 	/* the read half of a read-modify-write: the task stays where it is */
 	if (kworld_split_granted(k, task)) {
 		k->run.lease.nr = 0;
+		k->run.lease.planned = false;
 		return 0;
 	}
 	w->tasks[task].state = TASK_RUNNING;
