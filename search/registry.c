@@ -12,6 +12,7 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_pos,
 	&strategy_surw,
 	&strategy_guided,
+	&strategy_reversal,
 	&strategy_urw,
 	&strategy_preemption,
 	&strategy_delay,

@@ -53,13 +53,20 @@ static void grow(struct seen *s)
 	free(old);
 }
 
+static uint64_t key_of(uint64_t hash)
+{
+	return (mix64(hash) & ~1ull) ?: 2;
+}
+
+bool seen_has(const struct seen *s, uint64_t hash)
+{
+	return *slot(s, key_of(hash));
+}
+
 bool seen_add(struct seen *s, uint64_t hash)
 {
-	uint64_t key = mix64(hash) & ~1ull;
-	uint64_t *e;
+	uint64_t key = key_of(hash), *e;
 
-	if (!key)
-		key = 2;
 	if (!s->full && s->nr * 2 > s->mask)
 		grow(s);
 	e = slot(s, key);

@@ -28,4 +28,7 @@ void seen_fini(struct seen *s);
 /* True when the hash was not there; it is now, unless the table is full. */
 bool seen_add(struct seen *s, uint64_t hash);
 
+/* True when the hash was entered. */
+bool seen_has(const struct seen *s, uint64_t hash);
+
 #endif

@@ -16,6 +16,7 @@ extern const struct strategy_type strategy_dpor;
 extern const struct strategy_type strategy_guided;
 extern const struct strategy_type strategy_portfolio;
 extern const struct strategy_type strategy_pos;
+extern const struct strategy_type strategy_reversal;
 extern const struct strategy_type strategy_script;	/* chosen by search_options.script only */
 extern const struct strategy_type strategy_surw;
 extern const struct strategy_type strategy_urw;

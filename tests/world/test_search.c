@@ -70,6 +70,7 @@ static void strategies(void)
 					     "surw",
 					     "urw",
 					     "guided",
+					     "reversal",
 					     "portfolio",
 					     "dfs",
 					     "preemption:bound=0",
@@ -369,7 +370,7 @@ static void simplest(void)
 static void bugs(void)
 {
 	static const char *const names[] = { "random", "pct:depth=3", "pos", "surw",
-					     "guided", "portfolio",   "dfs", "preemption:bound=2",
+					     "guided", "reversal",    "portfolio", "dfs", "preemption:bound=2",
 					     "dpor" };
 	static const struct {
 		const char *name;

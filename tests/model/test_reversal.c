@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * test_reversal.c - reversal finds what is a few reversals away from the execution that never preempts
+ */
+#include "programs.h"
+#include "tap.h"
+
+/* Searches of 30 seeds that fail within so many executions, the first of which never preempts. */
+static int found(const char *family, uint32_t n, const char *strategy, int executions, bool numbered)
+{
+	struct program *p = program_new(family, n);
+	int nr = 0;
+
+	program_share_places(p);
+	p->model.numbered = numbered;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct search *s = model_search(strategy, seed, 1);
+		struct model_result r;
+
+		model_run_base(&p->model, s, &r);
+		for (int i = 1; i < executions && !r.failed; i++)
+			model_run(&p->model, s, &r, NULL, 0);
+		nr += r.failed;
+		search_free(s);
+	}
+	program_free(p);
+	return nr;
+}
+
+/* pos needs thousands of executions for six hand-overs in a row. */
+static void test_deep(void)
+{
+	int nr = found("chain", 6, "reversal", 25, false), pos = found("chain", 6, "pos", 25, false);
+
+	tap_ok(nr == 30 && pos < 3, "one reversal after the other leads deep (%d of 30 searches, %d with pos)", nr, pos);
+}
+
+/* One preemption comes first, wherever it is among 200 steps. */
+static void test_near(void)
+{
+	int nr = found("lostupdate", 100, "reversal", 3, false);
+
+	tap_ok(nr == 30, "what needs one preemption comes at once (%d of 30 searches)", nr);
+}
+
+/* Two long stops: 2 of 81 classes fail. Names of objects that depend on the order change nothing of it. */
+static void test_rare(void)
+{
+	int nr = found("bakery", 0, "reversal", 14, false), numbered = found("bakery", 0, "reversal", 14, true);
+
+	tap_ok(nr >= 18 && numbered >= 18, "two long stops come soon (%d and %d of 30 searches)", nr, numbered);
+}
+
+/* In a portfolio, too: the samples of others do not lead it away. */
+static void test_portfolio(void)
+{
+	int nr = found("bakery", 0, "portfolio", 35, false);
+
+	tap_ok(nr >= 15, "as a member of a portfolio it goes on from its own executions (%d of 30 searches)", nr);
+}
+
+int main(void)
+{
+	test_deep();
+	test_near();
+	test_rare();
+	test_portfolio();
+	return tap_done();
+}
