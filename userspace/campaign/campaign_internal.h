@@ -40,6 +40,7 @@ struct campaign_lanes {
 	struct lane *list;	/* NULL: none now */
 	struct campaign_lane *figures;	/* of each */
 	uint32_t nr;
+	bool *quiet;		/* CPUs that have no other work; NULL: all will do */
 	uint32_t keep;		/* where another process gives lanes: so many at most */
 	struct lane_part *given;	/* parts that they have, or have made, in their order */
 	size_t nr_given, room;

@@ -21,6 +21,7 @@
 #include "campaign/campaign_lanes.h"
 #include "campaign/race_book.h"
 #include "kernel/interrupt.h"
+#include "kernel/lane_watch.h"
 
 /* Parts that a lane is given beforehand, so that it need not wait for the campaign. */
 #define AHEAD 2
@@ -204,12 +205,31 @@ static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane 
 
 /* ---- starting and ending ---- */
 
-/* The campaign's own CPU comes last: it has little to do. */
+/* That of the ith lane. The campaign's own CPU comes last: it has little to do. */
 static int lane_cpu(const struct campaign *c, unsigned int i)
 {
-	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), own = sandbox_lane(c->s.sandbox);
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), cpu = sandbox_lane(c->s.sandbox);
 
-	return ((own - 1 - (int)i) % cpus + cpus) % cpus;
+	for (int tries = 0; tries < cpus; tries++) {
+		cpu = (cpu - 1 + cpus) % cpus;
+		if ((!c->lanes.quiet || c->lanes.quiet[cpu]) && !i--)
+			break;
+	}
+	return cpu;
+}
+
+/* Where no option has said how many lanes there are: no more than there are quiet CPUs beside the one that zug needs. */
+static int find_quiet(struct campaign *c)
+{
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_ONLN), nr;
+
+	c->lanes.quiet = calloc(cpus, sizeof(*c->lanes.quiet));
+	if (!c->lanes.quiet)
+		return -ENOMEM;
+	nr = lane_watch_quiet(c->lanes.quiet, cpus);
+	if (c->s.o.search.lanes >= nr)
+		c->s.o.search.lanes = nr > 1 ? nr - 1 : 1;
+	return 0;
 }
 
 static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
@@ -250,9 +270,12 @@ static int start(struct campaign *c, campaign_make make, char *err, size_t errle
 {
 	const struct lane_broker *b = kernel_broker(c->s.k);
 	struct campaign_lanes *s = &c->lanes;
+	int ret = c->s.o.search.lanes_quiet && !b && !s->quiet ? find_quiet(c) : 0;
 	uint32_t nr = c->s.o.search.lanes;
-	int ret = 0;
 
+	/* one lane is the campaign itself */
+	if (ret || nr < 2)
+		return ret;
 	s->list = calloc(nr, sizeof(*s->list));
 	s->figures = calloc(nr, sizeof(*s->figures));
 	if (!s->list || !s->figures) {
@@ -351,6 +374,7 @@ void campaign_lanes_stop(struct campaign *c)
 	for (size_t i = 0; i < s->nr_given; i++)
 		forget(&s->given[i]);
 	free(s->given);
+	free(s->quiet);
 	free(s->figures);
 	free(s->list);
 	*s = (struct campaign_lanes){ 0 };
@@ -620,7 +644,7 @@ int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution
 	while (!ret && s->nr_given && (s->given[0].bound != now->bound || s->given[0].part < now->part))
 		pop(s);
 	ret = ret ? ret : look_at_broker(c, make);
-	if (!ret && !any_lane(s))
+	if (!ret && (!s->list || !any_lane(s)))
 		return TAKEN_NOT;
 	ret = ret ? ret : wait_for(c, now->part, now->bound, make);
 	if (ret)

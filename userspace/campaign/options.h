@@ -37,6 +37,7 @@ struct options_search {
 	uint32_t shard, shards;	/* this is shard 1.. of so many; 0: there are none */
 	bool alone;		/* all parts are made here, and no log is written (-j without --shard) */
 	uint32_t lanes;		/* executions at a time (-j); 0: the search is not made in parts for that */
+	bool lanes_quiet;	/* fewer, where CPUs are busy with something else: no option has said how many */
 	const char *shard_variable;	/* of the environment, that said so; NULL: none */
 	uint32_t subtrees;	/* zug plan: into so many the tree is divided; 0: no plan is made */
 	const char *plan;	/* file with a division; NULL: none */

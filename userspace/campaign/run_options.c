@@ -277,10 +277,11 @@ static const struct option_row rows[] = {
 	  .why = "a shard has its own state, of one search",
 	  .help = "make the share of shard K of N, in a folder of its own, for zug merge; auto: which one "
 		  "the batch system says" },
-	{ .name = "jobs", .letter = 'j', .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 63, AT(c.search.lanes),
-	  .commands = RUN, .excludes = "resume script each-case list-points share setup teardown lane name",
+	{ .name = "jobs", .letter = 'j', .argument = "N", .kind = OPTION_NUMBER, .max = RUN_MOST_LANES, AT(c.search.lanes),
+	  .commands = RUN, .valid = "a number of lanes, from 1 to 63, or 0 (one execution at a time, and the search learns from each)", .excludes = "resume script each-case list-points share setup teardown lane name",
 	  .why = "executions at the same time have nothing in common", .conflict = jobs_conflict,
-	  .help = "make N executions at a time, each on a CPU of its own; what is found does not depend on N" },
+	  .help = "make N executions at a time, each on a CPU of its own; what is found does not depend on N; 0: one at a "
+		  "time, and the search learns from each (default with one or two CPUs; else the quiet CPUs but one)" },
 	{ .name = "plan", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.plan), .commands = RUN | PLAN,
 	  .help = "the subtrees that shards share: zug plan writes FILE, zug run --shard reads it" },
 	{ .name = "subtrees", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 1000000,
@@ -480,7 +481,7 @@ static const struct option_row rows[] = {
 	  .help = "of zugd (default $ZUG_SOCKET, or /run/zugd.sock)" },
 	{ .name = "foreground", .kind = OPTION_FLAG, AT(foreground), .commands = DAEMON,
 	  .help = "stay in the foreground, with messages on standard error" },
-	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 63, AT(shared_lanes), .commands = DAEMON,
+	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(shared_lanes), .commands = DAEMON,
 	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
 };
 

@@ -12,6 +12,9 @@
 #include "engine/script.h"
 #include "lib/base/command_line.h"
 
+/* Of the kernel side's sandboxes the search has one itself: ZUG_MAX_SANDBOXES - 1. */
+#define RUN_MOST_LANES 63
+
 struct run_options {
 	struct campaign_options c;	/* first: rows of its members serve it alone, too */
 	char *rules;			/* owned, behind c.search.rules */

@@ -15,6 +15,8 @@
 /* zug plan */
 #define DEFAULT_SUBTREES 64
 #define DEFAULT_PLAN "zug.plan"
+/* Of so many CPUs zug needs one, and two lanes on one CPU are no faster than one. */
+#define FEW_CPUS 2
 
 /* The script's options come before those of the command line, which may say otherwise. */
 static int read_script(struct run_options *o, const struct command_line *line, const char *path,
@@ -66,6 +68,27 @@ static bool strategy_divides(const struct campaign_options *c)
 	return type && type->confine;
 }
 
+/*
+ * Without -j, a machine with more than a few CPUs makes as many executions at a time as it has quiet ones, and zug has one.
+ * Whether there are lanes depends on nothing but the machine and the options, because a search with lanes is another one.
+ */
+static void use_cpus(struct run_options *o, const struct command_line *line)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	bool given[COMMAND_LINE_ROWS];
+	char ignored[256];
+
+	if (cpus <= FEW_CPUS || o->script_path || is_given(o, line, "jobs"))
+		return;
+	memcpy(given, o->given, sizeof(given));
+	for (unsigned int i = 0; i < line->nr_rows; i++)
+		given[i] |= !strcmp(line->rows[i].name, "jobs");
+	if (command_line_check(line, o, given, ignored, sizeof(ignored)))
+		return;
+	o->c.search.lanes = cpus - 1 < RUN_MOST_LANES ? cpus - 1 : RUN_MOST_LANES;
+	o->c.search.lanes_quiet = true;
+}
+
 int run_options_parse(struct run_options *o, enum run_command command, int argc, char **argv,
 		      char *err, size_t errlen)
 {
@@ -99,6 +122,8 @@ int run_options_parse(struct run_options *o, enum run_command command, int argc,
 	/* with a tree there is no number of executions that all shards would share */
 	if (command == RUN_PLAN || ((c->search.shards || c->search.lanes) && !is_given(o, line, "executions") && strategy_divides(c)))
 		c->search.executions = 0;
+	if (command == RUN_COMMAND)
+		use_cpus(o, line);
 	if (command == RUN_PLAN && !c->search.subtrees)
 		c->search.subtrees = DEFAULT_SUBTREES;
 	if (command == RUN_PLAN && !c->search.plan)

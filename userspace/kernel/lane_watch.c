@@ -27,6 +27,10 @@ struct stat_line {
 	int cpu, policy;
 };
 
+struct cpu_time {
+	unsigned long long idle, all;
+};
+
 /* For how long a task has run, ns. */
 static bool read_ran(int pid, uint64_t *ran)
 {
@@ -160,6 +164,46 @@ static bool is_busy(int cpu)
 		if (read_ran(list[i].pid, &ran))
 			sum += ran - list[i].ran;
 	return sum > SAMPLE_US * 900ull;
+}
+
+/* What each CPU had to do, in the kernel's units; false: it cannot be told. */
+static bool read_times(struct cpu_time *list, unsigned int nr)
+{
+	unsigned long long t[8];
+	FILE *f = fopen("/proc/stat", "re");
+	unsigned int cpu, seen = 0;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		/* user, nice, system, idle, iowait, irq, softirq, steal */
+		if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &t[0], &t[1], &t[2], &t[3], &t[4],
+			   &t[5], &t[6], &t[7]) != 9 || cpu >= nr)
+			continue;
+		list[cpu].idle = t[3] + t[4];
+		list[cpu].all = t[0] + t[1] + t[2] + t[3] + t[4] + t[5] + t[6] + t[7];
+		seen++;
+	}
+	if (f)
+		fclose(f);
+	return seen;
+}
+
+unsigned int lane_watch_quiet(bool *quiet, unsigned int nr_cpus)
+{
+	struct cpu_time *before = calloc(nr_cpus, sizeof(*before)), *after = calloc(nr_cpus, sizeof(*after));
+	bool known = before && after && read_times(before, nr_cpus);
+	unsigned int nr = 0;
+
+	if (known)
+		usleep(SAMPLE_US);
+	known = known && read_times(after, nr_cpus);
+	for (unsigned int i = 0; i < nr_cpus; i++) {
+		quiet[i] = !known || 2 * (after[i].idle - before[i].idle) >= after[i].all - before[i].all;
+		nr += quiet[i];
+	}
+	free(before);
+	free(after);
+	return nr;
 }
 
 /* How many tasks run, or could, on all CPUs, ourselves among them; 0: unknown. */

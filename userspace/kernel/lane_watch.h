@@ -8,6 +8,7 @@
 #ifndef ZUG_LANE_WATCH_H
 #define ZUG_LANE_WATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,12 @@ struct lane_watch {
 
 /* The last CPU that no other task keeps busy; if there is none the last one. The caller is not counted. */
 int lane_watch_choose(int nr_cpus);
+
+/*
+ * Which of the first nr_cpus CPUs have half of their time or more for others, as is seen in a tenth of a second: how many
+ * there are. quiet: nr_cpus of them. All, where that cannot be told.
+ */
+unsigned int lane_watch_quiet(bool *quiet, unsigned int nr_cpus);
 
 void lane_watch_reset(struct lane_watch *w);
 /*

@@ -129,6 +129,15 @@ begin 'what -j cannot be' && {
 	zug 20 run -j 2 --share /tmp -- true
 	want_status 2
 	want_err '^zug run: --jobs cannot be combined with --share'
+	for option in '--resume state' '--setup true' '--teardown true' '--lane 0' --list-points; do
+		# shellcheck disable=SC2086	# an option and its argument
+		zug 20 run -j 2 $option -- true
+		want_status 2
+		want_err "^zug run: --jobs cannot be combined with ${option%% *}"
+	done
+	zug 20 run -j 64 -- true
+	want_status 2
+	want_err 'from 1 to 63'
 	zug 20 run -j 2 --world pids -- true
 	want_status 2
 	want_err '^zug run: --jobs needs an environment of its own'
