@@ -406,6 +406,8 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.nr_once = c->once.nr,
 		.lanes = c->lanes.figures,
 		.nr_lanes = c->lanes.nr,
+		.serial_ns = campaign_lanes_serial(c),
+		.serial_nr = c->serial.nr,
 		.races = races->list,
 		.nr_races = races->nr,
 		.nr_suppressed = races->nr_suppressed,

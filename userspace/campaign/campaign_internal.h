@@ -43,7 +43,8 @@ struct campaign_lanes {
 	bool *quiet;		/* CPUs that have no other work; NULL: all will do */
 	uint32_t keep;		/* where another process gives lanes: so many at most */
 	struct lane_part *given;	/* parts that they have, or have made, in their order */
-	size_t nr_given, room;
+	size_t first, nr_given, room;	/* given[first..nr_given) are not done with */
+	uint32_t taken;
 	uint64_t part;		/* the next one to be given is not before it, under this bound */
 	uint32_t bound;
 	bool inside;		/* the executions of a part are being counted */
@@ -53,6 +54,10 @@ struct campaign {
 	struct session s;
 	struct campaign_parts parts;
 	struct campaign_lanes lanes;
+	struct {
+		uint64_t ns, nr;	/* this process has used for so many executions of lanes */
+		uint64_t since_ns;	/* what it had used when it last went on with them; 0: it does not */
+	} serial;
 	struct points *points;
 	struct failure_list failures;
 	struct failure_list once;	/* that did not come again when they were replayed */

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
@@ -23,8 +24,19 @@
 #include "kernel/interrupt.h"
 #include "kernel/lane_watch.h"
 
-/* Parts that a lane is given beforehand, so that it need not wait for the campaign. */
+/*
+ * Parts that a lane is given beforehand, so that it need not wait for the campaign: subtrees, or executions near the end of
+ * the search; and of executions where many are left, so that the campaign has one message for several of them.
+ */
 #define AHEAD 2
+#define MOST_AHEAD 16
+/* What is left is shared out in so many turns of all lanes. */
+#define TURNS 4
+/* A lane tells so many results in one message, and none later than that behind the first. */
+#define REPORTS 8
+#define REPORT_WITHIN_NS 100000000ull
+/* Of parts that are there, so many are taken until the campaign looks again for what lanes have told. */
+#define TAKEN_AT_ONCE 8
 /* Results that wait for one that comes before them. */
 #define MOST_WAITING 4096
 /* Until a lane is killed that was asked to end: it drains its sandbox. */
@@ -32,16 +44,18 @@
 /* How often the campaign looks whether it is to end, while it waits. */
 #define LOOK_MS 100
 
+/* A message to a lane: the first nr of the parts. */
 struct lane_order {
-	uint64_t part;
-	uint32_t bound, pad;
+	uint32_t nr, bound;
+	uint64_t parts[MOST_AHEAD];
 };
+#define ORDER_SIZE(nr) (offsetof(struct lane_order, parts) + (nr) * sizeof(uint64_t))
 
-/* What a lane tells: an execution, or the end of a part. */
+/* What a lane tells: an execution, the end of a part, or both. */
 struct lane_report {
 	uint64_t part;
 	uint32_t bound;
-	bool over;		/* the end of the part; else an execution */
+	bool executed, over;
 	bool plain;		/* nothing in it is for the campaign to see; of an end: of the part */
 	struct search_part_end end;
 	enum search_result result;
@@ -49,6 +63,13 @@ struct lane_report {
 	uint64_t failure, preemptions, switches, asked, hash, trace_sum, wall_ns, launch_ns, drain_ns;
 	struct spent spent;
 	uint32_t nr_tasks;
+};
+
+/* What it has not told yet. */
+struct lane_reports {
+	struct lane_report list[REPORTS];
+	size_t nr;
+	uint64_t since_ns;
 };
 
 struct lane {
@@ -117,16 +138,27 @@ static uint64_t hash_notes(const struct campaign *c)
 	return h + points_races(c->points)->nr;
 }
 
-static void report(const struct lane *l, const struct lane_report *r)
+static void tell(const struct lane *l, struct lane_reports *told)
 {
-	while (send(l->fd, r, sizeof(*r), MSG_NOSIGNAL) < 0)
+	while (told->nr && send(l->fd, told->list, told->nr * sizeof(told->list[0]), MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			_exit(1);
+	told->nr = 0;
 }
 
-static void report_execution(struct campaign *c, const struct lane *l, struct lane_report *r, const struct execution *x,
-			     bool plain)
+/* What the campaign has to see itself it is told at once. */
+static void report(const struct lane *l, struct lane_reports *told, const struct lane_report *r)
 {
+	if (!told->nr)
+		told->since_ns = clock_now_ns();
+	told->list[told->nr++] = *r;
+	if (told->nr == REPORTS || !r->plain || clock_now_ns() - told->since_ns > REPORT_WITHIN_NS)
+		tell(l, told);
+}
+
+static void note_execution(struct campaign *c, struct lane_report *r, const struct execution *x, bool plain)
+{
+	r->executed = true;
 	r->plain = plain && !x->ungranted;
 	r->result = campaign_verdict(x);
 	r->failure = x->outcome.failure;
@@ -141,16 +173,15 @@ static void report_execution(struct campaign *c, const struct lane *l, struct la
 	r->drain_ns = x->drain_ns;
 	r->spent = x->spent;
 	r->nr_tasks = x->nr_tasks;
-	report(l, r);
 }
 
 /* 0, or -errno: the lane cannot go on. */
-static int make_part(struct campaign *c, const struct lane *l, const struct lane_order *o, campaign_make make,
-		     uint64_t *notes)
+static int make_part(struct campaign *c, const struct lane *l, uint64_t part, uint32_t bound, campaign_make make,
+		     struct lane_reports *told, uint64_t *notes)
 {
-	struct lane_report r = { .part = o->part, .bound = o->bound, .plain = true };
+	struct lane_report r = { .part = part, .bound = bound, .plain = true };
 	enum campaign_step what = CAMPAIGN_EXECUTED;
-	int ret = campaign_parts_go(c, o->part, o->bound);
+	int ret = campaign_parts_go(c, part, bound);
 	struct execution x;
 	uint64_t before;
 	char err[512];
@@ -162,7 +193,9 @@ static int make_part(struct campaign *c, const struct lane *l, const struct lane
 			break;
 		before = *notes;
 		*notes = hash_notes(c);
-		report_execution(c, l, &r, &x, before == *notes);
+		note_execution(c, &r, &x, before == *notes);
+		if (c->parts.owner)
+			report(l, told, &r);
 		/* another failure may be known to the campaign: it says so when it comes to it */
 		r.plain = r.plain && (r.result == SEARCH_PASS || (r.result == SEARCH_FAIL && c->s.o.results.keep_going));
 		if (!c->parts.owner)
@@ -172,13 +205,28 @@ static int make_part(struct campaign *c, const struct lane *l, const struct lane
 		return ret;
 	search_part_end(c->s.search, &r.end);
 	r.over = true;
+	/* told already */
+	r.executed = r.executed && !c->parts.owner;
 	r.plain = r.plain && !r.end.incomplete && !r.end.missed;
-	report(l, &r);
+	report(l, told, &r);
 	return 0;
+}
+
+/* The next parts; false: there are none any more. Before it waits for them it tells what it has. */
+static bool next_order(const struct lane *l, struct lane_order *o, struct lane_reports *told)
+{
+	ssize_t n = recv(l->fd, o, sizeof(*o), MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN) {
+		tell(l, told);
+		n = recv(l->fd, o, sizeof(*o), 0);
+	}
+	return n >= (ssize_t)ORDER_SIZE(1) && n == (ssize_t)ORDER_SIZE(o->nr);
 }
 
 static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane *l, pid_t parent, campaign_make make)
 {
+	struct lane_reports told = { .nr = 0 };
 	struct lane_order o;
 	uint64_t notes;
 	char err[512];
@@ -196,11 +244,37 @@ static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane 
 	c->parts.log = NULL;
 	ret = session_forked(&c->s, l->slot, l->cpu, err, sizeof(err));
 	notes = hash_notes(c);
-	while (!ret && !session_interrupted(&c->s) && recv(l->fd, &o, sizeof(o), 0) == sizeof(o))
-		ret = make_part(c, l, &o, make, &notes);
+	while (!ret && !session_interrupted(&c->s) && next_order(l, &o, &told))
+		for (uint32_t i = 0; i < o.nr && !ret && !session_interrupted(&c->s); i++)
+			ret = make_part(c, l, o.parts[i], o.bound, make, &told, &notes);
 	session_forked_close(&c->s);
 	/* what is in buffers is the campaign's */
 	_exit(ret != 0);
+}
+
+/* ---- what is serial ---- */
+
+static uint64_t own_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* An execution of its own is no part of that. */
+static int makes_it_here(struct campaign *c)
+{
+	if (c->serial.since_ns) {
+		c->serial.ns += own_ns() - c->serial.since_ns;
+		c->serial.since_ns = 0;
+	}
+	return TAKEN_NOT;
+}
+
+uint64_t campaign_lanes_serial(const struct campaign *c)
+{
+	return c->serial.ns + (c->serial.since_ns ? own_ns() - c->serial.since_ns : 0);
 }
 
 /* ---- starting and ending ---- */
@@ -312,7 +386,7 @@ static void forget(struct lane_part *p)
 /* Its parts are not made, or not to their ends. */
 static void lane_gone(struct campaign *c, struct lane *l)
 {
-	for (size_t i = 0; i < c->lanes.nr_given; i++)
+	for (size_t i = c->lanes.first; i < c->lanes.nr_given; i++)
 		if (c->lanes.given[i].lane == l)
 			c->lanes.given[i].lane = NULL;
 	if (l->fd >= 0)
@@ -355,6 +429,7 @@ void campaign_lanes_stop(struct campaign *c)
 	const struct lane_broker *b = c->lanes.list ? kernel_broker(c->s.k) : NULL;
 	struct campaign_lanes *s = &c->lanes;
 
+	makes_it_here(c);
 	for (uint32_t i = 0; i < s->nr; i++)
 		if (s->list[i].pid)
 			syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
@@ -371,7 +446,7 @@ void campaign_lanes_stop(struct campaign *c)
 			free_lane(c, &s->list[i]);
 	if (b)
 		b->want(b->ctx, 1);
-	for (size_t i = 0; i < s->nr_given; i++)
+	for (size_t i = s->first; i < s->nr_given; i++)
 		forget(&s->given[i]);
 	free(s->given);
 	free(s->quiet);
@@ -382,14 +457,27 @@ void campaign_lanes_stop(struct campaign *c)
 
 /* ---- giving and taking ---- */
 
+/* How many parts a lane should have. */
+static unsigned int wanted_ahead(const struct campaign *c)
+{
+	const struct campaign_lanes *s = &c->lanes;
+	uint64_t left = campaign_parts_left(c), given = s->nr_given - s->first;
+
+	left = (left > given ? left - given : 0) / (TURNS * s->nr);
+	return c->parts.owner || left < AHEAD ? AHEAD : left > MOST_AHEAD ? MOST_AHEAD : left;
+}
+
 /* The lane that has least to do, and may get more; NULL: none. */
-static struct lane *idle_lane(struct campaign_lanes *s)
+static struct lane *idle_lane(struct campaign_lanes *s, unsigned int ahead)
 {
 	struct lane *best = NULL;
 
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->list[i].pid && !s->list[i].retires && s->list[i].fd >= 0 && s->list[i].given < AHEAD && (!best || s->list[i].given < best->given))
-			best = &s->list[i];
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct lane *l = &s->list[i];
+
+		if (l->pid && !l->retires && l->fd >= 0 && l->given <= ahead / 2 && (!best || l->given < best->given))
+			best = l;
+	}
 	return best;
 }
 
@@ -397,7 +485,7 @@ static struct lane *idle_lane(struct campaign_lanes *s)
 static int give(struct campaign *c)
 {
 	struct campaign_lanes *s = &c->lanes;
-	struct lane_order o = { 0 };
+	unsigned int ahead;
 	struct lane *l;
 
 	/* which parts a greater bound has is known when this one is over */
@@ -408,28 +496,45 @@ static int give(struct campaign *c)
 	/* what was made here while there was no lane */
 	if (s->part < c->parts.part)
 		s->part = c->parts.part;
-	while (s->nr_given < MOST_WAITING && (l = idle_lane(s))) {
-		o = (struct lane_order){ .part = s->part, .bound = s->bound };
-		if (!campaign_parts_after(c, &o.part))
+	while (s->nr_given - s->first < MOST_WAITING && (ahead = wanted_ahead(c)) && (l = idle_lane(s, ahead))) {
+		struct lane_order o = { .bound = s->bound };
+		uint64_t part = s->part;
+
+		while (l->given + o.nr < ahead && campaign_parts_after(c, &part))
+			o.parts[o.nr++] = part++;
+		if (!o.nr)
 			return 0;
-		if (!ARRAY_RESERVE(s->given, s->room, s->nr_given + 1))
+		if (!ARRAY_RESERVE(s->given, s->room, s->nr_given + o.nr))
 			return -ENOMEM;
-		if (send(l->fd, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o)) {
+		if (send(l->fd, &o, ORDER_SIZE(o.nr), MSG_NOSIGNAL) < 0) {
 			lane_gone(c, l);
 			continue;
 		}
-		l->given++;
-		s->given[s->nr_given++] = (struct lane_part){ .lane = l, .part = o.part, .bound = o.bound, .plain = true };
-		s->part = o.part + 1;
+		for (uint32_t i = 0; i < o.nr; i++)
+			s->given[s->nr_given++] = (struct lane_part){ .lane = l, .part = o.parts[i], .bound = o.bound,
+								      .plain = true };
+		l->given += o.nr;
+		s->part = part;
 	}
 	return 0;
 }
 
+/* They are in the order of their bounds and numbers. NULL: it was not given, or is done with. */
 static struct lane_part *find_part(struct campaign_lanes *s, uint64_t part, uint32_t bound)
 {
-	for (size_t i = 0; i < s->nr_given; i++)
-		if (s->given[i].part == part && s->given[i].bound == bound)
-			return &s->given[i];
+	size_t first = s->first, end = s->nr_given;
+
+	while (first < end) {
+		size_t mid = first + (end - first) / 2;
+		struct lane_part *p = &s->given[mid];
+
+		if (p->part == part && p->bound == bound)
+			return p;
+		if (p->bound < bound || (p->bound == bound && p->part < part))
+			first = mid + 1;
+		else
+			end = mid;
+	}
 	return NULL;
 }
 
@@ -438,7 +543,7 @@ static int note(struct campaign_lanes *s, struct lane *l, const struct lane_repo
 	struct lane_part *p = find_part(s, r->part, r->bound);
 
 	l->given -= r->over;
-	s->figures[l - s->list].executions += !r->over;
+	s->figures[l - s->list].executions += r->executed;
 	if (!p)
 		return 0;
 	p->plain &= r->plain;
@@ -446,8 +551,9 @@ static int note(struct campaign_lanes *s, struct lane *l, const struct lane_repo
 		p->over = true;
 		p->end = r->end;
 		p->lane = NULL;
-		return 0;
 	}
+	if (!r->executed)
+		return 0;
 	if (!ARRAY_RESERVE(p->list, p->room, p->nr + 1))
 		return -ENOMEM;
 	p->list[p->nr++] = *r;
@@ -459,7 +565,7 @@ static int read_reports(struct campaign *c, int timeout_ms)
 {
 	struct campaign_lanes *s = &c->lanes;
 	struct pollfd p[ZUG_MAX_SANDBOXES];
-	struct lane_report r;
+	struct lane_report list[REPORTS];
 	ssize_t n;
 	int ret = 0;
 
@@ -472,8 +578,9 @@ static int read_reports(struct campaign *c, int timeout_ms)
 
 		if (!p[i].revents)
 			continue;
-		while (!ret && (n = recv(l->fd, &r, sizeof(r), MSG_DONTWAIT)) == sizeof(r))
-			ret = note(s, l, &r);
+		while (!ret && (n = recv(l->fd, list, sizeof(list), MSG_DONTWAIT)) >= (ssize_t)sizeof(list[0]))
+			for (size_t k = 0; k < n / sizeof(list[0]) && !ret; k++)
+				ret = note(s, l, &list[k]);
 		if (!ret && (n >= 0 || errno != EAGAIN))
 			lane_gone(c, l);
 	}
@@ -483,8 +590,12 @@ static int read_reports(struct campaign *c, int timeout_ms)
 /* The first part is done with. */
 static void pop(struct campaign_lanes *s)
 {
-	forget(&s->given[0]);
-	memmove(s->given, s->given + 1, --s->nr_given * sizeof(*s->given));
+	forget(&s->given[s->first++]);
+	if (s->first < s->nr_given && s->first < MOST_WAITING)
+		return;
+	s->nr_given -= s->first;
+	memmove(s->given, s->given + s->first, s->nr_given * sizeof(*s->given));
+	s->first = 0;
 }
 
 /* What passed, and with --keep-going a failure that is known: there is nothing to do but to count it. */
@@ -518,6 +629,7 @@ static void count(struct campaign *c, const struct lane_report *r, struct execut
 	session_count(&c->s, x);
 	c->s.template.forked += r->spent.copied;
 	search_count(c->s.search, &r->made);
+	c->serial.nr++;
 	c->parts.class = r->made.class;
 	c->parts.schedule = r->made.schedule;
 }
@@ -597,16 +709,19 @@ static bool any_lane(const struct campaign_lanes *s)
 	for (uint32_t i = 0; i < s->nr; i++)
 		if (s->list[i].pid && !s->list[i].retires)
 			return true;
-	return s->nr_given;
+	return s->nr_given > s->first;
 }
 
 /* Waits until the part is over, or its lane has ended. 0: it is; TAKEN_STOP; -errno. */
 static int wait_for(struct campaign *c, uint64_t part, uint32_t bound, campaign_make make)
 {
 	const struct campaign_observer *observer = c->s.observer;
-	struct lane_part *p;
-	int ret = read_reports(c, 0);
+	struct lane_part *p = find_part(&c->lanes, part, bound);
+	int ret;
 
+	if (p && !p->lane && c->lanes.taken++ % TAKEN_AT_ONCE)
+		return session_interrupted(&c->s) || session_late(&c->s, 0) ? TAKEN_STOP : 0;
+	ret = read_reports(c, 0);
 	for (;;) {
 		ret = ret ? ret : look_at_broker(c, make);
 		ret = ret ? ret : give(c);
@@ -635,24 +750,28 @@ int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution
 	struct lane_part *p;
 	int ret = 0;
 
+	if (s->list && !c->serial.since_ns)
+		c->serial.since_ns = own_ns();
 	/* a part that was begun here is made here */
 	if (!has_lanes(c) || (now->n && !s->inside))
-		return TAKEN_NOT;
+		return makes_it_here(c);
 	snprintf(err, errlen, "out of memory");
 	if (!s->list)
 		ret = start(c, make, err, errlen);
-	while (!ret && s->nr_given && (s->given[0].bound != now->bound || s->given[0].part < now->part))
+	while (!ret && s->nr_given > s->first &&
+	       (s->given[s->first].bound != now->bound || s->given[s->first].part < now->part))
 		pop(s);
-	ret = ret ? ret : look_at_broker(c, make);
+	if (!ret && s->list && !any_lane(s))
+		ret = look_at_broker(c, make);
 	if (!ret && (!s->list || !any_lane(s)))
-		return TAKEN_NOT;
+		return makes_it_here(c);
 	ret = ret ? ret : wait_for(c, now->part, now->bound, make);
 	if (ret)
 		return ret;
-	p = s->nr_given ? &s->given[0] : NULL;
+	p = s->nr_given > s->first ? &s->given[s->first] : NULL;
 	if (!p || p->part != now->part || (!s->inside && !all_count(c, p))) {
 		s->inside = false;
-		return TAKEN_NOT;
+		return makes_it_here(c);
 	}
 	s->inside = p->next < p->nr;
 	if (!s->inside) {

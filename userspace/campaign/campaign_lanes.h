@@ -33,6 +33,8 @@ enum campaign_taken {
 };
 /* The next execution of the part that was entered. An enum campaign_taken, or -errno with a line in err. */
 int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution *x, char *err, size_t errlen);
+/* What this process has used of its CPU for what lanes have made: the serial part. */
+uint64_t campaign_lanes_serial(const struct campaign *c);
 /* Ends all lanes, and waits until nothing is left of them. The next campaign_lanes_take() starts others. */
 void campaign_lanes_stop(struct campaign *c);
 
