@@ -15,7 +15,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -50,6 +50,7 @@ help:
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
+		'check-servers  servers in six languages, each with a bug; installs what they need; half an hour' \
 		'check-long   the tests that take long' \
 		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
@@ -392,6 +393,16 @@ check-languages: $(B)/zug
 		rustc --edition 2021 -g -O -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
+
+# Servers, whose runtimes are larger still. ONLY='java go': those alone.
+check-servers: $(B)/zug
+	@tools/deps vm languages servers
+	@mkdir -p $(B)/programs/servers/java
+	@$(CXX) -std=c++17 -g -O1 -pthread -o $(B)/programs/servers/shop.cc tests/servers/cxx/shop.cc
+	@rustc --edition 2021 -g -o $(B)/programs/servers/shop.rs tests/servers/rust/shop.rs
+	@go build -o $(B)/programs/servers/shop.go tests/servers/go/shop.go
+	@javac -g -d $(B)/programs/servers/java tests/servers/java/shop/*.java
+	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/servers/run $(ONLY)'
 
 check-model: $(model_bin)
 	@tools/tap $(model_bin)
