@@ -137,7 +137,7 @@ static int settle_scope(void *state, bool only_more, bool *more, char *err, size
 
 	for (int i = 0; i < 2 && !s->o.replay.probed; i++)
 		for (char **item = lists[i]; item && *item; item++)
-			if (!probes_scope_known(s->probes, *item)) {
+			if (!probes_scope_known(s->probes, *item) && !probes_scope_interpreted(s->probes)) {
 				snprintf(err, errlen, "--%s %s: no such library, function, source file or folder in the program "
 					 "or its libraries (a folder has a slash behind its name)", i ? "not" : "only", *item);
 				return -EINVAL;

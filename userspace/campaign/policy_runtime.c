@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Makes no points: tells which options keep the search at the program, where a language's runtime starts up for thousands of
- * steps in each execution
+ * steps in each execution; and that --only and --not name nothing of what an interpreter executes
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,15 @@ static void note(void *state, struct campaign_notes *n)
 	const char *names[RUNTIMES];
 	const struct runtime *r = state;
 	const struct options_points *o = &r->s->o.points;
+	const char *first;
 
+	if (probes_scope_interpreted(r->s->probes) && !probes_scope_met(r->s->probes)) {
+		first = o->only && o->only[0] ? o->only[0] : o->without[0];
+		if (asprintf(&n->runtime, "--%s %s: no function that was executed at a point has that name or source file\n",
+			     o->only && o->only[0] ? "only" : "not", first) < 0)
+			n->runtime = NULL;
+		return;
+	}
 	if (r->steps < LONG_STEPS || (o->from && o->from[0]) || o->from_output || (o->from_calls && o->from_calls[0]))
 		return;
 	for (size_t i = 0; i < RUNTIMES; i++)

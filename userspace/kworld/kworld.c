@@ -213,7 +213,7 @@ static int kworld_tend(struct world *w, uint64_t *ran_ns, char *err, size_t errl
 	return ret;
 }
 
-static int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18])
+int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18])
 {
 	struct kworld *k = kw(w);
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };

@@ -183,6 +183,31 @@ static bool stands_alone(struct kworld *k, uint64_t site)
 	return !step || step->kind != CALLER_ABOVE;
 }
 
+/* The module of an interpreter in that process of which --only and --not name what it executes; NULL: there is none. */
+static struct symfile *interpreter_of(struct kworld *k, uint32_t process, uint64_t *bias)
+{
+	for (unsigned int m = 0; probes_scope_interpreted(k->o.probes) && m < probes_nr_modules(k->o.probes); m++) {
+		struct symfile *f = probes_module(k->o.probes, m)->file;
+
+		if (f && symfile_interprets(f) && !places_bias(k->o.places, process, m, bias))
+			return f;
+	}
+	return NULL;
+}
+
+/* What they say of the functions that an interpreter executes in the task, which stands still. */
+static enum probes_verdict judge_interpreted(struct kworld *k, const struct world_task *t)
+{
+	uint64_t bias, regs[18];
+	struct symfile *f = interpreter_of(k, t->process, &bias);
+	struct trace_frame frames[64];
+
+	if (!f || kworld_registers(&k->w, t, regs))
+		return PROBES_NEITHER;
+	return probes_judge_interpreted(k->o.probes, frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17],
+										    frames, 64));
+}
+
 /*
  * What is done at addr, with these stack and frame pointers: the place before or at it (site) says whether it is left out,
  * or, where that is a library's, the program's code that called that. The task stands still.
@@ -193,7 +218,8 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	enum probes_verdict here = judge(k, site), above = here;
 	/* it says so whatever calls it */
 	bool final = here == PROBES_NOT || stands_alone(k, site), out;
-	uint64_t caller;
+	enum probes_verdict interpreted = PROBES_NEITHER;
+	uint64_t caller, bias;
 	struct stack s;
 
 	if (!final) {
@@ -202,7 +228,11 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 		above = caller ? judge(k, caller) : PROBES_NEITHER;
 		final = caller && here == PROBES_NEITHER;
 	}
-	out = probes_judged_out(k->o.probes, here, above);
+	if (here != PROBES_NOT && interpreter_of(k, t->process, &bias)) {
+		interpreted = judge_interpreted(k, t);
+		final = false;
+	}
+	out = probes_judged_out(k->o.probes, here, above, interpreted);
 	if (final)
 		kernel_tell_caller(k->o.kernel, mm, addr, &(struct zug_caller){
 			.what = out ? ZUG_CALLER_LEFT_OUT : ZUG_CALLER_IN });
@@ -272,7 +302,7 @@ void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_
 	if (!probes_has_scope(k->o.probes))
 		return;
 	site = places_site(k->o.places, t->process, e->ip - 2);
-	if (probes_judged_out(k->o.probes, judge(k, site), judge(k, t->label.site)))
+	if (probes_judged_out(k->o.probes, judge(k, site), judge(k, t->label.site), judge_interpreted(k, t)))
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
 

@@ -227,7 +227,7 @@ static bool is_c_library(const struct probe_module *mod)
 }
 
 /* The site as the kernel side has to know it. */
-static struct kernel_probe probe_of(const struct probes *p, const struct probe_module *mod,
+static struct kernel_probe probe_of(struct probes *p, const struct probe_module *mod,
 				    const struct probe_site *s, uint32_t nr)
 {
 	struct kernel_probe kp = { .offset = s->offset, .site = nr };
@@ -261,7 +261,8 @@ static struct kernel_probe probe_of(const struct probes *p, const struct probe_m
 	}
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;
-	if (s->entry && s->op != ZUG_OP_POINT && probes_has_scope(p))
+	if (s->entry && probes_has_scope(p) &&
+	    (s->op != ZUG_OP_POINT || (symfile_interprets(mod->file) && probes_scope_interpreted(p))))
 		kp.what.flags |= ZUG_SITE_CALLED;
 	if (s->op == ZUG_OP_JOIN)
 		kp.what.flags |= ZUG_SITE_JOIN;

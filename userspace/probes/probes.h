@@ -149,12 +149,25 @@ bool probes_has_scope(const struct probes *p);
 enum probes_scope { PROBES_IN, PROBES_LEFT_OUT, PROBES_BY_CALLER };
 enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint64_t offset);
 /*
- * What the lists say of a place; and whether an operation is left out that is made there, for a caller in the program: it is
- * where one of both is named by --not, or neither is by --only.
+ * What the lists say of a place; and whether an operation is left out that is made there, for a caller in the program, and
+ * for what an interpreter executes: it is where one of them is named by --not, or none is by --only.
  */
 enum probes_verdict { PROBES_NEITHER, PROBES_ONLY, PROBES_NOT };
 enum probes_verdict probes_judge(const struct probes *p, uint32_t module, uint64_t offset);
-bool probes_judged_out(const struct probes *p, enum probes_verdict here, enum probes_verdict caller);
+bool probes_judged_out(const struct probes *p, enum probes_verdict here, enum probes_verdict caller,
+		       enum probes_verdict interpreted);
+/*
+ * True where an item means nothing in the modules, and one of them is an interpreter: it names what that executes (Python,
+ * Java). Then also what --point names there is looked at: each such place serves the whole program.
+ */
+bool probes_scope_interpreted(struct probes *p);
+/*
+ * What the lists say of an operation that an interpreted program makes, by its functions, the innermost first: the first that
+ * is no library's counts, and what it calls.
+ */
+enum probes_verdict probes_judge_interpreted(struct probes *p, const struct trace_frame *frames, int nr);
+/* It has been something else than PROBES_NEITHER. */
+bool probes_scope_met(const struct probes *p);
 /* True when an item of --code, --only or --not means anything in the modules there are. */
 bool probes_scope_known(struct probes *p, const char *item);
 /* A file of the distribution, which --code has to name to be looked into. */

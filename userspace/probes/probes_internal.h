@@ -22,6 +22,9 @@ struct probes {
 	bool used[MAX_PRIMITIVES];	/* by any of the modules */
 	bool all_used;			/* or that cannot be told */
 	char *const *only, *const *without;	/* probes_leave_out(); NULL: none */
+	unsigned int scope_modules;	/* of so many scope_interpreted is known */
+	bool scope_interpreted;		/* probes_scope_interpreted() */
+	bool scope_met;			/* probes_scope_met() */
 };
 
 /* Places found in one file, before they are planted. */

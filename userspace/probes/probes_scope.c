@@ -21,7 +21,8 @@ static bool is_module(const struct probe_module *m, const char *item)
 static bool is_source(const char *item)
 {
 	static const char *const ends[] = { ".c", ".h", ".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".inl",
-					    ".rs", ".go", ".s", ".S", ".d", ".f90", ".zig", ".m" };
+					    ".rs", ".go", ".s", ".S", ".d", ".f90", ".zig", ".m", ".py", ".java", ".kt",
+					    ".scala" };
 	const char *dot = strrchr(item, '.');
 
 	for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -140,11 +141,61 @@ enum probes_verdict probes_judge(const struct probes *p, uint32_t module, uint64
 	return p->only && names(m, offset, p->only) ? PROBES_ONLY : PROBES_NEITHER;
 }
 
-bool probes_judged_out(const struct probes *p, enum probes_verdict here, enum probes_verdict caller)
+/* What no file has that is looked into. */
+static bool unknown_item(struct probes *p, char *const *list)
 {
-	if (here == PROBES_NOT || caller == PROBES_NOT)
+	for (char *const *s = list; s && *s; s++)
+		if (!probes_scope_known(p, *s))
+			return true;
+	return false;
+}
+
+bool probes_scope_interpreted(struct probes *p)
+{
+	bool any = false;
+
+	if (!probes_has_scope(p) || p->scope_modules == p->nr_modules)
+		return p->scope_interpreted;
+	for (unsigned int m = 0; m < p->nr_modules && !any; m++)
+		any = p->modules[m].file && symfile_interprets(p->modules[m].file);
+	p->scope_modules = p->nr_modules;
+	return p->scope_interpreted = any && (unknown_item(p, p->only) || unknown_item(p, p->without));
+}
+
+static bool names_frame(const struct trace_frame *f, char *const *list)
+{
+	for (char *const *s = list; s && *s; s++)
+		if (is_frame(f, *s))
+			return true;
+	return false;
+}
+
+enum probes_verdict probes_judge_interpreted(struct probes *p, const struct trace_frame *frames, int nr)
+{
+	enum probes_verdict v = PROBES_NEITHER;
+	int own = symbols_own_frame(frames, nr);
+
+	for (int i = 0; i < nr && (own < 0 || i <= own); i++) {
+		if (names_frame(&frames[i], p->without))
+			v = PROBES_NOT;
+		else if (v != PROBES_NOT && names_frame(&frames[i], p->only))
+			v = PROBES_ONLY;
+	}
+	p->scope_met |= v != PROBES_NEITHER;
+	return v;
+}
+
+bool probes_scope_met(const struct probes *p)
+{
+	return p->scope_met;
+}
+
+bool probes_judged_out(const struct probes *p, enum probes_verdict here, enum probes_verdict caller,
+		       enum probes_verdict interpreted)
+{
+	if (here == PROBES_NOT || caller == PROBES_NOT || interpreted == PROBES_NOT)
 		return true;
-	return p->only && here != PROBES_ONLY && caller != PROBES_ONLY;
+	return p->only && here != PROBES_ONLY && caller != PROBES_ONLY && interpreted != PROBES_ONLY;
 }
 
 enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint64_t offset)
@@ -157,5 +208,5 @@ enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint6
 	v = probes_judge(p, module, offset);
 	if (v == PROBES_NEITHER && !(f && symfile_owner(f, offset) == SYMOWNER_PROGRAM))
 		return PROBES_BY_CALLER;
-	return probes_judged_out(p, v, v) ? PROBES_LEFT_OUT : PROBES_IN;
+	return probes_judged_out(p, v, v, PROBES_NEITHER) ? PROBES_LEFT_OUT : PROBES_IN;
 }

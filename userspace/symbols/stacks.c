@@ -127,6 +127,12 @@ static bool is_outermost(const struct trace_frame *f)
 	return false;
 }
 
+static int interpreted_by(struct symfile *f, struct sym_string **strings, int tid, uint64_t bias, uint64_t tls,
+			  struct interpreted_frame frames[INTERPRETED_MAX])
+{
+	return (sym_is_python(f) ? sym_python_frames : sym_java_frames)(f, strings, tid, bias, tls, frames, INTERPRETED_MAX);
+}
+
 /* Finds the interpreter among the mappings, and the functions that it executes in this task. */
 static void read_interpreted(struct unwind *u)
 {
@@ -140,8 +146,7 @@ static void read_interpreted(struct unwind *u)
 		if (!f || !symfile_interprets(f) || symfile_code_bias(f, m->start, m->offset, &bias))
 			continue;
 		u->interpreter = f;
-		u->nr_interpreted = (sym_is_python(f) ? sym_python_frames : sym_java_frames)
-			(f, &u->s->strings, u->tid, bias, u->regs.tls, u->interpreted, INTERPRETED_MAX);
+		u->nr_interpreted = interpreted_by(f, &u->s->strings, u->tid, bias, u->regs.tls, u->interpreted);
 	}
 }
 
@@ -345,6 +350,20 @@ int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_f
 		add_interpreted(u);
 	nr = u->nr;
 	end_unwind(u);
+	return nr;
+}
+
+int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
+			   struct trace_frame *frames, int max)
+{
+	struct interpreted_frame *all = malloc(INTERPRETED_MAX * sizeof(*all));
+	int nr = all ? interpreted_by(f, &s->strings, tid, bias, tls, all) : 0;
+
+	if (nr > max)
+		nr = max;
+	for (int i = 0; i < nr; i++)
+		frames[i] = all[i].frame;
+	free(all);
 	return nr;
 }
 

@@ -209,6 +209,9 @@ int symbols_unwind(struct symbols *s, int pid, int tid, const struct user_regist
  * interpreter executes them. 0: it executes none, or they cannot be read.
  */
 int symbols_interpreted(struct symbols *s, int tid, uint64_t tls, struct trace_frame *frames, int max);
+/* The same where it is known which file of the task's process that interpreter is, and where its code lies. Fast. */
+int symbols_interpreted_by(struct symbols *s, struct symfile *f, uint64_t bias, int tid, uint64_t tls,
+			   struct trace_frame *frames, int max);
 /* True when the file is such an interpreter; when one is among the files. */
 bool symfile_interprets(struct symfile *f);
 /*

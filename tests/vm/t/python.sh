@@ -76,6 +76,20 @@ if [ "$known" = True ] && begin "no such race where one step does it"; then
 	end
 fi
 
+if [ "$known" = True ] && begin "points only in a class of Python"; then
+	account
+	zug 60 run -q --from-output '^ready' --only 'Account.[gs]et' --executions 30 --minimize-time 8s -o traces -- $python account.py
+	want_status 1
+	want_out ' is stopped before .* Account\.[gs]et account\.py:[0-9]+$'
+	zug 60 replay -q -n 2 traces/*.1.trace
+	want_status 1
+	want_out 'replayed 2 of 2 times exactly'
+	zug 60 run --from-output '^ready' --only 'Account.nothing' --executions 2 -o traces -- $python account.py
+	want_status 0
+	want_out '^--only Account\.nothing: no function that was executed at a point has that name or source file$'
+	end
+fi
+
 if [ "$known" = True ] && begin "where threads of Python wait"; then
 	cat >locks.py <<-'end'
 		import os, threading
