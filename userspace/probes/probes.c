@@ -261,8 +261,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	}
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;
-	if (s->entry && probes_has_scope(p) &&
-	    (s->op != ZUG_OP_POINT || (symfile_interprets(mod->file) && probes_scope_interpreted(p))))
+	if (probes_has_scope(p) &&
+	    (s->op != ZUG_OP_POINT ? s->entry : symfile_interprets(mod->file) && probes_scope_interpreted(p)))
 		kp.what.flags |= ZUG_SITE_CALLED;
 	if (s->op == ZUG_OP_JOIN)
 		kp.what.flags |= ZUG_SITE_JOIN;

@@ -87,6 +87,11 @@ if [ "$known" = True ] && begin "points only in a class of Python"; then
 	zug 60 run --from-output '^ready' --only 'Account.nothing' --executions 2 -o traces -- $python account.py
 	want_status 0
 	want_out '^--only Account\.nothing: no function that was executed at a point has that name or source file$'
+	# so is a point of the interpreter, in its own function
+	zug 60 run --from-output '^ready' --points none --point PyThread_acquire_lock_timed --only threading.py --executions 2 \
+		-o traces -- $python account.py
+	want_status 0
+	! grep -q '^--only' "$dir/out" || note "nobody asked what is executed at that point: $(said)"
 	end
 fi
 
