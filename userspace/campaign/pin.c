@@ -369,6 +369,9 @@ static void find_place(const struct pin *n, uint32_t task, uint64_t step, struct
 	const char *name = l ? object_name(n->t, l->object) : NULL, *data = l ? data_name(n->t, l) : NULL;
 
 	*w = (struct where){ .op = l ? op_of(n->t, l) : -1, .nth = 1 };
+	/* who is about to be created has no name yet */
+	if (l && l->op == ZUG_OP_CREATE)
+		name = NULL;
 	if (name && name[0] == '/')
 		name_file(n->t, name, w->on);
 	else if (name)
