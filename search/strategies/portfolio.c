@@ -11,10 +11,10 @@
  * is left to those that can end it, and only counts matter, never time.
  *
  * The order and the bonuses are what finds most bugs in few executions, measured
- * (docs/strategies.md): reversal every other time, which begins with what is near to
- * the first execution; samplers between, guided first; learning from all executions,
- * of whichever member (env->profile, observe()); searches that try schedules in a
- * fixed order come last.
+ * (docs/strategies.md): samplers that need to know nothing first, those that learn
+ * as soon as there is something to learn, and learning from all executions, of
+ * whichever member (env->profile, observe()); searches that try schedules in a fixed
+ * order come last.
  *
  * A search in parts (parts.h) leaves the exhaustive members out: they are not made of single executions.
  *
@@ -32,23 +32,22 @@
 #include "search/strategies/strategies.h"
 
 #define MEMORY		16.0	/* executions over which novelty is averaged */
-#define EASY		32	/* executions in which other members find what is easy */
-#define DPOR_END	150	/* from there up to this one dpor has a bonus of its own, ... */
-#define DPOR_BONUS	150.0	/* ... divided by the number of tasks */
+#define EASY		16	/* executions in which samplers find what is easy */
+#define DPOR_END	100	/* from there up to this one dpor has a bonus of its own, ... */
+#define DPOR_BONUS	60.0	/* ... divided by the number of tasks */
 
 static const struct {
 	const char *spec;
 	double bonus;
 } parts[] = {
 	{ "random", 3 },
-	{ "guided", 16 },
-	{ "surw", 6 },
+	{ "guided", 12 },
+	{ "surw", 9 },
 	{ "pos", 3 },
-	{ "urw", 3 },
+	{ "urw", 5 },
 	{ "dpor", 7 },
 	{ "pct:depth=3", 3 },
 	{ "preemption:bound=65000", 3 },
-	{ "reversal", 40 },
 };
 
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
@@ -57,7 +56,7 @@ static const struct {
  * Who gets the first turns: numbers of parts[]. Those that are not here come right behind. One that
  * cannot choose an execution has its turn when it can.
  */
-static const uint8_t opening[] = { 8, 1, 8, 0, 2, 8, 1, 8, 5, 1, 8, 3, 8, 1 };
+static const uint8_t opening[] = { 0, 2, 1, 5, 3, 4, 1, 2, 1, 0 };
 
 struct member {
 	const struct strategy_type *type;
@@ -371,7 +370,7 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal) "
+		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption) "
 			     "for a share of the executions",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_COUNTS,

@@ -31,8 +31,7 @@ static void nothing(void *arg)
 static bool notes(void (*fn)(void *arg), const int *want, int nr)
 {
 	struct zug_report r;
-	/* the schedule that never preempts: what is noted depends on the order */
-	struct zug_options o = { .executions = 1, .flags = ZUG_QUIET, .report = &r, .strategy = "preemption" };
+	struct zug_options o = { .executions = 1, .flags = ZUG_QUIET, .report = &r };
 
 	nr_got = 0;
 	if (zug_test(fn, NULL, &o)) {

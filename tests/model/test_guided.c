@@ -53,8 +53,7 @@ static void test_replays(void)
 static void test_members(void)
 {
 	static const char *const order[] = {
-		"reversal", "guided", "reversal", "random", "surw", "reversal", "guided", "reversal", "dpor", "guided",
-		"reversal", "pos", "reversal", "guided",
+		"random", "surw", "guided", "dpor", "pos", "urw", "guided", "surw", "guided", "random",
 	};
 	enum { NR = sizeof(order) / sizeof(order[0]) };
 	int seeds = tap_scale(400, 4000), failed = 0, fresh;
@@ -74,7 +73,7 @@ static void test_members(void)
 			/* points that are found in between change nothing of it */
 			if (i % 3 == 2)
 				same &= !search_renew(s);
-			failed += i == 1 && r.failed;
+			failed += i == 2 && r.failed;
 		}
 		search_free(s);
 	}
@@ -88,7 +87,7 @@ static void test_members(void)
 static void test_all_turns(void)
 {
 	static const char *const all[] = {
-		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption", "reversal",
+		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption",
 	};
 	enum { NR = sizeof(all) / sizeof(all[0]) };
 	struct program *p = program_new("philosophers", 8);
@@ -135,8 +134,8 @@ static int turns_of_dpor(const char *family, uint32_t n, int first, int last)
 /* dpor has many turns for a while, if there are few tasks. */
 static void test_few_tasks(void)
 {
-	int few = turns_of_dpor("lines", 10, 34, 113), later = turns_of_dpor("lines", 10, 152, 231),
-	    many = turns_of_dpor("philosophers", 16, 34, 113);
+	int few = turns_of_dpor("lines", 10, 18, 97), later = turns_of_dpor("lines", 10, 102, 181),
+	    many = turns_of_dpor("philosophers", 16, 18, 97);
 
 	tap_ok(few > 20, "dpor has many turns where few tasks are (%d of 80)", few);
 	tap_ok(many < 16 && later < 16, "but not where many are, nor later (%d and %d of 80)", many, later);

@@ -108,7 +108,7 @@ static void test_damage(void)
 int main(void)
 {
 	static const char *const strategies[] = {
-		"portfolio", "random", "pct", "pos", "surw", "urw", "guided", "reversal", "preemption:bound=2",
+		"portfolio", "random", "pct", "pos", "surw", "urw", "guided", "preemption:bound=2",
 		"delay:bound=2", "dfs", "dpor",
 	};
 	struct program *a = program_new("twostage", 2), *b = program_new("abba", 1);
