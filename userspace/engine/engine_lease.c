@@ -84,8 +84,11 @@ static void plan_steps(struct engine *e, const struct search_point *p, struct wo
 	}
 }
 
-/* The weights of the tasks that may be drawn. false: they are too many, or too heavy. */
-static bool plan_weights(struct engine *e, const struct search_point *p, struct world_plan *plan)
+/*
+ * The weights of the tasks that may be drawn. false: they are too many, or too heavy; or the task that gets the turn is woken up
+ * by that, as its time-out is over.
+ */
+static bool plan_weights(struct engine *e, const struct search_point *p, uint32_t chosen, struct world_plan *plan)
 {
 	uint64_t sum = 0;
 
@@ -93,6 +96,8 @@ static bool plan_weights(struct engine *e, const struct search_point *p, struct 
 		uint32_t task = p->cand[i].task;
 		uint64_t weight = search_weight(e->s, task);
 
+		if (p->cand[i].blocked && task == chosen)
+			return false;
 		if (p->cand[i].blocked)
 			continue;
 		if (plan->nr_weights == WORLD_PLAN_TASKS)
@@ -105,14 +110,14 @@ static bool plan_weights(struct engine *e, const struct search_point *p, struct 
 }
 
 /* Whom the turn goes to from here, at most for so many steps. false: that is not known, or no other task comes into it. */
-static bool make_plan(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
+static bool make_plan(struct engine *e, const struct search_point *p, uint32_t task, struct world_plan *plan, uint64_t most)
 {
 	*plan = (struct world_plan){ 0 };
 	most = at_most(most, search_steps_left(e->s));
 	if (search_draws(e->s, p, &plan->draws)) {
 		plan->kind = PLAN_DRAWS;
 		plan->nr = most;
-		return most && plan_weights(e, p, plan);
+		return most && plan_weights(e, p, task, plan);
 	}
 	plan_steps(e, p, plan, most);
 	return plan->nr_runs > 1;
@@ -137,7 +142,7 @@ void lease_give(struct engine *e, const struct search_point *p, uint32_t task)
 	nr = at_most(search_promise(e->s, p, &until), most);
 	if (e->r)
 		nr = at_most(nr, replayed(e, task));
-	if (make_plan(e, p, &plan, most))
+	if (make_plan(e, p, task, &plan, most))
 		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, &plan);
 	else if (nr)
 		e->w->ops->lease(e->w, (uint32_t)nr, until, e->r != NULL, NULL);
