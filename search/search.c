@@ -643,27 +643,6 @@ int search_pick(struct search *s, const struct search_point *point)
 
 /* ---- promises ---- */
 
-uint32_t strategy_next_by_priority(const uint64_t *prio, const struct rng *rng, const struct search_point *p)
-{
-	struct rng draw = *rng;
-	uint32_t first = SEARCH_NO_TASK;
-	uint64_t best = 0, one;
-
-	if (p->nr_enabled < 2)
-		return SEARCH_NO_TASK;
-	for (uint32_t i = 0; i < p->nr; i++) {
-		if (!p->cand[i].enabled)
-			continue;
-		one = prio[p->cand[i].task];
-		one = one ? one : rng_next(&draw) | 1;
-		if (one > best) {
-			best = one;
-			first = p->cand[i].task;
-		}
-	}
-	return first;
-}
-
 uint64_t strategy_promise(const struct strategy_type *type, const void *state, const struct search_point *p,
 			  uint32_t task, enum search_until *until)
 {

@@ -153,12 +153,6 @@ struct strategy_type {
 	void (*save)(void *state, struct codec *c);
 };
 
-/*
- * The enabled task with the highest priority, by task; where that is 0 it is drawn, from a copy of the
- * generator. SEARCH_NO_TASK: it needs no priority, as no other is enabled.
- */
-uint32_t strategy_next_by_priority(const uint64_t *prio, const struct rng *rng, const struct search_point *point);
-
 /* What that strategy promises, if anything: with one enabled task each of them chooses that one. */
 uint64_t strategy_promise(const struct strategy_type *type, const void *state, const struct search_point *point,
 			  uint32_t task, enum search_until *until);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "lib/base/id_map.h"
+#include "search/priorities.h"
 #include "search/save.h"
 #include "search/seen.h"
 #include "search/strategies/strategies.h"
@@ -280,16 +281,7 @@ static int guided_pick(void *state, const struct choice *c)
 	best = choose_cand(g, c);
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
-	for (uint32_t i = 0; i < p->nr; i++) {
-		struct access b;
-
-		if (!access_may_depend(&a, &p->cand[i].label))
-			continue;
-		b = access_of(&p->cand[i].label);
-		if (access_dependent(&a, &b))
-			g->prio[p->cand[i].task] = 0;
-	}
-	g->prio[chosen->task] = 0;
+	priorities_redraw(g->prio, p, chosen->task, &a);
 	if (!a.object[0])
 		return (int)best;
 	key = key_of(chosen, a.object[0]);
@@ -329,7 +321,7 @@ static uint64_t guided_promise(const void *state, const struct search_point *poi
 	const struct guided *g = state;
 
 	*until = SEARCH_UNTIL_CHANGE;
-	return !g->now.nr && strategy_next_by_priority(g->prio, &g->env->rng, point) == task;
+	return !g->now.nr && priorities_next(g->prio, &g->env->rng, point) == task;
 }
 
 static void guided_end(void *state, const struct search_end *end)

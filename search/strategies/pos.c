@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
+#include "search/priorities.h"
 #include "search/strategies/strategies.h"
 
 struct pos {
@@ -47,34 +48,15 @@ static int pos_pick(void *state, const struct choice *c)
 	struct pos *p = state;
 	const struct search_point *point = c->point;
 	const struct search_cand *chosen;
-	uint64_t highest = 0;
-	uint32_t best = 0;
 	struct access a;
+	uint32_t best;
 
 	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
-		uint64_t *prio = &p->prio[choice_cand(c, i)->task];
-
-		if (!*prio)
-			*prio = rng_next(&p->env->rng) | 1;
-		if (*prio > highest) {
-			highest = *prio;
-			best = i;
-		}
-	}
+	best = priorities_highest(p->prio, &p->env->rng, c);
 	chosen = choice_cand(c, best);
 	a = access_of(&chosen->label);
-	for (uint32_t i = 0; i < point->nr; i++) {
-		struct access b;
-
-		if (!access_may_depend(&a, &point->cand[i].label))
-			continue;
-		b = access_of(&point->cand[i].label);
-		if (access_dependent(&a, &b))
-			p->prio[point->cand[i].task] = 0;
-	}
-	p->prio[chosen->task] = 0;
+	priorities_redraw(p->prio, point, chosen->task, &a);
 	return (int)best;
 }
 
@@ -88,7 +70,7 @@ static uint64_t pos_promise(const void *state, const struct search_point *point,
 	const struct pos *p = state;
 
 	*until = SEARCH_UNTIL_CHANGE;
-	return strategy_next_by_priority(p->prio, &p->env->rng, point) == task;
+	return priorities_next(p->prio, &p->env->rng, point) == task;
 }
 
 static void pos_fini(void *state)

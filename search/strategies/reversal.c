@@ -12,9 +12,9 @@
  * dropped when its steps, whatever the order of independent ones, were those of some execution's beginning. What is compared
  * is the set of operations with their pasts: the events of an unfolding (Rodriguez et al., CONCUR 2015).
  *
- * dpor.c makes each reversal, too, and can end, but goes depth first; this keeps no tree. It learns from its own executions and
- * the first one, which never preempts: what comes of samples, with their many preemptions, leads away from what is near to that
- * (measured: bakery-0 is found by the 76th execution of a portfolio then, by the 27th without).
+ * dpor.c makes each reversal, too, and can end, but goes depth first; this keeps no tree. Each execution of the search leads to
+ * aims: among other strategies it should leave out what they sample, whose many preemptions lead away from what is near
+ * (measured: bakery-0 was found by the 76th execution of a portfolio, and without these by the 27th).
  *
  * Steps on objects that one task alone uses do not count: they mean nothing to another task. Nor does data that was a point in
  * executions apart only: in those that look for data races other accesses are points each time.
@@ -24,6 +24,7 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "lib/base/id_map.h"
+#include "search/priorities.h"
 #include "search/save.h"
 #include "search/seen.h"
 #include "search/strategies/strategies.h"
@@ -94,8 +95,8 @@ struct reversal {
 	uint64_t *prio;		/* by task; 0: to be drawn */
 	uint32_t nr_prio;
 
-	/* of the execution that is observed, if it is watched */
-	bool own, started, watched, apart;
+	/* of the execution that is observed */
+	bool apart;
 	struct step *steps;
 	uint32_t nr_steps, room_steps;
 	uint32_t nr_kept;	/* settle(): of these steps, those that count */
@@ -221,13 +222,8 @@ static int reversal_observe(void *state, const struct search_point *p, uint32_t 
 	if (!p->step) {
 		if (settle(r))
 			return -ENOMEM;
-		r->watched = r->own || !r->started;
-		r->own = false;
-		r->started = true;
 		r->apart = r->env->apart;
 	}
-	if (!r->watched)
-		return 0;
 	if (look(r, p))
 		return -ENOMEM;
 	if (r->nr_steps == MAX_STEPS || r->nr_steps != p->step)
@@ -482,7 +478,7 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 	return 0;
 }
 
-/* Learns from the execution that was watched last, if that has not been done. */
+/* Learns from the execution that was observed last, if that has not been done. */
 static int settle(struct reversal *r)
 {
 	uint32_t work = 0;
@@ -524,7 +520,6 @@ static int reversal_begin(void *state, uint64_t iteration)
 	(void)iteration;
 	if (settle(r))
 		return -ENOMEM;
-	r->own = true;
 	if (r->nr_prio)
 		memset(r->prio, 0, r->nr_prio * sizeof(*r->prio));
 	free(r->taken.order);
@@ -549,24 +544,6 @@ static int reversal_begin(void *state, uint64_t iteration)
 	note(r, r->taken.beginning, TRIED);
 	drop_aim(r, best);
 	return SEARCH_GO;
-}
-
-static uint32_t highest_priority(struct reversal *r, const struct choice *c)
-{
-	uint64_t highest = 0;
-	uint32_t best = 0;
-
-	for (uint32_t i = 0; i < c->nr && c->nr > 1; i++) {
-		uint64_t *prio = &r->prio[choice_cand(c, i)->task];
-
-		if (!*prio)
-			*prio = rng_next(&r->env->rng) | 1;
-		if (*prio > highest) {
-			highest = *prio;
-			best = i;
-		}
-	}
-	return best;
 }
 
 /* The aim's next task, or CHOICE_NONE: nothing is followed any more. */
@@ -613,19 +590,10 @@ static int reversal_pick(void *state, const struct choice *c)
 		return -ENOMEM;
 	pos = follow(r, c);
 	if (pos == CHOICE_NONE)
-		pos = highest_priority(r, c);
+		pos = priorities_highest(r->prio, &r->env->rng, c);
 	chosen = choice_cand(c, pos);
 	a = access_of(&chosen->label);
-	for (uint32_t i = 0; i < p->nr; i++) {
-		struct access b;
-
-		if (!access_may_depend(&a, &p->cand[i].label))
-			continue;
-		b = access_of(&p->cand[i].label);
-		if (access_dependent(&a, &b))
-			r->prio[p->cand[i].task] = 0;
-	}
-	r->prio[chosen->task] = 0;
+	priorities_redraw(r->prio, p, chosen->task, &a);
 	if (r->now && come_along(r, (uint32_t)key_of(chosen))) {
 		if (r->now->held < r->nr_prio)
 			r->prio[r->now->held] = 1;
@@ -643,7 +611,7 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 
 	*until = SEARCH_UNTIL_CHANGE;
 	if (!r->now)
-		return strategy_next_by_priority(r->prio, &r->env->rng, point) == task;
+		return priorities_next(r->prio, &r->env->rng, point) == task;
 	*until = SEARCH_UNTIL_DONE;
 	while (r->at + nr < r->now->nr && r->now->order[r->at + nr].task == task)
 		nr++;
@@ -659,7 +627,6 @@ static void reversal_save(void *state, struct codec *c)
 		return;
 	}
 	save_seen(c, &r->seen);
-	codec_field(c, r->started);
 	codec_array32(c, &r->users, &r->nr_users, &r->room_users, sizeof(*r->users));
 	for (uint32_t i = 0; !c->write && !c->error && i < r->nr_users; i++)
 		if (!id_map_add(&r->by_object, r->users[i].object, i, NULL))
