@@ -715,6 +715,20 @@ static bool alarm_due(const struct mw_state *s)
 	return mw_first_deadline(s) <= s->clock;
 }
 
+/* A lease or a plan can go over such an operation, if its lock allows that. */
+static bool is_plain(const struct model_world *m, const struct mw_op *o)
+{
+	switch (o->op) {
+	case W_LOCK: case W_SPIN_LOCK: case W_SEM_WAIT: case W_UNLOCK: case W_SPIN_UNLOCK: case W_WAIT: case W_TIMED_WAIT:
+	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
+	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
+		return true;
+	case W_LEAVE:
+		return !m->w.ends_stop;
+	}
+	return false;
+}
+
 /* What is known of the operation before which a task stands: struct zug_pass. */
 static bool may_pass(const struct model_world *m, uint32_t t)
 {
@@ -734,13 +748,8 @@ static bool may_pass(const struct model_world *m, uint32_t t)
 	case W_WAIT:
 	case W_TIMED_WAIT:
 		return s->owner[o->b] == t;
-	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
-	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
-		return true;
-	case W_LEAVE:
-		return !m->w.ends_stop;
 	}
-	return false;
+	return is_plain(m, o);
 }
 
 /* What other tasks stand before has changed: W_LOCK, W_SEM_WAIT and their kin. */
@@ -778,20 +787,6 @@ static bool is_leased(struct model_world *m, uint32_t t)
 
 /* ---- plans: as bpf/plan.bpf.h ---- */
 
-/* The operation can be one that a plan goes over, whatever its lock says. */
-static bool is_plain(const struct model_world *m, const struct mw_op *o)
-{
-	switch (o->op) {
-	case W_LOCK: case W_SPIN_LOCK: case W_SEM_WAIT: case W_UNLOCK: case W_SPIN_UNLOCK: case W_WAIT: case W_TIMED_WAIT:
-	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
-	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
-		return true;
-	case W_LEAVE:
-		return !m->w.ends_stop;
-	}
-	return false;
-}
-
 /* A task that waits for nothing. */
 static bool is_enabled(const struct model_world *m, uint32_t t)
 {
@@ -817,8 +812,8 @@ static void task_steps(struct world_plan *plan, uint32_t task)
 						   plan->weights[i].weight;
 }
 
-/* Who makes the next step, as the plan says; t has come to a point. WORLD_NO_TASK: it does not. */
-static uint32_t planned_step(struct model_world *m, uint32_t t)
+/* Who makes the next step, as the plan says. WORLD_NO_TASK: it does not. */
+static uint32_t planned_step(struct model_world *m)
 {
 	struct mw_state *s = m->s;
 	struct rng rng = { .state = s->plan.draws.state };
@@ -833,7 +828,6 @@ static uint32_t planned_step(struct model_world *m, uint32_t t)
 		s->plan.runs[s->run].steps--;
 		return s->plan.runs[s->run].task;
 	}
-	(void)t;
 	for (uint32_t i = 0; i < s->plan.nr_weights; i++)
 		if (is_enabled(m, s->plan.weights[i].task)) {
 			sum += plan_weight(&s->plan, i);
@@ -864,7 +858,7 @@ static uint32_t follow_plan(struct model_world *m, uint32_t t)
 	if (s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
 	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now && is_plain(m, op_of(m, t)))
-		to = planned_step(m, t);
+		to = planned_step(m);
 	if (to != WORLD_NO_TASK && to != t &&
 	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
 		to = WORLD_NO_TASK;
@@ -885,7 +879,7 @@ static bool stands(struct model_world *m, uint32_t t)
 	uint32_t to = plans && !lone ? follow_plan(m, t) : t;
 	bool leased = !lone && (plans ? to != WORLD_NO_TASK : is_leased(m, t));
 
-	if (lone && plans && m->s->plan.kind == PLAN_STEPS && planned_step(m, t) != t)
+	if (lone && plans && m->s->plan.kind == PLAN_STEPS && planned_step(m) != t)
 		m->s->lease = 0;
 	if (lone && plans && m->s->plan.kind == PLAN_DRAWS)
 		task_steps(&m->s->plan, t);

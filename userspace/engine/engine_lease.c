@@ -22,16 +22,20 @@ void lease_begin(struct engine *e)
 		    !e->o.explore_timeouts && !engine_debugger(e);
 }
 
-/* What is replayed comes with the task's steps, and with no timer or fault before or in one of them. */
+/* The step that is replayed nth from here is that task's, with no timer or fault before or in it. */
+static bool is_replayed(const struct engine *e, uint32_t task, uint64_t nth)
+{
+	const struct trace_step *s = e->x->diverged ? NULL : replay_step(e->r, e->x->steps + nth);
+
+	return s && s->task == task && !zug_op_is_fault(s->label.op) && s->label.op != ZUG_OP_EXPIRE &&
+	       !(s->label.flags & ZUG_L_TIMER);
+}
+
 static uint64_t replayed(const struct engine *e, uint32_t task)
 {
-	const struct trace_step *s;
 	uint64_t nr = 0;
 
-	if (e->x->diverged)
-		return 0;
-	while (nr < MOST_POINTS && (s = replay_step(e->r, e->x->steps + nr)) && s->task == task &&
-	       !zug_op_is_fault(s->label.op) && s->label.op != ZUG_OP_EXPIRE && !(s->label.flags & ZUG_L_TIMER))
+	while (nr < MOST_POINTS && is_replayed(e, task, nr))
 		nr++;
 	return nr;
 }
@@ -55,12 +59,9 @@ static bool may_hold(const struct engine *e)
 /* The step that the plan has next can be made without the engine, as far as it knows already. */
 static bool may_plan(const struct engine *e, uint32_t task, uint64_t nth)
 {
-	const struct trace_step *s = e->r ? replay_step(e->r, e->x->steps + nth) : NULL;
-
 	if (task == SEARCH_NO_TASK || task >= e->w->nr_tasks || !world_lives(&e->w->tasks[task]))
 		return false;
-	return !e->r || (s && !e->x->diverged && s->task == task && !zug_op_is_fault(s->label.op) && s->label.op != ZUG_OP_EXPIRE &&
-			 !(s->label.flags & ZUG_L_TIMER));
+	return !e->r || is_replayed(e, task, nth);
 }
 
 /* The next steps of all tasks, up to most: as many as are known. */

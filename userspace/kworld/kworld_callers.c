@@ -195,13 +195,14 @@ static struct symfile *interpreter_of(struct kworld *k, uint32_t process, uint64
 	return NULL;
 }
 
-/* What they say of the functions that an interpreter executes in the task, which stands still. */
-static enum probes_verdict judge_interpreted(struct kworld *k, const struct world_task *t)
+/* What they say of the functions that an interpreter executes in the task, which stands still. *any: whether there is one. */
+static enum probes_verdict judge_interpreted(struct kworld *k, const struct world_task *t, bool *any)
 {
 	uint64_t bias, regs[18];
 	struct symfile *f = interpreter_of(k, t->process, &bias);
 	struct trace_frame frames[64];
 
+	*any = f;
 	if (!f || kworld_registers(&k->w, t, regs))
 		return PROBES_NEITHER;
 	return probes_judge_interpreted(k->o.probes, frames, symbols_interpreted_by(k->o.symbols, f, bias, t->pid, regs[17],
@@ -217,9 +218,9 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 {
 	enum probes_verdict here = judge(k, site), above = here;
 	/* it says so whatever calls it */
-	bool final = here == PROBES_NOT || stands_alone(k, site), out;
+	bool final = here == PROBES_NOT || stands_alone(k, site), interprets = false, out;
 	enum probes_verdict interpreted = PROBES_NEITHER;
-	uint64_t caller, bias;
+	uint64_t caller;
 	struct stack s;
 
 	if (!final) {
@@ -228,10 +229,10 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 		above = caller ? judge(k, caller) : PROBES_NEITHER;
 		final = caller && here == PROBES_NEITHER;
 	}
-	if (here != PROBES_NOT && interpreter_of(k, t->process, &bias)) {
-		interpreted = judge_interpreted(k, t);
-		final = false;
-	}
+	if (here != PROBES_NOT)
+		interpreted = judge_interpreted(k, t, &interprets);
+	/* it may execute another function next time */
+	final &= !interprets;
 	out = probes_judged_out(k->o.probes, here, above, interpreted);
 	if (final)
 		kernel_tell_caller(k->o.kernel, mm, addr, &(struct zug_caller){
@@ -296,13 +297,15 @@ void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug
 
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
+	bool interprets;
 	uint64_t site;
 
 	k->kt[t->task].asked_for_turn = false;
 	if (!probes_has_scope(k->o.probes))
 		return;
 	site = places_site(k->o.places, t->process, e->ip - 2);
-	if (probes_judged_out(k->o.probes, judge(k, site), judge(k, t->label.site), judge_interpreted(k, t)))
+	if (probes_judged_out(k->o.probes, judge(k, site), judge(k, t->label.site),
+			      judge_interpreted(k, t, &interprets)))
 		t->label.flags |= ZUG_L_LEFT_OUT;
 }
 

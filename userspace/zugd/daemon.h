@@ -133,7 +133,7 @@ void guest_free(struct guest *g);
 
 enum note_kind {
 	NOTE_REQUEST,	/* to a worker that is kept: the message in a file, and the client's descriptors */
-	NOTE_DONE,	/* to zugd: status, text; in a file what worker_status() tells of its campaigns */
+	NOTE_DONE,	/* to zugd: status, text; in a file what campaigns_status() tells */
 	NOTE_WANT,	/* to zugd: the search could use n CPUs */
 	NOTE_LANE,	/* to a worker: cpu and slot are its own from now on */
 	NOTE_KEEP,	/* to a worker: it is to give lanes back, but n */
@@ -187,11 +187,9 @@ struct workers *workers_new(const struct worker_options *o, int lane, unsigned i
 /* Before workers_free(): ends everything; workers_done() gives the requests back. Nothing is begun any more. */
 void workers_stop(struct workers *ws);
 void workers_free(struct workers *ws);
-/*
- * Queues a request, which is theirs until workers_done() gives it back. in_child: called in a new worker, closes what is
- * not its own. How many come before it.
- */
+/* Queues a request, which is theirs until workers_done() gives it back. How many come before it. */
 int workers_submit(struct workers *ws, struct request *r);
+/* fn is called in each new worker, and closes what is not that one's. */
 void workers_in_child(struct workers *ws, void (*fn)(void *ctx), void *ctx);
 /* Descriptors to poll for input; at most max. workers_look() is to be called when one is readable, or at times. */
 #define WORKERS_MOST 64
@@ -202,7 +200,7 @@ struct request *workers_done(struct workers *ws);
 void workers_abort(struct workers *ws, struct request *r);
 /* In how many ms workers_look() is to be called; -1: not by itself. */
 int workers_patience(const struct workers *ws);
-/* Adds "lane", "lanes", "running", "queue" and "campaigns" to an answer. */
+/* Adds "lanes", "running", "queue" and "campaigns" to an answer. */
 void workers_status(struct workers *ws, struct json_object *m);
 
 /* ---- campaigns of single executions ---- */

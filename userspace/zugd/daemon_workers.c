@@ -204,11 +204,11 @@ static void lend(struct workers *ws, struct worker *w, int cpu)
 /* How many CPUs each may have: they are dealt out one by one, those who wait in the queue first get one each. */
 static unsigned int share_of(const struct workers *ws, const struct worker *of)
 {
-	unsigned int left = ws->nr_cpus, nr_waiting = 0, round, most = 0, mine = 0;
+	unsigned int left = ws->nr_cpus, nr_waiting = 0, mine = 0;
 
 	for (const struct request *r = ws->queue; r; r = r->next)
 		nr_waiting++;
-	for (round = 1; left; round++) {
+	for (unsigned int round = 1; left; round++) {
 		unsigned int before = left;
 
 		for (const struct worker *w = ws->list; w && left; w = w->next) {
@@ -222,23 +222,29 @@ static unsigned int share_of(const struct workers *ws, const struct worker *of)
 		if (before == left)
 			break;
 	}
-	most = mine ? mine : 1;
-	return most;
+	return mine ? mine : 1;
+}
+
+/* Tells it how many lanes it may keep: with one CPU it needs none. answers: it has said how many it wants. */
+static void tell_keep(struct worker *w, unsigned int share, bool answers)
+{
+	unsigned int keep = share > 1 ? share : 0;
+
+	if (keep != w->told || answers)
+		note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .status = answers, .n = keep }, NULL);
+	w->told = keep;
 }
 
 static void share_lanes(struct workers *ws)
 {
 	for (struct worker *w = ws->list; w; w = w->next) {
-		unsigned int share, keep;
+		unsigned int share;
 		int cpu;
 
 		if (!w->r || w->kept || w->silent)
 			continue;
 		share = share_of(ws, w);
-		keep = share > 1 ? share : 0;
-		if (keep != w->told)
-			note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .n = keep }, NULL);
-		w->told = keep;
+		tell_keep(w, share, false);
 		while (has_cpus(w) < share && (cpu = free_cpu(ws)) >= 0) {
 			unsigned int before = w->nr_lanes;
 
@@ -346,8 +352,8 @@ static int pass_on(struct worker *w, struct request *r)
 /* 1: it has begun; 0: it has to wait; -errno. */
 static int begin(struct workers *ws, struct request *r)
 {
+	int slot, cpu = free_cpu(ws), ret = 0;
 	struct worker *w;
-	int slot, ret = 0;
 
 	if (nr_used(ws) >= ws->nr_cpus)
 		return 0;
@@ -355,7 +361,7 @@ static int begin(struct workers *ws, struct request *r)
 		slot = take_slot(ws);
 		if (slot < 0)
 			return 0;
-		w = begin_worker(ws, r, slot, free_cpu(ws) < 0 ? ws->cpus[0] : free_cpu(ws));
+		w = begin_worker(ws, r, slot, cpu < 0 ? ws->cpus[0] : cpu);
 		if (!w)
 			ws->used[slot] = false;
 	} else {
@@ -457,8 +463,7 @@ static void on_note(struct workers *ws, struct worker *w, const struct note *n, 
 		break;
 	case NOTE_WANT:
 		w->wanted = n->n;
-		w->told = share_of(ws, w) > 1 ? share_of(ws, w) : 0;
-		note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .status = 1, .n = w->told }, NULL);
+		tell_keep(w, share_of(ws, w), true);
 		break;
 	case NOTE_FREED:
 		freed(ws, w, n);
@@ -475,16 +480,17 @@ static void on_note(struct workers *ws, struct worker *w, const struct note *n, 
 			close(fds[i]);
 }
 
+static void drain_slot(struct workers *ws, unsigned int slot)
+{
+	kernel_ctl(ws->o.kernel, &(struct zug_ctl){ .cmd = ZUG_CMD_DRAIN, .sandbox = slot });
+}
+
 /* Its tasks go on, so that the kernel can let go of its probes. */
 static void drain(struct workers *ws, struct worker *w)
 {
-	struct zug_ctl c = { .cmd = ZUG_CMD_DRAIN, .sandbox = w->slot };
-
-	kernel_ctl(ws->o.kernel, &c);
-	for (unsigned int i = 0; i < w->nr_lanes; i++) {
-		c = (struct zug_ctl){ .cmd = ZUG_CMD_DRAIN, .sandbox = w->lanes[i].slot };
-		kernel_ctl(ws->o.kernel, &c);
-	}
+	drain_slot(ws, w->slot);
+	for (unsigned int i = 0; i < w->nr_lanes; i++)
+		drain_slot(ws, w->lanes[i].slot);
 }
 
 /* It says nothing any more: a command's worker after it was done, or one that has crashed. */

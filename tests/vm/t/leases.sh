@@ -117,19 +117,25 @@ for strategy in "${strategies[@]}"; do
 	end
 done
 
-if begin "few points of two tasks are asked about"; then
-	for strategy in pct preemption; do
-		searched unknown "$programs/bench/two-threads-50-points" $strategy --executions 20 --no-races
-		[ "$(rate unknown)" -lt 25 ] || note "$strategy: $(share unknown)"
+# asks_less PERCENT STRATEGY...: of the points of two tasks
+asks_less()
+{
+	local most=$1 strategy
+
+	shift
+	for strategy; do
+		searched unknown "$programs/bench/two-threads-50-points" "$strategy" --executions 20 --no-races
+		[ "$(rate unknown)" -lt "$most" ] || note "$strategy: $(share unknown)"
 	done
+}
+
+if begin "few points of two tasks are asked about"; then
+	asks_less 25 pct preemption
 	end
 fi
 
 if begin "a random walk goes from task to task without a question"; then
-	for strategy in random urw; do
-		searched unknown "$programs/bench/two-threads-50-points" $strategy --executions 20 --no-races
-		[ "$(rate unknown)" -lt 45 ] || note "$strategy: $(share unknown)"
-	done
+	asks_less 45 random urw
 	end
 fi
 
