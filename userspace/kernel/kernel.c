@@ -22,6 +22,7 @@
 #include "kernel/programs.h"
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
+#include "lib/base/descriptors.h"
 #include "zug.skel.h"
 
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
@@ -154,6 +155,7 @@ int kernel_open(struct kernel **out, char *err, size_t errlen)
 	if (ret)
 		return ret;
 	setrlimit(RLIMIT_MEMLOCK, &inf);
+	descriptors_raise();
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;

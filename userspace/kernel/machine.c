@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -385,6 +386,23 @@ static void look_scheduler(struct machine_fact *f)
 	    "the sched_ext scheduler '%s' is loaded%s (state: %s), and a system has room for one", ops, holder, state);
 }
 
+/* A search of a small program has about 90 at once; each lane, library and file of points needs more. */
+#define DESCRIPTORS_NEEDED	128
+
+static void look_descriptors(struct machine_fact *f)
+{
+	struct rlimit l = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &l);
+	if (l.rlim_max < DESCRIPTORS_NEEDED)
+		bad(f, -EMFILE, "raise the hard limit of the shell that starts zug (ulimit -n)",
+		    "zug may open %llu files at once, and needs %d", (unsigned long long)l.rlim_max, DESCRIPTORS_NEEDED);
+	else if (l.rlim_max == RLIM_INFINITY)
+		snprintf(f->found, sizeof(f->found), "no limit of open files");
+	else
+		snprintf(f->found, sizeof(f->found), "%llu open files at once", (unsigned long long)l.rlim_max);
+}
+
 /* ---- what some options need ---- */
 
 static void look_breakpoints(struct machine_fact *f)
@@ -517,6 +535,7 @@ static const struct {
 	{ "privileges", MACHINE_NEEDED, true, look_privileges },
 	{ "cgroup", MACHINE_NEEDED, true, look_cgroup },
 	{ "scheduler", MACHINE_NEEDED, true, look_scheduler },
+	{ "descriptors", MACHINE_NEEDED, true, look_descriptors },
 	{ "breakpoints", MACHINE_USEFUL, false, look_breakpoints },
 	{ "cpus", MACHINE_USEFUL, false, look_cpus },
 	{ "qemu", MACHINE_VIRTUAL, false, look_qemu },

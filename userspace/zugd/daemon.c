@@ -18,7 +18,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
-#include "lib/base/descriptors.h"
 #include "lib/version.h"
 #include "zugd/client.h"
 #include "zugd/daemon.h"
@@ -435,8 +434,6 @@ static int start(struct daemon *d, char *err, size_t errlen)
 			 d->o->defaults->shared_lanes, sysconf(_SC_NPROCESSORS_ONLN));
 		return -EINVAL;
 	}
-	/* each client brings four, and each campaign has those of its probes */
-	descriptors_raise();
 	ret = kernel_open(&d->kernel, err, errlen);
 	ret = ret ? ret : door_new(&d->door, &d->o->defaults->c, err, errlen);
 	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);

@@ -223,6 +223,16 @@ if begin "zug has the capabilities that it needs, and no other"; then
 	fi
 	end
 fi
+if begin "few files may be open"; then
+	command_run 60 prlimit --nofile=127 "$zug" run -o traces -- true
+	want_status 3
+	want_err 'may open 127 files at once, and needs 128: raise'
+	# the soft limit is raised, for zug alone
+	command_run 60 prlimit --nofile=20:128 "$zug" run -q --executions 3 -o traces -- sh -c '[ $(ulimit -Sn) = 20 ]'
+	want_status 0
+	want_nothing_left
+	end
+fi
 if begin "no cgroup v2"; then
 	# The same as where only version 1 is mounted.
 	command_run 60 unshare -m sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"' sh "$zug" run -- true
