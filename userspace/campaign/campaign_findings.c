@@ -88,33 +88,27 @@ static struct minimize_limits time_to_simplify(const struct campaign *c, const s
 
 /*
  * The simplest schedule that fails like t, as a trace at 'min', and what came of its replays. 0;
- * -EAGAIN: there is none, and the observer knows why.
+ * -EAGAIN: there is none, with the reason in err.
  */
 static int find_simplest(struct campaign *c, const struct trace *t,
 			 const struct minimize_limits *limits, const char *min, struct minimized *m,
-			 struct campaign_finding *f)
+			 struct campaign_finding *f, char *err, size_t errlen)
 {
-	char err[PATH_MAX + 128];
 	struct session_replays replays = { 0 };
 	struct trace *simple;
 	int times = c->s.o.results.verify;
 
-	if (minimize_trace(c, t, limits, min, m, err, sizeof(err))) {
-		session_say(&c->s, "not minimised: %s", err);
+	if (minimize_trace(c, t, limits, min, m, err, errlen))
 		return -EAGAIN;
-	}
 	if (!m->reproduced) {
-		if (m->came[0])
-			session_say(&c->s,
-				    "not minimised: the same schedule ended differently (%s)",
-				    m->came);
+		snprintf(err, errlen, m->came[0] ? "the same schedule ended differently (%s)" : "%s", m->came);
 		return -EAGAIN;
 	}
-	simple = trace_open(min, err, sizeof(err));
+	simple = trace_open(min, err, errlen);
 	if (simple && m->simpler)
 		session_verify(&c->s, simple, times ? times : 1, &replays);
 	if (!simple || replays.same != replays.made) {
-		session_say(&c->s, "not minimised: a simpler schedule failed, but not again");
+		snprintf(err, errlen, "a simpler schedule failed, but not again");
 		trace_free(simple);
 		return -EAGAIN;
 	}
@@ -162,8 +156,9 @@ static void explain_with_data(struct campaign *c, const char *min, struct minimi
 	if (until)
 		limits.time_ns = until > clock_now_ns() ? MINIMIZE_SHARE(until - clock_now_ns()) : 1;
 	more.came[0] = 0;
-	if (find_simplest(c, t, &limits, with, &more, f) || !explain(c, with, &more, until) || !more.reproduced ||
-	    new_file_rename(with, min)) {
+	/* with these accesses it may not fail: a loop that waits lets others go on at them */
+	if (find_simplest(c, t, &limits, with, &more, f, err, sizeof(err)) ||
+	    !explain(c, with, &more, until) || !more.reproduced || new_file_rename(with, min)) {
 		*f = before;
 		goto out;
 	}
@@ -199,8 +194,11 @@ static void simplify(struct campaign *c, struct campaign_finding *f)
 	if (!found || !min || !t)
 		goto out;
 	limits = time_to_simplify(c, t, &until);
-	if (find_simplest(c, t, &limits, min, &m, f))
+	if (find_simplest(c, t, &limits, min, &m, f, err, sizeof(err))) {
+		if (err[0])
+			session_say(&c->s, "not minimised: %s", err);
 		goto out;
+	}
 	executions = m.preemptions ? EXPLAIN_BESIDES : EXPLAIN_EXECUTIONS;
 	if (c->s.o.results.minimize_ns == MINIMIZE_NS_AUTO) {
 		uint64_t least = clock_now_ns() + time_of_executions(t, executions, EXPLAIN_LEAST_NS);

@@ -72,18 +72,19 @@ static uint64_t of_deadlock(struct world *w)
 	return identity_deadlock(s.w, s.nr);
 }
 
-/* Where the timer struck within the loop is chance; the function is not. */
+/*
+ * Where the timer struck within the loop is chance, and so is whether in a function that the loop calls. The function
+ * with which the task began is not; a function without a name is told by its address, which moves with the timer, too.
+ */
 static uint64_t of_spin(struct world *w, uint32_t task)
 {
-	struct trace_frame frames[8];
-	int nr = task < w->nr_tasks ? w->ops->stack(w, &w->tasks[task], frames, 8) : 0;
-	const char *name = "";
+	struct trace_frame frames[64];
+	int nr = task < w->nr_tasks ? w->ops->stack(w, &w->tasks[task], frames, 64) : 0;
 
-	for (int i = 0; i < nr && !name[0]; i++)
-		if (!frames[i].inlined && frames[i].function)
-			name = frames[i].function;
-	/* an address of a function without a name moves with the timer, too */
-	return identity_message(strchr(name, '+') ? "spin" : name);
+	for (int i = nr; i-- > 0;)
+		if (!frames[i].inlined && frames[i].function && !strchr(frames[i].function, '+'))
+			return identity_message(frames[i].function);
+	return identity_message("spin");
 }
 
 static uint64_t of_livelock(struct world *w, const struct progress_check *pc)
