@@ -13,8 +13,8 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		27
-#define ZUG_MAX_SANDBOXES	64	/* a power of two */
+#define ZUG_ABI_VERSION		28
+#define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
 #define ZUG_BLIP_NS		8000000000ull

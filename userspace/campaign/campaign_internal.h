@@ -33,17 +33,21 @@ struct campaign_parts {
 };
 
 struct lane;
+struct lane_boxes;
 struct lane_part;
 
 /* -j: copies of this process that make parts, too (campaign_lanes.c). */
 struct campaign_lanes {
 	struct lane *list;	/* NULL: none now */
 	struct campaign_lane *figures;	/* of each */
+	struct lane_boxes *boxes;	/* of each: what it has to do, and what it tells */
 	uint32_t nr;
 	bool *quiet;		/* CPUs that have no other work; NULL: all will do */
 	uint32_t keep;		/* where another process gives lanes: so many at most */
 	struct lane_part *given;	/* parts that they have, or have made, in their order */
 	size_t first, nr_given, room;	/* given[first..nr_given) are not done with */
+	size_t nr_back;		/* of these, so many have been taken from a lane */
+	uint64_t looked_ns;	/* when it was last seen which lanes go on */
 	uint32_t taken;
 	uint64_t part;		/* the next one to be given is not before it, under this bound */
 	uint32_t bound;

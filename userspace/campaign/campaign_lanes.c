@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lanes: the two ends of the socket between the campaign and its copies. Read campaign_lanes.h first; lane_main() is the
- * copy, all behind it is the campaign.
+ * Lanes: the campaign and its copies, with the memory that they share between them (lane_box.h). Read campaign_lanes.h
+ * first; lane_main() is the copy, all behind it is the campaign.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,64 +19,30 @@
 #include "lib/base/hash.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/campaign_lanes.h"
+#include "campaign/lane_box.h"
 #include "campaign/race_book.h"
 #include "kernel/interrupt.h"
 #include "kernel/lane_watch.h"
 
-/*
- * Parts that a lane is given beforehand, so that it need not wait for the campaign: subtrees, or executions near the end of
- * the search; and of executions where many are left, so that the campaign has one message for several of them.
- */
+/* Subtrees that a lane is given beforehand, so that it need not wait for the campaign; of executions LANE_ORDERS. */
 #define AHEAD 2
-#define MOST_AHEAD 16
 /* What is left is shared out in so many turns of all lanes. */
 #define TURNS 4
-/* A lane tells so many results in one message, and none later than that behind the first. */
-#define REPORTS 8
-#define REPORT_WITHIN_NS 100000000ull
 /* Of parts that are there, so many are taken until the campaign looks again for what lanes have told. */
 #define TAKEN_AT_ONCE 8
 /* Results that wait for one that comes before them. */
 #define MOST_WAITING 4096
 /* Until a lane is killed that was asked to end: it drains its sandbox. */
 #define END_MS 15000
-/* How often the campaign looks whether it is to end, while it waits. */
-#define LOOK_MS 100
-
-/* A message to a lane: the first nr of the parts. */
-struct lane_order {
-	uint32_t nr, bound;
-	uint64_t parts[MOST_AHEAD];
-};
-#define ORDER_SIZE(nr) (offsetof(struct lane_order, parts) + (nr) * sizeof(uint64_t))
-
-/* What a lane tells: an execution, the end of a part, or both. */
-struct lane_report {
-	uint64_t part;
-	uint32_t bound;
-	bool executed, over;
-	bool plain;		/* nothing in it is for the campaign to see; of an end: of the part */
-	struct search_part_end end;
-	enum search_result result;
-	struct search_made made;
-	uint64_t failure, preemptions, switches, asked, hash, trace_sum, wall_ns, launch_ns, drain_ns;
-	struct spent spent;
-	uint32_t nr_tasks;
-};
-
-/* What it has not told yet. */
-struct lane_reports {
-	struct lane_report list[REPORTS];
-	size_t nr;
-	uint64_t since_ns;
-};
+/* How often the campaign looks whether it is to end, or a lane has ended, while no lane wakes it. */
+#define LOOK_MS 200
 
 struct lane {
 	pid_t pid;		/* 0: there is none, where another process gives lanes */
-	int fd, pidfd;
-	int cpu;
+	int pidfd, cpu;
 	unsigned int slot, given;	/* parts that it has not ended */
-	bool retires;		/* gets no more parts, and ends then */
+	bool retires;		/* gets no more parts, and ends after its execution */
+	bool gone;		/* has ended */
 };
 
 /* A part that a lane was given, in the order of parts. */
@@ -86,6 +51,7 @@ struct lane_part {
 	uint64_t part;
 	uint32_t bound;
 	bool over, plain;
+	bool back;		/* another lane shall make it */
 	struct search_part_end end;
 	struct lane_report *list;	/* executions */
 	size_t nr, room, next;
@@ -138,24 +104,6 @@ static uint64_t hash_notes(const struct campaign *c)
 	return h + points_races(c->points)->nr;
 }
 
-static void tell(const struct lane *l, struct lane_reports *told)
-{
-	while (told->nr && send(l->fd, told->list, told->nr * sizeof(told->list[0]), MSG_NOSIGNAL) < 0)
-		if (errno != EINTR)
-			_exit(1);
-	told->nr = 0;
-}
-
-/* What the campaign has to see itself it is told at once. */
-static void report(const struct lane *l, struct lane_reports *told, const struct lane_report *r)
-{
-	if (!told->nr)
-		told->since_ns = clock_now_ns();
-	told->list[told->nr++] = *r;
-	if (told->nr == REPORTS || !r->plain || clock_now_ns() - told->since_ns > REPORT_WITHIN_NS)
-		tell(l, told);
-}
-
 static void note_execution(struct campaign *c, struct lane_report *r, const struct execution *x, bool plain)
 {
 	r->executed = true;
@@ -176,12 +124,11 @@ static void note_execution(struct campaign *c, struct lane_report *r, const stru
 }
 
 /* 0, or -errno: the lane cannot go on. */
-static int make_part(struct campaign *c, const struct lane *l, uint64_t part, uint32_t bound, campaign_make make,
-		     struct lane_reports *told, uint64_t *notes)
+static int make_part(struct campaign *c, uint32_t i, const struct lane_order *o, campaign_make make, uint64_t *notes)
 {
-	struct lane_report r = { .part = part, .bound = bound, .plain = true };
+	struct lane_report r = { .part = o->part, .bound = o->bound, .plain = true };
 	enum campaign_step what = CAMPAIGN_EXECUTED;
-	int ret = campaign_parts_go(c, part, bound);
+	int ret = campaign_parts_go(c, o->part, o->bound);
 	struct execution x;
 	uint64_t before;
 	char err[512];
@@ -189,13 +136,16 @@ static int make_part(struct campaign *c, const struct lane *l, uint64_t part, ui
 	while (ret == SEARCH_GO && what == CAMPAIGN_EXECUTED && r.plain) {
 		if (make(c, &x, &what, err, sizeof(err)) || x.outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 			return -EIO;
+		/* what is left of a subtree is another's */
+		if (c->parts.owner && lane_box_ends(c->lanes.boxes, i))
+			return -ECANCELED;
 		if (what == CAMPAIGN_EXHAUSTED)
 			break;
 		before = *notes;
 		*notes = hash_notes(c);
 		note_execution(c, &r, &x, before == *notes);
 		if (c->parts.owner)
-			report(l, told, &r);
+			lane_box_tell(c->lanes.boxes, i, &r);
 		/* another failure may be known to the campaign: it says so when it comes to it */
 		r.plain = r.plain && (r.result == SEARCH_PASS || (r.result == SEARCH_FAIL && c->s.o.results.keep_going));
 		if (!c->parts.owner)
@@ -208,25 +158,13 @@ static int make_part(struct campaign *c, const struct lane *l, uint64_t part, ui
 	/* told already */
 	r.executed = r.executed && !c->parts.owner;
 	r.plain = r.plain && !r.end.incomplete && !r.end.missed;
-	report(l, told, &r);
+	lane_box_tell(c->lanes.boxes, i, &r);
 	return 0;
-}
-
-/* The next parts; false: there are none any more. Before it waits for them it tells what it has. */
-static bool next_order(const struct lane *l, struct lane_order *o, struct lane_reports *told)
-{
-	ssize_t n = recv(l->fd, o, sizeof(*o), MSG_DONTWAIT);
-
-	if (n < 0 && errno == EAGAIN) {
-		tell(l, told);
-		n = recv(l->fd, o, sizeof(*o), 0);
-	}
-	return n >= (ssize_t)ORDER_SIZE(1) && n == (ssize_t)ORDER_SIZE(o->nr);
 }
 
 static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane *l, pid_t parent, campaign_make make)
 {
-	struct lane_reports told = { .nr = 0 };
+	uint32_t i = l - c->lanes.list;
 	struct lane_order o;
 	uint64_t notes;
 	char err[512];
@@ -244,12 +182,11 @@ static void __attribute__((noreturn)) lane_main(struct campaign *c, struct lane 
 	c->parts.log = NULL;
 	ret = session_forked(&c->s, l->slot, l->cpu, err, sizeof(err));
 	notes = hash_notes(c);
-	while (!ret && !session_interrupted(&c->s) && next_order(l, &o, &told))
-		for (uint32_t i = 0; i < o.nr && !ret && !session_interrupted(&c->s); i++)
-			ret = make_part(c, l, o.parts[i], o.bound, make, &told, &notes);
+	while (!ret && !session_interrupted(&c->s) && lane_box_next(c->lanes.boxes, i, &o))
+		ret = make_part(c, i, &o, make, &notes);
 	session_forked_close(&c->s);
 	/* what is in buffers is the campaign's */
-	_exit(ret != 0);
+	_exit(ret && ret != -ECANCELED);
 }
 
 /* ---- what is serial ---- */
@@ -309,34 +246,23 @@ static int find_quiet(struct campaign *c)
 static int start_lane(struct campaign *c, struct lane *l, campaign_make make)
 {
 	pid_t parent = getpid();
-	int fd[2], ret;
+	int ret = 0;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
-		return -errno;
+	lane_box_reset(c->lanes.boxes, l - c->lanes.list);
 	l->pid = fork();
 	if (!l->pid) {
-		for (uint32_t i = 0; i < c->lanes.nr; i++) {
-			const struct lane *other = &c->lanes.list[i];
-
-			if (other == l || !other->pid)
-				continue;
-			close(other->fd);
-			close(other->pidfd);
-		}
-		close(fd[0]);
-		l->fd = fd[1];
+		for (uint32_t i = 0; i < c->lanes.nr; i++)
+			if (&c->lanes.list[i] != l && c->lanes.list[i].pid)
+				close(c->lanes.list[i].pidfd);
 		lane_main(c, l, parent, make);
 	}
-	ret = l->pid < 0 ? -errno : 0;
-	close(fd[1]);
-	l->fd = fd[0];
-	l->pidfd = ret ? -1 : (int)syscall(SYS_pidfd_open, l->pid, 0);
-	if (!ret && l->pidfd < 0) {
+	if (l->pid < 0)
+		return -errno;
+	l->pidfd = (int)syscall(SYS_pidfd_open, l->pid, 0);
+	if (l->pidfd < 0) {
 		ret = -errno;
 		kill(l->pid, SIGKILL);
 	}
-	if (ret)
-		close(l->fd);
 	return ret;
 }
 
@@ -352,7 +278,8 @@ static int start(struct campaign *c, campaign_make make, char *err, size_t errle
 		return ret;
 	s->list = calloc(nr, sizeof(*s->list));
 	s->figures = calloc(nr, sizeof(*s->figures));
-	if (!s->list || !s->figures) {
+	s->boxes = lane_boxes_new(nr);
+	if (!s->list || !s->figures || !s->boxes) {
 		campaign_lanes_stop(c);
 		return -ENOMEM;
 	}
@@ -377,23 +304,72 @@ static int start(struct campaign *c, campaign_make make, char *err, size_t errle
 	return ret;
 }
 
-static void forget(struct lane_part *p)
+static void forget(struct campaign_lanes *s, struct lane_part *p)
 {
+	s->nr_back -= p->back;
 	free(p->list);
 	*p = (struct lane_part){ 0 };
 }
 
-/* Its parts are not made, or not to their ends. */
+/* Another lane makes it, from its beginning. */
+static void put_back(struct campaign_lanes *s, struct lane_part *p)
+{
+	free(p->list);
+	*p = (struct lane_part){ .part = p->part, .bound = p->bound, .plain = true, .back = true };
+	s->nr_back++;
+}
+
+/* They are in the order of their bounds and numbers. NULL: it was not given, or is done with. */
+static struct lane_part *find_part(struct campaign_lanes *s, uint64_t part, uint32_t bound)
+{
+	size_t first = s->first, end = s->nr_given;
+
+	while (first < end) {
+		size_t mid = first + (end - first) / 2;
+		struct lane_part *p = &s->given[mid];
+
+		if (p->part == part && p->bound == bound)
+			return p;
+		if (p->bound < bound || (p->bound == bound && p->part < part))
+			first = mid + 1;
+		else
+			end = mid;
+	}
+	return NULL;
+}
+
+/* What it has not begun with is for other lanes. */
+static void take_back(struct campaign_lanes *s, struct lane *l)
+{
+	struct lane_order list[LANE_ORDERS];
+	uint32_t nr = lane_box_take_back(s->boxes, l - s->list, list);
+	struct lane_part *p;
+
+	l->given -= nr;
+	for (uint32_t i = 0; i < nr; i++)
+		if ((p = find_part(s, list[i].part, list[i].bound)))
+			put_back(s, p);
+}
+
+/*
+ * It has ended. The part that it was making is left to another lane where it was told to end, and else to the campaign: it
+ * may be what has ended the lane.
+ */
 static void lane_gone(struct campaign *c, struct lane *l)
 {
-	for (size_t i = c->lanes.first; i < c->lanes.nr_given; i++)
-		if (c->lanes.given[i].lane == l)
-			c->lanes.given[i].lane = NULL;
-	if (l->fd >= 0)
-		close(l->fd);
-	l->fd = -1;
+	struct campaign_lanes *s = &c->lanes;
+
+	take_back(s, l);
+	for (size_t i = s->first; i < s->nr_given; i++) {
+		if (s->given[i].lane != l)
+			continue;
+		if (l->retires)
+			put_back(s, &s->given[i]);
+		s->given[i].lane = NULL;
+	}
+	l->gone = true;
 	l->given = 0;
-	c->lanes.figures[l - c->lanes.list].ended = !l->retires;
+	s->figures[l - s->list].ended = !l->retires;
 }
 
 /* Until it has ended, which it was asked to. */
@@ -430,9 +406,12 @@ void campaign_lanes_stop(struct campaign *c)
 	struct campaign_lanes *s = &c->lanes;
 
 	makes_it_here(c);
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->list[i].pid)
-			syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		if (!s->list[i].pid)
+			continue;
+		lane_box_end(s->boxes, i);
+		syscall(SYS_pidfd_send_signal, s->list[i].pidfd, SIGTERM, NULL, 0);
+	}
 	for (uint32_t i = 0; i < s->nr; i++) {
 		if (!s->list[i].pid)
 			continue;
@@ -447,7 +426,8 @@ void campaign_lanes_stop(struct campaign *c)
 	if (b)
 		b->want(b->ctx, 1);
 	for (size_t i = s->first; i < s->nr_given; i++)
-		forget(&s->given[i]);
+		forget(s, &s->given[i]);
+	lane_boxes_free(s->boxes);
 	free(s->given);
 	free(s->quiet);
 	free(s->figures);
@@ -464,28 +444,38 @@ static unsigned int wanted_ahead(const struct campaign *c)
 	uint64_t left = campaign_parts_left(c), given = s->nr_given - s->first;
 
 	left = (left > given ? left - given : 0) / (TURNS * s->nr);
-	return c->parts.owner || left < AHEAD ? AHEAD : left > MOST_AHEAD ? MOST_AHEAD : left;
+	return c->parts.owner || left < AHEAD ? AHEAD : left > LANE_ORDERS ? LANE_ORDERS : left;
 }
 
-/* The lane that has least to do, and may get more; NULL: none. */
+static bool may_get(const struct lane *l)
+{
+	return l->pid && !l->retires && !l->gone;
+}
+
+/* The lane that has least to do; NULL: all have enough. */
 static struct lane *idle_lane(struct campaign_lanes *s, unsigned int ahead)
 {
 	struct lane *best = NULL;
 
-	for (uint32_t i = 0; i < s->nr; i++) {
-		struct lane *l = &s->list[i];
-
-		if (l->pid && !l->retires && l->fd >= 0 && l->given <= ahead / 2 && (!best || l->given < best->given))
-			best = l;
-	}
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (may_get(&s->list[i]) && s->list[i].given < ahead && (!best || s->list[i].given < best->given))
+			best = &s->list[i];
 	return best;
+}
+
+static void give_part(struct campaign_lanes *s, struct lane *l, struct lane_part *p, unsigned int ahead)
+{
+	p->lane = l;
+	l->given++;
+	lane_box_low(s->boxes, l - s->list, ahead / 2);
+	lane_box_put(s->boxes, l - s->list, &(struct lane_order){ .part = p->part, .bound = p->bound });
 }
 
 /* 0 or -ENOMEM. */
 static int give(struct campaign *c)
 {
 	struct campaign_lanes *s = &c->lanes;
-	unsigned int ahead;
+	unsigned int ahead = wanted_ahead(c);
 	struct lane *l;
 
 	/* which parts a greater bound has is known when this one is over */
@@ -496,46 +486,20 @@ static int give(struct campaign *c)
 	/* what was made here while there was no lane */
 	if (s->part < c->parts.part)
 		s->part = c->parts.part;
-	while (s->nr_given - s->first < MOST_WAITING && (ahead = wanted_ahead(c)) && (l = idle_lane(s, ahead))) {
-		struct lane_order o = { .bound = s->bound };
-		uint64_t part = s->part;
-
-		while (l->given + o.nr < ahead && campaign_parts_after(c, &part))
-			o.parts[o.nr++] = part++;
-		if (!o.nr)
-			return 0;
-		if (!ARRAY_RESERVE(s->given, s->room, s->nr_given + o.nr))
-			return -ENOMEM;
-		if (send(l->fd, &o, ORDER_SIZE(o.nr), MSG_NOSIGNAL) < 0) {
-			lane_gone(c, l);
+	for (size_t i = s->first; s->nr_back && i < s->nr_given && (l = idle_lane(s, ahead)); i++) {
+		if (!s->given[i].back)
 			continue;
-		}
-		for (uint32_t i = 0; i < o.nr; i++)
-			s->given[s->nr_given++] = (struct lane_part){ .lane = l, .part = o.parts[i], .bound = o.bound,
-								      .plain = true };
-		l->given += o.nr;
-		s->part = part;
+		s->given[i].back = false;
+		s->nr_back--;
+		give_part(s, l, &s->given[i], ahead);
+	}
+	while (s->nr_given - s->first < MOST_WAITING && (l = idle_lane(s, ahead)) && campaign_parts_after(c, &s->part)) {
+		if (!ARRAY_RESERVE(s->given, s->room, s->nr_given + 1))
+			return -ENOMEM;
+		s->given[s->nr_given] = (struct lane_part){ .part = s->part++, .bound = s->bound, .plain = true };
+		give_part(s, l, &s->given[s->nr_given++], ahead);
 	}
 	return 0;
-}
-
-/* They are in the order of their bounds and numbers. NULL: it was not given, or is done with. */
-static struct lane_part *find_part(struct campaign_lanes *s, uint64_t part, uint32_t bound)
-{
-	size_t first = s->first, end = s->nr_given;
-
-	while (first < end) {
-		size_t mid = first + (end - first) / 2;
-		struct lane_part *p = &s->given[mid];
-
-		if (p->part == part && p->bound == bound)
-			return p;
-		if (p->bound < bound || (p->bound == bound && p->part < part))
-			first = mid + 1;
-		else
-			end = mid;
-	}
-	return NULL;
 }
 
 static int note(struct campaign_lanes *s, struct lane *l, const struct lane_report *r)
@@ -560,29 +524,37 @@ static int note(struct campaign_lanes *s, struct lane *l, const struct lane_repo
 	return 0;
 }
 
-/* Takes what lanes have told; waits for something if it has to. 0 or -errno. */
-static int read_reports(struct campaign *c, int timeout_ms)
+/* Notes who has ended, before what it has told is read for the last time. */
+static void look_at_lanes(struct campaign_lanes *s, bool *ended)
 {
-	struct campaign_lanes *s = &c->lanes;
 	struct pollfd p[ZUG_MAX_SANDBOXES];
-	struct lane_report list[REPORTS];
-	ssize_t n;
-	int ret = 0;
 
 	for (uint32_t i = 0; i < s->nr; i++)
-		p[i] = (struct pollfd){ .fd = s->list[i].pid ? s->list[i].fd : -1, .events = POLLIN };
-	if (poll(p, s->nr, timeout_ms) <= 0)
-		return 0;
-	for (uint32_t i = 0; i < s->nr && !ret; i++) {
-		struct lane *l = &s->list[i];
+		p[i] = (struct pollfd){ .fd = s->list[i].pid && !s->list[i].gone ? s->list[i].pidfd : -1, .events = POLLIN };
+	if (poll(p, s->nr, 0) <= 0)
+		return;
+	for (uint32_t i = 0; i < s->nr; i++)
+		ended[i] = p[i].revents;
+}
 
-		if (!p[i].revents)
-			continue;
-		while (!ret && (n = recv(l->fd, list, sizeof(list), MSG_DONTWAIT)) >= (ssize_t)sizeof(list[0]))
-			for (size_t k = 0; k < n / sizeof(list[0]) && !ret; k++)
-				ret = note(s, l, &list[k]);
-		if (!ret && (n >= 0 || errno != EAGAIN))
-			lane_gone(c, l);
+/* Takes what lanes have told. 0 or -ENOMEM. */
+static int read_reports(struct campaign *c)
+{
+	struct campaign_lanes *s = &c->lanes;
+	bool ended[ZUG_MAX_SANDBOXES] = { false };
+	uint64_t now = clock_now_ns();
+	struct lane_report r;
+	int ret = 0;
+
+	if (now - s->looked_ns >= LOOK_MS * 1000000ull) {
+		look_at_lanes(s, ended);
+		s->looked_ns = now;
+	}
+	for (uint32_t i = 0; i < s->nr && !ret; i++) {
+		while (!ret && s->list[i].pid && !s->list[i].gone && lane_box_read(s->boxes, i, &r))
+			ret = note(s, &s->list[i], &r);
+		if (!ret && ended[i])
+			lane_gone(c, &s->list[i]);
 	}
 	return ret;
 }
@@ -590,7 +562,7 @@ static int read_reports(struct campaign *c, int timeout_ms)
 /* The first part is done with. */
 static void pop(struct campaign_lanes *s)
 {
-	forget(&s->given[s->first++]);
+	forget(s, &s->given[s->first++]);
 	if (s->first < s->nr_given && s->first < MOST_WAITING)
 		return;
 	s->nr_given -= s->first;
@@ -664,9 +636,15 @@ static void retire(struct campaign_lanes *s)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->list[i].pid)
-			s->list[i].retires = nr++ >= s->keep;
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct lane *l = &s->list[i];
+
+		if (!l->pid || l->retires || nr++ < s->keep)
+			continue;
+		l->retires = true;
+		take_back(s, l);
+		lane_box_end(s->boxes, i);
+	}
 }
 
 static void end_retired(struct campaign *c)
@@ -676,10 +654,8 @@ static void end_retired(struct campaign *c)
 	for (uint32_t i = 0; i < s->nr; i++) {
 		struct lane *l = &s->list[i];
 
-		if (!l->pid || !l->retires || l->given)
+		if (!l->pid || !l->retires || !l->gone)
 			continue;
-		syscall(SYS_pidfd_send_signal, l->pidfd, SIGTERM, NULL, 0);
-		lane_gone(c, l);
 		wait_end(c, l);
 		free_lane(c, l);
 	}
@@ -712,29 +688,43 @@ static bool any_lane(const struct campaign_lanes *s)
 	return s->nr_given > s->first;
 }
 
+/* Nobody will make it but the campaign. */
+static bool is_left(const struct campaign_lanes *s, const struct lane_part *p)
+{
+	if (p->lane || p->over)
+		return false;
+	for (uint32_t i = 0; p->back && i < s->nr; i++)
+		if (may_get(&s->list[i]))
+			return false;
+	return true;
+}
+
 /* Waits until the part is over, or its lane has ended. 0: it is; TAKEN_STOP; -errno. */
 static int wait_for(struct campaign *c, uint64_t part, uint32_t bound, campaign_make make)
 {
 	const struct campaign_observer *observer = c->s.observer;
-	struct lane_part *p = find_part(&c->lanes, part, bound);
+	struct campaign_lanes *s = &c->lanes;
+	struct lane_part *p = find_part(s, part, bound);
+	uint32_t turn;
 	int ret;
 
-	if (p && !p->lane && c->lanes.taken++ % TAKEN_AT_ONCE)
+	if (p && p->over && s->taken++ % TAKEN_AT_ONCE)
 		return session_interrupted(&c->s) || session_late(&c->s, 0) ? TAKEN_STOP : 0;
-	ret = read_reports(c, 0);
 	for (;;) {
+		turn = lane_boxes_turn(s->boxes);
+		ret = read_reports(c);
 		ret = ret ? ret : look_at_broker(c, make);
 		ret = ret ? ret : give(c);
 		if (ret)
 			return ret;
-		p = find_part(&c->lanes, part, bound);
-		if (!p || !p->lane)
+		p = find_part(s, part, bound);
+		if (!p || p->over || is_left(s, p))
 			return 0;
 		if (session_interrupted(&c->s) || session_late(&c->s, 0))
 			return TAKEN_STOP;
 		if (observer && observer->waiting)
 			observer->waiting(observer->ctx, c);
-		ret = read_reports(c, LOOK_MS);
+		lane_boxes_wait(s->boxes, turn, LOOK_MS);
 	}
 }
 

@@ -278,8 +278,8 @@ static const struct option_row rows[] = {
 	  .help = "make the share of shard K of N, in a folder of its own, for zug merge; auto: which one "
 		  "the batch system says" },
 	{ .name = "jobs", .letter = 'j', .argument = "N", .kind = OPTION_NUMBER, .max = RUN_MOST_LANES, AT(c.search.lanes),
-	  .commands = RUN, .valid = "a number of lanes, from 1 to 63, or 0 (one execution at a time, and the search learns from each)", .excludes = "resume script each-case list-points share setup teardown lane name",
-	  .why = "executions at the same time have nothing in common", .conflict = jobs_conflict,
+	  .commands = RUN, .valid = "a number of lanes, from 1 to 255, or 0 (one execution at a time, and the search learns from each)", .excludes = "resume script each-case list-points share setup teardown lane name",
+	  .why = "-j makes executions of one search, each in an environment and on a CPU of its own", .conflict = jobs_conflict,
 	  .help = "make N executions at a time, each on a CPU of its own; what is found does not depend on N; 0: one at a "
 		  "time, and the search learns from each (default with one or two CPUs; else the quiet CPUs but one)" },
 	{ .name = "plan", .argument = "FILE", .kind = OPTION_TEXT, AT(c.search.plan), .commands = RUN | PLAN,

@@ -13,7 +13,7 @@
 #include "lib/base/command_line.h"
 
 /* Of the kernel side's sandboxes the search has one itself: ZUG_MAX_SANDBOXES - 1. */
-#define RUN_MOST_LANES 63
+#define RUN_MOST_LANES 255
 
 struct run_options {
 	struct campaign_options c;	/* first: rows of its members serve it alone, too */

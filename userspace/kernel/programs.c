@@ -442,13 +442,18 @@ static void drop_rings(struct programs *p)
  */
 static int set_back(struct programs *p)
 {
-	struct zug_bpf__bss *v = p->variables, clean = { .mm_counter = v->mm_counter, .nameless_counter = v->nameless_counter,
-				    .last_round = v->last_round };
+	struct zug_bpf__bss *v = p->variables, *clean = calloc(1, sizeof(*clean));
 
-	drop_rings(p);
+	if (!clean)
+		return -ENOMEM;
+	clean->mm_counter = v->mm_counter;
+	clean->nameless_counter = v->nameless_counter;
+	clean->last_round = v->last_round;
 	for (unsigned int i = 0; i < ZUG_MAX_SANDBOXES; i++)
-		clean.sandboxes[i].run = v->sandboxes[i].run;
-	*v = clean;
+		clean->sandboxes[i].run = v->sandboxes[i].run;
+	drop_rings(p);
+	*v = *clean;
+	free(clean);
 	return empty_all(p);
 }
 

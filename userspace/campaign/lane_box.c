@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "campaign/lane_box.h"
+
+/* A word that one side sleeps on. */
+struct bell {
+	_Atomic uint32_t turn;
+	_Atomic uint32_t sleeps;
+};
+
+struct box {
+	struct bell lane;
+	_Atomic bool ends, full;	/* full: the lane waits for room */
+	_Atomic uint32_t low;
+	/* taken << 32 | given: both only grow, so one that was taken back is never taken for a later one */
+	_Atomic uint64_t orders;
+	struct lane_order list[LANE_ORDERS];
+	_Atomic uint32_t told, read;
+	struct lane_report reports[LANE_REPORTS];
+};
+
+struct lane_boxes {
+	struct bell campaign;
+	size_t size;
+	struct box list[];
+};
+
+#define TAKEN(orders)	((uint32_t)((orders) >> 32))
+#define GIVEN(orders)	((uint32_t)(orders))
+
+static void ring(struct bell *l)
+{
+	atomic_fetch_add(&l->turn, 1);
+	if (atomic_exchange(&l->sleeps, 0))
+		syscall(SYS_futex, &l->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* timeout_ms: -1: none. */
+static void sleep_on(struct bell *l, uint32_t turn, int timeout_ms)
+{
+	struct timespec t = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000l };
+
+	atomic_store(&l->sleeps, 1);
+	syscall(SYS_futex, &l->turn, FUTEX_WAIT, turn, timeout_ms < 0 ? NULL : &t, NULL, 0);
+	atomic_store(&l->sleeps, 0);
+}
+
+struct lane_boxes *lane_boxes_new(uint32_t nr)
+{
+	size_t size = sizeof(struct lane_boxes) + nr * sizeof(struct box);
+	struct lane_boxes *b = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (b == MAP_FAILED)
+		return NULL;
+	b->size = size;
+	return b;
+}
+
+void lane_boxes_free(struct lane_boxes *b)
+{
+	if (b)
+		munmap(b, b->size);
+}
+
+void lane_box_reset(struct lane_boxes *b, uint32_t i)
+{
+	memset(&b->list[i], 0, sizeof(b->list[i]));
+}
+
+/* ---- the campaign ---- */
+
+void lane_box_put(struct lane_boxes *b, uint32_t i, const struct lane_order *o)
+{
+	struct box *x = &b->list[i];
+
+	x->list[GIVEN(atomic_load(&x->orders)) % LANE_ORDERS] = *o;
+	atomic_fetch_add(&x->orders, 1);
+	ring(&x->lane);
+}
+
+void lane_box_low(struct lane_boxes *b, uint32_t i, uint32_t nr)
+{
+	atomic_store(&b->list[i].low, nr);
+}
+
+uint32_t lane_box_take_back(struct lane_boxes *b, uint32_t i, struct lane_order *list)
+{
+	struct box *x = &b->list[i];
+	uint64_t orders = atomic_load(&x->orders);
+	uint32_t nr;
+
+	while (!atomic_compare_exchange_strong(&x->orders, &orders, (uint64_t)GIVEN(orders) << 32 | GIVEN(orders)))
+		;
+	nr = GIVEN(orders) - TAKEN(orders);
+	for (uint32_t k = 0; k < nr; k++)
+		list[k] = x->list[(TAKEN(orders) + k) % LANE_ORDERS];
+	return nr;
+}
+
+bool lane_box_read(struct lane_boxes *b, uint32_t i, struct lane_report *r)
+{
+	struct box *x = &b->list[i];
+	uint32_t read = atomic_load_explicit(&x->read, memory_order_relaxed);
+
+	if (read == atomic_load(&x->told))
+		return false;
+	*r = x->reports[read % LANE_REPORTS];
+	atomic_store(&x->read, read + 1);
+	if (atomic_load(&x->full))
+		ring(&x->lane);
+	return true;
+}
+
+void lane_box_end(struct lane_boxes *b, uint32_t i)
+{
+	atomic_store(&b->list[i].ends, true);
+	ring(&b->list[i].lane);
+}
+
+uint32_t lane_boxes_turn(const struct lane_boxes *b)
+{
+	return atomic_load(&b->campaign.turn);
+}
+
+void lane_boxes_wait(struct lane_boxes *b, uint32_t turn, int timeout_ms)
+{
+	sleep_on(&b->campaign, turn, timeout_ms);
+}
+
+/* ---- a lane ---- */
+
+bool lane_box_ends(const struct lane_boxes *b, uint32_t i)
+{
+	return atomic_load(&b->list[i].ends);
+}
+
+bool lane_box_next(struct lane_boxes *b, uint32_t i, struct lane_order *o)
+{
+	struct box *x = &b->list[i];
+
+	while (!lane_box_ends(b, i)) {
+		uint32_t turn = atomic_load(&x->lane.turn);
+		uint64_t orders = atomic_load(&x->orders);
+
+		if (TAKEN(orders) == GIVEN(orders)) {
+			if (!lane_box_ends(b, i))
+				sleep_on(&x->lane, turn, -1);
+			continue;
+		}
+		*o = x->list[TAKEN(orders) % LANE_ORDERS];
+		if (atomic_compare_exchange_strong(&x->orders, &orders, orders + (1ull << 32)))
+			return true;
+	}
+	return false;
+}
+
+static bool has_room(const struct box *x)
+{
+	return atomic_load(&x->told) - atomic_load(&x->read) < LANE_REPORTS;
+}
+
+static void wait_for_room(struct lane_boxes *b, struct box *x)
+{
+	atomic_store(&x->full, true);
+	while (!atomic_load(&x->ends)) {
+		uint32_t turn = atomic_load(&x->lane.turn);
+
+		if (has_room(x))
+			break;
+		ring(&b->campaign);
+		sleep_on(&x->lane, turn, -1);
+	}
+	atomic_store(&x->full, false);
+}
+
+void lane_box_tell(struct lane_boxes *b, uint32_t i, const struct lane_report *r)
+{
+	struct box *x = &b->list[i];
+	uint32_t told = atomic_load(&x->told);
+	uint64_t orders;
+
+	if (!has_room(x))
+		wait_for_room(b, x);
+	/* at the end of the lane it is of no use any more */
+	if (!has_room(x))
+		return;
+	x->reports[told % LANE_REPORTS] = *r;
+	atomic_store(&x->told, told + 1);
+	orders = atomic_load(&x->orders);
+	if (!r->plain || told + 1 - atomic_load(&x->read) >= LANE_REPORTS / 2 ||
+	    (r->over && GIVEN(orders) - TAKEN(orders) <= atomic_load(&x->low)))
+		ring(&b->campaign);
+}
