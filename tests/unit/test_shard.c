@@ -208,6 +208,21 @@ static void test_missing(void **state)
 	assert_non_null(strstr(text, "partly: it still runs, or was killed"));
 	free(text);
 	merge_release(&m);
+	/* killed before its first line was whole */
+	assert_int_equal(system("head -c 20 shard-2-of-9/log > x && mv x shard-2-of-9/log && : > shard-3-of-9/log"), 0);
+	assert_int_equal(merge(&m, ".", NULL), MERGE_GOOD);
+	assert_int_equal(m.nr_missing, 5);
+	assert_int_equal(m.nr_empty, 2);
+	f = open_memstream(&text, &len);
+	merge_text(f, &m);
+	fclose(f);
+	assert_non_null(strstr(text, "./shard-3-of-9: its log has no whole line"));
+	assert_non_null(strstr(text, "missing: 5 of 9 shards: 2-6\n"));
+	free(text);
+	merge_release(&m);
+	assert_int_equal(merge(&m, "shard-2-of-9", NULL), MERGE_REFUSED);
+	assert_non_null(strstr(err, "shard-2-of-9/log has no whole line"));
+	merge_release(&m);
 }
 
 /* Killed in the middle of a line: the line does not count, and the next run goes on behind the last whole one. */
@@ -278,11 +293,11 @@ static void test_refused(void **state)
 	json_object_put(h);
 	shard_log_close(l);
 	assert_int_equal(merge(&m, ".", NULL), MERGE_REFUSED);
-	assert_non_null(strstr(err, "different searches: seed is 1 there, and 7 here"));
+	assert_non_null(strstr(err, "different searches: the seed is 1 there, and 7 here"));
 	merge_release(&m);
 	/* the shard of another search is not gone on with */
 	assert_null(open_log("shard-2-of-2", 2, 2, &old));
-	assert_non_null(strstr(err, "seed is 7 there, and 1 here"));
+	assert_non_null(strstr(err, "the seed is 7 there, and 1 here"));
 	assert_int_equal(merge(&m, "nowhere", NULL), MERGE_REFUSED);
 	merge_release(&m);
 	assert_int_equal(system("rm -rf shard-2-of-2; echo '{}' >> shard-1-of-2/log"), 0);

@@ -32,6 +32,12 @@ static enum merge_end read_one(struct merge *m, const char *dir, char *err, size
 		}
 	}
 	free(real);
+	if (shard_is_empty(dir)) {
+		if (!ARRAY_RESERVE(m->empty, m->room_empty, m->nr_empty + 1) || !(m->empty[m->nr_empty] = strdup(dir)))
+			return MERGE_NO_MEMORY;
+		m->nr_empty++;
+		return MERGE_GOOD;
+	}
 	s = shard_read(dir, err, errlen);
 	if (!s)
 		return MERGE_REFUSED;
@@ -149,9 +155,10 @@ static enum merge_end diverged(const struct shard *a, const struct shard_executi
 	place_text(x, place, sizeof(place));
 	snprintf(err, errlen,
 		 "%s diverged: in %s it %s%s after %" PRIu64 " steps, in %s it %s%s after %" PRIu64
-		 "; the test depends on something that is not controlled: zug check says on what",
+		 "%s; the test depends on something that is not controlled: zug check says on what",
 		 place, a->dir, result_name(x->result), trace_text(a, x, trace_a, sizeof(trace_a)), x->steps, b->dir,
-		 result_name(y->result), trace_text(b, y, trace_b, sizeof(trace_b)), y->steps);
+		 result_name(y->result), trace_text(b, y, trace_b, sizeof(trace_b)), y->steps,
+		 x->schedule == y->schedule ? "" : ", in another order");
 	return MERGE_DIVERGED;
 }
 
@@ -507,6 +514,11 @@ enum merge_end merge_read(struct merge *m, char *const *dirs, unsigned int nr, c
 	*m = (struct merge){ 0 };
 	for (unsigned int i = 0; i < nr && end == MERGE_GOOD; i++)
 		end = read_folder(m, dirs[i], err, errlen);
+	if (!end && !m->nr_owned) {
+		snprintf(err, errlen, "%s/log has no whole line: the shard was killed at its beginning, or its disk was full; "
+			 "run it again", m->empty[0]);
+		end = MERGE_REFUSED;
+	}
 	end = end ? end : check_heads(m, err, errlen);
 	end = end ? end : check_results(m, err, errlen);
 	end = end ? end : choose_shards(m);
@@ -524,6 +536,9 @@ void merge_release(struct merge *m)
 {
 	for (unsigned int i = 0; i < m->nr_owned; i++)
 		shard_free(m->owned[i]);
+	for (unsigned int i = 0; i < m->nr_empty; i++)
+		free(m->empty[i]);
+	free(m->empty);
 	free(m->owned);
 	free(m->shards);
 	free(m->same);

@@ -40,6 +40,8 @@ struct merge {
 	unsigned int nr_owned, room_owned;
 	char **same;			/* folders that were named twice, or are copies: they do not count */
 	unsigned int nr_same;
+	char **empty;			/* folders of shards whose logs have no whole line: they are missing */
+	unsigned int nr_empty, room_empty;
 
 	uint64_t prologue, executions, steps, failing, diverged, abandoned;
 	uint64_t classes, schedules;

@@ -120,6 +120,9 @@ void merge_text(FILE *out, const struct merge *m)
 	shards_text(out, m);
 	for (unsigned int i = 0; i < m->nr_same; i++)
 		fprintf(out, "%s: a copy, or further back, of a shard above; it does not count\n", m->same[i]);
+	for (unsigned int i = 0; i < m->nr_empty; i++)
+		fprintf(out, "%s: its log has no whole line; it was killed at its beginning, or its disk was full; it counts as "
+			"missing\n", m->empty[i]);
 	if (m->nr_missing) {
 		fprintf(out, "missing: %u of %u shards: ", m->nr_missing, m->of);
 		missing_text(out, m);

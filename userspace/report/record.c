@@ -45,11 +45,12 @@ static void put_line(struct record *r, struct json_object *o)
 {
 	char *line;
 	int len = asprintf(&line, "%s\n", json_line(o));
+	ssize_t n;
 
 	if (len < 0)
 		r->error = r->error ? r->error : -ENOMEM;
-	else if (!r->error && write(r->fd, line, len) != len)
-		r->error = errno ? -errno : -ENOSPC;
+	else if (!r->error && (n = write(r->fd, line, len)) != len)
+		r->error = n < 0 ? -errno : -ENOSPC;
 	if (len >= 0)
 		free(line);
 	json_object_put(o);

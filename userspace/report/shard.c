@@ -46,31 +46,20 @@ static void put_line(struct shard_log *l, struct json_object *o)
 	json_object_put(o);
 }
 
-/* False: a run was killed before its first line was whole. */
-static bool has_line(int fd, off_t size)
-{
-	char *text = malloc(size);
-	bool has = !text || pread(fd, text, size, 0) != size || memchr(text, '\n', size);
-
-	free(text);
-	return has;
-}
-
 /* What an earlier run has left: *old, or NULL. 0, or -errno with a line in err. */
 static int look_back(struct shard_log *l, const char *dir, struct json_object *head, struct shard **old, char *err,
 		     size_t errlen)
 {
 	char what[400];
-	struct stat st;
 	struct shard *s;
 
-	if (fstat(l->fd, &st))
-		return -errno;
-	if (!st.st_size || (st.st_size < 65536 && !has_line(l->fd, st.st_size)))
+	if (shard_is_empty(dir))
 		return 0;
 	s = shard_read(dir, err, errlen);
-	if (!s)
+	if (!s) {
+		snprintf(err + strlen(err), errlen - strlen(err), "; name another folder (--output), or remove it");
 		return -EINVAL;
+	}
 	if (shard_differs(s->head, head, what, sizeof(what))) {
 		snprintf(err, errlen, "%s is the shard of another search: %s; name another folder (--output)", dir, what);
 		shard_free(s);
@@ -121,7 +110,7 @@ struct shard_log *shard_log_open(const char *dir, struct json_object *head, stru
 		goto fail;
 	}
 	if (flock(l->fd, LOCK_EX | LOCK_NB)) {
-		snprintf(err, errlen, "%s: another zug works at this shard", path);
+		snprintf(err, errlen, "%s: another zug works at this shard; wait until it has ended, or make another one", path);
 		goto fail;
 	}
 	if (look_back(l, dir, head, old, err, errlen))

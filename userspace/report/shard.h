@@ -67,6 +67,8 @@ struct shard {
 struct shard *shard_read(const char *dir, char *err, size_t errlen);
 void shard_free(struct shard *s);
 bool shard_is_one(const char *dir);
+/* The first line of its log is not whole: a run was killed before that, or its disk was full. */
+bool shard_is_empty(const char *dir);
 
 /*
  * The first member in which two heads, or two ends of prologues, differ; false: they are the same search. Members

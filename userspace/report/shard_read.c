@@ -13,6 +13,7 @@
 #include "report/shard.h"
 
 #define MAGIC "zugzwang shard"
+#define FIRST_LINE 65536	/* bytes; it is shorter */
 #define VERSION 1
 
 static struct json_object *get(struct json_object *o, const char *name, enum json_type type)
@@ -261,6 +262,24 @@ bool shard_is_one(const char *dir)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+bool shard_is_empty(const char *dir)
+{
+	static char text[FIRST_LINE];
+	char path[PATH_MAX];
+	bool empty = false;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(text, 1, sizeof(text), f);
+		empty = n < sizeof(text) && !ferror(f) && !memchr(text, '\n', n);
+		fclose(f);
+	}
+	return empty;
+}
+
 /* Says where and when, not what. */
 static bool is_incidental(const char *name)
 {
@@ -270,6 +289,21 @@ static bool is_incidental(const char *name)
 		if (!strcmp(name, names[i]))
 			return true;
 	return false;
+}
+
+/* A member of the head, for people. */
+static const char *told(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "n", "the number of shards" }, { "argv", "the command" }, { "program", "the program's file (size and checksum)" },
+		{ "kernel", "the kernel" }, { "zug_version", "the version of zug" }, { "strategy", "the strategy" },
+		{ "seed", "the seed" }, { "executions", "the number of executions" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i][0]))
+			return names[i][1];
+	return name;
 }
 
 static const char *shown(struct json_object *v)
@@ -291,13 +325,13 @@ bool shard_differs(struct json_object *a, struct json_object *b, char *text, siz
 		    shard_differs(value, other, within, sizeof(within)))
 			snprintf(text, len, "%s, %s", name, within);
 		else
-			snprintf(text, len, "%s is %.80s there, and %.80s here", name, shown(value), shown(other));
+			snprintf(text, len, "%s is %.80s there, and %.80s here", told(name), shown(value), shown(other));
 		return true;
 	}
 	json_object_object_foreach(b, added, its) {
 		if (is_incidental(added) || json_object_object_get_ex(a, added, NULL))
 			continue;
-		snprintf(text, len, "%s is nothing there, and %.80s here", added, shown(its));
+		snprintf(text, len, "%s is nothing there, and %.80s here", told(added), shown(its));
 		return true;
 	}
 	return false;
