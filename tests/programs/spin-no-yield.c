@@ -4,7 +4,7 @@
  *	before the other thread has set the flag and keeps it for ever. On several CPUs it only
  *	wastes one. The loop has no call, and so no choice point.
  * outcome: livelock
- * options:
+ * options: --fail-on-spin
  * args:
  * odds: no preemption, one choice of order. Random walk: the spinner before the setter: p >= 1/4.
  *	PCT depth 1, 3 tasks: p >= 1/3.

@@ -5,6 +5,10 @@
  * near that place become points that yield. In a loop that waits, other tasks run soon, and the
  * loop ends. In a loop that computes, such a point is reached more often than any search could
  * follow: it is taken out for good.
+ *
+ * A loop that goes round in one state while others could run has ended its execution as a spin. On several processors,
+ * or where the kernel preempts, it ends: unless such loops are failures (o.failure.spins), the first executions that come
+ * to it do not count, and find its loads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +32,20 @@ struct wait {
 	enum state state;
 };
 
+/* A function of a loop in which a task went round for ever, while others could run. */
+struct spun {
+	uint32_t module;
+	uint64_t function;
+	unsigned int times;	/* executions that it has cost */
+};
+
+/* By then the loads of a loop are points, if they can be. */
+#define SPINS_FORGIVEN 4
+
 struct waits {
 	struct session *s;
+	struct spun *spun;
+	unsigned int nr_spun, room_spun;
 	struct wait *list;
 	unsigned int nr, room;
 	char **names;		/* of those that are points */
@@ -53,6 +69,7 @@ static void release_waits(void *state)
 	for (unsigned int i = 0; i < w->nr; i++)
 		free(w->list[i].name);
 	free(w->list);
+	free(w->spun);
 	free(w->names);
 }
 
@@ -76,6 +93,12 @@ static bool is_ours(const struct waits *w, uint32_t site)
 	return false;
 }
 
+/* Of a load whose site is 'there' (NULL: none): one that the race scan had no use for has a site, and is silent. */
+static bool can_add(const struct waits *w, uint32_t site, const struct probe_site *there)
+{
+	return !there || (there->silent && there->op == ZUG_OP_DATA_READ && !is_ours(w, site));
+}
+
 /* Makes a point of one load. 1, 0: it cannot be or is one already, or -errno. */
 static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, size_t errlen)
 {
@@ -85,8 +108,7 @@ static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, siz
 	const struct probe_site *there = site == UINT32_MAX ? NULL : probes_site(s->probes, site);
 	int ret = 1;
 
-	/* a load that the race scan had no use for has a site, and is silent */
-	if (there && (!there->silent || there->op != ZUG_OP_DATA_READ || is_ours(w, site)))
+	if (!can_add(w, site, there))
 		return 0;
 	if (!ARRAY_RESERVE(w->list, w->room, w->nr + 1))
 		goto no_memory;
@@ -110,26 +132,39 @@ no_memory:
 	return -ENOMEM;
 }
 
-/* Makes points of the loads near the place where a task was stopped. How many, or -errno. */
-static int add_near(struct waits *w, const struct place_site *at, char *err, size_t errlen)
+/* The code in which a task was stopped, and the function (*f); NULL: none of the program or its own libraries. */
+static const struct code *code_around(const struct waits *w, const struct place_site *at, const struct code_function **f)
 {
 	struct session *s = w->s;
 	const struct probe_module *m = at ? probes_module(s->probes, at->module) : NULL;
-	const struct code_function *f;
-	struct code *code;
+	const struct code *code;
 	char ignored[256];
-	int nr = 0, ret;
 
 	if (!m || (strcmp(m->path, s->paths.program) && probes_is_system(m->path)))
-		return 0;
+		return NULL;
 	code = probes_code(s->probes, at->module, ignored, sizeof(ignored));
-	f = code ? code_function(code, at->offset) : NULL;
-	for (uint32_t i = 0; f && i < code_nr(code); i++) {
+	*f = code ? code_function(code, at->offset) : NULL;
+	return *f ? code : NULL;
+}
+
+/* A load of shared memory that can be probed, near the place where a task was stopped in f. */
+static bool is_near(const struct code_place *p, const struct code_function *f, uint64_t offset)
+{
+	return p->kind == CODE_LOAD && !(p->flags & (CODE_LOCAL | CODE_NO_ADDR)) && (p->flags & CODE_PROBE) &&
+	       p->offset >= f->start && p->offset < f->end && p->offset + NEAR >= offset && p->offset <= offset + NEAR;
+}
+
+/* Makes points of the loads near the place where a task was stopped. How many, or -errno. */
+static int add_near(struct waits *w, const struct place_site *at, char *err, size_t errlen)
+{
+	const struct code_function *f;
+	const struct code *code = code_around(w, at, &f);
+	int nr = 0, ret;
+
+	for (uint32_t i = 0; code && i < code_nr(code); i++) {
 		const struct code_place *p = code_at(code, i);
 
-		if (p->kind != CODE_LOAD || (p->flags & (CODE_LOCAL | CODE_NO_ADDR)) ||
-		    !(p->flags & CODE_PROBE) || p->offset < f->start || p->offset >= f->end ||
-		    p->offset + NEAR < at->offset || p->offset > at->offset + NEAR)
+		if (!is_near(p, f, at->offset))
 			continue;
 		ret = add(w, at->module, p->offset, err, errlen);
 		if (ret < 0)
@@ -137,6 +172,81 @@ static int add_near(struct waits *w, const struct place_site *at, char *err, siz
 		nr += ret;
 	}
 	return nr;
+}
+
+/* True when some load near that place is no point yet, and could be one. */
+static bool more_near(const struct waits *w, const struct place_site *at)
+{
+	const struct code_function *f;
+	const struct code *code = code_around(w, at, &f);
+
+	for (uint32_t i = 0; code && i < code_nr(code); i++) {
+		const struct code_place *p = code_at(code, i);
+		uint32_t site;
+
+		if (!is_near(p, f, at->offset))
+			continue;
+		site = find_site(w->s, at->module, p->offset);
+		if (can_add(w, site, site == UINT32_MAX ? NULL : probes_site(w->s->probes, site)))
+			return true;
+	}
+	return false;
+}
+
+/* What a loop that goes through these places has cost so far; NULL: they are in no code of the program, or no memory. */
+static struct spun *cost_of(struct waits *w, const uint64_t *sites, unsigned int nr)
+{
+	struct spun one = { 0 };
+	bool any = false;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct place_site *at = places_find_site(w->s->places, sites[i]);
+		const struct code_function *f;
+
+		if (!code_around(w, at, &f))
+			continue;
+		one = (struct spun){ .module = at->module, .function = f->start };
+		any = true;
+		for (unsigned int k = 0; k < w->nr_spun; k++)
+			if (w->spun[k].module == one.module && w->spun[k].function == one.function)
+				return &w->spun[k];
+	}
+	if (!any || !ARRAY_RESERVE(w->spun, w->room_spun, w->nr_spun + 1))
+		return NULL;
+	w->spun[w->nr_spun] = one;
+	return &w->spun[w->nr_spun++];
+}
+
+/*
+ * The loop may call functions, and the timer strikes anywhere in it. In lanes, which learn nothing, only loads that are
+ * no points yet are a reason.
+ */
+static bool may_end(struct waits *w, const uint64_t *sites, unsigned int nr)
+{
+	struct spun *spun = w->s->frozen ? NULL : cost_of(w, sites, nr);
+
+	if (spun)
+		return spun->times++ < SPINS_FORGIVEN;
+	for (unsigned int i = 0; i < nr && w->s->frozen; i++)
+		if (more_near(w, places_find_site(w->s->places, sites[i])))
+			return true;
+	return false;
+}
+
+static void judge_spin(void *state, struct execution *x)
+{
+	struct waits *w = state;
+	const uint64_t *sites;
+	unsigned int nr;
+
+	if (x->outcome.kind != ZUG_OUTCOME_SPIN || w->s->o.failure.spins || w->s->aside)
+		return;
+	nr = kworld_long_computation(w->s->world, &sites);
+	if (!may_end(w, sites, nr))
+		return;
+	outcome_set(&x->outcome, ZUG_OUTCOME_DISCARDED, "a loop that waits without a point was found");
+	x->outcome.failure = 0;
+	x->cut = true;
 }
 
 /* Judges the points by the last execution. How many are no points any more. */
@@ -272,7 +382,7 @@ static void note(void *state, struct campaign_notes *n)
 		if (one->state != WAITS)
 			continue;
 		fprintf(f, "%s",
-			any ? ", " : "points in loops that wait for other tasks without one: ");
+			any ? ", " : "points in loops that wait for other tasks without yielding: ");
 		any = true;
 		if (symfile_frames(probes_module(w->s->probes, s->module)->file, s->offset, &frame,
 				   1) > 0 &&
@@ -299,6 +409,7 @@ const struct point_policy policy_waits = {
 	.begin = begin,
 	.on_step = on_step,
 	.looks = looks,
+	.judge = judge_spin,
 	.after = after,
 	.lists = lists,
 	.table = table,

@@ -116,7 +116,7 @@ static bool last_schedule(const struct campaign *c, const struct execution *x, s
 	char err[256];
 
 	*t = NULL;
-	if (x->outcome.kind != ZUG_OUTCOME_PASS || x->diverged || x->wall_ns > WARN_WALL_NS)
+	if (x->outcome.kind != ZUG_OUTCOME_PASS || x->cut || x->diverged || x->wall_ns > WARN_WALL_NS)
 		return false;
 	*t = trace_open(c->s.paths.current, err, sizeof(err));
 	return *t && !replay_init(r, *t);

@@ -345,17 +345,21 @@ static bool time_helps(const struct kworld *k)
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
-	bool quiet = kworld_state(k)->quiet && t->label.op == ZUG_OP_SPIN && !k->run.lone_stop;
+	bool timer = t->label.op == ZUG_OP_SPIN, quiet = kworld_state(k)->quiet && timer && !k->run.lone_stop;
+	bool others = timer && !k->run.lone_stop && !quiet;
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 	enum spin_verdict v = SPIN_NO;
 
 	if (!kernel_ctl(k->o.kernel, &c))
 		v = spin_sample(&k->spin, t->task, t->pid, t->label.op != ZUG_OP_SPIN, &c.regs);
+	/* it goes round until there are enough places of the loop, which may call functions: its loads are near one of them */
+	if (v == SPIN_PROVEN && others && !k->run.computed_long)
+		v = SPIN_AGAIN;
 	/* one that works is looked at more and more seldom */
-	if (v == SPIN_NO && t->label.op == ZUG_OP_SPIN && k->run.lone_ns < LONE_MOST_NS)
+	if (v == SPIN_NO && timer && k->run.lone_ns < LONE_MOST_NS)
 		k->run.lone_ns *= 2;
 	set_patience(k, v == SPIN_AGAIN);
-	if (v == SPIN_PROVEN && t->label.op == ZUG_OP_SPIN && (quiet || time_helps(k)))
+	if (v == SPIN_PROVEN && timer && (quiet || time_helps(k)))
 		kworld_loops(k, t->task, t->label.site);
 	if (v == SPIN_NO && quiet && kworld_waits_quietly(k, t))
 		v = SPIN_WAITS;

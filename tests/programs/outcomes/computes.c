@@ -1,9 +1,10 @@
 /*
  * Computes without a point, a system call or a yield: for ever; `beside`: beside a second thread
- * that would end it; `late`: until a second thread, which sleeps already, has slept for a second;
- * `long`: some tenths of a second, while a second thread could run; `floats`: as long, while none
- * could, and only a floating point register changes; `stack`: in two threads, as a program that is not
- * optimised, which changes its stack and no register.
+ * that would end it; `calls`: so, in functions; `library`: a thread in a library, until another one cancels
+ * it; `late`: until a second thread, which sleeps already, has slept for a second; `long`: some tenths of
+ * a second, while a second thread could run; `floats`: as long, while none could, and only a floating
+ * point register changes; `stack`: in two threads, as a program that is not optimised, which changes its
+ * stack and no register.
  */
 #include <pthread.h>
 #include <string.h>
@@ -30,17 +31,38 @@ static void *stops(void *arg)
 	return arg;
 }
 
+static int __attribute__((noinline)) stopped(const volatile int *s)
+{
+	return *s;
+}
+
+static void *cancels(void *thread)
+{
+	pthread_cancel(*(pthread_t *)thread);
+	return NULL;
+}
+
+static void *cancelled(void *arg)
+{
+	for (;;)
+		pthread_testcancel();
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	double x = 0;
-	pthread_t thread;
+	pthread_t thread, other;
 
 	if (!strcmp(how, "floats")) {
 		while (x < 3e7)
 			x += 1;
 		return x < 0;
 	}
+	if (!strcmp(how, "library"))
+		return pthread_create(&thread, NULL, cancelled, NULL) || pthread_create(&other, NULL, cancels, &thread) ||
+		       pthread_join(thread, NULL) || pthread_join(other, NULL);
 	late = !strcmp(how, "late");
 	stack = !strcmp(how, "stack");
 	if (how[0] && pthread_create(&thread, NULL, stops, NULL))
@@ -52,6 +74,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(how, "long"))
 		for (unsigned long i = 0; i < 200000000; i++)
 			sum += i;
+	else if (!strcmp(how, "calls"))
+		while (!stopped(&stop))
+			;
 	else
 		while (!stop)
 			;

@@ -59,7 +59,9 @@ begin "spin of one" && outcome_is livelock 'T0 goes round in the same state for 
 begin "spin until another has slept" && passes -- "$outcomes/computes" late
 begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/computes" floats
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
-begin "spin beside a task that could end it" && outcome_is spin . --strategy random -- "$outcomes/computes" beside
+begin "spin beside a task that could end it" && outcome_is spin . --fail-on-spin --strategy random -- "$outcomes/computes" beside
+begin "spin in functions that others end" && passes --executions 20 -- "$outcomes/computes" calls
+begin "spin in a library" && outcome_is spin . -- "$outcomes/computes" library
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
 
