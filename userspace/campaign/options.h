@@ -55,6 +55,7 @@ struct options_points {
 	char **from;		/* --from: places where the search begins; nothing before them is a point */
 	const char *from_output;	/* or when the test writes a line that matches this regular expression; NULL: not by that */
 	char **from_calls;	/* or makes one of these system calls */
+	bool from_start;	/* at the first step, also of a runtime that is known */
 };
 
 /* What a trace adds to the points, so that its replay has the same ones. */

@@ -95,7 +95,7 @@ static int start(void *state, char *err, size_t errlen)
 /* All files are known: what is in none of them is an error. */
 static int refuse_unknown(struct named *p, char *err, size_t errlen)
 {
-	if (p->s->o.replay.probed)
+	if (p->s->o.replay.probed || (p->from && p->s->begins))
 		return 0;
 	for (unsigned int i = 0; p->places && p->places[i]; i++)
 		if (!p->found[i]) {
@@ -167,7 +167,8 @@ static int after_from(void *state, enum points_phase phase, struct execution *x,
 	const struct named *p = state;
 	char name[256];
 
-	if (!session_begins_late(&p->s->o) || phase != POINTS_SEARCHING || !x->before ||
+	/* a program in Python need not make a task */
+	if (!session_begins_late(&p->s->o) || p->s->begins || phase != POINTS_SEARCHING || !x->before ||
 	    x->outcome.kind == ZUG_OUTCOME_INTERRUPTED)
 		return 0;
 	name_begin(&p->s->o.points, name, sizeof(name));

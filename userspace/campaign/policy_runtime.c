@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Makes no points: tells which options keep the search at the program, where a language's runtime starts up for thousands of
- * steps in each execution; and that --only and --not name nothing of what an interpreter executes
+ * Makes no points: tells which options keep the search at the program, where a language's runtime makes thousands of steps in
+ * each execution; and that --only and --not name nothing of what an interpreter executes
  */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include "lib/base/shell_word.h"
 #include "campaign/policy.h"
+#include "campaign/runtimes.h"
 
 /* So many steps are no small program's: most of them are the runtime's own. */
 #define LONG_STEPS	3000
-
-/* Known by what only it defines. */
-static const struct {
-	const char *defines, *options;
-} runtimes[] = {
-	{ "Py_BytesMain", "--from PyThread_start_new_thread begins where it makes the program's first thread" },
-	{ "JNI_CreateJavaVM", "--from-output REGEX --points none --point InterpreterRuntime::monitorenter, with "
-			      "java -Xint -XX:+UseSerialGC -XX:+UseHeavyMonitors, searches the program alone" },
-	{ "napi_create_function", "--from-output REGEX --points none --point Builtins_AtomicsLoad --point Builtins_AtomicsStore "
-				  "--spin 0, with node --single-threaded-gc, searches the program alone" },
-};
-#define RUNTIMES	(sizeof(runtimes) / sizeof(runtimes[0]))
 
 struct runtime {
 	struct session *s;
@@ -42,45 +33,89 @@ static int after(void *state, enum points_phase phase, struct execution *x, char
 	return 0;
 }
 
-static int note_defined(const struct symdef *d, unsigned int name, void *arg)
+/* The user's command with more options, if it is the runtime's; else these alone. */
+static void put_command(FILE *out, const struct session *s, const struct language_runtime *r)
 {
-	if (!d->is_function || d->offset == UINT64_MAX)
-		return 0;
-	*(unsigned int *)arg = name;
-	return 1;
+	char *const *argv = s->o.command.argv;
+	const char *slash = strrchr(argv[0], '/');
+
+	if (fnmatch(r->program, slash ? slash + 1 : argv[0], 0)) {
+		fprintf(out, "zug run %s, with %s of the runtime", r->hint, r->flags);
+		return;
+	}
+	fprintf(out, "zug run %s -- ", r->hint);
+	shell_word_put(out, argv[0]);
+	fprintf(out, " %s", r->flags);
+	shell_words_put(out, argv + 1);
+}
+
+/* The first argument that is a source file of Python; NULL: none. */
+static const char *python_source(const struct session *s)
+{
+	for (char **a = s->o.command.argv; *a; a++) {
+		size_t len = strlen(*a);
+
+		if (len > 3 && !strcmp(*a + len - 3, ".py"))
+			return strrchr(*a, '/') ? strrchr(*a, '/') + 1 : *a;
+	}
+	return NULL;
+}
+
+/* How to search less, of a file that is such a runtime. */
+static void put_hint(FILE *out, const struct runtime *r, const struct language_runtime *k, const char *file)
+{
+	const struct options_points *o = &r->s->o.points;
+	const char *source = python_source(r->s);
+
+	if ((o->only && o->only[0]) || (o->places && o->places[0]))
+		return;
+	fprintf(out, "many of the %lu steps of an execution are the own ones of %s; points in the program alone: ",
+		(unsigned long)r->steps, file);
+	if (k->hint) {
+		put_command(out, r->s, k);
+	} else {
+		fprintf(out, "--only ");
+		shell_word_put(out, source ? source : "FILE.py");
+	}
+	if (!session_begins_late(&r->s->o))
+		fprintf(out, "; --from-output REGEX begins at a line that the program writes");
+	fputc('\n', out);
 }
 
 static void note(void *state, struct campaign_notes *n)
 {
-	const char *names[RUNTIMES];
 	const struct runtime *r = state;
 	const struct options_points *o = &r->s->o.points;
-	const char *first;
+	size_t len;
+	FILE *out;
 
 	if (probes_scope_interpreted(r->s->probes) && !probes_scope_met(r->s->probes)) {
-		first = o->only && o->only[0] ? o->only[0] : o->without[0];
 		if (asprintf(&n->runtime, "--%s %s: no function that was executed at a point has that name or source file\n",
-			     o->only && o->only[0] ? "only" : "not", first) < 0)
+			     o->only && o->only[0] ? "only" : "not", o->only && o->only[0] ? o->only[0] : o->without[0]) < 0)
 			n->runtime = NULL;
 		return;
 	}
-	if (r->steps < LONG_STEPS || (o->from && o->from[0]) || o->from_output || (o->from_calls && o->from_calls[0]))
+	out = open_memstream(&n->runtime, &len);
+	if (!out) {
+		n->runtime = NULL;
 		return;
-	for (size_t i = 0; i < RUNTIMES; i++)
-		names[i] = runtimes[i].defines;
-	for (unsigned int m = 0; m < probes_nr_modules(r->s->probes) && !n->runtime; m++) {
+	}
+	if (r->s->begins)
+		fprintf(out, "the search began at %s, behind the start of the runtime (--from-start: at the first step)\n",
+			r->s->begins);
+	for (unsigned int m = 0; r->steps >= LONG_STEPS && m < probes_nr_modules(r->s->probes); m++) {
 		const struct probe_module *mod = probes_module(r->s->probes, m);
-		unsigned int which = RUNTIMES;
+		const struct language_runtime *k;
 
 		if (!mod->file || !probes_is_runtime(r->s->probes, m))
 			continue;
-		symfile_find_names(mod->file, names, RUNTIMES, note_defined, &which);
-		if (which < RUNTIMES &&
-		    asprintf(&n->runtime, "many of the %lu steps of an execution are the start of %s: %s\n",
-			     (unsigned long)r->steps, strrchr(mod->path, '/') ? strrchr(mod->path, '/') + 1 : mod->path,
-			     runtimes[which].options) < 0)
-			n->runtime = NULL;
+		k = language_runtime_of(mod->file);
+		if (!k)
+			continue;
+		put_hint(out, r, k, strrchr(mod->path, '/') ? strrchr(mod->path, '/') + 1 : mod->path);
+		break;
 	}
+	fclose(out);
 }
 
 const struct point_policy policy_runtime = {

@@ -331,6 +331,9 @@ static const struct option_row rows[] = {
 	  .key = "from_call", .place = 48, .commands = RUN | CHECK | PLAN,
 	  .why = "tests that join zugd's sandbox are started by others",
 	  .help = "the same, from the first system call NAME: listen, accept4, epoll_wait" },
+	{ .name = "from-start", .kind = OPTION_FLAG, AT(c.points.from_start), .commands = RUN | CHECK | PLAN,
+	  .excludes = "from from-output from-call",
+	  .help = "search from the first step also where a runtime starts: python3, java, node" },
 
 	{ .section = "what is a failure", .name = "expect-exit", .argument = "N",
 	  .kind = OPTION_NUMBER, .max = 255, AT(c.failure.expect_exit), .preset = "0",

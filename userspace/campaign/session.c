@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include "lib/base/new_file.h"
 #include "lib/base/proc_status.h"
+#include "campaign/program.h"
+#include "campaign/runtimes.h"
 #include "campaign/session.h"
 #include "engine/script.h"
 #include "engine/faults.h"
@@ -23,55 +25,6 @@
 #include "kernel/syscalls.h"
 
 /* ---- what the user gave ---- */
-
-/* Like the shell: a name with a slash is a path, any other is looked for in PATH. */
-static char *find_program(const struct campaign_options *o, char *err, size_t errlen)
-{
-	const char *name = o->command.argv[0], *path = NULL;
-	char buf[PATH_MAX], *real;
-	struct stat st;
-
-	for (char **e = o->command.envp; e && *e; e++)
-		if (!strncmp(*e, "PATH=", 5))
-			path = *e + 5;
-	if (strchr(name, '/')) {
-		if (name[0] == '/')
-			snprintf(buf, sizeof(buf), "%s", name);
-		else
-			snprintf(buf, sizeof(buf), "%s/%s", o->command.cwd, name);
-	} else {
-		buf[0] = 0;
-		for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
-			size_t n = strcspn(p, ":");
-
-			snprintf(buf, sizeof(buf), "%.*s/%s", (int)n, n ? p : ".", name);
-			if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
-				break;
-			buf[0] = 0;
-			p += n + (p[n] == ':');
-		}
-		if (!buf[0]) {
-			snprintf(err, errlen, "%s: command not found in PATH", name);
-			return NULL;
-		}
-	}
-	if (stat(buf, &st)) {
-		snprintf(err, errlen, "%s: %s", name, strerror(errno));
-		return NULL;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		snprintf(err, errlen, "%s: is a directory", name);
-		return NULL;
-	}
-	if (access(buf, X_OK)) {
-		snprintf(err, errlen, "%s: not executable (%s)", name, strerror(errno));
-		return NULL;
-	}
-	real = realpath(buf, NULL);
-	if (!real)
-		snprintf(err, errlen, "%s: %s", name, strerror(errno));
-	return real;
-}
 
 /* --share: as paths that mean the same everywhere. */
 static int find_shares(struct session *s, char *err, size_t errlen)
@@ -281,9 +234,12 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 	if (ret)
 		return ret;
 	o = &s->o;
-	s->paths.program = o->command.file ? strdup(o->command.file) : find_program(o, err, errlen);
+	s->paths.program = o->command.file ? strdup(o->command.file) :
+						find_program(o, o->command.argv[0], err, errlen);
 	if (!s->paths.program)
 		return -EINVAL;
+	if (!session_begins_late(o))
+		session_begin_at_program(s);
 	say_setuid(s);
 	ret = find_shares(s, err, errlen);
 	if (ret)

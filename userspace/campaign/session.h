@@ -99,6 +99,7 @@ struct session {
 	struct session_figures figures;
 	struct session_template template;
 	bool sampled; /* the search chooses the schedules of executions that look, or hold tasks, as well */
+	const char *begins;	/* where the search begins behind the start of a runtime, in words; NULL: options say where */
 	bool exhausted;		/* nothing is left to try but early time-outs */
 	bool frozen;		/* nothing is learnt any more, and points stay as they are (campaign_parts.h) */
 	uint64_t part;		/* frozen: the part that this execution is of */

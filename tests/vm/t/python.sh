@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs in Python: found without options of the interpreter, and told by their own functions and lines. Takes 40 s under
+# Programs in Python: found without options of the interpreter, and told by their own functions and lines. Takes 60 s under
 # emulation.
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -70,9 +70,31 @@ if [ "$known" = True ] && begin "no such race where one step does it"; then
 	zug 60 run -q --seed 1 --from-output '^ready' --executions 12 -o traces -- $python account.py fixed
 	want_status 0
 	! grep -q 'steps of an execution are the start of' "$dir/out" || note "an option for a late begin is told: $(said)"
-	zug 60 run --seed 1 --executions 2 -o traces -- $python account.py fixed
+	zug 60 run --seed 1 --executions 2 --from-start -o traces -- $python account.py fixed
 	want_status 0
-	want_out '^many of the [0-9]+ steps of an execution are the start of python3\.[0-9]+: --from PyThread_start_new_thread '
+	want_out '^many of the [0-9]+ steps of an execution are the own ones of python3\.[0-9]+; points in the program alone: --only account\.py; '
+	end
+fi
+
+if [ "$known" = True ] && begin "without options a search begins at the first task of a Python program"; then
+	account
+	echo "#!$python" | cat - account.py >account
+	chmod +x account
+	for command in "$python account.py fixed" ./account; do
+		zug 60 check -q -n 2 --from-start -- $command
+		steps=$(sed -n 's/.* all the same: \([0-9]*\) steps.*/\1/p' "$dir/out")
+		zug 60 check -q -n 2 -- $command
+		fewer=$(sed -n 's/.* all the same: \([0-9]*\) steps.*/\1/p' "$dir/out")
+		[ "${fewer:-0}" -gt 50 ] && [ "$fewer" -lt $((${steps:-0} / 3)) ] || note "$command: $steps steps with its start, $fewer without"
+	done
+	# a program that makes none is one schedule
+	echo 'print(1)' >one.py
+	zug 60 run -q -o traces -- $python one.py
+	want_status 0
+	want_out '^covered: every schedule '
+	want_out '^the search began at the first task that it makes'
+	zug 60 run -q --from-start --from-call fork -- $python one.py
+	want_status 2
 	end
 fi
 
