@@ -489,6 +489,12 @@ static const struct option_row rows[] = {
 	  .help = "stay in the foreground, with messages on standard error" },
 	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(shared_lanes), .commands = DAEMON,
 	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
+	{ .name = "user-lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(quota.lanes), .commands = DAEMON,
+	  .help = "each user has at most N of them at a time (default: all)" },
+	{ .name = "user-queue", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 256, AT(quota.queue), .commands = DAEMON,
+	  .help = "of each user at most N requests wait; others are refused (default: all wait)" },
+	{ .name = "user-time", .argument = "DURATION", .kind = OPTION_DURATION, AT(quota.time_ns), .commands = DAEMON,
+	  .help = "a request that is executed for longer is ended (default: none)" },
 };
 
 /* What else a trace keeps. */

@@ -24,6 +24,10 @@ struct run_options {
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */
 	uint32_t shared_lanes;		/* zugd only: CPUs for all clients; 0: not given */
+	struct user_quota {
+		uint32_t lanes, queue;	/* CPUs in use, and requests that wait; 0: as many as there are */
+		uint64_t time_ns;	/* of each request; 0: as long as it takes */
+	} quota;			/* zugd only: of each user */
 	const char *junit, *json;	/* zug run: files for its results; NULL: none */
 	bool each_case;			/* zug run: a search for each test case of the command */
 	int times;			/* zug check: executions */

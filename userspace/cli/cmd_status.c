@@ -68,7 +68,10 @@ static void print_request(struct json_object *r)
 
 	printf("%s", text(r, "request"));
 	print_words(get(r, "args"));
-	printf(" (for %.1f s%s", json_object_get_double(get(r, "seconds")), n > 1 ? ", on CPUs" : n ? ", on CPU" : "");
+	printf(" (");
+	if (get(r, "user"))
+		printf("of user %lld, ", (long long)json_object_get_int64(get(r, "user")));
+	printf("for %.1f s%s", json_object_get_double(get(r, "seconds")), n > 1 ? ", on CPUs" : n ? ", on CPU" : "");
 	print_words(lanes);
 	printf(")\n");
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
+#include <syslog.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
 #include "lib/version.h"
@@ -35,6 +36,7 @@
 struct client {
 	int fd;
 	struct protocol_reader in;
+	struct ucred who;
 	struct request *request;	/* the workers' */
 	uint64_t since_ns;
 	bool gone;			/* has shut down its side */
@@ -88,6 +90,13 @@ static void refuse(struct client *c, const char *why)
 	c->gone = true;
 }
 
+/* The same, for who asks for more than he may have: an administrator hears of it. */
+static void refuse_and_log(struct client *c, uid_t user, const char *why)
+{
+	syslog(LOG_NOTICE, "refused: user %u, process %d: %s", user, c->who.pid, why);
+	refuse(c, why);
+}
+
 static void drop_client(struct daemon *d, int i)
 {
 	close(d->clients[i].fd);
@@ -97,17 +106,16 @@ static void drop_client(struct daemon *d, int i)
 
 static void accept_client(struct daemon *d)
 {
-	struct ucred who;
-	socklen_t len = sizeof(who);
+	socklen_t len = sizeof(struct ucred);
 	struct client c = { .fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK),
 			    .since_ns = clock_now_ns() };
 
 	if (c.fd < 0)
 		return;
-	if (getsockopt(c.fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
-		who.uid = -1;
-	if (who.uid && who.uid != geteuid()) {
-		refuse(&c, "zugd serves root and its own user only");
+	if (getsockopt(c.fd, SOL_SOCKET, SO_PEERCRED, &c.who, &len))
+		c.who.uid = NOBODY;
+	if (c.who.uid && c.who.uid != geteuid()) {
+		refuse_and_log(&c, c.who.uid, "zugd serves root and its own user only");
 		close(c.fd);
 	} else if (d->nr_clients == MAX_CLIENTS) {
 		refuse(&c, "zugd has too many clients");
@@ -135,13 +143,41 @@ static void status(struct daemon *d, struct client *c)
 	c->gone = true;
 }
 
+/* Whose request it is: the client's, or where root is it, the user's who has called sudo, as he says. */
+static uid_t user_of(const struct client *c, struct json_object *m)
+{
+	char **env = c->who.uid ? NULL : protocol_list(m, "env", NULL), *end;
+	uid_t user = c->who.uid;
+	unsigned long n;
+
+	for (char **e = env; e && *e; e++) {
+		if (strncmp(*e, "SUDO_UID=", 9))
+			continue;
+		n = strtoul(*e + 9, &end, 10);
+		if ((*e)[9] >= '0' && (*e)[9] <= '9' && !*end && n < NOBODY)
+			user = n;
+		break;
+	}
+	free(env);
+	return user;
+}
+
 static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 		   const struct daemon_command *command, struct json_object *m)
 {
+	const unsigned int most = d->o->defaults->quota.queue;
+	const uid_t user = user_of(c, m);
 	struct json_object *event;
 	struct request *r;
+	char why[160];
 	int ahead;
 
+	if (most && workers_waiting(d->workers, user) >= most) {
+		snprintf(why, sizeof(why), "zugd: user %u has %u requests that wait, and may not have more (zugd --user-queue)",
+			 user, most);
+		refuse_and_log(c, user, why);
+		return;
+	}
 	r = request_new(kind, json_object_get(m));
 	if (!r) {
 		json_object_put(m);
@@ -149,6 +185,7 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 		return;
 	}
 	r->command = command;
+	r->user = user;
 	memcpy(r->fds, c->in.fds, sizeof(r->fds));
 	c->in.nr_fds = 0;
 	c->request = r;
@@ -372,6 +409,7 @@ static int make_socket(const char *path, char *err, size_t errlen)
 /* The options of zugd as a command line for others: relative paths made absolute. */
 static char **default_args(struct daemon *d, const struct run_options *o, char **argv, int *nr)
 {
+	static const char *const own[] = { "--lanes", "--user-lanes", "--user-queue", "--user-time" };
 	char **args = calloc(o->nr_options + 3, sizeof(*args));
 	struct campaign_options defaults;
 	int n = 0;
@@ -381,12 +419,17 @@ static char **default_args(struct daemon *d, const struct run_options *o, char *
 	campaign_defaults(&defaults);
 	for (int i = 1; i <= o->nr_options; i++) {
 		/* what is zugd's own */
-		if (!strcmp(argv[i], "--foreground") || !strncmp(argv[i], "--lanes=", 8))
-			continue;
-		if (!strcmp(argv[i], "--lanes")) {
-			i++;
-			continue;
+		bool ours = !strcmp(argv[i], "--foreground"), ours_and_next = false;
+
+		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
+			size_t len = strlen(own[k]);
+
+			ours_and_next |= !strcmp(argv[i], own[k]);
+			ours |= !strncmp(argv[i], own[k], len) && argv[i][len] == '=';
 		}
+		i += ours_and_next;
+		if (ours || ours_and_next)
+			continue;
 		if (i < o->nr_options || strcmp(argv[i], "--"))
 			args[n++] = argv[i];
 	}
@@ -448,6 +491,7 @@ static int start(struct daemon *d, char *err, size_t errlen)
 		snprintf(err, errlen, "out of memory or descriptors");
 		return -ENOMEM;
 	}
+	openlog("zugd", LOG_PID | (d->o->defaults->foreground ? LOG_PERROR : 0), LOG_DAEMON);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);

@@ -72,6 +72,8 @@ void daemon_free(struct daemon *d);
 
 /* ---- requests ---- */
 
+#define NOBODY ((uid_t)-1)
+
 enum request_kind { REQUEST_COMMAND, REQUEST_EXEC, REQUEST_JOIN };
 
 struct worker;
@@ -83,7 +85,10 @@ struct request {
 	const struct daemon_command *command;	/* REQUEST_COMMAND */
 	struct json_object *m;		/* the client's message; NULL: a join */
 	int fds[3];			/* the client's standard descriptors, -1 none */
+	uid_t user;			/* whose quota it is part of; NOBODY: none's */
 	uint64_t since_ns;		/* queued, then started */
+	bool dealt;			/* it waits, and a CPU is meant for it */
+	bool too_long;			/* it was ended because its user's time was over */
 	int status;			/* the answer: for the client to exit with */
 	char message[512];		/* "" none */
 };
@@ -187,6 +192,8 @@ struct workers *workers_new(const struct worker_options *o, int lane, unsigned i
 /* Before workers_free(): ends everything; workers_done() gives the requests back. Nothing is begun any more. */
 void workers_stop(struct workers *ws);
 void workers_free(struct workers *ws);
+/* How many requests of a user wait. */
+unsigned int workers_waiting(const struct workers *ws, uid_t user);
 /* Queues a request, which is theirs until workers_done() gives it back. How many come before it. */
 int workers_submit(struct workers *ws, struct request *r);
 /* fn is called in each new worker, and closes what is not that one's. */

@@ -55,6 +55,7 @@ struct worker {
 	struct lent lanes[ZUG_MAX_SANDBOXES];	/* besides its own; one of them on its own CPU, so that it has two at least */
 	unsigned int nr_lanes;
 	unsigned int wanted;		/* CPUs */
+	unsigned int share;		/* of them it is dealt, see deal() */
 	unsigned int told;		/* to keep so many lanes */
 	struct request *r;		/* that it executes; NULL: none */
 	uint64_t cut_ns;		/* since when it is to end; 0: it is not */
@@ -83,6 +84,7 @@ struct request *request_new(enum request_kind kind, struct json_object *m)
 		return NULL;
 	r->kind = kind;
 	r->m = m;
+	r->user = NOBODY;
 	r->fds[0] = r->fds[1] = r->fds[2] = -1;
 	r->since_ns = clock_now_ns();
 	return r;
@@ -177,6 +179,16 @@ static int free_cpu(const struct workers *ws)
 	return -1;
 }
 
+/* How many a user has. */
+static unsigned int used_by(const struct workers *ws, uid_t user)
+{
+	unsigned int nr = 0;
+
+	for (const struct worker *w = ws->list; w; w = w->next)
+		nr += w->r && w->r->user == user ? has_cpus(w) : 0;
+	return nr;
+}
+
 static int nr_used(const struct workers *ws)
 {
 	int nr = 0;
@@ -201,28 +213,61 @@ static void lend(struct workers *ws, struct worker *w, int cpu)
 	note_send(w->fd, &n, NULL);
 }
 
-/* How many CPUs each may have: they are dealt out one by one, those who wait in the queue first get one each. */
-static unsigned int share_of(const struct workers *ws, const struct worker *of)
+static unsigned int most_of(const struct workers *ws, uid_t user)
 {
-	unsigned int left = ws->nr_cpus, nr_waiting = 0, mine = 0;
+	unsigned int most = ws->o.o->defaults->quota.lanes;
 
+	return !most || user == NOBODY ? (unsigned int)ws->nr_cpus : most;
+}
+
+/* How many a user is dealt, with those for requests that wait. */
+static unsigned int dealt_to(const struct workers *ws, uid_t user)
+{
+	unsigned int nr = 0;
+
+	for (const struct worker *w = ws->list; w; w = w->next)
+		nr += w->r && w->r->user == user ? w->share : 0;
 	for (const struct request *r = ws->queue; r; r = r->next)
-		nr_waiting++;
+		nr += r->dealt && r->user == user;
+	return nr;
+}
+
+/*
+ * How many CPUs each may have: they are dealt out one by one, those who wait in the queue first get one each, and no user
+ * gets more than the quota.
+ */
+static void deal(struct workers *ws)
+{
+	unsigned int left = ws->nr_cpus;
+
+	for (struct worker *w = ws->list; w; w = w->next)
+		w->share = 0;
+	for (struct request *r = ws->queue; r; r = r->next)
+		r->dealt = false;
 	for (unsigned int round = 1; left; round++) {
 		unsigned int before = left;
 
-		for (const struct worker *w = ws->list; w && left; w = w->next) {
-			if (!w->r || w->wanted < round)
+		for (struct worker *w = ws->list; w && left; w = w->next) {
+			if (!w->r || w->wanted < round || dealt_to(ws, w->r->user) >= most_of(ws, w->r->user))
 				continue;
 			left--;
-			mine += w == of;
+			w->share++;
 		}
-		for (unsigned int i = 0; i < nr_waiting && round == 1 && left; i++)
+		for (struct request *r = round == 1 ? ws->queue : NULL; r && left; r = r->next) {
+			if (dealt_to(ws, r->user) >= most_of(ws, r->user))
+				continue;
 			left--;
+			r->dealt = true;
+		}
 		if (before == left)
 			break;
 	}
-	return mine ? mine : 1;
+}
+
+static unsigned int share_of(struct workers *ws, const struct worker *of)
+{
+	deal(ws);
+	return of->share ? of->share : 1;
 }
 
 /* Tells it how many lanes it may keep: with one CPU it needs none. answers: it has said how many it wants. */
@@ -355,7 +400,7 @@ static int begin(struct workers *ws, struct request *r)
 	int slot, cpu = free_cpu(ws), ret = 0;
 	struct worker *w;
 
-	if (nr_used(ws) >= ws->nr_cpus)
+	if (nr_used(ws) >= ws->nr_cpus || used_by(ws, r->user) >= most_of(ws, r->user))
 		return 0;
 	if (r->kind == REQUEST_COMMAND) {
 		slot = take_slot(ws);
@@ -431,11 +476,18 @@ static void share_out(struct workers *ws)
 static void request_over(struct workers *ws, struct worker *w, int status, const char *text)
 {
 	struct request *r = w->r;
+	char why[160];
 
 	w->r = NULL;
 	w->cut_ns = 0;
-	if (r)
-		answer(ws, r, status, text);
+	if (!r)
+		return;
+	if (r->too_long && status) {
+		snprintf(why, sizeof(why), "zugd has ended it: user %u may have %.0f s for a request (zugd --user-time)", r->user,
+			 ws->o.o->defaults->quota.time_ns / 1e9);
+		text = why;
+	}
+	answer(ws, r, status, text);
 }
 
 static void freed(struct workers *ws, struct worker *w, const struct note *n)
@@ -571,6 +623,24 @@ static void prod(struct worker *w)
 		syscall(SYS_pidfd_send_signal, w->pidfd, SIGUSR1, NULL, 0);
 }
 
+static void cut(struct worker *w)
+{
+	if (!w->cut_ns)
+		w->cut_ns = clock_now_ns();
+	syscall(SYS_pidfd_send_signal, w->pidfd, SIGUSR1, NULL, 0);
+}
+
+/* Ends what has taken longer than its user may have. */
+static void look_at_time(struct workers *ws, struct worker *w)
+{
+	const uint64_t most = ws->o.o->defaults->quota.time_ns;
+
+	if (!most || !w->r || w->cut_ns || w->r->user == NOBODY || clock_now_ns() - w->r->since_ns < most)
+		return;
+	w->r->too_long = true;
+	cut(w);
+}
+
 void workers_look(struct workers *ws)
 {
 	struct worker *next;
@@ -587,6 +657,7 @@ void workers_look(struct workers *ws)
 			else
 				fell_silent(ws, w);
 		}
+		look_at_time(ws, w);
 		prod(w);
 		if (w->silent && poll(&p, 1, 0) == 1)
 			gone(ws, w);
@@ -604,7 +675,7 @@ int workers_patience(const struct workers *ws)
 	if (ws->left_ns)
 		return PROD_MS;
 	for (const struct worker *w = ws->list; w; w = w->next)
-		if (w->cut_ns)
+		if (w->cut_ns || (w->r && ws->o.o->defaults->quota.time_ns))
 			return PROD_MS;
 	return ws->idle_ns && !ws->rests ? (int)(REST_AFTER_NS / 1000000) : -1;
 }
@@ -638,11 +709,13 @@ struct request *workers_done(struct workers *ws)
 	return r;
 }
 
-static void cut(struct worker *w)
+unsigned int workers_waiting(const struct workers *ws, uid_t user)
 {
-	if (!w->cut_ns)
-		w->cut_ns = clock_now_ns();
-	syscall(SYS_pidfd_send_signal, w->pidfd, SIGUSR1, NULL, 0);
+	unsigned int nr = 0;
+
+	for (const struct request *r = ws->queue; r; r = r->next)
+		nr += r->user == user;
+	return nr;
 }
 
 static void give_back(struct workers *ws, struct request *r)
@@ -718,6 +791,8 @@ static struct json_object *describe(const struct request *r)
 	const struct worker *w = r->worker;
 
 	json_object_object_add(j, "request", json_object_new_string(name));
+	if (r->user != NOBODY)
+		json_object_object_add(j, "user", json_object_new_int64(r->user));
 	json_object_object_add(j, "seconds", json_object_new_double((clock_now_ns() - r->since_ns) / 1e9));
 	if (w) {
 		lanes = json_object_new_array();

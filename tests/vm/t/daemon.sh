@@ -440,6 +440,48 @@ if begin "-j through zugd"; then
 	end
 fi
 
+if begin "quotas of users, and who is refused"; then
+	declare -A clients=()
+	stop_shared
+	chmod 755 . && mkdir -m 777 open && cp "$programs/abba-deadlock-fixed" open && cd open || exit 2
+	"$zugd" --foreground --lanes 2 --user-lanes 1 --user-queue 1 --user-time 12s 2>zugd.log &
+	daemon=$!
+	wait_until tells '^executing: nothing$' || note "zugd does not serve: $(cat status.now zugd.log)"
+	chmod 666 /run/zugd.sock
+	command_run 30 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" status
+	want_status 3
+	want_err 'zugd serves root and its own user only'
+	command_run 30 setpriv --reuid 65534 --regid 65534 --clear-groups "$zug" stop
+	want_status 3
+	[ "$(grep -cE 'refused: user 65534, process [0-9]+: zugd serves root and its own user only' zugd.log)" = 2 ] ||
+		note "not both attempts are in the log: $(cat zugd.log)"
+
+	# one user wants both CPUs, and then more; another one is executed meanwhile
+	export SUDO_UID=65534 SUDO_GID=65534
+	client long run -q -j 2 --no-races --executions 0 -- ./abba-deadlock-fixed
+	wait_until tells '^executing: run .*abba.*\(of user 65534, .*on CPU [01]\)' || note "not one CPU: $(cat status.now)"
+	client next run -q --no-races --executions 1 -- true
+	wait_until tells '^waiting: run .*true \(of user 65534, ' || note "the second one does not wait: $(cat status.now)"
+	zug 30 run -q --executions 1 -- true
+	want_status 3
+	want_err 'user 65534 has 1 requests that wait, and may not have more \(zugd --user-queue\)'
+	grep -q 'refused: user 65534, process [0-9]*: .*requests that wait' zugd.log || note "the log: $(cat zugd.log)"
+	unset SUDO_UID SUDO_GID
+	zug 60 exec -- true
+	want_status 0
+	tells '^executing: run .*abba.*\(of user 65534, .*on CPU [01]\)' || note "the other user was not executed beside it: $(cat status.now)"
+	over long 5
+	grep -q 'zugd has ended it: user 65534 may have 12 s for a request (zugd --user-time)' long.err || note "it says: $(cat long.err)"
+	over next 0
+	zug 30 stop
+	want_status 0
+	wait $daemon
+	rc=$?
+	want_status 0 "zugd"
+	want_nothing_left
+	end
+fi
+
 if begin "stopped in the middle"; then
 	stop_shared
 	start
