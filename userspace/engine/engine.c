@@ -100,6 +100,7 @@ void engine_free(struct engine *e)
 	free(e->told);
 	free(e->untold);
 	progress_free(&e->pc);
+	progress_loops_free(&e->loops);
 	misuse_free(e->misuse);
 	free(e);
 }
@@ -669,6 +670,7 @@ static void reset(struct engine *e, const struct replay *r, struct trace_writer 
 		memset(e->told, 0, e->told_room * sizeof(*e->told));
 	e->nr_untold = 0;
 	progress_reset(&e->pc);
+	progress_loops_reset(&e->loops);
 	misuse_begin(e->misuse);
 	capture_reset(e->c);
 	faults_begin(&e->faults);

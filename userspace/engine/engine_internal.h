@@ -77,6 +77,7 @@ struct engine {
 	bool leases;		/* there may be some in this execution */
 	bool fired;		/* a timer: the tasks that it has woken are in the events that are there */
 	struct progress_check pc;
+	struct progress_loops loops;
 	struct misuse *misuse;
 	struct faults faults;
 	struct values values;
@@ -129,7 +130,7 @@ void steps_note_timer(struct engine *e, const char *early, const struct world_ti
  * stopped there.
  */
 void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lone);
-/* So many steps of the task that made the last one may come before others are to have a turn. */
+/* So many steps may come before others are to have a turn. */
 uint64_t steps_before_starving(const struct engine *e);
 /*
  * The execution has left the trace that it replays: from here on it is on its own. Only the first

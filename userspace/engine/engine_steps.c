@@ -118,11 +118,14 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 	e->yielded = e->same >= PROGRESS_STARVING;
 	if (e->yielded)
 		e->same = 0;
+	e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled);
 }
 
 uint64_t steps_before_starving(const struct engine *e)
 {
-	return e->yielded ? 0 : PROGRESS_STARVING - e->same;
+	uint64_t same = PROGRESS_STARVING - e->same, loops = progress_loops_left(&e->loops);
+
+	return e->yielded ? 0 : same < loops ? same : loops;
 }
 
 void steps_diverged(struct engine *e, const char *fmt, ...)

@@ -5,6 +5,7 @@
 #include "engine/expiry.h"
 #include "engine/progress_check.h"
 #include "lib/base/array.h"
+#include "search/rng.h"
 
 void progress_reset(struct progress_check *p)
 {
@@ -109,4 +110,73 @@ bool progress_needs_time(struct world *w, uint32_t task, bool timer)
 		timed |= t->deadline != 0;
 	}
 	return timed && !w->ops->in_flight(w);
+}
+
+void progress_loops_reset(struct progress_loops *l)
+{
+	if (l->tasks)
+		memset(l->tasks, 0, l->room * sizeof(*l->tasks));
+	l->waits = WORLD_NO_TASK;
+	l->steps = 0;
+}
+
+void progress_loops_free(struct progress_loops *l)
+{
+	free(l->tasks);
+	*l = (struct progress_loops){ .waits = WORLD_NO_TASK };
+}
+
+static bool has(const uint32_t *tasks, uint32_t nr, uint32_t task)
+{
+	uint32_t from = 0, to = nr;
+
+	while (from < to) {
+		uint32_t middle = (from + to) / 2;
+
+		if (tasks[middle] == task)
+			return true;
+		if (tasks[middle] < task)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return false;
+}
+
+bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
+			 uint32_t nr)
+{
+	uint64_t op = mix64(label->site ^ mix64(label->object));
+	struct progress_loop *one;
+
+	if (task != l->waits && has(enabled, nr, l->waits)) {
+		l->steps++;
+	} else {
+		l->waits = !nr || (nr == 1 && enabled[0] == task) ? WORLD_NO_TASK : enabled[enabled[0] == task];
+		l->steps = 0;
+	}
+	if (!ARRAY_RESERVE_ZERO(l->tasks, l->room, task + 1))
+		return false;
+	one = &l->tasks[task];
+	if (op != one->ops[0] && op != one->ops[1]) {
+		one->ops[1] = one->ops[0];
+		one->ops[0] = op;
+		one->rounds = 0;
+	} else if (one->rounds < PROGRESS_ROUNDS) {
+		one->rounds++;
+	}
+	return one->rounds == PROGRESS_ROUNDS && l->steps >= PROGRESS_STARVING;
+}
+
+uint32_t progress_loops_left(const struct progress_loops *l)
+{
+	uint32_t most = 0;
+
+	if (l->steps + PROGRESS_ROUNDS <= PROGRESS_STARVING)
+		return PROGRESS_STARVING - l->steps;
+	for (uint32_t i = 0; i < l->room; i++)
+		if (l->tasks[i].rounds > most)
+			most = l->tasks[i].rounds;
+	most = PROGRESS_ROUNDS - most;
+	return l->steps + most < PROGRESS_STARVING ? PROGRESS_STARVING - l->steps : most;
 }

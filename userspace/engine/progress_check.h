@@ -22,6 +22,24 @@
  */
 #define PROGRESS_STARVING 100
 
+/*
+ * Tasks that wait in loops and take turns can starve another one, too: a task that has made so many steps at the same one or
+ * two operations, while some task has waited for PROGRESS_STARVING steps, is taken for one that yields.
+ */
+#define PROGRESS_ROUNDS 20
+
+struct progress_loop {
+	uint64_t ops[2];		/* the last ones, as hashes of places and objects */
+	uint32_t rounds;		/* steps at these alone */
+};
+
+struct progress_loops {
+	struct progress_loop *tasks;	/* by number */
+	uint32_t room;
+	uint32_t waits;			/* this task is enabled and has not been chosen; or WORLD_NO_TASK */
+	uint32_t steps;			/* for so long */
+};
+
 struct progress_task {
 	uint64_t steps, yields;		/* in the window */
 };
@@ -44,6 +62,13 @@ void progress_made(struct progress_check *p);
 void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool yield);
 /* How many tasks are in a livelock, 0: none is; who: "T1, T2", for the message. */
 unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
+void progress_loops_reset(struct progress_loops *l);
+void progress_loops_free(struct progress_loops *l);
+/* A task has made a step, where enabled[0..nr) were enabled, in ascending order. true: it is taken for one that yields. */
+bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
+			 uint32_t nr);
+/* So many steps may come, whoever makes them, before a task can be taken for one that yields. */
+uint32_t progress_loops_left(const struct progress_loops *l);
 /* True when no task but this one can ever run, unless it goes on to something new. */
 bool progress_is_last(struct world *w, uint32_t task);
 /*

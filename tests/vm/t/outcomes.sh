@@ -61,6 +61,7 @@ begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/com
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
 begin "spin beside a task that could end it" && outcome_is spin . --fail-on-spin --strategy random -- "$outcomes/computes" beside
 begin "spin in functions that others end" && passes --executions 20 -- "$outcomes/computes" calls
+begin "spins of two, in turns" && passes --strategy pos --executions 15 --max-steps 4000 -- "$outcomes/spinners"
 begin "spin in a library" && outcome_is spin . -- "$outcomes/computes" library
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
