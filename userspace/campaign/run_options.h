@@ -23,6 +23,7 @@ struct run_options {
 	char cwd[4096];
 	const char *socket;		/* of zugd; NULL: not given */
 	bool foreground;		/* zugd only */
+	const char *cgroup;		/* zugd only: below which all of its cgroups are; NULL: the root */
 	uint32_t shared_lanes;		/* zugd only: CPUs for all clients; 0: not given */
 	struct user_quota {
 		uint32_t lanes, queue;	/* CPUs in use, and requests that wait; 0: as many as there are */

@@ -53,6 +53,41 @@ static int write_file(const char *path, const char *text)
 	return ret;
 }
 
+/* Of the process: a system has one scheduler, so a process has one place for all of its cgroups. */
+static char parent[128] = CGROUP_ROOT;
+
+int sandbox_set_parent(const char *cgroup, char *err, size_t errlen)
+{
+	char real[PATH_MAX];
+	size_t len = strlen(CGROUP_ROOT);
+	int ret = 0;
+
+	if (!realpath(cgroup, real))
+		ret = -errno;
+	else if (strncmp(real, CGROUP_ROOT, len) || (real[len] && real[len] != '/') || strlen(real) >= sizeof(parent))
+		ret = -EINVAL;
+	if (ret)
+		snprintf(err, errlen, "--cgroup %s: %s", cgroup,
+			 ret == -EINVAL ? "it is no cgroup below " CGROUP_ROOT ", or its path is too long" : strerror(-ret));
+	else
+		snprintf(parent, sizeof(parent), "%s", real);
+	return ret;
+}
+
+const char *sandbox_parent(void)
+{
+	return parent;
+}
+
+/* 0 or -errno. */
+static int pass_on_controller(const char *name)
+{
+	char path[sizeof(parent) + 32];
+
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", parent);
+	return write_file(path, name);
+}
+
 static int open_in(const struct sandbox *s, const char *name, int flags)
 {
 	char path[320];
@@ -87,7 +122,7 @@ static int limit_memory(const struct sandbox *s, char *err, size_t errlen)
 	char path[320], max[24];
 	int ret;
 
-	ret = write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
+	ret = pass_on_controller("+memory");
 	snprintf(path, sizeof(path), "%s/memory.max", s->cgroup);
 	snprintf(max, sizeof(max), "%llu", (unsigned long long)s->o.max_memory);
 	if (!ret)
@@ -132,7 +167,7 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		return -errno;
 	s->cgid = st.st_ino;
 	/* the limit needs the pids controller; without it the kernel's own limits remain */
-	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+pids");
+	pass_on_controller("+pids");
 	sandbox_limit_tasks(s, 0);
 	return s->o.max_memory ? limit_memory(s, err, errlen) : 0;
 }
@@ -153,23 +188,35 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-void sandbox_clean_up(void)
+/* Cgroups of the dead. Not deeper: there may be those of a container's zug, whose pids are others. */
+static void clean_up_below(const char *cgroup)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], file[PATH_MAX + 16];
 	struct dirent *d;
-	DIR *dir = opendir(CGROUP_ROOT);
+	DIR *dir = opendir(cgroup);
 
 	while (dir && (d = readdir(dir))) {
 		if (!proc_name_is_orphan(d->d_name))
 			continue;
-		snprintf(path, sizeof(path), CGROUP_ROOT "/%s/cgroup.kill", d->d_name);
-		write_file(path, "1");
-		snprintf(path, sizeof(path), CGROUP_ROOT "/%s", d->d_name);
+		snprintf(path, sizeof(path), "%s/%s", cgroup, d->d_name);
+		snprintf(file, sizeof(file), "%s/cgroup.kill", path);
+		write_file(file, "1");
 		for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
 			usleep(10000);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+void sandbox_clean_up(void)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	DIR *dir;
+
+	clean_up_below(CGROUP_ROOT);
+	if (strcmp(parent, CGROUP_ROOT))
+		clean_up_below(parent);
 	dir = opendir("/run");
 	while (dir && (d = readdir(dir))) {
 		if (!proc_name_is_orphan(d->d_name))
@@ -226,9 +273,9 @@ static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const 
 		return -EINVAL;
 	}
 	if (o->name)
-		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s", o->name);
+		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s", parent, o->name);
 	else
-		snprintf(s->cgroup, sizeof(s->cgroup), CGROUP_ROOT "/%s-%u", proc_own_name(), serial);
+		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s-%u", parent, proc_own_name(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
 		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
 			 "'/'", o->name);

@@ -73,6 +73,13 @@ void sandbox_free(struct sandbox *s);
 int sandbox_forked(struct sandbox *s, unsigned int slot, int lane, char *err, size_t errlen);
 /* Removes what killed zugs have left behind: their cgroups with the processes in them, and their files. */
 void sandbox_clean_up(void);
+/*
+ * The cgroup below which all sandboxes of this process, and of those that it forks, are made from now on: a folder below
+ * /sys/fs/cgroup, which stays the caller's. 0, or -errno with a line in err.
+ */
+int sandbox_set_parent(const char *cgroup, char *err, size_t errlen);
+/* The same, without a '/' at its end. */
+const char *sandbox_parent(void);
 
 const char *sandbox_cgroup(const struct sandbox *s);	/* full path */
 unsigned int sandbox_slot(const struct sandbox *s);

@@ -409,7 +409,7 @@ static int make_socket(const char *path, char *err, size_t errlen)
 /* The options of zugd as a command line for others: relative paths made absolute. */
 static char **default_args(struct daemon *d, const struct run_options *o, char **argv, int *nr)
 {
-	static const char *const own[] = { "--lanes", "--user-lanes", "--user-queue", "--user-time" };
+	static const char *const own[] = { "--cgroup", "--lanes", "--user-lanes", "--user-queue", "--user-time" };
 	char **args = calloc(o->nr_options + 3, sizeof(*args));
 	struct campaign_options defaults;
 	int n = 0;
@@ -477,7 +477,8 @@ static int start(struct daemon *d, char *err, size_t errlen)
 			 d->o->defaults->shared_lanes, sysconf(_SC_NPROCESSORS_ONLN));
 		return -EINVAL;
 	}
-	ret = kernel_open(&d->kernel, err, errlen);
+	ret = d->o->defaults->cgroup ? sandbox_set_parent(d->o->defaults->cgroup, err, errlen) : 0;
+	ret = ret ? ret : kernel_open(&d->kernel, err, errlen);
 	ret = ret ? ret : door_new(&d->door, &d->o->defaults->c, err, errlen);
 	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);
 	if (ret)

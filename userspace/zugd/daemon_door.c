@@ -55,7 +55,11 @@ int door_new(struct door **out, const struct campaign_options *o, char *err, siz
 		free(d);
 		return -EINVAL;
 	}
-	snprintf(d->cgroup, sizeof(d->cgroup), CGROUP_ROOT "/%s", name);
+	if (snprintf(d->cgroup, sizeof(d->cgroup), "%s/%s", sandbox_parent(), name) >= (int)sizeof(d->cgroup)) {
+		snprintf(err, errlen, "the name of the cgroup '%.20s...' is too long", name);
+		free(d);
+		return -ENAMETOOLONG;
+	}
 	/* one that is there already is what a zugd that was killed has left, with those who still wait */
 	ret = mkdir(d->cgroup, 0755) && errno != EEXIST ? -errno : 0;
 	snprintf(path, sizeof(path), "%s/cgroup.freeze", d->cgroup);

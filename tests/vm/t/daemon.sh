@@ -482,6 +482,42 @@ if begin "quotas of users, and who is refused"; then
 	end
 fi
 
+if begin "a cgroup for all of its cgroups"; then
+	stop_shared
+	folder=/sys/fs/cgroup/tests.slice root=/sys/fs/cgroup/cgroup.subtree_control
+	mkdir $folder || exit 2
+	command_run 30 "$zugd" --cgroup /sys/fs
+	want_status 3
+	want_err '^zugd: --cgroup /sys/fs: it is no cgroup below /sys/fs/cgroup'
+	echo -pids >$root || note "the controller cannot be switched off"
+	start --cgroup $folder
+	zug 30 status
+	want_out "^cgroup: $folder/zug$"
+	zug 60 exec -- true
+	want_status 0
+	! grep -qw pids $root || note "switched on in the root: $(cat $root)"
+	[ -z "$(ls -d /sys/fs/cgroup/zug* 2>/dev/null)" ] || note "in the root: $(ls -d /sys/fs/cgroup/zug*)"
+	# with a controller that is passed on to it
+	echo +pids >$root
+	zug 60 exec --max-tasks 77 -- sh -c 'exit 3'
+	want_status 3
+	grep -qx 77 $folder/zug-*/pids.max || note "no limit of tasks: $(cat $folder/zug-*/pids.max)"
+	command_run 60 sh -c "echo \$\$ >$folder/zug/cgroup.procs && exec sh -c 'exit 4'"
+	want_status 4
+	# what a killed one has left
+	left=$(ls -d $folder/zug-*)
+	kill -KILL "$("$zug" status --json | sed -n 's/^  "pid": *\([0-9]*\),/\1/p' | head -n 1)"
+	start --cgroup $folder
+	zug 60 exec -- true
+	want_status 0
+	for cgroup in $left; do
+		[ ! -e "$cgroup" ] || note "left behind: $cgroup"
+	done
+	stop
+	rmdir $folder || note "the folder is not empty: $(ls -d $folder/zug*)"
+	end
+fi
+
 if begin "stopped in the middle"; then
 	stop_shared
 	start
