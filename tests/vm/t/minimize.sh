@@ -109,13 +109,13 @@ if begin "what decides a livelock, and its round"; then
 fi
 
 if begin "steps in methods of headers are told by the lines that call them"; then
-	zug 120 run -q -o traces -- "$programs/guard-abba"
+	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/guard-abba"
 	want_status 1
 	want_out '^It fails when$'
 	want_out '^ +T[12] does lock .*  [^ ]+ guard-abba\.cc:[0-9]+$'
 	! grep -E '^ +T[0-9]+ (does|would do|is stopped before) (un)?lock .*\.h:[0-9]+$' "$dir/out" ||
 		note "a header is named"
-	zug 120 run -q -o traces -- "$programs/early-notify"
+	zug 120 run -q --strategy random --executions 200 -o traces -- "$programs/early-notify"
 	zug 60 pin -o pinned "$(kept_trace)"
 	zug 60 run -q --script pinned -o traces -- "$programs/early-notify"
 	want_status 1
