@@ -52,6 +52,10 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 		n = c->size;
 	} else if (code_block_bytes(c->size)) {
 		n = code_block_bytes(c->size);
+	} else if (c->size == CODE_BLOCK_PRINT) {
+		n = 1;
+	} else if (c->size == CODE_BLOCK_PRINT_N) {
+		n = e->arg[1] ? 1 : 0;
 	} else if (c->size == CODE_BLOCK_STRCPY) {
 		n = text_bytes(t, e->arg[1], a, sizeof(a));
 	} else if (c->size == CODE_BLOCK_STRLEN) {

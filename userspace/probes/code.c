@@ -541,7 +541,7 @@ bool code_second(const struct code_place *p)
 	if (p->kind == CODE_STRING)
 		return p->base == CODE_RDI && (p->flags & CODE_READ) && (p->flags & CODE_WRITE);
 	return p->kind == CODE_BLOCK && p->size != CODE_BLOCK_FILL && p->size != CODE_BLOCK_STRLEN &&
-	       p->size != CODE_BLOCK_LIST && p->size != CODE_BLOCK_TREE_WALK;
+	       p->size != CODE_BLOCK_PRINT && p->size != CODE_BLOCK_PRINT_N && p->size != CODE_BLOCK_LIST && p->size != CODE_BLOCK_TREE_WALK;
 }
 
 const char *code_kind_name(enum code_kind kind)

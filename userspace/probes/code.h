@@ -45,6 +45,9 @@ enum code_block {
 	CODE_BLOCK_STRCPY,	/* strcpy, stpcpy: to the first, from the second, as long as that string */
 	CODE_BLOCK_STRLEN,	/* strlen: reads the first, a string */
 	CODE_BLOCK_STRCMP,	/* strcmp: reads both, as far as they are equal, and one byte */
+	/* how much of the first they write is not known before: one byte, at least */
+	CODE_BLOCK_PRINT,	/* sprintf and its kin */
+	CODE_BLOCK_PRINT_N,	/* snprintf and its kin; nothing is written where the second is 0 */
 	/* of libstdc++, which alone changes the links of its containers: two pointers of a list, a colour and three of a tree */
 	CODE_BLOCK_LIST,	/* changes the list's node that is its first argument, or what lies around it */
 	CODE_BLOCK_LIST_TWO,	/* and the one that is its second */

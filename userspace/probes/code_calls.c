@@ -23,6 +23,8 @@ enum code_block code_block(const char *name)
 		{ "memset", CODE_BLOCK_FILL }, { "memcmp", CODE_BLOCK_COMPARE }, { "bcmp", CODE_BLOCK_COMPARE },
 		{ "strcpy", CODE_BLOCK_STRCPY }, { "stpcpy", CODE_BLOCK_STRCPY },
 		{ "strlen", CODE_BLOCK_STRLEN }, { "strcmp", CODE_BLOCK_STRCMP },
+		{ "sprintf", CODE_BLOCK_PRINT }, { "vsprintf", CODE_BLOCK_PRINT },
+		{ "snprintf", CODE_BLOCK_PRINT_N }, { "vsnprintf", CODE_BLOCK_PRINT_N },
 		{ "_ZNSt8__detail15_List_node_base7_M_hookEPS0_", CODE_BLOCK_LIST_TWO },
 		{ "_ZNSt8__detail15_List_node_base9_M_unhookEv", CODE_BLOCK_LIST },
 		{ "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", CODE_BLOCK_LIST_TWO },
@@ -38,6 +40,8 @@ enum code_block code_block(const char *name)
 		{ "__memcpy_chk", CODE_BLOCK_COPY }, { "__memmove_chk", CODE_BLOCK_COPY },
 		{ "__mempcpy_chk", CODE_BLOCK_COPY }, { "__memset_chk", CODE_BLOCK_FILL },
 		{ "__strcpy_chk", CODE_BLOCK_STRCPY }, { "__stpcpy_chk", CODE_BLOCK_STRCPY },
+		{ "__sprintf_chk", CODE_BLOCK_PRINT }, { "__vsprintf_chk", CODE_BLOCK_PRINT },
+		{ "__snprintf_chk", CODE_BLOCK_PRINT_N }, { "__vsnprintf_chk", CODE_BLOCK_PRINT_N },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
