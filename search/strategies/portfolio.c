@@ -13,7 +13,8 @@
  * The order and the bonuses are what finds most bugs in few executions, measured
  * (docs/strategies.md): samplers that need to know nothing first, those that learn
  * as soon as there is something to learn, and learning from all executions, of
- * whichever member (env->profile, observe()); searches that try schedules in a fixed
+ * whichever member (env->profile, observe()); reversal from the 11th execution on where
+ * few tasks are, when what is easy has been found; searches that try schedules in a fixed
  * order come last.
  *
  * A search in parts (parts.h) leaves the exhaustive members out: they are not made of single executions.
@@ -32,9 +33,12 @@
 #include "search/strategies/strategies.h"
 
 #define MEMORY		16.0	/* executions over which novelty is averaged */
-#define EASY		16	/* executions in which samplers find what is easy */
-#define DPOR_END	100	/* from there up to this one dpor has a bonus of its own, ... */
-#define DPOR_BONUS	60.0	/* ... divided by the number of tasks */
+#define REVERSAL_FROM	10	/* executions in which samplers find what is easy */
+#define REVERSAL_END	40	/* from there up to this one reversal has a bonus of its own, ... */
+#define REVERSAL_BONUS	900.0	/* ... divided by the square of the number of tasks */
+#define DPOR_FROM	32
+#define DPOR_END	120	/* the same of dpor, ... */
+#define DPOR_BONUS	100.0	/* ... divided by the number of tasks */
 
 static const struct {
 	const char *spec;
@@ -48,6 +52,7 @@ static const struct {
 	{ "dpor", 7 },
 	{ "pct:depth=3", 3 },
 	{ "preemption:bound=65000", 3 },
+	{ "reversal", 6 },
 };
 
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
@@ -139,6 +144,8 @@ static int portfolio_renew(void *state)
 	for (size_t i = 0; i < NR_MEMBERS && !ret; i++)
 		if (p->members[i].type->flags & STRATEGY_EXHAUSTIVE)
 			ret = start_member(p, i, true);
+		else if (p->members[i].type->renew)
+			ret = p->members[i].type->renew(p->members[i].state);
 	return ret;
 }
 
@@ -164,13 +171,12 @@ static bool may_choose(const struct portfolio *p, const struct member *m)
 /* What a member has earned: it gets a turn so often. */
 static double weight(const struct portfolio *p, const struct member *m)
 {
-	double bonus = parts[m - p->members].bonus;
-	uint32_t tasks;
+	double bonus = parts[m - p->members].bonus, tasks = fmax(1, profile_tasks(p->env->profile));
 
-	if (m->type == &strategy_dpor && p->iteration >= EASY && p->iteration < DPOR_END) {
-		tasks = profile_tasks(p->env->profile);
-		bonus = fmax(bonus, tasks ? DPOR_BONUS / tasks : 0);
-	}
+	if (m->type == &strategy_reversal && p->iteration >= REVERSAL_FROM && p->iteration < REVERSAL_END)
+		bonus = fmax(bonus, REVERSAL_BONUS / (tasks * tasks));
+	if (m->type == &strategy_dpor && p->iteration >= DPOR_FROM && p->iteration < DPOR_END)
+		bonus = fmax(bonus, DPOR_BONUS / tasks);
 	return 1 + bonus * m->novelty;
 }
 
@@ -370,7 +376,7 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption) "
+		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal) "
 			     "for a share of the executions",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_COUNTS,

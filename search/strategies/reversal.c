@@ -12,9 +12,10 @@
  * dropped when its steps, whatever the order of independent ones, were those of some execution's beginning. What is compared
  * is the set of operations with their pasts: the events of an unfolding (Rodriguez et al., CONCUR 2015).
  *
- * dpor.c makes each reversal, too, and can end, but goes depth first; this keeps no tree. Each execution of the search leads to
- * aims: among other strategies it should leave out what they sample, whose many preemptions lead away from what is near
- * (measured: bakery-0 was found by the 76th execution of a portfolio, and without these by the 27th).
+ * dpor.c makes each reversal, too, and can end, but goes depth first; this keeps no tree. It learns from its own executions and
+ * the first one, which never preempts: what comes of samples, with their many preemptions, leads away from what is near to that
+ * (measured: bakery-0 was found by the 76th execution of a portfolio then, and by the 27th without). When points come later it
+ * forgets its aims, and never preempts in its next execution, to begin again there.
  *
  * Steps on objects that one task alone uses do not count: they mean nothing to another task. Nor does data that was a point in
  * executions apart only: in those that look for data races other accesses are points each time.
@@ -94,9 +95,10 @@ struct reversal {
 	uint32_t at;
 	uint64_t *prio;		/* by task; 0: to be drawn */
 	uint32_t nr_prio;
+	bool renewed, base;	/* points have come; it never preempts for that */
 
-	/* of the execution that is observed */
-	bool apart;
+	/* of the execution that is observed, if it is watched */
+	bool own, started, watched, apart;
 	struct step *steps;
 	uint32_t nr_steps, room_steps;
 	uint32_t nr_kept;	/* settle(): of these steps, those that count */
@@ -222,8 +224,13 @@ static int reversal_observe(void *state, const struct search_point *p, uint32_t 
 	if (!p->step) {
 		if (settle(r))
 			return -ENOMEM;
+		r->watched = r->own || !r->started;
+		r->own = false;
+		r->started = true;
 		r->apart = r->env->apart;
 	}
+	if (!r->watched)
+		return 0;
 	if (look(r, p))
 		return -ENOMEM;
 	if (r->nr_steps == MAX_STEPS || r->nr_steps != p->step)
@@ -478,7 +485,7 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 	return 0;
 }
 
-/* Learns from the execution that was observed last, if that has not been done. */
+/* Learns from the execution that was watched last, if that has not been done. */
 static int settle(struct reversal *r)
 {
 	uint32_t work = 0;
@@ -520,6 +527,8 @@ static int reversal_begin(void *state, uint64_t iteration)
 	(void)iteration;
 	if (settle(r))
 		return -ENOMEM;
+	r->own = true;
+	r->base = false;
 	if (r->nr_prio)
 		memset(r->prio, 0, r->nr_prio * sizeof(*r->prio));
 	free(r->taken.order);
@@ -536,6 +545,11 @@ static int reversal_begin(void *state, uint64_t iteration)
 			free(r->aims[i].order);
 			drop_aim(r, i);
 		}
+	if (r->renewed) {
+		r->renewed = false;
+		r->base = true;
+		return SEARCH_GO;
+	}
 	best = best_aim(r);
 	if (best == NONE)
 		return SEARCH_GO;
@@ -544,6 +558,27 @@ static int reversal_begin(void *state, uint64_t iteration)
 	note(r, r->taken.beginning, TRIED);
 	drop_aim(r, best);
 	return SEARCH_GO;
+}
+
+/* Aims without the new points lead nowhere near them: it begins again at the execution that never preempts. */
+static int reversal_renew(void *state)
+{
+	struct reversal *r = state;
+
+	if (settle(r))
+		return -ENOMEM;
+	while (r->nr_aims)
+		free(r->aims[--r->nr_aims].order);
+	r->renewed = true;
+	return 0;
+}
+
+/* The last task, as long as it can go on. */
+static uint32_t stay(const struct choice *c)
+{
+	uint32_t pos = c->point->last == SEARCH_NO_TASK ? 0 : choice_from(c, c->point->last);
+
+	return pos == c->nr ? 0 : pos;
 }
 
 /* The aim's next task, or CHOICE_NONE: nothing is followed any more. */
@@ -588,7 +623,7 @@ static int reversal_pick(void *state, const struct choice *c)
 
 	if (!ARRAY_RESERVE_ZERO(r->prio, r->nr_prio, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
-	pos = follow(r, c);
+	pos = r->base ? stay(c) : follow(r, c);
 	if (pos == CHOICE_NONE)
 		pos = priorities_highest(r->prio, &r->env->rng, c);
 	chosen = choice_cand(c, pos);
@@ -610,6 +645,8 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 	uint64_t nr = 0;
 
 	*until = SEARCH_UNTIL_CHANGE;
+	if (r->base)
+		return 0;
 	if (!r->now)
 		return priorities_next(r->prio, &r->env->rng, point) == task;
 	*until = SEARCH_UNTIL_DONE;
@@ -627,6 +664,8 @@ static void reversal_save(void *state, struct codec *c)
 		return;
 	}
 	save_seen(c, &r->seen);
+	codec_field(c, r->started);
+	codec_field(c, r->renewed);
 	codec_array32(c, &r->users, &r->nr_users, &r->room_users, sizeof(*r->users));
 	for (uint32_t i = 0; !c->write && !c->error && i < r->nr_users; i++)
 		if (!id_map_add(&r->by_object, r->users[i].object, i, NULL))
@@ -662,6 +701,7 @@ const struct strategy_type strategy_reversal = {
 	.begin = reversal_begin,
 	.pick = reversal_pick,
 	.observe = reversal_observe,
+	.renew = reversal_renew,
 	.promise = reversal_promise,
 	.fini = reversal_fini,
 	.save = reversal_save,

@@ -87,7 +87,7 @@ static void test_members(void)
 static void test_all_turns(void)
 {
 	static const char *const all[] = {
-		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption",
+		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption", "reversal",
 	};
 	enum { NR = sizeof(all) / sizeof(all[0]) };
 	struct program *p = program_new("philosophers", 8);
@@ -112,8 +112,8 @@ static void test_all_turns(void)
 	program_free(p);
 }
 
-/* The turns of dpor in executions first to last, counted from 1. */
-static int turns_of_dpor(const char *family, uint32_t n, int first, int last)
+/* The turns of a member in executions first to last, counted from 1. */
+static int turns_of(const char *member, const char *family, uint32_t n, int first, int last)
 {
 	struct program *p = program_new(family, n);
 	struct search *s = model_search("portfolio", 1, 1);
@@ -124,19 +124,22 @@ static int turns_of_dpor(const char *family, uint32_t n, int first, int last)
 	for (int i = 1; i <= last; i++) {
 		model_run(&p->model, s, &r, NULL, 0);
 		search_get_stats(s, &st);
-		turns += i >= first && !strcmp(st.strategy, "dpor");
+		turns += i >= first && !strcmp(st.strategy, member);
 	}
 	search_free(s);
 	program_free(p);
 	return turns;
 }
 
-/* dpor has many turns for a while, if there are few tasks. */
+/* reversal, and then dpor, have many turns for a while, if there are few tasks. */
 static void test_few_tasks(void)
 {
-	int few = turns_of_dpor("lines", 10, 18, 97), later = turns_of_dpor("lines", 10, 102, 181),
-	    many = turns_of_dpor("philosophers", 16, 18, 97);
+	int few = turns_of("dpor", "lines", 10, 42, 121), later = turns_of("dpor", "lines", 10, 122, 201),
+	    many = turns_of("dpor", "philosophers", 16, 42, 121);
+	int early = turns_of("reversal", "lines", 10, 12, 41), crowd = turns_of("reversal", "philosophers", 16, 12, 41);
 
+	tap_ok(early > 12 && crowd < 6, "reversal has many turns where few tasks are, and few where many are (%d and %d of 30)",
+	       early, crowd);
 	tap_ok(few > 20, "dpor has many turns where few tasks are (%d of 80)", few);
 	tap_ok(many < 16 && later < 16, "but not where many are, nor later (%d and %d of 80)", many, later);
 }

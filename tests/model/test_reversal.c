@@ -51,10 +51,19 @@ static void test_rare(void)
 	tap_ok(nr >= 18 && numbered >= 18, "two long stops come soon (%d and %d of 30 searches)", nr, numbered);
 }
 
+/* In a portfolio, too: the samples of others do not lead it away. */
+static void test_portfolio(void)
+{
+	int nr = found("bakery", 0, "portfolio", 35, false);
+
+	tap_ok(nr >= 24, "as a member of a portfolio it goes on from its own executions (%d of 30 searches)", nr);
+}
+
 int main(void)
 {
 	test_deep();
 	test_near();
 	test_rare();
+	test_portfolio();
 	return tap_done();
 }
