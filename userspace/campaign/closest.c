@@ -77,7 +77,7 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 	m->interrupted = session_interrupted(&c->s);
 	m->late = !m->r.all && session_late(&c->s, limits->until_ns);
 	if (!ret && m->r.found && to)
-		ret = trials_keep(trials.best, to, err, errlen);
+		ret = trials_keep(c, trials.best, to, err, errlen);
 out:
 	trials_release(&trials);
 	return ret;

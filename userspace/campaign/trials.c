@@ -51,7 +51,7 @@ void trials_release(struct trials *t)
 	replay_release(&t->follow);
 }
 
-int trials_keep(const char *from, const char *to, char *err, size_t errlen)
+int trials_keep(const struct campaign *c, const char *from, const char *to, char *err, size_t errlen)
 {
 	struct trace *t = trace_open(from, err, errlen);
 	struct trace_writer *w;
@@ -60,9 +60,10 @@ int trials_keep(const char *from, const char *to, char *err, size_t errlen)
 	if (!t)
 		return ret;
 	w = trace_copy(t, to, &ret);
-	if (w)
-		ret = trace_close(w, false);
-	else if (!ret)
+	if (w) {
+		ret = trials_name_data(c, w, t);
+		ret = trace_close(w, ret) ?: ret;
+	} else if (!ret)
 		ret = -EIO;
 	if (ret)
 		snprintf(err, errlen, "cannot write %s: %s", to, strerror(-ret));
@@ -235,7 +236,7 @@ int trials_once(struct campaign *c, const struct trace *from, const struct trial
 	t.ctx = &once;
 	ret = trials_run(c, &t, err, errlen);
 	if (!ret && once.kept) {
-		ret = trials_keep(t.best, o->to, err, errlen);
+		ret = trials_keep(c, t.best, o->to, err, errlen);
 		ret = ret ? ret : 1;
 	}
 out:

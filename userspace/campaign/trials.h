@@ -35,10 +35,10 @@ struct trials {
 int trials_init(struct trials *t, const struct campaign *c, const struct trace *from);
 void trials_release(struct trials *t);
 /*
- * Copies a trace, since the folder of the executions may be on another file system. 0 or -errno
- * with a line in err.
+ * Copies a trace, since the folder of the executions may be on another file system, and names its data
+ * (trials_name_data()). 0 or -errno with a line in err.
  */
-int trials_keep(const char *from, const char *to, char *err, size_t errlen);
+int trials_keep(const struct campaign *c, const char *from, const char *to, char *err, size_t errlen);
 
 /*
  * Describes an operation that no step of t makes in w, a copy of t: the place where a task stands that

@@ -26,6 +26,8 @@ pair()
 
 begin "the pair of a lost wake-up" && pair lost-wakeup 'T2 cond-signal cond' 'T1 cond-wait cond'
 begin "the pair of a deadlock" && pair abba-deadlock 'T[12] lock [ab]' 'T[12] lock [ab]'
+begin "the member that the second operation writes" &&
+	pair heap-list 'T[12] data-read .*push heap-list.c:34' 'T[12] data-write struct list\.head, .*push heap-list.c:35'
 
 # decides PROGRAM FIRST SECOND: the report of a finding names these two, and says that they alone decide.
 decides()
