@@ -389,8 +389,9 @@ check-html: $(B)/zug $(html_bin)
 check-languages: $(B)/zug
 	@tools/deps vm languages
 	@mkdir -p $(B)/programs/languages
-	@for source in tests/languages/*.rs; do \
-		rustc --edition 2021 -g -O -o $(B)/programs/languages/$${source##*/} $$source || exit; done
+	@for source in tests/languages/*.rs; do output=$(B)/programs/languages/$${source##*/}; \
+		rustc --edition 2021 -g -O -o $$output $$source && rustc --edition 2021 -g -o $${output%.rs}.debug.rs $$source || \
+		exit; done
 	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
 

@@ -441,6 +441,7 @@ static void whose_files(void **state)
 	assert_true(symbols_of_language("/usr/local/go/src/internal/poll/fd.go") && symbols_of_language("sync/mutex.go"));
 	assert_true(symbols_of_language("internal/bytealg/compare_amd64.s"));
 	assert_true(symbols_of_language("/rustc/abc/library/core/src/ptr/mod.rs"));
+	assert_true(symbols_of_language("/rust/deps/gimli-0.32.3/src/read/unit.rs"));
 	assert_false(symbols_of_language("main.go") || symbols_of_language("/home/u/src/sync/x.go"));
 	assert_false(symbols_of_language("/home/u/go/src/example.com/m/sync/x.go") || symbols_of_language("example.com/m/x.go"));
 	assert_false(symbols_of_language("sync/mutex.c") || symbols_of_language("/usr/include/c++/12/bits/stl_vector.h"));

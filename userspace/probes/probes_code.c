@@ -516,8 +516,10 @@ bool probes_is_users(struct probes *p, uint32_t module, uint64_t offset)
 	if (!m->foreign || (!m->foreign->go && !m->foreign->rust))
 		return true;
 	nr = symfile_frames(m->file, offset, frames, sizeof(frames) / sizeof(frames[0]));
+	/* without optimisation an atomic access of the program's is a function of Rust's library */
 	for (int i = 0; i < nr; i++)
-		if (!frames[i].file || !symbols_of_language(frames[i].file))
+		if (!frames[i].file || !symbols_of_language(frames[i].file) ||
+		    (frames[i].function && !strncmp(frames[i].function, "core::sync::atomic::", 20)))
 			return true;
 	return nr <= 0;
 }

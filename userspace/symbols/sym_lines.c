@@ -434,8 +434,9 @@ static bool is_go_library(const char *file)
 
 bool symbols_of_language(const char *file)
 {
-	return !strncmp(file, "/rustc/", 7) || !strncmp(file, "/usr/src/rustc-", 15) || strstr(file, "/rustlib/src/") ||
-	       is_go_library(file);
+	/* what Rust's library is made of beside its own sources, such as its reader of debug information, is below /rust/deps */
+	return !strncmp(file, "/rustc/", 7) || !strncmp(file, "/rust/deps/", 11) || !strncmp(file, "/usr/src/rustc-", 15) ||
+	       strstr(file, "/rustlib/src/") || is_go_library(file);
 }
 
 bool symbols_is_source(const char *file)
