@@ -93,10 +93,19 @@ static bool is_ours(const struct waits *w, uint32_t site)
 	return false;
 }
 
-/* Of a load whose site is 'there' (NULL: none): one that the race scan had no use for has a site, and is silent. */
-static bool can_add(const struct waits *w, uint32_t site, const struct probe_site *there)
+/*
+ * The load there can be made a point. *site: UINT32_MAX: a new one; else one that exists and is silent, as the race scan had
+ * no use for it.
+ */
+static bool can_add(const struct waits *w, uint32_t module, uint64_t offset, uint32_t *site)
 {
-	return !there || (there->silent && there->op == ZUG_OP_DATA_READ && !is_ours(w, site));
+	const struct probe_site *there;
+
+	*site = find_site(w->s, module, offset);
+	if (*site == UINT32_MAX)
+		return true;
+	there = probes_site(w->s->probes, *site);
+	return there->silent && there->op == ZUG_OP_DATA_READ && !is_ours(w, *site);
 }
 
 /* Makes a point of one load. 1, 0: it cannot be or is one already, or -errno. */
@@ -104,15 +113,14 @@ static int add(struct waits *w, uint32_t module, uint64_t offset, char *err, siz
 {
 	struct probe_code place = { .offset = offset, .waits = true };
 	struct session *s = w->s;
-	uint32_t site = find_site(s, module, offset);
-	const struct probe_site *there = site == UINT32_MAX ? NULL : probes_site(s->probes, site);
+	uint32_t site;
 	int ret = 1;
 
-	if (!can_add(w, site, there))
+	if (!can_add(w, module, offset, &site))
 		return 0;
 	if (!ARRAY_RESERVE(w->list, w->room, w->nr + 1))
 		goto no_memory;
-	if (there) {
+	if (site != UINT32_MAX) {
 		probes_wait_at(s->probes, site);
 		w->woken = true;
 	} else {
@@ -184,10 +192,7 @@ static bool more_near(const struct waits *w, const struct place_site *at)
 		const struct code_place *p = code_at(code, i);
 		uint32_t site;
 
-		if (!is_near(p, f, at->offset))
-			continue;
-		site = find_site(w->s, at->module, p->offset);
-		if (can_add(w, site, site == UINT32_MAX ? NULL : probes_site(w->s->probes, site)))
+		if (is_near(p, f, at->offset) && can_add(w, at->module, p->offset, &site))
 			return true;
 	}
 	return false;
@@ -223,11 +228,13 @@ static struct spun *cost_of(struct waits *w, const uint64_t *sites, unsigned int
  */
 static bool may_end(struct waits *w, const uint64_t *sites, unsigned int nr)
 {
-	struct spun *spun = w->s->frozen ? NULL : cost_of(w, sites, nr);
+	struct spun *spun;
 
-	if (spun)
-		return spun->times++ < SPINS_FORGIVEN;
-	for (unsigned int i = 0; i < nr && w->s->frozen; i++)
+	if (!w->s->frozen) {
+		spun = cost_of(w, sites, nr);
+		return spun && spun->times++ < SPINS_FORGIVEN;
+	}
+	for (unsigned int i = 0; i < nr; i++)
 		if (more_near(w, places_find_site(w->s->places, sites[i])))
 			return true;
 	return false;

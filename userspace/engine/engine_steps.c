@@ -118,7 +118,8 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 	e->yielded = e->same >= PROGRESS_STARVING;
 	if (e->yielded)
 		e->same = 0;
-	e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled);
+	e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled,
+					  candidates_is_enabled(e, e->loops.waits));
 }
 
 uint64_t steps_before_starving(const struct engine *e)

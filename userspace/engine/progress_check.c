@@ -126,30 +126,13 @@ void progress_loops_free(struct progress_loops *l)
 	*l = (struct progress_loops){ .waits = WORLD_NO_TASK };
 }
 
-static bool has(const uint32_t *tasks, uint32_t nr, uint32_t task)
-{
-	uint32_t from = 0, to = nr;
-
-	while (from < to) {
-		uint32_t middle = (from + to) / 2;
-
-		if (tasks[middle] == task)
-			return true;
-		if (tasks[middle] < task)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return false;
-}
-
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
-			 uint32_t nr)
+			 uint32_t nr, bool waits)
 {
 	uint64_t op = mix64(label->site ^ mix64(label->object));
 	struct progress_loop *one;
 
-	if (task != l->waits && has(enabled, nr, l->waits)) {
+	if (waits && task != l->waits) {
 		l->steps++;
 	} else {
 		l->waits = !nr || (nr == 1 && enabled[0] == task) ? WORLD_NO_TASK : enabled[enabled[0] == task];

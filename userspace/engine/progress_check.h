@@ -64,9 +64,12 @@ void progress_point(struct progress_check *p, uint32_t task, uint64_t site, bool
 unsigned int progress_livelock(const struct progress_check *p, const struct world *w, char *who, size_t len);
 void progress_loops_reset(struct progress_loops *l);
 void progress_loops_free(struct progress_loops *l);
-/* A task has made a step, where enabled[0..nr) were enabled, in ascending order. true: it is taken for one that yields. */
+/*
+ * A task has made a step, where enabled[0..nr) were enabled, in ascending order; waits: l->waits is one of them. true: it is
+ * taken for one that yields.
+ */
 bool progress_loops_step(struct progress_loops *l, uint32_t task, const struct zug_label *label, const uint32_t *enabled,
-			 uint32_t nr);
+			 uint32_t nr, bool waits);
 /* So many steps may come, whoever makes them, before a task can be taken for one that yields. */
 uint32_t progress_loops_left(const struct progress_loops *l);
 /* True when no task but this one can ever run, unless it goes on to something new. */

@@ -345,15 +345,15 @@ static bool time_helps(const struct kworld *k)
 static enum spin_verdict kworld_spins(struct world *w, const struct world_task *t)
 {
 	struct kworld *k = kw(w);
-	bool timer = t->label.op == ZUG_OP_SPIN, quiet = kworld_state(k)->quiet && timer && !k->run.lone_stop;
-	bool others = timer && !k->run.lone_stop && !quiet;
+	bool timer = t->label.op == ZUG_OP_SPIN, others = timer && !k->run.lone_stop;
+	bool quiet = others && kworld_state(k)->quiet;
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 	enum spin_verdict v = SPIN_NO;
 
 	if (!kernel_ctl(k->o.kernel, &c))
-		v = spin_sample(&k->spin, t->task, t->pid, t->label.op != ZUG_OP_SPIN, &c.regs);
+		v = spin_sample(&k->spin, t->task, t->pid, !timer, &c.regs);
 	/* it goes round until there are enough places of the loop, which may call functions: its loads are near one of them */
-	if (v == SPIN_PROVEN && others && !k->run.computed_long)
+	if (v == SPIN_PROVEN && others && !quiet && !k->run.computed_long)
 		v = SPIN_AGAIN;
 	/* one that works is looked at more and more seldom */
 	if (v == SPIN_NO && timer && k->run.lone_ns < LONE_MOST_NS)
