@@ -50,8 +50,8 @@ static uint32_t bytes_of(const struct world_task *t, const struct code_place *c,
 		n = n > MOST ? MOST : n * c->size;
 	} else if (c->kind != CODE_BLOCK) {
 		n = c->size;
-	} else if (code_block_bytes(c->size)) {
-		n = code_block_bytes(c->size);
+	} else if (code_block_access(c->size)->bytes) {
+		n = code_block_access(c->size)->bytes;
 	} else if (c->size == CODE_BLOCK_PRINT) {
 		n = 1;
 	} else if (c->size == CODE_BLOCK_PRINT_N) {
@@ -102,6 +102,7 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 {
 	struct zug_label *l = &t->label;
 	struct zug_site what = { 0 };
+	uint16_t second;
 	uint32_t size;
 
 	kt->split = (struct split){ 0 };
@@ -116,9 +117,9 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	size = bytes_of(t, &s->code, e);
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
-	if (code_second(&s->code))
-		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size,
-					s->code.kind == CODE_BLOCK && code_block_changes_second(s->code.size), s->op);
+	second = code_second(&s->code);
+	if (second)
+		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);
 	else if (s->within) {
 		l->object2 = object_before(k, t, e, s->within, s->op);
 		l->flags |= ZUG_L_PART;

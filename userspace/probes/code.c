@@ -536,12 +536,18 @@ uint64_t code_register(const uint64_t *regs, uint8_t nr)
 	return regs[code_dwarf_register(nr & 15)];
 }
 
-bool code_second(const struct code_place *p)
+uint16_t code_second(const struct code_place *p)
 {
-	if (p->kind == CODE_STRING)
-		return p->base == CODE_RDI && (p->flags & CODE_READ) && (p->flags & CODE_WRITE);
-	return p->kind == CODE_BLOCK && p->size != CODE_BLOCK_FILL && p->size != CODE_BLOCK_STRLEN &&
-	       p->size != CODE_BLOCK_PRINT && p->size != CODE_BLOCK_PRINT_N && p->size != CODE_BLOCK_LIST && p->size != CODE_BLOCK_TREE_WALK;
+	const bool copies = p->base == CODE_RDI && (p->flags & CODE_READ) && (p->flags & CODE_WRITE);
+
+	switch (p->kind) {
+	case CODE_STRING:
+		return copies ? CODE_READ : 0;
+	case CODE_BLOCK:
+		return code_block_access(p->size)->second;
+	default:
+		return 0;
+	}
 }
 
 const char *code_kind_name(enum code_kind kind)

@@ -109,10 +109,18 @@ enum code_cache {
 
 /* The function of that name; 0: none of interest. */
 enum code_block code_block(const char *name);
-/* The bytes that one accesses at each of its arguments; 0: they do not follow from the function. */
-uint32_t code_block_bytes(enum code_block b);
-/* True for one that changes what its second argument leads to. */
-bool code_block_changes_second(enum code_block b);
+
+/* What a call of one accesses. */
+struct code_block_access {
+	uint16_t operand;	/* CODE_READ or CODE_WRITE: it reads, or changes, its operand */
+	uint16_t second;	/* the same of what its second argument leads to; 0: it is no address */
+	uint8_t base;		/* the argument that leads to the operand */
+	uint8_t bytes;		/* at each; 0: they do not follow from the function */
+	bool text;		/* as many as memory says, as it is before the call */
+};
+
+/* Of one that is not 0. */
+const struct code_block_access *code_block_access(enum code_block b);
 
 /*
  * Reads the file at path (any ELF program or shared library for x86-64). The cache is in
@@ -135,10 +143,10 @@ const struct code_function *code_function(const struct code *c, uint64_t offset)
 /* DWARF's number of one of the processor's registers; CODE_NO_REG: it is none (CODE_RIP...). */
 uint8_t code_dwarf_register(uint8_t nr);
 /*
- * True when a string operation, or a call, has a second operand, which it reads, where rsi leads
- * to.
+ * CODE_READ or CODE_WRITE: what a string operation, or a call, does to its second operand, where rsi leads to; 0: it has
+ * none.
  */
-bool code_second(const struct code_place *p);
+uint16_t code_second(const struct code_place *p);
 /* The vaddr in the file of an operand that depends on no register but rip; false: it does. */
 bool code_static_operand(const struct code *c, const struct code_place *p, uint64_t *vaddr);
 

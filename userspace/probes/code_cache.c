@@ -85,6 +85,7 @@ static bool in_order(const struct code_cache_header *h, const struct code_place 
 {
 	for (uint32_t i = 0; i < h->nr_places; i++)
 		if (!p[i].kind || p[i].kind >= CODE_NR_KINDS || !p[i].len || p[i].len > 15 || p[i].shift > 3 ||
+		    (p[i].kind == CODE_BLOCK && (!p[i].size || p[i].size >= CODE_NR_BLOCKS)) ||
 		    p[i].offset + (uint64_t)p[i].len > h->file_size ||
 		    (i && p[i].offset < p[i - 1].offset + (uint64_t)p[i - 1].len))
 			return false;

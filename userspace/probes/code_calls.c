@@ -50,21 +50,26 @@ enum code_block code_block(const char *name)
 	return 0;
 }
 
-uint32_t code_block_bytes(enum code_block b)
+const struct code_block_access *code_block_access(enum code_block b)
 {
-	switch (b) {
-	case CODE_BLOCK_LIST: case CODE_BLOCK_LIST_TWO:
-		return 2 * sizeof(void *);
-	case CODE_BLOCK_TREE_WALK: case CODE_BLOCK_TREE_ERASE: case CODE_BLOCK_TREE_INSERT:
-		return 4 * sizeof(void *);
-	default:
-		return 0;
-	}
-}
+	enum { R = CODE_READ, W = CODE_WRITE, LIST = 2 * sizeof(void *), TREE = 4 * sizeof(void *) };
+	static const struct code_block_access known[CODE_NR_BLOCKS] = {
+		[CODE_BLOCK_COPY]	 = { .operand = W, .second = R, .base = CODE_RDI },
+		[CODE_BLOCK_FILL]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_COMPARE]	 = { .operand = R, .second = R, .base = CODE_RDI },
+		[CODE_BLOCK_STRCPY]	 = { .operand = W, .second = R, .base = CODE_RDI, .text = true },
+		[CODE_BLOCK_STRLEN]	 = { .operand = R, .base = CODE_RDI, .text = true },
+		[CODE_BLOCK_STRCMP]	 = { .operand = R, .second = R, .base = CODE_RDI, .text = true },
+		[CODE_BLOCK_PRINT]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_PRINT_N]	 = { .operand = W, .base = CODE_RDI },
+		[CODE_BLOCK_LIST]	 = { .operand = W, .base = CODE_RDI, .bytes = LIST },
+		[CODE_BLOCK_LIST_TWO]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = LIST },
+		[CODE_BLOCK_TREE_WALK]	 = { .operand = R, .base = CODE_RDI, .bytes = TREE },
+		[CODE_BLOCK_TREE_ERASE]	 = { .operand = W, .second = W, .base = CODE_RDI, .bytes = TREE },
+		[CODE_BLOCK_TREE_INSERT] = { .operand = W, .second = W, .base = CODE_RCX, .bytes = TREE },
+	};
 
-bool code_block_changes_second(enum code_block b)
-{
-	return b == CODE_BLOCK_LIST_TWO || b == CODE_BLOCK_TREE_ERASE || b == CODE_BLOCK_TREE_INSERT;
+	return &known[b];
 }
 
 static int add_target(struct code *c, uint64_t vaddr, enum code_block block, bool word)

@@ -52,9 +52,9 @@ const struct code_function *code_function_in(const struct code_function *list, u
 
 uint64_t code_vaddr(const struct code *c, uint64_t offset);	/* UINT64_MAX: not mapped executable */
 uint64_t code_offset(const struct code *c, uint64_t vaddr);
-/* By the processor's number, of registers in DWARF order. */
 /* One instruction with its operands; false: it is none. */
 bool code_decode(const uint8_t *bytes, size_t n, ZydisDecodedInstruction *in, ZydisDecodedOperand *ops);
+/* By the processor's number, of registers in DWARF order. */
 uint64_t code_register(const uint64_t *regs, uint8_t nr);
 bool code_is_const(const struct code *c, uint64_t vaddr);
 

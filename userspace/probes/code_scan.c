@@ -302,12 +302,11 @@ static bool is_call(const ZydisDecodedInstruction *in)
 
 static int add_block(struct scan *s, uint32_t offset, const ZydisDecodedInstruction *in, enum code_block b)
 {
-	bool writes = b == CODE_BLOCK_COPY || b == CODE_BLOCK_FILL || b == CODE_BLOCK_STRCPY ||
-		      b == CODE_BLOCK_PRINT || b == CODE_BLOCK_PRINT_N || b == CODE_BLOCK_LIST || code_block_changes_second(b);
+	const struct code_block_access *access = code_block_access(b);
 	struct code_place p = {
 		.offset = offset, .kind = CODE_BLOCK, .len = in->length, .size = b,
-		.base = b == CODE_BLOCK_TREE_INSERT ? CODE_RCX : CODE_RDI, .index = CODE_NO_REG,
-		.flags = (writes ? CODE_WRITE : CODE_READ) | (probeable(in) ? CODE_PROBE : 0),
+		.base = access->base, .index = CODE_NO_REG,
+		.flags = access->operand | (probeable(in) ? CODE_PROBE : 0),
 	};
 
 	return add_place(s->c, &p);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_code_calls.c - the catalogue's calls of functions of the C library and of libstdc++ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "code_places.h"
+#include "compiled.h"
+
+static const char calls_source[] =
+	"#include <stdio.h>\n"
+	"#include <string.h>\n"
+	"__attribute__((noinline)) int calls(char *a, const char *b, size_t n)\n"
+	"{\n"
+	"	memcpy(a, b, n);\n"
+	"	memset(a, 0, n);\n"
+	"	strcpy(a, b);\n"
+	"	sprintf(a, b, n);\n"
+	"	snprintf(a, n, b, n);\n"
+	"	return memcmp(a, b, n) + strcmp(a, b) + (int)strlen(b) + (int)strnlen(b, n);\n"
+	"}\n"
+	"__attribute__((noinline)) void *jumps(char *a, const char *b, size_t n) { return memmove(a, b, n); }\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	char a[8] = \"\", *p = jumps(a, \"b\", 1);\n"
+	"	return calls(p, argv[0], 1) == 77;\n"
+	"}\n";
+
+/* The linker's own jumps load addresses, but are no code of the program. */
+static void no_jumps(const struct code *c, const char *path, const char *form)
+{
+	FILE *file = fopen(path, "r");
+	uint8_t b[3];
+
+	assert_non_null(file);
+	for (uint32_t i = 0; i < code_nr(c); i++) {
+		assert_int_equal(fseek(file, code_at(c, i)->offset, SEEK_SET), 0);
+		assert_int_equal(fread(b, 1, sizeof(b), file), sizeof(b));
+		/* jmp *ADDRESS(%rip), also with bnd */
+		if (code_at(c, i)->kind == CODE_LOAD && !memcmp(b + (b[0] == 0xf2), "\xff\x25", 2))
+			fail_msg("%s: a load of the linker's at %x", form, code_at(c, i)->offset);
+	}
+	fclose(file);
+}
+
+/* Calls of the C library's functions on blocks are told, whichever way they go there. */
+static void test_calls(void **state)
+{
+	static const char *const forms[] = {
+		"-pie", "-pie -fno-plt", "-no-pie -Wl,-z,lazy", "-fcf-protection -Wl,-z,ibtplt", "-static", "-static-pie",
+	};
+	static const struct {
+		enum code_block block;
+		unsigned int operand, second;
+	} expected[] = {
+		{ CODE_BLOCK_COPY, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_FILL, CODE_WRITE, 0 },
+		{ CODE_BLOCK_STRCPY, CODE_WRITE, CODE_READ },
+		{ CODE_BLOCK_COMPARE, CODE_READ, CODE_READ },
+		{ CODE_BLOCK_STRCMP, CODE_READ, CODE_READ },
+		{ CODE_BLOCK_STRLEN, CODE_READ, 0 },
+		{ CODE_BLOCK_PRINT, CODE_WRITE, 0 },
+		{ CODE_BLOCK_PRINT_N, CODE_WRITE, 0 },
+	};
+
+	compiled_write("calls.c", calls_source, strlen(calls_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		unsigned int nr = 0, seen = 0;
+		struct code *c;
+		struct code_places f;
+
+		compiled_run("gcc -O2 -fno-builtin %s -o %s %s", forms[i], compiled_path("calls"), compiled_path("calls.c"));
+		c = code_places_open(compiled_path("calls"), CODE_CACHE_NONE);
+		f = code_places_of(c, compiled_path("calls"), "calls");
+		for (unsigned int k = 0; k < f.nr; k++) {
+			uint8_t bytes[16];
+			FILE *file;
+
+			if (f.p[k]->kind != CODE_BLOCK)
+				continue;
+			nr++;
+			for (size_t b = 0; b < sizeof(expected) / sizeof(expected[0]); b++) {
+				if (f.p[k]->size != expected[b].block)
+					continue;
+				seen |= 1u << b;
+				assert_int_equal(f.p[k]->flags & (CODE_READ | CODE_WRITE), expected[b].operand);
+				assert_int_equal(code_second(f.p[k]), expected[b].second);
+			}
+			assert_int_equal(f.p[k]->base, CODE_RDI);
+			assert_true(f.p[k]->flags & CODE_PROBE);
+			file = fopen(compiled_path("calls"), "r");
+			assert_non_null(file);
+			assert_int_equal(fseek(file, f.p[k]->offset, SEEK_SET), 0);
+			assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+			fclose(file);
+			assert_true(code_verify(f.p[k], bytes, sizeof(bytes)));
+			bytes[0] = 0x90;
+			assert_false(code_verify(f.p[k], bytes, sizeof(bytes)));
+		}
+		if (nr != 8 || seen != 255)
+			fail_msg("%s: %u calls, kinds %x", forms[i], nr, seen);
+		f = code_places_of(c, compiled_path("calls"), "jumps");
+		if (f.nr != 1 || f.p[0]->kind != CODE_BLOCK || f.p[0]->size != CODE_BLOCK_COPY)
+			fail_msg("%s: the jump to memmove: %d places", forms[i], f.nr);
+		code_free(c);
+		compiled_run("strip %s", compiled_path("calls"));
+		c = code_places_open(compiled_path("calls"), CODE_CACHE_NONE);
+		no_jumps(c, compiled_path("calls"), forms[i]);
+		code_free(c);
+	}
+}
+
+static const char containers_source[] =
+	"#include <list>\n"
+	"#include <map>\n"
+	"extern \"C\" void containers(std::list<int> &l, std::map<int, int> &m, int k)\n"
+	"{ l.push_back(k); l.splice(l.begin(), l, --l.end()); l.pop_back(); m[k] = 1; m.erase(m.begin()); }\n"
+	"int main() { std::list<int> l; std::map<int, int> m; containers(l, m, 3); }\n";
+
+/* The functions of libstdc++ that link the nodes of containers are told, and what they change. */
+static void test_containers(void **state)
+{
+	static const char *const forms[] = { "-O2 -pie", "-O0 -fno-plt", "-O1 -static" };
+
+	compiled_write("containers.cc", containers_source, strlen(containers_source));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		unsigned int seen = 0;
+		struct code *c;
+
+		compiled_run("g++ %s -o %s %s", forms[i], compiled_path("containers"), compiled_path("containers.cc"));
+		c = code_places_open(compiled_path("containers"), CODE_CACHE_NONE);
+		for (uint32_t k = 0; k < code_nr(c); k++) {
+			const struct code_place *p = code_at(c, k);
+			bool walks, alone;
+
+			if (p->kind != CODE_BLOCK || p->size < CODE_BLOCK_LIST)
+				continue;
+			seen |= 1u << p->size;
+			walks = p->size == CODE_BLOCK_TREE_WALK;
+			alone = walks || p->size == CODE_BLOCK_LIST;
+			assert_int_equal(p->base, p->size == CODE_BLOCK_TREE_INSERT ? CODE_RCX : CODE_RDI);
+			assert_int_equal(p->flags & (CODE_READ | CODE_WRITE), walks ? CODE_READ : CODE_WRITE);
+			assert_int_equal(code_second(p), alone ? 0 : CODE_WRITE);
+			assert_int_equal(code_block_access(p->size)->bytes, p->size <= CODE_BLOCK_LIST_TWO ? 16 : 32);
+		}
+		seen |= 1u << CODE_BLOCK_TREE_WALK;
+		if (seen != ((1u << CODE_NR_BLOCKS) - (1u << CODE_BLOCK_LIST)))
+			fail_msg("%s: kinds %x", forms[i], seen);
+		code_free(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_containers),
+	};
+
+	return cmocka_run_group_tests(tests, compiled_begin, compiled_end);
+}
