@@ -350,6 +350,9 @@ static enum spin_verdict kworld_spins(struct world *w, const struct world_task *
 	struct zug_ctl c = { .cmd = ZUG_CMD_REGS, .sandbox = sandbox_slot(k->o.sandbox), .pid = t->pid };
 	enum spin_verdict v = SPIN_NO;
 
+	/* between the load and the store of one instruction it has not gone on, so it cannot have come back */
+	if (k->kt[t->task].split.phase == SPLIT_WRITE)
+		return SPIN_AGAIN;
 	if (!kernel_ctl(k->o.kernel, &c))
 		v = spin_sample(&k->spin, t->task, t->pid, !timer, &c.regs);
 	/* it goes round until there are enough places of the loop, which may call functions: its loads are near one of them */

@@ -56,6 +56,7 @@ begin "deadlock" && outcome_is deadlock 'cycle: T1 waits for b, held by T2; T2 w
 begin "deadlock of one" && mkfifo pipe && outcome_is deadlock 'T0 waits in' -- sh -c 'exec cat <pipe'
 begin "lock cycle while others live" && outcome_is lock-cycle 'T1 waits for b, held by T2' -- "$outcomes/cycle"
 begin "spin of one" && outcome_is livelock 'T0 goes round in the same state for ever' -- "$outcomes/computes"
+begin "additions of the only task" && passes --points sync --watch sum --max-steps 0 -- "$outcomes/computes" adds
 begin "spin until another has slept" && passes -- "$outcomes/computes" late
 begin "long computation of the only task" && passes --spin 5ms -- "$outcomes/computes" floats
 begin "long computation on the stack" && passes --spin 5ms --executions 3 -- "$outcomes/computes" stack
