@@ -483,9 +483,9 @@ static int give(struct campaign *c)
 		s->bound = c->parts.bound;
 		s->part = c->parts.part;
 	}
-	/* what was made here while there was no lane */
-	if (s->part < c->parts.part)
-		s->part = c->parts.part;
+	/* what was made here while there was no lane, or is being made here */
+	if (s->part < c->parts.part + (c->parts.n > 0))
+		s->part = c->parts.part + (c->parts.n > 0);
 	for (size_t i = s->first; s->nr_back && i < s->nr_given && (l = idle_lane(s, ahead)); i++) {
 		if (!s->given[i].back)
 			continue;
@@ -631,15 +631,22 @@ static int begin_lane(struct campaign *c, const struct lane_change *change, camp
 	return ret == -ENOSPC ? 0 : ret;
 }
 
-/* The last ones retire, where there are more than it may keep. */
-static void retire(struct campaign_lanes *s)
+/*
+ * The last ones retire, where there are more than it may keep. The campaign's own CPU is its own in any case, so the lane there
+ * does not retire before all others.
+ */
+static void retire(struct campaign *c)
 {
+	struct campaign_lanes *s = &c->lanes;
+	int own = sandbox_lane(c->s.sandbox);
 	uint32_t nr = 0;
 
+	for (uint32_t i = 0; i < s->nr; i++)
+		nr += s->list[i].pid && !s->list[i].retires && s->list[i].cpu == own;
 	for (uint32_t i = 0; i < s->nr; i++) {
 		struct lane *l = &s->list[i];
 
-		if (!l->pid || l->retires || nr++ < s->keep)
+		if (!l->pid || l->retires || (l->cpu == own ? s->keep > 0 : nr++ < s->keep))
 			continue;
 		l->retires = true;
 		take_back(s, l);
@@ -673,11 +680,20 @@ static int look_at_broker(struct campaign *c, campaign_make make)
 			c->lanes.keep = change.nr;
 		else
 			ret = begin_lane(c, &change, make);
-		retire(&c->lanes);
+		retire(c);
 	}
 	if (b)
 		end_retired(c);
 	return ret;
+}
+
+/* Takes what lanes have told, lets those come and go that shall, and gives them parts. 0 or -errno. */
+static int attend(struct campaign *c, campaign_make make)
+{
+	int ret = read_reports(c);
+
+	ret = ret ? ret : look_at_broker(c, make);
+	return ret ? ret : give(c);
 }
 
 static bool any_lane(const struct campaign_lanes *s)
@@ -712,9 +728,7 @@ static int wait_for(struct campaign *c, uint64_t part, uint32_t bound, campaign_
 		return session_interrupted(&c->s) || session_late(&c->s, 0) ? TAKEN_STOP : 0;
 	for (;;) {
 		turn = lane_boxes_turn(s->boxes);
-		ret = read_reports(c);
-		ret = ret ? ret : look_at_broker(c, make);
-		ret = ret ? ret : give(c);
+		ret = attend(c, make);
 		if (ret)
 			return ret;
 		p = find_part(s, part, bound);
@@ -737,23 +751,25 @@ int campaign_lanes_take(struct campaign *c, campaign_make make, struct execution
 {
 	const struct campaign_parts *now = &c->parts;
 	struct campaign_lanes *s = &c->lanes;
+	/* a part that was begun here is made here */
+	bool mine = now->n && !s->inside;
 	struct lane_part *p;
 	int ret = 0;
 
 	if (s->list && !c->serial.since_ns)
 		c->serial.since_ns = own_ns();
-	/* a part that was begun here is made here */
-	if (!has_lanes(c) || (now->n && !s->inside))
+	if (!has_lanes(c))
 		return makes_it_here(c);
 	snprintf(err, errlen, "out of memory");
-	if (!s->list)
+	if (!s->list && !mine)
 		ret = start(c, make, err, errlen);
 	while (!ret && s->nr_given > s->first &&
 	       (s->given[s->first].bound != now->bound || s->given[s->first].part < now->part))
 		pop(s);
-	if (!ret && s->list && !any_lane(s))
-		ret = look_at_broker(c, make);
-	if (!ret && (!s->list || !any_lane(s)))
+	/* lanes end and begin meanwhile, too */
+	if (!ret && s->list && (mine || !any_lane(s)))
+		ret = attend(c, make);
+	if (!ret && (!s->list || mine || !any_lane(s)))
 		return makes_it_here(c);
 	ret = ret ? ret : wait_for(c, now->part, now->bound, make);
 	if (ret)

@@ -152,21 +152,25 @@ static int take_slot(struct workers *ws)
 	return -1;
 }
 
-/* How many CPUs it has. */
+static bool has_lane_on(const struct worker *w, int cpu)
+{
+	for (unsigned int i = 0; i < w->nr_lanes; i++)
+		if (w->lanes[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* How many CPUs it has: its own, also while no lane is on it, and those of its lanes. */
 static unsigned int has_cpus(const struct worker *w)
 {
-	return !w->r ? 0 : w->nr_lanes ? w->nr_lanes : 1;
+	return !w->r ? 0 : w->nr_lanes + !has_lane_on(w, w->cpu);
 }
 
 static bool is_used(const struct workers *ws, int cpu)
 {
-	for (const struct worker *w = ws->list; w; w = w->next) {
-		if (w->r && w->cpu == cpu)
+	for (const struct worker *w = ws->list; w; w = w->next)
+		if ((w->r && w->cpu == cpu) || has_lane_on(w, cpu))
 			return true;
-		for (unsigned int i = 0; i < w->nr_lanes; i++)
-			if (w->lanes[i].cpu == cpu)
-				return true;
-	}
 	return false;
 }
 
@@ -200,17 +204,19 @@ static int nr_used(const struct workers *ws)
 
 /* ---- who executes ---- */
 
-static void lend(struct workers *ws, struct worker *w, int cpu)
+/* False: there is no sandbox for it. */
+static bool lend(struct workers *ws, struct worker *w, int cpu)
 {
 	struct note n = { .kind = NOTE_LANE, .cpu = cpu };
 	int slot = take_slot(ws);
 
 	if (slot < 0)
-		return;
+		return false;
 	n.slot = slot;
 	w->lanes[w->nr_lanes++] = (struct lent){ .cpu = cpu, .slot = slot };
 	/* one that cannot be told has ended, which is seen soon */
 	note_send(w->fd, &n, NULL);
+	return true;
 }
 
 static unsigned int most_of(const struct workers *ws, uid_t user)
@@ -290,15 +296,9 @@ static void share_lanes(struct workers *ws)
 			continue;
 		share = share_of(ws, w);
 		tell_keep(w, share, false);
-		while (has_cpus(w) < share && (cpu = free_cpu(ws)) >= 0) {
-			unsigned int before = w->nr_lanes;
-
-			if (!w->nr_lanes)
-				lend(ws, w, w->cpu);
-			lend(ws, w, cpu);
-			if (w->nr_lanes == before)
+		while (has_cpus(w) < share && (cpu = free_cpu(ws)) >= 0)
+			if (!lend(ws, w, has_lane_on(w, w->cpu) ? cpu : w->cpu))
 				break;
-		}
 	}
 }
 

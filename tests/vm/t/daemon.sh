@@ -414,6 +414,9 @@ if begin "several searches at a time"; then
 	end
 fi
 
+# has_executed NUMBER: the search of the client `both` has made so many executions.
+has_executed() { [ "$(grep -c ^execution both.err)" -ge "$1" ]; }
+
 if begin "-j through zugd"; then
 	declare -A clients=()
 	[ "$shared" ] || { cd "$base" && start --lanes 2 && cd "$dir" && shared=1; }
@@ -426,7 +429,7 @@ if begin "-j through zugd"; then
 	cmp -s sums.1 sums.2 || note "-j 2 came to something else: $(diff sums.1 sums.2)"
 
 	# one that wants both CPUs gives one to another client, and gets it back
-	client both run -q -j 2 --no-races --executions 0 -- "$programs/abba-deadlock-fixed"
+	ZUG_DEBUG=times client both run -q -j 2 --no-races --executions 0 -- "$programs/abba-deadlock-fixed"
 	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "one lane only: $(cat status.now)"
 	client one run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
 	wait_until tells '^executing: run .*-j 2 .*on CPU [01]\)' '^executing: run .*nested-threads.*on CPU [01]\)' ||
@@ -434,7 +437,26 @@ if begin "-j through zugd"; then
 	kill -INT "${clients[one]}"
 	over one 5
 	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "the lane did not come back: $(cat status.now)"
-	kill -KILL "$(worker abba-deadlock-fixed)" || note "no worker"
+
+	# also where it hears at once that it gets lanes, and that it may not keep them
+	client two run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
+	wait_until tells '^executing: run .*nested-threads.*on CPU [01]\)' || note "no lane for the second one: $(cat status.now)"
+	# by then it has made what it had given to lanes
+	executed=$(grep -c ^execution both.err)
+	wait_until has_executed $((executed + 40)) || note "$(tail -n 2 both.err)"
+	search=$(worker abba-deadlock-fixed)
+	kill -STOP "$search" || note "no worker"
+	kill -INT "${clients[two]}"
+	over two 5
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "no lane for the one that stands still: $(cat status.now)"
+	client three run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
+	wait_until tells '^waiting: run .*nested-threads' || note "the third one does not wait: $(cat status.now)"
+	kill -CONT "$search"
+	wait_until tells '^executing: run .*-j 2 .*on CPU [01]\)' '^executing: run .*nested-threads.*on CPU [01]\)' ||
+		note "lanes that had nothing to do were not given back: $(cat status.now)"
+	kill -INT "${clients[three]}"
+	over three 5
+	kill -KILL "$search" || note "no worker"
 	over both 3
 	stop_shared
 	end
