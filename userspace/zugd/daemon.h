@@ -7,6 +7,7 @@
  *	daemon_worker.c		a worker, a process of its own: executes requests
  *	daemon_notes.c		what the two say to each other
  *	daemon_campaigns.c	zug exec: a campaign for each command, kept between calls
+ *	daemon_lost.c		those that have ended with their worker
  *	daemon_door.c		the cgroup into which tests of any harness put themselves
  *	daemon_libs.c		a C library of its own
  *
@@ -90,7 +91,7 @@ struct request {
 	bool dealt;			/* it waits, and a CPU is meant for it */
 	bool too_long;			/* it was ended because its user's time was over */
 	int status;			/* the answer: for the client to exit with */
-	char message[512];		/* "" none */
+	char message[512];		/* "" none; of one that is passed on: for the client, before it begins */
 };
 
 struct request *request_new(enum request_kind kind, struct json_object *m);
@@ -137,7 +138,7 @@ void guest_free(struct guest *g);
 /* ---- what the process that serves and its workers say to each other ---- */
 
 enum note_kind {
-	NOTE_REQUEST,	/* to a worker that is kept: the message in a file, and the client's descriptors */
+	NOTE_REQUEST,	/* to a worker that is kept: the message in a file, the client's descriptors, text: for the client */
 	NOTE_DONE,	/* to zugd: status, text; in a file what campaigns_status() tells */
 	NOTE_WANT,	/* to zugd: the search could use n CPUs */
 	NOTE_LANE,	/* to a worker: cpu and slot are its own from now on */
@@ -226,5 +227,10 @@ void campaigns_join(struct campaigns *cs, struct request *r);
 void campaigns_park(struct campaigns *cs);
 /* An array of what there is, for people and programs. */
 struct json_object *campaigns_status(const struct campaigns *cs);
+
+/* A worker that was kept has ended, and has told last of these campaigns, as JSON (NULL: of none). How many there were. */
+size_t lost_add(struct json_object **lost, const char *campaigns);
+/* If the client's message is for one of them, this is said, and is not said again. lost: NULL is fine. */
+void lost_tell(struct json_object *lost, struct json_object *m, char *text, size_t len);
 
 #endif

@@ -398,15 +398,19 @@ void campaigns_join(struct campaigns *cs, struct request *r)
 	guest_free(&g);
 }
 
-static struct json_object *describe(const struct entry *e)
+static struct json_object *describe(const struct campaigns *cs, const struct entry *e)
 {
-	struct json_object *j = json_object_new_object(), *a = json_object_new_array();
+	struct json_object *j = json_object_new_object(), *a = json_object_new_array(), *given = json_object_new_array();
 	struct campaign_result f;
 
 	campaign_get_result(e->c, &f);
 	for (char **arg = e->o.c.command.argv; *arg; arg++)
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);
+	/* behind the name and zugd's own options */
+	for (char **arg = e->args + 1 + cs->o->nr_default_args; *arg; arg++)
+		json_object_array_add(given, json_object_new_string(*arg));
+	json_object_object_add(j, "arguments", given);
 	json_object_object_add(j, "cwd", json_object_new_string(e->cwd));
 	json_object_object_add(j, "started_by",
 			       json_object_new_string(e->joined ? "join" : "exec"));
@@ -442,6 +446,6 @@ struct json_object *campaigns_status(const struct campaigns *cs)
 	struct json_object *a = json_object_new_array();
 
 	for (int i = 0; i < cs->nr; i++)
-		json_object_array_add(a, describe(cs->entries[i]));
+		json_object_array_add(a, describe(cs, cs->entries[i]));
 	return a;
 }

@@ -200,6 +200,9 @@ static void for_client(struct here *h, struct request *r)
 			 strerror(errno));
 	} else {
 		environ = env;
+		if (r->message[0])
+			fprintf(err, "zug: %s\n", r->message);
+		r->message[0] = 0;
 		if (r->kind == REQUEST_EXEC)
 			campaigns_exec(h->campaigns, r, err);
 		else
@@ -266,6 +269,8 @@ static struct request *next_request(struct here *h)
 	text = r && r->kind != REQUEST_JOIN ? note_text(fds[0]) : NULL;
 	if (text)
 		r->m = json_tokener_parse(text);
+	if (r)
+		snprintf(r->message, sizeof(r->message), "%.511s", n.text);
 	/* n.n: which of its descriptors the client has sent */
 	for (int i = 0; text && i < 3; i++)
 		if (n.n & 1u << i)

@@ -69,6 +69,7 @@ struct workers {
 	struct request *queue, *done;
 	int *cpus, nr_cpus;	/* in the order in which they are used */
 	bool used[ZUG_MAX_SANDBOXES];	/* slots */
+	struct json_object *lost;	/* see lost_add() */
 	bool ending, rests;
 	uint64_t idle_ns;	/* since when nothing is executed; 0: something is */
 	uint64_t left_ns;	/* since when there may be something left */
@@ -376,7 +377,7 @@ static int failed_status(const struct workers *ws, const struct request *r)
 }
 
 /* Gives a request to the worker that is kept. */
-static int pass_on(struct worker *w, struct request *r)
+static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 {
 	struct note n = { .kind = NOTE_REQUEST, .status = r->kind };
 	int fds[NOTE_FDS] = { -1, r->fds[0], r->fds[1], r->fds[2] }, ret;
@@ -385,6 +386,7 @@ static int pass_on(struct worker *w, struct request *r)
 		fds[0] = note_file(json_object_to_json_string_ext(r->m, JSON_C_TO_STRING_PLAIN));
 		if (fds[0] < 0)
 			return -errno;
+		lost_tell(ws->lost, r->m, n.text, sizeof(n.text));
 	}
 	for (int i = 0; i < 3; i++)
 		n.n |= (r->fds[i] >= 0) << i;
@@ -415,7 +417,7 @@ static int begin(struct workers *ws, struct request *r)
 			return 0;
 		if (w)
 			ws->used[0] = true;
-		ret = w ? pass_on(w, r) : 0;
+		ret = w ? pass_on(ws, w, r) : 0;
 	}
 	if (!w || ret)
 		return ret ? ret : -errno;
@@ -560,12 +562,16 @@ static void gone(struct workers *ws, struct worker *w)
 {
 	bool crashed = w->r || w->nr_lanes;
 	siginfo_t how = { 0 };
-	char text[128];
+	char text[192];
+	size_t lost;
 
 	waitid(P_PID, w->pid, &how, WEXITED | WNOHANG);
-	snprintf(text, sizeof(text), "the process of this search has ended (%s %d); others are not affected",
-		 how.si_code == CLD_EXITED ? "exit status" : "signal", how.si_status);
-	if (w->r)
+	lost = w->kept && !ws->ending ? lost_add(&ws->lost, w->campaigns) : 0;
+	snprintf(text, sizeof(text), "the process of %s has ended (%s %d); %s",
+		 w->kept ? "zug exec and of tests that join" : "this search",
+		 how.si_code == CLD_EXITED ? "exit status" : "signal", how.si_status,
+		 lost ? "its searches begin anew when they are called again" : "others are not affected");
+	if (w->r || lost)
 		fprintf(stderr, "zugd: %s\n", text);
 	if (w->r)
 		request_over(ws, w, failed_status(ws, w->r), text);
@@ -778,6 +784,7 @@ void workers_free(struct workers *ws)
 		ws->done = r->next;
 		request_free(r);
 	}
+	json_object_put(ws->lost);
 	free(ws->cpus);
 	free(ws);
 }

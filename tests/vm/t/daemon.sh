@@ -401,16 +401,27 @@ if begin "several searches at a time"; then
 	{ wait "${clients[other]}"; } 2>/dev/null
 	wait_until tells '^executing: nothing$' || note "a search without a client goes on: $(cat status.now)"
 
-	# what single executions have learnt goes with their worker
+	# what single executions have learnt goes with their worker, and who calls one of these searches again is told
 	"$zug" exec -- sh -c 'while :; do :; done' >exec.out 2>exec.err &
 	clients[exec]=$!
 	wait_until tells '^executing: exec .*while'
 	kill -KILL "$(worker 'while :')" || note "no worker"
 	over exec 125
+	grep -q 'the process of zug exec and of tests that join has ended (signal 9); its searches begin anew when they are called again' exec.err ||
+		note "it says: $(cat exec.err)"
 	zug 60 exec -- true
 	want_status 0
+	want_err '^zug: this search begins anew: its process has ended \(executions that are lost: 1\)$'
+	zug 60 exec -- true
+	want_status 0
+	[ ! -s "$dir/err" ] || note "it is told twice: $(cat "$dir/err")"
 	zug 30 status
 	want_out '^searches: 1$'
+	# also where it has ended between two calls
+	kill -KILL "$(pgrep -n -P "$(sed -nE 's/^zugd .*, pid ([0-9]+), .*/\1/p' "$dir/out")")" || note "no worker that is kept"
+	zug 60 exec -- true
+	want_status 0
+	want_err '^zug: this search begins anew: its process has ended \(executions that are lost: 2\)$'
 	end
 fi
 
