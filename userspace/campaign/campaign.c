@@ -351,6 +351,12 @@ bool campaign_is_late(const struct campaign *c)
 
 #define ON_TIME " in which no time-out ends early"
 
+/* Some executions ended time-outs early, but not all schedules with such ends were tried. */
+static bool on_time_only(const struct campaign *c)
+{
+	return c->s.timed && c->s.o.inputs.timeouts == TIMEOUTS_AUTO;
+}
+
 const char *campaign_tried(const struct campaign *c)
 {
 	/* by: bounded, ruled, on time only */
@@ -370,8 +376,7 @@ const char *campaign_tried(const struct campaign *c)
 	campaign_parts_stats(c, &st);
 	if (st.incomplete)
 		return "nothing is left to try, but not everything was tried";
-	return told[st.bound_done != UINT32_MAX && !st.unbounded][ruled]
-		   [c->s.timed && c->s.o.inputs.timeouts == TIMEOUTS_AUTO];
+	return told[st.bound_done != UINT32_MAX && !st.unbounded][ruled][on_time_only(c)];
 }
 
 void campaign_get_result(const struct campaign *c, struct campaign_result *r)
@@ -395,6 +400,7 @@ void campaign_get_result(const struct campaign *c, struct campaign_result *r)
 		.passed = c->passed,
 		.primed = c->phase == POINTS_SEARCHING,
 		.exhausted = c->exhausted,
+		.on_time = on_time_only(c),
 		.tried = c->exhausted ? campaign_tried(c) : NULL,
 		.cut = c->cut,
 		.share = c->parts.log && !c->exhausted,

@@ -17,7 +17,7 @@
 #include "campaign/policy.h"
 
 #define EVERY	3
-#define ENOUGH	50	/* when all other schedules have been tried */
+#define ENOUGH	150	/* when all other schedules have been tried */
 
 struct early {
 	struct session *s;

@@ -126,6 +126,7 @@ struct campaign_result {
 	uint64_t passed;	/* executions of the search that passed */
 	bool primed;		/* the points are those of the search */
 	bool exhausted;		/* nothing is left to try */
+	bool on_time;		/* then: but not each one in which a time-out ends early, as some do (--timeouts auto) */
 	const char *tried;	/* what was tried then, in words: "every schedule was tried"; else NULL */
 	bool cut;		/* interrupted */
 	bool share;		/* it made its share, and not all of the search */

@@ -554,6 +554,7 @@ static void failures_text(FILE *out, const struct campaign_result *r)
 static void coverage_text(FILE *out, const struct campaign_result *r, bool rules)
 {
 	const char *bound = r->search.delays ? "delay" : "preemption", *ruled = rules ? " that the rules allow" : "";
+	const char *timed = r->on_time ? " in which no time-out ends early (--timeouts explore: those, too)" : "";
 	const struct search_stats *st = &r->search;
 	bool bounded = st->bound_done != UINT32_MAX;
 
@@ -565,22 +566,22 @@ static void coverage_text(FILE *out, const struct campaign_result *r, bool rules
 			"their schedules, were cut short, or were too long; nothing is covered completely\n");
 	else if (r->exhausted && bounded && st->unbounded)
 		fprintf(out,
-			"covered: every schedule of the points there are%s; none has more than %u %s%s; "
+			"covered: every schedule of the points there are%s%s; none has more than %u %s%s; "
 			"a switch where there is no point is not covered\n",
-			ruled, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
+			ruled, timed, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted && bounded)
 		fprintf(out,
-			"covered: every schedule of the points there are%s with up to %u %s%s; "
+			"covered: every schedule of the points there are%s%s with up to %u %s%s; "
 			"what needs more, or a switch where there is no point, is not covered\n",
-			ruled, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
+			ruled, timed, st->bound_done, bound, st->bound_done == 1 ? "" : "s");
 	else if (r->exhausted)
 		fprintf(out,
-			"covered: every schedule of the points there are%s; a switch where there is no "
+			"covered: every schedule of the points there are%s%s; a switch where there is no "
 			"point is not covered\n",
-			ruled);
+			ruled, timed);
 	else if (bounded && !st->incomplete)
-		fprintf(out, "stopped: %s; covered completely: up to %u %s%s\n", r->stopped,
-			st->bound_done, bound, st->bound_done == 1 ? "" : "s");
+		fprintf(out, "stopped: %s; covered completely: up to %u %s%s%s\n", r->stopped,
+			st->bound_done, bound, st->bound_done == 1 ? "" : "s", timed);
 	else
 		fprintf(out, "stopped: %s; a sample: more executions may find more\n", r->stopped);
 }
