@@ -16,6 +16,9 @@ enum plan_says {
 	PLAN_HANDS,
 };
 
+/* SEARCH_RANK_ZERO of search/search.h */
+#define RANK_ZERO	(1ull << 63)
+
 /* Where a task stands. */
 struct stand {
 	struct zug_pass pass;
@@ -40,6 +43,8 @@ static __always_inline int peer_enabled(const struct zug_lease *l, __u32 i)
 {
 	const struct zug_peer *q = &l->plan.peers[i & (ZUG_PLAN_PEERS - 1)];
 
+	if (q->pass.kind == ZUG_PASS_ASLEEP)
+		return 0;
 	if (!q->lock)
 		return q->pass.kind == ZUG_PASS_IF || q->pass.kind == ZUG_PASS_UNLESS ? -1 : 1;
 	return enabled_by(&q->pass, l->locks[(q->lock - 1) & (ZUG_LEASE_LOCKS - 1)].word);
@@ -58,6 +63,12 @@ static __always_inline __u32 below(__u64 bits, __u32 n)
 	return ((bits >> 32) * n + (((bits & 0xffffffff) * n) >> 32)) >> 32;
 }
 
+/* As rng_next() there. */
+static __always_inline __u64 next_draw(struct zug_plan *plan)
+{
+	return mix64(plan->draws += 0x9e3779b97f4a7c15ull);
+}
+
 static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
 {
 	__u32 weight = plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight;
@@ -68,7 +79,7 @@ static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
 /* That peer makes so many steps. */
 static __always_inline void peer_steps(struct zug_plan *plan, __u32 i, __u32 steps)
 {
-	__u32 *weight = &plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight, lost = steps * plan->weight_step;
+	__u64 *weight = &plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight, lost = (__u64)steps * plan->weight_step;
 
 	*weight -= lost < *weight ? lost : *weight;
 }
@@ -86,13 +97,85 @@ static __always_inline int plan_run(struct zug_plan *plan)
 	return plan->runs[i].peer & (ZUG_PLAN_PEERS - 1);
 }
 
-/* The same, also where it is drawn. self: whether the holder is enabled, as enabled_by() says. */
+/* Of the tasks in plan->on one by its weight. */
+static __always_inline int drawn(struct zug_plan *plan)
+{
+	volatile __u32 *at = &plan->drawn;
+	__u32 i;
+
+	*at = plan->nth > 1 ? below(next_draw(plan), plan->sum) : 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		__u32 weight = peer_weight(plan, i);
+
+		if (!(plan->on >> i & 1))
+			continue;
+		if (*at < weight) {
+			peer_steps(plan, i, 1);
+			return i;
+		}
+		*at -= weight;
+	}
+	return -1;
+}
+
+/* Of the tasks in plan->on, which are several, the one with the highest rank. */
+static __always_inline int ranked(struct zug_plan *plan)
+{
+	volatile __u64 *best = &plan->best;
+	volatile __u32 *at = &plan->drawn;
+	struct zug_peer *q;
+	__u32 i;
+
+	if (plan->choices == plan->choices_end)
+		return -1;
+	plan->choices++;
+	*best = 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+		if (!(plan->on >> i & 1))
+			continue;
+		if (!q->weight)
+			q->weight = next_draw(plan) >> 2 | 5ull << 61;
+		if (q->weight > *best) {
+			*best = q->weight;
+			*at = i;
+		}
+	}
+	q = &plan->peers[*at & (ZUG_PLAN_PEERS - 1)];
+	bpf_for(i, 0, ZUG_PLAN_CHANGES) {
+		if (plan->changes[i & (ZUG_PLAN_CHANGES - 1)].at != plan->choices)
+			continue;
+		if (q->weight < RANK_ZERO)
+			q->weight = --plan->lowest;
+		else
+			q->weight = RANK_ZERO + plan->changes[i & (ZUG_PLAN_CHANGES - 1)].rank;
+	}
+	return *at & (ZUG_PLAN_PEERS - 1);
+}
+
+/* Of the tasks in plan->on, which are several, the one that was chosen in advance, or the base scheduler's. */
+static __always_inline int chosen(struct zug_plan *plan)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1), above;
+	int next = plan_run(plan);
+
+	if (next >= 0)
+		return plan->on >> next & 1 ? next : -1;
+	if (!plan->base)
+		return -1;
+	if (plan->on >> holder & 1)
+		return holder;
+	above = plan->on & ~((2u << holder) - 1);
+	return __builtin_ctz(above ? above : plan->on | 1u << 31) & (ZUG_PLAN_PEERS - 1);
+}
+
+/* The same, also where it follows from who is enabled. self: whether the holder is, as enabled_by() says. */
 __noinline int plan_step(__u32 slot, int self)
 {
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
 	/* in memory, for the verifier would follow each of their values around the loops */
-	volatile __u32 *on = &plan->on, *nth = &plan->nth, *sum = &plan->sum, *at = &plan->drawn;
+	volatile __u32 *on = &plan->on, *nth = &plan->nth, *sum = &plan->sum;
 	__u32 i;
 
 	if (plan->kind == ZUG_PLAN_STEPS)
@@ -114,19 +197,54 @@ __noinline int plan_step(__u32 slot, int self)
 	}
 	if (!*nth)
 		return -1;
-	*at = *nth > 1 ? below(mix64(plan->draws += 0x9e3779b97f4a7c15ull), *sum) : 0;
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		__u32 weight = peer_weight(plan, i);
+	if (plan->kind == ZUG_PLAN_DRAWS)
+		return drawn(plan);
+	if (*nth == 1)
+		return __builtin_ctz(*on | 1u << 31) & (ZUG_PLAN_PEERS - 1);
+	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
+}
 
-		if (!(*on >> i & 1))
+/* The holder has woken that task up, perhaps for the first time. 0: the plan does not know it. */
+__noinline int plan_awake(__u32 slot, __u32 task)
+{
+	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		if (q->task != task || !q->pid)
 			continue;
-		if (*at < weight) {
-			peer_steps(plan, i, 1);
-			return i;
-		}
-		*at -= weight;
+		if (q->pass.kind == ZUG_PASS_ASLEEP)
+			q->pass.kind = ZUG_PASS_ALWAYS;
+		return 1;
 	}
-	return -1;
+	return 0;
+}
+
+/* The holder has created a thread, which is the next one of its children that the plan knows, if it knows one. */
+__noinline int plan_born(__u32 slot, __u32 task, __u32 pid)
+{
+	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		if (q->pid || q->parent != plan->holder + 1)
+			continue;
+		if (q->nth) {
+			q->nth--;
+		} else {
+			q->task = task;
+			q->pid = pid;
+		}
+	}
+	return 0;
 }
 
 /* The holder makes so many steps because it is alone. */
@@ -209,7 +327,10 @@ static __always_inline bool may_have_turn(struct task_struct *p, const struct ta
 	return may;
 }
 
-/* What becomes of the holder, which stands there, and may pass if it is its turn. (The verifier looks at this by itself, as at plan_step().) */
+/*
+ * What becomes of the holder, which stands there, before so many steps, and may pass if it is its turn. (The verifier looks at
+ * this by itself, as at plan_step().)
+ */
 __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -224,13 +345,17 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	next = plan_step(slot, enabled_by(&at->pass, t->ev.word));
 	if (next < 0 || next >= ZUG_PLAN_PEERS)
 		return PLAN_STOPS;
-	if (next == (int)plan->holder)
+	if (next == (int)plan->holder && (!may || at->pass.steps < 2))
 		return may ? PLAN_PASSES : PLAN_STOPS;
+	if (next == (int)plan->holder)
+		return plan_step(slot, 1) == next ? PLAN_PASSES : PLAN_STOPS;
 	to = &plan->peers[next];
 	if (to->pass.kind == ZUG_PASS_NEVER || peer_enabled(l, next) != 1 ||
 	    !may_have_turn(p, t, l, to, l->nr_locks || at->lock))
 		return PLAN_STOPS;
 	from->pass = at->pass;
+	if (at->pass.steps > 1)
+		from->pass.kind = ZUG_PASS_NEVER;
 	from->lock = at->lock ? lock_place(l, at->lock, t->ev.word) : 0;
 	if (at->lock && !from->lock)
 		return PLAN_STOPS;

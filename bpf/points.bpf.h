@@ -91,10 +91,10 @@ static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct 
 	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l))
 		return PLAN_STOPS;
 	if (l->plan.kind)
-		says = steps == 1 ? plan_goes(t->slot, at, may) : PLAN_STOPS;
+		says = plan_goes(t->slot, at, may);
 	if (says == PLAN_STOPS)
 		return says;
-	l->left -= steps;
+	l->left -= says == PLAN_HANDS ? 1 : steps;
 	t->ev.flags |= ZUG_EF_LEASED;
 	if (says == PLAN_HANDS)
 		t->flags |= TF_HAND;

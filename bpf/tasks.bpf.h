@@ -29,6 +29,8 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 	}
 	if (!(clone_flags & CLONE_THREAD_))
 		lease_ends(parent);
+	else if (parent->slot < ZUG_MAX_SANDBOXES && parent->id == s->holder && leases[parent->slot].plan.kind)
+		plan_born(parent->slot, t->id, p->pid);
 	if (clone_flags & CLONE_VFORK_)
 		parent->flags |= TF_VFORK;
 	/* the call was not refused: user space learns that before it learns of the child */

@@ -311,7 +311,9 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	w = state_of(cur);
 	if (w && w->slot == slot && w->id == s->holder)
 		waker = w->id;
-	if (!waker || (slot < ZUG_MAX_SANDBOXES && leases[slot].flags & ZUG_LEASE_WAKE))
+	if (!waker || (slot < ZUG_MAX_SANDBOXES &&
+		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id) &&
+								 leases[slot].plan.kind != ZUG_PLAN_STEPS))))
 		lease_ends(t);
 	if (!(t->flags & TF_RAN))
 		flags |= ZUG_EF_NEW;

@@ -206,6 +206,7 @@ enum zug_pass_kind {
 	ZUG_PASS_IF,		/* (word & mask) == value */
 	ZUG_PASS_UNLESS,
 	ZUG_PASS_OWNER,		/* (word & mask) is the number that the task has for itself */
+	ZUG_PASS_ASLEEP,	/* of a peer: it waits in the kernel, or is not there yet */
 };
 struct zug_pass {
 	__u8 kind;
@@ -223,27 +224,42 @@ struct zug_pass {
  */
 #define ZUG_PLAN_PEERS		16
 #define ZUG_PLAN_RUNS		32
+#define ZUG_PLAN_CHANGES	4
 enum zug_plan_kind {
 	ZUG_PLAN_NONE = 0,
 	ZUG_PLAN_STEPS,		/* runs say who makes the next steps */
-	ZUG_PLAN_DRAWS,		/* where several tasks are enabled a generator of random numbers (search/rng.h) draws one, by its weight */
+	/* who is chosen where several tasks are enabled: as enum search_rule.by of search/search.h, whose generator is that of rng.h */
+	ZUG_PLAN_DRAWS,
+	ZUG_PLAN_RANKS,
+	ZUG_PLAN_CHOICES,	/* runs say who, and behind them base */
 };
 struct zug_peer {
-	__u32 task, pid;	/* as with ZUG_CMD_GRANT */
+	__u32 task, pid;	/* as with ZUG_CMD_GRANT; 0: it is not there yet, but parent's */
+	__u16 parent, nth;	/* 1 + the peer that is its parent; among the children that are still to come, who come in that order */
 	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
-	__u32 weight;		/* DRAWS */
+	__u64 weight;		/* DRAWS, RANKS */
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
+	__u32 pad;
 };
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
-	__u32 nr_peers;		/* in the order of the search. DRAWS: all that are parked, and the holder */
+	__u32 nr_peers;		/* in the order of the search. But with STEPS: all tasks that there are */
 	__u32 holder;		/* the peer that has the turn */
 	__u32 next;		/* 1 + the one that gets it when the holder has stopped; 0: none */
 	__u32 nr_runs, at;
 	__u32 on, nth, sum, drawn;	/* the kernel side's own */
+	__u64 best;			/* this, too */
 	__u64 draws;		/* state of the generator */
 	__u32 weight_step;	/* what a task's weight loses with a step */
 	__u32 weight_least;	/* the weight of one that has none. (The sum of all weights is below 2^32.) */
+	__u64 lowest;		/* RANKS */
+	__u32 choices;		/* RANKS: made so far, */
+	__u32 choices_end;	/* and as many as it holds for */
+	struct {
+		__u32 at, rank;
+	} changes[ZUG_PLAN_CHANGES];
+	__u32 base;		/* CHOICES: search_rule.base */
+	__u32 pad;
 	__u64 sp;		/* of the holder, while it stops at a system call */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
@@ -652,9 +668,9 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_peer) == 28, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 768, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 1064, "zug_lease");
+_Static_assert(sizeof(struct zug_peer) == 40, "zug_peer");
+_Static_assert(sizeof(struct zug_plan) == 1024, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 1320, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

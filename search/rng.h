@@ -36,6 +36,12 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
 	return (uint64_t)(((unsigned __int128)rng_next(r) * n) >> 64);
 }
 
+/* A rank among others of its kind, which no other one is likely to have; always above 2^63 + 2^61. */
+static inline uint64_t rank_draw(struct rng *r)
+{
+	return rng_next(r) >> 2 | 5ull << 61;
+}
+
 /* Uniform in [0, 1). */
 static inline double rng_unit(struct rng *r)
 {

@@ -706,10 +706,11 @@ uint32_t search_ahead(const struct search *s, const struct search_point *point, 
 	return s->type->ahead && !s->rules ? s->type->ahead(s->state, nth) : SEARCH_NO_TASK;
 }
 
-bool search_draws(const struct search *s, const struct search_point *point, struct search_draws *d)
+void search_rule(const struct search *s, const struct search_point *point, struct search_rule *r)
 {
-	*d = (struct search_draws){ .state = s->env.rng.state, .least = 1 };
-	return is_ahead(s, point) && !s->force && !s->rules && s->type->draws && s->type->draws(s->state, d);
+	*r = (struct search_rule){ .by = SEARCH_BY_STEPS, .state = s->env.rng.state, .least = 1 };
+	if (is_ahead(s, point) && !s->force && !s->rules && s->type->rule)
+		s->type->rule(s->state, r);
 }
 
 uint64_t search_weight(const struct search *s, uint32_t task)

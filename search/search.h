@@ -154,17 +154,34 @@ enum search_until {
 uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until);
 
 /*
- * What is known of further steps, at the same time. search_ahead(): the task that makes the next step but nth if it is enabled
- * there, whatever comes before; SEARCH_NO_TASK: that is not known. search_draws(): true when, until a task yields or is new,
- * one of the enabled tasks is drawn, where there are several: each by search_weight(), of rng_below() their sum, in their order.
+ * What is known of further steps, at the same time: the rule by which one of the enabled tasks is chosen, where there are
+ * several, until a task yields. search_ahead() is the task that makes the next step but nth if it is enabled there, whatever
+ * comes before; or, by choices, that is chosen at the next point but nth that has several. SEARCH_NO_TASK: that is not known.
+ * search_weight() is 0 for a task that has none, or is not there yet.
  */
-struct search_draws {
-	uint64_t state;		/* of the generator */
-	uint32_t step;		/* what the weight of a task loses with each step that it makes, drawn or not */
-	uint32_t least;		/* the weight of one that has none */
+#define SEARCH_CHANGES	4
+#define SEARCH_RANK_ZERO	(1ull << 63)	/* ranks below it are of tasks that have yielded */
+struct search_rule {
+	enum {
+		SEARCH_BY_STEPS,	/* search_ahead() */
+		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new */
+		SEARCH_BY_RANKS,	/* the one with the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
+		SEARCH_BY_CHOICES,	/* search_ahead() */
+	} by;
+	uint64_t state;		/* DRAWS, RANKS: of the generator */
+	uint32_t step;		/* DRAWS: what the weight of a task loses with each step that it makes, drawn or not */
+	uint32_t least;		/* DRAWS: the weight of one that has none */
+	uint32_t choices;	/* RANKS: for so many points with several enabled tasks */
+	uint32_t nr_changes;	/* RANKS: */
+	struct {
+		uint32_t at;	/* 1: the next of these points. Who is chosen there has another weight behind it, */
+		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which becomes that */
+	} changes[SEARCH_CHANGES];
+	uint64_t lowest;
+	bool base;		/* CHOICES: behind those that are known the last task goes on, or else the next by number, round robin */
 };
 uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth);
-bool search_draws(const struct search *s, const struct search_point *point, struct search_draws *d);
+void search_rule(const struct search *s, const struct search_point *point, struct search_rule *r);
 uint64_t search_weight(const struct search *s, uint32_t task);
 /* So many steps may still be made. */
 uint64_t search_steps_left(const struct search *s);

@@ -129,9 +129,12 @@ struct strategy_type {
 	 */
 	uint64_t (*promise)(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until);
-	/* Optional: as search_ahead(), search_draws() (where *d is for equal weights) and search_weight(), likewise. */
+	/*
+	 * Optional: as search_ahead(), search_rule() (where *r says STEPS, has the state of the generator, and is for equal
+	 * weights) and search_weight(), likewise.
+	 */
 	uint32_t (*ahead)(const void *state, uint64_t nth);
-	bool (*draws)(const void *state, struct search_draws *d);
+	void (*rule)(const void *state, struct search_rule *r);
 	uint64_t (*weight)(const void *state, uint32_t task);
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);

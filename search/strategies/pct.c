@@ -37,8 +37,8 @@ struct pct {
 	int64_t depth, steps, suffix;
 	uint64_t change[64];	/* [i]: number of the point where a priority becomes i + 1 */
 	uint64_t k;
-	int64_t lowest;		/* priority of the last task that yielded */
-	int64_t *prio;		/* by task; 0: none yet */
+	uint64_t lowest;	/* priority of the last task that yielded */
+	uint64_t *prio;		/* by task; 0: none yet. Of those that have yielded it is below SEARCH_RANK_ZERO */
 	uint32_t nr_prio;
 };
 
@@ -62,7 +62,7 @@ static int pct_begin(void *state, uint64_t iteration)
 	/* All change points up front: they must not depend on how the program goes. */
 	for (int64_t i = 0; i < p->depth - 1; i++)
 		p->change[i] = p->k ? 1 + rng_below(&p->env->rng, p->k) : 0;
-	p->lowest = 0;
+	p->lowest = SEARCH_RANK_ZERO;
 	if (p->nr_prio)
 		memset(p->prio, 0, p->nr_prio * sizeof(*p->prio));
 	return SEARCH_GO;
@@ -74,7 +74,7 @@ static int pct_pick(void *state, const struct choice *c)
 	const struct search_point *point = c->point;
 	uint64_t nth = p->env->choices + 1;	/* of the points with a choice */
 	uint32_t best = 0, task;
-	int64_t highest = 0;
+	uint64_t highest = 0;
 
 	if (!ARRAY_RESERVE_ZERO(p->prio, p->nr_prio, point->cand[point->nr - 1].task + 1))
 		return -ENOMEM;
@@ -85,11 +85,11 @@ static int pct_pick(void *state, const struct choice *c)
 	if (p->suffix && nth > (uint64_t)p->suffix)
 		return (int)rng_below(&p->env->rng, c->nr);
 	for (uint32_t i = 0; i < c->nr; i++) {
-		int64_t *prio = &p->prio[choice_cand(c, i)->task];
+		uint64_t *prio = &p->prio[choice_cand(c, i)->task];
 
 		if (!*prio)
-			*prio = (int64_t)(rng_next(&p->env->rng) >> 2 | 1ull << 61);
-		if (!i || *prio > highest) {
+			*prio = rank_draw(&p->env->rng);
+		if (*prio > highest) {
 			highest = *prio;
 			best = i;
 		}
@@ -97,7 +97,7 @@ static int pct_pick(void *state, const struct choice *c)
 	task = choice_cand(c, best)->task;
 	for (int64_t i = 0; i < p->depth - 1; i++)
 		if (p->change[i] == nth)
-			p->prio[task] = p->prio[task] < 0 ? --p->lowest : i + 1;
+			p->prio[task] = p->prio[task] < SEARCH_RANK_ZERO ? --p->lowest : SEARCH_RANK_ZERO + i + 1;
 	return (int)best;
 }
 
@@ -134,6 +134,37 @@ static uint64_t pct_promise(const void *state, const struct search_point *point,
 	return next - p->env->choices;
 }
 
+static void pct_rule(const void *state, struct search_rule *r)
+{
+	const struct pct *p = state;
+	uint64_t made = p->env->choices, end = UINT32_MAX + made;
+
+	if (p->suffix && (uint64_t)p->suffix < end)
+		end = (uint64_t)p->suffix;
+	if (made >= end)
+		return;
+	for (int64_t i = 0; i < p->depth - 1; i++) {
+		if (p->change[i] <= made)
+			continue;
+		if (r->nr_changes == SEARCH_CHANGES) {
+			end = p->change[i] - 1 < end ? p->change[i] - 1 : end;
+			continue;
+		}
+		r->changes[r->nr_changes].at = (uint32_t)(p->change[i] - made);
+		r->changes[r->nr_changes++].rank = (uint32_t)i + 1;
+	}
+	r->by = SEARCH_BY_RANKS;
+	r->choices = (uint32_t)(end - made);
+	r->lowest = p->lowest;
+}
+
+static uint64_t pct_weight(const void *state, uint32_t task)
+{
+	const struct pct *p = state;
+
+	return task < p->nr_prio ? p->prio[task] : 0;
+}
+
 static void pct_fini(void *state)
 {
 	struct pct *p = state;
@@ -158,5 +189,7 @@ const struct strategy_type strategy_pct = {
 	.begin = pct_begin,
 	.pick = pct_pick,
 	.promise = pct_promise,
+	.rule = pct_rule,
+	.weight = pct_weight,
 	.fini = pct_fini,
 };

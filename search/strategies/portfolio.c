@@ -285,11 +285,12 @@ static uint32_t portfolio_ahead(const void *state, uint64_t nth)
 	return p->now->type->ahead ? p->now->type->ahead(p->now->state, nth) : SEARCH_NO_TASK;
 }
 
-static bool portfolio_draws(const void *state, struct search_draws *d)
+static void portfolio_rule(const void *state, struct search_rule *r)
 {
 	const struct portfolio *p = state;
 
-	return p->now->type->draws && p->now->type->draws(p->now->state, d);
+	if (p->now->type->rule)
+		p->now->type->rule(p->now->state, r);
 }
 
 static uint64_t portfolio_weight(const void *state, uint32_t task)
@@ -389,7 +390,7 @@ const struct strategy_type strategy_portfolio = {
 	.renew = portfolio_renew,
 	.promise = portfolio_promise,
 	.ahead = portfolio_ahead,
-	.draws = portfolio_draws,
+	.rule = portfolio_rule,
 	.weight = portfolio_weight,
 	.choose = portfolio_choose,
 	.final = portfolio_final,

@@ -67,12 +67,12 @@ static uint64_t random_promise(const void *state, const struct search_point *p, 
 	return promise;
 }
 
-static bool random_draws(const void *state, struct search_draws *d)
+static void random_rule(const void *state, struct search_rule *rule)
 {
 	const struct random_walk *r = state;
 
-	(void)d;
-	return !r->stick;
+	if (!r->stick)
+		rule->by = SEARCH_BY_DRAWS;
 }
 
 static const struct strategy_param random_params[] = { RANDOM_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
@@ -91,5 +91,5 @@ const struct strategy_type strategy_random = {
 	.begin = random_begin,
 	.pick = random_pick,
 	.promise = random_promise,
-	.draws = random_draws,
+	.rule = random_rule,
 };

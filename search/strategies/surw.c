@@ -318,13 +318,14 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 }
 
 /* draw_by_weight(); and in a first execution a plain draw. */
-static bool draws(const void *state, struct search_draws *d)
+static void rule(const void *state, struct search_rule *r)
 {
 	const struct surw *s = state;
 
 	if (s->env->profile->executions && s->all)
-		d->step = d->least = PROFILE_SCALE;
-	return s->all || !s->env->profile->executions;
+		r->step = r->least = PROFILE_SCALE;
+	if (s->all || !s->env->profile->executions)
+		r->by = SEARCH_BY_DRAWS;
 }
 
 static uint64_t weight_left(const void *state, uint32_t task)
@@ -347,7 +348,7 @@ const struct strategy_type strategy_urw = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
-	.draws = draws,
+	.rule = rule,
 	.weight = weight_left,
 	.fini = fini,
 };
@@ -366,7 +367,7 @@ const struct strategy_type strategy_surw = {
 	.begin = begin,
 	.pick = pick,
 	.promise = promise,
-	.draws = draws,
+	.rule = rule,
 	.weight = weight_left,
 	.fini = fini,
 };

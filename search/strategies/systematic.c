@@ -419,6 +419,27 @@ static uint64_t promise(const void *state, const struct search_point *point, uin
 	return s->measures || s->nr_nodes < s->nr_pinned ? at - s->depth : UINT64_MAX;
 }
 
+/* The choices of the prefix, as far as they are tasks. */
+static uint32_t ahead(const void *state, uint64_t nth)
+{
+	const struct systematic *s = state;
+
+	if (s->redundant || s->diverge.now || s->depth >= s->prefix || nth >= s->prefix - s->depth)
+		return SEARCH_NO_TASK;
+	for (size_t at = s->depth; at <= s->depth + nth; at++)
+		if (s->nodes[at].value)
+			return SEARCH_NO_TASK;
+	return s->options[s->nodes[s->depth + nth].options + s->nodes[s->depth + nth].cur].task;
+}
+
+static void rule(const void *state, struct search_rule *r)
+{
+	const struct systematic *s = state;
+
+	r->by = SEARCH_BY_CHOICES;
+	r->base = s->redundant || s->diverge.now || !(s->measures || s->nr_nodes < s->nr_pinned);
+}
+
 static int choose(void *state, uint32_t nr)
 {
 	struct systematic *s = state;
@@ -599,7 +620,7 @@ static const struct strategy_refusal systematic_refused[] = {
 #define SYSTEMATIC \
 	.refused = systematic_refused, .flags = STRATEGY_EXHAUSTIVE | STRATEGY_EVERY_STEP, \
 	.size = sizeof(struct systematic), .begin = begin, .pick = pick, .end = end, .fini = fini, \
-	.promise = promise, .choose = choose, .stats = stats, .confine = confine, .branches = branches, \
+	.promise = promise, .ahead = ahead, .rule = rule, .choose = choose, .stats = stats, .confine = confine, .branches = branches, \
 	.max_bound = max_bound, .save = save
 
 const struct strategy_type strategy_preemption = {

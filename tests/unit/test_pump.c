@@ -609,8 +609,8 @@ static void test_lease(void)
 static void test_plan(void)
 {
 	static const uint32_t open[LOCK_WORDS] = { 0 };
-	const struct world_plan steps = { .kind = PLAN_STEPS, .nr = 3, .nr_runs = 2, .runs = { { 0, 2 }, { 1, 1 } } };
-	const struct world_plan draws = { .kind = PLAN_DRAWS, .nr = 7, .draws = { .state = 77, .least = 1 } };
+	const struct world_plan steps = { .rule.by = SEARCH_BY_STEPS, .nr = 3, .nr_runs = 2, .runs = { { 0, 2 }, { 1, 1 } } };
+	const struct world_plan draws = { .nr = 7, .rule = { .by = SEARCH_BY_DRAWS, .state = 77, .least = 1 } };
 	struct kworld *k = begin();
 	struct world_event ev;
 
@@ -633,8 +633,8 @@ static void test_plan(void)
 	k->kt[0].split.phase = SPLIT_WRITE;
 	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &draws);
 	k->w.ops->grant(&k->w, 1);
-	ok(lease.left == 7 && lease.plan.kind == ZUG_PLAN_DRAWS && lease.plan.nr_peers == 2 && lease.plan.holder == 1 &&
-	   lease.plan.draws == 77 && lease.flags & ZUG_LEASE_WAKE, "one of the tasks that stand is drawn");
+	ok(lease.left == 7 && lease.plan.kind == ZUG_PLAN_DRAWS && lease.plan.nr_peers == 3 && lease.plan.holder == 1 &&
+	   lease.plan.draws == 77 && lease.plan.peers[2].pass.kind == ZUG_PASS_ASLEEP, "one of the tasks that stand is drawn");
 	ok(lease.plan.peers[0].pass.kind == ZUG_PASS_NEVER && lease.plan.peers[1].pass.kind == ZUG_PASS_ALWAYS,
 	   "what user space has to do something for is not handed the turn");
 	put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
@@ -652,6 +652,40 @@ static void test_plan(void)
 	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, false, &draws);
 	k->w.ops->grant(&k->w, 0);
 	ok(lease.left == 4 && !lease.plan.kind, "no plan where it is not known what a lock's memory says");
+	end(k);
+}
+
+/* Rules by which a task is chosen where several are enabled: of those that there are, and of one that may come. */
+static void test_plan_rules(void)
+{
+	const struct world_plan ranks = { .nr = 9, .nr_weights = 2, .weights = { { 0, 1ull << 63 | 5 }, { 1, 7 } }, .rule = {
+		.by = SEARCH_BY_RANKS, .state = 3, .choices = 8, .lowest = 6, .nr_changes = 1, .changes = { { 2, 4 } } } };
+	const struct world_plan choices = { .nr = 9, .nr_runs = 2, .runs = { { 1, 1 }, { 90, 1 } },
+		.rule = { .by = SEARCH_BY_CHOICES, .base = true } };
+	const struct world_plan base = { .nr = 9, .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
+	const struct zug_plan *p = &lease.plan;
+	struct kworld *k = begin();
+	uint32_t child = spawn_number(&spawn, 0, 3);
+
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_WAKE, false, &ranks);
+	k->w.ops->grant(&k->w, 0);
+	ok(lease.left == 9 && !(lease.flags & ZUG_LEASE_WAKE) && p->kind == ZUG_PLAN_RANKS && p->choices_end == 8 && p->lowest == 6 && p->draws == 3 &&
+	   p->changes[0].at == 2 && p->changes[0].rank == 4 && !p->changes[1].at && p->peers[0].weight == (1ull << 63 | 5) &&
+	   p->peers[1].weight == 7, "the task with the highest rank is chosen");
+	ok(child == 3 && p->nr_peers == 4 && !p->peers[3].pid && p->peers[3].parent == 1 && p->peers[3].nth == 1 &&
+	   !p->peers[3].weight && p->peers[3].pass.kind == ZUG_PASS_ASLEEP,
+	   "also where a thread comes that an earlier execution had: behind another one that is new");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "it stops");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &choices);
+	k->w.ops->grant(&k->w, 0);
+	ok(p->kind == ZUG_PLAN_CHOICES && p->nr_runs == 1 && p->runs[0].peer == 1 && !p->base,
+	   "choices end where a task is chosen that cannot be known there");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "it stops again");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &base);
+	k->w.ops->grant(&k->w, 0);
+	ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base, "and behind all of them the base scheduler chooses");
 	end(k);
 }
 
@@ -941,6 +975,7 @@ int main(void)
 	test_split();
 	test_lease();
 	test_plan();
+	test_plan_rules();
 	test_leased_calls();
 	test_take_back();
 	test_own_stops();

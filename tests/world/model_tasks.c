@@ -799,34 +799,92 @@ static bool is_enabled(const struct model_world *m, uint32_t t)
 	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
 }
 
-static uint32_t plan_weight(const struct world_plan *plan, uint32_t i)
+static uint64_t plan_weight(const struct world_plan *plan, uint32_t i)
 {
-	return plan->weights[i].weight ? plan->weights[i].weight : plan->draws.least;
+	return plan->weights[i].weight ? plan->weights[i].weight : plan->rule.least;
 }
 
 static void task_steps(struct world_plan *plan, uint32_t task)
 {
 	for (uint32_t i = 0; i < plan->nr_weights; i++)
 		if (plan->weights[i].task == task)
-			plan->weights[i].weight -= plan->draws.step < plan->weights[i].weight ? plan->draws.step :
+			plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step :
 						   plan->weights[i].weight;
 }
 
-/* Who makes the next step, as the plan says. WORLD_NO_TASK: it does not. */
-static uint32_t planned_step(struct model_world *m)
+/* The next of the runs. */
+static uint32_t run_step(struct mw_state *s)
+{
+	while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
+		s->run++;
+	if (s->run == s->plan.nr_runs)
+		return WORLD_NO_TASK;
+	s->plan.runs[s->run].steps--;
+	return s->plan.runs[s->run].task;
+}
+
+/* Which of the enabled tasks is chosen by their ranks. */
+static uint32_t ranked_step(struct model_world *m, const bool *on)
+{
+	struct search_rule *r = &m->s->plan.rule;
+	struct rng rng = { .state = r->state };
+	uint64_t *rank = m->s->ranks;
+	uint32_t best = MW_TASKS;
+
+	if (m->s->choices == r->choices)
+		return WORLD_NO_TASK;
+	m->s->choices++;
+	for (uint32_t t = 0; t < MW_TASKS; t++) {
+		if (!on[t])
+			continue;
+		if (!rank[t])
+			rank[t] = rank_draw(&rng);
+		if (best == MW_TASKS || rank[t] > rank[best])
+			best = t;
+	}
+	r->state = rng.state;
+	for (uint32_t i = 0; i < r->nr_changes; i++)
+		if (r->changes[i].at == m->s->choices)
+			rank[best] = rank[best] < SEARCH_RANK_ZERO ? --r->lowest : SEARCH_RANK_ZERO + r->changes[i].rank;
+	return best;
+}
+
+/* Which of them was chosen in advance, or is by the base scheduler, behind task t. */
+static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
+{
+	uint32_t task = run_step(m->s);
+
+	if (task != WORLD_NO_TASK)
+		return task < MW_TASKS && on[task] ? task : WORLD_NO_TASK;
+	if (!m->s->plan.rule.base)
+		return WORLD_NO_TASK;
+	while (!on[t])
+		t = (t + 1) % MW_TASKS;
+	return t;
+}
+
+/* Who makes the next step behind task t, as the plan says. WORLD_NO_TASK: it does not. */
+static uint32_t planned_step(struct model_world *m, uint32_t t)
 {
 	struct mw_state *s = m->s;
-	struct rng rng = { .state = s->plan.draws.state };
+	struct rng rng = { .state = s->plan.rule.state };
+	bool on[MW_TASKS];
 	uint32_t nr = 0;
 	uint64_t sum = 0, at;
 
-	if (s->plan.kind == PLAN_STEPS) {
-		while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
-			s->run++;
-		if (s->run == s->plan.nr_runs)
+	if (s->plan.rule.by == SEARCH_BY_STEPS)
+		return run_step(s);
+	if (s->plan.rule.by != SEARCH_BY_DRAWS) {
+		for (uint32_t i = 0; i < MW_TASKS; i++) {
+			on[i] = is_enabled(m, i);
+			nr += on[i];
+		}
+		for (uint32_t i = 0; i < MW_TASKS && nr == 1; i++)
+			if (on[i])
+				return i;
+		if (!nr)
 			return WORLD_NO_TASK;
-		s->plan.runs[s->run].steps--;
-		return s->plan.runs[s->run].task;
+		return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);
 	}
 	for (uint32_t i = 0; i < s->plan.nr_weights; i++)
 		if (is_enabled(m, s->plan.weights[i].task)) {
@@ -836,7 +894,7 @@ static uint32_t planned_step(struct model_world *m)
 	if (!nr)
 		return WORLD_NO_TASK;
 	at = nr > 1 ? rng_below(&rng, sum) : 0;
-	s->plan.draws.state = rng.state;
+	s->plan.rule.state = rng.state;
 	for (uint32_t i = 0; i < s->plan.nr_weights; i++) {
 		if (!is_enabled(m, s->plan.weights[i].task))
 			continue;
@@ -858,7 +916,7 @@ static uint32_t follow_plan(struct model_world *m, uint32_t t)
 	if (s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
 	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now && is_plain(m, op_of(m, t)))
-		to = planned_step(m);
+		to = planned_step(m, t);
 	if (to != WORLD_NO_TASK && to != t &&
 	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
 		to = WORLD_NO_TASK;
@@ -879,9 +937,9 @@ static bool stands(struct model_world *m, uint32_t t)
 	uint32_t to = plans && !lone ? follow_plan(m, t) : t;
 	bool leased = !lone && (plans ? to != WORLD_NO_TASK : is_leased(m, t));
 
-	if (lone && plans && m->s->plan.kind == PLAN_STEPS && planned_step(m) != t)
+	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_STEPS && planned_step(m, t) != t)
 		m->s->lease = 0;
-	if (lone && plans && m->s->plan.kind == PLAN_DRAWS)
+	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_DRAWS)
 		task_steps(&m->s->plan, t);
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))

@@ -167,7 +167,10 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->until = m->s->next_until;
 	m->s->planned = m->s->next_planned;
 	m->s->plan = m->s->next_plan;
-	m->s->run = 0;
+	m->s->run = m->s->choices = 0;
+	memset(m->s->ranks, 0, sizeof(m->s->ranks));
+	for (uint32_t i = 0; i < m->s->plan.nr_weights; i++)
+		m->s->ranks[m->s->plan.weights[i].task] = m->s->plan.weights[i].weight;
 	m->s->to = WORLD_NO_TASK;
 	m->s->next_lease = 0;
 	m->s->next_planned = false;
@@ -198,7 +201,7 @@ static void mw_lease(struct world *w, uint32_t nr, enum search_until until, bool
 		return;
 	s->next_plan = *plan;
 	s->next_lease = plan->nr;
-	s->next_until = plan->kind == PLAN_DRAWS ? SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
+	s->next_until = plan->rule.by == SEARCH_BY_DRAWS ? SEARCH_UNTIL_WAKE : SEARCH_UNTIL_DONE;
 }
 
 static void mw_status(struct world *w, struct world_status *st)

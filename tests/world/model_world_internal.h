@@ -86,6 +86,8 @@ struct mw_state {
 	struct world_plan plan, next_plan;
 	bool planned, next_planned;
 	uint32_t run;			/* of the plan, the one that goes on */
+	uint32_t choices;		/* RANKS: that were made */
+	uint64_t ranks[MW_TASKS];	/* RANKS: by task */
 	uint32_t to;			/* who has been handed the turn, and is to run; or WORLD_NO_TASK */
 	uint32_t ahead;			/* who has the turn already at the point that is decided now, or WORLD_NO_TASK */
 };

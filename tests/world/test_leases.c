@@ -644,7 +644,7 @@ static void other_plan(struct world *w, uint32_t nr, enum search_until until, bo
 
 	if (plan) {
 		other = *plan;
-		other.draws.state++;
+		other.rule.state++;
 	}
 	model_lease(w, nr, until, known, plan ? &other : NULL);
 }
@@ -698,7 +698,7 @@ static void shares(void)
 		const char *strategy;
 		double most;
 	} wanted[] = {
-		{ "random", 0.15 }, { "urw", 0.15 }, { "pct", 0.15 }, { "preemption", 0.15 }, { "dpor", 0.2 }, { "dfs", 0.15 }, { "delay", 0.15 },
+		{ "random", 0.12 }, { "urw", 0.12 }, { "pct", 0.08 }, { "preemption", 0.1 }, { "dpor", 0.15 }, { "dfs", 0.12 }, { "delay", 0.1 },
 	};
 	struct made m = { .nr_tasks = 2 };
 

@@ -56,72 +56,67 @@ static bool may_hold(const struct engine *e)
 	return e->hold_op != ZUG_OP_END;
 }
 
-/* The step that the plan has next can be made without the engine, as far as it knows already. */
-static bool may_plan(const struct engine *e, uint32_t task, uint64_t nth)
+/* Who makes the next steps, or is chosen at the next points, up to most: as many as are known. */
+static uint64_t plan_runs(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
 {
-	if (task == SEARCH_NO_TASK || task >= e->w->nr_tasks || !world_lives(&e->w->tasks[task]))
-		return false;
-	return !e->r || is_replayed(e, task, nth);
-}
+	uint64_t nr = 0;
 
-/* The next steps of all tasks, up to most: as many as are known. */
-static void plan_steps(struct engine *e, const struct search_point *p, struct world_plan *plan, uint64_t most)
-{
-	plan->kind = PLAN_STEPS;
-	while (plan->nr < most) {
-		uint32_t task = search_ahead(e->s, p, plan->nr), at = plan->nr_runs - 1;
+	while (nr < most) {
+		uint32_t task = search_ahead(e->s, p, nr), at = plan->nr_runs - 1;
 
-		if (!may_plan(e, task, plan->nr))
+		if (task == SEARCH_NO_TASK || (e->r && !is_replayed(e, task, nr)))
 			break;
 		if (!plan->nr_runs || plan->runs[at].task != task) {
-			if (plan->nr_runs == WORLD_PLAN_RUNS)
+			if (plan->nr_runs == WORLD_PLAN_RUNS) {
+				plan->rule.base = false;
 				break;
+			}
 			at = plan->nr_runs++;
 			plan->runs[at].task = task;
 			plan->runs[at].steps = 0;
 		}
 		plan->runs[at].steps++;
-		plan->nr++;
+		nr++;
 	}
+	return nr;
 }
 
-/*
- * The weights of the tasks that may be drawn. false: they are too many, or too heavy; or the task that gets the turn is woken up
- * by that, as its time-out is over.
- */
-static bool plan_weights(struct engine *e, const struct search_point *p, uint32_t chosen, struct world_plan *plan)
+/* The weights of the tasks. false: they are too many, or too heavy to be drawn. */
+static bool plan_weights(struct engine *e, const struct search_point *p, struct world_plan *plan)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < p->nr; i++) {
-		uint32_t task = p->cand[i].task;
-		uint64_t weight = search_weight(e->s, task);
+		uint64_t weight = search_weight(e->s, p->cand[i].task);
 
-		if (p->cand[i].blocked && task == chosen)
-			return false;
-		if (p->cand[i].blocked)
-			continue;
 		if (plan->nr_weights == WORLD_PLAN_TASKS)
 			return false;
-		sum += weight + plan->draws.least;
-		plan->weights[plan->nr_weights].task = task;
-		plan->weights[plan->nr_weights++].weight = (uint32_t)weight;
+		sum += weight + plan->rule.least;
+		plan->weights[plan->nr_weights].task = p->cand[i].task;
+		plan->weights[plan->nr_weights++].weight = weight;
 	}
-	return sum < UINT32_MAX;
+	return plan->rule.by != SEARCH_BY_DRAWS || sum < UINT32_MAX;
 }
 
 /* Whom the turn goes to from here, at most for so many steps. false: that is not known, or no other task comes into it. */
 static bool make_plan(struct engine *e, const struct search_point *p, uint32_t task, struct world_plan *plan, uint64_t most)
 {
+	uint32_t at = search_cand_of(p, task);
+
 	*plan = (struct world_plan){ 0 };
 	most = at_most(most, search_steps_left(e->s));
-	if (search_draws(e->s, p, &plan->draws)) {
-		plan->kind = PLAN_DRAWS;
-		plan->nr = most;
-		return most && plan_weights(e, p, task, plan);
+	search_rule(e->s, p, &plan->rule);
+	if (plan->rule.by == SEARCH_BY_STEPS) {
+		plan->nr = (uint32_t)plan_runs(e, p, plan, most);
+		return plan->nr_runs > 1;
 	}
-	plan_steps(e, p, plan, most);
-	return plan->nr_runs > 1;
+	plan->nr = (uint32_t)most;
+	/* one that is woken up by this, as its time-out is over, stands nowhere yet */
+	if (!most || at == UINT32_MAX || p->cand[at].blocked)
+		return false;
+	if (plan->rule.by != SEARCH_BY_CHOICES)
+		return plan_weights(e, p, plan);
+	return plan_runs(e, p, plan, most) || plan->rule.base;
 }
 
 void lease_give(struct engine *e, const struct search_point *p, uint32_t task)

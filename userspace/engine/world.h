@@ -142,19 +142,16 @@ struct world_status {
 #define WORLD_PLAN_RUNS	32
 #define WORLD_PLAN_TASKS	16
 struct world_plan {
-	enum {
-		PLAN_STEPS,	/* runs say so; a task that is to make one is enabled there */
-		PLAN_DRAWS,	/* where several tasks are enabled it is one that is drawn: search_draws(). Until any task is created or woken up */
-	} kind;
 	uint32_t nr;		/* steps */
-	struct search_draws draws;
-	uint32_t nr_weights;	/* DRAWS: of all tasks that are not blocked */
+	struct search_rule rule;	/* what search_ahead() says of it is in runs */
+	uint32_t nr_weights;	/* DRAWS, RANKS: of all tasks */
 	struct {
-		uint32_t task, weight;
+		uint32_t task;
+		uint64_t weight;
 	} weights[WORLD_PLAN_TASKS];
 	uint32_t nr_runs;
 	struct {
-		uint32_t task, steps;
+		uint32_t task, steps;	/* a task that is to make one is enabled there */
 	} runs[WORLD_PLAN_RUNS];
 };
 

@@ -321,7 +321,7 @@ static bool on_point(struct kworld *k, struct arrival *a)
 	kworld_label_point(k, a->t, a->kt, &a->e);
 	kworld_scope_point(k, a->t, &a->e);
 	a->ev.yield = a->kt->yields;
-	if (a->ev.passed || a->ev.leased)
+	if (a->ev.passed || (a->ev.leased && !a->ev.handed))
 		kworld_split_passed(k, a->n, a->ev.leased);
 	return true;
 }

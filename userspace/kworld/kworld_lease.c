@@ -92,6 +92,8 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	uint64_t lock = kt->mutex ? kt->mutex : kt->lock;
 
 	*q = (struct zug_peer){ .task = kt->kid, .pid = t->pid, .pass.kind = ZUG_PASS_ALWAYS };
+	if (t->state == TASK_BLOCKED)
+		q->pass.kind = ZUG_PASS_ASLEEP;
 	if (t->state != TASK_PARKED)
 		return true;
 	if (kt->split.phase || kt->watched || k->run.injected == n || t->quits)
@@ -119,13 +121,45 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	return true;
 }
 
-/* A task that the turn may go to, or come from. */
-static bool is_peer(const struct lease *l, const struct world_task *t)
+/* What its lock says now tells whether the task is enabled that stands there: as enabled_by() of the kernel side. */
+static bool is_clear(const struct lease *l, const struct zug_peer *q)
 {
-	return world_lives(t) && (l->plan.kind == PLAN_STEPS || t->state != TASK_BLOCKED);
+	const uint32_t *word = q->lock ? l->locks[q->lock - 1].words : NULL;
+	const struct zug_pass *pass = &q->pass;
+
+	if (pass->kind != ZUG_PASS_IF && pass->kind != ZUG_PASS_UNLESS)
+		return true;
+	if (!word || pass->index >= LOCK_WORDS)
+		return false;
+	if (((word[pass->index] & pass->mask) == pass->value) == (pass->kind == ZUG_PASS_IF) || !pass->plain)
+		return true;
+	return pass->plain <= LOCK_WORDS && !word[pass->plain - 1];
 }
 
-static uint32_t weight_of(const struct world_plan *plan, uint32_t task)
+/* The place of the task among the peers; nr: it is none of them. */
+static uint32_t place_of(const uint32_t *peer, uint32_t nr, uint32_t task)
+{
+	uint32_t at = 0;
+
+	while (at < nr && peer[at] != task)
+		at++;
+	return at;
+}
+
+/* Task n was created in an earlier execution, and may be in this one, by one of the peers. */
+static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, uint32_t nr, struct zug_peer *q)
+{
+	const struct spawn_path *path = &k->o.spawn->paths[n];
+	uint32_t parent = place_of(peer, nr, path->parent), born;
+
+	if (parent == nr || (n < k->w.nr_tasks && k->w.tasks[n].state != TASK_NONE))
+		return false;
+	born = path->parent < k->w.nr_tasks && world_lives(&k->w.tasks[path->parent]) ? k->kt[path->parent].nr_children : 0;
+	*q = (struct zug_peer){ .parent = parent + 1, .nth = path->nth - born, .pass.kind = ZUG_PASS_ASLEEP };
+	return path->nth >= born && path->nth - born < ZUG_PLAN_PEERS;
+}
+
+static uint64_t weight_of(const struct world_plan *plan, uint32_t task)
 {
 	for (uint32_t i = 0; i < plan->nr_weights; i++)
 		if (plan->weights[i].task == task)
@@ -133,38 +167,71 @@ static uint32_t weight_of(const struct world_plan *plan, uint32_t task)
 	return 0;
 }
 
+/* All tasks that there are, and, where the rule is one for them, that may come. false: they are too many, or not clear. */
+static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
+{
+	struct lease *l = &k->run.lease;
+	uint32_t room = ZUG_PLAN_PEERS, most = k->w.nr_tasks;
+
+	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
+		if (!world_lives(&k->w.tasks[n]))
+			continue;
+		if (!room--)
+			return false;
+	}
+	if (l->plan.rule.by != SEARCH_BY_DRAWS && k->o.spawn->nr > most)
+		most = k->o.spawn->nr;
+	for (uint32_t n = 0; n < most; n++) {
+		struct zug_peer *q = &p->peers[p->nr_peers];
+
+		if (n < k->w.nr_tasks && world_lives(&k->w.tasks[n])) {
+			if (!tell_stand(k, l, n, q) || (p->kind != ZUG_PLAN_STEPS && !is_clear(l, q)))
+				return false;
+		} else if (!room || l->plan.rule.by == SEARCH_BY_DRAWS || !may_come(k, n, peer, p->nr_peers, q)) {
+			continue;
+		} else {
+			room--;
+		}
+		q->weight = weight_of(&l->plan, n);
+		peer[p->nr_peers++] = n;
+	}
+	return true;
+}
+
 /* The plan of the search goes with the lease to that task. false: it cannot. */
 static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 {
-	struct lease *l = &k->run.lease;
-	uint32_t peer[ZUG_PLAN_PEERS];
+	static const enum zug_plan_kind kinds[] = {
+		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
+		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES,
+	};
+	const struct world_plan *plan = &k->run.lease.plan;
+	const struct search_rule *rule = &plan->rule;
+	uint32_t peer[ZUG_PLAN_PEERS], at;
 
-	p->kind = l->plan.kind == PLAN_STEPS ? ZUG_PLAN_STEPS : ZUG_PLAN_DRAWS;
-	p->nr_peers = p->nr_runs = p->at = p->next = 0;
-	p->draws = l->plan.draws.state;
-	p->weight_step = l->plan.draws.step;
-	p->weight_least = l->plan.draws.least;
-	for (uint32_t n = 0; n < k->w.nr_tasks; n++) {
-		if (!is_peer(l, &k->w.tasks[n]))
-			continue;
-		if (p->nr_peers == ZUG_PLAN_PEERS || !tell_stand(k, l, n, &p->peers[p->nr_peers]))
-			return false;
-		if (n == task)
-			p->holder = p->nr_peers;
-		p->peers[p->nr_peers].weight = weight_of(&l->plan, n);
-		peer[p->nr_peers++] = n;
+	*p = (struct zug_plan){
+		.kind = kinds[rule->by], .draws = rule->state, .weight_step = rule->step, .weight_least = rule->least,
+		.lowest = rule->lowest, .choices_end = rule->choices, .base = rule->base,
+	};
+	for (uint32_t i = 0; i < rule->nr_changes; i++) {
+		p->changes[i].at = rule->changes[i].at;
+		p->changes[i].rank = rule->changes[i].rank;
 	}
-	for (; l->plan.kind == PLAN_STEPS && p->nr_runs < l->plan.nr_runs; p->nr_runs++) {
-		uint32_t at = 0;
-
-		while (at < p->nr_peers && peer[at] != l->plan.runs[p->nr_runs].task)
-			at++;
+	if (!gather_peers(k, p, peer))
+		return false;
+	p->holder = place_of(peer, p->nr_peers, task);
+	for (; p->nr_runs < plan->nr_runs; p->nr_runs++) {
+		at = place_of(peer, p->nr_peers, plan->runs[p->nr_runs].task);
 		if (at == p->nr_peers)
-			return false;
+			break;
 		p->runs[p->nr_runs].peer = at;
-		p->runs[p->nr_runs].steps = l->plan.runs[p->nr_runs].steps;
+		p->runs[p->nr_runs].steps = plan->runs[p->nr_runs].steps;
 	}
-	return true;
+	if (p->nr_runs < plan->nr_runs)
+		p->base = false;
+	if (p->kind == ZUG_PLAN_CHOICES)
+		return p->nr_runs || p->base;
+	return p->kind != ZUG_PLAN_STEPS || p->nr_runs > 1;
 }
 
 /* The kernel side follows a plan where all that decides is in sight there. */
@@ -206,7 +273,7 @@ void kworld_lease_begin(struct kworld *k, uint32_t task)
 	z->flags = l->until == SEARCH_UNTIL_CHANGE ? ZUG_LEASE_CHANGE | ZUG_LEASE_WAKE :
 		   l->until == SEARCH_UNTIL_WAKE || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	if (plans)
-		z->flags = l->plan.kind == PLAN_DRAWS || kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
+		z->flags = kworld_waits_timed(k) ? ZUG_LEASE_WAKE : 0;
 	if (l->known)
 		z->flags |= ZUG_LEASE_KNOWN;
 	/* what --only and --not leave out is no decision, and more may be passed than was promised */

@@ -130,12 +130,12 @@ asks_less()
 }
 
 if begin "few points of two tasks are asked about"; then
-	asks_less 25 pct preemption
+	asks_less 21 pct preemption delay
 	end
 fi
 
 if begin "a random walk goes from task to task without a question"; then
-	asks_less 45 random urw
+	asks_less 30 random urw
 	end
 fi
 
