@@ -28,7 +28,7 @@
 struct clocks {
 	const struct critical *c;
 	size_t from, nr;		/* of steps, with the pending ones */
-	bool named;			/* operations of which nothing is known order nothing */
+	bool named;			/* operations of which nothing is known, and those of libraries, order nothing */
 	bool points;			/* and points of the user are operations on one object */
 	uint32_t *at;
 };
@@ -41,6 +41,11 @@ const struct zug_label *critical_label(const struct critical *c, size_t step, ui
 	}
 	*task = c->s->tasks[step];
 	return &c->s->labels[step];
+}
+
+bool critical_is_foreign(const struct critical *c, const struct zug_label *l)
+{
+	return c->foreign && l->site && c->foreign(c->foreign_ctx, l->site);
 }
 
 static uint32_t *clock_of(const struct clocks *k, size_t step)
@@ -82,6 +87,9 @@ static struct access touched(const struct clocks *k, const struct zug_label *l)
 		return (struct access){ .object = { POINTS_OBJECT }, .write = true };
 	if (!k->named || l->op == ZUG_OP_POINT)
 		return a;
+	/* how a library's tasks wait for each other orders what the program does only because it came so */
+	if (critical_is_foreign(k->c, l))
+		return (struct access){ 0 };
 	if (a.object[0] == ACCESS_OPAQUE)
 		a.object[0] = 0;
 	if (a.object[1] == ACCESS_OPAQUE)

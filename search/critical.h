@@ -42,7 +42,7 @@ struct critical_pair {
 	bool again;		/* the same two operations come as a later pair, too */
 	bool wide;		/* of all that the two tasks did with the object in a row: its first, or its last, operation */
 	bool ends;		/* the first ends the second's task */
-	bool named;		/* a pair only where operations of which nothing is known order nothing */
+	bool named;		/* a pair only where operations of which nothing is known, and libraries' own, order nothing */
 	bool points;		/* and points that the user named are about one thing; they are two of these */
 	uint8_t span;		/* of such points: so many more than the nearest two come the other way round */
 };
@@ -54,6 +54,9 @@ struct critical {
 	uint32_t nr_tasks;
 	const struct critical_pending *pending;
 	size_t nr_pending;
+	/* That place is in a library or in a language's runtime, not in the program; NULL: not known of any. */
+	bool (*foreign)(const void *ctx, uint64_t site);
+	const void *foreign_ctx;
 };
 
 /* A reversed schedule has at most so many steps more. */
@@ -73,6 +76,9 @@ bool critical_is_unchanged(const struct critical *c, const struct critical_pair 
 
 /* The label and task of an operation of a pair. */
 const struct zug_label *critical_label(const struct critical *c, size_t step, uint32_t *task);
+
+/* Code of a library, not of the program, makes that operation. */
+bool critical_is_foreign(const struct critical *c, const struct zug_label *l);
 
 /*
  * The tasks of the reversed schedule; order has room for CRITICAL_MORE steps more than the schedule has. Their

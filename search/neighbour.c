@@ -109,7 +109,7 @@ static bool next_trial(struct neighbour *n)
 	n->nr_trial = n->fails.nr_diffs;
 	switch (n->phase) {
 	case WHOLE_FIRST:
-		return n->nr_pairs > PAIRS_FEW && neighbour_next_whole(n);
+		return n->nr_pairs - n->nr_late > PAIRS_FEW && neighbour_next_whole(n);
 	case REVERSE:
 		return neighbour_next_reversed(n);
 	case WHOLE:
@@ -353,6 +353,13 @@ static size_t without_rounds(const struct schedule *s)
 	return s->nr;
 }
 
+/* Libraries alone update it so. */
+static bool is_foreign(const struct neighbour *n, const struct torn *t)
+{
+	return n->foreign && n->foreign(n->foreign_ctx, n->fails.labels[t->own].site) &&
+	       n->foreign(n->foreign_ctx, n->fails.labels[t->between].site);
+}
+
 /* The first torn update of each object, of that first which is torn last. 0 or -ENOMEM. */
 static int find_torn(struct neighbour *n)
 {
@@ -365,6 +372,8 @@ static int find_torn(struct neighbour *n)
 	all = n->torn + WHOLE_OBJECTS;
 	nr = torn_updates(&n->failing, 0, all, TORN_MAX);
 	while (nr-- && n->nr_torn < WHOLE_OBJECTS) {
+		if (is_foreign(n, &all[nr]))
+			continue;
 		for (k = 0; k < n->nr_torn && n->torn[k].object != all[nr].object; k++)
 			;
 		if (k == n->nr_torn && torn_updates(&n->failing, all[nr].object, &first, 1))
@@ -396,6 +405,8 @@ static int find_pairs(struct neighbour *n)
 	n->failing = neighbour_critical(&n->led, &n->births);
 	n->failing.pending = n->pending;
 	n->failing.nr_pending = n->nr_pending;
+	n->failing.foreign = n->foreign;
+	n->failing.foreign_ctx = n->foreign_ctx;
 	if (neighbour_make_room(n, n->fails.nr + CRITICAL_MORE) || find_torn(n))
 		return -ENOMEM;
 	if (critical_pairs(&n->failing, PAIRS_MAX, &n->pairs, &n->nr_pairs) ||
@@ -403,6 +414,8 @@ static int find_pairs(struct neighbour *n)
 		return -ENOMEM;
 	if (n->a.max_trials && n->nr_pairs > n->a.max_trials)
 		n->nr_pairs = n->a.max_trials;
+	while (n->nr_late < n->nr_pairs && pair_is_late(&n->failing, &n->pairs[n->nr_pairs - 1 - n->nr_late]))
+		n->nr_late++;
 	return 0;
 }
 
@@ -469,6 +482,14 @@ struct search *neighbour_new(const struct search_options *opts, const uint32_t *
 			     uint64_t failure, uint64_t trials, char *err, size_t errlen)
 {
 	return around_new(opts, &strategy_neighbour, tasks, nr, failure, trials, err, errlen);
+}
+
+void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, uint64_t site), const void *ctx)
+{
+	struct neighbour *n = search_state(s);
+
+	n->foreign = foreign;
+	n->foreign_ctx = ctx;
 }
 
 void neighbour_result(const struct search *s, struct neighbour_result *result)

@@ -5,7 +5,7 @@
  * A search like any other, driven by the loop of minimize.h. The first execution follows the given
  * schedule and must fail with the given identity. Then each pair of dependent operations is reversed
  * by itself (critical.h), from the last to the first, those that tear an update (torn.h) before the
- * others; the first that passes so ends the search. Where others come into the updates of an object,
+ * others (pair_order.h); the first that passes so ends the search. Where others come into the updates of an object,
  * these updates are made whole, one after the other: after the pairs where these are few, else before
  * them. Of pairs at the same places, which several tasks make, one after the other is reversed in what
  * failed alike. Where that does not pass either, a single decision of the schedule is another one: first
@@ -24,6 +24,12 @@
 /* As minimize_new(); the schedule should be a minimal one, or there is more to it than one pair. */
 struct search *neighbour_new(const struct search_options *opts, const uint32_t *tasks, size_t nr,
 			     uint64_t failure, uint64_t trials, char *err, size_t errlen);
+
+/*
+ * Says which places are a library's, not the program's: operations there are tried last, and named where there are no
+ * others. Before the first search_begin(); ctx stays the caller's.
+ */
+void neighbour_set_foreign(struct search *s, bool (*foreign)(const void *ctx, uint64_t site), const void *ctx);
 
 /* An operation in both executions; of the failing one the label of the first of a pair, of the passing one that of the second. */
 struct neighbour_op {

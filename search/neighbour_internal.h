@@ -55,9 +55,11 @@ struct neighbour {
 	size_t nr_ended, room_ended;
 	uint64_t *waited;		/* all tasks wait at the end of the failing execution: for these objects */
 	size_t nr_waited, room_waited;
+	bool (*foreign)(const void *ctx, uint64_t site);
+	const void *foreign_ctx;
 	struct births births, births_now;	/* of fails, now */
 	struct critical_pair *pairs;
-	size_t nr_pairs;
+	size_t nr_pairs, nr_late;	/* the last ones are late (pair_order.h) */
 	struct torn *torn;		/* in led, one for each object, the last first; and room for those of whole */
 	size_t nr_torn, at_torn;
 	struct schedule whole;		/* the execution in which the first nr_made updates were made whole */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "search/access.h"
 #include "search/neighbour_internal.h"
+#include "search/pair_order.h"
 #include "search/pairing.h"
 
 /* Orders are compared over this many steps from the first difference on. */
@@ -81,6 +82,23 @@ static size_t use_of(const struct schedule *s, size_t step, size_t end)
 }
 
 /*
+ * One of the operations sends, and the other waited for that in the execution where it came first: what it got is the same
+ * in both. Steps may be none.
+ */
+static bool waited_all_the_same(const struct neighbour *n, uint64_t a_failing, uint64_t a_passing, uint64_t b_failing,
+				uint64_t b_passing)
+{
+	return (a_failing < n->fails.nr && b_failing < n->fails.nr && pair_waited(&n->fails, a_failing, b_failing)) ||
+	       (a_passing < n->now.nr && b_passing < n->now.nr && pair_waited(&n->now, b_passing, a_passing));
+}
+
+/* Both are a library's. */
+static bool are_foreign(const struct neighbour *n, const struct zug_label *a, const struct zug_label *b)
+{
+	return n->foreign && n->foreign(n->foreign_ctx, a->site) && n->foreign(n->foreign_ctx, b->site);
+}
+
+/*
  * The pair of this trial is the one to name, if its operations came in the other order here: the second
  * is the same operation as there, and the first came later, or never.
  */
@@ -112,7 +130,7 @@ static void name_reversed(struct neighbour *n, const struct pairing *same, struc
 		b.failing = UINT64_MAX;
 	}
 	a.passing = nth_of(&n->now, a.task, neighbour_steps_of(&n->fails, a.task, a.failing));
-	if (a.passing < b.passing)
+	if (a.passing < b.passing || waited_all_the_same(n, a.failing, a.passing, b.failing, b.passing))
 		return;
 	r->second_here = b.label;
 	b.label = n->now.labels[b.passing];
@@ -156,7 +174,8 @@ static bool name_whole(const struct neighbour *n, const struct pairing *same, st
 
 /*
  * Counts the pairs in which a came before b in the failing execution, and b before a in this one. The first of
- * them by the place of a, and of these by that of b, becomes r's; a vague one only when there is no other.
+ * them by the place of a, and of these by that of b, becomes r's; one of a library only when there is no other, and a vague
+ * one when there is not even that.
  */
 int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 {
@@ -164,7 +183,7 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	struct pairing *same = pairing_new(&(struct pairing_steps){ f, f->nr, step_of },
 					   &(struct pairing_steps){ p, p->nr, step_of });
 	size_t part = 0, f_end, p_end;
-	bool have = false, have_vague = true;
+	unsigned int have = 3;		/* 0: a pair of the program; 1: of libraries; 2: a vague one; 3: none */
 
 	if (!same)
 		return -ENOMEM;
@@ -186,17 +205,18 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 			struct access b = access_of(&label);
 			uint64_t in_f = pairing_in_first(same, k);
 			bool is_vague = vague(&a, &b);
+			unsigned int kind;
 
 			if (p->tasks[k] == f->tasks[i] || in_f < i || in_f == PAIRING_STRAYED || !access_dependent(&a, &b))
 				continue;
 			/* that the failure comes before what may depend on it says nothing */
-			if (is_vague && i + 1 == f->nr)
+			if ((is_vague && i + 1 == f->nr) || waited_all_the_same(n, i, in_p, in_f, k))
 				continue;
 			r->nr_pairs++;
-			if (have && (is_vague || !have_vague))
+			kind = is_vague ? 2 : are_foreign(n, &f->labels[i], &label);
+			if (kind >= have)
 				continue;
-			have = true;
-			have_vague = is_vague;
+			have = kind;
 			r->first = (struct neighbour_op){ f->tasks[i], f->labels[i], i, in_p };
 			r->second = (struct neighbour_op){ p->tasks[k], p->labels[k], in_f, k };
 			r->second_here = label;

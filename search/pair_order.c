@@ -29,6 +29,49 @@ static bool is_waited(const struct critical *c, const struct critical_pair *p, c
 	return false;
 }
 
+/* What is sent stays there until it is received. (A signal, or the wake-up of a condition, is lost.) */
+static bool sends(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_WRITE || l->op == ZUG_OP_SEND;
+}
+
+static bool receives(const struct zug_label *l)
+{
+	return l->op == ZUG_OP_READ || l->op == ZUG_OP_RECV || l->op == ZUG_OP_POLL || l->op == ZUG_OP_RESUME;
+}
+
+/* A pipe, a socket: what has a name is a file, which holds what was written before. */
+static bool share_channel(const struct zug_label *a, const struct zug_label *b)
+{
+	return (zug_object_is_numbered(a->object) && (a->object == b->object || a->object == b->object2)) ||
+	       (zug_object_is_numbered(a->object2) && a->object2 == b->object);
+}
+
+bool pair_waited(const struct schedule *s, size_t receive, size_t send)
+{
+	if (!receives(&s->labels[receive]) || !sends(&s->labels[send]) || receive > send ||
+	    !share_channel(&s->labels[receive], &s->labels[send]))
+		return false;
+	for (size_t i = receive + 1; i < s->nr; i++)
+		if (s->tasks[i] == s->tasks[receive])
+			return s->labels[i].op == ZUG_OP_RESUME && i > send;
+	return false;
+}
+
+bool pair_is_late(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
+
+	if (p->ends)
+		return false;
+	return (critical_is_foreign(c, a) && critical_is_foreign(c, b)) || (sends(a) && receives(b) && share_channel(a, b)) ||
+	       (p->second < c->s->nr && pair_waited(c->s, p->first, p->second));
+}
+
+/* Kinds of those that are not late. */
+#define KINDS	7
+
 int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr)
 {
 	struct torn *torn = calloc(TORN_MAX, sizeof(*torn));
@@ -48,8 +91,10 @@ int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waite
 			kind[i] = 0;
 		else
 			kind[i] += is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;
+		if (pair_is_late(c, &pairs[i]))
+			kind[i] += KINDS;
 	}
-	for (unsigned int now = 0; !ret && now < 7; now++)
+	for (unsigned int now = 0; !ret && now < 2 * KINDS; now++)
 		for (size_t i = 0; i < nr; i++)
 			if (kind[i] == now)
 				sorted[at++] = pairs[i];

@@ -4,6 +4,9 @@
  *
  * What ends a task comes first; then, where all tasks wait at the end, those on the objects that they wait for. Of these
  * and of the rest those that tear an update (torn.h) come first, and last those on files that no operation is seen to change.
+ *
+ * Late, behind all others, are pairs that are no choice of the program: both operations are made by libraries, which
+ * synchronise their own tasks with them; or one sends what the other receives, and waits for if it comes too early.
  */
 #ifndef ZUG_SEARCH_PAIR_ORDER_H
 #define ZUG_SEARCH_PAIR_ORDER_H
@@ -15,5 +18,14 @@
  * them where one can go on. 0 or -ENOMEM.
  */
 int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr);
+
+/* The pair is a late one. */
+bool pair_is_late(const struct critical *c, const struct critical_pair *p);
+
+/*
+ * Step 'receive' of s takes what comes through a pipe, a socket or the like, and has waited until step 'send' sent something
+ * there: in the other order it would have taken the same.
+ */
+bool pair_waited(const struct schedule *s, size_t receive, size_t send);
 
 #endif

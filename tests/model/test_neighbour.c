@@ -477,6 +477,64 @@ static void test_waited(void)
 	free(pairs);
 }
 
+static bool is_library(const void *ctx, uint64_t site)
+{
+	(void)ctx;
+	return site >= 200;
+}
+
+static size_t place_of(const struct critical_pair *pairs, size_t nr, size_t first, size_t second)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (pairs[i].first == first && pairs[i].second == second)
+			return i;
+	return SIZE_MAX;
+}
+
+/*
+ * 1 reads data and takes a library's lock; 2 takes it, too, then changes the data, writes to a pipe, and 1 reads that. The
+ * lock is seen to order the data; without it they are a pair, which comes first. What is sent comes before what waits for it.
+ */
+static void test_late(void)
+{
+	const uint64_t pipe = zug_object_numbered(0, 0);
+	uint32_t tasks[] = { 1, 1, 2, 2, 2, 1 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_DATA_READ, .object = 77, .site = 100 }, { .op = ZUG_OP_ATOMIC_RMW, .object = 88, .site = 201 },
+		{ .op = ZUG_OP_ATOMIC_RMW, .object = 88, .site = 202 }, { .op = ZUG_OP_DATA_WRITE, .object = 77, .site = 103 },
+		{ .op = ZUG_OP_WRITE, .flags = ZUG_L_WRITE, .object = pipe, .site = 104 },
+		{ .op = ZUG_OP_READ, .flags = ZUG_L_WRITE, .object = pipe, .site = 105 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 6 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(place_of(pairs, nr, 0, 3) == SIZE_MAX, "late: what a lock orders is no pair");
+	free(pairs);
+	c.foreign = is_library;
+	if (critical_pairs(&c, 64, &pairs, &nr) || pair_order(&c, NULL, 0, pairs, nr))
+		abort();
+	tap_ok(nr == 3 && place_of(pairs, nr, 0, 3) == 0 && place_of(pairs, nr, 1, 2) > 0 && place_of(pairs, nr, 4, 5) > 0,
+	       "late: a library's lock, and a message, after the data (%zu pairs)", nr);
+	tap_ok(!pair_is_late(&c, &pairs[0]) && pair_is_late(&c, &pairs[1]) && pair_is_late(&c, &pairs[2]),
+	       "late: these and no other");
+	free(pairs);
+	tap_ok(!pair_waited(&schedule, 5, 4), "late: a read after the write has not waited for it");
+	/* 1 reads first, and waits */
+	tasks[4] = 1;
+	tasks[5] = 2;
+	labels[5] = labels[4];
+	labels[4] = (struct zug_label){ .op = ZUG_OP_READ, .flags = ZUG_L_WRITE, .object = pipe, .site = 105 };
+	tap_ok(!pair_waited(&schedule, 4, 5), "late: one that never goes on has not, either");
+	schedule = (struct schedule){ .tasks = (uint32_t []){ 1, 2, 1 }, .nr = 3, .labels = (struct zug_label []){
+		labels[4], labels[5], { .op = ZUG_OP_RESUME, .object = pipe } } };
+	tap_ok(pair_waited(&schedule, 0, 1), "late: one that goes on afterwards has");
+}
+
 /*
  * Points of the user, of which only the function is known: 1 gets, 2 gets and sets, 1 sets, 2 ends with one more. That 1
  * has got it before 2 set it is a pair, and the nearest two come first.
@@ -511,6 +569,7 @@ int main(void)
 {
 	test_ended();
 	test_waited();
+	test_late();
 	test_points();
 	test_readers();
 	test_sides();

@@ -64,6 +64,7 @@ static int look(struct campaign *c, const struct trace *t, const struct near_lim
 		ret = -ENOMEM;
 		goto out;
 	}
+	neighbour_set_foreign(trials.search, session_is_foreign, &c->s);
 	trials.passes = true;
 	trials.max_steps = limits->steps;
 	trials.until_ns = limits->until_ns;

@@ -253,6 +253,8 @@ void session_data_text(const struct session *s, uint64_t object, uint64_t site, 
 bool session_member_text(const struct session *s, uint64_t site, char *buf, size_t len);
 /* That place is code of a library that has lines, such as a method of a header. */
 bool session_in_library(const struct session *s, uint64_t site);
+/* True when the place is no code of the program's own: a library of the distribution, a language's runtime. s: a session. */
+bool session_is_foreign(const void *s, uint64_t site);
 /* The file of a place, and the offset of the place in it. NULL: unknown. */
 const struct probe_module *session_module_at(const struct session *s, uint64_t site,
 					     uint64_t *offset);

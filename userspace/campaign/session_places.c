@@ -81,6 +81,21 @@ bool session_in_library(const struct session *s, uint64_t site)
 	return nr > 0 && frames[0].line;
 }
 
+bool session_is_foreign(const void *session, uint64_t site)
+{
+	const struct session *s = session;
+	uint64_t offset = 0;
+	const struct probe_module *m = session_module_at(s, site, &offset);
+	const struct place_site *at = m ? places_find_site(s->places, site) : NULL;
+
+	if (!m || !m->file)
+		return false;
+	/* in a test of scripts and tools everything is the distribution's */
+	if (probes_is_system(m->path) && strstr(m->path, ".so"))
+		return true;
+	return !probes_is_runtime(s->probes, at->module) && !probes_is_own(s->probes, at->module, offset);
+}
+
 /* The variable that an instruction accesses, or what it accesses through a pointer. */
 static bool operand_text(const struct probe_module *m, uint64_t offset, char *buf, size_t len)
 {

@@ -29,15 +29,21 @@ begin "the pair of a deadlock" && pair abba-deadlock 'T[12] lock [ab]' 'T[12] lo
 begin "the member that the second operation writes" &&
 	pair heap-list 'T[12] data-read .*push heap-list.c:34' 'T[12] data-write struct list\.head, .*push heap-list.c:35'
 
-# decides PROGRAM FIRST SECOND: the report of a finding names these two, and says that they alone decide.
-decides()
+# names PROGRAM FIRST SECOND [TEXT]: the report of a finding names these two; its next line has TEXT.
+names()
 {
 	zug 60 run -q --verify 0 -o t -- "$programs/$1"
 	want_status 1
 	sed -n '/^It fails when$/,/and passes when/p' "$dir/out" >pair
 	grep -A1 '^It fails when$' pair | grep -qE "$2" && grep -A1 '^  before$' pair | grep -qE "$3" &&
-		grep -q 'when these two alone' pair || note "another pair: $(cat pair)"
+		grep -q "and passes when.*${4:-}" pair || note "another pair: $(cat pair)"
 	end
+}
+
+# decides PROGRAM FIRST SECOND: and it says that they alone decide.
+decides()
+{
+	names "$1" "$2" "$3" 'these two alone'
 }
 
 begin "sections of a lock that belong together" &&
@@ -59,6 +65,11 @@ if begin "two pairs at the same places, of which none alone decides"; then
 		grep -q 'and others with them' pair || note "another pair: $(cat pair)"
 	end
 fi
+
+begin "what is written to a socket, and not that it is read then" &&
+	names reply-socket 'T[12] does data-write answer\[0\]  serve' 'T[12] does data-write answer\[0\]  serve'
+begin "the program's accesses, and not OpenMP's lock" &&
+	names openmp-maximum 'T[01] does data-read best  main' 'T[01] does data-write best  main'
 
 if begin "names of C++ in the report of a finding"; then
 	zug 60 run -q --verify 0 -o t -- "$programs/async-count"
