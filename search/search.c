@@ -850,7 +850,7 @@ void search_hashes(const struct search *s, uint64_t *class, uint64_t *schedule)
 }
 
 /* One more whenever a state changes its form. */
-#define SAVE_VERSION	5
+#define SAVE_VERSION	6
 
 static void save_state(struct search *s, struct codec *c)
 {

@@ -4,8 +4,8 @@
  *
  * In each execution pairs of dependent operations of two tasks are looked for whose order nothing else gives (a reversal of
  * dpor.c). The schedule in which the second comes before the first is an aim: all steps up to the first one, then those that
- * do not come of it, then the second. An execution follows an aim to its end; behind that priorities decide as in pos.c, and
- * the task that was to come first waits.
+ * do not come of it, then the second. An execution follows an aim to its end. Behind that the task that runs goes on, so that
+ * what comes of the execution has few preemptions as well; where it cannot, priorities decide as in pos.c.
  *
  * Aims are taken in this order: those in which an operation comes next to one on the same object as never before (by place
  * and object: Yu et al., Maple, OOPSLA 2012); those with the fewest preemptions, as most bugs need few; the newest. An aim is
@@ -63,7 +63,6 @@ struct aim {
 	uint64_t beginning;	/* sum of the pasts */
 	uint64_t next_to;	/* the last operation, and the one that it comes next to */
 	uint32_t preemptions;
-	uint32_t held;		/* the task whose operation comes later than it did */
 	struct aim_step *order;
 	uint32_t nr;
 };
@@ -93,6 +92,7 @@ struct reversal {
 	const struct aim *now;	/* what it follows; NULL: nothing, or no more */
 	struct aim taken;	/* now is this, unless the search is frozen */
 	uint32_t at;
+	bool behind;		/* it has followed it to its end */
 	uint64_t *prio;		/* by task; 0: to be drawn */
 	uint32_t nr_prio;
 	bool renewed, base;	/* points have come; it never preempts for that */
@@ -407,9 +407,9 @@ static bool make_room(struct reversal *r, uint32_t preemptions)
 }
 
 /* The steps marked by mark() come later. */
-static int add_aim(struct reversal *r, uint32_t i, uint32_t j, uint64_t object)
+static int add_aim(struct reversal *r, uint32_t j, uint64_t object)
 {
-	struct aim a = { .held = r->steps[i].task };
+	struct aim a = { 0 };
 	uint32_t last = NONE, near = r->steps[j].prev[r->steps[j].access.object[0] != object];
 
 	a.beginning = past_of(r, &r->steps[j], true);
@@ -475,7 +475,7 @@ static int find_partners(struct reversal *r, uint32_t j, int o, uint32_t *work)
 		    !(is_lock(s->op) && b->access.release)) {
 			*work += j;
 			partners++;
-			if (mark(r, i, j) && add_aim(r, i, j, s->access.object[o]))
+			if (mark(r, i, j) && add_aim(r, j, s->access.object[o]))
 				return -ENOMEM;
 		}
 		if (s->access.acquire ? partners == MAX_PARTNERS || (is_exclusive_lock(s->op) && is_exclusive_lock(b->op)) :
@@ -529,6 +529,7 @@ static int reversal_begin(void *state, uint64_t iteration)
 		return -ENOMEM;
 	r->own = true;
 	r->base = false;
+	r->behind = false;
 	if (r->nr_prio)
 		memset(r->prio, 0, r->nr_prio * sizeof(*r->prio));
 	free(r->taken.order);
@@ -623,21 +624,20 @@ static int reversal_pick(void *state, const struct choice *c)
 
 	if (!ARRAY_RESERVE_ZERO(r->prio, r->nr_prio, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
-	pos = r->base ? stay(c) : follow(r, c);
+	pos = r->base ? stay(c) : r->behind ? c->last : follow(r, c);
 	if (pos == CHOICE_NONE)
 		pos = priorities_highest(r->prio, &r->env->rng, c);
 	chosen = choice_cand(c, pos);
 	a = access_of(&chosen->label);
 	priorities_redraw(r->prio, p, chosen->task, &a);
 	if (r->now && come_along(r, (uint32_t)key_of(chosen))) {
-		if (r->now->held < r->nr_prio)
-			r->prio[r->now->held] = 1;
 		r->now = NULL;
+		r->behind = true;
 	}
 	return (int)pos;
 }
 
-/* The aim's next steps of the task; without an aim as in pos.c. */
+/* The aim's next steps of the task, and all behind it; without an aim as in pos.c. */
 static uint64_t reversal_promise(const void *state, const struct search_point *point, uint32_t task,
 				 enum search_until *until)
 {
@@ -647,9 +647,11 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 	*until = SEARCH_UNTIL_CHANGE;
 	if (r->base)
 		return 0;
-	if (!r->now)
+	if (!r->now && !r->behind)
 		return priorities_next(r->prio, &r->env->rng, point) == task;
 	*until = SEARCH_UNTIL_DONE;
+	if (r->behind)
+		return UINT64_MAX;
 	while (r->at + nr < r->now->nr && r->now->order[r->at + nr].task == task)
 		nr++;
 	return nr;
@@ -681,7 +683,6 @@ static void reversal_save(void *state, struct codec *c)
 		codec_field(c, a->beginning);
 		codec_field(c, a->next_to);
 		codec_field(c, a->preemptions);
-		codec_field(c, a->held);
 		codec_array32(c, &a->order, &a->nr, NULL, sizeof(*a->order));
 		if (!c->error && !a->nr)
 			c->error = -EBADMSG;

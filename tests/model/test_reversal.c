@@ -43,12 +43,15 @@ static void test_near(void)
 	tap_ok(nr == 30, "what needs one preemption comes at once (%d of 30 searches)", nr);
 }
 
-/* Two long stops: 2 of 81 classes fail. Names of objects that depend on the order change nothing of it. */
+/*
+ * Two long stops: 2 of 81 classes fail. Where priorities decide behind an aim, what comes of its execution is further
+ * away, and some searches take longer. Names of objects that depend on the order change nothing of it.
+ */
 static void test_rare(void)
 {
-	int nr = found("bakery", 0, "reversal", 14, false), numbered = found("bakery", 0, "reversal", 14, true);
+	int nr = found("bakery", 0, "reversal", 12, false), numbered = found("bakery", 0, "reversal", 12, true);
 
-	tap_ok(nr >= 18 && numbered >= 18, "two long stops come soon (%d and %d of 30 searches)", nr, numbered);
+	tap_ok(nr >= 29 && numbered >= 29, "two long stops come soon (%d and %d of 30 searches)", nr, numbered);
 }
 
 /* In a portfolio, too: the samples of others do not lead it away. */
