@@ -410,6 +410,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	}
 	if (t->id != s->holder || nr < 0 || nr >= ZUG_NR_SYSCALLS)
 		return 0;
+	if (nr == NR_exit)
+		plan_reads_last(s, p, t);
 	if (!(syscalls[nr].class & s->setup.syscall_points)) {
 		if (nr == NR_exit_group && (a[0] & 0xff)) {
 			event_init(&t->ev, ZUG_EV_FATAL, p, t);

@@ -97,6 +97,14 @@ static __always_inline int plan_run(struct zug_plan *plan)
 	return plan->runs[i].peer & (ZUG_PLAN_PEERS - 1);
 }
 
+/* The same, also behind all runs. */
+static __always_inline int plan_known(struct zug_plan *plan)
+{
+	int next = plan_run(plan);
+
+	return next < 0 && plan->base ? (int)(plan->holder & (ZUG_PLAN_PEERS - 1)) : next;
+}
+
 /* Of the tasks in plan->on one by its weight. */
 static __always_inline int drawn(struct zug_plan *plan)
 {
@@ -179,7 +187,7 @@ __noinline int plan_step(__u32 slot, int self)
 	__u32 i;
 
 	if (plan->kind == ZUG_PLAN_STEPS)
-		return plan_run(plan);
+		return plan_known(plan);
 	*on = *nth = *sum = 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		int is;
@@ -252,7 +260,7 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
 	if (l->plan.kind == ZUG_PLAN_DRAWS)
 		peer_steps(&l->plan, l->plan.holder, steps);
-	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_run(&l->plan) != (int)l->plan.holder))
+	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))
 		l->left = 0;
 }
 
@@ -361,6 +369,89 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 		return PLAN_STOPS;
 	plan->next = next + 1;
 	return PLAN_HANDS;
+}
+
+/* The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. */
+static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
+				       struct zug_lease *l)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
+		struct zug_event e;
+		__u32 word[6];
+
+		if (i >= l->nr_locks)
+			break;
+		if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr))
+			return false;
+		if (!__builtin_memcmp(word, l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, sizeof(word)))
+			continue;
+		if (l->flags & ZUG_LEASE_CHANGE)
+			return false;
+		__builtin_memcpy(l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, word, sizeof(word));
+		event_init(&e, ZUG_EV_LOCK, p, t);
+		e.flags = ZUG_EF_LEASED;
+		e.arg[0] = i;
+		__builtin_memcpy(e.word, word, sizeof(word));
+		event_send(s, &e);
+	}
+	return true;
+}
+
+/* It holds robust mutexes, or may: when it is dead the kernel lets go of them. */
+static __always_inline bool holds_robust(struct task_struct *p)
+{
+	__u64 list = (__u64)BPF_CORE_READ(p, robust_list), first;
+
+	return list && (bpf_probe_read_user(&first, sizeof(first), (void *)list) || first != list);
+}
+
+/* The holder, a thread, is about to end. Where it is dead its memory cannot be read any more: so it is here what others stand before. */
+static __noinline int plan_reads_last(struct zug_sandbox *s, struct task_struct *p, struct task_state *t)
+{
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return 0;
+	l = &leases[t->slot];
+	if (l->left && l->plan.kind && l->nr_locks && !holds_robust(p) && tell_locks(s, p, t, l))
+		l->plan.read_last = t->id;
+	return 0;
+}
+
+/* What the holder has done since its last point to the locks before which others stand is known here, where it sleeps or is dead. */
+static __always_inline bool knows_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t, struct zug_lease *l)
+{
+	if (!l->nr_locks)
+		return true;
+	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(s, p, t, l);
+}
+
+/* The holder sleeps, or is dead: 1 where the turn is to go to the next one of the plan, by hand_over(). */
+__noinline int plan_leaves(__u32 slot)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct zug_plan *plan = &l->plan;
+	struct task_state *t = state_of(p);
+	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)], *to;
+	struct zug_sandbox *s;
+	int next;
+
+	if (!t || !(s = sandbox_of(t)) || !knows_locks(s, p, t, l))
+		return 0;
+	next = plan_step(slot, 0);
+	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder)
+		return 0;
+	to = &plan->peers[next];
+	if (to->pass.kind == ZUG_PASS_NEVER || peer_enabled(l, next) != 1 || !may_have_turn(p, t, l, to, l->nr_locks))
+		return 0;
+	from->pass.kind = ZUG_PASS_ASLEEP;
+	from->lock = 0;
+	plan->next = next + 1;
+	l->left--;
+	return 1;
 }
 
 #endif

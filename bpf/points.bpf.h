@@ -40,34 +40,6 @@ static __always_inline bool may_pass(struct task_struct *p, const struct task_st
 	return word == own_pid(p);
 }
 
-/* The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. */
-static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
-				       struct zug_lease *l)
-{
-	__u32 i;
-
-	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
-		struct zug_event e;
-		__u32 word[6];
-
-		if (i >= l->nr_locks)
-			break;
-		if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr))
-			return false;
-		if (!__builtin_memcmp(word, l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, sizeof(word)))
-			continue;
-		if (l->flags & ZUG_LEASE_CHANGE)
-			return false;
-		__builtin_memcpy(l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, word, sizeof(word));
-		event_init(&e, ZUG_EV_LOCK, p, t);
-		e.flags = ZUG_EF_LEASED;
-		e.arg[0] = i;
-		__builtin_memcpy(e.word, word, sizeof(word));
-		event_send(s, &e);
-	}
-	return true;
-}
-
 /* The point before this one, if that was at a lock: what has become of that. false: it cannot be read. */
 static __always_inline bool read_before(struct task_state *t)
 {

@@ -54,6 +54,7 @@
 #define NR_timer_delete		226
 #define NR_clock_gettime	228
 #define NR_clock_nanosleep	230
+#define NR_exit			60
 #define NR_exit_group		231
 #define NR_rt_sigtimedwait	128
 #define NR_mq_timedsend		242

@@ -195,6 +195,35 @@ __noinline int hand_over(__u32 slot, struct zug_event *ev)
 	return 1;
 }
 
+/* The wait that t->ev tells of is a plain one: user space has nothing to do or to look at before others go on. */
+static __always_inline bool waits_plainly(const struct task_state *t)
+{
+	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_VFORK | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
+
+	/* whether tasks wait for locks in a circle is found out where they stand still */
+	return t->ev.nr == NR_futex && !(t->ev.flags & looks) && !t->ev.deadline && !t->last_lock;
+}
+
+/* The holder sleeps or is dead, as t->ev says: true where its plan hands the turn on. */
+static __noinline bool leaves(struct zug_sandbox *s, struct task_state *t)
+{
+	struct zug_lease *l;
+
+	if (t->slot >= ZUG_MAX_SANDBOXES)
+		return false;
+	l = &leases[t->slot];
+	if (!l->left || !l->plan.kind || ring_crowded(t) || alarm_due(s))
+		return false;
+	if (t->ev.kind == ZUG_EV_EXIT ? t->ev.flags & ZUG_EF_ROOT || t->ev.ip || !(l->flags & ZUG_LEASE_ENDS) : !waits_plainly(t))
+		return false;
+	if (!plan_leaves(t->slot))
+		return false;
+	if (s->turn_since)
+		s->ran_ns += bpf_ktime_get_ns() - s->turn_since;
+	t->ev.flags |= ZUG_EF_LEASED;
+	return hand_over(t->slot, &t->ev);
+}
+
 SEC("struct_ops/zug_select_cpu")
 s32 BPF_PROG(zug_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
@@ -708,7 +737,8 @@ void BPF_PROG(zug_quiescent, struct task_struct *p, u64 deq_flags)
 		describe_block(s, p, t, nr);
 	}
 	t->flags &= ~(TF_VFORK | TF_STOP | TF_YIELD | TF_TAKEN | TF_HAND);
-	give_up(s, t->slot, &t->ev);
+	if (p != bpf_get_current_task_btf() || st & TASK_TRACED_ || !leaves(s, t))
+		give_up(s, t->slot, &t->ev);
 }
 
 /* Ticks that the holder of each sandbox has seen since it got to where it is. */

@@ -258,8 +258,8 @@ struct zug_plan {
 	struct {
 		__u32 at, rank;
 	} changes[ZUG_PLAN_CHANGES];
-	__u32 base;		/* CHOICES: search_rule.base */
-	__u32 pad;
+	__u32 base;		/* STEPS, CHOICES: search_rule.base */
+	__u32 read_last;	/* the thread whose locks were read when it was about to end */
 	__u64 sp;		/* of the holder, while it stops at a system call */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {

@@ -178,7 +178,8 @@ struct search_rule {
 		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which becomes that */
 	} changes[SEARCH_CHANGES];
 	uint64_t lowest;
-	bool base;		/* CHOICES: behind those that are known the last task goes on, or else the next by number, round robin */
+	/* STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin */
+	bool base;
 };
 uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth);
 void search_rule(const struct search *s, const struct search_point *point, struct search_rule *r);

@@ -357,6 +357,13 @@ static uint32_t dpor_ahead(const void *state, uint64_t nth)
 	return d->reversals.events[d->depth + nth].task;
 }
 
+static void dpor_rule(const void *state, struct search_rule *r)
+{
+	const struct dpor *d = state;
+
+	r->base = d->blocked || d->diverge.now || d->overflow || !(d->measures || d->met < d->nr_pinned);
+}
+
 /* A new value, which may be pinned or drawn. True: it has none like the pinned one. */
 static bool is_set_value(struct dpor *d, struct event *e, uint32_t nr)
 {
@@ -592,6 +599,7 @@ const struct strategy_type strategy_dpor = {
 	.pick = dpor_pick,
 	.promise = dpor_promise,
 	.ahead = dpor_ahead,
+	.rule = dpor_rule,
 	.end = dpor_end,
 	.fini = dpor_fini,
 	.choose = dpor_choose,

@@ -666,6 +666,7 @@ static void test_plan_rules(void)
 	const struct zug_plan *p = &lease.plan;
 	struct kworld *k = begin();
 	uint32_t child = spawn_number(&spawn, 0, 3);
+	struct world_event ev;
 
 	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_WAKE, false, &ranks);
 	k->w.ops->grant(&k->w, 0);
@@ -681,6 +682,17 @@ static void test_plan_rules(void)
 	k->w.ops->grant(&k->w, 0);
 	ok(p->kind == ZUG_PLAN_CHOICES && p->nr_runs == 1 && p->runs[0].peer == 1 && !p->base,
 	   "choices end where a task is chosen that cannot be known there");
+	put(ZUG_EV_HAND, 1, ZUG_EF_LEASED)->arg[0] = 2;
+	put(ZUG_EV_BLOCK, 1, ZUG_EF_LEASED)->nr = SYS_futex;
+	put(ZUG_EV_WAKE, 1, 0)->arg[0] = 2;
+	put(ZUG_EV_HAND, 2, ZUG_EF_LEASED)->arg[0] = 1;
+	put(ZUG_EV_EXIT, 2, ZUG_EF_LEASED);
+	nr_commands = 0;
+	ok(k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.kind == WORLD_BLOCK && ev.ask && ev.handed && ev.to == 1 &&
+	   state_of(k, 0) == TASK_BLOCKED && !k->w.ops->grant(&k->w, 1) && !nr_commands, "where a task blocks another one has the turn");
+	ok(next_is(k, WORLD_WAKE, 0, false) && k->w.ops->next(&k->w, &ev, 0, err, sizeof(err)) == 1 && ev.kind == WORLD_EXIT &&
+	   ev.ask && ev.handed && ev.to == 0 && state_of(k, 1) == TASK_DEAD && !k->w.ops->grant(&k->w, 0) && !nr_commands &&
+	   state_of(k, 0) == TASK_RUNNING, "and where it ends");
 	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
 	ok(next_is(k, WORLD_POINT, 0, true), "it stops again");
 	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &base);

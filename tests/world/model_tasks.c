@@ -175,6 +175,21 @@ static bool virtual_time(const struct model_world *m)
 	return !m->p->real_time;
 }
 
+static uint32_t follow_plan(struct model_world *m, uint32_t t);
+
+/* Task t waits, or has ended, as *ev says: perhaps the plan knows who has the turn then. */
+static void leaves(struct model_world *m, uint32_t t, struct world_event *ev)
+{
+	uint32_t to = m->s->planned && m->s->lease ? follow_plan(m, t) : WORLD_NO_TASK;
+
+	if (to == WORLD_NO_TASK || to == t)
+		return;
+	m->s->lease--;
+	m->s->to = to;
+	ev->leased = ev->handed = true;
+	ev->to = to;
+}
+
 /* A task waits; time-out: so many ns, 0: none. */
 static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const char *where,
 		  uint64_t timeout)
@@ -195,6 +210,8 @@ static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const 
 	snprintf(task->shown.where, sizeof(task->shown.where), "%s", where);
 	ev = mw_tell(m, WORLD_BLOCK, t, TASK_BLOCKED);
 	ev->ask = true;
+	if (op_of(m, t)->op == W_JOIN)
+		leaves(m, t, ev);
 	snprintf(ev->text, sizeof(ev->text), "%s", where);
 	return 0;
 }
@@ -305,6 +322,8 @@ static void end_task(struct model_world *m, uint32_t t, uint64_t site, bool last
 	ev->site = site;
 	ev->root = !s->task[t].process && !process_lives(s, 0);
 	ev->ask = last && !ev->root;
+	if (ev->ask && !site && !m->w.ends_stop)
+		leaves(m, t, ev);
 }
 
 void mw_end_process(struct model_world *m, uint32_t t, int status, uint64_t site)
@@ -869,11 +888,13 @@ static uint32_t planned_step(struct model_world *m, uint32_t t)
 	struct mw_state *s = m->s;
 	struct rng rng = { .state = s->plan.rule.state };
 	bool on[MW_TASKS];
-	uint32_t nr = 0;
+	uint32_t nr = 0, next;
 	uint64_t sum = 0, at;
 
-	if (s->plan.rule.by == SEARCH_BY_STEPS)
-		return run_step(s);
+	if (s->plan.rule.by == SEARCH_BY_STEPS) {
+		next = run_step(s);
+		return next == WORLD_NO_TASK && s->plan.rule.base ? t : next;
+	}
 	if (s->plan.rule.by != SEARCH_BY_DRAWS) {
 		for (uint32_t i = 0; i < MW_TASKS; i++) {
 			on[i] = is_enabled(m, i);
@@ -915,7 +936,8 @@ static uint32_t follow_plan(struct model_world *m, uint32_t t)
 
 	if (s->until != SEARCH_UNTIL_DONE && s->woken)
 		s->lease = 0;
-	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now && is_plain(m, op_of(m, t)))
+	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now &&
+	    (s->task[t].life != READY || is_plain(m, op_of(m, t))))
 		to = planned_step(m, t);
 	if (to != WORLD_NO_TASK && to != t &&
 	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))

@@ -698,7 +698,7 @@ static void shares(void)
 		const char *strategy;
 		double most;
 	} wanted[] = {
-		{ "random", 0.12 }, { "urw", 0.12 }, { "pct", 0.08 }, { "preemption", 0.1 }, { "dpor", 0.15 }, { "dfs", 0.12 }, { "delay", 0.1 },
+		{ "random", 0.1 }, { "urw", 0.1 }, { "pct", 0.06 }, { "preemption", 0.08 }, { "dpor", 0.1 }, { "dfs", 0.1 }, { "delay", 0.08 },
 	};
 	struct made m = { .nr_tasks = 2 };
 

@@ -108,6 +108,7 @@ static bool make_plan(struct engine *e, const struct search_point *p, uint32_t t
 	search_rule(e->s, p, &plan->rule);
 	if (plan->rule.by == SEARCH_BY_STEPS) {
 		plan->nr = (uint32_t)plan_runs(e, p, plan, most);
+		plan->nr = plan->rule.base ? (uint32_t)most : plan->nr;
 		return plan->nr_runs > 1;
 	}
 	plan->nr = (uint32_t)most;

@@ -175,7 +175,7 @@ struct world_ops {
 	 * always where the task yields, blocks, ends, would block, or may be about to misuse a primitive, or a time-out is
 	 * over. NULL: the world gives none. known: the points are those of a trace, and yields are among them: where
 	 * no other task can run they are passed, whatever start() was told. plan, unless NULL: where the turn goes from
-	 * there (handed); a world that cannot follow it has the lease alone.
+	 * there (handed), perhaps also where the task blocks or ends; a world that cannot follow it has the lease alone.
 	 */
 	void (*lease)(struct world *w, uint32_t nr, enum search_until until, bool known, const struct world_plan *plan);
 	/* Where the time of this execution went, as far as the world knows: adds to *s. NULL: it does not. */

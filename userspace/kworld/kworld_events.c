@@ -416,6 +416,8 @@ static bool on_block(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_BLOCK;
 	a->t->state = TASK_BLOCKED;
+	if (a->e.flags & ZUG_EF_LEASED)
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	kworld_computes(k, a->n, 0);
 	if (kworld_virtual(k))
 		kworld_wait_begins(k, a->t, a->kt, &a->e);
@@ -459,6 +461,8 @@ static bool on_exit(struct kworld *k, struct arrival *a)
 
 	a->ev.kind = WORLD_EXIT;
 	a->t->state = TASK_DEAD;
+	if (a->e.flags & ZUG_EF_LEASED)
+		kworld_lease_point(k, a->t, &a->e, &a->ev);
 	kworld_unhold(k, a->n);
 	if (last)
 		timers_drop(&k->timers, a->e.tgid, false);
