@@ -92,6 +92,7 @@ struct reversal {
 	const struct aim *now;	/* what it follows; NULL: nothing, or no more */
 	struct aim taken;	/* now is this, unless the search is frozen */
 	uint32_t at;
+	uint64_t owed;		/* steps that the last task makes next: promised */
 	bool behind;		/* it has followed it to its end */
 	uint64_t *prio;		/* by task; 0: to be drawn */
 	uint32_t nr_prio;
@@ -536,6 +537,7 @@ static int reversal_begin(void *state, uint64_t iteration)
 	r->taken.order = NULL;
 	r->now = NULL;
 	r->at = 0;
+	r->owed = 0;
 	if (r->env->frozen) {
 		if (r->nr_aims)
 			r->now = &r->aims[rng_below(&r->env->rng, r->nr_aims)];
@@ -582,6 +584,32 @@ static uint32_t stay(const struct choice *c)
 	return pos == c->nr ? 0 : pos;
 }
 
+/*
+ * The last task, if it has steps to make that were promised; else CHOICE_NONE. Where the aim has steps that are no points now,
+ * these are more than the aim wants of it.
+ */
+static uint32_t owing(struct reversal *r, const struct choice *c)
+{
+	uint32_t last = c->point->last, pos = r->owed ? choice_from(c, last) : c->nr;
+
+	if (pos == c->nr || c->point->yielded || choice_cand(c, pos)->task != last) {
+		r->owed = 0;
+		return CHOICE_NONE;
+	}
+	r->owed--;
+	return pos;
+}
+
+/* The next steps of the aim that are the task's. */
+static uint64_t run_of(const struct reversal *r, uint32_t task)
+{
+	uint64_t nr = 0;
+
+	while (r->now && r->at + nr < r->now->nr && r->now->order[r->at + nr].task == task)
+		nr++;
+	return nr;
+}
+
 /* The aim's next task, or CHOICE_NONE: nothing is followed any more. */
 static uint32_t follow(struct reversal *r, const struct choice *c)
 {
@@ -624,7 +652,9 @@ static int reversal_pick(void *state, const struct choice *c)
 
 	if (!ARRAY_RESERVE_ZERO(r->prio, r->nr_prio, p->cand[p->nr - 1].task + 1))
 		return -ENOMEM;
-	pos = r->base ? stay(c) : r->behind ? c->last : follow(r, c);
+	pos = r->base ? stay(c) : r->behind ? c->last : owing(r, c);
+	if (pos == CHOICE_NONE)
+		pos = follow(r, c);
 	if (pos == CHOICE_NONE)
 		pos = priorities_highest(r->prio, &r->env->rng, c);
 	chosen = choice_cand(c, pos);
@@ -634,6 +664,8 @@ static int reversal_pick(void *state, const struct choice *c)
 		r->now = NULL;
 		r->behind = true;
 	}
+	if (!r->owed)
+		r->owed = run_of(r, chosen->task);
 	return (int)pos;
 }
 
@@ -642,19 +674,14 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 				 enum search_until *until)
 {
 	const struct reversal *r = state;
-	uint64_t nr = 0;
 
 	*until = SEARCH_UNTIL_CHANGE;
 	if (r->base)
 		return 0;
-	if (!r->now && !r->behind)
+	if (!r->owed && !r->now && !r->behind)
 		return priorities_next(r->prio, &r->env->rng, point) == task;
 	*until = SEARCH_UNTIL_DONE;
-	if (r->behind)
-		return UINT64_MAX;
-	while (r->at + nr < r->now->nr && r->now->order[r->at + nr].task == task)
-		nr++;
-	return nr;
+	return r->behind ? UINT64_MAX : r->owed;
 }
 
 static void reversal_save(void *state, struct codec *c)
