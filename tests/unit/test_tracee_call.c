@@ -46,7 +46,7 @@ static pid_t standing(struct user_regs_struct *at)
 	at->orig_rax = -1;
 	assert_int_equal(tracee_set_regs(pid, at), 0);
 	assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
-	assert_int_equal(tracee_wait(pid, 0, &status), pid);
+	assert_int_equal(tracee_wait(pid, 0, 0, &status), pid);
 	return pid;
 }
 
@@ -76,6 +76,7 @@ static void makes_copies(void **state)
 	pid_t pid = standing(&at), child;
 	struct tracee_call c = {
 		.regs = at, .insn = at.rip, .nr = SYS_clone, .arg = { SIGCHLD | CLONE_PARENT | CLONE_PTRACE },
+		.spin_us = 1000,
 	}, own = { .regs = at, .insn = at.rip, .nr = SYS_setsid };
 	int status;
 

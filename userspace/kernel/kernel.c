@@ -27,6 +27,8 @@
 
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
 #define SPIN_US 400
+/* A stop of a task on the lane may be behind a fork, which takes an emulator a millisecond. */
+#define SPIN_FOR_STOP_US 2000
 /* Between two looks at the ring. An emulator may take a microsecond for one. */
 #define PAUSES 4
 
@@ -204,6 +206,7 @@ int kernel_forked(struct kernel *k, char *err, size_t errlen)
 	/* the parent decides how long they last */
 	kernel_leave_links(k);
 	close_rings(k);
+	k->beside_others = true;
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (k->epoll >= 0)
 		return 0;
@@ -277,6 +280,14 @@ const struct zug_call *kernel_call(struct kernel *k, unsigned int slot)
 int kernel_ctl_fd(const struct kernel *k)
 {
 	return k->ctl_fd;
+}
+
+unsigned int kernel_spin_us(const struct kernel *k)
+{
+	if (!k->spin)
+		return 0;
+	/* two that spin on each other's lanes would both wait in vain */
+	return k->beside_others ? SPIN_US : SPIN_FOR_STOP_US;
 }
 
 int kernel_ctl(struct kernel *k, struct zug_ctl *c)

@@ -78,6 +78,8 @@ const volatile struct zug_sandbox *kernel_sandbox(struct kernel *k, unsigned int
 int kernel_ctl(struct kernel *k, struct zug_ctl *c);
 /* For a child that adopts itself: the program to test_run. */
 int kernel_ctl_fd(const struct kernel *k);
+/* So long a task on the lane is waited for without sleeping, when it is to stop or to answer. */
+unsigned int kernel_spin_us(const struct kernel *k);
 
 /*
  * The next event of a sandbox into *e: 1; 0: none came within timeout_us (0: does not wait); -EPROTO, -ENOMEM: an event is

@@ -55,7 +55,8 @@ struct kernel {
 	struct ring_buffer *rb;		/* of the sandboxes that this process has opened; NULL: none yet */
 	int ctl_fd, epoll;
 	int rings[ZUG_MAX_SANDBOXES];	/* -1: not opened */
-	bool spin;
+	bool spin;			/* there is a CPU beside the lane */
+	bool beside_others;		/* processes with lanes of their own, on which this one may run */
 	/* by sandbox: the events that were read from the ring and are not taken yet, list[first..end) */
 	struct event_list {
 		struct zug_event *list;

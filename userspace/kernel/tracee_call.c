@@ -9,11 +9,7 @@
 #include "lib/base/clock.h"
 #include "kernel/tracee_call.h"
 
-/*
- * A stop takes microseconds: so long it is waited for without sleeping, and so long at all. An emulated machine may stand
- * still for seconds.
- */
-#define SPIN_NS		300000ull
+/* So long a stop is waited for at all. It takes microseconds, but an emulated machine may stand still for seconds. */
 #define PATIENCE_NS	30000000000ull
 
 int tracee_get_regs(pid_t pid, struct user_regs_struct *r)
@@ -26,7 +22,7 @@ int tracee_set_regs(pid_t pid, const struct user_regs_struct *r)
 	return ptrace(PTRACE_SETREGS, pid, NULL, r) ? -errno : 0;
 }
 
-pid_t tracee_wait(pid_t pid, pid_t group, int *status)
+pid_t tracee_wait(pid_t pid, pid_t group, unsigned int spin_us, int *status)
 {
 	const struct timespec pause = { .tv_nsec = 50000 };
 	uint64_t begin = clock_now_ns(), waited;
@@ -38,7 +34,7 @@ pid_t tracee_wait(pid_t pid, pid_t group, int *status)
 		waited = clock_now_ns() - begin;
 		if (waited > PATIENCE_NS)
 			return -ETIME;
-		if (waited > SPIN_NS)
+		if (waited >= spin_us * 1000ull)
 			nanosleep(&pause, NULL);
 	}
 	if (got < 0)
@@ -87,7 +83,7 @@ long tracee_call(pid_t pid, const struct tracee_call *c)
 	long result = 0;
 
 	while (!ret) {
-		ret = tracee_wait(pid, 0, &status);
+		ret = tracee_wait(pid, 0, c->spin_us, &status);
 		if (ret > 0)
 			ret = is_behind(pid, status, c, &result);
 	}
@@ -102,7 +98,7 @@ pid_t tracee_clone(pid_t pid, pid_t group, const struct tracee_call *c)
 	long result = 0;
 
 	while (!ret && !(behind && (child || result < 0))) {
-		ret = tracee_wait(pid, group, &status);
+		ret = tracee_wait(pid, group, c->spin_us, &status);
 		if (ret == pid) {
 			ret = is_behind(pid, status, c, &result);
 			behind |= ret == 1;

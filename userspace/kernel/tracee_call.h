@@ -21,6 +21,7 @@ struct tracee_call {
 	uint64_t insn;			/* the address of a system call instruction */
 	long nr;
 	uint64_t arg[5];
+	unsigned int spin_us;		/* as of tracee_wait() */
 };
 /* Makes the call. What it returned, or an error as above (which no call of zug's returns). */
 long tracee_call(pid_t pid, const struct tracee_call *c);
@@ -29,7 +30,10 @@ long tracee_call(pid_t pid, const struct tracee_call *c);
  * child, which stands still before its first instruction; or an error.
  */
 pid_t tracee_clone(pid_t pid, pid_t group, const struct tracee_call *c);
-/* Waits for the next stop of a task of that process group, or (group 0) of the task: its pid. *status: as of waitpid(). */
-pid_t tracee_wait(pid_t pid, pid_t group, int *status);
+/*
+ * Waits for the next stop of a task of that process group, or (group 0) of the task: its pid. *status: as of waitpid(). It
+ * sleeps when that takes longer than spin_us.
+ */
+pid_t tracee_wait(pid_t pid, pid_t group, unsigned int spin_us, int *status);
 
 #endif

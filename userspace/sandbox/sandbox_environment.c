@@ -35,7 +35,6 @@
 
 #define LAST_PID "/proc/sys/kernel/ns_last_pid"
 #define PID_MAX_DEFAULT 32768
-#define SPIN_NS 300000ull
 #define PAUSES 32
 
 /* ---- pid 1 ---- */
@@ -213,7 +212,7 @@ int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 
 int sandbox_environment_wait(struct sandbox *s)
 {
-	uint64_t begin = clock_now_ns();
+	uint64_t begin = clock_now_ns(), spin_ns = kernel_spin_us(s->k) * 1000ull;
 	ssize_t n;
 	char byte;
 
@@ -221,7 +220,7 @@ int sandbox_environment_wait(struct sandbox *s)
 		return 0;
 	s->env.asked = false;
 	/* where no process has to die it takes less time than to sleep and wake up */
-	while ((n = recv(s->env.init_fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN && clock_now_ns() - begin < SPIN_NS)
+	while ((n = recv(s->env.init_fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN && clock_now_ns() - begin < spin_ns)
 		for (int i = 0; i < PAUSES; i++)
 			__builtin_ia32_pause();
 	while (n < 0 && (errno == EAGAIN || errno == EINTR))

@@ -231,7 +231,7 @@ static const char *not_fresh(const struct sandbox *s)
 /* ---- the template ---- */
 
 /* From the entry of a call to its end, without making it. */
-static int skip_call(pid_t pid, const struct user_regs_struct *at_entry)
+static int skip_call(const struct sandbox *s, pid_t pid, const struct user_regs_struct *at_entry)
 {
 	struct user_regs_struct r = *at_entry;
 	int status = 0, ret;
@@ -241,7 +241,7 @@ static int skip_call(pid_t pid, const struct user_regs_struct *at_entry)
 	if (!ret && ptrace(PTRACE_SYSCALL, pid, NULL, NULL))
 		ret = -errno;
 	if (!ret)
-		ret = tracee_wait(pid, 0, &status);
+		ret = tracee_wait(pid, 0, kernel_spin_us(s->k), &status);
 	return ret < 0 ? ret : WSTOPSIG(status) == SYSCALL_STOP ? 0 : -EINTR;
 }
 
@@ -252,14 +252,18 @@ static pid_t fork_tracee(struct sandbox *s, pid_t pid, pid_t group)
 		.regs = t->at, .insn = t->insn, .nr = SYS_clone,
 		.arg = { SIGCHLD | CLONE_PARENT | CLONE_PTRACE | (t->tid_address ? CLONE_CHILD_CLEARTID : 0), 0, 0,
 			 t->tid_address },
+		.spin_us = kernel_spin_us(s->k),
 	};
 
 	return tracee_clone(pid, group, &c);
 }
 
-static long call(const struct sandbox_template *t, pid_t pid, long nr, uint64_t a, uint64_t b)
+static long call(const struct sandbox *s, pid_t pid, long nr, uint64_t a, uint64_t b)
 {
-	const struct tracee_call c = { .regs = t->at, .insn = t->insn, .nr = nr, .arg = { a, b } };
+	const struct sandbox_template *t = &s->template;
+	const struct tracee_call c = {
+		.regs = t->at, .insn = t->insn, .nr = nr, .arg = { a, b }, .spin_us = kernel_spin_us(s->k),
+	};
 
 	return tracee_call(pid, &c);
 }
@@ -287,7 +291,7 @@ static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struc
 	t->at.orig_rax = -1;
 	ret = kernel_ctl(s->k, &c);
 	if (!ret)
-		ret = skip_call(prototype, at_entry);
+		ret = skip_call(s, prototype, at_entry);
 	if (!ret)
 		ret = sandbox_environment_ask(s, ENVIRONMENT_HIGH_PID);
 	if (!ret)
@@ -295,7 +299,7 @@ static int keep(struct sandbox *s, pid_t prototype, const struct user_regs_struc
 	if (ret < 0)
 		return ret;
 	t->pid = ret;
-	ret = call(t, t->pid, SYS_setsid, 0, 0);
+	ret = call(s, t->pid, SYS_setsid, 0, 0);
 	if (ret < 0) {
 		end(t->pid);
 		t->pid = 0;
@@ -372,15 +376,16 @@ void sandbox_template_look(struct sandbox *s)
 /* ---- executions ---- */
 
 /* What an execution's first process has that a fork does not pass on. 1: its pid is another one; 0; -errno. */
-static int first_process(const struct sandbox_template *t, pid_t pid)
+static int first_process(const struct sandbox *s, pid_t pid)
 {
+	const struct sandbox_template *t = &s->template;
 	/* the session's number is that of its leader, as the test knows it */
-	long ret = call(t, pid, SYS_setsid, 0, 0);
+	long ret = call(s, pid, SYS_setsid, 0, 0);
 
 	if (ret > 0 && ret != FIRST_PID)
 		return 1;
 	if (ret > 0 && t->robust_list)
-		ret = call(t, pid, SYS_set_robust_list, t->robust_list, t->robust_len);
+		ret = call(s, pid, SYS_set_robust_list, t->robust_list, t->robust_len);
 	return ret < 0 ? ret : tracee_set_regs(pid, &t->at);
 }
 
@@ -393,7 +398,7 @@ pid_t sandbox_template_fork(struct sandbox *s)
 	/* a dead process's pid may be free a little later than the process is gone */
 	for (int tries = 0;; tries++) {
 		pid = fork_tracee(s, t->pid, t->pid);
-		ret = pid < 0 ? pid : first_process(t, pid);
+		ret = pid < 0 ? pid : first_process(s, pid);
 		if (!ret)
 			return pid;
 		if (pid > 0)
