@@ -189,7 +189,7 @@ struct zug_label {
 	uint16_t flags;		/* ZUG_L_* */
 	uint32_t pad;		/* 0 */
 	uint64_t object;	/* canonical object id, equal in all schedules; 0: none */
-	uint64_t object2;	/* a second object (the mutex of a cond_wait; rename's target); 0: none */
+	uint64_t object2;	/* a second object (the mutex of a cond_wait; rename's target; where a connect goes); 0: none */
 	uint64_t site;		/* canonical id of the place in the code; 0: unknown */
 };
 

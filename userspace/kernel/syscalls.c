@@ -86,7 +86,8 @@ const struct syscall_desc syscall_table[] = {
 	S(close, CLOSE, IO, IPC, FD(1), .flags = ZUG_L_WRITE | ZUG_L_RELEASE, PASSES),
 	S(pipe, PIPE, IPC, PASSES), S(pipe2, PIPE, IPC, PASSES),
 	S(socket, SOCKET, IPC, PASSES), S(socketpair, SOCKET, IPC, PASSES),
-	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W, PASSES),
+	/* where it goes is read in the task's memory, while it stands */
+	S(connect, CONNECT, IPC, FD(1), WAITS, SNDTIMEO, W),
 	S(accept, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
 	S(accept4, ACCEPT, IPC, FD(1), WAITS, RCVTIMEO, W, PASSES),
 	S(bind, BIND, IO, IPC, FD(1), W, MOVES),

@@ -13,11 +13,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kworld/kworld_internal.h"
@@ -366,6 +368,38 @@ static void label_signals(struct kworld *k, struct world_task *t, const struct z
 		l->object = children_object(k, t->process);
 }
 
+/* What is listening there takes connections in the order in which they come: two of them depend on each other. 0: unknown. */
+static uint64_t address_object(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} a = { 0 };
+	size_t len = e->arg[2] < sizeof(a) ? e->arg[2] : sizeof(a);
+
+	if (len < sizeof(a.any.sa_family) || !remote_read(e->pid, e->arg[1], &a, len))
+		return 0;
+	switch (a.any.sa_family) {
+	case AF_UNIX:
+		/* what comes after the end of a path is chance; one that begins with 0 is no path */
+		if (a.un.sun_path[0])
+			len = offsetof(struct sockaddr_un, sun_path) + strnlen(a.un.sun_path, sizeof(a.un.sun_path));
+		break;
+	case AF_INET:
+		len = offsetof(struct sockaddr_in, sin_zero);
+		break;
+	case AF_INET6:
+		a.in6.sin6_flowinfo = 0;
+		len = sizeof(a.in6);
+		break;
+	default:
+		return 0;
+	}
+	return places_address(k->o.places, &a, len, t->task);
+}
+
 void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct zug_event *e)
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
@@ -391,6 +425,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 		l->object = path_object(k, t, d, e, false);
 	if (d && d->path2_arg)
 		l->object2 = path_object(k, t, d, e, true);
+	if (l->op == ZUG_OP_CONNECT)
+		l->object2 = address_object(k, t, e);
 	if (d && !strncmp(d->name, "open", 4) &&
 	    (e->arg[d->path_arg & 3] & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
 		l->flags |= ZUG_L_WRITE;

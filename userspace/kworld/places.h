@@ -66,6 +66,12 @@ void places_file_gone(struct places *p, uint32_t kdev, uint64_t ino);
 /* The same for one that task creates now under a name that differs in every execution. */
 uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
 
+/*
+ * The id of an address that task connects a socket to: numbered, for a port, or a folder in a path, may be another one in
+ * every execution.
+ */
+uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task);
+
 /* What an id stands for that lies nowhere: an amount of something, or a signal, said by name. */
 void places_named(struct places *p, uint64_t id, const char *kind, const char *name);
 

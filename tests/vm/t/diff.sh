@@ -68,6 +68,8 @@ fi
 
 begin "what is written to a socket, and not that it is read then" &&
 	names reply-socket 'T[12] does data-write answer\[0\]  serve' 'T[12] does data-write answer\[0\]  serve'
+begin "two connections to one address" &&
+	decides accept-role 'T2 does connect socket .*client accept-role.c' 'T1 does connect socket .*client accept-role.c'
 begin "the program's accesses, and not OpenMP's lock" &&
 	names openmp-maximum 'T[01] does data-read best  main' 'T[01] does data-write best  main'
 
