@@ -27,6 +27,8 @@
  * The kernel ejects a scheduler that leaves a runnable task off the CPU for
  * 30 s. A *blip* resets that clock: every parked task is dispatched once with
  * TF_BLIP, and kicked off again in ops.running before it gets back to user mode.
+ * A holder that computes goes off the lane for each of them, and on again: only
+ * then does the kernel ask for the next task to dispatch.
  * A timer of the kernel's begins it, so that a search outlives that zug is stopped.
  *
  * A CPU that is switched off, or on, is no reason to end, unless it is the lane
@@ -277,7 +279,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	if (t->flags & TF_BLIP) {
 		t->flags &= ~TF_BLIP;
 		scx_bpf_dsq_insert(p, ZUG_DSQ(slot), ZUG_SLICE_INF, enq_flags);
-		scx_bpf_kick_cpu(s->setup.lane, 0);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 		return;
 	}
 	if (s->aux == t->id) {
@@ -859,7 +861,7 @@ static int blip_all(void *map, __u32 *key, struct blip_timer *b)
 			continue;
 		s->blip_since = now;
 		s->blip = ++nr_blips;
-		scx_bpf_kick_cpu(s->setup.lane, 0);
+		scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
 	}
 	bpf_timer_start(&b->timer, ZUG_BLIP_LOOK_NS, 0);
 	return 0;

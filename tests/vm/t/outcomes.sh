@@ -65,6 +65,15 @@ begin "spin in functions that others end" && passes --executions 20 -- "$outcome
 begin "spins of two, in turns" && passes --strategy pos --executions 15 --max-steps 4000 -- "$outcomes/spinners"
 begin "spin in a library" && outcome_is spin . -- "$outcomes/computes" library
 begin "long computation" && passes --strategy random --spin 20ms -- "$outcomes/computes" long
+# Two tasks wait for the turn all the time: the kernel's watchdog has patience for 30 s.
+if [ "${LONG:-}" ] && begin "long computation beside tasks that the kernel's watchdog looks at"; then
+	zug 120 run -q -o traces --executions 1 --verify 0 --no-minimize --spin 0 --timeout 50s --strategy random -- \
+		sh -c '"$0" & "$0" & exec "$0"' "$outcomes/computes"
+	want_status 1
+	want_out 'timeout: no end within 50\.0 s'
+	want_nothing_left
+	end
+fi
 begin "time-out" && outcome_is timeout 'longer than|time' --timeout 1s --time real -- sleep 100
 
 if begin "a time-out says what ran, and for what it waits"; then
