@@ -24,6 +24,12 @@ static bool has_object(const struct access *a, uint64_t object)
 	return object && object != ACCESS_OPAQUE && (a->object[0] == object || a->object[1] == object);
 }
 
+/* What an operation of the program touches; what is left out is none. */
+static struct access touched(const struct zug_label *l)
+{
+	return l->flags & ZUG_L_LEFT_OUT ? (struct access){ 0 } : access_of(l);
+}
+
 /* They share no object with a name: they may depend on each other. */
 static bool vague(const struct access *a, const struct access *b)
 {
@@ -195,14 +201,14 @@ int neighbour_compare(struct neighbour *n, struct neighbour_result *r)
 	r->nr = p->nr;
 	r->nr_pairs = 0;
 	for (size_t i = part; i < f_end; i++) {
-		struct access a = access_of(&f->labels[i]);
+		struct access a = touched(&f->labels[i]);
 		uint64_t in_p = pairing_in_second(same, i);
 
 		if (!a.object[0] || in_p == PAIRING_STRAYED)
 			continue;
 		for (size_t k = part; k < p_end && k < in_p; k++) {
 			const struct zug_label label = pairing_label(same, &p->labels[k]);
-			struct access b = access_of(&label);
+			struct access b = touched(&label);
 			uint64_t in_f = pairing_in_first(same, k);
 			bool is_vague = vague(&a, &b);
 			unsigned int kind;
