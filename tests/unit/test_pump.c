@@ -262,6 +262,11 @@ int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *why, size_
 	return way == 5;
 }
 
+bool sandbox_template_earlier(struct sandbox *s)
+{
+	return false;
+}
+
 int sandbox_template_keep(struct sandbox *s, pid_t prototype, char *why, size_t len)
 {
 	(void)s;

@@ -14,7 +14,7 @@
 #include "lib/base/array.h"
 #include "kworld/kworld_internal.h"
 
-#define STEP_US 200
+#define STEP_US 50
 /* Of machine time, for the program's way to the moment. */
 #define PATIENCE_NS 10000000000ull
 
@@ -98,9 +98,8 @@ static int follow(struct kworld *k, pid_t prototype, char *err, size_t errlen)
 	return ret;
 }
 
-int kworld_make_template(struct world *w, char *err, size_t errlen)
+static int make_template(struct kworld *k, char *err, size_t errlen)
 {
-	struct kworld *k = (struct kworld *)w;
 	struct launch l = k->o.launch;
 	char ignored[256];
 	uint32_t kid;
@@ -129,6 +128,14 @@ int kworld_make_template(struct world *w, char *err, size_t errlen)
 		sandbox_finish(k->o.sandbox, &k->o.launch, ignored, sizeof(ignored));
 	}
 	return ret;
+}
+
+int kworld_make_template(struct world *w, char *err, size_t errlen)
+{
+	struct kworld *k = (struct kworld *)w;
+	int ret = make_template(k, err, errlen);
+
+	return ret && sandbox_template_earlier(k->o.sandbox) ? make_template(k, err, errlen) : ret;
 }
 
 /* ---- executions ---- */

@@ -35,6 +35,7 @@ struct private_folder {
 struct space_folder {
 	int at;			/* descriptor; the name is relative to it, or empty */
 	char *name;
+	char *seen;		/* its path in an overlay; NULL: it is in none */
 	struct stat st;
 };
 
@@ -112,6 +113,7 @@ struct sandbox_template {
 	uint64_t tid_address, robust_list, robust_len;	/* of the first thread; 0: none */
 	uint64_t loader, loader_end;	/* code of the dynamic loader; 0: none */
 	bool file_looks;	/* the kernel side keeps times of files for it, which an execution by exec overwrites */
+	bool early;		/* sandbox_template_earlier() */
 	const char *spoilt;	/* why it was dropped; NULL: it was not */
 };
 

@@ -58,9 +58,9 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 
 /*
  * Remembers a folder, so that a change of it is seen. It is to have this time of its last change;
- * NULL: the one that it has. 0, or -1 with errno.
+ * NULL: the one that it has. seen: its path in the overlay above it; NULL: there is none. 0, or -1 with errno.
  */
-static int note_folder(struct space *p, int at, const char *name, const struct timespec *changed)
+static int note_folder(struct space *p, int at, const char *name, const struct timespec *changed, const char *seen)
 {
 	struct space_folder *f;
 
@@ -72,7 +72,10 @@ static int note_folder(struct space *p, int at, const char *name, const struct t
 	f->at = at;
 	f->st.st_mtim = changed ? *changed : (struct timespec){ .tv_nsec = UTIME_OMIT };
 	f->name = strdup(name);
-	if (!f->name) {
+	f->seen = seen ? strdup(seen) : NULL;
+	if (!f->name || (seen && !f->seen)) {
+		free(f->name);
+		free(f->seen);
 		errno = ENOMEM;
 		return -1;
 	}
@@ -90,7 +93,9 @@ static int settle_before(struct space *p, uint64_t done_ns)
 		struct space_folder *f = &p->folder[i];
 		struct timespec t[2] = { { done_ns / 1000000000, done_ns % 1000000000 }, f->st.st_mtim };
 
-		if (utimensat(f->at, f->name, t, AT_EMPTY_PATH) || fstatat(f->at, f->name, &f->st, AT_EMPTY_PATH))
+		/* an overlay keeps times that it has looked up: they are set by it, or reading the folder would change them */
+		if ((f->seen ? utimensat(AT_FDCWD, f->seen, t, 0) : utimensat(f->at, f->name, t, AT_EMPTY_PATH)) ||
+		    fstatat(f->at, f->name, &f->st, AT_EMPTY_PATH))
 			return -1;
 		before &= (uint64_t)f->st.st_ctim.tv_sec * 1000000000 + (uint64_t)f->st.st_ctim.tv_nsec < done_ns;
 	}
@@ -141,11 +146,11 @@ bool space_folders_as_they_were(struct space *p)
 
 /* ---- files ---- */
 
-/* Makes a folder with the owner, mode and times of another one, as an overlay's upper folder. */
-static int make_upper(struct space *p, const char *name, const struct stat *st)
+/* Makes a folder with the owner, mode and times of another one, as an overlay's upper folder, which is seen at that path. */
+static int make_upper(struct space *p, const char *name, const struct stat *st, const char *seen)
 {
 	return mkdirat(p->files, name, 0700) || fchownat(p->files, name, st->st_uid, st->st_gid, 0) ||
-	       fchmodat(p->files, name, st->st_mode & 07777, 0) || note_folder(p, p->files, name, &st->st_mtim) ? -1 : 0;
+	       fchmodat(p->files, name, st->st_mode & 07777, 0) || note_folder(p, p->files, name, &st->st_mtim, seen) ? -1 : 0;
 }
 
 /*
@@ -171,7 +176,7 @@ static int hide(const struct sandbox *s, struct space *p)
 		snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
 		if (stat(path, &st))
 			return errno == ENOENT ? 0 : -1;
-		if (make_upper(p, up, &st))
+		if (make_upper(p, up, &st, path))
 			return -1;
 		*slash = '/';
 		rest = s->o.hide + (slash - path) + 1;
@@ -204,7 +209,7 @@ static int make_files(const struct sandbox *s, struct space *p)
 	const struct environment *w = &s->env;
 
 	p->files = memory("0700", 0);
-	if (p->files < 0 || note_folder(p, p->files, "", NULL))
+	if (p->files < 0 || note_folder(p, p->files, "", NULL, NULL))
 		return -1;
 	/* the root of an overlay has the owner, mode and times of its upper folder */
 	for (int i = 0; i < w->nr_folders; i++) {
@@ -212,7 +217,7 @@ static int make_files(const struct sandbox *s, struct space *p)
 
 		snprintf(up, sizeof(up), "u%d", i);
 		snprintf(work, sizeof(work), "w%d", i);
-		if (mkdirat(p->files, work, 0700) || make_upper(p, up, &w->folder[i].st))
+		if (mkdirat(p->files, work, 0700) || make_upper(p, up, &w->folder[i].st, w->folder[i].path))
 			return -1;
 	}
 	return hide(s, p);
@@ -290,11 +295,11 @@ static int make_mounts(const struct sandbox *s, struct space *p, const char **st
 	if (s->o.own & SANDBOX_IPC && !stat("/dev/mqueue", &st)) {
 		DO("mount /dev/mqueue", mount("mqueue", "/dev/mqueue", "mqueue", 0, NULL));
 		p->mqueue = open("/dev/mqueue", O_PATH | O_CLOEXEC);
-		DO("open /dev/mqueue", p->mqueue < 0 || note_folder(p, p->mqueue, "", NULL));
+		DO("open /dev/mqueue", p->mqueue < 0 || note_folder(p, p->mqueue, "", NULL, NULL));
 	}
 	if (s->o.own & SANDBOX_IPC && !stat("/dev/shm", &st)) {
 		p->shm = memory("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-		DO("mount /dev/shm", p->shm < 0 || note_folder(p, p->shm, "", NULL) ||
+		DO("mount /dev/shm", p->shm < 0 || note_folder(p, p->shm, "", NULL, NULL) ||
 				     move_mount(p->shm, "", AT_FDCWD, "/dev/shm", MOVE_MOUNT_F_EMPTY_PATH));
 	}
 	if (s->env.nr_folders) {
@@ -557,8 +562,10 @@ void space_free(struct space *p)
 		return;
 	space_end(p);
 	pthread_join(p->thread, NULL);
-	for (int i = 0; i < p->nr_folders; i++)
+	for (int i = 0; i < p->nr_folders; i++) {
 		free(p->folder[i].name);
+		free(p->folder[i].seen);
+	}
 	free(p->folder);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);

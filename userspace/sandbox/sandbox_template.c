@@ -3,7 +3,8 @@
  * sandbox_template.c - makes a template of a test's first process, and forks executions from it
  *
  * sandbox_template.h has the steps. A prototype is stopped by ptrace at each of its system calls, until one comes that is
- * not known to leave everything in the process itself (stays_inside()). It stands before that call. Its pid is free again
+ * not known to leave everything in the process itself (stays_inside()); or, where the search begins at a system call, that
+ * one, if what comes before only reads files, too. It stands before that call. Its pid is free again
  * once the template exists: that has a pid of its own, and a session of its own, so that an execution's first process can
  * have those of a program that was started by exec. What fork does not pass on, that process gets by system calls that
  * are made in its place (first_process()).
@@ -37,6 +38,7 @@
 #define FIRST_PID	2		/* of an execution's first process; 1 is ours */
 #define FORK_TRIES	1000		/* a millisecond apart */
 #define TCGETS_		0x5401
+#define FIOCLEX_	0x5451
 
 /* ---- the moment ---- */
 
@@ -103,6 +105,31 @@ static bool stays_inside(int nr, const uint64_t *a)
 	return false;
 }
 
+/* What such a call does to a file that is open, a fork passes on once that is closed. */
+static bool reads(int nr, const uint64_t *a)
+{
+	switch (nr) {
+	case SYS_open: case SYS_openat:
+		return loads(nr, a) && !(a[nr == SYS_open ? 1 : 2] & O_TRUNC);
+	case SYS_read: case SYS_pread64: case SYS_lseek: case SYS_getdents64: case SYS_close:
+		return true;
+	case SYS_fcntl:
+		return a[1] == F_GETFD || a[1] == F_SETFD || a[1] == F_GETFL;
+	case SYS_ioctl:
+		return a[1] == FIOCLEX_;
+	}
+	return false;
+}
+
+static bool begins_at_call(const struct sandbox *s)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < ZUG_NR_SYSCALLS / 64; i++)
+		any |= s->o.from_calls[i];
+	return s->o.quiet && any;
+}
+
 /* A call before which a task stops, or which user space has to look at, unless the loader makes it. */
 static bool is_point(const struct sandbox *s, pid_t pid, int nr, const uint64_t *a, uint64_t ip)
 {
@@ -132,6 +159,9 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 	}
 	if (loads(nr, a) && in_loader(t, pid, i->instruction_pointer))
 		return false;
+	/* before the search begins nothing is a point */
+	if (begins_at_call(s) && !t->early)
+		return !stays_inside(nr, a) && !reads(nr, a);
 	return is_point(s, pid, nr, a, i->instruction_pointer) || !stays_inside(nr, a);
 }
 
@@ -142,6 +172,14 @@ int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
 	if (ret)
 		snprintf(err, errlen, "it cannot be traced (%s)", strerror(-ret));
 	return ret;
+}
+
+bool sandbox_template_earlier(struct sandbox *s)
+{
+	bool can = begins_at_call(s) && !s->template.early;
+
+	s->template.early |= can;
+	return can;
 }
 
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen)

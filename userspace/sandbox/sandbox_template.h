@@ -25,6 +25,11 @@ int sandbox_template_trace(pid_t pid, char *err, size_t errlen);
  */
 int sandbox_template_follow(struct sandbox *s, pid_t prototype, char *err, size_t errlen);
 /*
+ * No template could be made where the search begins. true: from now on the moment is an earlier one, before the first call
+ * that would be a point.
+ */
+bool sandbox_template_earlier(struct sandbox *s);
+/*
  * Makes the template, and ends the prototype, whose events have all been seen. 0, or -errno with the reason in err: then the
  * prototype is left for sandbox_drain().
  */

@@ -70,6 +70,28 @@ for bug in "${bugs[@]}"; do
 	end
 done
 
+# What comes before that reads files, in one thread: copies begin behind it.
+if begin "a search that begins at a call, forked and started"; then
+	program=/usr/bin/python3
+	options=(--no-races)
+	args=(-c 'import threading
+ts = [threading.Thread(target=print) for _ in range(2)]
+for t in ts: t.start()
+for t in ts: t.join()')
+	cd "$project" || exit 2
+	search exec
+	search auto
+	zug 60 run -q --profile --executions 12 "${options[@]}" -o "$dir/traces" -- "$program" "${args[@]}"
+	want_out '^[0-9]+ of them began as copies'
+	cd "$dir" || exit 2
+	# how often zug was asked is no part of a schedule
+	sed -i 's/, [0-9]* asked,/,/' exec.out auto.out
+	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
+	grep -q '^execution 24:' auto.out || note "nothing was said: $(said)"
+	want_nothing_left
+	end
+fi
+
 use_daemon
 # The working folder is one of the project: below /tmp each execution has another environment.
 if begin "a search of copies"; then
