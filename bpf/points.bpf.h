@@ -268,6 +268,19 @@ static __always_inline __u64 operand(struct task_state *t, const struct zug_site
 	return addr;
 }
 
+/* What the interpreter executes that stands at that site. 0: it cannot be read. */
+static __noinline __u64 executed(const struct zug_site *site, __u64 addr)
+{
+	__u32 i;
+
+	if (!site)
+		return 0;
+	for (i = 0; i < ZUG_SITE_PATH && site->path[i]; i++)
+		if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(addr + (__s64)site->path[i])))
+			return 0;
+	return addr;
+}
+
 static __always_inline bool is_watched(const struct task_state *t, __u64 addr, __u32 size)
 {
 	const struct zug_watch *list = watches[t->slot & (ZUG_MAX_SANDBOXES - 1)];
@@ -462,6 +475,18 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
 	if (!(site && site->flags & ZUG_SITE_WAITS) && quiet_pass(s)) {
 		t->last_lock = 0;
+		return 0;
+	}
+	if (site && site->flags & ZUG_SITE_EXECUTES) {
+		t->ev.arg[0] = executed(site, operand(t, site, regs, ip));
+		caller = caller_says(t->mm, t->ev.arg[0], 0, 0);
+		if (caller == ZUG_CALLER_LEFT_OUT ||
+		    (caller == ZUG_CALLER_IN && site->limit && (hits = hits_of(t, idx)) && used_up(s, site, hits)))
+			return 0;
+		if (caller != ZUG_CALLER_IN)
+			t->ev.flags |= ZUG_EF_EXECUTES;
+		t->last_lock = 0;
+		stop(s, t, site, caller != ZUG_CALLER_IN);
 		return 0;
 	}
 	caller = left_out(t, site, ip, ret, stack, regs->bp);

@@ -13,7 +13,7 @@
 #endif
 #include "zug_note.h"
 
-#define ZUG_ABI_VERSION		28
+#define ZUG_ABI_VERSION		29
 #define ZUG_MAX_SANDBOXES	256	/* a power of two */
 #define ZUG_MAX_TASKS		32768	/* of all sandboxes together */
 /* The kernel's watchdog looks every 15 s, and strikes when a task has waited for 30 s. */
@@ -95,6 +95,7 @@ enum zug_event_kind {
 #define ZUG_EF_BEFORE	(1u << 18)	/* POINT, SYSCALL: before_addr and before are known */
 #define ZUG_EF_LEFT_OUT	(1u << 19)	/* POINT: --only and --not leave it out */
 #define ZUG_EF_CALLER	(1u << 20)	/* POINT that stops: whether they do user space has to find out, from what calls it */
+#define ZUG_EF_EXECUTES	(1u << 22)	/* POINT that stops: whether it is one user space has to find out, from what is executed: arg[0] */
 #define ZUG_EF_OVER	(1u << 21)	/* BLOCK: the kernel's timer was faster. The task has not slept, and stands behind the call */
 
 /* Where an object lies: a file (or shared memory) and an offset, or a private address. */
@@ -475,6 +476,7 @@ struct zug_insn {
 	__u32 pad;
 };
 
+#define ZUG_SITE_PATH	6
 struct zug_site {
 	__u16 op;		/* enum zug_op; 0: not a stop */
 	__u8 obj_arg;		/* which argument points to the object, 0 none */
@@ -488,6 +490,8 @@ struct zug_site {
 	__u32 limit;		/* in one execution few stops after so many hits; 0: always one */
 	struct zug_pass pass;
 	struct zug_insn insn;
+	/* ZUG_SITE_EXECUTES: from the operand on, where the address of the next one lies, behind each; 0: no more */
+	__s16 path[ZUG_SITE_PATH];
 };
 /* How often a place with a limit was reached in one execution: by sandbox, because each of them has its own. */
 struct zug_hits_key {
@@ -512,6 +516,11 @@ struct zug_hits {
 #define ZUG_SITE_WAITS	(1u << 12)	/* in a loop that waits for other tasks: a stop also while the sandbox is quiet */
 #define ZUG_SITE_LEFT_OUT (1u << 13)	/* passed where others could run, too: --only and --not leave it out */
 #define ZUG_SITE_CALLED	(1u << 14)	/* its caller says whether it is left out (struct zug_caller_key) */
+/*
+ * An interpreter looks there whether another thread is to execute the program. What it executes itself, an object at the end
+ * of path, says whether that is a stop: as callers do (struct zug_caller_key), but for what is left out, which is no point.
+ */
+#define ZUG_SITE_EXECUTES (1u << 15)
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)
@@ -675,7 +684,7 @@ _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
-_Static_assert(sizeof(struct zug_site) == 56, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 68, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");

@@ -327,6 +327,15 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 	return 0;
 }
 
+/*
+ * The lock of an interpreter is none of the program's, and what it executes may be switched where it looks for that. To dpor
+ * each such place would depend on all others.
+ */
+static bool leaves_interpreter(const struct campaign_options *o)
+{
+	return !o->search.strategy || strncmp(o->search.strategy, "dpor", 4);
+}
+
 int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 {
 	int ret;
@@ -350,6 +359,8 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 	s->probes = s->symbols ? probes_new(s->k, s->sandbox, s->symbols) : NULL;
 	if (s->probes)
 		probes_leave_out(s->probes, s->o.points.only, s->o.points.without);
+	if (s->probes && leaves_interpreter(&s->o))
+		probes_see_executed(s->probes);
 	if (s->probes)
 		probes_answer(s->probes, !s->o.inputs.real_time, !s->o.inputs.real_random);
 	s->places = s->probes ? places_new(s->probes, s->symbols) : NULL;
@@ -370,7 +381,7 @@ int session_start(struct session *s, char *err, size_t errlen)
 	const struct kworld_options ko = {
 		.wake_fd = -1, .explore_timeouts = o->inputs.explore_timeouts, .kernel = s->k, .sandbox = s->sandbox,
 		.probes = s->probes, .places = s->places, .symbols = s->symbols, .spawn = &s->spawn,
-		.leave_interpreter = !o->search.strategy || strncmp(o->search.strategy, "dpor", 4),
+		.leave_interpreter = leaves_interpreter(o),
 		.from_output = s->from_output,
 		.launch = {
 			.file = s->paths.program, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,

@@ -240,6 +240,31 @@ static bool ask_callers(struct kworld *k, const struct world_task *t, uint32_t m
 	return out;
 }
 
+bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e)
+{
+	const struct probe_site *s = probes_site(k->o.probes, e->site);
+	const struct probe_module *m = s ? probes_module(k->o.probes, s->module) : NULL;
+	enum probes_verdict here = PROBES_NEITHER, interpreted;
+	struct trace_frame frames[64];
+	uint64_t bias, regs[18];
+	bool own;
+	int nr;
+
+	if (!m || places_bias(k->o.places, t->process, s->module, &bias) || kworld_registers(&k->w, t, regs))
+		return false;
+	nr = symbols_interpreted_by(k->o.symbols, m->file, bias, t->pid, regs[17], frames, 64);
+	own = nr > 0 && symbols_own_frame(frames, nr) == 0;
+	if (own && probes_has_scope(k->o.probes)) {
+		here = probes_judge(k->o.probes, s->module, s->offset);
+		interpreted = probes_judge_interpreted(k->o.probes, frames, nr);
+		own = !probes_judged_out(k->o.probes, here, PROBES_NEITHER, interpreted);
+	}
+	if (e->arg[0])
+		kernel_tell_caller(k->o.kernel, e->mm, e->arg[0], &(struct zug_caller){
+			.what = own ? ZUG_CALLER_IN : ZUG_CALLER_LEFT_OUT });
+	return own;
+}
+
 /* Where the next interpreter from module *m on has its own data in that process; *m is the one behind it. */
 static bool next_interpreter(struct kworld *k, uint32_t process, unsigned int *m, uint64_t *begin, uint64_t *size)
 {

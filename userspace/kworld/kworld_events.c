@@ -207,20 +207,24 @@ static bool on_timer(struct kworld *k, struct arrival *a)
 	return false;
 }
 
-static bool on_fresh(struct kworld *k, struct arrival *a)
+/* It has stopped for zugzwang alone, and no other task is asked about. */
+static void goes_on(struct kworld *k, const struct arrival *a)
 {
-	kworld_prepare(k, a->e.pid);
 	k->run.goes_on = a->e.task;
 	k->run.goes_on_pid = a->e.pid;
 	k->run.goes_on_now = a->ev.ask;
+}
+
+static bool on_fresh(struct kworld *k, struct arrival *a)
+{
+	kworld_prepare(k, a->e.pid);
+	goes_on(k, a);
 	return false;
 }
 
 static bool on_fatal(struct kworld *k, struct arrival *a)
 {
-	k->run.goes_on = a->e.task;
-	k->run.goes_on_pid = a->e.pid;
-	k->run.goes_on_now = a->ev.ask;
+	goes_on(k, a);
 	a->ev.ask = false;
 	if (!a->t || (!a->e.nr && a->t->process != k->run.root))
 		return false;
@@ -280,9 +284,7 @@ static bool on_sync(struct kworld *k, struct arrival *a)
 
 	if (d && d->timer)
 		a->kt->timer_site = kworld_caller(k, a->t, &a->e);
-	k->run.goes_on = a->e.task;
-	k->run.goes_on_pid = a->e.pid;
-	k->run.goes_on_now = a->ev.ask;
+	goes_on(k, a);
 	return false;
 }
 
@@ -312,6 +314,10 @@ static void at_point(struct kworld *k, struct arrival *a)
 
 static bool on_point(struct kworld *k, struct arrival *a)
 {
+	if (a->e.flags & ZUG_EF_EXECUTES && !kworld_executes_own(k, a->t, &a->e)) {
+		goes_on(k, a);
+		return false;
+	}
 	at_point(k, a);
 	if (a->ev.leased)
 		kworld_lease_point(k, a->t, &a->e, &a->ev);
@@ -363,9 +369,7 @@ static bool on_output(struct kworld *k, struct arrival *a)
 		kworld_handle(k, &a->e);
 		return false;
 	}
-	k->run.goes_on = a->e.task;
-	k->run.goes_on_pid = a->e.pid;
-	k->run.goes_on_now = a->ev.ask;
+	goes_on(k, a);
 	return false;
 }
 

@@ -374,6 +374,11 @@ uint64_t kworld_caller(struct kworld *k, const struct world_task *t, const struc
 void kworld_scope_point(struct kworld *k, struct world_task *t, const struct zug_event *e);
 void kworld_scope_call(struct kworld *k, struct world_task *t, const struct zug_event *e);
 int kworld_registers(struct world *w, const struct world_task *t, uint64_t regs[18]);	/* the debugger's */
+/*
+ * At a look of an interpreter (probes_see_executed()): what it executes in the task is the program's own, and a point there; the
+ * kernel side is told what it is.
+ */
+bool kworld_executes_own(struct kworld *k, const struct world_task *t, const struct zug_event *e);
 /* There lies a lock or condition that an interpreter has for itself, and which is left out (leave_interpreter). */
 bool kworld_is_interpreters(struct kworld *k, const struct world_task *t, uint64_t addr);
 bool kworld_has_interpreter(struct kworld *k, uint32_t process);	/* there may be any in the process */

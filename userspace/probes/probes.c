@@ -94,6 +94,8 @@ static const struct primitive {
 	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
 	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
 };
+/* So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of them. */
+#define EXECUTED_MOST 300
 #define NR_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
 _Static_assert(NR_PRIMITIVES <= MAX_PRIMITIVES, "MAX_PRIMITIVES");
 
@@ -226,6 +228,18 @@ static bool is_c_library(const struct probe_module *mod)
 	return symfile_libc(mod->file) != SYMLIBC_NONE && strstr(mod->path, ".so");
 }
 
+/* What an interpreter executes at its looks says whether they are points. */
+static void tell_executed(const struct probe_module *mod, const struct probe_site *s, struct zug_site *what)
+{
+	struct symfile_looks looks;
+
+	what->flags = ZUG_SITE_CODE | ZUG_SITE_EXECUTES;
+	what->base = code_saved_register(s->code.base) + 1;
+	what->disp = s->code.disp;
+	if (symfile_interpreter_looks(mod->file, &looks))
+		memcpy(what->path, looks.path, sizeof(what->path));
+}
+
 /* The site as the kernel side has to know it. */
 static struct kernel_probe probe_of(struct probes *p, const struct probe_module *mod,
 				    const struct probe_site *s, uint32_t nr)
@@ -236,6 +250,10 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	kp.what.op = s->op;
 	kp.what.limit = s->limit;
 	kp.what.pass = probes_pass(mod, s);
+	if (s->executes) {
+		tell_executed(mod, s, &kp.what);
+		return kp;
+	}
 	if (s->code.kind)
 		probes_code_site(s, &kp.what);
 	/* others are to have a turn there, also before the search begins */
@@ -435,6 +453,30 @@ static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	return ret;
 }
 
+/* The places where an interpreter looks what other threads want become points. Their number, or -errno. */
+static int plant_looks(struct probes *p, uint32_t m, char *err, size_t errlen)
+{
+	struct probe_module *mod = &p->modules[m];
+	struct found f = { .fd = -1, .file = mod->file };
+	struct code_place *places = NULL;
+	struct symfile_looks looks;
+	uint32_t nr = 0;
+	int ret = 0;
+
+	if (!p->executed || !symfile_interpreter_looks(mod->file, &looks))
+		return 0;
+	/* a file that cannot be decoded has none */
+	code_loads(mod->path, looks.begin, looks.end, looks.disp, 4, &places, &nr);
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		ret = found_append(&f, &(struct probe_site){ .offset = places[i].offset, .symbol = "next", .op = ZUG_OP_POINT,
+							      .executes = true, .code = places[i], .limit = EXECUTED_MOST });
+	mod->sync_points |= f.nr > 0;
+	ret = ret ? ret : f.nr ? probes_plant(p, m, &f, err, errlen) : 0;
+	free(places);
+	found_free(&f);
+	return ret;
+}
+
 /* Notes the primitives that a new module uses. True when there is one that no other module did. */
 static bool note_used(struct probes *p, const struct probe_module *mod)
 {
@@ -485,6 +527,12 @@ int probes_add_file(struct probes *p, const char *path, bool sync, char *err, si
 		if (!p->modules[i].sync_wanted || ((int)i != m && !(more && is_c_library(&p->modules[i]))))
 			continue;
 		ret = plant_primitives(p, i, err, errlen);
+		if (ret < 0)
+			return ret;
+		total += ret;
+	}
+	if (sync) {
+		ret = plant_looks(p, m, err, errlen);
 		if (ret < 0)
 			return ret;
 		total += ret;

@@ -48,6 +48,7 @@ struct probe_site {
 	bool silent;		/* not a point any more */
 	bool from;		/* the search begins there (--from) */
 	bool once;		/* and the place is no point again after that */
+	bool executes;		/* an interpreter looks there what others want (symfile_looks); of code only base and disp are set */
 	uint32_t limit;		/* in one execution it is a point this many times at most; 0: always */
 	uint32_t within;	/* this many bytes before its operand larger accesses begin that contain it; 0: none known */
 	struct code_place code;	/* a place in the code with its operand; kind 0: a function, or a named place */
@@ -145,6 +146,12 @@ bool probes_is_runtime(struct probes *p, uint32_t module);
  */
 void probes_leave_out(struct probes *p, char *const *only, char *const *without);
 bool probes_has_scope(const struct probes *p);
+/*
+ * Where an interpreter looks whether another thread wants to execute the program is a point in files that are added from now
+ * on, like a primitive: there the program's operations of several threads may be switched. So it is where it executes what is
+ * the program's own, not of its language's library, and not left out.
+ */
+void probes_see_executed(struct probes *p);
 /* Whether the instruction at a file offset is left out; BY_CALLER: what calls its function says so, which is a library's. */
 enum probes_scope { PROBES_IN, PROBES_LEFT_OUT, PROBES_BY_CALLER };
 enum probes_scope probes_scope_of(const struct probes *p, uint32_t module, uint64_t offset);

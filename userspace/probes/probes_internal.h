@@ -25,6 +25,7 @@ struct probes {
 	unsigned int scope_modules;	/* of so many scope_interpreted is known */
 	bool scope_interpreted;		/* probes_scope_interpreted() */
 	bool scope_met;			/* probes_scope_met() */
+	bool executed;			/* probes_see_executed() */
 };
 
 /* Places found in one file, before they are planted. */

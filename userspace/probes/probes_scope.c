@@ -127,6 +127,11 @@ void probes_leave_out(struct probes *p, char *const *only, char *const *without)
 	p->without = without && without[0] ? without : NULL;
 }
 
+void probes_see_executed(struct probes *p)
+{
+	p->executed = true;
+}
+
 bool probes_has_scope(const struct probes *p)
 {
 	return p->only || p->without;

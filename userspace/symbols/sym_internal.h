@@ -65,6 +65,8 @@ struct sym_string {
 /* Where CPython's interpreter has its data; 0: nowhere. */
 struct symfile_python {
 	uint64_t runtime, runtime_size, version, code, text, bytes;
+	uint64_t version_offset;	/* in the file */
+	uint64_t loop_begin, loop_end;	/* the function that executes the program, in the file */
 };
 
 /* What HotSpot tells of its own data: addresses of static members, offsets of others, sizes of types, constants. */

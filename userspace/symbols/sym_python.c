@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "lib/base/remote.h"
 #include "symbols/sym_python.h"
 
@@ -24,6 +25,8 @@
 struct layout {
 	uint16_t runtime_interpreters;
 	uint16_t interpreter_next, interpreter_threads;
+	uint16_t interpreter_breaker;	/* not 0: the thread that executes is to look at what others want */
+	uint16_t interpreter_runtime, runtime_current;	/* the latter: the thread that executes */
 	uint16_t thread_next, thread_id, thread_frame;
 	uint16_t cframe_frame;		/* 3.11: thread_frame leads there first; else INCOMPLETE */
 	uint16_t frame_code, frame_previous, frame_instruction, frame_owner;
@@ -36,6 +39,7 @@ struct layout {
 /* Include/internal/pycore_*.h and Include/cpython/{code,pystate,unicodeobject}.h of 3.11. */
 static const struct layout layout_3_11 = {
 	.runtime_interpreters = 40, .interpreter_next = 0, .interpreter_threads = 16,
+	.interpreter_breaker = 100, .interpreter_runtime = 40, .runtime_current = 576,
 	.thread_next = 8, .thread_id = 152, .thread_frame = 56, .cframe_frame = 8,
 	.frame_code = 32, .frame_previous = 48, .frame_instruction = 56, .frame_owner = 69, .frame_entry = 68,
 	.code_first_line = 72, .code_file = 112, .code_name = 128, .code_table = 136, .code_begin = 184,
@@ -58,7 +62,11 @@ struct python {
 
 /* ---- the interpreter ---- */
 
-static const char *const names[] = { "_PyRuntime", "Py_Version", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type" };
+static const char *const names[] = { "_PyRuntime", "Py_Version", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type",
+				     "_PyEval_EvalFrameDefault" };
+#define NAME_RUNTIME	0
+#define NAME_VERSION	1
+#define NAME_LOOP	5
 
 static int note_name(const struct symdef *d, unsigned int name, void *arg)
 {
@@ -66,10 +74,18 @@ static int note_name(const struct symdef *d, unsigned int name, void *arg)
 	uint64_t *const to[] = { &p->runtime, &p->version, &p->code, &p->text, &p->bytes };
 
 	/* the compiler's copies of a name are none */
-	if (d->is_object && !strcmp(d->name, names[name]))
+	if (strcmp(d->name, names[name]))
+		return 0;
+	if (name == NAME_LOOP && d->is_function && d->offset != UINT64_MAX) {
+		p->loop_begin = d->offset;
+		p->loop_end = d->offset + d->size;
+	} else if (name != NAME_LOOP && d->is_object) {
 		*to[name] = d->vaddr;
-	if (*to[name] == d->vaddr && !name)
-		p->runtime_size = d->size;
+		if (name == NAME_RUNTIME)
+			p->runtime_size = d->size;
+		if (name == NAME_VERSION)
+			p->version_offset = d->offset;
+	}
 	return 0;
 }
 
@@ -276,6 +292,24 @@ static bool find_layout(struct python *p)
 		p->l = layout_3_11;
 	else
 		return VERSION_OF(version) == 0x030d && told_layout(p, version);
+	return true;
+}
+
+bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
+{
+	const struct layout *l = &layout_3_11;
+	const struct symfile_python *p = &f->python;
+	uint64_t version = 0;
+
+	if (!sym_is_python(f) || p->loop_end <= p->loop_begin ||
+	    pread(f->fd, &version, sizeof(version), p->version_offset) != sizeof(version) ||
+	    VERSION_OF(version) != PYTHON_3_11)
+		return false;
+	*looks = (struct symfile_looks){
+		.begin = p->loop_begin, .end = p->loop_end, .disp = l->interpreter_breaker,
+		.path = { l->interpreter_runtime - l->interpreter_breaker, l->runtime_current, l->thread_frame,
+			  l->cframe_frame, l->frame_code },
+	};
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
+#include "bpf/zug_abi.h"
 #include "lib/trace.h"
 
 struct symbols;
@@ -220,5 +221,16 @@ bool symfile_interprets(struct symfile *f);
  */
 bool symfile_interpreter_data(struct symfile *f, uint64_t *vaddr, uint64_t *size);
 bool symbols_interpret(struct symbols *s);
+/*
+ * Where it looks whether another thread wants to execute the program: instructions of one function (by file offsets) that load
+ * 4 bytes at disp behind a register. From there path leads to what the thread executes (bpf/zug_abi.h).
+ */
+struct symfile_looks {
+	uint64_t begin, end;
+	int32_t disp;
+	int16_t path[ZUG_SITE_PATH];
+};
+/* false: it is no interpreter, or that is not known of its version. */
+bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks);
 
 #endif

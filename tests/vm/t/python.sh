@@ -117,6 +117,44 @@ if [ "$known" = True ] && begin "points only in a class of Python"; then
 	end
 fi
 
+if [ "$($python -c 'import sys; print(sys.version_info[1])' 2>/dev/null)" = 11 ] &&
+   begin "threads of Python are switched between two operations of the program"; then
+	cat >withdraw.py <<-'end'
+		import sys, threading
+		balance = 100
+		paid = []
+		lock = threading.Lock()
+		def pay(amount):
+		    paid.append(amount)
+		def withdraw(amount):
+		    global balance
+		    if balance >= amount:
+		        pay(amount)
+		        balance -= amount
+		def safely(amount):
+		    with lock:
+		        withdraw(amount)
+		f = safely if "fixed" in sys.argv else withdraw
+		threads = [threading.Thread(target=f, args=(60,)) for _ in range(2)]
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+		sys.exit(sum(paid) > 100)
+	end
+	zug 60 run -q --seed 1 --executions 40 --minimize-time 4s -o traces -- $python withdraw.py
+	want_status 1
+	want_out ' point +(withdraw|pay|<module>) withdraw\.py:[0-9]+$'
+	! grep -qE ' point .* threading\.py:[0-9]+' "$dir/out" || note "a point in the library: $(grep -m 1 ' point .* threading' "$dir/out")"
+	! grep -qE ' (does|before) .* GIL' "$dir/out" || note "the lock of the interpreter is told: $(grep -m 1 ' GIL' "$dir/out")"
+	zug 60 replay -q -n 2 traces/*.1.trace
+	want_status 1
+	want_out 'replayed 2 of 2 times exactly'
+	zug 60 run -q --executions 12 -o traces -- $python withdraw.py fixed
+	want_status 0
+	end
+fi
+
 if [ "$known" = True ] && begin "where threads of Python wait"; then
 	cat >locks.py <<-'end'
 		import os, threading

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* code_loads.c - the loads of one function that read a member of a structure */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <Zydis/Zydis.h>
+#include "lib/base/array.h"
+#include "probes/code_internal.h"
+
+/* No function is longer. */
+#define BYTES_MAX (16u << 20)
+
+static bool is_load(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops, int32_t disp, unsigned int bytes)
+{
+	const ZydisDecodedOperand *from = &ops[in->mnemonic == ZYDIS_MNEMONIC_CMP ? 0 : 1];
+
+	/* both can be probed, without other prefixes than REX */
+	return (in->mnemonic == ZYDIS_MNEMONIC_MOV || in->mnemonic == ZYDIS_MNEMONIC_CMP) &&
+	       from->type == ZYDIS_OPERAND_TYPE_MEMORY && from->size == 8 * bytes && from->mem.disp.value == disp &&
+	       in->raw.prefix_count == !!(in->attributes & ZYDIS_ATTRIB_HAS_REX) && from->mem.index == ZYDIS_REGISTER_NONE &&
+	       ZydisRegisterGetClass(from->mem.base) == ZYDIS_REGCLASS_GPR64 && from->mem.base != ZYDIS_REGISTER_RSP;
+}
+
+int code_loads(const char *path, uint64_t begin, uint64_t end, int32_t disp, unsigned int bytes, struct code_place **list,
+	       uint32_t *nr)
+{
+	size_t size = end - begin, at = 0, room = 0;
+	uint8_t *text = begin < end && end < UINT32_MAX && size < BYTES_MAX ? malloc(size) : NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = text && fd >= 0 ? 0 : -EINVAL;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction in;
+
+	*list = NULL;
+	*nr = 0;
+	if (!ret && pread(fd, text, size, begin) != (ssize_t)size)
+		ret = -EIO;
+	for (; !ret && at < size && code_decode(text + at, size - at, &in, ops); at += in.length) {
+		if (!is_load(&in, ops, disp, bytes))
+			continue;
+		if (!ARRAY_RESERVE(*list, room, *nr + 1)) {
+			ret = -ENOMEM;
+			break;
+		}
+		(*list)[(*nr)++] = (struct code_place){
+			.offset = begin + at, .disp = disp, .len = in.length, .size = bytes, .index = CODE_NO_REG,
+			.base = ZydisRegisterGetId(ops[in.mnemonic == ZYDIS_MNEMONIC_CMP ? 0 : 1].mem.base),
+		};
+	}
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	if (ret) {
+		free(*list);
+		*list = NULL;
+		*nr = 0;
+	}
+	return ret;
+}
