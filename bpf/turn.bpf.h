@@ -266,7 +266,8 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 			return;
 		}
 		/* another CPU may go on with tasks of a higher class for ever, while the lane is idle */
-		if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE && !p->migration_disabled) {
+		if (t && (s = sandbox_of(t)) && s->state != ZUG_SB_FREE && !p->migration_disabled &&
+		    bpf_cpumask_test_cpu(s->setup.lane, p->cpus_ptr)) {
 			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | s->setup.lane, SCX_SLICE_DFL, enq_flags);
 			scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_IDLE);
 			return;
@@ -835,6 +836,23 @@ void BPF_PROG(zug_disable, struct task_struct *p)
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 0, 0);
 }
 
+/*
+ * The test's own calls do nothing, but another process of its user can take a task off the lane. It could never run there
+ * again, and the kernel would throw the scheduler out: control of the execution ends, and all of it runs freely.
+ */
+SEC("struct_ops/zug_set_cpumask")
+void BPF_PROG(zug_set_cpumask, struct task_struct *p, const struct cpumask *mask)
+{
+	struct task_state *t = state_of(p);
+	struct zug_sandbox *s;
+
+	if (!t || !(s = sandbox_of(t)) || !member(t, s) || bpf_cpumask_test_cpu(s->setup.lane, mask))
+		return;
+	emit(s, ZUG_EV_LEAVE, 0, p, t, 2, 0);
+	s->state = ZUG_SB_DRAIN;
+	scx_bpf_kick_cpu(s->setup.lane, SCX_KICK_PREEMPT);
+}
+
 struct blip_timer {
 	struct bpf_timer timer;
 };
@@ -943,6 +961,7 @@ struct sched_ext_ops zug_ops = {
 	.init_task	= (void *)zug_init_task,
 	.exit_task	= (void *)zug_exit_task,
 	.disable	= (void *)zug_disable,
+	.set_cpumask	= (void *)zug_set_cpumask,
 	.cpu_online	= (void *)zug_cpu_online,
 	.cpu_offline	= (void *)zug_cpu_offline,
 	.init		= (void *)zug_init,

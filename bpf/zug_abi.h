@@ -48,7 +48,7 @@ enum zug_event_kind {
 	ZUG_EV_ASK,		/* no task has the turn: decide (may also be a flag of another event) */
 	ZUG_EV_MODULE,		/* a probed module is mapped: site: module; arg[0]: start, [1]: end, [2]: pgoff, [3]: address space */
 	ZUG_EV_UNPROBED,	/* executable mapping of a file without probes: obj; arg as in MODULE */
-	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0) or the cgroup (arg[0] = 1) */
+	ZUG_EV_LEAVE,		/* left the scheduling class (arg[0] = 0), the cgroup (1) or the lane (2: nothing is under control any more) */
 	ZUG_EV_UNGRANTED,	/* ran without a grant: a bug of ours */
 	ZUG_EV_LENT,		/* waited uninterruptibly for long: its turn was lent to the others */
 	ZUG_EV_REFUSED,		/* a system call that zugzwang does not let through: nr */

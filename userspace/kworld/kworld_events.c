@@ -164,8 +164,10 @@ static bool on_exec(struct kworld *k, struct arrival *a)
 static bool on_leave(struct kworld *k, struct arrival *a)
 {
 	a->ev.kind = WORLD_MESSAGE;
-	k->run.left |= a->e.arg[0];
-	if (a->e.arg[0])
+	k->run.left |= a->e.arg[0] == 1;
+	if (a->e.arg[0] == 2)
+		k->run.broken = "another process has changed the CPUs on which a task of the test may run";
+	if (a->e.arg[0] == 1)
 		snprintf(a->ev.text, sizeof(a->ev.text), "pid %u moved itself to another cgroup: "
 			 "it stays under control, but not under the sandbox's limits", a->e.pid);
 	else

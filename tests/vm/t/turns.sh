@@ -145,6 +145,23 @@ if begin "rules hold a task"; then
 	end
 fi
 
+if begin "tasks that are taken off the lane"; then
+	# the one that has the turn, and one that is parked
+	for which in 0 1; do
+		"$zug" run -q --timeout 0 --executions 1 -o traces -- sh -c 'while :; do :; done & while :; do :; done' >search.out 2>&1 &
+		search=$!
+		computes() { mapfile -t tasks < <(pgrep -f '^sh -c while'); [ ${#tasks[@]} = 2 ]; }
+		wait_until computes || note "the test does not begin: $(cat search.out)"
+		taskset -pc 0 "${tasks[$which]}" >taskset.out 2>&1 || note "$(cat taskset.out)"
+		wait_end $search || note "the search goes on"
+		wait $search
+		rc=$?
+		[ $rc = 3 ] || note "exit status $rc, not 3"
+		has_line 'another process has changed the CPUs on which a task of the test may run' search.out || note "$(cat search.out)"
+		want_nothing_left
+	done
+	end
+fi
 if begin "misuse of a mutex is found before it happens"; then
 	for how in free foreign relock destroy wait; do
 		zug 60 run -q -o traces --no-minimize --executions 10 -- "$programs/outcomes/misuse" $how
