@@ -77,6 +77,27 @@ void run_user_free(struct run_user *u)
 	*u = (struct run_user){ 0 };
 }
 
+int run_user_copy(struct run_user *to, const struct run_user *u)
+{
+	*to = *u;
+	to->groups = calloc(u->nr_groups + 1, sizeof(*to->groups));
+	to->name = u->name ? strdup(u->name) : NULL;
+	to->home = u->home ? strdup(u->home) : NULL;
+	if (!to->groups || (u->name && !to->name) || (u->home && !to->home)) {
+		run_user_free(to);
+		return -ENOMEM;
+	}
+	if (u->nr_groups)
+		memcpy(to->groups, u->groups, u->nr_groups * sizeof(*to->groups));
+	return 0;
+}
+
+bool run_user_same(const struct run_user *a, const struct run_user *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && a->nr_groups == b->nr_groups &&
+	       (!a->nr_groups || !memcmp(a->groups, b->groups, a->nr_groups * sizeof(*a->groups)));
+}
+
 int run_user_become(const struct run_user *u)
 {
 	/* the C library's functions would change all threads of the process that shares our memory */

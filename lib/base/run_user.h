@@ -21,6 +21,9 @@ struct run_user {
  */
 int run_user_find(struct run_user *u, const char *name, char *err, size_t errlen);
 void run_user_free(struct run_user *u);
+/* The same user once more, to be freed. 0 or -ENOMEM. */
+int run_user_copy(struct run_user *to, const struct run_user *u);
+bool run_user_same(const struct run_user *a, const struct run_user *b);
 /*
  * In a child: takes on the user's rights, without any capability, and gives up that setuid programs
  * give others. Async-signal-safe, and changes the calling thread alone. 0, or -1 with errno.

@@ -488,7 +488,7 @@ static const struct option_row rows[] = {
 	{ .name = "foreground", .kind = OPTION_FLAG, AT(foreground), .commands = DAEMON,
 	  .help = "stay in the foreground, with messages on standard error" },
 	{ .name = "cgroup", .argument = "FOLDER", .kind = OPTION_TEXT, AT(cgroup), .commands = DAEMON,
-	  .help = "make the cgroups of all tests below this one (default: /sys/fs/cgroup)" },
+	  .help = "make the cgroups of all tests below this one (default: /sys/fs/cgroup, or zugd there for members of group zug)" },
 	{ .name = "lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(shared_lanes), .commands = DAEMON,
 	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
 	{ .name = "user-lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(quota.lanes), .commands = DAEMON,

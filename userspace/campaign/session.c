@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "lib/base/new_file.h"
 #include "lib/base/proc_status.h"
+#include "lib/base/rights.h"
 #include "campaign/program.h"
 #include "campaign/runtimes.h"
 #include "campaign/session.h"
@@ -188,10 +189,15 @@ static int adjust_inputs(struct session *s, char *err, size_t errlen)
 static int find_user(struct session *s, char *err, size_t errlen)
 {
 	const char *name = s->o.machine.user;
-	int ret = s->o.machine.sandbox ? 0 : run_user_find(&s->user, name, err, errlen);
+	int ret = s->o.machine.sandbox || (rights_user() && !name) ? 0 : run_user_find(&s->user, name, err, errlen);
 
 	if (ret < 0)
 		return ret;
+	if (rights_user()) {
+		s->has_user = true;
+		new_file_owner(geteuid(), getegid());
+		return run_user_copy(&s->user, rights_user());
+	}
 	s->has_user = ret;
 	new_file_owner(ret ? s->user.uid : geteuid(), ret ? s->user.gid : getegid());
 	if (!ret)
@@ -208,14 +214,30 @@ static int find_user(struct session *s, char *err, size_t errlen)
 	return 0;
 }
 
+/* The states of all tests' tasks share one table. */
+#define USER_MAX_TASKS 2048
+
+/* What would reach beyond the user's own test, where zugd works for a user who is not root. */
+static int refuse_to_user(const struct campaign_options *o, char *err, size_t errlen)
+{
+	const char *what = o->environment.own != SANDBOX_ALL ? "--world other than private" :
+			   o->machine.name ? "--name" : o->machine.lane >= 0 ? "--lane" :
+			   o->machine.max_tasks > USER_MAX_TASKS ? "--max-tasks above 2048" : NULL;
+
+	if (!rights_user() || !what)
+		return 0;
+	snprintf(err, errlen, "zugd lets root alone use %s: user %u has the rights of group zug", what, rights_user()->uid);
+	return -EINVAL;
+}
+
 /* A test that is not ours gives its programs no rights that it does not have itself. */
 static void say_setuid(struct session *s)
 {
 	struct stat st;
 
 	if (s->has_user && !stat(s->paths.program, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
-		session_say(s, "%s is a setuid or setgid program: it gets no other rights than the user's; --user root "
-			    "executes it as root", s->paths.program);
+		session_say(s, "%s is a setuid or setgid program: it gets no other rights than the user's%s", s->paths.program,
+			    rights_user() ? "" : "; --user root executes it as root");
 }
 
 int session_prepare(struct session *s, const struct campaign_options *o,
@@ -230,6 +252,7 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 	uname(&u);
 	snprintf(s->release, sizeof(s->release), "%s %s", u.release, u.version);
 	ret = adjust_inputs(s, err, errlen);
+	ret = ret ? ret : refuse_to_user(&s->o, err, errlen);
 	ret = ret ? ret : find_user(s, err, errlen);
 	if (ret)
 		return ret;
@@ -367,7 +390,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 	s->capture = capture_new();
 	if (!s->places || !s->capture || s->input_fd < 0)
 		return -ENOMEM;
-	if (asprintf(&s->paths.current, "/run/%s-0.trace", proc_own_name()) < 0) {
+	if (asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) < 0) {
 		s->paths.current = NULL;
 		return -ENOMEM;
 	}
@@ -435,7 +458,7 @@ int session_forked(struct session *s, unsigned int slot, int lane, char *err, si
 	ret = capture_renew(s->capture);
 	l->out = capture_out(s->capture);
 	l->err = capture_err(s->capture);
-	if (!ret && asprintf(&s->paths.current, "/run/%s-0.trace", proc_own_name()) < 0) {
+	if (!ret && asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) < 0) {
 		s->paths.current = NULL;
 		ret = -ENOMEM;
 	}

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "debug/gdb.h"
+#include "lib/base/rights.h"
 #include "engine/replay.h"
 #include "kernel/machine.h"
 #include "report/report.h"
@@ -239,6 +240,11 @@ static int make_debugger(struct gdb **g, struct replay_options *o, const struct 
 	*g = NULL;
 	if (!debugs(o))
 		return 0;
+	if (rights_user()) {
+		fprintf(err_to, "zug replay: zugd lets root alone use a debugger: user %u has the rights of group zug\n",
+			rights_user()->uid);
+		return ZUG_EXIT_USAGE;
+	}
 	ret = find_stop(o, t, err_to);
 	if (ret)
 		return ret;

@@ -53,12 +53,21 @@ static size_t length(struct json_object *a)
 	return json_object_is_type(a, json_type_array) ? json_object_array_length(a) : 0;
 }
 
+/* Others have written it: nothing in it may tell the terminal what to do. */
+static void print_plain(const char *s)
+{
+	for (; *s; s++)
+		putchar((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s);
+}
+
 static void print_words(struct json_object *a)
 {
 	size_t n = length(a);
 
-	for (size_t i = 0; i < n; i++)
-		printf(" %s", json_object_get_string(json_object_array_get_idx(a, i)));
+	for (size_t i = 0; i < n; i++) {
+		putchar(' ');
+		print_plain(json_object_get_string(json_object_array_get_idx(a, i)));
+	}
 }
 
 static void print_request(struct json_object *r)
@@ -83,7 +92,9 @@ static void print_campaign(struct json_object *c)
 
 	printf("\n ");
 	print_words(command);
-	printf("\n    in %s, by %s\n", text(c, "cwd"), text(c, "started_by"));
+	printf("\n    in ");
+	print_plain(text(c, "cwd"));
+	printf(", by %s\n", text(c, "started_by"));
 	printf("    %lld executions (%.0f ms each), %lld failed%s%s",
 	       (long long)json_object_get_int64(get(c, "executions")),
 	       json_object_get_double(get(c, "milliseconds_each")),
@@ -92,13 +103,17 @@ static void print_campaign(struct json_object *c)
 	if (json_object_get_int64(get(c, "diverged")))
 		printf("; %lld did not follow their schedule",
 		       (long long)json_object_get_int64(get(c, "diverged")));
-	printf("\n    last: %s\n", text(c, "last"));
+	printf("\n    last: ");
+	print_plain(text(c, "last"));
+	putchar('\n');
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *f = json_object_array_get_idx(failures, i);
 
-		printf("    failure, %lld times: %s: %s\n      trace: %s\n",
-		       (long long)json_object_get_int64(get(f, "times")), text(f, "kind"),
-		       text(f, "message"), text(f, "trace"));
+		printf("    failure, %lld times: %s: ", (long long)json_object_get_int64(get(f, "times")), text(f, "kind"));
+		print_plain(text(f, "message"));
+		printf("\n      trace: ");
+		print_plain(text(f, "trace"));
+		putchar('\n');
 	}
 }
 
@@ -123,6 +138,8 @@ static void print(struct json_object *m)
 		printf("waiting: ");
 		print_request(json_object_array_get_idx(queue, i));
 	}
+	if (protocol_int(m, "others", 0))
+		printf("requests of other users: %d\n", protocol_int(m, "others", 0));
 	nr = length(campaigns);
 	printf("searches: %zu\n", nr);
 	for (size_t i = 0; i < nr; i++)

@@ -23,6 +23,7 @@
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
 #include "lib/base/descriptors.h"
+#include "lib/base/rights.h"
 #include "zug.skel.h"
 
 /* A decision takes some 50 us; beyond a few of those sleeping is cheaper than spinning. */
@@ -101,6 +102,7 @@ static void count_slot(struct kernel *k, unsigned int slot)
 int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errlen)
 {
 	int ret = -EINVAL;
+	RIGHTS_RAISED;
 
 	if (slot < ZUG_MAX_SANDBOXES && k->rings[slot] >= 0)
 		return 0;

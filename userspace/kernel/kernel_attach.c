@@ -21,6 +21,7 @@
 #include "kernel/machine.h"
 #include "kernel/programs.h"
 #include "lib/base/clock.h"
+#include "lib/base/rights.h"
 #include "zug.skel.h"
 
 /* Between two tries to attach, and for how long: the links of an earlier process are still being taken away. */
@@ -219,6 +220,7 @@ int kernel_wake(struct kernel *k, char *err, size_t errlen)
 
 int kernel_leave_detaching(const struct kernel *k, bool hooks)
 {
+	RIGHTS_RAISED;
 	int fs = syscall(SYS_fsopen, "bpf", FSOPEN_CLOEXEC), mnt = -1;
 	char name[32];
 

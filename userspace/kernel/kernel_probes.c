@@ -21,6 +21,7 @@
 #include "kernel/kernel_internal.h"
 #include "kernel/programs.h"
 #include "lib/base/array.h"
+#include "lib/base/rights.h"
 #include "zug.skel.h"
 
 /* ---- numbers of sites, modules and rounds, which searches share ---- */
@@ -154,6 +155,7 @@ static int attach_multi(struct kernel *k, const char *prog, const char *file, co
 	LIBBPF_OPTS(bpf_link_create_opts, o, .uprobe_multi = {
 		.path = file, .offsets = offsets, .cookies = cookies, .cnt = nr,
 	});
+	RIGHTS_RAISED;
 	int link = bpf_link_create(programs_fd(k->programs, prog), 0, BPF_TRACE_UPROBE_MULTI, &o);
 
 	return link < 0 ? -errno : link;
@@ -379,6 +381,7 @@ int kernel_open_watch(struct kernel *k, unsigned int i, int pid, bool write_only
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
+	RIGHTS_RAISED;
 	int fd = syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)

@@ -28,6 +28,7 @@
 #include "kernel/programs.h"
 #include "kernel/syscalls.h"
 #include "lib/base/hash.h"
+#include "lib/base/rights.h"
 #include "zug.skel.h"
 
 #define BPFFS		"/sys/fs/bpf"
@@ -373,6 +374,7 @@ static int take_locked(struct programs *p, const char *file)
 static int take(struct programs *p, const char *file)
 {
 	int fd;
+	RIGHTS_RAISED;
 
 	pthread_mutex_lock(&p->lock);
 	fd = take_locked(p, file);

@@ -30,6 +30,7 @@
 #include "lib/base/array.h"
 #include "lib/base/file_copy.h"
 #include "lib/base/proc_status.h"
+#include "lib/base/rights.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
@@ -88,6 +89,71 @@ static int pass_on_controller(const char *name)
 	return write_file(path, name);
 }
 
+/* Where files are that last as long as a sandbox. Of the process, too. */
+static char run_folder[64] = "/run", trace_folder[80] = "/run";
+
+/* What one user can fill with copies of programs, of the machine's memory. */
+#define OWN_FOLDER_SIZE "size=25%,mode=0755"
+/* Processes that one user's search has besides those of its tests, where pids can be limited. */
+#define OWN_PROCESSES "512"
+/* Tests have 1000. */
+#define OWN_OOM_SCORE "900"
+
+static int make_own_folder(void)
+{
+	const struct run_user *u = rights_user();
+	char folder[sizeof(run_folder)];
+
+	snprintf(folder, sizeof(folder), "/run/%s-m", proc_own_name());
+	snprintf(trace_folder, sizeof(trace_folder), "%s/traces", folder);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) || mkdir(folder, 0700) ||
+	    mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, OWN_FOLDER_SIZE) || mkdir(trace_folder, 0700) ||
+	    chown(trace_folder, u->uid, u->gid))
+		return -errno;
+	strcpy(run_folder, folder);
+	return 0;
+}
+
+static int enter_own_cgroup(void)
+{
+	char cgroup[256], path[288];
+
+	snprintf(cgroup, sizeof(cgroup), "%s/%s-w", parent, proc_own_name());
+	if (mkdir(cgroup, 0755))
+		return -errno;
+	/* as for tests: without the controller the kernel's own limits remain */
+	pass_on_controller("+pids");
+	snprintf(path, sizeof(path), "%s/pids.max", cgroup);
+	write_file(path, OWN_PROCESSES);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	return write_file(path, "0");
+}
+
+int sandbox_begin_confined(char *err, size_t errlen)
+{
+	RIGHTS_RAISED;
+	int ret = write_file("/proc/self/oom_score_adj", OWN_OOM_SCORE);
+
+	ret = ret ? ret : make_own_folder();
+	ret = ret ? ret : enter_own_cgroup();
+	if (ret)
+		snprintf(err, errlen, "cannot begin to work for user %u: %s", rights_user()->uid, strerror(-ret));
+	return ret;
+}
+
+void sandbox_end_confined(void)
+{
+	RIGHTS_RAISED;
+
+	umount2(run_folder, MNT_DETACH);
+	rmdir(run_folder);
+}
+
+const char *sandbox_trace_folder(void)
+{
+	return trace_folder;
+}
+
 static int open_in(const struct sandbox *s, const char *name, int flags)
 {
 	char path[320];
@@ -110,6 +176,7 @@ bool sandbox_populated(const struct sandbox *s)
 void sandbox_limit_tasks(const struct sandbox *s, int others)
 {
 	char path[320], max[24];
+	RIGHTS_RAISED;
 
 	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
 	snprintf(max, sizeof(max), "%d", (s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS) + others);
@@ -148,6 +215,9 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		snprintf(err, errlen, "cannot create the cgroup %s: %s", s->cgroup, strerror(errno));
 		return ret;
 	}
+	/* whatever the user's mask is */
+	if (rights_user())
+		chmod(s->cgroup, 0755);
 	s->cgroup_fd = open_in(s, ".", O_RDONLY | O_DIRECTORY);
 	s->procs_fd = open_in(s, "cgroup.procs", O_RDWR);
 	s->kill_fd = open_in(s, "cgroup.kill", O_WRONLY);
@@ -188,10 +258,15 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
+/* What is killed dies soon; what cannot die is left for the next time. */
+#define CLEAN_UP_TRIES 100
+#define CLEAN_UP_US 10000
+
 /* Cgroups of the dead. Not deeper: there may be those of a container's zug, whose pids are others. */
 static void clean_up_below(const char *cgroup)
 {
 	char path[PATH_MAX], file[PATH_MAX + 16];
+	int tries = CLEAN_UP_TRIES;
 	struct dirent *d;
 	DIR *dir = opendir(cgroup);
 
@@ -201,8 +276,8 @@ static void clean_up_below(const char *cgroup)
 		snprintf(path, sizeof(path), "%s/%s", cgroup, d->d_name);
 		snprintf(file, sizeof(file), "%s/cgroup.kill", path);
 		write_file(file, "1");
-		for (int i = 0; i < 100 && rmdir(path) && errno == EBUSY; i++)
-			usleep(10000);
+		while (rmdir(path) && errno == EBUSY && tries-- > 0)
+			usleep(CLEAN_UP_US);
 	}
 	if (dir)
 		closedir(dir);
@@ -213,6 +288,7 @@ void sandbox_clean_up(void)
 	char path[PATH_MAX];
 	struct dirent *d;
 	DIR *dir;
+	RIGHTS_RAISED;
 
 	clean_up_below(CGROUP_ROOT);
 	if (strcmp(parent, CGROUP_ROOT))
@@ -252,6 +328,30 @@ static int make_stack(struct sandbox *s)
 	return mprotect(s->stack, CHILD_STACK, PROT_READ | PROT_WRITE) ? -errno : 0;
 }
 
+/* Its cgroup and its folder. 0, or -errno with a line in err. */
+static int make_places(struct sandbox *s, unsigned int serial, char *err, size_t errlen)
+{
+	/* a user sees its own copies, in a folder that others do not see */
+	const mode_t mode = rights_user() ? 0755 : 0700;
+	int ret;
+	RIGHTS_RAISED;
+
+	sandbox_clean_up();
+	ret = make_cgroup(s, err, errlen);
+	if (ret) {
+		if (ret == -EEXIST)
+			s->cgroup[0] = 0;	/* it is not ours to remove */
+		return ret;
+	}
+	snprintf(s->files, sizeof(s->files), "%s/%s-%u", run_folder, proc_own_name(), serial);
+	if ((mkdir(s->files, mode) && errno != EEXIST) || chmod(s->files, mode)) {
+		ret = -errno;
+		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
+		s->files[0] = 0;
+	}
+	return ret;
+}
+
 /* 0, or -errno with a line in err; what was made until then is left to sandbox_free(). */
 static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const struct sandbox_options *o, char *err,
 		  size_t errlen)
@@ -282,21 +382,8 @@ static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const 
 		s->cgroup[0] = 0;
 		return -EINVAL;
 	}
-	sandbox_clean_up();
-	ret = make_cgroup(s, err, errlen);
-	if (ret) {
-		if (ret == -EEXIST)
-			s->cgroup[0] = 0;	/* it is not ours to remove */
-		return ret;
-	}
-	snprintf(s->files, sizeof(s->files), "/run/%s-%u", proc_own_name(), serial++);
-	if (mkdir(s->files, 0700) && errno != EEXIST) {
-		ret = -errno;
-		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
-		s->files[0] = 0;
-		return ret;
-	}
-	ret = make_stack(s);
+	ret = make_places(s, serial++, err, errlen);
+	ret = ret ? ret : make_stack(s);
 	ret = ret ? ret : kernel_open_slot(k, slot, err, errlen);
 	if (!ret && o->own)
 		ret = sandbox_environment_new(s, err, errlen);
@@ -340,6 +427,7 @@ void sandbox_free(struct sandbox *s)
 	sandbox_environment_free(s);
 	if (s->mnt_ns >= 0)
 		close(s->mnt_ns);
+	rights_raise();
 	for (int i = 0; i < s->nr_priv; i++) {
 		if (!s->borrows)
 			unlink(s->priv[i].copy);
@@ -366,6 +454,7 @@ void sandbox_free(struct sandbox *s)
 		close(s->stat_fd);
 	if (s->cgroup[0])
 		rmdir(s->cgroup);
+	rights_lower();
 	if (s->stack)
 		munmap((char *)s->stack - CHILD_GUARD, CHILD_GUARD + CHILD_STACK);
 	if (s->k)
@@ -425,6 +514,7 @@ static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 	char path[64], c = 0;
 	int up[2], down[2], ret = 0, status;
 	pid_t pid;
+	RIGHTS_RAISED;
 
 	sandbox_environment_settle(s);
 	if (pipe2(up, O_CLOEXEC))
@@ -474,15 +564,24 @@ static int in_mount_ns(struct sandbox *s, int (*fn)(void *), void *arg)
 static int do_bind(void *arg)
 {
 	struct private_file *f = arg;
+	int copy = open_tree(AT_FDCWD, f->copy, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC), ret = 0;
+	int over = copy < 0 ? -1 : rights_open(f->path, O_PATH);
 
-	return mount(f->copy, f->path, NULL, MS_BIND, NULL) ? -errno : 0;
+	if (over < 0 || move_mount(copy, "", over, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
+		ret = -errno;
+	if (over >= 0)
+		close(over);
+	if (copy >= 0)
+		close(copy);
+	return ret;
 }
 
 static int copy_file(const char *from, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out, ret = 0;
+	int in = rights_open(from, O_RDONLY), out, ret = 0;
 	struct timespec t[2];
 	struct stat st;
+	RIGHTS_RAISED;
 
 	if (in < 0)
 		return -errno;
@@ -615,13 +714,16 @@ int sandbox_show_cpus(struct sandbox *s)
 
 	if (!s->o.nr_cpus || s->cpus_file[0])
 		return 0;
+	rights_raise();
 	snprintf(s->cpus_file, sizeof(s->cpus_file), "%s/cpus", s->files);
 	fd = open(s->cpus_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
-	if (fd < 0)
-		return -errno;
+	ret = fd < 0 || fchmod(fd, 0444) ? -errno : 0;
+	rights_lower();
 	snprintf(text, sizeof(text), s->o.nr_cpus > 1 ? "0-%d\n" : "%d\n", s->o.nr_cpus - 1);
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
+	if (!ret && write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
 	if (!ret)
 		ret = in_mount_ns(s, bind_cpus, s->cpus_file);
 	return ret ? ret : kernel_may_write(s->k) ? 0 : -EPERM;

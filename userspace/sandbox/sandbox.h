@@ -80,6 +80,17 @@ void sandbox_clean_up(void);
 int sandbox_set_parent(const char *cgroup, char *err, size_t errlen);
 /* The same, without a '/' at its end. */
 const char *sandbox_parent(void);
+/*
+ * In a process that is confined (lib/base/rights.h), before its first sandbox: private copies and traces of executions that
+ * go on lie in a memory file system that this process and its tests alone see, and that is gone with them. The process has a
+ * cgroup of its own with all that it starts beside tests, which sandbox_clean_up() ends when it is dead. When the machine has
+ * no memory left it ends before others do. 0, or -errno with a line in err.
+ */
+int sandbox_begin_confined(char *err, size_t errlen);
+/* At its end. */
+void sandbox_end_confined(void);
+/* A folder for the traces of executions that go on: /run, or a part of that. */
+const char *sandbox_trace_folder(void);
 
 const char *sandbox_cgroup(const struct sandbox *s);	/* full path */
 unsigned int sandbox_slot(const struct sandbox *s);

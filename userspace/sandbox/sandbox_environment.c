@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <net/if.h>
 #include <sched.h>
@@ -31,6 +32,7 @@
 #include <unistd.h>
 #include "lib/base/array.h"
 #include "lib/base/clock.h"
+#include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
 
 #define LAST_PID "/proc/sys/kernel/ns_last_pid"
@@ -177,6 +179,7 @@ static int start_init(struct sandbox *s)
 	struct clone_args a = { .flags = CLONE_NEWPID, .exit_signal = SIGCHLD };
 	int fd[2], ret;
 	char byte;
+	RIGHTS_RAISED;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -errno;
@@ -205,6 +208,8 @@ static int start_init(struct sandbox *s)
 
 int sandbox_environment_spawn_inside(struct sandbox *s, bool inside)
 {
+	RIGHTS_RAISED;
+
 	if (s->env.pid_ns < 0)
 		return 0;
 	return setns(inside ? s->env.pid_ns : s->env.own_pid_ns, CLONE_NEWPID) ? -errno : 0;
@@ -417,7 +422,8 @@ static bool find_change(int dir, char *path, size_t len, const char *hidden)
 		if (strlen(path) >= h && h && !strcmp(path + strlen(path) - h, hidden))
 			continue;
 		found = d->d_type != DT_DIR ||
-			find_change(openat(dirfd(in), d->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, len, hidden);
+			find_change(openat(dirfd(in), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, len,
+				    hidden);
 	}
 	if (in)
 		closedir(in);
@@ -429,6 +435,8 @@ static bool find_change(int dir, char *path, size_t len, const char *hidden)
 /* Looks for a file in the working folder only: files in /tmp are not missed. */
 void sandbox_environment_find_thrown(struct sandbox *s)
 {
+	/* the test may have put links there, which lead out of its files */
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
 	struct environment *w = &s->env;
 	char path[PATH_MAX], up[16];
 	int i = w->nr_folders - 1, n;
@@ -439,7 +447,7 @@ void sandbox_environment_find_thrown(struct sandbox *s)
 		return;
 	snprintf(up, sizeof(up), "u%d", i);
 	n = snprintf(path, sizeof(path), "%s%s", up, w->cwd + strlen(w->folder[i].path));
-	if (find_change(openat(w->space->files, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, sizeof(path),
+	if (find_change((int)syscall(SYS_openat2, w->space->files, path, &how, sizeof(how)), path, sizeof(path),
 			s->o.hide && path_is_below(s->o.hide, w->cwd) ? s->o.hide + strlen(w->cwd) : NULL))
 		snprintf(w->thrown, sizeof(w->thrown), "%s", path + n + 1);
 }

@@ -123,7 +123,7 @@ struct sandbox {
 	int lane;
 	struct sandbox_options o;
 	char cgroup[256];
-	char files[64];		/* folder of private copies */
+	char files[128];	/* folder of private copies */
 	int cgroup_fd, procs_fd, kill_fd, events_fd, stat_fd;
 	bool killed;		/* the cgroup was killed as a whole: see spawn_child() */
 	int mnt_ns;		/* -1: none yet */
@@ -134,7 +134,7 @@ struct sandbox {
 	bool borrows;		/* the copies are those of the process that this one was forked from */
 	void *stack;
 	uint64_t ignored;	/* signals that we ignore, and that the test must not */
-	char cpus_file[96];
+	char cpus_file[160];
 	int watch_fds[ZUG_MAX_WATCHES];
 	int nr_watch_fds;
 	int strays[SANDBOX_MAX_STRAYS];	/* pidfds of processes that were killed outside of the cgroup */

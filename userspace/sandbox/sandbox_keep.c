@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "kernel/machine.h"
+#include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
 
 /* Executions whose working folder is searched for files that will be thrown away. */
@@ -98,6 +99,7 @@ void sandbox_environment_end(struct sandbox *s)
 	struct environment *w = &s->env;
 	struct zug_environment now = { 0 };
 	bool never = w->rebuild || s->o.setup || s->o.teardown;
+	RIGHTS_RAISED;
 
 	for (int i = 0; i < SANDBOX_NR_NS; i++)
 		if (w->ns[i] >= 0) {
@@ -222,7 +224,9 @@ void sandbox_environment_began(struct sandbox *s, pid_t root)
 
 	if (s->o.own & SANDBOX_PIDS && w->cgroup_ns < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/cgroup", root);
+		rights_raise();
 		w->cgroup_ns = open(path, O_RDONLY | O_CLOEXEC);
+		rights_lower();
 	}
 	/* where that fails, the next execution waits for what it needs */
 	if (w->writes && !w->spare)

@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "lib/base/descriptors.h"
+#include "lib/base/rights.h"
 #include "lib/base/run_user.h"
 #include "kernel/lane_watch.h"
 #include "sandbox/sandbox_internal.h"
@@ -84,6 +85,7 @@ static int child_main(void *arg)
 {
 	struct child *c = arg;
 	const struct launch *l = c->l;
+	const bool theirs = rights_user();	/* whose folder is looked up with the user's rights */
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_ADOPT, .sandbox = c->s->slot };
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctl, .ctx_size_in = sizeof(ctl));
 	char byte = 0;
@@ -102,7 +104,8 @@ static int child_main(void *arg)
 		DO("join the cgroup", write(c->s->procs_fd, "0", 1) < 0);
 	if (c->s->o.own & SANDBOX_PIDS && !c->s->env.space->in_cgroup)
 		DO("make a cgroup namespace", unshare(CLONE_NEWCGROUP));
-	DO(l->cwd, chdir(l->cwd));
+	if (!theirs)
+		DO(l->cwd, chdir(l->cwd));
 	if (c->s->o.setup || c->s->o.teardown) {
 		DO("report to zug", write(c->ready, &byte, 1) != 1);
 		DO("wait for --setup", read(c->go, &byte, 1) != 1);
@@ -138,6 +141,8 @@ static int child_main(void *arg)
 	/* a change of user ends it */
 	if (!(c->s->o.own & SANDBOX_PIDS))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (theirs)
+		DO(l->cwd, chdir(l->cwd));
 	c->stage = NULL;
 	execve(l->file, l->argv, l->envp);
 	c->stage = l->file;
@@ -300,6 +305,7 @@ static void die_first(pid_t pid)
 {
 	char path[48];
 	int fd;
+	RIGHTS_RAISED;
 
 	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
 	fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "lib/base/clock.h"
 #include "lib/base/descriptors.h"
+#include "lib/base/rights.h"
 #include "lib/base/run_user.h"
 #include "sandbox/sandbox_internal.h"
 
@@ -43,10 +44,13 @@ static void child(const struct sandbox *s, const char *command, const struct lau
 	for (int sig = 1; sig < 64; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
 			signal(sig, SIG_DFL);
-	if (chdir(l->cwd) || dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
+	/* a user's folder is looked up with the user's rights */
+	const bool theirs = rights_user();
+
+	if ((!theirs && chdir(l->cwd)) || dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
 	    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC))
 		_exit(126);
-	if (s->o.user ? run_user_become(s->o.user) : run_user_remain())
+	if ((s->o.user ? run_user_become(s->o.user) : run_user_remain()) || (theirs && chdir(l->cwd)))
 		_exit(126);
 	execle("/bin/sh", "sh", "-c", command, NULL, l->envp);
 	_exit(127);
@@ -103,10 +107,12 @@ static int run(struct sandbox *s, const char *option, const char *command, const
 	pid_t pid = -1;
 
 	if (!ret) {
+		rights_raise();
 		pid = fork();
 		if (!pid)
 			child(s, command, l, out);
 		ret = pid < 0 ? -errno : 0;
+		rights_lower();
 		sandbox_environment_spawn_inside(s, false);
 	}
 	if (pid > 0)
@@ -136,6 +142,7 @@ int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *
 	char path[64];
 	int ret;
 
+	rights_raise();
 	for (int i = 0; i < SANDBOX_NR_NS; i++) {
 		if (!(s->o.own & namespaces[i].own))
 			continue;
@@ -144,9 +151,11 @@ int sandbox_set_up(struct sandbox *s, const struct launch *l, pid_t root, char *
 		if (s->env.ns[i] < 0) {
 			ret = -errno;
 			snprintf(err, errlen, "cannot open %s: %s", path, strerror(errno));
+			rights_lower();
 			return ret;
 		}
 	}
+	rights_lower();
 	s->env.helpers = s->o.setup;
 	return s->o.setup ? run(s, "--setup", s->o.setup, l, err, errlen) : 0;
 }

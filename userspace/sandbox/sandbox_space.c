@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
 
 /* Longer than it takes to set the times of all folders, and than it can take on a busy machine. */
@@ -174,7 +175,7 @@ static int hide(const struct sandbox *s, struct space *p)
 	while ((slash = strchr(path + (rest - s->o.hide), '/'))) {
 		*slash = 0;
 		snprintf(up, sizeof(up), "u%d%s", i, path + strlen(w->folder[i].path));
-		if (stat(path, &st))
+		if (rights_stat(path, &st))
 			return errno == ENOENT ? 0 : -1;
 		if (make_upper(p, up, &st, path))
 			return -1;
@@ -223,19 +224,27 @@ static int make_files(const struct sandbox *s, struct space *p)
 	return hide(s, p);
 }
 
+/* The folder, as the user comes to it: its path may lead elsewhere a moment later. */
 static int overlay(const struct sandbox *s, int i)
 {
 	char up[sizeof(s->files) + 8], work[sizeof(s->files) + 8];
 	const char *path = s->env.folder[i].path;
-	int fs = fsopen("overlay", FSOPEN_CLOEXEC), m = -1, ret = -1;
+	int folder = rights_open(path, O_PATH | O_DIRECTORY);
+	int fs = folder < 0 ? -1 : fsopen("overlay", FSOPEN_CLOEXEC), m = -1, ret = -1;
+	/* a user's test has pids of its own, so that this thread has a current folder of its own */
+	const char *lower = rights_user() ? "." : path;
 
 	snprintf(up, sizeof(up), "%s/u%d", s->files, i);
 	snprintf(work, sizeof(work), "%s/w%d", s->files, i);
+	if (fs >= 0 && rights_user() && fchdir(folder)) {
+		close(fs);
+		fs = -1;
+	}
 	/*
 	 * as a plain folder: one device, lasting inode numbers, folders that can be renamed; sync
 	 * has nothing to do
 	 */
-	if (fs >= 0 && !fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) &&
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", lower, 0) &&
 	    !fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", up, 0) &&
 	    !fsconfig(fs, FSCONFIG_SET_STRING, "workdir", work, 0) &&
 	    !fsconfig(fs, FSCONFIG_SET_STRING, "xino", "on", 0) &&
@@ -244,11 +253,39 @@ static int overlay(const struct sandbox *s, int i)
 	    !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		m = fsmount(fs, FSMOUNT_CLOEXEC, 0);
 	if (m >= 0)
-		ret = move_mount(m, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+		ret = move_mount(m, "", folder, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 	if (m >= 0)
 		close(m);
 	if (fs >= 0)
 		close(fs);
+	if (folder >= 0)
+		close(folder);
+	return ret;
+}
+
+/* What is mounted there, to be put over the overlay. A descriptor; -1 with errno 0: the test does not see it anyhow. */
+static int take_mount(const char *path)
+{
+	int at = rights_open(path, O_PATH), fd = -1;
+
+	if (at >= 0) {
+		fd = open_tree(at, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+		close(at);
+	}
+	/* it was unmounted meanwhile, or is not for the user */
+	if (fd < 0 && (errno == ENOENT || (rights_user() && errno == EACCES)))
+		errno = 0;
+	return fd;
+}
+
+static int put_mount(int fd, const char *path)
+{
+	int at = rights_open(path, O_PATH), ret = -1;
+
+	if (at >= 0) {
+		ret = move_mount(fd, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+		close(at);
+	}
 	return ret;
 }
 
@@ -258,9 +295,8 @@ static int mount_folder(const struct sandbox *s, int i)
 	int fds[SANDBOX_MAX_KEPT], ret = 0;
 
 	for (int k = 0; k < f->nr_keep; k++) {
-		fds[k] = open_tree(AT_FDCWD, f->keep[k], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-		/* ENOENT: it was unmounted meanwhile */
-		if (fds[k] < 0 && errno != ENOENT)
+		fds[k] = take_mount(f->keep[k]);
+		if (fds[k] < 0 && errno)
 			ret = -1;
 	}
 	if (!ret)
@@ -269,7 +305,7 @@ static int mount_folder(const struct sandbox *s, int i)
 		if (fds[k] < 0)
 			continue;
 		if (!ret)
-			ret = move_mount(fds[k], "", AT_FDCWD, f->keep[k], MOVE_MOUNT_F_EMPTY_PATH);
+			ret = put_mount(fds[k], f->keep[k]);
 		close(fds[k]);
 	}
 	return ret;
@@ -401,7 +437,7 @@ static int make_parts(struct space *p, const char **stage)
 	p->begun_ns = clock_real(CLOCK_REALTIME_COARSE);
 	p->generation = s->env.generation;
 	for (int i = 0; i < s->env.nr_folders; i++)
-		if (stat(s->env.folder[i].path, &p->lower[i]))
+		if (rights_stat(s->env.folder[i].path, &p->lower[i]))
 			memset(&p->lower[i], 0, sizeof(p->lower[i]));
 	if (parts & SANDBOX_HOST) {
 		DO("make a UTS namespace", unshare(CLONE_NEWUTS));
@@ -470,6 +506,7 @@ static void *run(void *arg)
 {
 	struct space *p = arg;
 
+	rights_thread();
 	pthread_mutex_lock(&p->lock);
 	while (!p->ends) {
 		if (!p->busy) {

@@ -29,6 +29,7 @@
 #include "lib/base/mappings.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/remote.h"
+#include "lib/base/rights.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_template.h"
 
@@ -167,6 +168,8 @@ static bool is_moment(struct sandbox *s, pid_t pid, const struct __ptrace_syscal
 
 int sandbox_template_trace(pid_t pid, char *err, size_t errlen)
 {
+	/* until its exec it shares the memory of this process */
+	RIGHTS_RAISED;
 	int ret = ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) ? -errno : 0;
 
 	if (ret)

@@ -65,7 +65,7 @@ static void add_libraries(struct path_list *l, const char *interp, const char *e
 		return;
 	pid = fork();
 	if (!pid) {
-		int null = open("/dev/null", O_RDWR);
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 		dup2(null, 0);
 		dup2(fds[1], 1);

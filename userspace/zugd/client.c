@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "zugd/client.h"
@@ -88,6 +89,7 @@ int client_hand_over(int fd, const char *what, int argc, char **argv, int failed
 	const char *event, *text;
 	int fds[3], ret, null = -1;
 	bool done = false;
+	mode_t mask;
 
 	if (!m || !getcwd(cwd, sizeof(cwd))) {
 		fprintf(stderr, "zug: current folder: %s\n", strerror(errno));
@@ -96,6 +98,9 @@ int client_hand_over(int fd, const char *what, int argc, char **argv, int failed
 	add_list(m, "args", argc, argv);
 	add_list(m, "env", -1, environ);
 	json_object_object_add(m, "cwd", json_object_new_string(cwd));
+	mask = umask(0);
+	umask(mask);
+	json_object_object_add(m, "umask", json_object_new_int(mask));
 	for (int i = 0; i < 3; i++) {
 		fds[i] = i;
 		if (fcntl(i, F_GETFD) >= 0)
@@ -106,7 +111,7 @@ int client_hand_over(int fd, const char *what, int argc, char **argv, int failed
 	}
 	interrupt_catch();
 	ret = protocol_send(fd, m, fds, 3);
-	if (ret) {
+	if (ret && ret != -EPIPE) {
 		fprintf(stderr, "zug: cannot send to zugd: %s\n", strerror(-ret));
 		goto out;
 	}
@@ -147,8 +152,10 @@ struct json_object *client_ask(int fd, const char *what)
 {
 	struct json_object *m = protocol_message("request", what);
 	struct protocol_reader r = { 0 };
+	int ret = m ? protocol_send(fd, m, NULL, 0) : -ENOMEM;
 
-	if (!m || protocol_send(fd, m, NULL, 0)) {
+	/* one that has closed the connection may have said why */
+	if (ret && ret != -EPIPE) {
 		json_object_put(m);
 		return NULL;
 	}

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,12 +20,21 @@
 #include <syslog.h>
 #include <unistd.h>
 #include "lib/base/clock.h"
+#include "lib/base/run_user.h"
 #include "lib/version.h"
 #include "zugd/client.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
 #define MAX_CLIENTS 256
+/* Users in this group are served, with their own rights. */
+#define GROUP "zug"
+/* Of such a user: connections at a time, and bytes of a message. */
+#define USER_CLIENTS 16
+#define USER_MESSAGE (8u << 20)
+#define USER_GROUPS 1024
+/* In which the cgroups of all tests lie where users are served. */
+#define USER_CGROUP "/sys/fs/cgroup/zugd"
 /* A connection without a whole request is closed after so long. */
 #define REQUEST_WITHIN_NS 10000000000ull
 #define IDLE_LOOK_MS 1000
@@ -37,6 +47,7 @@ struct client {
 	int fd;
 	struct protocol_reader in;
 	struct ucred who;
+	struct run_user as;		/* of a user who may not be root; no uid: it has zugd's rights */
 	struct request *request;	/* the workers' */
 	uint64_t since_ns;
 	bool gone;			/* has shut down its side */
@@ -50,6 +61,8 @@ struct daemon {
 	struct kernel *kernel;
 	struct door *door;
 	struct workers *workers;
+	gid_t group;			/* whose members are served; NOBODY: there is none */
+	bool own_cgroup;		/* USER_CGROUP was made */
 	bool joining;			/* a join is queued or running */
 	uint64_t no_join_before_ns;
 	int listen_fd;
@@ -101,7 +114,56 @@ static void drop_client(struct daemon *d, int i)
 {
 	close(d->clients[i].fd);
 	protocol_reader_free(&d->clients[i].in);
+	run_user_free(&d->clients[i].as);
 	d->clients[i] = d->clients[--d->nr_clients];
+}
+
+/* The groups of the process at the other end, when it connected. 0 or -errno. */
+static int find_peer(int fd, const struct ucred *who, struct run_user *u)
+{
+	socklen_t len = USER_GROUPS * sizeof(gid_t);
+
+	*u = (struct run_user){ .uid = who->uid, .gid = who->gid, .groups = calloc(USER_GROUPS, sizeof(gid_t)) };
+	if (!u->groups)
+		return -ENOMEM;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, u->groups, &len)) {
+		run_user_free(u);
+		return -errno;
+	}
+	u->nr_groups = len / sizeof(gid_t);
+	return 0;
+}
+
+static bool is_member(const struct daemon *d, const struct run_user *u)
+{
+	bool found = u->gid == d->group;
+
+	for (int i = 0; i < u->nr_groups; i++)
+		found |= u->groups[i] == d->group;
+	return found && d->group != NOBODY && u->uid != NOBODY;
+}
+
+static int connections_of(const struct daemon *d, uid_t uid)
+{
+	int nr = 0;
+
+	for (int i = 0; i < d->nr_clients; i++)
+		nr += d->clients[i].who.uid == uid;
+	return nr;
+}
+
+/* NULL: the client may be served; else why not. */
+static const char *admit(const struct daemon *d, struct client *c)
+{
+	if (!c->who.uid || c->who.uid == geteuid())
+		return NULL;
+	if (find_peer(c->fd, &c->who, &c->as) || !is_member(d, &c->as))
+		return d->group == NOBODY ? "zugd serves root and its own user only" :
+					    "zugd serves root, its own user and the members of group " GROUP " only";
+	if (connections_of(d, c->who.uid) >= USER_CLIENTS)
+		return "zugd has too many connections of this user";
+	c->in.most = USER_MESSAGE;
+	return NULL;
 }
 
 static void accept_client(struct daemon *d)
@@ -109,20 +171,23 @@ static void accept_client(struct daemon *d)
 	socklen_t len = sizeof(struct ucred);
 	struct client c = { .fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK),
 			    .since_ns = clock_now_ns() };
+	const char *why;
 
 	if (c.fd < 0)
 		return;
 	if (getsockopt(c.fd, SOL_SOCKET, SO_PEERCRED, &c.who, &len))
 		c.who.uid = NOBODY;
-	if (c.who.uid && c.who.uid != geteuid()) {
-		refuse_and_log(&c, c.who.uid, "zugd serves root and its own user only");
-		close(c.fd);
+	why = admit(d, &c);
+	if (why) {
+		refuse_and_log(&c, c.who.uid, why);
 	} else if (d->nr_clients == MAX_CLIENTS) {
 		refuse(&c, "zugd has too many clients");
-		close(c.fd);
 	} else {
 		d->clients[d->nr_clients++] = c;
+		return;
 	}
+	run_user_free(&c.as);
+	close(c.fd);
 }
 
 static void status(struct daemon *d, struct client *c)
@@ -138,7 +203,7 @@ static void status(struct daemon *d, struct client *c)
 	json_object_object_add(m, "kernel", json_object_new_string(u.release));
 	json_object_object_add(m, "cgroup", json_object_new_string(door_cgroup(d->door)));
 	json_object_object_add(m, "socket", json_object_new_string(d->path));
-	workers_status(d->workers, m);
+	workers_status(d->workers, m, c->as.uid ? c->as.uid : NOBODY);
 	answer(c, m);
 	c->gone = true;
 }
@@ -178,7 +243,7 @@ static void submit(struct daemon *d, struct client *c, enum request_kind kind,
 		refuse_and_log(c, user, why);
 		return;
 	}
-	r = request_new(kind, json_object_get(m));
+	r = request_new(kind, json_object_get(m), c->as.uid ? &c->as : NULL);
 	if (!r) {
 		json_object_put(m);
 		refuse(c, "zugd: out of memory");
@@ -214,6 +279,8 @@ static void on_message(struct daemon *d, struct client *c, struct json_object *m
 		refuse(c, wrong);
 	} else if (!strcmp(what, "status")) {
 		status(d, c);
+	} else if (!strcmp(what, "stop") && c->as.uid) {
+		refuse_and_log(c, c->as.uid, "only root and zugd's own user may end zugd");
 	} else if (!strcmp(what, "stop")) {
 		c->wants_stop = true;
 		d->stopping = true;
@@ -289,7 +356,7 @@ static void look_at_door(struct daemon *d)
 
 	if (d->joining || clock_now_ns() < d->no_join_before_ns || !door_occupied(d->door))
 		return;
-	r = request_new(REQUEST_JOIN, NULL);
+	r = request_new(REQUEST_JOIN, NULL, NULL);
 	if (!r)
 		return;
 	d->joining = true;
@@ -376,9 +443,10 @@ int daemon_serve(struct daemon *d, char *err, size_t errlen)
 
 /* ---- beginning and end ---- */
 
-/* No other user can connect before the socket belongs to us alone. */
-static int make_socket(const char *path, char *err, size_t errlen)
+/* No other user can connect before the socket belongs to us alone, and then to those who may. */
+static int make_socket(const struct daemon *d, char *err, size_t errlen)
 {
+	const char *path = d->path;
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct stat st;
 	int fd, ret;
@@ -399,6 +467,8 @@ static int make_socket(const char *path, char *err, size_t errlen)
 	old = umask(0177);
 	ret = bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 64) ? -errno : 0;
 	umask(old);
+	if (!ret && d->group != NOBODY && (lchown(path, geteuid(), d->group) || chmod(path, 0660)))
+		ret = -errno;
 	if (!ret)
 		return fd;
 	snprintf(err, errlen, "cannot listen at %s: %s", path, strerror(-ret));
@@ -456,8 +526,33 @@ static void in_worker(void *ctx)
 	signal(SIGHUP, SIG_DFL);
 	close(d->listen_fd);
 	close(stop_fd);
-	for (int i = 0; i < d->nr_clients; i++)
+	for (int i = 0; i < d->nr_clients; i++) {
 		close(d->clients[i].fd);
+		protocol_reader_free(&d->clients[i].in);
+	}
+}
+
+/* Where the cgroups of tests are made. Users get none at the root of the hierarchy. 0, or -errno with a line in err. */
+static int find_cgroup(struct daemon *d, char *err, size_t errlen)
+{
+	const char *given = d->o->defaults->cgroup;
+
+	if (!given && d->group == NOBODY)
+		return 0;
+	if (!given && mkdir(USER_CGROUP, 0755) && errno != EEXIST) {
+		snprintf(err, errlen, "cannot create the cgroup %s: %s", USER_CGROUP, strerror(errno));
+		return -errno;
+	}
+	d->own_cgroup = !given;
+	return sandbox_set_parent(given ? given : USER_CGROUP, err, errlen);
+}
+
+/* Whose members are served. Only root can take on the rights of others. */
+static gid_t find_group(void)
+{
+	const struct group *g = geteuid() ? NULL : getgrnam(GROUP);
+
+	return g ? g->gr_gid : NOBODY;
 }
 
 static int start(struct daemon *d, char *err, size_t errlen)
@@ -477,7 +572,7 @@ static int start(struct daemon *d, char *err, size_t errlen)
 			 d->o->defaults->shared_lanes, sysconf(_SC_NPROCESSORS_ONLN));
 		return -EINVAL;
 	}
-	ret = d->o->defaults->cgroup ? sandbox_set_parent(d->o->defaults->cgroup, err, errlen) : 0;
+	ret = find_cgroup(d, err, errlen);
 	ret = ret ? ret : kernel_open(&d->kernel, err, errlen);
 	ret = ret ? ret : door_new(&d->door, &d->o->defaults->c, err, errlen);
 	ret = ret ? ret : kernel_ready(d->kernel, err, errlen);
@@ -503,7 +598,7 @@ static int start(struct daemon *d, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	workers_in_child(d->workers, in_worker, d);
-	d->listen_fd = make_socket(d->path, err, errlen);
+	d->listen_fd = make_socket(d, err, errlen);
 	if (d->listen_fd < 0)
 		return d->listen_fd;
 	if (chdir("/")) {
@@ -523,6 +618,7 @@ int daemon_new(struct daemon **out, const struct daemon_options *o, char *err, s
 	if (!d)
 		return -ENOMEM;
 	d->o = o;
+	d->group = find_group();
 	d->listen_fd = -1;
 	prctl(PR_SET_NAME, "zugd");
 	if (asprintf(&d->path, "%s%s%s", path[0] == '/' ? "" : o->defaults->cwd,
@@ -570,6 +666,8 @@ void daemon_free(struct daemon *d)
 	abort_all(d);
 	workers_free(d->workers);
 	door_free(d->door);
+	if (d->own_cgroup)
+		rmdir(USER_CGROUP);
 	kernel_close(d->kernel);
 	/* the end of the connection tells the clients of zug stop that nothing is left */
 	for (int i = d->nr_clients - 1; i >= 0; i--)

@@ -12,7 +12,8 @@
  *	daemon_libs.c		a C library of its own
  *
  * The process that serves holds the scheduler and the maps, executes nothing, and gives workers sandboxes and CPUs. A
- * worker plants its own probes, and its crash costs its own search alone.
+ * worker plants its own probes, and its crash costs its own search alone. One that works for a user who may not be root is
+ * confined to this user's rights before it looks at the request (lib/base/rights.h).
  */
 #ifndef ZUG_DAEMON_H
 #define ZUG_DAEMON_H
@@ -78,6 +79,7 @@ void daemon_free(struct daemon *d);
 enum request_kind { REQUEST_COMMAND, REQUEST_EXEC, REQUEST_JOIN };
 
 struct worker;
+struct run_user;
 
 struct request {
 	struct request *next;
@@ -87,6 +89,7 @@ struct request {
 	struct json_object *m;		/* the client's message; NULL: a join */
 	int fds[3];			/* the client's standard descriptors, -1 none */
 	uid_t user;			/* whose quota it is part of; NOBODY: none's */
+	struct run_user *as;		/* whose rights it has, its own; NULL: zugd's */
 	uint64_t since_ns;		/* queued, then started */
 	bool dealt;			/* it waits, and a CPU is meant for it */
 	bool too_long;			/* it was ended because its user's time was over */
@@ -94,7 +97,8 @@ struct request {
 	char message[512];		/* "" none; of one that is passed on: for the client, before it begins */
 };
 
-struct request *request_new(enum request_kind kind, struct json_object *m);
+/* as: is copied; NULL: it has zugd's rights. NULL: no memory; m stays the caller's then. */
+struct request *request_new(enum request_kind kind, struct json_object *m, const struct run_user *as);
 void request_free(struct request *r);
 
 /* ---- the door ---- */
@@ -181,6 +185,7 @@ struct worker_start {
 	unsigned int slot;
 	int cpu;
 	pid_t parent;
+	const struct run_user *as;	/* a user who may not be root; NULL: it has zugd's rights */
 };
 /* In the new process, which has none of the clients' descriptors. Does not return. */
 void worker_main(const struct worker_start *s) __attribute__((noreturn));
@@ -208,8 +213,11 @@ struct request *workers_done(struct workers *ws);
 void workers_abort(struct workers *ws, struct request *r);
 /* In how many ms workers_look() is to be called; -1: not by itself. */
 int workers_patience(const struct workers *ws);
-/* Adds "lanes", "running", "queue" and "campaigns" to an answer. */
-void workers_status(struct workers *ws, struct json_object *m);
+/*
+ * Adds "lanes", "running", "queue" and "campaigns" to an answer. user: only what is this user's, and "others", how many
+ * requests there are besides; NOBODY: all.
+ */
+void workers_status(struct workers *ws, struct json_object *m, uid_t user);
 
 /* ---- campaigns of single executions ---- */
 
@@ -228,9 +236,12 @@ void campaigns_park(struct campaigns *cs);
 /* An array of what there is, for people and programs. */
 struct json_object *campaigns_status(const struct campaigns *cs);
 
-/* A worker that was kept has ended, and has told last of these campaigns, as JSON (NULL: of none). How many there were. */
-size_t lost_add(struct json_object **lost, const char *campaigns);
-/* If the client's message is for one of them, this is said, and is not said again. lost: NULL is fine. */
-void lost_tell(struct json_object *lost, struct json_object *m, char *text, size_t len);
+/*
+ * A worker that was kept has ended, and has told last of these campaigns, as JSON (NULL: of none). as: whose rights it had;
+ * NULL: ours. How many there were.
+ */
+size_t lost_add(struct json_object **lost, const char *campaigns, const struct run_user *as);
+/* If the request is for one of them, this is said, and is not said again. lost: NULL is fine. */
+void lost_tell(struct json_object *lost, const struct request *r, char *text, size_t len);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/base/rights.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
@@ -135,16 +136,25 @@ static struct entry *find(struct campaigns *cs, const char *key)
 	return NULL;
 }
 
-/* exec, zugd's own options, the client's arguments; what comes later wins. */
+/* How many words of a command line come before the client's: exec, zugd's own options, and what it says for a user. */
+static int nr_before(const struct campaigns *cs)
+{
+	return 1 + cs->o->nr_default_args + (rights_user() ? 1 : 0);
+}
+
+/* What comes later wins. */
 static char **whole_command_line(const struct campaigns *cs, char **args, int nr)
 {
-	int n = cs->o->nr_default_args;
-	char **all = calloc(n + nr + 2, sizeof(*all));
+	/* a user who is not root has no other world (session.c) */
+	const char *own = rights_user() ? "--world=private" : NULL;
+	int n = cs->o->nr_default_args, before = nr_before(cs);
+	char **all = calloc(before + nr + 1, sizeof(*all));
 
-	for (int i = 0; all && i < n + nr + 1; i++) {
-		all[i] = strdup(!i     ? "exec" :
-				i <= n ? cs->o->default_args[i - 1] :
-					 args[i - 1 - n]);
+	for (int i = 0; all && i < before + nr; i++) {
+		all[i] = strdup(!i	    ? "exec" :
+				i <= n	    ? cs->o->default_args[i - 1] :
+				i < before  ? own :
+					      args[i - before]);
 		if (!all[i]) {
 			while (i)
 				free(all[--i]);
@@ -190,6 +200,8 @@ static struct entry *entry_new(struct campaigns *cs, char *key, char **args, int
 	e->o.c.results.dir = e->out_dir;
 	e->o.c.command.cwd = e->cwd;
 	e->o.c.machine.name = NULL;	/* a cgroup of its own; the name is the door's */
+	if (rights_user())
+		e->o.c.machine.lane = -1;	/* zugd's, which has said which CPU */
 	e->o.c.results.quiet = true;
 	return e;
 fail:
@@ -408,7 +420,7 @@ static struct json_object *describe(const struct campaigns *cs, const struct ent
 		json_object_array_add(a, json_object_new_string(*arg));
 	json_object_object_add(j, "command", a);
 	/* behind the name and zugd's own options */
-	for (char **arg = e->args + 1 + cs->o->nr_default_args; *arg; arg++)
+	for (char **arg = e->args + nr_before(cs); *arg; arg++)
 		json_object_array_add(given, json_object_new_string(*arg));
 	json_object_object_add(j, "arguments", given);
 	json_object_object_add(j, "cwd", json_object_new_string(e->cwd));

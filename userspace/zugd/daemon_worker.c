@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/patient_write.h"
+#include "lib/base/rights.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
 
@@ -184,15 +186,30 @@ static void hand_over(struct here *h, struct request *r, FILE *out, FILE *err)
 	free(argv);
 }
 
+/* Variables by which zug itself is told something: a user's are not for a process that can be root. */
+static void leave_out_own(char **env)
+{
+	char **to = env;
+
+	for (; env && *env; env++)
+		if (strncmp(*env, "ZUG", 3))
+			*to++ = *env;
+	if (to)
+		*to = NULL;
+}
+
 static void for_client(struct here *h, struct request *r)
 {
 	extern char **environ;
 	char **own = environ, **env = protocol_list(r->m, "env", NULL);
 	const char *cwd = protocol_text(r->m, "cwd");
+	const mode_t mask = umask(protocol_int(r->m, "umask", 022) & 0777);
 	struct output to[2] = { { .h = h, .fd = r->fds[1] }, { .h = h, .fd = r->fds[2] } };
 	FILE *out = stream(&to[0]), *err = stream(&to[1]);
 
 	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : h->start.o->o->failed;
+	if (rights_user())
+		leave_out_own(env);
 	if (!env || !out || !err) {
 		snprintf(r->message, sizeof(r->message), "zugd: out of memory or descriptors");
 	} else if (chdir(cwd)) {
@@ -211,6 +228,7 @@ static void for_client(struct here *h, struct request *r)
 	}
 	if (chdir("/"))
 		abort();
+	umask(mask);
 	free(env);
 	if (out)
 		fclose(out);
@@ -265,7 +283,7 @@ static struct request *next_request(struct here *h)
 
 	if (note_receive(h->start.fd, &n, fds, true) != 1 || n.kind != NOTE_REQUEST)
 		return NULL;
-	r = request_new(n.status, NULL);
+	r = request_new(n.status, NULL, NULL);
 	text = r && r->kind != REQUEST_JOIN ? note_text(fds[0]) : NULL;
 	if (text)
 		r->m = json_tokener_parse(text);
@@ -316,6 +334,31 @@ static int hold_high(int fd)
 	return high;
 }
 
+/* By /proc/self/fd a path of the user's could lead to zugd's log, say. */
+static void leave_streams(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++)
+		if (null < 0 || dup2(null, i) < 0)
+			_exit(1);
+	if (null > 2)
+		close(null);
+}
+
+/* From here on it looks at the request with no other rights than its user has. */
+static void confine(const struct worker_start *start)
+{
+	if (start->as)
+		leave_streams();
+	if (start->as && rights_confine(start->as))
+		_exit(1);
+	/* a change of user ends it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != start->parent)
+		_exit(1);
+}
+
 void worker_main(const struct worker_start *start)
 {
 	static struct here h;
@@ -329,13 +372,13 @@ void worker_main(const struct worker_start *start)
 	h.start.fd = hold_high(start->fd);
 	h.kernel = start->o->kernel;
 	set_signals();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != start->parent)
-		_exit(1);
 	memset(&all, 0xff, sizeof(all));
 	sched_setaffinity(0, sizeof(all), &all);
+	confine(start);
 	ret = kernel_share(h.kernel, start->slot, ask_attach, &h, err, sizeof(err));
 	kernel_set_lane(h.kernel, start->cpu);
+	if (!ret && start->as)
+		ret = sandbox_begin_confined(err, sizeof(err));
 	if (ret && start->request) {
 		start->request->status = start->o->o->failed;
 		snprintf(start->request->message, sizeof(start->request->message), "zugd: %s", err);
@@ -349,6 +392,8 @@ void worker_main(const struct worker_start *start)
 		tell_done(&h, start->request);
 	else if (ret)
 		fprintf(stderr, "zugd: %s\n", err);
+	if (start->as)
+		sandbox_end_confined();
 	/* nothing else is this process's to take down */
 	_exit(ret != 0);
 }

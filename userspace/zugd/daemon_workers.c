@@ -12,6 +12,7 @@
  * before they run. So its sandboxes are drained first, and given to others when it is gone. Read daemon.h first.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include <unistd.h>
 #include "kernel/lane_watch.h"
 #include "lib/base/clock.h"
+#include "lib/base/run_user.h"
 #include "sandbox/sandbox.h"
 #include "zugd/daemon.h"
 #include "zugd/protocol.h"
@@ -39,6 +41,10 @@
 #define STATUS_WORDS 64
 /* With two CPUs zug needs the other one. */
 #define FEW_CPUS 2
+/* A kept worker of a user who is not root ends when nothing was asked of it for so long. */
+#define KEPT_FOR_NS 600000000000ull
+/* So many of them; then the one that was unused for longest goes. */
+#define MOST_KEPT 24
 
 struct lent {
 	int cpu;
@@ -50,6 +56,8 @@ struct worker {
 	pid_t pid;
 	int fd, pidfd;
 	bool kept;
+	struct run_user *as;		/* its own: whose rights it has; NULL: ours */
+	uint64_t idle_ns;		/* a kept one: since when it has nothing to do */
 	unsigned int slot;
 	int cpu;
 	struct lent lanes[ZUG_MAX_SANDBOXES];	/* besides its own; one of them on its own CPU, so that it has two at least */
@@ -77,18 +85,38 @@ struct workers {
 	void *in_child_ctx;
 };
 
-struct request *request_new(enum request_kind kind, struct json_object *m)
+/* *copy: NULL where there is none to be copied. 0 or -ENOMEM. */
+static int copy_user(struct run_user **copy, const struct run_user *u)
+{
+	*copy = u ? calloc(1, sizeof(**copy)) : NULL;
+	if (!u || (*copy && !run_user_copy(*copy, u)))
+		return 0;
+	free(*copy);
+	*copy = NULL;
+	return -ENOMEM;
+}
+
+struct request *request_new(enum request_kind kind, struct json_object *m, const struct run_user *as)
 {
 	struct request *r = calloc(1, sizeof(*r));
 
-	if (!r)
+	if (!r || copy_user(&r->as, as)) {
+		free(r);
 		return NULL;
+	}
 	r->kind = kind;
 	r->m = m;
 	r->user = NOBODY;
 	r->fds[0] = r->fds[1] = r->fds[2] = -1;
 	r->since_ns = clock_now_ns();
 	return r;
+}
+
+static void free_user(struct run_user *u)
+{
+	if (u)
+		run_user_free(u);
+	free(u);
 }
 
 void request_free(struct request *r)
@@ -99,6 +127,7 @@ void request_free(struct request *r)
 		if (r->fds[i] >= 0)
 			close(r->fds[i]);
 	json_object_put(r->m);
+	free_user(r->as);
 	free(r);
 }
 
@@ -205,6 +234,13 @@ static int nr_used(const struct workers *ws)
 
 /* ---- who executes ---- */
 
+/* zugd waits for no worker: one that does not hear what it is told any more is ended. One that is gone is seen soon. */
+static void tell(const struct worker *w, const struct note *n)
+{
+	if (note_send(w->fd, n, NULL) == -EAGAIN)
+		syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+}
+
 /* False: there is no sandbox for it. */
 static bool lend(struct workers *ws, struct worker *w, int cpu)
 {
@@ -215,8 +251,7 @@ static bool lend(struct workers *ws, struct worker *w, int cpu)
 		return false;
 	n.slot = slot;
 	w->lanes[w->nr_lanes++] = (struct lent){ .cpu = cpu, .slot = slot };
-	/* one that cannot be told has ended, which is seen soon */
-	note_send(w->fd, &n, NULL);
+	tell(w, &n);
 	return true;
 }
 
@@ -283,7 +318,7 @@ static void tell_keep(struct worker *w, unsigned int share, bool answers)
 	unsigned int keep = share > 1 ? share : 0;
 
 	if (keep != w->told || answers)
-		note_send(w->fd, &(struct note){ .kind = NOTE_KEEP, .status = answers, .n = keep }, NULL);
+		tell(w, &(struct note){ .kind = NOTE_KEEP, .status = answers, .n = keep });
 	w->told = keep;
 }
 
@@ -317,17 +352,28 @@ static void __attribute__((noreturn)) child(struct workers *ws, const struct wor
 	worker_main(start);
 }
 
-/* A new worker, with a request or to be kept. NULL with errno. */
-static struct worker *begin_worker(struct workers *ws, struct request *r, unsigned int slot, int cpu)
+static void worker_free(struct worker *w)
 {
-	struct worker_start start = { .o = &ws->o, .request = r, .door = !r, .slot = slot, .cpu = cpu, .parent = getpid() };
+	free_user(w->as);
+	free(w->campaigns);
+	free(w);
+}
+
+/* A new worker with that user's rights, for a request or to be kept. NULL with errno. */
+static struct worker *begin_worker(struct workers *ws, struct request *r, const struct run_user *as, unsigned int slot, int cpu)
+{
+	struct worker_start start = { .o = &ws->o, .request = r, .door = !r && !as, .slot = slot, .cpu = cpu,
+				      .parent = getpid() };
 	struct worker *w = calloc(1, sizeof(*w)), **end = &ws->list;
 	int fd[2];
 
-	if (!w)
-		return NULL;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)) {
+	if (!w || copy_user(&w->as, as)) {
 		free(w);
+		return NULL;
+	}
+	start.as = w->as;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)) {
+		worker_free(w);
 		return NULL;
 	}
 	w->pid = fork();
@@ -340,11 +386,13 @@ static struct worker *begin_worker(struct workers *ws, struct request *r, unsign
 	w->pidfd = w->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, w->pid, 0);
 	if (w->pidfd < 0) {
 		close(fd[0]);
-		free(w);
+		worker_free(w);
 		return NULL;
 	}
 	w->fd = fd[0];
+	fcntl(w->fd, F_SETFL, O_NONBLOCK);
 	w->kept = !r;
+	w->idle_ns = clock_now_ns();
 	w->slot = slot;
 	w->cpu = cpu;
 	w->wanted = 1;
@@ -354,13 +402,66 @@ static struct worker *begin_worker(struct workers *ws, struct request *r, unsign
 	return w;
 }
 
-static struct worker *kept_worker(struct workers *ws)
+/* One that is kept ends when it has nothing to wait for. */
+static void let_end(struct worker *w)
 {
-	for (struct worker *w = ws->list; w; w = w->next)
-		if (w->kept && !w->silent)
-			return w;
-	/* one that has crashed has its sandbox until it is gone */
-	return ws->used[0] ? NULL : begin_worker(ws, NULL, 0, ws->cpus[0]);
+	shutdown(w->fd, SHUT_WR);
+}
+
+/* Of users who are not root. False: there will be, soon. */
+static bool room_for_kept(struct workers *ws)
+{
+	struct worker *oldest = NULL;
+	int nr = 0;
+
+	for (struct worker *w = ws->list; w; w = w->next) {
+		if (!w->kept || !w->as)
+			continue;
+		nr++;
+		if (!w->r && !w->silent && (!oldest || w->idle_ns < oldest->idle_ns))
+			oldest = w;
+	}
+	if (nr < MOST_KEPT)
+		return true;
+	if (oldest)
+		let_end(oldest);
+	return false;
+}
+
+/* The worker for single executions with these rights. NULL with errno, 0: the request has to wait. */
+static struct worker *kept_worker(struct workers *ws, const struct run_user *as)
+{
+	struct worker *w;
+	int slot;
+
+	for (w = ws->list; w; w = w->next) {
+		if (!w->kept || !w->as != !as || (as && w->as->uid != as->uid))
+			continue;
+		errno = 0;
+		if (!w->silent && (!as || run_user_same(w->as, as)))
+			return w->r ? NULL : w;
+		/* one that has crashed has its sandbox until it is gone; one with other groups has to go first */
+		if (!w->r && !w->silent)
+			let_end(w);
+		return NULL;
+	}
+	if (as && !room_for_kept(ws))
+		slot = -1;
+	else
+		slot = as ? take_slot(ws) : ws->used[0] ? -1 : 0;
+	errno = 0;
+	if (slot < 0)
+		return NULL;
+	w = begin_worker(ws, NULL, as, slot, ws->cpus[0]);
+	ws->used[slot] = w != NULL;
+	return w;
+}
+
+/* Others than root get new ones, so that those who ask no more hold no memory. */
+static void end_unused(struct worker *w)
+{
+	if (w->kept && w->as && !w->r && !w->silent && clock_now_ns() - w->idle_ns > KEPT_FOR_NS)
+		let_end(w);
 }
 
 static void answer(struct workers *ws, struct request *r, int status, const char *text)
@@ -386,7 +487,7 @@ static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 		fds[0] = note_file(json_object_to_json_string_ext(r->m, JSON_C_TO_STRING_PLAIN));
 		if (fds[0] < 0)
 			return -errno;
-		lost_tell(ws->lost, r->m, n.text, sizeof(n.text));
+		lost_tell(ws->lost, r, n.text, sizeof(n.text));
 	}
 	for (int i = 0; i < 3; i++)
 		n.n |= (r->fds[i] >= 0) << i;
@@ -399,7 +500,7 @@ static int pass_on(struct workers *ws, struct worker *w, struct request *r)
 /* 1: it has begun; 0: it has to wait; -errno. */
 static int begin(struct workers *ws, struct request *r)
 {
-	int slot, cpu = free_cpu(ws), ret = 0;
+	int slot, cpu = free_cpu(ws), ret;
 	struct worker *w;
 
 	if (nr_used(ws) >= ws->nr_cpus || used_by(ws, r->user) >= most_of(ws, r->user))
@@ -408,19 +509,16 @@ static int begin(struct workers *ws, struct request *r)
 		slot = take_slot(ws);
 		if (slot < 0)
 			return 0;
-		w = begin_worker(ws, r, slot, cpu < 0 ? ws->cpus[0] : cpu);
+		w = begin_worker(ws, r, r->as, slot, cpu < 0 ? ws->cpus[0] : cpu);
 		if (!w)
 			ws->used[slot] = false;
+		ret = w ? 0 : -errno;
 	} else {
-		w = kept_worker(ws);
-		if (w ? w->r != NULL : ws->used[0])
-			return 0;
-		if (w)
-			ws->used[0] = true;
-		ret = w ? pass_on(ws, w, r) : 0;
+		w = kept_worker(ws, r->as);
+		ret = w ? pass_on(ws, w, r) : -errno;
 	}
 	if (!w || ret)
-		return ret ? ret : -errno;
+		return ret;
 	w->r = r;
 	w->told = 0;
 	r->worker = w;
@@ -482,6 +580,7 @@ static void request_over(struct workers *ws, struct worker *w, int status, const
 
 	w->r = NULL;
 	w->cut_ns = 0;
+	w->idle_ns = clock_now_ns();
 	if (!r)
 		return;
 	if (r->too_long && status) {
@@ -524,7 +623,7 @@ static void on_note(struct workers *ws, struct worker *w, const struct note *n, 
 		break;
 	case NOTE_ATTACH:
 		reply.status = kernel_attach(ws->o.kernel, n->n, reply.text, sizeof(reply.text));
-		note_send(w->fd, &reply, NULL);
+		tell(w, &reply);
 		break;
 	default:
 		break;
@@ -566,7 +665,7 @@ static void gone(struct workers *ws, struct worker *w)
 	size_t lost;
 
 	waitid(P_PID, w->pid, &how, WEXITED | WNOHANG);
-	lost = w->kept && !ws->ending ? lost_add(&ws->lost, w->campaigns) : 0;
+	lost = w->kept && !ws->ending ? lost_add(&ws->lost, w->campaigns, w->as) : 0;
 	snprintf(text, sizeof(text), "the process of %s has ended (%s %d); %s",
 		 w->kept ? "zug exec and of tests that join" : "this search",
 		 how.si_code == CLD_EXITED ? "exit status" : "signal", how.si_status,
@@ -575,7 +674,8 @@ static void gone(struct workers *ws, struct worker *w)
 		fprintf(stderr, "zugd: %s\n", text);
 	if (w->r)
 		request_over(ws, w, failed_status(ws, w->r), text);
-	if (crashed || w->kept) {
+	/* of a user's there is its cgroup in any case */
+	if (crashed || w->kept || w->as) {
 		drain(ws, w);
 		sandbox_clean_up();
 		ws->left_ns = clock_now_ns();
@@ -594,8 +694,7 @@ static void gone(struct workers *ws, struct worker *w)
 		}
 	close(w->fd);
 	close(w->pidfd);
-	free(w->campaigns);
-	free(w);
+	worker_free(w);
 }
 
 int workers_fds(const struct workers *ws, int *fds, int max)
@@ -664,6 +763,7 @@ void workers_look(struct workers *ws)
 				fell_silent(ws, w);
 		}
 		look_at_time(ws, w);
+		end_unused(w);
 		prod(w);
 		if (w->silent && poll(&p, 1, 0) == 1)
 			gone(ws, w);
@@ -678,12 +778,17 @@ void workers_look(struct workers *ws)
 
 int workers_patience(const struct workers *ws)
 {
+	int otherwise = -1;
+
 	if (ws->left_ns)
 		return PROD_MS;
-	for (const struct worker *w = ws->list; w; w = w->next)
+	for (const struct worker *w = ws->list; w; w = w->next) {
 		if (w->cut_ns || (w->r && ws->o.o->defaults->quota.time_ns))
 			return PROD_MS;
-	return ws->idle_ns && !ws->rests ? (int)(REST_AFTER_NS / 1000000) : -1;
+		if (w->kept && w->as)
+			otherwise = (int)(KEPT_FOR_NS / 1000000);
+	}
+	return ws->idle_ns && !ws->rests ? (int)(REST_AFTER_NS / 1000000) : otherwise;
 }
 
 /* ---- requests ---- */
@@ -757,8 +862,7 @@ void workers_stop(struct workers *ws)
 		if (w->r)
 			cut(w);
 		else if (!w->silent)
-			/* one that is kept ends when it has nothing to wait for */
-			shutdown(w->fd, SHUT_WR);
+			let_end(w);
 	}
 }
 
@@ -824,23 +928,42 @@ static struct json_object *describe(const struct request *r)
 	return j;
 }
 
-void workers_status(struct workers *ws, struct json_object *m)
+/* True when a user may hear of it. */
+static bool may_see(const struct run_user *as, uid_t user)
+{
+	return user == NOBODY || (as && as->uid == user);
+}
+
+static void describe_to(const struct request *r, uid_t user, struct json_object *list, int *others)
+{
+	if (may_see(r->as, user))
+		json_object_array_add(list, describe(r));
+	else
+		++*others;
+}
+
+void workers_status(struct workers *ws, struct json_object *m, uid_t user)
 {
 	struct json_object *queue = json_object_new_array(), *running = json_object_new_array();
-	struct json_object *campaigns = NULL, *lanes = json_object_new_array();
+	struct json_object *campaigns = json_object_new_array(), *lanes = json_object_new_array(), *list;
+	int others = 0;
 
 	for (const struct worker *w = ws->list; w; w = w->next) {
 		if (w->r)
-			json_object_array_add(running, describe(w->r));
-		if (w->campaigns && !campaigns)
-			campaigns = json_tokener_parse(w->campaigns);
+			describe_to(w->r, user, running, &others);
+		list = w->campaigns && may_see(w->as, user) ? json_tokener_parse(w->campaigns) : NULL;
+		for (size_t i = 0; list && i < json_object_array_length(list); i++)
+			json_object_array_add(campaigns, json_object_get(json_object_array_get_idx(list, i)));
+		json_object_put(list);
 	}
 	for (const struct request *q = ws->queue; q; q = q->next)
-		json_object_array_add(queue, describe(q));
+		describe_to(q, user, queue, &others);
 	for (int i = 0; i < ws->nr_cpus; i++)
 		json_object_array_add(lanes, json_object_new_int(ws->cpus[i]));
 	json_object_object_add(m, "lanes", lanes);
 	json_object_object_add(m, "running", running);
 	json_object_object_add(m, "queue", queue);
-	json_object_object_add(m, "campaigns", campaigns ? campaigns : json_object_new_array());
+	json_object_object_add(m, "campaigns", campaigns);
+	if (user != NOBODY)
+		json_object_object_add(m, "others", json_object_new_int(others));
 }

@@ -118,7 +118,7 @@ int protocol_read(struct protocol_reader *r, int fd, struct json_object **m)
 		size_t size = r->size ? 2 * r->size : 4096;
 		char *buf;
 
-		if (size > PROTOCOL_MAX_BYTES)
+		if (size > (r->most ? r->most : PROTOCOL_MAX_BYTES))
 			return -EPROTO;
 		buf = realloc(r->buf, size);
 		if (!buf)

@@ -6,11 +6,11 @@
  * "v". The first message of a client is its request; descriptors (stdin, stdout, stderr) travel
  * with it. zugd answers with events:
  *
- *	> {"v":1,"request":"exec","args":["--seed","2","--","./test"],"env":[...],"cwd":"/src"}
+ *	> {"v":1,"request":"exec","args":["--seed","2","--","./test"],"env":[...],"cwd":"/src","umask":18}
  *	< {"v":1,"event":"queued","ahead":2}	others come first; only when there are any
  *	< {"v":1,"event":"done","exit":0}	the exit status for the client, and a "message"
  *
- * Requests: run, replay, minimize, pin, diff, check, exec (args, env, cwd and three descriptors),
+ * Requests: run, replay, minimize, pin, diff, check, exec (args, env, cwd, umask and three descriptors),
  * status (answered by an event "status"), stop (answered by the end of the connection, when nothing
  * is left). "refused" with a "message" answers what cannot be understood. A client that shuts its
  * side of the connection down aborts its request; "done" still comes.
@@ -47,6 +47,7 @@ struct protocol_reader {
 	char *buf;
 	size_t len, size, seen;
 	int fds[PROTOCOL_MAX_FDS], nr_fds;
+	size_t most;		/* bytes of a message; 0: PROTOCOL_MAX_BYTES */
 };
 /*
  * One recvmsg(); *m is a message when one is complete (the caller's to put). 1: a message, 0: not
