@@ -26,8 +26,8 @@ search()
 	ZUG_DEBUG=times zug 60 run -q --keep-going --no-minimize --verify 1 --timeout 10s --start "$1" "${options[@]}" --executions 24 -o "$dir/zug-out" -- \
 		"$program" "${args[@]}"
 	echo "status $rc" >"$dir/$1.out"
-	# of each execution: steps, outcome, checksum of the trace
-	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/' >>"$dir/$1.out"
+	# of each execution: steps, outcome, checksum of the trace; how often zug was asked is no part of a schedule
+	grep -a '^execution ' "$dir/err" | sed 's/: launch.*drain [^,]*,/:/; s/, [0-9]* asked,/,/' >>"$dir/$1.out"
 	sed -nE 's/^found in execution ([0-9]*), after [^:]*:/found in \1:/p; /^replayed:/p' "$dir/out" >>"$dir/$1.out"
 	sed -nE 's/.* ([0-9]* steps, at most [0-9]* in one; .*)\)$/\1/p' "$dir/out" >>"$dir/$1.out"
 	: >"$dir/$1.json"
@@ -84,8 +84,6 @@ for t in ts: t.join()')
 	zug 60 run -q --profile --executions 12 "${options[@]}" -o "$dir/traces" -- "$program" "${args[@]}"
 	want_out '^[0-9]+ of them began as copies'
 	cd "$dir" || exit 2
-	# how often zug was asked is no part of a schedule
-	sed -i 's/, [0-9]* asked,/,/' exec.out auto.out
 	cmp -s exec.out auto.out || note "the search is another one: $(diff exec.out auto.out)"
 	grep -q '^execution 24:' auto.out || note "nothing was said: $(said)"
 	want_nothing_left
