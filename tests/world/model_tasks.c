@@ -12,11 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/base/array.h"
-#include "search/rng.h"
 #include "model_world_internal.h"
 
 #define STEP_NS		1000
-#define MAX_QUEUE	1000	/* events; with more tasks stop at every point */
 
 static bool lives(const struct mw_state *s, uint32_t t)
 {
@@ -175,12 +173,11 @@ static bool virtual_time(const struct model_world *m)
 	return !m->p->real_time;
 }
 
-static uint32_t follow_plan(struct model_world *m, uint32_t t);
 
 /* Task t waits, or has ended, as *ev says: perhaps the plan knows who has the turn then. */
 static void leaves(struct model_world *m, uint32_t t, struct world_event *ev)
 {
-	uint32_t to = m->s->planned && m->s->lease ? follow_plan(m, t) : WORLD_NO_TASK;
+	uint32_t to = m->s->planned && m->s->lease ? mw_follow_plan(m, t) : WORLD_NO_TASK;
 
 	if (to == WORLD_NO_TASK || to == t)
 		return;
@@ -701,7 +698,7 @@ static bool is_lone(const struct model_world *m, uint32_t t)
 	bool known = m->s->known && m->s->lease && op == W_YIELD;
 
 	if (op == W_CHOICE || (m->stop_always && !m->p->passes_anyway && !known) || mw_first_deadline(m->s) != UINT64_MAX ||
-	    m->s->nr > MAX_QUEUE)
+	    m->s->nr > MW_MAX_QUEUE)
 		return false;
 	for (uint32_t i = 0; i < MW_TASKS; i++)
 		if (i != t && (m->s->task[i].life == READY ||
@@ -725,230 +722,6 @@ unsigned int mw_mutex_of(const struct zug_label *l)
 										     : l->object);
 }
 
-/* A time-out may be over, or a timer is to fire. */
-static bool alarm_due(const struct mw_state *s)
-{
-	for (uint32_t t = 0; t < MW_TASKS; t++)
-		if (s->task[t].life == BLOCKED && s->task[t].deadline && s->task[t].deadline <= s->clock)
-			return true;
-	return mw_first_deadline(s) <= s->clock;
-}
-
-/* A lease or a plan can go over such an operation, if its lock allows that. */
-static bool is_plain(const struct model_world *m, const struct mw_op *o)
-{
-	switch (o->op) {
-	case W_LOCK: case W_SPIN_LOCK: case W_SEM_WAIT: case W_UNLOCK: case W_SPIN_UNLOCK: case W_WAIT: case W_TIMED_WAIT:
-	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
-	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
-		return true;
-	case W_LEAVE:
-		return !m->w.ends_stop;
-	}
-	return false;
-}
-
-/* What is known of the operation before which a task stands: struct zug_pass. */
-static bool may_pass(const struct model_world *m, uint32_t t)
-{
-	const struct mw_state *s = m->s;
-	const struct mw_op *o = &m->p->code[t][s->task[t].pc];
-
-	switch (o->op) {
-	case W_LOCK:
-		return s->owner[o->a] == WORLD_NO_TASK || (m->p->blind && s->owner[o->a] != t);
-	case W_SPIN_LOCK:
-		return s->owner[o->a] == WORLD_NO_TASK;
-	case W_SEM_WAIT:
-		return m->p->blind || s->sems[o->a];
-	case W_UNLOCK:
-	case W_SPIN_UNLOCK:
-		return s->owner[o->a] == t;
-	case W_WAIT:
-	case W_TIMED_WAIT:
-		return s->owner[o->b] == t;
-	}
-	return is_plain(m, o);
-}
-
-/* What other tasks stand before has changed: W_LOCK, W_SEM_WAIT and their kin. */
-static bool is_changed(const struct model_world *m, uint32_t t)
-{
-	const struct mw_state *s = m->s;
-
-	for (uint32_t i = 0; i < MW_TASKS; i++) {
-		const struct mw_op *o = &m->p->code[i][s->task[i].pc];
-
-		if (i == t || s->task[i].life != READY)
-			continue;
-		if ((o->op == W_LOCK || o->op == W_SPIN_LOCK) && s->owner[o->a] != s->leased.owner[o->a])
-			return true;
-		if ((o->op == W_WAIT || o->op == W_TIMED_WAIT) && s->owner[o->b] != s->leased.owner[o->b])
-			return true;
-		if (o->op == W_SEM_WAIT && s->sems[o->a] != s->leased.sems[o->a])
-			return true;
-	}
-	return false;
-}
-
-/* Task t passes its point under its lease. */
-static bool is_leased(struct model_world *m, uint32_t t)
-{
-	struct mw_state *s = m->s;
-
-	if (s->until != SEARCH_UNTIL_DONE && s->woken)
-		s->lease = 0;
-	if (!s->lease || alarm_due(s) || !may_pass(m, t) || s->nr > MAX_QUEUE || mw_next_happening(m) <= m->now ||
-	    (s->until == SEARCH_UNTIL_CHANGE && is_changed(m, t)))
-		s->lease = 0;
-	return s->lease;
-}
-
-/* ---- plans: as bpf/plan.bpf.h ---- */
-
-/* A task that waits for nothing. */
-static bool is_enabled(const struct model_world *m, uint32_t t)
-{
-	const struct mw_op *o = &m->p->code[t][m->s->task[t].pc];
-
-	if (m->s->task[t].life != READY)
-		return false;
-	if (m->s->task[t].fresh || (o->op != W_LOCK && o->op != W_SPIN_LOCK && o->op != W_SEM_WAIT))
-		return true;
-	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
-}
-
-static uint64_t plan_weight(const struct world_plan *plan, uint32_t i)
-{
-	return plan->weights[i].weight ? plan->weights[i].weight : plan->rule.least;
-}
-
-static void task_steps(struct world_plan *plan, uint32_t task)
-{
-	for (uint32_t i = 0; i < plan->nr_weights; i++)
-		if (plan->weights[i].task == task)
-			plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step :
-						   plan->weights[i].weight;
-}
-
-/* The next of the runs. */
-static uint32_t run_step(struct mw_state *s)
-{
-	while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
-		s->run++;
-	if (s->run == s->plan.nr_runs)
-		return WORLD_NO_TASK;
-	s->plan.runs[s->run].steps--;
-	return s->plan.runs[s->run].task;
-}
-
-/* Which of the enabled tasks is chosen by their ranks. */
-static uint32_t ranked_step(struct model_world *m, const bool *on)
-{
-	struct search_rule *r = &m->s->plan.rule;
-	struct rng rng = { .state = r->state };
-	uint64_t *rank = m->s->ranks;
-	uint32_t best = MW_TASKS;
-
-	if (m->s->choices == r->choices)
-		return WORLD_NO_TASK;
-	m->s->choices++;
-	for (uint32_t t = 0; t < MW_TASKS; t++) {
-		if (!on[t])
-			continue;
-		if (!rank[t])
-			rank[t] = rank_draw(&rng);
-		if (best == MW_TASKS || rank[t] > rank[best])
-			best = t;
-	}
-	r->state = rng.state;
-	for (uint32_t i = 0; i < r->nr_changes; i++)
-		if (r->changes[i].at == m->s->choices)
-			rank[best] = rank[best] < SEARCH_RANK_ZERO ? --r->lowest : SEARCH_RANK_ZERO + r->changes[i].rank;
-	return best;
-}
-
-/* Which of them was chosen in advance, or is by the base scheduler, behind task t. */
-static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
-{
-	uint32_t task = run_step(m->s);
-
-	if (task != WORLD_NO_TASK)
-		return task < MW_TASKS && on[task] ? task : WORLD_NO_TASK;
-	if (!m->s->plan.rule.base)
-		return WORLD_NO_TASK;
-	while (!on[t])
-		t = (t + 1) % MW_TASKS;
-	return t;
-}
-
-/* Who makes the next step behind task t, as the plan says. WORLD_NO_TASK: it does not. */
-static uint32_t planned_step(struct model_world *m, uint32_t t)
-{
-	struct mw_state *s = m->s;
-	struct rng rng = { .state = s->plan.rule.state };
-	bool on[MW_TASKS];
-	uint32_t nr = 0, next;
-	uint64_t sum = 0, at;
-
-	if (s->plan.rule.by == SEARCH_BY_STEPS) {
-		next = run_step(s);
-		return next == WORLD_NO_TASK && s->plan.rule.base ? t : next;
-	}
-	if (s->plan.rule.by != SEARCH_BY_DRAWS) {
-		for (uint32_t i = 0; i < MW_TASKS; i++) {
-			on[i] = is_enabled(m, i);
-			nr += on[i];
-		}
-		for (uint32_t i = 0; i < MW_TASKS && nr == 1; i++)
-			if (on[i])
-				return i;
-		if (!nr)
-			return WORLD_NO_TASK;
-		return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);
-	}
-	for (uint32_t i = 0; i < s->plan.nr_weights; i++)
-		if (is_enabled(m, s->plan.weights[i].task)) {
-			sum += plan_weight(&s->plan, i);
-			nr++;
-		}
-	if (!nr)
-		return WORLD_NO_TASK;
-	at = nr > 1 ? rng_below(&rng, sum) : 0;
-	s->plan.rule.state = rng.state;
-	for (uint32_t i = 0; i < s->plan.nr_weights; i++) {
-		if (!is_enabled(m, s->plan.weights[i].task))
-			continue;
-		if (at < plan_weight(&s->plan, i)) {
-			task_steps(&s->plan, s->plan.weights[i].task);
-			return s->plan.weights[i].task;
-		}
-		at -= plan_weight(&s->plan, i);
-	}
-	return WORLD_NO_TASK;
-}
-
-/* Where the turn goes from a point of task t; WORLD_NO_TASK: that is to be asked. */
-static uint32_t follow_plan(struct model_world *m, uint32_t t)
-{
-	struct mw_state *s = m->s;
-	uint32_t to = WORLD_NO_TASK;
-
-	if (s->until != SEARCH_UNTIL_DONE && s->woken)
-		s->lease = 0;
-	if (s->lease && !alarm_due(s) && s->nr <= MAX_QUEUE && mw_next_happening(m) > m->now &&
-	    (s->task[t].life != READY || is_plain(m, op_of(m, t))))
-		to = planned_step(m, t);
-	if (to != WORLD_NO_TASK && to != t &&
-	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
-		to = WORLD_NO_TASK;
-	if (to == t && !may_pass(m, t))
-		to = WORLD_NO_TASK;
-	if (to == WORLD_NO_TASK)
-		s->lease = 0;
-	return to;
-}
-
 /* Task t has come to a point. true: it passes it. */
 static bool stands(struct model_world *m, uint32_t t)
 {
@@ -956,13 +729,13 @@ static bool stands(struct model_world *m, uint32_t t)
 	const struct mw_op *o = op_of(m, t);
 	struct world_event *ev;
 	bool lone = is_lone(m, t), plans = m->s->planned && m->s->lease;
-	uint32_t to = plans && !lone ? follow_plan(m, t) : t;
-	bool leased = !lone && (plans ? to != WORLD_NO_TASK : is_leased(m, t));
+	uint32_t to = plans && !lone ? mw_follow_plan(m, t) : t;
+	bool leased = !lone && (plans ? to != WORLD_NO_TASK : mw_is_leased(m, t));
 
-	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_STEPS && planned_step(m, t) != t)
+	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_STEPS && mw_planned_step(m, t) != t)
 		m->s->lease = 0;
 	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_DRAWS)
-		task_steps(&m->s->plan, t);
+		mw_plan_counts(&m->s->plan, t);
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;

@@ -3,7 +3,7 @@
  * model_world_internal.h - inside of model_world.h: the state of a model world, and what its tasks do
  *
  * model_tasks.c puts whatever the engine may see into a queue of events, each with what the task
- * looks like after it; model_world.c hands these out one by one, so that struct world says what the
+ * looks like after it; model_plan.c says whether a task goes on under a lease; model_world.c hands these out one by one, so that struct world says what the
  * events have told so far, as in the kernel's world.
  */
 #ifndef ZUG_TESTS_MODEL_WORLD_INTERNAL_H
@@ -15,6 +15,7 @@
 
 #define MS		1000000ull
 #define MW_TIMERS	4
+#define MW_MAX_QUEUE	1000	/* events; with more tasks stop at every point */
 
 /* model.h has names of its own for some of these */
 enum life { UNBORN, READY, BLOCKED, DEAD };
@@ -133,6 +134,17 @@ void mw_post(struct model_world *m, unsigned int sem, uint32_t waker);
 void mw_end_process(struct model_world *m, uint32_t t, int status, uint64_t site);
 /* Of the timers that were set; UINT64_MAX: none. */
 uint64_t mw_first_deadline(const struct mw_state *s);
+
+/* ---- model_plan.c ---- */
+
+/* Task t passes its point under its lease. */
+bool mw_is_leased(struct model_world *m, uint32_t t);
+/* Where the turn goes from a point of task t; WORLD_NO_TASK: that is to be asked. */
+uint32_t mw_follow_plan(struct model_world *m, uint32_t t);
+/* Which task makes the next step behind task t, as the plan says. WORLD_NO_TASK: it says nothing. */
+uint32_t mw_planned_step(struct model_world *m, uint32_t t);
+/* The task makes a step. */
+void mw_plan_counts(struct world_plan *plan, uint32_t task);
 
 /* ---- model_world.c ---- */
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * model_plan.c - how a task of a model world goes on under a lease, and where a plan gives the turn, as the kernel side does
+ * it (bpf/points.bpf.h, bpf/plan.bpf.h)
+ */
+#include "search/rng.h"
+#include "model_world_internal.h"
+
+/* A time-out may be over, or a timer is to fire. */
+static bool alarm_due(const struct mw_state *s)
+{
+	for (uint32_t t = 0; t < MW_TASKS; t++)
+		if (s->task[t].life == BLOCKED && s->task[t].deadline && s->task[t].deadline <= s->clock)
+			return true;
+	return mw_first_deadline(s) <= s->clock;
+}
+
+/* A lease or a plan can go over such an operation, if its lock allows that. */
+static bool is_plain(const struct model_world *m, const struct mw_op *o)
+{
+	switch (o->op) {
+	case W_LOCK: case W_SPIN_LOCK: case W_SEM_WAIT: case W_UNLOCK: case W_SPIN_UNLOCK: case W_WAIT: case W_TIMED_WAIT:
+	case W_TRYLOCK: case W_TIMEDLOCK: case W_SIGNAL: case W_BROADCAST: case W_SEM_POST: case W_SEM_TIMED:
+	case W_READ: case W_WRITE: case W_STORE: case W_LOCAL: case W_CREATE:
+		return true;
+	case W_LEAVE:
+		return !m->w.ends_stop;
+	}
+	return false;
+}
+
+/* What is known of the operation before which a task stands: struct zug_pass. */
+static bool may_pass(const struct model_world *m, uint32_t t)
+{
+	const struct mw_state *s = m->s;
+	const struct mw_op *o = &m->p->code[t][s->task[t].pc];
+
+	switch (o->op) {
+	case W_LOCK:
+		return s->owner[o->a] == WORLD_NO_TASK || (m->p->blind && s->owner[o->a] != t);
+	case W_SPIN_LOCK:
+		return s->owner[o->a] == WORLD_NO_TASK;
+	case W_SEM_WAIT:
+		return m->p->blind || s->sems[o->a];
+	case W_UNLOCK:
+	case W_SPIN_UNLOCK:
+		return s->owner[o->a] == t;
+	case W_WAIT:
+	case W_TIMED_WAIT:
+		return s->owner[o->b] == t;
+	}
+	return is_plain(m, o);
+}
+
+/* What other tasks stand before has changed: W_LOCK, W_SEM_WAIT and their kin. */
+static bool is_changed(const struct model_world *m, uint32_t t)
+{
+	const struct mw_state *s = m->s;
+
+	for (uint32_t i = 0; i < MW_TASKS; i++) {
+		const struct mw_op *o = &m->p->code[i][s->task[i].pc];
+
+		if (i == t || s->task[i].life != READY)
+			continue;
+		if ((o->op == W_LOCK || o->op == W_SPIN_LOCK) && s->owner[o->a] != s->leased.owner[o->a])
+			return true;
+		if ((o->op == W_WAIT || o->op == W_TIMED_WAIT) && s->owner[o->b] != s->leased.owner[o->b])
+			return true;
+		if (o->op == W_SEM_WAIT && s->sems[o->a] != s->leased.sems[o->a])
+			return true;
+	}
+	return false;
+}
+
+bool mw_is_leased(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+
+	if (s->until != SEARCH_UNTIL_DONE && s->woken)
+		s->lease = 0;
+	if (!s->lease || alarm_due(s) || !may_pass(m, t) || s->nr > MW_MAX_QUEUE || mw_next_happening(m) <= m->now ||
+	    (s->until == SEARCH_UNTIL_CHANGE && is_changed(m, t)))
+		s->lease = 0;
+	return s->lease;
+}
+
+/* ---- plans: as bpf/plan.bpf.h ---- */
+
+/* A task that waits for nothing. */
+static bool is_enabled(const struct model_world *m, uint32_t t)
+{
+	const struct mw_op *o = &m->p->code[t][m->s->task[t].pc];
+
+	if (m->s->task[t].life != READY)
+		return false;
+	if (m->s->task[t].fresh || (o->op != W_LOCK && o->op != W_SPIN_LOCK && o->op != W_SEM_WAIT))
+		return true;
+	return may_pass(m, t) || (m->p->blind && o->op != W_SPIN_LOCK);
+}
+
+static uint64_t plan_weight(const struct world_plan *plan, uint32_t i)
+{
+	return plan->weights[i].weight ? plan->weights[i].weight : plan->rule.least;
+}
+
+void mw_plan_counts(struct world_plan *plan, uint32_t task)
+{
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		if (plan->weights[i].task == task)
+			plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step :
+						   plan->weights[i].weight;
+}
+
+/* The next of the runs. */
+static uint32_t run_step(struct mw_state *s)
+{
+	while (s->run < s->plan.nr_runs && !s->plan.runs[s->run].steps)
+		s->run++;
+	if (s->run == s->plan.nr_runs)
+		return WORLD_NO_TASK;
+	s->plan.runs[s->run].steps--;
+	return s->plan.runs[s->run].task;
+}
+
+/* Which of the enabled tasks is chosen by their ranks. */
+static uint32_t ranked_step(struct model_world *m, const bool *on)
+{
+	struct search_rule *r = &m->s->plan.rule;
+	struct rng rng = { .state = r->state };
+	uint64_t *rank = m->s->ranks;
+	uint32_t best = MW_TASKS;
+
+	if (m->s->choices == r->choices)
+		return WORLD_NO_TASK;
+	m->s->choices++;
+	for (uint32_t t = 0; t < MW_TASKS; t++) {
+		if (!on[t])
+			continue;
+		if (!rank[t])
+			rank[t] = rank_draw(&rng);
+		if (best == MW_TASKS || rank[t] > rank[best])
+			best = t;
+	}
+	r->state = rng.state;
+	for (uint32_t i = 0; i < r->nr_changes; i++)
+		if (r->changes[i].at == m->s->choices)
+			rank[best] = rank[best] < SEARCH_RANK_ZERO ? --r->lowest : SEARCH_RANK_ZERO + r->changes[i].rank;
+	return best;
+}
+
+/* Which of them was chosen in advance, or is by the base scheduler, behind task t. */
+static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
+{
+	uint32_t task = run_step(m->s);
+
+	if (task != WORLD_NO_TASK)
+		return task < MW_TASKS && on[task] ? task : WORLD_NO_TASK;
+	if (!m->s->plan.rule.base)
+		return WORLD_NO_TASK;
+	while (!on[t])
+		t = (t + 1) % MW_TASKS;
+	return t;
+}
+
+/* Which of them is drawn by their weights. */
+static uint32_t drawn_step(struct world_plan *plan, const bool *on)
+{
+	struct rng rng = { .state = plan->rule.state };
+	uint64_t sum = 0, at;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < plan->nr_weights; i++) {
+		sum += on[plan->weights[i].task] ? plan_weight(plan, i) : 0;
+		nr += on[plan->weights[i].task];
+	}
+	at = nr > 1 ? rng_below(&rng, sum) : 0;
+	plan->rule.state = rng.state;
+	for (uint32_t i = 0; i < plan->nr_weights; i++) {
+		if (!on[plan->weights[i].task])
+			continue;
+		if (at < plan_weight(plan, i)) {
+			mw_plan_counts(plan, plan->weights[i].task);
+			return plan->weights[i].task;
+		}
+		at -= plan_weight(plan, i);
+	}
+	return WORLD_NO_TASK;
+}
+
+uint32_t mw_planned_step(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	uint32_t nr = 0, only = WORLD_NO_TASK, next;
+	bool on[MW_TASKS];
+
+	if (s->plan.rule.by == SEARCH_BY_STEPS) {
+		next = run_step(s);
+		return next == WORLD_NO_TASK && s->plan.rule.base ? t : next;
+	}
+	for (uint32_t i = 0; i < MW_TASKS; i++) {
+		on[i] = is_enabled(m, i);
+		nr += on[i];
+		only = on[i] ? i : only;
+	}
+	if (s->plan.rule.by == SEARCH_BY_DRAWS)
+		return drawn_step(&s->plan, on);
+	if (nr < 2)
+		return only;
+	return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);
+}
+
+uint32_t mw_follow_plan(struct model_world *m, uint32_t t)
+{
+	struct mw_state *s = m->s;
+	uint32_t to = WORLD_NO_TASK;
+
+	if (s->until != SEARCH_UNTIL_DONE && s->woken)
+		s->lease = 0;
+	if (s->lease && !alarm_due(s) && s->nr <= MW_MAX_QUEUE && mw_next_happening(m) > m->now &&
+	    (s->task[t].life != READY || is_plain(m, op_of(m, t))))
+		to = mw_planned_step(m, t);
+	if (to != WORLD_NO_TASK && to != t &&
+	    (!is_enabled(m, to) || !(s->task[to].fresh || (is_plain(m, op_of(m, to)) && may_pass(m, to)))))
+		to = WORLD_NO_TASK;
+	if (to == t && !may_pass(m, t))
+		to = WORLD_NO_TASK;
+	if (to == WORLD_NO_TASK)
+		s->lease = 0;
+	return to;
+}
