@@ -335,6 +335,14 @@ static __always_inline bool may_have_turn(struct task_struct *p, const struct ta
 	return may;
 }
 
+/* The same, and it is enabled. locks: tasks stand before some, which are known in this process alone. */
+static __always_inline bool may_hand(struct task_struct *p, const struct task_state *t, struct zug_lease *l, __u32 next, bool locks)
+{
+	const struct zug_peer *to = &l->plan.peers[next & (ZUG_PLAN_PEERS - 1)];
+
+	return to->pass.kind != ZUG_PASS_NEVER && peer_enabled(l, next) == 1 && may_have_turn(p, t, l, to, locks);
+}
+
 /*
  * What becomes of the holder, which stands there, before so many steps, and may pass if it is its turn. (The verifier looks at
  * this by itself, as at plan_step().)
@@ -345,7 +353,7 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct task_state *t = state_of(p);
 	struct zug_plan *plan = &l->plan;
-	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)], *to;
+	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)];
 	int next;
 
 	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER)
@@ -357,9 +365,7 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 		return may ? PLAN_PASSES : PLAN_STOPS;
 	if (next == (int)plan->holder)
 		return plan_step(slot, 1) == next ? PLAN_PASSES : PLAN_STOPS;
-	to = &plan->peers[next];
-	if (to->pass.kind == ZUG_PASS_NEVER || peer_enabled(l, next) != 1 ||
-	    !may_have_turn(p, t, l, to, l->nr_locks || at->lock))
+	if (!may_hand(p, t, l, next, l->nr_locks || at->lock))
 		return PLAN_STOPS;
 	from->pass = at->pass;
 	if (at->pass.steps > 1)
@@ -435,7 +441,7 @@ __noinline int plan_leaves(__u32 slot)
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
 	struct task_state *t = state_of(p);
-	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)], *to;
+	struct zug_peer *from = &plan->peers[plan->holder & (ZUG_PLAN_PEERS - 1)];
 	struct zug_sandbox *s;
 	int next;
 
@@ -444,8 +450,7 @@ __noinline int plan_leaves(__u32 slot)
 	next = plan_step(slot, 0);
 	if (next < 0 || next >= ZUG_PLAN_PEERS || next == (int)plan->holder)
 		return 0;
-	to = &plan->peers[next];
-	if (to->pass.kind == ZUG_PASS_NEVER || peer_enabled(l, next) != 1 || !may_have_turn(p, t, l, to, l->nr_locks))
+	if (!may_hand(p, t, l, next, l->nr_locks))
 		return 0;
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	from->lock = 0;
