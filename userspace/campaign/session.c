@@ -359,6 +359,15 @@ static bool leaves_interpreter(const struct campaign_options *o)
 	return !o->search.strategy || strncmp(o->search.strategy, "dpor", 4);
 }
 
+/* Where the trace of the execution that goes on is, until it is kept or thrown away. 0 or -ENOMEM. */
+static int name_current(struct session *s)
+{
+	if (asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) >= 0)
+		return 0;
+	s->paths.current = NULL;
+	return -ENOMEM;
+}
+
 int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 {
 	int ret;
@@ -390,11 +399,7 @@ int session_open(struct session *s, struct kernel *k, char *err, size_t errlen)
 	s->capture = capture_new();
 	if (!s->places || !s->capture || s->input_fd < 0)
 		return -ENOMEM;
-	if (asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) < 0) {
-		s->paths.current = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return name_current(s);
 }
 
 int session_start(struct session *s, char *err, size_t errlen)
@@ -458,10 +463,7 @@ int session_forked(struct session *s, unsigned int slot, int lane, char *err, si
 	ret = capture_renew(s->capture);
 	l->out = capture_out(s->capture);
 	l->err = capture_err(s->capture);
-	if (!ret && asprintf(&s->paths.current, "%s/%s-0.trace", sandbox_trace_folder(), proc_own_name()) < 0) {
-		s->paths.current = NULL;
-		ret = -ENOMEM;
-	}
+	ret = ret ? ret : name_current(s);
 	if (ret)
 		snprintf(err, errlen, "cannot keep the test's output: %s", strerror(-ret));
 	return ret;
