@@ -195,6 +195,23 @@ wait_end() { wait_until has_ended "$1"; }
 # executes NAME: true while a process with this name (at most 15 letters) exists: a test, or a template of one.
 executes() { pgrep -x "${1:0:15}" >/dev/null; }
 
+# members_of_zug USER...: group zug, $gid, until no_members, and a folder in $base for each of these users, who need no name.
+members_of_zug()
+{
+	local user
+
+	gid=4242
+	{ cat /etc/group; echo "zug:x:$gid:"; } >"$base/group"
+	mount --bind "$base/group" /etc/group || exit 2
+	for user; do
+		mkdir -m 700 "$base/$user" && chown "$user:$user" "$base/$user" || exit 2
+	done
+}
+no_members() { umount /etc/group; }
+
+# as USER COMMAND...: by that member of group zug, in its folder
+as() { (cd "$base/$1" && exec setpriv --reuid "$1" --regid "$1" --groups "$1,$gid" env "HOME=$base/$1" "${@:2}"); }
+
 # has_line REGEX FILE
 has_line() { grep -qE -e "$1" "$2" 2>/dev/null; }
 

@@ -147,7 +147,7 @@ static void say_limits(struct campaign *c)
 		session_say(&c->s, "zug has no room for the states of more tasks (%d of all tests on this machine): forks failed",
 			    ZUG_MAX_TASKS);
 	if (sandbox_memory_kills(c->s.sandbox))
-		session_say(&c->s, "the test met its limit of memory (--memory-max): the kernel killed processes of it");
+		session_say(&c->s, "the test met its limit of memory (--memory-max, or zugd --user-memory): the kernel killed processes of it");
 	if (sandbox_was_left(c->s.sandbox))
 		session_say(&c->s, "processes of the test moved to another cgroup: zug ended them, too, but limits of "
 			    "tasks and memory did not hold for them");

@@ -493,6 +493,8 @@ static const struct option_row rows[] = {
 	  .help = "so many executions at a time, of all clients together (default: one for each CPU; of two CPUs, one)" },
 	{ .name = "user-lanes", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = RUN_MOST_LANES, AT(quota.lanes), .commands = DAEMON,
 	  .help = "each user has at most N of them at a time (default: all)" },
+	{ .name = "user-memory", .argument = "SIZE", .kind = OPTION_SIZE, AT(quota.memory), .commands = DAEMON,
+	  .help = "each member of group zug has at most so much memory for its searches and tests (default: no limit)" },
 	{ .name = "user-queue", .argument = "N", .kind = OPTION_NUMBER, .min = 1, .max = 256, AT(quota.queue), .commands = DAEMON,
 	  .help = "of each user at most N requests wait; others are refused (default: all wait)" },
 	{ .name = "user-time", .argument = "DURATION", .kind = OPTION_DURATION, AT(quota.time_ns), .commands = DAEMON,

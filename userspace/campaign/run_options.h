@@ -28,6 +28,7 @@ struct run_options {
 	struct user_quota {
 		uint32_t lanes, queue;	/* CPUs in use, and requests that wait; 0: as many as there are */
 		uint64_t time_ns;	/* of each request; 0: as long as it takes */
+		uint64_t memory;	/* of all requests of a member, in bytes; 0: no limit */
 	} quota;			/* zugd only: of each user */
 	const char *junit, *json;	/* zug run: files for its results; NULL: none */
 	bool each_case;			/* zug run: a search for each test case of the command */

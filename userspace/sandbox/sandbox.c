@@ -42,118 +42,6 @@
  */
 #define CLOCK_MONO 3600000000000ull
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
-/* Of the process: a system has one scheduler, so a process has one place for all of its cgroups. */
-static char parent[128] = CGROUP_ROOT;
-
-int sandbox_set_parent(const char *cgroup, char *err, size_t errlen)
-{
-	char real[PATH_MAX];
-	size_t len = strlen(CGROUP_ROOT);
-	int ret = 0;
-
-	if (!realpath(cgroup, real))
-		ret = -errno;
-	else if (strncmp(real, CGROUP_ROOT, len) || (real[len] && real[len] != '/') || strlen(real) >= sizeof(parent))
-		ret = -EINVAL;
-	if (ret)
-		snprintf(err, errlen, "--cgroup %s: %s", cgroup,
-			 ret == -EINVAL ? "it is no cgroup below " CGROUP_ROOT ", or its path is too long" : strerror(-ret));
-	else
-		snprintf(parent, sizeof(parent), "%s", real);
-	return ret;
-}
-
-const char *sandbox_parent(void)
-{
-	return parent;
-}
-
-/* 0 or -errno. */
-static int pass_on_controller(const char *name)
-{
-	char path[sizeof(parent) + 32];
-
-	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", parent);
-	return write_file(path, name);
-}
-
-/* Where files are that last as long as a sandbox. Of the process, too. */
-static char run_folder[64] = "/run", trace_folder[80] = "/run";
-
-/* What one user can fill with copies of programs, of the machine's memory. */
-#define OWN_FOLDER_SIZE "size=25%,mode=0755"
-/* Processes that one user's search has besides those of its tests, where pids can be limited. */
-#define OWN_PROCESSES "512"
-/* Tests have 1000. */
-#define OWN_OOM_SCORE "900"
-
-static int make_own_folder(void)
-{
-	const struct run_user *u = rights_user();
-	char folder[sizeof(run_folder)];
-
-	snprintf(folder, sizeof(folder), "/run/%s-m", proc_own_name());
-	snprintf(trace_folder, sizeof(trace_folder), "%s/traces", folder);
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) || mkdir(folder, 0700) ||
-	    mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, OWN_FOLDER_SIZE) || mkdir(trace_folder, 0700) ||
-	    chown(trace_folder, u->uid, u->gid))
-		return -errno;
-	strcpy(run_folder, folder);
-	return 0;
-}
-
-static int enter_own_cgroup(void)
-{
-	char cgroup[256], path[288];
-
-	snprintf(cgroup, sizeof(cgroup), "%s/%s-w", parent, proc_own_name());
-	if (mkdir(cgroup, 0755))
-		return -errno;
-	/* as for tests: without the controller the kernel's own limits remain */
-	pass_on_controller("+pids");
-	snprintf(path, sizeof(path), "%s/pids.max", cgroup);
-	write_file(path, OWN_PROCESSES);
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
-	return write_file(path, "0");
-}
-
-int sandbox_begin_confined(char *err, size_t errlen)
-{
-	RIGHTS_RAISED;
-	int ret = write_file("/proc/self/oom_score_adj", OWN_OOM_SCORE);
-
-	ret = ret ? ret : make_own_folder();
-	ret = ret ? ret : enter_own_cgroup();
-	if (ret)
-		snprintf(err, errlen, "cannot begin to work for user %u: %s", rights_user()->uid, strerror(-ret));
-	return ret;
-}
-
-void sandbox_end_confined(void)
-{
-	RIGHTS_RAISED;
-
-	umount2(run_folder, MNT_DETACH);
-	rmdir(run_folder);
-}
-
-const char *sandbox_trace_folder(void)
-{
-	return trace_folder;
-}
-
 static int open_in(const struct sandbox *s, const char *name, int flags)
 {
 	char path[320];
@@ -180,29 +68,19 @@ void sandbox_limit_tasks(const struct sandbox *s, int others)
 
 	snprintf(path, sizeof(path), "%s/pids.max", s->cgroup);
 	snprintf(max, sizeof(max), "%d", (s->o.max_tasks ? s->o.max_tasks : SANDBOX_MAX_TASKS) + others);
-	write_file(path, max);
+	sandbox_write_file(path, max);
 }
 
 /* 0, or -errno with a line in err: a limit that was asked for must hold. */
 static int limit_memory(const struct sandbox *s, char *err, size_t errlen)
 {
-	char path[320], max[24];
-	int ret;
+	int ret = sandbox_pass_on_controller("+memory");
 
-	ret = pass_on_controller("+memory");
-	snprintf(path, sizeof(path), "%s/memory.max", s->cgroup);
-	snprintf(max, sizeof(max), "%llu", (unsigned long long)s->o.max_memory);
-	if (!ret)
-		ret = write_file(path, max);
-	if (ret) {
+	ret = ret ? ret : sandbox_limit_memory(s->cgroup, s->o.max_memory);
+	if (ret)
 		snprintf(err, errlen, "--memory-max needs the memory controller of cgroups, which cannot be used at %s: %s",
-			 path, strerror(-ret));
-		return ret;
-	}
-	/* what is swapped out would only be slow; a kernel without swap has no such file */
-	snprintf(path, sizeof(path), "%s/memory.swap.max", s->cgroup);
-	write_file(path, "0");
-	return 0;
+			 s->cgroup, strerror(-ret));
+	return ret;
 }
 
 static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
@@ -237,72 +115,9 @@ static int make_cgroup(struct sandbox *s, char *err, size_t errlen)
 		return -errno;
 	s->cgid = st.st_ino;
 	/* the limit needs the pids controller; without it the kernel's own limits remain */
-	pass_on_controller("+pids");
+	sandbox_pass_on_controller("+pids");
 	sandbox_limit_tasks(s, 0);
 	return s->o.max_memory ? limit_memory(s, err, errlen) : 0;
-}
-
-static void remove_folder(const char *path)
-{
-	char file[PATH_MAX + 256];
-	struct dirent *d;
-	DIR *dir = opendir(path);
-
-	while (dir && (d = readdir(dir)))
-		if (d->d_name[0] != '.') {
-			snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
-			unlink(file);
-		}
-	if (dir)
-		closedir(dir);
-	rmdir(path);
-}
-
-/* What is killed dies soon; what cannot die is left for the next time. */
-#define CLEAN_UP_TRIES 100
-#define CLEAN_UP_US 10000
-
-/* Cgroups of the dead. Not deeper: there may be those of a container's zug, whose pids are others. */
-static void clean_up_below(const char *cgroup)
-{
-	char path[PATH_MAX], file[PATH_MAX + 16];
-	int tries = CLEAN_UP_TRIES;
-	struct dirent *d;
-	DIR *dir = opendir(cgroup);
-
-	while (dir && (d = readdir(dir))) {
-		if (!proc_name_is_orphan(d->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", cgroup, d->d_name);
-		snprintf(file, sizeof(file), "%s/cgroup.kill", path);
-		write_file(file, "1");
-		while (rmdir(path) && errno == EBUSY && tries-- > 0)
-			usleep(CLEAN_UP_US);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-void sandbox_clean_up(void)
-{
-	char path[PATH_MAX];
-	struct dirent *d;
-	DIR *dir;
-	RIGHTS_RAISED;
-
-	clean_up_below(CGROUP_ROOT);
-	if (strcmp(parent, CGROUP_ROOT))
-		clean_up_below(parent);
-	dir = opendir("/run");
-	while (dir && (d = readdir(dir))) {
-		if (!proc_name_is_orphan(d->d_name))
-			continue;
-		snprintf(path, sizeof(path), "/run/%s", d->d_name);
-		if (unlink(path))
-			remove_folder(path);
-	}
-	if (dir)
-		closedir(dir);
 }
 
 /* Bit N: signal N. The debugger ignores SIGINT later. */
@@ -343,7 +158,7 @@ static int make_places(struct sandbox *s, unsigned int serial, char *err, size_t
 			s->cgroup[0] = 0;	/* it is not ours to remove */
 		return ret;
 	}
-	snprintf(s->files, sizeof(s->files), "%s/%s-%u", run_folder, proc_own_name(), serial);
+	snprintf(s->files, sizeof(s->files), "%s/%s-%u", sandbox_run_folder(), proc_own_name(), serial);
 	if ((mkdir(s->files, mode) && errno != EEXIST) || chmod(s->files, mode)) {
 		ret = -errno;
 		snprintf(err, errlen, "cannot create %s: %s", s->files, strerror(errno));
@@ -373,9 +188,9 @@ static int set_up(struct sandbox *s, struct kernel *k, unsigned int slot, const 
 		return -EINVAL;
 	}
 	if (o->name)
-		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s", parent, o->name);
+		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s", sandbox_parent(), o->name);
 	else
-		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s-%u", parent, proc_own_name(), serial);
+		snprintf(s->cgroup, sizeof(s->cgroup), "%s/%s-%u", sandbox_parent(), proc_own_name(), serial);
 	if (o->name && (strchr(o->name, '/') || o->name[0] == '.' || !o->name[0])) {
 		snprintf(err, errlen, "bad sandbox name '%s': it must not be empty, begin with '.', or contain "
 			 "'/'", o->name);

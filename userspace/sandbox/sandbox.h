@@ -83,10 +83,13 @@ const char *sandbox_parent(void);
 /*
  * In a process that is confined (lib/base/rights.h), before its first sandbox: private copies and traces of executions that
  * go on lie in a memory file system that this process and its tests alone see, and that is gone with them. The process has a
- * cgroup of its own with all that it starts beside tests, which sandbox_clean_up() ends when it is dead. When the machine has
- * no memory left it ends before others do. 0, or -errno with a line in err.
+ * cgroup of its own with all that it starts beside tests, which sandbox_clean_up() ends when it is dead. It lies, with those
+ * of its tests, in one of its user's, whose processes and files have `memory` bytes together (0: no limit). When the machine
+ * has no memory left it ends before others do. 0, or -errno with a line in err.
  */
-int sandbox_begin_confined(char *err, size_t errlen);
+int sandbox_begin_confined(uint64_t memory, char *err, size_t errlen);
+/* True when the memory of what is below sandbox_parent() can be limited. */
+bool sandbox_memory_controlled(void);
 /* At its end. */
 void sandbox_end_confined(void);
 /* A folder for the traces of executions that go on: /run, or a part of that. */

@@ -149,6 +149,15 @@ void sandbox_limit_tasks(const struct sandbox *s, int others);
 /* Replaces the files of /sys that tell how many CPUs there are. 0 or -errno. */
 int sandbox_show_cpus(struct sandbox *s);
 
+/* Writes a file of /proc or of a cgroup. 0 or -errno. */
+int sandbox_write_file(const char *path, const char *text);
+/* "+NAME" for the cgroups in sandbox_parent(). 0 or -errno. */
+int sandbox_pass_on_controller(const char *name);
+/* Of a cgroup, which has the controller. 0 or -errno. */
+int sandbox_limit_memory(const char *cgroup, uint64_t memory);
+/* Where files are that last as long as a sandbox. */
+const char *sandbox_run_folder(void);
+
 /* Empties the state, before anything else. */
 void sandbox_environment_reset(struct sandbox *s);
 /*

@@ -479,7 +479,8 @@ static int make_socket(const struct daemon *d, char *err, size_t errlen)
 /* The options of zugd as a command line for others: relative paths made absolute. */
 static char **default_args(struct daemon *d, const struct run_options *o, char **argv, int *nr)
 {
-	static const char *const own[] = { "--cgroup", "--lanes", "--user-lanes", "--user-queue", "--user-time" };
+	static const char *const own[] = { "--cgroup", "--lanes", "--user-lanes", "--user-memory", "--user-queue",
+					   "--user-time" };
 	char **args = calloc(o->nr_options + 3, sizeof(*args));
 	struct campaign_options defaults;
 	int n = 0;
@@ -535,8 +536,15 @@ static void in_worker(void *ctx)
 /* Where the cgroups of tests are made. Users get none at the root of the hierarchy. 0, or -errno with a line in err. */
 static int find_cgroup(struct daemon *d, char *err, size_t errlen)
 {
+	const uint64_t memory = d->o->defaults->quota.memory;
 	const char *given = d->o->defaults->cgroup;
+	int ret;
 
+	if (memory && d->group == NOBODY) {
+		snprintf(err, errlen, "--user-memory limits members of group " GROUP ", whom this zugd does not serve: "
+			 "root makes the group and starts zugd");
+		return -EINVAL;
+	}
 	if (!given && d->group == NOBODY)
 		return 0;
 	if (!given && mkdir(USER_CGROUP, 0755) && errno != EEXIST) {
@@ -544,7 +552,12 @@ static int find_cgroup(struct daemon *d, char *err, size_t errlen)
 		return -errno;
 	}
 	d->own_cgroup = !given;
-	return sandbox_set_parent(given ? given : USER_CGROUP, err, errlen);
+	ret = sandbox_set_parent(given ? given : USER_CGROUP, err, errlen);
+	if (ret || !memory || sandbox_memory_controlled())
+		return ret;
+	snprintf(err, errlen, "--user-memory needs the memory controller of cgroups, which %s does not have: "
+		 "echo +memory >cgroup.subtree_control in the folder above it", sandbox_parent());
+	return -EINVAL;
 }
 
 /* Whose members are served. Only root can take on the rights of others. */

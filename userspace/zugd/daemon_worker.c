@@ -378,7 +378,7 @@ void worker_main(const struct worker_start *start)
 	ret = kernel_share(h.kernel, start->slot, ask_attach, &h, err, sizeof(err));
 	kernel_set_lane(h.kernel, start->cpu);
 	if (!ret && start->as)
-		ret = sandbox_begin_confined(err, sizeof(err));
+		ret = sandbox_begin_confined(start->o->o->defaults->quota.memory, err, sizeof(err));
 	if (ret && start->request) {
 		start->request->status = start->o->o->failed;
 		snprintf(start->request->message, sizeof(start->request->message), "zugd: %s", err);

@@ -213,7 +213,7 @@ if begin "zug has the capabilities that it needs, and no other"; then
 	without SYS_RESOURCE 1 --executions 20 --user nobody --faults short -- ./short-write
 	if [ "${LONG:-}" = 1 ]; then
 		without KILL 1 --executions 20 --user nobody -- ./alarm-early
-		# CAP_SYS_NICE is for tests that join: daemon.sh
+		# CAP_SYS_NICE is for tests that join: "a process of another user joins" of daemon.sh
 		for c in SYS_ADMIN SYS_CHROOT NET_ADMIN DAC_OVERRIDE; do without $c 0 --executions 1 -- true; done
 		for c in SETUID SETGID CHOWN; do without $c 0 --executions 1 -o new-$c --user nobody -- true; done
 		# shellcheck disable=SC2016

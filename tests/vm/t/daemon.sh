@@ -473,11 +473,22 @@ if begin "-j through zugd"; then
 	end
 fi
 
+# ends a zugd that was begun in the foreground, as $daemon
+stop_foreground()
+{
+	zug 30 stop
+	want_status 0
+	wait "$daemon"
+	rc=$?
+	want_status 0 "zugd"
+	want_nothing_left
+}
+
 if begin "quotas of users, and who is refused"; then
 	declare -A clients=()
 	stop_shared
 	chmod 755 . && mkdir -m 777 open && cp "$programs/abba-deadlock-fixed" open && cd open || exit 2
-	"$zugd" --foreground --lanes 2 --user-lanes 1 --user-queue 1 --user-time 12s 2>zugd.log &
+	"$zugd" --foreground --lanes 2 --user-lanes 1 --user-queue 1 2>zugd.log &
 	daemon=$!
 	wait_until tells '^executing: nothing$' || note "zugd does not serve: $(cat status.now zugd.log)"
 	chmod 666 /run/zugd.sock
@@ -503,15 +514,50 @@ if begin "quotas of users, and who is refused"; then
 	zug 60 exec -- true
 	want_status 0
 	tells '^executing: run .*abba.*\(of user 65534, .*on CPU [01]\)' || note "the other user was not executed beside it: $(cat status.now)"
+	kill -INT "${clients[long]}"
 	over long 5
-	grep -q 'zugd has ended it: user 65534 may have 12 s for a request (zugd --user-time)' long.err || note "it says: $(cat long.err)"
 	over next 0
-	zug 30 stop
-	want_status 0
-	wait $daemon
+	stop_foreground
+	end
+fi
+
+# join_as_nobody WORDS: a process of that user comes through the door, and zugd says so of it.
+join_as_nobody()
+{
+	local pid
+
+	exec 3<>go
+	setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'read x && exec sh -c "exit 3"' <&3 &
+	pid=$!
+	wait_until pgrep -u 65534 -x sh >pids || note "no shell of that user"
+	echo $pid >$door/cgroup.procs
+	echo >&3
+	exec 3>&-
+	wait $pid
 	rc=$?
-	want_status 0 "zugd"
-	want_nothing_left
+	want_status 3
+	wait_until has_line "joined: .*$1" zugd.log || note "zugd says: $(cat zugd.log)"
+}
+
+if begin "a time for each user, and a process of another user joins"; then
+	stop_shared
+	mkfifo go
+	chmod 777 . && cp "$programs/abba-deadlock-fixed" .
+	"$zugd" --foreground --user-time 2s 2>zugd.log &
+	daemon=$!
+	wait_until tells '^executing: nothing$' || note "zugd does not serve: $(cat status.now zugd.log)"
+	join_as_nobody 'exit status 3 '
+	command_run 60 env SUDO_UID=65534 SUDO_GID=65534 "$zug" run -q --no-races --executions 0 -o traces -- ./abba-deadlock-fixed
+	want_status 5
+	want_err 'zugd has ended it: user 65534 may have 2 s for a request \(zugd --user-time\)'
+	stop_foreground
+	if [ "${LONG:-}" = 1 ]; then
+		ZUG_DEBUG=without:CAP_SYS_NICE "$zugd" --foreground 2>zugd.log &
+		daemon=$!
+		wait_until tells '^executing: nothing$' || note "zugd does not serve: $(cat status.now zugd.log)"
+		join_as_nobody 'cannot be taken under control \(Operation not permitted\)'
+		stop_foreground
+	fi
 	end
 fi
 

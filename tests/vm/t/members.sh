@@ -4,16 +4,11 @@
 . "$(dirname "$0")/../lib.sh"
 zugd=${zug}d
 racy=$programs/lost-increment
-gid=4242
 folder=/sys/fs/cgroup/zugd
 root=/sys/fs/cgroup/cgroup.subtree_control
 
-{ cat /etc/group; echo "zug:x:$gid:"; } >"$base/group"
-mount --bind "$base/group" /etc/group || exit 2
+members_of_zug 2001 2002 2003
 remember
-for user in 2001 2002 2003; do
-	mkdir -m 700 "$base/$user" && chown $user:$user "$base/$user" || exit 2
-done
 mkdir -m 700 "$base/secret" && echo very-secret-name >"$base/secret/very-secret-name" && chmod 644 "$base/secret/very-secret-name"
 
 # What zugd loads it takes from where this one has pinned it, also on behalf of members.
@@ -24,16 +19,7 @@ daemon=$!
 serves() { "$zug" status >/dev/null 2>&1; }
 wait_until serves || { cat "$base/zugd.log" >&2; exit 2; }
 
-# as USER COMMAND...: by that user, in a folder of its own; user 2003 is no member
-as()
-{
-	local user=$1 groups=$1,$gid
-
-	shift
-	[ "$user" != 2003 ] || groups=$user
-	(cd "$base/$user" && exec setpriv --reuid "$user" --regid "$user" --groups "$groups" env "HOME=$base/$user" "$@")
-}
-# member USER COMMAND...: the same, as zug() of lib.sh
+# member USER COMMAND...: as USER COMMAND..., as zug() of lib.sh
 member()
 {
 	cd "$base/$1" || exit 2
@@ -52,6 +38,11 @@ begin_long()
 	long=$!
 	computes() { mapfile -t tasks < <(pgrep -u 2001 -f "^sh -c while"); [ ${#tasks[@]} = 2 ]; }
 	wait_until computes || note "the long search does not begin: $(cat long.out)"
+	find_worker
+}
+# The process of the search that is executed, as $worker.
+find_worker()
+{
 	worker=$("$zug" status --json | sed -n '/"running"/,/"queue"/s/^ *"pid": *\([0-9]*\),*$/\1/p')
 	[ "$worker" ] || note "no worker: $("$zug" status --json)"
 }
@@ -63,6 +54,17 @@ end_long()
 	rc=$?
 	idle() { "$zug" status | grep -qx 'executing: nothing'; }
 	wait_until idle || note "$("$zug" status)"
+}
+
+# The end of a test, and of its zugd.
+end_zugd()
+{
+	"$zug" stop >stop.out 2>&1 || note "$(cat stop.out)"
+	wait $daemon
+	rc=$?
+	want_status 0 "zugd"
+	want_nothing_left
+	end
 }
 
 if begin "the search of a member"; then
@@ -242,7 +244,7 @@ if begin "what is not one's own"; then
 	begin_long
 	for what in "kill -KILL $worker" "kill -STOP ${tasks[0]}" "kill -KILL ${tasks[1]}" "cat /proc/$worker/environ" \
 		"cat /proc/${tasks[0]}/environ" "ls /proc/$worker/fd/" "ls $(echo /run/zug-*-m)" "ls /proc/${tasks[0]}/root/" \
-		"tee /sys/fs/cgroup/zugd/zug-$worker.*/cgroup.kill"; do
+		"tee /sys/fs/cgroup/zugd/user-2001/zug-$worker.*/cgroup.kill"; do
 		as 2002 sh -c "echo 1 | $what" >stolen 2>&1 && note "another member can: $what: $(head -c 200 stolen)"
 	done
 	# its own member cannot, either
@@ -256,7 +258,7 @@ if begin "what is not one's own"; then
 	! grep -q while out || note "it tells of the other one's: $(cat out)"
 	"$zug" status | grep -q 'executing: run .*while.*(of user 2001' || note "root does not see it: $("$zug" status)"
 	grep -q ' 900$' <<<" $(cat /proc/$worker/oom_score_adj)" || note "the worker's score is $(cat /proc/$worker/oom_score_adj)"
-	grep -q "^0::/zugd/zug-$worker\\..*-w$" /proc/$worker/cgroup || note "the worker is in $(cat /proc/$worker/cgroup)"
+	grep -q "^0::/zugd/user-2001/zug-$worker\\..*-w$" /proc/$worker/cgroup || note "the worker is in $(cat /proc/$worker/cgroup)"
 	end_long
 	[ $rc = 5 ] || note "the search ended with $rc: $(tail -n 3 long.out)"
 	end
@@ -311,11 +313,60 @@ if begin "a member who disturbs"; then
 fi
 
 begin "zugd leaves nothing" || { dir=$base/stop notes=() commands=(); mkdir -p "$dir" && cd "$dir" || exit 2; }
-"$zug" stop >stop.out 2>&1 || note "$(cat stop.out)"
-wait $daemon
-rc=$?
-want_status 0 "zugd"
-umount /etc/group
-want_nothing_left
-end
+end_zugd
+
+# From here on with another zugd, which has limits: two lanes, and memory.
+if begin "a limit of memory needs its controller"; then
+	echo -memory >$root
+	command_run 60 "$zugd" --foreground --user-memory 150M
+	want_status 3
+	want_err "--user-memory needs the memory controller of cgroups, which $folder does not have"
+	want_nothing_left
+	end
+fi
+echo +memory >$root
+cd "$base" || exit 2
+"$zugd" --foreground -q --lanes 2 --user-memory 150M 2>"$base/zugd.log" &
+daemon=$!
+wait_until serves || { cat "$base/zugd.log" >&2; exit 2; }
+
+if begin "a member with two lanes"; then
+	for j in 1 2; do
+		member 2001 "$zug" run -q -j $j --seed 1 --no-minimize --verify 0 --keep-going --executions 60 -o lanes -- "$racy"
+		want_status 1
+		grep -oE '(found|first) in execution [0-9]+' out >sums.$j
+	done
+	[ -s sums.1 ] && cmp -s sums.1 sums.2 || note "-j 2 came to something else: $(diff sums.1 sums.2)"
+	# where its worker is killed, nothing of either lane stays
+	as 2001 "$zug" run -q -j 2 --no-races --executions 0 -o lanes -- "$programs/abba-deadlock-fixed" >both.out 2>&1 &
+	both=$!
+	has_lanes() { "$zug" status | grep -qE '^executing: run .*-j 2 .*on CPUs [01] [01]'; }
+	wait_until has_lanes || note "one lane only: $("$zug" status)"
+	find_worker
+	as 2001 sh -c "kill -KILL $worker"
+	wait $both
+	rc=$?
+	want_status 3 "its worker was killed"
+	gone() { [ ! -d $folder/user-2001 ]; }
+	wait_until gone || note "it has left $(find $folder -type d)"
+	member 2001 "$zug" run -q -j 2 --executions 20 -o lanes -- "${racy}-fixed"
+	want_status 0
+	end
+fi
+
+if begin "the memory of a member"; then
+	# the test is what the kernel ends, and the member is told
+	member 2001 "$zug" run -q --executions 1 --no-minimize --verify 0 -o eaten -- dd if=/dev/zero of=/dev/null bs=200M count=1
+	want_status 1
+	want_err 'met its limit of memory \(--memory-max, or zugd --user-memory\)'
+	member 2002 sh -c "'$zug' exec -- true && exec '$zug' exec -- sh -c '! dd if=/dev/zero of=/dev/null bs=200M count=1'"
+	want_status 0
+	[ "$(cat $folder/user-2002/memory.max)" = $((150 << 20)) ] || note "the limit: $(cat $folder/user-2002/memory.max)"
+	end
+fi
+
+begin "the second zugd leaves nothing" || { dir=$base/stop notes=() commands=(); mkdir -p "$dir" && cd "$dir" || exit 2; }
+end_zugd
+echo -memory >$root
+no_members
 finish

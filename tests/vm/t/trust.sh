@@ -7,9 +7,10 @@ racy=$programs/lost-increment
 fixed=$programs/lost-increment-fixed
 nobody=65534
 
-# A client that sends messages as they are, one a connection, then asks for the status each time, and then sends no message.
+# A client that sends messages as they are, one a connection, then asks for the status each time, and then sends no message,
+# and as many that are changed by chance as its second argument says. Without descriptors none can be executed.
 cat >"$base/messages.py" <<'END'
-import json, os, socket, sys
+import json, os, random, socket, sys
 
 def ask(data):
     s = socket.socket(socket.AF_UNIX)
@@ -27,20 +28,59 @@ def ask(data):
         answer += str(e).encode()
     return answer.decode(errors='replace')
 
-for message in sys.stdin:
-    answer = ask(message.encode())
+def refused(message):
+    answer = ask(message)
     if '"event":"refused"' not in answer.replace(' ', ''):
         print('not refused:', message, answer)
+
+chance = random.Random(1)
+
+def value(depth):
+    kind = chance.randrange(9 if depth else 7)
+    return [None, True, -1, 1e300, 'run', '/\u0000', chance.randrange(1 << 64)][kind] if kind < 7 else \
+        [value(depth - 1) for i in range(chance.randrange(4))] if kind == 7 else \
+        {chance.choice(['v', 'args', 'a', 'cwd']): value(depth - 1) for i in range(chance.randrange(4))}
+
+def malformed():
+    m = {'v': 1, 'request': chance.choice(['run', 'exec', 'replay']), 'args': ['--', 'true'], 'env': ['A=1'], 'cwd': '/'}
+    for i in range(chance.randrange(1, 4)):
+        name = chance.choice(list(m))
+        if chance.randrange(3):
+            m[name] = value(4)
+        elif len(m) > 1:
+            del m[name]
+    data = bytearray(json.dumps(m).encode())
+    for i in range(chance.choice([0, 0, 1, 5])):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data).replace(b'\n', b' ') + b'\n'
+
+for message in sys.stdin:
+    refused(message.encode())
     answer = ask(json.dumps({'v': 1, 'request': 'status'}).encode() + b'\n')
     if '"event":"status"' not in answer.replace(' ', ''):
         print('no status after', message, answer)
 ask(os.urandom(100000))
+for i in range(int(sys.argv[2])):
+    refused(malformed())
 END
 
 if begin "malformed messages while a search runs"; then
+	# one connection that asks for nothing, and one that does not get to the end of its message
+	/usr/bin/python3 - "$ZUG_SOCKET" <<-'END' >idle.out 2>&1 &
+		import socket, sys, time
+		silent, slow = (socket.socket(socket.AF_UNIX) for i in range(2))
+		begin = time.monotonic()
+		for s in silent, slow:
+		    s.settimeout(60)
+		    s.connect(sys.argv[1])
+		slow.sendall(b'{"v":1,')
+		for s in silent, slow:
+		    print(s.recv(1000).decode(), int(time.monotonic() - begin), s.recv(1000))
+	END
+	idle=$!
 	"$zug" run -q --executions 60 -o traces -- "$fixed" >search.out 2>&1 &
 	search=$!
-	/usr/bin/python3 "$base/messages.py" "$ZUG_SOCKET" <<-'END' >answers 2>&1
+	/usr/bin/python3 "$base/messages.py" "$ZUG_SOCKET" $([ "${LONG:-}" = 1 ] && echo 50000 || echo 300) <<-'END' >answers 2>&1
 		{"v":1,"request":"exec","args":[1,null],"env":[],"cwd":"/"}
 		{"v":1,"request":"run","args":"x","env":[],"cwd":"/"}
 		{"v":1,"request":"exec","args":[],"env":{"a":1},"cwd":"/"}
@@ -57,6 +97,9 @@ if begin "malformed messages while a search runs"; then
 	wait $search
 	[ $? = 0 ] || note "the search that ran meanwhile: $(tail -n 3 search.out)"
 	grep -q 'nothing found in 60 executions' search.out || note "the search's result: $(tail -n 3 search.out)"
+	wait_end $idle || note "idle connections stay"
+	[ "$(grep -cE '"refused".*no request came in time' idle.out)" = 2 ] && ! grep -qE ' [0-9] ' idle.out ||
+		note "idle connections: $(cat idle.out)"
 	end
 fi
 
@@ -149,7 +192,7 @@ fi
 if begin "memory"; then
 	zug 60 run -q --executions 1 --memory-max 40M -o traces -- dd if=/dev/zero of=/dev/null bs=200M count=1
 	want_status 1
-	want_err 'met its limit of memory \(--memory-max\)'
+	want_err 'met its limit of memory \(--memory-max, '
 	# private folders and /dev/shm: of the machine's memory a quarter each
 	total=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 	zug 60 run -q --executions 1 -o traces -- sh -c "grep -qx 1000 /proc/self/oom_score_adj || exit 1
@@ -253,7 +296,22 @@ if begin "a test under sudo has its user's rights"; then
 	end
 fi
 
+# The capabilities of docs/security.md
+names=$(sed -n 's/^| \(CAP_[A-Z_, ]*\) |.*/\1/p' "$project/docs/security.md" | grep -o '[A-Z_]*')
+# want_in_effect PID: exactly these are in effect in that process
+want_in_effect()
+{
+	local c mask=0
+
+	for c in $names; do
+		mask=$((mask | 1 << $(sed -n "s/^#define $c[[:space:]]*\([0-9]*\)$/\1/p" /usr/include/linux/capability.h)))
+	done
+	[ "$(sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$1/status")" = "$(printf %016x $mask)" ] ||
+		note "not $(printf %016x $mask) in $(<"/proc/$1/comm"): $(grep CapEff "/proc/$1/status")"
+}
+
 if begin "limits of zugd are not the test's"; then
+	want_in_effect "$(pgrep -x zugd | head -n 1)"
 	zug 30 exec -- sh -c 'ulimit -n'
 	want_out "^$(ulimit -n)$"
 	grep -q "^Max open files *$(ulimit -Hn) " "/proc/$(pgrep -x zugd | head -n 1)/limits" || note "zugd has: $(grep files "/proc/$(pgrep -x zugd | head -n 1)/limits")"
@@ -293,8 +351,7 @@ if begin "no room for the state of a task"; then
 fi
 
 if begin "a user with the capabilities of docs/security.md"; then
-	mkdir -m 777 user && cp "$zug" "$racy" user && cd user || exit 2
-	names=$(sed -n 's/^| \(CAP_[A-Z_, ]*\) |.*/\1/p' "$project/docs/security.md" | grep -o '[A-Z_]*')
+	mkdir -m 777 user && cp "$zug" "$racy" "$fixed" user && cd user || exit 2
 	[ "$(wc -w <<<"$names")" = 15 ] || note "the table has: $names"
 	as_user "$(list "$names")" ./zug run -q --seed 1 --executions 60 -- ./lost-increment
 	want_status 1
@@ -307,6 +364,12 @@ if begin "a user with the capabilities of docs/security.md"; then
 	as_user "$(list "$names")" ./zug run -q --executions 1 -o plain -- sh -c \
 		'! grep "^Cap[IPEA].*:.*[1-9a-f]" /proc/self/status && grep "^NoNewPrivs:.1$" /proc/self/status && [ $(id -u) = 1000 ]'
 	want_status 0
+	"$zug" run -q --executions 1000000 -o effect -- ./lost-increment-fixed >effect.out 2>&1 &
+	search=$!
+	wait_until executes lost-increment-fixed || note "no search: $(cat effect.out)"
+	want_in_effect $search
+	kill -INT $search
+	wait $search
 	for c in $names; do
 		as_user "$(list "$names" "$c")" ./zug run -q --executions 1 -o without -- true
 		want_status 3 "without $c"
