@@ -15,7 +15,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-soak-zugd check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -46,7 +46,7 @@ help:
 		'check-fuzz   readers of foreign bytes under libFuzzer, $(FUZZ_S) s each' \
 		'check-analyze  the analysers of gcc and clang, beside the known exceptions' \
 		'check-sanitized  the tests that need no kernel under ASan and UBSan, and under TSan, and zug under ASan in the machine' \
-		'check-soak   what one long search has and keeps' \
+		'check-soak   what one long search has and keeps; check-soak-zugd: zugd, with three members of group zug' \
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
@@ -447,6 +447,11 @@ check-death: all
 check-soak: all
 	@tools/deps vm test
 	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/soak $(SOAK)"
+
+# SOAK: options of tests/vm/soak-zugd, such as "--executions 20000 --rows 20".
+check-soak-zugd: all
+	@tools/deps vm test
+	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/soak-zugd $(SOAK)"
 
 # MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
 check-matrix: all
