@@ -66,6 +66,7 @@ enum zug_op {
 	ZUG_OP_RWLOCK_DESTROY,
 	ZUG_OP_SPIN_INIT,
 	ZUG_OP_SPIN_DESTROY,
+	ZUG_OP_SEM_GETVALUE,
 
 	ZUG_OP_CREATE = 64,	/* thread creation */
 	ZUG_OP_JOIN,

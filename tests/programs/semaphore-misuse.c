@@ -6,11 +6,11 @@
  * options:
  * args:
  * odds: 1 preemption. Random walk: both read before either takes: 1/2 once both live, both live
- *	with 1/4 or more: p >= 1/8. PCT depth 2, 3 tasks, k <= 12 points: p >= 1/36.
+ *	with 1/4 or more: p >= 1/8. PCT depth 2, 3 tasks, k <= 14 points: p >= 1/42.
  * executions: 250
  * small: yes
- * count-reasoning: main has create, create, join, join; each buyer at most one semaphore call and
- *	an exit: 8 points.
+ * count-reasoning: main has create, create, join, join; each buyer at most two semaphore calls
+ *	and an exit: 10 points.
  * build:
  */
 #include <pthread.h>

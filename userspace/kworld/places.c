@@ -430,7 +430,7 @@ static const char *kind_of_op(unsigned int op)
 	case ZUG_OP_BARRIER_INIT: case ZUG_OP_BARRIER_WAIT: case ZUG_OP_BARRIER_DESTROY:
 		return "barrier";
 	case ZUG_OP_SEM_INIT: case ZUG_OP_SEM_WAIT: case ZUG_OP_SEM_TRYWAIT: case ZUG_OP_SEM_POST:
-	case ZUG_OP_SEM_TIMEDWAIT: case ZUG_OP_SEM_DESTROY:
+	case ZUG_OP_SEM_TIMEDWAIT: case ZUG_OP_SEM_GETVALUE: case ZUG_OP_SEM_DESTROY:
 		return "semaphore";
 	case ZUG_OP_ONCE:
 		return "once";

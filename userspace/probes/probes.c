@@ -64,6 +64,7 @@ static const struct primitive {
 	{ "sem_timedwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
 	{ "sem_clockwait", ZUG_OP_SEM_TIMEDWAIT, 1, 0 },
 	{ "sem_post", ZUG_OP_SEM_POST, 1, 0 },
+	{ "sem_getvalue", ZUG_OP_SEM_GETVALUE, 1, 0 },
 	{ "sem_destroy", ZUG_OP_SEM_DESTROY, 1, 0 },
 	{ "pthread_once", ZUG_OP_ONCE, 1, 0 },
 	{ "pthread_create", ZUG_OP_CREATE, 0, 0 },

@@ -155,12 +155,14 @@ static void semaphores(void)
 	struct timespec real = soon(CLOCK_REALTIME);
 	char name[32];
 	sem_t *named;
+	int value;
 
 	sem_init(&sem, 0, 0); /* op: sem-init sem */
 	for (int i = 0; i < 4; i++)
 		sem_post(&sem); /* op: sem-post sem */
 	sem_wait(&sem); /* op: sem-wait sem */
 	sem_trywait(&sem); /* op: sem-trywait sem */
+	sem_getvalue(&sem, &value); /* op: sem-getvalue sem */
 	sem_timedwait(&sem, &real); /* op: sem-timedwait sem */
 #ifdef __GLIBC__
 	struct timespec mono = soon(CLOCK_MONOTONIC);
