@@ -150,10 +150,19 @@ static bool is_reader(const struct clocks *k, size_t step)
 	return l->op == ZUG_OP_RDLOCK || l->op == ZUG_OP_TRYRDLOCK || l->op == ZUG_OP_TIMEDRDLOCK;
 }
 
+/* Two members of one structure, two semaphores of one set: what they have in common is only what both are a part of. */
+static bool are_apart(const struct clocks *k, size_t i, size_t j)
+{
+	uint32_t task;
+	const struct zug_label *x = critical_label(k->c, i, &task), *y = critical_label(k->c, j, &task);
+
+	return x->flags & y->flags & ZUG_L_PART && x->object != y->object;
+}
+
 /* Steps i and j depend on each other. Readers of a lock do not, also when one of them gives it back. */
 static bool dependent(const struct clocks *k, size_t i, const struct access *a, size_t j, const struct access *b)
 {
-	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j));
+	return access_dependent(a, b) && !(is_reader(k, i) && is_reader(k, j)) && !are_apart(k, i, j);
 }
 
 struct found {

@@ -69,8 +69,17 @@ bool pair_is_late(const struct critical *c, const struct critical_pair *p)
 	       (p->second < c->s->nr && pair_waited(c->s, p->first, p->second));
 }
 
-/* Kinds of those that are not late. */
-#define KINDS	7
+/* One of them acts on a part of what the other acts on: they may have nothing in common. */
+static bool is_of_parts(const struct critical *c, const struct critical_pair *p)
+{
+	uint32_t task;
+	const struct zug_label *a = critical_label(c, p->first, &task), *b = critical_label(c, p->second, &task);
+
+	return (a->flags & ZUG_L_PART && a->object2 == b->object) || (b->flags & ZUG_L_PART && b->object2 == a->object);
+}
+
+/* Kinds of those that are not late: two of each, for those of parts come last. */
+#define KINDS	14
 
 int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waited, struct critical_pair *pairs, size_t nr)
 {
@@ -91,6 +100,7 @@ int pair_order(const struct critical *c, const uint64_t *waited, size_t nr_waite
 			kind[i] = 0;
 		else
 			kind[i] += is_waited(c, &pairs[i], waited, nr_waited) ? 1 : 4;
+		kind[i] = 2 * kind[i] + is_of_parts(c, &pairs[i]);
 		if (pair_is_late(c, &pairs[i]))
 			kind[i] += KINDS;
 	}

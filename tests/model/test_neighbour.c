@@ -477,6 +477,43 @@ static void test_waited(void)
 	free(pairs);
 }
 
+/*
+ * Two semaphores, 77 and 78, of a set, 70: operations on both are no pair. Of what comes later with the whole set, and with
+ * one that it is made of, the one comes first.
+ */
+static void test_parts(void)
+{
+	uint32_t tasks[] = { 1, 2, 1, 2, 1, 2, 1 };
+	static const uint64_t objects[] = { 77, 78, 78, 77, 70, 80, 80 };
+	struct zug_label labels[7];
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 4 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3 };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	for (int i = 0; i < 7; i++)
+		labels[i] = (struct zug_label){ .op = ZUG_OP_SEMOP, .site = 100 + i, .object = objects[i],
+						.object2 = objects[i] > 70 && objects[i] < 80 ? 70 : 0,
+						.flags = objects[i] > 70 && objects[i] < 80 ? ZUG_L_PART : 0 };
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 3, false) && has_pair(pairs, nr, 1, 2, false) && !has_pair(pairs, nr, 0, 1, false) &&
+	       !has_pair(pairs, nr, 2, 3, false), "parts: of two semaphores of a set those on one are pairs (%zu pairs)", nr);
+	free(pairs);
+	/* 2 uses one of the set, 1 the whole, after both have used another thing */
+	tasks[0] = 2, tasks[1] = 1;
+	labels[0] = labels[5];
+	labels[1] = labels[6];
+	labels[2] = labels[4];
+	schedule.nr = 4;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(nr == 2 && pairs[0].first == 2 && pairs[0].second == 3 && !pair_order(&c, NULL, 0, pairs, nr) &&
+	       pairs[0].first == 0 && pairs[1].first == 2, "parts: a set and one of its semaphores come last");
+	free(pairs);
+}
+
 static bool is_library(const void *ctx, uint64_t site)
 {
 	(void)ctx;
@@ -569,6 +606,7 @@ int main(void)
 {
 	test_ended();
 	test_waited();
+	test_parts();
 	test_late();
 	test_points();
 	test_readers();

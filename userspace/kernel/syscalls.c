@@ -113,7 +113,8 @@ const struct syscall_desc syscall_table[] = {
 	S(poll, POLL, POLLS, MS(3), PASSES), S(ppoll, POLL, POLLS, PTR(3), LEFT, PASSES), S(select, POLL, POLLS, VAL(5), LEFT, PASSES), S(pselect6, POLL, POLLS, PTR(5), LEFT, PASSES),
 	S(epoll_wait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait, POLL, POLLS, MS(4), PASSES), S(epoll_pwait2, POLL, POLLS, PTR(4), PASSES),
 	S(nanosleep, SLEEP, WAIT, SLEEPS(1)), S(clock_nanosleep, SLEEP, WAIT, SLEEPS(3)),
-	S(semop, SEMOP, IPC, SEM, W, PASSES), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W, PASSES), S(semctl, SEMCTL, IPC, SEM, W),
+	/* which of a set's semaphores it is about is read in the task's memory, while it stands */
+	S(semop, SEMOP, IPC, SEM, W), S(semtimedop, SEMOP, IPC, SEM, PTR(4), W), S(semctl, SEMCTL, IPC, SEM, W),
 	S(msgsnd, SEND, IPC, QUEUE, W, PASSES), S(msgrcv, RECV, IPC, QUEUE, W, PASSES), S(msgctl, MSGCTL, IPC, QUEUE, W),
 	S(mq_timedsend, SEND, IPC, FD(1), PTR(5), ABS, WAITS, W), S(mq_timedreceive, RECV, IPC, FD(1), PTR(5), ABS, WAITS, W),
 	S(mq_open, OPEN, IPC, W), S(mq_unlink, UNLINK, IPC, W),

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -368,6 +369,39 @@ static void label_signals(struct kworld *k, struct world_task *t, const struct z
 		l->object = children_object(k, t->process);
 }
 
+/* The one semaphore of its set that the call is about; -1: it is about several, or all. */
+static int semaphore_of(const struct zug_event *e)
+{
+	struct sembuf ops[8];
+
+	if (e->nr == SYS_semctl) {
+		switch (e->arg[2]) {
+		case GETVAL: case SETVAL: case GETPID: case GETNCNT: case GETZCNT:
+			return (int)e->arg[1];
+		}
+		return -1;
+	}
+	if (!e->arg[2] || e->arg[2] > sizeof(ops) / sizeof(*ops) ||
+	    !remote_read(e->pid, e->arg[1], ops, e->arg[2] * sizeof(*ops)))
+		return -1;
+	for (uint64_t i = 1; i < e->arg[2]; i++)
+		if (ops[i].sem_num != ops[0].sem_num)
+			return -1;
+	return ops[0].sem_num;
+}
+
+/* The label's object is a set of semaphores. */
+static void label_semaphore(struct kworld *k, const struct world_task *t, const struct zug_event *e, struct zug_label *l)
+{
+	int n = semaphore_of(e);
+
+	if (n < 0)
+		return;
+	l->object2 = l->object;
+	l->object = places_semaphore(k->o.places, l->object2, n, t->task);
+	l->flags |= ZUG_L_PART;
+}
+
 /* What is listening there takes connections in the order in which they come: two of them depend on each other. 0: unknown. */
 static uint64_t address_object(struct kworld *k, const struct world_task *t, const struct zug_event *e)
 {
@@ -423,6 +457,8 @@ void kworld_label_syscall(struct kworld *k, struct world_task *t, const struct z
 		l->object = places_object(k->o.places, t->process, t->task, e->pid, &e->obj, fd, l->op);
 	else if (d && d->path_arg)
 		l->object = path_object(k, t, d, e, false);
+	if (l->object && (l->op == ZUG_OP_SEMOP || l->op == ZUG_OP_SEMCTL))
+		label_semaphore(k, t, e, l);
 	if (d && d->path2_arg)
 		l->object2 = path_object(k, t, d, e, true);
 	if (l->op == ZUG_OP_CONNECT)
@@ -694,7 +730,8 @@ void kworld_describe_wait(struct kworld *k, struct world_task *t, const struct z
 {
 	const struct syscall_desc *d = syscall_desc(e->nr);
 	const struct place_object *o = NULL;
-	const char *name = syscall_name(e->nr);
+	/* the C library makes semop() of semtimedop() */
+	const char *name = d && d->op == ZUG_OP_SEMOP ? zug_op_name(d->op) : syscall_name(e->nr);
 
 	t->wait = WAIT_UNKNOWN;
 	t->outside = t->network = false;

@@ -715,6 +715,27 @@ uint64_t places_address(struct places *p, const void *address, size_t len, uint3
 	return see_at(p, key, id);
 }
 
+uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint32_t task)
+{
+	uint64_t key = fixed(mix(mix(19, set), nth)), id = seen_at(p, key);
+	const struct named *of = find_object(p, set);
+	struct named *o;
+	char *name;
+
+	if (id)
+		return id;
+	/* "set #0 of T0" */
+	if (asprintf(&name, "semaphore %u of %s", nth, of && of->o.name ? strchr(of->o.name, ' ') + 1 : "a set") < 0)
+		name = NULL;
+	id = zug_object_numbered(task, count_of(p, task));
+	o = add_object(p, id, "semaphore");
+	if (o)
+		o->o.name = name;
+	else
+		free(name);
+	return see_at(p, key, id);
+}
+
 bool places_is_atomic(struct places *p, uint64_t object)
 {
 	const struct named *o = find_object(p, object);

@@ -72,6 +72,9 @@ uint64_t places_temporary(struct places *p, const char *path, uint32_t task);
  */
 uint64_t places_address(struct places *p, const void *address, size_t len, uint32_t task);
 
+/* The id of the nth semaphore of a set, which task uses now. */
+uint64_t places_semaphore(struct places *p, uint64_t set, unsigned int nth, uint32_t task);
+
 /* What an id stands for that lies nowhere: an amount of something, or a signal, said by name. */
 void places_named(struct places *p, uint64_t id, const char *kind, const char *name);
 

@@ -46,6 +46,10 @@ decides()
 	names "$1" "$2" "$3" 'these two alone'
 }
 
+begin "a semaphore of a set has a number" &&
+	decides set-order 'T[12] does semop semaphore [01] of set #0 of T0' 'T[12] (does|would do) semop semaphore [01] of set #0 of T0'
+begin "a look at a semaphore's value" &&
+	decides semaphore-misuse 'T[12] does sem-getvalue tickets' 'T[12] does sem-wait tickets'
 begin "sections of a lock that belong together" &&
 	decides atomicity-locked 'lock lock  deposit atomicity-locked.c:29' 'lock lock  deposit atomicity-locked.c:33'
 begin "the cause, and not what comes of it later" &&
