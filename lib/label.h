@@ -184,6 +184,7 @@ static inline uint64_t zug_object_nth(uint64_t object)
 #define ZUG_L_PART	(1u << 7)	/* object2 is a piece that object may lie in: dependent on it, but not what it acts on */
 #define ZUG_L_ENDS_ALL	(1u << 8)	/* other tasks end with it, or handle a signal: no operation of theirs commutes with it */
 #define ZUG_L_LEFT_OUT	(1u << 9)	/* --only and --not leave it out: who makes it goes on, and that is no decision */
+#define ZUG_L_COPIES	(1u << 10)	/* object2 is only read: what is written to object comes from there */
 
 struct zug_label {
 	uint16_t op;		/* enum zug_op */

@@ -792,6 +792,51 @@ static void what_matters_meanwhile(void **state)
 	trace_free(t);
 }
 
+/*
+ * Of an operation on two pieces of memory the one that others use is told: what is copied from there to the task's own is
+ * read, and what links a node into a list is a write of the list.
+ */
+static void copies_are_told_by_what_is_shared(void **state)
+{
+	const uint32_t enabled[] = { 0, 1 };
+	static const struct zug_label labels[] = {
+		{ .op = ZUG_OP_DATA_WRITE, .object = 5 },
+		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_COPIES, .object = 6, .object2 = 5 },
+		{ .op = ZUG_OP_DATA_WRITE, .object = 7, .object2 = 5 },
+		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_COPIES, .object = 5, .object2 = 8 },
+		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_PART, .object = 9, .object2 = 5 },
+		{ .op = ZUG_OP_COND_WAIT, .object = 10, .object2 = 5 },
+	};
+	struct trace_writer *w = begin_real();
+	struct trace *t;
+	char *out;
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+	for (uint64_t i = 0; i < 6; i++)
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = !!i, .last = i ? i > 1 : TRACE_NO_TASK, .nr_enabled = 2,
+							.enabled = enabled, .label = labels[i] });
+	for (uint64_t i = 5; i < 11; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), i == 5 ? "shared" : "own%d", (int)i);
+		trace_add_object(w, &(struct trace_object){ i, "variable", name });
+	}
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
+	t = end_real(w, &out);
+	free(out);
+	out = show(0, real, NULL);
+	expect(out, "data-write shared\n");
+	expect(out, "data-read shared\n");
+	expect(out, "data-write shared (own8)\n");
+	expect(out, "data-write own9\n");
+	expect(out, "cond-wait own10 (shared)\n");
+	expect_not(out, "own6");
+	expect_not(out, "own7");
+	free(out);
+	trace_free(t);
+}
+
 /* A site without frames in the trace is looked up in the file, if that is still the same build. */
 static void places_are_looked_up(void **state)
 {
@@ -888,6 +933,7 @@ int main(void)
 		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(what_matters_meanwhile),
+		cmocka_unit_test(copies_are_told_by_what_is_shared),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),
 	};

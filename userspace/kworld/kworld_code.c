@@ -118,9 +118,11 @@ void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt,
 	l->object = add_access(k, t, e, ZUG_EF_OBJECT, e->arg[0], size, zug_op_flags(s->op) & ZUG_L_WRITE, s->op);
 	/* what is read as well, or the whole of which this is a part: tasks that access that depend on this step */
 	second = code_second(&s->code);
-	if (second)
+	if (second) {
 		l->object2 = add_access(k, t, e, ZUG_EF_OBJECT2, e->arg[1], size, second == CODE_WRITE, s->op);
-	else if (s->within) {
+		if (s->op == ZUG_OP_DATA_WRITE && second == CODE_READ)
+			l->flags |= ZUG_L_COPIES;
+	} else if (s->within) {
 		l->object2 = object_before(k, t, e, s->within, s->op);
 		l->flags |= ZUG_L_PART;
 	}

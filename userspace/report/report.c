@@ -19,7 +19,6 @@
 #define DECISIONS_MAX 8		/* decisions of a finding: more do not explain more */
 #define ROUNDS_MAX 4		/* the same of a livelock, where they repeat */
 #define VALUES_MAX 12
-#define SEVERAL_TASKS UINT32_MAX
 #define MEANWHILE_MAX 6		/* steps of other tasks while one is stopped */
 #define OUTPUT_LINES 12
 #define DEFAULT_WIDTH 120
@@ -381,42 +380,14 @@ static const struct trace_step *next_of(const struct trace *t, uint64_t from, ui
 	return NULL;
 }
 
-static void note_user(struct report *r, uint64_t object, uint32_t task)
-{
-	bool added;
-	uint32_t *user = object ? id_map_add(&r->users, object, task, &added) : NULL;
-
-	if (user && !added && *user != task)
-		*user = SEVERAL_TASKS;
-}
-
 /* The step accesses memory that no other task accesses in this trace. */
 static bool is_private(struct report *r, const struct trace_step *s)
 {
-	const struct trace_minimized *m = trace_minimized(r->t);
 	const struct zug_label *l = &s->label;
-	uint32_t *user;
 
-	for (uint64_t i = 0; !r->users_known && i < trace_nr_steps(r->t); i++) {
-		const struct trace_step *x = trace_step(r->t, i);
-
-		note_user(r, x->label.object, x->task);
-		note_user(r, x->label.object2, x->task);
-	}
-	for (uint32_t i = 0; !r->users_known && m && i < m->nr_pairs; i++)
-		note_user(r, m->pairs[i].before.object, m->pairs[i].preempted);
-	if (!r->users_known && m && m->critical.known) {
-		note_user(r, m->critical.first.object, m->critical.first_task);
-		note_user(r, m->critical.second.object, m->critical.second_task);
-	}
-	r->users_known = true;
 	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_ATOMIC_RMW || !l->object)
 		return false;
-	user = id_map_find(&r->users, l->object);
-	if (!user || *user == SEVERAL_TASKS)
-		return false;
-	user = l->object2 ? id_map_find(&r->users, l->object2) : user;
-	return user && *user != SEVERAL_TASKS;
+	return report_is_private(r, l->object) && (!l->object2 || report_is_private(r, l->object2));
 }
 
 /* How much step i tells of what a task that is stopped before 'pending' misses; 0: nothing. */

@@ -105,8 +105,9 @@ struct label_key {
 	int op, class, object, object2, site;
 };
 
-static int label(struct html *h, const struct zug_label *l)
+static int label(struct html *h, const struct zug_label *what)
 {
+	const struct zug_label told = report_told(h->r, what), *l = &told;
 	struct label_key key = {
 		.op = string(h, zug_op_name(l->op)), .class = class_of(l),
 		.object = object(h, l->object), .object2 = object(h, l->object2),

@@ -59,8 +59,13 @@ void report_early(const struct trace_note *n, char *buf, size_t len, const char 
 /* "T3", "outside" for TRACE_NO_TASK. */
 const char *report_task_name(uint32_t task, char *buf, size_t len);
 void report_object_name(const struct report *r, uint64_t object, char *buf, size_t len);
+/*
+ * What a label says to people: of an operation on two pieces of memory the one that other tasks use, too. A string that is
+ * copied from there to the stack is read.
+ */
+struct zug_label report_told(struct report *r, const struct zug_label *l);
 /* "lock accounts.lock", "cond-wait c (m)" */
-void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len);
+void report_label(struct report *r, const struct zug_label *l, char *buf, size_t len);
 /*
  * Frames of a site, innermost first: from the trace, else from the program's files. Returns their
  * number.
@@ -142,6 +147,8 @@ void report_json_string(FILE *out, const char *s);
 
 /* ---- report_objects.c ---- */
 
+/* One task alone uses it in this trace. */
+bool report_is_private(struct report *r, uint64_t object);
 /*
  * Shows the numbered objects of r's trace under the names of the objects that they are paired with
  * in the trace `first`, and those without a partner under names that `first` does not have.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report_objects.c - shows the objects of one trace under the names that another trace has for them
+ * report_objects.c - which objects one task alone uses; and the objects of one trace under the names that another trace has
+ * for them
  */
 #include <ctype.h>
 #include <errno.h>
@@ -8,6 +9,41 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "report/report_internal.h"
+
+#define SEVERAL_TASKS UINT32_MAX
+
+static void note_user(struct report *r, uint64_t object, uint32_t task)
+{
+	bool added;
+	uint32_t *user = object ? id_map_add(&r->users, object, task, &added) : NULL;
+
+	if (user && !added && *user != task)
+		*user = SEVERAL_TASKS;
+}
+
+static void note_users(struct report *r, const struct zug_label *l, uint32_t task)
+{
+	note_user(r, l->object, task);
+	note_user(r, l->object2, task);
+}
+
+bool report_is_private(struct report *r, uint64_t object)
+{
+	const struct trace_minimized *m = trace_minimized(r->t);
+	const uint32_t *user;
+
+	for (uint64_t i = 0; !r->users_known && i < trace_nr_steps(r->t); i++)
+		note_users(r, &trace_step(r->t, i)->label, trace_step(r->t, i)->task);
+	for (uint32_t i = 0; !r->users_known && m && i < m->nr_pairs; i++)
+		note_users(r, &m->pairs[i].before, m->pairs[i].preempted);
+	if (!r->users_known && m && m->critical.known) {
+		note_users(r, &m->critical.first, m->critical.first_task);
+		note_users(r, &m->critical.second, m->critical.second_task);
+	}
+	r->users_known = true;
+	user = id_map_find(&r->users, object);
+	return user && *user != SEVERAL_TASKS;
+}
 
 struct naming {
 	struct report *r;

@@ -131,8 +131,23 @@ static void put_source_name(const struct report *r, const struct zug_label *l, c
 	snprintf(buf, len, "%s, %s", name, object);
 }
 
-void report_label(const struct report *r, const struct zug_label *l, char *buf, size_t len)
+struct zug_label report_told(struct report *r, const struct zug_label *l)
 {
+	struct zug_label told = *l;
+
+	if (l->op < ZUG_OP_DATA_READ || l->op > ZUG_OP_DATA_ACCESS || !l->object || !l->object2 || l->flags & ZUG_L_PART ||
+	    !report_is_private(r, l->object) || report_is_private(r, l->object2))
+		return told;
+	told.object = l->object2;
+	told.object2 = 0;
+	if (l->flags & ZUG_L_COPIES)
+		told.op = ZUG_OP_DATA_READ;
+	return told;
+}
+
+void report_label(struct report *r, const struct zug_label *label, char *buf, size_t len)
+{
+	const struct zug_label told = report_told(r, label), *l = &told;
 	const struct trace_object *o = trace_object(r->t, l->object);
 	char a[300], b[256];
 
@@ -142,7 +157,9 @@ void report_label(const struct report *r, const struct zug_label *l, char *buf, 
 		report_object_name(r, l->object, b, sizeof(b));
 	else if (l->object && l->op != ZUG_OP_END)
 		report_object_name(r, l->object, a, sizeof(a));
-	put_source_name(r, l, a, sizeof(a));
+	/* the source's name is that of the first of two */
+	if (l->object == label->object)
+		put_source_name(r, l, a, sizeof(a));
 	if (l->object2 && !(l->flags & ZUG_L_PART))
 		report_object_name(r, l->object2, b, sizeof(b));
 	snprintf(buf, len, "%s%s%s%s%s%s%s", zug_op_name(l->op), a[0] ? " " : "", a, b[0] ? " (" : "",

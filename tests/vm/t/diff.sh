@@ -46,6 +46,8 @@ decides()
 	names "$1" "$2" "$3" 'these two alone'
 }
 
+begin "a copy is told by what it reads" &&
+	decides struct-copy 'T1 does data-write state\.(version|check) ' 'T2 does data-read state\.version  reader struct-copy.c'
 begin "a semaphore of a set has a number" &&
 	decides set-order 'T[12] does semop semaphore [01] of set #0 of T0' 'T[12] (does|would do) semop semaphore [01] of set #0 of T0'
 begin "a look at a semaphore's value" &&
