@@ -626,6 +626,14 @@ static bool put_critical(struct report *r, const struct trace_minimized *m)
 	return true;
 }
 
+/* That a task spins, and no operation, is the failure. */
+static bool spins(const struct report *r)
+{
+	const struct trace_outcome *o = trace_outcome(r->t);
+
+	return o && o->kind == ZUG_OUTCOME_SPIN;
+}
+
 /*
  * What can be said when no two operations are known whose order decides: an update that another one came
  * into, or what was looked for.
@@ -642,11 +650,11 @@ static void put_undecided(struct report *r, const struct trace_minimized *m, boo
 		put_operation(r, c->second_task, c->second_step, &c->second);
 		fprintf(r->out, "  and what was read before that change is the base of a later one. No schedule without that was\n"
 			"  seen to pass, in %llu near this one (zug diff tries more).\n", others);
-	} else if (others && !preemptions) {
-		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one: it may\n"
-			"  fail under all of them, or lie between two points (zug run --point FUNCTION or --watch NAME).\n",
+	} else if (others && !preemptions && !spins(r)) {
+		fprintf(r->out, "  No two operations were found whose order decides, in %llu schedule%s near this one. If one of\n"
+			"  them passes (zug diff), the cause lies between two points (zug run --point FUNCTION or --watch NAME).\n",
 			others, plural(others));
-	} else if (!preemptions) {
+	} else if (!others && !preemptions) {
 		fprintf(r->out, "  There was no time to look for the two operations whose order decides: zug diff does that.\n");
 	}
 }
