@@ -792,6 +792,35 @@ static void what_matters_meanwhile(void **state)
 	trace_free(t);
 }
 
+/* The step that ends a process is not told again as the last one where it is one of the two that decide. */
+static void the_last_step_is_told_once(void **state)
+{
+	const uint32_t enabled[] = { 0, 1 };
+	struct trace_minimized m = { .executions = 1, .minimal = true, .near = 2, .critical = {
+		.known = true, .alone = true, .first_task = 1, .first_step = 2, .second_step = UINT64_MAX,
+		.first = { .op = ZUG_OP_KILL, .object = 5 }, .second = { .op = ZUG_OP_SIGACTION, .object = 5 } } };
+
+	for (int decides = 0; decides < 2; decides++) {
+		struct trace_writer *w = begin_real();
+		struct trace *t;
+		char *out;
+
+		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+		trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+		for (uint64_t i = 0; i < 3; i++)
+			trace_add_step(w, &(struct trace_step){ .step = i, .task = i > 1, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 2,
+								.enabled = enabled, .label = { .op = i > 1 ? ZUG_OP_KILL : ZUG_OP_BEGIN } });
+		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_SIGNAL, .code = 10 });
+		m.critical.first_step = 1 + decides;
+		trace_add_minimized(w, &m);
+		t = end_real(w, &out);
+		expect(out, "It fails when\n");
+		(decides ? expect_not : expect)(out, "step 2 is the last\n");
+		free(out);
+		trace_free(t);
+	}
+}
+
 /*
  * Of an operation on two pieces of memory the one that others use is told: what is copied from there to the task's own is
  * read, and what links a node into a list is a write of the list.
@@ -933,6 +962,7 @@ int main(void)
 		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(what_matters_meanwhile),
+		cmocka_unit_test(the_last_step_is_told_once),
 		cmocka_unit_test(copies_are_told_by_what_is_shared),
 		cmocka_unit_test(places_are_looked_up),
 		cmocka_unit_test(the_manual_agrees),

@@ -723,14 +723,16 @@ static void put_no_decisions(struct report *r, const struct trace_minimized *m, 
 		put_undecided(r, m, false);
 }
 
-/* The last step, where it is the failure (misuse), or where no stack shows where that was. */
+/* The last step, where it is the failure (misuse), or where neither a stack nor what decides shows where that was. */
 static void put_last(struct report *r)
 {
 	const struct trace_outcome *o = trace_outcome(r->t);
 	uint64_t nr = trace_nr_steps(r->t);
-	bool misuse = o && o->kind == ZUG_OUTCOME_MISUSE;
+	const struct trace_minimized *m = trace_minimized(r->t);
+	bool misuse = o && o->kind == ZUG_OUTCOME_MISUSE, told;
 
-	if (!nr || (trace_nr_stacks(r->t) && !misuse))
+	told = nr && m && m->critical.known && (m->critical.first_step == nr - 1 || m->critical.second_step == nr - 1);
+	if (!nr || ((told || trace_nr_stacks(r->t)) && !misuse))
 		return;
 	fprintf(r->out, "%s  %sstep %llu is the %s%s\n", misuse ? "\n" : "", report_style(r, STYLE_STRONG),
 		(unsigned long long)nr - 1, misuse ? "misuse" : "last", report_style(r, STYLE_PLAIN));
