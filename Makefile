@@ -231,7 +231,7 @@ $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure
 libzug_test_src	:= $(wildcard tests/libzug/*.c)
 libzug_main	:= $(call has_main,$(libzug_test_src))
 libzug_bin	:= $(libzug_main:%.c=$(B)/%)
-libzug_twins	:= $(B)/tests/libzug/test_model $(B)/tests/libzug/test_world
+libzug_twins	:= $(B)/tests/libzug/test_model $(B)/tests/libzug/test_world $(B)/tests/libzug/test_lane_box
 
 $(B)/tests/libzug/test_model: $(B)/tests/libzug/test_model.o $(B)/tests/libzug/twin.o $(libzug_obj) $(model_help)
 	$(say) LINK $@
@@ -242,6 +242,18 @@ $(B)/tests/libzug/test_world: $(B)/tests/libzug/test_world.o $(B)/tests/libzug/t
 			      $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
+
+# A file of zug's with its atomic operations as points of libzug, and with boxes that are small.
+lane_box_flags	:= -DLANE_ORDERS=2 -DLANE_REPORTS=4
+$(B)/tests/libzug/test_lane_box.o: ALL_CFLAGS += $(lane_box_flags)
+$(B)/tests/libzug/lane_box.o: userspace/campaign/lane_box.c $(B)/flags
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(lane_box_flags) -include tests/libzug/atomics_as_points.h -MMD -MP -c -o $@ $<
+
+$(B)/tests/libzug/test_lane_box: $(B)/tests/libzug/test_lane_box.o $(B)/tests/libzug/lane_box.o $(B)/libzug.a $(B)/tests/model/tap.o
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lm -pthread
 
 $(filter-out $(libzug_twins),$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)/tests/model/tap.o
 	$(say) LINK $@

@@ -12,11 +12,15 @@
 #include <unistd.h>
 #include "campaign/lane_box.h"
 
-/* A word that one side sleeps on. */
+/*
+ * What one side sleeps on: it changes whenever it is rung. That somebody sleeps is a bit of the same word: of two words, one
+ * could be set and the other one be changed before both were seen, and a later ring would wake nobody.
+ */
 struct bell {
 	_Atomic uint32_t turn;
-	_Atomic uint32_t sleeps;
 };
+
+#define SLEEPS	1u	/* of a turn; so turns are even */
 
 struct box {
 	struct bell lane;
@@ -40,19 +44,29 @@ struct lane_boxes {
 
 static void ring(struct bell *l)
 {
-	atomic_fetch_add(&l->turn, 1);
-	if (atomic_exchange(&l->sleeps, 0))
+	uint32_t turn = atomic_load(&l->turn);
+
+	while (!atomic_compare_exchange_strong(&l->turn, &turn, (turn & ~SLEEPS) + 2))
+		;
+	if (turn & SLEEPS)
 		syscall(SYS_futex, &l->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* timeout_ms: -1: none. */
+static uint32_t turn_of(const struct bell *l)
+{
+	return atomic_load(&l->turn) & ~SLEEPS;
+}
+
+/* Until it is rung, which may have been since that turn. timeout_ms: -1: none. */
 static void sleep_on(struct bell *l, uint32_t turn, int timeout_ms)
 {
 	struct timespec t = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000l };
+	uint32_t now = turn;
 
-	atomic_store(&l->sleeps, 1);
-	syscall(SYS_futex, &l->turn, FUTEX_WAIT, turn, timeout_ms < 0 ? NULL : &t, NULL, 0);
-	atomic_store(&l->sleeps, 0);
+	/* a sleep that was too short has left it */
+	if (!atomic_compare_exchange_strong(&l->turn, &now, turn | SLEEPS) && now != (turn | SLEEPS))
+		return;
+	syscall(SYS_futex, &l->turn, FUTEX_WAIT, turn | SLEEPS, timeout_ms < 0 ? NULL : &t, NULL, 0);
 }
 
 struct lane_boxes *lane_boxes_new(uint32_t nr)
@@ -129,7 +143,7 @@ void lane_box_end(struct lane_boxes *b, uint32_t i)
 
 uint32_t lane_boxes_turn(const struct lane_boxes *b)
 {
-	return atomic_load(&b->campaign.turn);
+	return turn_of(&b->campaign);
 }
 
 void lane_boxes_wait(struct lane_boxes *b, uint32_t turn, int timeout_ms)
@@ -148,20 +162,20 @@ bool lane_box_next(struct lane_boxes *b, uint32_t i, struct lane_order *o)
 {
 	struct box *x = &b->list[i];
 
-	while (!lane_box_ends(b, i)) {
-		uint32_t turn = atomic_load(&x->lane.turn);
+	for (;;) {
+		uint32_t turn = turn_of(&x->lane);
 		uint64_t orders = atomic_load(&x->orders);
 
+		if (lane_box_ends(b, i))
+			return false;
 		if (TAKEN(orders) == GIVEN(orders)) {
-			if (!lane_box_ends(b, i))
-				sleep_on(&x->lane, turn, -1);
+			sleep_on(&x->lane, turn, -1);
 			continue;
 		}
 		*o = x->list[TAKEN(orders) % LANE_ORDERS];
 		if (atomic_compare_exchange_strong(&x->orders, &orders, orders + (1ull << 32)))
 			return true;
 	}
-	return false;
 }
 
 static bool has_room(const struct box *x)
@@ -172,10 +186,10 @@ static bool has_room(const struct box *x)
 static void wait_for_room(struct lane_boxes *b, struct box *x)
 {
 	atomic_store(&x->full, true);
-	while (!atomic_load(&x->ends)) {
-		uint32_t turn = atomic_load(&x->lane.turn);
+	for (;;) {
+		uint32_t turn = turn_of(&x->lane);
 
-		if (has_room(x))
+		if (has_room(x) || atomic_load(&x->ends))
 			break;
 		ring(&b->campaign);
 		sleep_on(&x->lane, turn, -1);

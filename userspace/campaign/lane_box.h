@@ -27,10 +27,11 @@
 #include "lib/spent.h"
 #include "search/parts.h"
 
-/* Orders in a box at most. */
-#define LANE_ORDERS	16	/* a power of two */
-/* Reports in a box at most. */
-#define LANE_REPORTS	64	/* a power of two */
+/* Orders, and reports, in a box at most: powers of two. The test of all schedules has small boxes. */
+#ifndef LANE_ORDERS
+#define LANE_ORDERS	16
+#define LANE_REPORTS	64
+#endif
 
 struct lane_order {
 	uint64_t part;
