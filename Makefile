@@ -474,7 +474,7 @@ check-matrix: all
 check-releases:
 	@tools/check-release 12 && tools/check-release 13
 
-bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/safestack.c %/show_trace.c,$(wildcard tools/bench/*.c)))
+bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/lane_loop.c %/safestack.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
 $(bench_bin): $(B)/%: tools/%.c
 	$(say) CC $@
@@ -484,6 +484,7 @@ $(bench_bin): $(B)/%: tools/%.c
 bench: all $(bench_bin)
 	@tools/deps vm test
 	@tools/bench-search speed
+	@tools/bench-search lanes
 	@tools/bench-libzug
 	@tools/bench-show
 	$(if $(wildcard tools/bench/run),@tools/run-in-kernel --timeout $(VM_TIMEOUT) tools/bench/run)

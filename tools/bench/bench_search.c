@@ -6,6 +6,7 @@
  *	bench_search generated [PROGRAMS [STRATEGY...]]
  *	bench_search speed
  *	bench_search safestack [SEEDS [LIMIT [STRATEGY...]]]
+ *	bench_search lanes [US [STRATEGY...]]
  *
  * find: executions to the first bug, median and quartiles over seeds, for each
  * program and strategy, as a Markdown table. A search that gives up after LIMIT
@@ -19,14 +20,19 @@
  *
  * safestack: executions until the bug of a program whose bug is known as very rare (safestack.c), one
  * line for each seed.
+ *
+ * lanes: what a search takes itself for an execution that a lane has made, with lanes that sleep for US in place of an
+ * execution, as a Markdown table: CPU time, and how often it sleeps. The campaign's own figures are no part of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "search/parts.h"
 #include "search/rng.h"
 #include "tests/model/gen.h"
 #include "tests/model/programs.h"
+#include "tools/bench/lane_loop.h"
 #include "tools/bench/safestack.h"
 
 static const struct { const char *family; uint32_t n; } programs[] = {
@@ -339,6 +345,40 @@ static void safestack(int seeds, uint64_t limit, const char *const *strategies)
 		}
 }
 
+static const char *const samplers[] = { "random", "pct", "pos", "surw", "urw", "guided", "reversal", "portfolio", NULL };
+static const uint32_t lane_counts[] = { 2, 3, 16, 64 };
+
+static int lanes(uint32_t us, const char *const *strategies)
+{
+	struct lane_loop cost;
+
+	printf("| us a CPU (waits), of an execution |");
+	for (unsigned int k = 0; k < sizeof(lane_counts) / sizeof(*lane_counts); k++)
+		printf(" %u lanes |", lane_counts[k]);
+	printf("\n|---|---|---|---|---|\n");
+	for (; *strategies; strategies++) {
+		printf("| %s |", *strategies);
+		for (unsigned int k = 0; k < sizeof(lane_counts) / sizeof(*lane_counts); k++) {
+			struct search *s = model_search(*strategies, 1, 1);
+			struct program *p = program_new("bakery", 20);
+			struct model_result r;
+
+			for (int i = 0; i < 64 && model_run(&p->model, s, &r, NULL, 0) == SEARCH_GO; i++)
+				;
+			if (search_divides(s) || search_freeze(s) || lane_loop(s, lane_counts[k], us, 400 * lane_counts[k], &cost)) {
+				fprintf(stderr, "%s: cannot be measured\n", *strategies);
+				return 1;
+			}
+			printf(" %.2f (%.3f) |", cost.cpu_us, cost.waits);
+			fflush(stdout);
+			search_free(s);
+			program_free(p);
+		}
+		printf("\n");
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc >= 2 && !strcmp(argv[1], "find")) {
@@ -360,7 +400,9 @@ int main(int argc, char **argv)
 			  argc > 4 ? (const char *const *)&argv[4] : default_strategies);
 		return 0;
 	}
+	if (argc >= 2 && !strcmp(argv[1], "lanes"))
+		return lanes(argc > 2 ? atoi(argv[2]) : 5000, argc > 3 ? (const char *const *)&argv[3] : samplers);
 	fprintf(stderr, "usage: %s find [SEEDS [LIMIT [STRATEGY...]]] | generated [PROGRAMS [STRATEGY...]] | speed | "
-		"safestack [SEEDS [LIMIT [STRATEGY...]]]\n", argv[0]);
+		"safestack [SEEDS [LIMIT [STRATEGY...]]] | lanes [US [STRATEGY...]]\n", argv[0]);
 	return 2;
 }
