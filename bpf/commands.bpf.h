@@ -3,6 +3,16 @@
 #ifndef ZUG_COMMANDS_BPF_H
 #define ZUG_COMMANDS_BPF_H
 
+/* Which sandboxes a CPU looks at (next_on_lane()). */
+static __always_inline void move_lane(__u32 slot, __u32 from, __u32 to)
+{
+	__u64 bit = 1ull << (slot & 63);
+	__u32 word = slot / 64 & (SLOT_WORDS - 1);
+
+	__sync_fetch_and_and(&lane_slots[from & (LANE_LINES - 1)][word], ~bit);
+	__sync_fetch_and_or(&lane_slots[to & (LANE_LINES - 1)][word], bit);
+}
+
 /* What is left of an earlier execution of the slot is not of this one, by its number. */
 static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struct zug_setup *setup)
 {
@@ -10,6 +20,7 @@ static __always_inline void begin(struct zug_sandbox *s, __u32 slot, const struc
 
 	s->state = ZUG_SB_FREE;
 	barrier();
+	move_lane(slot, s->setup.lane, setup->lane);
 	__builtin_memset(s, 0, sizeof(*s));
 	leases[slot & (ZUG_MAX_SANDBOXES - 1)].left = leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan.next = 0;
 	s->run = run;

@@ -42,6 +42,13 @@ struct zug_known_file known_files[ZUG_MAX_SANDBOXES][ZUG_KNOWN_FILES];
 __u32 paths_ahead[ZUG_MAX_SANDBOXES];	/* the holder has passed calls with paths since it got the turn */
 volatile __u32 sleeps[ZUG_MAX_SANDBOXES];	/* who reads the events of the sandbox waits in epoll: wake it up */
 volatile __u32 nr_slots;	/* only sandboxes below that are in use */
+/*
+ * The sandboxes that were last begun on each CPU, a bit for each: a CPU that asks for a task looks at its own. Of a machine
+ * with more CPUs several share a line.
+ */
+#define LANE_LINES	1024	/* a power of two */
+#define SLOT_WORDS	(ZUG_MAX_SANDBOXES / 64)
+static __u64 lane_slots[LANE_LINES][SLOT_WORDS];
 volatile __u32 mm_counter;
 /* The probes that a search has planted are a round; it gives them up, and plants others in another one. */
 volatile __u32 last_round;	/* modulo ZUG_COOKIE_ROUNDS */

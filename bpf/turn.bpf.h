@@ -489,15 +489,33 @@ static void dispatch_sandbox(__u32 slot, struct zug_sandbox *s)
 	}
 }
 
+/* The first sandbox from that one on which may have this lane; ZUG_MAX_SANDBOXES: there is none. */
+static __u32 next_on_lane(__u32 cpu, __u32 slot)
+{
+	__u64 left = ~0ull << (slot & 63);
+	__u32 word;
+
+	for (word = slot / 64; word < SLOT_WORDS; word++, left = ~0ull) {
+		left &= lane_slots[cpu & (LANE_LINES - 1)][word & (SLOT_WORDS - 1)];
+		if (left)
+			return word * 64 + __builtin_ctzll(left);
+	}
+	return ZUG_MAX_SANDBOXES;
+}
+
 SEC("struct_ops/zug_dispatch")
 void BPF_PROG(zug_dispatch, s32 cpu, struct task_struct *prev)
 {
-	__u32 i;
+	__u32 i, slot, from = 0;
 
 	bpf_for(i, 0, nr_slots) {
-		__u32 slot = i & (ZUG_MAX_SANDBOXES - 1);
-		struct zug_sandbox *s = &sandboxes[slot];
+		struct zug_sandbox *s;
 
+		slot = next_on_lane(cpu, from);
+		if (slot >= ZUG_MAX_SANDBOXES)
+			break;
+		from = slot + 1;
+		s = &sandboxes[slot];
 		if (s->setup.lane != (__u32)cpu)
 			continue;
 		if (s->state == ZUG_SB_DRAIN)
