@@ -326,6 +326,14 @@ static __noinline int call_point(struct zug_sandbox *s, struct task_struct *p, s
 	return 0;
 }
 
+/* A handler, neither SIG_DFL nor SIG_IGN, is about to be set. */
+static __always_inline bool sets_handler(__s32 nr, __u64 action)
+{
+	__u64 handler = 0;
+
+	return nr == NR_rt_sigaction && action && !bpf_probe_read_user(&handler, sizeof(handler), (void *)action) && handler > 1;
+}
+
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
 				       const struct call_args *args)
 {
@@ -334,6 +342,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	struct pt_regs *regs;
 	__u64 ip;
 
+	if (sets_handler(nr, a[1]))
+		mm_has_handlers(LOOSE(p)->mm);
 	if (!(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
 	/* also of those that run freely to their end */

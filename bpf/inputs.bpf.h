@@ -68,10 +68,16 @@ static __always_inline void clock_look(struct zug_sandbox *s)
 		s->looks++;
 }
 
-/* True when a task may go on because its time-out is over. */
-static __always_inline bool alarm_due(const struct zug_sandbox *s)
+/* True when a timer or a time-out is over. */
+static __always_inline bool clock_due(const struct zug_sandbox *s)
 {
 	return s->turn.alarm && s->clock >= s->turn.alarm;
+}
+
+/* True when a task may go on because its time-out is over, or may be said to be. */
+static __always_inline bool alarm_due(const struct zug_sandbox *s)
+{
+	return s->turn.any_time || clock_due(s);
 }
 
 static __always_inline __u64 clock_of(const struct zug_sandbox *s, __s32 id)

@@ -15,6 +15,8 @@
 struct space {
 	__u32 nr;
 	__u32 shared;	/* has, or had, memory that other processes may map too */
+	__u32 mates;	/* has, or had, more than one task that runs in it */
+	__u32 handles;	/* has, or had, a handler for a signal */
 	__u64 loader, loader_end;	/* code of the dynamic loader, 0 none */
 };
 
@@ -94,6 +96,7 @@ static __always_inline void mm_add(struct mm_struct *mm, __u32 shared, const str
 	if (from) {
 		sp.loader = from->loader;
 		sp.loader_end = from->loader_end;
+		sp.handles = from->handles;
 	}
 
 	sp.nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
@@ -149,6 +152,22 @@ static __always_inline void mm_changed(struct mm_struct *mm, bool shared)
 	sp->nr = __sync_fetch_and_add(&mm_counter, 1) + 1;
 	if (shared)
 		sp->shared = 1;
+}
+
+static __always_inline void mm_has_mates(struct mm_struct *mm)
+{
+	struct space *sp = mm_space(mm);
+
+	if (sp)
+		sp->mates = 1;
+}
+
+static __always_inline void mm_has_handlers(struct mm_struct *mm)
+{
+	struct space *sp = mm_space(mm);
+
+	if (sp)
+		sp->handles = 1;
 }
 
 static __always_inline void mm_gone(struct mm_struct *mm)
@@ -279,6 +298,12 @@ static __always_inline bool addr_where(struct task_struct *p, const struct space
 	w->offset = pw.ino ? pw.offset + (addr & 0xfff) : addr;
 	w->mode = 0;
 	return true;
+}
+
+/* No task but the one that runs in sp can see what becomes of w, not even a handler of its own. */
+static __always_inline bool sees_alone(const struct space *sp, const struct zug_where *w)
+{
+	return sp && !sp->mates && !sp->handles && !w->ino && !w->dev;
 }
 
 /*

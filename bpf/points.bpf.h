@@ -20,6 +20,16 @@
 
 #define EFLAGS_TF		0x100
 
+/* A recursive mutex that the task has already: its pthread_mutex_lock() only counts. pass: what stands in the lock's memory. */
+static __always_inline bool recurs(struct task_struct *p, const struct task_state *t, const struct zug_pass *pass)
+{
+	const __u32 *w = t->ev.word;
+
+	if (pass->plain == ZUG_PASS_KIND_GLIBC)
+		return (w[4] & 0x7f) == 1 && w[2] == own_pid(p);
+	return pass->plain == ZUG_PASS_KIND_MUSL && (w[0] & 0xf) == 1 && (w[1] & 0x3fffffff) == own_pid(p);
+}
+
 /* What the lock of a place says: whether a task with a lease may pass it. */
 static __always_inline bool may_pass(struct task_struct *p, const struct task_state *t, const struct zug_site *site)
 {
@@ -34,7 +44,7 @@ static __always_inline bool may_pass(struct task_struct *p, const struct task_st
 		return false;
 	word = t->ev.word[pass->index] & pass->mask;
 	if (pass->kind == ZUG_PASS_IF)
-		return word == pass->value;
+		return word == pass->value || recurs(p, t, pass);
 	if (pass->kind == ZUG_PASS_UNLESS)
 		return word != pass->value;
 	return word == own_pid(p);
@@ -225,7 +235,7 @@ static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t
 {
 	struct zug_lease *l;
 
-	if (ring_crowded(t) || alarm_due(s) || s->turn.stop_always || t->slot >= ZUG_MAX_SANDBOXES)
+	if (ring_crowded(t) || clock_due(s) || s->turn.stop_always || t->slot >= ZUG_MAX_SANDBOXES)
 		return false;
 	l = &leases[t->slot];
 	if (!l->passes)
@@ -237,6 +247,21 @@ static __noinline bool pass_left_out(struct zug_sandbox *s, struct task_state *t
 	t->ev.flags |= ZUG_EF_LONE;
 	event_send(s, &t->ev);
 	return true;
+}
+
+/*
+ * What the holder is about to do is left out too where no other task can see it, and it cannot wait there: a single thread that
+ * locks, in memory of its process alone. What other processes do meanwhile is the same before and after. place: ZUG_CALLER_*.
+ */
+static __always_inline __u32 unseen(struct task_struct *p, struct task_state *t, const struct zug_site *site,
+				    const struct space *sp, __u32 place)
+{
+	if (place != ZUG_CALLER_IN || !site || site->flags & (ZUG_SITE_WAITS | ZUG_SITE_FROM) || !(t->ev.flags & ZUG_EF_OBJECT) ||
+	    !sees_alone(sp, &t->ev.obj) || (t->ev.flags & ZUG_EF_OBJECT2 && !sees_alone(sp, &t->ev.obj2)) ||
+	    (site->obj_arg && !may_pass(p, t, site)))
+		return place;
+	t->ev.flags |= ZUG_EF_LEFT_OUT;
+	return ZUG_CALLER_LEFT_OUT;
 }
 
 /* A task comes to where its search begins. false: it has been there, and the place is none else. */
@@ -523,6 +548,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		if ((site->flags & ZUG_SITE_SECOND) && addr_where(p, sp, args[1], &t->ev.obj2))
 			t->ev.flags |= ZUG_EF_OBJECT2;
 		t->last_lock = 0;
+		if (!(t->ev.flags & ZUG_EF_WATCHED))
+			caller = unseen(p, t, site, sp, caller);
 		if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(s, t))
 			return 0;
 		stop(s, t, site, caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
@@ -543,6 +570,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			t->ev.flags |= ZUG_EF_WORDS;
 		t->last_lock = lock;
 	}
+	if (!(site && (site->flags & ZUG_SITE_ANY) && any_watch(t)))
+		caller = unseen(p, t, site, sp, caller);
 	if (caller == ZUG_CALLER_LEFT_OUT && (!site->obj_arg || t->ev.flags & ZUG_EF_OBJECT) && pass_left_out(s, t))
 		return 0;
 	/* what could not be looked up here user space looks up while the task is stopped */

@@ -10,6 +10,7 @@
 #define NR_lstat		6
 #define NR_poll			7
 #define NR_lseek		8
+#define NR_rt_sigaction		13
 #define NR_rt_sigprocmask	14
 #define NR_rt_sigreturn		15
 #define NR_ioctl		16

@@ -15,6 +15,9 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 
 	if (!parent || !t || !(s = sandbox_of(t)))
 		return 0;
+	/* who calls vfork() waits until the other one has a memory of its own, or has ended */
+	if ((clone_flags & (CLONE_VM_ | CLONE_VFORK_)) == CLONE_VM_)
+		mm_has_mates(LOOSE(cur)->mm);
 	/* what an execution knows of its first task it knows from the prototype */
 	if (parent->flags & (TF_PROTOTYPE | TF_TEMPLATE)) {
 		mm_copy(p->mm, cur->mm);

@@ -195,8 +195,8 @@ struct zug_turn {
 	__u64 alarm;		/* from then on points stop also where no other task is runnable: a time-out may expire; 0: never */
 	__u64 spin_ns;		/* so long the holder may compute without a point; 0: for ever */
 	__u64 lone_ns;		/* and so long where no other task is runnable; at least spin_ns */
+	__u32 any_time;		/* a time-out may expire at each point that is not left out: it stops also where no other task is runnable */
 	__u32 stop_always;	/* stop at every point, also where no other task could run (replay) */
-	__u32 pad;
 	__u64 granted_at;	/* now, on CLOCK_MONOTONIC */
 };
 
@@ -216,6 +216,8 @@ struct zug_pass {
 	__u8 plain;		/* of a lock, 1 + index of the word that is 0 where the task surely blocks if it may not pass; 0: it always does */
 	__u32 mask, value;
 };
+#define ZUG_PASS_KIND_MUSL	1	/* plain: of a mutex, whose kind is there */
+#define ZUG_PASS_KIND_GLIBC	5
 #define ZUG_PASS_UNCLEAR	7	/* plain: whether it blocks cannot be told */
 
 /*

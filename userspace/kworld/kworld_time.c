@@ -45,15 +45,12 @@ void kworld_set_clock(struct kworld *k, uint64_t clock)
 
 void kworld_set_alarm(struct kworld *k)
 {
+	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
+	bool any = k->o.explore_timeouts;
 	uint64_t alarm;
 
 	if (!kworld_virtual(k))
 		return;
-	/* a time-out that may expire at any decision makes every point one: a timer may be set before the next grant */
-	if (k->o.explore_timeouts) {
-		k->run.turn.alarm = 1;
-		return;
-	}
 	alarm = kworld_next_timer(k);
 	if (alarm == UINT64_MAX)
 		alarm = 0;
@@ -67,12 +64,13 @@ void kworld_set_alarm(struct kworld *k)
 			continue;
 		}
 		if (t->any_time && !kworld_state(k)->quiet)
-			alarm = 1;
+			any = true;
 		else if (!alarm || t->deadline < alarm)
 			alarm = t->deadline;
 		i++;
 	}
 	k->run.turn.alarm = alarm;
+	k->run.turn.any_time = any;
 }
 
 int kworld_prepare(struct kworld *k, int pid)

@@ -19,10 +19,10 @@ static struct zug_pass unless(uint32_t mask, uint32_t value)
 	return (struct zug_pass){ .kind = ZUG_PASS_UNLESS, .mask = mask, .value = value };
 }
 
-/* Where it may not pass it surely blocks if that word, the kind of the lock, is 0. */
-static struct zug_pass plainly(struct zug_pass pass, uint8_t kind)
+/* Where it may not pass it surely blocks if the kind of the lock is 0. plain: where that is, ZUG_PASS_KIND_*. */
+static struct zug_pass plainly(struct zug_pass pass, uint8_t plain)
 {
-	pass.plain = 1 + kind;
+	pass.plain = plain;
 	return pass;
 }
 
@@ -41,7 +41,8 @@ static struct zug_pass pass_of_lock(uint16_t op, bool musl)
 	switch (op) {
 	case ZUG_OP_LOCK:
 		/* others count, or are partly the kernel's */
-		return plainly(musl ? only_if(1, low, 0) : only_if(0, UINT32_MAX, 0), musl ? 0 : 4);
+		return plainly(musl ? only_if(1, low, 0) : only_if(0, UINT32_MAX, 0),
+			       musl ? ZUG_PASS_KIND_MUSL : ZUG_PASS_KIND_GLIBC);
 	case ZUG_OP_RDLOCK:
 		return musl ? unless(low, low) : unless(3, 3);
 	case ZUG_OP_WRLOCK:

@@ -139,6 +139,18 @@ if begin "a random walk goes from task to task without a question"; then
 	end
 fi
 
+if begin "what no other task can see is passed, and is no decision"; then
+	searched always "$programs/points/own-locks" random --executions 3 --no-races
+	searched unknown "$programs/points/own-locks" pos --executions 3 --no-races
+	[ "$(rate unknown)" -lt 10 ] || note "two processes with locks of their own: $(share unknown)"
+	[ "$(rate always)" -lt 10 ] || note "with --ask always: $(share always)"
+	# a handler of the same process could see them
+	printf '#!/bin/sh\nexec %s handler\n' "$programs/points/own-locks" | script handled
+	searched unknown ./handled pos --executions 3 --no-races
+	[ "$(rate unknown)" -gt 30 ] || note "two processes with a handler: $(share unknown)"
+	end
+fi
+
 if begin "a replay stops where another task goes on, and ends as it did"; then
 	zug 60 run -q --strategy random --seed 2 --executions 50 -o traces -- "$programs/lost-increment"
 	want_status 1
