@@ -15,7 +15,7 @@ SHELL		:= /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS	+= --no-builtin-rules
-.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-soak-zugd check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
+.PHONY: all programs demo check check-analyze check-death check-fuzz check-sanitized check-soak check-soak-zugd check-large check-unit check-model check-world check-host check-libzug check-arm64 check-html check-languages check-servers check-vm check-long check-releases check-matrix check-cluster bench install install-libzug uninstall clean help build-tests
 
 B		:= build
 CC		:= gcc
@@ -47,6 +47,7 @@ help:
 		'check-analyze  the analysers of gcc and clang, beside the known exceptions' \
 		'check-sanitized  the tests that need no kernel under ASan and UBSan, and under TSan, and zug under ASan in the machine' \
 		'check-soak   what one long search has and keeps; check-soak-zugd: zugd, with three members of group zug' \
+		'check-large  programs with very many threads, processes or libraries, and one of 500 MB' \
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
@@ -464,6 +465,12 @@ check-soak: all
 check-soak-zugd: all
 	@tools/deps vm test
 	@tools/tap "tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/vm/soak-zugd $(SOAK)"
+
+# LARGE: a pattern of names of tests, such as "500*".
+check-large: all
+	@tools/deps vm test
+	@tests/large/build $(B)/large
+	@tools/tap "tools/run-in-kernel --memory 3G --timeout $(VM_TIMEOUT) tests/vm/large $(LARGE)"
 
 # MATRIX: options of tests/matrix/run, such as "--variants 'musl-*' --seconds 600".
 check-matrix: all
