@@ -481,7 +481,7 @@ check-matrix: all
 check-releases:
 	@tools/check-release 12 && tools/check-release 13
 
-bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/lane_loop.c %/safestack.c %/show_trace.c,$(wildcard tools/bench/*.c)))
+bench_bin	:= $(patsubst tools/%.c,$(B)/%,$(filter-out %/bench_search.c %/count.c %/count_mark.c %/lane_loop.c %/safestack.c %/show_trace.c,$(wildcard tools/bench/*.c)))
 
 $(bench_bin): $(B)/%: tools/%.c
 	$(say) CC $@
