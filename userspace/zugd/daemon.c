@@ -541,7 +541,7 @@ static int find_cgroup(struct daemon *d, char *err, size_t errlen)
 	int ret;
 
 	if (memory && d->group == NOBODY) {
-		snprintf(err, errlen, "--user-memory limits members of group " GROUP ", whom this zugd does not serve: "
+		snprintf(err, errlen, "--user-memory limits members of group " GROUP ", and this zugd serves none: "
 			 "root makes the group and starts zugd");
 		return -EINVAL;
 	}
