@@ -9,18 +9,23 @@
  * pointer behind it. Where it cannot (a page that is not there, say) the kernel goes on as always.
  *
  * Changing registers takes Linux 6.18; without, nothing is executed here. Nor is an instruction that a
- * watchpoint or a debugger may have to see.
+ * debugger may have to see, or, while data is watched, a watchpoint. But for one case: a task that is alone
+ * comes to an instruction that is known to access watched data (execute_watched()).
  */
 #ifndef ZUG_EXECUTE_BPF_H
 #define ZUG_EXECUTE_BPF_H
 
 #define USER_CODE_64		0x33	/* the code segment of 64-bit programs */
+#define REGS_IP			16	/* words of struct pt_regs */
+#define REGS_CS			17
+#define REGS_FLAGS		18
 
 #define EFLAGS_CF		0x1ull
 #define EFLAGS_PF		0x4ull
 #define EFLAGS_AF		0x10ull
 #define EFLAGS_ZF		0x40ull
 #define EFLAGS_SF		0x80ull
+#define EFLAGS_TF		0x100ull
 #define EFLAGS_OF		0x800ull
 #define EFLAGS_ARITHMETIC	0x8d5ull	/* all of these */
 
@@ -140,21 +145,22 @@ static __always_inline __u64 result_of(__u32 op, __u64 a, __u64 b)
 	return b;
 }
 
-/* False: nothing has changed, and the processor has to execute it. */
-static __always_inline bool execute(struct pt_regs *ctx, const __u64 *regs, const struct zug_insn *in)
+/* What the instruction computes, with registers as they are before it. False: its memory is not there. */
+static __always_inline bool compute(const __u64 *regs, const struct zug_insn *in, struct computed *c)
 {
 	__u32 op = in->op, size = in->size;
-	__u64 addr = 0, a = 0, b, r;
+	__u64 a = 0, b;
 
+	c->addr = 0;
 	if (in->to == ZUG_INSN_MEM || in->from == ZUG_INSN_MEM || in->from == ZUG_INSN_ADDR)
-		addr = insn_address(regs, in);
+		c->addr = insn_address(regs, in);
 	if (in->from == ZUG_INSN_REG)
 		b = regs[in->from_reg & 31];
 	else if (in->from == ZUG_INSN_IMM)
 		b = (__s64)in->imm;
 	else if (in->from == ZUG_INSN_ADDR)
-		b = addr;
-	else if (!load(addr, in->from_size, &b))
+		b = c->addr;
+	else if (!load(c->addr, in->from_size, &b))
 		return false;
 	if (in->from != ZUG_INSN_IMM) {
 		b = cut_to(b, in->from_size);
@@ -165,20 +171,51 @@ static __always_inline bool execute(struct pt_regs *ctx, const __u64 *regs, cons
 	if (op != ZUG_INSN_MOVE) {
 		if (in->to == ZUG_INSN_REG)
 			a = cut_to(regs[in->to_reg & 31], size);
-		else if (!load(addr, size, &a))
+		else if (!load(c->addr, size, &a))
 			return false;
 	}
-	r = cut_to(result_of(op, a, b), size);
-	if (op < ZUG_INSN_CMP) {
-		if (in->to == ZUG_INSN_REG)
-			put_register(ctx, in->to_reg, r, size);
-		else if (!store(addr, size, r))
-			return false;
-	}
-	if (op != ZUG_INSN_MOVE)
-		ctx->flags = (ctx->flags & ~EFLAGS_ARITHMETIC) | flags_of(op, a, b, r, size);
-	ctx->ip += in->len;
+	c->a = a;
+	c->b = b;
+	c->r = cut_to(result_of(op, a, b), size);
 	return true;
+}
+
+/* Its effect on memory. False: it has none yet, and the processor has to execute it. */
+static __always_inline bool change_memory(const struct zug_insn *in, const struct computed *c)
+{
+	return in->op >= ZUG_INSN_CMP || in->to == ZUG_INSN_REG || store(c->addr, in->size, c->r);
+}
+
+/* Its effect on registers, and the way behind it. */
+static __always_inline void change_registers(struct pt_regs *ctx, const struct zug_insn *in, const struct computed *c)
+{
+	if (in->op < ZUG_INSN_CMP && in->to == ZUG_INSN_REG)
+		put_register(ctx, in->to_reg, c->r, in->size);
+	if (in->op != ZUG_INSN_MOVE)
+		ctx->flags = (ctx->flags & ~EFLAGS_ARITHMETIC) | flags_of(in->op, c->a, c->b, c->r, in->size);
+	ctx->ip += in->len;
+}
+
+/*
+ * At the breakpoint of an instruction that accesses watched data, before which its task does not stop; t->regs are its
+ * registers. The memory is changed now, so that nothing can come between the point and its end; zug_plant() does the rest.
+ * Watchpoints do not see what the kernel does. 0: the processor has to execute it.
+ */
+__noinline int execute_watched(__u32 number)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct zug_site *site = bpf_map_lookup_elem(&sites, &number);
+	struct task_state *t = state_of(p);
+
+	if (!bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx))
+		return 0;
+	if (!may_write || !t || !site || !site->insn.op || p->ptrace || t->regs[REGS_CS] != USER_CODE_64 ||
+	    t->regs[REGS_FLAGS] & EFLAGS_TF)
+		return 0;
+	if (!compute(t->regs, &site->insn, &t->done) || !change_memory(&site->insn, &t->done))
+		return 0;
+	t->flags = (t->flags & ~TF_STEP) | TF_DONE;
+	return 1;
 }
 
 /* The breakpoint of a place. zug_breakpoint() has done the work when this runs; the cookie has the place's number plus 1. */
@@ -191,21 +228,30 @@ int zug_plant(struct pt_regs *ctx)
 	struct zug_sandbox *s;
 	struct zug_site *site;
 	struct task_state *t;
+	struct computed c;
 
 	if (!bpf_core_field_exists(struct bpf_prog_aux___writes, kprobe_write_ctx))
 		return 0;
 	if (!(__u32)cookie || !live_rounds[ZUG_COOKIE_ROUND(cookie)])
 		return 0;
-	if (ctx->cs != USER_CODE_64 || p->ptrace || ctx->flags & EFLAGS_TF)
-		return 0;
 	site = bpf_map_lookup_elem(&sites, &number);
 	if (!site || !site->insn.op)
 		return 0;
 	t = state_of(p);
-	if (!t || t->flags & TF_STEP || !(s = sandbox_of(t)) || s->setup.stepped || any_watch(t))
+	if (!t)
 		return 0;
-	if (!bpf_probe_read_kernel(t->regs, sizeof(*ctx), ctx))
-		execute(ctx, t->regs, &site->insn);
+	if (t->flags & TF_DONE) {
+		t->flags &= ~TF_DONE;
+		change_registers(ctx, &site->insn, &t->done);
+		return 0;
+	}
+	if (ctx->cs != USER_CODE_64 || p->ptrace || ctx->flags & EFLAGS_TF)
+		return 0;
+	if (t->flags & TF_STEP || !(s = sandbox_of(t)) || s->setup.stepped || any_watch(t))
+		return 0;
+	if (!bpf_probe_read_kernel(t->regs, sizeof(*ctx), ctx) && compute(t->regs, &site->insn, &c) &&
+	    change_memory(&site->insn, &c))
+		change_registers(ctx, &site->insn, &c);
 	return 0;
 }
 

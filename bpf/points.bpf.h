@@ -18,8 +18,6 @@
 #ifndef ZUG_POINTS_BPF_H
 #define ZUG_POINTS_BPF_H
 
-#define EFLAGS_TF		0x100
-
 /* A recursive mutex that the task has already: its pthread_mutex_lock() only counts. pass: what stands in the lock's memory. */
 static __always_inline bool recurs(struct task_struct *p, const struct task_state *t, const struct zug_pass *pass)
 {
@@ -140,6 +138,20 @@ static __always_inline void halt(struct zug_sandbox *s, struct task_state *t)
 	scx_bpf_kick_cpu(bpf_get_smp_processor_id(), SCX_KICK_PREEMPT);
 }
 
+/* No other task could go on. */
+static __always_inline bool is_alone(const struct zug_sandbox *s, const struct task_state *t)
+{
+	return !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot));
+}
+
+/* The holder passes for that. t->ev is filled. */
+static __always_inline void pass_alone(struct zug_sandbox *s, struct task_state *t, const struct zug_site *site)
+{
+	lease_passed(t, site);
+	t->ev.flags |= ZUG_EF_LONE;
+	event_send(s, &t->ev);
+}
+
 /*
  * Stops here, or passes when no other task could go on, or (not with site NULL) under a lease. t->ev is
  * filled.
@@ -152,10 +164,8 @@ static __always_inline void stop(struct zug_sandbox *s, struct task_state *t, co
 	s->nr_points++;
 	reaches_point(s);
 	stays = always || ring_crowded(t) || alarm_due(s);
-	if (!stays && !s->turn.stop_always && !scx_bpf_dsq_nr_queued(ZUG_DSQ(t->slot))) {
-		lease_passed(t, site);
-		t->ev.flags |= ZUG_EF_LONE;
-		event_send(s, &t->ev);
+	if (!stays && is_alone(s, t)) {
+		pass_alone(s, t, site);
 		return;
 	}
 	if (!stays && site)
@@ -441,6 +451,40 @@ static __always_inline bool goes_round(struct task_state *t, const struct zug_si
 	return again && !any_watch(t);
 }
 
+/* What follows the instruction of a WATCHED point: it is told as an access to watched data is. */
+static __always_inline void fill_stepped(struct task_struct *p, struct task_state *t, struct space *sp)
+{
+	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
+	t->ev.ip = t->step_ip;
+	t->ev.arg[0] = t->step_addr;
+	if (t->step_addr && addr_where(p, sp, t->step_addr, &t->ev.obj))
+		t->ev.flags |= ZUG_EF_OBJECT;
+}
+
+/*
+ * The holder is alone before an instruction that accesses watched data: it passes that point and the one behind it, and
+ * the instruction is executed here. false: it stops before it, or nothing is known of that yet.
+ */
+static __noinline bool pass_watched(struct zug_sandbox *s, struct task_struct *p, struct task_state *t, struct zug_site *site)
+{
+	if (s->setup.stepped || !(t->ev.flags & ZUG_EF_OBJECT) || ring_crowded(t) || !is_alone(s, t))
+		return false;
+	/* also when the clock has gone on at both points */
+	if (s->turn.alarm && s->clock + 2 * STEP_NS >= s->turn.alarm)
+		return false;
+	t->regs[REGS_IP] = t->ev.ip;
+	if (!execute_watched(t->ev.site))
+		return false;
+	s->nr_points += 2;
+	reaches_point(s);
+	t->ev.flags &= ~ZUG_EF_WATCHED;
+	pass_alone(s, t, site);
+	reaches_point(s);
+	fill_stepped(p, t, mm_space(LOOSE(p)->mm));
+	pass_alone(s, t, NULL);
+	return true;
+}
+
 SEC("fentry/uprobe_pre_sstep_notifier")
 int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 {
@@ -552,6 +596,8 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 			caller = unseen(p, t, site, sp, caller);
 		if (caller == ZUG_CALLER_LEFT_OUT && !(t->ev.flags & ZUG_EF_WATCHED) && pass_left_out(s, t))
 			return 0;
+		if (caller == ZUG_CALLER_IN && t->ev.flags & ZUG_EF_WATCHED && pass_watched(s, p, t, site))
+			return 0;
 		stop(s, t, site, caller == ZUG_CALLER_UNKNOWN || (t->ev.flags & ZUG_EF_WATCHED) ||
 		     !(t->ev.flags & ZUG_EF_OBJECT));
 		return 0;
@@ -604,14 +650,9 @@ int BPF_PROG(zug_stepped, struct pt_regs *regs)
 	t->flags &= ~TF_STEP;
 	if (!(s = sandbox_of(t)) || !controlled(t, s) || t->id != s->holder)
 		return 0;
-	event_init(&t->ev, ZUG_EV_STEPPED, p, t);
 	sp = mm_space(LOOSE(p)->mm);
 	t->mm = space_number(sp);
-	t->ev.mm = t->mm;
-	t->ev.ip = t->step_ip;
-	t->ev.arg[0] = t->step_addr;
-	if (t->step_addr && addr_where(p, sp, t->step_addr, &t->ev.obj))
-		t->ev.flags |= ZUG_EF_OBJECT;
+	fill_stepped(p, t, sp);
 	stop(s, t, NULL, true);
 	return 0;
 }

@@ -101,6 +101,7 @@ enum task_flags {
 	TF_SLEPT = 1 << 24,	/* it has blocked in the system call that it is in */
 	TF_REPEATS = 1 << 25,	/* that call is a repetition */
 	TF_HAND = 1 << 26,	/* with TF_STOP: the turn goes to the next one of the plan, nobody is asked */
+	TF_DONE = 1 << 27,	/* its instruction with a breakpoint has changed memory already (execute_watched()) */
 	TF_PROTOTYPE = 1 << 22,	/* see template.bpf.h */
 	TF_TEMPLATE = 1 << 23,
 };
@@ -118,6 +119,11 @@ struct primitive_call {
 #define SYSCALL_FRAME		12
 /* Signal handlers within each other that are told apart. */
 #define PRIMITIVE_LEVELS	4
+
+/* Of an instruction: where its memory lies, its operands, and its result. */
+struct computed {
+	__u64 addr, a, b, r;
+};
 
 /* Linux 6.18: a uprobe's program may change registers. */
 struct bpf_prog_aux___writes {
@@ -152,6 +158,7 @@ struct task_state {
 	__u64 regs[32];		/* struct pt_regs as words, in a probed instruction with an operand */
 	struct primitive_call inside[PRIMITIVE_LEVELS];	/* by handlers: each may have interrupted a primitive */
 	__u64 rep_ip, rep_left;	/* its last point, if that repeats, and its count then */
+	struct computed done;	/* with TF_DONE */
 	__u64 step_addr, step_ip;	/* with TF_STEP: what the instruction accesses (0: not known), and its end */
 };
 

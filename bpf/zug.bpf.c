@@ -7,9 +7,9 @@
  *	inputs.bpf.h	what a test is told instead of the truth: time, CPUs
  *	template.bpf.h	executions that are forked from a process that stands still
  *	turn.bpf.h	turn taking: the sched_ext scheduler (zug_ops at its end)
+ *	execute.bpf.h	what a task does at a breakpoint, in place of the processor
  *	points.bpf.h	where tasks stop
  *	calls.bpf.h	system calls
- *	execute.bpf.h	what a task does there, in place of the processor
  *	tasks.bpf.h	which tasks and mappings a test has
  *	commands.bpf.h	the commands of user space (zug_ctl)
  *
@@ -63,10 +63,10 @@ static __always_inline __s32 user_syscall(struct task_struct *p)
 #include "template.bpf.h"
 #include "turn.bpf.h"
 #include "environment.bpf.h"
+#include "execute.bpf.h"
 #include "points.bpf.h"
 #include "calls.bpf.h"
 #include "tasks.bpf.h"
 #include "commands.bpf.h"
 #include "faults.bpf.h"
-#include "execute.bpf.h"
 #include "answers.bpf.h"

@@ -4,9 +4,11 @@
  * it; `late`: until a second thread, which sleeps already, has slept for a second; `long`: some tenths of
  * a second, while a second thread could run; `floats`: as long, while none could, and only a floating
  * point register changes; `stack`: in two threads, as a program that is not optimised, which changes its
- * stack and no register; `adds`: adds to a variable 5200 times, each time in one instruction, alone.
+ * stack and no register; `adds`: adds to a variable 5200 times, or as often as a second argument says, each time in one
+ * instruction, alone; exit status 3 if the sum is wrong.
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,9 +63,11 @@ int main(int argc, char **argv)
 		return x < 0;
 	}
 	if (!strcmp(how, "adds")) {
-		for (int i = 0; i < 5200; i++)
+		unsigned long nr = argc > 2 ? strtoul(argv[2], NULL, 10) : 5200;
+
+		for (unsigned long i = 0; i < nr; i++)
 			__asm__ volatile("addq $1, %0" : "+m"(sum) : : "cc");
-		return 0;
+		return sum == nr ? 0 : 3;
 	}
 	if (!strcmp(how, "library"))
 		return pthread_create(&thread, NULL, cancelled, NULL) || pthread_create(&other, NULL, cancels, &thread) ||

@@ -285,6 +285,19 @@ if begin "--watch in several processes"; then
 	end
 fi
 
+if begin "additions of the only task to a watched variable"; then
+	# They pass without a question; a replay asks at each, and executes the same. The first execution has no watch yet, and
+	# one with it has 300 steps.
+	zug 60 run -q --profile --points sync --watch sum --max-steps 250 --no-minimize -o traces -- \
+		"$programs/outcomes/computes" adds 100
+	want_status 1
+	want_out '^replayed: 1 of 1 times the same failure, step for step$'
+	asked=$(sed -n 's/.* points, \([0-9]*\)[.0-9]* questions.*/\1/p' "$dir/out" "$dir/err" | head -n 1)
+	[ "${asked:-10000}" -lt 30 ] || note "$asked questions"
+	watched sum 1 160 "$(kept_trace)"
+	end
+fi
+
 if begin "zug names files that cannot have points"; then
 	zug 60 run -q --executions 2 -o traces -- "$points/stripped"
 	want_status 0
