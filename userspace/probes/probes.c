@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/file_piece.h"
 #include "probes/probes_internal.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
@@ -347,17 +348,17 @@ static int keep_new(const struct probes *p, uint32_t m, struct found *f)
 /* Plants places of a module in its private copy: where they are simple, the kernel side executes the instructions there. */
 static int add_probes(struct probes *p, uint32_t m, const char *copy, struct kernel_probe *kp, int nr, int *bad)
 {
-	int fd = open(copy, O_RDONLY | O_CLOEXEC);
+	struct file_piece code = { .fd = open(copy, O_RDONLY | O_CLOEXEC) };
 
-	for (int i = 0; i < nr && fd >= 0; i++) {
-		uint8_t bytes[CODE_LONGEST] = { 0 };
-		ssize_t n = pread(fd, bytes, sizeof(bytes), kp[i].offset);
+	for (int i = 0; i < nr && code.fd >= 0; i++) {
+		const uint8_t *bytes;
+		ssize_t n = file_piece_at(&code, kp[i].offset, CODE_LONGEST, &bytes);
 
 		if (n > 0)
 			code_simple(bytes, n, &kp[i].what.insn);
 	}
-	if (fd >= 0)
-		close(fd);
+	if (code.fd >= 0)
+		close(code.fd);
 	return kernel_add_probes(p->k, m, copy, kp, nr, bad);
 }
 

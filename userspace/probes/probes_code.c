@@ -14,29 +14,30 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "lib/base/file_piece.h"
 #include "lib/base/rights.h"
 #include "probes/probes_internal.h"
 
 /* A cache is believed as far as the file agrees with it. */
-static bool agrees(int fd, const struct code_place *c)
+static bool agrees(struct file_piece *p, const struct code_place *c)
 {
-	uint8_t buf[16] = { 0 };
-	ssize_t n = pread(fd, buf, sizeof(buf) - 1, c->offset);
+	const uint8_t *code;
+	ssize_t n = file_piece_at(p, c->offset, CODE_LONGEST, &code);
 
-	return n >= c->len && code_verify(c, buf, n);
+	return n >= c->len && code_verify(c, code, n);
 }
 
 /* About a thousand places all over the file: one that was changed in place, with its build-id, shows. */
 static bool agrees_all(const char *path, const struct code *code)
 {
+	struct file_piece p = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	uint32_t step = code_nr(code) / 1000 + 1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool ok = fd >= 0;
+	bool ok = p.fd >= 0;
 
 	for (uint32_t i = 0; ok && i < code_nr(code); i += step)
-		ok = agrees(fd, code_at(code, i));
-	if (fd >= 0)
-		close(fd);
+		ok = agrees(&p, code_at(code, i));
+	if (p.fd >= 0)
+		close(p.fd);
 	return ok;
 }
 
@@ -259,8 +260,8 @@ out:
 	return ret ? ret : (int)mod->nr_answers;
 }
 
-static int add_place(struct probes *p, uint32_t module, struct found *f, const struct code_place *c,
-		     const struct probe_code *want, bool copies)
+static int add_place(struct found *f, struct file_piece *file, const struct code_place *c, const struct probe_code *want,
+		     bool copies)
 {
 	struct probe_site s = { .offset = c->offset, .symbol = code_kind_name(c->kind), .code = *c,
 				.limit = want->limit, .within = want->within };
@@ -268,7 +269,7 @@ static int add_place(struct probes *p, uint32_t module, struct found *f, const s
 	s.op = want->op ? want->op : probes_code_op(c);
 	if (!s.op)
 		return 0;
-	if (!agrees(f->fd, c))
+	if (!agrees(file, c))
 		return -ESTALE;
 	s.split = want->split && c->kind == CODE_RMW && !(c->flags & CODE_NO_ADDR) && c->size <= 16;
 	s.waits = want->waits;
@@ -288,6 +289,7 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 {
 	struct probe_module *m = &p->modules[module];
 	struct found f = { 0 };
+	struct file_piece file = { 0 };
 	const char *copy = m->path;
 	struct code *code = probes_code(p, module, err, errlen);
 	int ret = 0;
@@ -304,12 +306,13 @@ int probes_add_code(struct probes *p, uint32_t module, const struct probe_code *
 		snprintf(err, errlen, "%s: %s", m->path, strerror(errno));
 		return -errno;
 	}
+	file.fd = f.fd;
 	for (int i = 0; i < nr && ret >= 0; i++) {
 		const struct code_place *c = code_find(code, places[i].offset);
 
 		/* a trace of another build, with --force, names what is no place in this one */
 		if (c)
-			ret = add_place(p, module, &f, c, &places[i], strcmp(copy, m->path));
+			ret = add_place(&f, &file, c, &places[i], strcmp(copy, m->path));
 	}
 	if (ret == -ESTALE)
 		snprintf(err, errlen, "%s is not what its catalogue in the cache (~/.cache/zugzwang) says: "
