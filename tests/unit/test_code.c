@@ -682,6 +682,51 @@ static void test_asks(void **state)
 	assert_int_equal(code_asks(compiled_path("missing"), &list, &nr), -ENOENT);
 }
 
+/* Writes two bytes into a file whose time stays as it was. */
+static void change(const char *path, uint32_t offset, const char *bytes)
+{
+	int fd = open(path, O_WRONLY);
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, bytes, 2, offset), 2);
+	assert_int_equal(futimens(fd, (struct timespec[2]){ st.st_atim, st.st_mtim }), 0);
+	close(fd);
+}
+
+static uint32_t nr_asks(const char *path, uint32_t *first)
+{
+	struct code_ask *list;
+	uint32_t nr;
+
+	assert_int_equal(code_asks(path, &list, &nr), 0);
+	*first = nr ? list[0].offset : 0;
+	free(list);
+	return nr;
+}
+
+/* What was found in a large file is taken from the cache, as far as the file agrees. */
+static void test_asks_kept(void **state)
+{
+	char path[256];
+	uint32_t first, other;
+
+	snprintf(path, sizeof(path), "%s", compiled_path("large.so"));
+	setenv("XDG_CACHE_HOME", compiled_path("cache"), 1);
+	compiled_run("rm -rf %s && gcc -shared -Wl,--build-id -o %s %s && truncate -s 300000 %s", compiled_path("cache"), path,
+	    compiled_path("asks.s"), path);
+	assert_int_equal(nr_asks(path, &first), 5);
+	change(path, first, "\x90\x90");
+	assert_int_equal(nr_asks(path, &other), 4);
+	/* it is not looked for: so what was kept is taken */
+	change(path, first, "\x0f\x31");
+	assert_int_equal(nr_asks(path, &other), 4);
+	compiled_run("touch -d 2001-01-01 %s", path);
+	assert_int_equal(nr_asks(path, &other), 5);
+	assert_int_equal(other, first);
+}
+
 /* Damaged files are refused or give what can be told, and never more. */
 static void test_damaged(void **state)
 {
@@ -816,7 +861,7 @@ int main(void)
 		cmocka_unit_test(test_rewrite),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_asks), cmocka_unit_test(test_asks_kept),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_libc),
 		cmocka_unit_test(test_large),

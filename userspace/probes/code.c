@@ -376,7 +376,7 @@ int code_segments(struct code *c, Elf *elf)
 	return 0;
 }
 
-static void read_build_id(Elf *elf, char *id, size_t len)
+void code_build_id(Elf *elf, char *id, size_t len)
 {
 	const void *bytes;
 	ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
@@ -424,7 +424,7 @@ int code_open(struct code **out, const char *path, enum code_cache cache, char *
 	ret = code_segments(c, elf);
 	if (ret)
 		goto fail;
-	read_build_id(elf, id, sizeof(id));
+	code_build_id(elf, id, sizeof(id));
 	if (cache == CODE_CACHE && !code_cache_read(c, id, &st)) {
 		c->stats.cached = true;
 		goto done;

@@ -4,10 +4,11 @@
  *
  * Their few bytes are looked for everywhere, and only the functions around what was found are
  * decoded, to tell code from what looks like it: libraries of the distribution, of which nothing
- * else is wanted, take milliseconds.
+ * else is wanted, take milliseconds. What was found is kept in the cache of catalogues, as places.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,9 @@
 #include <Zydis/Zydis.h>
 #include "lib/base/array.h"
 #include "probes/code_internal.h"
+
+/* A smaller file is looked through faster than its cache is read. */
+#define KEEP_FROM 262144
 
 struct asks {
 	struct code c;		/* its segments */
@@ -131,8 +135,53 @@ static int look_through(struct asks *a, int fd, const struct code_segment *s)
 	return ret;
 }
 
+/* The name of what was found in a large file that has a build-id; it holds as long as the file is not changed. */
+static bool cache_id(Elf *elf, const struct stat *st, char *id, size_t len)
+{
+	size_t n;
+
+	if (st->st_size < KEEP_FROM)
+		return false;
+	code_build_id(elf, id, len);
+	n = strlen(id);
+	if (n)
+		snprintf(id + n, len - n, "-asks-%llx.%lx", (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+	return n;
+}
+
+/* Takes what an earlier start has found there. 0, or -errno: nothing is kept, or the file has something else there. */
+static int take_kept(struct asks *a, const char *id, const struct stat *st)
+{
+	struct code kept = { 0 };
+	struct code_ask ask;
+	int ret = code_cache_read(&kept, id, st);
+
+	for (uint32_t i = 0; i < kept.nr_places && !ret; i++)
+		ret = is_ask(a, kept.places[i].offset, &ask) && ask.kind == kept.places[i].kind ? add_ask(a, &ask) : -ESTALE;
+	if (ret)
+		a->nr = 0;
+	free(kept.places);
+	free(kept.functions);
+	return ret;
+}
+
+static void keep_found(const struct asks *a, const char *id, const struct stat *st)
+{
+	struct code_function none = { 0 };	/* a checksum over NULL is another one than over nothing */
+	struct code kept = { .places = calloc((size_t)a->nr + 1, sizeof(*kept.places)), .nr_places = a->nr, .functions = &none };
+
+	if (!kept.places)
+		return;
+	for (uint32_t i = 0; i < a->nr; i++)
+		kept.places[i] = (struct code_place){ .offset = a->list[i].offset, .kind = a->list[i].kind, .len = a->list[i].len };
+	code_cache_write(&kept, id, st);
+	free(kept.places);
+}
+
 int code_asks(const char *path, struct code_ask **list, uint32_t *nr)
 {
+	char id[160];
+	bool named = false;
 	struct asks a = { 0 };
 	void *map = MAP_FAILED;
 	Elf *elf = NULL;
@@ -155,9 +204,14 @@ int code_asks(const char *path, struct code_ask **list, uint32_t *nr)
 	a.file = map;
 	a.size = st.st_size;
 	ZydisDecoderInit(&a.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (uint32_t i = 0; i < a.c.nr_segments && !ret; i++)
-		if (a.c.segments[i].exec)
-			ret = look_through(&a, fd, &a.c.segments[i]);
+	named = !ret && cache_id(elf, &st, id, sizeof(id));
+	if (!named || take_kept(&a, id, &st)) {
+		for (uint32_t i = 0; i < a.c.nr_segments && !ret; i++)
+			if (a.c.segments[i].exec)
+				ret = look_through(&a, fd, &a.c.segments[i]);
+		if (named && !ret)
+			keep_found(&a, id, &st);
+	}
 	if (map != MAP_FAILED)
 		munmap(map, st.st_size);
 	elf_end(elf);

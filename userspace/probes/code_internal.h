@@ -36,6 +36,8 @@ struct code {
 	struct code_stats stats;
 };
 
+/* In hex; "": it has none. */
+void code_build_id(Elf *elf, char *id, size_t len);
 /* c->segments and the two bounds. 0, -ENOEXEC or -ENOMEM. */
 int code_segments(struct code *c, Elf *elf);
 /* Functions of the file that lie in executable segments: by start, not overlapping. malloc'd. 0 or -errno. */
