@@ -343,8 +343,6 @@ static int open_sandbox(struct session *s, char *err, size_t errlen)
 		ret = sandbox_new(&s->sandbox, s->k, kernel_first_slot(s->k), &so, err, errlen);
 		if (ret)
 			return ret == -EINVAL || ret == -EEXIST ? -EINVAL : -EIO;
-		if (sandbox_note(s->sandbox))
-			session_say(s, "%s", sandbox_note(s->sandbox));
 	}
 	sandbox_avoid_lane(s->sandbox);
 	return 0;
@@ -435,6 +433,10 @@ int session_start(struct session *s, char *err, size_t errlen)
 	if (kernel_ready(s->k, err, errlen) ||
 	    (s->o.inputs.faults && kernel_allow_faults(s->k, err, errlen)))
 		return -EIO;
+	if (!o->machine.sandbox && sandbox_ready(s->sandbox, err, errlen))
+		return -EIO;
+	if (!o->machine.sandbox && sandbox_note(s->sandbox))
+		session_say(s, "%s", sandbox_note(s->sandbox));
 	s->world = kworld_new(&ko);
 	s->engine = s->world ? engine_new(s->world, s->search, s->capture, &eo) : NULL;
 	if (s->engine)

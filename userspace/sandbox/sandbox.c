@@ -498,6 +498,7 @@ int sandbox_forked(struct sandbox *s, unsigned int slot, int lane, char *err, si
 		if (ret)
 			snprintf(err, errlen, "cannot put the private copy over %s: %s", priv[i].path, strerror(-ret));
 	}
+	ret = ret ? ret : sandbox_ready(s, err, errlen);
 	/* the other lane may be ours now */
 	memset(&all, 0xff, sizeof(all));
 	sched_setaffinity(0, sizeof(all), &all);

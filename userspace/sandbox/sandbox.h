@@ -111,6 +111,13 @@ void sandbox_avoid_lane(const struct sandbox *s);
 int sandbox_privatise(struct sandbox *s, const char *path, const char **copy,
 		      char *err, size_t errlen);
 
+/*
+ * Once, before the first execution: tries to make an environment, which that execution gets. What cannot be made private is
+ * left out, and sandbox_note() says so. Private copies that come later cost another environment. 0, or -errno with a line
+ * in err.
+ */
+int sandbox_ready(struct sandbox *s, char *err, size_t errlen);
+
 struct launch {
 	const char *file;	/* resolved path of the program */
 	char *const *argv, *const *envp;

@@ -474,8 +474,7 @@ void sandbox_environment_reset(struct sandbox *s)
 int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 {
 	struct environment *w = &s->env;
-	const char *failed;
-	int ret, why;
+	int ret;
 
 	if (s->o.own & SANDBOX_PIDS) {
 		ret = start_init(s);
@@ -507,6 +506,17 @@ int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen)
 			return ret;
 		w->cwd = s->o.cwd;
 	}
+	return 0;
+}
+
+int sandbox_ready(struct sandbox *s, char *err, size_t errlen)
+{
+	struct environment *w = &s->env;
+	const char *failed;
+	int why;
+
+	if (!s->o.own)
+		return 0;
 	while ((failed = sandbox_environment_try(s, &why))) {
 		int i = 0;
 

@@ -160,10 +160,7 @@ const char *sandbox_run_folder(void);
 
 /* Empties the state, before anything else. */
 void sandbox_environment_reset(struct sandbox *s);
-/*
- * Once for a sandbox: finds out what each execution needs, and tries to make it. 0, or -errno with
- * a line in err.
- */
+/* Once for a sandbox: finds out what each execution needs. 0, or -errno with a line in err. */
 int sandbox_environment_new(struct sandbox *s, char *err, size_t errlen);
 void sandbox_environment_free(struct sandbox *s);
 /*
