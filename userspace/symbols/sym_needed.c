@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,22 +57,22 @@ static void add_libraries(struct path_list *l, const char *interp, const char *e
 			  char *const *envp)
 {
 	char *argv[] = { (char *)interp, "--list", (char *)exe, NULL };
+	posix_spawn_file_actions_t actions;
 	char line[2 * PATH_MAX];
+	pid_t pid = -1;
 	int fds[2];
-	pid_t pid;
 	FILE *out;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return;
-	pid = fork();
-	if (!pid) {
-		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		dup2(null, 0);
-		dup2(fds[1], 1);
-		dup2(null, 2);
-		execve(interp, argv, envp);
-		_exit(127);
+	/* not fork(): to copy the page tables of all that zugd has mapped takes as long as the program */
+	if (!posix_spawn_file_actions_init(&actions)) {
+		if (posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
+		    posix_spawn_file_actions_adddup2(&actions, fds[1], 1) ||
+		    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) ||
+		    posix_spawn(&pid, interp, &actions, NULL, argv, envp))
+			pid = -1;
+		posix_spawn_file_actions_destroy(&actions);
 	}
 	close(fds[1]);
 	out = fdopen(fds[0], "r");
