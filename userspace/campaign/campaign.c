@@ -64,15 +64,20 @@ int campaign_new(struct campaign **out, struct kernel *k, const struct campaign_
 	return 0;
 }
 
-void campaign_free(struct campaign *c)
+void campaign_end(struct campaign *c)
 {
 	char err[256];
 
-	if (!c)
-		return;
 	campaign_lanes_stop(c);
 	campaign_close_record(c, err, sizeof(err));
 	campaign_parts_close(c);
+}
+
+void campaign_free(struct campaign *c)
+{
+	if (!c)
+		return;
+	campaign_end(c);
 	points_free(c->points);
 	session_close(&c->s);
 	failures_release(&c->failures);

@@ -49,6 +49,8 @@ int campaign_new(struct campaign **c, struct kernel *k, const struct campaign_op
 		 const struct campaign_observer *observer, const volatile sig_atomic_t *stop,
 		 char *err, size_t errlen);
 void campaign_free(struct campaign *c);
+/* Before that: no process and no file of it is left that the user could see change. */
+void campaign_end(struct campaign *c);
 
 /* The whole search. An enum campaign_end, or -errno with a line in err. */
 int campaign_run(struct campaign *c, char *err, size_t errlen);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "lib/base/clock.h"
 #include "campaign/run_options.h"
+#include "kernel/kernel.h"
 #include "cli/campaign_text.h"
 #include "cli/cases.h"
 #include "cli/cli_options.h"
@@ -302,6 +303,8 @@ int run_execute(struct kernel *k, int argc, char **argv, FILE *out, FILE *err,
 		if (!ret) {
 			ret = campaign_text_run(&text, c);
 			campaign_text_end(&text, c);
+			campaign_end(c);
+			kernel_over(k, ret);
 			campaign_free(c);
 		}
 	}

@@ -30,6 +30,8 @@
 #define SPIN_US 400
 /* A stop of a task on the lane may be behind a fork, which takes an emulator a millisecond. */
 #define SPIN_FOR_STOP_US 2000
+/* Slots whose rings stay for the next one to have them: to put one into the map, or take it out, waits for all CPUs. */
+#define RINGS_KEPT 2
 /* Between two looks at the ring. An emulator may take a microsecond for one. */
 #define PAUSES 4
 
@@ -127,7 +129,8 @@ int kernel_open_slot(struct kernel *k, unsigned int slot, char *err, size_t errl
 void kernel_free_slot(struct kernel *k, unsigned int slot)
 {
 	kernel_ctl(k, &(struct zug_ctl){ .cmd = ZUG_CMD_FREE, .sandbox = slot });
-	bpf_map_delete_elem(programs_map(k->programs, "events"), &slot);
+	if (slot >= RINGS_KEPT)
+		bpf_map_delete_elem(programs_map(k->programs, "events"), &slot);
 }
 
 static void close_rings(struct kernel *k)
@@ -240,6 +243,12 @@ void kernel_set_broker(struct kernel *k, const struct lane_broker *b)
 const struct lane_broker *kernel_broker(const struct kernel *k)
 {
 	return k->broker;
+}
+
+void kernel_over(const struct kernel *k, int status)
+{
+	if (k && k->broker)
+		k->broker->over(k->broker->ctx, status);
 }
 
 void kernel_set_lane(struct kernel *k, int lane)

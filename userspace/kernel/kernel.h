@@ -59,6 +59,7 @@ struct lane_change {
 };
 struct lane_broker {
 	void *ctx;
+	void (*over)(void *ctx, int status);	/* kernel_over() */
 	void (*want)(void *ctx, unsigned int nr);
 	bool (*next)(void *ctx, struct lane_change *c);
 	void (*freed)(void *ctx, int cpu, unsigned int slot);
@@ -66,6 +67,11 @@ struct lane_broker {
 };
 void kernel_set_broker(struct kernel *k, const struct lane_broker *b);
 const struct lane_broker *kernel_broker(const struct kernel *k);
+/*
+ * All is done that the user waits for, with this exit status; what follows only takes down what was set up. k may be NULL, or
+ * without a broker: then nothing is told.
+ */
+void kernel_over(const struct kernel *k, int status);
 /* The CPU for the first sandbox where no option says another one; -1: the quietest one. */
 void kernel_set_lane(struct kernel *k, int lane);
 int kernel_lane(const struct kernel *k);

@@ -27,6 +27,9 @@ struct here {
 	struct kernel *kernel;
 	struct campaigns *campaigns;
 	struct request *running;
+	struct output *outputs;		/* of the running request: its two */
+	FILE *out, *err;		/* to them */
+	bool told;			/* that the request is done */
 	struct note waiting[MOST_WAITING];
 	size_t nr_waiting;
 	unsigned int unanswered;	/* NOTE_WANT */
@@ -207,6 +210,9 @@ static void for_client(struct here *h, struct request *r)
 	struct output to[2] = { { .h = h, .fd = r->fds[1] }, { .h = h, .fd = r->fds[2] } };
 	FILE *out = stream(&to[0]), *err = stream(&to[1]);
 
+	h->outputs = to;
+	h->out = out;
+	h->err = err;
 	r->status = r->kind == REQUEST_EXEC ? EXEC_FAILED : h->start.o->o->failed;
 	if (rights_user())
 		leave_out_own(env);
@@ -269,6 +275,30 @@ static void tell_done(struct here *h, const struct request *r)
 	note_send(h->start.fd, &n, fds);
 	if (fds[0] >= 0)
 		close(fds[0]);
+}
+
+/*
+ * The command is done for its client, who gets the answer; this process goes on to take down what it has set up. Where the
+ * output could not be written, the answer comes at the end, and says so.
+ */
+static void tell_over(void *ctx, int status)
+{
+	struct here *h = ctx;
+	struct request *r = h->running;
+
+	fflush(h->out);
+	fflush(h->err);
+	if (h->told || h->outputs[0].broke || h->outputs[1].broke || r->message[0])
+		return;
+	/* who reads them waits until nobody can write */
+	for (int i = 0; i < 2; i++) {
+		h->outputs[i].dropped = true;
+		close(r->fds[1 + i]);
+		r->fds[1 + i] = -1;
+	}
+	r->status = status;
+	tell_done(h, r);
+	h->told = true;
 }
 
 /* ---- a worker that is kept ---- */
@@ -363,7 +393,7 @@ void worker_main(const struct worker_start *start)
 {
 	static struct here h;
 	struct lane_broker broker = { .ctx = &h, .want = want_lanes, .next = next_change, .freed = lane_freed,
-				      .forked = lane_forked };
+				      .forked = lane_forked, .over = tell_over };
 	char err[512] = "";
 	cpu_set_t all;
 	int ret;
@@ -388,9 +418,9 @@ void worker_main(const struct worker_start *start)
 	} else if (!ret) {
 		ret = keep(&h, err, sizeof(err));
 	}
-	if (start->request)
+	if (start->request && !h.told)
 		tell_done(&h, start->request);
-	else if (ret)
+	else if (!start->request && ret)
 		fprintf(stderr, "zugd: %s\n", err);
 	if (start->as)
 		sandbox_end_confined();

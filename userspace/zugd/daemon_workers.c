@@ -659,12 +659,14 @@ static void fell_silent(struct workers *ws, struct worker *w)
 /* The process is gone. */
 static void gone(struct workers *ws, struct worker *w)
 {
-	bool crashed = w->r || w->nr_lanes;
 	siginfo_t how = { 0 };
+	bool crashed;
 	char text[192];
 	size_t lost;
 
 	waitid(P_PID, w->pid, &how, WEXITED | WNOHANG);
+	/* also one whose request was done, and that has not taken down all of it */
+	crashed = w->r || w->nr_lanes || how.si_code != CLD_EXITED || how.si_status;
 	lost = w->kept && !ws->ending ? lost_add(&ws->lost, w->campaigns, w->as) : 0;
 	snprintf(text, sizeof(text), "the process of %s has ended (%s %d); %s",
 		 w->kept ? "zug exec and of tests that join" : "this search",
