@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "lib/base/array.h"
+#include "lib/base/clock.h"
 #include "lib/base/file_copy.h"
 #include "lib/base/proc_status.h"
 #include "lib/base/rights.h"
@@ -549,6 +550,8 @@ int sandbox_show_cpus(struct sandbox *s)
 
 /* So often it is looked for soon. */
 #define SOON_TRIES 10
+/* Between two looks for a child that is dead. */
+#define PAUSES 4
 /* Up to 10 s for what left the cgroup; a root command that is dying already is not hurried. */
 #define STRAY_TRIES 10000
 #define STRAY_US 1000
@@ -699,10 +702,29 @@ bool sandbox_was_left(const struct sandbox *s)
 	return s->left;
 }
 
+/*
+ * After so many looks at what is left, since begin_ns: until a child of ours is dead, or for a moment. Mostly all are dead but
+ * for the last steps of the last one, which take less than to sleep and wake up.
+ */
+static void await_death(const struct sandbox *s, int looks, uint64_t begin_ns)
+{
+	const struct timespec soon = { .tv_nsec = 50000 }, later = { .tv_nsec = 500000 };
+	uint64_t spin_ns = kernel_spin_us(s->k) * 1000ull;
+	siginfo_t dead = { 0 };
+
+	while (clock_now_ns() - begin_ns < spin_ns && !waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT | __WALL)) {
+		if (dead.si_pid)
+			return;
+		for (int i = 0; i < PAUSES; i++)
+			__builtin_ia32_pause();
+	}
+	nanosleep(looks < SOON_TRIES ? &soon : &later, NULL);
+}
+
 int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 {
 	struct zug_ctl ctl = { .cmd = ZUG_CMD_DRAIN, .sandbox = s->slot };
-	struct timespec soon = { .tv_nsec = 50000 }, later = { .tv_nsec = 500000 };
+	uint64_t begin_ns = clock_now_ns();
 	bool reaped = root <= 0;
 	int st, ret;
 	pid_t pid;
@@ -741,8 +763,7 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 			leave_class(s);
 		if (i % 50 == 0)
 			kernel_ctl(s->k, &ctl);
-		/* mostly all are dead, but for the last steps of the last one */
-		nanosleep(i < SOON_TRIES ? &soon : &later, NULL);
+		await_death(s, i, begin_ns);
 	}
 	close_watches(s);
 	return -ETIME;
