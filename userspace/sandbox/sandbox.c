@@ -729,6 +729,8 @@ int sandbox_drain(struct sandbox *s, pid_t root, int *status)
 	int st, ret;
 	pid_t pid;
 
+	/* a task that stands before an instruction that accesses watched data goes on: see zug_stepped() of the kernel side */
+	sandbox_pause_watches(s, true);
 	kernel_ctl(s->k, &ctl);
 	/* 10 s: a task that cannot die by then is stuck in the kernel */
 	for (int i = 0; i < 20000; i++) {

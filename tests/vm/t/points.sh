@@ -288,7 +288,7 @@ fi
 if begin "additions of the only task to a watched variable"; then
 	# They pass without a question; a replay asks at each, and executes the same. The first execution has no watch yet, and
 	# one with it has 300 steps.
-	zug 60 run -q --profile --points sync --watch sum --max-steps 250 --no-minimize -o traces -- \
+	zug 60 run -q --profile --points sync --watch sum --executions 3 --max-steps 250 --no-minimize -o traces -- \
 		"$programs/outcomes/computes" adds 100
 	want_status 1
 	want_out '^replayed: 1 of 1 times the same failure, step for step$'
