@@ -379,6 +379,15 @@ static __always_inline bool calls(__u64 ret, __u64 ip)
 	       !bpf_probe_read_user(&distance, sizeof(distance), (void *)(ret - 4)) && ret + distance == ip;
 }
 
+/* The call has not returned: its return address lies where it left it, and the stack pointer is below. */
+static __always_inline bool in_call(const struct primitive_call *c, __u64 sp)
+{
+	__u64 ret = 0;
+
+	return c->sp && sp <= c->sp && c->sp - sp < PRIMITIVE_STACK &&
+	       !bpf_probe_read_user(&ret, sizeof(ret), (void *)c->sp) && ret == c->ret;
+}
+
 /*
  * A task comes to a primitive: true when that is part of the one that it has called, as the library itself calls it, or
  * jumps to it. (A jump leaves the stack as it is; so does a second call from the same place, but that goes to ip.)
@@ -394,8 +403,10 @@ static __always_inline bool part_of_primitive(struct task_state *t, const struct
 			return true;
 		if (c->sp == sp && c->ret == ret && c->ip != ip && calls(ret, c->ip))
 			return true;
+	} else if (ret >= start && ret < found->end && c->start == start && in_call(c, sp)) {
+		return true;
 	}
-	c->sp = site->flags & ZUG_SITE_OUTER ? sp : 0;
+	c->sp = site->flags & (ZUG_SITE_OUTER | ZUG_SITE_NESTS) ? sp : 0;
 	c->ret = ret;
 	c->ip = ip;
 	c->start = start;
@@ -413,21 +424,18 @@ static __always_inline bool is_return(__u64 addr)
 }
 
 /*
- * A system call at ip: true when it is part of the primitive that the task has called. Then that has not returned:
- * its return address lies where the call left it, and the stack pointer is below. Where it has, and nothing was
+ * A system call at ip: true when it is part of the primitive that the task has called. Where that has returned, and nothing was
  * written there since, the return address of syscall() tells.
  */
 static __always_inline bool inside_primitive(struct task_struct *p, struct task_state *t, __u64 ip, __u64 sp)
 {
 	struct primitive_call *c = primitive_of(t);
-	__u64 ret = 0, above[SYSCALL_FRAME] = {}, code, end;
+	__u64 above[SYSCALL_FRAME] = {}, code, end;
 	__u32 i;
 
 	if (!c->sp || ip < c->start || ip >= c->end)
 		return false;
-	if (sp > c->sp || c->sp - sp >= PRIMITIVE_STACK ||
-	    bpf_probe_read_user(&ret, sizeof(ret), (void *)c->sp) || ret != c->ret ||
-	    bpf_probe_read_user(above, sizeof(above), (void *)sp)) {
+	if (!in_call(c, sp) || bpf_probe_read_user(above, sizeof(above), (void *)sp)) {
 		c->sp = 0;
 		return false;
 	}

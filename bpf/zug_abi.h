@@ -523,6 +523,7 @@ struct zug_hits {
  * of path, says whether that is a stop: as callers do (struct zug_caller_key), but for what is left out, which is no point.
  */
 #define ZUG_SITE_EXECUTES (1u << 15)
+#define ZUG_SITE_NESTS	(1u << 28)	/* a primitive of a library that stops at its own calls, but not at those that this one makes */
 /* of ZUG_SITE_OPERAND, in flags: bytes that the instruction accesses (up to 64, 0: none), and its own length */
 #define ZUG_SITE_SIZE(flags) ((flags) >> 16 & 127)
 #define ZUG_SITE_LEN(flags) ((flags) >> 24 & 15)

@@ -92,6 +92,14 @@ static const struct primitive {
 	{ "thrd_join", ZUG_OP_JOIN, 0, 0 },
 	{ "thrd_detach", ZUG_OP_DETACH, 0, 0 },
 	{ "call_once", ZUG_OP_ONCE, 1, 0 },
+	/* GLib's own locks and conditions are words for futexes; its others are those of pthreads */
+	{ "g_mutex_lock", ZUG_OP_LOCK, 1, 0 },
+	{ "g_mutex_trylock", ZUG_OP_TRYLOCK, 1, 0 },
+	{ "g_mutex_unlock", ZUG_OP_UNLOCK, 1, 0 },
+	{ "g_cond_wait", ZUG_OP_COND_WAIT, 1, 2 },
+	{ "g_cond_wait_until", ZUG_OP_COND_TIMEDWAIT, 1, 2 },
+	{ "g_cond_signal", ZUG_OP_COND_SIGNAL, 1, 0 },
+	{ "g_cond_broadcast", ZUG_OP_COND_BROADCAST, 1, 0 },
 	{ "__cxa_guard_acquire", ZUG_OP_GUARD_ACQUIRE, 1, 0 },
 	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
 	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
@@ -278,6 +286,8 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 	} else if (s->op != ZUG_OP_POINT && s->offset > mod->c_library) {
 		kp.what.flags |= ZUG_SITE_OUTER;
 		kp.what.disp = s->offset - mod->c_library;
+	} else if (s->op == ZUG_OP_COND_WAIT || s->op == ZUG_OP_COND_TIMEDWAIT) {
+		kp.what.flags |= ZUG_SITE_NESTS;
 	}
 	if (s->entry)
 		kp.what.flags |= ZUG_SITE_CALL;

@@ -48,6 +48,18 @@ if begin "primitives that are looked up by name"; then
 	end
 fi
 
+if begin "GLib's locks and conditions"; then
+	if ldconfig -p | grep -q libglib-2.0.so.0; then
+		zug 60 run -q --seed 1 -o traces -- "$points/glib-locks"
+		want_status 1
+		want_out 'T1 waits in cond-wait for cond'
+		want_out 'T0 does cond-signal cond'
+		end
+	else
+		end SKIP "GLib is not installed"
+	fi
+fi
+
 if begin "one object in two processes"; then
 	trace_of -- "$points/shared-mutex"
 	for op in lock sem-post; do
