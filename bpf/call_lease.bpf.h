@@ -175,6 +175,9 @@ static __noinline int call_leased(struct zug_sandbox *s, struct task_struct *p, 
 		return PLAN_STOPS;
 	if (!find_caller(p, t, &caller))
 		return PLAN_STOPS;
+	/* the end of one thread of several concerns no other task */
+	if (t->nr == NR_exit && LOOSE(p)->signal->live.counter > 1)
+		at.access.how = ZUG_ACCESS_KNOWN;
 	says = lease_says(s, p, t, l, 1, &at, true);
 	if (says == PLAN_STOPS)
 		return says;

@@ -23,6 +23,7 @@ enum plan_says {
 struct stand {
 	struct zug_pass pass;
 	__u64 lock;		/* address; 0: none */
+	struct zug_access access;
 };
 
 /* Whether a task is enabled that stands before a lock with that memory: 1, 0; -1: that is not clear. */
@@ -105,7 +106,7 @@ static __always_inline int plan_known(struct zug_plan *plan)
 	return next < 0 && plan->base ? (int)(plan->holder & (ZUG_PLAN_PEERS - 1)) : next;
 }
 
-/* Of the tasks in plan->on one by its weight. */
+/* Of the tasks that are on one by its weight. */
 static __always_inline int drawn(struct zug_plan *plan)
 {
 	volatile __u32 *at = &plan->drawn;
@@ -115,7 +116,9 @@ static __always_inline int drawn(struct zug_plan *plan)
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		__u32 weight = peer_weight(plan, i);
 
-		if (!(plan->on >> i & 1))
+		if (i >= plan->nr_peers)
+			break;
+		if (!plan->peers[i & (ZUG_PLAN_PEERS - 1)].on)
 			continue;
 		if (*at < weight) {
 			peer_steps(plan, i, 1);
@@ -126,7 +129,7 @@ static __always_inline int drawn(struct zug_plan *plan)
 	return -1;
 }
 
-/* Of the tasks in plan->on, which are several, the one with the highest rank. */
+/* Of the tasks that are on, which are several, the one with the highest rank. */
 static __always_inline int ranked(struct zug_plan *plan)
 {
 	volatile __u64 *best = &plan->best;
@@ -140,7 +143,9 @@ static __always_inline int ranked(struct zug_plan *plan)
 	*best = 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
-		if (!(plan->on >> i & 1))
+		if (i >= plan->nr_peers)
+			break;
+		if (!q->on)
 			continue;
 		if (!q->weight)
 			q->weight = next_draw(plan) >> 2 | 5ull << 61;
@@ -161,20 +166,205 @@ static __always_inline int ranked(struct zug_plan *plan)
 	return *at & (ZUG_PLAN_PEERS - 1);
 }
 
-/* Of the tasks in plan->on, which are several, the one that was chosen in advance, or the base scheduler's. */
+/* access_dependent() of search/access.h */
+static __always_inline bool depends(const struct zug_access *a, const struct zug_access *b)
+{
+	if (!((a->how | b->how) & ZUG_ACCESS_WRITES) || !a->object[0])
+		return false;
+	return a->object[0] == b->object[0] || a->object[0] == b->object[1] ||
+	       (a->object[1] && (a->object[1] == b->object[0] || a->object[1] == b->object[1]));
+}
+
+/* That peer makes its operation: priorities_redraw() of search/priorities.h. -1: it is not clear which others race with it. */
+static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
+{
+	struct zug_peer *q = &plan->peers[chosen & (ZUG_PLAN_PEERS - 1)];
+	__u32 i;
+
+	if (!(q->access.how & ZUG_ACCESS_KNOWN))
+		return -1;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *x = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		/* who has no priority needs no other one */
+		if (!x->weight || i == chosen)
+			continue;
+		if (!(x->access.how & ZUG_ACCESS_KNOWN))
+			return -1;
+		if (depends(&q->access, &x->access))
+			x->weight = 0;
+	}
+	q->weight = 0;
+	return chosen & (ZUG_PLAN_PEERS - 1);
+}
+
+/* Of the tasks that are on the one whose operation has the highest priority. */
+static __always_inline int pended(struct zug_plan *plan)
+{
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
+	volatile __u64 *best = &plan->best;
+	volatile __u32 *at = &plan->drawn;
+	__u32 i;
+
+	*best = 0;
+	*at = plan->base && plan->peers[holder].on ? holder : plan->first - 1;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers || plan->nth < 2 || (plan->base && plan->peers[holder].on))
+			break;
+		if (!q->on)
+			continue;
+		if (!q->weight)
+			q->weight = next_draw(plan) | 1;
+		if (q->weight > *best) {
+			*best = q->weight;
+			*at = i;
+		}
+	}
+	return redraw(plan, *at);
+}
+
+/* The operation before which a task stands is on the object of the selection. */
+static __always_inline bool selects(const struct zug_plan *plan, const struct zug_peer *q)
+{
+	return q->access.object[0] == plan->object || q->access.object[1] == plan->object;
+}
+
+/* No task is held any more, nor intended. */
+static __always_inline void release_all(struct zug_plan *plan)
+{
+	__u32 i;
+
+	plan->intended = 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		if (i >= plan->nr_peers)
+			break;
+		plan->peers[i & (ZUG_PLAN_PEERS - 1)].held = 0;
+	}
+}
+
+/* Which task is to make the next operation on the object: one of those that are on, by weight; that one if none has any. */
+static __noinline int intend(struct zug_plan *plan, __u32 otherwise)
+{
+	volatile __u32 *at = &plan->drawn;
+	__u32 i;
+
+	plan->intended = otherwise + 1;
+	if (!plan->sum)
+		return 0;
+	*at = below(next_draw(plan), plan->sum);
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		if (!q->on)
+			continue;
+		if (*at < q->weight) {
+			plan->intended = i + 1;
+			break;
+		}
+		*at -= q->weight;
+	}
+	return 0;
+}
+
+/*
+ * The one with the highest priority of the tasks that are on and not held; all: also if its operation is on the object and
+ * another one is intended. What has no priority yet draws it. plan->drawn is it; 0: there is none; -1: it is not clear.
+ */
+static __noinline int highest(struct zug_plan *plan, int all)
+{
+	volatile __u64 *best = &plan->best;
+	volatile __u32 *at = &plan->drawn;
+	__u32 i;
+
+	*best = *at = 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		if (!q->on || q->held)
+			continue;
+		if (!(q->access.how & ZUG_ACCESS_KNOWN))
+			return -1;
+		if (!q->priority)
+			q->priority = next_draw(plan) | 1;
+		if (q->priority > *best && (all || i + 1 == plan->intended || !selects(plan, q))) {
+			*best = q->priority;
+			*at = i + 1;
+		}
+	}
+	return *at;
+}
+
+/* Tasks with a higher priority than plan->best are held. */
+static __always_inline void hold_above(struct zug_plan *plan)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
+		if (i >= plan->nr_peers)
+			break;
+		q->held |= q->on && q->priority > plan->best;
+	}
+}
+
+/* pick_selectively() of search/strategies/surw.c. */
+static __noinline int picked(struct zug_plan *plan)
+{
+	volatile int *next = (volatile int *)&plan->chosen;
+	struct zug_peer *q;
+	__u32 i;
+
+	*next = plan->first;
+	bpf_for(i, 0, 2) {
+		if (plan->nth < 2)
+			break;
+		*next = highest(plan, true);
+		if (*next < 0)
+			return -1;
+		if (*next && !plan->intended && selects(plan, &plan->peers[(*next - 1) & (ZUG_PLAN_PEERS - 1)]))
+			intend(plan, *next - 1);
+		*next = highest(plan, false);
+		if (*next)
+			break;
+		release_all(plan);
+	}
+	if (*next <= 0)
+		return -1;
+	q = &plan->peers[(*next - 1) & (ZUG_PLAN_PEERS - 1)];
+	if (!(q->access.how & ZUG_ACCESS_KNOWN))
+		return -1;
+	if (selects(plan, q)) {
+		q->weight -= plan->weight_step < q->weight ? plan->weight_step : q->weight;
+		release_all(plan);
+	} else if (plan->nth > 1) {
+		hold_above(plan);
+	}
+	q->priority = 0;
+	return (*next - 1) & (ZUG_PLAN_PEERS - 1);
+}
+
+/* Of the tasks that are on, which are several, the one that was chosen in advance, or the base scheduler's. */
 static __always_inline int chosen(struct zug_plan *plan)
 {
-	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1), above;
+	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
 	int next = plan_run(plan);
 
 	if (next >= 0)
-		return plan->on >> next & 1 ? next : -1;
+		return plan->peers[next & (ZUG_PLAN_PEERS - 1)].on ? next : -1;
 	if (!plan->base)
 		return -1;
-	if (plan->on >> holder & 1)
+	if (plan->peers[holder].on)
 		return holder;
-	above = plan->on & ~((2u << holder) - 1);
-	return __builtin_ctz(above ? above : plan->on | 1u << 31) & (ZUG_PLAN_PEERS - 1);
+	return ((plan->above ? plan->above : plan->first) - 1) & (ZUG_PLAN_PEERS - 1);
 }
 
 /* The same, also where it follows from who is enabled. self: whether the holder is, as enabled_by() says. */
@@ -183,12 +373,12 @@ __noinline int plan_step(__u32 slot, int self)
 	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
 	/* in memory, for the verifier would follow each of their values around the loops */
-	volatile __u32 *on = &plan->on, *nth = &plan->nth, *sum = &plan->sum;
+	volatile __u32 *nth = &plan->nth, *sum = &plan->sum, *first = &plan->first, *above = &plan->above;
 	__u32 i;
 
 	if (plan->kind == ZUG_PLAN_STEPS)
 		return plan_known(plan);
-	*on = *nth = *sum = 0;
+	*nth = *sum = *first = *above = 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		int is;
 
@@ -197,9 +387,13 @@ __noinline int plan_step(__u32 slot, int self)
 		is = i == plan->holder ? self : peer_enabled(l, i);
 		if (is < 0)
 			return -1;
+		plan->peers[i & (ZUG_PLAN_PEERS - 1)].on = is;
 		if (!is)
 			continue;
-		*on |= 1u << i;
+		if (!*first)
+			*first = i + 1;
+		if (!*above && i > plan->holder)
+			*above = i + 1;
 		*sum += peer_weight(plan, i);
 		++*nth;
 	}
@@ -207,8 +401,12 @@ __noinline int plan_step(__u32 slot, int self)
 		return -1;
 	if (plan->kind == ZUG_PLAN_DRAWS)
 		return drawn(plan);
+	if (plan->kind == ZUG_PLAN_PENDING)
+		return pended(plan);
+	if (plan->kind == ZUG_PLAN_SELECTION)
+		return picked(plan);
 	if (*nth == 1)
-		return __builtin_ctz(*on | 1u << 31) & (ZUG_PLAN_PEERS - 1);
+		return (*first - 1) & (ZUG_PLAN_PEERS - 1);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
 }
 
@@ -260,6 +458,11 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
 	if (l->plan.kind == ZUG_PLAN_DRAWS)
 		peer_steps(&l->plan, l->plan.holder, steps);
+	else if (l->plan.kind == ZUG_PLAN_PENDING)
+		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;
+	else if (l->plan.kind == ZUG_PLAN_SELECTION)
+		/* whether its operations are on the object is not looked at there */
+		l->left = 0;
 	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))
 		l->left = 0;
 }
@@ -284,24 +487,17 @@ static __always_inline bool yields_alone(const struct zug_sandbox *s, const stru
 /* 1 + the place of that lock in the lease; 0: there is no room for it. */
 static __always_inline __u32 lock_place(struct zug_lease *l, __u64 addr, const __u32 *word)
 {
-	volatile __u32 *used = &l->plan.on;
-	__u32 i, place = ZUG_LEASE_LOCKS;
+	__u32 i, place = l->nr_locks;
 
-	bpf_for(i, 0, ZUG_LEASE_LOCKS)
-		if (i < l->nr_locks && l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == addr)
+	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
+		if (i >= l->nr_locks)
+			break;
+		if (l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == addr)
 			return i + 1;
-	if (l->nr_locks < ZUG_LEASE_LOCKS) {
-		place = l->nr_locks++;
-	} else {
-		*used = 0;
-		bpf_for(i, 0, ZUG_PLAN_PEERS)
-			if (i < l->plan.nr_peers && i != l->plan.holder && l->plan.peers[i & (ZUG_PLAN_PEERS - 1)].lock)
-				*used |= 1u << ((l->plan.peers[i & (ZUG_PLAN_PEERS - 1)].lock - 1) & 31);
-		place = *used & ((1u << ZUG_LEASE_LOCKS) - 1);
-		place = place == (1u << ZUG_LEASE_LOCKS) - 1 ? ZUG_LEASE_LOCKS : __builtin_ctz(~place);
 	}
 	if (place >= ZUG_LEASE_LOCKS)
 		return 0;
+	l->nr_locks++;
 	l->locks[place].addr = addr;
 	__builtin_memcpy(l->locks[place].word, word, sizeof(l->locks[place].word));
 	return place + 1;
@@ -358,6 +554,7 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 
 	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER)
 		return PLAN_STOPS;
+	from->access = at->access;
 	next = plan_step(slot, enabled_by(&at->pass, t->ev.word));
 	if (next < 0 || next >= ZUG_PLAN_PEERS)
 		return PLAN_STOPS;
@@ -377,30 +574,49 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	return PLAN_HANDS;
 }
 
-/* The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. */
-static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
-				       struct zug_lease *l)
+/* If what lock i says has changed, which may be or not, user space is told. false: this is the end of the lease. */
+static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t, __u32 i, int may)
 {
+	struct zug_lease *l;
+	struct zug_event e;
+	__u32 word[6];
+
+	if (t->slot >= ZUG_MAX_SANDBOXES || i >= ZUG_LEASE_LOCKS)
+		return false;
+	l = &leases[t->slot];
+	if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i].addr))
+		return false;
+	if (!__builtin_memcmp(word, l->locks[i].word, sizeof(word)))
+		return true;
+	if (!may || l->flags & ZUG_LEASE_CHANGE)
+		return false;
+	__builtin_memcpy(l->locks[i].word, word, sizeof(word));
+	event_init(&e, ZUG_EV_LOCK, p, t);
+	e.flags = ZUG_EF_LEASED;
+	e.arg[0] = i;
+	__builtin_memcpy(e.word, word, sizeof(e.word));
+	event_send(s, &e);
+	return true;
+}
+
+/*
+ * The memory of the locks that other tasks stand before, where it has changed. false: this is the end of the lease. used: the lock
+ * on which the holder's last operation was; where there are many, the others have changed only if the program writes to locks by
+ * other means than their operations, as user space assumes as well (kworld_waiting.c).
+ */
+static __always_inline bool tell_locks(struct zug_sandbox *s, struct task_struct *p, const struct task_state *t,
+				       struct zug_lease *l, __u64 used)
+{
+	bool all = l->nr_locks <= ZUG_LEASE_LOOKS, may;
 	__u32 i;
 
+	l->plan.look = l->plan.look + 1 < l->nr_locks ? l->plan.look + 1 : 0;
 	bpf_for(i, 0, ZUG_LEASE_LOCKS) {
-		struct zug_event e;
-		__u32 word[6];
-
 		if (i >= l->nr_locks)
 			break;
-		if (bpf_probe_read_user(word, sizeof(word), (void *)l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr))
+		may = all || l->locks[i & (ZUG_LEASE_LOCKS - 1)].addr == used;
+		if ((may || i == l->plan.look) && !tell_lock(s, p, t, i, may))
 			return false;
-		if (!__builtin_memcmp(word, l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, sizeof(word)))
-			continue;
-		if (l->flags & ZUG_LEASE_CHANGE)
-			return false;
-		__builtin_memcpy(l->locks[i & (ZUG_LEASE_LOCKS - 1)].word, word, sizeof(word));
-		event_init(&e, ZUG_EV_LOCK, p, t);
-		e.flags = ZUG_EF_LEASED;
-		e.arg[0] = i;
-		__builtin_memcpy(e.word, word, sizeof(word));
-		event_send(s, &e);
 	}
 	return true;
 }
@@ -421,7 +637,7 @@ static __noinline int plan_reads_last(struct zug_sandbox *s, struct task_struct 
 	if (t->slot >= ZUG_MAX_SANDBOXES)
 		return 0;
 	l = &leases[t->slot];
-	if (l->left && l->plan.kind && l->nr_locks && !holds_robust(p) && tell_locks(s, p, t, l))
+	if (l->left && l->plan.kind && l->nr_locks && !holds_robust(p) && tell_locks(s, p, t, l, t->last_lock))
 		l->plan.read_last = t->id;
 	return 0;
 }
@@ -431,7 +647,7 @@ static __always_inline bool knows_locks(struct zug_sandbox *s, struct task_struc
 {
 	if (!l->nr_locks)
 		return true;
-	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(s, p, t, l);
+	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(s, p, t, l, t->last_lock);
 }
 
 /* The holder sleeps, or is dead: 1 where the turn is to go to the next one of the plan, by hand_over(). */
@@ -454,6 +670,13 @@ __noinline int plan_leaves(__u32 slot)
 		return 0;
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	from->lock = 0;
+	/* with no object it could go on with anything (kworld_wakes()) */
+	if (from->access.object[0])
+		from->access.how = 0;
+	else
+		from->access.how |= ZUG_ACCESS_WRITES;
+	from->access.object[0] = ZUG_OBJECT_ANY;
+	from->access.object[1] = 0;
 	plan->next = next + 1;
 	l->left--;
 	return 1;

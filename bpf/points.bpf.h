@@ -68,7 +68,7 @@ static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct 
 {
 	int says = may ? PLAN_PASSES : PLAN_STOPS;
 
-	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l))
+	if (l->left < steps || !read_before(t) || !tell_locks(s, p, t, l, t->ev.before_addr))
 		return PLAN_STOPS;
 	if (l->plan.kind)
 		says = plan_goes(t->slot, at, may);
@@ -79,6 +79,28 @@ static __always_inline int lease_says(struct zug_sandbox *s, struct task_struct 
 	if (says == PLAN_HANDS)
 		t->flags |= TF_HAND;
 	return says;
+}
+
+static __always_inline __u64 object_key(const struct task_struct *p, const struct zug_where *w)
+{
+	return zug_object_key(p->tgid, w->ino, w->dev, w->offset);
+}
+
+/* What the operation there accesses, of which t->ev tells. */
+static __always_inline void fill_access(struct zug_access *a, const struct task_struct *p, const struct task_state *t,
+					const struct zug_site *site)
+{
+	bool first = site->obj_arg || site->flags & ZUG_SITE_OPERAND, second = site->obj2_arg || site->flags & ZUG_SITE_SECOND;
+
+	a->how = site->access;
+	if ((first && !(t->ev.flags & ZUG_EF_OBJECT)) || (second && !(t->ev.flags & ZUG_EF_OBJECT2)))
+		a->how = 0;
+	if (first) {
+		a->object[0] = object_key(p, &t->ev.obj);
+		a->object[1] = second ? object_key(p, &t->ev.obj2) : site->within ? a->object[0] - site->within : 0;
+	} else if (a->how & ZUG_ACCESS_WRITES) {
+		a->object[0] = ZUG_OBJECT_ANY;
+	}
 }
 
 /* The holder passes the place under its lease, or hands the turn on: enum plan_says. */
@@ -99,6 +121,7 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 		return PLAN_STOPS;
 	at.pass = site->pass;
 	at.lock = t->last_lock;
+	fill_access(&at.access, p, t, site);
 	return lease_says(s, p, t, l, site->pass.steps, &at, may);
 }
 

@@ -225,7 +225,7 @@ struct zug_pass {
  * it: the holder goes on, or hands the turn to the next one. Where it cannot tell, or that task has something for user space
  * to see, it asks.
  */
-#define ZUG_PLAN_PEERS		16
+#define ZUG_PLAN_PEERS		256	/* a power of two */
 #define ZUG_PLAN_RUNS		32
 #define ZUG_PLAN_CHANGES	4
 enum zug_plan_kind {
@@ -235,14 +235,39 @@ enum zug_plan_kind {
 	ZUG_PLAN_DRAWS,
 	ZUG_PLAN_RANKS,
 	ZUG_PLAN_CHOICES,	/* runs say who, and behind them base */
+	ZUG_PLAN_PENDING,
+	ZUG_PLAN_SELECTION,
 };
+
+/*
+ * What the operation before which a task stands accesses, as access_of() of search/access.h says it of its label: so far as it
+ * decides whether two of them depend on each other.
+ */
+#define ZUG_ACCESS_KNOWN	(1u << 0)	/* else nothing is known of it */
+#define ZUG_ACCESS_WRITES	(1u << 1)
+#define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
+struct zug_access {
+	__u64 object[2];	/* zug_object_key(); 0: none. [1] is 0 when [0] is */
+	__u32 how;		/* ZUG_ACCESS_* */
+	__u32 pad;
+};
+
+/* An object in memory, private to that process (ino 0: its address) or shared; no other one is likely to have the same key. */
+static inline __u64 zug_object_key(__u32 tgid, __u64 ino, __u32 dev, __u64 offset)
+{
+	return (ino ? (ino + ((__u64)dev << 32)) * 0xd1342543de82ef95ull : tgid * 0x9e3779b97f4a7c15ull) + offset;
+}
+
 struct zug_peer {
 	__u32 task, pid;	/* as with ZUG_CMD_GRANT; 0: it is not there yet, but parent's */
 	__u16 parent, nth;	/* 1 + the peer that is its parent; among the children that are still to come, who come in that order */
 	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
-	__u64 weight;		/* DRAWS, RANKS */
+	__u64 weight;		/* but with STEPS and CHOICES; SELECTION: what decides who is intended */
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
-	__u32 pad;
+	__u32 on;		/* the kernel side's own: it is enabled */
+	struct zug_access access;	/* PENDING, SELECTION */
+	__u64 priority;		/* SELECTION */
+	__u32 held, pad;	/* SELECTION */
 };
 struct zug_plan {
 	__u32 kind;		/* enum zug_plan_kind */
@@ -250,8 +275,12 @@ struct zug_plan {
 	__u32 holder;		/* the peer that has the turn */
 	__u32 next;		/* 1 + the one that gets it when the holder has stopped; 0: none */
 	__u32 nr_runs, at;
-	__u32 on, nth, sum, drawn;	/* the kernel side's own */
-	__u64 best;			/* this, too */
+	/* the kernel side's own: */
+	__u32 nth, sum;		/* how many are enabled, and their weights */
+	__u32 first, above;	/* 1 + the first that is enabled, and the first of these above the holder; 0: there is none */
+	__u32 drawn, look;	/* look: the lock that is looked at next in turn */
+	__u32 chosen, pad0;
+	__u64 best;
 	__u64 draws;		/* state of the generator */
 	__u32 weight_step;	/* what a task's weight loses with a step */
 	__u32 weight_least;	/* the weight of one that has none. (The sum of all weights is below 2^32.) */
@@ -261,8 +290,11 @@ struct zug_plan {
 	struct {
 		__u32 at, rank;
 	} changes[ZUG_PLAN_CHANGES];
-	__u32 base;		/* STEPS, CHOICES: search_rule.base */
+	__u32 base;		/* STEPS, CHOICES, PENDING: search_rule.base */
 	__u32 read_last;	/* the thread whose locks were read when it was about to end */
+	__u64 object;		/* SELECTION: search_rule.object */
+	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
+	__u32 pad;
 	__u64 sp;		/* of the holder, while it stops at a system call */
 	struct zug_peer peers[ZUG_PLAN_PEERS];
 	struct {
@@ -276,7 +308,8 @@ struct zug_plan {
  * its next point, where it cannot tell that this makes no difference; and what the holder says of other tasks' locks comes with
  * the points: their memory is looked at, at each of them.
  */
-#define ZUG_LEASE_LOCKS		8
+#define ZUG_LEASE_LOCKS		128	/* a power of two */
+#define ZUG_LEASE_LOOKS		16	/* where there are more, not all are looked at: the one that the holder has used, and one more in turn */
 #define ZUG_LEASE_CHANGE	(1u << 0)	/* ends when one of the locks changes */
 #define ZUG_LEASE_WAKE		(1u << 1)	/* ends when a task wakes up, or is created */
 #define ZUG_LEASE_KNOWN		(1u << 2)	/* its points are those of a trace: where the holder is alone it yields without stopping */
@@ -492,6 +525,8 @@ struct zug_site {
 	__u32 limit;		/* in one execution few stops after so many hits; 0: always one */
 	struct zug_pass pass;
 	struct zug_insn insn;
+	__u32 access;		/* ZUG_ACCESS_* of its operation; its objects are those of the event */
+	__u32 within;		/* the operand lies so many bytes behind the begin of another object, which counts as well; 0: of none */
 	/* ZUG_SITE_EXECUTES: from the operand on, where the address of the next one lies, behind each; 0: no more */
 	__s16 path[ZUG_SITE_PATH];
 };
@@ -680,14 +715,14 @@ _Static_assert(sizeof(struct zug_event) == 192, "zug_event");
 _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
-_Static_assert(sizeof(struct zug_peer) == 40, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 1024, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 1320, "zug_lease");
+_Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
+_Static_assert(sizeof(struct zug_plan) == 20896, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 25032, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");
 _Static_assert(sizeof(struct zug_insn) == 24, "zug_insn");
-_Static_assert(sizeof(struct zug_site) == 68, "zug_site");
+_Static_assert(sizeof(struct zug_site) == 76, "zug_site");
 _Static_assert(sizeof(struct zug_site_key) == 16, "zug_site_key");
 _Static_assert(sizeof(struct zug_caller_key) == 16, "zug_caller_key");
 _Static_assert(sizeof(struct zug_caller) == 16, "zug_caller");

@@ -718,6 +718,12 @@ uint64_t search_weight(const struct search *s, uint32_t task)
 	return s->type->weight ? s->type->weight(s->state, task) : 0;
 }
 
+uint64_t search_priority(const struct search *s, uint32_t task, bool *held)
+{
+	*held = false;
+	return s->type->priority ? s->type->priority(s->state, task, held) : 0;
+}
+
 /*
  * The place of the next rare value: anywhere in an execution as long as the longest, or a little behind it; in one
  * that is longer already, as long again as it is.

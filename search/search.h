@@ -167,9 +167,20 @@ struct search_rule {
 		SEARCH_BY_DRAWS,	/* rng_below() the sum of their weights, in their order; until a task is new */
 		SEARCH_BY_RANKS,	/* the one with the greatest weight; who has none draws it first: rank_draw() of rng.h, in their order */
 		SEARCH_BY_CHOICES,	/* search_ahead() */
+		/*
+		 * As by ranks, but who has none draws rng_next() | 1; and behind each step, also where one task alone is enabled, the
+		 * task has none any more, nor have those before an operation that depends on it (search/access.h).
+		 */
+		SEARCH_BY_PENDING,
+		/*
+		 * As by pending operations, but another one's does not lose its priority; and an operation on the object is made by the
+		 * intended task alone: drawn by weight where the first such operation comes, of all that are enabled. Others that would
+		 * come with one are held up to the next operation on the object, or until no task is left. Until a task is new.
+		 */
+		SEARCH_BY_SELECTION,
 	} by;
-	uint64_t state;		/* DRAWS, RANKS: of the generator */
-	uint32_t step;		/* DRAWS: what the weight of a task loses with each step that it makes, drawn or not */
+	uint64_t state;		/* but by steps and choices: of the generator */
+	uint32_t step;		/* DRAWS: what the weight of a task loses with each step that it makes, drawn or not; SELECTION: on the object */
 	uint32_t least;		/* DRAWS: the weight of one that has none */
 	uint32_t choices;	/* RANKS: for so many points with several enabled tasks */
 	uint32_t nr_changes;	/* RANKS: */
@@ -178,12 +189,19 @@ struct search_rule {
 		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which becomes that */
 	} changes[SEARCH_CHANGES];
 	uint64_t lowest;
-	/* STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin */
+	uint64_t object;	/* SELECTION */
+	uint32_t intended;	/* SELECTION: SEARCH_NO_TASK: to be drawn */
+	/*
+	 * STEPS, CHOICES: behind those that are known the last task goes on; or else, with CHOICES, the next by number, round robin.
+	 * PENDING: the last task goes on wherever it is enabled.
+	 */
 	bool base;
 };
 uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth);
 void search_rule(const struct search *s, const struct search_point *point, struct search_rule *r);
 uint64_t search_weight(const struct search *s, uint32_t task);
+/* SELECTION: the priority of its operation; 0: to be drawn. */
+uint64_t search_priority(const struct search *s, uint32_t task, bool *held);
 /* So many steps may still be made. */
 uint64_t search_steps_left(const struct search *s);
 

@@ -131,11 +131,12 @@ struct strategy_type {
 			    enum search_until *until);
 	/*
 	 * Optional: as search_ahead(), search_rule() (where *r says STEPS, has the state of the generator, and is for equal
-	 * weights) and search_weight(), likewise.
+	 * weights), search_weight() and search_priority(), likewise.
 	 */
 	uint32_t (*ahead)(const void *state, uint64_t nth);
 	void (*rule)(const void *state, struct search_rule *r);
 	uint64_t (*weight)(const void *state, uint32_t task);
+	uint64_t (*priority)(const void *state, uint32_t task, bool *held);
 	/* Optional: a value below nr that the program asks for (ZUG_OP_CHOICE); without it, or -ENOSYS: a random one. */
 	int (*choose)(void *state, uint32_t nr);
 	/* Optional: the state at the end, where perhaps no task can run (search_final()). */

@@ -314,7 +314,7 @@ static int guided_observe(void *state, const struct search_point *p, uint32_t i)
 	return a.write ? set_writer(g, a.object[0], key) : 0;
 }
 
-/* Without constraints it is pos.c: no more than the next point is known. */
+/* Without constraints it is pos.c. */
 static uint64_t guided_promise(const void *state, const struct search_point *point, uint32_t task,
 			       enum search_until *until)
 {
@@ -322,6 +322,21 @@ static uint64_t guided_promise(const void *state, const struct search_point *poi
 
 	*until = SEARCH_UNTIL_CHANGE;
 	return !g->now.nr && priorities_next(g->prio, &g->env->rng, point) == task;
+}
+
+static void guided_rule(const void *state, struct search_rule *r)
+{
+	const struct guided *g = state;
+
+	if (!g->now.nr)
+		r->by = SEARCH_BY_PENDING;
+}
+
+static uint64_t guided_weight(const void *state, uint32_t task)
+{
+	const struct guided *g = state;
+
+	return task < g->nr_prio ? g->prio[task] : 0;
 }
 
 static void guided_end(void *state, const struct search_end *end)
@@ -375,6 +390,8 @@ const struct strategy_type strategy_guided = {
 	.pick = guided_pick,
 	.observe = guided_observe,
 	.promise = guided_promise,
+	.rule = guided_rule,
+	.weight = guided_weight,
 	.end = guided_end,
 	.fini = guided_fini,
 	.save = guided_save,

@@ -300,6 +300,13 @@ static uint64_t portfolio_weight(const void *state, uint32_t task)
 	return p->now->type->weight ? p->now->type->weight(p->now->state, task) : 0;
 }
 
+static uint64_t portfolio_priority(const void *state, uint32_t task, bool *held)
+{
+	const struct portfolio *p = state;
+
+	return p->now->type->priority ? p->now->type->priority(p->now->state, task, held) : 0;
+}
+
 static int portfolio_choose(void *state, uint32_t nr)
 {
 	struct portfolio *p = state;
@@ -392,6 +399,7 @@ const struct strategy_type strategy_portfolio = {
 	.ahead = portfolio_ahead,
 	.rule = portfolio_rule,
 	.weight = portfolio_weight,
+	.priority = portfolio_priority,
 	.choose = portfolio_choose,
 	.final = portfolio_final,
 	.end = portfolio_end,

@@ -62,7 +62,7 @@ static int pos_pick(void *state, const struct choice *c)
 
 /*
  * The task's next operation has a new priority, whatever it is. Which priorities that operation
- * takes away is not known before its label is: so no more than one point is promised.
+ * takes away is not known before its label is: so without the rule no more than one point is promised.
  */
 static uint64_t pos_promise(const void *state, const struct search_point *point, uint32_t task,
 			    enum search_until *until)
@@ -71,6 +71,19 @@ static uint64_t pos_promise(const void *state, const struct search_point *point,
 
 	*until = SEARCH_UNTIL_CHANGE;
 	return priorities_next(p->prio, &p->env->rng, point) == task;
+}
+
+static void pos_rule(const void *state, struct search_rule *r)
+{
+	(void)state;
+	r->by = SEARCH_BY_PENDING;
+}
+
+static uint64_t pos_weight(const void *state, uint32_t task)
+{
+	const struct pos *p = state;
+
+	return task < p->nr_prio ? p->prio[task] : 0;
 }
 
 static void pos_fini(void *state)
@@ -93,5 +106,7 @@ const struct strategy_type strategy_pos = {
 	.begin = pos_begin,
 	.pick = pos_pick,
 	.promise = pos_promise,
+	.rule = pos_rule,
+	.weight = pos_weight,
 	.fini = pos_fini,
 };

@@ -684,6 +684,24 @@ static uint64_t reversal_promise(const void *state, const struct search_point *p
 	return r->behind ? UINT64_MAX : r->owed;
 }
 
+/* Without an aim, and behind one. */
+static void reversal_rule(const void *state, struct search_rule *rule)
+{
+	const struct reversal *r = state;
+
+	if (r->base || r->now || (r->owed && !r->behind))
+		return;
+	rule->by = SEARCH_BY_PENDING;
+	rule->base = r->behind;
+}
+
+static uint64_t reversal_weight(const void *state, uint32_t task)
+{
+	const struct reversal *r = state;
+
+	return task < r->nr_prio ? r->prio[task] : 0;
+}
+
 static void reversal_save(void *state, struct codec *c)
 {
 	struct reversal *r = state;
@@ -731,6 +749,8 @@ const struct strategy_type strategy_reversal = {
 	.observe = reversal_observe,
 	.renew = reversal_renew,
 	.promise = reversal_promise,
+	.rule = reversal_rule,
+	.weight = reversal_weight,
 	.fini = reversal_fini,
 	.save = reversal_save,
 };

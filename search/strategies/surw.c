@@ -281,7 +281,7 @@ static uint32_t next_by_weight(const struct surw *s, struct rng *rng, const stru
 }
 
 /*
- * What will be drawn, while the enabled tasks are the same. Of the selective form the next point at most:
+ * What will be drawn, while the enabled tasks are the same. Of the selective form, without the rule, the next point at most:
  * whether an event is interesting is not known before its label is, unless it is the task's turn to make one.
  */
 static uint64_t promise(const void *state, const struct search_point *p, uint32_t task, enum search_until *until)
@@ -317,15 +317,30 @@ static uint64_t promise(const void *state, const struct search_point *p, uint32_
 	return first == task && s->intended == task;
 }
 
-/* draw_by_weight(); and in a first execution a plain draw. */
+/* draw_by_weight(), and in a first execution a plain draw; or pick_selectively(). */
 static void rule(const void *state, struct search_rule *r)
 {
 	const struct surw *s = state;
 
 	if (s->env->profile->executions && s->all)
 		r->step = r->least = PROFILE_SCALE;
-	if (s->all || !s->env->profile->executions)
+	if (s->all || !s->env->profile->executions) {
 		r->by = SEARCH_BY_DRAWS;
+		return;
+	}
+	r->by = SEARCH_BY_SELECTION;
+	r->step = PROFILE_SCALE;
+	r->least = 0;
+	r->object = s->object;
+	r->intended = s->intended;
+}
+
+static uint64_t priority(const void *state, uint32_t task, bool *held)
+{
+	const struct surw *s = state;
+
+	*held = task < s->nr_tasks && s->tasks[task].held;
+	return task < s->nr_tasks ? s->tasks[task].prio : 0;
 }
 
 static uint64_t weight_left(const void *state, uint32_t task)
@@ -369,5 +384,6 @@ const struct strategy_type strategy_surw = {
 	.promise = promise,
 	.rule = rule,
 	.weight = weight_left,
+	.priority = priority,
 	.fini = fini,
 };

@@ -706,6 +706,43 @@ static void test_plan_rules(void)
 	end(k);
 }
 
+/* Rules that need to know what operations access. */
+static void test_plan_accesses(void)
+{
+	const struct world_plan pending = { .nr = 9, .nr_weights = 2, .weights = { { 0, 5, 0, false }, { 1, 7, 0, false } },
+		.rule = { .by = SEARCH_BY_PENDING, .state = 3, .base = true } };
+	struct world_plan selection = { .nr = 9, .nr_weights = 2, .weights = { { 0, 5, 11, true }, { 1, 7, 0, false } },
+		.rule = { .by = SEARCH_BY_SELECTION, .state = 3, .intended = 1, .object = 77 } };
+	const struct zug_where where = { .offset = 0x7000 };
+	const struct zug_plan *p = &lease.plan;
+	struct kworld *k = begin();
+	struct world_task *t = &k->w.tasks[0];
+
+	k->w.tasks[2].label = (struct zug_label){ .op = ZUG_OP_JOIN };
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &pending);
+	k->w.ops->grant(&k->w, 0);
+	ok(p->kind == ZUG_PLAN_PENDING && p->base && p->draws == 3 && p->peers[0].weight == 5 &&
+	   p->peers[0].access.how == ZUG_ACCESS_KNOWN && !p->peers[0].access.object[0], "priorities of operations: one that accesses nothing");
+	ok(p->peers[2].access.object[0] == ZUG_OBJECT_ANY && p->peers[2].access.how & ZUG_ACCESS_WRITES,
+	   "  a task that sleeps may go on with anything");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "it stops");
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->grant(&k->w, 0);
+	ok(!p->kind, "no selection by an object of which it is not known where it lies");
+	put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	ok(next_is(k, WORLD_POINT, 0, true), "it stops again");
+	t->label = (struct zug_label){ .op = ZUG_OP_DATA_READ };
+	t->label.object = selection.rule.object = places_object(k->o.places, t->process, 0, t->pid, &where, -1, ZUG_OP_DATA_READ);
+	k->kt[0].at[0] = where;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->grant(&k->w, 0);
+	ok(p->kind == ZUG_PLAN_SELECTION && p->intended == 2 && p->object == zug_object_key(t->tgid, 0, 0, 0x7000) &&
+	   p->peers[0].access.object[0] == p->object && p->peers[0].access.how == ZUG_ACCESS_KNOWN &&
+	   p->peers[0].weight == 5 && p->peers[0].priority == 11 && p->peers[0].held && !p->peers[1].held, "by one that a task stands before");
+	end(k);
+}
+
 /* A system call of T0, which has gone on; path is what it is about (NULL: the descriptor is). */
 static struct zug_event *leased_call(int nr, const char *path)
 {
@@ -993,6 +1030,7 @@ int main(void)
 	test_lease();
 	test_plan();
 	test_plan_rules();
+	test_plan_accesses();
 	test_leased_calls();
 	test_take_back();
 	test_own_stops();

@@ -3,6 +3,7 @@
  * model_plan.c - how a task of a model world goes on under a lease, and where a plan gives the turn, as the kernel side does
  * it (bpf/points.bpf.h, bpf/plan.bpf.h)
  */
+#include "search/access.h"
 #include "search/rng.h"
 #include "model_world_internal.h"
 
@@ -103,9 +104,15 @@ static uint64_t plan_weight(const struct world_plan *plan, uint32_t i)
 	return plan->weights[i].weight ? plan->weights[i].weight : plan->rule.least;
 }
 
-void mw_plan_counts(struct world_plan *plan, uint32_t task)
+void mw_plan_counts(struct mw_state *s, uint32_t task)
 {
-	for (uint32_t i = 0; i < plan->nr_weights; i++)
+	struct world_plan *plan = &s->plan;
+
+	if (plan->rule.by == SEARCH_BY_PENDING)
+		s->ranks[task] = 0;
+	if (plan->rule.by == SEARCH_BY_SELECTION)
+		s->lease = 0;
+	for (uint32_t i = 0; i < plan->nr_weights && plan->rule.by == SEARCH_BY_DRAWS; i++)
 		if (plan->weights[i].task == task)
 			plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step :
 						   plan->weights[i].weight;
@@ -148,6 +155,44 @@ static uint32_t ranked_step(struct model_world *m, const bool *on)
 	return best;
 }
 
+/* What task i accesses next, where task t has come to a point, and the others stand. */
+static struct access access_next(struct model_world *m, uint32_t t, uint32_t i)
+{
+	struct zug_label l = i == t && m->s->task[t].life == READY ? mw_label_of(m, t) : m->s->task[i].shown.label;
+
+	return access_of(&l);
+}
+
+static bool depends(struct model_world *m, uint32_t t, uint32_t i, uint32_t other)
+{
+	struct access a = access_next(m, t, i), b = access_next(m, t, other);
+
+	return access_dependent(&a, &b);
+}
+
+/* Which of them has the operation with the highest priority. */
+static uint32_t pending_step(struct model_world *m, uint32_t t, const bool *on, uint32_t nr)
+{
+	struct search_rule *r = &m->s->plan.rule;
+	struct rng rng = { .state = r->state };
+	uint64_t *prio = m->s->ranks;
+	uint32_t best = r->base && on[t] ? t : MW_TASKS;
+
+	for (uint32_t i = 0; i < MW_TASKS && !(r->base && on[t]); i++) {
+		if (!on[i])
+			continue;
+		if (nr > 1 && !prio[i])
+			prio[i] = rng_next(&rng) | 1;
+		if (best == MW_TASKS || prio[i] > prio[best])
+			best = i;
+	}
+	r->state = rng.state;
+	for (uint32_t i = 0; i < MW_TASKS && best < MW_TASKS; i++)
+		if (i == best || (prio[i] && depends(m, t, best, i)))
+			prio[i] = 0;
+	return best == MW_TASKS ? WORLD_NO_TASK : best;
+}
+
 /* Which of them was chosen in advance, or is by the base scheduler, behind task t. */
 static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 {
@@ -163,8 +208,9 @@ static uint32_t chosen_step(struct model_world *m, uint32_t t, const bool *on)
 }
 
 /* Which of them is drawn by their weights. */
-static uint32_t drawn_step(struct world_plan *plan, const bool *on)
+static uint32_t drawn_step(struct mw_state *s, const bool *on)
 {
+	struct world_plan *plan = &s->plan;
 	struct rng rng = { .state = plan->rule.state };
 	uint64_t sum = 0, at;
 	uint32_t nr = 0;
@@ -179,12 +225,94 @@ static uint32_t drawn_step(struct world_plan *plan, const bool *on)
 		if (!on[plan->weights[i].task])
 			continue;
 		if (at < plan_weight(plan, i)) {
-			mw_plan_counts(plan, plan->weights[i].task);
+			mw_plan_counts(s, plan->weights[i].task);
 			return plan->weights[i].task;
 		}
 		at -= plan_weight(plan, i);
 	}
 	return WORLD_NO_TASK;
+}
+
+static bool selects(struct model_world *m, uint32_t t, uint32_t i)
+{
+	struct access a = access_next(m, t, i);
+
+	return a.object[0] == m->s->plan.rule.object || a.object[1] == m->s->plan.rule.object;
+}
+
+/* Of those of the plan's tasks that are enabled the place of one, drawn by their weights; or that one. */
+static uint32_t intended_step(struct world_plan *plan, struct rng *rng, const bool *on, uint32_t otherwise)
+{
+	uint64_t sum = 0, at;
+
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		sum += on[plan->weights[i].task] ? plan->weights[i].weight : 0;
+	at = sum ? rng_below(rng, sum) : 0;
+	for (uint32_t i = 0; i < plan->nr_weights && sum; i++) {
+		if (!on[plan->weights[i].task])
+			continue;
+		if (at < plan->weights[i].weight)
+			return i;
+		at -= plan->weights[i].weight;
+	}
+	return otherwise;
+}
+
+static void release_all(struct world_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr_weights; i++)
+		plan->weights[i].held = false;
+	plan->rule.intended = SEARCH_NO_TASK;
+}
+
+/* Of those of the plan's tasks that are enabled and not held the place of the one with the highest priority; or nr_weights. */
+static uint32_t highest_step(struct world_plan *plan, struct rng *rng, const bool *on)
+{
+	uint32_t best = plan->nr_weights;
+
+	for (uint32_t i = 0; i < plan->nr_weights; i++) {
+		if (!on[plan->weights[i].task] || plan->weights[i].held)
+			continue;
+		if (!plan->weights[i].priority)
+			plan->weights[i].priority = rng_next(rng) | 1;
+		if (best == plan->nr_weights || plan->weights[i].priority > plan->weights[best].priority)
+			best = i;
+	}
+	return best;
+}
+
+/* Which of them is chosen where operations on one object have an order of their own: pick_selectively() of surw.c. */
+static uint32_t selected_step(struct model_world *m, uint32_t t, const bool *on, uint32_t nr)
+{
+	struct world_plan *plan = &m->s->plan;
+	struct rng rng = { .state = plan->rule.state };
+	uint32_t i = 0;
+
+	if (!nr)
+		return WORLD_NO_TASK;
+	while (nr == 1 && !on[plan->weights[i].task])
+		i++;
+	while (nr > 1) {
+		i = highest_step(plan, &rng, on);
+		if (i == plan->nr_weights) {
+			release_all(plan);
+			continue;
+		}
+		if (!selects(m, t, plan->weights[i].task))
+			break;
+		if (plan->rule.intended == SEARCH_NO_TASK)
+			plan->rule.intended = plan->weights[intended_step(plan, &rng, on, i)].task;
+		if (plan->rule.intended == plan->weights[i].task)
+			break;
+		plan->weights[i].held = true;
+	}
+	plan->rule.state = rng.state;
+	plan->weights[i].priority = 0;
+	if (selects(m, t, plan->weights[i].task)) {
+		plan->weights[i].weight -= plan->rule.step < plan->weights[i].weight ? plan->rule.step : plan->weights[i].weight;
+		release_all(plan);
+	}
+	return plan->weights[i].task;
 }
 
 uint32_t mw_planned_step(struct model_world *m, uint32_t t)
@@ -203,7 +331,11 @@ uint32_t mw_planned_step(struct model_world *m, uint32_t t)
 		only = on[i] ? i : only;
 	}
 	if (s->plan.rule.by == SEARCH_BY_DRAWS)
-		return drawn_step(&s->plan, on);
+		return drawn_step(s, on);
+	if (s->plan.rule.by == SEARCH_BY_PENDING)
+		return pending_step(m, t, on, nr);
+	if (s->plan.rule.by == SEARCH_BY_SELECTION)
+		return selected_step(m, t, on, nr);
 	if (nr < 2)
 		return only;
 	return s->plan.rule.by == SEARCH_BY_RANKS ? ranked_step(m, on) : chosen_step(m, t, on);

@@ -23,7 +23,7 @@ static bool lives(const struct mw_state *s, uint32_t t)
 
 /* ---- labels ---- */
 
-static struct zug_label label_of(struct model_world *m, uint32_t t)
+struct zug_label mw_label_of(struct model_world *m, uint32_t t)
 {
 	static const struct {
 		uint16_t op;
@@ -203,7 +203,7 @@ static int blocks(struct model_world *m, uint32_t t, enum wait_kind wait, const 
 	task->shown.deadline = task->deadline;
 	task->shown.any_time = task->deadline && m->p->any_time;
 	if (m->p->nr_started)
-		task->shown.label = label_of(m, t);
+		task->shown.label = mw_label_of(m, t);
 	snprintf(task->shown.where, sizeof(task->shown.where), "%s", where);
 	ev = mw_tell(m, WORLD_BLOCK, t, TASK_BLOCKED);
 	ev->ask = true;
@@ -222,7 +222,7 @@ void mw_wake(struct model_world *m, uint32_t t, uint32_t waker)
 	m->s->woken = true;
 	task->deadline = task->shown.deadline = 0;
 	if (m->p->nr_started) {
-		*l = label_of(m, t);
+		*l = mw_label_of(m, t);
 	} else if (l->op != ZUG_OP_BEGIN) {
 		l->op = ZUG_OP_RESUME;
 		l->flags = zug_op_flags(ZUG_OP_RESUME);
@@ -467,7 +467,7 @@ static void show_label(struct model_world *m, uint32_t t)
 {
 	const struct mw_op *o = op_of(m, t);
 
-	m->s->task[t].shown.label = label_of(m, t);
+	m->s->task[t].shown.label = mw_label_of(m, t);
 	m->s->task[t].shown.nr_values = o->op == W_CHOICE ? (uint32_t)o->imm : 0;
 }
 
@@ -505,7 +505,7 @@ static int perform(struct model_world *m, uint32_t t)
 	case W_SPIN_LOCK:
 		if (take(m, t, o->a))
 			return 1;
-		task->shown.label = label_of(m, t);
+		task->shown.label = mw_label_of(m, t);
 		mw_tell(m, WORLD_POINT, t, TASK_PARKED)->ask = true;
 		return 0;
 	case W_TRYLOCK:
@@ -593,7 +593,7 @@ static void stop_in_computation(struct model_world *m, uint32_t t)
 	task->stops++;
 	m->now += 10 * MS;
 	m->s->ran_ns += 10 * MS;
-	task->shown.label = label_of(m, t);
+	task->shown.label = mw_label_of(m, t);
 	ev = mw_tell(m, WORLD_POINT, t, TASK_PARKED);
 	ev->ask = ev->yield = true;
 }
@@ -734,8 +734,8 @@ static bool stands(struct model_world *m, uint32_t t)
 
 	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_STEPS && mw_planned_step(m, t) != t)
 		m->s->lease = 0;
-	if (lone && plans && m->s->plan.rule.by == SEARCH_BY_DRAWS)
-		mw_plan_counts(&m->s->plan, t);
+	if (lone && plans)
+		mw_plan_counts(m->s, t);
 	m->s->lease -= m->s->lease && (lone || leased);
 	if (o->op == W_SLEEP || (o->op == W_YIELD && !(lone && m->s->known)))
 		m->s->lease = 0;

@@ -88,7 +88,7 @@ struct mw_state {
 	bool planned, next_planned;
 	uint32_t run;			/* of the plan, the one that goes on */
 	uint32_t choices;		/* RANKS: that were made */
-	uint64_t ranks[MW_TASKS];	/* RANKS: by task */
+	uint64_t ranks[MW_TASKS];	/* RANKS, PENDING: by task */
 	uint32_t to;			/* who has been handed the turn, and is to run; or WORLD_NO_TASK */
 	uint32_t ahead;			/* who has the turn already at the point that is decided now, or WORLD_NO_TASK */
 };
@@ -107,6 +107,8 @@ static inline const struct mw_op *op_of(struct model_world *m, uint32_t t)
 
 unsigned int mw_number_of(uint64_t object);
 const char *mw_name_of(uint64_t object, char *buf, size_t len);
+/* The operation before which task t stands. */
+struct zug_label mw_label_of(struct model_world *m, uint32_t t);
 /* The mutex of an operation on one, also of a wait for a condition. */
 unsigned int mw_mutex_of(const struct zug_label *l);
 
@@ -144,7 +146,7 @@ uint32_t mw_follow_plan(struct model_world *m, uint32_t t);
 /* Which task makes the next step behind task t, as the plan says. WORLD_NO_TASK: it says nothing. */
 uint32_t mw_planned_step(struct model_world *m, uint32_t t);
 /* The task makes a step. */
-void mw_plan_counts(struct world_plan *plan, uint32_t task);
+void mw_plan_counts(struct mw_state *s, uint32_t task);
 
 /* ---- model_world.c ---- */
 

@@ -93,9 +93,12 @@ static bool plan_weights(struct engine *e, const struct search_point *p, struct 
 			return false;
 		sum += weight + plan->rule.least;
 		plan->weights[plan->nr_weights].task = p->cand[i].task;
-		plan->weights[plan->nr_weights++].weight = weight;
+		plan->weights[plan->nr_weights].weight = weight;
+		plan->weights[plan->nr_weights].priority =
+			search_priority(e->s, p->cand[i].task, &plan->weights[plan->nr_weights].held);
+		plan->nr_weights++;
 	}
-	return plan->rule.by != SEARCH_BY_DRAWS || sum < UINT32_MAX;
+	return (plan->rule.by != SEARCH_BY_DRAWS && plan->rule.by != SEARCH_BY_SELECTION) || sum < UINT32_MAX;
 }
 
 /* Whom the turn goes to from here, at most for so many steps. false: that is not known, or no other task comes into it. */

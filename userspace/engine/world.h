@@ -140,14 +140,15 @@ struct world_status {
 
 /* Who makes the next steps, as far as the search knows (lease()). */
 #define WORLD_PLAN_RUNS	32
-#define WORLD_PLAN_TASKS	16
+#define WORLD_PLAN_TASKS	256
 struct world_plan {
 	uint32_t nr;		/* steps */
 	struct search_rule rule;	/* what search_ahead() says of it is in runs */
-	uint32_t nr_weights;	/* DRAWS, RANKS: of all tasks */
+	uint32_t nr_weights;	/* but by steps and choices: of all tasks */
 	struct {
 		uint32_t task;
-		uint64_t weight;
+		uint64_t weight, priority;	/* priority, held: SELECTION */
+		bool held;
 	} weights[WORLD_PLAN_TASKS];
 	uint32_t nr_runs;
 	struct {

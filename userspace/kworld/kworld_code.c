@@ -79,6 +79,7 @@ static uint64_t add_access(struct kworld *k, struct world_task *t, const struct 
 
 	if (!kworld_where(e, flag, addr, &w))
 		return 0;
+	k->kt[t->task].at[flag == ZUG_EF_OBJECT2] = w;
 	*a = (struct world_access){
 		.space = w.ino ? mix64(w.ino + ((uint64_t)w.dev << 32)) : t->process, .addr = w.offset, .size = size,
 		.write = write, .object = places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op),
@@ -91,10 +92,13 @@ static uint64_t add_access(struct kworld *k, struct world_task *t, const struct 
 static uint64_t object_before(struct kworld *k, const struct world_task *t, const struct zug_event *e, uint32_t bytes,
 			      unsigned int op)
 {
-	struct zug_event at = *e;
+	struct zug_where w;
 
-	at.obj.offset -= bytes;
-	return kworld_memory_object(k, t, &at, ZUG_EF_OBJECT, e->arg[0] - bytes, op);
+	if (!kworld_where(e, ZUG_EF_OBJECT, e->arg[0], &w))
+		return 0;
+	w.offset -= bytes;
+	k->kt[t->task].at[1] = w;
+	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
 
 void kworld_label_code(struct kworld *k, struct world_task *t, struct ktask *kt, const struct zug_event *e,

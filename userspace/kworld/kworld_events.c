@@ -308,6 +308,7 @@ static void at_point(struct kworld *k, struct arrival *a)
 	a->t->state = a->ev.passed ? TASK_RUNNING : TASK_PARKED;
 	a->t->label = (struct zug_label){ 0 };
 	a->kt->lock = 0;
+	a->kt->at[0].offset = a->kt->at[1].offset = 0;
 	a->kt->yields = false;
 	a->kt->site = a->e.kind == ZUG_EV_POINT ? a->e.site : ZUG_NO_SITE;
 	if (a->e.kind != ZUG_EV_SPIN)

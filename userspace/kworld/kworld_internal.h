@@ -71,6 +71,7 @@ struct ktask {
 	uint32_t nr_children;
 	uint64_t lock;		/* address of the primitive its label acts on, 0 none */
 	uint64_t mutex;		/* cond_wait: the mutex it takes again */
+	struct zug_where at[2];	/* where the objects of its label lie, if these are in memory; offset 0: unknown */
 	uint64_t timer_site;	/* where it sets a timer now, or did last */
 	uint64_t fault;		/* site where it died; 0: it did not, or otherwise */
 	enum symlibc libc;
@@ -172,6 +173,9 @@ struct lease {
 	struct zug_call call;	/* of the next system call that was passed: its path */
 	struct world_plan plan;	/* the next grant's, if planned */
 	bool planned;
+	uint64_t selected;	/* the object of a selection (SEARCH_BY_SELECTION) that was found last; 0: none */
+	uint32_t selected_by;	/* the task that has come to it */
+	struct zug_where selected_at;
 	bool handed;		/* at the point that comes next the turn goes to the task `to` */
 	uint32_t to;
 	uint32_t ahead;		/* the task that has the turn, while the engine decides about the point at which it got or kept it; or WORLD_NO_TASK */

@@ -504,6 +504,7 @@ uint64_t kworld_memory_object(struct kworld *k, const struct world_task *t, cons
 
 	if (!kworld_where(e, flag, addr, &w))
 		return 0;
+	k->kt[t->task].at[flag == ZUG_EF_OBJECT2] = w;
 	return places_object(k->o.places, t->process, t->task, e->pid, &w, -1, op);
 }
 

@@ -10,10 +10,12 @@
  * task stops (call_lease.bpf.h): only the file that a path names is looked up here, before the task can change that.
  */
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "kernel/syscalls.h"
 #include "kworld/kworld_internal.h"
+#include "search/access.h"
 
 /* A look at more of them for each grant would cost more than the questions. */
 #define MOST_WAITERS 256
@@ -121,6 +123,40 @@ static bool tell_stand(struct kworld *k, struct lease *l, uint32_t n, struct zug
 	return true;
 }
 
+/* An object of the label, if it lies in memory, as the kernel side knows it by where that is. */
+static bool tell_object(struct kworld *k, const struct world_task *t, uint64_t object, const struct zug_where *w, __u64 *key)
+{
+	/* another object may lie there by now */
+	if (!w->offset || places_object(k->o.places, t->process, t->task, t->pid, w, -1, ZUG_OP_LOCK) != object)
+		return false;
+	*key = zug_object_key(t->tgid, w->ino, w->dev, w->offset);
+	return true;
+}
+
+/* What task n is about to access; if it is blocked, what it goes on with when it is woken up. */
+static struct zug_access tell_access(struct kworld *k, uint32_t n)
+{
+	const struct world_task *t = &k->w.tasks[n];
+	const struct ktask *kt = &k->kt[n];
+	struct zug_access a = { .how = ZUG_ACCESS_KNOWN };
+	struct zug_label label = t->label;
+	struct access is;
+
+	if (t->state == TASK_BLOCKED && label.op != ZUG_OP_BEGIN) {
+		label.op = ZUG_OP_RESUME;
+		label.flags = zug_op_flags(ZUG_OP_RESUME);
+	}
+	is = access_of(&label);
+	if (is.write)
+		a.how |= ZUG_ACCESS_WRITES;
+	if (is.object[0] == ACCESS_OPAQUE)
+		a.object[0] = ZUG_OBJECT_ANY;
+	else if (kt->split.phase || (is.object[0] && !tell_object(k, t, label.object, &kt->at[0], &a.object[0])) ||
+		 (is.object[1] && !tell_object(k, t, label.object2, &kt->at[1], &a.object[1])))
+		a.how = 0;
+	return a;
+}
+
 /* What its lock says now tells whether the task is enabled that stands there: as enabled_by() of the kernel side. */
 static bool is_clear(const struct lease *l, const struct zug_peer *q)
 {
@@ -155,16 +191,44 @@ static bool may_come(const struct kworld *k, uint32_t n, const uint32_t *peer, u
 	if (parent == nr || (n < k->w.nr_tasks && k->w.tasks[n].state != TASK_NONE))
 		return false;
 	born = path->parent < k->w.nr_tasks && world_lives(&k->w.tasks[path->parent]) ? k->kt[path->parent].nr_children : 0;
-	*q = (struct zug_peer){ .parent = parent + 1, .nth = path->nth - born, .pass.kind = ZUG_PASS_ASLEEP };
+	*q = (struct zug_peer){
+		.parent = parent + 1, .nth = path->nth - born, .pass.kind = ZUG_PASS_ASLEEP, .access.how = ZUG_ACCESS_KNOWN,
+	};
 	return path->nth >= born && path->nth - born < ZUG_PLAN_PEERS;
 }
 
-static uint64_t weight_of(const struct world_plan *plan, uint32_t task)
+static void tell_weights(const struct world_plan *plan, uint32_t task, struct zug_peer *q)
 {
 	for (uint32_t i = 0; i < plan->nr_weights; i++)
-		if (plan->weights[i].task == task)
-			return plan->weights[i].weight;
-	return 0;
+		if (plan->weights[i].task == task) {
+			q->weight = plan->weights[i].weight;
+			q->priority = plan->weights[i].priority;
+			q->held = plan->weights[i].held;
+		}
+}
+
+/* A rule in which a task that comes has no place: it draws anew for it, or not. */
+static bool is_for_these(const struct search_rule *rule)
+{
+	return rule->by == SEARCH_BY_DRAWS || rule->by == SEARCH_BY_SELECTION;
+}
+
+/* Where the object lies on which the selection is, as some task has come to an operation on it. false: that is not known. */
+static bool tell_selected(struct kworld *k, uint64_t object, __u64 *key)
+{
+	struct lease *l = &k->run.lease;
+
+	for (uint32_t n = 0; n < k->w.nr_tasks && l->selected != object; n++) {
+		const struct zug_label *label = &k->w.tasks[n].label;
+		const struct zug_where *at = &k->kt[n].at[label->object != object];
+
+		if ((label->object != object && label->object2 != object) || !at->offset)
+			continue;
+		l->selected = object;
+		l->selected_by = n;
+		l->selected_at = *at;
+	}
+	return l->selected == object && tell_object(k, &k->w.tasks[l->selected_by], object, &l->selected_at, key);
 }
 
 /* All tasks that there are, and, where the rule is one for them, that may come. false: they are too many, or not clear. */
@@ -179,7 +243,7 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		if (!room--)
 			return false;
 	}
-	if (l->plan.rule.by != SEARCH_BY_DRAWS && k->o.spawn->nr > most)
+	if (!is_for_these(&l->plan.rule) && k->o.spawn->nr > most)
 		most = k->o.spawn->nr;
 	for (uint32_t n = 0; n < most; n++) {
 		struct zug_peer *q = &p->peers[p->nr_peers];
@@ -187,12 +251,14 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		if (n < k->w.nr_tasks && world_lives(&k->w.tasks[n])) {
 			if (!tell_stand(k, l, n, q) || (p->kind != ZUG_PLAN_STEPS && !is_clear(l, q)))
 				return false;
-		} else if (!room || l->plan.rule.by == SEARCH_BY_DRAWS || !may_come(k, n, peer, p->nr_peers, q)) {
+		} else if (!room || is_for_these(&l->plan.rule) || !may_come(k, n, peer, p->nr_peers, q)) {
 			continue;
 		} else {
 			room--;
 		}
-		q->weight = weight_of(&l->plan, n);
+		if ((p->kind == ZUG_PLAN_PENDING || p->kind == ZUG_PLAN_SELECTION) && q->pid)
+			q->access = tell_access(k, n);
+		tell_weights(&l->plan, n, q);
 		peer[p->nr_peers++] = n;
 	}
 	return true;
@@ -203,21 +269,34 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 {
 	static const enum zug_plan_kind kinds[] = {
 		[SEARCH_BY_STEPS] = ZUG_PLAN_STEPS, [SEARCH_BY_DRAWS] = ZUG_PLAN_DRAWS, [SEARCH_BY_RANKS] = ZUG_PLAN_RANKS,
-		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES,
+		[SEARCH_BY_CHOICES] = ZUG_PLAN_CHOICES, [SEARCH_BY_PENDING] = ZUG_PLAN_PENDING,
+		[SEARCH_BY_SELECTION] = ZUG_PLAN_SELECTION,
 	};
 	const struct world_plan *plan = &k->run.lease.plan;
 	const struct search_rule *rule = &plan->rule;
 	uint32_t peer[ZUG_PLAN_PEERS], at;
 
-	*p = (struct zug_plan){
-		.kind = kinds[rule->by], .draws = rule->state, .weight_step = rule->step, .weight_least = rule->least,
-		.lowest = rule->lowest, .choices_end = rule->choices, .base = rule->base,
-	};
+	/* but for the peers, of which those that there are are written */
+	memset(p, 0, offsetof(struct zug_plan, peers));
+	memset(p->runs, 0, sizeof(p->runs));
+	p->kind = kinds[rule->by];
+	p->draws = rule->state;
+	p->weight_step = rule->step;
+	p->weight_least = rule->least;
+	p->lowest = rule->lowest;
+	p->choices_end = rule->choices;
+	p->base = rule->base;
 	for (uint32_t i = 0; i < rule->nr_changes; i++) {
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
 	}
+	if (p->kind == ZUG_PLAN_SELECTION && !tell_selected(k, rule->object, &p->object))
+		return false;
 	if (!gather_peers(k, p, peer))
+		return false;
+	at = place_of(peer, p->nr_peers, rule->intended);
+	p->intended = at < p->nr_peers ? at + 1 : 0;
+	if (p->kind == ZUG_PLAN_SELECTION && !p->intended && rule->intended != SEARCH_NO_TASK)
 		return false;
 	p->holder = place_of(peer, p->nr_peers, task);
 	for (; p->nr_runs < plan->nr_runs; p->nr_runs++) {

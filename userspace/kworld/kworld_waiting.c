@@ -13,8 +13,8 @@
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
 
-/* As many as lock_memory keeps. */
-#define FEW	LOCK_MEMORY
+/* As many as are read at once. */
+#define FEW	LOCK_FETCH
 
 static bool stands_before_lock(const struct world_task *t)
 {

@@ -43,12 +43,12 @@ static bool known(const struct lock_memory *m, int pid, uint64_t addr)
 
 void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr)
 {
-	uint32_t words[LOCK_MEMORY][LOCK_WORDS];
-	struct iovec local[LOCK_MEMORY], remote[LOCK_MEMORY];
+	uint32_t words[LOCK_FETCH][LOCK_WORDS];
+	struct iovec local[LOCK_FETCH], remote[LOCK_FETCH];
 	unsigned int wanted = 0;
 	ssize_t got;
 
-	for (unsigned int i = 0; i < nr && m->nr + wanted < LOCK_MEMORY; i++) {
+	for (unsigned int i = 0; i < nr && wanted < LOCK_FETCH && m->nr + wanted < LOCK_MEMORY; i++) {
 		bool again = known(m, pid, addrs[i]);
 
 		for (unsigned int k = 0; k < wanted; k++)

@@ -9,7 +9,8 @@
 
 /* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before any task runs. */
 #define LOCK_WORDS	6
-#define LOCK_MEMORY	16
+#define LOCK_MEMORY	160	/* those of a lease, and some more */
+#define LOCK_FETCH	16
 struct lock_memory {
 	unsigned int nr;
 	bool moving;	/* a task runs: nothing is known but what is here */
@@ -21,7 +22,7 @@ struct lock_memory {
 };
 /* It is known already what is there now: LOCK_WORDS words. */
 void lock_memory_put(struct lock_memory *m, int pid, uint64_t addr, const uint32_t *words);
-/* Several will be asked for: reads those that are not known in one system call. */
+/* Several will be asked for, up to LOCK_FETCH: reads those that are not known in one system call. */
 void lock_memory_fetch(struct lock_memory *m, int pid, const uint64_t *addrs, unsigned int nr);
 
 /* What is there, as far as it is known, or read now: LOCK_WORDS words. false: it cannot be. */

@@ -18,6 +18,7 @@
 #include "lib/base/array.h"
 #include "lib/base/file_piece.h"
 #include "probes/probes_internal.h"
+#include "search/access.h"
 
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
 static const struct primitive {
@@ -250,6 +251,18 @@ static void tell_executed(const struct probe_module *mod, const struct probe_sit
 		memcpy(what->path, looks.path, sizeof(what->path));
 }
 
+/* What the label of that operation will say that it accesses (search/access.h); the objects are those of the event. */
+static uint32_t access_there(const struct probe_site *s, const struct zug_site *what)
+{
+	bool object = what->obj_arg || what->flags & ZUG_SITE_OPERAND;
+
+	if (s->split || s->executes)
+		return 0;
+	if (!object && access_op_local(s->op))
+		return ZUG_ACCESS_KNOWN;
+	return ZUG_ACCESS_KNOWN | (!object || zug_op_flags(s->op) & ZUG_L_WRITE ? ZUG_ACCESS_WRITES : 0);
+}
+
 /* The site as the kernel side has to know it. */
 static struct kernel_probe probe_of(struct probes *p, const struct probe_module *mod,
 				    const struct probe_site *s, uint32_t nr)
@@ -271,13 +284,15 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= ZUG_SITE_WAITS;
 	if (s->from)
 		kp.what.flags |= ZUG_SITE_FROM | (s->once ? ZUG_SITE_ONCE : 0);
+	kp.what.within = s->within;
+	kp.what.obj_arg = s->code.kind ? 0 : s->obj_arg;
+	kp.what.obj2_arg = s->code.kind ? 0 : s->obj2_arg;
+	kp.what.access = access_there(s, &kp.what);
 	if (s->code.kind) {
 		scope = probes_scope_of(p, s->module, s->offset);
 		kp.what.flags |= scope == PROBES_LEFT_OUT ? ZUG_SITE_LEFT_OUT : scope == PROBES_BY_CALLER ? ZUG_SITE_CALLED : 0;
 		return kp;
 	}
-	kp.what.obj_arg = s->obj_arg;
-	kp.what.obj2_arg = s->obj2_arg;
 	if (s->op != ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_WHOLE;
 	/* a C library's own calls of its primitives are part of the outer operation */

@@ -85,6 +85,8 @@ rate()
 if begin "the same executions with leases and without"; then
 	same "$programs/lost-increment" pct --executions 10
 	same "$programs/if-for-while" portfolio --executions 20 --no-races
+	same "$programs/dining-philosophers" pos --executions 8
+	same "$programs/dining-philosophers" surw --executions 8
 	end
 fi
 if begin "system calls: the same executions with leases and without"; then
@@ -148,6 +150,12 @@ if begin "what no other task can see is passed, and is no decision"; then
 	printf '#!/bin/sh\nexec %s handler\n' "$programs/points/own-locks" | script handled
 	searched unknown ./handled pos --executions 3 --no-races
 	[ "$(rate unknown)" -gt 30 ] || note "two processes with a handler: $(share unknown)"
+	end
+fi
+
+if begin "priorities of operations, and the order at one object, need few questions"; then
+	asks_less 30 pos
+	asks_less 40 surw
 	end
 fi
 
