@@ -247,7 +247,7 @@ static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct 
 		return 0;
 	t->prim[0] = t->prim[1] = 0;
 	t->last_lock = 0;
-	t->joins = t->tells_eintr = 0;
+	t->joins = t->gathers = t->tells_eintr = 0;
 	event_init(&t->ev, ZUG_EV_NOTE, p, t);
 	t->mm = mm_number(LOOSE(p)->mm);
 	t->ev.mm = t->mm;

@@ -80,9 +80,95 @@ static __always_inline __u32 peer_weight(const struct zug_plan *plan, __u32 i)
 /* That peer makes so many steps. */
 static __always_inline void peer_steps(struct zug_plan *plan, __u32 i, __u32 steps)
 {
-	__u64 *weight = &plan->peers[i & (ZUG_PLAN_PEERS - 1)].weight, lost = (__u64)steps * plan->weight_step;
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+	__u64 lost = (__u64)steps * plan->weight_step;
 
-	*weight -= lost < *weight ? lost : *weight;
+	if (q->on)
+		plan->sum -= peer_weight(plan, i);
+	q->weight -= lost < q->weight ? lost : q->weight;
+	if (q->on)
+		plan->sum += peer_weight(plan, i);
+}
+
+/* A task is enabled from here on, or is not. */
+static __always_inline void set_on(struct zug_plan *plan, __u32 i, bool on)
+{
+	struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+	__u64 *word = &plan->set[i / 64 & (ZUG_PLAN_PEERS / 64 - 1)];
+	__u32 top = plan->top;
+
+	if (!!q->on == on)
+		return;
+	q->on = on;
+	*word ^= 1ull << (i & 63);
+	if (on) {
+		plan->nr_on++;
+		plan->sum += peer_weight(plan, i);
+		if (top && (!q->weight || q->weight > plan->peers[(top - 1) & (ZUG_PLAN_PEERS - 1)].weight))
+			plan->top = 0;
+	} else {
+		plan->nr_on--;
+		plan->sum -= peer_weight(plan, i);
+		if (top == i + 1)
+			plan->top = 0;
+	}
+}
+
+static __always_inline __u32 nr_bits(__u64 x)
+{
+	x -= x >> 1 & 0x5555555555555555ull;
+	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+	return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56;
+}
+
+/* The place of the lowest bit, of which there is one. */
+static __always_inline __u32 lowest_bit(__u64 x)
+{
+	return nr_bits((x & -x) - 1);
+}
+
+/* The first peer that is on from that one on; -1: there is none. */
+static __always_inline int next_on(const struct zug_plan *plan, __u32 from)
+{
+	__u32 i;
+
+	for (i = 0; i < ZUG_PLAN_PEERS / 64; i++) {
+		__u64 word = plan->set[i];
+
+		if (from >= (i + 1) * 64)
+			continue;
+		if (from > i * 64)
+			word &= ~0ull << (from & 63);
+		if (word)
+			return i * 64 + lowest_bit(word);
+	}
+	return -1;
+}
+
+/* Of the peers that are on, the nth from 0 on. */
+static __always_inline int nth_on(const struct zug_plan *plan, __u32 nth)
+{
+	__u32 i, bit;
+
+	for (i = 0; i < ZUG_PLAN_PEERS / 64; i++) {
+		__u64 word = plan->set[i];
+		__u32 nr = nr_bits(word), at = 0;
+
+		if (nth >= nr) {
+			nth -= nr;
+			continue;
+		}
+		for (bit = 32; bit; bit /= 2) {
+			nr = nr_bits(word & ((1ull << bit) - 1));
+			if (nth >= nr) {
+				nth -= nr;
+				word >>= bit;
+				at += bit;
+			}
+		}
+		return i * 64 + at;
+	}
+	return -1;
 }
 
 /* The peer that makes the next step; -1: that is not clear. */
@@ -112,7 +198,10 @@ static __always_inline int drawn(struct zug_plan *plan)
 	volatile __u32 *at = &plan->drawn;
 	__u32 i;
 
-	*at = plan->nth > 1 ? below(next_draw(plan), plan->sum) : 0;
+	*at = plan->nr_on > 1 ? below(next_draw(plan), plan->sum) : 0;
+	/* all have the same */
+	if (!plan->weight_step)
+		return nth_on(plan, *at);
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		__u32 weight = peer_weight(plan, i);
 
@@ -129,20 +218,17 @@ static __always_inline int drawn(struct zug_plan *plan)
 	return -1;
 }
 
-/* Of the tasks that are on, which are several, the one with the highest rank. */
-static __always_inline int ranked(struct zug_plan *plan)
+/* Which of the tasks that are on has the highest rank; who has none draws it first. */
+static __noinline int find_top(struct zug_plan *plan)
 {
 	volatile __u64 *best = &plan->best;
-	volatile __u32 *at = &plan->drawn;
-	struct zug_peer *q;
+	volatile __u32 *top = &plan->top;
 	__u32 i;
 
-	if (plan->choices == plan->choices_end)
-		return -1;
-	plan->choices++;
-	*best = 0;
+	*best = *top = 0;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+
 		if (i >= plan->nr_peers)
 			break;
 		if (!q->on)
@@ -151,10 +237,25 @@ static __always_inline int ranked(struct zug_plan *plan)
 			q->weight = next_draw(plan) >> 2 | 5ull << 61;
 		if (q->weight > *best) {
 			*best = q->weight;
-			*at = i;
+			*top = i + 1;
 		}
 	}
-	q = &plan->peers[*at & (ZUG_PLAN_PEERS - 1)];
+	return 0;
+}
+
+/* Of the tasks that are on, which are several, the one with the highest rank. */
+static __always_inline int ranked(struct zug_plan *plan)
+{
+	struct zug_peer *q;
+	__u32 i, at;
+
+	if (plan->choices == plan->choices_end)
+		return -1;
+	plan->choices++;
+	if (!plan->top)
+		find_top(plan);
+	at = (plan->top - 1) & (ZUG_PLAN_PEERS - 1);
+	q = &plan->peers[at];
 	bpf_for(i, 0, ZUG_PLAN_CHANGES) {
 		if (plan->changes[i & (ZUG_PLAN_CHANGES - 1)].at != plan->choices)
 			continue;
@@ -162,8 +263,9 @@ static __always_inline int ranked(struct zug_plan *plan)
 			q->weight = --plan->lowest;
 		else
 			q->weight = RANK_ZERO + plan->changes[i & (ZUG_PLAN_CHANGES - 1)].rank;
+		plan->top = 0;
 	}
-	return *at & (ZUG_PLAN_PEERS - 1);
+	return at;
 }
 
 /* access_dependent() of search/access.h */
@@ -209,11 +311,11 @@ static __always_inline int pended(struct zug_plan *plan)
 	__u32 i;
 
 	*best = 0;
-	*at = plan->base && plan->peers[holder].on ? holder : plan->first - 1;
+	*at = plan->base && plan->peers[holder].on ? holder : next_on(plan, 0);
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers || plan->nth < 2 || (plan->base && plan->peers[holder].on))
+		if (i >= plan->nr_peers || plan->nr_on < 2 || (plan->base && plan->peers[holder].on))
 			break;
 		if (!q->on)
 			continue;
@@ -323,9 +425,9 @@ static __noinline int picked(struct zug_plan *plan)
 	struct zug_peer *q;
 	__u32 i;
 
-	*next = plan->first;
+	*next = next_on(plan, 0) + 1;
 	bpf_for(i, 0, 2) {
-		if (plan->nth < 2)
+		if (plan->nr_on < 2)
 			break;
 		*next = highest(plan, true);
 		if (*next < 0)
@@ -343,9 +445,9 @@ static __noinline int picked(struct zug_plan *plan)
 	if (!(q->access.how & ZUG_ACCESS_KNOWN))
 		return -1;
 	if (selects(plan, q)) {
-		q->weight -= plan->weight_step < q->weight ? plan->weight_step : q->weight;
+		peer_steps(plan, *next - 1, 1);
 		release_all(plan);
-	} else if (plan->nth > 1) {
+	} else if (plan->nr_on > 1) {
 		hold_above(plan);
 	}
 	q->priority = 0;
@@ -364,21 +466,25 @@ static __always_inline int chosen(struct zug_plan *plan)
 		return -1;
 	if (plan->peers[holder].on)
 		return holder;
-	return ((plan->above ? plan->above : plan->first) - 1) & (ZUG_PLAN_PEERS - 1);
+	next = next_on(plan, holder + 1);
+	return next < 0 ? next_on(plan, 0) : next;
 }
 
-/* The same, also where it follows from who is enabled. self: whether the holder is, as enabled_by() says. */
-__noinline int plan_step(__u32 slot, int self)
+/* Which tasks are enabled, as it was counted or is now. self: whether the holder is. -1: that is not clear. */
+static __noinline int count_on(struct zug_lease *l, int self)
 {
-	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
 	struct zug_plan *plan = &l->plan;
-	/* in memory, for the verifier would follow each of their values around the loops */
-	volatile __u32 *nth = &plan->nth, *sum = &plan->sum, *first = &plan->first, *above = &plan->above;
+	/* in memory, for the verifier would follow each of its values around the loop */
+	volatile __u32 *counted = &plan->counted;
 	__u32 i;
 
-	if (plan->kind == ZUG_PLAN_STEPS)
-		return plan_known(plan);
-	*nth = *sum = *first = *above = 0;
+	if (self < 0)
+		return -1;
+	if (*counted) {
+		set_on(plan, plan->holder, self);
+		return 0;
+	}
+	*counted = 1;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		int is;
 
@@ -386,18 +492,21 @@ __noinline int plan_step(__u32 slot, int self)
 			break;
 		is = i == plan->holder ? self : peer_enabled(l, i);
 		if (is < 0)
-			return -1;
-		plan->peers[i & (ZUG_PLAN_PEERS - 1)].on = is;
-		if (!is)
-			continue;
-		if (!*first)
-			*first = i + 1;
-		if (!*above && i > plan->holder)
-			*above = i + 1;
-		*sum += peer_weight(plan, i);
-		++*nth;
+			*counted = 0;
+		set_on(plan, i, is > 0);
 	}
-	if (!*nth)
+	return *counted ? 0 : -1;
+}
+
+/* The same, also where it follows from who is enabled. self: whether the holder is, as enabled_by() says. */
+__noinline int plan_step(__u32 slot, int self)
+{
+	struct zug_lease *l = &leases[slot & (ZUG_MAX_SANDBOXES - 1)];
+	struct zug_plan *plan = &l->plan;
+
+	if (plan->kind == ZUG_PLAN_STEPS)
+		return plan_known(plan);
+	if (count_on(l, self) || !plan->nr_on)
 		return -1;
 	if (plan->kind == ZUG_PLAN_DRAWS)
 		return drawn(plan);
@@ -405,29 +514,47 @@ __noinline int plan_step(__u32 slot, int self)
 		return pended(plan);
 	if (plan->kind == ZUG_PLAN_SELECTION)
 		return picked(plan);
-	if (*nth == 1)
-		return (*first - 1) & (ZUG_PLAN_PEERS - 1);
+	if (plan->nr_on == 1)
+		return next_on(plan, 0);
 	return plan->kind == ZUG_PLAN_RANKS ? ranked(plan) : chosen(plan);
 }
 
-/* The holder has woken that task up, perhaps for the first time. 0: the plan does not know it. */
-__noinline int plan_awake(__u32 slot, __u32 task)
+/* The peer that is that task, where it was when it was looked for last, or anywhere; or nr_peers. */
+static __always_inline __u32 find_peer(const struct zug_plan *plan, __u32 task, __u32 last)
 {
-	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
 	__u32 i;
 
+	if (last < plan->nr_peers && plan->peers[last & (ZUG_PLAN_PEERS - 1)].task == task)
+		return last;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
-
 		if (i >= plan->nr_peers)
 			break;
-		if (q->task != task || !q->pid)
-			continue;
-		if (q->pass.kind == ZUG_PASS_ASLEEP)
-			q->pass.kind = ZUG_PASS_ALWAYS;
-		return 1;
+		if (plan->peers[i & (ZUG_PLAN_PEERS - 1)].task == task)
+			return i;
 	}
-	return 0;
+	return plan->nr_peers;
+}
+
+/* The holder has woken that task up, perhaps for the first time. 0: the plan does not know it. last: as for find_peer(); what that says now goes there. */
+__noinline int plan_awake(__u32 slot, __u32 task, __u32 *last)
+{
+	struct zug_plan *plan = &leases[slot & (ZUG_MAX_SANDBOXES - 1)].plan;
+	struct zug_peer *q;
+	__u32 i;
+
+	if (!last)
+		return 0;
+	i = find_peer(plan, task, *last);
+	q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
+	if (i >= plan->nr_peers || !q->pid)
+		return 0;
+	*last = i;
+	if (q->pass.kind != ZUG_PASS_ASLEEP)
+		return 1;
+	q->pass.kind = ZUG_PASS_ALWAYS;
+	if (plan->counted)
+		set_on(plan, i, true);
+	return 1;
 }
 
 /* The holder has created a thread, which is the next one of its children that the plan knows, if it knows one. */
@@ -591,6 +718,8 @@ static __noinline int tell_lock(struct zug_sandbox *s, struct task_struct *p, co
 	if (!may || l->flags & ZUG_LEASE_CHANGE)
 		return false;
 	__builtin_memcpy(l->locks[i].word, word, sizeof(word));
+	/* others may be enabled now, or not any more */
+	l->plan.counted = 0;
 	event_init(&e, ZUG_EV_LOCK, p, t);
 	e.flags = ZUG_EF_LEASED;
 	e.arg[0] = i;
@@ -650,6 +779,19 @@ static __always_inline bool knows_locks(struct zug_sandbox *s, struct task_struc
 	return t->ev.kind == ZUG_EV_EXIT ? l->plan.read_last == t->id : tell_locks(s, p, t, l, t->last_lock);
 }
 
+/* What the holder, which sleeps, goes on with when it is woken up: kworld_describe_wait(), kworld_wakes(). */
+static __always_inline void sleeps_with(struct zug_access *a, const struct task_state *t)
+{
+	if (t->last_lock && (t->ev.flags & ZUG_EF_INSIDE || t->ev.arg[0] - t->last_lock < 64)) {
+		a->how &= ~ZUG_ACCESS_WRITES;
+		return;
+	}
+	/* behind another one it keeps the object of that, if the wait was one that is a point itself */
+	a->how = a->object[0] ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
+	a->object[0] = ZUG_OBJECT_ANY;
+	a->object[1] = 0;
+}
+
 /* The holder sleeps, or is dead: 1 where the turn is to go to the next one of the plan, by hand_over(). */
 __noinline int plan_leaves(__u32 slot)
 {
@@ -670,13 +812,7 @@ __noinline int plan_leaves(__u32 slot)
 		return 0;
 	from->pass.kind = ZUG_PASS_ASLEEP;
 	from->lock = 0;
-	/* with no object it could go on with anything (kworld_wakes()) */
-	if (from->access.object[0])
-		from->access.how = 0;
-	else
-		from->access.how |= ZUG_ACCESS_WRITES;
-	from->access.object[0] = ZUG_OBJECT_ANY;
-	from->access.object[1] = 0;
+	sleeps_with(&from->access, t);
 	plan->next = next + 1;
 	l->left--;
 	return 1;

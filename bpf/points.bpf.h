@@ -572,6 +572,7 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 	t->prim[0] = site && site->obj_arg ? args[(site->obj_arg - 1) & 3] : 0;
 	t->prim[1] = site && site->obj2_arg ? args[(site->obj2_arg - 1) & 3] : 0;
 	t->joins = site && site->flags & ZUG_SITE_JOIN;
+	t->gathers = site && site->access & ZUG_ACCESS_GATHERS;
 	t->tells_eintr = site && site->flags & ZUG_SITE_EINTR;
 	if (!(site && site->flags & ZUG_SITE_WAITS) && quiet_pass(s)) {
 		t->last_lock = 0;

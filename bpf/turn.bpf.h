@@ -203,7 +203,7 @@ static __always_inline bool waits_plainly(const struct task_state *t)
 	const __u32 looks = ZUG_EF_TIMED | ZUG_EF_TIMER | ZUG_EF_VFORK | ZUG_EF_STOPPED | ZUG_EF_ENDLESS | ZUG_EF_OVER;
 
 	/* whether tasks wait for locks in a circle is found out where they stand still */
-	return t->ev.nr == NR_futex && !(t->ev.flags & looks) && !t->ev.deadline && !t->last_lock;
+	return t->ev.nr == NR_futex && !(t->ev.flags & looks) && !t->ev.deadline && (!t->last_lock || t->gathers);
 }
 
 /* The holder sleeps or is dead, as t->ev says: true where its plan hands the turn on. */
@@ -344,7 +344,7 @@ void BPF_PROG(zug_enqueue, struct task_struct *p, u64 enq_flags)
 	if (w && w->slot == slot && w->id == s->holder)
 		waker = w->id;
 	if (!waker || (slot < ZUG_MAX_SANDBOXES &&
-		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id) &&
+		       (leases[slot].flags & ZUG_LEASE_WAKE || (leases[slot].plan.kind && !plan_awake(slot, t->id, &t->peer) &&
 								 leases[slot].plan.kind != ZUG_PLAN_STEPS))))
 		lease_ends(t);
 	if (!(t->flags & TF_RAN))

@@ -245,6 +245,7 @@ enum zug_plan_kind {
  */
 #define ZUG_ACCESS_KNOWN	(1u << 0)	/* else nothing is known of it */
 #define ZUG_ACCESS_WRITES	(1u << 1)
+#define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and for no one that has something */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* zug_object_key(); 0: none. [1] is 0 when [0] is */
@@ -264,7 +265,7 @@ struct zug_peer {
 	__u32 lock;		/* 1 + the place of the lock that it stands before; 0: none */
 	__u64 weight;		/* but with STEPS and CHOICES; SELECTION: what decides who is intended */
 	struct zug_pass pass;	/* what that says: whether it is enabled. NEVER: it is, but its next step is for user space to see */
-	__u32 on;		/* the kernel side's own: it is enabled */
+	__u32 on;		/* the kernel side's own: it is in zug_plan.set */
 	struct zug_access access;	/* PENDING, SELECTION */
 	__u64 priority;		/* SELECTION */
 	__u32 held, pad;	/* SELECTION */
@@ -276,10 +277,12 @@ struct zug_plan {
 	__u32 next;		/* 1 + the one that gets it when the holder has stopped; 0: none */
 	__u32 nr_runs, at;
 	/* the kernel side's own: */
-	__u32 nth, sum;		/* how many are enabled, and their weights */
-	__u32 first, above;	/* 1 + the first that is enabled, and the first of these above the holder; 0: there is none */
-	__u32 drawn, look;	/* look: the lock that is looked at next in turn */
-	__u32 chosen, pad0;
+	__u32 counted;		/* which tasks are enabled is known: set, and how many, and their weights */
+	__u32 nr_on, sum;
+	__u32 top;		/* RANKS: 1 + the enabled one with the highest; 0: unknown */
+	__u32 drawn, chosen;
+	__u32 look, pad0;	/* look: the lock that is looked at next in turn */
+	__u64 set[ZUG_PLAN_PEERS / 64];
 	__u64 best;
 	__u64 draws;		/* state of the generator */
 	__u32 weight_step;	/* what a task's weight loses with a step */
@@ -716,8 +719,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 20896, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25032, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 20928, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 25064, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

@@ -47,15 +47,21 @@ static bool add_lock(struct kworld *k, struct lease *l, uint64_t addr)
 /* The locks that tasks stand before. false: they cannot all be looked at where the task is. */
 static bool gather_locks(struct kworld *k, struct lease *l)
 {
-	uint64_t addrs[LOCK_READS];
+	uint64_t addrs[LOCK_FETCH + LOCK_READS];
 
-	for (uint32_t i = 0; i < k->waiters.nr; i++) {
-		uint32_t n = k->waiters.list[i];
-		unsigned int nr = lock_reads(k->w.tasks[n].label.op, k->kt[n].lock, k->kt[n].libc, addrs);
+	for (uint32_t i = 0; i < k->waiters.nr;) {
+		unsigned int all = 0;
 
-		if (nr && k->w.tasks[n].tgid != l->tgid)
-			return false;
-		for (unsigned int a = 0; a < nr; a++)
+		for (; i < k->waiters.nr && all < LOCK_FETCH; i++) {
+			uint32_t n = k->waiters.list[i];
+			unsigned int nr = lock_reads(k->w.tasks[n].label.op, k->kt[n].lock, k->kt[n].libc, &addrs[all]);
+
+			if (nr && k->w.tasks[n].tgid != l->tgid)
+				return false;
+			all += nr;
+		}
+		lock_memory_fetch(&k->locks, l->tgid, addrs, all);
+		for (unsigned int a = 0; a < all; a++)
 			if (!add_lock(k, l, addrs[a]))
 				return false;
 	}

@@ -13,8 +13,7 @@
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
 
-/* As many as are read at once. */
-#define FEW	LOCK_FETCH
+#define FEW	16
 
 static bool stands_before_lock(const struct world_task *t)
 {

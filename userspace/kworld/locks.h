@@ -10,7 +10,7 @@
 /* The memory of locks that was read while all tasks stand. With nr = 0 it is forgotten: do so before any task runs. */
 #define LOCK_WORDS	6
 #define LOCK_MEMORY	160	/* those of a lease, and some more */
-#define LOCK_FETCH	16
+#define LOCK_FETCH	64
 struct lock_memory {
 	unsigned int nr;
 	bool moving;	/* a task runs: nothing is known but what is here */

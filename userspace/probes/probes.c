@@ -260,7 +260,8 @@ static uint32_t access_there(const struct probe_site *s, const struct zug_site *
 		return 0;
 	if (!object && access_op_local(s->op))
 		return ZUG_ACCESS_KNOWN;
-	return ZUG_ACCESS_KNOWN | (!object || zug_op_flags(s->op) & ZUG_L_WRITE ? ZUG_ACCESS_WRITES : 0);
+	return ZUG_ACCESS_KNOWN | (!object || zug_op_flags(s->op) & ZUG_L_WRITE ? ZUG_ACCESS_WRITES : 0) |
+	       (s->op == ZUG_OP_BARRIER_WAIT ? ZUG_ACCESS_GATHERS : 0);
 }
 
 /* The site as the kernel side has to know it. */
