@@ -258,6 +258,9 @@ static __noinline int note(struct zug_sandbox *s, struct task_struct *p, struct 
 	t->ev.answer = a[5];
 	if (a[4])
 		bpf_probe_read_user_str(t->ev.name, sizeof(t->ev.name), (void *)a[4]);
+	/* the place that it tells is the label's, and not seen at the point that comes next */
+	if (what & ZUG_NOTE_NEXT && t->slot < ZUG_MAX_SANDBOXES && leases[t->slot].plan.nr_constraints)
+		lease_ends(t);
 	if (what & ZUG_NOTE_NEXT) {
 		t->ev.flags |= ZUG_EF_LONE;
 		event_send(s, &t->ev);

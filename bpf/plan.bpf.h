@@ -24,6 +24,8 @@ struct stand {
 	struct zug_pass pass;
 	__u64 lock;		/* address; 0: none */
 	struct zug_access access;
+	__u64 place;		/* of the code, as its label says it */
+	__u32 op;
 };
 
 /* Whether a task is enabled that stands before a lock with that memory: 1, 0; -1: that is not clear. */
@@ -302,30 +304,119 @@ static __noinline int redraw(struct zug_plan *plan, __u32 chosen)
 	return chosen & (ZUG_PLAN_PEERS - 1);
 }
 
+/* What the operation is to the constraints of the plan. false: that is not clear. */
+static __always_inline bool mark(struct zug_plan *plan, struct zug_access *a, __u64 place, __u32 op)
+{
+	volatile __u32 *marks = &a->marks;
+	__u32 i;
+
+	*marks = 0;
+	for (i = 0; i < ZUG_CONSTRAINTS; i++) {
+		const struct zug_constraint *c = &plan->constraints[i];
+		bool access = c->access == place && c->access_op == op, write = c->write == place && c->write_op == op;
+
+		if (i >= plan->nr_constraints)
+			break;
+		if (!c->object && (access || write))
+			return false;
+		if (a->object[0] != c->object)
+			continue;
+		*marks |= ZUG_MARK_OBJECT(i) | (access ? ZUG_MARK_ACCESS(i) : 0) | (write ? ZUG_MARK_WRITE(i) : 0);
+	}
+	return true;
+}
+
+/* Whether the constraints want that operation soon (1), or not yet (-1): wish() of search/strategies/guided.c. */
+static __noinline int wish(struct zug_plan *plan, const struct zug_peer *q)
+{
+	volatile int *sum = (volatile int *)&plan->chosen;
+	__u32 i, marks = q->access.marks;
+
+	*sum = 0;
+	bpf_for(i, 0, ZUG_CONSTRAINTS) {
+		const struct zug_constraint *c = &plan->constraints[i < ZUG_CONSTRAINTS ? i : 0];
+
+		if (i >= plan->nr_constraints)
+			break;
+		if (c->met)
+			continue;
+		if (marks & ZUG_MARK_ACCESS(i))
+			*sum += c->wrote == c->see ? c->see : -1;
+		else if (marks & ZUG_MARK_WRITE(i) && plan->marked & ZUG_MARK_ACCESS(i))
+			*sum += c->see ? 1 : -1;
+		else if (c->see && marks & ZUG_MARK_OBJECT(i) && q->access.how & ZUG_ACCESS_WRITES && c->wrote)
+			*sum -= 1;
+	}
+	return *sum > 0 ? 1 : *sum < 0 ? -1 : 0;
+}
+
+/* The task that is chosen makes an operation with these marks: which constraints it meets, and whether it is the last write. */
+static __noinline int meet(struct zug_plan *plan, const struct zug_access *a)
+{
+	__u32 i;
+
+	bpf_for(i, 0, ZUG_CONSTRAINTS) {
+		struct zug_constraint *c = &plan->constraints[i < ZUG_CONSTRAINTS ? i : 0];
+
+		if (i >= plan->nr_constraints)
+			break;
+		if (a->marks & ZUG_MARK_ACCESS(i) && c->wrote == c->see)
+			c->met = 1;
+		if (a->marks & ZUG_MARK_OBJECT(i) && a->how & ZUG_ACCESS_WRITES)
+			c->wrote = !!(a->marks & ZUG_MARK_WRITE(i));
+	}
+	return 0;
+}
+
+/* The marks of all tasks, whether they can go on or not. */
+static __noinline int gather_marks(struct zug_plan *plan)
+{
+	volatile __u32 *marked = &plan->marked;
+	__u32 i;
+
+	*marked = 0;
+	bpf_for(i, 0, ZUG_PLAN_PEERS) {
+		if (i >= plan->nr_peers)
+			break;
+		*marked |= plan->peers[i & (ZUG_PLAN_PEERS - 1)].access.marks;
+	}
+	return 0;
+}
+
 /* Of the tasks that are on the one whose operation has the highest priority. */
 static __always_inline int pended(struct zug_plan *plan)
 {
 	__u32 holder = plan->holder & (ZUG_PLAN_PEERS - 1);
+	bool stays = plan->base && plan->peers[holder].on;
 	volatile __u64 *best = &plan->best;
 	volatile __u32 *at = &plan->drawn;
+	volatile int *most = &plan->wish;
 	__u32 i;
+	int w;
 
 	*best = 0;
-	*at = plan->base && plan->peers[holder].on ? holder : next_on(plan, 0);
+	*most = -2;
+	*at = stays ? holder : next_on(plan, 0);
+	if (plan->nr_constraints)
+		gather_marks(plan);
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
 
-		if (i >= plan->nr_peers || plan->nr_on < 2 || (plan->base && plan->peers[holder].on))
+		if (i >= plan->nr_peers || plan->nr_on < 2 || stays)
 			break;
 		if (!q->on)
 			continue;
 		if (!q->weight)
 			q->weight = next_draw(plan) | 1;
-		if (q->weight > *best) {
+		w = plan->nr_constraints ? wish(plan, q) : 0;
+		if (w > *most || (w == *most && q->weight > *best)) {
 			*best = q->weight;
+			*most = w;
 			*at = i;
 		}
 	}
+	if (plan->nr_constraints)
+		meet(plan, &plan->peers[*at & (ZUG_PLAN_PEERS - 1)].access);
 	return redraw(plan, *at);
 }
 
@@ -552,6 +643,8 @@ __noinline int plan_awake(__u32 slot, __u32 task, __u32 *last)
 	if (q->pass.kind != ZUG_PASS_ASLEEP)
 		return 1;
 	q->pass.kind = ZUG_PASS_ALWAYS;
+	/* it goes on, which is another operation */
+	q->access.marks = 0;
 	if (plan->counted)
 		set_on(plan, i, true);
 	return 1;
@@ -585,11 +678,11 @@ static __always_inline void plan_counts(struct zug_lease *l, __u32 steps)
 {
 	if (l->plan.kind == ZUG_PLAN_DRAWS)
 		peer_steps(&l->plan, l->plan.holder, steps);
+	else if (l->plan.kind == ZUG_PLAN_SELECTION || l->plan.nr_constraints)
+		/* what its operations are is not looked at there */
+		l->left = 0;
 	else if (l->plan.kind == ZUG_PLAN_PENDING)
 		l->plan.peers[l->plan.holder & (ZUG_PLAN_PEERS - 1)].weight = 0;
-	else if (l->plan.kind == ZUG_PLAN_SELECTION)
-		/* whether its operations are on the object is not looked at there */
-		l->left = 0;
 	else if (l->plan.kind == ZUG_PLAN_STEPS && (steps != 1 || plan_known(&l->plan) != (int)l->plan.holder))
 		l->left = 0;
 }
@@ -682,6 +775,8 @@ __noinline int plan_goes(__u32 slot, const struct stand *at, int may)
 	if (!t || !at || at->pass.kind == ZUG_PASS_NEVER)
 		return PLAN_STOPS;
 	from->access = at->access;
+	if (plan->nr_constraints && (!(at->access.how & ZUG_ACCESS_KNOWN) || !mark(plan, &from->access, at->place, at->op)))
+		return PLAN_STOPS;
 	next = plan_step(slot, enabled_by(&at->pass, t->ev.word));
 	if (next < 0 || next >= ZUG_PLAN_PEERS)
 		return PLAN_STOPS;
@@ -782,7 +877,7 @@ static __always_inline bool knows_locks(struct zug_sandbox *s, struct task_struc
 /* What the holder, which sleeps, goes on with when it is woken up: kworld_describe_wait(), kworld_wakes(). */
 static __always_inline void sleeps_with(struct zug_access *a, const struct task_state *t)
 {
-	if (t->last_lock && (t->ev.flags & ZUG_EF_INSIDE || t->ev.arg[0] - t->last_lock < 64)) {
+	if (t->ev.kind == ZUG_EV_BLOCK && t->last_lock && (t->ev.flags & ZUG_EF_INSIDE || t->ev.arg[0] - t->last_lock < 64)) {
 		a->how &= ~ZUG_ACCESS_WRITES;
 		return;
 	}
@@ -790,6 +885,7 @@ static __always_inline void sleeps_with(struct zug_access *a, const struct task_
 	a->how = a->object[0] ? 0 : ZUG_ACCESS_KNOWN | ZUG_ACCESS_WRITES;
 	a->object[0] = ZUG_OBJECT_ANY;
 	a->object[1] = 0;
+	a->marks = 0;
 }
 
 /* The holder sleeps, or is dead: 1 where the turn is to go to the next one of the plan, by hand_over(). */

@@ -122,6 +122,9 @@ static __noinline int leased(struct zug_sandbox *s, struct task_state *t, const 
 	at.pass = site->pass;
 	at.lock = t->last_lock;
 	fill_access(&at.access, p, t, site);
+	at.op = site->op;
+	/* kworld_label_point() */
+	at.place = site->flags & ZUG_SITE_CALL && t->ev.ret ? t->ev.ret - 1 : t->ev.ip;
 	return lease_says(s, p, t, l, site->pass.steps, &at, may);
 }
 

@@ -250,7 +250,21 @@ enum zug_plan_kind {
 struct zug_access {
 	__u64 object[2];	/* zug_object_key(); 0: none. [1] is 0 when [0] is */
 	__u32 how;		/* ZUG_ACCESS_* */
-	__u32 pad;
+	__u32 marks;		/* of constraints: what it is to them */
+};
+
+/* struct search_constraint of search/search.h: what an operation on the object is to the one with that number. */
+#define ZUG_CONSTRAINTS		6
+#define ZUG_MARK_ACCESS(i)	(1u << (i))
+#define ZUG_MARK_WRITE(i)	(1u << (8 + (i)))
+#define ZUG_MARK_OBJECT(i)	(1u << (16 + (i)))	/* its first object is that */
+struct zug_constraint {
+	__u64 object;		/* zug_object_key(); 0: no task has come to it yet */
+	__u64 write, access;	/* where the code of these operations lies */
+	__u16 write_op, access_op;
+	__u8 see, wrote;
+	__u8 met;
+	__u8 pad;
 };
 
 /* An object in memory, private to that process (ino 0: its address) or shared; no other one is likely to have the same key. */
@@ -281,7 +295,8 @@ struct zug_plan {
 	__u32 nr_on, sum;
 	__u32 top;		/* RANKS: 1 + the enabled one with the highest; 0: unknown */
 	__u32 drawn, chosen;
-	__u32 look, pad0;	/* look: the lock that is looked at next in turn */
+	__u32 look;		/* the lock that is looked at next in turn */
+	__s32 wish;
 	__u64 set[ZUG_PLAN_PEERS / 64];
 	__u64 best;
 	__u64 draws;		/* state of the generator */
@@ -295,6 +310,9 @@ struct zug_plan {
 	} changes[ZUG_PLAN_CHANGES];
 	__u32 base;		/* STEPS, CHOICES, PENDING: search_rule.base */
 	__u32 read_last;	/* the thread whose locks were read when it was about to end */
+	__u32 nr_constraints;	/* PENDING */
+	__u32 marked;		/* the kernel side's own: marks of all tasks */
+	struct zug_constraint constraints[ZUG_CONSTRAINTS];
 	__u64 object;		/* SELECTION: search_rule.object */
 	__u32 intended;		/* SELECTION: 1 + the peer; 0: none */
 	__u32 pad;
@@ -719,8 +737,8 @@ _Static_assert(sizeof(struct zug_sandbox) == 408, "zug_sandbox");
 _Static_assert(sizeof(struct zug_call) == 72 + 2 * ZUG_CALL_PATH + ZUG_CALL_STACK, "zug_call");
 _Static_assert(sizeof(struct zug_path) == sizeof(struct zug_event), "zug_path");
 _Static_assert(sizeof(struct zug_peer) == 80, "zug_peer");
-_Static_assert(sizeof(struct zug_plan) == 20928, "zug_plan");
-_Static_assert(sizeof(struct zug_lease) == 25064, "zug_lease");
+_Static_assert(sizeof(struct zug_plan) == 21128, "zug_plan");
+_Static_assert(sizeof(struct zug_lease) == 25264, "zug_lease");
 _Static_assert(sizeof(struct zug_known_file) == 16, "zug_known_file");
 _Static_assert(sizeof(struct zug_step_key) == 16, "zug_step_key");
 _Static_assert(sizeof(struct zug_syscall) == 16, "zug_syscall");

@@ -161,6 +161,18 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
  */
 #define SEARCH_CHANGES	4
 #define SEARCH_RANK_ZERO	(1ull << 63)	/* ranks below it are of tasks that have yielded */
+/* An operation at a place in the code, on an object. */
+struct search_operation {
+	uint64_t site, object;
+	uint32_t op;
+};
+/* PENDING: an access that is to see a write, or not to. */
+#define SEARCH_CONSTRAINTS	6
+struct search_constraint {
+	struct search_operation write, access;	/* on the same object */
+	bool see;
+	bool wrote;		/* the last write to the object was that one */
+};
 struct search_rule {
 	enum {
 		SEARCH_BY_STEPS,	/* search_ahead() */
@@ -169,7 +181,8 @@ struct search_rule {
 		SEARCH_BY_CHOICES,	/* search_ahead() */
 		/*
 		 * As by ranks, but who has none draws rng_next() | 1; and behind each step, also where one task alone is enabled, the
-		 * task has none any more, nor have those before an operation that depends on it (search/access.h).
+		 * task has none any more, nor have those before an operation that depends on it (search/access.h). Constraints come
+		 * before priorities, until they are met: wish() of strategies/guided.c.
 		 */
 		SEARCH_BY_PENDING,
 		/*
@@ -189,6 +202,8 @@ struct search_rule {
 		uint32_t rank;	/* so much above SEARCH_RANK_ZERO; or, if it was below that, one less than lowest, which becomes that */
 	} changes[SEARCH_CHANGES];
 	uint64_t lowest;
+	uint32_t nr_constraints;	/* PENDING */
+	struct search_constraint constraints[SEARCH_CONSTRAINTS];
 	uint64_t object;	/* SELECTION */
 	uint32_t intended;	/* SELECTION: SEARCH_NO_TASK: to be drawn */
 	/*

@@ -24,14 +24,15 @@
 #include "search/seen.h"
 #include "search/strategies/strategies.h"
 
-#define MAX_RULES	6	/* constraints of one execution */
+#define MAX_RULES	SEARCH_CONSTRAINTS	/* of one execution */
 #define MAX_KEPT	512
 #define MAX_EVENTS	4096	/* abstract operations that are told apart */
 
 /* An abstract operation: one place in the code acting on one object. */
 struct abstract {
 	uint64_t key;
-	uint64_t object;
+	uint64_t site, object;
+	uint32_t op;
 	uint32_t task;		/* one that made it */
 	bool write;
 	bool shared;		/* more than one task made it */
@@ -175,12 +176,12 @@ static uint64_t key_of(const struct search_cand *c, uint64_t object)
 	return mix64(mix64(place * 0x9e3779b97f4a7c15ull + c->label.op) + object) ?: 1;
 }
 
-static int learn(struct guided *g, uint64_t key, uint32_t task, const struct access *a)
+static int learn(struct guided *g, uint64_t key, const struct search_cand *c, const struct access *a)
 {
 	const uint32_t *i = id_map_find(&g->by_key, key);
 
 	if (i) {
-		g->abstracts[*i].shared |= g->abstracts[*i].task != task;
+		g->abstracts[*i].shared |= g->abstracts[*i].task != c->task;
 		return 0;
 	}
 	if (g->nr_abstracts == MAX_EVENTS)
@@ -188,7 +189,7 @@ static int learn(struct guided *g, uint64_t key, uint32_t task, const struct acc
 	if (!id_map_add(&g->by_key, key, g->nr_abstracts, NULL))
 		return -ENOMEM;
 	g->abstracts[g->nr_abstracts++] = (struct abstract){
-		.key = key, .object = a->object[0], .task = task, .write = a->write,
+		.key = key, .site = c->label.site, .object = a->object[0], .op = c->label.op, .task = c->task, .write = a->write,
 	};
 	return 0;
 }
@@ -308,13 +309,13 @@ static int guided_observe(void *state, const struct search_point *p, uint32_t i)
 		return 0;
 	key = key_of(c, a.object[0]);
 	writer = last_writer(g, a.object[0]);
-	if (!g->env->frozen && learn(g, key, c->task, &a))
+	if (!g->env->frozen && learn(g, key, c, &a))
 		return -ENOMEM;
 	g->news |= !g->env->frozen && seen_add(&g->pairs, mix64(writer) + key);
 	return a.write ? set_writer(g, a.object[0], key) : 0;
 }
 
-/* Without constraints it is pos.c. */
+/* Without constraints it is pos.c, where no more than one point is known without the rule. */
 static uint64_t guided_promise(const void *state, const struct search_point *point, uint32_t task,
 			       enum search_until *until)
 {
@@ -324,12 +325,35 @@ static uint64_t guided_promise(const void *state, const struct search_point *poi
 	return !g->now.nr && priorities_next(g->prio, &g->env->rng, point) == task;
 }
 
+/* false: it is not at a place in the code. */
+static bool operation_of(const struct guided *g, uint64_t key, struct search_operation *o)
+{
+	const uint32_t *i = id_map_find(&g->by_key, key);
+	const struct abstract *a = i ? &g->abstracts[*i] : NULL;
+
+	if (!a || !a->site)
+		return false;
+	*o = (struct search_operation){ .site = a->site, .object = a->object, .op = a->op };
+	return true;
+}
+
 static void guided_rule(const void *state, struct search_rule *r)
 {
 	const struct guided *g = state;
 
-	if (!g->now.nr)
-		r->by = SEARCH_BY_PENDING;
+	for (uint32_t i = 0; i < g->now.nr; i++) {
+		const struct rule *rule = &g->now.rules[i];
+		struct search_constraint *c = &r->constraints[r->nr_constraints];
+
+		if (rule->met)
+			continue;
+		if (!operation_of(g, rule->write, &c->write) || !operation_of(g, rule->access, &c->access))
+			return;
+		c->see = rule->see;
+		c->wrote = last_writer(g, c->write.object) == rule->write;
+		r->nr_constraints++;
+	}
+	r->by = SEARCH_BY_PENDING;
 }
 
 static uint64_t guided_weight(const void *state, uint32_t task)

@@ -110,7 +110,7 @@ void mw_plan_counts(struct mw_state *s, uint32_t task)
 
 	if (plan->rule.by == SEARCH_BY_PENDING)
 		s->ranks[task] = 0;
-	if (plan->rule.by == SEARCH_BY_SELECTION)
+	if (plan->rule.by == SEARCH_BY_SELECTION || plan->rule.nr_constraints)
 		s->lease = 0;
 	for (uint32_t i = 0; i < plan->nr_weights && plan->rule.by == SEARCH_BY_DRAWS; i++)
 		if (plan->weights[i].task == task)
@@ -155,12 +155,72 @@ static uint32_t ranked_step(struct model_world *m, const bool *on)
 	return best;
 }
 
-/* What task i accesses next, where task t has come to a point, and the others stand. */
+/* The operation of task i, where task t has come to a point, and the others stand. */
+static struct zug_label label_next(struct model_world *m, uint32_t t, uint32_t i)
+{
+	return i == t && m->s->task[t].life == READY ? mw_label_of(m, t) : m->s->task[i].shown.label;
+}
+
 static struct access access_next(struct model_world *m, uint32_t t, uint32_t i)
 {
-	struct zug_label l = i == t && m->s->task[t].life == READY ? mw_label_of(m, t) : m->s->task[i].shown.label;
+	struct zug_label l = label_next(m, t, i);
 
 	return access_of(&l);
+}
+
+static bool is_operation(const struct zug_label *l, const struct search_operation *o)
+{
+	return l->site == o->site && l->op == o->op && l->object == o->object;
+}
+
+static bool is_pending(struct model_world *m, uint32_t t, const struct search_operation *o)
+{
+	for (uint32_t i = 0; i < MW_TASKS; i++) {
+		struct zug_label l = label_next(m, t, i);
+
+		if ((m->s->task[i].life == READY || m->s->task[i].life == BLOCKED) && is_operation(&l, o))
+			return true;
+	}
+	return false;
+}
+
+/* How much the constraints want the operation of task i: wish() of guided.c. */
+static int wish(struct model_world *m, uint32_t t, uint32_t i)
+{
+	const struct search_rule *r = &m->s->plan.rule;
+	struct zug_label l = label_next(m, t, i);
+	struct access a = access_of(&l);
+	int sum = 0;
+
+	for (uint32_t n = 0; n < r->nr_constraints; n++) {
+		const struct search_constraint *c = &r->constraints[n];
+
+		if (m->s->met[n])
+			continue;
+		if (is_operation(&l, &c->access))
+			sum += c->wrote == c->see ? c->see : -1;
+		else if (is_operation(&l, &c->write) && is_pending(m, t, &c->access))
+			sum += c->see ? 1 : -1;
+		else if (c->see && c->wrote && a.write && a.object[0] == c->write.object)
+			sum--;
+	}
+	return (sum > 0) - (sum < 0);
+}
+
+/* Task i makes its operation: which constraints that meets. */
+static void meet(struct model_world *m, uint32_t t, uint32_t i)
+{
+	struct search_rule *r = &m->s->plan.rule;
+	struct zug_label l = label_next(m, t, i);
+	struct access a = access_of(&l);
+
+	for (uint32_t n = 0; n < r->nr_constraints; n++) {
+		struct search_constraint *c = &r->constraints[n];
+
+		m->s->met[n] |= is_operation(&l, &c->access) && c->wrote == c->see;
+		if (a.write && a.object[0] == c->write.object)
+			c->wrote = is_operation(&l, &c->write);
+	}
 }
 
 static bool depends(struct model_world *m, uint32_t t, uint32_t i, uint32_t other)
@@ -177,16 +237,21 @@ static uint32_t pending_step(struct model_world *m, uint32_t t, const bool *on, 
 	struct rng rng = { .state = r->state };
 	uint64_t *prio = m->s->ranks;
 	uint32_t best = r->base && on[t] ? t : MW_TASKS;
+	int most = 0;
 
 	for (uint32_t i = 0; i < MW_TASKS && !(r->base && on[t]); i++) {
 		if (!on[i])
 			continue;
 		if (nr > 1 && !prio[i])
 			prio[i] = rng_next(&rng) | 1;
-		if (best == MW_TASKS || prio[i] > prio[best])
+		if (best == MW_TASKS || wish(m, t, i) > most || (wish(m, t, i) == most && prio[i] > prio[best])) {
 			best = i;
+			most = wish(m, t, i);
+		}
 	}
 	r->state = rng.state;
+	if (best < MW_TASKS)
+		meet(m, t, best);
 	for (uint32_t i = 0; i < MW_TASKS && best < MW_TASKS; i++)
 		if (i == best || (prio[i] && depends(m, t, best, i)))
 			prio[i] = 0;

@@ -169,6 +169,7 @@ static int mw_grant(struct world *w, uint32_t task)
 	m->s->plan = m->s->next_plan;
 	m->s->run = m->s->choices = 0;
 	memset(m->s->ranks, 0, sizeof(m->s->ranks));
+	memset(m->s->met, 0, sizeof(m->s->met));
 	for (uint32_t i = 0; i < m->s->plan.nr_weights; i++)
 		m->s->ranks[m->s->plan.weights[i].task] = m->s->plan.weights[i].weight;
 	m->s->to = WORLD_NO_TASK;

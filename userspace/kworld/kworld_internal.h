@@ -159,6 +159,14 @@ struct errand {
 	struct zug_event came;	/* the last event that was waited for */
 };
 
+/* Where an object in memory lies, and a task that has come to it. */
+#define FOUND_OBJECTS	16
+struct found_object {
+	uint64_t object;
+	uint32_t task;
+	struct zug_where at;
+};
+
 /* Of a task that goes on without stopping (kworld_lease.c). */
 struct lease {
 	uint32_t nr;		/* points that it may pass: the next grant's; 0: there is none */
@@ -173,9 +181,8 @@ struct lease {
 	struct zug_call call;	/* of the next system call that was passed: its path */
 	struct world_plan plan;	/* the next grant's, if planned */
 	bool planned;
-	uint64_t selected;	/* the object of a selection (SEARCH_BY_SELECTION) that was found last; 0: none */
-	uint32_t selected_by;	/* the task that has come to it */
-	struct zug_where selected_at;
+	struct found_object found[FOUND_OBJECTS];	/* of rules, that some task has come to */
+	uint32_t nr_found;
 	bool handed;		/* at the point that comes next the turn goes to the task `to` */
 	uint32_t to;
 	uint32_t ahead;		/* the task that has the turn, while the engine decides about the point at which it got or kept it; or WORLD_NO_TASK */

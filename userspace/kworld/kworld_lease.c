@@ -159,7 +159,7 @@ static struct zug_access tell_access(struct kworld *k, uint32_t n)
 		a.object[0] = ZUG_OBJECT_ANY;
 	else if (kt->split.phase || (is.object[0] && !tell_object(k, t, label.object, &kt->at[0], &a.object[0])) ||
 		 (is.object[1] && !tell_object(k, t, label.object2, &kt->at[1], &a.object[1])))
-		a.how = 0;
+		a.how &= ~ZUG_ACCESS_KNOWN;
 	return a;
 }
 
@@ -219,22 +219,82 @@ static bool is_for_these(const struct search_rule *rule)
 	return rule->by == SEARCH_BY_DRAWS || rule->by == SEARCH_BY_SELECTION;
 }
 
-/* Where the object lies on which the selection is, as some task has come to an operation on it. false: that is not known. */
-static bool tell_selected(struct kworld *k, uint64_t object, __u64 *key)
+/* Where an object of the rule lies, as some task has come to an operation on it. false: that is not known. */
+static bool find_object(struct kworld *k, uint64_t object, __u64 *key)
 {
 	struct lease *l = &k->run.lease;
 
-	for (uint32_t n = 0; n < k->w.nr_tasks && l->selected != object; n++) {
+	for (uint32_t i = 0; i < l->nr_found; i++)
+		if (l->found[i].object == object)
+			return tell_object(k, &k->w.tasks[l->found[i].task], object, &l->found[i].at, key);
+	for (uint32_t n = 0; n < k->w.nr_tasks && l->nr_found < FOUND_OBJECTS; n++) {
 		const struct zug_label *label = &k->w.tasks[n].label;
 		const struct zug_where *at = &k->kt[n].at[label->object != object];
 
 		if ((label->object != object && label->object2 != object) || !at->offset)
 			continue;
-		l->selected = object;
-		l->selected_by = n;
-		l->selected_at = *at;
+		l->found[l->nr_found++] = (struct found_object){ .object = object, .task = n, .at = *at };
+		return tell_object(k, &k->w.tasks[n], object, at, key);
 	}
-	return l->selected == object && tell_object(k, &k->w.tasks[l->selected_by], object, &l->selected_at, key);
+	return false;
+}
+
+/* An event POINT tells of it, and of no other one that user space labels so. */
+static bool is_point_in_code(unsigned int op)
+{
+	return (op >= ZUG_OP_LOCK && op <= ZUG_OP_SPIN_DESTROY) ||
+	       (op >= ZUG_OP_DATA_READ && op <= ZUG_OP_ATOMIC_RMW && op != ZUG_OP_POINT && op != ZUG_OP_CHOICE);
+}
+
+static bool is_operation(const struct zug_label *l, const struct search_operation *o)
+{
+	return l->site == o->site && l->op == o->op && l->object == o->object;
+}
+
+/* What the operation before which task n stands, or in which it waits, is to the constraints. */
+static uint32_t tell_marks(const struct kworld *k, uint32_t n)
+{
+	const struct search_rule *rule = &k->run.lease.plan.rule;
+	const struct zug_label *l = &k->w.tasks[n].label;
+	struct access a = access_of(l);
+	uint32_t marks = 0;
+
+	for (uint32_t i = 0; i < rule->nr_constraints; i++) {
+		if (a.object[0] == rule->constraints[i].access.object)
+			marks |= ZUG_MARK_OBJECT(i);
+		if (is_operation(l, &rule->constraints[i].access))
+			marks |= ZUG_MARK_ACCESS(i);
+		if (is_operation(l, &rule->constraints[i].write))
+			marks |= ZUG_MARK_WRITE(i);
+	}
+	return marks;
+}
+
+/* false: the kernel side could not tell these operations from others. */
+static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p)
+{
+	const struct search_rule *rule = &k->run.lease.plan.rule;
+
+	for (uint32_t i = 0; i < rule->nr_constraints; i++) {
+		const struct search_constraint *c = &rule->constraints[i];
+		struct zug_constraint *z = &p->constraints[p->nr_constraints++];
+
+		z->write = places_code(k->o.places, k->w.tasks[task].process, c->write.site);
+		z->access = places_code(k->o.places, k->w.tasks[task].process, c->access.site);
+		z->write_op = c->write.op;
+		z->access_op = c->access.op;
+		z->see = c->see;
+		z->wrote = c->wrote;
+		/* where another process has its code, and its objects, would have to be known as well */
+		if (!z->write || !z->access || !is_point_in_code(c->write.op) || !is_point_in_code(c->access.op))
+			return false;
+		if (!find_object(k, c->access.object, &z->object))
+			z->object = 0;
+	}
+	for (uint32_t n = 0; n < k->w.nr_tasks && rule->nr_constraints; n++)
+		if (world_lives(&k->w.tasks[n]) && k->w.tasks[n].tgid != k->w.tasks[task].tgid)
+			return false;
+	return true;
 }
 
 /* All tasks that there are, and, where the rule is one for them, that may come. false: they are too many, or not clear. */
@@ -264,6 +324,8 @@ static bool gather_peers(struct kworld *k, struct zug_plan *p, uint32_t *peer)
 		}
 		if ((p->kind == ZUG_PLAN_PENDING || p->kind == ZUG_PLAN_SELECTION) && q->pid)
 			q->access = tell_access(k, n);
+		if (q->pid)
+			q->access.marks = tell_marks(k, n);
 		tell_weights(&l->plan, n, q);
 		peer[p->nr_peers++] = n;
 	}
@@ -296,9 +358,9 @@ static bool give_plan(struct kworld *k, uint32_t task, struct zug_plan *p)
 		p->changes[i].at = rule->changes[i].at;
 		p->changes[i].rank = rule->changes[i].rank;
 	}
-	if (p->kind == ZUG_PLAN_SELECTION && !tell_selected(k, rule->object, &p->object))
+	if (p->kind == ZUG_PLAN_SELECTION && !find_object(k, rule->object, &p->object))
 		return false;
-	if (!gather_peers(k, p, peer))
+	if (!tell_constraints(k, task, p) || !gather_peers(k, p, peer))
 		return false;
 	at = place_of(peer, p->nr_peers, rule->intended);
 	p->intended = at < p->nr_peers ? at + 1 : 0;

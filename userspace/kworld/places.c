@@ -368,6 +368,20 @@ const struct place_site *places_find_site(const struct places *p, uint64_t site)
 	return i ? &p->sites[*i] : NULL;
 }
 
+uint64_t places_code(const struct places *p, uint32_t process, uint64_t site)
+{
+	const struct place_site *at = places_find_site(p, site);
+	const struct space *s = space_of(p, process);
+
+	for (unsigned int i = 0; at && s && i < s->nr; i++) {
+		const struct mapped_module *m = &s->maps[i];
+
+		if (m->module == at->module && at->offset >= m->pgoff && at->offset - m->pgoff < m->end - m->start)
+			return m->start + at->offset - m->pgoff;
+	}
+	return 0;
+}
+
 /* ---- objects ---- */
 
 /* The object that was seen at a place last; 0: none. */

@@ -40,6 +40,8 @@ void places_pid(struct places *p, int pid, uint32_t task);
 
 /* The site of a code address; 0 unknown. Known sites can be asked for below. */
 uint64_t places_site(struct places *p, uint32_t process, uint64_t addr);
+/* Where the code of that site lies in a process; 0: it does not. */
+uint64_t places_code(const struct places *p, uint32_t process, uint64_t site);
 /* The site of an offset in a file. */
 uint64_t places_site_in(struct places *p, uint32_t module, uint64_t offset);
 struct place_site {

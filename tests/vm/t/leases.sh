@@ -87,6 +87,7 @@ if begin "the same executions with leases and without"; then
 	same "$programs/if-for-while" portfolio --executions 20 --no-races
 	same "$programs/dining-philosophers" pos --executions 8
 	same "$programs/dining-philosophers" surw --executions 8
+	same "$programs/dining-philosophers" guided --executions 12
 	end
 fi
 if begin "system calls: the same executions with leases and without"; then
@@ -154,7 +155,7 @@ if begin "what no other task can see is passed, and is no decision"; then
 fi
 
 if begin "priorities of operations, and the order at one object, need few questions"; then
-	asks_less 30 pos
+	asks_less 30 pos guided
 	asks_less 40 surw
 	end
 fi
