@@ -319,7 +319,7 @@ static __always_inline bool mark(struct zug_plan *plan, struct zug_access *a, __
 			break;
 		if (!c->object && (access || write))
 			return false;
-		if (a->object[0] != c->object)
+		if (!c->object || a->object[0] != c->object)
 			continue;
 		*marks |= ZUG_MARK_OBJECT(i) | (access ? ZUG_MARK_ACCESS(i) : 0) | (write ? ZUG_MARK_WRITE(i) : 0);
 	}

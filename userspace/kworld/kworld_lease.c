@@ -285,12 +285,16 @@ static bool tell_constraints(struct kworld *k, uint32_t task, struct zug_plan *p
 		z->access_op = c->access.op;
 		z->see = c->see;
 		z->wrote = c->wrote;
-		/* where another process has its code, and its objects, would have to be known as well */
 		if (!z->write || !z->access || !is_point_in_code(c->write.op) || !is_point_in_code(c->access.op))
 			return false;
-		if (!find_object(k, c->access.object, &z->object))
-			z->object = 0;
+		if (find_object(k, c->access.object, &z->object))
+			continue;
+		/* what other operations do to it would not be seen */
+		if (c->wrote)
+			return false;
+		z->object = 0;
 	}
+	/* where another process has its code would have to be known as well */
 	for (uint32_t n = 0; n < k->w.nr_tasks && rule->nr_constraints; n++)
 		if (world_lives(&k->w.tasks[n]) && k->w.tasks[n].tgid != k->w.tasks[task].tgid)
 			return false;

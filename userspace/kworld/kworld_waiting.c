@@ -13,6 +13,7 @@
 #include "kworld/kworld_internal.h"
 #include "lib/base/array.h"
 
+/* So many tasks before locks are few. */
 #define FEW	16
 
 static bool stands_before_lock(const struct world_task *t)
