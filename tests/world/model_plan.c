@@ -170,7 +170,7 @@ static struct access access_next(struct model_world *m, uint32_t t, uint32_t i)
 
 static bool is_operation(const struct zug_label *l, const struct search_operation *o)
 {
-	return l->site == o->site && l->op == o->op && l->object == o->object;
+	return l->site == o->site && l->op == o->op && access_of(l).object[0] == o->object;
 }
 
 static bool is_pending(struct model_world *m, uint32_t t, const struct search_operation *o)
@@ -178,7 +178,7 @@ static bool is_pending(struct model_world *m, uint32_t t, const struct search_op
 	for (uint32_t i = 0; i < MW_TASKS; i++) {
 		struct zug_label l = label_next(m, t, i);
 
-		if ((m->s->task[i].life == READY || m->s->task[i].life == BLOCKED) && is_operation(&l, o))
+		if ((m->s->task[i].life == READY || m->s->task[i].life == BLOCKED) && is_operation(&l, o) && l.object == o->object)
 			return true;
 	}
 	return false;
