@@ -396,6 +396,18 @@ static struct trace_writer *begin_real(void)
 	return w;
 }
 
+static const uint32_t both[] = { 0, 1 };
+
+/* The same with two tasks, both of which can always run. */
+static struct trace_writer *begin_two(void)
+{
+	struct trace_writer *w = begin_real();
+
+	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
+	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
+	return w;
+}
+
 /* Ends that trace, and tells its finding into *told (malloc'd). */
 static struct trace *end_real(struct trace_writer *w, char **told)
 {
@@ -542,7 +554,6 @@ static void signals_have_a_place(void **state)
 static void a_livelock_shows_its_round(void **state)
 {
 	static const uint16_t ops[] = { ZUG_OP_TRYLOCK, ZUG_OP_UNLOCK, ZUG_OP_YIELD };
-	uint32_t both[2] = { 0, 1 };
 	struct trace_writer *w = begin_real();
 	struct trace *t;
 	char *out;
@@ -666,16 +677,13 @@ static void callers_of_headers(void **state)
 {
 	static const struct trace_frame theirs[] = { { "std::atomic<int>::load()", "/usr/include/c++/12/atomic", 100, false } };
 	static const struct trace_frame stack[] = { theirs[0], { "Pool::stop()", "/src/pool.cc", 51, false } };
-	const uint32_t enabled[] = { 0, 1 };
 	struct trace_minimized m = { .executions = 2, .minimal = true, .near = 2, .critical = {
 		.known = true, .alone = true, .first_task = 1, .first_step = 1, .second_task = 0, .second_step = UINT64_MAX,
 		.first = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 }, .second = { .op = ZUG_OP_ATOMIC_STORE, .site = 8 } } };
 	char copy[96], why[256], *out, *again;
-	struct trace_writer *w = begin_real();
+	struct trace_writer *w = begin_two();
 	struct trace *t, *callers;
 
-	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
 	trace_add_module(w, &(struct trace_module){ 1, "/src/x", "" });
 	trace_add_site(w, &(struct trace_site){ 8, 1, 32, 1, theirs, NULL });
 	for (uint64_t i = 0; i < 2; i++) {
@@ -683,7 +691,7 @@ static void callers_of_headers(void **state)
 			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_CALLER, .task = 1, .arg = 26,
 								.text = "Pool::work()\t/src/pool.cc" });
 		trace_add_step(w, &(struct trace_step){ .step = i, .task = i, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 2,
-							.enabled = enabled, .label = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 } });
+							.enabled = both, .label = { .op = ZUG_OP_ATOMIC_LOAD, .site = 8 } });
 	}
 	trace_add_stack(w, &(struct trace_stack){ 0, "could run", 2, stack });
 	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_EXIT, .code = 1 });
@@ -742,18 +750,15 @@ static void callers_without_lines(void **state)
  */
 static void what_matters_meanwhile(void **state)
 {
-	const uint32_t enabled[] = { 0, 1 };
 	struct trace_minimized m = { .executions = 2, .minimal = true, .preemptions = 1, .near = 2, .critical = {
 		.known = true, .alone = true, .first_task = 1, .first_step = 11, .second_task = 0, .second_step = 14,
 		.first = { .op = ZUG_OP_DATA_WRITE, .object = 5 }, .second = { .op = ZUG_OP_DATA_READ, .object = 5 } } };
-	struct trace_writer *w = begin_real();
+	struct trace_writer *w = begin_two();
 	struct trace *t;
 	char *out;
 
-	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
 	for (uint64_t i = 0; i < 16; i++) {
-		struct trace_step s = { .step = i, .task = i && i < 14, .nr_enabled = 2, .enabled = enabled,
+		struct trace_step s = { .step = i, .task = i && i < 14, .nr_enabled = 2, .enabled = both,
 					.flags = i == 1 ? TRACE_STEP_PREEMPTION : 0,
 					.label = { .op = i > 6 && i < 9 ? ZUG_OP_LOCK : ZUG_OP_DATA_READ,
 						   .object = i == 5 || i == 14 ? 5 : i == 15 ? 103 : 100 + i } };
@@ -792,24 +797,46 @@ static void what_matters_meanwhile(void **state)
 	trace_free(t);
 }
 
+/* A reader that asks for the lock once more, behind a writer, waits for itself. */
+static void a_task_may_wait_for_itself(void **state)
+{
+	static const struct zug_label labels[] = {
+		{ .op = ZUG_OP_RDLOCK, .object = 5 }, { .op = ZUG_OP_WRLOCK, .object = 5 }, { .op = ZUG_OP_RDLOCK, .object = 5 },
+	};
+	struct trace_writer *w = begin_two();
+	struct trace *t;
+	char *out;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		trace_add_step(w, &(struct trace_step){ .step = i, .task = i == 1, .last = i ? i == 2 : TRACE_NO_TASK,
+							.nr_enabled = 2, .enabled = both, .label = labels[i] });
+		if (i)
+			trace_add_note(w, &(struct trace_note){ .kind = TRACE_NOTE_BLOCK, .task = i == 1, .object = 5 });
+	}
+	trace_add_object(w, &(struct trace_object){ 5, "rwlock", "table" });
+	trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_DEADLOCK,
+						      .message = "T0 waits in rdlock for table; T1 waits in wrlock for table" });
+	t = end_real(w, &out);
+	expect(out, "; T0 waits for table, held by T0 itself\n");
+	free(out);
+	trace_free(t);
+}
+
 /* The step that ends a process is not told again as the last one where it is one of the two that decide. */
 static void the_last_step_is_told_once(void **state)
 {
-	const uint32_t enabled[] = { 0, 1 };
 	struct trace_minimized m = { .executions = 1, .minimal = true, .near = 2, .critical = {
 		.known = true, .alone = true, .first_task = 1, .first_step = 2, .second_step = UINT64_MAX,
 		.first = { .op = ZUG_OP_KILL, .object = 5 }, .second = { .op = ZUG_OP_SIGACTION, .object = 5 } } };
 
 	for (int decides = 0; decides < 2; decides++) {
-		struct trace_writer *w = begin_real();
+		struct trace_writer *w = begin_two();
 		struct trace *t;
 		char *out;
 
-		trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-		trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
 		for (uint64_t i = 0; i < 3; i++)
 			trace_add_step(w, &(struct trace_step){ .step = i, .task = i > 1, .last = i ? 0 : TRACE_NO_TASK, .nr_enabled = 2,
-								.enabled = enabled, .label = { .op = i > 1 ? ZUG_OP_KILL : ZUG_OP_BEGIN } });
+								.enabled = both, .label = { .op = i > 1 ? ZUG_OP_KILL : ZUG_OP_BEGIN } });
 		trace_add_outcome(w, &(struct trace_outcome){ .kind = ZUG_OUTCOME_SIGNAL, .code = 10 });
 		m.critical.first_step = 1 + decides;
 		trace_add_minimized(w, &m);
@@ -827,7 +854,6 @@ static void the_last_step_is_told_once(void **state)
  */
 static void copies_are_told_by_what_is_shared(void **state)
 {
-	const uint32_t enabled[] = { 0, 1 };
 	static const struct zug_label labels[] = {
 		{ .op = ZUG_OP_DATA_WRITE, .object = 5 },
 		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_COPIES, .object = 6, .object2 = 5 },
@@ -836,15 +862,13 @@ static void copies_are_told_by_what_is_shared(void **state)
 		{ .op = ZUG_OP_DATA_WRITE, .flags = ZUG_L_PART, .object = 9, .object2 = 5 },
 		{ .op = ZUG_OP_COND_WAIT, .object = 10, .object2 = 5 },
 	};
-	struct trace_writer *w = begin_real();
+	struct trace_writer *w = begin_two();
 	struct trace *t;
 	char *out;
 
-	trace_add_task(w, &(struct trace_task){ .parent = TRACE_NO_TASK, .comm = "x" });
-	trace_add_task(w, &(struct trace_task){ .task = 1, .parent = 0, .comm = "x" });
 	for (uint64_t i = 0; i < 6; i++)
 		trace_add_step(w, &(struct trace_step){ .step = i, .task = !!i, .last = i ? i > 1 : TRACE_NO_TASK, .nr_enabled = 2,
-							.enabled = enabled, .label = labels[i] });
+							.enabled = both, .label = labels[i] });
 	for (uint64_t i = 5; i < 11; i++) {
 		char name[8];
 
@@ -962,6 +986,7 @@ int main(void)
 		cmocka_unit_test(callers_of_headers),
 		cmocka_unit_test(callers_without_lines),
 		cmocka_unit_test(what_matters_meanwhile),
+		cmocka_unit_test(a_task_may_wait_for_itself),
 		cmocka_unit_test(the_last_step_is_told_once),
 		cmocka_unit_test(copies_are_told_by_what_is_shared),
 		cmocka_unit_test(places_are_looked_up),
