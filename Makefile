@@ -196,22 +196,26 @@ has_main	= $(if $(1),$(shell grep -lE '^(int )?main\b' $(1) /dev/null))
 unit_src	:= $(wildcard tests/unit/*.c)
 model_src	:= $(wildcard tests/model/*.c)
 world_src	:= $(wildcard tests/world/*.c)
+kworld_src	:= $(wildcard tests/kworld/*.c)
 unit_main	:= $(call has_main,$(unit_src))
 model_main	:= $(call has_main,$(model_src))
 world_main	:= $(call has_main,$(world_src))
+kworld_main	:= $(call has_main,$(kworld_src))
 unit_bin	:= $(unit_main:%.c=$(B)/%)
 model_bin	:= $(model_main:%.c=$(B)/%)
 world_bin	:= $(world_main:%.c=$(B)/%)
+kworld_bin	:= $(kworld_main:%.c=$(B)/%)
 unit_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(unit_main),$(unit_src)))
 model_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(model_main),$(model_src)))
 world_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(world_main),$(world_src)))
+kworld_help	:= $(patsubst %.c,$(B)/%.o,$(filter-out $(kworld_main),$(kworld_src)))
 
 $(B)/deps-test: tools/deps
 	@mkdir -p $(B)
 	@tools/deps test
 	@touch $@
 
-$(unit_src:%.c=$(B)/%.o) $(model_src:%.c=$(B)/%.o) $(world_src:%.c=$(B)/%.o): | $(B)/deps-test
+$(patsubst %.c,$(B)/%.o,$(unit_src) $(model_src) $(world_src) $(kworld_src)): | $(B)/deps-test
 
 # From an archive the linker takes only what a test uses; a unit test of a lower layer needs nothing of the kernel.
 $(unit_bin): $(B)/%: $(B)/%.o $(unit_help) $(B)/pure.a $(if $(user_src),$(B)/user.a)
@@ -224,6 +228,11 @@ $(model_bin): $(B)/%: $(B)/%.o $(model_help) $(B)/pure.a
 
 # The engine in a world without a kernel; model programs of the search run there, too.
 $(world_bin): $(B)/%: $(B)/%.o $(world_help) $(model_help) $(B)/user.a $(B)/pure.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
+
+# The kernel's world without a kernel: what these link in takes the place of the kernel side and of the sandbox.
+$(kworld_bin): $(B)/%: $(B)/%.o $(kworld_help) $(B)/tests/model/tap.o $(B)/user.a $(B)/pure.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/user.a $(B)/pure.a $(LDLIBS)
 
@@ -260,7 +269,7 @@ $(filter-out $(libzug_twins),$(libzug_bin)): $(B)/%: $(B)/%.o $(B)/libzug.a $(B)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libzug.a -lm -pthread
 
-build-tests: $(unit_bin) $(model_bin) $(world_bin) $(libzug_bin)
+build-tests: $(unit_bin) $(model_bin) $(world_bin) $(kworld_bin) $(libzug_bin)
 
 # Readers of foreign bytes under libFuzzer; tests/unit/test_fuzz.c is a bounded run of the same in `make check`.
 $(B)/tests/fuzz/fuzz: $(B)/tests/fuzz/fuzz_target.o $(B)/tests/fuzz/targets.o $(B)/user.a $(B)/pure.a
@@ -380,7 +389,7 @@ vm_tests	= 'tests/vm/machines --timeout $(VM_TIMEOUT)'
 # What needs no kernel of its own: as many at once as there are processors, those that take longest first. Tests in machines
 # run alone, because their machines keep the processors busy.
 host_tests	= $(addprefix tests/tools/,libzug tap rooms rooms-calls man messages doctor install) $(model_bin) $(world_bin) \
-		  $(libzug_bin) $(unit_bin)
+		  $(kworld_bin) $(libzug_bin) $(unit_bin)
 tap_host	= tools/tap -j "$$(nproc)" $(host_tests) --
 
 check: all build-tests
@@ -389,10 +398,10 @@ check: all build-tests
 
 # The binaries of all tests that need no kernel, without what installs the library.
 check-host: build-tests
-	@tools/tap -j "$$(nproc)" $(model_bin) $(world_bin) $(libzug_bin) $(unit_bin)
+	@tools/tap -j "$$(nproc)" $(model_bin) $(world_bin) $(kworld_bin) $(libzug_bin) $(unit_bin)
 
-check-unit: $(unit_bin)
-	@tools/tap $(unit_bin)
+check-unit: $(unit_bin) $(kworld_bin)
+	@tools/tap $(unit_bin) $(kworld_bin)
 
 check-html: $(B)/zug $(html_bin)
 	@tools/deps test html

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* test_lease.c - leases and plans: what the kernel side is given, and what it tells of points that were passed */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "kernel_side.h"
+#include "tests/model/tap.h"
+
+/* T1 stands before a mutex of its process, which is as it was read then. */
+static void before_lock(struct kworld *k, const uint32_t *words)
+{
+	k->w.tasks[1].label.op = ZUG_OP_LOCK;
+	k->kt[1].lock = 0x1000;
+	k->kt[1].libc = SYMLIBC_GLIBC;
+	k->locks.nr = 0;
+	lock_memory_put(&k->locks, k->w.tasks[1].tgid, 0x1000, words);
+	kworld_waiters_follow(k, 1);
+}
+
+/* A point of T0, which has gone on; the mutex that it came to before is held then. */
+static bool leased_next(struct kworld *k)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.kind == WORLD_POINT &&
+	       ev.task == 0 && ev.ask && ev.leased && !ev.passed && side_state_of(k, 0) == TASK_PARKED;
+}
+
+static bool waits(struct kworld *k)
+{
+	return k->w.ops->would_block(&k->w, &k->w.tasks[1], NULL);
+}
+
+static void test_lease(void)
+{
+	static const uint32_t open[LOCK_WORDS] = { 0 }, held[LOCK_WORDS] = { 1, 0, 77 };
+	struct kworld *k = side_begin();
+	struct zug_event *e;
+
+	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
+	before_lock(k, open);
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_CALLS | ZUG_LEASE_ENDS) &&
+		       side.lease.nr_locks == 1 && side.lease.locks[0].addr == 0x1000 &&
+		       !memcmp(side.lease.locks[0].word, open, sizeof(open)),
+	       "a lease comes with the locks that others stand before");
+	side.nr_commands = 0;
+	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	memcpy(side_put(ZUG_EV_LOCK, 1, 0)->word, held, sizeof(held));
+	e = side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED | ZUG_EF_BEFORE);
+	e->before_addr = 0x2000;
+	e->before[0] = 1;
+	tap_ok(leased_next(k) && !waits(k), "a leased point is a question, with locks as they were");
+	tap_ok(!k->w.ops->grant(&k->w, 0) && !side.nr_commands && side_state_of(k, 0) == TASK_RUNNING,
+	       "the task has the turn already");
+	tap_ok(leased_next(k) && waits(k), "a lock that the task has taken since is held at its next point");
+	k->kt[1].lock = 0x2000;
+	tap_ok(waits(k), "that of the point before is known");
+	k->kt[1].lock = 0x3000;
+	tap_ok(!waits(k), "other memory is not read while a task runs");
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "the end of a lease");
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!side.lease.left && side.nr_commands == 1, "the next grant has none of its own");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "nor is one due");
+	k->kt[1].lock = 0x1000;
+	k->w.tasks[1].tgid++;
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!side.lease.left, "no lease where a lock lies in another process");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "its next point");
+	k->w.tasks[1].label.op = ZUG_OP_DATA_WRITE;
+	kworld_waiters_follow(k, 1);
+	k->w.tasks[2].deadline = 5;
+	k->timed.list = calloc(1, sizeof(*k->timed.list));
+	k->timed.list[0] = 2;
+	k->timed.nr = k->timed.room = 1;
+	k->w.ends_stop = true;
+	k->w.ops->lease(&k->w, 5, SEARCH_UNTIL_DONE, true, NULL);
+	k->w.ops->grant(&k->w, 0);
+	k->w.ends_stop = false;
+	tap_ok(side.lease.left == 5 && side.lease.flags == (ZUG_LEASE_WAKE | ZUG_LEASE_KNOWN | ZUG_LEASE_CALLS),
+	       "a timed wait may end too early: its end is to be looked at");
+	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	tap_ok(leased_next(k), "a place");
+	k->kt[0].split.phase = SPLIT_READ;
+	kworld_split_passed(k, 0, true);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_DATA_WRITE,
+	       "a split one has two steps under a lease");
+	side.nr_commands = 0;
+	tap_ok(!k->w.ops->grant(&k->w, 0) && !side.nr_commands, "and neither of them needs the turn");
+	side_end(k);
+}
+
+static void test_plan(void)
+{
+	static const uint32_t open[LOCK_WORDS] = { 0 };
+	const struct world_plan steps = {
+		.rule.by = SEARCH_BY_STEPS, .nr = 3, .nr_runs = 2, .runs = { { 0, 2 }, { 1, 1 } }
+	};
+	const struct world_plan draws = { .nr = 7, .rule = { .by = SEARCH_BY_DRAWS, .state = 77, .least = 1 } };
+	struct kworld *k = side_begin();
+	struct world_event ev;
+
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(side.lease.left == 3 && side.lease.plan.kind == ZUG_PLAN_STEPS && side.lease.plan.nr_peers == 3 &&
+		       side.lease.plan.holder == 0 && side.lease.plan.nr_runs == 2 &&
+		       side.lease.plan.runs[1].peer == 1 && side.lease.plan.runs[1].steps == 1 &&
+		       side.lease.plan.peers[1].task == 2,
+	       "a plan goes with a lease, also to tasks that may wake up");
+	side_put(ZUG_EV_HAND, 1, ZUG_EF_LEASED)->arg[0] = 2;
+	side_put(ZUG_EV_POINT, 1, ZUG_EF_LEASED);
+	side_put(ZUG_EV_POINT, 2, ZUG_EF_LEASED);
+	side.nr_commands = 0;
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.leased && ev.handed &&
+		       ev.to == 1 && ev.task == 0 && ev.ask && side_state_of(k, 0) == TASK_PARKED,
+	       "the turn has gone to another task: a question all the same");
+	tap_ok(!k->w.ops->grant(&k->w, 1) && !side.nr_commands && side_state_of(k, 1) == TASK_RUNNING,
+	       "that task has it already");
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.leased && !ev.handed &&
+		       ev.task == 1,
+	       "and passes its point");
+	tap_ok(!k->w.ops->grant(&k->w, 1) && !side.nr_commands, "  without another grant");
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops");
+	k->kt[0].split.phase = SPLIT_WRITE;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->grant(&k->w, 1);
+	tap_ok(side.lease.left == 7 && side.lease.plan.kind == ZUG_PLAN_DRAWS && side.lease.plan.nr_peers == 3 &&
+		       side.lease.plan.holder == 1 && side.lease.plan.draws == 77 &&
+		       side.lease.plan.peers[2].pass.kind == ZUG_PASS_ASLEEP,
+	       "one of the tasks that stand is drawn");
+	tap_ok(side.lease.plan.peers[0].pass.kind == ZUG_PASS_NEVER &&
+		       side.lease.plan.peers[1].pass.kind == ZUG_PASS_ALWAYS,
+	       "what user space has to do something for is not handed the turn");
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops again");
+	k->kt[1].split.phase = SPLIT_READ;
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, true, &steps);
+	k->w.ops->grant(&k->w, 1);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "the second half of an instruction that is split");
+	k->w.ops->grant(&k->w, 1);
+	tap_ok(!side.lease.left && !side.lease.plan.kind,
+	       "a plan made at its first half says nothing of what comes behind the second");
+	side_put(ZUG_EV_YIELD, 2, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 1, true), "it stops once more");
+	k->w.tasks[0].tgid = k->w.tasks[1].tgid;
+	before_lock(k, open);
+	k->w.ops->lease(&k->w, 4, SEARCH_UNTIL_CHANGE, false, &draws);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(side.lease.left == 4 && !side.lease.plan.kind,
+	       "no plan where it is not known what a lock's memory says");
+	side_end(k);
+}
+
+/* Rules by which a task is chosen where several are enabled: of those that there are, and of one that may come. */
+static void test_plan_rules(void)
+{
+	const struct world_plan ranks = { .nr = 9,
+					  .nr_weights = 2,
+					  .weights = { { 0, 1ull << 63 | 5 }, { 1, 7 } },
+					  .rule = { .by = SEARCH_BY_RANKS,
+						    .state = 3,
+						    .choices = 8,
+						    .lowest = 6,
+						    .nr_changes = 1,
+						    .changes = { { 2, 4 } } } };
+	const struct world_plan choices = { .nr = 9,
+					    .nr_runs = 2,
+					    .runs = { { 1, 1 }, { 90, 1 } },
+					    .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
+	const struct world_plan base = { .nr = 9, .rule = { .by = SEARCH_BY_CHOICES, .base = true } };
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+	uint32_t child = spawn_number(&side.spawn, 0, 3);
+	struct world_event ev;
+
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_WAKE, false, &ranks);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(side.lease.left == 9 && !(side.lease.flags & ZUG_LEASE_WAKE) && p->kind == ZUG_PLAN_RANKS &&
+		       p->choices_end == 8 && p->lowest == 6 && p->draws == 3 && p->changes[0].at == 2 &&
+		       p->changes[0].rank == 4 && !p->changes[1].at && p->peers[0].weight == (1ull << 63 | 5) &&
+		       p->peers[1].weight == 7,
+	       "the task with the highest rank is chosen");
+	tap_ok(child == 3 && p->nr_peers == 4 && !p->peers[3].pid && p->peers[3].parent == 1 &&
+		       p->peers[3].nth == 1 && !p->peers[3].weight && p->peers[3].pass.kind == ZUG_PASS_ASLEEP,
+	       "also where a thread comes that an earlier execution had: behind another one that is new");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &choices);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_CHOICES && p->nr_runs == 1 && p->runs[0].peer == 1 && !p->base,
+	       "choices end where a task is chosen that cannot be known there");
+	side_put(ZUG_EV_HAND, 1, ZUG_EF_LEASED)->arg[0] = 2;
+	side_put(ZUG_EV_BLOCK, 1, ZUG_EF_LEASED)->nr = SYS_futex;
+	side_put(ZUG_EV_WAKE, 1, 0)->arg[0] = 2;
+	side_put(ZUG_EV_HAND, 2, ZUG_EF_LEASED)->arg[0] = 1;
+	side_put(ZUG_EV_EXIT, 2, ZUG_EF_LEASED);
+	side.nr_commands = 0;
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.kind == WORLD_BLOCK && ev.ask &&
+		       ev.handed && ev.to == 1 && side_state_of(k, 0) == TASK_BLOCKED &&
+		       !k->w.ops->grant(&k->w, 1) && !side.nr_commands,
+	       "where a task blocks another one has the turn");
+	tap_ok(side_next_is(k, WORLD_WAKE, 0, false) &&
+		       k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.kind == WORLD_EXIT &&
+		       ev.ask && ev.handed && ev.to == 0 && side_state_of(k, 1) == TASK_DEAD &&
+		       !k->w.ops->grant(&k->w, 0) && !side.nr_commands && side_state_of(k, 0) == TASK_RUNNING,
+	       "and where it ends");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
+	k->w.ops->lease(&k->w, 1, SEARCH_UNTIL_DONE, false, &base);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_CHOICES && !p->nr_runs && p->base,
+	       "and behind all of them the base scheduler chooses");
+	side_end(k);
+}
+
+/* Rules that need to know what operations access. */
+static void test_plan_accesses(void)
+{
+	const struct world_plan pending = { .nr = 9,
+					    .nr_weights = 2,
+					    .weights = { { 0, 5, 0, false }, { 1, 7, 0, false } },
+					    .rule = { .by = SEARCH_BY_PENDING, .state = 3, .base = true } };
+	struct world_plan selection = {
+		.nr = 9,
+		.nr_weights = 2,
+		.weights = { { 0, 5, 11, true }, { 1, 7, 0, false } },
+		.rule = { .by = SEARCH_BY_SELECTION, .state = 3, .intended = 1, .object = 77 }
+	};
+	const struct zug_where where = { .offset = 0x7000 };
+	const struct zug_plan *p = &side.lease.plan;
+	struct kworld *k = side_begin();
+	struct world_task *t = &k->w.tasks[0];
+
+	k->w.tasks[2].label = (struct zug_label){ .op = ZUG_OP_JOIN };
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &pending);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_PENDING && p->base && p->draws == 3 && p->peers[0].weight == 5 &&
+		       p->peers[0].access.how == ZUG_ACCESS_KNOWN && !p->peers[0].access.object[0],
+	       "priorities of operations: one that accesses nothing");
+	tap_ok(p->peers[2].access.object[0] == ZUG_OBJECT_ANY && p->peers[2].access.how & ZUG_ACCESS_WRITES,
+	       "  a task that sleeps may go on with anything");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops");
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!p->kind, "no selection by an object of which it is not known where it lies");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "it stops again");
+	t->label = (struct zug_label){ .op = ZUG_OP_DATA_READ };
+	t->label.object = selection.rule.object = places_object(k->o.places, t->process, 0, t->pid, &where, -1,
+								ZUG_OP_DATA_READ);
+	k->kt[0].at[0] = where;
+	k->w.ops->lease(&k->w, 0, SEARCH_UNTIL_CHANGE, false, &selection);
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(p->kind == ZUG_PLAN_SELECTION && p->intended == 2 &&
+		       p->object == zug_object_key(t->tgid, 0, 0, 0x7000) &&
+		       p->peers[0].access.object[0] == p->object && p->peers[0].access.how == ZUG_ACCESS_KNOWN &&
+		       p->peers[0].weight == 5 && p->peers[0].priority == 11 && p->peers[0].held &&
+		       !p->peers[1].held,
+	       "by one that a task stands before");
+	side_end(k);
+}
+
+/* A system call of T0, which has gone on; path is what it is about (NULL: the descriptor is). */
+static struct zug_event *leased_call(int nr, const char *path)
+{
+	struct zug_path *p = (struct zug_path *)side_put(ZUG_EV_PATH, 1, ZUG_EF_LEASED);
+	struct zug_event *e;
+
+	if (path) {
+		p->len = strlen(path) + 1;
+		memcpy(p->text, path, p->len);
+	} else {
+		side.nr_ring--;
+	}
+	e = side_put(ZUG_EV_SYSCALL, 1, ZUG_EF_LEASED);
+	e->nr = nr;
+	return e;
+}
+
+static bool is_known(uint64_t ino)
+{
+	return side.known[zug_file_place(ino, 0)].ino == ino &&
+	       side.known[zug_file_place(ino, 0)].run == side.state.run;
+}
+
+static void test_leased_calls(void)
+{
+	struct kworld *k = side_begin();
+	uint64_t pipe_id = 0, file = places_path(k->o.places, "/no/such/file");
+	struct zug_event *e;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	/* no process has these tasks' numbers: what passes here was not looked at */
+	side.state.run = 7;
+	k->w.ops->lease(&k->w, 9, SEARCH_UNTIL_WAKE, false, NULL);
+	k->w.ops->grant(&k->w, 0);
+	leased_call(SYS_openat, "/no//such/./file");
+	tap_ok(leased_next(k) && k->w.tasks[0].label.op == ZUG_OP_OPEN && k->w.tasks[0].label.object == file,
+	       "a system call that is passed is a question, and its path came before it");
+	k->w.ops->grant(&k->w, 0);
+	e = leased_call(SYS_write, NULL);
+	e->flags |= ZUG_EF_OBJECT;
+	e->obj = (struct zug_where){ .ino = 55, .mode = S_IFIFO };
+	tap_ok(leased_next(k) && zug_object_is_numbered(pipe_id = k->w.tasks[0].label.object),
+	       "a pipe is known by its number");
+	k->w.ops->grant(&k->w, 0);
+	e = leased_call(SYS_newfstatat, NULL);
+	e->obj2 = (struct zug_where){ .ino = 55, .mode = S_IFIFO };
+	e->state = 1;
+	tap_ok(leased_next(k) && !k->w.tasks[0].label.object, "an empty path that is about a pipe names nothing");
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(!is_known(66), "a file that nothing has named");
+	side_put(ZUG_EV_SYNC, 1, ZUG_EF_ASK);
+	side.nr_commands = 0;
+	tap_ok(side_nothing_next(k) && side.nr_commands == 1 && side.commands[0].cmd == ZUG_CMD_GRANT &&
+		       side.commands[0].task == 1,
+	       "where paths are about to lead elsewhere the task stops, and goes on alone");
+	e = side_put(ZUG_EV_SYSCALL, 1, ZUG_EF_ASK | ZUG_EF_OBJECT);
+	e->nr = SYS_close;
+	e->pid = getpid();
+	e->arg[0] = fd;
+	e->obj = (struct zug_where){ .ino = 66, .mode = S_IFREG };
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && k->w.tasks[0].label.object &&
+		       k->w.tasks[0].label.object != pipe_id && is_known(66),
+	       "is known from then on");
+	places_file_gone(k->o.places, 0, 66);
+	tap_ok(!is_known(66), "  until its last name goes");
+	close(fd);
+	side_end(k);
+}
+
+int main(void)
+{
+	test_lease();
+	test_plan();
+	test_plan_rules();
+	test_plan_accesses();
+	test_leased_calls();
+	return tap_done();
+}

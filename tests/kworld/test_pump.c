@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* test_pump.c - events as they might come, and what the engine is told */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "kernel_side.h"
+#include "tests/model/tap.h"
+
+/* Tasks 1 to nr stand before lock n % 4 + 1; the changes so far are forgotten. */
+static void stand_before_locks(struct kworld *k, uint32_t nr)
+{
+	for (uint32_t n = 1; n <= nr; n++) {
+		struct world_task *t = &k->w.tasks[n];
+
+		t->state = TASK_PARKED;
+		t->label = (struct zug_label){ .op = ZUG_OP_LOCK, .object = n % 4 + 1 };
+		kworld_waiters_follow(k, n);
+	}
+	k->w.changes.all = false;
+	k->w.changes.nr = 0;
+}
+
+static bool is_changed(const struct kworld *k, uint32_t task)
+{
+	for (uint32_t i = 0; i < k->w.changes.nr; i++)
+		if (k->w.changes.list[i] == task)
+			return true;
+	return k->w.changes.all;
+}
+
+/* An event of the root after it was about to unlock object 3: which of the tasks that stand before locks are named?
+ */
+static uint32_t changed_by_unlock(struct kworld *k, uint32_t nr, bool *right)
+{
+	uint32_t all = 0;
+
+	k->w.tasks[0].label = (struct zug_label){ .op = ZUG_OP_UNLOCK, .object = 3 };
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_LONE);
+	side_next_is(k, WORLD_POINT, 0, false);
+	*right = is_changed(k, 0);
+	for (uint32_t n = 1; n <= nr; n++) {
+		all += is_changed(k, n);
+		*right &= is_changed(k, n) || n % 4 + 1 != 3;
+	}
+	return all;
+}
+
+static void test_changes(void)
+{
+	struct kworld *k = side_begin();
+	bool right;
+
+	kworld_room(k, 41);
+	stand_before_locks(k, 8);
+	tap_ok(changed_by_unlock(k, 8, &right) == 8 && right,
+	       "few tasks before locks: each may be able to go on after an event");
+	stand_before_locks(k, 40);
+	tap_ok(changed_by_unlock(k, 40, &right) == 10 && right, "many: those before the lock that was used");
+	stand_before_locks(k, 40);
+	side_put(ZUG_EV_EXIT, 2, 0);
+	side_next_is(k, WORLD_EXIT, 1, false);
+	tap_ok(is_changed(k, 2) && is_changed(k, 3) && is_changed(k, 40),
+	       "  a task that ends may have held any of them");
+	for (uint32_t n = 1; n <= 40; n++)
+		k->kt[n].have_words = true;
+	stand_before_locks(k, 40);
+	side_put(ZUG_EV_EXIT, 3, 0);
+	side_next_is(k, WORLD_EXIT, 2, false);
+	tap_ok(is_changed(k, 2) && !is_changed(k, 3) && !is_changed(k, 40), "  not where none of them is robust");
+	for (uint32_t n = 1; n <= 40; n++)
+		k->w.tasks[n].state = TASK_RUNNING;
+	for (uint32_t n = 40; n >= 1; n--)
+		kworld_waiters_follow(k, n);
+	k->w.changes.nr = 0;
+	tap_ok(!changed_by_unlock(k, 40, &right) && !k->waiters.nr, "  one that goes on stands there no more");
+	side_end(k);
+}
+
+static void test_states(void)
+{
+	struct kworld *k = side_begin();
+
+	tap_ok(side_state_of(k, 0) == TASK_PARKED && side_state_of(k, 1) == TASK_PARKED &&
+		       side_state_of(k, 2) == TASK_BLOCKED,
+	       "a task is blocked until its first wake-up");
+	k->w.ops->grant(&k->w, 0);
+	tap_ok(side_state_of(k, 0) == TASK_RUNNING && side.commands[side.nr_commands - 1].cmd == ZUG_CMD_GRANT &&
+		       side.commands[side.nr_commands - 1].turn.stop_always &&
+		       side.commands[side.nr_commands - 1].turn.spin_ns == 5 &&
+		       side.commands[side.nr_commands - 1].turn.lone_ns == 50,
+	       "the turn comes with what goes with it");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_LONE);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, false) && side_state_of(k, 0) == TASK_RUNNING,
+	       "a point that is passed");
+	side_put(ZUG_EV_BLOCK, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_BLOCK, 0, true) && side_state_of(k, 0) == TASK_BLOCKED, "a task that blocks");
+	side_put(ZUG_EV_WAKE, 2, 0);
+	side_put(ZUG_EV_WAKE, 1, 0)->arg[0] = 2;
+	tap_ok(side_next_is(k, WORLD_WAKE, 0, false) && side_state_of(k, 0) == TASK_PARKED,
+	       "one that is awake is not woken again");
+	side_put(ZUG_EV_EXIT, 2, 0);
+	tap_ok(side_next_is(k, WORLD_EXIT, 1, false) && side_state_of(k, 1) == TASK_DEAD, "a task that dies");
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_LENT, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_BLOCK, 0, true) && k->w.tasks[0].wait == WAIT_UNKNOWN,
+	       "a task whose turn was lent may come back by itself");
+	side_put(ZUG_EV_BLOCK, 9, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_ASK, WORLD_NO_TASK, true), "of an unknown task only the question is told");
+	side_end(k);
+}
+
+static bool next_op_is(struct kworld *k, unsigned int op)
+{
+	struct world_event ev;
+
+	return k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) == 1 && ev.kind == WORLD_POINT &&
+	       ev.task == 0 && k->w.tasks[0].label.op == op;
+}
+
+static void test_split(void)
+{
+	struct kworld *k = side_begin();
+
+	k->w.ops->grant(&k->w, 0);
+	kworld_handle(k, side_put(ZUG_EV_YIELD, 1, ZUG_EF_LONE));
+	side.nr_ring--;
+	k->kt[0].split.phase = SPLIT_READ;
+	kworld_split_passed(k, 0, false);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	tap_ok(next_op_is(k, ZUG_OP_YIELD), "the first of two steps has its own label");
+	tap_ok(next_op_is(k, ZUG_OP_DATA_WRITE) && side_next_is(k, WORLD_WAKE, 2, false),
+	       "the second follows at once");
+	k->kt[0].split.phase = SPLIT_READ;
+	side.nr_commands = 0;
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 2, 0);
+	tap_ok(!side.nr_commands && next_op_is(k, ZUG_OP_DATA_WRITE) && side_state_of(k, 0) == TASK_PARKED,
+	       "the read half needs no turn of the kernel's");
+	side_end(k);
+}
+
+static void test_take_back(void)
+{
+	struct kworld *k = side_begin();
+
+	k->w.ops->grant(&k->w, 1);
+	side.state.grant = 2;
+	side_put(ZUG_EV_EXIT, 2, 0);
+	tap_ok(side_next_is(k, WORLD_EXIT, 1, true) && side.commands[side.nr_commands - 1].cmd == ZUG_CMD_TAKE_BACK,
+	       "a grant to a task that dies is taken back");
+	side_end(k);
+}
+
+static void test_own_stops(void)
+{
+	struct kworld *k = side_begin();
+
+	k->w.ops->grant(&k->w, 0);
+	side.nr_commands = 0;
+	side_put(ZUG_EV_FRESH, 1, ZUG_EF_ASK);
+	tap_ok(side_nothing_next(k) && side.nr_commands == 1 && side.commands[0].cmd == ZUG_CMD_GRANT &&
+		       side.commands[0].task == 1,
+	       "a stop for zugzwang alone is no question");
+	side_put(ZUG_EV_FATAL, 1, ZUG_EF_ASK)->nr = 11;
+	tap_ok(side_next_is(k, WORLD_FATAL, 0, false) && side.nr_commands == 1,
+	       "before a fatal signal the task stands");
+	tap_ok(side_nothing_next(k) && side.nr_commands == 2 && side.commands[1].task == 1,
+	       "and goes on when the engine has seen it");
+	side_put(ZUG_EV_FRESH, 1, 0);
+	side_put(ZUG_EV_ASK, 3, ZUG_EF_ASK);
+	tap_ok(side_nothing_next(k) && side.nr_commands == 3, "also when its question comes later");
+	side_end(k);
+}
+
+static void say_blocked(uint32_t kid)
+{
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side_put(ZUG_EV_BLOCK, kid, 0);
+	side_put(ZUG_EV_EXIT, 2, 0);
+	side_put(ZUG_EV_ASK, 2, ZUG_EF_ASK);
+}
+
+static void test_errand(void)
+{
+	struct kworld *k = side_begin();
+
+	side.on_grant = say_blocked;
+	kworld_errand_begin(k, 0);
+	tap_ok(!kworld_run_errand(k) && k->run.errand.came.kind == ZUG_EV_ASK,
+	       "an errand waits for the block and the question");
+	tap_ok(side_state_of(k, 0) == TASK_PARKED, "which are no events of the task");
+	side_put(ZUG_EV_WAKE, 1, 0);
+	tap_ok(!kworld_await(k, ZUG_EV_WAKE), "and for its end");
+	kworld_errand_end(k);
+	tap_ok(side_state_of(k, 1) == TASK_DEAD && side_state_of(k, 2) == TASK_PARKED, "others change meanwhile");
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && side_next_is(k, WORLD_EXIT, 1, false) &&
+		       side_nothing_next(k),
+	       "and are told in order");
+	side_end(k);
+}
+
+static void stray(uint32_t kid)
+{
+	side_put(ZUG_EV_WAKE, kid, 0);
+	side_put(ZUG_EV_FAULT, kid, 0);
+	side_put(ZUG_EV_YIELD, kid, ZUG_EF_ASK);
+	side_put(ZUG_EV_WAKE, 3, 0);
+}
+
+static void test_stray(void)
+{
+	struct kworld *k = side_begin();
+
+	side.on_grant = stray;
+	kworld_errand_begin(k, 0);
+	tap_ok(kworld_run_errand(k) == -EAGAIN, "a task that goes another way ends the errand");
+	kworld_errand_end(k);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true) && side_next_is(k, WORLD_WAKE, 2, false),
+	       "and its event is told like every other");
+	kworld_errand_begin(k, 0);
+	tap_ok(kworld_await(k, ZUG_EV_BLOCK) == -ETIME, "what never comes is not waited for");
+	side_end(k);
+}
+
+static uint64_t fault_came;
+
+static void make_call(uint32_t kid)
+{
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side_put(ZUG_EV_FAULT, kid, 0)->arg[0] = fault_came;
+	side_put(ZUG_EV_YIELD, kid, ZUG_EF_LONE);
+}
+
+static void test_fault(bool carried_out)
+{
+	struct kworld *k = side_begin();
+	int ret;
+
+	k->kt[0].call_nr = 0;
+	fault_came = carried_out;
+	side.on_grant = make_call;
+	side.nr_commands = 0;
+	ret = k->w.ops->inject(&k->w, &k->w.tasks[0], FAULT_ENOSPC, 0);
+	tap_ok(ret == (carried_out ? 0 : WORLD_FAULT_MISSED),
+	       carried_out ? "a fault that was carried out" : "a fault that was missed");
+	tap_ok(side.nr_commands == 2 && side.commands[0].cmd == ZUG_CMD_FAULT && side.commands[0].fault == ENOSPC &&
+		       side.commands[1].cmd == ZUG_CMD_GRANT && k->w.tasks[0].label.op == ZUG_OP_YIELD,
+	       "  the label is still that of the call");
+	tap_ok(!k->w.ops->grant(&k->w, 0) && side.nr_commands == 2, "  the turn is not given twice");
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && side_next_is(k, WORLD_POINT, 0, false),
+	       "  what came meanwhile is told");
+	tap_ok(!k->w.ops->grant(&k->w, 0) && side.nr_commands == 3, "  the next turn is given");
+	side_end(k);
+}
+
+static void test_settle(void)
+{
+	struct kworld *k = side_begin();
+
+	/* ptrace cannot seize these tasks: they are awake for good */
+	for (uint32_t n = 1; n <= 2; n++) {
+		k->w.tasks[n].state = TASK_BLOCKED;
+		k->w.tasks[n].deadline = 1000;
+		k->kt[n].endless = true;
+	}
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 2, 0)->arg[0] = 1;
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && side_next_is(k, WORLD_WAKE, 1, false) &&
+		       side_next_is(k, WORLD_POINT, 0, true),
+	       "held tasks that are awake for good are told before the question");
+	tap_ok(!k->run.nr_held && !k->w.tasks[1].deadline && side_state_of(k, 1) == TASK_PARKED,
+	       "and are not held any more");
+	side_end(k);
+}
+
+static void test_dead(void)
+{
+	struct kworld *k = side_begin();
+
+	/* a timed wait whose timer was too early is held; then the task is killed */
+	k->w.tasks[1].state = TASK_BLOCKED;
+	k->w.tasks[1].deadline = 1000;
+	k->kt[1].endless = true;
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 2, 0);
+	side_put(ZUG_EV_EXIT, 2, 0);
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_EXIT, 1, false) && side_next_is(k, WORLD_POINT, 0, true) &&
+		       side_nothing_next(k),
+	       "a held task that dies is not told to be awake");
+	tap_ok(!k->run.nr_held && side_state_of(k, 1) == TASK_DEAD, "and stays dead");
+	side_put(ZUG_EV_WAKE, 2, 0)->arg[0] = 1;
+	tap_ok(side_nothing_next(k) && side_state_of(k, 1) == TASK_DEAD, "no wake-up brings a dead task back");
+	k->w.tasks[2].state = TASK_BLOCKED;
+	k->w.tasks[2].deadline = 1000;
+	k->kt[2].endless = true;
+	k->w.ops->grant(&k->w, 0);
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	side_put(ZUG_EV_EXIT, 3, 0);
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) && side_next_is(k, WORLD_POINT, 0, true) &&
+		       side_next_is(k, WORLD_EXIT, 2, false) && side_state_of(k, 2) == TASK_DEAD &&
+		       side_nothing_next(k),
+	       "the same after it was told to be awake");
+	side_end(k);
+}
+
+/* What the engine is told of the beginning of an execution. */
+static bool begins(struct kworld *k)
+{
+	if (!side_next_is(k, WORLD_POINT, 0, true) || k->w.tasks[0].label.op != ZUG_OP_BEGIN ||
+	    !side_nothing_next(k))
+		return false;
+	k->w.ops->grant(&k->w, 0);
+	return side_next_is(k, WORLD_SIGNAL, 0, false);
+}
+
+static void test_prefix(void)
+{
+	struct kworld_options o = {
+		.spawn = &side.spawn, .places = places_new(NULL, NULL), .wake_fd = -1, .launch.in = -1
+	};
+	struct kworld *k = (struct kworld *)kworld_new(&o);
+
+	side.way = side.nr_commands = 0;
+	tap_ok(!kworld_make_template(&k->w, side.err, sizeof(side.err)) && side.there && side.nr_commands == 1,
+	       "a template is made on the way");
+	side.nr_commands = 0;
+	tap_ok(kworld_fork(&k->w), "a copy of it is made");
+	k->w.ops->start(&k->w, false, side.err, sizeof(side.err));
+	tap_ok(side.nr_forks == 1 && kworld_used_template(&k->w) && begins(k) && !side.nr_commands &&
+		       k->w.tasks[0].pid == 0x7fff0009,
+	       "a copy begins as the program did, without a turn of the kernel's");
+	tap_ok(!side.nr_gone && side_nothing_next(k) && side.nr_gone == 1, "  and goes on then, with the turn");
+	side_put(ZUG_EV_YIELD, 1, ZUG_EF_ASK);
+	tap_ok(side_next_is(k, WORLD_POINT, 0, true), "  from where it stands");
+	side.nr_commands = 0;
+	kworld_fork(&k->w);
+	k->w.ops->start(&k->w, true, side.err, sizeof(side.err));
+	tap_ok(begins(k) && side_nothing_next(k) && side.nr_gone == 2 && !side.nr_commands,
+	       "the next copy does the same");
+	k->w.ops->start(&k->w, false, side.err, sizeof(side.err));
+	tap_ok(side.nr_forks == 2 && !kworld_used_template(&k->w), "without a copy the program is started");
+
+	side.way = 0;
+	side.bad_stop = 1;
+	tap_ok(kworld_make_template(&k->w, side.err, sizeof(side.err)) == -ENOTSUP && !side.there && side.err[0],
+	       "no template where a point stops on the way");
+	side_end(k);
+}
+
+static void test_errors(void)
+{
+	struct kworld *k = side_begin();
+	struct world_event ev;
+
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side.refuse = -ENOMEM;
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) < 0 && strstr(side.err, "out of memory"),
+	       "an event that cannot be kept");
+	side.refuse = 0;
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) < 0, "  ends the execution");
+	side_end(k);
+
+	k = side_begin();
+	side_put(ZUG_EV_WAKE, 3, 0);
+	side.state.nr_lost = 1;
+	tap_ok(side_next_is(k, WORLD_WAKE, 2, false) == false && strstr(side.err, "lost"),
+	       "an event that found no room in the ring");
+	side_end(k);
+
+	k = side_begin();
+	side_put(99, 1, 0);
+	tap_ok(k->w.ops->next(&k->w, &ev, 0, side.err, sizeof(side.err)) < 0 && strstr(side.err, "unknown kind"),
+	       "an event of an unknown kind");
+	side_end(k);
+}
+
+int main(void)
+{
+	test_changes();
+	test_states();
+	test_split();
+	test_take_back();
+	test_own_stops();
+	test_errand();
+	test_stray();
+	test_fault(true);
+	test_fault(false);
+	test_settle();
+	test_dead();
+	test_prefix();
+	test_errors();
+	return tap_done();
+}
