@@ -441,17 +441,17 @@ if begin "-j through zugd"; then
 
 	# one that wants both CPUs gives one to another client, and gets it back
 	ZUG_DEBUG=times client both run -q -j 2 --no-races --executions 0 -- "$programs/abba-deadlock-fixed"
-	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "one lane only: $(cat status.now)"
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [0-9]+ [0-9]+' || note "one lane only: $(cat status.now)"
 	client one run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
-	wait_until tells '^executing: run .*-j 2 .*on CPU [01]\)' '^executing: run .*nested-threads.*on CPU [01]\)' ||
+	wait_until tells '^executing: run .*-j 2 .*on CPU [0-9]+\)' '^executing: run .*nested-threads.*on CPU [0-9]+\)' ||
 		note "not one lane each: $(cat status.now)"
 	kill -INT "${clients[one]}"
 	over one 5
-	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "the lane did not come back: $(cat status.now)"
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [0-9]+ [0-9]+' || note "the lane did not come back: $(cat status.now)"
 
 	# also where it hears at once that it gets lanes, and that it may not keep them
 	client two run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
-	wait_until tells '^executing: run .*nested-threads.*on CPU [01]\)' || note "no lane for the second one: $(cat status.now)"
+	wait_until tells '^executing: run .*nested-threads.*on CPU [0-9]+\)' || note "no lane for the second one: $(cat status.now)"
 	# by then it has made what it had given to lanes
 	executed=$(grep -c ^execution both.err)
 	wait_until has_executed $((executed + 40)) || note "$(tail -n 2 both.err)"
@@ -459,11 +459,11 @@ if begin "-j through zugd"; then
 	kill -STOP "$search" || note "no worker"
 	kill -INT "${clients[two]}"
 	over two 5
-	wait_until tells '^executing: run .*-j 2 .*on CPUs [01] [01]' || note "no lane for the one that stands still: $(cat status.now)"
+	wait_until tells '^executing: run .*-j 2 .*on CPUs [0-9]+ [0-9]+' || note "no lane for the one that stands still: $(cat status.now)"
 	client three run -q --no-races --executions 0 -- "$programs/fixtures/nested-threads"
 	wait_until tells '^waiting: run .*nested-threads' || note "the third one does not wait: $(cat status.now)"
 	kill -CONT "$search"
-	wait_until tells '^executing: run .*-j 2 .*on CPU [01]\)' '^executing: run .*nested-threads.*on CPU [01]\)' ||
+	wait_until tells '^executing: run .*-j 2 .*on CPU [0-9]+\)' '^executing: run .*nested-threads.*on CPU [0-9]+\)' ||
 		note "lanes that had nothing to do were not given back: $(cat status.now)"
 	kill -INT "${clients[three]}"
 	over three 5
@@ -483,6 +483,25 @@ stop_foreground()
 	want_status 0 "zugd"
 	want_nothing_left
 }
+
+if begin "clients that want all lanes have as many each"; then
+	declare -A clients=()
+	stop_shared
+	nr=2 each='CPU [0-9]+'
+	[ "$(nproc)" -lt 4 ] || nr=4 each='CPUs [0-9]+ [0-9]+'
+	start --lanes $nr
+	client one run -q -j $nr --no-races --executions 0 -- "$programs/abba-deadlock-fixed"
+	client two run -q -j $nr --no-races --executions 0 -- "$programs/lost-increment-fixed"
+	wait_until tells "^executing: run .*abba-deadlock-fixed.*on $each\)" "^executing: run .*lost-increment.*on $each\)" ||
+		note "not half of them each: $(cat status.now)"
+	kill -INT "${clients[one]}"
+	over one 5
+	wait_until tells "^executing: run .*lost-increment.*on CPUs( [0-9]+){$nr}\)" || note "not all lanes for the other one: $(cat status.now)"
+	kill -INT "${clients[two]}"
+	over two 5
+	stop
+	end
+fi
 
 if begin "quotas of users, and who is refused"; then
 	declare -A clients=()
