@@ -4,6 +4,7 @@
  *
  * The start of a runtime takes thousands of steps in each execution, and is the same in all of them.
  */
+#include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
@@ -90,39 +91,79 @@ static bool is_runtime(const struct language_runtime *r, const char *program)
 	return is;
 }
 
-/* The file that is executed for a program: itself, or the interpreter that its first line names. malloc'd; NULL: none. */
-static char *executed(const struct session *s)
+/*
+ * The file that is executed for a program: itself, or the interpreter that its first line names. malloc'd; NULL: none. *name: how
+ * env is told it alone, malloc'd, or NULL.
+ */
+static char *executed(const struct session *s, char **name)
 {
-	char line[PATH_MAX] = "", err[256], *words, *name;
+	char line[PATH_MAX] = "", err[256], *words, *first, *then;
 	FILE *f = fopen(s->paths.program, "re");
 	bool script = f && fgets(line, sizeof(line), f) && !strncmp(line, "#!", 2);
 
+	*name = NULL;
 	if (f)
 		fclose(f);
 	if (!script)
 		return strdup(s->paths.program);
-	name = strtok_r(line + 2, " \t\n", &words);
-	if (name && !strcmp(strrchr(name, '/') ? strrchr(name, '/') + 1 : name, "env"))
-		name = strtok_r(NULL, " \t\n", &words);
-	return name ? find_program(&s->o, name, err, sizeof(err)) : NULL;
+	first = strtok_r(line + 2, " \t\n", &words);
+	then = strtok_r(NULL, " \t\n", &words);
+	if (!first || strcmp(strrchr(first, '/') ? strrchr(first, '/') + 1 : first, "env"))
+		return first ? find_program(&s->o, first, err, sizeof(err)) : NULL;
+	if (then && !strtok_r(NULL, " \t\n", &words))
+		*name = strdup(then);
+	return then ? find_program(&s->o, then, err, sizeof(err)) : NULL;
+}
+
+static const struct language_runtime *runtime_of(const char *program)
+{
+	for (const struct language_runtime *r = known; program && r < known + RUNTIMES; r++)
+		if (!fnmatch(r->program, strrchr(program, '/') + 1, 0) && is_runtime(r, program))
+			return r;
+	return NULL;
+}
+
+int session_skip_env(struct session *s)
+{
+	char *name, *program = executed(s, &name), **given = s->o.command.argv;
+	size_t nr = 0;
+
+	if (!name || !runtime_of(program)) {
+		free(name);
+		free(program);
+		return 0;
+	}
+	while (given[nr])
+		nr++;
+	/* its name, the script, and what the script is given */
+	s->launched.argv = calloc(nr + 2, sizeof(*s->launched.argv));
+	s->launched.program = program;
+	s->launched.name = name;
+	if (!s->launched.argv)
+		return -ENOMEM;
+	s->launched.argv[0] = name;
+	s->launched.argv[1] = s->paths.program;
+	for (size_t i = 1; i < nr; i++)
+		s->launched.argv[i + 1] = given[i];
+	return 0;
 }
 
 void session_begin_at_program(struct session *s)
 {
 	struct campaign_options *o = &s->o;
-	char *program;
+	const struct language_runtime *r;
+	char *program, *name;
 
 	if (o->points.from_start || o->replay.probed || o->search.script || o->machine.sandbox ||
 	    o->inputs.faults || o->failure.invariants || o->failure.discards)
 		return;
-	program = executed(s);
-	for (const struct language_runtime *r = known; program && r < known + RUNTIMES; r++) {
-		if (fnmatch(r->program, strrchr(program, '/') + 1, 0) || !is_runtime(r, program))
-			continue;
+	program = executed(s, &name);
+	r = runtime_of(program);
+	if (r) {
 		o->points.from = r->from;
 		o->points.from_calls = r->from_calls;
 		s->begins = r->beginning;
-		break;
 	}
 	free(program);
+	free(name);
 }

@@ -22,5 +22,10 @@ const struct language_runtime *language_runtime_of(struct symfile *f);
  * sets points.from, points.from_calls and 'begins'. For options that do not say where. Not where they need what comes before.
  */
 void session_begin_at_program(struct session *s);
+/*
+ * Executions of a script whose first line is '#!/usr/bin/env NAME', where that is such a runtime, begin with the command that env
+ * executes: a process that has executed two programs cannot be copied behind the start of the second. 0 or -ENOMEM.
+ */
+int session_skip_env(struct session *s);
 
 #endif

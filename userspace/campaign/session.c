@@ -261,6 +261,10 @@ int session_prepare(struct session *s, const struct campaign_options *o,
 						find_program(o, o->command.argv[0], err, errlen);
 	if (!s->paths.program)
 		return -EINVAL;
+	if (session_skip_env(s)) {
+		snprintf(err, errlen, "out of memory");
+		return -ENOMEM;
+	}
 	if (!session_begins_late(o))
 		session_begin_at_program(s);
 	say_setuid(s);
@@ -410,7 +414,9 @@ int session_start(struct session *s, char *err, size_t errlen)
 		.leave_interpreter = leaves_interpreter(o),
 		.from_output = s->from_output,
 		.launch = {
-			.file = s->paths.program, .argv = o->command.argv, .envp = o->command.envp, .cwd = o->command.cwd,
+			.file = s->launched.argv ? s->launched.program : s->paths.program,
+			.argv = s->launched.argv ? s->launched.argv : o->command.argv,
+			.envp = o->command.envp, .cwd = o->command.cwd,
 			.in = s->input_fd, .out = capture_out(s->capture), .err = capture_err(s->capture),
 			.randomise = o->machine.randomise,
 		},
@@ -519,6 +525,9 @@ void session_close(struct session *s)
 	free(s->paths.user);
 	run_user_free(&s->user);
 	free(s->paths.hide);
+	free(s->launched.program);
+	free(s->launched.name);
+	free(s->launched.argv);
 	free(s->paths.program);
 }
 

@@ -37,6 +37,11 @@ struct session_paths {
 	char *current;		/* where the trace of the running execution lies */
 };
 
+/* What executions begin with in place of the script (session_skip_env()); NULL: as the user gave it. */
+struct session_launched {
+	char *program, *name, **argv;	/* argv: of these strings and others' */
+};
+
 /* Figures of the search's own executions, but for 'aside' and 'most_tasks'. */
 struct session_figures {
 	uint64_t executions, steps, run_ns;
@@ -86,6 +91,7 @@ struct session {
 	struct engine *engine;
 
 	struct session_paths paths;
+	struct session_launched launched;
 	struct run_user user;	/* whose rights the test has, if has_user: not ours */
 	bool has_user;
 	char *options_json; /* for the traces' headers; the point policies keep it up to date */

@@ -313,7 +313,10 @@ bool symfile_interpreter_looks(struct symfile *f, struct symfile_looks *looks)
 	return true;
 }
 
-/* The innermost frame of the thread; 0: it is no thread of Python's, or executes nothing. */
+/*
+ * The innermost frame of the thread; 0: it is no thread of Python's, or executes nothing. The state of a thread that is being
+ * created bears the name of its creator, and executes nothing yet.
+ */
 static uint64_t find_frame(const struct python *p, uint64_t tls)
 {
 	uint64_t interpreter, thread, id, at;
@@ -331,7 +334,8 @@ static uint64_t find_frame(const struct python *p, uint64_t tls)
 					return 0;
 				if (p->l.cframe_frame != INCOMPLETE && at && !read_word(p, at + p->l.cframe_frame, &at))
 					return 0;
-				return at;
+				if (at)
+					return at;
 			}
 			if (!read_word(p, thread + p->l.thread_next, &thread))
 				return 0;
