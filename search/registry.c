@@ -14,6 +14,7 @@ const struct strategy_type *const strategy_types[] = {
 	&strategy_guided,
 	&strategy_reversal,
 	&strategy_urw,
+	&strategy_lockstep,
 	&strategy_preemption,
 	&strategy_delay,
 	&strategy_dfs,

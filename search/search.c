@@ -4,7 +4,7 @@
  *
  * At every point the candidates pass these filters, in this order:
  *
- *	enabled -> fair -> held by rules -> scope of rules -> strategy
+ *	enabled -> patience or fair -> held by rules -> scope of rules -> strategy
  *
  * and what the strategy answers is checked, recorded and hashed. The fair
  * filter stands before the bound of a systematic strategy: leaving a task that
@@ -19,6 +19,7 @@
 #include "search/division.h"
 #include "search/hb.h"
 #include "search/parts.h"
+#include "search/patience.h"
 #include "search/search_internal.h"
 #include "search/rules_internal.h"
 #include "search/save.h"
@@ -43,6 +44,7 @@ struct search {
 	struct profile profile;		/* if the strategy wants it */
 	uint32_t nr_met, counted;	/* at the last step of this execution that was counted: tasks, who made it */
 	struct fair fair;
+	struct patience patience;
 	struct rules *rules;		/* NULL: none */
 	struct seen classes, schedules;
 
@@ -53,6 +55,7 @@ struct search {
 	uint64_t step;
 	uint64_t schedule;		/* hash of the decisions so far */
 	uint32_t last;			/* the task chosen at the point before */
+	unsigned int last_flags;	/* of its label */
 	uint32_t *before;		/* tasks enabled at the point before, ascending */
 	size_t nr_before;
 	uint32_t *allowed;		/* scratch for the choice */
@@ -186,6 +189,7 @@ void search_free(struct search *s)
 	hb_fini(&s->hb);
 	profile_fini(&s->profile);
 	fair_fini(&s->fair);
+	patience_fini(&s->patience);
 	rules_free(s->rules);
 	seen_fini(&s->classes);
 	seen_fini(&s->schedules);
@@ -397,6 +401,18 @@ static void note_path(struct search *s)
 	(void)division_note(&s->division, s->path, nr);
 }
 
+/* Of a portfolio the member. */
+static const struct strategy_type *chooser(const struct search *s)
+{
+	return s->type->now && !s->force ? s->type->now(s->state) : s->type;
+}
+
+/* The strategy alone chooses in this execution, under a fair scheduler. */
+static bool may_be_patient(const struct search *s)
+{
+	return !s->force && !s->env.apart && !s->rules && s->fair.every;
+}
+
 static int begin(struct search *s, bool apart)
 {
 	int ret;
@@ -409,9 +425,11 @@ static int begin(struct search *s, bool apart)
 	s->step = 0;
 	s->schedule = 0;
 	s->last = SEARCH_NO_TASK;
+	s->last_flags = 0;
 	s->nr_before = 0;
 	s->asked = s->diverged = s->loose = false;
 	s->env.choices = 0;
+	s->env.patient = false;
 	s->rare = s->rare_next = 0;
 	if (s->rules && s->force)
 		rules_begin_forced(s->rules);
@@ -422,13 +440,20 @@ static int begin(struct search *s, bool apart)
 		if (s->rules)
 			rules_begin(s->rules, &s->env.rng, s->iteration);
 		ret = begin_part(s);
+		s->env.patient = may_be_patient(s) && patience_draw(&s->patience, s->env.seed, s->iteration);
 		if (ret == SEARCH_GO)
 			ret = s->type->begin(s->state, s->iteration);
+		/* systematic members have covered what fair schedules show */
+		if (ret == SEARCH_EXHAUSTED && s->type->now && patience_owes(&s->patience) && may_be_patient(s)) {
+			s->env.patient = true;
+			ret = s->type->begin(s->state, s->iteration);
+		}
 		if (ret != SEARCH_GO)
 			return end_part(s, ret);
 		s->inside &= search_divides(s);
 		s->iteration++;
 	}
+	patience_begin(&s->patience, s->env.patient && chooser(s)->flags & STRATEGY_PATIENT);
 	s->running = true;
 	return SEARCH_GO;
 }
@@ -507,7 +532,10 @@ static int fill_choice(struct search *s, const struct search_point *p, struct ch
 		.last = CHOICE_NONE,
 		.fair_hash = s->fair.hash,
 	};
-	if (!s->fair.hash && !ruled) {
+	if (s->patience.task != SEARCH_NO_TASK) {
+		s->allowed[0] = search_cand_of(p, s->patience.task);
+		c->nr = 1;
+	} else if (!s->fair.hash && !ruled) {
 		c->allowed = p->enabled;
 		c->nr = p->nr_enabled;
 	} else {
@@ -600,6 +628,7 @@ static int commit(struct search *s, const struct search_point *p, uint32_t i)
 		s->before[s->nr_before++] = p->cand[p->enabled[j]].task;
 	s->schedule = mix64(s->schedule + p->cand[i].task + 1);
 	s->last = p->cand[i].task;
+	s->last_flags = p->cand[i].label.flags | zug_op_flags(p->cand[i].label.op);
 	s->step++;
 	s->stats.steps++;
 	return 0;
@@ -621,6 +650,8 @@ int search_pick(struct search *s, const struct search_point *point)
 		return ret;
 	if (s->step && !s->asked) {
 		ret = fair_step(&s->fair, p, s->before, s->nr_before);
+		if (!ret)
+			ret = patience_step(&s->patience, p, s->last_flags);
 		if (ret)
 			return ret;
 	}
@@ -637,6 +668,8 @@ int search_pick(struct search *s, const struct search_point *point)
 	s->asked = false;
 	if (c.nr > 1)
 		s->env.choices++;
+	if (p->nr_enabled > s->env.max_enabled && !s->env.frozen && !is_replay(s))
+		s->env.max_enabled = p->nr_enabled;
 	ret = commit(s, p, (uint32_t)i);
 	return ret ? ret : i;
 }
@@ -667,10 +700,16 @@ static uint64_t forced_promise(const struct search *s, enum search_until *until)
 	return s->step + nr < s->nr_forced ? nr : UINT64_MAX;
 }
 
-/* Something may be said of the next steps. Without an edge of the fair filter none comes before a task yields. */
+/* Something may be said of the next steps. */
 static bool is_ahead(const struct search *s, const struct search_point *p)
 {
-	return s->running && s->step && p->step + 1 == s->step && !s->asked && !s->fair.hash;
+	return s->running && s->step && p->step + 1 == s->step && !s->asked;
+}
+
+/* Some of them are chosen by the strategy alone. */
+static bool is_free_ahead(const struct search *s, const struct search_point *p)
+{
+	return is_ahead(s, p) && !s->fair.hash && s->patience.task == SEARCH_NO_TASK;
 }
 
 uint64_t search_promise(const struct search *s, const struct search_point *point, enum search_until *until)
@@ -685,10 +724,16 @@ uint64_t search_promise(const struct search *s, const struct search_point *point
 		p.enabled = s->enabled;
 		p.nr_enabled = s->nr_enabled;
 	}
-	if (s->force)
+	if (s->patience.task != SEARCH_NO_TASK) {
+		*until = SEARCH_UNTIL_DONE;
+		nr = patience_promise(&s->patience);
+	} else if (s->fair.hash) {
+		nr = 0;		/* without an edge of the fair filter none comes before a task yields */
+	} else if (s->force) {
 		nr = forced_promise(s, until);
-	else
+	} else {
 		nr = s->rules ? 0 : strategy_promise(s->type, s->state, &p, s->last, until);
+	}
 	return nr < search_steps_left(s) ? nr : search_steps_left(s);
 }
 
@@ -699,7 +744,7 @@ uint64_t search_steps_left(const struct search *s)
 
 uint32_t search_ahead(const struct search *s, const struct search_point *point, uint64_t nth)
 {
-	if (!is_ahead(s, point))
+	if (!is_free_ahead(s, point))
 		return SEARCH_NO_TASK;
 	if (s->force)
 		return !s->loose && nth < s->nr_forced - s->step && s->step < s->nr_forced ? s->forced[s->step + nth] : SEARCH_NO_TASK;
@@ -709,7 +754,7 @@ uint32_t search_ahead(const struct search *s, const struct search_point *point, 
 void search_rule(const struct search *s, const struct search_point *point, struct search_rule *r)
 {
 	*r = (struct search_rule){ .by = SEARCH_BY_STEPS, .state = s->env.rng.state, .least = 1 };
-	if (is_ahead(s, point) && !s->force && !s->rules && s->type->rule)
+	if (is_free_ahead(s, point) && !s->force && !s->rules && s->type->rule)
 		s->type->rule(s->state, r);
 }
 
@@ -813,6 +858,7 @@ void search_end(struct search *s, const struct search_end *end)
 	s->nr_met = 0;
 	if (!is_replay(s) && !s->env.frozen)
 		profile_end(&s->profile);
+	patience_end(&s->patience, !is_replay(s) && !s->env.frozen);
 	if (s->force) {
 		s->force = false;
 		return;
@@ -856,7 +902,7 @@ void search_hashes(const struct search *s, uint64_t *class, uint64_t *schedule)
 }
 
 /* One more whenever a state changes its form. */
-#define SAVE_VERSION	6
+#define SAVE_VERSION	7
 
 static void save_state(struct search *s, struct codec *c)
 {
@@ -867,7 +913,12 @@ static void save_state(struct search *s, struct codec *c)
 	codec_field(c, s->complete);
 	codec_field(c, s->stats);
 	codec_field(c, s->env.max_choices);
+	codec_field(c, s->env.max_enabled);
 	codec_field(c, s->rare_max);
+	codec_field(c, s->patience.seen);
+	codec_field(c, s->patience.made);
+	codec_field(c, s->patience.met);
+	codec_field(c, s->patience.paid);
 	save_profile(c, &s->profile);
 	save_seen(c, &s->classes);
 	save_seen(c, &s->schedules);

@@ -59,6 +59,8 @@ struct search_env {
 	struct rules *script;		/* these statements, if they are a script; else NULL */
 	uint64_t max_choices;		/* most points with a choice in one execution so far */
 	uint64_t choices;		/* the same, of this execution, up to this point */
+	uint32_t max_enabled;		/* most tasks that were enabled at one point, in all executions so far */
+	bool patient;			/* this execution is to be patient (patience.h), if it has STRATEGY_PATIENT */
 	bool apart;			/* of this execution: as search_begin_apart() */
 	bool frozen;			/* nothing is learnt any more (parts.h) */
 	bool novel;			/* in end(): no execution had shown this happens-before class before */
@@ -72,6 +74,7 @@ enum {
 	STRATEGY_EVERY_STEP	= 1 << 2,	/* pick() wants points with one allowed task too */
 	STRATEGY_ANY_TASK	= 1 << 3,	/* pick() answers with an index into point->cand */
 	STRATEGY_COUNTS		= 1 << 4,	/* wants env->profile */
+	STRATEGY_PATIENT	= 1 << 5,	/* patience (patience.h) may make some of its choices */
 };
 
 struct strategy_param {
@@ -116,6 +119,8 @@ struct strategy_type {
 	void (*end)(void *state, const struct search_end *end);
 	void (*fini)(void *state);
 
+	/* Optional: what chooses in this execution, of several in one. */
+	const struct strategy_type *(*now)(const void *state);
 	/* Optional: as search_renew(). Without it exhaustive ones begin again, and others go on. 0 or -errno. */
 	int (*renew)(void *state);
 	/*

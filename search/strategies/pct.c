@@ -183,7 +183,7 @@ const struct strategy_type strategy_pct = {
 			     "(n tasks, k points)",
 	},
 	.params = pct_params,
-	.flags = STRATEGY_EVERY_STEP,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_PATIENT,
 	.size = sizeof(struct pct),
 	.init = pct_init,
 	.begin = pct_begin,

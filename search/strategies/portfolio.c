@@ -53,6 +53,7 @@ static const struct {
 	{ "pct:depth=3", 3 },
 	{ "preemption:bound=65000", 3 },
 	{ "reversal", 6 },
+	{ "lockstep:suffix=1000", 1 },	/* far from a livelock: see lockstep.c */
 };
 
 #define NR_MEMBERS	(sizeof(parts) / sizeof(parts[0]))
@@ -61,7 +62,7 @@ static const struct {
  * Who gets the first turns: numbers of parts[]. Those that are not here come right behind. One that
  * cannot choose an execution has its turn when it can.
  */
-static const uint8_t opening[] = { 0, 2, 1, 5, 3, 4, 1, 2, 1, 0 };
+static const uint8_t opening[] = { 0, 2, 1, 5, 9, 3, 4, 1, 2, 1, 0 };
 
 struct member {
 	const struct strategy_type *type;
@@ -78,6 +79,7 @@ struct portfolio {
 	struct member *now;
 	struct member *base;	/* chooses the next execution, which never preempts; NULL: none does */
 	uint64_t opened;	/* bits: turns of the opening that were given */
+	bool covered;		/* a systematic member has ended the search, but for patient executions */
 	uint64_t iteration;	/* executions before this one */
 };
 
@@ -141,6 +143,7 @@ static int portfolio_renew(void *state)
 	struct portfolio *p = state;
 	int ret = 0;
 
+	p->covered = false;
 	for (size_t i = 0; i < NR_MEMBERS && !ret; i++)
 		if (p->members[i].type->flags & STRATEGY_EXHAUSTIVE)
 			ret = start_member(p, i, true);
@@ -171,7 +174,7 @@ static bool may_choose(const struct portfolio *p, const struct member *m)
 /* What a member has earned: it gets a turn so often. */
 static double weight(const struct portfolio *p, const struct member *m)
 {
-	double bonus = parts[m - p->members].bonus, tasks = fmax(1, profile_tasks(p->env->profile));
+	double bonus = parts[m - p->members].bonus, tasks = fmax(1, p->env->max_enabled);
 
 	if (m->type == &strategy_reversal && p->iteration >= REVERSAL_FROM && p->iteration < REVERSAL_END)
 		bonus = fmax(bonus, REVERSAL_BONUS / (tasks * tasks));
@@ -205,6 +208,9 @@ static struct member *next_member(struct portfolio *p)
 {
 	struct member *next = NULL;
 
+	for (size_t i = 0; i < NR_MEMBERS && p->env->patient; i++)
+		if (p->members[i].type == &strategy_pct)
+			return &p->members[i];
 	if (p->env->frozen)
 		return draw_member(p);
 	for (size_t i = 0; i < sizeof(opening); i++)
@@ -228,6 +234,8 @@ static int portfolio_begin(void *state, uint64_t iteration)
 	int ret;
 
 	p->iteration = iteration;
+	if (p->covered && !p->env->patient)
+		return SEARCH_EXHAUSTED;
 	for (;;) {
 		p->now = p->base ? p->base : next_member(p);
 		ret = p->now->type->begin(p->now->state, p->now->iteration);
@@ -239,12 +247,21 @@ static int portfolio_begin(void *state, uint64_t iteration)
 			p->now->type->stats(p->now->state, &stats);
 		/* A bound set by the user was reached: the samplers may go beyond it. */
 		if (p->now->type == &strategy_preemption && p->env->preemptions < 0 && !p->env->rules &&
-		    !stats.incomplete)
+		    !stats.incomplete) {
+			p->covered = true;
 			return SEARCH_EXHAUSTED;
+		}
 	}
 	p->now->iteration++;
 	p->base = NULL;
 	return ret;
+}
+
+static const struct strategy_type *portfolio_now(const void *state)
+{
+	const struct portfolio *p = state;
+
+	return p->now->type;
 }
 
 static int portfolio_pick(void *state, const struct choice *c)
@@ -343,6 +360,7 @@ static void portfolio_save(void *state, struct codec *c)
 
 	codec_same(c, NR_MEMBERS);
 	codec_field(c, p->opened);
+	codec_field(c, p->covered);
 	for (size_t i = 0; i < NR_MEMBERS; i++) {
 		struct member *m = &p->members[i];
 
@@ -384,7 +402,7 @@ const struct strategy_type strategy_portfolio = {
 		.name = "portfolio",
 		.line = "several strategies in turn, more of what shows new behaviour: start here",
 		.params = "",
-		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal) "
+		.guarantee = "those of its members (random, guided, surw, pos, urw, dpor, pct, preemption, reversal, lockstep) "
 			     "for a share of the executions",
 	},
 	.flags = STRATEGY_EVERY_STEP | STRATEGY_EXHAUSTIVE | STRATEGY_COUNTS,
@@ -392,6 +410,7 @@ const struct strategy_type strategy_portfolio = {
 	.init = portfolio_init,
 	.begin = portfolio_begin,
 	.base = portfolio_base,
+	.now = portfolio_now,
 	.pick = portfolio_pick,
 	.observe = portfolio_observe,
 	.renew = portfolio_renew,

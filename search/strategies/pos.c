@@ -100,7 +100,7 @@ const struct strategy_type strategy_pos = {
 		.params = "",
 		.guarantee = "every happens-before class has a chance, not less than a random walk's",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_PATIENT,
 	.size = sizeof(struct pos),
 	.init = pos_init,
 	.begin = pos_begin,

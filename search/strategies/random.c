@@ -85,7 +85,7 @@ const struct strategy_type strategy_random = {
 		.guarantee = "every schedule has a chance, n^-k at worst (n tasks, k points)",
 	},
 	.params = random_params,
-	.flags = STRATEGY_FAIR,
+	.flags = STRATEGY_FAIR | STRATEGY_PATIENT,
 	.size = sizeof(struct random_walk),
 	.init = random_init,
 	.begin = random_begin,

@@ -359,21 +359,18 @@ struct differences {
 static int pick_recorded(void *state, const struct choice *c)
 {
 	struct differences *d = *(struct differences **)state;
-	uint32_t base = schedule_base(c), pos = CHOICE_NONE;
+	uint32_t base = c->allowed[schedule_base(c)], at = search_cand_of(c->point, d->task);
 
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (choice_cand(c, i)->task == d->task)
-			pos = i;
-	/* the fair filter had let no other task through, so the search was not asked */
-	if (pos == CHOICE_NONE || pos == base)
-		return (int)(pos == CHOICE_NONE ? base : pos);
+	/* also one that the fair filter does not let through: it was patient (patience.h) */
+	if (at == UINT32_MAX || at == base)
+		return (int)base;
 	if (!ARRAY_RESERVE(d->list, d->room, d->nr + 1))
 		return -ENOMEM;
 	d->list[d->nr++] = (struct script_difference){
-		.step = c->point->step, .instead_of = choice_cand(c, base)->task, .task = d->task,
+		.step = c->point->step, .instead_of = c->point->cand[base].task, .task = d->task,
 		.preemption = !c->free,
 	};
-	return (int)pos;
+	return (int)at;
 }
 
 static int begin_recorded(void *state, uint64_t iteration)
@@ -385,7 +382,7 @@ static int begin_recorded(void *state, uint64_t iteration)
 
 static const struct strategy_type strategy_recorded = {
 	.info = { .name = "recorded", .line = "", .params = "", .guarantee = "" },
-	.flags = STRATEGY_EVERY_STEP,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_ANY_TASK,
 	.size = sizeof(struct differences *),
 	.begin = begin_recorded,
 	.pick = pick_recorded,

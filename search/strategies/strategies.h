@@ -14,6 +14,7 @@ extern const struct strategy_type strategy_delay;
 extern const struct strategy_type strategy_dfs;
 extern const struct strategy_type strategy_dpor;
 extern const struct strategy_type strategy_guided;
+extern const struct strategy_type strategy_lockstep;
 extern const struct strategy_type strategy_portfolio;
 extern const struct strategy_type strategy_pos;
 extern const struct strategy_type strategy_reversal;

@@ -357,7 +357,7 @@ const struct strategy_type strategy_urw = {
 		.params = "",
 		.guarantee = "all interleavings equally likely, if no task blocks and counts are stable",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS | STRATEGY_PATIENT,
 	.size = sizeof(struct surw),
 	.init = urw_init,
 	.begin = begin,
@@ -376,7 +376,7 @@ const struct strategy_type strategy_surw = {
 		.guarantee = "all orders of that object's events equally likely, if no task blocks and "
 			     "counts are stable",
 	},
-	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR | STRATEGY_COUNTS | STRATEGY_PATIENT,
 	.size = sizeof(struct surw),
 	.init = surw_init,
 	.begin = begin,

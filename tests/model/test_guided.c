@@ -53,7 +53,7 @@ static void test_replays(void)
 static void test_members(void)
 {
 	static const char *const order[] = {
-		"random", "surw", "guided", "dpor", "pos", "urw", "guided", "surw", "guided", "random",
+		"random", "surw", "guided", "dpor", "lockstep", "pos", "urw", "guided", "surw", "guided", "random",
 	};
 	enum { NR = sizeof(order) / sizeof(order[0]) };
 	int seeds = tap_scale(400, 4000), failed = 0, fresh;
@@ -87,7 +87,7 @@ static void test_members(void)
 static void test_all_turns(void)
 {
 	static const char *const all[] = {
-		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption", "reversal",
+		"random", "guided", "surw", "pos", "urw", "dpor", "pct", "preemption", "reversal", "lockstep",
 	};
 	enum { NR = sizeof(all) / sizeof(all[0]) };
 	struct program *p = program_new("philosophers", 8);

@@ -13,7 +13,7 @@
 #define OBJECTS	4
 
 static const char *const strategies[] = {
-	"random", "pct:depth=3", "pos", "urw", "surw", "guided", "reversal", "preemption:bound=2", "dpor", "portfolio",
+	"random", "pct:depth=3", "pos", "urw", "surw", "guided", "reversal", "lockstep", "preemption:bound=2", "dpor", "portfolio",
 };
 
 /* What a task does, one after the other, each at a place of its own. None waits. */

@@ -71,6 +71,7 @@ static void strategies(void)
 					     "urw",
 					     "guided",
 					     "reversal",
+					     "lockstep",
 					     "portfolio",
 					     "dfs",
 					     "preemption:bound=0",

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * lockstep.c - all tasks at the same speed
+ *
+ * Tasks take turns of a few steps each, in the order of their numbers. So tasks that do the same do it at the same
+ * time: both look before one of them acts, and those that give way to each other do so for ever. Distributed computing calls such
+ * a scheduler synchronous (Lynch: Distributed Algorithms, 1996); random schedules come near it for a few steps only.
+ *
+ * Drawn for each execution: how many steps make a turn; whether tasks begin together, when the first task waits for
+ * them, or each when it is created; and how many steps some tasks are ahead of others. So tasks whose ways to the
+ * same place are not of the same length meet there, too.
+ *
+ * A program whose tasks give way to each other without end under such a schedule has a livelock in theory. On a real machine
+ * the least noise ends some of them, and programs are written that rely on it: std::lock() of libstdc++ backs off and yields. So
+ * a portfolio goes on with a random walk long before zug speaks of a livelock (suffix); alone the strategy does not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/array.h"
+#include "search/strategies/strategies.h"
+
+#define MAX_AHEAD	8	/* steps */
+
+#define LOCKSTEP_PARAMS(P) \
+	P(suffix, 0, 0, 1000000000, "random walk after so many points; 0: never")
+
+struct lockstep {
+	struct search_env *env;
+	int64_t suffix;
+	uint64_t steps;		/* of a turn */
+	uint64_t left;		/* of this one, behind the step that was chosen last */
+	bool begun;		/* tasks take turns */
+	bool *ran;		/* by task: it has had a turn */
+	uint32_t nr_ran;
+};
+
+static int lockstep_init(void *state, struct search_env *env, const int64_t *args)
+{
+	struct lockstep *l = state;
+
+	l->env = env;
+	l->suffix = args[0];
+	return 0;
+}
+
+static int lockstep_begin(void *state, uint64_t iteration)
+{
+	struct lockstep *l = state;
+	struct rng *rng = &l->env->rng;
+
+	(void)iteration;
+	l->steps = rng_below(rng, 4) ? 1 : 2 + rng_below(rng, 3);
+	l->begun = !rng_below(rng, 3);
+	l->left = 0;
+	if (l->nr_ran)
+		memset(l->ran, 0, l->nr_ran * sizeof(*l->ran));
+	return SEARCH_GO;
+}
+
+/* The next task behind the last one by number, which gets a turn. */
+static uint32_t next_turn(struct lockstep *l, const struct choice *c)
+{
+	uint32_t last = c->point->last, i = last == SEARCH_NO_TASK ? 0 : choice_from(c, last + 1), task;
+
+	i = i < c->nr ? i : 0;
+	task = choice_cand(c, i)->task;
+	l->left = l->steps - 1;
+	if (l->begun && !l->ran[task] && !rng_below(&l->env->rng, 2))
+		l->left += rng_below(&l->env->rng, MAX_AHEAD);
+	l->ran[task] |= l->begun;
+	return i;
+}
+
+/* With a choice, before the random walk. */
+static uint64_t points_left(const struct lockstep *l)
+{
+	uint64_t made = l->env->choices;
+
+	return !l->suffix ? UINT64_MAX : made < (uint64_t)l->suffix ? (uint64_t)l->suffix - made : 0;
+}
+
+static int lockstep_pick(void *state, const struct choice *c)
+{
+	struct lockstep *l = state;
+
+	if (!ARRAY_RESERVE_ZERO(l->ran, l->nr_ran, c->point->cand[c->point->nr - 1].task + 1))
+		return -ENOMEM;
+	if (c->nr > 1 && !points_left(l))
+		return (int)rng_below(&l->env->rng, c->nr);
+	/* the first task waits, or there never was one that creates the others */
+	if (c->free) {
+		l->begun |= c->point->step || c->nr > 1;
+	} else if (!l->begun || l->left) {
+		l->left -= l->begun;
+		return (int)c->last;
+	}
+	return (int)next_turn(l, c);
+}
+
+/* It goes on to the end of its turn. */
+static uint64_t lockstep_promise(const void *state, const struct search_point *point, uint32_t task,
+				 enum search_until *until)
+{
+	const struct lockstep *l = state;
+	uint64_t most = points_left(l);
+
+	(void)point;
+	(void)task;
+	*until = SEARCH_UNTIL_DONE;
+	return l->begun && l->left < most ? l->left : most;
+}
+
+static void lockstep_fini(void *state)
+{
+	struct lockstep *l = state;
+
+	free(l->ran);
+}
+
+static const struct strategy_param lockstep_params[] = { LOCKSTEP_PARAMS(STRATEGY_PARAM_ENTRY) { 0 } };
+
+const struct strategy_type strategy_lockstep = {
+	.info = {
+		.name = "lockstep",
+		.line = "all tasks at the same speed: tasks that do the same, livelocks of those that give way",
+		.params = LOCKSTEP_PARAMS(STRATEGY_PARAM_TEXT),
+		.guarantee = "none: few schedules, each of which is fair",
+	},
+	.params = lockstep_params,
+	.flags = STRATEGY_EVERY_STEP | STRATEGY_FAIR,
+	.size = sizeof(struct lockstep),
+	.init = lockstep_init,
+	.begin = lockstep_begin,
+	.pick = lockstep_pick,
+	.promise = lockstep_promise,
+	.fini = lockstep_fini,
+};
