@@ -118,7 +118,7 @@ static enum engine_hold hold_later(void *ctx, uint32_t task, const struct zug_la
  */
 static bool look_holds_ends(const struct scan *s)
 {
-	return !(s->round % (s->window == s->nr ? 2 : 4));
+	return !(s->round % (s->window == s->nr_turns ? 2 : 4));
 }
 
 /* The tasks that the next look holds. */
@@ -249,14 +249,16 @@ static void conclude_ranges(struct scan *s)
 		uint32_t range = s->seen[first].range - 1,
 			 nr = ranges_overlaps(s->ranges, range, list, OVERLAPS);
 		uint64_t addr = ranges_at(s->ranges, range)->addr, begin = addr;
-		bool shared = false;
+		bool shared = false, written = false;
 
 		for (uint32_t i = 0; i < nr; i++)
 			if (ranges_at(s->ranges, list[i])->addr < begin)
 				begin = ranges_at(s->ranges, list[i])->addr;
 		for (end = first; end < s->nr_seen && s->seen[end].range == s->seen[first].range;
-		     end++)
+		     end++) {
 			shared |= s->seen[end].task != s->seen[first].task;
+			written |= s->seen[end].how & HOW_WRITE;
+		}
 		for (size_t i = first; i < end; i++) {
 			struct access_place *a;
 
@@ -264,6 +266,7 @@ static void conclude_ranges(struct scan *s)
 				continue;
 			a = &s->places[s->seen[i].place];
 			a->added |= shared && a->op != ZUG_OP_NONE;
+			a->shared |= shared && written;
 			if (addr - begin > a->within)
 				a->within = addr - begin;
 		}
@@ -469,7 +472,7 @@ static int look_late(struct scan *s, char *err, size_t errlen)
 {
 	uint32_t every = s->nr_looked < s->nr ? EVERY_NEW : EVERY;
 
-	if (s->mode != DONE || s->round >= s->last_round || ++s->since < every)
+	if (s->mode != DONE || ++s->since < every || (s->round >= s->last_round && !scan_turn_to_shared(s)))
 		return 0;
 	s->since = 0;
 	s->late = true;

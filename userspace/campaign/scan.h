@@ -36,6 +36,7 @@ struct access_place {
 	bool added;		/* a point of the search */
 	bool hot;		/* was reached very often in one execution */
 	bool looked;		/* was looked at in some execution */
+	bool shared;		/* several tasks access the same there, and one of them writes */
 	uint32_t site, hits;	/* of the probes, UINT32_MAX: none; stops in this execution */
 	uint32_t reached;	/* so often in one execution, about; beyond ZUG_HOT_HITS it is not counted */
 	uint32_t within;	/* as struct probe_site has it */
@@ -75,6 +76,7 @@ struct scan {
 	struct access_place *places;	/* by module and offset */
 	uint32_t nr, size;
 	uint32_t *turns;	/* the places in the order in which they are looked at */
+	uint32_t nr_turns;	/* all of them at first */
 	uint32_t first, window;	/* of turns: the places of this look begin there, and are so many */
 	uint32_t nr_batches, round, rounds, last_round;
 	uint32_t span;		/* batches that are looked at, where the search does not sample */
@@ -115,6 +117,11 @@ struct scan {
 int scan_plan(struct scan *s);
 /* The places of the next look, and their limit: s->first, s->window, s->limit, s->moved. */
 void scan_next_window(struct scan *s);
+/*
+ * Only these have a turn from now on: what several tasks access, which was in order in all looks so far. Another schedule may
+ * show it without. False: there is nothing.
+ */
+bool scan_turn_to_shared(struct scan *s);
 /* After a look: how often each place was reached. */
 void scan_count(struct scan *s);
 /* So often a place is a point in an execution that looks, or in another one. */

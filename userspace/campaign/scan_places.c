@@ -36,7 +36,7 @@
  * may have so many stops with those that look. A place has a limit of LEAST_SAMPLED or more, a few
  * stops beyond it (ZUG_HOT_HITS), and until it is known how often it is reached counts as UNKNOWN.
  * There are LOOKS to FIRST_LOOKS of these executions at first, and more of them later, until all
- * places were looked at twice, or MORE_LOOKS times if they are few.
+ * places were looked at twice, or MORE_LOOKS times if they are few; then they are about shared data alone.
  */
 #define SHORT 512
 #define LEAST_SAMPLED 4
@@ -159,7 +159,23 @@ static void plan(struct scan *s)
 
 struct access_place *scan_turn(const struct scan *s, uint32_t i)
 {
-	return &s->places[s->turns[i % s->nr]];
+	return &s->places[s->turns[i % s->nr_turns]];
+}
+
+bool scan_turn_to_shared(struct scan *s)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < s->nr_turns; i++) {
+		const struct access_place *a = scan_turn(s, i);
+
+		if (a->shared && !a->added)
+			s->turns[nr++] = s->turns[i];
+	}
+	if (nr != s->nr_turns)
+		s->first = s->window = 0;
+	s->nr_turns = nr;
+	return nr;
 }
 
 /* Hits that are a power of two, from one number to another. */
@@ -188,8 +204,8 @@ static uint32_t cost_of_all(const struct scan *s, uint32_t limit, uint32_t unkno
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < s->nr; i++)
-		sum += cost(&s->places[i], limit, unknown);
+	for (uint32_t i = 0; i < s->nr_turns; i++)
+		sum += cost(scan_turn(s, i), limit, unknown);
 	return sum;
 }
 
@@ -207,11 +223,11 @@ static void sample(struct scan *s)
 {
 	uint32_t unknown = cost_of_unknown(s), sum = 0;
 
-	s->first = s->window < s->nr ? (s->first + s->window) % s->nr : 0;
+	s->first = s->window < s->nr_turns ? (s->first + s->window) % s->nr_turns : 0;
 	s->limit = LEAST_SAMPLED;
-	for (s->window = 0; s->window < s->nr && sum < s->stops; s->window++)
+	for (s->window = 0; s->window < s->nr_turns && sum < s->stops; s->window++)
 		sum += cost(scan_turn(s, s->first + s->window), s->limit, unknown);
-	while (s->window == s->nr && s->limit < LIMIT && cost_of_all(s, 2 * s->limit, unknown) <= s->stops)
+	while (s->window == s->nr_turns && s->limit < LIMIT && cost_of_all(s, 2 * s->limit, unknown) <= s->stops)
 		s->limit *= 2;
 }
 
@@ -283,6 +299,7 @@ int scan_plan(struct scan *s)
 	s->turns = malloc((2 * s->nr + 1) * sizeof(*s->turns));
 	if (!s->turns)
 		return -ENOMEM;
+	s->nr_turns = s->nr;
 	for (uint32_t i = 0; i < s->nr; i++)
 		s->turns[i] = i;
 	qsort_r(s->turns, s->nr, sizeof(*s->turns), compare_turns, s);

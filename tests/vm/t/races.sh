@@ -128,6 +128,14 @@ for twin in aba-stack barrier-reuse bounded-queue c11-threads chase-lev \
 	! grep -qE "$said" "$dir/out" || note "$(grep -E "$said" "$dir/out")"
 	end
 done
+# 16 looks at first, and one in 16 executions behind these
+if begin "what several tasks access in order is looked at again and again"; then
+	zug 60 run -q --seed 1 --executions 300 --list-points -o traces -- "$programs/grace-period-fixed"
+	want_status 0
+	nr=$(sed -n 's/^ *struct table.low .* data-write *\([0-9]*\) .*never unordered$/\1/p' "$dir/out")
+	[ "${nr:-0}" -gt 18 ] || note "looks: $nr"
+	end
+fi
 # no word on their lines says so, and without optimisation their addresses are in registers that no variable has
 if begin "no race between elements of arrays that are _Atomic"; then
 	zug 60 run -q --fail-on-race --executions 40 -o traces -- "$programs/bakery-fixed"
