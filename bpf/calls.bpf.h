@@ -448,6 +448,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	    (syscalls[nr].some && !is_some(nr, a[1], a[2])) ||
 	    in_loader(mm_space(LOOSE(p)->mm), ip))
 		return 0;
+	if (primitive_of(t)->reads && inside_primitive(p, t, ip, BPF_CORE_READ(regs, sp)))
+		return 0;
 	if (quiet_pass(s))
 		return 0;
 	return call_point(s, p, t, args);

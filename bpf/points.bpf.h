@@ -414,6 +414,22 @@ static __always_inline bool in_call(const struct primitive_call *c, __u64 sp)
 	       !bpf_probe_read_user(&ret, sizeof(ret), (void *)c->sp) && ret == c->ret;
 }
 
+static __always_inline __u64 library_of(const struct zug_site *site, const struct cached_site *found, __u64 ip)
+{
+	return site->disp ? ip - (__u32)site->disp : found->start;
+}
+
+static __always_inline void note_primitive(struct primitive_call *c, const struct zug_site *site,
+					   const struct cached_site *found, __u64 ip, __u64 sp, __u64 ret)
+{
+	c->sp = sp;
+	c->ret = ret;
+	c->ip = ip;
+	c->start = library_of(site, found, ip);
+	c->end = found->end;
+	c->reads = site->flags & ZUG_SITE_READS;
+}
+
 /*
  * A task comes to a primitive: true when that is part of the one that it has called, as the library itself calls it, or
  * jumps to it. (A jump leaves the stack as it is; so does a second call from the same place, but that goes to ip.)
@@ -422,7 +438,7 @@ static __always_inline bool part_of_primitive(struct task_state *t, const struct
 					      const struct cached_site *found, __u64 ip, __u64 sp, __u64 ret)
 {
 	struct primitive_call *c = primitive_of(t);
-	__u64 start = site->disp ? ip - (__u32)site->disp : found->start;
+	__u64 start = library_of(site, found, ip);
 
 	if (site->flags & ZUG_SITE_OUTER) {
 		if (ret >= start && ret < found->end)
@@ -432,11 +448,9 @@ static __always_inline bool part_of_primitive(struct task_state *t, const struct
 	} else if (ret >= start && ret < found->end && c->start == start && in_call(c, sp)) {
 		return true;
 	}
-	c->sp = site->flags & (ZUG_SITE_OUTER | ZUG_SITE_NESTS) ? sp : 0;
-	c->ret = ret;
-	c->ip = ip;
-	c->start = start;
-	c->end = found->end;
+	note_primitive(c, site, found, ip, sp, ret);
+	if (!(site->flags & (ZUG_SITE_OUTER | ZUG_SITE_NESTS)))
+		c->sp = 0;
 	return false;
 }
 
@@ -557,6 +571,10 @@ int BPF_PROG(zug_breakpoint, struct pt_regs *regs)
 		return 0;
 	if (!begins_there(s, site))
 		return 0;
+	if (site && site->flags & ZUG_SITE_READS) {
+		note_primitive(primitive_of(t), site, &found, ip, stack, ret);
+		return 0;
+	}
 	if (site && site->flags & ZUG_SITE_WHOLE && part_of_primitive(t, site, &found, ip, stack, ret))
 		return 0;
 	event_init(&t->ev, ZUG_EV_POINT, p, t);

@@ -111,6 +111,7 @@ struct primitive_call {
 	__u64 sp;		/* where its return address lies; 0: none */
 	__u64 ret, ip;		/* that address; its own */
 	__u64 start, end;	/* the code of its library */
+	__u64 reads;		/* it is one of ZUG_SITE_READS: no primitive */
 };
 
 /* The stack pointer of a primitive's own system calls lies at most so far below its return address. */

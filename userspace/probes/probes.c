@@ -20,6 +20,9 @@
 #include "probes/probes_internal.h"
 #include "search/access.h"
 
+/* No point itself: an operation of which no label is made. */
+#define READS_OWN_FILES	ZUG_OP_SYSCALL
+
 /* The primitives, by name. In glibc the C11 ones call the others: those inner calls are no points. */
 static const struct primitive {
 	const char *name;
@@ -104,6 +107,12 @@ static const struct primitive {
 	{ "__cxa_guard_acquire", ZUG_OP_GUARD_ACQUIRE, 1, 0 },
 	{ "__cxa_guard_release", ZUG_OP_GUARD_RELEASE, 1, 0 },
 	{ "__cxa_guard_abort", ZUG_OP_GUARD_ABORT, 1, 0 },
+	/* not primitives: what they read of the library's own files (locales, messages, code sets) is no point */
+	{ "setlocale", READS_OWN_FILES, 0, 0 },
+	{ "newlocale", READS_OWN_FILES, 0, 0 },
+	{ "dcgettext", READS_OWN_FILES, 0, 0 },
+	{ "dcngettext", READS_OWN_FILES, 0, 0 },
+	{ "iconv_open", READS_OWN_FILES, 0, 0 },
 };
 /* So often in an execution, and a few times more, is a look of an interpreter a point: a loop of the program has no end of them. */
 #define EXECUTED_MOST 300
@@ -294,7 +303,9 @@ static struct kernel_probe probe_of(struct probes *p, const struct probe_module 
 		kp.what.flags |= scope == PROBES_LEFT_OUT ? ZUG_SITE_LEFT_OUT : scope == PROBES_BY_CALLER ? ZUG_SITE_CALLED : 0;
 		return kp;
 	}
-	if (s->op != ZUG_OP_POINT)
+	if (s->op == READS_OWN_FILES)
+		kp.what.flags |= ZUG_SITE_READS;
+	else if (s->op != ZUG_OP_POINT)
 		kp.what.flags |= ZUG_SITE_WHOLE;
 	/* a C library's own calls of its primitives are part of the outer operation */
 	if (s->op != ZUG_OP_POINT && is_c_library(mod)) {
@@ -467,7 +478,8 @@ static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	int ret;
 
 	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
-		if (all || p->used[i]) {
+		/* whoever calls the last ones: a shell's first command may, which no execution has shown yet */
+		if (all || p->used[i] || primitives[i].op == READS_OWN_FILES) {
 			which[nr] = i;
 			names[nr++] = primitives[i].name;
 		}
