@@ -337,6 +337,28 @@ static __always_inline bool sets_handler(__s32 nr, __u64 action)
 	return nr == NR_rt_sigaction && action && !bpf_probe_read_user(&handler, sizeof(handler), (void *)action) && handler > 1;
 }
 
+#define SA_ABOUT_CHILDREN	3	/* SA_NOCLDSTOP, SA_NOCLDWAIT */
+
+/*
+ * False for a call that asks how a signal is dealt with, or sets what is set: of a process that has had one task only, nothing
+ * depends on when that is. Programs do it for all signals before they execute another one.
+ */
+static __always_inline bool changes_action(struct task_struct *p, const __u64 *a)
+{
+	const struct space *sp = mm_space(LOOSE(p)->mm);
+	__u64 wanted[2] = {}, old[2] = {};	/* sa_handler, sa_flags */
+	__u64 sighand = (__u64)BPF_CORE_READ(p, sighand);
+
+	if (!sp || sp->mates || a[0] < 1 || a[0] > 64)
+		return true;
+	if (!a[1])
+		return false;
+	return bpf_probe_read_user(wanted, sizeof(wanted), (void *)a[1]) ||
+	       bpf_probe_read_kernel(old, sizeof(old), (void *)(sighand + bpf_core_field_offset(struct sighand_struct, action) +
+								(a[0] - 1) * bpf_core_type_size(struct k_sigaction))) ||
+	       wanted[0] > 1 || old[0] != wanted[0] || (old[1] ^ wanted[1]) & SA_ABOUT_CHILDREN;
+}
+
 static __always_inline int enters_call(struct task_struct *p, struct task_state *t, __s32 nr,
 				       const struct call_args *args)
 {
@@ -442,6 +464,8 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 		}
 		return 0;
 	}
+	if (nr == NR_rt_sigaction && !changes_action(p, a))
+		return 0;
 	if (nr == NR_rt_sigprocmask && !has_pending_signal(p) && !newly_blocked(p, args))
 		return 0;
 	if ((nr == NR_futex && within_primitive(t, a[0]) && !may_be_interrupted(s, t)) ||

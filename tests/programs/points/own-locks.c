@@ -1,6 +1,7 @@
 /*
  * Two processes of one task each, which lock what no other task can see 50 times, a recursive mutex twice in a row, and
- * write to a file that both have open in between. With an argument they have a handler for a signal, which could see it.
+ * write to a file that both have open in between. They set what is set for a signal. With an argument they have a handler for
+ * another one, which could see what they do.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -42,6 +43,7 @@ int main(int argc, char **argv)
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&counts, &recursive);
 	assert(file >= 0 && !unlink(name));
+	signal(SIGUSR2, SIG_DFL);
 	if (argc > 1)
 		signal(SIGUSR1, on_signal);
 	for (int i = 0; i < 2; i++)

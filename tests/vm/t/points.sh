@@ -101,6 +101,14 @@ if begin "files of the C library"; then
 	end
 fi
 
+if begin "a call that leaves a signal as it is"; then
+	trace_of -- "$points/own-locks"
+	nr_steps 0 '"op":"sigaction"'
+	trace_of -- "$points/own-locks" handler
+	nr_steps 1 '"op":"sigaction"'
+	end
+fi
+
 if begin "system calls of one kind only"; then
 	trace_of --points syscall:file -- "$points/calls"
 	nr_steps 1 '"op":"rename","object":"[^"]*file'
