@@ -15,7 +15,7 @@
 
 #define MS 1000000ull
 /* So many steps in a row may be left out: a task that waits for others there, in a loop, gives them a turn then. */
-#define LEFT_OUT_MOST 10000
+#define LEFT_OUT_MOST 1000
 
 struct engine {
 	struct world *w;

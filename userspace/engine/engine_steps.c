@@ -115,7 +115,8 @@ void steps_record(struct engine *e, uint32_t task, uint32_t nr_enabled, bool lon
 		e->w->passes = LEFT_OUT_MOST;
 	e->same = e->last == task && nr_enabled > 1 ? e->same + 1 : 0;
 	e->last = task;
-	e->yielded = e->same >= PROGRESS_STARVING;
+	/* what is left out may be a loop that waits for another task */
+	e->yielded = e->same >= PROGRESS_STARVING || !e->w->passes;
 	if (e->yielded)
 		e->same = 0;
 	e->yielded |= progress_loops_step(&e->loops, task, &t->label, e->enabled, nr_enabled,
