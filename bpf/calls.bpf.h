@@ -368,7 +368,7 @@ static __always_inline int enters_call(struct task_struct *p, struct task_state 
 	__u64 ip;
 
 	if (sets_handler(nr, a[1]))
-		mm_has_handlers(LOOSE(p)->mm);
+		mm_note(LOOSE(p)->mm, false, true);
 	if (!(s = sandbox_of(t)) || t->run != s->run || (t->flags & TF_PRE))
 		return 0;
 	/* also of those that run freely to their end */

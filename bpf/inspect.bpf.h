@@ -154,20 +154,15 @@ static __always_inline void mm_changed(struct mm_struct *mm, bool shared)
 		sp->shared = 1;
 }
 
-static __always_inline void mm_has_mates(struct mm_struct *mm)
+/* More than one task runs in it, or a handler for a signal is set. */
+static __always_inline void mm_note(struct mm_struct *mm, bool mates, bool handles)
 {
 	struct space *sp = mm_space(mm);
 
-	if (sp)
-		sp->mates = 1;
-}
-
-static __always_inline void mm_has_handlers(struct mm_struct *mm)
-{
-	struct space *sp = mm_space(mm);
-
-	if (sp)
-		sp->handles = 1;
+	if (!sp)
+		return;
+	sp->mates |= mates;
+	sp->handles |= handles;
 }
 
 static __always_inline void mm_gone(struct mm_struct *mm)

@@ -194,16 +194,14 @@ static __always_inline int plan_known(struct zug_plan *plan)
 	return next < 0 && plan->base ? (int)(plan->holder & (ZUG_PLAN_PEERS - 1)) : next;
 }
 
-/* Of the tasks that are on one by its weight. */
-static __always_inline int drawn(struct zug_plan *plan)
+/* The weights of the tasks that are on, one behind the other: whose is the nth part; -1: there are not so many. */
+static __noinline int weighted(struct zug_plan *plan, __u32 nth)
 {
-	volatile __u32 *at = &plan->drawn;
+	/* in memory, for the verifier would follow each of its values around the loop */
+	volatile __u32 *left = &plan->drawn;
 	__u32 i;
 
-	*at = plan->nr_on > 1 ? below(next_draw(plan), plan->sum) : 0;
-	/* all have the same */
-	if (!plan->weight_step)
-		return nth_on(plan, *at);
+	*left = nth;
 	bpf_for(i, 0, ZUG_PLAN_PEERS) {
 		__u32 weight = peer_weight(plan, i);
 
@@ -211,13 +209,26 @@ static __always_inline int drawn(struct zug_plan *plan)
 			break;
 		if (!plan->peers[i & (ZUG_PLAN_PEERS - 1)].on)
 			continue;
-		if (*at < weight) {
-			peer_steps(plan, i, 1);
+		if (*left < weight)
 			return i;
-		}
-		*at -= weight;
+		*left -= weight;
 	}
 	return -1;
+}
+
+/* Of the tasks that are on one by its weight. */
+static __always_inline int drawn(struct zug_plan *plan)
+{
+	__u32 at = plan->nr_on > 1 ? below(next_draw(plan), plan->sum) : 0;
+	int i;
+
+	/* all have the same */
+	if (!plan->weight_step)
+		return nth_on(plan, at);
+	i = weighted(plan, at);
+	if (i >= 0)
+		peer_steps(plan, i, 1);
+	return i;
 }
 
 /* Which of the tasks that are on has the highest rank; who has none draws it first. */
@@ -440,29 +451,11 @@ static __always_inline void release_all(struct zug_plan *plan)
 }
 
 /* Which task is to make the next operation on the object: one of those that are on, by weight; that one if none has any. */
-static __noinline int intend(struct zug_plan *plan, __u32 otherwise)
+static __always_inline void intend(struct zug_plan *plan, __u32 otherwise)
 {
-	volatile __u32 *at = &plan->drawn;
-	__u32 i;
+	int i = plan->sum ? weighted(plan, below(next_draw(plan), plan->sum)) : -1;
 
-	plan->intended = otherwise + 1;
-	if (!plan->sum)
-		return 0;
-	*at = below(next_draw(plan), plan->sum);
-	bpf_for(i, 0, ZUG_PLAN_PEERS) {
-		struct zug_peer *q = &plan->peers[i & (ZUG_PLAN_PEERS - 1)];
-
-		if (i >= plan->nr_peers)
-			break;
-		if (!q->on)
-			continue;
-		if (*at < q->weight) {
-			plan->intended = i + 1;
-			break;
-		}
-		*at -= q->weight;
-	}
-	return 0;
+	plan->intended = 1 + (i < 0 ? otherwise : (__u32)i);
 }
 
 /*

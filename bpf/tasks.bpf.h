@@ -17,7 +17,7 @@ int BPF_PROG(zug_newtask, struct task_struct *p, u64 clone_flags)
 		return 0;
 	/* who calls vfork() waits until the other one has a memory of its own, or has ended */
 	if ((clone_flags & (CLONE_VM_ | CLONE_VFORK_)) == CLONE_VM_)
-		mm_has_mates(LOOSE(cur)->mm);
+		mm_note(LOOSE(cur)->mm, true, false);
 	/* what an execution knows of its first task it knows from the prototype */
 	if (parent->flags & (TF_PROTOTYPE | TF_TEMPLATE)) {
 		mm_copy(p->mm, cur->mm);
