@@ -245,7 +245,7 @@ enum zug_plan_kind {
  */
 #define ZUG_ACCESS_KNOWN	(1u << 0)	/* else nothing is known of it */
 #define ZUG_ACCESS_WRITES	(1u << 1)
-#define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and for no one that has something */
+#define ZUG_ACCESS_GATHERS	(1u << 2)	/* of a site: it waits until enough tasks have come, and not for a task that has something */
 #define ZUG_OBJECT_ANY		1ull		/* it could do anything; with WRITES */
 struct zug_access {
 	__u64 object[2];	/* zug_object_key(); 0: none. [1] is 0 when [0] is */

@@ -2,15 +2,16 @@
 /*
  * patience.h - executions in which tasks that yield go on all the same, for a while
  *
- * Adaptive waits yield or pause a bounded number of times before they block (libstdc++'s atomic waits, std::mutex of Rust,
- * spinning barriers). The fair filter (fair.h) lets no task yield twice while another one that it starves can run, so under
- * it such a loop never comes to its end, and what lies behind is never seen. In a share of the executions, under
- * strategies that do not take it amiss (STRATEGY_PATIENT), a task that yields is patient: it alone goes on, up to PATIENCE_YIELDS times in one wait. If it blocks or leaves the loop by
- * then, its next wait is a new one. If not, the loop has no bound, and fairness is all that acts on the task from then on. So
- * an execution is longer by a fixed number of yields a task, and ends as all others do.
+ * Adaptive waits yield or pause a bounded number of times before they block (libstdc++'s atomic waits, std::mutex of
+ * Rust, spinning barriers). The fair filter (fair.h) lets no task yield twice while another one that it starves can
+ * run, so under it such a loop never comes to its end, and what lies behind is never seen. In a share of the
+ * executions of some strategies (STRATEGY_PATIENT) a task that yields is patient: it alone goes on, up to
+ * PATIENCE_YIELDS times in one wait. If it blocks or leaves the loop by then, its next wait is a new one. If not, the
+ * loop has no bound, and only the fair filter acts on the task from then on. So an execution is longer by a fixed
+ * number of yields a task, and ends as all others do.
  *
- * Nothing of that is in executions before the first one with a yield. Where waits are seen to end by that,
- * there are more of such executions, else few.
+ * No execution before the first one with a yield is patient. Where patience is seen to end waits, more executions are
+ * patient than where it is not.
  */
 #ifndef ZUG_SEARCH_PATIENCE_H
 #define ZUG_SEARCH_PATIENCE_H

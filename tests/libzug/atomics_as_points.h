@@ -3,7 +3,7 @@
  * atomics_as_points.h - C11 atomics and futexes of a file as points of libzug
  *
  * With cc -include, before anything else, the code of a file stays as it is, and a test can try all its interleavings:
- * each atomic operation is preceded by a point; who waits for a futex waits until somebody wakes it, whatever the time.
+ * each atomic operation is preceded by a point; a task that waits for a futex waits until another one wakes it, whatever the time.
  * Between two operations the file does what it does at once: a copy is not torn.
  */
 #ifndef ZUG_TESTS_ATOMICS_AS_POINTS_H
@@ -22,7 +22,7 @@ enum broken {
 	BROKEN_NOTHING,
 	BROKEN_WAIT,		/* a wait does not look whether the word has changed */
 	BROKEN_EXCHANGE,	/* another one may come between compare and exchange */
-	BROKEN_WAKE,		/* nobody is woken */
+	BROKEN_WAKE,		/* no task is woken */
 	BROKEN_NR
 };
 extern enum broken broken;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * test_lane_box.c - the memory between a campaign and its lanes (userspace/campaign/lane_box.c), under all schedules of up
- * to two or three preemptions: nothing is lost or made twice, and nobody sleeps for ever
+ * to two or three preemptions: nothing is lost or made twice, and no task sleeps for ever
  *
  * It is the file itself, with boxes of two orders and four reports (atomics_as_points.h). No wait ends by its time, so a
  * wake-up that is missing is a deadlock. Then the operations are broken, one after another: that must be found.

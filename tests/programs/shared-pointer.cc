@@ -1,7 +1,7 @@
 /*
  * bug: a thread copies a std::shared_ptr while another assigns to it, without a lock
  * how: the reader has copied the pointer and is preempted before it counts the reference; the writer puts another account
- *	in its place, and nobody refers to the old one any more: it is closed. The reader counts a reference to the new one,
+ *	in its place, and the last reference to the old one is gone: it is closed. The reader counts a reference to the new one,
  *	and uses the old one.
  * outcome: assert
  * options:

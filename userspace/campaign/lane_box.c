@@ -13,8 +13,8 @@
 #include "campaign/lane_box.h"
 
 /*
- * What one side sleeps on: it changes whenever it is rung. That somebody sleeps is a bit of the same word: of two words, one
- * could be set and the other one be changed before both were seen, and a later ring would wake nobody.
+ * One side sleeps on this word, and each ring changes it. A bit of it says that the side sleeps. With two words, one could
+ * be set and the other one be changed before both were seen, and a later ring would wake no task.
  */
 struct bell {
 	_Atomic uint32_t turn;

@@ -478,7 +478,7 @@ static int plant_primitives(struct probes *p, uint32_t m, char *err, size_t errl
 	int ret;
 
 	for (unsigned int i = 0; i < NR_PRIMITIVES; i++)
-		/* whoever calls the last ones: a shell's first command may, which no execution has shown yet */
+		/* the first command of a shell may call the last ones, and no execution has shown it yet */
 		if (all || p->used[i] || primitives[i].op == READS_OWN_FILES) {
 			which[nr] = i;
 			names[nr++] = primitives[i].name;

@@ -241,7 +241,7 @@ static void clean_up_below(const char *cgroup)
 		closedir(dir);
 }
 
-/* Those of users, of whom no process is left. */
+/* Those of users that have no process left. */
 static void clean_up_users(void)
 {
 	DIR *dir = opendir(parent);

@@ -290,7 +290,7 @@ static void tell_over(void *ctx, int status)
 	fflush(h->err);
 	if (h->told || h->outputs[0].broke || h->outputs[1].broke || r->message[0])
 		return;
-	/* who reads them waits until nobody can write */
+	/* a reader of them waits until no process can write */
 	for (int i = 0; i < 2; i++) {
 		h->outputs[i].dropped = true;
 		close(r->fds[1 + i]);
