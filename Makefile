@@ -51,7 +51,8 @@ help:
 		'check-html   the pages of zug show --html, in a browser' \
 		'check-arm64  libzug for arm64, under qemu-user' \
 		'check-languages  programs in Rust and Go' \
-		'check-servers  servers in six languages, each with a bug; installs what they need; half an hour' \
+		'check-servers  servers in six languages, each with a bug; installs what they need; half an hour. Correct systems of' \
+		'               Debian that must repeat, where they are installed; goes on where it was ended; hours' \
 		'check-long   the tests that take long' \
 		'check-death  what takes part in a search is killed at random moments' \
 		'check-matrix planted programs with other C libraries and compilers; goes on where it was ended' \
@@ -417,7 +418,8 @@ check-languages: $(B)/zug
 	@for source in tests/languages/*.go; do go build -o $(B)/programs/languages/$${source##*/} $$source || exit; done
 	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/languages/run'
 
-# Servers, whose runtimes are larger still. ONLY='java go': those alone.
+# Servers, whose runtimes are larger still. ONLY='java go': the shops in these languages alone. SYSTEMS: options of
+# tests/servers/repeat, such as "--seconds 600 redis nginx", which alone is run then.
 check-servers: $(B)/zug
 	@tools/deps vm languages servers
 	@mkdir -p $(B)/programs/servers/java
@@ -425,7 +427,11 @@ check-servers: $(B)/zug
 	@rustc --edition 2021 -g -o $(B)/programs/servers/shop.rs tests/servers/rust/shop.rs
 	@go build -o $(B)/programs/servers/shop.go tests/servers/go/shop.go
 	@javac -g -d $(B)/programs/servers/java tests/servers/java/shop/*.java
-	@tools/tap 'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/servers/run $(ONLY)'
+	@mkdir -p $(B)/programs/systems
+	@go build -o $(B)/programs/systems/goroutines tests/servers/systems/goroutines.go
+	@javac -g -d $(B)/programs/systems tests/servers/systems/*.java
+	@tools/tap -- $(if $(SYSTEMS),,'tools/run-in-kernel --timeout $(VM_TIMEOUT) tests/servers/run $(ONLY)') \
+		$(if $(ONLY),,'tools/run-in-kernel --timeout 14400 tests/servers/repeat $(SYSTEMS)')
 
 check-model: $(model_bin)
 	@tools/tap $(model_bin)

@@ -151,7 +151,8 @@ static int check(struct kernel *k, const struct campaign_options *o, int times, 
 	ret = campaign_text_error(&text, check_repeats(c, times, &res, line, sizeof(line)), line);
 	campaign_free(c);
 	if (ret == ZUG_EXIT_INCOMPLETE) {
-		fprintf(out, "interrupted: %d executions were the same\n", res.done);
+		fprintf(out, "interrupted: %d executions were the same: %lu steps\n", res.done,
+			(unsigned long)res.steps);
 	} else if (!ret && res.what == CHECK_SAME) {
 		fprintf(out,
 			"%d executions of one schedule, all the same: %lu steps, end and output\n",
