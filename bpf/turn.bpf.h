@@ -856,7 +856,8 @@ void BPF_PROG(zug_disable, struct task_struct *p)
 
 /*
  * The test's own calls do nothing, but another process of its user can take a task off the lane. It could never run there
- * again, and the kernel would throw the scheduler out: control of the execution ends, and all of it runs freely.
+ * again, and the kernel would throw the scheduler out: control of the execution ends, and all of it runs freely. (The mask that
+ * comes here is another one, of one CPU, while the kernel keeps a task from moving.)
  */
 SEC("struct_ops/zug_set_cpumask")
 void BPF_PROG(zug_set_cpumask, struct task_struct *p, const struct cpumask *mask)
@@ -864,7 +865,7 @@ void BPF_PROG(zug_set_cpumask, struct task_struct *p, const struct cpumask *mask
 	struct task_state *t = state_of(p);
 	struct zug_sandbox *s;
 
-	if (!t || !(s = sandbox_of(t)) || !member(t, s) || bpf_cpumask_test_cpu(s->setup.lane, mask))
+	if (!t || !(s = sandbox_of(t)) || !member(t, s) || bpf_cpumask_test_cpu(s->setup.lane, &p->cpus_mask))
 		return;
 	emit(s, ZUG_EV_LEAVE, 0, p, t, 2, 0);
 	s->state = ZUG_SB_DRAIN;
