@@ -73,6 +73,24 @@ static const char asm_source[] =
 	"	pushq %rax\n"
 	"	popq %rax\n"
 	"over plain\n"
+	"func switches\n"
+	"	movslq (%rcx,%rax,4), %rax\n"
+	"	addq %rcx, %rax\n"
+	"	jmp *%rax\n"
+	"	movl (%rdx,%rax), %eax\n"		/* as gcc without optimisation */
+	"	cltq\n"
+	"	leaq counter(%rip), %rdx\n"
+	"	addq %rdx, %rax\n"
+	"	notrack jmp *%rax\n"
+	"	movl (%rdi,%rsi,4), %edi\n"		/* the argument of a function that a pointer leads to */
+	"	movq 8(%rdx), %rax\n"
+	"	jmp *%rax\n"
+	"	movl (%rdi,%rsi,4), %eax\n"
+	"	addl %eax, %ebx\n"
+	"	ret\n"
+	"	addq %rdx, %rax\n"
+	"	jmp *%rax\n"
+	"over switches\n"
 	"func framed\n"
 	"	pushq %rbp\n"
 	"	movq %rsp, %rbp\n"
@@ -237,6 +255,14 @@ static void test_kinds(void **state)
 	check(f.p[13], CODE_LOAD, 8, CODE_READ, CODE_WRITE | CODE_STACK);
 	check(f.p[14], CODE_LOAD, 8, CODE_READ, CODE_WRITE | CODE_STACK);
 	check(f.p[15], CODE_STORE, 8, CODE_WRITE, CODE_READ | CODE_STACK);
+
+	f = code_places_of(c, path, "switches");
+	assert_int_equal(f.nr, 5);
+	check(f.p[0], CODE_LOAD, 4, CODE_CONST, 0);
+	check(f.p[1], CODE_LOAD, 4, CODE_CONST, 0);
+	check(f.p[2], CODE_LOAD, 4, 0, CODE_CONST);
+	check(f.p[3], CODE_LOAD, 8, 0, CODE_CONST);
+	check(f.p[4], CODE_LOAD, 4, 0, CODE_CONST);
 
 	f = code_places_of(c, path, "framed");
 	assert_int_equal(f.nr, 1);

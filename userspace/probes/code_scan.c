@@ -357,6 +357,32 @@ static int mark_shared(struct scan *s, uint32_t first)
 	return 0;
 }
 
+/*
+ * What a function reads of the table of a switch: "movsxd rax, [rcx + 4 * rax]" and "add rax, rcx", or without optimisation
+ * "mov eax, [rdx + rax]", "cdqe", "lea" and "add", and then "jmp rax". Nobody writes such a table.
+ */
+#define TABLE_JUMP 4	/* instructions from the read to the jump, at most */
+struct table_read {
+	uint32_t place, since;	/* since: instructions; more than TABLE_JUMP: there is none */
+	ZydisMnemonic last;
+};
+
+static bool may_read_table(const ZydisDecodedInstruction *in, const struct code_place *p)
+{
+	return p->kind == CODE_LOAD && p->size == 4 && p->index != CODE_NO_REG &&
+	       (in->mnemonic == ZYDIS_MNEMONIC_MOVSXD || in->mnemonic == ZYDIS_MNEMONIC_MOV);
+}
+
+static void look_for_table(struct code *c, struct table_read *t, const ZydisDecodedInstruction *in)
+{
+	if (++t->since <= TABLE_JUMP && in->mnemonic == ZYDIS_MNEMONIC_JMP && !in->raw.imm[0].is_relative &&
+	    in->raw.modrm.mod == 3 && t->last == ZYDIS_MNEMONIC_ADD)
+		c->places[t->place].flags |= CODE_CONST;
+	if (in->mnemonic == ZYDIS_MNEMONIC_RET)
+		t->since = TABLE_JUMP;
+	t->last = in->mnemonic;
+}
+
 /* 0, -EINVAL: it does not decode, or -ENOMEM. */
 static int scan_function(struct scan *s, const struct code_function *f)
 {
@@ -364,6 +390,7 @@ static int scan_function(struct scan *s, const struct code_function *f)
 	ZydisDecoderContext ctx;
 	struct code *c = s->c;
 	uint32_t off = f->start, first = c->nr_places, n = 0, pending = UINT32_MAX;
+	struct table_read table = { .since = TABLE_JUMP };
 	size_t first_jump = s->nr_jumps;
 	bool frame_pointer = false;
 	enum code_block b;
@@ -384,6 +411,7 @@ static int scan_function(struct scan *s, const struct code_function *f)
 				c->places[pending].flags |= CODE_NEXT;
 			pending = UINT32_MAX;
 		}
+		look_for_table(c, &table, &in);
 		/* mov rbp, rsp */
 		if (in.mnemonic == ZYDIS_MNEMONIC_MOV && n < 16 && in.length == 3 && s->file[off] == 0x48 &&
 		    ((s->file[off + 1] == 0x89 && s->file[off + 2] == 0xe5) ||
@@ -418,6 +446,8 @@ static int scan_function(struct scan *s, const struct code_function *f)
 				p.flags |= CODE_REWRITE;
 			pending = c->nr_places;
 		}
+		if (may_read_table(&in, &p))
+			table = (struct table_read){ .place = c->nr_places, .last = in.mnemonic };
 		ret = add_place(c, &p);
 	}
 	return ret ? ret : mark_shared(s, first);
