@@ -43,9 +43,22 @@ const struct zug_label *critical_label(const struct critical *c, size_t step, ui
 	return &c->s->labels[step];
 }
 
+/* A system call on a file that has a name. */
+static bool is_on_file(const struct zug_label *l)
+{
+	switch (l->op) {
+	case ZUG_OP_OPEN: case ZUG_OP_CLOSE: case ZUG_OP_READ: case ZUG_OP_WRITE: case ZUG_OP_UNLINK: case ZUG_OP_RENAME:
+	case ZUG_OP_MKDIR: case ZUG_OP_RMDIR: case ZUG_OP_LINK: case ZUG_OP_STAT: case ZUG_OP_TRUNCATE:
+	case ZUG_OP_MKNOD: case ZUG_OP_CHMOD: case ZUG_OP_FLOCK:
+		return l->object && !zug_object_is_numbered(l->object);
+	}
+	return false;
+}
+
+/* What calls the library in a program without symbols is not known; its files are the program's all the same. */
 bool critical_is_foreign(const struct critical *c, const struct zug_label *l)
 {
-	return c->foreign && l->site && c->foreign(c->foreign_ctx, l->site);
+	return !is_on_file(l) && c->foreign && l->site && c->foreign(c->foreign_ctx, l->site);
 }
 
 static uint32_t *clock_of(const struct clocks *k, size_t step)
@@ -75,6 +88,22 @@ static bool before(const struct clocks *k, size_t a, size_t b)
 	return clock_of(k, b)[task] > a;
 }
 
+/* The end of what a task does with a file, on which none has a lock that would go with it. */
+static bool only_closes(const struct critical *c, const struct zug_label *l)
+{
+	uint32_t task;
+
+	if (l->op != ZUG_OP_CLOSE || zug_object_is_numbered(l->object))
+		return false;
+	for (size_t i = 0; i < c->s->nr + c->nr_pending; i++) {
+		const struct zug_label *x = critical_label(c, i, &task);
+
+		if (x->op == ZUG_OP_FLOCK && x->object == l->object)
+			return false;
+	}
+	return true;
+}
+
 /* What that operation touches. Points of the user order others also where nothing else that could do anything does. */
 static struct access touched(const struct clocks *k, const struct zug_label *l)
 {
@@ -89,6 +118,8 @@ static struct access touched(const struct clocks *k, const struct zug_label *l)
 		return a;
 	/* how a library's tasks wait for each other orders what the program does only because it came so */
 	if (critical_is_foreign(k->c, l))
+		return (struct access){ 0 };
+	if (only_closes(k->c, l))
 		return (struct access){ 0 };
 	if (a.object[0] == ACCESS_OPAQUE)
 		a.object[0] = 0;
@@ -150,13 +181,40 @@ static bool is_reader(const struct clocks *k, size_t step)
 	return l->op == ZUG_OP_RDLOCK || l->op == ZUG_OP_TRYRDLOCK || l->op == ZUG_OP_TIMEDRDLOCK;
 }
 
-/* Two members of one structure, two semaphores of one set: what they have in common is only what both are a part of. */
+static bool acts_on(const struct zug_label *l, uint64_t object)
+{
+	return object && (l->object == object || l->object2 == object);
+}
+
+/* It does more with that object than to copy from it. */
+static bool changes(const struct zug_label *l, uint64_t object)
+{
+	return (l->flags | zug_op_flags(l->op)) & ZUG_L_WRITE &&
+	       (l->object == object || (l->object2 == object && !(l->flags & ZUG_L_COPIES)));
+}
+
+/* What both act on one of them changes. */
+static bool change_the_same(const struct zug_label *x, const struct zug_label *y)
+{
+	const uint64_t objects[2] = { x->object, x->object2 };
+
+	for (int i = 0; i < 2; i++)
+		if (acts_on(y, objects[i]) && (changes(x, objects[i]) || changes(y, objects[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Two members of one structure, two semaphores of one set: what they have in common is only what both are a part of. Or both
+ * only copy what they have in common.
+ */
 static bool are_apart(const struct clocks *k, size_t i, size_t j)
 {
 	uint32_t task;
 	const struct zug_label *x = critical_label(k->c, i, &task), *y = critical_label(k->c, j, &task);
 
-	return x->flags & y->flags & ZUG_L_PART && x->object != y->object;
+	return (x->flags & y->flags & ZUG_L_PART && x->object != y->object) ||
+	       ((x->flags | y->flags) & ZUG_L_COPIES && !change_the_same(x, y));
 }
 
 /* Steps i and j depend on each other. Readers of a lock do not, also when one of them gives it back. */
@@ -190,7 +248,8 @@ static int note_pair(const struct clocks *k, struct found *f, size_t i, size_t j
 	if (!ARRAY_RESERVE(f->pairs, f->room, f->nr + 1))
 		return -ENOMEM;
 	f->pairs[f->nr] = (struct critical_pair){ .first = i, .second = j, .wide = wide, .named = k->named,
-						 .points = k->points, .span = span };
+						 .points = k->points, .span = span,
+						 .vague = !k->points && !acts_on(a, b->object) && !acts_on(a, b->object2) };
 	for (size_t n = 0; n < f->nr && !k->points; n++) {
 		const struct zug_label *x = critical_label(k->c, f->pairs[n].first, &task), *y;
 
@@ -383,17 +442,26 @@ static int find(const struct critical *c, struct found *f, bool named, bool poin
 	return ret;
 }
 
-#define RANKS_NAMED	5
+#define RANKS_NAMED	6
 #define RANKS		(RANKS_NAMED + POINTS_ROW)
 /* Where more pairs are there, those of what all schedules name alike come first. */
 #define PAIRS_FEW	16
+/* so many half ranks later */
+#define NUMBERED_LATER	3
 
-static unsigned int rank_of(const struct critical_pair *p)
+static unsigned int rank_of(const struct critical *c, const struct critical_pair *p)
 {
+	uint32_t task;
+
 	if (p->ends)
 		return 0;
 	if (p->points)
 		return RANKS_NAMED + p->span;
+	if (p->vague)
+		return RANKS_NAMED - 1;
+	/* processes do so much of which nothing is known that nearly all that they do with files is in some order */
+	if (p->named && is_on_file(critical_label(c, p->first, &task)) && is_on_file(critical_label(c, p->second, &task)))
+		return p->again ? 2 : 1;
 	return p->named ? p->again ? 4 : 3 : p->again ? 2 : p->wide;
 }
 
@@ -433,9 +501,10 @@ int critical_pairs(const struct critical *c, size_t most, struct critical_pair *
 	if (!sorted)
 		ret = -ENOMEM;
 	/* the last first */
-	for (unsigned int turn = 0; !ret && turn < 2 * RANKS; turn++)
+	for (unsigned int turn = 0; !ret && turn < 2 * RANKS + NUMBERED_LATER; turn++)
 		for (size_t i = f.nr; i-- > 0 && n < most;)
-			if (rank_of(&f.pairs[i]) == turn / 2 && (f.nr > PAIRS_FEW && is_numbered(c, &f.pairs[i])) == turn % 2)
+			if (2 * rank_of(c, &f.pairs[i]) +
+			    (f.nr > PAIRS_FEW && is_numbered(c, &f.pairs[i]) ? NUMBERED_LATER : 0) == turn)
 				sorted[n++] = f.pairs[i];
 	free(f.pairs);
 	if (ret) {

@@ -42,6 +42,7 @@ struct critical_pair {
 	bool again;		/* the same two operations come as a later pair, too */
 	bool wide;		/* of all that the two tasks did with the object in a row: its first, or its last, operation */
 	bool ends;		/* the first ends the second's task */
+	bool vague;		/* they have no object in common: they depend on each other for what they could do */
 	bool named;		/* a pair only where operations of which nothing is known, and libraries' own, order nothing */
 	bool points;		/* and points that the user named are about one thing; they are two of these */
 	uint8_t span;		/* of such points: so many more than the nearest two come the other way round */

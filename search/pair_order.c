@@ -47,6 +47,13 @@ static bool share_channel(const struct zug_label *a, const struct zug_label *b)
 	       (zug_object_is_numbered(a->object2) && a->object2 == b->object);
 }
 
+/* The first one is what the second one comes of: a signal and its handler, a close() and the end of what is read. */
+static bool brings_about(const struct zug_label *a, const struct zug_label *b)
+{
+	return (b->op == ZUG_OP_HANDLER && (a->op == ZUG_OP_KILL || a->op == ZUG_OP_END) && a->object == b->object) ||
+	       (b->op == ZUG_OP_RESUME && a->op == ZUG_OP_CLOSE && share_channel(a, b));
+}
+
 bool pair_waited(const struct schedule *s, size_t receive, size_t send)
 {
 	if (!receives(&s->labels[receive]) || !sends(&s->labels[send]) || receive > send ||
@@ -66,6 +73,7 @@ bool pair_is_late(const struct critical *c, const struct critical_pair *p)
 	if (p->ends)
 		return false;
 	return (critical_is_foreign(c, a) && critical_is_foreign(c, b)) || (sends(a) && receives(b) && share_channel(a, b)) ||
+	       brings_about(a, b) ||
 	       (p->second < c->s->nr && pair_waited(c->s, p->first, p->second));
 }
 

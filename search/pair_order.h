@@ -7,7 +7,8 @@
  * equals those come first in which both operations act on the same, and not one of them on a part of it.
  *
  * Late, behind all others, are pairs that are no choice of the program: both operations are made by libraries, which
- * synchronise their own tasks with them; or one sends what the other receives, and waits for if it comes too early.
+ * synchronise their own tasks with them; or one sends what the other receives, and waits for if it comes too early; or one
+ * brings the other about, as a signal does its handler.
  */
 #ifndef ZUG_SEARCH_PAIR_ORDER_H
 #define ZUG_SEARCH_PAIR_ORDER_H

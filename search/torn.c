@@ -42,7 +42,14 @@ static enum part of_open(const struct critical *c, size_t step, uint64_t object)
 
 static enum part part_of(const struct critical *c, size_t step, uint64_t object)
 {
-	switch (c->s->labels[step].op) {
+	const struct zug_label *l = &c->s->labels[step];
+
+	/* it only copies from there; or what it reads elsewhere is written there */
+	if (l->object2 == object && l->object != object && l->flags & ZUG_L_COPIES)
+		return LOOKS;
+	if (l->object2 == object && l->object != object && (l->op == ZUG_OP_READ || l->op == ZUG_OP_RECV))
+		return CHANGES;
+	switch (l->op) {
 	case ZUG_OP_DATA_READ:
 	case ZUG_OP_ATOMIC_LOAD:
 	case ZUG_OP_READ:

@@ -520,6 +520,94 @@ static bool is_library(const void *ctx, uint64_t site)
 	return site >= 200;
 }
 
+/*
+ * 2 fills a buffer, 77, and sends it, 1 sends it, too: what both only copy is no pair. 3 and 4 say what is to become of other
+ * signals, which may depend on each other for all that is known: they come last.
+ */
+static void test_copies(void)
+{
+	enum { W = ZUG_L_WRITE, WC = ZUG_L_WRITE | ZUG_L_COPIES };
+	uint32_t tasks[] = { 2, 2, 1, 3, 4 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_DATA_WRITE, .object = 77, .site = 100 },
+		{ .op = ZUG_OP_WRITE, .object = 80, .object2 = 77, .flags = WC, .site = 101 },
+		{ .op = ZUG_OP_WRITE, .object = 81, .object2 = 77, .flags = WC, .site = 102 },
+		{ .op = ZUG_OP_KILL, .object = 78, .flags = W, .site = 103 },
+		{ .op = ZUG_OP_SIGACTION, .object = 79, .flags = W, .site = 104 },
+	};
+	uint32_t births[5] = { 0 }, parents[5] = { SEARCH_NO_TASK, 0, 0, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 5 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 5 };
+	struct critical_pair *pairs;
+	struct torn t[4];
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 2, false) && !has_pair(pairs, nr, 1, 2, false),
+	       "copies: what fills a buffer and who sends it are a pair, two that send it are none (%zu pairs)", nr);
+	tap_ok(nr > 1 && !pairs[0].vague && pairs[nr - 1].vague && pairs[nr - 1].first == 3,
+	       "copies: what has nothing in common comes last");
+	free(pairs);
+	/* 1 looks, 2 sends, 1 changes it */
+	tasks[0] = 1;
+	labels[0].op = ZUG_OP_DATA_READ;
+	labels[2].op = ZUG_OP_DATA_WRITE;
+	labels[2].object = 77;
+	labels[2].object2 = 0;
+	tap_ok(!torn_updates(&c, 77, t, 4), "copies: who sends a buffer does not change it");
+}
+
+/*
+ * Two processes without symbols, so that a library seems to act, use one file. 1 closes another one, which 2 has open, too:
+ * that orders nothing, unless one has a lock there.
+ */
+static void test_nameless(void)
+{
+	enum { W = ZUG_L_WRITE };
+	uint32_t tasks[] = { 1, 1, 1, 2, 2, 2 };
+	struct zug_label labels[] = {
+		{ .op = ZUG_OP_OPEN, .object = 77, .flags = W, .site = 200 },
+		{ .op = ZUG_OP_EXEC, .site = 201 },
+		{ .op = ZUG_OP_CLOSE, .object = 78, .flags = W, .site = 202 },
+		{ .op = ZUG_OP_EXEC, .site = 203 },
+		{ .op = ZUG_OP_READ, .object = 78, .site = 204 },
+		{ .op = ZUG_OP_RENAME, .object = 77, .flags = W, .site = 205 },
+	};
+	uint32_t births[3] = { 0 }, parents[3] = { SEARCH_NO_TASK, 0, 0 };
+	struct schedule schedule = { .tasks = tasks, .labels = labels, .nr = 6 };
+	struct critical c = { .s = &schedule, .births = births, .parents = parents, .nr_tasks = 3, .foreign = is_library };
+	struct critical_pair *pairs;
+	size_t nr;
+
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(has_pair(pairs, nr, 0, 5, true) && !pair_is_late(&c, &pairs[nr - 1]),
+	       "nameless: what two processes do with one file is a pair (%zu pairs)", nr);
+	free(pairs);
+	labels[4].op = ZUG_OP_FLOCK;
+	labels[4].flags = W;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 0, 5, true), "nameless: a lock goes with what closes its file (%zu pairs)", nr);
+	free(pairs);
+	for (int i = 0; i < 6; i++)
+		labels[i].object = labels[i].object ? zug_object_numbered(1, labels[i].object) : 0;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(!has_pair(pairs, nr, 0, 5, true), "nameless: a pipe of a library is the library's");
+	free(pairs);
+	/* what a signal brings about cannot come before it */
+	labels[0] = (struct zug_label){ .op = ZUG_OP_KILL, .object = 79, .flags = W, .site = 1 };
+	labels[1] = (struct zug_label){ .op = ZUG_OP_HANDLER, .object = 79, .flags = W, .site = 2 };
+	tasks[1] = 2;
+	schedule.nr = 2;
+	if (critical_pairs(&c, 64, &pairs, &nr))
+		abort();
+	tap_ok(nr == 1 && pair_is_late(&c, &pairs[0]), "a signal and its handler are a late pair (%zu pairs)", nr);
+	free(pairs);
+}
+
 static size_t place_of(const struct critical_pair *pairs, size_t nr, size_t first, size_t second)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -607,6 +695,8 @@ int main(void)
 	test_ended();
 	test_waited();
 	test_parts();
+	test_copies();
+	test_nameless();
 	test_late();
 	test_points();
 	test_readers();
